@@ -1,0 +1,53 @@
+#include "frontend/base/source.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace ptl {
+
+SourceFile::SourceFile(FileId id, std::string path, std::string text)
+    : id_(id), path_(std::move(path)), text_(std::move(text)) {
+  lineStarts_.push_back(0);
+  for (uint32_t i = 0; i < text_.size(); ++i)
+    if (text_[i] == '\n')
+      lineStarts_.push_back(i + 1);
+}
+
+std::string_view SourceFile::line(uint32_t line) const {
+  uint32_t begin = lineStarts_[line - 1];
+  uint32_t end = line < lineCount() ? lineStarts_[line] - 1 : static_cast<uint32_t>(text_.size());
+  if (end > begin && text_[end - 1] == '\r')
+    --end;
+  return std::string_view(text_).substr(begin, end - begin);
+}
+
+LineColumn SourceFile::lineColumn(uint32_t offset) const {
+  auto it = std::upper_bound(lineStarts_.begin(), lineStarts_.end(), offset);
+  auto line = static_cast<uint32_t>(it - lineStarts_.begin());
+  return {line, offset - lineStarts_[line - 1] + 1};
+}
+
+FileId SourceManager::add(std::string path, std::string text) {
+  auto id = static_cast<FileId>(files_.size());
+  files_.push_back(std::make_unique<SourceFile>(id, std::move(path), std::move(text)));
+  return id;
+}
+
+std::optional<FileId> SourceManager::load(const std::string &path, std::string *error) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    // An empty file makes `<<` fail although reading it succeeded.
+    if (in && in.peek() == std::ifstream::traits_type::eof())
+      return add(path, "");
+    if (error)
+      *error = std::strerror(errno);
+    return std::nullopt;
+  }
+  return add(path, text.str());
+}
+
+} // namespace ptl
