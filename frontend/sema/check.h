@@ -1,0 +1,25 @@
+// The checker's entry: from a file to its checked tree. Never fails; what is wrong is in the sink, and the
+// tree is usable (error types and error nodes) all the same.
+#pragma once
+
+#include "frontend/base/diagnostic.h"
+#include "frontend/sema/checked_tree.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+struct CheckOptions {
+  std::vector<std::string> importPaths;        ///< `-I`; searched after the importing file's folder
+  std::string stdPath;                         ///< folder that holds `nn.ptl` … of `std`
+  std::map<std::string, std::string> overlays; ///< path → text of files open in an editor
+  std::map<std::string, int64_t> defines;      ///< `-D NAME=value`
+};
+
+/// Checks a file and everything it imports. `sources` gets the imported files.
+std::unique_ptr<CheckedProgram> checkFile(SourceManager &sources, FileId root,
+                                          const CheckOptions &options, DiagnosticSink &sink);
+
+} // namespace ptl
