@@ -1,0 +1,174 @@
+// The dimension algebra: integer polynomials over symbols and opaque terms `a/b`, `min`, `max`.
+//
+// Every polynomial is kept in one normal form and interned, so two dimensions are equal for all
+// values of their symbols exactly when the normal forms meet in one pointer (`a == b`). What holds
+// only under facts (`where`, `assert`, ranges) is asked of a `FactSet`, see facts.h.
+//
+// Ceiling division and remainder are no terms of their own: `cdiv(a, b)` is `(a - 1)/b + 1` and
+// `a % b` is `a - b*(a/b)`. So the emitter and the prover know one division; `toString` finds the
+// spellings again.
+#pragma once
+
+#include "frontend/base/span.h"
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptl {
+
+/// Index of a symbol in its `DimContext`.
+struct SymbolId {
+  uint32_t index = 0;
+  auto operator<=>(const SymbolId &) const = default;
+};
+
+/// What a symbol stands for. All are integers; the comment gives what is known of each at once.
+enum class SymbolKind : uint8_t {
+  DimensionParam, ///< `[M, N]`: >= 0
+  Tunable,        ///< `tune BM = 128`: >= 1
+  RangeStart,     ///< `r.start`
+  RangeLen,       ///< `r.len`: >= 0
+  RangeCount,     ///< `r.count`: >= 0
+  LoopIndex,      ///< `i` of `for i in a..b`
+  ScalarValue,    ///< a parameter or `let` of type `int`
+};
+
+struct Symbol {
+  std::string name; ///< as written in PTL: `N`, `r.start`
+  SymbolKind kind = SymbolKind::DimensionParam;
+  Span span;
+};
+
+struct DimTerm;
+class DimContext;
+
+/// An integer polynomial in normal form, owned by a `DimContext` that outlives it. A default `Dim` is
+/// *unknown*: the value of an expression that is already in error. Operations on it give unknown
+/// again, and proofs about it succeed, so that one mistake is reported once.
+class Dim {
+public:
+  Dim() = default;
+  bool isKnown() const { return node_ != nullptr; }
+  explicit operator bool() const { return isKnown(); }
+  /// Same normal form. Unknown equals unknown.
+  bool operator==(const Dim &) const = default;
+
+  /// The polynomial as a sum; empty for 0 (and for unknown). The order is fixed but arbitrary.
+  std::span<const DimTerm> terms() const;
+  bool isConstant() const { return constant().has_value(); }
+  bool isConstant(int64_t value) const { return constant() == value; }
+  std::optional<int64_t> constant() const;
+  /// The symbol if this is exactly one symbol.
+  std::optional<SymbolId> symbol() const;
+  /// Number of this normal form in order of creation: a key for maps that must be deterministic.
+  uint32_t id() const;
+
+private:
+  friend class DimContext;
+  struct Node;
+  explicit Dim(const Node *node) : node_(node) {}
+  const Node *node_ = nullptr;
+};
+
+enum class DimAtomKind : uint8_t {
+  Symbol,
+  FloorDiv, ///< two operands; rounds toward minus infinity; the divisor is >= 1
+  Min,      ///< two or more operands
+  Max,      ///< two or more operands
+};
+
+/// An indivisible factor. Interned: one address per atom.
+struct DimAtom {
+  DimAtomKind kind = DimAtomKind::Symbol;
+  uint32_t id = 0;           ///< order of creation, operands before users
+  SymbolId symbol;           ///< for `Symbol`
+  std::vector<Dim> operands; ///< for the others
+};
+
+struct DimFactor {
+  const DimAtom *atom = nullptr;
+  uint32_t power = 1;
+  bool operator==(const DimFactor &) const = default;
+};
+
+/// A product of powers of atoms, sorted by atom id; no factors is the monomial 1. Interned.
+struct DimMonomial {
+  uint32_t id = 0; ///< order of creation; 0 is the monomial 1
+  uint32_t degree = 0;
+  std::vector<DimFactor> factors;
+  bool isOne() const { return factors.empty(); }
+};
+
+/// `coefficient * monomial`; the coefficient is never 0.
+struct DimTerm {
+  int64_t coefficient = 0;
+  const DimMonomial *monomial = nullptr;
+  bool operator==(const DimTerm &) const = default;
+};
+
+using DimSubstitution = std::map<SymbolId, Dim>;
+using DimLookup = std::function<std::optional<int64_t>(SymbolId)>;
+
+/// Owns symbols, atoms and polynomials. Every operation returns unknown if an operand is unknown, if a
+/// coefficient leaves int64, or if the result has more than `maxTerms` terms or degree `maxDegree`.
+class DimContext {
+public:
+  static constexpr size_t maxTerms = 64;
+  static constexpr uint32_t maxDegree = 12;
+
+  DimContext();
+  ~DimContext();
+  DimContext(const DimContext &) = delete;
+  DimContext &operator=(const DimContext &) = delete;
+
+  SymbolId addSymbol(std::string name, SymbolKind kind, Span span = {});
+  const Symbol &symbol(SymbolId id) const;
+
+  Dim constant(int64_t value);
+  Dim symbolDim(SymbolId id);
+  Dim add(Dim a, Dim b);
+  Dim sub(Dim a, Dim b);
+  Dim mul(Dim a, Dim b);
+  Dim scale(Dim a, int64_t factor);
+  Dim negate(Dim a) { return scale(a, -1); }
+  /// Floor; unknown if the divisor is a constant <= 0. A symbolic divisor is taken to be >= 1.
+  Dim floorDiv(Dim a, Dim b);
+  Dim ceilDiv(Dim a, Dim b);
+  /// `a - b*(a/b)`, so within `0..b`.
+  Dim mod(Dim a, Dim b);
+  Dim min(Dim a, Dim b) { return minMax(DimAtomKind::Min, {a, b}); }
+  Dim max(Dim a, Dim b) { return minMax(DimAtomKind::Max, {a, b}); }
+  Dim min(std::vector<Dim> operands) { return minMax(DimAtomKind::Min, std::move(operands)); }
+  Dim max(std::vector<Dim> operands) { return minMax(DimAtomKind::Max, std::move(operands)); }
+  /// The atom, the product or the sum as a dimension of its own.
+  Dim atomDim(const DimAtom &atom);
+  Dim monomialDim(const DimMonomial &monomial);
+  Dim termsDim(std::vector<DimTerm> terms);
+  /// Replaces symbols, at once and in operands of opaque terms too; renormalises.
+  Dim substitute(Dim a, const DimSubstitution &map);
+
+  /// PTL spelling: `2*N + 1`, `cdiv(N, 128)`, `K % 16`; `?` for unknown.
+  std::string toString(Dim a) const;
+
+private:
+  struct Impl;
+  Dim minMax(DimAtomKind kind, std::vector<Dim> operands);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The value under an assignment; nothing if unknown, a symbol has no value, a divisor is not
+/// positive, or a step overflows.
+std::optional<int64_t> evaluate(Dim a, const DimLookup &lookup);
+
+/// Calls `visit` once for each symbol in `a`, also within opaque terms, in order of their ids.
+void forEachSymbol(Dim a, const std::function<void(SymbolId)> &visit);
+
+} // namespace ptl
