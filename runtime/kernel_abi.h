@@ -1,0 +1,92 @@
+/* kernel_abi.h: what compiled PTL code looks like and what it may call.  C11 and C++.
+ *
+ * An entry (one per variant, its symbol named in the manifest) has the type PtlEntryFn:
+ *   arrays   array parameters in declaration order (inouts among them), then the outputs
+ *   dims     first the extents that `..` stands for, if the entry has it, leading one first;
+ *            then every dimension of the manifest's `dims`, in that order, statics included
+ *   scalars  scalar parameters in declaration order
+ * It returns 0, or the code of the failure that `ptl_rt_fail` recorded. When it is called, rank,
+ * element types, strides, alignment, shapes, `where`s and overlap have been checked. Extents may
+ * be zero.
+ *
+ * Failing never unwinds: `ptl_rt_fail` records (the first failure of a call wins) and returns, and
+ * compiled code leaves by itself. The first 32 bits of a context are its status: 0 while nothing
+ * has failed. Code may load them (relaxed) in long loops; an entry loads and returns them at its end.
+ */
+#ifndef PTL_KERNEL_ABI_H
+#define PTL_KERNEL_ABI_H
+
+#include "runtime/include/ptl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct PtlContext PtlContext;
+
+typedef int32_t (*PtlEntryFn)(PtlContext *context, const PtlArray *const *arrays, const int64_t *dims,
+                              const PtlScalar *scalars);
+
+/* Alignment of what `ptl_rt_scratch` and `ptl_rt_alloc` return. Arguments of callers are aligned
+ * to their element only. */
+#define PTL_RT_ALIGNMENT 64
+
+/* --- Parallel loops ------------------------------------------------------------------------- */
+
+/* Runs [begin, end) of the iterations. Scratch it allocates is released when it returns. */
+typedef void (*PtlBody)(PtlContext *context, int64_t begin, int64_t end, void *closure);
+
+/* Covers 0..count by calls of `body` on chunks of at most `grain` iterations (0: chosen here), on
+ * all threads, the caller's among them, in no particular order; returns when all are done. After
+ * a failure no further chunk starts. Inside a body it runs in place, in ascending order. */
+PTL_API void ptl_rt_parallel_for(PtlContext *context, PtlBody body, int64_t count, void *closure, int64_t grain);
+
+/* Threads a loop may use, and which of them (0 .. count - 1) this code runs on. */
+PTL_API int32_t ptl_rt_thread_count(PtlContext *context);
+PTL_API int32_t ptl_rt_thread_index(PtlContext *context);
+
+/* --- Memory --------------------------------------------------------------------------------- */
+
+/* Memory of the calling thread, stack-like, not initialised. It lives until `release` of an earlier
+ * mark, the end of the body, or the end of the entry. NULL with a recorded failure when memory runs
+ * out or `bytes` is negative; zero bytes give a valid address. */
+PTL_API void *ptl_rt_scratch(PtlContext *context, int64_t bytes);
+PTL_API int64_t ptl_rt_scratch_mark(PtlContext *context);
+PTL_API void ptl_rt_scratch_release(PtlContext *context, int64_t mark);
+
+/* Memory for intermediate arrays of programs, shared by all threads, not initialised. What is not
+ * freed when the entry returns (a failed call) is freed then. NULL as above; freeing NULL is legal. */
+PTL_API void *ptl_rt_alloc(PtlContext *context, int64_t bytes);
+PTL_API void ptl_rt_free(PtlContext *context, void *memory);
+
+/* --- Failures and output -------------------------------------------------------------------- */
+
+typedef enum PtlValueKind { PTL_VALUE_SCALAR = 0, PTL_VALUE_TEXT = 1, PTL_VALUE_ARRAY = 2 } PtlValueKind;
+
+/* A value for messages, 16 bytes. */
+typedef struct PtlValue {
+  int32_t kind; /* PtlValueKind */
+  int32_t elem; /* of a scalar */
+  union {
+    PtlScalar scalar;
+    const char *text;
+    const PtlArray *array;
+  } as;
+} PtlValue;
+
+/* Records a failure: `code` is a PtlStatus (PTL_ERROR_ASSERT, _BOUNDS, _DATA_FACT, _ARITHMETIC …).
+ * In `message`, `{0}`, `{1}` … stand for the values. `file` may be NULL, `line` 0. */
+PTL_API void ptl_rt_fail(PtlContext *context, int32_t code, const char *file, int32_t line, const char *message,
+                         const PtlValue *values, int32_t value_count);
+
+/* The status: 0, or the code of the recorded failure. */
+PTL_API int32_t ptl_rt_status(const PtlContext *context);
+
+/* Writes the values to standard output, a blank between two, a line end after the last; lines of
+ * several threads do not mix. Large arrays are shortened. */
+PTL_API void ptl_rt_print(PtlContext *context, const PtlValue *values, int32_t value_count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
