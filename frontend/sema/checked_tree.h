@@ -8,6 +8,7 @@
 #pragma once
 
 #include "frontend/base/diagnostic.h"
+#include "frontend/base/round_mode.h"
 #include "frontend/sema/op_table.h"
 #include "frontend/sema/types.h"
 #include "frontend/syntax/tree.h"
@@ -38,7 +39,7 @@ struct Local {
   LocalKind kind = LocalKind::Let;
   const Type *type = nullptr;
   bool isInout = false;                    ///< parameters only
-  SymbolId symbol = kNoSymbol;             ///< see the header comment
+  SymbolId symbol;             ///< see the header comment
   Dim dim;                                 ///< value as a dimension when it is one (`let h = D / 2`), else unknown
   Span span;                               ///< of the name
   uint32_t index = 0;                      ///< unique within the declaration, dense from 0: environments are vectors
@@ -46,7 +47,7 @@ struct Local {
 
 struct DimParam {
   std::string name;
-  SymbolId symbol = kNoSymbol;
+  SymbolId symbol;
   bool isStatic = false;
   Local *local = nullptr;
   Span span;

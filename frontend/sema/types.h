@@ -14,13 +14,10 @@ namespace ptl {
 
 struct StructDecl;
 
-/// Which element types a type parameter accepts: `T: float`.
-enum class ElemClass : uint8_t { Any, Number, Integer, Float };
-
 /// A type parameter of a declaration.
 struct TypeParam {
   std::string name;
-  ElemClass elemClass = ElemClass::Any;
+  ElemConstraint constraint = ElemConstraint::Any;
   Span span;
 };
 
