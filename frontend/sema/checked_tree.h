@@ -39,7 +39,7 @@ struct Local {
   LocalKind kind = LocalKind::Let;
   const Type *type = nullptr;
   bool isInout = false;                    ///< parameters only
-  SymbolId symbol;             ///< see the header comment
+  std::optional<SymbolId> symbol;          ///< see the header comment
   Dim dim;                                 ///< value as a dimension when it is one (`let h = D / 2`), else unknown
   Span span;                               ///< of the name
   uint32_t index = 0;                      ///< unique within the declaration, dense from 0: environments are vectors
