@@ -50,8 +50,8 @@ struct Symbol {
 struct DimTerm;
 class DimContext;
 
-/// An integer polynomial in normal form, owned by a `DimContext` that outlives it. A default `Dim` is
-/// *unknown*: the value of an expression that is already in error. Operations on it give unknown
+/// An integer polynomial in normal form, owned by a `DimContext` that outlives it. A default `Dim`
+/// is *unknown*: the value of an expression that is already in error. Operations on it give unknown
 /// again, and proofs about it succeed, so that one mistake is reported once.
 class Dim {
 public:
@@ -117,8 +117,8 @@ struct DimTerm {
 using DimSubstitution = std::map<SymbolId, Dim>;
 using DimLookup = std::function<std::optional<int64_t>(SymbolId)>;
 
-/// Owns symbols, atoms and polynomials. Every operation returns unknown if an operand is unknown, if a
-/// coefficient leaves int64, or if the result has more than `maxTerms` terms or degree `maxDegree`.
+/// Owns symbols, atoms and polynomials. Every operation returns unknown if an operand is unknown, if
+/// a coefficient leaves int64, or if the result has more than `maxTerms` terms or degree `maxDegree`.
 class DimContext {
 public:
   static constexpr size_t maxTerms = 64;
