@@ -59,7 +59,8 @@ DiagnosticBuilder &DiagnosticBuilder::fix(std::string title, std::vector<TextEdi
 
 DiagnosticBuilder DiagnosticSink::report(DiagId id, Span span, std::vector<std::string> args) {
   const DiagInfo &info = diagInfo(id);
-  diagnostics_.push_back({id, info.severity, span, formatMessage(info.message, args), {}, {}, {}, {}, {}});
+  diagnostics_.push_back(
+      {id, info.severity, span, formatMessage(info.message, args), {}, {}, {}, {}, {}});
   if (info.severity == Severity::Error)
     ++errorCount_;
   return DiagnosticBuilder(&diagnostics_.back());
@@ -71,10 +72,10 @@ void DiagnosticSink::append(const DiagnosticSink &other) {
 }
 
 void DiagnosticSink::sort() {
-  std::stable_sort(diagnostics_.begin(), diagnostics_.end(),
-                   [](const Diagnostic &a, const Diagnostic &b) {
-                     return std::tie(a.span.file, a.span.begin) < std::tie(b.span.file, b.span.begin);
-                   });
+  std::stable_sort(
+      diagnostics_.begin(), diagnostics_.end(), [](const Diagnostic &a, const Diagnostic &b) {
+        return std::tie(a.span.file, a.span.begin) < std::tie(b.span.file, b.span.begin);
+      });
 }
 
 } // namespace ptl

@@ -1,5 +1,5 @@
-// Diagnostics: what went wrong, where, why, and the smallest fix. Codes, names, severities and messages
-// live in `diagnostics.def`; this header is how phases report them.
+// Diagnostics: what went wrong, where, why, and the smallest fix. Codes, names, severities and
+// messages live in `diagnostics.def`; this header is how phases report them.
 #pragma once
 
 #include "frontend/base/source.h"
@@ -54,15 +54,16 @@ struct Diagnostic {
   DiagId id;
   Severity severity;
   Span span;
-  std::string message;        ///< formatted, lower case, no full stop
-  std::string primaryLabel;   ///< text at the caret, may be empty
-  std::vector<Label> labels;  ///< secondary places
+  std::string message;       ///< formatted, lower case, no full stop
+  std::string primaryLabel;  ///< text at the caret, may be empty
+  std::vector<Label> labels; ///< secondary places
   std::vector<std::string> notes;
   std::vector<std::string> helps;
   std::vector<Fix> fixes;
 };
 
-/// Adds detail to a diagnostic that was just reported. Valid until the next report to the same sink.
+/// Adds detail to a diagnostic that was just reported. Valid until the next report to the same
+/// sink.
 class DiagnosticBuilder {
 public:
   explicit DiagnosticBuilder(Diagnostic *diagnostic) : diagnostic_(diagnostic) {}

@@ -1,4 +1,5 @@
-// Source positions. A position is a byte offset into one file; lines and columns are computed on demand.
+// Source positions. A position is a byte offset into one file; lines and columns are computed on
+// demand.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,9 @@ namespace ptl {
 
 /// Index of a file in a `SourceManager`.
 using FileId = uint32_t;
+
+/// The file of spans that lie nowhere: problems of the command line or of the machine.
+inline constexpr FileId kNoFile = ~FileId(0);
 
 /// A half-open byte range `[begin, end)` of one source file.
 struct Span {
@@ -17,6 +21,9 @@ struct Span {
   bool operator==(const Span &) const = default;
   bool contains(uint32_t offset) const { return begin <= offset && offset < end; }
 };
+
+/// A span for what has no place in any source.
+inline constexpr Span kNoSpan = {kNoFile, 0, 0};
 
 /// The smallest span that covers both. Both must lie in the same file.
 inline Span join(Span a, Span b) {

@@ -1,0 +1,47 @@
+// A writer for JSON documents, indented by two. Bytes that are not UTF-8 are written as U+FFFD, so
+// that the document is always valid.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ptl {
+
+/// Appends `text` to `out` as a JSON string with its quotes.
+void appendJsonString(std::string &out, std::string_view text);
+
+/// Writes one document. Inside an object every value follows a `key`; begins and ends must match.
+class JsonWriter {
+public:
+  JsonWriter &beginObject() { return open('{'); }
+  JsonWriter &endObject() { return close('}'); }
+  JsonWriter &beginArray() { return open('['); }
+  JsonWriter &endArray() { return close(']'); }
+  JsonWriter &key(std::string_view name);
+  JsonWriter &string(std::string_view value);
+  JsonWriter &number(int64_t value);
+  JsonWriter &boolean(bool value);
+  /// `key` followed by a string.
+  JsonWriter &field(std::string_view name, std::string_view value) {
+    return key(name).string(value);
+  }
+  /// `key` followed by a number.
+  JsonWriter &field(std::string_view name, int64_t value) { return key(name).number(value); }
+
+  /// The document with a final line end.
+  std::string take() { return std::move(out_) + "\n"; }
+
+private:
+  JsonWriter &open(char bracket);
+  JsonWriter &close(char bracket);
+  void beforeValue();
+  void newLine();
+
+  std::string out_;
+  unsigned depth_ = 0;
+  bool first_ = true;     ///< nothing was written yet in the innermost bracket
+  bool afterKey_ = false; ///< a key waits for its value
+};
+
+} // namespace ptl
