@@ -1,0 +1,52 @@
+// The `ptl` dialect: types and operations. See README.md in this folder.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <cstdint>
+
+namespace ptl::ir {
+
+/// Where an array lives; `Inferred` until it is decided.
+enum class Place : uint8_t { Inferred, Gm, Vec, Mat, Left, Right, Acc, Bias, Scale };
+
+/// One axis: a number, or the name of a length known at run time with an optional capacity.
+struct Extent {
+  static constexpr int64_t kUnknown = -1;
+
+  int64_t length = kUnknown;   ///< the number, or `kUnknown` when `symbol` names it
+  int64_t capacity = kUnknown; ///< static bound of the length; equals `length` for a number
+  mlir::StringAttr symbol;     ///< null for numbers
+
+  static Extent constant(int64_t length) { return {length, length, {}}; }
+  static Extent named(mlir::StringAttr symbol, int64_t capacity = kUnknown) {
+    return {kUnknown, capacity, symbol};
+  }
+  bool isConstant() const { return length != kUnknown; }
+  bool isOne() const { return length == 1; }
+  bool operator==(const Extent &) const = default;
+};
+
+inline llvm::hash_code hash_value(const Extent &extent) {
+  return llvm::hash_combine(extent.length, extent.capacity, extent.symbol);
+}
+
+llvm::StringRef placeName(Place place);
+
+} // namespace ptl::ir
+
+#include "ir/dialect/ptl_dialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ir/dialect/ptl_types.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/dialect/structure.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/dialect/ops.h.inc"
