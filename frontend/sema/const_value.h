@@ -1,0 +1,51 @@
+// Exact constants: the value of an untyped constant expression before it takes a type.
+#pragma once
+
+#include "frontend/sema/rational.h"
+#include "frontend/sema/types.h"
+
+#include <optional>
+#include <string>
+
+namespace ptl {
+
+enum class ConstKind : uint8_t {
+  Number,      ///< `number`, exact
+  PlusInf,     ///< `inf`
+  MinusInf,    ///< `-inf`
+  Nan,         ///< `nan`
+  NegativeZero, ///< `-0.0`, which no rational can say
+  Bool,        ///< `boolean`
+};
+
+/// A constant. `type` is set when a declaration said it (`const EPS: f32 = 1e-6`); an untyped constant takes
+/// the type of the other operand, else `int` when `isIntegral()`, else `f32`.
+struct ConstValue {
+  ConstKind kind = ConstKind::Number;
+  Rational number;
+  bool boolean = false;
+  bool isFloat = false; ///< a literal in it is written with a point or exponent, or it is no integer
+  std::optional<ElemKind> type;
+
+  bool isNumber() const { return kind == ConstKind::Number; }
+  bool isIntegral() const { return isNumber() && !isFloat && number.isInteger(); }
+  /// The integer when there is one that fits.
+  std::optional<int64_t> integer() const {
+    return isNumber() && number.isInteger() ? number.toInt64() : std::nullopt;
+  }
+};
+
+/// What a constant is as a value of an element type.
+struct ConstBits {
+  double floatValue = 0;
+  int64_t intValue = 0;
+  bool fits = true; ///< false: out of range, or not an integer where one is needed
+};
+
+/// Converts once, to nearest even. A `T` converts to `double`.
+ConstBits convertConst(const ConstValue &value, Elem elem);
+
+/// PTL spelling: `1/3`, `0.5`, `inf`, `true`.
+std::string toString(const ConstValue &value);
+
+} // namespace ptl

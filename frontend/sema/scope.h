@@ -1,0 +1,90 @@
+// Names: the locals of a declaration, and what a file declares and imports. Values, callables and types are
+// separate name spaces.
+#pragma once
+
+#include "frontend/sema/checked_tree.h"
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace ptl {
+
+/// What a value name means; all null: unknown.
+struct ValueRef {
+  Local *local = nullptr;
+  const ConstDecl *constant = nullptr;
+  const CheckedModule *module = nullptr;
+  explicit operator bool() const { return local || constant || module; }
+};
+
+/// What a callable name means; both null: unknown (or a built-in).
+struct CalleeRef {
+  const CallableDecl *callable = nullptr;
+  const StructDecl *structDecl = nullptr;
+  explicit operator bool() const { return callable || structDecl; }
+};
+
+/// What a type name means.
+struct TypeRef {
+  const StructDecl *structDecl = nullptr;
+  const TypeAliasDecl *alias = nullptr;
+  explicit operator bool() const { return structDecl || alias; }
+};
+
+enum class LabelKind : uint8_t { Let, Task, Loop };
+
+struct LabelInfo {
+  std::string name;
+  LabelKind kind = LabelKind::Let;
+  Span span;
+  bool pipelined = false;
+};
+
+/// Locals of one declaration in nested scopes. Look-up is one hash access at any depth.
+class Scope {
+public:
+  void push() { starts_.push_back(undo_.size()); }
+  /// Leaves the innermost scope and gives the locals that were declared in it.
+  std::vector<Local *> pop();
+  /// Binds the name, hiding an outer one until the scope ends. Gives what it hides, null if nothing.
+  Local *bind(Local *local);
+  Local *find(std::string_view name) const;
+  bool isInnermost(const Local *local) const;
+  void markUsed(const Local *local);
+  bool isUsed(const Local *local) const;
+  std::vector<std::string> names() const;
+  size_t depth() const { return starts_.size(); }
+
+  std::vector<LabelInfo> labels;
+
+private:
+  struct Undo {
+    Local *bound;
+    Local *hidden;
+  };
+  std::vector<size_t> starts_;
+  std::vector<Undo> undo_;
+  std::unordered_map<std::string_view, Local *> visible_;
+  std::vector<bool> used_;
+};
+
+/// Something imported by name: `import std.nn: silu`.
+struct ImportedName {
+  const CheckedModule *module = nullptr;
+  Span span;
+  bool used = false;
+};
+
+/// What one file declares and imports.
+struct ModuleScope {
+  std::unordered_map<std::string_view, CallableDecl *> callables;
+  std::unordered_map<std::string_view, StructDecl *> structs;
+  std::unordered_map<std::string_view, TypeAliasDecl *> aliases;
+  std::unordered_map<std::string_view, ConstDecl *> consts;
+  std::unordered_map<std::string, ImportedName> modules; ///< `nn` of `import std.nn`
+  std::unordered_map<std::string, ImportedName> names;   ///< `silu` of `import std.nn: silu`
+};
+
+} // namespace ptl
