@@ -1,0 +1,42 @@
+#pragma once
+
+#include "runtime/elem.h"
+
+#include <array>
+#include <cstdint>
+
+namespace ptl::rt {
+
+/// The number of elements; extents are not negative. Saturates at INT64_MAX.
+inline int64_t elementCount(int64_t rank, const int64_t *extents) {
+  int64_t count = 1;
+  bool tooMany = false;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (extents[axis] == 0)
+      return 0;
+    tooMany |= __builtin_mul_overflow(count, extents[axis], &count);
+  }
+  return tooMany ? INT64_MAX : count;
+}
+
+/// Calls `visit(cell, number)` for each element in row-major order, `number` counting from 0,
+/// until it returns false. Rank at most PTL_MAX_RANK.
+template <typename Visit> void forEachElement(const PtlArray &array, Visit visit) {
+  const ElemInfo *info = elemInfo(array.elem);
+  int64_t count = elementCount(array.rank, array.extents);
+  std::array<int64_t, PTL_MAX_RANK> position{};
+  const char *cell = static_cast<const char *>(array.data);
+  for (int64_t number = 0; number < count; ++number) {
+    if (!visit(static_cast<const void *>(cell), number))
+      return;
+    for (int64_t axis = array.rank - 1; axis >= 0; --axis) {
+      cell += array.strides[axis] * info->size();
+      if (++position[axis] < array.extents[axis])
+        break;
+      cell -= array.strides[axis] * info->size() * array.extents[axis];
+      position[axis] = 0;
+    }
+  }
+}
+
+} // namespace ptl::rt

@@ -1,0 +1,226 @@
+#include "runtime/expr.h"
+
+#include "runtime/array_walk.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ptl::rt {
+namespace {
+
+using Op = Expr::Op;
+using Maybe = std::optional<Number>;
+
+Maybe integer(int64_t value) { return Number{false, value, 0.0}; }
+Maybe floating(double value) { return Number{true, 0, value}; }
+Maybe truth(bool value) { return integer(value); }
+bool isTrue(const Number &number) { return number.isFloat ? number.f != 0 : number.i != 0; }
+
+Maybe divide(Op op, int64_t a, int64_t b) {
+  if (b == 0 || (a == INT64_MIN && b == -1))
+    return std::nullopt;
+  int64_t quotient = a / b, remainder = a % b;
+  bool inexact = remainder != 0;
+  bool below = inexact && ((remainder < 0) != (b < 0));
+  switch (op) {
+  case Op::FloorDiv: return integer(quotient - below);
+  case Op::CeilDiv: return integer(quotient + (inexact && !below));
+  case Op::TruncDiv: return integer(quotient);
+  case Op::Mod: return integer(below ? remainder + b : remainder);
+  default: return integer(remainder);
+  }
+}
+
+Maybe arithmetic(Op op, int64_t a, int64_t b) {
+  int64_t result = 0;
+  switch (op) {
+  case Op::Add: return __builtin_add_overflow(a, b, &result) ? std::nullopt : integer(result);
+  case Op::Sub: return __builtin_sub_overflow(a, b, &result) ? std::nullopt : integer(result);
+  case Op::Mul: return __builtin_mul_overflow(a, b, &result) ? std::nullopt : integer(result);
+  case Op::Min: return integer(std::min(a, b));
+  case Op::Max: return integer(std::max(a, b));
+  default: return divide(op, a, b);
+  }
+}
+
+Maybe arithmetic(Op op, double a, double b) {
+  switch (op) {
+  case Op::Add: return floating(a + b);
+  case Op::Sub: return floating(a - b);
+  case Op::Mul: return floating(a * b);
+  case Op::Min: return floating(std::fmin(a, b));
+  case Op::Max: return floating(std::fmax(a, b));
+  case Op::TruncDiv: return floating(a / b);
+  case Op::FloorDiv: return floating(std::floor(a / b));
+  case Op::CeilDiv: return floating(std::ceil(a / b));
+  case Op::Mod: return floating(a - b * std::floor(a / b));
+  default: return floating(std::fmod(a, b));
+  }
+}
+
+template <typename T> bool compare(Op op, T a, T b) {
+  switch (op) {
+  case Op::Eq: return a == b;
+  case Op::Ne: return a != b;
+  case Op::Lt: return a < b;
+  case Op::Le: return a <= b;
+  case Op::Gt: return a > b;
+  default: return a >= b;
+  }
+}
+
+Maybe combine(Op op, const Number &a, const Number &b) {
+  bool floats = a.isFloat || b.isFloat;
+  if (op >= Op::Eq && op <= Op::Ge)
+    return truth(floats ? compare(op, a.asDouble(), b.asDouble()) : compare(op, a.i, b.i));
+  return floats ? arithmetic(op, a.asDouble(), b.asDouble()) : arithmetic(op, a.i, b.i);
+}
+
+Maybe fold(const Expr &expr, const ExprValues &values, std::string *detail) {
+  Maybe result = evaluate(expr.args[0], values, detail);
+  for (size_t i = 1; result && i < expr.args.size(); ++i) {
+    Maybe operand = evaluate(expr.args[i], values, detail);
+    result = operand ? combine(expr.op, *result, *operand) : std::nullopt;
+  }
+  return result;
+}
+
+Maybe logical(const Expr &expr, const ExprValues &values, std::string *detail) {
+  bool stopAt = expr.op == Op::Or;
+  for (const Expr &arg : expr.args) {
+    Maybe operand = evaluate(arg, values, detail);
+    if (!operand)
+      return std::nullopt;
+    if (isTrue(*operand) == stopAt)
+      return truth(stopAt);
+  }
+  return truth(!stopAt);
+}
+
+Maybe checkAll(const Expr &expr, const ExprValues &values, std::string *detail) {
+  const PtlArray &array = *values.arrays[expr.index];
+  ExprValues inner = values;
+  Maybe result = truth(true);
+  forEachElement(array, [&](const void *cell, int64_t number) {
+    inner.element = cell;
+    result = evaluate(expr.args[0], inner);
+    if (result && isTrue(*result))
+      return true;
+    if (detail)
+      *detail = "element " + std::to_string(number) + " is " + formatElem(array.elem, cell);
+    return false;
+  });
+  return result;
+}
+
+Maybe checkSorted(const Expr &expr, const ExprValues &values, std::string *detail) {
+  const PtlArray &array = *values.arrays[expr.index];
+  const void *previous = nullptr;
+  bool sorted = true;
+  forEachElement(array, [&](const void *cell, int64_t number) {
+    if (previous) {
+      Maybe rises = combine(Op::Le, loadElem(array.elem, previous), loadElem(array.elem, cell));
+      sorted = rises && isTrue(*rises);
+    }
+    if (!sorted && detail)
+      *detail = "element " + std::to_string(number) + " is " + formatElem(array.elem, cell) +
+                ", the one before it " + formatElem(array.elem, previous);
+    previous = cell;
+    return sorted;
+  });
+  return truth(sorted);
+}
+
+Maybe checkUnique(const Expr &expr, const ExprValues &values, std::string *detail) {
+  const PtlArray &array = *values.arrays[expr.index];
+  std::vector<double> seen;
+  forEachElement(array, [&](const void *cell, int64_t) {
+    seen.push_back(loadElem(array.elem, cell).asDouble());
+    return true;
+  });
+  std::sort(seen.begin(), seen.end());
+  auto twice = std::adjacent_find(seen.begin(), seen.end());
+  if (twice != seen.end() && detail)
+    *detail = std::to_string(static_cast<int64_t>(*twice)) + " occurs more than once";
+  return truth(twice == seen.end());
+}
+
+} // namespace
+
+std::optional<Number> evaluate(const Expr &expr, const ExprValues &values, std::string *detail) {
+  switch (expr.op) {
+  case Op::Const: return integer(expr.constant);
+  case Op::Float: return floating(expr.floating);
+  case Op::Dim: {
+    const std::optional<int64_t> &dim = values.dims[expr.index];
+    return dim ? integer(*dim) : std::nullopt;
+  }
+  case Op::Scalar: return loadElem(values.scalarElems[expr.index], &values.scalars[expr.index]);
+  case Op::Elem:
+    if (!values.element)
+      return std::nullopt;
+    return loadElem(values.arrays[expr.index]->elem, values.element);
+  case Op::Neg: {
+    Maybe operand = evaluate(expr.args[0], values, detail);
+    return operand ? combine(Op::Sub, Number{}, *operand) : std::nullopt;
+  }
+  case Op::Not: {
+    Maybe operand = evaluate(expr.args[0], values, detail);
+    return operand ? truth(!isTrue(*operand)) : std::nullopt;
+  }
+  case Op::And:
+  case Op::Or: return logical(expr, values, detail);
+  case Op::All: return checkAll(expr, values, detail);
+  case Op::Unique: return checkUnique(expr, values, detail);
+  case Op::Sorted: return checkSorted(expr, values, detail);
+  default: return fold(expr, values, detail);
+  }
+}
+
+std::optional<int64_t> evaluateInt(const Expr &expr, const ExprValues &values) {
+  Maybe value = evaluate(expr, values);
+  return value && !value->isFloat ? std::optional(value->i) : std::nullopt;
+}
+
+std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues &values) {
+  if (expr.op == Op::Dim)
+    return values.dims[expr.index] ? std::nullopt : std::optional(Solution{expr.index, value});
+  if (expr.op != Op::Add && expr.op != Op::Sub && expr.op != Op::Mul)
+    return std::nullopt;
+  const Expr *open = nullptr;
+  int64_t known = expr.op == Op::Mul ? 1 : 0;
+  bool openIsSubtracted = false;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    bool subtracted = expr.op == Op::Sub && i == 1;
+    std::optional<int64_t> operand = evaluateInt(expr.args[i], values);
+    if (!operand) {
+      if (open)
+        return std::nullopt;
+      open = &expr.args[i];
+      openIsSubtracted = subtracted;
+      continue;
+    }
+    Op op = subtracted ? Op::Sub : expr.op == Op::Mul ? Op::Mul : Op::Add;
+    Maybe sum = arithmetic(op, known, *operand);
+    if (!sum)
+      return std::nullopt;
+    known = sum->i;
+  }
+  if (!open)
+    return std::nullopt;
+  Maybe rest;
+  if (expr.op == Op::Mul)
+    rest = known != 0 && value % known == 0 ? divide(Op::TruncDiv, value, known) : std::nullopt;
+  else
+    rest = openIsSubtracted ? arithmetic(Op::Sub, known, value) : arithmetic(Op::Sub, value, known);
+  return rest ? solve(*open, rest->i, values) : std::nullopt;
+}
+
+void forEachDim(const Expr &expr, const std::function<void(int)> &visit) {
+  if (expr.op == Op::Dim)
+    visit(expr.index);
+  for (const Expr &arg : expr.args)
+    forEachDim(arg, visit);
+}
+
+} // namespace ptl::rt

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "runtime/elem.h"
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptl::rt {
+
+/// An expression of the manifest over dimensions, scalar parameters and elements of arrays.
+/// Names are resolved when it is read: `index` counts among the dimensions, the scalar parameters
+/// or the array parameters of the entry.
+struct Expr {
+  enum class Op {
+    Const, Float, Dim, Scalar, Elem,
+    Add, Sub, Mul, FloorDiv, TruncDiv, CeilDiv, Mod, Rem, Min, Max, Neg,
+    Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not,
+    All, Unique, Sorted,
+  };
+
+  Op op = Op::Const;
+  int64_t constant = 0;
+  double floating = 0.0;
+  int index = -1;
+  std::vector<Expr> args;
+};
+
+/// What the names of an entry mean while its manifest is read; each gives the index, or -1.
+struct ExprNames {
+  std::function<int(const std::string &)> dim;
+  std::function<int(const std::string &)> scalar;
+  std::function<int(const std::string &)> array;
+};
+
+/// Reads the JSON form described in docs/manifest.md. nullopt, with `problem` set, if it is not one.
+std::optional<Expr> parseExpr(const nlohmann::json &json, const ExprNames &names,
+                              std::string &problem);
+
+/// The values of names. Dimensions may still be unknown.
+struct ExprValues {
+  std::span<const std::optional<int64_t>> dims;
+  std::span<const PtlScalar> scalars;
+  std::span<const int32_t> scalarElems;
+  std::span<const PtlArray *const> arrays;
+  /// The element that `Elem` stands for inside `All`.
+  const void *element = nullptr;
+};
+
+/// The value; truth is 0 or 1. nullopt if a name has no value, a division is by zero or a result
+/// does not fit 64 bits. Where a fact about data fails, `detail` says which element breaks it.
+std::optional<Number> evaluate(const Expr &expr, const ExprValues &values,
+                               std::string *detail = nullptr);
+
+/// The same for sizes: nullopt also if the value is not an integer.
+std::optional<int64_t> evaluateInt(const Expr &expr, const ExprValues &values);
+
+/// If exactly one dimension of `expr` is unknown and `expr == value` fixes it by sums and
+/// products alone: that dimension and its value.
+struct Solution {
+  int dim;
+  int64_t value;
+};
+std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues &values);
+
+/// Calls `visit` with the index of each dimension that occurs.
+void forEachDim(const Expr &expr, const std::function<void(int)> &visit);
+
+} // namespace ptl::rt

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace ptl::rt {
+
+/// Persistent worker threads that share the iterations of one loop at a time.
+///
+/// The caller of `run` takes part. Workers never hold it up: one that wakes late finds the loop
+/// closed and sleeps again. `run` may be called from any thread; while the workers are busy with
+/// another thread's loop, or from inside a loop, the loop runs in place.
+class ThreadPool {
+public:
+  /// A chunk [begin, end) of the iterations.
+  using Body = void (*)(void *closure, int64_t begin, int64_t end);
+
+  /// `threads` counts the caller: one worker fewer is started. At least 1.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+
+  /// Covers 0..count by chunks of at most `grain` iterations (0: chosen here) and returns when all
+  /// are done. Once `*stop` is not 0 no further chunk starts.
+  void run(Body body, void *closure, int64_t count, int64_t grain,
+           const std::atomic<int32_t> *stop);
+
+  int threadCount() const { return threadCount_; }
+
+  /// Which thread of the loop this code runs on: 0 is the one that called `run`.
+  static int threadIndex();
+
+  /// The pool of this process: all processors this process may use, or PTL_NUM_THREADS.
+  static ThreadPool &shared();
+
+private:
+  struct Job {
+    Body body = nullptr;
+    void *closure = nullptr;
+    int64_t count = 0;
+    int64_t grain = 1;
+    const std::atomic<int32_t> *stop = nullptr;
+  };
+
+  static void runInPlace(const Job &job);
+  void workOn(const Job &job);
+  bool enter(uint32_t &lastEpoch);
+  void workerMain(int index);
+  void wakeWorkers(int64_t wanted);
+
+  // The state word: epoch in the upper half; in the lower one a bit that says whether the loop
+  // takes participants, and the number of workers inside. Workers read `job_` only after entering
+  // an open state, and `run` changes it only while the state is closed and empty.
+  static constexpr uint64_t openBit = 1u << 31;
+
+  int threadCount_;
+  Job job_;
+  alignas(64) std::atomic<int64_t> next_{0};
+  alignas(64) std::atomic<uint64_t> state_{0};
+  alignas(64) std::atomic<uint32_t> wake_{0};
+  std::atomic<int32_t> sleepers_{0};
+  std::atomic<bool> busy_{false};
+  std::atomic<bool> quit_{false};
+  std::vector<std::thread> workers_;
+};
+
+} // namespace ptl::rt
