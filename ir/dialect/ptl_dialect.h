@@ -10,6 +10,10 @@
 
 #include <cstdint>
 
+namespace mlir {
+class PatternRewriter;
+} // namespace mlir
+
 namespace ptl::ir {
 
 /// Where an array lives; `Inferred` until it is decided.

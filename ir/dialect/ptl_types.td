@@ -12,7 +12,7 @@ class Ptl_Type<string name, string typeMnemonic> : TypeDef<Ptl_Dialect, name> {
 class Ptl_ShapedType<string name, string typeMnemonic> : Ptl_Type<name, typeMnemonic> {
   let parameters = (ins
     "::mlir::Type":$elementType,
-    ::mlir::ArrayRefParameter<"::ptl::ir::Extent">:$extents,
+    ArrayRefParameter<"::ptl::ir::Extent">:$extents,
     "::ptl::ir::Place":$place);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{

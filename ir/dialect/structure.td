@@ -5,11 +5,12 @@
 
 include "ir/dialect/ptl_types.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 
-class Ptl_StructureOp<string mnemonic, list<Trait> traits = []> : Op<Ptl_Dialect, mnemonic, traits>;
+class Ptl_StructureOp<string mnemonic, list<Trait> traits = []> : Ptl_Op<mnemonic, traits>;
 
 def Ptl_DimOp : Ptl_StructureOp<"dim", [Pure]> {
   let summary = "the length of an axis";
@@ -27,6 +28,17 @@ def Ptl_AllocOp : Ptl_StructureOp<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let description = "`lengths` has one operand per extent that is not a number.";
   let assemblyFormat = "`(` $lengths `)` attr-dict `:` type($result)";
   let hasVerifier = 1;
+}
+
+def Ptl_ConstantOp : Ptl_StructureOp<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let summary = "an unsigned scalar constant; `arith.constant` has the others";
+  let arguments = (ins TypedAttrInterface:$value);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "attr-dict $value";
+  let builders = [OpBuilder<(ins "::mlir::TypedAttr":$value), [{
+    build($_builder, $_state, value.getType(), value);
+  }]>];
+  let hasFolder = 1;
 }
 
 // A box of a base: per axis an offset, a length and a step (no `steps`: all 1). Axes in `dropped` have length 1

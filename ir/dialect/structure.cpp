@@ -1,0 +1,205 @@
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "ir/dialect/structure.cpp.inc"
+
+namespace ptl::ir {
+
+void PtlDialect::registerStructureOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dialect/structure.cpp.inc"
+      >();
+}
+
+static llvm::ArrayRef<Extent> extentsOf(Type type) {
+  if (auto array = dyn_cast<ArrayType>(type))
+    return array.getExtents();
+  if (auto ref = dyn_cast<RefType>(type))
+    return ref.getExtents();
+  return {};
+}
+
+static Type elementOf(Type type) {
+  if (auto array = dyn_cast<ArrayType>(type))
+    return array.getElementType();
+  if (auto ref = dyn_cast<RefType>(type))
+    return ref.getElementType();
+  return type;
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+// ---- constant, dim, alloc, cast, new_axis ----------------------------------------------------------------------
+
+LogicalResult DimOp::verify() {
+  int64_t rank = static_cast<int64_t>(extentsOf(getSource().getType()).size());
+  int64_t axis = static_cast<int64_t>(getAxis());
+  if (axis < 0 || axis >= rank)
+    return emitOpError("axis ") << axis << " is outside rank " << rank;
+  return success();
+}
+
+OpFoldResult DimOp::fold(FoldAdaptor) {
+  const Extent &extent = extentsOf(getSource().getType())[getAxis()];
+  if (extent.isConstant())
+    return IntegerAttr::get(IndexType::get(getContext()), extent.length);
+  return {};
+}
+
+LogicalResult AllocOp::verify() {
+  auto isNamed = [](const Extent &extent) { return !extent.isConstant(); };
+  auto named = static_cast<size_t>(llvm::count_if(getResult().getType().getExtents(), isNamed));
+  if (named != getLengths().size())
+    return emitOpError("has ") << getLengths().size() << " lengths for " << named
+                               << " extents that are not numbers";
+  return success();
+}
+
+LogicalResult CastOp::verify() {
+  auto from = getSource().getType(), to = getResult().getType();
+  if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank())
+    return emitOpError("may change names, capacities and the place only");
+  for (auto [a, b] : llvm::zip(from.getExtents(), to.getExtents()))
+    if (a.isConstant() && b.isConstant() && a.length != b.length)
+      return emitOpError("changes an extent from ") << a.length << " to " << b.length;
+  return success();
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getResult().getType())
+    return getSource();
+  return {};
+}
+
+LogicalResult NewAxisOp::verify() {
+  auto from = getSource().getType(), to = getResult().getType();
+  if (from.getRank() + static_cast<int64_t>(getAxes().size()) != to.getRank())
+    return emitOpError("the ranks do not fit");
+  for (int64_t axis : getAxes())
+    if (axis < 0 || axis >= to.getRank() || !to.getExtents()[axis].isOne())
+      return emitOpError("axis ") << axis << " must have extent 1";
+  return success();
+}
+
+// ---- Boxes -------------------------------------------------------------------------------------------
+
+/// Checks what all operations on boxes share; `value` is the box's content, null when it broadcasts.
+static LogicalResult verifyBox(Operation *op, Type base, size_t offsets, size_t lengths,
+                               size_t steps, llvm::ArrayRef<int64_t> dropped, Type value) {
+  size_t rank = extentsOf(base).size();
+  if (offsets != rank || lengths != rank || (steps != 0 && steps != rank))
+    return op->emitOpError("needs one offset and one length for each of the ")
+           << rank << " axes of the base";
+  for (int64_t axis : dropped)
+    if (axis < 0 || axis >= static_cast<int64_t>(rank))
+      return op->emitOpError("drops axis ") << axis << " of a base of rank " << rank;
+  if (!value)
+    return success();
+  if (extentsOf(value).size() != rank - dropped.size())
+    return op->emitOpError("the result has the wrong rank");
+  if (elementOf(value) != elementOf(base))
+    return op->emitOpError("the element types differ");
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyBox(*this, getRef().getType(), getOffsets().size(), getLengths().size(),
+                   getSteps().size(), getDropped(), getResult().getType());
+}
+
+LogicalResult SliceOp::verify() {
+  return verifyBox(*this, getSource().getType(), getOffsets().size(), getLengths().size(),
+                   getSteps().size(), getDropped(), getResult().getType());
+}
+
+static LogicalResult verifyValue(Operation *op, Type value, Type base, size_t dropped) {
+  if (elementOf(value) != elementOf(base))
+    return op->emitOpError("the element types differ");
+  if (extentsOf(value).size() > extentsOf(base).size() - dropped)
+    return op->emitOpError("the value has more axes than the box");
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  if (failed(verifyBox(*this, getRef().getType(), getOffsets().size(), getLengths().size(),
+                       getSteps().size(), getDropped(), Type())))
+    return failure();
+  if (getIndex() && !getIndexAxis())
+    return emitOpError("scatters without `indexAxis`");
+  return verifyValue(*this, getValue().getType(), getRef().getType(), getDropped().size());
+}
+
+LogicalResult InsertOp::verify() {
+  if (failed(verifyBox(*this, getDest().getType(), getOffsets().size(), getLengths().size(),
+                       getSteps().size(), getDropped(), Type())))
+    return failure();
+  if (getIndex() && !getIndexAxis())
+    return emitOpError("scatters without `indexAxis`");
+  return verifyValue(*this, getValue().getType(), getDest().getType(), getDropped().size());
+}
+
+// ---- Grid --------------------------------------------------------------------------------------------
+
+LogicalResult ParallelOp::verify() {
+  size_t count = getLower().size();
+  if (count == 0 || getUpper().size() != count || getSteps().size() != count)
+    return emitOpError("needs a lower bound, an upper bound and a step for each variable");
+  if (getBody().getNumArguments() != count)
+    return emitOpError("has ") << count << " bounds but " << getBody().getNumArguments()
+                               << " variables";
+  return success();
+}
+
+void ParallelOp::print(OpAsmPrinter &printer) {
+  printer << " (";
+  llvm::interleaveComma(getBody().getArguments(), printer,
+                        [&](BlockArgument arg) { printer.printRegionArgument(arg, {}, true); });
+  printer << ") = (" << getLower() << ") to (" << getUpper() << ") step (" << getSteps() << ") ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"operandSegmentSizes"});
+}
+
+ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
+  Type index = parser.getBuilder().getIndexType();
+  llvm::SmallVector<OpAsmParser::Argument> variables;
+  llvm::SmallVector<OpAsmParser::UnresolvedOperand> lower, upper, steps;
+  auto parseList = [&](auto &list) {
+    return parser.parseOperandList(list, OpAsmParser::Delimiter::Paren);
+  };
+  if (parser.parseArgumentList(variables, OpAsmParser::Delimiter::Paren) || parser.parseEqual() ||
+      parseList(lower) || parser.parseKeyword("to") || parseList(upper) ||
+      parser.parseKeyword("step") || parseList(steps))
+    return failure();
+  for (auto *list : {&lower, &upper, &steps})
+    if (parser.resolveOperands(*list, index, result.operands))
+      return failure();
+  for (OpAsmParser::Argument &variable : variables)
+    variable.type = index;
+  auto size = [](const auto &list) { return static_cast<int32_t>(list.size()); };
+  result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(
+                                                 {size(lower), size(upper), size(steps)}));
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, variables) || parser.parseOptionalAttrDict(result.attributes))
+    return failure();
+  ParallelOp::ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+// ---- Checks ------------------------------------------------------------------------------------------
+
+LogicalResult CheckOp::canonicalize(CheckOp op, PatternRewriter &rewriter) {
+  if (!matchPattern(op.getCondition(), m_One()))
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}
+
+} // namespace ptl::ir
