@@ -71,9 +71,10 @@ public:
   /// Number of this normal form in order of creation: a key for maps that must be deterministic.
   uint32_t id() const;
 
+  struct Node;
+
 private:
   friend class DimContext;
-  struct Node;
   explicit Dim(const Node *node) : node_(node) {}
   const Node *node_ = nullptr;
 };
@@ -155,11 +156,16 @@ public:
   /// Replaces symbols, at once and in operands of opaque terms too; renormalises.
   Dim substitute(Dim a, const DimSubstitution &map);
 
+  /// A constant that bounds `a` from below by the kinds of its symbols alone, without any facts.
+  std::optional<int64_t> plainLowerBound(Dim a) const;
+  bool isPlainlyNonNegative(Dim a) const { return a && plainLowerBound(a).value_or(-1) >= 0; }
+
   /// PTL spelling: `2*N + 1`, `cdiv(N, 128)`, `K % 16`; `?` for unknown.
   std::string toString(Dim a) const;
 
-private:
   struct Impl;
+
+private:
   Dim minMax(DimAtomKind kind, std::vector<Dim> operands);
   std::unique_ptr<Impl> impl_;
 };
