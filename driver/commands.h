@@ -1,0 +1,19 @@
+// The commands of the executable. Each takes its command line and gives the exit code; messages
+// were printed.
+#pragma once
+
+#include "driver/session.h"
+
+namespace ptl {
+
+ExitCode runCheck(const Options &options);
+ExitCode runFmt(const Options &options);
+ExitCode runDoc(const Options &options);
+ExitCode runExplain(const Options &options);
+ExitCode runNew(const Options &options);
+ExitCode runTargets(const Options &options);
+
+/// Loads libptlc-ir and hands it the whole command line, `argv[1]` being the command.
+ExitCode runInLibrary(const Options &options, std::vector<std::string> arguments);
+
+} // namespace ptl

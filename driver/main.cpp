@@ -1,0 +1,83 @@
+// `ptlc`: finds the command, reads its options, runs it.
+#include "driver/commands.h"
+#include "frontend/base/render.h"
+
+#include <cstdio>
+
+using namespace ptl;
+
+static int print(const std::string &text) {
+  std::fputs(text.c_str(), stdout);
+  return static_cast<int>(ExitCode::Fine);
+}
+
+static ExitCode runPlanned(const CommandInfo &command, const Options &options) {
+  Session session(options);
+  session.sink().report(DiagId::CommandPlanned, kNoSpan, {command.name});
+  return session.finish(ExitCode::Missing);
+}
+
+static ExitCode runFront(const CommandInfo &command, const Options &options) {
+  switch (command.id) {
+  case CommandId::Check:
+    return runCheck(options);
+  case CommandId::Fmt:
+    return runFmt(options);
+  case CommandId::Doc:
+    return runDoc(options);
+  case CommandId::Explain:
+    return runExplain(options);
+  case CommandId::New:
+    return runNew(options);
+  case CommandId::Targets:
+    return runTargets(options);
+  default:
+    return ExitCode::Internal;
+  }
+}
+
+/// Values that every command understands alike are checked once, here.
+static std::string wrongValue(const Options &options) {
+  std::string_view form = options.value(OptionId::Diagnostics);
+  if (!form.empty() && !parseDiagnosticFormat(form))
+    return "`--diagnostics` is human, short, json or sarif, not `" + std::string(form) + "`";
+  std::string_view color = options.value(OptionId::Color);
+  if (!color.empty() && color != "auto" && color != "always" && color != "never")
+    return "`--color` is auto, always or never, not `" + std::string(color) + "`";
+  for (OptionId id : {OptionId::ErrorLimit, OptionId::Seed, OptionId::Samples, OptionId::Threads,
+                      OptionId::Optimize})
+    if (options.has(id) && options.number(id).value_or(-1) < 0)
+      return "`" + std::string(options.value(id)) + "` is not a number";
+  return options.number(OptionId::Optimize).value_or(0) > 3 ? "optimisation levels are 0 to 3" : "";
+}
+
+int main(int argc, char **argv) {
+  std::string error;
+  std::vector<std::string> arguments = expandResponseFiles(argc, argv, &error);
+  if (!error.empty())
+    return static_cast<int>(usageError(error));
+  if (arguments.size() < 2 || arguments[1] == "--help" || arguments[1] == "-h" ||
+      arguments[1] == "help")
+    return print(helpText(nullptr));
+  if (arguments[1] == "--version" || arguments[1] == "-V")
+    return print("ptlc " PTL_VERSION "\n");
+  const CommandInfo *command = findCommand(arguments[1]);
+  if (!command) {
+    const CommandInfo *similar = similarCommand(arguments[1]);
+    return static_cast<int>(
+        usageError("unknown command `" + arguments[1] + "`" +
+                   (similar ? std::string("; did you mean `") + similar->name + "`?"
+                            : "; `ptlc --help` lists the commands")));
+  }
+  ParsedOptions parsed = parseOptions(*command, {arguments.begin() + 2, arguments.end()});
+  if (!parsed.error.empty())
+    return static_cast<int>(usageError(parsed.error));
+  if (parsed.options.has(OptionId::Help))
+    return print(helpText(command));
+  if (std::string wrong = wrongValue(parsed.options); !wrong.empty())
+    return static_cast<int>(usageError(wrong));
+  ExitCode code = command->home == CommandHome::Front ? runFront(*command, parsed.options)
+                  : command->home == CommandHome::Ir  ? runInLibrary(parsed.options, arguments)
+                                                      : runPlanned(*command, parsed.options);
+  return static_cast<int>(code);
+}

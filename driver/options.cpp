@@ -1,0 +1,192 @@
+#include "driver/options.h"
+
+#include "frontend/base/explain.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace ptl {
+
+namespace {
+
+enum class Kind : uint8_t { Flag, Value, List };
+
+/// Sets of commands, one bit each.
+using CommandSet = uint32_t;
+constexpr CommandSet of(CommandId id) { return CommandSet(1) << static_cast<unsigned>(id); }
+constexpr CommandSet All = ~CommandSet(0);
+constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(CommandId::Test) |
+                            of(CommandId::Bench) | of(CommandId::Sim) | of(CommandId::Lower) |
+                            of(CommandId::Tune) | of(CommandId::Reduce);
+constexpr CommandSet Sources =
+    Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc);
+
+struct OptionInfo {
+  OptionId id;
+  char letter;
+  std::string_view name;
+  Kind kind;
+  const char *meta;
+  CommandSet commands;
+  const char *summary;
+};
+
+constexpr OptionInfo kOptions[] = {
+#define OPTION(ID, SHORT, LONG, KIND, META, COMMANDS, SUMMARY)                                     \
+  {OptionId::ID, SHORT, LONG, Kind::KIND, META, COMMANDS, SUMMARY},
+#include "driver/options.def"
+};
+
+/// An argument split into the option it names and the value that is joined to it.
+struct Spelled {
+  const OptionInfo *option = nullptr;
+  std::optional<std::string_view> joined;
+};
+
+Spelled matchArgument(std::string_view argument) {
+  // `-MD` and `-MF` are written with one dash by every compiler.
+  bool isLong = argument.substr(0, 2) == "--";
+  std::string_view name = argument.substr(isLong ? 2 : 1);
+  size_t equals = name.find('=');
+  for (const OptionInfo &option : kOptions) {
+    if ((isLong || option.name[0] == 'M') && name.substr(0, equals) == option.name) {
+      if (equals == name.npos)
+        return {&option, std::nullopt};
+      return {&option, name.substr(equals + 1)};
+    }
+    if (!isLong && !name.empty() && option.letter == name[0]) {
+      if (name.size() == 1)
+        return {&option, std::nullopt};
+      return {&option, name.substr(1)};
+    }
+  }
+  return {};
+}
+
+std::string unknownOption(std::string_view argument, CommandSet command) {
+  std::string text = "unknown option `" + std::string(argument) + "`";
+  std::string_view name = argument.substr(0, argument.find('='));
+  name.remove_prefix(std::min(name.size(), name.find_first_not_of('-')));
+  const OptionInfo *best = nullptr;
+  size_t bestDistance = 3;
+  for (const OptionInfo &option : kOptions) {
+    size_t distance = editDistance(name, option.name);
+    if ((option.commands & command) && distance < bestDistance) {
+      best = &option;
+      bestDistance = distance;
+    }
+  }
+  if (best)
+    text += "; did you mean `--" + std::string(best->name) + "`?";
+  return text;
+}
+
+} // namespace
+
+const std::vector<CommandInfo> &allCommands() {
+  static const std::vector<CommandInfo> commands = {
+#define COMMAND(ID, NAME, HOME, ARGUMENTS, SUMMARY)                                                \
+  {CommandId::ID, NAME, CommandHome::HOME, ARGUMENTS, SUMMARY},
+#include "driver/commands.def"
+  };
+  return commands;
+}
+
+const CommandInfo *findCommand(std::string_view name) {
+  for (const CommandInfo &command : allCommands())
+    if (name == command.name)
+      return &command;
+  return nullptr;
+}
+
+const CommandInfo *similarCommand(std::string_view name) {
+  const CommandInfo *best = nullptr;
+  size_t bestDistance = 3;
+  for (const CommandInfo &command : allCommands()) {
+    size_t distance = editDistance(name, command.name);
+    if (distance < bestDistance) {
+      best = &command;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+std::optional<int64_t> Options::number(OptionId id) const {
+  std::string_view text = value(id);
+  int64_t result = 0;
+  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), result);
+  if (text.empty() || status != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return result;
+}
+
+ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::string> &arguments) {
+  ParsedOptions parsed;
+  CommandSet self = of(command.id);
+  bool optionsEnded = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &argument = arguments[i];
+    if (optionsEnded || argument.size() < 2 || argument[0] != '-') {
+      parsed.options.addPositional(argument);
+      continue;
+    }
+    if (argument == "--") {
+      optionsEnded = true;
+      continue;
+    }
+    Spelled spelled = matchArgument(argument);
+    if (!spelled.option || (spelled.option->kind == Kind::Flag && spelled.joined)) {
+      parsed.error = unknownOption(argument, self);
+      return parsed;
+    }
+    if (!(spelled.option->commands & self)) {
+      parsed.error = "`" + argument + "` is not an option of `" + command.name + "`";
+      return parsed;
+    }
+    if (spelled.option->kind == Kind::Flag) {
+      parsed.options.add(spelled.option->id, "");
+      continue;
+    }
+    if (!spelled.joined && i + 1 == arguments.size()) {
+      parsed.error = "`" + argument + "` needs a value: " + spelled.option->meta;
+      return parsed;
+    }
+    parsed.options.add(spelled.option->id,
+                       spelled.joined ? std::string(*spelled.joined) : arguments[++i]);
+  }
+  return parsed;
+}
+
+static std::string optionHelp(const OptionInfo &option) {
+  std::string left = "  ";
+  if (option.letter)
+    left += std::string("-") + option.letter + ", ";
+  left += (option.name[0] == 'M' ? "-" : "--") + std::string(option.name);
+  if (*option.meta)
+    left += std::string(option.kind == Kind::Flag ? "" : " ") + option.meta;
+  left.resize(std::max<size_t>(left.size() + 2, 36), ' ');
+  return left + option.summary + "\n";
+}
+
+std::string helpText(const CommandInfo *command) {
+  std::string text;
+  if (!command) {
+    text = "usage: ptlc COMMAND [options] [arguments]\n\n";
+    for (const CommandInfo &entry : allCommands()) {
+      std::string left = "  " + std::string(entry.name) + " " + entry.arguments;
+      left.resize(std::max<size_t>(left.size() + 2, 36), ' ');
+      text +=
+          left + entry.summary + (entry.home == CommandHome::Planned ? " (planned)" : "") + "\n";
+    }
+    return text + "\n`ptlc COMMAND --help` prints the options of a command.\n";
+  }
+  text = std::string("usage: ptlc ") + command->name + " [options] " + command->arguments + "\n" +
+         command->summary + "\n\n";
+  for (const OptionInfo &option : kOptions)
+    if (option.commands & of(command->id))
+      text += optionHelp(option);
+  return text;
+}
+
+} // namespace ptl

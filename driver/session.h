@@ -1,0 +1,80 @@
+// One run of `ptlc`: its sources, its diagnostics and how they are shown. Used by the commands of
+// the executable and of libptlc-ir alike.
+#pragma once
+
+#include "driver/options.h"
+#include "frontend/base/diagnostic.h"
+#include "frontend/sema/check.h"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+class Session {
+public:
+  explicit Session(const Options &options);
+
+  const Options &options() const { return options_; }
+  SourceManager &sources() { return sources_; }
+  DiagnosticSink &sink() { return sink_; }
+
+  /// Reads an input; `-` is standard input. Reports E0001 and gives nothing if it cannot be read.
+  std::optional<FileId> load(const std::string &path);
+
+  /// What the checker needs from the command line (`-I`, `-D`, the place of `std`).
+  CheckOptions checkOptions() const;
+
+  /// Loads and checks an input. Null if it cannot be read.
+  std::unique_ptr<CheckedProgram> check(const std::string &path);
+
+  /// Writes a file, or reports that it cannot be written.
+  bool write(const std::string &path, std::string_view data);
+
+  /// Runs one phase and adds its time to the table of `--time-passes`.
+  template <typename Phase> auto timed(const char *name, Phase phase) {
+    Timer timer(*this, name);
+    return phase();
+  }
+
+  /// Writes the dependency file of `-MD`: `target` depends on every source that was read.
+  void writeDependencies(const std::string &target);
+
+  /// Shows all diagnostics (once, at the end) and gives `code`, or SourceErrors if there were
+  /// errors and `code` is Fine.
+  ExitCode finish(ExitCode code = ExitCode::Fine);
+
+  /// True once an error was reported.
+  bool failed() const { return sink_.hasErrors(); }
+
+private:
+  struct Timer {
+    Timer(Session &session, const char *name)
+        : session(session), name(name), start(std::chrono::steady_clock::now()) {}
+    ~Timer();
+    Session &session;
+    const char *name;
+    std::chrono::steady_clock::time_point start;
+  };
+
+  std::vector<Diagnostic> shownDiagnostics(size_t *hidden) const;
+
+  const Options &options_;
+  SourceManager sources_;
+  DiagnosticSink sink_;
+  std::vector<std::pair<const char *, double>> times_; ///< phases and their milliseconds
+};
+
+/// Prints `ptlc: error: …` for wrong usage and gives ExitCode::Usage.
+ExitCode usageError(const std::string &message);
+
+/// Folder of the running executable, with a final slash.
+std::string executableFolder();
+
+/// Folder of the standard library's sources, empty if there is none.
+std::string standardLibraryFolder();
+
+} // namespace ptl
