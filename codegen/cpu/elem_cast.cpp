@@ -1,0 +1,305 @@
+#include "codegen/cpu/elem_cast.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+namespace ptl::cpu {
+
+bool isUnsigned(Type logical) { return logical.isUnsignedInteger() || logical.isInteger(1); }
+bool isFloatElem(Type logical) { return isa<FloatType>(logical); }
+
+static bool isSmallFloat(Type logical) {
+  auto type = dyn_cast<FloatType>(logical);
+  return type && type.getWidth() < 32;
+}
+
+Type registerType(Type logical) {
+  MLIRContext *context = logical.getContext();
+  if (isSmallFloat(logical))
+    return Float32Type::get(context);
+  if (auto integer = dyn_cast<IntegerType>(logical))
+    return IntegerType::get(context, integer.getWidth());
+  return logical;
+}
+
+Type storageType(Type logical) {
+  MLIRContext *context = logical.getContext();
+  if (logical.isIndex())
+    return IntegerType::get(context, 64);
+  if (logical.isInteger(1))
+    return IntegerType::get(context, 8);
+  if (auto integer = dyn_cast<IntegerType>(logical))
+    return IntegerType::get(context, integer.getWidth());
+  if (isSmallFloat(logical) && !logical.isF16())
+    return IntegerType::get(context, cast<FloatType>(logical).getWidth());
+  return logical;
+}
+
+int64_t storageBytes(Type logical) {
+  return storageType(logical).getIntOrFloatBitWidth() / 8;
+}
+
+// --- f8 -------------------------------------------------------------------------------------------
+
+namespace {
+struct Float8Format {
+  int mantissa;     // stored bits of the fraction
+  int bias;
+  double largest;   // largest finite value
+  int64_t largestBits, nanBits;
+};
+} // namespace
+
+static Float8Format float8Format(Type logical) {
+  if (isa<Float8E5M2Type>(logical))
+    return {2, 15, 57344.0, 0x7b, 0x7f};
+  return {3, 7, 448.0, 0x7e, 0x7f};
+}
+
+static bool isFloat8(Type logical) { return isa<Float8E4M3FNType, Float8E5M2Type>(logical); }
+
+// f32 to the bits of an f8 in an i8: nearest even, saturating (infinities too).
+static Value encodeFloat8(const Emit &e, Value x, Type logical) {
+  Float8Format f = float8Format(logical);
+  Type i32 = e.b.getI32Type();
+  int drop = 23 - f.mantissa;
+  Value magnitude = e.abs(x);
+  Value bits = e.bitcast(magnitude, i32);
+  Value odd = e.bitAnd(e.shrUnsigned(bits, drop), 1);
+  Value rounded = e.add(e.add(bits, e.integer(bits.getType(), (1 << (drop - 1)) - 1)), odd);
+  Value normal = e.sub(e.shrUnsigned(rounded, drop),
+                       e.integer(bits.getType(), static_cast<int64_t>(127 - f.bias) << f.mantissa));
+  // Below the normal numbers: adding a power of two rounds at the right place by itself.
+  double shifter = std::ldexp(1.0, 23 - (f.bias - 1) - f.mantissa);
+  Value shifterValue = e.real(x.getType(), shifter);
+  Value subnormal =
+      e.sub(e.bitcast(e.add(magnitude, shifterValue), i32), e.bitcast(shifterValue, i32));
+  Value isSubnormal = e.cmpf(CmpFPredicate::OLT, magnitude, std::ldexp(1.0, 1 - f.bias));
+  Value code = e.select(isSubnormal, subnormal, normal);
+  Value tooLarge = e.cmpf(CmpFPredicate::OGE, magnitude, f.largest);
+  code = e.select(tooLarge, e.integer(code.getType(), f.largestBits), code);
+  code = e.select(e.isNan(x), e.integer(code.getType(), f.nanBits), code);
+  Value sign = e.bitAnd(e.shrUnsigned(e.bitcast(x, i32), 24), 0x80);
+  return e.trunci(e.bitOr(code, sign), e.b.getI8Type());
+}
+
+static Value decodeFloat8(const Emit &e, Value code, Type logical) {
+  Float8Format f = float8Format(logical);
+  Type i32 = e.b.getI32Type();
+  Value bits = e.extui(code, i32);
+  Value magnitude = e.bitAnd(bits, 0x7f);
+  // The exponent field read as one of f32, then scaled: right for subnormal numbers too.
+  Value small = e.bitcast(e.shl(magnitude, 23 - f.mantissa), e.b.getF32Type());
+  Value value = e.mul(small, e.real(small.getType(), std::ldexp(1.0, 127 - f.bias)));
+  Type t = value.getType();
+  if (isa<Float8E5M2Type>(logical)) {
+    value = e.select(e.cmpi(CmpIPredicate::eq, magnitude, 0x7c), e.real(t, INFINITY), value);
+    value = e.select(e.cmpi(CmpIPredicate::sgt, magnitude, 0x7c), e.real(t, NAN), value);
+  } else {
+    value = e.select(e.cmpi(CmpIPredicate::eq, magnitude, 0x7f), e.real(t, NAN), value);
+  }
+  Value sign = e.shl(e.bitAnd(bits, 0x80), 24);
+  return e.bitcast(e.bitOr(e.bitcast(value, i32), sign), e.b.getF32Type());
+}
+
+// --- bf16 -----------------------------------------------------------------------------------------
+
+static Value encodeBfloat(const Emit &e, Value x) {
+  Value bits = e.bitcast(x, e.b.getI32Type());
+  Value odd = e.bitAnd(e.shrUnsigned(bits, 16), 1);
+  Value rounded = e.add(e.add(bits, e.integer(bits.getType(), 0x7fff)), odd);
+  Value quiet = e.bitOr(bits, e.integer(bits.getType(), 0x400000));
+  Value chosen = e.select(e.isNan(x), quiet, rounded);
+  return e.trunci(e.shrUnsigned(chosen, 16), e.b.getIntegerType(16));
+}
+
+static Value decodeBfloat(const Emit &e, Value stored) {
+  return e.bitcast(e.shl(e.extui(stored, e.b.getI32Type()), 16), e.b.getF32Type());
+}
+
+Value fromStorage(const Emit &e, Value stored, Type logical) {
+  if (isFloat8(logical))
+    return decodeFloat8(e, stored, logical);
+  if (logical.isBF16())
+    return decodeBfloat(e, stored);
+  if (logical.isF16())
+    return e.extf(stored, e.b.getF32Type());
+  if (logical.isInteger(1))
+    return e.cmpi(CmpIPredicate::ne, stored, 0);
+  if (logical.isIndex())
+    return e.indexCast(stored, logical);
+  return stored;
+}
+
+Value toStorage(const Emit &e, Value value, Type logical) {
+  if (isFloat8(logical))
+    return encodeFloat8(e, value, logical);
+  if (logical.isBF16())
+    return encodeBfloat(e, value);
+  if (logical.isF16())
+    return e.truncf(value, logical);
+  if (logical.isInteger(1))
+    return e.extui(value, e.b.getI8Type());
+  if (logical.isIndex())
+    return e.indexCast(value, e.b.getI64Type());
+  return value;
+}
+
+Value roundTo(const Emit &e, Value value, Type logical) {
+  return isSmallFloat(logical) ? fromStorage(e, toStorage(e, value, logical), logical) : value;
+}
+
+// --- conversions ----------------------------------------------------------------------------------
+
+std::optional<Rounding> parseRounding(StringRef name) {
+  return llvm::StringSwitch<std::optional<Rounding>>(name)
+      .Case("even", Rounding::Even)
+      .Cases("zero", "trunc", Rounding::Zero)
+      .Cases("down", "floor", Rounding::Down)
+      .Cases("up", "ceil", Rounding::Up)
+      .Case("away", Rounding::Away)
+      .Default(std::nullopt);
+}
+
+// f64 to f32 with the last bit sticky ("round to odd"): a later rounding to fewer bits is then right.
+static Value narrowToOdd(const Emit &e, Value x) {
+  Type i32 = e.b.getI32Type();
+  Value nearest = e.truncf(x, e.b.getF32Type());
+  Value back = e.extf(nearest, e.b.getF64Type());
+  Value bits = e.bitcast(nearest, i32);
+  Value above = e.cmpf(CmpFPredicate::OGT, e.abs(back), e.abs(x));
+  Value down = e.sub(bits, e.extui(above, i32));
+  Value sticky = e.bitOr(down, e.integer(bits.getType(), 1));
+  Value inexact = e.cmpf(CmpFPredicate::ONE, back, x);
+  return e.bitcast(e.select(inexact, sticky, bits), e.b.getF32Type());
+}
+
+static Value floatToFloat(const Emit &e, Value value, Type to) {
+  Type from = scalarOf(value.getType());
+  if (to.isF64())
+    return from.isF64() ? value : e.extf(value, to);
+  if (from.isF64())
+    value = to.isF32() ? e.truncf(value, to) : narrowToOdd(e, value);
+  return roundTo(e, value, to);
+}
+
+static Value roundToInteger(const Emit &e, Value x, Rounding rounding) {
+  switch (rounding) {
+  case Rounding::Even:
+    return e.b.create<math::RoundEvenOp>(e.loc, x);
+  case Rounding::Zero:
+    return e.b.create<math::TruncOp>(e.loc, x);
+  case Rounding::Down:
+    return e.b.create<math::FloorOp>(e.loc, x);
+  case Rounding::Up:
+    return e.b.create<math::CeilOp>(e.loc, x);
+  case Rounding::Away: {
+    // The largest number below one half: adding one half itself would round up what is just below.
+    double half = scalarOf(x.getType()).isF64() ? 0x1.fffffffffffffp-2 : 0x1.fffffep-2;
+    Value sum = e.add(x, e.copySign(e.real(x.getType(), half), x));
+    return e.b.create<math::TruncOp>(e.loc, sum);
+  }
+  }
+  llvm_unreachable("unknown rounding");
+}
+
+// The limits are powers of two (2^63 for i64), exact in every float type.
+static Value floatToInteger(const Emit &e, Value x, Type to, Rounding rounding) {
+  bool index = to.isIndex();
+  unsigned width = index ? 64 : to.getIntOrFloatBitWidth();
+  bool isSigned = !isUnsigned(to);
+  Type target = IntegerType::get(e.b.getContext(), width);
+  x = roundToInteger(e, x, rounding);
+  double limit = std::ldexp(1.0, isSigned ? width - 1 : width);
+  double floor = isSigned ? -limit : 0.0;
+  Value low = e.cmpf(CmpFPredicate::OLT, x, floor);
+  Value high = e.cmpf(CmpFPredicate::OGE, x, limit);
+  Value legal = e.bitAnd(e.cmpf(CmpFPredicate::OGE, x, floor), e.cmpf(CmpFPredicate::OLT, x, limit));
+  Value safe = e.select(legal, x, e.real(x.getType(), 0.0));
+  Type wide = width < 32 ? Type(e.b.getI32Type()) : target;
+  Value converted;
+  if (isSigned || width < 32)
+    converted = e.fptosi(safe, wide);
+  else
+    converted = e.b.create<arith::FPToUIOp>(e.loc, withShapeOf(x.getType(), wide), safe);
+  if (wide != target)
+    converted = e.trunci(converted, target);
+  APInt top = isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
+  APInt bottom = isSigned ? APInt::getSignedMinValue(width) : APInt::getMinValue(width);
+  Type shape = converted.getType();
+  converted = e.select(high, e.integer(shape, top.getSExtValue()), converted);
+  converted = e.select(low, e.integer(shape, bottom.getSExtValue()), converted);
+  return index ? e.indexCast(converted, to) : converted;
+}
+
+static Value integerToFloat(const Emit &e, Value x, Type from, Type to) {
+  if (from.isIndex())
+    x = e.indexCast(x, e.b.getI64Type());
+  unsigned width = scalarOf(x.getType()).getIntOrFloatBitWidth();
+  // f64 holds the narrower integers exactly, so that there is one rounding.
+  bool viaWide = !to.isF32() && width >= 32;
+  Type middle = viaWide || to.isF64() ? Type(e.b.getF64Type()) : Type(e.b.getF32Type());
+  Type shape = withShapeOf(x.getType(), middle);
+  Value value = isUnsigned(from) ? e.b.create<arith::UIToFPOp>(e.loc, shape, x).getResult()
+                                 : e.b.create<arith::SIToFPOp>(e.loc, shape, x).getResult();
+  return floatToFloat(e, value, to);
+}
+
+static Value saturateInteger(const Emit &e, Value x, Type from, Type to) {
+  unsigned width = scalarOf(x.getType()).isIndex() ? 64 : scalarOf(x.getType()).getIntOrFloatBitWidth();
+  unsigned target = to.isIndex() ? 64 : to.getIntOrFloatBitWidth();
+  bool fromUnsigned = isUnsigned(from), toUnsigned = isUnsigned(to);
+  Type t = x.getType();
+  // Limits of the target that the source can exceed.
+  if (!fromUnsigned && toUnsigned)
+    x = e.select(e.cmpi(CmpIPredicate::slt, x, 0), e.zero(t), x);
+  else if (!fromUnsigned && target < width) {
+    int64_t low = APInt::getSignedMinValue(target).getSExtValue();
+    x = e.select(e.cmpi(CmpIPredicate::slt, x, low), e.integer(t, low), x);
+  }
+  unsigned sourceBits = fromUnsigned ? width : width - 1;
+  unsigned targetBits = toUnsigned ? target : target - 1;
+  if (targetBits < sourceBits) {
+    int64_t high = targetBits >= 63 ? INT64_MAX : (int64_t(1) << targetBits) - 1;
+    auto predicate = fromUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt;
+    x = e.select(e.cmpi(predicate, x, high), e.integer(t, high), x);
+  }
+  return x;
+}
+
+static Value integerToInteger(const Emit &e, Value x, Type from, Type to, bool saturate) {
+  if (saturate)
+    x = saturateInteger(e, x, from, to);
+  if (from.isIndex())
+    x = e.indexCast(x, e.b.getI64Type());
+  Type target = to.isIndex() ? Type(e.b.getI64Type()) : registerType(to);
+  unsigned width = scalarOf(x.getType()).getIntOrFloatBitWidth();
+  unsigned targetWidth = target.getIntOrFloatBitWidth();
+  if (targetWidth < width)
+    x = e.trunci(x, target);
+  else if (targetWidth > width)
+    x = isUnsigned(from) ? e.extui(x, target) : e.extsi(x, target);
+  return to.isIndex() ? e.indexCast(x, to) : x;
+}
+
+Value convertElem(const Emit &e, Value value, Type from, Type to, Rounding rounding, bool saturate) {
+  if (from == to)
+    return roundTo(e, value, to);
+  if (to.isInteger(1)) {
+    if (isFloatElem(from))
+      return e.cmpf(CmpFPredicate::UNE, value, 0.0);
+    return e.cmpi(CmpIPredicate::ne, value, 0);
+  }
+  if (isFloatElem(from))
+    return isFloatElem(to) ? floatToFloat(e, value, to) : floatToInteger(e, value, to, rounding);
+  if (isFloatElem(to))
+    return integerToFloat(e, value, from, to);
+  return integerToInteger(e, value, from, to, saturate);
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,222 @@
+#include "codegen/cpu/emit.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+Type withShapeOf(Type like, Type scalar) {
+  if (auto vector = dyn_cast<VectorType>(like))
+    return VectorType::get(vector.getShape(), scalar);
+  return scalar;
+}
+
+int64_t laneCount(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector.getNumElements() : 0;
+}
+
+static Value splatConstant(const Emit &e, Type like, TypedAttr scalar) {
+  if (auto vector = dyn_cast<VectorType>(like))
+    return e.b.create<arith::ConstantOp>(e.loc, DenseElementsAttr::get(vector, Attribute(scalar)));
+  return e.b.create<arith::ConstantOp>(e.loc, scalar);
+}
+
+Value Emit::real(Type like, double value) const {
+  return splatConstant(*this, like, b.getFloatAttr(scalarOf(like), value));
+}
+Value Emit::integer(Type like, int64_t value) const {
+  Type scalar = scalarOf(like);
+  if (scalar.isIndex())
+    return splatConstant(*this, like, b.getIndexAttr(value));
+  APInt bits(64, static_cast<uint64_t>(value), true);
+  return splatConstant(*this, like,
+                       IntegerAttr::get(scalar, bits.sextOrTrunc(scalar.getIntOrFloatBitWidth())));
+}
+Value Emit::constant(Type like, const APFloat &value) const {
+  return splatConstant(*this, like, FloatAttr::get(scalarOf(like), value));
+}
+Value Emit::index(int64_t value) const { return b.create<arith::ConstantIndexOp>(loc, value); }
+Value Emit::i64(int64_t value) const { return integer(b.getI64Type(), value); }
+Value Emit::i32(int64_t value) const { return integer(b.getI32Type(), value); }
+Value Emit::boolean(bool value) const { return integer(b.getI1Type(), value); }
+Value Emit::zero(Type like) const {
+  return isa<FloatType>(scalarOf(like)) ? real(like, 0.0) : integer(like, 0);
+}
+
+static bool isFloat(Value x) { return isa<FloatType>(scalarOf(x.getType())); }
+
+Value Emit::add(Value x, Value y) const {
+  if (isFloat(x))
+    return b.createOrFold<arith::AddFOp>(loc, x, y);
+  return b.createOrFold<arith::AddIOp>(loc, x, y);
+}
+Value Emit::sub(Value x, Value y) const {
+  if (isFloat(x))
+    return b.createOrFold<arith::SubFOp>(loc, x, y);
+  return b.createOrFold<arith::SubIOp>(loc, x, y);
+}
+Value Emit::mul(Value x, Value y) const {
+  if (isFloat(x))
+    return b.createOrFold<arith::MulFOp>(loc, x, y);
+  return b.createOrFold<arith::MulIOp>(loc, x, y);
+}
+Value Emit::divf(Value x, Value y) const { return b.createOrFold<arith::DivFOp>(loc, x, y); }
+Value Emit::neg(Value x) const {
+  if (isFloat(x))
+    return b.createOrFold<arith::NegFOp>(loc, x);
+  return sub(zero(x.getType()), x);
+}
+Value Emit::abs(Value x) const {
+  if (isFloat(x))
+    return b.create<math::AbsFOp>(loc, x);
+  return select(cmpi(arith::CmpIPredicate::slt, x, 0), neg(x), x);
+}
+Value Emit::fma(Value x, Value y, Value z) const { return b.create<math::FmaOp>(loc, x, y, z); }
+Value Emit::sqrt(Value x) const { return b.create<math::SqrtOp>(loc, x); }
+Value Emit::poly(Value x, ArrayRef<double> c) const {
+  Value result = real(x.getType(), c.back());
+  for (double coefficient : llvm::reverse(c.drop_back()))
+    result = fma(result, x, real(x.getType(), coefficient));
+  return result;
+}
+
+Value Emit::bitAnd(Value x, Value y) const { return b.createOrFold<arith::AndIOp>(loc, x, y); }
+Value Emit::bitOr(Value x, Value y) const { return b.createOrFold<arith::OrIOp>(loc, x, y); }
+Value Emit::bitXor(Value x, Value y) const { return b.createOrFold<arith::XOrIOp>(loc, x, y); }
+Value Emit::bitNot(Value x) const { return bitXor(x, integer(x.getType(), -1)); }
+Value Emit::shl(Value x, int64_t amount) const {
+  return b.createOrFold<arith::ShLIOp>(loc, x, integer(x.getType(), amount));
+}
+Value Emit::shrUnsigned(Value x, int64_t amount) const {
+  return b.createOrFold<arith::ShRUIOp>(loc, x, integer(x.getType(), amount));
+}
+Value Emit::shrSigned(Value x, int64_t amount) const {
+  return b.createOrFold<arith::ShRSIOp>(loc, x, integer(x.getType(), amount));
+}
+
+Value Emit::cmpf(arith::CmpFPredicate predicate, Value x, Value y) const {
+  return b.createOrFold<arith::CmpFOp>(loc, predicate, x, y);
+}
+Value Emit::cmpf(arith::CmpFPredicate predicate, Value x, double y) const {
+  return cmpf(predicate, x, real(x.getType(), y));
+}
+Value Emit::cmpi(arith::CmpIPredicate predicate, Value x, Value y) const {
+  return b.createOrFold<arith::CmpIOp>(loc, predicate, x, y);
+}
+Value Emit::cmpi(arith::CmpIPredicate predicate, Value x, int64_t y) const {
+  return cmpi(predicate, x, integer(x.getType(), y));
+}
+Value Emit::select(Value condition, Value x, Value y) const {
+  return b.createOrFold<arith::SelectOp>(loc, condition, x, y);
+}
+
+Value Emit::bitcast(Value x, Type scalar) const {
+  Type type = withShapeOf(x.getType(), scalar);
+  return type == x.getType() ? x : b.createOrFold<arith::BitcastOp>(loc, type, x);
+}
+Value Emit::extf(Value x, Type scalar) const {
+  return b.createOrFold<arith::ExtFOp>(loc, withShapeOf(x.getType(), scalar), x);
+}
+Value Emit::truncf(Value x, Type scalar) const {
+  return b.create<arith::TruncFOp>(loc, withShapeOf(x.getType(), scalar), x);
+}
+Value Emit::extsi(Value x, Type scalar) const {
+  return b.createOrFold<arith::ExtSIOp>(loc, withShapeOf(x.getType(), scalar), x);
+}
+Value Emit::extui(Value x, Type scalar) const {
+  return b.createOrFold<arith::ExtUIOp>(loc, withShapeOf(x.getType(), scalar), x);
+}
+Value Emit::trunci(Value x, Type scalar) const {
+  return b.createOrFold<arith::TruncIOp>(loc, withShapeOf(x.getType(), scalar), x);
+}
+Value Emit::sitofp(Value x, Type scalar) const {
+  return b.createOrFold<arith::SIToFPOp>(loc, withShapeOf(x.getType(), scalar), x);
+}
+Value Emit::fptosi(Value x, Type scalar) const {
+  return b.createOrFold<arith::FPToSIOp>(loc, withShapeOf(x.getType(), scalar), x);
+}
+Value Emit::indexCast(Value x, Type scalar) const {
+  Type type = withShapeOf(x.getType(), scalar);
+  return type == x.getType() ? x : b.createOrFold<arith::IndexCastOp>(loc, type, x);
+}
+Value Emit::splat(Value x, Type like) const {
+  auto vector = dyn_cast<VectorType>(like);
+  if (!vector || isa<VectorType>(x.getType()))
+    return x;
+  return b.createOrFold<vector::SplatOp>(loc, VectorType::get(vector.getShape(), x.getType()),
+                                             x);
+}
+Value Emit::copySign(Value magnitude, Value sign) const {
+  return b.create<math::CopySignOp>(loc, magnitude, sign);
+}
+
+Value Emit::call(StringRef callee, Type result, ValueRange operands) const {
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  if (!module)
+    module = cast<ModuleOp>(b.getInsertionBlock()->getParentOp());
+  auto function = module.lookupSymbol<func::FuncOp>(callee);
+  if (!function) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    TypeRange results = result ? TypeRange(result) : TypeRange();
+    function =
+        b.create<func::FuncOp>(loc, callee, b.getFunctionType(TypeRange(operands), results));
+    function.setPrivate();
+  }
+  auto call = b.create<func::CallOp>(loc, function, operands);
+  return result ? call.getResult(0) : Value();
+}
+
+SmallVector<Value> Emit::loop(Value lower, Value upper, Value step, ValueRange initial,
+                              LoopBody body) const {
+  auto loop = b.create<scf::ForOp>(loc, lower, upper, step, initial);
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = loop.getBody();
+  if (!block->empty() && block->back().hasTrait<OpTrait::IsTerminator>())
+    block->back().erase();
+  b.setInsertionPointToEnd(block);
+  SmallVector<Value> next = body(*this, loop.getInductionVar(), loop.getRegionIterArgs());
+  b.create<scf::YieldOp>(loc, next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+static void fillBranch(const Emit &e, Region &region, Emit::Branch body) {
+  OpBuilder::InsertionGuard guard(e.b);
+  Block *block = region.empty() ? &region.emplaceBlock() : &region.front();
+  if (!block->empty())
+    block->back().erase();
+  e.b.setInsertionPointToEnd(block);
+  SmallVector<Value> results = body(e);
+  e.b.create<scf::YieldOp>(e.loc, results);
+}
+
+SmallVector<Value> Emit::branch(Value condition, TypeRange types, Branch then,
+                                Branch otherwise) const {
+  auto op = b.create<scf::IfOp>(loc, types, condition, static_cast<bool>(otherwise));
+  fillBranch(*this, op.getThenRegion(), then);
+  if (otherwise)
+    fillBranch(*this, op.getElseRegion(), otherwise);
+  return SmallVector<Value>(op.getResults());
+}
+
+Value Emit::laneCalls(StringRef callee, ValueRange operands) const {
+  auto vector = dyn_cast<VectorType>(operands[0].getType());
+  if (!vector)
+    return call(callee, operands[0].getType(), operands);
+  auto lanes = index(vector.getNumElements());
+  return loop(index(0), lanes, index(1), ValueRange{zero(vector)},
+              [&](const Emit &e, Value lane, ValueRange carried) -> SmallVector<Value> {
+                SmallVector<Value> scalars;
+                for (Value operand : operands)
+                  scalars.push_back(b.create<vector::ExtractElementOp>(loc, operand, lane));
+                Value result = e.call(callee, vector.getElementType(), scalars);
+                return {b.create<vector::InsertElementOp>(loc, result, carried[0], lane)};
+              })[0];
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,106 @@
+// Small building blocks for emitting code: arithmetic on values that are a scalar or a vector<W> of a
+// scalar. Every method picks the operation from the type of its first operand, and constants are
+// splatted to the shape of the value they meet, so one formula serves scalars and vectors alike.
+#pragma once
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <functional>
+
+namespace ptl::cpu {
+
+/// `type` with the shape of `like`: the scalar itself, or a vector of it with as many lanes.
+mlir::Type withShapeOf(mlir::Type like, mlir::Type scalar);
+/// Number of lanes, 0 for a scalar.
+int64_t laneCount(mlir::Type type);
+inline mlir::Type scalarOf(mlir::Type type) { return mlir::getElementTypeOrSelf(type); }
+
+/// Emits operations at a place. Cheap to copy.
+class Emit {
+public:
+  using Value = mlir::Value;
+  using Type = mlir::Type;
+  Emit(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+
+  /// Constants of the type (scalar or vector) of `like`.
+  Value real(Type like, double value) const;
+  Value integer(Type like, int64_t value) const;
+  Value constant(Type like, const llvm::APFloat &value) const;
+  Value index(int64_t value) const;
+  Value i64(int64_t value) const;
+  Value i32(int64_t value) const;
+  Value boolean(bool value) const;
+  /// All bits zero, of any scalar or vector type.
+  Value zero(Type like) const;
+
+  /// Arithmetic on floats or integers by the type of `x`; `x` and `y` agree in type.
+  Value add(Value x, Value y) const;
+  Value sub(Value x, Value y) const;
+  Value mul(Value x, Value y) const;
+  Value divf(Value x, Value y) const;
+  Value neg(Value x) const;
+  Value abs(Value x) const;
+  Value fma(Value x, Value y, Value z) const;
+  Value sqrt(Value x) const;
+  /// The polynomial with the coefficients `c`, constant term first, at `x`, by fused Horner steps.
+  Value poly(Value x, llvm::ArrayRef<double> c) const;
+
+  /// Bit operations on integers.
+  Value bitAnd(Value x, Value y) const;
+  Value bitAnd(Value x, int64_t y) const { return bitAnd(x, integer(x.getType(), y)); }
+  Value bitOr(Value x, Value y) const;
+  Value bitXor(Value x, Value y) const;
+  Value bitNot(Value x) const;
+  Value shl(Value x, int64_t amount) const;
+  Value shrUnsigned(Value x, int64_t amount) const;
+  Value shrSigned(Value x, int64_t amount) const;
+
+  /// Comparisons, to i1 of the same shape. The ordered ones are false for NaN.
+  Value cmpf(mlir::arith::CmpFPredicate predicate, Value x, Value y) const;
+  Value cmpf(mlir::arith::CmpFPredicate predicate, Value x, double y) const;
+  Value cmpi(mlir::arith::CmpIPredicate predicate, Value x, Value y) const;
+  Value cmpi(mlir::arith::CmpIPredicate predicate, Value x, int64_t y) const;
+  Value isNan(Value x) const { return cmpf(mlir::arith::CmpFPredicate::UNO, x, x); }
+  /// A scalar condition may choose between vectors.
+  Value select(Value condition, Value x, Value y) const;
+
+  /// Reinterprets bits; `scalar` has the width of x's elements.
+  Value bitcast(Value x, Type scalar) const;
+  Value extf(Value x, Type scalar) const;
+  Value truncf(Value x, Type scalar) const;
+  Value extsi(Value x, Type scalar) const;
+  Value extui(Value x, Type scalar) const;
+  Value trunci(Value x, Type scalar) const;
+  Value sitofp(Value x, Type scalar) const;
+  Value fptosi(Value x, Type scalar) const;
+  /// Between `index` and an integer type, either way, sign extending.
+  Value indexCast(Value x, Type scalar) const;
+  /// The scalar `x` in every lane of a vector shaped like `like` (or `x` itself if `like` is scalar).
+  Value splat(Value x, Type like) const;
+  Value copySign(Value magnitude, Value sign) const;
+
+  /// A counted loop over [lower, upper); `body` gets the counter (index) and the carried values and
+  /// returns the next ones. The body is emitted inside the attached operation, so it may look outwards.
+  using LoopBody =
+      llvm::function_ref<llvm::SmallVector<Value>(const Emit &, Value counter, mlir::ValueRange)>;
+  llvm::SmallVector<Value> loop(Value lower, Value upper, Value step, mlir::ValueRange initial,
+                                LoopBody body) const;
+  /// A branch with results of `types`; without an `otherwise` there are none.
+  using Branch = llvm::function_ref<llvm::SmallVector<Value>(const Emit &)>;
+  llvm::SmallVector<Value> branch(Value condition, mlir::TypeRange types, Branch then,
+                                  Branch otherwise = nullptr) const;
+
+  /// f(lane) for each lane of `x`, one call of `callee` (a C function on the element type) per lane.
+  Value laneCalls(llvm::StringRef callee, mlir::ValueRange operands) const;
+  /// Declares (once) the C function `callee` in the enclosing module and calls it.
+  Value call(llvm::StringRef callee, Type result, mlir::ValueRange operands) const;
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+};
+
+} // namespace ptl::cpu

@@ -1,0 +1,349 @@
+#include "codegen/cpu/math_approx.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+namespace ptl::cpu {
+
+static constexpr double Infinity = std::numeric_limits<double>::infinity();
+static constexpr double Log2E = 1.44269504088896340735992468100189214;
+static constexpr double Ln2 = 0.693147180559945309417232121458176568;
+// ln 2 in two parts; the first has 15 bits, so that its product with an exponent is exact.
+static constexpr double Ln2High = 0.693359375;
+static constexpr double Ln2Low = Ln2 - Ln2High;
+
+static bool isF64(Value x) { return scalarOf(x.getType()).isF64(); }
+
+Value emitLibm(const Emit &e, StringRef name, ValueRange operands) {
+  std::string symbol = name.str() + (isF64(operands[0]) ? "" : "f");
+  return e.laneCalls(symbol, operands);
+}
+
+namespace {
+/// x = rounded + rest with |rest| <= 1/2, `bits` the integer value of `rounded` (i32 or i64 as wide
+/// as x). Valid for |x| < 2^22; other x (NaN too) give unspecified numbers, never undefined behaviour.
+struct Rounded {
+  Value value, bits;
+};
+} // namespace
+
+// Adding and subtracting 1.5 * 2^(mantissa bits) rounds to an integer and leaves that integer in the
+// low bits of the sum.
+static Rounded roundToInteger(const Emit &e, Value x, double scale) {
+  bool wide = isF64(x);
+  double magic = wide ? 6755399441055744.0 : 12582912.0;
+  Value shifter = e.real(x.getType(), magic);
+  Value sum = e.fma(x, e.real(x.getType(), scale), shifter);
+  Type integer = wide ? Type(e.b.getI64Type()) : Type(e.b.getI32Type());
+  Value bits = e.sub(e.bitcast(sum, integer), e.bitcast(shifter, integer));
+  return {e.sub(sum, shifter), bits};
+}
+
+static Value powerOfTwo(const Emit &e, Value exponent) {
+  bool wide = scalarOf(exponent.getType()).isInteger(64);
+  int64_t bias = wide ? 1023 : 127;
+  Value biased = e.add(exponent, e.integer(exponent.getType(), bias));
+  return e.bitcast(e.shl(biased, wide ? 52 : 23),
+                   wide ? Type(e.b.getF64Type()) : Type(e.b.getF32Type()));
+}
+
+// value * 2^exponent in two steps, so that subnormal results round once and 2^128 does not overflow.
+static Value scaleByPowerOfTwo(const Emit &e, Value value, Value exponent) {
+  Value half = e.shrSigned(exponent, 1);
+  Value rest = e.sub(exponent, half);
+  return e.mul(e.mul(value, powerOfTwo(e, half)), powerOfTwo(e, rest));
+}
+
+// Clamps with NaN passing through.
+static Value clamp(const Emit &e, Value x, double low, double high) {
+  Value top = e.select(e.cmpf(CmpFPredicate::OGT, x, high), e.real(x.getType(), high), x);
+  return e.select(e.cmpf(CmpFPredicate::OLT, top, low), e.real(x.getType(), low), top);
+}
+
+Value emitExp(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "exp", x);
+  x = clamp(e, x, -104.0, 89.0);
+  Rounded n = roundToInteger(e, x, Log2E);
+  Value r = e.fma(n.value, e.real(x.getType(), -Ln2High), x);
+  r = e.fma(n.value, e.real(x.getType(), -Ln2Low), r);
+  Value p = e.poly(r, {0.5, 0.1666666716337204, 0.041666463017463684, 0.008333204314112663,
+                       0.001393509446643293, 0.00019947653345298022});
+  Value tail = e.fma(e.mul(r, r), p, r);
+  return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n.bits);
+}
+
+Value emitExp2(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "exp2", x);
+  x = clamp(e, x, -151.0, 129.0);
+  Rounded n = roundToInteger(e, x, 1.0);
+  Value r = e.sub(x, n.value);
+  Value p = e.poly(r, {0.24022650718688965, 0.05550406128168106, 0.00961808767169714,
+                       0.0013336656847968698, 0.00015451859508175403, 1.4674889825982973e-05});
+  // The constant ln 2 in two parts: the first product is what limits the error.
+  Value high = e.real(x.getType(), static_cast<float>(Ln2));
+  Value low = e.real(x.getType(), Ln2 - static_cast<float>(Ln2));
+  Value tail = e.fma(r, high, e.fma(e.mul(r, r), p, e.mul(r, low)));
+  return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n.bits);
+}
+
+// --- double precision inside, for functions where that makes the last bit certain -----------------
+
+// 2^x for |x| < 1000, relative error below 2^-36.
+static Value exp2Wide(const Emit &e, Value x) {
+  Rounded n = roundToInteger(e, x, 1.0);
+  Value r = e.mul(e.sub(x, n.value), e.real(x.getType(), Ln2));
+  double factorial = 1;
+  SmallVector<double> taylor = {1.0};
+  for (int k = 1; k <= 10; ++k)
+    taylor.push_back(1.0 / (factorial *= k));
+  return e.mul(e.poly(r, taylor), powerOfTwo(e, n.bits));
+}
+
+// log(x) * scale for normal positive x, relative error below 2^-40.
+static Value logWide(const Emit &e, Value x, double scale) {
+  Type i64 = e.b.getI64Type();
+  Value bits = e.bitcast(x, i64);
+  // Mantissa in [sqrt(1/2), sqrt(2)): subtracting the bits of sqrt(1/2) carries into the exponent.
+  Value offset = e.integer(bits.getType(), 0x3fe6a09e667f3bcd);
+  Value shifted = e.sub(bits, offset);
+  Value exponent = e.shrSigned(shifted, 52);
+  Value mantissa = e.bitcast(e.sub(bits, e.shl(exponent, 52)), e.b.getF64Type());
+  Value one = e.real(x.getType(), 1.0);
+  Value s = e.divf(e.sub(mantissa, one), e.add(mantissa, one));
+  Value z = e.mul(s, s);
+  SmallVector<double> atanh;
+  for (int k = 0; k <= 9; ++k)
+    atanh.push_back(2.0 * scale / (2 * k + 1));
+  Value fraction = e.mul(s, e.poly(z, atanh));
+  return e.fma(e.sitofp(exponent, e.b.getF64Type()), e.real(x.getType(), Ln2 * scale), fraction);
+}
+
+// The value of a logarithm where its formula does not hold: zero, negative, infinite and NaN.
+static Value logEdges(const Emit &e, Value x, Value result, double zeroAt = 0.0) {
+  Type t = x.getType();
+  result = e.select(e.cmpf(CmpFPredicate::OEQ, x, zeroAt), e.real(t, -Infinity), result);
+  result = e.select(e.cmpf(CmpFPredicate::ULT, x, zeroAt), e.real(t, std::nan("")), result);
+  result = e.select(e.cmpf(CmpFPredicate::OEQ, x, Infinity), x, result);
+  return e.select(e.isNan(x), x, result);
+}
+
+static Value logViaWide(const Emit &e, Value x, double scale) {
+  Value wide = logWide(e, e.extf(x, e.b.getF64Type()), scale);
+  return logEdges(e, x, e.truncf(wide, e.b.getF32Type()));
+}
+
+Value emitLog2(const Emit &e, Value x) {
+  return isF64(x) ? emitLibm(e, "log2", x) : logViaWide(e, x, Log2E);
+}
+
+Value emitLog10(const Emit &e, Value x) {
+  return isF64(x) ? emitLibm(e, "log10", x) : logViaWide(e, x, 0.434294481903251827651128918916605082);
+}
+
+Value emitLog1p(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "log1p", x);
+  Value wide = e.extf(x, e.b.getF64Type());
+  Value sum = e.add(wide, e.real(wide.getType(), 1.0));
+  Value result = e.truncf(logWide(e, sum, 1.0), e.b.getF32Type());
+  result = logEdges(e, x, result, -1.0);
+  Value tiny = e.cmpf(CmpFPredicate::OLT, e.abs(x), std::ldexp(1.0, -26));
+  return e.select(tiny, x, result);
+}
+
+Value emitExpm1(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "expm1", x);
+  Value wide = e.extf(clamp(e, x, -104.0, 89.0), e.b.getF64Type());
+  Value power = exp2Wide(e, e.mul(wide, e.real(wide.getType(), Log2E)));
+  // Near 0 the difference would cancel: the Taylor series of expm1 there.
+  SmallVector<double> taylor;
+  double factorial = 1;
+  for (int k = 1; k <= 6; ++k)
+    taylor.push_back(1.0 / (factorial *= k));
+  Value near = e.mul(wide, e.poly(wide, taylor));
+  Value isNear = e.cmpf(CmpFPredicate::OLT, e.abs(wide), 0.03125);
+  Value result = e.select(isNear, near, e.sub(power, e.real(wide.getType(), 1.0)));
+  Value narrow = e.truncf(result, e.b.getF32Type());
+  narrow = e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, narrow);
+  return e.select(e.cmpf(CmpFPredicate::OGT, x, 88.8), e.real(x.getType(), Infinity), narrow);
+}
+
+Value emitLog(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "log", x);
+  Type i32 = e.b.getI32Type(), f32 = e.b.getF32Type(), t = x.getType();
+  Value subnormal = e.cmpf(CmpFPredicate::OLT, x, 0x1p-126);
+  Value scaled = e.select(subnormal, e.mul(x, e.real(t, 8388608.0)), x);
+  Value bits = e.bitcast(scaled, i32);
+  Value exponent = e.shrSigned(e.sub(bits, e.integer(bits.getType(), 0x3f3504f3)), 23);
+  Value mantissa = e.bitcast(e.sub(bits, e.shl(exponent, 23)), f32);
+  Value n = e.sitofp(exponent, f32);
+  n = e.select(subnormal, e.sub(n, e.real(t, 23.0)), n);
+  Value f = e.sub(mantissa, e.real(t, 1.0));
+  Value z = e.mul(f, f);
+  Value p = e.poly(f, {0.3333331346511841, -0.25000008940696716, 0.2000207155942917,
+                       -0.16667990386486053, 0.14220362901687622, -0.12406208366155624,
+                       0.1188347116112709, -0.11670183390378952, 0.06749540567398071});
+  Value tail = e.mul(e.mul(f, z), p);
+  tail = e.fma(n, e.real(t, Ln2Low), tail);
+  tail = e.fma(z, e.real(t, -0.5), tail);
+  Value result = e.fma(n, e.real(t, Ln2High), e.add(f, tail));
+  return logEdges(e, x, result);
+}
+
+Value emitTanh(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "tanh", x);
+  Type t = x.getType();
+  Value magnitude = e.abs(x);
+  Value z = e.mul(x, x);
+  Value p = e.poly(z, {-0.333333283662796, 0.13333110511302948, -0.05393484979867935,
+                       0.021636754274368286, -0.008023213595151901, 0.0020057959482073784});
+  Value near = e.fma(e.mul(x, z), p, x);
+  Value power = emitExp(e, e.add(magnitude, magnitude));
+  Value one = e.real(t, 1.0);
+  Value far = e.sub(one, e.divf(e.real(t, 2.0), e.add(power, one)));
+  return e.select(e.cmpf(CmpFPredicate::OLT, magnitude, 0.625), near, e.copySign(far, x));
+}
+
+Value emitErf(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "erf", x);
+  Type t = x.getType();
+  Value magnitude = e.abs(x);
+  Value near = e.poly(e.mul(x, x), {0.12837916612625122, -0.3761262893676758, 0.11283624172210693,
+                                    -0.026855595409870148, 0.005191993433982134,
+                                    -0.0008044705609790981, 7.974843174451962e-05});
+  near = e.fma(near, x, x);
+  // log(erfc(t)) = -t + t * P(t)
+  Value a = clamp(e, magnitude, 0.0, 3.95);
+  Value p = e.poly(a, {-0.12846171855926514, -0.6361148357391357, -0.10412164032459259,
+                       0.02118644304573536, -0.001744308159686625, -0.0005418187938630581,
+                       0.00022570126748178154, -3.5556102375267074e-05, 2.2234507923712954e-06});
+  Value far = e.sub(e.real(t, 1.0), emitExp(e, e.fma(p, a, e.neg(a))));
+  far = e.select(e.cmpf(CmpFPredicate::OGT, magnitude, 3.925), e.real(t, 1.0), far);
+  return e.select(e.cmpf(CmpFPredicate::OLT, magnitude, 0.9296875), near, e.copySign(far, x));
+}
+
+Value emitSigmoid(const Emit &e, Value x) {
+  Value power = emitExp(e, e.neg(e.abs(x)));
+  Value one = e.real(x.getType(), 1.0);
+  Value upper = e.divf(one, e.add(one, power));
+  // p / (1 + p) = p - p * (p / (1 + p)): the rounding of 1 + p weighs little.
+  Value lower = e.fma(e.neg(power), e.mul(power, upper), power);
+  return e.select(e.cmpf(CmpFPredicate::OLT, x, 0.0), lower, upper);
+}
+
+Value emitRsqrt(const Emit &e, Value x) {
+  return e.divf(e.real(x.getType(), 1.0), e.sqrt(x));
+}
+
+// --- trigonometry ---------------------------------------------------------------------------------
+
+namespace {
+/// x = quadrant * pi/2 + rest in double precision, and both functions of the rest.
+struct Reduced {
+  Value quadrant, sine, cosine;
+};
+} // namespace
+
+// Valid for |x| < 2^30: there the quadrant is exact and the rest keeps 2^-55 absolute error.
+static Reduced reduceAngle(const Emit &e, Value x) {
+  Value wide = e.extf(x, e.b.getF64Type());
+  Type t = wide.getType();
+  Rounded n = roundToInteger(e, wide, 0.636619772367581343075535053490057448);
+  Value r = e.fma(n.value, e.real(t, -1.5707963267948966), wide);
+  r = e.fma(n.value, e.real(t, -6.123233995736766e-17), r);
+  Value z = e.mul(r, r);
+  Value sine = e.poly(z, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800});
+  sine = e.fma(e.mul(r, z), sine, r);
+  Value cosine = e.poly(
+      z, {1.0, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600});
+  return {n.bits, sine, cosine};
+}
+
+// Very large arguments are rare: they leave the straight line for the C library.
+static Value withHugeArguments(const Emit &e, StringRef name, Value x, Value result) {
+  Value huge = e.cmpf(CmpFPredicate::OGE, e.abs(x), 0x1p30);
+  Value any = huge;
+  if (isa<VectorType>(x.getType()))
+    any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, huge);
+  return e.branch(
+      any, x.getType(), [&](const Emit &slow) { return SmallVector<Value>{emitLibm(slow, name, x)}; },
+      [&](const Emit &) { return SmallVector<Value>{result}; })[0];
+}
+
+static Value emitSineAt(const Emit &e, Value x, int64_t quarterTurns) {
+  Reduced a = reduceAngle(e, x);
+  Value quadrant = e.add(a.quadrant, e.integer(a.quadrant.getType(), quarterTurns));
+  Value odd = e.cmpi(CmpIPredicate::ne, e.bitAnd(quadrant, 1), 0);
+  Value value = e.select(odd, a.cosine, a.sine);
+  Value negative = e.cmpi(CmpIPredicate::ne, e.bitAnd(quadrant, 2), 0);
+  value = e.truncf(e.select(negative, e.neg(value), value), e.b.getF32Type());
+  if (quarterTurns == 0)
+    value = e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, value);
+  return withHugeArguments(e, quarterTurns == 0 ? "sin" : "cos", x, value);
+}
+
+Value emitSin(const Emit &e, Value x) {
+  return isF64(x) ? emitLibm(e, "sin", x) : emitSineAt(e, x, 0);
+}
+
+Value emitCos(const Emit &e, Value x) {
+  return isF64(x) ? emitLibm(e, "cos", x) : emitSineAt(e, x, 1);
+}
+
+Value emitTan(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "tan", x);
+  Reduced a = reduceAngle(e, x);
+  Value odd = e.cmpi(CmpIPredicate::ne, e.bitAnd(a.quadrant, 1), 0);
+  Value top = e.select(odd, e.neg(a.cosine), a.sine);
+  Value bottom = e.select(odd, a.sine, a.cosine);
+  Value value = e.truncf(e.divf(top, bottom), e.b.getF32Type());
+  value = e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, value);
+  return withHugeArguments(e, "tan", x, value);
+}
+
+// --- power ----------------------------------------------------------------------------------------
+
+Value emitPow(const Emit &e, Value x, Value y) {
+  if (isF64(x))
+    return emitLibm(e, "pow", {x, y});
+  Type t = x.getType(), f32 = e.b.getF32Type(), f64 = e.b.getF64Type();
+  Value magnitude = e.abs(x);
+  Value log = logWide(e, e.extf(magnitude, f64), Log2E);
+  log = e.select(e.cmpf(CmpFPredicate::OEQ, magnitude, 0.0), e.real(log.getType(), -Infinity), log);
+  log = e.select(e.cmpf(CmpFPredicate::OEQ, magnitude, Infinity), e.real(log.getType(), Infinity),
+                 log);
+  Value exponent = clamp(e, e.mul(log, e.extf(y, f64)), -300.0, 300.0);
+  Value result = e.truncf(exp2Wide(e, exponent), f32);
+  // A negative base needs an integer exponent; an odd one keeps the sign.
+  Value negative = e.cmpi(CmpIPredicate::slt, e.bitcast(x, e.b.getI32Type()), 0);
+  Value whole = e.b.create<math::TruncOp>(e.loc, y);
+  Value halfY = e.mul(y, e.real(t, 0.5));
+  Value isWhole = e.cmpf(CmpFPredicate::OEQ, whole, y);
+  Value isEven = e.cmpf(CmpFPredicate::OEQ, e.b.create<math::TruncOp>(e.loc, halfY), halfY);
+  Value isOdd = e.bitAnd(isWhole, e.bitNot(isEven));
+  Value signedResult = e.select(isOdd, e.neg(result), result);
+  Value nonZero = e.cmpf(CmpFPredicate::ONE, x, 0.0);
+  Value finite = e.cmpf(CmpFPredicate::ONE, magnitude, Infinity);
+  Value noRoot = e.bitAnd(e.bitAnd(nonZero, finite), e.bitNot(isWhole));
+  signedResult = e.select(noRoot, e.real(t, std::nan("")), signedResult);
+  result = e.select(negative, signedResult, result);
+  result = e.select(e.bitOr(e.isNan(x), e.isNan(y)), e.add(x, y), result);
+  // x^0 and 1^y are 1 even with NaN; (-1)^inf is 1.
+  Value one = e.bitOr(e.cmpf(CmpFPredicate::OEQ, y, 0.0), e.cmpf(CmpFPredicate::OEQ, x, 1.0));
+  Value minusOne = e.bitAnd(e.cmpf(CmpFPredicate::OEQ, x, -1.0),
+                            e.cmpf(CmpFPredicate::OEQ, e.abs(y), Infinity));
+  return e.select(e.bitOr(one, minusOne), e.real(t, 1.0), result);
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,123 @@
+#include "codegen/cpu/math_approx.h"
+#include "codegen/cpu/test_jit.h"
+
+#include <bit>
+#include <cmath>
+
+using namespace mlir;
+using namespace ptl::cpu;
+using ptl::cpu::testing::MapKernel;
+using ptl::cpu::testing::testContext;
+
+namespace {
+
+// Distance in units of the last place of the float nearest to `expected`.
+double ulpError(float got, double expected) {
+  float nearest = static_cast<float>(expected);
+  if (std::isnan(nearest) || std::isnan(got))
+    return std::isnan(nearest) == std::isnan(got) ? 0 : 1e9;
+  if (std::isinf(nearest) || std::isinf(got)) {
+    if (got == nearest)
+      return 0;
+    float limit = std::isinf(nearest) ? std::copysign(0x1.fffffep127f, nearest) : nearest;
+    bool close = std::isinf(nearest) ? got == limit : std::abs(nearest) >= 0x1.fffffcp127f;
+    return close ? 1 : 1e9;
+  }
+  int exponent = std::max(std::ilogb(nearest == 0 ? 0x1p-149 : nearest), -126);
+  return std::abs(got - expected) / std::ldexp(1.0, exponent - 23);
+}
+
+std::vector<float> sampledFloats(uint32_t stride) {
+  std::vector<float> values;
+  for (uint64_t bits = 0; bits < (uint64_t(1) << 32); bits += stride)
+    values.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  for (float x : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, 88.72284f, -87.33655f, -103.97208f,
+                  0.625f, 0.9296875f, 3.925f, 1e-40f, 16777216.0f, 1e30f, 1073741824.0f})
+    values.push_back(x);
+  while (values.size() % 16)
+    values.push_back(0.5f);
+  return values;
+}
+
+struct Worst {
+  double error = 0;
+  float x = 0, y = 0, got = 0;
+};
+
+using Unary = Value (*)(const Emit &, Value);
+
+Worst measure(Unary emit, double (*reference)(double), int64_t lanes, uint32_t stride) {
+  Type f32 = Float32Type::get(&testContext());
+  MapKernel kernel(testContext(), f32, f32, lanes,
+                   [&](const Emit &e, Value x, Value) { return emit(e, x); });
+  std::vector<float> x = sampledFloats(stride);
+  std::vector<float> got = kernel.operator()<float, float>(x);
+  Worst worst;
+  for (size_t i = 0; i < x.size(); ++i) {
+    double error = ulpError(got[i], reference(x[i]));
+    if (error > worst.error)
+      worst = {error, x[i], 0, got[i]};
+  }
+  return worst;
+}
+
+struct Case {
+  const char *name;
+  Unary emit;
+  double (*reference)(double);
+};
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double reciprocalRoot(double x) { return 1 / std::sqrt(x); }
+
+const Case cases[] = {
+    {"exp", emitExp, std::exp},       {"exp2", emitExp2, std::exp2},
+    {"expm1", emitExpm1, std::expm1}, {"log", emitLog, std::log},
+    {"log2", emitLog2, std::log2},    {"log10", emitLog10, std::log10},
+    {"log1p", emitLog1p, std::log1p}, {"tanh", emitTanh, std::tanh},
+    {"erf", emitErf, std::erf},       {"sigmoid", emitSigmoid, sigmoid},
+    {"sin", emitSin, std::sin},       {"cos", emitCos, std::cos},
+    {"tan", emitTan, std::tan},       {"rsqrt", emitRsqrt, reciprocalRoot},
+};
+
+class MathApprox : public ::testing::TestWithParam<Case> {};
+
+TEST_P(MathApprox, IsWithinTwoUlp) {
+  for (int64_t lanes : {0, 16}) {
+    Worst worst = measure(GetParam().emit, GetParam().reference, lanes, lanes ? 1021 : 100003);
+    std::printf("  %-8s %2d lanes: %.3f ulp at %.9g\n", GetParam().name, int(lanes), worst.error,
+                worst.x);
+    EXPECT_LE(worst.error, 2.0) << "at " << worst.x << " got " << worst.got;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MathApprox, ::testing::ValuesIn(cases),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+TEST(MathApproxPow, IsWithinTwoUlp) {
+  std::vector<float> bases = sampledFloats(1500007), exponents = sampledFloats(3000017);
+  for (float e : {2.0f, 3.0f, 0.5f, -1.0f, -3.0f, 1.5f, 127.0f, 1e9f})
+    exponents.push_back(e);
+  for (int k = -40; k <= 40; ++k)
+    exponents.push_back(k * 0.37f), bases.push_back(std::exp2(k * 0.3f)), bases.push_back(-std::abs(k));
+  std::vector<float> x, y;
+  for (float base : bases)
+    for (float exponent : exponents)
+      x.push_back(base), y.push_back(exponent);
+  while (x.size() % 16)
+    x.push_back(1), y.push_back(1);
+  Type f32 = Float32Type::get(&testContext());
+  MapKernel kernel(testContext(), f32, f32, 16,
+                   [](const Emit &e, Value a, Value b) { return emitPow(e, a, b); });
+  std::vector<float> got = kernel.operator()<float, float>(x, y);
+  Worst worst;
+  for (size_t i = 0; i < x.size(); ++i) {
+    double error = ulpError(got[i], std::pow(double(x[i]), double(y[i])));
+    if (error > worst.error)
+      worst = {error, x[i], y[i], got[i]};
+  }
+  std::printf("  pow: %zu pairs, %.3f ulp at (%.9g, %.9g)\n", x.size(), worst.error, worst.x, worst.y);
+  EXPECT_LE(worst.error, 2.0) << worst.x << " ** " << worst.y << " got " << worst.got;
+}
+
+} // namespace

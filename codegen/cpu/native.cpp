@@ -1,0 +1,199 @@
+#include "codegen/cpu/native.h"
+
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+#include <mutex>
+
+using namespace llvm;
+
+namespace ptl::cpu {
+
+static void initialiseTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+    InitializeNativeTargetAsmParser();
+  });
+}
+
+static int widestVector(const std::string &features) {
+  auto has = [&](StringRef name) {
+    return features.find(("+" + name).str()) != std::string::npos;
+  };
+  if (has("avx512f"))
+    return 64;
+  return has("avx") ? 32 : 16;
+}
+
+Processor Processor::host() {
+  SubtargetFeatures features;
+  for (const auto &feature : sys::getHostCPUFeatures())
+    features.AddFeature(feature.first(), feature.second);
+  Processor result{sys::getProcessTriple(), sys::getHostCPUName().str(), features.getString(), 16};
+  result.vectorBytes = widestVector(result.features);
+  return result;
+}
+
+Processor Processor::named(const std::string &name) {
+  Processor result{sys::getProcessTriple(), name, "", 16};
+  if (auto machine = makeTargetMachine(result)) {
+    auto has = [&](StringRef feature) {
+      return (*machine)->getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
+    };
+    result.vectorBytes = has("avx512f") ? 64 : has("avx") ? 32 : 16;
+  } else {
+    consumeError(machine.takeError());
+  }
+  return result;
+}
+
+Expected<std::unique_ptr<TargetMachine>> makeTargetMachine(const Processor &processor) {
+  initialiseTargets();
+  std::string error;
+  const Target *target = TargetRegistry::lookupTarget(processor.triple, error);
+  if (!target)
+    return createStringError(error);
+  TargetOptions options;
+  // Contracting a * b + c happens where the lowering says so, never behind its back.
+  options.AllowFPOpFusion = FPOpFusion::Standard;
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(processor.triple, processor.name, processor.features, options,
+                                  Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
+  if (!machine)
+    return createStringError("no code generator for " + processor.triple);
+  return machine;
+}
+
+// Without these the x86 back end cuts 512-bit vectors in two on several processors.
+static void preferWideVectors(Module &module, TargetMachine &machine) {
+  bool wide = machine.getMCSubtargetInfo()->checkFeatures("+avx512f");
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    if (wide) {
+      function.addFnAttr("prefer-vector-width", "512");
+      function.addFnAttr("min-legal-vector-width", "512");
+    }
+  }
+}
+
+void optimise(Module &module, TargetMachine &machine, int level) {
+  module.setDataLayout(machine.createDataLayout());
+  module.setTargetTriple(machine.getTargetTriple().str());
+  preferWideVectors(module, machine);
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopInterleaving = false;
+  PassBuilder builder(&machine, tuning);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager callGraph;
+  ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  if (level <= 0) {
+    builder.buildO0DefaultPipeline(OptimizationLevel::O0).run(module, modules);
+    return;
+  }
+  OptimizationLevel chosen = level == 1   ? OptimizationLevel::O1
+                             : level == 2 ? OptimizationLevel::O2
+                                          : OptimizationLevel::O3;
+  builder.buildPerModuleDefaultPipeline(chosen).run(module, modules);
+}
+
+Expected<std::string> emitOutput(Module &module, TargetMachine &machine, OutputKind kind) {
+  SmallVector<char, 0> buffer;
+  raw_svector_ostream stream(buffer);
+  if (kind == OutputKind::LlvmText) {
+    module.print(stream, nullptr);
+    return std::string(buffer.data(), buffer.size());
+  }
+  auto fileType =
+      kind == OutputKind::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, fileType))
+    return createStringError("this target cannot emit such a file");
+  passes.run(module);
+  return std::string(buffer.data(), buffer.size());
+}
+
+Error linkSharedLibrary(const std::vector<std::string> &objects,
+                        const std::vector<std::string> &arguments, const std::string &output) {
+  ErrorOr<std::string> driver = std::make_error_code(std::errc::no_such_file_or_directory);
+  for (const char *name : {"clang-19", "clang", "cc", "gcc"})
+    if (driver = sys::findProgramByName(name); driver)
+      break;
+  if (!driver)
+    return createStringError("no C compiler driver (clang, cc, gcc) found to link with");
+  std::vector<StringRef> command = {*driver, "-shared", "-o", output};
+  command.insert(command.end(), objects.begin(), objects.end());
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  command.push_back("-lm");
+  std::string message;
+  int status = sys::ExecuteAndWait(*driver, command, std::nullopt, {}, 0, 0, &message);
+  if (status != 0)
+    return createStringError("linking failed: " + (message.empty() ? *driver : message));
+  return Error::success();
+}
+
+JitCode::JitCode(std::unique_ptr<orc::LLJIT> jit) : jit_(std::move(jit)) {}
+JitCode::JitCode(JitCode &&) noexcept = default;
+JitCode &JitCode::operator=(JitCode &&) noexcept = default;
+JitCode::~JitCode() = default;
+
+Expected<JitCode> JitCode::create(std::unique_ptr<LLVMContext> context,
+                                  std::unique_ptr<Module> module, const Processor &processor,
+                                  const Symbols &symbols) {
+  initialiseTargets();
+  orc::JITTargetMachineBuilder builder{Triple(processor.triple)};
+  builder.setCPU(processor.name);
+  builder.setCodeGenOptLevel(CodeGenOptLevel::Default);
+  builder.setRelocationModel(Reloc::PIC_);
+  builder.addFeatures(SubtargetFeatures(processor.features).getFeatures());
+  auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
+  if (!jit)
+    return jit.takeError();
+  orc::SymbolMap map;
+  for (const auto &[name, address] : symbols)
+    map[(*jit)->mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
+                                          JITSymbolFlags::Exported};
+  auto &library = (*jit)->getMainJITDylib();
+  if (auto error = library.define(orc::absoluteSymbols(std::move(map))))
+    return error;
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  library.addGenerator(std::move(*process));
+  orc::ThreadSafeModule safe(std::move(module), std::move(context));
+  if (auto error = (*jit)->addIRModule(std::move(safe)))
+    return error;
+  return JitCode(std::move(*jit));
+}
+
+void *JitCode::lookup(const std::string &symbol) const {
+  auto address = jit_->lookup(symbol);
+  if (!address) {
+    consumeError(address.takeError());
+    return nullptr;
+  }
+  return address->toPtr<void *>();
+}
+
+} // namespace ptl::cpu

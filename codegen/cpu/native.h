@@ -1,0 +1,67 @@
+// From LLVM IR to machine code: optimisation, a JIT for this process, and files ahead of time.
+#pragma once
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace llvm::orc {
+class LLJIT;
+}
+
+namespace ptl::cpu {
+
+/// The processor that code is made for. The default is this one.
+struct Processor {
+  std::string triple, name, features;
+  int vectorBytes = 16; ///< width of the widest vector registers
+
+  static Processor host();
+  /// By LLVM name (`x86-64-v3`, `znver4` …) on this machine's architecture.
+  static Processor named(const std::string &name);
+};
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const Processor &processor);
+
+/// Runs LLVM's pipeline on already vectorised code: `level` 0 … 3.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, int level);
+
+enum class OutputKind : uint8_t { LlvmText, Assembly, Object };
+
+/// The module as text or object code, in memory.
+llvm::Expected<std::string> emitOutput(llvm::Module &module, llvm::TargetMachine &machine,
+                                       OutputKind kind);
+
+/// Links objects on disk to a shared library at `output` with the system's compiler driver.
+llvm::Error linkSharedLibrary(const std::vector<std::string> &objects,
+                              const std::vector<std::string> &arguments,
+                              const std::string &output);
+
+/// Native code living in this process.
+class JitCode {
+public:
+  using Symbols = std::vector<std::pair<std::string, void *>>;
+  JitCode(JitCode &&) noexcept;
+  JitCode &operator=(JitCode &&) noexcept;
+  ~JitCode();
+
+  /// Compiles an optimised module. Calls resolve to `symbols` first, then to this process.
+  static llvm::Expected<JitCode> create(std::unique_ptr<llvm::LLVMContext> context,
+                                        std::unique_ptr<llvm::Module> module,
+                                        const Processor &processor, const Symbols &symbols);
+
+  /// The address of a symbol, nullptr if there is none.
+  void *lookup(const std::string &symbol) const;
+
+private:
+  explicit JitCode(std::unique_ptr<llvm::orc::LLJIT> jit);
+  std::unique_ptr<llvm::orc::LLJIT> jit_;
+};
+
+} // namespace ptl::cpu
