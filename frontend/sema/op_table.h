@@ -12,11 +12,11 @@
 //
 //   signature = [ "[" var { "," var } "]" ] "(" [ operand { "," operand } ] ")" "->" result { "," result }
 //   var       = name ":" ( "float" | "integer" | "number" | "any" | "bool" )       an element type
-//   operand   = type [ "?" | "..." ]            "?" may be left out, "..." repeats (one or more)
+//   operand   = type [ "..." ] [ "?" ]          "?" may be left out, "..." repeats
 //   result    = type | "()" | "type"            nothing; the array type given as `ArrayType` argument
 //   type      = elem [ "[" shape "]" ]          without brackets a scalar
-//   elem      = var | element type | "acc(" var ")" | "elem" (the type named by the call or by the `ElemType`
-//               parameter) | "text"
+//   elem      = var | element type | "acc(" var ")" | "any" | "elem" (the type named by the call, by the
+//               `ElemType` or by the `ArrayType` parameter)
 //   shape     = "*"                             any shape; all operands so marked broadcast together, and a
 //                                               result so marked has the broadcast shape (scalars have rank 0)
 //             | [ ".." ","? ] { dimension name }   leading axes, then named ones; equal names are equal extents
@@ -76,8 +76,8 @@ enum class ElemPatternKind : uint8_t {
   Variable, ///< `var` indexes `Signature::elemVars`
   Acc,      ///< `acc(variable)`
   Concrete, ///< `concrete`
-  Named,    ///< the element type named by the call (`f16(x)`) or by the `ElemType` parameter
-  Text      ///< not a number: a string
+  Named,    ///< that named by the call (`f16(x)`), the `ElemType` or the `ArrayType` parameter
+  Any       ///< any element type, of each operand its own
 };
 
 struct ElemPattern {

@@ -1,0 +1,105 @@
+// Reductions, scans, and the predicates that facts about data are made of.
+include "ir/ops/op_base.td"
+
+class Ptl_Reduction<string spelling, string sum, string chip> : Ptl_Builtin<"reduce_" # spelling> {
+  let name = spelling;
+  let group = "reduction";
+  let summary = sum;
+  let opClass = "Reduction";
+  let params = [Ptl_In<"x", "operand">,
+                Ptl_Axes<"axes to reduce, one or a list; without it all, and the result is a scalar">];
+  let signatures = ["[T: number] (T[..]) -> T[reduced]"];
+  let example = "fn example[R, C](x: f32[R, C]) -> f32[R, 1] { return " # spelling # "(x, axis: 1) }\n";
+  let flops = "in";
+  let a2 = chip;
+}
+class Ptl_BoolReduction<string spelling, string sum> : Ptl_Reduction<spelling, sum, "emulated TROWMAX on bytes"> {
+  let signatures = ["(bool[..]) -> bool[reduced]"];
+  let example = "fn example[R, C](x: bool[R, C]) -> bool[R, 1] { return " # spelling # "(x, axis: 1) }\n";
+}
+class Ptl_ArgReduction<string spelling, string sum, string chip> : Ptl_Reduction<spelling, sum, chip> {
+  let params = [Ptl_In<"x", "operand">,
+                Ptl_OptNamed<"axis", "Axis", "axis to search; without it the position in row-major order",
+                             [OptionalAttr<I64Attr>]>];
+  let signatures = ["[T: number] (T[..]) -> i32[reduced]"];
+  let example = "fn example[R, C](x: f32[R, C]) -> i32[R, 1] { return " # spelling # "(x, axis: 1) }\n";
+}
+class Ptl_Scan<string spelling, string sum, string chip> : Ptl_Builtin<spelling> {
+  let name = spelling;
+  let group = "reduction";
+  let summary = sum;
+  let opClass = "Scan";
+  let params = [Ptl_In<"x", "operand">, Ptl_LastAxis<"axis along which it runs">];
+  let signatures = ["[T: number] (T[..]) -> T[..]"];
+  let example = "fn example[R, C](x: f32[R, C]) -> f32[R, C] { return " # spelling # "(x, axis: 1) }\n";
+  let a2 = chip;
+  let customCheck = 1;
+}
+class Ptl_Fact<string spelling, string sum> : Ptl_Builtin<spelling> {
+  let name = spelling;
+  let group = "reduction";
+  let summary = sum;
+  let opClass = "Reduction";
+  let params = [Ptl_In<"x", "operand">];
+  let signatures = ["[T: integer] (T[N]) -> bool"];
+  let flops = "in";
+  let a2 = "emulated sort and compare";
+}
+
+def Ptl_ReduceSumOp : Ptl_Reduction<"sum", "sum along axes", "native TROWSUM, TCOLSUM"> {
+  let description = [{
+The axes keep extent 1. Accumulates in `acc(T)` in any order and rounds once; the sum over nothing is 0. Integers wrap.
+}];
+}
+def Ptl_ReduceProdOp : Ptl_Reduction<"prod", "product along axes", "native TROWPROD, TCOLPROD"> {
+  let description = [{The axes keep extent 1. Accumulates in `acc(T)`; the product over nothing is 1.}];
+}
+def Ptl_ReduceMaxOp : Ptl_Reduction<"max", "largest value along axes", "native TROWMAX, TCOLMAX"> {
+  let description = [{
+The axes keep extent 1. Over nothing it is `-inf`, for integers the smallest value. NaNs as in the elementwise `max`.
+}];
+}
+def Ptl_ReduceMinOp : Ptl_Reduction<"min", "smallest value along axes", "native TROWMIN, TCOLMIN"> {
+  let description = [{
+The axes keep extent 1. Over nothing it is `inf`, for integers the largest value. NaNs as in the elementwise `min`.
+}];
+}
+def Ptl_ReduceMeanOp : Ptl_Reduction<"mean", "mean along axes", "native TROWSUM and TMULS"> {
+  let description = [{The axes keep extent 1. The sum in `acc(T)` divided by the number of elements; over nothing NaN.}];
+  let signatures = ["[T: float] (T[..]) -> T[reduced]"];
+}
+def Ptl_ReduceArgmaxOp : Ptl_ArgReduction<"argmax", "position of the largest value", "native TROWARGMAX"> {
+  let description = [{Ties go to the lowest position; a NaN counts as larger than any number. Over nothing -1.}];
+}
+def Ptl_ReduceArgminOp : Ptl_ArgReduction<"argmin", "position of the smallest value", "native TROWARGMIN"> {
+  let description = [{Ties go to the lowest position; a NaN counts as smaller than any number. Over nothing -1.}];
+}
+def Ptl_ReduceAnyOp : Ptl_BoolReduction<"any", "whether any value is true"> {
+  let description = [{The axes keep extent 1. Over nothing it is false.}];
+}
+def Ptl_ReduceAllOp : Ptl_BoolReduction<"all", "whether all values are true"> {
+  let description = [{The axes keep extent 1. Over nothing it is true. `all(idx < V)` in a `where` is a fact about data.}];
+}
+def Ptl_CumsumOp : Ptl_Scan<"cumsum", "running sum", "emulated products with a triangle of ones"> {
+  let description = [{Element `n` is the sum of elements `0` to `n`, accumulated in `acc(T)` and rounded.}];
+}
+def Ptl_CumprodOp : Ptl_Scan<"cumprod", "running product", "emulated doubling steps"> {
+  let description = [{Element `n` is the product of elements `0` to `n`, accumulated in `acc(T)` and rounded.}];
+}
+def Ptl_CummaxOp : Ptl_Scan<"cummax", "running maximum", "emulated doubling steps"> {
+  let description = [{Element `n` is the largest of elements `0` to `n`.}];
+}
+def Ptl_CumminOp : Ptl_Scan<"cummin", "running minimum", "emulated doubling steps"> {
+  let description = [{Element `n` is the smallest of elements `0` to `n`.}];
+}
+def Ptl_UniqueOp : Ptl_Fact<"unique", "whether no value occurs twice"> {
+  let description = [{
+As `where unique(idx)` it is the fact that a store through `idx` needs; it is shown for known producers and checked once, before
+the kernel, for the others.
+}];
+  let example = "fn example[N](idx: i32[N]) -> bool { return unique(idx) }\n";
+}
+def Ptl_SortedOp : Ptl_Fact<"sorted", "whether the values never decrease"> {
+  let description = [{As `where sorted(off)` it is a fact about data, checked once before the kernel where it is not known.}];
+  let example = "fn example[N](off: i32[N]) -> bool { return sorted(off) }\n";
+}

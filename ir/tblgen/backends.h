@@ -1,0 +1,24 @@
+// What ptl-tblgen makes of the records. Each backend writes one file.
+#pragma once
+
+#include "ir/tblgen/op_record.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace ptl::tblgen {
+
+/// `PTL_OP(Name)` per record, for enumerations.
+void emitOpIds(const std::vector<Op> &ops, llvm::raw_ostream &os);
+/// The constant data behind `frontend/sema/op_table.h`.
+void emitOpTable(const std::vector<Op> &ops, llvm::raw_ostream &os);
+/// The Markdown page of a group; for an empty `group` the page that lists all.
+void emitDocs(const std::vector<Op> &ops, const std::string &group, llvm::raw_ostream &os);
+/// JSON word lists for editors: `{"groups": {…}, "operators": […], "elementTypes": […]}`.
+void emitWords(const std::vector<Op> &ops, llvm::raw_ostream &os);
+/// One line per record: mnemonic, name, class and the support of each target, separated by tabs. Coverage tests
+/// compare it with what the lowerings, the reference functions and the goldens hold.
+void emitCoverage(const std::vector<Op> &ops, llvm::raw_ostream &os);
+
+} // namespace ptl::tblgen

@@ -1,0 +1,60 @@
+// The op records as plain values, read from TableGen and checked. Every backend starts from these.
+#pragma once
+
+#include "ir/tblgen/signature.h"
+
+#include <string>
+#include <vector>
+
+namespace llvm {
+class RecordKeeper;
+} // namespace llvm
+
+namespace ptl::tblgen {
+
+struct Param {
+  std::string name;
+  std::string kind; ///< enumerator of `ParamKind`
+  std::string doc;
+  bool optional;
+  bool keyword;
+  bool variadic;
+  std::string defaultText;
+  std::vector<std::string> values;
+};
+
+/// `kind` is `Native`, `Emulated` or `None`.
+struct Support {
+  std::string kind;
+  std::string detail;
+};
+
+struct Op {
+  std::string id; ///< `ReduceMax`
+  std::string name;
+  std::vector<std::string> aliases;
+  std::string mnemonic;
+  std::string group;
+  std::string summary;
+  std::string description;
+  std::vector<Param> params;
+  std::vector<ParsedSignature> signatures;
+  std::string example;
+  std::string opClass;
+  std::string effect;
+  std::string core;
+  std::string pipe;
+  std::string flops;
+  std::string bytes;
+  std::vector<Support> support; ///< cpu, reference, a2, a3, a5
+  bool isOperator;
+  bool customCheck;
+};
+
+inline const char *const targetNames[] = {"cpu", "reference", "a2", "a3", "a5"};
+
+/// All records in order of definition. An incomplete or contradictory record ends the tool with a message at
+/// its place in the file.
+std::vector<Op> readOps(const llvm::RecordKeeper &records);
+
+} // namespace ptl::tblgen
