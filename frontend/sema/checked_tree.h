@@ -257,6 +257,10 @@ struct CallableDecl {
   bool hasErrors = false;           ///< do not execute
   bool isBlockLevel = false;        ///< uses pipes, sections, buffers or events (language.md section 7)
   std::string level;                ///< `at host` …; empty: the default
+  std::string role;                 ///< `as worker`
+  std::string core;                 ///< `on aiv`; empty: the compiler splits
+  std::vector<std::string> targets; ///< `for a2, a3`; empty: all
+  std::vector<std::pair<std::string, std::string>> externSources; ///< target and symbol or file
   std::vector<TypeParam *> typeParams;
   std::vector<DimParam> dims;       ///< in the order written
   bool hasPrefix = false;           ///< the signature uses `..`
@@ -297,6 +301,7 @@ struct TypeAliasDecl {
   std::string doc;
   Span span, nameSpan;
   bool isPub = false;
+  std::vector<TypeParam *> typeParams;
   std::vector<DimParam> dims;
   const Type *type = nullptr;
 };
@@ -316,6 +321,7 @@ struct ScheduleDecl {
   Expr *when = nullptr;              ///< over the target's dimensions and tunables; null: always
   std::vector<std::pair<Local *, int64_t>> tunables;
   std::vector<std::pair<std::string, int64_t>> pipelines; ///< loop label and depth
+  std::vector<std::pair<std::string, int64_t>> unrolls;   ///< loop label and factor, 0: full
   std::vector<ScheduleDirective> directives;
   std::vector<std::vector<std::string>> fuses;
   std::vector<std::string> splitsAfter;

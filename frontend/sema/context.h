@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace ptl {
@@ -27,10 +28,21 @@ struct DeclState {
   std::vector<std::pair<const CallableDecl *, Span>> calls; ///< made by the body, in order: recursion
 };
 
+/// How far an alias is resolved.
+struct AliasState {
+  TypeAliasDecl *alias = nullptr;
+  CheckedModule *module = nullptr;
+  NodeId syntax = kNoNode;
+  bool isDone = false;
+  bool isActive = false;
+  bool hasErrors = false;
+};
+
 /// What the checks of all declarations share.
 struct ProgramState {
   ProgramState(SourceManager &sources, const CheckOptions &options, DiagnosticSink &sink,
                CheckedProgram &program);
+  ~ProgramState();
 
   SourceManager &sources;
   const CheckOptions &options;
@@ -41,6 +53,7 @@ struct ProgramState {
   std::vector<std::unique_ptr<DeclState>> decls;
   std::unordered_map<const CallableDecl *, DeclState *> stateOf;
   std::unordered_map<const ConstDecl *, ConstValue> constValues;
+  std::unordered_map<const TypeAliasDecl *, AliasState> aliasStates;
   std::vector<const Type *> scalarTypes; ///< by `ElemKind`, made on demand
   const Type *errorType = nullptr;
   const Type *voidType = nullptr;
@@ -76,7 +89,14 @@ struct Context {
   bool inTask = false;
   bool inWhere = false;         ///< `where`, `when`: data facts are legal calls
   bool tunablesAllowed = true;  ///< false in parameter and result types
+  bool prefixBinds = false;     ///< in parameter types: `..` becomes a part of the signature
   bool inStatic = false;        ///< under `static if` / `static for`
+  bool suppressUnused = false;  ///< in dead code after an error, in copies
+  std::vector<SymbolId> staticSymbols; ///< of `static` dimensions
+  std::unordered_set<NodeId> reportedConsts; ///< constant expressions whose mistakes were reported
+  std::unordered_map<const Local *, ConstValue> localConsts; ///< values of `const` statements
+  std::unordered_map<uint32_t, Dim> capacityCache; ///< by id of the length, under `capacityFacts`
+  FactSet capacityFacts;
   bool inSection = false;       ///< inside `on aic { … }`
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }
@@ -123,8 +143,25 @@ struct TypeAnnotation {
 };
 TypeAnnotation resolveAnnotation(Context &ctx, NodeId node);
 
+/// `@mat dn`
+void resolvePlace(Context &ctx, NodeId node, Place &place, Layout &layout);
+/// `chip`, `host` …, `aic`, `aiv`, `a3`: report unknown ones.
+void checkLevelName(Context &ctx, NodeId node);
+void checkCoreName(Context &ctx, NodeId node);
+void checkTargetName(Context &ctx, NodeId node);
+
 /// The element type a name says (`f16`, `T`, `acc(T)`), nothing if it is none. Does not report.
 std::optional<Elem> findElem(Context &ctx, std::string_view name);
+
+/// The same of a syntax node; `acc(T)` too. Does not report.
+std::optional<Elem> findElem(Context &ctx, NodeId node);
+/// Whether an expression node (`f32`, `T[i, j]`, `Row[C]`, `nn.Mlp[D, F]`) names a type. Does not report.
+bool namesType(Context &ctx, NodeId node);
+/// A type with its dimensions and element types replaced (aliases, struct fields, results of calls).
+const Type *substituteType(Context &ctx, const Type *type, const DimSubstitution &dims,
+                           const std::vector<std::pair<const TypeParam *, Elem>> &elems = {});
+/// Type of a field of a struct value of type `structType`.
+const Type *fieldType(Context &ctx, const Type *structType, const StructField &field);
 
 /// A dimension expression: constants, dimensions, tunables, `int` scalars, `r.len`, `+ - * / %`, `cdiv min max`.
 /// Reports what is no dimension; unknown then.
@@ -151,6 +188,8 @@ bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view
 std::string toString(const DimContext &dims, const Type &type);
 std::string toString(const DimContext &dims, const Extent &extent);
 std::string toString(const Elem &elem);
+std::string_view placeName(Place place);
+std::string_view layoutName(Layout layout);
 inline std::string toString(Context &ctx, const Type *type) { return toString(ctx.dims, *type); }
 
 // ---- Constants (const_eval.cpp) --------------------------------------------------------------------
@@ -191,6 +230,16 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span);
 void reportUnknownCallable(Context &ctx, std::string_view name, Span span);
 /// Nearest of the candidates by edit distance, empty if none is near.
 std::string nearestName(std::string_view name, const std::vector<std::string> &candidates);
+void reportUnknownType(Context &ctx, std::string_view name, Span span);
+TypeRef lookupType(Context &ctx, std::string_view name);
+TypeRef lookupTypeIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
+void reportNotInModule(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
+bool moduleHas(const ModuleScope &scope, std::string_view name);
+bool moduleExports(const ModuleScope &scope, std::string_view name);
+/// "parameter", "`let`" … for messages.
+std::string_view localKindName(LocalKind kind);
+/// Whether the declaration stands in the file that was asked for; others get no warnings.
+bool isRootModule(const Context &ctx);
 /// A name schedules may use: a `let`, a `task`, a loop.
 void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span);
 
@@ -198,6 +247,8 @@ void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span
 
 void checkDeclSignature(DeclState &decl, ProgramState &state, CheckedModule &module, NodeId node);
 void checkDeclBody(DeclState &decl);
+/// Resolves an alias that is not yet; false when it is in error (reported).
+bool completeAlias(ProgramState &state, const TypeAliasDecl &alias);
 /// Notes a call for the recursion check; every resolved call to a `CallableDecl` does.
 void noteCall(Context &ctx, const CallableDecl *callee, Span span);
 /// Adds what a condition says to the facts: comparisons of dimensions, joined by `and`. Others are ignored.

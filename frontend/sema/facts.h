@@ -83,11 +83,11 @@ public:
   /// Asks for the relation of a fact, e.g. of a callee's `where` after substitution.
   Verdict prove(Relation relation, Dim a, Dim b) const;
 
-  /// The least constant that was found to bound `a` from above, the greatest from below.
+  /// The least constant found to bound `a` from above, the greatest from below.
   std::optional<int64_t> upperBound(Dim a) const;
   std::optional<int64_t> lowerBound(Dim a) const;
   /// A bound of `a` from above whose symbols all are `allowed`: the capacity in terms of tunables,
-  /// constants and static dimensions. Unknown if none was found.
+  /// constants and static dimensions. The simplest one found; unknown if there is none.
   Dim symbolicUpperBound(Dim a, const std::function<bool(SymbolId)> &allowed) const;
   Dim symbolicLowerBound(Dim a, const std::function<bool(SymbolId)> &allowed) const;
 
@@ -95,17 +95,20 @@ public:
   /// and comparison only; it may name symbols that the program does not have.
   Dim reduce(Dim a) const;
 
+  /// Whether both are copies of one set, to which nothing was added since.
+  bool isSame(const FactSet &other) const { return head_ == other.head_; }
+
   /// All facts, outermost first.
   std::vector<Fact> facts() const;
 
-private:
-  friend class FactProver;
   struct Node;
   struct Prepared;
-  Dim one() const { return context_->constant(1); }
-  void push(Node node);
-  void settleRanges();
+  /// The facts as the prover needs them (facts_prepared.h), made on first use.
   const Prepared &prepared() const;
+
+private:
+  Dim one() const { return context_->constant(1); }
+  void push(const Fact &fact, Dim onlyIfDivides = {});
 
   DimContext *context_;
   std::shared_ptr<const Node> head_;

@@ -1,0 +1,418 @@
+#include "frontend/sema/scope.h"
+
+#include "frontend/sema/context.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+// ---- Scope -----------------------------------------------------------------------------------------
+
+std::vector<Local *> Scope::pop() {
+  size_t start = starts_.back();
+  starts_.pop_back();
+  std::vector<Local *> locals;
+  for (size_t i = start; i < undo_.size(); ++i)
+    locals.push_back(undo_[i].bound);
+  while (undo_.size() > start) {
+    Undo undo = undo_.back();
+    undo_.pop_back();
+    if (undo.hidden)
+      visible_[undo.hidden->name] = undo.hidden;
+    else
+      visible_.erase(undo.bound->name);
+  }
+  return locals;
+}
+
+Local *Scope::bind(Local *local) {
+  auto [slot, isNew] = visible_.try_emplace(local->name, local);
+  Local *hidden = isNew ? nullptr : slot->second;
+  if (hidden) {
+    // The key must view the name of a local that outlives its entry.
+    visible_.erase(slot);
+    visible_.emplace(local->name, local);
+  }
+  undo_.push_back({local, hidden});
+  return hidden;
+}
+
+Local *Scope::find(std::string_view name) const {
+  auto found = visible_.find(name);
+  return found == visible_.end() ? nullptr : found->second;
+}
+
+bool Scope::isInnermost(const Local *local) const {
+  size_t start = starts_.empty() ? 0 : starts_.back();
+  return std::any_of(undo_.begin() + start, undo_.end(),
+                     [&](const Undo &undo) { return undo.bound == local; });
+}
+
+void Scope::markUsed(const Local *local) {
+  if (used_.size() <= local->index)
+    used_.resize(local->index + 16);
+  used_[local->index] = true;
+}
+
+bool Scope::isUsed(const Local *local) const {
+  return local->index < used_.size() && used_[local->index];
+}
+
+std::vector<std::string> Scope::names() const {
+  std::vector<std::string> names;
+  for (const auto &entry : visible_)
+    names.emplace_back(entry.first);
+  return names;
+}
+
+// ---- Declaring -------------------------------------------------------------------------------------
+
+std::string_view localKindName(LocalKind kind) {
+  switch (kind) {
+  case LocalKind::Param: return "parameter";
+  case LocalKind::Output: return "output";
+  case LocalKind::Let: return "`let`";
+  case LocalKind::Var: return "`var`";
+  case LocalKind::Loop: return "loop variable";
+  case LocalKind::Tunable: return "tunable";
+  case LocalKind::Dimension: return "dimension";
+  case LocalKind::Const: return "constant";
+  case LocalKind::Buffer: return "buffer";
+  case LocalKind::Event: return "event";
+  case LocalKind::Pipe: return "pipe";
+  }
+  return "name";
+}
+
+static bool mayBeShadowed(LocalKind kind) {
+  return kind == LocalKind::Let || kind == LocalKind::Var || kind == LocalKind::Const;
+}
+
+static SymbolKind symbolKindOf(LocalKind kind) {
+  switch (kind) {
+  case LocalKind::Dimension: return SymbolKind::DimensionParam;
+  case LocalKind::Tunable: return SymbolKind::Tunable;
+  case LocalKind::Loop: return SymbolKind::LoopIndex;
+  default: return SymbolKind::ScalarValue;
+  }
+}
+
+static void reportShadowing(Context &ctx, const Local &local, const Local &hidden) {
+  bool inHeader = hidden.kind != LocalKind::Loop && local.kind != LocalKind::Let &&
+                  local.kind != LocalKind::Var && local.kind != LocalKind::Loop &&
+                  local.kind != LocalKind::Const;
+  std::string hiddenKind(localKindName(hidden.kind));
+  if (inHeader)
+    ctx.sink.report(DiagId::DuplicateName, local.span, {local.name, hiddenKind})
+        .label(hidden.span, "first declared here");
+  else
+    ctx.sink.report(DiagId::CannotShadow, local.span, {local.name, hiddenKind})
+        .label(hidden.span, "the " + hiddenKind + " that it would hide")
+        .help("choose another name: only `let` and `var` may be hidden");
+}
+
+Local *declareLocal(Context &ctx, LocalKind kind, std::string_view name, Span span,
+                    const Type *type, NodeId syntax, Dim dim, bool isInout) {
+  Local *local = ctx.program.make<Local>();
+  local->name = name;
+  local->kind = kind;
+  local->type = type;
+  local->isInout = isInout;
+  local->span = span;
+  local->dim = dim;
+  if (ctx.decl) {
+    local->index = static_cast<uint32_t>(ctx.decl->locals.size());
+    ctx.decl->locals.push_back(local);
+  }
+  bool changes = kind == LocalKind::Var || kind == LocalKind::Output || isInout;
+  if (!dim && !changes && type && type->isInt()) {
+    local->symbol = ctx.dims.addSymbol(local->name, symbolKindOf(kind), span);
+    local->dim = ctx.dims.symbolDim(*local->symbol);
+  }
+  // A missing name was reported by the parser; nothing can refer to it.
+  if (!name.empty() && name != "_") {
+    Local *hidden = ctx.scope.bind(local);
+    if (hidden && !mayBeShadowed(hidden->kind))
+      reportShadowing(ctx, *local, *hidden);
+  }
+  if (syntax != kNoNode && isRootModule(ctx))
+    ctx.program.localOfNode[syntax] = local;
+  if (kind == LocalKind::Let || kind == LocalKind::Var)
+    declareLabel(ctx, name, LabelKind::Let, span);
+  return local;
+}
+
+void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span) {
+  if (!name.empty() && name != "_")
+    ctx.scope.labels.push_back({std::string(name), kind, span});
+}
+
+ScopeGuard::ScopeGuard(Context &ctx) : ctx_(ctx) { ctx_.scope.push(); }
+
+static void warnUnused(Context &ctx, const Local &local) {
+  bool counts = local.kind == LocalKind::Let || local.kind == LocalKind::Var ||
+                local.kind == LocalKind::Param || local.kind == LocalKind::Tunable ||
+                local.kind == LocalKind::Loop;
+  if (!counts || local.isInout || local.name.starts_with('_') || ctx.scope.isUsed(&local))
+    return;
+  if (local.type && local.type->isError())
+    return;
+  ctx.sink.report(DiagId::UnusedLocal, local.span,
+                  {std::string(localKindName(local.kind)), local.name})
+      .fix("name it `_" + local.name + "` if that is meant",
+           {{Span{local.span.file, local.span.begin, local.span.begin}, "_"}});
+}
+
+ScopeGuard::~ScopeGuard() {
+  for (const Local *local : ctx_.scope.pop())
+    if (isRootModule(ctx_) && !ctx_.suppressUnused)
+      warnUnused(ctx_, *local);
+}
+
+// ---- Look-up ---------------------------------------------------------------------------------------
+
+template <typename Map> static auto findIn(const Map &map, std::string_view name) ->
+    typename Map::mapped_type {
+  auto found = map.find(name);
+  return found == map.end() ? nullptr : found->second;
+}
+
+static const CheckedModule *importOf(ModuleScope &scope, std::string_view name) {
+  auto found = scope.names.find(std::string(name));
+  if (found == scope.names.end())
+    return nullptr;
+  found->second.used = true;
+  return found->second.module;
+}
+
+static ModuleScope &scopeOf(Context &ctx, const CheckedModule &module) {
+  return *ctx.state.scopes.at(&module);
+}
+
+ValueRef lookupValue(Context &ctx, std::string_view name) {
+  ValueRef ref;
+  if ((ref.local = ctx.scope.find(name))) {
+    ctx.scope.markUsed(ref.local);
+    return ref;
+  }
+  if ((ref.constant = findIn(ctx.moduleScope.consts, name)))
+    return ref;
+  if (const CheckedModule *module = importOf(ctx.moduleScope, name))
+    if ((ref.constant = findIn(scopeOf(ctx, *module).consts, name)))
+      return ref;
+  auto found = ctx.moduleScope.modules.find(std::string(name));
+  if (found != ctx.moduleScope.modules.end()) {
+    found->second.used = true;
+    ref.module = found->second.module;
+  }
+  return ref;
+}
+
+CalleeRef lookupCallable(Context &ctx, std::string_view name) {
+  CalleeRef ref;
+  if ((ref.callable = findIn(ctx.moduleScope.callables, name)) ||
+      (ref.structDecl = findIn(ctx.moduleScope.structs, name)))
+    return ref;
+  if (const CheckedModule *module = importOf(ctx.moduleScope, name)) {
+    ref.callable = findIn(scopeOf(ctx, *module).callables, name);
+    if (!ref.callable)
+      ref.structDecl = findIn(scopeOf(ctx, *module).structs, name);
+  }
+  return ref;
+}
+
+TypeRef lookupType(Context &ctx, std::string_view name) {
+  TypeRef ref;
+  if ((ref.structDecl = findIn(ctx.moduleScope.structs, name)) ||
+      (ref.alias = findIn(ctx.moduleScope.aliases, name)))
+    return ref;
+  if (const CheckedModule *module = importOf(ctx.moduleScope, name)) {
+    ref.structDecl = findIn(scopeOf(ctx, *module).structs, name);
+    if (!ref.structDecl)
+      ref.alias = findIn(scopeOf(ctx, *module).aliases, name);
+  }
+  return ref;
+}
+
+bool moduleHas(const ModuleScope &scope, std::string_view name) {
+  return findIn(scope.callables, name) || findIn(scope.structs, name) ||
+         findIn(scope.aliases, name) || findIn(scope.consts, name);
+}
+
+bool moduleExports(const ModuleScope &scope, std::string_view name) {
+  auto isPub = [&](const auto &map) {
+    auto *decl = findIn(map, name);
+    return decl && decl->isPub;
+  };
+  return isPub(scope.callables) || isPub(scope.structs) || isPub(scope.aliases) ||
+         isPub(scope.consts);
+}
+
+static std::vector<std::string> exportsOf(const ModuleScope &scope) {
+  std::vector<std::string> names;
+  auto add = [&](const auto &map) {
+    for (const auto &[name, decl] : map)
+      if (decl->isPub)
+        names.emplace_back(name);
+  };
+  add(scope.callables);
+  add(scope.structs);
+  add(scope.aliases);
+  add(scope.consts);
+  return names;
+}
+
+void reportNotInModule(Context &ctx, const CheckedModule &module, std::string_view name, Span span) {
+  const ModuleScope &scope = scopeOf(ctx, module);
+  if (moduleHas(scope, name) && !moduleExports(scope, name)) {
+    ctx.sink.report(DiagId::NotPublic, span, {std::string(name), module.name})
+        .help("write `pub` before its declaration");
+    return;
+  }
+  auto builder = ctx.sink.report(DiagId::NotInModule, span, {module.name, std::string(name)});
+  std::string nearest = nearestName(name, exportsOf(scope));
+  if (!nearest.empty())
+    builder.fix("did you mean `" + nearest + "`?", {{span, nearest}});
+}
+
+CalleeRef lookupCallableIn(Context &ctx, const CheckedModule &module, std::string_view name,
+                           Span span) {
+  const ModuleScope &scope = scopeOf(ctx, module);
+  CalleeRef ref;
+  if (moduleExports(scope, name)) {
+    ref.callable = findIn(scope.callables, name);
+    if (!ref.callable)
+      ref.structDecl = findIn(scope.structs, name);
+  }
+  if (!ref)
+    reportNotInModule(ctx, module, name, span);
+  return ref;
+}
+
+ValueRef lookupValueIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span) {
+  const ModuleScope &scope = scopeOf(ctx, module);
+  ValueRef ref;
+  if (moduleExports(scope, name))
+    ref.constant = findIn(scope.consts, name);
+  if (!ref)
+    reportNotInModule(ctx, module, name, span);
+  return ref;
+}
+
+TypeRef lookupTypeIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span) {
+  const ModuleScope &scope = scopeOf(ctx, module);
+  TypeRef ref;
+  if (moduleExports(scope, name)) {
+    ref.structDecl = findIn(scope.structs, name);
+    if (!ref.structDecl)
+      ref.alias = findIn(scope.aliases, name);
+  }
+  if (!ref)
+    reportNotInModule(ctx, module, name, span);
+  return ref;
+}
+
+// ---- Unknown names ---------------------------------------------------------------------------------
+
+/// Edit distance with transpositions, given up at `limit`.
+static size_t distance(std::string_view a, std::string_view b, size_t limit) {
+  if (a.size() > b.size() + limit || b.size() > a.size() + limit)
+    return limit + 1;
+  std::vector<size_t> before, row(b.size() + 1), next(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    next[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        next[j] = std::min(next[j], before[j - 2] + 1);
+    }
+    before = row;
+    row = next;
+  }
+  return row[b.size()];
+}
+
+std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
+  // Long names are pasted, not mistyped.
+  constexpr size_t longest = 64;
+  std::string best;
+  if (name.size() > longest)
+    return best;
+  size_t bestDistance = name.size() <= 2 ? 1 : name.size() <= 6 ? 2 : 3;
+  ++bestDistance;
+  for (const std::string &candidate : candidates) {
+    size_t d = distance(name, candidate, bestDistance);
+    bool allDiffers = d >= std::max(name.size(), candidate.size());
+    if (!allDiffers && (d < bestDistance || (d == bestDistance && !best.empty() && candidate < best))) {
+      bestDistance = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+static void suggest(DiagnosticBuilder builder, Span span, const std::string &nearest) {
+  if (!nearest.empty())
+    builder.fix("did you mean `" + nearest + "`?", {{span, nearest}});
+}
+
+static std::vector<std::string> importNames(const ModuleScope &scope) {
+  std::vector<std::string> names;
+  for (const auto &entry : scope.names)
+    names.push_back(entry.first);
+  return names;
+}
+
+void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
+  auto builder = ctx.sink.report(DiagId::UnknownName, span, {std::string(name)});
+  if (lookupCallable(ctx, name) || !findOps(name).empty()) {
+    builder.help("`" + std::string(name) + "` is a function: call it, `" + std::string(name) + "(…)`");
+    return;
+  }
+  std::vector<std::string> names = ctx.scope.names();
+  for (const auto &entry : ctx.moduleScope.consts)
+    names.emplace_back(entry.first);
+  for (const auto &entry : ctx.moduleScope.modules)
+    names.push_back(entry.first);
+  suggest(builder, span, nearestName(name, names));
+}
+
+void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
+  auto builder = ctx.sink.report(DiagId::UnknownFunction, span, {std::string(name)});
+  if (const Local *local = ctx.scope.find(name)) {
+    builder.label(local->span, "a " + std::string(localKindName(local->kind)) +
+                                   " of that name is declared here, but values cannot be called");
+    return;
+  }
+  std::vector<std::string> names = importNames(ctx.moduleScope);
+  for (const auto &entry : ctx.moduleScope.callables)
+    names.emplace_back(entry.first);
+  for (const auto &entry : ctx.moduleScope.structs)
+    names.emplace_back(entry.first);
+  for (const OpRecord &op : allOps())
+    if (!op.isOperator)
+      names.emplace_back(op.name);
+  suggest(builder, span, nearestName(name, names));
+}
+
+void reportUnknownType(Context &ctx, std::string_view name, Span span) {
+  auto builder = ctx.sink.report(DiagId::UnknownType, span, {std::string(name)});
+  if (ctx.scope.find(name)) {
+    builder.help("`" + std::string(name) + "` is a value; types are element types, structs and aliases");
+    return;
+  }
+  std::vector<std::string> names = importNames(ctx.moduleScope);
+  for (const auto &entry : ctx.moduleScope.structs)
+    names.emplace_back(entry.first);
+  for (const auto &entry : ctx.moduleScope.aliases)
+    names.emplace_back(entry.first);
+  for (const TypeParam *param : ctx.typeParams)
+    names.push_back(param->name);
+  for (const ElemInfo &info : elemInfos)
+    names.emplace_back(info.name);
+  suggest(builder, span, nearestName(name, names));
+}
+
+} // namespace ptl
