@@ -1,0 +1,101 @@
+"""What every kind of test shares: cases that run in parallel, a report, counts for `./dev test`."""
+import concurrent.futures
+import dataclasses
+import difflib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Callable, Optional
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TIMEOUT = 120  # seconds for one command
+
+
+@dataclasses.dataclass
+class Outcome:
+    """Of one command."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@dataclasses.dataclass
+class Case:
+    """One test. `run` gives nothing if all is well, else the text to show."""
+
+    name: str
+    run: Callable[[], Optional[str]]
+
+
+class Tools:
+    """The built programs."""
+
+    def __init__(self, build: pathlib.Path):
+        self.build = build.resolve()
+
+    def path(self, name: str) -> pathlib.Path:
+        return self.build / "bin" / name
+
+    def run(self, *arguments, cwd=None, stdin="", env=None, binary="ptlc") -> Outcome:
+        """Runs `ptlc` (or another program of ours). Colours are off, messages are not translated."""
+        environment = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", **(env or {})}
+        try:
+            done = subprocess.run(
+                [str(self.path(binary)), *map(str, arguments)],
+                cwd=cwd,
+                input=stdin.encode() if isinstance(stdin, str) else stdin,
+                capture_output=True,
+                timeout=TIMEOUT,
+                env=environment,
+            )
+        except subprocess.TimeoutExpired:
+            return Outcome(-1, "", f"no end after {TIMEOUT} s\n")
+        except OSError as error:
+            return Outcome(-1, "", f"{error}\n")
+        return Outcome(
+            done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+        )
+
+    def codes(self, path, severity="error", command="check", arguments=()) -> tuple[list[str], Outcome]:
+        """The codes that a command reports for a file, and all that it printed."""
+        outcome = self.run(command, "--diagnostics=json", *arguments, path)
+        start = outcome.stdout.find('{\n  "version"')
+        try:
+            document = json.loads(outcome.stdout[max(start, 0) :])
+        except ValueError:
+            return ["no document"], outcome
+        found = [each["code"] for each in document["diagnostics"] if each["severity"] == severity]
+        return found, outcome
+
+
+def difference(expected: str, actual: str, name: str) -> str:
+    lines = difflib.unified_diff(
+        expected.splitlines(), actual.splitlines(), f"{name} (expected)", f"{name} (actual)", lineterm="", n=3
+    )
+    return "\n".join(lines)
+
+
+def run_cases(kind: str, cases: list[Case]) -> int:
+    """Runs all cases, prints what failed and the counts; 0 if all is well."""
+
+    def guarded(case: Case) -> Optional[str]:
+        try:
+            return case.run()
+        except Exception as error:  # a broken test must not hide the others
+            return f"{type(error).__name__}: {error}"
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(guarded, cases))
+    failures = [(case, text) for case, text in zip(cases, results) if text]
+    for case, text in failures:
+        print(f"FAILED {case.name}\n{text}\n")
+    print(f"{kind}: {len(cases) - len(failures)} passed, {len(failures)} failed")
+    folder = os.environ.get("PTL_TEST_RESULTS")
+    if folder:
+        with open(os.path.join(folder, f"{kind}.json"), "w") as out:
+            json.dump({"tests": len(cases), "failures": len(failures)}, out)
+    sys.stdout.flush()
+    return 1 if failures else 0
