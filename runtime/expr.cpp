@@ -209,10 +209,12 @@ std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues 
   if (!open)
     return std::nullopt;
   Maybe rest;
-  if (expr.op == Op::Mul)
-    rest = known != 0 && value % known == 0 ? divide(Op::TruncDiv, value, known) : std::nullopt;
-  else
+  if (expr.op == Op::Mul) {
+    Maybe remainder = divide(Op::Rem, value, known);
+    rest = remainder && remainder->i == 0 ? divide(Op::TruncDiv, value, known) : std::nullopt;
+  } else {
     rest = openIsSubtracted ? arithmetic(Op::Sub, known, value) : arithmetic(Op::Sub, value, known);
+  }
   return rest ? solve(*open, rest->i, values) : std::nullopt;
 }
 

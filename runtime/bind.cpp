@@ -1,0 +1,330 @@
+#include "runtime/bind.h"
+
+#include "runtime/array_walk.h"
+#include "runtime/bind_internal.h"
+#include "runtime/format_value.h"
+
+namespace ptl::rt {
+
+Binder::Binder(const Entry &entry, const CallArguments &arguments, Binding &binding)
+    : entry_(entry), arguments_(arguments), binding_(binding) {
+  binding_.dims.resize(entry.dims.size());
+  binding_.elems.resize(entry.types.size());
+  binding_.origins.resize(entry.dims.size());
+  binding_.elemOrigins.resize(entry.types.size());
+}
+
+Failure Binder::fail(int32_t code, const std::string &message, int line) const {
+  return {code, "`" + entry_.name + "`: " + message, entry_.file, line ? line : entry_.line};
+}
+
+ExprValues Binder::values() const {
+  return {binding_.dims, arguments_.scalars, binding_.scalarElems, arguments_.arrays, nullptr};
+}
+
+std::string Binder::describe(const Param &param) const {
+  const char *role = param.kind == PTL_PARAM_OUTPUT ? "output" : "parameter";
+  return std::string(role) + " `" + param.name + ": " + param.elemName + param.shapeText + "`";
+}
+
+std::string Binder::originOf(int dim) const {
+  const Origin &origin = binding_.origins[dim];
+  if (!origin.param)
+    return "given by name";
+  return std::string("from ") + (origin.stride ? "stride " : "axis ") +
+         std::to_string(origin.axis) + " of `" + origin.param->name + "`";
+}
+
+std::string Binder::valuesOf(const Expr &expr) const {
+  std::string text;
+  std::vector<bool> seen(entry_.dims.size());
+  forEachDim(expr, [&](int dim) {
+    if (seen[dim] || !binding_.dims[dim])
+      return;
+    seen[dim] = true;
+    text += (text.empty() ? "" : ", ") + ("`" + entry_.dims[dim].name + "` is ") +
+            std::to_string(*binding_.dims[dim]) + " (" + originOf(dim) + ")";
+  });
+  return text;
+}
+
+void Binder::bindDim(int dim, int64_t value, Origin origin) {
+  binding_.dims[dim] = value;
+  binding_.origins[dim] = origin;
+}
+
+Failure Binder::bindInputs() {
+  size_t scalarCount = 0, arrayCount = 0;
+  for (const Param &param : entry_.params) {
+    scalarCount += !param.isArray();
+    arrayCount += param.isArray() && param.kind != PTL_PARAM_OUTPUT;
+    if (!param.isArray())
+      binding_.scalarElems.push_back(param.elem.value_or(PTL_F64));
+  }
+  if (arguments_.arrays.size() < arrayCount)
+    return fail(PTL_ERROR_ARGUMENT, "takes " + std::to_string(arrayCount) + " arrays, not " +
+                                        std::to_string(arguments_.arrays.size()));
+  if (arguments_.scalars.size() != scalarCount)
+    return fail(PTL_ERROR_ARGUMENT, "takes " + std::to_string(scalarCount) + " scalars, not " +
+                                        std::to_string(arguments_.scalars.size()));
+  if (Failure failure = bindNamedDims())
+    return failure;
+  size_t next = 0;
+  for (const Param &param : entry_.params)
+    if (param.isArray() && param.kind != PTL_PARAM_OUTPUT)
+      if (Failure failure = checkArray(param, arguments_.arrays[next++]))
+        return failure;
+  for (size_t i = 0, scalar = 0; i < entry_.params.size(); ++i) {
+    const Param &param = entry_.params[i];
+    if (!param.isArray() && param.typeParam >= 0 && binding_.elems[param.typeParam])
+      binding_.scalarElems[scalar] = *binding_.elems[param.typeParam];
+    scalar += !param.isArray();
+  }
+  if (Failure failure = settlePending())
+    return failure;
+  if (Failure failure = checkAllBound())
+    return failure;
+  return checkWheres();
+}
+
+Failure Binder::bindNamedDims() {
+  for (const PtlDim &given : arguments_.dims) {
+    int dim = -1;
+    for (size_t i = 0; given.name && i < entry_.dims.size(); ++i)
+      if (entry_.dims[i].name == given.name)
+        dim = static_cast<int>(i);
+    std::string name = given.name ? given.name : "";
+    if (dim < 0)
+      return fail(PTL_ERROR_NAME, "has no dimension `" + name + "`");
+    if (given.value < 0)
+      return fail(PTL_ERROR_SHAPE,
+                  "dimension `" + name + "` is given as " + std::to_string(given.value));
+    bindDim(dim, given.value, {});
+  }
+  return {};
+}
+
+Failure Binder::checkArray(const Param &param, const PtlArray *array) {
+  if (!array)
+    return fail(PTL_ERROR_ARGUMENT, describe(param) + " is given no array");
+  for (auto check : {&Binder::checkElem, &Binder::checkRank, &Binder::checkExtents,
+                     &Binder::checkData, &Binder::checkStrides})
+    if (Failure failure = (this->*check)(param, *array))
+      return failure;
+  return {};
+}
+
+Failure Binder::checkElem(const Param &param, const PtlArray &array) {
+  const ElemInfo *info = elemInfo(array.elem);
+  if (!info || info->size() == 0)
+    return fail(PTL_ERROR_ELEM, describe(param) + " is given an array whose element type (" +
+                                    std::to_string(array.elem) + ") cannot be stored");
+  if (param.elem) {
+    if (!sameStorage(*param.elem, array.elem))
+      return fail(PTL_ERROR_ELEM, describe(param) + " is given `" + info->name + "` elements");
+    return {};
+  }
+  std::optional<int32_t> &bound = binding_.elems[param.typeParam];
+  if (!bound) {
+    bound = array.elem;
+    binding_.elemOrigins[param.typeParam] = &param;
+  } else if (!sameStorage(*bound, array.elem)) {
+    const Param *origin = binding_.elemOrigins[param.typeParam];
+    return fail(PTL_ERROR_ELEM, describe(param) + " is given `" + info->name + "` elements, but `" +
+                                    param.elemName + "` is `" + elemName(*bound) + "`" +
+                                    (origin ? " (from `" + origin->name + "`)" : ""));
+  }
+  return {};
+}
+
+Failure Binder::checkRank(const Param &param, const PtlArray &array) {
+  int64_t named = static_cast<int64_t>(param.shape.size());
+  bool wrong = array.rank < named || array.rank > PTL_MAX_RANK ||
+               (!param.hasLeading && array.rank != named);
+  if (!wrong && array.rank > 0 && (!array.extents || !array.strides))
+    return fail(PTL_ERROR_ARGUMENT, describe(param) + " is given no extents or no strides");
+  for (int64_t axis = 0; !wrong && axis < array.rank; ++axis)
+    if (array.extents[axis] < 0)
+      return fail(PTL_ERROR_SHAPE, describe(param) + " is given the negative extent " +
+                                       std::to_string(array.extents[axis]) + " on axis " +
+                                       std::to_string(axis));
+  if (!wrong)
+    return {};
+  bool showShape = array.extents && array.rank >= 0 && array.rank <= PTL_MAX_RANK;
+  return fail(PTL_ERROR_RANK,
+              describe(param) + " has " + (param.hasLeading ? "at least " : "") +
+                  std::to_string(named) + " axes, the argument has " + std::to_string(array.rank) +
+                  (showShape ? ", its shape is " + formatShape(array.rank, array.extents) : ""));
+}
+
+Failure Binder::checkLeading(const Param &param, const PtlArray &array, size_t count) {
+  std::vector<int64_t> given(array.extents, array.extents + count);
+  if (!binding_.leadingOrigin && binding_.leading.empty() && param.kind != PTL_PARAM_OUTPUT) {
+    binding_.leading = given;
+    binding_.leadingOrigin = &param;
+    return {};
+  }
+  if (given == binding_.leading)
+    return {};
+  return fail(PTL_ERROR_SHAPE,
+              describe(param) + " has the leading extents " + formatShape(count, given.data()) +
+                  ", but `..` is " +
+                  formatShape(binding_.leading.size(), binding_.leading.data()) +
+                  (binding_.leadingOrigin ? " (from `" + binding_.leadingOrigin->name + "`)" : ""));
+}
+
+Failure Binder::checkExtents(const Param &param, const PtlArray &array) {
+  size_t leading = array.rank - param.shape.size();
+  if (param.hasLeading)
+    if (Failure failure = checkLeading(param, array, leading))
+      return failure;
+  for (size_t axis = 0; axis < param.shape.size(); ++axis) {
+    Pending pending{&param,  axis + leading, &param.shape[axis], &param.axisTexts[axis],
+                    array.extents[axis + leading], false};
+    bool open = false;
+    if (Failure failure = compare(pending, open))
+      return failure;
+    if (open)
+      pending_.push_back(pending);
+  }
+  return {};
+}
+
+Failure Binder::compare(const Pending &pending, bool &open) {
+  std::optional<int64_t> wanted = evaluateInt(*pending.expr, values());
+  if (wanted)
+    return *wanted == pending.given ? Failure{} : mismatch(pending, *wanted);
+  std::optional<Solution> solution = solve(*pending.expr, pending.given, values());
+  if (solution && solution->value < 0)
+    return fail(PTL_ERROR_SHAPE, describe(*pending.param) + " has extent " +
+                                     std::to_string(pending.given) + " on axis " +
+                                     std::to_string(pending.axis) + ", which makes `" +
+                                     entry_.dims[solution->dim].name + "` negative");
+  if (solution)
+    bindDim(solution->dim, solution->value, {pending.param, pending.axis, pending.stride});
+  open = !solution;
+  return {};
+}
+
+Failure Binder::mismatch(const Pending &pending, int64_t wanted) const {
+  std::string where = valuesOf(*pending.expr);
+  bool plain = pending.expr->op == Expr::Op::Dim || pending.expr->op == Expr::Op::Const;
+  std::string message = describe(*pending.param) + " has " +
+                        (pending.stride ? "stride " : "extent ") + std::to_string(pending.given) +
+                        " on axis " + std::to_string(pending.axis);
+  if (!plain)
+    message += ", but `" + *pending.text + "` is " + std::to_string(wanted) +
+               (where.empty() ? "" : "; " + where);
+  else if (where.empty())
+    message += " instead of " + std::to_string(wanted);
+  else
+    message += ", but " + where;
+  return fail(pending.stride ? PTL_ERROR_STRIDES : PTL_ERROR_SHAPE, message);
+}
+
+Failure Binder::settlePending() {
+  for (bool progress = true; progress && !pending_.empty();) {
+    progress = false;
+    std::vector<Pending> still;
+    for (const Pending &pending : pending_) {
+      bool open = false;
+      if (Failure failure = compare(pending, open))
+        return failure;
+      progress |= !open;
+      if (open)
+        still.push_back(pending);
+    }
+    pending_ = std::move(still);
+  }
+  return {};
+}
+
+Failure Binder::checkAllBound() {
+  for (size_t i = 0; i < entry_.dims.size(); ++i)
+    if (!binding_.dims[i])
+      return fail(PTL_ERROR_UNBOUND, "no argument fixes the dimension `" + entry_.dims[i].name +
+                                         "`; give it by name");
+  if (pending_.empty())
+    return {};
+  // Every name has a value, and still the expression has none: it overflows or divides by zero.
+  const Pending &first = pending_.front();
+  return fail(PTL_ERROR_SHAPE, describe(*first.param) + ": `" + *first.text + "` has no value: " +
+                                   valuesOf(*first.expr));
+}
+
+Failure Binder::checkData(const Param &param, const PtlArray &array) {
+  if (elementCount(array.rank, array.extents) == 0)
+    return {};
+  if (!array.data)
+    return fail(PTL_ERROR_ARGUMENT, describe(param) + " is given no data");
+  uint64_t address = reinterpret_cast<uintptr_t>(array.data);
+  if (address % elemInfo(array.elem)->size() != 0)
+    return fail(PTL_ERROR_ALIGNMENT, describe(param) + " is not aligned to its elements of " +
+                                         std::to_string(elemInfo(array.elem)->size()) + " bytes");
+  return {};
+}
+
+Failure Binder::checkStrides(const Param &param, const PtlArray &array) {
+  // The strides of an empty array say nothing, and neither does that of an axis of one element.
+  if (param.strides == Param::Strides::Any ||
+      (param.strides == Param::Strides::Dense && elementCount(array.rank, array.extents) == 0))
+    return {};
+  int64_t dense = 1;
+  for (int64_t axis = array.rank - 1; axis >= 0; --axis) {
+    if (param.strides == Param::Strides::Dense) {
+      if (array.extents[axis] != 1 && array.strides[axis] != dense)
+        return fail(PTL_ERROR_STRIDES,
+                    describe(param) + " is to be dense, but the strides of the argument are " +
+                        formatShape(array.rank, array.strides) + " for the shape " +
+                        formatShape(array.rank, array.extents));
+      if (__builtin_mul_overflow(dense, array.extents[axis], &dense))
+        return fail(PTL_ERROR_SHAPE, describe(param) + " is given more elements than memory holds");
+      continue;
+    }
+    static const std::string text = "the declared stride";
+    Pending pending{&param, size_t(axis), &param.strideExprs[axis], &text, array.strides[axis], true};
+    bool open = false;
+    if (Failure failure = compare(pending, open))
+      return failure;
+    if (open)
+      pending_.push_back(pending);
+  }
+  return {};
+}
+
+Failure Binder::checkWheres() {
+  for (const Where &where : entry_.wheres) {
+    std::string detail;
+    std::optional<Number> holds = evaluate(where.expr, values(), &detail);
+    if (holds && (holds->isFloat ? holds->f != 0 : holds->i != 0))
+      continue;
+    std::string known = valuesOf(where.expr);
+    if (!known.empty())
+      detail += (detail.empty() ? "" : "; ") + known;
+    return fail(PTL_ERROR_WHERE,
+                "requires `" + where.text + "`" + (detail.empty() ? "" : ": " + detail), where.line);
+  }
+  return {};
+}
+
+Failure Binder::wantedExtents(const Param &param, std::vector<int64_t> &extents) {
+  extents.clear();
+  if (param.hasLeading)
+    extents = binding_.leading;
+  for (size_t axis = 0; axis < param.shape.size(); ++axis) {
+    std::optional<int64_t> extent = evaluateInt(param.shape[axis], values());
+    if (!extent || *extent < 0)
+      return fail(PTL_ERROR_SHAPE, describe(param) + ": `" + param.axisTexts[axis] + "` " +
+                                       (extent ? "is " + std::to_string(*extent) : "has no value") +
+                                       "; " + valuesOf(param.shape[axis]));
+    extents.push_back(*extent);
+  }
+  if (extents.size() > PTL_MAX_RANK)
+    return fail(PTL_ERROR_RANK, describe(param) + " has more axes than the runtime supports");
+  if (elementCount(extents.size(), extents.data()) > (int64_t(1) << 56))
+    return fail(PTL_ERROR_SHAPE, describe(param) + " has more elements than memory holds: " +
+                                     formatShape(extents.size(), extents.data()));
+  return {};
+}
+
+} // namespace ptl::rt

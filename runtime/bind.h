@@ -1,0 +1,57 @@
+#pragma once
+
+#include "runtime/context.h"
+#include "runtime/manifest.h"
+
+#include <span>
+#include <vector>
+
+namespace ptl::rt {
+
+/// What a caller hands over, in the orders that `ptl_call` documents.
+struct CallArguments {
+  std::span<const PtlArray *const> arrays;
+  std::span<const PtlScalar> scalars;
+  std::span<const PtlDim> dims;
+};
+
+/// What the names of a signature stand for in one call, and which argument said so.
+struct Binding {
+  struct Origin {
+    const Param *param = nullptr; // nullptr: given by name
+    size_t axis = 0;
+    bool stride = false;
+  };
+
+  std::vector<int64_t> leading;              // the extents of `..`
+  std::vector<std::optional<int64_t>> dims;  // complete once bound
+  std::vector<std::optional<int32_t>> elems; // of the type parameters
+  std::vector<int32_t> scalarElems;          // of the scalar parameters
+  std::vector<Origin> origins;               // of dims
+  std::vector<const Param *> elemOrigins;    // of elems
+  const Param *leadingOrigin = nullptr;
+};
+
+/// Unifies the inputs with the signature and checks them: count, element type, rank, extents,
+/// strides, alignment, that every dimension has a value, and every `where`.
+Failure bindInputs(const Entry &entry, const CallArguments &inputs, Binding &binding);
+
+/// The shape and element type of output `index`; extents are as many as the rank.
+struct OutputShape {
+  int32_t elem = 0;
+  std::vector<int64_t> extents;
+};
+Failure outputShape(const Entry &entry, int index, const CallArguments &inputs,
+                    const Binding &binding, OutputShape &shape);
+
+/// Checks the outputs (the last `entry.outputCount` of `all.arrays`), which may fix element types
+/// that no input fixed, and that nothing written overlaps another argument.
+Failure checkOutputs(const Entry &entry, const CallArguments &all, Binding &binding);
+
+/// The first variant compiled for these values; nullptr if there is none.
+const Variant *selectVariant(const Entry &entry, const Binding &binding);
+
+/// The variant a binding asks for, in the form of `Variant::describe`.
+std::string describeWanted(const Entry &entry, const Binding &binding);
+
+} // namespace ptl::rt

@@ -1,0 +1,107 @@
+#include "runtime/library.h"
+
+#include "runtime/pool.h"
+
+#include <dlfcn.h>
+
+PtlLibrary::~PtlLibrary() {
+  if (handle)
+    dlclose(handle);
+}
+
+namespace ptl::rt {
+namespace {
+
+std::string listVariants(const PtlEntry &entry) {
+  std::string text;
+  for (const std::string &variant : entry.variantTexts)
+    text += (text.empty() ? "" : "; ") + (variant.empty() ? "(no static values)" : variant);
+  return text.empty() ? "nothing" : text;
+}
+
+Failure noVariant(const PtlEntry &entry, const std::string &wanted) {
+  return {PTL_ERROR_VARIANT,
+          "`" + entry.entry->name + "`: no variant for " + wanted + "; compiled are: " +
+              listVariants(entry),
+          entry.entry->file, entry.entry->line};
+}
+
+std::vector<int64_t> dimValues(const Binding &binding) {
+  std::vector<int64_t> values = binding.leading;
+  for (const std::optional<int64_t> &dim : binding.dims)
+    values.push_back(dim.value_or(0));
+  return values;
+}
+
+} // namespace
+
+Failure openManifest(const char *manifest, PtlLookup lookup, void *user, PtlLibrary &library) {
+  library.manifestText = manifest;
+  std::string problem;
+  std::optional<Manifest> parsed = parseManifest(manifest, problem);
+  if (!parsed)
+    return {PTL_ERROR_MANIFEST, "the manifest cannot be used: " + problem, "", 0};
+  library.manifest = std::move(*parsed);
+  for (const Entry &entry : library.manifest.entries) {
+    PtlEntry &loaded = library.entries.emplace_back();
+    loaded.entry = &entry;
+    for (const Variant &variant : entry.variants) {
+      void *address = lookup(user, variant.symbol.c_str());
+      if (!address)
+        return {PTL_ERROR_MANIFEST,
+                "the manifest names the symbol `" + variant.symbol + "`, which is not there", "", 0};
+      loaded.functions.push_back(reinterpret_cast<PtlEntryFn>(address));
+      loaded.variantTexts.push_back(variant.describe(entry));
+    }
+  }
+  return {};
+}
+
+Failure openLibrary(const char *path, std::unique_ptr<PtlLibrary> &library) {
+  library = std::make_unique<PtlLibrary>();
+  library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library->handle) {
+    const char *reason = dlerror();
+    return {PTL_ERROR_LOAD, std::string("cannot open `") + path + "`: " + (reason ? reason : ""), "", 0};
+  }
+  auto *manifest = static_cast<const char *>(dlsym(library->handle, "ptl_manifest"));
+  if (!manifest)
+    return {PTL_ERROR_MANIFEST,
+            std::string("`") + path + "` holds no manifest: it was not compiled from PTL", "", 0};
+  PtlLookup lookup = [](void *handle, const char *symbol) { return dlsym(handle, symbol); };
+  return openManifest(manifest, lookup, library->handle, *library);
+}
+
+Failure callEntry(const PtlEntry &entry, const CallArguments &all, std::string &missing) {
+  const Entry &info = *entry.entry;
+  CallArguments inputs = all;
+  size_t outputs = std::min<size_t>(info.outputCount, all.arrays.size());
+  inputs.arrays = all.arrays.first(all.arrays.size() - outputs);
+  Binding binding;
+  if (Failure failure = bindInputs(info, inputs, binding))
+    return failure;
+  if (Failure failure = checkOutputs(info, all, binding))
+    return failure;
+  const Variant *variant = selectVariant(info, binding);
+  if (!variant) {
+    missing = describeWanted(info, binding);
+    return noVariant(entry, missing);
+  }
+  std::vector<int64_t> dims = dimValues(binding);
+  PtlContext context(ThreadPool::shared());
+  PtlEntryFn function = entry.functions[variant - info.variants.data()];
+  int64_t mark = ptl_rt_scratch_mark(&context);
+  int32_t status = function(&context, all.arrays.data(), dims.data(), all.scalars.data());
+  ptl_rt_scratch_release(&context, mark);
+  if (status == PTL_OK && !context.failure)
+    return {};
+  if (!context.failure)
+    return {status, "`" + info.name + "` stopped without saying why", info.file, info.line};
+  Failure failure = std::move(context.failure);
+  failure.message = "`" + info.name + "`: " + failure.message;
+  if (failure.file.empty())
+    failure.file = info.file;
+  return failure;
+}
+
+} // namespace ptl::rt

@@ -1,0 +1,315 @@
+#include "runtime/manifest.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace ptl::rt {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string textOf(const Json &json, const char *key) {
+  auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+int64_t numberOf(const Json &json, const char *key) {
+  auto found = json.find(key);
+  return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+bool flagOf(const Json &json, const char *key) {
+  auto found = json.find(key);
+  return found != json.end() && found->is_boolean() && found->get<bool>();
+}
+
+/// The list of that name; empty if there is none.
+const Json &listOf(const Json &json, const char *key) {
+  static const Json none = Json::array();
+  auto found = json.find(key);
+  return found != json.end() && found->is_array() ? *found : none;
+}
+
+template <typename T> int indexOfName(const std::vector<T> &rows, const std::string &name) {
+  auto found = std::find_if(rows.begin(), rows.end(), [&](const T &row) { return row.name == name; });
+  return found == rows.end() ? -1 : static_cast<int>(found - rows.begin());
+}
+
+int indexAmong(const std::vector<const Param *> &params, const std::string &name) {
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i]->name == name)
+      return static_cast<int>(i);
+  return -1;
+}
+
+/// How an axis reads in messages where the manifest gives no text of its own.
+std::string axisText(const Json &json) {
+  if (json.is_string())
+    return json.get<std::string>();
+  if (json.is_number_integer())
+    return std::to_string(json.get<int64_t>());
+  if (json.is_object() && json.size() == 1) {
+    const std::string &op = json.begin().key();
+    const Json &value = json.begin().value();
+    if (op == "sym" || op == "const")
+      return axisText(value);
+    static const std::pair<const char *, const char *> infix[] = {
+        {"add", " + "}, {"sub", " - "}, {"mul", "*"}, {"floordiv", "/"}, {"mod", " % "}};
+    for (auto [name, sign] : infix)
+      if (op == name && value.is_array() && value.size() == 2)
+        return axisText(value[0]) + sign + axisText(value[1]);
+    std::string text = op == "ceildiv" ? "cdiv(" : op + "(";
+    if (value.is_array())
+      for (size_t i = 0; i < value.size(); ++i)
+        text += (i ? ", " : "") + axisText(value[i]);
+    return text + ")";
+  }
+  return "?";
+}
+
+class EntryReader {
+public:
+  explicit EntryReader(std::string &problem) : problem_(problem) {}
+
+  bool read(const Json &json, Entry &entry) {
+    entry_ = &entry;
+    if (!json.is_object())
+      return fail("an entry is not an object");
+    entry.name = textOf(json, "name");
+    if (entry.name.empty())
+      return fail("an entry has no name");
+    entry.kind = textOf(json, "kind");
+    entry.signature = textOf(json, "signature");
+    entry.doc = textOf(json, "doc");
+    entry.file = textOf(json, "file");
+    entry.line = static_cast<int>(numberOf(json, "line"));
+    for (const Json &type : listOf(json, "types"))
+      entry.types.push_back(type.is_string() ? type.get<std::string>() : "");
+    return readDims(json) && readParams(json) && readShapes(json) && readWheres(json) &&
+           readVariants(json);
+  }
+
+private:
+  bool fail(const std::string &problem) {
+    problem_ = entry_->name.empty() ? problem : "entry `" + entry_->name + "`: " + problem;
+    return false;
+  }
+
+  bool readDims(const Json &json) {
+    for (const Json &dim : listOf(json, "dims")) {
+      if (dim.is_string())
+        entry_->dims.push_back({dim.get<std::string>(), false});
+      else if (dim.is_object() && !textOf(dim, "name").empty())
+        entry_->dims.push_back({textOf(dim, "name"), flagOf(dim, "static")});
+      else
+        return fail("a dimension has no name");
+    }
+    return true;
+  }
+
+  bool readParam(const Json &json, bool output) {
+    Param param;
+    if (!json.is_object() || textOf(json, "name").empty())
+      return fail("a parameter has no name");
+    param.name = textOf(json, "name");
+    param.elemName = textOf(json, "elem");
+    param.elem = elemFromName(param.elemName);
+    auto type = std::find(entry_->types.begin(), entry_->types.end(), param.elemName);
+    if (!param.elem && type == entry_->types.end())
+      return fail("`" + param.name + "` has the unknown element type `" + param.elemName + "`");
+    if (!param.elem)
+      param.typeParam = static_cast<int>(type - entry_->types.begin());
+    if (output)
+      param.kind = PTL_PARAM_OUTPUT;
+    else if (!json.contains("shape"))
+      param.kind = PTL_PARAM_SCALAR;
+    else if (flagOf(json, "inout"))
+      param.kind = PTL_PARAM_INOUT;
+    if (output && !json.contains("shape"))
+      return fail("the output `" + param.name + "` has no shape");
+    entry_->params.push_back(std::move(param));
+    return true;
+  }
+
+  bool readParams(const Json &json) {
+    for (const Json &param : listOf(json, "params"))
+      if (!readParam(param, false))
+        return false;
+    for (const Json &output : listOf(json, "outputs"))
+      if (!readParam(output, true))
+        return false;
+    entry_->outputCount = static_cast<int>(listOf(json, "outputs").size());
+    std::vector<const Param *> arrays = entry_->arrays(), scalars = entry_->scalars();
+    names_.dim = [this](const std::string &name) { return indexOfName(entry_->dims, name); };
+    names_.scalar = [scalars](const std::string &name) { return indexAmong(scalars, name); };
+    // Facts are checked before the outputs exist.
+    arrays.resize(arrays.size() - entry_->outputCount);
+    names_.array = [arrays](const std::string &name) { return indexAmong(arrays, name); };
+    return true;
+  }
+
+  bool readExpr(const Json &json, Expr &expr, const std::string &what) {
+    std::string problem;
+    std::optional<Expr> parsed = parseExpr(json, names_, problem);
+    if (!parsed)
+      return fail(what + ": " + problem);
+    expr = std::move(*parsed);
+    return true;
+  }
+
+  bool readShape(const Json &json, Param &param) {
+    param.shapeText = "[";
+    for (size_t axis = 0; axis < json.size(); ++axis) {
+      std::string text = axisText(json[axis]);
+      param.shapeText += (axis ? ", " : "") + text;
+      if (axis == 0 && text == "..") {
+        param.hasLeading = true;
+        continue;
+      }
+      param.axisTexts.push_back(text);
+      if (!readExpr(json[axis], param.shape.emplace_back(), "the shape of `" + param.name + "`"))
+        return false;
+    }
+    param.shapeText += "]";
+    if (param.shape.size() > PTL_MAX_RANK)
+      return fail("`" + param.name + "` has more axes than the runtime supports");
+    return true;
+  }
+
+  bool readStrides(const Json &json, Param &param) {
+    if (json == "any") {
+      param.strides = Param::Strides::Any;
+      return true;
+    }
+    if (!json.is_array() || json.size() != param.shape.size() || param.hasLeading)
+      return fail("the strides of `" + param.name + "` are not one per axis");
+    param.strides = Param::Strides::Declared;
+    for (const Json &stride : json)
+      if (!readExpr(stride, param.strideExprs.emplace_back(), "the strides of `" + param.name + "`"))
+        return false;
+    return true;
+  }
+
+  bool readShapes(const Json &json) {
+    size_t index = 0;
+    for (const char *key : {"params", "outputs"}) {
+      for (const Json &source : listOf(json, key)) {
+        Param &param = entry_->params[index++];
+        if (!param.isArray())
+          continue;
+        if (!source["shape"].is_array())
+          return fail("the shape of `" + param.name + "` is not a list");
+        if (!readShape(source["shape"], param))
+          return false;
+        if (source.contains("strides") && !readStrides(source["strides"], param))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  bool readWheres(const Json &json) {
+    for (const Json &source : listOf(json, "wheres")) {
+      if (!source.is_object() || !source.contains("expr"))
+        return fail("a `where` has no expression");
+      Where where;
+      where.text = textOf(source, "text");
+      where.line = static_cast<int>(numberOf(source, "line"));
+      if (!readExpr(source["expr"], where.expr, "`where " + where.text + "`"))
+        return false;
+      entry_->wheres.push_back(std::move(where));
+    }
+    return true;
+  }
+
+  bool readVariants(const Json &json) {
+    for (const Json &source : listOf(json, "variants")) {
+      Variant variant;
+      variant.symbol = source.is_object() ? textOf(source, "symbol") : "";
+      if (variant.symbol.empty())
+        return fail("a variant has no symbol");
+      variant.statics.resize(entry_->dims.size());
+      variant.elems.resize(entry_->types.size());
+      if (source.contains("leading"))
+        variant.leading = numberOf(source, "leading");
+      for (auto &[name, value] : source.value("static", Json::object()).items()) {
+        int dim = indexOfName(entry_->dims, name);
+        if (dim < 0 || !value.is_number_integer())
+          return fail("a variant fixes `" + name + "`, which is no dimension");
+        variant.statics[dim] = value.get<int64_t>();
+      }
+      for (auto &[name, value] : source.value("elems", Json::object()).items()) {
+        auto type = std::find(entry_->types.begin(), entry_->types.end(), name);
+        auto elem = value.is_string() ? elemFromName(value.get<std::string>()) : std::nullopt;
+        if (type == entry_->types.end() || !elem)
+          return fail("a variant fixes `" + name + "`, which is no element type parameter");
+        variant.elems[type - entry_->types.begin()] = elem;
+      }
+      entry_->variants.push_back(std::move(variant));
+    }
+    return true;
+  }
+
+  std::string &problem_;
+  Entry *entry_ = nullptr;
+  ExprNames names_;
+};
+
+} // namespace
+
+bool Entry::hasLeading() const {
+  return std::any_of(params.begin(), params.end(), [](const Param &p) { return p.hasLeading; });
+}
+
+std::vector<const Param *> Entry::arrays() const {
+  std::vector<const Param *> found;
+  for (const Param &param : params)
+    if (param.isArray())
+      found.push_back(&param);
+  return found;
+}
+
+std::vector<const Param *> Entry::scalars() const {
+  std::vector<const Param *> found;
+  for (const Param &param : params)
+    if (!param.isArray())
+      found.push_back(&param);
+  return found;
+}
+
+std::string Variant::describe(const Entry &entry) const {
+  std::string text;
+  auto append = [&](const std::string &name, const std::string &value) {
+    text += (text.empty() ? "" : " ") + name + "=" + value;
+  };
+  for (size_t i = 0; i < statics.size(); ++i)
+    if (statics[i])
+      append(entry.dims[i].name, std::to_string(*statics[i]));
+  for (size_t i = 0; i < elems.size(); ++i)
+    if (elems[i])
+      append(entry.types[i], elemName(*elems[i]));
+  if (leading)
+    append("..", std::to_string(*leading));
+  return text;
+}
+
+std::optional<Manifest> parseManifest(std::string_view text, std::string &problem) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    problem = "it is not a JSON object";
+    return std::nullopt;
+  }
+  if (numberOf(json, "ptl_abi") != PTL_ABI_VERSION) {
+    problem = "it was compiled for ABI " + std::to_string(numberOf(json, "ptl_abi")) +
+              ", this runtime has ABI " + std::to_string(PTL_ABI_VERSION);
+    return std::nullopt;
+  }
+  Manifest manifest;
+  manifest.source = textOf(json, "source");
+  for (const Json &entry : listOf(json, "entries"))
+    if (!EntryReader(problem).read(entry, manifest.entries.emplace_back()))
+      return std::nullopt;
+  return manifest;
+}
+
+} // namespace ptl::rt

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "runtime/context.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptl::rt {
+
+/// What stands before the data of a `.npy`.
+struct NpyHeader {
+  PtlElem elem = PTL_F32;
+  bool bigEndian = false;
+  bool fortranOrder = false;
+  std::vector<int64_t> extents;
+  size_t dataOffset = 0;
+};
+
+Failure parseNpyHeader(std::span<const uint8_t> bytes, NpyHeader &header);
+
+/// The bytes that come before dense row-major data of this machine's byte order.
+std::string makeNpyHeader(PtlElem elem, int64_t rank, const int64_t *extents);
+
+/// A Failure with PTL_ERROR_FILE.
+Failure fileFailure(std::string message);
+
+} // namespace ptl::rt
