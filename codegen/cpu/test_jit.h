@@ -7,7 +7,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <gtest/gtest.h>
 
 namespace ptl::cpu::testing {
@@ -34,28 +33,12 @@ public:
     mlir::Value count =
         b.create<mlir::arith::IndexCastOp>(loc, b.getIndexType(), entry->getArgument(3));
     int64_t step = std::max<int64_t>(lanes, 1);
-    b.create<mlir::scf::ForOp>(
-        loc, Emit(b, loc).index(0), count, Emit(b, loc).index(step), mlir::ValueRange{},
-        [&](mlir::OpBuilder &inner, mlir::Location, mlir::Value i, mlir::ValueRange) {
-          Emit e(inner, loc);
-          auto at = [&](int argument, mlir::Type logical) -> mlir::Value {
-            return inner.create<mlir::LLVM::GEPOp>(loc, pointer, storageType(logical),
-                                                   entry->getArgument(argument),
-                                                   e.indexCast(i, inner.getI64Type()));
-          };
-          auto shaped = [&](mlir::Type scalar) -> mlir::Type {
-            return lanes ? mlir::Type(mlir::VectorType::get({lanes}, scalar)) : scalar;
-          };
-          auto load = [&](int argument) {
-            mlir::Value stored = inner.create<mlir::LLVM::LoadOp>(loc, shaped(storageType(in)),
-                                                                  at(argument, in), 1);
-            return fromStorage(e, stored, in);
-          };
-          mlir::Value x = load(0), y = load(1);
-          mlir::Value result = toStorage(e, body(e, x, y), out);
-          inner.create<mlir::LLVM::StoreOp>(loc, result, at(2, out), 1);
-          inner.create<mlir::scf::YieldOp>(loc);
-        });
+    Emit outer(b, loc);
+    outer.loop(outer.index(0), count, outer.index(step), {},
+               [&](const Emit &e, mlir::Value i, mlir::ValueRange) {
+                 emitBody(e, i, entry->getArguments(), in, out, lanes, body);
+                 return llvm::SmallVector<mlir::Value>();
+               });
     b.create<mlir::func::ReturnOp>(loc);
     compile(*module);
   }
@@ -69,6 +52,25 @@ public:
   }
 
 private:
+  static void emitBody(const Emit &e, mlir::Value i, mlir::ValueRange arguments, mlir::Type in,
+                       mlir::Type out, int64_t lanes, const Body &body) {
+    auto pointer = arguments[0].getType();
+    auto at = [&](int argument, mlir::Type logical) -> mlir::Value {
+      return e.b.create<mlir::LLVM::GEPOp>(e.loc, pointer, storageType(logical),
+                                           arguments[argument],
+                                           e.indexCast(i, e.b.getI64Type()));
+    };
+    auto load = [&](int argument) {
+      mlir::Type scalar = storageType(in);
+      mlir::Type type = lanes ? mlir::Type(mlir::VectorType::get({lanes}, scalar)) : scalar;
+      mlir::Value stored = e.b.create<mlir::LLVM::LoadOp>(e.loc, type, at(argument, in), 1);
+      return fromStorage(e, stored, in);
+    };
+    mlir::Value x = load(0), y = load(1);
+    mlir::Value result = toStorage(e, body(e, x, y), out);
+    e.b.create<mlir::LLVM::StoreOp>(e.loc, result, at(2, out), 1);
+  }
+
   void compile(mlir::ModuleOp module) {
     llvm::cantFail(lowerToLlvmDialect(module));
     auto llvmContext = std::make_unique<llvm::LLVMContext>();
