@@ -112,6 +112,17 @@ def Ptl_NewAxisOp : Ptl_StructureOp<"new_axis", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Ptl_TakeOp : Ptl_StructureOp<"take", [Pure]> {
+  let summary = "parts of an array by position along an axis";
+  let arguments = (ins Ptl_ArrayType:$source, Ptl_ArrayType:$index, I64Attr:$axis);
+  let results = (outs Ptl_ArrayType:$result);
+  let description = [{
+    `index` is a 1-D integer array whose positions lie inside `axis`; the result has its length there. (The built-in
+    `gather` has one position per element instead.)
+  }];
+  let assemblyFormat = "$source `[` $index `]` `along` $axis attr-dict `:` type($source) `,` type($index) `->` type($result)";
+}
+
 def Ptl_CastOp : Ptl_StructureOp<"cast", [Pure]> {
   let summary = "the same array under another description of equal lengths, or at another place";
   let arguments = (ins Ptl_ArrayType:$source);

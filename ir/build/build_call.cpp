@@ -1,0 +1,174 @@
+// Calls: the callee's body is built in place, with its dimensions expressed in the entry's.
+#include "ir/build/builder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+void Builder::bindTunables(Frame &frame, const std::map<std::string, int64_t> &overrides) {
+  Frame *outer = std::exchange(frame_, &frame);
+  for (const Tunable &tunable : frame.decl->tunables) {
+    int64_t value = tunable.defaultValue;
+    if (frame.schedule)
+      for (const auto &[local, scheduled] : frame.schedule->tunables)
+        if (local == tunable.local)
+          value = scheduled;
+    if (auto found = overrides.find(tunable.local->name); found != overrides.end())
+      value = found->second;
+    if (tunable.local->symbol)
+      bindSymbolConstant(*tunable.local->symbol, value);
+    Location loc = location(tunable.local->span);
+    mlir::Value bound = tunable.isBool ? mlir::Value(make<arith::ConstantIntOp>(loc, value, 1)) : index(value);
+    frame.locals[tunable.local->index] = Bound::of(bound);
+  }
+  frame_ = outer;
+}
+
+/// The first schedule for this machine, then the first for every machine, whose `when` holds.
+const ScheduleDecl *Builder::scheduleOf(const CallableDecl &decl, const Frame &frame) {
+  auto holds = [&](const ScheduleDecl &schedule) {
+    if (!schedule.when)
+      return true;
+    Frame copy = frame;
+    Frame *outer = std::exchange(frame_, &copy);
+    std::optional<bool> known = constantCondition(buildValue(*schedule.when));
+    frame_ = outer;
+    return known.value_or(false);
+  };
+  for (bool forMachine : {true, false})
+    for (const auto &module : program_.modules)
+      for (const ScheduleDecl *schedule : module->schedules)
+        if (schedule->target == &decl &&
+            schedule->machine == (forMachine ? binding_.machine : std::string()) && holds(*schedule))
+          return schedule;
+  return nullptr;
+}
+
+Frame Builder::calleeFrame(const CallExpr &expr) {
+  const CallableDecl &callee = *expr.callee;
+  Frame frame;
+  frame.decl = &callee;
+  frame.locals.resize(callee.locals.size());
+  for (size_t i = 0; i < callee.dims.size() && i < expr.dimArgs.size(); ++i)
+    frame.roots[callee.dims[i].symbol] = rootDim(expr.dimArgs[i]);
+  for (const Elem &elem : expr.elemArgs)
+    frame.elems.push_back(elemKind(elem));
+  if (expr.prefixHasPrefix)
+    frame.prefix = frame_->prefix;
+  for (const ptl::Extent &extent : expr.prefixArgs)
+    frame.prefix.push_back(rootDim(extent.length));
+  for (const DimParam &dim : callee.dims)
+    if (dim.local)
+      frame.locals[dim.local->index] = Bound::of(emitRoot(frame.roots[dim.symbol]));
+  return frame;
+}
+
+Bound Builder::buildCall(const CallExpr &expr) {
+  const CallableDecl &callee = *expr.callee;
+  Location loc = here(expr);
+  if (callee.isBlockLevel || callee.kind == DeclKind::ManualKernel)
+    return fail(DiagId::BlockLevelNotOnTarget, expr.span, {callee.name, binding_.machine});
+  for (const RuntimeCheck &check : expr.checks)
+    if (check.condition && binding_.checked)
+      emitCheck(buildValue(*check.condition), "where",
+                "`" + callee.name + "` needs `" + check.text + "`", {}, loc);
+  Frame frame = calleeFrame(expr);
+  std::map<std::string, int64_t> overrides;
+  for (const auto &[local, value] : expr.tunables)
+    if (auto constant = value->dim ? constantDim(value->dim) : std::nullopt)
+      overrides[local->name] = *constant;
+    else if (value->kind == ExprKind::Const)
+      overrides[local->name] = static_cast<const ConstExpr *>(value)->intValue;
+  std::vector<std::pair<Local *, Bound>> written;
+  for (const CallArg &arg : expr.args) {
+    Bound value = buildExpr(*arg.value);
+    if (!arg.isInout)
+      value = readRef(value, loc);
+    frame.locals[arg.param->index] = value;
+    if (arg.param->symbol && value.kind == Bound::Kind::Value) {
+      Frame *outer = std::exchange(frame_, &frame);
+      bindSymbol(*arg.param->symbol, value.value);
+      frame_ = outer;
+    }
+  }
+  frame.schedule = scheduleOf(callee, frame);
+  bindTunables(frame, overrides);
+  return runCallee(expr, std::move(frame));
+}
+
+/// Storage for `inout` arguments that are values here: the callee stores, the caller reads back.
+static bool isValueInout(const CallArg &arg, const Bound &bound) {
+  return arg.isInout && bound.kind == Bound::Kind::Value && isa<ArrayType>(bound.value.getType());
+}
+
+Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
+  const CallableDecl &callee = *expr.callee;
+  Location loc = here(expr);
+  std::vector<std::pair<const CallArg *, mlir::Value>> copies;
+  for (const CallArg &arg : expr.args) {
+    Bound &bound = frame.locals[arg.param->index];
+    if (!isValueInout(arg, bound))
+      continue;
+    mlir::Value ref = allocate(cast<ArrayType>(bound.value.getType()), bound.value, loc);
+    storeBox(bound.value, ref, wholeBox(ref), AssignMode::Set, loc);
+    copies.emplace_back(&arg, ref);
+    bound.value = ref;
+  }
+  Frame *outer = std::exchange(frame_, &frame);
+  std::optional<ExitFlags> outerExits = std::exchange(exits_, std::nullopt);
+  Bound result;
+  if (callee.kind == DeclKind::Fn) {
+    returned_ = {};
+    buildStmts(callee.body->stmts, 0);
+    result = callee.body->value ? buildExpr(*callee.body->value) : returned_;
+  } else {
+    for (size_t i = 0; i < callee.outputs.size(); ++i) {
+      const Type &type = *callee.outputs[i]->type;
+      mlir::Value ref = make<AllocOp>(loc, refType(type), namedLengths(type));
+      frame.locals[callee.outputs[i]->index] = Bound::of(ref);
+    }
+    initOutputs();
+    buildBlock(*callee.body);
+    result.kind = Bound::Kind::Parts;
+    for (const Local *output : callee.outputs)
+      result.parts.push_back(readRef(frame.locals[output->index], loc));
+    if (result.parts.size() == 1)
+      result = Bound(result.parts[0]);
+  }
+  frame_ = outer;
+  exits_ = outerExits;
+  for (auto &[arg, ref] : copies)
+    assignInout(*arg, readRef(Bound::of(ref), loc).value, loc);
+  return result;
+}
+
+mlir::Value Builder::allocate(ArrayType type, mlir::Value like, Location loc) {
+  llvm::SmallVector<mlir::Value> lengths;
+  for (auto [axis, extent] : llvm::enumerate(type.getExtents()))
+    if (!extent.isConstant())
+      lengths.push_back(lengthOf(like, static_cast<int64_t>(axis)));
+  auto ref = RefType::get(&context_, type.getElementType(), type.getExtents(), Place::Gm);
+  return make<AllocOp>(loc, ref, lengths);
+}
+
+/// Gives an `inout` argument its new content.
+void Builder::assignInout(const CallArg &arg, mlir::Value value, Location loc) {
+  if (arg.value->kind == ExprKind::LocalRef) {
+    bound(*static_cast<const LocalRefExpr *>(arg.value)->local).value = value;
+    return;
+  }
+  const auto &place = static_cast<const IndexExpr &>(*arg.value);
+  if (place.base->kind != ExprKind::LocalRef)
+    return;
+  Bound &target = bound(*static_cast<const LocalRefExpr *>(place.base)->local);
+  Box box = buildBox(place, target.value, true);
+  if (isa<RefType>(target.value.getType()))
+    return storeBox(value, target.value, box, AssignMode::Set, loc);
+  target.value = make<InsertOp>(loc, target.value.getType(), value, target.value, box.offsets,
+                                box.lengths, box.steps, box.scatter,
+                                builder_.getDenseI64ArrayAttr(box.dropped), IntegerAttr());
+}
+
+} // namespace ptl::ir

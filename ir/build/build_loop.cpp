@@ -1,0 +1,264 @@
+// Loops: over positions, over tiles, over lists; static ones; grids.
+#include "ir/build/builder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+Builder::LoopBounds Builder::loopBounds(const LoopHead &head) {
+  const Expr &over = *head.iterable;
+  LoopBounds bounds;
+  if (over.kind == ExprKind::Tiles) {
+    const auto &tiles = static_cast<const TilesExpr &>(over);
+    bounds.lower = tiles.lo ? buildValue(*tiles.lo) : index(0);
+    bounds.upper = buildValue(*tiles.hi);
+    bounds.tileSize = buildValue(*tiles.size);
+    bounds.step = bounds.tileSize;
+    return bounds;
+  }
+  if (over.kind == ExprKind::Range) {
+    const auto &range = static_cast<const RangeExpr &>(over);
+    bounds.lower = buildValue(*range.lo);
+    bounds.upper = buildValue(*range.hi);
+    bounds.step = range.step ? buildValue(*range.step) : index(1);
+    return bounds;
+  }
+  // A value of range type: positions start, start + step …
+  Bound range = buildExpr(over);
+  Location loc = here(over);
+  mlir::Value span = builder_.createOrFold<arith::MulIOp>(loc, range.length, range.step);
+  bounds.lower = range.start;
+  bounds.upper = builder_.createOrFold<arith::AddIOp>(loc, range.start, span);
+  bounds.step = range.step;
+  return bounds;
+}
+
+/// Binds the loop's variable and the symbols of its range.
+void Builder::bindLoopVar(const LoopHead &head, const LoopBounds &bounds, mlir::Value position) {
+  Location loc = here(*head.iterable);
+  if (!bounds.tileSize)
+    return bindLocal(*head.var, Bound::of(position));
+  const RangeInfo &info = *head.range;
+  Bound range;
+  range.kind = Bound::Kind::Range;
+  range.start = position;
+  range.step = index(1);
+  range.size = bounds.tileSize;
+  mlir::Value offset = builder_.createOrFold<arith::SubIOp>(loc, position, bounds.lower);
+  range.count = builder_.createOrFold<arith::FloorDivSIOp>(loc, offset, bounds.tileSize);
+  if (auto symbol = info.start.symbol())
+    bindSymbol(*symbol, position);
+  if (auto symbol = info.count.symbol())
+    bindSymbol(*symbol, range.count);
+  if (auto symbol = info.length.symbol(); symbol && !frame_->roots.count(*symbol)) {
+    mlir::Value rest = builder_.createOrFold<arith::SubIOp>(loc, bounds.upper, position);
+    bindSymbol(*symbol, builder_.createOrFold<arith::MinSIOp>(loc, rest, bounds.tileSize));
+  }
+  range.length = emitDim(info.length);
+  frame_->locals[head.var->index] = range;
+}
+
+/// Forgets the symbols of a loop: in its next use they get new values and names.
+static void eraseSymbols(Frame &frame, const LoopHead &head) {
+  if (!head.range) {
+    if (head.var->symbol)
+      frame.roots.erase(*head.var->symbol);
+    return;
+  }
+  for (Dim dim : {head.range->start, head.range->count, head.range->length})
+    if (auto symbol = dim.symbol())
+      frame.roots.erase(*symbol);
+}
+
+void Builder::buildFor(const ForStmt &stmt) {
+  if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
+    return buildStaticFor(stmt);
+  if (mayExit(*stmt.body))
+    return buildExitingFor(stmt);
+  Location loc = location(stmt.span);
+  LoopBounds bounds = loopBounds(stmt.head);
+  std::optional<ExitFlags> outer = std::exchange(exits_, std::nullopt);
+  Slots slots = assignedSlots({stmt.body});
+  llvm::SmallVector<mlir::Value> init = slotValues(slots);
+  llvm::SmallVector<mlir::Type> types(ValueRange(init).getTypes());
+  auto body = [&](OpBuilder &, Location, mlir::Value position, ValueRange args) {
+    setSlots(slots, args);
+    bindLoopVar(stmt.head, bounds, position);
+    buildBlock(*stmt.body);
+    make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
+  };
+  auto loop =
+      builder_.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init, body);
+  if (stmt.modifiers.pipeline > 1)
+    loop->setAttr("ptl.pipeline", builder_.getI64IntegerAttr(stmt.modifiers.pipeline));
+  if (stmt.modifiers.unroll)
+    loop->setAttr("ptl.unroll", builder_.getI64IntegerAttr(stmt.modifiers.unrollFactor));
+  setSlots(slots, loop.getResults());
+  eraseSymbols(*frame_, stmt.head);
+  exits_ = outer;
+}
+
+/// A loop with `break` or `continue` runs as `scf.while` over the position and the flags.
+void Builder::buildExitingFor(const ForStmt &stmt) {
+  Location loc = location(stmt.span);
+  LoopBounds bounds = loopBounds(stmt.head);
+  std::optional<ExitFlags> outer = exits_;
+  mlir::Value no = make<arith::ConstantIntOp>(loc, 0, 1);
+  exits_ = ExitFlags{no, no};
+  mlir::Value position = bounds.lower;
+  Slots slots = assignedSlots({stmt.body});
+  slots.push_back(&position);
+  llvm::SmallVector<mlir::Value> init = slotValues(slots);
+  llvm::SmallVector<mlir::Type> types(ValueRange(init).getTypes());
+  auto before = [&](OpBuilder &, Location, ValueRange args) {
+    setSlots(slots, args);
+    mlir::Value more =
+        make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, position, bounds.upper);
+    mlir::Value running =
+        make<arith::XOrIOp>(loc, exits_->broke, make<arith::ConstantIntOp>(loc, 1, 1));
+    mlir::Value go = make<arith::AndIOp>(loc, more, running);
+    make<scf::ConditionOp>(loc, go, args);
+  };
+  auto after = [&](OpBuilder &, Location, ValueRange args) {
+    setSlots(slots, args);
+    exits_->continued = make<arith::ConstantIntOp>(loc, 0, 1);
+    bindLoopVar(stmt.head, bounds, position);
+    buildBlock(*stmt.body);
+    position = make<arith::AddIOp>(loc, position, bounds.step);
+    make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
+  };
+  auto loop = builder_.create<scf::WhileOp>(loc, types, init, before, after);
+  setSlots(slots, loop.getResults());
+  eraseSymbols(*frame_, stmt.head);
+  exits_ = outer;
+}
+
+void Builder::buildStaticFor(const ForStmt &stmt) {
+  if (stmt.head.iterable->kind == ExprKind::List) {
+    for (const Expr *element : static_cast<const ListExpr &>(*stmt.head.iterable).elements) {
+      bindLocal(*stmt.head.var, buildExpr(*element));
+      buildBlock(*stmt.body);
+      eraseSymbols(*frame_, stmt.head);
+    }
+    return;
+  }
+  LoopBounds bounds = loopBounds(stmt.head);
+  IntegerAttr lower, upper, step;
+  if (!matchPattern(bounds.lower, m_Constant(&lower)) ||
+      !matchPattern(bounds.upper, m_Constant(&upper)) ||
+      !matchPattern(bounds.step, m_Constant(&step))) {
+    fail(DiagId::StaticBoundNotKnown, stmt.head.iterable->span, {stmt.head.var->name});
+    return;
+  }
+  for (int64_t i = lower.getInt(); i < upper.getInt(); i += step.getInt()) {
+    bindLoopVar(stmt.head, bounds, index(i));
+    buildBlock(*stmt.body);
+    eraseSymbols(*frame_, stmt.head);
+  }
+}
+
+/// Whether an expression reads one of the locals, or a symbol of theirs.
+static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
+  if (!expr)
+    return false;
+  auto any = [&](const auto &list) {
+    return llvm::any_of(list, [&](const Expr *e) { return uses(e, locals); });
+  };
+  switch (expr->kind) {
+  case ExprKind::LocalRef:
+    return llvm::is_contained(locals, static_cast<const LocalRefExpr *>(expr)->local);
+  case ExprKind::Op:
+    return any(static_cast<const OpExpr *>(expr)->args);
+  case ExprKind::Convert:
+    return uses(static_cast<const ConvertExpr *>(expr)->arg, locals);
+  case ExprKind::Field:
+    return uses(static_cast<const FieldExpr *>(expr)->base, locals);
+  case ExprKind::Range: {
+    const auto &range = static_cast<const RangeExpr &>(*expr);
+    return uses(range.lo, locals) || uses(range.hi, locals) || uses(range.step, locals);
+  }
+  case ExprKind::Tiles: {
+    const auto &tiles = static_cast<const TilesExpr &>(*expr);
+    return uses(tiles.lo, locals) || uses(tiles.hi, locals) || uses(tiles.size, locals);
+  }
+  case ExprKind::Index: {
+    const auto &indexing = static_cast<const IndexExpr &>(*expr);
+    return uses(indexing.base, locals) ||
+           llvm::any_of(indexing.items, [&](const IndexItem &i) { return uses(i.value, locals); });
+  }
+  case ExprKind::Const:
+    return false;
+  default:
+    return true; // What is not understood is taken to depend: the grid is then nested, never wrong.
+  }
+}
+
+static bool usesSymbols(Dim dim, llvm::ArrayRef<const Local *> locals) {
+  bool found = false;
+  forEachSymbol(dim, [&](SymbolId symbol) {
+    for (const Local *local : locals) {
+      found |= local->symbol == symbol;
+      if (const RangeInfo *range = local->type->range)
+        for (Dim part : {range->start, range->count, range->length})
+          found |= part.symbol() == symbol;
+    }
+  });
+  return found;
+}
+
+static bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
+  llvm::SmallVector<const Local *> earlier;
+  for (size_t i = from; i < to; ++i)
+    earlier.push_back(stmt.heads[i].var);
+  const Expr *over = stmt.heads[to].iterable;
+  auto depends = [&](const Expr *part) {
+    if (!part)
+      return false;
+    return part->dim.isKnown() ? usesSymbols(part->dim, earlier) : uses(part, earlier);
+  };
+  if (over->kind == ExprKind::Tiles) {
+    const auto &tiles = static_cast<const TilesExpr &>(*over);
+    return depends(tiles.lo) || depends(tiles.hi) || depends(tiles.size);
+  }
+  if (over->kind == ExprKind::Range) {
+    const auto &range = static_cast<const RangeExpr &>(*over);
+    return depends(range.lo) || depends(range.hi) || depends(range.step);
+  }
+  return depends(over);
+}
+
+/// Variables whose bounds do not depend on earlier ones share one grid; a dependent one starts a nested grid.
+void Builder::buildParallel(const ParallelStmt &stmt, size_t from) {
+  Location loc = location(stmt.span);
+  llvm::SmallVector<mlir::Value> lower, upper, steps;
+  std::vector<LoopBounds> bounds;
+  size_t to = from;
+  for (; to < stmt.heads.size(); ++to) {
+    if (to > from && dependsOnHeads(stmt, from, to))
+      break;
+    bounds.push_back(loopBounds(stmt.heads[to]));
+    lower.push_back(bounds.back().lower);
+    upper.push_back(bounds.back().upper);
+    steps.push_back(bounds.back().step);
+  }
+  auto grid = make<ParallelOp>(loc, lower, upper, steps);
+  OpBuilder::InsertionGuard guard(builder_);
+  llvm::SmallVector<mlir::Type> types(lower.size(), builder_.getIndexType());
+  llvm::SmallVector<Location> locs(lower.size(), loc);
+  mlir::Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
+  for (size_t i = from; i < to; ++i)
+    bindLoopVar(stmt.heads[i], bounds[i - from], body->getArgument(static_cast<unsigned>(i - from)));
+  if (to < stmt.heads.size())
+    buildParallel(stmt, to);
+  else
+    buildBlock(*stmt.body);
+  make<YieldOp>(loc);
+  for (size_t i = from; i < to; ++i)
+    eraseSymbols(*frame_, stmt.heads[i]);
+}
+
+} // namespace ptl::ir

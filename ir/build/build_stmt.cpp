@@ -1,0 +1,358 @@
+// Statements: bindings, assignments, conditionals. Variables are SSA values; only outputs and inouts are storage.
+#include "ir/build/builder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+void Builder::buildBlock(const ptl::Block &block) {
+  buildStmts(block.stmts, 0);
+  if (block.value)
+    buildExpr(*block.value);
+}
+
+Bound Builder::buildValueBlock(const ptl::Block &block) {
+  buildStmts(block.stmts, 0);
+  return block.value ? buildExpr(*block.value) : Bound();
+}
+
+/// Builds statements in order. What follows a conditional `return` moves into the arms that do not return; what
+/// follows a possible `break` or `continue` is guarded by the flags.
+void Builder::buildStmts(const std::vector<Stmt *> &stmts, size_t from) {
+  for (size_t i = from; i < stmts.size(); ++i) {
+    const Stmt &stmt = *stmts[i];
+    bool last = i + 1 == stmts.size();
+    if (stmt.kind == StmtKind::If && mayReturn(stmt))
+      return buildReturningIf(static_cast<const IfStmt &>(stmt), stmts, i + 1);
+    buildStmt(stmt);
+    if (stmt.kind == StmtKind::Return || stmt.kind == StmtKind::Break ||
+        stmt.kind == StmtKind::Continue)
+      return;
+    if (!last && mayExit(stmt))
+      return buildGuarded(stmts, i + 1);
+  }
+}
+
+void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
+  ptl::Block rest;
+  rest.stmts.assign(stmts.begin() + static_cast<ptrdiff_t>(from), stmts.end());
+  Location loc = location(stmts[from]->span);
+  Slots slots = assignedSlots({&rest});
+  llvm::SmallVector<mlir::Value> before = slotValues(slots);
+  mlir::Value active = notExited(loc);
+  auto branch = make<scf::IfOp>(loc, ValueRange(before).getTypes(), active, true);
+  auto build = [&](mlir::Block *block, bool run) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToStart(block);
+    setSlots(slots, before);
+    if (run)
+      buildStmts(rest.stmts, 0);
+    make<scf::YieldOp>(loc, slotValuesAs(slots, branch.getResultTypes(), loc));
+  };
+  build(branch.thenBlock(), true);
+  build(branch.elseBlock(), false);
+  setSlots(slots, branch.getResults());
+}
+
+void Builder::buildStmt(const Stmt &stmt) {
+  switch (stmt.kind) {
+  case StmtKind::Let:
+    return buildLet(static_cast<const LetStmt &>(stmt));
+  case StmtKind::Assign:
+    return buildAssign(static_cast<const AssignStmt &>(stmt));
+  case StmtKind::ExprStmt:
+    buildExpr(*static_cast<const ExprStmt &>(stmt).value);
+    return;
+  case StmtKind::For:
+    return buildFor(static_cast<const ForStmt &>(stmt));
+  case StmtKind::Parallel:
+    return buildParallel(static_cast<const ParallelStmt &>(stmt));
+  case StmtKind::While:
+    return buildWhile(static_cast<const WhileStmt &>(stmt));
+  case StmtKind::If:
+    return buildIf(static_cast<const IfStmt &>(stmt));
+  case StmtKind::Break:
+    return setExit(&ExitFlags::broke, location(stmt.span));
+  case StmtKind::Continue:
+    return setExit(&ExitFlags::continued, location(stmt.span));
+  case StmtKind::Return:
+    if (const Expr *value = static_cast<const ReturnStmt &>(stmt).value)
+      returned_ = buildExpr(*value);
+    return;
+  case StmtKind::Assert:
+    return buildAssert(static_cast<const AssertStmt &>(stmt));
+  case StmtKind::Task:
+    return buildBlock(*static_cast<const TaskStmt &>(stmt).body);
+  case StmtKind::Block:
+    return buildBlock(*static_cast<const BlockStmt &>(stmt).block);
+  case StmtKind::OnSection:
+    fail(DiagId::BlockLevelNotOnTarget, stmt.span, {frame_->decl->name, binding_.machine});
+    return;
+  case StmtKind::Error:
+    return;
+  }
+}
+
+// ---- Bindings and assignments ------------------------------------------------------------------------
+
+void Builder::bindLocal(Local &local, Bound value) {
+  if (local.symbol && value.kind == Bound::Kind::Value)
+    bindSymbol(*local.symbol, value.value);
+  bound(local) = std::move(value);
+}
+
+/// Replaces values in place: regions of control flow hold pointers to them.
+void Builder::assignBound(Bound &target, const Bound &value) {
+  if (target.kind != value.kind || target.parts.size() != value.parts.size()) {
+    target = value;
+    return;
+  }
+  target.value = value.value;
+  target.start = value.start;
+  target.length = value.length;
+  target.step = value.step;
+  target.size = value.size;
+  target.count = value.count;
+  for (size_t i = 0; i < target.parts.size(); ++i)
+    assignBound(target.parts[i], value.parts[i]);
+}
+
+Bound Builder::zeroOf(const Type &type, Location loc) {
+  if (type.kind == TypeKind::Tuple || type.kind == TypeKind::Struct) {
+    Bound bound;
+    bound.kind = Bound::Kind::Parts;
+    for (const Type *element : type.elements)
+      bound.parts.push_back(zeroOf(*element, loc));
+    return bound;
+  }
+  if (!type.isArray())
+    return Bound::of(constant(elemKind(type.elem), 0, 0, loc));
+  OperationState state(loc, "ptl.zeros");
+  state.addOperands(namedLengths(type));
+  state.addTypes(irType(type));
+  return Bound::of(builder_.create(state)->getResult(0));
+}
+
+/// A declaration may pin the place: `let a: f16[i, k] @mat = …`.
+mlir::Value Builder::atPlace(mlir::Value value, const Type &type, Location loc) {
+  auto array = dyn_cast<ArrayType>(value.getType());
+  if (!array || type.place == ptl::Place::Inferred)
+    return value;
+  auto place = static_cast<Place>(type.place);
+  auto placed = ArrayType::get(&context_, array.getElementType(), array.getExtents(), place);
+  return castTo(value, placed, loc);
+}
+
+void Builder::buildLet(const LetStmt &stmt) {
+  Location loc = location(stmt.span);
+  if (!stmt.value) {
+    for (Local *local : stmt.locals)
+      bindLocal(*local, zeroOf(*local->type, loc));
+    return;
+  }
+  Bound value = buildExpr(*stmt.value);
+  if (stmt.locals.size() == 1) {
+    if (value.kind == Bound::Kind::Value)
+      value.value = atPlace(value.value, *stmt.locals[0]->type, loc);
+    bindLocal(*stmt.locals[0], std::move(value));
+    return;
+  }
+  for (size_t i = 0; i < stmt.locals.size() && i < value.parts.size(); ++i)
+    bindLocal(*stmt.locals[i], value.parts[i]);
+}
+
+static llvm::StringRef atomicName(AssignMode mode) {
+  switch (mode) {
+  case AssignMode::AtomicAdd:
+    return "add";
+  case AssignMode::AtomicMax:
+    return "max";
+  case AssignMode::AtomicMin:
+    return "min";
+  case AssignMode::Set:
+    break;
+  }
+  return "";
+}
+
+void Builder::storeBox(mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode,
+                       Location loc) {
+  IntegerAttr scatterAxis =
+      box.scatter ? builder_.getI64IntegerAttr(box.scatterAxis) : IntegerAttr();
+  StringAttr atomic =
+      mode == AssignMode::Set ? StringAttr() : builder_.getStringAttr(atomicName(mode));
+  make<StoreOp>(loc, value, ref, box.offsets, box.lengths, box.steps, box.scatter,
+                builder_.getDenseI64ArrayAttr(box.dropped), scatterAxis, atomic);
+}
+
+void Builder::buildAssign(const AssignStmt &stmt) {
+  Location loc = location(stmt.span);
+  Bound &target = bound(*stmt.target);
+  mlir::Value place = target.value;
+  bool isRef = target.kind == Bound::Kind::Value && isa<RefType>(place.getType());
+  if (!stmt.place) {
+    Bound value = buildExpr(*stmt.value);
+    if (isRef)
+      storeBox(value.value, place, wholeBox(place), stmt.mode, loc);
+    else
+      assignBound(target, value);
+    return;
+  }
+  // The right side is evaluated first; positions are checked right before the store.
+  mlir::Value value = buildValue(*stmt.value);
+  if (isRef)
+    return storeBox(value, place, buildBox(*stmt.place, place, true), stmt.mode, loc);
+  const Expr *base = stmt.place->base;
+  Bound *slot = &target;
+  if (base->kind == ExprKind::Field)
+    slot = &target.parts[static_cast<const FieldExpr *>(base)->fieldIndex];
+  Box box = buildBox(*stmt.place, slot->value, true);
+  IntegerAttr scatterAxis =
+      box.scatter ? builder_.getI64IntegerAttr(box.scatterAxis) : IntegerAttr();
+  slot->value = make<InsertOp>(loc, slot->value.getType(), value, slot->value, box.offsets,
+                               box.lengths, box.steps, box.scatter,
+                               builder_.getDenseI64ArrayAttr(box.dropped), scatterAxis);
+}
+
+void Builder::emitCheck(mlir::Value condition, const char *status, const std::string &message,
+                        llvm::ArrayRef<mlir::Value> values, Location loc) {
+  make<CheckOp>(loc, condition, builder_.getStringAttr(status), builder_.getStringAttr(message),
+                values);
+}
+
+void Builder::buildAssert(const AssertStmt &stmt) {
+  std::string message = stmt.message.empty() ? "`" + stmt.text + "` does not hold" : stmt.message;
+  emitCheck(buildValue(*stmt.condition), "assert", message, {}, location(stmt.span));
+}
+
+// ---- Conditionals ------------------------------------------------------------------------------------
+
+std::optional<bool> Builder::constantCondition(mlir::Value condition) {
+  if (matchPattern(condition, m_One()))
+    return true;
+  if (matchPattern(condition, m_Zero()))
+    return false;
+  return std::nullopt;
+}
+
+void Builder::buildIf(const IfStmt &stmt) {
+  Location loc = location(stmt.span);
+  mlir::Value condition = buildValue(*stmt.condition);
+  if (std::optional<bool> known = constantCondition(condition)) {
+    if (const ptl::Block *block = *known ? stmt.thenBlock : stmt.elseBlock)
+      buildBlock(*block);
+    return;
+  }
+  Slots slots = assignedSlots({stmt.thenBlock, stmt.elseBlock});
+  llvm::SmallVector<mlir::Value> before = slotValues(slots);
+  auto branch = make<scf::IfOp>(loc, ValueRange(before).getTypes(), condition, true);
+  auto build = [&](mlir::Block *target, const ptl::Block *source) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToStart(target);
+    setSlots(slots, before);
+    if (source)
+      buildBlock(*source);
+    make<scf::YieldOp>(loc, slotValuesAs(slots, branch.getResultTypes(), loc));
+  };
+  build(branch.thenBlock(), stmt.thenBlock);
+  build(branch.elseBlock(), stmt.elseBlock);
+  setSlots(slots, branch.getResults());
+}
+
+static void flatten(const Bound &bound, llvm::SmallVectorImpl<mlir::Value> &values) {
+  if (bound.kind == Bound::Kind::Value)
+    values.push_back(bound.value);
+  for (const Bound &part : bound.parts)
+    flatten(part, values);
+}
+
+static void refill(Bound &bound, ValueRange values, size_t &next) {
+  if (bound.kind == Bound::Kind::Value)
+    bound.value = values[next++];
+  for (Bound &part : bound.parts)
+    refill(part, values, next);
+}
+
+/// `if c { return a } rest` is `if c { a } else { rest }`, as a value.
+void Builder::buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next) {
+  Location loc = location(stmt.span);
+  auto continueWith = [&](const ptl::Block *block) {
+    std::vector<Stmt *> all;
+    if (block)
+      all = block->stmts;
+    all.insert(all.end(), stmts.begin() + static_cast<ptrdiff_t>(next), stmts.end());
+    buildStmts(all, 0);
+  };
+  mlir::Value condition = buildValue(*stmt.condition);
+  if (std::optional<bool> known = constantCondition(condition))
+    return continueWith(*known ? stmt.thenBlock : stmt.elseBlock);
+
+  // The result's types are known only when the first arm is built, so it is built aside and moved.
+  Frame saved = *frame_;
+  auto buildArm = [&](Region &region, const ptl::Block *block) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.createBlock(&region);
+    *frame_ = saved;
+    continueWith(block);
+    return returned_;
+  };
+  Region thenRegion, elseRegion;
+  Bound thenValue = buildArm(thenRegion, stmt.thenBlock);
+  Bound elseValue = buildArm(elseRegion, stmt.elseBlock);
+  *frame_ = saved;
+  llvm::SmallVector<mlir::Value> thenValues, elseValues;
+  flatten(thenValue, thenValues);
+  flatten(elseValue, elseValues);
+  auto branch = make<scf::IfOp>(loc, ValueRange(thenValues).getTypes(), condition, false, false);
+  auto finish = [&](Region &target, Region &source, llvm::ArrayRef<mlir::Value> values) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToEnd(&source.front());
+    llvm::SmallVector<mlir::Value> results;
+    for (auto [value, type] : llvm::zip(values, branch.getResultTypes()))
+      results.push_back(castTo(value, type, loc));
+    make<scf::YieldOp>(loc, results);
+    target.takeBody(source);
+  };
+  finish(branch.getThenRegion(), thenRegion, thenValues);
+  finish(branch.getElseRegion(), elseRegion, elseValues);
+  returned_ = thenValue;
+  size_t position = 0;
+  refill(returned_, branch.getResults(), position);
+}
+
+void Builder::buildWhile(const WhileStmt &stmt) {
+  Location loc = location(stmt.span);
+  std::optional<ExitFlags> outer = exits_;
+  bool exits = mayExit(*stmt.body);
+  mlir::Value no = make<arith::ConstantIntOp>(loc, 0, 1);
+  exits_ = ExitFlags{no, no};
+  Slots slots = assignedSlots({stmt.body});
+  llvm::SmallVector<mlir::Value> init = slotValues(slots);
+  llvm::SmallVector<mlir::Type> types(ValueRange(init).getTypes());
+  auto before = [&](OpBuilder &, Location, ValueRange args) {
+    setSlots(slots, args);
+    mlir::Value go = buildValue(*stmt.condition);
+    if (exits) {
+      mlir::Value one = make<arith::ConstantIntOp>(loc, 1, 1);
+      mlir::Value running = make<arith::XOrIOp>(loc, exits_->broke, one);
+      go = make<arith::AndIOp>(loc, running, go);
+    }
+    make<scf::ConditionOp>(loc, go, args);
+  };
+  auto after = [&](OpBuilder &, Location, ValueRange args) {
+    setSlots(slots, args);
+    if (exits)
+      exits_->continued = make<arith::ConstantIntOp>(loc, 0, 1);
+    buildBlock(*stmt.body);
+    make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
+  };
+  auto loop = builder_.create<scf::WhileOp>(loc, types, init, before, after);
+  setSlots(slots, loop.getResults());
+  exits_ = outer;
+}
+
+} // namespace ptl::ir

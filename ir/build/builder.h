@@ -1,0 +1,216 @@
+// The state of building one entry, shared by the files of this folder.
+#pragma once
+
+#include "ir/build/build_ir.h"
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <functional>
+#include <optional>
+
+namespace ptl::ir {
+
+/// What a local stands for while its declaration is being built.
+struct Bound {
+  enum class Kind : uint8_t { None, Value, Range, Parts };
+  Kind kind = Kind::None;
+  mlir::Value value;                ///< Value: array, scalar or ref
+  mlir::Value start, length, step;  ///< Range
+  mlir::Value size, count;          ///< Range made by `tiles`
+  std::vector<Bound> parts;         ///< Parts: tuples, structs, lists
+
+  static Bound of(mlir::Value value) {
+    Bound bound;
+    bound.kind = Kind::Value;
+    bound.value = value;
+    return bound;
+  }
+};
+
+/// One declaration being built: the entry, or a callee inside it. Dimensions of the declaration map to *root*
+/// dimensions, those over the symbols of the entry and over fresh symbols for whatever is bound on the way.
+struct Frame {
+  const CallableDecl *decl = nullptr;
+  std::vector<Bound> locals;        ///< by `Local::index`
+  DimSubstitution roots;            ///< symbols of `decl` → root dimensions
+  std::vector<ElemKind> elems;      ///< of `decl->typeParams`
+  std::vector<Dim> prefix;          ///< root lengths of `..`
+  const ScheduleDecl *schedule = nullptr;
+};
+
+class Builder {
+public:
+  Builder(mlir::MLIRContext &context, const CheckedProgram &program, const SourceManager &sources,
+          const EntryBinding &binding, DiagnosticSink &sink);
+
+  mlir::OwningOpRef<mlir::ModuleOp> buildModule(const std::string &symbol);
+
+private:
+  /// A box of a base array: see `ptl.load`.
+  struct Box {
+    llvm::SmallVector<mlir::Value> offsets, lengths, steps;
+    llvm::SmallVector<int64_t> dropped, newAxes;
+    mlir::Value scatter;       ///< 1-D index array of an assignment
+    int64_t scatterAxis = -1;
+    struct Gather { mlir::Value index; int64_t axis; };
+    llvm::SmallVector<Gather> gathers; ///< axis of the base
+    bool strided = false;
+  };
+
+  // build_entry.cpp
+  void buildEntry(mlir::ModuleOp module, const std::string &symbol);
+  std::vector<mlir::Type> argumentTypes();
+  void bindArguments(mlir::Block &body);
+  void storeResult(Bound result, mlir::Block &body);
+  std::vector<const Type *> resultTypes(const CallableDecl &decl);
+  void initOutputs();
+  void buildWheres();
+
+  // build_dim.cpp
+  Dim rootDim(Dim dim);
+  mlir::Value emitDim(Dim dim) { return emitRoot(rootDim(dim)); }
+  mlir::Value emitRoot(Dim root);
+  std::optional<int64_t> constantDim(Dim dim);
+  void bindSymbol(SymbolId symbol, mlir::Value value);
+  void bindSymbolConstant(SymbolId symbol, int64_t value);
+  SymbolId freshSymbol(const std::string &name, SymbolKind kind, mlir::Value value);
+  Extent irExtent(const ptl::Extent &extent);
+  Extent irRootExtent(Dim length, Dim capacity);
+  ElemKind elemKind(const Elem &elem);
+  mlir::Type irType(const Type &type);
+  RefType refType(const Type &type);
+  llvm::SmallVector<Extent> irExtents(const Type &type);
+  /// Operands of `ptl.alloc` and creation operations: the lengths that are not numbers.
+  llvm::SmallVector<mlir::Value> namedLengths(const Type &type);
+  mlir::Value lengthOf(mlir::Value arrayOrRef, int64_t axis);
+
+  // build_stmt.cpp
+  void buildBlock(const ptl::Block &block);
+  Bound buildValueBlock(const ptl::Block &block);
+  void buildStmts(const std::vector<Stmt *> &stmts, size_t from);
+  void buildStmt(const Stmt &stmt);
+  void buildLet(const LetStmt &stmt);
+  void bindLocal(Local &local, Bound value);
+  static void assignBound(Bound &target, const Bound &value);
+  Bound zeroOf(const Type &type, mlir::Location loc);
+  mlir::Value atPlace(mlir::Value value, const Type &type, mlir::Location loc);
+  void storeBox(mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode, mlir::Location loc);
+  void buildAssign(const AssignStmt &stmt);
+  void buildAssert(const AssertStmt &stmt);
+  void buildIf(const IfStmt &stmt);
+  void buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next);
+  void buildGuarded(const std::vector<Stmt *> &stmts, size_t from);
+  std::optional<bool> constantCondition(mlir::Value condition);
+  void buildWhile(const WhileStmt &stmt);
+  void emitCheck(mlir::Value condition, const char *status, const std::string &message,
+                 llvm::ArrayRef<mlir::Value> values, mlir::Location loc);
+
+  // build_loop.cpp
+  struct LoopBounds {
+    mlir::Value lower, upper, step;
+    mlir::Value tileSize; ///< null for loops over positions
+  };
+  LoopBounds loopBounds(const LoopHead &head);
+  void bindLoopVar(const LoopHead &head, const LoopBounds &bounds, mlir::Value position);
+  void buildFor(const ForStmt &stmt);
+  void buildStaticFor(const ForStmt &stmt);
+  void buildExitingFor(const ForStmt &stmt);
+  void buildParallel(const ParallelStmt &stmt, size_t from = 0);
+
+  // carried.cpp: what a region assigns and what lives outside of it
+  using Slots = llvm::SmallVector<mlir::Value *>;
+  Slots assignedSlots(const std::vector<const ptl::Block *> &blocks);
+  void addSlots(Bound &bound, Slots &slots);
+  llvm::SmallVector<mlir::Value> slotValues(const Slots &slots);
+  void setSlots(const Slots &slots, mlir::ValueRange values);
+  /// The slots' values as those types: arrays that are only described differently are cast.
+  llvm::SmallVector<mlir::Value> slotValuesAs(const Slots &slots, mlir::TypeRange types,
+                                              mlir::Location loc);
+  mlir::Value castTo(mlir::Value value, mlir::Type type, mlir::Location loc);
+
+  // build_exit.cpp: `break` and `continue` are flags, and what follows them runs under `scf.if`
+  struct ExitFlags {
+    mlir::Value broke, continued; ///< `i1`
+  };
+  static bool mayExit(const Stmt &stmt);
+  static bool mayExit(const ptl::Block &block);
+  static bool mayReturn(const Stmt &stmt);
+  void setExit(mlir::Value ExitFlags::*flag, mlir::Location loc);
+  mlir::Value notExited(mlir::Location loc);
+
+  // build_expr.cpp
+  Bound buildExpr(const Expr &expr);
+  mlir::Value buildValue(const Expr &expr);
+  Bound buildConst(const ConstExpr &expr);
+  Bound buildLocalRef(const LocalRefExpr &expr);
+  Bound buildConvert(const ConvertExpr &expr);
+  void checkConversion(mlir::Value position, ElemKind target, mlir::Location loc);
+  Bound buildIfExpr(const IfExpr &expr);
+  Bound buildField(const FieldExpr &expr);
+  Bound buildLogical(const LogicalExpr &expr);
+  Bound buildRange(const RangeExpr &expr);
+  Bound readRef(Bound bound, mlir::Location loc);
+  mlir::Value constant(ElemKind elem, double floatValue, int64_t intValue, mlir::Location loc);
+  mlir::Value index(int64_t value);
+
+  // build_op.cpp
+  Bound buildOp(const OpExpr &expr);
+  mlir::Value buildPositionOp(const OpExpr &expr, llvm::ArrayRef<mlir::Value> operands);
+  struct OpParts {
+    llvm::SmallVector<mlir::Value> operands;
+    llvm::SmallVector<int32_t> segments; ///< operands per parameter that has operands
+    llvm::SmallVector<mlir::NamedAttribute> attributes;
+  };
+  void addParam(const OpExpr &expr, size_t param, int64_t rank, OpParts &parts);
+  void addAxes(const OpExpr &expr, const OpParam &param, int64_t rank, OpParts &parts);
+  int64_t operandRank(const OpExpr &expr);
+  Bound buildIndexOp(const OpExpr &expr);
+  Bound buildRandomOp(const OpExpr &expr);
+
+  // build_index.cpp
+  Box buildBox(const IndexExpr &expr, mlir::Value base, bool isTarget);
+  Bound buildIndex(const IndexExpr &expr);
+  void addPosition(const IndexItem &item, mlir::Value base, Box &box);
+  void addRange(const IndexItem &item, mlir::Value base, Box &box);
+  void addFull(mlir::Value base, Box &box);
+  void addGather(const IndexItem &item, mlir::Value base, Box &box, bool isTarget);
+  void checkPosition(mlir::Value position, mlir::Value extent, mlir::Location loc);
+  void checkRange(const Box &box, size_t axis, mlir::Value extent, mlir::Location loc);
+  void checkGather(mlir::Value indices, mlir::Value extent, mlir::Location loc);
+  Box wholeBox(mlir::Value base);
+  static bool constantIs(mlir::Value value, int64_t expected);
+
+  // build_call.cpp
+  Bound buildCall(const CallExpr &expr);
+  Frame calleeFrame(const CallExpr &expr);
+  Bound runCallee(const CallExpr &expr, Frame frame);
+  const ScheduleDecl *scheduleOf(const CallableDecl &decl, const Frame &frame);
+  mlir::Value allocate(ArrayType type, mlir::Value like, mlir::Location loc);
+  void assignInout(const CallArg &arg, mlir::Value value, mlir::Location loc);
+  void bindTunables(Frame &frame, const std::map<std::string, int64_t> &overrides);
+
+  mlir::Location location(Span span);
+  mlir::Location here(const Expr &expr) { return location(expr.span); }
+  Bound &bound(const Local &local) { return frame_->locals[local.index]; }
+  Bound fail(DiagId id, Span span, std::vector<std::string> args);
+  template <typename Op, typename... Args> Op make(mlir::Location loc, Args &&...args) {
+    return builder_.create<Op>(loc, std::forward<Args>(args)...);
+  }
+
+  mlir::MLIRContext &context_;
+  const CheckedProgram &program_;
+  DimContext &dims_;
+  const SourceManager &sources_;
+  const EntryBinding &binding_;
+  DiagnosticSink &sink_;
+  mlir::OpBuilder builder_;
+  Frame *frame_ = nullptr;
+  std::map<SymbolId, mlir::Value> rootValues_;
+  std::map<std::string, unsigned> nameCounts_;
+  Bound returned_;                ///< value of the `return` just built
+  std::optional<ExitFlags> exits_; ///< of the innermost loop with exits
+  unsigned callDepth_ = 0;
+};
+
+} // namespace ptl::ir

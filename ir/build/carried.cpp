@@ -1,0 +1,125 @@
+// Values that regions of control flow carry: locals assigned inside that live outside.
+#include "ir/build/builder.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+namespace {
+
+/// Collects the locals that statements assign, and whether they break or continue the loop around them.
+struct Collector {
+  std::set<const Local *> assigned;
+  std::set<const Local *> declared;
+  std::vector<Local *> order;
+  bool exits = false;
+
+  void visit(const ptl::Block &block, bool inInnerLoop) {
+    for (const Stmt *stmt : block.stmts)
+      visit(*stmt, inInnerLoop);
+    if (block.value && block.value->kind == ExprKind::If)
+      visitIf(static_cast<const IfExpr &>(*block.value), inInnerLoop);
+  }
+
+  void visitIf(const IfExpr &expr, bool inInnerLoop) {
+    visit(*expr.thenBlock, inInnerLoop);
+    if (expr.elseBlock)
+      visit(*expr.elseBlock, inInnerLoop);
+  }
+
+  void visit(const Stmt &stmt, bool inInnerLoop) {
+    switch (stmt.kind) {
+    case StmtKind::Let:
+      for (const Local *local : static_cast<const LetStmt &>(stmt).locals)
+        declared.insert(local);
+      return;
+    case StmtKind::Assign:
+      if (Local *target = static_cast<const AssignStmt &>(stmt).target; target)
+        if (assigned.insert(target).second)
+          order.push_back(target);
+      return;
+    case StmtKind::For:
+      return visit(*static_cast<const ForStmt &>(stmt).body, true);
+    case StmtKind::While:
+      return visit(*static_cast<const WhileStmt &>(stmt).body, true);
+    case StmtKind::Parallel:
+      return visit(*static_cast<const ParallelStmt &>(stmt).body, true);
+    case StmtKind::If: {
+      const auto &branch = static_cast<const IfStmt &>(stmt);
+      visit(*branch.thenBlock, inInnerLoop);
+      if (branch.elseBlock)
+        visit(*branch.elseBlock, inInnerLoop);
+      return;
+    }
+    case StmtKind::Task:
+      return visit(*static_cast<const TaskStmt &>(stmt).body, inInnerLoop);
+    case StmtKind::Block:
+      return visit(*static_cast<const BlockStmt &>(stmt).block, inInnerLoop);
+    case StmtKind::ExprStmt:
+      if (const Expr *value = static_cast<const ExprStmt &>(stmt).value; value->kind == ExprKind::If)
+        visitIf(static_cast<const IfExpr &>(*value), inInnerLoop);
+      return;
+    case StmtKind::Break:
+    case StmtKind::Continue:
+      exits |= !inInnerLoop;
+      return;
+    default:
+      return;
+    }
+  }
+};
+
+} // namespace
+
+void Builder::addSlots(Bound &bound, Slots &slots) {
+  if (bound.kind == Bound::Kind::Value && !isa<RefType>(bound.value.getType()))
+    slots.push_back(&bound.value);
+  for (Bound &part : bound.parts)
+    addSlots(part, slots);
+}
+
+Builder::Slots Builder::assignedSlots(const std::vector<const ptl::Block *> &blocks) {
+  Collector collector;
+  for (const ptl::Block *block : blocks)
+    if (block)
+      collector.visit(*block, false);
+  Slots slots;
+  for (Local *local : collector.order)
+    if (!collector.declared.count(local))
+      addSlots(bound(*local), slots);
+  if (collector.exits && exits_) {
+    slots.push_back(&exits_->broke);
+    slots.push_back(&exits_->continued);
+  }
+  return slots;
+}
+
+llvm::SmallVector<mlir::Value> Builder::slotValues(const Slots &slots) {
+  llvm::SmallVector<mlir::Value> values;
+  for (mlir::Value *slot : slots)
+    values.push_back(*slot);
+  return values;
+}
+
+void Builder::setSlots(const Slots &slots, ValueRange values) {
+  for (auto [slot, value] : llvm::zip(slots, values))
+    *slot = value;
+}
+
+llvm::SmallVector<mlir::Value> Builder::slotValuesAs(const Slots &slots, TypeRange types,
+                                                     Location loc) {
+  llvm::SmallVector<mlir::Value> values;
+  for (auto [slot, type] : llvm::zip(slots, types))
+    values.push_back(castTo(*slot, type, loc));
+  return values;
+}
+
+mlir::Value Builder::castTo(mlir::Value value, mlir::Type type, Location loc) {
+  if (value.getType() == type || !isa<ArrayType>(type))
+    return value;
+  return make<CastOp>(loc, type, value);
+}
+
+} // namespace ptl::ir
