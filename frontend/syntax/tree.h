@@ -93,6 +93,10 @@ public:
   /// The innermost node whose span covers `offset` (or ends there); the root if none does.
   NodeId nodeAt(uint32_t offset) const;
 
+  /// Tokens at which the parser found an error, ascending. Empty for a file without syntax errors
+  /// (errors of the lexer show as `Token::malformed`).
+  const std::vector<TokenIndex> &errorTokens() const { return errorTokens_; }
+
   // Building, bottom-up: children exist before their parent, the root comes last.
 
   /// Adds a node and becomes the parent of `children`. Nodes that would exceed `kMaxTreeHeight` become
@@ -101,6 +105,8 @@ public:
   void setFlags(NodeId id, uint8_t flags) { nodes_[id].flags |= flags; }
   void setFirstToken(NodeId id, TokenIndex token) { nodes_[id].firstToken = token; }
   std::optional<NodeId> tooHigh() const { return tooHigh_; }
+  /// Records an error; sorts them in when they come out of order.
+  void addErrorToken(TokenIndex token);
 
 private:
   FileId file_;
@@ -109,6 +115,7 @@ private:
   std::vector<Node> nodes_;
   std::vector<uint16_t> heights_;
   std::vector<NodeId> children_;
+  std::vector<TokenIndex> errorTokens_;
   std::optional<NodeId> tooHigh_;
 };
 

@@ -1,0 +1,243 @@
+// Looking ahead, errors, recovery and building: what all of the grammar shares.
+#include "frontend/parse/parser.h"
+
+namespace ptl {
+
+bool Parser::atStatementEnd() const {
+  return at(TokenKind::EndOfFile) || at(TokenKind::Semicolon) || at(TokenKind::RBrace) ||
+         token().newlineBefore;
+}
+
+bool Parser::atDeclaration() const {
+  if (!token().newlineBefore)
+    return false;
+  switch (kind()) {
+  case TokenKind::Import:
+  case TokenKind::Pub:
+  case TokenKind::Fn:
+  case TokenKind::Kernel:
+  case TokenKind::Manual:
+  case TokenKind::Extern:
+  case TokenKind::Program:
+  case TokenKind::Schedule:
+  case TokenKind::Test:
+  case TokenKind::Property:
+  case TokenKind::Bench:
+  case TokenKind::Type:
+  case TokenKind::Struct:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool Parser::atStatementWord() const {
+  switch (kind()) {
+  case TokenKind::Const:
+  case TokenKind::Let:
+  case TokenKind::Var:
+  case TokenKind::For:
+  case TokenKind::Parallel:
+  case TokenKind::While:
+  case TokenKind::Static:
+  case TokenKind::Break:
+  case TokenKind::Continue:
+  case TokenKind::Return:
+  case TokenKind::Assert:
+  case TokenKind::Atomic:
+  case TokenKind::Task:
+  case TokenKind::PipeWord:
+  case TokenKind::On:
+  case TokenKind::Buffer:
+  case TokenKind::Event:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool Parser::atBarrier() const {
+  switch (kind()) {
+  case TokenKind::EndOfFile:
+  case TokenKind::LBrace:
+  case TokenKind::RBrace:
+  case TokenKind::Semicolon:
+    return true;
+  default:
+    return token().newlineBefore && (atDeclaration() || atStatementWord());
+  }
+}
+
+bool Parser::accept(TokenKind k) {
+  if (!at(k))
+    return false;
+  advance();
+  return true;
+}
+
+bool Parser::acceptWord(std::string_view word) {
+  if (!atWord(word))
+    return false;
+  advance();
+  return true;
+}
+
+bool Parser::expect(TokenKind k) {
+  if (accept(k))
+    return true;
+  errorExpected(std::string(describe(k)));
+  return false;
+}
+
+bool Parser::expectWord(std::string_view word) {
+  if (acceptWord(word))
+    return true;
+  errorExpected("`" + std::string(word) + "`");
+  return false;
+}
+
+void Parser::expectCloser(TokenKind closer, TokenIndex open) {
+  if (accept(closer))
+    return;
+  Span opener = tree_.tokenSpan(open);
+  if (at(TokenKind::EndOfFile) || atDeclaration()) {
+    if (lastError_ != at_)
+      errorAt(opener, DiagId::UnclosedBracket, {std::string(tree_.tokenText(open))})
+          .help("add " + std::string(describe(closer)));
+    lastError_ = at_;
+    return;
+  }
+  errorExpected(std::string(describe(closer))).label(opener, "opened here");
+  recoverInList(closer);
+  if (accept(closer))
+    return;
+  // A closer of the wrong kind that no open bracket waits for was meant for this one.
+  bool isCloser = at(TokenKind::RParen) || at(TokenKind::RBracket);
+  if (isCloser && std::find(closers_.begin(), closers_.end(), kind()) == closers_.end())
+    advance();
+}
+
+Span Parser::errorSpan() const {
+  if (at_ > 0 && (token().newlineBefore || at(TokenKind::EndOfFile))) {
+    uint32_t end = tree_.token(at_ - 1).end;
+    return {tree_.file(), end, end};
+  }
+  return tree_.tokenSpan(at_);
+}
+
+std::string Parser::found() const {
+  if (at(TokenKind::EndOfFile))
+    return "the end of the file";
+  if (token().newlineBefore && bracketDepth_ == 0 && at_ > 0)
+    return "the end of the line";
+  std::string_view word = text();
+  if (word.size() > 40)
+    return std::string(describe(kind()));
+  return "`" + std::string(word) + "`";
+}
+
+DiagnosticBuilder Parser::error(DiagId id, std::vector<std::string> args) {
+  if (lastError_ == at_ || token().malformed) {
+    lastError_ = at_;
+    tree_.addErrorToken(at_);
+    ignored_ = {};
+    return DiagnosticBuilder(&ignored_);
+  }
+  lastError_ = at_;
+  return errorAt(errorSpan(), id, std::move(args));
+}
+
+DiagnosticBuilder Parser::errorAt(Span span, DiagId id, std::vector<std::string> args) {
+  tree_.addErrorToken(at_);
+  ++errors_;
+  if (errors_ == kMaxSyntaxErrors + 1)
+    sink_.report(DiagId::TooManyErrors, span, {std::to_string(kMaxSyntaxErrors)});
+  if (errors_ <= kMaxSyntaxErrors)
+    return sink_.report(id, span, std::move(args));
+  ignored_ = {};
+  return DiagnosticBuilder(&ignored_);
+}
+
+void Parser::skipBalanced() {
+  unsigned depth = 0;
+  do {
+    switch (kind()) {
+    case TokenKind::LParen:
+    case TokenKind::LBracket:
+    case TokenKind::LBrace:
+      ++depth;
+      break;
+    case TokenKind::RParen:
+    case TokenKind::RBracket:
+    case TokenKind::RBrace:
+      depth -= depth > 0;
+      break;
+    case TokenKind::EndOfFile:
+      return;
+    default:
+      break;
+    }
+    advance();
+    if (depth > 0 && atDeclaration())
+      return;
+  } while (depth > 0);
+}
+
+void Parser::skipStatement() {
+  while (!atStatementEnd() && !atDeclaration())
+    skipBalanced();
+}
+
+NodeId Parser::skipIntoError(NodeId understood, TokenIndex first) {
+  tree_.addErrorToken(at_);
+  skipStatement();
+  return make(NodeKind::Error, first, {understood});
+}
+
+bool Parser::recoverInList(TokenKind closer) {
+  while (!atBarrier()) {
+    if (at(closer))
+      return true;
+    if (accept(TokenKind::Comma))
+      return true;
+    if (at(TokenKind::RParen) || at(TokenKind::RBracket))
+      return false;
+    skipBalanced();
+  }
+  return false;
+}
+
+NodeId Parser::finish(NodeKind kind, TokenIndex first, TokenIndex main, size_t mark) {
+  Node node{.kind = kind, .firstToken = first, .endToken = std::max(at_, first), .mainToken = main};
+  NodeId id = tree_.add(node, std::span(scratch_).subspan(mark));
+  scratch_.resize(mark);
+  return id;
+}
+
+NodeId Parser::make(NodeKind kind, TokenIndex first, TokenIndex main,
+                    std::initializer_list<NodeId> children) {
+  Node node{.kind = kind, .firstToken = first, .endToken = std::max(at_, first), .mainToken = main};
+  return tree_.add(node, std::span(children.begin(), children.size()));
+}
+
+NodeId Parser::leaf(NodeKind kind) {
+  TokenIndex first = at_;
+  advance();
+  return make(kind, first, {});
+}
+
+NodeId Parser::missing() { return make(NodeKind::Error, at_, {}); }
+
+bool Parser::Nesting::tooDeep() {
+  if (parser.nesting_ <= kMaxNesting)
+    return false;
+  parser.error(DiagId::NestingTooDeep, {std::to_string(kMaxNesting)});
+  while (!parser.at(TokenKind::RParen) && !parser.at(TokenKind::RBracket) &&
+         !parser.at(TokenKind::Comma) && !parser.at(TokenKind::RBrace) &&
+         !parser.at(TokenKind::EndOfFile) && !parser.atDeclaration() &&
+         (parser.bracketDepth_ > 0 || !parser.token().newlineBefore))
+    parser.skipBalanced();
+  return true;
+}
+
+} // namespace ptl

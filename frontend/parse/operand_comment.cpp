@@ -1,0 +1,75 @@
+// The warning about `h // G`: a trailing comment that reads like the second operand of a division.
+#include "frontend/parse/parser.h"
+
+#include <unordered_set>
+
+namespace ptl {
+namespace {
+
+bool isWordChar(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+    text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
+    text.remove_suffix(1);
+  return text;
+}
+
+/// `G`, `2`, `f(a, b)`, `r.len`, `x[i]`: one operand and nothing else. Gives its first word, else nothing.
+std::string_view operandHead(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size() && isWordChar(text[i]))
+    ++i;
+  std::string_view head = text.substr(0, i);
+  unsigned depth = 0;
+  for (; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '(' || c == '[')
+      ++depth;
+    else if (c == ')' || c == ']')
+      depth -= depth > 0;
+    else if (depth == 0 && c != '.' && !isWordChar(c))
+      return {};
+  }
+  bool closed = depth == 0 && !text.ends_with('.');
+  return closed ? head : std::string_view();
+}
+
+bool endsOperand(TokenKind kind) {
+  return kind == TokenKind::Identifier || kind == TokenKind::IntLiteral ||
+         kind == TokenKind::RParen || kind == TokenKind::RBracket;
+}
+
+} // namespace
+
+void Parser::warnOperandComments() {
+  // Words of a sentence are rarely names of the file, so only those that are count.
+  std::unordered_set<std::string_view> names;
+  for (TokenIndex i = 1; i < tree_.tokens().size(); ++i) {
+    if (!endsOperand(tree_.tokenKind(i - 1)))
+      continue;
+    for (const Trivia &t : tree_.triviaBefore(i)) {
+      if (t.kind == TriviaKind::Newline)
+        break;
+      if (t.kind != TriviaKind::LineComment || t.end - t.begin > 80)
+        continue;
+      std::string_view text = trimmed(tree_.fileText().substr(t.begin + 2, t.end - t.begin - 2));
+      std::string_view head = operandHead(text);
+      if (head.empty())
+        continue;
+      if (names.empty())
+        for (TokenIndex k = 0; k < tree_.tokens().size(); ++k)
+          if (tree_.tokenKind(k) == TokenKind::Identifier)
+            names.insert(tree_.tokenText(k));
+      bool isNumber = head[0] >= '0' && head[0] <= '9';
+      if (isNumber || names.contains(head))
+        sink_.report(DiagId::OperandComment, {tree_.file(), t.begin, t.end}, {std::string(text)})
+            .fix("write `/`", {{{tree_.file(), t.begin, t.begin + 2}, "/"}});
+    }
+  }
+}
+
+} // namespace ptl

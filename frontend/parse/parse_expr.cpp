@@ -1,0 +1,279 @@
+// Expressions, by precedence climbing.
+#include "frontend/parse/parser.h"
+
+namespace ptl {
+namespace {
+
+Precedence precedenceOf(TokenKind kind) {
+  switch (kind) {
+  case TokenKind::Or: return Precedence::Or;
+  case TokenKind::And: return Precedence::And;
+  case TokenKind::EqualEqual:
+  case TokenKind::NotEqual:
+  case TokenKind::Less:
+  case TokenKind::LessEqual:
+  case TokenKind::Greater:
+  case TokenKind::GreaterEqual: return Precedence::Comparison;
+  case TokenKind::Pipe: return Precedence::BitOr;
+  case TokenKind::Caret: return Precedence::BitXor;
+  case TokenKind::Amp: return Precedence::BitAnd;
+  case TokenKind::ShiftLeft:
+  case TokenKind::ShiftRight: return Precedence::Shift;
+  case TokenKind::Plus:
+  case TokenKind::Minus: return Precedence::Sum;
+  case TokenKind::Star:
+  case TokenKind::Slash:
+  case TokenKind::Percent:
+  case TokenKind::At: return Precedence::Product;
+  default: return Precedence::None;
+  }
+}
+
+Precedence tighter(Precedence p) { return static_cast<Precedence>(static_cast<uint8_t>(p) + 1); }
+
+} // namespace
+
+NodeId Parser::parseExpr() {
+  TokenIndex first = at_;
+  Nesting nesting(*this);
+  if (nesting.tooDeep())
+    return make(NodeKind::Error, first, {});
+  NodeId start = parseBinary(Precedence::Or);
+  if (!at(TokenKind::DotDot) || !continues())
+    return start;
+  TokenIndex main = at_;
+  advance();
+  NodeId stop = parseBinary(Precedence::Or);
+  NodeId step = kNoNode;
+  if (continues() && acceptWord("step"))
+    step = parseBinary(Precedence::Or);
+  return make(NodeKind::RangeExpr, first, main, {start, stop, step});
+}
+
+Precedence Parser::binaryPrecedence() {
+  if (!continues())
+    return Precedence::None;
+  // `&&` and `||` lex as two operators that touch.
+  bool doubled = kind(1) == kind() && tree_.token(std::min(at_ + 1, lastToken())).begin == token().end;
+  if (doubled && at(TokenKind::Amp))
+    return Precedence::And;
+  if (doubled && at(TokenKind::Pipe))
+    return Precedence::Or;
+  return precedenceOf(kind());
+}
+
+bool Parser::acceptForeignOperator(TokenKind single, const char *word) {
+  bool doubled = at(single) && kind(1) == single && tree_.token(at_ + 1).begin == token().end;
+  if (!doubled)
+    return false;
+  Span both = join(tree_.tokenSpan(at_), tree_.tokenSpan(at_ + 1));
+  std::string shown(tree_.fileText().substr(both.begin, both.end - both.begin));
+  errorAt(both, DiagId::ForeignOperator, {shown})
+      .fix("write `" + std::string(word) + "`", {{both, word}});
+  advance();
+  return true;
+}
+
+NodeId Parser::parseBinary(Precedence least) {
+  TokenIndex first = at_;
+  NodeId lhs = parsePrefix(least);
+  bool compared = false;
+  while (true) {
+    Precedence precedence = binaryPrecedence();
+    if (precedence == Precedence::None || precedence < least)
+      return lhs;
+    if (precedence == Precedence::Comparison && compared)
+      error(DiagId::ChainedComparison)
+          .help("join two comparisons with `and`: `a < b and b < c`");
+    compared = precedence == Precedence::Comparison;
+    acceptForeignOperator(TokenKind::Amp, "and") || acceptForeignOperator(TokenKind::Pipe, "or");
+    TokenIndex main = at_;
+    advance();
+    NodeId rhs = parseBinary(tighter(precedence));
+    lhs = make(NodeKind::BinaryExpr, first, main, {lhs, rhs});
+  }
+}
+
+NodeId Parser::parsePrefix(Precedence least) {
+  bool isNot = at(TokenKind::Not);
+  if (!isNot && !at(TokenKind::Minus) && !at(TokenKind::Tilde))
+    return parsePower();
+  TokenIndex first = at_;
+  Nesting nesting(*this);
+  if (nesting.tooDeep())
+    return make(NodeKind::Error, first, {});
+  advance();
+  // `not a == b` negates the comparison; behind a tighter operator it takes only what that would.
+  NodeId operand = isNot ? parseBinary(std::max(least, Precedence::Not)) : parsePrefix(least);
+  return make(NodeKind::UnaryExpr, first, {operand});
+}
+
+NodeId Parser::parsePower() {
+  TokenIndex first = at_;
+  NodeId base = parsePostfix();
+  if (!at(TokenKind::StarStar) || !continues())
+    return base;
+  TokenIndex main = at_;
+  Nesting nesting(*this);
+  if (nesting.tooDeep())
+    return make(NodeKind::Error, first, {base});
+  advance();
+  NodeId exponent = parsePrefix(Precedence::Product);
+  return make(NodeKind::BinaryExpr, first, main, {base, exponent});
+}
+
+NodeId Parser::parsePostfix() {
+  TokenIndex first = at_;
+  NodeId expr = parsePrimary();
+  while (at_ > first && continues()) {
+    if (at(TokenKind::LParen)) {
+      expr = parseCall(expr, first);
+    } else if (at(TokenKind::LBracket)) {
+      expr = parseIndex(expr, first);
+    } else if (at(TokenKind::Dot)) {
+      TokenIndex main = at_;
+      advance();
+      NodeId name = parseName("a member");
+      expr = make(NodeKind::MemberExpr, first, main, {expr, name});
+    } else {
+      break;
+    }
+  }
+  return expr;
+}
+
+NodeId Parser::parsePrimary() {
+  TokenIndex first = at_;
+  switch (kind()) {
+  case TokenKind::Identifier: return leaf(NodeKind::NameExpr);
+  case TokenKind::IntLiteral: return leaf(NodeKind::IntLiteral);
+  case TokenKind::SizeLiteral: return leaf(NodeKind::SizeLiteral);
+  case TokenKind::FloatLiteral:
+  case TokenKind::Inf:
+  case TokenKind::Nan: return leaf(NodeKind::FloatLiteral);
+  case TokenKind::True:
+  case TokenKind::False: return leaf(NodeKind::BoolLiteral);
+  case TokenKind::StringLiteral: return leaf(NodeKind::StringLiteral);
+  case TokenKind::If: return parseIf();
+  case TokenKind::LParen: return parseParen();
+  case TokenKind::LBracket: {
+    size_t start = mark();
+    bracketed(TokenKind::RBracket, [&] { return parseExpr(); });
+    return finish(NodeKind::ListExpr, first, start);
+  }
+  case TokenKind::Dot: {
+    advance();
+    NodeId name = parseName("a member");
+    return make(NodeKind::DotName, first, {name});
+  }
+  case TokenKind::Invalid: {
+    // The lexer has reported; what follows is probably the operand.
+    tree_.addErrorToken(at_);
+    while (at(TokenKind::Invalid) && continues())
+      advance();
+    NodeId operand = at_ > first && continues() ? parsePostfix() : missing();
+    return make(NodeKind::Error, first, {operand});
+  }
+  default:
+    return parseWordPrimary();
+  }
+}
+
+NodeId Parser::parseWordPrimary() {
+  if (isElementType(kind()))
+    return parseElementExpr();
+  error(DiagId::ExpectedExpression, {found()});
+  // A reserved word in the middle of a line was meant as a name.
+  if (isKeyword(kind()) && !token().newlineBefore && !at(TokenKind::Else) && !at(TokenKind::Where))
+    return leaf(NodeKind::Error);
+  return missing();
+}
+
+NodeId Parser::parseElementExpr() {
+  TokenIndex first = at_;
+  NodeId element = leaf(NodeKind::ElementType);
+  if (!at(TokenKind::LBracket) || !continues())
+    return element;
+  NodeId shape = parseShape();
+  return make(NodeKind::ArrayType, first, {element, shape, kNoNode, kNoNode, kNoNode});
+}
+
+NodeId Parser::parseParen() {
+  TokenIndex first = at_;
+  size_t start = mark();
+  bool trailingComma = false;
+  bracketed(TokenKind::RParen, [&] {
+    NodeId element = parseCondition();
+    trailingComma = at(TokenKind::Comma);
+    return element;
+  });
+  bool single = mark() - start == 1 && !trailingComma;
+  return finish(single ? NodeKind::ParenExpr : NodeKind::TupleExpr, first, start);
+}
+
+NodeId Parser::parseCall(NodeId callee, TokenIndex first) {
+  TokenIndex main = at_;
+  size_t start = mark();
+  push(callee);
+  bool named = false;
+  bracketed(TokenKind::RParen, [&] {
+    TokenIndex argFirst = at_;
+    NodeId arg = parseArg();
+    bool hasName = tree_.child(arg, 0) != kNoNode;
+    if (named && !hasName && at_ > argFirst && !tree_.is(arg, NodeKind::Error))
+      errorAt(tree_.span(arg), DiagId::PositionalAfterNamed)
+          .help("name this argument too, or put it first");
+    named |= hasName;
+    return arg;
+  });
+  return finish(NodeKind::CallExpr, first, main, start);
+}
+
+NodeId Parser::parseArg() {
+  TokenIndex first = at_;
+  NodeId name = kNoNode;
+  bool word = at(TokenKind::Identifier) || isKeyword(kind()) || isElementType(kind());
+  if (word && kind(1) == TokenKind::Colon) {
+    name = parseName("a parameter");
+    advance();
+  }
+  bool isInout = atWord("inout") && kind(1) == TokenKind::Identifier && !newlineAt(1);
+  if (isInout)
+    advance();
+  NodeId value = parseCondition();
+  NodeId arg = make(NodeKind::Arg, first, {name, value});
+  if (isInout)
+    flag(arg, NodeFlag::Inout);
+  return arg;
+}
+
+NodeId Parser::parseIndex(NodeId base, TokenIndex first) {
+  TokenIndex main = at_;
+  size_t start = mark();
+  push(base);
+  bracketed(TokenKind::RBracket, [&] { return parseIndexItem(); });
+  return finish(NodeKind::IndexExpr, first, main, start);
+}
+
+NodeId Parser::parseIndexItem() {
+  TokenIndex first = at_;
+  if (at(TokenKind::DotDot))
+    return leaf(NodeKind::RestIndex);
+  if (at(TokenKind::New))
+    return leaf(NodeKind::NewIndex);
+  auto partEnds = [&] {
+    return at(TokenKind::Colon) || at(TokenKind::Comma) || at(TokenKind::RBracket);
+  };
+  NodeId begin = at(TokenKind::Colon) ? kNoNode : parseExpr();
+  if (!at(TokenKind::Colon))
+    return begin;
+  TokenIndex main = at_;
+  advance();
+  NodeId stop = partEnds() ? kNoNode : parseExpr();
+  NodeId step = kNoNode;
+  if (accept(TokenKind::Colon) && !partEnds())
+    step = parseExpr();
+  return make(NodeKind::SliceIndex, first, main, {begin, stop, step});
+}
+
+} // namespace ptl

@@ -1,0 +1,312 @@
+// Blocks and statements of the tensor and tile levels.
+#include "frontend/parse/parser.h"
+
+namespace ptl {
+namespace {
+
+bool isAssignment(TokenKind kind) {
+  return kind >= TokenKind::Equal && kind <= TokenKind::ShiftRightEqual;
+}
+
+/// Operators that cannot begin an expression.
+bool isInfixOnly(TokenKind kind) {
+  return (kind >= TokenKind::Plus && kind <= TokenKind::GreaterEqual && kind != TokenKind::Minus &&
+          kind != TokenKind::Tilde) ||
+         kind == TokenKind::And || kind == TokenKind::Or || kind == TokenKind::Dot ||
+         kind == TokenKind::DotDot || isAssignment(kind) || kind == TokenKind::Comma;
+}
+
+} // namespace
+
+NodeId Parser::parseBlock() {
+  TokenIndex first = at_;
+  if (!at(TokenKind::LBrace)) {
+    errorExpected("`{`");
+    // A mistake in the head should not cost the body.
+    TokenIndex ahead = at_;
+    while (ahead < lastToken() && !tree_.token(ahead).newlineBefore &&
+           tree_.tokenKind(ahead) != TokenKind::LBrace && tree_.tokenKind(ahead) != TokenKind::RBrace)
+      ++ahead;
+    if (tree_.tokenKind(ahead) != TokenKind::LBrace || ahead == at_ || tree_.token(ahead).newlineBefore)
+      return missing();
+    at_ = ahead;
+  }
+  Nesting nesting(*this);
+  if (nesting.tooDeep())
+    return make(NodeKind::Error, first, {});
+  TokenIndex open = at_;
+  advance();
+  size_t start = mark();
+  Brackets inside(*this, true);
+  std::vector<TokenKind> outer;
+  outer.swap(closers_);
+  parseStatements(open);
+  outer.swap(closers_);
+  return finish(NodeKind::Block, first, start);
+}
+
+void Parser::parseStatements(TokenIndex open) {
+  while (true) {
+    if (accept(TokenKind::Semicolon))
+      continue;
+    if (accept(TokenKind::RBrace))
+      return;
+    bool nested = atDeclaration() && !tree_.triviaBefore(at_).empty() &&
+                  tree_.triviaBefore(at_).back().kind == TriviaKind::Whitespace;
+    if (at(TokenKind::EndOfFile) || (atDeclaration() && !nested))
+      return expectCloser(TokenKind::RBrace, open);
+    TokenIndex first = at_;
+    NodeId statement = nested ? parseNestedDeclaration() : parseStatement();
+    bool clean = lastError_ != at_;
+    if (!atStatementEnd() || at_ == first) {
+      if (clean && at_ != first)
+        error(DiagId::ExpectedStatementEnd, {found()});
+      if (at_ == first)
+        skipBalanced();
+      statement = skipIntoError(statement, first);
+    }
+    push(statement);
+  }
+}
+
+NodeId Parser::parseNestedDeclaration() {
+  TokenIndex first = at_;
+  error(DiagId::NestedDeclaration, {std::string(text())});
+  NodeId declaration = parseDeclaration();
+  return make(NodeKind::Error, first, {declaration});
+}
+
+NodeId Parser::parseStatement() {
+  switch (kind()) {
+  case TokenKind::Let: return parseBinding(NodeKind::LetStmt);
+  case TokenKind::Var: return parseBinding(NodeKind::VarStmt);
+  case TokenKind::Const: return parseConst();
+  case TokenKind::For: return parseLoop(NodeKind::ForStmt);
+  case TokenKind::Parallel: return parseLoop(NodeKind::ParallelStmt);
+  case TokenKind::While: return parseWhile();
+  case TokenKind::If: return parseIf();
+  case TokenKind::Static: return parseStatic();
+  case TokenKind::Break: return leaf(NodeKind::BreakStmt);
+  case TokenKind::Continue: return leaf(NodeKind::ContinueStmt);
+  case TokenKind::Return: return parseReturn();
+  case TokenKind::Assert: return parseAssert();
+  case TokenKind::Atomic: return parseAtomic();
+  case TokenKind::Task: return parseTask();
+  case TokenKind::PipeWord: return parsePipe();
+  case TokenKind::On: return parseOn();
+  case TokenKind::Buffer: return parseBuffer();
+  case TokenKind::Event: return parseEvent();
+  case TokenKind::LBrace: return parseBlock();
+  case TokenKind::Else: {
+    TokenIndex first = at_;
+    error(DiagId::ElseWithoutIf);
+    advance();
+    NodeId body = at(TokenKind::If) ? parseIf() : parseBlock();
+    return make(NodeKind::Error, first, {body});
+  }
+  case TokenKind::RParen:
+  case TokenKind::RBracket:
+    error(DiagId::UnmatchedCloser, {std::string(text())});
+    return leaf(NodeKind::Error);
+  default:
+    break;
+  }
+  if (isInfixOnly(kind()) && !(at(TokenKind::Dot) && kind(1) != TokenKind::Identifier))
+    return parseStrayOperator();
+  if (atWord("print") && kind(1) == TokenKind::LParen)
+    return parsePrint();
+  return parseExpressionStatement();
+}
+
+NodeId Parser::parseStrayOperator() {
+  TokenIndex first = at_;
+  auto report = error(DiagId::LineStartsWithOperator, {std::string(text())});
+  if (token().newlineBefore && first > 0)
+    report.help("end the line before with it: an operator at the end of a line continues the statement");
+  advance();
+  NodeId rest = atStatementEnd() ? missing() : parseCondition();
+  return make(NodeKind::Error, first, {rest});
+}
+
+NodeId Parser::parseBinding(NodeKind node) {
+  TokenIndex first = at_;
+  bool isLet = at(TokenKind::Let);
+  advance();
+  NodeId pattern = parsePattern();
+  NodeId type = accept(TokenKind::Colon) ? parseType() : kNoNode;
+  NodeId value = kNoNode;
+  if (accept(TokenKind::Equal))
+    value = parseExpr();
+  else if (!atStatementEnd() && lastError_ != at_)
+    errorExpected("`=`");
+  else if (isLet || type == kNoNode)
+    error(DiagId::MissingValue, {isLet ? "let" : "var"});
+  if (isLet && value == kNoNode)
+    value = missing();
+  return make(node, first, {pattern, type, value});
+}
+
+NodeId Parser::parseLoop(NodeKind node) {
+  TokenIndex first = at_;
+  advance();
+  TokenIndex bindingsFirst = at_;
+  size_t start = mark();
+  commaList([&] { return parseLoopBinding(); });
+  NodeId bindings = finish(NodeKind::LoopBindings, bindingsFirst, start);
+  NodeId label = kNoNode, pipeline = kNoNode, unroll = kNoNode;
+  while (true) {
+    if (label == kNoNode && acceptWord("as")) {
+      label = parseName("a label");
+    } else if (pipeline == kNoNode && acceptWord("pipeline")) {
+      pipeline = parseBinary(Precedence::Or);
+    } else if (unroll == kNoNode && atWord("unroll")) {
+      TokenIndex unrollFirst = at_;
+      advance();
+      bool counted = !at(TokenKind::LBrace) && !atWord("as") && !atWord("pipeline");
+      NodeId count = counted ? parseBinary(Precedence::Or) : kNoNode;
+      unroll = make(NodeKind::Unroll, unrollFirst, {count});
+    } else {
+      break;
+    }
+  }
+  NodeId body = parseBlock();
+  return make(node, first, {bindings, label, pipeline, unroll, body});
+}
+
+NodeId Parser::parseLoopBinding() {
+  TokenIndex first = at_;
+  NodeId pattern = parsePattern();
+  NodeId domain = expectWord("in") ? parseExpr() : missing();
+  return make(NodeKind::LoopBinding, first, {pattern, domain});
+}
+
+NodeId Parser::parseWhile() {
+  TokenIndex first = at_;
+  advance();
+  NodeId condition = parseCondition();
+  NodeId body = parseBlock();
+  return make(NodeKind::WhileStmt, first, {condition, body});
+}
+
+NodeId Parser::parseCondition() {
+  TokenIndex first = at_;
+  NodeId value = parseExpr();
+  if (!at(TokenKind::Equal) || !continues())
+    return value;
+  error(DiagId::AssignmentAsValue).fix("write `==` to compare", {{tree_.tokenSpan(at_), "=="}});
+  TokenIndex main = at_;
+  advance();
+  NodeId rhs = parseExpr();
+  return make(NodeKind::BinaryExpr, first, main, {value, rhs});
+}
+
+NodeId Parser::parseIf() {
+  TokenIndex first = at_;
+  Nesting nesting(*this);
+  if (nesting.tooDeep())
+    return make(NodeKind::Error, first, {});
+  advance();
+  NodeId condition = parseCondition();
+  NodeId then = parseBlock();
+  NodeId otherwise = kNoNode;
+  if (atWord("elif")) {
+    error(DiagId::ForeignWord, {"elif", "else if"})
+        .fix("write `else if`", {{tree_.tokenSpan(at_), "else if"}});
+    otherwise = parseIf();
+  } else if (accept(TokenKind::Else)) {
+    otherwise = at(TokenKind::If) ? parseIf() : parseBlock();
+  }
+  return make(NodeKind::If, first, {condition, then, otherwise});
+}
+
+NodeId Parser::parseStatic() {
+  TokenIndex first = at_;
+  advance();
+  if (!at(TokenKind::If) && !at(TokenKind::For)) {
+    error(DiagId::MisplacedModifier, {"static", found()});
+    NodeId rest = atStatementEnd() ? missing() : parseStatement();
+    return make(NodeKind::Error, first, {rest});
+  }
+  NodeId statement = at(TokenKind::If) ? parseIf() : parseLoop(NodeKind::ForStmt);
+  flag(statement, NodeFlag::Static);
+  tree_.setFirstToken(statement, first);
+  return statement;
+}
+
+NodeId Parser::parseReturn() {
+  TokenIndex first = at_;
+  advance();
+  NodeId value = atStatementEnd() ? kNoNode : parseExpr();
+  return make(NodeKind::ReturnStmt, first, {value});
+}
+
+NodeId Parser::parseAssert() {
+  TokenIndex first = at_;
+  advance();
+  size_t start = mark();
+  if (at(TokenKind::LParen))
+    bracketed(TokenKind::RParen, [&] { return parseCondition(); });
+  else
+    expect(TokenKind::LParen);
+  if (mark() == start) {
+    error(DiagId::ExpectedExpression, {found()});
+    push(missing());
+  }
+  while (mark() - start > 2) {
+    // More than a condition and a message.
+    errorAt(tree_.span(scratch_.back()), DiagId::ExpectedToken,
+            {"`)`", "`" + std::string(tree_.text(scratch_.back()).substr(0, 40)) + "`"})
+        .help("`assert` takes a condition and a message");
+    scratch_.resize(start + 2);
+  }
+  if (mark() - start < 2)
+    push(kNoNode);
+  return finish(NodeKind::AssertStmt, first, start);
+}
+
+NodeId Parser::parsePrint() {
+  TokenIndex first = at_;
+  advance();
+  size_t start = mark();
+  bracketed(TokenKind::RParen, [&] { return parseCondition(); });
+  return finish(NodeKind::PrintStmt, first, start);
+}
+
+NodeId Parser::parseAtomic() {
+  TokenIndex first = at_;
+  advance();
+  NodeId target = parsePostfix();
+  TokenIndex main = at_;
+  bool wordOperator = (atWord("max") || atWord("min")) && kind(1) == TokenKind::Equal;
+  NodeId value = kNoNode;
+  if (accept(TokenKind::PlusEqual) || wordOperator) {
+    if (wordOperator)
+      at_ += 2;
+    value = parseExpr();
+  } else {
+    error(DiagId::AtomicOperator, {found()});
+    main = first;
+    if (isAssignment(kind()) && !token().newlineBefore) {
+      advance();
+      value = parseExpr();
+    } else {
+      value = missing();
+    }
+  }
+  return make(NodeKind::AtomicStmt, first, main, {target, value});
+}
+
+NodeId Parser::parseExpressionStatement() {
+  TokenIndex first = at_;
+  NodeId expr = parseExpr();
+  if (at_ == first)
+    return expr;
+  if (!isAssignment(kind()) || !continues())
+    return make(NodeKind::ExprStmt, first, {expr});
+  TokenIndex main = at_;
+  advance();
+  NodeId value = parseExpr();
+  return make(NodeKind::AssignStmt, first, main, {expr, value});
+}
+
+} // namespace ptl

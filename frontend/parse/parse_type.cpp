@@ -1,0 +1,86 @@
+// Types: `f16[M, K] @mat dn strides [S, 1] over host by M`.
+#include "frontend/parse/parser.h"
+
+namespace ptl {
+
+bool Parser::atLayout() const {
+  return continues() && (atWord("nd") || atWord("dn") || atWord("nz"));
+}
+
+NodeId Parser::parseType() {
+  TokenIndex first = at_;
+  Nesting nesting(*this);
+  if (nesting.tooDeep())
+    return make(NodeKind::Error, first, {});
+  NodeId base = kNoNode;
+  if (isElementType(kind())) {
+    base = leaf(NodeKind::ElementType);
+  } else if (atWord("_")) {
+    base = leaf(NodeKind::InferredType);
+  } else if (atWord("acc") && kind(1) == TokenKind::LParen) {
+    advance();
+    size_t start = mark();
+    bracketed(TokenKind::RParen, [&] { return parseType(); });
+    base = finish(NodeKind::AccType, first, start);
+  } else if (at(TokenKind::Identifier)) {
+    NodeId path = parsePath("a type");
+    base = make(NodeKind::NamedType, first, {path});
+  } else if (at(TokenKind::LParen)) {
+    size_t start = mark();
+    bracketed(TokenKind::RParen, [&] { return parseType(); });
+    return finish(NodeKind::TupleType, first, start);
+  } else {
+    error(DiagId::ExpectedType, {found()});
+    return missing();
+  }
+  NodeId shape = kNoNode, place = kNoNode, strides = kNoNode, distribution = kNoNode;
+  if (at(TokenKind::LBracket) && continues())
+    shape = parseShape();
+  while (continues()) {
+    if (at(TokenKind::At) && place == kNoNode) {
+      place = parsePlace();
+    } else if (atWord("strides") && strides == kNoNode) {
+      advance();
+      if (at(TokenKind::LBracket))
+        strides = parseShape();
+      else
+        expect(TokenKind::LBracket);
+    } else if (atWord("over") && distribution == kNoNode) {
+      distribution = parseDistribution();
+    } else {
+      break;
+    }
+  }
+  if (shape == kNoNode && place == kNoNode && strides == kNoNode && distribution == kNoNode)
+    return base;
+  return make(NodeKind::ArrayType, first, {base, shape, place, strides, distribution});
+}
+
+NodeId Parser::parseShape() {
+  TokenIndex first = at_;
+  size_t start = mark();
+  bracketed(TokenKind::RBracket, [&] { return parseShapeItem(); });
+  return finish(NodeKind::Shape, first, start);
+}
+
+NodeId Parser::parseShapeItem() {
+  return at(TokenKind::DotDot) ? leaf(NodeKind::RestIndex) : parseExpr();
+}
+
+NodeId Parser::parsePlace() {
+  TokenIndex first = at_;
+  expect(TokenKind::At);
+  NodeId name = parseName("a place");
+  NodeId layout = atLayout() ? leaf(NodeKind::Name) : kNoNode;
+  return make(NodeKind::Place, first, {name, layout});
+}
+
+NodeId Parser::parseDistribution() {
+  TokenIndex first = at_;
+  advance();
+  NodeId level = parseName("a level of the machine");
+  NodeId axis = expectWord("by") ? parseBinary(Precedence::Or) : missing();
+  return make(NodeKind::Distribution, first, {level, axis});
+}
+
+} // namespace ptl
