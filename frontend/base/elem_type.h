@@ -17,8 +17,8 @@ enum class ElemKind : uint8_t {
 /// `Position` is `int`, the 64-bit type of sizes and positions.
 enum class ElemClass : uint8_t { Bool, Signed, Unsigned, Float, Position };
 
-/// The kinds that a generic element type may be given: `[T: float]`. `Number` is `Integer` or `Float`;
-/// `Any` adds `bool`.
+/// The kinds that a generic element type may be given: `[T: float]`. `Number` is `Integer` or
+/// `Float`; `Any` adds `bool`.
 enum class ElemConstraint : uint8_t { Float, Integer, Number, Any, Bool };
 
 /// One row of `elem_types.def`.
@@ -26,11 +26,11 @@ struct ElemInfo {
   ElemKind kind;
   std::string_view name; ///< spelling in the language
   ElemClass elemClass;
-  uint8_t bits;          ///< width of a value
-  uint8_t storageBytes;  ///< bytes of one element in memory
-  ElemKind acc;          ///< `acc(T)`
-  uint8_t mantissaBits;  ///< explicit fraction bits, 0 unless a float
-  uint8_t exponentBits;  ///< 0 unless a float
+  uint8_t bits;         ///< width of a value
+  uint8_t storageBytes; ///< bytes of one element in memory
+  ElemKind acc;         ///< `acc(T)`
+  uint8_t mantissaBits; ///< explicit fraction bits, 0 unless a float
+  uint8_t exponentBits; ///< 0 unless a float
 };
 
 inline constexpr std::array elemInfos = {

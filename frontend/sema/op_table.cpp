@@ -22,8 +22,9 @@ const OpRecord &opRecord(OpId id) { return opRecords[static_cast<size_t>(id)]; }
 
 std::span<const OpRecord *const> findOps(std::string_view name) {
   // The generator sorts the names.
-  const OpName *found = std::lower_bound(std::begin(opNames), std::end(opNames), name,
-                                         [](const OpName &a, std::string_view b) { return a.name < b; });
+  const OpName *found =
+      std::lower_bound(std::begin(opNames), std::end(opNames), name,
+                       [](const OpName &a, std::string_view b) { return a.name < b; });
   if (found == std::end(opNames) || found->name != name)
     return {};
   return found->records;
@@ -44,7 +45,8 @@ bool acceptsCall(const OpRecord &op, size_t positional, std::span<const std::str
   return next == positional && used == named.size();
 }
 
-const OpRecord *findOp(std::string_view name, size_t positional, std::span<const std::string_view> named) {
+const OpRecord *findOp(std::string_view name, size_t positional,
+                       std::span<const std::string_view> named) {
   for (const OpRecord *op : findOps(name))
     if (acceptsCall(*op, positional, named))
       return op;
@@ -52,7 +54,8 @@ const OpRecord *findOp(std::string_view name, size_t positional, std::span<const
 }
 
 std::string_view opTargetName(OpTarget target) {
-  constexpr std::array<std::string_view, opTargetCount> names = {"cpu", "reference", "a2", "a3", "a5"};
+  constexpr std::array<std::string_view, opTargetCount> names = {"cpu", "reference", "a2", "a3",
+                                                                 "a5"};
   return names[static_cast<size_t>(target)];
 }
 
@@ -63,8 +66,9 @@ std::string_view supportName(SupportKind kind) {
 
 std::string_view opClassName(OpClass opClass) {
   constexpr std::array<std::string_view, 15> names = {
-      "elementwise", "comparison", "select", "reduction",  "scan",     "product", "shape", "gather",
-      "scatter",     "sort",       "conversion", "creation", "random", "load",    "effect"};
+      "elementwise", "comparison", "select", "reduction", "scan",
+      "product",     "shape",      "gather", "scatter",   "sort",
+      "conversion",  "creation",   "random", "load",      "effect"};
   return names[static_cast<size_t>(opClass)];
 }
 

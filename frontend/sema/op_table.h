@@ -1,32 +1,38 @@
-// The built-in operations as the front end sees them: the records of `ir/ops/*.td`, turned into constant
-// data by `ptl-tblgen`. Nothing here is written by hand but the schema.
+// The built-in operations as the front end sees them: the records of `ir/ops/*.td`, turned into
+// constant data by `ptl-tblgen`. Nothing here is written by hand but the schema.
 //
-// Finding the record of a call. `findOps(name)` gives every record of that name or alias (`max` has two: the
-// elementwise one and the reduction). The record of a call is the only one for which `acceptsCall` holds; the
-// names of a record never overlap so that two hold (a test proves it). Operators are named by their spelling
-// (`"+"`, `"not"`, `".T"`); unary and binary `-` are two records told apart by their number of operands. A
-// conversion is a call of an element type's name: `findOps("bf16")` is the record `convert`.
+// Finding the record of a call. `findOps(name)` gives every record of that name or alias (`max` has
+// two: the elementwise one and the reduction). The record of a call is the only one for which
+// `acceptsCall` holds; the names of a record never overlap so that two hold (a test proves it).
+// Operators are named by their spelling
+// (`"+"`, `"not"`, `".T"`); unary and binary `-` are two records told apart by their number of
+// operands. A conversion is a call of an element type's name: `findOps("bf16")` is the record
+// `convert`.
 //
-// Signatures. A record has one or more, tried in order; the first whose operands unify is used. The text form
-// is parsed when the table is generated; its grammar:
+// Signatures. A record has one or more, tried in order; the first whose operands unify is used. The
+// text form is parsed when the table is generated; its grammar:
 //
-//   signature = [ "[" var { "," var } "]" ] "(" [ operand { "," operand } ] ")" "->" result { "," result }
-//   var       = name ":" ( "float" | "integer" | "number" | "any" | "bool" )       an element type
-//   operand   = type [ "..." ] [ "?" ]          "?" may be left out, "..." repeats
-//   result    = type | "()" | "type"            nothing; the array type given as `ArrayType` argument
-//   type      = elem [ "[" shape "]" ]          without brackets a scalar
-//   elem      = var | element type | "acc(" var ")" | "any" | "elem" (the type named by the call, by the
+//   signature = [ "[" var { "," var } "]" ] "(" [ operand { "," operand } ] ")" "->" result { ","
+//   result } var       = name ":" ( "float" | "integer" | "number" | "any" | "bool" )       an
+//   element type operand   = type [ "..." ] [ "?" ]          "?" may be left out, "..." repeats
+//   result    = type | "()" | "type"            nothing; the array type given as `ArrayType`
+//   argument type      = elem [ "[" shape "]" ]          without brackets a scalar elem      = var
+//   | element type | "acc(" var ")" | "any" | "elem" (the type named by the call, by the
 //               `ElemType` or by the `ArrayType` parameter)
-//   shape     = "*"                             any shape; all operands so marked broadcast together, and a
-//                                               result so marked has the broadcast shape (scalars have rank 0)
-//             | [ ".." ","? ] { dimension name }   leading axes, then named ones; equal names are equal extents
-//             | "reduced"                       operand 0 with the axes of parameter `axis` at extent 1, or a
+//   shape     = "*"                             any shape; all operands so marked broadcast
+//   together, and a
+//                                               result so marked has the broadcast shape (scalars
+//                                               have rank 0)
+//             | [ ".." ","? ] { dimension name }   leading axes, then named ones; equal names are
+//             equal extents | "reduced"                       operand 0 with the axes of parameter
+//             `axis` at extent 1, or a
 //                                               scalar when `axis` is not given (result only)
-//             | "?"                             any shape; a result's shape is computed by the hand-written
+//             | "?"                             any shape; a result's shape is computed by the
+//             hand-written
 //                                               check of the record (`customCheck`)
 //
-// Operands stand for the `Value` parameters of the record, in order. `..` is one prefix, the same throughout.
-// An untyped literal takes the element type that the other operands give its variable.
+// Operands stand for the `Value` parameters of the record, in order. `..` is one prefix, the same
+// throughout. An untyped literal takes the element type that the other operands give its variable.
 #pragma once
 
 #include "frontend/base/elem_type.h"
@@ -64,10 +70,10 @@ enum class ParamKind : uint8_t {
 struct OpParam {
   std::string_view name;
   ParamKind kind;
-  bool optional;                                ///< may be left out
-  bool keywordOnly;                             ///< must be named in a call
-  bool variadic;                                ///< one or more positional arguments; last positional one
-  std::string_view defaultText;                 ///< PTL text of the default, empty: none
+  bool optional;                ///< may be left out
+  bool keywordOnly;             ///< must be named in a call
+  bool variadic;                ///< one or more positional arguments; last positional one
+  std::string_view defaultText; ///< PTL text of the default, empty: none
   std::span<const std::string_view> enumValues; ///< without the dot, for `Enum`
   std::string_view doc;                         ///< one line
 };
@@ -166,11 +172,12 @@ struct OpRecord {
   OpClass opClass;
   OpEffect effect;
   CoreKind core;
-  std::string_view pipe;  ///< of the chips: `v`, `m`, `s`, `mte2` …
-  std::string_view flops; ///< expression over the dimension variables, `in` and `out` (element counts)
+  std::string_view pipe; ///< of the chips: `v`, `m`, `s`, `mte2` …
+  std::string_view
+      flops; ///< expression over the dimension variables, `in` and `out` (element counts)
   std::string_view bytes; ///< likewise; `io` is all operands and results once
   OpSupport support[opTargetCount];
-  bool isOperator; ///< `name` is not an identifier call
+  bool isOperator;  ///< `name` is not an identifier call
   bool customCheck; ///< the signature says part of it; a hand-written check does the rest
 };
 
@@ -179,7 +186,8 @@ std::span<const OpRecord> allOps();
 const OpRecord &opRecord(OpId id);
 /// The records of that name or alias, in order of the table; empty when there is none.
 std::span<const OpRecord *const> findOps(std::string_view name);
-/// Whether a call with so many positional arguments and those named ones fits the parameters of `op`.
+/// Whether a call with so many positional arguments and those named ones fits the parameters of
+/// `op`.
 bool acceptsCall(const OpRecord &op, size_t positional,
                  std::span<const std::string_view> named = {});
 /// The record that such a call means; null when there is none of the name or none that accepts it.

@@ -120,7 +120,8 @@ TEST(ElemTypes, NamesAndClasses) {
   for (const ElemInfo &info : elemInfos) {
     EXPECT_EQ(elemKindByName(info.name), info.kind);
     EXPECT_EQ(accOf(accOf(info.kind)), accOf(info.kind)) << info.name;
-    EXPECT_EQ(satisfies(info.kind, ElemConstraint::Number), isFloat(info.kind) || isInteger(info.kind));
+    EXPECT_EQ(satisfies(info.kind, ElemConstraint::Number),
+              isFloat(info.kind) || isInteger(info.kind));
     if (isFloat(info.kind)) {
       EXPECT_EQ(1 + info.mantissaBits + info.exponentBits, info.bits);
     }

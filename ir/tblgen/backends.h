@@ -17,8 +17,8 @@ void emitOpTable(const std::vector<Op> &ops, llvm::raw_ostream &os);
 void emitDocs(const std::vector<Op> &ops, const std::string &group, llvm::raw_ostream &os);
 /// JSON word lists for editors: `{"groups": {…}, "operators": […], "elementTypes": […]}`.
 void emitWords(const std::vector<Op> &ops, llvm::raw_ostream &os);
-/// One line per record: mnemonic, name, class and the support of each target, separated by tabs. Coverage tests
-/// compare it with what the lowerings, the reference functions and the goldens hold.
+/// One line per record: mnemonic, name, class and the support of each target, separated by tabs.
+/// Coverage tests compare it with what the lowerings, the reference functions and the goldens hold.
 void emitCoverage(const std::vector<Op> &ops, llvm::raw_ostream &os);
 
 } // namespace ptl::tblgen

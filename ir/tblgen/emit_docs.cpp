@@ -10,7 +10,8 @@ using namespace llvm;
 namespace ptl::tblgen {
 namespace {
 
-constexpr const char *generatedNote = "<!-- Generated from ir/ops/*.td by `./dev docs`; do not edit. -->\n\n";
+constexpr const char *generatedNote =
+    "<!-- Generated from ir/ops/*.td by `./dev docs`; do not edit. -->\n\n";
 
 std::string groupTitle(std::string group) {
   for (char &c : group)
@@ -82,7 +83,8 @@ void emitOp(const Op &op, raw_ostream &os) {
   if (!op.params.empty()) {
     os << "| parameter | | use |\n|---|---|---|\n";
     for (const Param &param : op.params)
-      os << "| " << code(param.name) << " | " << cell(param.doc) << " | " << paramUse(param) << " |\n";
+      os << "| " << code(param.name) << " | " << cell(param.doc) << " | " << paramUse(param)
+         << " |\n";
     os << '\n';
   }
   if (!op.aliases.empty() && op.id != "Convert") {
@@ -101,7 +103,8 @@ void emitList(const std::vector<Op> &ops, raw_ostream &os) {
   for (const Op &first : ops) {
     if (!seen.insert(first.group).second)
       continue;
-    os << "\n## [" << groupTitle(first.group) << "](" << first.group << ".md)\n\n| | |\n|---|---|\n";
+    os << "\n## [" << groupTitle(first.group) << "](" << first.group
+       << ".md)\n\n| | |\n|---|---|\n";
     for (const Op &op : ops)
       if (op.group == first.group)
         os << "| " << code(op.name) << " | " << cell(op.summary) << " |\n";

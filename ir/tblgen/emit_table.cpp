@@ -28,7 +28,8 @@ std::string quoted(StringRef text) {
 
 const char *flag(bool value) { return value ? "true" : "false"; }
 
-/// Writes `static constexpr <type> <name>[] = {items};`, and returns what refers to it: the name, or `{}` when empty.
+/// Writes `static constexpr <type> <name>[] = {items};`, and returns what refers to it: the name,
+/// or `{}` when empty.
 std::string array(raw_ostream &os, StringRef type, const std::string &name,
                   const std::vector<std::string> &items) {
   if (items.empty())
@@ -47,24 +48,28 @@ std::vector<std::string> quotedAll(const std::vector<std::string> &texts) {
 std::string emitParams(const Op &op, raw_ostream &os) {
   std::vector<std::string> items;
   for (const Param &p : op.params) {
-    std::string values = array(os, "std::string_view", "values_" + op.id + "_" + p.name, quotedAll(p.values));
-    items.push_back("\n    {" + quoted(p.name) + ", ParamKind::" + p.kind + ", " + flag(p.optional) + ", " +
-                    flag(p.keyword) + ", " + flag(p.variadic) + ", " + quoted(p.defaultText) + ", " + values + ", " +
-                    quoted(p.doc) + "}");
+    std::string values =
+        array(os, "std::string_view", "values_" + op.id + "_" + p.name, quotedAll(p.values));
+    items.push_back("\n    {" + quoted(p.name) + ", ParamKind::" + p.kind + ", " +
+                    flag(p.optional) + ", " + flag(p.keyword) + ", " + flag(p.variadic) + ", " +
+                    quoted(p.defaultText) + ", " + values + ", " + quoted(p.doc) + "}");
   }
   return array(os, "OpParam", "params_" + op.id, items);
 }
 
-std::string emitTypes(const std::string &prefix, const std::vector<ParsedType> &types, raw_ostream &os) {
+std::string emitTypes(const std::string &prefix, const std::vector<ParsedType> &types,
+                      raw_ostream &os) {
   std::vector<std::string> items;
   for (const ParsedType &t : types) {
     std::vector<std::string> dims;
     for (unsigned dim : t.dims)
       dims.push_back(std::to_string(dim));
-    std::string dimArray = array(os, "uint8_t", prefix + "_dims" + std::to_string(items.size()), dims);
-    items.push_back("\n    {{ElemPatternKind::" + t.elemKind + ", " + std::to_string(t.elemVar) + ", ElemKind::" +
-                    t.concrete + "}, {ShapePatternKind::" + t.shapeKind + ", " + flag(t.hasRest) + ", " + dimArray +
-                    "}, " + flag(t.optional) + ", " + flag(t.variadic) + ", " + flag(t.fromArrayArg) + "}");
+    std::string dimArray =
+        array(os, "uint8_t", prefix + "_dims" + std::to_string(items.size()), dims);
+    items.push_back("\n    {{ElemPatternKind::" + t.elemKind + ", " + std::to_string(t.elemVar) +
+                    ", ElemKind::" + t.concrete + "}, {ShapePatternKind::" + t.shapeKind + ", " +
+                    flag(t.hasRest) + ", " + dimArray + "}, " + flag(t.optional) + ", " +
+                    flag(t.variadic) + ", " + flag(t.fromArrayArg) + "}");
   }
   return array(os, "TypePattern", prefix, items);
 }
@@ -80,8 +85,8 @@ std::string emitSignatures(const Op &op, raw_ostream &os) {
     std::string dimArray = array(os, "std::string_view", "dims_" + suffix, quotedAll(s.dimVars));
     std::string operands = emitTypes("operands_" + suffix, s.operands, os);
     std::string results = emitTypes("results_" + suffix, s.results, os);
-    items.push_back("\n    {" + quoted(s.text) + ", " + varArray + ", " + dimArray + ", " + operands + ", " + results +
-                    "}");
+    items.push_back("\n    {" + quoted(s.text) + ", " + varArray + ", " + dimArray + ", " +
+                    operands + ", " + results + "}");
   }
   return array(os, "Signature", "signatures_" + op.id, items);
 }
@@ -93,12 +98,13 @@ std::string emitRecord(const Op &op, raw_ostream &os) {
   std::vector<std::string> support;
   for (const Support &s : op.support)
     support.push_back("{SupportKind::" + s.kind + ", " + quoted(s.detail) + "}");
-  return "    {OpId::" + op.id + ", " + quoted(op.name) + ", " + aliases + ", " + quoted(op.mnemonic) + ", " +
-         quoted(op.group) + ",\n     " + quoted(op.summary) + ",\n     " + quoted(op.description) + ",\n     " + params +
-         ", " + signatures + ",\n     " + quoted(op.example) + ",\n     OpClass::" + op.opClass + ", OpEffect::" +
-         op.effect + ", CoreKind::" + op.core + ", " + quoted(op.pipe) + ", " + quoted(op.flops) + ", " +
-         quoted(op.bytes) + ",\n     {" + join(support, ", ") + "}, " + flag(op.isOperator) + ", " +
-         flag(op.customCheck) + "},\n";
+  return "    {OpId::" + op.id + ", " + quoted(op.name) + ", " + aliases + ", " +
+         quoted(op.mnemonic) + ", " + quoted(op.group) + ",\n     " + quoted(op.summary) +
+         ",\n     " + quoted(op.description) + ",\n     " + params + ", " + signatures +
+         ",\n     " + quoted(op.example) + ",\n     OpClass::" + op.opClass +
+         ", OpEffect::" + op.effect + ", CoreKind::" + op.core + ", " + quoted(op.pipe) + ", " +
+         quoted(op.flops) + ", " + quoted(op.bytes) + ",\n     {" + join(support, ", ") + "}, " +
+         flag(op.isOperator) + ", " + flag(op.customCheck) + "},\n";
 }
 
 } // namespace
@@ -125,7 +131,8 @@ void emitOpTable(const std::vector<Op> &ops, raw_ostream &os) {
   std::vector<std::string> index;
   for (const auto &[name, entries] : byName)
     index.push_back("\n    {" + quoted(name) + ", " +
-                    array(os, "const OpRecord *", "named" + std::to_string(index.size()), entries) + "}");
+                    array(os, "const OpRecord *", "named" + std::to_string(index.size()), entries) +
+                    "}");
   array(os, "OpName", "opNames", index);
 }
 

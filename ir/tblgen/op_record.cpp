@@ -72,7 +72,8 @@ void checkOp(const Record &record, const Op &op) {
   }
   for (const ParsedSignature &signature : op.signatures)
     if (signature.operands.size() != values)
-      PrintFatalError(&record, "signature `" + signature.text + "` does not have one operand per value parameter");
+      PrintFatalError(&record, "signature `" + signature.text +
+                                   "` does not have one operand per value parameter");
 }
 
 Op readOp(const Record &record) {
@@ -111,7 +112,8 @@ Op readOp(const Record &record) {
 } // namespace
 
 std::vector<Op> readOps(const RecordKeeper &records) {
-  // By place in the files, so that tables and pages follow the order in which the records are written.
+  // By place in the files, so that tables and pages follow the order in which the records are
+  // written.
   std::vector<Record *> all = records.getAllDerivedDefinitions("Ptl_Record");
   llvm::sort(all, [](const Record *a, const Record *b) { return a->getID() < b->getID(); });
   std::vector<Op> ops;

@@ -53,8 +53,8 @@ struct Op {
 
 inline const char *const targetNames[] = {"cpu", "reference", "a2", "a3", "a5"};
 
-/// All records in order of definition. An incomplete or contradictory record ends the tool with a message at
-/// its place in the file.
+/// All records in order of definition. An incomplete or contradictory record ends the tool with a
+/// message at its place in the file.
 std::vector<Op> readOps(const llvm::RecordKeeper &records);
 
 } // namespace ptl::tblgen

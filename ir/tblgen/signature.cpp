@@ -150,7 +150,8 @@ private:
   std::string word() {
     skipSpace();
     size_t begin = at_;
-    while (at_ < text_.size() && (isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+    while (at_ < text_.size() &&
+           (isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
       ++at_;
     if (begin == at_)
       fail("a name");

@@ -11,8 +11,8 @@ namespace ptl::tblgen {
 struct ParsedType {
   std::string elemKind = "Concrete"; ///< enumerator of `ElemPatternKind`
   unsigned elemVar = 0;
-  std::string concrete = "Bool";     ///< enumerator of `ElemKind`
-  std::string shapeKind = "Scalar";  ///< enumerator of `ShapePatternKind`
+  std::string concrete = "Bool";    ///< enumerator of `ElemKind`
+  std::string shapeKind = "Scalar"; ///< enumerator of `ShapePatternKind`
   bool hasRest = false;
   std::vector<unsigned> dims;
   bool optional = false;
@@ -22,13 +22,15 @@ struct ParsedType {
 
 struct ParsedSignature {
   std::string text;
-  std::vector<std::pair<std::string, std::string>> elemVars; ///< name, enumerator of `ElemConstraint`
+  std::vector<std::pair<std::string, std::string>>
+      elemVars; ///< name, enumerator of `ElemConstraint`
   std::vector<std::string> dimVars;
   std::vector<ParsedType> operands;
   std::vector<ParsedType> results;
 };
 
-/// Parses `text`. On failure `error` says what was expected and where; the result is then incomplete.
+/// Parses `text`. On failure `error` says what was expected and where; the result is then
+/// incomplete.
 ParsedSignature parseSignature(std::string_view text, std::string &error);
 
 } // namespace ptl::tblgen

@@ -1,0 +1,55 @@
+// The meaning of every elementwise built-in on scalars, of the steps of reductions, and of the
+// random streams: what all other executors are compared with. Floats are computed in `double` and
+// not yet rounded to the element type; `roundScalar` does that.
+#pragma once
+
+#include "codegen/reference/elem_convert.h"
+#include "frontend/sema/op_table.h"
+
+#include <optional>
+#include <span>
+
+namespace ptl::reference {
+
+/// How an evaluation ended.
+enum class EvalStatus : uint8_t {
+  Ok,
+  DivisionByZero, ///< of integers
+  NotScalar       ///< the record is no elementwise one
+};
+
+/// Applies an elementwise, comparison or select record to operands of element type `elem` (for
+/// `select` that of the values; its condition is a `bool`). Integer results are wrapped, float
+/// results are not rounded.
+EvalStatus evalScalar(OpId op, ElemKind elem, std::span<const Scalar> args, Scalar &result);
+/// Whether `evalScalar` knows the record.
+bool isScalarOp(OpId op);
+/// The element type of the result for operands of type `elem`: `bool` for comparisons, else `elem`.
+ElemKind scalarResult(OpId op, ElemKind elem);
+
+/// What a reduction or scan starts from, in the accumulator type `acc` (for `max`, `min`: of the
+/// element type itself). Nothing for records that do not fold.
+std::optional<Scalar> foldStart(OpId op, ElemKind acc);
+/// One step of a reduction or scan: not rounded, integers wrapped to `acc`.
+Scalar foldStep(OpId op, ElemKind acc, Scalar total, Scalar next);
+
+/// `quantize` and `dequantize` of one element; `zero` is an `i32`. The results are rounded to `to`.
+Scalar quantizeScalar(double x, double scale, int64_t zero, ElemKind elem, ElemKind to);
+Scalar dequantizeScalar(Scalar q, ElemKind from, double scale, int64_t zero, ElemKind to);
+
+/// One block of Philox 4x32-10.
+struct PhiloxBlock {
+  uint32_t words[4];
+};
+PhiloxBlock philox4x32(const PhiloxBlock &counter, uint64_t key);
+/// `philox(counter, seed)`: word `counter % 4` of block `counter / 4`.
+uint32_t philoxBits(uint64_t counter, uint64_t seed);
+/// The element of `random` made of such bits. Floats in `f32`, then rounded to `elem`; integers are
+/// `low + bits % (high - low)`.
+Scalar randomScalar(uint32_t bits, ElemKind elem, Scalar low, Scalar high);
+
+/// Order of `sort`, `argsort` and `topk`: whether `a` comes before `b`; equal values keep their
+/// order, NaN is last.
+bool comesBefore(ElemKind elem, bool descending, Scalar a, Scalar b);
+
+} // namespace ptl::reference
