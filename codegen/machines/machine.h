@@ -10,7 +10,7 @@
 
 namespace ptl {
 
-struct CoreKind {
+struct MachineCore {
   std::string kind;
   int64_t count = 0; ///< 0: as many as the host has
 };
@@ -32,7 +32,7 @@ struct Machine {
   std::string summary;
   bool executable = false;
   std::vector<std::string> elementTypes;
-  std::vector<CoreKind> cores;
+  std::vector<MachineCore> cores;
   std::vector<MemorySpace> memories;
   std::optional<TilingDefaults> tiling;
 };

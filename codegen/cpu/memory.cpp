@@ -1,0 +1,113 @@
+#include "codegen/cpu/memory.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+Type pointerType(MLIRContext *context) { return LLVM::LLVMPointerType::get(context); }
+
+Value elementPointer(const Emit &e, Value base, Type element, Value index) {
+  Value offset = e.indexCast(index, e.b.getI64Type());
+  return e.b.create<LLVM::GEPOp>(e.loc, base.getType(), element, base, offset);
+}
+
+Value bytePointer(const Emit &e, Value base, Value bytes) {
+  return elementPointer(e, base, e.b.getI8Type(), bytes);
+}
+
+static unsigned alignmentOf(Type element) {
+  return std::max(1u, element.getIntOrFloatBitWidth() / 8);
+}
+
+Value loadRaw(const Emit &e, Value pointer, Type element, int64_t lanes, Value mask) {
+  unsigned alignment = alignmentOf(element);
+  if (!lanes)
+    return e.b.create<LLVM::LoadOp>(e.loc, element, pointer, alignment);
+  Type type = VectorType::get({lanes}, element);
+  if (!mask)
+    return e.b.create<LLVM::LoadOp>(e.loc, type, pointer, alignment);
+  return e.b.create<LLVM::MaskedLoadOp>(e.loc, type, pointer, mask, ValueRange{e.zero(type)},
+                                        alignment);
+}
+
+void storeRaw(const Emit &e, Value pointer, Value value, Value mask) {
+  unsigned alignment = alignmentOf(scalarOf(value.getType()));
+  if (mask)
+    e.b.create<LLVM::MaskedStoreOp>(e.loc, value, pointer, mask, alignment);
+  else
+    e.b.create<LLVM::StoreOp>(e.loc, value, pointer, alignment);
+}
+
+Value laneNumbers(const Emit &e, int64_t lanes) {
+  SmallVector<int64_t> numbers(lanes);
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    numbers[lane] = lane;
+  auto type = VectorType::get({lanes}, e.b.getIndexType());
+  return e.b.create<arith::ConstantOp>(e.loc, DenseIntElementsAttr::get(type, numbers));
+}
+
+// Lane numbers fit 32 bits, so the compare is as narrow as the data usually is.
+Value laneMask(const Emit &e, Value count, int64_t lanes) {
+  auto type = VectorType::get({lanes}, e.b.getI32Type());
+  SmallVector<int32_t> numbers(lanes);
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    numbers[lane] = lane;
+  Value steps = e.b.create<arith::ConstantOp>(e.loc, DenseIntElementsAttr::get(type, numbers));
+  Value limit = e.b.createOrFold<arith::MinSIOp>(e.loc, count, e.integer(count.getType(), lanes));
+  Value narrow = e.indexCast(limit, e.b.getI32Type());
+  return e.cmpi(arith::CmpIPredicate::slt, steps, e.splat(narrow, type));
+}
+
+static Value pointerVector(const Emit &e, Value base, Type element, Value indices) {
+  int64_t lanes = laneCount(indices.getType());
+  Type type = LLVM::getFixedVectorType(base.getType(), lanes);
+  Value offsets = e.indexCast(indices, e.b.getI64Type());
+  return e.b.create<LLVM::GEPOp>(e.loc, type, element, base, offsets);
+}
+
+static Value allLanes(const Emit &e, int64_t lanes) {
+  return e.integer(VectorType::get({lanes}, e.b.getI1Type()), -1);
+}
+
+Value gatherRaw(const Emit &e, Value base, Type element, Value indices, Value mask) {
+  int64_t lanes = laneCount(indices.getType());
+  Type type = VectorType::get({lanes}, element);
+  if (!mask)
+    mask = allLanes(e, lanes);
+  return e.b.create<LLVM::masked_gather>(e.loc, type, pointerVector(e, base, element, indices), mask,
+                                         ValueRange{e.zero(type)}, alignmentOf(element));
+}
+
+void scatterRaw(const Emit &e, Value base, Value value, Value indices, Value mask) {
+  Type element = scalarOf(value.getType());
+  if (!mask)
+    mask = allLanes(e, laneCount(indices.getType()));
+  e.b.create<LLVM::masked_scatter>(e.loc, value, pointerVector(e, base, element, indices), mask,
+                                   alignmentOf(element));
+}
+
+Value stackBuffer(const Emit &e, Type element, int64_t count) {
+  OpBuilder::InsertionGuard guard(e.b);
+  auto function = e.b.getInsertionBlock()->getParentOp();
+  while (!isa<func::FuncOp>(function))
+    function = function->getParentOp();
+  e.b.setInsertionPointToStart(&cast<func::FuncOp>(function).getBody().front());
+  return e.b.create<LLVM::AllocaOp>(e.loc, pointerType(e.b.getContext()), element, e.i64(count), 64);
+}
+
+Value emitScratch(const Emit &e, Value context, Value bytes) {
+  return e.call("ptl_rt_scratch", pointerType(e.b.getContext()),
+                {context, e.indexCast(bytes, e.b.getI64Type())});
+}
+
+Value emitScratchMark(const Emit &e, Value context) {
+  return e.call("ptl_rt_scratch_mark", e.b.getI64Type(), context);
+}
+
+void emitScratchRelease(const Emit &e, Value context, Value mark) {
+  e.call("ptl_rt_scratch_release", {}, {context, mark});
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,42 @@
+// Memory as the CPU target sees it: pointers, element strides, and vectors of storage elements.
+#pragma once
+
+#include "codegen/cpu/elem_cast.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace ptl::cpu {
+
+mlir::Type pointerType(mlir::MLIRContext *context);
+
+/// `base + index` elements of storage type `element`; `index` is an index or i64 value.
+mlir::Value elementPointer(const Emit &e, mlir::Value base, mlir::Type element, mlir::Value index);
+mlir::Value bytePointer(const Emit &e, mlir::Value base, mlir::Value bytes);
+
+/// `lanes` consecutive elements (0: one scalar) of storage type. Memory is aligned to its element
+/// only. With `mask`, lanes that are off read as zero and touch nothing.
+mlir::Value loadRaw(const Emit &e, mlir::Value pointer, mlir::Type element, int64_t lanes,
+                    mlir::Value mask = {});
+void storeRaw(const Emit &e, mlir::Value pointer, mlir::Value value, mlir::Value mask = {});
+
+/// A vector<lanes x i1>: lane l is on when l < count.
+mlir::Value laneMask(const Emit &e, mlir::Value count, int64_t lanes);
+/// The vector 0, 1, … of index type.
+mlir::Value laneNumbers(const Emit &e, int64_t lanes);
+
+/// Gathers base[indices[l]] (vector of index), scatters likewise.
+mlir::Value gatherRaw(const Emit &e, mlir::Value base, mlir::Type element, mlir::Value indices,
+                      mlir::Value mask = {});
+void scatterRaw(const Emit &e, mlir::Value base, mlir::Value value, mlir::Value indices,
+                mlir::Value mask = {});
+
+/// Memory on the stack of the present function, `count` elements, allocated at its entry.
+mlir::Value stackBuffer(const Emit &e, mlir::Type element, int64_t count);
+
+// --- calls of the runtime (runtime/kernel_abi.h) --------------------------------------------------
+
+mlir::Value emitScratch(const Emit &e, mlir::Value context, mlir::Value bytes);
+mlir::Value emitScratchMark(const Emit &e, mlir::Value context);
+void emitScratchRelease(const Emit &e, mlir::Value context, mlir::Value mark);
+
+} // namespace ptl::cpu

@@ -1,0 +1,95 @@
+#include "codegen/cpu/test_product.h"
+#include "codegen/cpu/test_jit.h"
+
+#include <cmath>
+#include <random>
+
+using namespace mlir;
+using namespace ptl::cpu;
+using namespace ptl::cpu::testing;
+
+namespace {
+
+struct Shape {
+  int64_t m, n, k;
+};
+
+const Shape shapes[] = {{0, 5, 7},  {5, 0, 7},   {5, 7, 0},    {1, 1, 1},      {14, 32, 16},
+                        {15, 33, 3}, {13, 31, 257}, {37, 100, 65}, {128, 256, 64}, {230, 70, 600}};
+
+template <typename In, typename Out> In makeValue(std::mt19937 &random) {
+  if constexpr (std::is_floating_point_v<In> || std::is_same_v<In, _Float16>)
+    return In(int(random() % 2001) - 1000) / In(512);
+  return In(random());
+}
+
+// Runs one product with the given storage orders and compares with plain loops; guards round C.
+template <typename In, typename Out>
+void checkProduct(const CompiledProduct &product, Shape s, bool transposeA, bool transposeB,
+                  double tolerance) {
+  std::mt19937 random(s.m * 131 + s.n * 17 + s.k);
+  std::vector<In> a(s.m * s.k + 1), b(s.k * s.n + 1);
+  for (auto &x : a)
+    x = makeValue<In, Out>(random);
+  for (auto &x : b)
+    x = makeValue<In, Out>(random);
+  int64_t cRow = s.n + 3;
+  std::vector<Out> c(s.m * cRow + 8, Out(2));
+  int64_t aRow = transposeA ? 1 : s.k, aColumn = transposeA ? s.m : 1;
+  int64_t bRow = transposeB ? 1 : s.n, bColumn = transposeB ? s.k : 1;
+  TestScratch scratch;
+  product.entry(&scratch, a.data(), aRow, aColumn, b.data(), bRow, bColumn, c.data(), cRow, s.m,
+                s.n, s.k);
+  for (int64_t i = 0; i < s.m; ++i)
+    for (int64_t j = 0; j < cRow; ++j) {
+      Out got = c[i * cRow + j];
+      if (j >= s.n) {
+        ASSERT_EQ(got, Out(2)) << "written outside of C at " << i << ", " << j;
+        continue;
+      }
+      if constexpr (std::is_integral_v<Out>) {
+        using Wide = std::make_unsigned_t<Out>;
+        Wide sum = 2;
+        for (int64_t k = 0; k < s.k; ++k)
+          sum += Wide(a[i * aRow + k * aColumn]) * Wide(b[k * bRow + j * bColumn]);
+        ASSERT_EQ(got, Out(sum)) << i << ", " << j;
+      } else {
+        double sum = 2, magnitude = 2;
+        for (int64_t k = 0; k < s.k; ++k) {
+          double term = double(a[i * aRow + k * aColumn]) * double(b[k * bRow + j * bColumn]);
+          sum += term, magnitude += std::abs(term);
+        }
+        ASSERT_LE(std::abs(got - sum), tolerance * magnitude) << i << ", " << j;
+      }
+    }
+}
+
+template <typename In, typename Out> void checkAll(Type element, double tolerance = 0) {
+  CompiledProduct product = compileProduct(testContext(), element, element);
+  for (Shape s : shapes)
+    for (int order = 0; order < 4; ++order) {
+      SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+                   " order " + std::to_string(order));
+      checkProduct<In, Out>(product, s, order & 1, order & 2, tolerance);
+    }
+}
+
+TEST(Microkernel, F32) { checkAll<float, float>(Float32Type::get(&testContext()), 1e-5); }
+TEST(Microkernel, F64) { checkAll<double, double>(Float64Type::get(&testContext()), 1e-14); }
+TEST(Microkernel, F16) { checkAll<_Float16, float>(Float16Type::get(&testContext()), 1e-5); }
+TEST(Microkernel, I8) { checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8)); }
+TEST(Microkernel, U8) {
+  checkAll<uint8_t, int32_t>(IntegerType::get(&testContext(), 8, IntegerType::Unsigned));
+}
+TEST(Microkernel, I32) { checkAll<int32_t, int32_t>(IntegerType::get(&testContext(), 32)); }
+
+TEST(Microkernel, NarrowerVectors) {
+  Processor processor = Processor::named("x86-64-v3");
+  EXPECT_EQ(processor.vectorBytes, 32);
+  Type f32 = Float32Type::get(&testContext());
+  CompiledProduct product = compileProduct(testContext(), f32, f32, processor);
+  for (Shape s : shapes)
+    checkProduct<float, float>(product, s, false, true, 1e-5);
+}
+
+} // namespace
