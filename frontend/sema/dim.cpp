@@ -38,8 +38,8 @@ bool MonomialGreater::operator()(const DimMonomial *a, const DimMonomial *b) con
     return false;
   if (a->degree != b->degree)
     return a->degree > b->degree;
-  auto [x, y] = std::mismatch(a->factors.begin(), a->factors.end(), b->factors.begin(),
-                              b->factors.end());
+  auto [x, y] =
+      std::mismatch(a->factors.begin(), a->factors.end(), b->factors.begin(), b->factors.end());
   // Equal degrees: neither list is a prefix of the other.
   if (x->atom != y->atom)
     return x->atom->id < y->atom->id;
@@ -66,7 +66,8 @@ TermMap toMap(Dim a) {
 
 } // namespace dims
 
-// ---- Dim -------------------------------------------------------------------------------------------
+// ---- Dim
+// -------------------------------------------------------------------------------------------
 
 std::span<const DimTerm> Dim::terms() const {
   return node_ ? std::span<const DimTerm>(node_->terms) : std::span<const DimTerm>();
@@ -93,7 +94,8 @@ std::optional<SymbolId> Dim::symbol() const {
 
 uint32_t Dim::id() const { return node_ ? node_->id : UINT32_MAX; }
 
-// ---- Interning -------------------------------------------------------------------------------------
+// ---- Interning
+// -------------------------------------------------------------------------------------
 
 const DimAtom *DimContext::Impl::atom(DimAtomKind kind, SymbolId symbol,
                                       std::vector<Dim> operands) {
@@ -189,7 +191,8 @@ bool DimContext::Impl::subtract(TermMap &work, int64_t factor, const DimMonomial
   return true;
 }
 
-// ---- Arithmetic ------------------------------------------------------------------------------------
+// ---- Arithmetic
+// ------------------------------------------------------------------------------------
 
 DimContext::DimContext() : impl_(std::make_unique<Impl>()) { impl_->one = impl_->monomial({}); }
 DimContext::~DimContext() = default;
@@ -296,7 +299,8 @@ Dim DimContext::substitute(Dim a, const DimSubstitution &map) {
   return result;
 }
 
-// ---- Walks -----------------------------------------------------------------------------------------
+// ---- Walks
+// -----------------------------------------------------------------------------------------
 
 static std::optional<int64_t> evaluateAtom(const DimAtom &atom, const DimLookup &lookup) {
   if (atom.kind == DimAtomKind::Symbol)

@@ -118,8 +118,9 @@ struct DimTerm {
 using DimSubstitution = std::map<SymbolId, Dim>;
 using DimLookup = std::function<std::optional<int64_t>(SymbolId)>;
 
-/// Owns symbols, atoms and polynomials. Every operation returns unknown if an operand is unknown, if
-/// a coefficient leaves int64, or if the result has more than `maxTerms` terms or degree `maxDegree`.
+/// Owns symbols, atoms and polynomials. Every operation returns unknown if an operand is unknown,
+/// if a coefficient leaves int64, or if the result has more than `maxTerms` terms or degree
+/// `maxDegree`.
 class DimContext {
 public:
   static constexpr size_t maxTerms = 64;

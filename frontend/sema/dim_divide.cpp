@@ -12,7 +12,8 @@ using namespace dims;
 /// Operands of one `min` or `max` beyond which nested ones are left nested.
 static constexpr size_t maxOperands = 8;
 
-// ---- Division --------------------------------------------------------------------------------------
+// ---- Division
+// --------------------------------------------------------------------------------------
 
 /// The q for which the remainder `c - q*d` is within `0..|d|`.
 static int64_t euclideanQuotient(int64_t c, int64_t d) {
@@ -72,8 +73,8 @@ static const DimMonomial *commonMonomial(DimContext &context, DimContext::Impl &
   return impl.monomial(std::move(common));
 }
 
-/// Divides all coefficients by g and all monomials by m; the constant rounds down, which is right for
-/// a dividend whose divisor is cancelled likewise.
+/// Divides all coefficients by g and all monomials by m; the constant rounds down, which is right
+/// for a dividend whose divisor is cancelled likewise.
 static Dim cancel(DimContext &context, DimContext::Impl &impl, Dim a, int64_t g,
                   const DimMonomial *m) {
   std::vector<DimTerm> terms;
@@ -135,7 +136,8 @@ Dim DimContext::floorDiv(Dim a, Dim b) {
   return add(whole, atomDim(*impl_->atom(DimAtomKind::FloorDiv, {}, {rest, b})));
 }
 
-// ---- min and max -----------------------------------------------------------------------------------
+// ---- min and max
+// -----------------------------------------------------------------------------------
 
 /// The operands of `rest + min(x, y)` are `rest + x, rest + y`.
 static bool flattenOne(DimContext &context, DimAtomKind kind, std::vector<Dim> &operands) {
@@ -201,7 +203,8 @@ Dim DimContext::minMax(DimAtomKind kind, std::vector<Dim> operands) {
   return add(common, atomDim(*impl_->atom(kind, {}, std::move(operands))));
 }
 
-// ---- Bounds by kind --------------------------------------------------------------------------------
+// ---- Bounds by kind
+// --------------------------------------------------------------------------------
 
 static std::optional<int64_t> plainBound(const DimContext &context, const DimAtom &atom) {
   switch (atom.kind) {

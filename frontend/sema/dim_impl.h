@@ -83,9 +83,7 @@ inline bool addProduct(int64_t &c, int64_t a, int64_t b) {
 }
 
 /// Quotient toward minus infinity, for b > 0.
-inline int64_t floorQuotient(int64_t a, int64_t b) {
-  return a / b - (a % b < 0 ? 1 : 0);
-}
+inline int64_t floorQuotient(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 /// The terms but the constant one, and the constant.
 struct Split {

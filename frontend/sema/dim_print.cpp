@@ -1,5 +1,5 @@
-// PTL spelling of dimensions. The normal form knows one division; here `cdiv` and `%` are found again:
-// both are tried for each division, and taken where they make the sum shorter.
+// PTL spelling of dimensions. The normal form knows one division; here `cdiv` and `%` are found
+// again: both are tried for each division, and taken where they make the sum shorter.
 #include "frontend/sema/dim.h"
 #include "frontend/sema/dim_impl.h"
 
@@ -88,9 +88,7 @@ std::string Printer::call(const char *name, const std::vector<Dim> &operands) {
   return text + ")";
 }
 
-Dim Printer::plus(Dim a, int64_t constant) {
-  return context_.add(a, context_.constant(constant));
-}
+Dim Printer::plus(Dim a, int64_t constant) { return context_.add(a, context_.constant(constant)); }
 
 std::string Printer::atom(const DimAtom &atom) {
   switch (atom.kind) {
@@ -168,8 +166,7 @@ bool Printer::takeCeiling(TermMap &work, const DimAtom &division, std::vector<Sp
     if (constant == work.end() || (constant->second < 0) != (coefficient < 0))
       continue;
     Spelled spelled{coefficient, factors(*factor), factor->degree + 1};
-    spelled.factors.push_back(
-        call("cdiv", {plus(division.operands[0], 1), division.operands[1]}));
+    spelled.factors.push_back(call("cdiv", {plus(division.operands[0], 1), division.operands[1]}));
     constant->second -= coefficient;
     if (constant->second == 0)
       work.erase(constant);
@@ -208,8 +205,8 @@ bool Printer::takeShifted(TermMap &work, const DimAtom &division, std::vector<Sp
       continue;
     rest.erase(monomial);
     Spelled spelled{coefficient, factors(*factor), factor->degree + 1};
-    std::string text = operand(context_.termsDim(std::move(dividend)), false) + "/" +
-                       std::to_string(*divisor);
+    std::string text =
+        operand(context_.termsDim(std::move(dividend)), false) + "/" + std::to_string(*divisor);
     spelled.factors.push_back(factor->isOne() ? text : "(" + text + ")");
     out.push_back(std::move(spelled));
     work = std::move(rest);

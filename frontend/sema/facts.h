@@ -1,9 +1,10 @@
 // What is known about dimensions at one place of a program, and proofs from it.
 //
-// The rules are those of the language: dimensions are >= 0, tunables and tile sizes >= 1; equal means
-// that the difference normalises to 0 after rewriting with the equations and divisibilities; `<=` is
-// shown by linear elimination in which products of symbols are opaque. All is bounded: a limit gives
-// Unknown, never a wrong answer or a long wait, and the same question gets the same answer.
+// The rules are those of the language: dimensions are >= 0, tunables and tile sizes >= 1; equal
+// means that the difference normalises to 0 after rewriting with the equations and divisibilities;
+// `<=` is shown by linear elimination in which products of symbols are opaque. All is bounded: a
+// limit gives Unknown, never a wrong answer or a long wait, and the same question gets the same
+// answer.
 #pragma once
 
 #include "frontend/sema/dim.h"
@@ -40,6 +41,8 @@ struct Verdict {
   bool isFalse() const { return proof == Proof::False; }
 };
 
+using AllowedSymbols = std::function<bool(SymbolId)>;
+
 /// A range made by `tiles(lo..hi, size)`; `start`, `len` and `count` are its symbols.
 struct TilesRange {
   SymbolId start, len, count;
@@ -55,12 +58,13 @@ struct LoopRange {
   Span span;
 };
 
-/// An immutable set of facts: adding yields a larger set and leaves this one as it is, so a scope is a
-/// copy (one pointer). All its dimensions belong to one `DimContext`, which outlives it; a set and its
-/// copies are used by one thread. Facts and questions with unknown operands are ignored and hold.
+/// An immutable set of facts: adding yields a larger set and leaves this one as it is, so a scope
+/// is a copy (one pointer). All its dimensions belong to one `DimContext`, which outlives it; a set
+/// and its copies are used by one thread. Facts and questions with unknown operands are ignored and
+/// hold.
 class FactSet {
 public:
-  explicit FactSet(DimContext &context) : context_(&context) {}
+  explicit FactSet(DimContext &context);
 
   DimContext &context() const { return *context_; }
 
@@ -88,11 +92,11 @@ public:
   std::optional<int64_t> lowerBound(Dim a) const;
   /// A bound of `a` from above whose symbols all are `allowed`: the capacity in terms of tunables,
   /// constants and static dimensions. The simplest one found; unknown if there is none.
-  Dim symbolicUpperBound(Dim a, const std::function<bool(SymbolId)> &allowed) const;
-  Dim symbolicLowerBound(Dim a, const std::function<bool(SymbolId)> &allowed) const;
+  Dim symbolicUpperBound(Dim a, const AllowedSymbols &allowed) const;
+  Dim symbolicLowerBound(Dim a, const AllowedSymbols &allowed) const;
 
-  /// The normal form of `a` under the equations: equal pointers mean equal under the facts. For keys
-  /// and comparison only; it may name symbols that the program does not have.
+  /// The normal form of `a` under the equations: equal pointers mean equal under the facts. For
+  /// keys and comparison only; it may name symbols that the program does not have.
   Dim reduce(Dim a) const;
 
   /// Whether both are copies of one set, to which nothing was added since.
@@ -117,12 +121,12 @@ private:
 /// `K % 16 == 0`, `N <= M`.
 std::string toString(const DimContext &context, Relation relation, Dim a, Dim b);
 
-/// Why the verdict is as it is, as a clause without a full stop: "`N + 1` is always 1 more than `N`",
-/// "it follows from `K % 16 == 0`", "nothing relates `S` and `T`".
+/// Why the verdict is as it is, as a clause without a full stop: "`N + 1` is always 1 more than
+/// `N`", "it follows from `K % 16 == 0`", "nothing relates `S` and `T`".
 std::string explain(const FactSet &facts, const Verdict &verdict);
 
-/// For an unknown verdict: the relation that would settle it, in terms of dimensions and scalars where
-/// the ends of ranges allow.
+/// For an unknown verdict: the relation that would settle it, in terms of dimensions and scalars
+/// where the ends of ranges allow.
 struct MissingFact {
   std::string text;     ///< `N <= M`
   bool isWhere = false; ///< speaks of dimensions and tunables only: fits `where`, else `assert`

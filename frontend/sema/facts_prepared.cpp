@@ -1,0 +1,226 @@
+#include "frontend/sema/facts_prepared.h"
+
+#include <numeric>
+
+namespace ptl {
+
+using Prepared = FactSet::Prepared;
+
+static bool mentions(Dim a, SymbolId symbol) {
+  bool found = false;
+  forEachSymbol(a, [&](SymbolId other) { found = found || other == symbol; });
+  return found;
+}
+
+/// Symbols that stand for others go first, so that normal forms speak of parameters.
+static int rank(SymbolKind kind) {
+  switch (kind) {
+  case SymbolKind::RangeStart:
+    return 6;
+  case SymbolKind::RangeLen:
+    return 5;
+  case SymbolKind::LoopIndex:
+    return 4;
+  case SymbolKind::ScalarValue:
+    return 3;
+  case SymbolKind::RangeCount:
+    return 2;
+  case SymbolKind::DimensionParam:
+    return 1;
+  case SymbolKind::Tunable:
+    return 0;
+  }
+  return 0;
+}
+
+/// A symbol that occurs in `a` only as a term of its own with coefficient 1 or -1, and not in `b`.
+static std::optional<DimTerm> isolable(const DimContext &context, Dim a, Dim b) {
+  std::optional<DimTerm> best;
+  std::pair<int, uint32_t> bestRank;
+  for (const DimTerm &term : a.terms()) {
+    if (term.monomial->degree != 1 || (term.coefficient != 1 && term.coefficient != -1))
+      continue;
+    const DimAtom &atom = *term.monomial->factors[0].atom;
+    if (atom.kind != DimAtomKind::Symbol || mentions(b, atom.symbol))
+      continue;
+    std::pair<int, uint32_t> candidate{rank(context.symbol(atom.symbol).kind), atom.symbol.index};
+    if (best && candidate < bestRank)
+      continue;
+    size_t occurrences = 0;
+    for (const DimTerm &other : a.terms())
+      for (const DimFactor &factor : other.monomial->factors) {
+        occurrences += factor.atom == &atom;
+        for (Dim operand : factor.atom->operands)
+          occurrences += mentions(operand, atom.symbol) ? 1 : 0;
+      }
+    if (occurrences != 1)
+      continue;
+    best = term;
+    bestRank = candidate;
+  }
+  return best;
+}
+
+Dim Prepared::reduce(Dim a, FactMask &from) const {
+  if (rewrites.empty())
+    return a;
+  bool touched = false;
+  forEachSymbol(a, [&](SymbolId symbol) {
+    if (auto found = rewrites.find(symbol); found != rewrites.end()) {
+      from |= found->second.from;
+      touched = true;
+    }
+  });
+  return touched ? context->substitute(a, substitution) : a;
+}
+
+void Prepared::take(const Fact &fact, Dim onlyIfDivides) {
+  size_t position = count++;
+  if (onlyIfDivides) {
+    waiting.push_back({onlyIfDivides, fact, position});
+  } else {
+    FactMask from;
+    if (position < from.size())
+      from.set(position);
+    takeRelation(fact, from);
+  }
+  settleWaiting();
+}
+
+void Prepared::takeRelation(const Fact &fact, FactMask from) {
+  switch (fact.relation) {
+  case Relation::Equal: {
+    Dim zero = reduce(context->sub(fact.a, fact.b), from);
+    return takeZero(zero, from);
+  }
+  case Relation::LessEqual: {
+    Dim value = reduce(context->sub(fact.b, fact.a), from);
+    return takeNonNegative(value, from);
+  }
+  case Relation::Divides: {
+    Dim of = reduce(fact.b, from), value = reduce(fact.a, from);
+    return takeMultiple(value, of, from);
+  }
+  }
+}
+
+void Prepared::takeZero(Dim value, FactMask from) {
+  if (!value || value.isConstant(0))
+    return;
+  if (std::optional<DimTerm> term = isolable(*context, value, context->constant(0))) {
+    SymbolId symbol = term->monomial->factors[0].atom->symbol;
+    Dim rest = context->sub(value, context->termsDim({*term}));
+    return rewrite(symbol, context->scale(rest, -term->coefficient), from);
+  }
+  zero.push_back({value, from});
+}
+
+void Prepared::takeNonNegative(Dim value, FactMask from) {
+  if (!value || context->isPlainlyNonNegative(value))
+    return;
+  nonNegative.push_back({value, from});
+  // `a <= min(x, y)` is `a <= x` and `a <= y`; `max(x, y) <= b` likewise.
+  for (const DimTerm &term : value.terms()) {
+    if (term.monomial->degree != 1)
+      continue;
+    const DimAtom &atom = *term.monomial->factors[0].atom;
+    bool splits = (atom.kind == DimAtomKind::Min && term.coefficient > 0) ||
+                  (atom.kind == DimAtomKind::Max && term.coefficient < 0);
+    if (!splits)
+      continue;
+    Dim rest = context->sub(value, context->termsDim({term}));
+    for (Dim operand : atom.operands)
+      takeNonNegative(context->add(rest, context->scale(operand, term.coefficient)), from);
+    return;
+  }
+}
+
+/// `value % of == 0` gives `value == of*z` for an integer z of its own: with it, a symbol of
+/// `value` can be rewritten everywhere, so that all that follows from the divisibility normalises.
+void Prepared::takeMultiple(Dim value, Dim of, FactMask from) {
+  Dim remainder = context->mod(value, of);
+  if (!remainder || remainder.isConstant(0))
+    return;
+  int64_t g = of.constant().value_or(0);
+  bool single = value.terms().size() == 1 && g != 0;
+  for (const DimTerm &term : value.terms())
+    g = std::gcd(g, term.coefficient);
+  if (g > 1 && of.isConstant())
+    return takeMultiple(context->floorDiv(value, context->constant(g)),
+                        context->floorDiv(of, context->constant(g)), from);
+  if (single && value.terms()[0].coefficient != 1)
+    return takeMultiple(context->monomialDim(*value.terms()[0].monomial), of, from);
+  if (isolable(*context, value, of)) {
+    bool isCount = context->isPlainlyNonNegative(value);
+    SymbolId quotient =
+        context->addSymbol(context->toString(context->floorDiv(value, of)),
+                           isCount ? SymbolKind::RangeCount : SymbolKind::ScalarValue);
+    Dim product = context->mul(of, context->symbolDim(quotient));
+    std::optional<DimTerm> term = isolable(*context, value, of);
+    Dim rest = context->sub(value, context->termsDim({*term}));
+    // sign*symbol + rest == product
+    Dim solved = context->scale(context->sub(product, rest), term->coefficient);
+    return rewrite(term->monomial->factors[0].atom->symbol, solved, from);
+  }
+  multiples.push_back({value, of, from});
+  zero.push_back({remainder, from});
+}
+
+void Prepared::rewrite(SymbolId symbol, Dim value, FactMask from) {
+  if (!value)
+    return;
+  DimSubstitution step{{symbol, value}};
+  auto update = [&](Dim &dim, FactMask &mask) {
+    if (!mentions(dim, symbol))
+      return;
+    Dim updated = context->substitute(dim, step);
+    if (!updated)
+      return;
+    dim = updated;
+    mask |= from;
+  };
+  for (auto &[other, known] : rewrites) {
+    update(known.value, known.from);
+    substitution[other] = known.value;
+  }
+  rewrites[symbol] = {value, from};
+  substitution[symbol] = value;
+  for (Known &known : nonNegative)
+    update(known.value, known.from);
+  for (Multiple &known : multiples) {
+    update(known.value, known.from);
+    update(known.of, known.from);
+  }
+  // Solved equations may become solvable again, and what the kind of the symbol said must be kept.
+  std::vector<Known> again = std::move(zero);
+  zero.clear();
+  if (std::optional<int64_t> bound = context->plainLowerBound(context->symbolDim(symbol)))
+    takeNonNegative(context->sub(value, context->constant(*bound)), from);
+  for (Known &known : again) {
+    update(known.value, known.from);
+    takeZero(known.value, known.from);
+  }
+}
+
+void Prepared::settleWaiting() {
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    FactMask from;
+    Dim extent = reduce(waiting[i].extent, from), size = reduce(waiting[i].fact.b, from);
+    bool holds = context->mod(extent, size).isConstant(0);
+    for (const Multiple &known : multiples)
+      if (!holds && known.value == extent && known.of == size) {
+        from |= known.from;
+        holds = true;
+      }
+    if (!holds)
+      continue;
+    Waiting settled = waiting[i];
+    waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(i));
+    if (settled.position < from.size())
+      from.set(settled.position);
+    takeRelation(settled.fact, from);
+    i = static_cast<size_t>(-1); // a rewrite may settle earlier ones
+  }
+}
+
+} // namespace ptl

@@ -1,0 +1,48 @@
+// Proofs from prepared facts: builds the linear rows that a question needs and eliminates.
+#pragma once
+
+#include "frontend/sema/facts_linear.h"
+#include "frontend/sema/facts_prepared.h"
+
+namespace ptl {
+
+/// Asks about dimensions in normal form under the facts (`Prepared::reduce`). `from` collects the
+/// facts that a successful proof rests on.
+class FactProver {
+public:
+  /// `depth` bounds the proofs that a proof may ask for.
+  explicit FactProver(const FactSet::Prepared &facts, int depth = 2)
+      : facts_(facts), context_(*facts.context), depth_(depth) {}
+
+  bool isNonNegative(Dim a, FactMask &from);
+  bool isZero(Dim a, FactMask &from);
+  bool isNeverZero(Dim a, FactMask &from);
+  std::optional<int64_t> greatest(Dim a);
+
+private:
+  struct Assumption {
+    Dim value;
+    bool isZero = false;                ///< `value == 0`, else `value >= 0`
+    const DimAtom *chosenFor = nullptr; ///< the `min` or `max` of a case split that it belongs to
+  };
+  struct System;
+
+  /// Whether the assumptions contradict the facts.
+  bool refutes(std::vector<Assumption> assumptions, FactMask &from, int splits);
+  bool refutesCases(const std::vector<Assumption> &assumptions, const DimAtom &atom, FactMask &from,
+                    int splits);
+  void addKnowledge(System &system);
+  void addFacts(System &system, std::vector<bool> &usedNonNegative, std::vector<bool> &usedZero);
+  void addProducts(System &system);
+  void know(System &system, const DimMonomial &monomial);
+  void knowDivision(System &system, const DimAtom &atom, Dim rest);
+  void knowChoice(System &system, const DimAtom &atom, Dim rest);
+  void fill(System &system, bool withProducts);
+
+  const FactSet::Prepared &facts_;
+  DimContext &context_;
+  int depth_;
+  int attempts_ = 0;
+};
+
+} // namespace ptl
