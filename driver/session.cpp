@@ -169,7 +169,10 @@ ExitCode Session::finish(ExitCode code) {
                       [&](const Diagnostic &each) { return each.severity == severity; }));
   };
   size_t errors = count(Severity::Error), warnings = count(Severity::Warning);
-  if (!document && render.format == DiagnosticFormat::Human && errors + warnings > 0) {
+  // A single problem that lies in no source needs no count.
+  bool counted = std::any_of(shown.begin(), shown.end(),
+                             [](const Diagnostic &each) { return each.span.file != kNoFile; });
+  if (render.format == DiagnosticFormat::Human && counted && errors + warnings > 0) {
     text += "\n";
     if (errors)
       text += countOf(errors, "error");

@@ -12,7 +12,7 @@ static void printMachine(const Machine &machine) {
   for (const std::string &type : machine.elementTypes)
     std::printf(" %s", type.c_str());
   std::printf("\n  cores         ");
-  for (const CoreKind &core : machine.cores)
+  for (const MachineCore &core : machine.cores)
     std::printf(core.count ? " %s x %lld" : " %s, as many as the host has", core.kind.c_str(),
                 static_cast<long long>(core.count));
   std::printf("\n  memories      ");
