@@ -30,6 +30,13 @@ const Json &listOf(const Json &json, const char *key) {
   return found != json.end() && found->is_array() ? *found : none;
 }
 
+/// The object of that name; empty if there is none.
+const Json &objectOf(const Json &json, const char *key) {
+  static const Json none = Json::object();
+  auto found = json.find(key);
+  return found != json.end() && found->is_object() ? *found : none;
+}
+
 template <typename T> int indexOfName(const std::vector<T> &rows, const std::string &name) {
   auto found = std::find_if(rows.begin(), rows.end(), [&](const T &row) { return row.name == name; });
   return found == rows.end() ? -1 : static_cast<int>(found - rows.begin());
@@ -232,13 +239,13 @@ private:
       variant.elems.resize(entry_->types.size());
       if (source.contains("leading"))
         variant.leading = numberOf(source, "leading");
-      for (auto &[name, value] : source.value("static", Json::object()).items()) {
+      for (auto &[name, value] : objectOf(source, "static").items()) {
         int dim = indexOfName(entry_->dims, name);
         if (dim < 0 || !value.is_number_integer())
           return fail("a variant fixes `" + name + "`, which is no dimension");
         variant.statics[dim] = value.get<int64_t>();
       }
-      for (auto &[name, value] : source.value("elems", Json::object()).items()) {
+      for (auto &[name, value] : objectOf(source, "elems").items()) {
         auto type = std::find(entry_->types.begin(), entry_->types.end(), name);
         auto elem = value.is_string() ? elemFromName(value.get<std::string>()) : std::nullopt;
         if (type == entry_->types.end() || !elem)

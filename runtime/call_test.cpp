@@ -1,0 +1,244 @@
+// Calls through ptl.h into the library that testdata/sample_library.c makes.
+#include "runtime/dlpack.h"
+#include "runtime/emit_header.h"
+#include "runtime/include/ptl.h"
+
+#include <cmath>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <vector>
+
+namespace ptl::rt {
+namespace {
+
+class CallTest : public testing::Test {
+protected:
+  void SetUp() override { ASSERT_EQ(ptl_open(PTL_TEST_LIBRARY, &library_), PTL_OK) << ptl_last_error(); }
+  void TearDown() override { ptl_close(library_); }
+
+  int32_t call(const char *name, std::vector<const PtlArray *> arrays,
+               std::vector<PtlScalar> scalars = {}, std::vector<PtlDim> dims = {}) {
+    return ptl_call(ptl_find(library_, name), arrays.data(), int32_t(arrays.size()), scalars.data(),
+                    int32_t(scalars.size()), dims.data(), int32_t(dims.size()));
+  }
+  template <typename T>
+  const PtlArray *dense(PtlElem elem, std::vector<T> &data, std::vector<int64_t> extents) {
+    views_.push_back(std::make_unique<PtlView>());
+    return ptl_view_dense(views_.back().get(), elem, data.data(), int32_t(extents.size()),
+                          extents.data());
+  }
+  std::vector<PtlScalar> scaleBy(float factor, int64_t shift) {
+    std::vector<PtlScalar> scalars(2);
+    scalars[0].f32 = factor;
+    scalars[1].i64 = shift;
+    return scalars;
+  }
+
+  PtlLibrary *library_ = nullptr;
+  std::vector<std::unique_ptr<PtlView>> views_;
+};
+
+TEST_F(CallTest, Query) {
+  ASSERT_EQ(ptl_entry_count(library_), 5);
+  const PtlEntry *entry = ptl_entry(library_, 1);
+  EXPECT_STREQ(ptl_entry_name(entry), "widen");
+  EXPECT_EQ(ptl_param_count(entry), 2);
+  EXPECT_EQ(ptl_output_count(entry), 1);
+  PtlParam param;
+  ASSERT_EQ(ptl_param(entry, 1, &param), PTL_OK);
+  EXPECT_STREQ(param.shape, "[.., 2*C + 1]");
+  EXPECT_EQ(param.elem, -1);
+  EXPECT_EQ(param.rank, -1);
+  EXPECT_EQ(param.kind, PTL_PARAM_OUTPUT);
+  EXPECT_STREQ(ptl_variant(entry, 1), "T=f32 ..=2");
+  EXPECT_EQ(ptl_entry(library_, 5), nullptr);
+  EXPECT_EQ(ptl_find(library_, "nothing"), nullptr);
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl: no entry `nothing`; there is: double_rows, widen, scale, gather, fill");
+  EXPECT_TRUE(ptl_dim_is_static(ptl_entry(library_, 0), 1));
+  EXPECT_STREQ(ptl_where(ptl_entry(library_, 2), 0), "N % 4 == 0");
+}
+
+TEST_F(CallTest, RunsOnAllThreads) {
+  std::vector<float> x(1000 * 8), y(x.size());
+  std::iota(x.begin(), x.end(), 0.0f);
+  ASSERT_EQ(call("double_rows", {dense(PTL_F32, x, {1000, 8}), dense(PTL_F32, y, {1000, 8})}), PTL_OK)
+      << ptl_last_error();
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(y[i], 2 * x[i]);
+}
+
+TEST_F(CallTest, EmptyArraysNeedNoData) {
+  std::vector<float> none;
+  EXPECT_EQ(call("double_rows", {dense(PTL_F32, none, {0, 8}), dense(PTL_F32, none, {0, 8})}), PTL_OK);
+}
+
+TEST_F(CallTest, MissingVariant) {
+  std::vector<float> x(6), y(6);
+  EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {2, 3}), dense(PTL_F32, y, {2, 3})}), PTL_ERROR_VARIANT);
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl:3: `double_rows`: no variant for C=3; compiled are: C=4; C=8");
+  EXPECT_STREQ(ptl_missing_variant(), "C=3");
+}
+
+TEST_F(CallTest, ShapesThatContradict) {
+  std::vector<float> x(8), y(8);
+  EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {2, 4}), dense(PTL_F32, y, {1, 4})}), PTL_ERROR_SHAPE);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:3: `double_rows`: output `y: f32[R, C]` has extent 1 on "
+                                 "axis 0, but `R` is 2 (from axis 0 of `x`)");
+  EXPECT_EQ(ptl_last_failure()->line, 3);
+  EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {8}), dense(PTL_F32, y, {8})}), PTL_ERROR_RANK);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:3: `double_rows`: parameter `x: f32[R, C]` has 2 axes, the "
+                                 "argument has 1, its shape is [8]");
+}
+
+TEST_F(CallTest, ElementTypesAndAlignment) {
+  std::vector<double> wide(4);
+  std::vector<float> y(5);
+  EXPECT_EQ(call("double_rows", {dense(PTL_F64, wide, {1, 4}), dense(PTL_F32, y, {1, 4})}), PTL_ERROR_ELEM);
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl:3: `double_rows`: parameter `x: f32[R, C]` is given `f64` elements");
+  PtlView crooked;
+  int64_t extents[] = {1, 4};
+  const PtlArray *x = ptl_view_dense(&crooked, PTL_F32, reinterpret_cast<char *>(y.data()) + 1, 2, extents);
+  EXPECT_EQ(call("double_rows", {x, dense(PTL_F32, y, {1, 4})}), PTL_ERROR_ALIGNMENT);
+}
+
+TEST_F(CallTest, StridesAndOverlap) {
+  std::vector<float> x(16), y(16);
+  PtlView wide;
+  int64_t extents[] = {2, 4}, strides[] = {8, 1};
+  const PtlArray *strided = ptl_view_strided(&wide, PTL_F32, x.data(), 2, extents, strides);
+  EXPECT_EQ(call("double_rows", {strided, dense(PTL_F32, y, {2, 4})}), PTL_ERROR_STRIDES);
+  const PtlArray *in = dense(PTL_F32, x, {2, 4});
+  EXPECT_EQ(call("double_rows", {in, in}), PTL_ERROR_OVERLAP);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:3: `double_rows`: `y`, which is written, overlaps the "
+                                 "memory of `x`");
+}
+
+TEST_F(CallTest, LeadingAxesAndTypeParameters) {
+  std::vector<float> x{1, 2, 3, 4}, y(10);
+  ASSERT_EQ(call("widen", {dense(PTL_F32, x, {2, 2}), dense(PTL_F32, y, {2, 5})}), PTL_OK) << ptl_last_error();
+  EXPECT_EQ(y, (std::vector<float>{1, 2, -1, -1, -1, 3, 4, -1, -1, -1}));
+  EXPECT_EQ(call("widen", {dense(PTL_F32, x, {2, 2}), dense(PTL_F32, y, {2, 4})}), PTL_ERROR_SHAPE);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:9: `widen`: output `result: T[.., 2*C + 1]` has extent 4 on axis 1, but "
+                                 "`2*C + 1` is 5; `C` is 2 (from axis 1 of `x`)");
+  EXPECT_EQ(call("widen", {dense(PTL_F32, x, {2, 2}), dense(PTL_F32, y, {1, 5})}), PTL_ERROR_SHAPE);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:9: `widen`: output `result: T[.., 2*C + 1]` has the leading extents [1], but `..` is "
+                                 "[2] (from `x`)");
+  EXPECT_EQ(call("widen", {dense(PTL_F32, x, {4}), dense(PTL_F32, y, {9})}), PTL_ERROR_VARIANT);
+  EXPECT_STREQ(ptl_missing_variant(), "T=f32 ..=0");
+}
+
+TEST_F(CallTest, Infer) {
+  std::vector<float> x(6);
+  const PtlArray *arrays[] = {dense(PTL_F32, x, {1, 3, 2})};
+  PtlView output;
+  ASSERT_EQ(ptl_infer(ptl_find(library_, "widen"), arrays, 1, nullptr, 0, nullptr, 0, &output), PTL_OK);
+  EXPECT_EQ(output.array.elem, PTL_F32);
+  ASSERT_EQ(output.array.rank, 3);
+  EXPECT_EQ(output.array.extents[2], 5);
+  EXPECT_EQ(output.array.strides[0], 15);
+}
+
+TEST_F(CallTest, WheresScalarsStridesAndInout) {
+  std::vector<float> x{1, 0, 2, 0, 3, 0, 4, 0};
+  PtlView view;
+  int64_t extent[] = {4}, stride[] = {2};
+  const PtlArray *everySecond = ptl_view_strided(&view, PTL_F32, x.data(), 1, extent, stride);
+  ASSERT_EQ(call("scale", {everySecond}, scaleBy(10, 1)), PTL_OK) << ptl_last_error();
+  EXPECT_EQ(x, (std::vector<float>{11, 0, 21, 0, 31, 0, 41, 0}));
+  EXPECT_EQ(call("scale", {everySecond}, scaleBy(-1, 0)), PTL_ERROR_WHERE);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:22: `scale`: requires `factor > 0.0`");
+  EXPECT_EQ(call("scale", {dense(PTL_F32, x, {7})}, scaleBy(1, 0)), PTL_ERROR_WHERE);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:21: `scale`: requires `N % 4 == 0`: `N` is 7 (from axis 0 of `x`)");
+  EXPECT_EQ(call("scale", {dense(PTL_F32, x, {8})}), PTL_ERROR_ARGUMENT);
+}
+
+TEST_F(CallTest, FailuresInsideSayWhere) {
+  std::vector<float> x{1, 2, std::nanf(""), 4};
+  EXPECT_EQ(call("scale", {dense(PTL_F32, x, {4})}, scaleBy(1, 0)), PTL_ERROR_ASSERT);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:24: `scale`: x[2] is nan");
+}
+
+TEST_F(CallTest, FactsAboutData) {
+  std::vector<double> table{0, 10, 20, 30}, y(3);
+  std::vector<int32_t> good{0, 2, 3}, far{0, 1, 9}, twice{1, 1, 2}, falling{2, 1, 3};
+  auto gather = [&](std::vector<int32_t> &idx) {
+    return call("gather", {dense(PTL_F64, table, {4}), dense(PTL_I32, idx, {3}), dense(PTL_F64, y, {3})});
+  };
+  ASSERT_EQ(gather(good), PTL_OK) << ptl_last_error();
+  EXPECT_EQ(y, (std::vector<double>{0, 20, 30}));
+  EXPECT_EQ(gather(far), PTL_ERROR_WHERE);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:31: `gather`: requires `all(idx < V)`: element 2 is 9; `V` is 4 (from "
+                                 "axis 0 of `table`)");
+  EXPECT_EQ(gather(twice), PTL_ERROR_WHERE);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:31: `gather`: requires `unique(idx)`: 1 occurs more than once");
+  EXPECT_EQ(gather(falling), PTL_ERROR_WHERE);
+}
+
+TEST_F(CallTest, DimensionsByName) {
+  std::vector<int64_t> y(3);
+  std::vector<PtlScalar> value(1);
+  value[0].i64 = 7;
+  EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value), PTL_ERROR_UNBOUND);
+  ASSERT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value, {{"N", 3}}), PTL_OK) << ptl_last_error();
+  EXPECT_EQ(y, (std::vector<int64_t>{7, 7, 7}));
+  EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value, {{"N", 4}}), PTL_ERROR_SHAPE);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:40: `fill`: output `y: i64[N]` has extent 3 on axis 0, but `N` is 4 (given "
+                                 "by name)");
+  EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value, {{"Q", 4}}), PTL_ERROR_NAME);
+  EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value, {{"N", -4}}), PTL_ERROR_SHAPE);
+}
+
+TEST_F(CallTest, NullPointersAreRefused) {
+  EXPECT_EQ(ptl_call(nullptr, nullptr, 0, nullptr, 0, nullptr, 0), PTL_ERROR_ARGUMENT);
+  EXPECT_EQ(call("double_rows", {nullptr, nullptr}), PTL_ERROR_ARGUMENT);
+  EXPECT_EQ(ptl_open("/no/such/library.so", &library_), PTL_ERROR_LOAD);
+  EXPECT_EQ(library_, nullptr);
+}
+
+TEST_F(CallTest, DlpackTensorsAreViews) {
+  std::vector<float> data(8);
+  int64_t shape[] = {1, 4};
+  DlTensor tensor{data.data(), 1, 0, 2, 2, 32, 1, shape, nullptr, 16};
+  PtlView view;
+  ASSERT_EQ(ptl_view_dlpack(&view, &tensor), PTL_OK);
+  EXPECT_EQ(view.array.data, data.data() + 4);
+  EXPECT_EQ(view.array.elem, PTL_F32);
+  EXPECT_EQ(view.array.strides[0], 4);
+  tensor.typeLanes = 4;
+  EXPECT_EQ(ptl_view_dlpack(&view, &tensor), PTL_ERROR_ELEM);
+  tensor.typeLanes = 1;
+  tensor.deviceType = 2;
+  EXPECT_EQ(ptl_view_dlpack(&view, &tensor), PTL_ERROR_ARGUMENT);
+}
+
+TEST_F(CallTest, GeneratedHeaderCompilesAndCalls) {
+  std::string problem;
+  std::optional<Manifest> manifest = parseManifest(ptl_manifest_text(library_), problem);
+  ASSERT_TRUE(manifest) << problem;
+  std::string folder = testing::TempDir();
+  std::ofstream(folder + "/sample.h") << emitHeader(*manifest, "sample.h");
+  std::ofstream(folder + "/use.c") << R"(#include "sample.h"
+#include <stdio.h>
+int main(int argc, char **argv) {
+  PtlLibrary *library;
+  if (argc != 2 || ptl_open(argv[1], &library) != PTL_OK) return 1;
+  float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[8];
+  if (double_rows(library, 2, 4, x, y) != PTL_OK) { puts(ptl_last_error()); return 2; }
+  int64_t filled[3];
+  if (fill(library, 3, 5, filled) != PTL_OK) { puts(ptl_last_error()); return 3; }
+  ptl_close(library);
+  return y[7] == 16 && filled[2] == 5 ? 0 : 4;
+}
+)";
+  std::string command = "cd " + folder + " && " PTL_TEST_CC " -std=c11 -Wall -Wextra -Werror -I" PTL_TEST_INCLUDE
+                        " use.c -o use " PTL_TEST_RT " -Wl,-rpath,$(dirname " PTL_TEST_RT ")"
+                        " && ./use " PTL_TEST_LIBRARY;
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+} // namespace
+} // namespace ptl::rt
