@@ -182,7 +182,8 @@ llvm::SmallVector<mlir::Value> Builder::namedLengths(const Type &type) {
 }
 
 mlir::Value Builder::lengthOf(mlir::Value arrayOrRef, int64_t axis) {
-  return builder_.createOrFold<DimOp>(builder_.getUnknownLoc(), arrayOrRef, axis);
+  return builder_.createOrFold<DimOp>(builder_.getUnknownLoc(), builder_.getIndexType(),
+                                       arrayOrRef, static_cast<uint64_t>(axis));
 }
 
 } // namespace ptl::ir
