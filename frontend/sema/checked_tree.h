@@ -91,10 +91,13 @@ struct DimExpr : Expr {};
 /// language.md section 5 says; their element types already agree (explicit `ConvertExpr`s).
 struct OpExpr : Expr {
   const OpRecord *op = nullptr;
-  std::vector<Expr *> args;        ///< one per `op->params`, null where omitted and optional
-  std::vector<int64_t> axes;       ///< `axis:` values, counted from the end: -1 is the last axis; sorted
+  std::vector<Expr *> args;        ///< one per `op->params`; null where omitted, variadic, or said by the fields below
+  std::vector<Expr *> rest;        ///< arguments of the variadic parameter
+  std::vector<int64_t> axes;       ///< `axis:` values, counted from the end: -1 is the last axis; sorted. For
+                                   ///< `transpose` the axis of the operand per axis of the result
   bool reducesAll = false;         ///< reduction without `axis:`
-  std::vector<Dim> shape;          ///< shape argument of reshape, zeros, full, random, broadcast …
+  std::vector<Dim> shape;          ///< shape argument of reshape, zeros, full, random, broadcast …; `k` of `topk`,
+                                   ///< `E` of `one_hot`; for `pad` before of all axes, then after
   bool shapeHasPrefix = false;
   std::string equation;            ///< einsum
 };
@@ -281,6 +284,7 @@ struct StructDecl {
   std::string name;
   std::string doc;
   const CheckedModule *module = nullptr;
+  NodeId syntax = kNoNode;
   Span span, nameSpan;
   bool isPub = false;
   std::vector<TypeParam *> typeParams;
