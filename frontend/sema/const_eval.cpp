@@ -1,7 +1,7 @@
 // Constant expressions: exact, over literals and `const`s.
 
 #include "frontend/lex/literal.h"
-#include "frontend/sema/context.h"
+#include "frontend/sema/check_decl.h"
 #include "frontend/syntax/typed_nodes.h"
 
 namespace ptl {
@@ -183,9 +183,9 @@ static MaybeConst evalBinary(Context &ctx, NodeId node) {
 }
 
 static MaybeConst constOf(Context &ctx, const ConstDecl *decl) {
-  auto found = ctx.state.constValues.find(decl);
-  if (!decl || found == ctx.state.constValues.end())
+  if (!decl || !completeConst(ctx.state, *decl))
     return std::nullopt;
+  auto found = ctx.state.constValues.find(decl);
   return found->second;
 }
 

@@ -25,12 +25,12 @@ struct DeclState {
   CallableDecl *decl = nullptr;
   std::unique_ptr<Context> context;
   bool signatureDone = false;
+  bool lastHasDefault = false; ///< of the parameters so far
   std::vector<std::pair<const CallableDecl *, Span>> calls; ///< made by the body, in order: recursion
 };
 
-/// How far an alias is resolved.
-struct AliasState {
-  TypeAliasDecl *alias = nullptr;
+/// How far a `type` or `const` is resolved, which happens on first use.
+struct LazyState {
   CheckedModule *module = nullptr;
   NodeId syntax = kNoNode;
   bool isDone = false;
@@ -50,10 +50,12 @@ struct ProgramState {
   CheckedProgram &program;
   DimContext &dims;
   std::unordered_map<const CheckedModule *, std::unique_ptr<ModuleScope>> scopes;
+  std::vector<CheckedModule *> order; ///< imported ones before their importers
   std::vector<std::unique_ptr<DeclState>> decls;
   std::unordered_map<const CallableDecl *, DeclState *> stateOf;
   std::unordered_map<const ConstDecl *, ConstValue> constValues;
-  std::unordered_map<const TypeAliasDecl *, AliasState> aliasStates;
+  std::unordered_map<const TypeAliasDecl *, LazyState> aliasStates;
+  std::unordered_map<const ConstDecl *, LazyState> constStates;
   std::vector<const Type *> scalarTypes; ///< by `ElemKind`, made on demand
   const Type *errorType = nullptr;
   const Type *voidType = nullptr;
@@ -67,6 +69,7 @@ struct LoopFrame {
   LoopKind kind = LoopKind::For;
   bool pipelined = false;
   Span span;
+  size_t firstLocal = 0; ///< locals of the declaration made before it stand outside
 };
 
 /// The state of checking one declaration (or a `const`, `type`, `struct`, `schedule`).
@@ -91,6 +94,7 @@ struct Context {
   bool tunablesAllowed = true;  ///< false in parameter and result types
   bool prefixBinds = false;     ///< in parameter types: `..` becomes a part of the signature
   bool inStatic = false;        ///< under `static if` / `static for`
+  size_t errorsBefore = 0;      ///< in the sink when the body began; unused names are no news after errors
   bool suppressUnused = false;  ///< in dead code after an error, in copies
   std::vector<SymbolId> staticSymbols; ///< of `static` dimensions
   std::unordered_set<NodeId> reportedConsts; ///< constant expressions whose mistakes were reported
@@ -98,6 +102,8 @@ struct Context {
   std::unordered_map<uint32_t, Dim> capacityCache; ///< by id of the length, under `capacityFacts`
   FactSet capacityFacts;
   bool inSection = false;       ///< inside `on aic { … }`
+  bool canHoist = true;         ///< values that types speak of may become implicit `let`s before the statement
+  std::vector<Stmt *> hoisted;  ///< those of the statement being checked
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }
   bool inFn() const { return isKind(DeclKind::Fn); }
@@ -218,6 +224,9 @@ private:
   Context &ctx_;
 };
 
+/// Leaves the innermost scope, with warnings of unused locals.
+void leaveScope(Context &ctx);
+
 /// A value name: local, `const` or module. Marks it used. Does not report; everything null when unknown.
 ValueRef lookupValue(Context &ctx, std::string_view name);
 /// A callable name: `fn`, `kernel`, `program`, or `struct` as constructor. Built-ins are looked up after it.
@@ -245,7 +254,9 @@ void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span
 
 // ---- Declarations (check_decl.cpp, check_struct.cpp, check_schedule.cpp) ------------------------------
 
-void checkDeclSignature(DeclState &decl, ProgramState &state, CheckedModule &module, NodeId node);
+/// Makes the declaration and names it; its signature and body follow when all declarations are named.
+void beginDecl(DeclState &decl, ProgramState &state, CheckedModule &module, NodeId node);
+void checkDeclSignature(DeclState &decl);
 void checkDeclBody(DeclState &decl);
 /// Resolves an alias that is not yet; false when it is in error (reported).
 bool completeAlias(ProgramState &state, const TypeAliasDecl &alias);

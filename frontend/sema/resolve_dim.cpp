@@ -1,6 +1,6 @@
 // Dimension expressions in types, shapes and `int` arguments.
 
-#include "frontend/sema/context.h"
+#include "frontend/sema/check_decl.h"
 #include "frontend/syntax/typed_nodes.h"
 
 namespace ptl {
@@ -12,9 +12,9 @@ static Dim reportNotDim(Context &ctx, NodeId node, std::string_view why) {
 }
 
 static Dim dimOfConst(Context &ctx, NodeId node, const ConstDecl *decl) {
-  auto found = ctx.state.constValues.find(decl);
-  if (found == ctx.state.constValues.end())
+  if (!completeConst(ctx.state, *decl))
     return {};
+  auto found = ctx.state.constValues.find(decl);
   if (auto value = found->second.integer(); value && !found->second.isFloat)
     return ctx.dims.constant(*value);
   return reportNotDim(ctx, node, "this constant is " + toString(found->second) + ", not an integer");

@@ -43,6 +43,10 @@ std::optional<Elem> findElem(Context &ctx, NodeId node) {
   case NodeKind::NameExpr: return findElem(ctx, ctx.tree.mainText(node));
   case NodeKind::NamedType: return findElem(ctx, ctx.text(node));
   case NodeKind::CallExpr: return findAcc(ctx, node);
+  case NodeKind::AccType: {
+    NodeId inner = ctx.tree.child(node, 0);
+    return inner == kNoNode ? std::nullopt : accOfElem(findElem(ctx, inner));
+  }
   default: return std::nullopt;
   }
 }
@@ -89,6 +93,7 @@ bool namesType(Context &ctx, NodeId node) {
   case NodeKind::ElementType:
   case NodeKind::NamedType:
   case NodeKind::ArrayType:
+  case NodeKind::AccType:
   case NodeKind::TupleType: return true;
   case NodeKind::IndexExpr: return namesType(ctx, IndexExprView(ctx.tree, node).base());
   case NodeKind::CallExpr: return findAcc(ctx, node).has_value();

@@ -163,11 +163,14 @@ static void warnUnused(Context &ctx, const Local &local) {
            {{Span{local.span.file, local.span.begin, local.span.begin}, "_"}});
 }
 
-ScopeGuard::~ScopeGuard() {
-  for (const Local *local : ctx_.scope.pop())
-    if (isRootModule(ctx_) && !ctx_.suppressUnused)
-      warnUnused(ctx_, *local);
+void leaveScope(Context &ctx) {
+  bool warns = isRootModule(ctx) && !ctx.suppressUnused && ctx.sink.errorCount() == ctx.errorsBefore;
+  for (const Local *local : ctx.scope.pop())
+    if (warns)
+      warnUnused(ctx, *local);
 }
+
+ScopeGuard::~ScopeGuard() { leaveScope(ctx_); }
 
 // ---- Look-up ---------------------------------------------------------------------------------------
 

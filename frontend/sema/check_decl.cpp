@@ -1,0 +1,341 @@
+// Callables: signature, conditions, body.
+
+#include "frontend/sema/check_decl.h"
+#include "frontend/syntax/typed_nodes.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+static DeclKind kindOf(const Tree &tree, NodeId node) {
+  switch (tree.kind(node)) {
+  case NodeKind::KernelDecl:
+    return tree.has(node, NodeFlag::Extern)   ? DeclKind::ExternKernel
+           : tree.has(node, NodeFlag::Manual) ? DeclKind::ManualKernel
+                                              : DeclKind::Kernel;
+  case NodeKind::ProgramDecl: return DeclKind::Program;
+  case NodeKind::TestDecl: return DeclKind::Test;
+  case NodeKind::PropertyDecl: return DeclKind::Property;
+  case NodeKind::BenchDecl: return DeclKind::Bench;
+  default: return DeclKind::Fn;
+  }
+}
+
+static bool isCallable(DeclKind kind) {
+  return kind != DeclKind::Test && kind != DeclKind::Property && kind != DeclKind::Bench;
+}
+
+static NodeId whereNode(const Tree &tree, NodeId node, DeclKind kind) {
+  if (kind == DeclKind::Property)
+    return PropertyDeclView(tree, node).where();
+  return isCallable(kind) ? CallableView(tree, node).where() : kNoNode;
+}
+
+static NodeId bodyNode(const Tree &tree, NodeId node, DeclKind kind) {
+  switch (kind) {
+  case DeclKind::Test: return TestDeclView(tree, node).body();
+  case DeclKind::Bench: return BenchDeclView(tree, node).body();
+  case DeclKind::Property: return PropertyDeclView(tree, node).body();
+  default: return CallableView(tree, node).body();
+  }
+}
+
+// ---- Signature ---------------------------------------------------------------------------------------
+
+static void checkExternSources(Context &ctx, NodeId node) {
+  if (node == kNoNode)
+    return;
+  for (NodeId source : ctx.tree.children(node)) {
+    if (!ctx.tree.is(source, NodeKind::ExternSource))
+      continue;
+    ExternSourceView view(ctx.tree, source);
+    checkTargetName(ctx, view.target());
+    std::string_view text = ctx.text(view.text());
+    if (text.size() >= 2)
+      text = text.substr(1, text.size() - 2);
+    ctx.decl->externSources.emplace_back(ctx.text(view.target()), text);
+  }
+}
+
+static void checkCallableSignature(Context &ctx, NodeId node) {
+  CallableView view(ctx.tree, node);
+  CallableDecl &decl = *ctx.decl;
+  checkGenerics(ctx, view.generics(), decl.typeParams, decl.dims);
+  if (view.generics() != kNoNode)
+    for (NodeId param : ctx.tree.children(view.generics()))
+      if (ctx.tree.is(param, NodeKind::SampledDim))
+        ctx.sink.report(DiagId::HeaderPartNotHere, ctx.span(param),
+                        {"`" + std::string(declKindName(decl.kind)) + "`", "range for a dimension"});
+  checkTunables(ctx, view.tune());
+  checkParams(ctx, view.params());
+  checkResults(ctx, view.results());
+  checkClause(ctx, view.clause());
+  checkExternSources(ctx, view.sources());
+  decl.paramDefaults.resize(decl.params.size());
+  decl.isBlockLevel = decl.kind == DeclKind::ManualKernel;
+}
+
+static void addSampleRange(Context &ctx, const DimParam &dim, NodeId param) {
+  auto &ranges = ctx.decl->sampleRanges;
+  constexpr std::pair<int64_t, int64_t> whenInError = {1, 2};
+  ranges.push_back(whenInError);
+  NodeId domain = ctx.tree.is(param, NodeKind::SampledDim) ? ctx.tree.child(param, 1) : kNoNode;
+  if (domain == kNoNode || !ctx.tree.is(domain, NodeKind::RangeExpr) ||
+      RangeExprView(ctx.tree, domain).step() != kNoNode) {
+    if (domain == kNoNode || !ctx.tree.is(domain, NodeKind::Error))
+      ctx.sink.report(DiagId::SampledRange, ctx.span(param), {dim.name});
+    return;
+  }
+  RangeExprView range(ctx.tree, domain);
+  auto lo = requireConstInt(ctx, range.start(), "the start of the range");
+  auto hi = requireConstInt(ctx, range.stop(), "the end of the range");
+  if (!lo || !hi)
+    return;
+  if (*lo >= *hi || *lo < 0) {
+    ctx.sink.report(DiagId::EmptySampledRange, ctx.span(domain),
+                    {dim.name, std::to_string(*lo), std::to_string(*hi)});
+    return;
+  }
+  ranges.back() = {*lo, *hi};
+  Dim value = ctx.dims.symbolDim(dim.symbol);
+  ctx.facts.addLessEqual(ctx.dims.constant(*lo), value, dim.span);
+  ctx.facts.addLess(value, ctx.dims.constant(*hi), dim.span);
+}
+
+static void checkPropertySignature(Context &ctx, NodeId node) {
+  PropertyDeclView view(ctx.tree, node);
+  CallableDecl &decl = *ctx.decl;
+  checkGenerics(ctx, view.generics(), decl.typeParams, decl.dims);
+  if (view.generics() == kNoNode)
+    return;
+  size_t next = 0;
+  for (NodeId param : ctx.tree.children(view.generics())) {
+    if (ctx.tree.is(param, NodeKind::TypeParam))
+      ctx.sink.report(DiagId::HeaderPartNotHere, ctx.span(param), {"`property`", "type parameter"});
+    else if (next < decl.dims.size() && !ctx.tree.is(param, NodeKind::Error))
+      addSampleRange(ctx, decl.dims[next++], param);
+  }
+}
+
+static void nameDecl(Context &ctx, NodeId node) {
+  CallableDecl &decl = *ctx.decl;
+  NodeId name = ctx.tree.child(node, 0);
+  decl.span = ctx.span(node);
+  decl.nameSpan = ctx.span(name);
+  decl.name = ctx.text(name);
+  if (!isCallable(decl.kind) && decl.name.size() >= 2 && decl.name.front() == '"')
+    decl.name = decl.name.substr(1, decl.name.size() - 2);
+  decl.doc = ctx.tree.docComment(node);
+  decl.isPub = ctx.tree.has(node, NodeFlag::Pub);
+}
+
+void beginDecl(DeclState &state, ProgramState &program, CheckedModule &module, NodeId node) {
+  CallableDecl *decl = program.program.make<CallableDecl>();
+  decl->kind = kindOf(*module.tree, node);
+  decl->module = &module;
+  decl->syntax = node;
+  decl->returnType = program.voidType;
+  state.decl = decl;
+  state.context = std::make_unique<Context>(program, module);
+  state.context->decl = decl;
+  state.context->declState = &state;
+  nameDecl(*state.context, node);
+  program.stateOf[decl] = &state;
+  module.callables.push_back(decl);
+}
+
+void checkDeclSignature(DeclState &state) {
+  Context &ctx = *state.context;
+  size_t errors = ctx.sink.errorCount();
+  if (isCallable(state.decl->kind))
+    checkCallableSignature(ctx, state.decl->syntax);
+  else if (state.decl->kind == DeclKind::Property)
+    checkPropertySignature(ctx, state.decl->syntax);
+  state.signatureDone = true;
+  state.decl->hasErrors = ctx.sink.errorCount() > errors;
+}
+
+// ---- Conditions --------------------------------------------------------------------------------------
+
+/// A condition that speaks of tunables and nothing else filters their domain.
+static bool isOnTunables(Context &ctx, const Expr *condition) {
+  bool hasTunable = false, hasOther = false;
+  auto note = [&](bool isTunable) { (isTunable ? hasTunable : hasOther) = true; };
+  forEachExpr(condition, [&](const Expr *expr) {
+    if (expr->kind == ExprKind::LocalRef)
+      note(static_cast<const LocalRefExpr *>(expr)->local->kind == LocalKind::Tunable);
+    else if (expr->kind == ExprKind::Dim)
+      forEachSymbol(expr->dim, [&](SymbolId symbol) {
+        note(ctx.dims.symbol(symbol).kind == SymbolKind::Tunable);
+      });
+  });
+  return hasTunable && !hasOther;
+}
+
+static void checkWheres(Context &ctx, NodeId node) {
+  if (node == kNoNode)
+    return;
+  ctx.inWhere = true;
+  for (NodeId condition : ctx.tree.children(node)) {
+    WhereClause clause;
+    clause.condition = checkCondition(ctx, condition);
+    clause.text = ctx.text(condition);
+    clause.span = ctx.span(condition);
+    clause.onTunables = isOnTunables(ctx, clause.condition);
+    assumeCondition(ctx, clause.condition);
+    ctx.decl->wheres.push_back(std::move(clause));
+  }
+  ctx.inWhere = false;
+}
+
+/// Children of `list` of one kind, in order.
+static std::vector<NodeId> partsOf(const Tree &tree, NodeId list, NodeKind kind) {
+  std::vector<NodeId> parts;
+  if (list != kNoNode)
+    for (NodeId node : tree.children(list))
+      if (tree.is(node, kind))
+        parts.push_back(node);
+  return parts;
+}
+
+static Expr *checkValueFor(Context &ctx, NodeId node, const Local &local, std::string_view what) {
+  const Type *type = local.type;
+  // The value may be a scalar that fills the array.
+  const Type *expected = type->isArray() ? scalarType(ctx, type->elem) : type;
+  Expr *value = checkExpr(ctx, node, expected);
+  if (type->isArray() && value->type->isScalar())
+    return convertTo(ctx, value, expected, what);
+  return convertTo(ctx, value, type, what);
+}
+
+static void checkDefaults(Context &ctx, NodeId node) {
+  CallableDecl &decl = *ctx.decl;
+  CallableView view(ctx.tree, node);
+  std::vector<NodeId> params = partsOf(ctx.tree, view.params(), NodeKind::Param);
+  for (size_t i = 0; i < params.size() && i < decl.params.size(); ++i)
+    if (NodeId value = ParamView(ctx.tree, params[i]).value(); value != kNoNode)
+      decl.paramDefaults[i] = checkValueFor(ctx, value, *decl.params[i], "the default of `" + decl.params[i]->name + "`");
+  size_t next = 0;
+  for (NodeId result : partsOf(ctx.tree, view.results(), NodeKind::Result)) {
+    ResultView resultView(ctx.tree, result);
+    if (resultView.name() == kNoNode || next >= decl.outputs.size())
+      continue;
+    if (resultView.value() != kNoNode)
+      decl.outputInits[next] = checkValueFor(ctx, resultView.value(), *decl.outputs[next],
+                                             "the initial value of `" + decl.outputs[next]->name + "`");
+    ++next;
+  }
+}
+
+void checkDeclConditions(DeclState &state) {
+  Context &ctx = *state.context;
+  size_t errors = ctx.sink.errorCount();
+  NodeId node = state.decl->syntax;
+  checkWheres(ctx, whereNode(ctx.tree, node, state.decl->kind));
+  if (isCallable(state.decl->kind))
+    checkDefaults(ctx, node);
+  state.decl->hasErrors |= ctx.sink.errorCount() > errors;
+}
+
+// ---- Body --------------------------------------------------------------------------------------------
+
+/// Whether control never leaves the end of a block.
+static bool alwaysReturns(const Block &block) {
+  for (const Stmt *stmt : block.stmts) {
+    if (stmt->kind == StmtKind::Return || stmt->kind == StmtKind::Error)
+      return true;
+    if (stmt->kind == StmtKind::Block && alwaysReturns(*static_cast<const BlockStmt *>(stmt)->block))
+      return true;
+    if (stmt->kind == StmtKind::If) {
+      const auto &branch = *static_cast<const IfStmt *>(stmt);
+      if (branch.thenBlock && branch.elseBlock && alwaysReturns(*branch.thenBlock) &&
+          alwaysReturns(*branch.elseBlock))
+        return true;
+    }
+  }
+  return false;
+}
+
+static void checkFnResult(Context &ctx, NodeId node) {
+  CallableDecl &decl = *ctx.decl;
+  if (decl.body->value) {
+    decl.body->value = convertTo(ctx, decl.body->value, decl.returnType, "the result");
+    return;
+  }
+  if (alwaysReturns(*decl.body) || decl.returnType->isError())
+    return;
+  Span end = ctx.span(node);
+  end.begin = end.end - 1;
+  ctx.sink.report(DiagId::MissingResult, end, {decl.name, toString(ctx, decl.returnType)})
+      .help("end with `return` or with the value");
+}
+
+void checkDeclBody(DeclState &state) {
+  Context &ctx = *state.context;
+  CallableDecl &decl = *state.decl;
+  NodeId node = bodyNode(ctx.tree, decl.syntax, decl.kind);
+  size_t errors = ctx.sink.errorCount();
+  ctx.errorsBefore = errors;
+  if (node != kNoNode) {
+    bool givesValue = decl.kind == DeclKind::Fn && decl.returnType->kind != TypeKind::Void;
+    decl.body = checkBlock(ctx, node, givesValue, givesValue ? decl.returnType : nullptr);
+    if (givesValue && ctx.tree.is(node, NodeKind::Block))
+      checkFnResult(ctx, node);
+  }
+  decl.hasErrors |= ctx.sink.errorCount() > errors;
+  ctx.suppressUnused = decl.hasErrors || node == kNoNode;
+  leaveScope(ctx);
+}
+
+// ---- Recursion ---------------------------------------------------------------------------------------
+
+void noteCall(Context &ctx, const CallableDecl *callee, Span span) {
+  if (ctx.declState)
+    ctx.declState->calls.push_back({callee, span});
+}
+
+namespace {
+/// Depth-first search for calls that lead back; `path` holds the calls from the root.
+struct CycleSearch {
+  ProgramState &state;
+  std::unordered_map<const CallableDecl *, int> colours; ///< 1: on the path, 2: done
+  std::vector<const CallableDecl *> path;
+
+  void visit(const CallableDecl *decl) {
+    colours[decl] = 1;
+    path.push_back(decl);
+    auto found = state.stateOf.find(decl);
+    if (found != state.stateOf.end())
+      for (const auto &[callee, span] : found->second->calls) {
+        int colour = colours[callee];
+        if (colour == 0)
+          visit(callee);
+        else if (colour == 1)
+          report(callee, span);
+      }
+    path.pop_back();
+    colours[decl] = 2;
+  }
+
+  void report(const CallableDecl *callee, Span span) {
+    std::string through;
+    auto start = std::find(path.begin(), path.end(), callee);
+    for (auto it = start + 1; it < path.end(); ++it)
+      through += (through.empty() ? " through `" : ", `") + (*it)->name + "`";
+    for (auto it = start; it < path.end(); ++it)
+      state.stateOf.at(*it)->decl->hasErrors = true;
+    state.sink.report(DiagId::Recursion, span, {callee->name, through})
+        .label(callee->nameSpan, "declared here")
+        .help("write a loop: there is no recursion, so that everything can be inlined and sized");
+  }
+};
+} // namespace
+
+void checkRecursion(ProgramState &state) {
+  CycleSearch search{state, {}, {}};
+  for (const auto &decl : state.decls)
+    if (search.colours[decl->decl] == 0)
+      search.visit(decl->decl);
+}
+
+} // namespace ptl

@@ -1,0 +1,112 @@
+// Walks over checked expressions, and what conditions say.
+
+#include "frontend/sema/check_decl.h"
+
+namespace ptl {
+
+using Visit = std::function<void(const Expr *)>;
+
+static void visitAll(const std::vector<Expr *> &exprs, const Visit &visit) {
+  for (const Expr *expr : exprs)
+    forEachExpr(expr, visit);
+}
+
+static void visitIndex(const IndexExpr &index, const Visit &visit) {
+  forEachExpr(index.base, visit);
+  for (const IndexItem &item : index.items)
+    forEachExpr(item.value, visit);
+  forEachExpr(index.outside, visit);
+}
+
+static void visitCall(const CallExpr &call, const Visit &visit) {
+  for (const CallArg &arg : call.args)
+    forEachExpr(arg.value, visit);
+  for (const auto &tunable : call.tunables)
+    forEachExpr(tunable.second, visit);
+}
+
+void forEachExpr(const Expr *expr, const Visit &visit) {
+  if (!expr)
+    return;
+  visit(expr);
+  switch (expr->kind) {
+  case ExprKind::Op: visitAll(static_cast<const OpExpr *>(expr)->args, visit); break;
+  case ExprKind::Convert: forEachExpr(static_cast<const ConvertExpr *>(expr)->arg, visit); break;
+  case ExprKind::Call: visitCall(*static_cast<const CallExpr *>(expr), visit); break;
+  case ExprKind::Index: visitIndex(*static_cast<const IndexExpr *>(expr), visit); break;
+  case ExprKind::If: forEachExpr(static_cast<const IfExpr *>(expr)->condition, visit); break;
+  case ExprKind::Range: {
+    auto *range = static_cast<const RangeExpr *>(expr);
+    visitAll({range->lo, range->hi, range->step}, visit);
+    break;
+  }
+  case ExprKind::Tiles: {
+    auto *tiles = static_cast<const TilesExpr *>(expr);
+    visitAll({tiles->lo, tiles->hi, tiles->size}, visit);
+    break;
+  }
+  case ExprKind::Field: forEachExpr(static_cast<const FieldExpr *>(expr)->base, visit); break;
+  case ExprKind::Tuple: visitAll(static_cast<const TupleExpr *>(expr)->elements, visit); break;
+  case ExprKind::List: visitAll(static_cast<const ListExpr *>(expr)->elements, visit); break;
+  case ExprKind::StructMake: visitAll(static_cast<const StructMakeExpr *>(expr)->fields, visit); break;
+  case ExprKind::Logical: {
+    auto *logical = static_cast<const LogicalExpr *>(expr);
+    visitAll({logical->lhs, logical->rhs}, visit);
+    break;
+  }
+  case ExprKind::Error:
+  case ExprKind::Const:
+  case ExprKind::LocalRef:
+  case ExprKind::Dim:
+  case ExprKind::String:
+  case ExprKind::EnumTag: break;
+  }
+}
+
+/// `a % b` as an expression: its operands as dimensions.
+static bool asRemainder(const Expr *expr, Dim *a, Dim *b) {
+  if (expr->kind != ExprKind::Op)
+    return false;
+  auto *op = static_cast<const OpExpr *>(expr);
+  if (!op->op || op->op->name != "%" || op->args.size() != 2)
+    return false;
+  *a = op->args[0]->dim;
+  *b = op->args[1]->dim;
+  return *a && *b;
+}
+
+static void assumeComparison(Context &ctx, const OpExpr &op) {
+  Dim a = op.args[0]->dim, b = op.args[1]->dim;
+  if (!a || !b)
+    return;
+  std::string_view name = op.op->name;
+  Dim dividend, divisor;
+  if (name == "==" && b.isConstant(0) && asRemainder(op.args[0], &dividend, &divisor))
+    ctx.facts.addDivides(divisor, dividend, op.span);
+  else if (name == "==")
+    ctx.facts.addEqual(a, b, op.span);
+  else if (name == "<=")
+    ctx.facts.addLessEqual(a, b, op.span);
+  else if (name == "<")
+    ctx.facts.addLess(a, b, op.span);
+  else if (name == ">=")
+    ctx.facts.addLessEqual(b, a, op.span);
+  else if (name == ">")
+    ctx.facts.addLess(b, a, op.span);
+}
+
+void assumeCondition(Context &ctx, const Expr *condition) {
+  if (condition->kind == ExprKind::Logical) {
+    auto *logical = static_cast<const LogicalExpr *>(condition);
+    if (!logical->isAnd)
+      return;
+    assumeCondition(ctx, logical->lhs);
+    assumeCondition(ctx, logical->rhs);
+  } else if (condition->kind == ExprKind::Op) {
+    auto *op = static_cast<const OpExpr *>(condition);
+    if (op->op && op->args.size() == 2 && op->args[0] && op->args[1])
+      assumeComparison(ctx, *op);
+  }
+}
+
+} // namespace ptl
