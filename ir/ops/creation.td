@@ -25,7 +25,6 @@ def Ptl_OnesOp : Ptl_Creation<"ones", "an array of ones", "native TEXPANDS"> {
 def Ptl_FullOp : Ptl_Creation<"full", "an array of one value", "native TEXPANDS"> {
   let description = [{`full(f32[i, 1], -inf)`: every element is the value, which has the element type of the array.}];
   let params = [Ptl_ArrayType<"type of the result">, Ptl_In<"value", "what every element holds">];
-  let arguments = (ins Ptl_Value:$value, Variadic<Index>:$lengths);
   let signatures = ["(elem) -> type"];
   let example = "fn example[N](x: f32[N]) -> f32[N] { return x + full(f32[N], 0.5) }\n";
 }

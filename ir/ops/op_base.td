@@ -119,9 +119,9 @@ class Ptl_Record {
   bit customCheck = 0;
 }
 
-/// A built-in with an operation of its own in the IR, whose operands and attributes follow from `params`: first the
-/// values in order, then as `lengths` the dynamic lengths of the result that no operand has. Axes are counted
-/// from 0 there, and defaults of attributes are filled in.
+/// A built-in with an operation of its own in the IR, whose operands and attributes follow from `params`, in their
+/// order. `lengths` are the dynamic lengths of the result that no operand has. Axes are counted from 0 there, and
+/// defaults of attributes are filled in.
 class Ptl_Builtin<string mnemonic, list<Trait> traits = [Pure]>
     : Ptl_Op<mnemonic, traits>, Ptl_Record {
   list<string> resultNames = ["result"];
