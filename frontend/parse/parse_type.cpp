@@ -21,6 +21,10 @@ NodeId Parser::parseType() {
     advance();
     size_t start = mark();
     bracketed(TokenKind::RParen, [&] { return parseType(); });
+    if (mark() == start) {
+      error(DiagId::ExpectedType, {found()});
+      push(missing());
+    }
     base = finish(NodeKind::AccType, first, start);
   } else if (at(TokenKind::Identifier)) {
     NodeId path = parsePath("a type");
