@@ -19,7 +19,7 @@ static void tighten(Row &row) {
 }
 
 /// positive*p + negative*q such that the column cancels; nothing on overflow.
-static std::optional<Row> combine(const Row &p, const Row &q, size_t column) {
+static std::optional<Row> combine(const Row &p, const Row &q, size_t column, size_t columns) {
   int64_t x = p.coefficients[column], y = -q.coefficients[column];
   int64_t g = std::gcd(x, y);
   x /= g;
@@ -30,7 +30,7 @@ static std::optional<Row> combine(const Row &p, const Row &q, size_t column) {
            !__builtin_add_overflow(left, right, &result) && result != INT64_MIN;
   };
   Row row;
-  for (size_t i = 0; i < LinearSystem::maxColumns; ++i)
+  for (size_t i = 0; i < columns; ++i)
     if (!mixed(p.coefficients[i], q.coefficients[i], row.coefficients[i]))
       return std::nullopt;
   if (!mixed(p.constant, q.constant, row.constant))
@@ -40,6 +40,9 @@ static std::optional<Row> combine(const Row &p, const Row &q, size_t column) {
 }
 
 bool LinearSystem::keep(Row row) {
+  for (size_t i = columns_; i < maxColumns; ++i)
+    if (row.coefficients[i] != 0)
+      columns_ = i + 1;
   tighten(row);
   bool constant = true;
   for (int64_t coefficient : row.coefficients)
@@ -65,14 +68,14 @@ bool LinearSystem::keep(Row row) {
 }
 
 void LinearSystem::give(Row row) {
-  if (given_ == maxGivenRows || contradictory_)
+  if (isFull())
     return;
   row.origins.set(given_++);
   keep(row);
 }
 
 void LinearSystem::giveEquation(Row row) {
-  if (given_ == maxGivenRows || contradictory_)
+  if (isFull())
     return;
   row.origins.set(given_++);
   Row opposite = row;
@@ -86,13 +89,13 @@ void LinearSystem::giveEquation(Row row) {
 std::optional<size_t> LinearSystem::cheapest(size_t kept) const {
   std::array<int64_t, maxColumns> positive{}, negative{};
   for (const Row &row : rows_)
-    for (size_t i = 0; i < maxColumns; ++i) {
+    for (size_t i = 0; i < columns_; ++i) {
       positive[i] += row.coefficients[i] > 0;
       negative[i] += row.coefficients[i] < 0;
     }
   std::optional<size_t> best;
   int64_t bestGrowth = 0;
-  for (size_t i = 0; i < maxColumns; ++i) {
+  for (size_t i = 0; i < columns_; ++i) {
     if (i == kept || positive[i] + negative[i] == 0)
       continue;
     int64_t growth = positive[i] * negative[i] - positive[i] - negative[i];
@@ -117,7 +120,7 @@ bool LinearSystem::eliminate(size_t column) {
       // A combination of more than k + 1 rows after k eliminations follows from others.
       if ((p.origins | q.origins).count() > eliminated_ + 1)
         continue;
-      std::optional<Row> row = combine(p, q, column);
+      std::optional<Row> row = combine(p, q, column, columns_);
       if (row && keep(*row))
         return true;
     }

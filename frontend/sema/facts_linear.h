@@ -14,8 +14,8 @@ namespace ptl {
 class LinearSystem {
 public:
   static constexpr size_t maxColumns = 32;
-  static constexpr size_t maxGivenRows = 128;
-  static constexpr size_t maxRows = 320;
+  static constexpr size_t maxGivenRows = 64;
+  static constexpr size_t maxRows = 128;
 
   /// The given rows that a derived row is a combination of.
   using Origins = std::bitset<maxGivenRows>;
@@ -31,6 +31,8 @@ public:
   /// Two rows of one origin, for an equation.
   void giveEquation(Row row);
   size_t given() const { return given_; }
+  /// No more rows are taken: the limit is reached or a contradiction is already there.
+  bool isFull() const { return given_ == maxGivenRows || contradictory_; }
 
   /// The given rows that contradict each other, if elimination of all columns finds some.
   std::optional<Origins> refute();
@@ -46,6 +48,7 @@ private:
   bool eliminate(size_t column);
 
   std::vector<Row> rows_;
+  size_t columns_ = 0; ///< those in use
   size_t given_ = 0;
   size_t eliminated_ = 0;
   Origins contradiction_;

@@ -75,6 +75,7 @@ Dim Prepared::reduce(Dim a, FactMask &from) const {
 }
 
 void Prepared::take(const Fact &fact, Dim onlyIfDivides) {
+  asked.clear();
   size_t position = count++;
   if (onlyIfDivides) {
     waiting.push_back({onlyIfDivides, fact, position});

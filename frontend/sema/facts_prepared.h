@@ -38,6 +38,8 @@ struct FactSet::Prepared {
   std::vector<Multiple> multiples;
   std::vector<Waiting> waiting;
   size_t count = 0; ///< facts taken in
+  /// Answers by dimension and depth of the prover: what `>= 0` rests on, nothing if not proved.
+  mutable std::map<std::pair<uint32_t, int>, std::optional<FactMask>> asked;
 
   void take(const Fact &fact, Dim onlyIfDivides);
   /// The normal form; adds to `from` what it rests on.

@@ -5,86 +5,120 @@
 namespace ptl {
 
 /// Eliminations that one question may use; a case split needs several.
-static constexpr int maxAttempts = 24;
-/// Rounds in which facts may bring in monomials that bring in facts.
-static constexpr int maxRounds = 4;
+static constexpr int maxAttempts = 12;
+/// Rounds in which rows may bring in monomials that bring in rows.
+static constexpr int maxRounds = 6;
 /// Facts multiplied by an atom in one elimination.
 static constexpr int maxProducts = 24;
 
-/// A linear system whose columns are monomials.
+/// Choices of `min` and `max` that one question may split into cases.
+static constexpr int maxSplits = 2;
+
+static const FactMask noFacts;
+
+/// A linear system whose columns are monomials. Rows come from a pool of candidates, and only those that
+/// can cancel something: a monomial that is too great needs a row in which it is negative.
 struct FactProver::System {
+  struct Candidate {
+    Dim value;
+    const FactMask *from = &noFacts;
+    bool isZero = false;
+    Dim condition; ///< if known: the row holds where this is >= 0
+    bool isUsed = false;
+  };
+  struct Column {
+    const DimMonomial *monomial = nullptr;
+    bool needsPositive = false, needsNegative = false;
+  };
+
   LinearSystem linear;
-  std::vector<const DimMonomial *> columns;
+  std::vector<Column> columns;
+  std::vector<Candidate> pool;
   std::vector<FactMask> from; ///< by origin number
-  size_t known = 0;           ///< columns whose own bounds are in
   uint32_t maxDegree = 2;     ///< rows with greater products are left out
 
-  bool has(Dim a) const {
-    return std::any_of(a.terms().begin(), a.terms().end(), [&](const DimTerm &term) {
-      return !term.monomial->isOne() &&
-             std::find(columns.begin(), columns.end(), term.monomial) != columns.end();
-    });
+  size_t find(const DimMonomial *monomial) const {
+    for (size_t i = 0; i < columns.size(); ++i)
+      if (columns[i].monomial == monomial)
+        return i;
+    return columns.size();
   }
 
-  std::optional<LinearSystem::Row> row(Dim a) {
+  bool isUseful(const Candidate &candidate) const {
+    if (candidate.value.isConstant())
+      return true;
+    for (const DimTerm &term : candidate.value.terms()) {
+      size_t i = term.monomial->isOne() ? columns.size() : find(term.monomial);
+      if (i == columns.size())
+        continue;
+      bool positive = candidate.isZero || term.coefficient > 0;
+      bool negative = candidate.isZero || term.coefficient < 0;
+      if ((positive && columns[i].needsPositive) || (negative && columns[i].needsNegative))
+        return true;
+    }
+    return false;
+  }
+
+  std::optional<LinearSystem::Row> row(Dim a, bool isZero) {
     LinearSystem::Row row;
     for (const DimTerm &term : a.terms()) {
       if (term.monomial->isOne()) {
         row.constant = term.coefficient;
         continue;
       }
-      size_t column = static_cast<size_t>(std::find(columns.begin(), columns.end(), term.monomial) -
-                                          columns.begin());
-      if (column == LinearSystem::maxColumns)
+      size_t i = find(term.monomial);
+      if (i == LinearSystem::maxColumns || term.monomial->degree > maxDegree)
         return std::nullopt;
-      if (column == columns.size())
-        columns.push_back(term.monomial);
-      row.coefficients[column] = term.coefficient;
+      if (i == columns.size())
+        columns.push_back({term.monomial, false, false});
+      columns[i].needsNegative |= isZero || term.coefficient > 0;
+      columns[i].needsPositive |= isZero || term.coefficient < 0;
+      row.coefficients[i] = term.coefficient;
     }
     return row;
   }
 
-  void add(Dim a, const FactMask &mask, bool isZero = false) {
-    if (!a || linear.given() == LinearSystem::maxGivenRows)
+  void add(Dim a, const FactMask &mask, bool isZero) {
+    if (!a || linear.isFull())
       return;
-    for (const DimTerm &term : a.terms())
-      if (term.monomial->degree > maxDegree)
-        return;
-    std::optional<LinearSystem::Row> given = row(a);
+    std::optional<LinearSystem::Row> given = row(a, isZero);
     if (!given)
       return;
-    if (from.size() == linear.given())
-      from.push_back(mask);
+    from.push_back(mask);
     isZero ? linear.giveEquation(*given) : linear.give(*given);
+  }
+
+  void offer(Dim value, Dim condition = {}) {
+    if (value && !value.isConstant())
+      pool.push_back({value, &noFacts, false, condition, false});
+  }
+
+  void allow(Dim goal) {
+    for (const DimTerm &term : goal.terms())
+      maxDegree = std::max(maxDegree, term.monomial->degree);
   }
 };
 
-// ---- What is known of monomials
-// --------------------------------------------------------------------
+// ---- What is known of monomials --------------------------------------------------------------------
 
-/// `b*q <= a < b*q + b`, times `rest`; for a symbolic divisor also what its bounds give for q
-/// alone.
+/// `b*q <= a < b*q + b`, times `rest`; for a symbolic divisor also what its bounds give for q alone.
 void FactProver::knowDivision(System &system, const DimAtom &atom, Dim rest) {
   Dim a = atom.operands[0], b = atom.operands[1], q = context_.atomDim(atom);
   Dim one = context_.constant(1);
-  auto add = [&](Dim value, const FactMask &mask) { system.add(context_.mul(value, rest), mask); };
+  auto offer = [&](Dim value, Dim condition = {}) {
+    system.offer(context_.mul(value, rest), condition);
+  };
   Dim left = context_.sub(a, context_.mul(b, q));
-  add(left, {});
-  add(context_.sub(context_.sub(b, one), left), {});
+  offer(left);
+  offer(context_.sub(context_.sub(b, one), left));
   if (b.isConstant() || depth_ == 0)
     return;
-  FactMask mask;
-  FactProver inner(facts_, depth_ - 1);
-  if (inner.isNonNegative(a, mask)) {
-    add(q, mask);
-    add(context_.sub(a, q), mask);
-    FactMask above;
-    if (inner.isNonNegative(context_.sub(a, b), above))
-      add(context_.sub(q, one), above);
-  } else if (inner.isNonNegative(context_.add(a, one), mask)) {
-    add(context_.add(q, one), mask);
-    add(context_.sub(a, q), mask);
+  offer(context_.sub(a, q), context_.add(a, one));
+  if (!context_.isPlainlyNonNegative(a)) {
+    offer(q, a);
+    offer(context_.add(q, one), context_.add(a, one));
   }
+  offer(context_.sub(q, one), context_.sub(a, b));
 }
 
 /// `min(x, y) <= x`, `x <= max(x, y)`, times `rest`.
@@ -92,96 +126,89 @@ void FactProver::knowChoice(System &system, const DimAtom &atom, Dim rest) {
   Dim value = context_.atomDim(atom);
   int64_t sign = atom.kind == DimAtomKind::Min ? 1 : -1;
   for (Dim operand : atom.operands)
-    system.add(context_.mul(context_.scale(context_.sub(operand, value), sign), rest), {});
+    system.offer(context_.mul(context_.scale(context_.sub(operand, value), sign), rest));
 }
 
 void FactProver::know(System &system, const DimMonomial &monomial) {
-  Dim whole = context_.monomialDim(monomial);
+  Dim whole = context_.monomialDim(monomial), one = context_.constant(1);
   if (std::optional<int64_t> bound = context_.plainLowerBound(whole))
-    system.add(context_.sub(whole, context_.constant(*bound)), {});
+    system.offer(context_.sub(whole, context_.constant(*bound)));
   for (size_t i = 0; i < monomial.factors.size(); ++i) {
     const DimAtom &atom = *monomial.factors[i].atom;
-    Dim rest = context_.constant(1);
+    Dim rest = one;
     for (size_t j = 0; j < monomial.factors.size(); ++j)
       for (uint32_t n = i == j ? 1 : 0; n < monomial.factors[j].power; ++n)
         rest = context_.mul(rest, context_.atomDim(*monomial.factors[j].atom));
+    if (atom.kind == DimAtomKind::FloorDiv && monomial.degree > 1)
+      knowDivision(system, atom, one);
     if (!context_.isPlainlyNonNegative(rest))
       continue;
-    if (atom.kind == DimAtomKind::FloorDiv) {
-      knowDivision(system, atom, context_.constant(1));
-      if (!rest.isConstant())
-        knowDivision(system, atom, rest);
-    }
-    if (atom.kind == DimAtomKind::Min || atom.kind == DimAtomKind::Max)
+    if (atom.kind == DimAtomKind::FloorDiv)
+      knowDivision(system, atom, rest);
+    else if (atom.kind != DimAtomKind::Symbol)
       knowChoice(system, atom, rest);
     // (x - 1)*rest >= 0 for x >= 1.
     int64_t bound = context_.plainLowerBound(context_.atomDim(atom)).value_or(0);
     if (monomial.degree > 1 && bound >= 1)
-      system.add(context_.sub(whole, context_.scale(rest, bound)), {});
+      system.offer(context_.sub(whole, context_.scale(rest, bound)));
   }
 }
 
-// ---- Filling a system
-// ------------------------------------------------------------------------------
+// ---- Filling a system ------------------------------------------------------------------------------
 
-void FactProver::addKnowledge(System &system) {
-  while (system.known < system.columns.size())
-    know(system, *system.columns[system.known++]);
+/// Whether the goal has a product x*y, so that facts about y times x >= 0 may help.
+static bool hasProduct(Dim goal) {
+  return std::any_of(goal.terms().begin(), goal.terms().end(),
+                     [](const DimTerm &term) { return term.monomial->degree == 2; });
 }
 
-void FactProver::addFacts(System &system, std::vector<bool> &usedNonNegative,
-                          std::vector<bool> &usedZero) {
-  auto add = [&](const std::vector<FactSet::Prepared::Known> &known, std::vector<bool> &used,
-                 bool isZero) {
-    for (size_t i = 0; i < known.size(); ++i) {
-      if (used[i] || !(known[i].value.isConstant() || system.has(known[i].value)))
-        continue;
-      used[i] = true;
-      system.add(known[i].value, known[i].from, isZero);
-    }
-  };
-  add(facts_.zero, usedZero, true);
-  add(facts_.nonNegative, usedNonNegative, false);
-}
-
-/// For a product x*y in the system: the facts about y, times x >= 0.
-void FactProver::addProducts(System &system) {
+void FactProver::offerProducts(System &system, Dim goal) {
   int products = 0;
-  size_t columns = system.columns.size();
-  for (size_t i = 0; i < columns; ++i) {
-    const DimMonomial &monomial = *system.columns[i];
-    if (monomial.degree != 2)
+  for (const DimTerm &term : goal.terms()) {
+    if (term.monomial->degree != 2)
       continue;
-    for (const DimFactor &factor : monomial.factors) {
-      Dim x = context_.atomDim(*factor.atom);
-      const DimFactor &first = monomial.factors.front();
-      const DimAtom &other = *(&factor == &first ? monomial.factors.back() : first).atom;
-      if (!context_.isPlainlyNonNegative(x))
+    const DimAtom &first = *term.monomial->factors.front().atom;
+    const DimAtom &last = *term.monomial->factors.back().atom;
+    for (auto [x, y] : {std::pair(&first, &last), std::pair(&last, &first)}) {
+      Dim factor = context_.atomDim(*x), about = context_.atomDim(*y);
+      if (!context_.isPlainlyNonNegative(factor))
         continue;
       for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
-        bool about = std::any_of(
-            known.value.terms().begin(), known.value.terms().end(), [&](const DimTerm &term) {
-              return term.monomial->degree == 1 && term.monomial->factors[0].atom == &other;
-            });
-        if (about && products++ < maxProducts)
-          system.add(context_.mul(known.value, x), known.from);
+        bool mentions = std::any_of(known.value.terms().begin(), known.value.terms().end(),
+                                    [&](const DimTerm &other) {
+                                      return other.monomial == about.terms()[0].monomial;
+                                    });
+        Dim product = mentions ? context_.mul(known.value, factor) : Dim();
+        if (product && products++ < maxProducts)
+          system.pool.push_back({product, &known.from, false, {}, false});
       }
     }
   }
 }
 
-void FactProver::fill(System &system, bool withProducts) {
-  std::vector<bool> usedNonNegative(facts_.nonNegative.size()), usedZero(facts_.zero.size());
+/// Takes rows from the pool until none is useful.
+void FactProver::fill(System &system) {
+  for (const FactSet::Prepared::Known &known : facts_.zero)
+    system.pool.push_back({known.value, &known.from, true, {}, false});
+  for (const FactSet::Prepared::Known &known : facts_.nonNegative)
+    system.pool.push_back({known.value, &known.from, false, {}, false});
+  size_t known = 0;
   for (int round = 0; round < maxRounds; ++round) {
     size_t before = system.linear.given();
-    addKnowledge(system);
-    addFacts(system, usedNonNegative, usedZero);
+    for (; known < system.columns.size(); ++known)
+      know(system, *system.columns[known].monomial);
+    for (System::Candidate &candidate : system.pool) {
+      if (candidate.isUsed || !system.isUseful(candidate))
+        continue;
+      candidate.isUsed = true;
+      FactMask from = *candidate.from;
+      if (!candidate.condition ||
+          FactProver(facts_, depth_ - 1).isNonNegative(candidate.condition, from))
+        system.add(candidate.value, from, candidate.isZero);
+    }
     if (system.linear.given() == before)
       break;
   }
-  if (withProducts)
-    addProducts(system);
-  addKnowledge(system);
 }
 
 // ---- Questions
@@ -208,55 +235,58 @@ bool FactProver::refutesCases(const std::vector<Assumption> &assumptions, const 
 }
 
 bool FactProver::refutes(std::vector<Assumption> assumptions, FactMask &from, int splits) {
-  std::vector<const DimAtom *> choices;
   for (bool withProducts : {false, true}) {
     if (++attempts_ > maxAttempts)
       return false;
     System system;
     for (const Assumption &assumption : assumptions)
-      for (const DimTerm &term : assumption.value.terms())
-        system.maxDegree = std::max(system.maxDegree, term.monomial->degree);
+      system.allow(assumption.value);
     for (const Assumption &assumption : assumptions)
-      system.add(assumption.value, {}, assumption.isZero);
-    fill(system, withProducts);
+      system.add(assumption.value, noFacts, assumption.isZero);
+    if (withProducts)
+      offerProducts(system, assumptions[0].value);
+    fill(system);
     if (std::optional<LinearSystem::Origins> origins = system.linear.refute()) {
       for (size_t i = 0; i < system.from.size(); ++i)
         if (origins->test(i))
           from |= system.from[i];
       return true;
     }
-    bool hasProducts = false;
-    for (const DimMonomial *monomial : system.columns) {
-      hasProducts = hasProducts || monomial->degree == 2;
-      for (const DimFactor &factor : monomial->factors) {
-        bool isChoice =
-            factor.atom->kind == DimAtomKind::Min || factor.atom->kind == DimAtomKind::Max;
-        if (isChoice && std::find(choices.begin(), choices.end(), factor.atom) == choices.end())
-          choices.push_back(factor.atom);
-      }
-    }
-    if (!hasProducts)
+    if (!hasProduct(assumptions[0].value))
       break;
   }
-  // The goal comes first, so its own choices are the first to be split.
-  size_t tries = splits > 0 ? std::min<size_t>(choices.size(), 3) : 0;
-  for (size_t i = 0; i < tries; ++i) {
-    bool isSplit = std::any_of(assumptions.begin(), assumptions.end(),
-                               [&](const Assumption &a) { return a.chosenFor == choices[i]; });
-    if (!isSplit && refutesCases(assumptions, *choices[i], from, splits))
-      return true;
-  }
+  if (splits == 0)
+    return false;
+  for (const DimTerm &term : assumptions[0].value.terms())
+    for (const DimFactor &factor : term.monomial->factors) {
+      const DimAtom *atom = factor.atom;
+      bool isChoice = atom->kind == DimAtomKind::Min || atom->kind == DimAtomKind::Max;
+      bool isSplit = std::any_of(assumptions.begin(), assumptions.end(),
+                                 [&](const Assumption &a) { return a.chosenFor == atom; });
+      // One choice per level: the other order would only repeat the cases.
+      if (isChoice && !isSplit)
+        return refutesCases(assumptions, *atom, from, splits);
+    }
   return false;
 }
 
 bool FactProver::isNonNegative(Dim a, FactMask &from) {
   if (!a || context_.isPlainlyNonNegative(a))
     return a.isKnown();
-  if (a.isConstant())
-    return false;
-  attempts_ = 0;
   Dim opposite = context_.sub(context_.constant(-1), a);
-  return opposite && refutes({{opposite, false}}, from, depth_);
+  if (!opposite || context_.isPlainlyNonNegative(opposite))
+    return false;
+  auto [known, isNew] = facts_.asked.try_emplace({a.id(), depth_});
+  if (isNew) {
+    FactMask used;
+    attempts_ = 0;
+    // The entry stays in place while inner proofs add others.
+    if (refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : maxSplits))
+      known->second = used;
+  }
+  if (known->second)
+    from |= *known->second;
+  return known->second.has_value();
 }
 
 bool FactProver::isZero(Dim a, FactMask &from) {
@@ -273,7 +303,7 @@ bool FactProver::isNeverZero(Dim a, FactMask &from) {
   if (!a || a.isConstant())
     return a && !a.isConstant(0);
   attempts_ = 0;
-  return refutes({{a, true}}, from, depth_);
+  return refutes({{a, true, nullptr}}, from, maxSplits);
 }
 
 std::optional<int64_t> FactProver::greatest(Dim a) {
@@ -281,16 +311,16 @@ std::optional<int64_t> FactProver::greatest(Dim a) {
     return a.constant();
   // The column of `a` itself stands first, under the monomial 1, which no row looks up.
   System system;
-  system.columns.push_back(context_.constant(1).terms()[0].monomial);
-  for (const DimTerm &term : a.terms())
-    system.maxDegree = std::max(system.maxDegree, term.monomial->degree);
-  std::optional<LinearSystem::Row> row = system.row(context_.negate(a));
+  system.columns.push_back({context_.constant(1).terms()[0].monomial, false, false});
+  system.allow(a);
+  std::optional<LinearSystem::Row> row = system.row(context_.negate(a), true);
   if (!row)
     return std::nullopt;
   row->coefficients[0] = 1;
-  system.linear.giveEquation(*row);
   system.from.emplace_back();
-  fill(system, true);
+  system.linear.giveEquation(*row);
+  offerProducts(system, a);
+  fill(system);
   return system.linear.greatest(0);
 }
 

@@ -11,7 +11,7 @@ namespace ptl {
 class FactProver {
 public:
   /// `depth` bounds the proofs that a proof may ask for.
-  explicit FactProver(const FactSet::Prepared &facts, int depth = 2)
+  explicit FactProver(const FactSet::Prepared &facts, int depth = 1)
       : facts_(facts), context_(*facts.context), depth_(depth) {}
 
   bool isNonNegative(Dim a, FactMask &from);
@@ -27,17 +27,15 @@ private:
   };
   struct System;
 
-  /// Whether the assumptions contradict the facts.
+  /// Whether the assumptions, of which the first is the negated goal, contradict the facts.
   bool refutes(std::vector<Assumption> assumptions, FactMask &from, int splits);
   bool refutesCases(const std::vector<Assumption> &assumptions, const DimAtom &atom, FactMask &from,
                     int splits);
-  void addKnowledge(System &system);
-  void addFacts(System &system, std::vector<bool> &usedNonNegative, std::vector<bool> &usedZero);
-  void addProducts(System &system);
   void know(System &system, const DimMonomial &monomial);
   void knowDivision(System &system, const DimAtom &atom, Dim rest);
   void knowChoice(System &system, const DimAtom &atom, Dim rest);
-  void fill(System &system, bool withProducts);
+  void offerProducts(System &system, Dim goal);
+  void fill(System &system);
 
   const FactSet::Prepared &facts_;
   DimContext &context_;
