@@ -1,6 +1,6 @@
 #include "driver/commands.h"
+#include "driver/signature.h"
 #include "frontend/parse/parse.h"
-#include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
 
@@ -14,18 +14,6 @@ struct Entry {
   std::string signature; ///< source text without the body
   std::string doc;       ///< Markdown
 };
-
-/// The child that ends the part of a declaration that callers must know, if there is one.
-NodeId bodyOf(const Tree &tree, NodeId id) {
-  switch (tree.kind(id)) {
-  case NodeKind::FnDecl:
-  case NodeKind::KernelDecl:
-  case NodeKind::ProgramDecl:
-    return CallableView(tree, id).body();
-  default:
-    return kNoNode;
-  }
-}
 
 bool isDocumented(const Tree &tree, NodeId id) {
   switch (tree.kind(id)) {
@@ -42,13 +30,8 @@ bool isDocumented(const Tree &tree, NodeId id) {
 }
 
 Entry entryOf(const Tree &tree, NodeId id) {
-  Span span = tree.span(id);
-  NodeId body = bodyOf(tree, id);
-  uint32_t end = body == kNoNode ? span.end : tree.span(body).begin;
-  std::string signature(tree.fileText().substr(span.begin, end - span.begin));
-  signature.erase(signature.find_last_not_of(" \t\r\n") + 1);
   // Every documented kind has its name in the first slot.
-  return {std::string(tree.text(tree.child(id, 0))), signature, tree.docComment(id)};
+  return {std::string(tree.text(tree.child(id, 0))), signatureText(tree, id), tree.docComment(id)};
 }
 
 std::vector<Entry> entriesOf(const Tree &tree) {

@@ -94,15 +94,13 @@ JsonWriter &JsonWriter::string(std::string_view value) {
   return *this;
 }
 
-JsonWriter &JsonWriter::number(int64_t value) {
-  beforeValue();
-  out_ += std::to_string(value);
-  return *this;
-}
+JsonWriter &JsonWriter::number(int64_t value) { return raw(std::to_string(value)); }
 
-JsonWriter &JsonWriter::boolean(bool value) {
+JsonWriter &JsonWriter::boolean(bool value) { return raw(value ? "true" : "false"); }
+
+JsonWriter &JsonWriter::raw(std::string_view json) {
   beforeValue();
-  out_ += value ? "true" : "false";
+  out_ += json;
   return *this;
 }
 

@@ -22,6 +22,8 @@ public:
   JsonWriter &string(std::string_view value);
   JsonWriter &number(int64_t value);
   JsonWriter &boolean(bool value);
+  /// A value that is JSON text already.
+  JsonWriter &raw(std::string_view json);
   /// `key` followed by a string.
   JsonWriter &field(std::string_view name, std::string_view value) {
     return key(name).string(value);

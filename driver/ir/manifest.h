@@ -1,0 +1,34 @@
+// The manifest of compiled entries, as docs/manifest.md describes it.
+#pragma once
+
+#include "frontend/base/source.h"
+#include "frontend/sema/checked_tree.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// One compiled form of an entry and what it was specialised for.
+struct ManifestVariant {
+  std::string symbol;
+  std::map<std::string, int64_t> statics;
+  std::vector<ElemKind> elems; ///< one per type parameter
+  uint32_t leading = 0;        ///< axes that `..` stands for
+};
+
+struct ManifestEntry {
+  const CallableDecl *decl = nullptr;
+  std::vector<ManifestVariant> variants;
+};
+
+/// Why a declaration cannot be called from outside (structs in its signature, …); empty if it can.
+std::string entryProblem(const CallableDecl &decl);
+
+/// The JSON text. Every entry must be callable from outside.
+std::string emitManifest(const CheckedProgram &program, const SourceManager &sources,
+                         const std::vector<ManifestEntry> &entries, bool unchecked);
+
+} // namespace ptl
