@@ -183,7 +183,8 @@ public:
 
 private:
   void names(JsonWriter &json, const CallableDecl &decl) const;
-  void value(JsonWriter &json, const std::string &name, const Type &type, bool isInout) const;
+  enum class Role { Input, Inout, Output };
+  void value(JsonWriter &json, const std::string &name, const Type &type, Role role) const;
   void results(JsonWriter &json, const CallableDecl &decl) const;
   void wheres(JsonWriter &json, const CallableDecl &decl) const;
   void variant(JsonWriter &json, const CallableDecl &decl, const ManifestVariant &variant) const;
@@ -213,10 +214,10 @@ void Writer::names(JsonWriter &json, const CallableDecl &decl) const {
   json.endArray();
 }
 
-void Writer::value(JsonWriter &json, const std::string &name, const Type &type,
-                   bool isInout) const {
+void Writer::value(JsonWriter &json, const std::string &name, const Type &type, Role role) const {
   json.beginObject().field("name", name).field("elem", elemText(type.elem));
-  if (type.isArray()) {
+  // Every result is written to memory: a scalar one is an array without axes.
+  if (type.isArray() || role == Role::Output) {
     json.key("shape").beginArray();
     if (type.prefix)
       json.string("..");
@@ -230,7 +231,7 @@ void Writer::value(JsonWriter &json, const std::string &name, const Type &type,
       json.raw(expressions_.dim(stride));
     json.endArray();
   }
-  if (isInout)
+  if (role == Role::Inout)
     json.key("inout").boolean(true);
   json.endObject();
 }
@@ -239,12 +240,12 @@ void Writer::results(JsonWriter &json, const CallableDecl &decl) const {
   json.key("outputs").beginArray();
   if (decl.kind != DeclKind::Fn) {
     for (const Local *output : decl.outputs)
-      value(json, output->name, *output->type, false);
+      value(json, output->name, *output->type, Role::Output);
   } else if (decl.returnType->kind == TypeKind::Tuple) {
     for (size_t i = 0; i < decl.returnType->elements.size(); ++i)
-      value(json, "result" + std::to_string(i), *decl.returnType->elements[i], false);
+      value(json, "result" + std::to_string(i), *decl.returnType->elements[i], Role::Output);
   } else {
-    value(json, "result", *decl.returnType, false);
+    value(json, "result", *decl.returnType, Role::Output);
   }
   json.endArray();
 }
@@ -295,7 +296,7 @@ void Writer::entry(JsonWriter &json, const ManifestEntry &entry) const {
   names(json, decl);
   json.key("params").beginArray();
   for (const Local *param : decl.params)
-    value(json, param->name, *param->type, param->isInout);
+    value(json, param->name, *param->type, param->isInout ? Role::Inout : Role::Input);
   json.endArray();
   results(json, decl);
   wheres(json, decl);

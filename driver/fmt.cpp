@@ -1,0 +1,40 @@
+#include "frontend/format/format.h"
+
+#include "driver/commands.h"
+#include "frontend/parse/parse.h"
+
+#include <cstdio>
+
+namespace ptl {
+
+/// Formats one input in place (standard input to standard output); false if `--check` found it
+/// unformatted.
+static bool formatInput(Session &session, const std::string &path) {
+  std::optional<FileId> id = session.load(path);
+  if (!id)
+    return true;
+  const SourceFile &file = session.sources().file(*id);
+  Tree tree = session.timed("parse", [&] { return parse(file, session.sink()); });
+  std::string text = session.timed("format", [&] { return format(tree).text; });
+  bool formatted = text == file.text();
+  if (session.options().has(OptionId::CheckOnly)) {
+    if (!formatted)
+      std::fprintf(stderr, "%s is not formatted\n", file.path().c_str());
+    return formatted;
+  }
+  if (path == "-" || !formatted)
+    session.write(path, text);
+  return true;
+}
+
+ExitCode runFmt(const Options &options) {
+  if (options.positional().empty())
+    return usageError("no input files");
+  Session session(options);
+  bool formatted = true;
+  for (const std::string &path : options.positional())
+    formatted = formatInput(session, path) && formatted;
+  return session.finish(formatted ? ExitCode::Fine : ExitCode::SourceErrors);
+}
+
+} // namespace ptl
