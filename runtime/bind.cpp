@@ -266,12 +266,12 @@ Failure Binder::checkData(const Param &param, const PtlArray &array) {
 
 Failure Binder::checkStrides(const Param &param, const PtlArray &array) {
   // The strides of an empty array say nothing, and neither does that of an axis of one element.
-  if (param.strides == Param::Strides::Any ||
-      (param.strides == Param::Strides::Dense && elementCount(array.rank, array.extents) == 0))
+  if (param.strides == PTL_STRIDES_ANY ||
+      (param.strides == PTL_STRIDES_DENSE && elementCount(array.rank, array.extents) == 0))
     return {};
   int64_t dense = 1;
   for (int64_t axis = array.rank - 1; axis >= 0; --axis) {
-    if (param.strides == Param::Strides::Dense) {
+    if (param.strides == PTL_STRIDES_DENSE) {
       if (array.extents[axis] != 1 && array.strides[axis] != dense)
         return fail(PTL_ERROR_STRIDES,
                     describe(param) + " is to be dense, but the strides of the argument are " +

@@ -71,7 +71,7 @@ std::string cExpr(const Entry &entry, const Expr &expr) {
 /// known from those.
 bool isPlain(const Entry &entry) {
   for (const Param &param : entry.params) {
-    bool dense = param.strides == Param::Strides::Dense;
+    bool dense = param.strides == PTL_STRIDES_DENSE;
     if (!cType(param.elem) || param.hasLeading || (param.isArray() && !dense))
       return false;
     for (const Expr &axis : param.shape)

@@ -185,12 +185,12 @@ private:
 
   bool readStrides(const Json &json, Param &param) {
     if (json == "any") {
-      param.strides = Param::Strides::Any;
+      param.strides = PTL_STRIDES_ANY;
       return true;
     }
     if (!json.is_array() || json.size() != param.shape.size() || param.hasLeading)
       return fail("the strides of `" + param.name + "` are not one per axis");
-    param.strides = Param::Strides::Declared;
+    param.strides = PTL_STRIDES_DECLARED;
     for (const Json &stride : json)
       if (!readExpr(stride, param.strideExprs.emplace_back(), "the strides of `" + param.name + "`"))
         return false;

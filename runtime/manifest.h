@@ -25,7 +25,7 @@ struct Param {
   PtlParamKind kind = PTL_PARAM_ARRAY;
   bool hasLeading = false;     // the shape starts with `..`
   std::vector<Expr> shape;     // without the `..`
-  enum class Strides { Dense, Any, Declared } strides = Strides::Dense;
+  PtlStrides strides = PTL_STRIDES_DENSE;
   std::vector<Expr> strideExprs;
   std::vector<std::string> axisTexts; // as declared, one per axis without the `..`
   std::string shapeText;              // "[.., C]"

@@ -138,7 +138,8 @@ int32_t ptl_param(const PtlEntry *entry, int32_t index, PtlParam *param) {
             from.shapeText.c_str(),
             from.elem ? int32_t(*from.elem) : -1,
             from.hasLeading ? -1 : static_cast<int32_t>(from.shape.size()),
-            from.kind};
+            from.kind,
+            static_cast<int32_t>(from.strides)};
   return finish({});
 }
 
@@ -216,6 +217,17 @@ const PtlFailure *ptl_last_failure(void) {
 }
 
 const char *ptl_missing_variant(void) { return lastFailure().missing.c_str(); }
+
+const char *ptl_status_class(int32_t status) {
+  switch (status) {
+#define PTL_STATUS(id, code, exception, meaning)                                                   \
+  case PTL_##id:                                                                                   \
+    return exception;
+#include "runtime/include/ptl_errors.def"
+  default:
+    return "CallError";
+  }
+}
 
 const PtlArray *ptl_view_strided(PtlView *view, PtlElem elem, void *data, int32_t rank,
                                  const int64_t *extents, const int64_t *strides) {

@@ -96,6 +96,9 @@ typedef struct PtlEntry PtlEntry;
 
 typedef enum PtlParamKind { PTL_PARAM_ARRAY = 0, PTL_PARAM_INOUT = 1, PTL_PARAM_SCALAR = 2, PTL_PARAM_OUTPUT = 3 } PtlParamKind;
 
+/* Dense row-major, whatever the caller has, or bound to names of the signature. */
+typedef enum PtlStrides { PTL_STRIDES_DENSE = 0, PTL_STRIDES_ANY = 1, PTL_STRIDES_DECLARED = 2 } PtlStrides;
+
 /* One parameter or output as declared. `elem` is -1 where the element type is generic; then
  * `elem_name` is the name of the type parameter. `rank` is -1 where the shape starts with `..`. */
 typedef struct PtlParam {
@@ -104,7 +107,8 @@ typedef struct PtlParam {
   const char *shape; /* as written, for example "[.., C]"; "" for scalars */
   int32_t elem;
   int32_t rank;
-  int32_t kind; /* PtlParamKind */
+  int32_t kind;    /* PtlParamKind */
+  int32_t strides; /* PtlStrides */
 } PtlParam;
 
 /* --- Libraries ------------------------------------------------------------------------------ */
@@ -166,6 +170,9 @@ PTL_API int32_t ptl_call(const PtlEntry *entry, const PtlArray *const *arrays, i
 PTL_API const char *ptl_last_error(void);
 PTL_API const PtlFailure *ptl_last_failure(void);
 PTL_API const char *ptl_missing_variant(void);
+
+/* The class of errors that a status belongs to: what bindings name their exceptions. "" for success. */
+PTL_API const char *ptl_status_class(int32_t status);
 
 /* --- Descriptors ---------------------------------------------------------------------------- */
 
