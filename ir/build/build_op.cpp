@@ -55,7 +55,9 @@ mlir::Value Builder::buildPositionOp(const OpExpr &expr, llvm::ArrayRef<mlir::Va
 }
 
 int64_t Builder::operandRank(const OpExpr &expr) {
-  for (const Expr *arg : expr.args)
+  llvm::SmallVector<const Expr *> all(expr.args.begin(), expr.args.end());
+  all.append(expr.rest.begin(), expr.rest.end());
+  for (const Expr *arg : all)
     if (arg && arg->type->isArray())
       return static_cast<int64_t>(arg->type->extents.size() +
                                   (arg->type->prefix ? frame_->prefix.size() : 0));
@@ -96,9 +98,9 @@ void Builder::addParam(const OpExpr &expr, size_t position, int64_t rank, OpPart
   switch (param.kind) {
   case ParamKind::Value: {
     llvm::SmallVector<mlir::Value> values;
-    if (param.variadic) // The rest of the arguments.
-      for (size_t i = position; i < expr.args.size(); ++i)
-        values.push_back(buildValue(*expr.args[i]));
+    if (param.variadic)
+      for (const Expr *value : expr.rest)
+        values.push_back(buildValue(*value));
     else if (arg)
       values.push_back(buildValue(*arg));
     return operands(values);
@@ -128,11 +130,11 @@ void Builder::addParam(const OpExpr &expr, size_t position, int64_t rank, OpPart
     return attribute(builder_.getStringAttr(text));
   }
   case ParamKind::Dims:
-    if (param.keywordOnly) { // Lists of their own, like the margins of `pad`.
+    if (expr.op->id == OpId::Pad) { // The margins: before all axes, then after.
+      size_t half = expr.shape.size() / 2, first = param.name == "before" ? 0 : half;
       llvm::SmallVector<mlir::Value> values;
-      if (arg && arg->kind == ExprKind::List)
-        for (const Expr *element : static_cast<const ListExpr *>(arg)->elements)
-          values.push_back(buildValue(*element));
+      for (size_t i = first; i < first + half; ++i)
+        values.push_back(emitDim(expr.shape[i]));
       return operands(values);
     }
     return operands(namedLengths(*expr.type));

@@ -1,0 +1,122 @@
+#include "passes/analysis/axis_map.h"
+
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+using Maps = llvm::SmallVector<AxisMap>;
+
+static AxisMap whole(Value value) { return AxisMap(static_cast<size_t>(rankOf(value.getType())), kWhole); }
+
+/// Axes align at the end; an extent of 1 is broadcast and so needed whole.
+static AxisMap broadcastMap(Value operand, const AxisMap &result) {
+  AxisMap map = whole(operand);
+  llvm::ArrayRef<Extent> extents = extentsOf(operand.getType());
+  size_t shift = result.size() - std::min(result.size(), map.size());
+  for (size_t axis = 0; axis < map.size(); ++axis)
+    if (!extents[axis].isOne())
+      map[axis] = result[axis + shift];
+  return map;
+}
+
+static bool isMapped(const AxisMap &map, int64_t axis) { return map[static_cast<size_t>(axis)] != kWhole; }
+
+static std::optional<Maps> reductionMaps(Operation *op, const AxisMap &result) {
+  if (result.empty()) // A scalar: everything is needed.
+    return Maps{whole(op->getOperand(0))};
+  AxisMap map = result;
+  llvm::SmallVector<int64_t> reduced;
+  if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
+    reduced.assign(axes.asArrayRef().begin(), axes.asArrayRef().end());
+  else if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
+    reduced.push_back(axis.getInt());
+  for (int64_t axis : reduced)
+    map[static_cast<size_t>(axis)] = kWhole;
+  return Maps{map};
+}
+
+/// `[.., M, K] @ [.., K, N]`; vectors on either side lack M or N.
+static std::optional<Maps> productMaps(Operation *op, const AxisMap &result) {
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  AxisMap mapA = whole(a), mapB = whole(b);
+  if (mapA.size() < 2 || mapB.size() < 2)
+    return std::nullopt;
+  size_t rank = result.size();
+  mapA[mapA.size() - 2] = result[rank - 2];
+  mapB[mapB.size() - 1] = result[rank - 1];
+  auto batch = [&](AxisMap &map, Value operand) {
+    for (size_t axis = 0; axis + 2 < map.size(); ++axis)
+      if (!extentsOf(operand.getType())[axis].isOne())
+        map[axis] = result[axis + rank - map.size()];
+  };
+  batch(mapA, a);
+  batch(mapB, b);
+  return Maps{mapA, mapB};
+}
+
+/// Operations that work along one axis and leave the others independent: scans and sorts.
+static std::optional<Maps> alongAxisMaps(Operation *op, const AxisMap &result) {
+  auto axis = op->getAttrOfType<IntegerAttr>("axis");
+  int64_t along = axis ? axis.getInt() : static_cast<int64_t>(result.size()) - 1;
+  if (isMapped(result, along))
+    return std::nullopt;
+  Maps maps;
+  for (Value operand : op->getOperands())
+    maps.push_back(rankOf(operand.getType()) == static_cast<int64_t>(result.size()) ? result : whole(operand));
+  return maps;
+}
+
+static std::optional<Maps> transposeMaps(Operation *op, const AxisMap &result) {
+  auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef();
+  AxisMap map = whole(op->getOperand(0));
+  for (size_t i = 0; i < result.size(); ++i)
+    map[static_cast<size_t>(axes[i])] = result[i];
+  return Maps{map};
+}
+
+static std::optional<Maps> newAxisMaps(NewAxisOp op, const AxisMap &result) {
+  AxisMap map;
+  for (size_t axis = 0; axis < result.size(); ++axis)
+    if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(axis)))
+      map.push_back(result[axis]);
+  return Maps{map};
+}
+
+std::optional<llvm::SmallVector<AxisMap>> operandAxes(Operation *op, const AxisMap &result) {
+  if (isElementwise(op)) {
+    Maps maps;
+    for (Value operand : op->getOperands())
+      maps.push_back(broadcastMap(operand, result));
+    return maps;
+  }
+  if (isa<CastOp>(op))
+    return Maps{result};
+  if (auto expand = dyn_cast<NewAxisOp>(op))
+    return newAxisMaps(expand, result);
+  const OpRecord *record = recordOf(op);
+  if (!record || op->getNumResults() != 1)
+    return std::nullopt;
+  switch (record->opClass) {
+  case OpClass::Reduction:
+    return reductionMaps(op, result);
+  case OpClass::Scan:
+    return alongAxisMaps(op, result);
+  case OpClass::Sort:
+    return alongAxisMaps(op, result);
+  case OpClass::Product:
+    return record->id == OpId::Matmul ? productMaps(op, result) : std::nullopt;
+  default:
+    break;
+  }
+  if (record->id == OpId::Transpose)
+    return transposeMaps(op, result);
+  if (record->id == OpId::Broadcast)
+    return Maps(op->getNumOperands(), broadcastMap(op->getOperand(0), result));
+  return std::nullopt;
+}
+
+} // namespace ptl::ir

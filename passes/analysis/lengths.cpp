@@ -1,0 +1,102 @@
+#include "passes/analysis/lengths.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/analysis/op_info.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+llvm::ArrayRef<Extent> extentsOf(Type type) {
+  if (auto array = dyn_cast<ArrayType>(type))
+    return array.getExtents();
+  if (auto ref = dyn_cast<RefType>(type))
+    return ref.getExtents();
+  return {};
+}
+
+Type elementTypeOf(Type type) {
+  if (auto array = dyn_cast<ArrayType>(type))
+    return array.getElementType();
+  if (auto ref = dyn_cast<RefType>(type))
+    return ref.getElementType();
+  return type;
+}
+
+/// The base's axis that becomes `axis` of the result when some are dropped.
+static int64_t keptAxis(llvm::ArrayRef<int64_t> dropped, int64_t rank, int64_t axis) {
+  for (int64_t base = 0; base < rank; ++base)
+    if (!llvm::is_contained(dropped, base) && axis-- == 0)
+      return base;
+  return -1;
+}
+
+/// An operand axis with the same name: names that are equal stand for equal lengths.
+static Value lengthByName(OpBuilder &builder, Operation *op, StringAttr name) {
+  for (Value operand : op->getOperands())
+    for (auto [axis, extent] : llvm::enumerate(extentsOf(operand.getType())))
+      if (extent.symbol == name)
+        return lengthOf(builder, operand, static_cast<int64_t>(axis));
+  return {};
+}
+
+/// Operations that make new lengths have them as index operands, one per named extent, in order.
+static Value lengthByOperand(Operation *op, int64_t axis) {
+  llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
+  auto named = llvm::count_if(extents, [](const Extent &e) { return !e.isConstant(); });
+  auto before = llvm::count_if(extents.take_front(axis), [](const Extent &e) { return !e.isConstant(); });
+  llvm::SmallVector<Value> lengths;
+  for (Value operand : op->getOperands())
+    if (isa<IndexType>(operand.getType()))
+      lengths.push_back(operand);
+  if (static_cast<int64_t>(lengths.size()) < named)
+    return {};
+  return lengths[lengths.size() - static_cast<size_t>(named) + static_cast<size_t>(before)];
+}
+
+Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
+  const Extent &extent = extentsOf(value.getType())[axis];
+  Location loc = value.getLoc();
+  if (extent.isConstant())
+    return builder.create<arith::ConstantIndexOp>(loc, extent.length);
+  Operation *op = value.getDefiningOp();
+  auto dim = [&] { return builder.createOrFold<DimOp>(loc, builder.getIndexType(), value, static_cast<uint64_t>(axis)); };
+  if (!op)
+    return dim();
+  if (auto load = dyn_cast<LoadOp>(op))
+    return load.getLengths()[keptAxis(load.getDropped(), rankOf(load.getRef().getType()), axis)];
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return slice.getLengths()[keptAxis(slice.getDropped(), rankOf(slice.getSource().getType()), axis)];
+  if (auto cast = dyn_cast<CastOp>(op))
+    return lengthOf(builder, cast.getSource(), axis);
+  if (auto insert = dyn_cast<InsertOp>(op))
+    return lengthOf(builder, insert.getDest(), axis);
+  if (auto take = dyn_cast<TakeOp>(op)) {
+    bool taken = axis == static_cast<int64_t>(take.getAxis());
+    return taken ? lengthOf(builder, take.getIndex(), 0) : lengthOf(builder, take.getSource(), axis);
+  }
+  if (auto expand = dyn_cast<NewAxisOp>(op)) {
+    int64_t before = llvm::count_if(expand.getAxes(), [&](int64_t a) { return a < axis; });
+    return lengthOf(builder, expand.getSource(), axis - before);
+  }
+  if (auto alloc = dyn_cast<AllocOp>(op))
+    return lengthByOperand(op, axis);
+  const OpRecord *record = recordOf(op);
+  if (!record)
+    return dim();
+  if (record->opClass == OpClass::Creation || record->opClass == OpClass::Random ||
+      record->id == OpId::Reshape || record->id == OpId::Broadcast)
+    if (Value length = lengthByOperand(op, axis))
+      return length;
+  if (Value length = lengthByName(builder, op, extent.symbol))
+    return length;
+  if (isElementwise(op))
+    for (Value operand : op->getOperands()) {
+      int64_t own = axis - (rankOf(value.getType()) - rankOf(operand.getType()));
+      if (own >= 0 && !extentsOf(operand.getType())[own].isOne())
+        return lengthOf(builder, operand, own);
+    }
+  return dim();
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,18 @@
+// Our passes; their table is `passes.td`.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace ptl::ir {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/passes.h.inc"
+
+} // namespace ptl::ir

@@ -1,0 +1,43 @@
+#include "passes/pipeline.h"
+
+#include "passes/passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options, const std::string &name,
+                              const std::function<void(OpPassManager &)> &fill) {
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  manager.enableVerifier(options.verifyEach);
+  if (options.timePasses)
+    manager.enableTiming();
+  fill(manager);
+  if (failed(manager.run(module)))
+    return failure();
+  if (options.onPhase)
+    options.onPhase(name, module);
+  return success();
+}
+
+LogicalResult runTilePipeline(ModuleOp module, const PipelineOptions &options) {
+  auto clean = [](OpPassManager &manager) {
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  };
+  if (failed(runPhase(module, options, "tensor", clean)))
+    return failure();
+  return runPhase(module, options, "tile", [&](OpPassManager &manager) {
+    PartitionOptions sizes;
+    sizes.productM = options.productM;
+    sizes.productN = options.productN;
+    sizes.tileBytes = options.tileBytes;
+    manager.addNestedPass<func::FuncOp>(createPartition(sizes));
+    clean(manager);
+  });
+}
+
+} // namespace ptl::ir

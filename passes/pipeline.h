@@ -1,0 +1,25 @@
+// The named sequence of passes that the compiler, the dump flags and the tests share.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/LogicalResult.h"
+
+#include <functional>
+#include <string>
+
+namespace ptl::ir {
+
+struct PipelineOptions {
+  int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
+  int64_t tileBytes = 65536;             ///< tile of other operations
+  bool verifyEach = false;
+  bool timePasses = false;
+  /// Called after each phase with its name (`tensor`, `tile`).
+  std::function<void(const std::string &phase, mlir::ModuleOp)> onPhase;
+};
+
+/// Tensor level to tile level, in place. Fails only on invalid IR; MLIR's handler has the reason.
+llvm::LogicalResult runTilePipeline(mlir::ModuleOp module, const PipelineOptions &options);
+
+} // namespace ptl::ir

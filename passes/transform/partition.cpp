@@ -1,0 +1,401 @@
+// Tensor level to tile level: groups of operations become grids over tiles of their root.
+#include "passes/passes.h"
+
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
+#include "passes/transform/fusion_group.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+#define GEN_PASS_DEF_PARTITION
+#include "passes/passes.h.inc"
+
+namespace {
+
+struct TileSizes {
+  int64_t productM, productN, bytes;
+};
+
+/// Emits the grid of one group.
+class GridEmitter {
+public:
+  GridEmitter(FusionGroup &group, const TileSizes &sizes, unsigned number)
+      : group_(group), sizes_(sizes), number_(number), builder_(group.root()->getContext()) {}
+
+  /// Computes the root into `store`'s box where it is stored once, else into new storage that its users then load.
+  void emit(StoreOp store);
+
+private:
+  struct Axis {
+    Value length, step, position, tile;
+    int64_t capacity = Extent::kUnknown;
+  };
+  void chooseSteps();
+  Value rowStep(int64_t axis, int64_t minimum);
+  std::optional<int64_t> scheduledStep(int64_t axis);
+  ParallelOp openGrid();
+  Value tileOf(Value value, const AxisMap &map);
+  Value cloneMember(Operation *op, const AxisMap &map);
+  Value cloneCreation(Operation *op, const AxisMap &map);
+  Value sliceOf(Value value, const AxisMap &map);
+  ArrayType tileType(ArrayType type, const AxisMap &map);
+  void storeTile(Value tile, StoreOp into);
+  Value constant(int64_t value) { return builder_.create<arith::ConstantIndexOp>(loc_(), value); }
+  Location loc_() { return group_.root()->getLoc(); }
+
+  FusionGroup &group_;
+  const TileSizes &sizes_;
+  unsigned number_;
+  OpBuilder builder_;
+  llvm::SmallVector<Axis> axes_; ///< by axis of the root; unused where not parallel
+  llvm::DenseMap<Value, Value> tiles_;
+};
+
+/// A size that a schedule gives for this axis: `tile B by 128`.
+std::optional<int64_t> GridEmitter::scheduledStep(int64_t axis) {
+  auto sizes = group_.root()->getAttrOfType<DictionaryAttr>("ptl.tile");
+  const Extent &extent = extentsOf(group_.root()->getResult(0).getType())[axis];
+  if (!sizes || !extent.symbol)
+    return std::nullopt;
+  auto size = dyn_cast_or_null<IntegerAttr>(sizes.get(extent.symbol));
+  return size ? std::optional(size.getInt()) : std::nullopt;
+}
+
+/// Positions per tile so that the widest operand's part has about the wanted number of bytes.
+Value GridEmitter::rowStep(int64_t axis, int64_t minimum) {
+  Value widest = group_.root()->getResult(0);
+  AxisMap map = group_.mapOf(group_.root());
+  for (auto [i, operand] : llvm::enumerate(group_.root()->getOperands()))
+    if (rankOf(operand.getType()) > 0 && rankOf(operand.getType()) >= rankOf(widest.getType())) {
+      widest = operand;
+      map = group_.operandMap(group_.root(), static_cast<unsigned>(i));
+    }
+  int64_t bytes = std::max<int64_t>(1, elementTypeOf(widest.getType()).isIndex() ? 8 : elementTypeOf(widest.getType()).getIntOrFloatBitWidth() / 8);
+  Value row = constant(1);
+  for (size_t i = 0; i < map.size(); ++i)
+    if (map[i] == kWhole)
+      row = builder_.createOrFold<arith::MulIOp>(loc_(), row, lengthOf(builder_, widest, static_cast<int64_t>(i)));
+  row = builder_.createOrFold<arith::MaxSIOp>(loc_(), row, constant(1));
+  Value wanted = builder_.createOrFold<arith::DivUIOp>(loc_(), constant(sizes_.bytes / bytes), row);
+  return builder_.createOrFold<arith::MaxSIOp>(loc_(), wanted, constant(minimum));
+}
+
+void GridEmitter::chooseSteps() {
+  Value root = group_.root()->getResult(0);
+  int64_t rank = rankOf(root.getType());
+  llvm::ArrayRef<int64_t> parallel = group_.parallel();
+  axes_.resize(static_cast<size_t>(rank));
+  for (int64_t axis : parallel) {
+    Axis &own = axes_[static_cast<size_t>(axis)];
+    own.length = lengthOf(builder_, root, axis);
+    std::optional<int64_t> fixed = scheduledStep(axis);
+    if (!fixed && group_.hasProduct() && rank >= 2 && axis >= rank - 2)
+      fixed = axis == rank - 1 ? sizes_.productN : sizes_.productM;
+    if (!fixed && axis != parallel.back())
+      fixed = 1;
+    if (fixed) {
+      own.capacity = *fixed;
+      own.step = constant(*fixed);
+    } else {
+      own.step = rowStep(axis, axis == rank - 1 ? 64 : 1);
+    }
+  }
+}
+
+ParallelOp GridEmitter::openGrid() {
+  llvm::SmallVector<Value> lower, upper, steps;
+  for (int64_t axis : group_.parallel()) {
+    const Axis &own = axes_[static_cast<size_t>(axis)];
+    lower.push_back(constant(0));
+    upper.push_back(own.length);
+    steps.push_back(own.step);
+  }
+  auto grid = builder_.create<ParallelOp>(loc_(), lower, upper, steps);
+  llvm::SmallVector<Type> types(lower.size(), builder_.getIndexType());
+  llvm::SmallVector<Location> locs(lower.size(), loc_());
+  Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
+  for (auto [i, axis] : llvm::enumerate(group_.parallel())) {
+    Axis &own = axes_[static_cast<size_t>(axis)];
+    own.position = body->getArgument(static_cast<unsigned>(i));
+    if (own.capacity == 1) {
+      own.tile = constant(1);
+      continue;
+    }
+    Value rest = builder_.createOrFold<arith::SubIOp>(loc_(), own.length, own.position);
+    own.tile = builder_.createOrFold<arith::MinSIOp>(loc_(), rest, own.step);
+  }
+  return grid;
+}
+
+ArrayType GridEmitter::tileType(ArrayType type, const AxisMap &map) {
+  llvm::SmallVector<Extent> extents(type.getExtents());
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (map[i] == kWhole)
+      continue;
+    const Axis &own = axes_[static_cast<size_t>(map[i])];
+    std::string name = "t" + std::to_string(number_) + "." + std::to_string(map[i]);
+    extents[i] = own.capacity == 1
+                     ? Extent::constant(1)
+                     : Extent::named(builder_.getStringAttr(name), own.capacity);
+  }
+  return ArrayType::get(type.getContext(), type.getElementType(), extents, Place::Inferred);
+}
+
+Value GridEmitter::sliceOf(Value value, const AxisMap &map) {
+  if (llvm::all_of(map, [](int64_t axis) { return axis == kWhole; }))
+    return value;
+  llvm::SmallVector<Value> offsets, lengths;
+  for (size_t i = 0; i < map.size(); ++i) {
+    bool isWhole = map[i] == kWhole;
+    const Axis *own = isWhole ? nullptr : &axes_[static_cast<size_t>(map[i])];
+    offsets.push_back(isWhole ? constant(0) : own->position);
+    lengths.push_back(isWhole ? lengthOf(builder_, value, static_cast<int64_t>(i)) : own->tile);
+  }
+  auto type = tileType(cast<ArrayType>(value.getType()), map);
+  return builder_.create<SliceOp>(value.getLoc(), type, value, offsets, lengths, ValueRange(), Value(),
+                                  builder_.getDenseI64ArrayAttr({}));
+}
+
+/// Constants and positions are made anew for the tile.
+Value GridEmitter::cloneCreation(Operation *op, const AxisMap &map) {
+  auto type = tileType(cast<ArrayType>(op->getResult(0).getType()), map);
+  llvm::SmallVector<Value> lengths;
+  for (size_t i = 0; i < map.size(); ++i)
+    if (!type.getExtents()[i].isConstant())
+      lengths.push_back(map[i] == kWhole ? lengthOf(builder_, op->getResult(0), static_cast<int64_t>(i))
+                                         : axes_[static_cast<size_t>(map[i])].tile);
+  const OpRecord *record = recordOf(op);
+  OperationState state(op->getLoc(), op->getName());
+  state.addAttributes(op->getAttrs());
+  state.addTypes(type);
+  if (record->id == OpId::Index) {
+    Value start = op->getOperand(0);
+    if (map[0] != kWhole)
+      start = builder_.createOrFold<arith::AddIOp>(op->getLoc(), start, axes_[static_cast<size_t>(map[0])].position);
+    state.addOperands(start);
+    state.addOperands(lengths);
+  } else {
+    state.addOperands(lengths);
+    if (record->id == OpId::Full)
+      state.addOperands(op->getOperands().back());
+  }
+  return builder_.create(state)->getResult(0);
+}
+
+Value GridEmitter::cloneMember(Operation *op, const AxisMap &map) {
+  auto maps = *operandAxes(op, map);
+  const OpRecord *record = recordOf(op);
+  OperationState state(op->getLoc(), op->getName());
+  state.addAttributes(op->getAttrs());
+  auto type = tileType(cast<ArrayType>(op->getResult(0).getType()), map);
+  state.addTypes(type);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    bool isLength = record && record->id == OpId::Broadcast && i > 0;
+    if (!isLength)
+      state.addOperands(rankOf(operand.getType()) > 0 ? tileOf(operand, maps[i]) : operand);
+  }
+  if (record && record->id == OpId::Broadcast)
+    for (size_t i = 0; i < map.size(); ++i)
+      if (!type.getExtents()[i].isConstant())
+        state.addOperands(map[i] == kWhole ? lengthOf(builder_, op->getResult(0), static_cast<int64_t>(i))
+                                           : axes_[static_cast<size_t>(map[i])].tile);
+  return builder_.create(state)->getResult(0);
+}
+
+/// The part of a value that the tile needs: computed here for members and views, cut out for others.
+Value GridEmitter::tileOf(Value value, const AxisMap &map) {
+  Operation *op = value.getDefiningOp();
+  bool isMember = op && group_.contains(op);
+  if (isMember)
+    if (Value known = tiles_.lookup(value))
+      return known;
+  bool isMapped = llvm::any_of(map, [](int64_t axis) { return axis != kWhole; });
+  const OpRecord *record = op ? recordOf(op) : nullptr;
+  bool isFilled = record && (record->id == OpId::Zeros || record->id == OpId::Ones ||
+                             record->id == OpId::Full || record->id == OpId::Index);
+  Value tile;
+  if (isFilled && isMapped)
+    tile = cloneCreation(op, map);
+  else if (isMember)
+    tile = cloneMember(op, map);
+  else if (op && isMapped && isViewLike(op) && !isa<SliceOp>(op) && operandAxes(op, map))
+    tile = cloneMember(op, map);
+  else
+    tile = sliceOf(value, map);
+  if (isMember)
+    tiles_[value] = tile;
+  return tile;
+}
+
+void GridEmitter::storeTile(Value tile, StoreOp into) {
+  AxisMap map = group_.mapOf(group_.root());
+  auto dropped = into.getDropped();
+  llvm::SmallVector<Value> offsets(into.getOffsets()), lengths(into.getLengths()), steps(into.getSteps());
+  size_t axis = 0;
+  for (size_t base = 0; base < offsets.size(); ++base) {
+    if (llvm::is_contained(dropped, static_cast<int64_t>(base)))
+      continue;
+    int64_t mapped = map[axis++];
+    if (mapped == kWhole)
+      continue;
+    const Axis &own = axes_[static_cast<size_t>(mapped)];
+    Value shift = own.position;
+    if (!steps.empty())
+      shift = builder_.createOrFold<arith::MulIOp>(loc_(), shift, steps[base]);
+    offsets[base] = builder_.createOrFold<arith::AddIOp>(loc_(), offsets[base], shift);
+    lengths[base] = own.tile;
+  }
+  builder_.create<StoreOp>(into.getLoc(), tile, into.getRef(), offsets, lengths, steps, Value(),
+                           into.getDroppedAttr(), IntegerAttr(), StringAttr());
+}
+
+void GridEmitter::emit(StoreOp store) {
+  Operation *root = group_.root();
+  Value result = root->getResult(0);
+  if (store) {
+    builder_.setInsertionPoint(store);
+  } else {
+    // Storage of its own: stored whole, then loaded by the users.
+    builder_.setInsertionPointAfter(root);
+    auto type = cast<ArrayType>(result.getType());
+    llvm::SmallVector<Value> named, lengths, offsets;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      Value length = lengthOf(builder_, result, axis);
+      lengths.push_back(length);
+      offsets.push_back(constant(0));
+      if (!type.getExtents()[axis].isConstant())
+        named.push_back(length);
+    }
+    auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
+    Value storage = builder_.create<AllocOp>(loc_(), ref, named);
+    auto none = builder_.getDenseI64ArrayAttr({});
+    store = builder_.create<StoreOp>(loc_(), result, storage, offsets, lengths, ValueRange(), Value(),
+                                     none, IntegerAttr(), StringAttr());
+    auto load = builder_.create<LoadOp>(loc_(), type, storage, offsets, lengths, ValueRange(), Value(), none);
+    result.replaceUsesWithIf(load, [&](OpOperand &use) {
+      return use.getOwner() != store && !group_.contains(use.getOwner());
+    });
+    builder_.setInsertionPoint(store);
+  }
+  chooseSteps();
+  ParallelOp grid = openGrid();
+  storeTile(tileOf(result, group_.mapOf(root)), store);
+  builder_.create<YieldOp>(loc_());
+  store.erase();
+  (void)grid;
+}
+
+/// Finds the groups of one block and replaces each by its grid.
+class BlockPartitioner {
+public:
+  BlockPartitioner(Block &block, const TileSizes &sizes, unsigned &number)
+      : block_(block), sizes_(sizes), number_(number) {}
+  void run();
+
+private:
+  bool isCandidate(Operation &op);
+  bool mustBeStored(Operation &op);
+  FusionGroup *groupOfUsers(Operation &op);
+  static StoreOp onlyStore(Operation *root);
+
+  Block &block_;
+  const TileSizes &sizes_;
+  unsigned &number_;
+  std::vector<std::unique_ptr<FusionGroup>> groups_; ///< in reverse program order
+  llvm::DenseMap<Operation *, FusionGroup *> groupOf_;
+};
+
+bool BlockPartitioner::isCandidate(Operation &op) {
+  return op.getNumResults() == 1 && isa<ArrayType>(op.getResult(0).getType()) &&
+         (isElementwise(&op) || isExpensive(&op) || isViewLike(&op));
+}
+
+/// Views are roots only where they are stored as they are.
+bool BlockPartitioner::mustBeStored(Operation &op) {
+  return !isViewLike(&op) || llvm::any_of(op.getUsers(), [](Operation *user) { return isa<StoreOp>(user); });
+}
+
+FusionGroup *BlockPartitioner::groupOfUsers(Operation &op) {
+  FusionGroup *group = nullptr;
+  for (Operation *user : op.getUsers()) {
+    FusionGroup *own = groupOf_.lookup(user);
+    if (!own || (group && own != group))
+      return nullptr;
+    group = own;
+  }
+  return group;
+}
+
+/// The store that is the root's only use and writes a plain box, so that tiles can go there at once.
+StoreOp BlockPartitioner::onlyStore(Operation *root) {
+  if (!root->hasOneUse())
+    return {};
+  auto store = dyn_cast<StoreOp>(*root->getUsers().begin());
+  bool plain = store && store->getBlock() == root->getBlock() && !store.getIndex() &&
+               !store.getAtomic() &&
+               extentsOf(store.getRef().getType()).size() - store.getDropped().size() ==
+                   extentsOf(root->getResult(0).getType()).size();
+  if (!plain)
+    return {};
+  // A value that broadcasts into the box is not stored tile by tile.
+  size_t axis = 0;
+  llvm::ArrayRef<Extent> box = extentsOf(store.getRef().getType());
+  for (size_t base = 0; base < box.size(); ++base) {
+    if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(base)))
+      continue;
+    const Extent &extent = extentsOf(root->getResult(0).getType())[axis++];
+    if (extent.isOne() && !box[base].isOne())
+      return {};
+  }
+  return store;
+}
+
+void BlockPartitioner::run() {
+  for (Operation &op : llvm::reverse(block_)) {
+    if (!isCandidate(op) || op.use_empty())
+      continue;
+    if (FusionGroup *group = groupOfUsers(op); group && !op.hasAttr("ptl.split") && group->tryJoin(&op)) {
+      groupOf_[&op] = group;
+      continue;
+    }
+    if (!mustBeStored(op))
+      continue;
+    groups_.push_back(std::make_unique<FusionGroup>(&op));
+    groupOf_[&op] = groups_.back().get();
+  }
+  for (auto &group : llvm::reverse(groups_)) {
+    if (group->parallel().empty())
+      continue;
+    StoreOp store = onlyStore(group->root());
+    GridEmitter(*group, sizes_, number_++).emit(store);
+  }
+  // What only the grids' copies replaced is dead now.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
+    if (isCandidate(op) && op.use_empty())
+      op.erase();
+}
+
+struct PartitionPass : impl::PartitionBase<PartitionPass> {
+  using PartitionBase::PartitionBase;
+
+  void runOnOperation() override {
+    llvm::SmallVector<Block *> blocks;
+    getOperation()->walk([&](Block *block) {
+      if (!block->getParentOp()->getParentOfType<ParallelOp>() && !isa<ParallelOp>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    TileSizes sizes{productM, productN, tileBytes};
+    unsigned number = 0;
+    for (Block *block : blocks)
+      BlockPartitioner(*block, sizes, number).run();
+  }
+};
+
+} // namespace
+} // namespace ptl::ir
