@@ -1,0 +1,30 @@
+// The `name=value` arguments of `ptlc run`: arrays from files or made up, scalars, dimensions.
+#pragma once
+
+#include "runtime/manifest.h"
+#include "runtime/npy/owned_array.h"
+
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// What a call needs, in the order of the entry's parameters.
+struct RunInputs {
+  std::vector<rt::OwnedArray> arrays;                ///< array parameters
+  std::vector<PtlScalar> scalars;                    ///< scalar parameters
+  std::vector<std::pair<std::string, int64_t>> dims; ///< dimensions given by name
+};
+
+struct RunArgumentError {
+  std::string name; ///< of the parameter or the word that is wrong
+  std::string reason;
+};
+
+/// Resolves the words for an entry. With `convert`, `f32` and `f64` files are rounded to the
+/// parameter's float type. Gives the errors, none if all is well.
+std::vector<RunArgumentError> resolveRunArguments(const rt::Entry &entry,
+                                                  const std::vector<std::string> &words,
+                                                  uint64_t seed, bool convert, RunInputs &inputs);
+
+} // namespace ptl
