@@ -59,7 +59,18 @@ void FactSet::addLoopIndex(const LoopRange &loop) {
 std::vector<Fact> FactSet::facts() const {
   std::vector<Fact> result;
   for (const Node *node = head_.get(); node->outer; node = node->outer.get())
-    result.push_back(node->fact);
+    if (!node->onlyIfDivides)
+      result.push_back(node->fact);
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+std::vector<Fact> FactSet::factsAt(const std::bitset<256> &positions) const {
+  std::vector<Fact> result;
+  size_t position = prepared().count;
+  for (const Node *node = head_.get(); node->outer; node = node->outer.get())
+    if (--position < positions.size() && positions.test(position))
+      result.push_back(node->fact);
   std::reverse(result.begin(), result.end());
   return result;
 }
@@ -93,10 +104,9 @@ struct Question {
     verdict.proof = proof;
     if (proof == Proof::Unknown || from.none())
       return std::move(verdict);
-    std::vector<Fact> all = facts.facts();
-    for (size_t i = 0; i < all.size() && i < from.size(); ++i)
-      if (from.test(i) && !isListed(all[i]))
-        verdict.used.push_back(all[i]);
+    for (const Fact &fact : facts.factsAt(from))
+      if (!isListed(fact))
+        verdict.used.push_back(fact);
     return std::move(verdict);
   }
 

@@ -9,6 +9,8 @@
 
 #include "frontend/sema/dim.h"
 
+#include <bitset>
+
 namespace ptl {
 
 enum class Proof : uint8_t {
@@ -102,8 +104,10 @@ public:
   /// Whether both are copies of one set, to which nothing was added since.
   bool isSame(const FactSet &other) const { return head_ == other.head_; }
 
-  /// All facts, outermost first.
+  /// The facts that hold, outermost first; not those of ranges that wait for a divisibility.
   std::vector<Fact> facts() const;
+  /// The facts of a proof by their positions.
+  std::vector<Fact> factsAt(const std::bitset<256> &positions) const;
 
   struct Node;
   struct Prepared;

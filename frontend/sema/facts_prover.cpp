@@ -16,8 +16,8 @@ static constexpr int maxSplits = 2;
 
 static const FactMask noFacts;
 
-/// A linear system whose columns are monomials. Rows come from a pool of candidates, and only those that
-/// can cancel something: a monomial that is too great needs a row in which it is negative.
+/// A linear system whose columns are monomials. Rows come from a pool of candidates, and only those
+/// that can cancel something: a monomial that is too great needs a row in which it is negative.
 struct FactProver::System {
   struct Candidate {
     Dim value;
@@ -88,30 +88,27 @@ struct FactProver::System {
     isZero ? linear.giveEquation(*given) : linear.give(*given);
   }
 
-  void offer(Dim value, Dim condition = {}) {
-    if (value && !value.isConstant())
-      pool.push_back({value, &noFacts, false, condition, false});
-  }
-
   void allow(Dim goal) {
     for (const DimTerm &term : goal.terms())
       maxDegree = std::max(maxDegree, term.monomial->degree);
   }
 };
 
-// ---- What is known of monomials --------------------------------------------------------------------
+// ---- What is known of monomials
+// --------------------------------------------------------------------
 
-/// `b*q <= a < b*q + b`, times `rest`; for a symbolic divisor also what its bounds give for q alone.
-void FactProver::knowDivision(System &system, const DimAtom &atom, Dim rest) {
+/// `b*q <= a < b*q + b`, times `rest`; for a symbolic divisor also what its bounds give for q
+/// alone.
+void FactProver::knowDivision(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest) {
   Dim a = atom.operands[0], b = atom.operands[1], q = context_.atomDim(atom);
   Dim one = context_.constant(1);
   auto offer = [&](Dim value, Dim condition = {}) {
-    system.offer(context_.mul(value, rest), condition);
+    known.push_back({context_.mul(value, rest), condition});
   };
   Dim left = context_.sub(a, context_.mul(b, q));
   offer(left);
   offer(context_.sub(context_.sub(b, one), left));
-  if (b.isConstant() || depth_ == 0)
+  if (b.isConstant())
     return;
   offer(context_.sub(a, q), context_.add(a, one));
   if (!context_.isPlainlyNonNegative(a)) {
@@ -122,17 +119,21 @@ void FactProver::knowDivision(System &system, const DimAtom &atom, Dim rest) {
 }
 
 /// `min(x, y) <= x`, `x <= max(x, y)`, times `rest`.
-void FactProver::knowChoice(System &system, const DimAtom &atom, Dim rest) {
+void FactProver::knowChoice(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest) {
   Dim value = context_.atomDim(atom);
   int64_t sign = atom.kind == DimAtomKind::Min ? 1 : -1;
   for (Dim operand : atom.operands)
-    system.offer(context_.mul(context_.scale(context_.sub(operand, value), sign), rest));
+    known.push_back({context_.mul(context_.scale(context_.sub(operand, value), sign), rest), {}});
 }
 
-void FactProver::know(System &system, const DimMonomial &monomial) {
+const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
+  auto [entry, isNew] = facts_.knowledge->try_emplace(monomial.id);
+  std::vector<DimKnowledge> &known = entry->second;
+  if (!isNew)
+    return known;
   Dim whole = context_.monomialDim(monomial), one = context_.constant(1);
   if (std::optional<int64_t> bound = context_.plainLowerBound(whole))
-    system.offer(context_.sub(whole, context_.constant(*bound)));
+    known.push_back({context_.sub(whole, context_.constant(*bound)), {}});
   for (size_t i = 0; i < monomial.factors.size(); ++i) {
     const DimAtom &atom = *monomial.factors[i].atom;
     Dim rest = one;
@@ -140,21 +141,25 @@ void FactProver::know(System &system, const DimMonomial &monomial) {
       for (uint32_t n = i == j ? 1 : 0; n < monomial.factors[j].power; ++n)
         rest = context_.mul(rest, context_.atomDim(*monomial.factors[j].atom));
     if (atom.kind == DimAtomKind::FloorDiv && monomial.degree > 1)
-      knowDivision(system, atom, one);
+      knowDivision(known, atom, one);
     if (!context_.isPlainlyNonNegative(rest))
       continue;
     if (atom.kind == DimAtomKind::FloorDiv)
-      knowDivision(system, atom, rest);
+      knowDivision(known, atom, rest);
     else if (atom.kind != DimAtomKind::Symbol)
-      knowChoice(system, atom, rest);
+      knowChoice(known, atom, rest);
     // (x - 1)*rest >= 0 for x >= 1.
     int64_t bound = context_.plainLowerBound(context_.atomDim(atom)).value_or(0);
     if (monomial.degree > 1 && bound >= 1)
-      system.offer(context_.sub(whole, context_.scale(rest, bound)));
+      known.push_back({context_.sub(whole, context_.scale(rest, bound)), {}});
   }
+  std::erase_if(known,
+                [](const DimKnowledge &row) { return !row.value || row.value.isConstant(); });
+  return known;
 }
 
-// ---- Filling a system ------------------------------------------------------------------------------
+// ---- Filling a system
+// ------------------------------------------------------------------------------
 
 /// Whether the goal has a product x*y, so that facts about y times x >= 0 may help.
 static bool hasProduct(Dim goal) {
@@ -174,10 +179,9 @@ void FactProver::offerProducts(System &system, Dim goal) {
       if (!context_.isPlainlyNonNegative(factor))
         continue;
       for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
-        bool mentions = std::any_of(known.value.terms().begin(), known.value.terms().end(),
-                                    [&](const DimTerm &other) {
-                                      return other.monomial == about.terms()[0].monomial;
-                                    });
+        bool mentions = std::any_of(
+            known.value.terms().begin(), known.value.terms().end(),
+            [&](const DimTerm &other) { return other.monomial == about.terms()[0].monomial; });
         Dim product = mentions ? context_.mul(known.value, factor) : Dim();
         if (product && products++ < maxProducts)
           system.pool.push_back({product, &known.from, false, {}, false});
@@ -196,7 +200,9 @@ void FactProver::fill(System &system) {
   for (int round = 0; round < maxRounds; ++round) {
     size_t before = system.linear.given();
     for (; known < system.columns.size(); ++known)
-      know(system, *system.columns[known].monomial);
+      for (const DimKnowledge &row : know(*system.columns[known].monomial))
+        if (depth_ > 0 || !row.condition)
+          system.pool.push_back({row.value, &noFacts, false, row.condition, false});
     for (System::Candidate &candidate : system.pool) {
       if (candidate.isUsed || !system.isUseful(candidate))
         continue;
@@ -270,6 +276,17 @@ bool FactProver::refutes(std::vector<Assumption> assumptions, FactMask &from, in
   return false;
 }
 
+/// Most questions: a fact says it, or says more.
+bool FactProver::followsFromOne(Dim a, FactMask &from) {
+  for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
+    if (!context_.isPlainlyNonNegative(context_.sub(a, known.value)))
+      continue;
+    from |= known.from;
+    return true;
+  }
+  return false;
+}
+
 bool FactProver::isNonNegative(Dim a, FactMask &from) {
   if (!a || context_.isPlainlyNonNegative(a))
     return a.isKnown();
@@ -281,7 +298,8 @@ bool FactProver::isNonNegative(Dim a, FactMask &from) {
     FactMask used;
     attempts_ = 0;
     // The entry stays in place while inner proofs add others.
-    if (refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : maxSplits))
+    if (followsFromOne(a, used) ||
+        refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : maxSplits))
       known->second = used;
   }
   if (known->second)

@@ -31,9 +31,10 @@ private:
   bool refutes(std::vector<Assumption> assumptions, FactMask &from, int splits);
   bool refutesCases(const std::vector<Assumption> &assumptions, const DimAtom &atom, FactMask &from,
                     int splits);
-  void know(System &system, const DimMonomial &monomial);
-  void knowDivision(System &system, const DimAtom &atom, Dim rest);
-  void knowChoice(System &system, const DimAtom &atom, Dim rest);
+  const std::vector<DimKnowledge> &know(const DimMonomial &monomial);
+  void knowDivision(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
+  void knowChoice(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
+  bool followsFromOne(Dim a, FactMask &from);
   void offerProducts(System &system, Dim goal);
   void fill(System &system);
 
