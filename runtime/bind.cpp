@@ -139,8 +139,8 @@ Failure Binder::checkElem(const Param &param, const PtlArray &array) {
 
 Failure Binder::checkRank(const Param &param, const PtlArray &array) {
   int64_t named = static_cast<int64_t>(param.shape.size());
-  bool wrong = array.rank < named || array.rank > PTL_MAX_RANK ||
-               (!param.hasLeading && array.rank != named);
+  bool wrong =
+      array.rank < named || array.rank > PTL_MAX_RANK || (!param.hasLeading && array.rank != named);
   if (!wrong && array.rank > 0 && (!array.extents || !array.strides))
     return fail(PTL_ERROR_ARGUMENT, describe(param) + " is given no extents or no strides");
   for (int64_t axis = 0; !wrong && axis < array.rank; ++axis)
@@ -168,8 +168,7 @@ Failure Binder::checkLeading(const Param &param, const PtlArray &array, size_t c
     return {};
   return fail(PTL_ERROR_SHAPE,
               describe(param) + " has the leading extents " + formatShape(count, given.data()) +
-                  ", but `..` is " +
-                  formatShape(binding_.leading.size(), binding_.leading.data()) +
+                  ", but `..` is " + formatShape(binding_.leading.size(), binding_.leading.data()) +
                   (binding_.leadingOrigin ? " (from `" + binding_.leadingOrigin->name + "`)" : ""));
 }
 
@@ -179,8 +178,12 @@ Failure Binder::checkExtents(const Param &param, const PtlArray &array) {
     if (Failure failure = checkLeading(param, array, leading))
       return failure;
   for (size_t axis = 0; axis < param.shape.size(); ++axis) {
-    Pending pending{&param,  axis + leading, &param.shape[axis], &param.axisTexts[axis],
-                    array.extents[axis + leading], false};
+    Pending pending{&param,
+                    axis + leading,
+                    &param.shape[axis],
+                    &param.axisTexts[axis],
+                    array.extents[axis + leading],
+                    false};
     bool open = false;
     if (Failure failure = compare(pending, open))
       return failure;
@@ -242,14 +245,14 @@ Failure Binder::settlePending() {
 Failure Binder::checkAllBound() {
   for (size_t i = 0; i < entry_.dims.size(); ++i)
     if (!binding_.dims[i])
-      return fail(PTL_ERROR_UNBOUND, "no argument fixes the dimension `" + entry_.dims[i].name +
-                                         "`; give it by name");
+      return fail(PTL_ERROR_UNBOUND,
+                  "no argument fixes the dimension `" + entry_.dims[i].name + "`; give it by name");
   if (pending_.empty())
     return {};
   // Every name has a value, and still the expression has none: it overflows or divides by zero.
   const Pending &first = pending_.front();
-  return fail(PTL_ERROR_SHAPE, describe(*first.param) + ": `" + *first.text + "` has no value: " +
-                                   valuesOf(*first.expr));
+  return fail(PTL_ERROR_SHAPE, describe(*first.param) + ": `" + *first.text +
+                                   "` has no value: " + valuesOf(*first.expr));
 }
 
 Failure Binder::checkData(const Param &param, const PtlArray &array) {
@@ -282,7 +285,8 @@ Failure Binder::checkStrides(const Param &param, const PtlArray &array) {
       continue;
     }
     static const std::string text = "the declared stride";
-    Pending pending{&param, size_t(axis), &param.strideExprs[axis], &text, array.strides[axis], true};
+    Pending pending{&param, size_t(axis),        &param.strideExprs[axis],
+                    &text,  array.strides[axis], true};
     bool open = false;
     if (Failure failure = compare(pending, open))
       return failure;
@@ -302,7 +306,8 @@ Failure Binder::checkWheres() {
     if (!known.empty())
       detail += (detail.empty() ? "" : "; ") + known;
     return fail(PTL_ERROR_WHERE,
-                "requires `" + where.text + "`" + (detail.empty() ? "" : ": " + detail), where.line);
+                "requires `" + where.text + "`" + (detail.empty() ? "" : ": " + detail),
+                where.line);
   }
   return {};
 }

@@ -14,7 +14,9 @@ namespace {
 
 class CallTest : public testing::Test {
 protected:
-  void SetUp() override { ASSERT_EQ(ptl_open(PTL_TEST_LIBRARY, &library_), PTL_OK) << ptl_last_error(); }
+  void SetUp() override {
+    ASSERT_EQ(ptl_open(PTL_TEST_LIBRARY, &library_), PTL_OK) << ptl_last_error();
+  }
   void TearDown() override { ptl_close(library_); }
 
   int32_t call(const char *name, std::vector<const PtlArray *> arrays,
@@ -63,7 +65,8 @@ TEST_F(CallTest, Query) {
 TEST_F(CallTest, RunsOnAllThreads) {
   std::vector<float> x(1000 * 8), y(x.size());
   std::iota(x.begin(), x.end(), 0.0f);
-  ASSERT_EQ(call("double_rows", {dense(PTL_F32, x, {1000, 8}), dense(PTL_F32, y, {1000, 8})}), PTL_OK)
+  ASSERT_EQ(call("double_rows", {dense(PTL_F32, x, {1000, 8}), dense(PTL_F32, y, {1000, 8})}),
+            PTL_OK)
       << ptl_last_error();
   for (size_t i = 0; i < x.size(); ++i)
     ASSERT_EQ(y[i], 2 * x[i]);
@@ -71,12 +74,14 @@ TEST_F(CallTest, RunsOnAllThreads) {
 
 TEST_F(CallTest, EmptyArraysNeedNoData) {
   std::vector<float> none;
-  EXPECT_EQ(call("double_rows", {dense(PTL_F32, none, {0, 8}), dense(PTL_F32, none, {0, 8})}), PTL_OK);
+  EXPECT_EQ(call("double_rows", {dense(PTL_F32, none, {0, 8}), dense(PTL_F32, none, {0, 8})}),
+            PTL_OK);
 }
 
 TEST_F(CallTest, MissingVariant) {
   std::vector<float> x(6), y(6);
-  EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {2, 3}), dense(PTL_F32, y, {2, 3})}), PTL_ERROR_VARIANT);
+  EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {2, 3}), dense(PTL_F32, y, {2, 3})}),
+            PTL_ERROR_VARIANT);
   EXPECT_STREQ(ptl_last_error(),
                "sample.ptl:3: `double_rows`: no variant for C=3; compiled are: C=4; C=8");
   EXPECT_STREQ(ptl_missing_variant(), "C=3");
@@ -84,24 +89,29 @@ TEST_F(CallTest, MissingVariant) {
 
 TEST_F(CallTest, ShapesThatContradict) {
   std::vector<float> x(8), y(8);
-  EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {2, 4}), dense(PTL_F32, y, {1, 4})}), PTL_ERROR_SHAPE);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:3: `double_rows`: output `y: f32[R, C]` has extent 1 on "
-                                 "axis 0, but `R` is 2 (from axis 0 of `x`)");
+  EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {2, 4}), dense(PTL_F32, y, {1, 4})}),
+            PTL_ERROR_SHAPE);
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl:3: `double_rows`: output `y: f32[R, C]` has extent 1 on "
+               "axis 0, but `R` is 2 (from axis 0 of `x`)");
   EXPECT_EQ(ptl_last_failure()->line, 3);
   EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {8}), dense(PTL_F32, y, {8})}), PTL_ERROR_RANK);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:3: `double_rows`: parameter `x: f32[R, C]` has 2 axes, the "
-                                 "argument has 1, its shape is [8]");
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl:3: `double_rows`: parameter `x: f32[R, C]` has 2 axes, the "
+               "argument has 1, its shape is [8]");
 }
 
 TEST_F(CallTest, ElementTypesAndAlignment) {
   std::vector<double> wide(4);
   std::vector<float> y(5);
-  EXPECT_EQ(call("double_rows", {dense(PTL_F64, wide, {1, 4}), dense(PTL_F32, y, {1, 4})}), PTL_ERROR_ELEM);
+  EXPECT_EQ(call("double_rows", {dense(PTL_F64, wide, {1, 4}), dense(PTL_F32, y, {1, 4})}),
+            PTL_ERROR_ELEM);
   EXPECT_STREQ(ptl_last_error(),
                "sample.ptl:3: `double_rows`: parameter `x: f32[R, C]` is given `f64` elements");
   PtlView crooked;
   int64_t extents[] = {1, 4};
-  const PtlArray *x = ptl_view_dense(&crooked, PTL_F32, reinterpret_cast<char *>(y.data()) + 1, 2, extents);
+  const PtlArray *x =
+      ptl_view_dense(&crooked, PTL_F32, reinterpret_cast<char *>(y.data()) + 1, 2, extents);
   EXPECT_EQ(call("double_rows", {x, dense(PTL_F32, y, {1, 4})}), PTL_ERROR_ALIGNMENT);
 }
 
@@ -119,13 +129,16 @@ TEST_F(CallTest, StridesAndOverlap) {
 
 TEST_F(CallTest, LeadingAxesAndTypeParameters) {
   std::vector<float> x{1, 2, 3, 4}, y(10);
-  ASSERT_EQ(call("widen", {dense(PTL_F32, x, {2, 2}), dense(PTL_F32, y, {2, 5})}), PTL_OK) << ptl_last_error();
+  ASSERT_EQ(call("widen", {dense(PTL_F32, x, {2, 2}), dense(PTL_F32, y, {2, 5})}), PTL_OK)
+      << ptl_last_error();
   EXPECT_EQ(y, (std::vector<float>{1, 2, -1, -1, -1, 3, 4, -1, -1, -1}));
   EXPECT_EQ(call("widen", {dense(PTL_F32, x, {2, 2}), dense(PTL_F32, y, {2, 4})}), PTL_ERROR_SHAPE);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:9: `widen`: output `result: T[.., 2*C + 1]` has extent 4 on axis 1, but "
-                                 "`2*C + 1` is 5; `C` is 2 (from axis 1 of `x`)");
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl:9: `widen`: output `result: T[.., 2*C + 1]` has extent 4 on axis 1, but "
+               "`2*C + 1` is 5; `C` is 2 (from axis 1 of `x`)");
   EXPECT_EQ(call("widen", {dense(PTL_F32, x, {2, 2}), dense(PTL_F32, y, {1, 5})}), PTL_ERROR_SHAPE);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:9: `widen`: output `result: T[.., 2*C + 1]` has the leading extents [1], but `..` is "
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:9: `widen`: output `result: T[.., 2*C + 1]` has the "
+                                 "leading extents [1], but `..` is "
                                  "[2] (from `x`)");
   EXPECT_EQ(call("widen", {dense(PTL_F32, x, {4}), dense(PTL_F32, y, {9})}), PTL_ERROR_VARIANT);
   EXPECT_STREQ(ptl_missing_variant(), "T=f32 ..=0");
@@ -135,7 +148,8 @@ TEST_F(CallTest, Infer) {
   std::vector<float> x(6);
   const PtlArray *arrays[] = {dense(PTL_F32, x, {1, 3, 2})};
   PtlView output;
-  ASSERT_EQ(ptl_infer(ptl_find(library_, "widen"), arrays, 1, nullptr, 0, nullptr, 0, &output), PTL_OK);
+  ASSERT_EQ(ptl_infer(ptl_find(library_, "widen"), arrays, 1, nullptr, 0, nullptr, 0, &output),
+            PTL_OK);
   EXPECT_EQ(output.array.elem, PTL_F32);
   ASSERT_EQ(output.array.rank, 3);
   EXPECT_EQ(output.array.extents[2], 5);
@@ -152,7 +166,8 @@ TEST_F(CallTest, WheresScalarsStridesAndInout) {
   EXPECT_EQ(call("scale", {everySecond}, scaleBy(-1, 0)), PTL_ERROR_WHERE);
   EXPECT_STREQ(ptl_last_error(), "sample.ptl:22: `scale`: requires `factor > 0.0`");
   EXPECT_EQ(call("scale", {dense(PTL_F32, x, {7})}, scaleBy(1, 0)), PTL_ERROR_WHERE);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:21: `scale`: requires `N % 4 == 0`: `N` is 7 (from axis 0 of `x`)");
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl:21: `scale`: requires `N % 4 == 0`: `N` is 7 (from axis 0 of `x`)");
   EXPECT_EQ(call("scale", {dense(PTL_F32, x, {8})}), PTL_ERROR_ARGUMENT);
 }
 
@@ -166,15 +181,18 @@ TEST_F(CallTest, FactsAboutData) {
   std::vector<double> table{0, 10, 20, 30}, y(3);
   std::vector<int32_t> good{0, 2, 3}, far{0, 1, 9}, twice{1, 1, 2}, falling{2, 1, 3};
   auto gather = [&](std::vector<int32_t> &idx) {
-    return call("gather", {dense(PTL_F64, table, {4}), dense(PTL_I32, idx, {3}), dense(PTL_F64, y, {3})});
+    return call("gather",
+                {dense(PTL_F64, table, {4}), dense(PTL_I32, idx, {3}), dense(PTL_F64, y, {3})});
   };
   ASSERT_EQ(gather(good), PTL_OK) << ptl_last_error();
   EXPECT_EQ(y, (std::vector<double>{0, 20, 30}));
   EXPECT_EQ(gather(far), PTL_ERROR_WHERE);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:31: `gather`: requires `all(idx < V)`: element 2 is 9; `V` is 4 (from "
-                                 "axis 0 of `table`)");
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl:31: `gather`: requires `all(idx < V)`: element 2 is 9; `V` is 4 (from "
+               "axis 0 of `table`)");
   EXPECT_EQ(gather(twice), PTL_ERROR_WHERE);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:31: `gather`: requires `unique(idx)`: 1 occurs more than once");
+  EXPECT_STREQ(ptl_last_error(),
+               "sample.ptl:31: `gather`: requires `unique(idx)`: 1 occurs more than once");
   EXPECT_EQ(gather(falling), PTL_ERROR_WHERE);
 }
 
@@ -186,8 +204,10 @@ TEST_F(CallTest, DimensionsByName) {
   ASSERT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value, {{"N", 3}}), PTL_OK) << ptl_last_error();
   EXPECT_EQ(y, (std::vector<int64_t>{7, 7, 7}));
   EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value, {{"N", 4}}), PTL_ERROR_SHAPE);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:40: `fill`: output `y: i64[N]` has extent 3 on axis 0, but `N` is 4 (given "
-                                 "by name)");
+  EXPECT_STREQ(
+      ptl_last_error(),
+      "sample.ptl:40: `fill`: output `y: i64[N]` has extent 3 on axis 0, but `N` is 4 (given "
+      "by name)");
   EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value, {{"Q", 4}}), PTL_ERROR_NAME);
   EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, value, {{"N", -4}}), PTL_ERROR_SHAPE);
 }
@@ -235,7 +255,8 @@ int main(int argc, char **argv) {
   return y[7] == 16 && filled[2] == 5 ? 0 : 4;
 }
 )";
-  std::string command = "cd " + folder + " && " PTL_TEST_CC " -std=c11 -Wall -Wextra -Werror -I" PTL_TEST_INCLUDE
+  std::string command = "cd " + folder +
+                        " && " PTL_TEST_CC " -std=c11 -Wall -Wextra -Werror -I" PTL_TEST_INCLUDE
                         " use.c -o use " PTL_TEST_RT " -Wl,-rpath,$(dirname " PTL_TEST_RT ")"
                         " && ./use " PTL_TEST_LIBRARY;
   EXPECT_EQ(std::system(command.c_str()), 0);

@@ -21,7 +21,8 @@ std::optional<PtlElem> elemOf(const DlTensor &tensor) {
 
 Failure viewOfDlpack(const DlTensor &tensor, PtlView &view) {
   if (tensor.deviceType != deviceCpu && tensor.deviceType != deviceCudaHost)
-    return {PTL_ERROR_ARGUMENT, "the tensor lives on a device that this library cannot read", "", 0};
+    return {PTL_ERROR_ARGUMENT, "the tensor lives on a device that this library cannot read", "",
+            0};
   std::optional<PtlElem> elem = elemOf(tensor);
   if (!elem)
     return {PTL_ERROR_ELEM,

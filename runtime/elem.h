@@ -24,7 +24,8 @@ const ElemInfo *elemInfo(int32_t elem);
 std::optional<PtlElem> elemFromName(std::string_view name);
 const char *elemName(int32_t elem);
 
-/// Whether data of type `given` may be passed where `declared` is wanted: equal, or `int` and `i64`.
+/// Whether data of type `given` may be passed where `declared` is wanted: equal, or `int` and
+/// `i64`.
 bool sameStorage(int32_t declared, int32_t given);
 
 /// The value of the element at `cell` as text, the shortest that reads back the same.

@@ -13,11 +13,11 @@ struct CType {
 };
 
 constexpr CType cTypes[] = {
-    {PTL_BOOL, "uint8_t", "u8"},   {PTL_I8, "int8_t", "i8"},      {PTL_I16, "int16_t", "i16"},
-    {PTL_I32, "int32_t", "i32"},   {PTL_I64, "int64_t", "i64"},   {PTL_INT, "int64_t", "i64"},
-    {PTL_U8, "uint8_t", "u8"},     {PTL_U16, "uint16_t", "u16"},  {PTL_U32, "uint32_t", "u32"},
-    {PTL_U64, "uint64_t", "u64"},  {PTL_F8E4M3, "uint8_t", "u8"}, {PTL_F8E5M2, "uint8_t", "u8"},
-    {PTL_F16, "uint16_t", "u16"},  {PTL_BF16, "uint16_t", "u16"}, {PTL_F32, "float", "f32"},
+    {PTL_BOOL, "uint8_t", "u8"},  {PTL_I8, "int8_t", "i8"},      {PTL_I16, "int16_t", "i16"},
+    {PTL_I32, "int32_t", "i32"},  {PTL_I64, "int64_t", "i64"},   {PTL_INT, "int64_t", "i64"},
+    {PTL_U8, "uint8_t", "u8"},    {PTL_U16, "uint16_t", "u16"},  {PTL_U32, "uint32_t", "u32"},
+    {PTL_U64, "uint64_t", "u64"}, {PTL_F8E4M3, "uint8_t", "u8"}, {PTL_F8E5M2, "uint8_t", "u8"},
+    {PTL_F16, "uint16_t", "u16"}, {PTL_BF16, "uint16_t", "u16"}, {PTL_F32, "float", "f32"},
     {PTL_F64, "double", "f64"},
 };
 
@@ -30,12 +30,12 @@ const CType *cType(std::optional<PtlElem> elem) {
 
 std::string identifier(const std::string &name) {
   static constexpr std::string_view keywords[] = {
-      "auto",   "break",  "case",    "char",   "const",    "continue", "default",  "do",
-      "double", "else",   "enum",    "extern", "float",    "for",      "goto",     "if",
-      "inline", "int",    "long",    "register", "restrict", "return", "short",    "signed",
-      "sizeof", "static", "struct",  "switch", "typedef",  "union",    "unsigned", "void",
-      "volatile", "while", "library", "new",   "class",    "template", "this",     "delete",
-      "operator", "private", "public", "namespace", "typename", "bool", "true", "false"};
+      "auto",     "break",   "case",    "char",      "const",    "continue", "default",  "do",
+      "double",   "else",    "enum",    "extern",    "float",    "for",      "goto",     "if",
+      "inline",   "int",     "long",    "register",  "restrict", "return",   "short",    "signed",
+      "sizeof",   "static",  "struct",  "switch",    "typedef",  "union",    "unsigned", "void",
+      "volatile", "while",   "library", "new",       "class",    "template", "this",     "delete",
+      "operator", "private", "public",  "namespace", "typename", "bool",     "true",     "false"};
   std::string out;
   for (char c : name)
     out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -51,9 +51,9 @@ std::string cExpr(const Entry &entry, const Expr &expr) {
     return std::to_string(expr.constant);
   if (expr.op == Expr::Op::Dim)
     return identifier(entry.dims[expr.index].name);
-  const char *sign = expr.op == Expr::Op::Add   ? " + "
-                     : expr.op == Expr::Op::Sub ? " - "
-                     : expr.op == Expr::Op::Mul ? " * "
+  const char *sign = expr.op == Expr::Op::Add        ? " + "
+                     : expr.op == Expr::Op::Sub      ? " - "
+                     : expr.op == Expr::Op::Mul      ? " * "
                      : expr.op == Expr::Op::FloorDiv ? " / " // extents are not negative
                      : expr.op == Expr::Op::Mod      ? " % "
                                                      : nullptr;
@@ -106,7 +106,8 @@ private:
 
   std::string parameters() const {
     std::string text = "const PtlLibrary *library";
-    // Arrays given as descriptors carry their dimensions, so only what they do not fix is asked for.
+    // Arrays given as descriptors carry their dimensions, so only what they do not fix is asked
+    // for.
     for (const Dim &dim : entry_.dims)
       if (plain_ || isFree(dim))
         text += ", int64_t " + identifier(dim.name);

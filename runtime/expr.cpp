@@ -23,49 +23,76 @@ Maybe divide(Op op, int64_t a, int64_t b) {
   bool inexact = remainder != 0;
   bool below = inexact && ((remainder < 0) != (b < 0));
   switch (op) {
-  case Op::FloorDiv: return integer(quotient - below);
-  case Op::CeilDiv: return integer(quotient + (inexact && !below));
-  case Op::TruncDiv: return integer(quotient);
-  case Op::Mod: return integer(below ? remainder + b : remainder);
-  default: return integer(remainder);
+  case Op::FloorDiv:
+    return integer(quotient - below);
+  case Op::CeilDiv:
+    return integer(quotient + (inexact && !below));
+  case Op::TruncDiv:
+    return integer(quotient);
+  case Op::Mod:
+    return integer(below ? remainder + b : remainder);
+  default:
+    return integer(remainder);
   }
 }
 
 Maybe arithmetic(Op op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
-  case Op::Add: return __builtin_add_overflow(a, b, &result) ? std::nullopt : integer(result);
-  case Op::Sub: return __builtin_sub_overflow(a, b, &result) ? std::nullopt : integer(result);
-  case Op::Mul: return __builtin_mul_overflow(a, b, &result) ? std::nullopt : integer(result);
-  case Op::Min: return integer(std::min(a, b));
-  case Op::Max: return integer(std::max(a, b));
-  default: return divide(op, a, b);
+  case Op::Add:
+    return __builtin_add_overflow(a, b, &result) ? std::nullopt : integer(result);
+  case Op::Sub:
+    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : integer(result);
+  case Op::Mul:
+    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : integer(result);
+  case Op::Min:
+    return integer(std::min(a, b));
+  case Op::Max:
+    return integer(std::max(a, b));
+  default:
+    return divide(op, a, b);
   }
 }
 
 Maybe arithmetic(Op op, double a, double b) {
   switch (op) {
-  case Op::Add: return floating(a + b);
-  case Op::Sub: return floating(a - b);
-  case Op::Mul: return floating(a * b);
-  case Op::Min: return floating(std::fmin(a, b));
-  case Op::Max: return floating(std::fmax(a, b));
-  case Op::TruncDiv: return floating(a / b);
-  case Op::FloorDiv: return floating(std::floor(a / b));
-  case Op::CeilDiv: return floating(std::ceil(a / b));
-  case Op::Mod: return floating(a - b * std::floor(a / b));
-  default: return floating(std::fmod(a, b));
+  case Op::Add:
+    return floating(a + b);
+  case Op::Sub:
+    return floating(a - b);
+  case Op::Mul:
+    return floating(a * b);
+  case Op::Min:
+    return floating(std::fmin(a, b));
+  case Op::Max:
+    return floating(std::fmax(a, b));
+  case Op::TruncDiv:
+    return floating(a / b);
+  case Op::FloorDiv:
+    return floating(std::floor(a / b));
+  case Op::CeilDiv:
+    return floating(std::ceil(a / b));
+  case Op::Mod:
+    return floating(a - b * std::floor(a / b));
+  default:
+    return floating(std::fmod(a, b));
   }
 }
 
 template <typename T> bool compare(Op op, T a, T b) {
   switch (op) {
-  case Op::Eq: return a == b;
-  case Op::Ne: return a != b;
-  case Op::Lt: return a < b;
-  case Op::Le: return a <= b;
-  case Op::Gt: return a > b;
-  default: return a >= b;
+  case Op::Eq:
+    return a == b;
+  case Op::Ne:
+    return a != b;
+  case Op::Lt:
+    return a < b;
+  case Op::Le:
+    return a <= b;
+  case Op::Gt:
+    return a > b;
+  default:
+    return a >= b;
   }
 }
 
@@ -149,13 +176,16 @@ Maybe checkUnique(const Expr &expr, const ExprValues &values, std::string *detai
 
 std::optional<Number> evaluate(const Expr &expr, const ExprValues &values, std::string *detail) {
   switch (expr.op) {
-  case Op::Const: return integer(expr.constant);
-  case Op::Float: return floating(expr.floating);
+  case Op::Const:
+    return integer(expr.constant);
+  case Op::Float:
+    return floating(expr.floating);
   case Op::Dim: {
     const std::optional<int64_t> &dim = values.dims[expr.index];
     return dim ? integer(*dim) : std::nullopt;
   }
-  case Op::Scalar: return loadElem(values.scalarElems[expr.index], &values.scalars[expr.index]);
+  case Op::Scalar:
+    return loadElem(values.scalarElems[expr.index], &values.scalars[expr.index]);
   case Op::Elem:
     if (!values.element)
       return std::nullopt;
@@ -169,11 +199,16 @@ std::optional<Number> evaluate(const Expr &expr, const ExprValues &values, std::
     return operand ? truth(!isTrue(*operand)) : std::nullopt;
   }
   case Op::And:
-  case Op::Or: return logical(expr, values, detail);
-  case Op::All: return checkAll(expr, values, detail);
-  case Op::Unique: return checkUnique(expr, values, detail);
-  case Op::Sorted: return checkSorted(expr, values, detail);
-  default: return fold(expr, values, detail);
+  case Op::Or:
+    return logical(expr, values, detail);
+  case Op::All:
+    return checkAll(expr, values, detail);
+  case Op::Unique:
+    return checkUnique(expr, values, detail);
+  case Op::Sorted:
+    return checkSorted(expr, values, detail);
+  default:
+    return fold(expr, values, detail);
   }
 }
 

@@ -17,10 +17,34 @@ namespace ptl::rt {
 /// or the array parameters of the entry.
 struct Expr {
   enum class Op {
-    Const, Float, Dim, Scalar, Elem,
-    Add, Sub, Mul, FloorDiv, TruncDiv, CeilDiv, Mod, Rem, Min, Max, Neg,
-    Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not,
-    All, Unique, Sorted,
+    Const,
+    Float,
+    Dim,
+    Scalar,
+    Elem,
+    Add,
+    Sub,
+    Mul,
+    FloorDiv,
+    TruncDiv,
+    CeilDiv,
+    Mod,
+    Rem,
+    Min,
+    Max,
+    Neg,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    Not,
+    All,
+    Unique,
+    Sorted,
   };
 
   Op op = Op::Const;
@@ -37,7 +61,8 @@ struct ExprNames {
   std::function<int(const std::string &)> array;
 };
 
-/// Reads the JSON form described in docs/manifest.md. nullopt, with `problem` set, if it is not one.
+/// Reads the JSON form described in docs/manifest.md. nullopt, with `problem` set, if it is not
+/// one.
 std::optional<Expr> parseExpr(const nlohmann::json &json, const ExprNames &names,
                               std::string &problem);
 

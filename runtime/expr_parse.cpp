@@ -20,16 +20,26 @@ struct OpRow {
 };
 
 constexpr OpRow opRows[] = {
-    {"add", Op::Add, 1, anyCount},     {"sub", Op::Sub, 2, 2},
-    {"mul", Op::Mul, 1, anyCount},     {"floordiv", Op::FloorDiv, 2, 2},
-    {"truncdiv", Op::TruncDiv, 2, 2},  {"ceildiv", Op::CeilDiv, 2, 2},
-    {"mod", Op::Mod, 2, 2},            {"rem", Op::Rem, 2, 2},
-    {"min", Op::Min, 1, anyCount},     {"max", Op::Max, 1, anyCount},
-    {"neg", Op::Neg, 1, 1},            {"eq", Op::Eq, 2, 2},
-    {"ne", Op::Ne, 2, 2},              {"lt", Op::Lt, 2, 2},
-    {"le", Op::Le, 2, 2},              {"gt", Op::Gt, 2, 2},
-    {"ge", Op::Ge, 2, 2},              {"and", Op::And, 1, anyCount},
-    {"or", Op::Or, 1, anyCount},       {"not", Op::Not, 1, 1},
+    {"add", Op::Add, 1, anyCount},
+    {"sub", Op::Sub, 2, 2},
+    {"mul", Op::Mul, 1, anyCount},
+    {"floordiv", Op::FloorDiv, 2, 2},
+    {"truncdiv", Op::TruncDiv, 2, 2},
+    {"ceildiv", Op::CeilDiv, 2, 2},
+    {"mod", Op::Mod, 2, 2},
+    {"rem", Op::Rem, 2, 2},
+    {"min", Op::Min, 1, anyCount},
+    {"max", Op::Max, 1, anyCount},
+    {"neg", Op::Neg, 1, 1},
+    {"eq", Op::Eq, 2, 2},
+    {"ne", Op::Ne, 2, 2},
+    {"lt", Op::Lt, 2, 2},
+    {"le", Op::Le, 2, 2},
+    {"gt", Op::Gt, 2, 2},
+    {"ge", Op::Ge, 2, 2},
+    {"and", Op::And, 1, anyCount},
+    {"or", Op::Or, 1, anyCount},
+    {"not", Op::Not, 1, 1},
 };
 
 class Reader {

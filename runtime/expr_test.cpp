@@ -66,9 +66,9 @@ TEST_F(ExprTest, SolvesForTheOneUnknown) {
 }
 
 TEST_F(ExprTest, RefusesWhatIsNoExpression) {
-  for (const char *json : {R"("Q")", "[]", R"({"add": []})", R"({"sub": [1]})", "1.5", "null",
-                           R"({"frob": [1, 2]})", R"({"a": 1, "b": 2})", R"({"unique": "x"})",
-                           "18446744073709551615"}) {
+  for (const char *json :
+       {R"("Q")", "[]", R"({"add": []})", R"({"sub": [1]})", "1.5", "null", R"({"frob": [1, 2]})",
+        R"({"a": 1, "b": 2})", R"({"unique": "x"})", "18446744073709551615"}) {
     read(json);
     EXPECT_NE(problem_, "") << json;
   }
@@ -80,13 +80,14 @@ TEST_F(ExprTest, RefusesWhatIsNoExpression) {
 }
 
 TEST(Manifest, RefusesWhatIsNoManifest) {
-  for (const char *text :
-       {"", "[]", "{", R"({"ptl_abi": 99})", R"({"ptl_abi": 1, "entries": [3]})",
-        R"({"ptl_abi": 1, "entries": [{"name": "f", "params": [{"name": "x", "elem": "f31"}]}]})",
-        R"({"ptl_abi": 1, "entries": [{"name": "f", "params": [{"name": "x", "elem": "f32", "shape": ["N"]}]}]})",
-        R"({"ptl_abi": 1, "entries": [{"name": "f", "params": [{"name": "x", "elem": "f32", "shape": 3}]}]})",
-        R"({"ptl_abi": 1, "entries": [{"name": "f", "outputs": [{"name": "x", "elem": "f32"}]}]})",
-        R"({"ptl_abi": 1, "entries": [{"name": "f", "variants": [{"symbol": "f", "static": {"C": 1}}]}]})"}) {
+  for (
+      const char *text :
+      {"", "[]", "{", R"({"ptl_abi": 99})", R"({"ptl_abi": 1, "entries": [3]})",
+       R"({"ptl_abi": 1, "entries": [{"name": "f", "params": [{"name": "x", "elem": "f31"}]}]})",
+       R"({"ptl_abi": 1, "entries": [{"name": "f", "params": [{"name": "x", "elem": "f32", "shape": ["N"]}]}]})",
+       R"({"ptl_abi": 1, "entries": [{"name": "f", "params": [{"name": "x", "elem": "f32", "shape": 3}]}]})",
+       R"({"ptl_abi": 1, "entries": [{"name": "f", "outputs": [{"name": "x", "elem": "f32"}]}]})",
+       R"({"ptl_abi": 1, "entries": [{"name": "f", "variants": [{"symbol": "f", "static": {"C": 1}}]}]})"}) {
     std::string problem;
     EXPECT_FALSE(parseManifest(text, problem)) << text;
     EXPECT_NE(problem, "") << text;

@@ -50,9 +50,12 @@ std::string formatArray(const PtlArray &array) {
 
 std::string formatValue(const PtlValue &value) {
   switch (value.kind) {
-  case PTL_VALUE_TEXT: return value.as.text ? value.as.text : "";
-  case PTL_VALUE_ARRAY: return value.as.array ? formatArray(*value.as.array) : "";
-  default: return formatElem(value.elem, &value.as.scalar);
+  case PTL_VALUE_TEXT:
+    return value.as.text ? value.as.text : "";
+  case PTL_VALUE_ARRAY:
+    return value.as.array ? formatArray(*value.as.array) : "";
+  default:
+    return formatElem(value.elem, &value.as.scalar);
   }
 }
 

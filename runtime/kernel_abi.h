@@ -11,7 +11,8 @@
  *
  * Failing never unwinds: `ptl_rt_fail` records (the first failure of a call wins) and returns, and
  * compiled code leaves by itself. The first 32 bits of a context are its status: 0 while nothing
- * has failed. Code may load them (relaxed) in long loops; an entry loads and returns them at its end.
+ * has failed. Code may load them (relaxed) in long loops; an entry loads and returns them at its
+ * end.
  */
 #ifndef PTL_KERNEL_ABI_H
 #define PTL_KERNEL_ABI_H
@@ -24,8 +25,8 @@ extern "C" {
 
 typedef struct PtlContext PtlContext;
 
-typedef int32_t (*PtlEntryFn)(PtlContext *context, const PtlArray *const *arrays, const int64_t *dims,
-                              const PtlScalar *scalars);
+typedef int32_t (*PtlEntryFn)(PtlContext *context, const PtlArray *const *arrays,
+                              const int64_t *dims, const PtlScalar *scalars);
 
 /* Alignment of what `ptl_rt_scratch` and `ptl_rt_alloc` return. Arguments of callers are aligned
  * to their element only. */
@@ -39,7 +40,8 @@ typedef void (*PtlBody)(PtlContext *context, int64_t begin, int64_t end, void *c
 /* Covers 0..count by calls of `body` on chunks of at most `grain` iterations (0: chosen here), on
  * all threads, the caller's among them, in no particular order; returns when all are done. After
  * a failure no further chunk starts. Inside a body it runs in place, in ascending order. */
-PTL_API void ptl_rt_parallel_for(PtlContext *context, PtlBody body, int64_t count, void *closure, int64_t grain);
+PTL_API void ptl_rt_parallel_for(PtlContext *context, PtlBody body, int64_t count, void *closure,
+                                 int64_t grain);
 
 /* Threads a loop may use, and which of them (0 .. count - 1) this code runs on. */
 PTL_API int32_t ptl_rt_thread_count(PtlContext *context);
@@ -55,13 +57,18 @@ PTL_API int64_t ptl_rt_scratch_mark(PtlContext *context);
 PTL_API void ptl_rt_scratch_release(PtlContext *context, int64_t mark);
 
 /* Memory for intermediate arrays of programs, shared by all threads, not initialised. What is not
- * freed when the entry returns (a failed call) is freed then. NULL as above; freeing NULL is legal. */
+ * freed when the entry returns (a failed call) is freed then. NULL as above; freeing NULL is legal.
+ */
 PTL_API void *ptl_rt_alloc(PtlContext *context, int64_t bytes);
 PTL_API void ptl_rt_free(PtlContext *context, void *memory);
 
 /* --- Failures and output -------------------------------------------------------------------- */
 
-typedef enum PtlValueKind { PTL_VALUE_SCALAR = 0, PTL_VALUE_TEXT = 1, PTL_VALUE_ARRAY = 2 } PtlValueKind;
+typedef enum PtlValueKind {
+  PTL_VALUE_SCALAR = 0,
+  PTL_VALUE_TEXT = 1,
+  PTL_VALUE_ARRAY = 2
+} PtlValueKind;
 
 /* A value for messages, 16 bytes. */
 typedef struct PtlValue {
@@ -76,8 +83,8 @@ typedef struct PtlValue {
 
 /* Records a failure: `code` is a PtlStatus (PTL_ERROR_ASSERT, _BOUNDS, _DATA_FACT, _ARITHMETIC …).
  * In `message`, `{0}`, `{1}` … stand for the values. `file` may be NULL, `line` 0. */
-PTL_API void ptl_rt_fail(PtlContext *context, int32_t code, const char *file, int32_t line, const char *message,
-                         const PtlValue *values, int32_t value_count);
+PTL_API void ptl_rt_fail(PtlContext *context, int32_t code, const char *file, int32_t line,
+                         const char *message, const PtlValue *values, int32_t value_count);
 
 /* The status: 0, or the code of the recorded failure. */
 PTL_API int32_t ptl_rt_status(const PtlContext *context);

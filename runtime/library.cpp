@@ -21,8 +21,8 @@ std::string listVariants(const PtlEntry &entry) {
 
 Failure noVariant(const PtlEntry &entry, const std::string &wanted) {
   return {PTL_ERROR_VARIANT,
-          "`" + entry.entry->name + "`: no variant for " + wanted + "; compiled are: " +
-              listVariants(entry),
+          "`" + entry.entry->name + "`: no variant for " + wanted +
+              "; compiled are: " + listVariants(entry),
           entry.entry->file, entry.entry->line};
 }
 
@@ -49,7 +49,8 @@ Failure openManifest(const char *manifest, PtlLookup lookup, void *user, PtlLibr
       void *address = lookup(user, variant.symbol.c_str());
       if (!address)
         return {PTL_ERROR_MANIFEST,
-                "the manifest names the symbol `" + variant.symbol + "`, which is not there", "", 0};
+                "the manifest names the symbol `" + variant.symbol + "`, which is not there", "",
+                0};
       loaded.functions.push_back(reinterpret_cast<PtlEntryFn>(address));
       loaded.variantTexts.push_back(variant.describe(entry));
     }
@@ -62,7 +63,8 @@ Failure openLibrary(const char *path, std::unique_ptr<PtlLibrary> &library) {
   library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library->handle) {
     const char *reason = dlerror();
-    return {PTL_ERROR_LOAD, std::string("cannot open `") + path + "`: " + (reason ? reason : ""), "", 0};
+    return {PTL_ERROR_LOAD, std::string("cannot open `") + path + "`: " + (reason ? reason : ""),
+            "", 0};
   }
   auto *manifest = static_cast<const char *>(dlsym(library->handle, "ptl_manifest"));
   if (!manifest)

@@ -38,7 +38,8 @@ const Json &objectOf(const Json &json, const char *key) {
 }
 
 template <typename T> int indexOfName(const std::vector<T> &rows, const std::string &name) {
-  auto found = std::find_if(rows.begin(), rows.end(), [&](const T &row) { return row.name == name; });
+  auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const T &row) { return row.name == name; });
   return found == rows.end() ? -1 : static_cast<int>(found - rows.begin());
 }
 
@@ -192,7 +193,8 @@ private:
       return fail("the strides of `" + param.name + "` are not one per axis");
     param.strides = PTL_STRIDES_DECLARED;
     for (const Json &stride : json)
-      if (!readExpr(stride, param.strideExprs.emplace_back(), "the strides of `" + param.name + "`"))
+      if (!readExpr(stride, param.strideExprs.emplace_back(),
+                    "the strides of `" + param.name + "`"))
         return false;
     return true;
   }

@@ -23,8 +23,8 @@ struct Param {
   std::optional<PtlElem> elem; // absent for a type parameter
   int typeParam = -1;          // then its index among Entry::types
   PtlParamKind kind = PTL_PARAM_ARRAY;
-  bool hasLeading = false;     // the shape starts with `..`
-  std::vector<Expr> shape;     // without the `..`
+  bool hasLeading = false; // the shape starts with `..`
+  std::vector<Expr> shape; // without the `..`
   PtlStrides strides = PTL_STRIDES_DENSE;
   std::vector<Expr> strideExprs;
   std::vector<std::string> axisTexts; // as declared, one per axis without the `..`
@@ -64,7 +64,7 @@ struct Entry {
   std::vector<Variant> variants;
 
   bool hasLeading() const;
-  std::vector<const Param *> arrays() const;  // array parameters, then the outputs
+  std::vector<const Param *> arrays() const; // array parameters, then the outputs
   std::vector<const Param *> scalars() const;
 };
 

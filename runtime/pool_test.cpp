@@ -83,11 +83,9 @@ TEST(ThreadPool, NestedLoopsRunInPlaceAndInOrder) {
       [](void *closure, int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           std::vector<int64_t> order;
-          pool.run(
-              [](void *inner, int64_t from, int64_t) {
-                static_cast<std::vector<int64_t> *>(inner)->push_back(from);
-              },
-              &order, 10, 1, nullptr);
+          pool.run([](void *inner, int64_t from,
+                      int64_t) { static_cast<std::vector<int64_t> *>(inner)->push_back(from); },
+                   &order, 10, 1, nullptr);
           if (order.size() == 10 && std::is_sorted(order.begin(), order.end()))
             static_cast<std::atomic<int> *>(closure)->fetch_add(1);
         }

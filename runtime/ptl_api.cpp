@@ -58,7 +58,8 @@ CallArguments collect(const PtlArray *const *arrays, int32_t arrayCount, const P
 }
 
 bool incomplete(const void *entry, const PtlArray *const *arrays, int32_t arrayCount,
-                const PtlScalar *scalars, int32_t scalarCount, const PtlDim *dims, int32_t dimCount) {
+                const PtlScalar *scalars, int32_t scalarCount, const PtlDim *dims,
+                int32_t dimCount) {
   return !entry || (arrayCount > 0 && !arrays) || (scalarCount > 0 && !scalars) ||
          (dimCount > 0 && !dims);
 }
@@ -74,7 +75,8 @@ int32_t ptl_open(const char *path, PtlLibrary **library) {
   return finish(std::move(failure));
 }
 
-int32_t ptl_open_manifest(const char *manifest, PtlLookup lookup, void *user, PtlLibrary **library) {
+int32_t ptl_open_manifest(const char *manifest, PtlLookup lookup, void *user,
+                          PtlLibrary **library) {
   if (!manifest || !lookup || !library)
     return nullArgument("ptl_open_manifest");
   auto opened = std::make_unique<PtlLibrary>();
@@ -113,7 +115,9 @@ const PtlEntry *ptl_find(const PtlLibrary *library, const char *name) {
   return nullptr;
 }
 
-const char *ptl_entry_name(const PtlEntry *entry) { return entry ? entry->entry->name.c_str() : ""; }
+const char *ptl_entry_name(const PtlEntry *entry) {
+  return entry ? entry->entry->name.c_str() : "";
+}
 
 const char *ptl_entry_signature(const PtlEntry *entry) {
   return entry ? entry->entry->signature.c_str() : "";
@@ -202,8 +206,8 @@ int32_t ptl_call(const PtlEntry *entry, const PtlArray *const *arrays, int32_t a
   if (incomplete(entry, arrays, arrayCount, scalars, scalarCount, dims, dimCount))
     return nullArgument("ptl_call");
   std::string missing;
-  Failure failure = callEntry(
-      *entry, collect(arrays, arrayCount, scalars, scalarCount, dims, dimCount), missing);
+  Failure failure =
+      callEntry(*entry, collect(arrays, arrayCount, scalars, scalarCount, dims, dimCount), missing);
   return finish(std::move(failure), std::move(missing));
 }
 

@@ -29,7 +29,8 @@ extern "C" {
 #define PTL_API
 #endif
 
-/* Raised when an existing declaration changes its meaning or layout; compiled libraries record it. */
+/* Raised when an existing declaration changes its meaning or layout; compiled libraries record it.
+ */
 #define PTL_ABI_VERSION 1
 
 /* Most axes an array may have. */
@@ -94,10 +95,19 @@ typedef struct PtlFailure {
 typedef struct PtlLibrary PtlLibrary;
 typedef struct PtlEntry PtlEntry;
 
-typedef enum PtlParamKind { PTL_PARAM_ARRAY = 0, PTL_PARAM_INOUT = 1, PTL_PARAM_SCALAR = 2, PTL_PARAM_OUTPUT = 3 } PtlParamKind;
+typedef enum PtlParamKind {
+  PTL_PARAM_ARRAY = 0,
+  PTL_PARAM_INOUT = 1,
+  PTL_PARAM_SCALAR = 2,
+  PTL_PARAM_OUTPUT = 3
+} PtlParamKind;
 
 /* Dense row-major, whatever the caller has, or bound to names of the signature. */
-typedef enum PtlStrides { PTL_STRIDES_DENSE = 0, PTL_STRIDES_ANY = 1, PTL_STRIDES_DECLARED = 2 } PtlStrides;
+typedef enum PtlStrides {
+  PTL_STRIDES_DENSE = 0,
+  PTL_STRIDES_ANY = 1,
+  PTL_STRIDES_DECLARED = 2
+} PtlStrides;
 
 /* One parameter or output as declared. `elem` is -1 where the element type is generic; then
  * `elem_name` is the name of the type parameter. `rank` is -1 where the shape starts with `..`. */
@@ -120,7 +130,8 @@ PTL_API int32_t ptl_open(const char *path, PtlLibrary **library);
  * docs/manifest.md, `lookup` returns the address of a symbol or NULL. Both are used only during
  * this call; the code must outlive the library. */
 typedef void *(*PtlLookup)(void *user, const char *symbol);
-PTL_API int32_t ptl_open_manifest(const char *manifest, PtlLookup lookup, void *user, PtlLibrary **library);
+PTL_API int32_t ptl_open_manifest(const char *manifest, PtlLookup lookup, void *user,
+                                  PtlLibrary **library);
 
 /* Closes it; its entries and the texts obtained from them are gone afterwards. NULL is legal. */
 PTL_API void ptl_close(PtlLibrary *library);
@@ -155,14 +166,15 @@ PTL_API const char *ptl_variant(const PtlEntry *entry, int32_t index); /* "C=512
  * `scalars` the scalar parameters in declaration order, `dims` values of dimensions that no array
  * fixes. All checks on inputs are made, `where`s included. */
 PTL_API int32_t ptl_infer(const PtlEntry *entry, const PtlArray *const *arrays, int32_t array_count,
-                          const PtlScalar *scalars, int32_t scalar_count, const PtlDim *dims, int32_t dim_count,
-                          PtlView *outputs);
+                          const PtlScalar *scalars, int32_t scalar_count, const PtlDim *dims,
+                          int32_t dim_count, PtlView *outputs);
 
 /* Checks everything the signature says, picks the variant and runs it. `arrays` are the array
  * parameters in declaration order followed by the outputs. Nothing is written unless every check
  * at the boundary passed; after a failure inside the code the outputs hold unspecified values. */
 PTL_API int32_t ptl_call(const PtlEntry *entry, const PtlArray *const *arrays, int32_t array_count,
-                         const PtlScalar *scalars, int32_t scalar_count, const PtlDim *dims, int32_t dim_count);
+                         const PtlScalar *scalars, int32_t scalar_count, const PtlDim *dims,
+                         int32_t dim_count);
 
 /* The last failure of this thread: never NULL; valid until the thread's next call of a function
  * of this header. After PTL_ERROR_VARIANT `ptl_missing_variant` says which one was wanted, in the
@@ -171,14 +183,16 @@ PTL_API const char *ptl_last_error(void);
 PTL_API const PtlFailure *ptl_last_failure(void);
 PTL_API const char *ptl_missing_variant(void);
 
-/* The class of errors that a status belongs to: what bindings name their exceptions. "" for success. */
+/* The class of errors that a status belongs to: what bindings name their exceptions. "" for
+ * success. */
 PTL_API const char *ptl_status_class(int32_t status);
 
 /* --- Descriptors ---------------------------------------------------------------------------- */
 
 /* Fills `view` for dense row-major data and returns its array. Ranks above PTL_MAX_RANK are cut;
  * the call then reports the wrong rank. */
-PTL_API const PtlArray *ptl_view_dense(PtlView *view, PtlElem elem, void *data, int32_t rank, const int64_t *extents);
+PTL_API const PtlArray *ptl_view_dense(PtlView *view, PtlElem elem, void *data, int32_t rank,
+                                       const int64_t *extents);
 /* With strides in elements. */
 PTL_API const PtlArray *ptl_view_strided(PtlView *view, PtlElem elem, void *data, int32_t rank,
                                          const int64_t *extents, const int64_t *strides);

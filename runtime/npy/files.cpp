@@ -124,8 +124,7 @@ Failure saveNpy(const std::string &path, const PtlArray &array) {
   return withPath(path, failure ? std::move(failure) : writeFile(path, bytes));
 }
 
-Failure saveNpz(const std::string &path,
-                std::span<const std::pair<std::string, PtlArray>> arrays) {
+Failure saveNpz(const std::string &path, std::span<const std::pair<std::string, PtlArray>> arrays) {
   std::vector<uint8_t> bytes;
   Failure failure = writeNpz(arrays, bytes);
   return withPath(path, failure ? std::move(failure) : writeFile(path, bytes));

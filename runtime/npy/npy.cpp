@@ -43,14 +43,14 @@ Failure readNpy(std::span<const uint8_t> bytes, OwnedArray &array) {
   int64_t count = elementCount(header.extents.size(), header.extents.data());
   uint64_t present = bytes.size() - header.dataOffset;
   if (static_cast<uint64_t>(count) > present / size)
-    return fileFailure(
-        "the header claims the shape " +
-        formatShape(header.extents.size(), header.extents.data()) + " of " +
-        std::to_string(size) + "-byte elements, but only " + std::to_string(present) +
-        " bytes of data follow");
+    return fileFailure("the header claims the shape " +
+                       formatShape(header.extents.size(), header.extents.data()) + " of " +
+                       std::to_string(size) + "-byte elements, but only " +
+                       std::to_string(present) + " bytes of data follow");
   std::optional<OwnedArray> made = OwnedArray::make(header.elem, header.extents);
   if (!made)
-    return {PTL_ERROR_MEMORY, "there is no memory for " + std::to_string(count) + " elements", "", 0};
+    return {PTL_ERROR_MEMORY, "there is no memory for " + std::to_string(count) + " elements", "",
+            0};
   const uint8_t *data = bytes.data() + header.dataOffset;
   auto *out = static_cast<uint8_t *>(made->data());
   if (header.fortranOrder && header.extents.size() > 1)

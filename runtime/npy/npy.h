@@ -33,7 +33,6 @@ Failure writeNpz(std::span<const std::pair<std::string, PtlArray>> arrays,
 /// one array, and "x.npz:name".
 Failure loadArray(const std::string &path, OwnedArray &array);
 Failure saveNpy(const std::string &path, const PtlArray &array);
-Failure saveNpz(const std::string &path,
-                std::span<const std::pair<std::string, PtlArray>> arrays);
+Failure saveNpz(const std::string &path, std::span<const std::pair<std::string, PtlArray>> arrays);
 
 } // namespace ptl::rt

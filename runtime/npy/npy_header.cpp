@@ -202,7 +202,8 @@ std::string makeNpyHeader(PtlElem elem, int64_t rank, const int64_t *extents) {
     dictionary += std::to_string(extents[axis]) + (rank == 1 ? "," : axis + 1 < rank ? ", " : "");
   dictionary += "), }";
   size_t before = magic.size() + 4;
-  size_t total = (before + dictionary.size() + 1 + dataAlignment - 1) / dataAlignment * dataAlignment;
+  size_t total =
+      (before + dictionary.size() + 1 + dataAlignment - 1) / dataAlignment * dataAlignment;
   dictionary.append(total - before - dictionary.size() - 1, ' ');
   dictionary += '\n';
   std::string header(magic);

@@ -58,7 +58,8 @@ for name in 'b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8'.split():
     for (char order : {'l', 'b'}) {
       for (char axes : {'C', 'F'}) {
         for (const char *shape : shapes) {
-          std::string path = folder() + info->numpy + "_" + order + "_" + axes + "_" + shape + ".npy";
+          std::string path =
+              folder() + info->numpy + "_" + order + "_" + axes + "_" + shape + ".npy";
           OwnedArray array;
           Failure failure = loadArray(path, array);
           ASSERT_FALSE(failure) << failure.message;
@@ -157,7 +158,8 @@ TEST(Npy, LiesAreFound) {
 }
 
 TEST(Npy, EveryCutIsAnError) {
-  std::string whole = file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", std::string(24, 'x'));
+  std::string whole =
+      file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", std::string(24, 'x'));
   EXPECT_EQ(messageOf(whole), "");
   for (size_t size = 0; size < whole.size(); ++size)
     EXPECT_NE(messageOf(whole.substr(0, size)), "") << size;
@@ -168,7 +170,9 @@ TEST(Npy, LaterVersionsAndMlDtypes) {
   EXPECT_EQ(messageOf(file(dictionary, "ab", 2)), "");
   EXPECT_EQ(messageOf(file(dictionary, "ab", 3)), "");
   OwnedArray array;
-  ASSERT_FALSE(readNpy(spanOf(file("{\"shape\": (2L,), \"descr\": \"<f1\", \"fortran_order\": False}", "ab")), array));
+  ASSERT_FALSE(readNpy(
+      spanOf(file("{\"shape\": (2L,), \"descr\": \"<f1\", \"fortran_order\": False}", "ab")),
+      array));
   EXPECT_EQ(array.elem(), PTL_U8);
   EXPECT_TRUE(array.reinterpretAs(PTL_F8E4M3));
 }

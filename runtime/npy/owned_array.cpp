@@ -35,7 +35,8 @@ std::optional<OwnedArray> OwnedArray::make(PtlElem elem, std::vector<int64_t> ex
 int64_t OwnedArray::bytes() const { return count_ * elemInfo(elem_)->size(); }
 
 PtlArray OwnedArray::view() const {
-  return {data_.get(), static_cast<int64_t>(extents_.size()), extents_.data(), strides_.data(), elem_};
+  return {data_.get(), static_cast<int64_t>(extents_.size()), extents_.data(), strides_.data(),
+          elem_};
 }
 
 bool OwnedArray::reinterpretAs(PtlElem elem) {

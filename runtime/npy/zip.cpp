@@ -142,16 +142,16 @@ void put(std::vector<uint8_t> &bytes, uint64_t value, int size) {
 
 /// The fields that a member's own header and its row in the directory share.
 void putCommon(std::vector<uint8_t> &bytes, const ZipMember &member) {
-  put(bytes, 20, 2);          // version needed
-  put(bytes, 0, 2);           // flags
+  put(bytes, 20, 2); // version needed
+  put(bytes, 0, 2);  // flags
   put(bytes, member.method, 2);
-  put(bytes, 0, 2);           // time
-  put(bytes, 0x21, 2);        // date: 1980-01-01, so that equal arrays make equal files
+  put(bytes, 0, 2);    // time
+  put(bytes, 0x21, 2); // date: 1980-01-01, so that equal arrays make equal files
   put(bytes, member.crc, 4);
   put(bytes, member.packedSize, 4);
   put(bytes, member.size, 4);
   put(bytes, member.name.size(), 2);
-  put(bytes, 0, 2);           // extra
+  put(bytes, 0, 2); // extra
 }
 
 uint32_t checksum(std::span<const uint8_t> bytes) {
@@ -204,8 +204,8 @@ Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
   bool stored = member.method == 0;
   if (!stored && member.method != 8)
     return fileFailure("packing method " + std::to_string(member.method) + " is not known");
-  bool possible = stored ? member.size == member.packedSize
-                         : member.size / highestRatio <= member.packedSize;
+  bool possible =
+      stored ? member.size == member.packedSize : member.size / highestRatio <= member.packedSize;
   if (!possible)
     return fileFailure("a member claims " + std::to_string(member.size) + " bytes, which " +
                        std::to_string(member.packedSize) + " packed bytes cannot hold");

@@ -4,48 +4,92 @@
 #define TEXT(...) #__VA_ARGS__
 
 PTL_API const char ptl_manifest[] = TEXT({
-  "ptl_abi": 1, "source": "sample.ptl",
-  "entries": [
-    {"name": "double_rows", "kind": "kernel", "file": "sample.ptl", "line": 3,
-     "signature": "kernel double_rows[R, static C](x: f32[R, C]) -> (y: f32[R, C])",
-     "doc": "Twice the input.",
-     "dims": ["R", {"name": "C", "static": true}],
-     "params": [{"name": "x", "elem": "f32", "shape": ["R", "C"]}],
-     "outputs": [{"name": "y", "elem": "f32", "shape": ["R", "C"]}],
-     "variants": [{"symbol": "double_rows_any", "static": {"C": 4}},
-                  {"symbol": "double_rows_any", "static": {"C": 8}}]},
-    {"name": "widen", "kind": "fn", "file": "sample.ptl", "line": 9,
-     "signature": "fn widen[C, T: float](x: T[.., C]) -> T[.., 2*C + 1]",
-     "types": ["T"], "dims": ["C"],
-     "params": [{"name": "x", "elem": "T", "shape": ["..", "C"]}],
-     "outputs": [{"name": "result", "elem": "T",
-                  "shape": ["..", {"add": [{"mul": [2, "C"]}, 1]}]}],
-     "variants": [{"symbol": "widen_f32", "elems": {"T": "f32"}, "leading": 1},
-                  {"symbol": "widen_f32", "elems": {"T": "f32"}, "leading": 2}]},
-    {"name": "scale", "kind": "kernel", "file": "sample.ptl", "line": 20,
-     "signature": "kernel scale[N, S](x: inout f32[N] strides [S], factor: f32, shift: int)",
-     "dims": ["N", "S"],
-     "params": [{"name": "x", "elem": "f32", "shape": ["N"], "strides": ["S"], "inout": true},
-                {"name": "factor", "elem": "f32"}, {"name": "shift", "elem": "int"}],
-     "wheres": [{"text": "N % 4 == 0", "line": 21, "expr": {"eq": [{"mod": ["N", 4]}, 0]}},
-                {"text": "factor > 0.0", "line": 22, "expr": {"gt": ["factor", {"float": 0.0}]}}],
-     "variants": [{"symbol": "scale_any"}]},
-    {"name": "gather", "kind": "kernel", "file": "sample.ptl", "line": 30,
-     "signature": "kernel gather[N, V](table: f64[V], idx: i32[N]) -> (y: f64[N])",
-     "dims": ["N", "V"],
-     "params": [{"name": "table", "elem": "f64", "shape": ["V"]},
-                {"name": "idx", "elem": "i32", "shape": ["N"]}],
-     "outputs": [{"name": "y", "elem": "f64", "shape": ["N"]}],
-     "wheres": [{"text": "all(idx < V)", "line": 31, "expr":
-                 {"all": {"array": "idx", "holds": {"lt": [{"elem": "idx"}, "V"]}}}},
-                {"text": "unique(idx)", "line": 31, "expr": {"unique": "idx"}},
-                {"text": "sorted(idx)", "line": 31, "expr": {"sorted": "idx"}}],
-     "variants": [{"symbol": "gather_any"}]},
-    {"name": "fill", "kind": "kernel", "file": "sample.ptl", "line": 40,
-     "signature": "kernel fill[N](value: i64) -> (y: i64[N])", "dims": ["N"],
-     "params": [{"name": "value", "elem": "i64"}],
-     "outputs": [{"name": "y", "elem": "i64", "shape": ["N"]}],
-     "variants": [{"symbol": "fill_any"}]}
+  "ptl_abi" : 1,
+  "source" : "sample.ptl",
+  "entries" : [
+    {
+      "name" : "double_rows",
+      "kind" : "kernel",
+      "file" : "sample.ptl",
+      "line" : 3,
+      "signature" : "kernel double_rows[R, static C](x: f32[R, C]) -> (y: f32[R, C])",
+      "doc" : "Twice the input.",
+      "dims" : [ "R", {"name" : "C", "static" : true} ],
+      "params" : [ {"name" : "x", "elem" : "f32", "shape" : [ "R", "C" ]} ],
+      "outputs" : [ {"name" : "y", "elem" : "f32", "shape" : [ "R", "C" ]} ],
+      "variants" : [
+        {"symbol" : "double_rows_any", "static" : {"C" : 4}},
+        {"symbol" : "double_rows_any", "static" : {"C" : 8}}
+      ]
+    },
+    {
+      "name" : "widen",
+      "kind" : "fn",
+      "file" : "sample.ptl",
+      "line" : 9,
+      "signature" : "fn widen[C, T: float](x: T[.., C]) -> T[.., 2*C + 1]",
+      "types" : ["T"],
+      "dims" : ["C"],
+      "params" : [ {"name" : "x", "elem" : "T", "shape" : [ "..", "C" ]} ],
+      "outputs" : [
+        {"name" : "result", "elem" : "T", "shape" : [ "..", {"add" : [ {"mul" : [ 2, "C" ]}, 1 ]} ]}
+      ],
+      "variants" : [
+        {"symbol" : "widen_f32", "elems" : {"T" : "f32"}, "leading" : 1},
+        {"symbol" : "widen_f32", "elems" : {"T" : "f32"}, "leading" : 2}
+      ]
+    },
+    {
+      "name" : "scale",
+      "kind" : "kernel",
+      "file" : "sample.ptl",
+      "line" : 20,
+      "signature" : "kernel scale[N, S](x: inout f32[N] strides [S], factor: f32, shift: int)",
+      "dims" : [ "N", "S" ],
+      "params" : [
+        {"name" : "x", "elem" : "f32", "shape" : ["N"], "strides" : ["S"], "inout" : true},
+        {"name" : "factor", "elem" : "f32"}, {"name" : "shift", "elem" : "int"}
+      ],
+      "wheres" : [
+        {"text" : "N % 4 == 0", "line" : 21, "expr" : {"eq" : [ {"mod" : [ "N", 4 ]}, 0 ]}},
+        {"text" : "factor > 0.0", "line" : 22, "expr" : {"gt" : [ "factor", {"float" : 0.0} ]}}
+      ],
+      "variants" : [ {"symbol" : "scale_any"} ]
+    },
+    {
+      "name" : "gather",
+      "kind" : "kernel",
+      "file" : "sample.ptl",
+      "line" : 30,
+      "signature" : "kernel gather[N, V](table: f64[V], idx: i32[N]) -> (y: f64[N])",
+      "dims" : [ "N", "V" ],
+      "params" : [
+        {"name" : "table", "elem" : "f64", "shape" : ["V"]},
+        {"name" : "idx", "elem" : "i32", "shape" : ["N"]}
+      ],
+      "outputs" : [ {"name" : "y", "elem" : "f64", "shape" : ["N"]} ],
+      "wheres" : [
+        {
+          "text" : "all(idx < V)",
+          "line" : 31,
+          "expr" : {"all" : {"array" : "idx", "holds" : {"lt" : [ {"elem" : "idx"}, "V" ]}}}
+        },
+        {"text" : "unique(idx)", "line" : 31, "expr" : {"unique" : "idx"}},
+        {"text" : "sorted(idx)", "line" : 31, "expr" : {"sorted" : "idx"}}
+      ],
+      "variants" : [ {"symbol" : "gather_any"} ]
+    },
+    {
+      "name" : "fill",
+      "kind" : "kernel",
+      "file" : "sample.ptl",
+      "line" : 40,
+      "signature" : "kernel fill[N](value: i64) -> (y: i64[N])",
+      "dims" : ["N"],
+      "params" : [ {"name" : "value", "elem" : "i64"} ],
+      "outputs" : [ {"name" : "y", "elem" : "i64", "shape" : ["N"]} ],
+      "variants" : [ {"symbol" : "fill_any"} ]
+    }
   ]
 });
 
@@ -67,8 +111,8 @@ static void doubleSome(PtlContext *context, int64_t begin, int64_t end, void *cl
     y[i] = 2 * scratch[i - begin];
 }
 
-PTL_API int32_t double_rows_any(PtlContext *context, const PtlArray *const *arrays, const int64_t *dims,
-                                const PtlScalar *scalars) {
+PTL_API int32_t double_rows_any(PtlContext *context, const PtlArray *const *arrays,
+                                const int64_t *dims, const PtlScalar *scalars) {
   (void)scalars;
   ptl_rt_parallel_for(context, doubleSome, dims[0] * dims[1], (void *)arrays, 16);
   return ptl_rt_status(context);
