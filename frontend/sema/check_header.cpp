@@ -198,7 +198,7 @@ static bool isParamType(const Type &type) {
          type.kind == TypeKind::Array || type.kind == TypeKind::Struct;
 }
 
-static void addParam(Context &ctx, NodeId node) {
+static Local *declareParam(Context &ctx, NodeId node) {
   ParamView view(ctx.tree, node);
   bool isInout = ctx.tree.has(node, NodeFlag::Inout);
   ctx.prefixBinds = true;
@@ -210,8 +210,13 @@ static void addParam(Context &ctx, NodeId node) {
     type = errorType(ctx);
   }
   type = checkSignaturePlace(ctx, type, ctx.span(view.type()));
-  Local *local = declareLocal(ctx, LocalKind::Param, ctx.text(view.name()), ctx.span(view.name()),
-                              type, view.name(), {}, isInout);
+  return declareLocal(ctx, LocalKind::Param, ctx.text(view.name()), ctx.span(view.name()), type,
+                      view.name(), {}, isInout);
+}
+
+static void addParam(Context &ctx, NodeId node, Local *local) {
+  ParamView view(ctx.tree, node);
+  bool isInout = local->isInout;
   if (isInout && ctx.inFn())
     ctx.sink.report(DiagId::InoutInFn, local->span)
         .help("return the new value, or make it a `kernel`");
@@ -228,9 +233,17 @@ static void addParam(Context &ctx, NodeId node) {
 
 void checkParams(Context &ctx, NodeId node) {
   ctx.tunablesAllowed = false;
+  // Scalars first: `x: f32[n], n: int` speaks of one that comes later.
+  std::unordered_map<NodeId, Local *> scalars;
   for (NodeId param : ctx.tree.children(node))
-    if (ctx.tree.is(param, NodeKind::Param))
-      addParam(ctx, param);
+    if (ctx.tree.is(param, NodeKind::Param) &&
+        ctx.tree.is(ParamView(ctx.tree, param).type(), NodeKind::ElementType))
+      scalars[param] = declareParam(ctx, param);
+  for (NodeId param : ctx.tree.children(node))
+    if (ctx.tree.is(param, NodeKind::Param)) {
+      auto scalar = scalars.find(param);
+      addParam(ctx, param, scalar == scalars.end() ? declareParam(ctx, param) : scalar->second);
+    }
   ctx.tunablesAllowed = true;
 }
 
@@ -328,7 +341,9 @@ void checkCoreName(Context &ctx, NodeId node) {
 }
 
 void checkTargetName(Context &ctx, NodeId node) {
-  constexpr std::string_view targets[] = {"cpu", "reference", "a2", "a3", "a5"};
+  std::vector<std::string_view> targets;
+  for (size_t i = 0; i < opTargetCount; ++i)
+    targets.push_back(opTargetName(static_cast<OpTarget>(i)));
   checkKnown(ctx, node, DiagId::UnknownMachine, targets);
 }
 

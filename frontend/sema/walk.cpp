@@ -30,7 +30,10 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
     return;
   visit(expr);
   switch (expr->kind) {
-  case ExprKind::Op: visitAll(static_cast<const OpExpr *>(expr)->args, visit); break;
+  case ExprKind::Op:
+    visitAll(static_cast<const OpExpr *>(expr)->args, visit);
+    visitAll(static_cast<const OpExpr *>(expr)->rest, visit);
+    break;
   case ExprKind::Convert: forEachExpr(static_cast<const ConvertExpr *>(expr)->arg, visit); break;
   case ExprKind::Call: visitCall(*static_cast<const CallExpr *>(expr), visit); break;
   case ExprKind::Index: visitIndex(*static_cast<const IndexExpr *>(expr), visit); break;

@@ -1,0 +1,44 @@
+// How dump.h prints; inside `frontend/sema` only.
+#pragma once
+
+#include "frontend/sema/context.h"
+#include "frontend/sema/dump.h"
+
+namespace ptl {
+
+class Dumper {
+public:
+  explicit Dumper(const CheckedProgram &program) : program_(program) {}
+
+  std::string expr(const Expr *expr) const;
+  void module(const CheckedModule &module);
+  const std::string &text() const { return text_; }
+
+private:
+  std::string dim(Dim dim) const { return program_.dims->toString(dim); }
+  std::string type(const Type *type) const { return type ? toString(*program_.dims, *type) : "-"; }
+  std::string extent(const Extent &extent) const { return toString(*program_.dims, extent); }
+  std::string list(const std::vector<Expr *> &exprs) const;
+  std::string constant(const ConstExpr &expr) const;
+  std::string op(const OpExpr &expr) const;
+  std::string call(const CallExpr &expr) const;
+  std::string index(const IndexExpr &expr) const;
+
+  void line(const std::string &text) { text_ += std::string(depth_ * 2, ' ') + text + "\n"; }
+  void callable(const CallableDecl &decl);
+  std::string header(const CallableDecl &decl) const;
+  std::string loop(const LoopHead &head) const;
+  std::string modifiers(const LoopModifiers &modifiers) const;
+  void schedule(const ScheduleDecl &schedule);
+  void block(const Block *block);
+  void braced(const std::string &head, const Block *block);
+  void assign(const AssignStmt &stmt);
+  void branch(const IfStmt &stmt);
+  void stmt(const Stmt &stmt);
+
+  const CheckedProgram &program_;
+  std::string text_;
+  size_t depth_ = 0;
+};
+
+} // namespace ptl

@@ -1,0 +1,79 @@
+#include "frontend/sema/const_value.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+namespace ptl {
+namespace {
+
+Rational parse(std::string_view text) { return *Rational::parse(text); }
+
+TEST(Rational, arithmeticIsExact) {
+  Rational third = Rational(1) / Rational(3);
+  EXPECT_EQ((third + third + third).toInt64(), 1);
+  EXPECT_EQ((parse("0.1") + parse("0.2")).compare(parse("0.3")), 0);
+  EXPECT_EQ((Rational(7) / Rational(-2)).floor().toInt64(), -4);
+  EXPECT_EQ((parse("1e30") / parse("1e29")).toInt64(), 10);
+  EXPECT_EQ((Rational(-5) - Rational(-5)).toString(), "0");
+}
+
+TEST(Rational, parsesLiterals) {
+  EXPECT_EQ(parse("1_000").toInt64(), 1000);
+  EXPECT_EQ(parse("0xff").toInt64(), 255);
+  EXPECT_EQ(parse("1.50").toString(), "3/2");
+  EXPECT_EQ(parse("25e-1").toString(), "5/2");
+  EXPECT_EQ(parse("18446744073709551615").toUint64(), ~uint64_t(0));
+  EXPECT_FALSE(parse("18446744073709551616").toUint64());
+  EXPECT_EQ(parse("9223372036854775808").toInt64(), std::nullopt);
+  EXPECT_EQ((-parse("9223372036854775808")).toInt64(), INT64_MIN);
+  EXPECT_FALSE(Rational::parse("1e999999"));
+}
+
+TEST(Rational, roundsAsTheHardwareDoes) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    int exponent = static_cast<int>(random() % 620) - 320;
+    std::string text = std::to_string(random() % 1000000000000000000u) + "e" + std::to_string(exponent - 9);
+    EXPECT_EQ(parse(text).toDouble(), std::strtod(text.c_str(), nullptr)) << text;
+    float f = std::strtof(text.c_str(), nullptr);
+    EXPECT_EQ(parse(text).toFloat(24, -126, 127), double(f)) << text;
+  }
+  EXPECT_EQ(parse("65520").toFloat(11, -14, 15), INFINITY);
+  EXPECT_EQ(parse("65519").toFloat(11, -14, 15), 65504);
+  EXPECT_EQ(parse("6e-8").toFloat(11, -14, 15), std::ldexp(1.0, -24));
+}
+
+TEST(ConstValue, convertsAndChecksRange) {
+  ConstValue value;
+  value.number = Rational(300);
+  EXPECT_FALSE(convertConst(value, Elem{ElemKind::I8}).fits);
+  EXPECT_TRUE(convertConst(value, Elem{ElemKind::I16}).fits);
+  value.number = Rational(255);
+  EXPECT_TRUE(convertConst(value, Elem{ElemKind::U8}).fits);
+  EXPECT_FALSE(convertConst(value, Elem{ElemKind::Bool}).fits);
+  value.number = Rational(-1);
+  EXPECT_FALSE(convertConst(value, Elem{ElemKind::U64}).fits);
+  value.number = parse("0.1");
+  EXPECT_EQ(convertConst(value, Elem{ElemKind::F32}).floatValue, double(0.1f));
+  EXPECT_FALSE(convertConst(value, Elem{ElemKind::I32}).fits);
+  value.kind = ConstKind::MinusInf;
+  EXPECT_TRUE(convertConst(value, Elem{ElemKind::F16}).fits);
+  EXPECT_FALSE(convertConst(value, Elem{ElemKind::I32}).fits);
+}
+
+TEST(ConstValue, prints) {
+  ConstValue value;
+  value.number = parse("0.125");
+  EXPECT_EQ(toString(value), "0.125");
+  value.number = Rational(-1) / Rational(3);
+  EXPECT_EQ(toString(value), "-1/3");
+  value.number = Rational(2);
+  value.isFloat = true;
+  EXPECT_EQ(toString(value), "2.0");
+}
+
+} // namespace
+} // namespace ptl
