@@ -139,7 +139,7 @@ std::string Parser::found() const {
 DiagnosticBuilder Parser::error(DiagId id, std::vector<std::string> args) {
   if (lastError_ == at_ || token().malformed) {
     lastError_ = at_;
-    tree_.addErrorToken(at_);
+    markError();
     ignored_ = {};
     return DiagnosticBuilder(&ignored_);
   }
@@ -148,7 +148,7 @@ DiagnosticBuilder Parser::error(DiagId id, std::vector<std::string> args) {
 }
 
 DiagnosticBuilder Parser::errorAt(Span span, DiagId id, std::vector<std::string> args) {
-  tree_.addErrorToken(at_);
+  markError();
   ++errors_;
   if (errors_ == kMaxSyntaxErrors + 1)
     sink_.report(DiagId::TooManyErrors, span, {std::to_string(kMaxSyntaxErrors)});
@@ -189,7 +189,7 @@ void Parser::skipStatement() {
 }
 
 NodeId Parser::skipIntoError(NodeId understood, TokenIndex first) {
-  tree_.addErrorToken(at_);
+  markError();
   skipStatement();
   return make(NodeKind::Error, first, {understood});
 }

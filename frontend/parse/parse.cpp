@@ -7,9 +7,11 @@ namespace ptl {
 
 Tree Parser::run() {
   parseModule();
-  if (auto high = tree_.tooHigh())
-    errorAt(tree_.span(*high), DiagId::NestingTooDeep, {std::to_string(kMaxTreeHeight)})
+  if (!tree_.tooHigh().empty())
+    errorAt(tree_.span(tree_.tooHigh().front()), DiagId::NestingTooDeep, {std::to_string(kMaxTreeHeight)})
         .help("cut the expression apart with `let`");
+  for (NodeId high : tree_.tooHigh())
+    tree_.addErrorToken(tree_.node(high).firstToken);
   warnOperandComments();
   return std::move(tree_);
 }

@@ -27,7 +27,7 @@ NodeId Parser::parseModule() {
   while (!at(TokenKind::EndOfFile)) {
     if (accept(TokenKind::Semicolon))
       continue;
-    TokenIndex first = at_;
+    TokenIndex first = itemStart_ = at_;
     NodeId item = parseDeclaration();
     if (at_ == first || !(atStatementEnd() && !at(TokenKind::RBrace))) {
       if (at_ != first && lastError_ != at_ && !at(TokenKind::RBrace))
@@ -250,7 +250,7 @@ NodeId Parser::parseStruct() {
 }
 
 NodeId Parser::parseField() {
-  TokenIndex first = at_;
+  TokenIndex first = itemStart_ = at_;
   NodeId name = parseName("a field");
   NodeId type = expect(TokenKind::Colon) ? parseType() : missing();
   NodeId field = make(NodeKind::Field, first, {name, type});

@@ -168,7 +168,7 @@ NodeId Parser::parsePrimary() {
   }
   case TokenKind::Invalid: {
     // The lexer has reported; what follows is probably the operand.
-    tree_.addErrorToken(at_);
+    markError();
     while (at(TokenKind::Invalid) && continues())
       advance();
     NodeId operand = at_ > first && continues() ? parsePostfix() : missing();

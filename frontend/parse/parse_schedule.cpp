@@ -28,7 +28,7 @@ void Parser::parseScheduleItems(TokenIndex open) {
       return;
     if (at(TokenKind::EndOfFile) || atDeclaration())
       return expectCloser(TokenKind::RBrace, open);
-    TokenIndex first = at_;
+    TokenIndex first = itemStart_ = at_;
     NodeId item = parseScheduleItem();
     if (at_ == first || !(atStatementEnd() || at(TokenKind::Comma))) {
       if (at_ != first)

@@ -55,7 +55,7 @@ void Parser::parseStatements(TokenIndex open) {
                   tree_.triviaBefore(at_).back().kind == TriviaKind::Whitespace;
     if (at(TokenKind::EndOfFile) || (atDeclaration() && !nested))
       return expectCloser(TokenKind::RBrace, open);
-    TokenIndex first = at_;
+    TokenIndex first = itemStart_ = at_;
     NodeId statement = nested ? parseNestedDeclaration() : parseStatement();
     bool clean = lastError_ != at_;
     if (!atStatementEnd() || at_ == first) {

@@ -67,6 +67,8 @@ private:
   std::string found() const;
   /// Reports at the current token; one error per token, none where the lexer has reported.
   DiagnosticBuilder error(DiagId id, std::vector<std::string> args = {});
+  /// Marks the item as wrong. Behind its last token an error belongs to it, not to the next item.
+  void markError() { tree_.addErrorToken(std::max(at_ > 0 ? at_ - 1 : 0, itemStart_)); }
   DiagnosticBuilder errorAt(Span span, DiagId id, std::vector<std::string> args = {});
   DiagnosticBuilder errorExpected(std::string what) {
     return error(DiagId::ExpectedToken, {std::move(what), found()});
@@ -213,6 +215,7 @@ private:
   unsigned nesting_ = 0;
   size_t errors_ = 0;
   TokenIndex lastError_ = ~TokenIndex(0);
+  TokenIndex itemStart_ = 0; ///< where the innermost statement, declaration or item begins
   Diagnostic ignored_;
   std::vector<NodeId> scratch_;
   std::vector<TokenKind> closers_; ///< of the open brackets

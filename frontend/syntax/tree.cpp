@@ -100,8 +100,7 @@ NodeId Tree::add(Node node, std::span<const NodeId> children) {
     node.kind = NodeKind::Error;
     children = {};
     height = 0;
-    if (!tooHigh_)
-      tooHigh_ = id;
+    tooHigh_.push_back(id);
   }
   node.firstChild = static_cast<uint32_t>(children_.size());
   node.childCount = static_cast<uint32_t>(children.size());

@@ -5,7 +5,6 @@
 #include "frontend/base/span.h"
 #include "frontend/lex/token.h"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,18 +92,19 @@ public:
   /// The innermost node whose span covers `offset` (or ends there); the root if none does.
   NodeId nodeAt(uint32_t offset) const;
 
-  /// Tokens at which the parser found an error, ascending. Empty for a file without syntax errors
-  /// (errors of the lexer show as `Token::malformed`).
+  /// Tokens at which, or directly behind which, the parser found an error, ascending; each lies inside the
+  /// statement or item that is wrong. Empty for a file without
+  /// syntax errors (errors of the lexer show as `Token::malformed`).
   const std::vector<TokenIndex> &errorTokens() const { return errorTokens_; }
 
   // Building, bottom-up: children exist before their parent, the root comes last.
 
   /// Adds a node and becomes the parent of `children`. Nodes that would exceed `kMaxTreeHeight` become
-  /// `Error` nodes without children; `tooHigh` then holds the first such.
+  /// `Error` nodes without children, which `tooHigh` lists.
   NodeId add(Node node, std::span<const NodeId> children);
   void setFlags(NodeId id, uint8_t flags) { nodes_[id].flags |= flags; }
   void setFirstToken(NodeId id, TokenIndex token) { nodes_[id].firstToken = token; }
-  std::optional<NodeId> tooHigh() const { return tooHigh_; }
+  const std::vector<NodeId> &tooHigh() const { return tooHigh_; }
   /// Records an error; sorts them in when they come out of order.
   void addErrorToken(TokenIndex token);
 
@@ -116,7 +116,7 @@ private:
   std::vector<uint16_t> heights_;
   std::vector<NodeId> children_;
   std::vector<TokenIndex> errorTokens_;
-  std::optional<NodeId> tooHigh_;
+  std::vector<NodeId> tooHigh_;
 };
 
 /// `BinaryExpr`

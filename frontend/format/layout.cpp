@@ -1,0 +1,256 @@
+// One line of tokens, or several when it is too long; and the comments around it.
+#include "frontend/format/formatter.h"
+
+#include <algorithm>
+
+namespace ptl {
+namespace {
+
+bool isOpener(TokenKind kind) {
+  return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
+}
+bool isCloser(TokenKind kind) {
+  return kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
+}
+
+/// How loosely an operator binds, for choosing where to break; 0 for other tokens.
+unsigned looseness(TokenKind kind) {
+  switch (kind) {
+  case TokenKind::Or: return 7;
+  case TokenKind::And: return 6;
+  case TokenKind::EqualEqual:
+  case TokenKind::NotEqual:
+  case TokenKind::Less:
+  case TokenKind::LessEqual:
+  case TokenKind::Greater:
+  case TokenKind::GreaterEqual: return 5;
+  case TokenKind::Pipe:
+  case TokenKind::Caret:
+  case TokenKind::Amp: return 4;
+  case TokenKind::ShiftLeft:
+  case TokenKind::ShiftRight: return 3;
+  case TokenKind::Plus:
+  case TokenKind::Minus: return 2;
+  case TokenKind::Star:
+  case TokenKind::Slash:
+  case TokenKind::Percent:
+  case TokenKind::At: return 1;
+  default: return 0;
+  }
+}
+
+} // namespace
+
+std::string Formatter::textOf(uint32_t begin, uint32_t end) const {
+  std::string text;
+  std::string_view source = tree_.fileText().substr(begin, end - begin);
+  for (size_t i = 0; i < source.size(); ++i)
+    if (source[i] != '\r' || i + 1 == source.size() || source[i + 1] != '\n')
+      text += source[i];
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.pop_back();
+  return text;
+}
+
+void Formatter::blankLine() {
+  bool opens = lines_.empty() || lines_.back().text.empty() ||
+               (!lines_.back().isComment && lines_.back().text.ends_with('{'));
+  if (!opens)
+    lines_.emplace_back();
+}
+
+void Formatter::addComment(const Trivia &trivia, unsigned indent, bool ownLine) {
+  std::string text = textOf(trivia.begin, trivia.end);
+  bool lineComment = trivia.kind != TriviaKind::BlockComment;
+  if (ownLine || lines_.empty() || lines_.back().closed) {
+    OutputLine added;
+    added.indent = indent;
+    added.text = std::move(text);
+    added.isComment = true;
+    added.closed = lineComment;
+    lines_.push_back(std::move(added));
+    return;
+  }
+  OutputLine &last = lines_.back();
+  std::string &target = last.isComment ? last.text : last.comment;
+  if (!target.empty())
+    target += ' ';
+  else
+    last.sourceComment = sourceColumn(trivia.begin);
+  target += text;
+  last.closed = lineComment;
+}
+
+void Formatter::comments(TokenIndex before, unsigned indent) {
+  unsigned lineEnds = before == 0 ? 1 : 0;
+  for (const Trivia &t : tree_.triviaBefore(before)) {
+    if (t.kind == TriviaKind::Newline) {
+      ++lineEnds;
+    } else if (t.kind >= TriviaKind::LineComment) {
+      if (lineEnds > 1)
+        blankLine();
+      addComment(t, indent, lineEnds > 0);
+      lineEnds = 0;
+    }
+  }
+  if (lineEnds > 1 && tree_.tokenKind(before) != TokenKind::RBrace &&
+      tree_.tokenKind(before) != TokenKind::EndOfFile)
+    blankLine();
+}
+
+void Formatter::emit(TokenIndex a, TokenIndex b, unsigned indent) {
+  OutputLine added;
+  added.indent = indent;
+  added.text = flat(a, b);
+  lastCode_ = lines_.size();
+  lines_.push_back(std::move(added));
+}
+
+void Formatter::verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char *reason) {
+  uint32_t begin = tree_.token(a).begin;
+  uint32_t end = tree_.token(b - 1).end;
+  untouched_.push_back({{tree_.file(), begin, end}, reason});
+  std::string text = textOf(begin, end);
+  // Lines move along with the first one.
+  size_t lineStart = tree_.fileText().rfind('\n', begin);
+  lineStart = lineStart == std::string_view::npos || begin == 0 ? 0 : lineStart + 1;
+  auto indentAt = [](std::string_view s) {
+    int columns = 0;
+    for (size_t i = 0; i < s.size() && (s[i] == ' ' || s[i] == '\t'); ++i)
+      columns += s[i] == '\t' ? 4 : 1;
+    return columns;
+  };
+  int shift = static_cast<int>(indent) - indentAt(tree_.fileText().substr(lineStart));
+  OutputLine added;
+  added.indent = indent;
+  for (size_t i = 0; i < text.size();) {
+    size_t stop = std::min(text.find('\n', i), text.size());
+    std::string_view piece = std::string_view(text).substr(i, stop - i);
+    if (i > 0) {
+      added.text += '\n';
+      int columns = std::max(0, indentAt(piece) + shift);
+      size_t content = piece.find_first_not_of(" \t");
+      piece = content == std::string_view::npos ? std::string_view() : piece.substr(content);
+      while (piece.ends_with(' ') || piece.ends_with('\t'))
+        piece.remove_suffix(1);
+      if (!piece.empty())
+        added.text.append(static_cast<size_t>(columns), ' ');
+    }
+    added.text += piece;
+    i = stop + 1;
+  }
+  lastCode_ = lines_.size();
+  lines_.push_back(std::move(added));
+}
+
+void Formatter::line(TokenIndex a, TokenIndex b, unsigned indent) {
+  if (mustStayVerbatim(a, b))
+    verbatim(a, b, indent, malformed_[b] != malformed_[a] ? "has a malformed token" : "has a comment inside");
+  else if (fits(a, b, indent))
+    emit(a, b, indent);
+  else
+    split(a, b, indent);
+}
+
+void Formatter::split(TokenIndex a, TokenIndex b, unsigned indent) {
+  if (!splitAtOperators(a, b, indent) && !splitAtBracket(a, b, indent))
+    emit(a, b, indent);
+}
+
+void Formatter::fill(TokenIndex a, const std::vector<TokenIndex> &ends, unsigned indent) {
+  TokenIndex start = a;
+  unsigned at = indent;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    bool last = i + 1 == ends.size();
+    if (!last && fits(start, ends[i + 1], at))
+      continue;
+    if (fits(start, ends[i], at) || !splitAtBracket(start, ends[i], at))
+      emit(start, ends[i], at);
+    start = ends[i];
+    at = indent + kFormatIndent;
+  }
+}
+
+bool Formatter::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
+  // A line may end in a comma or an operator, so these are the places outside brackets.
+  unsigned loosest = 0;
+  int depth = 0;
+  bool commas = false;
+  for (TokenIndex i = a; i < b; ++i) {
+    TokenKind kind = tree_.tokenKind(i);
+    depth += isOpener(kind) - isCloser(kind);
+    if (depth != 0 || i + 1 == b || i == a)
+      continue;
+    commas |= kind == TokenKind::Comma;
+    if (!(roles_[i] & kTightAfter))
+      loosest = std::max(loosest, looseness(kind));
+  }
+  if (depth != 0 || (!commas && loosest == 0))
+    return false;
+  std::vector<TokenIndex> ends;
+  for (TokenIndex i = a; i < b; ++i) {
+    TokenKind kind = tree_.tokenKind(i);
+    depth += isOpener(kind) - isCloser(kind);
+    bool breaks = commas ? kind == TokenKind::Comma
+                         : looseness(kind) == loosest && !(roles_[i] & kTightAfter) && i > a;
+    if (depth == 0 && breaks && i + 1 < b)
+      ends.push_back(i + 1);
+  }
+  ends.push_back(b);
+  fill(a, ends, indent);
+  return true;
+}
+
+bool Formatter::splitAtBracket(TokenIndex a, TokenIndex b, unsigned indent) {
+  // The widest bracket gives way.
+  TokenIndex open = b, close = b, candidate = b;
+  int depth = 0;
+  for (TokenIndex i = isCloser(tree_.tokenKind(a)) ? a + 1 : a; i < b; ++i) {
+    TokenKind kind = tree_.tokenKind(i);
+    if (isOpener(kind) && depth++ == 0)
+      candidate = i;
+    if (!isCloser(kind) || --depth != 0)
+      continue;
+    bool wider = open == b || width(candidate, i) > width(open, close);
+    if (wider && i > candidate + 1 && kind != TokenKind::RBrace) {
+      open = candidate;
+      close = i;
+    }
+  }
+  if (open == b)
+    return false;
+  emit(a, open + 1, indent);
+  unsigned inner = indent + kFormatIndent;
+  if (fits(open + 1, close, inner))
+    emit(open + 1, close, inner);
+  else
+    splitAtCommas(open + 1, close, inner);
+  if (fits(close, b, indent) || !splitAtBracket(close, b, indent))
+    emit(close, b, indent);
+  return true;
+}
+
+void Formatter::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
+  TokenIndex start = a;
+  int depth = 0;
+  auto part = [&](TokenIndex from, TokenIndex to) {
+    if (from >= to)
+      return;
+    bool wholeRange = from == a && to == b;
+    if (fits(from, to, indent))
+      emit(from, to, indent);
+    else if (!(wholeRange && splitAtOperators(from, to, indent)) && !splitAtBracket(from, to, indent))
+      emit(from, to, indent);
+  };
+  for (TokenIndex i = a; i < b; ++i) {
+    TokenKind kind = tree_.tokenKind(i);
+    depth += isOpener(kind) - isCloser(kind);
+    if (depth != 0 || kind != TokenKind::Comma)
+      continue;
+    part(start, i + 1);
+    start = i + 1;
+  }
+  part(start, b);
+}
+
+} // namespace ptl

@@ -1,0 +1,138 @@
+// Spaces between the tokens of a line.
+#include "frontend/format/formatter.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+uint32_t columnsOf(std::string_view text) {
+  uint32_t columns = 0;
+  for (char c : text)
+    columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return columns;
+}
+
+void Formatter::assignRoles() {
+  roles_.assign(tree_.tokens().size() + 1, 0);
+  for (NodeId id = 0; id < tree_.nodeCount(); ++id)
+    if (id == tree_.root() || tree_.parent(id) != kNoNode)
+      assignRole(id);
+  for (TokenIndex i = 0; i < tree_.tokens().size(); ++i)
+    if (tree_.tokenKind(i) == TokenKind::Dot)
+      roles_[i] |= kTightAfter;
+}
+
+void Formatter::assignRole(NodeId id) {
+  const Node &n = tree_.node(id);
+  switch (n.kind) {
+  case NodeKind::UnaryExpr:
+    if (tree_.mainKind(id) != TokenKind::Not)
+      roles_[n.mainToken] |= kTightAfter;
+    break;
+  case NodeKind::SliceIndex: {
+    roles_[n.mainToken] |= kSliceColon;
+    if (NodeId step = tree_.child(id, 2); step != kNoNode)
+      roles_[tree_.node(step).firstToken - 1] |= kSliceColon;
+    if (tree_.tokenKind(n.endToken - 1) == TokenKind::Colon)
+      roles_[n.endToken - 1] |= kSliceColon;
+    break;
+  }
+  case NodeKind::RangeExpr:
+  case NodeKind::MemberExpr:
+    roles_[n.mainToken] |= kTightBefore | kTightAfter;
+    break;
+  case NodeKind::Path:
+    for (TokenIndex i = n.firstToken + 1; i < n.endToken; ++i)
+      roles_[i] |= kTightBefore;
+    break;
+  case NodeKind::CallExpr:
+  case NodeKind::IndexExpr:
+  case NodeKind::ParamList:
+  case NodeKind::GenericParams:
+    roles_[n.mainToken] |= kTightBefore;
+    break;
+  case NodeKind::ArrayType:
+    if (NodeId shape = tree_.child(id, 1); shape != kNoNode)
+      roles_[tree_.node(shape).firstToken] |= kTightBefore;
+    break;
+  case NodeKind::AccType:
+  case NodeKind::AssertStmt:
+  case NodeKind::PrintStmt:
+    roles_[n.firstToken + 1] |= kTightBefore;
+    break;
+  case NodeKind::BufferStmt:
+  case NodeKind::EventStmt:
+    if (tree_.child(id, 1) != kNoNode)
+      roles_[tree_.node(tree_.child(id, 0)).endToken] |= kTightBefore;
+    break;
+  case NodeKind::AtomicStmt:
+    if (tree_.mainKind(id) == TokenKind::Identifier)
+      roles_[n.mainToken + 1] |= kTightBefore;
+    break;
+  case NodeKind::Place:
+    roles_[n.firstToken] |= kTightAfter;
+    break;
+  default:
+    break;
+  }
+}
+
+bool Formatter::spaceBefore(TokenIndex token) const {
+  if (token == 0)
+    return false;
+  TokenKind left = tree_.tokenKind(token - 1);
+  TokenKind right = tree_.tokenKind(token);
+  if (left == TokenKind::LParen || left == TokenKind::LBracket || right == TokenKind::RParen ||
+      right == TokenKind::RBracket || right == TokenKind::Comma)
+    return false;
+  if (roles_[token] & kSliceColon)
+    return left == TokenKind::Comma;
+  if (right == TokenKind::Colon || (roles_[token - 1] & kSliceColon))
+    return false;
+  if (left == TokenKind::LBrace && right == TokenKind::RBrace)
+    return false;
+  return !(roles_[token] & kTightBefore) && !(roles_[token - 1] & kTightAfter);
+}
+
+void Formatter::measure() {
+  size_t count = tree_.tokens().size();
+  cumulative_.assign(count + 1, 0);
+  leading_.assign(count + 1, 0);
+  trouble_.assign(count + 2, 0);
+  malformed_.assign(count + 1, 0);
+  for (TokenIndex i = 0; i < count; ++i) {
+    uint32_t before = spaceBefore(i);
+    bool trouble = false;
+    for (const Trivia &t : tree_.triviaBefore(i)) {
+      if (t.kind < TriviaKind::LineComment)
+        continue;
+      std::string_view text = tree_.fileText().substr(t.begin, t.end - t.begin);
+      trouble |= t.kind != TriviaKind::BlockComment || text.find('\n') != std::string_view::npos;
+      before = std::max(before, 1u) + columnsOf(text) + 1;
+    }
+    leading_[i] = before;
+    cumulative_[i + 1] = cumulative_[i] + before + columnsOf(tree_.tokenText(i));
+    trouble_[i + 1] = trouble_[i] + trouble;
+    malformed_[i + 1] = malformed_[i] + tree_.token(i).malformed;
+  }
+}
+
+std::string Formatter::flat(TokenIndex a, TokenIndex b) const {
+  std::string text;
+  for (TokenIndex i = a; i < b; ++i) {
+    bool space = i > a && spaceBefore(i);
+    if (i > a)
+      for (const Trivia &t : tree_.triviaBefore(i))
+        if (t.kind >= TriviaKind::LineComment) {
+          text += ' ';
+          text += textOf(t.begin, t.end);
+          space = true;
+        }
+    if (space)
+      text += ' ';
+    text += tree_.tokenText(i);
+  }
+  return text;
+}
+
+} // namespace ptl

@@ -1,0 +1,225 @@
+// Which tokens form a line: files, declarations, blocks, items and what stands between them.
+#include "frontend/format/formatter.h"
+
+#include <algorithm>
+
+namespace ptl {
+namespace {
+
+/// The first child of a kind that is an item between braces; -1 for kinds without braces.
+int firstItemSlot(NodeKind kind) {
+  switch (kind) {
+  case NodeKind::Block: return 0;
+  case NodeKind::ScheduleBlock: return 1;
+  case NodeKind::StructDecl: return 2;
+  case NodeKind::ScheduleDecl: return 3;
+  default: return -1;
+  }
+}
+
+bool isCallable(NodeKind kind) {
+  return kind == NodeKind::FnDecl || kind == NodeKind::KernelDecl || kind == NodeKind::ProgramDecl;
+}
+
+} // namespace
+
+Container Formatter::containerOf(NodeId id) const {
+  const Node &n = tree_.node(id);
+  Container result;
+  result.node = id;
+  auto slot = static_cast<size_t>(firstItemSlot(n.kind));
+  auto children = tree_.children(id);
+  result.items = children.subspan(std::min(slot, children.size()));
+  result.close = n.endToken - 1;
+  result.open = n.firstToken;
+  for (size_t i = 0; i < slot && i < children.size(); ++i)
+    if (children[i] != kNoNode)
+      result.open = tree_.node(children[i]).endToken;
+  return result;
+}
+
+void Formatter::collectBodies(NodeId id, std::vector<Container> &out) const {
+  for (NodeId child : tree_.children(id)) {
+    if (child == kNoNode)
+      continue;
+    if (firstItemSlot(tree_.kind(child)) >= 0)
+      out.push_back(containerOf(child));
+    else
+      collectBodies(child, out);
+  }
+}
+
+std::vector<Container> Formatter::bodiesOf(NodeId id) const {
+  std::vector<Container> bodies;
+  if (firstItemSlot(tree_.kind(id)) >= 0)
+    bodies.push_back(containerOf(id));
+  else
+    collectBodies(id, bodies);
+  return bodies;
+}
+
+bool Formatter::errorWithin(TokenIndex first, TokenIndex end) const {
+  const auto &errors = tree_.errorTokens();
+  auto it = std::lower_bound(errors.begin(), errors.end(), first);
+  return it != errors.end() && *it < end;
+}
+
+bool Formatter::isBroken(NodeId id) const {
+  const Node &n = tree_.node(id);
+  if (n.kind == NodeKind::Error)
+    return true;
+  if (!errorWithin(n.firstToken, n.endToken))
+    return false;
+  TokenIndex at = n.firstToken;
+  for (const Container &body : bodiesOf(id)) {
+    bool closed = body.open < body.close && tree_.tokenKind(body.open) == TokenKind::LBrace &&
+                  tree_.tokenKind(body.close) == TokenKind::RBrace;
+    if (!closed || errorWithin(at, body.open + 1))
+      return true;
+    at = body.open + 1;
+    // Errors inside items are theirs.
+    for (NodeId item : body.items) {
+      if (errorWithin(at, tree_.node(item).firstToken))
+        return true;
+      at = tree_.node(item).endToken;
+    }
+  }
+  return errorWithin(at, n.endToken);
+}
+
+bool Formatter::isInline(NodeId id, const std::vector<Container> &bodies, unsigned indent) const {
+  const Node &n = tree_.node(id);
+  if (mustStayVerbatim(n.firstToken, n.endToken) || !fits(n.firstToken, n.endToken, indent))
+    return false;
+  if (isCallable(n.kind))
+    for (uint32_t clause : {5, 6, 7})
+      if (tree_.child(id, clause) != kNoNode)
+        return false;
+  for (const Container &body : bodies) {
+    if (body.close == body.open + 1)
+      continue;
+    for (TokenIndex i = body.open + 1; i <= body.close; ++i)
+      if (tree_.token(i).newlineBefore)
+        return false;
+  }
+  return !errorWithin(n.firstToken, n.endToken);
+}
+
+void Formatter::header(NodeId id, TokenIndex end, bool hasBody, unsigned indent) {
+  // Clauses have lines of their own, and so has the brace behind them.
+  std::vector<TokenIndex> starts = {tree_.node(id).firstToken};
+  for (uint32_t clause : {5, 6, 7})
+    if (NodeId child = tree_.child(id, clause); child != kNoNode)
+      starts.push_back(tree_.node(child).firstToken);
+  TokenIndex open = end - 1;
+  bool ownBrace = hasBody && (starts.size() > 1 || tree_.token(open).newlineBefore);
+  TokenIndex arrow = tree_.child(id, 3) == kNoNode ? 0 : tree_.node(tree_.child(id, 3)).firstToken;
+  TokenIndex mainEnd = starts.size() > 1 ? starts[1] : ownBrace ? open : end;
+  bool breakArrow = arrow > 0 && !fits(starts[0], mainEnd, indent) && fits(starts[0], arrow, indent) &&
+                    !mustStayVerbatim(starts[0], mainEnd);
+  if (breakArrow) {
+    ownBrace = hasBody;
+    starts.insert(starts.begin() + 1, arrow);
+  }
+  if (ownBrace)
+    starts.push_back(open);
+  starts.push_back(end);
+  for (size_t i = 0; i + 1 < starts.size(); ++i) {
+    if (i > 0)
+      comments(starts[i], indent);
+    line(starts[i], starts[i + 1], indent + (breakArrow && i == 1 ? kFormatIndent : 0));
+  }
+}
+
+void Formatter::headerAndBodies(NodeId id, const std::vector<Container> &bodies, unsigned indent) {
+  TokenIndex at = tree_.node(id).firstToken;
+  for (const Container &body : bodies) {
+    if (at == tree_.node(id).firstToken && isCallable(tree_.kind(id)))
+      header(id, body.open + 1, true, indent);
+    else
+      line(at, body.open + 1, indent);
+    items(body, indent + kFormatIndent);
+    at = body.close;
+  }
+  line(at, tree_.node(id).endToken, indent);
+}
+
+void Formatter::item(NodeId id, unsigned indent) {
+  const Node &n = tree_.node(id);
+  if (isBroken(id))
+    return verbatim(n.firstToken, n.endToken, indent, "has a syntax error");
+  std::vector<Container> bodies = bodiesOf(id);
+  bool oneLine = bodies.empty() || isInline(id, bodies, indent);
+  if (bodies.empty() && isCallable(n.kind))
+    return header(id, n.endToken, false, indent);
+  if (!oneLine)
+    return headerAndBodies(id, bodies, indent);
+  size_t index = lines_.size();
+  line(n.firstToken, n.endToken, indent);
+  if (lines_.size() == index + 1 && !mustStayVerbatim(n.firstToken, n.endToken))
+    setAnchor(id, index);
+}
+
+size_t Formatter::joinedItems(const Container &container, size_t first, unsigned indent) const {
+  size_t last = first;
+  TokenIndex begin = tree_.node(container.items[first]).firstToken;
+  auto simple = [&](NodeId id) {
+    if (isBroken(id))
+      return false;
+    std::vector<Container> bodies = bodiesOf(id);
+    return bodies.empty() || isInline(id, bodies, indent);
+  };
+  if (container.node == tree_.root() || !simple(container.items[first]))
+    return first;
+  while (last + 1 < container.items.size()) {
+    const Node &here = tree_.node(container.items[last]);
+    const Node &next = tree_.node(container.items[last + 1]);
+    if (next.firstToken == here.endToken || !fits(begin, next.endToken, indent) ||
+        mustStayVerbatim(begin, next.endToken) || !simple(container.items[last + 1]))
+      return last;
+    for (TokenIndex i = here.endToken; i <= next.firstToken; ++i)
+      if (tree_.token(i).newlineBefore)
+        return last;
+    ++last;
+  }
+  return last;
+}
+
+void Formatter::separators(TokenIndex from, TokenIndex to, unsigned indent) {
+  for (TokenIndex i = from; i < to; ++i) {
+    comments(i, indent);
+    if (tree_.tokenKind(i) == TokenKind::Comma && !lines_.empty())
+      lines_[lastCode_].text += ',';
+  }
+}
+
+void Formatter::items(const Container &container, unsigned indent) {
+  bool isFile = container.node == tree_.root();
+  TokenIndex at = isFile ? 0 : container.open + 1;
+  bool previousTall = false;
+  for (size_t i = 0; i < container.items.size(); ++i) {
+    const Node &n = tree_.node(container.items[i]);
+    separators(at, n.firstToken, indent);
+    size_t start = lines_.size();
+    comments(n.firstToken, indent);
+    size_t code = lines_.size();
+    size_t last = joinedItems(container, i, indent);
+    if (last > i)
+      line(n.firstToken, tree_.node(container.items[last]).endToken, indent);
+    else
+      item(container.items[i], indent);
+    at = tree_.node(container.items[last]).endToken;
+    bool tall = lines_.size() > code + 1;
+    if (isFile && i > 0 && (tall || previousTall) && start > 0 && !lines_[start].text.empty()) {
+      lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(start), OutputLine());
+      ++lastCode_;
+    }
+    previousTall = tall;
+    i = last;
+  }
+  TokenIndex end = isFile ? static_cast<TokenIndex>(tree_.tokens().size() - 1) : container.close;
+  separators(at, end, indent);
+  comments(end, indent);
+}
+
+} // namespace ptl
