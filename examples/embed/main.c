@@ -25,7 +25,8 @@ static void list(const PtlLibrary *library) {
     for (int32_t k = 0; k < ptl_where_count(entry); ++k)
       printf("    where %s\n", ptl_where(entry, k));
     for (int32_t k = 0; k < ptl_variant_count(entry); ++k)
-      printf("    compiled for %s\n", ptl_variant(entry, k));
+      if (ptl_variant(entry, k)[0] != '\0')
+        printf("    compiled for %s\n", ptl_variant(entry, k));
   }
 }
 

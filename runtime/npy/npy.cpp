@@ -53,7 +53,8 @@ Failure readNpy(std::span<const uint8_t> bytes, OwnedArray &array) {
             0};
   const uint8_t *data = bytes.data() + header.dataOffset;
   auto *out = static_cast<uint8_t *>(made->data());
-  if (header.fortranOrder && header.extents.size() > 1)
+  // The strides of an empty array need not fit 64 bits.
+  if (count > 0 && header.fortranOrder && header.extents.size() > 1)
     copyFortran(data, *made, size);
   else if (count > 0)
     std::memcpy(out, data, count * size);
