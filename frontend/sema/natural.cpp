@@ -133,16 +133,17 @@ Natural Natural::divide(const Natural &divisor, Natural *remainder) const {
     }
     rest = Natural(carry);
   } else {
-    // Bit by bit: operands are constants that people write, a few hundred bits at most.
-    quotient.digits_.assign(digits_.size(), 0);
-    for (size_t i = bitLength(); i-- > 0;) {
-      rest = rest.shiftLeft(1);
-      if (bit(i))
-        rest = rest + Natural(1);
-      if (rest.compare(divisor) >= 0) {
-        rest = rest - divisor;
-        quotient.digits_[i / 32] |= 1u << (i % 32);
-      }
+    // Bit by bit of the quotient: operands are constants that people write, a few hundred bits at most.
+    rest = *this;
+    size_t length = bitLength(), divisorLength = divisor.bitLength();
+    size_t steps = length >= divisorLength ? length - divisorLength + 1 : 0;
+    quotient.digits_.assign(steps / 32 + 1, 0);
+    for (size_t i = steps; i-- > 0;) {
+      Natural shifted = divisor.shiftLeft(i);
+      if (rest.compare(shifted) < 0)
+        continue;
+      rest = rest - shifted;
+      quotient.digits_[i / 32] |= 1u << (i % 32);
     }
   }
   quotient.trim();
