@@ -65,7 +65,7 @@ public:
       return value.is_string() ? symbol(value.get_ref<const std::string &>())
                                : fail("`sym` wants a name");
     if (key == "elem")
-      return array(Op::Elem, value);
+      return element(value);
     if (key == "all" || key == "unique" || key == "sorted")
       return dataFact(key, value, depth);
     for (const OpRow &row : opRows)
@@ -127,13 +127,25 @@ private:
     return expr;
   }
 
+  // The element that stands for an array is the one that the fact around it visits.
+  std::optional<Expr> element(const Json &name) {
+    std::optional<Expr> expr = array(Op::Elem, name);
+    if (expr && expr->index != visited_)
+      return fail("`elem` stands outside an `all` over its array");
+    return expr;
+  }
+
   std::optional<Expr> dataFact(const std::string &key, const Json &value, int depth) {
     if (key != "all")
       return array(key == "unique" ? Op::Unique : Op::Sorted, value);
     if (!value.is_object() || !value.contains("array") || !value.contains("holds"))
       return fail("`all` wants an `array` and what `holds`");
     std::optional<Expr> fact = array(Op::All, value["array"]);
-    std::optional<Expr> holds = fact ? read(value["holds"], depth + 1) : std::nullopt;
+    if (!fact || visited_ >= 0)
+      return fail("an `all` names no array, or stands inside another");
+    visited_ = fact->index;
+    std::optional<Expr> holds = read(value["holds"], depth + 1);
+    visited_ = -1;
     if (!holds)
       return std::nullopt;
     fact->args.push_back(std::move(*holds));
@@ -165,6 +177,7 @@ private:
 
   const ExprNames &names_;
   std::string &problem_;
+  int visited_ = -1; // the array of the `all` around
 };
 
 } // namespace

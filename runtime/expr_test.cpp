@@ -79,6 +79,18 @@ TEST_F(ExprTest, RefusesWhatIsNoExpression) {
   EXPECT_EQ(problem_, "an expression is nested too deeply");
 }
 
+TEST(Manifest, ShapesReadAsInTheSource) {
+  std::string problem;
+  auto manifest = parseManifest(R"({"ptl_abi": 1, "entries": [{"name": "f", "dims": ["N", "M"],
+    "outputs": [{"name": "y", "elem": "f32", "shape": [
+      {"add": [{"mul": [2, "N"]}, "M", -1]}, {"mul": [4, {"add": ["N", 1]}]},
+      {"ceildiv": ["N", 16]}, {"floordiv": [{"add": ["N", "M"]}, 2]}, {"sym": "N"}]}]}]})",
+                                problem);
+  ASSERT_TRUE(manifest) << problem;
+  EXPECT_EQ(manifest->entries[0].params[0].shapeText,
+            "[2*N + M - 1, 4*(N + 1), cdiv(N, 16), (N + M)/2, N]");
+}
+
 TEST(Manifest, RefusesWhatIsNoManifest) {
   for (
       const char *text :

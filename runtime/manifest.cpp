@@ -50,29 +50,41 @@ int indexAmong(const std::vector<const Param *> &params, const std::string &name
   return -1;
 }
 
-/// How an axis reads in messages where the manifest gives no text of its own.
-std::string axisText(const Json &json) {
+std::string axisText(const Json &json, bool inside = false);
+
+/// `text` between the operands; a sum inside another operator stands in brackets.
+std::string joinAxis(const Json &operands, std::string_view sign, bool inside) {
+  std::string text;
+  for (const Json &operand : operands) {
+    std::string part = axisText(operand, true);
+    bool negative = sign == " + " && !text.empty() && part[0] == '-';
+    text += text.empty() ? part : negative ? " - " + part.substr(1) : std::string(sign) + part;
+  }
+  return inside && operands.size() > 1 && sign != "*" ? "(" + text + ")" : text;
+}
+
+/// How an axis reads in messages.
+std::string axisText(const Json &json, bool inside) {
   if (json.is_string())
     return json.get<std::string>();
   if (json.is_number_integer())
     return std::to_string(json.get<int64_t>());
-  if (json.is_object() && json.size() == 1) {
-    const std::string &op = json.begin().key();
-    const Json &value = json.begin().value();
-    if (op == "sym" || op == "const")
-      return axisText(value);
-    static const std::pair<const char *, const char *> infix[] = {
-        {"add", " + "}, {"sub", " - "}, {"mul", "*"}, {"floordiv", "/"}, {"mod", " % "}};
-    for (auto [name, sign] : infix)
-      if (op == name && value.is_array() && value.size() == 2)
-        return axisText(value[0]) + sign + axisText(value[1]);
-    std::string text = op == "ceildiv" ? "cdiv(" : op + "(";
-    if (value.is_array())
-      for (size_t i = 0; i < value.size(); ++i)
-        text += (i ? ", " : "") + axisText(value[i]);
-    return text + ")";
-  }
-  return "?";
+  if (!json.is_object() || json.size() != 1)
+    return "?";
+  const std::string &op = json.begin().key();
+  const Json &value = json.begin().value();
+  if (op == "sym" || op == "const")
+    return axisText(value);
+  static constexpr std::pair<std::string_view, std::string_view> infix[] = {
+      {"add", " + "}, {"sub", " - "}, {"mul", "*"}, {"floordiv", "/"}, {"mod", " % "}};
+  for (auto [name, sign] : infix)
+    if (op == name && value.is_array() && !value.empty())
+      return joinAxis(value, sign, inside);
+  std::string text = op == "ceildiv" ? "cdiv(" : op + "(";
+  if (value.is_array())
+    for (size_t i = 0; i < value.size(); ++i)
+      text += (i ? ", " : "") + axisText(value[i]);
+  return text + ")";
 }
 
 class EntryReader {
