@@ -44,9 +44,13 @@ bool LinearSystem::keep(Row row) {
     if (row.coefficients[i] != 0)
       columns_ = i + 1;
   tighten(row);
+  row.hash = 0;
   bool constant = true;
-  for (int64_t coefficient : row.coefficients)
-    constant = constant && coefficient == 0;
+  for (size_t i = 0; i < columns_; ++i) {
+    constant = constant && row.coefficients[i] == 0;
+    // Columns that come later hold zeros and leave the sum as it is.
+    row.hash += static_cast<uint64_t>(row.coefficients[i]) * (0x9e3779b97f4a7c15u * (2 * i + 1));
+  }
   if (constant) {
     if (row.constant >= 0)
       return false;
@@ -55,7 +59,7 @@ bool LinearSystem::keep(Row row) {
     return true;
   }
   for (Row &other : rows_) {
-    if (other.coefficients != row.coefficients)
+    if (other.hash != row.hash || other.coefficients != row.coefficients)
       continue;
     if (row.constant < other.constant ||
         (row.constant == other.constant && row.origins.count() < other.origins.count()))
@@ -109,6 +113,7 @@ std::optional<size_t> LinearSystem::cheapest(size_t kept) const {
 
 bool LinearSystem::eliminate(size_t column) {
   std::vector<Row> positive, negative, others;
+  others.reserve(rows_.size());
   for (Row &row : rows_) {
     int64_t coefficient = row.coefficients[column];
     (coefficient > 0 ? positive : coefficient < 0 ? negative : others).push_back(row);

@@ -24,6 +24,7 @@ public:
     std::array<int64_t, maxColumns> coefficients{};
     int64_t constant = 0;
     Origins origins;
+    uint64_t hash = 0; ///< of the coefficients, set by the system
   };
 
   /// Adds a given row; its origin number is the number of rows given before.

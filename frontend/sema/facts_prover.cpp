@@ -14,7 +14,17 @@ static constexpr int maxProducts = 24;
 /// Choices of `min` and `max` that one question may split into cases.
 static constexpr int maxSplits = 2;
 
+/// Facts that are tried in a row before elimination.
+static constexpr int maxLinks = 3;
+
+/// In the place of a depth: the question was `!= 0`.
+static constexpr int neverZero = -1;
+
 static const FactMask noFacts;
+
+static bool isChoice(const DimAtom &atom) {
+  return atom.kind == DimAtomKind::Min || atom.kind == DimAtomKind::Max;
+}
 
 /// A linear system whose columns are monomials. Rows come from a pool of candidates, and only those
 /// that can cancel something: a monomial that is too great needs a row in which it is negative.
@@ -146,7 +156,7 @@ const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
       continue;
     if (atom.kind == DimAtomKind::FloorDiv)
       knowDivision(known, atom, rest);
-    else if (atom.kind != DimAtomKind::Symbol)
+    else if (isChoice(atom))
       knowChoice(known, atom, rest);
     // (x - 1)*rest >= 0 for x >= 1.
     int64_t bound = context_.plainLowerBound(context_.atomDim(atom)).value_or(0);
@@ -233,55 +243,69 @@ bool FactProver::refutesCases(const std::vector<Assumption> &assumptions, const 
       if (other != chosen)
         given.push_back({less, false});
     }
-    if (!refutes(std::move(given), all, splits - 1))
+    if (!refutes(given, all, splits - 1))
       return false;
   }
   from |= all;
   return true;
 }
 
-bool FactProver::refutes(std::vector<Assumption> assumptions, FactMask &from, int splits) {
-  for (bool withProducts : {false, true}) {
-    if (++attempts_ > maxAttempts)
-      return false;
-    System system;
-    for (const Assumption &assumption : assumptions)
-      system.allow(assumption.value);
-    for (const Assumption &assumption : assumptions)
-      system.add(assumption.value, noFacts, assumption.isZero);
-    if (withProducts)
-      offerProducts(system, assumptions[0].value);
-    fill(system);
-    if (std::optional<LinearSystem::Origins> origins = system.linear.refute()) {
-      for (size_t i = 0; i < system.from.size(); ++i)
-        if (origins->test(i))
-          from |= system.from[i];
-      return true;
-    }
-    if (!hasProduct(assumptions[0].value))
-      break;
-  }
-  if (splits == 0)
+bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool withProducts,
+                            FactMask &from, const DimAtom *&choice) {
+  if (++attempts_ > maxAttempts)
     return false;
-  for (const DimTerm &term : assumptions[0].value.terms())
-    for (const DimFactor &factor : term.monomial->factors) {
-      const DimAtom *atom = factor.atom;
-      bool isChoice = atom->kind == DimAtomKind::Min || atom->kind == DimAtomKind::Max;
-      bool isSplit = std::any_of(assumptions.begin(), assumptions.end(),
-                                 [&](const Assumption &a) { return a.chosenFor == atom; });
-      // One choice per level: the other order would only repeat the cases.
-      if (isChoice && !isSplit)
-        return refutesCases(assumptions, *atom, from, splits);
+  System system;
+  for (const Assumption &assumption : assumptions)
+    system.allow(assumption.value);
+  for (const Assumption &assumption : assumptions)
+    system.add(assumption.value, noFacts, assumption.isZero);
+  if (withProducts)
+    offerProducts(system, assumptions[0].value);
+  fill(system);
+  if (std::optional<LinearSystem::Origins> origins = system.linear.refute()) {
+    for (size_t i = 0; i < system.from.size(); ++i)
+      if (origins->test(i))
+        from |= system.from[i];
+    return true;
+  }
+  choice = nullptr;
+  for (const System::Column &column : system.columns)
+    for (const DimFactor &factor : column.monomial->factors) {
+      bool isSplit =
+          std::any_of(assumptions.begin(), assumptions.end(),
+                      [&](const Assumption &other) { return other.chosenFor == factor.atom; });
+      if (!choice && !isSplit && isChoice(*factor.atom))
+        choice = factor.atom;
     }
   return false;
 }
 
-/// Most questions: a fact says it, or says more.
-bool FactProver::followsFromOne(Dim a, FactMask &from) {
+bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &from, int splits) {
+  // The columns of the goal come first, so a choice in the goal is split before one of a fact.
+  const DimAtom *choice = nullptr;
+  if (eliminates(assumptions, false, from, choice))
+    return true;
+  if (hasProduct(assumptions[0].value) && eliminates(assumptions, true, from, choice))
+    return true;
+  return splits > 0 && choice && refutesCases(assumptions, *choice, from, splits);
+}
+
+/// Most questions: a fact says it or more, or a few facts in a row do (`k.end <= i.end <= N`).
+bool FactProver::followsFromChain(Dim a, FactMask &from, int links) {
+  if (!a || context_.isPlainlyNonNegative(a))
+    return a.isKnown();
+  if (links == 0)
+    return false;
   for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
-    if (!context_.isPlainlyNonNegative(context_.sub(a, known.value)))
+    // The fact must cancel a term that is too small.
+    bool cancels = std::any_of(known.value.terms().begin(), known.value.terms().end(),
+                               [&](const DimTerm &term) {
+                                 return term.coefficient < 0 && std::ranges::count(a.terms(), term);
+                               });
+    FactMask mask = from | known.from;
+    if (!cancels || !followsFromChain(context_.sub(a, known.value), mask, links - 1))
       continue;
-    from |= known.from;
+    from = mask;
     return true;
   }
   return false;
@@ -298,7 +322,7 @@ bool FactProver::isNonNegative(Dim a, FactMask &from) {
     FactMask used;
     attempts_ = 0;
     // The entry stays in place while inner proofs add others.
-    if (followsFromOne(a, used) ||
+    if (followsFromChain(a, used, maxLinks) ||
         refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : maxSplits))
       known->second = used;
   }
@@ -320,8 +344,16 @@ bool FactProver::isZero(Dim a, FactMask &from) {
 bool FactProver::isNeverZero(Dim a, FactMask &from) {
   if (!a || a.isConstant())
     return a && !a.isConstant(0);
-  attempts_ = 0;
-  return refutes({{a, true, nullptr}}, from, maxSplits);
+  auto [known, isNew] = facts_.asked.try_emplace({a.id(), neverZero});
+  if (isNew) {
+    FactMask used;
+    attempts_ = 0;
+    if (refutes({{a, true, nullptr}}, used, 0))
+      known->second = used;
+  }
+  if (known->second)
+    from |= *known->second;
+  return known->second.has_value();
 }
 
 std::optional<int64_t> FactProver::greatest(Dim a) {

@@ -28,13 +28,16 @@ private:
   struct System;
 
   /// Whether the assumptions, of which the first is the negated goal, contradict the facts.
-  bool refutes(std::vector<Assumption> assumptions, FactMask &from, int splits);
+  bool refutes(const std::vector<Assumption> &assumptions, FactMask &from, int splits);
+  /// One elimination; if it fails, `choice` is a `min` or `max` that may be split into cases.
+  bool eliminates(const std::vector<Assumption> &assumptions, bool withProducts, FactMask &from,
+                  const DimAtom *&choice);
   bool refutesCases(const std::vector<Assumption> &assumptions, const DimAtom &atom, FactMask &from,
                     int splits);
   const std::vector<DimKnowledge> &know(const DimMonomial &monomial);
   void knowDivision(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
   void knowChoice(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
-  bool followsFromOne(Dim a, FactMask &from);
+  bool followsFromChain(Dim a, FactMask &from, int links);
   void offerProducts(System &system, Dim goal);
   void fill(System &system);
 

@@ -184,6 +184,13 @@ TEST_F(FactsTest, FullTilesHaveTheTileSize) {
   EXPECT_TRUE_FACT(constants.proveEqual(r.len, c(32)));
 }
 
+TEST_F(FactsTest, AssertedTilesHaveTheTileSize) {
+  FactSet facts(dims);
+  Range k = tiles(facts, "k", c(0), K, BK);
+  facts.addLessEqual(add(k.start, BK), K);
+  EXPECT_TRUE_FACT(facts.proveEqual(k.len, BK));
+}
+
 TEST_F(FactsTest, NestedTiles) {
   FactSet facts(dims);
   Range i = tiles(facts, "i", c(0), N, T);
