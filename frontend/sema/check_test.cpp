@@ -49,7 +49,7 @@ TEST(Check, aliasesAndStructs) {
 
 TEST(Check, prefixes) {
   EXPECT_EQ(diagnosticsOf("fn f[C](x: f32[.., C]) -> f32[.., 1] { return sum(x, axis: -1) }"), "");
-  EXPECT_EQ(diagnosticsOf("fn f[C](x: f32[C]) -> f32[.., C] { return x }").substr(0, 11), "E0225 1:31 ");
+  EXPECT_EQ(diagnosticsOf("fn f[C](x: f32[C]) -> f32[.., C] { return x }").substr(0, 11), "E0225 1:27 ");
 }
 
 TEST(Check, recursionIsReportedOnce) {
