@@ -1,4 +1,5 @@
-// Columns that the author aligned stay aligned: `=` of neighbouring bindings, comments behind lines.
+// Columns that the author aligned stay aligned: `=` of neighbouring bindings, comments behind
+// lines.
 #include "frontend/format/formatter.h"
 
 #include <algorithm>
@@ -74,7 +75,8 @@ void Formatter::align() {
     uint32_t column = 0;
     auto widthOf = [](const OutputLine &l) {
       size_t last = l.text.rfind('\n');
-      return last == std::string::npos ? l.indent + columnsOf(l.text) : columnsOf(l.text.substr(last + 1));
+      return last == std::string::npos ? l.indent + columnsOf(l.text)
+                                       : columnsOf(l.text.substr(last + 1));
     };
     for (size_t k = i; k < end; ++k)
       column = std::max(column, widthOf(lines_[k]) + 2);

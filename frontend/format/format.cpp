@@ -38,8 +38,8 @@ FormatResult unchanged(const Tree &tree, const char *reason) {
   return result;
 }
 
-/// With syntax errors, what the parser makes of a statement may depend on the lines around it; then the text
-/// is not touched at all, which is idempotent by itself.
+/// With syntax errors, what the parser makes of a statement may depend on the lines around it; then
+/// the text is not touched at all, which is idempotent by itself.
 bool isStable(const std::string &text) {
   SourceFile file(0, "", text);
   DiagnosticSink sink;

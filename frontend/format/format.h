@@ -1,4 +1,5 @@
-// The formatter: syntax tree to text in the one style of the language. Shared by `ptlc fmt` and the server.
+// The formatter: syntax tree to text in the one style of the language. Shared by `ptlc fmt` and the
+// server.
 #pragma once
 
 #include "frontend/syntax/tree.h"
@@ -22,8 +23,8 @@ struct FormatResult {
 inline constexpr unsigned kFormatColumns = 100;
 inline constexpr unsigned kFormatIndent = 4;
 
-/// Formats a parsed file. Changes white space and drops `;` at line ends, nothing else: every token and
-/// comment is kept. Idempotent, with syntax errors too: statements that have one stay verbatim.
+/// Formats a parsed file. Changes white space and drops `;` at line ends, nothing else: every token
+/// and comment is kept. Idempotent, with syntax errors too: statements that have one stay verbatim.
 FormatResult format(const Tree &tree);
 
 } // namespace ptl

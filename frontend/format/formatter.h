@@ -9,12 +9,12 @@ namespace ptl {
 struct OutputLine {
   unsigned indent = 0;
   std::string text;
-  std::string comment;           ///< behind the text
-  bool isComment = false;        ///< the text itself is a comment
-  bool closed = false;           ///< ends in a line comment: nothing may follow
-  uint32_t anchor = 0;           ///< byte of `text` that may be aligned with the lines around, 0 for none
-  uint32_t sourceAnchor = 0;     ///< its column in the source
-  uint32_t sourceComment = 0;    ///< column of the comment in the source
+  std::string comment;    ///< behind the text
+  bool isComment = false; ///< the text itself is a comment
+  bool closed = false;    ///< ends in a line comment: nothing may follow
+  uint32_t anchor = 0;    ///< byte of `text` that may be aligned with the lines around, 0 for none
+  uint32_t sourceAnchor = 0;  ///< its column in the source
+  uint32_t sourceComment = 0; ///< column of the comment in the source
 };
 
 /// How a token stands towards its neighbours; bits.
@@ -87,10 +87,12 @@ private:
 
   const Tree &tree_;
   std::vector<uint8_t> roles_;
-  std::vector<uint32_t> cumulative_; ///< columns of all tokens before one, with their spaces and comments
-  std::vector<uint32_t> leading_;    ///< columns before a token: space and comments
-  std::vector<uint32_t> trouble_;    ///< tokens before one that follow a comment that cannot stand in a line
-  std::vector<uint32_t> malformed_;  ///< malformed tokens before one
+  std::vector<uint32_t>
+      cumulative_; ///< columns of all tokens before one, with their spaces and comments
+  std::vector<uint32_t> leading_; ///< columns before a token: space and comments
+  std::vector<uint32_t>
+      trouble_; ///< tokens before one that follow a comment that cannot stand in a line
+  std::vector<uint32_t> malformed_; ///< malformed tokens before one
   std::vector<OutputLine> lines_;
   size_t lastCode_ = 0;
   std::vector<UntouchedRegion> untouched_;

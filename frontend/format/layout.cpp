@@ -16,26 +16,34 @@ bool isCloser(TokenKind kind) {
 /// How loosely an operator binds, for choosing where to break; 0 for other tokens.
 unsigned looseness(TokenKind kind) {
   switch (kind) {
-  case TokenKind::Or: return 7;
-  case TokenKind::And: return 6;
+  case TokenKind::Or:
+    return 7;
+  case TokenKind::And:
+    return 6;
   case TokenKind::EqualEqual:
   case TokenKind::NotEqual:
   case TokenKind::Less:
   case TokenKind::LessEqual:
   case TokenKind::Greater:
-  case TokenKind::GreaterEqual: return 5;
+  case TokenKind::GreaterEqual:
+    return 5;
   case TokenKind::Pipe:
   case TokenKind::Caret:
-  case TokenKind::Amp: return 4;
+  case TokenKind::Amp:
+    return 4;
   case TokenKind::ShiftLeft:
-  case TokenKind::ShiftRight: return 3;
+  case TokenKind::ShiftRight:
+    return 3;
   case TokenKind::Plus:
-  case TokenKind::Minus: return 2;
+  case TokenKind::Minus:
+    return 2;
   case TokenKind::Star:
   case TokenKind::Slash:
   case TokenKind::Percent:
-  case TokenKind::At: return 1;
-  default: return 0;
+  case TokenKind::At:
+    return 1;
+  default:
+    return 0;
   }
 }
 
@@ -145,7 +153,8 @@ void Formatter::verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char
 
 void Formatter::line(TokenIndex a, TokenIndex b, unsigned indent) {
   if (mustStayVerbatim(a, b))
-    verbatim(a, b, indent, malformed_[b] != malformed_[a] ? "has a malformed token" : "has a comment inside");
+    verbatim(a, b, indent,
+             malformed_[b] != malformed_[a] ? "has a malformed token" : "has a comment inside");
   else if (fits(a, b, indent))
     emit(a, b, indent);
   else
@@ -239,7 +248,8 @@ void Formatter::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
     bool wholeRange = from == a && to == b;
     if (fits(from, to, indent))
       emit(from, to, indent);
-    else if (!(wholeRange && splitAtOperators(from, to, indent)) && !splitAtBracket(from, to, indent))
+    else if (!(wholeRange && splitAtOperators(from, to, indent)) &&
+             !splitAtBracket(from, to, indent))
       emit(from, to, indent);
   };
   for (TokenIndex i = a; i < b; ++i) {

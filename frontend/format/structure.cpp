@@ -9,11 +9,16 @@ namespace {
 /// The first child of a kind that is an item between braces; -1 for kinds without braces.
 int firstItemSlot(NodeKind kind) {
   switch (kind) {
-  case NodeKind::Block: return 0;
-  case NodeKind::ScheduleBlock: return 1;
-  case NodeKind::StructDecl: return 2;
-  case NodeKind::ScheduleDecl: return 3;
-  default: return -1;
+  case NodeKind::Block:
+    return 0;
+  case NodeKind::ScheduleBlock:
+    return 1;
+  case NodeKind::StructDecl:
+    return 2;
+  case NodeKind::ScheduleDecl:
+    return 3;
+  default:
+    return -1;
   }
 }
 
@@ -115,8 +120,8 @@ void Formatter::header(NodeId id, TokenIndex end, bool hasBody, unsigned indent)
   bool ownBrace = hasBody && (starts.size() > 1 || tree_.token(open).newlineBefore);
   TokenIndex arrow = tree_.child(id, 3) == kNoNode ? 0 : tree_.node(tree_.child(id, 3)).firstToken;
   TokenIndex mainEnd = starts.size() > 1 ? starts[1] : ownBrace ? open : end;
-  bool breakArrow = arrow > 0 && !fits(starts[0], mainEnd, indent) && fits(starts[0], arrow, indent) &&
-                    !mustStayVerbatim(starts[0], mainEnd);
+  bool breakArrow = arrow > 0 && !fits(starts[0], mainEnd, indent) &&
+                    fits(starts[0], arrow, indent) && !mustStayVerbatim(starts[0], mainEnd);
   if (breakArrow) {
     ownBrace = hasBody;
     starts.insert(starts.begin() + 1, arrow);

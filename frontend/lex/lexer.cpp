@@ -23,15 +23,17 @@ struct Lookalike {
   const char *replacement;
 };
 constexpr Lookalike kLookalikes[] = {
-    {0x00D7, "*"},  {0x00F7, "/"},  {0x2264, "<="}, {0x2265, ">="},  {0x2260, "!="},
+    {0x00D7, "*"},  {0x00F7, "/"},  {0x2264, "<="}, {0x2265, ">="}, {0x2260, "!="},
     {0x2192, "->"}, {0x2212, "-"},  {0x2013, "-"},  {0x201C, "\""}, {0x201D, "\""},
     {0x2025, ".."}, {0x2026, ".."}, {0x00A0, " "},  {0x00B7, "*"},
 };
 
-/// Everything outside ASCII that is no symbol or space counts as a letter: the error then is about names.
+/// Everything outside ASCII that is no symbol or space counts as a letter: the error then is about
+/// names.
 bool isForeignLetter(char32_t c) {
-  return c >= 0xAA && c != 0xD7 && c != 0xF7 && c != 0xAB && c != 0xBB && !(c >= 0xAC && c <= 0xB9 && c != 0xB5) &&
-         !(c >= 0x2000 && c < 0x2C00) && !(c >= 0x3000 && c < 0x3040) && c != 0xFEFF && c != 0xFFFD;
+  return c >= 0xAA && c != 0xD7 && c != 0xF7 && c != 0xAB && c != 0xBB &&
+         !(c >= 0xAC && c <= 0xB9 && c != 0xB5) && !(c >= 0x2000 && c < 0x2C00) &&
+         !(c >= 0x3000 && c < 0x3040) && c != 0xFEFF && c != 0xFFFD;
 }
 
 struct Lexer {
@@ -45,15 +47,12 @@ struct Lexer {
   uint32_t firstTrivia = 0;
   TokenList out;
 
-  Lexer(const SourceFile &file, DiagnosticSink &sink)
-      : file(file), sink(sink), text(file.text()) {
+  Lexer(const SourceFile &file, DiagnosticSink &sink) : file(file), sink(sink), text(file.text()) {
     out.tokens.reserve(text.size() / 5 + 1);
     out.trivia.reserve(text.size() / 5 + 1);
   }
 
-  char peek(uint32_t ahead = 0) const {
-    return at + ahead < text.size() ? text[at + ahead] : '\0';
-  }
+  char peek(uint32_t ahead = 0) const { return at + ahead < text.size() ? text[at + ahead] : '\0'; }
   bool done() const { return at >= text.size(); }
   Span span(uint32_t begin, uint32_t end) const { return {file.id(), begin, end}; }
 
@@ -142,7 +141,8 @@ void Lexer::lexLineComment() {
     --at;
   checkUtf8(begin, at);
   // `////` and longer are rulers, not documentation.
-  bool doc = at - begin >= 3 && text[begin + 2] == '/' && !(at - begin > 3 && text[begin + 3] == '/');
+  bool doc =
+      at - begin >= 3 && text[begin + 2] == '/' && !(at - begin > 3 && text[begin + 3] == '/');
   addTrivia(doc ? TriviaKind::DocComment : TriviaKind::LineComment, begin);
 }
 
@@ -151,9 +151,8 @@ void Lexer::lexBlockComment() {
   uint32_t depth = 0;
   do {
     if (done()) {
-      error(DiagId::UnterminatedComment, span(begin, begin + 2), {}, [&](DiagnosticBuilder &b) {
-        b.help("`/* */` nests: every `/*` needs its own `*/`");
-      });
+      error(DiagId::UnterminatedComment, span(begin, begin + 2), {},
+            [&](DiagnosticBuilder &b) { b.help("`/* */` nests: every `/*` needs its own `*/`"); });
       break;
     }
     if (peek() == '/' && peek(1) == '*') {
@@ -201,7 +200,9 @@ void Lexer::lexWord() {
   }
   if (foreign) {
     error(DiagId::NonAsciiName, span(begin, at), {std::string(text.substr(begin, at - begin))},
-          [](DiagnosticBuilder &b) { b.help("letters outside ASCII are legal in text and comments only"); });
+          [](DiagnosticBuilder &b) {
+            b.help("letters outside ASCII are legal in text and comments only");
+          });
     addToken(TokenKind::Identifier, begin, true);
     return;
   }
@@ -279,7 +280,8 @@ void Lexer::lexNumber() {
     error(DiagId::MalformedNumber, span(begin, at), {std::string(text.substr(begin, at - begin))},
           [&](DiagnosticBuilder &b) {
             if (word == "f" || wordKind(word) != TokenKind::Identifier)
-              b.fix("remove the suffix: literals take the type of the other operand", {{span(suffix, at), ""}});
+              b.fix("remove the suffix: literals take the type of the other operand",
+                    {{span(suffix, at), ""}});
             else if (!word.empty())
               b.help("units of sizes are `KiB`, `MiB`, `GiB` and `TiB`");
           });
@@ -302,7 +304,9 @@ void Lexer::checkEscape(uint32_t &i, bool &malformed) {
   malformed = true;
   uint32_t end = std::min(at, i + (c && !isAscii(c) ? decodeUtf8(text, i).length : 1u));
   error(DiagId::UnknownEscape, span(begin, end), {std::string(text.substr(begin, end - begin))},
-        [](DiagnosticBuilder &b) { b.help("known are `\\n \\t \\r \\0 \\\\ \\\"` and `\\u{1F600}`"); });
+        [](DiagnosticBuilder &b) {
+          b.help("known are `\\n \\t \\r \\0 \\\\ \\\"` and `\\u{1F600}`");
+        });
 }
 
 void Lexer::lexString() {

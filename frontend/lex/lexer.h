@@ -1,4 +1,5 @@
-// The lexer: text to tokens. It never fails; what it cannot read becomes `Invalid` or malformed tokens.
+// The lexer: text to tokens. It never fails; what it cannot read becomes `Invalid` or malformed
+// tokens.
 #pragma once
 
 #include "frontend/base/diagnostic.h"

@@ -131,12 +131,23 @@ std::string stringLiteralValue(std::string_view text) {
       continue;
     }
     switch (text[++i]) {
-    case 'n': result += '\n'; break;
-    case 't': result += '\t'; break;
-    case 'r': result += '\r'; break;
-    case '0': result += '\0'; break;
-    case 'u': appendUtf8(result, readCodePoint(text, i)); break;
-    default: result += text[i];
+    case 'n':
+      result += '\n';
+      break;
+    case 't':
+      result += '\t';
+      break;
+    case 'r':
+      result += '\r';
+      break;
+    case '0':
+      result += '\0';
+      break;
+    case 'u':
+      appendUtf8(result, readCodePoint(text, i));
+      break;
+    default:
+      result += text[i];
     }
   }
   return result;

@@ -14,7 +14,8 @@ std::optional<uint64_t> intLiteralValue(std::string_view text);
 std::optional<uint64_t> sizeLiteralValue(std::string_view text);
 /// `1.5`, `1e-6`: the nearest `double`; overflow gives infinity.
 double floatLiteralValue(std::string_view text);
-/// A decimal number without underscores, for exact arithmetic: `digits * 10^exponent`. The exponent saturates at
+/// A decimal number without underscores, for exact arithmetic: `digits * 10^exponent`. The exponent
+/// saturates at
 /// +-1000000.
 struct DecimalLiteral {
   std::string digits; ///< no leading zeros, "0" for zero

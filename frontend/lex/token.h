@@ -1,5 +1,5 @@
-// Tokens and the trivia between them. Both are byte ranges of one file: together they cover every byte,
-// so the exact text can be rebuilt.
+// Tokens and the trivia between them. Both are byte ranges of one file: together they cover every
+// byte, so the exact text can be rebuilt.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace ptl {
 
-/// One entry per row of `tokens.def`: `TokenKind::Kernel`, `TokenKind::TF16`, `TokenKind::StarStar`.
+/// One entry per row of `tokens.def`: `TokenKind::Kernel`, `TokenKind::TF16`,
+/// `TokenKind::StarStar`.
 enum class TokenKind : uint8_t {
 #define TOKEN(NAME, DESCRIPTION) NAME,
 #define PUNCT(NAME, SPELLING) NAME,
@@ -30,15 +31,17 @@ using TokenIndex = uint32_t;
 
 struct Token {
   TokenKind kind = TokenKind::EndOfFile;
-  bool newlineBefore = false; ///< a line end lies between this token and the one before (or it is the first)
-  bool malformed = false;     ///< the lexer has reported an error for it; its value is unspecified
+  bool newlineBefore =
+      false; ///< a line end lies between this token and the one before (or it is the first)
+  bool malformed = false; ///< the lexer has reported an error for it; its value is unspecified
   uint32_t begin = 0;
   uint32_t end = 0;
   uint32_t firstTrivia = 0; ///< index of the first trivia before this token
 };
 
 /// The tokens of one file. The last one is `EndOfFile` and owns the trivia at the end.
-/// Trivia of token `i` (all before it): `trivia[tokens[i].firstTrivia .. tokens[i + 1].firstTrivia)`.
+/// Trivia of token `i` (all before it): `trivia[tokens[i].firstTrivia .. tokens[i +
+/// 1].firstTrivia)`.
 struct TokenList {
   std::vector<Token> tokens;
   std::vector<Trivia> trivia;
@@ -56,7 +59,8 @@ bool isPunct(TokenKind kind);
 bool isKeyword(TokenKind kind);
 /// `f16`, `bool`, `int` …
 bool isElementType(TokenKind kind);
-/// False for tokens after which a statement goes on to the next line: operators, `,`, `->`, `=`, `(` …
+/// False for tokens after which a statement goes on to the next line: operators, `,`, `->`, `=`,
+/// `(` …
 bool canEndStatement(TokenKind kind);
 
 } // namespace ptl

@@ -200,7 +200,7 @@ bool Parser::recoverInList(TokenKind closer) {
       return true;
     if (accept(TokenKind::Comma))
       return true;
-    if (at(TokenKind::RParen) || at(TokenKind::RBracket))
+    if (at(TokenKind::RParen) || at(TokenKind::RBracket) || at(TokenKind::Arrow))
       return false;
     skipBalanced();
   }

@@ -18,7 +18,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// `G`, `2`, `f(a, b)`, `r.len`, `x[i]`: one operand and nothing else. Gives its first word, else nothing.
+/// `G`, `2`, `f(a, b)`, `r.len`, `x[i]`: one operand and nothing else. Gives its first word, else
+/// nothing.
 std::string_view operandHead(std::string_view text) {
   size_t i = 0;
   while (i < text.size() && isWordChar(text[i]))

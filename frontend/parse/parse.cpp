@@ -8,7 +8,8 @@ namespace ptl {
 Tree Parser::run() {
   parseModule();
   if (!tree_.tooHigh().empty())
-    errorAt(tree_.span(tree_.tooHigh().front()), DiagId::NestingTooDeep, {std::to_string(kMaxTreeHeight)})
+    errorAt(tree_.span(tree_.tooHigh().front()), DiagId::NestingTooDeep,
+            {std::to_string(kMaxTreeHeight)})
         .help("cut the expression apart with `let`");
   for (NodeId high : tree_.tooHigh())
     tree_.addErrorToken(tree_.node(high).firstToken);

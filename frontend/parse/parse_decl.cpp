@@ -15,9 +15,9 @@ struct ForeignWord {
   TokenKind kind;
 };
 constexpr ForeignWord kForeignWords[] = {
-    {"def", TokenKind::Fn},     {"func", TokenKind::Fn},       {"function", TokenKind::Fn},
+    {"def", TokenKind::Fn},       {"func", TokenKind::Fn},       {"function", TokenKind::Fn},
     {"class", TokenKind::Struct}, {"record", TokenKind::Struct}, {"typedef", TokenKind::Type},
-    {"use", TokenKind::Import}, {"from", TokenKind::Import},   {"include", TokenKind::Import},
+    {"use", TokenKind::Import},   {"from", TokenKind::Import},   {"include", TokenKind::Import},
 };
 
 } // namespace
@@ -76,17 +76,39 @@ NodeId Parser::parseDeclaration() {
   checkModifiers(flags, first, what);
   NodeId id = kNoNode;
   switch (what) {
-  case TokenKind::Import: id = parseImport(); break;
-  case TokenKind::Fn: id = parseCallable(NodeKind::FnDecl, flags); break;
-  case TokenKind::Kernel: id = parseCallable(NodeKind::KernelDecl, flags); break;
-  case TokenKind::Program: id = parseCallable(NodeKind::ProgramDecl, flags); break;
-  case TokenKind::Schedule: id = parseSchedule(); break;
-  case TokenKind::Test: id = parseNamedBlock(NodeKind::TestDecl); break;
-  case TokenKind::Bench: id = parseNamedBlock(NodeKind::BenchDecl); break;
-  case TokenKind::Property: id = parseProperty(); break;
-  case TokenKind::Const: id = parseConst(); break;
-  case TokenKind::Type: id = parseTypeAlias(); break;
-  case TokenKind::Struct: id = parseStruct(); break;
+  case TokenKind::Import:
+    id = parseImport();
+    break;
+  case TokenKind::Fn:
+    id = parseCallable(NodeKind::FnDecl, flags);
+    break;
+  case TokenKind::Kernel:
+    id = parseCallable(NodeKind::KernelDecl, flags);
+    break;
+  case TokenKind::Program:
+    id = parseCallable(NodeKind::ProgramDecl, flags);
+    break;
+  case TokenKind::Schedule:
+    id = parseSchedule();
+    break;
+  case TokenKind::Test:
+    id = parseNamedBlock(NodeKind::TestDecl);
+    break;
+  case TokenKind::Bench:
+    id = parseNamedBlock(NodeKind::BenchDecl);
+    break;
+  case TokenKind::Property:
+    id = parseProperty();
+    break;
+  case TokenKind::Const:
+    id = parseConst();
+    break;
+  case TokenKind::Type:
+    id = parseTypeAlias();
+    break;
+  case TokenKind::Struct:
+    id = parseStruct();
+    break;
   case TokenKind::RBrace:
     return missing();
   default:
@@ -99,8 +121,9 @@ NodeId Parser::parseDeclaration() {
 }
 
 void Parser::checkModifiers(uint8_t flags, TokenIndex first, TokenKind what) {
-  bool exportable = what == TokenKind::Fn || what == TokenKind::Kernel || what == TokenKind::Program ||
-                    what == TokenKind::Const || what == TokenKind::Type || what == TokenKind::Struct;
+  bool exportable = what == TokenKind::Fn || what == TokenKind::Kernel ||
+                    what == TokenKind::Program || what == TokenKind::Const ||
+                    what == TokenKind::Type || what == TokenKind::Struct;
   const char *wrong = nullptr;
   if ((flags & bit(NodeFlag::Pub)) && !exportable)
     wrong = "pub";
@@ -110,13 +133,15 @@ void Parser::checkModifiers(uint8_t flags, TokenIndex first, TokenKind what) {
     wrong = "extern";
   bool named = isKeyword(what) && what != TokenKind::Let && what != TokenKind::Var;
   if (wrong && named)
-    errorAt(tree_.tokenSpan(first), DiagId::MisplacedModifier, {wrong, std::string(describe(what))});
+    errorAt(tree_.tokenSpan(first), DiagId::MisplacedModifier,
+            {wrong, std::string(describe(what))});
 }
 
 NodeId Parser::parseImport() {
   TokenIndex first = at_;
   advance();
-  NodeId path = at(TokenKind::StringLiteral) ? parseText() : parsePath("a module or a file in quotes");
+  NodeId path =
+      at(TokenKind::StringLiteral) ? parseText() : parsePath("a module or a file in quotes");
   NodeId names = kNoNode;
   if (continues() && accept(TokenKind::Colon)) {
     TokenIndex listFirst = at_;
@@ -144,12 +169,12 @@ NodeId Parser::parseCallable(NodeKind node, uint8_t flags) {
 void Parser::parseHeaderClauses(NodeId (&slots)[9]) {
   unsigned last = 0;
   while (true) {
-    unsigned slot = at(TokenKind::Arrow)                 ? 3
+    unsigned slot = at(TokenKind::Arrow)                ? 3
                     : at(TokenKind::On) || atWord("at") ? 4
-                    : at(TokenKind::Where)               ? 5
-                    : atWord("tune")                     ? 6
-                    : atWord("from")                     ? 7
-                                                         : 0;
+                    : at(TokenKind::Where)              ? 5
+                    : atWord("tune")                    ? 6
+                    : atWord("from")                    ? 7
+                                                        : 0;
     if (slot == 0)
       return;
     if (slots[slot] != kNoNode)

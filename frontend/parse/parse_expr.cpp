@@ -6,26 +6,36 @@ namespace {
 
 Precedence precedenceOf(TokenKind kind) {
   switch (kind) {
-  case TokenKind::Or: return Precedence::Or;
-  case TokenKind::And: return Precedence::And;
+  case TokenKind::Or:
+    return Precedence::Or;
+  case TokenKind::And:
+    return Precedence::And;
   case TokenKind::EqualEqual:
   case TokenKind::NotEqual:
   case TokenKind::Less:
   case TokenKind::LessEqual:
   case TokenKind::Greater:
-  case TokenKind::GreaterEqual: return Precedence::Comparison;
-  case TokenKind::Pipe: return Precedence::BitOr;
-  case TokenKind::Caret: return Precedence::BitXor;
-  case TokenKind::Amp: return Precedence::BitAnd;
+  case TokenKind::GreaterEqual:
+    return Precedence::Comparison;
+  case TokenKind::Pipe:
+    return Precedence::BitOr;
+  case TokenKind::Caret:
+    return Precedence::BitXor;
+  case TokenKind::Amp:
+    return Precedence::BitAnd;
   case TokenKind::ShiftLeft:
-  case TokenKind::ShiftRight: return Precedence::Shift;
+  case TokenKind::ShiftRight:
+    return Precedence::Shift;
   case TokenKind::Plus:
-  case TokenKind::Minus: return Precedence::Sum;
+  case TokenKind::Minus:
+    return Precedence::Sum;
   case TokenKind::Star:
   case TokenKind::Slash:
   case TokenKind::Percent:
-  case TokenKind::At: return Precedence::Product;
-  default: return Precedence::None;
+  case TokenKind::At:
+    return Precedence::Product;
+  default:
+    return Precedence::None;
   }
 }
 
@@ -54,7 +64,8 @@ Precedence Parser::binaryPrecedence() {
   if (!continues())
     return Precedence::None;
   // `&&` and `||` lex as two operators that touch.
-  bool doubled = kind(1) == kind() && tree_.token(std::min(at_ + 1, lastToken())).begin == token().end;
+  bool doubled =
+      kind(1) == kind() && tree_.token(std::min(at_ + 1, lastToken())).begin == token().end;
   if (doubled && at(TokenKind::Amp))
     return Precedence::And;
   if (doubled && at(TokenKind::Pipe))
@@ -83,8 +94,7 @@ NodeId Parser::parseBinary(Precedence least) {
     if (precedence == Precedence::None || precedence < least)
       return lhs;
     if (precedence == Precedence::Comparison && compared)
-      error(DiagId::ChainedComparison)
-          .help("join two comparisons with `and`: `a < b and b < c`");
+      error(DiagId::ChainedComparison).help("join two comparisons with `and`: `a < b and b < c`");
     compared = precedence == Precedence::Comparison;
     acceptForeignOperator(TokenKind::Amp, "and") || acceptForeignOperator(TokenKind::Pipe, "or");
     TokenIndex main = at_;
@@ -145,17 +155,25 @@ NodeId Parser::parsePostfix() {
 NodeId Parser::parsePrimary() {
   TokenIndex first = at_;
   switch (kind()) {
-  case TokenKind::Identifier: return leaf(NodeKind::NameExpr);
-  case TokenKind::IntLiteral: return leaf(NodeKind::IntLiteral);
-  case TokenKind::SizeLiteral: return leaf(NodeKind::SizeLiteral);
+  case TokenKind::Identifier:
+    return leaf(NodeKind::NameExpr);
+  case TokenKind::IntLiteral:
+    return leaf(NodeKind::IntLiteral);
+  case TokenKind::SizeLiteral:
+    return leaf(NodeKind::SizeLiteral);
   case TokenKind::FloatLiteral:
   case TokenKind::Inf:
-  case TokenKind::Nan: return leaf(NodeKind::FloatLiteral);
+  case TokenKind::Nan:
+    return leaf(NodeKind::FloatLiteral);
   case TokenKind::True:
-  case TokenKind::False: return leaf(NodeKind::BoolLiteral);
-  case TokenKind::StringLiteral: return leaf(NodeKind::StringLiteral);
-  case TokenKind::If: return parseIf();
-  case TokenKind::LParen: return parseParen();
+  case TokenKind::False:
+    return leaf(NodeKind::BoolLiteral);
+  case TokenKind::StringLiteral:
+    return leaf(NodeKind::StringLiteral);
+  case TokenKind::If:
+    return parseIf();
+  case TokenKind::LParen:
+    return parseParen();
   case TokenKind::LBracket: {
     size_t start = mark();
     bracketed(TokenKind::RBracket, [&] { return parseExpr(); });

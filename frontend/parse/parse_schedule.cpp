@@ -117,7 +117,8 @@ NodeId Parser::parseTileItem() {
   }
 }
 
-/// A comma in a list of labels also separates items: the next word is a label if an item cannot start with it.
+/// A comma in a list of labels also separates items: the next word is a label if an item cannot
+/// start with it.
 bool Parser::labelFollowsComma() const {
   if (!at(TokenKind::Comma) || kind(1) != TokenKind::Identifier)
     return false;

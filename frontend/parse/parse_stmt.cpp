@@ -25,9 +25,11 @@ NodeId Parser::parseBlock() {
     // A mistake in the head should not cost the body.
     TokenIndex ahead = at_;
     while (ahead < lastToken() && !tree_.token(ahead).newlineBefore &&
-           tree_.tokenKind(ahead) != TokenKind::LBrace && tree_.tokenKind(ahead) != TokenKind::RBrace)
+           tree_.tokenKind(ahead) != TokenKind::LBrace &&
+           tree_.tokenKind(ahead) != TokenKind::RBrace)
       ++ahead;
-    if (tree_.tokenKind(ahead) != TokenKind::LBrace || ahead == at_ || tree_.token(ahead).newlineBefore)
+    if (tree_.tokenKind(ahead) != TokenKind::LBrace || ahead == at_ ||
+        tree_.token(ahead).newlineBefore)
       return missing();
     at_ = ahead;
   }
@@ -78,25 +80,44 @@ NodeId Parser::parseNestedDeclaration() {
 
 NodeId Parser::parseStatement() {
   switch (kind()) {
-  case TokenKind::Let: return parseBinding(NodeKind::LetStmt);
-  case TokenKind::Var: return parseBinding(NodeKind::VarStmt);
-  case TokenKind::Const: return parseConst();
-  case TokenKind::For: return parseLoop(NodeKind::ForStmt);
-  case TokenKind::Parallel: return parseLoop(NodeKind::ParallelStmt);
-  case TokenKind::While: return parseWhile();
-  case TokenKind::If: return parseIf();
-  case TokenKind::Static: return parseStatic();
-  case TokenKind::Break: return leaf(NodeKind::BreakStmt);
-  case TokenKind::Continue: return leaf(NodeKind::ContinueStmt);
-  case TokenKind::Return: return parseReturn();
-  case TokenKind::Assert: return parseAssert();
-  case TokenKind::Atomic: return parseAtomic();
-  case TokenKind::Task: return parseTask();
-  case TokenKind::PipeWord: return parsePipe();
-  case TokenKind::On: return parseOn();
-  case TokenKind::Buffer: return parseBuffer();
-  case TokenKind::Event: return parseEvent();
-  case TokenKind::LBrace: return parseBlock();
+  case TokenKind::Let:
+    return parseBinding(NodeKind::LetStmt);
+  case TokenKind::Var:
+    return parseBinding(NodeKind::VarStmt);
+  case TokenKind::Const:
+    return parseConst();
+  case TokenKind::For:
+    return parseLoop(NodeKind::ForStmt);
+  case TokenKind::Parallel:
+    return parseLoop(NodeKind::ParallelStmt);
+  case TokenKind::While:
+    return parseWhile();
+  case TokenKind::If:
+    return parseIf();
+  case TokenKind::Static:
+    return parseStatic();
+  case TokenKind::Break:
+    return leaf(NodeKind::BreakStmt);
+  case TokenKind::Continue:
+    return leaf(NodeKind::ContinueStmt);
+  case TokenKind::Return:
+    return parseReturn();
+  case TokenKind::Assert:
+    return parseAssert();
+  case TokenKind::Atomic:
+    return parseAtomic();
+  case TokenKind::Task:
+    return parseTask();
+  case TokenKind::PipeWord:
+    return parsePipe();
+  case TokenKind::On:
+    return parseOn();
+  case TokenKind::Buffer:
+    return parseBuffer();
+  case TokenKind::Event:
+    return parseEvent();
+  case TokenKind::LBrace:
+    return parseBlock();
   case TokenKind::Else: {
     TokenIndex first = at_;
     error(DiagId::ElseWithoutIf);
@@ -122,7 +143,8 @@ NodeId Parser::parseStrayOperator() {
   TokenIndex first = at_;
   auto report = error(DiagId::LineStartsWithOperator, {std::string(text())});
   if (token().newlineBefore && first > 0)
-    report.help("end the line before with it: an operator at the end of a line continues the statement");
+    report.help(
+        "end the line before with it: an operator at the end of a line continues the statement");
   advance();
   NodeId rest = atStatementEnd() ? missing() : parseCondition();
   return make(NodeKind::Error, first, {rest});

@@ -1,6 +1,6 @@
-// The working state of the parser; inside `frontend/parse` only. Each `parse_*.cpp` holds the methods of
-// one part of the grammar: recursive descent, operators by precedence. Methods named `parseX` return a node
-// always; `x` at the start of a form is the token they expect to stand on.
+// The working state of the parser; inside `frontend/parse` only. Each `parse_*.cpp` holds the
+// methods of one part of the grammar: recursive descent, operators by precedence. Methods named
+// `parseX` return a node always; `x` at the start of a form is the token they expect to stand on.
 #pragma once
 
 #include "frontend/parse/parse.h"
@@ -15,7 +15,19 @@ inline constexpr unsigned kMaxNesting = 256;
 inline constexpr size_t kMaxSyntaxErrors = 100;
 
 /// Precedence of binary operators, loosest first. `Range` is not a binary operator.
-enum class Precedence : uint8_t { None, Or, And, Not, Comparison, BitOr, BitXor, BitAnd, Shift, Sum, Product };
+enum class Precedence : uint8_t {
+  None,
+  Or,
+  And,
+  Not,
+  Comparison,
+  BitOr,
+  BitXor,
+  BitAnd,
+  Shift,
+  Sum,
+  Product
+};
 
 class Parser {
 public:
@@ -41,7 +53,8 @@ private:
   bool newlineAt(uint32_t ahead) const {
     return tree_.token(std::min<TokenIndex>(at_ + ahead, lastToken())).newlineBefore;
   }
-  /// The token belongs to the expression or type before it: a bracket is open, or it is on the same line.
+  /// The token belongs to the expression or type before it: a bracket is open, or it is on the same
+  /// line.
   bool continues() const { return bracketDepth_ > 0 || !token().newlineBefore; }
   bool atStatementEnd() const;
   /// On a word that begins a declaration, first on its line.
@@ -62,7 +75,8 @@ private:
   void expectCloser(TokenKind closer, TokenIndex open);
 
   // cursor.cpp: errors and recovery.
-  /// Where an error about the current token is shown: the end of the line before if the token begins one.
+  /// Where an error about the current token is shown: the end of the line before if the token
+  /// begins one.
   Span errorSpan() const;
   std::string found() const;
   /// Reports at the current token; one error per token, none where the lexer has reported.
@@ -86,8 +100,11 @@ private:
   void push(NodeId id) { scratch_.push_back(id); }
   /// A node over the tokens from `first` to here whose children were pushed since `mark`.
   NodeId finish(NodeKind kind, TokenIndex first, TokenIndex main, size_t mark);
-  NodeId finish(NodeKind kind, TokenIndex first, size_t mark) { return finish(kind, first, first, mark); }
-  NodeId make(NodeKind kind, TokenIndex first, TokenIndex main, std::initializer_list<NodeId> children);
+  NodeId finish(NodeKind kind, TokenIndex first, size_t mark) {
+    return finish(kind, first, first, mark);
+  }
+  NodeId make(NodeKind kind, TokenIndex first, TokenIndex main,
+              std::initializer_list<NodeId> children);
   NodeId make(NodeKind kind, TokenIndex first, std::initializer_list<NodeId> children) {
     return make(kind, first, first, children);
   }
@@ -237,10 +254,11 @@ template <typename Item> void Parser::bracketed(TokenKind closer, Item item) {
       break;
     errorExpected("`,` or " + std::string(describe(closer)))
         .label(tree_.tokenSpan(open), "opened here");
-    if (!recoverInList(closer))
+    if (!recoverInList(closer) || at_ == before) {
+      // The missing closer is the same mistake.
+      lastError_ = at_;
       break;
-    if (at_ == before)
-      break;
+    }
   }
   closers_.pop_back();
   expectCloser(closer, open);

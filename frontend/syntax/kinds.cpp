@@ -31,7 +31,8 @@ constexpr struct {
                   {NodeFlag::Static, " static"},
                   {NodeFlag::Inout, " inout"}};
 
-void dumpNode(const Tree &tree, NodeId id, std::string_view slot, unsigned depth, std::string &out) {
+void dumpNode(const Tree &tree, NodeId id, std::string_view slot, unsigned depth,
+              std::string &out) {
   out.append(depth * 2, ' ');
   if (!slot.empty())
     out.append(slot).append(": ");

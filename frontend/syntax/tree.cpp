@@ -23,8 +23,7 @@ Span Tree::tokenSpan(TokenIndex index) const {
 
 std::span<const Trivia> Tree::triviaBefore(TokenIndex index) const {
   size_t begin = token(index).firstTrivia;
-  size_t end =
-      index + 1 < tokens().size() ? token(index + 1).firstTrivia : tokens_.trivia.size();
+  size_t end = index + 1 < tokens().size() ? token(index + 1).firstTrivia : tokens_.trivia.size();
   return std::span(tokens_.trivia).subspan(begin, end - begin);
 }
 
@@ -46,7 +45,9 @@ std::string Tree::docComment(NodeId id) const {
   bool any = false;
   unsigned lineEnds = 0;
   for (const Trivia &t : triviaBefore(node(id).firstToken)) {
-    lineEnds = t.kind == TriviaKind::Newline ? lineEnds + 1 : t.kind == TriviaKind::Whitespace ? lineEnds : 0;
+    lineEnds = t.kind == TriviaKind::Newline      ? lineEnds + 1
+               : t.kind == TriviaKind::Whitespace ? lineEnds
+                                                  : 0;
     if (lineEnds > 1) {
       result.clear();
       any = false;

@@ -1,5 +1,6 @@
-// The lossless syntax tree of one file: flat arrays, ids instead of pointers, no null nodes where the
-// grammar demands one. `node_kinds.def` documents every kind and its slots; `typed_nodes.h` has the views.
+// The lossless syntax tree of one file: flat arrays, ids instead of pointers, no null nodes where
+// the grammar demands one. `node_kinds.def` documents every kind and its slots; `typed_nodes.h` has
+// the views.
 #pragma once
 
 #include "frontend/base/span.h"
@@ -32,10 +33,11 @@ struct Node {
   NodeKind kind = NodeKind::Error;
   uint8_t flags = 0;
   TokenIndex firstToken = 0;
-  TokenIndex endToken = 0;  ///< one past the last; equals `firstToken` for a node without text
-  TokenIndex mainToken = 0; ///< operator or word that names the node; `firstToken` where the table says nothing
-  uint32_t firstChild = 0;  ///< index into the array of children
-  uint32_t childCount = 0;  ///< counts absent optional children too
+  TokenIndex endToken = 0; ///< one past the last; equals `firstToken` for a node without text
+  TokenIndex mainToken =
+      0; ///< operator or word that names the node; `firstToken` where the table says nothing
+  uint32_t firstChild = 0; ///< index into the array of children
+  uint32_t childCount = 0; ///< counts absent optional children too
   NodeId parent = kNoNode;
 };
 
@@ -80,7 +82,8 @@ public:
   std::string_view mainText(NodeId id) const { return tokenText(nodes_[id].mainToken); }
   Span mainSpan(NodeId id) const { return tokenSpan(nodes_[id].mainToken); }
 
-  /// From the first to the last token, without trivia around. Empty nodes lie after the token before them.
+  /// From the first to the last token, without trivia around. Empty nodes lie after the token
+  /// before them.
   Span span(NodeId id) const;
   /// The text of `span(id)`; of a `Name` the word itself, of a missing one the empty string.
   std::string_view text(NodeId id) const;
@@ -92,15 +95,15 @@ public:
   /// The innermost node whose span covers `offset` (or ends there); the root if none does.
   NodeId nodeAt(uint32_t offset) const;
 
-  /// Tokens at which, or directly behind which, the parser found an error, ascending; each lies inside the
-  /// statement or item that is wrong. Empty for a file without
-  /// syntax errors (errors of the lexer show as `Token::malformed`).
+  /// Tokens at which, or directly behind which, the parser found an error, ascending; each lies
+  /// inside the statement or item that is wrong. Empty for a file without syntax errors (errors of
+  /// the lexer show as `Token::malformed`).
   const std::vector<TokenIndex> &errorTokens() const { return errorTokens_; }
 
   // Building, bottom-up: children exist before their parent, the root comes last.
 
-  /// Adds a node and becomes the parent of `children`. Nodes that would exceed `kMaxTreeHeight` become
-  /// `Error` nodes without children, which `tooHigh` lists.
+  /// Adds a node and becomes the parent of `children`. Nodes that would exceed `kMaxTreeHeight`
+  /// become `Error` nodes without children, which `tooHigh` lists.
   NodeId add(Node node, std::span<const NodeId> children);
   void setFlags(NodeId id, uint8_t flags) { nodes_[id].flags |= flags; }
   void setFirstToken(NodeId id, TokenIndex token) { nodes_[id].firstToken = token; }

@@ -1,5 +1,5 @@
-// Typed views of syntax nodes, one per kind: `BinaryExprView(tree, id).lhs()`. Generated from the table.
-// A view costs nothing and checks nothing: its node must have the kind.
+// Typed views of syntax nodes, one per kind: `BinaryExprView(tree, id).lhs()`. Generated from the
+// table. A view costs nothing and checks nothing: its node must have the kind.
 #pragma once
 
 #include "frontend/syntax/tree.h"

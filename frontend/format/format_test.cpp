@@ -1,0 +1,92 @@
+#include "frontend/format/format.h"
+
+#include "frontend/parse/parse.h"
+
+#include <gtest/gtest.h>
+
+namespace ptl {
+namespace {
+
+std::string formatted(const std::string &text) {
+  SourceFile file(0, "<test>", text);
+  DiagnosticSink sink;
+  return format(parse(file, sink)).text;
+}
+
+/// Formats to `expected`, which stays as it is.
+void expectFormat(const std::string &text, const std::string &expected) {
+  EXPECT_EQ(formatted(text), expected);
+  EXPECT_EQ(formatted(expected), expected);
+}
+
+TEST(Format, NormalisesSpacesAndIndentation) {
+  expectFormat("fn  f [ N ] ( x :f32 [N,M] )->f32[ N ]{\nlet y=x [ 0 : N : 2 , : ]*-2 ** n\n"
+               "  return  g ( y ,axis : - 1,round: . even )\n}",
+               "fn f[N](x: f32[N, M]) -> f32[N] {\n    let y = x[0:N:2, :] * -2 ** n\n"
+               "    return g(y, axis: -1, round: .even)\n}\n");
+}
+
+TEST(Format, KeepsEveryComment) {
+  expectFormat("// a\nfn f(x: f32) -> f32 { // b\n// c\n\n\nlet y = x// d\n/* e */\nreturn y /* f "
+               "*/ + x\n// g\n}\n// h",
+               "// a\nfn f(x: f32) -> f32 {  // b\n    // c\n\n    let y = x  // d\n    /* e */\n"
+               "    return y /* f */ + x\n    // g\n}\n// h\n");
+}
+
+TEST(Format, KeepsShortBlocksAndJoinedStatements) {
+  expectFormat("kernel k[N](c: inout f32[N]) {\n  if a { wait(x) };\n  a = b;c = d\n  for i in "
+               "0..n { f(i);g(i) }\n}\n",
+               "kernel k[N](c: inout f32[N]) {\n    if a { wait(x) }\n    a = b ; c = d\n"
+               "    for i in 0..n { f(i) ; g(i) }\n}\n");
+}
+
+TEST(Format, KeepsAlignmentOfNeighbours) {
+  expectFormat(
+      "fn f(x: f32) -> f32 {\n  var m   = 1  // one\n  var acc = 2  // two\n  var z = 3\n  return "
+      "x\n}\n",
+      "fn f(x: f32) -> f32 {\n    var m   = 1  // one\n    var acc = 2  // two\n    var z = 3\n"
+      "    return x\n}\n");
+}
+
+TEST(Format, PutsClausesOnTheirLines) {
+  expectFormat(
+      "kernel k[N](x: f32[N]) -> (y: f32[N]) where N > 0 tune B = 4 { y[:] = x }",
+      "kernel k[N](x: f32[N]) -> (y: f32[N])\nwhere N > 0\ntune B = 4\n{\n    y[:] = x\n}\n");
+}
+
+TEST(Format, BreaksLongLines) {
+  std::string longName(40, 'a');
+  expectFormat("fn f(x: f32) -> f32 {\n    let y = " + longName + "(" + longName + ", " + longName +
+                   ", 1)\n}\n",
+               "fn f(x: f32) -> f32 {\n    let y = " + longName + "(\n        " + longName + ", " +
+                   longName + ", 1\n    )\n}\n");
+  expectFormat("fn f(x: f32) -> f32 {\n    let y = " + longName + " * " + longName + " + " +
+                   longName + "\n}\n",
+               "fn f(x: f32) -> f32 {\n    let y = " + longName + " * " + longName +
+                   " +\n        " + longName + "\n}\n");
+  std::string extent(36, 'a');
+  std::string params = "x: f32[" + extent + "], z: f32[" + extent + "]";
+  expectFormat("kernel k(" + params + ") -> (y: f32[N, M, K]) {\n}\n",
+               "kernel k(" + params + ")\n    -> (y: f32[N, M, K])\n{\n}\n");
+}
+
+TEST(Format, WorksAroundSyntaxErrors) {
+  expectFormat(
+      "fn f(x: f32) -> f32 {\n let a=1\n  let   = ) 3\n let b=2\n return a\n}\n",
+      "fn f(x: f32) -> f32 {\n    let a = 1\n    let   = ) 3\n    let b = 2\n    return a\n}\n");
+}
+
+TEST(Format, SaysWhatItLeavesAlone) {
+  SourceFile file(0, "<test>",
+                  "fn f(x: f32) -> f32 {\n    let a = g(x,  // why\n        1)\n    return a\n}\n");
+  DiagnosticSink sink;
+  FormatResult result = format(parse(file, sink));
+  EXPECT_EQ(result.text, file.text());
+  ASSERT_EQ(result.untouched.size(), 1u);
+  EXPECT_EQ(result.untouched[0].reason, "has a comment inside");
+}
+
+TEST(Format, KeepsAnEmptyFileEmpty) { EXPECT_EQ(formatted(" \n\n"), ""); }
+
+} // namespace
+} // namespace ptl

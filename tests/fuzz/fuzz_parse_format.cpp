@@ -1,0 +1,86 @@
+// The parser makes a tree of any text; the formatter keeps its tokens and comments and is
+// idempotent.
+#include "frontend/format/format.h"
+#include "frontend/lex/lexer.h"
+#include "frontend/parse/parse.h"
+#include "tests/fuzz/fuzz_input.h"
+
+using namespace ptl;
+
+/// Children lie inside their parents, in order, and know them.
+static void checkTree(const Tree &tree) {
+  for (NodeId id = 0; id < tree.nodeCount(); ++id) {
+    const Node &node = tree.node(id);
+    if (id != tree.root() && node.parent == kNoNode)
+      continue;
+    fuzz::require(node.firstToken <= node.endToken && node.mainToken < tree.tokens().size(),
+                  "token range");
+    TokenIndex at = node.firstToken;
+    for (NodeId child : tree.children(id)) {
+      if (child == kNoNode)
+        continue;
+      fuzz::require(tree.parent(child) == id, "a parent that is not one");
+      // The clauses of a header are in the order of the slots, also where the text has another.
+      bool ordered = node.kind != NodeKind::FnDecl && node.kind != NodeKind::KernelDecl &&
+                     node.kind != NodeKind::ProgramDecl;
+      at = ordered ? at : node.firstToken;
+      fuzz::require(tree.node(child).firstToken >= at && tree.node(child).endToken <= node.endToken,
+                    "a child outside its parent");
+      at = tree.node(child).endToken;
+    }
+    Span span = tree.span(id);
+    fuzz::require(span.begin <= span.end && span.end <= tree.fileText().size(),
+                  "a span outside the file");
+  }
+}
+
+/// All tokens but `;`, then all comments, without white space.
+static std::string essence(std::string_view text) {
+  SourceFile file(0, "", std::string(text));
+  DiagnosticSink sink;
+  TokenList list = lex(file, sink);
+  std::string result;
+  auto append = [&](uint32_t begin, uint32_t end) {
+    for (char c : text.substr(begin, end - begin))
+      if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
+        result += c;
+    result += '\n';
+  };
+  for (const Token &token : list.tokens)
+    if (token.kind != TokenKind::Semicolon)
+      append(token.begin, token.end);
+  for (const Trivia &trivia : list.trivia)
+    if (trivia.kind >= TriviaKind::LineComment)
+      append(trivia.begin, trivia.end);
+  return result;
+}
+
+static bool whollyUntouched(const FormatResult &result, std::string_view text) {
+  return result.text == text && result.untouched.size() == 1 &&
+         result.untouched[0].span.begin == 0 && result.untouched[0].span.end == text.size();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  SourceFile file = fuzz::inputFile(data, size);
+  DiagnosticSink sink;
+  Tree tree = parse(file, sink);
+  fuzz::require(tree.kind(tree.root()) == NodeKind::Module, "no module");
+  fuzz::require(tree.errorTokens().empty() || sink.hasErrors(),
+                "a marked error that was not reported");
+  checkTree(tree);
+  FormatResult once = format(tree);
+  fuzz::require(essence(once.text) == essence(file.text()), "formatting lost text");
+  SourceFile formatted(1, "<formatted>", once.text);
+  DiagnosticSink again;
+  Tree secondTree = parse(formatted, again);
+  FormatResult twice = format(secondTree);
+  fuzz::require(twice.text == once.text, "formatting is not idempotent");
+  if (sink.hasErrors())
+    return 0;
+  fuzz::require(!again.hasErrors(), "formatting made an error");
+  fuzz::require(!whollyUntouched(once, file.text()) || file.text().empty() ||
+                    once.text.size() < 2 ||
+                    once.untouched[0].reason.find("meaning") == std::string::npos,
+                "a correct file was not formatted");
+  return 0;
+}
