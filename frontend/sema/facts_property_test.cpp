@@ -185,7 +185,7 @@ void checkBounds(Randomised &world, const FactSet &facts, const std::vector<Valu
 
 TEST(FactsProperty, VerdictsAgreeWithEnumeration) {
   Counts counts;
-  for (uint32_t seed = 0; seed < 400; ++seed) {
+  for (uint32_t seed = 0; seed < 120; ++seed) {
     Randomised world(seed);
     FactSet facts(world.dims);
     if (seed % 2)
@@ -206,8 +206,8 @@ TEST(FactsProperty, VerdictsAgreeWithEnumeration) {
         FAIL() << "seed " << seed;
     }
   }
-  EXPECT_GT(counts.proved, 500);
-  EXPECT_GT(counts.refuted, 500);
+  EXPECT_GT(counts.proved, 100);
+  EXPECT_GT(counts.refuted, 100);
   RecordProperty("proved", counts.proved);
   RecordProperty("unknown", counts.unknown);
 }

@@ -1,0 +1,127 @@
+// Shapes of operands that meet: only a literal 1, a missing leading axis and a scalar repeat.
+#include "frontend/sema/check_expr.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+Shape shapeOf(const Type *type) {
+  Shape shape;
+  if (type->isArray() || type->kind == TypeKind::List) {
+    shape.prefix = type->prefix;
+    shape.extents = type->extents;
+  }
+  return shape;
+}
+
+const Type *shapedType(Context &ctx, Elem elem, const Shape &shape) {
+  if (shape.isScalar())
+    return scalarType(ctx, elem);
+  return arrayType(ctx, elem, shape.extents, shape.prefix);
+}
+
+std::string toString(Context &ctx, const Shape &shape) {
+  std::string text = shape.prefix ? "[.." : "[";
+  for (size_t i = 0; i < shape.extents.size(); ++i)
+    text += (i || shape.prefix ? ", " : "") + toString(ctx.dims, shape.extents[i]);
+  return text + "]";
+}
+
+Proof extentsEqual(Context &ctx, const Extent &a, const Extent &b) {
+  if (!a.length || !b.length || a.length == b.length)
+    return Proof::True;
+  return ctx.facts.proveEqual(a.length, b.length).proof;
+}
+
+bool sameShape(Context &ctx, const Shape &a, const Shape &b) {
+  if (a.prefix != b.prefix || a.rank() != b.rank())
+    return false;
+  for (size_t i = 0; i < a.rank(); ++i)
+    if (extentsEqual(ctx, a.extents[i], b.extents[i]) != Proof::True)
+      return false;
+  return true;
+}
+
+/// Of two equal extents the one that says more: a range, a capacity.
+static Extent richer(const Extent &a, const Extent &b) {
+  if (!a.length)
+    return b;
+  Extent result = a;
+  if (!result.range && b.range && !b.length.isConstant())
+    result = b;
+  if (!result.capacity)
+    result.capacity = a.capacity ? a.capacity : b.capacity;
+  return result;
+}
+
+std::optional<Shape> broadcast(Context &ctx, const Shape &a, const Shape &b,
+                               ExtentMismatch *mismatch) {
+  if (a.isScalar())
+    return b;
+  if (b.isScalar())
+    return a;
+  bool prefixMeetsAxes = (a.prefix && b.rank() > a.rank()) || (b.prefix && a.rank() > b.rank());
+  if (prefixMeetsAxes) {
+    mismatch->rankDiffers = true;
+    return std::nullopt;
+  }
+  Shape result;
+  result.prefix = a.prefix || b.prefix;
+  size_t rank = std::max(a.rank(), b.rank());
+  result.extents.resize(rank);
+  for (size_t back = 1; back <= rank; ++back) {
+    const Extent *x = back <= a.rank() ? &a.extents[a.rank() - back] : nullptr;
+    const Extent *y = back <= b.rank() ? &b.extents[b.rank() - back] : nullptr;
+    Extent &out = result.extents[rank - back];
+    if (!x || !y)
+      out = x ? *x : *y;
+    else if (extentsEqual(ctx, *x, *y) == Proof::True)
+      out = richer(*x, *y);
+    else if (x->length.isConstant(1))
+      out = *y;
+    else if (y->length.isConstant(1))
+      out = *x;
+    else {
+      *mismatch = {*x, *y, -static_cast<int64_t>(back), false};
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+bool broadcastsTo(Context &ctx, const Shape &from, const Shape &to, ExtentMismatch *mismatch) {
+  if (from.isScalar())
+    return true;
+  if ((from.prefix && (!to.prefix || from.rank() != to.rank())) || from.rank() > to.rank()) {
+    mismatch->rankDiffers = true;
+    return false;
+  }
+  for (size_t back = 1; back <= from.rank(); ++back) {
+    const Extent &x = from.extents[from.rank() - back];
+    const Extent &y = to.extents[to.rank() - back];
+    if (x.length.isConstant(1) || extentsEqual(ctx, x, y) == Proof::True)
+      continue;
+    *mismatch = {x, y, -static_cast<int64_t>(back), false};
+    return false;
+  }
+  return true;
+}
+
+void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a, const Extent &b) {
+  if (!a.length || !b.length)
+    return;
+  Verdict verdict = ctx.facts.proveEqual(a.length, b.length);
+  diagnostic.note(explain(ctx.facts, verdict));
+  for (const Extent *extent : {&a, &b})
+    if (extent->range && extent->range->span.end > extent->range->span.begin)
+      diagnostic.label(extent->range->span, "`" + toString(ctx.dims, *extent) + "` is this range");
+  if (verdict.proof != Proof::Unknown)
+    return;
+  MissingFact missing = missingFact(ctx.facts, verdict);
+  if (!missing.text.empty())
+    diagnostic.help(missing.isWhere
+                        ? "if they are always equal, say so: `where " + missing.text + "`"
+                        : "if they are always equal, say so before: `assert(" + missing.text + ")`");
+}
+
+} // namespace ptl

@@ -1,0 +1,373 @@
+// Indexing: what each index does to its axis, the type of the result, and the bounds.
+#include "frontend/sema/check_expr.h"
+
+namespace ptl {
+
+namespace {
+
+/// One `IndexExpr` while it is checked.
+struct Indexing {
+  Context &ctx;
+  NodeId node;
+  IndexExpr *expr;
+  Shape base;
+  bool checkBounds = true;
+  std::vector<Extent> result;
+  bool resultPrefix = false;
+  bool hasGather = false;
+  bool failed = false;
+
+  Indexing(Context &ctx, NodeId node, IndexExpr *expr)
+      : ctx(ctx), node(node), expr(expr), base(shapeOf(expr->base->type)) {}
+  void run(std::span<const NodeId> indices);
+  void addFull(size_t axis, Span span);
+  void addRest(size_t first, size_t count, Span span);
+  void addIndex(size_t axis, NodeId index);
+  void addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim stop);
+  void addSlice(size_t axis, NodeId index);
+  void addPosition(size_t axis, IndexItem item);
+  void addGather(size_t axis, IndexItem item);
+  bool countAxes(std::span<const NodeId> indices, size_t *restCount);
+  int64_t fromEnd(size_t axis) const { return static_cast<int64_t>(axis) - static_cast<int64_t>(base.rank()); }
+  DiagnosticBuilder reportBound(const IndexItem &item, const Extent &extent, const std::string &value, Verdict verdict);
+};
+
+} // namespace
+
+void Indexing::addFull(size_t axis, Span span) {
+  IndexItem item;
+  item.kind = IndexItemKind::Full;
+  item.axis = fromEnd(axis);
+  item.needsCheck = false;
+  item.span = span;
+  expr->items.push_back(item);
+  result.push_back(base.extents[axis]);
+}
+
+void Indexing::addRest(size_t first, size_t count, Span span) {
+  IndexItem item;
+  item.kind = IndexItemKind::Rest;
+  item.restCount = static_cast<uint32_t>(count);
+  item.restHasPrefix = base.prefix && first == 0;
+  item.axis = fromEnd(first);
+  item.needsCheck = false;
+  item.span = span;
+  expr->items.push_back(item);
+  resultPrefix = item.restHasPrefix;
+  for (size_t i = 0; i < count; ++i)
+    result.push_back(base.extents[first + i]);
+}
+
+DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &extent, const std::string &value, Verdict verdict) {
+  auto report = ctx.sink.report(DiagId::OutOfBounds, item.span,
+                                {value, std::to_string(item.axis), toString(ctx, expr->base->type),
+                                 ctx.dims.toString(extent.length)});
+  report.note(explain(ctx.facts, verdict));
+  if (const Local *local = rootLocal(expr->base))
+    report.label(local->span, local->name + ": " + toString(ctx, local->type));
+  failed = true;
+  return report;
+}
+
+void Indexing::addPosition(size_t axis, IndexItem item) {
+  item.kind = IndexItemKind::Position;
+  item.axis = fromEnd(axis);
+  const Extent &extent = base.extents[axis];
+  item.needsCheck = checkBounds;
+  if (checkBounds && item.value->dim && extent.length) {
+    Verdict low = ctx.facts.proveNonNegative(item.value->dim);
+    Verdict high = ctx.facts.proveLess(item.value->dim, extent.length);
+    std::string value = ctx.dims.toString(item.value->dim);
+    if (low.isFalse()) {
+      auto report = reportBound(item, extent, value, low);
+      if (item.value->dim.constant())
+        report.help("positions count from 0; the last is `" +
+                    ctx.dims.toString(ctx.dims.sub(extent.length, ctx.dims.constant(1))) + "`");
+    } else if (high.isFalse()) {
+      reportBound(item, extent, value, high);
+    }
+    item.needsCheck = !low.isTrue() || !high.isTrue();
+  }
+  expr->items.push_back(item);
+}
+
+/// `stop` is the first position behind when it is known better than by start, step and length.
+void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim stop) {
+  item.kind = IndexItemKind::Range;
+  item.axis = fromEnd(axis);
+  item.range = ctx.program.make<RangeInfo>(range);
+  const Extent &extent = base.extents[axis];
+  item.needsCheck = checkBounds;
+  if (checkBounds && range.start && range.length && extent.length) {
+    Dim one = ctx.dims.constant(1);
+    if (!stop)
+      stop = ctx.dims.add(ctx.dims.sub(ctx.dims.add(range.start, ctx.dims.mul(range.step, range.length)), range.step), one);
+    Verdict low = ctx.facts.proveNonNegative(range.start);
+    Verdict high = ctx.facts.proveLessEqual(stop, extent.length);
+    bool empty = !ctx.facts.proveLessEqual(one, range.length).isTrue();
+    if (low.isFalse() && !empty)
+      reportBound(item, extent, ctx.dims.toString(range.start), low);
+    else if (high.isFalse() && !empty)
+      reportBound(item, extent, "…" + ctx.dims.toString(ctx.dims.sub(stop, one)), high);
+    item.needsCheck = !low.isTrue() || !high.isTrue();
+  }
+  expr->items.push_back(item);
+  const RangeInfo *shown = item.value && item.value->type->kind == TypeKind::Range && !range.name.empty()
+                               ? item.value->type->range
+                               : nullptr;
+  Extent out = makeExtent(ctx, range.length, shown);
+  if (!out.capacity)
+    out.capacity = range.capacity;
+  result.push_back(out);
+}
+
+void Indexing::addGather(size_t axis, IndexItem item) {
+  item.kind = IndexItemKind::Gather;
+  item.axis = fromEnd(axis);
+  item.needsCheck = true;
+  const Type *type = item.value->type;
+  if (!checkBounds || hasGather || type->prefix || type->extents.size() != 1) {
+    std::string what = !checkBounds ? "an index array in `load(…, outside:)`"
+                       : hasGather  ? "a second index array"
+                                    : "`" + toString(ctx, type) + "`";
+    ctx.sink.report(DiagId::BadIndex, item.span, {what});
+    failed = true;
+    return;
+  }
+  hasGather = true;
+  expr->items.push_back(item);
+  result.push_back(type->extents.front());
+}
+
+void Indexing::addSlice(size_t axis, NodeId index) {
+  SliceIndexView view(ctx.tree, index);
+  const Extent &extent = base.extents[axis];
+  Dim one = ctx.dims.constant(1);
+  auto bound = [&](NodeId node, Dim otherwise, std::string_view what) -> Dim {
+    return node == kNoNode ? otherwise : dimOrHoist(ctx, checkIntScalar(ctx, node, what));
+  };
+  RangeInfo info;
+  info.span = ctx.span(index);
+  info.start = bound(view.start(), ctx.dims.constant(0), "the start of a slice");
+  Dim stop = bound(view.stop(), extent.length, "the end of a slice");
+  info.step = bound(view.step(), one, "the step of a slice");
+  if (!info.start || !stop || !info.step) {
+    failed = true;
+    return;
+  }
+  if (ctx.facts.proveLessEqual(info.step, ctx.dims.constant(0)).isTrue()) {
+    ctx.sink.report(DiagId::RangeStepNotPositive, info.span, {ctx.dims.toString(info.step)});
+    failed = true;
+    return;
+  }
+  Dim distance = ctx.dims.sub(stop, info.start);
+  info.length = info.step.isConstant(1) ? distance : ctx.dims.ceilDiv(distance, info.step);
+  info.capacity = capacityOf(ctx, info.length);
+  IndexItem item;
+  item.span = info.span;
+  auto *range = newExpr<RangeExpr>(ctx, ExprKind::Range, index, rangeType(ctx, ctx.program.make<RangeInfo>(info)));
+  range->lo = dimValue(ctx, info.start, view.start());
+  range->hi = dimValue(ctx, stop, view.stop());
+  range->step = view.step() == kNoNode ? nullptr : dimValue(ctx, info.step, view.step());
+  item.value = range;
+  Verdict ordered = ctx.facts.proveLessEqual(info.start, stop);
+  if (ordered.isFalse()) {
+    ctx.sink.report(DiagId::SliceEndsBeforeStart, info.span, {ctx.dims.toString(info.start), ctx.dims.toString(stop)})
+        .note(explain(ctx.facts, ordered));
+    failed = true;
+    return;
+  }
+  addRange(axis, item, info, stop);
+  if (!expr->items.empty() && !ordered.isTrue())
+    expr->items.back().needsCheck = true;
+}
+
+void Indexing::addIndex(size_t axis, NodeId index) {
+  if (ctx.tree.is(index, NodeKind::SliceIndex)) {
+    SliceIndexView view(ctx.tree, index);
+    if (view.start() == kNoNode && view.stop() == kNoNode && view.step() == kNoNode)
+      return addFull(axis, ctx.span(index));
+    return addSlice(axis, index);
+  }
+  IndexItem item;
+  item.span = ctx.span(index);
+  Operand operand = checkOperand(ctx, index);
+  item.value = operand.isUntyped() && operand.constant->isIntegral()
+                   ? makeConst(ctx, *operand.constant, intType(ctx), index)
+                   : settle(ctx, operand);
+  const Type *type = item.value->type;
+  if (type->isError()) {
+    failed = true;
+    return;
+  }
+  bool integers = (type->isScalar() || type->isArray()) && elemIs(type->elem, ElemConstraint::Integer);
+  if (type->kind == TypeKind::Range) {
+    if (item.value->kind == ExprKind::Range) {
+      auto *range = static_cast<RangeExpr *>(item.value);
+      RangeInfo info = *type->range;
+      info.start = dimOrHoist(ctx, range->lo);
+      Dim hi = dimOrHoist(ctx, range->hi);
+      info.step = range->step ? dimOrHoist(ctx, range->step) : ctx.dims.constant(1);
+      if (!info.length)
+        info.length = ctx.dims.ceilDiv(ctx.dims.sub(hi, info.start), info.step);
+      return addRange(axis, item, info, hi);
+    }
+    return addRange(axis, item, *type->range, Dim());
+  }
+  if (integers && type->isScalar())
+    return addPosition(axis, item);
+  if (integers && type->isArray())
+    return addGather(axis, item);
+  ctx.sink.report(DiagId::BadIndex, item.span, {"`" + toString(ctx, type) + "`"});
+  failed = true;
+}
+
+/// How many axes `..` covers; false when the indices do not fit the base.
+bool Indexing::countAxes(std::span<const NodeId> indices, size_t *restCount) {
+  size_t used = 0;
+  NodeId rest = kNoNode;
+  bool beforeRest = false;
+  for (NodeId index : indices) {
+    if (ctx.tree.is(index, NodeKind::RestIndex)) {
+      if (rest != kNoNode) {
+        ctx.sink.report(DiagId::RestTwice, ctx.span(index), {});
+        return false;
+      }
+      rest = index;
+      beforeRest = used > 0;
+    } else if (!ctx.tree.is(index, NodeKind::NewIndex)) {
+      ++used;
+    }
+  }
+  std::string type = toString(ctx, expr->base->type);
+  if (used > base.rank()) {
+    ctx.sink.report(DiagId::TooManyIndices, ctx.span(node), {type, std::to_string(base.rank()), std::to_string(used)});
+    return false;
+  }
+  if (base.prefix && (rest == kNoNode || beforeRest)) {
+    Span first = ctx.span(indices.empty() ? node : indices.front());
+    auto report = ctx.sink.report(DiagId::PrefixNotIndexed, first, {type});
+    if (rest == kNoNode)
+      report.fix("keep the leading axes: `[.., …]`", {{{first.file, first.begin, first.begin}, ".., "}});
+    return false;
+  }
+  *restCount = base.rank() - used;
+  return true;
+}
+
+void Indexing::run(std::span<const NodeId> indices) {
+  size_t restCount = 0;
+  if (!countAxes(indices, &restCount)) {
+    failed = true;
+    return;
+  }
+  size_t axis = 0;
+  bool hadRest = false;
+  for (NodeId index : indices) {
+    if (ctx.tree.is(index, NodeKind::NewIndex)) {
+      IndexItem item;
+      item.kind = IndexItemKind::NewAxis;
+      item.needsCheck = false;
+      item.span = ctx.span(index);
+      expr->items.push_back(item);
+      result.push_back(makeExtent(ctx, ctx.dims.constant(1)));
+    } else if (ctx.tree.is(index, NodeKind::RestIndex)) {
+      hadRest = true;
+      addRest(axis, restCount, ctx.span(index));
+      axis += restCount;
+    } else {
+      addIndex(axis++, index);
+    }
+  }
+  for (; !hadRest && axis < base.rank(); ++axis)
+    addFull(axis, ctx.span(node));
+}
+
+static bool isGlobal(const Local *local) {
+  return local && (local->kind == LocalKind::Param || local->kind == LocalKind::Output);
+}
+
+/// `list[n]`: one element of a fixed array of scalars.
+static Expr *indexList(Context &ctx, IndexExpr *expr, std::span<const NodeId> indices) {
+  if (indices.size() != 1) {
+    ctx.sink.report(DiagId::TooManyIndices, expr->span, {toString(ctx, expr->base->type), "1", std::to_string(indices.size())});
+    return errorExpr(ctx, expr->syntax);
+  }
+  Indexing indexing(ctx, expr->syntax, expr);
+  IndexItem item;
+  item.span = ctx.span(indices[0]);
+  item.value = checkIntScalar(ctx, indices[0], "an index");
+  if (isMissing(item.value))
+    return errorExpr(ctx, expr->syntax);
+  indexing.addPosition(0, item);
+  expr->type = indexing.failed ? errorType(ctx) : expr->base->type->elements.front();
+  return expr;
+}
+
+enum class IndexUse : uint8_t { Read, Write, Region };
+
+static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
+  IndexExprView view(ctx.tree, node);
+  auto *expr = newExpr<IndexExpr>(ctx, ExprKind::Index, node, errorType(ctx));
+  expr->base = checkBase(ctx, view.base());
+  const Type *type = expr->base->type;
+  if (type->kind == TypeKind::List)
+    return indexList(ctx, expr, view.indices());
+  bool indexable = type->isArray() || type->kind == TypeKind::Buffer || type->kind == TypeKind::Event;
+  if (type->isError() || !indexable) {
+    for (NodeId index : view.indices())
+      if (!ctx.tree.is(index, NodeKind::SliceIndex) && !ctx.tree.is(index, NodeKind::NewIndex) &&
+          !ctx.tree.is(index, NodeKind::RestIndex))
+        checkExpr(ctx, index);
+    if (!type->isError())
+      ctx.sink.report(DiagId::NotIndexable, ctx.span(node), {toString(ctx, type)});
+    return expr;
+  }
+  if (type->kind != TypeKind::Array) { // rotating buffers and events are indexed modulo their number
+    for (NodeId index : view.indices())
+      checkIntScalar(ctx, index, "the number of a buffer or event");
+    expr->type = type;
+    return expr;
+  }
+  Indexing indexing(ctx, node, expr);
+  indexing.checkBounds = use != IndexUse::Region;
+  indexing.run(view.indices());
+  if (indexing.failed)
+    return expr;
+  expr->type = shapedType(ctx, type->elem, {indexing.resultPrefix, indexing.result});
+  expr->isLoad = use != IndexUse::Write && ctx.inKernel() && isGlobal(rootLocal(expr->base));
+  if (expr->isLoad && expr->type->isArray() && ctx.isKind(DeclKind::Kernel) && !ctx.inWhere &&
+      !requireCapacity(ctx, expr->type, expr->span, "this load"))
+    expr->type = errorType(ctx);
+  return expr;
+}
+
+Expr *checkIndex(Context &ctx, NodeId node) { return checkIndexed(ctx, node, IndexUse::Read); }
+
+IndexExpr *checkRegion(Context &ctx, NodeId node) {
+  Expr *expr = checkIndexed(ctx, node, IndexUse::Region);
+  return expr->kind == ExprKind::Index ? static_cast<IndexExpr *>(expr) : nullptr;
+}
+
+Expr *checkTarget(Context &ctx, NodeId node) {
+  node = skipParens(ctx, node);
+  Expr *target = ctx.tree.is(node, NodeKind::IndexExpr) ? checkIndexed(ctx, node, IndexUse::Write) : checkBase(ctx, node);
+  note(ctx, node, target);
+  return target;
+}
+
+Local *rootLocal(const Expr *expr) {
+  while (expr) {
+    if (expr->kind == ExprKind::LocalRef)
+      return static_cast<const LocalRefExpr *>(expr)->local;
+    if (expr->kind == ExprKind::Index)
+      expr = static_cast<const IndexExpr *>(expr)->base;
+    else if (expr->kind == ExprKind::Field)
+      expr = static_cast<const FieldExpr *>(expr)->base;
+    else
+      return nullptr;
+  }
+  return nullptr;
+}
+
+} // namespace ptl
