@@ -1,8 +1,8 @@
 #include "codegen/cpu/emit.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -172,36 +172,52 @@ Value Emit::call(StringRef callee, Type result, ValueRange operands) const {
   return result ? call.getResult(0) : Value();
 }
 
-SmallVector<Value> Emit::loop(Value lower, Value upper, Value step, ValueRange initial,
-                              LoopBody body) const {
-  auto loop = b.create<scf::ForOp>(loc, lower, upper, step, initial);
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = loop.getBody();
-  if (!block->empty() && block->back().hasTrait<OpTrait::IsTerminator>())
-    block->back().erase();
-  b.setInsertionPointToEnd(block);
-  SmallVector<Value> next = body(*this, loop.getInductionVar(), loop.getRegionIterArgs());
-  b.create<scf::YieldOp>(loc, next);
-  return SmallVector<Value>(loop.getResults());
+// A new block behind the present one; emission goes on at its end.
+static Block *blockAfter(const Emit &e, Block *previous, TypeRange types) {
+  OpBuilder::InsertionGuard guard(e.b);
+  SmallVector<Location> places(types.size(), e.loc);
+  return e.b.createBlock(previous->getParent(), std::next(Region::iterator(previous)), types, places);
 }
 
-static void fillBranch(const Emit &e, Region &region, Emit::Branch body) {
-  OpBuilder::InsertionGuard guard(e.b);
-  Block *block = region.empty() ? &region.emplaceBlock() : &region.front();
-  if (!block->empty())
-    block->back().erase();
-  e.b.setInsertionPointToEnd(block);
-  SmallVector<Value> results = body(e);
-  e.b.create<scf::YieldOp>(e.loc, results);
+SmallVector<Value> Emit::loop(Value lower, Value upper, Value step, ValueRange initial,
+                              LoopBody body) const {
+  SmallVector<Type> types = {lower.getType()};
+  llvm::append_range(types, initial.getTypes());
+  Block *header = blockAfter(*this, b.getInsertionBlock(), types);
+  Block *inside = blockAfter(*this, header, {});
+  Block *after = blockAfter(*this, inside, {});
+  SmallVector<Value> entry = {lower};
+  llvm::append_range(entry, initial);
+  b.create<cf::BranchOp>(loc, header, entry);
+  b.setInsertionPointToEnd(header);
+  Value counter = header->getArgument(0);
+  Value more = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, counter, upper);
+  b.create<cf::CondBranchOp>(loc, more, inside, after);
+  b.setInsertionPointToEnd(inside);
+  ValueRange carried = header->getArguments().drop_front();
+  SmallVector<Value> next = {Value()};
+  llvm::append_range(next, body(*this, counter, carried));
+  next[0] = b.create<arith::AddIOp>(loc, counter, step);
+  b.create<cf::BranchOp>(loc, header, next);
+  b.setInsertionPointToEnd(after);
+  return SmallVector<Value>(carried);
 }
 
 SmallVector<Value> Emit::branch(Value condition, TypeRange types, Branch then,
                                 Branch otherwise) const {
-  auto op = b.create<scf::IfOp>(loc, types, condition, static_cast<bool>(otherwise));
-  fillBranch(*this, op.getThenRegion(), then);
-  if (otherwise)
-    fillBranch(*this, op.getElseRegion(), otherwise);
-  return SmallVector<Value>(op.getResults());
+  Block *yes = blockAfter(*this, b.getInsertionBlock(), {});
+  Block *no = blockAfter(*this, yes, {});
+  Block *after = blockAfter(*this, no, types);
+  b.create<cf::CondBranchOp>(loc, condition, yes, no);
+  for (auto [block, body] : {std::pair(yes, then), std::pair(no, otherwise)}) {
+    b.setInsertionPointToEnd(block);
+    SmallVector<Value> results;
+    if (body)
+      results = body(*this);
+    b.create<cf::BranchOp>(loc, after, results);
+  }
+  b.setInsertionPointToEnd(after);
+  return SmallVector<Value>(after->getArguments());
 }
 
 Value Emit::laneCalls(StringRef callee, ValueRange operands) const {

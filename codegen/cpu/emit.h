@@ -84,7 +84,8 @@ public:
   Value copySign(Value magnitude, Value sign) const;
 
   /// A counted loop over [lower, upper); `body` gets the counter (index) and the carried values and
-  /// returns the next ones. The body is emitted inside the attached operation, so it may look outwards.
+  /// returns the next ones. Control flow is made of blocks: emission goes on at the end of a new block, so
+  /// the builder must stand at the end of one.
   using LoopBody =
       llvm::function_ref<llvm::SmallVector<Value>(const Emit &, Value counter, mlir::ValueRange)>;
   llvm::SmallVector<Value> loop(Value lower, Value upper, Value step, mlir::ValueRange initial,

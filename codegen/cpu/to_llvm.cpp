@@ -6,7 +6,6 @@
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,18 +33,7 @@ void registerCpuDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
-static LogicalResult lowerStructuredControlFlow(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  RewritePatternSet patterns(context);
-  populateSCFToControlFlowConversionPatterns(patterns);
-  ConversionTarget target(*context);
-  target.addIllegalOp<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp,
-                      scf::ExecuteRegionOp>();
-  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  return applyPartialConversion(module, target, std::move(patterns));
-}
-
-static LogicalResult lowerRest(ModuleOp module) {
+static LogicalResult convertToLlvm(ModuleOp module) {
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);
   LLVMTypeConverter converter(context, options);
@@ -62,9 +50,7 @@ static LogicalResult lowerRest(ModuleOp module) {
 }
 
 llvm::Error lowerToLlvmDialect(ModuleOp module) {
-  if (failed(lowerStructuredControlFlow(module)))
-    return llvm::createStringError("structured control flow could not be lowered");
-  if (failed(lowerRest(module)))
+  if (failed(convertToLlvm(module)))
     return llvm::createStringError("operations without a lowering to LLVM remain");
   return llvm::Error::success();
 }

@@ -1,0 +1,368 @@
+// Statements: blocks, loops, branches, grids, checks.
+#include "codegen/cpu/lowering.h"
+
+#include "runtime/kernel_abi.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+void Lowering::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    e.loc = op.getLoc();
+    lowerOp(&op);
+  }
+}
+
+void Lowering::lowerOp(Operation *op) {
+  if (auto store = dyn_cast<ir::StoreOp>(op))
+    return lowerStore(store);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return lowerFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return lowerIf(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return lowerWhile(loop);
+  if (auto grid = dyn_cast<ir::ParallelOp>(op))
+    return lowerParallel(grid);
+  if (auto check = dyn_cast<ir::CheckOp>(op))
+    return lowerCheck(check);
+  if (auto print = dyn_cast<ir::PrintOp>(op)) {
+    Value values = valueArray(print.getMessage(), print.getXs());
+    auto count = static_cast<int64_t>(print.getXs().size() + !print.getMessage().empty());
+    e.call("ptl_rt_print", {}, {context, values, e.i32(count)});
+    return;
+  }
+  if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
+    auto type = alloc.getResult().getType();
+    Values extents;
+    size_t next = 0;
+    for (const ir::Extent &extent : type.getExtents())
+      extents.push_back(extent.isConstant() ? index(extent.length)
+                                            : scalarOf(alloc.getLengths()[next++]));
+    return bindView(alloc.getResult(), allocateShared(type.getElementType(), extents));
+  }
+  if (op->getNumResults() == 0)
+    return fail(op, "this operation has no lowering to the CPU");
+  if (llvm::any_of(op->getResults(), [&](Value v) { return !isScalar(v); }))
+    return define(op);
+  lowerScalarOp(op);
+}
+
+static Value constantRegister(Lowering &l, TypedAttr value) {
+  Type type = value.getType(), reg = registerType(type);
+  if (auto real = dyn_cast<FloatAttr>(value))
+    return l.e.real(reg, real.getValueAsDouble());
+  if (auto integer = dyn_cast<IntegerAttr>(value))
+    return l.e.integer(reg, integer.getValue().getSExtValue());
+  return {};
+}
+
+static Value scalarBox(Lowering &l, Operation *op) {
+  if (auto load = dyn_cast<ir::LoadOp>(op)) {
+    View base = *l.viewOf(load.getRef());
+    if (load.getOutside())
+      return l.boxElementOutside(op, base, load.getOffsets(), load.getSteps(), load.getDropped(),
+                                 load.getOutside(), {});
+    return l.loadAt(l.boxView(base, load.getOffsets(), load.getLengths(), load.getSteps(),
+                              load.getDropped()), {});
+  }
+  auto slice = dyn_cast<ir::SliceOp>(op);
+  if (!slice)
+    return {};
+  if (slice.getOutside())
+    return l.boxElementOutside(op, l.requireView(slice.getSource()), slice.getOffsets(),
+                               slice.getSteps(), slice.getDropped(), slice.getOutside(), {});
+  l.prepare(slice.getSource());
+  Coords at;
+  for (Value offset : slice.getOffsets())
+    at.push_back(Coord{l.scalarOf(offset)});
+  Lowering::Scope scope(l);
+  return l.elementAt(slice.getSource(), at);
+}
+
+void Lowering::lowerScalarOp(Operation *op) {
+  Value value;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    value = constantRegister(*this, constant.getValue());
+  else if (auto constant = dyn_cast<ir::ConstantOp>(op))
+    value = constantRegister(*this, constant.getValue());
+  else if (auto dim = dyn_cast<ir::DimOp>(op))
+    value = lengthOf(dim.getSource(), dim.getAxis());
+  else if (isElementwise(op)) {
+    Values operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(scalarOf(operand));
+    value = combine(op, operands);
+  } else if (isa<ir::LoadOp, ir::SliceOp>(op))
+    value = scalarBox(*this, op);
+  else if (auto philox = dyn_cast<ir::PhiloxOp>(op)) {
+    Type i64 = e.b.getI64Type();
+    Value counter = convertElem(e, scalarOf(philox.getCounter()), philox.getCounter().getType(), i64);
+    value = emitPhilox(e, counter, e.indexCast(scalarOf(philox.getSeed()), i64));
+  } else if (op->getDialect()->getNamespace() == "ptl")
+    value = scalarResult(op);
+  else {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, scalarOf(operand));
+    Operation *copy = e.b.clone(*op, mapping);
+    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults())) {
+      to.setType(registerType(from.getType()));
+      bindScalar(from, to);
+    }
+    return;
+  }
+  if (!value)
+    return fail(op, "this operation has no lowering to the CPU");
+  bindScalar(op->getResult(0), value);
+}
+
+// --- carried values -------------------------------------------------------------------------------
+
+View Lowering::carriedBuffer(Value initial) {
+  auto type = cast<ir::ArrayType>(initial.getType());
+  View buffer = allocate(type.getElementType(), extentsOf(initial));
+  evaluateInto(initial, buffer);
+  return buffer;
+}
+
+// Whether each pending reader of `value` computes its elements from the elements at the same place
+// and ends in the yielded value `number` alone.
+static bool readersStayInPlace(Lowering &l, Value value, Operation *yield, unsigned number) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (user == yield) {
+      if (use.getOperandNumber() != number)
+        return false;
+      continue;
+    }
+    // Statements and nested regions have run; so have materialised values.
+    if (user->getBlock() != yield->getBlock() || user->getNumResults() != 1 ||
+        l.isScalar(user->getResult(0)) || l.isMaterialised(user->getResult(0)))
+      continue;
+    if (user->getResult(0).use_empty())
+      continue;
+    auto from = cast<ir::ArrayType>(value.getType());
+    auto to = cast<ir::ArrayType>(user->getResult(0).getType());
+    if (!Lowering::isElementwise(user) || from.getRank() != to.getRank())
+      return false;
+    for (auto [x, y] : llvm::zip(from.getExtents(), to.getExtents()))
+      if (x.isOne() && !y.isOne())
+        return false;
+    if (!readersStayInPlace(l, user->getResult(0), yield, number))
+      return false;
+  }
+  return true;
+}
+
+void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange arguments,
+                         ArrayRef<std::optional<View>> buffers, Values &scalars) {
+  SmallVector<std::pair<View, View>> copies;
+  SmallVector<size_t> inPlace;
+  unsigned firstOperand = yield->getNumOperands() - values.size();
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (!buffers[k]) {
+      scalars.push_back(scalarOf(values[k]));
+      continue;
+    }
+    if (values[k] == arguments[k])
+      continue;
+    bool pending = !viewOf(values[k]);
+    if (pending && readersStayInPlace(*this, arguments[k], yield, firstOperand + k)) {
+      inPlace.push_back(k);
+      continue;
+    }
+    Operation *op = values[k].getDefiningOp();
+    bool ownStorage = op && isMaterialised(values[k]) && hasOwnStorage(values[k]);
+    View from = ownStorage ? *viewOf(values[k]) : carriedBuffer(values[k]);
+    copies.push_back({from, *buffers[k]});
+  }
+  for (size_t k : inPlace)
+    evaluateInto(values[k], *buffers[k]);
+  for (auto &[from, to] : copies)
+    forAll(to.extents, 1, {}, [&, &from = from, &to = to](Coords &at) {
+      storeAt(to, at, loadAt(from, at));
+    });
+}
+
+void Lowering::withScratchScope(llvm::function_ref<void()> body) {
+  bool outer = std::exchange(usedScratch_, false);
+  Value mark = emitScratchMark(e, context);
+  body();
+  if (usedScratch_)
+    emitScratchRelease(e, context, mark);
+  else
+    mark.getDefiningOp()->erase();
+  usedScratch_ = outer;
+}
+
+void Lowering::lowerFor(scf::ForOp op) {
+  SmallVector<std::optional<View>> buffers;
+  Values initial;
+  for (Value value : op.getInitArgs()) {
+    if (isScalar(value)) {
+      buffers.push_back(std::nullopt);
+      initial.push_back(scalarOf(value));
+    } else {
+      buffers.push_back(carriedBuffer(value));
+    }
+  }
+  auto bind = [&](ValueRange keys, ValueRange scalars) {
+    size_t next = 0;
+    for (auto [key, buffer] : llvm::zip(keys, buffers))
+      buffer ? bindView(key, *buffer) : bindScalar(key, scalars[next++]);
+  };
+  auto results = e.loop(
+      scalarOf(op.getLowerBound()), scalarOf(op.getUpperBound()), scalarOf(op.getStep()), initial,
+      [&](const Emit &, Value i, ValueRange carried) {
+        Scope scope(*this);
+        bindScalar(op.getInductionVar(), i);
+        bind(op.getRegionIterArgs(), carried);
+        Values next;
+        withScratchScope([&] {
+          lowerBlock(*op.getBody());
+          Operation *yield = op.getBody()->getTerminator();
+          yieldInto(yield, yield->getOperands(), op.getRegionIterArgs(), buffers, next);
+        });
+        return SmallVector<Value>(next.begin(), next.end());
+      });
+  bind(op.getResults(), results);
+}
+
+// Each arm makes its arrays in memory of its own; address and extents meet behind the arms.
+void Lowering::lowerIf(scf::IfOp op) {
+  SmallVector<Type> types;
+  Type pointer = pointerType(e.b.getContext()), index = e.b.getIndexType();
+  for (Value result : op.getResults()) {
+    if (isScalar(result)) {
+      types.push_back(registerType(result.getType()));
+      continue;
+    }
+    types.push_back(pointer);
+    types.append(cast<ir::ArrayType>(result.getType()).getRank(), index);
+  }
+  auto arm = [&](Region &region) -> SmallVector<Value> {
+    if (region.empty())
+      return {};
+    Scope scope(*this);
+    lowerBlock(region.front());
+    SmallVector<Value> values;
+    for (Value value : region.front().getTerminator()->getOperands()) {
+      if (isScalar(value)) {
+        values.push_back(scalarOf(value));
+        continue;
+      }
+      View view = carriedBuffer(value);
+      values.push_back(view.data);
+      llvm::append_range(values, view.extents);
+    }
+    return values;
+  };
+  auto merged = e.branch(
+      scalarOf(op.getCondition()), types, [&](const Emit &) { return arm(op.getThenRegion()); },
+      [&](const Emit &) { return arm(op.getElseRegion()); });
+  size_t next = 0;
+  for (Value result : op.getResults()) {
+    if (isScalar(result)) {
+      bindScalar(result, merged[next++]);
+      continue;
+    }
+    auto type = cast<ir::ArrayType>(result.getType());
+    Value data = merged[next++];
+    Values extents(merged.begin() + next, merged.begin() + next + type.getRank());
+    next += type.getRank();
+    for (auto [axis, extent] : llvm::enumerate(type.getExtents()))
+      if (extent.isConstant())
+        extents[axis] = this->index(extent.length);
+    bindView(result, denseView(type.getElementType(), data, extents));
+  }
+}
+
+void Lowering::lowerWhile(scf::WhileOp op) {
+  SmallVector<std::optional<View>> buffers;
+  SmallVector<Value> initial;
+  for (Value value : op.getInits()) {
+    if (isScalar(value)) {
+      buffers.push_back(std::nullopt);
+      initial.push_back(scalarOf(value));
+    } else {
+      buffers.push_back(carriedBuffer(value));
+    }
+  }
+  Region *region = e.b.getInsertionBlock()->getParent();
+  auto newBlock = [&](Block *previous) {
+    OpBuilder::InsertionGuard guard(e.b);
+    return e.b.createBlock(region, std::next(Region::iterator(previous)));
+  };
+  Block *header = newBlock(e.b.getInsertionBlock());
+  for (Value value : initial)
+    header->addArgument(value.getType(), e.loc);
+  e.b.create<cf::BranchOp>(e.loc, header, initial);
+  e.b.setInsertionPointToEnd(header);
+  Block *before = op.getBeforeBody(), *after = op.getAfterBody();
+  size_t next = 0;
+  for (auto [argument, buffer] : llvm::zip(before->getArguments(), buffers))
+    buffer ? bindView(argument, *buffer) : bindScalar(argument, header->getArgument(next++));
+  Scope scope(*this);
+  lowerBlock(*before);
+  auto condition = cast<scf::ConditionOp>(before->getTerminator());
+  for (auto [value, inside, result] :
+       llvm::zip(condition.getArgs(), after->getArguments(), op.getResults())) {
+    if (isScalar(value)) {
+      bindScalar(inside, scalarOf(value));
+      bindScalar(result, scalarOf(value));
+      continue;
+    }
+    View view = requireView(value);
+    bindView(inside, view);
+    bindView(result, view);
+  }
+  Value go = scalarOf(condition.getCondition());
+  Block *body = newBlock(e.b.getInsertionBlock());
+  Block *done = newBlock(body);
+  e.b.create<cf::CondBranchOp>(e.loc, go, body, done);
+  e.b.setInsertionPointToEnd(body);
+  Values scalars;
+  {
+    Scope inner(*this);
+    withScratchScope([&] {
+      lowerBlock(*after);
+      Operation *yield = after->getTerminator();
+      // The arguments of the two regions differ; a value handed through is copied.
+      yieldInto(yield, yield->getOperands(), before->getArguments(), buffers, scalars);
+    });
+  }
+  e.b.create<cf::BranchOp>(e.loc, header, SmallVector<Value>(scalars.begin(), scalars.end()));
+  e.b.setInsertionPointToEnd(done);
+}
+
+// --- checks ---------------------------------------------------------------------------------------
+
+static int32_t statusCode(StringRef name) {
+  return llvm::StringSwitch<int32_t>(name)
+      .Case("assert", PTL_ERROR_ASSERT)
+      .Case("bounds", PTL_ERROR_BOUNDS)
+      .Case("where", PTL_ERROR_WHERE)
+      .Case("data_fact", PTL_ERROR_DATA_FACT)
+      .Case("arithmetic", PTL_ERROR_ARITHMETIC)
+      .Default(PTL_ERROR_ASSERT);
+}
+
+void Lowering::lowerCheck(ir::CheckOp op) {
+  Value condition = scalarOf(op.getCondition());
+  if (constantOf(condition).value_or(0) != 0)
+    return;
+  Region *region = e.b.getInsertionBlock()->getParent();
+  Block *current = e.b.getInsertionBlock();
+  Block *bad = e.b.createBlock(region, std::next(Region::iterator(current)));
+  Block *good = e.b.createBlock(region, std::next(Region::iterator(bad)));
+  e.b.setInsertionPointToEnd(current);
+  e.b.create<cf::CondBranchOp>(e.loc, condition, good, bad);
+  e.b.setInsertionPointToEnd(bad);
+  emitFailure(op.getLoc(), statusCode(op.getStatus()), op.getMessage(), op.getValues());
+  e.b.create<cf::BranchOp>(e.loc, exitBlock());
+  e.b.setInsertionPointToEnd(good);
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,399 @@
+// Elementwise operations: one table row each.
+#include "codegen/cpu/lowering.h"
+#include "codegen/cpu/math_approx.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+namespace ptl::cpu {
+
+namespace {
+/// What a row sees: operands in register form (all of one shape), logical types, the operation.
+struct Element {
+  const Emit &e;
+  Operation *op;
+  ValueRange x;
+  Type in, out; ///< logical element types of the first operand and of the result
+
+  bool real() const { return isFloatElem(in); }
+  bool isSigned() const { return !isUnsigned(in); }
+  Type shape() const { return x[0].getType(); }
+};
+using EmitElement = Value (*)(const Element &);
+
+struct Row {
+  const char *name;
+  int64_t cost;
+  EmitElement emit;
+};
+} // namespace
+
+// --- arithmetic -----------------------------------------------------------------------------------
+
+static Value compareInt(const Element &a, CmpIPredicate signedOne, CmpIPredicate unsignedOne, Value x,
+                        Value y) {
+  return a.e.cmpi(a.isSigned() ? signedOne : unsignedOne, x, y);
+}
+
+static Value nonZeroDivisor(const Element &a, Value divisor) {
+  Value zero = a.e.cmpi(CmpIPredicate::eq, divisor, 0);
+  return a.e.select(zero, a.e.integer(divisor.getType(), 1), divisor);
+}
+
+// Truncating division and remainder that never trap: x / 0 is x, and the smallest number / -1 wraps.
+static std::pair<Value, Value> divide(const Element &a) {
+  const Emit &e = a.e;
+  Value x = a.x[0], y = nonZeroDivisor(a, a.x[1]);
+  if (!a.isSigned())
+    return {e.b.create<arith::DivUIOp>(e.loc, x, y), e.b.create<arith::RemUIOp>(e.loc, x, y)};
+  Value minusOne = e.cmpi(CmpIPredicate::eq, y, -1);
+  Value safe = e.select(minusOne, e.integer(y.getType(), 1), y);
+  Value quotient = e.b.create<arith::DivSIOp>(e.loc, x, safe);
+  quotient = e.select(minusOne, e.neg(x), quotient);
+  Value remainder = e.sub(x, e.mul(quotient, y));
+  return {quotient, remainder};
+}
+
+static Value emitDiv(const Element &a) {
+  if (a.real())
+    return a.e.divf(a.x[0], a.x[1]);
+  auto [quotient, remainder] = divide(a);
+  if (!a.in.isIndex())
+    return quotient;
+  // Sizes floor.
+  Value nonZero = a.e.cmpi(CmpIPredicate::ne, remainder, 0);
+  Value differ = a.e.cmpi(CmpIPredicate::slt, a.e.bitXor(remainder, a.x[1]), 0);
+  Value adjust = a.e.bitAnd(nonZero, differ);
+  return a.e.select(adjust, a.e.sub(quotient, a.e.integer(a.shape(), 1)), quotient);
+}
+
+static Value emitRem(const Element &a) {
+  if (a.real())
+    return emitLibm(a.e, "fmod", a.x);
+  auto [quotient, remainder] = divide(a);
+  if (!a.in.isIndex())
+    return remainder;
+  Value nonZero = a.e.cmpi(CmpIPredicate::ne, remainder, 0);
+  Value differ = a.e.cmpi(CmpIPredicate::slt, a.e.bitXor(remainder, a.x[1]), 0);
+  Value adjust = a.e.bitAnd(nonZero, differ);
+  return a.e.select(adjust, a.e.add(remainder, a.x[1]), remainder);
+}
+
+static Value emitCdiv(const Element &a) {
+  auto [quotient, remainder] = divide(a);
+  Value nonZero = a.e.cmpi(CmpIPredicate::ne, remainder, 0);
+  Value up = nonZero;
+  if (a.isSigned()) {
+    Value sameSign = a.e.cmpi(CmpIPredicate::sge, a.e.bitXor(a.x[0], a.x[1]), 0);
+    up = a.e.bitAnd(nonZero, sameSign);
+  }
+  return a.e.select(up, a.e.add(quotient, a.e.integer(a.shape(), 1)), quotient);
+}
+
+static Value integerPower(const Element &a) {
+  const Emit &e = a.e;
+  Value one = e.integer(a.shape(), 1);
+  int64_t width = scalarOf(a.shape()).isIndex() ? 64 : scalarOf(a.shape()).getIntOrFloatBitWidth();
+  Value result = one, square = a.x[0], exponent = a.x[1];
+  Value count = e.index(width);
+  auto done = e.loop(e.index(0), count, e.index(1), {result, square, exponent},
+                     [&](const Emit &, Value, ValueRange v) -> SmallVector<Value> {
+                       Value odd = e.cmpi(CmpIPredicate::ne, e.bitAnd(v[2], 1), 0);
+                       return {e.select(odd, e.mul(v[0], v[1]), v[0]), e.mul(v[1], v[1]),
+                               e.shrUnsigned(v[2], 1)};
+                     });
+  if (!a.isSigned())
+    return done[0];
+  // A negative exponent leaves 1 and -1 only.
+  Value negative = e.cmpi(CmpIPredicate::slt, exponent, 0);
+  Value isOne = e.cmpi(CmpIPredicate::eq, a.x[0], 1);
+  Value isMinusOne = e.cmpi(CmpIPredicate::eq, a.x[0], -1);
+  Value odd = e.cmpi(CmpIPredicate::ne, e.bitAnd(exponent, 1), 0);
+  Value reciprocal = e.select(isOne, one, e.zero(a.shape()));
+  reciprocal = e.select(isMinusOne, e.select(odd, e.integer(a.shape(), -1), one), reciprocal);
+  return e.select(negative, reciprocal, done[0]);
+}
+
+// x ** n for a small whole constant n, by squaring; null for other exponents.
+static Value constantPower(const Element &a) {
+  auto constant = a.x[1].getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return {};
+  Attribute value = constant.getValue();
+  if (auto dense = dyn_cast<DenseElementsAttr>(value); dense && dense.isSplat())
+    value = dense.getSplatValue<Attribute>();
+  double number;
+  if (auto real = dyn_cast<FloatAttr>(value))
+    number = real.getValueAsDouble();
+  else if (auto integer = dyn_cast<IntegerAttr>(value))
+    number = static_cast<double>(integer.getValue().getSExtValue());
+  else
+    return {};
+  if (number != std::trunc(number) || number < 1 || number > 64)
+    return {};
+  Value result, square = a.x[0];
+  for (auto n = static_cast<int64_t>(number); n; n /= 2) {
+    if (n % 2)
+      result = result ? a.e.mul(result, square) : square;
+    if (n > 1)
+      square = a.e.mul(square, square);
+  }
+  return result;
+}
+
+static Value emitPower(const Element &a) {
+  if (Value product = constantPower(a))
+    return product;
+  return a.real() ? emitPow(a.e, a.x[0], a.x[1]) : integerPower(a);
+}
+
+template <bool Left> static Value emitShift(const Element &a) {
+  const Emit &e = a.e;
+  int64_t width = scalarOf(a.shape()).isIndex() ? 64 : scalarOf(a.shape()).getIntOrFloatBitWidth();
+  Value legal = e.cmpi(CmpIPredicate::ult, a.x[1], width);
+  Value amount = e.select(legal, a.x[1], e.zero(a.shape()));
+  if (Left)
+    return e.select(legal, e.b.create<arith::ShLIOp>(e.loc, a.x[0], amount), e.zero(a.shape()));
+  if (!a.isSigned())
+    return e.select(legal, e.b.create<arith::ShRUIOp>(e.loc, a.x[0], amount), e.zero(a.shape()));
+  amount = e.select(legal, a.x[1], e.integer(a.shape(), width - 1));
+  return e.b.create<arith::ShRSIOp>(e.loc, a.x[0], amount);
+}
+
+// --- comparison, minimum, maximum -----------------------------------------------------------------
+
+template <CmpFPredicate Real, CmpIPredicate Signed, CmpIPredicate Unsigned>
+static Value emitCompare(const Element &a) {
+  if (a.real())
+    return a.e.cmpf(Real, a.x[0], a.x[1]);
+  return compareInt(a, Signed, Unsigned, a.x[0], a.x[1]);
+}
+
+static Value extreme(const Element &a, bool larger, Value x, Value y) {
+  Value first;
+  if (a.real())
+    first = a.e.cmpf(larger ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, y);
+  else
+    first = compareInt(a, larger ? CmpIPredicate::sgt : CmpIPredicate::slt,
+                       larger ? CmpIPredicate::ugt : CmpIPredicate::ult, x, y);
+  return a.e.select(first, x, y);
+}
+template <bool Larger> static Value emitExtreme(const Element &a) {
+  return extreme(a, Larger, a.x[0], a.x[1]);
+}
+template <bool Larger> static Value emitExtremeNan(const Element &a) {
+  const Emit &e = a.e;
+  if (!a.real())
+    return emitExtreme<Larger>(a);
+  return Larger ? e.b.create<arith::MaximumFOp>(e.loc, a.x[0], a.x[1]).getResult()
+                : e.b.create<arith::MinimumFOp>(e.loc, a.x[0], a.x[1]).getResult();
+}
+static Value emitClamp(const Element &a) {
+  // The operand order lets a NaN in x through.
+  Value low = extreme(a, true, a.x[1], a.x[0]);
+  return extreme(a, false, a.x[2], low);
+}
+
+static Value emitAbs(const Element &a) {
+  return a.real() || a.isSigned() ? a.e.abs(a.x[0]) : a.x[0];
+}
+
+static Value emitSign(const Element &a) {
+  const Emit &e = a.e;
+  if (a.real()) {
+    Value one = e.copySign(e.real(a.shape(), 1.0), a.x[0]);
+    return e.select(e.cmpf(CmpFPredicate::ONE, a.x[0], 0.0), one, a.x[0]);
+  }
+  Value zero = e.zero(a.shape());
+  Value positive = compareInt(a, CmpIPredicate::sgt, CmpIPredicate::ugt, a.x[0], zero);
+  Value result = e.select(positive, e.integer(a.shape(), 1), zero);
+  if (!a.isSigned())
+    return result;
+  Value negative = e.cmpi(CmpIPredicate::slt, a.x[0], 0);
+  return e.select(negative, e.integer(a.shape(), -1), result);
+}
+
+// --- the rest -------------------------------------------------------------------------------------
+
+template <typename Op> static Value emitUnaryOp(const Element &a) {
+  return a.e.b.create<Op>(a.e.loc, a.x[0]);
+}
+template <Value (*Function)(const Emit &, Value)> static Value emitFunction(const Element &a) {
+  return Function(a.e, a.x[0]);
+}
+static Value emitLibrary(const Element &a) {
+  return emitLibm(a.e, a.op->getName().stripDialect(), a.x);
+}
+static Value emitIsInf(const Element &a) {
+  return a.e.cmpf(CmpFPredicate::OEQ, a.e.abs(a.x[0]), std::numeric_limits<double>::infinity());
+}
+static Value emitIsFinite(const Element &a) {
+  return a.e.cmpf(CmpFPredicate::ONE, a.e.abs(a.x[0]), std::numeric_limits<double>::infinity());
+}
+
+static Value emitConvert(const Element &a) {
+  auto convert = cast<ir::ConvertOp>(a.op);
+  auto rounding = parseRounding(convert.getRound()).value_or(Rounding::Even);
+  return convertElem(a.e, a.x[0], a.in, a.out, rounding, convert.getSaturate());
+}
+
+static Value emitBitcast(const Element &a) {
+  const Emit &e = a.e;
+  Value stored = toStorage(e, a.x[0], a.in);
+  Type bits = e.b.getIntegerType(scalarOf(stored.getType()).getIntOrFloatBitWidth());
+  return fromStorage(e, e.bitcast(e.bitcast(stored, bits), storageType(a.out)), a.out);
+}
+
+static Value emitQuantize(const Element &a) {
+  const Emit &e = a.e;
+  Value scaled = e.divf(a.x[0], a.x[1]);
+  if (isFloatElem(a.out)) {
+    if (a.x.size() > 2)
+      scaled = e.add(scaled, e.sitofp(a.x[2], scalarOf(scaled.getType())));
+    return roundTo(e, scaled, a.out);
+  }
+  Value rounded = e.b.create<math::RoundEvenOp>(e.loc, scaled);
+  if (a.x.size() > 2)
+    rounded = e.add(rounded, e.sitofp(a.x[2], scalarOf(rounded.getType())));
+  return convertElem(e, rounded, registerType(a.in), a.out, Rounding::Even, true);
+}
+
+static Value emitDequantize(const Element &a) {
+  const Emit &e = a.e;
+  Type real = registerType(a.out);
+  Value number = a.x[0];
+  if (isFloatElem(a.in)) {
+    if (a.x.size() > 2)
+      number = e.sub(number, e.sitofp(a.x[2], scalarOf(number.getType())));
+    number = convertElem(e, number, registerType(a.in), real);
+  } else if (a.x.size() > 2) {
+    Type i32 = e.b.getI32Type();
+    number = e.sub(convertElem(e, number, a.in, i32), a.x[2]);
+    number = convertElem(e, number, i32, real);
+  } else {
+    number = convertElem(e, number, a.in, real);
+  }
+  return e.mul(number, a.x[1]);
+}
+
+static const Row rows[] = {
+    {"add", 1, [](const Element &a) { return a.e.add(a.x[0], a.x[1]); }},
+    {"sub", 1, [](const Element &a) { return a.e.sub(a.x[0], a.x[1]); }},
+    {"mul", 1, [](const Element &a) { return a.e.mul(a.x[0], a.x[1]); }},
+    {"div", 3, emitDiv},
+    {"rem", 6, emitRem},
+    {"pow", 20, emitPower},
+    {"cdiv", 6, emitCdiv},
+    {"neg", 1, [](const Element &a) { return a.e.neg(a.x[0]); }},
+    {"shl", 1, emitShift<true>},
+    {"shr", 1, emitShift<false>},
+    {"bit_and", 1, [](const Element &a) { return a.e.bitAnd(a.x[0], a.x[1]); }},
+    {"bit_or", 1, [](const Element &a) { return a.e.bitOr(a.x[0], a.x[1]); }},
+    {"bit_xor", 1, [](const Element &a) { return a.e.bitXor(a.x[0], a.x[1]); }},
+    {"and", 1, [](const Element &a) { return a.e.bitAnd(a.x[0], a.x[1]); }},
+    {"or", 1, [](const Element &a) { return a.e.bitOr(a.x[0], a.x[1]); }},
+    {"not", 1, [](const Element &a) { return a.e.bitNot(a.x[0]); }},
+    {"eq", 1, emitCompare<CmpFPredicate::OEQ, CmpIPredicate::eq, CmpIPredicate::eq>},
+    {"ne", 1, emitCompare<CmpFPredicate::UNE, CmpIPredicate::ne, CmpIPredicate::ne>},
+    {"lt", 1, emitCompare<CmpFPredicate::OLT, CmpIPredicate::slt, CmpIPredicate::ult>},
+    {"le", 1, emitCompare<CmpFPredicate::OLE, CmpIPredicate::sle, CmpIPredicate::ule>},
+    {"gt", 1, emitCompare<CmpFPredicate::OGT, CmpIPredicate::sgt, CmpIPredicate::ugt>},
+    {"ge", 1, emitCompare<CmpFPredicate::OGE, CmpIPredicate::sge, CmpIPredicate::uge>},
+    {"isnan", 1, [](const Element &a) { return a.e.isNan(a.x[0]); }},
+    {"isinf", 1, emitIsInf},
+    {"isfinite", 1, emitIsFinite},
+    {"select", 1, [](const Element &a) { return a.e.select(a.x[0], a.x[1], a.x[2]); }},
+    {"abs", 1, emitAbs},
+    {"sign", 2, emitSign},
+    {"floor", 1, emitUnaryOp<math::FloorOp>},
+    {"ceil", 1, emitUnaryOp<math::CeilOp>},
+    {"round", 1, emitUnaryOp<math::RoundEvenOp>},
+    {"trunc", 1, emitUnaryOp<math::TruncOp>},
+    {"exp", 12, emitFunction<emitExp>},
+    {"exp2", 12, emitFunction<emitExp2>},
+    {"expm1", 25, emitFunction<emitExpm1>},
+    {"log", 14, emitFunction<emitLog>},
+    {"log2", 25, emitFunction<emitLog2>},
+    {"log10", 25, emitFunction<emitLog10>},
+    {"log1p", 25, emitFunction<emitLog1p>},
+    {"sqrt", 4, [](const Element &a) { return a.e.sqrt(a.x[0]); }},
+    {"rsqrt", 6, emitFunction<emitRsqrt>},
+    {"reciprocal", 3, [](const Element &a) { return a.e.divf(a.e.real(a.shape(), 1.0), a.x[0]); }},
+    {"sin", 30, emitFunction<emitSin>},
+    {"cos", 30, emitFunction<emitCos>},
+    {"tan", 40, emitFunction<emitTan>},
+    {"asin", 100, emitLibrary},
+    {"acos", 100, emitLibrary},
+    {"atan", 100, emitLibrary},
+    {"atan2", 100, emitLibrary},
+    {"sinh", 100, emitLibrary},
+    {"cosh", 100, emitLibrary},
+    {"tanh", 24, emitFunction<emitTanh>},
+    {"asinh", 100, emitLibrary},
+    {"acosh", 100, emitLibrary},
+    {"atanh", 100, emitLibrary},
+    {"erf", 28, emitFunction<emitErf>},
+    {"erfc", 100, emitLibrary},
+    {"sigmoid", 18, emitFunction<emitSigmoid>},
+    {"copysign", 1, [](const Element &a) { return a.e.copySign(a.x[0], a.x[1]); }},
+    {"max", 1, emitExtreme<true>},
+    {"min", 1, emitExtreme<false>},
+    {"maxnan", 2, emitExtremeNan<true>},
+    {"minnan", 2, emitExtremeNan<false>},
+    {"clamp", 2, emitClamp},
+    {"fma", 1, [](const Element &a) { return a.e.fma(a.x[0], a.x[1], a.x[2]); }},
+    {"convert", 1, emitConvert},
+    {"bitcast", 1, emitBitcast},
+    {"quantize", 5, emitQuantize},
+    {"dequantize", 3, emitDequantize},
+};
+
+static const Row *rowOf(Operation *op) {
+  if (op->getName().getDialectNamespace() != "ptl")
+    return nullptr;
+  static const llvm::StringMap<const Row *> table = [] {
+    llvm::StringMap<const Row *> result;
+    for (const Row &row : rows)
+      result[row.name] = &row;
+    return result;
+  }();
+  return table.lookup(op->getName().stripDialect());
+}
+
+bool Lowering::isElementwise(Operation *op) { return rowOf(op) != nullptr; }
+
+int64_t Lowering::costOfOp(Operation *op) {
+  if (const Row *row = rowOf(op))
+    return row->cost;
+  if (isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp,
+          ir::TransposeOp, ir::BroadcastOp, ir::ConstantOp>(op))
+    return 0;
+  return isa<ir::PhiloxOp, ir::RandomOp>(op) ? 80 : 4;
+}
+
+static Type elementOf(Value value) {
+  if (auto array = dyn_cast<ir::ArrayType>(value.getType()))
+    return array.getElementType();
+  return value.getType();
+}
+
+Value Lowering::combine(Operation *op, ValueRange operands) {
+  const Row *row = rowOf(op);
+  int64_t lanes = 0;
+  for (Value operand : operands)
+    lanes = std::max(lanes, laneCount(operand.getType()));
+  Values shaped;
+  for (Value operand : operands) {
+    if (lanes && !isa<VectorType>(operand.getType()))
+      operand = e.splat(operand, VectorType::get({lanes}, operand.getType()));
+    shaped.push_back(operand);
+  }
+  Element element{e, op, shaped, elementOf(op->getOperand(0)), elementOf(op->getResult(0))};
+  return row->emit(element);
+}
+
+} // namespace ptl::cpu

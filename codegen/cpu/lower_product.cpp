@@ -1,0 +1,266 @@
+// Matrix products and index notation.
+#include "codegen/cpu/lowering.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+// One step of a batch: the address of a matrix of it.
+static Value matrixAt(Lowering &l, const View &view, size_t batch, const Values &position) {
+  Value offset = l.index(0);
+  size_t skip = position.size() - batch;
+  for (size_t axis = 0; axis < batch; ++axis)
+    if (constantOf(view.extents[axis]) != 1)
+      offset = l.e.add(offset, l.e.mul(position[axis + skip], view.strides[axis]));
+  return elementPointer(l.e, view.data, storageType(view.element), offset);
+}
+
+static void zeroFill(Lowering &l, const View &dest) {
+  Value zero = l.e.zero(registerType(dest.element));
+  l.forAll(dest.extents, 1, {}, [&](Coords &at) { l.storeAt(dest, at, zero); });
+}
+
+namespace {
+/// A product of batches of matrices, all extents and strides known.
+struct Batch {
+  Values extents;              // of the batch
+  View a, b, c;                // the last two axes are the matrices
+  size_t batchA, batchB;
+};
+} // namespace
+
+static void emitBatch(Lowering &l, const Batch &p) {
+  const Emit &e = l.e;
+  Coords at(p.extents.size());
+  SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(0, p.extents.size())));
+  Lowering::Scope scope(l);
+  l.forAxes(p.extents, axes, at, [&](Coords &at) {
+    Values position;
+    for (const Coord &coord : at)
+      position.push_back(coord.base);
+    auto view = [&](const View &v, size_t batch) {
+      return MatrixView{v.element, matrixAt(l, v, batch, position), v.strides[batch],
+                        v.strides[batch + 1]};
+    };
+    MatrixView a = view(p.a, p.batchA), b = view(p.b, p.batchB), c = view(p.c, p.extents.size());
+    Value m = p.c.extents[p.extents.size()], n = p.c.extents[p.extents.size() + 1];
+    emitProduct(e, l.vectorBytes, l.context, a, b, c, m, n, p.a.extents.back());
+  });
+}
+
+// Makes a matrix of a vector: a row in front of the product, a column behind it.
+static View asMatrix(Lowering &l, View view, bool row) {
+  if (view.rank() != 1)
+    return view;
+  auto place = row ? 0 : 1;
+  view.extents.insert(view.extents.begin() + place, l.index(1));
+  view.strides.insert(view.strides.begin() + place, l.index(0));
+  return view;
+}
+
+static View matrixDest(Lowering &l, View dest, bool rowVector, bool columnVector) {
+  if (rowVector) {
+    auto at = dest.rank() - (columnVector ? 0 : 1);
+    dest.extents.insert(dest.extents.begin() + at, l.index(1));
+    dest.strides.insert(dest.strides.begin() + at, l.index(0));
+  }
+  if (columnVector) {
+    dest.extents.push_back(l.index(1));
+    dest.strides.push_back(l.index(1));
+  }
+  return dest;
+}
+
+// The product writes rows of consecutive accumulators; any other target gets a copy.
+static bool isDirectTarget(const View &dest, Type acc) {
+  return storageType(dest.element) == acc &&
+         (constantOf(dest.strides.back()) == 1 || constantOf(dest.extents.back()) == 1);
+}
+
+static void copyInto(Lowering &l, const View &from, const View &dest, bool accumulate) {
+  l.forAll(dest.extents, 1, {}, [&](Coords &at) {
+    Value value = convertElem(l.e, l.loadAt(from, at), from.element, dest.element);
+    if (accumulate)
+      value = l.e.add(l.loadAt(dest, at), value);
+    l.storeAt(dest, at, value);
+  });
+}
+
+static void produceMatmul(Lowering &l, ir::MatmulOp op, View dest, bool accumulate) {
+  View a = l.requireView(op.getA()), b = l.requireView(op.getB());
+  bool rowVector = a.rank() == 1, columnVector = b.rank() == 1;
+  a = asMatrix(l, a, true);
+  b = asMatrix(l, b, false);
+  View target = matrixDest(l, dest, rowVector, columnVector);
+  Type acc = accumulatorType(a.element, b.element);
+  View c = target;
+  bool direct = isDirectTarget(target, acc);
+  if (!direct)
+    c = l.allocate(acc, target.extents);
+  if (!direct || !accumulate)
+    zeroFill(l, c);
+  size_t batch = c.extents.size() - 2;
+  Values extents(c.extents.begin(), c.extents.begin() + batch);
+  emitBatch(l, {extents, a, b, c, static_cast<size_t>(a.rank() - 2),
+                static_cast<size_t>(b.rank() - 2)});
+  if (!direct)
+    copyInto(l, c, target, accumulate);
+}
+
+// --- einsum ---------------------------------------------------------------------------------------
+
+namespace {
+struct Spec {
+  SmallVector<std::string> inputs;
+  std::string output, summed;
+};
+} // namespace
+
+static Spec parseSpec(ir::EinsumOp op) {
+  Spec spec;
+  auto [inputs, output] = op.getSpec().split("->");
+  SmallVector<StringRef> parts;
+  inputs.split(parts, ',');
+  for (StringRef part : parts)
+    spec.inputs.push_back(part.trim().str());
+  spec.output = output.trim().str();
+  for (const std::string &input : spec.inputs)
+    for (char letter : input)
+      if (spec.output.find(letter) == std::string::npos &&
+          spec.summed.find(letter) == std::string::npos)
+        spec.summed += letter;
+  return spec;
+}
+
+static bool has(const std::string &text, char letter) {
+  return text.find(letter) != std::string::npos;
+}
+
+// The view with its axes in the order of `letters`; letters that it lacks have extent 1.
+static View reorder(Lowering &l, const View &view, const std::string &spec,
+                    const std::string &letters) {
+  View result{view.element, view.data, {}, {}};
+  for (char letter : letters) {
+    size_t axis = spec.find(letter);
+    bool present = axis != std::string::npos;
+    result.extents.push_back(present ? view.extents[axis] : l.index(1));
+    result.strides.push_back(present ? view.strides[axis] : l.index(0));
+  }
+  return result;
+}
+
+// Two operands with one summed letter and one of their own each are a batch of matrix products.
+static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, const View &dest) {
+  if (spec.inputs.size() != 2 || spec.summed.size() != 1)
+    return false;
+  const std::string &a = spec.inputs[0], &b = spec.inputs[1];
+  char k = spec.summed[0];
+  if (!has(a, k) || !has(b, k))
+    return false;
+  std::string batch, rows, columns;
+  for (char letter : spec.output) {
+    bool inA = has(a, letter), inB = has(b, letter);
+    (inA && inB ? batch : inA ? rows : columns) += letter;
+  }
+  std::string used = batch + rows + columns + k;
+  if (rows.size() != 1 || columns.size() != 1 || a.size() + b.size() != 2 * batch.size() + 4)
+    return false;
+  View viewA = l.requireView(op.getXs()[0]), viewB = l.requireView(op.getXs()[1]);
+  Type acc = accumulatorType(viewA.element, viewB.element);
+  View c = reorder(l, dest, spec.output, batch + rows + columns);
+  View target = c;
+  bool direct = isDirectTarget(c, acc);
+  if (!direct)
+    c = l.allocate(acc, c.extents);
+  zeroFill(l, c);
+  Values extents(c.extents.begin(), c.extents.begin() + batch.size());
+  emitBatch(l, {extents, reorder(l, viewA, a, batch + rows + k),
+                reorder(l, viewB, b, batch + k + columns), c, batch.size(), batch.size()});
+  if (!direct)
+    copyInto(l, c, target, false);
+  return true;
+}
+
+// Any other notation: loops over the result and the summed letters.
+static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const View &dest) {
+  const Emit &e = l.e;
+  SmallVector<View> views;
+  for (Value operand : op.getXs())
+    views.push_back(l.requireView(operand));
+  Type acc = accumulatorType(views[0].element, views[0].element);
+  std::string letters = spec.output + spec.summed;
+  auto extentOf = [&](char letter) {
+    for (auto [input, view] : llvm::zip(spec.inputs, views))
+      if (has(input, letter))
+        return view.extents[input.find(letter)];
+    return l.index(1);
+  };
+  auto product = [&](const Coords &at) {
+    Value result;
+    for (auto [input, view] : llvm::zip(spec.inputs, views)) {
+      Coords position;
+      for (char letter : input)
+        position.push_back(at[letters.find(letter)]);
+      Value factor = convertElem(e, l.loadAt(view, position), view.element, acc);
+      if (l.lanes())
+        factor = l.toLanes(factor);
+      result = result ? e.mul(result, factor) : factor;
+    }
+    return result;
+  };
+  l.forAll(dest.extents, 100, {}, [&](Coords &kept) {
+    Coords at = kept;
+    at.resize(letters.size());
+    std::function<Value(size_t, Value)> loops = [&](size_t letter, Value sum) -> Value {
+      if (letter == letters.size())
+        return e.add(sum, product(at));
+      return e.loop(l.index(0), extentOf(letters[letter]), l.index(1), sum,
+                    [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
+                      Lowering::Scope scope(l);
+                      at[letter] = Coord{i};
+                      return {loops(letter + 1, carried[0])};
+                    })[0];
+    };
+    Type shape = l.lanes() ? Type(VectorType::get({l.lanes()}, acc)) : acc;
+    Value sum = loops(spec.output.size(), e.zero(shape));
+    l.storeAt(dest, kept, convertElem(e, sum, acc, dest.element));
+  });
+}
+
+bool Lowering::produceProduct(Operation *op, const View &dest, bool accumulate) {
+  if (auto product = dyn_cast<ir::MatmulOp>(op)) {
+    produceMatmul(*this, product, dest, accumulate);
+    return true;
+  }
+  auto einsum = dyn_cast<ir::EinsumOp>(op);
+  if (!einsum)
+    return false;
+  Spec spec = parseSpec(einsum);
+  if (!einsumAsProduct(*this, einsum, spec, dest))
+    einsumByLoops(*this, einsum, spec, dest);
+  return true;
+}
+
+// `base + a @ b` where nothing else wants the product: it is accumulated on top of the base.
+bool Lowering::isProductInto(Operation *op, Value &base, Operation *&product) {
+  auto add = dyn_cast_or_null<ir::AddOp>(op);
+  if (!add || !isa<ir::ArrayType>(add.getResult().getType()))
+    return false;
+  for (auto [x, y] : {std::pair(add.getA(), add.getB()), std::pair(add.getB(), add.getA())}) {
+    auto matmul = y.getDefiningOp<ir::MatmulOp>();
+    if (!matmul || !y.hasOneUse() || isScalar(x) || matmul->getBlock() != add->getBlock())
+      continue;
+    auto type = cast<ir::ArrayType>(y.getType()), result = cast<ir::ArrayType>(add.getResult().getType());
+    bool sameShape = type.getRank() == result.getRank();
+    for (auto [from, to] : llvm::zip(type.getExtents(), result.getExtents()))
+      sameShape &= !from.isOne() || to.isOne();
+    if (!sameShape || storageType(type.getElementType()) != accumulatorType(type.getElementType(), type.getElementType()))
+      continue;
+    base = x;
+    product = matmul;
+    return true;
+  }
+  return false;
+}
+
+} // namespace ptl::cpu

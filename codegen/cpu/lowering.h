@@ -1,0 +1,212 @@
+// The lowering of the `ptl` dialect to blocks, vectors and memory: state and helpers shared by the
+// lower_*.cpp files.
+//
+// Code is generated from expressions at positions. An array value is either *materialised*, a `View` of
+// memory, or *pending*: `elementAt` then emits the code of one element (or of a vector of elements along
+// one axis) from its operands. Reductions, products, scans, sorts and the like have a *producer* that
+// writes all elements to a view; so has, by a loop nest around `elementAt`, every pending value.
+#pragma once
+
+#include "codegen/cpu/microkernel.h"
+#include "codegen/cpu/native.h"
+
+#include "ir/dialect/ptl_dialect.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <map>
+
+namespace ptl::cpu {
+
+using Values = llvm::SmallVector<mlir::Value, 4>;
+
+/// Elements in memory: address of the first, extents and element strides as index values.
+struct View {
+  mlir::Type element; ///< logical element type
+  mlir::Value data;
+  Values extents, strides;
+  int64_t rank() const { return static_cast<int64_t>(extents.size()); }
+};
+
+/// A position along one axis: `base` for all lanes, `base + lane * step`, or any vector of positions.
+/// A coordinate without base and vector stands for one that is not known yet.
+struct Coord {
+  mlir::Value base;
+  int64_t step = 0;
+  mlir::Value vector;
+  bool isUniform() const { return base && step == 0; }
+  bool isUnknown() const { return !base && !vector; }
+};
+using Coords = llvm::SmallVector<Coord, 4>;
+
+/// The number if `value` is a constant.
+std::optional<int64_t> constantOf(mlir::Value value);
+
+class Lowering {
+public:
+  Lowering(mlir::ModuleOp source, mlir::ModuleOp target, int vectorBytes);
+  /// Lowers every function that has a body. False after an error was emitted.
+  bool run();
+
+  // --- lower_module.cpp: functions, arguments, errors ---------------------------------------------
+  void lowerFunction(mlir::func::FuncOp function);
+  void fail(mlir::Operation *op, const llvm::Twine &message);
+  mlir::Value index(int64_t value) const { return e.index(value); }
+  /// The block that leaves the present function; made on demand.
+  mlir::Block *exitBlock();
+  mlir::Value textConstant(llvm::StringRef text);
+  /// A PtlValue[n] on the stack with scalars, texts (string attributes) and arrays.
+  void emitFailure(mlir::Location loc, int32_t status, llvm::StringRef message,
+                   mlir::ValueRange values);
+  mlir::Value valueArray(llvm::StringRef text, mlir::ValueRange values);
+  mlir::Value arrayDescriptor(const View &view);
+
+  // --- lower_value.cpp: pending and materialised values -------------------------------------------
+  void define(mlir::Operation *op);
+  Values extentsOf(mlir::Value array);
+  mlir::Value lengthOf(mlir::Value array, int64_t axis) { return extentsOf(array)[axis]; }
+  /// The view of a materialised value, or of a part, reordering … of one.
+  std::optional<View> viewOf(mlir::Value array);
+  View materialise(mlir::Value array);
+  /// A view in any case, by materialising when needed.
+  View requireView(mlir::Value array);
+  View allocate(mlir::Type element, const Values &extents);
+  /// Makes sure that `elementAt` of the value needs no producer: materialises what is inside it.
+  void prepare(mlir::Value array, bool repeated = false);
+  void prepareOperands(mlir::Operation *op);
+  /// Writes all elements of the value to `dest`.
+  void evaluateInto(mlir::Value array, const View &dest);
+  void produce(mlir::Operation *op, llvm::ArrayRef<View> dests);
+  bool hasProducer(mlir::Operation *op);
+  mlir::Value scalarOf(mlir::Value value);
+  bool isScalar(mlir::Value value) const { return !mlir::isa<ir::ArrayType, ir::RefType>(value.getType()); }
+
+  /// The register value at a position: a vector if a coordinate varies by lane, else a scalar.
+  mlir::Value elementAt(mlir::Value value, const Coords &at);
+  mlir::Value elementOfOp(mlir::Operation *op, unsigned result, const Coords &at);
+  /// Emits, and remembers, the parts of an element that do not depend on the unknown coordinates.
+  void hoist(mlir::Value value, const Coords &at);
+  mlir::Value loadAt(const View &view, const Coords &at);
+  void storeAt(const View &view, const Coords &at, mlir::Value value);
+
+  // --- loops --------------------------------------------------------------------------------------
+  using AtPosition = llvm::function_ref<void(Coords &)>;
+  /// Loops over all positions of `axes` of `extents`, in order; fills these coordinates.
+  void forAxes(const Values &extents, llvm::ArrayRef<int64_t> axes, Coords &at, AtPosition body);
+  /// Vectors along `axis`: `body` runs with lanes and, where needed, a mask in force.
+  void forLanes(const Values &extents, int64_t axis, Coords &at, int64_t cost, AtPosition body);
+  /// Loops over all positions, the last axis that is not 1 by vectors; `hoisted` is prepared outside
+  /// of the inner loop.
+  void forAll(const Values &extents, int64_t cost, mlir::ValueRange hoisted, AtPosition body);
+  int64_t innerAxis(const Values &extents) const;
+  /// Remembered elements and views are forgotten at the end of the scope they are emitted in.
+  class Scope {
+  public:
+    explicit Scope(Lowering &lowering) : lowering_(lowering), size_(lowering.undo_.size()) {}
+    ~Scope() { lowering_.unwind(size_); }
+
+  private:
+    Lowering &lowering_;
+    size_t size_;
+  };
+  void unwind(size_t size);
+  int64_t lanes() const { return lanes_; }
+  mlir::Value mask() const { return mask_; }
+  /// `value` as it is combined with vectors: splat if needed.
+  mlir::Value toLanes(mlir::Value scalar);
+  mlir::Value positionVector(const Coord &coord, mlir::Type scalar);
+  Coord shifted(const Coord &coord, mlir::Value offset);
+  Coord scaled(const Coord &coord, mlir::Value factor);
+  mlir::Value memoAdd(mlir::Value x, mlir::Value y);
+  mlir::Value memoMul(mlir::Value x, mlir::Value y);
+
+  // --- lower_elementwise.cpp ----------------------------------------------------------------------
+  static bool isElementwise(mlir::Operation *op);
+  static int64_t costOfOp(mlir::Operation *op);
+  mlir::Value combine(mlir::Operation *op, mlir::ValueRange operands);
+  Coords broadcastCoords(mlir::Value operand, const Coords &at);
+
+  // --- lower_shape.cpp ----------------------------------------------------------------------------
+  /// The view of the op's result if its source is one; null if the op is no view of anything.
+  std::optional<View> viewOfOp(mlir::Operation *op);
+  mlir::Value shapeElement(mlir::Operation *op, unsigned result, const Coords &at, bool &handled);
+  /// Operand and coordinates that an element of a pure reordering comes from.
+  std::optional<std::pair<mlir::Value, Coords>> sourceOf(mlir::Operation *op, unsigned result,
+                                                         const Coords &at);
+  View boxView(const View &base, mlir::ValueRange offsets, mlir::ValueRange lengths,
+               mlir::ValueRange steps, llvm::ArrayRef<int64_t> dropped);
+  mlir::Value boxElementOutside(mlir::Operation *op, const View &base, mlir::ValueRange offsets,
+                                mlir::ValueRange steps, llvm::ArrayRef<int64_t> dropped,
+                                mlir::Value outside, const Coords &at);
+  bool produceShape(mlir::Operation *op, llvm::ArrayRef<View> dests);
+  void lowerStore(ir::StoreOp op);
+  void storeBox(mlir::Value value, const View &box, mlir::Value indexArray, int64_t indexAxis,
+                const View &base, llvm::StringRef atomic);
+  View broadcastView(View view, const Values &extents);
+
+  // --- lower_reduction.cpp, lower_product.cpp, lower_sort.cpp, lower_gather.cpp -------------------
+  bool produceReduction(mlir::Operation *op, const View &dest);
+  bool produceScan(mlir::Operation *op, const View &dest);
+  bool produceProduct(mlir::Operation *op, const View &dest, bool accumulate);
+  bool produceSort(mlir::Operation *op, llvm::ArrayRef<View> dests);
+  bool produceScatter(mlir::Operation *op, const View &dest);
+  mlir::Value gatherElement(mlir::Operation *op, const Coords &at);
+  mlir::Value randomElement(mlir::Operation *op, const Coords &at);
+  /// A producer whose result is a scalar.
+  mlir::Value scalarResult(mlir::Operation *op);
+  bool isProductInto(mlir::Operation *op, mlir::Value &base, mlir::Operation *&product);
+
+  // --- lower_control.cpp --------------------------------------------------------------------------
+  void lowerBlock(mlir::Block &block);
+  void lowerOp(mlir::Operation *op);
+  void lowerFor(mlir::scf::ForOp op);
+  void lowerIf(mlir::scf::IfOp op);
+  void lowerWhile(mlir::scf::WhileOp op);
+  void lowerParallel(ir::ParallelOp op);
+  void lowerGrid(ir::ParallelOp op, mlir::Value linear, mlir::ValueRange counts);
+  void lowerCheck(ir::CheckOp op);
+  void lowerScalarOp(mlir::Operation *op);
+  /// Memory for what a region carries, filled with the initial value.
+  View carriedBuffer(mlir::Value initial);
+  void yieldInto(mlir::ValueRange values, mlir::ValueRange arguments,
+                 llvm::ArrayRef<std::optional<View>> buffers, Values &scalars);
+  bool updatesInPlace(mlir::Value argument, mlir::Value next, mlir::ValueRange yielded);
+  void withScratchScope(llvm::function_ref<void()> body);
+
+  Emit e;
+  mlir::OpBuilder builder;
+  mlir::ModuleOp source, target;
+  int vectorBytes;
+  mlir::Value context;   ///< the runtime's context in the present function
+  mlir::func::FuncOp function;
+  bool inBody = false;   ///< inside the body of a parallel loop
+  int64_t maxLanes;      ///< lanes of a vector of 32-bit elements
+
+  void bindScalar(mlir::Value key, mlir::Value value);
+  void bindView(mlir::Value key, const View &view);
+
+private:
+  using ElementKey = std::pair<void *, llvm::SmallVector<void *, 9>>;
+  static ElementKey keyOf(mlir::Value value, const Coords &at, mlir::Value mask);
+  void defineExtents(mlir::Operation *op);
+  bool mustEvaluateNow(mlir::Operation *op);
+  int64_t cost(mlir::Value value);
+  void remember(std::function<void()> undo) { undo_.push_back(std::move(undo)); }
+
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars_;
+  llvm::DenseMap<mlir::Value, View> views_;
+  llvm::DenseMap<mlir::Value, Values> extents_;
+  llvm::DenseMap<mlir::Value, int64_t> costs_;
+  std::map<ElementKey, mlir::Value> elements_;
+  std::map<std::tuple<void *, void *, int>, mlir::Value> memo_;
+  llvm::StringMap<mlir::LLVM::GlobalOp> texts_;
+  std::vector<std::function<void()>> undo_;
+  int64_t lanes_ = 0;
+  mlir::Value mask_;
+  bool hoisting_ = false;
+  bool usedScratch_ = false;
+  bool failed_ = false;
+  mlir::Block *exit_ = nullptr;
+  unsigned bodies_ = 0;
+};
+
+} // namespace ptl::cpu
