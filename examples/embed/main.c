@@ -1,6 +1,6 @@
 /* Calls a library compiled from PTL from C:
  *
- *     ptlc build examples/softmax.ptl -D softmax_rows.C=100 -o libsoftmax.so
+ *     ptlc build examples/02_softmax.ptl -D softmax_rows.C=100 -o libsoftmax.so
  *     cc examples/embed/main.c -I runtime/include -L build/lib -lptl_rt -lm -o embed
  *     ./embed ./libsoftmax.so
  */

@@ -1,9 +1,9 @@
 """Calls the library that main.c calls, from Python:
 
-    ptlc build examples/softmax.ptl -D softmax_rows.C=100 -o libsoftmax.so
+    ptlc build examples/02_softmax.ptl -D softmax_rows.C=100 -o libsoftmax.so
     PYTHONPATH=runtime/python python3 examples/embed/main.py ./libsoftmax.so
 
-Given `examples/softmax.ptl` instead, the module compiles it, once per content and static value.
+Given `examples/02_softmax.ptl` instead, the module compiles it, once per content and static value.
 """
 
 import sys

@@ -18,7 +18,7 @@ def main() -> None:
 
         environment = dict(os.environ, PYTHONPATH=str(ROOT / "runtime/python"), PTLC=ptlc, PTL_CACHE=folder)
         library, program = f"{folder}/libsoftmax.so", f"{folder}/embed"
-        source = ROOT / "examples/softmax.ptl"
+        source = ROOT / "examples/02_softmax.ptl"
         run(ptlc, "build", source, "-D", "softmax_rows.C=100", "-o", library)
         run(compiler, "-std=c11", ROOT / "examples/embed/main.c", f"-I{ROOT}/runtime/include", f"-L{libraries}",
             f"-Wl,-rpath,{libraries}", "-lptl_rt", "-lm", "-o", program)

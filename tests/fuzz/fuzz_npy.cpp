@@ -5,12 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#ifdef PTL_FUZZ_REPLAY
-#include <cstdio>
-#include <fstream>
-#include <iterator>
-#endif
-
 namespace {
 
 void roundTrip(const ptl::rt::OwnedArray &array) {
@@ -39,15 +33,3 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       roundTrip(array);
   return 0;
 }
-
-#ifdef PTL_FUZZ_REPLAY
-int main(int argc, char **argv) {
-  for (int i = 1; i < argc; ++i) {
-    std::ifstream file(argv[i], std::ios::binary);
-    std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t *>(content.data()), content.size());
-  }
-  std::printf("%d inputs\n", argc - 1);
-  return argc > 1 ? 0 : 1;
-}
-#endif
