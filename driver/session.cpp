@@ -51,6 +51,9 @@ CheckOptions Session::checkOptions() const {
   check.stdPath = standardLibraryFolder();
   for (const std::string &define : options_.values(OptionId::Define)) {
     size_t equals = define.find('=');
+    // `-D entry.C=512,1024` chooses variants; the checker has no use for it.
+    if (define.substr(0, equals).find('.') != define.npos)
+      continue;
     int64_t value = 1;
     if (equals != define.npos)
       std::from_chars(define.data() + equals + 1, define.data() + define.size(), value);
@@ -205,6 +208,8 @@ std::string executableFolder() {
 }
 
 std::string standardLibraryFolder() {
+  if (const char *chosen = std::getenv("PTL_STD"))
+    return chosen;
   // Installed beside the executable, or the source tree around the build folder.
   for (const char *place : {"../share/ptl/std", "../../std"}) {
     std::string folder = executableFolder() + place;

@@ -74,7 +74,8 @@ ExitCode usageError(const std::string &message);
 /// Folder of the running executable, with a final slash.
 std::string executableFolder();
 
-/// Folder of the standard library's sources, empty if there is none.
+/// Folder of the standard library's sources (PTL_STD, else found from the executable), empty if
+/// there is none.
 std::string standardLibraryFolder();
 
 } // namespace ptl

@@ -41,7 +41,7 @@ class Tools:
 
     def run(self, *arguments, cwd=None, stdin="", env=None, binary="ptlc") -> Outcome:
         """Runs `ptlc` (or another program of ours). Colours are off, messages are not translated."""
-        environment = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", **(env or {})}
+        environment = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "PTL_STD": str(ROOT / "std"), **(env or {})}
         try:
             done = subprocess.run(
                 [str(self.path(binary)), *map(str, arguments)],

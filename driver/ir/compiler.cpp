@@ -1,0 +1,199 @@
+#include "driver/ir/compiler.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "codegen/cpu/lowering.h"
+#include "codegen/cpu/to_llvm.h"
+#include "codegen/machines/machine.h"
+#include "driver/output.h"
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/pipeline.h"
+#include "runtime/kernel_abi.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <sys/stat.h>
+
+namespace ptl {
+
+CompilerOptions compilerOptions(const Options &options) {
+  CompilerOptions compiler;
+  compiler.level = static_cast<int>(options.number(OptionId::Optimize).value_or(2));
+  compiler.unchecked = options.has(OptionId::Unchecked);
+  compiler.verifyEach = options.has(OptionId::VerifyEach);
+  compiler.timePasses = options.has(OptionId::TimePasses);
+  compiler.dumpFolder = options.value(OptionId::DumpPhases);
+  return compiler;
+}
+
+static std::unique_ptr<mlir::MLIRContext> makeContext() {
+  mlir::DialectRegistry registry;
+  cpu::registerCpuDialects(registry);
+  registry.insert<ir::PtlDialect>();
+  // Entries are small; the caller's threads are better spent on several of them.
+  auto context =
+      std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+Compiler::Compiler(const CheckedProgram &program, const SourceManager &sources,
+                   CompilerOptions options, DiagnosticSink &sink)
+    : program_(program), sources_(sources), options_(std::move(options)), sink_(sink),
+      context_(makeContext()) {
+  context_->getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      messages_ += (messages_.empty() ? "" : "; ") + diagnostic.str();
+  });
+}
+
+Compiler::~Compiler() = default;
+
+void Compiler::internalError(const std::string &stage, const std::string &message) {
+  internalError_ = true;
+  sink_.report(DiagId::CompilerFault, kNoSpan,
+               {stage, message.empty() ? "no reason given" : message});
+}
+
+/// Runs a stage. If it gives nothing although no error was reported, the fault is the compiler's.
+template <typename Phase> auto Compiler::collecting(const std::string &stage, Phase phase) {
+  messages_.clear();
+  size_t errors = sink_.errorCount();
+  auto result = phase();
+  if (!result && sink_.errorCount() == errors)
+    internalError(stage, messages_);
+  return result;
+}
+
+void Compiler::dump(const std::string &phase, const std::string &text) {
+  if (options_.dumpFolder.empty())
+    return;
+  ::mkdir(options_.dumpFolder.c_str(), 0777);
+  char name[32];
+  std::snprintf(name, sizeof name, "/%02u-", dumps_++);
+  std::string reason, path = options_.dumpFolder + name + phase;
+  if (!writeOutput(path, text, &reason))
+    sink_.report(DiagId::CannotWriteFile, kNoSpan, {path, reason});
+}
+
+template <typename Module> static std::string textOf(Module &&module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out);
+  return text;
+}
+
+static std::string textOf(llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return text;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &binding,
+                                                  const std::string &symbol) {
+  auto module = collecting("build", [&] {
+    auto built = ir::buildIr(*context_, program_, sources_, binding, symbol, sink_);
+    if (built && mlir::failed(mlir::verify(*built)))
+      built = nullptr;
+    return built;
+  });
+  if (module)
+    dump("tensor.mlir", textOf(*module));
+  return module;
+}
+
+static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
+  ir::PipelineOptions pipeline;
+  pipeline.verifyEach = options.verifyEach;
+  pipeline.timePasses = options.timePasses;
+  if (std::optional<Machine> machine = findMachine("cpu"); machine && machine->tiling) {
+    pipeline.productM = machine->tiling->productM;
+    pipeline.productN = machine->tiling->productN;
+    pipeline.tileBytes = machine->tiling->rowBytes;
+  }
+  return pipeline;
+}
+
+bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
+  return collecting("passes", [&] {
+    ir::PipelineOptions pipeline = pipelineOptions(options_);
+    pipeline.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {
+      if (!options_.dumpFolder.empty())
+        dump(phase + ".mlir", textOf(done));
+      if (onPhase)
+        onPhase(phase, done);
+    };
+    return mlir::succeeded(ir::runTilePipeline(module, pipeline));
+  });
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Compiler::vectorise(mlir::ModuleOp module) {
+  return collecting("vectorise", [&]() -> mlir::OwningOpRef<mlir::ModuleOp> {
+    mlir::OwningOpRef<mlir::ModuleOp> target = mlir::ModuleOp::create(module.getLoc());
+    if (!cpu::Lowering(module, *target, options_.processor.vectorBytes).run() ||
+        (options_.verifyEach && mlir::failed(mlir::verify(*target))))
+      return nullptr;
+    dump("vector.mlir", textOf(*target));
+    return target;
+  });
+}
+
+LoweredEntry Compiler::lower(const ir::EntryBinding &binding, const std::string &symbol) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = build(binding, symbol);
+  if (!module || !tile(*module))
+    return {};
+  mlir::OwningOpRef<mlir::ModuleOp> loops = vectorise(*module);
+  if (!loops)
+    return {};
+  LoweredEntry entry;
+  entry.context = std::make_unique<llvm::LLVMContext>();
+  entry.module = collecting("llvm", [&]() -> std::unique_ptr<llvm::Module> {
+    if (llvm::Error error = cpu::lowerToLlvmDialect(*loops)) {
+      messages_ += llvm::toString(std::move(error));
+      return nullptr;
+    }
+    auto translated = cpu::translateToLlvm(*loops, *entry.context);
+    auto machine = cpu::makeTargetMachine(options_.processor);
+    if (!translated || !machine) {
+      messages_ += llvm::toString(translated ? machine.takeError() : translated.takeError());
+      return nullptr;
+    }
+    cpu::optimise(**translated, **machine, options_.level);
+    return std::move(*translated);
+  });
+  if (entry.module)
+    dump("llvm.ll", textOf(*entry.module));
+  return entry;
+}
+
+/// What compiled code may call; it runs in this process, where these symbols are not exported.
+static cpu::JitCode::Symbols runtimeSymbols() {
+#define PTL_SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
+  return {PTL_SYMBOL(ptl_rt_parallel_for), PTL_SYMBOL(ptl_rt_thread_count),
+          PTL_SYMBOL(ptl_rt_thread_index), PTL_SYMBOL(ptl_rt_scratch),
+          PTL_SYMBOL(ptl_rt_scratch_mark), PTL_SYMBOL(ptl_rt_scratch_release),
+          PTL_SYMBOL(ptl_rt_alloc),        PTL_SYMBOL(ptl_rt_free),
+          PTL_SYMBOL(ptl_rt_fail),         PTL_SYMBOL(ptl_rt_status),
+          PTL_SYMBOL(ptl_rt_print)};
+#undef PTL_SYMBOL
+}
+
+std::optional<cpu::JitCode> Compiler::compile(const ir::EntryBinding &binding,
+                                              const std::string &symbol) {
+  LoweredEntry entry = lower(binding, symbol);
+  if (!entry.module)
+    return std::nullopt;
+  return collecting("native code", [&]() -> std::optional<cpu::JitCode> {
+    auto code = cpu::JitCode::create(std::move(entry.context), std::move(entry.module),
+                                     options_.processor, runtimeSymbols());
+    if (!code) {
+      messages_ += llvm::toString(code.takeError());
+      return std::nullopt;
+    }
+    return std::move(*code);
+  });
+}
+
+} // namespace ptl

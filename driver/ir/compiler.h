@@ -1,0 +1,77 @@
+// From a checked entry to native code, stage by stage: what `build`, `run`, `test` and `bench`
+// share.
+#pragma once
+
+#include "codegen/cpu/native.h"
+#include "driver/session.h"
+#include "ir/build/build_ir.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ptl {
+
+struct CompilerOptions {
+  int level = 2;           ///< `-O`
+  bool unchecked = false;  ///< no bounds checks
+  bool verifyEach = false; ///< run the verifier after every pass
+  bool timePasses = false; ///< print MLIR's times
+  std::string dumpFolder;  ///< numbered files of every phase; empty: none
+  cpu::Processor processor = cpu::Processor::host();
+};
+
+CompilerOptions compilerOptions(const Options &options);
+
+/// An entry on its way down; each stage replaces the one before.
+struct LoweredEntry {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+};
+
+/// Compiles entries of one program. Failures are reported to the sink; a failure without a message
+/// in the source is an internal error (E0808).
+class Compiler {
+public:
+  Compiler(const CheckedProgram &program, const SourceManager &sources, CompilerOptions options,
+           DiagnosticSink &sink);
+  ~Compiler();
+
+  const CompilerOptions &options() const { return options_; }
+
+  /// Tensor-level IR as built. Null after an error.
+  mlir::OwningOpRef<mlir::ModuleOp> build(const ir::EntryBinding &binding,
+                                          const std::string &symbol);
+  using OnPhase = std::function<void(const std::string &phase, mlir::ModuleOp module)>;
+  /// Runs the passes up to tile level, and `onPhase` after each phase; false after an error.
+  bool tile(mlir::ModuleOp module, const OnPhase &onPhase = {});
+  /// Tile level to loops and vectors. Null after an error.
+  mlir::OwningOpRef<mlir::ModuleOp> vectorise(mlir::ModuleOp module);
+  /// Optimised LLVM IR of an entry; no module after an error.
+  LoweredEntry lower(const ir::EntryBinding &binding, const std::string &symbol);
+  /// Code in this process.
+  std::optional<cpu::JitCode> compile(const ir::EntryBinding &binding, const std::string &symbol);
+
+  /// True if an error was the compiler's own.
+  bool hadInternalError() const { return internalError_; }
+
+private:
+  void internalError(const std::string &stage, const std::string &message);
+  void dump(const std::string &phase, const std::string &text);
+  template <typename Phase> auto collecting(const std::string &stage, Phase phase);
+
+  const CheckedProgram &program_;
+  const SourceManager &sources_;
+  CompilerOptions options_;
+  DiagnosticSink &sink_;
+  std::unique_ptr<mlir::MLIRContext> context_;
+  std::string messages_; ///< what MLIR said in the present stage
+  unsigned dumps_ = 0;
+  bool internalError_ = false;
+};
+
+} // namespace ptl

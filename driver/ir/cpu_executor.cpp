@@ -1,0 +1,103 @@
+#include "driver/ir/cpu_executor.h"
+
+#include "driver/ir/manifest.h"
+
+namespace ptl {
+
+CpuExecutor::CpuExecutor(const CheckedProgram &program, const SourceManager &sources,
+                         CompilerOptions options, DiagnosticSink &sink)
+    : program_(program), sources_(sources), compiler_(program, sources, std::move(options), sink) {}
+
+const rt::Entry &CpuExecutor::describe(const CallableDecl &decl) {
+  std::unique_ptr<rt::Manifest> &known = described_[&decl];
+  if (!known) {
+    std::string problem;
+    std::string text = emitManifest(program_, sources_, {{&decl, {}}}, false);
+    known =
+        std::make_unique<rt::Manifest>(rt::parseManifest(text, problem).value_or(rt::Manifest{}));
+    if (known->entries.empty())
+      known->entries.emplace_back();
+  }
+  return known->entries.front();
+}
+
+static ir::EntryBinding entryBinding(const CallableDecl &decl, const rt::Entry &entry,
+                                     const rt::Binding &binding) {
+  ir::EntryBinding result;
+  result.decl = &decl;
+  result.prefixRank = static_cast<uint32_t>(binding.leading.size());
+  for (const std::optional<int32_t> &elem : binding.elems)
+    result.elems.push_back(
+        elemKindByName(rt::elemName(elem.value_or(PTL_F32))).value_or(ElemKind::F32));
+  for (size_t i = 0; i < entry.dims.size(); ++i)
+    if (entry.dims[i].isStatic)
+      result.statics[entry.dims[i].name] = binding.dims[i].value_or(0);
+  return result;
+}
+
+const CpuExecutor::Variant *
+CpuExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
+                        const rt::Binding &binding,
+                        const std::map<std::string, int64_t> &tunables) {
+  std::string key = rt::describeWanted(entry, binding);
+  for (const auto &[name, value] : tunables)
+    key += " " + name + "=" + std::to_string(value);
+  std::unique_ptr<Variant> &variant = variants_[{&decl, key}];
+  if (variant)
+    return variant->code ? variant.get() : nullptr;
+  variant = std::make_unique<Variant>();
+  ir::EntryBinding wanted = entryBinding(decl, entry, binding);
+  wanted.tunables = tunables;
+  wanted.checked = !compiler_.options().unchecked;
+  const std::string symbol = "ptl_entry";
+  variant->code = compiler_.compile(wanted, symbol);
+  if (!variant->code)
+    return nullptr;
+  std::string text = emitManifest(
+      program_, sources_, {{&decl, {{symbol, wanted.statics, wanted.elems, wanted.prefixRank}}}},
+      !wanted.checked);
+  PtlLookup lookup = [](void *code, const char *name) {
+    return static_cast<cpu::JitCode *>(code)->lookup(name);
+  };
+  rt::openManifest(text.c_str(), lookup, &*variant->code, variant->library);
+  return variant.get();
+}
+
+CallResult CpuExecutor::call(const CallableDecl &decl, const rt::CallArguments &inputs,
+                             const std::map<std::string, int64_t> &tunables) {
+  CallResult result;
+  const rt::Entry &entry = describe(decl);
+  rt::Binding binding;
+  if ((result.failure = rt::bindInputs(entry, inputs, binding)))
+    return result;
+  for (int i = 0; i < entry.outputCount; ++i) {
+    rt::OutputShape shape;
+    if ((result.failure = rt::outputShape(entry, i, inputs, binding, shape)))
+      return result;
+    std::optional<rt::OwnedArray> array =
+        rt::OwnedArray::make(static_cast<PtlElem>(shape.elem), shape.extents);
+    if (!array) {
+      result.failure = {PTL_ERROR_MEMORY,
+                        "there is no memory for an output of `" + entry.name + "`", "", 0};
+      return result;
+    }
+    result.outputs.push_back(std::move(*array));
+  }
+  const Variant *variant = variantFor(decl, entry, binding, tunables);
+  if (!variant) {
+    result.compiled = false;
+    return result;
+  }
+  std::vector<PtlArray> views;
+  for (const rt::OwnedArray &output : result.outputs)
+    views.push_back(output.view());
+  std::vector<const PtlArray *> arrays(inputs.arrays.begin(), inputs.arrays.end());
+  for (const PtlArray &view : views)
+    arrays.push_back(&view);
+  std::string missing;
+  result.failure = rt::callEntry(variant->library.entries.front(),
+                                 {arrays, inputs.scalars, inputs.dims}, missing);
+  return result;
+}
+
+} // namespace ptl

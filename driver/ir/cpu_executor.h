@@ -1,0 +1,54 @@
+// Runs entries of a program as native code, compiled when they are first called with new static
+// values, element types or ranks.
+#pragma once
+
+#include "driver/ir/compiler.h"
+#include "runtime/library.h"
+#include "runtime/npy/owned_array.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// How one call ended.
+struct CallResult {
+  rt::Failure failure;  ///< why it stopped; none if it did not
+  bool compiled = true; ///< false: the entry could not be compiled, the sink says why
+  std::vector<rt::OwnedArray> outputs;
+};
+
+class CpuExecutor {
+public:
+  CpuExecutor(const CheckedProgram &program, const SourceManager &sources, CompilerOptions options,
+              DiagnosticSink &sink);
+
+  /// The entry as callers see it. Precondition: `entryProblem(decl)` is empty.
+  const rt::Entry &describe(const CallableDecl &decl);
+
+  /// Allocates the outputs and calls. `inputs.arrays` are the array parameters only.
+  CallResult call(const CallableDecl &decl, const rt::CallArguments &inputs,
+                  const std::map<std::string, int64_t> &tunables = {});
+
+  Compiler &compiler() { return compiler_; }
+
+private:
+  struct Variant {
+    std::optional<cpu::JitCode> code;
+    PtlLibrary library;
+  };
+
+  const Variant *variantFor(const CallableDecl &decl, const rt::Entry &entry,
+                            const rt::Binding &binding,
+                            const std::map<std::string, int64_t> &tunables);
+
+  const CheckedProgram &program_;
+  const SourceManager &sources_;
+  Compiler compiler_;
+  std::map<const CallableDecl *, std::unique_ptr<rt::Manifest>> described_;
+  std::map<std::pair<const CallableDecl *, std::string>, std::unique_ptr<Variant>> variants_;
+};
+
+} // namespace ptl
