@@ -145,7 +145,7 @@ static bool readersStayInPlace(Lowering &l, Value value, Operation *yield, unsig
       continue;
     auto from = cast<ir::ArrayType>(value.getType());
     auto to = cast<ir::ArrayType>(user->getResult(0).getType());
-    if (!Lowering::isElementwise(user) || from.getRank() != to.getRank())
+    if (!(Lowering::isElementwise(user) || isa<ir::CastOp>(user)) || from.getRank() != to.getRank())
       return false;
     for (auto [x, y] : llvm::zip(from.getExtents(), to.getExtents()))
       if (x.isOne() && !y.isOne())
@@ -154,6 +154,10 @@ static bool readersStayInPlace(Lowering &l, Value value, Operation *yield, unsig
       return false;
   }
   return true;
+}
+
+static bool viewOfSource(Operation *op) {
+  return isa<ir::LoadOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::TransposeOp, ir::BroadcastOp>(op);
 }
 
 void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange arguments,
@@ -166,16 +170,17 @@ void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange argumen
       scalars.push_back(scalarOf(values[k]));
       continue;
     }
-    if (values[k] == arguments[k])
+    auto view = viewOf(values[k]);
+    if (view && view->data == buffers[k]->data)
       continue;
-    bool pending = !viewOf(values[k]);
-    if (pending && readersStayInPlace(*this, arguments[k], yield, firstOperand + k)) {
+    if (!view && !arguments.empty() && readersStayInPlace(*this, arguments[k], yield, firstOperand + k)) {
       inPlace.push_back(k);
       continue;
     }
+    // A part of something else may be changed by the copies below.
     Operation *op = values[k].getDefiningOp();
-    bool ownStorage = op && isMaterialised(values[k]) && hasOwnStorage(values[k]);
-    View from = ownStorage ? *viewOf(values[k]) : carriedBuffer(values[k]);
+    bool ownStorage = view && op && !viewOfSource(op);
+    View from = ownStorage ? *view : carriedBuffer(values[k]);
     copies.push_back({from, *buffers[k]});
   }
   for (size_t k : inPlace)
@@ -329,8 +334,10 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     withScratchScope([&] {
       lowerBlock(*after);
       Operation *yield = after->getTerminator();
-      // The arguments of the two regions differ; a value handed through is copied.
-      yieldInto(yield, yield->getOperands(), before->getArguments(), buffers, scalars);
+      // Only where the first region hands everything through do its buffers have one name inside.
+      bool same = condition.getArgs() == ValueRange(before->getArguments());
+      ValueRange names = same ? ValueRange(after->getArguments()) : ValueRange();
+      yieldInto(yield, yield->getOperands(), names, buffers, scalars);
     });
   }
   e.b.create<cf::BranchOp>(e.loc, header, SmallVector<Value>(scalars.begin(), scalars.end()));

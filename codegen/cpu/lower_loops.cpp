@@ -89,6 +89,14 @@ Value Lowering::toLanes(Value scalar) {
   return e.splat(scalar, VectorType::get({lanes_}, scalar.getType()));
 }
 
+void Lowering::withLanes(int64_t lanes, Value mask, llvm::function_ref<void()> body) {
+  int64_t outerLanes = std::exchange(lanes_, lanes);
+  Value outerMask = std::exchange(mask_, mask);
+  body();
+  lanes_ = outerLanes;
+  mask_ = outerMask;
+}
+
 namespace {
 /// An address: `pointer` for all lanes, or consecutive elements from it, or `offsets` per lane.
 struct Place {
@@ -178,12 +186,8 @@ void Lowering::forLanes(const Values &extents, int64_t axis, Coords &at, int64_t
   auto number = constantOf(length);
   auto run = [&](Value start, Value mask) {
     Scope scope(*this);
-    int64_t outerLanes = std::exchange(lanes_, maxLanes);
-    Value outerMask = std::exchange(mask_, mask);
     at[axis] = Coord{start, 1, {}};
-    body(at);
-    lanes_ = outerLanes;
-    mask_ = outerMask;
+    withLanes(maxLanes, mask, [&] { body(at); });
   };
   auto maskFrom = [&](Value start) { return laneMask(e, e.sub(length, start), maxLanes); };
   if (number && *number < maxLanes)

@@ -35,8 +35,6 @@ View Lowering::broadcastView(View view, const Values &extents) {
   return result;
 }
 
-static View dropViewAxes(View view, ValueRange) { return view; }
-
 std::optional<View> Lowering::viewOfOp(Operation *op) {
   if (auto load = dyn_cast<ir::LoadOp>(op)) {
     if (load.getOutside())
@@ -72,7 +70,7 @@ std::optional<View> Lowering::viewOfOp(Operation *op) {
   }
   if (isa<ir::BroadcastOp>(op))
     return broadcastView(*base, extentsOf(op->getResult(0)));
-  return dropViewAxes(*base, {});
+  return base;
 }
 
 // --- reorderings of pending values ----------------------------------------------------------------
@@ -290,6 +288,14 @@ static View partOf(Lowering &l, const View &view, int64_t axis, Value start, Val
   return part;
 }
 
+// The attribute counts axes of the base; the box lacks the dropped ones.
+static int64_t boxAxis(std::optional<uint64_t> axis, ArrayRef<int64_t> dropped) {
+  if (!axis)
+    return -1;
+  auto number = static_cast<int64_t>(*axis);
+  return number - llvm::count_if(dropped, [&](int64_t d) { return d < number; });
+}
+
 static void producePad(Lowering &l, ir::PadOp op, const View &dest) {
   Value fill = l.scalarOf(op.getValue());
   l.forAll(dest.extents, 1, {}, [&](Coords &at) { l.storeAt(dest, at, fill); });
@@ -329,7 +335,7 @@ bool Lowering::produceShape(Operation *op, ArrayRef<View> dests) {
     View box = boxView(dest, insert.getOffsets(), insert.getLengths(), insert.getSteps(),
                        insert.getDropped());
     storeBox(insert.getValue(), box, insert.getIndex(),
-             insert.getIndexAxis() ? static_cast<int64_t>(*insert.getIndexAxis()) : -1, dest, "");
+             boxAxis(insert.getIndexAxis(), insert.getDropped()), "");
     return true;
   }
   return false;
@@ -394,7 +400,7 @@ static bool fills(Value value, int64_t rank, const Values &valueExtents, const V
 }
 
 void Lowering::storeBox(Value value, const View &box, Value indexArray, int64_t indexAxis,
-                        const View &base, StringRef atomic) {
+                        StringRef atomic) {
   if (atomic.empty() && !indexArray && !isScalar(value) &&
       fills(value, box.rank(), extentsOf(value), box.extents))
     return evaluateInto(value, box);
@@ -430,14 +436,8 @@ void Lowering::storeBox(Value value, const View &box, Value indexArray, int64_t 
 void Lowering::lowerStore(ir::StoreOp op) {
   View base = *viewOf(op.getRef());
   View box = boxView(base, op.getOffsets(), op.getLengths(), op.getSteps(), op.getDropped());
-  int64_t axis = -1;
-  if (op.getIndexAxis()) {
-    // The attribute counts axes of the base; the box lacks the dropped ones.
-    axis = static_cast<int64_t>(*op.getIndexAxis());
-    for (int64_t dropped : op.getDropped())
-      axis -= dropped < static_cast<int64_t>(*op.getIndexAxis());
-  }
-  storeBox(op.getValue(), box, op.getIndex(), axis, base, op.getAtomic().value_or(""));
+  storeBox(op.getValue(), box, op.getIndex(), boxAxis(op.getIndexAxis(), op.getDropped()),
+           op.getAtomic().value_or(""));
 }
 
 } // namespace ptl::cpu

@@ -235,25 +235,48 @@ View Lowering::requireView(Value array) {
   return materialise(array);
 }
 
-View Lowering::allocate(Type element, const Values &extents) {
-  Value bytes = index(storageBytes(element));
-  View view{element, {}, extents, Values(extents.size())};
+View Lowering::denseView(Type element, Value data, const Values &extents) {
+  View view{element, data, extents, Values(extents.size())};
   Value stride = index(1);
   for (int64_t axis = view.rank() - 1; axis >= 0; --axis) {
     view.strides[axis] = stride;
     stride = e.mul(stride, extents[axis]);
   }
-  // Strides of an empty array may be anything.
-  view.data = emitScratch(e, context, e.mul(stride, bytes));
-  usedScratch_ = true;
-  Value null = e.b.create<LLVM::ZeroOp>(e.loc, view.data.getType());
-  Value ok = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, view.data, null);
-  Block *next = e.b.createBlock(e.b.getInsertionBlock()->getParent(),
-                                std::next(Region::iterator(e.b.getInsertionBlock())));
-  e.b.setInsertionPointToEnd(&*std::prev(Region::iterator(next)));
-  e.b.create<cf::CondBranchOp>(e.loc, ok, next, exitBlock());
-  e.b.setInsertionPointToEnd(next);
   return view;
+}
+
+static Value byteCount(Lowering &l, Type element, const Values &extents) {
+  Value bytes = l.index(storageBytes(element));
+  for (Value extent : extents)
+    bytes = l.e.mul(bytes, extent);
+  return bytes;
+}
+
+void Lowering::leaveUnless(Value condition) {
+  Block *current = e.b.getInsertionBlock();
+  Block *next = e.b.createBlock(current->getParent(), std::next(Region::iterator(current)));
+  e.b.setInsertionPointToEnd(current);
+  e.b.create<cf::CondBranchOp>(e.loc, condition, next, exitBlock());
+  e.b.setInsertionPointToEnd(next);
+}
+
+static Value isNotNull(const Emit &e, Value pointer) {
+  Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointer.getType());
+  return e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, pointer, null);
+}
+
+View Lowering::allocate(Type element, const Values &extents) {
+  Value data = emitScratch(e, context, byteCount(*this, element, extents));
+  usedScratch_ = true;
+  leaveUnless(isNotNull(e, data));
+  return denseView(element, data, extents);
+}
+
+View Lowering::allocateShared(Type element, const Values &extents) {
+  Value bytes = e.indexCast(byteCount(*this, element, extents), e.b.getI64Type());
+  Value data = e.call("ptl_rt_alloc", pointerType(e.b.getContext()), {context, bytes});
+  leaveUnless(isNotNull(e, data));
+  return denseView(element, data, extents);
 }
 
 View Lowering::materialise(Value array) {
@@ -275,6 +298,8 @@ View Lowering::materialise(Value array) {
 void Lowering::prepare(Value array, bool repeated) {
   if (isScalar(array) || viewOf(array))
     return;
+  if (auto cast = array.getDefiningOp<ir::CastOp>())
+    return prepare(cast.getSource(), repeated || !array.hasOneUse());
   Operation *op = array.getDefiningOp();
   if (!op)
     return;
@@ -314,6 +339,8 @@ void Lowering::evaluateInto(Value array, const View &dest) {
     forAll(dest.extents, 1, {}, [&](Coords &at) { storeAt(dest, at, loadAt(*view, at)); });
     return;
   }
+  if (auto cast = array.getDefiningOp<ir::CastOp>())
+    return evaluateInto(cast.getSource(), dest);
   Operation *op = array.getDefiningOp();
   Value base;
   Operation *product = nullptr;

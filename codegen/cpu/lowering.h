@@ -11,9 +11,16 @@
 #include "codegen/cpu/native.h"
 
 #include "ir/dialect/ptl_dialect.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 
+#include <functional>
 #include <map>
+#include <optional>
 
 namespace ptl::cpu {
 
@@ -69,7 +76,12 @@ public:
   View materialise(mlir::Value array);
   /// A view in any case, by materialising when needed.
   View requireView(mlir::Value array);
+  /// Dense scratch of the present thread, or memory that all threads share.
   View allocate(mlir::Type element, const Values &extents);
+  View allocateShared(mlir::Type element, const Values &extents);
+  View denseView(mlir::Type element, mlir::Value data, const Values &extents);
+  bool isMaterialised(mlir::Value value) const { return views_.count(value); }
+  int64_t cost(mlir::Value value);
   /// Makes sure that `elementAt` of the value needs no producer: materialises what is inside it.
   void prepare(mlir::Value array, bool repeated = false);
   void prepareOperands(mlir::Operation *op);
@@ -113,6 +125,8 @@ public:
   mlir::Value mask() const { return mask_; }
   /// `value` as it is combined with vectors: splat if needed.
   mlir::Value toLanes(mlir::Value scalar);
+  /// Runs `body` with these lanes (0: scalars) and mask in force.
+  void withLanes(int64_t lanes, mlir::Value mask, llvm::function_ref<void()> body);
   mlir::Value positionVector(const Coord &coord, mlir::Type scalar);
   Coord shifted(const Coord &coord, mlir::Value offset);
   Coord scaled(const Coord &coord, mlir::Value factor);
@@ -140,7 +154,7 @@ public:
   bool produceShape(mlir::Operation *op, llvm::ArrayRef<View> dests);
   void lowerStore(ir::StoreOp op);
   void storeBox(mlir::Value value, const View &box, mlir::Value indexArray, int64_t indexAxis,
-                const View &base, llvm::StringRef atomic);
+                llvm::StringRef atomic);
   View broadcastView(View view, const Values &extents);
 
   // --- lower_reduction.cpp, lower_product.cpp, lower_sort.cpp, lower_gather.cpp -------------------
@@ -162,14 +176,19 @@ public:
   void lowerIf(mlir::scf::IfOp op);
   void lowerWhile(mlir::scf::WhileOp op);
   void lowerParallel(ir::ParallelOp op);
-  void lowerGrid(ir::ParallelOp op, mlir::Value linear, mlir::ValueRange counts);
+  void lowerGridInPlace(ir::ParallelOp op);
+  void lowerPoint(ir::ParallelOp op, mlir::Value linear, llvm::ArrayRef<mlir::Value> counts);
+  mlir::func::FuncOp bodyFunction(ir::ParallelOp op, llvm::ArrayRef<mlir::Value> counts);
+  /// Hands values of the present function that `body` uses over by way of memory; gives its address.
+  mlir::Value captureInto(mlir::func::FuncOp body);
   void lowerCheck(ir::CheckOp op);
   void lowerScalarOp(mlir::Operation *op);
   /// Memory for what a region carries, filled with the initial value.
   View carriedBuffer(mlir::Value initial);
-  void yieldInto(mlir::ValueRange values, mlir::ValueRange arguments,
+  /// Moves what a region yields to the memory of what it carries; `arguments` are the region's names
+  /// of the carried values. Gives the scalars among them.
+  void yieldInto(mlir::Operation *yield, mlir::ValueRange values, mlir::ValueRange arguments,
                  llvm::ArrayRef<std::optional<View>> buffers, Values &scalars);
-  bool updatesInPlace(mlir::Value argument, mlir::Value next, mlir::ValueRange yielded);
   void withScratchScope(llvm::function_ref<void()> body);
 
   Emit e;
@@ -189,7 +208,7 @@ private:
   static ElementKey keyOf(mlir::Value value, const Coords &at, mlir::Value mask);
   void defineExtents(mlir::Operation *op);
   bool mustEvaluateNow(mlir::Operation *op);
-  int64_t cost(mlir::Value value);
+  void leaveUnless(mlir::Value condition);
   void remember(std::function<void()> undo) { undo_.push_back(std::move(undo)); }
 
   llvm::DenseMap<mlir::Value, mlir::Value> scalars_;
@@ -208,5 +227,8 @@ private:
   mlir::Block *exit_ = nullptr;
   unsigned bodies_ = 0;
 };
+
+/// Word `counter` (i64) of the Philox stream `seed` (i64), as i32.
+mlir::Value emitPhilox(const Emit &e, mlir::Value counter, mlir::Value seed);
 
 } // namespace ptl::cpu

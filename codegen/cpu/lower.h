@@ -1,0 +1,31 @@
+// The CPU target's way in: tile-level `ptl` to native code.
+#pragma once
+
+#include "codegen/cpu/native.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace ptl::cpu {
+
+/// Lowers every function of a tile-level `ptl` module to func, cf, arith, math, vector and llvm. A
+/// function `f` becomes an entry of the runtime (`PtlEntryFn` of runtime/kernel_abi.h) of the same
+/// name. Null after reporting to MLIR's diagnostic handler.
+mlir::OwningOpRef<mlir::ModuleOp> lowerToBlocks(mlir::ModuleOp source, const Processor &processor);
+
+/// LLVM IR together with the context it lives in.
+struct LlvmModule {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+};
+
+/// From tile level to optimised LLVM IR. `source` is left as it is.
+llvm::Expected<LlvmModule> compileToLlvm(mlir::ModuleOp source, const Processor &processor,
+                                         int optimisation = 2);
+
+/// From tile level to native code in this process. Calls of the runtime resolve to `runtime` (see
+/// `runtimeSymbols`), others to the process.
+llvm::Expected<JitCode> compileInProcess(mlir::ModuleOp source, const Processor &processor,
+                                         const JitCode::Symbols &runtime, int optimisation = 2);
+
+} // namespace ptl::cpu
