@@ -72,7 +72,7 @@ static std::optional<ConstValue> constantOf(Context &ctx, NodeId node) {
   return evalConst(ctx, node);
 }
 
-Operand checkOperand(Context &ctx, NodeId node) {
+Operand checkOperand(Context &ctx, NodeId node, const Type *expected) {
   Operand operand;
   operand.node = node;
   operand.span = node == kNoNode ? kNoSpan : ctx.span(node);
@@ -85,7 +85,7 @@ Operand checkOperand(Context &ctx, NodeId node) {
     note(ctx, node, operand.expr);
     return operand;
   }
-  operand.expr = checkExpr(ctx, node);
+  operand.expr = checkExpr(ctx, node, expected);
   return operand;
 }
 

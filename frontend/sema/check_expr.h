@@ -89,7 +89,8 @@ struct Operand {
   bool isIntScalar() const { return expr && expr->type->isInt(); }
 };
 
-Operand checkOperand(Context &ctx, NodeId node);
+/// `expected` is a hint for constants within the operand; an untyped constant stays untyped.
+Operand checkOperand(Context &ctx, NodeId node, const Type *expected = nullptr);
 /// The operand with an element type: constants take it, `int` scalars convert to integers. The types must agree
 /// already otherwise.
 Expr *operandAs(Context &ctx, const Operand &operand, Elem elem);
@@ -163,6 +164,7 @@ struct OpCall {
   std::vector<bool> given;        ///< parallel to `values`: false where an optional one is left out
   std::optional<Elem> named;      ///< `elem` of the signature
   const Type *arrayArg = nullptr; ///< `ArrayType` argument
+  std::optional<Elem> expected;   ///< element type the surroundings want: types constants that nothing else does
   std::optional<std::vector<int64_t>> axes; ///< as written
   std::vector<Span> axisSpans;
   std::vector<std::pair<std::string_view, Extent>> dims;            ///< `Dim` parameters

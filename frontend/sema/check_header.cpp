@@ -271,7 +271,7 @@ static const Type *checkResult(Context &ctx, NodeId node) {
   if (ctx.inFn()) {
     if (view.name() != kNoNode)
       ctx.sink.report(DiagId::ResultHasName, ctx.span(view.name()));
-    if (view.value() != kNoNode)
+    else if (view.value() != kNoNode)
       ctx.sink.report(DiagId::FnResultInitialised, ctx.span(view.value()));
     return type;
   }

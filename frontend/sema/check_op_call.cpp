@@ -367,6 +367,15 @@ static void reportNoRecord(Context &ctx, NodeId node, std::string_view name, con
     report.note("`" + signatureText(*record) + "`: " + std::string(record->summary));
 }
 
+/// Whether an operand has the element type of the result.
+static bool sharesResultElem(const OpRecord &op, size_t operand) {
+  const Signature &signature = op.signatures.front();
+  if (signature.results.size() != 1 || operand >= signature.operands.size())
+    return false;
+  const ElemPattern &result = signature.results.front().elem, &own = signature.operands[operand].elem;
+  return result.kind == ElemPatternKind::Variable && own.kind == ElemPatternKind::Variable && result.var == own.var;
+}
+
 static void readValues(Context &ctx, OpCall &call, const Placed &placed) {
   size_t operandIndex = 0;
   for (size_t i = 0; i < call.op->params.size(); ++i) {
@@ -374,7 +383,8 @@ static void readValues(Context &ctx, OpCall &call, const Placed &placed) {
     if (param.kind != ParamKind::Value)
       continue;
     for (const CallArgument *arg : placed.byParam[i]) {
-      call.values.push_back(checkOperand(ctx, arg->value));
+      bool shares = call.expected && sharesResultElem(*call.op, operandIndex);
+      call.values.push_back(checkOperand(ctx, arg->value, shares ? scalarType(ctx, *call.expected) : nullptr));
       call.given.push_back(true);
       call.operandIndex.push_back(operandIndex);
       call.hasErrors |= call.values.back().isError();
@@ -481,7 +491,7 @@ static Expr *checkAnyway(Context &ctx, NodeId node, const std::vector<CallArgume
 }
 
 Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name, const std::vector<CallArgument> &args,
-                  const Type *) {
+                  const Type *expected) {
   std::vector<std::string_view> named;
   for (const CallArgument &arg : args)
     if (!arg.name.empty())
@@ -494,6 +504,8 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name, const std::v
     reportNoRecord(ctx, node, name, args);
     return checkAnyway(ctx, node, args);
   }
+  if (expected && (expected->isScalar() || expected->isArray()))
+    call.expected = expected->elem;
   checkPlaceOfOp(ctx, call);
   Placed placed = place(ctx, *call.op, args);
   for (size_t i = 0; i < call.op->params.size(); ++i) {

@@ -32,7 +32,8 @@ static Dim combineDims(Context &ctx, std::string_view op, Dim a, Dim b) {
   if (op == "**" || op == "pow")
     return power(ctx, a, b);
   bool divides = op == "/" || op == "%" || op == "cdiv";
-  if (!divides || !ctx.facts.proveLessEqual(ctx.dims.constant(1), b).isTrue())
+  // A divisor that is a dimension is taken to be at least 1, as in types.
+  if (!divides || !ctx.facts.proveNonNegative(b).isTrue())
     return Dim();
   if (op == "/")
     return ctx.dims.floorDiv(a, b);
@@ -162,10 +163,14 @@ static bool isChainedComparison(Context &ctx, NodeId node) {
   return op == "<" || op == "<=" || op == ">" || op == ">=";
 }
 
+/// Whether the result of an operator has the element type of its operands.
+static bool keepsElem(std::string_view op) {
+  return op != "==" && op != "!=" && op != "<" && op != "<=" && op != ">" && op != ">=" && op != "@";
+}
+
 /// The type an untyped constant next to another constant takes from its surroundings.
 static void typeOperands(Context &ctx, std::vector<Operand> &operands, std::string_view op, const Type *expected) {
-  bool comparison = op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
-  if (comparison || !expected || !(expected->isScalar() || expected->isArray()))
+  if (!keepsElem(op) || !expected || !(expected->isScalar() || expected->isArray()))
     return;
   for (const Operand &operand : operands)
     if (operand.expr)
@@ -180,7 +185,8 @@ Expr *checkBinary(Context &ctx, NodeId node, const Type *expected) {
     return checkLogical(ctx, node, op == "and");
   BinaryExprView view(ctx.tree, node);
   bool wasChained = isChainedComparison(ctx, node) && isChainedComparison(ctx, view.lhs());
-  std::vector<Operand> operands = {checkOperand(ctx, view.lhs()), checkOperand(ctx, view.rhs())};
+  const Type *hint = keepsElem(op) ? expected : nullptr;
+  std::vector<Operand> operands = {checkOperand(ctx, view.lhs(), hint), checkOperand(ctx, view.rhs(), hint)};
   if (wasChained)
     return errorExpr(ctx, node);
   typeOperands(ctx, operands, op, expected);
@@ -190,7 +196,7 @@ Expr *checkBinary(Context &ctx, NodeId node, const Type *expected) {
 Expr *checkUnary(Context &ctx, NodeId node, const Type *expected) {
   std::string_view op = ctx.tree.mainText(node);
   NodeId inner = UnaryExprView(ctx.tree, node).operand();
-  Operand operand = checkOperand(ctx, inner);
+  Operand operand = checkOperand(ctx, inner, op == "not" ? nullptr : expected);
   if (op == "+")
     return settle(ctx, operand);
   if (op != "~")

@@ -130,7 +130,8 @@ static bool hasEffect(const Expr *expr) {
 static Stmt *exprStmt(Context &ctx, NodeId node, Expr *value) {
   auto *stmt = newStmt<ExprStmt>(ctx, StmtKind::ExprStmt, node);
   stmt->value = value;
-  if (hasEffect(value))
+  bool isTimed = ctx.isKind(DeclKind::Bench) && (value->kind == ExprKind::Call || value->kind == ExprKind::Op);
+  if (hasEffect(value) || isTimed)
     return stmt;
   auto report = ctx.sink.report(DiagId::UnusedValue, value->span, {toString(ctx, value->type)});
   bool isEqual = value->kind == ExprKind::Op && static_cast<OpExpr *>(value)->op->name == "==";

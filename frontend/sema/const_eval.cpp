@@ -84,16 +84,23 @@ static MaybeConst evalUnary(Context &ctx, NodeId node) {
   return std::nullopt;
 }
 
-static MaybeConst evalPower(const Rational &base, const Rational &exponent, bool isFloat) {
+static MaybeConst evalPower(Context &ctx, NodeId node, const Rational &base, const Rational &exponent,
+                            bool isFloat) {
   auto count = exponent.toInt64();
-  constexpr int64_t largest = 4096;
-  if (!count || *count > largest || *count < -largest || (base.isZero() && *count < 0))
+  if (!count)
+    return std::nullopt; // a root, which is no constant expression
+  if (base.isZero() && *count < 0) {
+    reportConst(ctx, DiagId::ConstantDivisionByZero, node);
     return std::nullopt;
+  }
+  constexpr int64_t largest = 4096;
   Rational result(1);
   for (int64_t i = 0; i < std::abs(*count); ++i) {
     result = result * base;
-    if (result.isHuge())
+    if (i > largest || result.isHuge()) {
+      reportConst(ctx, DiagId::ConstantTooLarge, node);
       return std::nullopt;
+    }
   }
   return numberConst(*count < 0 ? Rational(1) / result : result, isFloat);
 }
@@ -125,7 +132,7 @@ static MaybeConst evalArithmetic(Context &ctx, NodeId node, TokenKind op, const 
   case TokenKind::Plus: result = numberConst(x + y, isFloat); break;
   case TokenKind::Minus: result = numberConst(x - y, isFloat); break;
   case TokenKind::Star: result = numberConst(x * y, isFloat); break;
-  case TokenKind::StarStar: result = evalPower(x, y, isFloat); break;
+  case TokenKind::StarStar: result = evalPower(ctx, node, x, y, isFloat); break;
   case TokenKind::Slash:
   case TokenKind::Percent:
     if (y.isZero()) {

@@ -145,6 +145,10 @@ Mismatch Attempt::bindWeak(size_t operand) {
       if (Elem own = defaultElem(*call.values[i].constant); !elemIsInt(own))
         elem = own;
   }
+  bool shares = !signature.results.empty() && signature.results.front().elem.kind == ElemPatternKind::Variable &&
+                signature.results.front().elem.var == pattern.var;
+  if (value.isUntyped() && call.expected && shares && elemIs(*call.expected, constraint))
+    elem = *call.expected;
   if (value.isUntyped() && !elemIs(elem, constraint) && constraint == ElemConstraint::Float)
     elem = Elem{ElemKind::F32};
   if (!elemIs(elem, constraint)) {

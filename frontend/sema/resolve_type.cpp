@@ -231,12 +231,14 @@ const Type *fieldType(Context &ctx, const Type *structType, const StructField &f
 
 // ---- Arrays ----------------------------------------------------------------------------------------
 
-static void notePrefix(Context &ctx, NodeId node) {
-  if (ctx.prefixBinds && ctx.decl) {
+/// Whether `..` means something here; reports otherwise.
+static bool notePrefix(Context &ctx, NodeId node) {
+  if (ctx.prefixBinds && ctx.decl)
     ctx.decl->hasPrefix = true;
-  } else if (!ctx.decl || !ctx.decl->hasPrefix) {
-    ctx.sink.report(DiagId::PrefixNotInSignature, ctx.span(node));
-  }
+  if (ctx.decl && ctx.decl->hasPrefix)
+    return true;
+  ctx.sink.report(DiagId::PrefixNotInSignature, ctx.span(node));
+  return false;
 }
 
 static const Type *shapedType(Context &ctx, NodeId node, Elem elem, std::span<const NodeId> dims) {
@@ -250,7 +252,8 @@ static const Type *shapedType(Context &ctx, NodeId node, Elem elem, std::span<co
     }
     if (i > 0)
       ctx.sink.report(DiagId::PrefixNotFirst, ctx.span(dims[i]));
-    notePrefix(ctx, dims[i]);
+    if (!notePrefix(ctx, dims[i]) || i > 0)
+      return errorType(ctx);
     type->prefix = true;
   }
   if (elem.kind == ElemKind::Int && !elem.param) {
@@ -285,9 +288,6 @@ void resolvePlace(Context &ctx, NodeId node, Place &place, Layout &layout) {
   for (Layout known : {Layout::Nd, Layout::Dn, Layout::Nz})
     if (layoutName(known) == name)
       layout = known;
-  if (layout == Layout::Inferred && !name.empty())
-    ctx.sink.report(DiagId::UnknownLayout, ctx.span(view.layout()), {std::string(name)})
-        .help("layouts are `nd dn nz`");
 }
 
 static const Type *withSuffixes(Context &ctx, NodeId node, const Type *type) {

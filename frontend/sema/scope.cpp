@@ -97,17 +97,28 @@ static SymbolKind symbolKindOf(LocalKind kind) {
   }
 }
 
-static void reportShadowing(Context &ctx, const Local &local, const Local &hidden) {
-  bool inHeader = hidden.kind != LocalKind::Loop && local.kind != LocalKind::Let &&
-                  local.kind != LocalKind::Var && local.kind != LocalKind::Loop &&
-                  local.kind != LocalKind::Const;
-  std::string hiddenKind(localKindName(hidden.kind));
-  if (inHeader)
-    ctx.sink.report(DiagId::DuplicateName, local.span, {local.name, hiddenKind})
-        .label(hidden.span, "first declared here");
-  else
-    ctx.sink.report(DiagId::CannotShadow, local.span, {local.name, hiddenKind})
-        .label(hidden.span, "the " + hiddenKind + " that it would hide")
+/// Both are parts of a header: one name, one meaning.
+static bool isHeaderClash(const Local &local, const Local &other) {
+  auto inHeader = [](LocalKind kind) {
+    return kind == LocalKind::Param || kind == LocalKind::Output || kind == LocalKind::Dimension ||
+           kind == LocalKind::Tunable;
+  };
+  return inHeader(local.kind) && inHeader(other.kind);
+}
+
+/// Binds the name; what may not be hidden stays visible, so that one mistake is reported once.
+static void bindName(Context &ctx, Local *local) {
+  Local *hidden = ctx.scope.find(local->name);
+  std::string hiddenKind(hidden ? localKindName(hidden->kind) : "");
+  if (hidden && isHeaderClash(*local, *hidden)) {
+    ctx.sink.report(DiagId::DuplicateName, local->span, {local->name, hiddenKind})
+        .label(hidden->span, "first declared here");
+    return;
+  }
+  ctx.scope.bind(local);
+  if (hidden && !mayBeShadowed(hidden->kind))
+    ctx.sink.report(DiagId::CannotShadow, local->span, {local->name, hiddenKind})
+        .label(hidden->span, "the " + hiddenKind + " that it would hide")
         .help("choose another name: only `let` and `var` may be hidden");
 }
 
@@ -130,11 +141,8 @@ Local *declareLocal(Context &ctx, LocalKind kind, std::string_view name, Span sp
     local->dim = ctx.dims.symbolDim(*local->symbol);
   }
   // A missing name was reported by the parser; nothing can refer to it.
-  if (!name.empty() && name != "_") {
-    Local *hidden = ctx.scope.bind(local);
-    if (hidden && !mayBeShadowed(hidden->kind))
-      reportShadowing(ctx, *local, *hidden);
-  }
+  if (!name.empty() && name != "_")
+    bindName(ctx, local);
   if (syntax != kNoNode && isRootModule(ctx))
     ctx.program.localOfNode[syntax] = local;
   if (kind == LocalKind::Let || kind == LocalKind::Var)
@@ -149,13 +157,36 @@ void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span
 
 ScopeGuard::ScopeGuard(Context &ctx) : ctx_(ctx) { ctx_.scope.push(); }
 
+static bool mentions(const Type &type, SymbolId symbol) {
+  bool found = false;
+  for (const Extent &extent : type.extents)
+    forEachSymbol(extent.length, [&](SymbolId other) { found |= other == symbol; });
+  for (Dim arg : type.dimArgs)
+    forEachSymbol(arg, [&](SymbolId other) { found |= other == symbol; });
+  return found;
+}
+
+/// A parameter that is there for its shape: no other one tells a dimension.
+static bool bindsDimension(Context &ctx, const Local &param) {
+  if (!ctx.decl || param.kind != LocalKind::Param || !param.type)
+    return false;
+  for (const DimParam &dim : ctx.decl->dims) {
+    bool byOthers = false;
+    for (const Local *other : ctx.decl->params)
+      byOthers |= other != &param && other->type && mentions(*other->type, dim.symbol);
+    if (!byOthers && mentions(*param.type, dim.symbol))
+      return true;
+  }
+  return false;
+}
+
 static void warnUnused(Context &ctx, const Local &local) {
   bool counts = local.kind == LocalKind::Let || local.kind == LocalKind::Var ||
                 local.kind == LocalKind::Param || local.kind == LocalKind::Tunable ||
                 local.kind == LocalKind::Loop;
   if (!counts || local.isInout || local.name.starts_with('_') || ctx.scope.isUsed(&local))
     return;
-  if (local.type && local.type->isError())
+  if ((local.type && local.type->isError()) || bindsDimension(ctx, local))
     return;
   ctx.sink.report(DiagId::UnusedLocal, local.span,
                   {std::string(localKindName(local.kind)), local.name})

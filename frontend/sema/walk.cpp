@@ -80,13 +80,18 @@ static bool asRemainder(const Expr *expr, Dim *a, Dim *b) {
 
 static void assumeComparison(Context &ctx, const OpExpr &op) {
   Dim a = op.args[0]->dim, b = op.args[1]->dim;
-  if (!a || !b)
-    return;
   std::string_view name = op.op->name;
   Dim dividend, divisor;
-  if (name == "==" && b.isConstant(0) && asRemainder(op.args[0], &dividend, &divisor))
+  if (name == "==" && b && b.isConstant(0) && asRemainder(op.args[0], &dividend, &divisor)) {
+    // A remainder by 0 stops the program, so a divisor that is no length below 0 is at least 1.
+    if (ctx.facts.proveNonNegative(divisor).isTrue())
+      ctx.facts.addLessEqual(ctx.dims.constant(1), divisor, op.span);
     ctx.facts.addDivides(divisor, dividend, op.span);
-  else if (name == "==")
+    return;
+  }
+  if (!a || !b)
+    return;
+  if (name == "==")
     ctx.facts.addEqual(a, b, op.span);
   else if (name == "<=")
     ctx.facts.addLessEqual(a, b, op.span);
