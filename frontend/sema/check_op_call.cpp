@@ -525,6 +525,8 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name, const std::v
   for (const Expr *value : match.values)
     if (value && isMissing(value))
       return errorExpr(ctx, node);
+  if (!call.op->customCheck && expr->type->isError())
+    return expr;
   fillArgs(call, match, expr);
   fillShape(call, expr);
   if (!fillAxes(ctx, call, expr))

@@ -71,8 +71,6 @@ Stmt *checkLet(Context &ctx, NodeId node) {
   std::string what = isTuple ? "the value" : "the value of `" + std::string(ctx.text(pattern)) + "`";
   const Type *type = nullptr;
   let->value = checkInitialValue(ctx, view.type(), view.value(), what, &type);
-  if (!let->value && view.type() == kNoNode)
-    ctx.sink.report(DiagId::VarNeedsType, ctx.span(node), {std::string(ctx.text(pattern))});
   if (ctx.isKind(DeclKind::Kernel) && !ctx.inParallel() && !ctx.inSection && (type->isArray() || let->isVar)) {
     ctx.sink.report(DiagId::OnlyScalarsBeforeParallel, ctx.span(node),
                     {let->isVar ? "a `var`" : "`" + toString(ctx, type) + "`"});
