@@ -1,88 +1,14 @@
-// Tile-level IR, as text, compiled and run on arrays through the real runtime.
-#include "codegen/cpu/lower.h"
-#include "codegen/cpu/test_jit.h"
+// Statements, producers and shapes, end to end.
+#include "codegen/cpu/test_program.h"
 
-#include "ir/dialect/ptl_dialect.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
-#include "runtime/context.h"
-#include "runtime/kernel_abi.h"
-#include "runtime/pool.h"
-
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 using namespace ptl::cpu;
+using namespace ptl::cpu::testing;
 
 namespace {
-
-struct Array {
-  PtlView view;
-  Array(PtlElem elem, void *data, std::vector<int64_t> shape) {
-    ptl_view_dense(&view, elem, data, static_cast<int32_t>(shape.size()), shape.data());
-  }
-};
-
-Array array(std::vector<float> &data, std::vector<int64_t> shape) {
-  return Array(PTL_F32, data.data(), std::move(shape));
-}
-Array array(std::vector<int32_t> &data, std::vector<int64_t> shape) {
-  return Array(PTL_I32, data.data(), std::move(shape));
-}
-
-JitCode::Symbols runtimeSymbols() {
-#define SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
-  return {SYMBOL(ptl_rt_parallel_for), SYMBOL(ptl_rt_scratch), SYMBOL(ptl_rt_scratch_mark),
-          SYMBOL(ptl_rt_scratch_release), SYMBOL(ptl_rt_alloc), SYMBOL(ptl_rt_fail),
-          SYMBOL(ptl_rt_print)};
-#undef SYMBOL
-}
-
-class Program {
-public:
-  explicit Program(const std::string &text) {
-    auto &context = ptl::cpu::testing::testContext();
-    context.getOrLoadDialect<ptl::ir::PtlDialect>();
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-    if (!module || failed(mlir::verify(*module))) {
-      ADD_FAILURE() << "the text is no valid module";
-      return;
-    }
-    if (std::getenv("PTL_TEST_DUMP"))
-      if (auto blocks = lowerToBlocks(*module, Processor::host()))
-        blocks->dump();
-    auto code = compileInProcess(*module, Processor::host(), runtimeSymbols());
-    if (!code) {
-      ADD_FAILURE() << llvm::toString(code.takeError());
-      return;
-    }
-    code_ = std::make_unique<JitCode>(std::move(*code));
-    entry_ = reinterpret_cast<PtlEntryFn>(code_->lookup("f"));
-  }
-
-  int32_t operator()(std::vector<Array> arrays, std::vector<int64_t> dims = {},
-                     std::vector<PtlScalar> scalars = {}) {
-    if (!entry_)
-      return -1;
-    std::vector<const PtlArray *> pointers;
-    for (Array &a : arrays) {
-      // The views were copied; their arrays point into the originals.
-      a.view.array.extents = a.view.extents;
-      a.view.array.strides = a.view.strides;
-      pointers.push_back(&a.view.array);
-    }
-    PtlContext context(ptl::rt::ThreadPool::shared());
-    int32_t status = entry_(&context, pointers.data(), dims.data(), scalars.data());
-    message = context.failure.message;
-    return status;
-  }
-
-  std::string message;
-
-private:
-  std::unique_ptr<JitCode> code_;
-  PtlEntryFn entry_ = nullptr;
-};
 
 std::vector<float> ramp(int64_t count, float scale = 0.125f) {
   std::vector<float> result(count);
