@@ -73,12 +73,14 @@ bool Formatter::isBroken(NodeId id) const {
   const Node &n = tree_.node(id);
   if (n.kind == NodeKind::Error)
     return true;
-  if (!errorWithin(n.firstToken, n.endToken))
+  if (tree_.errorTokens().empty())
     return false;
   TokenIndex at = n.firstToken;
   for (const Container &body : bodiesOf(id)) {
     bool closed = body.open < body.close && tree_.tokenKind(body.open) == TokenKind::LBrace &&
                   tree_.tokenKind(body.close) == TokenKind::RBrace;
+    // The last brace may belong to the last item.
+    closed = closed && (body.items.empty() || tree_.node(body.items.back()).endToken <= body.close);
     if (!closed || errorWithin(at, body.open + 1))
       return true;
     at = body.open + 1;

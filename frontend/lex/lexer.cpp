@@ -318,11 +318,11 @@ void Lexer::lexString() {
   }
   bool malformed = peek() != '"' || done();
   if (malformed) {
-    if (text[at - 1] == '\r' && at - 1 > begin)
-      --at;
     // `test "name {`: the brace was not meant to be text, and the body is worth reading.
     if (at - begin > 3 && text.substr(at - 2, 2) == " {")
-      at -= 2;
+      --at;
+    while (at - begin > 1 && std::string_view(" \t\r").find(text[at - 1]) != std::string_view::npos)
+      --at;
     error(DiagId::UnterminatedString, span(begin, at), {}, [&](DiagnosticBuilder &b) {
       b.help("text ends on the line where it begins; `\\n` stands for a line end");
     });

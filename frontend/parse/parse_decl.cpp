@@ -29,8 +29,8 @@ NodeId Parser::parseModule() {
       continue;
     TokenIndex first = itemStart_ = at_;
     NodeId item = parseDeclaration();
-    if (at_ == first || !(atStatementEnd() && !at(TokenKind::RBrace))) {
-      if (at_ != first && lastError_ != at_ && !at(TokenKind::RBrace))
+    if (tree_.is(item, NodeKind::Error) || !atStatementEnd() || at(TokenKind::RBrace)) {
+      if (at_ != first && !atStatementEnd())
         error(DiagId::ExpectedStatementEnd, {found()});
       if (at_ == first || at(TokenKind::RBrace)) {
         if (at(TokenKind::RBrace))

@@ -55,11 +55,6 @@ static std::string essence(std::string_view text) {
   return result;
 }
 
-static bool whollyUntouched(const FormatResult &result, std::string_view text) {
-  return result.text == text && result.untouched.size() == 1 &&
-         result.untouched[0].span.begin == 0 && result.untouched[0].span.end == text.size();
-}
-
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   SourceFile file = fuzz::inputFile(data, size);
   DiagnosticSink sink;
@@ -70,17 +65,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   checkTree(tree);
   FormatResult once = format(tree);
   fuzz::require(essence(once.text) == essence(file.text()), "formatting lost text");
+  // The formatter's own safety net is for mistakes in it.
+  for (const UntouchedRegion &region : once.untouched)
+    fuzz::require(region.reason.find("meaning") == std::string::npos, "the formatter gave up");
   SourceFile formatted(1, "<formatted>", once.text);
   DiagnosticSink again;
   Tree secondTree = parse(formatted, again);
   FormatResult twice = format(secondTree);
   fuzz::require(twice.text == once.text, "formatting is not idempotent");
-  if (sink.hasErrors())
-    return 0;
-  fuzz::require(!again.hasErrors(), "formatting made an error");
-  fuzz::require(!whollyUntouched(once, file.text()) || file.text().empty() ||
-                    once.text.size() < 2 ||
-                    once.untouched[0].reason.find("meaning") == std::string::npos,
-                "a correct file was not formatted");
+  fuzz::require(sink.hasErrors() || !again.hasErrors(), "formatting made an error");
   return 0;
 }
