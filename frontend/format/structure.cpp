@@ -60,6 +60,9 @@ std::vector<Container> Formatter::bodiesOf(NodeId id) const {
     bodies.push_back(containerOf(id));
   else
     collectBodies(id, bodies);
+  // Modifiers of loops may stand in another order than their slots.
+  std::sort(bodies.begin(), bodies.end(),
+            [](const Container &a, const Container &b) { return a.open < b.open; });
   return bodies;
 }
 

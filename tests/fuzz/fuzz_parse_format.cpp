@@ -7,6 +7,21 @@
 
 using namespace ptl;
 
+/// False for kinds whose children are in the order of the slots, while the text may have another.
+static bool inTextOrder(NodeKind kind) {
+  switch (kind) {
+  case NodeKind::FnDecl:
+  case NodeKind::KernelDecl:
+  case NodeKind::ProgramDecl:
+  case NodeKind::ForStmt:
+  case NodeKind::ParallelStmt:
+  case NodeKind::ArrayType:
+    return false;
+  default:
+    return true;
+  }
+}
+
 /// Children lie inside their parents, in order, and know them.
 static void checkTree(const Tree &tree) {
   for (NodeId id = 0; id < tree.nodeCount(); ++id) {
@@ -20,10 +35,7 @@ static void checkTree(const Tree &tree) {
       if (child == kNoNode)
         continue;
       fuzz::require(tree.parent(child) == id, "a parent that is not one");
-      // The clauses of a header are in the order of the slots, also where the text has another.
-      bool ordered = node.kind != NodeKind::FnDecl && node.kind != NodeKind::KernelDecl &&
-                     node.kind != NodeKind::ProgramDecl;
-      at = ordered ? at : node.firstToken;
+      at = inTextOrder(node.kind) ? at : node.firstToken;
       fuzz::require(tree.node(child).firstToken >= at && tree.node(child).endToken <= node.endToken,
                     "a child outside its parent");
       at = tree.node(child).endToken;
