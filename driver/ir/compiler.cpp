@@ -1,8 +1,5 @@
 #include "driver/ir/compiler.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
-#include "codegen/cpu/lowering.h"
 #include "codegen/cpu/to_llvm.h"
 #include "codegen/machines/machine.h"
 #include "driver/output.h"
@@ -50,10 +47,14 @@ Compiler::Compiler(const CheckedProgram &program, const SourceManager &sources,
 
 Compiler::~Compiler() = default;
 
-void Compiler::internalError(const std::string &stage, const std::string &message) {
+void Compiler::reportFault(const std::string &stage, const std::string &message) {
   internalError_ = true;
   sink_.report(DiagId::CompilerFault, kNoSpan,
                {stage, message.empty() ? "no reason given" : message});
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Compiler::emptyModule() {
+  return mlir::ModuleOp::create(mlir::UnknownLoc::get(context_.get()));
 }
 
 /// Runs a stage. If it gives nothing although no error was reported, the fault is the compiler's.
@@ -62,7 +63,7 @@ template <typename Phase> auto Compiler::collecting(const std::string &stage, Ph
   size_t errors = sink_.errorCount();
   auto result = phase();
   if (!result && sink_.errorCount() == errors)
-    internalError(stage, messages_);
+    reportFault(stage, messages_);
   return result;
 }
 
@@ -130,42 +131,25 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Compiler::vectorise(mlir::ModuleOp module) {
-  return collecting("vectorise", [&]() -> mlir::OwningOpRef<mlir::ModuleOp> {
-    mlir::OwningOpRef<mlir::ModuleOp> target = mlir::ModuleOp::create(module.getLoc());
-    if (!cpu::Lowering(module, *target, options_.processor.vectorBytes).run() ||
-        (options_.verifyEach && mlir::failed(mlir::verify(*target))))
-      return nullptr;
-    dump("vector.mlir", textOf(*target));
-    return target;
-  });
+  return collecting("vectorise", [&] { return cpu::lowerToBlocks(module, options_.processor); });
 }
 
-LoweredEntry Compiler::lower(const ir::EntryBinding &binding, const std::string &symbol) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = build(binding, symbol);
-  if (!module || !tile(*module))
-    return {};
-  mlir::OwningOpRef<mlir::ModuleOp> loops = vectorise(*module);
-  if (!loops)
-    return {};
-  LoweredEntry entry;
-  entry.context = std::make_unique<llvm::LLVMContext>();
-  entry.module = collecting("llvm", [&]() -> std::unique_ptr<llvm::Module> {
-    if (llvm::Error error = cpu::lowerToLlvmDialect(*loops)) {
-      messages_ += llvm::toString(std::move(error));
-      return nullptr;
-    }
-    auto translated = cpu::translateToLlvm(*loops, *entry.context);
-    auto machine = cpu::makeTargetMachine(options_.processor);
-    if (!translated || !machine) {
-      messages_ += llvm::toString(translated ? machine.takeError() : translated.takeError());
-      return nullptr;
-    }
-    cpu::optimise(**translated, **machine, options_.level);
-    return std::move(*translated);
+std::optional<cpu::LlvmModule> Compiler::lower(mlir::ModuleOp module) {
+  if (!tile(module))
+    return std::nullopt;
+  if (!options_.dumpFolder.empty())
+    if (mlir::OwningOpRef<mlir::ModuleOp> blocks = vectorise(module))
+      dump("vector.mlir", textOf(*blocks));
+  auto lowered = collecting("cpu", [&]() -> std::optional<cpu::LlvmModule> {
+    auto code = cpu::compileToLlvm(module, options_.processor, options_.level);
+    if (code)
+      return std::move(*code);
+    messages_ += llvm::toString(code.takeError());
+    return std::nullopt;
   });
-  if (entry.module)
-    dump("llvm.ll", textOf(*entry.module));
-  return entry;
+  if (lowered && !options_.dumpFolder.empty())
+    dump("llvm.ll", textOf(*lowered->module));
+  return lowered;
 }
 
 /// What compiled code may call; it runs in this process, where these symbols are not exported.
@@ -182,11 +166,14 @@ static cpu::JitCode::Symbols runtimeSymbols() {
 
 std::optional<cpu::JitCode> Compiler::compile(const ir::EntryBinding &binding,
                                               const std::string &symbol) {
-  LoweredEntry entry = lower(binding, symbol);
-  if (!entry.module)
+  mlir::OwningOpRef<mlir::ModuleOp> module = build(binding, symbol);
+  std::optional<cpu::LlvmModule> entry;
+  if (module)
+    entry = lower(*module);
+  if (!entry)
     return std::nullopt;
   return collecting("native code", [&]() -> std::optional<cpu::JitCode> {
-    auto code = cpu::JitCode::create(std::move(entry.context), std::move(entry.module),
+    auto code = cpu::JitCode::create(std::move(entry->context), std::move(entry->module),
                                      options_.processor, runtimeSymbols());
     if (!code) {
       messages_ += llvm::toString(code.takeError());

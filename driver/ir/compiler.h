@@ -2,7 +2,7 @@
 // share.
 #pragma once
 
-#include "codegen/cpu/native.h"
+#include "codegen/cpu/lower.h"
 #include "driver/session.h"
 #include "ir/build/build_ir.h"
 
@@ -27,12 +27,6 @@ struct CompilerOptions {
 
 CompilerOptions compilerOptions(const Options &options);
 
-/// An entry on its way down; each stage replaces the one before.
-struct LoweredEntry {
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;
-};
-
 /// Compiles entries of one program. Failures are reported to the sink; a failure without a message
 /// in the source is an internal error (E0808).
 class Compiler {
@@ -49,18 +43,22 @@ public:
   using OnPhase = std::function<void(const std::string &phase, mlir::ModuleOp module)>;
   /// Runs the passes up to tile level, and `onPhase` after each phase; false after an error.
   bool tile(mlir::ModuleOp module, const OnPhase &onPhase = {});
-  /// Tile level to loops and vectors. Null after an error.
+  /// Tile level to loops and vectors, for people to read. Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> vectorise(mlir::ModuleOp module);
-  /// Optimised LLVM IR of an entry; no module after an error.
-  LoweredEntry lower(const ir::EntryBinding &binding, const std::string &symbol);
+  /// Optimised LLVM IR of a module as built, which is tiled in place; nothing after an error.
+  std::optional<cpu::LlvmModule> lower(mlir::ModuleOp module);
   /// Code in this process.
   std::optional<cpu::JitCode> compile(const ir::EntryBinding &binding, const std::string &symbol);
 
+  /// A module without functions.
+  mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
+
+  /// Reports an error of the compiler itself.
+  void reportFault(const std::string &stage, const std::string &message);
   /// True if an error was the compiler's own.
   bool hadInternalError() const { return internalError_; }
 
 private:
-  void internalError(const std::string &stage, const std::string &message);
   void dump(const std::string &phase, const std::string &text);
   template <typename Phase> auto collecting(const std::string &stage, Phase phase);
 

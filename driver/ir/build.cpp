@@ -1,0 +1,313 @@
+#include "driver/ir/commands.h"
+#include "driver/ir/compiler.h"
+#include "driver/ir/variants.h"
+#include "frontend/lex/lexer.h"
+#include "frontend/parse/parse.h"
+#include "frontend/sema/dump.h"
+#include "runtime/emit_header.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+namespace ptl {
+
+namespace {
+
+/// How far down an output needs the program to be compiled.
+enum class Stage { Source, Checked, Variants, Tensor, Tile, Vector, Llvm };
+
+enum class EmitId {
+#define EMIT(ID, NAME, EXTENSION, STAGE) ID,
+#include "driver/ir/emit_kinds.def"
+};
+
+struct EmitKind {
+  EmitId id;
+  std::string_view name;
+  std::string_view extension;
+  Stage stage;
+};
+
+constexpr EmitKind kEmitKinds[] = {
+#define EMIT(ID, NAME, EXTENSION, STAGE) {EmitId::ID, NAME, EXTENSION, Stage::STAGE},
+#include "driver/ir/emit_kinds.def"
+};
+
+bool endsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+/// Everything one `ptlc build` makes, by name of the kind.
+class Builder {
+public:
+  Builder(Session &session, std::string output) : session_(session), output_(std::move(output)) {}
+
+  bool chooseKinds(std::string *error);
+  ExitCode run(const std::string &file);
+
+private:
+  bool emit(EmitId id, std::string_view text);
+  bool wants(EmitId id) const {
+    return std::find(kinds_.begin(), kinds_.end(), id) != kinds_.end();
+  }
+  Stage lastStage() const;
+  std::string pathFor(EmitId id) const;
+  void emitSource(const std::string &file);
+  void emitInterfaces(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
+  mlir::OwningOpRef<mlir::ModuleOp> buildAll(Compiler &compiler,
+                                             const std::vector<ManifestEntry> &entries);
+  ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
+  void emitPhases(Compiler &compiler, mlir::ModuleOp module);
+  void emitCode(Compiler &compiler, cpu::LlvmModule code);
+  void link(const std::string &object);
+
+  Session &session_;
+  std::string output_;
+  std::vector<EmitId> kinds_;
+  std::string manifest_;
+};
+
+bool Builder::chooseKinds(std::string *error) {
+  for (const std::string &list : session_.options().values(OptionId::Emit)) {
+    for (size_t begin = 0; begin <= list.size();) {
+      size_t end = std::min(list.find(',', begin), list.size());
+      std::string_view name = std::string_view(list).substr(begin, end - begin);
+      auto kind = std::find_if(std::begin(kEmitKinds), std::end(kEmitKinds),
+                               [&](const EmitKind &each) { return each.name == name; });
+      if (kind == std::end(kEmitKinds)) {
+        *error = "`--emit` does not know `" + std::string(name) + "`";
+        return false;
+      }
+      kinds_.push_back(kind->id);
+      begin = end + 1;
+    }
+  }
+  if (kinds_.empty() && output_.empty()) {
+    *error = "say what to make: `-o OUT.so`, or `--emit=KIND`";
+    return false;
+  }
+  // Longer extensions stand before the one they end in only by chance, so take the longest that
+  // fits.
+  const EmitKind *best = nullptr;
+  for (const EmitKind &kind : kEmitKinds)
+    if (endsWith(output_, kind.extension) &&
+        (!best || kind.extension.size() > best->extension.size()))
+      best = &kind;
+  if (kinds_.empty() && !best) {
+    *error = "the extension of `" + output_ + "` does not say what to make; add `--emit=KIND`";
+    return false;
+  }
+  if (kinds_.empty())
+    kinds_.push_back(best->id);
+  bool binary = wants(EmitId::Object) || wants(EmitId::Library);
+  if (binary && output_.empty())
+    *error = "say with `-o` where to write";
+  return error->empty();
+}
+
+Stage Builder::lastStage() const {
+  Stage last = Stage::Source;
+  for (EmitId id : kinds_)
+    last = std::max(last, kEmitKinds[static_cast<size_t>(id)].stage);
+  return last;
+}
+
+std::string Builder::pathFor(EmitId id) const {
+  if (output_.empty())
+    return "-";
+  std::string extension(kEmitKinds[static_cast<size_t>(id)].extension);
+  return kinds_.size() == 1 ? output_ : output_ + extension;
+}
+
+bool Builder::emit(EmitId id, std::string_view text) {
+  return !wants(id) || session_.write(pathFor(id), text);
+}
+
+void Builder::emitSource(const std::string &file) {
+  std::optional<FileId> id = session_.load(file);
+  if (!id || lastStage() != Stage::Source)
+    return;
+  const SourceFile &source = session_.sources().file(*id);
+  Tree tree = parse(source, session_.sink());
+  emit(EmitId::Tree, dump(tree));
+  std::string tokens;
+  for (TokenIndex i = 0; i < tree.tokens().size(); ++i) {
+    LineColumn place = source.lineColumn(tree.token(i).begin);
+    tokens += std::to_string(place.line) + ":" + std::to_string(place.column) + " " +
+              std::string(describe(tree.tokenKind(i))) + " " + std::string(tree.tokenText(i)) +
+              "\n";
+  }
+  emit(EmitId::Tokens, tokens);
+}
+
+void Builder::emitInterfaces(const CheckedProgram &program,
+                             const std::vector<ManifestEntry> &entries) {
+  bool unchecked = session_.options().has(OptionId::Unchecked);
+  manifest_ = emitManifest(program, session_.sources(), entries, unchecked);
+  emit(EmitId::Manifest, manifest_);
+  std::string name = output_.substr(output_.rfind('/') + 1);
+  name = name.substr(0, name.find('.'));
+  if (wants(EmitId::Header)) {
+    std::string problem;
+    std::optional<rt::Manifest> parsed = rt::parseManifest(manifest_, problem);
+    emit(EmitId::Header,
+         parsed ? rt::emitHeader(*parsed, name.empty() ? "ptl_library" : name) : "");
+  }
+  std::string python = "\"\"\"Entries compiled from PTL; the library lies beside this file.\"\"\"\n"
+                       "import pathlib\n\nimport ptl\n\n"
+                       "_library = ptl.load(str(pathlib.Path(__file__).with_suffix(\".so\")))\n";
+  for (const ManifestEntry &entry : entries)
+    python += entry.decl->name + " = _library." + entry.decl->name + "\n";
+  emit(EmitId::Python, python);
+}
+
+/// One module with all variants; each was built on its own. Null after an error.
+mlir::OwningOpRef<mlir::ModuleOp> Builder::buildAll(Compiler &compiler,
+                                                    const std::vector<ManifestEntry> &entries) {
+  mlir::OwningOpRef<mlir::ModuleOp> all;
+  for (const ManifestEntry &entry : entries)
+    for (const ManifestVariant &variant : entry.variants) {
+      ir::EntryBinding binding;
+      binding.decl = entry.decl;
+      binding.elems = variant.elems;
+      binding.prefixRank = variant.leading;
+      binding.statics = variant.statics;
+      binding.checked = !compiler.options().unchecked;
+      mlir::OwningOpRef<mlir::ModuleOp> one = compiler.build(binding, variant.symbol);
+      if (!one)
+        return nullptr;
+      if (!all)
+        all = std::move(one);
+      else
+        all->getBody()->getOperations().splice(all->getBody()->end(),
+                                               one->getBody()->getOperations());
+    }
+  return all ? std::move(all) : compiler.emptyModule();
+}
+
+template <typename Module> std::string printed(Module module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out);
+  return text;
+}
+
+void Builder::emitPhases(Compiler &compiler, mlir::ModuleOp module) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  compiler.tile(*copy, [&](const std::string &phase, mlir::ModuleOp done) {
+    emit(phase == "tensor" ? EmitId::IrTensor : EmitId::IrTile, printed(done));
+  });
+  if (!wants(EmitId::IrVector) || session_.failed())
+    return;
+  if (mlir::OwningOpRef<mlir::ModuleOp> blocks = compiler.vectorise(*copy))
+    emit(EmitId::IrVector, printed(*blocks));
+}
+
+void Builder::link(const std::string &object) {
+  // The runtime lies beside the compiler; programs that are installed elsewhere find it by its
+  // name.
+  std::string runtime = executableFolder() + "../lib";
+  std::string path = pathFor(EmitId::Library), temporary = path + ".part";
+  llvm::Error error = cpu::linkSharedLibrary(
+      {object}, {"-L" + runtime, "-lptl_rt", "-Wl,-rpath," + runtime, "-Wl,-z,defs"}, temporary);
+  if (error || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    ::unlink(temporary.c_str());
+    session_.sink().report(DiagId::CannotWriteFile, kNoSpan,
+                           {path, llvm::toString(std::move(error))});
+  }
+}
+
+void Builder::emitCode(Compiler &compiler, cpu::LlvmModule code) {
+  // The library describes itself: see docs/manifest.md.
+  llvm::Constant *text = llvm::ConstantDataArray::getString(*code.context, manifest_);
+  new llvm::GlobalVariable(*code.module, text->getType(), true, llvm::GlobalValue::ExternalLinkage,
+                           text, "ptl_manifest");
+  auto machine = cpu::makeTargetMachine(compiler.options().processor);
+  if (!machine) {
+    compiler.reportFault("target", llvm::toString(machine.takeError()));
+    return;
+  }
+  auto produce = [&](EmitId id, cpu::OutputKind kind, const std::string &path) {
+    llvm::Expected<std::string> bytes = cpu::emitOutput(*code.module, **machine, kind);
+    if (!bytes) {
+      compiler.reportFault("code", llvm::toString(bytes.takeError()));
+      return false;
+    }
+    return session_.write(path, *bytes);
+  };
+  if (wants(EmitId::Llvm))
+    produce(EmitId::Llvm, cpu::OutputKind::LlvmText, pathFor(EmitId::Llvm));
+  if (wants(EmitId::Assembly))
+    produce(EmitId::Assembly, cpu::OutputKind::Assembly, pathFor(EmitId::Assembly));
+  if (!wants(EmitId::Object) && !wants(EmitId::Library))
+    return;
+  std::string object =
+      wants(EmitId::Object) ? pathFor(EmitId::Object) : pathFor(EmitId::Library) + ".part.o";
+  if (produce(EmitId::Object, cpu::OutputKind::Object, object) && wants(EmitId::Library))
+    link(object);
+  if (!wants(EmitId::Object))
+    ::unlink(object.c_str());
+}
+
+ExitCode Builder::compile(const CheckedProgram &program,
+                          const std::vector<ManifestEntry> &entries) {
+  Compiler compiler(program, session_.sources(), compilerOptions(session_.options()),
+                    session_.sink());
+  mlir::OwningOpRef<mlir::ModuleOp> module = buildAll(compiler, entries);
+  if (module) {
+    if (wants(EmitId::Ir))
+      emit(EmitId::Ir, printed(*module));
+    if (wants(EmitId::IrTensor) || wants(EmitId::IrTile) || wants(EmitId::IrVector))
+      emitPhases(compiler, *module);
+    if (lastStage() == Stage::Llvm && !session_.failed())
+      if (std::optional<cpu::LlvmModule> code = compiler.lower(*module))
+        emitCode(compiler, std::move(*code));
+  }
+  return compiler.hadInternalError() ? ExitCode::Internal : ExitCode::Fine;
+}
+
+ExitCode Builder::run(const std::string &file) {
+  if (lastStage() == Stage::Source) {
+    emitSource(file);
+    return session_.finish();
+  }
+  std::unique_ptr<CheckedProgram> program = session_.check(file);
+  if (program && wants(EmitId::Checked))
+    emit(EmitId::Checked, dumpChecked(*program));
+  if (!program || session_.failed() || lastStage() == Stage::Checked)
+    return session_.finish();
+  std::vector<ManifestEntry> entries = chooseVariants(session_, *program);
+  bool library = wants(EmitId::Library) || wants(EmitId::Manifest) || wants(EmitId::Python) ||
+                 wants(EmitId::Header);
+  bool any = std::any_of(entries.begin(), entries.end(),
+                         [](const ManifestEntry &entry) { return !entry.variants.empty(); });
+  if (!any && !library && !session_.failed())
+    session_.sink().report(DiagId::NoVariant, entries.front().decl->nameSpan,
+                           {entries.front().decl->name, missingDefines(*entries.front().decl)});
+  if (session_.failed())
+    return session_.finish();
+  emitInterfaces(*program, entries);
+  ExitCode code = lastStage() > Stage::Variants ? compile(*program, entries) : ExitCode::Fine;
+  session_.writeDependencies(output_.empty() ? file : output_);
+  return session_.finish(code);
+}
+
+} // namespace
+
+ExitCode runBuild(const Options &options) {
+  if (options.positional().size() != 1)
+    return usageError("give one file: `ptlc build FILE -o OUT`");
+  Session session(options);
+  std::string output(options.value(OptionId::Output)), error;
+  Builder builder(session, output == "-" ? "" : output);
+  if (!builder.chooseKinds(&error))
+    return usageError(error);
+  return builder.run(options.positional().front());
+}
+
+} // namespace ptl

@@ -1,0 +1,26 @@
+// The commands of libptlc-ir. Each takes its command line and gives the exit code; messages were
+// printed.
+#pragma once
+
+#include "driver/session.h"
+#include "frontend/sema/checked_tree.h"
+#include "runtime/context.h"
+
+namespace ptl {
+
+ExitCode runBuild(const Options &options);
+ExitCode runRun(const Options &options);
+ExitCode runTest(const Options &options);
+ExitCode runBench(const Options &options);
+
+/// Whether a declaration is a `fn`, `kernel` or `program`: what can be an entry.
+bool isCallable(const CallableDecl &decl);
+
+/// The entry that `--entry` names, or the only one that could be meant. Null after reporting why
+/// there is none.
+const CallableDecl *chooseEntry(Session &session, const CheckedProgram &program);
+
+/// Reports why a call stopped, at its source line if it has one.
+void reportStop(Session &session, const rt::Failure &failure);
+
+} // namespace ptl

@@ -1,0 +1,137 @@
+#include "driver/ir/variants.h"
+
+#include "driver/ir/commands.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace ptl {
+
+namespace {
+
+/// Values by `entry.name`, in the order given.
+using Defines = std::map<std::string, std::vector<std::string>>;
+
+Defines readDefines(const Options &options) {
+  Defines defines;
+  for (const std::string &define : options.values(OptionId::Define)) {
+    size_t equals = define.find('=');
+    if (equals == define.npos || define.substr(0, equals).find('.') == define.npos)
+      continue;
+    std::vector<std::string> &values = defines[define.substr(0, equals)];
+    for (size_t begin = equals + 1; begin <= define.size();) {
+      size_t end = std::min(define.find(',', begin), define.size());
+      values.push_back(define.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return defines;
+}
+
+/// One generic part of an entry and the values it is compiled for.
+struct Axis {
+  enum class Kind { Static, Elem, Leading } kind;
+  std::string name;
+  std::vector<std::string> values;
+};
+
+std::vector<Axis> axesOf(const CallableDecl &decl, const Defines &defines) {
+  std::vector<Axis> axes;
+  auto add = [&](Axis::Kind kind, const std::string &name) {
+    auto it = defines.find(decl.name + "." + name);
+    axes.push_back({kind, name, it == defines.end() ? std::vector<std::string>{} : it->second});
+  };
+  for (const DimParam &dim : decl.dims)
+    if (dim.isStatic)
+      add(Axis::Kind::Static, dim.name);
+  for (const TypeParam *param : decl.typeParams)
+    add(Axis::Kind::Elem, param->name);
+  if (decl.hasPrefix)
+    add(Axis::Kind::Leading, "..");
+  return axes;
+}
+
+/// Applies one value to a variant; false if the value does not fit.
+bool apply(ManifestVariant &variant, const Axis &axis, const std::string &value) {
+  if (axis.kind == Axis::Kind::Elem) {
+    std::optional<ElemKind> elem = elemKindByName(value);
+    variant.elems.push_back(elem.value_or(ElemKind::F32));
+    variant.symbol += "_" + value;
+    return elem.has_value();
+  }
+  int64_t number = -1;
+  auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (status != std::errc() || end != value.data() + value.size() || number < 0)
+    return false;
+  if (axis.kind == Axis::Kind::Leading)
+    variant.leading = static_cast<uint32_t>(number);
+  else
+    variant.statics[axis.name] = number;
+  variant.symbol += "_" + (axis.kind == Axis::Kind::Leading ? "rank" : axis.name) + value;
+  return true;
+}
+
+std::vector<ManifestVariant> variantsOf(Session &session, const CallableDecl &decl,
+                                        const Defines &defines) {
+  std::vector<ManifestVariant> variants = {{"ptl_" + decl.name, {}, {}, 0}};
+  for (const Axis &axis : axesOf(decl, defines)) {
+    std::vector<ManifestVariant> longer;
+    for (const ManifestVariant &variant : variants)
+      for (const std::string &value : axis.values) {
+        longer.push_back(variant);
+        if (!apply(longer.back(), axis, value))
+          session.sink().report(
+              DiagId::BadRunArgument, kNoSpan,
+              {decl.name + "." + axis.name, "`" + value + "` is not a value for it"});
+      }
+    variants = std::move(longer);
+  }
+  return variants;
+}
+
+bool isNamed(const CallableDecl &decl, const Defines &defines) {
+  return std::any_of(defines.begin(), defines.end(), [&](const auto &define) {
+    return define.first.substr(0, decl.name.size() + 1) == decl.name + ".";
+  });
+}
+
+} // namespace
+
+std::vector<ManifestEntry> chooseVariants(Session &session, const CheckedProgram &program) {
+  Defines defines = readDefines(session.options());
+  std::vector<const CallableDecl *> all, wanted;
+  if (session.options().has(OptionId::Entry)) {
+    if (const CallableDecl *entry = chooseEntry(session, program))
+      wanted.push_back(entry);
+  } else {
+    for (const CallableDecl *decl : program.modules.front()->callables) {
+      if (!isCallable(*decl) || !entryProblem(*decl).empty())
+        continue;
+      all.push_back(decl);
+      if (decl->isPub || isNamed(*decl, defines))
+        wanted.push_back(decl);
+    }
+    if (wanted.empty())
+      wanted = all;
+    if (wanted.empty())
+      session.sink().report(DiagId::NoEntry, kNoSpan, {"the file has nothing to call"});
+  }
+  std::vector<ManifestEntry> entries;
+  for (const CallableDecl *decl : wanted)
+    entries.push_back({decl, variantsOf(session, *decl, defines)});
+  return entries;
+}
+
+std::string missingDefines(const CallableDecl &decl) {
+  std::string text;
+  for (const Axis &axis : axesOf(decl, {})) {
+    const char *example = axis.kind == Axis::Kind::Elem      ? "f32"
+                          : axis.kind == Axis::Kind::Leading ? "1"
+                                                             : "512";
+    text += (text.empty() ? "-D " : " -D ") + decl.name + "." + axis.name + "=" + example;
+  }
+  return text;
+}
+
+} // namespace ptl

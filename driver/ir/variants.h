@@ -1,0 +1,21 @@
+// Which variants of which entries `ptlc build` compiles: what `-D entry.NAME=value,…` asks for.
+#pragma once
+
+#include "driver/ir/manifest.h"
+#include "driver/session.h"
+
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// The entries to compile: the one of `--entry`, else all that are `pub` or named in a `-D`, else
+/// all. An entry has one variant per combination of values for its static dimensions, element types
+/// (`-D softmax.T=f32`) and number of leading axes (`-D softmax...=1`); one for which some value is
+/// not given has none. Reports what is wrong.
+std::vector<ManifestEntry> chooseVariants(Session &session, const CheckedProgram &program);
+
+/// What a caller must add to get a variant of `decl`: `-D softmax_rows.C=…`.
+std::string missingDefines(const CallableDecl &decl);
+
+} // namespace ptl
