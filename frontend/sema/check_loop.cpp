@@ -1,6 +1,8 @@
 // Loops: what their variables are, what holds inside, and their modifiers.
 #include "frontend/sema/check_expr.h"
 
+#include <algorithm>
+
 namespace ptl {
 
 namespace {
@@ -141,6 +143,22 @@ static Local *declareRange(Context &ctx, LoopHead &head, const Domain &domain, N
   return declareLocal(ctx, LocalKind::Loop, text, span, rangeType(ctx, range), name);
 }
 
+/// The variable of a list of constants lies between the least and the largest of them.
+static void addListBounds(Context &ctx, const Expr *iterable, SymbolId symbol) {
+  std::optional<int64_t> low, high;
+  for (const Expr *element : static_cast<const ListExpr *>(iterable)->elements) {
+    auto value = element->dim.constant();
+    if (!value)
+      return;
+    low = std::min(low.value_or(*value), *value);
+    high = std::max(high.value_or(*value), *value);
+  }
+  if (!low)
+    return;
+  ctx.facts.addLessEqual(ctx.dims.constant(*low), ctx.dims.symbolDim(symbol), iterable->span);
+  ctx.facts.addLessEqual(ctx.dims.symbolDim(symbol), ctx.dims.constant(*high), iterable->span);
+}
+
 static LoopHead bindLoop(Context &ctx, const Domain &domain, NodeId pattern) {
   LoopHead head;
   head.iterable = domain.iterable;
@@ -158,7 +176,9 @@ static LoopHead bindLoop(Context &ctx, const Domain &domain, NodeId pattern) {
     head.var = declareRange(ctx, head, domain, pattern);
   } else {
     head.var = declareLocal(ctx, LocalKind::Loop, name, span, domain.element, pattern);
-    if (head.var->symbol && domain.iterable->kind != ExprKind::List && domain.iterable->type->kind == TypeKind::Range)
+    if (head.var->symbol && domain.iterable->kind == ExprKind::List)
+      addListBounds(ctx, domain.iterable, *head.var->symbol);
+    else if (head.var->symbol && domain.iterable->type->kind == TypeKind::Range)
       ctx.facts.addLoopIndex({*head.var->symbol, boundOf(ctx, domain.lo), boundOf(ctx, domain.hi),
                               boundOf(ctx, domain.step), span});
   }

@@ -110,6 +110,17 @@ bool Unifier::unifyShape(const Type *param, const Shape &arg, const Type *argTyp
     ok = unifyPrefix({arg.prefix, {arg.extents.begin(), arg.extents.begin() + static_cast<long>(lead)}}, source);
   for (size_t i = 0; ok && i < count; ++i)
     ok = unifyExtent(param->extents[i].length, arg.extents[lead + i], source);
+  return ok && unifyStrides(param, arg, argType, source);
+}
+
+bool Unifier::unifyStrides(const Type *param, const Shape &arg, const Type *argType, const BindingSource &source) {
+  bool ok = true;
+  Dim dense = ctx_.dims.constant(1);
+  for (size_t i = param->strides.size(); ok && i-- > 0;) {
+    bool isSaid = i < argType->strides.size();
+    ok = unifyExtent(param->strides[i], makeExtent(ctx_, isSaid ? argType->strides[i] : dense), source);
+    dense = dense && arg.extents[i].length ? ctx_.dims.mul(dense, arg.extents[i].length) : Dim();
+  }
   return ok;
 }
 

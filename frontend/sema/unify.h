@@ -49,6 +49,8 @@ private:
     BindingSource source;
   };
   bool unifyShape(const Type *param, const Shape &arg, const Type *argType, const BindingSource &source);
+  /// Strides that the parameter names are those of the argument: said by its type, else dense.
+  bool unifyStrides(const Type *param, const Shape &arg, const Type *argType, const BindingSource &source);
   bool unifyPrefix(Shape leading, const BindingSource &source);
   bool unifyExtent(Dim param, const Extent &arg, const BindingSource &source);
   bool unifyStruct(const Type *param, const Type *arg, const BindingSource &source);
