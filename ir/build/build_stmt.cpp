@@ -147,6 +147,28 @@ mlir::Value Builder::atPlace(mlir::Value value, const Type &type, Location loc) 
   return castTo(value, placed, loc);
 }
 
+/// Hands what the schedule says of a `let` to the passes, as attributes of the operation that makes its value.
+void Builder::annotate(const Local &local, mlir::Value value) {
+  Operation *op = value.getDefiningOp();
+  const ScheduleDecl *schedule = frame_->schedule;
+  if (!op || !schedule)
+    return;
+  llvm::SmallVector<NamedAttribute> tiles;
+  for (const ScheduleDirective &directive : schedule->directives)
+    for (const auto &[name, size] : directive.tiles)
+      for (const DimParam &dim : frame_->decl->dims)
+        if (directive.label == local.name && dims_.symbol(dim.symbol).name == name)
+          tiles.push_back(builder_.getNamedAttr(dims_.toString(rootDim(dims_.symbolDim(dim.symbol))),
+                                                builder_.getI64IntegerAttr(size)));
+  if (!tiles.empty())
+    op->setAttr("ptl.tile", builder_.getDictionaryAttr(tiles));
+  for (const auto &labels : schedule->fuses)
+    if (llvm::is_contained(labels, local.name))
+      op->setAttr("ptl.fuse", builder_.getStringAttr(labels.front()));
+  if (llvm::is_contained(schedule->splitsAfter, local.name))
+    op->setAttr("ptl.split", builder_.getUnitAttr());
+}
+
 void Builder::buildLet(const LetStmt &stmt) {
   Location loc = location(stmt.span);
   if (!stmt.value) {
@@ -158,6 +180,8 @@ void Builder::buildLet(const LetStmt &stmt) {
   if (stmt.locals.size() == 1) {
     if (value.kind == Bound::Kind::Value)
       value.value = atPlace(value.value, *stmt.locals[0]->type, loc);
+    if (value.kind == Bound::Kind::Value)
+      annotate(*stmt.locals[0], value.value);
     bindLocal(*stmt.locals[0], std::move(value));
     return;
   }

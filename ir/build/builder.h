@@ -91,6 +91,7 @@ private:
   void buildStmts(const std::vector<Stmt *> &stmts, size_t from);
   void buildStmt(const Stmt &stmt);
   void buildLet(const LetStmt &stmt);
+  void annotate(const Local &local, mlir::Value value);
   void bindLocal(Local &local, Bound value);
   static void assignBound(Bound &target, const Bound &value);
   Bound zeroOf(const Type &type, mlir::Location loc);

@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<ptl::ir::PtlDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::scf::SCFDialect>();
-  ptl::ir::registerPasses();
+  ptl::ir::registerPtlPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "ptl-opt\n", registry));

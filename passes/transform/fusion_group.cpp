@@ -68,6 +68,13 @@ FusionGroup::FusionGroup(Operation *root) : root_(root) {
     parallel_.clear();
 }
 
+llvm::SmallVector<Operation *> FusionGroup::members() const {
+  llvm::SmallVector<Operation *> all;
+  for (const auto &[op, map] : members_)
+    all.push_back(op);
+  return all;
+}
+
 AxisMap FusionGroup::restrict(const AxisMap &map, llvm::ArrayRef<int64_t> parallel) const {
   AxisMap restricted = map;
   for (int64_t &axis : restricted)

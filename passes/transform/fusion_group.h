@@ -21,6 +21,8 @@ public:
   bool tryJoin(mlir::Operation *op);
   /// Axes of the root with independent tiles, ascending. Empty: the root stays as it is.
   llvm::ArrayRef<int64_t> parallel() const { return parallel_; }
+  /// The root and what joined it.
+  llvm::SmallVector<mlir::Operation *> members() const;
   bool hasProduct() const { return hasProduct_; }
   /// The map of an operand of a member, restricted to the parallel axes.
   AxisMap operandMap(mlir::Operation *member, unsigned operand) const;

@@ -22,16 +22,21 @@ struct TileSizes {
   int64_t productM, productN, bytes;
 };
 
-/// Emits the grid of one group.
+/// The store that is the root's only use and writes a plain box, so that tiles can go there at once; null if none.
+StoreOp onlyStore(Operation *root);
+
+/// Emits one grid for one group, or for several that a schedule fuses. The first decides about the tiles.
 class GridEmitter {
 public:
-  GridEmitter(FusionGroup &group, const TileSizes &sizes, unsigned number)
-      : group_(group), sizes_(sizes), number_(number), builder_(group.root()->getContext()) {}
+  GridEmitter(llvm::ArrayRef<FusionGroup *> groups, const TileSizes &sizes, unsigned number)
+      : groups_(groups), group_(groups.front()), sizes_(sizes), number_(number),
+        builder_(groups.front()->root()->getContext()) {}
 
-  /// Computes the root into `store`'s box where it is stored once, else into new storage that its users then load.
-  void emit(StoreOp store);
+  /// Computes each root into the box of its only store, else into new storage that its users then load.
+  void emit();
 
 private:
+  StoreOp storeFor(Operation *root);
   struct Axis {
     Value length, step, position, tile;
     int64_t capacity = Extent::kUnknown;
@@ -39,7 +44,7 @@ private:
   void chooseSteps();
   Value rowStep(int64_t axis, int64_t minimum);
   std::optional<int64_t> scheduledStep(int64_t axis);
-  ParallelOp openGrid();
+  void openGrid();
   Value tileOf(Value value, const AxisMap &map);
   Value cloneMember(Operation *op, const AxisMap &map);
   Value cloneCreation(Operation *op, const AxisMap &map);
@@ -47,9 +52,10 @@ private:
   ArrayType tileType(ArrayType type, const AxisMap &map);
   void storeTile(Value tile, StoreOp into);
   Value constant(int64_t value) { return builder_.create<arith::ConstantIndexOp>(loc_(), value); }
-  Location loc_() { return group_.root()->getLoc(); }
+  Location loc_() { return group_->root()->getLoc(); }
 
-  FusionGroup &group_;
+  llvm::ArrayRef<FusionGroup *> groups_;
+  FusionGroup *group_; ///< the one being emitted
   const TileSizes &sizes_;
   unsigned number_;
   OpBuilder builder_;
@@ -59,22 +65,24 @@ private:
 
 /// A size that a schedule gives for this axis: `tile B by 128`.
 std::optional<int64_t> GridEmitter::scheduledStep(int64_t axis) {
-  auto sizes = group_.root()->getAttrOfType<DictionaryAttr>("ptl.tile");
-  const Extent &extent = extentsOf(group_.root()->getResult(0).getType())[axis];
-  if (!sizes || !extent.symbol)
-    return std::nullopt;
-  auto size = dyn_cast_or_null<IntegerAttr>(sizes.get(extent.symbol));
-  return size ? std::optional(size.getInt()) : std::nullopt;
+  const Extent &extent = extentsOf(group_->root()->getResult(0).getType())[axis];
+  for (Operation *member : group_->members()) {
+    auto sizes = member->getAttrOfType<DictionaryAttr>("ptl.tile");
+    auto size = sizes && extent.symbol ? dyn_cast_or_null<IntegerAttr>(sizes.get(extent.symbol)) : IntegerAttr();
+    if (size)
+      return size.getInt();
+  }
+  return std::nullopt;
 }
 
 /// Positions per tile so that the widest operand's part has about the wanted number of bytes.
 Value GridEmitter::rowStep(int64_t axis, int64_t minimum) {
-  Value widest = group_.root()->getResult(0);
-  AxisMap map = group_.mapOf(group_.root());
-  for (auto [i, operand] : llvm::enumerate(group_.root()->getOperands()))
+  Value widest = group_->root()->getResult(0);
+  AxisMap map = group_->mapOf(group_->root());
+  for (auto [i, operand] : llvm::enumerate(group_->root()->getOperands()))
     if (rankOf(operand.getType()) > 0 && rankOf(operand.getType()) >= rankOf(widest.getType())) {
       widest = operand;
-      map = group_.operandMap(group_.root(), static_cast<unsigned>(i));
+      map = group_->operandMap(group_->root(), static_cast<unsigned>(i));
     }
   int64_t bytes = std::max<int64_t>(1, elementTypeOf(widest.getType()).isIndex() ? 8 : elementTypeOf(widest.getType()).getIntOrFloatBitWidth() / 8);
   Value row = constant(1);
@@ -87,15 +95,15 @@ Value GridEmitter::rowStep(int64_t axis, int64_t minimum) {
 }
 
 void GridEmitter::chooseSteps() {
-  Value root = group_.root()->getResult(0);
+  Value root = group_->root()->getResult(0);
   int64_t rank = rankOf(root.getType());
-  llvm::ArrayRef<int64_t> parallel = group_.parallel();
+  llvm::ArrayRef<int64_t> parallel = group_->parallel();
   axes_.resize(static_cast<size_t>(rank));
   for (int64_t axis : parallel) {
     Axis &own = axes_[static_cast<size_t>(axis)];
     own.length = lengthOf(builder_, root, axis);
     std::optional<int64_t> fixed = scheduledStep(axis);
-    if (!fixed && group_.hasProduct() && rank >= 2 && axis >= rank - 2)
+    if (!fixed && group_->hasProduct() && rank >= 2 && axis >= rank - 2)
       fixed = axis == rank - 1 ? sizes_.productN : sizes_.productM;
     if (!fixed && axis != parallel.back())
       fixed = 1;
@@ -108,9 +116,9 @@ void GridEmitter::chooseSteps() {
   }
 }
 
-ParallelOp GridEmitter::openGrid() {
+void GridEmitter::openGrid() {
   llvm::SmallVector<Value> lower, upper, steps;
-  for (int64_t axis : group_.parallel()) {
+  for (int64_t axis : group_->parallel()) {
     const Axis &own = axes_[static_cast<size_t>(axis)];
     lower.push_back(constant(0));
     upper.push_back(own.length);
@@ -120,7 +128,7 @@ ParallelOp GridEmitter::openGrid() {
   llvm::SmallVector<Type> types(lower.size(), builder_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), loc_());
   Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
-  for (auto [i, axis] : llvm::enumerate(group_.parallel())) {
+  for (auto [i, axis] : llvm::enumerate(group_->parallel())) {
     Axis &own = axes_[static_cast<size_t>(axis)];
     own.position = body->getArgument(static_cast<unsigned>(i));
     if (own.capacity == 1) {
@@ -130,7 +138,6 @@ ParallelOp GridEmitter::openGrid() {
     Value rest = builder_.createOrFold<arith::SubIOp>(loc_(), own.length, own.position);
     own.tile = builder_.createOrFold<arith::MinSIOp>(loc_(), rest, own.step);
   }
-  return grid;
 }
 
 ArrayType GridEmitter::tileType(ArrayType type, const AxisMap &map) {
@@ -211,7 +218,7 @@ Value GridEmitter::cloneMember(Operation *op, const AxisMap &map) {
 /// The part of a value that the tile needs: computed here for members and views, cut out for others.
 Value GridEmitter::tileOf(Value value, const AxisMap &map) {
   Operation *op = value.getDefiningOp();
-  bool isMember = op && group_.contains(op);
+  bool isMember = op && group_->contains(op);
   if (isMember)
     if (Value known = tiles_.lookup(value))
       return known;
@@ -234,7 +241,7 @@ Value GridEmitter::tileOf(Value value, const AxisMap &map) {
 }
 
 void GridEmitter::storeTile(Value tile, StoreOp into) {
-  AxisMap map = group_.mapOf(group_.root());
+  AxisMap map = group_->mapOf(group_->root());
   auto dropped = into.getDropped();
   llvm::SmallVector<Value> offsets(into.getOffsets()), lengths(into.getLengths()), steps(into.getSteps());
   size_t axis = 0;
@@ -255,40 +262,54 @@ void GridEmitter::storeTile(Value tile, StoreOp into) {
                            into.getDroppedAttr(), IntegerAttr(), StringAttr());
 }
 
-void GridEmitter::emit(StoreOp store) {
-  Operation *root = group_.root();
+/// Where the root goes. Storage of its own is stored whole and then loaded by the users.
+StoreOp GridEmitter::storeFor(Operation *root) {
+  if (StoreOp store = onlyStore(root))
+    return store;
   Value result = root->getResult(0);
-  if (store) {
-    builder_.setInsertionPoint(store);
-  } else {
-    // Storage of its own: stored whole, then loaded by the users.
-    builder_.setInsertionPointAfter(root);
-    auto type = cast<ArrayType>(result.getType());
-    llvm::SmallVector<Value> named, lengths, offsets;
-    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-      Value length = lengthOf(builder_, result, axis);
-      lengths.push_back(length);
-      offsets.push_back(constant(0));
-      if (!type.getExtents()[axis].isConstant())
-        named.push_back(length);
-    }
-    auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-    Value storage = builder_.create<AllocOp>(loc_(), ref, named);
-    auto none = builder_.getDenseI64ArrayAttr({});
-    store = builder_.create<StoreOp>(loc_(), result, storage, offsets, lengths, ValueRange(), Value(),
-                                     none, IntegerAttr(), StringAttr());
-    auto load = builder_.create<LoadOp>(loc_(), type, storage, offsets, lengths, ValueRange(), Value(), none);
-    result.replaceUsesWithIf(load, [&](OpOperand &use) {
-      return use.getOwner() != store && !group_.contains(use.getOwner());
-    });
-    builder_.setInsertionPoint(store);
+  auto type = cast<ArrayType>(result.getType());
+  llvm::SmallVector<Value> named, lengths, offsets;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    Value length = lengthOf(builder_, result, axis);
+    lengths.push_back(length);
+    offsets.push_back(constant(0));
+    if (!type.getExtents()[axis].isConstant())
+      named.push_back(length);
   }
+  auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
+  Value storage = builder_.create<AllocOp>(loc_(), ref, named);
+  auto none = builder_.getDenseI64ArrayAttr({});
+  auto store = builder_.create<StoreOp>(loc_(), result, storage, offsets, lengths, ValueRange(), Value(),
+                                        none, IntegerAttr(), StringAttr());
+  auto load = builder_.create<LoadOp>(loc_(), type, storage, offsets, lengths, ValueRange(), Value(), none);
+  result.replaceUsesWithIf(load, [&](OpOperand &use) {
+    return use.getOwner() != store && !group_->contains(use.getOwner());
+  });
+  return store;
+}
+
+void GridEmitter::emit() {
+  // A fused grid stands behind the last root, a single one where its root is stored.
+  Operation *last = groups_.front()->root();
+  for (FusionGroup *group : groups_)
+    if (last->isBeforeInBlock(group->root()))
+      last = group->root();
+  llvm::SmallVector<StoreOp> stores;
+  builder_.setInsertionPointAfter(last);
+  for (FusionGroup *group : groups_) {
+    group_ = group;
+    stores.push_back(storeFor(group->root()));
+  }
+  group_ = groups_.front();
+  builder_.setInsertionPoint(stores.front());
   chooseSteps();
-  ParallelOp grid = openGrid();
-  storeTile(tileOf(result, group_.mapOf(root)), store);
+  openGrid();
+  for (auto [group, store] : llvm::zip(groups_, stores)) {
+    group_ = group;
+    storeTile(tileOf(group->root()->getResult(0), group->mapOf(group->root())), store);
+    store.erase();
+  }
   builder_.create<YieldOp>(loc_());
-  store.erase();
-  (void)grid;
 }
 
 /// Finds the groups of one block and replaces each by its grid.
@@ -302,7 +323,7 @@ private:
   bool isCandidate(Operation &op);
   bool mustBeStored(Operation &op);
   FusionGroup *groupOfUsers(Operation &op);
-  static StoreOp onlyStore(Operation *root);
+  std::vector<FusionGroup *> fusedWith(FusionGroup *group);
 
   Block &block_;
   const TileSizes &sizes_;
@@ -332,8 +353,7 @@ FusionGroup *BlockPartitioner::groupOfUsers(Operation &op) {
   return group;
 }
 
-/// The store that is the root's only use and writes a plain box, so that tiles can go there at once.
-StoreOp BlockPartitioner::onlyStore(Operation *root) {
+StoreOp onlyStore(Operation *root) {
   if (!root->hasOneUse())
     return {};
   auto store = dyn_cast<StoreOp>(*root->getUsers().begin());
@@ -356,6 +376,44 @@ StoreOp BlockPartitioner::onlyStore(Operation *root) {
   return store;
 }
 
+static Attribute fuseLabel(const FusionGroup &group) {
+  for (Operation *member : group.members())
+    if (Attribute label = member->getAttr("ptl.fuse"))
+      return label;
+  return {};
+}
+
+/// Whether two groups can share a grid: the same tiles along the same lengths.
+static bool sameGrid(const FusionGroup &a, const FusionGroup &b) {
+  llvm::ArrayRef<Extent> extentsA = extentsOf(a.root()->getResult(0).getType());
+  llvm::ArrayRef<Extent> extentsB = extentsOf(b.root()->getResult(0).getType());
+  return a.parallel() == b.parallel() && llvm::all_of(a.parallel(), [&](int64_t axis) {
+           return extentsA[static_cast<size_t>(axis)] == extentsB[static_cast<size_t>(axis)];
+         });
+}
+
+/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps apart.
+std::vector<FusionGroup *> BlockPartitioner::fusedWith(FusionGroup *group) {
+  std::vector<FusionGroup *> fused = {group};
+  Attribute label = fuseLabel(*group);
+  if (!label || onlyStore(group->root()))
+    return fused;
+  for (auto &other : llvm::reverse(groups_)) {
+    if (other.get() == group || fuseLabel(*other) != label || !sameGrid(*group, *other) ||
+        !group->root()->isBeforeInBlock(other->root()) || onlyStore(other->root()))
+      continue;
+    bool apart = llvm::any_of(fused, [&](FusionGroup *earlier) {
+      return llvm::any_of(earlier->root()->getUsers(), [&](Operation *user) {
+        Operation *inBlock = block_.findAncestorOpInBlock(*user);
+        return !earlier->contains(user) && inBlock && inBlock->isBeforeInBlock(other->root());
+      });
+    });
+    if (!apart)
+      fused.push_back(other.get());
+  }
+  return fused;
+}
+
 void BlockPartitioner::run() {
   for (Operation &op : llvm::reverse(block_)) {
     if (!isCandidate(op) || op.use_empty())
@@ -369,11 +427,13 @@ void BlockPartitioner::run() {
     groups_.push_back(std::make_unique<FusionGroup>(&op));
     groupOf_[&op] = groups_.back().get();
   }
+  llvm::DenseSet<FusionGroup *> done;
   for (auto &group : llvm::reverse(groups_)) {
-    if (group->parallel().empty())
+    if (group->parallel().empty() || done.count(group.get()))
       continue;
-    StoreOp store = onlyStore(group->root());
-    GridEmitter(*group, sizes_, number_++).emit(store);
+    std::vector<FusionGroup *> fused = fusedWith(group.get());
+    done.insert(fused.begin(), fused.end());
+    GridEmitter(fused, sizes_, number_++).emit();
   }
   // What only the grids' copies replaced is dead now.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
