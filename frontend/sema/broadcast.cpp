@@ -107,6 +107,16 @@ bool broadcastsTo(Context &ctx, const Shape &from, const Shape &to, ExtentMismat
   return true;
 }
 
+/// Lengths of ranges are equal by how the ranges are made, not by a wish.
+static bool namesRange(Context &ctx, Dim dim) {
+  bool found = false;
+  forEachSymbol(dim, [&](SymbolId symbol) {
+    SymbolKind kind = ctx.dims.symbol(symbol).kind;
+    found = found || kind == SymbolKind::RangeLen || kind == SymbolKind::RangeStart;
+  });
+  return found;
+}
+
 void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a, const Extent &b) {
   if (!a.length || !b.length)
     return;
@@ -115,7 +125,7 @@ void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a,
   for (const Extent *extent : {&a, &b})
     if (extent->range && extent->range->span.end > extent->range->span.begin)
       diagnostic.label(extent->range->span, "`" + toString(ctx.dims, *extent) + "` is this range");
-  if (verdict.proof != Proof::Unknown)
+  if (verdict.proof != Proof::Unknown || namesRange(ctx, a.length) || namesRange(ctx, b.length))
     return;
   MissingFact missing = missingFact(ctx.facts, verdict);
   if (!missing.text.empty())

@@ -118,6 +118,9 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling, std::v
   OpMatch match = matchSignature(ctx, call);
   if (!match.signature)
     return errorExpr(ctx, node);
+  for (const Expr *value : match.values)
+    if (isMissing(value))
+      return errorExpr(ctx, node);
   OpExpr *expr = makeOp(ctx, call.op, node, match.results.front(), match.values);
   expr->args.resize(call.op->params.size(), nullptr);
   setDim(ctx, expr);

@@ -341,7 +341,6 @@ static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m
       const Local *local = static_cast<LocalRefExpr *>(operand->expr)->local;
       report.label(local->span, local->name + ": " + toString(ctx, local->type));
     }
-  explainExtents(ctx, report, m.extents.a, m.extents.b);
   const auto &rightExtents = b.expr->type->extents;
   const auto &leftExtents = a.expr->type->extents;
   bool transposing = rightExtents.size() >= 2 && extentsEqual(ctx, m.extents.a, rightExtents.back()) == Proof::True;
@@ -358,6 +357,8 @@ static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m
   } else if (leftExtents.size() >= 2 &&
              extentsEqual(ctx, m.extents.b, leftExtents[leftExtents.size() - 2]) == Proof::True) {
     report.fix("transpose the left side", {insertAt(a.span, a.span.end, ".T")});
+  } else {
+    explainExtents(ctx, report, m.extents.a, m.extents.b);
   }
 }
 
@@ -398,6 +399,12 @@ static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m)
       report.fix("make it a column: `[:, new]`", {insertAt(where->span, where->span.end, "[:, new]")});
 }
 
+static void noteGeneric(DiagnosticBuilder report, const Operand &operand) {
+  const TypeParam *param = operand.expr ? operand.expr->type->elem.param : nullptr;
+  if (param)
+    report.label(param->span, "`" + param->name + "` may be any `" + std::string(constraintName(param->constraint)) + "` type");
+}
+
 static void reportMismatch(Context &ctx, const OpCall &call, const Signature &signature, const Mismatch &m) {
   const Operand &operand = call.values[m.operand];
   std::string name(call.op->name);
@@ -409,6 +416,7 @@ static void reportMismatch(Context &ctx, const OpCall &call, const Signature &si
   case MismatchKind::ElemClass: {
     auto report = ctx.sink.report(DiagId::ElementTypeNotAllowed, operand.span,
                                   {name, std::string(m.variable), operandType(ctx, operand)});
+    noteGeneric(report, operand);
     if (m.variable == "float" && operand.expr && !operand.expr->type->elem.param)
       offerConversion(report, operand, operand.expr->type->elem, Elem{ElemKind::F32});
     return;
