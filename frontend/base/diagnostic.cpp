@@ -71,6 +71,13 @@ void DiagnosticSink::append(const DiagnosticSink &other) {
   errorCount_ += other.errorCount_;
 }
 
+void DiagnosticSink::removeIf(const std::function<bool(const Diagnostic &)> &isNoise) {
+  std::erase_if(diagnostics_, isNoise);
+  errorCount_ = static_cast<size_t>(
+      std::count_if(diagnostics_.begin(), diagnostics_.end(),
+                    [](const Diagnostic &d) { return d.severity == Severity::Error; }));
+}
+
 void DiagnosticSink::sort() {
   std::stable_sort(
       diagnostics_.begin(), diagnostics_.end(), [](const Diagnostic &a, const Diagnostic &b) {

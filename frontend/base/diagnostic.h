@@ -4,6 +4,7 @@
 
 #include "frontend/base/source.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,6 +90,8 @@ public:
   size_t errorCount() const { return errorCount_; }
   /// Appends all diagnostics of another sink.
   void append(const DiagnosticSink &other);
+  /// Takes away what a later look shows to be a consequence of something else.
+  void removeIf(const std::function<bool(const Diagnostic &)> &isNoise);
   /// Sorts by file and position, stable.
   void sort();
 

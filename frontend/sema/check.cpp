@@ -3,6 +3,7 @@
 #include "frontend/sema/check_decl.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ptl {
 
@@ -19,6 +20,48 @@ static void markSyntaxErrors(ProgramState &state) {
       if (span.file == decl->decl->span.file && decl->decl->span.begin <= span.begin &&
           span.begin <= decl->decl->span.end)
         decl->decl->hasErrors = true;
+}
+
+/// Errors of the lexer and the parser: E00xx and E01xx.
+static bool isSyntaxError(const Diagnostic &diagnostic) {
+  std::string_view code = diagInfo(diagnostic.id).code;
+  return diagnostic.severity == Severity::Error && (code.starts_with("E00") || code.starts_with("E01"));
+}
+
+static bool isSyntax(const Diagnostic &diagnostic) {
+  std::string_view code = diagInfo(diagnostic.id).code;
+  return isSyntaxError(diagnostic) || code.starts_with("W10") || code.starts_with("W11");
+}
+
+/// What is wrong beside a syntax error is most often the same mistake: the part that was not understood is missing. So
+/// the line of one says nothing else, and its declaration misses no names.
+static void removeConsequences(ProgramState &state) {
+  std::set<std::pair<FileId, uint32_t>> lines;
+  std::vector<Span> decls;
+  auto lineOf = [&](Span span) {
+    return std::pair(span.file, state.sources.file(span.file).lineColumn(span.begin).line);
+  };
+  for (const Diagnostic &diagnostic : state.sink.all()) {
+    if (!isSyntaxError(diagnostic) || diagnostic.span.file == kNoFile)
+      continue;
+    lines.insert(lineOf(diagnostic.span));
+    for (const auto &decl : state.decls)
+      if (decl->decl->span.file == diagnostic.span.file &&
+          decl->decl->span.begin <= diagnostic.span.begin && diagnostic.span.begin <= decl->decl->span.end)
+        decls.push_back(decl->decl->span);
+  }
+  if (lines.empty())
+    return;
+  state.sink.removeIf([&](const Diagnostic &diagnostic) {
+    if (isSyntax(diagnostic) || diagnostic.span.file == kNoFile)
+      return false;
+    if (lines.contains(lineOf(diagnostic.span)))
+      return true;
+    bool isMissingName = diagnostic.id == DiagId::UnknownName || diagnostic.id == DiagId::UnknownFunction;
+    return isMissingName && std::any_of(decls.begin(), decls.end(), [&](Span span) {
+             return span.file == diagnostic.span.file && span.contains(diagnostic.span.begin);
+           });
+  });
 }
 
 static void checkAll(ProgramState &state) {
@@ -47,6 +90,7 @@ std::unique_ptr<CheckedProgram> checkFile(SourceManager &sources, FileId root,
   ProgramState state(sources, options, own, *program);
   loadModules(state, root);
   checkAll(state);
+  removeConsequences(state);
   own.sort();
   sink.append(own);
   return program;

@@ -50,6 +50,8 @@ static MaybeConst evalLiteral(Context &ctx, NodeId node) {
     return specialConst(ConstKind::PlusInf);
   if (token == TokenKind::Nan)
     return specialConst(ConstKind::Nan);
+  if (ctx.tree.token(ctx.tree.node(node).mainToken).malformed)
+    return std::nullopt; // the lexer has said so
   if (auto number = Rational::parse(text))
     return numberConst(std::move(*number), token == TokenKind::FloatLiteral);
   reportConst(ctx, DiagId::ConstantTooLarge, node);

@@ -195,7 +195,7 @@ static void warnUnused(Context &ctx, const Local &local) {
 }
 
 void leaveScope(Context &ctx) {
-  bool warns = isRootModule(ctx) && !ctx.suppressUnused && ctx.sink.errorCount() == ctx.errorsBefore;
+  bool warns = isRootModule(ctx) && !ctx.suppressUnused && !(ctx.decl && ctx.decl->hasErrors) && ctx.sink.errorCount() == ctx.errorsBefore;
   for (const Local *local : ctx.scope.pop())
     if (warns)
       warnUnused(ctx, *local);
