@@ -110,6 +110,21 @@ static std::string wholeIndex(const Type &type) {
   return text + "]";
 }
 
+/// A field of a struct parameter of a kernel lies in global memory like any tensor.
+static Expr *requireIndexed(Context &ctx, Expr *member) {
+  const Local *root = member->kind == ExprKind::Field ? rootLocal(member) : nullptr;
+  bool isTensor = root && root->kind == LocalKind::Param && member->type->isArray();
+  if (!isTensor || !ctx.isKind(DeclKind::Kernel) || ctx.inWhere)
+    return member;
+  Span span = member->span;
+  std::string name(ctx.state.sources.text(span)), index = wholeIndex(*member->type);
+  ctx.sink.report(DiagId::TensorMustBeIndexed, span, {name})
+      .label(root->span, "it lies in global memory: `" + toString(ctx, member->type) + "`")
+      .fix("load what this iteration works on, for example all of it: `" + name + index + "`",
+           {{{span.file, span.end, span.end}, index}});
+  return errorExpr(ctx, member->syntax);
+}
+
 static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
   std::string_view name = ctx.text(node);
   if (name.empty())
@@ -267,8 +282,10 @@ static Expr *checkForm(Context &ctx, NodeId node, const Type *expected, bool asB
     return checkForm(ctx, ParenExprView(ctx.tree, node).inner(), expected, asBase);
   case NodeKind::NameExpr:
     return checkName(ctx, node, asBase);
-  case NodeKind::MemberExpr:
-    return checkMember(ctx, node);
+  case NodeKind::MemberExpr: {
+    Expr *member = checkMember(ctx, node);
+    return asBase ? member : requireIndexed(ctx, member);
+  }
   case NodeKind::UnaryExpr:
     return checkUnary(ctx, node, expected);
   case NodeKind::BinaryExpr:
