@@ -7,9 +7,9 @@
 namespace ptl {
 
 uint32_t Formatter::sourceColumn(uint32_t offset) const {
-  size_t start = offset == 0 ? std::string_view::npos : tree_.fileText().rfind('\n', offset - 1);
-  start = start == std::string_view::npos ? 0 : start + 1;
-  return columnsOf(tree_.fileText().substr(start, offset - start));
+  std::optional<uint32_t> start = lineStart(offset);
+  // Nothing is aligned that far to the right; the offset is like no other column.
+  return start ? columnsOf(tree_.fileText().substr(*start, offset - *start)) : offset;
 }
 
 void Formatter::setAnchor(NodeId id, size_t lineIndex) {

@@ -88,5 +88,7 @@ TEST(Format, SaysWhatItLeavesAlone) {
 
 TEST(Format, KeepsAnEmptyFileEmpty) { EXPECT_EQ(formatted(" \n\n"), ""); }
 
+TEST(Format, IsStableOnACommentThatNeverEnds) { expectFormat("/* a\n\n", "/* a\n"); }
+
 } // namespace
 } // namespace ptl

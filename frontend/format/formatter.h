@@ -3,6 +3,8 @@
 
 #include "frontend/format/format.h"
 
+#include <optional>
+
 namespace ptl {
 
 /// One line of output. Texts of comments may hold line ends.
@@ -82,6 +84,8 @@ private:
   // align.cpp
   void setAnchor(NodeId id, size_t lineIndex);
   void align();
+  /// Start of the line of an offset; nothing on lines too long to look back.
+  std::optional<uint32_t> lineStart(uint32_t offset) const;
   uint32_t sourceColumn(uint32_t offset) const;
   std::string textOf(uint32_t begin, uint32_t end) const;
 

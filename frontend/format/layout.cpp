@@ -55,9 +55,17 @@ std::string Formatter::textOf(uint32_t begin, uint32_t end) const {
   for (size_t i = 0; i < source.size(); ++i)
     if (source[i] != '\r' || i + 1 == source.size() || source[i + 1] != '\n')
       text += source[i];
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+  while (!text.empty() && std::string_view(" \t\r\n").find(text.back()) != std::string_view::npos)
     text.pop_back();
   return text;
+}
+
+std::optional<uint32_t> Formatter::lineStart(uint32_t offset) const {
+  constexpr uint32_t kFar = 1000;
+  for (uint32_t at = offset; at > 0 && offset - at < kFar; --at)
+    if (tree_.fileText()[at - 1] == '\n')
+      return at;
+  return offset < kFar ? std::optional<uint32_t>(0) : std::nullopt;
 }
 
 void Formatter::blankLine() {
@@ -120,15 +128,14 @@ void Formatter::verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char
   untouched_.push_back({{tree_.file(), begin, end}, reason});
   std::string text = textOf(begin, end);
   // Lines move along with the first one.
-  size_t lineStart = tree_.fileText().rfind('\n', begin);
-  lineStart = lineStart == std::string_view::npos || begin == 0 ? 0 : lineStart + 1;
   auto indentAt = [](std::string_view s) {
     int columns = 0;
     for (size_t i = 0; i < s.size() && (s[i] == ' ' || s[i] == '\t'); ++i)
       columns += s[i] == '\t' ? 4 : 1;
     return columns;
   };
-  int shift = static_cast<int>(indent) - indentAt(tree_.fileText().substr(lineStart));
+  std::optional<uint32_t> start = lineStart(begin);
+  int shift = start ? static_cast<int>(indent) - indentAt(tree_.fileText().substr(*start)) : 0;
   OutputLine added;
   added.indent = indent;
   for (size_t i = 0; i < text.size();) {

@@ -367,6 +367,11 @@ void Lexer::lexPunct() {
     while (!done() && peek() == c)
       ++at;
   }
+  // `'text'` is one mistake.
+  std::string_view near = text.substr(at, 100);
+  size_t quote = c == '\'' ? near.substr(0, near.find('\n')).find('\'') : std::string_view::npos;
+  if (quote != std::string_view::npos)
+    at += static_cast<uint32_t>(quote + 1);
   error(DiagId::UnexpectedCharacter, span(begin, at), {shown}, [&](DiagnosticBuilder &b) {
     if (c == '!')
       b.fix("write `not `", {{span(begin, at), "not "}});

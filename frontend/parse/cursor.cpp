@@ -118,7 +118,8 @@ void Parser::expectCloser(TokenKind closer, TokenIndex open) {
 }
 
 Span Parser::errorSpan() const {
-  if (at_ > 0 && (token().newlineBefore || at(TokenKind::EndOfFile))) {
+  bool behind = token().newlineBefore && at_ != itemStart_;
+  if (at_ > 0 && (behind || at(TokenKind::EndOfFile))) {
     uint32_t end = tree_.token(at_ - 1).end;
     return {tree_.file(), end, end};
   }
@@ -128,7 +129,7 @@ Span Parser::errorSpan() const {
 std::string Parser::found() const {
   if (at(TokenKind::EndOfFile))
     return "the end of the file";
-  if (token().newlineBefore && bracketDepth_ == 0 && at_ > 0)
+  if (token().newlineBefore && bracketDepth_ == 0 && at_ > 0 && at_ != itemStart_)
     return "the end of the line";
   std::string_view word = text();
   if (word.size() > 40)

@@ -169,7 +169,9 @@ NodeId Parser::parseCallable(NodeKind node, uint8_t flags) {
 void Parser::parseHeaderClauses(NodeId (&slots)[9]) {
   unsigned last = 0;
   while (true) {
-    unsigned slot = at(TokenKind::Arrow)                ? 3
+    bool arrow =
+        at(TokenKind::Arrow) || acceptForeignOperator(TokenKind::Equal, TokenKind::Greater, "->");
+    unsigned slot = arrow                               ? 3
                     : at(TokenKind::On) || atWord("at") ? 4
                     : at(TokenKind::Where)              ? 5
                     : atWord("tune")                    ? 6

@@ -64,8 +64,7 @@ Precedence Parser::binaryPrecedence() {
   if (!continues())
     return Precedence::None;
   // `&&` and `||` lex as two operators that touch.
-  bool doubled =
-      kind(1) == kind() && tree_.token(std::min(at_ + 1, lastToken())).begin == token().end;
+  bool doubled = kind(1) == kind() && touchesNext();
   if (doubled && at(TokenKind::Amp))
     return Precedence::And;
   if (doubled && at(TokenKind::Pipe))
@@ -73,9 +72,8 @@ Precedence Parser::binaryPrecedence() {
   return precedenceOf(kind());
 }
 
-bool Parser::acceptForeignOperator(TokenKind single, const char *word) {
-  bool doubled = at(single) && kind(1) == single && tree_.token(at_ + 1).begin == token().end;
-  if (!doubled)
+bool Parser::acceptForeignOperator(TokenKind left, TokenKind right, const char *word) {
+  if (!at(left) || kind(1) != right || !touchesNext())
     return false;
   Span both = join(tree_.tokenSpan(at_), tree_.tokenSpan(at_ + 1));
   std::string shown(tree_.fileText().substr(both.begin, both.end - both.begin));
@@ -93,10 +91,19 @@ NodeId Parser::parseBinary(Precedence least) {
     Precedence precedence = binaryPrecedence();
     if (precedence == Precedence::None || precedence < least)
       return lhs;
+    bool ends = newlineAt(2) || kind(2) == TokenKind::Semicolon || kind(2) == TokenKind::RBrace;
+    if (precedence == Precedence::Sum && ends && kind(1) == kind() && touchesNext()) {
+      Span both = join(tree_.tokenSpan(at_), tree_.tokenSpan(at_ + 1));
+      errorAt(both, DiagId::ForeignOperator, {std::string(text()) + std::string(text())})
+          .help("write `x += 1`");
+      at_ += 2;
+      return lhs;
+    }
     if (precedence == Precedence::Comparison && compared)
       error(DiagId::ChainedComparison).help("join two comparisons with `and`: `a < b and b < c`");
     compared = precedence == Precedence::Comparison;
-    acceptForeignOperator(TokenKind::Amp, "and") || acceptForeignOperator(TokenKind::Pipe, "or");
+    acceptForeignOperator(TokenKind::Amp, TokenKind::Amp, "and") ||
+        acceptForeignOperator(TokenKind::Pipe, TokenKind::Pipe, "or");
     TokenIndex main = at_;
     advance();
     NodeId rhs = parseBinary(tighter(precedence));
@@ -253,6 +260,13 @@ NodeId Parser::parseArg() {
   bool word = at(TokenKind::Identifier) || isKeyword(kind()) || isElementType(kind());
   if (word && kind(1) == TokenKind::Colon) {
     name = parseName("a parameter");
+    advance();
+  }
+  if (word && kind(1) == TokenKind::Equal) {
+    name = parseName("a parameter");
+    error(DiagId::AssignmentAsValue)
+        .fix("write `:` between the name of an argument and its value",
+             {{tree_.tokenSpan(at_), ":"}});
     advance();
   }
   bool isInout = atWord("inout") && kind(1) == TokenKind::Identifier && !newlineAt(1);

@@ -77,6 +77,9 @@ NodeId Parser::parseResults() {
   size_t start = mark();
   if (at(TokenKind::LParen)) {
     bracketed(TokenKind::RParen, [&] { return parseResult(); });
+  } else if (at(TokenKind::Identifier) && kind(1) == TokenKind::Colon) {
+    errorExpected("`(`").help("named results stand in parentheses: `-> (y: f32[N])`");
+    push(parseResult());
   } else {
     TokenIndex typeFirst = at_;
     NodeId type = parseType();

@@ -4,6 +4,9 @@
 namespace ptl {
 namespace {
 
+/// How far recovery looks for the body of a statement.
+constexpr unsigned kMaxHeadTokens = 64;
+
 bool isAssignment(TokenKind kind) {
   return kind >= TokenKind::Equal && kind <= TokenKind::ShiftRightEqual;
 }
@@ -21,11 +24,19 @@ bool isInfixOnly(TokenKind kind) {
 NodeId Parser::parseBlock() {
   TokenIndex first = at_;
   if (!at(TokenKind::LBrace)) {
-    errorExpected("`{`");
+    auto report = errorExpected("`{`");
+    if (atStatementWord() && !token().newlineBefore) {
+      report.help("bodies stand in braces");
+      Nesting nesting(*this);
+      if (nesting.tooDeep())
+        return make(NodeKind::Error, first, {});
+      NodeId statement = parseStatement();
+      return make(NodeKind::Error, first, {statement});
+    }
     // A mistake in the head should not cost the body.
     TokenIndex ahead = at_;
-    while (ahead < lastToken() && !tree_.token(ahead).newlineBefore &&
-           tree_.tokenKind(ahead) != TokenKind::LBrace &&
+    while (ahead < lastToken() && ahead < at_ + kMaxHeadTokens &&
+           !tree_.token(ahead).newlineBefore && tree_.tokenKind(ahead) != TokenKind::LBrace &&
            tree_.tokenKind(ahead) != TokenKind::RBrace)
       ++ahead;
     if (tree_.tokenKind(ahead) != TokenKind::LBrace || ahead == at_ ||
@@ -155,6 +166,7 @@ NodeId Parser::parseBinding(NodeKind node) {
   bool isLet = at(TokenKind::Let);
   advance();
   NodeId pattern = parsePattern();
+  acceptForeignOperator(TokenKind::Colon, TokenKind::Equal, "=");
   NodeId type = accept(TokenKind::Colon) ? parseType() : kNoNode;
   NodeId value = kNoNode;
   if (accept(TokenKind::Equal))
@@ -171,10 +183,18 @@ NodeId Parser::parseBinding(NodeKind node) {
 NodeId Parser::parseLoop(NodeKind node) {
   TokenIndex first = at_;
   advance();
+  bool inParens = at(TokenKind::LParen) && kind(1) == TokenKind::Identifier && atWord("in", 2);
+  if (inParens) {
+    error(DiagId::ExpectedName, {"a name", found()})
+        .help("the head of a loop has no parentheses: `for i in 0..n {`");
+    advance();
+  }
   TokenIndex bindingsFirst = at_;
   size_t start = mark();
   commaList([&] { return parseLoopBinding(); });
   NodeId bindings = finish(NodeKind::LoopBindings, bindingsFirst, start);
+  if (inParens)
+    accept(TokenKind::RParen);
   NodeId label = kNoNode, pipeline = kNoNode, unroll = kNoNode;
   while (true) {
     if (label == kNoNode && acceptWord("as")) {

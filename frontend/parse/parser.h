@@ -53,6 +53,10 @@ private:
   bool newlineAt(uint32_t ahead) const {
     return tree_.token(std::min<TokenIndex>(at_ + ahead, lastToken())).newlineBefore;
   }
+  /// No space between this token and the next.
+  bool touchesNext() const {
+    return at_ < lastToken() && tree_.token(at_ + 1).begin == token().end;
+  }
   /// The token belongs to the expression or type before it: a bracket is open, or it is on the same
   /// line.
   bool continues() const { return bracketDepth_ > 0 || !token().newlineBefore; }
@@ -221,7 +225,9 @@ private:
   NodeId parseIndexItem();
   NodeId parseElementExpr();
   Precedence binaryPrecedence();
-  bool acceptForeignOperator(TokenKind single, const char *word);
+  /// Reports two touching tokens that are one operator elsewhere, and takes the first; `word` is
+  /// ours.
+  bool acceptForeignOperator(TokenKind left, TokenKind right, const char *word);
 
   void warnOperandComments();
 
