@@ -93,7 +93,7 @@ def error_limit(tools: Tools, folder: pathlib.Path) -> None:
 
 
 def warnings(tools: Tools, folder: pathlib.Path) -> None:
-    text = "fn half(h: int, G: int) -> int {\n    return h // G\n}\n"
+    text = "fn half(h: int) -> int {\n    let unused = 3\n    return h\n}\n"
     plain = tools.run("check", "--diagnostics=short", "-", stdin=text)
     expect(plain.code == 0 and "warning[W" in plain.stderr, plain)
     document = json.loads(tools.run("check", "--diagnostics=json", "-", stdin=text).stdout)

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 namespace ptl {
 
@@ -36,18 +35,31 @@ FileId SourceManager::add(std::string path, std::string text) {
   return id;
 }
 
-std::optional<FileId> SourceManager::load(const std::string &path, std::string *error) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
-    // An empty file makes `<<` fail although reading it succeeded.
-    if (in && in.peek() == std::ifstream::traits_type::eof())
-      return add(path, "");
-    if (error)
-      *error = std::strerror(errno);
-    return std::nullopt;
+/// The largest file that is read; offsets are 32 bits wide.
+static constexpr size_t kMaxSourceBytes = size_t(1) << 30;
+
+/// Reads a whole file; false, with `errno` set, if that fails.
+static bool readFile(std::FILE *in, std::string &text) {
+  char buffer[1 << 16];
+  while (size_t count = std::fread(buffer, 1, sizeof buffer, in)) {
+    text.append(buffer, count);
+    if (text.size() > kMaxSourceBytes) {
+      errno = EFBIG;
+      return false;
+    }
   }
-  return add(path, text.str());
+  return !std::ferror(in);
+}
+
+std::optional<FileId> SourceManager::load(const std::string &path, std::string *error) {
+  std::FILE *in = std::fopen(path.c_str(), "rb");
+  std::string text;
+  bool fine = in && readFile(in, text);
+  if (!fine && error)
+    *error = std::strerror(errno);
+  if (in)
+    std::fclose(in);
+  return fine ? std::optional(add(path, std::move(text))) : std::nullopt;
 }
 
 } // namespace ptl
