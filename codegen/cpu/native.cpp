@@ -97,6 +97,8 @@ void optimise(Module &module, TargetMachine &machine, int level) {
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
   tuning.LoopInterleaving = false;
+  // Where unrolling pays, the lowering has done it.
+  tuning.LoopUnrolling = false;
   PassBuilder builder(&machine, tuning);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
