@@ -16,6 +16,7 @@ import tempfile
 
 import documents
 import explain
+import language
 from harness import ROOT, Case, Tools, difference, run_cases
 
 TESTS = ROOT / "tests"
@@ -96,6 +97,7 @@ KINDS = {
     "golden": golden_cases,
     "explain": explain.cases,
     "documents": documents.cases,
+    "language": language.cases,
 }
 
 
