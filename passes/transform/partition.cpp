@@ -75,16 +75,15 @@ std::optional<int64_t> GridEmitter::scheduledStep(int64_t axis) {
   return std::nullopt;
 }
 
-/// Positions per tile so that the widest operand's part has about the wanted number of bytes.
+/// Positions per tile so that the part of the result, or of what it reduces, has about the wanted number of bytes.
 Value GridEmitter::rowStep(int64_t axis, int64_t minimum) {
-  Value widest = group_->root()->getResult(0);
-  AxisMap map = group_->mapOf(group_->root());
-  for (auto [i, operand] : llvm::enumerate(group_->root()->getOperands()))
-    if (rankOf(operand.getType()) > 0 && rankOf(operand.getType()) >= rankOf(widest.getType())) {
-      widest = operand;
-      map = group_->operandMap(group_->root(), static_cast<unsigned>(i));
-    }
-  int64_t bytes = std::max<int64_t>(1, elementTypeOf(widest.getType()).isIndex() ? 8 : elementTypeOf(widest.getType()).getIntOrFloatBitWidth() / 8);
+  Operation *root = group_->root();
+  const OpRecord *record = recordOf(root);
+  bool reduces = record && record->opClass == OpClass::Reduction;
+  Value widest = reduces ? root->getOperand(0) : root->getResult(0);
+  AxisMap map = reduces ? group_->operandMap(root, 0) : group_->mapOf(root);
+  Type element = elementTypeOf(widest.getType());
+  int64_t bytes = element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
   Value row = constant(1);
   for (size_t i = 0; i < map.size(); ++i)
     if (map[i] == kWhole)
