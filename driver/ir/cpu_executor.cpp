@@ -63,26 +63,37 @@ CpuExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
   return variant.get();
 }
 
+rt::Failure CpuExecutor::allocate(const rt::Entry &entry, const rt::CallArguments &inputs,
+                                  const rt::Binding &binding,
+                                  std::vector<rt::OwnedArray> &outputs) {
+  for (int i = 0; i < entry.outputCount; ++i) {
+    rt::OutputShape shape;
+    if (rt::Failure failure = rt::outputShape(entry, i, inputs, binding, shape))
+      return failure;
+    std::optional<rt::OwnedArray> array =
+        rt::OwnedArray::make(static_cast<PtlElem>(shape.elem), shape.extents);
+    if (!array)
+      return {PTL_ERROR_MEMORY, "there is no memory for an output of `" + entry.name + "`", "", 0};
+    outputs.push_back(std::move(*array));
+  }
+  return {};
+}
+
 CallResult CpuExecutor::call(const CallableDecl &decl, const rt::CallArguments &inputs,
-                             const std::map<std::string, int64_t> &tunables) {
+                             const std::map<std::string, int64_t> &tunables,
+                             const std::vector<ElemKind> &elems,
+                             std::vector<rt::OwnedArray> again) {
   CallResult result;
   const rt::Entry &entry = describe(decl);
   rt::Binding binding;
   if ((result.failure = rt::bindInputs(entry, inputs, binding)))
     return result;
-  for (int i = 0; i < entry.outputCount; ++i) {
-    rt::OutputShape shape;
-    if ((result.failure = rt::outputShape(entry, i, inputs, binding, shape)))
-      return result;
-    std::optional<rt::OwnedArray> array =
-        rt::OwnedArray::make(static_cast<PtlElem>(shape.elem), shape.extents);
-    if (!array) {
-      result.failure = {PTL_ERROR_MEMORY,
-                        "there is no memory for an output of `" + entry.name + "`", "", 0};
-      return result;
-    }
-    result.outputs.push_back(std::move(*array));
-  }
+  for (size_t i = 0; i < elems.size() && i < binding.elems.size(); ++i)
+    if (!binding.elems[i])
+      binding.elems[i] = rt::elemFromName(elemName(elems[i]));
+  result.outputs = std::move(again);
+  if (result.outputs.empty() && (result.failure = allocate(entry, inputs, binding, result.outputs)))
+    return result;
   const Variant *variant = variantFor(decl, entry, binding, tunables);
   if (!variant) {
     result.compiled = false;

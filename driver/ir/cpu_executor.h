@@ -28,13 +28,19 @@ public:
   /// The entry as callers see it. Precondition: `entryProblem(decl)` is empty.
   const rt::Entry &describe(const CallableDecl &decl);
 
-  /// Allocates the outputs and calls. `inputs.arrays` are the array parameters only.
+  /// Allocates the outputs, unless `again` brings those of an earlier call, and calls.
+  /// `inputs.arrays` are the array parameters only. `elems`, if not empty, holds the element types
+  /// of the type parameters, for those that no array fixes.
   CallResult call(const CallableDecl &decl, const rt::CallArguments &inputs,
-                  const std::map<std::string, int64_t> &tunables = {});
+                  const std::map<std::string, int64_t> &tunables = {},
+                  const std::vector<ElemKind> &elems = {}, std::vector<rt::OwnedArray> again = {});
 
   Compiler &compiler() { return compiler_; }
 
 private:
+  rt::Failure allocate(const rt::Entry &entry, const rt::CallArguments &inputs,
+                       const rt::Binding &binding, std::vector<rt::OwnedArray> &outputs);
+
   struct Variant {
     std::optional<cpu::JitCode> code;
     PtlLibrary library;

@@ -1,6 +1,6 @@
 #include "driver/ir/arguments.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/cpu_executor.h"
+#include "driver/ir/cpu_handler.h"
 #include "driver/ir/show_array.h"
 #include "runtime/npy/npy.h"
 
@@ -70,52 +70,120 @@ bool checkOutputNames(Session &session, const rt::Entry &entry) {
   return true;
 }
 
-ExitCode runOnCpu(Session &session, const CheckedProgram &program, const CallableDecl &decl,
-                  const std::vector<std::string> &words) {
-  const Options &options = session.options();
-  CpuExecutor executor(program, session.sources(), compilerOptions(options), session.sink());
-  const rt::Entry &entry = executor.describe(decl);
+/// The resolved call of one run.
+struct Run {
+  Session &session;
+  const CheckedProgram &program;
+  const CallableDecl &decl;
+  const rt::Entry &entry;
   RunInputs inputs;
-  uint64_t seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
-  for (const RunArgumentError &error :
-       resolveRunArguments(entry, words, seed, options.has(OptionId::Convert), inputs))
-    session.sink().report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
-  if (session.failed() || !checkOutputNames(session, entry))
-    return ExitCode::SourceErrors;
+};
+
+/// The results by name, in the order of the entry's parameters. `inouts` are the final values of
+/// these parameters.
+std::vector<NamedResult> nameResults(const rt::Entry &entry, std::vector<rt::OwnedArray> outputs,
+                                     std::vector<rt::OwnedArray> inouts) {
+  std::vector<NamedResult> results;
+  size_t output = 0, inout = 0;
+  for (const rt::Param &param : entry.params)
+    if (param.kind == PTL_PARAM_OUTPUT)
+      results.push_back({param.name, std::move(outputs[output++]), false});
+    else if (param.kind == PTL_PARAM_INOUT)
+      results.push_back({param.name, std::move(inouts[inout++]), true});
+  return results;
+}
+
+ExitCode runOnCpu(Run &run, CpuExecutor &executor) {
   std::vector<PtlArray> views;
-  for (const rt::OwnedArray &array : inputs.arrays)
+  for (const rt::OwnedArray &array : run.inputs.arrays)
     views.push_back(array.view());
   std::vector<const PtlArray *> arrays;
   for (const PtlArray &view : views)
     arrays.push_back(&view);
   std::vector<PtlDim> dims;
-  for (const auto &[name, value] : inputs.dims)
+  for (const auto &[name, value] : run.inputs.dims)
     dims.push_back({name.c_str(), value});
-  CallResult result = session.timed(
-      "compile and run", [&] { return executor.call(decl, {arrays, inputs.scalars, dims}); });
+  CallResult result = run.session.timed("compile and run", [&] {
+    return executor.call(run.decl, {arrays, run.inputs.scalars, dims});
+  });
   if (!result.compiled)
     return executor.compiler().hadInternalError() ? ExitCode::Internal : ExitCode::SourceErrors;
   if (result.failure) {
-    reportStop(session, result.failure);
+    reportStop(run.session, result.failure);
     return ExitCode::ProgramStopped;
   }
-  std::vector<NamedResult> results;
-  size_t output = 0, array = 0;
-  for (const rt::Param &param : entry.params) {
-    if (param.kind == PTL_PARAM_OUTPUT)
-      results.push_back({param.name, std::move(result.outputs[output++]), false});
-    else if (param.isArray() && param.kind == PTL_PARAM_INOUT)
-      results.push_back({param.name, std::move(inputs.arrays[array++]), true});
-    else if (param.isArray())
-      ++array;
+  std::vector<rt::OwnedArray> inouts;
+  size_t array = 0;
+  for (const rt::Param &param : run.entry.params) {
+    if (param.kind == PTL_PARAM_INOUT)
+      inouts.push_back(std::move(run.inputs.arrays[array]));
+    array += param.kind == PTL_PARAM_INOUT || param.kind == PTL_PARAM_ARRAY;
   }
-  return deliver(session, results) ? ExitCode::Fine : ExitCode::SourceErrors;
+  std::vector<NamedResult> results =
+      nameResults(run.entry, std::move(result.outputs), std::move(inouts));
+  return deliver(run.session, results) ? ExitCode::Fine : ExitCode::SourceErrors;
+}
+
+ExitCode runOnReference(Run &run) {
+  reference::RunOptions options;
+  std::vector<reference::Value> args;
+  size_t array = 0, scalar = 0;
+  for (const rt::Param &param : run.entry.params) {
+    if (param.kind == PTL_PARAM_OUTPUT)
+      continue;
+    if (param.isArray()) {
+      args.push_back(valueOf(run.inputs.arrays[array++]));
+      continue;
+    }
+    ElemKind kind =
+        elemKindByName(rt::elemName(param.elem.value_or(PTL_F32))).value_or(ElemKind::F32);
+    args.push_back(
+        reference::Value::scalar(kind, reference::loadElem(&run.inputs.scalars[scalar++], kind)));
+  }
+  options.dims.insert(run.inputs.dims.begin(), run.inputs.dims.end());
+  reference::RunResult result = run.session.timed("interpret", [&] {
+    return reference::runEntry(run.program, run.session.sources(), run.decl, std::move(args),
+                               options);
+  });
+  if (!result.ok()) {
+    run.session.sink().report(DiagId::ProgramStopped, result.span, {result.message});
+    return ExitCode::ProgramStopped;
+  }
+  std::vector<rt::OwnedArray> outputs, inouts;
+  for (const reference::Value &value : result.outputs)
+    outputs.push_back(arrayOf(value));
+  for (const reference::Value &value : result.inouts)
+    inouts.push_back(arrayOf(value));
+  std::vector<NamedResult> results = nameResults(run.entry, std::move(outputs), std::move(inouts));
+  return deliver(run.session, results) ? ExitCode::Fine : ExitCode::SourceErrors;
+}
+
+ExitCode runEntryOn(Session &session, const CheckedProgram &program, const CallableDecl &decl,
+                    const std::vector<std::string> &words) {
+  const Options &options = session.options();
+  CpuExecutor executor(program, session.sources(), compilerOptions(options), session.sink());
+  Run run{session, program, decl, executor.describe(decl), {}};
+  uint64_t seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
+  for (const RunArgumentError &error :
+       resolveRunArguments(run.entry, words, seed, options.has(OptionId::Convert), run.inputs))
+    session.sink().report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
+  if (session.failed() || !checkOutputNames(session, run.entry))
+    return ExitCode::SourceErrors;
+  return options.value(OptionId::Target) == "reference" ? runOnReference(run)
+                                                        : runOnCpu(run, executor);
 }
 
 } // namespace
 
 ExitCode runRun(const Options &options) {
   Session session(options);
+  std::string target(options.value(OptionId::Target));
+  if ((!target.empty() && target != "cpu" && target != "reference") ||
+      options.has(OptionId::Simulate)) {
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                          {target.empty() ? "cpu --sim" : target});
+    return session.finish(ExitCode::Missing);
+  }
   std::string file = options.positional().front();
   std::unique_ptr<CheckedProgram> program = session.check(file);
   if (!program || session.failed())
@@ -124,7 +192,7 @@ ExitCode runRun(const Options &options) {
   if (!decl)
     return session.finish();
   std::vector<std::string> words(options.positional().begin() + 1, options.positional().end());
-  return session.finish(runOnCpu(session, *program, *decl, words));
+  return session.finish(runEntryOn(session, *program, *decl, words));
 }
 
 } // namespace ptl

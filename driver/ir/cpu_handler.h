@@ -1,0 +1,48 @@
+// Lets the reference interpreter hand calls of test bodies to native code.
+#pragma once
+
+#include "codegen/reference/interpreter.h"
+#include "driver/ir/cpu_executor.h"
+
+#include <functional>
+
+namespace ptl {
+
+/// The arguments of one call in the memory layout of native code, and its results.
+class NativeCall {
+public:
+  explicit NativeCall(const reference::CallRequest &request);
+
+  /// Calls once. May be called again, with the outputs of the call before as `again` so that no
+  /// memory is taken; `inout` arguments then go on from their last values.
+  CallResult call(CpuExecutor &executor, std::vector<rt::OwnedArray> again = {});
+
+  /// What the interpreter goes on with. Takes the arrays of `result`.
+  reference::RunResult resultOf(CallResult result, const SourceManager &sources);
+
+  const reference::CallRequest &request() const { return request_; }
+  /// Bytes of all array arguments.
+  int64_t argumentBytes() const;
+
+private:
+  const reference::CallRequest &request_;
+  std::vector<rt::OwnedArray> arrays_;
+  std::vector<size_t> inouts_; ///< indices into `arrays_`
+  std::vector<PtlScalar> scalars_;
+  bool outOfMemory_ = false;
+};
+
+/// Arrays of native code as values of the interpreter, and back (scalars become arrays without
+/// axes).
+reference::Value valueOf(const rt::OwnedArray &array);
+rt::OwnedArray arrayOf(const reference::Value &value);
+
+/// Called with each native call before its result is used, for timing.
+using CallObserver = std::function<void(NativeCall &call, CallResult &result)>;
+
+/// Callees that native code cannot be called with (structs in their signature) are left to the
+/// interpreter.
+reference::CallHandler cpuHandler(CpuExecutor &executor, const SourceManager &sources,
+                                  CallObserver observer = {});
+
+} // namespace ptl
