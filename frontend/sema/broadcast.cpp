@@ -131,7 +131,8 @@ void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a,
   if (!missing.text.empty())
     diagnostic.help(missing.isWhere
                         ? "if they are always equal, say so: `where " + missing.text + "`"
-                        : "if they are always equal, say so before: `assert(" + missing.text + ")`");
+                        : "if they are always equal, say so before: `assert(" + missing.text +
+                              ")`");
 }
 
 } // namespace ptl

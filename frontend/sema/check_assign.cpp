@@ -1,4 +1,5 @@
-// Assignments: what can be written, what fits there, and the operators that combine with the old value.
+// Assignments: what can be written, what fits there, and the operators that combine with the old
+// value.
 #include "frontend/sema/check_expr.h"
 
 namespace ptl {
@@ -7,15 +8,18 @@ static std::string_view kindText(const Local &local) { return localKindName(loca
 
 /// Whether a local may be written; reports otherwise.
 static bool checkAssignable(Context &ctx, const Local &local, Span span) {
-  bool assignable = local.kind == LocalKind::Var || local.kind == LocalKind::Output || local.isInout ||
-                    local.kind == LocalKind::Buffer;
+  bool assignable = local.kind == LocalKind::Var || local.kind == LocalKind::Output ||
+                    local.isInout || local.kind == LocalKind::Buffer;
   if (!assignable) {
-    auto report = ctx.sink.report(DiagId::NotAssignable, span, {local.name, std::string(kindText(local))});
+    auto report =
+        ctx.sink.report(DiagId::NotAssignable, span, {local.name, std::string(kindText(local))});
     report.label(local.span, "declared here");
     std::string_view text = ctx.state.sources.file(local.span.file).text();
-    bool isLet = local.kind == LocalKind::Let && local.span.begin >= 4 && text.substr(local.span.begin - 4, 4) == "let ";
+    bool isLet = local.kind == LocalKind::Let && local.span.begin >= 4 &&
+                 text.substr(local.span.begin - 4, 4) == "let ";
     if (isLet)
-      report.fix("declare it as `var`", {{{local.span.file, local.span.begin - 4, local.span.begin - 1}, "var"}});
+      report.fix("declare it as `var`",
+                 {{{local.span.file, local.span.begin - 4, local.span.begin - 1}, "var"}});
     else if (local.kind == LocalKind::Param)
       report.help("a parameter that is changed is `inout`: `" + local.name + ": inout …`");
     return false;
@@ -50,15 +54,13 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
         .note("a field of a struct cannot be replaced; its elements can be assigned by index");
     return false;
   }
-  if (!indexed && ctx.isKind(DeclKind::Kernel) && target->type->isArray() && stmt->target->kind != LocalKind::Var) {
+  if (!indexed && ctx.isKind(DeclKind::Kernel) && target->type->isArray() &&
+      stmt->target->kind != LocalKind::Var) {
     Span span = target->span;
-    std::string index = target->type->prefix ? "[.." : "[";
-    for (size_t i = 0; i < target->type->extents.size(); ++i)
-      index += i || target->type->prefix ? ", :" : ":";
-    index += "]";
+    std::string index = suggestIndex(ctx, *target->type);
     ctx.sink.report(DiagId::TensorMustBeIndexed, span, {stmt->target->name})
         .label(stmt->target->span, "`" + stmt->target->name + "` lies in global memory")
-        .fix("say which part this iteration writes, for example all of it: `" + stmt->target->name + index + "`",
+        .fix("say which part this iteration writes: `" + stmt->target->name + index + "`",
              {{{span.file, span.end, span.end}, index}});
     return false;
   }
@@ -72,29 +74,34 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
 /// Reports a value that does not fit the place it is assigned to.
 static void reportUnfit(Context &ctx, const AssignStmt *stmt, const Expr *value, const Type *type,
                         const ExtentMismatch *mismatch) {
-  auto report = ctx.sink.report(DiagId::ValueDoesNotFit, value->span,
-                                {toString(ctx, value->type), toString(ctx, type), stmt->target->name});
+  auto report =
+      ctx.sink.report(DiagId::ValueDoesNotFit, value->span,
+                      {toString(ctx, value->type), toString(ctx, type), stmt->target->name});
   report.label(stmt->target->span, stmt->target->name + ": " + toString(ctx, stmt->target->type));
   if (mismatch && !mismatch->rankDiffers)
     explainExtents(ctx, report, mismatch->a, mismatch->b);
-  bool elemDiffers = (value->type->isScalar() || value->type->isArray()) && !(value->type->elem == type->elem);
+  bool elemDiffers =
+      (value->type->isScalar() || value->type->isArray()) && !(value->type->elem == type->elem);
   if (!elemDiffers)
     return;
-  bool rounds = elemIs(value->type->elem, ElemConstraint::Float) && elemIs(type->elem, ElemConstraint::Integer);
+  bool rounds = elemIs(value->type->elem, ElemConstraint::Float) &&
+                elemIs(type->elem, ElemConstraint::Integer);
   std::string name = toString(type->elem), end = rounds ? ", round: .even)" : ")";
   report.fix("convert it: `" + name + "(…" + end + "`",
              {{{value->span.file, value->span.begin, value->span.begin}, name + "("},
               {{value->span.file, value->span.end, value->span.end}, end}});
 }
 
-/// The value as the place takes it: equal element types; extents of 1, missing axes and scalars repeat when the
-/// place is indexed or an output.
+/// The value as the place takes it: equal element types; extents of 1, missing axes and scalars
+/// repeat when the place is indexed or an output.
 static Expr *fitValue(Context &ctx, const AssignStmt *stmt, Expr *value, const Type *type) {
   if (isMissing(value) || type->isError())
     return value;
-  if (value->type->isInt() && (type->isScalar() || type->isArray()) && elemIs(type->elem, ElemConstraint::Integer))
+  if (value->type->isInt() && (type->isScalar() || type->isArray()) &&
+      elemIs(type->elem, ElemConstraint::Integer))
     value = convertInt(ctx, value, type->elem);
-  bool numeric = (value->type->isScalar() || value->type->isArray()) && (type->isScalar() || type->isArray());
+  bool numeric =
+      (value->type->isScalar() || value->type->isArray()) && (type->isScalar() || type->isArray());
   if (!numeric)
     return convertTo(ctx, value, type, "the value of `" + stmt->target->name + "`");
   ExtentMismatch mismatch;
@@ -145,7 +152,8 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
     Operand operand = checkOperand(ctx, view.value());
     if (placed) {
       std::string_view spelling = text.substr(0, text.size() - 1);
-      Expr *value = checkOperator(ctx, node, spelling, {oldValue(ctx, stmt, view.target()), operand});
+      Expr *value =
+          checkOperator(ctx, node, spelling, {oldValue(ctx, stmt, view.target()), operand});
       if (value->kind == ExprKind::Op)
         stmt->updateOp = static_cast<OpExpr *>(value)->op;
       stmt->value = fitValue(ctx, stmt, value, type);
@@ -162,18 +170,22 @@ Stmt *checkAtomic(Context &ctx, NodeId node) {
   AtomicStmtView view(ctx.tree, node);
   auto *stmt = newStmt<AssignStmt>(ctx, StmtKind::Assign, node);
   std::string_view op = ctx.tree.mainText(node);
-  stmt->mode = op == "max" ? AssignMode::AtomicMax : op == "min" ? AssignMode::AtomicMin : AssignMode::AtomicAdd;
+  stmt->mode = op == "max"   ? AssignMode::AtomicMax
+               : op == "min" ? AssignMode::AtomicMin
+                             : AssignMode::AtomicAdd;
   const Type *type = errorType(ctx);
   bool placed = resolvePlaceOf(ctx, stmt, view.target(), &type);
   Expr *value = checkExpr(ctx, view.value(), placed ? type : nullptr);
   if (placed && (!ctx.inKernel() || stmt->target->kind == LocalKind::Var)) {
     ctx.sink.report(DiagId::AtomicTarget, ctx.span(view.target()), {})
-        .note("`atomic` is for elements of an output or `inout` that several iterations of a kernel update");
+        .note("`atomic` is for elements of an output or `inout` that several iterations of a "
+              "kernel update");
     placed = false;
   }
   stmt->value = placed ? fitValue(ctx, stmt, value, type) : value;
   if (placed && !elemIs(type->elem, ElemConstraint::Number) && !isMissing(stmt->value))
-    ctx.sink.report(DiagId::ElementTypeNotAllowed, ctx.span(view.target()), {"atomic", "number", toString(ctx, type)});
+    ctx.sink.report(DiagId::ElementTypeNotAllowed, ctx.span(view.target()),
+                    {"atomic", "number", toString(ctx, type)});
   if (!placed || isMissing(stmt->value))
     stmt->kind = StmtKind::Error;
   return stmt;

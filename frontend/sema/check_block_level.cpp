@@ -1,5 +1,5 @@
-// The block level: pipes, sections, buffers, events and instructions. Names and types resolve here; order,
-// hazards and capacity are for whoever executes the block level.
+// The block level: pipes, sections, buffers, events and instructions. Names and types resolve here;
+// order, hazards and capacity are for whoever executes the block level.
 #include "frontend/sema/check_expr.h"
 
 namespace ptl {
@@ -29,7 +29,8 @@ static const Type *handleType(Context &ctx, TypeKind kind, const Type *held) {
   return type;
 }
 
-// ---- Statements ------------------------------------------------------------------------------------------
+// ---- Statements
+// ------------------------------------------------------------------------------------------
 
 static Stmt *emptyBlock(Context &ctx, NodeId node) {
   auto *stmt = newStmt<BlockStmt>(ctx, StmtKind::Block, node);
@@ -43,7 +44,8 @@ static Stmt *checkPipe(Context &ctx, NodeId node) {
   const Type *type = resolveType(ctx, view.type());
   if (view.depth() != kNoNode)
     checkIntScalar(ctx, view.depth(), "the depth of a pipe");
-  declareLocal(ctx, LocalKind::Pipe, ctx.text(view.name()), ctx.span(view.name()), handleType(ctx, TypeKind::Pipe, type), view.name());
+  declareLocal(ctx, LocalKind::Pipe, ctx.text(view.name()), ctx.span(view.name()),
+               handleType(ctx, TypeKind::Pipe, type), view.name());
   return emptyBlock(ctx, node);
 }
 
@@ -84,7 +86,8 @@ static Stmt *checkSection(Context &ctx, NodeId node) {
 Stmt *checkBlockLevelStmt(Context &ctx, NodeId node) {
   markBlockLevel(ctx);
   if (!ctx.inKernel())
-    ctx.sink.report(DiagId::StatementNotHere, ctx.span(node), {"`" + std::string(ctx.tree.mainText(node)) + "`", declKindText(ctx)});
+    ctx.sink.report(DiagId::StatementNotHere, ctx.span(node),
+                    {"`" + std::string(ctx.tree.mainText(node)) + "`", declKindText(ctx)});
   switch (ctx.tree.kind(node)) {
   case NodeKind::PipeStmt:
     return checkPipe(ctx, node);
@@ -97,7 +100,8 @@ Stmt *checkBlockLevelStmt(Context &ctx, NodeId node) {
   }
 }
 
-// ---- Calls -----------------------------------------------------------------------------------------------
+// ---- Calls
+// -----------------------------------------------------------------------------------------------
 
 static const BlockCall *findBlockCall(std::string_view name) {
   for (const BlockCall &call : blockCalls)
@@ -111,11 +115,12 @@ static const Type *popType(Context &ctx, const Expr *pipe, const Type *expected)
   if (expected)
     return expected;
   const Type *type = pipe->type;
-  return type->kind == TypeKind::Pipe && !type->elements.empty() ? type->elements.front() : errorType(ctx);
+  return type->kind == TypeKind::Pipe && !type->elements.empty() ? type->elements.front()
+                                                                 : errorType(ctx);
 }
 
-Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name, const std::vector<CallArgument> &args,
-                     const Type *expected) {
+Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name,
+                     const std::vector<CallArgument> &args, const Type *expected) {
   const BlockCall *call = findBlockCall(name);
   if (!call)
     return nullptr;
@@ -128,7 +133,9 @@ Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name, const std
   int count = static_cast<int>(args.size());
   if (count < call->least || (call->greatest >= 0 && count > call->greatest))
     ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node),
-                    {std::string(name), std::to_string(call->least) + (call->least == 1 ? " argument" : " arguments"), std::to_string(count)});
+                    {std::string(name),
+                     std::to_string(call->least) + (call->least == 1 ? " argument" : " arguments"),
+                     std::to_string(count)});
   // There is no record for it: declarations at block level are not executed from the checked tree.
   Expr *expr = newExpr<Expr>(ctx, ExprKind::Error, node, voidType(ctx));
   if (name == "pop" && !values.empty())

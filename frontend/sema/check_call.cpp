@@ -25,11 +25,13 @@ std::vector<CallArgument> callArguments(Context &ctx, NodeId node) {
 /// Checks arguments of a callee that is unknown, so that mistakes in them are seen.
 static void checkLooseArguments(Context &ctx, const std::vector<CallArgument> &args) {
   for (const CallArgument &arg : args)
-    if (arg.value != kNoNode && !ctx.tree.is(arg.value, NodeKind::DotName) && !namesType(ctx, arg.value))
+    if (arg.value != kNoNode && !ctx.tree.is(arg.value, NodeKind::DotName) &&
+        !namesType(ctx, arg.value))
       checkBase(ctx, arg.value);
 }
 
-// ---- Conversions ---------------------------------------------------------------------------------------
+// ---- Conversions
+// ---------------------------------------------------------------------------------------
 
 static std::optional<RoundMode> roundByName(std::string_view name) {
   if (name == "floor")
@@ -59,10 +61,12 @@ static ConversionArgs conversionArgs(Context &ctx, NodeId node, const std::strin
       result.value = arg.value;
     } else if (arg.name == "round") {
       bool isTag = ctx.tree.is(arg.value, NodeKind::DotName);
-      std::string_view tag = isTag ? ctx.text(DotNameView(ctx.tree, arg.value).name()) : ctx.text(arg.value);
+      std::string_view tag =
+          isTag ? ctx.text(DotNameView(ctx.tree, arg.value).name()) : ctx.text(arg.value);
       result.round = isTag ? roundByName(tag) : std::nullopt;
       if (!result.round) {
-        ctx.sink.report(DiagId::UnknownEnumValue, ctx.span(arg.value), {std::string(tag), "round", "`.even` `.away` `.zero` `.floor` `.ceil`"});
+        ctx.sink.report(DiagId::UnknownEnumValue, ctx.span(arg.value),
+                        {std::string(tag), "round", "`.even` `.away` `.zero` `.floor` `.ceil`"});
         result.ok = false;
       }
     } else if (arg.name == "saturate") {
@@ -70,7 +74,8 @@ static ConversionArgs conversionArgs(Context &ctx, NodeId node, const std::strin
       if (value && value->kind == ConstKind::Bool) {
         result.saturate = value->boolean;
       } else {
-        ctx.sink.report(DiagId::NotConstantArgument, ctx.span(arg.value), {"saturate", "`true` or `false`"});
+        ctx.sink.report(DiagId::NotConstantArgument, ctx.span(arg.value),
+                        {"saturate", "`true` or `false`"});
         result.ok = false;
       }
     } else {
@@ -86,10 +91,11 @@ static ConversionArgs conversionArgs(Context &ctx, NodeId node, const std::strin
 }
 
 /// A constant converts exactly once, at compile time, unless it needs a rounding that is not said.
-static Expr *convertConstant(Context &ctx, NodeId node, const ConstValue &value, Elem target, const ConversionArgs &args) {
+static Expr *convertConstant(Context &ctx, NodeId node, const ConstValue &value, Elem target,
+                             const ConversionArgs &args) {
   bool toInteger = elemIs(target, ElemConstraint::Integer);
-  bool simple = value.kind != ConstKind::Bool && (!toInteger || value.isIntegral()) && !args.saturate &&
-                !(target == Elem{ElemKind::Bool}) && !target.param;
+  bool simple = value.kind != ConstKind::Bool && (!toInteger || value.isIntegral()) &&
+                !args.saturate && !(target == Elem{ElemKind::Bool}) && !target.param;
   if (!simple)
     return nullptr;
   ConstValue untyped = value;
@@ -119,16 +125,20 @@ Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
     return errorExpr(ctx, node);
   const Type *type = value->type;
   if (!type->isScalar() && !type->isArray()) {
-    ctx.sink.report(DiagId::OperandNotAllowed, value->span, {name, "`" + toString(ctx, type) + "`"});
+    ctx.sink.report(DiagId::OperandNotAllowed, value->span,
+                    {name, "`" + toString(ctx, type) + "`"});
     return errorExpr(ctx, node);
   }
-  bool fromFloat = !elemIs(type->elem, ElemConstraint::Integer) && !(type->elem == Elem{ElemKind::Bool});
+  bool fromFloat =
+      !elemIs(type->elem, ElemConstraint::Integer) && !(type->elem == Elem{ElemKind::Bool});
   bool toInteger = elemIs(target, ElemConstraint::Integer) ||
-                   (target.param && !elemIs(target, ElemConstraint::Float) && target.param->constraint != ElemConstraint::Bool);
+                   (target.param && !elemIs(target, ElemConstraint::Float) &&
+                    target.param->constraint != ElemConstraint::Bool);
   if (fromFloat && toInteger && !args.round && !(type->elem == target)) {
     Span span = ctx.span(node);
     ctx.sink.report(DiagId::RoundingRequired, span, {toString(ctx, type), name})
-        .fix("say it: `round: .even`", {{{span.file, span.end - 1, span.end - 1}, ", round: .even"}});
+        .fix("say it: `round: .even`",
+             {{{span.file, span.end - 1, span.end - 1}, ", round: .even"}});
     return errorExpr(ctx, node);
   }
   if (type->isArray() && elemIsInt(target)) {
@@ -138,7 +148,8 @@ Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   }
   if (type->elem == target && !args.round)
     return value;
-  auto *convert = newExpr<ConvertExpr>(ctx, ExprKind::Convert, node, shapedType(ctx, target, shapeOf(type)));
+  auto *convert =
+      newExpr<ConvertExpr>(ctx, ExprKind::Convert, node, shapedType(ctx, target, shapeOf(type)));
   convert->arg = value;
   convert->round = args.round.value_or(RoundMode::Even);
   convert->saturate = args.saturate;
@@ -147,12 +158,14 @@ Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   return convert;
 }
 
-// ---- Callees ---------------------------------------------------------------------------------------------
+// ---- Callees
+// ---------------------------------------------------------------------------------------------
 
 static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Type *expected);
 
 /// The nearest built-in or callable for a name that is none.
-static Expr *reportUnknown(Context &ctx, NodeId node, std::string_view name, const std::vector<CallArgument> &args) {
+static Expr *reportUnknown(Context &ctx, NodeId node, std::string_view name,
+                           const std::vector<CallArgument> &args) {
   reportUnknownCallable(ctx, name, ctx.span(CallExprView(ctx.tree, node).callee()));
   checkLooseArguments(ctx, args);
   return errorExpr(ctx, node);
@@ -223,7 +236,8 @@ static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Typ
     auto report = ctx.sink.report(DiagId::NoMethods, span, {object, std::string(name)});
     Span open = ctx.tree.mainSpan(node);
     report.fix("write `" + std::string(name) + "(" + object + (args.empty() ? ")`" : ", …)`"),
-               {{{span.file, span.begin, open.end}, std::string(name) + "(" + object + (args.empty() ? "" : ", ")}});
+               {{{span.file, span.begin, open.end},
+                 std::string(name) + "(" + object + (args.empty() ? "" : ", ")}});
   }
   return errorExpr(ctx, node);
 }

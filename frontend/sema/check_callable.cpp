@@ -23,7 +23,8 @@ struct Binding {
 
   Binding(Context &ctx, NodeId node, std::string name, const std::vector<Local *> &params,
           const std::vector<DimParam> &dims, const std::vector<TypeParam *> &typeParams)
-      : ctx(ctx), node(node), name(std::move(name)), params(params), unifier(ctx, dims, typeParams) {
+      : ctx(ctx), node(node), name(std::move(name)), params(params),
+        unifier(ctx, dims, typeParams) {
     given.resize(params.size());
     operands.resize(params.size());
     values.resize(params.size());
@@ -40,9 +41,11 @@ private:
 
 } // namespace
 
-// ---- Arguments to parameters -------------------------------------------------------------------------------
+// ---- Arguments to parameters
+// -------------------------------------------------------------------------------
 
-static bool bindNamedDim(Binding &binding, const std::vector<DimParam> &dims, const CallArgument &arg) {
+static bool bindNamedDim(Binding &binding, const std::vector<DimParam> &dims,
+                         const CallArgument &arg) {
   for (const DimParam &dim : dims) {
     if (dim.name != arg.name)
       continue;
@@ -50,7 +53,8 @@ static bool bindNamedDim(Binding &binding, const std::vector<DimParam> &dims, co
     NodeId value = skipParens(ctx, arg.value);
     Expr *expr = checkIntScalar(ctx, value, "the dimension `" + dim.name + "`");
     Dim length = dimOrHoist(ctx, expr);
-    binding.failed |= !length || !binding.unifier.bindDim(dim.symbol, makeExtent(ctx, length), {"`" + dim.name + ":`", arg.span});
+    binding.failed |= !length || !binding.unifier.bindDim(dim.symbol, makeExtent(ctx, length),
+                                                          {"`" + dim.name + ":`", arg.span});
     if (length && ctx.facts.proveLess(length, ctx.dims.constant(0)).isTrue()) {
       ctx.sink.report(DiagId::NegativeDimension, arg.span, {dim.name, ctx.dims.toString(length)});
       binding.failed = true;
@@ -60,54 +64,67 @@ static bool bindNamedDim(Binding &binding, const std::vector<DimParam> &dims, co
   return false;
 }
 
-static bool bindNamedElem(Binding &binding, const std::vector<TypeParam *> &typeParams, const CallArgument &arg) {
+static bool bindNamedElem(Binding &binding, const std::vector<TypeParam *> &typeParams,
+                          const CallArgument &arg) {
   for (const TypeParam *param : typeParams) {
     if (param->name != arg.name)
       continue;
     auto elem = findElem(binding.ctx, arg.value);
     if (!elem)
-      binding.ctx.sink.report(DiagId::NotAType, binding.ctx.span(arg.value), {std::string(binding.ctx.text(arg.value))});
-    binding.failed |= !elem || !binding.unifier.bindElem(param, *elem, {"`" + param->name + ":`", arg.span});
+      binding.ctx.sink.report(DiagId::NotAType, binding.ctx.span(arg.value),
+                              {std::string(binding.ctx.text(arg.value))});
+    binding.failed |=
+        !elem || !binding.unifier.bindElem(param, *elem, {"`" + param->name + ":`", arg.span});
     return true;
   }
   return false;
 }
 
-static void bindTunable(Binding &binding, const Tunable &tunable, const CallArgument &arg, CallExpr *call) {
+static void bindTunable(Binding &binding, const Tunable &tunable, const CallArgument &arg,
+                        CallExpr *call) {
   Context &ctx = binding.ctx;
   Expr *value = checkExpr(ctx, arg.value, tunable.isBool ? boolType(ctx) : intType(ctx));
-  value = convertTo(ctx, value, tunable.isBool ? boolType(ctx) : intType(ctx), "the tunable `" + tunable.local->name + "`");
+  value = convertTo(ctx, value, tunable.isBool ? boolType(ctx) : intType(ctx),
+                    "the tunable `" + tunable.local->name + "`");
   if (isMissing(value)) {
     binding.failed = true;
     return;
   }
   if (!isStaticValue(ctx, value)) {
-    ctx.sink.report(DiagId::StaticNotKnown, value->span, {"the tunable `" + tunable.local->name + "`"});
+    ctx.sink.report(DiagId::StaticNotKnown, value->span,
+                    {"the tunable `" + tunable.local->name + "`"});
     binding.failed = true;
     return;
   }
   if (value->kind == ExprKind::Const && !tunable.domain.empty()) {
     int64_t number = static_cast<ConstExpr *>(value)->intValue;
     if (std::find(tunable.domain.begin(), tunable.domain.end(), number) == tunable.domain.end()) {
-      ctx.sink.report(DiagId::TunableNotInDomain, value->span, {tunable.local->name, std::to_string(number)});
+      ctx.sink.report(DiagId::TunableNotInDomain, value->span,
+                      {tunable.local->name, std::to_string(number)});
       binding.failed = true;
     }
   }
   call->tunables.push_back({tunable.local, value});
 }
 
-static void reportUnknownArgument(Binding &binding, const CallArgument &arg, std::vector<std::string> names) {
+static void reportUnknownArgument(Binding &binding, const CallArgument &arg,
+                                  std::vector<std::string> names) {
   Context &ctx = binding.ctx;
-  Span span = arg.node != kNoNode && ctx.tree.is(arg.node, NodeKind::Arg) ? ctx.span(ArgView(ctx.tree, arg.node).name()) : arg.span;
-  auto report = ctx.sink.report(DiagId::UnknownArgument, span, {binding.name, std::string(arg.name)});
+  Span span = arg.node != kNoNode && ctx.tree.is(arg.node, NodeKind::Arg)
+                  ? ctx.span(ArgView(ctx.tree, arg.node).name())
+                  : arg.span;
+  auto report =
+      ctx.sink.report(DiagId::UnknownArgument, span, {binding.name, std::string(arg.name)});
   std::string nearest = nearestName(arg.name, names);
   if (!nearest.empty())
     report.fix("did you mean `" + nearest + "`?", {{span, nearest}});
   binding.failed = true;
 }
 
-/// Puts positional and named arguments to their parameters; gives the named ones that are no parameters.
-static std::vector<const CallArgument *> placeArguments(Binding &binding, const std::vector<CallArgument> &args) {
+/// Puts positional and named arguments to their parameters; gives the named ones that are no
+/// parameters.
+static std::vector<const CallArgument *> placeArguments(Binding &binding,
+                                                        const std::vector<CallArgument> &args) {
   std::vector<const CallArgument *> others;
   size_t next = 0;
   for (const CallArgument &arg : args) {
@@ -132,7 +149,9 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding, const 
     }
   }
   if (next > binding.params.size()) {
-    auto plural = [](size_t n) { return std::to_string(n) + (n == 1 ? " argument" : " arguments"); };
+    auto plural = [](size_t n) {
+      return std::to_string(n) + (n == 1 ? " argument" : " arguments");
+    };
     binding.ctx.sink.report(DiagId::WrongArgumentCount, binding.ctx.span(binding.node),
                             {binding.name, plural(binding.params.size()), std::to_string(next)});
     binding.failed = true;
@@ -140,7 +159,8 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding, const 
   return others;
 }
 
-// ---- Values ------------------------------------------------------------------------------------------------
+// ---- Values
+// ------------------------------------------------------------------------------------------------
 
 void Binding::checkInout(size_t i) {
   const CallArgument &arg = *given[i];
@@ -151,11 +171,13 @@ void Binding::checkInout(size_t i) {
   if (isMissing(value))
     return;
   Local *root = rootLocal(value);
-  bool assignable = root && (root->kind == LocalKind::Var || root->kind == LocalKind::Output || root->isInout);
+  bool assignable =
+      root && (root->kind == LocalKind::Var || root->kind == LocalKind::Output || root->isInout);
   if (!assignable) {
     auto report = ctx.sink.report(DiagId::InoutNeedsPlace, value->span, {params[i]->name});
     if (root)
-      report.label(root->span, "`" + root->name + "` is a " + std::string(localKindName(root->kind)));
+      report.label(root->span,
+                   "`" + root->name + "` is a " + std::string(localKindName(root->kind)));
     failed = true;
   }
 }
@@ -168,7 +190,8 @@ void Binding::checkValues() {
     Span value = ctx.span(arg.value);
     if (params[i]->isInout && !arg.isInout) {
       ctx.sink.report(DiagId::InoutNotMarked, arg.span, {name, params[i]->name})
-          .fix("mark it: the call changes it", {{{value.file, value.begin, value.begin}, "inout "}});
+          .fix("mark it: the call changes it",
+               {{{value.file, value.begin, value.begin}, "inout "}});
       failed = true;
     } else if (!params[i]->isInout && arg.isInout) {
       ctx.sink.report(DiagId::InoutMarkedWrongly, arg.span, {name, params[i]->name});
@@ -186,7 +209,9 @@ void Binding::checkValues() {
 }
 
 /// Constants and `int` scalars take the element type that the others fix.
-bool Binding::isWeak(size_t i) const { return operands[i].isUntyped() || operands[i].isIntScalar(); }
+bool Binding::isWeak(size_t i) const {
+  return operands[i].isUntyped() || operands[i].isIntScalar();
+}
 
 void Binding::unifyValues() {
   for (bool weak : {false, true})
@@ -204,14 +229,16 @@ void Binding::unifyValues() {
       }
       bool numeric = type->isScalar() || (type->isArray() && type->prefix && type->extents.empty());
       if (!numeric) {
-        ctx.sink.report(DiagId::ArgumentMismatch, operands[i].span,
-                        {argumentText(i), toString(ctx, settle(ctx, operands[i])->type), toString(ctx, type)});
+        ctx.sink.report(
+            DiagId::ArgumentMismatch, operands[i].span,
+            {argumentText(i), toString(ctx, settle(ctx, operands[i])->type), toString(ctx, type)});
         failed = true;
         continue;
       }
       Elem elem = type->elem;
       if (elem.param && !unifier.elemOf(elem.param)) {
-        Elem own = operands[i].isUntyped() ? defaultElem(*operands[i].constant) : Elem{ElemKind::Int};
+        Elem own =
+            operands[i].isUntyped() ? defaultElem(*operands[i].constant) : Elem{ElemKind::Int};
         if (operands[i].isUntyped() && elem.param->constraint == ElemConstraint::Float)
           own = Elem{ElemKind::F32};
         failed |= !unifier.bindElem(elem.param, own, {argumentText(i), operands[i].span});
@@ -231,7 +258,8 @@ void Binding::convertValues() {
     const Operand &operand = operands[i];
     bool scalar = type->isScalar() || type->isArray();
     if (operand.isUntyped())
-      values[i] = makeConst(ctx, *operand.constant, scalar ? scalarType(ctx, type->elem) : type, operand.node);
+      values[i] = makeConst(ctx, *operand.constant, scalar ? scalarType(ctx, type->elem) : type,
+                            operand.node);
     else if (operand.isIntScalar() && type->isScalar())
       values[i] = convertTo(ctx, operand.expr, type, "the argument " + argumentText(i));
     else
@@ -243,7 +271,8 @@ void Binding::convertValues() {
   }
 }
 
-// ---- Checks of the whole call ----------------------------------------------------------------------------------
+// ---- Checks of the whole call
+// ----------------------------------------------------------------------------------
 
 static bool mentions(const Type *type, SymbolId symbol) {
   bool found = false;
@@ -289,8 +318,11 @@ static void fillDefaults(Binding &binding, const CallableDecl &callee) {
         binding.unifier.bindScalar(*binding.params[i]->symbol, value->dim);
       continue;
     }
-    ctx.sink.report(DiagId::MissingArgument, ctx.span(binding.node), {binding.name, binding.params[i]->name})
-        .label(binding.params[i]->span, "`" + binding.params[i]->name + ": " + toString(ctx, binding.params[i]->type) + "`");
+    ctx.sink
+        .report(DiagId::MissingArgument, ctx.span(binding.node),
+                {binding.name, binding.params[i]->name})
+        .label(binding.params[i]->span,
+               "`" + binding.params[i]->name + ": " + toString(ctx, binding.params[i]->type) + "`");
     binding.failed = true;
   }
 }
@@ -305,10 +337,12 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
       Span close = {span.file, span.end - 1, span.end - 1};
       ctx.sink.report(DiagId::DimensionNotFixed, span, {dim.name, callee.name})
           .label(dim.span, "declared here")
-          .fix("pass it by name: `" + dim.name + ": …`", {{close, (callee.params.empty() ? "" : ", ") + dim.name + ": 1"}});
+          .fix("pass it by name: `" + dim.name + ": …`",
+               {{close, (callee.params.empty() ? "" : ", ") + dim.name + ": 1"}});
       binding.failed = true;
     }
-    if (!extent || !dim.isStatic || ctx.inTest() || !extent->length || isStaticDim(ctx, extent->length))
+    if (!extent || !dim.isStatic || ctx.inTest() || !extent->length ||
+        isStaticDim(ctx, extent->length))
       continue;
     auto report = ctx.sink.report(DiagId::StaticDimensionNeeded, span,
                                   {dim.name, callee.name, toString(ctx.dims, *extent)});
@@ -316,7 +350,8 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
     forEachSymbol(extent->length, [&](SymbolId symbol) {
       for (const DimParam &own : ctx.decl ? ctx.decl->dims : std::vector<DimParam>())
         if (own.symbol == symbol && !own.isStatic)
-          report.fix("mark it: `static " + own.name + "`", {{{own.span.file, own.span.begin, own.span.begin}, "static "}});
+          report.fix("mark it: `static " + own.name + "`",
+                     {{{own.span.file, own.span.begin, own.span.begin}, "static "}});
     });
     binding.failed = true;
   }
@@ -336,7 +371,8 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
   }
 }
 
-/// Whether two argument places surely share no element: some axis has distinct positions or ranges apart.
+/// Whether two argument places surely share no element: some axis has distinct positions or ranges
+/// apart.
 static bool surelyApart(Context &ctx, const Expr *a, const Expr *b) {
   if (a->kind != ExprKind::Index || b->kind != ExprKind::Index)
     return false;
@@ -357,7 +393,8 @@ static bool surelyApart(Context &ctx, const Expr *a, const Expr *b) {
       auto [lo2, hi2] = bounds(right);
       if (!lo1 || !lo2)
         continue;
-      if (ctx.facts.proveLessEqual(hi1, lo2).isTrue() || ctx.facts.proveLessEqual(hi2, lo1).isTrue())
+      if (ctx.facts.proveLessEqual(hi1, lo2).isTrue() ||
+          ctx.facts.proveLessEqual(hi2, lo1).isTrue())
         return true;
     }
   return false;
@@ -382,8 +419,9 @@ static void checkOverlap(Binding &binding) {
       for (const Expr *place : places)
         if (root && rootLocal(place) == root && !surelyApart(ctx, binding.values[i], place) &&
             !place->type->isScalar()) {
-          ctx.sink.report(DiagId::ArgumentsOverlap, place->span,
-                          {root->name, binding.params[i]->name, binding.params[j]->name})
+          ctx.sink
+              .report(DiagId::ArgumentsOverlap, place->span,
+                      {root->name, binding.params[i]->name, binding.params[j]->name})
               .label(binding.values[i]->span, "the call changes this");
           binding.failed = true;
         }
@@ -401,16 +439,19 @@ static void checkAllowed(Context &ctx, NodeId node, const CallableDecl &callee) 
       .note("`fn`s and kernels call `fn`s; programs and tests call everything");
 }
 
-// ---- Requirements ------------------------------------------------------------------------------------------------
+// ---- Requirements
+// ------------------------------------------------------------------------------------------------
 
-static std::string boundValues(Context &ctx, const CallableDecl &callee, const CallExpr &call, const Expr *condition) {
+static std::string boundValues(Context &ctx, const CallableDecl &callee, const CallExpr &call,
+                               const Expr *condition) {
   std::string text;
   std::vector<SymbolId> symbols;
   collectSymbols(condition, symbols);
   for (size_t i = 0; i < callee.dims.size() && i < call.dimArgs.size(); ++i) {
     bool used = std::find(symbols.begin(), symbols.end(), callee.dims[i].symbol) != symbols.end();
     if (used && call.dimArgs[i])
-      text += (text.empty() ? "`" : ", `") + callee.dims[i].name + "` is `" + ctx.dims.toString(call.dimArgs[i]) + "`";
+      text += (text.empty() ? "`" : ", `") + callee.dims[i].name + "` is `" +
+              ctx.dims.toString(call.dimArgs[i]) + "`";
   }
   return text;
 }
@@ -431,7 +472,8 @@ static void checkRequirements(Binding &binding, const CallableDecl &callee, Call
       call->checks.push_back({condition, where.text, where.span});
       continue;
     }
-    auto report = ctx.sink.report(DiagId::WhereIsFalse, ctx.span(binding.node), {callee.name, where.text});
+    auto report =
+        ctx.sink.report(DiagId::WhereIsFalse, ctx.span(binding.node), {callee.name, where.text});
     report.label(where.span, "required here");
     std::string values = boundValues(ctx, callee, *call, where.condition);
     if (!values.empty())
@@ -440,7 +482,8 @@ static void checkRequirements(Binding &binding, const CallableDecl &callee, Call
   }
 }
 
-// ---- Entry points ----------------------------------------------------------------------------------------------
+// ---- Entry points
+// ----------------------------------------------------------------------------------------------
 
 static std::vector<std::string> argumentNames(const CallableDecl &callee) {
   std::vector<std::string> names;
@@ -453,8 +496,8 @@ static std::vector<std::string> argumentNames(const CallableDecl &callee) {
   return names;
 }
 
-static void bindOthers(Binding &binding, const CallableDecl &callee, const std::vector<const CallArgument *> &others,
-                       CallExpr *call) {
+static void bindOthers(Binding &binding, const CallableDecl &callee,
+                       const std::vector<const CallArgument *> &others, CallExpr *call) {
   for (const CallArgument *arg : others) {
     if (bindNamedDim(binding, callee.dims, *arg) || bindNamedElem(binding, callee.typeParams, *arg))
       continue;
@@ -467,7 +510,8 @@ static void bindOthers(Binding &binding, const CallableDecl &callee, const std::
   }
 }
 
-Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee, const std::vector<CallArgument> &args) {
+Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
+                    const std::vector<CallArgument> &args) {
   noteCall(ctx, &callee, ctx.span(node));
   checkAllowed(ctx, node, callee);
   auto *call = newExpr<CallExpr>(ctx, ExprKind::Call, node, errorType(ctx));
@@ -500,7 +544,8 @@ Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee, const
   return call;
 }
 
-Expr *checkStructMake(Context &ctx, NodeId node, const StructDecl &decl, const std::vector<CallArgument> &args) {
+Expr *checkStructMake(Context &ctx, NodeId node, const StructDecl &decl,
+                      const std::vector<CallArgument> &args) {
   auto *make = newExpr<StructMakeExpr>(ctx, ExprKind::StructMake, node, errorType(ctx));
   make->decl = &decl;
   std::vector<Local *> fields;
@@ -533,7 +578,8 @@ Expr *checkStructMake(Context &ctx, NodeId node, const StructDecl &decl, const s
   for (const DimParam &dim : decl.dims) {
     auto extent = binding.unifier.extentOf(dim.symbol);
     if (!extent) {
-      ctx.sink.report(DiagId::DimensionNotFixed, ctx.span(node), {dim.name, decl.name}).label(dim.span, "declared here");
+      ctx.sink.report(DiagId::DimensionNotFixed, ctx.span(node), {dim.name, decl.name})
+          .label(dim.span, "declared here");
       return make;
     }
     type->dimArgs.push_back(extent->length);

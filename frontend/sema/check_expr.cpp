@@ -1,6 +1,8 @@
 // Expressions: the dispatch over their forms, names, literals, tuples, lists and ranges.
-#include "frontend/lex/literal.h"
 #include "frontend/sema/check_expr.h"
+
+#include "frontend/lex/literal.h"
+#include <algorithm>
 
 namespace ptl {
 
@@ -20,7 +22,8 @@ NodeId skipParens(Context &ctx, NodeId node) {
   return node;
 }
 
-OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type, std::vector<Expr *> args) {
+OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type,
+               std::vector<Expr *> args) {
   auto *expr = newExpr<OpExpr>(ctx, ExprKind::Op, node, type);
   expr->op = op;
   expr->args = std::move(args);
@@ -28,7 +31,8 @@ OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type, 
 }
 
 Expr *refTo(Context &ctx, Local *local, NodeId node) {
-  auto *ref = newExpr<LocalRefExpr>(ctx, ExprKind::LocalRef, node, local->type ? local->type : errorType(ctx));
+  auto *ref = newExpr<LocalRefExpr>(ctx, ExprKind::LocalRef, node,
+                                    local->type ? local->type : errorType(ctx));
   ref->local = local;
   ref->dim = local->dim;
   return ref;
@@ -46,7 +50,8 @@ Expr *dimValue(Context &ctx, Dim dim, NodeId node) {
   return expr;
 }
 
-// ---- Operands ----------------------------------------------------------------------------------------
+// ---- Operands
+// ----------------------------------------------------------------------------------------
 
 /// Whether a node may be a constant expression: literals, names, operators.
 static bool mayBeConstant(Context &ctx, NodeId node) {
@@ -89,24 +94,52 @@ Operand checkOperand(Context &ctx, NodeId node, const Type *expected) {
   return operand;
 }
 
-static Expr *constantAs(Context &ctx, const ConstValue &constant, NodeId node, const Type *expected) {
+static Expr *constantAs(Context &ctx, const ConstValue &constant, NodeId node,
+                        const Type *expected) {
   bool takesType = expected && (expected->isScalar() || expected->isArray()) && !constant.type &&
-                   constant.kind != ConstKind::Bool && !(expected->elem.kind == ElemKind::Bool && !expected->elem.param);
-  return makeConst(ctx, constant, scalarType(ctx, takesType ? expected->elem : defaultElem(constant)), node);
+                   constant.kind != ConstKind::Bool &&
+                   !(expected->elem.kind == ElemKind::Bool && !expected->elem.param);
+  return makeConst(ctx, constant,
+                   scalarType(ctx, takesType ? expected->elem : defaultElem(constant)), node);
 }
 
-// ---- Names ---------------------------------------------------------------------------------------------
+// ---- Names
+// ---------------------------------------------------------------------------------------------
 
 static bool isGlobalTensor(const Local &local) {
   bool fromOutside = local.kind == LocalKind::Param || local.kind == LocalKind::Output;
   return fromOutside && local.type && local.type->isArray();
 }
 
-/// `x` of rank 2 as the text that indexes all of it: `x[:, :]`.
-static std::string wholeIndex(const Type &type) {
+/// The range of an enclosing loop that lies within an axis and is not taken yet; null if none.
+static const RangeInfo *fittingRange(Context &ctx, const Extent &extent,
+                                     std::vector<const RangeInfo *> &taken) {
+  if (!ctx.decl || !extent.length)
+    return nullptr;
+  for (const Local *local : ctx.decl->locals) {
+    bool isRange =
+        local->kind == LocalKind::Loop && local->type && local->type->kind == TypeKind::Range;
+    if (!isRange || ctx.scope.find(local->name) != local)
+      continue;
+    const RangeInfo *range = local->type->range;
+    bool isTaken = std::find(taken.begin(), taken.end(), range) != taken.end();
+    if (isTaken ||
+        !ctx.facts.proveLessEqual(ctx.dims.add(range->start, range->length), extent.length)
+             .isTrue())
+      continue;
+    taken.push_back(range);
+    return range;
+  }
+  return nullptr;
+}
+
+std::string suggestIndex(Context &ctx, const Type &type) {
   std::string text = type.prefix ? "[.." : "[";
-  for (size_t i = 0; i < type.extents.size(); ++i)
-    text += i || type.prefix ? ", :" : ":";
+  std::vector<const RangeInfo *> taken;
+  for (size_t i = 0; i < type.extents.size(); ++i) {
+    const RangeInfo *range = fittingRange(ctx, type.extents[i], taken);
+    text += (i || type.prefix ? ", " : "") + (range ? range->name : ":");
+  }
   return text + "]";
 }
 
@@ -117,10 +150,10 @@ static Expr *requireIndexed(Context &ctx, Expr *member) {
   if (!isTensor || !ctx.isKind(DeclKind::Kernel) || ctx.inWhere)
     return member;
   Span span = member->span;
-  std::string name(ctx.state.sources.text(span)), index = wholeIndex(*member->type);
+  std::string name(ctx.state.sources.text(span)), index = suggestIndex(ctx, *member->type);
   ctx.sink.report(DiagId::TensorMustBeIndexed, span, {name})
       .label(root->span, "it lies in global memory: `" + toString(ctx, member->type) + "`")
-      .fix("load what this iteration works on, for example all of it: `" + name + index + "`",
+      .fix("load what this iteration works on: `" + name + index + "`",
            {{{span.file, span.end, span.end}, index}});
   return errorExpr(ctx, member->syntax);
 }
@@ -150,21 +183,24 @@ static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
   Local *local = ref.local;
   note(ctx, node, local);
   if (!asBase && ctx.isKind(DeclKind::Kernel) && !ctx.inWhere && isGlobalTensor(*local)) {
-    std::string index = wholeIndex(*local->type);
+    std::string index = suggestIndex(ctx, *local->type);
     ctx.sink.report(DiagId::TensorMustBeIndexed, span, {local->name})
-        .label(local->span, "`" + local->name + "` lies in global memory: `" + toString(ctx, local->type) + "`")
-        .fix("load what this iteration works on, for example all of it: `" + local->name + index + "`",
+        .label(local->span,
+               "`" + local->name + "` lies in global memory: `" + toString(ctx, local->type) + "`")
+        .fix("load what this iteration works on: `" + local->name + index + "`",
              {{{span.file, span.end, span.end}, index}});
     return errorExpr(ctx, node);
   }
   return refTo(ctx, local, node);
 }
 
-// ---- Tuples, lists ---------------------------------------------------------------------------------------
+// ---- Tuples, lists
+// ---------------------------------------------------------------------------------------
 
 static Expr *checkTuple(Context &ctx, NodeId node, const Type *expected) {
   auto elements = TupleExprView(ctx.tree, node).elements();
-  bool typed = expected && expected->kind == TypeKind::Tuple && expected->elements.size() == elements.size();
+  bool typed =
+      expected && expected->kind == TypeKind::Tuple && expected->elements.size() == elements.size();
   auto *tuple = newExpr<TupleExpr>(ctx, ExprKind::Tuple, node, errorType(ctx));
   std::vector<const Type *> types;
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -178,7 +214,8 @@ static Expr *checkTuple(Context &ctx, NodeId node, const Type *expected) {
 
 static Expr *checkList(Context &ctx, NodeId node, const Type *expected) {
   auto nodes = ListExprView(ctx.tree, node).elements();
-  const Type *elementType = expected && expected->kind == TypeKind::List ? expected->elements.front() : nullptr;
+  const Type *elementType =
+      expected && expected->kind == TypeKind::List ? expected->elements.front() : nullptr;
   std::vector<Operand> operands;
   for (NodeId element : nodes) {
     operands.push_back(checkOperand(ctx, element));
@@ -195,7 +232,8 @@ static Expr *checkList(Context &ctx, NodeId node, const Type *expected) {
   }
   auto *list = newExpr<ListExpr>(ctx, ExprKind::List, node, errorType(ctx));
   if (!elementType->isScalar()) {
-    ctx.sink.report(DiagId::NotScalar, ctx.span(node), {"each element of a list", toString(ctx, elementType)});
+    ctx.sink.report(DiagId::NotScalar, ctx.span(node),
+                    {"each element of a list", toString(ctx, elementType)});
     return list;
   }
   for (const Operand &operand : operands) {
@@ -216,7 +254,8 @@ static Expr *checkString(Context &ctx, NodeId node) {
   return text;
 }
 
-// ---- Ranges ------------------------------------------------------------------------------------------------
+// ---- Ranges
+// ------------------------------------------------------------------------------------------------
 
 Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what) {
   Operand operand = checkOperand(ctx, node);
@@ -230,7 +269,8 @@ Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what) {
     convert->arg = value;
     return convert;
   }
-  ctx.sink.report(DiagId::NotAnInteger, value->span, {std::string(what), toString(ctx, value->type)});
+  ctx.sink.report(DiagId::NotAnInteger, value->span,
+                  {std::string(what), toString(ctx, value->type)});
   return errorExpr(ctx, node);
 }
 
@@ -274,7 +314,8 @@ Expr *checkRange(Context &ctx, NodeId node) {
   return range;
 }
 
-// ---- Dispatch ----------------------------------------------------------------------------------------------
+// ---- Dispatch
+// ----------------------------------------------------------------------------------------------
 
 static Expr *checkForm(Context &ctx, NodeId node, const Type *expected, bool asBase) {
   switch (ctx.tree.kind(node)) {
@@ -331,7 +372,9 @@ static Expr *checkAny(Context &ctx, NodeId node, const Type *expected, bool asBa
   return expr;
 }
 
-Expr *checkExpr(Context &ctx, NodeId node, const Type *expected) { return checkAny(ctx, node, expected, false); }
+Expr *checkExpr(Context &ctx, NodeId node, const Type *expected) {
+  return checkAny(ctx, node, expected, false);
+}
 
 Expr *checkBase(Context &ctx, NodeId node) { return checkAny(ctx, node, nullptr, true); }
 
@@ -344,8 +387,9 @@ Expr *checkCondition(Context &ctx, NodeId node) {
   auto report = ctx.sink.report(DiagId::ConditionNotBool, condition->span, {toString(ctx, type)});
   Span span = condition->span;
   if (type->isArray() && type->elem == Elem{ElemKind::Bool})
-    report.fix("say which is meant, for example `all(…)`",
-               {{{span.file, span.begin, span.begin}, "all("}, {{span.file, span.end, span.end}, ")"}});
+    report.fix(
+        "say which is meant, for example `all(…)`",
+        {{{span.file, span.begin, span.begin}, "all("}, {{span.file, span.end, span.end}, ")"}});
   else if (type->isScalar() && elemIs(type->elem, ElemConstraint::Number))
     report.fix("compare it: `… != 0`", {{{span.file, span.end, span.end}, " != 0"}});
   return errorExpr(ctx, node);

@@ -1,5 +1,5 @@
-// What the checks of expressions and statements share among each other: operands, shapes, built-in calls.
-// Other parts of the checker use context.h.
+// What the checks of expressions and statements share among each other: operands, shapes, built-in
+// calls. Other parts of the checker use context.h.
 #pragma once
 
 #include "frontend/sema/context.h"
@@ -8,10 +8,10 @@
 
 namespace ptl {
 
-// ---- Making nodes ----------------------------------------------------------------------------------
+// ---- Making nodes
+// ----------------------------------------------------------------------------------
 
-template <typename T>
-T *newExpr(Context &ctx, ExprKind kind, NodeId node, const Type *type) {
+template <typename T> T *newExpr(Context &ctx, ExprKind kind, NodeId node, const Type *type) {
   T *expr = ctx.program.make<T>();
   expr->kind = kind;
   expr->syntax = node;
@@ -35,12 +35,14 @@ Expr *refTo(Context &ctx, Local *local, NodeId node);
 /// A dimension as an `int` value: a constant, a reference or a `DimExpr`.
 Expr *dimValue(Context &ctx, Dim dim, NodeId node);
 /// An operator or built-in on operands whose types already agree.
-OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type, std::vector<Expr *> args);
+OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type,
+               std::vector<Expr *> args);
 /// Through parentheses to what is inside.
 NodeId skipParens(Context &ctx, NodeId node);
 inline bool isMissing(const Expr *expr) { return !expr || expr->type->isError(); }
 
-// ---- Shapes (broadcast.cpp) --------------------------------------------------------------------------
+// ---- Shapes (broadcast.cpp)
+// --------------------------------------------------------------------------
 
 struct Shape {
   bool prefix = false; ///< begins with the declaration's `..`
@@ -65,17 +67,19 @@ bool sameShape(Context &ctx, const Shape &a, const Shape &b);
 /// Two axes that do not match.
 struct ExtentMismatch {
   Extent a, b;
-  int64_t axis = 0;        ///< counted from the end
+  int64_t axis = 0;         ///< counted from the end
   bool rankDiffers = false; ///< the leading axes of `..` cannot be told
 };
 /// The shape both broadcast to; nothing and `*mismatch` when they do not.
-std::optional<Shape> broadcast(Context &ctx, const Shape &a, const Shape &b, ExtentMismatch *mismatch);
+std::optional<Shape> broadcast(Context &ctx, const Shape &a, const Shape &b,
+                               ExtentMismatch *mismatch);
 /// Whether `from` broadcasts to `to` without changing it.
 bool broadcastsTo(Context &ctx, const Shape &from, const Shape &to, ExtentMismatch *mismatch);
 /// Adds why two extents differ or cannot be shown equal, and the `assert` that would settle it.
 void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a, const Extent &b);
 
-// ---- Operands ----------------------------------------------------------------------------------------
+// ---- Operands
+// ----------------------------------------------------------------------------------------
 
 /// A checked operand: an expression, or a constant that still waits for a type.
 struct Operand {
@@ -91,8 +95,8 @@ struct Operand {
 
 /// `expected` is a hint for constants within the operand; an untyped constant stays untyped.
 Operand checkOperand(Context &ctx, NodeId node, const Type *expected = nullptr);
-/// The operand with an element type: constants take it, `int` scalars convert to integers. The types must agree
-/// already otherwise.
+/// The operand with an element type: constants take it, `int` scalars convert to integers. The
+/// types must agree already otherwise.
 Expr *operandAs(Context &ctx, const Operand &operand, Elem elem);
 /// Without a context: `int`, else `f32`.
 Expr *settle(Context &ctx, const Operand &operand);
@@ -106,14 +110,20 @@ inline bool elemIsInt(Elem elem) { return !elem.param && elem.kind == ElemKind::
 /// `acc(T)` of an element type.
 Elem accElem(Elem elem);
 
-// ---- Expressions by form -------------------------------------------------------------------------------
+// ---- Expressions by form
+// -------------------------------------------------------------------------------
 
-/// Like `checkExpr`, but a tensor of a kernel need not be indexed: bases, `inout` arguments, data facts.
+/// Text that indexes a tensor in a kernel: by the ranges of enclosing loops where they fit, else
+/// whole axes.
+std::string suggestIndex(Context &ctx, const Type &type);
+/// Like `checkExpr`, but a tensor of a kernel need not be indexed: bases, `inout` arguments, data
+/// facts.
 Expr *checkBase(Context &ctx, NodeId node);
 Expr *checkBinary(Context &ctx, NodeId node, const Type *expected);
 Expr *checkUnary(Context &ctx, NodeId node, const Type *expected);
 /// A built-in operator by its spelling, on operands.
-Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling, std::vector<Operand> operands);
+Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
+                    std::vector<Operand> operands);
 Expr *checkCall(Context &ctx, NodeId node, const Type *expected);
 Expr *checkIndex(Context &ctx, NodeId node);
 /// `x[…]` of `load(x[…], outside: v)`: no bounds.
@@ -125,15 +135,16 @@ Expr *checkRange(Context &ctx, NodeId node);
 Expr *checkIfValue(Context &ctx, NodeId node, const Type *expected);
 /// A scalar `int` (or another integer type, converted): bounds, steps, counts. `what` names it.
 Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what);
-/// The value as a dimension; one that is none becomes an implicit `let` before the statement. Unknown when
-/// that is impossible here, which is reported.
+/// The value as a dimension; one that is none becomes an implicit `let` before the statement.
+/// Unknown when that is impossible here, which is reported.
 Dim dimOrHoist(Context &ctx, Expr *value);
 /// The root of `x`, `x[…]`, `s.field[…]`; null if the expression has none.
 Local *rootLocal(const Expr *expr);
 /// The callee's or built-in's call of a conversion `f16(x)`, `T(x)`.
 Expr *checkConversion(Context &ctx, NodeId node, Elem target);
 
-// ---- Calls -------------------------------------------------------------------------------------------
+// ---- Calls
+// -------------------------------------------------------------------------------------------
 
 /// An argument as written.
 struct CallArgument {
@@ -146,31 +157,37 @@ struct CallArgument {
 /// Splits the arguments of a `CallExpr`; reports positional ones after named ones.
 std::vector<CallArgument> callArguments(Context &ctx, NodeId node);
 
-Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee, const std::vector<CallArgument> &args);
-Expr *checkStructMake(Context &ctx, NodeId node, const StructDecl &decl, const std::vector<CallArgument> &args);
-Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name, const std::vector<CallArgument> &args,
-                  const Type *expected);
+Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
+                    const std::vector<CallArgument> &args);
+Expr *checkStructMake(Context &ctx, NodeId node, const StructDecl &decl,
+                      const std::vector<CallArgument> &args);
+Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
+                  const std::vector<CallArgument> &args, const Type *expected);
 /// `push pop wait signal barrier`, PTO instructions, collectives. Null: no such name.
-Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name, const std::vector<CallArgument> &args,
-                     const Type *expected);
+Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name,
+                     const std::vector<CallArgument> &args, const Type *expected);
 
 /// A call of a built-in whose arguments are checked and sorted by kind.
 struct OpCall {
   const OpRecord *op = nullptr;
   NodeId node = kNoNode;
   Span span;
-  std::vector<Operand> values;    ///< one per `Value` parameter, in order; variadic ones all, at the place of theirs
-  std::vector<size_t> operandIndex; ///< parallel to `values`: the signature's operand; empty: one by one
-  std::vector<bool> given;        ///< parallel to `values`: false where an optional one is left out
-  std::optional<Elem> named;      ///< `elem` of the signature
+  std::vector<Operand>
+      values; ///< one per `Value` parameter, in order; variadic ones all, at the place of theirs
+  std::vector<size_t>
+      operandIndex;          ///< parallel to `values`: the signature's operand; empty: one by one
+  std::vector<bool> given;   ///< parallel to `values`: false where an optional one is left out
+  std::optional<Elem> named; ///< `elem` of the signature
   const Type *arrayArg = nullptr; ///< `ArrayType` argument
-  std::optional<Elem> expected;   ///< element type the surroundings want: types constants that nothing else does
+  std::optional<Elem>
+      expected; ///< element type the surroundings want: types constants that nothing else does
   std::optional<std::vector<int64_t>> axes; ///< as written
   std::vector<Span> axisSpans;
-  std::vector<std::pair<std::string_view, Extent>> dims;            ///< `Dim` parameters
-  std::vector<std::pair<std::string_view, Shape>> shapes;           ///< `Dims` parameters
-  std::vector<std::pair<std::string_view, Expr *>> others;          ///< `Range`, `Enum`, `BoolConst`, `Text` …
-  std::vector<std::pair<std::string_view, Span>> spans;             ///< of every argument by parameter
+  std::vector<std::pair<std::string_view, Extent>> dims;  ///< `Dim` parameters
+  std::vector<std::pair<std::string_view, Shape>> shapes; ///< `Dims` parameters
+  std::vector<std::pair<std::string_view, Expr *>>
+      others;                                           ///< `Range`, `Enum`, `BoolConst`, `Text` …
+  std::vector<std::pair<std::string_view, Span>> spans; ///< of every argument by parameter
   bool hasErrors = false;
 
   Expr *other(std::string_view name) const;
@@ -193,15 +210,18 @@ void setDim(Context &ctx, OpExpr *expr);
 Elem resultElem(const OpCall &call, const OpMatch &match, const ElemPattern &pattern);
 
 /// Axes counted from the end, sorted; reports those that do not exist or occur twice.
-std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &call, const Shape &shape);
+std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &call,
+                                                  const Shape &shape);
 
-/// The hand-written rest of a record with `customCheck`: sets result types and arguments. Returns the type.
+/// The hand-written rest of a record with `customCheck`: sets result types and arguments. Returns
+/// the type.
 const Type *checkCustomOp(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr);
 using CustomCheck = const Type *(*)(Context &, const OpCall &, const OpMatch &, OpExpr *);
 CustomCheck customShapeCheck(std::string_view name); ///< check_op_custom_shape.cpp
 CustomCheck customDataCheck(std::string_view name);  ///< check_op_custom_data.cpp
 
-// ---- Statements ----------------------------------------------------------------------------------------
+// ---- Statements
+// ----------------------------------------------------------------------------------------
 
 Stmt *checkLet(Context &ctx, NodeId node);
 Stmt *checkAssign(Context &ctx, NodeId node);

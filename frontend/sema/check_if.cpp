@@ -3,7 +3,8 @@
 
 namespace ptl {
 
-// ---- Conditions over dimensions ------------------------------------------------------------------------
+// ---- Conditions over dimensions
+// ------------------------------------------------------------------------
 
 namespace {
 /// A comparison of two dimensions.
@@ -86,7 +87,8 @@ void assumeNot(Context &ctx, const Expr *condition) {
     ctx.facts.addLessEqual(a, b, span);
 }
 
-// ---- Static conditions -----------------------------------------------------------------------------------
+// ---- Static conditions
+// -----------------------------------------------------------------------------------
 
 bool isStaticValue(Context &ctx, const Expr *expr) {
   if (!expr)
@@ -126,7 +128,8 @@ static Expr *checkIfCondition(Context &ctx, NodeId node, bool isStatic) {
   return condition;
 }
 
-// ---- if --------------------------------------------------------------------------------------------------
+// ---- if
+// --------------------------------------------------------------------------------------------------
 
 /// `else if` as a block of one statement.
 static Block *checkElse(Context &ctx, NodeId node) {
@@ -141,6 +144,14 @@ static Block *checkElse(Context &ctx, NodeId node) {
   block->stmts.push_back(inner);
   ctx.hoisted = std::move(outer);
   return block;
+}
+
+/// Whether a block surely leaves what is around it.
+static bool leaves(const Block *block) {
+  if (!block || block->stmts.empty())
+    return false;
+  StmtKind last = block->stmts.back()->kind;
+  return last == StmtKind::Return || last == StmtKind::Break || last == StmtKind::Continue;
 }
 
 Stmt *checkIf(Context &ctx, NodeId node) {
@@ -158,12 +169,15 @@ Stmt *checkIf(Context &ctx, NodeId node) {
     assumeNot(ctx, stmt->condition);
     stmt->elseBlock = checkElse(ctx, view.otherwise());
     ctx.facts = before;
+  } else if (leaves(stmt->thenBlock)) {
+    assumeNot(ctx, stmt->condition); // what follows is reached only then
   }
   ctx.inStatic = wasStatic;
   return stmt;
 }
 
-// ---- if as a value -----------------------------------------------------------------------------------------
+// ---- if as a value
+// -----------------------------------------------------------------------------------------
 
 static bool namesSymbolSince(const Type *type, SymbolId marker) {
   bool found = false;
@@ -195,7 +209,8 @@ static Block *checkArm(Context &ctx, NodeId node, const Type *expected) {
   SymbolId marker = ctx.dims.addSymbol("", SymbolKind::ScalarValue);
   Block *block = checkBlock(ctx, node, true, expected);
   if (block->value && namesSymbolSince(block->value->type, marker)) {
-    ctx.sink.report(DiagId::TypeLeavesScope, block->value->span, {toString(ctx, block->value->type)});
+    ctx.sink.report(DiagId::TypeLeavesScope, block->value->span,
+                    {toString(ctx, block->value->type)});
     block->value = errorExpr(ctx, block->value->syntax);
   }
   return block;
@@ -209,7 +224,8 @@ static const Type *unifyArms(Context &ctx, IfExpr *expr) {
     return a && !isMissing(a) ? a->type : b ? b->type : errorType(ctx);
   if (a->type->isInt() && b->type->isScalar() && elemIs(b->type->elem, ElemConstraint::Integer))
     a = convertInt(ctx, a, b->type->elem);
-  else if (b->type->isInt() && a->type->isScalar() && elemIs(a->type->elem, ElemConstraint::Integer))
+  else if (b->type->isInt() && a->type->isScalar() &&
+           elemIs(a->type->elem, ElemConstraint::Integer))
     b = convertInt(ctx, b, a->type->elem);
   if (a->type->kind == TypeKind::Void && b->type->kind == TypeKind::Void)
     return a->type;
@@ -233,8 +249,12 @@ Expr *checkIfValue(Context &ctx, NodeId node, const Type *expected) {
     return expr;
   }
   assumeNot(ctx, expr->condition);
-  const Type *armType = expected ? expected : expr->thenBlock->value ? expr->thenBlock->value->type : nullptr;
-  expr->elseBlock = checkArm(ctx, view.otherwise(), armType && !armType->isError() && armType->kind != TypeKind::Void ? armType : nullptr);
+  const Type *armType = expected                 ? expected
+                        : expr->thenBlock->value ? expr->thenBlock->value->type
+                                                 : nullptr;
+  expr->elseBlock = checkArm(
+      ctx, view.otherwise(),
+      armType && !armType->isError() && armType->kind != TypeKind::Void ? armType : nullptr);
   ctx.facts = before;
   if (!expr->thenBlock->value || !expr->elseBlock->value) {
     NodeId arm = expr->thenBlock->value ? view.otherwise() : view.then();
@@ -242,7 +262,8 @@ Expr *checkIfValue(Context &ctx, NodeId node, const Type *expected) {
     return expr;
   }
   expr->type = unifyArms(ctx, expr);
-  bool bothInt = expr->type->isInt() && expr->thenBlock->value->dim && expr->thenBlock->value->dim == expr->elseBlock->value->dim;
+  bool bothInt = expr->type->isInt() && expr->thenBlock->value->dim &&
+                 expr->thenBlock->value->dim == expr->elseBlock->value->dim;
   if (bothInt)
     expr->dim = expr->thenBlock->value->dim;
   return expr;

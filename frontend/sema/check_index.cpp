@@ -28,8 +28,11 @@ struct Indexing {
   void addPosition(size_t axis, IndexItem item);
   void addGather(size_t axis, IndexItem item);
   bool countAxes(std::span<const NodeId> indices, size_t *restCount);
-  int64_t fromEnd(size_t axis) const { return static_cast<int64_t>(axis) - static_cast<int64_t>(base.rank()); }
-  DiagnosticBuilder reportBound(const IndexItem &item, const Extent &extent, const std::string &value, Verdict verdict);
+  int64_t fromEnd(size_t axis) const {
+    return static_cast<int64_t>(axis) - static_cast<int64_t>(base.rank());
+  }
+  DiagnosticBuilder reportBound(const IndexItem &item, const Extent &extent,
+                                const std::string &value, Verdict verdict);
 };
 
 } // namespace
@@ -58,10 +61,14 @@ void Indexing::addRest(size_t first, size_t count, Span span) {
     result.push_back(base.extents[first + i]);
 }
 
-DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &extent, const std::string &value, Verdict verdict) {
+DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &extent,
+                                        const std::string &value, Verdict verdict) {
+  std::string text(ctx.state.sources.text(item.span));
   auto report = ctx.sink.report(DiagId::OutOfBounds, item.span,
-                                {value, std::to_string(item.axis), toString(ctx, expr->base->type),
+                                {text, std::to_string(item.axis), toString(ctx, expr->base->type),
                                  ctx.dims.toString(extent.length)});
+  if (value != text)
+    report.note("its last position is `" + value + "`");
   report.note(explain(ctx.facts, verdict));
   if (const Local *local = rootLocal(expr->base))
     report.label(local->span, local->name + ": " + toString(ctx, local->type));
@@ -101,20 +108,24 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
   if (checkBounds && range.start && range.length && extent.length) {
     Dim one = ctx.dims.constant(1);
     if (!stop)
-      stop = ctx.dims.add(ctx.dims.sub(ctx.dims.add(range.start, ctx.dims.mul(range.step, range.length)), range.step), one);
+      stop = ctx.dims.add(
+          ctx.dims.sub(ctx.dims.add(range.start, ctx.dims.mul(range.step, range.length)),
+                       range.step),
+          one);
     Verdict low = ctx.facts.proveNonNegative(range.start);
     Verdict high = ctx.facts.proveLessEqual(stop, extent.length);
     bool empty = !ctx.facts.proveLessEqual(one, range.length).isTrue();
     if (low.isFalse() && !empty)
       reportBound(item, extent, ctx.dims.toString(range.start), low);
     else if (high.isFalse() && !empty)
-      reportBound(item, extent, "…" + ctx.dims.toString(ctx.dims.sub(stop, one)), high);
+      reportBound(item, extent, ctx.dims.toString(ctx.dims.sub(stop, one)), high);
     item.needsCheck = !low.isTrue() || !high.isTrue();
   }
   expr->items.push_back(item);
-  const RangeInfo *shown = item.value && item.value->type->kind == TypeKind::Range && !range.name.empty()
-                               ? item.value->type->range
-                               : nullptr;
+  const RangeInfo *shown =
+      item.value && item.value->type->kind == TypeKind::Range && !range.name.empty()
+          ? item.value->type->range
+          : nullptr;
   Extent out = makeExtent(ctx, range.length, shown);
   if (!out.capacity)
     out.capacity = range.capacity;
@@ -165,14 +176,17 @@ void Indexing::addSlice(size_t axis, NodeId index) {
   info.capacity = capacityOf(ctx, info.length);
   IndexItem item;
   item.span = info.span;
-  auto *range = newExpr<RangeExpr>(ctx, ExprKind::Range, index, rangeType(ctx, ctx.program.make<RangeInfo>(info)));
+  auto *range = newExpr<RangeExpr>(ctx, ExprKind::Range, index,
+                                   rangeType(ctx, ctx.program.make<RangeInfo>(info)));
   range->lo = dimValue(ctx, info.start, view.start());
   range->hi = dimValue(ctx, stop, view.stop());
   range->step = view.step() == kNoNode ? nullptr : dimValue(ctx, info.step, view.step());
   item.value = range;
   Verdict ordered = ctx.facts.proveLessEqual(info.start, stop);
   if (ordered.isFalse()) {
-    ctx.sink.report(DiagId::SliceEndsBeforeStart, info.span, {ctx.dims.toString(info.start), ctx.dims.toString(stop)})
+    ctx.sink
+        .report(DiagId::SliceEndsBeforeStart, info.span,
+                {ctx.dims.toString(info.start), ctx.dims.toString(stop)})
         .note(explain(ctx.facts, ordered));
     failed = true;
     return;
@@ -200,7 +214,8 @@ void Indexing::addIndex(size_t axis, NodeId index) {
     failed = true;
     return;
   }
-  bool integers = (type->isScalar() || type->isArray()) && elemIs(type->elem, ElemConstraint::Integer);
+  bool integers =
+      (type->isScalar() || type->isArray()) && elemIs(type->elem, ElemConstraint::Integer);
   if (type->kind == TypeKind::Range) {
     if (item.value->kind == ExprKind::Range) {
       auto *range = static_cast<RangeExpr *>(item.value);
@@ -241,14 +256,16 @@ bool Indexing::countAxes(std::span<const NodeId> indices, size_t *restCount) {
   }
   std::string type = toString(ctx, expr->base->type);
   if (used > base.rank()) {
-    ctx.sink.report(DiagId::TooManyIndices, ctx.span(node), {type, std::to_string(base.rank()), std::to_string(used)});
+    ctx.sink.report(DiagId::TooManyIndices, ctx.span(node),
+                    {type, std::to_string(base.rank()), std::to_string(used)});
     return false;
   }
   if (base.prefix && (rest == kNoNode || beforeRest)) {
     Span first = ctx.span(indices.empty() ? node : indices.front());
     auto report = ctx.sink.report(DiagId::PrefixNotIndexed, first, {type});
     if (rest == kNoNode)
-      report.fix("keep the leading axes: `[.., …]`", {{{first.file, first.begin, first.begin}, ".., "}});
+      report.fix("keep the leading axes: `[.., …]`",
+                 {{{first.file, first.begin, first.begin}, ".., "}});
     return false;
   }
   *restCount = base.rank() - used;
@@ -290,7 +307,8 @@ static bool isGlobal(const Local *local) {
 /// `list[n]`: one element of a fixed array of scalars.
 static Expr *indexList(Context &ctx, IndexExpr *expr, std::span<const NodeId> indices) {
   if (indices.size() != 1) {
-    ctx.sink.report(DiagId::TooManyIndices, expr->span, {toString(ctx, expr->base->type), "1", std::to_string(indices.size())});
+    ctx.sink.report(DiagId::TooManyIndices, expr->span,
+                    {toString(ctx, expr->base->type), "1", std::to_string(indices.size())});
     return errorExpr(ctx, expr->syntax);
   }
   Indexing indexing(ctx, expr->syntax, expr);
@@ -313,7 +331,8 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
   const Type *type = expr->base->type;
   if (type->kind == TypeKind::List)
     return indexList(ctx, expr, view.indices());
-  bool indexable = type->isArray() || type->kind == TypeKind::Buffer || type->kind == TypeKind::Event;
+  bool indexable =
+      type->isArray() || type->kind == TypeKind::Buffer || type->kind == TypeKind::Event;
   if (type->isError() || !indexable) {
     for (NodeId index : view.indices())
       if (!ctx.tree.is(index, NodeKind::SliceIndex) && !ctx.tree.is(index, NodeKind::NewIndex) &&
@@ -323,7 +342,8 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
       ctx.sink.report(DiagId::NotIndexable, ctx.span(node), {toString(ctx, type)});
     return expr;
   }
-  if (type->kind != TypeKind::Array) { // rotating buffers and events are indexed modulo their number
+  if (type->kind !=
+      TypeKind::Array) { // rotating buffers and events are indexed modulo their number
     for (NodeId index : view.indices())
       checkIntScalar(ctx, index, "the number of a buffer or event");
     expr->type = type;
@@ -351,7 +371,8 @@ IndexExpr *checkRegion(Context &ctx, NodeId node) {
 
 Expr *checkTarget(Context &ctx, NodeId node) {
   node = skipParens(ctx, node);
-  Expr *target = ctx.tree.is(node, NodeKind::IndexExpr) ? checkIndexed(ctx, node, IndexUse::Write) : checkBase(ctx, node);
+  Expr *target = ctx.tree.is(node, NodeKind::IndexExpr) ? checkIndexed(ctx, node, IndexUse::Write)
+                                                        : checkBase(ctx, node);
   note(ctx, node, target);
   return target;
 }

@@ -11,7 +11,7 @@ struct Domain {
   Expr *iterable = nullptr;
   const Type *element = nullptr; ///< of the variable; null: error
   bool isTiles = false;
-  Dim lo, hi, step, size;        ///< as far as they are dimensions
+  Dim lo, hi, step, size; ///< as far as they are dimensions
 };
 } // namespace
 
@@ -57,7 +57,9 @@ static Domain checkTiles(Context &ctx, NodeId node) {
   domain.iterable = tiles;
   std::vector<CallArgument> args = callArguments(ctx, node);
   if (args.size() != 2 || !args[0].name.empty() || !args[1].name.empty()) {
-    ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node), {"tiles", "2 arguments", std::to_string(args.size())})
+    ctx.sink
+        .report(DiagId::WrongArgumentCount, ctx.span(node),
+                {"tiles", "2 arguments", std::to_string(args.size())})
         .note("`tiles(N, T)`, `tiles(lo..hi, T)` or `tiles(r, T)`");
     return domain;
   }
@@ -70,7 +72,8 @@ static Domain checkTiles(Context &ctx, NodeId node) {
   domain.hi = tiles->hi->dim;
   domain.size = tiles->size->dim;
   if (domain.size && ctx.facts.proveLess(domain.size, one).isTrue()) {
-    ctx.sink.report(DiagId::RangeStepNotPositive, tiles->size->span, {ctx.dims.toString(domain.size)});
+    ctx.sink.report(DiagId::RangeStepNotPositive, tiles->size->span,
+                    {ctx.dims.toString(domain.size)});
     return domain;
   }
   if (!domain.size)
@@ -97,7 +100,8 @@ static Domain checkDomain(Context &ctx, NodeId node) {
       domain.hi = range->hi->dim;
       if (range->step && range->step->dim &&
           ctx.facts.proveLess(range->step->dim, ctx.dims.constant(1)).isTrue()) {
-        ctx.sink.report(DiagId::RangeStepNotPositive, range->step->span, {ctx.dims.toString(range->step->dim)});
+        ctx.sink.report(DiagId::RangeStepNotPositive, range->step->span,
+                        {ctx.dims.toString(range->step->dim)});
         domain.element = nullptr;
       }
     }
@@ -167,7 +171,8 @@ static LoopHead bindLoop(Context &ctx, const Domain &domain, NodeId pattern) {
   if (ctx.tree.is(pattern, NodeKind::TuplePattern)) {
     ctx.sink.report(DiagId::NestedPattern, span, {});
     for (NodeId element : TuplePatternView(ctx.tree, pattern).elements())
-      declareLocal(ctx, LocalKind::Loop, ctx.text(element), ctx.span(element), errorType(ctx), element);
+      declareLocal(ctx, LocalKind::Loop, ctx.text(element), ctx.span(element), errorType(ctx),
+                   element);
     name = "";
   }
   if (!domain.element) {
@@ -191,7 +196,8 @@ static int64_t checkPipeline(Context &ctx, NodeId node, LoopModifiers &modifiers
     return 1;
   if (auto value = depth->dim.constant()) {
     if (*value < 1)
-      ctx.sink.report(DiagId::CountNotPositive, depth->span, {"the depth of a pipeline", std::to_string(*value)});
+      ctx.sink.report(DiagId::CountNotPositive, depth->span,
+                      {"the depth of a pipeline", std::to_string(*value)});
     return *value < 1 ? 1 : *value;
   }
   if (!isStaticValue(ctx, depth))
@@ -210,13 +216,17 @@ static LoopModifiers checkModifiers(Context &ctx, const LoopView &view, const Lo
     if (count != kNoNode) {
       auto value = requireConstInt(ctx, count, "the number of an `unroll`");
       if (value && *value < 1)
-        ctx.sink.report(DiagId::CountNotPositive, ctx.span(count), {"the number of an `unroll`", std::to_string(*value)});
+        ctx.sink.report(DiagId::CountNotPositive, ctx.span(count),
+                        {"the number of an `unroll`", std::to_string(*value)});
       modifiers.unrollFactor = value && *value > 0 ? *value : 1;
     }
   }
   NodeId label = view.label();
   modifiers.label = label != kNoNode ? std::string(ctx.text(label)) : var ? var->name : "";
-  declareLabel(ctx, modifiers.label, LabelKind::Loop, label != kNoNode ? ctx.span(label) : var ? var->span : kNoSpan);
+  declareLabel(ctx, modifiers.label, LabelKind::Loop,
+               label != kNoNode ? ctx.span(label)
+               : var            ? var->span
+                                : kNoSpan);
   if (view.pipeline() != kNoNode && !ctx.scope.labels.empty())
     ctx.scope.labels.back().pipelined = true;
   return modifiers;
@@ -230,8 +240,8 @@ static void pushLoop(Context &ctx, LoopKind kind, bool pipelined, NodeId node) {
 static void requireStaticDomain(Context &ctx, const Domain &domain) {
   const Expr *iterable = domain.iterable;
   bool known = !domain.element || iterable->kind == ExprKind::List ||
-               (domain.lo && domain.hi && isStaticDim(ctx, domain.lo) && isStaticDim(ctx, domain.hi) &&
-                (!domain.size || isStaticDim(ctx, domain.size)));
+               (domain.lo && domain.hi && isStaticDim(ctx, domain.lo) &&
+                isStaticDim(ctx, domain.hi) && (!domain.size || isStaticDim(ctx, domain.size)));
   if (!known)
     ctx.sink.report(DiagId::StaticNotKnown, iterable->span, {"the domain of a `static for`"})
         .note("constants, tunables and `static` dimensions are known when compiling");
@@ -263,7 +273,8 @@ Stmt *checkFor(Context &ctx, NodeId node) {
   stmt->modifiers = checkModifiers(ctx, view, stmt->head.var);
   bool wasStatic = ctx.inStatic;
   ctx.inStatic = ctx.inStatic || stmt->isStatic;
-  pushLoop(ctx, stmt->isStatic ? LoopKind::StaticFor : LoopKind::For, view.pipeline() != kNoNode, node);
+  pushLoop(ctx, stmt->isStatic ? LoopKind::StaticFor : LoopKind::For, view.pipeline() != kNoNode,
+           node);
   ctx.loops.back().firstLocal = marker;
   stmt->body = checkBlock(ctx, view.body(), false);
   ctx.loops.pop_back();
@@ -273,7 +284,8 @@ Stmt *checkFor(Context &ctx, NodeId node) {
   return stmt;
 }
 
-/// Where a `parallel` may stand: directly in a kernel, or in a `task` of a program; never in another.
+/// Where a `parallel` may stand: directly in a kernel, or in a `task` of a program; never in
+/// another.
 static void checkParallelPlace(Context &ctx, NodeId node) {
   Span span = ctx.tree.mainSpan(node);
   if (ctx.inParallel()) {
@@ -284,8 +296,11 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
   bool inLoop = !ctx.loops.empty();
   bool legal = (ctx.inKernel() && !inLoop) || ctx.inTask;
   if (!legal)
-    ctx.sink.report(DiagId::StatementNotHere, span, {"`parallel`", inLoop && ctx.inKernel() ? "a loop of a kernel" : declKindText(ctx)})
-        .help(ctx.inFn() ? "use `for`: a `fn` runs inside of a kernel's iteration" : "`parallel` stands at the top of a kernel");
+    ctx.sink
+        .report(DiagId::StatementNotHere, span,
+                {"`parallel`", inLoop && ctx.inKernel() ? "a loop of a kernel" : declKindText(ctx)})
+        .help(ctx.inFn() ? "use `for`: a `fn` runs inside of a kernel's iteration"
+                         : "`parallel` stands at the top of a kernel");
 }
 
 Stmt *checkParallel(Context &ctx, NodeId node) {
@@ -295,7 +310,8 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
   ScopeGuard scope(ctx);
   FactSet before = ctx.facts;
   size_t marker = ctx.decl ? ctx.decl->locals.size() : 0;
-  // Bounds of later variables may use earlier ones: nothing of them can be computed before the loop.
+  // Bounds of later variables may use earlier ones: nothing of them can be computed before the
+  // loop.
   bool couldHoist = ctx.canHoist;
   for (NodeId node : LoopBindingsView(ctx.tree, view.bindings()).bindings()) {
     if (!ctx.tree.is(node, NodeKind::LoopBinding))

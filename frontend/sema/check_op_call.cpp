@@ -1,4 +1,5 @@
-// Calls of built-ins: the record, its arguments by kind, the signature, then the record's own check.
+// Calls of built-ins: the record, its arguments by kind, the signature, then the record's own
+// check.
 #include "frontend/lex/literal.h"
 #include "frontend/sema/check_expr.h"
 
@@ -6,10 +7,12 @@
 
 namespace ptl {
 
-// ---- Reading an `OpCall` ---------------------------------------------------------------------------------
+// ---- Reading an `OpCall`
+// ---------------------------------------------------------------------------------
 
 template <typename T>
-static const T *findNamed(const std::vector<std::pair<std::string_view, T>> &list, std::string_view name) {
+static const T *findNamed(const std::vector<std::pair<std::string_view, T>> &list,
+                          std::string_view name) {
   for (const auto &[each, value] : list)
     if (each == name)
       return &value;
@@ -27,9 +30,11 @@ Span OpCall::spanOf(std::string_view name) const {
   return found ? *found : span;
 }
 
-// ---- Axes --------------------------------------------------------------------------------------------------
+// ---- Axes
+// --------------------------------------------------------------------------------------------------
 
-std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &call, const Shape &shape) {
+std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &call,
+                                                  const Shape &shape) {
   std::vector<int64_t> axes;
   auto rank = static_cast<int64_t>(shape.rank());
   std::string type = call.values.empty() || !call.values.front().expr
@@ -45,7 +50,8 @@ std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &ca
       return std::nullopt;
     }
     if (fromEnd < -rank || fromEnd >= 0) {
-      ctx.sink.report(DiagId::AxisOutOfRange, span, {std::to_string(axis), type, std::to_string(rank)});
+      ctx.sink.report(DiagId::AxisOutOfRange, span,
+                      {std::to_string(axis), type, std::to_string(rank)});
       return std::nullopt;
     }
     if (std::find(axes.begin(), axes.end(), fromEnd) != axes.end()) {
@@ -64,7 +70,8 @@ static void readAxes(Context &ctx, OpCall &call, const OpParam &param, NodeId no
     auto elements = ListExprView(ctx.tree, node).elements();
     nodes.assign(elements.begin(), elements.end());
     if (param.kind == ParamKind::Axis && nodes.size() != 1) {
-      ctx.sink.report(DiagId::NotConstantArgument, ctx.span(node), {std::string(param.name), "one axis"});
+      ctx.sink.report(DiagId::NotConstantArgument, ctx.span(node),
+                      {std::string(param.name), "one axis"});
       call.hasErrors = true;
       return;
     }
@@ -74,7 +81,8 @@ static void readAxes(Context &ctx, OpCall &call, const OpParam &param, NodeId no
     auto value = evalConst(ctx, each);
     auto axis = value ? value->integer() : std::nullopt;
     if (!axis) {
-      ctx.sink.report(DiagId::NotConstantArgument, ctx.span(each), {std::string(param.name), "a constant integer"});
+      ctx.sink.report(DiagId::NotConstantArgument, ctx.span(each),
+                      {std::string(param.name), "a constant integer"});
       call.hasErrors = true;
       return;
     }
@@ -84,7 +92,8 @@ static void readAxes(Context &ctx, OpCall &call, const OpParam &param, NodeId no
   call.axes = std::move(axes);
 }
 
-// ---- Arguments by kind ----------------------------------------------------------------------------------------
+// ---- Arguments by kind
+// ----------------------------------------------------------------------------------------
 
 static void readDims(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
   Shape shape;
@@ -92,7 +101,8 @@ static void readDims(Context &ctx, OpCall &call, const OpParam &param, NodeId no
   if (!ctx.tree.is(node, NodeKind::ListExpr)) {
     auto report = ctx.sink.report(DiagId::ShapeNeeded, ctx.span(node), {std::string(param.name)});
     Span span = ctx.span(node);
-    report.fix("write it as a list: `[…]`", {{{span.file, span.begin, span.begin}, "["}, {{span.file, span.end, span.end}, "]"}});
+    report.fix("write it as a list: `[…]`", {{{span.file, span.begin, span.begin}, "["},
+                                             {{span.file, span.end, span.end}, "]"}});
     call.hasErrors = true;
     return;
   }
@@ -127,7 +137,8 @@ static void readEnum(Context &ctx, OpCall &call, const OpParam &param, NodeId no
     candidates.emplace_back(value);
   }
   Span span = ctx.span(node);
-  auto report = ctx.sink.report(DiagId::UnknownEnumValue, span, {std::string(ctx.text(node)), std::string(param.name), values});
+  auto report = ctx.sink.report(DiagId::UnknownEnumValue, span,
+                                {std::string(ctx.text(node)), std::string(param.name), values});
   std::string nearest = nearestName(isTag ? tag : ctx.text(node), candidates);
   if (!nearest.empty())
     report.fix("did you mean `." + nearest + "`?", {{span, "." + nearest}});
@@ -141,14 +152,17 @@ static void readConst(Context &ctx, OpCall &call, const OpParam &param, NodeId n
                                    (value->type->isInt() != isBool));
   if (!fits)
     ctx.sink.report(DiagId::NotConstantArgument, ctx.span(node),
-                    {std::string(param.name), isBool ? "`true` or `false`" : "an integer known when compiling"});
+                    {std::string(param.name),
+                     isBool ? "`true` or `false`" : "an integer known when compiling"});
   call.hasErrors |= !fits || isMissing(value);
   call.others.push_back({param.name, value});
 }
 
 static void readArrayType(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
   if (!namesType(ctx, node)) {
-    ctx.sink.report(DiagId::TypeNeeded, ctx.span(node), {std::string(call.op->name), std::string(param.name)})
+    ctx.sink
+        .report(DiagId::TypeNeeded, ctx.span(node),
+                {std::string(call.op->name), std::string(param.name)})
         .help("name the type of the result: `" + std::string(call.op->name) + "(f32[N])`");
     call.hasErrors = true;
     return;
@@ -156,7 +170,8 @@ static void readArrayType(Context &ctx, OpCall &call, const OpParam &param, Node
   call.arrayArg = resolveType(ctx, node);
   call.hasErrors |= call.arrayArg->isError();
   if (!call.hasErrors && !call.arrayArg->isArray() && !call.arrayArg->isScalar()) {
-    ctx.sink.report(DiagId::TypeNeeded, ctx.span(node), {std::string(call.op->name), std::string(param.name)});
+    ctx.sink.report(DiagId::TypeNeeded, ctx.span(node),
+                    {std::string(call.op->name), std::string(param.name)});
     call.hasErrors = true;
   }
 }
@@ -167,7 +182,8 @@ static void readRange(Context &ctx, OpCall &call, const OpParam &param, NodeId n
   if (isMissing(value)) {
     call.hasErrors = true;
   } else if (value->type->kind != TypeKind::Range && !value->type->isInt()) {
-    ctx.sink.report(DiagId::RangeNeeded, value->span, {std::string(call.op->name), toString(ctx, value->type)});
+    ctx.sink.report(DiagId::RangeNeeded, value->span,
+                    {std::string(call.op->name), toString(ctx, value->type)});
     call.hasErrors = true;
   }
   call.others.push_back({param.name, value});
@@ -175,7 +191,8 @@ static void readRange(Context &ctx, OpCall &call, const OpParam &param, NodeId n
 
 static void readText(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
   if (!ctx.tree.is(node, NodeKind::StringLiteral)) {
-    ctx.sink.report(DiagId::TextNeeded, ctx.span(node), {"`" + std::string(param.name) + "` of `" + std::string(call.op->name) + "`"});
+    ctx.sink.report(DiagId::TextNeeded, ctx.span(node),
+                    {"`" + std::string(param.name) + "` of `" + std::string(call.op->name) + "`"});
     call.hasErrors = true;
     return;
   }
@@ -213,7 +230,9 @@ static void readArgument(Context &ctx, OpCall &call, const OpParam &param, NodeI
   case ParamKind::Range:
     return readRange(ctx, call, param, node);
   case ParamKind::Region: {
-    IndexExpr *region = ctx.tree.is(skipParens(ctx, node), NodeKind::IndexExpr) ? checkRegion(ctx, skipParens(ctx, node)) : nullptr;
+    IndexExpr *region = ctx.tree.is(skipParens(ctx, node), NodeKind::IndexExpr)
+                            ? checkRegion(ctx, skipParens(ctx, node))
+                            : nullptr;
     if (!region) {
       ctx.sink.report(DiagId::RegionNeeded, ctx.span(node), {std::string(call.op->name)});
       call.hasErrors = true;
@@ -230,7 +249,8 @@ static void readArgument(Context &ctx, OpCall &call, const OpParam &param, NodeI
   }
 }
 
-// ---- Defaults -----------------------------------------------------------------------------------------------------
+// ---- Defaults
+// -----------------------------------------------------------------------------------------------------
 
 static void fillDefault(Context &ctx, OpCall &call, const OpParam &param) {
   switch (param.kind) {
@@ -274,7 +294,8 @@ static Operand defaultOperand(const OpCall &call, const OpParam &param) {
   return operand;
 }
 
-// ---- Arguments to parameters -----------------------------------------------------------------------------------------
+// ---- Arguments to parameters
+// -----------------------------------------------------------------------------------------
 
 namespace {
 /// The argument nodes of each parameter of a record.
@@ -310,7 +331,8 @@ static Placed place(Context &ctx, const OpRecord &op, const std::vector<CallArgu
       continue;
     }
     if (arg.isInout) {
-      ctx.sink.report(DiagId::InoutMarkedWrongly, arg.span, {std::string(op.name), std::string(op.params[slot].name)});
+      ctx.sink.report(DiagId::InoutMarkedWrongly, arg.span,
+                      {std::string(op.name), std::string(op.params[slot].name)});
       placed.ok = false;
     }
     placed.byParam[slot].push_back(&arg);
@@ -322,13 +344,15 @@ static std::string signatureText(const OpRecord &op) {
   std::string text;
   for (const OpParam &param : op.params) {
     text += text.empty() ? "" : ", ";
-    text += std::string(param.name) + (param.keywordOnly ? ":" : "") + (param.variadic ? ", …" : "") + (param.optional ? "?" : "");
+    text += std::string(param.name) + (param.keywordOnly ? ":" : "") +
+            (param.variadic ? ", …" : "") + (param.optional ? "?" : "");
   }
   return std::string(op.name) + "(" + text + ")";
 }
 
 /// No record of the name takes such arguments.
-static void reportNoRecord(Context &ctx, NodeId node, std::string_view name, const std::vector<CallArgument> &args) {
+static void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
+                           const std::vector<CallArgument> &args) {
   auto records = findOps(name);
   for (const CallArgument &arg : args) {
     if (arg.name.empty())
@@ -340,7 +364,8 @@ static void reportNoRecord(Context &ctx, NodeId node, std::string_view name, con
     if (std::find(names.begin(), names.end(), arg.name) != names.end())
       continue;
     Span span = ctx.span(ArgView(ctx.tree, arg.node).name());
-    auto report = ctx.sink.report(DiagId::UnknownArgument, span, {std::string(name), std::string(arg.name)});
+    auto report =
+        ctx.sink.report(DiagId::UnknownArgument, span, {std::string(name), std::string(arg.name)});
     std::string nearest = nearestName(arg.name, names);
     if (!nearest.empty())
       report.fix("did you mean `" + nearest + "`?", {{span, nearest}});
@@ -352,17 +377,21 @@ static void reportNoRecord(Context &ctx, NodeId node, std::string_view name, con
     bool given = false;
     size_t positional = 0;
     for (const CallArgument &arg : args) {
-      given |= arg.name == param.name || (arg.name.empty() && !param.keywordOnly && (positional == i || param.variadic));
+      given |= arg.name == param.name ||
+               (arg.name.empty() && !param.keywordOnly && (positional == i || param.variadic));
       positional += arg.name.empty();
     }
     if (given || param.optional)
       continue;
-    ctx.sink.report(DiagId::MissingArgument, ctx.span(node), {std::string(name), std::string(param.name)})
+    ctx.sink
+        .report(DiagId::MissingArgument, ctx.span(node),
+                {std::string(name), std::string(param.name)})
         .note("`" + std::string(param.name) + "` is " + std::string(param.doc));
     return;
   }
-  auto report = ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node),
-                                {std::string(name), "other arguments", std::to_string(args.size())});
+  auto report =
+      ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node),
+                      {std::string(name), "other arguments", std::to_string(args.size())});
   for (const OpRecord *record : records)
     report.note("`" + signatureText(*record) + "`: " + std::string(record->summary));
 }
@@ -372,8 +401,10 @@ static bool sharesResultElem(const OpRecord &op, size_t operand) {
   const Signature &signature = op.signatures.front();
   if (signature.results.size() != 1 || operand >= signature.operands.size())
     return false;
-  const ElemPattern &result = signature.results.front().elem, &own = signature.operands[operand].elem;
-  return result.kind == ElemPatternKind::Variable && own.kind == ElemPatternKind::Variable && result.var == own.var;
+  const ElemPattern &result = signature.results.front().elem,
+                    &own = signature.operands[operand].elem;
+  return result.kind == ElemPatternKind::Variable && own.kind == ElemPatternKind::Variable &&
+         result.var == own.var;
 }
 
 static void readValues(Context &ctx, OpCall &call, const Placed &placed) {
@@ -384,7 +415,8 @@ static void readValues(Context &ctx, OpCall &call, const Placed &placed) {
       continue;
     for (const CallArgument *arg : placed.byParam[i]) {
       bool shares = call.expected && sharesResultElem(*call.op, operandIndex);
-      call.values.push_back(checkOperand(ctx, arg->value, shares ? scalarType(ctx, *call.expected) : nullptr));
+      call.values.push_back(
+          checkOperand(ctx, arg->value, shares ? scalarType(ctx, *call.expected) : nullptr));
       call.given.push_back(true);
       call.operandIndex.push_back(operandIndex);
       call.hasErrors |= call.values.back().isError();
@@ -400,7 +432,8 @@ static void readValues(Context &ctx, OpCall &call, const Placed &placed) {
   }
 }
 
-// ---- The expression ------------------------------------------------------------------------------------------------------
+// ---- The expression
+// ------------------------------------------------------------------------------------------------------
 
 /// Arguments of the tree: one per parameter.
 static void fillArgs(const OpCall &call, const OpMatch &match, OpExpr *expr) {
@@ -440,11 +473,13 @@ static void fillShape(const OpCall &call, OpExpr *expr) {
 }
 
 static bool fillAxes(Context &ctx, const OpCall &call, OpExpr *expr) {
-  bool hasAxes = std::any_of(call.op->params.begin(), call.op->params.end(), [](const OpParam &param) {
-    return param.kind == ParamKind::Axis || param.kind == ParamKind::Axes;
-  });
+  bool hasAxes =
+      std::any_of(call.op->params.begin(), call.op->params.end(), [](const OpParam &param) {
+        return param.kind == ParamKind::Axis || param.kind == ParamKind::Axes;
+      });
   expr->reducesAll = call.op->opClass == OpClass::Reduction && hasAxes && !call.axes;
-  bool custom = call.op->customCheck && call.op->opClass != OpClass::Scan && call.op->opClass != OpClass::Sort;
+  bool custom = call.op->customCheck && call.op->opClass != OpClass::Scan &&
+                call.op->opClass != OpClass::Sort;
   if (!call.axes || custom || call.values.empty() || !call.values.front().expr)
     return true;
   auto axes = normalizeAxes(ctx, call, shapeOf(call.values.front().expr->type));
@@ -466,10 +501,12 @@ static void checkPlaceOfOp(Context &ctx, const OpCall &call) {
 }
 
 static void checkRandom(Context &ctx, OpCall &call, const std::vector<CallArgument> &args) {
-  if (call.op->name != "random" || !call.arrayArg || !elemIs(call.arrayArg->elem, ElemConstraint::Integer))
+  if (call.op->name != "random" || !call.arrayArg ||
+      !elemIs(call.arrayArg->elem, ElemConstraint::Integer))
     return;
   for (std::string_view limit : {"low", "high"}) {
-    bool given = std::any_of(args.begin(), args.end(), [&](const CallArgument &arg) { return arg.name == limit; });
+    bool given = std::any_of(args.begin(), args.end(),
+                             [&](const CallArgument &arg) { return arg.name == limit; });
     if (given)
       continue;
     ctx.sink.report(DiagId::MissingArgument, call.span, {"random", std::string(limit)})
@@ -485,13 +522,14 @@ static const Type *typeOfResults(Context &ctx, const OpMatch &match) {
 /// Arguments that were not read for want of a record are still checked.
 static Expr *checkAnyway(Context &ctx, NodeId node, const std::vector<CallArgument> &args) {
   for (const CallArgument &arg : args)
-    if (arg.value != kNoNode && arg.name.empty() && !ctx.tree.is(arg.value, NodeKind::DotName) && !namesType(ctx, arg.value))
+    if (arg.value != kNoNode && arg.name.empty() && !ctx.tree.is(arg.value, NodeKind::DotName) &&
+        !namesType(ctx, arg.value))
       checkOperand(ctx, arg.value);
   return errorExpr(ctx, node);
 }
 
-Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name, const std::vector<CallArgument> &args,
-                  const Type *expected) {
+Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
+                  const std::vector<CallArgument> &args, const Type *expected) {
   std::vector<std::string_view> named;
   for (const CallArgument &arg : args)
     if (!arg.name.empty())
@@ -536,7 +574,8 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name, const std::v
   if (call.op->opClass == OpClass::Load && !isMissing(expr))
     return call.other("region");
   bool creates = call.op->opClass == OpClass::Creation && ctx.isKind(DeclKind::Kernel);
-  if (creates && expr->type->isArray() && !requireCapacity(ctx, expr->type, expr->span, "this array"))
+  if (creates && expr->type->isArray() &&
+      !requireCapacity(ctx, expr->type, expr->span, "this array"))
     expr->type = errorType(ctx);
   setDim(ctx, expr);
   return expr;

@@ -11,7 +11,8 @@ static Elem elemOfResult(const OpCall &call, const OpMatch &match, size_t result
 }
 
 static Shape operandShape(const OpMatch &match, size_t index) {
-  return index < match.values.size() && match.values[index] ? shapeOf(match.values[index]->type) : Shape();
+  return index < match.values.size() && match.values[index] ? shapeOf(match.values[index]->type)
+                                                            : Shape();
 }
 
 /// Reports the first axis but one along which two operands differ; true when there is none.
@@ -19,8 +20,10 @@ static bool sameBut(Context &ctx, const OpCall &call, const OpMatch &match, size
                     std::optional<size_t> except) {
   Shape x = operandShape(match, a), y = operandShape(match, b);
   if (x.rank() != y.rank() || x.prefix != y.prefix) {
-    ctx.sink.report(DiagId::RanksDiffer, call.values[b].span,
-                    {std::string(call.op->name), toString(ctx, match.values[a]->type), toString(ctx, match.values[b]->type)})
+    ctx.sink
+        .report(DiagId::RanksDiffer, call.values[b].span,
+                {std::string(call.op->name), toString(ctx, match.values[a]->type),
+                 toString(ctx, match.values[b]->type)})
         .label(call.values[a].span, toString(ctx, match.values[a]->type));
     return false;
   }
@@ -28,7 +31,8 @@ static bool sameBut(Context &ctx, const OpCall &call, const OpMatch &match, size
     if (except == i || extentsEqual(ctx, x.extents[i], y.extents[i]) == Proof::True)
       continue;
     auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.values[b].span,
-                                  {std::string(call.op->name), toString(ctx.dims, x.extents[i]), toString(ctx.dims, y.extents[i])});
+                                  {std::string(call.op->name), toString(ctx.dims, x.extents[i]),
+                                   toString(ctx.dims, y.extents[i])});
     report.label(call.values[a].span, toString(ctx, match.values[a]->type));
     explainExtents(ctx, report, x.extents[i], y.extents[i]);
     return false;
@@ -36,7 +40,8 @@ static bool sameBut(Context &ctx, const OpCall &call, const OpMatch &match, size
   return true;
 }
 
-static std::optional<size_t> singleAxis(Context &ctx, const OpCall &call, const Shape &shape, OpExpr *expr) {
+static std::optional<size_t> singleAxis(Context &ctx, const OpCall &call, const Shape &shape,
+                                        OpExpr *expr) {
   auto axes = normalizeAxes(ctx, call, shape);
   if (!axes)
     return std::nullopt;
@@ -44,29 +49,34 @@ static std::optional<size_t> singleAxis(Context &ctx, const OpCall &call, const 
   return shape.rank() + static_cast<size_t>(axes->front());
 }
 
-static const Type *checkGather(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkGather(Context &ctx, const OpCall &call, const OpMatch &match,
+                               OpExpr *expr) {
   auto axis = singleAxis(ctx, call, operandShape(match, 0), expr);
   if (!axis || !sameBut(ctx, call, match, 0, 1, axis))
     return errorType(ctx);
   return shapedType(ctx, elemOfResult(call, match), operandShape(match, 1));
 }
 
-static const Type *checkScatter(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkScatter(Context &ctx, const OpCall &call, const OpMatch &match,
+                                OpExpr *expr) {
   auto axis = singleAxis(ctx, call, operandShape(match, 0), expr);
-  if (!axis || !sameBut(ctx, call, match, 0, 1, axis) || !sameBut(ctx, call, match, 1, 2, std::nullopt))
+  if (!axis || !sameBut(ctx, call, match, 0, 1, axis) ||
+      !sameBut(ctx, call, match, 1, 2, std::nullopt))
     return errorType(ctx);
   return shapedType(ctx, elemOfResult(call, match), operandShape(match, 0));
 }
 
 /// The operand's shape with the axis checked: scans, `sort`, `argsort`.
-static const Type *checkAlongAxis(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkAlongAxis(Context &ctx, const OpCall &call, const OpMatch &match,
+                                  OpExpr *expr) {
   Shape shape = operandShape(match, 0);
   if (shape.rank() == 0) {
     ctx.sink.report(DiagId::RankTooSmall, call.values[0].span,
                     {std::string(call.op->name), "1", toString(ctx, match.values[0]->type)});
     return errorType(ctx);
   }
-  return singleAxis(ctx, call, shape, expr) ? shapedType(ctx, elemOfResult(call, match), shape) : errorType(ctx);
+  return singleAxis(ctx, call, shape, expr) ? shapedType(ctx, elemOfResult(call, match), shape)
+                                            : errorType(ctx);
 }
 
 static const Type *checkTopk(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
@@ -76,7 +86,8 @@ static const Type *checkTopk(Context &ctx, const OpCall &call, const OpMatch &ma
   Verdict verdict = ctx.facts.proveLessEqual(k.length, last.length);
   if (!verdict.isTrue()) {
     std::string need = ctx.dims.toString(k.length) + " <= " + ctx.dims.toString(last.length);
-    auto report = ctx.sink.report(DiagId::TopkTooMany, call.spanOf("k"), {ctx.dims.toString(k.length), ctx.dims.toString(last.length)});
+    auto report = ctx.sink.report(DiagId::TopkTooMany, call.spanOf("k"),
+                                  {ctx.dims.toString(k.length), ctx.dims.toString(last.length)});
     report.label(call.values[0].span, toString(ctx, match.values[0]->type));
     report.note(explain(ctx.facts, verdict));
     if (!verdict.isFalse())
@@ -88,7 +99,8 @@ static const Type *checkTopk(Context &ctx, const OpCall &call, const OpMatch &ma
                          shapedType(ctx, elemOfResult(call, match, 1), shape)});
 }
 
-// ---- einsum ----------------------------------------------------------------------------------------------
+// ---- einsum
+// ----------------------------------------------------------------------------------------------
 
 namespace {
 struct Equation {
@@ -125,12 +137,14 @@ static std::optional<Equation> parseEquation(const std::string &text, std::strin
   return equation;
 }
 
-static const Type *reportEquation(Context &ctx, const OpCall &call, const std::string &text, std::string error) {
+static const Type *reportEquation(Context &ctx, const OpCall &call, const std::string &text,
+                                  std::string error) {
   ctx.sink.report(DiagId::EinsumEquation, call.spanOf("spec"), {text, std::move(error)});
   return errorType(ctx);
 }
 
-static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &match,
+                               OpExpr *expr) {
   auto *spec = static_cast<StringExpr *>(call.other("spec"));
   std::string error;
   auto equation = parseEquation(spec->value, &error);
@@ -138,15 +152,17 @@ static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &
     return reportEquation(ctx, call, spec->value, error);
   if (equation->operands.size() != match.values.size())
     return reportEquation(ctx, call, spec->value,
-                          "it names " + std::to_string(equation->operands.size()) + " operands, but " +
-                              std::to_string(match.values.size()) + " are given");
+                          "it names " + std::to_string(equation->operands.size()) +
+                              " operands, but " + std::to_string(match.values.size()) +
+                              " are given");
   std::map<char, std::pair<Extent, size_t>> extents;
   for (size_t i = 0; i < match.values.size(); ++i) {
     Shape shape = operandShape(match, i);
     const std::string &letters = equation->operands[i];
     if (shape.rank() != letters.size() || shape.prefix)
       return reportEquation(ctx, call, spec->value,
-                            "`" + letters + "` has " + std::to_string(letters.size()) + " letters, but the operand is `" +
+                            "`" + letters + "` has " + std::to_string(letters.size()) +
+                                " letters, but the operand is `" +
                                 toString(ctx, match.values[i]->type) + "`");
     for (size_t a = 0; a < letters.size(); ++a) {
       auto [it, isNew] = extents.try_emplace(letters[a], shape.extents[a], i);
@@ -154,8 +170,10 @@ static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &
         continue;
       auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.span,
                                     {std::string("einsum` for the letter `") + letters[a],
-                                     toString(ctx.dims, it->second.first), toString(ctx.dims, shape.extents[a])});
-      report.label(call.values[it->second.second].span, toString(ctx, match.values[it->second.second]->type));
+                                     toString(ctx.dims, it->second.first),
+                                     toString(ctx.dims, shape.extents[a])});
+      report.label(call.values[it->second.second].span,
+                   toString(ctx, match.values[it->second.second]->type));
       report.label(call.values[i].span, toString(ctx, match.values[i]->type));
       explainExtents(ctx, report, it->second.first, shape.extents[a]);
       return errorType(ctx);
@@ -166,19 +184,24 @@ static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &
     char letter = equation->result[i];
     auto it = extents.find(letter);
     if (it == extents.end())
-      return reportEquation(ctx, call, spec->value, std::string("no operand has the letter `") + letter + "`");
+      return reportEquation(ctx, call, spec->value,
+                            std::string("no operand has the letter `") + letter + "`");
     if (equation->result.find(letter) != i)
-      return reportEquation(ctx, call, spec->value, std::string("`") + letter + "` occurs twice in the result");
+      return reportEquation(ctx, call, spec->value,
+                            std::string("`") + letter + "` occurs twice in the result");
     result.extents.push_back(it->second.first);
   }
   expr->equation = spec->value;
-  expr->equation.erase(std::remove(expr->equation.begin(), expr->equation.end(), ' '), expr->equation.end());
+  expr->equation.erase(std::remove(expr->equation.begin(), expr->equation.end(), ' '),
+                       expr->equation.end());
   return shapedType(ctx, elemOfResult(call, match), result);
 }
 
-// ---- Creation, conversion, loads -----------------------------------------------------------------------------
+// ---- Creation, conversion, loads
+// -----------------------------------------------------------------------------
 
-static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch &match,
+                                OpExpr *expr) {
   Expr *value = call.other("r");
   Elem elem{ElemKind::I32};
   if (value->type->isInt()) {
@@ -190,7 +213,8 @@ static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch 
   if (!length && value->kind == ExprKind::Range) {
     auto *bounds = static_cast<RangeExpr *>(value);
     Dim step = bounds->step ? dimOrHoist(ctx, bounds->step) : ctx.dims.constant(1);
-    length = ctx.dims.ceilDiv(ctx.dims.sub(dimOrHoist(ctx, bounds->hi), dimOrHoist(ctx, bounds->lo)), step);
+    length = ctx.dims.ceilDiv(
+        ctx.dims.sub(dimOrHoist(ctx, bounds->hi), dimOrHoist(ctx, bounds->lo)), step);
   }
   Extent extent = makeExtent(ctx, length, range->name.empty() ? nullptr : range);
   if (!extent.capacity)
@@ -198,12 +222,16 @@ static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch 
   return shapedType(ctx, elem, {false, {extent}});
 }
 
-static const Type *checkBitcast(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkBitcast(Context &ctx, const OpCall &call, const OpMatch &match,
+                                OpExpr *expr) {
   Elem from = match.values[0]->type->elem, to = *call.named;
   bool known = !from.param && !to.param;
   if (!known || elemBits(from.kind) != elemBits(to.kind) || elemIsInt(to) != elemIsInt(from)) {
-    auto width = [](Elem elem) { return elem.param ? std::string("any number of") : std::to_string(elemBits(elem.kind)); };
-    ctx.sink.report(DiagId::BitcastWidth, call.span, {toString(from), width(from), toString(to), width(to)});
+    auto width = [](Elem elem) {
+      return elem.param ? std::string("any number of") : std::to_string(elemBits(elem.kind));
+    };
+    ctx.sink.report(DiagId::BitcastWidth, call.span,
+                    {toString(from), width(from), toString(to), width(to)});
     return errorType(ctx);
   }
   return shapedType(ctx, to, operandShape(match, 0));
@@ -231,9 +259,10 @@ const Type *checkCustomOp(Context &ctx, const OpCall &call, const OpMatch &match
 
 CustomCheck customDataCheck(std::string_view name) {
   static constexpr std::pair<std::string_view, CustomCheck> checks[] = {
-      {"gather", checkGather},     {"scatter", checkScatter},   {"cumsum", checkAlongAxis}, {"cumprod", checkAlongAxis},
-      {"cummax", checkAlongAxis},  {"cummin", checkAlongAxis},  {"sort", checkAlongAxis},   {"argsort", checkAlongAxis},
-      {"topk", checkTopk},         {"einsum", checkEinsum},     {"index", checkIndexOp},    {"bitcast", checkBitcast},
+      {"gather", checkGather},     {"scatter", checkScatter},   {"cumsum", checkAlongAxis},
+      {"cumprod", checkAlongAxis}, {"cummax", checkAlongAxis},  {"cummin", checkAlongAxis},
+      {"sort", checkAlongAxis},    {"argsort", checkAlongAxis}, {"topk", checkTopk},
+      {"einsum", checkEinsum},     {"index", checkIndexOp},     {"bitcast", checkBitcast},
       {"load", checkLoad},
   };
   for (const auto &[each, check] : checks)

@@ -17,10 +17,12 @@ static Elem elemOfResult(const OpCall &call, const OpMatch &match, size_t result
 }
 
 static Shape operandShape(const OpMatch &match, size_t index) {
-  return index < match.values.size() && match.values[index] ? shapeOf(match.values[index]->type) : Shape();
+  return index < match.values.size() && match.values[index] ? shapeOf(match.values[index]->type)
+                                                            : Shape();
 }
 
-static const Type *checkReshape(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkReshape(Context &ctx, const OpCall &call, const OpMatch &match,
+                                OpExpr *expr) {
   Shape from = operandShape(match, 0);
   const Shape &to = *call.shape("dims");
   std::string types[] = {toString(ctx, match.values[0]->type), toString(ctx, to)};
@@ -32,13 +34,15 @@ static const Type *checkReshape(Context &ctx, const OpCall &call, const OpMatch 
   Verdict verdict = ctx.facts.proveEqual(have, want);
   if (verdict.isTrue())
     return shapedType(ctx, elemOfResult(call, match), to);
-  auto report = ctx.sink.report(DiagId::ReshapeCount, call.span,
-                                {types[0], types[1], ctx.dims.toString(have), ctx.dims.toString(want)});
+  auto report =
+      ctx.sink.report(DiagId::ReshapeCount, call.span,
+                      {types[0], types[1], ctx.dims.toString(have), ctx.dims.toString(want)});
   explainExtents(ctx, report, Extent{have, {}, nullptr}, Extent{want, {}, nullptr});
   return errorType(ctx);
 }
 
-static const Type *checkTranspose(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkTranspose(Context &ctx, const OpCall &call, const OpMatch &match,
+                                  OpExpr *expr) {
   Shape shape = operandShape(match, 0);
   std::string type = toString(ctx, match.values[0]->type);
   if (!call.axes) {
@@ -53,7 +57,8 @@ static const Type *checkTranspose(Context &ctx, const OpCall &call, const OpMatc
   if (!axes)
     return errorType(ctx);
   if (axes->size() != shape.rank()) {
-    ctx.sink.report(DiagId::TransposeAxes, call.spanOf("axes"), {std::to_string(axes->size()), type});
+    ctx.sink.report(DiagId::TransposeAxes, call.spanOf("axes"),
+                    {std::to_string(axes->size()), type});
     return errorType(ctx);
   }
   Shape result{shape.prefix, {}};
@@ -63,7 +68,8 @@ static const Type *checkTranspose(Context &ctx, const OpCall &call, const OpMatc
   return shapedType(ctx, elemOfResult(call, match), result);
 }
 
-static const Type *checkConcat(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkConcat(Context &ctx, const OpCall &call, const OpMatch &match,
+                               OpExpr *expr) {
   Shape result = operandShape(match, 0);
   auto axes = normalizeAxes(ctx, call, result);
   if (!axes)
@@ -72,21 +78,25 @@ static const Type *checkConcat(Context &ctx, const OpCall &call, const OpMatch &
   for (size_t i = 1; i < match.values.size(); ++i) {
     Shape next = operandShape(match, i);
     if (next.rank() != result.rank() || next.prefix != result.prefix) {
-      ctx.sink.report(DiagId::RanksDiffer, call.values[i].span,
-                      {"concat", toString(ctx, match.values[0]->type), toString(ctx, match.values[i]->type)})
+      ctx.sink
+          .report(DiagId::RanksDiffer, call.values[i].span,
+                  {"concat", toString(ctx, match.values[0]->type),
+                   toString(ctx, match.values[i]->type)})
           .label(call.values[0].span, toString(ctx, match.values[0]->type));
       return errorType(ctx);
     }
     for (size_t a = 0; a < result.rank(); ++a) {
       if (a == axis || extentsEqual(ctx, result.extents[a], next.extents[a]) == Proof::True)
         continue;
-      auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.values[i].span,
-                                    {"concat", toString(ctx.dims, result.extents[a]), toString(ctx.dims, next.extents[a])});
+      auto report = ctx.sink.report(
+          DiagId::ShapesDoNotMatch, call.values[i].span,
+          {"concat", toString(ctx.dims, result.extents[a]), toString(ctx.dims, next.extents[a])});
       report.label(call.values[0].span, toString(ctx, match.values[0]->type));
       explainExtents(ctx, report, result.extents[a], next.extents[a]);
       return errorType(ctx);
     }
-    Extent sum = makeExtent(ctx, ctx.dims.add(result.extents[axis].length, next.extents[axis].length));
+    Extent sum =
+        makeExtent(ctx, ctx.dims.add(result.extents[axis].length, next.extents[axis].length));
     if (!sum.capacity && result.extents[axis].capacity && next.extents[axis].capacity)
       sum.capacity = ctx.dims.add(result.extents[axis].capacity, next.extents[axis].capacity);
     result.extents[axis] = sum;
@@ -107,14 +117,16 @@ static const Type *checkPad(Context &ctx, const OpCall &call, const OpMatch &mat
     if (!list)
       continue;
     if (list->rank() != shape.rank()) {
-      ctx.sink.report(DiagId::PadAxes, call.spanOf(name),
-                      {std::string(name), std::to_string(list->rank()), toString(ctx, match.values[0]->type)});
+      ctx.sink.report(
+          DiagId::PadAxes, call.spanOf(name),
+          {std::string(name), std::to_string(list->rank()), toString(ctx, match.values[0]->type)});
       return errorType(ctx);
     }
     for (size_t i = 0; i < list->rank(); ++i) {
       amounts[i] = list->extents[i].length;
       if (ctx.facts.proveLess(amounts[i], zero).isTrue()) {
-        ctx.sink.report(DiagId::NegativeDimension, call.spanOf(name), {std::string(name), ctx.dims.toString(amounts[i])});
+        ctx.sink.report(DiagId::NegativeDimension, call.spanOf(name),
+                        {std::string(name), ctx.dims.toString(amounts[i])});
         return errorType(ctx);
       }
     }
@@ -124,7 +136,8 @@ static const Type *checkPad(Context &ctx, const OpCall &call, const OpMatch &mat
     Dim added = ctx.dims.add(both[0][i], both[1][i]);
     if (added == zero)
       continue;
-    Dim capacity = extent.capacity && isStaticDim(ctx, added) ? ctx.dims.add(extent.capacity, added) : Dim();
+    Dim capacity =
+        extent.capacity && isStaticDim(ctx, added) ? ctx.dims.add(extent.capacity, added) : Dim();
     extent = makeExtent(ctx, ctx.dims.add(extent.length, added));
     if (!extent.capacity)
       extent.capacity = capacity;
@@ -135,7 +148,8 @@ static const Type *checkPad(Context &ctx, const OpCall &call, const OpMatch &mat
   return shapedType(ctx, elemOfResult(call, match), shape);
 }
 
-static const Type *checkBroadcast(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkBroadcast(Context &ctx, const OpCall &call, const OpMatch &match,
+                                  OpExpr *expr) {
   Shape from = operandShape(match, 0);
   const Shape &to = *call.shape("dims");
   ExtentMismatch mismatch;
@@ -146,13 +160,15 @@ static const Type *checkBroadcast(Context &ctx, const OpCall &call, const OpMatc
     ctx.sink.report(DiagId::RanksDiffer, call.span, {"broadcast", type, toString(ctx, to)});
     return errorType(ctx);
   }
-  auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.span,
-                                {"broadcast", toString(ctx.dims, mismatch.a), toString(ctx.dims, mismatch.b)});
+  auto report = ctx.sink.report(
+      DiagId::ShapesDoNotMatch, call.span,
+      {"broadcast", toString(ctx.dims, mismatch.a), toString(ctx.dims, mismatch.b)});
   explainExtents(ctx, report, mismatch.a, mismatch.b);
   return errorType(ctx);
 }
 
-static const Type *checkInterleave(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkInterleave(Context &ctx, const OpCall &call, const OpMatch &match,
+                                   OpExpr *expr) {
   Shape shape = operandShape(match, 0);
   Extent &last = shape.extents.back();
   Dim capacity = last.capacity ? ctx.dims.scale(last.capacity, 2) : Dim();
@@ -162,16 +178,19 @@ static const Type *checkInterleave(Context &ctx, const OpCall &call, const OpMat
   return shapedType(ctx, elemOfResult(call, match), shape);
 }
 
-static const Type *checkDeinterleave(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+static const Type *checkDeinterleave(Context &ctx, const OpCall &call, const OpMatch &match,
+                                     OpExpr *expr) {
   Shape shape = operandShape(match, 0);
   Extent &last = shape.extents.back();
   Dim two = ctx.dims.constant(2);
   Verdict even = ctx.facts.proveDivides(two, last.length);
   if (!even.isTrue()) {
-    auto report = ctx.sink.report(DiagId::LengthNotEven, call.span, {ctx.dims.toString(last.length)});
+    auto report =
+        ctx.sink.report(DiagId::LengthNotEven, call.span, {ctx.dims.toString(last.length)});
     report.note(explain(ctx.facts, even));
     if (!even.isFalse())
-      report.help("say that it is: `assert(" + ctx.dims.toString(last.length) + " % 2 == 0)`, or a `where`");
+      report.help("say that it is: `assert(" + ctx.dims.toString(last.length) +
+                  " % 2 == 0)`, or a `where`");
     return errorType(ctx);
   }
   Dim capacity = last.capacity ? ctx.dims.ceilDiv(last.capacity, two) : Dim();
@@ -184,8 +203,12 @@ static const Type *checkDeinterleave(Context &ctx, const OpCall &call, const OpM
 
 CustomCheck customShapeCheck(std::string_view name) {
   static constexpr std::pair<std::string_view, CustomCheck> checks[] = {
-      {"reshape", checkReshape},     {"transpose", checkTranspose},   {"concat", checkConcat},
-      {"pad", checkPad},             {"broadcast", checkBroadcast},   {"interleave", checkInterleave},
+      {"reshape", checkReshape},
+      {"transpose", checkTranspose},
+      {"concat", checkConcat},
+      {"pad", checkPad},
+      {"broadcast", checkBroadcast},
+      {"interleave", checkInterleave},
       {"deinterleave", checkDeinterleave},
   };
   for (const auto &[each, check] : checks)

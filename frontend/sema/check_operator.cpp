@@ -1,9 +1,11 @@
-// Operators: arithmetic with dimensions, shifted ranges, short circuit, everything else by the op table.
+// Operators: arithmetic with dimensions, shifted ranges, short circuit, everything else by the op
+// table.
 #include "frontend/sema/check_expr.h"
 
 namespace ptl {
 
-// ---- Dimensions ----------------------------------------------------------------------------------------
+// ---- Dimensions
+// ----------------------------------------------------------------------------------------
 
 static Dim power(Context &ctx, Dim base, Dim exponent) {
   auto count = exponent.constant();
@@ -49,10 +51,12 @@ void setDim(Context &ctx, OpExpr *expr) {
     expr->dim = combineDims(ctx, expr->op->name, expr->args[0]->dim, expr->args[1]->dim);
 }
 
-// ---- Ranges ----------------------------------------------------------------------------------------------
+// ---- Ranges
+// ----------------------------------------------------------------------------------------------
 
 static const RangeInfo *rangeOf(const Operand &operand) {
-  return operand.expr && operand.expr->type->kind == TypeKind::Range ? operand.expr->type->range : nullptr;
+  return operand.expr && operand.expr->type->kind == TypeKind::Range ? operand.expr->type->range
+                                                                     : nullptr;
 }
 
 /// `r + 1`, `r - 1`, `2 * r`: the positions of `r` shifted or spread.
@@ -65,7 +69,8 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
   bool spreads = operands.size() == 2 && spelling == "*";
   if ((left && right) || (!shifts && !spreads)) {
     ctx.sink.report(DiagId::OperandNotAllowed, ctx.span(node), {std::string(spelling), "a range"})
-        .help("a range can be shifted (`r + 1`) and spread (`2*r`); its positions as values are `index(r)`");
+        .help("a range can be shifted (`r + 1`) and spread (`2*r`); its positions as values are "
+              "`index(r)`");
     return errorExpr(ctx, node);
   }
   Operand &other = operands[left ? 1 : 0];
@@ -73,7 +78,8 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
   if (isMissing(amount))
     return errorExpr(ctx, node);
   if (!amount->type->isInt()) {
-    ctx.sink.report(DiagId::NotAnInteger, amount->span, {"what a range is shifted or spread by", toString(ctx, amount->type)});
+    ctx.sink.report(DiagId::NotAnInteger, amount->span,
+                    {"what a range is shifted or spread by", toString(ctx, amount->type)});
     return errorExpr(ctx, node);
   }
   Dim by = dimOrHoist(ctx, amount);
@@ -90,13 +96,16 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
     info->start = spelling == "+" ? ctx.dims.add(range->start, by) : ctx.dims.sub(range->start, by);
   }
   const OpRecord *op = findOp(spelling, 2);
-  std::vector<Expr *> args = {operands[0].expr ? operands[0].expr : amount, operands[1].expr ? operands[1].expr : amount};
+  std::vector<Expr *> args = {operands[0].expr ? operands[0].expr : amount,
+                              operands[1].expr ? operands[1].expr : amount};
   return makeOp(ctx, op, node, rangeType(ctx, info), std::move(args));
 }
 
-// ---- Built-in operators --------------------------------------------------------------------------------------
+// ---- Built-in operators
+// --------------------------------------------------------------------------------------
 
-Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling, std::vector<Operand> operands) {
+Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
+                    std::vector<Operand> operands) {
   bool hasRange = false;
   for (const Operand &operand : operands) {
     if (operand.isError())
@@ -110,7 +119,8 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling, std::v
   call.node = node;
   call.span = ctx.span(node);
   if (!call.op) {
-    ctx.sink.report(DiagId::OperandNotAllowed, call.span, {std::string(spelling), "these operands"});
+    ctx.sink.report(DiagId::OperandNotAllowed, call.span,
+                    {std::string(spelling), "these operands"});
     return errorExpr(ctx, node);
   }
   call.values = std::move(operands);
@@ -127,7 +137,8 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling, std::v
   return expr;
 }
 
-// ---- Short circuit -------------------------------------------------------------------------------------------
+// ---- Short circuit
+// -------------------------------------------------------------------------------------------
 
 static bool isBoolScalar(const Operand &operand) {
   const Type *type = operand.expr ? operand.expr->type : nullptr;
@@ -157,7 +168,8 @@ static Expr *checkLogical(Context &ctx, NodeId node, bool isAnd) {
   return logical;
 }
 
-// ---- Entry points ----------------------------------------------------------------------------------------------
+// ---- Entry points
+// ----------------------------------------------------------------------------------------------
 
 static bool isChainedComparison(Context &ctx, NodeId node) {
   if (!ctx.tree.is(node, NodeKind::BinaryExpr))
@@ -168,11 +180,13 @@ static bool isChainedComparison(Context &ctx, NodeId node) {
 
 /// Whether the result of an operator has the element type of its operands.
 static bool keepsElem(std::string_view op) {
-  return op != "==" && op != "!=" && op != "<" && op != "<=" && op != ">" && op != ">=" && op != "@";
+  return op != "==" && op != "!=" && op != "<" && op != "<=" && op != ">" && op != ">=" &&
+         op != "@";
 }
 
 /// The type an untyped constant next to another constant takes from its surroundings.
-static void typeOperands(Context &ctx, std::vector<Operand> &operands, std::string_view op, const Type *expected) {
+static void typeOperands(Context &ctx, std::vector<Operand> &operands, std::string_view op,
+                         const Type *expected) {
   if (!keepsElem(op) || !expected || !(expected->isScalar() || expected->isArray()))
     return;
   for (const Operand &operand : operands)
@@ -189,7 +203,8 @@ Expr *checkBinary(Context &ctx, NodeId node, const Type *expected) {
   BinaryExprView view(ctx.tree, node);
   bool wasChained = isChainedComparison(ctx, node) && isChainedComparison(ctx, view.lhs());
   const Type *hint = keepsElem(op) ? expected : nullptr;
-  std::vector<Operand> operands = {checkOperand(ctx, view.lhs(), hint), checkOperand(ctx, view.rhs(), hint)};
+  std::vector<Operand> operands = {checkOperand(ctx, view.lhs(), hint),
+                                   checkOperand(ctx, view.rhs(), hint)};
   if (wasChained)
     return errorExpr(ctx, node);
   typeOperands(ctx, operands, op, expected);
@@ -212,14 +227,16 @@ Expr *checkUnary(Context &ctx, NodeId node, const Type *expected) {
   if (operand.expr && (operand.expr->type->isScalar() || operand.expr->type->isArray())) {
     Elem elem = operand.expr->type->elem;
     if (!elem.param && isInteger(elem.kind) && !isSigned(elem.kind))
-      ones.constant->number = Rational(false, Natural(1).shiftLeft(elemBits(elem.kind)) - Natural(1), Natural(1));
+      ones.constant->number =
+          Rational(false, Natural(1).shiftLeft(elemBits(elem.kind)) - Natural(1), Natural(1));
     if (elem == Elem{ElemKind::Bool})
       return checkOperator(ctx, node, "not", {operand});
   }
   return checkOperator(ctx, node, "^", {operand, ones});
 }
 
-// ---- Members ---------------------------------------------------------------------------------------------------
+// ---- Members
+// ---------------------------------------------------------------------------------------------------
 
 static Expr *checkTransposed(Context &ctx, NodeId node, Expr *base) {
   const Type *type = base->type;
@@ -269,7 +286,8 @@ static Expr *structField(Context &ctx, NodeId node, Expr *base, std::string_view
 static Expr *reportNoField(Context &ctx, NodeId node, const Type *type, std::string_view name,
                            std::vector<std::string> fields) {
   Span span = ctx.span(MemberExprView(ctx.tree, node).name());
-  auto report = ctx.sink.report(DiagId::NoSuchField, span, {toString(ctx, type), std::string(name)});
+  auto report =
+      ctx.sink.report(DiagId::NoSuchField, span, {toString(ctx, type), std::string(name)});
   std::string nearest = nearestName(name, fields);
   if (!nearest.empty())
     report.fix("did you mean `" + nearest + "`?", {{span, nearest}});
@@ -297,11 +315,15 @@ Expr *checkMember(Context &ctx, NodeId node) {
     return structField(ctx, node, base, name);
   if (base->type->kind == TypeKind::Range) {
     Expr *field = rangeField(ctx, node, base, name);
-    return field ? field : reportNoField(ctx, node, base->type, name, {"start", "end", "len", "size", "count"});
+    return field ? field
+                 : reportNoField(ctx, node, base->type, name,
+                                 {"start", "end", "len", "size", "count"});
   }
   if (transposes)
     return checkTransposed(ctx, node, base);
-  return reportNoField(ctx, node, base->type, name, base->type->isArray() ? std::vector<std::string>{"T"} : std::vector<std::string>{});
+  return reportNoField(ctx, node, base->type, name,
+                       base->type->isArray() ? std::vector<std::string>{"T"}
+                                             : std::vector<std::string>{});
 }
 
 static Expr *structField(Context &ctx, NodeId node, Expr *base, std::string_view name) {
@@ -311,7 +333,8 @@ static Expr *structField(Context &ctx, NodeId node, Expr *base, std::string_view
     names.push_back(decl.fields[i].name);
     if (decl.fields[i].name != name)
       continue;
-    auto *field = newExpr<FieldExpr>(ctx, ExprKind::Field, node, fieldType(ctx, base->type, decl.fields[i]));
+    auto *field =
+        newExpr<FieldExpr>(ctx, ExprKind::Field, node, fieldType(ctx, base->type, decl.fields[i]));
     field->base = base;
     field->field = name;
     field->fieldIndex = i;

@@ -6,23 +6,28 @@
 
 namespace ptl {
 
-// ---- let and var -----------------------------------------------------------------------------------------
+// ---- let and var
+// -----------------------------------------------------------------------------------------
 
 /// The value of `let x: T = value` with its annotation applied; `*type` is that of the local.
-static Expr *checkInitialValue(Context &ctx, NodeId typeNode, NodeId valueNode, std::string_view what,
-                               const Type **type) {
+static Expr *checkInitialValue(Context &ctx, NodeId typeNode, NodeId valueNode,
+                               std::string_view what, const Type **type) {
   TypeAnnotation annotation;
   if (typeNode != kNoNode)
     annotation = resolveAnnotation(ctx, typeNode);
   Expr *value = valueNode == kNoNode ? nullptr : checkExpr(ctx, valueNode, annotation.type);
   if (value && value->type->kind == TypeKind::Void) {
-    ctx.sink.report(DiagId::HasNoValue, value->span, {std::string(ctx.state.sources.text(value->span))});
+    ctx.sink.report(DiagId::HasNoValue, value->span,
+                    {std::string(ctx.state.sources.text(value->span))});
     value = errorExpr(ctx, valueNode);
   }
   if (value && annotation.type)
     value = convertTo(ctx, value, annotation.type, what);
-  *type = annotation.type && !annotation.type->isError() ? annotation.type : value ? value->type : errorType(ctx);
-  if ((*type)->isArray() && (annotation.place != Place::Inferred || annotation.layout != Layout::Inferred))
+  *type = annotation.type && !annotation.type->isError() ? annotation.type
+          : value                                        ? value->type
+                                                         : errorType(ctx);
+  if ((*type)->isArray() &&
+      (annotation.place != Place::Inferred || annotation.layout != Layout::Inferred))
     *type = withPlace(ctx, *type, annotation.place, annotation.layout);
   return value;
 }
@@ -35,7 +40,8 @@ static std::string nameList(Context &ctx, std::span<const NodeId> names) {
 }
 
 /// `let (v, i) = topk(p, 8)`
-static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *type, LocalKind kind) {
+static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *type,
+                      LocalKind kind) {
   auto names = TuplePatternView(ctx.tree, pattern).elements();
   bool fits = type->kind == TypeKind::Tuple && type->elements.size() == names.size();
   if (!fits && !type->isError()) {
@@ -49,13 +55,15 @@ static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *ty
       ctx.sink.report(DiagId::NestedPattern, ctx.span(names[i]), {});
       continue;
     }
-    let->locals.push_back(declareLocal(ctx, kind, ctx.text(names[i]), ctx.span(names[i]), element, names[i]));
+    let->locals.push_back(
+        declareLocal(ctx, kind, ctx.text(names[i]), ctx.span(names[i]), element, names[i]));
   }
 }
 
 /// Types of variables that cannot hold what changes.
 static bool canBeVar(Context &ctx, const Type *type, Span span) {
-  bool can = type->kind != TypeKind::Range && type->kind != TypeKind::String && type->kind != TypeKind::List;
+  bool can = type->kind != TypeKind::Range && type->kind != TypeKind::String &&
+             type->kind != TypeKind::List;
   if (!can)
     ctx.sink.report(DiagId::CannotBeVar, span, {toString(ctx, type)});
   return can;
@@ -68,10 +76,12 @@ Stmt *checkLet(Context &ctx, NodeId node) {
   LocalKind kind = let->isVar ? LocalKind::Var : LocalKind::Let;
   NodeId pattern = view.pattern();
   bool isTuple = ctx.tree.is(pattern, NodeKind::TuplePattern);
-  std::string what = isTuple ? "the value" : "the value of `" + std::string(ctx.text(pattern)) + "`";
+  std::string what =
+      isTuple ? "the value" : "the value of `" + std::string(ctx.text(pattern)) + "`";
   const Type *type = nullptr;
   let->value = checkInitialValue(ctx, view.type(), view.value(), what, &type);
-  if (ctx.isKind(DeclKind::Kernel) && !ctx.inParallel() && !ctx.inSection && (type->isArray() || let->isVar)) {
+  if (ctx.isKind(DeclKind::Kernel) && !ctx.inParallel() && !ctx.inSection &&
+      (type->isArray() || let->isVar)) {
     ctx.sink.report(DiagId::OnlyScalarsBeforeParallel, ctx.span(node),
                     {let->isVar ? "a `var`" : "`" + toString(ctx, type) + "`"});
     type = errorType(ctx);
@@ -95,20 +105,22 @@ static Stmt *checkLocalConst(Context &ctx, NodeId node) {
   const Type *type = view.type() == kNoNode ? nullptr : resolveType(ctx, view.type());
   auto value = evalConst(ctx, view.value());
   if (!value)
-    ctx.sink.report(DiagId::NotAConstant, ctx.span(view.value()), {std::string(ctx.text(view.name()))});
+    ctx.sink.report(DiagId::NotAConstant, ctx.span(view.value()),
+                    {std::string(ctx.text(view.name()))});
   if (value && type && type->isScalar() && !type->elem.param)
     value->type = type->elem.kind;
   const Type *own = type ? type : value ? scalarType(ctx, defaultElem(*value)) : errorType(ctx);
   let->value = value ? makeConst(ctx, *value, own, view.value()) : errorExpr(ctx, view.value());
-  Local *local = declareLocal(ctx, LocalKind::Const, ctx.text(view.name()), ctx.span(view.name()), let->value->type,
-                              view.name(), let->value->dim);
+  Local *local = declareLocal(ctx, LocalKind::Const, ctx.text(view.name()), ctx.span(view.name()),
+                              let->value->type, view.name(), let->value->dim);
   if (value)
     ctx.localConsts[local] = *value;
   let->locals = {local};
   return let;
 }
 
-// ---- Expressions as statements ----------------------------------------------------------------------------
+// ---- Expressions as statements
+// ----------------------------------------------------------------------------
 
 static bool hasEffect(const Expr *expr) {
   if (expr->type->isError() || expr->type->kind == TypeKind::Void)
@@ -128,7 +140,8 @@ static bool hasEffect(const Expr *expr) {
 static Stmt *exprStmt(Context &ctx, NodeId node, Expr *value) {
   auto *stmt = newStmt<ExprStmt>(ctx, StmtKind::ExprStmt, node);
   stmt->value = value;
-  bool isTimed = ctx.isKind(DeclKind::Bench) && (value->kind == ExprKind::Call || value->kind == ExprKind::Op);
+  bool isTimed =
+      ctx.isKind(DeclKind::Bench) && (value->kind == ExprKind::Call || value->kind == ExprKind::Op);
   if (hasEffect(value) || isTimed)
     return stmt;
   auto report = ctx.sink.report(DiagId::UnusedValue, value->span, {toString(ctx, value->type)});
@@ -136,7 +149,8 @@ static Stmt *exprStmt(Context &ctx, NodeId node, Expr *value) {
   if (isEqual && value->syntax != kNoNode)
     report.fix("assign with `=`", {{ctx.tree.mainSpan(value->syntax), "="}});
   else if (ctx.inFn())
-    report.fix("return it", {{{value->span.file, value->span.begin, value->span.begin}, "return "}});
+    report.fix("return it",
+               {{{value->span.file, value->span.begin, value->span.begin}, "return "}});
   return stmt;
 }
 
@@ -148,7 +162,8 @@ static Stmt *checkPrint(Context &ctx, NodeId node) {
       value = ArgView(ctx.tree, value).value();
     Expr *expr = checkExpr(ctx, value);
     if (expr->type->kind == TypeKind::Void || expr->type->kind == TypeKind::Range)
-      ctx.sink.report(DiagId::OperandNotAllowed, expr->span, {"print", "`" + toString(ctx, expr->type) + "`"});
+      ctx.sink.report(DiagId::OperandNotAllowed, expr->span,
+                      {"print", "`" + toString(ctx, expr->type) + "`"});
     bool isMessage = print->args.empty() && print->rest.empty() && expr->kind == ExprKind::String;
     if (isMessage)
       print->args = {expr, nullptr};
@@ -179,7 +194,8 @@ static Stmt *checkAssert(Context &ctx, NodeId node) {
   return stmt;
 }
 
-// ---- Jumps -------------------------------------------------------------------------------------------------
+// ---- Jumps
+// -------------------------------------------------------------------------------------------------
 
 static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
   Stmt *stmt = isBreak ? static_cast<Stmt *>(newStmt<BreakStmt>(ctx, StmtKind::Break, node))
@@ -201,7 +217,8 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
   auto *stmt = newStmt<ReturnStmt>(ctx, StmtKind::Return, node);
   for (const LoopFrame &loop : ctx.loops)
     if (loop.kind == LoopKind::Parallel) {
-      ctx.sink.report(DiagId::JumpOutOfParallel, ctx.span(node), {"return"}).label(loop.span, "the loop");
+      ctx.sink.report(DiagId::JumpOutOfParallel, ctx.span(node), {"return"})
+          .label(loop.span, "the loop");
       break;
     }
   bool inFn = ctx.inFn();
@@ -209,7 +226,8 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
   bool wantsValue = type && type->kind != TypeKind::Void;
   if (valueNode == kNoNode) {
     if (wantsValue)
-      ctx.sink.report(DiagId::ReturnNeedsValue, ctx.span(node), {ctx.decl->name, toString(ctx, type)});
+      ctx.sink.report(DiagId::ReturnNeedsValue, ctx.span(node),
+                      {ctx.decl->name, toString(ctx, type)});
     return stmt;
   }
   stmt->value = checkExpr(ctx, valueNode, type);
@@ -221,7 +239,8 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
   return stmt;
 }
 
-// ---- Task blocks ---------------------------------------------------------------------------------------------
+// ---- Task blocks
+// ---------------------------------------------------------------------------------------------
 
 static Stmt *checkTask(Context &ctx, NodeId node) {
   TaskStmtView view(ctx.tree, node);
@@ -229,7 +248,8 @@ static Stmt *checkTask(Context &ctx, NodeId node) {
   stmt->name = ctx.text(view.name());
   declareLabel(ctx, stmt->name, LabelKind::Task, ctx.span(view.name()));
   if (!ctx.inProgram() || ctx.inTask)
-    ctx.sink.report(DiagId::StatementNotHere, ctx.span(node), {"`task`", ctx.inTask ? "a `task`" : declKindText(ctx)});
+    ctx.sink.report(DiagId::StatementNotHere, ctx.span(node),
+                    {"`task`", ctx.inTask ? "a `task`" : declKindText(ctx)});
   bool wasInTask = ctx.inTask;
   ctx.inTask = true;
   stmt->body = checkBlock(ctx, view.body(), false);
@@ -241,19 +261,27 @@ std::string declKindText(Context &ctx) {
   if (!ctx.decl)
     return "this declaration";
   switch (ctx.decl->kind) {
-  case DeclKind::Fn: return "a `fn`";
+  case DeclKind::Fn:
+    return "a `fn`";
   case DeclKind::Kernel:
-  case DeclKind::ExternKernel: return "a kernel";
-  case DeclKind::ManualKernel: return "a manual kernel";
-  case DeclKind::Program: return "a program";
-  case DeclKind::Test: return "a test";
-  case DeclKind::Property: return "a property";
-  case DeclKind::Bench: return "a bench";
+  case DeclKind::ExternKernel:
+    return "a kernel";
+  case DeclKind::ManualKernel:
+    return "a manual kernel";
+  case DeclKind::Program:
+    return "a program";
+  case DeclKind::Test:
+    return "a test";
+  case DeclKind::Property:
+    return "a property";
+  case DeclKind::Bench:
+    return "a bench";
   }
   return "this declaration";
 }
 
-// ---- Dispatch --------------------------------------------------------------------------------------------------
+// ---- Dispatch
+// --------------------------------------------------------------------------------------------------
 
 /// Outside of its `parallel`s a kernel computes scalars only.
 static void checkKernelTop(Context &ctx, NodeId node) {
@@ -320,9 +348,11 @@ Stmt *checkStmt(Context &ctx, NodeId node) {
   }
 }
 
-// ---- Blocks ------------------------------------------------------------------------------------------------------
+// ---- Blocks
+// ------------------------------------------------------------------------------------------------------
 
-/// Whether the last statement of a block is a value: an expression, or an `if` whose arms both end in one.
+/// Whether the last statement of a block is a value: an expression, or an `if` whose arms both end
+/// in one.
 static bool yieldsValue(Context &ctx, NodeId block) {
   if (!ctx.tree.is(block, NodeKind::Block) || ctx.tree.children(block).empty())
     return false;
@@ -333,14 +363,16 @@ static bool yieldsValue(Context &ctx, NodeId block) {
     return false;
   IfView view(ctx.tree, last);
   NodeId otherwise = view.otherwise();
-  bool elseYields = ctx.tree.is(otherwise, NodeKind::If) ? yieldsIf(ctx, otherwise) : yieldsValue(ctx, otherwise);
+  bool elseYields =
+      ctx.tree.is(otherwise, NodeKind::If) ? yieldsIf(ctx, otherwise) : yieldsValue(ctx, otherwise);
   return elseYields && yieldsValue(ctx, view.then());
 }
 
 bool yieldsIf(Context &ctx, NodeId node) {
   IfView view(ctx.tree, node);
   NodeId otherwise = view.otherwise();
-  bool elseYields = ctx.tree.is(otherwise, NodeKind::If) ? yieldsIf(ctx, otherwise) : yieldsValue(ctx, otherwise);
+  bool elseYields =
+      ctx.tree.is(otherwise, NodeKind::If) ? yieldsIf(ctx, otherwise) : yieldsValue(ctx, otherwise);
   return elseYields && yieldsValue(ctx, view.then());
 }
 
@@ -351,7 +383,8 @@ static void append(Context &ctx, Block *block, Stmt *stmt) {
     block->stmts.push_back(stmt);
 }
 
-/// The last expression of a block that is used as a value; statements without a value stay statements.
+/// The last expression of a block that is used as a value; statements without a value stay
+/// statements.
 static void checkValue(Context &ctx, Block *block, NodeId node, const Type *expected) {
   bool isExpr = ctx.tree.is(node, NodeKind::ExprStmt);
   Expr *value = isExpr ? checkExpr(ctx, ExprStmtView(ctx.tree, node).expr(), expected)

@@ -102,7 +102,7 @@ struct Context {
   std::unordered_map<uint32_t, Dim> capacityCache; ///< by id of the length, under `capacityFacts`
   FactSet capacityFacts;
   bool inSection = false;       ///< inside `on aic { … }`
-  bool canHoist = true;         ///< values that types speak of may become implicit `let`s before the statement
+  bool canHoist = false;        ///< in bodies: values that types speak of may become implicit `let`s before the statement
   std::vector<Stmt *> hoisted;  ///< those of the statement being checked
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }

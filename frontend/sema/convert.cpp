@@ -31,7 +31,9 @@ Expr *errorExpr(Context &ctx, NodeId node) {
   return newExpr<Expr>(ctx, ExprKind::Error, node, errorType(ctx));
 }
 
-static Span spanOrNone(Context &ctx, NodeId node) { return node == kNoNode ? kNoSpan : ctx.span(node); }
+static Span spanOrNone(Context &ctx, NodeId node) {
+  return node == kNoNode ? kNoSpan : ctx.span(node);
+}
 
 /// Whether a constant can be a value of a generic type, whatever the type turns out to be.
 static bool fitsGeneric(const ConstValue &value, const TypeParam &param) {
@@ -55,14 +57,17 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
     type = scalarType(ctx, type->elem);
   std::string text = toString(value);
   if (!type->isScalar()) {
-    ctx.sink.report(DiagId::TypeMismatch, spanOrNone(ctx, node),
-                    {"the constant", toString(ctx, scalarType(ctx, defaultElem(value))), toString(ctx, type)});
+    ctx.sink.report(
+        DiagId::TypeMismatch, spanOrNone(ctx, node),
+        {"the constant", toString(ctx, scalarType(ctx, defaultElem(value))), toString(ctx, type)});
     return errorExpr(ctx, node);
   }
-  bool boolMeetsNumber = (value.kind == ConstKind::Bool) != (type->elem.kind == ElemKind::Bool && !type->elem.param);
+  bool boolMeetsNumber =
+      (value.kind == ConstKind::Bool) != (type->elem.kind == ElemKind::Bool && !type->elem.param);
   bool generic = type->elem.param != nullptr;
   if (generic ? !fitsGeneric(value, *type->elem.param) : boolMeetsNumber) {
-    auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node), {text, toString(ctx, type)});
+    auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node),
+                                  {text, toString(ctx, type)});
     if (generic)
       report.note("`" + type->elem.param->name + "` is any `" +
                   std::string(constraintName(type->elem.param->constraint)) + "` type");
@@ -70,8 +75,10 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
   }
   ConstBits bits = convertConst(value, type->elem);
   if (!bits.fits) {
-    auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node), {text, toString(ctx, type)});
-    if (value.isNumber() && !value.number.isInteger() && elemIs(type->elem, ElemConstraint::Integer))
+    auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node),
+                                  {text, toString(ctx, type)});
+    if (value.isNumber() && !value.number.isInteger() &&
+        elemIs(type->elem, ElemConstraint::Integer))
       report.note("`" + toString(ctx, type) + "` holds whole numbers");
     return errorExpr(ctx, node);
   }
@@ -86,7 +93,8 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
 Expr *settle(Context &ctx, const Operand &operand) {
   if (operand.expr)
     return operand.expr;
-  return makeConst(ctx, *operand.constant, scalarType(ctx, defaultElem(*operand.constant)), operand.node);
+  return makeConst(ctx, *operand.constant, scalarType(ctx, defaultElem(*operand.constant)),
+                   operand.node);
 }
 
 Expr *convertInt(Context &ctx, Expr *value, Elem elem) {
@@ -98,7 +106,8 @@ Expr *convertInt(Context &ctx, Expr *value, Elem elem) {
     exact.number = Rational(constant->intValue);
     return makeConst(ctx, exact, scalarType(ctx, elem), value->syntax);
   }
-  auto *convert = newExpr<ConvertExpr>(ctx, ExprKind::Convert, value->syntax, scalarType(ctx, elem));
+  auto *convert =
+      newExpr<ConvertExpr>(ctx, ExprKind::Convert, value->syntax, scalarType(ctx, elem));
   convert->span = value->span;
   convert->arg = value;
   convert->checkRange = true;
@@ -134,12 +143,14 @@ static Expr *fillWith(Context &ctx, Expr *value, const Type *target) {
 }
 
 static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::string_view what) {
-  auto report = ctx.sink.report(DiagId::TypeMismatch, value->span,
-                                {std::string(what), toString(ctx, value->type), toString(ctx, target)});
+  auto report =
+      ctx.sink.report(DiagId::TypeMismatch, value->span,
+                      {std::string(what), toString(ctx, value->type), toString(ctx, target)});
   const Type *type = value->type;
   bool sameKind = type->kind == target->kind && (type->isArray() || type->isScalar());
   if (sameKind && !(type->elem == target->elem)) {
-    bool rounds = elemIs(type->elem, ElemConstraint::Float) && elemIs(target->elem, ElemConstraint::Integer);
+    bool rounds =
+        elemIs(type->elem, ElemConstraint::Float) && elemIs(target->elem, ElemConstraint::Integer);
     std::string name = toString(target->elem);
     std::string rest = rounds ? ", round: .even)" : ")";
     report.fix("convert it: `" + name + "(…" + rest + "`",
@@ -157,7 +168,8 @@ static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::
 }
 
 static bool sameStruct(Context &ctx, const Type &a, const Type &b) {
-  if (a.structDecl != b.structDecl || a.elemArgs != b.elemArgs || a.dimArgs.size() != b.dimArgs.size())
+  if (a.structDecl != b.structDecl || a.elemArgs != b.elemArgs ||
+      a.dimArgs.size() != b.dimArgs.size())
     return false;
   for (size_t i = 0; i < a.dimArgs.size(); ++i)
     if (!ctx.facts.proveEqual(a.dimArgs[i], b.dimArgs[i]).isTrue())
@@ -191,7 +203,8 @@ static bool sameType(Context &ctx, const Type &a, const Type &b) {
   }
 }
 
-static Expr *convertTuple(Context &ctx, TupleExpr *value, const Type *target, std::string_view what) {
+static Expr *convertTuple(Context &ctx, TupleExpr *value, const Type *target,
+                          std::string_view what) {
   auto *tuple = newExpr<TupleExpr>(ctx, ExprKind::Tuple, value->syntax, target);
   for (size_t i = 0; i < value->elements.size(); ++i)
     tuple->elements.push_back(convertTo(ctx, value->elements[i], target->elements[i], what));

@@ -7,14 +7,24 @@ namespace ptl {
 
 namespace {
 
-enum class MismatchKind : uint8_t { None, NoValue, ElemClass, ElemExact, ElemDiffers, NotScalar, Rank, Extent, Broadcast };
+enum class MismatchKind : uint8_t {
+  None,
+  NoValue,
+  ElemClass,
+  ElemExact,
+  ElemDiffers,
+  NotScalar,
+  Rank,
+  Extent,
+  Broadcast
+};
 
 /// Why an operand does not fit. The later kinds got further.
 struct Mismatch {
   MismatchKind kind;
   size_t operand, other;
   std::string_view variable; ///< of an extent or an element type
-  Elem elem;                 ///< `ElemExact`: what is needed; `ElemDiffers`: what the other operand has
+  Elem elem; ///< `ElemExact`: what is needed; `ElemDiffers`: what the other operand has
   size_t rank = 0;
   bool prefixRank = false;
   ExtentMismatch extents;
@@ -40,7 +50,9 @@ struct Attempt {
 
   Attempt(Context &ctx, const OpCall &call, const Signature &signature);
   Mismatch run();
-  const Type *typeOf(const Operand &operand) const { return operand.expr ? operand.expr->type : nullptr; }
+  const Type *typeOf(const Operand &operand) const {
+    return operand.expr ? operand.expr->type : nullptr;
+  }
   Elem elemOf(const ElemPattern &pattern) const;
   Shape resultShape(const ShapePattern &pattern) const;
 
@@ -128,7 +140,8 @@ Mismatch Attempt::bindElem(size_t operand) {
 Mismatch Attempt::bindWeak(size_t operand) {
   const Operand &value = call.values[operand];
   const ElemPattern &pattern = patterns[operand]->elem;
-  if (pattern.kind != ElemPatternKind::Variable || value.isError() || (value.expr && !value.isIntScalar()))
+  if (pattern.kind != ElemPatternKind::Variable || value.isError() ||
+      (value.expr && !value.isIntScalar()))
     return {};
   std::optional<Elem> &bound = elems[pattern.var];
   ElemConstraint constraint = signature.elemVars[pattern.var].constraint;
@@ -140,12 +153,14 @@ Mismatch Attempt::bindWeak(size_t operand) {
   }
   Elem elem{ElemKind::Int};
   for (size_t i = 0; i < call.values.size(); ++i) {
-    bool same = patterns[i]->elem.kind == ElemPatternKind::Variable && patterns[i]->elem.var == pattern.var;
+    bool same =
+        patterns[i]->elem.kind == ElemPatternKind::Variable && patterns[i]->elem.var == pattern.var;
     if (same && call.values[i].isUntyped() && !value.isIntScalar())
       if (Elem own = defaultElem(*call.values[i].constant); !elemIsInt(own))
         elem = own;
   }
-  bool shares = !signature.results.empty() && signature.results.front().elem.kind == ElemPatternKind::Variable &&
+  bool shares = !signature.results.empty() &&
+                signature.results.front().elem.kind == ElemPatternKind::Variable &&
                 signature.results.front().elem.var == pattern.var;
   if (value.isUntyped() && call.expected && shares && elemIs(*call.expected, constraint))
     elem = *call.expected;
@@ -220,7 +235,8 @@ Mismatch Attempt::bindNamedDims(size_t operand, const ShapePattern &pattern) {
   }
   if (!pattern.hasRest)
     return {};
-  Shape leading{shape.prefix, {shape.extents.begin(), shape.extents.begin() + static_cast<long>(lead)}};
+  Shape leading{shape.prefix,
+                {shape.extents.begin(), shape.extents.begin() + static_cast<long>(lead)}};
   return bindRest(operand, std::move(leading));
 }
 
@@ -281,7 +297,8 @@ Shape Attempt::resultShape(const ShapePattern &pattern) const {
   return shape;
 }
 
-// ---- Reports -------------------------------------------------------------------------------------------
+// ---- Reports
+// -------------------------------------------------------------------------------------------
 
 static std::string operandType(Context &ctx, const Operand &operand) {
   return operand.expr ? toString(ctx, operand.expr->type) : toString(*operand.constant);
@@ -329,9 +346,8 @@ static std::string withShape(Context &ctx, const Operand &operand) {
 /// `q @ b[j, :]` whose right side only needs to be transposed.
 static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m) {
   const Operand &a = call.values[0], &b = call.values[1];
-  auto report = ctx.sink.report(
-      DiagId::ContractedExtentsDiffer, call.span,
-      {toString(ctx.dims, m.extents.a), toString(ctx.dims, m.extents.b)});
+  auto report = ctx.sink.report(DiagId::ContractedExtentsDiffer, call.span,
+                                {toString(ctx.dims, m.extents.a), toString(ctx.dims, m.extents.b)});
   std::string left = toString(a.expr->type->elem), right = toString(b.expr->type->elem);
   std::string k = toString(ctx.dims, m.extents.a);
   report.primary("needs " + left + "[.., " + k + "] @ " + right + "[" + k + ", ..], found " +
@@ -343,7 +359,8 @@ static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m
     }
   const auto &rightExtents = b.expr->type->extents;
   const auto &leftExtents = a.expr->type->extents;
-  bool transposing = rightExtents.size() >= 2 && extentsEqual(ctx, m.extents.a, rightExtents.back()) == Proof::True;
+  bool transposing = rightExtents.size() >= 2 &&
+                     extentsEqual(ctx, m.extents.a, rightExtents.back()) == Proof::True;
   if (transposing) {
     std::string text(ctx.state.sources.text(b.span));
     bool wrap = b.expr->kind == ExprKind::Op && b.expr->syntax != kNoNode &&
@@ -380,9 +397,11 @@ static void reportExtents(Context &ctx, const OpCall &call, const Mismatch &m) {
 static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m) {
   const Operand &operand = call.values[m.operand], &other = call.values[m.other];
   if (m.extents.rankDiffers) {
-    auto report = ctx.sink.report(DiagId::PrefixMeetsAxes, call.span,
-                                  {std::string(call.op->name), withShape(ctx, other), withShape(ctx, operand)});
-    report.note("`..` stands for any number of leading axes, so nothing says which of them would meet");
+    auto report = ctx.sink.report(
+        DiagId::PrefixMeetsAxes, call.span,
+        {std::string(call.op->name), withShape(ctx, other), withShape(ctx, operand)});
+    report.note(
+        "`..` stands for any number of leading axes, so nothing says which of them would meet");
     return;
   }
   auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.span,
@@ -393,24 +412,29 @@ static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m)
   report.label(operand.span, withShape(ctx, operand));
   explainExtents(ctx, report, m.extents.a, m.extents.b);
   const Shape left = shapeOf(other.expr->type), right = shapeOf(operand.expr->type);
-  for (const auto &[vector, matrix, where] : {std::tuple{&left, &right, &other}, std::tuple{&right, &left, &operand}})
+  for (const auto &[vector, matrix, where] :
+       {std::tuple{&left, &right, &other}, std::tuple{&right, &left, &operand}})
     if (vector->rank() == 1 && matrix->rank() == 2 &&
         extentsEqual(ctx, vector->extents[0], matrix->extents[0]) == Proof::True)
-      report.fix("make it a column: `[:, new]`", {insertAt(where->span, where->span.end, "[:, new]")});
+      report.fix("make it a column: `[:, new]`",
+                 {insertAt(where->span, where->span.end, "[:, new]")});
 }
 
 static void noteGeneric(DiagnosticBuilder report, const Operand &operand) {
   const TypeParam *param = operand.expr ? operand.expr->type->elem.param : nullptr;
   if (param)
-    report.label(param->span, "`" + param->name + "` may be any `" + std::string(constraintName(param->constraint)) + "` type");
+    report.label(param->span, "`" + param->name + "` may be any `" +
+                                  std::string(constraintName(param->constraint)) + "` type");
 }
 
-static void reportMismatch(Context &ctx, const OpCall &call, const Signature &signature, const Mismatch &m) {
+static void reportMismatch(Context &ctx, const OpCall &call, const Signature &signature,
+                           const Mismatch &m) {
   const Operand &operand = call.values[m.operand];
   std::string name(call.op->name);
   switch (m.kind) {
   case MismatchKind::NoValue: {
-    ctx.sink.report(DiagId::OperandNotAllowed, operand.span, {name, "`" + operandType(ctx, operand) + "`"});
+    ctx.sink.report(DiagId::OperandNotAllowed, operand.span,
+                    {name, "`" + operandType(ctx, operand) + "`"});
     return;
   }
   case MismatchKind::ElemClass: {
@@ -431,17 +455,21 @@ static void reportMismatch(Context &ctx, const OpCall &call, const Signature &si
   case MismatchKind::ElemDiffers:
     return reportElems(ctx, call, m);
   case MismatchKind::NotScalar:
-    ctx.sink.report(DiagId::NotScalar, operand.span, {"this argument of `" + name + "`", operandType(ctx, operand)});
+    ctx.sink.report(DiagId::NotScalar, operand.span,
+                    {"this argument of `" + name + "`", operandType(ctx, operand)});
     return;
   case MismatchKind::Rank: {
     if (m.prefixRank) {
       const Operand &other = call.values[m.other];
-      ctx.sink.report(DiagId::LeadingAxesDiffer, call.span, {name, withShape(ctx, other), withShape(ctx, operand)})
+      ctx.sink
+          .report(DiagId::LeadingAxesDiffer, call.span,
+                  {name, withShape(ctx, other), withShape(ctx, operand)})
           .note("`" + std::string(signature.text) + "`");
       return;
     }
-    ctx.sink.report(DiagId::RankTooSmall, operand.span,
-                    {name, std::to_string(m.rank), operandType(ctx, operand)})
+    ctx.sink
+        .report(DiagId::RankTooSmall, operand.span,
+                {name, std::to_string(m.rank), operandType(ctx, operand)})
         .note("`" + name + "` is `" + std::string(signature.text) + "`");
     return;
   }
@@ -454,10 +482,11 @@ static void reportMismatch(Context &ctx, const OpCall &call, const Signature &si
   }
 }
 
-// ---- The match -------------------------------------------------------------------------------------------
+// ---- The match
+// -------------------------------------------------------------------------------------------
 
-static const Type *resultType(Context &ctx, const OpCall &call, const Attempt &attempt, const TypePattern &pattern,
-                              OpMatch &match) {
+static const Type *resultType(Context &ctx, const OpCall &call, const Attempt &attempt,
+                              const TypePattern &pattern, OpMatch &match) {
   if (pattern.fromArrayArg)
     return call.arrayArg ? call.arrayArg : errorType(ctx);
   if (pattern.shape.kind == ShapePatternKind::Custom)
@@ -479,7 +508,8 @@ static const Type *resultType(Context &ctx, const OpCall &call, const Attempt &a
 static Expr *operandOf(Context &ctx, const Attempt &attempt, size_t index) {
   const ElemPattern &pattern = attempt.patterns[index]->elem;
   const Operand &operand = attempt.call.values[index];
-  return pattern.kind == ElemPatternKind::Any ? settle(ctx, operand) : operandAs(ctx, operand, attempt.elemOf(pattern));
+  return pattern.kind == ElemPatternKind::Any ? settle(ctx, operand)
+                                              : operandAs(ctx, operand, attempt.elemOf(pattern));
 }
 
 static OpMatch finish(Context &ctx, const OpCall &call, const Attempt &attempt) {

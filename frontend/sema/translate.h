@@ -5,7 +5,8 @@
 
 namespace ptl {
 
-/// Rewrites expressions of a `where`: parameters become arguments, dimensions what they are bound to.
+/// Rewrites expressions of a `where`: parameters become arguments, dimensions what they are bound
+/// to.
 struct Translator {
   Context &ctx;
   const Unifier &unifier;

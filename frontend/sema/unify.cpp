@@ -4,7 +4,8 @@
 
 namespace ptl {
 
-Unifier::Unifier(Context &ctx, const std::vector<DimParam> &dims, const std::vector<TypeParam *> &typeParams)
+Unifier::Unifier(Context &ctx, const std::vector<DimParam> &dims,
+                 const std::vector<TypeParam *> &typeParams)
     : ctx_(ctx), typeParams_(typeParams.begin(), typeParams.end()) {
   for (const DimParam &dim : dims) {
     open_.push_back(dim.symbol);
@@ -12,7 +13,9 @@ Unifier::Unifier(Context &ctx, const std::vector<DimParam> &dims, const std::vec
   }
 }
 
-bool Unifier::isOpen(SymbolId symbol) const { return std::find(open_.begin(), open_.end(), symbol) != open_.end(); }
+bool Unifier::isOpen(SymbolId symbol) const {
+  return std::find(open_.begin(), open_.end(), symbol) != open_.end();
+}
 
 std::optional<Extent> Unifier::extentOf(SymbolId symbol) const {
   auto it = extents_.find(symbol);
@@ -38,9 +41,10 @@ bool Unifier::bindDim(SymbolId symbol, const Extent &extent, const BindingSource
   }
   size_t index = static_cast<size_t>(std::find(open_.begin(), open_.end(), symbol) - open_.begin());
   auto report = ctx_.sink.report(DiagId::DimensionBoundTwice, source.span,
-                                 {names_[index], toString(ctx_.dims, it->second), sources_[symbol].text,
-                                  toString(ctx_.dims, extent), source.text});
-  report.label(sources_[symbol].span, "`" + names_[index] + "` is `" + toString(ctx_.dims, it->second) + "` by this");
+                                 {names_[index], toString(ctx_.dims, it->second),
+                                  sources_[symbol].text, toString(ctx_.dims, extent), source.text});
+  report.label(sources_[symbol].span,
+               "`" + names_[index] + "` is `" + toString(ctx_.dims, it->second) + "` by this");
   explainExtents(ctx_, report, it->second, extent);
   return false;
 }
@@ -49,26 +53,44 @@ bool Unifier::bindElem(const TypeParam *param, Elem elem, const BindingSource &s
   auto [it, isNew] = elems_.try_emplace(param, std::pair{elem, source});
   if (!isNew && !(it->second.first == elem)) {
     auto report = ctx_.sink.report(DiagId::ElementTypeBoundTwice, source.span,
-                                   {param->name, toString(it->second.first), it->second.second.text, toString(elem), source.text});
-    report.label(it->second.second.span, "`" + param->name + "` is `" + toString(it->second.first) + "` by this");
+                                   {param->name, toString(it->second.first), it->second.second.text,
+                                    toString(elem), source.text});
+    report.label(it->second.second.span,
+                 "`" + param->name + "` is `" + toString(it->second.first) + "` by this");
     return false;
   }
   if (isNew && !elemIs(elem, param->constraint)) {
-    ctx_.sink.report(DiagId::ElementTypeNotAllowed, source.span,
-                     {param->name, std::string(constraintName(param->constraint)), toString(elem)})
+    ctx_.sink
+        .report(DiagId::ElementTypeNotAllowed, source.span,
+                {param->name, std::string(constraintName(param->constraint)), toString(elem)})
         .label(param->span, "declared here");
     return false;
   }
   return true;
 }
 
-bool Unifier::mismatch(const Type *param, const Type *arg, const BindingSource &source) {
-  ctx_.sink.report(DiagId::ArgumentMismatch, source.span, {source.text, toString(ctx_, arg), toString(ctx_, param)});
-  return false;
+DiagnosticBuilder Unifier::mismatch(const Type *param, const Type *arg,
+                                    const BindingSource &source) {
+  return ctx_.sink.report(DiagId::ArgumentMismatch, source.span,
+                          {source.text, toString(ctx_, arg), toString(ctx_, param)});
+}
+
+/// Offers to convert an argument to the element type that is needed, when that is known.
+void Unifier::offerConversion(Elem param, Elem arg, Span span, DiagnosticBuilder report) const {
+  auto bound = param.param ? elemOf(param.param) : std::nullopt;
+  if (param.param && !bound)
+    return;
+  Elem need = bound ? (param.acc ? accElem(*bound) : *bound) : param;
+  bool rounds = elemIs(arg, ElemConstraint::Float) && elemIs(need, ElemConstraint::Integer);
+  std::string name = toString(need), end = rounds ? ", round: .even)" : ")";
+  report.fix(
+      "convert it: `" + name + "(…" + end + "`",
+      {{{span.file, span.begin, span.begin}, name + "("}, {{span.file, span.end, span.end}, end}});
 }
 
 bool Unifier::unifyElem(Elem param, Elem arg, const std::string &paramName, Span span) {
-  if (!param.param || std::find(typeParams_.begin(), typeParams_.end(), param.param) == typeParams_.end())
+  if (!param.param ||
+      std::find(typeParams_.begin(), typeParams_.end(), param.param) == typeParams_.end())
     return param == arg;
   if (!param.acc)
     return bindElem(param.param, arg, {paramName, span});
@@ -93,32 +115,37 @@ bool Unifier::unifyPrefix(Shape leading, const BindingSource &source) {
   }
   if (sameShape(ctx_, *prefix_, leading))
     return true;
-  auto report = ctx_.sink.report(DiagId::PrefixBoundTwice, source.span,
-                                 {toString(ctx_, *prefix_), prefixSource_.text, toString(ctx_, leading), source.text});
+  auto report = ctx_.sink.report(
+      DiagId::PrefixBoundTwice, source.span,
+      {toString(ctx_, *prefix_), prefixSource_.text, toString(ctx_, leading), source.text});
   report.label(prefixSource_.span, "`..` is `" + toString(ctx_, *prefix_) + "` by this");
   return false;
 }
 
-bool Unifier::unifyShape(const Type *param, const Shape &arg, const Type *argType, const BindingSource &source) {
+bool Unifier::unifyShape(const Type *param, const Shape &arg, const Type *argType,
+                         const BindingSource &source) {
   size_t count = param->extents.size();
   bool fits = param->prefix ? arg.rank() >= count : arg.rank() == count && !arg.prefix;
   if (!fits)
-    return mismatch(param, argType, source);
+    return mismatch(param, argType, source), false;
   size_t lead = arg.rank() - count;
   bool ok = true;
   if (param->prefix)
-    ok = unifyPrefix({arg.prefix, {arg.extents.begin(), arg.extents.begin() + static_cast<long>(lead)}}, source);
+    ok = unifyPrefix(
+        {arg.prefix, {arg.extents.begin(), arg.extents.begin() + static_cast<long>(lead)}}, source);
   for (size_t i = 0; ok && i < count; ++i)
     ok = unifyExtent(param->extents[i].length, arg.extents[lead + i], source);
   return ok && unifyStrides(param, arg, argType, source);
 }
 
-bool Unifier::unifyStrides(const Type *param, const Shape &arg, const Type *argType, const BindingSource &source) {
+bool Unifier::unifyStrides(const Type *param, const Shape &arg, const Type *argType,
+                           const BindingSource &source) {
   bool ok = true;
   Dim dense = ctx_.dims.constant(1);
   for (size_t i = param->strides.size(); ok && i-- > 0;) {
     bool isSaid = i < argType->strides.size();
-    ok = unifyExtent(param->strides[i], makeExtent(ctx_, isSaid ? argType->strides[i] : dense), source);
+    ok = unifyExtent(param->strides[i], makeExtent(ctx_, isSaid ? argType->strides[i] : dense),
+                     source);
     dense = dense && arg.extents[i].length ? ctx_.dims.mul(dense, arg.extents[i].length) : Dim();
   }
   return ok;
@@ -126,10 +153,11 @@ bool Unifier::unifyStrides(const Type *param, const Shape &arg, const Type *argT
 
 bool Unifier::unifyStruct(const Type *param, const Type *arg, const BindingSource &source) {
   if (param->structDecl != arg->structDecl)
-    return mismatch(param, arg, source);
+    return mismatch(param, arg, source), false;
   bool ok = true;
   for (size_t i = 0; ok && i < param->elemArgs.size() && i < arg->elemArgs.size(); ++i)
-    ok = unifyElem(param->elemArgs[i], arg->elemArgs[i], source.text, source.span) || mismatch(param, arg, source);
+    ok = unifyElem(param->elemArgs[i], arg->elemArgs[i], source.text, source.span) ||
+         (mismatch(param, arg, source), false);
   for (size_t i = 0; ok && i < param->dimArgs.size() && i < arg->dimArgs.size(); ++i)
     ok = unifyExtent(param->dimArgs[i], makeExtent(ctx_, arg->dimArgs[i]), source);
   return ok;
@@ -142,27 +170,23 @@ bool Unifier::unify(const Type *param, const Type *arg, const std::string &param
   bool bothNumeric = (param->isArray() || param->isScalar()) && (arg->isArray() || arg->isScalar());
   if (bothNumeric) {
     if (param->isScalar() && arg->isArray())
-      return mismatch(param, arg, source);
+      return mismatch(param, arg, source), false;
     size_t errors = ctx_.sink.errorCount();
     if (!unifyElem(param->elem, arg->elem, paramName, span)) {
       if (ctx_.sink.errorCount() > errors)
         return false;
-      auto bound = param->elem.param ? elemOf(param->elem.param) : std::nullopt;
-      Elem need = bound ? (param->elem.acc ? accElem(*bound) : *bound) : param->elem;
-      bool rounds = elemIs(arg->elem, ElemConstraint::Float) && elemIs(need, ElemConstraint::Integer);
-      std::string name = toString(need), end = rounds ? ", round: .even)" : ")";
-      mismatch(param, arg, source);
+      offerConversion(param->elem, arg->elem, span, mismatch(param, arg, source));
       return false;
     }
     return param->isScalar() || unifyShape(param, shapeOf(arg), arg, source);
   }
   if (param->kind != arg->kind)
-    return mismatch(param, arg, source);
+    return mismatch(param, arg, source), false;
   if (param->kind == TypeKind::Struct)
     return unifyStruct(param, arg, source);
   if (param->kind == TypeKind::Tuple) {
     if (param->elements.size() != arg->elements.size())
-      return mismatch(param, arg, source);
+      return mismatch(param, arg, source), false;
     for (size_t i = 0; i < param->elements.size(); ++i)
       if (!unify(param->elements[i], arg->elements[i], paramName, span))
         return false;
@@ -188,7 +212,8 @@ bool Unifier::solve(const Pending &pending) {
   if (unknowns != 1)
     return true;
   // The coefficient is the difference between the values at 1 and at 0.
-  DimSubstitution atZero{{*unknown, ctx_.dims.constant(0)}}, atOne{{*unknown, ctx_.dims.constant(1)}};
+  DimSubstitution atZero{{*unknown, ctx_.dims.constant(0)}},
+      atOne{{*unknown, ctx_.dims.constant(1)}};
   Dim rest = ctx_.dims.substitute(param, atZero);
   Dim coefficient = ctx_.dims.sub(ctx_.dims.substitute(param, atOne), rest);
   Dim linear = ctx_.dims.add(rest, ctx_.dims.mul(coefficient, ctx_.dims.symbolDim(*unknown)));
@@ -209,12 +234,14 @@ bool Unifier::settle() {
   for (const Pending &pending : pending_) {
     Extent need = makeExtent(ctx_, substitute(pending.param));
     bool open = false;
-    forEachSymbol(need.length, [&](SymbolId symbol) { open = open || (isOpen(symbol) && !map_.count(symbol)); });
+    forEachSymbol(need.length,
+                  [&](SymbolId symbol) { open = open || (isOpen(symbol) && !map_.count(symbol)); });
     if (open || extentsEqual(ctx_, need, pending.arg) == Proof::True)
       continue;
-    auto report = ctx_.sink.report(DiagId::ArgumentExtentDiffers, pending.source.span,
-                                   {pending.source.text, toString(ctx_.dims, pending.arg), ctx_.dims.toString(pending.param),
-                                    ctx_.dims.toString(need.length)});
+    auto report =
+        ctx_.sink.report(DiagId::ArgumentExtentDiffers, pending.source.span,
+                         {pending.source.text, toString(ctx_.dims, pending.arg),
+                          ctx_.dims.toString(pending.param), ctx_.dims.toString(need.length)});
     explainExtents(ctx_, report, need, pending.arg);
     ok = false;
   }

@@ -13,11 +13,12 @@ struct BindingSource {
   Span span;
 };
 
-/// The open parts of one call and what the arguments said of them so far. Extents that are no single open
-/// symbol wait until everything is bound (`settle`).
+/// The open parts of one call and what the arguments said of them so far. Extents that are no
+/// single open symbol wait until everything is bound (`settle`).
 class Unifier {
 public:
-  Unifier(Context &ctx, const std::vector<DimParam> &dims, const std::vector<TypeParam *> &typeParams);
+  Unifier(Context &ctx, const std::vector<DimParam> &dims,
+          const std::vector<TypeParam *> &typeParams);
 
   /// Binds by a parameter's type and an argument's; false and a report when they cannot agree.
   bool unify(const Type *param, const Type *arg, const std::string &paramName, Span span);
@@ -48,14 +49,17 @@ private:
     Extent arg;
     BindingSource source;
   };
-  bool unifyShape(const Type *param, const Shape &arg, const Type *argType, const BindingSource &source);
+  bool unifyShape(const Type *param, const Shape &arg, const Type *argType,
+                  const BindingSource &source);
   /// Strides that the parameter names are those of the argument: said by its type, else dense.
-  bool unifyStrides(const Type *param, const Shape &arg, const Type *argType, const BindingSource &source);
+  bool unifyStrides(const Type *param, const Shape &arg, const Type *argType,
+                    const BindingSource &source);
   bool unifyPrefix(Shape leading, const BindingSource &source);
   bool unifyExtent(Dim param, const Extent &arg, const BindingSource &source);
   bool unifyStruct(const Type *param, const Type *arg, const BindingSource &source);
   bool solve(const Pending &pending);
-  bool mismatch(const Type *param, const Type *arg, const BindingSource &source);
+  DiagnosticBuilder mismatch(const Type *param, const Type *arg, const BindingSource &source);
+  void offerConversion(Elem param, Elem arg, Span span, DiagnosticBuilder report) const;
 
   Context &ctx_;
   std::vector<SymbolId> open_;
