@@ -99,6 +99,7 @@ private:
   std::vector<uint32_t> malformed_; ///< malformed tokens before one
   std::vector<OutputLine> lines_;
   size_t lastCode_ = 0;
+  TokenIndex lineFirst_ = 0; ///< first token of the line that is being laid out
   std::vector<UntouchedRegion> untouched_;
 };
 

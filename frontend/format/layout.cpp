@@ -117,7 +117,12 @@ void Formatter::comments(TokenIndex before, unsigned indent) {
 void Formatter::emit(TokenIndex a, TokenIndex b, unsigned indent) {
   OutputLine added;
   added.indent = indent;
-  added.text = flat(a, b);
+  // Comments before a whole line have been put out already.
+  if (a != lineFirst_)
+    for (const Trivia &t : tree_.triviaBefore(a))
+      if (t.kind >= TriviaKind::LineComment)
+        added.text += textOf(t.begin, t.end) + ' ';
+  added.text += flat(a, b);
   lastCode_ = lines_.size();
   lines_.push_back(std::move(added));
 }
@@ -159,6 +164,7 @@ void Formatter::verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char
 }
 
 void Formatter::line(TokenIndex a, TokenIndex b, unsigned indent) {
+  lineFirst_ = a;
   if (mustStayVerbatim(a, b))
     verbatim(a, b, indent,
              malformed_[b] != malformed_[a] ? "has a malformed token" : "has a comment inside");
