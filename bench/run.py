@@ -1,0 +1,131 @@
+"""The benchmarks behind `./dev bench`: each figure beside its peer, measured in one run, medians.
+
+    run.py BUILD_FOLDER [NAME ...]
+
+OpenBLAS (Debian's libopenblas0) is the peer of products; where it is not installed the ratio is left out.
+"""
+
+import ctypes
+import ctypes.util
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+BUILD = os.path.abspath(sys.argv[1])
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PTLC = os.path.join(BUILD, "bin", "ptlc")
+os.environ.update(PTLC=PTLC, PTL_STD=os.path.join(ROOT, "std"))
+sys.path.insert(0, os.path.join(ROOT, "runtime", "python"))
+import ptl  # noqa: E402  (found by the path above)
+
+
+def interleaved(candidates, rounds):
+    """Median seconds of each candidate; they take turns, so that the machine's moods hit all alike."""
+    seconds = {name: [] for name in candidates}
+    for call in candidates.values():
+        call()
+    for _ in range(rounds):
+        for name, call in candidates.items():
+            start = time.perf_counter()
+            call()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def process(*command):
+    return lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def thousand_lines(folder):
+    """A file of at least 1,000 lines: the kernels of the examples, each several times under other names."""
+    text, copy = "", 0
+    source = open(os.path.join(ROOT, "examples", "07_flash_attention.ptl"), encoding="utf-8").read()
+    body = source[source.index("pub kernel"):source.index("test ")].replace("pub kernel", "kernel")
+    while text.count("\n") < 1000:
+        text += body.replace("flash_attention", f"attention_{copy}_")
+        copy += 1
+    path = os.path.join(folder, "thousand.ptl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path, text.count("\n")
+
+
+def bench_check(folder):
+    path, lines = thousand_lines(folder)
+    times = interleaved({"check": process(PTLC, "check", path), "start": process(PTLC, "explain", "E0001")}, 21)
+    print(f"ptlc check, {lines} lines, whole process: {times['check'] * 1e3:.1f} ms "
+          f"(a process that only starts: {times['start'] * 1e3:.1f} ms)")
+
+
+def bench_first_result(folder):
+    arguments = ["a=random(seed: 1)", "b=random(seed: 2)", "M=64", "N=64", "K=64"]
+    run = process(PTLC, "run", os.path.join(ROOT, "examples", "04_matmul.ptl"), "--entry", "matmul", *arguments)
+    times = interleaved({"run": run}, 11)
+    print(f"matmul from source to first result, whole process: {times['run'] * 1e3:.0f} ms")
+
+
+def pointer(array):
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+def openblas(a, b, c):
+    """A call of sgemm on the arrays, or None without OpenBLAS."""
+    name = ctypes.util.find_library("openblas")
+    if not name:
+        return None
+    blas = ctypes.CDLL(name)
+    n = ctypes.c_int(a.shape[0])
+    one, zero = ctypes.c_float(1), ctypes.c_float(0)
+    return lambda: blas.cblas_sgemm(101, 111, 111, n, n, n, one, pointer(a), n, pointer(b), n, zero, pointer(c), n)
+
+
+def bench_matmul(folder):
+    n = 1024
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal((n, n)).astype(np.float32) for _ in range(2))
+    library = ptl.load(os.path.join(ROOT, "examples", "04_matmul.ptl"))
+    c = np.empty((n, n), np.float32)
+    candidates = {"ptl": lambda: library.matmul(a, b)}
+    peer = openblas(a, b, c)
+    if peer:
+        candidates["openblas"] = peer
+    times = interleaved(candidates, 21)
+    rates = {name: 2 * n**3 / t / 1e9 for name, t in times.items()}
+    line = f"matmul f32 {n}^3: {rates['ptl']:.0f} GFLOP/s"
+    if peer:
+        line += f", OpenBLAS {rates['openblas']:.0f} GFLOP/s, ratio {rates['ptl'] / rates['openblas']:.2f}"
+    print(line)
+
+
+def bench_softmax(folder):
+    n = 4096
+    x = np.random.default_rng(1).standard_normal((n, n)).astype(np.float32)
+    y = np.empty_like(x)
+    library = ptl.load(os.path.join(ROOT, "examples", "02_softmax.ptl"))
+    candidates = {"ptl": lambda: library.softmax_rows(x), "copy": lambda: np.copyto(y, x)}
+    times = interleaved(candidates, 21)
+    rates = {name: 2 * x.nbytes / t / 1e9 for name, t in times.items()}
+    print(f"softmax f32 {n} x {n}: {rates['ptl']:.1f} GB/s, copying the same bytes on one core {rates['copy']:.1f} GB/s, "
+          f"ratio {rates['ptl'] / rates['copy']:.2f} (the result is allocated by each call, the copy's is not)")
+
+
+BENCHES = {"check": bench_check, "first-result": bench_first_result, "matmul": bench_matmul, "softmax": bench_softmax}
+
+
+def main():
+    chosen = sys.argv[2:] or list(BENCHES)
+    unknown = [name for name in chosen if name not in BENCHES]
+    if unknown:
+        sys.exit(f"unknown benchmark {unknown[0]}; there are {', '.join(BENCHES)}")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PTL_CACHE"] = os.path.join(folder, "cache")
+        for name in chosen:
+            BENCHES[name](folder)
+
+
+main()
