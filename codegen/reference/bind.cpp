@@ -1,0 +1,331 @@
+// Dimensions, element types and requirements of what is executed.
+#include "codegen/reference/machine.h"
+
+#include <algorithm>
+
+namespace ptl::reference {
+
+// ---- Symbols and dimensions --------------------------------------------------------------------------
+
+void Machine::bindSymbol(SymbolId symbol, int64_t value) {
+  if (symbol.index >= symbols_.size())
+    symbols_.resize(symbol.index + 64);
+  symbols_[symbol.index] = value;
+}
+
+std::optional<int64_t> Machine::symbolValue(SymbolId symbol) const {
+  return symbol.index < symbols_.size() ? symbols_[symbol.index] : std::nullopt;
+}
+
+std::optional<int64_t> Machine::tryDim(Dim dim) const {
+  if (!dim)
+    return std::nullopt;
+  if (auto constant = dim.constant())
+    return constant;
+  if (auto symbol = dim.symbol())
+    return symbolValue(*symbol);
+  return evaluate(dim, [this](SymbolId symbol) { return symbolValue(symbol); });
+}
+
+int64_t Machine::dimValue(Dim dim, Span span) {
+  if (auto value = tryDim(dim))
+    return *value;
+  bool allKnown = dim.isKnown();
+  forEachSymbol(dim, [&](SymbolId symbol) { allKnown = allKnown && symbolValue(symbol); });
+  std::string text = program_.dims->toString(dim);
+  if (allKnown)
+    stop(RunStatus::Arithmetic, "`" + text + "` divides by zero or overflows", span);
+  stop(RunStatus::Fault, "the dimension `" + text + "` has no value", span);
+}
+
+ElemKind Machine::elemOf(const Elem &elem) const {
+  if (!elem.param)
+    return elem.kind;
+  const auto &params = frame_->decl->typeParams;
+  for (size_t i = 0; i < params.size() && i < frame_->elems.size(); ++i)
+    if (params[i] == elem.param)
+      return elem.acc ? accOf(frame_->elems[i]) : frame_->elems[i];
+  stop(RunStatus::Fault, "the element type `" + elem.param->name + "` has no value");
+}
+
+std::vector<int64_t> Machine::shapeOf(const Type &type, Span span) {
+  std::vector<int64_t> shape;
+  if (type.prefix)
+    shape = frame_->prefix;
+  for (const Extent &extent : type.extents) {
+    shape.push_back(dimValue(extent.length, span));
+    if (shape.back() < 0)
+      stop(RunStatus::Bounds,
+           "the extent `" + program_.dims->toString(extent.length) + "` is " + std::to_string(shape.back()),
+           span);
+  }
+  return shape;
+}
+
+void Machine::bindDimLocals(const CallableDecl &decl) {
+  for (const DimParam &dim : decl.dims)
+    if (auto value = symbolValue(dim.symbol); value && dim.local)
+      local(*dim.local) = Value::integer(*value);
+}
+
+void Machine::bindTunables(const CallableDecl &decl, const std::map<std::string, int64_t> &overrides) {
+  for (const Tunable &tunable : decl.tunables) {
+    auto found = overrides.find(tunable.local->name);
+    int64_t value = found != overrides.end() ? found->second : tunable.defaultValue;
+    if (tunable.local->symbol)
+      bindSymbol(*tunable.local->symbol, value);
+    local(*tunable.local) = tunable.isBool ? Value::boolean(value != 0) : Value::integer(value);
+  }
+}
+
+/// The condition of a requirement, with the values of what it speaks of.
+void Machine::checkWheres(const CallableDecl &decl, Span callSpan) {
+  for (const WhereClause &clause : decl.wheres) {
+    if (!clause.condition || evalBool(*clause.condition))
+      continue;
+    std::string values;
+    for (const DimParam &dim : decl.dims)
+      if (clause.text.find(dim.name) != std::string::npos)
+        values += (values.empty() ? ": `" : ", `") + dim.name + "` is " + std::to_string(dimValue(Dim(program_.dims->symbolDim(dim.symbol))));
+    Stop why{RunStatus::Where, "`" + decl.name + "` needs `" + clause.text + "`" + values,
+             callSpan.file == kNoFile ? clause.span : callSpan, {}};
+    if (callSpan.file != kNoFile)
+      why.calls.push_back(clause.span);
+    throw why;
+  }
+}
+
+// ---- Entries: binding by arguments -------------------------------------------------------------------
+
+/// Binds what a signature leaves open by concrete arguments.
+class EntryBinder {
+public:
+  EntryBinder(Machine &machine, const CallableDecl &decl) : machine_(machine), decl_(decl) {}
+
+  void bind(const std::vector<Value> &args, const RunOptions &options);
+
+private:
+  struct Pending {
+    Dim dim;
+    int64_t value;
+    std::string name;
+  };
+
+  void bindElem(const Elem &elem, ElemKind kind, const std::string &name);
+  void bindValue(const Type &type, const Value &value, const std::string &name);
+  void bindStruct(const Type &type, const Value &value, const std::string &name);
+  void bindShape(const Type &type, std::span<const int64_t> shape, const std::string &name);
+  void bindPrefix(std::span<const int64_t> lead, const std::string &name);
+  void bindExtent(Dim dim, int64_t value, const std::string &name);
+  bool solveOne(const Pending &pending);
+  void settle();
+  [[noreturn]] void mismatch(const std::string &name, const std::string &why) {
+    stop(RunStatus::Arguments, "`" + name + "`: " + why, decl_.nameSpan);
+  }
+
+  Machine &machine_;
+  const CallableDecl &decl_;
+  std::map<const TypeParam *, ElemKind> elems_;
+  std::map<SymbolId, std::string> sources_;
+  std::optional<std::vector<int64_t>> prefix_;
+  std::vector<Pending> pending_;
+};
+
+void EntryBinder::bindElem(const Elem &elem, ElemKind kind, const std::string &name) {
+  ElemKind need = elem.kind;
+  if (elem.param) {
+    if (elem.acc && !elems_.count(elem.param))
+      return;
+    need = elems_.try_emplace(elem.param, kind).first->second;
+    if (elem.acc)
+      need = accOf(need);
+    else if (!satisfies(need, elem.param->constraint))
+      mismatch(name, "`" + elem.param->name + "` is any `" + std::string(constraintName(elem.param->constraint)) +
+                         "` type, not `" + std::string(elemName(kind)) + "`");
+  }
+  if (need != kind)
+    mismatch(name, "needs elements of type `" + std::string(elemName(need)) + "`, got `" +
+                       std::string(elemName(kind)) + "`");
+}
+
+void EntryBinder::bindExtent(Dim dim, int64_t value, const std::string &name) {
+  auto symbol = dim.symbol();
+  bool isOwn = symbol && std::any_of(decl_.dims.begin(), decl_.dims.end(),
+                                     [&](const DimParam &each) { return each.symbol == *symbol; });
+  if (isOwn && !machine_.symbolValue(*symbol)) {
+    machine_.bindSymbol(*symbol, value);
+    sources_[*symbol] = name;
+    return;
+  }
+  pending_.push_back({dim, value, name});
+}
+
+void EntryBinder::bindPrefix(std::span<const int64_t> lead, const std::string &name) {
+  if (!prefix_)
+    prefix_.emplace(lead.begin(), lead.end());
+  else if (!std::equal(lead.begin(), lead.end(), prefix_->begin(), prefix_->end()))
+    mismatch(name, "`..` is " + shapeText(*prefix_) + " by another argument, " + shapeText(lead) + " by this");
+}
+
+void EntryBinder::bindShape(const Type &type, std::span<const int64_t> shape, const std::string &name) {
+  size_t count = type.extents.size();
+  if (shape.size() < count || (shape.size() > count && !type.prefix))
+    mismatch(name, "has " + std::to_string(shape.size()) + " axes, needs " +
+                       (type.prefix ? "at least " : "") + std::to_string(count));
+  size_t lead = shape.size() - count;
+  if (type.prefix)
+    bindPrefix(shape.first(lead), name);
+  for (size_t i = 0; i < count; ++i)
+    bindExtent(type.extents[i].length, shape[lead + i], name);
+}
+
+/// The fields say what the struct's own dimensions are; these are then the parameter's.
+void EntryBinder::bindStruct(const Type &type, const Value &value, const std::string &name) {
+  const StructDecl &decl = *type.structDecl;
+  if (!value.isParts() || value.asParts().size() != decl.fields.size())
+    mismatch(name, "needs a `" + decl.name + "`");
+  std::map<SymbolId, int64_t> own;
+  for (size_t f = 0; f < decl.fields.size(); ++f) {
+    const Value &field = value.asParts()[f];
+    const Type &fieldType = *decl.fields[f].type;
+    if (field.isParts() || field.shape().size() != fieldType.extents.size())
+      continue;
+    for (size_t i = 0; i < fieldType.extents.size(); ++i)
+      if (auto symbol = fieldType.extents[i].length.symbol())
+        own.try_emplace(*symbol, field.shape()[i]);
+    for (size_t i = 0; i < decl.typeParams.size() && i < type.elemArgs.size(); ++i)
+      if (fieldType.elem.param == decl.typeParams[i] && !fieldType.elem.acc)
+        bindElem(type.elemArgs[i], field.elem(), name);
+  }
+  for (size_t i = 0; i < decl.dims.size() && i < type.dimArgs.size(); ++i)
+    if (auto found = own.find(decl.dims[i].symbol); found != own.end())
+      bindExtent(type.dimArgs[i], found->second, name);
+}
+
+void EntryBinder::bindValue(const Type &type, const Value &value, const std::string &name) {
+  if (type.kind == TypeKind::Struct)
+    return bindStruct(type, value, name);
+  if (type.kind == TypeKind::Tuple || type.kind == TypeKind::List) {
+    if (!value.isParts())
+      mismatch(name, "needs a tuple or list");
+    for (size_t i = 0; i < value.asParts().size(); ++i)
+      bindValue(*type.elements[std::min(i, type.elements.size() - 1)], value.asParts()[i], name);
+    if (type.kind == TypeKind::List && !type.extents.empty())
+      bindExtent(type.extents[0].length, static_cast<int64_t>(value.asParts().size()), name);
+    return;
+  }
+  if (!value.isScalar() && !value.isArray())
+    mismatch(name, "has no value");
+  bindElem(type.elem, value.elem(), name);
+  if (type.isScalar() && value.isArray())
+    mismatch(name, "needs a scalar, got " + typeText(value.elem(), value.shape()));
+  if (type.isArray())
+    bindShape(type, value.shape(), name);
+}
+
+/// `2*D` against 8 gives `D`: the extent as a function of its one open symbol is linear.
+bool EntryBinder::solveOne(const Pending &pending) {
+  std::vector<SymbolId> open;
+  forEachSymbol(pending.dim, [&](SymbolId symbol) {
+    if (!machine_.symbolValue(symbol))
+      open.push_back(symbol);
+  });
+  if (open.size() != 1)
+    return false;
+  auto at = [&](int64_t x) {
+    return evaluate(pending.dim, [&](SymbolId symbol) {
+      return symbol == open[0] ? std::optional(x) : machine_.symbolValue(symbol);
+    });
+  };
+  auto zero = at(0), one = at(1), two = at(2);
+  if (!zero || !one || !two || *two - *one != *one - *zero || *one == *zero)
+    return false;
+  machine_.bindSymbol(open[0], (pending.value - *zero) / (*one - *zero));
+  return true;
+}
+
+void EntryBinder::settle() {
+  bool progress = true;
+  while (progress) {
+    progress = false;
+    for (const Pending &pending : pending_)
+      progress |= solveOne(pending);
+  }
+  for (const Pending &pending : pending_) {
+    auto value = machine_.tryDim(pending.dim);
+    if (value == pending.value)
+      continue;
+    std::string text = machine_.program_.dims->toString(pending.dim);
+    auto symbol = pending.dim.symbol();
+    std::string source = symbol && sources_.count(*symbol) ? " by `" + sources_[*symbol] + "`" : "";
+    mismatch(pending.name, value ? "the extent `" + text + "` is " + std::to_string(*value) + source + ", but " +
+                                       std::to_string(pending.value) + " here"
+                                 : "the extent `" + text + "` cannot be determined");
+  }
+}
+
+void EntryBinder::bind(const std::vector<Value> &args, const RunOptions &options) {
+  for (const auto &[name, value] : options.dims)
+    for (const DimParam &dim : decl_.dims)
+      if (dim.name == name) {
+        machine_.bindSymbol(dim.symbol, value);
+        sources_[dim.symbol] = name;
+      }
+  for (const TypeParam *param : decl_.typeParams)
+    if (auto found = options.elems.find(param->name); found != options.elems.end())
+      elems_[param] = found->second;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].isNone())
+      continue;
+    bindValue(*decl_.params[i]->type, args[i], decl_.params[i]->name);
+    if (decl_.params[i]->symbol && args[i].isScalar())
+      machine_.bindSymbol(*decl_.params[i]->symbol, args[i].asScalar().scalar.i);
+  }
+  settle();
+  for (const DimParam &dim : decl_.dims) {
+    auto value = machine_.symbolValue(dim.symbol);
+    if (!value)
+      mismatch(dim.name, "no argument fixes this dimension");
+    if (*value < 0)
+      mismatch(dim.name, "a dimension cannot be " + std::to_string(*value));
+  }
+  for (const TypeParam *param : decl_.typeParams) {
+    if (!elems_.count(param))
+      mismatch(param->name, "no argument fixes this element type");
+    machine_.frame_->elems.push_back(elems_[param]);
+  }
+  machine_.frame_->prefix = prefix_.value_or(std::vector<int64_t>());
+}
+
+void Machine::bindEntry(const CallableDecl &decl, std::vector<Value> &args) {
+  if (args.size() > decl.params.size())
+    stop(RunStatus::Arguments, "`" + decl.name + "` takes " + std::to_string(decl.params.size()) + " arguments, got " +
+                                   std::to_string(args.size()), decl.nameSpan);
+  args.resize(decl.params.size());
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].isNone() && (i >= decl.paramDefaults.size() || !decl.paramDefaults[i]))
+      stop(RunStatus::Arguments, "`" + decl.params[i]->name + "` has no value", decl.nameSpan);
+  EntryBinder(*this, decl).bind(args, options_);
+  bindDimLocals(decl);
+  for (size_t i = 0; i < args.size(); ++i)
+    bindLocal(*decl.params[i], args[i].isNone() ? eval(*decl.paramDefaults[i]) : std::move(args[i]));
+  bindTunables(decl, options_.tunables);
+}
+
+/// What the caller bound agrees with what it passed: shapes of the arguments are those of the signature.
+void Machine::checkShapes(const CallableDecl &decl) {
+  for (const Local *param : decl.params) {
+    const Type &type = *param->type;
+    const Value &value = local(*param);
+    if (!type.isArray() || !(value.isArray() || value.isScalar()))
+      continue;
+    std::vector<int64_t> need = shapeOf(type, param->span);
+    std::span<const int64_t> have = value.shape();
+    if (!std::equal(need.begin(), need.end(), have.begin(), have.end()) || value.elem() != elemOf(type.elem))
+      stop(RunStatus::Fault, "the argument `" + param->name + "` of `" + decl.name + "` is " +
+                                 typeText(value.elem(), have) + ", its parameter " +
+                                 typeText(elemOf(type.elem), need), param->span);
+  }
+}
+
+} // namespace ptl::reference

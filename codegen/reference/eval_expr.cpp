@@ -1,0 +1,198 @@
+// Expressions other than built-ins, indexing and calls.
+#include "codegen/reference/machine.h"
+
+namespace ptl::reference {
+
+Value Machine::eval(const Expr &expr) {
+  switch (expr.kind) {
+  case ExprKind::Const:
+    return evalConst(static_cast<const ConstExpr &>(expr));
+  case ExprKind::LocalRef:
+    return evalLocal(static_cast<const LocalRefExpr &>(expr));
+  case ExprKind::Dim:
+    return Value::integer(dimValue(expr.dim, expr.span));
+  case ExprKind::Op:
+    return evalOp(static_cast<const OpExpr &>(expr));
+  case ExprKind::Convert:
+    return evalConvert(static_cast<const ConvertExpr &>(expr));
+  case ExprKind::Call:
+    return evalCall(static_cast<const CallExpr &>(expr));
+  case ExprKind::Index:
+    return evalIndex(static_cast<const IndexExpr &>(expr));
+  case ExprKind::If:
+    return evalIf(static_cast<const IfExpr &>(expr));
+  case ExprKind::Range:
+    return Value::range(evalRange(expr));
+  case ExprKind::Field:
+    return evalField(static_cast<const FieldExpr &>(expr));
+  case ExprKind::Logical:
+    return evalLogical(static_cast<const LogicalExpr &>(expr));
+  case ExprKind::Tuple:
+    return evalElements(static_cast<const TupleExpr &>(expr).elements);
+  case ExprKind::List:
+    return evalElements(static_cast<const ListExpr &>(expr).elements);
+  case ExprKind::StructMake:
+    return evalElements(static_cast<const StructMakeExpr &>(expr).fields);
+  case ExprKind::String:
+    return Value::text(static_cast<const StringExpr &>(expr).value);
+  case ExprKind::EnumTag:
+    return Value::text(static_cast<const EnumTagExpr &>(expr).tag);
+  case ExprKind::Tiles:
+  case ExprKind::Error:
+    break;
+  }
+  stop(RunStatus::Fault, "an expression that has no value", expr.span);
+}
+
+Value Machine::evalConst(const ConstExpr &expr) {
+  ElemKind elem = elemOf(expr.type->elem);
+  Scalar value{expr.floatValue, expr.intValue};
+  if (expr.type->elem.param) { // A literal of a generic type is one number, whichever field holds it.
+    if (isFloat(elem) && value.f == 0)
+      value.f = static_cast<double>(expr.intValue);
+    if (!isFloat(elem) && value.i == 0)
+      value.i = static_cast<int64_t>(expr.floatValue);
+    value = roundScalar(value, elem);
+  }
+  return Value::scalar(elem, isFloat(elem) ? Scalar::real(value.f) : Scalar::integer(value.i));
+}
+
+/// Stops when an element of what is read was never written.
+Value Machine::readable(const Value &value, const Expr &expr) {
+  if (!value.hasUndefined())
+    return value;
+  std::string where;
+  if (value.isArray()) {
+    const RefArray &array = value.asArray();
+    std::vector<int64_t> strides = denseStrides(array.shape), at;
+    int64_t position = 0;
+    while (array.defined[static_cast<size_t>(position)])
+      ++position;
+    for (size_t i = 0; i < strides.size(); ++i)
+      at.push_back(position / strides[i] % array.shape[i]);
+    where = ", first at " + shapeText(at);
+  }
+  stop(RunStatus::Uninitialised, "`" + textOf(expr.span) + "` is read before it is written" + where, expr.span);
+}
+
+Value Machine::evalLocal(const LocalRefExpr &expr) {
+  const Local &which = *expr.local;
+  Value &value = local(which);
+  if (value.isNone()) {
+    Dim dim = which.dim;
+    if (!dim && which.symbol)
+      dim = program_.dims->symbolDim(*which.symbol);
+    if (!dim)
+      stop(RunStatus::Fault, "`" + which.name + "` has no value", expr.span);
+    return Value::integer(dimValue(dim, expr.span));
+  }
+  if (value.isArray() && !value.asArray().defined.empty() && !value.hasUndefined())
+    value.mutableArray().defined.clear();
+  return readable(value, expr);
+}
+
+Value Machine::evalConvert(const ConvertExpr &expr) {
+  Value arg = eval(*expr.arg);
+  ElemKind to = elemOf(expr.type->elem);
+  bool fromPosition = arg.isScalar() && arg.elem() == ElemKind::Int && isInteger(to);
+  bool isImplicit = expr.arg->type->isInt() && expr.checkRange;
+  if (fromPosition && isImplicit) {
+    int64_t value = arg.asScalar().scalar.i;
+    bool isUnsigned = elemInfo(to).elemClass == ElemClass::Unsigned;
+    bool fits = to == ElemKind::U64 ? value >= 0
+                                    : value >= smallestInteger(to) && value <= largestInteger(to);
+    if (!fits || (isUnsigned && value < 0))
+      stop(RunStatus::Arithmetic,
+           "the value " + std::to_string(value) + " does not fit in `" + std::string(elemName(to)) + "`", expr.span);
+  }
+  return convertValue(arg, to, expr.round, expr.saturate);
+}
+
+Value Machine::evalIf(const IfExpr &expr) {
+  const Block *block = evalBool(*expr.condition) ? expr.thenBlock : expr.elseBlock;
+  if (!block)
+    return {};
+  for (const Stmt *stmt : block->stmts)
+    if (exec(*stmt) != Flow::Next)
+      stop(RunStatus::Unsupported, "a jump out of an `if` that is used as a value", stmt->span);
+  return block->value ? eval(*block->value) : Value();
+}
+
+Value Machine::evalField(const FieldExpr &expr) {
+  Value base = eval(*expr.base);
+  if (base.isParts())
+    return base.asParts()[expr.fieldIndex];
+  if (!base.isRange())
+    stop(RunStatus::Fault, "`" + expr.field + "` of a value without fields", expr.span);
+  const RangeValue &range = base.asRange();
+  if (expr.field == "start")
+    return Value::integer(range.start);
+  if (expr.field == "end")
+    return Value::integer(range.end());
+  if (expr.field == "len")
+    return Value::integer(range.length);
+  return Value::integer(expr.field == "size" ? range.size : range.count);
+}
+
+Value Machine::evalLogical(const LogicalExpr &expr) {
+  bool lhs = evalBool(*expr.lhs);
+  return Value::boolean(lhs == expr.isAnd ? evalBool(*expr.rhs) : lhs);
+}
+
+Value Machine::evalElements(const std::vector<Expr *> &elements) {
+  Value::Parts parts;
+  for (const Expr *element : elements)
+    parts.push_back(eval(*element));
+  return Value::parts(std::move(parts));
+}
+
+// ---- Ranges and scalars --------------------------------------------------------------------------------
+
+RangeValue Machine::rangeOfInfo(const RangeInfo &info, Span span) {
+  RangeValue range;
+  range.start = dimValue(info.start, span);
+  range.length = dimValue(info.length, span);
+  range.step = info.step ? dimValue(info.step, span) : 1;
+  return range;
+}
+
+/// A range literal has no positions when its end lies before its start.
+RangeValue Machine::evalRange(const Expr &expr) {
+  if (expr.kind == ExprKind::Range) {
+    const auto &literal = static_cast<const RangeExpr &>(expr);
+    RangeValue range;
+    range.start = evalInt(*literal.lo);
+    range.step = literal.step ? evalInt(*literal.step) : 1;
+    if (range.step < 1)
+      stop(RunStatus::Arithmetic, "the step of a range is " + std::to_string(range.step), expr.span);
+    int64_t distance = evalInt(*literal.hi) - range.start;
+    range.length = distance <= 0 ? 0 : (distance - 1) / range.step + 1;
+    return range;
+  }
+  if (expr.kind == ExprKind::Op && expr.type->range)
+    return rangeOfInfo(*expr.type->range, expr.span);
+  Value value = eval(expr);
+  if (!value.isRange())
+    stop(RunStatus::Fault, "a range has no value", expr.span);
+  return value.asRange();
+}
+
+int64_t Machine::evalInt(const Expr &expr) {
+  Value value = eval(expr);
+  if (!value.isScalar())
+    stop(RunStatus::Fault, "an integer scalar is needed", expr.span);
+  return value.asScalar().scalar.i;
+}
+
+bool Machine::evalBool(const Expr &expr) {
+  Value value = eval(expr);
+  if (!value.isScalar())
+    stop(RunStatus::Fault, "a condition is no scalar", expr.span);
+  return value.asScalar().scalar.i != 0;
+}
+
+std::string Machine::textOf(Span span) const {
+  return span.file == kNoFile ? std::string() : std::string(sources_.text(span));
+}
+
+} // namespace ptl::reference

@@ -1,0 +1,72 @@
+// The reference executor: interprets the checked tree, with every check on. Floats accumulate in `f64` and every
+// operation rounds to its element type; integers wrap. It is what all other executors are compared with.
+#pragma once
+
+#include "codegen/reference/status.h"
+#include "codegen/reference/value.h"
+#include "frontend/sema/checked_tree.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace ptl::reference {
+
+/// A failed `expect…` of a test: the test goes on.
+struct Expectation {
+  Span span;
+  std::string message;
+};
+
+struct RunResult {
+  RunStatus status = RunStatus::Ok;
+  std::string message;             ///< why it stopped; lower case, no full stop
+  Span span = kNoSpan;             ///< where
+  std::vector<Span> calls;         ///< the calls that led there, innermost first
+  std::vector<Value> outputs;      ///< outputs of a kernel or program, results of a `fn`
+  std::vector<Value> inouts;       ///< final values of the `inout` parameters, in order
+  std::vector<Expectation> failed; ///< of tests
+
+  bool ok() const { return status == RunStatus::Ok; }
+};
+
+/// A call that a test, property or bench body makes.
+struct CallRequest {
+  const CallableDecl *callee = nullptr;
+  std::vector<Value> args;                 ///< one per parameter, `inout`s with their value before
+  std::vector<int64_t> dims;               ///< one per `callee->dims`
+  std::vector<ElemKind> elems;             ///< one per `callee->typeParams`
+  std::vector<int64_t> prefix;             ///< what `..` stands for
+  std::map<std::string, int64_t> tunables; ///< set at the call
+  Span span;                               ///< of the call
+};
+
+/// Executes a call elsewhere. Nothing: the interpreter does it. A result that is not ok stops the body; of an ok one
+/// `outputs` and `inouts` are used. Requirements (`where`) have been checked before.
+using CallHandler = std::function<std::optional<RunResult>(const CallRequest &)>;
+
+struct RunOptions {
+  std::map<std::string, int64_t> dims;      ///< dimensions by name, for those that no argument fixes
+  std::map<std::string, ElemKind> elems;    ///< likewise element types
+  std::map<std::string, int64_t> tunables;  ///< overrides of the entry's tunables
+  std::optional<uint64_t> shuffle;          ///< runs iterations of `parallel` in an order drawn from this seed
+  CallHandler handler;                      ///< for calls of test bodies
+  std::function<void(const std::string &)> print; ///< takes lines of `print`; standard output if empty
+};
+
+/// Calls an entry: any `fn`, kernel or program. Dimensions, element types and `..` are bound by the arguments; every
+/// `where` is checked. `args`: one value per parameter; a missing one takes its default.
+RunResult runEntry(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl,
+                   std::vector<Value> args, const RunOptions &options = {});
+
+/// Runs the body of a test, property or bench; `options.dims` holds the sampled dimensions.
+RunResult runBody(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl,
+                  const RunOptions &options = {});
+
+/// Why a declaration cannot run here; empty when it can.
+std::string unsupportedReason(const CallableDecl &decl);
+
+/// Whether the executor knows a built-in; `reason` says where it is handled when it is none of `evalOp`.
+bool isImplemented(OpId op, std::string *reason = nullptr);
+
+} // namespace ptl::reference

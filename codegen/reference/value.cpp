@@ -1,0 +1,184 @@
+#include "codegen/reference/value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace ptl::reference {
+
+Scalar RefArray::at(int64_t position) const {
+  auto p = static_cast<size_t>(position);
+  return isReal() ? Scalar::real(floats[p]) : Scalar::integer(ints[p]);
+}
+
+void RefArray::set(int64_t position, Scalar value) {
+  auto p = static_cast<size_t>(position);
+  if (isReal())
+    floats[p] = value.f;
+  else
+    ints[p] = value.i;
+}
+
+int64_t elementCount(std::span<const int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+RefArray zeroArray(ElemKind elem, std::vector<int64_t> shape) {
+  RefArray array;
+  array.elem = elem;
+  auto count = static_cast<size_t>(elementCount(shape));
+  array.shape = std::move(shape);
+  if (array.isReal())
+    array.floats.resize(count);
+  else
+    array.ints.resize(count);
+  return array;
+}
+
+RefArray undefinedArray(ElemKind elem, std::vector<int64_t> shape) {
+  RefArray array = zeroArray(elem, std::move(shape));
+  array.defined.assign(static_cast<size_t>(array.count()), 0);
+  return array;
+}
+
+RefArray arrayFromMemory(ElemKind elem, std::vector<int64_t> shape, const void *memory) {
+  RefArray array = zeroArray(elem, std::move(shape));
+  const auto *bytes = static_cast<const char *>(memory);
+  for (int64_t i = 0; i < array.count(); ++i)
+    array.set(i, loadElem(bytes + i * elemBytes(elem), elem));
+  return array;
+}
+
+void arrayToMemory(const RefArray &array, void *memory) {
+  auto *bytes = static_cast<char *>(memory);
+  for (int64_t i = 0; i < array.count(); ++i)
+    storeElem(bytes + i * elemBytes(array.elem), array.elem, array.at(i));
+}
+
+Value Value::array(RefArray array) {
+  if (!array.shape.empty())
+    return Value(std::make_shared<RefArray>(std::move(array)));
+  bool isWritten = array.defined.empty() || array.defined[0];
+  return isWritten ? scalar(array.elem, array.at(0)) : undefined();
+}
+
+RefArray &Value::mutableArray() {
+  auto &shared = std::get<std::shared_ptr<RefArray>>(data_);
+  if (shared.use_count() > 1)
+    shared = std::make_shared<RefArray>(*shared);
+  return *shared;
+}
+
+Value::Parts &Value::mutableParts() {
+  auto &shared = std::get<std::shared_ptr<Parts>>(data_);
+  if (shared.use_count() > 1)
+    shared = std::make_shared<Parts>(*shared);
+  return *shared;
+}
+
+std::span<const int64_t> Value::shape() const {
+  return isArray() ? std::span<const int64_t>(asArray().shape) : std::span<const int64_t>();
+}
+
+bool Value::hasUndefined() const {
+  if (isUndefined())
+    return true;
+  if (isArray()) {
+    const std::vector<uint8_t> &defined = asArray().defined;
+    return std::find(defined.begin(), defined.end(), 0) != defined.end();
+  }
+  if (isParts())
+    return std::any_of(asParts().begin(), asParts().end(),
+                       [](const Value &part) { return part.hasUndefined(); });
+  return false;
+}
+
+// ---- Text ----------------------------------------------------------------------------------------
+
+template <typename T> static std::string numberText(T number) {
+  char buffer[40];
+  auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), number);
+  return error == std::errc() ? std::string(buffer, end) : "?";
+}
+
+std::string scalarText(ElemKind elem, Scalar value) {
+  if (elem == ElemKind::Bool)
+    return value.i ? "true" : "false";
+  if (elem == ElemKind::U64)
+    return numberText(static_cast<uint64_t>(value.i));
+  if (!isFloat(elem))
+    return numberText(value.i);
+  if (std::isnan(value.f))
+    return "nan";
+  return elem == ElemKind::F64 ? numberText(value.f) : numberText(static_cast<float>(value.f));
+}
+
+std::string shapeText(std::span<const int64_t> shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+std::string typeText(ElemKind elem, std::span<const int64_t> shape) {
+  std::string text(elemName(elem));
+  return shape.empty() ? text : text + shapeText(shape);
+}
+
+static void appendAxis(std::string &out, const RefArray &array, size_t axis, int64_t offset,
+                       bool shorten) {
+  constexpr int64_t shownAtEachEnd = 3;
+  if (axis == array.shape.size()) {
+    out += scalarText(array.elem, array.at(offset));
+    return;
+  }
+  int64_t stride = elementCount(std::span(array.shape).subspan(axis + 1));
+  int64_t extent = array.shape[axis];
+  bool inner = axis + 1 == array.shape.size();
+  out += '[';
+  for (int64_t i = 0; i < extent; ++i) {
+    if (i > 0)
+      out += inner ? ", " : ",\n" + std::string(axis + 1, ' ');
+    if (shorten && extent > 2 * shownAtEachEnd && i == shownAtEachEnd) {
+      out += "...";
+      i = extent - shownAtEachEnd - 1;
+      continue;
+    }
+    appendAxis(out, array, axis + 1, offset + i * stride, shorten);
+  }
+  out += ']';
+}
+
+static std::string arrayText(const RefArray &array) {
+  constexpr int64_t elementsShownInFull = 1000;
+  if (array.count() == 0)
+    return typeText(array.elem, array.shape);
+  std::string out;
+  appendAxis(out, array, 0, 0, array.count() > elementsShownInFull);
+  return out;
+}
+
+std::string valueText(const Value &value) {
+  if (value.isScalar())
+    return scalarText(value.asScalar().elem, value.asScalar().scalar);
+  if (value.isArray())
+    return arrayText(value.asArray());
+  if (value.isText())
+    return value.asText();
+  if (value.isRange()) {
+    const RangeValue &range = value.asRange();
+    std::string text = std::to_string(range.start) + ".." + std::to_string(range.end());
+    return range.step == 1 ? text : text + " step " + std::to_string(range.step);
+  }
+  if (!value.isParts())
+    return "?";
+  std::string text = "(";
+  for (const Value &part : value.asParts())
+    text += (text.size() > 1 ? ", " : "") + valueText(part);
+  return text + ")";
+}
+
+} // namespace ptl::reference
