@@ -1,0 +1,249 @@
+// Expressions: what they read, and what calls and assignments write.
+
+#include "frontend/sema/analysis/flow_walker.h"
+
+#include "frontend/sema/check_expr.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+// ---- Reads -------------------------------------------------------------------------------------------
+
+void FlowWalker::readAll(const std::vector<Expr *> &exprs) {
+  for (const Expr *expr : exprs)
+    read(expr);
+}
+
+/// The positions within `x[…][…]`, without what they select.
+void FlowWalker::readIndices(const Expr *expr) {
+  while (expr->kind == ExprKind::Index || expr->kind == ExprKind::Field) {
+    if (expr->kind == ExprKind::Field) {
+      expr = static_cast<const FieldExpr *>(expr)->base;
+      continue;
+    }
+    const auto *index = static_cast<const IndexExpr *>(expr);
+    for (const IndexItem &item : index->items)
+      read(item.value);
+    read(index->outside);
+    expr = index->base;
+  }
+}
+
+void FlowWalker::readCall(const CallExpr &call) {
+  for (const CallArg &arg : call.args)
+    if (arg.value)
+      read(arg.value); // an `inout` is read too
+  for (const auto &tunable : call.tunables)
+    read(tunable.second);
+  for (const CallArg &arg : call.args)
+    if (arg.isInout && arg.value)
+      if (auto elements = elementsOf(ctx_.dims, arg.value, lets_))
+        writeElements(std::move(*elements), nullptr);
+}
+
+void FlowWalker::read(const Expr *expr) {
+  if (!expr)
+    return;
+  switch (expr->kind) {
+  case ExprKind::LocalRef:
+  case ExprKind::Index:
+  case ExprKind::Field:
+    if (auto elements = elementsOf(ctx_.dims, expr, lets_)) {
+      readIndices(expr);
+      return readElements(*elements);
+    }
+    if (expr->kind == ExprKind::Field)
+      return read(static_cast<const FieldExpr *>(expr)->base);
+    if (expr->kind == ExprKind::Index) {
+      const auto *index = static_cast<const IndexExpr *>(expr);
+      read(index->base);
+      for (const IndexItem &item : index->items)
+        read(item.value);
+      read(index->outside);
+    }
+    return;
+  case ExprKind::Op:
+    readAll(static_cast<const OpExpr *>(expr)->args);
+    return readAll(static_cast<const OpExpr *>(expr)->rest);
+  case ExprKind::Convert: return read(static_cast<const ConvertExpr *>(expr)->arg);
+  case ExprKind::Call: return readCall(*static_cast<const CallExpr *>(expr));
+  case ExprKind::If: {
+    const auto *branch = static_cast<const IfExpr *>(expr);
+    read(branch->condition);
+    return arms(branch->condition, branch->thenBlock, branch->elseBlock);
+  }
+  case ExprKind::Range: {
+    const auto *range = static_cast<const RangeExpr *>(expr);
+    return readAll({range->lo, range->hi, range->step});
+  }
+  case ExprKind::Tiles: {
+    const auto *tiles = static_cast<const TilesExpr *>(expr);
+    return readAll({tiles->lo, tiles->hi, tiles->size});
+  }
+  case ExprKind::Tuple: return readAll(static_cast<const TupleExpr *>(expr)->elements);
+  case ExprKind::List: return readAll(static_cast<const ListExpr *>(expr)->elements);
+  case ExprKind::StructMake: return readAll(static_cast<const StructMakeExpr *>(expr)->fields);
+  case ExprKind::Logical: {
+    const auto *logical = static_cast<const LogicalExpr *>(expr);
+    return readAll({logical->lhs, logical->rhs});
+  }
+  case ExprKind::Error:
+  case ExprKind::Const:
+  case ExprKind::Dim:
+  case ExprKind::String:
+  case ExprKind::EnumTag: return;
+  }
+}
+
+/// For coverage a struct is one thing.
+static Region coverageRegion(const Elements &elements) {
+  return elements.local->type->isArray() ? elements.region : Region();
+}
+
+void FlowWalker::readElements(const Elements &elements) {
+  note(elements, false, nullptr);
+  size_t number = 0;
+  Tracked *tracked = trackedOf(elements.local, &number);
+  if (!tracked || !state_.isReachable || tracked->isReported)
+    return;
+  Region region = coverageRegion(elements);
+  if (regions(elements.local).containsAny(state_.written[number], region) ||
+      regions(elements.local).isEmpty(region))
+    return;
+  ++failures_;
+  if (muted_ == 0)
+    reportRead(*tracked, number, elements);
+}
+
+// ---- Writes ------------------------------------------------------------------------------------------
+
+void FlowWalker::writeElements(Elements elements, const AssignStmt *stmt) {
+  note(elements, true, stmt);
+  size_t number = 0;
+  Tracked *tracked = trackedOf(elements.local, &number);
+  bool isAtomic = stmt && stmt->mode != AssignMode::Set;
+  if (!tracked || !state_.isReachable || isAtomic)
+    return;
+  Region region = coverageRegion(elements);
+  tracked->stores.push_back(elements.span);
+  for (const AxisSet &set : region.axes)
+    if (!set.isInterval() && set.kind != AxisSet::Kind::Full)
+      tracked->drops.push_back({elements.span, "this position is known only when it runs", false});
+  regions(elements.local).add(state_.written[number], std::move(region));
+}
+
+/// Remembers an access of an iteration to what other iterations see.
+void FlowWalker::note(const Elements &elements, bool isWrite, const AssignStmt *stmt) {
+  if (!isShared(elements.local))
+    return;
+  noteAtomic(elements, isWrite, stmt);
+  if (!frame_)
+    return;
+  bool isAtomic = stmt && stmt->mode != AssignMode::Set;
+  frame_->accesses.push_back({elements, isWrite, isAtomic, conditions_ > 0, ctx_.facts});
+}
+
+void FlowWalker::noteAtomic(const Elements &elements, bool isWrite, const AssignStmt *stmt) {
+  AtomicUse &use = atomics_[elements.local];
+  bool isAtomic = isWrite && stmt && stmt->mode != AssignMode::Set;
+  if (isAtomic && (!use.atomic || use.atomic->mode == stmt->mode)) {
+    use.atomic = use.atomic ? use.atomic : stmt;
+    reportAtomicStart(elements.local, *stmt);
+    return;
+  }
+  if (!use.other)
+    use.other = elements.span;
+}
+
+/// The values of an operation none of which occurs twice.
+static bool isKnownUnique(const Expr *value, const LetValues &lets) {
+  while (value->kind == ExprKind::Convert || value->kind == ExprKind::LocalRef) {
+    if (value->kind == ExprKind::Convert) {
+      value = static_cast<const ConvertExpr *>(value)->arg;
+      continue;
+    }
+    auto found = lets.find(static_cast<const LocalRefExpr *>(value)->local);
+    if (found == lets.end())
+      return false;
+    value = found->second;
+  }
+  if (value->kind != ExprKind::Op)
+    return false;
+  const OpRecord *op = static_cast<const OpExpr *>(value)->op;
+  return op && (op->name == "index" || op->name == "argsort");
+}
+
+void FlowWalker::checkScatter(const AssignStmt &stmt, const Elements &elements) {
+  if (stmt.mode != AssignMode::Set)
+    return;
+  for (const IndexItem &item : stmt.place->items) {
+    if (item.kind != IndexItemKind::Gather || isKnownUnique(item.value, lets_))
+      continue;
+    const Local *table = nullptr;
+    for (const AxisSet &set : elements.region.axes)
+      if (set.kind == AxisSet::Kind::Lookup || set.kind == AxisSet::Kind::Value)
+        table = set.local;
+    if (table && data_.unique.contains(table))
+      continue;
+    if (!checked_.insert(&stmt).second)
+      return;
+    data_.reported.insert(elements.local);
+    std::string text = sourceText(item.span);
+    auto report = ctx_.sink.report(DiagId::ScatterNeedsUnique, item.span, {text, elements.local->name});
+    bool isParam = table && table->kind == LocalKind::Param;
+    if (isParam)
+      report.label(table->span, "nothing says that its values differ")
+          .help("state it: `where unique(" + table->name + ")`");
+    else
+      report.help("state that its values differ: `assert(unique(" + (table ? table->name : text) + "))`");
+    return;
+  }
+}
+
+// ---- Facts -------------------------------------------------------------------------------------------
+
+/// Facts of a condition that holds from here on.
+void FlowWalker::learn(const Expr *condition) {
+  if (isMissing(condition))
+    return;
+  assumeCondition(ctx_, condition);
+  if (condition->kind == ExprKind::Logical) {
+    const auto *logical = static_cast<const LogicalExpr *>(condition);
+    if (logical->isAnd) {
+      learn(logical->lhs);
+      learn(logical->rhs);
+    }
+    return;
+  }
+  if (condition->kind != ExprKind::Op)
+    return;
+  const auto *op = static_cast<const OpExpr *>(condition);
+  if (!op->op || op->op->name != "unique" || op->args.empty() || !op->args[0])
+    return;
+  if (auto elements = elementsOf(ctx_.dims, op->args[0], lets_))
+    if (elements->region == wholeRegion(elements->type))
+      data_.unique.insert(elements->local);
+}
+
+/// A store that was checked when it ran tells the bounds of its positions.
+void FlowWalker::learnBounds(const IndexExpr &place) {
+  const Type *type = place.base->type;
+  DimContext &dims = ctx_.dims;
+  for (const IndexItem &item : place.items) {
+    size_t axis = type->extents.size() + static_cast<size_t>(item.axis);
+    if (!item.needsCheck || item.kind == IndexItemKind::NewAxis || axis >= type->extents.size())
+      continue;
+    Dim length = type->extents[axis].length;
+    if (item.kind == IndexItemKind::Position && item.value->dim) {
+      ctx_.facts.addLessEqual(dims.constant(0), item.value->dim, item.span);
+      ctx_.facts.addLess(item.value->dim, length, item.span);
+    } else if (item.kind == IndexItemKind::Range && item.range->step.isConstant(1)) {
+      ctx_.facts.addLessEqual(dims.constant(0), item.range->start, item.span);
+      ctx_.facts.addLessEqual(dims.constant(0), item.range->length, item.span);
+      ctx_.facts.addLessEqual(dims.add(item.range->start, item.range->length), length, item.span);
+    }
+  }
+}
+
+} // namespace ptl

@@ -1,0 +1,211 @@
+// Statements in program order.
+
+#include "frontend/sema/analysis/flow_walker.h"
+
+#include "frontend/sema/analysis/flow.h"
+#include "frontend/sema/check_expr.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+FlowWalker::FlowWalker(Context &ctx) : ctx_(ctx), numbers_(ctx.decl->locals.size(), -1) {}
+
+void FlowWalker::track(const Local *local, bool isOutput) {
+  if (local->type->isError())
+    return;
+  if (local->index >= numbers_.size())
+    numbers_.resize(local->index + 1, -1);
+  int32_t &number = numbers_[local->index];
+  if (number < 0) {
+    number = static_cast<int32_t>(tracked_.size());
+    Tracked tracked;
+    tracked.local = local;
+    tracked.isOutput = isOutput;
+    tracked_.push_back(std::move(tracked));
+  }
+  state_.written.resize(tracked_.size());
+  state_.written[number].clear();
+}
+
+Tracked *FlowWalker::trackedOf(const Local *local, size_t *number) {
+  if (local->index >= numbers_.size() || numbers_[local->index] < 0)
+    return nullptr;
+  *number = static_cast<size_t>(numbers_[local->index]);
+  state_.written.resize(tracked_.size());
+  return &tracked_[*number];
+}
+
+void FlowWalker::run() {
+  const CallableDecl &decl = *ctx_.decl;
+  for (size_t i = 0; i < decl.outputs.size(); ++i)
+    if (i >= decl.outputInits.size() || !decl.outputInits[i])
+      track(decl.outputs[i], true);
+  for (const WhereClause &clause : decl.wheres)
+    learn(clause.condition);
+  block(decl.body);
+  if (state_.isReachable)
+    checkOutputs(std::nullopt);
+  for (const auto &[local, use] : atomics_)
+    reportAtomicMix(local, use);
+}
+
+void FlowWalker::block(const Block *block) {
+  if (!block)
+    return;
+  for (const Stmt *next : block->stmts) {
+    if (!state_.isReachable) {
+      if (isRootModule(ctx_) && next->span.end > next->span.begin && unreachable_.insert(next).second)
+        ctx_.sink.report(DiagId::Unreachable, next->span, {});
+      return;
+    }
+    stmt(next);
+  }
+  if (block->value && state_.isReachable)
+    read(block->value);
+}
+
+void FlowWalker::stmt(const Stmt *stmt) {
+  switch (stmt->kind) {
+  case StmtKind::Let: return let(*static_cast<const LetStmt *>(stmt));
+  case StmtKind::Assign: return assign(*static_cast<const AssignStmt *>(stmt));
+  case StmtKind::ExprStmt: return read(static_cast<const ExprStmt *>(stmt)->value);
+  case StmtKind::For: return loop(*static_cast<const ForStmt *>(stmt));
+  case StmtKind::Parallel: return parallel(*static_cast<const ParallelStmt *>(stmt));
+  case StmtKind::While: return whileLoop(*static_cast<const WhileStmt *>(stmt));
+  case StmtKind::If: return branch(*static_cast<const IfStmt *>(stmt));
+  case StmtKind::Return: return returns(*static_cast<const ReturnStmt *>(stmt));
+  case StmtKind::Task: return block(static_cast<const TaskStmt *>(stmt)->body);
+  case StmtKind::Block: return block(static_cast<const BlockStmt *>(stmt)->block);
+  case StmtKind::OnSection: return block(static_cast<const OnStmt *>(stmt)->body);
+  case StmtKind::Break:
+  case StmtKind::Continue:
+    if (!jumps_.empty())
+      (stmt->kind == StmtKind::Break ? jumps_.back().breaks : jumps_.back().continues).push_back(state_);
+    state_.isReachable = false;
+    return;
+  case StmtKind::Assert:
+    read(static_cast<const AssertStmt *>(stmt)->condition);
+    return learn(static_cast<const AssertStmt *>(stmt)->condition);
+  case StmtKind::Error: return;
+  }
+}
+
+void FlowWalker::let(const LetStmt &stmt) {
+  if (stmt.value) {
+    read(stmt.value);
+    if (!stmt.isVar && stmt.locals.size() == 1)
+      lets_[stmt.locals[0]] = stmt.value;
+    return;
+  }
+  for (const Local *local : stmt.locals)
+    track(local, false);
+}
+
+void FlowWalker::assign(const AssignStmt &stmt) {
+  read(stmt.value);
+  Elements elements;
+  if (stmt.place) {
+    readIndices(stmt.place);
+    auto found = elementsOf(ctx_.dims, stmt.place, lets_);
+    if (!found)
+      return;
+    elements = std::move(*found);
+    learnBounds(*stmt.place);
+    checkScatter(stmt, elements);
+  } else {
+    elements = {stmt.target, -1, stmt.target->type, wholeRegion(stmt.target->type), stmt.span};
+  }
+  writeElements(std::move(elements), &stmt);
+}
+
+void FlowWalker::returns(const ReturnStmt &stmt) {
+  if (stmt.value)
+    read(stmt.value);
+  checkOutputs(stmt.span);
+  state_.isReachable = false;
+}
+
+// ---- if ----------------------------------------------------------------------------------------------
+
+void FlowWalker::branch(const IfStmt &stmt) {
+  read(stmt.condition);
+  arms(stmt.condition, stmt.thenBlock, stmt.elseBlock);
+}
+
+void FlowWalker::arms(const Expr *condition, const Block *thenBlock, const Block *elseBlock) {
+  Proof proof = conditionProof(ctx_, condition);
+  FactSet before = ctx_.facts;
+  FlowState entry = state_;
+  bool isDecided = proof != Proof::Unknown;
+  conditions_ += isDecided ? 0 : 1;
+  assumeCondition(ctx_, condition);
+  block(thenBlock);
+  FlowState thenState = std::move(state_);
+  FactSet thenFacts = ctx_.facts;
+  ctx_.facts = before;
+  state_ = std::move(entry);
+  assumeNot(ctx_, condition);
+  block(elseBlock);
+  FlowState elseState = std::move(state_);
+  FactSet elseFacts = ctx_.facts;
+  ctx_.facts = before;
+  conditions_ -= isDecided ? 0 : 1;
+  // An arm that cannot run decides nothing.
+  if (proof == Proof::True)
+    elseState.isReachable = false;
+  else if (proof == Proof::False)
+    thenState.isReachable = false;
+  if (!thenState.isReachable && elseState.isReachable)
+    ctx_.facts = elseFacts;
+  else if (thenState.isReachable && !elseState.isReachable)
+    ctx_.facts = thenFacts;
+  state_ = merge(condition, std::move(thenState), thenFacts, std::move(elseState), elseFacts);
+}
+
+FlowState FlowWalker::merge(const Expr *condition, FlowState a, const FactSet &aFacts, FlowState b,
+                            const FactSet &bFacts) {
+  a.written.resize(tracked_.size());
+  b.written.resize(tracked_.size());
+  if (!a.isReachable || !b.isReachable)
+    return a.isReachable ? std::move(a) : std::move(b);
+  FlowState result;
+  result.written.resize(tracked_.size());
+  for (size_t i = 0; i < tracked_.size(); ++i) {
+    if (a.written[i] == b.written[i]) {
+      result.written[i] = std::move(a.written[i]);
+      continue;
+    }
+    keep(i, a.written[i], b, bFacts, result.written[i], condition);
+    keep(i, b.written[i], a, aFacts, result.written[i], condition);
+  }
+  return result;
+}
+
+/// Keeps what one arm writes if the other writes it too, or if it is nothing there.
+void FlowWalker::keep(size_t number, const std::vector<Region> &from, const FlowState &other,
+                      const FactSet &otherFacts, std::vector<Region> &result, const Expr *condition) {
+  const Local *local = tracked_[number].local;
+  Regions inOther{otherFacts, local->type};
+  for (const Region &region : from) {
+    if (inOther.containsAny(other.written[number], region) || inOther.isEmpty(region))
+      regions(local).add(result, region);
+    else if (condition)
+      tracked_[number].drops.push_back({condition->span, "written in one case of this condition only", true});
+  }
+}
+
+// ---- Entry -------------------------------------------------------------------------------------------
+
+void analyseFlow(Context &ctx, const FactSet &entry) {
+  const CallableDecl &decl = *ctx.decl;
+  // Instructions of manual kernels are no statements of the tree: their order is checked at the block level.
+  if (!decl.body || decl.hasErrors || decl.kind == DeclKind::ManualKernel)
+    return;
+  FactSet before = ctx.facts;
+  ctx.facts = entry;
+  FlowWalker(ctx).run();
+  ctx.facts = before;
+}
+
+} // namespace ptl

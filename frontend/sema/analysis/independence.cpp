@@ -1,0 +1,458 @@
+// Two iterations, an earlier and a later one: each `parallel` variable in turn is the first in which they differ.
+// Symbols of the later iteration are those of the earlier one moved on, or fresh.
+
+#include "frontend/sema/analysis/independence.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ptl {
+
+namespace {
+
+/// Two iterations that first differ in one head.
+struct IterationPair {
+  size_t head = 0;
+  DimSubstitution earlier, later;
+  FactSet facts;
+};
+
+/// The proof that came nearest, to name what is missing.
+struct NearMiss {
+  Verdict verdict;
+  FactSet facts;
+  const Local *table = nullptr; ///< an index array whose values may repeat
+};
+
+struct Conflict {
+  const Access *write = nullptr, *other = nullptr;
+  size_t head = 0;
+};
+
+class IndependenceChecker {
+public:
+  IndependenceChecker(Context &ctx, const ParallelFrame &frame, const DataFacts &data);
+  void run();
+
+private:
+  IterationPair makePair(size_t head);
+  void moveOn(IterationPair &pair, const LoopDomain &domain);
+  void addLaterHead(IterationPair &pair, const LoopDomain &domain);
+  Dim laterDim(IterationPair &pair, Dim dim);
+  AxisSet mapped(IterationPair &pair, const AxisSet &set, bool isLater);
+  bool isApart(const Access &earlier, const Access &later, IterationPair &pair);
+  bool isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts);
+  bool isHeadRange(const AxisSet &set, const LoopDomain &domain);
+  void addFactsOf(FactSet &facts, const Access &access, IterationPair &pair, bool isLater);
+  bool surelyMeets(const Access &a, const Access &b, size_t head);
+  bool overlaps(const AxisSet &a, const AxisSet &b, const DimSubstitution &next, const FactSet &facts);
+  void checkLocal(const std::vector<const Access *> &accesses);
+  bool checkPair(const Access &a, const Access &b);
+  void report(const Conflict &conflict, bool isProved);
+  void explain(DiagnosticBuilder report, const Conflict &conflict);
+  bool dependsOn(const AxisSet &set, const LoopDomain &domain) const;
+  bool dependsOn(const Region &region, const LoopDomain &domain) const;
+  bool isInner(SymbolId symbol) const { return hasFirst_ && symbol >= first_; }
+
+  Context &ctx_;
+  DimContext &dims_;
+  const ParallelFrame &frame_;
+  const DataFacts &data_;
+  std::vector<IterationPair> pairs_;
+  SymbolId first_; ///< of the heads
+  bool hasFirst_ = false;
+  std::optional<NearMiss> miss_;
+};
+
+} // namespace
+
+IndependenceChecker::IndependenceChecker(Context &ctx, const ParallelFrame &frame, const DataFacts &data)
+    : ctx_(ctx), dims_(ctx.dims), frame_(frame), data_(data) {
+  for (const LoopDomain &head : frame.heads)
+    if (auto symbol = head.firstSymbol(); symbol && (!hasFirst_ || *symbol < first_)) {
+      first_ = *symbol;
+      hasFirst_ = true;
+    }
+}
+
+// ---- The later iteration -----------------------------------------------------------------------------
+
+static Dim freshLike(DimContext &dims, SymbolId symbol) {
+  Symbol like = dims.symbol(symbol);
+  return dims.symbolDim(dims.addSymbol(like.name + "'", like.kind, like.span));
+}
+
+/// A dimension in the later iteration; what belongs to it alone gets symbols of its own.
+Dim IndependenceChecker::laterDim(IterationPair &pair, Dim dim) {
+  if (!dim)
+    return dim;
+  forEachSymbol(dim, [&](SymbolId symbol) {
+    if (isInner(symbol) && !pair.later.contains(symbol))
+      pair.later[symbol] = freshLike(dims_, symbol);
+  });
+  return dims_.substitute(dim, pair.later);
+}
+
+/// The head in which they differ: the later one is `1 + d` steps on.
+void IndependenceChecker::moveOn(IterationPair &pair, const LoopDomain &domain) {
+  Dim ahead = dims_.add(dims_.constant(1), dims_.symbolDim(dims_.addSymbol("d'", SymbolKind::DimensionParam)));
+  FactSet &facts = pair.facts;
+  if (domain.kind != LoopDomain::Kind::Tiles) {
+    if (!domain.index)
+      return;
+    domain.addFacts(facts);
+    Dim later = dims_.add(dims_.symbolDim(*domain.index), dims_.mul(domain.step, ahead));
+    pair.later[*domain.index] = later;
+    if (domain.kind == LoopDomain::Kind::Index)
+      facts.addLess(later, domain.hi, domain.span);
+    return;
+  }
+  // The earlier range is not the last one, so it is full.
+  Dim start = dims_.symbolDim(domain.start), count = dims_.symbolDim(domain.count);
+  Dim laterStart = dims_.add(start, dims_.mul(domain.size, ahead));
+  Dim laterLen = freshLike(dims_, domain.len);
+  pair.earlier[domain.len] = domain.size;
+  pair.later[domain.start] = laterStart;
+  pair.later[domain.count] = dims_.add(count, ahead);
+  pair.later[domain.len] = laterLen;
+  Dim one = dims_.constant(1);
+  facts.addLessEqual(one, domain.size, domain.span);
+  facts.addLessEqual(one, laterLen, domain.span);
+  facts.addLessEqual(laterLen, domain.size, domain.span);
+  facts.addLessEqual(domain.lo, start, domain.span);
+  facts.addLessEqual(dims_.add(laterStart, laterLen), domain.hi, domain.span);
+  facts.addEqual(start, dims_.add(domain.lo, dims_.mul(domain.size, count)), domain.span);
+  if (facts.proveDivides(domain.size, dims_.sub(domain.hi, domain.lo)).isTrue())
+    facts.addEqual(laterLen, domain.size, domain.span);
+}
+
+/// A head behind that one: any value in both.
+void IndependenceChecker::addLaterHead(IterationPair &pair, const LoopDomain &domain) {
+  domain.addFacts(pair.facts);
+  LoopDomain later = domain;
+  later.lo = laterDim(pair, domain.lo);
+  later.hi = laterDim(pair, domain.hi);
+  later.step = laterDim(pair, domain.step);
+  later.size = laterDim(pair, domain.size);
+  auto fresh = [&](SymbolId symbol) { return laterDim(pair, dims_.symbolDim(symbol)).symbol().value_or(symbol); };
+  if (domain.index)
+    later.index = fresh(*domain.index);
+  if (domain.kind == LoopDomain::Kind::Tiles) {
+    later.start = fresh(domain.start);
+    later.len = fresh(domain.len);
+    later.count = fresh(domain.count);
+  }
+  later.addFacts(pair.facts);
+}
+
+IterationPair IndependenceChecker::makePair(size_t head) {
+  IterationPair pair{head, {}, {}, frame_.outside};
+  auto share = [&](SymbolId symbol) { pair.later.emplace(symbol, dims_.symbolDim(symbol)); };
+  for (size_t i = 0; i <= head; ++i) {
+    const LoopDomain &domain = frame_.heads[i];
+    for (Dim dim : {domain.lo, domain.hi, domain.step, domain.size})
+      if (dim)
+        forEachSymbol(dim, share);
+    if (i == head)
+      break;
+    if (domain.index)
+      share(*domain.index);
+    if (domain.kind == LoopDomain::Kind::Tiles)
+      for (SymbolId symbol : {domain.start, domain.len, domain.count})
+        share(symbol);
+    domain.addFacts(pair.facts);
+  }
+  moveOn(pair, frame_.heads[head]);
+  for (size_t i = head + 1; i < frame_.heads.size(); ++i)
+    addLaterHead(pair, frame_.heads[i]);
+  return pair;
+}
+
+AxisSet IndependenceChecker::mapped(IterationPair &pair, const AxisSet &set, bool isLater) {
+  AxisSet result = set;
+  auto map = [&](Dim dim) {
+    return !dim ? dim : isLater ? laterDim(pair, dim) : dims_.substitute(dim, pair.earlier);
+  };
+  result.start = map(set.start);
+  result.stop = map(set.stop);
+  result.step = map(set.step);
+  for (AxisSet &index : result.index)
+    index = mapped(pair, index, isLater);
+  return result;
+}
+
+void IndependenceChecker::addFactsOf(FactSet &facts, const Access &access, IterationPair &pair, bool isLater) {
+  std::vector<Fact> all = access.facts.facts();
+  for (size_t i = frame_.factCount; i < all.size(); ++i) {
+    const Fact &fact = all[i];
+    Dim a = isLater ? laterDim(pair, fact.a) : dims_.substitute(fact.a, pair.earlier);
+    Dim b = isLater ? laterDim(pair, fact.b) : dims_.substitute(fact.b, pair.earlier);
+    if (fact.relation == Relation::Equal)
+      facts.addEqual(a, b, fact.span);
+    else if (fact.relation == Relation::LessEqual)
+      facts.addLessEqual(a, b, fact.span);
+    else
+      facts.addDivides(b, a, fact.span);
+  }
+}
+
+// ---- Apart -------------------------------------------------------------------------------------------
+
+/// Whether positions never agree modulo a common divisor of what varies.
+static bool differInRemainder(DimContext &dims, const AxisSet &a, const AxisSet &b) {
+  int64_t divisor = 0, remainder = 0;
+  auto useStep = [&](const AxisSet &set) {
+    bool isPoint = dims.sub(set.stop, set.start).isConstant(1);
+    if (isPoint)
+      return true;
+    auto step = set.step.constant();
+    if (!step)
+      return false;
+    divisor = std::gcd(divisor, *step);
+    return true;
+  };
+  if (!useStep(a) || !useStep(b))
+    return false;
+  for (const DimTerm &term : dims.sub(a.start, b.start).terms()) {
+    if (term.monomial->isOne())
+      remainder = term.coefficient;
+    else
+      divisor = std::gcd(divisor, term.coefficient);
+  }
+  return divisor > 1 && remainder % divisor != 0;
+}
+
+bool IndependenceChecker::isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts) {
+  if (a.kind == AxisSet::Kind::Lookup && b.kind == AxisSet::Kind::Lookup && a.local == b.local) {
+    bool differ = false;
+    for (size_t i = 0; i < a.index.size() && i < b.index.size() && !differ; ++i)
+      differ = isApart(a.index[i], b.index[i], facts);
+    if (differ && !data_.unique.contains(a.local)) {
+      miss_ = NearMiss{{}, facts, a.local};
+      return false;
+    }
+    return differ;
+  }
+  if (!a.isInterval() || !b.isInterval())
+    return false;
+  if (differInRemainder(dims_, a, b))
+    return true;
+  Verdict before = facts.proveLessEqual(a.stop, b.start);
+  if (before.isTrue() || facts.proveLessEqual(b.stop, a.start).isTrue())
+    return true;
+  if (!before.isFalse() && !miss_)
+    miss_ = NearMiss{before, facts, nullptr};
+  return false;
+}
+
+bool IndependenceChecker::isHeadRange(const AxisSet &set, const LoopDomain &domain) {
+  if (!set.isInterval() || !set.step.isConstant(1))
+    return false;
+  if (domain.kind == LoopDomain::Kind::Tiles)
+    return set.start.symbol() == domain.start &&
+           set.stop == dims_.add(dims_.symbolDim(domain.start), dims_.symbolDim(domain.len));
+  return domain.index && set.start.symbol() == *domain.index && dims_.sub(set.stop, set.start).isConstant(1);
+}
+
+bool IndependenceChecker::isApart(const Access &earlier, const Access &later, IterationPair &pair) {
+  const auto &a = earlier.elements.region.axes;
+  const auto &b = later.elements.region.axes;
+  if (a.size() != b.size())
+    return false;
+  const LoopDomain &domain = frame_.heads[pair.head];
+  for (size_t i = 0; i < a.size(); ++i)
+    if (isHeadRange(a[i], domain) && isHeadRange(b[i], domain))
+      return true;
+  FactSet facts = pair.facts;
+  addFactsOf(facts, earlier, pair, false);
+  addFactsOf(facts, later, pair, true);
+  for (size_t i = 0; i < a.size(); ++i)
+    if (isApart(mapped(pair, a[i], false), mapped(pair, b[i], true), facts))
+      return true;
+  // Conditions that exclude each other: one of them never happens.
+  return facts.proveLessEqual(dims_.constant(1), dims_.constant(0)).isTrue();
+}
+
+// ---- Meeting -----------------------------------------------------------------------------------------
+
+bool IndependenceChecker::dependsOn(const AxisSet &set, const LoopDomain &domain) const {
+  auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
+  if (mentions(set.start, own) || mentions(set.stop, own) || mentions(set.step, own))
+    return true;
+  if (set.kind == AxisSet::Kind::Value && domain.var && set.local->index >= domain.var->index)
+    return true;
+  return std::any_of(set.index.begin(), set.index.end(),
+                     [&](const AxisSet &index) { return dependsOn(index, domain); });
+}
+
+bool IndependenceChecker::dependsOn(const Region &region, const LoopDomain &domain) const {
+  return std::any_of(region.axes.begin(), region.axes.end(),
+                     [&](const AxisSet &set) { return dependsOn(set, domain); });
+}
+
+bool IndependenceChecker::overlaps(const AxisSet &a, const AxisSet &b, const DimSubstitution &next,
+                                   const FactSet &facts) {
+  if (a.kind == AxisSet::Kind::Unknown || b.kind == AxisSet::Kind::Unknown)
+    return false;
+  if (a.kind == AxisSet::Kind::Full || b.kind == AxisSet::Kind::Full)
+    return a.isInterval() || b.isInterval() || a.kind == b.kind;
+  if (a == b && a.kind == AxisSet::Kind::Value)
+    return true;
+  if (!a.isInterval() || !b.isInterval() || !a.step.isConstant(1) || !b.step.isConstant(1))
+    return false;
+  Dim start = dims_.substitute(b.start, next), stop = dims_.substitute(b.stop, next);
+  if (a.start == start && a.stop == stop)
+    return true;
+  return facts.proveLess(a.start, stop).isTrue() && facts.proveLess(start, a.stop).isTrue();
+}
+
+/// Whether an iteration and the next one, with all else equal, touch a common element.
+bool IndependenceChecker::surelyMeets(const Access &a, const Access &b, size_t head) {
+  const LoopDomain &domain = frame_.heads[head];
+  auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
+  if (a.isConditional || b.isConditional || a.elements.region.axes.size() != b.elements.region.axes.size())
+    return false;
+  for (size_t i = head + 1; i < frame_.heads.size(); ++i)
+    if (mentions(frame_.heads[i].lo, own) || mentions(frame_.heads[i].hi, own))
+      return false;
+  FactSet facts = a.facts;
+  std::vector<Fact> all = b.facts.facts();
+  for (size_t i = frame_.factCount; i < all.size(); ++i)
+    if (mentions(all[i].a, own) || mentions(all[i].b, own))
+      return false;
+  DimSubstitution next;
+  if (domain.kind == LoopDomain::Kind::Tiles) {
+    Dim len = freshLike(dims_, domain.len);
+    next[domain.start] = dims_.add(dims_.symbolDim(domain.start), domain.size);
+    next[domain.count] = dims_.add(dims_.symbolDim(domain.count), dims_.constant(1));
+    next[domain.len] = len;
+    facts.addLessEqual(dims_.constant(1), len);
+    facts.addEqual(dims_.symbolDim(domain.len), domain.size);
+  } else if (domain.index) {
+    next[*domain.index] = dims_.add(dims_.symbolDim(*domain.index), domain.step);
+  }
+  for (size_t i = 0; i < a.elements.region.axes.size(); ++i)
+    if (!overlaps(a.elements.region.axes[i], b.elements.region.axes[i], next, facts))
+      return false;
+  return true;
+}
+
+// ---- Pairs -------------------------------------------------------------------------------------------
+
+static std::string placeText(const DimContext &dims, const Access &access) {
+  const std::string &name = access.elements.local->name;
+  return access.elements.region.axes.empty() ? name : name + "[" + toString(dims, access.elements.region) + "]";
+}
+
+static Span spanOf(const Access &access) { return access.elements.span; }
+
+void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conflict) {
+  const LoopDomain &domain = frame_.heads[conflict.head];
+  std::string name = domain.var ? domain.var->name : "";
+  if (miss_ && miss_->table) {
+    const Local *table = miss_->table;
+    report.label(table->span, "values of `" + table->name + "` may repeat")
+        .help("state that they differ: `where unique(" + table->name + ")`");
+    return;
+  }
+  if (!dependsOn(conflict.write->elements.region, domain) && !dependsOn(conflict.other->elements.region, domain)) {
+    report.note("which elements does not depend on `" + name + "`")
+        .help("index by `" + name + "`, or let the iterations add up with `atomic`");
+    return;
+  }
+  bool isReadAt = !conflict.write->elements.region.axes.empty();
+  for (const AxisSet &set : conflict.write->elements.region.axes)
+    isReadAt = isReadAt && set.kind != AxisSet::Kind::Unknown && set.kind != AxisSet::Kind::Value;
+  if (!isReadAt) {
+    report.help("a position that is no dimension needs an index array whose values differ: `where unique(…)`");
+    return;
+  }
+  if (!miss_)
+    return;
+  MissingFact missing = missingFact(miss_->facts, miss_->verdict);
+  if (missing.text.find('\'') == std::string::npos && missing.text.find("the end") == std::string::npos &&
+      missing.text.find("the start") == std::string::npos)
+    report.help("if it always holds, state it: `" + std::string(missing.isWhere ? "where " : "assert(") + missing.text +
+                (missing.isWhere ? "`" : ")`"));
+  else
+    report.help("make what an iteration writes follow from its own `" + name + "`");
+}
+
+void IndependenceChecker::report(const Conflict &conflict, bool isProved) {
+  const Access &write = *conflict.write, &other = *conflict.other;
+  std::string what = other.isWrite ? "write the same elements of" : "read what others write of";
+  const std::string &local = write.elements.local->name;
+  auto report = ctx_.sink.report(isProved ? DiagId::IterationsConflict : DiagId::IterationsMayConflict,
+                                 spanOf(write), {what, local});
+  const LoopDomain &domain = frame_.heads[conflict.head];
+  if (&write != &other)
+    report.label(spanOf(other), other.isWrite ? "also written here" : "read here");
+  std::string name = domain.var ? "`" + domain.var->name + "`" : "one variable";
+  report.label(domain.span, "for two values of " + name);
+  if (isProved && dependsOn(write.elements.region, domain))
+    report.note("an iteration touches `" + placeText(dims_, write) + "`, " +
+                (&write == &other ? "and the next one part of it" : "another `" + placeText(dims_, other) + "`"));
+  explain(report, conflict);
+}
+
+/// False when a problem was reported.
+bool IndependenceChecker::checkPair(const Access &a, const Access &b) {
+  const Access &write = a.isWrite ? a : b;
+  const Access &other = a.isWrite ? b : a;
+  for (size_t head = 0; head < frame_.heads.size(); ++head) {
+    if (frame_.heads[head].kind == LoopDomain::Kind::List)
+      continue;
+    while (pairs_.size() <= head)
+      pairs_.push_back(makePair(pairs_.size()));
+    miss_.reset();
+    bool apart = isApart(a, b, pairs_[head]) && (&a == &b || isApart(b, a, pairs_[head]));
+    if (apart)
+      continue;
+    bool isProved = surelyMeets(a, b, head) || (&a != &b && surelyMeets(b, a, head));
+    report({&write, &other, head}, isProved);
+    return false;
+  }
+  return true;
+}
+
+/// All accesses to one array, or to the array of one field.
+void IndependenceChecker::checkLocal(const std::vector<const Access *> &accesses) {
+  // Writes against writes first: that is the nearer cause.
+  for (bool withReads : {false, true})
+    for (size_t i = 0; i < accesses.size(); ++i)
+      for (size_t j = i; j < accesses.size(); ++j) {
+        const Access &a = *accesses[i], &b = *accesses[j];
+        bool isAsked = withReads ? a.isWrite != b.isWrite : a.isWrite && b.isWrite;
+        if (isAsked && !a.isAtomic && !b.isAtomic && !checkPair(a, b))
+          return;
+      }
+}
+
+void IndependenceChecker::run() {
+  std::vector<std::vector<const Access *>> groups;
+  for (const Access &access : frame_.accesses) {
+    auto isSame = [&](const std::vector<const Access *> &group) {
+      return group.front()->elements.local == access.elements.local &&
+             group.front()->elements.field == access.elements.field;
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), isSame);
+    if (group == groups.end())
+      group = groups.insert(groups.end(), std::vector<const Access *>());
+    bool isKnown = std::any_of(group->begin(), group->end(), [&](const Access *known) {
+      return !known->isConditional && known->isWrite == access.isWrite && known->isAtomic == access.isAtomic &&
+             known->elements.region == access.elements.region;
+    });
+    if (!isKnown)
+      group->push_back(&access);
+  }
+  for (const auto &group : groups)
+    if (!data_.reported.contains(group.front()->elements.local))
+      checkLocal(group);
+}
+
+void checkIndependence(Context &ctx, const ParallelFrame &frame, const DataFacts &data) {
+  if (!frame.accesses.empty())
+    IndependenceChecker(ctx, frame, data).run();
+}
+
+} // namespace ptl

@@ -1,0 +1,259 @@
+#include "frontend/sema/analysis/loop_domain.h"
+
+namespace ptl {
+
+bool mentions(Dim dim, const std::function<bool(SymbolId)> &which) {
+  bool found = false;
+  if (dim)
+    forEachSymbol(dim, [&](SymbolId symbol) { found = found || which(symbol); });
+  return found;
+}
+
+// ---- Domains -----------------------------------------------------------------------------------------
+
+static Dim known(DimContext &dims, Dim dim, const char *name) {
+  return dim ? dim : dims.symbolDim(dims.addSymbol(name, SymbolKind::ScalarValue));
+}
+
+static Dim dimOf(const Expr *expr) { return expr ? expr->dim : Dim(); }
+
+static void readTiles(DimContext &dims, const LoopHead &head, LoopDomain &domain) {
+  const auto *tiles = static_cast<const TilesExpr *>(head.iterable);
+  domain.kind = LoopDomain::Kind::Tiles;
+  domain.lo = known(dims, dimOf(tiles->lo), "the start");
+  domain.hi = known(dims, dimOf(tiles->hi), "the end");
+  domain.size = known(dims, dimOf(tiles->size), "the size");
+  domain.start = head.range->start.symbol().value_or(SymbolId());
+  domain.len = head.range->length.symbol().value_or(SymbolId());
+  domain.count = head.range->count.symbol().value_or(SymbolId());
+  domain.end = dims.addSymbol("the end", SymbolKind::ScalarValue);
+}
+
+LoopDomain loopDomain(DimContext &dims, const LoopHead &head) {
+  LoopDomain domain;
+  domain.var = head.var;
+  domain.span = head.var ? head.var->span : kNoSpan;
+  domain.index = head.var ? head.var->symbol : std::nullopt;
+  domain.step = dims.constant(1);
+  if (!head.iterable || !head.var)
+    return domain;
+  const Type *type = head.iterable->type;
+  if (head.iterable->kind == ExprKind::Tiles && head.range) {
+    readTiles(dims, head, domain);
+  } else if (type->kind == TypeKind::Range) {
+    const RangeInfo &range = *type->range;
+    domain.lo = range.start;
+    domain.step = known(dims, range.step, "the step");
+    if (head.iterable->kind == ExprKind::Range)
+      domain.hi = dimOf(static_cast<const RangeExpr *>(head.iterable)->hi);
+    else
+      domain.hi = dims.add(range.start, dims.mul(range.step, range.length));
+    domain.lo = known(dims, domain.lo, "the start");
+    domain.hi = known(dims, domain.hi, "the end");
+  } else {
+    domain.kind = LoopDomain::Kind::List;
+    domain.hasItems = head.iterable->kind == ExprKind::List &&
+                      !static_cast<const ListExpr *>(head.iterable)->elements.empty();
+  }
+  return domain;
+}
+
+std::optional<SymbolId> LoopDomain::firstSymbol() const {
+  return kind == Kind::Tiles ? std::optional<SymbolId>(start) : index;
+}
+
+bool LoopDomain::isOwn(SymbolId symbol) const {
+  if (kind == Kind::Tiles)
+    return symbol == start || symbol == len || symbol == count;
+  return index && symbol == *index;
+}
+
+void LoopDomain::addFacts(FactSet &facts) const {
+  if (kind == Kind::Tiles)
+    facts.addTilesRange({start, len, count, lo, hi, size, true, span});
+  else if (kind == Kind::Index && index)
+    facts.addLoopIndex({*index, lo, hi, step, span});
+}
+
+bool LoopDomain::surelyRuns(const FactSet &before) const {
+  return kind == Kind::List ? hasItems : before.proveLess(lo, hi).isTrue();
+}
+
+// ---- Joining iterations ------------------------------------------------------------------------------
+
+bool Joiner::dependsOn(const AxisSet &set) const {
+  auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
+  if (mentions(set.start, own) || mentions(set.stop, own) || mentions(set.step, own))
+    return true;
+  for (const AxisSet &index : set.index)
+    if (dependsOn(index))
+      return true;
+  return false;
+}
+
+/// Whether a set speaks of what has another value in every iteration, besides the variable itself.
+bool Joiner::isForeign(const AxisSet &set) const {
+  auto first = domain.firstSymbol();
+  auto inner = [&](SymbolId symbol) { return first && symbol >= *first && !domain.isOwn(symbol); };
+  if (mentions(set.start, inner) || mentions(set.stop, inner) || mentions(set.step, inner))
+    return true;
+  if (set.kind == AxisSet::Kind::Value && domain.var && set.local->index >= domain.var->index)
+    return true;
+  for (const AxisSet &index : set.index)
+    if (isForeign(index))
+      return true;
+  return false;
+}
+
+/// The operands of `dim` when it is one `min`.
+static const std::vector<Dim> *minOperands(Dim dim) {
+  if (dim.terms().size() != 1)
+    return nullptr;
+  const DimTerm &term = dim.terms()[0];
+  if (term.coefficient != 1 || term.monomial->factors.size() != 1 || term.monomial->factors[0].power != 1)
+    return nullptr;
+  const DimAtom &atom = *term.monomial->factors[0].atom;
+  return atom.kind == DimAtomKind::Min ? &atom.operands : nullptr;
+}
+
+/// Intervals of step 1 whose neighbours adjoin or overlap, upwards or downwards.
+std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi, Dim step) const {
+  DimContext &dims = facts.context();
+  auto at = [&](Dim dim, Dim value) { return dims.substitute(dim, {{index, value}}); };
+  Dim next = dims.add(dims.symbolDim(index), step);
+  Dim nextStart = at(set.start, next);
+  AxisSet all = set;
+  all.start = at(set.start, lo);
+  bool isRising = facts.proveLessEqual(set.start, nextStart).isTrue();
+  if (isRising) {
+    all.stop = at(set.start, hi);
+    if (set.stop == nextStart || facts.proveLessEqual(nextStart, set.stop).isTrue())
+      return all;
+    if (const auto *operands = minOperands(set.stop)) {
+      bool reachesNext = false;
+      std::vector<Dim> ends = {all.stop};
+      for (Dim operand : *operands) {
+        bool isNext = operand == nextStart;
+        reachesNext = reachesNext || isNext;
+        if (!isNext && mentions(operand, [&](SymbolId symbol) { return symbol == index; }))
+          return std::nullopt;
+        if (!isNext)
+          ends.push_back(operand);
+      }
+      if (reachesNext) {
+        all.stop = dims.min(ends);
+        return all;
+      }
+    }
+    return std::nullopt;
+  }
+  if (step.isConstant(1) && at(set.stop, next) == set.start) {
+    all.start = at(set.stop, hi);
+    all.stop = at(set.stop, lo);
+    return all;
+  }
+  return std::nullopt;
+}
+
+std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim lo, Dim hi, Dim step) const {
+  DimContext &dims = facts.context();
+  auto own = [&](SymbolId symbol) { return symbol == index; };
+  auto at = [&](Dim dim, Dim value) { return dims.substitute(dim, {{index, value}}); };
+  if (mentions(set.step, own))
+    return std::nullopt;
+  if (set.step.isConstant(1))
+    if (auto joined = joinUnit(set, index, lo, hi, step))
+      return joined;
+  Dim delta = dims.sub(at(set.start, dims.add(dims.symbolDim(index), step)), set.start);
+  if (mentions(delta, own))
+    return std::nullopt;
+  AxisSet all = set;
+  all.start = at(set.start, lo);
+  bool isPoint = set.step.isConstant(1) && dims.sub(set.stop, set.start).isConstant(1);
+  if (isPoint && delta.constant().value_or(0) > 1) {
+    all.stop = at(set.start, hi);
+    all.step = delta;
+    return all;
+  }
+  bool interleaves = !set.step.isConstant(1) && delta.isConstant(1) && step.isConstant(1) && !mentions(set.stop, own) &&
+                     facts.proveEqual(dims.sub(hi, lo), set.step).isTrue();
+  if (!interleaves)
+    return std::nullopt;
+  all.step = dims.constant(1);
+  return all;
+}
+
+std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
+  DimContext &dims = facts.context();
+  Dim start = dims.symbolDim(domain.start), end = dims.symbolDim(domain.end), count = dims.symbolDim(domain.count);
+  Dim hi = isSoFar ? start : domain.hi;
+  auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
+  auto notStart = [&](SymbolId symbol) { return symbol == domain.len || symbol == domain.count; };
+  auto from = [&](Dim dim, Dim value) { return dims.substitute(dim, {{domain.start, value}}); };
+  if (!mentions(set.start, notStart) && !mentions(set.step, own)) {
+    // With the end of one range as the start of the next.
+    Dim stop = dims.substitute(set.stop, {{domain.len, dims.sub(end, start)}});
+    AxisSet all = set;
+    all.start = from(set.start, domain.lo);
+    all.stop = from(set.start, hi);
+    if (set.step.isConstant(1) && !mentions(stop, own) && stop == from(set.start, end))
+      return all;
+    bool strides = !set.step.isConstant(1) &&
+                   dims.sub(from(set.start, dims.add(start, dims.constant(1))), set.start) == set.step;
+    if (strides && stop == from(set.start, end))
+      return all;
+  }
+  auto isLen = [&](SymbolId symbol) { return symbol == domain.len; };
+  if (mentions(set.start, isLen) || mentions(set.stop, isLen) || mentions(set.step, isLen))
+    return std::nullopt;
+  // By the number of the range.
+  Dim origin = dims.add(domain.lo, dims.mul(domain.size, count));
+  AxisSet counted = set;
+  counted.start = from(set.start, origin);
+  counted.stop = from(set.stop, origin);
+  counted.step = from(set.step, origin);
+  Dim all = isSoFar ? count : dims.ceilDiv(dims.sub(domain.hi, domain.lo), domain.size);
+  return joinIndex(counted, domain.count, dims.constant(0), all, dims.constant(1));
+}
+
+std::optional<AxisSet> Joiner::joinAxis(const AxisSet &set) const {
+  if (!set.isInterval())
+    return std::nullopt;
+  if (domain.kind == LoopDomain::Kind::Tiles)
+    return joinTiles(set);
+  if (domain.kind != LoopDomain::Kind::Index || !domain.index)
+    return std::nullopt;
+  Dim hi = isSoFar ? facts.context().symbolDim(*domain.index) : domain.hi;
+  return joinIndex(set, *domain.index, domain.lo, hi, domain.step);
+}
+
+std::optional<Region> Joiner::join(const Region &region, Unjoined *why) const {
+  size_t moving = SIZE_MAX;
+  for (size_t i = 0; i < region.axes.size(); ++i) {
+    if (isForeign(region.axes[i])) {
+      *why = Unjoined::OtherValue;
+      return std::nullopt;
+    }
+    if (!dependsOn(region.axes[i]))
+      continue;
+    if (moving != SIZE_MAX) {
+      *why = Unjoined::TwoAxes;
+      return std::nullopt;
+    }
+    moving = i;
+  }
+  if (moving == SIZE_MAX) {
+    *why = Unjoined::MayNotRun;
+    return surelyRuns && !isSoFar ? std::optional<Region>(region) : std::nullopt;
+  }
+  auto joined = joinAxis(region.axes[moving]);
+  if (!joined) {
+    *why = region.axes[moving].isInterval() ? Unjoined::Gaps : Unjoined::OtherValue;
+    return std::nullopt;
+  }
+  Region all = region;
+  all.axes[moving] = *joined;
+  return all;
+}
+
+} // namespace ptl

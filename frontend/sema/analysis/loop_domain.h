@@ -1,0 +1,61 @@
+// What a loop runs over, and what all its iterations together touch. Inside `sema/analysis` only.
+#pragma once
+
+#include "frontend/sema/analysis/region.h"
+
+namespace ptl {
+
+/// The domain of one loop variable. Bounds that are no dimensions are symbols that only the analysis knows.
+struct LoopDomain {
+  enum class Kind : uint8_t { Index, Tiles, List };
+  Kind kind = Kind::Index;
+  const Local *var = nullptr;
+  Dim lo, hi, step;              ///< Tiles: `step` is 1
+  Dim size;                      ///< Tiles only
+  std::optional<SymbolId> index; ///< Index: of the position
+  SymbolId start, len, count;    ///< Tiles: of the range
+  SymbolId end;                  ///< Tiles: stands for `start + len` while iterations are joined
+  bool hasItems = false;         ///< List: it has elements
+  Span span;
+
+  /// The first symbol of the loop; those made after it stand for values of one iteration.
+  std::optional<SymbolId> firstSymbol() const;
+  bool isOwn(SymbolId symbol) const;
+  /// What one iteration knows of its variable.
+  void addFacts(FactSet &facts) const;
+  /// Whether the loop surely runs at least once, by what holds before it.
+  bool surelyRuns(const FactSet &before) const;
+};
+
+LoopDomain loopDomain(DimContext &dims, const LoopHead &head);
+
+bool mentions(Dim dim, const std::function<bool(SymbolId)> &which);
+
+/// Why the iterations of a loop together have no simple region.
+enum class Unjoined : uint8_t {
+  MayNotRun,  ///< the same elements each time, but the loop may have no iteration
+  TwoAxes,    ///< the variable moves along two axes
+  Gaps,       ///< neighbouring iterations do not adjoin
+  OtherValue, ///< the place depends on a value that is no dimension
+};
+
+/// The region that all iterations up to `before` (unknown: all) together surely touch, when each surely touches
+/// `region`. `facts` are those of one iteration.
+struct Joiner {
+  const FactSet &facts;
+  const LoopDomain &domain;
+  bool surelyRuns;
+  bool isSoFar = false; ///< the iterations before this one instead of all
+
+  std::optional<Region> join(const Region &region, Unjoined *why) const;
+
+private:
+  std::optional<AxisSet> joinAxis(const AxisSet &set) const;
+  std::optional<AxisSet> joinTiles(const AxisSet &set) const;
+  std::optional<AxisSet> joinIndex(const AxisSet &set, SymbolId index, Dim lo, Dim hi, Dim step) const;
+  std::optional<AxisSet> joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi, Dim step) const;
+  bool dependsOn(const AxisSet &set) const;
+  bool isForeign(const AxisSet &set) const;
+};
+
+} // namespace ptl

@@ -1,0 +1,212 @@
+// Inclusion, emptiness and union of regions.
+
+#include "frontend/sema/analysis/region.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+/// Unions that stay in more parts than this are not joined by proofs any further.
+static constexpr size_t maxParts = 24;
+
+static bool isUnit(Dim step) { return step.isConstant(1); }
+
+bool Regions::isFull(const AxisSet &set, size_t axis) const {
+  if (set.kind == AxisSet::Kind::Full)
+    return true;
+  if (!set.isInterval() || !isUnit(set.step))
+    return false;
+  DimContext &dims = facts.context();
+  Dim end = extent(axis);
+  bool startsAtZero = set.start.isConstant(0) || facts.proveLessEqual(set.start, dims.constant(0)).isTrue();
+  return startsAtZero && (set.stop == end || facts.proveLessEqual(end, set.stop).isTrue());
+}
+
+bool Regions::isFull(const Region &region) const {
+  for (size_t i = 0; i < region.axes.size(); ++i)
+    if (!isFull(region.axes[i], i))
+      return false;
+  return true;
+}
+
+bool Regions::contains(const AxisSet &outer, const AxisSet &inner, size_t axis) const {
+  if (outer.kind == AxisSet::Kind::Full || (outer == inner && outer.isKnown()))
+    return true;
+  if (!outer.isInterval())
+    return false;
+  if (inner.kind != AxisSet::Kind::Interval)
+    return isFull(outer, axis);
+  bool sameClass = isUnit(outer.step) || (outer.step == inner.step && outer.start == inner.start);
+  return sameClass &&
+         (outer.start == inner.start || facts.proveLessEqual(outer.start, inner.start).isTrue()) &&
+         (outer.stop == inner.stop || facts.proveLessEqual(inner.stop, outer.stop).isTrue());
+}
+
+bool Regions::contains(const Region &outer, const Region &inner) const {
+  if (outer.axes.size() != inner.axes.size())
+    return false;
+  for (size_t i = 0; i < outer.axes.size(); ++i)
+    if (!contains(outer.axes[i], inner.axes[i], i))
+      return false;
+  return true;
+}
+
+bool Regions::isEmpty(const AxisSet &set, size_t axis) const {
+  DimContext &dims = facts.context();
+  Dim end = extent(axis);
+  if (end && facts.proveLessEqual(end, dims.constant(0)).isTrue())
+    return true;
+  return set.isInterval() && (facts.proveLessEqual(set.stop, set.start).isTrue() ||
+                              (end && facts.proveLessEqual(end, set.start).isTrue()));
+}
+
+bool Regions::isEmpty(const Region &region) const {
+  for (size_t i = 0; i < region.axes.size(); ++i)
+    if (isEmpty(region.axes[i], i))
+      return true;
+  return false;
+}
+
+bool Regions::containsAny(const std::vector<Region> &outers, const Region &inner) const {
+  for (const Region &outer : outers)
+    if (outer == inner || contains(outer, inner))
+      return true;
+  return !outers.empty() && isEmpty(inner);
+}
+
+/// `a` then `b`. Intervals that adjoin exactly need no proof of their order: `[p, q)` and `[q, r)` together hold
+/// `[p, r)` wherever `q` is.
+std::optional<AxisSet> Regions::joinIntervals(const AxisSet &a, const AxisSet &b) const {
+  DimContext &dims = facts.context();
+  AxisSet all = a;
+  if (isUnit(a.step) && isUnit(b.step)) {
+    if (a.stop == b.start || facts.proveEqual(a.stop, b.start).isTrue()) {
+      all.stop = b.stop;
+      return all;
+    }
+    bool overlaps = facts.proveLessEqual(a.start, b.start).isTrue() && facts.proveLessEqual(b.start, a.stop).isTrue();
+    if (!overlaps)
+      return std::nullopt;
+    if (facts.proveLessEqual(a.stop, b.stop).isTrue())
+      all.stop = b.stop;
+    else if (!facts.proveLessEqual(b.stop, a.stop).isTrue())
+      all.stop = dims.max(a.stop, b.stop);
+    return all;
+  }
+  if (a.step == b.step && a.start == b.start) {
+    if (facts.proveLessEqual(a.stop, b.stop).isTrue())
+      all.stop = b.stop;
+    else if (!facts.proveLessEqual(b.stop, a.stop).isTrue())
+      all.stop = dims.max(a.stop, b.stop);
+    return all;
+  }
+  return std::nullopt;
+}
+
+std::optional<AxisSet> Regions::join(const AxisSet &a, const AxisSet &b, size_t axis) const {
+  if (contains(a, b, axis))
+    return a;
+  if (contains(b, a, axis))
+    return b;
+  if (!a.isInterval() || !b.isInterval())
+    return std::nullopt;
+  if (auto joined = joinIntervals(a, b))
+    return joined;
+  return joinIntervals(b, a);
+}
+
+/// Regions that differ on one axis only.
+std::optional<Region> Regions::join(const Region &a, const Region &b) const {
+  size_t different = SIZE_MAX;
+  for (size_t i = 0; i < a.axes.size(); ++i) {
+    if (a.axes[i] == b.axes[i])
+      continue;
+    if (different != SIZE_MAX)
+      return std::nullopt;
+    different = i;
+  }
+  if (different == SIZE_MAX)
+    return a;
+  auto joined = join(a.axes[different], b.axes[different], different);
+  if (!joined)
+    return std::nullopt;
+  Region region = a;
+  region.axes[different] = *joined;
+  return region;
+}
+
+/// Strided parts that differ in their starts alone: with one of each remainder they are everything between.
+static std::optional<Region> interleave(DimContext &dims, const FactSet &facts, const std::vector<Region> &all,
+                                        const Region &last, std::vector<size_t> *parts) {
+  for (size_t axis = 0; axis < last.axes.size(); ++axis) {
+    const AxisSet &set = last.axes[axis];
+    auto step = set.isInterval() ? set.step.constant() : std::nullopt;
+    if (!step || *step < 2 || *step > 64)
+      continue;
+    std::vector<const Region *> found(*step, nullptr);
+    std::vector<size_t> numbers;
+    Dim least = set.start;
+    auto offsetOf = [&](const AxisSet &other) { return dims.sub(other.start, least).constant(); };
+    auto isAlike = [&](const Region &region) {
+      const AxisSet &other = region.axes[axis];
+      Region same = region;
+      same.axes[axis] = set;
+      return other.isInterval() && other.step == set.step && same == last && offsetOf(other).has_value();
+    };
+    for (const Region &region : all)
+      if (isAlike(region) && *offsetOf(region.axes[axis]) < 0)
+        least = region.axes[axis].start;
+    Dim stop;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!isAlike(all[i]))
+        continue;
+      int64_t offset = *offsetOf(all[i].axes[axis]);
+      if (offset >= *step || found[offset])
+        continue;
+      found[offset] = &all[i];
+      numbers.push_back(i);
+      Dim end = all[i].axes[axis].stop;
+      if (!stop || facts.proveLessEqual(end, stop).isTrue())
+        stop = end;
+      else if (!facts.proveLessEqual(stop, end).isTrue())
+        stop = dims.min(stop, end);
+    }
+    if (numbers.size() != static_cast<size_t>(*step))
+      continue;
+    Region region = last;
+    region.axes[axis].start = least;
+    region.axes[axis].stop = stop;
+    region.axes[axis].step = dims.constant(1);
+    *parts = numbers;
+    return region;
+  }
+  return std::nullopt;
+}
+
+void Regions::add(std::vector<Region> &all, Region region) const {
+  for (size_t i = 0; i < region.axes.size(); ++i) {
+    if (!region.axes[i].isKnown())
+      return; // some positions, nobody knows which
+    if (isFull(region.axes[i], i))
+      region.axes[i] = AxisSet();
+  }
+  if (std::find(all.begin(), all.end(), region) != all.end())
+    return;
+  for (size_t i = 0; i < all.size() && all.size() <= maxParts; ++i) {
+    auto joined = join(all[i], region);
+    if (!joined)
+      continue;
+    all.erase(all.begin() + static_cast<ptrdiff_t>(i));
+    return add(all, std::move(*joined));
+  }
+  all.push_back(region);
+  std::vector<size_t> parts;
+  auto joined = interleave(facts.context(), facts, all, region, &parts);
+  if (!joined)
+    return;
+  for (size_t i = parts.size(); i-- > 0;)
+    all.erase(all.begin() + static_cast<ptrdiff_t>(parts[i]));
+  add(all, std::move(*joined));
+}
+
+} // namespace ptl

@@ -1,0 +1,82 @@
+// Which elements of an array an access touches: one set of positions per axis. Inside `sema/analysis` only.
+#pragma once
+
+#include "frontend/sema/context.h"
+
+#include <unordered_map>
+
+namespace ptl {
+
+/// Positions on one axis.
+struct AxisSet {
+  enum class Kind : uint8_t {
+    Full,     ///< all
+    Interval, ///< `start`, `start + step` … below `stop`
+    Lookup,   ///< the values of `local[index…]`, an array that does not change
+    Value,    ///< the value of `local`, a scalar that does not change
+    Unknown,  ///< some
+  };
+  Kind kind = Kind::Full;
+  Dim start, stop, step;
+  const Local *local = nullptr;
+  std::vector<AxisSet> index;
+
+  bool operator==(const AxisSet &) const = default;
+  bool isInterval() const { return kind == Kind::Interval; }
+  bool isKnown() const { return kind != Kind::Unknown; }
+};
+
+/// One set per axis after the prefix; a prefix is always whole. A scalar has no axes.
+struct Region {
+  std::vector<AxisSet> axes;
+
+  bool operator==(const Region &) const = default;
+};
+
+/// Elements of an array, or of an array in a field of a struct.
+struct Elements {
+  const Local *local = nullptr;
+  int32_t field = -1;         ///< -1: the local itself
+  const Type *type = nullptr; ///< of all of it
+  Region region;
+  Span span;                  ///< as written
+};
+
+/// Values of immutable locals, to look through them.
+using LetValues = std::unordered_map<const Local *, const Expr *>;
+
+/// The elements that `x`, `x[…]`, `x[…][…]`, `s.field[…]` names; nothing for other expressions.
+std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, const LetValues &lets);
+/// All of an array.
+Region wholeRegion(const Type *type);
+
+/// What is asked of regions of one array at one place of the program.
+struct Regions {
+  const FactSet &facts;
+  const Type *type; ///< of the array
+
+  /// Whether a set is certainly all of its axis.
+  bool isFull(const AxisSet &set, size_t axis) const;
+  bool isFull(const Region &region) const;
+  /// Whether every element of `inner` certainly is in `outer`.
+  bool contains(const Region &outer, const Region &inner) const;
+  bool containsAny(const std::vector<Region> &outers, const Region &inner) const;
+  /// Whether the region certainly has no element.
+  bool isEmpty(const Region &region) const;
+  /// Adds a region to a union and joins what adjoins, overlaps or interleaves.
+  void add(std::vector<Region> &all, Region region) const;
+
+private:
+  bool contains(const AxisSet &outer, const AxisSet &inner, size_t axis) const;
+  bool isEmpty(const AxisSet &set, size_t axis) const;
+  std::optional<AxisSet> join(const AxisSet &a, const AxisSet &b, size_t axis) const;
+  std::optional<AxisSet> joinIntervals(const AxisSet &a, const AxisSet &b) const;
+  std::optional<Region> join(const Region &a, const Region &b) const;
+  Dim extent(size_t axis) const { return axis < type->extents.size() ? type->extents[axis].length : Dim(); }
+};
+
+/// `0:h, :` in the spelling of an index.
+std::string toString(const DimContext &dims, const Region &region);
+std::string toString(const DimContext &dims, const AxisSet &set);
+
+} // namespace ptl
