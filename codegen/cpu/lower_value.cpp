@@ -216,10 +216,12 @@ void Lowering::define(Operation *op) {
     }
   if (hasProducer(op) && (now || isUsedInside(op) || op->getNumResults() > 1))
     now = true;
-  if (now)
-    materialise(op->getResult(0));
-  else if (isUsedInside(op))
-    prepare(op->getResult(0));
+  for (Value result : op->getResults()) {
+    if (now && !views_.count(result))
+      materialise(result);
+    else if (!now && isUsedInside(op))
+      prepare(result);
+  }
 }
 
 std::optional<View> Lowering::viewOf(Value array) {
@@ -281,18 +283,23 @@ View Lowering::allocateShared(Type element, const Values &extents) {
 
 View Lowering::materialise(Value array) {
   Operation *op = array.getDefiningOp();
-  bool isCopy = views_.count(array);
-  SmallVector<View> dests;
-  for (Value result : op->getResults())
-    dests.push_back(
-        allocate(cast<ir::ArrayType>(result.getType()).getElementType(), extentsOf(result)));
-  if (op->getNumResults() == 1 || isCopy)
-    evaluateInto(array, dests[cast<OpResult>(array).getResultNumber()]);
-  else
+  auto allocateFor = [&](Value value) {
+    return allocate(cast<ir::ArrayType>(value.getType()).getElementType(), extentsOf(value));
+  };
+  // A producer of several results makes them together; all else goes one by one.
+  if (hasProducer(op) && op->getNumResults() > 1 && !views_.count(array)) {
+    SmallVector<View> dests;
+    for (Value result : op->getResults())
+      dests.push_back(allocateFor(result));
     produce(op, dests);
-  for (auto [result, dest] : llvm::zip(op->getResults(), dests))
-    bindView(result, dest);
-  return views_.find(array)->second;
+    for (auto [result, dest] : llvm::zip(op->getResults(), dests))
+      bindView(result, dest);
+    return views_.find(array)->second;
+  }
+  View dest = allocateFor(array);
+  evaluateInto(array, dest);
+  bindView(array, dest);
+  return dest;
 }
 
 void Lowering::prepare(Value array, bool repeated) {
