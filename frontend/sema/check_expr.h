@@ -128,6 +128,9 @@ Expr *checkCall(Context &ctx, NodeId node, const Type *expected);
 Expr *checkIndex(Context &ctx, NodeId node);
 /// `x[…]` of `load(x[…], outside: v)`: no bounds.
 IndexExpr *checkRegion(Context &ctx, NodeId node);
+/// Whether a `where` about data says that all elements of the parameter that an index reads are
+/// positions of an axis of that extent.
+bool elementsWithin(Context &ctx, const Expr *index, Dim extent);
 /// The place an indexed assignment writes.
 Expr *checkTarget(Context &ctx, NodeId node);
 Expr *checkMember(Context &ctx, NodeId node);

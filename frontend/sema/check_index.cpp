@@ -94,11 +94,13 @@ void Indexing::addPosition(size_t axis, IndexItem item) {
       reportBound(item, extent, value, high);
     }
     item.needsCheck = !low.isTrue() || !high.isTrue();
+  } else if (checkBounds) {
+    item.needsCheck = !elementsWithin(ctx, item.value, extent.length);
   }
   expr->items.push_back(item);
 }
 
-/// `stop` is the first position behind when it is known better than by start, step and length.
+/// `stop` is the end as a slice says it, which is within the axis even when the slice is empty.
 void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim stop) {
   item.kind = IndexItemKind::Range;
   item.axis = fromEnd(axis);
@@ -107,6 +109,7 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
   item.needsCheck = checkBounds;
   if (checkBounds && range.start && range.length && extent.length) {
     Dim one = ctx.dims.constant(1);
+    bool empty = !stop && !ctx.facts.proveLessEqual(one, range.length).isTrue();
     if (!stop)
       stop = ctx.dims.add(
           ctx.dims.sub(ctx.dims.add(range.start, ctx.dims.mul(range.step, range.length)),
@@ -114,7 +117,6 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
           one);
     Verdict low = ctx.facts.proveNonNegative(range.start);
     Verdict high = ctx.facts.proveLessEqual(stop, extent.length);
-    bool empty = !ctx.facts.proveLessEqual(one, range.length).isTrue();
     if (low.isFalse() && !empty)
       reportBound(item, extent, ctx.dims.toString(range.start), low);
     else if (high.isFalse() && !empty)
@@ -135,7 +137,7 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
 void Indexing::addGather(size_t axis, IndexItem item) {
   item.kind = IndexItemKind::Gather;
   item.axis = fromEnd(axis);
-  item.needsCheck = true;
+  item.needsCheck = !elementsWithin(ctx, item.value, base.extents[axis].length);
   const Type *type = item.value->type;
   if (!checkBounds || hasGather || type->prefix || type->extents.size() != 1) {
     std::string what = !checkBounds ? "an index array in `load(…, outside:)`"

@@ -1,0 +1,102 @@
+// Facts about data, `where all(idx < V), all(idx >= 0)`, as bounds of index arrays.
+#include "frontend/sema/check_expr.h"
+
+namespace ptl {
+
+namespace {
+/// What is known of all elements of an array.
+struct ElementBounds {
+  bool atLeastZero = false;
+  std::vector<Dim> below; ///< all elements are less
+};
+} // namespace
+
+static const Expr *withoutConversion(const Expr *expr) {
+  while (expr && expr->kind == ExprKind::Convert)
+    expr = static_cast<const ConvertExpr *>(expr)->arg;
+  return expr;
+}
+
+static Dim boundOf(Context &ctx, const Expr *expr) {
+  expr = withoutConversion(expr);
+  if (expr && expr->kind == ExprKind::Const && elemIs(expr->type->elem, ElemConstraint::Integer))
+    return ctx.dims.constant(static_cast<const ConstExpr *>(expr)->intValue);
+  return expr ? expr->dim : Dim();
+}
+
+static bool refersTo(const Expr *expr, const Local *local) {
+  expr = withoutConversion(expr);
+  return expr && expr->kind == ExprKind::LocalRef &&
+         static_cast<const LocalRefExpr *>(expr)->local == local;
+}
+
+/// Adds what `array op bound` says.
+static void addComparison(Context &ctx, ElementBounds &bounds, std::string_view op, Dim bound) {
+  if (!bound)
+    return;
+  Dim one = ctx.dims.constant(1), zero = ctx.dims.constant(0);
+  if (op == "<")
+    bounds.below.push_back(bound);
+  else if (op == "<=")
+    bounds.below.push_back(ctx.dims.add(bound, one));
+  else if (op == ">=")
+    bounds.atLeastZero |= ctx.facts.proveLessEqual(zero, bound).isTrue();
+  else if (op == ">")
+    bounds.atLeastZero |=
+        ctx.facts.proveLess(zero, ctx.dims.add(bound, ctx.dims.constant(2))).isTrue();
+}
+
+static std::string_view mirrored(std::string_view op) {
+  return op == "<" ? ">" : op == "<=" ? ">=" : op == ">" ? "<" : op == ">=" ? "<=" : op;
+}
+
+static void readCondition(Context &ctx, const Expr *condition, const Local *array,
+                          ElementBounds &bounds) {
+  if (isMissing(condition))
+    return;
+  if (condition->kind == ExprKind::Logical) {
+    const auto *logical = static_cast<const LogicalExpr *>(condition);
+    if (!logical->isAnd)
+      return;
+    readCondition(ctx, logical->lhs, array, bounds);
+    readCondition(ctx, logical->rhs, array, bounds);
+    return;
+  }
+  if (condition->kind != ExprKind::Op)
+    return;
+  const auto *op = static_cast<const OpExpr *>(condition);
+  if (!op->op || op->args.empty() || !op->args[0])
+    return;
+  if (op->op->name == "all" || (op->op->name == "and" && !condition->type->isScalar())) {
+    for (const Expr *arg : op->args)
+      readCondition(ctx, arg, array, bounds);
+    return;
+  }
+  if (op->op->opClass != OpClass::Comparison || op->args.size() != 2)
+    return;
+  if (refersTo(op->args[0], array))
+    addComparison(ctx, bounds, op->op->name, boundOf(ctx, op->args[1]));
+  else if (refersTo(op->args[1], array))
+    addComparison(ctx, bounds, mirrored(op->op->name), boundOf(ctx, op->args[0]));
+}
+
+bool elementsWithin(Context &ctx, const Expr *index, Dim extent) {
+  index = withoutConversion(index);
+  const Local *array = index ? rootLocal(index) : nullptr;
+  bool isParam = array && array->kind == LocalKind::Param && !array->isInout;
+  if (!isParam || !ctx.decl || !extent || !array->type->isArray())
+    return false;
+  ElementBounds bounds;
+  Elem elem = array->type->elem;
+  bounds.atLeastZero = !elem.param && isInteger(elem.kind) && !isSigned(elem.kind);
+  for (const WhereClause &where : ctx.decl->wheres)
+    readCondition(ctx, where.condition, array, bounds);
+  if (!bounds.atLeastZero)
+    return false;
+  for (Dim below : bounds.below)
+    if (ctx.facts.proveLessEqual(below, extent).isTrue())
+      return true;
+  return false;
+}
+
+} // namespace ptl
