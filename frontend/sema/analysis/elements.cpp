@@ -172,11 +172,25 @@ std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, const Let
   return chain->place;
 }
 
-std::string toString(const DimContext &dims, const AxisSet &set) {
+/// `r` for the positions of the range `r`.
+static std::string rangeName(DimContext &dims, const AxisSet &set) {
+  auto start = set.start.symbol(), length = dims.sub(set.stop, set.start).symbol();
+  if (!start || !length || dims.symbol(*start).kind != SymbolKind::RangeStart)
+    return {};
+  const std::string &text = dims.symbol(*start).name;
+  std::string name = text.substr(0, text.rfind('.'));
+  return dims.symbol(*length).name == name + ".len" ? name : std::string();
+}
+
+std::string toString(DimContext &dims, const AxisSet &set) {
   switch (set.kind) {
   case AxisSet::Kind::Full:
     return ":";
   case AxisSet::Kind::Interval: {
+    if (dims.sub(set.stop, set.start).isConstant(1))
+      return dims.toString(set.start);
+    if (std::string name = rangeName(dims, set); !name.empty())
+      return name;
     std::string text = dims.toString(set.start) + ":" + dims.toString(set.stop);
     return set.step.isConstant(1) ? text : text + ":" + dims.toString(set.step);
   }
@@ -190,7 +204,7 @@ std::string toString(const DimContext &dims, const AxisSet &set) {
   return {};
 }
 
-std::string toString(const DimContext &dims, const Region &region) {
+std::string toString(DimContext &dims, const Region &region) {
   std::string text;
   for (const AxisSet &set : region.axes)
     text += (text.empty() ? "" : ", ") + toString(dims, set);

@@ -105,7 +105,7 @@ void FlowWalker::readElements(const Elements &elements) {
   note(elements, false, nullptr);
   size_t number = 0;
   Tracked *tracked = trackedOf(elements.local, &number);
-  if (!tracked || !state_.isReachable || tracked->isReported)
+  if (!tracked || !state_.isReachable || isReported(tracked->local))
     return;
   Region region = coverageRegion(elements);
   if (regions(elements.local).containsAny(state_.written[number], region) ||
@@ -186,6 +186,8 @@ void FlowWalker::checkScatter(const AssignStmt &stmt, const Elements &elements) 
         table = set.local;
     if (table && data_.unique.contains(table))
       continue;
+    if (isReported(elements.local))
+      return;
     if (!checked_.insert(&stmt).second)
       return;
     data_.reported.insert(elements.local);
@@ -219,11 +221,37 @@ void FlowWalker::learn(const Expr *condition) {
   if (condition->kind != ExprKind::Op)
     return;
   const auto *op = static_cast<const OpExpr *>(condition);
-  if (!op->op || op->op->name != "unique" || op->args.empty() || !op->args[0])
+  bool isUnique = op->op && op->op->name == "unique", isSorted = op->op && op->op->name == "sorted";
+  if ((!isUnique && !isSorted) || op->args.empty() || !op->args[0])
     return;
   if (auto elements = elementsOf(ctx_.dims, op->args[0], lets_))
     if (elements->region == wholeRegion(elements->type))
-      data_.unique.insert(elements->local);
+      (isUnique ? data_.unique : data_.sorted).insert(elements->local);
+}
+
+/// Remembers that `symbol` is an element of an array that does not change.
+void FlowWalker::learnElement(Dim symbol, const Expr *value) {
+  if (!symbol || !symbol.symbol() || !value || value->dim)
+    return;
+  while (value->kind == ExprKind::Convert)
+    value = static_cast<const ConvertExpr *>(value)->arg;
+  auto elements = elementsOf(ctx_.dims, value, lets_);
+  if (!elements || elements->local->kind != LocalKind::Param || elements->local->isInout ||
+      elements->region.axes.size() != 1 || !elements->region.axes[0].isInterval())
+    return;
+  data_.elements.push_back({*symbol.symbol(), elements->local, elements->region.axes[0].start});
+}
+
+void FlowWalker::learnBoundsOf(const LoopDomain &domain, const Expr *iterable) {
+  if (!iterable || !domain.hasHiddenBounds)
+    return;
+  if (iterable->kind == ExprKind::Tiles) {
+    learnElement(domain.lo, static_cast<const TilesExpr *>(iterable)->lo);
+    learnElement(domain.hi, static_cast<const TilesExpr *>(iterable)->hi);
+  } else if (iterable->kind == ExprKind::Range) {
+    learnElement(domain.lo, static_cast<const RangeExpr *>(iterable)->lo);
+    learnElement(domain.hi, static_cast<const RangeExpr *>(iterable)->hi);
+  }
 }
 
 /// A store that was checked when it ran tells the bounds of its positions.

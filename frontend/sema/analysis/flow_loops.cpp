@@ -74,11 +74,13 @@ void FlowWalker::leaveLoop(const LoopDomain &domain, bool surelyRuns, const Flow
 void FlowWalker::loop(const ForStmt &stmt) {
   read(stmt.head.iterable);
   LoopDomain domain = loopDomain(ctx_.dims, stmt.head);
+  learnBoundsOf(domain, stmt.head.iterable);
   FactSet outside = ctx_.facts;
   bool surelyRuns = domain.surelyRuns(outside);
   domain.addFacts(ctx_.facts);
   FactSet inside = ctx_.facts;
   FlowState before = state_;
+  conditions_ += domain.hasHiddenBounds ? 1 : 0;
   Jumps jumps;
   size_t accesses = frame_ ? frame_->accesses.size() : 0;
   size_t failures = failures_;
@@ -97,6 +99,7 @@ void FlowWalker::loop(const ForStmt &stmt) {
     bodyOnce(stmt.body, std::move(entry), &jumps);
     ctx_.facts = atEnd;
   }
+  conditions_ -= domain.hasHiddenBounds ? 1 : 0;
   if (!jumps.breaks.empty()) {
     state_ = before;
     for (Tracked &tracked : tracked_)
@@ -138,6 +141,7 @@ void FlowWalker::parallel(const ParallelStmt &stmt) {
   for (const LoopHead &head : stmt.heads) {
     read(head.iterable);
     frame_->heads.push_back(loopDomain(ctx_.dims, head));
+    learnBoundsOf(frame_->heads.back(), head.iterable);
     surelyRuns.push_back(frame_->heads.back().surelyRuns(ctx_.facts));
     frame_->heads.back().addFacts(ctx_.facts);
   }

@@ -17,7 +17,7 @@ void FlowWalker::checkOutputs(std::optional<Span> at) {
   state_.written.resize(tracked_.size());
   for (size_t i = 0; i < tracked_.size(); ++i) {
     Tracked &tracked = tracked_[i];
-    if (!tracked.isOutput || tracked.isReported)
+    if (!tracked.isOutput || isReported(tracked.local))
       continue;
     Regions asked = regions(tracked.local);
     Region whole = wholeRegion(tracked.local->type);
@@ -34,7 +34,7 @@ void FlowWalker::checkOutputs(std::optional<Span> at) {
 }
 
 void FlowWalker::reportOutput(Tracked &tracked, size_t number, std::optional<Span> at) {
-  tracked.isReported = true;
+  data_.reported.insert(tracked.local);
   const Local &local = *tracked.local;
   if (tracked.stores.empty() && !at) {
     auto report = ctx_.sink.report(DiagId::OutputNeverWritten, local.span, {local.name});
@@ -121,7 +121,7 @@ void FlowWalker::offerInitialValue(DiagnosticBuilder report, const Tracked &trac
 // ---- Reads -------------------------------------------------------------------------------------------
 
 void FlowWalker::reportRead(Tracked &tracked, size_t number, const Elements &elements) {
-  tracked.isReported = true;
+  data_.reported.insert(tracked.local);
   const Local &local = *tracked.local;
   auto report = ctx_.sink.report(tracked.isOutput ? DiagId::OutputReadUnwritten : DiagId::ReadBeforeAssigned,
                                  elements.span, {local.name});
@@ -147,9 +147,9 @@ static std::string atomicText(AssignMode mode) {
 void FlowWalker::reportAtomicStart(const Local *local, const AssignStmt &stmt) {
   size_t number = 0;
   Tracked *tracked = trackedOf(local, &number);
-  if (!tracked || tracked->isReported)
+  if (!tracked || isReported(tracked->local))
     return;
-  tracked->isReported = true;
+  data_.reported.insert(tracked->local);
   auto report = ctx_.sink.report(DiagId::AtomicNeedsInitial, stmt.span, {local->name});
   report.label(local->span, "an output without initial value");
   offerInitialValue(report, *tracked);
@@ -157,7 +157,7 @@ void FlowWalker::reportAtomicStart(const Local *local, const AssignStmt &stmt) {
 
 void FlowWalker::reportAtomicMix(const Local *local, const AtomicUse &use) {
   size_t number = 0;
-  if (!use.atomic || !use.other || trackedOf(local, &number))
+  if (!use.atomic || !use.other || trackedOf(local, &number) || isReported(local))
     return;
   ctx_.sink.report(DiagId::AtomicMixed, *use.other, {local->name, atomicText(use.atomic->mode)})
       .label(use.atomic->span, "iterations update it in any order, at the same time");

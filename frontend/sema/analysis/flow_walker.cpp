@@ -94,8 +94,10 @@ void FlowWalker::stmt(const Stmt *stmt) {
 void FlowWalker::let(const LetStmt &stmt) {
   if (stmt.value) {
     read(stmt.value);
-    if (!stmt.isVar && stmt.locals.size() == 1)
+    if (!stmt.isVar && stmt.locals.size() == 1) {
       lets_[stmt.locals[0]] = stmt.value;
+      learnElement(stmt.locals[0]->dim, stmt.value);
+    }
     return;
   }
   for (const Local *local : stmt.locals)

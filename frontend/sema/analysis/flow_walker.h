@@ -22,7 +22,6 @@ struct Drop {
 struct Tracked {
   const Local *local = nullptr;
   bool isOutput = false;
-  bool isReported = false;
   std::vector<Span> stores;
   std::vector<Drop> drops;
 };
@@ -76,6 +75,8 @@ private:
   void checkScatter(const AssignStmt &stmt, const Elements &elements);
   void learn(const Expr *condition);
   void learnBounds(const IndexExpr &place);
+  void learnElement(Dim symbol, const Expr *value);
+  void learnBoundsOf(const LoopDomain &domain, const Expr *iterable);
 
   // flow_report.cpp
   void checkOutputs(std::optional<Span> at);
@@ -88,6 +89,7 @@ private:
   std::string sourceText(Span span) const;
 
   Regions regions(const Local *local) const { return {ctx_.facts, local->type}; }
+  bool isReported(const Local *local) const { return data_.reported.contains(local); }
   Tracked *trackedOf(const Local *local, size_t *number);
   void track(const Local *local, bool isOutput);
   bool isShared(const Local *local) const { return local->kind == LocalKind::Output || local->isInout; }

@@ -15,12 +15,14 @@ struct IterationPair {
   size_t head = 0;
   DimSubstitution earlier, later;
   FactSet facts;
+  SymbolId distance; ///< how many further than the next one the later is
 };
 
 /// The proof that came nearest, to name what is missing.
 struct NearMiss {
   Verdict verdict;
   FactSet facts;
+  SymbolId distance;
   const Local *table = nullptr; ///< an index array whose values may repeat
 };
 
@@ -31,7 +33,7 @@ struct Conflict {
 
 class IndependenceChecker {
 public:
-  IndependenceChecker(Context &ctx, const ParallelFrame &frame, const DataFacts &data);
+  IndependenceChecker(Context &ctx, const ParallelFrame &frame, DataFacts &data);
   void run();
 
 private:
@@ -39,6 +41,8 @@ private:
   void moveOn(IterationPair &pair, const LoopDomain &domain);
   void addLaterHead(IterationPair &pair, const LoopDomain &domain);
   Dim laterDim(IterationPair &pair, Dim dim);
+  void addSorted(IterationPair &pair);
+  const Local *unsortedTable() const;
   AxisSet mapped(IterationPair &pair, const AxisSet &set, bool isLater);
   bool isApart(const Access &earlier, const Access &later, IterationPair &pair);
   bool isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts);
@@ -57,7 +61,7 @@ private:
   Context &ctx_;
   DimContext &dims_;
   const ParallelFrame &frame_;
-  const DataFacts &data_;
+  DataFacts &data_;
   std::vector<IterationPair> pairs_;
   SymbolId first_; ///< of the heads
   bool hasFirst_ = false;
@@ -66,7 +70,7 @@ private:
 
 } // namespace
 
-IndependenceChecker::IndependenceChecker(Context &ctx, const ParallelFrame &frame, const DataFacts &data)
+IndependenceChecker::IndependenceChecker(Context &ctx, const ParallelFrame &frame, DataFacts &data)
     : ctx_(ctx), dims_(ctx.dims), frame_(frame), data_(data) {
   for (const LoopDomain &head : frame.heads)
     if (auto symbol = head.firstSymbol(); symbol && (!hasFirst_ || *symbol < first_)) {
@@ -95,7 +99,8 @@ Dim IndependenceChecker::laterDim(IterationPair &pair, Dim dim) {
 
 /// The head in which they differ: the later one is `1 + d` steps on.
 void IndependenceChecker::moveOn(IterationPair &pair, const LoopDomain &domain) {
-  Dim ahead = dims_.add(dims_.constant(1), dims_.symbolDim(dims_.addSymbol("d'", SymbolKind::DimensionParam)));
+  pair.distance = dims_.addSymbol("d'", SymbolKind::RangeCount);
+  Dim ahead = dims_.add(dims_.constant(1), dims_.symbolDim(pair.distance));
   FactSet &facts = pair.facts;
   if (domain.kind != LoopDomain::Kind::Tiles) {
     if (!domain.index)
@@ -146,7 +151,7 @@ void IndependenceChecker::addLaterHead(IterationPair &pair, const LoopDomain &do
 }
 
 IterationPair IndependenceChecker::makePair(size_t head) {
-  IterationPair pair{head, {}, {}, frame_.outside};
+  IterationPair pair{head, {}, {}, frame_.outside, {}};
   auto share = [&](SymbolId symbol) { pair.later.emplace(symbol, dims_.symbolDim(symbol)); };
   for (size_t i = 0; i <= head; ++i) {
     const LoopDomain &domain = frame_.heads[i];
@@ -165,7 +170,28 @@ IterationPair IndependenceChecker::makePair(size_t head) {
   moveOn(pair, frame_.heads[head]);
   for (size_t i = head + 1; i < frame_.heads.size(); ++i)
     addLaterHead(pair, frame_.heads[i]);
+  addSorted(pair);
   return pair;
+}
+
+/// Elements of a sorted array at positions in order are in order.
+void IndependenceChecker::addSorted(IterationPair &pair) {
+  for (const ElementSymbol &a : data_.elements)
+    for (const ElementSymbol &b : data_.elements) {
+      if (a.table != b.table || !data_.sorted.contains(a.table))
+        continue;
+      Dim first = dims_.substitute(a.index, pair.earlier), second = laterDim(pair, b.index);
+      if (pair.facts.proveLessEqual(first, second).isTrue())
+        pair.facts.addLessEqual(dims_.symbolDim(a.symbol), laterDim(pair, dims_.symbolDim(b.symbol)));
+    }
+}
+
+/// An array that bounds what iterations touch and of which nothing says that it is sorted.
+const Local *IndependenceChecker::unsortedTable() const {
+  for (const ElementSymbol &element : data_.elements)
+    if (isInner(element.symbol) && !data_.sorted.contains(element.table))
+      return element.table;
+  return nullptr;
 }
 
 AxisSet IndependenceChecker::mapped(IterationPair &pair, const AxisSet &set, bool isLater) {
@@ -228,7 +254,7 @@ bool IndependenceChecker::isApart(const AxisSet &a, const AxisSet &b, const Fact
     for (size_t i = 0; i < a.index.size() && i < b.index.size() && !differ; ++i)
       differ = isApart(a.index[i], b.index[i], facts);
     if (differ && !data_.unique.contains(a.local)) {
-      miss_ = NearMiss{{}, facts, a.local};
+      miss_ = NearMiss{{}, facts, {}, a.local};
       return false;
     }
     return differ;
@@ -241,7 +267,7 @@ bool IndependenceChecker::isApart(const AxisSet &a, const AxisSet &b, const Fact
   if (before.isTrue() || facts.proveLessEqual(b.stop, a.start).isTrue())
     return true;
   if (!before.isFalse() && !miss_)
-    miss_ = NearMiss{before, facts, nullptr};
+    miss_ = NearMiss{before, facts, {}, nullptr};
   return false;
 }
 
@@ -313,7 +339,7 @@ bool IndependenceChecker::surelyMeets(const Access &a, const Access &b, size_t h
   if (a.isConditional || b.isConditional || a.elements.region.axes.size() != b.elements.region.axes.size())
     return false;
   for (size_t i = head + 1; i < frame_.heads.size(); ++i)
-    if (mentions(frame_.heads[i].lo, own) || mentions(frame_.heads[i].hi, own))
+    if (frame_.heads[i].hasHiddenBounds || mentions(frame_.heads[i].lo, own) || mentions(frame_.heads[i].hi, own))
       return false;
   FactSet facts = a.facts;
   std::vector<Fact> all = b.facts.facts();
@@ -339,7 +365,7 @@ bool IndependenceChecker::surelyMeets(const Access &a, const Access &b, size_t h
 
 // ---- Pairs -------------------------------------------------------------------------------------------
 
-static std::string placeText(const DimContext &dims, const Access &access) {
+static std::string placeText(DimContext &dims, const Access &access) {
   const std::string &name = access.elements.local->name;
   return access.elements.region.axes.empty() ? name : name + "[" + toString(dims, access.elements.region) + "]";
 }
@@ -355,6 +381,11 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
         .help("state that they differ: `where unique(" + table->name + ")`");
     return;
   }
+  if (const Local *table = unsortedTable()) {
+    report.label(table->span, "nothing says that `" + table->name + "` is sorted")
+        .help("state it: `where sorted(" + table->name + ")`");
+    return;
+  }
   if (!dependsOn(conflict.write->elements.region, domain) && !dependsOn(conflict.other->elements.region, domain)) {
     report.note("which elements does not depend on `" + name + "`")
         .help("index by `" + name + "`, or let the iterations add up with `atomic`");
@@ -367,9 +398,14 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
     report.help("a position that is no dimension needs an index array whose values differ: `where unique(…)`");
     return;
   }
-  if (!miss_)
-    return;
-  MissingFact missing = missingFact(miss_->facts, miss_->verdict);
+  MissingFact missing{"'", false};
+  if (miss_) {
+    // The next iteration is the nearest one.
+    DimSubstitution next = {{miss_->distance, dims_.constant(0)}};
+    miss_->verdict.a = dims_.substitute(miss_->verdict.a, next);
+    miss_->verdict.b = dims_.substitute(miss_->verdict.b, next);
+    missing = missingFact(miss_->facts, miss_->verdict);
+  }
   if (missing.text.find('\'') == std::string::npos && missing.text.find("the end") == std::string::npos &&
       missing.text.find("the start") == std::string::npos)
     report.help("if it always holds, state it: `" + std::string(missing.isWhere ? "where " : "assert(") + missing.text +
@@ -408,7 +444,10 @@ bool IndependenceChecker::checkPair(const Access &a, const Access &b) {
     bool apart = isApart(a, b, pairs_[head]) && (&a == &b || isApart(b, a, pairs_[head]));
     if (apart)
       continue;
+    if (miss_)
+      miss_->distance = pairs_[head].distance;
     bool isProved = surelyMeets(a, b, head) || (&a != &b && surelyMeets(b, a, head));
+    data_.reported.insert(write.elements.local);
     report({&write, &other, head}, isProved);
     return false;
   }
@@ -450,7 +489,7 @@ void IndependenceChecker::run() {
       checkLocal(group);
 }
 
-void checkIndependence(Context &ctx, const ParallelFrame &frame, const DataFacts &data) {
+void checkIndependence(Context &ctx, const ParallelFrame &frame, DataFacts &data) {
   if (!frame.accesses.empty())
     IndependenceChecker(ctx, frame, data).run();
 }

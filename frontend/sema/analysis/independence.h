@@ -7,10 +7,18 @@
 
 namespace ptl {
 
+/// A symbol that stands for an element of an array that does not change.
+struct ElementSymbol {
+  SymbolId symbol;
+  const Local *table = nullptr;
+  Dim index;
+};
+
 /// What `where` and `assert` say about the contents of arrays.
 struct DataFacts {
-  std::unordered_set<const Local *> unique;
-  std::unordered_set<const Local *> reported; ///< targets of scatters that were reported: nothing more about them
+  std::unordered_set<const Local *> unique, sorted;
+  std::vector<ElementSymbol> elements;
+  std::unordered_set<const Local *> reported; ///< had a report: one cause, one error
 };
 
 /// One read or write of an output or `inout` by an iteration.
@@ -31,7 +39,7 @@ struct ParallelFrame {
   std::vector<Access> accesses;
 };
 
-/// Reports iterations that write what others read or write, once per array.
-void checkIndependence(Context &ctx, const ParallelFrame &frame, const DataFacts &data);
+/// Reports iterations that write what others read or write, once per array that has no report yet.
+void checkIndependence(Context &ctx, const ParallelFrame &frame, DataFacts &data);
 
 } // namespace ptl

@@ -11,7 +11,9 @@ bool mentions(Dim dim, const std::function<bool(SymbolId)> &which) {
 
 // ---- Domains -----------------------------------------------------------------------------------------
 
-static Dim known(DimContext &dims, Dim dim, const char *name) {
+/// The bound, or a symbol that only the analysis knows.
+static Dim known(DimContext &dims, LoopDomain &domain, Dim dim, const char *name) {
+  domain.hasHiddenBounds = domain.hasHiddenBounds || !dim;
   return dim ? dim : dims.symbolDim(dims.addSymbol(name, SymbolKind::ScalarValue));
 }
 
@@ -20,9 +22,9 @@ static Dim dimOf(const Expr *expr) { return expr ? expr->dim : Dim(); }
 static void readTiles(DimContext &dims, const LoopHead &head, LoopDomain &domain) {
   const auto *tiles = static_cast<const TilesExpr *>(head.iterable);
   domain.kind = LoopDomain::Kind::Tiles;
-  domain.lo = known(dims, dimOf(tiles->lo), "the start");
-  domain.hi = known(dims, dimOf(tiles->hi), "the end");
-  domain.size = known(dims, dimOf(tiles->size), "the size");
+  domain.lo = known(dims, domain, dimOf(tiles->lo), "the start");
+  domain.hi = known(dims, domain, dimOf(tiles->hi), "the end");
+  domain.size = known(dims, domain, dimOf(tiles->size), "the size");
   domain.start = head.range->start.symbol().value_or(SymbolId());
   domain.len = head.range->length.symbol().value_or(SymbolId());
   domain.count = head.range->count.symbol().value_or(SymbolId());
@@ -43,13 +45,13 @@ LoopDomain loopDomain(DimContext &dims, const LoopHead &head) {
   } else if (type->kind == TypeKind::Range) {
     const RangeInfo &range = *type->range;
     domain.lo = range.start;
-    domain.step = known(dims, range.step, "the step");
+    domain.step = known(dims, domain, range.step, "the step");
     if (head.iterable->kind == ExprKind::Range)
       domain.hi = dimOf(static_cast<const RangeExpr *>(head.iterable)->hi);
     else
       domain.hi = dims.add(range.start, dims.mul(range.step, range.length));
-    domain.lo = known(dims, domain.lo, "the start");
-    domain.hi = known(dims, domain.hi, "the end");
+    domain.lo = known(dims, domain, domain.lo, "the start");
+    domain.hi = known(dims, domain, domain.hi, "the end");
   } else {
     domain.kind = LoopDomain::Kind::List;
     domain.hasItems = head.iterable->kind == ExprKind::List &&

@@ -16,6 +16,7 @@ struct LoopDomain {
   SymbolId start, len, count;    ///< Tiles: of the range
   SymbolId end;                  ///< Tiles: stands for `start + len` while iterations are joined
   bool hasItems = false;         ///< List: it has elements
+  bool hasHiddenBounds = false;  ///< a bound is no dimension
   Span span;
 
   /// The first symbol of the loop; those made after it stand for values of one iteration.

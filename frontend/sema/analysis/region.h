@@ -76,7 +76,7 @@ private:
 };
 
 /// `0:h, :` in the spelling of an index.
-std::string toString(const DimContext &dims, const Region &region);
-std::string toString(const DimContext &dims, const AxisSet &set);
+std::string toString(DimContext &dims, const Region &region);
+std::string toString(DimContext &dims, const AxisSet &set);
 
 } // namespace ptl
