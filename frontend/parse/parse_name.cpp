@@ -6,7 +6,7 @@ namespace ptl {
 NodeId Parser::parseName(const char *what) {
   if (at(TokenKind::Identifier))
     return leaf(NodeKind::Name);
-  if ((isKeyword(kind()) || isElementType(kind())) && continues()) {
+  if ((isKeyword(kind()) || isElementType(kind())) && (continues() || at_ == itemStart_)) {
     error(DiagId::ReservedWord, {std::string(text()), what}).help("choose another name");
     return leaf(NodeKind::Name);
   }
