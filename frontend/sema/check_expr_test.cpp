@@ -79,9 +79,6 @@ kernel hist[N](x: i32[N]) -> (h: i32[256] = 0) {
      atomic h[x[r]] += 1
   }
 }
-kernel varlen[B, T, static D](x: f32[T, D], off: i32[B + 1]) -> (y: f32[T, D] = 0.0) {
-  parallel b in 0..B, i in tiles(off[b]..off[b + 1], 64) { y[i, :] = x[i, :] * 2.0 }
-}
 kernel step[N](x: f32[N], cache: inout f32[N]) { parallel r in tiles(N, 128) { cache[r] += x[r] } }
 program prog[N](x: f32[N]) -> (y: f32[N]) {
   y = x * 2.0
@@ -201,14 +198,17 @@ TEST(CheckExpr, accepted) {
 TEST(CheckExpr, oneErrorPerCause) {
   EXPECT_EQ(diagnosticsOf("fn f[N](x: i32[N]) -> f32[N] { return x * 1.5 }"),
             "E0313 1:43 `1.5` is no value of type `i32`\n");
-  EXPECT_EQ(diagnosticsOf("fn f[N](x: f32[N]) -> f32[N] {\n let y = exq(x)\n let z = y + 1\n return z @ y[0] }"),
-            "E0202 2:10 unknown function `exq`\n");
+  EXPECT_EQ(
+      diagnosticsOf(
+          "fn f[N](x: f32[N]) -> f32[N] {\n let y = exq(x)\n let z = y + 1\n return z @ y[0] }"),
+      "E0202 2:10 unknown function `exq`\n");
   EXPECT_EQ(diagnosticsOf("fn f[N](x: f32[N]) -> f32[1] { return sum(x, axis: 2) + x }"),
             "E0346 1:52 axis 2 does not exist: the rank of `f32[N]` is 1\n");
 }
 
 TEST(CheckExpr, contractedExtentsOfferTransposition) {
-  auto checked = checkText("fn f[S, T, D](q: f16[S, D], k: f16[T, D]) -> f32[S, T] { return q @ (k + k) }");
+  auto checked =
+      checkText("fn f[S, T, D](q: f16[S, D], k: f16[T, D]) -> f32[S, T] { return q @ (k + k) }");
   ASSERT_EQ(checked->text(), "E0312 1:65 the contracted extents differ: `D` is not `T`\n");
   ASSERT_EQ(checked->sink.all()[0].fixes.size(), 1u);
   EXPECT_EQ(checked->sink.all()[0].fixes[0].edits[0].text, ".T");
@@ -227,6 +227,22 @@ TEST(CheckExpr, boundsOfTilesAreProved) {
   EXPECT_EQ(text.find("check"), std::string::npos) << text;
 }
 
+TEST(CheckExpr, dataFactsAndEarlyReturnsBoundPositions) {
+  auto checked = checkText("fn f[V, D, N](t: f32[V, D], ids: i32[N]) -> f32[N, D]\n"
+                           "where all(ids >= 0), all(ids < V) { return t[ids, :] }\n"
+                           "fn g[N](x: f32[N]) -> f32 { if N < 3 { return 0.0 }\n return x[2] }");
+  ASSERT_EQ(checked->text(), "");
+  size_t indices = 0;
+  for (const auto &[node, expr] : checked->program->exprOfNode) {
+    if (expr->kind != ExprKind::Index)
+      continue;
+    ++indices;
+    for (const IndexItem &item : static_cast<const IndexExpr *>(expr)->items)
+      EXPECT_FALSE(item.needsCheck);
+  }
+  EXPECT_EQ(indices, 2u);
+}
+
 TEST(CheckExpr, computedLengthsBecomeLets) {
   auto checked = checkText("fn f[N](x: f32[N], k: i32[1]) -> f32 { return sum(x[0:k[0]]) }");
   ASSERT_EQ(checked->text(), "");
@@ -237,8 +253,9 @@ TEST(CheckExpr, computedLengthsBecomeLets) {
 }
 
 TEST(CheckExpr, callsBindDimensionsAndLeaveChecks) {
-  auto checked = checkText("fn even[N](x: f32[N]) -> f32[N] where N % 2 == 0 { return x }\n"
-                           "fn f[M](x: f32[2 * M], y: f32[M]) -> f32[M] { return y + sum(even(x)) + even(y) }");
+  auto checked = checkText(
+      "fn even[N](x: f32[N]) -> f32[N] where N % 2 == 0 { return x }\n"
+      "fn f[M](x: f32[2 * M], y: f32[M]) -> f32[M] { return y + sum(even(x)) + even(y) }");
   ASSERT_EQ(checked->text(), "");
   std::vector<const CallExpr *> calls;
   for (const auto &[node, expr] : checked->program->exprOfNode)
@@ -254,7 +271,9 @@ TEST(CheckExpr, constantsAreExact) {
   bool found = false;
   for (const auto &[node, expr] : checked->program->exprOfNode)
     if (expr->kind == ExprKind::Op)
-      found = static_cast<const ConstExpr *>(static_cast<const OpExpr *>(expr)->args[1])->floatValue == 1.0 / 3.0;
+      found =
+          static_cast<const ConstExpr *>(static_cast<const OpExpr *>(expr)->args[1])->floatValue ==
+          1.0 / 3.0;
   EXPECT_TRUE(found);
 }
 
