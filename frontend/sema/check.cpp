@@ -25,7 +25,8 @@ static void markSyntaxErrors(ProgramState &state) {
 /// Errors of the lexer and the parser: E00xx and E01xx.
 static bool isSyntaxError(const Diagnostic &diagnostic) {
   std::string_view code = diagInfo(diagnostic.id).code;
-  return diagnostic.severity == Severity::Error && (code.starts_with("E00") || code.starts_with("E01"));
+  return diagnostic.severity == Severity::Error &&
+         (code.starts_with("E00") || code.starts_with("E01"));
 }
 
 static bool isSyntax(const Diagnostic &diagnostic) {
@@ -33,8 +34,9 @@ static bool isSyntax(const Diagnostic &diagnostic) {
   return isSyntaxError(diagnostic) || code.starts_with("W10") || code.starts_with("W11");
 }
 
-/// What is wrong beside a syntax error is most often the same mistake: the part that was not understood is missing. So
-/// the line of one says nothing else, and its declaration misses no names.
+/// What is wrong beside a syntax error is most often the same mistake: the part that was not
+/// understood is missing. So the line of one says nothing else, and its declaration misses no
+/// names.
 static void removeConsequences(ProgramState &state) {
   std::set<std::pair<FileId, uint32_t>> lines;
   std::vector<Span> decls;
@@ -47,7 +49,8 @@ static void removeConsequences(ProgramState &state) {
     lines.insert(lineOf(diagnostic.span));
     for (const auto &decl : state.decls)
       if (decl->decl->span.file == diagnostic.span.file &&
-          decl->decl->span.begin <= diagnostic.span.begin && diagnostic.span.begin <= decl->decl->span.end)
+          decl->decl->span.begin <= diagnostic.span.begin &&
+          diagnostic.span.begin <= decl->decl->span.end)
         decls.push_back(decl->decl->span);
   }
   if (lines.empty())
@@ -57,7 +60,8 @@ static void removeConsequences(ProgramState &state) {
       return false;
     if (lines.contains(lineOf(diagnostic.span)))
       return true;
-    bool isMissingName = diagnostic.id == DiagId::UnknownName || diagnostic.id == DiagId::UnknownFunction;
+    bool isMissingName =
+        diagnostic.id == DiagId::UnknownName || diagnostic.id == DiagId::UnknownFunction;
     return isMissingName && std::any_of(decls.begin(), decls.end(), [&](Span span) {
              return span.file == diagnostic.span.file && span.contains(diagnostic.span.begin);
            });

@@ -1,5 +1,5 @@
-// The checker's entry: from a file to its checked tree. Never fails; what is wrong is in the sink, and the
-// tree is usable (error types and error nodes) all the same.
+// The checker's entry: from a file to its checked tree. Never fails; what is wrong is in the sink,
+// and the tree is usable (error types and error nodes) all the same.
 #pragma once
 
 #include "frontend/base/diagnostic.h"

@@ -1,6 +1,8 @@
 // Callables: signature, conditions, body.
 
 #include "frontend/sema/check_decl.h"
+#include "frontend/sema/analysis/flow.h"
+#include "frontend/sema/check_expr.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
@@ -13,11 +15,16 @@ static DeclKind kindOf(const Tree &tree, NodeId node) {
     return tree.has(node, NodeFlag::Extern)   ? DeclKind::ExternKernel
            : tree.has(node, NodeFlag::Manual) ? DeclKind::ManualKernel
                                               : DeclKind::Kernel;
-  case NodeKind::ProgramDecl: return DeclKind::Program;
-  case NodeKind::TestDecl: return DeclKind::Test;
-  case NodeKind::PropertyDecl: return DeclKind::Property;
-  case NodeKind::BenchDecl: return DeclKind::Bench;
-  default: return DeclKind::Fn;
+  case NodeKind::ProgramDecl:
+    return DeclKind::Program;
+  case NodeKind::TestDecl:
+    return DeclKind::Test;
+  case NodeKind::PropertyDecl:
+    return DeclKind::Property;
+  case NodeKind::BenchDecl:
+    return DeclKind::Bench;
+  default:
+    return DeclKind::Fn;
   }
 }
 
@@ -33,14 +40,18 @@ static NodeId whereNode(const Tree &tree, NodeId node, DeclKind kind) {
 
 static NodeId bodyNode(const Tree &tree, NodeId node, DeclKind kind) {
   switch (kind) {
-  case DeclKind::Test: return TestDeclView(tree, node).body();
-  case DeclKind::Bench: return BenchDeclView(tree, node).body();
-  case DeclKind::Property: return PropertyDeclView(tree, node).body();
-  default: return CallableView(tree, node).body();
+  case DeclKind::Test:
+    return TestDeclView(tree, node).body();
+  case DeclKind::Bench:
+    return BenchDeclView(tree, node).body();
+  case DeclKind::Property:
+    return PropertyDeclView(tree, node).body();
+  default:
+    return CallableView(tree, node).body();
   }
 }
 
-// ---- Signature ---------------------------------------------------------------------------------------
+// ---- Signature ----------------------------------------------------------------------------------
 
 static void checkExternSources(Context &ctx, NodeId node) {
   if (node == kNoNode)
@@ -64,8 +75,9 @@ static void checkCallableSignature(Context &ctx, NodeId node) {
   if (view.generics() != kNoNode)
     for (NodeId param : ctx.tree.children(view.generics()))
       if (ctx.tree.is(param, NodeKind::SampledDim))
-        ctx.sink.report(DiagId::HeaderPartNotHere, ctx.span(param),
-                        {"`" + std::string(declKindName(decl.kind)) + "`", "range for a dimension"});
+        ctx.sink.report(
+            DiagId::HeaderPartNotHere, ctx.span(param),
+            {"`" + std::string(declKindName(decl.kind)) + "`", "range for a dimension"});
   checkTunables(ctx, view.tune());
   checkParams(ctx, view.params());
   checkResults(ctx, view.results());
@@ -155,7 +167,7 @@ void checkDeclSignature(DeclState &state) {
   state.decl->hasErrors = ctx.sink.errorCount() > errors;
 }
 
-// ---- Conditions --------------------------------------------------------------------------------------
+// ---- Conditions ---------------------------------------------------------------------------------
 
 /// A condition that speaks of tunables and nothing else filters their domain.
 static bool isOnTunables(Context &ctx, const Expr *condition) {
@@ -172,6 +184,37 @@ static bool isOnTunables(Context &ctx, const Expr *condition) {
   return hasTunable && !hasOther;
 }
 
+/// Facts about data are `all(…)`, `unique(…)` and `sorted(…)`; apart from them a condition reads no
+/// arrays, because the caller checks it before the data is looked at.
+static bool readsData(const Expr *expr) {
+  if (!expr)
+    return false;
+  if (expr->kind == ExprKind::Index)
+    return true;
+  if (expr->kind == ExprKind::Logical) {
+    auto *logical = static_cast<const LogicalExpr *>(expr);
+    return readsData(logical->lhs) || readsData(logical->rhs);
+  }
+  if (expr->kind == ExprKind::Convert)
+    return readsData(static_cast<const ConvertExpr *>(expr)->arg);
+  if (expr->kind != ExprKind::Op)
+    return expr->type->isArray();
+  auto *op = static_cast<const OpExpr *>(expr);
+  bool isFact =
+      op->op && (op->op->name == "all" || op->op->name == "unique" || op->op->name == "sorted");
+  return !isFact && std::any_of(op->args.begin(), op->args.end(), readsData);
+}
+
+static void checkWhere(Context &ctx, const WhereClause &clause) {
+  if (clause.condition->type->isError())
+    return;
+  if (readsData(clause.condition))
+    ctx.sink.report(DiagId::WhereReadsData, clause.span, {clause.text})
+        .help("facts about data are `all(x < N)`, `unique(x)` and `sorted(x)`");
+  else if (conditionProof(ctx, clause.condition) == Proof::False)
+    ctx.sink.report(DiagId::WhereNeverHolds, clause.span, {clause.text});
+}
+
 static void checkWheres(Context &ctx, NodeId node) {
   if (node == kNoNode)
     return;
@@ -182,6 +225,7 @@ static void checkWheres(Context &ctx, NodeId node) {
     clause.text = ctx.text(condition);
     clause.span = ctx.span(condition);
     clause.onTunables = isOnTunables(ctx, clause.condition);
+    checkWhere(ctx, clause);
     assumeCondition(ctx, clause.condition);
     ctx.decl->wheres.push_back(std::move(clause));
   }
@@ -214,15 +258,17 @@ static void checkDefaults(Context &ctx, NodeId node) {
   std::vector<NodeId> params = partsOf(ctx.tree, view.params(), NodeKind::Param);
   for (size_t i = 0; i < params.size() && i < decl.params.size(); ++i)
     if (NodeId value = ParamView(ctx.tree, params[i]).value(); value != kNoNode)
-      decl.paramDefaults[i] = checkValueFor(ctx, value, *decl.params[i], "the default of `" + decl.params[i]->name + "`");
+      decl.paramDefaults[i] = checkValueFor(ctx, value, *decl.params[i],
+                                            "the default of `" + decl.params[i]->name + "`");
   size_t next = 0;
   for (NodeId result : partsOf(ctx.tree, view.results(), NodeKind::Result)) {
     ResultView resultView(ctx.tree, result);
     if (resultView.name() == kNoNode || next >= decl.outputs.size())
       continue;
     if (resultView.value() != kNoNode)
-      decl.outputInits[next] = checkValueFor(ctx, resultView.value(), *decl.outputs[next],
-                                             "the initial value of `" + decl.outputs[next]->name + "`");
+      decl.outputInits[next] =
+          checkValueFor(ctx, resultView.value(), *decl.outputs[next],
+                        "the initial value of `" + decl.outputs[next]->name + "`");
     ++next;
   }
 }
@@ -237,14 +283,15 @@ void checkDeclConditions(DeclState &state) {
   state.decl->hasErrors |= ctx.sink.errorCount() > errors;
 }
 
-// ---- Body --------------------------------------------------------------------------------------------
+// ---- Body ---------------------------------------------------------------------------------------
 
 /// Whether control never leaves the end of a block.
 static bool alwaysReturns(const Block &block) {
   for (const Stmt *stmt : block.stmts) {
     if (stmt->kind == StmtKind::Return || stmt->kind == StmtKind::Error)
       return true;
-    if (stmt->kind == StmtKind::Block && alwaysReturns(*static_cast<const BlockStmt *>(stmt)->block))
+    if (stmt->kind == StmtKind::Block &&
+        alwaysReturns(*static_cast<const BlockStmt *>(stmt)->block))
       return true;
     if (stmt->kind == StmtKind::If) {
       const auto &branch = *static_cast<const IfStmt *>(stmt);
@@ -276,18 +323,21 @@ void checkDeclBody(DeclState &state) {
   NodeId node = bodyNode(ctx.tree, decl.syntax, decl.kind);
   size_t errors = ctx.sink.errorCount();
   ctx.errorsBefore = errors;
+  FactSet entry = ctx.facts;
   if (node != kNoNode) {
     bool givesValue = decl.kind == DeclKind::Fn && decl.returnType->kind != TypeKind::Void;
     decl.body = checkBlock(ctx, node, givesValue, givesValue ? decl.returnType : nullptr);
     if (givesValue && ctx.tree.is(node, NodeKind::Block))
       checkFnResult(ctx, node);
   }
+  if (ctx.sink.errorCount() == errors)
+    analyseFlow(ctx, entry);
   decl.hasErrors |= ctx.sink.errorCount() > errors;
   ctx.suppressUnused = decl.hasErrors || node == kNoNode;
   leaveScope(ctx);
 }
 
-// ---- Recursion ---------------------------------------------------------------------------------------
+// ---- Recursion ----------------------------------------------------------------------------------
 
 void noteCall(Context &ctx, const CallableDecl *callee, Span span) {
   if (ctx.declState)

@@ -17,7 +17,8 @@ void checkParams(Context &ctx, NodeId node);
 void checkResults(Context &ctx, NodeId node);
 void checkClause(Context &ctx, NodeId node);
 
-/// The parts of a signature that are expressions: defaults, `where`, initial values. Needs all signatures.
+/// The parts of a signature that are expressions: defaults, `where`, initial values. Needs all
+/// signatures.
 void checkDeclConditions(DeclState &decl);
 /// Reports declarations that call themselves, once per cycle.
 void checkRecursion(ProgramState &state);

@@ -9,21 +9,31 @@ namespace ptl {
 
 std::string_view declKindName(DeclKind kind) {
   switch (kind) {
-  case DeclKind::Fn: return "fn";
-  case DeclKind::Kernel: return "kernel";
-  case DeclKind::ManualKernel: return "manual kernel";
-  case DeclKind::ExternKernel: return "extern kernel";
-  case DeclKind::Program: return "program";
-  case DeclKind::Test: return "test";
-  case DeclKind::Property: return "property";
-  case DeclKind::Bench: return "bench";
+  case DeclKind::Fn:
+    return "fn";
+  case DeclKind::Kernel:
+    return "kernel";
+  case DeclKind::ManualKernel:
+    return "manual kernel";
+  case DeclKind::ExternKernel:
+    return "extern kernel";
+  case DeclKind::Program:
+    return "program";
+  case DeclKind::Test:
+    return "test";
+  case DeclKind::Property:
+    return "property";
+  case DeclKind::Bench:
+    return "bench";
   }
   return "declaration";
 }
 
-static std::string kindText(const CallableDecl &decl) { return "`" + std::string(declKindName(decl.kind)) + "`"; }
+static std::string kindText(const CallableDecl &decl) {
+  return "`" + std::string(declKindName(decl.kind)) + "`";
+}
 
-// ---- Generic parameters ------------------------------------------------------------------------------
+// ---- Generic parameters -------------------------------------------------------------------------
 
 static void addTypeParam(Context &ctx, NodeId node, std::vector<TypeParam *> &typeParams) {
   TypeParamView view(ctx.tree, node);
@@ -44,7 +54,8 @@ static void addTypeParam(Context &ctx, NodeId node, std::vector<TypeParam *> &ty
   ctx.typeParams.push_back(param);
 }
 
-static DimParam &addDimParam(Context &ctx, NodeId name, bool isStatic, std::vector<DimParam> &dims) {
+static DimParam &addDimParam(Context &ctx, NodeId name, bool isStatic,
+                             std::vector<DimParam> &dims) {
   DimParam dim;
   dim.name = ctx.text(name);
   dim.span = ctx.span(name);
@@ -63,25 +74,31 @@ void checkGenerics(Context &ctx, NodeId node, std::vector<TypeParam *> &typePara
     return;
   for (NodeId param : ctx.tree.children(node)) {
     switch (ctx.tree.kind(param)) {
-    case NodeKind::TypeParam: addTypeParam(ctx, param, typeParams); break;
+    case NodeKind::TypeParam:
+      addTypeParam(ctx, param, typeParams);
+      break;
     case NodeKind::DimParam:
       addDimParam(ctx, ctx.tree.child(param, 0), ctx.tree.has(param, NodeFlag::Static), dims);
       break;
     // A range belongs to properties; the dimension is known all the same.
-    case NodeKind::SampledDim: addDimParam(ctx, ctx.tree.child(param, 0), false, dims); break;
-    default: break;
+    case NodeKind::SampledDim:
+      addDimParam(ctx, ctx.tree.child(param, 0), false, dims);
+      break;
+    default:
+      break;
     }
   }
   // One name is either a dimension or an element type.
   for (const TypeParam *type : typeParams)
     for (const DimParam &dim : dims)
       if (dim.name == type->name && !dim.name.empty())
-        ctx.sink.report(DiagId::DuplicateName, std::max(dim.span.begin, type->span.begin) == dim.span.begin
-                                                   ? dim.span : type->span,
-                        {dim.name, dim.span.begin > type->span.begin ? "type parameter" : "dimension"});
+        ctx.sink.report(
+            DiagId::DuplicateName,
+            std::max(dim.span.begin, type->span.begin) == dim.span.begin ? dim.span : type->span,
+            {dim.name, dim.span.begin > type->span.begin ? "type parameter" : "dimension"});
 }
 
-// ---- Tunables ----------------------------------------------------------------------------------------
+// ---- Tunables -----------------------------------------------------------------------------------
 
 static bool addDomainRange(Context &ctx, NodeId node, Tunable &tunable) {
   RangeExprView view(ctx.tree, node);
@@ -111,7 +128,8 @@ static bool addDomain(Context &ctx, NodeId node, Tunable &tunable) {
     tunable.isBool = true;
     tunable.domain = {0, 1};
     return true;
-  case NodeKind::RangeExpr: return addDomainRange(ctx, node, tunable);
+  case NodeKind::RangeExpr:
+    return addDomainRange(ctx, node, tunable);
   case NodeKind::ListExpr:
     for (NodeId element : ctx.tree.children(node)) {
       auto value = requireConstInt(ctx, element, "each value of a domain");
@@ -120,8 +138,10 @@ static bool addDomain(Context &ctx, NodeId node, Tunable &tunable) {
       tunable.domain.push_back(*value);
     }
     return true;
-  case NodeKind::Error: return false;
-  default: break;
+  case NodeKind::Error:
+    return false;
+  default:
+    break;
   }
   ctx.sink.report(DiagId::TunableDomain, ctx.span(node), {tunable.local->name});
   return false;
@@ -132,15 +152,16 @@ static void checkTunableValues(Context &ctx, NodeId node, const Tunable &tunable
   const std::string &name = tunable.local->name;
   for (int64_t value : tunable.domain)
     if (!tunable.isBool && value < 1) {
-      ctx.sink.report(DiagId::TunableNotPositive, ctx.span(view.domain()), {name, std::to_string(value)});
+      ctx.sink.report(DiagId::TunableNotPositive, ctx.span(view.domain()),
+                      {name, std::to_string(value)});
       return;
     }
-  bool isLegal = tunable.domain.empty() ||
-                 std::find(tunable.domain.begin(), tunable.domain.end(), tunable.defaultValue) !=
-                     tunable.domain.end();
+  bool isLegal = tunable.domain.empty() || std::find(tunable.domain.begin(), tunable.domain.end(),
+                                                     tunable.defaultValue) != tunable.domain.end();
   if (!isLegal)
-    ctx.sink.report(DiagId::TunableNotInDomain, ctx.span(view.value()),
-                    {name, std::to_string(tunable.defaultValue)})
+    ctx.sink
+        .report(DiagId::TunableNotInDomain, ctx.span(view.value()),
+                {name, std::to_string(tunable.defaultValue)})
         .label(ctx.span(view.domain()), "the domain");
   else if (!tunable.isBool && tunable.defaultValue < 1)
     ctx.sink.report(DiagId::TunableNotPositive, ctx.span(view.value()),
@@ -155,8 +176,9 @@ static void addTunable(Context &ctx, NodeId node) {
   tunable.isBool = constant && constant->kind == ConstKind::Bool;
   if (ctx.tree.is(view.domain(), NodeKind::ElementType))
     tunable.isBool = ctx.tree.mainKind(view.domain()) == TokenKind::TBool;
-  tunable.local = declareLocal(ctx, LocalKind::Tunable, ctx.text(view.name()), ctx.span(view.name()),
-                               tunable.isBool ? boolType(ctx) : intType(ctx), view.name());
+  tunable.local =
+      declareLocal(ctx, LocalKind::Tunable, ctx.text(view.name()), ctx.span(view.name()),
+                   tunable.isBool ? boolType(ctx) : intType(ctx), view.name());
   bool hasDomain = view.domain() == kNoNode || addDomain(ctx, view.domain(), tunable);
   bool hasDefault = false;
   if (constant && (constant->kind == ConstKind::Bool) == tunable.isBool &&
@@ -181,7 +203,7 @@ void checkTunables(Context &ctx, NodeId node) {
       addTunable(ctx, param);
 }
 
-// ---- Parameters and results ------------------------------------------------------------------------
+// ---- Parameters and results ---------------------------------------------------------------------
 
 /// Kernels and programs take and give arrays in global memory.
 static const Type *checkSignaturePlace(Context &ctx, const Type *type, Span span) {
@@ -306,13 +328,16 @@ void checkResults(Context &ctx, NodeId node) {
                        std::none_of(decl.params.begin(), decl.params.end(),
                                     [](const Local *param) { return param->isInout; });
   if (writesNothing)
-    ctx.sink.report(DiagId::NothingWritten, decl.nameSpan, {std::string(declKindName(decl.kind)), decl.name})
+    ctx.sink
+        .report(DiagId::NothingWritten, decl.nameSpan,
+                {std::string(declKindName(decl.kind)), decl.name})
         .help("declare an output, `-> (y: f32[N])`, or make a parameter `inout`");
 }
 
-// ---- Clauses -----------------------------------------------------------------------------------------
+// ---- Clauses ------------------------------------------------------------------------------------
 
-static void checkKnown(Context &ctx, NodeId node, DiagId id, std::span<const std::string_view> known) {
+static void checkKnown(Context &ctx, NodeId node, DiagId id,
+                       std::span<const std::string_view> known) {
   std::string_view name = ctx.text(node);
   if (name.empty() || std::find(known.begin(), known.end(), name) != known.end())
     return;
@@ -330,8 +355,8 @@ static void checkKnown(Context &ctx, NodeId node, DiagId id, std::span<const std
 }
 
 void checkLevelName(Context &ctx, NodeId node) {
-  constexpr std::string_view levels[] = {"core", "aic", "aiv", "die", "chip", "host", "pod",
-                                         "superpod", "cluster", "global"};
+  constexpr std::string_view levels[] = {"core", "aic", "aiv",      "die",     "chip",
+                                         "host", "pod", "superpod", "cluster", "global"};
   checkKnown(ctx, node, DiagId::UnknownLevel, levels);
 }
 

@@ -8,7 +8,8 @@
 namespace ptl {
 namespace {
 
-/// One schedule while it is checked. Names resolve in its own file, labels and dimensions in the target.
+/// One schedule while it is checked. Names resolve in its own file, labels and dimensions in the
+/// target.
 struct ScheduleCheck {
   Context &ctx;
   ScheduleDecl &schedule;
@@ -40,7 +41,8 @@ int64_t ScheduleCheck::positive(NodeId node, std::string_view what) {
   if (!value)
     return 1;
   if (*value < 1)
-    ctx.sink.report(DiagId::ScheduleNumber, ctx.span(node), {std::string(what), std::to_string(*value)});
+    ctx.sink.report(DiagId::ScheduleNumber, ctx.span(node),
+                    {std::string(what), std::to_string(*value)});
   return std::max<int64_t>(*value, 1);
 }
 
@@ -64,7 +66,8 @@ const LabelInfo *ScheduleCheck::label(NodeId node) {
     return nullptr;
   }
   if (!found && !target.hasErrors) {
-    auto builder = ctx.sink.report(DiagId::UnknownLabel, ctx.span(node), {target.name, std::string(name)});
+    auto builder =
+        ctx.sink.report(DiagId::UnknownLabel, ctx.span(node), {target.name, std::string(name)});
     std::vector<std::string> names;
     for (const LabelInfo &info : labels)
       names.push_back(info.name);
@@ -80,7 +83,8 @@ const LabelInfo *ScheduleCheck::label(NodeId node) {
 const LabelInfo *ScheduleCheck::loopLabel(NodeId node) {
   const LabelInfo *info = label(node);
   if (info && info->kind != LabelKind::Loop) {
-    ctx.sink.report(DiagId::LabelIsNoLoop, ctx.span(node), {info->name}).label(info->span, "declared here");
+    ctx.sink.report(DiagId::LabelIsNoLoop, ctx.span(node), {info->name})
+        .label(info->span, "declared here");
     return nullptr;
   }
   return info;
@@ -102,7 +106,8 @@ void ScheduleCheck::assign(NodeId node) {
   auto found = std::find_if(target.tunables.begin(), target.tunables.end(),
                             [&](const Tunable &tunable) { return tunable.local->name == name; });
   if (found == target.tunables.end()) {
-    auto builder = ctx.sink.report(DiagId::UnknownTunable, ctx.span(view.name()), {target.name, name});
+    auto builder =
+        ctx.sink.report(DiagId::UnknownTunable, ctx.span(view.name()), {target.name, name});
     std::vector<std::string> names;
     for (const Tunable &tunable : target.tunables)
       names.push_back(tunable.local->name);
@@ -127,11 +132,12 @@ void ScheduleCheck::assign(NodeId node) {
       return;
     value = *constant;
   }
-  bool isLegal = found->domain.empty()
-                     ? value >= 1 || found->isBool
-                     : std::find(found->domain.begin(), found->domain.end(), value) != found->domain.end();
+  bool isLegal = found->domain.empty() ? value >= 1 || found->isBool
+                                       : std::find(found->domain.begin(), found->domain.end(),
+                                                   value) != found->domain.end();
   if (!isLegal)
-    ctx.sink.report(DiagId::TunableNotInDomain, ctx.span(view.value()), {name, std::to_string(value)})
+    ctx.sink
+        .report(DiagId::TunableNotInDomain, ctx.span(view.value()), {name, std::to_string(value)})
         .label(found->local->span, "declared here");
   schedule.tunables.push_back({found->local, value});
 }
@@ -145,7 +151,8 @@ void ScheduleCheck::tile(NodeId node, ScheduleDirective &directive) {
     bool exists = std::any_of(target.dims.begin(), target.dims.end(),
                               [&](const DimParam &dim) { return dim.name == axis; });
     if (!exists && !axis.empty()) {
-      auto builder = ctx.sink.report(DiagId::UnknownTileAxis, ctx.span(view.axis()), {target.name, axis});
+      auto builder =
+          ctx.sink.report(DiagId::UnknownTileAxis, ctx.span(view.axis()), {target.name, axis});
       std::vector<std::string> names;
       for (const DimParam &dim : target.dims)
         names.push_back(dim.name);
@@ -170,7 +177,9 @@ void ScheduleCheck::block(NodeId node) {
   }
   for (NodeId part : view.items()) {
     switch (ctx.tree.kind(part)) {
-    case NodeKind::TileItem: tile(part, directive); break;
+    case NodeKind::TileItem:
+      tile(part, directive);
+      break;
     case NodeKind::PlaceItem: {
       Layout layout = Layout::Inferred;
       resolvePlace(ctx, ctx.tree.child(part, 0), directive.place, layout);
@@ -180,7 +189,8 @@ void ScheduleCheck::block(NodeId node) {
       for (NodeId size : ctx.tree.children(part))
         directive.l0.push_back(positive(size, "a size of `l0`"));
       break;
-    default: break;
+    default:
+      break;
     }
   }
   schedule.directives.push_back(std::move(directive));
@@ -188,10 +198,18 @@ void ScheduleCheck::block(NodeId node) {
 
 void ScheduleCheck::item(NodeId node) {
   switch (ctx.tree.kind(node)) {
-  case NodeKind::ScheduleAssign: assign(node); break;
-  case NodeKind::ScheduleBlock: block(node); break;
-  case NodeKind::FuseItem: schedule.fuses.push_back(labelList(node)); break;
-  case NodeKind::OrderItem: schedule.orders.push_back(labelList(node)); break;
+  case NodeKind::ScheduleAssign:
+    assign(node);
+    break;
+  case NodeKind::ScheduleBlock:
+    block(node);
+    break;
+  case NodeKind::FuseItem:
+    schedule.fuses.push_back(labelList(node));
+    break;
+  case NodeKind::OrderItem:
+    schedule.orders.push_back(labelList(node));
+    break;
   case NodeKind::SplitItem:
     if (const LabelInfo *info = label(ctx.tree.child(node, 0)))
       schedule.splitsAfter.push_back(info->name);
@@ -211,14 +229,16 @@ void ScheduleCheck::item(NodeId node) {
   }
   case NodeKind::UnrollItem: {
     UnrollItemView view(ctx.tree, node);
-    int64_t factor = view.count() == kNoNode ? 0 : positive(view.count(), "the factor of an unroll");
+    int64_t factor =
+        view.count() == kNoNode ? 0 : positive(view.count(), "the factor of an unroll");
     if (const LabelInfo *info = loopLabel(view.label())) {
       once(ctx.span(view.label()), "unroll " + info->name);
       schedule.unrolls.push_back({info->name, factor});
     }
     break;
   }
-  default: break;
+  default:
+    break;
   }
 }
 
@@ -238,7 +258,8 @@ static const CallableDecl *findTarget(Context &ctx, NodeId path) {
   CalleeRef ref = names.size() == 1 ? lookupCallable(ctx, last) : CalleeRef();
   if (ref.callable)
     return ref.callable;
-  auto builder = ctx.sink.report(DiagId::UnknownScheduleTarget, ctx.span(path), {std::string(ctx.text(path))});
+  auto builder =
+      ctx.sink.report(DiagId::UnknownScheduleTarget, ctx.span(path), {std::string(ctx.text(path))});
   std::vector<std::string> candidates;
   for (const auto &entry : ctx.moduleScope.callables)
     candidates.emplace_back(entry.first);

@@ -39,12 +39,14 @@ static MaybeConst evalLiteral(Context &ctx, NodeId node) {
   std::string_view text = ctx.tree.mainText(node);
   TokenKind token = ctx.tree.mainKind(node);
   switch (ctx.tree.kind(node)) {
-  case NodeKind::BoolLiteral: return boolConst(token == TokenKind::True);
+  case NodeKind::BoolLiteral:
+    return boolConst(token == TokenKind::True);
   case NodeKind::SizeLiteral:
     if (auto bytes = sizeLiteralValue(text))
       return numberConst(Rational(false, Natural(*bytes), Natural(1)), false);
     return std::nullopt;
-  default: break;
+  default:
+    break;
   }
   if (token == TokenKind::Inf)
     return specialConst(ConstKind::PlusInf);
@@ -77,17 +79,25 @@ static MaybeConst evalUnary(Context &ctx, NodeId node) {
     }
     value->number = -value->number;
     return value;
-  case ConstKind::PlusInf: value->kind = ConstKind::MinusInf; return value;
-  case ConstKind::MinusInf: value->kind = ConstKind::PlusInf; return value;
-  case ConstKind::Nan: return value;
-  case ConstKind::NegativeZero: value->kind = ConstKind::Number; return value;
-  case ConstKind::Bool: return std::nullopt;
+  case ConstKind::PlusInf:
+    value->kind = ConstKind::MinusInf;
+    return value;
+  case ConstKind::MinusInf:
+    value->kind = ConstKind::PlusInf;
+    return value;
+  case ConstKind::Nan:
+    return value;
+  case ConstKind::NegativeZero:
+    value->kind = ConstKind::Number;
+    return value;
+  case ConstKind::Bool:
+    return std::nullopt;
   }
   return std::nullopt;
 }
 
-static MaybeConst evalPower(Context &ctx, NodeId node, const Rational &base, const Rational &exponent,
-                            bool isFloat) {
+static MaybeConst evalPower(Context &ctx, NodeId node, const Rational &base,
+                            const Rational &exponent, bool isFloat) {
   auto count = exponent.toInt64();
   if (!count)
     return std::nullopt; // a root, which is no constant expression
@@ -109,13 +119,20 @@ static MaybeConst evalPower(Context &ctx, NodeId node, const Rational &base, con
 
 static MaybeConst compare(TokenKind op, int order) {
   switch (op) {
-  case TokenKind::EqualEqual: return boolConst(order == 0);
-  case TokenKind::NotEqual: return boolConst(order != 0);
-  case TokenKind::Less: return boolConst(order < 0);
-  case TokenKind::LessEqual: return boolConst(order <= 0);
-  case TokenKind::Greater: return boolConst(order > 0);
-  case TokenKind::GreaterEqual: return boolConst(order >= 0);
-  default: return std::nullopt;
+  case TokenKind::EqualEqual:
+    return boolConst(order == 0);
+  case TokenKind::NotEqual:
+    return boolConst(order != 0);
+  case TokenKind::Less:
+    return boolConst(order < 0);
+  case TokenKind::LessEqual:
+    return boolConst(order <= 0);
+  case TokenKind::Greater:
+    return boolConst(order > 0);
+  case TokenKind::GreaterEqual:
+    return boolConst(order >= 0);
+  default:
+    return std::nullopt;
   }
 }
 
@@ -131,10 +148,18 @@ static MaybeConst evalArithmetic(Context &ctx, NodeId node, TokenKind op, const 
   const Rational &x = a.number, &y = b.number;
   MaybeConst result;
   switch (op) {
-  case TokenKind::Plus: result = numberConst(x + y, isFloat); break;
-  case TokenKind::Minus: result = numberConst(x - y, isFloat); break;
-  case TokenKind::Star: result = numberConst(x * y, isFloat); break;
-  case TokenKind::StarStar: result = evalPower(ctx, node, x, y, isFloat); break;
+  case TokenKind::Plus:
+    result = numberConst(x + y, isFloat);
+    break;
+  case TokenKind::Minus:
+    result = numberConst(x - y, isFloat);
+    break;
+  case TokenKind::Star:
+    result = numberConst(x * y, isFloat);
+    break;
+  case TokenKind::StarStar:
+    result = evalPower(ctx, node, x, y, isFloat);
+    break;
   case TokenKind::Slash:
   case TokenKind::Percent:
     if (y.isZero()) {
@@ -153,7 +178,8 @@ static MaybeConst evalArithmetic(Context &ctx, NodeId node, TokenKind op, const 
     if (auto bits = y.toInt64(); bits && *bits >= 0 && *bits < 64 && x.isInteger())
       result = numberConst(x * Rational(false, Natural(1).shiftLeft(*bits), Natural(1)), false);
     break;
-  default: break;
+  default:
+    break;
   }
   if (result && result->isNumber() && result->number.isHuge()) {
     reportConst(ctx, DiagId::ConstantTooLarge, node);
@@ -179,9 +205,12 @@ static MaybeConst evalBinary(Context &ctx, NodeId node) {
     return std::nullopt; // as an expression it gets the message
   if (a->kind == ConstKind::Bool && b->kind == ConstKind::Bool) {
     switch (op) {
-    case TokenKind::And: return boolConst(a->boolean && b->boolean);
-    case TokenKind::Or: return boolConst(a->boolean || b->boolean);
-    default: return compare(op, int(a->boolean) - int(b->boolean));
+    case TokenKind::And:
+      return boolConst(a->boolean && b->boolean);
+    case TokenKind::Or:
+      return boolConst(a->boolean || b->boolean);
+    default:
+      return compare(op, int(a->boolean) - int(b->boolean));
     }
   }
   if (!a->isNumber() || !b->isNumber())
@@ -208,10 +237,14 @@ std::optional<ConstValue> evalConst(Context &ctx, NodeId node) {
   case NodeKind::IntLiteral:
   case NodeKind::SizeLiteral:
   case NodeKind::FloatLiteral:
-  case NodeKind::BoolLiteral: return evalLiteral(ctx, node);
-  case NodeKind::ParenExpr: return evalConst(ctx, ParenExprView(ctx.tree, node).inner());
-  case NodeKind::UnaryExpr: return evalUnary(ctx, node);
-  case NodeKind::BinaryExpr: return evalBinary(ctx, node);
+  case NodeKind::BoolLiteral:
+    return evalLiteral(ctx, node);
+  case NodeKind::ParenExpr:
+    return evalConst(ctx, ParenExprView(ctx.tree, node).inner());
+  case NodeKind::UnaryExpr:
+    return evalUnary(ctx, node);
+  case NodeKind::BinaryExpr:
+    return evalBinary(ctx, node);
   case NodeKind::NameExpr: {
     ValueRef ref = lookupValue(ctx, ctx.tree.mainText(node));
     return ref.local ? constOfLocal(ctx, ref.local) : constOf(ctx, ref.constant);
@@ -223,11 +256,12 @@ std::optional<ConstValue> evalConst(Context &ctx, NodeId node) {
     ValueRef ref = lookupValue(ctx, ctx.tree.mainText(member.base()));
     if (!ref.module || !moduleExports(*ctx.state.scopes.at(ref.module), ctx.text(member.name())))
       return std::nullopt;
-    return constOf(ctx, lookupValueIn(ctx, *ref.module, ctx.text(member.name()),
-                                      ctx.span(member.name()))
-                            .constant);
+    return constOf(
+        ctx,
+        lookupValueIn(ctx, *ref.module, ctx.text(member.name()), ctx.span(member.name())).constant);
   }
-  default: return std::nullopt;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -241,7 +275,8 @@ std::optional<int64_t> requireConstInt(Context &ctx, NodeId node, std::string_vi
       return integer;
   if (ctx.sink.errorCount() == errors)
     ctx.sink.report(DiagId::NotAConstantInteger, ctx.span(node), {std::string(what)})
-        .primary(value ? "this is " + toString(*value) : "this is not known before the program runs");
+        .primary(value ? "this is " + toString(*value)
+                       : "this is not known before the program runs");
   return std::nullopt;
 }
 

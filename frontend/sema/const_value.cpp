@@ -11,7 +11,8 @@ static ConstBits floatBits(double value) {
   return bits;
 }
 
-/// A format with `mantissa` fraction bits: IEEE but for f8e4m3, which has no infinity and reaches 448.
+/// A format with `mantissa` fraction bits: IEEE but for f8e4m3, which has no infinity and reaches
+/// 448.
 static ConstBits roundToFloat(const Rational &number, ElemKind kind) {
   const ElemInfo &info = elemInfo(kind);
   int bias = (1 << (info.exponentBits - 1)) - 1;
@@ -56,8 +57,8 @@ ConstBits convertConst(const ConstValue &value, Elem elem) {
       bits.fits = false;
       return bits;
     }
-    bool toInteger = isInteger(kind) ||
-                     (elem.param && elem.param->constraint == ElemConstraint::Integer);
+    bool toInteger =
+        isInteger(kind) || (elem.param && elem.param->constraint == ElemConstraint::Integer);
     if (elem.param) {
       bits = floatBits(value.number.toDouble());
       bits.intValue = value.integer().value_or(0);
@@ -72,15 +73,24 @@ ConstBits convertConst(const ConstValue &value, Elem elem) {
     bits.fits = elem.param->constraint == ElemConstraint::Float;
   } else {
     bool hasInfinity = isFloat(kind) && kind != ElemKind::F8E4M3;
-    bits.fits = value.kind == ConstKind::PlusInf || value.kind == ConstKind::MinusInf ? hasInfinity
-                                                                                     : isFloat(kind);
+    bits.fits = value.kind == ConstKind::PlusInf || value.kind == ConstKind::MinusInf
+                    ? hasInfinity
+                    : isFloat(kind);
   }
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (value.kind) {
-  case ConstKind::PlusInf: bits.floatValue = infinity; break;
-  case ConstKind::MinusInf: bits.floatValue = -infinity; break;
-  case ConstKind::Nan: bits.floatValue = std::numeric_limits<double>::quiet_NaN(); break;
-  default: bits.floatValue = -0.0; break;
+  case ConstKind::PlusInf:
+    bits.floatValue = infinity;
+    break;
+  case ConstKind::MinusInf:
+    bits.floatValue = -infinity;
+    break;
+  case ConstKind::Nan:
+    bits.floatValue = std::numeric_limits<double>::quiet_NaN();
+    break;
+  default:
+    bits.floatValue = -0.0;
+    break;
   }
   return bits;
 }
@@ -105,12 +115,18 @@ static std::optional<std::string> decimal(const Rational &number) {
 
 std::string toString(const ConstValue &value) {
   switch (value.kind) {
-  case ConstKind::PlusInf: return "inf";
-  case ConstKind::MinusInf: return "-inf";
-  case ConstKind::Nan: return "nan";
-  case ConstKind::NegativeZero: return "-0.0";
-  case ConstKind::Bool: return value.boolean ? "true" : "false";
-  case ConstKind::Number: break;
+  case ConstKind::PlusInf:
+    return "inf";
+  case ConstKind::MinusInf:
+    return "-inf";
+  case ConstKind::Nan:
+    return "nan";
+  case ConstKind::NegativeZero:
+    return "-0.0";
+  case ConstKind::Bool:
+    return value.boolean ? "true" : "false";
+  case ConstKind::Number:
+    break;
   }
   if (value.number.isHuge())
     return "a number of many digits";

@@ -10,21 +10,22 @@
 namespace ptl {
 
 enum class ConstKind : uint8_t {
-  Number,      ///< `number`, exact
-  PlusInf,     ///< `inf`
-  MinusInf,    ///< `-inf`
-  Nan,         ///< `nan`
+  Number,       ///< `number`, exact
+  PlusInf,      ///< `inf`
+  MinusInf,     ///< `-inf`
+  Nan,          ///< `nan`
   NegativeZero, ///< `-0.0`, which no rational can say
-  Bool,        ///< `boolean`
+  Bool,         ///< `boolean`
 };
 
-/// A constant. `type` is set when a declaration said it (`const EPS: f32 = 1e-6`); an untyped constant takes
-/// the type of the other operand, else `int` when `isIntegral()`, else `f32`.
+/// A constant. `type` is set when a declaration said it (`const EPS: f32 = 1e-6`); an untyped
+/// constant takes the type of the other operand, else `int` when `isIntegral()`, else `f32`.
 struct ConstValue {
   ConstKind kind = ConstKind::Number;
   Rational number;
   bool boolean = false;
-  bool isFloat = false; ///< a literal in it is written with a point or exponent, or it is no integer
+  bool isFloat =
+      false; ///< a literal in it is written with a point or exponent, or it is no integer
   std::optional<ElemKind> type;
 
   bool isNumber() const { return kind == ConstKind::Number; }

@@ -89,7 +89,7 @@ const Type *withPlace(Context &ctx, const Type *type, Place place, Layout layout
   return copy;
 }
 
-// ---- Capacity --------------------------------------------------------------------------------------
+// ---- Capacity -----------------------------------------------------------------------------------
 
 static bool isStaticSymbol(const Context &ctx, SymbolId symbol) {
   if (ctx.dims.symbol(symbol).kind == SymbolKind::Tunable)
@@ -125,7 +125,7 @@ Extent makeExtent(Context &ctx, Dim length, const RangeInfo *range) {
   Extent extent;
   extent.length = length;
   extent.range = range;
-  extent.capacity = isStaticDim(ctx, length) ? length
+  extent.capacity = isStaticDim(ctx, length)   ? length
                     : range && range->capacity ? range->capacity
                                                : capacityOf(ctx, length);
   return extent;
@@ -166,8 +166,8 @@ bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view
       continue;
     all = false;
     std::string length = toString(ctx.dims, extent);
-    auto builder =
-        ctx.sink.report(DiagId::NoStaticBound, span, {length, std::string(what), toString(ctx, type)});
+    auto builder = ctx.sink.report(DiagId::NoStaticBound, span,
+                                   {length, std::string(what), toString(ctx, type)});
     for (const DimParam *dim : openDims(ctx, extent.length)) {
       builder.label(dim->span, "`" + dim->name + "` may have any value");
       Span at = {dim->span.file, dim->span.begin, dim->span.begin};

@@ -1,12 +1,14 @@
-// What the checker carries while it checks one declaration, and the functions its parts call from each
-// other. Declarations and types: check_decl.cpp, resolve_type.cpp …; expressions and statements: check_expr.cpp,
-// check_stmt.cpp …. Nothing here is for other phases: they see check.h and checked_tree.h.
+// What the checker carries while it checks one declaration, and the functions its parts call from
+// each other. Declarations and types: check_decl.cpp, resolve_type.cpp …; expressions and
+// statements: check_expr.cpp, check_stmt.cpp …. Nothing here is for other phases: they see check.h
+// and checked_tree.h.
 #pragma once
 
 #include "frontend/sema/check.h"
 #include "frontend/sema/const_value.h"
 #include "frontend/sema/facts.h"
 #include "frontend/sema/scope.h"
+#include "frontend/sema/type_string.h"
 
 #include <optional>
 #include <span>
@@ -26,7 +28,8 @@ struct DeclState {
   std::unique_ptr<Context> context;
   bool signatureDone = false;
   bool lastHasDefault = false; ///< of the parameters so far
-  std::vector<std::pair<const CallableDecl *, Span>> calls; ///< made by the body, in order: recursion
+  std::vector<std::pair<const CallableDecl *, Span>>
+      calls; ///< made by the body, in order: recursion
 };
 
 /// How far a `type` or `const` is resolved, which happens on first use.
@@ -85,25 +88,27 @@ struct Context {
   ModuleScope &moduleScope;
   CallableDecl *decl = nullptr; ///< null outside callables
   DeclState *declState = nullptr;
-  Scope scope;                  ///< locals of the declaration
-  FactSet facts;                ///< copy and restore it round arms whose facts end with them
+  Scope scope;   ///< locals of the declaration
+  FactSet facts; ///< copy and restore it round arms whose facts end with them
   std::vector<LoopFrame> loops;
   std::vector<const TypeParam *> typeParams; ///< visible as element types
   bool inTask = false;
-  bool inWhere = false;         ///< `where`, `when`: data facts are legal calls
-  bool tunablesAllowed = true;  ///< false in parameter and result types
-  bool prefixBinds = false;     ///< in parameter types: `..` becomes a part of the signature
-  bool inStatic = false;        ///< under `static if` / `static for`
-  size_t errorsBefore = 0;      ///< in the sink when the body began; unused names are no news after errors
-  bool suppressUnused = false;  ///< in dead code after an error, in copies
-  std::vector<SymbolId> staticSymbols; ///< of `static` dimensions
+  bool inWhere = false;        ///< `where`, `when`: data facts are legal calls
+  bool tunablesAllowed = true; ///< false in parameter and result types
+  bool prefixBinds = false;    ///< in parameter types: `..` becomes a part of the signature
+  bool inStatic = false;       ///< under `static if` / `static for`
+  size_t errorsBefore =
+      0; ///< in the sink when the body began; unused names are no news after errors
+  bool suppressUnused = false;               ///< in dead code after an error, in copies
+  std::vector<SymbolId> staticSymbols;       ///< of `static` dimensions
   std::unordered_set<NodeId> reportedConsts; ///< constant expressions whose mistakes were reported
   std::unordered_map<const Local *, ConstValue> localConsts; ///< values of `const` statements
   std::unordered_map<uint32_t, Dim> capacityCache; ///< by id of the length, under `capacityFacts`
   FactSet capacityFacts;
-  bool inSection = false;       ///< inside `on aic { … }`
-  bool canHoist = false;        ///< in bodies: values that types speak of may become implicit `let`s before the statement
-  std::vector<Stmt *> hoisted;  ///< those of the statement being checked
+  bool inSection = false;      ///< inside `on aic { … }`
+  bool canHoist = false;       ///< in bodies: values that types speak of may become implicit `let`s
+                               ///< before the statement
+  std::vector<Stmt *> hoisted; ///< those of the statement being checked
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }
   bool inFn() const { return isKind(DeclKind::Fn); }
@@ -119,7 +124,7 @@ struct Context {
   std::string_view text(NodeId node) const;
 };
 
-// ---- Types and their parts (resolve_type.cpp, make_type.cpp) ---------------------------------------
+// ---- Types and their parts (resolve_type.cpp, context.cpp) --------------------------------------
 
 const Type *errorType(Context &ctx);
 const Type *voidType(Context &ctx);
@@ -133,7 +138,8 @@ const Type *arrayType(Context &ctx, Elem elem, std::vector<Extent> extents, bool
 const Type *rangeType(Context &ctx, const RangeInfo *range);
 const Type *tupleType(Context &ctx, std::vector<const Type *> elements);
 /// The type with another place and layout.
-const Type *withPlace(Context &ctx, const Type *type, Place place, Layout layout = Layout::Inferred);
+const Type *withPlace(Context &ctx, const Type *type, Place place,
+                      Layout layout = Layout::Inferred);
 /// A copy to change before it is used.
 Type *copyType(Context &ctx, const Type &type);
 
@@ -161,20 +167,23 @@ std::optional<Elem> findElem(Context &ctx, std::string_view name);
 
 /// The same of a syntax node; `acc(T)` too. Does not report.
 std::optional<Elem> findElem(Context &ctx, NodeId node);
-/// Whether an expression node (`f32`, `T[i, j]`, `Row[C]`, `nn.Mlp[D, F]`) names a type. Does not report.
+/// Whether an expression node (`f32`, `T[i, j]`, `Row[C]`, `nn.Mlp[D, F]`) names a type. Does not
+/// report.
 bool namesType(Context &ctx, NodeId node);
-/// A type with its dimensions and element types replaced (aliases, struct fields, results of calls).
+/// A type with its dimensions and element types replaced (aliases, struct fields, results of
+/// calls).
 const Type *substituteType(Context &ctx, const Type *type, const DimSubstitution &dims,
                            const std::vector<std::pair<const TypeParam *, Elem>> &elems = {});
 /// Type of a field of a struct value of type `structType`.
 const Type *fieldType(Context &ctx, const Type *structType, const StructField &field);
 
-/// A dimension expression: constants, dimensions, tunables, `int` scalars, `r.len`, `+ - * / %`, `cdiv min max`.
-/// Reports what is no dimension; unknown then.
+/// A dimension expression: constants, dimensions, tunables, `int` scalars, `r.len`, `+ - * / %`,
+/// `cdiv min max`. Reports what is no dimension; unknown then.
 Dim resolveDim(Context &ctx, NodeId node);
 /// One entry of a shape: a dimension expression or a range local.
 Extent resolveExtent(Context &ctx, NodeId node);
-/// A shape argument `[i, 2*N, ..]` or the shape of an array type in expression position (`zeros(f32[i, j])`).
+/// A shape argument `[i, 2*N, ..]` or the shape of an array type in expression position
+/// (`zeros(f32[i, j])`).
 struct ShapeArg {
   bool prefix = false;
   std::vector<Extent> extents;
@@ -183,36 +192,32 @@ struct ShapeArg {
 
 /// The extent of a length, with the capacity that facts give it.
 Extent makeExtent(Context &ctx, Dim length, const RangeInfo *range = nullptr);
-/// Static bound of a length: over constants, tunables and `static` dimensions only. Unknown when there is none.
+/// Static bound of a length: over constants, tunables and `static` dimensions only. Unknown when
+/// there is none.
 Dim capacityOf(Context &ctx, Dim length);
 /// Whether a dimension has a value when the kernel is compiled.
 bool isStaticDim(Context &ctx, Dim dim);
 /// Reports each extent of an on-chip array without capacity; true when all have one.
 bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view what);
 
-/// Types in PTL spelling with the names of the declaration: `f32[i, C]`, `T[.., C] @vec`, `int`, `(f32[N], i32)`.
-std::string toString(const DimContext &dims, const Type &type);
-std::string toString(const DimContext &dims, const Extent &extent);
-std::string toString(const Elem &elem);
-std::string_view placeName(Place place);
-std::string_view layoutName(Layout layout);
 inline std::string toString(Context &ctx, const Type *type) { return toString(ctx.dims, *type); }
 
-// ---- Constants (const_eval.cpp) --------------------------------------------------------------------
+// ---- Constants (const_eval.cpp) -----------------------------------------------------------------
 
-/// The exact value of an expression over literals and `const`s; nothing (and no report) when it is no constant
-/// expression. Reports division by zero.
+/// The exact value of an expression over literals and `const`s; nothing (and no report) when it is
+/// no constant expression. Reports division by zero.
 std::optional<ConstValue> evalConst(Context &ctx, NodeId node);
-/// An integer constant where one is required (`pipeline 2`, `[64, 128]`, schedules); reports otherwise.
+/// An integer constant where one is required (`pipeline 2`, `[64, 128]`, schedules); reports
+/// otherwise.
 std::optional<int64_t> requireConstInt(Context &ctx, NodeId node, std::string_view what);
 
-// ---- Names (scope.cpp) -----------------------------------------------------------------------------
+// ---- Names (scope.cpp) --------------------------------------------------------------------------
 
-/// Makes a local and binds its name in the innermost scope. Reports names that may not be shadowed. Gives `int`
-/// scalars that never change (all kinds but `Var`, `Output`, `inout`) a symbol and `dim`; a `Let` whose value is a
-/// dimension gets its `dim` from the caller instead (pass it).
-Local *declareLocal(Context &ctx, LocalKind kind, std::string_view name, Span span, const Type *type,
-                    NodeId syntax = kNoNode, Dim dim = {}, bool isInout = false);
+/// Makes a local and binds its name in the innermost scope. Reports names that may not be shadowed.
+/// Gives `int` scalars that never change (all kinds but `Var`, `Output`, `inout`) a symbol and
+/// `dim`; a `Let` whose value is a dimension gets its `dim` from the caller instead (pass it).
+Local *declareLocal(Context &ctx, LocalKind kind, std::string_view name, Span span,
+                    const Type *type, NodeId syntax = kNoNode, Dim dim = {}, bool isInout = false);
 /// Opens a scope for its own lifetime; warns of unused locals at its end.
 class ScopeGuard {
 public:
@@ -227,12 +232,15 @@ private:
 /// Leaves the innermost scope, with warnings of unused locals.
 void leaveScope(Context &ctx);
 
-/// A value name: local, `const` or module. Marks it used. Does not report; everything null when unknown.
+/// A value name: local, `const` or module. Marks it used. Does not report; everything null when
+/// unknown.
 ValueRef lookupValue(Context &ctx, std::string_view name);
-/// A callable name: `fn`, `kernel`, `program`, or `struct` as constructor. Built-ins are looked up after it.
+/// A callable name: `fn`, `kernel`, `program`, or `struct` as constructor. Built-ins are looked up
+/// after it.
 CalleeRef lookupCallable(Context &ctx, std::string_view name);
 /// `nn.silu`: member of a module, callable or value. Reports private ones and unknown ones.
-CalleeRef lookupCallableIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
+CalleeRef lookupCallableIn(Context &ctx, const CheckedModule &module, std::string_view name,
+                           Span span);
 ValueRef lookupValueIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
 /// Reports an unknown name, with the nearest known spelling as a fix.
 void reportUnknownValue(Context &ctx, std::string_view name, Span span);
@@ -252,9 +260,10 @@ bool isRootModule(const Context &ctx);
 /// A name schedules may use: a `let`, a `task`, a loop.
 void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span);
 
-// ---- Declarations (check_decl.cpp, check_struct.cpp, check_schedule.cpp) ------------------------------
+// ---- Declarations (check_decl.cpp, declare_module.cpp …) ------------------------
 
-/// Makes the declaration and names it; its signature and body follow when all declarations are named.
+/// Makes the declaration and names it; its signature and body follow when all declarations are
+/// named.
 void beginDecl(DeclState &decl, ProgramState &state, CheckedModule &module, NodeId node);
 void checkDeclSignature(DeclState &decl);
 void checkDeclBody(DeclState &decl);
@@ -262,10 +271,11 @@ void checkDeclBody(DeclState &decl);
 bool completeAlias(ProgramState &state, const TypeAliasDecl &alias);
 /// Notes a call for the recursion check; every resolved call to a `CallableDecl` does.
 void noteCall(Context &ctx, const CallableDecl *callee, Span span);
-/// Adds what a condition says to the facts: comparisons of dimensions, joined by `and`. Others are ignored.
+/// Adds what a condition says to the facts: comparisons of dimensions, joined by `and`. Others are
+/// ignored.
 void assumeCondition(Context &ctx, const Expr *condition);
 
-// ---- Expressions and statements (check_expr.cpp, check_call.cpp, check_index.cpp, check_stmt.cpp) ------
+// ---- Expressions and statements (check_expr.cpp, check_stmt.cpp …) ------------------------------
 
 /// Checks an expression; `expected` types literals and `_`. Never null.
 Expr *checkExpr(Context &ctx, NodeId node, const Type *expected = nullptr);
@@ -274,8 +284,8 @@ Expr *checkCondition(Context &ctx, NodeId node);
 /// A block in a scope of its own; `asValue`: its last expression is its value.
 Block *checkBlock(Context &ctx, NodeId node, bool asValue, const Type *expected = nullptr);
 Stmt *checkStmt(Context &ctx, NodeId node);
-/// Converts a value to what a place of type `target` takes: literals, `int` to integers, equal shapes.
-/// Reports a mismatch with `what` ("the initial value", "the default of `eps`").
+/// Converts a value to what a place of type `target` takes: literals, `int` to integers, equal
+/// shapes. Reports a mismatch with `what` ("the initial value", "the default of `eps`").
 Expr *convertTo(Context &ctx, Expr *value, const Type *target, std::string_view what);
 /// Makes the `ConstExpr` of a constant for a type; reports what does not fit.
 Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId node);

@@ -1,4 +1,5 @@
-// What a file declares: names first, then constants, aliases and structs, which need each other in any order.
+// What a file declares: names first, then constants, aliases and structs, which need each other in
+// any order.
 
 #include "frontend/sema/check_decl.h"
 #include "frontend/syntax/typed_nodes.h"
@@ -7,7 +8,7 @@
 
 namespace ptl {
 
-// ---- Names -------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 template <typename Map, typename Decl>
 static void declareName(ProgramState &state, Map &map, Decl *decl) {
@@ -19,7 +20,8 @@ static void declareName(ProgramState &state, Map &map, Decl *decl) {
         .label(slot->second->nameSpan, "first declared here");
 }
 
-template <typename Decl> static Decl *makeDecl(ProgramState &state, CheckedModule &module, NodeId node) {
+template <typename Decl>
+static Decl *makeDecl(ProgramState &state, CheckedModule &module, NodeId node) {
   Decl *decl = state.program.make<Decl>();
   const Tree &tree = *module.tree;
   decl->name = tree.text(tree.child(node, 0));
@@ -40,7 +42,8 @@ static LazyState lazyState(CheckedModule &module, NodeId node) {
 static void declareCallable(ProgramState &state, CheckedModule &module, NodeId node) {
   bool isRoot = state.program.modules.front().get() == &module;
   NodeKind kind = module.tree->kind(node);
-  bool isTest = kind == NodeKind::TestDecl || kind == NodeKind::BenchDecl || kind == NodeKind::PropertyDecl;
+  bool isTest =
+      kind == NodeKind::TestDecl || kind == NodeKind::BenchDecl || kind == NodeKind::PropertyDecl;
   // Tests of imported files are theirs to run.
   if (isTest && !isRoot)
     return;
@@ -53,7 +56,8 @@ static void declareCallable(ProgramState &state, CheckedModule &module, NodeId n
   declareName(state, scope.callables, declState.decl);
   auto clash = scope.structs.find(declState.decl->name);
   if (clash != scope.structs.end() && !declState.decl->name.empty())
-    state.sink.report(DiagId::DuplicateDeclaration, declState.decl->nameSpan, {declState.decl->name})
+    state.sink
+        .report(DiagId::DuplicateDeclaration, declState.decl->nameSpan, {declState.decl->name})
         .label(clash->second->nameSpan, "first declared here");
 }
 
@@ -93,8 +97,12 @@ void declareModule(ProgramState &state, CheckedModule &module) {
     case NodeKind::ProgramDecl:
     case NodeKind::TestDecl:
     case NodeKind::BenchDecl:
-    case NodeKind::PropertyDecl: declareCallable(state, module, item); break;
-    case NodeKind::TypeDecl: declareAlias(state, module, item); break;
+    case NodeKind::PropertyDecl:
+      declareCallable(state, module, item);
+      break;
+    case NodeKind::TypeDecl:
+      declareAlias(state, module, item);
+      break;
     case NodeKind::ConstDecl: {
       ConstDecl *decl = makeDecl<ConstDecl>(state, module, item);
       module.consts.push_back(decl);
@@ -102,12 +110,13 @@ void declareModule(ProgramState &state, CheckedModule &module) {
       declareName(state, scope.consts, decl);
       break;
     }
-    default: break;
+    default:
+      break;
     }
   }
 }
 
-// ---- Constants ---------------------------------------------------------------------------------------
+// ---- Constants ----------------------------------------------------------------------------------
 
 /// The value with the type that was written, and whether it fits.
 static bool giveType(Context &ctx, NodeId typeNode, NodeId valueNode, ConstValue &value) {
@@ -118,7 +127,8 @@ static bool giveType(Context &ctx, NodeId typeNode, NodeId valueNode, ConstValue
     return false;
   bool fits = type->isScalar() && convertConst(value, type->elem).fits;
   if (!fits) {
-    ctx.sink.report(DiagId::ConstantDoesNotFit, ctx.span(valueNode), {toString(value), toString(ctx, type)});
+    ctx.sink.report(DiagId::ConstantDoesNotFit, ctx.span(valueNode),
+                    {toString(value), toString(ctx, type)});
     return false;
   }
   value.type = type->elem.kind;
@@ -134,7 +144,8 @@ std::optional<ConstValue> checkConstValue(Context &ctx, NodeId node) {
   auto value = evalConst(ctx, view.value());
   if (!value) {
     if (ctx.sink.errorCount() == errors)
-      ctx.sink.report(DiagId::NotAConstant, ctx.span(view.value()), {std::string(ctx.text(view.name()))});
+      ctx.sink.report(DiagId::NotAConstant, ctx.span(view.value()),
+                      {std::string(ctx.text(view.name()))});
     return std::nullopt;
   }
   if (!giveType(ctx, view.type(), view.value(), *value))
@@ -188,12 +199,13 @@ bool completeConst(ProgramState &state, const ConstDecl &decl) {
   if (after.hasErrors)
     return false;
   // The declaration is ours: only its users see it as finished.
-  const_cast<ConstDecl &>(decl).value = constExpr(ctx, *value, ConstDeclView(ctx.tree, lazy.syntax).value());
+  const_cast<ConstDecl &>(decl).value =
+      constExpr(ctx, *value, ConstDeclView(ctx.tree, lazy.syntax).value());
   state.constValues[&decl] = *value;
   return true;
 }
 
-// ---- Aliases -----------------------------------------------------------------------------------------
+// ---- Aliases ------------------------------------------------------------------------------------
 
 bool completeAlias(ProgramState &state, const TypeAliasDecl &alias) {
   LazyState &lazy = state.aliasStates.at(&alias);
@@ -218,7 +230,7 @@ bool completeAlias(ProgramState &state, const TypeAliasDecl &alias) {
   return !after.hasErrors;
 }
 
-// ---- Structs -----------------------------------------------------------------------------------------
+// ---- Structs ------------------------------------------------------------------------------------
 
 /// Headers of all structs come before the fields of any.
 static void checkStructHeader(Context &ctx, StructDecl &decl) {
@@ -243,7 +255,8 @@ static void checkFields(Context &ctx, StructDecl &decl) {
 }
 
 /// Whether a struct holds `wanted`, itself or through other structs.
-static bool holds(const Type &type, const StructDecl &wanted, std::vector<const StructDecl *> &seen) {
+static bool holds(const Type &type, const StructDecl &wanted,
+                  std::vector<const StructDecl *> &seen) {
   if (type.kind == TypeKind::Tuple)
     return std::any_of(type.elements.begin(), type.elements.end(),
                        [&](const Type *element) { return holds(*element, wanted, seen); });
@@ -285,7 +298,7 @@ void completeModule(ProgramState &state, CheckedModule &module) {
   checkStructFields(state, module, structContexts);
 }
 
-// ---- Imports -----------------------------------------------------------------------------------------
+// ---- Imports ------------------------------------------------------------------------------------
 
 void warnUnusedImports(ProgramState &state, CheckedModule &module) {
   const ModuleScope &scope = *state.scopes.at(&module);

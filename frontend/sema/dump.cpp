@@ -3,7 +3,7 @@
 
 namespace ptl {
 
-// ---- Statements --------------------------------------------------------------------------------------
+// ---- Statements ---------------------------------------------------------------------------------
 
 std::string Dumper::loop(const LoopHead &head) const {
   std::string text = (head.var ? head.var->name : "-") + " in " + expr(head.iterable);
@@ -21,7 +21,8 @@ std::string Dumper::modifiers(const LoopModifiers &modifiers) const {
   else if (modifiers.pipeline)
     text += " pipeline " + std::to_string(modifiers.pipeline);
   if (modifiers.unroll)
-    text += modifiers.unrollFactor ? " unroll " + std::to_string(modifiers.unrollFactor) : " unroll";
+    text +=
+        modifiers.unrollFactor ? " unroll " + std::to_string(modifiers.unrollFactor) : " unroll";
   return text;
 }
 
@@ -44,10 +45,9 @@ void Dumper::braced(const std::string &head, const Block *block) {
 
 void Dumper::assign(const AssignStmt &stmt) {
   constexpr const char *modes[] = {" = ", " atomic += ", " atomic max= ", " atomic min= "};
-  std::string target = stmt.place    ? expr(stmt.place)
-                       : stmt.target ? stmt.target->name
-                                     : "?";
-  line((stmt.isStore ? "store " : "set ") + target + modes[static_cast<size_t>(stmt.mode)] + expr(stmt.value));
+  std::string target = stmt.place ? expr(stmt.place) : stmt.target ? stmt.target->name : "?";
+  line((stmt.isStore ? "store " : "set ") + target + modes[static_cast<size_t>(stmt.mode)] +
+       expr(stmt.value));
 }
 
 void Dumper::branch(const IfStmt &stmt) {
@@ -62,20 +62,28 @@ void Dumper::branch(const IfStmt &stmt) {
 
 void Dumper::stmt(const Stmt &stmt) {
   switch (stmt.kind) {
-  case StmtKind::Error: line("<error>"); break;
+  case StmtKind::Error:
+    line("<error>");
+    break;
   case StmtKind::Let: {
     auto &let = static_cast<const LetStmt &>(stmt);
     std::string names;
     for (const Local *local : let.locals)
-      names += (names.empty() ? "" : ", ") + (local->name.empty() ? "_" : local->name) + ": " + type(local->type);
+      names += (names.empty() ? "" : ", ") + (local->name.empty() ? "_" : local->name) + ": " +
+               type(local->type);
     line((let.isVar ? "var " : "let ") + names + " = " + expr(let.value));
     break;
   }
-  case StmtKind::Assign: assign(static_cast<const AssignStmt &>(stmt)); break;
-  case StmtKind::ExprStmt: line(expr(static_cast<const ExprStmt &>(stmt).value)); break;
+  case StmtKind::Assign:
+    assign(static_cast<const AssignStmt &>(stmt));
+    break;
+  case StmtKind::ExprStmt:
+    line(expr(static_cast<const ExprStmt &>(stmt).value));
+    break;
   case StmtKind::For: {
     auto &loop = static_cast<const ForStmt &>(stmt);
-    braced(std::string(loop.isStatic ? "static " : "") + "for " + this->loop(loop.head) + modifiers(loop.modifiers),
+    braced(std::string(loop.isStatic ? "static " : "") + "for " + this->loop(loop.head) +
+               modifiers(loop.modifiers),
            loop.body);
     break;
   }
@@ -92,47 +100,67 @@ void Dumper::stmt(const Stmt &stmt) {
     braced("while " + expr(loop.condition), loop.body);
     break;
   }
-  case StmtKind::If: branch(static_cast<const IfStmt &>(stmt)); break;
-  case StmtKind::Break: line("break"); break;
-  case StmtKind::Continue: line("continue"); break;
-  case StmtKind::Return: line("return " + expr(static_cast<const ReturnStmt &>(stmt).value)); break;
-  case StmtKind::Assert: line("assert " + expr(static_cast<const AssertStmt &>(stmt).condition)); break;
+  case StmtKind::If:
+    branch(static_cast<const IfStmt &>(stmt));
+    break;
+  case StmtKind::Break:
+    line("break");
+    break;
+  case StmtKind::Continue:
+    line("continue");
+    break;
+  case StmtKind::Return:
+    line("return " + expr(static_cast<const ReturnStmt &>(stmt).value));
+    break;
+  case StmtKind::Assert:
+    line("assert " + expr(static_cast<const AssertStmt &>(stmt).condition));
+    break;
   case StmtKind::Task: {
     auto &task = static_cast<const TaskStmt &>(stmt);
     braced("task " + task.name, task.body);
     break;
   }
-  case StmtKind::Block: braced("block", static_cast<const BlockStmt &>(stmt).block); break;
+  case StmtKind::Block:
+    braced("block", static_cast<const BlockStmt &>(stmt).block);
+    break;
   case StmtKind::OnSection: {
     auto &section = static_cast<const OnStmt &>(stmt);
     braced("on " + section.core + (section.splitRows ? " split rows" : ""), section.body);
     break;
   }
-  default: line("?"); break;
+  default:
+    line("?");
+    break;
   }
 }
 
-// ---- Declarations ------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
 std::string Dumper::header(const CallableDecl &decl) const {
-  std::string text = std::string(decl.isPub ? "pub " : "") + std::string(declKindName(decl.kind)) + " " + decl.name;
+  std::string text = std::string(decl.isPub ? "pub " : "") + std::string(declKindName(decl.kind)) +
+                     " " + decl.name;
   std::string generics;
   for (const DimParam &param : decl.dims)
-    generics += (generics.empty() ? "" : ", ") + std::string(param.isStatic ? "static " : "") + param.name;
+    generics +=
+        (generics.empty() ? "" : ", ") + std::string(param.isStatic ? "static " : "") + param.name;
   for (const TypeParam *param : decl.typeParams)
-    generics += (generics.empty() ? "" : ", ") + param->name + ": " + std::string(constraintName(param->constraint));
+    generics += (generics.empty() ? "" : ", ") + param->name + ": " +
+                std::string(constraintName(param->constraint));
   if (!generics.empty())
     text += "[" + generics + "]";
   text += "(";
   for (size_t i = 0; i < decl.params.size(); ++i) {
     const Local &param = *decl.params[i];
-    text += (i ? ", " : "") + param.name + ": " + (param.isInout ? "inout " : "") + type(param.type);
+    text +=
+        (i ? ", " : "") + param.name + ": " + (param.isInout ? "inout " : "") + type(param.type);
     if (decl.paramDefaults[i])
       text += " = " + expr(decl.paramDefaults[i]);
   }
   text += ")";
   if (decl.outputs.empty())
-    return decl.returnType && decl.returnType->kind != TypeKind::Void ? text + " -> " + type(decl.returnType) : text;
+    return decl.returnType && decl.returnType->kind != TypeKind::Void
+               ? text + " -> " + type(decl.returnType)
+               : text;
   text += " -> (";
   for (size_t i = 0; i < decl.outputs.size(); ++i) {
     text += (i ? ", " : "") + decl.outputs[i]->name + ": " + type(decl.outputs[i]->type);
@@ -155,8 +183,8 @@ void Dumper::callable(const CallableDecl &decl) {
          std::to_string(tunable.defaultValue));
   }
   for (size_t i = 0; i < decl.sampleRanges.size(); ++i)
-    line("sample " + decl.dims[i].name + " in " + std::to_string(decl.sampleRanges[i].first) + ".." +
-         std::to_string(decl.sampleRanges[i].second));
+    line("sample " + decl.dims[i].name + " in " + std::to_string(decl.sampleRanges[i].first) +
+         ".." + std::to_string(decl.sampleRanges[i].second));
   --depth_;
   if (decl.hasErrors)
     line("has errors");
@@ -165,7 +193,8 @@ void Dumper::callable(const CallableDecl &decl) {
 }
 
 void Dumper::schedule(const ScheduleDecl &schedule) {
-  line("schedule " + schedule.target->name + (schedule.machine.empty() ? "" : " on " + schedule.machine) +
+  line("schedule " + schedule.target->name +
+       (schedule.machine.empty() ? "" : " on " + schedule.machine) +
        (schedule.when ? " when " + expr(schedule.when) : ""));
   ++depth_;
   for (const auto &[tunable, value] : schedule.tunables)

@@ -1,4 +1,5 @@
-// The checked tree as text: types, conversions, bound dimensions and checks that the source leaves out.
+// The checked tree as text: types, conversions, bound dimensions and checks that the source leaves
+// out.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"

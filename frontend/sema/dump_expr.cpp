@@ -65,11 +65,14 @@ std::string Dumper::call(const CallExpr &expr) const {
   std::string text = expr.callee->name;
   std::string binding;
   for (size_t i = 0; i < expr.dimArgs.size() && i < expr.callee->dims.size(); ++i)
-    binding += (binding.empty() ? "" : ", ") + expr.callee->dims[i].name + "=" + dim(expr.dimArgs[i]);
+    binding +=
+        (binding.empty() ? "" : ", ") + expr.callee->dims[i].name + "=" + dim(expr.dimArgs[i]);
   for (size_t i = 0; i < expr.elemArgs.size() && i < expr.callee->typeParams.size(); ++i)
-    binding += (binding.empty() ? "" : ", ") + expr.callee->typeParams[i]->name + "=" + toString(expr.elemArgs[i]);
+    binding += (binding.empty() ? "" : ", ") + expr.callee->typeParams[i]->name + "=" +
+               toString(expr.elemArgs[i]);
   if (expr.callee->hasPrefix) {
-    binding += std::string(binding.empty() ? "" : ", ") + "..=[" + (expr.prefixHasPrefix ? ".." : "");
+    binding +=
+        std::string(binding.empty() ? "" : ", ") + "..=[" + (expr.prefixHasPrefix ? ".." : "");
     for (size_t i = 0; i < expr.prefixArgs.size(); ++i)
       binding += (i || expr.prefixHasPrefix ? ", " : "") + extent(expr.prefixArgs[i]);
     binding += "]";
@@ -78,7 +81,8 @@ std::string Dumper::call(const CallExpr &expr) const {
     text += "[" + binding + "]";
   text += "(";
   for (size_t i = 0; i < expr.args.size(); ++i)
-    text += (i ? ", " : "") + std::string(expr.args[i].isInout ? "inout " : "") + this->expr(expr.args[i].value);
+    text += (i ? ", " : "") + std::string(expr.args[i].isInout ? "inout " : "") +
+            this->expr(expr.args[i].value);
   for (const auto &[tunable, value] : expr.tunables)
     text += (text.back() == '(' ? "" : ", ") + tunable->name + ": " + this->expr(value);
   text += ")";
@@ -93,15 +97,27 @@ std::string Dumper::index(const IndexExpr &expr) const {
     const IndexItem &item = expr.items[i];
     text += i ? ", " : "";
     switch (item.kind) {
-    case IndexItemKind::Full: text += ":"; break;
-    case IndexItemKind::Rest: text += ".."; break;
-    case IndexItemKind::NewAxis: text += "new"; break;
-    case IndexItemKind::Gather: text += "gather " + this->expr(item.value); break;
-    case IndexItemKind::Position: text += this->expr(item.value); break;
+    case IndexItemKind::Full:
+      text += ":";
+      break;
+    case IndexItemKind::Rest:
+      text += "..";
+      break;
+    case IndexItemKind::NewAxis:
+      text += "new";
+      break;
+    case IndexItemKind::Gather:
+      text += "gather " + this->expr(item.value);
+      break;
+    case IndexItemKind::Position:
+      text += this->expr(item.value);
+      break;
     case IndexItemKind::Range:
       if (item.range && item.range->start && item.range->length)
-        text += dim(item.range->start) + " len " + dim(item.range->length) +
-                (item.range->step && !item.range->step.isConstant(1) ? " step " + dim(item.range->step) : "");
+        text +=
+            dim(item.range->start) + " len " + dim(item.range->length) +
+            (item.range->step && !item.range->step.isConstant(1) ? " step " + dim(item.range->step)
+                                                                 : "");
       else
         text += this->expr(item.value);
       break;
@@ -121,25 +137,33 @@ std::string Dumper::expr(const Expr *expr) const {
   if (!expr)
     return "-";
   switch (expr->kind) {
-  case ExprKind::Error: return "<error>";
-  case ExprKind::Const: return constant(*static_cast<const ConstExpr *>(expr));
-  case ExprKind::LocalRef: return static_cast<const LocalRefExpr *>(expr)->local->name;
-  case ExprKind::Dim: return "{" + dim(expr->dim) + "}";
-  case ExprKind::Op: return op(*static_cast<const OpExpr *>(expr));
+  case ExprKind::Error:
+    return "<error>";
+  case ExprKind::Const:
+    return constant(*static_cast<const ConstExpr *>(expr));
+  case ExprKind::LocalRef:
+    return static_cast<const LocalRefExpr *>(expr)->local->name;
+  case ExprKind::Dim:
+    return "{" + dim(expr->dim) + "}";
+  case ExprKind::Op:
+    return op(*static_cast<const OpExpr *>(expr));
   case ExprKind::Convert: {
     auto *convert = static_cast<const ConvertExpr *>(expr);
-    return "convert" + std::string(convert->checkRange ? "?" : "") + "(" + this->expr(convert->arg) +
+    return "convert" + std::string(convert->checkRange ? "?" : "") + "(" +
+           this->expr(convert->arg) +
            (convert->round == RoundMode::Even
                 ? ""
                 : ", " + std::string(roundModeNames[static_cast<size_t>(convert->round)])) +
            (convert->saturate ? ", saturate" : "") + "):" + type(expr->type);
   }
-  case ExprKind::Call: return call(*static_cast<const CallExpr *>(expr));
-  case ExprKind::Index: return index(*static_cast<const IndexExpr *>(expr));
+  case ExprKind::Call:
+    return call(*static_cast<const CallExpr *>(expr));
+  case ExprKind::Index:
+    return index(*static_cast<const IndexExpr *>(expr));
   case ExprKind::If: {
     auto *branch = static_cast<const IfExpr *>(expr);
-    return "if " + this->expr(branch->condition) + " then " + this->expr(branch->thenBlock->value) + " else " +
-           this->expr(branch->elseBlock->value);
+    return "if " + this->expr(branch->condition) + " then " + this->expr(branch->thenBlock->value) +
+           " else " + this->expr(branch->elseBlock->value);
   }
   case ExprKind::Range: {
     auto *range = static_cast<const RangeExpr *>(expr);
@@ -148,24 +172,30 @@ std::string Dumper::expr(const Expr *expr) const {
   }
   case ExprKind::Tiles: {
     auto *tiles = static_cast<const TilesExpr *>(expr);
-    return "tiles(" + this->expr(tiles->lo) + ".." + this->expr(tiles->hi) + ", " + this->expr(tiles->size) + ")";
+    return "tiles(" + this->expr(tiles->lo) + ".." + this->expr(tiles->hi) + ", " +
+           this->expr(tiles->size) + ")";
   }
   case ExprKind::Field: {
     auto *field = static_cast<const FieldExpr *>(expr);
     return this->expr(field->base) + "." + field->field;
   }
-  case ExprKind::Tuple: return "(" + list(static_cast<const TupleExpr *>(expr)->elements) + ")";
-  case ExprKind::List: return "[" + list(static_cast<const ListExpr *>(expr)->elements) + "]";
+  case ExprKind::Tuple:
+    return "(" + list(static_cast<const TupleExpr *>(expr)->elements) + ")";
+  case ExprKind::List:
+    return "[" + list(static_cast<const ListExpr *>(expr)->elements) + "]";
   case ExprKind::StructMake: {
     auto *make = static_cast<const StructMakeExpr *>(expr);
     return make->decl->name + "{" + list(make->fields) + "}";
   }
   case ExprKind::Logical: {
     auto *logical = static_cast<const LogicalExpr *>(expr);
-    return "(" + this->expr(logical->lhs) + (logical->isAnd ? " and " : " or ") + this->expr(logical->rhs) + ")";
+    return "(" + this->expr(logical->lhs) + (logical->isAnd ? " and " : " or ") +
+           this->expr(logical->rhs) + ")";
   }
-  case ExprKind::String: return "\"" + static_cast<const StringExpr *>(expr)->value + "\"";
-  case ExprKind::EnumTag: return "." + static_cast<const EnumTagExpr *>(expr)->tag;
+  case ExprKind::String:
+    return "\"" + static_cast<const StringExpr *>(expr)->value + "\"";
+  case ExprKind::EnumTag:
+    return "." + static_cast<const EnumTagExpr *>(expr)->tag;
   }
   return "?";
 }

@@ -1,8 +1,8 @@
 // Files: the root and what it imports, each once, imported ones first.
 
+#include "frontend/lex/literal.h"
 #include "frontend/parse/parse.h"
 #include "frontend/sema/check_decl.h"
-#include "frontend/lex/literal.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 
 /// An import as written, and where it may lie.
 struct ImportRequest {
-  std::string bound;              ///< the name that it binds
-  std::string shown;              ///< for messages
-  std::vector<fs::path> places;   ///< in order of search
+  std::string bound;            ///< the name that it binds
+  std::string shown;            ///< for messages
+  std::vector<fs::path> places; ///< in order of search
   Span span;
 };
 
@@ -30,8 +30,10 @@ struct Loader {
   void loadImport(CheckedModule &module, NodeId node);
   ImportRequest request(const CheckedModule &module, NodeId node);
   CheckedModule *find(const ImportRequest &request);
-  bool reportCycle(const CheckedModule &importer, const CheckedModule *imported, const ImportRequest &request);
-  void bind(CheckedModule &importer, NodeId node, CheckedModule &imported, const ImportRequest &request);
+  bool reportCycle(const CheckedModule &importer, const CheckedModule *imported,
+                   const ImportRequest &request);
+  void bind(CheckedModule &importer, NodeId node, CheckedModule &imported,
+            const ImportRequest &request);
 };
 
 } // namespace
@@ -125,7 +127,8 @@ void Loader::bind(CheckedModule &importer, NodeId node, CheckedModule &imported,
   ModuleScope &scope = *state.scopes.at(&importer);
   NodeId names = ImportDeclView(tree, node).names();
   if (names == kNoNode) {
-    auto [slot, isNew] = scope.modules.try_emplace(request.bound, ImportedName{&imported, request.span});
+    auto [slot, isNew] =
+        scope.modules.try_emplace(request.bound, ImportedName{&imported, request.span});
     if (!isNew)
       state.sink.report(DiagId::DuplicateImport, request.span, {request.bound})
           .label(slot->second.span, "first imported here");
@@ -141,7 +144,8 @@ void Loader::bind(CheckedModule &importer, NodeId node, CheckedModule &imported,
       reportNotInModule(ctx, imported, name, tree.span(nameNode));
       continue;
     }
-    auto [slot, isNew] = scope.names.try_emplace(name, ImportedName{&imported, tree.span(nameNode)});
+    auto [slot, isNew] =
+        scope.names.try_emplace(name, ImportedName{&imported, tree.span(nameNode)});
     if (!isNew)
       state.sink.report(DiagId::DuplicateImport, tree.span(nameNode), {name})
           .label(slot->second.span, "first imported here");

@@ -63,7 +63,8 @@ Natural Natural::operator-(const Natural &other) const {
   Natural difference;
   int64_t borrow = 0;
   for (size_t i = 0; i < digits_.size(); ++i) {
-    int64_t digit = int64_t(digits_[i]) - borrow - (i < other.digits_.size() ? other.digits_[i] : 0);
+    int64_t digit =
+        int64_t(digits_[i]) - borrow - (i < other.digits_.size() ? other.digits_[i] : 0);
     borrow = digit < 0;
     difference.digits_.push_back(static_cast<uint32_t>(digit));
   }
@@ -133,7 +134,8 @@ Natural Natural::divide(const Natural &divisor, Natural *remainder) const {
     }
     rest = Natural(carry);
   } else {
-    // Bit by bit of the quotient: operands are constants that people write, a few hundred bits at most.
+    // Bit by bit of the quotient: operands are constants that people write, a few hundred bits at
+    // most.
     rest = *this;
     size_t length = bitLength(), divisorLength = divisor.bitLength();
     size_t steps = length >= divisorLength ? length - divisorLength + 1 : 0;

@@ -16,7 +16,8 @@ static Natural powerOfTen(unsigned exponent) {
 }
 
 Rational::Rational(int64_t value)
-    : negative_(value < 0), numerator_(value < 0 ? uint64_t(0) - uint64_t(value) : uint64_t(value)) {}
+    : negative_(value < 0),
+      numerator_(value < 0 ? uint64_t(0) - uint64_t(value) : uint64_t(value)) {}
 
 Rational::Rational(bool negative, Natural numerator, Natural denominator)
     : negative_(negative), numerator_(std::move(numerator)), denominator_(std::move(denominator)) {
@@ -130,8 +131,7 @@ std::optional<uint64_t> Rational::toUint64() const {
 int Rational::compare(const Rational &other) const {
   if (negative_ != other.negative_)
     return negative_ ? -1 : 1;
-  int magnitude =
-      (numerator_ * other.denominator_).compare(other.numerator_ * denominator_);
+  int magnitude = (numerator_ * other.denominator_).compare(other.numerator_ * denominator_);
   return negative_ ? -magnitude : magnitude;
 }
 

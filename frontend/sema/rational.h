@@ -43,8 +43,8 @@ public:
   Rational() = default;
   Rational(int64_t value);
   Rational(bool negative, Natural numerator, Natural denominator);
-  /// Decimal literal with optional point and exponent, `_` allowed, `0x…`. Nothing when the exponent is absurd
-  /// (beyond ±5000) or the text is no literal.
+  /// Decimal literal with optional point and exponent, `_` allowed, `0x…`. Nothing when the
+  /// exponent is absurd (beyond ±5000) or the text is no literal.
   static std::optional<Rational> parse(std::string_view text);
 
   bool isZero() const { return numerator_.isZero(); }
@@ -66,8 +66,8 @@ public:
   Rational operator/(const Rational &other) const;
   /// Largest integer not above.
   Rational floor() const;
-  /// Nearest-even value with `precision` bits of significand, subnormals below `2^minExponent` (exponent of the
-  /// smallest normal), infinite from where `2^(maxExponent+1)` would round to.
+  /// Nearest-even value with `precision` bits of significand, subnormals below `2^minExponent`
+  /// (exponent of the smallest normal), infinite from where `2^(maxExponent+1)` would round to.
   double toFloat(int precision, int minExponent, int maxExponent) const;
   double toDouble() const { return toFloat(53, -1022, 1023); }
   /// `7`, `-1/3`.

@@ -36,7 +36,8 @@ TEST(Rational, roundsAsTheHardwareDoes) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 500; ++i) {
     int exponent = static_cast<int>(random() % 620) - 320;
-    std::string text = std::to_string(random() % 1000000000000000000u) + "e" + std::to_string(exponent - 9);
+    std::string text =
+        std::to_string(random() % 1000000000000000000u) + "e" + std::to_string(exponent - 9);
     EXPECT_EQ(parse(text).toDouble(), std::strtod(text.c_str(), nullptr)) << text;
     float f = std::strtof(text.c_str(), nullptr);
     EXPECT_EQ(parse(text).toFloat(24, -126, 127), double(f)) << text;

@@ -17,28 +17,33 @@ static Dim dimOfConst(Context &ctx, NodeId node, const ConstDecl *decl) {
   auto found = ctx.state.constValues.find(decl);
   if (auto value = found->second.integer(); value && !found->second.isFloat)
     return ctx.dims.constant(*value);
-  return reportNotDim(ctx, node, "this constant is " + toString(found->second) + ", not an integer");
+  return reportNotDim(ctx, node,
+                      "this constant is " + toString(found->second) + ", not an integer");
 }
 
 static Dim dimOfLocal(Context &ctx, NodeId node, const Local &local) {
   if (local.kind == LocalKind::Tunable && !ctx.tunablesAllowed) {
     ctx.sink.report(DiagId::TunableInSignature, ctx.span(node), {local.name})
         .label(local.span, "declared here")
-        .help("callers see the types of parameters and results, but not tunables; make it a dimension");
+        .help("callers see the types of parameters and results, but not tunables; make it a "
+              "dimension");
     return {};
   }
   if (local.dim || !local.type || local.type->isError())
     return local.dim;
   if (local.type->kind == TypeKind::Range)
-    return reportNotDim(ctx, node, "a range stands alone in a shape; its length is `" + local.name + ".len`");
+    return reportNotDim(ctx, node,
+                        "a range stands alone in a shape; its length is `" + local.name + ".len`");
   if (local.kind == LocalKind::Var)
     return reportNotDim(ctx, node, "a `var` may change: bind its value with `let` first");
   if (local.isInout || local.kind == LocalKind::Output)
     return reportNotDim(ctx, node, "its value may change: bind it with `let` first");
   if (local.type->isScalar() && isInteger(local.type->elem.kind) && !local.type->elem.param)
-    return reportNotDim(ctx, node, "this is `" + toString(ctx, local.type) +
-                                       "`: dimensions are `int`, so write `let n = int(" + local.name + ")`");
-  return reportNotDim(ctx, node, "this is `" + toString(ctx, local.type) + "`; dimensions are `int`");
+    return reportNotDim(ctx, node,
+                        "this is `" + toString(ctx, local.type) +
+                            "`: dimensions are `int`, so write `let n = int(" + local.name + ")`");
+  return reportNotDim(ctx, node,
+                      "this is `" + toString(ctx, local.type) + "`; dimensions are `int`");
 }
 
 static Dim dimOfName(Context &ctx, NodeId node) {
@@ -78,7 +83,8 @@ static Dim dimOfMember(Context &ctx, NodeId node) {
   if (field == "len")
     return range.length;
   if (field == "end")
-    return ctx.dims.add(range.start, ctx.dims.mul(range.length, range.step ? range.step : ctx.dims.constant(1)));
+    return ctx.dims.add(range.start,
+                        ctx.dims.mul(range.length, range.step ? range.step : ctx.dims.constant(1)));
   if (field == "size" && range.size)
     return range.size;
   if (field == "count" && range.count)
@@ -122,13 +128,21 @@ static Dim dimOfBinary(Context &ctx, NodeId node) {
     return {};
   Dim result;
   switch (op) {
-  case TokenKind::Plus: result = ctx.dims.add(a, b); break;
-  case TokenKind::Minus: result = ctx.dims.sub(a, b); break;
-  case TokenKind::Star: result = ctx.dims.mul(a, b); break;
-  case TokenKind::StarStar: return power(ctx, node, a, b);
+  case TokenKind::Plus:
+    result = ctx.dims.add(a, b);
+    break;
+  case TokenKind::Minus:
+    result = ctx.dims.sub(a, b);
+    break;
+  case TokenKind::Star:
+    result = ctx.dims.mul(a, b);
+    break;
+  case TokenKind::StarStar:
+    return power(ctx, node, a, b);
   case TokenKind::ShiftLeft:
     return ctx.dims.mul(a, power(ctx, node, ctx.dims.constant(2), b));
-  default: return divide(ctx, node, a, b, op);
+  default:
+    return divide(ctx, node, a, b, op);
   }
   if (!result)
     ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(node));
@@ -151,8 +165,9 @@ static Dim dimOfCall(Context &ctx, NodeId node) {
       return {};
   }
   if (args.size() < 2 || (name == "cdiv" && args.size() != 2))
-    return reportNotDim(ctx, node, name == "cdiv" ? "`cdiv` takes two dimensions"
-                                                  : "two or more dimensions are needed");
+    return reportNotDim(ctx, node,
+                        name == "cdiv" ? "`cdiv` takes two dimensions"
+                                       : "two or more dimensions are needed");
   if (name == "cdiv") {
     if (auto divisor = args[1].constant(); divisor && *divisor <= 0) {
       ctx.sink.report(DiagId::DimensionDivisor, ctx.span(node), {std::to_string(*divisor)});
@@ -169,21 +184,29 @@ static Dim dimOfLiteral(Context &ctx, NodeId node) {
     return {};
   if (auto integer = value->integer(); integer && !value->isFloat)
     return ctx.dims.constant(*integer);
-  return reportNotDim(ctx, node, value->isIntegral() ? "it exceeds 64 bits" : "it is not an integer");
+  return reportNotDim(ctx, node,
+                      value->isIntegral() ? "it exceeds 64 bits" : "it is not an integer");
 }
 
 Dim resolveDim(Context &ctx, NodeId node) {
   switch (ctx.tree.kind(node)) {
-  case NodeKind::Error: return {};
+  case NodeKind::Error:
+    return {};
   case NodeKind::IntLiteral:
   case NodeKind::SizeLiteral:
-  case NodeKind::FloatLiteral: return dimOfLiteral(ctx, node);
+  case NodeKind::FloatLiteral:
+    return dimOfLiteral(ctx, node);
   case NodeKind::NameExpr:
-  case NodeKind::Name: return dimOfName(ctx, node);
-  case NodeKind::MemberExpr: return dimOfMember(ctx, node);
-  case NodeKind::ParenExpr: return resolveDim(ctx, ParenExprView(ctx.tree, node).inner());
-  case NodeKind::BinaryExpr: return dimOfBinary(ctx, node);
-  case NodeKind::CallExpr: return dimOfCall(ctx, node);
+  case NodeKind::Name:
+    return dimOfName(ctx, node);
+  case NodeKind::MemberExpr:
+    return dimOfMember(ctx, node);
+  case NodeKind::ParenExpr:
+    return resolveDim(ctx, ParenExprView(ctx.tree, node).inner());
+  case NodeKind::BinaryExpr:
+    return dimOfBinary(ctx, node);
+  case NodeKind::CallExpr:
+    return dimOfCall(ctx, node);
   case NodeKind::UnaryExpr:
     if (ctx.tree.mainKind(node) == TokenKind::Minus) {
       Dim operand = resolveDim(ctx, UnaryExprView(ctx.tree, node).operand());
@@ -192,11 +215,13 @@ Dim resolveDim(Context &ctx, NodeId node) {
     return reportNotDim(ctx, node, "");
   case NodeKind::RangeExpr:
     return reportNotDim(ctx, node, "a shape holds lengths, not ranges; name the range in a loop");
-  default: return reportNotDim(ctx, node, "");
+  default:
+    return reportNotDim(ctx, node, "");
   }
 }
 
-/// The range that a shape entry names: `r`, a shift `r + 1`, a multiple `2*r + c`. All have the length of `r`.
+/// The range that a shape entry names: `r`, a shift `r + 1`, a multiple `2*r + c`. All have the
+/// length of `r`.
 static const RangeInfo *findRange(Context &ctx, NodeId node) {
   if (ctx.tree.is(node, NodeKind::ParenExpr))
     return findRange(ctx, ParenExprView(ctx.tree, node).inner());

@@ -7,7 +7,7 @@
 
 namespace ptl {
 
-// ---- Element types ---------------------------------------------------------------------------------
+// ---- Element types ------------------------------------------------------------------------------
 
 std::optional<Elem> findElem(Context &ctx, std::string_view name) {
   for (const TypeParam *param : ctx.typeParams)
@@ -31,8 +31,8 @@ static std::optional<Elem> accOfElem(std::optional<Elem> elem) {
 /// `acc(T)`
 static std::optional<Elem> findAcc(Context &ctx, NodeId node) {
   CallExprView call(ctx.tree, node);
-  if (!ctx.tree.is(call.callee(), NodeKind::NameExpr) || ctx.tree.mainText(call.callee()) != "acc" ||
-      call.args().size() != 1)
+  if (!ctx.tree.is(call.callee(), NodeKind::NameExpr) ||
+      ctx.tree.mainText(call.callee()) != "acc" || call.args().size() != 1)
     return std::nullopt;
   return accOfElem(findElem(ctx, ArgView(ctx.tree, call.args()[0]).value()));
 }
@@ -40,32 +40,42 @@ static std::optional<Elem> findAcc(Context &ctx, NodeId node) {
 std::optional<Elem> findElem(Context &ctx, NodeId node) {
   switch (ctx.tree.kind(node)) {
   case NodeKind::ElementType:
-  case NodeKind::NameExpr: return findElem(ctx, ctx.tree.mainText(node));
-  case NodeKind::NamedType: return findElem(ctx, ctx.text(node));
-  case NodeKind::CallExpr: return findAcc(ctx, node);
+  case NodeKind::NameExpr:
+    return findElem(ctx, ctx.tree.mainText(node));
+  case NodeKind::NamedType:
+    return findElem(ctx, ctx.text(node));
+  case NodeKind::CallExpr:
+    return findAcc(ctx, node);
   case NodeKind::AccType: {
     NodeId inner = ctx.tree.child(node, 0);
     return inner == kNoNode ? std::nullopt : accOfElem(findElem(ctx, inner));
   }
-  default: return std::nullopt;
+  default:
+    return std::nullopt;
   }
 }
 
-// ---- Named types -----------------------------------------------------------------------------------
+// ---- Named types --------------------------------------------------------------------------------
 
 /// What `Row` or `nn.Mlp` names; `report`: unknown names and private ones.
 static TypeRef typeOfPath(Context &ctx, NodeId node, bool report) {
   std::vector<NodeId> names;
   switch (ctx.tree.kind(node)) {
-  case NodeKind::NamedType: return typeOfPath(ctx, NamedTypeView(ctx.tree, node).path(), report);
-  case NodeKind::Path: names.assign(ctx.tree.children(node).begin(), ctx.tree.children(node).end()); break;
+  case NodeKind::NamedType:
+    return typeOfPath(ctx, NamedTypeView(ctx.tree, node).path(), report);
+  case NodeKind::Path:
+    names.assign(ctx.tree.children(node).begin(), ctx.tree.children(node).end());
+    break;
   case NodeKind::MemberExpr: {
     MemberExprView member(ctx.tree, node);
     names = {member.base(), member.name()};
     break;
   }
-  case NodeKind::NameExpr: names = {node}; break;
-  default: return {};
+  case NodeKind::NameExpr:
+    names = {node};
+    break;
+  default:
+    return {};
   }
   if (names.empty())
     return {};
@@ -94,9 +104,12 @@ bool namesType(Context &ctx, NodeId node) {
   case NodeKind::NamedType:
   case NodeKind::ArrayType:
   case NodeKind::AccType:
-  case NodeKind::TupleType: return true;
-  case NodeKind::IndexExpr: return namesType(ctx, IndexExprView(ctx.tree, node).base());
-  case NodeKind::CallExpr: return findAcc(ctx, node).has_value();
+  case NodeKind::TupleType:
+    return true;
+  case NodeKind::IndexExpr:
+    return namesType(ctx, IndexExprView(ctx.tree, node).base());
+  case NodeKind::CallExpr:
+    return findAcc(ctx, node).has_value();
   case NodeKind::NameExpr: {
     std::string_view name = ctx.tree.mainText(node);
     return !ctx.scope.find(name) && (findElem(ctx, name) || lookupType(ctx, name));
@@ -104,7 +117,8 @@ bool namesType(Context &ctx, NodeId node) {
   case NodeKind::MemberExpr:
     return ctx.tree.is(MemberExprView(ctx.tree, node).base(), NodeKind::NameExpr) &&
            bool(typeOfPath(ctx, node, false));
-  default: return false;
+  default:
+    return false;
   }
 }
 
@@ -117,8 +131,8 @@ struct TypeArgs {
 static TypeArgs resolveTypeArgs(Context &ctx, std::span<const NodeId> nodes) {
   TypeArgs args;
   for (NodeId node : nodes) {
-    if (auto elem = findElem(ctx, node); elem && !(ctx.tree.is(node, NodeKind::NameExpr) &&
-                                                   ctx.scope.find(ctx.tree.mainText(node))))
+    if (auto elem = findElem(ctx, node);
+        elem && !(ctx.tree.is(node, NodeKind::NameExpr) && ctx.scope.find(ctx.tree.mainText(node))))
       args.elems.push_back(*elem);
     else
       args.dims.push_back(resolveExtent(ctx, node).length);
@@ -165,7 +179,8 @@ static const Type *aliasType(Context &ctx, const TypeAliasDecl &alias, const Typ
   return alias.type ? substituteType(ctx, alias.type, dims, elems) : errorType(ctx);
 }
 
-static const Type *namedType(Context &ctx, NodeId node, NodeId name, std::span<const NodeId> argNodes) {
+static const Type *namedType(Context &ctx, NodeId node, NodeId name,
+                             std::span<const NodeId> argNodes) {
   TypeRef ref = typeOfPath(ctx, name, true);
   TypeArgs args = resolveTypeArgs(ctx, argNodes);
   if (!ref)
@@ -184,9 +199,10 @@ static const Type *namedType(Context &ctx, NodeId node, NodeId name, std::span<c
   return aliasType(ctx, *ref.alias, args);
 }
 
-// ---- Substitution ----------------------------------------------------------------------------------
+// ---- Substitution -------------------------------------------------------------------------------
 
-static Elem substituteElem(Elem elem, const std::vector<std::pair<const TypeParam *, Elem>> &elems) {
+static Elem substituteElem(Elem elem,
+                           const std::vector<std::pair<const TypeParam *, Elem>> &elems) {
   for (const auto &[param, with] : elems)
     if (elem.param == param)
       return elem.acc ? *accOfElem(with) : with;
@@ -229,7 +245,7 @@ const Type *fieldType(Context &ctx, const Type *structType, const StructField &f
   return substituteType(ctx, field.type, dims, elems);
 }
 
-// ---- Arrays ----------------------------------------------------------------------------------------
+// ---- Arrays -------------------------------------------------------------------------------------
 
 /// Whether `..` means something here; reports otherwise.
 static bool notePrefix(Context &ctx, NodeId node) {
@@ -348,12 +364,16 @@ const Type *resolveType(Context &ctx, NodeId node) {
   if (auto elem = findElem(ctx, node))
     return scalarType(ctx, *elem);
   switch (ctx.tree.kind(node)) {
-  case NodeKind::Error: return errorType(ctx);
-  case NodeKind::ArrayType: return arrayTypeOf(ctx, node);
-  case NodeKind::IndexExpr: return indexedType(ctx, node);
+  case NodeKind::Error:
+    return errorType(ctx);
+  case NodeKind::ArrayType:
+    return arrayTypeOf(ctx, node);
+  case NodeKind::IndexExpr:
+    return indexedType(ctx, node);
   case NodeKind::NamedType:
   case NodeKind::NameExpr:
-  case NodeKind::MemberExpr: return namedType(ctx, node, node, {});
+  case NodeKind::MemberExpr:
+    return namedType(ctx, node, node, {});
   case NodeKind::InferredType:
     ctx.sink.report(DiagId::InferredTypeHere, ctx.span(node));
     return errorType(ctx);

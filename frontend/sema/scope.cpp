@@ -6,7 +6,7 @@
 
 namespace ptl {
 
-// ---- Scope -----------------------------------------------------------------------------------------
+// ---- Scope --------------------------------------------------------------------------------------
 
 std::vector<Local *> Scope::pop() {
   size_t start = starts_.back();
@@ -65,21 +65,32 @@ std::vector<std::string> Scope::names() const {
   return names;
 }
 
-// ---- Declaring -------------------------------------------------------------------------------------
+// ---- Declaring ----------------------------------------------------------------------------------
 
 std::string_view localKindName(LocalKind kind) {
   switch (kind) {
-  case LocalKind::Param: return "parameter";
-  case LocalKind::Output: return "output";
-  case LocalKind::Let: return "`let`";
-  case LocalKind::Var: return "`var`";
-  case LocalKind::Loop: return "loop variable";
-  case LocalKind::Tunable: return "tunable";
-  case LocalKind::Dimension: return "dimension";
-  case LocalKind::Const: return "constant";
-  case LocalKind::Buffer: return "buffer";
-  case LocalKind::Event: return "event";
-  case LocalKind::Pipe: return "pipe";
+  case LocalKind::Param:
+    return "parameter";
+  case LocalKind::Output:
+    return "output";
+  case LocalKind::Let:
+    return "`let`";
+  case LocalKind::Var:
+    return "`var`";
+  case LocalKind::Loop:
+    return "loop variable";
+  case LocalKind::Tunable:
+    return "tunable";
+  case LocalKind::Dimension:
+    return "dimension";
+  case LocalKind::Const:
+    return "constant";
+  case LocalKind::Buffer:
+    return "buffer";
+  case LocalKind::Event:
+    return "event";
+  case LocalKind::Pipe:
+    return "pipe";
   }
   return "name";
 }
@@ -90,10 +101,14 @@ static bool mayBeShadowed(LocalKind kind) {
 
 static SymbolKind symbolKindOf(LocalKind kind) {
   switch (kind) {
-  case LocalKind::Dimension: return SymbolKind::DimensionParam;
-  case LocalKind::Tunable: return SymbolKind::Tunable;
-  case LocalKind::Loop: return SymbolKind::LoopIndex;
-  default: return SymbolKind::ScalarValue;
+  case LocalKind::Dimension:
+    return SymbolKind::DimensionParam;
+  case LocalKind::Tunable:
+    return SymbolKind::Tunable;
+  case LocalKind::Loop:
+    return SymbolKind::LoopIndex;
+  default:
+    return SymbolKind::ScalarValue;
   }
 }
 
@@ -188,14 +203,15 @@ static void warnUnused(Context &ctx, const Local &local) {
     return;
   if ((local.type && local.type->isError()) || bindsDimension(ctx, local))
     return;
-  ctx.sink.report(DiagId::UnusedLocal, local.span,
-                  {std::string(localKindName(local.kind)), local.name})
+  ctx.sink
+      .report(DiagId::UnusedLocal, local.span, {std::string(localKindName(local.kind)), local.name})
       .fix("name it `_" + local.name + "` if that is meant",
            {{Span{local.span.file, local.span.begin, local.span.begin}, "_"}});
 }
 
 void leaveScope(Context &ctx) {
-  bool warns = isRootModule(ctx) && !ctx.suppressUnused && !(ctx.decl && ctx.decl->hasErrors) && ctx.sink.errorCount() == ctx.errorsBefore;
+  bool warns = isRootModule(ctx) && !ctx.suppressUnused && !(ctx.decl && ctx.decl->hasErrors) &&
+               ctx.sink.errorCount() == ctx.errorsBefore;
   for (const Local *local : ctx.scope.pop())
     if (warns)
       warnUnused(ctx, *local);
@@ -203,10 +219,10 @@ void leaveScope(Context &ctx) {
 
 ScopeGuard::~ScopeGuard() { leaveScope(ctx_); }
 
-// ---- Look-up ---------------------------------------------------------------------------------------
+// ---- Look-up ------------------------------------------------------------------------------------
 
-template <typename Map> static auto findIn(const Map &map, std::string_view name) ->
-    typename Map::mapped_type {
+template <typename Map>
+static auto findIn(const Map &map, std::string_view name) -> typename Map::mapped_type {
   auto found = map.find(name);
   return found == map.end() ? nullptr : found->second;
 }
@@ -296,7 +312,8 @@ static std::vector<std::string> exportsOf(const ModuleScope &scope) {
   return names;
 }
 
-void reportNotInModule(Context &ctx, const CheckedModule &module, std::string_view name, Span span) {
+void reportNotInModule(Context &ctx, const CheckedModule &module, std::string_view name,
+                       Span span) {
   const ModuleScope &scope = scopeOf(ctx, module);
   if (moduleHas(scope, name) && !moduleExports(scope, name)) {
     ctx.sink.report(DiagId::NotPublic, span, {std::string(name), module.name})
@@ -323,7 +340,8 @@ CalleeRef lookupCallableIn(Context &ctx, const CheckedModule &module, std::strin
   return ref;
 }
 
-ValueRef lookupValueIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span) {
+ValueRef lookupValueIn(Context &ctx, const CheckedModule &module, std::string_view name,
+                       Span span) {
   const ModuleScope &scope = scopeOf(ctx, module);
   ValueRef ref;
   if (moduleExports(scope, name))
@@ -346,7 +364,7 @@ TypeRef lookupTypeIn(Context &ctx, const CheckedModule &module, std::string_view
   return ref;
 }
 
-// ---- Unknown names ---------------------------------------------------------------------------------
+// ---- Unknown names ------------------------------------------------------------------------------
 
 /// Edit distance with transpositions, given up at `limit`.
 static size_t distance(std::string_view a, std::string_view b, size_t limit) {
@@ -379,7 +397,8 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
   for (const std::string &candidate : candidates) {
     size_t d = distance(name, candidate, bestDistance);
     bool allDiffers = d >= std::max(name.size(), candidate.size());
-    if (!allDiffers && (d < bestDistance || (d == bestDistance && !best.empty() && candidate < best))) {
+    if (!allDiffers &&
+        (d < bestDistance || (d == bestDistance && !best.empty() && candidate < best))) {
       bestDistance = d;
       best = candidate;
     }
@@ -402,7 +421,8 @@ static std::vector<std::string> importNames(const ModuleScope &scope) {
 void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
   auto builder = ctx.sink.report(DiagId::UnknownName, span, {std::string(name)});
   if (lookupCallable(ctx, name) || !findOps(name).empty()) {
-    builder.help("`" + std::string(name) + "` is a function: call it, `" + std::string(name) + "(…)`");
+    builder.help("`" + std::string(name) + "` is a function: call it, `" + std::string(name) +
+                 "(…)`");
     return;
   }
   std::vector<std::string> names = ctx.scope.names();
@@ -434,7 +454,8 @@ void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
 void reportUnknownType(Context &ctx, std::string_view name, Span span) {
   auto builder = ctx.sink.report(DiagId::UnknownType, span, {std::string(name)});
   if (ctx.scope.find(name)) {
-    builder.help("`" + std::string(name) + "` is a value; types are element types, structs and aliases");
+    builder.help("`" + std::string(name) +
+                 "` is a value; types are element types, structs and aliases");
     return;
   }
   std::vector<std::string> names = importNames(ctx.moduleScope);

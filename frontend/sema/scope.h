@@ -1,5 +1,5 @@
-// Names: the locals of a declaration, and what a file declares and imports. Values, callables and types are
-// separate name spaces.
+// Names: the locals of a declaration, and what a file declares and imports. Values, callables and
+// types are separate name spaces.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -48,7 +48,8 @@ public:
   void push() { starts_.push_back(undo_.size()); }
   /// Leaves the innermost scope and gives the locals that were declared in it.
   std::vector<Local *> pop();
-  /// Binds the name, hiding an outer one until the scope ends. Gives what it hides, null if nothing.
+  /// Binds the name, hiding an outer one until the scope ends. Gives what it hides, null if
+  /// nothing.
   Local *bind(Local *local);
   Local *find(std::string_view name) const;
   bool isInnermost(const Local *local) const;

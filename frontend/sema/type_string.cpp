@@ -1,4 +1,6 @@
-#include "frontend/sema/context.h"
+#include "frontend/sema/type_string.h"
+
+#include "frontend/sema/checked_tree.h"
 
 namespace ptl {
 
@@ -9,7 +11,8 @@ std::string toString(const Elem &elem) {
 }
 
 std::string_view placeName(Place place) {
-  constexpr std::string_view names[] = {"", "gm", "vec", "mat", "left", "right", "acc", "bias", "scale"};
+  constexpr std::string_view names[] = {"",      "gm",  "vec",  "mat",  "left",
+                                        "right", "acc", "bias", "scale"};
   return names[static_cast<size_t>(place)];
 }
 
@@ -71,19 +74,29 @@ static std::string structString(const DimContext &dims, const Type &type) {
 
 std::string toString(const DimContext &dims, const Type &type) {
   switch (type.kind) {
-  case TypeKind::Error: return "?";
-  case TypeKind::Void: return "nothing";
-  case TypeKind::Scalar: return toString(type.elem);
-  case TypeKind::Array: return arrayString(dims, type);
-  case TypeKind::Range: return "range";
-  case TypeKind::Struct: return structString(dims, type);
-  case TypeKind::String: return "text";
-  case TypeKind::Buffer: return "buffer " + arrayString(dims, type);
-  case TypeKind::Event: return "event";
-  case TypeKind::Pipe: return "pipe " + arrayString(dims, type);
+  case TypeKind::Error:
+    return "?";
+  case TypeKind::Void:
+    return "nothing";
+  case TypeKind::Scalar:
+    return toString(type.elem);
+  case TypeKind::Array:
+    return arrayString(dims, type);
+  case TypeKind::Range:
+    return "range";
+  case TypeKind::Struct:
+    return structString(dims, type);
+  case TypeKind::String:
+    return "text";
+  case TypeKind::Buffer:
+    return "buffer " + arrayString(dims, type);
+  case TypeKind::Event:
+    return "event";
+  case TypeKind::Pipe:
+    return "pipe " + arrayString(dims, type);
   case TypeKind::List:
-    return "list of " + (type.elements.empty() ? std::string("nothing")
-                                               : toString(dims, *type.elements[0]));
+    return "list of " +
+           (type.elements.empty() ? std::string("nothing") : toString(dims, *type.elements[0]));
   case TypeKind::Tuple: {
     std::string text = "(";
     for (size_t i = 0; i < type.elements.size(); ++i)

@@ -1,5 +1,5 @@
-// Types of the checked tree. Types are immutable and owned by the `CheckedProgram`; compare shapes with
-// the prover (`facts.h`), never by pointer.
+// Types of the checked tree. Types are immutable and owned by the `CheckedProgram`; compare shapes
+// with the prover (`facts.h`), never by pointer.
 #pragma once
 
 #include "frontend/base/elem_type.h"
@@ -34,15 +34,17 @@ struct Elem {
 enum class Place : uint8_t { Inferred, Gm, Vec, Mat, Left, Right, Acc, Bias, Scale };
 enum class Layout : uint8_t { Inferred, Nd, Dn, Nz };
 
-/// A range: bounds, length and (for `tiles`) tile size and number. All in the symbols of the scope that made it.
+/// A range: bounds, length and (for `tiles`) tile size and number. All in the symbols of the scope
+/// that made it.
 struct RangeInfo {
-  std::string name;  ///< of the loop variable, for messages; may be empty
-  Dim start;         ///< first position
-  Dim length;        ///< number of positions (a symbol for tiles whose last part may be short)
-  Dim step;          ///< distance of neighbouring positions, 1 by default
-  Dim size;          ///< tile size `T`; unknown for plain ranges
-  Dim count;         ///< number of the tile; unknown for plain ranges
-  Dim capacity;      ///< static bound of the length (constants, tunables, `static` dimensions); unknown if none
+  std::string name; ///< of the loop variable, for messages; may be empty
+  Dim start;        ///< first position
+  Dim length;       ///< number of positions (a symbol for tiles whose last part may be short)
+  Dim step;         ///< distance of neighbouring positions, 1 by default
+  Dim size;         ///< tile size `T`; unknown for plain ranges
+  Dim count;        ///< number of the tile; unknown for plain ranges
+  Dim capacity; ///< static bound of the length (constants, tunables, `static` dimensions); unknown
+                ///< if none
   const RangeInfo *parent = nullptr; ///< the range this one is a shift or multiple of
   Span span;
 };
@@ -50,12 +52,12 @@ struct RangeInfo {
 /// One axis of an array.
 struct Extent {
   Dim length;
-  Dim capacity;                     ///< static bound; unknown if none. Equals `length` when that is static
+  Dim capacity; ///< static bound; unknown if none. Equals `length` when that is static
   const RangeInfo *range = nullptr; ///< the range that cut it, for display
 };
 
 enum class TypeKind : uint8_t {
-  Error,  ///< poisons silently
+  Error, ///< poisons silently
   Void,
   Scalar, ///< `elem`; `ElemKind::Int` for positions and sizes
   Array,  ///< `elem`, `prefix`, `extents`, `place`, `layout`, `strides`
@@ -64,13 +66,15 @@ enum class TypeKind : uint8_t {
   List,   ///< fixed array of scalars: `elements[0]`, `extents[0]`
   Struct, ///< `structDecl`, `dimArgs`, `elemArgs`
   String,
-  Buffer, Event, Pipe, ///< block level
+  Buffer,
+  Event,
+  Pipe, ///< block level
 };
 
 struct Type {
   TypeKind kind = TypeKind::Error;
   Elem elem;
-  bool prefix = false; ///< shape begins with the declaration's `..`
+  bool prefix = false;         ///< shape begins with the declaration's `..`
   std::vector<Extent> extents; ///< after the prefix
   Place place = Place::Inferred;
   Layout layout = Layout::Inferred;

@@ -34,10 +34,18 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
     visitAll(static_cast<const OpExpr *>(expr)->args, visit);
     visitAll(static_cast<const OpExpr *>(expr)->rest, visit);
     break;
-  case ExprKind::Convert: forEachExpr(static_cast<const ConvertExpr *>(expr)->arg, visit); break;
-  case ExprKind::Call: visitCall(*static_cast<const CallExpr *>(expr), visit); break;
-  case ExprKind::Index: visitIndex(*static_cast<const IndexExpr *>(expr), visit); break;
-  case ExprKind::If: forEachExpr(static_cast<const IfExpr *>(expr)->condition, visit); break;
+  case ExprKind::Convert:
+    forEachExpr(static_cast<const ConvertExpr *>(expr)->arg, visit);
+    break;
+  case ExprKind::Call:
+    visitCall(*static_cast<const CallExpr *>(expr), visit);
+    break;
+  case ExprKind::Index:
+    visitIndex(*static_cast<const IndexExpr *>(expr), visit);
+    break;
+  case ExprKind::If:
+    forEachExpr(static_cast<const IfExpr *>(expr)->condition, visit);
+    break;
   case ExprKind::Range: {
     auto *range = static_cast<const RangeExpr *>(expr);
     visitAll({range->lo, range->hi, range->step}, visit);
@@ -48,10 +56,18 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
     visitAll({tiles->lo, tiles->hi, tiles->size}, visit);
     break;
   }
-  case ExprKind::Field: forEachExpr(static_cast<const FieldExpr *>(expr)->base, visit); break;
-  case ExprKind::Tuple: visitAll(static_cast<const TupleExpr *>(expr)->elements, visit); break;
-  case ExprKind::List: visitAll(static_cast<const ListExpr *>(expr)->elements, visit); break;
-  case ExprKind::StructMake: visitAll(static_cast<const StructMakeExpr *>(expr)->fields, visit); break;
+  case ExprKind::Field:
+    forEachExpr(static_cast<const FieldExpr *>(expr)->base, visit);
+    break;
+  case ExprKind::Tuple:
+    visitAll(static_cast<const TupleExpr *>(expr)->elements, visit);
+    break;
+  case ExprKind::List:
+    visitAll(static_cast<const ListExpr *>(expr)->elements, visit);
+    break;
+  case ExprKind::StructMake:
+    visitAll(static_cast<const StructMakeExpr *>(expr)->fields, visit);
+    break;
   case ExprKind::Logical: {
     auto *logical = static_cast<const LogicalExpr *>(expr);
     visitAll({logical->lhs, logical->rhs}, visit);
@@ -62,7 +78,8 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
   case ExprKind::LocalRef:
   case ExprKind::Dim:
   case ExprKind::String:
-  case ExprKind::EnumTag: break;
+  case ExprKind::EnumTag:
+    break;
   }
 }
 

@@ -1,0 +1,231 @@
+// The expressions of the checked tree, and the names in them. See checked_tree.h.
+#pragma once
+
+#include "frontend/base/diagnostic.h"
+#include "frontend/base/round_mode.h"
+#include "frontend/sema/op_table.h"
+#include "frontend/sema/types.h"
+#include "frontend/syntax/tree.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+struct Expr;
+struct Stmt;
+struct Block;
+struct CallableDecl;
+struct CheckedModule;
+
+// ---- Names --------------------------------------------------------------------------------------
+
+enum class LocalKind : uint8_t {
+  Param,
+  Output,
+  Let,
+  Var,
+  Loop,
+  Tunable,
+  Dimension,
+  Const, ///< `Dimension` and `Tunable` have `symbol`
+  Buffer,
+  Event,
+  Pipe,
+};
+
+struct Local {
+  std::string name;
+  LocalKind kind = LocalKind::Let;
+  const Type *type = nullptr;
+  bool isInout = false;           ///< parameters only
+  std::optional<SymbolId> symbol; ///< see the header comment
+  Dim dim;            ///< value as a dimension when it is one (`let h = D / 2`), else unknown
+  Span span;          ///< of the name
+  uint32_t index = 0; ///< unique within the declaration, dense from 0: environments are vectors
+};
+
+struct DimParam {
+  std::string name;
+  SymbolId symbol;
+  bool isStatic = false;
+  Local *local = nullptr;
+  Span span;
+};
+
+struct Tunable {
+  Local *local = nullptr;
+  bool isBool = false;
+  std::vector<int64_t> domain; ///< legal values in the order written; empty: not searched
+  int64_t defaultValue = 0;    ///< 0/1 for bool
+};
+
+// ---- Expressions --------------------------------------------------------------------------------
+
+enum class ExprKind : uint8_t {
+  Error,
+  Const,
+  LocalRef,
+  Dim,
+  Op,
+  Convert,
+  Call,
+  Index,
+  If,
+  Range,
+  Tiles,
+  Field,
+  Tuple,
+  List,
+  StructMake,
+  Logical,
+  String,
+  EnumTag,
+};
+
+struct Expr {
+  ExprKind kind = ExprKind::Error;
+  const Type *type = nullptr; ///< never null; the error type when unknown
+  Span span;
+  NodeId syntax = kNoNode;
+  Dim dim; ///< the value as a dimension, when it is one (scalar `int` only)
+  virtual ~Expr() = default;
+};
+
+/// A literal or folded constant, already converted to `type`. Exact rational folding happens
+/// before.
+struct ConstExpr : Expr {
+  double floatValue = 0; ///< for float types and `any` generics (`T`)
+  int64_t intValue = 0;  ///< for integers (bit pattern for u64) and bool
+};
+
+struct LocalRefExpr : Expr {
+  Local *local = nullptr;
+};
+
+/// A dimension expression used as an `int` value; `Expr::dim` is the value.
+struct DimExpr : Expr {};
+
+/// A built-in applied to arguments; operators are built-ins too (`+` is `OpId::Add`). Operands
+/// broadcast as language.md section 5 says; their element types already agree (explicit
+/// `ConvertExpr`s).
+struct OpExpr : Expr {
+  const OpRecord *op = nullptr;
+  std::vector<Expr *>
+      args; ///< one per `op->params`; null where omitted, variadic, or said by the fields below
+  std::vector<Expr *> rest;  ///< arguments of the variadic parameter
+  std::vector<int64_t> axes; ///< `axis:` values, counted from the end: -1 is the last axis; sorted.
+                             ///< For `transpose` the axis of the operand per axis of the result
+  bool reducesAll = false;   ///< reduction without `axis:`
+  std::vector<Dim> shape; ///< shape argument of reshape, zeros, full, random, broadcast …; `k` of
+                          ///< `topk`, `E` of `one_hot`; for `pad` before of all axes, then after
+  bool shapeHasPrefix = false;
+  std::string equation; ///< einsum
+};
+
+/// `f16(x)`, `i8(x, round: .even, saturate: true)`, and implicit `int` to integer conversions.
+struct ConvertExpr : Expr {
+  Expr *arg = nullptr;
+  RoundMode round = RoundMode::Even;
+  bool saturate = false;
+  bool checkRange = false; ///< implicit `int` conversion whose range was not proved
+};
+
+struct CallArg {
+  Local *param = nullptr; ///< of the callee
+  Expr *value = nullptr;
+  bool isInout = false; ///< value is then an lvalue (LocalRef or Index)
+};
+
+/// A requirement of the callee in the caller's terms that was not proved: checked at run time.
+struct RuntimeCheck {
+  Expr *condition = nullptr;
+  std::string text; ///< as written at the callee
+  Span span;
+};
+
+struct CallExpr : Expr {
+  const CallableDecl *callee = nullptr;
+  std::vector<CallArg> args;      ///< in parameter order, defaults filled in
+  std::vector<Dim> dimArgs;       ///< one per callee `dims`, in the caller's symbols
+  std::vector<Elem> elemArgs;     ///< one per callee `typeParams`
+  bool prefixHasPrefix = false;   ///< callee's `..` begins with the caller's `..`
+  std::vector<Extent> prefixArgs; ///< rest of what the callee's `..` stands for
+  std::vector<std::pair<Local *, Expr *>> tunables; ///< set at the call
+  std::vector<RuntimeCheck> checks;
+};
+
+enum class IndexItemKind : uint8_t { Position, Range, Full, Rest, NewAxis, Gather };
+
+struct IndexItem {
+  IndexItemKind kind = IndexItemKind::Full;
+  Expr *value =
+      nullptr; ///< Position: scalar; Range: expression of range type; Gather: 1-D integer array
+  RangeInfo *range = nullptr; ///< Range only (slices `a:b:s` too): start, length, step as Dims
+  uint32_t restCount = 0;     ///< Rest: number of known axes it covers (besides the prefix)
+  bool restHasPrefix = false;
+  bool needsCheck = true; ///< bounds not proved
+  int64_t axis =
+      0; ///< indexed axis of the base counted from the end (-1 last); meaningless for NewAxis
+  Span span;
+};
+
+/// Indexing. One item per axis of the base plus `NewAxis`es; trailing axes not named are `Full`.
+struct IndexExpr : Expr {
+  Expr *base = nullptr;
+  std::vector<IndexItem> items;
+  Expr *outside = nullptr; ///< `load(x[…], outside: v)`
+  bool isLoad = false;     ///< moves data from global memory into a kernel
+};
+
+struct IfExpr : Expr {
+  Expr *condition = nullptr;
+  Block *thenBlock = nullptr;
+  Block *elseBlock = nullptr;
+};
+/// `lo..hi step s`.
+struct RangeExpr : Expr {
+  Expr *lo = nullptr;
+  Expr *hi = nullptr;
+  Expr *step = nullptr;
+};
+/// `tiles(lo..hi, T)`: only as iterated value; `tiles(N, T)` has `lo` = 0.
+struct TilesExpr : Expr {
+  Expr *lo = nullptr;
+  Expr *hi = nullptr;
+  Expr *size = nullptr;
+};
+/// Range fields (`start end len size count`) and struct or tuple fields.
+struct FieldExpr : Expr {
+  Expr *base = nullptr;
+  std::string field;
+  uint32_t fieldIndex = 0;
+};
+struct TupleExpr : Expr {
+  std::vector<Expr *> elements;
+};
+struct ListExpr : Expr {
+  std::vector<Expr *> elements;
+};
+struct StructMakeExpr : Expr {
+  const StructDecl *decl = nullptr;
+  std::vector<Expr *> fields;
+};
+/// Short-circuit `and`/`or` on scalars. (On arrays they are `OpExpr`s.)
+struct LogicalExpr : Expr {
+  bool isAnd = true;
+  Expr *lhs = nullptr;
+  Expr *rhs = nullptr;
+};
+struct StringExpr : Expr {
+  std::string value;
+};
+/// `.even` and the like where an op takes an enumerated argument.
+struct EnumTagExpr : Expr {
+  std::string tag;
+};
+
+} // namespace ptl

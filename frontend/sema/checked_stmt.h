@@ -1,0 +1,129 @@
+// The statements of the checked tree. See checked_tree.h.
+#pragma once
+
+#include "frontend/sema/checked_expr.h"
+
+namespace ptl {
+
+// ---- Statements ---------------------------------------------------------------------------------
+
+enum class StmtKind : uint8_t {
+  Error,
+  Let,
+  Assign,
+  ExprStmt,
+  For,
+  Parallel,
+  While,
+  If,
+  Break,
+  Continue,
+  Return,
+  Assert,
+  Task,
+  Block,
+  OnSection,
+};
+
+struct Stmt {
+  StmtKind kind = StmtKind::Error;
+  Span span;
+  NodeId syntax = kNoNode;
+  virtual ~Stmt() = default;
+};
+
+/// A block; `value` is its last expression when the block is used as a value.
+struct Block {
+  std::vector<Stmt *> stmts;
+  Expr *value = nullptr;
+  Span span;
+};
+
+/// `let` and `var`; several names take a tuple apart.
+struct LetStmt : Stmt {
+  bool isVar = false;
+  std::vector<Local *> locals;
+  Expr *value = nullptr;
+};
+
+enum class AssignMode : uint8_t { Set, AtomicAdd, AtomicMax, AtomicMin };
+
+/// `target = value`; `x += e` arrives as `x = x + e` (value holds the whole right side) except for
+/// atomics.
+struct AssignStmt : Stmt {
+  Local *target = nullptr;
+  IndexExpr *place = nullptr; ///< indexed assignment; its `base` is the target, possibly through
+                              ///< struct fields; null: whole
+  Expr *value = nullptr;      ///< broadcast to the place where the extents are 1 or scalar
+  AssignMode mode = AssignMode::Set;
+  bool isStore = false; ///< writes an output or `inout` in global memory
+  const OpRecord *updateOp =
+      nullptr; ///< set for `+=` etc.: `value` is then OpExpr(target, operand)
+};
+
+struct ExprStmt : Stmt {
+  Expr *value = nullptr;
+};
+
+struct LoopModifiers {
+  int64_t pipeline = 0;         ///< 0: none
+  Expr *pipelineExpr = nullptr; ///< when given by a tunable
+  bool unroll = false;
+  int64_t unrollFactor = 0; ///< 0: full
+  std::string label;        ///< `as name`, or the loop variable
+};
+
+/// One loop: over a range of integers, the tiles of a range, or (in tests) a list.
+struct LoopHead {
+  Local *var = nullptr;       ///< type int (positions), range (tiles) or the list's element
+  Expr *iterable = nullptr;   ///< RangeExpr, TilesExpr, an expression of range type, or ListExpr
+  RangeInfo *range = nullptr; ///< for tiles: the loop variable's range
+};
+
+struct ForStmt : Stmt {
+  LoopHead head;
+  LoopModifiers modifiers;
+  Block *body = nullptr;
+  bool isStatic = false;
+};
+struct ParallelStmt : Stmt {
+  std::vector<LoopHead> heads;
+  Block *body = nullptr;
+};
+struct WhileStmt : Stmt {
+  Expr *condition = nullptr;
+  Block *body = nullptr;
+};
+/// `isStatic`: the condition is over tunables, statics and constants; only the chosen arm exists
+/// when built.
+struct IfStmt : Stmt {
+  Expr *condition = nullptr;
+  Block *thenBlock = nullptr;
+  Block *elseBlock = nullptr;
+  bool isStatic = false;
+};
+struct BreakStmt : Stmt {};
+struct ContinueStmt : Stmt {};
+struct ReturnStmt : Stmt {
+  Expr *value = nullptr;
+};
+struct AssertStmt : Stmt {
+  Expr *condition = nullptr;
+  std::string message;
+  std::string text;
+};
+struct TaskStmt : Stmt {
+  std::string name;
+  Block *body = nullptr;
+};
+struct BlockStmt : Stmt {
+  Block *block = nullptr;
+};
+/// `on aic { … }`, `on aiv split rows { … }`.
+struct OnStmt : Stmt {
+  std::string core;
+  bool splitRows = false;
+  Block *body = nullptr;
+};
+
+} // namespace ptl
