@@ -1,5 +1,5 @@
-// The built-ins on whole values. Shapes have been checked statically; what depends on values (positions, division)
-// throws `Stop` without a place. Axes are positions from the front.
+// The built-ins on whole values. Shapes have been checked statically; what depends on values
+// (positions, division) throws `Stop` without a place. Axes are positions from the front.
 #pragma once
 
 #include "codegen/reference/scalar_ops.h"
@@ -24,7 +24,7 @@ struct View {
 };
 View viewOf(const Value &value);
 
-// ---- Walking (walk.cpp) ----------------------------------------------------------------------------
+// ---- Walking (walk.cpp) ------------------------------------------------------------------------
 
 inline constexpr size_t maxOperands = 3;
 /// An iteration space with a stride per operand and axis. Empty space: an extent is 0.
@@ -36,7 +36,8 @@ std::vector<int64_t> denseStrides(std::span<const int64_t> shape);
 /// Extents of 1 and missing leading axes repeat.
 std::vector<int64_t> broadcastShapes(std::span<const View> views);
 /// Strides of an operand repeated to `shape`.
-std::vector<int64_t> broadcastStrides(std::span<const int64_t> from, std::span<const int64_t> shape);
+std::vector<int64_t> broadcastStrides(std::span<const int64_t> from,
+                                      std::span<const int64_t> shape);
 /// Merges neighbouring axes that all operands walk as one.
 void mergeAxes(Walk &walk, size_t operands);
 
@@ -70,15 +71,16 @@ template <typename Row> void forRows(Walk walk, size_t operands, Row row) {
 }
 
 /// Copies elements (and what is known of them being written) between strided places of two arrays.
-void copyStrided(RefArray &to, int64_t toOffset, std::span<const int64_t> toStrides, const RefArray &from,
-                 int64_t fromOffset, std::span<const int64_t> fromStrides, std::span<const int64_t> shape);
+void copyStrided(RefArray &to, int64_t toOffset, std::span<const int64_t> toStrides,
+                 const RefArray &from, int64_t fromOffset, std::span<const int64_t> fromStrides,
+                 std::span<const int64_t> shape);
 /// A scalar as an array without axes; an array is shared.
 const RefArray &asArray(const Value &value, RefArray &storage);
 
 /// Rounds each to what `elem` holds.
 void roundAll(double *values, int64_t count, ElemKind elem);
 
-// ---- Groups ----------------------------------------------------------------------------------------
+// ---- Groups ------------------------------------------------------------------------------------
 
 /// Elementwise, comparison and select records.
 Value elementwise(OpId op, std::span<const Value> args);
@@ -102,7 +104,8 @@ Value einsumValue(const std::string &equation, std::span<const Value> operands);
 Value reshapeValue(const Value &x, std::vector<int64_t> shape);
 Value transposeValue(const Value &x, std::span<const int64_t> axes);
 Value concatValues(std::span<const Value> values, int64_t axis);
-Value padValue(const Value &x, Scalar fill, std::span<const int64_t> before, std::span<const int64_t> after);
+Value padValue(const Value &x, Scalar fill, std::span<const int64_t> before,
+               std::span<const int64_t> after);
 Value broadcastValue(const Value &x, std::vector<int64_t> shape);
 Value interleaveValues(const Value &a, const Value &b);
 /// A tuple of the even and the odd positions.
@@ -111,7 +114,8 @@ Value deinterleaveValue(const Value &x);
 Value triangleValue(const Value &x, int64_t diagonal, bool lower);
 
 Value gatherValue(const Value &x, const Value &idx, int64_t axis);
-Value scatterValue(const Value &x, const Value &idx, const Value &v, int64_t axis, std::string_view combine);
+Value scatterValue(const Value &x, const Value &idx, const Value &v, int64_t axis,
+                   std::string_view combine);
 Value sortValue(const Value &x, int64_t axis, bool descending, bool positions);
 /// A tuple of values and positions.
 Value topkValue(const Value &x, int64_t k);

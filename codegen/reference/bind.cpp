@@ -2,10 +2,11 @@
 #include "codegen/reference/machine.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace ptl::reference {
 
-// ---- Symbols and dimensions --------------------------------------------------------------------------
+// ---- Symbols and dimensions --------------------------------------------------------------------
 
 void Machine::bindSymbol(SymbolId symbol, int64_t value) {
   if (symbol.index >= symbols_.size())
@@ -56,7 +57,8 @@ std::vector<int64_t> Machine::shapeOf(const Type &type, Span span) {
     shape.push_back(dimValue(extent.length, span));
     if (shape.back() < 0)
       stop(RunStatus::Bounds,
-           "the extent `" + program_.dims->toString(extent.length) + "` is " + std::to_string(shape.back()),
+           "the extent `" + program_.dims->toString(extent.length) + "` is " +
+               std::to_string(shape.back()),
            span);
   }
   return shape;
@@ -68,7 +70,8 @@ void Machine::bindDimLocals(const CallableDecl &decl) {
       local(*dim.local) = Value::integer(*value);
 }
 
-void Machine::bindTunables(const CallableDecl &decl, const std::map<std::string, int64_t> &overrides) {
+void Machine::bindTunables(const CallableDecl &decl,
+                           const std::map<std::string, int64_t> &overrides) {
   for (const Tunable &tunable : decl.tunables) {
     auto found = overrides.find(tunable.local->name);
     int64_t value = found != overrides.end() ? found->second : tunable.defaultValue;
@@ -78,6 +81,17 @@ void Machine::bindTunables(const CallableDecl &decl, const std::map<std::string,
   }
 }
 
+/// Whether a text has a name as a word of its own.
+static bool mentions(const std::string &text, const std::string &name) {
+  auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    size_t end = at + name.size();
+    if ((at == 0 || !isWord(text[at - 1])) && (end == text.size() || !isWord(text[end])))
+      return true;
+  }
+  return false;
+}
+
 /// The condition of a requirement, with the values of what it speaks of.
 void Machine::checkWheres(const CallableDecl &decl, Span callSpan) {
   for (const WhereClause &clause : decl.wheres) {
@@ -85,17 +99,20 @@ void Machine::checkWheres(const CallableDecl &decl, Span callSpan) {
       continue;
     std::string values;
     for (const DimParam &dim : decl.dims)
-      if (clause.text.find(dim.name) != std::string::npos)
-        values += (values.empty() ? ": `" : ", `") + dim.name + "` is " + std::to_string(dimValue(Dim(program_.dims->symbolDim(dim.symbol))));
-    Stop why{RunStatus::Where, "`" + decl.name + "` needs `" + clause.text + "`" + values,
-             callSpan.file == kNoFile ? clause.span : callSpan, {}};
+      if (mentions(clause.text, dim.name))
+        values += (values.empty() ? ": `" : ", `") + dim.name + "` is " +
+                  std::to_string(dimValue(Dim(program_.dims->symbolDim(dim.symbol))));
+    Stop why{RunStatus::Where,
+             "`" + decl.name + "` needs `" + clause.text + "`" + values,
+             callSpan.file == kNoFile ? clause.span : callSpan,
+             {}};
     if (callSpan.file != kNoFile)
       why.calls.push_back(clause.span);
     throw why;
   }
 }
 
-// ---- Entries: binding by arguments -------------------------------------------------------------------
+// ---- Entries: binding by arguments -------------------------------------------------------------
 
 /// Binds what a signature leaves open by concrete arguments.
 class EntryBinder {
@@ -140,8 +157,9 @@ void EntryBinder::bindElem(const Elem &elem, ElemKind kind, const std::string &n
     if (elem.acc)
       need = accOf(need);
     else if (!satisfies(need, elem.param->constraint))
-      mismatch(name, "`" + elem.param->name + "` is any `" + std::string(constraintName(elem.param->constraint)) +
-                         "` type, not `" + std::string(elemName(kind)) + "`");
+      mismatch(name, "`" + elem.param->name + "` is any `" +
+                         std::string(constraintName(elem.param->constraint)) + "` type, not `" +
+                         std::string(elemName(kind)) + "`");
   }
   if (need != kind)
     mismatch(name, "needs elements of type `" + std::string(elemName(need)) + "`, got `" +
@@ -164,10 +182,12 @@ void EntryBinder::bindPrefix(std::span<const int64_t> lead, const std::string &n
   if (!prefix_)
     prefix_.emplace(lead.begin(), lead.end());
   else if (!std::equal(lead.begin(), lead.end(), prefix_->begin(), prefix_->end()))
-    mismatch(name, "`..` is " + shapeText(*prefix_) + " by another argument, " + shapeText(lead) + " by this");
+    mismatch(name, "`..` is " + shapeText(*prefix_) + " by another argument, " + shapeText(lead) +
+                       " by this");
 }
 
-void EntryBinder::bindShape(const Type &type, std::span<const int64_t> shape, const std::string &name) {
+void EntryBinder::bindShape(const Type &type, std::span<const int64_t> shape,
+                            const std::string &name) {
   size_t count = type.extents.size();
   if (shape.size() < count || (shape.size() > count && !type.prefix))
     mismatch(name, "has " + std::to_string(shape.size()) + " axes, needs " +
@@ -258,8 +278,8 @@ void EntryBinder::settle() {
     std::string text = machine_.program_.dims->toString(pending.dim);
     auto symbol = pending.dim.symbol();
     std::string source = symbol && sources_.count(*symbol) ? " by `" + sources_[*symbol] + "`" : "";
-    mismatch(pending.name, value ? "the extent `" + text + "` is " + std::to_string(*value) + source + ", but " +
-                                       std::to_string(pending.value) + " here"
+    mismatch(pending.name, value ? "the extent `" + text + "` is " + std::to_string(*value) +
+                                       source + ", but " + std::to_string(pending.value) + " here"
                                  : "the extent `" + text + "` cannot be determined");
   }
 }
@@ -299,8 +319,10 @@ void EntryBinder::bind(const std::vector<Value> &args, const RunOptions &options
 
 void Machine::bindEntry(const CallableDecl &decl, std::vector<Value> &args) {
   if (args.size() > decl.params.size())
-    stop(RunStatus::Arguments, "`" + decl.name + "` takes " + std::to_string(decl.params.size()) + " arguments, got " +
-                                   std::to_string(args.size()), decl.nameSpan);
+    stop(RunStatus::Arguments,
+         "`" + decl.name + "` takes " + std::to_string(decl.params.size()) + " arguments, got " +
+             std::to_string(args.size()),
+         decl.nameSpan);
   args.resize(decl.params.size());
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].isNone() && (i >= decl.paramDefaults.size() || !decl.paramDefaults[i]))
@@ -308,11 +330,13 @@ void Machine::bindEntry(const CallableDecl &decl, std::vector<Value> &args) {
   EntryBinder(*this, decl).bind(args, options_);
   bindDimLocals(decl);
   for (size_t i = 0; i < args.size(); ++i)
-    bindLocal(*decl.params[i], args[i].isNone() ? eval(*decl.paramDefaults[i]) : std::move(args[i]));
+    bindLocal(*decl.params[i],
+              args[i].isNone() ? eval(*decl.paramDefaults[i]) : std::move(args[i]));
   bindTunables(decl, options_.tunables);
 }
 
-/// What the caller bound agrees with what it passed: shapes of the arguments are those of the signature.
+/// What the caller bound agrees with what it passed: shapes of the arguments are those of the
+/// signature.
 void Machine::checkShapes(const CallableDecl &decl) {
   for (const Local *param : decl.params) {
     const Type &type = *param->type;
@@ -321,10 +345,13 @@ void Machine::checkShapes(const CallableDecl &decl) {
       continue;
     std::vector<int64_t> need = shapeOf(type, param->span);
     std::span<const int64_t> have = value.shape();
-    if (!std::equal(need.begin(), need.end(), have.begin(), have.end()) || value.elem() != elemOf(type.elem))
-      stop(RunStatus::Fault, "the argument `" + param->name + "` of `" + decl.name + "` is " +
-                                 typeText(value.elem(), have) + ", its parameter " +
-                                 typeText(elemOf(type.elem), need), param->span);
+    if (!std::equal(need.begin(), need.end(), have.begin(), have.end()) ||
+        value.elem() != elemOf(type.elem))
+      stop(RunStatus::Fault,
+           "the argument `" + param->name + "` of `" + decl.name + "` is " +
+               typeText(value.elem(), have) + ", its parameter " +
+               typeText(elemOf(type.elem), need),
+           param->span);
   }
 }
 

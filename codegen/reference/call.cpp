@@ -1,11 +1,14 @@
 // Calls, and what starts a run.
 #include "codegen/reference/machine.h"
 
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 namespace ptl::reference {
 
-Machine::Machine(const CheckedProgram &program, const SourceManager &sources, const RunOptions &options)
+Machine::Machine(const CheckedProgram &program, const SourceManager &sources,
+                 const RunOptions &options)
     : program_(program), sources_(sources), options_(options) {}
 
 std::string unsupportedReason(const CallableDecl &decl) {
@@ -16,7 +19,8 @@ std::string unsupportedReason(const CallableDecl &decl) {
   if (decl.kind == DeclKind::ExternKernel || !decl.body)
     return "`" + decl.name + "` is an `extern` kernel, which target `reference` cannot run";
   if (!decl.level.empty() && decl.level != "chip" && decl.level != "core")
-    return "`" + decl.name + "` runs at level `" + decl.level + "`, which target `reference` does not have";
+    return "`" + decl.name + "` runs at level `" + decl.level +
+           "`, which target `reference` does not have";
   return {};
 }
 
@@ -25,9 +29,10 @@ static void requireSupported(const CallableDecl &decl, Span span) {
     stop(RunStatus::Unsupported, reason, span.file == kNoFile ? decl.nameSpan : span);
 }
 
-// ---- Binding a call ------------------------------------------------------------------------------------
+// ---- Binding a call ----------------------------------------------------------------------------
 
-/// Dimensions are computed in the caller, then belong to the callee: no declaration is active twice.
+/// Dimensions are computed in the caller, then belong to the callee: no declaration is active
+/// twice.
 Frame Machine::bindCall(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   Frame frame;
@@ -89,7 +94,7 @@ void Machine::returnInouts(const CallExpr &expr, Frame &callee) {
   }
 }
 
-// ---- Running a body ------------------------------------------------------------------------------------
+// ---- Running a body ----------------------------------------------------------------------------
 
 /// Outputs start as unwritten memory, or with their initial value.
 void Machine::startOutputs(const CallableDecl &decl) {
@@ -98,8 +103,9 @@ void Machine::startOutputs(const CallableDecl &decl) {
     Value value = undefinedOf(*output.type);
     const Expr *init = i < decl.outputInits.size() ? decl.outputInits[i] : nullptr;
     if (init)
-      value = value.isArray() ? broadcastValue(eval(*init), {value.shape().begin(), value.shape().end()})
-                              : eval(*init);
+      value = value.isArray()
+                  ? broadcastValue(eval(*init), {value.shape().begin(), value.shape().end()})
+                  : eval(*init);
     bindLocal(output, std::move(value));
   }
 }
@@ -138,9 +144,10 @@ Value Machine::runCallee(const CallableDecl &decl, Span span) {
 }
 
 static std::vector<Value> resultsOf(const CallableDecl &decl, Value value) {
-  size_t count = decl.kind == DeclKind::Fn
-                     ? decl.returnType && decl.returnType->kind == TypeKind::Tuple ? 2 : !value.isNone()
-                     : decl.outputs.size();
+  size_t count =
+      decl.kind == DeclKind::Fn
+          ? decl.returnType && decl.returnType->kind == TypeKind::Tuple ? 2 : !value.isNone()
+          : decl.outputs.size();
   if (count == 0)
     return {};
   return count == 1 ? std::vector<Value>{std::move(value)} : value.asParts();
@@ -164,19 +171,22 @@ std::optional<Value> Machine::callElsewhere(const CallExpr &expr, Frame &callee,
   if (!result)
     return std::nullopt;
   if (!result->ok())
-    throw Stop{result->status, result->message, result->span.file == kNoFile ? expr.span : result->span, result->calls};
+    throw Stop{result->status, result->message,
+               result->span.file == kNoFile ? expr.span : result->span, result->calls};
   size_t next = 0;
   for (const CallArg &arg : expr.args)
     if (arg.isInout && next < result->inouts.size())
       callee.locals[arg.param->index] = std::move(result->inouts[next++]);
   if (result->outputs.empty())
     return Value();
-  return result->outputs.size() == 1 ? result->outputs[0] : Value::parts(std::move(result->outputs));
+  return result->outputs.size() == 1 ? result->outputs[0]
+                                     : Value::parts(std::move(result->outputs));
 }
 
 Value Machine::evalCall(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
-  requireSupported(callee, expr.span);
+  if (callee.hasErrors) // Another executor may have what this one lacks, but not for errors.
+    requireSupported(callee, expr.span);
   if (depth_ > 200)
     stop(RunStatus::Fault, "calls are nested too deeply", expr.span);
   std::map<std::string, int64_t> overrides;
@@ -193,6 +203,7 @@ Value Machine::evalCall(const CallExpr &expr) {
   if (auto elsewhere = callElsewhere(expr, frame, overrides)) {
     result = std::move(*elsewhere);
   } else {
+    requireSupported(callee, expr.span);
     bool wasInTest = std::exchange(inTestBody_, false);
     ++depth_;
     try {
@@ -210,7 +221,7 @@ Value Machine::evalCall(const CallExpr &expr) {
   return result;
 }
 
-// ---- Entry points --------------------------------------------------------------------------------------
+// ---- Entry points ------------------------------------------------------------------------------
 
 RunResult Machine::finish(const std::function<void(RunResult &)> &body) {
   RunResult result;
@@ -222,6 +233,12 @@ RunResult Machine::finish(const std::function<void(RunResult &)> &body) {
     result.span = why.span;
     result.calls = std::move(why.calls);
     result.outputs.clear();
+  } catch (const std::bad_alloc &) {
+    result.status = RunStatus::Memory;
+    result.message = "not enough memory";
+  } catch (const std::length_error &) {
+    result.status = RunStatus::Memory;
+    result.message = "an array would be larger than any memory";
   }
   result.failed = std::move(failed_);
   return result;
@@ -258,13 +275,13 @@ RunResult Machine::runTestBody(const CallableDecl &decl) {
   });
 }
 
-RunResult runEntry(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl,
-                   std::vector<Value> args, const RunOptions &options) {
+RunResult runEntry(const CheckedProgram &program, const SourceManager &sources,
+                   const CallableDecl &decl, std::vector<Value> args, const RunOptions &options) {
   return Machine(program, sources, options).run(decl, std::move(args));
 }
 
-RunResult runBody(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl,
-                  const RunOptions &options) {
+RunResult runBody(const CheckedProgram &program, const SourceManager &sources,
+                  const CallableDecl &decl, const RunOptions &options) {
   return Machine(program, sources, options).runTestBody(decl);
 }
 

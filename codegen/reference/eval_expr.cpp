@@ -47,7 +47,8 @@ Value Machine::eval(const Expr &expr) {
 Value Machine::evalConst(const ConstExpr &expr) {
   ElemKind elem = elemOf(expr.type->elem);
   Scalar value{expr.floatValue, expr.intValue};
-  if (expr.type->elem.param) { // A literal of a generic type is one number, whichever field holds it.
+  if (expr.type->elem
+          .param) { // A literal of a generic type is one number, whichever field holds it.
     if (isFloat(elem) && value.f == 0)
       value.f = static_cast<double>(expr.intValue);
     if (!isFloat(elem) && value.i == 0)
@@ -72,7 +73,8 @@ Value Machine::readable(const Value &value, const Expr &expr) {
       at.push_back(position / strides[i] % array.shape[i]);
     where = ", first at " + shapeText(at);
   }
-  stop(RunStatus::Uninitialised, "`" + textOf(expr.span) + "` is read before it is written" + where, expr.span);
+  stop(RunStatus::Uninitialised, "`" + textOf(expr.span) + "` is read before it is written" + where,
+       expr.span);
 }
 
 Value Machine::evalLocal(const LocalRefExpr &expr) {
@@ -103,7 +105,9 @@ Value Machine::evalConvert(const ConvertExpr &expr) {
                                     : value >= smallestInteger(to) && value <= largestInteger(to);
     if (!fits || (isUnsigned && value < 0))
       stop(RunStatus::Arithmetic,
-           "the value " + std::to_string(value) + " does not fit in `" + std::string(elemName(to)) + "`", expr.span);
+           "the value " + std::to_string(value) + " does not fit in `" + std::string(elemName(to)) +
+               "`",
+           expr.span);
   }
   return convertValue(arg, to, expr.round, expr.saturate);
 }
@@ -146,7 +150,7 @@ Value Machine::evalElements(const std::vector<Expr *> &elements) {
   return Value::parts(std::move(parts));
 }
 
-// ---- Ranges and scalars --------------------------------------------------------------------------------
+// ---- Ranges and scalars ------------------------------------------------------------------------
 
 RangeValue Machine::rangeOfInfo(const RangeInfo &info, Span span) {
   RangeValue range;
@@ -164,7 +168,8 @@ RangeValue Machine::evalRange(const Expr &expr) {
     range.start = evalInt(*literal.lo);
     range.step = literal.step ? evalInt(*literal.step) : 1;
     if (range.step < 1)
-      stop(RunStatus::Arithmetic, "the step of a range is " + std::to_string(range.step), expr.span);
+      stop(RunStatus::Arithmetic, "the step of a range is " + std::to_string(range.step),
+           expr.span);
     int64_t distance = evalInt(*literal.hi) - range.start;
     range.length = distance <= 0 ? 0 : (distance - 1) / range.step + 1;
     return range;

@@ -15,7 +15,7 @@ std::vector<int64_t> Region::shape() const {
   return shape;
 }
 
-// ---- Items ---------------------------------------------------------------------------------------------
+// ---- Items -------------------------------------------------------------------------------------
 
 static std::string ofAxis(size_t axis, int64_t extent) {
   return "outside of 0.." + std::to_string(extent) + " (axis " + std::to_string(axis) + ")";
@@ -31,8 +31,8 @@ static void checkRange(const Region::Axis &axis, int64_t extent, Span span) {
          span);
 }
 
-void Machine::addItem(const IndexItem &item, size_t axis, std::span<const int64_t> shape, bool checked,
-                      Region &region) {
+void Machine::addItem(const IndexItem &item, size_t axis, std::span<const int64_t> shape,
+                      bool checked, Region &region) {
   Region::Axis entry;
   entry.base = static_cast<int64_t>(axis);
   int64_t extent = shape[axis];
@@ -40,13 +40,19 @@ void Machine::addItem(const IndexItem &item, size_t axis, std::span<const int64_
     entry.start = evalInt(*item.value);
     entry.dropped = true;
     if (checked && (entry.start < 0 || entry.start >= extent))
-      stop(RunStatus::Bounds, "the position " + std::to_string(entry.start) + " is " + ofAxis(axis, extent), item.span);
+      stop(RunStatus::Bounds,
+           "the position " + std::to_string(entry.start) + " is " + ofAxis(axis, extent),
+           item.span);
   } else if (item.kind == IndexItemKind::Range) {
     RangeValue range = item.value ? evalRange(*item.value) : rangeOfInfo(*item.range, item.span);
-    if (item.value && item.value->kind == ExprKind::Range) { // A slice that ends before its start is no empty one.
+    if (item.value && item.value->kind ==
+                          ExprKind::Range) { // A slice that ends before its start is no empty one.
       int64_t stopAt = evalInt(*static_cast<const RangeExpr *>(item.value)->hi);
       if (stopAt < range.start)
-        stop(RunStatus::Bounds, "a slice ends at " + std::to_string(stopAt) + ", before its start " + std::to_string(range.start), item.span);
+        stop(RunStatus::Bounds,
+             "a slice ends at " + std::to_string(stopAt) + ", before its start " +
+                 std::to_string(range.start),
+             item.span);
     }
     entry.start = range.start;
     entry.step = range.step;
@@ -61,7 +67,10 @@ void Machine::addItem(const IndexItem &item, size_t axis, std::span<const int64_
     for (int64_t i = 0; i < entry.length; ++i) {
       int64_t position = view.ints[i];
       if (position < 0 || position >= extent)
-        stop(RunStatus::Bounds, "an index array holds the position " + std::to_string(position) + ", " + ofAxis(axis, extent), item.span);
+        stop(RunStatus::Bounds,
+             "an index array holds the position " + std::to_string(position) + ", " +
+                 ofAxis(axis, extent),
+             item.span);
       region.positions.push_back(position);
     }
   } else {
@@ -105,7 +114,7 @@ struct Placement {
   int64_t offset = 0;
   std::vector<int64_t> shape, strides; ///< of the axes that stay
   int64_t gatherStride = 0;
-  std::optional<size_t> gatherAxis;    ///< among those
+  std::optional<size_t> gatherAxis; ///< among those
 };
 
 Placement placementOf(const Region &region, std::span<const int64_t> baseShape) {
@@ -126,8 +135,10 @@ Placement placementOf(const Region &region, std::span<const int64_t> baseShape) 
   return placed;
 }
 
-/// Calls `copy(offset in the base, offset along the gathered axis, shape)` for each run without a gather.
-template <typename Copy> void forGathered(const Placement &placed, const Region &region, Copy copy) {
+/// Calls `copy(offset in the base, offset along the gathered axis, shape)` for each run without a
+/// gather.
+template <typename Copy>
+void forGathered(const Placement &placed, const Region &region, Copy copy) {
   if (!placed.gatherAxis) {
     copy(placed.offset, int64_t{0}, placed.shape);
     return;
@@ -140,7 +151,7 @@ template <typename Copy> void forGathered(const Placement &placed, const Region 
 
 } // namespace
 
-// ---- Reading -------------------------------------------------------------------------------------------
+// ---- Reading -----------------------------------------------------------------------------------
 
 Value Machine::readRegion(const RefArray &base, const Region &region, const IndexExpr &expr) {
   Placement placed = placementOf(region, base.shape);
@@ -158,7 +169,8 @@ Value Machine::readRegion(const RefArray &base, const Region &region, const Inde
   return readable(Value::array(std::move(result)), expr);
 }
 
-/// Positions beyond the edges hold `outside`: the part inside is copied over an array of that value.
+/// Positions beyond the edges hold `outside`: the part inside is copied over an array of that
+/// value.
 Value Machine::readOutside(const RefArray &base, const Region &region, Value outside) {
   Region inside = region;
   std::vector<int64_t> skipped; // per axis that stays
@@ -214,7 +226,8 @@ Value Machine::evalIndex(const IndexExpr &expr) {
     int64_t position = evalInt(*expr.items[0].value);
     auto count = static_cast<int64_t>(base.asParts().size());
     if (position < 0 || position >= count)
-      stop(RunStatus::Bounds, "the position " + std::to_string(position) + " is " + ofAxis(0, count), expr.span);
+      stop(RunStatus::Bounds,
+           "the position " + std::to_string(position) + " is " + ofAxis(0, count), expr.span);
     return base.asParts()[static_cast<size_t>(position)];
   }
   if (base.isUndefined())
@@ -222,10 +235,11 @@ Value Machine::evalIndex(const IndexExpr &expr) {
   RefArray storage;
   const RefArray &array = asArray(base, storage);
   Region region = regionOf(expr, array.shape, !expr.outside);
-  return expr.outside ? readOutside(array, region, eval(*expr.outside)) : readRegion(array, region, expr);
+  return expr.outside ? readOutside(array, region, eval(*expr.outside))
+                      : readRegion(array, region, expr);
 }
 
-// ---- Writing -------------------------------------------------------------------------------------------
+// ---- Writing -----------------------------------------------------------------------------------
 
 /// The same for writing.
 Value &Machine::place(const Expr &expr) {
@@ -240,10 +254,13 @@ Value &Machine::place(const Expr &expr) {
   stop(RunStatus::Fault, "this is no place that can be written", expr.span);
 }
 
-static void updateElements(RefArray &base, int64_t offset, std::span<const int64_t> strides, const RefArray &from,
-                           int64_t fromOffset, std::span<const int64_t> fromStrides,
-                           const std::vector<int64_t> &shape, AssignMode mode) {
-  OpId op = mode == AssignMode::AtomicAdd ? OpId::Add : mode == AssignMode::AtomicMax ? OpId::Max : OpId::Min;
+static void updateElements(RefArray &base, int64_t offset, std::span<const int64_t> strides,
+                           const RefArray &from, int64_t fromOffset,
+                           std::span<const int64_t> fromStrides, const std::vector<int64_t> &shape,
+                           AssignMode mode) {
+  OpId op = mode == AssignMode::AtomicAdd   ? OpId::Add
+            : mode == AssignMode::AtomicMax ? OpId::Max
+                                            : OpId::Min;
   Walk walk;
   walk.shape = shape;
   walk.strides[0].assign(strides.begin(), strides.end());
@@ -258,7 +275,8 @@ static void updateElements(RefArray &base, int64_t offset, std::span<const int64
   });
 }
 
-void Machine::writeRegion(RefArray &base, const Region &region, const Value &value, AssignMode mode, Span span) {
+void Machine::writeRegion(RefArray &base, const Region &region, const Value &value, AssignMode mode,
+                          Span span) {
   RefArray storage;
   const RefArray &from = asArray(value, storage);
   Placement placed = placementOf(region, base.shape);
@@ -267,7 +285,9 @@ void Machine::writeRegion(RefArray &base, const Region &region, const Value &val
     std::set<int64_t> seen;
     for (int64_t position : region.positions)
       if (!seen.insert(position).second)
-        stop(RunStatus::Where, "the index array of a store holds the position " + std::to_string(position) + " twice", span);
+        stop(RunStatus::Where,
+             "the index array of a store holds the position " + std::to_string(position) + " twice",
+             span);
   }
   forGathered(placed, region, [&](int64_t to, int64_t k, const std::vector<int64_t> &shape) {
     int64_t at = placed.gatherAxis ? k * fromStrides[*placed.gatherAxis] : 0;

@@ -6,7 +6,7 @@
 
 namespace ptl::reference {
 
-// ---- Arguments -----------------------------------------------------------------------------------------
+// ---- Arguments ---------------------------------------------------------------------------------
 
 Value Machine::operand(const OpExpr &expr, size_t index) {
   const Expr *arg = index < expr.args.size() ? expr.args[index] : nullptr;
@@ -47,7 +47,7 @@ std::string Machine::tag(const OpExpr &expr, size_t index) {
   return value.isText() ? value.asText() : std::string();
 }
 
-// ---- Groups --------------------------------------------------------------------------------------------
+// ---- Groups ------------------------------------------------------------------------------------
 
 Value Machine::evalReduction(const OpExpr &expr) {
   Value x = operand(expr, 0);
@@ -61,12 +61,14 @@ Value Machine::evalReduction(const OpExpr &expr) {
   case OpId::Cummax:
   case OpId::Cummin: {
     std::vector<int64_t> axes = axesOf(expr, x.shape().size());
-    return scanValue(expr.op->id, x, axes.empty() ? static_cast<int64_t>(x.shape().size()) - 1 : axes[0]);
+    return scanValue(expr.op->id, x,
+                     axes.empty() ? static_cast<int64_t>(x.shape().size()) - 1 : axes[0]);
   }
   case OpId::ReduceArgmax:
   case OpId::ReduceArgmin: {
     std::vector<int64_t> axes = axesOf(expr, x.shape().size());
-    return argReduce(expr.op->id, x, expr.reducesAll || axes.empty() ? std::nullopt : std::optional(axes[0]));
+    return argReduce(expr.op->id, x,
+                     expr.reducesAll || axes.empty() ? std::nullopt : std::optional(axes[0]));
   }
   default:
     return reduceValue(expr.op->id, x, axesOf(expr, x.shape().size()), expr.reducesAll);
@@ -106,7 +108,8 @@ Value Machine::evalShapeOp(const OpExpr &expr) {
     std::vector<int64_t> before(rank, 0), after(rank, 0);
     size_t named = dims.size() / 2;
     std::copy_n(dims.begin(), named, before.end() - static_cast<ptrdiff_t>(named));
-    std::copy_n(dims.begin() + static_cast<ptrdiff_t>(named), named, after.end() - static_cast<ptrdiff_t>(named));
+    std::copy_n(dims.begin() + static_cast<ptrdiff_t>(named), named,
+                after.end() - static_cast<ptrdiff_t>(named));
     return padValue(x, operand(expr, 1).asScalar().scalar, before, after);
   }
   case OpId::Interleave:
@@ -115,7 +118,8 @@ Value Machine::evalShapeOp(const OpExpr &expr) {
     return deinterleaveValue(x);
   default: {
     Value diagonal = operand(expr, 1);
-    return triangleValue(x, diagonal.isScalar() ? diagonal.asScalar().scalar.i : 0, expr.op->id == OpId::Tril);
+    return triangleValue(x, diagonal.isScalar() ? diagonal.asScalar().scalar.i : 0,
+                         expr.op->id == OpId::Tril);
   }
   }
 }
@@ -167,7 +171,8 @@ Value Machine::evalCreation(const OpExpr &expr) {
   default: {
     Value seed = operand(expr, 1), low = operand(expr, 2), high = operand(expr, 3);
     Scalar one = {1, 1};
-    return randomValue(elem, shapeOf(*expr.type, expr.span), seed.isScalar() ? seed.asScalar().scalar.i : 0,
+    return randomValue(elem, shapeOf(*expr.type, expr.span),
+                       seed.isScalar() ? seed.asScalar().scalar.i : 0,
                        low.isScalar() ? low.asScalar().scalar : Scalar(),
                        high.isScalar() ? high.asScalar().scalar : one);
   }
@@ -211,7 +216,7 @@ Value Machine::evalEffect(const OpExpr &expr) {
   return {};
 }
 
-// ---- Dispatch ------------------------------------------------------------------------------------------
+// ---- Dispatch ----------------------------------------------------------------------------------
 
 Value Machine::evalOpByGroup(const OpExpr &expr) {
   switch (expr.op->opClass) {
@@ -271,8 +276,8 @@ bool isImplemented(OpId op, std::string *reason) {
     return true;
   switch (record.opClass) {
   case OpClass::Reduction:
-    return op == OpId::Unique || op == OpId::Sorted || op == OpId::ReduceArgmax || op == OpId::ReduceArgmin ||
-           foldStart(op, ElemKind::F32).has_value();
+    return op == OpId::Unique || op == OpId::Sorted || op == OpId::ReduceArgmax ||
+           op == OpId::ReduceArgmin || foldStart(op, ElemKind::F32).has_value();
   case OpClass::Scan:
     return foldStart(op, ElemKind::F32).has_value();
   case OpClass::Load:

@@ -51,14 +51,15 @@ Flow Machine::exec(const Stmt &stmt) {
   case StmtKind::Block:
     return exec(*static_cast<const BlockStmt &>(stmt).block);
   case StmtKind::OnSection:
-    stop(RunStatus::Unsupported, "sections are block level, which target `reference` cannot run", stmt.span);
+    stop(RunStatus::Unsupported, "sections are block level, which target `reference` cannot run",
+         stmt.span);
   case StmtKind::Error:
     break;
   }
   stop(RunStatus::Unsupported, "this statement has errors", stmt.span);
 }
 
-// ---- Bindings ------------------------------------------------------------------------------------------
+// ---- Bindings ----------------------------------------------------------------------------------
 
 /// A local, and the symbols that stand for it in dimensions.
 void Machine::bindLocal(const Local &which, Value value) {
@@ -102,7 +103,8 @@ void Machine::execLet(const LetStmt &stmt) {
     // A declared array type may repeat what it is given.
     const Type &type = *stmt.locals[0]->type;
     if (type.isArray() && (value.isScalar() || value.isArray()))
-      if (std::vector<int64_t> shape = shapeOf(type, stmt.span); !std::equal(shape.begin(), shape.end(), value.shape().begin(), value.shape().end()))
+      if (std::vector<int64_t> shape = shapeOf(type, stmt.span);
+          !std::equal(shape.begin(), shape.end(), value.shape().begin(), value.shape().end()))
         value = broadcastValue(value, std::move(shape));
     bindLocal(*stmt.locals[0], std::move(value));
     return;
@@ -113,7 +115,7 @@ void Machine::execLet(const LetStmt &stmt) {
     bindLocal(*stmt.locals[i], value.asParts()[i]);
 }
 
-// ---- Assignments ---------------------------------------------------------------------------------------
+// ---- Assignments -------------------------------------------------------------------------------
 
 void Machine::execAssign(const AssignStmt &stmt) {
   Value value = eval(*stmt.value);

@@ -1,4 +1,5 @@
-// Loops. `parallel` runs in order, or in an order drawn from a seed: what it computes must not depend on it.
+// Loops. `parallel` runs in order, or in an order drawn from a seed: what it computes must not
+// depend on it.
 #include "codegen/reference/machine.h"
 
 #include <algorithm>
@@ -30,7 +31,8 @@ void Machine::forEachOf(const LoopHead &head, const std::function<bool(const Val
   }
   if (over.kind == ExprKind::Tiles) {
     const auto &tiles = static_cast<const TilesExpr &>(over);
-    int64_t lo = tiles.lo ? evalInt(*tiles.lo) : 0, hi = evalInt(*tiles.hi), size = evalInt(*tiles.size);
+    int64_t lo = tiles.lo ? evalInt(*tiles.lo) : 0, hi = evalInt(*tiles.hi),
+            size = evalInt(*tiles.size);
     if (size < 1)
       stop(RunStatus::Arithmetic, "the size of a tile is " + std::to_string(size), over.span);
     int64_t count = 0;
@@ -69,7 +71,8 @@ Flow Machine::execWhile(const WhileStmt &stmt) {
 }
 
 /// Bounds of later variables may use earlier ones.
-void Machine::forEachPoint(const ParallelStmt &stmt, std::vector<Value> &point, const std::function<void()> &visit) {
+void Machine::forEachPoint(const ParallelStmt &stmt, std::vector<Value> &point,
+                           const std::function<void()> &visit) {
   size_t head = point.size();
   if (head == stmt.heads.size())
     return visit();

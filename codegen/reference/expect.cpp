@@ -79,7 +79,9 @@ struct Pair {
 
   std::string countText(int64_t wrong) const {
     int64_t all = elementCount(shape);
-    return all == 1 ? std::string() : "; " + std::to_string(wrong) + " of " + std::to_string(all) + " elements are wrong";
+    return all == 1 ? std::string()
+                    : "; " + std::to_string(wrong) + " of " + std::to_string(all) +
+                          " elements are wrong";
   }
 };
 
@@ -93,9 +95,7 @@ std::string numberText(double number) {
   return buffer;
 }
 
-double toleranceOf(const Value &value) {
-  return value.isScalar() ? value.asScalar().scalar.f : 0;
-}
+double toleranceOf(const Value &value) { return value.isScalar() ? value.asScalar().scalar.f : 0; }
 
 } // namespace
 
@@ -107,7 +107,8 @@ void Machine::evalExpectEqual(const OpExpr &expr) {
   ElemKind elem = pair.actual.elem;
   pair.forEach([&](int64_t position, Scalar a, Scalar e) {
     if (!sameElement(elem, a, e) && wrong++ == 0)
-      first = "got " + scalarText(elem, a) + ", expected " + scalarText(elem, e) + pair.place(position);
+      first =
+          "got " + scalarText(elem, a) + ", expected " + scalarText(elem, e) + pair.place(position);
   });
   if (wrong > 0)
     failed_.push_back({expr.span, first + pair.countText(wrong)});
@@ -131,8 +132,9 @@ void Machine::evalExpectClose(const OpExpr &expr) {
     if (rank <= largest)
       return;
     largest = rank;
-    worst = "largest error " + numberText(error) + pair.place(position) + ": got " + scalarText(elem, a) +
-            ", expected " + scalarText(elem, e) + ", allowed " + numberText(allowed);
+    worst = "largest error " + numberText(error) + pair.place(position) + ": got " +
+            scalarText(elem, a) + ", expected " + scalarText(elem, e) + ", allowed " +
+            numberText(allowed);
   });
   if (wrong > 0)
     failed_.push_back({expr.span, worst + pair.countText(wrong)});

@@ -1,5 +1,6 @@
-// The reference executor: interprets the checked tree, with every check on. Floats accumulate in `f64` and every
-// operation rounds to its element type; integers wrap. It is what all other executors are compared with.
+// The reference executor: interprets the checked tree, with every check on. Floats accumulate in
+// `f64` and every operation rounds to its element type; integers wrap. It is what all other
+// executors are compared with.
 #pragma once
 
 #include "codegen/reference/status.h"
@@ -41,32 +42,38 @@ struct CallRequest {
   Span span;                               ///< of the call
 };
 
-/// Executes a call elsewhere. Nothing: the interpreter does it. A result that is not ok stops the body; of an ok one
-/// `outputs` and `inouts` are used. Requirements (`where`) have been checked before.
+/// Executes a call elsewhere. Nothing: the interpreter does it. A result that is not ok stops the
+/// body; of an ok one `outputs` and `inouts` are used. Requirements (`where`) have been checked
+/// before.
 using CallHandler = std::function<std::optional<RunResult>(const CallRequest &)>;
 
 struct RunOptions {
-  std::map<std::string, int64_t> dims;      ///< dimensions by name, for those that no argument fixes
-  std::map<std::string, ElemKind> elems;    ///< likewise element types
-  std::map<std::string, int64_t> tunables;  ///< overrides of the entry's tunables
-  std::optional<uint64_t> shuffle;          ///< runs iterations of `parallel` in an order drawn from this seed
-  CallHandler handler;                      ///< for calls of test bodies
-  std::function<void(const std::string &)> print; ///< takes lines of `print`; standard output if empty
+  std::map<std::string, int64_t> dims;     ///< dimensions by name, for those that no argument fixes
+  std::map<std::string, ElemKind> elems;   ///< likewise element types
+  std::map<std::string, int64_t> tunables; ///< overrides of the entry's tunables
+  std::optional<uint64_t>
+      shuffle;         ///< runs iterations of `parallel` in an order drawn from this seed
+  CallHandler handler; ///< for calls of test bodies
+  std::function<void(const std::string &)>
+      print; ///< takes lines of `print`; standard output if empty
 };
 
-/// Calls an entry: any `fn`, kernel or program. Dimensions, element types and `..` are bound by the arguments; every
-/// `where` is checked. `args`: one value per parameter; a missing one takes its default.
-RunResult runEntry(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl,
-                   std::vector<Value> args, const RunOptions &options = {});
+/// Calls an entry: any `fn`, kernel or program. Dimensions, element types and `..` are bound by the
+/// arguments; every `where` is checked. `args`: one value per parameter; a missing one takes its
+/// default.
+RunResult runEntry(const CheckedProgram &program, const SourceManager &sources,
+                   const CallableDecl &decl, std::vector<Value> args,
+                   const RunOptions &options = {});
 
 /// Runs the body of a test, property or bench; `options.dims` holds the sampled dimensions.
-RunResult runBody(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl,
-                  const RunOptions &options = {});
+RunResult runBody(const CheckedProgram &program, const SourceManager &sources,
+                  const CallableDecl &decl, const RunOptions &options = {});
 
 /// Why a declaration cannot run here; empty when it can.
 std::string unsupportedReason(const CallableDecl &decl);
 
-/// Whether the executor knows a built-in; `reason` says where it is handled when it is none of `evalOp`.
+/// Whether the executor knows a built-in; `reason` says where it is handled when it is none of
+/// `evalOp`.
 bool isImplemented(OpId op, std::string *reason = nullptr);
 
 } // namespace ptl::reference

@@ -34,7 +34,8 @@ struct Checked {
   }
 
   /// The first output as text, or the status and message.
-  std::string show(const std::string &name, std::vector<Value> args, const RunOptions &options = {}) {
+  std::string show(const std::string &name, std::vector<Value> args,
+                   const RunOptions &options = {}) {
     RunResult result = run(name, std::move(args), options);
     if (!result.ok())
       return std::string(runStatusName(result.status)) + ": " + result.message;
@@ -42,13 +43,15 @@ struct Checked {
   }
 };
 
-Value floats(std::vector<int64_t> shape, std::vector<double> values, ElemKind elem = ElemKind::F32) {
+Value floats(std::vector<int64_t> shape, std::vector<double> values,
+             ElemKind elem = ElemKind::F32) {
   RefArray array = zeroArray(elem, std::move(shape));
   array.floats = std::move(values);
   return Value::array(std::move(array));
 }
 
-Value integers(std::vector<int64_t> shape, std::vector<int64_t> values, ElemKind elem = ElemKind::I32) {
+Value integers(std::vector<int64_t> shape, std::vector<int64_t> values,
+               ElemKind elem = ElemKind::I32) {
   RefArray array = zeroArray(elem, std::move(shape));
   array.ints = std::move(values);
   return Value::array(std::move(array));
@@ -78,12 +81,14 @@ TEST(Reference, functions) {
 }
 
 TEST(Reference, kernels) {
-  Checked checked("kernel add[N](a: f32[N], b: f32[N]) -> (c: f32[N])\ntune B = 4\n"
-                  "{ parallel i in tiles(N, B) { c[i] = a[i] + b[i] } }\n"
-                  "kernel matmul[M, N, K](a: f16[M, K], b: f16[K, N]) -> (c: f32[M, N])\n"
-                  "tune BM = 2, BN = 4, BK = 3\n{\n parallel i in tiles(M, BM), j in tiles(N, BN) {\n"
-                  "  var acc = zeros(f32[i, j])\n  for k in tiles(K, BK) pipeline 2 { acc += a[i, k] @ b[k, j] }\n"
-                  "  c[i, j] = acc\n } }\n");
+  Checked checked(
+      "kernel add[N](a: f32[N], b: f32[N]) -> (c: f32[N])\ntune B = 4\n"
+      "{ parallel i in tiles(N, B) { c[i] = a[i] + b[i] } }\n"
+      "kernel matmul[M, N, K](a: f16[M, K], b: f16[K, N]) -> (c: f32[M, N])\n"
+      "tune BM = 2, BN = 4, BK = 3\n{\n parallel i in tiles(M, BM), j in tiles(N, BN) {\n"
+      "  var acc = zeros(f32[i, j])\n  for k in tiles(K, BK) pipeline 2 { acc += a[i, k] @ b[k, j] "
+      "}\n"
+      "  c[i, j] = acc\n } }\n");
   EXPECT_EQ(checked.show("add", {counting({6}), counting({6})}), "[0, 2, 4, 6, 8, 10]");
   RunOptions options;
   options.tunables["B"] = 5;
@@ -92,7 +97,8 @@ TEST(Reference, kernels) {
   Value a = floats({3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, ElemKind::F16);
   Value b = floats({4, 2}, {1, 0, 0, 1, 1, 1, 2, 0}, ElemKind::F16);
   EXPECT_EQ(checked.show("matmul", {a, b}), "[[8, 3],\n [24, 11],\n [40, 19]]");
-  EXPECT_EQ(checked.show("add", {counting({6}), counting({5})}), "arguments: `b`: the extent `N` is 6 by `a`, but 5 here");
+  EXPECT_EQ(checked.show("add", {counting({6}), counting({5})}),
+            "arguments: `b`: the extent `N` is 6 by `a`, but 5 here");
 }
 
 TEST(Reference, programsCallsAndInout) {
@@ -110,18 +116,22 @@ TEST(Reference, programsCallsAndInout) {
 }
 
 TEST(Reference, indexing) {
-  Checked checked("fn column[R, C](x: f32[R, C], i: int) -> f32[R] { return x[:, i] }\n"
-                  "fn every[N](x: f32[2*N]) -> f32[N] { return x[1:2*N:2] }\n"
-                  "fn rowsAt[R, C, K](x: f32[R, C], idx: i32[K]) -> f32[K, C] { return x[idx, :] }\n"
-                  "fn outer[N](x: f32[N]) -> f32[N, N] { return x[:, new] * x }\n"
-                  "kernel shift[N](x: f32[N]) -> (y: f32[N])\n"
-                  "{ parallel r in tiles(N, 4) { y[r] = load(x[r - 1], outside: -1.0) + load(x[r + 1], outside: -2.0) } }\n"
-                  "program put[N, K](x: inout f32[N], idx: i32[K], v: f32[K])\nwhere unique(idx)\n{ x[idx] = v }\n");
+  Checked checked(
+      "fn column[R, C](x: f32[R, C], i: int) -> f32[R] { return x[:, i] }\n"
+      "fn every[N](x: f32[2*N]) -> f32[N] { return x[1:2*N:2] }\n"
+      "fn rowsAt[R, C, K](x: f32[R, C], idx: i32[K]) -> f32[K, C] { return x[idx, :] }\n"
+      "fn outer[N](x: f32[N]) -> f32[N, N] { return x[:, new] * x }\n"
+      "kernel shift[N](x: f32[N]) -> (y: f32[N])\n"
+      "{ parallel r in tiles(N, 4) { y[r] = load(x[r - 1], outside: -1.0) + load(x[r + 1], "
+      "outside: -2.0) } }\n"
+      "program put[N, K](x: inout f32[N], idx: i32[K], v: f32[K])\nwhere unique(idx)\n{ x[idx] = v "
+      "}\n");
   EXPECT_EQ(checked.show("column", {counting({2, 3}), Value::integer(1)}), "[1, 4]");
   EXPECT_EQ(checked.show("column", {counting({2, 3}), Value::integer(3)}),
             "bounds: the position 3 is outside of 0..3 (axis 1)");
   EXPECT_EQ(checked.show("every", {counting({6})}), "[1, 3, 5]");
-  EXPECT_EQ(checked.show("rowsAt", {counting({3, 2}), integers({2}, {2, 0})}), "[[4, 5],\n [0, 1]]");
+  EXPECT_EQ(checked.show("rowsAt", {counting({3, 2}), integers({2}, {2, 0})}),
+            "[[4, 5],\n [0, 1]]");
   EXPECT_EQ(checked.show("rowsAt", {counting({3, 2}), integers({2}, {2, 3})}),
             "bounds: an index array holds the position 3, outside of 0..3 (axis 0)");
   EXPECT_EQ(checked.show("outer", {counting({2})}), "[[0, 0],\n [0, 1]]");
@@ -141,32 +151,48 @@ TEST(Reference, checksStop) {
   EXPECT_EQ(checked.show("checked", {Value::integer(3)}), "3");
   EXPECT_EQ(checked.show("checked", {Value::integer(30)}), "assert: too large: `n` is 30");
   EXPECT_EQ(checked.show("quotient", {Value::integer(-7), Value::integer(2)}), "-4");
-  EXPECT_EQ(checked.show("quotient", {Value::integer(1), Value::integer(0)}), "arithmetic: division by zero in `/`");
+  EXPECT_EQ(checked.show("quotient", {Value::integer(1), Value::integer(0)}),
+            "arithmetic: division by zero in `/`");
   EXPECT_EQ(checked.show("even", {counting({3})}), "where: `even` needs `N % 2 == 0`: `N` is 3");
-  EXPECT_EQ(checked.show("narrow", {Value::integer(200), Value::scalar(ElemKind::I8, Scalar::integer(1))}),
+  EXPECT_EQ(checked.show("narrow",
+                         {Value::integer(200), Value::scalar(ElemKind::I8, Scalar::integer(1))}),
             "arithmetic: the value 200 does not fit in `i8`");
 }
 
+TEST(Reference, hugeArraysStop) {
+  Checked checked(
+      "fn large(n: int) -> f32 {\n assert(n > 0)\n return sum(ones(f32[n, n, n]))\n}\n");
+  EXPECT_EQ(checked.show("large", {Value::integer(3)}), "27");
+  EXPECT_EQ(checked.show("large", {Value::integer(1 << 30)}),
+            "memory: an array would be larger than any memory");
+}
+
 TEST(Reference, controlFlow) {
-  Checked checked("fn collatz(start: int) -> int {\n var n = start\n var steps = 0\n while n != 1 {\n"
-                  "  if n % 2 == 0 { n = n / 2 } else { n = 3 * n + 1 }\n  steps += 1\n }\n return steps\n}\n"
-                  "fn firstAbove[N](x: f32[N], limit: f32) -> int {\n"
-                  " for i in 0..N { if x[i] > limit { return i } }\n return -1\n}\n"
-                  "fn odds(n: int) -> int {\n var s = 0\n for i in 0..n {\n  if i % 2 == 0 { continue }\n"
-                  "  if i > 7 { break }\n  s += i\n }\n return s\n}\n"
-                  "fn pick(x: f32) -> f32 { return if x > 0.0 { x } else { -x } }\n");
+  Checked checked(
+      "fn collatz(start: int) -> int {\n var n = start\n var steps = 0\n while n != 1 {\n"
+      "  if n % 2 == 0 { n = n / 2 } else { n = 3 * n + 1 }\n  steps += 1\n }\n return steps\n}\n"
+      "fn firstAbove[N](x: f32[N], limit: f32) -> int {\n"
+      " for i in 0..N { if x[i] > limit { return i } }\n return -1\n}\n"
+      "fn odds(n: int) -> int {\n var s = 0\n for i in 0..n {\n  if i % 2 == 0 { continue }\n"
+      "  if i > 7 { break }\n  s += i\n }\n return s\n}\n"
+      "fn pick(x: f32) -> f32 { return if x > 0.0 { x } else { -x } }\n");
   EXPECT_EQ(checked.show("collatz", {Value::integer(27)}), "111");
-  EXPECT_EQ(checked.show("firstAbove", {counting({9}), Value::scalar(ElemKind::F32, Scalar::real(4.5))}), "5");
+  EXPECT_EQ(
+      checked.show("firstAbove", {counting({9}), Value::scalar(ElemKind::F32, Scalar::real(4.5))}),
+      "5");
   EXPECT_EQ(checked.show("odds", {Value::integer(100)}), "16");
   EXPECT_EQ(checked.show("pick", {Value::scalar(ElemKind::F32, Scalar::real(-2))}), "2");
 }
 
 TEST(Reference, testsAndProperties) {
   Checked checked("fn twice[N](x: f32[N]) -> f32[N] { return x * 2.0 }\n"
-                  "test \"passes\" { for n in [1, 7] { let x = random(f32[n], seed: 1)\n expect_equal(twice(x), x + x) } }\n"
-                  "test \"fails\" { expect(1 + 1 == 3)\n expect_close(ones(f32[2]), zeros(f32[2]), atol: 0.5) }\n"
+                  "test \"passes\" { for n in [1, 7] { let x = random(f32[n], seed: 1)\n "
+                  "expect_equal(twice(x), x + x) } }\n"
+                  "test \"fails\" { expect(1 + 1 == 3)\n expect_close(ones(f32[2]), zeros(f32[2]), "
+                  "atol: 0.5) }\n"
                   "property \"small\"[N: 0..300, M: 1..20] { expect(N < 40 or M < 5) }\n"
-                  "property \"all\"[N: 0..50] { let x = random(f32[N], seed: 2)\n expect_equal(twice(x), x + x) }\n");
+                  "property \"all\"[N: 0..50] { let x = random(f32[N], seed: 2)\n "
+                  "expect_equal(twice(x), x + x) }\n");
   int calls = 0;
   TestOptions options;
   options.handler = [&](const CallRequest &) {
@@ -215,7 +241,8 @@ TEST(Reference, libraryAndExamples) {
   options.stdPath = PTL_SOURCE_DIR "/std";
   options.importPaths = {PTL_SOURCE_DIR "/examples"};
   for (const char *folder : {"std", "examples"})
-    for (const auto &entry : std::filesystem::directory_iterator(std::filesystem::path(PTL_SOURCE_DIR) / folder)) {
+    for (const auto &entry :
+         std::filesystem::directory_iterator(std::filesystem::path(PTL_SOURCE_DIR) / folder)) {
       if (entry.path().extension() != ".ptl")
         continue;
       SCOPED_TRACE(entry.path().filename().string());
@@ -226,8 +253,8 @@ TEST(Reference, libraryAndExamples) {
       tests.samples = 6;
       for (const TestOutcome &outcome : runTests(*checked.program, checked.sources, tests))
         for (const TestFailure &failure : outcome.failures)
-          ADD_FAILURE() << outcome.decl->name << ": " << runStatusName(failure.status) << " " << failure.message
-                        << " `" << checked.sources.text(failure.span) << "`";
+          ADD_FAILURE() << outcome.decl->name << ": " << runStatusName(failure.status) << " "
+                        << failure.message << " `" << checked.sources.text(failure.span) << "`";
     }
 }
 

@@ -9,19 +9,20 @@ namespace ptl::reference {
 /// One declaration being executed. There is no recursion, so symbols of dimensions need no frame.
 struct Frame {
   const CallableDecl *decl = nullptr;
-  std::vector<Value> locals;    ///< by `Local::index`
-  std::vector<ElemKind> elems;  ///< of `decl->typeParams`
-  std::vector<int64_t> prefix;  ///< what `..` stands for
+  std::vector<Value> locals;   ///< by `Local::index`
+  std::vector<ElemKind> elems; ///< of `decl->typeParams`
+  std::vector<int64_t> prefix; ///< what `..` stands for
   Value returned;
 };
 
 /// How a statement ends.
 enum class Flow : uint8_t { Next, Break, Continue, Return };
 
-/// What an index expression selects: one entry per axis of the base in order, and where new axes come in.
+/// What an index expression selects: one entry per axis of the base in order, and where new axes
+/// come in.
 struct Region {
   struct Axis {
-    int64_t base = -1;    ///< axis of the base; -1: a new axis
+    int64_t base = -1; ///< axis of the base; -1: a new axis
     int64_t start = 0, step = 1, length = 1;
     bool dropped = false; ///< a position
     bool isGather = false;
@@ -57,7 +58,8 @@ private:
 
   // call.cpp
   Value evalCall(const CallExpr &expr);
-  std::optional<Value> callElsewhere(const CallExpr &expr, Frame &callee, const std::map<std::string, int64_t> &tunables);
+  std::optional<Value> callElsewhere(const CallExpr &expr, Frame &callee,
+                                     const std::map<std::string, int64_t> &tunables);
   Value runCallee(const CallableDecl &decl, Span span);
   void startOutputs(const CallableDecl &decl);
   Value collectOutputs(const CallableDecl &decl);
@@ -102,10 +104,12 @@ private:
   // eval_index.cpp
   Value evalIndex(const IndexExpr &expr);
   Region regionOf(const IndexExpr &expr, std::span<const int64_t> shape, bool checked);
-  void addItem(const IndexItem &item, size_t axis, std::span<const int64_t> shape, bool checked, Region &region);
+  void addItem(const IndexItem &item, size_t axis, std::span<const int64_t> shape, bool checked,
+               Region &region);
   Value readRegion(const RefArray &base, const Region &region, const IndexExpr &expr);
   Value readOutside(const RefArray &base, const Region &region, Value outside);
-  void writeRegion(RefArray &base, const Region &region, const Value &value, AssignMode mode, Span span);
+  void writeRegion(RefArray &base, const Region &region, const Value &value, AssignMode mode,
+                   Span span);
   const Value *peek(const Expr &expr);
   Value &place(const Expr &expr);
 
@@ -118,7 +122,8 @@ private:
   Flow execFor(const ForStmt &stmt);
   Flow execWhile(const WhileStmt &stmt);
   void execParallel(const ParallelStmt &stmt);
-  void forEachPoint(const ParallelStmt &stmt, std::vector<Value> &point, const std::function<void()> &visit);
+  void forEachPoint(const ParallelStmt &stmt, std::vector<Value> &point,
+                    const std::function<void()> &visit);
   /// Calls `visit` with each value of a loop's variable; it returns false to end the loop.
   void forEachOf(const LoopHead &head, const std::function<bool(const Value &)> &visit);
   void bindLocal(const Local &local, Value value);

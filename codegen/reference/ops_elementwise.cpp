@@ -17,8 +17,7 @@ Walk walkOf(std::span<const View> views, const std::vector<int64_t> &shape) {
   return walk;
 }
 
-template <typename Fn>
-void floatRows(std::span<const View> views, RefArray &result, Fn fn) {
+template <typename Fn> void floatRows(std::span<const View> views, RefArray &result, Fn fn) {
   const double *a = views[0].floats, *b = views[1].floats;
   forRows(walkOf(views, result.shape), 2,
           [&](const Offsets &at, const Offsets &step, int64_t length, int64_t position) {
@@ -68,8 +67,9 @@ void generalRows(OpId op, ElemKind elem, std::span<const View> views, RefArray &
               if (status == EvalStatus::DivisionByZero)
                 stop(RunStatus::Arithmetic, divisionText(op));
               if (status != EvalStatus::Ok)
-                stop(RunStatus::Fault, "`" + std::string(opRecord(op).name) + "` does not apply to `" +
-                                           std::string(elemName(elem)) + "`");
+                stop(RunStatus::Fault, "`" + std::string(opRecord(op).name) +
+                                           "` does not apply to `" + std::string(elemName(elem)) +
+                                           "`");
               result.set(position + i, out);
             }
           });
@@ -81,7 +81,8 @@ void unaryRows(OpId op, const View &x, RefArray &result) {
 }
 
 /// Calls `fn(position, offsets)` for every element of up to three operands.
-template <typename Fn> void forElements(std::span<const View> views, const std::vector<int64_t> &shape, Fn fn) {
+template <typename Fn>
+void forElements(std::span<const View> views, const std::vector<int64_t> &shape, Fn fn) {
   size_t operands = views.size();
   forRows(walkOf(views, shape), operands,
           [&](const Offsets &at, const Offsets &step, int64_t length, int64_t position) {
@@ -175,7 +176,7 @@ Value dequantizeValue(const Value &q, const Value &scale, const Value &zero) {
   return Value::array(std::move(result));
 }
 
-// ---- Creation --------------------------------------------------------------------------------------
+// ---- Creation ----------------------------------------------------------------------------------
 
 Value fullValue(ElemKind elem, std::vector<int64_t> shape, Scalar value) {
   RefArray result = zeroArray(elem, std::move(shape));
@@ -213,7 +214,8 @@ Value philoxValue(const Value &counter, int64_t seed) {
   return Value::array(std::move(result));
 }
 
-Value randomValue(ElemKind elem, std::vector<int64_t> shape, int64_t seed, Scalar low, Scalar high) {
+Value randomValue(ElemKind elem, std::vector<int64_t> shape, int64_t seed, Scalar low,
+                  Scalar high) {
   RefArray result = zeroArray(elem, std::move(shape));
   for (int64_t p = 0; p < result.count(); ++p) {
     uint32_t bits = philoxBits(static_cast<uint64_t>(p), static_cast<uint64_t>(seed));

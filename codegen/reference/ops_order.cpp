@@ -20,8 +20,9 @@ AxisPair axisPair(const RefArray &x, const RefArray &y, int64_t axis) {
 int64_t checkedPosition(const RefArray &idx, int64_t at, int64_t extent) {
   int64_t position = idx.ints[static_cast<size_t>(at)];
   if (position < 0 || position >= extent)
-    stop(RunStatus::Bounds, "an index array holds the position " + scalarText(idx.elem, idx.at(at)) +
-                                ", outside of 0.." + std::to_string(extent));
+    stop(RunStatus::Bounds, "an index array holds the position " +
+                                scalarText(idx.elem, idx.at(at)) + ", outside of 0.." +
+                                std::to_string(extent));
   return position;
 }
 
@@ -50,7 +51,8 @@ Value gatherValue(const Value &x, const Value &idx, int64_t axis) {
   return Value::array(std::move(result));
 }
 
-Value scatterValue(const Value &x, const Value &idx, const Value &v, int64_t axis, std::string_view combine) {
+Value scatterValue(const Value &x, const Value &idx, const Value &v, int64_t axis,
+                   std::string_view combine) {
   const RefArray &positions = idx.asArray(), &values = v.asArray();
   RefArray result = x.asArray();
   AxisPair pair = axisPair(result, positions, axis);
@@ -87,11 +89,12 @@ static void forOrders(const RefArray &x, int64_t axis, bool descending, Visit vi
 Value sortValue(const Value &x, int64_t axis, bool descending, bool positions) {
   const RefArray &from = x.asArray();
   RefArray result = zeroArray(positions ? ElemKind::I32 : from.elem, from.shape);
-  forOrders(from, axis, descending, [&](int64_t first, int64_t stride, std::span<const int64_t> order) {
-    for (size_t k = 0; k < order.size(); ++k)
-      result.set(first + static_cast<int64_t>(k) * stride,
-                 positions ? Scalar::integer(order[k]) : from.at(first + order[k] * stride));
-  });
+  forOrders(
+      from, axis, descending, [&](int64_t first, int64_t stride, std::span<const int64_t> order) {
+        for (size_t k = 0; k < order.size(); ++k)
+          result.set(first + static_cast<int64_t>(k) * stride,
+                     positions ? Scalar::integer(order[k]) : from.at(first + order[k] * stride));
+      });
   return Value::array(std::move(result));
 }
 
@@ -99,7 +102,8 @@ Value topkValue(const Value &x, int64_t k) {
   const RefArray &from = x.asArray();
   std::vector<int64_t> shape = from.shape;
   if (k < 0 || k > shape.back())
-    stop(RunStatus::Bounds, "`topk` of " + std::to_string(k) + " among " + std::to_string(shape.back()) + " elements");
+    stop(RunStatus::Bounds,
+         "`topk` of " + std::to_string(k) + " among " + std::to_string(shape.back()) + " elements");
   shape.back() = k;
   RefArray values = zeroArray(from.elem, shape), positions = zeroArray(ElemKind::I32, shape);
   int64_t next = 0;

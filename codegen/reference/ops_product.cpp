@@ -12,8 +12,7 @@ struct ProductShape {
   bool batchedA = false, batchedB = false;
 };
 
-template <typename T>
-void multiply(const T *a, const T *b, T *out, const ProductShape &shape) {
+template <typename T> void multiply(const T *a, const T *b, T *out, const ProductShape &shape) {
   for (int64_t i = 0; i < shape.rows; ++i)
     for (int64_t k = 0; k < shape.depth; ++k) {
       T factor = a[i * shape.depth + k];
@@ -57,8 +56,8 @@ Value matmulValue(const Value &a, const Value &b) {
                                         std::vector<int64_t>(leadA.begin(), leadA.end()) ==
                                             std::vector<int64_t>(leadB.begin(), leadB.end()));
   if (!fits)
-    stop(RunStatus::Fault, "the shapes " + shapeText(x.shape) + " and " + shapeText(y.shape) +
-                               " do not multiply");
+    stop(RunStatus::Fault,
+         "the shapes " + shapeText(x.shape) + " and " + shapeText(y.shape) + " do not multiply");
   std::vector<int64_t> result(lead.begin(), lead.end());
   if (!vectorA)
     result.push_back(shape.rows);
@@ -68,7 +67,8 @@ Value matmulValue(const Value &a, const Value &b) {
   if (out.isReal())
     multiplyAll(x.floats, y.floats, out.floats.data(), shape);
   else // Unsigned arithmetic wraps.
-    multiplyAll(reinterpret_cast<const uint64_t *>(x.ints), reinterpret_cast<const uint64_t *>(y.ints),
+    multiplyAll(reinterpret_cast<const uint64_t *>(x.ints),
+                reinterpret_cast<const uint64_t *>(y.ints),
                 reinterpret_cast<uint64_t *>(out.ints.data()), shape);
   finish(out);
   return Value::array(std::move(out));
@@ -113,7 +113,8 @@ std::vector<int64_t> letterStrides(const Letters &letters, size_t operand, const
   std::vector<int64_t> dense = denseStrides(view.shape), strides(letters.order.size(), 0);
   const std::string &own = letters.operands[operand];
   for (size_t a = 0; a < own.size(); ++a)
-    strides[letters.order.find(own[a])] += dense[a]; // A letter that occurs twice walks the diagonal.
+    strides[letters.order.find(own[a])] +=
+        dense[a]; // A letter that occurs twice walks the diagonal.
   return strides;
 }
 
@@ -143,7 +144,9 @@ Value einsumValue(const std::string &equation, std::span<const Value> operands) 
   for (size_t k = 0; k < views.size(); ++k)
     strides.push_back(letterStrides(letters, k, views[k]));
   std::span<const int64_t> extents = letters.extents;
-  RefArray out = zeroArray(accOf(views[0].elem), {extents.begin(), extents.begin() + static_cast<ptrdiff_t>(letters.resultCount)});
+  RefArray out =
+      zeroArray(accOf(views[0].elem),
+                {extents.begin(), extents.begin() + static_cast<ptrdiff_t>(letters.resultCount)});
   bool nothingToSum = elementCount(extents.subspan(letters.resultCount)) == 0;
   if (out.count() == 0 || nothingToSum)
     return Value::array(std::move(out));

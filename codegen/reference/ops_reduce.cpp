@@ -8,7 +8,8 @@
 namespace ptl::reference {
 namespace {
 
-/// Sums and products run in the accumulator type, and floats in `f64` within it; extremes in the type itself.
+/// Sums and products run in the accumulator type, and floats in `f64` within it; extremes in the
+/// type itself.
 ElemKind foldType(OpId op, ElemKind elem) {
   switch (op) {
   case OpId::ReduceSum:
@@ -32,7 +33,8 @@ Scalar finishedBool(Scalar value, ElemKind elem) {
   return elem == ElemKind::Bool ? value : finished(value, elem);
 }
 
-/// An axis with what lies before and behind it: element `(o, k, i)` is at `(o * length + k) * inner + i`.
+/// An axis with what lies before and behind it: element `(o, k, i)` is at `(o * length + k) * inner
+/// + i`.
 struct Lanes {
   int64_t outer = 1, length = 1, inner = 1;
 };

@@ -43,7 +43,8 @@ Value concatValues(std::span<const Value> values, int64_t axis) {
   return Value::array(std::move(result));
 }
 
-Value padValue(const Value &x, Scalar fill, std::span<const int64_t> before, std::span<const int64_t> after) {
+Value padValue(const Value &x, Scalar fill, std::span<const int64_t> before,
+               std::span<const int64_t> after) {
   RefArray storage;
   const RefArray &from = asArray(x, storage);
   std::vector<int64_t> shape = from.shape;
@@ -57,7 +58,8 @@ Value padValue(const Value &x, Scalar fill, std::span<const int64_t> before, std
     return x;
   std::vector<int64_t> strides = denseStrides(shape);
   int64_t offset = std::inner_product(strides.begin(), strides.end(), before.begin(), int64_t{0});
-  copyStrided(padded.mutableArray(), offset, strides, from, 0, denseStrides(from.shape), from.shape);
+  copyStrided(padded.mutableArray(), offset, strides, from, 0, denseStrides(from.shape),
+              from.shape);
   return padded;
 }
 

@@ -22,6 +22,8 @@ std::string_view runStatusName(RunStatus status) {
     return "unsupported";
   case RunStatus::Fault:
     return "fault";
+  case RunStatus::Memory:
+    return "memory";
   case RunStatus::Compile:
     return "compile";
   }

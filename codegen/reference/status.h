@@ -20,6 +20,7 @@ enum class RunStatus : uint8_t {
   Arguments,     ///< arguments that do not fit the entry
   Unsupported,   ///< block level, `extern` kernels, declarations with errors
   Fault,         ///< the checked tree contradicts itself: a fault of the compiler
+  Memory,        ///< an array does not fit
   Compile,       ///< another executor could not compile the callee
 };
 

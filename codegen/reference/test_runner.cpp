@@ -7,15 +7,17 @@
 
 namespace ptl::reference {
 
-// ---- Shapes ----------------------------------------------------------------------------------------------
+// ---- Shapes ------------------------------------------------------------------------------------
 
 namespace {
 
-constexpr double largestSample = 1 << 22; ///< product of the dimensions, so that one sample takes moments
+constexpr double largestSample =
+    1 << 22; ///< product of the dimensions, so that one sample takes moments
 
 /// Lengths where tiles and vectors end, within `[lo, hi)`.
 std::vector<int64_t> notableLengths(int64_t lo, int64_t hi) {
-  std::set<int64_t> lengths = {lo, lo + 1, hi - 1, hi - 2, 0, 1, 2, 3, 5, 7, 13, 31, 61, 131, 251, 509, 1021};
+  std::set<int64_t> lengths = {lo, lo + 1, hi - 1, hi - 2, 0,   1,   2,   3,   5,
+                               7,  13,     31,     61,     131, 251, 509, 1021};
   for (int64_t power = 8; power <= 4096; power *= 2)
     lengths.insert({power - 1, power, power + 1});
   std::vector<int64_t> within;
@@ -34,8 +36,9 @@ double product(const std::vector<int64_t> &shape) {
 
 } // namespace
 
-std::vector<std::vector<int64_t>> sampleShapes(const std::vector<std::pair<int64_t, int64_t>> &ranges, unsigned count,
-                                               uint64_t seed) {
+std::vector<std::vector<int64_t>>
+sampleShapes(const std::vector<std::pair<int64_t, int64_t>> &ranges, unsigned count,
+             uint64_t seed) {
   std::mt19937_64 generator(seed);
   std::vector<std::vector<int64_t>> notable;
   std::vector<int64_t> lowest, next, highest;
@@ -65,15 +68,16 @@ std::vector<std::vector<int64_t>> sampleShapes(const std::vector<std::pair<int64
     for (size_t i = 0; i < ranges.size(); ++i) {
       const auto &[lo, hi] = ranges[i];
       bool isNotable = generator() % 3 != 0;
-      shape.push_back(isNotable ? notable[i][generator() % notable[i].size()]
-                                : lo + static_cast<int64_t>(generator() % static_cast<uint64_t>(hi - lo)));
+      shape.push_back(
+          isNotable ? notable[i][generator() % notable[i].size()]
+                    : lo + static_cast<int64_t>(generator() % static_cast<uint64_t>(hi - lo)));
     }
     add(shape);
   }
   return shapes;
 }
 
-// ---- Running ---------------------------------------------------------------------------------------------
+// ---- Running -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -118,7 +122,8 @@ std::vector<TestFailure> Runner::run(const std::vector<int64_t> &shape) {
   for (Expectation &expectation : result.failed)
     failures.push_back({RunStatus::Ok, std::move(expectation.message), expectation.span, {}});
   if (!result.ok())
-    failures.push_back({result.status, std::move(result.message), result.span, std::move(result.calls)});
+    failures.push_back(
+        {result.status, std::move(result.message), result.span, std::move(result.calls)});
   return failures;
 }
 
@@ -130,7 +135,8 @@ DimValues Runner::named(const std::vector<int64_t> &shape) const {
 }
 
 /// Takes one dimension after the other as low as it still fails: to its start, by halves, by ones.
-std::vector<int64_t> Runner::shrink(std::vector<int64_t> shape, std::vector<TestFailure> &failures) {
+std::vector<int64_t> Runner::shrink(std::vector<int64_t> shape,
+                                    std::vector<TestFailure> &failures) {
   unsigned runs = 0;
   auto stillFails = [&](const std::vector<int64_t> &candidate) {
     if (runs++ >= options_.shrinkRuns)
@@ -161,7 +167,8 @@ std::vector<int64_t> Runner::shrink(std::vector<int64_t> shape, std::vector<Test
 }
 
 void Runner::runProperty(TestOutcome &outcome) {
-  for (const std::vector<int64_t> &shape : sampleShapes(decl_.sampleRanges, options_.samples, options_.seed)) {
+  for (const std::vector<int64_t> &shape :
+       sampleShapes(decl_.sampleRanges, options_.samples, options_.seed)) {
     ++outcome.samples;
     outcome.failures = run(shape);
     if (outcome.failures.empty())
@@ -174,7 +181,8 @@ void Runner::runProperty(TestOutcome &outcome) {
 
 } // namespace
 
-std::vector<const CallableDecl *> findTests(const CheckedProgram &program, const std::string &filter) {
+std::vector<const CallableDecl *> findTests(const CheckedProgram &program,
+                                            const std::string &filter) {
   std::vector<const CallableDecl *> tests;
   for (const CallableDecl *decl : program.modules[0]->callables) {
     bool isTest = decl->kind == DeclKind::Test || decl->kind == DeclKind::Property;
@@ -184,8 +192,8 @@ std::vector<const CallableDecl *> findTests(const CheckedProgram &program, const
   return tests;
 }
 
-TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl,
-                    const TestOptions &options) {
+TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources,
+                    const CallableDecl &decl, const TestOptions &options) {
   auto start = std::chrono::steady_clock::now();
   if (options.onStart)
     options.onStart(decl);

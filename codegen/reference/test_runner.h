@@ -1,4 +1,5 @@
-// Runs `test` and `property` blocks. Their bodies are always interpreted; what they call may run elsewhere.
+// Runs `test` and `property` blocks. Their bodies are always interpreted; what they call may run
+// elsewhere.
 #pragma once
 
 #include "codegen/reference/interpreter.h"
@@ -17,37 +18,39 @@ struct TestFailure {
 /// How one block ended.
 struct TestOutcome {
   const CallableDecl *decl = nullptr;
-  std::vector<TestFailure> failures; ///< empty: passed. Of a property: those of the smallest failing shape
-  DimValues dims;                    ///< the smallest failing shape
-  DimValues firstDims;               ///< the shape that failed first
-  unsigned samples = 0;              ///< shapes that were run
+  std::vector<TestFailure>
+      failures;         ///< empty: passed. Of a property: those of the smallest failing shape
+  DimValues dims;       ///< the smallest failing shape
+  DimValues firstDims;  ///< the shape that failed first
+  unsigned samples = 0; ///< shapes that were run
   double seconds = 0;
 
   bool passed() const { return failures.empty(); }
 };
 
 struct TestOptions {
-  std::string filter;         ///< only names that contain it
-  unsigned samples = 25;      ///< shapes per property
-  uint64_t seed = 1;          ///< of the shapes
-  unsigned shrinkRuns = 100;  ///< at most so many runs to make a failing shape smaller
+  std::string filter;        ///< only names that contain it
+  unsigned samples = 25;     ///< shapes per property
+  uint64_t seed = 1;         ///< of the shapes
+  unsigned shrinkRuns = 100; ///< at most so many runs to make a failing shape smaller
   CallHandler handler;
   std::function<void(const std::string &)> print;
   std::function<void(const CallableDecl &)> onStart;
 };
 
 /// The blocks of the root file that `filter` admits, in order.
-std::vector<const CallableDecl *> findTests(const CheckedProgram &program, const std::string &filter = {});
-TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl,
-                    const TestOptions &options);
+std::vector<const CallableDecl *> findTests(const CheckedProgram &program,
+                                            const std::string &filter = {});
+TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources,
+                    const CallableDecl &decl, const TestOptions &options);
 /// All of them; `onOutcome` hears of each as it ends.
 std::vector<TestOutcome> runTests(const CheckedProgram &program, const SourceManager &sources,
                                   const TestOptions &options,
                                   const std::function<void(const TestOutcome &)> &onOutcome = {});
 
-/// The shapes to try: the ends of the ranges, 0 and 1, primes, neighbours of powers of two, random ones. The same for
-/// the same seed. `ranges` are half open.
-std::vector<std::vector<int64_t>> sampleShapes(const std::vector<std::pair<int64_t, int64_t>> &ranges, unsigned count,
-                                               uint64_t seed);
+/// The shapes to try: the ends of the ranges, 0 and 1, primes, neighbours of powers of two, random
+/// ones. The same for the same seed. `ranges` are half open.
+std::vector<std::vector<int64_t>>
+sampleShapes(const std::vector<std::pair<int64_t, int64_t>> &ranges, unsigned count, uint64_t seed);
 
 } // namespace ptl::reference

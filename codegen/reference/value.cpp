@@ -22,7 +22,8 @@ void RefArray::set(int64_t position, Scalar value) {
 int64_t elementCount(std::span<const int64_t> shape) {
   int64_t count = 1;
   for (int64_t extent : shape)
-    count *= extent;
+    if (__builtin_mul_overflow(count, extent, &count))
+      count = INT64_MAX; // Whoever allocates so much finds out; an extent of 0 may still follow.
   return count;
 }
 
@@ -96,7 +97,7 @@ bool Value::hasUndefined() const {
   return false;
 }
 
-// ---- Text ----------------------------------------------------------------------------------------
+// ---- Text --------------------------------------------------------------------------------------
 
 template <typename T> static std::string numberText(T number) {
   char buffer[40];

@@ -1,5 +1,5 @@
-// What the reference executor computes with. Values are cheap to copy: arrays, tuples and lists are shared and copied
-// when they are written while shared.
+// What the reference executor computes with. Values are cheap to copy: arrays, tuples and lists are
+// shared and copied when they are written while shared.
 #pragma once
 
 #include "codegen/reference/elem_convert.h"
@@ -12,7 +12,8 @@
 
 namespace ptl::reference {
 
-/// A dense row-major array. Floats are held in `floats`, every other type in `ints`, always rounded to `elem`.
+/// A dense row-major array. Floats are held in `floats`, every other type in `ints`, always rounded
+/// to `elem`.
 struct RefArray {
   ElemKind elem = ElemKind::F32;
   std::vector<int64_t> shape;
@@ -26,7 +27,7 @@ struct RefArray {
   void set(int64_t position, Scalar value);
 };
 
-/// The product of the extents.
+/// The product of the extents; the largest number where it overflows.
 int64_t elementCount(std::span<const int64_t> shape);
 /// An array of zeros; all elements count as written.
 RefArray zeroArray(ElemKind elem, std::vector<int64_t> shape);
@@ -66,7 +67,9 @@ public:
   static Value range(RangeValue range) { return Value(range); }
   /// A tuple, a struct (fields in order) or a list.
   static Value parts(Parts parts) { return Value(std::make_shared<Parts>(std::move(parts))); }
-  static Value text(std::string text) { return Value(std::make_shared<std::string>(std::move(text))); }
+  static Value text(std::string text) {
+    return Value(std::make_shared<std::string>(std::move(text)));
+  }
   /// A variable that was declared without a value.
   static Value undefined() { return Value(Undefined{}); }
 

@@ -59,7 +59,8 @@ std::vector<int64_t> broadcastShapes(std::span<const View> views) {
   return shape;
 }
 
-std::vector<int64_t> broadcastStrides(std::span<const int64_t> from, std::span<const int64_t> shape) {
+std::vector<int64_t> broadcastStrides(std::span<const int64_t> from,
+                                      std::span<const int64_t> shape) {
   if (from.size() > shape.size())
     stop(RunStatus::Fault, shapeText(from) + " has more axes than " + shapeText(shape));
   std::vector<int64_t> dense = denseStrides(from), strides(shape.size(), 0);
@@ -101,8 +102,9 @@ static void copyRow(T *to, int64_t toStep, const T *from, int64_t fromStep, int6
     to[i * toStep] = from[i * fromStep];
 }
 
-void copyStrided(RefArray &to, int64_t toOffset, std::span<const int64_t> toStrides, const RefArray &from,
-                 int64_t fromOffset, std::span<const int64_t> fromStrides, std::span<const int64_t> shape) {
+void copyStrided(RefArray &to, int64_t toOffset, std::span<const int64_t> toStrides,
+                 const RefArray &from, int64_t fromOffset, std::span<const int64_t> fromStrides,
+                 std::span<const int64_t> shape) {
   Walk walk;
   walk.shape.assign(shape.begin(), shape.end());
   walk.strides[0].assign(toStrides.begin(), toStrides.end());
@@ -135,7 +137,8 @@ const RefArray &asArray(const Value &value, RefArray &storage) {
   return storage;
 }
 
-/// Nearest even within the normal range of a float type by arithmetic on the bits; nothing outside of it.
+/// Nearest even within the normal range of a float type by arithmetic on the bits; nothing outside
+/// of it.
 static bool roundBits(double &value, unsigned mantissaBits, int lowest, int highest) {
   auto bits = std::bit_cast<uint64_t>(value);
   int exponent = static_cast<int>((bits >> 52) & 0x7FF) - 1023;
