@@ -251,6 +251,7 @@ TEST(Reference, libraryAndExamples) {
       Checked checked(text, options);
       TestOptions tests;
       tests.samples = 6;
+      tests.shuffle = 3;
       for (const TestOutcome &outcome : runTests(*checked.program, checked.sources, tests))
         for (const TestFailure &failure : outcome.failures)
           ADD_FAILURE() << outcome.decl->name << ": " << runStatusName(failure.status) << " "

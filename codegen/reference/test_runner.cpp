@@ -111,6 +111,7 @@ bool isOwnRequirement(const CallableDecl &decl, const RunResult &result) {
 
 std::vector<TestFailure> Runner::run(const std::vector<int64_t> &shape) {
   RunOptions options;
+  options.shuffle = options_.shuffle;
   options.handler = options_.handler;
   options.print = options_.print;
   for (const auto &[name, value] : named(shape))

@@ -29,10 +29,11 @@ struct TestOutcome {
 };
 
 struct TestOptions {
-  std::string filter;        ///< only names that contain it
-  unsigned samples = 25;     ///< shapes per property
-  uint64_t seed = 1;         ///< of the shapes
-  unsigned shrinkRuns = 100; ///< at most so many runs to make a failing shape smaller
+  std::string filter;              ///< only names that contain it
+  unsigned samples = 25;           ///< shapes per property
+  uint64_t seed = 1;               ///< of the shapes
+  unsigned shrinkRuns = 100;       ///< at most so many runs to make a failing shape smaller
+  std::optional<uint64_t> shuffle; ///< order of `parallel` iterations, see `RunOptions`
   CallHandler handler;
   std::function<void(const std::string &)> print;
   std::function<void(const CallableDecl &)> onStart;
