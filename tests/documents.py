@@ -30,7 +30,11 @@ def file_cases(tools: Tools, path: pathlib.Path) -> list[Case]:
 
         return Case(f"{name}.{label}", run)
 
-    return [command_case("check", "check", "-Werror"), command_case("fmt", "fmt", "--check")]
+    return [
+        command_case("check", "check", "-Werror"),
+        command_case("fmt", "fmt", "--check"),
+        command_case("test", "test"),
+    ]
 
 
 def cases(tools: Tools, update: bool) -> list[Case]:
