@@ -1,0 +1,226 @@
+// Calls every fn, kernel and program of the given files on both executors with random shapes and compares; or makes
+// random programs and does the same with them.
+//   ptl_differential [--samples N] [--seed S] [--random N] [--std FOLDER] FILE...
+// Markdown files are searched for ```ptl blocks (the pages of the built-ins).
+#include "driver/ir/cpu_handler.h"
+#include "frontend/sema/check.h"
+#include "tests/differential/compare.h"
+#include "tests/differential/random_program.h"
+#include "tests/differential/sampler.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace ptl::differential {
+
+struct Settings {
+  int samples = 6;
+  uint64_t seed = 1;
+  int randomPrograms = 0;
+  std::string stdPath;
+  std::vector<std::string> files;
+};
+
+struct Totals {
+  int calls = 0, callables = 0, failures = 0;
+};
+
+/// Both executors on one program.
+class Comparison {
+public:
+  Comparison(const CheckedProgram &program, const SourceManager &sources, const Settings &settings, Totals &totals)
+      : program_(program), sources_(sources), settings_(settings), totals_(totals),
+        cpu_(program, sources, {}, sink_), handler_(cpuHandler(cpu_, sources)) {}
+
+  void run(const CallableDecl &decl);
+
+private:
+  std::string differenceAt(const Sampler &sampler, const Sample &sample, bool *ran);
+  void report(const Sampler &sampler, const CallableDecl &decl, Sample sample, std::string text);
+
+  const CheckedProgram &program_;
+  const SourceManager &sources_;
+  const Settings &settings_;
+  Totals &totals_;
+  DiagnosticSink sink_;
+  CpuExecutor cpu_;
+  reference::CallHandler handler_;
+};
+
+/// Empty when the executors agree, or when the sample is no legal call (`ran` is false then).
+std::string Comparison::differenceAt(const Sampler &sampler, const Sample &sample, bool *ran) {
+  *ran = false;
+  std::optional<reference::CallRequest> request = sampler.request(sample);
+  if (!request)
+    return "";
+  reference::RunOptions options;
+  for (size_t i = 0; i < sample.dims.size(); ++i)
+    options.dims[request->callee->dims[i].local ? request->callee->dims[i].local->name
+                                                : program_.dims->symbol(request->callee->dims[i].symbol).name] =
+        sample.dims[i];
+  for (size_t i = 0; i < sample.elems.size(); ++i)
+    options.elems[request->callee->typeParams[i]->name] = sample.elems[i];
+  options.print = [](const std::string &) {};
+  reference::RunResult expected = reference::runEntry(program_, sources_, *request->callee, request->args, options);
+  if (expected.status == reference::RunStatus::Where || expected.status == reference::RunStatus::Arguments)
+    return "";
+  *ran = true;
+  std::optional<reference::RunResult> actual = handler_(*request);
+  if (!actual)
+    return "the native executor does not take the call";
+  return difference(*request, expected, *actual);
+}
+
+static std::string describe(const CallableDecl &decl, const DimContext &dims, const Sample &sample) {
+  std::string text = decl.name + "[";
+  for (int64_t extent : sample.prefix)
+    text += std::to_string(extent) + ", ";
+  if (decl.hasPrefix)
+    text += "..; ";
+  for (size_t i = 0; i < sample.dims.size(); ++i)
+    text += dims.symbol(decl.dims[i].symbol).name + " = " + std::to_string(sample.dims[i]) + ", ";
+  for (size_t i = 0; i < sample.elems.size(); ++i)
+    text += decl.typeParams[i]->name + " = " + std::string(elemName(sample.elems[i])) + ", ";
+  return text + "seed " + std::to_string(sample.seed) + "]";
+}
+
+void Comparison::report(const Sampler &sampler, const CallableDecl &decl, Sample sample, std::string text) {
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (const Sample &next : Sampler::smaller(sample)) {
+      bool ran = false;
+      std::string again = differenceAt(sampler, next, &ran);
+      if (again.empty())
+        continue;
+      sample = next;
+      text = again;
+      smaller = true;
+      break;
+    }
+  }
+  ++totals_.failures;
+  std::printf("%s: %s\n", describe(decl, *program_.dims, sample).c_str(), text.c_str());
+  for (const Diagnostic &diagnostic : sink_.all())
+    std::printf("  %s\n", diagnostic.message.c_str());
+}
+
+void Comparison::run(const CallableDecl &decl) {
+  if (!whyNotSampled(decl).empty())
+    return;
+  ++totals_.callables;
+  Sampler sampler(program_, decl, settings_.seed * 1000003 + std::hash<std::string>()(decl.name));
+  int done = 0;
+  for (int attempt = 0; done < settings_.samples && attempt < 60 * settings_.samples; ++attempt) {
+    Sample sample = sampler.draw();
+    bool ran = false;
+    std::string text = differenceAt(sampler, sample, &ran);
+    if (!ran)
+      continue;
+    ++done;
+    ++totals_.calls;
+    if (!text.empty())
+      return report(sampler, decl, sample, text);
+  }
+  if (done == 0) {
+    ++totals_.failures;
+    std::printf("%s: no legal call was found\n", decl.name.c_str());
+  }
+}
+
+static bool isCallable(const CallableDecl &decl) {
+  return decl.kind == DeclKind::Fn || decl.kind == DeclKind::Kernel || decl.kind == DeclKind::Program;
+}
+
+static void compareText(const std::string &path, const std::string &text, const Settings &settings, Totals &totals) {
+  SourceManager sources;
+  DiagnosticSink sink;
+  CheckOptions options;
+  options.stdPath = settings.stdPath;
+  FileId file = sources.add(path, text);
+  std::unique_ptr<CheckedProgram> program = checkFile(sources, file, options, sink);
+  if (sink.hasErrors()) {
+    ++totals.failures;
+    for (const Diagnostic &diagnostic : sink.all())
+      if (diagnostic.severity == Severity::Error)
+        std::printf("%s:%u: %s\n", path.c_str(), sources.file(diagnostic.span.file).lineColumn(diagnostic.span.begin).line,
+                    diagnostic.message.c_str());
+    return;
+  }
+  Comparison comparison(*program, sources, settings, totals);
+  for (const CallableDecl *decl : program->modules.front()->callables)
+    if (isCallable(*decl))
+      comparison.run(*decl);
+}
+
+/// The ```ptl blocks of a page.
+static std::vector<std::string> blocksOf(const std::string &page) {
+  std::vector<std::string> blocks;
+  for (size_t at = 0; (at = page.find("```ptl\n", at)) != page.npos;) {
+    size_t begin = at + 7, end = page.find("```", begin);
+    blocks.push_back(page.substr(begin, end - begin));
+    at = end == page.npos ? end : end + 3;
+  }
+  return blocks;
+}
+
+static void compareFile(const std::string &path, const Settings &settings, Totals &totals) {
+  SourceManager files;
+  std::string error;
+  std::optional<FileId> id = files.load(path, &error);
+  if (!id) {
+    ++totals.failures;
+    std::printf("%s: %s\n", path.c_str(), error.c_str());
+    return;
+  }
+  std::string text(files.file(*id).text());
+  if (!path.ends_with(".md"))
+    return compareText(path, text, settings, totals);
+  for (const std::string &block : blocksOf(text))
+    compareText(path, block, settings, totals);
+}
+
+static void compareRandom(const Settings &settings, Totals &totals) {
+  constexpr int kPerFile = 25;
+  for (int made = 0; made < settings.randomPrograms; made += kPerFile) {
+    std::string text;
+    for (int i = made; i < std::min(made + kPerFile, settings.randomPrograms); ++i)
+      text += randomCallable("random_" + std::to_string(i), settings.seed * 7919 + static_cast<uint64_t>(i)) + "\n";
+    int failures = totals.failures;
+    compareText("random.ptl", text, settings, totals);
+    if (totals.failures != failures)
+      std::printf("of these programs:\n%s\n", text.c_str());
+  }
+}
+
+static Settings parse(int argc, char **argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    auto value = [&] { return i + 1 < argc ? argv[++i] : ""; };
+    if (!std::strcmp(argv[i], "--samples"))
+      settings.samples = std::atoi(value());
+    else if (!std::strcmp(argv[i], "--seed"))
+      settings.seed = std::strtoull(value(), nullptr, 10);
+    else if (!std::strcmp(argv[i], "--random"))
+      settings.randomPrograms = std::atoi(value());
+    else if (!std::strcmp(argv[i], "--std"))
+      settings.stdPath = value();
+    else
+      settings.files.push_back(argv[i]);
+  }
+  return settings;
+}
+
+} // namespace ptl::differential
+
+int main(int argc, char **argv) {
+  using namespace ptl::differential;
+  Settings settings = parse(argc, argv);
+  Totals totals;
+  for (const std::string &file : settings.files)
+    compareFile(file, settings, totals);
+  compareRandom(settings, totals);
+  std::printf("%d calls of %d callables, %d differ\n", totals.calls, totals.callables, totals.failures);
+  return totals.failures == 0 && totals.calls > 0 ? 0 : 1;
+}
