@@ -5,7 +5,8 @@
 namespace ptl {
 
 namespace {
-/// An indexed array on the way from its local outwards: which axes of the local the value still has.
+/// An indexed array on the way from its local outwards: which axes of the local the value still
+/// has.
 struct Chain {
   Elements place;
   std::vector<size_t> kept; ///< axis of the local per axis of the value
@@ -74,14 +75,16 @@ static AxisSet rangeSet(DimContext &dims, const IndexItem &item) {
   if (item.value && item.value->kind == ExprKind::Range)
     if (Dim stop = static_cast<const RangeExpr *>(item.value)->hi->dim)
       return interval(range.start, stop, range.step);
-  return interval(range.start, dims.add(range.start, dims.mul(range.step, range.length)), range.step);
+  return interval(range.start, dims.add(range.start, dims.mul(range.step, range.length)),
+                  range.step);
 }
 
 static AxisSet itemSet(DimContext &dims, const IndexItem &item, const LetValues &lets) {
   switch (item.kind) {
   case IndexItemKind::Position:
     if (item.value->dim)
-      return interval(item.value->dim, dims.add(item.value->dim, dims.constant(1)), dims.constant(1));
+      return interval(item.value->dim, dims.add(item.value->dim, dims.constant(1)),
+                      dims.constant(1));
     return valuesOf(dims, item.value, lets);
   case IndexItemKind::Gather:
     return valuesOf(dims, item.value, lets);

@@ -8,7 +8,8 @@
 
 namespace ptl {
 
-// ---- Reads -------------------------------------------------------------------------------------------
+// ---- Reads
+// -------------------------------------------------------------------------------------------
 
 void FlowWalker::readAll(const std::vector<Expr *> &exprs) {
   for (const Expr *expr : exprs)
@@ -66,8 +67,10 @@ void FlowWalker::read(const Expr *expr) {
   case ExprKind::Op:
     readAll(static_cast<const OpExpr *>(expr)->args);
     return readAll(static_cast<const OpExpr *>(expr)->rest);
-  case ExprKind::Convert: return read(static_cast<const ConvertExpr *>(expr)->arg);
-  case ExprKind::Call: return readCall(*static_cast<const CallExpr *>(expr));
+  case ExprKind::Convert:
+    return read(static_cast<const ConvertExpr *>(expr)->arg);
+  case ExprKind::Call:
+    return readCall(*static_cast<const CallExpr *>(expr));
   case ExprKind::If: {
     const auto *branch = static_cast<const IfExpr *>(expr);
     read(branch->condition);
@@ -81,9 +84,12 @@ void FlowWalker::read(const Expr *expr) {
     const auto *tiles = static_cast<const TilesExpr *>(expr);
     return readAll({tiles->lo, tiles->hi, tiles->size});
   }
-  case ExprKind::Tuple: return readAll(static_cast<const TupleExpr *>(expr)->elements);
-  case ExprKind::List: return readAll(static_cast<const ListExpr *>(expr)->elements);
-  case ExprKind::StructMake: return readAll(static_cast<const StructMakeExpr *>(expr)->fields);
+  case ExprKind::Tuple:
+    return readAll(static_cast<const TupleExpr *>(expr)->elements);
+  case ExprKind::List:
+    return readAll(static_cast<const ListExpr *>(expr)->elements);
+  case ExprKind::StructMake:
+    return readAll(static_cast<const StructMakeExpr *>(expr)->fields);
   case ExprKind::Logical: {
     const auto *logical = static_cast<const LogicalExpr *>(expr);
     return readAll({logical->lhs, logical->rhs});
@@ -92,7 +98,8 @@ void FlowWalker::read(const Expr *expr) {
   case ExprKind::Const:
   case ExprKind::Dim:
   case ExprKind::String:
-  case ExprKind::EnumTag: return;
+  case ExprKind::EnumTag:
+    return;
   }
 }
 
@@ -116,7 +123,8 @@ void FlowWalker::readElements(const Elements &elements) {
     reportRead(*tracked, number, elements);
 }
 
-// ---- Writes ------------------------------------------------------------------------------------------
+// ---- Writes
+// ------------------------------------------------------------------------------------------
 
 void FlowWalker::writeElements(Elements elements, const AssignStmt *stmt) {
   note(elements, true, stmt);
@@ -192,18 +200,21 @@ void FlowWalker::checkScatter(const AssignStmt &stmt, const Elements &elements) 
       return;
     data_.reported.insert(elements.local);
     std::string text = sourceText(item.span);
-    auto report = ctx_.sink.report(DiagId::ScatterNeedsUnique, item.span, {text, elements.local->name});
+    auto report =
+        ctx_.sink.report(DiagId::ScatterNeedsUnique, item.span, {text, elements.local->name});
     bool isParam = table && table->kind == LocalKind::Param;
     if (isParam)
       report.label(table->span, "nothing says that its values differ")
           .help("state it: `where unique(" + table->name + ")`");
     else
-      report.help("state that its values differ: `assert(unique(" + (table ? table->name : text) + "))`");
+      report.help("state that its values differ: `assert(unique(" + (table ? table->name : text) +
+                  "))`");
     return;
   }
 }
 
-// ---- Facts -------------------------------------------------------------------------------------------
+// ---- Facts
+// -------------------------------------------------------------------------------------------
 
 /// Facts of a condition that holds from here on.
 void FlowWalker::learn(const Expr *condition) {

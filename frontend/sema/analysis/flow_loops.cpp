@@ -32,24 +32,29 @@ FlowState FlowWalker::bodyOnce(const Block *body, FlowState entry, Jumps *jumps)
 }
 
 static std::string unjoinedText(Unjoined why, const LoopDomain &domain) {
-  std::string name = domain.var && !domain.var->name.empty() ? "`" + domain.var->name + "`" : "the loop";
+  std::string name =
+      domain.var && !domain.var->name.empty() ? "`" + domain.var->name + "`" : "the loop";
   switch (why) {
-  case Unjoined::MayNotRun: return "this loop may have no iteration";
-  case Unjoined::TwoAxes: return name + " moves along two axes at once";
-  case Unjoined::Gaps: return "what neighbouring iterations of " + name + " write need not adjoin";
-  case Unjoined::OtherValue: return "where an iteration of " + name + " writes is known only when it runs";
+  case Unjoined::MayNotRun:
+    return "this loop may have no iteration";
+  case Unjoined::TwoAxes:
+    return name + " moves along two axes at once";
+  case Unjoined::Gaps:
+    return "what neighbouring iterations of " + name + " write need not adjoin";
+  case Unjoined::OtherValue:
+    return "where an iteration of " + name + " writes is known only when it runs";
   }
   return {};
 }
 
 /// `before` and what the iterations add to it.
-FlowState FlowWalker::joined(const LoopDomain &domain, bool surelyRuns, bool isSoFar, const FlowState &before,
-                             const FlowState &end) {
+FlowState FlowWalker::joined(const LoopDomain &domain, const FactSet &outside, bool isSoFar,
+                             const FlowState &before, const FlowState &end) {
   FlowState result = before;
   result.written.resize(tracked_.size());
   if (!end.isReachable)
     return result;
-  Joiner joiner{ctx_.facts, domain, surelyRuns, isSoFar};
+  Joiner joiner{ctx_.facts, domain, outside, isSoFar};
   for (size_t i = 0; i < end.written.size(); ++i) {
     const auto &old = i < before.written.size() ? before.written[i] : result.written[i];
     if (end.written[i] == old)
@@ -60,14 +65,16 @@ FlowState FlowWalker::joined(const LoopDomain &domain, bool surelyRuns, bool isS
       if (all)
         regions(tracked_[i].local).add(result.written[i], std::move(*all));
       else if (!isSoFar && std::find(old.begin(), old.end(), region) == old.end())
-        tracked_[i].drops.push_back({domain.span, unjoinedText(why, domain), why == Unjoined::MayNotRun});
+        tracked_[i].drops.push_back(
+            {domain.span, unjoinedText(why, domain), why == Unjoined::MayNotRun});
     }
   }
   return result;
 }
 
-void FlowWalker::leaveLoop(const LoopDomain &domain, bool surelyRuns, const FlowState &before, FlowState &state) {
-  state = joined(domain, surelyRuns, false, before, state);
+void FlowWalker::leaveLoop(const LoopDomain &domain, const FactSet &outside,
+                           const FlowState &before, FlowState &state) {
+  state = joined(domain, outside, false, before, state);
   state.isReachable = true;
 }
 
@@ -76,7 +83,6 @@ void FlowWalker::loop(const ForStmt &stmt) {
   LoopDomain domain = loopDomain(ctx_.dims, stmt.head);
   learnBoundsOf(domain, stmt.head.iterable);
   FactSet outside = ctx_.facts;
-  bool surelyRuns = domain.surelyRuns(outside);
   domain.addFacts(ctx_.facts);
   FactSet inside = ctx_.facts;
   FlowState before = state_;
@@ -90,9 +96,10 @@ void FlowWalker::loop(const ForStmt &stmt) {
   --muted_;
   if (failures_ > failures) {
     failures_ = failures;
-    FlowState entry = jumps.breaks.empty() ? joined(domain, surelyRuns, true, before, end) : before;
+    FlowState entry = jumps.breaks.empty() ? joined(domain, outside, true, before, end) : before;
     if (frame_)
-      frame_->accesses.erase(frame_->accesses.begin() + static_cast<ptrdiff_t>(accesses), frame_->accesses.end());
+      frame_->accesses.erase(frame_->accesses.begin() + static_cast<ptrdiff_t>(accesses),
+                             frame_->accesses.end());
     // What one iteration adds is what the first walk found.
     FactSet atEnd = ctx_.facts;
     ctx_.facts = inside;
@@ -105,7 +112,7 @@ void FlowWalker::loop(const ForStmt &stmt) {
     for (Tracked &tracked : tracked_)
       tracked.drops.push_back({domain.span, "`break` may end this loop early", true});
   } else {
-    leaveLoop(domain, surelyRuns, before, end);
+    leaveLoop(domain, outside, before, end);
     state_ = std::move(end);
   }
   state_.isReachable = true;
@@ -137,12 +144,12 @@ void FlowWalker::whileLoop(const WhileStmt &stmt) {
 void FlowWalker::parallel(const ParallelStmt &stmt) {
   std::unique_ptr<ParallelFrame> outer = std::move(frame_);
   frame_.reset(new ParallelFrame{&stmt, {}, ctx_.facts, 0, {}});
-  std::vector<bool> surelyRuns;
+  std::vector<FactSet> outside; ///< of each head
   for (const LoopHead &head : stmt.heads) {
     read(head.iterable);
     frame_->heads.push_back(loopDomain(ctx_.dims, head));
     learnBoundsOf(frame_->heads.back(), head.iterable);
-    surelyRuns.push_back(frame_->heads.back().surelyRuns(ctx_.facts));
+    outside.push_back(ctx_.facts);
     frame_->heads.back().addFacts(ctx_.facts);
   }
   frame_->factCount = ctx_.facts.facts().size();
@@ -153,7 +160,7 @@ void FlowWalker::parallel(const ParallelStmt &stmt) {
   FlowState end = bodyOnce(stmt.body, before, &jumps);
   conditions_ = conditions;
   for (size_t i = stmt.heads.size(); i-- > 0;)
-    leaveLoop(frame_->heads[i], surelyRuns[i], before, end);
+    leaveLoop(frame_->heads[i], outside[i], before, end);
   state_ = std::move(end);
   ctx_.facts = frame_->outside;
   if (checked_.insert(&stmt).second)

@@ -8,9 +8,12 @@
 
 namespace ptl {
 
-std::string FlowWalker::sourceText(Span span) const { return std::string(ctx_.state.sources.text(span)); }
+std::string FlowWalker::sourceText(Span span) const {
+  return std::string(ctx_.state.sources.text(span));
+}
 
-// ---- Outputs -----------------------------------------------------------------------------------------
+// ---- Outputs
+// -----------------------------------------------------------------------------------------
 
 /// Reports outputs that are not covered where the body ends or returns.
 void FlowWalker::checkOutputs(std::optional<Span> at) {
@@ -52,8 +55,9 @@ void FlowWalker::reportOutput(Tracked &tracked, size_t number, std::optional<Spa
   const auto &parts = state_.written[number];
   const Drop *drop = tracked.drops.empty() ? nullptr : &tracked.drops.front();
   bool isPath = drop && drop->isPath;
-  auto report = ctx_.sink.report(isPath ? DiagId::OutputNotOnEveryPath : DiagId::OutputPartlyWritten, local.span,
-                                 {local.name});
+  auto report =
+      ctx_.sink.report(isPath ? DiagId::OutputNotOnEveryPath : DiagId::OutputPartlyWritten,
+                       local.span, {local.name});
   if (drop) {
     report.label(drop->span, drop->text);
   } else if (parts.empty() && !tracked.stores.empty()) {
@@ -79,8 +83,8 @@ void FlowWalker::describeGap(DiagnosticBuilder report, const Tracked &tracked, s
         continue;
       Dim length = type.extents[axis].length;
       Span span = tracked.stores.empty() ? tracked.local->span : tracked.stores.front();
-      report.label(span, "of " + axisName(type, axis) + " only `" + toString(dims, set) + "` is surely written, not `0:" +
-                             dims.toString(length) + "`");
+      report.label(span, "of " + axisName(type, axis) + " only `" + toString(dims, set) +
+                             "` is surely written, not `0:" + dims.toString(length) + "`");
       Region missing = part;
       AxisSet &gap = missing.axes[axis];
       if (!set.step.isConstant(1)) {
@@ -103,9 +107,12 @@ void FlowWalker::offerInitialValue(DiagnosticBuilder report, const Tracked &trac
   NodeId results = CallableView(ctx_.tree, ctx_.decl->syntax).results();
   if (results == kNoNode)
     return;
-  bool isFloat = type.elem.param || type.elem.kind == ElemKind::F16 || type.elem.kind == ElemKind::BF16 ||
-                 type.elem.kind == ElemKind::F32 || type.elem.kind == ElemKind::F64;
-  std::string value = type.elem.kind == ElemKind::Bool && !type.elem.param ? "false" : isFloat ? "0.0" : "0";
+  bool isFloat = type.elem.param || type.elem.kind == ElemKind::F16 ||
+                 type.elem.kind == ElemKind::BF16 || type.elem.kind == ElemKind::F32 ||
+                 type.elem.kind == ElemKind::F64;
+  std::string value = type.elem.kind == ElemKind::Bool && !type.elem.param ? "false"
+                      : isFloat                                            ? "0.0"
+                                                                           : "0";
   for (NodeId node : ctx_.tree.children(results)) {
     if (!ctx_.tree.is(node, NodeKind::Result))
       continue;
@@ -113,31 +120,37 @@ void FlowWalker::offerInitialValue(DiagnosticBuilder report, const Tracked &trac
     if (result.name() == kNoNode || ctx_.span(result.name()).begin != tracked.local->span.begin)
       continue;
     Span end = ctx_.span(result.type());
-    report.fix("give it an initial value: `" + tracked.local->name + ": " + sourceText(end) + " = " + value + "`",
+    report.fix("give it an initial value: `" + tracked.local->name + ": " + sourceText(end) +
+                   " = " + value + "`",
                {{{end.file, end.end, end.end}, " = " + value}});
   }
 }
 
-// ---- Reads -------------------------------------------------------------------------------------------
+// ---- Reads
+// -------------------------------------------------------------------------------------------
 
 void FlowWalker::reportRead(Tracked &tracked, size_t number, const Elements &elements) {
   data_.reported.insert(tracked.local);
   const Local &local = *tracked.local;
-  auto report = ctx_.sink.report(tracked.isOutput ? DiagId::OutputReadUnwritten : DiagId::ReadBeforeAssigned,
-                                 elements.span, {local.name});
-  report.label(local.span, tracked.isOutput ? "an output without initial value" : "declared without a value");
+  auto report =
+      ctx_.sink.report(tracked.isOutput ? DiagId::OutputReadUnwritten : DiagId::ReadBeforeAssigned,
+                       elements.span, {local.name});
+  report.label(local.span,
+               tracked.isOutput ? "an output without initial value" : "declared without a value");
   const auto &parts = state_.written[number];
   if (!tracked.drops.empty())
     report.label(tracked.drops.front().span, tracked.drops.front().text);
   else if (!parts.empty() && !parts.front().axes.empty())
-    report.note("up to here `" + local.name + "[" + toString(ctx_.dims, parts.front()) + "]` is surely written");
+    report.note("up to here `" + local.name + "[" + toString(ctx_.dims, parts.front()) +
+                "]` is surely written");
   if (tracked.isOutput)
     offerInitialValue(report, tracked);
   else
     report.help("give it a value where it is declared");
 }
 
-// ---- atomic ------------------------------------------------------------------------------------------
+// ---- atomic
+// ------------------------------------------------------------------------------------------
 
 static std::string atomicText(AssignMode mode) {
   return mode == AssignMode::AtomicMax ? "max=" : mode == AssignMode::AtomicMin ? "min=" : "+=";

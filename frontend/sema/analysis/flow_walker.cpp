@@ -55,7 +55,8 @@ void FlowWalker::block(const Block *block) {
     return;
   for (const Stmt *next : block->stmts) {
     if (!state_.isReachable) {
-      if (isRootModule(ctx_) && next->span.end > next->span.begin && unreachable_.insert(next).second)
+      if (isRootModule(ctx_) && next->span.end > next->span.begin &&
+          unreachable_.insert(next).second)
         ctx_.sink.report(DiagId::Unreachable, next->span, {});
       return;
     }
@@ -67,27 +68,40 @@ void FlowWalker::block(const Block *block) {
 
 void FlowWalker::stmt(const Stmt *stmt) {
   switch (stmt->kind) {
-  case StmtKind::Let: return let(*static_cast<const LetStmt *>(stmt));
-  case StmtKind::Assign: return assign(*static_cast<const AssignStmt *>(stmt));
-  case StmtKind::ExprStmt: return read(static_cast<const ExprStmt *>(stmt)->value);
-  case StmtKind::For: return loop(*static_cast<const ForStmt *>(stmt));
-  case StmtKind::Parallel: return parallel(*static_cast<const ParallelStmt *>(stmt));
-  case StmtKind::While: return whileLoop(*static_cast<const WhileStmt *>(stmt));
-  case StmtKind::If: return branch(*static_cast<const IfStmt *>(stmt));
-  case StmtKind::Return: return returns(*static_cast<const ReturnStmt *>(stmt));
-  case StmtKind::Task: return block(static_cast<const TaskStmt *>(stmt)->body);
-  case StmtKind::Block: return block(static_cast<const BlockStmt *>(stmt)->block);
-  case StmtKind::OnSection: return block(static_cast<const OnStmt *>(stmt)->body);
+  case StmtKind::Let:
+    return let(*static_cast<const LetStmt *>(stmt));
+  case StmtKind::Assign:
+    return assign(*static_cast<const AssignStmt *>(stmt));
+  case StmtKind::ExprStmt:
+    return read(static_cast<const ExprStmt *>(stmt)->value);
+  case StmtKind::For:
+    return loop(*static_cast<const ForStmt *>(stmt));
+  case StmtKind::Parallel:
+    return parallel(*static_cast<const ParallelStmt *>(stmt));
+  case StmtKind::While:
+    return whileLoop(*static_cast<const WhileStmt *>(stmt));
+  case StmtKind::If:
+    return branch(*static_cast<const IfStmt *>(stmt));
+  case StmtKind::Return:
+    return returns(*static_cast<const ReturnStmt *>(stmt));
+  case StmtKind::Task:
+    return block(static_cast<const TaskStmt *>(stmt)->body);
+  case StmtKind::Block:
+    return block(static_cast<const BlockStmt *>(stmt)->block);
+  case StmtKind::OnSection:
+    return block(static_cast<const OnStmt *>(stmt)->body);
   case StmtKind::Break:
   case StmtKind::Continue:
     if (!jumps_.empty())
-      (stmt->kind == StmtKind::Break ? jumps_.back().breaks : jumps_.back().continues).push_back(state_);
+      (stmt->kind == StmtKind::Break ? jumps_.back().breaks : jumps_.back().continues)
+          .push_back(state_);
     state_.isReachable = false;
     return;
   case StmtKind::Assert:
     read(static_cast<const AssertStmt *>(stmt)->condition);
     return learn(static_cast<const AssertStmt *>(stmt)->condition);
-  case StmtKind::Error: return;
+  case StmtKind::Error:
+    return;
   }
 }
 
@@ -128,7 +142,8 @@ void FlowWalker::returns(const ReturnStmt &stmt) {
   state_.isReachable = false;
 }
 
-// ---- if ----------------------------------------------------------------------------------------------
+// ---- if
+// ----------------------------------------------------------------------------------------------
 
 void FlowWalker::branch(const IfStmt &stmt) {
   read(stmt.condition);
@@ -186,22 +201,26 @@ FlowState FlowWalker::merge(const Expr *condition, FlowState a, const FactSet &a
 
 /// Keeps what one arm writes if the other writes it too, or if it is nothing there.
 void FlowWalker::keep(size_t number, const std::vector<Region> &from, const FlowState &other,
-                      const FactSet &otherFacts, std::vector<Region> &result, const Expr *condition) {
+                      const FactSet &otherFacts, std::vector<Region> &result,
+                      const Expr *condition) {
   const Local *local = tracked_[number].local;
   Regions inOther{otherFacts, local->type};
   for (const Region &region : from) {
     if (inOther.containsAny(other.written[number], region) || inOther.isEmpty(region))
       regions(local).add(result, region);
     else if (condition)
-      tracked_[number].drops.push_back({condition->span, "written in one case of this condition only", true});
+      tracked_[number].drops.push_back(
+          {condition->span, "written in one case of this condition only", true});
   }
 }
 
-// ---- Entry -------------------------------------------------------------------------------------------
+// ---- Entry
+// -------------------------------------------------------------------------------------------
 
 void analyseFlow(Context &ctx, const FactSet &entry) {
   const CallableDecl &decl = *ctx.decl;
-  // Instructions of manual kernels are no statements of the tree: their order is checked at the block level.
+  // Instructions of manual kernels are no statements of the tree: their order is checked at the
+  // block level.
   if (!decl.body || decl.hasErrors || decl.kind == DeclKind::ManualKernel)
     return;
   FactSet before = ctx.facts;

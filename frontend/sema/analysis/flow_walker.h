@@ -49,9 +49,10 @@ private:
   void branch(const IfStmt &stmt);
   void returns(const ReturnStmt &stmt);
   void arms(const Expr *condition, const Block *thenBlock, const Block *elseBlock);
-  FlowState merge(const Expr *condition, FlowState a, const FactSet &aFacts, FlowState b, const FactSet &bFacts);
-  void keep(size_t number, const std::vector<Region> &from, const FlowState &other, const FactSet &otherFacts,
-            std::vector<Region> &result, const Expr *condition);
+  FlowState merge(const Expr *condition, FlowState a, const FactSet &aFacts, FlowState b,
+                  const FactSet &bFacts);
+  void keep(size_t number, const std::vector<Region> &from, const FlowState &other,
+            const FactSet &otherFacts, std::vector<Region> &result, const Expr *condition);
 
   // flow_loops.cpp
   void loop(const ForStmt &stmt);
@@ -59,9 +60,10 @@ private:
   void whileLoop(const WhileStmt &stmt);
   FlowState bodyOnce(const Block *body, FlowState entry, Jumps *jumps);
   FlowState meet(const std::vector<FlowState> &states);
-  void leaveLoop(const LoopDomain &domain, bool surelyRuns, const FlowState &before, FlowState &state);
-  FlowState joined(const LoopDomain &domain, bool surelyRuns, bool isSoFar, const FlowState &before,
-                   const FlowState &end);
+  void leaveLoop(const LoopDomain &domain, const FactSet &outside, const FlowState &before,
+                 FlowState &state);
+  FlowState joined(const LoopDomain &domain, const FactSet &outside, bool isSoFar,
+                   const FlowState &before, const FlowState &end);
 
   // flow_access.cpp: expressions
   void read(const Expr *expr);
@@ -92,7 +94,9 @@ private:
   bool isReported(const Local *local) const { return data_.reported.contains(local); }
   Tracked *trackedOf(const Local *local, size_t *number);
   void track(const Local *local, bool isOutput);
-  bool isShared(const Local *local) const { return local->kind == LocalKind::Output || local->isInout; }
+  bool isShared(const Local *local) const {
+    return local->kind == LocalKind::Output || local->isInout;
+  }
 
   Context &ctx_;
   FlowState state_;

@@ -1,5 +1,6 @@
-// Two iterations, an earlier and a later one: each `parallel` variable in turn is the first in which they differ.
-// Symbols of the later iteration are those of the earlier one moved on, or fresh.
+// Two iterations, an earlier and a later one: each `parallel` variable in turn is the first in
+// which they differ. Symbols of the later iteration are those of the earlier one moved on, or
+// fresh.
 
 #include "frontend/sema/analysis/independence.h"
 
@@ -15,7 +16,8 @@ struct IterationPair {
   size_t head = 0;
   DimSubstitution earlier, later;
   FactSet facts;
-  SymbolId distance; ///< how many further than the next one the later is
+  SymbolId distance;         ///< how many further than the next one the later is
+  bool isImpossible = false; ///< the loop has one iteration at most
 };
 
 /// The proof that came nearest, to name what is missing.
@@ -46,10 +48,13 @@ private:
   AxisSet mapped(IterationPair &pair, const AxisSet &set, bool isLater);
   bool isApart(const Access &earlier, const Access &later, IterationPair &pair);
   bool isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts);
+  bool followHead(const Access &a, const Access &b, const LoopDomain &domain);
+  bool isImpossible(const FactSet &facts, SymbolId distance);
   bool isHeadRange(const AxisSet &set, const LoopDomain &domain);
   void addFactsOf(FactSet &facts, const Access &access, IterationPair &pair, bool isLater);
   bool surelyMeets(const Access &a, const Access &b, size_t head);
-  bool overlaps(const AxisSet &a, const AxisSet &b, const DimSubstitution &next, const FactSet &facts);
+  bool overlaps(const AxisSet &a, const AxisSet &b, const DimSubstitution &next,
+                const FactSet &facts);
   void checkLocal(const std::vector<const Access *> &accesses);
   bool checkPair(const Access &a, const Access &b);
   void report(const Conflict &conflict, bool isProved);
@@ -62,8 +67,8 @@ private:
   DimContext &dims_;
   const ParallelFrame &frame_;
   DataFacts &data_;
-  std::vector<IterationPair> pairs_;
-  SymbolId first_; ///< of the heads
+  std::vector<std::optional<IterationPair>> pairs_; ///< by head
+  SymbolId first_;                                  ///< of the heads
   bool hasFirst_ = false;
   std::optional<NearMiss> miss_;
 };
@@ -79,7 +84,8 @@ IndependenceChecker::IndependenceChecker(Context &ctx, const ParallelFrame &fram
     }
 }
 
-// ---- The later iteration -----------------------------------------------------------------------------
+// ---- The later iteration
+// -----------------------------------------------------------------------------
 
 static Dim freshLike(DimContext &dims, SymbolId symbol) {
   Symbol like = dims.symbol(symbol);
@@ -139,7 +145,9 @@ void IndependenceChecker::addLaterHead(IterationPair &pair, const LoopDomain &do
   later.hi = laterDim(pair, domain.hi);
   later.step = laterDim(pair, domain.step);
   later.size = laterDim(pair, domain.size);
-  auto fresh = [&](SymbolId symbol) { return laterDim(pair, dims_.symbolDim(symbol)).symbol().value_or(symbol); };
+  auto fresh = [&](SymbolId symbol) {
+    return laterDim(pair, dims_.symbolDim(symbol)).symbol().value_or(symbol);
+  };
   if (domain.index)
     later.index = fresh(*domain.index);
   if (domain.kind == LoopDomain::Kind::Tiles) {
@@ -151,7 +159,7 @@ void IndependenceChecker::addLaterHead(IterationPair &pair, const LoopDomain &do
 }
 
 IterationPair IndependenceChecker::makePair(size_t head) {
-  IterationPair pair{head, {}, {}, frame_.outside, {}};
+  IterationPair pair{head, {}, {}, frame_.outside, {}, false};
   auto share = [&](SymbolId symbol) { pair.later.emplace(symbol, dims_.symbolDim(symbol)); };
   for (size_t i = 0; i <= head; ++i) {
     const LoopDomain &domain = frame_.heads[i];
@@ -171,6 +179,7 @@ IterationPair IndependenceChecker::makePair(size_t head) {
   for (size_t i = head + 1; i < frame_.heads.size(); ++i)
     addLaterHead(pair, frame_.heads[i]);
   addSorted(pair);
+  pair.isImpossible = isImpossible(pair.facts, pair.distance);
   return pair;
 }
 
@@ -182,7 +191,8 @@ void IndependenceChecker::addSorted(IterationPair &pair) {
         continue;
       Dim first = dims_.substitute(a.index, pair.earlier), second = laterDim(pair, b.index);
       if (pair.facts.proveLessEqual(first, second).isTrue())
-        pair.facts.addLessEqual(dims_.symbolDim(a.symbol), laterDim(pair, dims_.symbolDim(b.symbol)));
+        pair.facts.addLessEqual(dims_.symbolDim(a.symbol),
+                                laterDim(pair, dims_.symbolDim(b.symbol)));
     }
 }
 
@@ -207,7 +217,8 @@ AxisSet IndependenceChecker::mapped(IterationPair &pair, const AxisSet &set, boo
   return result;
 }
 
-void IndependenceChecker::addFactsOf(FactSet &facts, const Access &access, IterationPair &pair, bool isLater) {
+void IndependenceChecker::addFactsOf(FactSet &facts, const Access &access, IterationPair &pair,
+                                     bool isLater) {
   std::vector<Fact> all = access.facts.facts();
   for (size_t i = frame_.factCount; i < all.size(); ++i) {
     const Fact &fact = all[i];
@@ -222,7 +233,8 @@ void IndependenceChecker::addFactsOf(FactSet &facts, const Access &access, Itera
   }
 }
 
-// ---- Apart -------------------------------------------------------------------------------------------
+// ---- Apart
+// -------------------------------------------------------------------------------------------
 
 /// Whether positions never agree modulo a common divisor of what varies.
 static bool differInRemainder(DimContext &dims, const AxisSet &a, const AxisSet &b) {
@@ -277,7 +289,27 @@ bool IndependenceChecker::isHeadRange(const AxisSet &set, const LoopDomain &doma
   if (domain.kind == LoopDomain::Kind::Tiles)
     return set.start.symbol() == domain.start &&
            set.stop == dims_.add(dims_.symbolDim(domain.start), dims_.symbolDim(domain.len));
-  return domain.index && set.start.symbol() == *domain.index && dims_.sub(set.stop, set.start).isConstant(1);
+  return domain.index && set.start.symbol() == *domain.index &&
+         dims_.sub(set.stop, set.start).isConstant(1);
+}
+
+/// The usual case without a proof: both are indexed by the head itself.
+bool IndependenceChecker::followHead(const Access &a, const Access &b, const LoopDomain &domain) {
+  const auto &left = a.elements.region.axes, &right = b.elements.region.axes;
+  for (size_t i = 0; i < left.size() && i < right.size(); ++i)
+    if (isHeadRange(left[i], domain) && isHeadRange(right[i], domain))
+      return true;
+  return false;
+}
+
+/// Whether the facts contradict each other: `distance`, which is no negative number, would be one,
+/// or less than any.
+bool IndependenceChecker::isImpossible(const FactSet &facts, SymbolId distance) {
+  Dim reduced = facts.reduce(dims_.symbolDim(distance));
+  if (!reduced)
+    return false;
+  Dim any = dims_.symbolDim(dims_.addSymbol("any", SymbolKind::ScalarValue));
+  return reduced.constant().value_or(0) < 0 || facts.proveLessEqual(reduced, any).isTrue();
 }
 
 bool IndependenceChecker::isApart(const Access &earlier, const Access &later, IterationPair &pair) {
@@ -285,21 +317,18 @@ bool IndependenceChecker::isApart(const Access &earlier, const Access &later, It
   const auto &b = later.elements.region.axes;
   if (a.size() != b.size())
     return false;
-  const LoopDomain &domain = frame_.heads[pair.head];
-  for (size_t i = 0; i < a.size(); ++i)
-    if (isHeadRange(a[i], domain) && isHeadRange(b[i], domain))
-      return true;
   FactSet facts = pair.facts;
   addFactsOf(facts, earlier, pair, false);
   addFactsOf(facts, later, pair, true);
   for (size_t i = 0; i < a.size(); ++i)
     if (isApart(mapped(pair, a[i], false), mapped(pair, b[i], true), facts))
       return true;
-  // Conditions that exclude each other: one of them never happens.
-  return facts.proveLessEqual(dims_.constant(1), dims_.constant(0)).isTrue();
+  // Conditions that exclude each other: there is no such pair.
+  return (earlier.isConditional || later.isConditional) && isImpossible(facts, pair.distance);
 }
 
-// ---- Meeting -----------------------------------------------------------------------------------------
+// ---- Meeting
+// -----------------------------------------------------------------------------------------
 
 bool IndependenceChecker::dependsOn(const AxisSet &set, const LoopDomain &domain) const {
   auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
@@ -336,10 +365,12 @@ bool IndependenceChecker::overlaps(const AxisSet &a, const AxisSet &b, const Dim
 bool IndependenceChecker::surelyMeets(const Access &a, const Access &b, size_t head) {
   const LoopDomain &domain = frame_.heads[head];
   auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
-  if (a.isConditional || b.isConditional || a.elements.region.axes.size() != b.elements.region.axes.size())
+  if (a.isConditional || b.isConditional ||
+      a.elements.region.axes.size() != b.elements.region.axes.size())
     return false;
   for (size_t i = head + 1; i < frame_.heads.size(); ++i)
-    if (frame_.heads[i].hasHiddenBounds || mentions(frame_.heads[i].lo, own) || mentions(frame_.heads[i].hi, own))
+    if (frame_.heads[i].hasHiddenBounds || mentions(frame_.heads[i].lo, own) ||
+        mentions(frame_.heads[i].hi, own))
       return false;
   FactSet facts = a.facts;
   std::vector<Fact> all = b.facts.facts();
@@ -363,11 +394,14 @@ bool IndependenceChecker::surelyMeets(const Access &a, const Access &b, size_t h
   return true;
 }
 
-// ---- Pairs -------------------------------------------------------------------------------------------
+// ---- Pairs
+// -------------------------------------------------------------------------------------------
 
 static std::string placeText(DimContext &dims, const Access &access) {
   const std::string &name = access.elements.local->name;
-  return access.elements.region.axes.empty() ? name : name + "[" + toString(dims, access.elements.region) + "]";
+  return access.elements.region.axes.empty()
+             ? name
+             : name + "[" + toString(dims, access.elements.region) + "]";
 }
 
 static Span spanOf(const Access &access) { return access.elements.span; }
@@ -386,7 +420,8 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
         .help("state it: `where sorted(" + table->name + ")`");
     return;
   }
-  if (!dependsOn(conflict.write->elements.region, domain) && !dependsOn(conflict.other->elements.region, domain)) {
+  if (!dependsOn(conflict.write->elements.region, domain) &&
+      !dependsOn(conflict.other->elements.region, domain)) {
     report.note("which elements does not depend on `" + name + "`")
         .help("index by `" + name + "`, or let the iterations add up with `atomic`");
     return;
@@ -395,7 +430,8 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
   for (const AxisSet &set : conflict.write->elements.region.axes)
     isReadAt = isReadAt && set.kind != AxisSet::Kind::Unknown && set.kind != AxisSet::Kind::Value;
   if (!isReadAt) {
-    report.help("a position that is no dimension needs an index array whose values differ: `where unique(…)`");
+    report.help("a position that is no dimension needs an index array whose values differ: `where "
+                "unique(…)`");
     return;
   }
   MissingFact missing{"'", false};
@@ -406,9 +442,11 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
     miss_->verdict.b = dims_.substitute(miss_->verdict.b, next);
     missing = missingFact(miss_->facts, miss_->verdict);
   }
-  if (missing.text.find('\'') == std::string::npos && missing.text.find("the end") == std::string::npos &&
+  if (missing.text.find('\'') == std::string::npos &&
+      missing.text.find("the end") == std::string::npos &&
       missing.text.find("the start") == std::string::npos)
-    report.help("if it always holds, state it: `" + std::string(missing.isWhere ? "where " : "assert(") + missing.text +
+    report.help("if it always holds, state it: `" +
+                std::string(missing.isWhere ? "where " : "assert(") + missing.text +
                 (missing.isWhere ? "`" : ")`"));
   else
     report.help("make what an iteration writes follow from its own `" + name + "`");
@@ -418,8 +456,9 @@ void IndependenceChecker::report(const Conflict &conflict, bool isProved) {
   const Access &write = *conflict.write, &other = *conflict.other;
   std::string what = other.isWrite ? "write the same elements of" : "read what others write of";
   const std::string &local = write.elements.local->name;
-  auto report = ctx_.sink.report(isProved ? DiagId::IterationsConflict : DiagId::IterationsMayConflict,
-                                 spanOf(write), {what, local});
+  auto report =
+      ctx_.sink.report(isProved ? DiagId::IterationsConflict : DiagId::IterationsMayConflict,
+                       spanOf(write), {what, local});
   const LoopDomain &domain = frame_.heads[conflict.head];
   if (&write != &other)
     report.label(spanOf(other), other.isWrite ? "also written here" : "read here");
@@ -427,7 +466,8 @@ void IndependenceChecker::report(const Conflict &conflict, bool isProved) {
   report.label(domain.span, "for two values of " + name);
   if (isProved && dependsOn(write.elements.region, domain))
     report.note("an iteration touches `" + placeText(dims_, write) + "`, " +
-                (&write == &other ? "and the next one part of it" : "another `" + placeText(dims_, other) + "`"));
+                (&write == &other ? "and the next one part of it"
+                                  : "another `" + placeText(dims_, other) + "`"));
   explain(report, conflict);
 }
 
@@ -436,16 +476,18 @@ bool IndependenceChecker::checkPair(const Access &a, const Access &b) {
   const Access &write = a.isWrite ? a : b;
   const Access &other = a.isWrite ? b : a;
   for (size_t head = 0; head < frame_.heads.size(); ++head) {
-    if (frame_.heads[head].kind == LoopDomain::Kind::List)
+    if (frame_.heads[head].kind == LoopDomain::Kind::List || followHead(a, b, frame_.heads[head]))
       continue;
-    while (pairs_.size() <= head)
-      pairs_.push_back(makePair(pairs_.size()));
+    pairs_.resize(frame_.heads.size());
+    if (!pairs_[head])
+      pairs_[head] = makePair(head);
     miss_.reset();
-    bool apart = isApart(a, b, pairs_[head]) && (&a == &b || isApart(b, a, pairs_[head]));
+    bool apart = pairs_[head]->isImpossible;
+    apart = apart || (isApart(a, b, *pairs_[head]) && (&a == &b || isApart(b, a, *pairs_[head])));
     if (apart)
       continue;
     if (miss_)
-      miss_->distance = pairs_[head].distance;
+      miss_->distance = pairs_[head]->distance;
     bool isProved = surelyMeets(a, b, head) || (&a != &b && surelyMeets(b, a, head));
     data_.reported.insert(write.elements.local);
     report({&write, &other, head}, isProved);
@@ -478,8 +520,8 @@ void IndependenceChecker::run() {
     if (group == groups.end())
       group = groups.insert(groups.end(), std::vector<const Access *>());
     bool isKnown = std::any_of(group->begin(), group->end(), [&](const Access *known) {
-      return !known->isConditional && known->isWrite == access.isWrite && known->isAtomic == access.isAtomic &&
-             known->elements.region == access.elements.region;
+      return !known->isConditional && known->isWrite == access.isWrite &&
+             known->isAtomic == access.isAtomic && known->elements.region == access.elements.region;
     });
     if (!isKnown)
       group->push_back(&access);

@@ -9,7 +9,8 @@ bool mentions(Dim dim, const std::function<bool(SymbolId)> &which) {
   return found;
 }
 
-// ---- Domains -----------------------------------------------------------------------------------------
+// ---- Domains
+// -----------------------------------------------------------------------------------------
 
 /// The bound, or a symbol that only the analysis knows.
 static Dim known(DimContext &dims, LoopDomain &domain, Dim dim, const char *name) {
@@ -81,7 +82,8 @@ bool LoopDomain::surelyRuns(const FactSet &before) const {
   return kind == Kind::List ? hasItems : before.proveLess(lo, hi).isTrue();
 }
 
-// ---- Joining iterations ------------------------------------------------------------------------------
+// ---- Joining iterations
+// ------------------------------------------------------------------------------
 
 bool Joiner::dependsOn(const AxisSet &set) const {
   auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
@@ -112,14 +114,16 @@ static const std::vector<Dim> *minOperands(Dim dim) {
   if (dim.terms().size() != 1)
     return nullptr;
   const DimTerm &term = dim.terms()[0];
-  if (term.coefficient != 1 || term.monomial->factors.size() != 1 || term.monomial->factors[0].power != 1)
+  if (term.coefficient != 1 || term.monomial->factors.size() != 1 ||
+      term.monomial->factors[0].power != 1)
     return nullptr;
   const DimAtom &atom = *term.monomial->factors[0].atom;
   return atom.kind == DimAtomKind::Min ? &atom.operands : nullptr;
 }
 
 /// Intervals of step 1 whose neighbours adjoin or overlap, upwards or downwards.
-std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi, Dim step) const {
+std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
+                                        Dim step) const {
   DimContext &dims = facts.context();
   auto at = [&](Dim dim, Dim value) { return dims.substitute(dim, {{index, value}}); };
   Dim next = dims.add(dims.symbolDim(index), step);
@@ -157,7 +161,8 @@ std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim 
   return std::nullopt;
 }
 
-std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim lo, Dim hi, Dim step) const {
+std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
+                                         Dim step) const {
   DimContext &dims = facts.context();
   auto own = [&](SymbolId symbol) { return symbol == index; };
   auto at = [&](Dim dim, Dim value) { return dims.substitute(dim, {{index, value}}); };
@@ -177,7 +182,8 @@ std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim
     all.step = delta;
     return all;
   }
-  bool interleaves = !set.step.isConstant(1) && delta.isConstant(1) && step.isConstant(1) && !mentions(set.stop, own) &&
+  bool interleaves = !set.step.isConstant(1) && delta.isConstant(1) && step.isConstant(1) &&
+                     !mentions(set.stop, own) &&
                      facts.proveEqual(dims.sub(hi, lo), set.step).isTrue();
   if (!interleaves)
     return std::nullopt;
@@ -187,7 +193,8 @@ std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim
 
 std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
   DimContext &dims = facts.context();
-  Dim start = dims.symbolDim(domain.start), end = dims.symbolDim(domain.end), count = dims.symbolDim(domain.count);
+  Dim start = dims.symbolDim(domain.start), end = dims.symbolDim(domain.end),
+      count = dims.symbolDim(domain.count);
   Dim hi = isSoFar ? start : domain.hi;
   auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
   auto notStart = [&](SymbolId symbol) { return symbol == domain.len || symbol == domain.count; };
@@ -200,8 +207,9 @@ std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
     all.stop = from(set.start, hi);
     if (set.step.isConstant(1) && !mentions(stop, own) && stop == from(set.start, end))
       return all;
-    bool strides = !set.step.isConstant(1) &&
-                   dims.sub(from(set.start, dims.add(start, dims.constant(1))), set.start) == set.step;
+    bool strides =
+        !set.step.isConstant(1) &&
+        dims.sub(from(set.start, dims.add(start, dims.constant(1))), set.start) == set.step;
     if (strides && stop == from(set.start, end))
       return all;
   }
@@ -246,7 +254,7 @@ std::optional<Region> Joiner::join(const Region &region, Unjoined *why) const {
   }
   if (moving == SIZE_MAX) {
     *why = Unjoined::MayNotRun;
-    return surelyRuns && !isSoFar ? std::optional<Region>(region) : std::nullopt;
+    return !isSoFar && domain.surelyRuns(before) ? std::optional<Region>(region) : std::nullopt;
   }
   auto joined = joinAxis(region.axes[moving]);
   if (!joined) {

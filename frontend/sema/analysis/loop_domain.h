@@ -5,7 +5,8 @@
 
 namespace ptl {
 
-/// The domain of one loop variable. Bounds that are no dimensions are symbols that only the analysis knows.
+/// The domain of one loop variable. Bounds that are no dimensions are symbols that only the
+/// analysis knows.
 struct LoopDomain {
   enum class Kind : uint8_t { Index, Tiles, List };
   Kind kind = Kind::Index;
@@ -40,21 +41,23 @@ enum class Unjoined : uint8_t {
   OtherValue, ///< the place depends on a value that is no dimension
 };
 
-/// The region that all iterations up to `before` (unknown: all) together surely touch, when each surely touches
-/// `region`. `facts` are those of one iteration.
+/// The region that all iterations up to `before` (unknown: all) together surely touch, when each
+/// surely touches `region`. `facts` are those of one iteration.
 struct Joiner {
   const FactSet &facts;
   const LoopDomain &domain;
-  bool surelyRuns;
-  bool isSoFar = false; ///< the iterations before this one instead of all
+  const FactSet &before; ///< what holds before the loop
+  bool isSoFar = false;  ///< the iterations before this one instead of all
 
   std::optional<Region> join(const Region &region, Unjoined *why) const;
 
 private:
   std::optional<AxisSet> joinAxis(const AxisSet &set) const;
   std::optional<AxisSet> joinTiles(const AxisSet &set) const;
-  std::optional<AxisSet> joinIndex(const AxisSet &set, SymbolId index, Dim lo, Dim hi, Dim step) const;
-  std::optional<AxisSet> joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi, Dim step) const;
+  std::optional<AxisSet> joinIndex(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
+                                   Dim step) const;
+  std::optional<AxisSet> joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
+                                  Dim step) const;
   bool dependsOn(const AxisSet &set) const;
   bool isForeign(const AxisSet &set) const;
 };

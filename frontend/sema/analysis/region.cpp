@@ -11,15 +11,27 @@ static constexpr size_t maxParts = 24;
 
 static bool isUnit(Dim step) { return step.isConstant(1); }
 
+/// Where an iteration starts is no question for the prover: it is 0 in the first one only.
+static bool mayStartAtZero(const FactSet &facts, Dim start) {
+  DimContext &dims = facts.context();
+  bool moves = false;
+  forEachSymbol(start, [&](SymbolId symbol) {
+    SymbolKind kind = dims.symbol(symbol).kind;
+    moves = moves || kind == SymbolKind::RangeStart || kind == SymbolKind::RangeCount ||
+            kind == SymbolKind::LoopIndex;
+  });
+  return !moves && facts.proveLessEqual(start, dims.constant(0)).isTrue();
+}
+
 bool Regions::isFull(const AxisSet &set, size_t axis) const {
   if (set.kind == AxisSet::Kind::Full)
     return true;
   if (!set.isInterval() || !isUnit(set.step))
     return false;
-  DimContext &dims = facts.context();
+  if (!set.start.isConstant(0) && !mayStartAtZero(facts, set.start))
+    return false;
   Dim end = extent(axis);
-  bool startsAtZero = set.start.isConstant(0) || facts.proveLessEqual(set.start, dims.constant(0)).isTrue();
-  return startsAtZero && (set.stop == end || facts.proveLessEqual(end, set.stop).isTrue());
+  return (set.stop == end || facts.proveLessEqual(end, set.stop).isTrue());
 }
 
 bool Regions::isFull(const Region &region) const {
@@ -74,7 +86,8 @@ bool Regions::containsAny(const std::vector<Region> &outers, const Region &inner
   return !outers.empty() && isEmpty(inner);
 }
 
-/// `a` then `b`. Intervals that adjoin exactly need no proof of their order: `[p, q)` and `[q, r)` together hold
+/// `a` then `b`. Intervals that adjoin exactly need no proof of their order: `[p, q)` and `[q, r)`
+/// together hold
 /// `[p, r)` wherever `q` is.
 std::optional<AxisSet> Regions::joinIntervals(const AxisSet &a, const AxisSet &b) const {
   DimContext &dims = facts.context();
@@ -84,7 +97,8 @@ std::optional<AxisSet> Regions::joinIntervals(const AxisSet &a, const AxisSet &b
       all.stop = b.stop;
       return all;
     }
-    bool overlaps = facts.proveLessEqual(a.start, b.start).isTrue() && facts.proveLessEqual(b.start, a.stop).isTrue();
+    bool overlaps = facts.proveLessEqual(a.start, b.start).isTrue() &&
+                    facts.proveLessEqual(b.start, a.stop).isTrue();
     if (!overlaps)
       return std::nullopt;
     if (facts.proveLessEqual(a.stop, b.stop).isTrue())
@@ -135,9 +149,11 @@ std::optional<Region> Regions::join(const Region &a, const Region &b) const {
   return region;
 }
 
-/// Strided parts that differ in their starts alone: with one of each remainder they are everything between.
-static std::optional<Region> interleave(DimContext &dims, const FactSet &facts, const std::vector<Region> &all,
-                                        const Region &last, std::vector<size_t> *parts) {
+/// Strided parts that differ in their starts alone: with one of each remainder they are everything
+/// between.
+static std::optional<Region> interleave(DimContext &dims, const FactSet &facts,
+                                        const std::vector<Region> &all, const Region &last,
+                                        std::vector<size_t> *parts) {
   for (size_t axis = 0; axis < last.axes.size(); ++axis) {
     const AxisSet &set = last.axes[axis];
     auto step = set.isInterval() ? set.step.constant() : std::nullopt;
@@ -151,7 +167,8 @@ static std::optional<Region> interleave(DimContext &dims, const FactSet &facts, 
       const AxisSet &other = region.axes[axis];
       Region same = region;
       same.axes[axis] = set;
-      return other.isInterval() && other.step == set.step && same == last && offsetOf(other).has_value();
+      return other.isInterval() && other.step == set.step && same == last &&
+             offsetOf(other).has_value();
     };
     for (const Region &region : all)
       if (isAlike(region) && *offsetOf(region.axes[axis]) < 0)

@@ -1,4 +1,5 @@
-// Which elements of an array an access touches: one set of positions per axis. Inside `sema/analysis` only.
+// Which elements of an array an access touches: one set of positions per axis. Inside
+// `sema/analysis` only.
 #pragma once
 
 #include "frontend/sema/context.h"
@@ -39,7 +40,7 @@ struct Elements {
   int32_t field = -1;         ///< -1: the local itself
   const Type *type = nullptr; ///< of all of it
   Region region;
-  Span span;                  ///< as written
+  Span span; ///< as written
 };
 
 /// Values of immutable locals, to look through them.
@@ -72,7 +73,9 @@ private:
   std::optional<AxisSet> join(const AxisSet &a, const AxisSet &b, size_t axis) const;
   std::optional<AxisSet> joinIntervals(const AxisSet &a, const AxisSet &b) const;
   std::optional<Region> join(const Region &a, const Region &b) const;
-  Dim extent(size_t axis) const { return axis < type->extents.size() ? type->extents[axis].length : Dim(); }
+  Dim extent(size_t axis) const {
+    return axis < type->extents.size() ? type->extents[axis].length : Dim();
+  }
 };
 
 /// `0:h, :` in the spelling of an index.

@@ -1,0 +1,117 @@
+// Outputs are written everywhere on every path.
+
+#include "frontend/sema/analysis/flow_test_util.h"
+
+#include <gtest/gtest.h>
+
+namespace ptl {
+namespace {
+
+TEST(Coverage, loopsAndTilesOverAllOfAnAxis) {
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N]) { parallel i in 0..N { y[i] = x[i] } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[M, N](x: f32[M, N]) -> (y: f32[N, M]) {\n"
+                   "parallel i in tiles(M, 32), j in tiles(N, 32) { y[j, i] = x[i, j].T } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N]) {\n"
+                   "parallel p in tiles(N, 8192) { for i in tiles(p, 2048) { y[i] = x[i] } } }"),
+            "");
+  EXPECT_EQ(flowOf("program p[L, N](x: f32[L, N]) -> (y: f32[L, N]) { for l in 0..L { y[l, :] = "
+                   "x[l, :] } }"),
+            "");
+}
+
+TEST(Coverage, positionsComputedFromSeveralVariables) {
+  EXPECT_EQ(
+      flowOf("kernel k[A, B, D](x: f32[A, B, D]) -> (y: f32[A * B * D]) {\n"
+             "parallel a in 0..A, b in 0..B, d in 0..D { y[(a * B + b) * D + d] = x[a, b, d] } }"),
+      "");
+  EXPECT_EQ(
+      flowOf("kernel k[N, static K](x: f32[N * K]) -> (y: f32[N * K]) {\n"
+             "parallel r in tiles(N, 4) { y[r.start * K:r.end * K] = x[r.start * K:r.end * K] } }"),
+      "");
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (p: f32[cdiv(N, 256)]) {\n"
+                   "parallel r in tiles(N, 256) { p[r.count] = sum(x[r]) } }"),
+            "");
+}
+
+TEST(Coverage, stepsWithShortEnds) {
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N]) where N % 4 == 0 {\n"
+                   "parallel i in 0..N step 4 { y[i:i + 4] = x[i:i + 4] } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N]) {\n"
+                   "parallel i in 0..N step 4 { y[i:min(i + 4, N)] = x[i:min(i + 4, N)] } }"),
+            "");
+}
+
+TEST(Coverage, slicesThatAdjoinOrInterleave) {
+  const std::string head =
+      "kernel k[N, static D](x: f32[N, D]) -> (y: f32[N, D])\nwhere D % 2 == 0\n{\n"
+      "parallel r in tiles(N, 8) {\nlet h = D / 2\n";
+  EXPECT_EQ(flowOf(head + "y[r, h:D] = x[r, 0:h]\ny[r, 0:h] = x[r, h:D] } }"), "");
+  EXPECT_EQ(flowOf(head + "y[r, 0:D:2] = x[r, 0:h]\ny[r, 1:D:2] = x[r, h:D] } }"), "");
+  EXPECT_EQ(flowOf(head + "y[r, 0:h] = x[r, h:D] } }"), "E0502 1\n");
+  EXPECT_EQ(flowOf(head + "y[r, 0:D:2] = x[r, 0:h] } }"), "E0502 1\n");
+  EXPECT_EQ(
+      flowOf("kernel k[N](x: f32[2 * N]) -> (y: f32[2 * N]) {\n"
+             "parallel i in tiles(N, 64) { y[2 * i] = x[2 * i]\ny[2 * i + 1] = x[2 * i + 1] } }"),
+      "");
+}
+
+TEST(Coverage, theMissingSliceIsNamed) {
+  auto checked =
+      checkText("kernel k[N](x: f32[N]) -> (y: f32[N]) { parallel i in 1..N { y[i] = x[i] } }");
+  ASSERT_EQ(checked->sink.all().size(), 1u);
+  const Diagnostic &gap = checked->sink.all()[0];
+  EXPECT_EQ(gap.message, "the output `y` is not surely written everywhere");
+  ASSERT_EQ(gap.helps.size(), 1u);
+  EXPECT_EQ(gap.helps[0], "write `y[0]` too");
+  ASSERT_EQ(gap.fixes.size(), 1u);
+  EXPECT_EQ(gap.fixes[0].edits[0].text, " = 0.0");
+}
+
+TEST(Coverage, paths) {
+  const std::string head = "program p[N](x: f32[N], n: int) -> (y: f32[N]) {\n";
+  EXPECT_EQ(flowOf(head + "if n > 3 { y = x } else { y = x * 2.0 } }"), "");
+  EXPECT_EQ(flowOf(head + "if n > 3 { y = x\nreturn }\ny = x * 2.0 }"), "");
+  EXPECT_EQ(flowOf(head + "if n > 3 { y = x } }"), "E0503 1\n");
+  EXPECT_EQ(flowOf(head + "if n > 3 { return }\ny = x }"), "E0503 1\n");
+  EXPECT_EQ(flowOf(head + "for _i in 0..n { y = x } }"), "E0503 1\n");
+  EXPECT_EQ(flowOf(head + "while n > 3 { y = x } }"), "E0503 1\n");
+  EXPECT_EQ(flowOf(head + "for i in 0..3 { if i == n { break }\ny = x } }"), "E0503 1\n");
+  EXPECT_EQ(flowOf(head + "for _i in 0..3 { y = x } }"), "");
+}
+
+TEST(Coverage, conditionsThatExcludeNothing) {
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N]) { parallel b in 0..cdiv(N, 256) {\n"
+                   "for t in 0..256 { let i = b * 256 + t\nif i < N { y[i] = x[i] } } } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N]) { if N > 0 {\n"
+                   "parallel i in 0..N { y[i] = x[i] } } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[M](x: f32[M, M]) -> (y: f32[M, M]) { parallel i in 0..M {\n"
+                   "for j in 0..i { y[i, j] = x[i, j] }\nfor j in i..M { y[i, j] = 0.0 } } }"),
+            "");
+}
+
+TEST(Coverage, neverAndExempt) {
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N], z: f32[N]) { parallel i in tiles(N, 64) "
+                   "{ y[i] = x[i] } }"),
+            "E0501 1\n");
+  EXPECT_EQ(
+      flowOf("kernel k[N](x: f32[N]) -> (y: f32[N] = 0.0) { parallel i in 1..N { y[i] = x[i] } }"),
+      "");
+  EXPECT_EQ(
+      flowOf("program p[N](x: f32[N]) -> (y: f32[N]) { y = x\nstep(c: inout y) }\n"
+             "kernel step[N](c: inout f32[N]) { parallel i in tiles(N, 8) { c[i] = c[i] * 2.0 } }"),
+      "");
+}
+
+TEST(Coverage, placesKnownOnlyWhenRunning) {
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N], f: i32[N]) -> (y: f32[N]) where unique(f) {\n"
+                   "parallel i in 0..N { y[f[i]] = x[i] } }"),
+            "E0502 1\n");
+}
+
+} // namespace
+} // namespace ptl

@@ -1,0 +1,109 @@
+// Iterations of a `parallel` do not touch each other's elements.
+
+#include "frontend/sema/analysis/flow_test_util.h"
+
+#include <gtest/gtest.h>
+
+namespace ptl {
+namespace {
+
+static std::string codeOf(const std::string &text) { return flowOf(text).substr(0, 5); }
+
+TEST(Independence, ownElementsInPlace) {
+  EXPECT_EQ(flowOf("kernel k[M, N](c: inout f32[M, N]) {\n"
+                   "parallel i in tiles(M, 8), j in 0..N { c[i, j] = c[i, j] * 2.0 } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[B, M, S](x: f32[B, M]) -> (y: f32[B * S] = 0.0)\nwhere M <= S\n{\n"
+                   "parallel b in 0..B, i in tiles(M, 16) { y[b * S + i] = x[b, i] } }"),
+            "");
+}
+
+TEST(Independence, conflicts) {
+  EXPECT_EQ(
+      codeOf("kernel k[N](x: f32[N]) -> (y: f32[1] = 0.0) { parallel i in 0..N { y[0] = x[i] } }"),
+      "E0506");
+  EXPECT_EQ(codeOf("kernel k[M, N](x: f32[M, N]) -> (y: f32[N] = 0.0) {\n"
+                   "parallel i in 0..M, j in 0..N { y[j] = x[i, j] } }"),
+            "E0506");
+  EXPECT_EQ(codeOf("kernel k[N](c: inout f32[N]) { parallel i in 1..N { c[i] = c[i - 1] } }"),
+            "E0506");
+  EXPECT_EQ(
+      codeOf("kernel k[N](c: inout f32[N]) { parallel i in 1..N { c[i - 1] = 0.0\nc[i] = 1.0 } }"),
+      "E0506");
+}
+
+TEST(Independence, missingFacts) {
+  auto checked = checkText("kernel k[M, N, S](x: f32[M, N]) -> (y: f32[M * S] = 0.0) {\n"
+                           "parallel i in 0..M, j in 0..N { y[i * S + j] = x[i, j] } }");
+  ASSERT_EQ(checked->sink.all().size(), 1u);
+  const Diagnostic &missing = checked->sink.all()[0];
+  EXPECT_EQ(missing.message, "iterations of the `parallel` may write the same elements of `y`");
+  ASSERT_EQ(missing.helps.size(), 1u);
+  EXPECT_EQ(missing.helps[0], "if it always holds, state it: `where N <= S`");
+}
+
+TEST(Independence, oneErrorForOneCause) {
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N]) { parallel i in 0..N { y[0] = x[i] } }"),
+            "E0506 1\n");
+  EXPECT_EQ(
+      flowOf("kernel k[N](x: f32[N]) -> (y: f32[N], z: f32[N]) { parallel i in tiles(N, 64) {\n"
+             "z[i] = x[i]\ny[i] = z[0] } }"),
+      "E0505 3\n");
+}
+
+TEST(Independence, conditions) {
+  EXPECT_EQ(codeOf("kernel k[N](x: f32[N], f: i32[N]) -> (y: f32[N] = 0.0) {\n"
+                   "parallel i in 0..N { if f[i] > 0 { y[0] = x[i] } } }"),
+            "E0507");
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N] = 0.0) {\n"
+                   "parallel i in 0..N { if i == 0 { y[0] = x[i] } } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N] = 0.0) {\n"
+                   "parallel i in 0..N { if i >= N - 1 { y[0] = x[i] } } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N] = 0.0) {\n"
+                   "parallel i in tiles(N, 64) { if i.count == 0 { y[0] = 1.0 } } }"),
+            "");
+}
+
+TEST(Independence, indexArrays) {
+  const std::string loop = "{ parallel t in 0..N { y[idx[t]] = x[t] } }";
+  const std::string tile = "{ parallel t in tiles(N, 16) { let ids = idx[t]\ny[ids] = x[t] } }";
+  const std::string head = "kernel k[N, V](x: f32[N], idx: i32[N]) -> (y: f32[V] = 0.0)\n";
+  EXPECT_EQ(flowOf(head + "where unique(idx)\n" + loop), "");
+  EXPECT_EQ(flowOf(head + "where unique(idx)\n" + tile), "");
+  EXPECT_EQ(flowOf(head + loop), "E0507 2\n");
+  EXPECT_EQ(flowOf(head + tile), "E0510 3\n");
+  EXPECT_EQ(
+      flowOf(
+          "fn f[N](x: f32[N], i: i32[N]) -> f32[N] { var y = zeros(f32[N])\ny[i] = x\nreturn y }"),
+      "E0510 2\n");
+}
+
+TEST(Independence, raggedRows) {
+  const std::string head = "kernel k[B, N](x: f32[N], off: i32[B + 1]) -> (y: f32[N] = 0.0)\n";
+  const std::string body =
+      "{ parallel b in 0..B, i in tiles(int(off[b])..int(off[b + 1]), 64) { y[i] = x[i] } }";
+  EXPECT_EQ(flowOf(head + "where sorted(off)\n" + body), "");
+  EXPECT_EQ(codeOf(head + body), "E0507");
+  EXPECT_EQ(flowOf(head + "where sorted(off)\n{ parallel b in 0..B { let lo = int(off[b])\nlet hi "
+                          "= int(off[b + 1])\n"
+                          "for i in tiles(lo..hi, 64) { y[i] = x[i] } } }"),
+            "");
+}
+
+TEST(Independence, atomic) {
+  EXPECT_EQ(flowOf("kernel k[N, V](idx: i32[N]) -> (h: i32[V] = 0) { parallel t in 0..N { atomic "
+                   "h[idx[t]] += 1 } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k[N, V](idx: i32[N]) -> (h: i32[V]) { parallel t in 0..N { atomic "
+                   "h[idx[t]] += 1 } }"),
+            "E0508 1\n");
+  EXPECT_EQ(
+      flowOf("kernel k[N](x: f32[N]) -> (y: i32[1] = 0) { parallel _i in 0..N { atomic y[0] += 1\n"
+             "atomic y[0] max= 2 } }"),
+      "E0509 2\n");
+}
+
+} // namespace
+} // namespace ptl
