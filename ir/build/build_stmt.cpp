@@ -59,6 +59,11 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
 }
 
 void Builder::buildStmt(const Stmt &stmt) {
+  bool isLoop = stmt.kind == StmtKind::For || stmt.kind == StmtKind::While;
+  if (isLoop && mayReturn(stmt)) {
+    fail(DiagId::ReturnInLoopNotOnTarget, stmt.span, {frame_->decl->name, binding_.machine});
+    return;
+  }
   switch (stmt.kind) {
   case StmtKind::Let:
     return buildLet(static_cast<const LetStmt &>(stmt));
