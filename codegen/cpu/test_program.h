@@ -35,6 +35,12 @@ inline JitCode::Symbols runtimeSymbols() {
 #undef SYMBOL
 }
 
+/// This machine, or the processor that PTL_TEST_CPU names.
+inline Processor testProcessor() {
+  const char *name = std::getenv("PTL_TEST_CPU");
+  return name ? Processor::named(name) : Processor::host();
+}
+
 class Program {
 public:
   explicit Program(const std::string &text, int optimisation = 2) {
@@ -46,9 +52,9 @@ public:
       return;
     }
     if (std::getenv("PTL_TEST_DUMP"))
-      if (auto blocks = lowerToBlocks(*module, Processor::host()))
+      if (auto blocks = lowerToBlocks(*module, testProcessor()))
         blocks->dump();
-    auto code = compileInProcess(*module, Processor::host(), runtimeSymbols(),
+    auto code = compileInProcess(*module, testProcessor(), runtimeSymbols(),
                                  optimisation);
     if (!code) {
       ADD_FAILURE() << llvm::toString(code.takeError());
