@@ -54,6 +54,22 @@ static Value lengthByOperand(Operation *op, int64_t axis) {
   return lengths[lengths.size() - static_cast<size_t>(named) + static_cast<size_t>(before)];
 }
 
+/// Built-ins whose named lengths are all operands.
+static bool makesLengths(const OpRecord &record) {
+  switch (record.id) {
+  case OpId::Zeros:
+  case OpId::Ones:
+  case OpId::Full:
+  case OpId::Index:
+  case OpId::Random:
+  case OpId::Reshape:
+  case OpId::Broadcast:
+    return true;
+  default:
+    return false;
+  }
+}
+
 Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
   const Extent &extent = extentsOf(value.getType())[axis];
   Location loc = value.getLoc();
@@ -84,8 +100,9 @@ Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
   const OpRecord *record = recordOf(op);
   if (!record)
     return dim();
-  if (record->opClass == OpClass::Creation || record->opClass == OpClass::Random ||
-      record->id == OpId::Reshape || record->id == OpId::Broadcast)
+  if (record->id == OpId::OneHot && axis + 1 == rankOf(value.getType()))
+    return op->getOperands().back();
+  if (makesLengths(*record))
     if (Value length = lengthByOperand(op, axis))
       return length;
   if (Value length = lengthByName(builder, op, extent.symbol))
