@@ -5,6 +5,7 @@
 #include "frontend/sema/analysis/independence.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace ptl {
@@ -58,7 +59,8 @@ private:
   void checkLocal(const std::vector<const Access *> &accesses);
   bool checkPair(const Access &a, const Access &b);
   void report(const Conflict &conflict, bool isProved);
-  void explain(DiagnosticBuilder report, const Conflict &conflict);
+  void explain(DiagnosticBuilder report, const Conflict &conflict, bool isProved);
+  std::string settlingFact();
   bool dependsOn(const AxisSet &set, const LoopDomain &domain) const;
   bool dependsOn(const Region &region, const LoopDomain &domain) const;
   bool isInner(SymbolId symbol) const { return hasFirst_ && symbol >= first_; }
@@ -406,7 +408,8 @@ static std::string placeText(DimContext &dims, const Access &access) {
 
 static Span spanOf(const Access &access) { return access.elements.span; }
 
-void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conflict) {
+void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conflict,
+                                  bool isProved) {
   const LoopDomain &domain = frame_.heads[conflict.head];
   std::string name = domain.var ? domain.var->name : "";
   if (miss_ && miss_->table) {
@@ -416,13 +419,20 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
     return;
   }
   if (const Local *table = unsortedTable()) {
-    report.label(table->span, "nothing says that `" + table->name + "` is sorted")
-        .help("state it: `where sorted(" + table->name + ")`");
+    bool boundsBoth =
+        std::count_if(data_.elements.begin(), data_.elements.end(),
+                      [&](const ElementSymbol &element) { return element.table == table; }) > 1;
+    report.label(table->span, "nothing orders the values of `" + table->name + "`");
+    if (boundsBoth)
+      report.help("state that they are in order: `where sorted(" + table->name + ")`");
+    else
+      report.help("take both bounds from one array of offsets, `off[b]..off[b + 1]`, with `where "
+                  "sorted(off)`");
     return;
   }
   if (!dependsOn(conflict.write->elements.region, domain) &&
       !dependsOn(conflict.other->elements.region, domain)) {
-    report.note("which elements does not depend on `" + name + "`")
+    report.note("the elements do not depend on `" + name + "`")
         .help("index by `" + name + "`, or let the iterations add up with `atomic`");
     return;
   }
@@ -434,22 +444,43 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
                 "unique(…)`");
     return;
   }
-  MissingFact missing{"'", false};
-  if (miss_) {
-    // The next iteration is the nearest one.
-    DimSubstitution next = {{miss_->distance, dims_.constant(0)}};
-    miss_->verdict.a = dims_.substitute(miss_->verdict.a, next);
-    miss_->verdict.b = dims_.substitute(miss_->verdict.b, next);
-    missing = missingFact(miss_->facts, miss_->verdict);
-  }
-  if (missing.text.find('\'') == std::string::npos &&
-      missing.text.find("the end") == std::string::npos &&
-      missing.text.find("the start") == std::string::npos)
-    report.help("if it always holds, state it: `" +
-                std::string(missing.isWhere ? "where " : "assert(") + missing.text +
-                (missing.isWhere ? "`" : ")`"));
-  else
-    report.help("make what an iteration writes follow from its own `" + name + "`");
+  std::string fact = isProved ? std::string() : settlingFact();
+  report.help(fact.empty() ? "make what an iteration writes follow from its own `" + name + "`"
+                           : "if it always holds, state it: `" + fact + "`");
+}
+
+/// Whether a name stands in a text as a word of its own.
+static bool hasWord(const std::string &text, const std::string &word) {
+  auto isPart = [&](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !isPart(at - 1)) && !isPart(at + word.size()))
+      return true;
+  return false;
+}
+
+/// The `where` or `assert` that would settle the proof that came nearest; empty when it would speak
+/// of one iteration.
+std::string IndependenceChecker::settlingFact() {
+  if (!miss_)
+    return {};
+  // The next iteration is the nearest one.
+  DimSubstitution next = {{miss_->distance, dims_.constant(0)}};
+  Verdict &verdict = miss_->verdict;
+  verdict.a = dims_.substitute(verdict.a, next);
+  verdict.b = dims_.substitute(verdict.b, next);
+  MissingFact missing = missingFact(miss_->facts, verdict);
+  bool isOutside = true;
+  auto look = [&](SymbolId symbol) {
+    isOutside = isOutside && !(isInner(symbol) && hasWord(missing.text, dims_.symbol(symbol).name));
+  };
+  forEachSymbol(verdict.a, look);
+  forEachSymbol(verdict.b, look);
+  if (!isOutside || missing.text.find('\'') != std::string::npos)
+    return {};
+  return missing.isWhere ? "where " + missing.text : "assert(" + missing.text + ")";
 }
 
 void IndependenceChecker::report(const Conflict &conflict, bool isProved) {
@@ -468,7 +499,7 @@ void IndependenceChecker::report(const Conflict &conflict, bool isProved) {
     report.note("an iteration touches `" + placeText(dims_, write) + "`, " +
                 (&write == &other ? "and the next one part of it"
                                   : "another `" + placeText(dims_, other) + "`"));
-  explain(report, conflict);
+  explain(report, conflict, isProved);
 }
 
 /// False when a problem was reported.
