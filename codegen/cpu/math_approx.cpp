@@ -210,7 +210,8 @@ Value emitTanh(const Emit &e, Value x) {
   Value power = emitExp(e, e.add(magnitude, magnitude));
   Value one = e.real(t, 1.0);
   Value far = e.sub(one, e.divf(e.real(t, 2.0), e.add(power, one)));
-  return e.select(e.cmpf(CmpFPredicate::OLT, magnitude, 0.625), near, e.copySign(far, x));
+  Value chosen = e.select(e.cmpf(CmpFPredicate::OLT, magnitude, 0.625), near, far);
+  return e.copySign(chosen, x); // -0 too, whose sign the sum above loses
 }
 
 Value emitErf(const Emit &e, Value x) {

@@ -23,6 +23,8 @@ double ulpError(float got, double expected) {
     bool close = std::isinf(nearest) ? got == limit : std::abs(nearest) >= 0x1.fffffcp127f;
     return close ? 1 : 1e9;
   }
+  if (expected == 0 && got == 0)
+    return std::signbit(expected) == std::signbit(got) ? 0 : 1e9;
   int exponent = std::max(std::ilogb(nearest == 0 ? 0x1p-149 : nearest), -126);
   return std::abs(got - expected) / std::ldexp(1.0, exponent - 23);
 }
