@@ -19,8 +19,36 @@ struct Collector {
   void visit(const ptl::Block &block, bool inInnerLoop) {
     for (const Stmt *stmt : block.stmts)
       visit(*stmt, inInnerLoop);
+    visitCalls(block.value);
     if (block.value && block.value->kind == ExprKind::If)
       visitIf(static_cast<const IfExpr &>(*block.value), inInnerLoop);
+  }
+
+  void assign(Local *target) {
+    if (target && assigned.insert(target).second)
+      order.push_back(target);
+  }
+
+  /// A call assigns its `inout` arguments.
+  void visitCalls(const Expr *expr) {
+    if (!expr)
+      return;
+    if (expr->kind == ExprKind::Op)
+      for (const Expr *arg : static_cast<const OpExpr *>(expr)->args)
+        visitCalls(arg);
+    if (expr->kind == ExprKind::Convert)
+      visitCalls(static_cast<const ConvertExpr *>(expr)->arg);
+    if (expr->kind != ExprKind::Call)
+      return;
+    for (const CallArg &arg : static_cast<const CallExpr *>(expr)->args) {
+      const Expr *place = arg.value;
+      if (arg.isInout && place->kind == ExprKind::Index)
+        place = static_cast<const IndexExpr *>(place)->base;
+      if (arg.isInout && place->kind == ExprKind::LocalRef)
+        assign(static_cast<const LocalRefExpr *>(place)->local);
+      if (!arg.isInout)
+        visitCalls(arg.value);
+    }
   }
 
   void visitIf(const IfExpr &expr, bool inInnerLoop) {
@@ -29,17 +57,35 @@ struct Collector {
       visit(*expr.elseBlock, inInnerLoop);
   }
 
+  void addAssigned(Local *target) {
+    if (target && assigned.insert(target).second)
+      order.push_back(target);
+  }
+
+  /// Calls assign their `inout` arguments.
+  void visitCalls(const Expr *expr) {
+    if (!expr || expr->kind != ExprKind::Call)
+      return;
+    for (const CallArg &arg : static_cast<const CallExpr *>(expr)->args) {
+      visitCalls(arg.value);
+      const Expr *place = arg.isInout ? arg.value : nullptr;
+      while (place && place->kind == ExprKind::Index)
+        place = static_cast<const IndexExpr *>(place)->base;
+      if (place && place->kind == ExprKind::LocalRef)
+        addAssigned(static_cast<const LocalRefExpr *>(place)->local);
+    }
+  }
+
   void visit(const Stmt &stmt, bool inInnerLoop) {
     switch (stmt.kind) {
     case StmtKind::Let:
+      visitCalls(static_cast<const LetStmt &>(stmt).value);
       for (const Local *local : static_cast<const LetStmt &>(stmt).locals)
         declared.insert(local);
-      return;
+      return visitCalls(static_cast<const LetStmt &>(stmt).value);
     case StmtKind::Assign:
-      if (Local *target = static_cast<const AssignStmt &>(stmt).target; target)
-        if (assigned.insert(target).second)
-          order.push_back(target);
-      return;
+      visitCalls(static_cast<const AssignStmt &>(stmt).value);
+      return addAssigned(static_cast<const AssignStmt &>(stmt).target);
     case StmtKind::For:
       return visit(*static_cast<const ForStmt &>(stmt).body, true);
     case StmtKind::While:
@@ -60,6 +106,8 @@ struct Collector {
     case StmtKind::ExprStmt:
       if (const Expr *value = static_cast<const ExprStmt &>(stmt).value; value->kind == ExprKind::If)
         visitIf(static_cast<const IfExpr &>(*value), inInnerLoop);
+      else
+        visitCalls(value);
       return;
     case StmtKind::Break:
     case StmtKind::Continue:
