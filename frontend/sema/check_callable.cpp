@@ -541,6 +541,9 @@ Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
     return call;
   const Type *result = callee.returnType ? callee.returnType : voidType(ctx);
   call->type = binding.unifier.substitute(result);
+  bool onChip = ctx.isKind(DeclKind::Kernel) && !ctx.inWhere && call->type->isArray();
+  if (onChip && !requireCapacity(ctx, call->type, call->span, "this call"))
+    call->type = errorType(ctx);
   return call;
 }
 

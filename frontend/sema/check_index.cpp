@@ -130,7 +130,7 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
           : nullptr;
   Extent out = makeExtent(ctx, range.length, shown);
   if (!out.capacity)
-    out.capacity = range.capacity;
+    out.capacity = range.capacity ? range.capacity : extent.capacity;
   result.push_back(out);
 }
 
@@ -358,8 +358,9 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
     return expr;
   expr->type = shapedType(ctx, type->elem, {indexing.resultPrefix, indexing.result});
   expr->isLoad = use != IndexUse::Write && ctx.inKernel() && isGlobal(rootLocal(expr->base));
-  if (expr->isLoad && expr->type->isArray() && ctx.isKind(DeclKind::Kernel) && !ctx.inWhere &&
-      !requireCapacity(ctx, expr->type, expr->span, "this load"))
+  if (use != IndexUse::Write && expr->type->isArray() && ctx.isKind(DeclKind::Kernel) &&
+      !ctx.inWhere &&
+      !requireCapacity(ctx, expr->type, expr->span, expr->isLoad ? "this load" : "this array"))
     expr->type = errorType(ctx);
   return expr;
 }

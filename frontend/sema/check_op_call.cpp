@@ -573,7 +573,8 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
     expr->type = checkCustomOp(ctx, call, match, expr);
   if (call.op->opClass == OpClass::Load && !isMissing(expr))
     return call.other("region");
-  bool creates = call.op->opClass == OpClass::Creation && ctx.isKind(DeclKind::Kernel);
+  bool creates = (call.op->opClass == OpClass::Creation || call.op->opClass == OpClass::Shape) &&
+                 ctx.isKind(DeclKind::Kernel) && !ctx.inWhere;
   if (creates && expr->type->isArray() &&
       !requireCapacity(ctx, expr->type, expr->span, "this array"))
     expr->type = errorType(ctx);
