@@ -8,6 +8,10 @@
 
 namespace ptl {
 
+/// Loops within loops whose reads wait for what earlier iterations wrote are walked twice each, up
+/// to this depth.
+static constexpr int maxDoubtfulLoops = 5;
+
 /// What holds on every way that leads here.
 FlowState FlowWalker::meet(const std::vector<FlowState> &states) {
   FlowState result;
@@ -94,7 +98,7 @@ void FlowWalker::loop(const ForStmt &stmt) {
   ++muted_;
   FlowState end = bodyOnce(stmt.body, before, &jumps);
   --muted_;
-  if (failures_ > failures) {
+  if (failures_ > failures && muted_ < maxDoubtfulLoops) {
     failures_ = failures;
     FlowState entry = jumps.breaks.empty() ? joined(domain, outside, true, before, end) : before;
     if (frame_)
