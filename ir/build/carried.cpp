@@ -57,35 +57,15 @@ struct Collector {
       visit(*expr.elseBlock, inInnerLoop);
   }
 
-  void addAssigned(Local *target) {
-    if (target && assigned.insert(target).second)
-      order.push_back(target);
-  }
-
-  /// Calls assign their `inout` arguments.
-  void visitCalls(const Expr *expr) {
-    if (!expr || expr->kind != ExprKind::Call)
-      return;
-    for (const CallArg &arg : static_cast<const CallExpr *>(expr)->args) {
-      visitCalls(arg.value);
-      const Expr *place = arg.isInout ? arg.value : nullptr;
-      while (place && place->kind == ExprKind::Index)
-        place = static_cast<const IndexExpr *>(place)->base;
-      if (place && place->kind == ExprKind::LocalRef)
-        addAssigned(static_cast<const LocalRefExpr *>(place)->local);
-    }
-  }
-
   void visit(const Stmt &stmt, bool inInnerLoop) {
     switch (stmt.kind) {
     case StmtKind::Let:
-      visitCalls(static_cast<const LetStmt &>(stmt).value);
       for (const Local *local : static_cast<const LetStmt &>(stmt).locals)
         declared.insert(local);
       return visitCalls(static_cast<const LetStmt &>(stmt).value);
     case StmtKind::Assign:
       visitCalls(static_cast<const AssignStmt &>(stmt).value);
-      return addAssigned(static_cast<const AssignStmt &>(stmt).target);
+      return assign(static_cast<const AssignStmt &>(stmt).target);
     case StmtKind::For:
       return visit(*static_cast<const ForStmt &>(stmt).body, true);
     case StmtKind::While:
