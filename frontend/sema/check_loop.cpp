@@ -295,7 +295,9 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
   }
   bool inLoop = !ctx.loops.empty();
   bool legal = (ctx.inKernel() && !inLoop) || ctx.inTask;
-  if (!legal)
+  bool loopReported =
+      inLoop && ctx.isKind(DeclKind::Kernel); // a loop at the top of a kernel is an error
+  if (!legal && !loopReported)
     ctx.sink
         .report(DiagId::StatementNotHere, span,
                 {"`parallel`", inLoop && ctx.inKernel() ? "a loop of a kernel" : declKindText(ctx)})
