@@ -156,7 +156,7 @@ Bound Builder::buildIfExpr(const IfExpr &expr) {
   llvm::SmallVector<mlir::Type> types(ValueRange(before).getTypes());
   if (hasValue)
     types.push_back(irType(*expr.type));
-  auto branch = make<scf::IfOp>(loc, types, condition, true);
+  auto branch = make<scf::IfOp>(loc, types, condition, true, true);
   auto build = [&](mlir::Block *target, const ptl::Block *source) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToStart(target);

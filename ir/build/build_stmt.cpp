@@ -44,7 +44,7 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
   Slots slots = assignedSlots({&rest});
   llvm::SmallVector<mlir::Value> before = slotValues(slots);
   mlir::Value active = notExited(loc);
-  auto branch = make<scf::IfOp>(loc, ValueRange(before).getTypes(), active, true);
+  auto branch = make<scf::IfOp>(loc, ValueRange(before).getTypes(), active, true, true);
   auto build = [&](mlir::Block *block, bool run) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToStart(block);
@@ -278,7 +278,7 @@ void Builder::buildIf(const IfStmt &stmt) {
   }
   Slots slots = assignedSlots({stmt.thenBlock, stmt.elseBlock});
   llvm::SmallVector<mlir::Value> before = slotValues(slots);
-  auto branch = make<scf::IfOp>(loc, ValueRange(before).getTypes(), condition, true);
+  auto branch = make<scf::IfOp>(loc, ValueRange(before).getTypes(), condition, true, true);
   auto build = [&](mlir::Block *target, const ptl::Block *source) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToStart(target);
