@@ -1,8 +1,10 @@
 """The language as its reference says it: `tests/language/*.ptl` and the examples of the reference and the tutorial that
 hold tests. Each file checks without warnings and passes `ptlc test` on every executor. Where this build has no
-executors (the checker alone was built), only the first half runs, and says so."""
+executors (the checker alone was built), only the first half runs, and says so. A file that begins with
+`// EXECUTORS: reference` runs on those only."""
 import functools
 import pathlib
+import re
 import tempfile
 
 from documents import BLOCK
@@ -30,11 +32,13 @@ def has_executor(tools: Tools, executor: str) -> bool:
     return in_file(TRIAL, lambda path: tools.run("test", f"--executor={executor}", path).code) == 0
 
 
-def executor_cases(tools: Tools, name: str, run_on) -> list[Case]:
+def executor_cases(tools: Tools, name: str, code: str, run_on) -> list[Case]:
     """`run_on(arguments)` runs `ptlc` with them on the file of that name."""
+    said = re.match(r"// EXECUTORS: (.*)", code)
+    executors = said.group(1).split() if said else EXECUTORS
     return [
         Case(f"{name}.{executor}", lambda executor=executor: run_on("test", f"--executor={executor}"))
-        for executor in EXECUTORS
+        for executor in executors
         if has_executor(tools, executor)
     ]
 
@@ -47,7 +51,7 @@ def cases(tools: Tools, update: bool) -> list[Case]:
     for path in sorted((ROOT / "tests/language").glob("*.ptl")):
         name = str(path.relative_to(ROOT))
         result.append(Case(f"{name}.check", lambda path=path: passes(tools, path, "check", "-Werror")))
-        result += executor_cases(tools, name, lambda *args, path=path: passes(tools, path, *args))
+        result += executor_cases(tools, name, path.read_text(), lambda *args, path=path: passes(tools, path, *args))
     for document in DOCUMENTS:
         text = (ROOT / document).read_text()
         for match in BLOCK.finditer(text):
@@ -58,6 +62,7 @@ def cases(tools: Tools, update: bool) -> list[Case]:
             result += executor_cases(
                 tools,
                 f"{document}:{line}",
+                code,
                 lambda *args, code=code: in_file(code, lambda path: passes(tools, path, *args)),
             )
     return result
