@@ -62,6 +62,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> buildAll(Compiler &compiler,
                                              const std::vector<ManifestEntry> &entries);
   ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
+  std::string printed(mlir::ModuleOp module);
   void emitPhases(Compiler &compiler, mlir::ModuleOp module);
   void emitCode(Compiler &compiler, cpu::LlvmModule code);
   void link(const std::string &object);
@@ -190,10 +191,13 @@ mlir::OwningOpRef<mlir::ModuleOp> Builder::buildAll(Compiler &compiler,
   return all ? std::move(all) : compiler.emptyModule();
 }
 
-template <typename Module> std::string printed(Module module) {
+/// With `-g`, every operation says which place in the source it stands for.
+std::string Builder::printed(mlir::ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  module.print(out);
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(session_.options().has(OptionId::DebugInfo));
+  module.print(out, flags);
   return text;
 }
 

@@ -82,7 +82,7 @@ static mlir::Value emitFactor(OpBuilder &builder, Location loc, mlir::Value prod
 }
 
 mlir::Value Builder::emitRoot(Dim root) {
-  Location loc = builder_.getUnknownLoc();
+  Location loc = place_;
   auto emitAtom = [&](const DimAtom &atom) -> mlir::Value {
     switch (atom.kind) {
     case DimAtomKind::Symbol: {
@@ -118,7 +118,7 @@ mlir::Value Builder::emitRoot(Dim root) {
 }
 
 mlir::Value Builder::index(int64_t value) {
-  return builder_.create<arith::ConstantIndexOp>(builder_.getUnknownLoc(), value);
+  return builder_.create<arith::ConstantIndexOp>(place_, value);
 }
 
 // ---- Types -------------------------------------------------------------------------------------------
@@ -182,8 +182,12 @@ llvm::SmallVector<mlir::Value> Builder::namedLengths(const Type &type) {
 }
 
 mlir::Value Builder::lengthOf(mlir::Value arrayOrRef, int64_t axis) {
-  return builder_.createOrFold<DimOp>(builder_.getUnknownLoc(), builder_.getIndexType(),
-                                       arrayOrRef, static_cast<uint64_t>(axis));
+  auto array = dyn_cast<ArrayType>(arrayOrRef.getType());
+  auto extents = array ? array.getExtents() : cast<RefType>(arrayOrRef.getType()).getExtents();
+  const Extent &extent = extents[static_cast<size_t>(axis)];
+  if (extent.isConstant())
+    return index(extent.length);
+  return make<DimOp>(place_, builder_.getIndexType(), arrayOrRef, static_cast<uint64_t>(axis));
 }
 
 } // namespace ptl::ir

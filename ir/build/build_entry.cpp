@@ -12,7 +12,8 @@ namespace ptl::ir {
 Builder::Builder(MLIRContext &context, const CheckedProgram &program, const SourceManager &sources,
                  const EntryBinding &binding, DiagnosticSink &sink)
     : context_(context), program_(program), dims_(*program.dims), sources_(sources),
-      binding_(binding), sink_(sink), builder_(&context) {}
+      binding_(binding), sink_(sink), builder_(&context),
+      place_(location(binding.decl->nameSpan)) {}
 
 OwningOpRef<ModuleOp> buildIr(MLIRContext &context, const CheckedProgram &program,
                               const SourceManager &sources, const EntryBinding &binding,

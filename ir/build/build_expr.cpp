@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -16,6 +17,7 @@ mlir::Value Builder::buildValue(const Expr &expr) {
 }
 
 Bound Builder::buildExpr(const Expr &expr) {
+  llvm::SaveAndRestore place(place_, here(expr));
   // What is known as a dimension needs no second computation.
   if (expr.dim.isKnown() && expr.type->isInt())
     return Bound::of(emitDim(expr.dim));
@@ -226,7 +228,10 @@ Bound Builder::fail(DiagId id, Span span, std::vector<std::string> args) {
   return {};
 }
 
+/// What stands nowhere in the source belongs to what it is built for.
 Location Builder::location(Span span) {
+  if (span.file >= sources_.size())
+    return place_;
   const SourceFile &file = sources_.file(span.file);
   LineColumn at = file.lineColumn(span.begin);
   return FileLineColLoc::get(&context_, file.path(), at.line, at.column);

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -59,6 +60,7 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
 }
 
 void Builder::buildStmt(const Stmt &stmt) {
+  llvm::SaveAndRestore place(place_, location(stmt.span));
   bool isLoop = stmt.kind == StmtKind::For || stmt.kind == StmtKind::While;
   if (isLoop && mayReturn(stmt)) {
     fail(DiagId::ReturnInLoopNotOnTarget, stmt.span, {frame_->decl->name, binding_.machine});

@@ -206,6 +206,7 @@ private:
   const EntryBinding &binding_;
   DiagnosticSink &sink_;
   mlir::OpBuilder builder_;
+  mlir::Location place_; ///< of the expression or statement being built
   Frame *frame_ = nullptr;
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
