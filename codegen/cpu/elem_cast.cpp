@@ -40,17 +40,16 @@ Type storageType(Type logical) {
   return logical;
 }
 
-int64_t storageBytes(Type logical) {
-  return storageType(logical).getIntOrFloatBitWidth() / 8;
-}
+int64_t storageBytes(Type logical) { return storageType(logical).getIntOrFloatBitWidth() / 8; }
 
-// --- f8 -------------------------------------------------------------------------------------------
+// --- f8
+// -------------------------------------------------------------------------------------------
 
 namespace {
 struct Float8Format {
-  int mantissa;     // stored bits of the fraction
+  int mantissa; // stored bits of the fraction
   int bias;
-  double largest;   // largest finite value
+  double largest; // largest finite value
   int64_t largestBits, nanBits;
 };
 } // namespace
@@ -107,7 +106,8 @@ static Value decodeFloat8(const Emit &e, Value code, Type logical) {
   return e.bitcast(e.bitOr(e.bitcast(value, i32), sign), e.b.getF32Type());
 }
 
-// --- bf16 -----------------------------------------------------------------------------------------
+// --- bf16
+// -----------------------------------------------------------------------------------------
 
 static Value encodeBfloat(const Emit &e, Value x) {
   Value bits = e.bitcast(x, e.b.getI32Type());
@@ -154,7 +154,8 @@ Value roundTo(const Emit &e, Value value, Type logical) {
   return isSmallFloat(logical) ? fromStorage(e, toStorage(e, value, logical), logical) : value;
 }
 
-// --- conversions ----------------------------------------------------------------------------------
+// --- conversions
+// ----------------------------------------------------------------------------------
 
 std::optional<Rounding> parseRounding(StringRef name) {
   return llvm::StringSwitch<std::optional<Rounding>>(name)
@@ -166,7 +167,8 @@ std::optional<Rounding> parseRounding(StringRef name) {
       .Default(std::nullopt);
 }
 
-// f64 to f32 with the last bit sticky ("round to odd"): a later rounding to fewer bits is then right.
+// f64 to f32 with the last bit sticky ("round to odd"): a later rounding to fewer bits is then
+// right.
 static Value narrowToOdd(const Emit &e, Value x) {
   Type i32 = e.b.getI32Type();
   Value nearest = e.truncf(x, e.b.getF32Type());
@@ -219,7 +221,8 @@ static Value floatToInteger(const Emit &e, Value x, Type to, Rounding rounding) 
   double floor = isSigned ? -limit : 0.0;
   Value low = e.cmpf(CmpFPredicate::OLT, x, floor);
   Value high = e.cmpf(CmpFPredicate::OGE, x, limit);
-  Value legal = e.bitAnd(e.cmpf(CmpFPredicate::OGE, x, floor), e.cmpf(CmpFPredicate::OLT, x, limit));
+  Value legal =
+      e.bitAnd(e.cmpf(CmpFPredicate::OGE, x, floor), e.cmpf(CmpFPredicate::OLT, x, limit));
   Value safe = e.select(legal, x, e.real(x.getType(), 0.0));
   Type wide = width < 32 ? Type(e.b.getI32Type()) : target;
   Value converted;
@@ -251,7 +254,8 @@ static Value integerToFloat(const Emit &e, Value x, Type from, Type to) {
 }
 
 static Value saturateInteger(const Emit &e, Value x, Type from, Type to) {
-  unsigned width = scalarOf(x.getType()).isIndex() ? 64 : scalarOf(x.getType()).getIntOrFloatBitWidth();
+  unsigned width =
+      scalarOf(x.getType()).isIndex() ? 64 : scalarOf(x.getType()).getIntOrFloatBitWidth();
   unsigned target = to.isIndex() ? 64 : to.getIntOrFloatBitWidth();
   bool fromUnsigned = isUnsigned(from), toUnsigned = isUnsigned(to);
   Type t = x.getType();
@@ -287,7 +291,8 @@ static Value integerToInteger(const Emit &e, Value x, Type from, Type to, bool s
   return to.isIndex() ? e.indexCast(x, to) : x;
 }
 
-Value convertElem(const Emit &e, Value value, Type from, Type to, Rounding rounding, bool saturate) {
+Value convertElem(const Emit &e, Value value, Type from, Type to, Rounding rounding,
+                  bool saturate) {
   if (from == to)
     return roundTo(e, value, to);
   if (to.isInteger(1)) {

@@ -1,6 +1,6 @@
-// Element types on the CPU: how each is kept in memory and in registers, and all conversions between
-// them. Logical types are those of the `ptl` dialect: i1, iN, uiN, index, f8E4M3FN, f8E5M2, f16, bf16,
-// f32, f64.
+// Element types on the CPU: how each is kept in memory and in registers, and all conversions
+// between them. Logical types are those of the `ptl` dialect: i1, iN, uiN, index, f8E4M3FN, f8E5M2,
+// f16, bf16, f32, f64.
 //
 // | logical            | memory | register      |
 // | bool (i1)          | i8 0/1 | i1            |
@@ -10,8 +10,8 @@
 // | f16                | f16    | f32           |
 // | f32, f64           | same   | same          |
 //
-// Registers of the small floats may hold more precision than their type between operations; `roundTo`
-// is what explicit conversions do, `toStorage` rounds anyway.
+// Registers of the small floats may hold more precision than their type between operations;
+// `roundTo` is what explicit conversions do, `toStorage` rounds anyway.
 #pragma once
 
 #include "codegen/cpu/emit.h"
@@ -37,8 +37,9 @@ mlir::Value roundTo(const Emit &e, mlir::Value value, mlir::Type logical);
 enum class Rounding : uint8_t { Even, Zero, Down, Up, Away };
 std::optional<Rounding> parseRounding(llvm::StringRef name);
 
-/// Converts a register value of logical type `from` to one of `to`. Float to integer rounds as told,
-/// saturates, and gives 0 for NaN; integer narrowing wraps unless `saturate`; to bool is "not zero".
+/// Converts a register value of logical type `from` to one of `to`. Float to integer rounds as
+/// told, saturates, and gives 0 for NaN; integer narrowing wraps unless `saturate`; to bool is "not
+/// zero".
 mlir::Value convertElem(const Emit &e, mlir::Value value, mlir::Type from, mlir::Type to,
                         Rounding rounding = Rounding::Zero, bool saturate = false);
 

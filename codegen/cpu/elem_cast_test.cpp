@@ -149,13 +149,15 @@ std::vector<Out> toInteger(Rounding rounding, Type to, const std::vector<float> 
 
 TEST(ElemCast, FloatToIntegerRoundsAndSaturates) {
   MLIRContext *c = &testContext();
-  std::vector<float> x = {2.5f, 3.5f, -2.5f, 1.4f,      -1.6f,     0.49999997f, NAN,   INFINITY,
-                          -INFINITY, 300, -300, 2147483648.0f, 4294967296.0f, -3e9f, 8388609.0f, 1e20f};
+  std::vector<float> x = {2.5f,          3.5f,     -2.5f,      1.4f, -1.6f, 0.49999997f,
+                          NAN,           INFINITY, -INFINITY,  300,  -300,  2147483648.0f,
+                          4294967296.0f, -3e9f,    8388609.0f, 1e20f};
   auto even = toInteger<int32_t>(Rounding::Even, IntegerType::get(c, 32), x);
-  EXPECT_EQ(even, (std::vector<int32_t>{2, 4, -2, 1, -2, 0, 0, INT32_MAX, INT32_MIN, 300, -300, INT32_MAX,
-                                        INT32_MAX, INT32_MIN, 8388609, INT32_MAX}));
+  EXPECT_EQ(even, (std::vector<int32_t>{2, 4, -2, 1, -2, 0, 0, INT32_MAX, INT32_MIN, 300, -300,
+                                        INT32_MAX, INT32_MAX, INT32_MIN, 8388609, INT32_MAX}));
   auto away = toInteger<int32_t>(Rounding::Away, IntegerType::get(c, 32), x);
-  EXPECT_EQ(std::vector<int32_t>(away.begin(), away.begin() + 6), (std::vector<int32_t>{3, 4, -3, 1, -2, 0}));
+  EXPECT_EQ(std::vector<int32_t>(away.begin(), away.begin() + 6),
+            (std::vector<int32_t>{3, 4, -3, 1, -2, 0}));
   EXPECT_EQ(away[14], 8388609);
   auto down = toInteger<int64_t>(Rounding::Down, IndexType::get(c), x);
   EXPECT_EQ(down[2], -3);
@@ -163,11 +165,13 @@ TEST(ElemCast, FloatToIntegerRoundsAndSaturates) {
   auto byte = toInteger<int8_t>(Rounding::Zero, IntegerType::get(c, 8), x);
   EXPECT_EQ(byte[9], 127);
   EXPECT_EQ(byte[10], -128);
-  auto unsignedByte = toInteger<uint8_t>(Rounding::Up, IntegerType::get(c, 8, IntegerType::Unsigned), x);
+  auto unsignedByte =
+      toInteger<uint8_t>(Rounding::Up, IntegerType::get(c, 8, IntegerType::Unsigned), x);
   EXPECT_EQ(unsignedByte[3], 2);
   EXPECT_EQ(unsignedByte[4], 0);
   EXPECT_EQ(unsignedByte[9], 255);
-  auto word = toInteger<uint32_t>(Rounding::Zero, IntegerType::get(c, 32, IntegerType::Unsigned), x);
+  auto word =
+      toInteger<uint32_t>(Rounding::Zero, IntegerType::get(c, 32, IntegerType::Unsigned), x);
   EXPECT_EQ(word[11], 2147483648u);
   EXPECT_EQ(word[12], UINT32_MAX);
 }
@@ -184,7 +188,8 @@ std::vector<Out> convertIntegers(Type from, Type to, bool saturate, std::vector<
 TEST(ElemCast, IntegersWrapOrSaturate) {
   MLIRContext *c = &testContext();
   Type i8 = IntegerType::get(c, 8), i32 = IntegerType::get(c, 32), i64 = IntegerType::get(c, 64);
-  Type u8 = IntegerType::get(c, 8, IntegerType::Unsigned), u64 = IntegerType::get(c, 64, IntegerType::Unsigned);
+  Type u8 = IntegerType::get(c, 8, IntegerType::Unsigned),
+       u64 = IntegerType::get(c, 64, IntegerType::Unsigned);
   auto wrapped = convertIntegers<int32_t, int8_t>(i32, i8, false, {300, -129, 5});
   EXPECT_EQ(wrapped[0], 44);
   EXPECT_EQ(wrapped[1], 127);
@@ -204,7 +209,8 @@ TEST(ElemCast, IntegersWrapOrSaturate) {
   EXPECT_EQ(truth[0], 0);
   EXPECT_EQ(truth[1], 1);
   EXPECT_EQ(truth[2], 1);
-  auto half = convertIntegers<int32_t, uint16_t>(i32, Float16Type::get(c), false, {2049, 65519, 65520});
+  auto half =
+      convertIntegers<int32_t, uint16_t>(i32, Float16Type::get(c), false, {2049, 65519, 65520});
   EXPECT_EQ(half[0], 0x6800);
   EXPECT_EQ(half[1], 0x7bff);
   EXPECT_EQ(half[2], 0x7c00);

@@ -148,8 +148,7 @@ Value Emit::splat(Value x, Type like) const {
   auto vector = dyn_cast<VectorType>(like);
   if (!vector || isa<VectorType>(x.getType()))
     return x;
-  return b.createOrFold<vector::SplatOp>(loc, VectorType::get(vector.getShape(), x.getType()),
-                                             x);
+  return b.createOrFold<vector::SplatOp>(loc, VectorType::get(vector.getShape(), x.getType()), x);
 }
 Value Emit::copySign(Value magnitude, Value sign) const {
   return b.create<math::CopySignOp>(loc, magnitude, sign);
@@ -164,8 +163,7 @@ Value Emit::call(StringRef callee, Type result, ValueRange operands) const {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     TypeRange results = result ? TypeRange(result) : TypeRange();
-    function =
-        b.create<func::FuncOp>(loc, callee, b.getFunctionType(TypeRange(operands), results));
+    function = b.create<func::FuncOp>(loc, callee, b.getFunctionType(TypeRange(operands), results));
     function.setPrivate();
   }
   auto call = b.create<func::CallOp>(loc, function, operands);
@@ -176,7 +174,8 @@ Value Emit::call(StringRef callee, Type result, ValueRange operands) const {
 static Block *blockAfter(const Emit &e, Block *previous, TypeRange types) {
   OpBuilder::InsertionGuard guard(e.b);
   SmallVector<Location> places(types.size(), e.loc);
-  return e.b.createBlock(previous->getParent(), std::next(Region::iterator(previous)), types, places);
+  return e.b.createBlock(previous->getParent(), std::next(Region::iterator(previous)), types,
+                         places);
 }
 
 SmallVector<Value> Emit::loop(Value lower, Value upper, Value step, ValueRange initial,

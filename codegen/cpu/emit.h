@@ -1,5 +1,5 @@
-// Small building blocks for emitting code: arithmetic on values that are a scalar or a vector<W> of a
-// scalar. Every method picks the operation from the type of its first operand, and constants are
+// Small building blocks for emitting code: arithmetic on values that are a scalar or a vector<W> of
+// a scalar. Every method picks the operation from the type of its first operand, and constants are
 // splatted to the shape of the value they meet, so one formula serves scalars and vectors alike.
 #pragma once
 
@@ -79,13 +79,14 @@ public:
   Value fptosi(Value x, Type scalar) const;
   /// Between `index` and an integer type, either way, sign extending.
   Value indexCast(Value x, Type scalar) const;
-  /// The scalar `x` in every lane of a vector shaped like `like` (or `x` itself if `like` is scalar).
+  /// The scalar `x` in every lane of a vector shaped like `like` (or `x` itself if `like` is
+  /// scalar).
   Value splat(Value x, Type like) const;
   Value copySign(Value magnitude, Value sign) const;
 
   /// A counted loop over [lower, upper); `body` gets the counter (index) and the carried values and
-  /// returns the next ones. Control flow is made of blocks: emission goes on at the end of a new block, so
-  /// the builder must stand at the end of one.
+  /// returns the next ones. Control flow is made of blocks: emission goes on at the end of a new
+  /// block, so the builder must stand at the end of one.
   using LoopBody =
       llvm::function_ref<llvm::SmallVector<Value>(const Emit &, Value counter, mlir::ValueRange)>;
   llvm::SmallVector<Value> loop(Value lower, Value upper, Value step, mlir::ValueRange initial,
@@ -95,7 +96,8 @@ public:
   llvm::SmallVector<Value> branch(Value condition, mlir::TypeRange types, Branch then,
                                   Branch otherwise = nullptr) const;
 
-  /// f(lane) for each lane of `x`, one call of `callee` (a C function on the element type) per lane.
+  /// f(lane) for each lane of `x`, one call of `callee` (a C function on the element type) per
+  /// lane.
   Value laneCalls(llvm::StringRef callee, mlir::ValueRange operands) const;
   /// Declares (once) the C function `callee` in the enclosing module and calls it.
   Value call(llvm::StringRef callee, Type result, mlir::ValueRange operands) const;

@@ -64,8 +64,9 @@ static Value scalarBox(Lowering &l, Operation *op) {
     if (load.getOutside())
       return l.boxElementOutside(op, base, load.getOffsets(), load.getSteps(), load.getDropped(),
                                  load.getOutside(), {});
-    return l.loadAt(l.boxView(base, load.getOffsets(), load.getLengths(), load.getSteps(),
-                              load.getDropped()), {});
+    return l.loadAt(
+        l.boxView(base, load.getOffsets(), load.getLengths(), load.getSteps(), load.getDropped()),
+        {});
   }
   auto slice = dyn_cast<ir::SliceOp>(op);
   if (!slice)
@@ -98,7 +99,8 @@ void Lowering::lowerScalarOp(Operation *op) {
     value = scalarBox(*this, op);
   else if (auto philox = dyn_cast<ir::PhiloxOp>(op)) {
     Type i64 = e.b.getI64Type();
-    Value counter = convertElem(e, scalarOf(philox.getCounter()), philox.getCounter().getType(), i64);
+    Value counter =
+        convertElem(e, scalarOf(philox.getCounter()), philox.getCounter().getType(), i64);
     value = emitPhilox(e, counter, e.indexCast(scalarOf(philox.getSeed()), i64));
   } else if (op->getDialect()->getNamespace() == "ptl")
     value = scalarResult(op);
@@ -118,7 +120,8 @@ void Lowering::lowerScalarOp(Operation *op) {
   bindScalar(op->getResult(0), value);
 }
 
-// --- carried values -------------------------------------------------------------------------------
+// --- carried values
+// -------------------------------------------------------------------------------
 
 View Lowering::carriedBuffer(Value initial) {
   auto type = cast<ir::ArrayType>(initial.getType());
@@ -157,7 +160,8 @@ static bool readersStayInPlace(Lowering &l, Value value, Operation *yield, unsig
 }
 
 static bool viewOfSource(Operation *op) {
-  return isa<ir::LoadOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::TransposeOp, ir::BroadcastOp>(op);
+  return isa<ir::LoadOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::TransposeOp, ir::BroadcastOp>(
+      op);
 }
 
 void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange arguments,
@@ -173,7 +177,8 @@ void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange argumen
     auto view = viewOf(values[k]);
     if (view && view->data == buffers[k]->data)
       continue;
-    if (!view && !arguments.empty() && readersStayInPlace(*this, arguments[k], yield, firstOperand + k)) {
+    if (!view && !arguments.empty() &&
+        readersStayInPlace(*this, arguments[k], yield, firstOperand + k)) {
       inPlace.push_back(k);
       continue;
     }
@@ -186,9 +191,8 @@ void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange argumen
   for (size_t k : inPlace)
     evaluateInto(values[k], *buffers[k]);
   for (auto &[from, to] : copies)
-    forAll(to.extents, 1, {}, [&, &from = from, &to = to](Coords &at) {
-      storeAt(to, at, loadAt(from, at));
-    });
+    forAll(to.extents, 1, {},
+           [&, &from = from, &to = to](Coords &at) { storeAt(to, at, loadAt(from, at)); });
 }
 
 void Lowering::withScratchScope(llvm::function_ref<void()> body) {
@@ -218,20 +222,20 @@ void Lowering::lowerFor(scf::ForOp op) {
     for (auto [key, buffer] : llvm::zip(keys, buffers))
       buffer ? bindView(key, *buffer) : bindScalar(key, scalars[next++]);
   };
-  auto results = e.loop(
-      scalarOf(op.getLowerBound()), scalarOf(op.getUpperBound()), scalarOf(op.getStep()), initial,
-      [&](const Emit &, Value i, ValueRange carried) {
-        Scope scope(*this);
-        bindScalar(op.getInductionVar(), i);
-        bind(op.getRegionIterArgs(), carried);
-        Values next;
-        withScratchScope([&] {
-          lowerBlock(*op.getBody());
-          Operation *yield = op.getBody()->getTerminator();
-          yieldInto(yield, yield->getOperands(), op.getRegionIterArgs(), buffers, next);
-        });
-        return SmallVector<Value>(next.begin(), next.end());
-      });
+  auto results =
+      e.loop(scalarOf(op.getLowerBound()), scalarOf(op.getUpperBound()), scalarOf(op.getStep()),
+             initial, [&](const Emit &, Value i, ValueRange carried) {
+               Scope scope(*this);
+               bindScalar(op.getInductionVar(), i);
+               bind(op.getRegionIterArgs(), carried);
+               Values next;
+               withScratchScope([&] {
+                 lowerBlock(*op.getBody());
+                 Operation *yield = op.getBody()->getTerminator();
+                 yieldInto(yield, yield->getOperands(), op.getRegionIterArgs(), buffers, next);
+               });
+               return SmallVector<Value>(next.begin(), next.end());
+             });
   bind(op.getResults(), results);
 }
 
@@ -344,7 +348,8 @@ void Lowering::lowerWhile(scf::WhileOp op) {
   e.b.setInsertionPointToEnd(done);
 }
 
-// --- checks ---------------------------------------------------------------------------------------
+// --- checks
+// ---------------------------------------------------------------------------------------
 
 static int32_t statusCode(StringRef name) {
   return llvm::StringSwitch<int32_t>(name)

@@ -32,10 +32,11 @@ struct Row {
 };
 } // namespace
 
-// --- arithmetic -----------------------------------------------------------------------------------
+// --- arithmetic
+// -----------------------------------------------------------------------------------
 
-static Value compareInt(const Element &a, CmpIPredicate signedOne, CmpIPredicate unsignedOne, Value x,
-                        Value y) {
+static Value compareInt(const Element &a, CmpIPredicate signedOne, CmpIPredicate unsignedOne,
+                        Value x, Value y) {
   return a.e.cmpi(a.isSigned() ? signedOne : unsignedOne, x, y);
 }
 
@@ -44,7 +45,8 @@ static Value nonZeroDivisor(const Element &a, Value divisor) {
   return a.e.select(zero, a.e.integer(divisor.getType(), 1), divisor);
 }
 
-// Truncating division and remainder that never trap: x / 0 is x, and the smallest number / -1 wraps.
+// Truncating division and remainder that never trap: x / 0 is x, and the smallest number / -1
+// wraps.
 static std::pair<Value, Value> divide(const Element &a) {
   const Emit &e = a.e;
   Value x = a.x[0], y = nonZeroDivisor(a, a.x[1]);
@@ -164,7 +166,8 @@ template <bool Left> static Value emitShift(const Element &a) {
   return e.b.create<arith::ShRSIOp>(e.loc, a.x[0], amount);
 }
 
-// --- comparison, minimum, maximum -----------------------------------------------------------------
+// --- comparison, minimum, maximum
+// -----------------------------------------------------------------
 
 template <CmpFPredicate Real, CmpIPredicate Signed, CmpIPredicate Unsigned>
 static Value emitCompare(const Element &a) {
@@ -217,7 +220,8 @@ static Value emitSign(const Element &a) {
   return e.select(negative, e.integer(a.shape(), -1), result);
 }
 
-// --- the rest -------------------------------------------------------------------------------------
+// --- the rest
+// -------------------------------------------------------------------------------------
 
 template <typename Op> static Value emitUnaryOp(const Element &a) {
   return a.e.b.create<Op>(a.e.loc, a.x[0]);

@@ -15,18 +15,19 @@ struct Elem {
 };
 
 const Elem elems[] = {
-    {"f32", PTL_F32, true},         {"f64", PTL_F64, true},        {"f16", PTL_F16, true},
-    {"bf16", PTL_BF16, true},       {"f8E4M3FN", PTL_F8E4M3, true}, {"f8E5M2", PTL_F8E5M2, true},
-    {"i8", PTL_I8, false},          {"i16", PTL_I16, false},       {"i32", PTL_I32, false},
-    {"i64", PTL_I64, false},        {"ui8", PTL_U8, false},        {"ui16", PTL_U16, false},
-    {"ui32", PTL_U32, false},       {"ui64", PTL_U64, false},
+    {"f32", PTL_F32, true},   {"f64", PTL_F64, true},         {"f16", PTL_F16, true},
+    {"bf16", PTL_BF16, true}, {"f8E4M3FN", PTL_F8E4M3, true}, {"f8E5M2", PTL_F8E5M2, true},
+    {"i8", PTL_I8, false},    {"i16", PTL_I16, false},        {"i32", PTL_I32, false},
+    {"i64", PTL_I64, false},  {"ui8", PTL_U8, false},         {"ui16", PTL_U16, false},
+    {"ui32", PTL_U32, false}, {"ui64", PTL_U64, false},
 };
 
 std::string arrayOf(const std::string &elem) { return "!ptl.array<" + elem + "[N], gm>"; }
 
 // y = op(x, x …) on 37 elements.
-std::string functionFor(const std::string &name, const std::string &op, int operands, const std::string &elem,
-                      const std::string &result, const std::string &attributes) {
+std::string functionFor(const std::string &name, const std::string &op, int operands,
+                        const std::string &elem, const std::string &result,
+                        const std::string &attributes) {
   std::string in = arrayOf(elem), out = arrayOf(result), names, types;
   for (int i = 0; i < operands; ++i) {
     names += i ? ", %x" : "%x";
@@ -35,7 +36,8 @@ std::string functionFor(const std::string &name, const std::string &op, int oper
   return "func.func @" + name + "(%x: " + in + " {ptl.name = \"x\"}, %y: !ptl.ref<" + result +
          "[N], gm>, %N: index) attributes {ptl.kind = \"fn\"} {\n"
          "  %c0 = arith.constant 0 : index\n"
-         "  %r = \"ptl." + op + "\"(" + names + ") " + attributes + " : (" + types + ") -> " + out +
+         "  %r = \"ptl." +
+         op + "\"(" + names + ") " + attributes + " : (" + types + ") -> " + out +
          "\n  ptl.store %r, %y[%c0][%N] drop [] : " + out + ", !ptl.ref<" + result +
          "[N], gm>\n  return\n}\n";
 }
@@ -72,11 +74,11 @@ private:
 
 TEST(Elementwise, FloatFunctions) {
   Batch batch;
-  const char *unary[] = {"floor", "ceil",  "round", "trunc", "exp",   "exp2",  "expm1",
-                         "log",   "log2",  "log10", "log1p", "sqrt",  "rsqrt", "reciprocal",
-                         "sin",   "cos",   "tan",   "asin",  "acos",  "atan",  "sinh",
-                         "cosh",  "tanh",  "asinh", "acosh", "atanh", "erf",   "erfc",
-                         "sigmoid", "abs", "sign",  "neg"};
+  const char *unary[] = {"floor",   "ceil", "round", "trunc", "exp",   "exp2",  "expm1",
+                         "log",     "log2", "log10", "log1p", "sqrt",  "rsqrt", "reciprocal",
+                         "sin",     "cos",  "tan",   "asin",  "acos",  "atan",  "sinh",
+                         "cosh",    "tanh", "asinh", "acosh", "atanh", "erf",   "erfc",
+                         "sigmoid", "abs",  "sign",  "neg"};
   for (const char *op : unary)
     for (const Elem &elem : {elems[0], elems[1], elems[2]})
       batch.add(op, 1, elem, elem.name, elem.code);

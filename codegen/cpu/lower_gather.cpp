@@ -27,7 +27,8 @@ Value Lowering::gatherElement(Operation *op, const Coords &at) {
   return loadAt(*viewOf(op->getOperand(0)), from);
 }
 
-// --- scatter --------------------------------------------------------------------------------------
+// --- scatter
+// --------------------------------------------------------------------------------------
 
 static Value meet(Lowering &l, StringRef how, Type elem, Value old, Value next) {
   const Emit &e = l.e;
@@ -67,7 +68,8 @@ bool Lowering::produceScatter(Operation *op, const View &dest) {
   return true;
 }
 
-// --- random numbers -------------------------------------------------------------------------------
+// --- random numbers
+// -------------------------------------------------------------------------------
 
 // High and low word of the product with a constant.
 static std::pair<Value, Value> multiplyWide(const Emit &e, Value x, uint32_t factor) {
@@ -81,7 +83,8 @@ Value emitPhilox(const Emit &e, Value counter, Value seed) {
   Type i32 = e.b.getI32Type();
   Value block = e.shrUnsigned(counter, 2);
   Value zero = e.zero(withShapeOf(counter.getType(), i32));
-  SmallVector<Value> c = {e.trunci(block, i32), e.trunci(e.shrUnsigned(block, 32), i32), zero, zero};
+  SmallVector<Value> c = {e.trunci(block, i32), e.trunci(e.shrUnsigned(block, 32), i32), zero,
+                          zero};
   Value key0 = e.trunci(seed, i32), key1 = e.trunci(e.shrUnsigned(seed, 32), i32);
   for (int round = 0; round < 10; ++round) {
     auto [high0, low0] = multiplyWide(e, c[0], 0xD2511F53);

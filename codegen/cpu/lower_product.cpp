@@ -23,8 +23,8 @@ static void zeroFill(Lowering &l, const View &dest) {
 namespace {
 /// A product of batches of matrices, all extents and strides known.
 struct Batch {
-  Values extents;              // of the batch
-  View a, b, c;                // the last two axes are the matrices
+  Values extents; // of the batch
+  View a, b, c;   // the last two axes are the matrices
   size_t batchA, batchB;
 };
 } // namespace
@@ -101,13 +101,14 @@ static void produceMatmul(Lowering &l, ir::MatmulOp op, View dest, bool accumula
     zeroFill(l, c);
   size_t batch = c.extents.size() - 2;
   Values extents(c.extents.begin(), c.extents.begin() + batch);
-  emitBatch(l, {extents, a, b, c, static_cast<size_t>(a.rank() - 2),
-                static_cast<size_t>(b.rank() - 2)});
+  emitBatch(
+      l, {extents, a, b, c, static_cast<size_t>(a.rank() - 2), static_cast<size_t>(b.rank() - 2)});
   if (!direct)
     copyInto(l, c, target, accumulate);
 }
 
-// --- einsum ---------------------------------------------------------------------------------------
+// --- einsum
+// ---------------------------------------------------------------------------------------
 
 namespace {
 struct Spec {
@@ -250,11 +251,13 @@ bool Lowering::isProductInto(Operation *op, Value &base, Operation *&product) {
     auto matmul = y.getDefiningOp<ir::MatmulOp>();
     if (!matmul || !y.hasOneUse() || isScalar(x) || matmul->getBlock() != add->getBlock())
       continue;
-    auto type = cast<ir::ArrayType>(y.getType()), result = cast<ir::ArrayType>(add.getResult().getType());
+    auto type = cast<ir::ArrayType>(y.getType()),
+         result = cast<ir::ArrayType>(add.getResult().getType());
     bool sameShape = type.getRank() == result.getRank();
     for (auto [from, to] : llvm::zip(type.getExtents(), result.getExtents()))
       sameShape &= !from.isOne() || to.isOne();
-    if (!sameShape || storageType(type.getElementType()) != accumulatorType(type.getElementType(), type.getElementType()))
+    if (!sameShape || storageType(type.getElementType()) !=
+                          accumulatorType(type.getElementType(), type.getElementType()))
       continue;
     base = x;
     product = matmul;

@@ -140,9 +140,9 @@ struct Reduction {
   Combiner c;
   Value operand;
   Values extents;
-  SmallVector<int64_t> axes;     // reduced, without the inner one
-  int64_t inner;                 // axis of vectors, -1: none
-  bool horizontal;               // the inner axis is reduced
+  SmallVector<int64_t> axes; // reduced, without the inner one
+  int64_t inner;             // axis of vectors, -1: none
+  bool horizontal;           // the inner axis is reduced
   int64_t cost;
 
   Values loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const;
@@ -241,7 +241,8 @@ static void reduceInto(Lowering &l, Operation *op, Kind kind,
   if (auto array = dyn_cast<ir::ArrayType>(resultType))
     resultType = array.getElementType();
   int64_t inner = l.innerAxis(extents);
-  Reduction r{l, c, operand, extents, {}, inner, llvm::is_contained(reduced, inner), l.cost(operand)};
+  Reduction r{
+      l, c, operand, extents, {}, inner, llvm::is_contained(reduced, inner), l.cost(operand)};
   SmallVector<int64_t> kept;
   Value count = l.index(1);
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
@@ -278,7 +279,8 @@ static void reduceInto(Lowering &l, Operation *op, Kind kind,
   });
 }
 
-// --- argmax, argmin -------------------------------------------------------------------------------
+// --- argmax, argmin
+// -------------------------------------------------------------------------------
 
 // Whether `x` comes before `best` in the order of the search: NaN first, ties keep the earlier one.
 static Value isBetter(const Emit &e, Type elem, bool larger, Value x, Value best) {
@@ -309,7 +311,7 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   l.forAxes(extents, kept, at, [&](Coords &at) {
     Combiner order{larger ? Kind::Max : Kind::Min, elem, registerType(elem)};
     std::function<Values(ArrayRef<int64_t>, Values)> loops = [&](ArrayRef<int64_t> rest,
-                                                                  Values state) -> Values {
+                                                                 Values state) -> Values {
       if (rest.empty()) {
         Value x = l.elementAt(operand, at);
         Value none = e.cmpi(CmpIPredicate::slt, state[1], 0);
@@ -335,7 +337,8 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   });
 }
 
-// --- facts about data -----------------------------------------------------------------------------
+// --- facts about data
+// -----------------------------------------------------------------------------
 
 // `sorted(x)`: no element is below the one before it.
 static Value sortedFact(Lowering &l, Operation *op) {
@@ -346,8 +349,8 @@ static Value sortedFact(Lowering &l, Operation *op) {
                          Lowering::Scope scope(l);
                          Value now = l.loadAt(view, {Coord{i}});
                          Value before = l.loadAt(view, {Coord{e.sub(i, l.index(1))}});
-                         auto predicate = isUnsigned(view.element) ? CmpIPredicate::ule
-                                                                   : CmpIPredicate::sle;
+                         auto predicate =
+                             isUnsigned(view.element) ? CmpIPredicate::ule : CmpIPredicate::sle;
                          return {e.bitAnd(carried[0], e.cmpi(predicate, before, now))};
                        });
   return result[0];
@@ -357,19 +360,19 @@ static Value sortedFact(Lowering &l, Operation *op) {
 static Value uniqueFact(Lowering &l, Operation *op) {
   const Emit &e = l.e;
   View view = l.requireView(op->getOperand(0));
-  auto result = e.loop(
-      l.index(0), view.extents[0], l.index(1), e.boolean(true),
-      [&](const Emit &, Value i, ValueRange outer) -> SmallVector<Value> {
-        Lowering::Scope scope(l);
-        Value x = l.loadAt(view, {Coord{i}});
-        auto inner = e.loop(l.index(0), i, l.index(1), outer[0],
-                            [&](const Emit &, Value j, ValueRange carried) -> SmallVector<Value> {
-                              Lowering::Scope scope(l);
-                              Value y = l.loadAt(view, {Coord{j}});
-                              return {e.bitAnd(carried[0], e.cmpi(CmpIPredicate::ne, x, y))};
-                            });
-        return {inner[0]};
-      });
+  auto result = e.loop(l.index(0), view.extents[0], l.index(1), e.boolean(true),
+                       [&](const Emit &, Value i, ValueRange outer) -> SmallVector<Value> {
+                         Lowering::Scope scope(l);
+                         Value x = l.loadAt(view, {Coord{i}});
+                         auto inner = e.loop(
+                             l.index(0), i, l.index(1), outer[0],
+                             [&](const Emit &, Value j, ValueRange carried) -> SmallVector<Value> {
+                               Lowering::Scope scope(l);
+                               Value y = l.loadAt(view, {Coord{j}});
+                               return {e.bitAnd(carried[0], e.cmpi(CmpIPredicate::ne, x, y))};
+                             });
+                         return {inner[0]};
+                       });
   return result[0];
 }
 
@@ -405,7 +408,8 @@ Value Lowering::scalarResult(Operation *op) {
   return {};
 }
 
-// --- scans ----------------------------------------------------------------------------------------
+// --- scans
+// ----------------------------------------------------------------------------------------
 
 bool Lowering::produceScan(Operation *op, const View &dest) {
   if (!op->getName().getStringRef().starts_with("ptl.cum"))

@@ -73,7 +73,8 @@ std::optional<View> Lowering::viewOfOp(Operation *op) {
   return base;
 }
 
-// --- reorderings of pending values ----------------------------------------------------------------
+// --- reorderings of pending values
+// ----------------------------------------------------------------
 
 static Coords boxCoords(Lowering &l, ValueRange offsets, ValueRange steps,
                         ArrayRef<int64_t> dropped, const Coords &at) {
@@ -116,7 +117,8 @@ std::optional<std::pair<Value, Coords>> Lowering::sourceOf(Operation *op, unsign
   return std::pair(op->getOperand(0), from);
 }
 
-// --- elements that depend on their position -------------------------------------------------------
+// --- elements that depend on their position
+// -------------------------------------------------------
 
 static Value triangleElement(Lowering &l, Operation *op, bool lower, Value diagonal,
                              const Coords &at) {
@@ -268,13 +270,15 @@ Value Lowering::boxElementOutside(Operation *op, const View &base, ValueRange of
   return e.select(inside, loaded, toLanes(other));
 }
 
-// --- producers ------------------------------------------------------------------------------------
+// --- producers
+// ------------------------------------------------------------------------------------
 
 bool Lowering::hasProducer(Operation *op) {
   StringRef name = op->getName().getStringRef();
   return name.starts_with("ptl.reduce_") || name.starts_with("ptl.cum") ||
          isa<ir::MatmulOp, ir::EinsumOp, ir::SortOp, ir::ArgsortOp, ir::TopkOp, ir::ScatterOp,
-             ir::ConcatOp, ir::PadOp, ir::InterleaveOp, ir::InsertOp, ir::UniqueOp, ir::SortedOp>(op);
+             ir::ConcatOp, ir::PadOp, ir::InterleaveOp, ir::InsertOp, ir::UniqueOp, ir::SortedOp>(
+             op);
 }
 
 static View partOf(Lowering &l, const View &view, int64_t axis, Value start, Value length,
@@ -341,7 +345,8 @@ bool Lowering::produceShape(Operation *op, ArrayRef<View> dests) {
   return false;
 }
 
-// --- stores ---------------------------------------------------------------------------------------
+// --- stores
+// ---------------------------------------------------------------------------------------
 
 static Value combineAtomic(Lowering &l, StringRef atomic, Type elem, Value old, Value next) {
   const Emit &e = l.e;
@@ -409,9 +414,8 @@ void Lowering::storeBox(Value value, const View &box, Value indexArray, int64_t 
   if (indexArray)
     prepare(indexArray);
   if (atomic.empty() && !indexArray) {
-    forAll(box.extents, 1, value, [&](Coords &at) {
-      storeAt(box, at, elementAt(value, broadcastCoords(value, at)));
-    });
+    forAll(box.extents, 1, value,
+           [&](Coords &at) { storeAt(box, at, elementAt(value, broadcastCoords(value, at))); });
     return;
   }
   // Through an index array, or atomic: element by element.

@@ -32,7 +32,9 @@ static void mergeRuns(Lowering &l, const SortBuffers &s, Type elem, bool descend
   const Emit &e = l.e;
   Type i32 = e.b.getI32Type();
   Type stored = storageType(s.key);
-  auto keyAt = [&](Value base, Value i) { return loadRaw(e, elementPointer(e, base, stored, i), stored, 0); };
+  auto keyAt = [&](Value base, Value i) {
+    return loadRaw(e, elementPointer(e, base, stored, i), stored, 0);
+  };
   e.loop(low, high, l.index(1), {low, middle},
          [&](const Emit &, Value k, ValueRange v) -> SmallVector<Value> {
            Value i = v[0], j = v[1];
@@ -57,27 +59,27 @@ static void mergeRuns(Lowering &l, const SortBuffers &s, Type elem, bool descend
 static SortBuffers sortRow(Lowering &l, SortBuffers s, Type elem, bool descending, Value length) {
   const Emit &e = l.e;
   Value last = e.sub(length, l.index(1));
-  auto passes = e.loop(
-      l.index(0), l.index(40), l.index(1),
-      {l.index(1), s.keys, s.positions, s.otherKeys, s.otherPositions},
-      [&](const Emit &, Value, ValueRange v) -> SmallVector<Value> {
-        Value width = v[0];
-        SortBuffers now{s.key, v[1], v[2], v[3], v[4]};
-        Value more = e.cmpi(CmpIPredicate::slt, width, length);
-        Value limit = e.select(more, length, l.index(0));
-        Value twice = e.add(width, width);
-        e.loop(l.index(0), limit, twice, {}, [&](const Emit &, Value low, ValueRange) {
-          Value middle = e.b.create<arith::MinSIOp>(e.loc, e.add(low, width), length);
-          Value high = e.b.create<arith::MinSIOp>(e.loc, e.add(low, twice), length);
-          mergeRuns(l, now, elem, descending, low, middle, high, last);
-          return SmallVector<Value>();
-        });
-        auto choose = [&](Value next, Value old) {
-          return e.b.create<arith::SelectOp>(e.loc, more, next, old).getResult();
-        };
-        return {e.select(more, twice, width), choose(v[3], v[1]), choose(v[4], v[2]),
-                choose(v[1], v[3]), choose(v[2], v[4])};
-      });
+  auto passes =
+      e.loop(l.index(0), l.index(40), l.index(1),
+             {l.index(1), s.keys, s.positions, s.otherKeys, s.otherPositions},
+             [&](const Emit &, Value, ValueRange v) -> SmallVector<Value> {
+               Value width = v[0];
+               SortBuffers now{s.key, v[1], v[2], v[3], v[4]};
+               Value more = e.cmpi(CmpIPredicate::slt, width, length);
+               Value limit = e.select(more, length, l.index(0));
+               Value twice = e.add(width, width);
+               e.loop(l.index(0), limit, twice, {}, [&](const Emit &, Value low, ValueRange) {
+                 Value middle = e.b.create<arith::MinSIOp>(e.loc, e.add(low, width), length);
+                 Value high = e.b.create<arith::MinSIOp>(e.loc, e.add(low, twice), length);
+                 mergeRuns(l, now, elem, descending, low, middle, high, last);
+                 return SmallVector<Value>();
+               });
+               auto choose = [&](Value next, Value old) {
+                 return e.b.create<arith::SelectOp>(e.loc, more, next, old).getResult();
+               };
+               return {e.select(more, twice, width), choose(v[3], v[1]), choose(v[4], v[2]),
+                       choose(v[1], v[3]), choose(v[2], v[4])};
+             });
   return {s.key, passes[1], passes[2], passes[3], passes[4]};
 }
 

@@ -16,7 +16,8 @@ std::optional<int64_t> constantOf(Value value) {
 
 static ir::ArrayType arrayType(Value value) { return dyn_cast<ir::ArrayType>(value.getType()); }
 
-// --- extents --------------------------------------------------------------------------------------
+// --- extents
+// --------------------------------------------------------------------------------------
 
 Values Lowering::extentsOf(Value array) {
   if (auto found = extents_.find(array); found != extents_.end())
@@ -95,7 +96,8 @@ static Values shapeExtents(Lowering &l, Operation *op, unsigned number, ir::Arra
   Values source = op->getNumOperands() ? l.extentsOf(op->getOperand(0)) : Values();
   if (auto concat = dyn_cast<ir::ConcatOp>(op)) {
     for (Value part : concat.getXs().drop_front())
-      source[concat.getAxis()] = e.add(source[concat.getAxis()], l.lengthOf(part, concat.getAxis()));
+      source[concat.getAxis()] =
+          e.add(source[concat.getAxis()], l.lengthOf(part, concat.getAxis()));
   } else if (auto pad = dyn_cast<ir::PadOp>(op)) {
     for (auto list : {pad.getBefore(), pad.getAfter()})
       for (auto [axis, margin] : llvm::enumerate(list))
@@ -145,11 +147,11 @@ void Lowering::defineExtents(Operation *op) {
     else if (auto named = op->getName().getStringRef();
              isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::ReshapeOp, ir::BroadcastOp,
                  ir::RandomOp>(op)) {
-      ValueRange lengths =
-          TypeSwitch<Operation *, ValueRange>(op)
-              .Case<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::ReshapeOp,
-                    ir::BroadcastOp, ir::RandomOp>([](auto o) { return ValueRange(o.getLengths()); })
-              .Default([](Operation *) { return ValueRange(); });
+      ValueRange lengths = TypeSwitch<Operation *, ValueRange>(op)
+                               .Case<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp,
+                                     ir::ReshapeOp, ir::BroadcastOp, ir::RandomOp>(
+                                   [](auto o) { return ValueRange(o.getLengths()); })
+                               .Default([](Operation *) { return ValueRange(); });
       extents = namedExtents(*this, type.getExtents(), lengths);
     } else
       extents = shapeExtents(*this, op, result.getResultNumber(), type);
@@ -161,7 +163,8 @@ void Lowering::defineExtents(Operation *op) {
   }
 }
 
-// --- when values are computed ---------------------------------------------------------------------
+// --- when values are computed
+// ---------------------------------------------------------------------
 
 int64_t Lowering::cost(Value value) {
   if (isScalar(value))
@@ -369,7 +372,8 @@ void Lowering::evaluateInto(Value array, const View &dest) {
          [&](Coords &at) { storeAt(dest, at, elementAt(array, at)); });
 }
 
-// --- elements -------------------------------------------------------------------------------------
+// --- elements
+// -------------------------------------------------------------------------------------
 
 Value Lowering::scalarOf(Value value) {
   auto found = scalars_.find(value);
@@ -459,7 +463,8 @@ Value Lowering::elementOfOp(Operation *op, unsigned result, const Coords &at) {
   if ((value = gatherElement(op, at)) || (value = randomElement(op, at)))
     return value;
   fail(op, "this operation has no lowering to the CPU here");
-  return e.zero(registerType(cast<ir::ArrayType>(op->getResult(result).getType()).getElementType()));
+  return e.zero(
+      registerType(cast<ir::ArrayType>(op->getResult(result).getType()).getElementType()));
 }
 
 void Lowering::produce(Operation *op, ArrayRef<View> dests) {

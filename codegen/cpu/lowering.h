@@ -1,10 +1,11 @@
 // The lowering of the `ptl` dialect to blocks, vectors and memory: state and helpers shared by the
 // lower_*.cpp files.
 //
-// Code is generated from expressions at positions. An array value is either *materialised*, a `View` of
-// memory, or *pending*: `elementAt` then emits the code of one element (or of a vector of elements along
-// one axis) from its operands. Reductions, products, scans, sorts and the like have a *producer* that
-// writes all elements to a view; so has, by a loop nest around `elementAt`, every pending value.
+// Code is generated from expressions at positions. An array value is either *materialised*, a
+// `View` of memory, or *pending*: `elementAt` then emits the code of one element (or of a vector of
+// elements along one axis) from its operands. Reductions, products, scans, sorts and the like have
+// a *producer* that writes all elements to a view; so has, by a loop nest around `elementAt`, every
+// pending value.
 #pragma once
 
 #include "codegen/cpu/microkernel.h"
@@ -34,8 +35,8 @@ struct View {
   int64_t rank() const { return static_cast<int64_t>(extents.size()); }
 };
 
-/// A position along one axis: `base` for all lanes, `base + lane * step`, or any vector of positions.
-/// A coordinate without base and vector stands for one that is not known yet.
+/// A position along one axis: `base` for all lanes, `base + lane * step`, or any vector of
+/// positions. A coordinate without base and vector stands for one that is not known yet.
 struct Coord {
   mlir::Value base;
   int64_t step = 0;
@@ -54,7 +55,8 @@ public:
   /// Lowers every function that has a body. False after an error was emitted.
   bool run();
 
-  // --- lower_module.cpp: functions, arguments, errors ---------------------------------------------
+  // --- lower_module.cpp: functions, arguments, errors
+  // ---------------------------------------------
   void lowerFunction(mlir::func::FuncOp function);
   void fail(mlir::Operation *op, const llvm::Twine &message);
   mlir::Value index(int64_t value) const { return e.index(value); }
@@ -67,7 +69,8 @@ public:
   mlir::Value valueArray(llvm::StringRef text, mlir::ValueRange values);
   mlir::Value arrayDescriptor(const View &view);
 
-  // --- lower_value.cpp: pending and materialised values -------------------------------------------
+  // --- lower_value.cpp: pending and materialised values
+  // -------------------------------------------
   void define(mlir::Operation *op);
   Values extentsOf(mlir::Value array);
   mlir::Value lengthOf(mlir::Value array, int64_t axis) { return extentsOf(array)[axis]; }
@@ -90,7 +93,9 @@ public:
   void produce(mlir::Operation *op, llvm::ArrayRef<View> dests);
   bool hasProducer(mlir::Operation *op);
   mlir::Value scalarOf(mlir::Value value);
-  bool isScalar(mlir::Value value) const { return !mlir::isa<ir::ArrayType, ir::RefType>(value.getType()); }
+  bool isScalar(mlir::Value value) const {
+    return !mlir::isa<ir::ArrayType, ir::RefType>(value.getType());
+  }
 
   /// The register value at a position: a vector if a coordinate varies by lane, else a scalar.
   mlir::Value elementAt(mlir::Value value, const Coords &at);
@@ -100,14 +105,15 @@ public:
   mlir::Value loadAt(const View &view, const Coords &at);
   void storeAt(const View &view, const Coords &at, mlir::Value value);
 
-  // --- loops --------------------------------------------------------------------------------------
+  // --- loops
+  // --------------------------------------------------------------------------------------
   using AtPosition = llvm::function_ref<void(Coords &)>;
   /// Loops over all positions of `axes` of `extents`, in order; fills these coordinates.
   void forAxes(const Values &extents, llvm::ArrayRef<int64_t> axes, Coords &at, AtPosition body);
   /// Vectors along `axis`: `body` runs with lanes and, where needed, a mask in force.
   void forLanes(const Values &extents, int64_t axis, Coords &at, int64_t cost, AtPosition body);
-  /// Loops over all positions, the last axis that is not 1 by vectors; `hoisted` is prepared outside
-  /// of the inner loop.
+  /// Loops over all positions, the last axis that is not 1 by vectors; `hoisted` is prepared
+  /// outside of the inner loop.
   void forAll(const Values &extents, int64_t cost, mlir::ValueRange hoisted, AtPosition body);
   int64_t innerAxis(const Values &extents) const;
   /// Remembered elements and views are forgotten at the end of the scope they are emitted in.
@@ -133,13 +139,15 @@ public:
   mlir::Value memoAdd(mlir::Value x, mlir::Value y);
   mlir::Value memoMul(mlir::Value x, mlir::Value y);
 
-  // --- lower_elementwise.cpp ----------------------------------------------------------------------
+  // --- lower_elementwise.cpp
+  // ----------------------------------------------------------------------
   static bool isElementwise(mlir::Operation *op);
   static int64_t costOfOp(mlir::Operation *op);
   mlir::Value combine(mlir::Operation *op, mlir::ValueRange operands);
   Coords broadcastCoords(mlir::Value operand, const Coords &at);
 
-  // --- lower_shape.cpp ----------------------------------------------------------------------------
+  // --- lower_shape.cpp
+  // ----------------------------------------------------------------------------
   /// The view of the op's result if its source is one; null if the op is no view of anything.
   std::optional<View> viewOfOp(mlir::Operation *op);
   mlir::Value shapeElement(mlir::Operation *op, unsigned result, const Coords &at, bool &handled);
@@ -157,7 +165,8 @@ public:
                 llvm::StringRef atomic);
   View broadcastView(View view, const Values &extents);
 
-  // --- lower_reduction.cpp, lower_product.cpp, lower_sort.cpp, lower_gather.cpp -------------------
+  // --- lower_reduction.cpp, lower_product.cpp, lower_sort.cpp, lower_gather.cpp
+  // -------------------
   bool produceReduction(mlir::Operation *op, const View &dest);
   bool produceScan(mlir::Operation *op, const View &dest);
   bool produceProduct(mlir::Operation *op, const View &dest, bool accumulate);
@@ -169,7 +178,8 @@ public:
   mlir::Value scalarResult(mlir::Operation *op);
   bool isProductInto(mlir::Operation *op, mlir::Value &base, mlir::Operation *&product);
 
-  // --- lower_control.cpp --------------------------------------------------------------------------
+  // --- lower_control.cpp
+  // --------------------------------------------------------------------------
   void lowerBlock(mlir::Block &block);
   void lowerOp(mlir::Operation *op);
   void lowerFor(mlir::scf::ForOp op);
@@ -179,14 +189,15 @@ public:
   void lowerGridInPlace(ir::ParallelOp op);
   void lowerPoint(ir::ParallelOp op, mlir::Value linear, llvm::ArrayRef<mlir::Value> counts);
   mlir::func::FuncOp bodyFunction(ir::ParallelOp op, llvm::ArrayRef<mlir::Value> counts);
-  /// Hands values of the present function that `body` uses over by way of memory; gives its address.
+  /// Hands values of the present function that `body` uses over by way of memory; gives its
+  /// address.
   mlir::Value captureInto(mlir::func::FuncOp body);
   void lowerCheck(ir::CheckOp op);
   void lowerScalarOp(mlir::Operation *op);
   /// Memory for what a region carries, filled with the initial value.
   View carriedBuffer(mlir::Value initial);
-  /// Moves what a region yields to the memory of what it carries; `arguments` are the region's names
-  /// of the carried values. Gives the scalars among them.
+  /// Moves what a region yields to the memory of what it carries; `arguments` are the region's
+  /// names of the carried values. Gives the scalars among them.
   void yieldInto(mlir::Operation *yield, mlir::ValueRange values, mlir::ValueRange arguments,
                  llvm::ArrayRef<std::optional<View>> buffers, Values &scalars);
   void withScratchScope(llvm::function_ref<void()> body);
@@ -195,10 +206,10 @@ public:
   mlir::OpBuilder builder;
   mlir::ModuleOp source, target;
   int vectorBytes;
-  mlir::Value context;   ///< the runtime's context in the present function
+  mlir::Value context; ///< the runtime's context in the present function
   mlir::func::FuncOp function;
-  bool inBody = false;   ///< inside the body of a parallel loop
-  int64_t maxLanes;      ///< lanes of a vector of 32-bit elements
+  bool inBody = false; ///< inside the body of a parallel loop
+  int64_t maxLanes;    ///< lanes of a vector of 32-bit elements
 
   void bindScalar(mlir::Value key, mlir::Value value);
   void bindView(mlir::Value key, const View &view);

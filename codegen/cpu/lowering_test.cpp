@@ -64,7 +64,8 @@ func.func @f(%x: !ptl.array<f32[R, C], gm> {ptl.name = "x"}, %z: !ptl.ref<f32[R,
   for (int64_t rows : {0, 1, 7, 8, 9, 30})
     for (int64_t columns : {1, 5, 16, 100, 257}) {
       std::vector<float> x = ramp(rows * columns), z(rows * columns);
-      ASSERT_EQ(program({array(x, {rows, columns}), array(z, {rows, columns})}, {rows, columns}), 0);
+      ASSERT_EQ(program({array(x, {rows, columns}), array(z, {rows, columns})}, {rows, columns}),
+                0);
       for (int64_t r = 0; r < rows; ++r) {
         double sum = 0;
         for (int64_t c = 0; c < columns; ++c)
@@ -103,7 +104,11 @@ func.func @f(%a: !ptl.array<f32[M, K], gm> {ptl.name = "a"}, %b: !ptl.array<f32[
   }
   return
 })");
-  for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {48, 64, 32}, {50, 70, 33}, {100, 130, 0}, {97, 65, 100}}) {
+  for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                         {48, 64, 32},
+                         {50, 70, 33},
+                         {100, 130, 0},
+                         {97, 65, 100}}) {
     std::vector<float> a = ramp(m * k), b = ramp(k * n, 0.25f), c(m * n);
     ASSERT_EQ(program({array(a, {m, k}), array(b, {k, n}), array(c, {m, n})}, {m, n, k}), 0);
     for (int64_t i = 0; i < m; ++i)
@@ -141,10 +146,11 @@ func.func @f(%x: !ptl.array<f32[R, C], gm> {ptl.name = "x"}, %s: !ptl.ref<f32[1,
     for (int64_t columns : {1, 2, 17, 100}) {
       std::vector<float> x = ramp(rows * columns), s(columns), w(rows * columns), v(rows * columns);
       std::vector<int32_t> p(rows * columns), m(rows);
-      ASSERT_EQ(program({array(x, {rows, columns}), array(s, {1, columns}), array(w, {rows, columns}),
-                         array(v, {rows, columns}), array(p, {rows, columns}), array(m, {rows, 1})},
-                        {rows, columns}),
-                0);
+      ASSERT_EQ(
+          program({array(x, {rows, columns}), array(s, {1, columns}), array(w, {rows, columns}),
+                   array(v, {rows, columns}), array(p, {rows, columns}), array(m, {rows, 1})},
+                  {rows, columns}),
+          0);
       for (int64_t c = 0; c < columns; ++c) {
         float sum = 0;
         for (int64_t r = 0; r < rows; ++r)

@@ -25,14 +25,15 @@ Value emitLibm(const Emit &e, StringRef name, ValueRange operands) {
 
 namespace {
 /// x = rounded + rest with |rest| <= 1/2, `bits` the integer value of `rounded` (i32 or i64 as wide
-/// as x). Valid for |x| < 2^22; other x (NaN too) give unspecified numbers, never undefined behaviour.
+/// as x). Valid for |x| < 2^22; other x (NaN too) give unspecified numbers, never undefined
+/// behaviour.
 struct Rounded {
   Value value, bits;
 };
 } // namespace
 
-// Adding and subtracting 1.5 * 2^(mantissa bits) rounds to an integer and leaves that integer in the
-// low bits of the sum.
+// Adding and subtracting 1.5 * 2^(mantissa bits) rounds to an integer and leaves that integer in
+// the low bits of the sum.
 static Rounded roundToInteger(const Emit &e, Value x, double scale) {
   bool wide = isF64(x);
   double magic = wide ? 6755399441055744.0 : 12582912.0;
@@ -51,7 +52,8 @@ static Value powerOfTwo(const Emit &e, Value exponent) {
                    wide ? Type(e.b.getF64Type()) : Type(e.b.getF32Type()));
 }
 
-// value * 2^exponent in two steps, so that subnormal results round once and 2^128 does not overflow.
+// value * 2^exponent in two steps, so that subnormal results round once and 2^128 does not
+// overflow.
 static Value scaleByPowerOfTwo(const Emit &e, Value value, Value exponent) {
   Value half = e.shrSigned(exponent, 1);
   Value rest = e.sub(exponent, half);
@@ -92,7 +94,8 @@ Value emitExp2(const Emit &e, Value x) {
   return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n.bits);
 }
 
-// --- double precision inside, for functions where that makes the last bit certain -----------------
+// --- double precision inside, for functions where that makes the last bit certain
+// -----------------
 
 // 2^x for |x| < 1000, relative error below 2^-36.
 static Value exp2Wide(const Emit &e, Value x) {
@@ -143,7 +146,8 @@ Value emitLog2(const Emit &e, Value x) {
 }
 
 Value emitLog10(const Emit &e, Value x) {
-  return isF64(x) ? emitLibm(e, "log10", x) : logViaWide(e, x, 0.434294481903251827651128918916605082);
+  return isF64(x) ? emitLibm(e, "log10", x)
+                  : logViaWide(e, x, 0.434294481903251827651128918916605082);
 }
 
 Value emitLog1p(const Emit &e, Value x) {
@@ -242,11 +246,10 @@ Value emitSigmoid(const Emit &e, Value x) {
   return e.select(e.cmpf(CmpFPredicate::OLT, x, 0.0), lower, upper);
 }
 
-Value emitRsqrt(const Emit &e, Value x) {
-  return e.divf(e.real(x.getType(), 1.0), e.sqrt(x));
-}
+Value emitRsqrt(const Emit &e, Value x) { return e.divf(e.real(x.getType(), 1.0), e.sqrt(x)); }
 
-// --- trigonometry ---------------------------------------------------------------------------------
+// --- trigonometry
+// ---------------------------------------------------------------------------------
 
 namespace {
 /// x = quadrant * pi/2 + rest in double precision, and both functions of the rest.
@@ -265,8 +268,8 @@ static Reduced reduceAngle(const Emit &e, Value x) {
   Value z = e.mul(r, r);
   Value sine = e.poly(z, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800});
   sine = e.fma(e.mul(r, z), sine, r);
-  Value cosine = e.poly(
-      z, {1.0, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600});
+  Value cosine =
+      e.poly(z, {1.0, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600});
   return {n.bits, sine, cosine};
 }
 
@@ -277,7 +280,8 @@ static Value withHugeArguments(const Emit &e, StringRef name, Value x, Value res
   if (isa<VectorType>(x.getType()))
     any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, huge);
   return e.branch(
-      any, x.getType(), [&](const Emit &slow) { return SmallVector<Value>{emitLibm(slow, name, x)}; },
+      any, x.getType(),
+      [&](const Emit &slow) { return SmallVector<Value>{emitLibm(slow, name, x)}; },
       [&](const Emit &) { return SmallVector<Value>{result}; })[0];
 }
 
@@ -313,7 +317,8 @@ Value emitTan(const Emit &e, Value x) {
   return withHugeArguments(e, "tan", x, value);
 }
 
-// --- power ----------------------------------------------------------------------------------------
+// --- power
+// ----------------------------------------------------------------------------------------
 
 Value emitPow(const Emit &e, Value x, Value y) {
   if (isF64(x))
@@ -342,8 +347,8 @@ Value emitPow(const Emit &e, Value x, Value y) {
   result = e.select(e.bitOr(e.isNan(x), e.isNan(y)), e.add(x, y), result);
   // x^0 and 1^y are 1 even with NaN; (-1)^inf is 1.
   Value one = e.bitOr(e.cmpf(CmpFPredicate::OEQ, y, 0.0), e.cmpf(CmpFPredicate::OEQ, x, 1.0));
-  Value minusOne = e.bitAnd(e.cmpf(CmpFPredicate::OEQ, x, -1.0),
-                            e.cmpf(CmpFPredicate::OEQ, e.abs(y), Infinity));
+  Value minusOne =
+      e.bitAnd(e.cmpf(CmpFPredicate::OEQ, x, -1.0), e.cmpf(CmpFPredicate::OEQ, e.abs(y), Infinity));
   return e.select(e.bitOr(one, minusOne), e.real(t, 1.0), result);
 }
 

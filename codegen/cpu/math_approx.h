@@ -1,6 +1,6 @@
-// Elementary functions as straight-line code on scalars and vectors. `f32` results are within 2 units
-// in the last place over the whole range, subnormal numbers, infinities and NaN included. `f64` calls
-// the C library per lane.
+// Elementary functions as straight-line code on scalars and vectors. `f32` results are within 2
+// units in the last place over the whole range, subnormal numbers, infinities and NaN included.
+// `f64` calls the C library per lane.
 #pragma once
 
 #include "codegen/cpu/emit.h"

@@ -101,7 +101,8 @@ TEST(MathApproxPow, IsWithinTwoUlp) {
   for (float e : {2.0f, 3.0f, 0.5f, -1.0f, -3.0f, 1.5f, 127.0f, 1e9f})
     exponents.push_back(e);
   for (int k = -40; k <= 40; ++k)
-    exponents.push_back(k * 0.37f), bases.push_back(std::exp2(k * 0.3f)), bases.push_back(-std::abs(k));
+    exponents.push_back(k * 0.37f), bases.push_back(std::exp2(k * 0.3f)),
+        bases.push_back(-std::abs(k));
   std::vector<float> x, y;
   for (float base : bases)
     for (float exponent : exponents)
@@ -118,7 +119,8 @@ TEST(MathApproxPow, IsWithinTwoUlp) {
     if (error > worst.error)
       worst = {error, x[i], y[i], got[i]};
   }
-  std::printf("  pow: %zu pairs, %.3f ulp at (%.9g, %.9g)\n", x.size(), worst.error, worst.x, worst.y);
+  std::printf("  pow: %zu pairs, %.3f ulp at (%.9g, %.9g)\n", x.size(), worst.error, worst.x,
+              worst.y);
   EXPECT_LE(worst.error, 2.0) << worst.x << " ** " << worst.y << " got " << worst.got;
 }
 

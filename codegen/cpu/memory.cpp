@@ -76,8 +76,8 @@ Value gatherRaw(const Emit &e, Value base, Type element, Value indices, Value ma
   Type type = VectorType::get({lanes}, element);
   if (!mask)
     mask = allLanes(e, lanes);
-  return e.b.create<LLVM::masked_gather>(e.loc, type, pointerVector(e, base, element, indices), mask,
-                                         ValueRange{e.zero(type)}, alignmentOf(element));
+  return e.b.create<LLVM::masked_gather>(e.loc, type, pointerVector(e, base, element, indices),
+                                         mask, ValueRange{e.zero(type)}, alignmentOf(element));
 }
 
 void scatterRaw(const Emit &e, Value base, Value value, Value indices, Value mask) {
@@ -94,7 +94,8 @@ Value stackBuffer(const Emit &e, Type element, int64_t count) {
   while (!isa<func::FuncOp>(function))
     function = function->getParentOp();
   e.b.setInsertionPointToStart(&cast<func::FuncOp>(function).getBody().front());
-  return e.b.create<LLVM::AllocaOp>(e.loc, pointerType(e.b.getContext()), element, e.i64(count), 64);
+  return e.b.create<LLVM::AllocaOp>(e.loc, pointerType(e.b.getContext()), element, e.i64(count),
+                                    64);
 }
 
 Value emitScratch(const Emit &e, Value context, Value bytes) {

@@ -18,12 +18,12 @@ Type accumulatorType(Type a, Type b) {
 namespace {
 /// The shape of one product: which types, and how many registers a block takes.
 struct Plan {
-  Type a, b, c;      // logical element types of the operands; C's storage type
-  Type compute;      // what is multiplied: f32, f64, or C's integer type
-  int64_t lanes;     // per vector of `compute`
-  int64_t rows;      // of a register block
-  int64_t vectors;   // of a register block, side by side
-  int64_t depth;     // most steps of k per packed panel
+  Type a, b, c;    // logical element types of the operands; C's storage type
+  Type compute;    // what is multiplied: f32, f64, or C's integer type
+  int64_t lanes;   // per vector of `compute`
+  int64_t rows;    // of a register block
+  int64_t vectors; // of a register block, side by side
+  int64_t depth;   // most steps of k per packed panel
   std::string suffix;
 
   int64_t columns() const { return lanes * vectors; }
@@ -31,8 +31,8 @@ struct Plan {
   int64_t pitch() const { return depth + lanes; }
 };
 
-// Products of the operands' bytes are exact in f32 while their sum stays below 2^24: such integers use
-// the floating point units, a bounded number of steps at a time.
+// Products of the operands' bytes are exact in f32 while their sum stays below 2^24: such integers
+// use the floating point units, a bounded number of steps at a time.
 bool isByte(Type t) { return t.isInteger(8) || t.isUnsignedInteger(8); }
 
 Plan makePlan(Type a, Type b, Type c, int vectorBytes) {
@@ -69,7 +69,8 @@ static func::FuncOp defineFunction(const Emit &e, const std::string &name, Array
   e.b.setInsertionPointToEnd(module.getBody());
   auto function = e.b.create<func::FuncOp>(e.loc, name, e.b.getFunctionType(arguments, {}));
   function.setPrivate();
-  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(e.b.getContext(), LLVM::Linkage::Internal));
+  function->setAttr("llvm.linkage",
+                    LLVM::LinkageAttr::get(e.b.getContext(), LLVM::Linkage::Internal));
   function->setAttr("passthrough", e.b.getStrArrayAttr({"noinline"}));
   Block *entry = function.addEntryBlock();
   e.b.setInsertionPointToStart(entry);
@@ -99,7 +100,8 @@ static Value roundUp(const Emit &e, Value x, int64_t unit) {
   return e.mul(e.b.createOrFold<arith::DivUIOp>(e.loc, sum, e.index(unit)), e.index(unit));
 }
 
-// --- packing --------------------------------------------------------------------------------------
+// --- packing
+// --------------------------------------------------------------------------------------
 
 static Value loadCompute(const Emit &e, const Plan &p, Type logical, Value pointer, int64_t lanes,
                          Value mask = {}) {
@@ -107,7 +109,8 @@ static Value loadCompute(const Emit &e, const Plan &p, Type logical, Value point
   return registerType(logical) == p.compute ? value : convertElem(e, value, logical, p.compute);
 }
 
-// Transposes lanes x lanes elements held in vectors: exchanges bit after bit of row and lane number.
+// Transposes lanes x lanes elements held in vectors: exchanges bit after bit of row and lane
+// number.
 static void transposeRegisters(const Emit &e, SmallVectorImpl<Value> &rows) {
   int64_t lanes = rows.size();
   for (int64_t bit = 1; bit < lanes; bit *= 2) {
@@ -126,8 +129,8 @@ static void transposeRegisters(const Emit &e, SmallVectorImpl<Value> &rows) {
   }
 }
 
-// dst[r * pitch + c] = src[r * rowStride + c * columnStride] for r < rows, c < columns. Columns up to
-// the next multiple of the vector are written too (with zeros), and so may be rows.
+// dst[r * pitch + c] = src[r * rowStride + c * columnStride] for r < rows, c < columns. Columns up
+// to the next multiple of the vector are written too (with zeros), and so may be rows.
 static func::FuncOp packFunction(const Emit &outer, const Plan &p, Type logical) {
   std::string name = "ptl_pack_";
   llvm::raw_string_ostream(name) << logical << '_' << p.compute;
@@ -194,7 +197,8 @@ static func::FuncOp packFunction(const Emit &outer, const Plan &p, Type logical)
   });
 }
 
-// --- the register block ---------------------------------------------------------------------------
+// --- the register block
+// ---------------------------------------------------------------------------
 
 // C += A * B for one full register block: packed A (rows `pitch` apart), packed B (k by columns).
 static func::FuncOp blockFunction(const Emit &outer, const Plan &p) {
@@ -210,7 +214,8 @@ static func::FuncOp blockFunction(const Emit &outer, const Plan &p) {
       SmallVector<Value> right;
       Value rowB = e.mul(k, e.index(p.columns()));
       for (int64_t j = 0; j < p.vectors; ++j)
-        right.push_back(loadRaw(e, elementPointer(e, b, p.compute, e.add(rowB, e.index(j * p.lanes))),
+        right.push_back(loadRaw(e,
+                                elementPointer(e, b, p.compute, e.add(rowB, e.index(j * p.lanes))),
                                 p.compute, p.lanes));
       Value column = elementPointer(e, a, p.compute, k);
       for (int64_t i = 0; i < p.rows; ++i) {
@@ -261,7 +266,8 @@ static func::FuncOp edgeFunction(const Emit &outer, const Plan &p) {
   });
 }
 
-// --- blocking -------------------------------------------------------------------------------------
+// --- blocking
+// -------------------------------------------------------------------------------------
 
 namespace {
 /// One instance of the blocked product while it is emitted.
@@ -329,11 +335,8 @@ static func::FuncOp productFunction(const Emit &outer, const Plan &p) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer, pointer, index, index, pointer, index,
                              index,   pointer, index, index, index,   index};
-  Blocking blocking{p,
-                    packFunction(outer, p, p.a),
-                    packFunction(outer, p, p.b),
-                    blockFunction(outer, p),
-                    edgeFunction(outer, p)};
+  Blocking blocking{p, packFunction(outer, p, p.a), packFunction(outer, p, p.b),
+                    blockFunction(outer, p), edgeFunction(outer, p)};
   return defineFunction(outer, "ptl_product_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
     Value context = v[0];
     std::tie(blocking.a, blocking.aRow, blocking.aColumn) = std::tuple(v[1], v[2], v[3]);
@@ -343,8 +346,8 @@ static func::FuncOp productFunction(const Emit &outer, const Plan &p) {
     int64_t bytes = p.compute.getIntOrFloatBitWidth() / 8;
     Value mark = emitScratchMark(e, context);
     // Packing writes whole vectors of rows and columns: room for them beyond the matrix.
-    Value rows = e.add(roundUp(e, minimum(e, blocking.m, e.index(BlockRows)), p.rows),
-                       e.index(p.lanes));
+    Value rows =
+        e.add(roundUp(e, minimum(e, blocking.m, e.index(BlockRows)), p.rows), e.index(p.lanes));
     Value columns = roundUp(e, minimum(e, blocking.n, e.index(BlockColumns)), p.columns());
     blocking.packedA = emitScratch(e, context, e.mul(rows, e.index(p.pitch() * bytes)));
     blocking.packedB = emitScratch(e, context, e.mul(columns, e.index(p.depth * bytes)));
@@ -352,7 +355,8 @@ static func::FuncOp productFunction(const Emit &outer, const Plan &p) {
     Value haveA = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, blocking.packedA, null);
     Value haveB = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, blocking.packedB, null);
     e.branch(e.bitAnd(haveA, haveB), {}, [&](const Emit &e) -> SmallVector<Value> {
-      forEach(e, blocking.n, BlockColumns, [&](const Emit &e, Value jc) { blocking.columns(e, jc); });
+      forEach(e, blocking.n, BlockColumns,
+              [&](const Emit &e, Value jc) { blocking.columns(e, jc); });
       return {};
     });
     emitScratchRelease(e, context, mark);

@@ -14,11 +14,12 @@ struct MatrixView {
   mlir::Value data, rowStride, columnStride;
 };
 
-/// What products of `a` and `b` accumulate in, as C must be stored: f32, f64, or a 32/64-bit integer.
+/// What products of `a` and `b` accumulate in, as C must be stored: f32, f64, or a 32/64-bit
+/// integer.
 mlir::Type accumulatorType(mlir::Type a, mlir::Type b);
 
-/// Emits (once per combination of types) a blocked product for the vector width and calls it. `c` has
-/// unit column stride. Any extents, zero included; nothing outside of the matrices is touched.
+/// Emits (once per combination of types) a blocked product for the vector width and calls it. `c`
+/// has unit column stride. Any extents, zero included; nothing outside of the matrices is touched.
 /// `context` is the runtime's context, for scratch.
 void emitProduct(const Emit &e, int vectorBytes, mlir::Value context, const MatrixView &a,
                  const MatrixView &b, const MatrixView &c, mlir::Value m, mlir::Value n,

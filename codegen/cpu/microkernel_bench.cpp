@@ -39,10 +39,12 @@ int main() {
     std::vector<float> a(size * size, 0.5f), b(size * size, 0.25f), c(size * size);
     double flops = 2.0 * size * size * size;
     double ours = bestSeconds([&] {
-      product.entry(&scratch, a.data(), size, 1, b.data(), size, 1, c.data(), size, size, size, size);
+      product.entry(&scratch, a.data(), size, 1, b.data(), size, 1, c.data(), size, size, size,
+                    size);
     });
     double transposed = bestSeconds([&] {
-      product.entry(&scratch, a.data(), size, 1, b.data(), 1, size, c.data(), size, size, size, size);
+      product.entry(&scratch, a.data(), size, 1, b.data(), 1, size, c.data(), size, size, size,
+                    size);
     });
     double blas = bestSeconds([&] {
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, size, size, 1.0f, a.data(), size,
@@ -56,5 +58,6 @@ int main() {
     static std::vector<float> a(128 * 1024, 0.5f), b(64 * 1024, 0.25f), c(128 * 256);
     product.entry(&scratch, a.data(), 1024, 1, b.data(), 1024, 1, c.data(), 256, 128, 256, 64);
   });
-  std::printf("tile 128x256x64 of 1024-wide arrays: %.1f GFLOP/s\n", 2.0 * 128 * 256 * 64 / tile * 1e-9);
+  std::printf("tile 128x256x64 of 1024-wide arrays: %.1f GFLOP/s\n",
+              2.0 * 128 * 256 * 64 / tile * 1e-9);
 }

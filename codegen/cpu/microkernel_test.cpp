@@ -1,5 +1,5 @@
-#include "codegen/cpu/test_product.h"
 #include "codegen/cpu/test_jit.h"
+#include "codegen/cpu/test_product.h"
 
 #include <cmath>
 #include <random>
@@ -14,7 +14,7 @@ struct Shape {
   int64_t m, n, k;
 };
 
-const Shape shapes[] = {{0, 5, 7},  {5, 0, 7},   {5, 7, 0},    {1, 1, 1},      {14, 32, 16},
+const Shape shapes[] = {{0, 5, 7},   {5, 0, 7},     {5, 7, 0},     {1, 1, 1},      {14, 32, 16},
                         {15, 33, 3}, {13, 31, 257}, {37, 100, 65}, {128, 256, 64}, {230, 70, 600}};
 
 template <typename In, typename Out> In makeValue(std::mt19937 &random) {

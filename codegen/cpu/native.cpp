@@ -27,9 +27,7 @@ static void initialiseTargets() {
 }
 
 static int widestVector(const std::string &features) {
-  auto has = [&](StringRef name) {
-    return features.find(("+" + name).str()) != std::string::npos;
-  };
+  auto has = [&](StringRef name) { return features.find(("+" + name).str()) != std::string::npos; };
   if (has("avx512f"))
     return 64;
   return has("avx") ? 32 : 16;

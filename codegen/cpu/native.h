@@ -40,8 +40,7 @@ llvm::Expected<std::string> emitOutput(llvm::Module &module, llvm::TargetMachine
 
 /// Links objects on disk to a shared library at `output` with the system's compiler driver.
 llvm::Error linkSharedLibrary(const std::vector<std::string> &objects,
-                              const std::vector<std::string> &arguments,
-                              const std::string &output);
+                              const std::vector<std::string> &arguments, const std::string &output);
 
 /// Native code living in this process.
 class JitCode {

@@ -11,9 +11,9 @@
 
 namespace ptl::cpu::testing {
 
-/// `body(emit, x, y)` on `lanes` elements at a time (0: scalars), from the logical type `in` to `out`,
-/// as a function (const void *x, const void *y, void *result, int64_t count); count must be a
-/// multiple of the lanes.
+/// `body(emit, x, y)` on `lanes` elements at a time (0: scalars), from the logical type `in` to
+/// `out`, as a function (const void *x, const void *y, void *result, int64_t count); count must be
+/// a multiple of the lanes.
 using Body = std::function<mlir::Value(const Emit &, mlir::Value x, mlir::Value y)>;
 using Mapped = void (*)(const void *, const void *, void *, int64_t);
 
@@ -57,8 +57,7 @@ private:
     auto pointer = arguments[0].getType();
     auto at = [&](int argument, mlir::Type logical) -> mlir::Value {
       return e.b.create<mlir::LLVM::GEPOp>(e.loc, pointer, storageType(logical),
-                                           arguments[argument],
-                                           e.indexCast(i, e.b.getI64Type()));
+                                           arguments[argument], e.indexCast(i, e.b.getI64Type()));
     };
     auto load = [&](int argument) {
       mlir::Type scalar = storageType(in);

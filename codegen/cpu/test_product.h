@@ -26,9 +26,9 @@ struct TestScratch {
 };
 
 /// C[m, n] (row stride `cRow`) += A * B, strides in elements.
-using ProductEntry = void (*)(TestScratch *, const void *a, int64_t aRow, int64_t aColumn, const void *b,
-                              int64_t bRow, int64_t bColumn, void *c, int64_t cRow, int64_t m,
-                              int64_t n, int64_t k);
+using ProductEntry = void (*)(TestScratch *, const void *a, int64_t aRow, int64_t aColumn,
+                              const void *b, int64_t bRow, int64_t bColumn, void *c, int64_t cRow,
+                              int64_t m, int64_t n, int64_t k);
 
 struct CompiledProduct {
   std::unique_ptr<JitCode> code;
@@ -42,9 +42,9 @@ inline CompiledProduct compileProduct(mlir::MLIRContext &context, mlir::Type a, 
   mlir::OwningOpRef<mlir::ModuleOp> module(mlir::ModuleOp::create(loc));
   builder.setInsertionPointToEnd(module->getBody());
   mlir::Type pointer = pointerType(&context), index = builder.getIndexType();
-  auto type = builder.getFunctionType({pointer, pointer, index, index, pointer, index, index,
-                                       pointer, index, index, index, index},
-                                      {});
+  auto type = builder.getFunctionType(
+      {pointer, pointer, index, index, pointer, index, index, pointer, index, index, index, index},
+      {});
   auto function = builder.create<mlir::func::FuncOp>(loc, "product", type);
   auto *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);

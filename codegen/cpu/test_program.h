@@ -29,8 +29,9 @@ inline Array array(std::vector<int32_t> &data, std::vector<int64_t> shape) {
 
 inline JitCode::Symbols runtimeSymbols() {
 #define SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
-  return {SYMBOL(ptl_rt_parallel_for), SYMBOL(ptl_rt_scratch), SYMBOL(ptl_rt_scratch_mark),
-          SYMBOL(ptl_rt_scratch_release), SYMBOL(ptl_rt_alloc), SYMBOL(ptl_rt_fail),
+  return {SYMBOL(ptl_rt_parallel_for), SYMBOL(ptl_rt_scratch),
+          SYMBOL(ptl_rt_scratch_mark), SYMBOL(ptl_rt_scratch_release),
+          SYMBOL(ptl_rt_alloc),        SYMBOL(ptl_rt_fail),
           SYMBOL(ptl_rt_print)};
 #undef SYMBOL
 }
@@ -54,8 +55,7 @@ public:
     if (std::getenv("PTL_TEST_DUMP"))
       if (auto blocks = lowerToBlocks(*module, testProcessor()))
         blocks->dump();
-    auto code = compileInProcess(*module, testProcessor(), runtimeSymbols(),
-                                 optimisation);
+    auto code = compileInProcess(*module, testProcessor(), runtimeSymbols(), optimisation);
     if (!code) {
       ADD_FAILURE() << llvm::toString(code.takeError());
       return;
