@@ -118,11 +118,12 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
   }
   Frame *outer = std::exchange(frame_, &frame);
   std::optional<ExitFlags> outerExits = std::exchange(exits_, std::nullopt);
+  std::optional<ReturnSlot> outerSlot = std::exchange(returnSlot_, std::nullopt);
   Bound result;
   if (callee.kind == DeclKind::Fn) {
     returned_ = {};
-    buildStmts(callee.body->stmts, 0);
-    result = callee.body->value ? buildExpr(*callee.body->value) : returned_;
+    buildStmts(bodyStmts(*callee.body), 0);
+    result = returned_;
   } else {
     for (size_t i = 0; i < callee.outputs.size(); ++i) {
       const Type &type = *callee.outputs[i]->type;
@@ -139,6 +140,7 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
   }
   frame_ = outer;
   exits_ = outerExits;
+  returnSlot_ = outerSlot;
   for (auto &[arg, ref] : copies)
     assignInout(*arg, readRef(Bound::of(ref), loc).value, loc);
   return result;

@@ -45,7 +45,8 @@ ElemKind elemKindOf(mlir::Type scalar) {
   return ElemKind::Int;
 }
 
-// ---- Symbols and dimensions --------------------------------------------------------------------------
+// ---- Symbols and dimensions
+// --------------------------------------------------------------------------
 
 Dim Builder::rootDim(Dim dim) { return dims_.substitute(dim, frame_->roots); }
 
@@ -97,8 +98,9 @@ mlir::Value Builder::emitRoot(Dim root) {
       mlir::Value value = emitRoot(atom.operands[0]);
       for (size_t i = 1; i < atom.operands.size(); ++i) {
         mlir::Value next = emitRoot(atom.operands[i]);
-        value = atom.kind == DimAtomKind::Min ? builder_.createOrFold<arith::MinSIOp>(loc, value, next)
-                                              : builder_.createOrFold<arith::MaxSIOp>(loc, value, next);
+        value = atom.kind == DimAtomKind::Min
+                    ? builder_.createOrFold<arith::MinSIOp>(loc, value, next)
+                    : builder_.createOrFold<arith::MaxSIOp>(loc, value, next);
       }
       return value;
     }
@@ -107,8 +109,8 @@ mlir::Value Builder::emitRoot(Dim root) {
   };
   mlir::Value sum;
   for (const DimTerm &term : root.terms()) {
-    mlir::Value product = term.coefficient == 1 && !term.monomial->isOne() ? mlir::Value()
-                                                                           : index(term.coefficient);
+    mlir::Value product =
+        term.coefficient == 1 && !term.monomial->isOne() ? mlir::Value() : index(term.coefficient);
     for (const DimFactor &factor : term.monomial->factors)
       for (uint32_t i = 0; i < factor.power; ++i)
         product = emitFactor(builder_, loc, product, emitAtom(*factor.atom));
@@ -121,7 +123,8 @@ mlir::Value Builder::index(int64_t value) {
   return builder_.create<arith::ConstantIndexOp>(place_, value);
 }
 
-// ---- Types -------------------------------------------------------------------------------------------
+// ---- Types
+// -------------------------------------------------------------------------------------------
 
 ElemKind Builder::elemKind(const Elem &elem) {
   if (!elem.param)

@@ -12,15 +12,16 @@ namespace ptl::ir {
 Builder::Builder(MLIRContext &context, const CheckedProgram &program, const SourceManager &sources,
                  const EntryBinding &binding, DiagnosticSink &sink)
     : context_(context), program_(program), dims_(*program.dims), sources_(sources),
-      binding_(binding), sink_(sink), builder_(&context),
-      place_(location(binding.decl->nameSpan)) {}
+      binding_(binding), sink_(sink), builder_(&context), place_(location(binding.decl->nameSpan)) {
+}
 
 OwningOpRef<ModuleOp> buildIr(MLIRContext &context, const CheckedProgram &program,
                               const SourceManager &sources, const EntryBinding &binding,
                               const std::string &symbol, DiagnosticSink &sink) {
   context.loadDialect<PtlDialect, arith::ArithDialect, func::FuncDialect, scf::SCFDialect>();
   size_t errors = sink.errorCount();
-  OwningOpRef<ModuleOp> module = Builder(context, program, sources, binding, sink).buildModule(symbol);
+  OwningOpRef<ModuleOp> module =
+      Builder(context, program, sources, binding, sink).buildModule(symbol);
   return sink.errorCount() == errors ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
@@ -99,7 +100,8 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   frame_ = &frame;
   for (const DimParam &dim : decl.dims) {
     nameCounts_[dims_.symbol(dim.symbol).name] = 1;
-    if (auto found = binding_.statics.find(dim.local ? dim.local->name : dims_.symbol(dim.symbol).name);
+    if (auto found =
+            binding_.statics.find(dim.local ? dim.local->name : dims_.symbol(dim.symbol).name);
         found != binding_.statics.end())
       bindSymbolConstant(dim.symbol, found->second);
   }
@@ -124,10 +126,12 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   bindTunables(frame, binding_.tunables);
   buildWheres();
   initOutputs();
-  buildStmts(decl.body->stmts, 0);
-  Bound result = decl.body->value ? buildExpr(*decl.body->value) : returned_;
-  if (decl.kind == DeclKind::Fn)
-    storeResult(result, *body);
+  if (decl.kind == DeclKind::Fn) {
+    buildStmts(bodyStmts(*decl.body), 0);
+    storeResult(returned_, *body);
+  } else {
+    buildBlock(*decl.body);
+  }
   make<func::ReturnOp>(loc);
 }
 
@@ -153,7 +157,8 @@ void Builder::initOutputs() {
   }
 }
 
-/// Requirements of the entry, checked again here whoever calls; those on tunables are settled before.
+/// Requirements of the entry, checked again here whoever calls; those on tunables are settled
+/// before.
 void Builder::buildWheres() {
   if (!binding_.checked)
     return;

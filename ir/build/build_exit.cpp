@@ -1,4 +1,4 @@
-// `break` and `continue`: structured control flow has no jumps, so each sets a flag that the loop carries, and
+// `break`, `continue` and `return` inside loops: structured control flow has no jumps, so each sets a flag that the loop carries, and
 // what follows in the same iteration runs only while no flag is set.
 #include "ir/build/builder.h"
 
@@ -55,6 +55,12 @@ bool Builder::mayReturn(const Stmt &stmt) {
 void Builder::setExit(mlir::Value ExitFlags::*flag, Location loc) {
   if (exits_)
     (*exits_).*flag = make<arith::ConstantIntOp>(loc, 1, 1);
+}
+
+/// A `return` in an inner loop leaves the outer one too.
+void Builder::leaveOuterLoop(Location loc) {
+  if (returnSlot_ && exits_)
+    exits_->broke = builder_.createOrFold<arith::OrIOp>(loc, exits_->broke, returnSlot_->flag);
 }
 
 mlir::Value Builder::notExited(Location loc) {

@@ -77,7 +77,7 @@ static void eraseSymbols(Frame &frame, const LoopHead &head) {
 void Builder::buildFor(const ForStmt &stmt) {
   if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
     return buildStaticFor(stmt);
-  if (mayExit(*stmt.body))
+  if (mayExit(*stmt.body) || mayReturn(stmt))
     return buildExitingFor(stmt);
   Location loc = location(stmt.span);
   LoopBounds bounds = loopBounds(stmt.head);
@@ -135,9 +135,14 @@ void Builder::buildExitingFor(const ForStmt &stmt) {
   setSlots(slots, loop.getResults());
   eraseSymbols(*frame_, stmt.head);
   exits_ = outer;
+  leaveOuterLoop(loc);
 }
 
 void Builder::buildStaticFor(const ForStmt &stmt) {
+  if (mayReturn(stmt)) {
+    fail(DiagId::ReturnInLoopNotOnTarget, stmt.span, {frame_->decl->name, binding_.machine});
+    return;
+  }
   if (stmt.head.iterable->kind == ExprKind::List) {
     for (const Expr *element : static_cast<const ListExpr &>(*stmt.head.iterable).elements) {
       bindLocal(*stmt.head.var, buildExpr(*element));

@@ -27,13 +27,16 @@ void Builder::buildStmts(const std::vector<Stmt *> &stmts, size_t from) {
   for (size_t i = from; i < stmts.size(); ++i) {
     const Stmt &stmt = *stmts[i];
     bool last = i + 1 == stmts.size();
-    if (stmt.kind == StmtKind::If && mayReturn(stmt))
+    bool returns = mayReturn(stmt);
+    if (returns && !returnSlot_ && stmt.kind == StmtKind::If)
       return buildReturningIf(static_cast<const IfStmt &>(stmt), stmts, i + 1);
+    if (returns && !returnSlot_ && (stmt.kind == StmtKind::For || stmt.kind == StmtKind::While))
+      return buildReturningLoop(stmt, stmts, i + 1);
     buildStmt(stmt);
     if (stmt.kind == StmtKind::Return || stmt.kind == StmtKind::Break ||
         stmt.kind == StmtKind::Continue)
       return;
-    if (!last && mayExit(stmt))
+    if (!last && (mayExit(stmt) || returns))
       return buildGuarded(stmts, i + 1);
   }
 }
@@ -61,11 +64,6 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
 
 void Builder::buildStmt(const Stmt &stmt) {
   llvm::SaveAndRestore place(place_, location(stmt.span));
-  bool isLoop = stmt.kind == StmtKind::For || stmt.kind == StmtKind::While;
-  if (isLoop && mayReturn(stmt)) {
-    fail(DiagId::ReturnInLoopNotOnTarget, stmt.span, {frame_->decl->name, binding_.machine});
-    return;
-  }
   switch (stmt.kind) {
   case StmtKind::Let:
     return buildLet(static_cast<const LetStmt &>(stmt));
@@ -87,9 +85,7 @@ void Builder::buildStmt(const Stmt &stmt) {
   case StmtKind::Continue:
     return setExit(&ExitFlags::continued, location(stmt.span));
   case StmtKind::Return:
-    if (const Expr *value = static_cast<const ReturnStmt &>(stmt).value)
-      returned_ = buildExpr(*value);
-    return;
+    return buildReturn(static_cast<const ReturnStmt &>(stmt));
   case StmtKind::Assert:
     return buildAssert(static_cast<const AssertStmt &>(stmt));
   case StmtKind::Task:
@@ -308,32 +304,51 @@ static void refill(Bound &bound, ValueRange values, size_t &next) {
     refill(part, values, next);
 }
 
-/// `if c { return a } rest` is `if c { a } else { rest }`, as a value.
-void Builder::buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next) {
-  Location loc = location(stmt.span);
-  auto continueWith = [&](const ptl::Block *block) {
-    std::vector<Stmt *> all;
-    if (block)
-      all = block->stmts;
-    all.insert(all.end(), stmts.begin() + static_cast<ptrdiff_t>(next), stmts.end());
-    buildStmts(all, 0);
-  };
-  mlir::Value condition = buildValue(*stmt.condition);
-  if (std::optional<bool> known = constantCondition(condition))
-    return continueWith(*known ? stmt.thenBlock : stmt.elseBlock);
+/// The statements of a body whose value, if it has one, is returned.
+std::vector<Stmt *> Builder::bodyStmts(const ptl::Block &body) {
+  std::vector<Stmt *> stmts = body.stmts;
+  if (body.value) {
+    ReturnStmt &result = bodyResults_.emplace_back();
+    result.kind = StmtKind::Return;
+    result.span = body.value->span;
+    result.value = body.value;
+    stmts.push_back(&result);
+  }
+  return stmts;
+}
 
-  // The result's types are known only when the first arm is built, so it is built aside and moved.
+/// Inside a loop the value goes to the slot that the loop carries, and the loop is left.
+void Builder::buildReturn(const ReturnStmt &stmt) {
+  Location loc = location(stmt.span);
+  Bound value = stmt.value ? readRef(buildExpr(*stmt.value), loc) : Bound();
+  if (!returnSlot_) {
+    returned_ = std::move(value);
+    return;
+  }
+  Slots from, to;
+  addSlots(value, from);
+  addSlots(returnSlot_->value, to);
+  for (auto [source, target] : llvm::zip(from, to))
+    *target = castTo(*source, (*target).getType(), loc);
+  returnSlot_->flag = make<arith::ConstantIntOp>(loc, 1, 1);
+  setExit(&ExitFlags::broke, loc);
+}
+
+/// A branch whose arms both return. The result's types are known only when the first arm is built, so the arms are
+/// built aside and moved.
+void Builder::buildReturningBranch(mlir::Value condition, const std::function<void()> &thenArm,
+                                   const std::function<void()> &elseArm, Location loc) {
   Frame saved = *frame_;
-  auto buildArm = [&](Region &region, const ptl::Block *block) {
+  auto buildArm = [&](Region &region, const std::function<void()> &arm) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.createBlock(&region);
     *frame_ = saved;
-    continueWith(block);
+    arm();
     return returned_;
   };
   Region thenRegion, elseRegion;
-  Bound thenValue = buildArm(thenRegion, stmt.thenBlock);
-  Bound elseValue = buildArm(elseRegion, stmt.elseBlock);
+  Bound thenValue = buildArm(thenRegion, thenArm);
+  Bound elseValue = buildArm(elseRegion, elseArm);
   *frame_ = saved;
   llvm::SmallVector<mlir::Value> thenValues, elseValues;
   flatten(thenValue, thenValues);
@@ -355,10 +370,39 @@ void Builder::buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &st
   refill(returned_, branch.getResults(), position);
 }
 
+/// `if c { return a } rest` is `if c { a } else { rest }`, as a value.
+void Builder::buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next) {
+  auto continueWith = [&](const ptl::Block *block) {
+    std::vector<Stmt *> all;
+    if (block)
+      all = block->stmts;
+    all.insert(all.end(), stmts.begin() + static_cast<ptrdiff_t>(next), stmts.end());
+    buildStmts(all, 0);
+  };
+  mlir::Value condition = buildValue(*stmt.condition);
+  if (std::optional<bool> known = constantCondition(condition))
+    return continueWith(*known ? stmt.thenBlock : stmt.elseBlock);
+  buildReturningBranch(
+      condition, [&] { continueWith(stmt.thenBlock); }, [&] { continueWith(stmt.elseBlock); },
+      location(stmt.span));
+}
+
+/// The outermost loop with a `return` carries whether it was reached, and its value.
+void Builder::buildReturningLoop(const Stmt &loop, const std::vector<Stmt *> &stmts, size_t next) {
+  Location loc = location(loop.span);
+  const Type *type = frame_->decl->kind == DeclKind::Fn ? frame_->decl->returnType : nullptr;
+  bool hasValue = type && type->kind != TypeKind::Void;
+  returnSlot_ = ReturnSlot{make<arith::ConstantIntOp>(loc, 0, 1), hasValue ? zeroOf(*type, loc) : Bound()};
+  buildStmt(loop);
+  ReturnSlot slot = *std::exchange(returnSlot_, std::nullopt);
+  buildReturningBranch(
+      slot.flag, [&] { returned_ = slot.value; }, [&] { buildStmts(stmts, next); }, loc);
+}
+
 void Builder::buildWhile(const WhileStmt &stmt) {
   Location loc = location(stmt.span);
   std::optional<ExitFlags> outer = exits_;
-  bool exits = mayExit(*stmt.body);
+  bool exits = mayExit(*stmt.body) || mayReturn(stmt);
   mlir::Value no = make<arith::ConstantIntOp>(loc, 0, 1);
   exits_ = ExitFlags{no, no};
   Slots slots = assignedSlots({stmt.body});
@@ -384,6 +428,7 @@ void Builder::buildWhile(const WhileStmt &stmt) {
   auto loop = builder_.create<scf::WhileOp>(loc, types, init, before, after);
   setSlots(slots, loop.getResults());
   exits_ = outer;
+  leaveOuterLoop(loc);
 }
 
 } // namespace ptl::ir

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <deque>
 #include <functional>
 #include <optional>
 
@@ -15,10 +16,10 @@ namespace ptl::ir {
 struct Bound {
   enum class Kind : uint8_t { None, Value, Range, Parts };
   Kind kind = Kind::None;
-  mlir::Value value;                ///< Value: array, scalar or ref
-  mlir::Value start, length, step;  ///< Range
-  mlir::Value size, count;          ///< Range made by `tiles`
-  std::vector<Bound> parts;         ///< Parts: tuples, structs, lists
+  mlir::Value value;               ///< Value: array, scalar or ref
+  mlir::Value start, length, step; ///< Range
+  mlir::Value size, count;         ///< Range made by `tiles`
+  std::vector<Bound> parts;        ///< Parts: tuples, structs, lists
 
   static Bound of(mlir::Value value) {
     Bound bound;
@@ -28,14 +29,15 @@ struct Bound {
   }
 };
 
-/// One declaration being built: the entry, or a callee inside it. Dimensions of the declaration map to *root*
-/// dimensions, those over the symbols of the entry and over fresh symbols for whatever is bound on the way.
+/// One declaration being built: the entry, or a callee inside it. Dimensions of the declaration map
+/// to *root* dimensions, those over the symbols of the entry and over fresh symbols for whatever is
+/// bound on the way.
 struct Frame {
   const CallableDecl *decl = nullptr;
-  std::vector<Bound> locals;        ///< by `Local::index`
-  DimSubstitution roots;            ///< symbols of `decl` → root dimensions
-  std::vector<ElemKind> elems;      ///< of `decl->typeParams`
-  std::vector<Dim> prefix;          ///< root lengths of `..`
+  std::vector<Bound> locals;   ///< by `Local::index`
+  DimSubstitution roots;       ///< symbols of `decl` → root dimensions
+  std::vector<ElemKind> elems; ///< of `decl->typeParams`
+  std::vector<Dim> prefix;     ///< root lengths of `..`
   const ScheduleDecl *schedule = nullptr;
 };
 
@@ -51,9 +53,12 @@ private:
   struct Box {
     llvm::SmallVector<mlir::Value> offsets, lengths, steps;
     llvm::SmallVector<int64_t> dropped, newAxes;
-    mlir::Value scatter;       ///< 1-D index array of an assignment
+    mlir::Value scatter; ///< 1-D index array of an assignment
     int64_t scatterAxis = -1;
-    struct Gather { mlir::Value index; int64_t axis; };
+    struct Gather {
+      mlir::Value index;
+      int64_t axis;
+    };
     llvm::SmallVector<Gather> gathers; ///< axis of the base
     bool strided = false;
   };
@@ -96,11 +101,17 @@ private:
   static void assignBound(Bound &target, const Bound &value);
   Bound zeroOf(const Type &type, mlir::Location loc);
   mlir::Value atPlace(mlir::Value value, const Type &type, mlir::Location loc);
-  void storeBox(mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode, mlir::Location loc);
+  void storeBox(mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode,
+                mlir::Location loc);
   void buildAssign(const AssignStmt &stmt);
   void buildAssert(const AssertStmt &stmt);
   void buildIf(const IfStmt &stmt);
   void buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next);
+  void buildReturningLoop(const Stmt &loop, const std::vector<Stmt *> &stmts, size_t next);
+  void buildReturningBranch(mlir::Value condition, const std::function<void()> &thenArm,
+                            const std::function<void()> &elseArm, mlir::Location loc);
+  void buildReturn(const ReturnStmt &stmt);
+  std::vector<Stmt *> bodyStmts(const ptl::Block &body);
   void buildGuarded(const std::vector<Stmt *> &stmts, size_t from);
   std::optional<bool> constantCondition(mlir::Value condition);
   void buildWhile(const WhileStmt &stmt);
@@ -139,6 +150,11 @@ private:
   static bool mayReturn(const Stmt &stmt);
   void setExit(mlir::Value ExitFlags::*flag, mlir::Location loc);
   mlir::Value notExited(mlir::Location loc);
+  void leaveOuterLoop(mlir::Location loc);
+  struct ReturnSlot {
+    mlir::Value flag; ///< `i1`: a `return` was reached
+    Bound value;
+  };
 
   // build_expr.cpp
   Bound buildExpr(const Expr &expr);
@@ -210,7 +226,9 @@ private:
   Frame *frame_ = nullptr;
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
-  Bound returned_;                ///< value of the `return` just built
+  Bound returned_;                 ///< value of the `return` just built
+  std::optional<ReturnSlot> returnSlot_; ///< while inside a loop that has a `return`
+  std::deque<ReturnStmt> bodyResults_;   ///< made for bodies that end in a value
   std::optional<ExitFlags> exits_; ///< of the innermost loop with exits
   unsigned callDepth_ = 0;
 };

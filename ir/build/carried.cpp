@@ -15,6 +15,7 @@ struct Collector {
   std::set<const Local *> declared;
   std::vector<Local *> order;
   bool exits = false;
+  bool returns = false;
 
   void visit(const ptl::Block &block, bool inInnerLoop) {
     for (const Stmt *stmt : block.stmts)
@@ -93,6 +94,9 @@ struct Collector {
     case StmtKind::Continue:
       exits |= !inInnerLoop;
       return;
+    case StmtKind::Return:
+      exits = returns = true; // It leaves every loop around it.
+      return;
     default:
       return;
     }
@@ -120,6 +124,10 @@ Builder::Slots Builder::assignedSlots(const std::vector<const ptl::Block *> &blo
   if (collector.exits && exits_) {
     slots.push_back(&exits_->broke);
     slots.push_back(&exits_->continued);
+  }
+  if (collector.returns && returnSlot_) {
+    slots.push_back(&returnSlot_->flag);
+    addSlots(returnSlot_->value, slots);
   }
   return slots;
 }
