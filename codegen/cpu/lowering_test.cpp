@@ -270,4 +270,41 @@ func.func @f(%x: !ptl.array<f32[N], gm> {ptl.name = "x"}, %a: f32 {ptl.name = "a
   EXPECT_EQ(program.message, "n counts from one, not -4");
 }
 
+// c = (a @ b) + row sums of a, in element types of several widths.
+std::string productProgram(const std::string &elem, const std::string &acc) {
+  std::string a = "!ptl.array<" + elem + "[M, K], gm>", b = "!ptl.array<" + elem + "[K, N], gm>";
+  std::string c = acc + "[M, N]", s = "!ptl.array<" + elem + "[M, 1]>";
+  return "func.func @f(%a: " + a + " {ptl.name = \"a\"}, %b: " + b +
+         " {ptl.name = \"b\"}, %c: !ptl.ref<" + c + ", gm>, %s: !ptl.ref<" + elem +
+         "[M, 1], gm>, %M: index, %N: index, %K: index) attributes {ptl.kind = \"fn\"} {\n"
+         "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n"
+         "  %p = \"ptl.matmul\"(%a, %b) {precision = \"full\"} : (" +
+         a + ", " + b + ") -> !ptl.array<" + c +
+         ">\n  ptl.store %p, %c[%c0, %c0][%M, %N] drop [] : !ptl.array<" + c + ">, !ptl.ref<" + c +
+         ", gm>\n  %r = \"ptl.reduce_max\"(%a) {axes = array<i64: 1>} : (" + a + ") -> " + s +
+         "\n  ptl.store %r, %s[%c0, %c0][%M, %c1] drop [] : " + s + ", !ptl.ref<" + elem +
+         "[M, 1], gm>\n  return\n}";
+}
+
+TEST(Lowering, NothingBeyondTheArraysIsTouched) {
+  struct Case {
+    const char *elem, *acc;
+    PtlElem code, accCode;
+    size_t bytes;
+  };
+  for (Case type :
+       {Case{"f32", "f32", PTL_F32, PTL_F32, 4}, Case{"f16", "f32", PTL_F16, PTL_F32, 2},
+        Case{"bf16", "f32", PTL_BF16, PTL_F32, 2}, Case{"i8", "i32", PTL_I8, PTL_I32, 1}}) {
+    Program program(productProgram(type.elem, type.acc));
+    for (auto [m, n, k] :
+         {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {3, 5, 7}, {15, 33, 17}, {30, 70, 260}}) {
+      Guarded a(m * k * type.bytes), b(k * n * type.bytes), c(m * n * 4), s(m * type.bytes);
+      EXPECT_EQ(program({Array(type.code, a.data, {m, k}), Array(type.code, b.data, {k, n}),
+                         Array(type.accCode, c.data, {m, n}), Array(type.code, s.data, {m, 1})},
+                        {m, n, k}),
+                0);
+    }
+  }
+}
+
 } // namespace

@@ -11,6 +11,8 @@
 #include "runtime/kernel_abi.h"
 #include "runtime/pool.h"
 
+#include <sys/mman.h>
+
 namespace ptl::cpu::testing {
 
 struct Array {
@@ -26,6 +28,25 @@ inline Array array(std::vector<float> &data, std::vector<int64_t> shape) {
 inline Array array(std::vector<int32_t> &data, std::vector<int64_t> shape) {
   return Array(PTL_I32, data.data(), std::move(shape));
 }
+
+/// Memory that ends where the next page traps, so that any access beyond its end is seen.
+class Guarded {
+public:
+  explicit Guarded(size_t bytes) : size_((bytes + Page - 1) / Page * Page + Page) {
+    base_ = static_cast<char *>(
+        mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base_ + size_ - Page, Page, PROT_NONE);
+    data = base_ + size_ - Page - bytes;
+  }
+  ~Guarded() { munmap(base_, size_); }
+  Guarded(const Guarded &) = delete;
+  char *data;
+
+private:
+  static constexpr size_t Page = 4096;
+  size_t size_;
+  char *base_;
+};
 
 inline JitCode::Symbols runtimeSymbols() {
 #define SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
