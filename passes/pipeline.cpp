@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options, const std::string &name,
+static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options,
+                              const std::string &name,
                               const std::function<void(OpPassManager &)> &fill) {
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   manager.enableVerifier(options.verifyEach);

@@ -16,7 +16,8 @@ enum class RoundMode : uint8_t {
   Up,   ///< toward plus infinity
 };
 
-inline constexpr std::array<std::string_view, 5> roundModeNames = {"even", "away", "zero", "down", "up"};
+inline constexpr std::array<std::string_view, 5> roundModeNames = {"even", "away", "zero", "down",
+                                                                   "up"};
 
 constexpr std::optional<RoundMode> roundModeByName(std::string_view name) {
   for (size_t i = 0; i < roundModeNames.size(); ++i)

@@ -20,7 +20,8 @@ void Builder::bindTunables(Frame &frame, const std::map<std::string, int64_t> &o
     if (tunable.local->symbol)
       bindSymbolConstant(*tunable.local->symbol, value);
     Location loc = location(tunable.local->span);
-    mlir::Value bound = tunable.isBool ? mlir::Value(make<arith::ConstantIntOp>(loc, value, 1)) : index(value);
+    mlir::Value bound =
+        tunable.isBool ? mlir::Value(make<arith::ConstantIntOp>(loc, value, 1)) : index(value);
     frame.locals[tunable.local->index] = Bound::of(bound);
   }
   frame_ = outer;
@@ -41,7 +42,8 @@ const ScheduleDecl *Builder::scheduleOf(const CallableDecl &decl, const Frame &f
     for (const auto &module : program_.modules)
       for (const ScheduleDecl *schedule : module->schedules)
         if (schedule->target == &decl &&
-            schedule->machine == (forMachine ? binding_.machine : std::string()) && holds(*schedule))
+            schedule->machine == (forMachine ? binding_.machine : std::string()) &&
+            holds(*schedule))
           return schedule;
   return nullptr;
 }

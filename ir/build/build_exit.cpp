@@ -1,5 +1,6 @@
-// `break`, `continue` and `return` inside loops: structured control flow has no jumps, so each sets a flag that the loop carries, and
-// what follows in the same iteration runs only while no flag is set.
+// `break`, `continue` and `return` inside loops: structured control flow has no jumps, so each sets
+// a flag that the loop carries, and what follows in the same iteration runs only while no flag is
+// set.
 #include "ir/build/builder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -72,7 +72,8 @@ mlir::Value Builder::constant(ElemKind elem, double floatValue, int64_t intValue
   case ElemClass::Float:
     return make<arith::ConstantOp>(loc, FloatAttr::get(type, floatValue));
   case ElemClass::Unsigned:
-    return make<ConstantOp>(loc, IntegerAttr::get(type, APInt(elemBits(elem), static_cast<uint64_t>(intValue))));
+    return make<ConstantOp>(
+        loc, IntegerAttr::get(type, APInt(elemBits(elem), static_cast<uint64_t>(intValue))));
   case ElemClass::Position:
     return index(intValue);
   case ElemClass::Bool:
@@ -104,13 +105,20 @@ Bound Builder::buildLocalRef(const LocalRefExpr &expr) {
 
 /// The content of storage as a value; anything else as it is.
 Bound Builder::readRef(Bound bound, Location loc) {
-  auto ref = bound.kind == Bound::Kind::Value ? dyn_cast<RefType>(bound.value.getType()) : RefType();
+  auto ref =
+      bound.kind == Bound::Kind::Value ? dyn_cast<RefType>(bound.value.getType()) : RefType();
   if (!ref)
     return bound;
   auto array = ArrayType::get(&context_, ref.getElementType(), ref.getExtents(), ref.getPlace());
   Box box = wholeBox(bound.value);
   return Bound::of(make<LoadOp>(loc, array, bound.value, box.offsets, box.lengths, box.steps,
                                 mlir::Value(), builder_.getDenseI64ArrayAttr({})));
+}
+
+Bound Builder::readRefs(Bound bound, Location loc) {
+  for (Bound &part : bound.parts)
+    part = readRefs(part, loc);
+  return readRef(std::move(bound), loc);
 }
 
 Bound Builder::buildConvert(const ConvertExpr &expr) {
@@ -137,12 +145,13 @@ void Builder::checkConversion(mlir::Value position, ElemKind target, Location lo
   unsigned bits = elemBits(target);
   int64_t highest = isSigned(target) ? (int64_t(1) << (bits - 1)) - 1 : (int64_t(1) << bits) - 1;
   int64_t lowest = isSigned(target) ? -highest - 1 : 0;
-  mlir::Value low = builder_.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, position,
-                                                         index(lowest));
+  mlir::Value low =
+      builder_.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, position, index(lowest));
   mlir::Value high = builder_.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, position,
                                                           index(highest));
   emitCheck(builder_.createOrFold<arith::AndIOp>(loc, low, high), "arithmetic",
-            "the value {0} does not fit in `" + std::string(elemName(target)) + "`", {position}, loc);
+            "the value {0} does not fit in `" + std::string(elemName(target)) + "`", {position},
+            loc);
 }
 
 Bound Builder::buildIfExpr(const IfExpr &expr) {
@@ -154,26 +163,44 @@ Bound Builder::buildIfExpr(const IfExpr &expr) {
   }
   Slots slots = assignedSlots({expr.thenBlock, expr.elseBlock});
   llvm::SmallVector<mlir::Value> before = slotValues(slots);
-  bool hasValue = expr.type->isScalar() || expr.type->isArray();
-  llvm::SmallVector<mlir::Type> types(ValueRange(before).getTypes());
-  if (hasValue)
-    types.push_back(irType(*expr.type));
-  auto branch = make<scf::IfOp>(loc, types, condition, true, true);
-  auto build = [&](mlir::Block *target, const ptl::Block *source) {
+  bool hasValue = expr.type->kind != TypeKind::Void && expr.type->kind != TypeKind::Error;
+
+  // The types of tuples and structs are known only when an arm is built, so arms are built aside
+  // and moved.
+  Region regions[2];
+  llvm::SmallVector<mlir::Value> results[2];
+  auto build = [&](size_t arm, const ptl::Block *source) {
     OpBuilder::InsertionGuard guard(builder_);
-    builder_.setInsertionPointToStart(target);
+    builder_.createBlock(&regions[arm]);
     setSlots(slots, before);
     Bound value = source ? buildValueBlock(*source) : Bound();
-    llvm::SmallVector<mlir::Value> results =
-        slotValuesAs(slots, llvm::ArrayRef(types).take_front(slots.size()), loc);
+    results[arm] = slotValues(slots);
     if (hasValue)
-      results.push_back(castTo(readRef(value, loc).value, types.back(), loc));
-    make<scf::YieldOp>(loc, results);
+      flatten(value = readRefs(value, loc), results[arm]);
+    return value;
   };
-  build(branch.thenBlock(), expr.thenBlock);
-  build(branch.elseBlock(), expr.elseBlock);
+  Bound result = build(0, expr.thenBlock);
+  build(1, expr.elseBlock);
+  llvm::SmallVector<mlir::Type> types(ValueRange(before).getTypes());
+  for (mlir::Value value : llvm::ArrayRef(results[0]).drop_front(slots.size()))
+    types.push_back(value.getType());
+  if (expr.type->isArray())
+    types.back() = irType(*expr.type);
+  auto branch = make<scf::IfOp>(loc, types, condition, false, false);
+  for (size_t arm : {0, 1}) {
+    OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPointToEnd(&regions[arm].front());
+    llvm::SmallVector<mlir::Value> values;
+    for (auto [value, type] : llvm::zip(results[arm], types))
+      values.push_back(castTo(value, type, loc));
+    make<scf::YieldOp>(loc, values);
+    branch->getRegion(static_cast<unsigned>(arm)).takeBody(regions[arm]);
+  }
   setSlots(slots, branch.getResults().take_front(slots.size()));
-  return hasValue ? Bound::of(branch.getResults().back()) : Bound();
+  size_t next = slots.size();
+  if (hasValue)
+    refill(result, branch.getResults(), next);
+  return hasValue ? result : Bound();
 }
 
 Bound Builder::buildField(const FieldExpr &expr) {

@@ -1,5 +1,5 @@
-// Indexing: items become the box of `ptl.load`, `ptl.slice`, `ptl.store`, `ptl.insert`, with checks before where the
-// checker could not prove the bounds.
+// Indexing: items become the box of `ptl.load`, `ptl.slice`, `ptl.store`, `ptl.insert`, with checks
+// before where the checker could not prove the bounds.
 #include "ir/build/builder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +29,8 @@ void Builder::checkPosition(mlir::Value position, mlir::Value extent, Location l
             "position {0} is outside of 0..{1}", {position, extent}, loc);
 }
 
-/// `0 <= start`, and the last position lies inside; empty ranges only need `start` within `0..extent`.
+/// `0 <= start`, and the last position lies inside; empty ranges only need `start` within
+/// `0..extent`.
 void Builder::checkRange(const Box &box, size_t axis, mlir::Value extent, Location loc) {
   mlir::Value start = box.offsets[axis], length = box.lengths[axis], step = box.steps[axis];
   mlir::Value one = index(1);
@@ -44,10 +45,10 @@ void Builder::checkRange(const Box &box, size_t axis, mlir::Value extent, Locati
   };
   mlir::Value fits = within(arith::CmpIPredicate::sle, end, extent);
   fits = builder_.createOrFold<arith::OrIOp>(loc, empty, fits);
-  fits = builder_.createOrFold<arith::AndIOp>(
-      loc, fits, within(arith::CmpIPredicate::sge, start, index(0)));
-  fits = builder_.createOrFold<arith::AndIOp>(
-      loc, fits, within(arith::CmpIPredicate::sge, length, index(0)));
+  fits = builder_.createOrFold<arith::AndIOp>(loc, fits,
+                                              within(arith::CmpIPredicate::sge, start, index(0)));
+  fits = builder_.createOrFold<arith::AndIOp>(loc, fits,
+                                              within(arith::CmpIPredicate::sge, length, index(0)));
   emitCheck(fits, "bounds", "positions {0}..{1} are outside of 0..{2}", {start, end, extent}, loc);
 }
 
@@ -192,13 +193,15 @@ Bound Builder::buildIndex(const IndexExpr &expr) {
   Bound bound = buildExpr(*expr.base);
   if (bound.kind == Bound::Kind::Parts) { // A list with a constant position.
     auto position = expr.items.empty() ? std::nullopt : constantDim(expr.items[0].value->dim);
-    bool inside = position && *position >= 0 && *position < static_cast<int64_t>(bound.parts.size());
+    bool inside =
+        position && *position >= 0 && *position < static_cast<int64_t>(bound.parts.size());
     return inside ? bound.parts[static_cast<size_t>(*position)] : Bound();
   }
   mlir::Value base = bound.value;
   Box box = buildBox(expr, base, false);
   mlir::Value outside = expr.outside ? buildValue(*expr.outside) : mlir::Value();
-  // Lengths come from the result's type; axes that later steps add or take are put back for the box itself.
+  // Lengths come from the result's type; axes that later steps add or take are put back for the box
+  // itself.
   mlir::Type result = irType(*expr.type);
   llvm::SmallVector<Extent> extents;
   if (auto array = dyn_cast<ArrayType>(result))
@@ -221,12 +224,11 @@ Bound Builder::buildIndex(const IndexExpr &expr) {
     return ArrayType::get(&context_, elementOf(base), shape, place);
   };
   auto dropped = builder_.getDenseI64ArrayAttr(box.dropped);
-  mlir::Value value =
-      isa<RefType>(base.getType())
-          ? mlir::Value(make<LoadOp>(loc, typeOf(boxExtents), base, box.offsets, box.lengths,
-                                     box.steps, outside, dropped))
-          : mlir::Value(make<SliceOp>(loc, typeOf(boxExtents), base, box.offsets, box.lengths,
-                                      box.steps, outside, dropped));
+  mlir::Value value = isa<RefType>(base.getType())
+                          ? mlir::Value(make<LoadOp>(loc, typeOf(boxExtents), base, box.offsets,
+                                                     box.lengths, box.steps, outside, dropped))
+                          : mlir::Value(make<SliceOp>(loc, typeOf(boxExtents), base, box.offsets,
+                                                      box.lengths, box.steps, outside, dropped));
   for (const Box::Gather &gather : box.gathers) {
     int64_t axis = afterDropping(gather.axis);
     boxExtents[static_cast<size_t>(axis)] = extents[static_cast<size_t>(axis)];
@@ -240,8 +242,7 @@ Bound Builder::buildIndex(const IndexExpr &expr) {
     state.addTypes(result);
     return Bound::of(builder_.create(state)->getResult(0));
   }
-  return Bound::of(
-      make<NewAxisOp>(loc, result, value, builder_.getDenseI64ArrayAttr(box.newAxes)));
+  return Bound::of(make<NewAxisOp>(loc, result, value, builder_.getDenseI64ArrayAttr(box.newAxes)));
 }
 
 } // namespace ptl::ir

@@ -1,6 +1,7 @@
-// From checked tree to `ptl` IR: the only bridge. One entry (kernel, program or fn) is made concrete: element
-// types, the rank of `..`, values of `static` dimensions and tunables are constants; other dimensions stay
-// `index` values. Callees are built in place, so a module holds one function per entry.
+// From checked tree to `ptl` IR: the only bridge. One entry (kernel, program or fn) is made
+// concrete: element types, the rank of `..`, values of `static` dimensions and tunables are
+// constants; other dimensions stay `index` values. Callees are built in place, so a module holds
+// one function per entry.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -18,16 +19,17 @@ namespace ptl::ir {
 /// What makes an entry concrete.
 struct EntryBinding {
   const CallableDecl *decl = nullptr;
-  std::vector<ElemKind> elems;               ///< one per `decl->typeParams`
-  uint32_t prefixRank = 0;                   ///< axes that `..` stands for
-  std::map<std::string, int64_t> statics;    ///< dimension → value; must hold every `static` one
-  std::map<std::string, int64_t> tunables;   ///< overrides; others come from the schedule or the default
-  std::string machine = "cpu";               ///< chooses the schedule
-  bool checked = true;                       ///< false: `--unchecked`, no bounds checks
+  std::vector<ElemKind> elems;            ///< one per `decl->typeParams`
+  uint32_t prefixRank = 0;                ///< axes that `..` stands for
+  std::map<std::string, int64_t> statics; ///< dimension → value; must hold every `static` one
+  std::map<std::string, int64_t>
+      tunables;                ///< overrides; others come from the schedule or the default
+  std::string machine = "cpu"; ///< chooses the schedule
+  bool checked = true;         ///< false: `--unchecked`, no bounds checks
 };
 
-/// Makes the module of one entry; the function has the name `symbol`. Null after reporting to `sink` when the
-/// entry uses what tile level cannot express (block level, levels above `chip`).
+/// Makes the module of one entry; the function has the name `symbol`. Null after reporting to
+/// `sink` when the entry uses what tile level cannot express (block level, levels above `chip`).
 /// Precondition: the declaration and its callees have no errors; `program.dims` gets fresh symbols.
 mlir::OwningOpRef<mlir::ModuleOp> buildIr(mlir::MLIRContext &context, const CheckedProgram &program,
                                           const SourceManager &sources, const EntryBinding &binding,

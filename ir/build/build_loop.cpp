@@ -91,8 +91,7 @@ void Builder::buildFor(const ForStmt &stmt) {
     buildBlock(*stmt.body);
     make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
   };
-  auto loop =
-      builder_.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init, body);
+  auto loop = builder_.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init, body);
   if (stmt.modifiers.pipeline > 1)
     loop->setAttr("ptl.pipeline", builder_.getI64IntegerAttr(stmt.modifiers.pipeline));
   if (stmt.modifiers.unroll)
@@ -116,8 +115,7 @@ void Builder::buildExitingFor(const ForStmt &stmt) {
   llvm::SmallVector<mlir::Type> types(ValueRange(init).getTypes());
   auto before = [&](OpBuilder &, Location, ValueRange args) {
     setSlots(slots, args);
-    mlir::Value more =
-        make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, position, bounds.upper);
+    mlir::Value more = make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, position, bounds.upper);
     mlir::Value running =
         make<arith::XOrIOp>(loc, exits_->broke, make<arith::ConstantIntOp>(loc, 1, 1));
     mlir::Value go = make<arith::AndIOp>(loc, more, running);
@@ -140,7 +138,7 @@ void Builder::buildExitingFor(const ForStmt &stmt) {
 
 void Builder::buildStaticFor(const ForStmt &stmt) {
   if (mayReturn(stmt)) {
-    fail(DiagId::ReturnInLoopNotOnTarget, stmt.span, {frame_->decl->name, binding_.machine});
+    fail(DiagId::ReturnInStaticLoop, stmt.span, {frame_->decl->name, binding_.machine});
     return;
   }
   if (stmt.head.iterable->kind == ExprKind::List) {
@@ -236,7 +234,8 @@ static bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
   return depends(over);
 }
 
-/// Variables whose bounds do not depend on earlier ones share one grid; a dependent one starts a nested grid.
+/// Variables whose bounds do not depend on earlier ones share one grid; a dependent one starts a
+/// nested grid.
 void Builder::buildParallel(const ParallelStmt &stmt, size_t from) {
   Location loc = location(stmt.span);
   llvm::SmallVector<mlir::Value> lower, upper, steps;
@@ -256,7 +255,8 @@ void Builder::buildParallel(const ParallelStmt &stmt, size_t from) {
   llvm::SmallVector<Location> locs(lower.size(), loc);
   mlir::Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
   for (size_t i = from; i < to; ++i)
-    bindLoopVar(stmt.heads[i], bounds[i - from], body->getArgument(static_cast<unsigned>(i - from)));
+    bindLoopVar(stmt.heads[i], bounds[i - from],
+                body->getArgument(static_cast<unsigned>(i - from)));
   if (to < stmt.heads.size())
     buildParallel(stmt, to);
   else

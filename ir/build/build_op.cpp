@@ -1,5 +1,5 @@
-// Built-ins: the record says which arguments are operands and which are attributes, so no built-in is named here
-// but those whose operands the builder makes itself.
+// Built-ins: the record says which arguments are operands and which are attributes, so no built-in
+// is named here but those whose operands the builder makes itself.
 #include "ir/build/builder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// Arithmetic on positions and sizes is `arith` on `index`, which MLIR folds. Null when the built-in is none of it.
+/// Arithmetic on positions and sizes is `arith` on `index`, which MLIR folds. Null when the
+/// built-in is none of it.
 mlir::Value Builder::buildPositionOp(const OpExpr &expr, llvm::ArrayRef<mlir::Value> operands) {
   Location loc = here(expr);
   mlir::Value a = operands[0], b = operands.size() > 1 ? operands[1] : mlir::Value();
@@ -109,7 +110,8 @@ void Builder::addParam(const OpExpr &expr, size_t position, int64_t rank, OpPart
   case ParamKind::Axes:
     return addAxes(expr, param, rank, parts);
   case ParamKind::BoolConst: {
-    const auto *constant = arg && arg->kind == ExprKind::Const ? static_cast<const ConstExpr *>(arg) : nullptr;
+    const auto *constant =
+        arg && arg->kind == ExprKind::Const ? static_cast<const ConstExpr *>(arg) : nullptr;
     return attribute(builder_.getBoolAttr(constant && constant->intValue != 0));
   }
   case ParamKind::IntConst:

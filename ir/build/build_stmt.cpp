@@ -1,4 +1,5 @@
-// Statements: bindings, assignments, conditionals. Variables are SSA values; only outputs and inouts are storage.
+// Statements: bindings, assignments, conditionals. Variables are SSA values; only outputs and
+// inouts are storage.
 #include "ir/build/builder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,8 +22,8 @@ Bound Builder::buildValueBlock(const ptl::Block &block) {
   return block.value ? buildExpr(*block.value) : Bound();
 }
 
-/// Builds statements in order. What follows a conditional `return` moves into the arms that do not return; what
-/// follows a possible `break` or `continue` is guarded by the flags.
+/// Builds statements in order. What follows a conditional `return` moves into the arms that do not
+/// return; what follows a possible `break` or `continue` is guarded by the flags.
 void Builder::buildStmts(const std::vector<Stmt *> &stmts, size_t from) {
   for (size_t i = from; i < stmts.size(); ++i) {
     const Stmt &stmt = *stmts[i];
@@ -100,7 +101,8 @@ void Builder::buildStmt(const Stmt &stmt) {
   }
 }
 
-// ---- Bindings and assignments ------------------------------------------------------------------------
+// ---- Bindings and assignments
+// ------------------------------------------------------------------------
 
 void Builder::bindLocal(Local &local, Bound value) {
   if (local.symbol && value.kind == Bound::Kind::Value)
@@ -150,7 +152,8 @@ mlir::Value Builder::atPlace(mlir::Value value, const Type &type, Location loc) 
   return castTo(value, placed, loc);
 }
 
-/// Hands what the schedule says of a `let` to the passes, as attributes of the operation that makes its value.
+/// Hands what the schedule says of a `let` to the passes, as attributes of the operation that makes
+/// its value.
 void Builder::annotate(const Local &local, mlir::Value value) {
   Operation *op = value.getDefiningOp();
   const ScheduleDecl *schedule = frame_->schedule;
@@ -161,8 +164,9 @@ void Builder::annotate(const Local &local, mlir::Value value) {
     for (const auto &[name, size] : directive.tiles)
       for (const DimParam &dim : frame_->decl->dims)
         if (directive.label == local.name && dims_.symbol(dim.symbol).name == name)
-          tiles.push_back(builder_.getNamedAttr(dims_.toString(rootDim(dims_.symbolDim(dim.symbol))),
-                                                builder_.getI64IntegerAttr(size)));
+          tiles.push_back(
+              builder_.getNamedAttr(dims_.toString(rootDim(dims_.symbolDim(dim.symbol))),
+                                    builder_.getI64IntegerAttr(size)));
   if (!tiles.empty())
     op->setAttr("ptl.tile", builder_.getDictionaryAttr(tiles));
   for (const auto &labels : schedule->fuses)
@@ -256,7 +260,8 @@ void Builder::buildAssert(const AssertStmt &stmt) {
   emitCheck(buildValue(*stmt.condition), "assert", message, {}, location(stmt.span));
 }
 
-// ---- Conditionals ------------------------------------------------------------------------------------
+// ---- Conditionals
+// ------------------------------------------------------------------------------------
 
 std::optional<bool> Builder::constantCondition(mlir::Value condition) {
   if (matchPattern(condition, m_One()))
@@ -290,14 +295,14 @@ void Builder::buildIf(const IfStmt &stmt) {
   setSlots(slots, branch.getResults());
 }
 
-static void flatten(const Bound &bound, llvm::SmallVectorImpl<mlir::Value> &values) {
+void flatten(const Bound &bound, llvm::SmallVectorImpl<mlir::Value> &values) {
   if (bound.kind == Bound::Kind::Value)
     values.push_back(bound.value);
   for (const Bound &part : bound.parts)
     flatten(part, values);
 }
 
-static void refill(Bound &bound, ValueRange values, size_t &next) {
+void refill(Bound &bound, ValueRange values, size_t &next) {
   if (bound.kind == Bound::Kind::Value)
     bound.value = values[next++];
   for (Bound &part : bound.parts)
@@ -334,8 +339,8 @@ void Builder::buildReturn(const ReturnStmt &stmt) {
   setExit(&ExitFlags::broke, loc);
 }
 
-/// A branch whose arms both return. The result's types are known only when the first arm is built, so the arms are
-/// built aside and moved.
+/// A branch whose arms both return. The result's types are known only when the first arm is built,
+/// so the arms are built aside and moved.
 void Builder::buildReturningBranch(mlir::Value condition, const std::function<void()> &thenArm,
                                    const std::function<void()> &elseArm, Location loc) {
   Frame saved = *frame_;
@@ -392,7 +397,8 @@ void Builder::buildReturningLoop(const Stmt &loop, const std::vector<Stmt *> &st
   Location loc = location(loop.span);
   const Type *type = frame_->decl->kind == DeclKind::Fn ? frame_->decl->returnType : nullptr;
   bool hasValue = type && type->kind != TypeKind::Void;
-  returnSlot_ = ReturnSlot{make<arith::ConstantIntOp>(loc, 0, 1), hasValue ? zeroOf(*type, loc) : Bound()};
+  returnSlot_ =
+      ReturnSlot{make<arith::ConstantIntOp>(loc, 0, 1), hasValue ? zeroOf(*type, loc) : Bound()};
   buildStmt(loop);
   ReturnSlot slot = *std::exchange(returnSlot_, std::nullopt);
   buildReturningBranch(

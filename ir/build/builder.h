@@ -29,6 +29,10 @@ struct Bound {
   }
 };
 
+/// Appends the values of a bound and its parts, in order; `refill` puts others in their places.
+void flatten(const Bound &bound, llvm::SmallVectorImpl<mlir::Value> &values);
+void refill(Bound &bound, mlir::ValueRange values, size_t &next);
+
 /// One declaration being built: the entry, or a callee inside it. Dimensions of the declaration map
 /// to *root* dimensions, those over the symbols of the entry and over fresh symbols for whatever is
 /// bound on the way.
@@ -168,6 +172,8 @@ private:
   Bound buildLogical(const LogicalExpr &expr);
   Bound buildRange(const RangeExpr &expr);
   Bound readRef(Bound bound, mlir::Location loc);
+  /// Likewise each part of a tuple or struct.
+  Bound readRefs(Bound bound, mlir::Location loc);
   mlir::Value constant(ElemKind elem, double floatValue, int64_t intValue, mlir::Location loc);
   mlir::Value index(int64_t value);
 
@@ -226,10 +232,10 @@ private:
   Frame *frame_ = nullptr;
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
-  Bound returned_;                 ///< value of the `return` just built
+  Bound returned_;                       ///< value of the `return` just built
   std::optional<ReturnSlot> returnSlot_; ///< while inside a loop that has a `return`
   std::deque<ReturnStmt> bodyResults_;   ///< made for bodies that end in a value
-  std::optional<ExitFlags> exits_; ///< of the innermost loop with exits
+  std::optional<ExitFlags> exits_;       ///< of the innermost loop with exits
   unsigned callDepth_ = 0;
 };
 

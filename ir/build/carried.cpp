@@ -9,7 +9,8 @@ namespace ptl::ir {
 
 namespace {
 
-/// Collects the locals that statements assign, and whether they break or continue the loop around them.
+/// Collects the locals that statements assign, and whether they break or continue the loop around
+/// them.
 struct Collector {
   std::set<const Local *> assigned;
   std::set<const Local *> declared;
@@ -85,7 +86,8 @@ struct Collector {
     case StmtKind::Block:
       return visit(*static_cast<const BlockStmt &>(stmt).block, inInnerLoop);
     case StmtKind::ExprStmt:
-      if (const Expr *value = static_cast<const ExprStmt &>(stmt).value; value->kind == ExprKind::If)
+      if (const Expr *value = static_cast<const ExprStmt &>(stmt).value;
+          value->kind == ExprKind::If)
         visitIf(static_cast<const IfExpr &>(*value), inInnerLoop);
       else
         visitCalls(value);

@@ -28,7 +28,8 @@ void PtlDialect::initialize() {
   registerBuiltinOps();
 }
 
-// ---- Spelling of shaped types: `<f32[i:128, 64, "T - S"], vec>` ------------------------------------
+// ---- Spelling of shaped types: `<f32[i:128, 64, "T - S"], vec>`
+// ------------------------------------
 
 static bool isBareName(llvm::StringRef name) {
   auto isHead = [](char c) { return llvm::isAlpha(c) || c == '_'; };

@@ -37,7 +37,8 @@ static Type elementOf(Type type) {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
-// ---- constant, dim, alloc, cast, new_axis ----------------------------------------------------------------------
+// ---- constant, dim, alloc, cast, new_axis
+// ----------------------------------------------------------------------
 
 LogicalResult DimOp::verify() {
   int64_t rank = static_cast<int64_t>(extentsOf(getSource().getType()).size());
@@ -89,9 +90,11 @@ LogicalResult NewAxisOp::verify() {
   return success();
 }
 
-// ---- Boxes -------------------------------------------------------------------------------------------
+// ---- Boxes
+// -------------------------------------------------------------------------------------------
 
-/// Checks what all operations on boxes share; `value` is the box's content, null when it broadcasts.
+/// Checks what all operations on boxes share; `value` is the box's content, null when it
+/// broadcasts.
 static LogicalResult verifyBox(Operation *op, Type base, size_t offsets, size_t lengths,
                                size_t steps, llvm::ArrayRef<int64_t> dropped, Type value) {
   size_t rank = extentsOf(base).size();
@@ -146,7 +149,8 @@ LogicalResult InsertOp::verify() {
   return verifyValue(*this, getValue().getType(), getDest().getType(), getDropped().size());
 }
 
-// ---- Grid --------------------------------------------------------------------------------------------
+// ---- Grid
+// --------------------------------------------------------------------------------------------
 
 LogicalResult ParallelOp::verify() {
   size_t count = getLower().size();
@@ -193,7 +197,8 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
-// ---- Checks ------------------------------------------------------------------------------------------
+// ---- Checks
+// ------------------------------------------------------------------------------------------
 
 LogicalResult CheckOp::canonicalize(CheckOp op, PatternRewriter &rewriter) {
   if (!matchPattern(op.getCondition(), m_One()))

@@ -10,7 +10,9 @@ namespace ptl::ir {
 
 using Maps = llvm::SmallVector<AxisMap>;
 
-static AxisMap whole(Value value) { return AxisMap(static_cast<size_t>(rankOf(value.getType())), kWhole); }
+static AxisMap whole(Value value) {
+  return AxisMap(static_cast<size_t>(rankOf(value.getType())), kWhole);
+}
 
 /// Axes align at the end; an extent of 1 is broadcast and so needed whole.
 static AxisMap broadcastMap(Value operand, const AxisMap &result) {
@@ -23,7 +25,9 @@ static AxisMap broadcastMap(Value operand, const AxisMap &result) {
   return map;
 }
 
-static bool isMapped(const AxisMap &map, int64_t axis) { return map[static_cast<size_t>(axis)] != kWhole; }
+static bool isMapped(const AxisMap &map, int64_t axis) {
+  return map[static_cast<size_t>(axis)] != kWhole;
+}
 
 static std::optional<Maps> reductionMaps(Operation *op, const AxisMap &result) {
   if (result.empty()) // A scalar: everything is needed.
@@ -66,7 +70,8 @@ static std::optional<Maps> alongAxisMaps(Operation *op, const AxisMap &result) {
     return std::nullopt;
   Maps maps;
   for (Value operand : op->getOperands())
-    maps.push_back(rankOf(operand.getType()) == static_cast<int64_t>(result.size()) ? result : whole(operand));
+    maps.push_back(
+        rankOf(operand.getType()) == static_cast<int64_t>(result.size()) ? result : whole(operand));
   return maps;
 }
 

@@ -1,5 +1,6 @@
-// Which axes of an operation's operands its result's axes run along. A group of operations can be tiled along an
-// axis when each of them computes a part of its result from that part of its operands.
+// Which axes of an operation's operands its result's axes run along. A group of operations can be
+// tiled along an axis when each of them computes a part of its result from that part of its
+// operands.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -9,13 +10,13 @@
 
 namespace ptl::ir {
 
-/// For each axis of a value the axis of the group's root along which it runs, or `kWhole`: needed whole.
+/// For each axis of a value the axis of the group's root along which it runs, or `kWhole`: needed
+/// whole.
 using AxisMap = llvm::SmallVector<int64_t, 4>;
 inline constexpr int64_t kWhole = -1;
 
-
-/// The maps of all array operands of `op` (empty ones for scalars) given the map of its result. Nothing when `op`
-/// cannot compute a part of its result along one of the mapped axes.
+/// The maps of all array operands of `op` (empty ones for scalars) given the map of its result.
+/// Nothing when `op` cannot compute a part of its result along one of the mapped axes.
 std::optional<llvm::SmallVector<AxisMap>> operandAxes(mlir::Operation *op, const AxisMap &result);
 
 } // namespace ptl::ir

@@ -44,7 +44,8 @@ static Value lengthByName(OpBuilder &builder, Operation *op, StringAttr name) {
 static Value lengthByOperand(Operation *op, int64_t axis) {
   llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
   auto named = llvm::count_if(extents, [](const Extent &e) { return !e.isConstant(); });
-  auto before = llvm::count_if(extents.take_front(axis), [](const Extent &e) { return !e.isConstant(); });
+  auto before =
+      llvm::count_if(extents.take_front(axis), [](const Extent &e) { return !e.isConstant(); });
   llvm::SmallVector<Value> lengths;
   for (Value operand : op->getOperands())
     if (isa<IndexType>(operand.getType()))
@@ -76,20 +77,25 @@ Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
   if (extent.isConstant())
     return builder.create<arith::ConstantIndexOp>(loc, extent.length);
   Operation *op = value.getDefiningOp();
-  auto dim = [&] { return builder.createOrFold<DimOp>(loc, builder.getIndexType(), value, static_cast<uint64_t>(axis)); };
+  auto dim = [&] {
+    return builder.createOrFold<DimOp>(loc, builder.getIndexType(), value,
+                                       static_cast<uint64_t>(axis));
+  };
   if (!op)
     return dim();
   if (auto load = dyn_cast<LoadOp>(op))
     return load.getLengths()[keptAxis(load.getDropped(), rankOf(load.getRef().getType()), axis)];
   if (auto slice = dyn_cast<SliceOp>(op))
-    return slice.getLengths()[keptAxis(slice.getDropped(), rankOf(slice.getSource().getType()), axis)];
+    return slice
+        .getLengths()[keptAxis(slice.getDropped(), rankOf(slice.getSource().getType()), axis)];
   if (auto cast = dyn_cast<CastOp>(op))
     return lengthOf(builder, cast.getSource(), axis);
   if (auto insert = dyn_cast<InsertOp>(op))
     return lengthOf(builder, insert.getDest(), axis);
   if (auto take = dyn_cast<TakeOp>(op)) {
     bool taken = axis == static_cast<int64_t>(take.getAxis());
-    return taken ? lengthOf(builder, take.getIndex(), 0) : lengthOf(builder, take.getSource(), axis);
+    return taken ? lengthOf(builder, take.getIndex(), 0)
+                 : lengthOf(builder, take.getSource(), axis);
   }
   if (auto expand = dyn_cast<NewAxisOp>(op)) {
     int64_t before = llvm::count_if(expand.getAxes(), [&](int64_t a) { return a < axis; });

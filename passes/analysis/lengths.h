@@ -12,7 +12,8 @@ llvm::ArrayRef<Extent> extentsOf(mlir::Type type);
 mlir::Type elementTypeOf(mlir::Type type);
 inline int64_t rankOf(mlir::Type type) { return static_cast<int64_t>(extentsOf(type).size()); }
 
-/// The length of an axis of `value`, built at the builder's insertion point, which `value`'s operands dominate.
+/// The length of an axis of `value`, built at the builder's insertion point, which `value`'s
+/// operands dominate.
 mlir::Value lengthOf(mlir::OpBuilder &builder, mlir::Value value, int64_t axis);
 
 } // namespace ptl::ir

@@ -9,8 +9,8 @@ namespace ptl::ir {
 /// The record of a built-in; null for structural operations and those of other dialects.
 const OpRecord *recordOf(mlir::Operation *op);
 
-/// Whether each element of the result depends only on the operands' elements at that position (broadcast):
-/// elementwise, comparison, select and conversion records.
+/// Whether each element of the result depends only on the operands' elements at that position
+/// (broadcast): elementwise, comparison, select and conversion records.
 bool isElementwise(mlir::Operation *op);
 
 } // namespace ptl::ir

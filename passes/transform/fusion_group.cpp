@@ -91,7 +91,8 @@ AxisMap FusionGroup::operandMap(Operation *member, unsigned operand) const {
   return (*operandAxes(member, mapOf(member)))[operand];
 }
 
-/// The one map under which all members use `op`. Where two disagree, the axes in question stop being parallel.
+/// The one map under which all members use `op`. Where two disagree, the axes in question stop
+/// being parallel.
 std::optional<AxisMap> FusionGroup::mergedUse(Operation *op,
                                               llvm::SmallVectorImpl<int64_t> &parallel) const {
   std::optional<AxisMap> merged;
@@ -117,7 +118,8 @@ std::optional<AxisMap> FusionGroup::mergedUse(Operation *op,
   return merged;
 }
 
-/// Removes the axes along which `op` cannot be computed in parts; false when it would be computed again for each tile.
+/// Removes the axes along which `op` cannot be computed in parts; false when it would be computed
+/// again for each tile.
 bool FusionGroup::shrink(Operation *op, const AxisMap &map,
                          llvm::SmallVectorImpl<int64_t> &parallel) const {
   int64_t rootRank = rankOf(root_->getResult(0).getType());

@@ -9,15 +9,17 @@
 
 namespace ptl::ir {
 
-/// A root and the operations that are computed, tile by tile, together with it. `parallel` holds the axes of the root
-/// along which tiles are independent; each member's map says along which of them its value runs.
+/// A root and the operations that are computed, tile by tile, together with it. `parallel` holds
+/// the axes of the root along which tiles are independent; each member's map says along which of
+/// them its value runs.
 class FusionGroup {
 public:
   explicit FusionGroup(mlir::Operation *root);
 
   mlir::Operation *root() const { return root_; }
   bool contains(mlir::Operation *op) const { return members_.count(op) != 0; }
-  /// Adds an operation all of whose users are members; false (and nothing changed) when it does not fit.
+  /// Adds an operation all of whose users are members; false (and nothing changed) when it does not
+  /// fit.
   bool tryJoin(mlir::Operation *op);
   /// Axes of the root with independent tiles, ascending. Empty: the root stays as it is.
   llvm::ArrayRef<int64_t> parallel() const { return parallel_; }
@@ -34,8 +36,10 @@ private:
     std::optional<AxisMap> map;
   };
   AxisMap restrict(const AxisMap &map, llvm::ArrayRef<int64_t> parallel) const;
-  std::optional<AxisMap> mergedUse(mlir::Operation *op, llvm::SmallVectorImpl<int64_t> &parallel) const;
-  bool shrink(mlir::Operation *op, const AxisMap &map, llvm::SmallVectorImpl<int64_t> &parallel) const;
+  std::optional<AxisMap> mergedUse(mlir::Operation *op,
+                                   llvm::SmallVectorImpl<int64_t> &parallel) const;
+  bool shrink(mlir::Operation *op, const AxisMap &map,
+              llvm::SmallVectorImpl<int64_t> &parallel) const;
 
   mlir::Operation *root_;
   llvm::MapVector<mlir::Operation *, AxisMap> members_;
@@ -43,7 +47,8 @@ private:
   bool hasProduct_ = false;
 };
 
-/// Array operations that only describe or create (casts, new axes, slices, constants): free to repeat in each group.
+/// Array operations that only describe or create (casts, new axes, slices, constants): free to
+/// repeat in each group.
 bool isViewLike(mlir::Operation *op);
 /// Reductions, products, scans and sorts: never computed twice.
 bool isExpensive(mlir::Operation *op);

@@ -27,18 +27,21 @@ static double tolerance(ElemKind elem) {
 }
 
 static bool hasFloat(const reference::CallRequest &request) {
-  return std::any_of(request.args.begin(), request.args.end(), [](const Value &value) { return isFloat(value.elem()); });
+  return std::any_of(request.args.begin(), request.args.end(),
+                     [](const Value &value) { return isFloat(value.elem()); });
 }
 
 static ElemKind shortestFloat(const reference::CallRequest &request, ElemKind result) {
   ElemKind shortest = isFloat(result) ? result : ElemKind::F32;
   for (const Value &value : request.args)
-    if (isFloat(value.elem()) && elemInfo(value.elem()).mantissaBits < elemInfo(shortest).mantissaBits)
+    if (isFloat(value.elem()) &&
+        elemInfo(value.elem()).mantissaBits < elemInfo(shortest).mantissaBits)
       shortest = value.elem();
   return shortest;
 }
 
-static std::string compareFloats(const RefArray &expected, const RefArray &actual, double relative) {
+static std::string compareFloats(const RefArray &expected, const RefArray &actual,
+                                 double relative) {
   double scale = 0;
   for (double value : expected.floats)
     if (std::isfinite(value))
@@ -49,7 +52,8 @@ static std::string compareFloats(const RefArray &expected, const RefArray &actua
     // Near the largest number one executor may overflow and the other not.
     bool near = std::fabs(a - b) <= relative * std::max({std::fabs(a), scale * 0.1, 1e-3});
     if (!same && !near)
-      return "element " + std::to_string(i) + " is " + std::to_string(b) + ", the reference has " + std::to_string(a);
+      return "element " + std::to_string(i) + " is " + std::to_string(b) + ", the reference has " +
+             std::to_string(a);
   }
   return "";
 }
@@ -57,8 +61,8 @@ static std::string compareFloats(const RefArray &expected, const RefArray &actua
 static std::string compareInts(const RefArray &expected, const RefArray &actual, int64_t slack) {
   for (size_t i = 0; i < expected.ints.size(); ++i)
     if (std::llabs(expected.ints[i] - actual.ints[i]) > slack)
-      return "element " + std::to_string(i) + " is " + std::to_string(actual.ints[i]) + ", the reference has " +
-             std::to_string(expected.ints[i]);
+      return "element " + std::to_string(i) + " is " + std::to_string(actual.ints[i]) +
+             ", the reference has " + std::to_string(expected.ints[i]);
   return "";
 }
 
@@ -70,7 +74,8 @@ static RefArray asArray(const Value &value) {
   return array;
 }
 
-static std::string compareValues(const reference::CallRequest &request, const Value &expected, const Value &actual) {
+static std::string compareValues(const reference::CallRequest &request, const Value &expected,
+                                 const Value &actual) {
   RefArray a = asArray(expected), b = asArray(actual);
   if (a.shape != b.shape || a.elem != b.elem)
     return "the result is " + reference::typeText(b.elem, b.shape) + ", the reference's " +
@@ -81,23 +86,26 @@ static std::string compareValues(const reference::CallRequest &request, const Va
   return compareInts(a, b, rounded ? 1 : 0);
 }
 
-static std::string compareLists(const reference::CallRequest &request, const std::vector<Value> &expected,
+static std::string compareLists(const reference::CallRequest &request,
+                                const std::vector<Value> &expected,
                                 const std::vector<Value> &actual) {
   if (expected.size() != actual.size())
-    return std::to_string(actual.size()) + " results, the reference has " + std::to_string(expected.size());
+    return std::to_string(actual.size()) + " results, the reference has " +
+           std::to_string(expected.size());
   for (size_t i = 0; i < expected.size(); ++i)
     if (std::string text = compareValues(request, expected[i], actual[i]); !text.empty())
       return "result " + std::to_string(i) + ": " + text;
   return "";
 }
 
-std::string difference(const reference::CallRequest &request, const RunResult &expected, const RunResult &actual) {
+std::string difference(const reference::CallRequest &request, const RunResult &expected,
+                       const RunResult &actual) {
   // What stops the reference by a division by zero is unspecified elsewhere.
   if (expected.status == RunStatus::Arithmetic || expected.status == RunStatus::Uninitialised)
     return "";
   if (expected.ok() != actual.ok())
-    return std::string(actual.ok() ? "it runs" : "it stops: " + actual.message) + ", the reference " +
-           (expected.ok() ? "runs" : "stops: " + expected.message);
+    return std::string(actual.ok() ? "it runs" : "it stops: " + actual.message) +
+           ", the reference " + (expected.ok() ? "runs" : "stops: " + expected.message);
   if (!expected.ok())
     return "";
   std::string text = compareLists(request, expected.outputs, actual.outputs);

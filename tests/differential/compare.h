@@ -7,8 +7,9 @@
 
 namespace ptl::differential {
 
-/// Empty when the results agree; else what differs first. Floats agree within the rounding of `elem`s that took
-/// part (the shortest float of the call decides); integers exactly, or by one where floats were rounded to them.
+/// Empty when the results agree; else what differs first. Floats agree within the rounding of
+/// `elem`s that took part (the shortest float of the call decides); integers exactly, or by one
+/// where floats were rounded to them.
 std::string difference(const reference::CallRequest &request, const reference::RunResult &expected,
                        const reference::RunResult &actual);
 

@@ -1,5 +1,5 @@
-// Calls every fn, kernel and program of the given files on both executors with random shapes and compares; or makes
-// random programs and does the same with them.
+// Calls every fn, kernel and program of the given files on both executors with random shapes and
+// compares; or makes random programs and does the same with them.
 //   ptl_differential [--samples N] [--seed S] [--random N] [--std FOLDER] FILE...
 // Markdown files are searched for ```ptl blocks (the pages of the built-ins).
 #include "driver/ir/cpu_handler.h"
@@ -30,7 +30,8 @@ struct Totals {
 /// Both executors on one program.
 class Comparison {
 public:
-  Comparison(const CheckedProgram &program, const SourceManager &sources, const Settings &settings, Totals &totals)
+  Comparison(const CheckedProgram &program, const SourceManager &sources, const Settings &settings,
+             Totals &totals)
       : program_(program), sources_(sources), settings_(settings), totals_(totals),
         cpu_(program, sources, {}, sink_), handler_(cpuHandler(cpu_, sources)) {}
 
@@ -57,14 +58,17 @@ std::string Comparison::differenceAt(const Sampler &sampler, const Sample &sampl
     return "";
   reference::RunOptions options;
   for (size_t i = 0; i < sample.dims.size(); ++i)
-    options.dims[request->callee->dims[i].local ? request->callee->dims[i].local->name
-                                                : program_.dims->symbol(request->callee->dims[i].symbol).name] =
+    options.dims[request->callee->dims[i].local
+                     ? request->callee->dims[i].local->name
+                     : program_.dims->symbol(request->callee->dims[i].symbol).name] =
         sample.dims[i];
   for (size_t i = 0; i < sample.elems.size(); ++i)
     options.elems[request->callee->typeParams[i]->name] = sample.elems[i];
   options.print = [](const std::string &) {};
-  reference::RunResult expected = reference::runEntry(program_, sources_, *request->callee, request->args, options);
-  if (expected.status == reference::RunStatus::Where || expected.status == reference::RunStatus::Arguments)
+  reference::RunResult expected =
+      reference::runEntry(program_, sources_, *request->callee, request->args, options);
+  if (expected.status == reference::RunStatus::Where ||
+      expected.status == reference::RunStatus::Arguments)
     return "";
   *ran = true;
   std::optional<reference::RunResult> actual = handler_(*request);
@@ -73,7 +77,8 @@ std::string Comparison::differenceAt(const Sampler &sampler, const Sample &sampl
   return difference(*request, expected, *actual);
 }
 
-static std::string describe(const CallableDecl &decl, const DimContext &dims, const Sample &sample) {
+static std::string describe(const CallableDecl &decl, const DimContext &dims,
+                            const Sample &sample) {
   std::string text = decl.name + "[";
   for (int64_t extent : sample.prefix)
     text += std::to_string(extent) + ", ";
@@ -86,7 +91,8 @@ static std::string describe(const CallableDecl &decl, const DimContext &dims, co
   return text + "seed " + std::to_string(sample.seed) + "]";
 }
 
-void Comparison::report(const Sampler &sampler, const CallableDecl &decl, Sample sample, std::string text) {
+void Comparison::report(const Sampler &sampler, const CallableDecl &decl, Sample sample,
+                        std::string text) {
   for (bool smaller = true; smaller;) {
     smaller = false;
     for (const Sample &next : Sampler::smaller(sample)) {
@@ -130,10 +136,12 @@ void Comparison::run(const CallableDecl &decl) {
 }
 
 static bool isCallable(const CallableDecl &decl) {
-  return decl.kind == DeclKind::Fn || decl.kind == DeclKind::Kernel || decl.kind == DeclKind::Program;
+  return decl.kind == DeclKind::Fn || decl.kind == DeclKind::Kernel ||
+         decl.kind == DeclKind::Program;
 }
 
-static void compareText(const std::string &path, const std::string &text, const Settings &settings, Totals &totals) {
+static void compareText(const std::string &path, const std::string &text, const Settings &settings,
+                        Totals &totals) {
   SourceManager sources;
   DiagnosticSink sink;
   CheckOptions options;
@@ -144,7 +152,8 @@ static void compareText(const std::string &path, const std::string &text, const 
     ++totals.failures;
     for (const Diagnostic &diagnostic : sink.all())
       if (diagnostic.severity == Severity::Error)
-        std::printf("%s:%u: %s\n", path.c_str(), sources.file(diagnostic.span.file).lineColumn(diagnostic.span.begin).line,
+        std::printf("%s:%u: %s\n", path.c_str(),
+                    sources.file(diagnostic.span.file).lineColumn(diagnostic.span.begin).line,
                     diagnostic.message.c_str());
     return;
   }
@@ -186,7 +195,9 @@ static void compareRandom(const Settings &settings, Totals &totals) {
   for (int made = 0; made < settings.randomPrograms; made += kPerFile) {
     std::string text;
     for (int i = made; i < std::min(made + kPerFile, settings.randomPrograms); ++i)
-      text += randomCallable("random_" + std::to_string(i), settings.seed * 7919 + static_cast<uint64_t>(i)) + "\n";
+      text += randomCallable("random_" + std::to_string(i),
+                             settings.seed * 7919 + static_cast<uint64_t>(i)) +
+              "\n";
     int failures = totals.failures;
     compareText("random.ptl", text, settings, totals);
     if (totals.failures != failures)
@@ -221,6 +232,7 @@ int main(int argc, char **argv) {
   for (const std::string &file : settings.files)
     compareFile(file, settings, totals);
   compareRandom(settings, totals);
-  std::printf("%d calls of %d callables, %d differ\n", totals.calls, totals.callables, totals.failures);
+  std::printf("%d calls of %d callables, %d differ\n", totals.calls, totals.callables,
+              totals.failures);
   return totals.failures == 0 && totals.calls > 0 ? 0 : 1;
 }

@@ -24,7 +24,9 @@ public:
   Writer(uint64_t seed, std::string rows, std::string columns)
       : random_(seed), rows_(std::move(rows)), columns_(std::move(columns)) {}
 
-  void add(std::string name, Shape shape) { values_.push_back({std::move(name), std::move(shape)}); }
+  void add(std::string name, Shape shape) {
+    values_.push_back({std::move(name), std::move(shape)});
+  }
   /// Appends statements that define further values.
   void statements(size_t count, const std::string &indent);
   /// An expression of shape `rows x columns`.
@@ -56,9 +58,18 @@ const Named *Writer::withShape(const Shape &shape) {
 
 /// Bounded functions only: results stay within about -8..8.
 std::string Writer::unary(const std::string &x) {
-  static constexpr std::array<const char *, 12> forms = {
-      "tanh($)",      "sin($)", "cos($)",       "sigmoid($)",        "erf($)",           "abs($)",
-      "-$",           "exp(min($, 1.0))", "sqrt(abs($))", "log1p(abs($))", "clamp($, -1.0, 1.5)", "rsqrt(1.0 + $ * $)"};
+  static constexpr std::array<const char *, 12> forms = {"tanh($)",
+                                                         "sin($)",
+                                                         "cos($)",
+                                                         "sigmoid($)",
+                                                         "erf($)",
+                                                         "abs($)",
+                                                         "-$",
+                                                         "exp(min($, 1.0))",
+                                                         "sqrt(abs($))",
+                                                         "log1p(abs($))",
+                                                         "clamp($, -1.0, 1.5)",
+                                                         "rsqrt(1.0 + $ * $)"};
   std::string form = forms[below(forms.size())];
   for (size_t at; (at = form.find('$')) != form.npos;)
     form.replace(at, 1, x);
@@ -84,7 +95,9 @@ std::string Writer::binary(const std::string &a, const std::string &b) {
   }
 }
 
-static bool broadcasts(const std::string &a, const std::string &b) { return a == b || a == "1" || b == "1"; }
+static bool broadcasts(const std::string &a, const std::string &b) {
+  return a == b || a == "1" || b == "1";
+}
 static std::string wider(const std::string &a, const std::string &b) { return a == "1" ? b : a; }
 
 /// A variable that a loop changes.
@@ -93,7 +106,8 @@ void Writer::loop(const std::string &indent) {
   std::string name = "v" + std::to_string(next_++);
   text += indent + "var " + name + " = " + start.name + "\n";
   text += indent + "for n in 0.." + std::to_string(below(4)) + " {\n";
-  text += indent + "    " + name + " = tanh(" + name + ") * 0.5 + " + unary(start.name) + " * 0.25\n";
+  text +=
+      indent + "    " + name + " = tanh(" + name + ") * 0.5 + " + unary(start.name) + " * 0.25\n";
   if (below(2))
     text += indent + "    if n == 1 { " + name + " = -" + name + " }\n";
   text += indent + "}\n";
@@ -163,8 +177,8 @@ std::string randomCallable(const std::string &name, uint64_t seed) {
     writer.add("w", {"R", "1"});
     writer.add("b", {"1", "C"});
     writer.statements(count, "    ");
-    return "fn " + name + "[R, C](x: f32[R, C], w: f32[R, 1], b: f32[1, C]) -> f32[R, C] {\n" + writer.text +
-           "    return " + writer.result() + "\n}\n";
+    return "fn " + name + "[R, C](x: f32[R, C], w: f32[R, 1], b: f32[1, C]) -> f32[R, C] {\n" +
+           writer.text + "    return " + writer.result() + "\n}\n";
   }
   Writer writer(random(), "r", "C");
   writer.add("t", {"r", "C"});
@@ -172,9 +186,11 @@ std::string randomCallable(const std::string &name, uint64_t seed) {
   writer.add("c", {"1", "C"});
   writer.statements(count, "        ");
   int tile = rowTiles[random() % rowTiles.size()];
-  return "kernel " + name + "[R, C](x: f32[R, C], w: f32[R, 1], b: f32[1, C]) -> (y: f32[R, C])\nwhere C <= 512\n{\n" +
-         "    parallel r in tiles(R, " + std::to_string(tile) + ") {\n        let t = x[r, :]\n        let u = w[r, :]\n" +
-         "        let c = b[:, :]\n" + writer.text + "        y[r, :] = " + writer.result() + "\n    }\n}\n";
+  return "kernel " + name +
+         "[R, C](x: f32[R, C], w: f32[R, 1], b: f32[1, C]) -> (y: f32[R, C])\nwhere C <= 512\n{\n" +
+         "    parallel r in tiles(R, " + std::to_string(tile) +
+         ") {\n        let t = x[r, :]\n        let u = w[r, :]\n" + "        let c = b[:, :]\n" +
+         writer.text + "        y[r, :] = " + writer.result() + "\n    }\n}\n";
 }
 
 } // namespace ptl::differential

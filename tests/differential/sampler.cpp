@@ -40,8 +40,10 @@ Sample Sampler::draw() {
   int64_t limit = decl_.dims.size() > 4 ? 9 : decl_.dims.size() > 2 ? 70 : 300;
   for (const DimParam &dim : decl_.dims)
     sample.dims.push_back(std::min(drawExtent(dim.isStatic), limit));
-  std::vector<ElemKind> floats = {ElemKind::F32, ElemKind::F32, ElemKind::F16, ElemKind::BF16, ElemKind::F64};
-  std::vector<ElemKind> integers = {ElemKind::I32, ElemKind::I8, ElemKind::U8, ElemKind::I64, ElemKind::I16, ElemKind::U32};
+  std::vector<ElemKind> floats = {ElemKind::F32, ElemKind::F32, ElemKind::F16, ElemKind::BF16,
+                                  ElemKind::F64};
+  std::vector<ElemKind> integers = {ElemKind::I32, ElemKind::I8,  ElemKind::U8,
+                                    ElemKind::I64, ElemKind::I16, ElemKind::U32};
   for (const TypeParam *param : decl_.typeParams) {
     bool wantsInteger = param->constraint == ElemConstraint::Integer ||
                         (param->constraint != ElemConstraint::Float && random_() % 2);
@@ -71,7 +73,8 @@ static Scalar drawScalar(ElemKind elem, std::mt19937_64 &random) {
   return Scalar::integer(static_cast<int64_t>(random() % 7));
 }
 
-std::optional<Value> Sampler::argument(const Local &param, const Sample &sample, std::mt19937_64 &random) const {
+std::optional<Value> Sampler::argument(const Local &param, const Sample &sample,
+                                       std::mt19937_64 &random) const {
   const Type &type = *param.type;
   ElemKind elem = elemOf(type.elem, sample);
   if (type.isScalar())

@@ -21,7 +21,8 @@ public:
   Sampler(const CheckedProgram &program, const CallableDecl &decl, uint64_t seed)
       : program_(program), decl_(decl), random_(seed) {}
 
-  /// Draws extents at the edges (0, 1, primes, one beside powers of two), small enough to interpret.
+  /// Draws extents at the edges (0, 1, primes, one beside powers of two), small enough to
+  /// interpret.
   Sample draw();
   /// The call with arguments; nothing when a shape has no value or is negative.
   std::optional<reference::CallRequest> request(const Sample &sample) const;
@@ -30,7 +31,8 @@ public:
 
 private:
   int64_t drawExtent(bool isStatic);
-  std::optional<reference::Value> argument(const Local &param, const Sample &sample, std::mt19937_64 &random) const;
+  std::optional<reference::Value> argument(const Local &param, const Sample &sample,
+                                           std::mt19937_64 &random) const;
   ElemKind elemOf(const Elem &elem, const Sample &sample) const;
 
   const CheckedProgram &program_;
