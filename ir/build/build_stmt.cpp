@@ -183,7 +183,8 @@ void Builder::buildLet(const LetStmt &stmt) {
       bindLocal(*local, zeroOf(*local->type, loc));
     return;
   }
-  Bound value = buildExpr(*stmt.value);
+  // A name for storage is what the storage holds now.
+  Bound value = readRefs(buildExpr(*stmt.value), loc);
   if (stmt.locals.size() == 1) {
     if (value.kind == Bound::Kind::Value)
       value.value = atPlace(value.value, *stmt.locals[0]->type, loc);
@@ -226,7 +227,7 @@ void Builder::buildAssign(const AssignStmt &stmt) {
   mlir::Value place = target.value;
   bool isRef = target.kind == Bound::Kind::Value && isa<RefType>(place.getType());
   if (!stmt.place) {
-    Bound value = buildExpr(*stmt.value);
+    Bound value = readRefs(buildExpr(*stmt.value), loc);
     if (isRef)
       storeBox(value.value, place, wholeBox(place), stmt.mode, loc);
     else

@@ -22,21 +22,30 @@ struct TileSizes {
   int64_t productM, productN, bytes;
 };
 
-/// The store that is the root's only use and writes a plain box, so that tiles can go there at once; null if none.
+/// The store that is the root's only use and writes a plain box, so that tiles can go there at
+/// once; null if none.
 StoreOp onlyStore(Operation *root);
 
-/// Emits one grid for one group, or for several that a schedule fuses. The first decides about the tiles.
+/// Emits one grid for one group, or for several that a schedule fuses. The first decides about the
+/// tiles.
 class GridEmitter {
 public:
   GridEmitter(llvm::ArrayRef<FusionGroup *> groups, const TileSizes &sizes, unsigned number)
       : groups_(groups), group_(groups.front()), sizes_(sizes), number_(number),
         builder_(groups.front()->root()->getContext()) {}
 
-  /// Computes each root into the box of its only store, else into new storage that its users then load.
+  /// Computes each root into the box of its only store, else into new storage that its users then
+  /// load.
   void emit();
 
 private:
-  StoreOp storeFor(Operation *root);
+  /// Storage of its own for a root that no plain store takes.
+  struct Storage {
+    Value ref; ///< null where there is a plain store
+    llvm::SmallVector<Value> lengths, offsets;
+  };
+  Storage allocateFor(Operation *root);
+  StoreOp storeFor(Operation *root, const Storage &storage);
   struct Axis {
     Value length, step, position, tile;
     int64_t capacity = Extent::kUnknown;
@@ -68,14 +77,16 @@ std::optional<int64_t> GridEmitter::scheduledStep(int64_t axis) {
   const Extent &extent = extentsOf(group_->root()->getResult(0).getType())[axis];
   for (Operation *member : group_->members()) {
     auto sizes = member->getAttrOfType<DictionaryAttr>("ptl.tile");
-    auto size = sizes && extent.symbol ? dyn_cast_or_null<IntegerAttr>(sizes.get(extent.symbol)) : IntegerAttr();
+    auto size = sizes && extent.symbol ? dyn_cast_or_null<IntegerAttr>(sizes.get(extent.symbol))
+                                       : IntegerAttr();
     if (size)
       return size.getInt();
   }
   return std::nullopt;
 }
 
-/// Positions per tile so that the part of the result, or of what it reduces, has about the wanted number of bytes.
+/// Positions per tile so that the part of the result, or of what it reduces, has about the wanted
+/// number of bytes.
 Value GridEmitter::rowStep(int64_t axis, int64_t minimum) {
   Operation *root = group_->root();
   const OpRecord *record = recordOf(root);
@@ -87,7 +98,8 @@ Value GridEmitter::rowStep(int64_t axis, int64_t minimum) {
   Value row = constant(1);
   for (size_t i = 0; i < map.size(); ++i)
     if (map[i] == kWhole)
-      row = builder_.createOrFold<arith::MulIOp>(loc_(), row, lengthOf(builder_, widest, static_cast<int64_t>(i)));
+      row = builder_.createOrFold<arith::MulIOp>(
+          loc_(), row, lengthOf(builder_, widest, static_cast<int64_t>(i)));
   row = builder_.createOrFold<arith::MaxSIOp>(loc_(), row, constant(1));
   Value wanted = builder_.createOrFold<arith::DivUIOp>(loc_(), constant(sizes_.bytes / bytes), row);
   return builder_.createOrFold<arith::MaxSIOp>(loc_(), wanted, constant(minimum));
@@ -146,9 +158,8 @@ ArrayType GridEmitter::tileType(ArrayType type, const AxisMap &map) {
       continue;
     const Axis &own = axes_[static_cast<size_t>(map[i])];
     std::string name = "t" + std::to_string(number_) + "." + std::to_string(map[i]);
-    extents[i] = own.capacity == 1
-                     ? Extent::constant(1)
-                     : Extent::named(builder_.getStringAttr(name), own.capacity);
+    extents[i] = own.capacity == 1 ? Extent::constant(1)
+                                   : Extent::named(builder_.getStringAttr(name), own.capacity);
   }
   return ArrayType::get(type.getContext(), type.getElementType(), extents, Place::Inferred);
 }
@@ -164,8 +175,8 @@ Value GridEmitter::sliceOf(Value value, const AxisMap &map) {
     lengths.push_back(isWhole ? lengthOf(builder_, value, static_cast<int64_t>(i)) : own->tile);
   }
   auto type = tileType(cast<ArrayType>(value.getType()), map);
-  return builder_.create<SliceOp>(value.getLoc(), type, value, offsets, lengths, ValueRange(), Value(),
-                                  builder_.getDenseI64ArrayAttr({}));
+  return builder_.create<SliceOp>(value.getLoc(), type, value, offsets, lengths, ValueRange(),
+                                  Value(), builder_.getDenseI64ArrayAttr({}));
 }
 
 /// Constants and positions are made anew for the tile.
@@ -174,8 +185,9 @@ Value GridEmitter::cloneCreation(Operation *op, const AxisMap &map) {
   llvm::SmallVector<Value> lengths;
   for (size_t i = 0; i < map.size(); ++i)
     if (!type.getExtents()[i].isConstant())
-      lengths.push_back(map[i] == kWhole ? lengthOf(builder_, op->getResult(0), static_cast<int64_t>(i))
-                                         : axes_[static_cast<size_t>(map[i])].tile);
+      lengths.push_back(map[i] == kWhole
+                            ? lengthOf(builder_, op->getResult(0), static_cast<int64_t>(i))
+                            : axes_[static_cast<size_t>(map[i])].tile);
   const OpRecord *record = recordOf(op);
   OperationState state(op->getLoc(), op->getName());
   state.addAttributes(op->getAttrs());
@@ -183,7 +195,8 @@ Value GridEmitter::cloneCreation(Operation *op, const AxisMap &map) {
   if (record->id == OpId::Index) {
     Value start = op->getOperand(0);
     if (map[0] != kWhole)
-      start = builder_.createOrFold<arith::AddIOp>(op->getLoc(), start, axes_[static_cast<size_t>(map[0])].position);
+      start = builder_.createOrFold<arith::AddIOp>(op->getLoc(), start,
+                                                   axes_[static_cast<size_t>(map[0])].position);
     state.addOperands(start);
     state.addOperands(lengths);
   } else {
@@ -209,12 +222,14 @@ Value GridEmitter::cloneMember(Operation *op, const AxisMap &map) {
   if (record && record->id == OpId::Broadcast)
     for (size_t i = 0; i < map.size(); ++i)
       if (!type.getExtents()[i].isConstant())
-        state.addOperands(map[i] == kWhole ? lengthOf(builder_, op->getResult(0), static_cast<int64_t>(i))
-                                           : axes_[static_cast<size_t>(map[i])].tile);
+        state.addOperands(map[i] == kWhole
+                              ? lengthOf(builder_, op->getResult(0), static_cast<int64_t>(i))
+                              : axes_[static_cast<size_t>(map[i])].tile);
   return builder_.create(state)->getResult(0);
 }
 
-/// The part of a value that the tile needs: computed here for members and views, cut out for others.
+/// The part of a value that the tile needs: computed here for members and views, cut out for
+/// others.
 Value GridEmitter::tileOf(Value value, const AxisMap &map) {
   Operation *op = value.getDefiningOp();
   bool isMember = op && group_->contains(op);
@@ -242,7 +257,8 @@ Value GridEmitter::tileOf(Value value, const AxisMap &map) {
 void GridEmitter::storeTile(Value tile, StoreOp into) {
   AxisMap map = group_->mapOf(group_->root());
   auto dropped = into.getDropped();
-  llvm::SmallVector<Value> offsets(into.getOffsets()), lengths(into.getLengths()), steps(into.getSteps());
+  llvm::SmallVector<Value> offsets(into.getOffsets()), lengths(into.getLengths()),
+      steps(into.getSteps());
   size_t axis = 0;
   for (size_t base = 0; base < offsets.size(); ++base) {
     if (llvm::is_contained(dropped, static_cast<int64_t>(base)))
@@ -261,26 +277,36 @@ void GridEmitter::storeTile(Value tile, StoreOp into) {
                            into.getDroppedAttr(), IntegerAttr(), StringAttr());
 }
 
-/// Where the root goes. Storage of its own is stored whole and then loaded by the users.
-StoreOp GridEmitter::storeFor(Operation *root) {
-  if (StoreOp store = onlyStore(root))
-    return store;
+GridEmitter::Storage GridEmitter::allocateFor(Operation *root) {
+  Storage storage;
+  if (onlyStore(root))
+    return storage;
   Value result = root->getResult(0);
   auto type = cast<ArrayType>(result.getType());
-  llvm::SmallVector<Value> named, lengths, offsets;
+  llvm::SmallVector<Value> named;
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
     Value length = lengthOf(builder_, result, axis);
-    lengths.push_back(length);
-    offsets.push_back(constant(0));
+    storage.lengths.push_back(length);
+    storage.offsets.push_back(constant(0));
     if (!type.getExtents()[axis].isConstant())
       named.push_back(length);
   }
   auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-  Value storage = builder_.create<AllocOp>(loc_(), ref, named);
+  storage.ref = builder_.create<AllocOp>(loc_(), ref, named);
+  return storage;
+}
+
+/// Where the root goes. Storage of its own is stored whole and then loaded by the users.
+StoreOp GridEmitter::storeFor(Operation *root, const Storage &storage) {
+  if (!storage.ref)
+    return onlyStore(root);
+  Value result = root->getResult(0);
   auto none = builder_.getDenseI64ArrayAttr({});
-  auto store = builder_.create<StoreOp>(loc_(), result, storage, offsets, lengths, ValueRange(), Value(),
-                                        none, IntegerAttr(), StringAttr());
-  auto load = builder_.create<LoadOp>(loc_(), type, storage, offsets, lengths, ValueRange(), Value(), none);
+  auto store =
+      builder_.create<StoreOp>(loc_(), result, storage.ref, storage.offsets, storage.lengths,
+                               ValueRange(), Value(), none, IntegerAttr(), StringAttr());
+  auto load = builder_.create<LoadOp>(loc_(), result.getType(), storage.ref, storage.offsets,
+                                      storage.lengths, ValueRange(), Value(), none);
   result.replaceUsesWithIf(load, [&](OpOperand &use) {
     return use.getOwner() != store && !group_->contains(use.getOwner());
   });
@@ -295,9 +321,15 @@ void GridEmitter::emit() {
       last = group->root();
   llvm::SmallVector<StoreOp> stores;
   builder_.setInsertionPointAfter(last);
+  // The grid stands before the first store, so everything that it needs is made before all of them.
+  llvm::SmallVector<Storage> storages;
   for (FusionGroup *group : groups_) {
     group_ = group;
-    stores.push_back(storeFor(group->root()));
+    storages.push_back(allocateFor(group->root()));
+  }
+  for (auto [group, storage] : llvm::zip(groups_, storages)) {
+    group_ = group;
+    stores.push_back(storeFor(group->root(), storage));
   }
   group_ = groups_.front();
   builder_.setInsertionPoint(stores.front());
@@ -338,7 +370,8 @@ bool BlockPartitioner::isCandidate(Operation &op) {
 
 /// Views are roots only where they are stored as they are.
 bool BlockPartitioner::mustBeStored(Operation &op) {
-  return !isViewLike(&op) || llvm::any_of(op.getUsers(), [](Operation *user) { return isa<StoreOp>(user); });
+  return !isViewLike(&op) ||
+         llvm::any_of(op.getUsers(), [](Operation *user) { return isa<StoreOp>(user); });
 }
 
 FusionGroup *BlockPartitioner::groupOfUsers(Operation &op) {
@@ -391,7 +424,8 @@ static bool sameGrid(const FusionGroup &a, const FusionGroup &b) {
          });
 }
 
-/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps apart.
+/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps
+/// apart.
 std::vector<FusionGroup *> BlockPartitioner::fusedWith(FusionGroup *group) {
   std::vector<FusionGroup *> fused = {group};
   Attribute label = fuseLabel(*group);
@@ -417,7 +451,8 @@ void BlockPartitioner::run() {
   for (Operation &op : llvm::reverse(block_)) {
     if (!isCandidate(op) || op.use_empty())
       continue;
-    if (FusionGroup *group = groupOfUsers(op); group && !op.hasAttr("ptl.split") && group->tryJoin(&op)) {
+    if (FusionGroup *group = groupOfUsers(op);
+        group && !op.hasAttr("ptl.split") && group->tryJoin(&op)) {
       groupOf_[&op] = group;
       continue;
     }
@@ -446,7 +481,8 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
   void runOnOperation() override {
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {
-      if (!block->getParentOp()->getParentOfType<ParallelOp>() && !isa<ParallelOp>(block->getParentOp()))
+      if (!block->getParentOp()->getParentOfType<ParallelOp>() &&
+          !isa<ParallelOp>(block->getParentOp()))
         blocks.push_back(block);
     });
     TileSizes sizes{productM, productN, tileBytes};
