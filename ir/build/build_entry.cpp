@@ -117,8 +117,14 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
                          : decl.kind == DeclKind::Kernel ? "kernel"
                                                          : "program";
   function->setAttr("ptl.kind", builder_.getStringAttr(kind));
-  for (auto [i, param] : llvm::enumerate(decl.params))
-    function.setArgAttr(static_cast<unsigned>(i), "ptl.name", builder_.getStringAttr(param->name));
+  for (auto [i, param] : llvm::enumerate(decl.params)) {
+    auto number = static_cast<unsigned>(i);
+    function.setArgAttr(number, "ptl.name", builder_.getStringAttr(param->name));
+    // Neighbours on the last axis lie side by side unless the type says something else.
+    const std::vector<Dim> &strides = param->type->strides;
+    if (!strides.empty() && !strides.back().isConstant(1))
+      function.setArgAttr(number, "ptl.strides", builder_.getUnitAttr());
+  }
   mlir::Block *body = function.addEntryBlock();
   builder_.setInsertionPointToStart(body);
   bindArguments(*body);
