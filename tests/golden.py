@@ -17,6 +17,7 @@ import tempfile
 import documents
 import explain
 import language
+import round_trip
 from harness import ROOT, Case, Tools, difference, run_cases
 
 TESTS = ROOT / "tests"
@@ -98,6 +99,7 @@ KINDS = {
     "explain": explain.cases,
     "documents": documents.cases,
     "language": language.cases,
+    "round_trip": round_trip.cases,
 }
 
 
