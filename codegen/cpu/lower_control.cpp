@@ -14,6 +14,18 @@ void Lowering::lowerBlock(Block &block) {
   }
 }
 
+// Canonicalisation turns an `if` that only chooses between arrays into a selection.
+static void lowerArrayChoice(Lowering &l, arith::SelectOp op) {
+  Value condition = l.scalarOf(op.getCondition());
+  View yes = l.carriedBuffer(op.getTrueValue()), no = l.carriedBuffer(op.getFalseValue());
+  Values extents;
+  for (auto [one, other] : llvm::zip(yes.extents, no.extents))
+    extents.push_back(l.e.select(condition, one, other));
+  Value data = l.e.select(condition, yes.data, no.data);
+  auto type = cast<ir::ArrayType>(op.getType());
+  l.bindView(op.getResult(), l.denseView(type.getElementType(), data, extents));
+}
+
 void Lowering::lowerOp(Operation *op) {
   if (auto store = dyn_cast<ir::StoreOp>(op))
     return lowerStore(store);
@@ -42,6 +54,8 @@ void Lowering::lowerOp(Operation *op) {
                                             : scalarOf(alloc.getLengths()[next++]));
     return bindView(alloc.getResult(), allocateShared(type.getElementType(), extents));
   }
+  if (auto choice = dyn_cast<arith::SelectOp>(op); choice && isa<ir::ArrayType>(choice.getType()))
+    return lowerArrayChoice(*this, choice);
   if (op->getNumResults() == 0)
     return fail(op, "this operation has no lowering to the CPU");
   if (llvm::any_of(op->getResults(), [&](Value v) { return !isScalar(v); }))
