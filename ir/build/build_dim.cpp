@@ -45,8 +45,7 @@ ElemKind elemKindOf(mlir::Type scalar) {
   return ElemKind::Int;
 }
 
-// ---- Symbols and dimensions
-// --------------------------------------------------------------------------
+// ---- Symbols and dimensions ---------------------------------------------------------------------
 
 Dim Builder::rootDim(Dim dim) { return dims_.substitute(dim, frame_->roots); }
 
@@ -123,8 +122,7 @@ mlir::Value Builder::index(int64_t value) {
   return builder_.create<arith::ConstantIndexOp>(place_, value);
 }
 
-// ---- Types
-// -------------------------------------------------------------------------------------------
+// ---- Types --------------------------------------------------------------------------------------
 
 ElemKind Builder::elemKind(const Elem &elem) {
   if (!elem.param)

@@ -8,18 +8,6 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-static int64_t rankOf(mlir::Value base) {
-  if (auto ref = dyn_cast<RefType>(base.getType()))
-    return ref.getRank();
-  return cast<ArrayType>(base.getType()).getRank();
-}
-
-static mlir::Type elementOf(mlir::Value base) {
-  if (auto ref = dyn_cast<RefType>(base.getType()))
-    return ref.getElementType();
-  return cast<ArrayType>(base.getType()).getElementType();
-}
-
 void Builder::checkPosition(mlir::Value position, mlir::Value extent, Location loc) {
   mlir::Value low =
       builder_.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, position, index(0));
@@ -81,7 +69,7 @@ void Builder::checkGather(mlir::Value indices, mlir::Value extent, Location loc)
 
 Builder::Box Builder::wholeBox(mlir::Value base) {
   Box box;
-  for (int64_t i = 0; i < rankOf(base); ++i)
+  for (int64_t i = 0; i < rankOf(base.getType()); ++i)
     addFull(base, box);
   box.steps.clear();
   return box;
@@ -180,7 +168,7 @@ Builder::Box Builder::buildBox(const IndexExpr &expr, mlir::Value base, bool isT
     }
     ++resultAxis;
   }
-  while (static_cast<int64_t>(box.offsets.size()) < rankOf(base))
+  while (static_cast<int64_t>(box.offsets.size()) < rankOf(base.getType()))
     addFull(base, box);
   if (!box.strided)
     box.steps.clear();
@@ -208,9 +196,7 @@ Bound Builder::buildIndex(const IndexExpr &expr) {
     extents.assign(array.getExtents().begin(), array.getExtents().end());
   for (int64_t axis : llvm::reverse(box.newAxes))
     extents.erase(extents.begin() + axis);
-  llvm::ArrayRef<Extent> baseExtents = isa<RefType>(base.getType())
-                                           ? cast<RefType>(base.getType()).getExtents()
-                                           : cast<ArrayType>(base.getType()).getExtents();
+  llvm::ArrayRef<Extent> baseExtents = extentsOf(base.getType());
   auto afterDropping = [&](int64_t axis) {
     return axis - llvm::count_if(box.dropped, [&](int64_t dropped) { return dropped < axis; });
   };
@@ -220,8 +206,8 @@ Bound Builder::buildIndex(const IndexExpr &expr) {
   Place place = isa<ArrayType>(result) ? cast<ArrayType>(result).getPlace() : Place::Inferred;
   auto typeOf = [&](llvm::ArrayRef<Extent> shape) -> mlir::Type {
     if (shape.empty())
-      return elementOf(base);
-    return ArrayType::get(&context_, elementOf(base), shape, place);
+      return elementTypeOf(base.getType());
+    return ArrayType::get(&context_, elementTypeOf(base.getType()), shape, place);
   };
   auto dropped = builder_.getDenseI64ArrayAttr(box.dropped);
   mlir::Value value = isa<RefType>(base.getType())

@@ -101,8 +101,7 @@ void Builder::buildStmt(const Stmt &stmt) {
   }
 }
 
-// ---- Bindings and assignments
-// ------------------------------------------------------------------------
+// ---- Bindings and assignments -------------------------------------------------------------------
 
 void Builder::bindLocal(Local &local, Bound value) {
   if (local.symbol && value.kind == Bound::Kind::Value)
@@ -261,8 +260,7 @@ void Builder::buildAssert(const AssertStmt &stmt) {
   emitCheck(buildValue(*stmt.condition), "assert", message, {}, location(stmt.span));
 }
 
-// ---- Conditionals
-// ------------------------------------------------------------------------------------
+// ---- Conditionals -------------------------------------------------------------------------------
 
 std::optional<bool> Builder::constantCondition(mlir::Value condition) {
   if (matchPattern(condition, m_One()))

@@ -28,8 +28,23 @@ void PtlDialect::initialize() {
   registerBuiltinOps();
 }
 
-// ---- Spelling of shaped types: `<f32[i:128, 64, "T - S"], vec>`
-// ------------------------------------
+llvm::ArrayRef<Extent> extentsOf(Type type) {
+  if (auto array = dyn_cast<ArrayType>(type))
+    return array.getExtents();
+  if (auto ref = dyn_cast<RefType>(type))
+    return ref.getExtents();
+  return {};
+}
+
+Type elementTypeOf(Type type) {
+  if (auto array = dyn_cast<ArrayType>(type))
+    return array.getElementType();
+  if (auto ref = dyn_cast<RefType>(type))
+    return ref.getElementType();
+  return type;
+}
+
+// ---- Spelling of shaped types: `<f32[i:128, 64, "T - S"], vec>` ---------------------------------
 
 static bool isBareName(llvm::StringRef name) {
   auto isHead = [](char c) { return llvm::isAlpha(c) || c == '_'; };

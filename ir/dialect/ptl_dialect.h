@@ -54,3 +54,13 @@ llvm::StringRef placeName(Place place);
 
 #define GET_OP_CLASSES
 #include "ir/dialect/ops.h.inc"
+
+namespace ptl::ir {
+
+/// The extents of an array or ref; empty for scalars.
+llvm::ArrayRef<Extent> extentsOf(mlir::Type type);
+/// The element type of an array or ref; the type itself for scalars.
+mlir::Type elementTypeOf(mlir::Type type);
+inline int64_t rankOf(mlir::Type type) { return static_cast<int64_t>(extentsOf(type).size()); }
+
+} // namespace ptl::ir

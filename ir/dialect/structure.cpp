@@ -19,26 +19,9 @@ void PtlDialect::registerStructureOps() {
       >();
 }
 
-static llvm::ArrayRef<Extent> extentsOf(Type type) {
-  if (auto array = dyn_cast<ArrayType>(type))
-    return array.getExtents();
-  if (auto ref = dyn_cast<RefType>(type))
-    return ref.getExtents();
-  return {};
-}
-
-static Type elementOf(Type type) {
-  if (auto array = dyn_cast<ArrayType>(type))
-    return array.getElementType();
-  if (auto ref = dyn_cast<RefType>(type))
-    return ref.getElementType();
-  return type;
-}
+// ---- constant, dim, alloc, cast, new_axis -------------------------------------------------------
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
-
-// ---- constant, dim, alloc, cast, new_axis
-// ----------------------------------------------------------------------
 
 LogicalResult DimOp::verify() {
   int64_t rank = static_cast<int64_t>(extentsOf(getSource().getType()).size());
@@ -90,8 +73,7 @@ LogicalResult NewAxisOp::verify() {
   return success();
 }
 
-// ---- Boxes
-// -------------------------------------------------------------------------------------------
+// ---- Boxes --------------------------------------------------------------------------------------
 
 /// Checks what all operations on boxes share; `value` is the box's content, null when it
 /// broadcasts.
@@ -108,7 +90,7 @@ static LogicalResult verifyBox(Operation *op, Type base, size_t offsets, size_t 
     return success();
   if (extentsOf(value).size() != rank - dropped.size())
     return op->emitOpError("the result has the wrong rank");
-  if (elementOf(value) != elementOf(base))
+  if (elementTypeOf(value) != elementTypeOf(base))
     return op->emitOpError("the element types differ");
   return success();
 }
@@ -124,7 +106,7 @@ LogicalResult SliceOp::verify() {
 }
 
 static LogicalResult verifyValue(Operation *op, Type value, Type base, size_t dropped) {
-  if (elementOf(value) != elementOf(base))
+  if (elementTypeOf(value) != elementTypeOf(base))
     return op->emitOpError("the element types differ");
   if (extentsOf(value).size() > extentsOf(base).size() - dropped)
     return op->emitOpError("the value has more axes than the box");
@@ -149,8 +131,7 @@ LogicalResult InsertOp::verify() {
   return verifyValue(*this, getValue().getType(), getDest().getType(), getDropped().size());
 }
 
-// ---- Grid
-// --------------------------------------------------------------------------------------------
+// ---- Grid ---------------------------------------------------------------------------------------
 
 LogicalResult ParallelOp::verify() {
   size_t count = getLower().size();
@@ -197,8 +178,7 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
-// ---- Checks
-// ------------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 LogicalResult CheckOp::canonicalize(CheckOp op, PatternRewriter &rewriter) {
   if (!matchPattern(op.getCondition(), m_One()))

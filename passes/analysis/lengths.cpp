@@ -7,22 +7,6 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-llvm::ArrayRef<Extent> extentsOf(Type type) {
-  if (auto array = dyn_cast<ArrayType>(type))
-    return array.getExtents();
-  if (auto ref = dyn_cast<RefType>(type))
-    return ref.getExtents();
-  return {};
-}
-
-Type elementTypeOf(Type type) {
-  if (auto array = dyn_cast<ArrayType>(type))
-    return array.getElementType();
-  if (auto ref = dyn_cast<RefType>(type))
-    return ref.getElementType();
-  return type;
-}
-
 /// The base's axis that becomes `axis` of the result when some are dropped.
 static int64_t keptAxis(llvm::ArrayRef<int64_t> dropped, int64_t rank, int64_t axis) {
   for (int64_t base = 0; base < rank; ++base)

@@ -6,12 +6,6 @@
 
 namespace ptl::ir {
 
-/// The extents of an array or ref; empty for scalars.
-llvm::ArrayRef<Extent> extentsOf(mlir::Type type);
-/// The element type of an array or ref; the type itself for scalars.
-mlir::Type elementTypeOf(mlir::Type type);
-inline int64_t rankOf(mlir::Type type) { return static_cast<int64_t>(extentsOf(type).size()); }
-
 /// The length of an axis of `value`, built at the builder's insertion point, which `value`'s
 /// operands dominate.
 mlir::Value lengthOf(mlir::OpBuilder &builder, mlir::Value value, int64_t axis);

@@ -51,7 +51,8 @@ private:
     int64_t capacity = Extent::kUnknown;
   };
   void chooseSteps();
-  Value rowStep(int64_t axis, int64_t minimum);
+  Value tileBudget();
+  Value atLeastOne(Value value);
   std::optional<int64_t> scheduledStep(int64_t axis);
   void openGrid();
   Value tileOf(Value value, const AxisMap &map);
@@ -85,9 +86,9 @@ std::optional<int64_t> GridEmitter::scheduledStep(int64_t axis) {
   return std::nullopt;
 }
 
-/// Positions per tile so that the part of the result, or of what it reduces, has about the wanted
-/// number of bytes.
-Value GridEmitter::rowStep(int64_t axis, int64_t minimum) {
+/// Elements that a tile may have along the parallel axes, so that its part of the result, or of
+/// what it reduces, has about the wanted number of bytes.
+Value GridEmitter::tileBudget() {
   Operation *root = group_->root();
   const OpRecord *record = recordOf(root);
   bool reduces = record && record->opClass == OpClass::Reduction;
@@ -95,35 +96,47 @@ Value GridEmitter::rowStep(int64_t axis, int64_t minimum) {
   AxisMap map = reduces ? group_->operandMap(root, 0) : group_->mapOf(root);
   Type element = elementTypeOf(widest.getType());
   int64_t bytes = element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-  Value row = constant(1);
+  Value whole = constant(1);
   for (size_t i = 0; i < map.size(); ++i)
     if (map[i] == kWhole)
-      row = builder_.createOrFold<arith::MulIOp>(
-          loc_(), row, lengthOf(builder_, widest, static_cast<int64_t>(i)));
-  row = builder_.createOrFold<arith::MaxSIOp>(loc_(), row, constant(1));
-  Value wanted = builder_.createOrFold<arith::DivUIOp>(loc_(), constant(sizes_.bytes / bytes), row);
-  return builder_.createOrFold<arith::MaxSIOp>(loc_(), wanted, constant(minimum));
+      whole = builder_.createOrFold<arith::MulIOp>(
+          loc_(), whole, lengthOf(builder_, widest, static_cast<int64_t>(i)));
+  return atLeastOne(builder_.createOrFold<arith::DivUIOp>(loc_(), constant(sizes_.bytes / bytes),
+                                                          atLeastOne(whole)));
 }
 
+Value GridEmitter::atLeastOne(Value value) {
+  return builder_.createOrFold<arith::MaxSIOp>(loc_(), value, constant(1));
+}
+
+/// A product has the machine's tile. Anything else is cut so that a tile is a run of memory as far
+/// as may be: the last axes whole while the budget lasts.
 void GridEmitter::chooseSteps() {
   Value root = group_->root()->getResult(0);
   int64_t rank = rankOf(root.getType());
-  llvm::ArrayRef<int64_t> parallel = group_->parallel();
   axes_.resize(static_cast<size_t>(rank));
-  for (int64_t axis : parallel) {
+  Value budget;
+  for (int64_t axis : llvm::reverse(group_->parallel())) {
     Axis &own = axes_[static_cast<size_t>(axis)];
     own.length = lengthOf(builder_, root, axis);
     std::optional<int64_t> fixed = scheduledStep(axis);
-    if (!fixed && group_->hasProduct() && rank >= 2 && axis >= rank - 2)
-      fixed = axis == rank - 1 ? sizes_.productN : sizes_.productM;
-    if (!fixed && axis != parallel.back())
-      fixed = 1;
+    if (!fixed && group_->hasProduct())
+      fixed = axis == rank - 1 ? sizes_.productN : axis == rank - 2 ? sizes_.productM : 1;
     if (fixed) {
       own.capacity = *fixed;
       own.step = constant(*fixed);
-    } else {
-      own.step = rowStep(axis, axis == rank - 1 ? 64 : 1);
+      continue;
     }
+    if (!budget)
+      budget = tileBudget();
+    // Short pieces of rows would waste whole vectors.
+    own.step = axis == rank - 1
+                   ? builder_.createOrFold<arith::MaxSIOp>(loc_(), budget, constant(64))
+                   : budget;
+    if (axis == group_->parallel().front())
+      break;
+    own.step = builder_.createOrFold<arith::MinSIOp>(loc_(), own.step, atLeastOne(own.length));
+    budget = atLeastOne(builder_.createOrFold<arith::DivUIOp>(loc_(), budget, own.step));
   }
 }
 

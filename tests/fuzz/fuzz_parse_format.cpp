@@ -46,7 +46,7 @@ static void checkTree(const Tree &tree) {
   }
 }
 
-/// All tokens but `;`, then all comments, without white space.
+/// All tokens but `;` and trailing commas, then all comments, without white space.
 static std::string essence(std::string_view text) {
   SourceFile file(0, "", std::string(text));
   DiagnosticSink sink;
@@ -58,9 +58,13 @@ static std::string essence(std::string_view text) {
         result += c;
     result += '\n';
   };
-  for (const Token &token : list.tokens)
-    if (token.kind != TokenKind::Semicolon)
-      append(token.begin, token.end);
+  for (size_t i = 0; i < list.tokens.size(); ++i) {
+    bool trailing = list.tokens[i].kind == TokenKind::Comma && i + 1 < list.tokens.size() &&
+                    (list.tokens[i + 1].kind == TokenKind::RParen ||
+                     list.tokens[i + 1].kind == TokenKind::RBracket);
+    if (!trailing && list.tokens[i].kind != TokenKind::Semicolon)
+      append(list.tokens[i].begin, list.tokens[i].end);
+  }
   for (const Trivia &trivia : list.trivia)
     if (trivia.kind >= TriviaKind::LineComment)
       append(trivia.begin, trivia.end);
