@@ -74,6 +74,8 @@ sampleShapes(const std::vector<std::pair<int64_t, int64_t>> &ranges, unsigned co
     }
     add(shape);
   }
+  if (shapes.empty() && count > 0)
+    shapes.push_back(lowest); // Every shape is large.
   return shapes;
 }
 

@@ -1,158 +1,78 @@
+#include "codegen/reference/test_runner.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/cpu_handler.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <random>
 
 namespace ptl {
 
 namespace {
 
-constexpr int64_t kDefaultSamples = 12;
-/// Shrinking stops after so many runs of a failing property.
-constexpr int kShrinkRuns = 60;
-
-using Dims = std::map<std::string, int64_t>;
+/// Fewer than the reference executor takes: new values of `static` dimensions are compiled anew.
+constexpr unsigned kCpuSamples = 12;
+constexpr unsigned kCpuShrinkRuns = 60;
 
 enum class Executor { Cpu, Reference };
 
 const char *nameOf(Executor executor) { return executor == Executor::Cpu ? "cpu" : "reference"; }
 
-/// Runs the test and property blocks of one file.
-class TestRunner {
-public:
-  TestRunner(Session &session, const CheckedProgram &program, std::vector<Executor> executors)
-      : session_(session), program_(program), executors_(std::move(executors)),
-        cpu_(program, session.sources(), compilerOptions(session.options()), session.sink()) {}
-
-  void run(const CallableDecl &decl);
-  size_t passed = 0, failed = 0;
-  bool internalError() { return cpu_.compiler().hadInternalError(); }
-
-private:
-  reference::RunResult runOnce(const CallableDecl &decl, Executor executor, const Dims &dims);
-  bool runSamples(const CallableDecl &decl, Executor executor);
-  void report(const CallableDecl &decl, Executor executor, const Dims &dims,
-              const reference::RunResult &result);
-  Dims shrink(const CallableDecl &decl, Executor executor, Dims dims);
-
-  Session &session_;
-  const CheckedProgram &program_;
-  std::vector<Executor> executors_;
-  CpuExecutor cpu_;
-};
-
-bool isFailure(const reference::RunResult &result) {
-  return !result.ok() || !result.failed.empty();
+/// Machine-readable diagnostics are alone on standard output.
+bool isSilent(const Options &options) {
+  std::string_view form = options.value(OptionId::Diagnostics);
+  return form == "json" || form == "sarif";
 }
 
-/// A sample that the property's own `where` excludes.
-bool isExcluded(const CallableDecl &decl, const reference::RunResult &result) {
-  return result.status == reference::RunStatus::Where &&
-         std::any_of(decl.wheres.begin(), decl.wheres.end(), [&](const WhereClause &where) {
-           return result.span.file == where.span.file && where.span.begin <= result.span.begin &&
-                  result.span.end <= where.span.end;
-         });
-}
-
-reference::RunResult TestRunner::runOnce(const CallableDecl &decl, Executor executor,
-                                         const Dims &dims) {
-  reference::RunOptions options;
-  options.dims = dims;
-  if (executor == Executor::Cpu)
-    options.handler = cpuHandler(cpu_, session_.sources());
-  return reference::runBody(program_, session_.sources(), decl, options);
-}
-
-/// The ends of every range first, then random points.
-Dims sampleDims(const CallableDecl &decl, int64_t index, std::mt19937_64 &random) {
-  Dims dims;
-  for (size_t i = 0; i < decl.dims.size(); ++i) {
-    auto [low, end] = decl.sampleRanges[i];
-    int64_t high = std::max(low, end - 1);
-    int64_t value = index == 0 ? low : std::uniform_int_distribution<int64_t>(low, high)(random);
-    // Small extents find most mistakes, and quickly.
-    if (index % 2 == 0 && index > 0)
-      value = std::uniform_int_distribution<int64_t>(low, std::min(high, low + 9))(random);
-    dims[decl.dims[i].name] = index == 1 ? high : value;
+reference::TestOptions testOptions(Session &session, Executor executor, CpuExecutor &cpu) {
+  const Options &options = session.options();
+  reference::TestOptions tests;
+  if (executor == Executor::Cpu) {
+    tests.samples = kCpuSamples;
+    tests.shrinkRuns = kCpuShrinkRuns;
+    tests.handler = cpuHandler(cpu, session.sources());
   }
-  return dims;
+  tests.samples = static_cast<unsigned>(options.number(OptionId::Samples).value_or(tests.samples));
+  tests.seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(1));
+  return tests;
 }
 
-/// Brings one dimension after the other as close to its lower end as the failure stays.
-Dims TestRunner::shrink(const CallableDecl &decl, Executor executor, Dims dims) {
-  int runs = 0;
-  for (bool smaller = true; smaller && runs < kShrinkRuns;) {
-    smaller = false;
-    for (size_t i = 0; i < decl.dims.size(); ++i) {
-      int64_t &value = dims[decl.dims[i].name];
-      int64_t low = decl.sampleRanges[i].first, before = value;
-      for (int64_t candidate : {low, low + (before - low) / 2, before - 1}) {
-        if (candidate >= before || candidate < low || ++runs > kShrinkRuns)
-          continue;
-        value = candidate;
-        reference::RunResult result = runOnce(decl, executor, dims);
-        if (isFailure(result) && !isExcluded(decl, result)) {
-          smaller = true;
-          break;
-        }
-        value = before;
-      }
-    }
-  }
-  return dims;
-}
-
-void TestRunner::report(const CallableDecl &decl, Executor executor, const Dims &dims,
-                        const reference::RunResult &result) {
+void report(DiagnosticSink &sink, Executor executor, const reference::TestOutcome &outcome) {
   std::string sample;
-  for (const auto &[name, value] : dims)
+  for (const auto &[name, value] : outcome.dims)
     sample += (sample.empty() ? "" : ", ") + name + " = " + std::to_string(value);
-  auto add = [&](Span span, const std::string &message) {
+  const CallableDecl &decl = *outcome.decl;
+  for (const reference::TestFailure &failure : outcome.failures) {
+    Span span = failure.span.file == kNoFile ? decl.nameSpan : failure.span;
     DiagnosticBuilder builder =
-        session_.sink().report(DiagId::TestFailed, span, {decl.name, nameOf(executor), message});
+        sink.report(DiagId::TestFailed, span, {decl.name, nameOf(executor), failure.message});
     if (!sample.empty())
       builder.note("with " + sample);
-    for (Span call : result.calls)
+    for (Span call : failure.calls)
       builder.label(call, "called here");
-  };
-  for (const reference::Expectation &expectation : result.failed)
-    add(expectation.span, expectation.message);
-  if (!result.ok())
-    add(result.span.file == kNoFile ? decl.nameSpan : result.span, result.message);
+  }
 }
 
-bool TestRunner::runSamples(const CallableDecl &decl, Executor executor) {
-  bool isProperty = decl.kind == DeclKind::Property && !decl.dims.empty();
-  int64_t samples =
-      isProperty ? session_.options().number(OptionId::Samples).value_or(kDefaultSamples) : 1;
-  std::mt19937_64 random(
-      static_cast<uint64_t>(session_.options().number(OptionId::Seed).value_or(1)));
-  for (int64_t i = 0; i < samples; ++i) {
-    Dims dims = isProperty ? sampleDims(decl, i, random) : Dims{};
-    reference::RunResult result = runOnce(decl, executor, dims);
-    if (!isFailure(result) || isExcluded(decl, result))
-      continue;
-    if (isProperty) {
-      dims = shrink(decl, executor, dims);
-      result = runOnce(decl, executor, dims);
+struct Counts {
+  size_t passed = 0, failed = 0;
+  bool internalError = false;
+};
+
+/// Runs the test and property blocks of one file, each on every executor.
+void runFile(Session &session, const CheckedProgram &program,
+             const std::vector<Executor> &executors, Counts &counts) {
+  const Options &options = session.options();
+  CpuExecutor cpu(program, session.sources(), compilerOptions(options), session.sink());
+  for (const CallableDecl *decl :
+       reference::findTests(program, std::string(options.value(OptionId::Filter))))
+    for (Executor executor : executors) {
+      reference::TestOutcome outcome = reference::runTest(program, session.sources(), *decl,
+                                                          testOptions(session, executor, cpu));
+      report(session.sink(), executor, outcome);
+      ++(outcome.passed() ? counts.passed : counts.failed);
+      if (!isSilent(options))
+        std::printf("%-6s %-9s %s\n", outcome.passed() ? "ok" : "FAILED", nameOf(executor),
+                    decl->name.c_str());
     }
-    report(decl, executor, dims, result);
-    return false;
-  }
-  return true;
-}
-
-void TestRunner::run(const CallableDecl &decl) {
-  std::string_view form = session_.options().value(OptionId::Diagnostics);
-  bool silent = form == "json" || form == "sarif";
-  for (Executor executor : executors_) {
-    bool fine = runSamples(decl, executor);
-    ++(fine ? passed : failed);
-    if (!silent)
-      std::printf("%-6s %-9s %s\n", fine ? "ok" : "FAILED", nameOf(executor), decl.name.c_str());
-  }
+  counts.internalError |= cpu.compiler().hadInternalError();
 }
 
 /// What `--executor` and `--target` choose; both executors without them. Empty after an error.
@@ -185,29 +105,19 @@ ExitCode runTest(const Options &options) {
     session.sink().report(DiagId::TargetCannotRun, kNoSpan, {unknown});
     return session.finish(ExitCode::Missing);
   }
-  size_t passed = 0, failed = 0;
-  bool fault = false;
+  Counts counts;
   for (const std::string &path : options.positional()) {
     std::unique_ptr<CheckedProgram> program = session.check(path);
     if (!program || session.failed())
       return session.finish();
-    TestRunner runner(session, *program, executors);
-    for (const CallableDecl *decl : program->modules.front()->callables) {
-      bool isTest = decl->kind == DeclKind::Test || decl->kind == DeclKind::Property;
-      if (isTest && decl->name.find(options.value(OptionId::Filter)) != std::string::npos)
-        runner.run(*decl);
-    }
-    passed += runner.passed;
-    failed += runner.failed;
-    fault |= runner.internalError();
+    runFile(session, *program, executors, counts);
   }
-  std::string_view form = options.value(OptionId::Diagnostics);
-  if (form != "json" && form != "sarif")
-    std::printf("%zu passed, %zu failed\n", passed, failed);
+  if (!isSilent(options))
+    std::printf("%zu passed, %zu failed\n", counts.passed, counts.failed);
   std::fflush(stdout);
-  return session.finish(fault    ? ExitCode::Internal
-                        : failed ? ExitCode::ProgramStopped
-                                 : ExitCode::Fine);
+  return session.finish(counts.internalError ? ExitCode::Internal
+                        : counts.failed      ? ExitCode::ProgramStopped
+                                             : ExitCode::Fine);
 }
 
 } // namespace ptl
