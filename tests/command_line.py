@@ -9,6 +9,23 @@ import time
 from harness import Case, Tools, run_cases
 
 GOOD = "fn id(x: f32) -> f32 {\n    return x\n}\n"
+STOPS = """kernel asserts[N](x: f32[N], n: int) -> (y: f32[N])
+{
+    assert(n < 4, "n is too large")
+    parallel r in tiles(N, 4) { y[r] = x[r] }
+}
+
+kernel bounds[N](x: f32[N], n: int) -> (y: f32[N])
+{
+    parallel r in tiles(N, 4) { y[r] = x[r] + x[n] }
+}
+
+kernel requires[N](x: f32[N], n: int) -> (y: f32[N])
+where n < 4
+{
+    parallel r in tiles(N, 4) { y[r] = x[r] }
+}
+"""
 BAD = "fn id(x: f32) -> f32 {\n    return y\n}\n"
 
 
@@ -114,6 +131,25 @@ def formatting(tools: Tools, folder: pathlib.Path) -> None:
     expect(sorted(p.name for p in folder.iterdir()) == ["ugly.ptl"], "a temporary file was left behind")
 
 
+def stopped_programs(tools: Tools, folder: pathlib.Path) -> None:
+    (folder / "stops.ptl").write_text(STOPS)
+    wanted = {"asserts": (3, "n is too large"), "bounds": (9, "9 is outside of 0..8"), "requires": (13, "n < 4")}
+    for target in ("cpu", "reference"):
+        for entry, (line, reason) in wanted.items():
+            command = ["run", "stops.ptl", "--entry", entry, "--target", target, "--diagnostics=short"]
+            command += ["x=random()", "N=8"]
+            outcome = tools.run(*command, "n=9", cwd=folder)
+            expect(outcome.code == 5, command, outcome)
+            expect(outcome.stderr.startswith(f"stops.ptl:{line}:"), command, outcome)
+            expect(reason in outcome.stderr and f"`{entry}`" in outcome.stderr, command, outcome)
+            expect(tools.run(*command, "n=3", cwd=folder).code == 0, command, "3 is allowed")
+    expect(tools.run("run", "stops.ptl", "--entry", "asserts", cwd=folder).code == 1, "arguments are missing")
+    expect(tools.run("run", "stops.ptl", "--entry", "nothing", cwd=folder).code == 1)
+    expect(tools.run("run", cwd=folder).code == 2)
+    expect(tools.run("run", "stops.ptl", "--unknown", cwd=folder).code == 2)
+    expect(tools.run("run", "stops.ptl", "--target", "a3", "--sim", cwd=folder).code == 3)
+
+
 def starter_project(tools: Tools, folder: pathlib.Path) -> None:
     created = tools.run("new", "axpy", cwd=folder)
     expect(created.code == 0, created)
@@ -157,7 +193,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     exit_codes, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    formatting, starter_project, machines, robust, fast_start,
+    formatting, stopped_programs, starter_project, machines, robust, fast_start,
 ]  # fmt: skip
 
 

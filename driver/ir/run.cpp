@@ -146,7 +146,10 @@ ExitCode runOnReference(Run &run) {
                                options);
   });
   if (!result.ok()) {
-    run.session.sink().report(DiagId::ProgramStopped, result.span, {result.message});
+    std::string name = "`" + run.decl.name + "`";
+    bool named = result.message.find(name) != result.message.npos;
+    run.session.sink().report(DiagId::ProgramStopped, result.span,
+                              {named ? result.message : name + ": " + result.message});
     return ExitCode::ProgramStopped;
   }
   std::vector<rt::OwnedArray> outputs, inouts;
