@@ -9,7 +9,8 @@
 namespace ptl {
 namespace {
 
-/// All tokens but `;`, then all comments, without white space: what formatting keeps.
+/// All tokens but `;` and trailing commas, then all comments, without white space: what formatting
+/// keeps.
 std::string essence(std::string_view text, const TokenList &list) {
   std::string tokens, comments;
   auto append = [&](std::string &result, uint32_t begin, uint32_t end) {
@@ -24,7 +25,10 @@ std::string essence(std::string_view text, const TokenList &list) {
     for (; trivia < end; ++trivia)
       if (list.trivia[trivia].kind >= TriviaKind::LineComment)
         append(comments, list.trivia[trivia].begin, list.trivia[trivia].end);
-    if (list.tokens[i].kind != TokenKind::Semicolon)
+    bool trailing = list.tokens[i].kind == TokenKind::Comma && i + 1 < list.tokens.size() &&
+                    (list.tokens[i + 1].kind == TokenKind::RParen ||
+                     list.tokens[i + 1].kind == TokenKind::RBracket);
+    if (!trailing && list.tokens[i].kind != TokenKind::Semicolon)
       append(tokens, list.tokens[i].begin, list.tokens[i].end);
   }
   return tokens + comments;

@@ -23,8 +23,9 @@ struct FormatResult {
 inline constexpr unsigned kFormatColumns = 100;
 inline constexpr unsigned kFormatIndent = 4;
 
-/// Formats a parsed file. Changes white space and drops `;` at line ends, nothing else: every token
-/// and comment is kept. Idempotent, with syntax errors too: statements that have one stay verbatim.
+/// Formats a parsed file. Changes white space and drops `;` at line ends and trailing commas of
+/// lists that are not broken one item per line, nothing else: every other token and comment is
+/// kept. Idempotent, with syntax errors too: statements that have one stay verbatim.
 FormatResult format(const Tree &tree);
 
 } // namespace ptl

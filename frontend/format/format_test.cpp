@@ -70,6 +70,17 @@ TEST(Format, BreaksLongLines) {
                "kernel k(" + params + ")\n    -> (y: f32[N, M, K])\n{\n}\n");
 }
 
+TEST(Format, DropsTrailingCommasOnOneLine) {
+  expectFormat("fn f[N, T: float,](x: T[N],) -> f32 {\n    return max(4, 5,)\n}\n",
+               "fn f[N, T: float](x: T[N]) -> f32 {\n    return max(4, 5)\n}\n");
+  expectFormat("fn f(x: f32) -> f32 {\n    let (y,) = (x,)\n    return g(y, /* c */ )\n}\n",
+               "fn f(x: f32) -> f32 {\n    let (y,) = (x,)\n    return g(y, /* c */ )\n}\n");
+  std::string longName(60, 'a');
+  expectFormat("fn f(x: f32) -> f32 {\n    return g(" + longName + ", " + longName + ",)\n}\n",
+               "fn f(x: f32) -> f32 {\n    return g(\n        " + longName + ",\n        " +
+                   longName + ",\n    )\n}\n");
+}
+
 TEST(Format, WorksAroundSyntaxErrors) {
   expectFormat(
       "fn f(x: f32) -> f32 {\n let a=1\n  let   = ) 3\n let b=2\n return a\n}\n",

@@ -20,7 +20,8 @@ struct OutputLine {
 };
 
 /// How a token stands towards its neighbours; bits.
-enum TokenRole : uint8_t { kTightBefore = 1, kTightAfter = 2, kSliceColon = 4 };
+/// A trailing comma stands only where its list is broken one item per line.
+enum TokenRole : uint8_t { kTightBefore = 1, kTightAfter = 2, kSliceColon = 4, kTrailingComma = 8 };
 
 /// A list of items between braces, or the file.
 struct Container {
@@ -39,6 +40,7 @@ private:
   // spacing.cpp
   void assignRoles();
   void assignRole(NodeId id);
+  void markTrailingComma(const Node &list);
   bool spaceBefore(TokenIndex token) const;
   void measure();
   /// Columns of the tokens `[a, b)` on one line.

@@ -244,7 +244,7 @@ bool Formatter::splitAtBracket(TokenIndex a, TokenIndex b, unsigned indent) {
   emit(a, open + 1, indent);
   unsigned inner = indent + kFormatIndent;
   if (fits(open + 1, close, inner))
-    emit(open + 1, close, inner);
+    emit(open + 1, roles_[close - 1] & kTrailingComma ? close - 1 : close, inner);
   else
     splitAtCommas(open + 1, close, inner);
   if (fits(close, b, indent) || !splitAtBracket(close, b, indent))
@@ -259,7 +259,7 @@ void Formatter::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
     if (from >= to)
       return;
     bool wholeRange = from == a && to == b;
-    if (fits(from, to, indent))
+    if (fits(from, to, indent + (roles_[to - 1] & kTrailingComma ? 1 : 0)))
       emit(from, to, indent);
     else if (!(wholeRange && splitAtOperators(from, to, indent)) &&
              !splitAtBracket(from, to, indent))

@@ -22,8 +22,25 @@ void Formatter::assignRoles() {
       roles_[i] |= kTightAfter;
 }
 
+void Formatter::markTrailingComma(const Node &list) {
+  TokenIndex close = list.endToken - 1;
+  TokenKind kind = tree_.tokenKind(close);
+  if ((kind != TokenKind::RParen && kind != TokenKind::RBracket) || close < list.mainToken + 3 ||
+      tree_.tokenKind(close - 1) != TokenKind::Comma)
+    return;
+  // What a comment stands beside stays.
+  for (TokenIndex token : {close - 1, close})
+    for (const Trivia &t : tree_.triviaBefore(token))
+      if (t.kind >= TriviaKind::LineComment)
+        return;
+  roles_[close - 1] |= kTrailingComma;
+}
+
 void Formatter::assignRole(NodeId id) {
   const Node &n = tree_.node(id);
+  if (n.kind == NodeKind::CallExpr || n.kind == NodeKind::ParamList ||
+      n.kind == NodeKind::GenericParams)
+    markTrailingComma(n);
   switch (n.kind) {
   case NodeKind::UnaryExpr:
     if (tree_.mainKind(id) != TokenKind::Not)
@@ -111,7 +128,8 @@ void Formatter::measure() {
       before = std::max(before, 1u) + columnsOf(text) + 1;
     }
     leading_[i] = before;
-    cumulative_[i + 1] = cumulative_[i] + before + columnsOf(tree_.tokenText(i));
+    uint32_t own = roles_[i] & kTrailingComma ? 0 : columnsOf(tree_.tokenText(i));
+    cumulative_[i + 1] = cumulative_[i] + before + own;
     trouble_[i + 1] = trouble_[i] + trouble;
     malformed_[i + 1] = malformed_[i] + tree_.token(i).malformed;
   }
@@ -120,6 +138,8 @@ void Formatter::measure() {
 std::string Formatter::flat(TokenIndex a, TokenIndex b) const {
   std::string text;
   for (TokenIndex i = a; i < b; ++i) {
+    if ((roles_[i] & kTrailingComma) && i + 1 < b)
+      continue;
     bool space = i > a && spaceBefore(i);
     if (i > a)
       for (const Trivia &t : tree_.triviaBefore(i))
