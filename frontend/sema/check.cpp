@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace ptl {
 
@@ -68,6 +69,21 @@ static void removeConsequences(ProgramState &state) {
   });
 }
 
+/// A name that a declaration does not know is one mistake, however often it is used.
+static void removeRepeated(ProgramState &state) {
+  std::set<std::tuple<DiagId, std::string, const CallableDecl *>> seen;
+  state.sink.removeIf([&](const Diagnostic &diagnostic) {
+    if (diagnostic.id != DiagId::UnknownName && diagnostic.id != DiagId::UnknownFunction &&
+        diagnostic.id != DiagId::UnknownType)
+      return false;
+    for (const auto &decl : state.decls)
+      if (decl->decl->span.file == diagnostic.span.file &&
+          decl->decl->span.contains(diagnostic.span.begin))
+        return !seen.insert({diagnostic.id, diagnostic.message, decl->decl}).second;
+    return false;
+  });
+}
+
 static void checkAll(ProgramState &state) {
   for (CheckedModule *module : state.order)
     completeModule(state, *module);
@@ -96,6 +112,7 @@ std::unique_ptr<CheckedProgram> checkFile(SourceManager &sources, FileId root,
   checkAll(state);
   removeConsequences(state);
   own.sort();
+  removeRepeated(state);
   sink.append(own);
   return program;
 }

@@ -285,18 +285,43 @@ void checkDeclConditions(DeclState &state) {
 
 // ---- Body ---------------------------------------------------------------------------------------
 
+/// Whether a `break` in a block leaves the loop that it is the body of.
+static bool breaksOut(const Block *block) {
+  if (!block)
+    return false;
+  return std::any_of(block->stmts.begin(), block->stmts.end(), [](const Stmt *stmt) {
+    switch (stmt->kind) {
+    case StmtKind::Break:
+      return true;
+    case StmtKind::If: {
+      const auto &branch = *static_cast<const IfStmt *>(stmt);
+      return breaksOut(branch.thenBlock) || breaksOut(branch.elseBlock);
+    }
+    case StmtKind::Block:
+      return breaksOut(static_cast<const BlockStmt *>(stmt)->block);
+    default:
+      return false;
+    }
+  });
+}
+
 /// Whether control never leaves the end of a block.
-static bool alwaysReturns(const Block &block) {
+static bool alwaysReturns(Context &ctx, const Block &block) {
   for (const Stmt *stmt : block.stmts) {
     if (stmt->kind == StmtKind::Return || stmt->kind == StmtKind::Error)
       return true;
     if (stmt->kind == StmtKind::Block &&
-        alwaysReturns(*static_cast<const BlockStmt *>(stmt)->block))
+        alwaysReturns(ctx, *static_cast<const BlockStmt *>(stmt)->block))
       return true;
     if (stmt->kind == StmtKind::If) {
       const auto &branch = *static_cast<const IfStmt *>(stmt);
-      if (branch.thenBlock && branch.elseBlock && alwaysReturns(*branch.thenBlock) &&
-          alwaysReturns(*branch.elseBlock))
+      if (branch.thenBlock && branch.elseBlock && alwaysReturns(ctx, *branch.thenBlock) &&
+          alwaysReturns(ctx, *branch.elseBlock))
+        return true;
+    }
+    if (stmt->kind == StmtKind::While) {
+      const auto &loop = *static_cast<const WhileStmt *>(stmt);
+      if (conditionProof(ctx, loop.condition) == Proof::True && !breaksOut(loop.body))
         return true;
     }
   }
@@ -309,7 +334,7 @@ static void checkFnResult(Context &ctx, NodeId node) {
     decl.body->value = convertTo(ctx, decl.body->value, decl.returnType, "the result");
     return;
   }
-  if (alwaysReturns(*decl.body) || decl.returnType->isError())
+  if (alwaysReturns(ctx, *decl.body) || decl.returnType->isError())
     return;
   Span end = ctx.span(node);
   end.begin = end.end - 1;

@@ -25,6 +25,21 @@ TEST(Check, unknownNamesSuggest) {
   EXPECT_EQ(checked->sink.all()[0].fixes[0].edits[0].text, "value");
 }
 
+TEST(Check, oneMistakeIsReportedOnce) {
+  EXPECT_EQ(diagnosticsOf("fn f(x: f32) -> f32 { let a = y + y\n return a * y }\n"
+                          "fn g(x: f32) -> f32 { return y }"),
+            "E0201 1:31 unknown name `y`\nE0201 3:30 unknown name `y`\n");
+  EXPECT_EQ(diagnosticsOf("fn f[N](N: f32[N]) -> f32[N] { return N }"),
+            "E0205 1:9 `N` is already a dimension here\n");
+}
+
+TEST(Check, endlessLoopsNeedNoResultBehindThem) {
+  const std::string head = "fn f(x: f32) -> f32 { var y = x\n while true { y = y * 2.0\n ";
+  EXPECT_EQ(diagnosticsOf(head + "if y > 9.0 { return y } } }"), "");
+  EXPECT_EQ(diagnosticsOf(head + "if y > 9.0 { break } } }"),
+            "E0245 3:25 `f` gives a value of type `f32`, but its end is reached without one\n");
+}
+
 TEST(Check, shadowing) {
   EXPECT_EQ(diagnosticsOf("fn f[N](x: f32[N]) -> f32[N] { let a = x\n let a = a + a\n return a }"),
             "");

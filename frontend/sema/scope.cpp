@@ -121,13 +121,17 @@ static bool isHeaderClash(const Local &local, const Local &other) {
   return inHeader(local.kind) && inHeader(other.kind);
 }
 
-/// Binds the name; what may not be hidden stays visible, so that one mistake is reported once.
+/// Binds the name. One that has two meanings is a value of neither type: one mistake is reported
+/// once; shapes keep the dimension.
 static void bindName(Context &ctx, Local *local) {
   Local *hidden = ctx.scope.find(local->name);
   std::string hiddenKind(hidden ? localKindName(hidden->kind) : "");
   if (hidden && isHeaderClash(*local, *hidden)) {
     ctx.sink.report(DiagId::DuplicateName, local->span, {local->name, hiddenKind})
         .label(hidden->span, "first declared here");
+    Local *either = ctx.program.make<Local>(*hidden);
+    either->type = errorType(ctx);
+    ctx.scope.bind(either);
     return;
   }
   ctx.scope.bind(local);
