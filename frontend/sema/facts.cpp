@@ -110,6 +110,12 @@ struct Question {
     return std::move(verdict);
   }
 
+  Verdict answerIsZero(Dim value) {
+    if (prover.isZero(value, from))
+      return answer(Proof::True);
+    return answer(prover.isNeverZero(value, from) ? Proof::False : Proof::Unknown);
+  }
+
   /// A range states several facts about the same things: each relation is listed once.
   bool isListed(const Fact &fact) const {
     return std::any_of(verdict.used.begin(), verdict.used.end(), [&](const Fact &other) {
@@ -151,10 +157,7 @@ Verdict FactSet::proveEqual(Dim a, Dim b) const {
       return question.answer(Proof::True);
     }
   }
-  if (question.prover.isZero(difference, question.from))
-    return question.answer(Proof::True);
-  bool never = question.prover.isNeverZero(difference, question.from);
-  return question.answer(never ? Proof::False : Proof::Unknown);
+  return question.answerIsZero(difference);
 }
 
 Verdict FactSet::proveLessEqual(Dim a, Dim b) const {
@@ -198,10 +201,7 @@ Verdict FactSet::proveDivides(Dim b, Dim a) const {
       return question.answer(Proof::True);
     }
   }
-  if (question.prover.isZero(remainder, question.from))
-    return question.answer(Proof::True);
-  bool never = question.prover.isNeverZero(remainder, question.from);
-  return question.answer(never ? Proof::False : Proof::Unknown);
+  return question.answerIsZero(remainder);
 }
 
 Verdict FactSet::prove(Relation relation, Dim a, Dim b) const {
