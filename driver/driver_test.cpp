@@ -1,4 +1,5 @@
 #include "codegen/machines/machine.h"
+#include "driver/bundle.h"
 #include "driver/options.h"
 #include "driver/output.h"
 
@@ -6,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
@@ -67,6 +69,23 @@ TEST(Output, appearsWholeOrNotAtAll) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "text");
   EXPECT_TRUE(writeOutput("/dev/null", "text", &error));
   std::remove(folder.c_str());
+}
+
+TEST(Bundle, holdsSourcesCommandAndIr) {
+  std::string folder = testing::TempDir() + bundleFolder();
+  SourceManager sources;
+  sources.add("some/a.ptl", "fn f() {}\n");
+  EXPECT_EQ(writeBundle(folder, sources, {"passes", "no tile fits", "module {}\n"}), "");
+  auto read = [&](const std::string &name) {
+    std::ifstream in(folder + "/" + name);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_EQ(read("some_a.ptl"), "fn f() {}\n");
+  EXPECT_EQ(read("failing.mlir"), "module {}\n");
+  std::string report = read("report.txt");
+  EXPECT_NE(report.find("stage: passes\nmessage: no tile fits\ncommand: '"), report.npos) << report;
+  EXPECT_EQ(writeBundle(folder + "/none/deeper", sources, {}), "No such file or directory");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Machine, builtinsAreValidAndErrorsNameThePlace) {

@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/to_llvm.h"
 #include "codegen/machines/machine.h"
+#include "driver/bundle.h"
 #include "driver/output.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/pipeline.h"
@@ -20,6 +21,7 @@ CompilerOptions compilerOptions(const Options &options) {
   compiler.unchecked = options.has(OptionId::Unchecked);
   compiler.verifyEach = options.has(OptionId::VerifyEach);
   compiler.timePasses = options.has(OptionId::TimePasses);
+  compiler.bundleFolder = bundleFolder();
   compiler.dumpFolder = options.value(OptionId::DumpPhases);
   return compiler;
 }
@@ -47,37 +49,6 @@ Compiler::Compiler(const CheckedProgram &program, const SourceManager &sources,
 
 Compiler::~Compiler() = default;
 
-void Compiler::reportFault(const std::string &stage, const std::string &message) {
-  internalError_ = true;
-  sink_.report(DiagId::CompilerFault, kNoSpan,
-               {stage, message.empty() ? "no reason given" : message});
-}
-
-mlir::OwningOpRef<mlir::ModuleOp> Compiler::emptyModule() {
-  return mlir::ModuleOp::create(mlir::UnknownLoc::get(context_.get()));
-}
-
-/// Runs a stage. If it gives nothing although no error was reported, the fault is the compiler's.
-template <typename Phase> auto Compiler::collecting(const std::string &stage, Phase phase) {
-  messages_.clear();
-  size_t errors = sink_.errorCount();
-  auto result = phase();
-  if (!result && sink_.errorCount() == errors)
-    reportFault(stage, messages_);
-  return result;
-}
-
-void Compiler::dump(const std::string &phase, const std::string &text) {
-  if (options_.dumpFolder.empty())
-    return;
-  ::mkdir(options_.dumpFolder.c_str(), 0777);
-  char name[32];
-  std::snprintf(name, sizeof name, "/%02u-", dumps_++);
-  std::string reason, path = options_.dumpFolder + name + phase;
-  if (!writeOutput(path, text, &reason))
-    sink_.report(DiagId::CannotWriteFile, kNoSpan, {path, reason});
-}
-
 template <typename Module> static std::string textOf(Module &&module) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -92,9 +63,48 @@ static std::string textOf(llvm::Module &module) {
   return text;
 }
 
+void Compiler::reportFault(const std::string &stage, const std::string &message,
+                           mlir::ModuleOp module) {
+  std::string why = message.empty() ? "no reason given" : message;
+  DiagnosticBuilder builder = sink_.report(DiagId::CompilerFault, kNoSpan, {stage, why});
+  if (!internalError_ && !options_.bundleFolder.empty()) {
+    std::string reason =
+        writeBundle(options_.bundleFolder, sources_, {stage, why, module ? textOf(module) : ""});
+    builder.note(reason.empty() ? "`" + options_.bundleFolder + "` has what shows this again"
+                                : "`" + options_.bundleFolder + "` cannot be written: " + reason);
+  }
+  internalError_ = true;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Compiler::emptyModule() {
+  return mlir::ModuleOp::create(mlir::UnknownLoc::get(context_.get()));
+}
+
+/// Runs a stage. If it gives nothing although no error was reported, the fault is the compiler's.
+template <typename Phase>
+auto Compiler::collecting(const std::string &stage, mlir::ModuleOp module, Phase phase) {
+  messages_.clear();
+  size_t errors = sink_.errorCount();
+  auto result = phase();
+  if (!result && sink_.errorCount() == errors)
+    reportFault(stage, messages_, module);
+  return result;
+}
+
+void Compiler::dump(const std::string &phase, const std::string &text) {
+  if (options_.dumpFolder.empty())
+    return;
+  ::mkdir(options_.dumpFolder.c_str(), 0777);
+  char name[32];
+  std::snprintf(name, sizeof name, "/%02u-", dumps_++);
+  std::string reason, path = options_.dumpFolder + name + phase;
+  if (!writeOutput(path, text, &reason))
+    sink_.report(DiagId::CannotWriteFile, kNoSpan, {path, reason});
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &binding,
                                                   const std::string &symbol) {
-  auto module = collecting("build", [&] {
+  auto module = collecting("build", {}, [&] {
     auto built = ir::buildIr(*context_, program_, sources_, binding, symbol, sink_);
     if (built && mlir::failed(mlir::verify(*built)))
       built = nullptr;
@@ -118,7 +128,7 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
 }
 
 bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
-  return collecting("passes", [&] {
+  return collecting("passes", module, [&] {
     ir::PipelineOptions pipeline = pipelineOptions(options_);
     pipeline.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {
       if (!options_.dumpFolder.empty())
@@ -131,7 +141,8 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Compiler::vectorise(mlir::ModuleOp module) {
-  return collecting("vectorise", [&] { return cpu::lowerToBlocks(module, options_.processor); });
+  return collecting("vectorise", module,
+                    [&] { return cpu::lowerToBlocks(module, options_.processor); });
 }
 
 std::optional<cpu::LlvmModule> Compiler::lower(mlir::ModuleOp module) {
@@ -140,7 +151,7 @@ std::optional<cpu::LlvmModule> Compiler::lower(mlir::ModuleOp module) {
   if (!options_.dumpFolder.empty())
     if (mlir::OwningOpRef<mlir::ModuleOp> blocks = vectorise(module))
       dump("vector.mlir", textOf(*blocks));
-  auto lowered = collecting("cpu", [&]() -> std::optional<cpu::LlvmModule> {
+  auto lowered = collecting("cpu", module, [&]() -> std::optional<cpu::LlvmModule> {
     auto code = cpu::compileToLlvm(module, options_.processor, options_.level);
     if (code)
       return std::move(*code);
@@ -172,7 +183,7 @@ std::optional<cpu::JitCode> Compiler::compile(const ir::EntryBinding &binding,
     entry = lower(*module);
   if (!entry)
     return std::nullopt;
-  return collecting("native code", [&]() -> std::optional<cpu::JitCode> {
+  return collecting("native code", *module, [&]() -> std::optional<cpu::JitCode> {
     auto code = cpu::JitCode::create(std::move(entry->context), std::move(entry->module),
                                      options_.processor, runtimeSymbols());
     if (!code) {

@@ -17,11 +17,12 @@
 namespace ptl {
 
 struct CompilerOptions {
-  int level = 2;           ///< `-O`
-  bool unchecked = false;  ///< no bounds checks
-  bool verifyEach = false; ///< run the verifier after every pass
-  bool timePasses = false; ///< print MLIR's times
-  std::string dumpFolder;  ///< numbered files of every phase; empty: none
+  int level = 2;            ///< `-O`
+  bool unchecked = false;   ///< no bounds checks
+  bool verifyEach = false;  ///< run the verifier after every pass
+  bool timePasses = false;  ///< print MLIR's times
+  std::string bundleFolder; ///< of what shows an internal error again; empty: none
+  std::string dumpFolder;   ///< numbered files of every phase; empty: none
   cpu::Processor processor = cpu::Processor::host();
 };
 
@@ -53,14 +54,17 @@ public:
   /// A module without functions.
   mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
 
-  /// Reports an error of the compiler itself.
-  void reportFault(const std::string &stage, const std::string &message);
+  /// Reports an error of the compiler itself, in a stage that was given `module` (null: none), and
+  /// writes the bundle of the first.
+  void reportFault(const std::string &stage, const std::string &message,
+                   mlir::ModuleOp module = {});
   /// True if an error was the compiler's own.
   bool hadInternalError() const { return internalError_; }
 
 private:
   void dump(const std::string &phase, const std::string &text);
-  template <typename Phase> auto collecting(const std::string &stage, Phase phase);
+  template <typename Phase>
+  auto collecting(const std::string &stage, mlir::ModuleOp module, Phase phase);
 
   const CheckedProgram &program_;
   const SourceManager &sources_;

@@ -1,0 +1,56 @@
+#include "driver/bundle.h"
+
+#include "driver/output.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ptl {
+
+std::string bundleFolder() { return "ptlc-bundle-" + std::to_string(::getpid()); }
+
+/// The arguments of this process, each in quotes of the shell.
+static std::string commandLine() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string words{std::istreambuf_iterator<char>(file), {}}, text;
+  for (size_t begin = 0; begin < words.size();) {
+    size_t end = std::min(words.find('\0', begin), words.size());
+    text += text.empty() ? "'" : " '";
+    for (char c : words.substr(begin, end - begin))
+      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += "'";
+    begin = end + 1;
+  }
+  return text;
+}
+
+static std::string fileNameFor(std::string path) {
+  for (char &c : path)
+    c = c == '/' || c == '<' || c == '>' ? '_' : c;
+  return path;
+}
+
+std::string writeBundle(const std::string &folder, const SourceManager &sources,
+                        const Bundle &bundle) {
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+    return std::strerror(errno);
+  std::string reason;
+  auto add = [&](const std::string &name, std::string_view text) {
+    if (reason.empty())
+      writeOutput(folder + "/" + name, text, &reason);
+  };
+  add("report.txt", "ptlc " PTL_VERSION "\nstage: " + bundle.stage +
+                        "\nmessage: " + bundle.message + "\ncommand: " + commandLine() + "\n");
+  for (FileId id = 0; id < sources.size(); ++id)
+    add(fileNameFor(sources.file(id).path()), sources.file(id).text());
+  if (!bundle.ir.empty())
+    add("failing.mlir", bundle.ir);
+  return reason;
+}
+
+} // namespace ptl
