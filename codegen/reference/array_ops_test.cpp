@@ -1,4 +1,4 @@
-#include "codegen/reference/array_ops.h"
+#include "codegen/reference/test_values.h"
 
 #include <gtest/gtest.h>
 
@@ -6,20 +6,6 @@
 
 namespace ptl::reference {
 namespace {
-
-Value floats(std::vector<int64_t> shape, std::vector<double> values,
-             ElemKind elem = ElemKind::F32) {
-  RefArray array = zeroArray(elem, std::move(shape));
-  array.floats = std::move(values);
-  return Value::array(std::move(array));
-}
-
-Value integers(std::vector<int64_t> shape, std::vector<int64_t> values,
-               ElemKind elem = ElemKind::I32) {
-  RefArray array = zeroArray(elem, std::move(shape));
-  array.ints = std::move(values);
-  return Value::array(std::move(array));
-}
 
 Value elementwiseOf(OpId op, std::vector<Value> args) { return elementwise(op, args); }
 

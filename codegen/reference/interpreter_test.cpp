@@ -1,5 +1,5 @@
-#include "codegen/reference/array_ops.h"
 #include "codegen/reference/test_runner.h"
+#include "codegen/reference/test_values.h"
 #include "frontend/sema/check.h"
 
 #include <gtest/gtest.h>
@@ -42,20 +42,6 @@ struct Checked {
     return result.outputs.empty() ? "nothing" : valueText(result.outputs[0]);
   }
 };
-
-Value floats(std::vector<int64_t> shape, std::vector<double> values,
-             ElemKind elem = ElemKind::F32) {
-  RefArray array = zeroArray(elem, std::move(shape));
-  array.floats = std::move(values);
-  return Value::array(std::move(array));
-}
-
-Value integers(std::vector<int64_t> shape, std::vector<int64_t> values,
-               ElemKind elem = ElemKind::I32) {
-  RefArray array = zeroArray(elem, std::move(shape));
-  array.ints = std::move(values);
-  return Value::array(std::move(array));
-}
 
 Value counting(std::vector<int64_t> shape) {
   RefArray array = zeroArray(ElemKind::F32, std::move(shape));
