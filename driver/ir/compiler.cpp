@@ -102,10 +102,24 @@ void Compiler::dump(const std::string &phase, const std::string &text) {
     sink_.report(DiagId::CannotWriteFile, kNoSpan, {path, reason});
 }
 
+/// Element types that a machine's file does not list; `int` is every machine's.
+static std::vector<ElemKind> lackingTypes(const std::string &name) {
+  std::vector<ElemKind> lacking;
+  std::optional<Machine> machine = findMachine(name);
+  if (!machine)
+    return lacking;
+  for (const ElemInfo &info : elemInfos)
+    if (info.kind != ElemKind::Int && !llvm::is_contained(machine->elementTypes, info.name))
+      lacking.push_back(info.kind);
+  return lacking;
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &binding,
                                                   const std::string &symbol) {
+  ir::EntryBinding wanted = binding;
+  wanted.lacking = lackingTypes(binding.machine);
   auto module = collecting("build", {}, [&] {
-    auto built = ir::buildIr(*context_, program_, sources_, binding, symbol, sink_);
+    auto built = ir::buildIr(*context_, program_, sources_, wanted, symbol, sink_);
     if (built && mlir::failed(mlir::verify(*built)))
       built = nullptr;
     return built;

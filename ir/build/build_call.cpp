@@ -77,6 +77,7 @@ Bound Builder::buildCall(const CallExpr &expr) {
       emitCheck(buildValue(*check.condition), "where",
                 "`" + callee.name + "` needs `" + check.text + "`", {}, loc);
   Frame frame = calleeFrame(expr);
+  checkElementTypes(frame);
   std::map<std::string, int64_t> overrides;
   for (const auto &[local, value] : expr.tunables)
     if (auto constant = value->dim ? constantDim(value->dim) : std::nullopt)

@@ -37,6 +37,21 @@ OwningOpRef<ModuleOp> Builder::buildModule(const std::string &symbol) {
   return module;
 }
 
+/// Reports what a declaration declares with element types that the machine lacks.
+void Builder::checkElementTypes(const Frame &frame) {
+  Frame copy = frame;
+  Frame *outer = std::exchange(frame_, &copy);
+  for (const Local *local : frame.decl->locals) {
+    if (!local->type || (!local->type->isArray() && !local->type->isScalar()))
+      continue;
+    ElemKind elem = elemKind(local->type->elem);
+    if (llvm::is_contained(binding_.lacking, elem))
+      fail(DiagId::ElementTypeNotOnTarget, local->span,
+           {local->name, std::string(elemName(elem)), binding_.machine});
+  }
+  frame_ = outer;
+}
+
 /// A fn's results are stored in outputs made for the entry.
 std::vector<const Type *> Builder::resultTypes(const CallableDecl &decl) {
   std::vector<const Type *> types;
@@ -108,6 +123,11 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   for (uint32_t i = 0; i < binding_.prefixRank; ++i)
     frame.prefix.push_back(
         dims_.symbolDim(freshSymbol("d" + std::to_string(i), SymbolKind::DimensionParam, {})));
+
+  size_t errors = sink_.errorCount();
+  checkElementTypes(frame);
+  if (sink_.errorCount() != errors)
+    return;
 
   Location loc = location(decl.nameSpan);
   builder_.setInsertionPointToEnd(module.getBody());

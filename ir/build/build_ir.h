@@ -23,9 +23,10 @@ struct EntryBinding {
   uint32_t prefixRank = 0;                ///< axes that `..` stands for
   std::map<std::string, int64_t> statics; ///< dimension → value; must hold every `static` one
   std::map<std::string, int64_t>
-      tunables;                ///< overrides; others come from the schedule or the default
-  std::string machine = "cpu"; ///< chooses the schedule
-  bool checked = true;         ///< false: `--unchecked`, no bounds checks
+      tunables;                  ///< overrides; others come from the schedule or the default
+  std::vector<ElemKind> lacking; ///< element types that the machine does not have
+  std::string machine = "cpu";   ///< chooses the schedule
+  bool checked = true;           ///< false: `--unchecked`, no bounds checks
 };
 
 /// Makes the module of one entry; the function has the name `symbol`. Null after reporting to

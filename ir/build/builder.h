@@ -68,6 +68,7 @@ private:
   };
 
   // build_entry.cpp
+  void checkElementTypes(const Frame &frame);
   void buildEntry(mlir::ModuleOp module, const std::string &symbol);
   std::vector<mlir::Type> argumentTypes();
   void bindArguments(mlir::Block &body);
