@@ -22,9 +22,11 @@ static bool applyFixesToFiles(Session &session) {
   return changed;
 }
 
+/// The process ends after checking, so the trees are left to it: taking them apart costs a tenth of
+/// the time.
 static void checkAll(Session &session) {
   for (const std::string &path : session.options().positional())
-    session.check(path);
+    session.check(path).release();
 }
 
 ExitCode runCheck(const Options &options) {

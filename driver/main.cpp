@@ -3,6 +3,7 @@
 #include "frontend/base/render.h"
 
 #include <cstdio>
+#include <malloc.h>
 
 using namespace ptl;
 
@@ -52,6 +53,9 @@ static std::string wrongValue(const Options &options) {
 }
 
 int main(int argc, char **argv) {
+  // A short-lived process: memory is taken in large steps and never given back before the end.
+  mallopt(M_TOP_PAD, 8 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   std::string error;
   std::vector<std::string> arguments = expandResponseFiles(argc, argv, &error);
   if (!error.empty())

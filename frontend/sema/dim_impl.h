@@ -53,6 +53,7 @@ template <typename T> class Interner {
   };
 
 public:
+  Interner() { index_.reserve(1024); }
   /// The object with this key, made by `make` (which sets all but the id) if there is none.
   template <typename Key, typename Make> const T *get(const Key &key, Make make) {
     if (auto found = index_.find(key); found != index_.end())
