@@ -269,8 +269,8 @@ Failure Binder::checkData(const Param &param, const PtlArray &array) {
 
 Failure Binder::checkStrides(const Param &param, const PtlArray &array) {
   // The strides of an empty array say nothing, and neither does that of an axis of one element.
-  if (param.strides == PTL_STRIDES_ANY ||
-      (param.strides == PTL_STRIDES_DENSE && elementCount(array.rank, array.extents) == 0))
+  bool empty = elementCount(array.rank, array.extents) == 0;
+  if (param.strides == PTL_STRIDES_ANY || (param.strides == PTL_STRIDES_DENSE && empty))
     return {};
   int64_t dense = 1;
   for (int64_t axis = array.rank - 1; axis >= 0; --axis) {
@@ -288,7 +288,8 @@ Failure Binder::checkStrides(const Param &param, const PtlArray &array) {
     Pending pending{&param, size_t(axis),        &param.strideExprs[axis],
                     &text,  array.strides[axis], true};
     bool open = false;
-    if (Failure failure = compare(pending, open))
+    Failure failure = compare(pending, open);
+    if (failure && !empty && array.extents[axis] != 1)
       return failure;
     if (open)
       pending_.push_back(pending);
