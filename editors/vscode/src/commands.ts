@@ -1,0 +1,178 @@
+// What the commands of package.json do. The lenses of the server call some with [uri, name, stage].
+
+import * as vscode from "vscode";
+
+import { blockAt } from "./blocks";
+import { config } from "./config";
+import { parsePreviewName } from "./preview_uri";
+import { isPreview, Previews, sourceOf } from "./previews";
+import * as protocol from "./protocol";
+import { Server } from "./server";
+import { runBlock } from "./tasks";
+
+interface Subject {
+  source: vscode.Uri;
+  entry?: string;
+  position?: vscode.Position;
+}
+
+export class Commands {
+  constructor(
+    private readonly server: Server,
+    private readonly previews: Previews,
+  ) {}
+
+  /** All commands by name. */
+  register(): vscode.Disposable[] {
+    const table: Record<string, (...args: never[]) => unknown> = {
+      "ptl.showPreview": (uri?: unknown, entry?: unknown, stage?: unknown) => this.showPreview(uri, entry, stage),
+      "ptl.showPreviewAt": (uri?: unknown, entry?: unknown) => this.showPreviewAt(uri, entry),
+      "ptl.switchStage": () => this.switchStage(),
+      "ptl.compareStages": (uri?: unknown, entry?: unknown) => this.compareStages(uri, entry),
+      "ptl.peekPreview": () => this.peekPreview(),
+      "ptl.goToSource": () => this.goToSource(),
+      "ptl.insertHint": () => this.insertHint(),
+      "ptl.runTest": (uri?: unknown, name?: unknown) => this.runBlock("test", uri, name),
+      "ptl.runBench": (uri?: unknown, name?: unknown) => this.runBlock("bench", uri, name),
+      "ptl.restartServer": () => this.server.restart(),
+      "ptl.showStatus": () => this.server.showStatus(),
+      "ptl.openLog": () => this.server.openLog(),
+    };
+    return Object.entries(table).map(([name, run]) =>
+      vscode.commands.registerCommand(name, async (...args: never[]) => {
+        try {
+          return await run(...args);
+        } catch (error) {
+          void vscode.window.showErrorMessage(`PTL: ${error instanceof Error ? error.message : String(error)}`);
+          return undefined;
+        }
+      }),
+    );
+  }
+
+  private async showPreview(uri: unknown, entry: unknown, stage: unknown): Promise<void> {
+    const subject = findSubject(uri, entry);
+    if (subject) await this.open(subject, typeof stage === "string" ? stage : defaultStage(subject.source));
+  }
+
+  private async showPreviewAt(uri: unknown, entry: unknown): Promise<void> {
+    const subject = findSubject(uri, entry);
+    const stage = subject && (await this.pickStage("The stage to show"));
+    if (stage) await this.open(subject, stage.id);
+  }
+
+  private async switchStage(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    const subject = editor && findSubject(undefined, undefined);
+    const stage = subject && (await this.pickStage("The stage to show instead"));
+    if (!stage) return;
+    const uri = await this.previews.request(subject.source, stage.id, subject);
+    await vscode.window.showTextDocument(uri, { viewColumn: editor.viewColumn, preview: true });
+  }
+
+  private async compareStages(uri: unknown, entry: unknown): Promise<void> {
+    const subject = findSubject(uri, entry);
+    const before = subject && (await this.pickStage("Compare this stage …"));
+    const after = before && (await this.pickStage(`Compare ${before.title} with …`, before.id));
+    if (!after) return;
+    const left = await this.previews.request(subject.source, before.id, subject);
+    const right = await this.previews.request(subject.source, after.id, subject);
+    const name = parsePreviewName(left.path, left.query)?.entry ?? "";
+    await vscode.commands.executeCommand("vscode.diff", left, right, `${name}: ${before.title} ↔ ${after.title}`);
+  }
+
+  /** What the expression at the cursor became, in a peek view within the source. */
+  private async peekPreview(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    const subject = findSubject(undefined, undefined);
+    if (!editor || !subject) return;
+    const uri = await this.previews.request(subject.source, defaultStage(subject.source), subject);
+    const lines = this.previews.get(uri)?.map.linesOf(subject.source.toString(), editor.selection) ?? [];
+    const places = (lines.length > 0 ? lines : [0]).map((line) => new vscode.Location(uri, new vscode.Position(line, 0)));
+    await vscode.commands.executeCommand(
+      "editor.action.peekLocations",
+      editor.document.uri,
+      editor.selection.active,
+      places,
+      "peek",
+    );
+  }
+
+  private async goToSource(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor || !isPreview(editor.document)) return;
+    const place = this.previews.sources(editor.document.uri, editor.selection.active.line)[0];
+    const source = place?.uri ?? sourceOf(editor.document.uri);
+    if (!source) return;
+    const open = vscode.window.visibleTextEditors.find((other) => other.document.uri.toString() === source.toString());
+    const viewColumn = open?.viewColumn ?? vscode.ViewColumn.Beside;
+    await vscode.window.showTextDocument(source, { viewColumn, selection: place?.range });
+  }
+
+  /** Writes what the inlay hints of the cursor's line show into the source. */
+  private async insertHint(): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor) return;
+    const line = editor.document.lineAt(editor.selection.active.line);
+    const hints = await vscode.commands.executeCommand<vscode.InlayHint[]>(
+      "vscode.executeInlayHintProvider",
+      editor.document.uri,
+      line.range,
+    );
+    const edits = hints.filter((hint) => line.range.contains(hint.position)).flatMap((hint) => hint.textEdits ?? []);
+    if (edits.length === 0) {
+      void vscode.window.showInformationMessage("No hint of this line can be written into the source.");
+      return;
+    }
+    const change = new vscode.WorkspaceEdit();
+    change.set(editor.document.uri, edits);
+    await vscode.workspace.applyEdit(change);
+  }
+
+  private async runBlock(command: "test" | "bench", uri: unknown, name: unknown): Promise<void> {
+    if (typeof uri === "string") {
+      await runBlock(command, vscode.Uri.parse(uri), typeof name === "string" ? name : "");
+      return;
+    }
+    const editor = vscode.window.activeTextEditor;
+    if (!editor) return;
+    const { document, selection } = editor;
+    await runBlock(command, document.uri, blockAt((line) => document.lineAt(line).text, selection.active.line, command));
+  }
+
+  private async open(subject: Subject, stage: string): Promise<void> {
+    const uri = await this.previews.request(subject.source, stage, subject);
+    await vscode.window.showTextDocument(uri, {
+      viewColumn: vscode.ViewColumn.Beside,
+      preserveFocus: true,
+      preview: false,
+    });
+  }
+
+  private async pickStage(placeHolder: string, not?: string): Promise<protocol.Stage | undefined> {
+    const client = this.server.client;
+    if (!client) throw new Error("the PTL server does not run");
+    const stages = await client.sendRequest(protocol.stagesRequest);
+    const items = stages
+      .filter((stage) => stage.id !== not)
+      .map((stage) => ({ label: stage.title, description: stage.id, detail: stage.summary, stage }));
+    return (await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true }))?.stage;
+  }
+}
+
+function defaultStage(scope: vscode.Uri): string {
+  return config(scope).get<string>("preview.stage", "tile");
+}
+
+/** What a command is about: what a lens says, else the preview or the source in the editor. */
+function findSubject(uri: unknown, entry: unknown): Subject | undefined {
+  if (typeof uri === "string")
+    return { source: vscode.Uri.parse(uri), entry: typeof entry === "string" ? entry : undefined };
+  const editor = vscode.window.activeTextEditor;
+  if (!editor) return undefined;
+  if (isPreview(editor.document)) {
+    const name = parsePreviewName(editor.document.uri.path, editor.document.uri.query);
+    return name && { source: vscode.Uri.parse(name.uri), entry: name.entry };
+  }
+  return { source: editor.document.uri, position: editor.selection.active };
+}

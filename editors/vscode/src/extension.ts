@@ -1,0 +1,26 @@
+import * as vscode from "vscode";
+
+import { Commands } from "./commands";
+import { LinkedHighlight } from "./linked_highlight";
+import { Previews } from "./previews";
+import { Server } from "./server";
+import { taskProvider } from "./tasks";
+
+const needRestart = ["ptl.server.path", "ptl.server.arguments", "ptl.server.environment"];
+
+export function activate(context: vscode.ExtensionContext): void {
+  const server = new Server();
+  const previews = new Previews(server);
+  context.subscriptions.push(
+    server,
+    previews,
+    new LinkedHighlight(previews),
+    ...new Commands(server, previews).register(),
+    vscode.tasks.registerTaskProvider("ptlc", taskProvider),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (needRestart.some((key) => event.affectsConfiguration(key))) void server.restart();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
+  );
+  void server.restart();
+}

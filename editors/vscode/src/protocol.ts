@@ -1,0 +1,70 @@
+// The requests of `ptl-lsp` beyond the language server protocol.
+
+import {
+  Diagnostic,
+  Hover,
+  NotificationType,
+  Position,
+  RequestType,
+  RequestType0,
+  TextDocumentIdentifier,
+} from "vscode-languageclient";
+
+import type { MapEntry } from "./line_map";
+
+export type Bindings = Record<string, number | string | boolean>;
+
+export interface PreviewParams {
+  textDocument: TextDocumentIdentifier;
+  /** The entry is the declaration here when it is not named. */
+  position?: Position;
+  entry?: string;
+  stage: string;
+  bindings?: Bindings;
+}
+
+export interface PreviewResult {
+  /** `ptl-ir:/FILE.ENTRY.STAGE.ext?uri=…&entry=…&stage=…` */
+  uri: string;
+  version: number;
+  entry: string;
+  stage: string;
+  languageId: string;
+  text: string;
+  map: MapEntry[];
+  folds: { start: number; end: number }[];
+  /** The source has errors now; this is the last good result. */
+  stale: boolean;
+  diagnostics?: Diagnostic[];
+  /** What the reader should know, such as the bindings that were chosen. */
+  note?: string;
+}
+
+export interface Stage {
+  id: string;
+  title: string;
+  languageId: string;
+  summary: string;
+}
+
+export interface ServerStatus {
+  health: "ok" | "warning" | "error";
+  message?: string;
+}
+
+interface Uri {
+  uri: string;
+}
+
+export const previewRequest = new RequestType<PreviewParams, PreviewResult | null, void>("ptl/preview");
+export const stagesRequest = new RequestType0<Stage[], void>("ptl/stages");
+export const virtualDocumentRequest = new RequestType<Uri, PreviewResult | null, void>("ptl/virtualDocument");
+export const previewHoverRequest = new RequestType<Uri & { position: Position }, Hover | null, void>(
+  "ptl/previewHover",
+);
+export const statusRequest = new RequestType0<object, void>("ptl/status");
+
+export const virtualDocumentChanged = new NotificationType<Uri>("ptl/virtualDocumentChanged");
+export const virtualDocumentOpened = new NotificationType<Uri>("ptl/virtualDocumentOpened");
+export const virtualDocumentClosed = new NotificationType<Uri>("ptl/virtualDocumentClosed");
+export const serverStatus = new NotificationType<ServerStatus>("ptl/serverStatus");

@@ -1,0 +1,146 @@
+// The connection to `ptl-lsp`: starting, restarting, and what the status item says of it.
+
+import * as vscode from "vscode";
+import { LanguageClient, LanguageClientOptions, ServerOptions, State } from "vscode-languageclient/node";
+
+import { config, environment, findServer } from "./config";
+import * as protocol from "./protocol";
+import { statusText } from "./show_status";
+
+export class Server implements vscode.Disposable {
+  /** Undefined unless it runs. */
+  get client(): LanguageClient | undefined {
+    return this.current?.state === State.Running ? this.current : undefined;
+  }
+  /** Fires when a server runs that did not before. */
+  readonly onDidStart: vscode.Event<LanguageClient>;
+
+  private current: LanguageClient | undefined;
+  private transition: Promise<void> = Promise.resolve();
+  private readonly started = new vscode.EventEmitter<LanguageClient>();
+  private readonly log = vscode.window.createOutputChannel("PTL");
+  private readonly trace = vscode.window.createOutputChannel("PTL Trace");
+  private readonly status = vscode.languages.createLanguageStatusItem("ptl.status", [
+    { language: "ptl" },
+    { scheme: "ptl-ir" },
+  ]);
+
+  constructor() {
+    this.onDidStart = this.started.event;
+    this.status.name = "PTL";
+    this.status.command = { command: "ptl.showStatus", title: "Details" };
+    this.show("busy");
+  }
+
+  /** Starts, or stops and starts again; calls while that goes on wait for it. */
+  restart(): Promise<void> {
+    this.transition = this.transition.then(async () => {
+      await this.stop();
+      await this.start();
+    });
+    return this.transition;
+  }
+
+  openLog(): void {
+    this.log.show(true);
+  }
+
+  async showStatus(): Promise<void> {
+    const client = this.client;
+    if (!client) {
+      await this.explainMissing("The PTL server does not run");
+      return;
+    }
+    const status = await client.sendRequest(protocol.statusRequest);
+    this.log.appendLine(statusText(status).trimEnd());
+    this.openLog();
+  }
+
+  dispose(): void {
+    void this.stop();
+    for (const item of [this.log, this.trace, this.status, this.started]) item.dispose();
+  }
+
+  private async start(): Promise<void> {
+    const found = findServer();
+    if ("problem" in found) {
+      this.show("error", found.problem);
+      void this.explainMissing(found.problem);
+      return;
+    }
+    const run = {
+      command: found.path,
+      args: config().get<string[]>("server.arguments", ["--stdio"]),
+      options: { env: { ...process.env, ...environment() } },
+    };
+    const server: ServerOptions = { run, debug: run };
+    const client = new LanguageClient("ptl", "PTL", server, this.clientOptions());
+    client.onNotification(protocol.serverStatus, (status) => this.show(status.health, status.message));
+    client.onDidChangeState(({ newState }) => {
+      if (newState === State.Running) {
+        this.show("ok");
+        this.started.fire(client);
+      } else if (newState === State.Stopped) {
+        this.show("error", "the server has stopped");
+      }
+    });
+    this.current = client;
+    this.show("busy");
+    try {
+      await client.start();
+    } catch (error) {
+      this.show("error", `${found.path} does not start: ${String(error)}`);
+      void this.explainMissing(`The PTL server \`${found.path}\` does not start`);
+    }
+  }
+
+  private async stop(): Promise<void> {
+    const client = this.current;
+    this.current = undefined;
+    if (client?.needsStop()) await client.stop().catch(() => client.dispose());
+  }
+
+  private clientOptions(): LanguageClientOptions {
+    return {
+      documentSelector: [
+        { language: "ptl", scheme: "file" },
+        { language: "ptl", scheme: "untitled" },
+        { language: "mlir", scheme: "file" },
+      ],
+      synchronize: { configurationSection: "ptl" },
+      initializationOptions: config(),
+      outputChannel: this.log,
+      traceOutputChannel: this.trace,
+      markdown: { isTrusted: { enabledCommands: ["ptl.showPreview", "ptl.peekPreview"] } },
+      diagnosticPullOptions: { onChange: true },
+    };
+  }
+
+  private show(health: "busy" | protocol.ServerStatus["health"], message?: string): void {
+    const severities = {
+      busy: vscode.LanguageStatusSeverity.Information,
+      ok: vscode.LanguageStatusSeverity.Information,
+      warning: vscode.LanguageStatusSeverity.Warning,
+      error: vscode.LanguageStatusSeverity.Error,
+    };
+    this.status.busy = health === "busy";
+    this.status.severity = severities[health];
+    this.status.text = health === "busy" ? "ptl-lsp starts" : `ptl-lsp: ${health}`;
+    this.status.detail = message;
+  }
+
+  private async explainMissing(problem: string): Promise<void> {
+    const settings = "Open Settings";
+    const retry = "Try Again";
+    const log = "Open Log";
+    const choice = await vscode.window.showErrorMessage(
+      `${problem}. Colours and snippets work; diagnostics, hints and previews need the server.`,
+      settings,
+      retry,
+      log,
+    );
+    if (choice === settings) await vscode.commands.executeCommand("workbench.action.openSettings", "ptl.server.path");
+    else if (choice === retry) await this.restart();
+    else if (choice === log) this.openLog();
+  }
+}
