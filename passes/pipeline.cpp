@@ -2,12 +2,25 @@
 
 #include "passes/passes.h"
 
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace ptl::ir {
+
+namespace {
+struct PassNames : PassInstrumentation {
+  explicit PassNames(std::function<void(StringRef)> onPass) : onPass(std::move(onPass)) {}
+  // Nested passes run through an adaptor without a name of its own.
+  void runBeforePass(Pass *pass, Operation *) override {
+    if (!pass->getArgument().empty())
+      onPass(pass->getArgument());
+  }
+  std::function<void(StringRef)> onPass;
+};
+} // namespace
 
 static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options,
                               const std::string &name,
@@ -16,6 +29,8 @@ static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options,
   manager.enableVerifier(options.verifyEach);
   if (options.timePasses)
     manager.enableTiming();
+  if (options.onPass)
+    manager.addInstrumentation(std::make_unique<PassNames>(options.onPass));
   fill(manager);
   if (failed(manager.run(module)))
     return failure();

@@ -17,6 +17,8 @@ struct PipelineOptions {
   bool timePasses = false;
   /// Called after each phase with its name (`tensor`, `tile`).
   std::function<void(const std::string &phase, mlir::ModuleOp)> onPhase;
+  /// Called before each pass with its name on the command line.
+  std::function<void(llvm::StringRef pass)> onPass;
 };
 
 /// Tensor level to tile level, in place. Fails only on invalid IR; MLIR's handler has the reason.

@@ -4,6 +4,20 @@
 
 namespace ptl::cpu {
 
+llvm::Expected<LlvmModule>
+blocksToLlvm(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered) {
+  if (auto error = lowerToLlvmDialect(blocks))
+    return error;
+  if (onLowered)
+    onLowered(blocks);
+  LlvmModule result{std::make_unique<llvm::LLVMContext>(), nullptr};
+  auto module = translateToLlvm(blocks, *result.context);
+  if (!module)
+    return module.takeError();
+  result.module = std::move(*module);
+  return result;
+}
+
 llvm::Expected<LlvmModule> compileToLlvm(mlir::ModuleOp source, const Processor &processor,
                                          int optimisation) {
   auto machine = makeTargetMachine(processor);
@@ -12,14 +26,9 @@ llvm::Expected<LlvmModule> compileToLlvm(mlir::ModuleOp source, const Processor 
   auto blocks = lowerToBlocks(source, processor);
   if (!blocks)
     return llvm::createStringError("the program could not be lowered to the CPU");
-  if (auto error = lowerToLlvmDialect(*blocks))
-    return error;
-  LlvmModule result{std::make_unique<llvm::LLVMContext>(), nullptr};
-  auto module = translateToLlvm(*blocks, *result.context);
-  if (!module)
-    return module.takeError();
-  result.module = std::move(*module);
-  optimise(*result.module, **machine, optimisation);
+  auto result = blocksToLlvm(*blocks);
+  if (result)
+    optimise(*result->module, **machine, optimisation);
   return result;
 }
 

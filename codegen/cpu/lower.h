@@ -6,6 +6,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
+
 namespace ptl::cpu {
 
 /// Lowers every function of a tile-level `ptl` module to func, cf, arith, math, vector and llvm. A
@@ -18,6 +20,11 @@ struct LlvmModule {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
 };
+
+/// From what `lowerToBlocks` made, which is used up, to LLVM IR before optimisation. `onLowered`
+/// sees it in between, in the LLVM dialect.
+llvm::Expected<LlvmModule>
+blocksToLlvm(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered = {});
 
 /// From tile level to optimised LLVM IR. `source` is left as it is.
 llvm::Expected<LlvmModule> compileToLlvm(mlir::ModuleOp source, const Processor &processor,

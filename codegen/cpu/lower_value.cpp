@@ -2,6 +2,7 @@
 #include "codegen/cpu/lowering.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -446,6 +447,7 @@ Coords Lowering::broadcastCoords(Value operand, const Coords &at) {
 }
 
 Value Lowering::elementOfOp(Operation *op, unsigned result, const Coords &at) {
+  llvm::SaveAndRestore place(e.loc, op->getLoc());
   if (isElementwise(op)) {
     Values operands;
     for (Value operand : op->getOperands())
@@ -468,6 +470,7 @@ Value Lowering::elementOfOp(Operation *op, unsigned result, const Coords &at) {
 }
 
 void Lowering::produce(Operation *op, ArrayRef<View> dests) {
+  llvm::SaveAndRestore place(e.loc, op->getLoc());
   if (produceReduction(op, dests[0]) || produceScan(op, dests[0]) ||
       produceProduct(op, dests[0], false) || produceSort(op, dests) ||
       produceScatter(op, dests[0]) || produceShape(op, dests))

@@ -116,7 +116,9 @@ static std::vector<ElemKind> lackingTypes(const std::string &name) {
 
 mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &binding,
                                                   const std::string &symbol) {
+  step("build");
   ir::EntryBinding wanted = binding;
+  wanted.ranges = options_.ranges;
   wanted.lacking = lackingTypes(binding.machine);
   auto module = collecting("build", {}, [&] {
     auto built = ir::buildIr(*context_, program_, sources_, wanted, symbol, sink_);
@@ -144,6 +146,8 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
 bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
   return collecting("passes", module, [&] {
     ir::PipelineOptions pipeline = pipelineOptions(options_);
+    if (options_.onStep)
+      pipeline.onPass = [&](llvm::StringRef pass) { options_.onStep(pass.str()); };
     pipeline.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {
       if (!options_.dumpFolder.empty())
         dump(phase + ".mlir", textOf(done));
@@ -155,8 +159,21 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Compiler::vectorise(mlir::ModuleOp module) {
+  step("vectorise");
   return collecting("vectorise", module,
                     [&] { return cpu::lowerToBlocks(module, options_.processor); });
+}
+
+std::optional<cpu::LlvmModule>
+Compiler::translate(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered) {
+  step("translate");
+  return collecting("translate", blocks, [&]() -> std::optional<cpu::LlvmModule> {
+    auto code = cpu::blocksToLlvm(blocks, onLowered);
+    if (code)
+      return std::move(*code);
+    messages_ += llvm::toString(code.takeError());
+    return std::nullopt;
+  });
 }
 
 std::optional<cpu::LlvmModule> Compiler::lower(mlir::ModuleOp module) {

@@ -24,6 +24,10 @@ struct CompilerOptions {
   std::string bundleFolder; ///< of what shows an internal error again; empty: none
   std::string dumpFolder;   ///< numbered files of every phase; empty: none
   cpu::Processor processor = cpu::Processor::host();
+  bool ranges = false; ///< locations carry source ranges
+  /// Called before each step (`build`, the name of a pass, `vectorise`, `llvm` …), for those who
+  /// watch.
+  std::function<void(const std::string &step)> onStep;
 };
 
 CompilerOptions compilerOptions(const Options &options);
@@ -46,6 +50,10 @@ public:
   bool tile(mlir::ModuleOp module, const OnPhase &onPhase = {});
   /// Tile level to loops and vectors, for people to read. Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> vectorise(mlir::ModuleOp module);
+  /// LLVM IR before optimisation of what `vectorise` gave, which is used up. `onLowered` sees it in
+  /// the LLVM dialect.
+  std::optional<cpu::LlvmModule>
+  translate(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered = {});
   /// Optimised LLVM IR of a module as built, which is tiled in place; nothing after an error.
   std::optional<cpu::LlvmModule> lower(mlir::ModuleOp module);
   /// Code in this process.
@@ -62,6 +70,10 @@ public:
   bool hadInternalError() const { return internalError_; }
 
 private:
+  void step(const char *name) const {
+    if (options_.onStep)
+      options_.onStep(name);
+  }
   void dump(const std::string &phase, const std::string &text);
   template <typename Phase>
   auto collecting(const std::string &stage, mlir::ModuleOp module, Phase phase);

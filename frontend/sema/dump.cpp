@@ -32,14 +32,18 @@ void Dumper::block(const Block *block) {
   ++depth_;
   for (const Stmt *stmt : block->stmts)
     this->stmt(*stmt);
-  if (block->value)
+  if (block->value) {
+    place_ = block->value->span;
     line("=> " + expr(block->value));
+  }
   --depth_;
 }
 
 void Dumper::braced(const std::string &head, const Block *block) {
+  Span place = place_;
   line(head + " {");
   this->block(block);
+  place_ = place;
   line("}");
 }
 
@@ -51,16 +55,20 @@ void Dumper::assign(const AssignStmt &stmt) {
 }
 
 void Dumper::branch(const IfStmt &stmt) {
+  Span place = place_;
   line(std::string(stmt.isStatic ? "static " : "") + "if " + expr(stmt.condition) + " {");
   block(stmt.thenBlock);
   if (stmt.elseBlock) {
+    place_ = place;
     line("} else {");
     block(stmt.elseBlock);
   }
+  place_ = place;
   line("}");
 }
 
 void Dumper::stmt(const Stmt &stmt) {
+  place_ = stmt.span;
   switch (stmt.kind) {
   case StmtKind::Error:
     line("<error>");
@@ -171,17 +179,22 @@ std::string Dumper::header(const CallableDecl &decl) const {
 }
 
 void Dumper::callable(const CallableDecl &decl) {
+  place_ = decl.nameSpan;
   line(header(decl));
   ++depth_;
-  for (const WhereClause &where : decl.wheres)
+  for (const WhereClause &where : decl.wheres) {
+    place_ = where.span;
     line(std::string(where.onTunables ? "where tunables " : "where ") + expr(where.condition));
+  }
   for (const Tunable &tunable : decl.tunables) {
     std::string domain;
+    place_ = tunable.local->span;
     for (int64_t value : tunable.domain)
       domain += (domain.empty() ? ": [" : ", ") + std::to_string(value);
     line("tune " + tunable.local->name + (domain.empty() ? "" : domain + "]") + " = " +
          std::to_string(tunable.defaultValue));
   }
+  place_ = decl.nameSpan;
   for (size_t i = 0; i < decl.sampleRanges.size(); ++i)
     line("sample " + decl.dims[i].name + " in " + std::to_string(decl.sampleRanges[i].first) +
          ".." + std::to_string(decl.sampleRanges[i].second));
@@ -246,6 +259,15 @@ void Dumper::module(const CheckedModule &module) {
     callable(*decl);
   for (const ScheduleDecl *decl : module.schedules)
     schedule(*decl);
+}
+
+std::string dumpCallable(const CheckedProgram &program, const CallableDecl &decl,
+                         std::vector<Span> *lines) {
+  Dumper dumper(program);
+  dumper.callable(decl);
+  if (lines)
+    *lines = dumper.spans();
+  return dumper.text();
 }
 
 std::string dumpChecked(const CheckedProgram &program) {

@@ -12,7 +12,10 @@ public:
 
   std::string expr(const Expr *expr) const;
   void module(const CheckedModule &module);
+  void callable(const CallableDecl &decl);
   const std::string &text() const { return text_; }
+  /// Where each line of the text comes from.
+  const std::vector<Span> &spans() const { return spans_; }
 
 private:
   std::string dim(Dim dim) const { return program_.dims->toString(dim); }
@@ -24,8 +27,10 @@ private:
   std::string call(const CallExpr &expr) const;
   std::string index(const IndexExpr &expr) const;
 
-  void line(const std::string &text) { text_ += std::string(depth_ * 2, ' ') + text + "\n"; }
-  void callable(const CallableDecl &decl);
+  void line(const std::string &text) {
+    text_ += std::string(depth_ * 2, ' ') + text + "\n";
+    spans_.push_back(place_);
+  }
   std::string header(const CallableDecl &decl) const;
   std::string loop(const LoopHead &head) const;
   std::string modifiers(const LoopModifiers &modifiers) const;
@@ -38,6 +43,8 @@ private:
 
   const CheckedProgram &program_;
   std::string text_;
+  std::vector<Span> spans_;
+  Span place_ = kNoSpan; ///< of the statement being printed
   size_t depth_ = 0;
 };
 

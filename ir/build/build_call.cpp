@@ -77,6 +77,8 @@ Bound Builder::buildCall(const CallExpr &expr) {
       emitCheck(buildValue(*check.condition), "where",
                 "`" + callee.name + "` needs `" + check.text + "`", {}, loc);
   Frame frame = calleeFrame(expr);
+  if (binding_.ranges)
+    frame.call = loc;
   checkElementTypes(frame);
   std::map<std::string, int64_t> overrides;
   for (const auto &[local, value] : expr.tunables)

@@ -1,5 +1,6 @@
 // Expressions other than built-ins, indexing and calls.
 #include "ir/build/builder.h"
+#include "ir/build/source_range.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -261,7 +262,11 @@ Location Builder::location(Span span) {
     return place_;
   const SourceFile &file = sources_.file(span.file);
   LineColumn at = file.lineColumn(span.begin);
-  return FileLineColLoc::get(&context_, file.path(), at.line, at.column);
+  auto place = FileLineColLoc::get(&context_, file.path(), at.line, at.column);
+  if (!binding_.ranges)
+    return place;
+  Location ranged = rangeLocation(place, span);
+  return frame_ && frame_->call ? CallSiteLoc::get(ranged, *frame_->call) : ranged;
 }
 
 } // namespace ptl::ir

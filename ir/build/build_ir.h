@@ -27,6 +27,7 @@ struct EntryBinding {
   std::vector<ElemKind> lacking; ///< element types that the machine does not have
   std::string machine = "cpu";   ///< chooses the schedule
   bool checked = true;           ///< false: `--unchecked`, no bounds checks
+  bool ranges = false;           ///< locations carry source ranges (source_range.h)
 };
 
 /// Makes the module of one entry; the function has the name `symbol`. Null after reporting to

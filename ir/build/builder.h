@@ -43,6 +43,7 @@ struct Frame {
   std::vector<ElemKind> elems; ///< of `decl->typeParams`
   std::vector<Dim> prefix;     ///< root lengths of `..`
   const ScheduleDecl *schedule = nullptr;
+  std::optional<mlir::Location> call; ///< where a callee is called; only with ranges
 };
 
 class Builder {
@@ -229,8 +230,8 @@ private:
   const EntryBinding &binding_;
   DiagnosticSink &sink_;
   mlir::OpBuilder builder_;
-  mlir::Location place_; ///< of the expression or statement being built
   Frame *frame_ = nullptr;
+  mlir::Location place_; ///< of the expression or statement being built
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
   Bound returned_;                       ///< value of the `return` just built

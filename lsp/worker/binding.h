@@ -1,0 +1,35 @@
+// What makes a generic declaration concrete for a preview: element types, the rank of `..`, values
+// of `static` dimensions and tunables. Who does not say gets sensible ones, and is told which.
+#pragma once
+
+#include "frontend/sema/checked_tree.h"
+#include "ir/build/build_ir.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptl::worker {
+
+/// Values by name: `T` → `f16`, `C` → `512`, `..` → `2`, `ROWS` → `16`.
+using Wanted = std::map<std::string, std::string>;
+
+struct Choice {
+  const char *kind;         ///< `type`, `static`, `dimension`, `leading`, `tunable`
+  std::string name, value;
+  std::string why;          ///< `asked for`, `bench "…"`, `default` …
+};
+
+/// One function of a preview's module.
+struct BoundEntry {
+  std::string name; ///< of the declaration
+  ir::EntryBinding binding;
+  std::vector<Choice> choices;
+};
+
+/// The entries that a preview of `decl` compiles: itself, or what a test, property or bench calls.
+/// Says in `problem` what does not fit; the result is empty then.
+std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const CallableDecl &decl,
+                                    const Wanted &wanted, std::string &problem);
+
+} // namespace ptl::worker

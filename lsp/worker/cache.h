@@ -1,0 +1,39 @@
+// Compiled declarations by their content, the most recently used last.
+#pragma once
+
+#include "lsp/worker/code.h"
+
+#include <list>
+
+namespace ptl::worker {
+
+class Cache {
+public:
+  explicit Cache(size_t capacity) : capacity_(capacity) {}
+
+  /// Null if there is none; else it counts as just used.
+  Code *find(const std::string &key);
+  Code *add(std::string key, std::unique_ptr<Code> code);
+  void remove(const Code *code);
+  /// Gives up what is over the limits, oldest first: what further stages are made from, then texts.
+  void trim();
+
+  size_t size() const { return entries_.size(); }
+  size_t bytes() const;
+  size_t liveCount() const;
+  uint64_t hits = 0, misses = 0;
+
+private:
+  /// How many keep what further stages are made from.
+  static constexpr size_t kLive = 6;
+  static constexpr size_t kEntries = 256;
+
+  struct Entry {
+    std::string key;
+    std::unique_ptr<Code> code;
+  };
+  size_t capacity_;
+  std::list<Entry> entries_;
+};
+
+} // namespace ptl::worker

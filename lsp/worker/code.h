@@ -1,0 +1,86 @@
+// One declaration compiled stage by stage, each stage made when it is first asked for and kept.
+#pragma once
+
+#include "driver/ir/compiler.h"
+#include "lsp/worker/binding.h"
+#include "lsp/worker/print_ir.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace ptl::worker {
+
+struct CodeOptions {
+  int level = 2;           ///< of LLVM's optimisation
+  std::string processor;   ///< LLVM's name; empty: this machine
+  bool intel = false;      ///< syntax of assembly
+  bool unchecked = false;  ///< no bounds checks
+};
+
+/// A checked root file and its texts.
+struct Checked {
+  SourceManager sources;
+  DiagnosticSink sink;
+  std::unique_ptr<CheckedProgram> program;
+};
+
+/// Called at the beginning of each step with its name; false stops the work.
+using Watch = std::function<bool(const std::string &step)>;
+
+/// Milliseconds by phase, in order.
+using Timings = std::vector<std::pair<std::string, double>>;
+
+class Code {
+public:
+  Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> reach,
+       std::vector<BoundEntry> entries, CodeOptions options);
+  ~Code();
+
+  /// The stage, made if it is not there. Null after an error, which is in `sink()`, or when `watch`
+  /// stopped it. Adds what it took to `timings`.
+  const StageText *stage(StageId id, const Watch &watch, Timings &timings);
+  bool has(StageId id) const { return texts_[numberOf(id)] != nullptr; }
+
+  const std::vector<BoundEntry> &entries() const { return entries_; }
+  /// Where the entry and what it calls stand in the texts that this was made from.
+  const std::vector<Span> &places() const { return places_; }
+  /// Precondition of both: not settled.
+  const SourceManager &sources() const { return checked_->sources; }
+  const DiagnosticSink &sink() const { return checked_->sink; }
+  bool wasStopped() const { return stopped_; }
+  size_t bytes() const;
+  /// Gives up what further stages would be made from; the texts stay. Entries lose their `decl`.
+  void settle();
+  bool isSettled() const { return !compiler_; }
+
+private:
+  struct Machine;
+  bool make(StageId id);
+  bool makeTiles();
+  bool makeVectors();
+  bool makeLlvm();
+  bool makeAssembly();
+  void makeChecked();
+  template <typename Phase> auto timed(const char *name, Phase phase);
+  bool watch(const std::string &step);
+  void put(StageId id, StageText text);
+
+  std::unique_ptr<Checked> checked_;
+  std::vector<const CallableDecl *> reach_;
+  std::vector<Span> places_;
+  std::vector<BoundEntry> entries_;
+  CodeOptions options_;
+  const Watch *watch_ = nullptr;
+  Timings *timings_ = nullptr;
+  bool stopped_ = false;
+  bool failed_ = false; ///< an error was reported; no stage that is missing can be made
+  std::array<std::unique_ptr<StageText>, stageInfos.size()> texts_;
+
+  std::unique_ptr<Compiler> compiler_;
+  mlir::OwningOpRef<mlir::ModuleOp> tiles_, blocks_;
+  std::optional<cpu::LlvmModule> llvm_;
+  LineNumbers numbers_;
+};
+
+} // namespace ptl::worker

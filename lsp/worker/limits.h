@@ -1,0 +1,23 @@
+// The worker's limits: memory, time per request, and a last word when it dies.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ptl::worker {
+
+/// Limits the address space, and makes every fatal signal answer the request that is being worked
+/// on with an error that names the step, on `out`, before the process ends.
+void installLimits(int out, uint64_t memoryBytes);
+
+/// The request that an answer on death is for (JSON text of its id), and how long it may take.
+void beginRequest(const std::string &id, unsigned milliseconds);
+/// The step that the last word names.
+void noteStep(const std::string &step);
+void endRequest();
+
+/// Exit codes of a worker that ended itself.
+inline constexpr int kExitTimeout = 124;
+inline constexpr int kExitCrash = 125;
+
+} // namespace ptl::worker

@@ -1,0 +1,143 @@
+// ptl-lsp-worker: computes for the language server what needs IR. Started by it, ended by it; what
+// goes wrong here costs one request.
+#include "driver/session.h"
+#include "lsp/worker/limits.h"
+#include "lsp/worker/worker.h"
+
+#include <charconv>
+#include <cstdio>
+#include <unistd.h>
+
+using namespace ptl;
+using namespace ptl::worker;
+
+namespace {
+
+constexpr const char *kUsage =
+    "usage: ptl-lsp-worker [--memory MIB] [--timeout MS] [--cache MIB]\n"
+    "         answers requests on standard input, framed as in LSP\n"
+    "       ptl-lsp-worker --once FILE --stage STAGE [--entry NAME] [-D NAME=VALUE]… [--level N]\n"
+    "         [--processor NAME] [--intel] [--text]\n"
+    "         prints one answer as JSON, or with --text the stage alone\n";
+
+struct Arguments {
+  int64_t memoryMib = 4096, timeoutMs = 20000, cacheMib = 128;
+  std::string fault;
+  bool isOnce = false, isText = false, isWrong = false;
+  Json request = {{"id", 1}, {"method", "preview"}, {"stage", "tile"}};
+};
+
+std::optional<int64_t> readNumber(std::string_view text) {
+  int64_t value = 0;
+  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool whole = status == std::errc() && end == text.data() + text.size();
+  return whole && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+/// One option with its value; false if there is no such option.
+bool readOption(Arguments &arguments, std::string_view option, const std::string &value) {
+  auto number = [&](int64_t &target) {
+    std::optional<int64_t> read = readNumber(value);
+    target = read.value_or(target);
+    return read.has_value();
+  };
+  int64_t level = 2;
+  if (option == "--memory")
+    return number(arguments.memoryMib);
+  if (option == "--timeout")
+    return number(arguments.timeoutMs);
+  if (option == "--cache")
+    return number(arguments.cacheMib);
+  if (option == "--fault") {
+    arguments.fault = value;
+  } else if (option == "--once") {
+    arguments.isOnce = true;
+    arguments.request["root"] = value;
+  } else if (option == "--entry" || option == "--stage") {
+    arguments.request[std::string(option.substr(2))] = value;
+  } else if (option == "--processor") {
+    arguments.request["options"]["processor"] = value;
+  } else if (option == "--level") {
+    if (!number(level))
+      return false;
+    arguments.request["options"]["level"] = level;
+  } else if (option == "-D") {
+    size_t equals = value.find('=');
+    if (equals == value.npos)
+      return false;
+    arguments.request["bindings"][value.substr(0, equals)] = value.substr(equals + 1);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Arguments readArguments(int argc, char **argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view option = argv[i];
+    if (option == "--text")
+      arguments.isText = true;
+    else if (option == "--intel")
+      arguments.request["options"]["syntax"] = "intel";
+    else if (i + 1 >= argc || !readOption(arguments, option, argv[++i]))
+      arguments.isWrong = true;
+  }
+  return arguments;
+}
+
+int runOnce(const Arguments &arguments, WorkerOptions options) {
+  Worker worker(std::move(options), {});
+  Json answer = worker.answer(arguments.request);
+  bool isOk = answer.contains("result") && truthOf(answer["result"], "ok", false);
+  std::string text = arguments.isText && isOk ? textOf(answer["result"], "text")
+                                              : answer.dump(1, ' ', false,
+                                                            Json::error_handler_t::replace) +
+                                                    "\n";
+  std::fputs(text.c_str(), stdout);
+  return isOk ? 0 : 1;
+}
+
+int serve(const Arguments &arguments, WorkerOptions options) {
+  // What libraries print must not come between the answers.
+  int out = ::dup(STDOUT_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  Channel channel(STDIN_FILENO, out);
+  installLimits(out, static_cast<uint64_t>(arguments.memoryMib) << 20);
+  Json id;
+  Worker worker(std::move(options), [&](const std::string &step) {
+    channel.write({{"progress", {{"id", id}, {"step", step}}}});
+    return !channel.wasCancelled(id);
+  });
+  while (std::optional<Json> request = channel.read()) {
+    // Nothing is worked on that this could cancel.
+    if (request->is_object() && request->contains("cancel"))
+      continue;
+    id = request->is_object() && request->contains("id") ? (*request)["id"] : Json();
+    int64_t limit = numberOf(*request, "timeoutMs", arguments.timeoutMs);
+    beginRequest(dumped(id), static_cast<unsigned>(std::clamp<int64_t>(limit, 1, 3600000)));
+    Json answer = worker.answer(*request);
+    endRequest();
+    answer["id"] = id;
+    channel.write(answer);
+    if (worker.shouldStop())
+      break;
+  }
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Arguments arguments = readArguments(argc, argv);
+  if (arguments.isWrong) {
+    std::fputs(kUsage, stderr);
+    return static_cast<int>(ExitCode::Usage);
+  }
+  WorkerOptions options;
+  options.stdPath = standardLibraryFolder();
+  options.cacheBytes = static_cast<size_t>(arguments.cacheMib) << 20;
+  options.fault = arguments.fault;
+  return arguments.isOnce ? runOnce(arguments, std::move(options))
+                          : serve(arguments, std::move(options));
+}

@@ -1,0 +1,86 @@
+// The stages of a preview, and one as text with the source of each of its lines.
+#pragma once
+
+#include "frontend/base/span.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptl::worker {
+
+enum class StageId : uint8_t {
+#define STAGE(ID, NAME, TITLE, LANGUAGE, EXTENSION) ID,
+#include "lsp/worker/stages.def"
+};
+
+struct StageInfo {
+  StageId id;
+  std::string_view name, title, language, extension;
+};
+
+inline constexpr std::array stageInfos = {
+#define STAGE(ID, NAME, TITLE, LANGUAGE, EXTENSION)                                                \
+  StageInfo{StageId::ID, NAME, TITLE, LANGUAGE, EXTENSION},
+#include "lsp/worker/stages.def"
+};
+
+constexpr size_t numberOf(StageId id) { return static_cast<size_t>(id); }
+constexpr const StageInfo &stageInfo(StageId id) { return stageInfos[numberOf(id)]; }
+
+inline std::optional<StageId> stageByName(std::string_view name) {
+  for (const StageInfo &info : stageInfos)
+    if (info.name == name)
+      return info.id;
+  return std::nullopt;
+}
+
+/// What is known of one line beside its text.
+struct LineFacts {
+  std::string op; ///< name of the operation or instruction; empty: none begins here
+  std::vector<std::string> operands, results; ///< types
+};
+
+/// Lines of a text and where they come from. Lines with the same origin share it.
+class LineMap {
+public:
+  static constexpr uint32_t kNone = ~uint32_t(0);
+
+  /// The number of an origin, innermost range first; kNone for an empty one.
+  uint32_t intern(std::vector<Span> spans);
+  /// `line` counts from 0.
+  void set(size_t line, uint32_t origin);
+  uint32_t originOf(size_t line) const { return line < lines_.size() ? lines_[line] : kNone; }
+  /// Empty for a line that comes from nowhere.
+  const std::vector<Span> &spans(size_t line) const;
+  const std::vector<Span> &origin(uint32_t number) const { return origins_[number]; }
+  size_t lineCount() const { return lines_.size(); }
+
+private:
+  std::vector<std::vector<Span>> origins_;
+  std::vector<uint32_t> lines_;
+};
+
+/// A part of a text that can be folded away; lines count from 0, both inclusive.
+struct Fold {
+  uint32_t start = 0, end = 0;
+  const char *kind = "region";
+};
+
+struct StageText {
+  std::string text;
+  LineMap map;
+  std::vector<LineFacts> facts; ///< per line; may be shorter than the text
+
+  size_t bytes() const { return text.size() * 2 + map.lineCount() * 80; }
+};
+
+std::vector<std::string_view> linesOf(std::string_view text);
+
+/// From brackets at line ends, and from labels in assembly.
+std::vector<Fold> foldsOf(std::string_view text, StageId stage);
+
+} // namespace ptl::worker

@@ -1,0 +1,206 @@
+#include "lsp/worker/view.h"
+
+#include "frontend/base/render.h"
+#include "lsp/worker/reach.h"
+
+#include <algorithm>
+
+namespace ptl::worker {
+
+Span Worker::View::now(Span span) const {
+  if (!checked)
+    return span;
+  const std::vector<Span> &before = code->places();
+  for (size_t i = 0; i < before.size() && i < reach.size(); ++i) {
+    Span from = before[i], to = reach[i]->span;
+    if (span.file == from.file && from.begin <= span.begin && span.end <= from.end)
+      return {to.file, span.begin - from.begin + to.begin, span.end - from.begin + to.begin};
+  }
+  return kNoSpan;
+}
+
+Json placeJson(const SourceManager &sources, Span span) {
+  const SourceFile &file = sources.file(span.file);
+  LineColumn begin = file.lineColumn(span.begin), end = file.lineColumn(span.end);
+  return {{"path", file.path()},
+          {"begin", span.begin},
+          {"end", span.end},
+          {"line", begin.line - 1},
+          {"col", begin.column - 1},
+          {"endLine", end.line - 1},
+          {"endCol", end.column - 1}};
+}
+
+static Json diagnosticJson(const SourceManager &sources, const Diagnostic &diagnostic) {
+  Json result = {{"code", diagInfo(diagnostic.id).code},
+                 {"severity", severityName(diagnostic.severity)},
+                 {"message", diagnostic.message}};
+  if (diagnostic.span.file < sources.size())
+    result["place"] = placeJson(sources, diagnostic.span);
+  Json notes = Json::array();
+  for (const std::string &note : diagnostic.notes)
+    notes.push_back(note);
+  for (const std::string &help : diagnostic.helps)
+    notes.push_back(help);
+  if (!notes.empty())
+    result["notes"] = std::move(notes);
+  return result;
+}
+
+Json diagnosticsJson(const SourceManager &sources, const DiagnosticSink &sink,
+                     const std::vector<const CallableDecl *> &reach) {
+  Json inside = Json::array(), all = Json::array();
+  for (const Diagnostic &diagnostic : sink.all()) {
+    if (diagnostic.severity != Severity::Error)
+      continue;
+    Json json = diagnosticJson(sources, diagnostic);
+    bool isInside = std::any_of(reach.begin(), reach.end(), [&](const CallableDecl *decl) {
+      return decl->span.file == diagnostic.span.file &&
+             decl->span.begin <= diagnostic.span.begin && diagnostic.span.begin <= decl->span.end;
+    });
+    if (isInside || diagnostic.span.file == kNoFile)
+      inside.push_back(json);
+    all.push_back(std::move(json));
+  }
+  return inside.empty() ? all : inside;
+}
+
+Json timingsJson(const Timings &timings) {
+  Json result = Json::object();
+  for (const auto &[name, time] : timings)
+    result[name] = result.value(name, 0.0) + time;
+  return result;
+}
+
+Json choicesJson(const std::vector<BoundEntry> &entries) {
+  Json result = Json::array();
+  for (const BoundEntry &entry : entries) {
+    Json values = Json::array();
+    for (const Choice &choice : entry.choices)
+      values.push_back({{"kind", choice.kind},
+                        {"name", choice.name},
+                        {"value", choice.value},
+                        {"why", choice.why}});
+    result.push_back({{"entry", entry.name}, {"values", std::move(values)}});
+  }
+  return result;
+}
+
+static Wanted wantedOf(const Json &bindings) {
+  Wanted wanted;
+  for (const auto &[name, value] : bindings.items())
+    if (value.is_string())
+      wanted[name] = value.get<std::string>();
+    else if (value.is_number_integer())
+      wanted[name] = std::to_string(value.get<int64_t>());
+    else if (value.is_boolean())
+      wanted[name] = value.get<bool>() ? "true" : "false";
+  return wanted;
+}
+
+static CodeOptions codeOptionsOf(const Json &options) {
+  CodeOptions result;
+  result.level = static_cast<int>(std::clamp<int64_t>(numberOf(options, "level", 2), 0, 3));
+  result.processor = textOf(options, "processor");
+  result.intel = textOf(options, "syntax") == "intel";
+  result.unchecked = truthOf(options, "unchecked", false);
+  return result;
+}
+
+/// Checks the root file of a request; null if it cannot be read.
+static std::unique_ptr<Checked> checkRequest(const Json &request, const std::string &stdPath) {
+  auto checked = std::make_unique<Checked>();
+  CheckOptions options;
+  options.stdPath = stdPath;
+  for (const auto &[path, text] : objectOf(request, "files").items())
+    if (text.is_string())
+      options.overlays[path] = text.get<std::string>();
+  auto folders = request.find("importPaths");
+  if (folders != request.end() && folders->is_array())
+    for (const Json &folder : *folders)
+      if (folder.is_string())
+        options.importPaths.push_back(folder.get<std::string>());
+  for (const auto &[name, value] : objectOf(request, "defines").items())
+    if (value.is_number_integer())
+      options.defines[name] = value.get<int64_t>();
+  std::string root = textOf(request, "root");
+  auto overlay = options.overlays.find(root);
+  std::optional<FileId> file;
+  std::string reason;
+  if (overlay != options.overlays.end())
+    file = checked->sources.add(root, overlay->second);
+  else
+    file = checked->sources.load(root, &reason);
+  if (file)
+    checked->program = checkFile(checked->sources, *file, options, checked->sink);
+  return checked->program ? std::move(checked) : nullptr;
+}
+
+static Json failureOf(const std::string &code, const std::string &message) {
+  return {{"ok", false}, {"error", {{"code", code}, {"message", message}}}};
+}
+
+static std::string keyOf(const Json &request, const Checked &checked,
+                         const std::vector<const CallableDecl *> &reach,
+                         const std::vector<BoundEntry> &entries) {
+  std::string key = dumped(objectOf(request, "options")) + dumped(objectOf(request, "defines"));
+  key += dumped(choicesJson(entries)) + "\n";
+  return key + sourceKey(*checked.program, checked.sources, reach);
+}
+
+Worker::View Worker::open(const Json &request) {
+  View view;
+  if (!step("check")) {
+    view.failure = failureOf("cancelled", "the request was cancelled");
+    return view;
+  }
+  auto start = std::chrono::steady_clock::now();
+  std::unique_ptr<Checked> checked = checkRequest(request, options_.stdPath);
+  std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  view.timings.emplace_back("check", time.count());
+  if (!checked) {
+    view.failure = failureOf("unreadable", "`" + textOf(request, "root") + "` cannot be read");
+    return view;
+  }
+  std::optional<uint32_t> offset;
+  if (int64_t given = numberOf(request, "offset", -1); given >= 0)
+    offset = static_cast<uint32_t>(std::min<int64_t>(given, UINT32_MAX));
+  const CallableDecl *decl =
+      findDeclaration(*checked->program, textOf(request, "entry"), offset);
+  if (!decl) {
+    view.failure = failureOf("no-entry", "there is no declaration `" + textOf(request, "entry") +
+                                             "` here");
+    view.failure["diagnostics"] = diagnosticsJson(checked->sources, checked->sink, {});
+    return view;
+  }
+  view.reach = reachableFrom(*decl);
+  bool isBroken = std::any_of(view.reach.begin(), view.reach.end(),
+                              [](const CallableDecl *each) { return each->hasErrors; });
+  if (isBroken) {
+    view.failure = failureOf("errors", "`" + decl->name + "` has errors");
+    view.failure["diagnostics"] = diagnosticsJson(checked->sources, checked->sink, view.reach);
+    return view;
+  }
+  std::string problem;
+  std::vector<BoundEntry> entries =
+      bindEntries(*checked->program, *decl, wantedOf(objectOf(request, "bindings")), problem);
+  // The checked tree needs no binding.
+  if (!problem.empty() && textOf(request, "stage") != stageInfo(StageId::Checked).name) {
+    view.failure = failureOf("binding", problem);
+    return view;
+  }
+  std::string key = keyOf(request, *checked, view.reach, entries);
+  view.code = cache_.find(key);
+  view.isKnown = view.code;
+  if (view.isKnown) {
+    view.checked = std::move(checked);
+    return view;
+  }
+  // A text without its origin would have to be made again from this one.
+  view.code = cache_.add(std::move(key),
+                         std::make_unique<Code>(std::move(checked), view.reach, std::move(entries),
+                                                codeOptionsOf(objectOf(request, "options"))));
+  return view;
+}
+
+} // namespace ptl::worker

@@ -1,0 +1,272 @@
+#include "lsp/worker/worker.h"
+
+#include "lsp/worker/hover.h"
+#include "lsp/worker/limits.h"
+#include "lsp/worker/view.h"
+
+#include <cstdio>
+#include <malloc.h>
+#include <unistd.h>
+
+namespace ptl::worker {
+
+Worker::Worker(WorkerOptions options, Watch watch)
+    : options_(std::move(options)), watch_(std::move(watch)), cache_(options_.cacheBytes) {}
+
+static Json error(const char *code, const std::string &message) {
+  return {{"error", {{"code", code}, {"message", message}}}};
+}
+
+/// Steps that never end or crash are made on demand, so that the limits can be tested.
+static void provoke(const std::string &fault, const std::string &step) {
+  if (fault == "hang:" + step)
+    for (;;)
+      ::pause();
+  if (fault == "crash:" + step)
+    ::abort();
+}
+
+bool Worker::step(const std::string &name) {
+  noteStep(name);
+  if (!options_.fault.empty())
+    provoke(options_.fault, name);
+  return !watch_ || watch_(name);
+}
+
+Json Worker::answer(const Json &request) {
+  ++requests_;
+  if (!request.is_object())
+    return error("invalid", "a message is a JSON object behind a `Content-Length` header");
+  std::string method = textOf(request, "method");
+  Json result;
+  if (method == "preview")
+    result = preview(request);
+  else if (method == "hover")
+    result = hover(request);
+  else if (method == "facts")
+    result = facts(request);
+  else if (method == "mlir")
+    result = mlir(request);
+  else if (method == "stages")
+    result = {{"result", stages()}};
+  else if (method == "status")
+    result = {{"result", status()}};
+  else if (method == "shutdown") {
+    shouldStop_ = true;
+    result = {{"result", Json::object()}};
+  } else {
+    return error("unknown-method", "there is no method `" + method + "`");
+  }
+  cache_.trim();
+  return result;
+}
+
+Json Worker::stages() const {
+  Json list = Json::array();
+  for (const StageInfo &info : stageInfos)
+    list.push_back({{"name", info.name},
+                    {"title", info.title},
+                    {"languageId", info.language},
+                    {"extension", info.extension}});
+  return {{"stages", std::move(list)}};
+}
+
+static int64_t residentBytes() {
+  long size = 0, resident = 0;
+  if (FILE *file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &size, &resident) != 2)
+      resident = 0;
+    std::fclose(file);
+  }
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+Json Worker::status() const {
+  std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start_;
+  return {{"pid", ::getpid()},
+          {"uptimeMs", static_cast<int64_t>(time.count())},
+          {"requests", requests_},
+          {"residentBytes", residentBytes()},
+          {"cache",
+           {{"entries", cache_.size()},
+            {"live", cache_.liveCount()},
+            {"bytes", cache_.bytes()},
+            {"hits", cache_.hits},
+            {"misses", cache_.misses}}}};
+}
+
+Json Worker::mlir(const Json &request) const {
+  return {{"result", describeMlir(textOf(request, "text"))}};
+}
+
+namespace {
+
+/// `[{line, startChar, endChar, sources}]` of every line that has a source.
+Json mapJson(const StageText &stage, const std::function<Json(Span)> &place) {
+  Json map = Json::array();
+  std::vector<std::string_view> lines = linesOf(stage.text);
+  std::vector<Json> known;
+  for (size_t line = 0; line < lines.size(); ++line) {
+    uint32_t origin = stage.map.originOf(line);
+    if (origin == LineMap::kNone)
+      continue;
+    if (known.size() <= origin)
+      known.resize(origin + 1);
+    if (known[origin].is_null()) {
+      known[origin] = Json::array();
+      for (Span span : stage.map.origin(origin))
+        if (Json json = place(span); !json.is_null())
+          known[origin].push_back(std::move(json));
+    }
+    if (known[origin].empty())
+      continue;
+    size_t start = std::min(lines[line].find_first_not_of(" \t"), lines[line].size());
+    map.push_back({{"line", line},
+                   {"startChar", start},
+                   {"endChar", lines[line].size()},
+                   {"sources", known[origin]}});
+  }
+  return map;
+}
+
+Json foldsJson(const StageText &stage, StageId id) {
+  Json folds = Json::array();
+  for (const Fold &fold : foldsOf(stage.text, id))
+    folds.push_back({{"start", fold.start}, {"end", fold.end}, {"kind", fold.kind}});
+  return folds;
+}
+
+} // namespace
+
+/// What is said when a stage could not be made; what there is of it is of no use then.
+Json Worker::stageFailure(const View &view) {
+  const Code &code = *view.code;
+  if (code.wasStopped()) {
+    cache_.remove(view.code);
+    return error("cancelled", "the request was cancelled");
+  }
+  Json result = {{"ok", false},
+                 {"error", {{"code", "not-compiled"}, {"message", "it does not compile"}}},
+                 {"diagnostics", diagnosticsJson(code.sources(), code.sink(), view.reach)}};
+  cache_.remove(view.code);
+  return {{"result", std::move(result)}};
+}
+
+/// An answer of `open` that is an error of the request itself, or a result that is not ok.
+static Json openFailure(Json failure) {
+  if (failure["error"]["code"] == "cancelled")
+    return {{"error", failure["error"]}};
+  return {{"result", std::move(failure)}};
+}
+
+Json Worker::preview(const Json &request) {
+  std::optional<StageId> id = stageByName(textOf(request, "stage"));
+  if (!id)
+    return error("unknown-stage", "there is no stage `" + textOf(request, "stage") + "`");
+  View view = open(request);
+  if (!view.failure.is_null())
+    return openFailure(std::move(view.failure));
+  bool wasMade = view.code->has(*id);
+  Watch watch = [this](const std::string &name) { return step(name); };
+  const StageText *stage = view.code->stage(*id, watch, view.timings);
+  if (!stage && view.isKnown && view.code->isSettled()) {
+    // Its later stages are made from the present text; nothing of it is lost.
+    cache_.remove(view.code);
+    return preview(request);
+  }
+  if (!stage)
+    return stageFailure(view);
+  const StageInfo &info = stageInfo(*id);
+  Json result = {{"ok", true},
+                 {"stage", info.name},
+                 {"languageId", info.language},
+                 {"extension", info.extension},
+                 {"cached", wasMade},
+                 {"entry", view.reach.front()->name},
+                 {"entries", choicesJson(view.code->entries())},
+                 {"text", stage->text},
+                 {"folds", foldsJson(*stage, *id)},
+                 {"diagnostics", Json::array()},
+                 {"timings", timingsJson(view.timings)}};
+  result["map"] = mapJson(*stage, [&](Span span) {
+    Span now = view.now(span);
+    return now.file < view.sources().size() ? placeJson(view.sources(), now) : Json();
+  });
+  return {{"result", std::move(result)}};
+}
+
+Json Worker::facts(const Json &request) {
+  std::optional<StageId> id = stageByName(textOf(request, "stage"));
+  if (!id)
+    return error("unknown-stage", "there is no stage `" + textOf(request, "stage") + "`");
+  View view = open(request);
+  if (!view.failure.is_null())
+    return openFailure(std::move(view.failure));
+  Watch watch = [this](const std::string &name) { return step(name); };
+  const StageText *stage = view.code->stage(*id, watch, view.timings);
+  if (!stage && view.isKnown && view.code->isSettled()) {
+    cache_.remove(view.code);
+    return facts(request);
+  }
+  if (!stage)
+    return stageFailure(view);
+  std::vector<std::string_view> lines = linesOf(stage->text);
+  auto line = static_cast<size_t>(std::max<int64_t>(numberOf(request, "line", 0), 0));
+  if (line >= lines.size())
+    return error("no-line", "the preview has " + std::to_string(lines.size()) + " lines");
+  Json result = {{"ok", true}, {"line", line}, {"text", lines[line]}, {"sources", Json::array()}};
+  for (Span span : stage->map.spans(line)) {
+    Span now = view.now(span);
+    if (now.file >= view.sources().size())
+      continue;
+    Json place = placeJson(view.sources(), now);
+    place["text"] = view.sources().text(now);
+    result["sources"].push_back(std::move(place));
+  }
+  if (line < stage->facts.size() && !stage->facts[line].op.empty()) {
+    const LineFacts &facts = stage->facts[line];
+    result["op"] = {
+        {"name", facts.op}, {"operands", facts.operands}, {"results", facts.results}};
+  }
+  return {{"result", std::move(result)}};
+}
+
+Json Worker::hover(const Json &request) {
+  View view = open(request);
+  if (!view.failure.is_null())
+    return openFailure(std::move(view.failure));
+  std::vector<StageId> wanted;
+  auto names = request.find("stages");
+  if (names != request.end() && names->is_array())
+    for (const Json &name : *names)
+      if (std::optional<StageId> id =
+              name.is_string() ? stageByName(name.get<std::string>()) : std::nullopt)
+        wanted.push_back(*id);
+  if (wanted.empty())
+    wanted = {StageId::Tile, StageId::Asm};
+  Watch watch = [this](const std::string &name) { return step(name); };
+  Json stages = Json::array();
+  const StageText *built = view.code->stage(StageId::Built, watch, view.timings);
+  Span range = {view.reach.front()->span.file,
+                static_cast<uint32_t>(std::max<int64_t>(numberOf(request, "begin", 0), 0)),
+                static_cast<uint32_t>(std::max<int64_t>(numberOf(request, "end", 0), 0))};
+  for (StageId id : wanted) {
+    const StageText *stage = view.code->stage(id, watch, view.timings);
+    if (!stage && view.isKnown && view.code->isSettled()) {
+      cache_.remove(view.code);
+      return hover(request);
+    }
+    if (!stage)
+      return stageFailure(view);
+    stages.push_back(
+        hoverJson(*stage, id, built, range, [&](Span span) { return view.now(span); },
+                  static_cast<size_t>(std::clamp<int64_t>(numberOf(request, "limit", 8), 1, 100))));
+  }
+  Json result = {{"ok", true},
+                 {"entries", choicesJson(view.code->entries())},
+                 {"stages", std::move(stages)},
+                 {"timings", timingsJson(view.timings)}};
+  return {{"result", std::move(result)}};
+}
+
+} // namespace ptl::worker

@@ -1,0 +1,54 @@
+// The requests of the worker. Their forms are described in README.md.
+#pragma once
+
+#include "lsp/worker/cache.h"
+#include "lsp/worker/channel.h"
+
+#include <map>
+
+namespace ptl::worker {
+
+struct WorkerOptions {
+  std::string stdPath;                      ///< folder of the standard library
+  size_t cacheBytes = size_t(128) << 20;
+  std::string fault;                        ///< `hang:STEP`, `crash:STEP`: for tests of the limits
+};
+
+class Worker {
+public:
+  /// `watch` is told each step of a request; false cancels it.
+  Worker(WorkerOptions options, Watch watch);
+
+  /// The answer to one request: the members beside its id. Never fails.
+  Json answer(const Json &request);
+  bool shouldStop() const { return shouldStop_; }
+
+private:
+  /// A declaration as the request sees it: the compiled form may be from an older text in which
+  /// the same declarations stood elsewhere.
+  struct View;
+
+  Json preview(const Json &request);
+  Json hover(const Json &request);
+  Json facts(const Json &request);
+  Json stages() const;
+  Json status() const;
+  Json mlir(const Json &request) const;
+
+  /// Checks, binds and looks up. On failure `view.failure` is the answer.
+  View open(const Json &request);
+  Json stageFailure(const View &view);
+  bool step(const std::string &name);
+
+  WorkerOptions options_;
+  Watch watch_;
+  Cache cache_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  uint64_t requests_ = 0;
+  bool shouldStop_ = false;
+};
+
+/// Facts of a dumped `.mlir` of ours (mlir_file.cpp).
+Json describeMlir(const std::string &text);
+
+} // namespace ptl::worker
