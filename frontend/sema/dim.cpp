@@ -197,6 +197,8 @@ bool DimContext::Impl::subtract(TermMap &work, int64_t factor, const DimMonomial
 DimContext::DimContext() : impl_(std::make_unique<Impl>()) { impl_->one = impl_->monomial({}); }
 DimContext::~DimContext() = default;
 
+std::shared_ptr<void> &DimContext::proverMemory() { return impl_->proverMemory; }
+
 SymbolId DimContext::addSymbol(std::string name, SymbolKind kind, Span span) {
   impl_->symbols.push_back({std::move(name), kind, span});
   return {static_cast<uint32_t>(impl_->symbols.size() - 1)};

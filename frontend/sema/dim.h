@@ -164,6 +164,9 @@ public:
   /// PTL spelling: `2*N + 1`, `cdiv(N, 128)`, `K % 16`; `?` for unknown.
   std::string toString(Dim a) const;
 
+  /// What the prover keeps about these dimensions; only facts_prover.cpp knows what it is.
+  std::shared_ptr<void> &proverMemory();
+
   struct Impl;
 
 private:

@@ -103,6 +103,7 @@ struct DimContext::Impl {
   dims::Interner<DimMonomial> monomials;
   dims::Interner<Dim::Node> nodes;
   const DimMonomial *one = nullptr;
+  std::shared_ptr<void> proverMemory;
 
   const DimAtom *atom(DimAtomKind kind, SymbolId symbol, std::vector<Dim> operands);
   /// Factors may come unsorted and repeated; null if the degree limit is passed.

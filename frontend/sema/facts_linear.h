@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
-#include <bitset>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ptl {
@@ -17,20 +19,27 @@ public:
   static constexpr size_t maxGivenRows = 64;
   static constexpr size_t maxRows = 128;
 
-  /// The given rows that a derived row is a combination of.
-  using Origins = std::bitset<maxGivenRows>;
+  /// The given rows that a derived row is a combination of, a bit for each.
+  using Origins = uint64_t;
 
-  struct Row {
-    std::array<int64_t, maxColumns> coefficients{};
+  /// A row to be given. Most rows have few of the columns, so only those are looked at.
+  struct Given {
+    uint32_t columns = 0; ///< a bit for each that is set
     int64_t constant = 0;
-    Origins origins;
-    uint64_t hash = 0; ///< of the coefficients, set by the system
+    std::array<int64_t, maxColumns> coefficients; ///< by column; read where the bit is set
+
+    void set(size_t column, int64_t coefficient) {
+      columns |= uint32_t(1) << column;
+      coefficients[column] = coefficient;
+    }
   };
 
+  /// Forgets all rows and keeps the memory.
+  void clear();
   /// Adds a given row; its origin number is the number of rows given before.
-  void give(Row row);
+  void give(const Given &row);
   /// Two rows of one origin, for an equation.
-  void giveEquation(Row row);
+  void giveEquation(const Given &row);
   size_t given() const { return given_; }
   /// No more rows are taken: the limit is reached or a contradiction is already there.
   bool isFull() const { return given_ == maxGivenRows || contradictory_; }
@@ -41,18 +50,41 @@ public:
   std::optional<int64_t> greatest(size_t column);
 
 private:
+  /// The coefficients of the columns that occur stand in `values_`, none of them 0.
+  struct Row {
+    uint32_t columns = 0;
+    uint32_t first = 0; ///< in `values_`
+    int64_t constant = 0;
+    Origins origins = 0;
+    uint64_t hash = 0; ///< of the coefficients
+  };
   enum class Outcome { Contradiction, Open };
+
   Outcome eliminateAllBut(size_t kept);
   std::optional<size_t> cheapest(size_t kept) const;
-  /// Keeps a row in its tightest form; true if it is a contradiction.
-  bool keep(Row row);
   bool eliminate(size_t column);
+  int64_t coefficient(const Row &row, size_t column) const {
+    uint32_t before = row.columns & ((uint32_t(1) << column) - 1);
+    return values_[row.first + static_cast<size_t>(std::popcount(before))];
+  }
+  void giveSigned(const Given &row, int64_t sign);
+  /// Puts p*y + q*x, in which the column cancels, at the end of `values_`; false on overflow.
+  bool combine(const Row &p, const Row &q, size_t column, Row &result);
+  /// Keeps a row, whose coefficients end `values_`, in its tightest form; true if it is a
+  /// contradiction.
+  bool keep(Row &row);
+  void count(const Row &row, int step);
+  /// The place of the row with these coefficients in `slots_`, or where it belongs.
+  size_t slotOf(const Row &row) const;
 
-  std::vector<Row> rows_;
-  size_t columns_ = 0; ///< those in use
+  static constexpr size_t slotCount = 256; ///< a power of 2 well above `maxRows`
+  std::vector<Row> rows_, positive_, negative_;
+  std::vector<int64_t> values_;
+  std::array<uint8_t, slotCount> slots_{};            ///< number of the row and 1, by hash
+  std::array<int32_t, maxColumns> above_{}, below_{}; ///< rows with coefficients > 0 and < 0
   size_t given_ = 0;
   size_t eliminated_ = 0;
-  Origins contradiction_;
+  Origins contradiction_ = 0;
   bool contradictory_ = false;
 };
 

@@ -17,8 +17,6 @@ using FactMask = std::bitset<256>;
 struct DimKnowledge {
   Dim value, condition;
 };
-/// By the monomial's id. It rests on no facts, so a set and all its extensions share one.
-using DimKnowledgeTable = std::unordered_map<uint32_t, std::vector<DimKnowledge>>;
 
 struct FactSet::Prepared {
   struct Known {
@@ -47,7 +45,6 @@ struct FactSet::Prepared {
   std::vector<Multiple> multiples;
   std::vector<Waiting> waiting;
   size_t count = 0; ///< facts taken in
-  std::shared_ptr<DimKnowledgeTable> knowledge = std::make_shared<DimKnowledgeTable>();
   /// Answers by dimension and depth of the prover: what `>= 0` rests on, nothing if not proved.
   mutable std::map<std::pair<uint32_t, int>, std::optional<FactMask>> asked;
 

@@ -36,66 +36,86 @@ struct FactProver::System {
     Dim condition; ///< if known: the row holds where this is >= 0
     bool isUsed = false;
   };
-  struct Column {
-    const DimMonomial *monomial = nullptr;
-    bool needsPositive = false, needsNegative = false;
-  };
+  static constexpr uint8_t noColumn = 0xff;
 
   LinearSystem linear;
-  std::vector<Column> columns;
+  LinearSystem::Given given;
+  std::vector<const DimMonomial *> columns;
+  std::vector<uint8_t> columnOf;                 ///< by the id of the monomial
+  uint32_t needsPositive = 0, needsNegative = 0; ///< a bit for each column
   std::vector<Candidate> pool;
   std::vector<FactMask> from; ///< by origin number
   uint32_t maxDegree = 2;     ///< rows with greater products are left out
 
+  /// Makes it empty and keeps the memory.
+  void clear() {
+    for (const DimMonomial *monomial : columns)
+      columnOf[monomial->id] = noColumn;
+    linear.clear();
+    columns.clear();
+    pool.clear();
+    from.clear();
+    needsPositive = needsNegative = 0;
+    maxDegree = 2;
+  }
+
   size_t find(const DimMonomial *monomial) const {
-    for (size_t i = 0; i < columns.size(); ++i)
-      if (columns[i].monomial == monomial)
-        return i;
-    return columns.size();
+    return monomial->id < columnOf.size() ? columnOf[monomial->id] : noColumn;
+  }
+  size_t addColumn(const DimMonomial *monomial) {
+    if (columnOf.size() <= monomial->id)
+      columnOf.resize(monomial->id * size_t(2) + 64, noColumn);
+    columnOf[monomial->id] = static_cast<uint8_t>(columns.size());
+    columns.push_back(monomial);
+    return columns.size() - 1;
   }
 
   bool isUseful(const Candidate &candidate) const {
+    std::span<const DimTerm> terms = candidate.value.terms();
     if (candidate.value.isConstant())
       return true;
-    for (const DimTerm &term : candidate.value.terms()) {
-      size_t i = term.monomial->isOne() ? columns.size() : find(term.monomial);
-      if (i == columns.size())
+    for (const DimTerm &term : terms) {
+      size_t i = term.monomial->isOne() ? noColumn : find(term.monomial);
+      if (i == noColumn)
         continue;
-      bool positive = candidate.isZero || term.coefficient > 0;
-      bool negative = candidate.isZero || term.coefficient < 0;
-      if ((positive && columns[i].needsPositive) || (negative && columns[i].needsNegative))
+      uint32_t needed = candidate.isZero       ? needsPositive | needsNegative
+                        : term.coefficient > 0 ? needsPositive
+                                               : needsNegative;
+      if (needed >> i & 1)
         return true;
     }
     return false;
   }
 
-  std::optional<LinearSystem::Row> row(Dim a, bool isZero) {
-    LinearSystem::Row row;
+  /// Fills `given`; false where the row passes a limit.
+  bool row(Dim a, bool isZero) {
+    given.columns = 0;
+    given.constant = 0;
     for (const DimTerm &term : a.terms()) {
       if (term.monomial->isOne()) {
-        row.constant = term.coefficient;
+        given.constant = term.coefficient;
         continue;
       }
       size_t i = find(term.monomial);
-      if (i == LinearSystem::maxColumns || term.monomial->degree > maxDegree)
-        return std::nullopt;
-      if (i == columns.size())
-        columns.push_back({term.monomial, false, false});
-      columns[i].needsNegative |= isZero || term.coefficient > 0;
-      columns[i].needsPositive |= isZero || term.coefficient < 0;
-      row.coefficients[i] = term.coefficient;
+      if ((i == noColumn && columns.size() == LinearSystem::maxColumns) ||
+          term.monomial->degree > maxDegree)
+        return false;
+      if (i == noColumn)
+        i = addColumn(term.monomial);
+      if (isZero || term.coefficient > 0)
+        needsNegative |= uint32_t(1) << i;
+      if (isZero || term.coefficient < 0)
+        needsPositive |= uint32_t(1) << i;
+      given.set(i, term.coefficient);
     }
-    return row;
+    return true;
   }
 
   void add(Dim a, const FactMask &mask, bool isZero) {
-    if (!a || linear.isFull())
-      return;
-    std::optional<LinearSystem::Row> given = row(a, isZero);
-    if (!given)
+    if (!a || linear.isFull() || !row(a, isZero))
       return;
     from.push_back(mask);
-    isZero ? linear.giveEquation(*given) : linear.give(*given);
+    isZero ? linear.giveEquation(given) : linear.give(given);
   }
 
   void allow(Dim goal) {
@@ -103,6 +123,46 @@ struct FactProver::System {
       maxDegree = std::max(maxDegree, term.monomial->degree);
   }
 };
+
+/// What the prover keeps between questions: systems that are not in use, for their memory.
+struct FactProver::Memory {
+  std::vector<std::unique_ptr<System>> systems;
+  /// By the id of the monomial; null where nobody asked. It rests on no facts.
+  std::vector<std::unique_ptr<std::vector<DimKnowledge>>> knowledge;
+};
+
+/// A system for the time of one elimination.
+class FactProver::BorrowedSystem {
+public:
+  explicit BorrowedSystem(Memory &memory) : memory_(memory) {
+    if (memory.systems.empty()) {
+      system_ = std::make_unique<System>();
+      return;
+    }
+    system_ = std::move(memory.systems.back());
+    memory.systems.pop_back();
+  }
+  ~BorrowedSystem() {
+    system_->clear();
+    memory_.systems.push_back(std::move(system_));
+  }
+  BorrowedSystem(const BorrowedSystem &) = delete;
+  System &operator*() { return *system_; }
+
+private:
+  Memory &memory_;
+  std::unique_ptr<System> system_;
+};
+
+FactProver::FactProver(const FactSet::Prepared &facts, int depth)
+    : facts_(facts), context_(*facts.context), depth_(depth), memory_(memoryOf(context_)) {}
+
+FactProver::Memory &FactProver::memoryOf(DimContext &context) {
+  std::shared_ptr<void> &memory = context.proverMemory();
+  if (!memory)
+    memory = std::make_shared<Memory>();
+  return *static_cast<Memory *>(memory.get());
+}
 
 // ---- What is known of monomials
 // --------------------------------------------------------------------
@@ -137,10 +197,12 @@ void FactProver::knowChoice(std::vector<DimKnowledge> &known, const DimAtom &ato
 }
 
 const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
-  auto [entry, isNew] = facts_.knowledge->try_emplace(monomial.id);
-  std::vector<DimKnowledge> &known = entry->second;
-  if (!isNew)
-    return known;
+  if (memory_.knowledge.size() <= monomial.id)
+    memory_.knowledge.resize(monomial.id * size_t(2) + 64);
+  if (const auto &known = memory_.knowledge[monomial.id])
+    return *known;
+  auto made = std::make_unique<std::vector<DimKnowledge>>();
+  std::vector<DimKnowledge> &known = *made;
   Dim whole = context_.monomialDim(monomial), one = context_.constant(1);
   if (std::optional<int64_t> bound = context_.plainLowerBound(whole))
     known.push_back({context_.sub(whole, context_.constant(*bound)), {}});
@@ -165,6 +227,7 @@ const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
   }
   std::erase_if(known,
                 [](const DimKnowledge &row) { return !row.value || row.value.isConstant(); });
+  memory_.knowledge[monomial.id] = std::move(made);
   return known;
 }
 
@@ -210,7 +273,7 @@ void FactProver::fill(System &system) {
   for (int round = 0; round < maxRounds; ++round) {
     size_t before = system.linear.given();
     for (; known < system.columns.size(); ++known)
-      for (const DimKnowledge &row : know(*system.columns[known].monomial))
+      for (const DimKnowledge &row : know(*system.columns[known]))
         if (depth_ > 0 || !row.condition)
           system.pool.push_back({row.value, &noFacts, false, row.condition, false});
     for (System::Candidate &candidate : system.pool) {
@@ -254,7 +317,8 @@ bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool wit
                             FactMask &from, const DimAtom *&choice) {
   if (++attempts_ > maxAttempts)
     return false;
-  System system;
+  BorrowedSystem borrowed(memory_);
+  System &system = *borrowed;
   for (const Assumption &assumption : assumptions)
     system.allow(assumption.value);
   for (const Assumption &assumption : assumptions)
@@ -264,13 +328,13 @@ bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool wit
   fill(system);
   if (std::optional<LinearSystem::Origins> origins = system.linear.refute()) {
     for (size_t i = 0; i < system.from.size(); ++i)
-      if (origins->test(i))
+      if (*origins >> i & 1)
         from |= system.from[i];
     return true;
   }
   choice = nullptr;
-  for (const System::Column &column : system.columns)
-    for (const DimFactor &factor : column.monomial->factors) {
+  for (const DimMonomial *column : system.columns)
+    for (const DimFactor &factor : column->factors) {
       bool isSplit =
           std::any_of(assumptions.begin(), assumptions.end(),
                       [&](const Assumption &other) { return other.chosenFor == factor.atom; });
@@ -360,15 +424,15 @@ std::optional<int64_t> FactProver::greatest(Dim a) {
   if (!a || a.isConstant())
     return a.constant();
   // The column of `a` itself stands first, under the monomial 1, which no row looks up.
-  System system;
-  system.columns.push_back({context_.constant(1).terms()[0].monomial, false, false});
+  BorrowedSystem borrowed(memory_);
+  System &system = *borrowed;
+  system.addColumn(context_.constant(1).terms()[0].monomial);
   system.allow(a);
-  std::optional<LinearSystem::Row> row = system.row(context_.negate(a), true);
-  if (!row)
+  if (!system.row(context_.negate(a), true))
     return std::nullopt;
-  row->coefficients[0] = 1;
+  system.given.set(0, 1);
   system.from.emplace_back();
-  system.linear.giveEquation(*row);
+  system.linear.giveEquation(system.given);
   offerProducts(system, a);
   fill(system);
   return system.linear.greatest(0);

@@ -11,8 +11,7 @@ namespace ptl {
 class FactProver {
 public:
   /// `depth` bounds the proofs that a proof may ask for.
-  explicit FactProver(const FactSet::Prepared &facts, int depth = 1)
-      : facts_(facts), context_(*facts.context), depth_(depth) {}
+  explicit FactProver(const FactSet::Prepared &facts, int depth = 1);
 
   bool isNonNegative(Dim a, FactMask &from);
   bool isZero(Dim a, FactMask &from);
@@ -26,6 +25,8 @@ private:
     const DimAtom *chosenFor = nullptr; ///< the `min` or `max` of a case split that it belongs to
   };
   struct System;
+  struct Memory;
+  class BorrowedSystem;
 
   /// Whether the assumptions, of which the first is the negated goal, contradict the facts.
   bool refutes(const std::vector<Assumption> &assumptions, FactMask &from, int splits);
@@ -41,9 +42,12 @@ private:
   void offerProducts(System &system, Dim goal);
   void fill(System &system);
 
+  static Memory &memoryOf(DimContext &context);
+
   const FactSet::Prepared &facts_;
   DimContext &context_;
   int depth_;
+  Memory &memory_;
   int attempts_ = 0;
 };
 
