@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import path from "node:path";
+import test from "node:test";
+
+import { load } from "./support.mjs";
+
+const { LineMap, runs } = await load("line_map");
+const { formatPreviewUri, parsePreviewName } = await load("preview_uri");
+const { findTool } = await load("find_tool");
+const { statusText } = await load("show_status");
+const { blockAt } = await load("blocks");
+
+const range = (line, from, endLine, to) => ({ start: { line, character: from }, end: { line: endLine, character: to } });
+const at = (line, character) => range(line, character, line, character);
+const file = "file:///a.ptl";
+
+// 0: the kernel, 1 and 2: `x[r] + 1`, 3: `x[r]`, 4: a store, 5: another file.
+const kernel = range(0, 0, 6, 1);
+const sum = range(2, 15, 2, 23);
+const load1 = range(2, 15, 2, 19);
+const store = range(2, 8, 2, 23);
+const map = new LineMap([
+  { line: 0, sources: [{ uri: file, range: kernel }] },
+  { line: 1, sources: [{ uri: file, range: sum }] },
+  { line: 2, sources: [{ uri: file, range: sum }] },
+  { line: 3, sources: [{ uri: file, range: load1 }] },
+  { line: 4, sources: [{ uri: file, range: store }] },
+  { line: 5, sources: [{ uri: "file:///b.ptl", range: sum }, { uri: file, range: store }] },
+]);
+
+test("a cursor finds the lines of the smallest range around it", () => {
+  assert.deepEqual(map.linesOf(file, at(2, 16)), [3]);
+  assert.deepEqual(map.linesOf(file, at(2, 21)), [1, 2]);
+  assert.deepEqual(map.linesOf(file, at(2, 9)), [4, 5]);
+});
+
+test("a selection finds all that came from inside it", () => {
+  assert.deepEqual(map.linesOf(file, range(2, 15, 2, 23)), [1, 2, 3]);
+  assert.deepEqual(map.linesOf(file, range(0, 0, 7, 0)), [0, 1, 2, 3, 4, 5]);
+});
+
+test("a selection inside one expression finds that expression", () => {
+  assert.deepEqual(map.linesOf(file, range(2, 16, 2, 17)), [3]);
+});
+
+test("a cursor beside an expression finds what begins on its line", () => {
+  assert.deepEqual(map.linesOf(file, at(2, 2)), [1, 2, 3, 4, 5]);
+  assert.deepEqual(map.linesOf(file, at(0, 3)), [0]);
+});
+
+test("a line that produced nothing finds nothing, not the kernel around it", () => {
+  assert.deepEqual(map.linesOf(file, at(4, 3)), []);
+  assert.deepEqual(map.linesOf("file:///c.ptl", at(2, 16)), []);
+});
+
+test("a line of a preview finds its sources, innermost first", () => {
+  assert.deepEqual(map.sourcesOf(5).map(({ uri }) => uri), ["file:///b.ptl", file]);
+  assert.deepEqual(map.sourcesOf(9), []);
+});
+
+test("there and back: each line is among those of its own sources", () => {
+  for (let line = 0; line < 6; ++line)
+    for (const source of map.sourcesOf(line)) assert.ok(map.linesOf(source.uri, source.range).includes(line));
+});
+
+test("names of sources are compared in one form", () => {
+  const mapped = new LineMap([{ line: 1, sources: [{ uri: "file:///a%2Eptl", range: sum }] }], decodeURIComponent);
+  assert.deepEqual(mapped.linesOf(file, at(2, 16)), [1]);
+});
+
+test("runs joins neighbours", () => {
+  assert.deepEqual(runs([1, 2, 3, 7, 9, 10]), [{ first: 1, last: 3 }, { first: 7, last: 7 }, { first: 9, last: 10 }]);
+  assert.deepEqual(runs([]), []);
+});
+
+const name = {
+  title: "a b.ptl.sum & more.tile.mlir",
+  uri: "file:///home/u%26v/a%20b.ptl",
+  entry: "sum & more = 1",
+  stage: "tile",
+  rest: [["C", "512"]],
+};
+
+test("a preview's name survives its URI", () => {
+  const uri = formatPreviewUri(name);
+  assert.match(uri, /^ptl-ir:\/a%20b\.ptl\.sum%20%26%20more\.tile\.mlir\?uri=file%3A%2F%2F%2Fhome%2Fu%2526v%2F/);
+  const [, path, query] = /^ptl-ir:([^?]*)\?(.*)$/.exec(uri);
+  assert.deepEqual(parsePreviewName(path, query), name);
+});
+
+test("a preview's name survives an editor that decodes the query once", () => {
+  const simple = { ...name, entry: "softmax_rows" };
+  const [, path, query] = /^ptl-ir:([^?]*)\?(.*)$/.exec(formatPreviewUri(simple));
+  assert.deepEqual(parsePreviewName(decodeURIComponent(path), decodeURIComponent(query)), simple);
+});
+
+test("what is no preview's name is refused", () => {
+  assert.equal(parsePreviewName("/a", "uri=file:///a&entry=f"), undefined);
+  assert.equal(parsePreviewName("/a", ""), undefined);
+});
+
+const places = (over) => ({
+  setting: "",
+  workspace: "/ws",
+  home: "/home/me",
+  searchPath: ["/bin", "/opt/bin"].join(path.delimiter),
+  isExecutable: (tool) => ["/opt/bin/ptl-lsp", "/ws/build/bin/ptl-lsp", "/home/me/ptl-lsp", "/next/ptlc"].includes(tool),
+  ...over,
+});
+
+test("the server is found by setting, then on the PATH", () => {
+  const find = (over) => findTool("ptl-lsp", "ptl.server.path", places(over));
+  assert.deepEqual(find({}), { path: "/opt/bin/ptl-lsp" });
+  assert.deepEqual(find({ setting: "${workspaceFolder}/build/bin/ptl-lsp" }), { path: "/ws/build/bin/ptl-lsp" });
+  assert.deepEqual(find({ setting: "build/bin/ptl-lsp" }), { path: "/ws/build/bin/ptl-lsp" });
+  assert.deepEqual(find({ setting: "~/ptl-lsp" }), { path: "/home/me/ptl-lsp" });
+  assert.match(find({ setting: "/nowhere/x" }).problem, /`ptl\.server\.path` names `\/nowhere\/x`/);
+  assert.match(find({ searchPath: "/bin" }).problem, /not on the PATH.*`\.\/dev`.*`ptl\.server\.path`/);
+});
+
+test("the compiler is found beside the server first", () => {
+  assert.deepEqual(findTool("ptlc", "ptl.compiler.path", places({ beside: ["/next"] })), { path: "/next/ptlc" });
+});
+
+test("a status is readable", () => {
+  const text = statusText({ version: "0.1.0", worker: { state: "idle", memory: 3 }, documents: ["a.ptl"] });
+  assert.equal(text, "version: 0.1.0\nworker\n  state: idle\n  memory: 3\ndocuments\n  0: a.ptl\n");
+});
+
+test("the block at a line", () => {
+  const lines = ['test "a \\" b" {', "    x", "}", "", 'bench "fast" {', "    y", "}"];
+  const find = (line, kind) => blockAt((i) => lines[i], line, kind);
+  assert.equal(find(0, "test"), 'a \\" b');
+  assert.equal(find(1, "test"), 'a \\" b');
+  assert.equal(find(2, "test"), 'a \\" b');
+  assert.equal(find(3, "test"), "");
+  assert.equal(find(5, "bench"), "fast");
+  assert.equal(find(5, "test"), "");
+});

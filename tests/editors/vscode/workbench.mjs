@@ -1,0 +1,215 @@
+// Drives the workbench of VS Code in a browser with the packaged extension, as a person would, and looks at the page.
+// usage: node workbench.mjs PORT WORKSPACE RESULTS CHROMIUM
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+
+const [port, workspace, results, chromium] = process.argv.slice(2);
+const { chromium: browsers } = createRequire(path.join(process.env.NODE_PATH, "index.js"))("playwright-core");
+const source = path.join(workspace, "kernels.ptl");
+const patience = 20_000;
+
+const begin = Date.now();
+const seconds = () => ((Date.now() - begin) / 1000).toFixed(1);
+
+/** Waits until `look` answers something, or says after a while what was there instead. */
+async function until(what, look, limit = patience) {
+  const end = Date.now() + limit;
+  let last;
+  for (;;) {
+    try {
+      last = await look();
+      if (last) return last;
+    } catch (error) {
+      last = error.message.split("\n")[0];
+    }
+    if (Date.now() > end) throw new Error(`${what}: not seen in ${limit / 1000} s (${JSON.stringify(last)})`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+class Workbench {
+  constructor(page) {
+    this.page = page;
+  }
+
+  /** The text of an editor as the page shows it; non-breaking spaces stand there for spaces. */
+  async text(editor = this.sourceEditor()) {
+    return (await editor.locator(".view-line").allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
+  }
+  sourceEditor() {
+    return this.page.locator('.editor-instance[data-uri$="/kernels.ptl"], .monaco-editor[data-uri$="/kernels.ptl"]').last();
+  }
+  previewEditor() {
+    return this.page.locator('.monaco-editor[data-uri^="ptl-ir:"]').last();
+  }
+
+  async command(title) {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input").first();
+    await input.fill(`>${title}`);
+    await this.choose(title);
+  }
+  async choose(label) {
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: label }).first();
+    await row.click({ timeout: patience });
+  }
+  /** Line and column count from one. */
+  async goTo(line, column) {
+    await this.page.keyboard.press("Control+G");
+    const input = this.page.locator(".quick-input-widget input").first();
+    await input.fill(`:${line}:${column}`);
+    await this.page.keyboard.press("Enter");
+    await until("the cursor is there", async () =>
+      (await this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` }).count()) > 0,
+    );
+  }
+  /** Puts the cursor at the beginning, or the end, of a piece of the source file. */
+  async goToText(piece, after = false) {
+    await this.sourceEditor().locator(".view-line").first().click();
+    const lines = fs.readFileSync(source, "utf8").split("\n");
+    const line = lines.findIndex((text) => text.includes(piece));
+    await this.goTo(line + 1, lines[line].indexOf(piece) + 1 + (after ? piece.length : 0));
+  }
+  async shoot(name) {
+    await this.page.screenshot({ path: path.join(results, `${name}.png`) });
+  }
+}
+
+/** What must be seen, in order; each step leaves a screenshot. */
+const steps = {
+  async colours(w) {
+    await until("the file is open", async () => (await w.text()).includes("pub kernel softmax_rows"));
+    await until("the grammar colours it", async () => {
+      const classes = await w.sourceEditor().locator(".view-line span span").evaluateAll((spans) => [...new Set(spans.map((span) => span.className))]);
+      return classes.filter((name) => name.includes("mtk")).length >= 5;
+    });
+  },
+
+  async diagnostic(w) {
+    await until("an error is underlined", async () => (await w.page.locator(".squiggly-error").count()) > 0);
+    await w.command("Problems: Focus on Problems View");
+    const row = w.page.locator(".markers-panel .monaco-list-row", { hasText: "the contracted extents differ" });
+    await until("the problem is listed", async () => (await row.count()) > 0);
+    await until("it has its code", async () => (await row.first().innerText()).includes("E0312"));
+  },
+
+  async hint(w) {
+    await w.page.keyboard.press("Control+J"); // The panel of problems goes away.
+    await until("a hint shows the shape of `rows`", async () => /let rows ?:? ?f32\[r, C\]/.test(await w.text()));
+  },
+
+  async hover(w) {
+    await w.goToText("softmax(rows)");
+    await w.command("Show or Focus Hover");
+    const hover = w.page.locator(".monaco-hover:not(.hidden)", { hasText: "ptl." });
+    await until("the hover shows IR", async () => (await hover.count()) > 0);
+    const text = await hover.first().innerText();
+    if (!text.includes("f32[r, C]")) throw new Error(`the hover does not show the type: ${text}`);
+  },
+
+  async preview(w) {
+    await w.page.keyboard.press("Escape");
+    await w.goToText("softmax(rows)");
+    await w.command("PTL: Open Preview at Stage");
+    await w.choose("Tile IR");
+    await until("the preview is open", async () => (await w.text(w.previewEditor())).includes("ptl."));
+  },
+
+  async highlight(w) {
+    await w.goToText("softmax(rows)");
+    const lit = () => w.previewEditor().locator('.view-overlays .cdr[class*="ced-"]').count();
+    await until("lines of the preview light up", async () => (await lit()) > 0);
+    // And back: a click on a line of the preview lights up the source.
+    await w.previewEditor().locator(".view-line", { hasText: "ptl." }).nth(2).click();
+    const back = () => w.sourceEditor().locator('.view-overlays .cdr[class*="ced-"]').count();
+    await until("the source lights up", async () => (await back()) > 0);
+  },
+
+  async previewHover(w) {
+    await w.previewEditor().locator(".view-line", { hasText: "ptl." }).nth(2).click();
+    await w.command("Show or Focus Hover");
+    await until("a line of the preview says where it came from", async () =>
+      (await w.page.locator(".monaco-hover:not(.hidden)", { hasText: /x\[r, :\]|kernels\.ptl|softmax/ }).count()) > 0,
+    );
+  },
+
+  async follow(w) {
+    await w.page.keyboard.press("Escape");
+    const before = await w.text(w.previewEditor());
+    if (/rsqrt/.test(before)) throw new Error("the preview has `rsqrt` before the edit");
+    await w.goToText("softmax(rows)", true);
+    await w.page.keyboard.type(" + rsqrt(rows)");
+    await until("the preview follows the edit", async () => {
+      await w.previewEditor().hover();
+      return /rsqrt/.test(await w.text(w.previewEditor()));
+    });
+  },
+
+  async stale(w) {
+    await w.page.keyboard.type(" +");
+    await until("an error in the source is shown", async () => (await w.page.locator(".squiggly-error").count()) > 1);
+    await until("the last good preview stays", async () => /rsqrt/.test(await w.text(w.previewEditor())));
+    for (let i = 0; i < " + rsqrt(rows) +".length; ++i) await w.page.keyboard.press("Backspace");
+    await until("the preview is as before", async () => !/rsqrt/.test(await w.text(w.previewEditor())));
+  },
+
+  async compare(w) {
+    await w.goToText("softmax(rows)");
+    await w.command("PTL: Compare Two Stages");
+    await w.choose("Checked tree");
+    await w.choose("Tile IR");
+    const diff = w.page.locator(".monaco-diff-editor");
+    await until("the difference of two stages is shown", async () =>
+      (await diff.locator(".line-delete").count()) > 0 && (await diff.locator(".line-insert").count()) > 0,
+    );
+  },
+
+  async runTest(w) {
+    await w.command("View: Close Editor");
+    await w.sourceEditor().locator(".view-line").first().click();
+    await w.page.keyboard.press("Control+Home");
+    const lens = w.page.locator(".codelens-decoration a", { hasText: /run test/i }).first();
+    await w.goToText('test "twice is a sum"');
+    await lens.click({ timeout: patience });
+    await until("the test runs in a terminal", async () =>
+      /passed|1 test|ok/i.test((await w.page.locator(".xterm-rows").first().innerText()).replaceAll("\u00a0", " ")),
+    );
+  },
+
+  async missingServer(w) {
+    const file = path.join(workspace, "../user/User/settings.json");
+    const settings = JSON.parse(fs.readFileSync(file, "utf8"));
+    fs.writeFileSync(file, JSON.stringify({ ...settings, "ptl.server.path": "/nowhere/ptl-lsp" }, null, 2));
+    await until("a message says what is wrong and what to do", async () => {
+      const text = await w.page.locator(".notification-toast").allInnerTexts();
+      return text.some((toast) => /ptl\.server\.path/.test(toast) && /Open Settings/.test(toast));
+    });
+  },
+};
+
+const browser = await browsers.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
+const page = await (await browser.newContext({ viewport: { width: 1500, height: 950 } })).newPage();
+const messages = [];
+page.on("console", (message) => messages.push(message.text()));
+const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${port}${source}`]]);
+const workbench = new Workbench(page);
+let step = "start";
+let status = 0;
+try {
+  await page.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(workspace)}&payload=${encodeURIComponent(payload)}`);
+  for (const [name, run] of Object.entries(steps)) {
+    step = name;
+    await run(workbench);
+    await workbench.shoot(name);
+    console.log(`ok ${name} (${seconds()} s)`);
+  }
+} catch (error) {
+  status = 1;
+  console.error(`FAILED ${step} (${seconds()} s): ${error.message}`);
+  await workbench.shoot(`failed-${step}`).catch(() => {});
+  fs.writeFileSync(path.join(results, "console.log"), messages.join("\n"));
+} finally {
+  await browser.close();
+}
+process.exit(status);
