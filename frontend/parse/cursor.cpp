@@ -63,6 +63,9 @@ bool Parser::atBarrier() const {
   case TokenKind::RBrace:
   case TokenKind::Semicolon:
     return true;
+  case TokenKind::Static:
+    // `static C` may begin a line in a list of dimensions.
+    return token().newlineBefore && kind(1) != TokenKind::Identifier;
   default:
     return token().newlineBefore && (atDeclaration() || atStatementWord());
   }

@@ -125,6 +125,11 @@ TEST(ParseDecl, KeepsHeaderPartsApart) {
   EXPECT_NE(kernel.body(), kNoNode);
 }
 
+TEST(ParseDecl, LinesOfDimensionsMayBeginWithStatic) {
+  Parsed p("kernel k[\n    R,\n    static C\n](x: f32[R, C]) -> (y: f32[R])\n{ y[:] = 0.0 }\n");
+  EXPECT_EQ(p.codes(), "");
+}
+
 TEST(ParseDecl, ReportsEachMistakeOnce) {
   const std::pair<const char *, const char *> cases[] = {
       {"fn f(x: f32 -> f32 {\n    return x\n}\n", "E0107"},
