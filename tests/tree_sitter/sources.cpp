@@ -38,6 +38,17 @@ void addBlocks(const std::string &origin, const std::string &page, std::vector<S
   }
 }
 
+/// The texts of a corpus of the grammar: each between a ruler of `=` and one of `-`.
+void addCorpus(const std::string &origin, const std::string &corpus, std::vector<SourceText> &out) {
+  for (size_t at = 0; (at = corpus.find("===\n\n", at)) != std::string::npos;) {
+    size_t end = corpus.find("\n---\n", at);
+    if (end == std::string::npos)
+      return;
+    out.push_back({origin, corpus.substr(at + 5, end - at - 4)});
+    at = end;
+  }
+}
+
 std::vector<Token> tokensOf(const std::string &text) {
   SourceFile file(0, "<test>", text);
   DiagnosticSink sink;
@@ -45,6 +56,19 @@ std::vector<Token> tokensOf(const std::string &text) {
   tokens.pop_back();
   return tokens;
 }
+
+/// What changes the meaning of its neighbours: words that are special by position, signs that the
+/// scanner looks beyond, and mistakes of the lexer.
+constexpr const char *kTricky[] = {
+    "print",   "inout", "_",       "acc",   "in",       "as",     "pipeline", "unroll", "by",
+    "split",   "after", "when",    "at",    "tune",     "from",   "max",      "min",    "step",
+    "strides", "over",  "nd",      "depth", "id",       "tile",   "fuse",     "order",  "l0",
+    "place",   "cores", "elif",    "else",  "if",       "not",    "static",   "on",     "for",
+    "return",  "new",   "\n",      ";",     "/*\n*/",   "// c\n", "/* */",    "--",     "..",
+    ".",       "=",     "==",      "->",    ":",        ",",      ",\n",      "@",      "{",
+    "}",       "(",     ")",       "[",     "]",        "**",     "1_",       "0x",     "1.5f",
+    "3KiB",    "1e",    "\"\\q\"", "\"",    "\xC3\xA9", "\xFF",   "\r",
+};
 
 std::string textOf(const std::string &text, const Token &token) {
   return text.substr(token.begin, token.end - token.begin);
@@ -54,15 +78,17 @@ std::string textOf(const std::string &text, const Token &token) {
 
 std::vector<SourceText> collectSources(const std::string &root) {
   std::vector<fs::path> paths;
-  for (const char *folder : {"bench", "docs", "driver", "editors", "examples", "frontend", "lsp",
-                             "std", "tests"}) {
+  for (const char *folder :
+       {"bench", "docs", "driver", "editors", "examples", "frontend", "lsp", "std", "tests"}) {
     if (!fs::exists(fs::path(root) / folder))
       continue;
     for (auto it = fs::recursive_directory_iterator(fs::path(root) / folder);
          it != fs::recursive_directory_iterator(); ++it) {
       if (it->is_directory() && it->path().filename() == "node_modules")
         it.disable_recursion_pending();
-      if (it->path().extension() == ".ptl" || it->path().extension() == ".md")
+      std::string extension = it->path().extension();
+      bool corpus = extension == ".txt" && it->path().parent_path().filename() == "corpus";
+      if (extension == ".ptl" || extension == ".md" || corpus)
         paths.push_back(it->path());
     }
   }
@@ -72,8 +98,10 @@ std::vector<SourceText> collectSources(const std::string &root) {
     std::string origin = fs::relative(path, root).string();
     if (path.extension() == ".ptl")
       result.push_back({origin, readFile(path)});
-    else
+    else if (path.extension() == ".md")
       addBlocks(origin, readFile(path), result);
+    else
+      addCorpus(origin, readFile(path), result);
   }
   return result;
 }
@@ -99,7 +127,7 @@ std::string mutate(const std::string &text, const std::string &other, Dice &dice
   if (text.empty())
     return text;
   auto position = [&](size_t bound) { return dice.below(static_cast<uint32_t>(bound)); };
-  uint32_t kind = dice.below(16);
+  uint32_t kind = dice.below(20);
   std::string result = text;
   if (kind == 0) {
     result[position(text.size())] ^= static_cast<char>(1u << dice.below(8));
@@ -132,6 +160,10 @@ std::string mutate(const std::string &text, const std::string &other, Dice &dice
     std::string between = text.substr(token.end, next.begin - token.end);
     return result.replace(token.begin, next.end - token.begin,
                           textOf(text, next) + between + textOf(text, token));
+  }
+  if (kind >= 16) {
+    const char *piece = kTricky[position(std::size(kTricky))];
+    return kind == 16 ? replace(piece) : result.insert(token.begin, std::string(piece) + " ");
   }
   std::vector<Token> pool = tokensOf(other);
   std::string word = pool.empty() ? "," : textOf(other, pool[position(pool.size())]);

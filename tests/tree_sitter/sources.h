@@ -12,7 +12,8 @@ struct SourceText {
   std::string text;
 };
 
-/// All `.ptl` files below `root`, and all blocks of PTL in its Markdown pages, in a fixed order.
+/// All `.ptl` files below `root`, blocks of PTL in its Markdown pages and the texts of the
+/// grammar's own corpus, in a fixed order.
 std::vector<SourceText> collectSources(const std::string &root);
 /// The declarations of the sources one by one, each text once.
 std::vector<SourceText> splitIntoDeclarations(const std::vector<SourceText> &sources);

@@ -294,10 +294,10 @@ static Next peek(TSLexer *lexer) {
 // Words that no bracket can contain when they are first on their line.
 static bool isBarrierWord(const Word *word) {
   static const char *const kWords[] = {
-      "import", "pub",   "fn",    "kernel", "manual",   "extern", "program", "schedule",
-      "test",   "bench", "type",  "struct", "property", "const",  "let",     "var",
-      "for",    "while", "break", "static", "parallel", "return", "assert",  "continue",
-      "atomic", "task",  "pipe",  "on",     "buffer",   "event"};
+      "import", "pub",   "fn",    "kernel",   "manual",   "extern", "program",  "schedule",
+      "test",   "bench", "type",  "struct",   "property", "const",  "let",      "var",
+      "for",    "while", "break", "parallel", "return",   "assert", "continue", "atomic",
+      "task",   "pipe",  "on",    "buffer",   "event"};
   for (size_t i = 0; i < COUNT(kWords); ++i)
     if (is(word, kWords[i]))
       return true;
@@ -364,7 +364,7 @@ typedef struct {
   TSLexer *lexer;
   const bool *valid;
   bool newline;    // a line end lies before the token
-  bool recovering; // every token is welcome
+  bool recovering; // every token is welcome; what was refused before must not come now
   bool wrong;      // here is a mistake, no empty token either
 } Scan;
 
@@ -454,8 +454,9 @@ static bool scanWord(Scan *scan) {
   Word word;
   readWord(lexer, &word);
   // The count of a loop's `unroll` is anything but the next part of the head.
-  if (scan->valid[T_unroll_count] && !scan->recovering)
-    return !is(&word, "as") && !is(&word, "pipeline") && acceptEmpty(scan, T_unroll_count);
+  bool part = is(&word, "as") || is(&word, "pipeline");
+  if (scan->valid[T_unroll_count] && !scan->recovering && !part)
+    return acceptEmpty(scan, T_unroll_count);
   const Row *row = reserved(&word);
   if (row) {
     bool infix = row->token == T_word_and || row->token == T_word_or;
@@ -484,7 +485,7 @@ static bool scanWord(Scan *scan) {
       return accept(scan, (enum Token)soft->token);
     return accept(scan, T_identifier);
   }
-  scan->wrong = scan->valid[T_word_else] && is(&word, "elif");
+  scan->wrong = scan->valid[T_word_else] && !scan->recovering && is(&word, "elif");
   return !scan->wrong && accept(scan, T_identifier) && (lexer->mark_end(lexer), true);
 }
 
@@ -540,7 +541,9 @@ static bool scanPunct(Scan *scan, bool slash) {
     lexer->mark_end(lexer);
     return accept(scan, scan->recovering ? T_comma : commaKind(lexer, scan->valid));
   }
-  if (!accept(scan, token))
+  // `.name` is a value, but no statement can begin with it.
+  scan->wrong = token == T_first_dot && scan->valid[T_if_statement];
+  if (scan->wrong || !accept(scan, token))
     return false;
   lexer->mark_end(lexer);
   char first = row->spelling[0];
@@ -548,7 +551,7 @@ static bool scanPunct(Scan *scan, bool slash) {
     push(state, first != '{');
   else if (first == ')' || first == ']' || first == '}')
     pop(state, first != '}');
-  scan->wrong = token == T_minus && !scan->recovering && isDecrement(lexer);
+  scan->wrong = (token == T_minus || scan->recovering) && first == '-' && isDecrement(lexer);
   return !scan->wrong;
 }
 
