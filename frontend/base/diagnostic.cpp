@@ -78,6 +78,12 @@ void DiagnosticSink::removeIf(const std::function<bool(const Diagnostic &)> &isN
                     [](const Diagnostic &d) { return d.severity == Severity::Error; }));
 }
 
+bool isLexical(DiagId id) { return std::string_view(diagInfo(id).code).starts_with("E00"); }
+
+bool isSyntaxError(DiagId id) {
+  return isLexical(id) || std::string_view(diagInfo(id).code).starts_with("E01");
+}
+
 void DiagnosticSink::sort() {
   std::stable_sort(
       diagnostics_.begin(), diagnostics_.end(), [](const Diagnostic &a, const Diagnostic &b) {

@@ -30,6 +30,10 @@ struct DiagInfo {
 };
 
 const DiagInfo &diagInfo(DiagId id);
+/// Codes of the lexer: E00xx.
+bool isLexical(DiagId id);
+/// Codes of errors of the lexer or the parser: E00xx and E01xx.
+bool isSyntaxError(DiagId id);
 /// All rows, in order of the table.
 const std::vector<DiagInfo> &allDiagInfos();
 

@@ -37,9 +37,10 @@ bool isForeignLetter(char32_t c) {
 }
 
 struct Lexer {
-  const SourceFile &file;
+  FileId file;
   DiagnosticSink &sink;
   std::string_view text;
+  bool isFileStart;
   uint32_t at = 0;
   bool newline = true;
   size_t errors = 0;
@@ -47,14 +48,15 @@ struct Lexer {
   uint32_t firstTrivia = 0;
   TokenList out;
 
-  Lexer(const SourceFile &file, DiagnosticSink &sink) : file(file), sink(sink), text(file.text()) {
+  Lexer(FileId file, std::string_view text, DiagnosticSink &sink, bool isFileStart)
+      : file(file), sink(sink), text(text), isFileStart(isFileStart) {
     out.tokens.reserve(text.size() / 5 + 1);
     out.trivia.reserve(text.size() / 5 + 1);
   }
 
   char peek(uint32_t ahead = 0) const { return at + ahead < text.size() ? text[at + ahead] : '\0'; }
   bool done() const { return at >= text.size(); }
-  Span span(uint32_t begin, uint32_t end) const { return {file.id(), begin, end}; }
+  Span span(uint32_t begin, uint32_t end) const { return {file, begin, end}; }
 
   /// Nothing once the file has shown too many errors.
   template <typename Decorate>
@@ -75,7 +77,7 @@ struct Lexer {
     firstTrivia = static_cast<uint32_t>(out.trivia.size());
   }
 
-  /// Reports the first byte in `[begin, end)` that is not UTF-8, once per file.
+  /// Reports the first byte in `[begin, end)` that is not UTF-8, once per line.
   void checkUtf8(uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end && !reportedUtf8;) {
       if (isAscii(text[i])) {
@@ -116,11 +118,12 @@ void Lexer::lexTrivia() {
     } else if (c == '\n' || (c == '\r' && peek(1) == '\n')) {
       at += c == '\n' ? 1 : 2;
       newline = true;
+      reportedUtf8 = false;
       addTrivia(TriviaKind::Newline, begin);
     } else if (c == '\r' || c == '\f' || c == '\v') {
       ++at;
       addTrivia(TriviaKind::Whitespace, begin);
-    } else if (begin == 0 && text.substr(0, 3) == "\xEF\xBB\xBF") {
+    } else if (begin == 0 && isFileStart && text.substr(0, 3) == "\xEF\xBB\xBF") {
       at += 3;
       addTrivia(TriviaKind::Whitespace, begin);
     } else if (c == '/' && peek(1) == '/') {
@@ -388,7 +391,11 @@ void Lexer::lexPunct() {
 } // namespace
 
 TokenList lex(const SourceFile &file, DiagnosticSink &sink) {
-  Lexer lexer(file, sink);
+  return lex(file.id(), file.text(), sink, true);
+}
+
+TokenList lex(FileId file, std::string_view text, DiagnosticSink &sink, bool isFileStart) {
+  Lexer lexer(file, text, sink, isFileStart);
   while (true) {
     lexer.lexTrivia();
     if (lexer.done())

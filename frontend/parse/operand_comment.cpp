@@ -46,10 +46,10 @@ bool endsOperand(TokenKind kind) {
 
 } // namespace
 
-void Parser::warnOperandComments() {
-  // Words of a sentence are rarely names of the file, so only those that are count.
+void Parser::warnOperandComments(TokenIndex first) {
+  // Words of a sentence are rarely names of the declaration, so only those that are count.
   std::unordered_set<std::string_view> names;
-  for (TokenIndex i = 1; i < tree_.tokens().size(); ++i) {
+  for (TokenIndex i = first + 1; i <= at_; ++i) {
     if (!endsOperand(tree_.tokenKind(i - 1)))
       continue;
     for (const Trivia &t : tree_.triviaBefore(i)) {
@@ -62,7 +62,7 @@ void Parser::warnOperandComments() {
       if (head.empty())
         continue;
       if (names.empty())
-        for (TokenIndex k = 0; k < tree_.tokens().size(); ++k)
+        for (TokenIndex k = first; k < at_; ++k)
           if (tree_.tokenKind(k) == TokenKind::Identifier)
             names.insert(tree_.tokenText(k));
       bool isNumber = head[0] >= '0' && head[0] <= '9';

@@ -24,29 +24,34 @@ constexpr ForeignWord kForeignWords[] = {
 
 NodeId Parser::parseModule() {
   size_t start = mark();
-  while (!at(TokenKind::EndOfFile)) {
-    if (accept(TokenKind::Semicolon))
-      continue;
-    TokenIndex first = itemStart_ = at_;
-    NodeId item = parseDeclaration();
-    if (tree_.is(item, NodeKind::Error) || !atStatementEnd() || at(TokenKind::RBrace)) {
-      if (at_ != first && !atStatementEnd())
-        error(DiagId::ExpectedStatementEnd, {found()});
-      if (at_ == first || at(TokenKind::RBrace)) {
-        if (at(TokenKind::RBrace))
-          error(DiagId::UnmatchedCloser, {std::string(text())});
-        advance();
-      }
-      while (!at(TokenKind::EndOfFile) && !atDeclaration() &&
-             !(at(TokenKind::Const) && token().newlineBefore))
-        advance();
-      item = make(NodeKind::Error, first, {item});
-    }
-    push(item);
-  }
+  while (!at(TokenKind::EndOfFile))
+    if (!accept(TokenKind::Semicolon))
+      parseItem();
   at_ = lastToken();
   NodeId module = finish(NodeKind::Module, 0, start);
   return module;
+}
+
+void Parser::parseItem() {
+  TokenIndex first = itemStart_ = at_;
+  lastError_ = ~TokenIndex(0);
+  NodeId item = parseDeclaration();
+  if (tree_.is(item, NodeKind::Error) || !atStatementEnd() || at(TokenKind::RBrace)) {
+    if (at_ != first && !atStatementEnd())
+      error(DiagId::ExpectedStatementEnd, {found()});
+    if (at_ == first || at(TokenKind::RBrace)) {
+      if (at(TokenKind::RBrace))
+        error(DiagId::UnmatchedCloser, {std::string(text())});
+      advance();
+    }
+    while (!at(TokenKind::EndOfFile) && !atDeclaration() &&
+           !(at(TokenKind::Const) && token().newlineBefore))
+      advance();
+    item = make(NodeKind::Error, first, {item});
+  }
+  push(item);
+  reportTooHigh();
+  warnOperandComments(first);
 }
 
 NodeId Parser::parseDeclaration() {

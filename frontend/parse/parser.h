@@ -12,7 +12,6 @@
 namespace ptl {
 
 inline constexpr unsigned kMaxNesting = 256;
-inline constexpr size_t kMaxSyntaxErrors = 100;
 
 /// Precedence of binary operators, loosest first. `Range` is not a binary operator.
 enum class Precedence : uint8_t {
@@ -31,18 +30,23 @@ enum class Precedence : uint8_t {
 
 class Parser {
 public:
-  Parser(const SourceFile &file, TokenList tokens, DiagnosticSink &sink)
-      : tree_(file.id(), file.text(), std::move(tokens)), sink_(sink) {}
+  Parser(FileId file, std::string_view text, TokenList tokens, DiagnosticSink &sink)
+      : tree_(file, text, std::move(tokens)), sink_(sink) {}
   Tree run();
+  /// Parses whole lines from the start of the text until a declaration ends with its line.
+  ParsedChunk runChunk();
 
 private:
   // cursor.cpp: looking ahead and taking tokens.
-  TokenKind kind(uint32_t ahead = 0) const {
-    return tree_.tokenKind(std::min<TokenIndex>(at_ + ahead, lastToken()));
-  }
-  const Token &token() const { return tree_.token(at_); }
-  std::string_view text(uint32_t ahead = 0) const {
-    return tree_.tokenText(std::min<TokenIndex>(at_ + ahead, lastToken()));
+  TokenKind kind(uint32_t ahead = 0) const { return tree_.tokenKind(look(ahead)); }
+  const Token &token() const { return tree_.token(look(0)); }
+  std::string_view text(uint32_t ahead = 0) const { return tree_.tokenText(look(ahead)); }
+  /// The token `ahead` of the present one, which is noted: what a declaration becomes depends on no
+  /// token behind the furthest that was looked at.
+  TokenIndex look(uint32_t ahead) const {
+    TokenIndex index = std::min<TokenIndex>(at_ + ahead, lastToken());
+    furthest_ = std::max(furthest_, index);
+    return index;
   }
   TokenIndex lastToken() const { return static_cast<TokenIndex>(tree_.tokens().size() - 1); }
   bool at(TokenKind k) const { return kind() == k; }
@@ -50,12 +54,10 @@ private:
   bool atWord(std::string_view word, uint32_t ahead = 0) const {
     return kind(ahead) == TokenKind::Identifier && text(ahead) == word;
   }
-  bool newlineAt(uint32_t ahead) const {
-    return tree_.token(std::min<TokenIndex>(at_ + ahead, lastToken())).newlineBefore;
-  }
+  bool newlineAt(uint32_t ahead) const { return tree_.token(look(ahead)).newlineBefore; }
   /// No space between this token and the next.
   bool touchesNext() const {
-    return at_ < lastToken() && tree_.token(at_ + 1).begin == token().end;
+    return at_ < lastToken() && tree_.token(look(1)).begin == token().end;
   }
   /// The token belongs to the expression or type before it: a bracket is open, or it is on the same
   /// line.
@@ -139,6 +141,7 @@ private:
 
   // parse_decl.cpp
   NodeId parseModule();
+  void parseItem();
   NodeId parseDeclaration();
   void checkModifiers(uint8_t flags, TokenIndex first, TokenKind what);
   NodeId parseImport();
@@ -229,7 +232,9 @@ private:
   /// ours.
   bool acceptForeignOperator(TokenKind left, TokenKind right, const char *word);
 
-  void warnOperandComments();
+  /// Of the tokens from `first` to here.
+  void warnOperandComments(TokenIndex first);
+  void reportTooHigh();
 
   Tree tree_;
   DiagnosticSink &sink_;
@@ -238,12 +243,12 @@ private:
   unsigned nesting_ = 0;
   size_t errors_ = 0;
   TokenIndex lastError_ = ~TokenIndex(0);
-  TokenIndex itemStart_ = 0; ///< where the innermost statement, declaration or item begins
+  mutable TokenIndex furthest_ = 0; ///< of all tokens that were looked at
+  size_t reportedTooHigh_ = 0;      ///< of `Tree::tooHigh`
+  TokenIndex itemStart_ = 0;        ///< where the innermost statement, declaration or item begins
   Diagnostic ignored_;
   std::vector<NodeId> scratch_;
   std::vector<TokenKind> closers_; ///< of the open brackets
-
-  friend Tree parse(const SourceFile &, DiagnosticSink &);
 };
 
 template <typename Item> void Parser::bracketed(TokenKind closer, Item item) {

@@ -9,7 +9,7 @@
 namespace ptl {
 
 /// Marks declarations in which the parser found errors: they cannot be executed.
-static void markSyntaxErrors(ProgramState &state) {
+void markSyntaxErrors(ProgramState &state) {
   std::vector<Span> errors;
   for (const Diagnostic &diagnostic : state.sink.all())
     if (diagnostic.severity == Severity::Error)
@@ -23,29 +23,20 @@ static void markSyntaxErrors(ProgramState &state) {
         decl->decl->hasErrors = true;
 }
 
-/// Errors of the lexer and the parser: E00xx and E01xx.
-static bool isSyntaxError(const Diagnostic &diagnostic) {
-  std::string_view code = diagInfo(diagnostic.id).code;
-  return diagnostic.severity == Severity::Error &&
-         (code.starts_with("E00") || code.starts_with("E01"));
-}
-
 static bool isSyntax(const Diagnostic &diagnostic) {
   std::string_view code = diagInfo(diagnostic.id).code;
-  return isSyntaxError(diagnostic) || code.starts_with("W10") || code.starts_with("W11");
+  return isSyntaxError(diagnostic.id) || code.starts_with("W10") || code.starts_with("W11");
 }
 
 /// What is wrong beside a syntax error is most often the same mistake: the part that was not
 /// understood is missing. So the line of one says nothing else, and its declaration misses no
 /// names.
-static void removeConsequences(ProgramState &state) {
+void removeConsequences(ProgramState &state, const std::function<uint32_t(Span)> &lineOfSpan) {
   std::set<std::pair<FileId, uint32_t>> lines;
   std::vector<Span> decls;
-  auto lineOf = [&](Span span) {
-    return std::pair(span.file, state.sources.file(span.file).lineColumn(span.begin).line);
-  };
+  auto lineOf = [&](Span span) { return std::pair(span.file, lineOfSpan(span)); };
   for (const Diagnostic &diagnostic : state.sink.all()) {
-    if (!isSyntaxError(diagnostic) || diagnostic.span.file == kNoFile)
+    if (!isSyntaxError(diagnostic.id) || diagnostic.span.file == kNoFile)
       continue;
     lines.insert(lineOf(diagnostic.span));
     for (const auto &decl : state.decls)
@@ -70,7 +61,7 @@ static void removeConsequences(ProgramState &state) {
 }
 
 /// A name that a declaration does not know is one mistake, however often it is used.
-static void removeRepeated(ProgramState &state) {
+void removeRepeated(ProgramState &state) {
   std::set<std::tuple<DiagId, std::string, const CallableDecl *>> seen;
   state.sink.removeIf([&](const Diagnostic &diagnostic) {
     if (diagnostic.id != DiagId::UnknownName && diagnostic.id != DiagId::UnknownFunction &&
@@ -110,7 +101,8 @@ std::unique_ptr<CheckedProgram> checkFile(SourceManager &sources, FileId root,
   ProgramState state(sources, options, own, *program);
   loadModules(state, root);
   checkAll(state);
-  removeConsequences(state);
+  removeConsequences(
+      state, [&](Span span) { return sources.file(span.file).lineColumn(span.begin).line; });
   own.sort();
   removeRepeated(state);
   sink.append(own);

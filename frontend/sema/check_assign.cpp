@@ -14,7 +14,7 @@ static bool checkAssignable(Context &ctx, const Local &local, Span span) {
     auto report =
         ctx.sink.report(DiagId::NotAssignable, span, {local.name, std::string(kindText(local))});
     report.label(local.span, "declared here");
-    std::string_view text = ctx.state.sources.file(local.span.file).text();
+    std::string_view text = ctx.tree.fileText();
     bool isLet = local.kind == LocalKind::Let && local.span.begin >= 4 &&
                  text.substr(local.span.begin - 4, 4) == "let ";
     if (isLet)

@@ -141,19 +141,19 @@ static void nameDecl(Context &ctx, NodeId node) {
   decl.isPub = ctx.tree.has(node, NodeFlag::Pub);
 }
 
-void beginDecl(DeclState &state, ProgramState &program, CheckedModule &module, NodeId node) {
+void beginDecl(DeclState &state, ProgramState &program, CheckedModule &module, const Tree &tree,
+               NodeId node) {
   CallableDecl *decl = program.program.make<CallableDecl>();
-  decl->kind = kindOf(*module.tree, node);
+  decl->kind = kindOf(tree, node);
   decl->module = &module;
   decl->syntax = node;
   decl->returnType = program.voidType;
   state.decl = decl;
-  state.context = std::make_unique<Context>(program, module);
+  state.context = std::make_unique<Context>(program, module, tree);
   state.context->decl = decl;
   state.context->declState = &state;
   nameDecl(*state.context, node);
   program.stateOf[decl] = &state;
-  module.callables.push_back(decl);
 }
 
 void checkDeclSignature(DeclState &state) {
@@ -343,6 +343,7 @@ static void checkFnResult(Context &ctx, NodeId node) {
 }
 
 void checkDeclBody(DeclState &state) {
+  state.bodyDone = true;
   Context &ctx = *state.context;
   CallableDecl &decl = *state.decl;
   NodeId node = bodyNode(ctx.tree, decl.syntax, decl.kind);
@@ -369,48 +370,20 @@ void noteCall(Context &ctx, const CallableDecl *callee, Span span) {
     ctx.declState->calls.push_back({callee, span});
 }
 
-namespace {
-/// Depth-first search for calls that lead back; `path` holds the calls from the root.
-struct CycleSearch {
-  ProgramState &state;
-  std::unordered_map<const CallableDecl *, int> colours; ///< 1: on the path, 2: done
-  std::vector<const CallableDecl *> path;
-
-  void visit(const CallableDecl *decl) {
-    colours[decl] = 1;
-    path.push_back(decl);
-    auto found = state.stateOf.find(decl);
-    if (found != state.stateOf.end())
-      for (const auto &[callee, span] : found->second->calls) {
-        int colour = colours[callee];
-        if (colour == 0)
-          visit(callee);
-        else if (colour == 1)
-          report(callee, span);
-      }
-    path.pop_back();
-    colours[decl] = 2;
-  }
-
-  void report(const CallableDecl *callee, Span span) {
-    std::string through;
-    auto start = std::find(path.begin(), path.end(), callee);
-    for (auto it = start + 1; it < path.end(); ++it)
-      through += (through.empty() ? " through `" : ", `") + (*it)->name + "`";
-    for (auto it = start; it < path.end(); ++it)
-      state.stateOf.at(*it)->decl->hasErrors = true;
-    state.sink.report(DiagId::Recursion, span, {callee->name, through})
-        .label(callee->nameSpan, "declared here")
-        .help("write a loop: there is no recursion, so that everything can be inlined and sized");
-  }
-};
-} // namespace
-
 void checkRecursion(ProgramState &state) {
-  CycleSearch search{state, {}, {}};
+  std::unordered_map<const CallableDecl *, size_t> indexOf;
   for (const auto &decl : state.decls)
-    if (search.colours[decl->decl] == 0)
-      search.visit(decl->decl);
+    indexOf.emplace(decl->decl, indexOf.size());
+  std::vector<CallNode> graph;
+  for (const auto &decl : state.decls) {
+    CallNode node{decl->decl->name, decl->decl->nameSpan, {}};
+    for (const auto &[callee, span] : decl->calls)
+      if (auto found = indexOf.find(callee); found != indexOf.end())
+        node.calls.push_back({found->second, span});
+    graph.push_back(std::move(node));
+  }
+  reportRecursion(graph, state.sink,
+                  [&](size_t index) { state.decls[index]->decl->hasErrors = true; });
 }
 
 } // namespace ptl

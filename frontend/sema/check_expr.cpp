@@ -7,12 +7,12 @@
 namespace ptl {
 
 void note(Context &ctx, NodeId node, const Expr *expr) {
-  if (node != kNoNode && &ctx.module == ctx.program.modules.front().get())
+  if (node != kNoNode && isRootModule(ctx))
     ctx.program.exprOfNode[node] = expr;
 }
 
 void note(Context &ctx, NodeId node, Local *local) {
-  if (node != kNoNode && &ctx.module == ctx.program.modules.front().get())
+  if (node != kNoNode && isRootModule(ctx))
     ctx.program.localOfNode[node] = local;
 }
 
@@ -150,7 +150,7 @@ static Expr *requireIndexed(Context &ctx, Expr *member) {
   if (!isTensor || !ctx.isKind(DeclKind::Kernel) || ctx.inWhere)
     return member;
   Span span = member->span;
-  std::string name(ctx.state.sources.text(span)), index = suggestIndex(ctx, *member->type);
+  std::string name(ctx.text(span)), index = suggestIndex(ctx, *member->type);
   ctx.sink.report(DiagId::TensorMustBeIndexed, span, {name})
       .label(root->span, "it lies in global memory: `" + toString(ctx, member->type) + "`")
       .fix("load what this iteration works on: `" + name + index + "`",
@@ -279,7 +279,7 @@ Dim dimOrHoist(Context &ctx, Expr *value) {
     return value ? value->dim : Dim();
   if (!ctx.canHoist) {
     ctx.sink.report(DiagId::LengthNeedsName, value->span, {})
-        .help("bind it first: `let n = " + std::string(ctx.state.sources.text(value->span)) + "`");
+        .help("bind it first: `let n = " + std::string(ctx.text(value->span)) + "`");
     return Dim();
   }
   Local *local = declareLocal(ctx, LocalKind::Let, "", value->span, intType(ctx));

@@ -63,7 +63,7 @@ void Indexing::addRest(size_t first, size_t count, Span span) {
 
 DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &extent,
                                         const std::string &value, Verdict verdict) {
-  std::string text(ctx.state.sources.text(item.span));
+  std::string text(ctx.text(item.span));
   auto report = ctx.sink.report(DiagId::OutOfBounds, item.span,
                                 {text, std::to_string(item.axis), toString(ctx, expr->base->type),
                                  ctx.dims.toString(extent.length)});

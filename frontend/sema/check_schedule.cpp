@@ -260,9 +260,8 @@ static const CallableDecl *findTarget(Context &ctx, NodeId path) {
     return ref.callable;
   auto builder =
       ctx.sink.report(DiagId::UnknownScheduleTarget, ctx.span(path), {std::string(ctx.text(path))});
-  std::vector<std::string> candidates;
-  for (const auto &entry : ctx.moduleScope.callables)
-    candidates.emplace_back(entry.first);
+  std::vector<std::string> candidates =
+      declaredNames(ctx.state, ctx.moduleScope, DeclSpace::Callable);
   std::string nearest = nearestName(last, candidates);
   if (!nearest.empty())
     builder.fix("did you mean `" + nearest + "`?", {{ctx.span(path), nearest}});
@@ -270,7 +269,7 @@ static const CallableDecl *findTarget(Context &ctx, NodeId path) {
 }
 
 static void checkSchedule(ProgramState &state, CheckedModule &module, NodeId node) {
-  Context ctx(state, module);
+  Context ctx(state, module, *module.tree);
   ctx.suppressUnused = true;
   ScheduleDeclView view(ctx.tree, node);
   const CallableDecl *target = findTarget(ctx, view.callee());
@@ -295,7 +294,7 @@ static void checkSchedule(ProgramState &state, CheckedModule &module, NodeId nod
     schedule->when = checkCondition(ctx, view.when());
     ctx.inWhere = false;
   }
-  ScheduleCheck check{ctx, *schedule, *target, state.stateOf.at(target)->context->scope.labels, {}};
+  ScheduleCheck check{ctx, *schedule, *target, labelsOf(state, *target), {}};
   for (NodeId item : view.items())
     check.item(item);
   module.schedules.push_back(schedule);

@@ -254,7 +254,7 @@ std::optional<ConstValue> evalConst(Context &ctx, NodeId node) {
     if (!ctx.tree.is(member.base(), NodeKind::NameExpr))
       return std::nullopt;
     ValueRef ref = lookupValue(ctx, ctx.tree.mainText(member.base()));
-    if (!ref.module || !moduleExports(*ctx.state.scopes.at(ref.module), ctx.text(member.name())))
+    if (!ref.module || !moduleExports(ctx, *ref.module, ctx.text(member.name())))
       return std::nullopt;
     return constOf(
         ctx,

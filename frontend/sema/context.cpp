@@ -20,9 +20,9 @@ ProgramState::ProgramState(SourceManager &sources, const CheckOptions &options,
 
 ProgramState::~ProgramState() = default;
 
-Context::Context(ProgramState &state, CheckedModule &module)
-    : state(state), sink(state.sink), program(state.program), dims(state.dims), module(module),
-      tree(*module.tree), moduleScope(*state.scopes.at(&module)), facts(state.dims),
+Context::Context(ProgramState &state, CheckedModule &module, const Tree &tree)
+    : state(state), sink(state.sinkOf(tree)), program(state.program), dims(state.dims),
+      module(module), tree(tree), moduleScope(*state.scopes.at(&module)), facts(state.dims),
       capacityFacts(state.dims) {
   scope.push();
 }
@@ -34,8 +34,13 @@ bool Context::inParallel() const {
 
 Span Context::span(NodeId node) const { return tree.span(node); }
 std::string_view Context::text(NodeId node) const { return tree.text(node); }
+std::string_view Context::text(Span span) const {
+  return tree.fileText().substr(span.begin, span.end - span.begin);
+}
 
-bool isRootModule(const Context &ctx) { return ctx.program.modules.front().get() == &ctx.module; }
+bool isRootModule(const Context &ctx) {
+  return ctx.program.modules.front().get() == &ctx.module && ctx.state.isChecked(ctx.tree);
+}
 
 const Type *errorType(Context &ctx) { return ctx.state.errorType; }
 const Type *voidType(Context &ctx) { return ctx.state.voidType; }

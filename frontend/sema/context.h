@@ -4,10 +4,8 @@
 // and checked_tree.h.
 #pragma once
 
-#include "frontend/sema/check.h"
-#include "frontend/sema/const_value.h"
 #include "frontend/sema/facts.h"
-#include "frontend/sema/scope.h"
+#include "frontend/sema/program_state.h"
 #include "frontend/sema/type_string.h"
 
 #include <optional>
@@ -19,51 +17,6 @@
 #include <vector>
 
 namespace ptl {
-
-struct Context;
-
-/// What is known of one declaration between the pass over signatures and the pass over bodies.
-struct DeclState {
-  CallableDecl *decl = nullptr;
-  std::unique_ptr<Context> context;
-  bool signatureDone = false;
-  bool lastHasDefault = false; ///< of the parameters so far
-  std::vector<std::pair<const CallableDecl *, Span>>
-      calls; ///< made by the body, in order: recursion
-};
-
-/// How far a `type` or `const` is resolved, which happens on first use.
-struct LazyState {
-  CheckedModule *module = nullptr;
-  NodeId syntax = kNoNode;
-  bool isDone = false;
-  bool isActive = false;
-  bool hasErrors = false;
-};
-
-/// What the checks of all declarations share.
-struct ProgramState {
-  ProgramState(SourceManager &sources, const CheckOptions &options, DiagnosticSink &sink,
-               CheckedProgram &program);
-  ~ProgramState();
-
-  SourceManager &sources;
-  const CheckOptions &options;
-  DiagnosticSink &sink;
-  CheckedProgram &program;
-  DimContext &dims;
-  std::unordered_map<const CheckedModule *, std::unique_ptr<ModuleScope>> scopes;
-  std::vector<CheckedModule *> order; ///< imported ones before their importers
-  std::vector<std::unique_ptr<DeclState>> decls;
-  std::unordered_map<const CallableDecl *, DeclState *> stateOf;
-  std::unordered_map<const ConstDecl *, ConstValue> constValues;
-  std::unordered_map<const TypeAliasDecl *, LazyState> aliasStates;
-  std::unordered_map<const ConstDecl *, LazyState> constStates;
-  std::vector<const Type *> scalarTypes; ///< by `ElemKind`, made on demand
-  const Type *errorType = nullptr;
-  const Type *voidType = nullptr;
-  const Type *stringType = nullptr;
-};
 
 enum class LoopKind : uint8_t { For, StaticFor, While, Parallel };
 
@@ -77,7 +30,7 @@ struct LoopFrame {
 
 /// The state of checking one declaration (or a `const`, `type`, `struct`, `schedule`).
 struct Context {
-  Context(ProgramState &state, CheckedModule &module);
+  Context(ProgramState &state, CheckedModule &module, const Tree &tree);
 
   ProgramState &state;
   DiagnosticSink &sink;
@@ -122,6 +75,8 @@ struct Context {
 
   Span span(NodeId node) const;
   std::string_view text(NodeId node) const;
+  /// Of a span in the tree of the declaration.
+  std::string_view text(Span span) const;
 };
 
 // ---- Types and their parts (resolve_type.cpp, context.cpp) --------------------------------------
@@ -251,11 +206,15 @@ void reportUnknownType(Context &ctx, std::string_view name, Span span);
 TypeRef lookupType(Context &ctx, std::string_view name);
 TypeRef lookupTypeIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
 void reportNotInModule(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
-bool moduleHas(const ModuleScope &scope, std::string_view name);
-bool moduleExports(const ModuleScope &scope, std::string_view name);
+bool moduleHas(Context &ctx, const CheckedModule &module, std::string_view name);
+bool moduleExports(Context &ctx, const CheckedModule &module, std::string_view name);
+/// The names of one space that a file declares, in no order.
+std::vector<std::string> declaredNames(ProgramState &state, const ModuleScope &scope,
+                                       DeclSpace space);
 /// "parameter", "`let`" … for messages.
 std::string_view localKindName(LocalKind kind);
-/// Whether the declaration stands in the file that was asked for; others get no warnings.
+/// Whether the declaration stands in the file, or the part of one, that was asked for; others get
+/// no warnings.
 bool isRootModule(const Context &ctx);
 /// A name schedules may use: a `let`, a `task`, a loop.
 void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span);
@@ -264,7 +223,8 @@ void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span
 
 /// Makes the declaration and names it; its signature and body follow when all declarations are
 /// named.
-void beginDecl(DeclState &decl, ProgramState &state, CheckedModule &module, NodeId node);
+void beginDecl(DeclState &decl, ProgramState &state, CheckedModule &module, const Tree &tree,
+               NodeId node);
 void checkDeclSignature(DeclState &decl);
 void checkDeclBody(DeclState &decl);
 /// Resolves an alias that is not yet; false when it is in error (reported).

@@ -10,20 +10,22 @@ namespace ptl {
 
 // ---- Names --------------------------------------------------------------------------------------
 
+/// Names a declaration unless an earlier one has the name.
 template <typename Map, typename Decl>
-static void declareName(ProgramState &state, Map &map, Decl *decl) {
+static void declareName(const ModuleScope &scope, Map &map, Decl *decl, DeclSpace space,
+                        const Tree &tree, NodeId node) {
   if (decl->name.empty())
     return;
-  auto [slot, isNew] = map.try_emplace(decl->name, decl);
-  if (!isNew)
-    state.sink.report(DiagId::DuplicateDeclaration, decl->nameSpan, {decl->name})
-        .label(slot->second->nameSpan, "first declared here");
+  if (scope.index) {
+    DeclSite site = scope.index->find(space, decl->name);
+    if (site.tree != &tree || site.node != node)
+      return;
+  }
+  map.try_emplace(decl->name, decl);
 }
 
-template <typename Decl>
-static Decl *makeDecl(ProgramState &state, CheckedModule &module, NodeId node) {
+template <typename Decl> static Decl *makeDecl(ProgramState &state, const Tree &tree, NodeId node) {
   Decl *decl = state.program.make<Decl>();
-  const Tree &tree = *module.tree;
   decl->name = tree.text(tree.child(node, 0));
   decl->nameSpan = tree.span(tree.child(node, 0));
   decl->span = tree.span(node);
@@ -32,88 +34,87 @@ static Decl *makeDecl(ProgramState &state, CheckedModule &module, NodeId node) {
   return decl;
 }
 
-static LazyState lazyState(CheckedModule &module, NodeId node) {
+static LazyState lazyState(CheckedModule &module, const Tree &tree, NodeId node) {
   LazyState lazy;
   lazy.module = &module;
+  lazy.tree = &tree;
   lazy.syntax = node;
   return lazy;
 }
 
-static void declareCallable(ProgramState &state, CheckedModule &module, NodeId node) {
-  bool isRoot = state.program.modules.front().get() == &module;
-  NodeKind kind = module.tree->kind(node);
-  bool isTest =
-      kind == NodeKind::TestDecl || kind == NodeKind::BenchDecl || kind == NodeKind::PropertyDecl;
-  // Tests of imported files are theirs to run.
-  if (isTest && !isRoot)
-    return;
+DeclState *makeCallable(ProgramState &state, CheckedModule &module, const Tree &tree, NodeId node) {
   state.decls.push_back(std::make_unique<DeclState>());
   DeclState &declState = *state.decls.back();
-  beginDecl(declState, state, module, node);
-  if (isTest)
-    return;
+  beginDecl(declState, state, module, tree, node);
+  DeclSpace space = DeclSpace::Callable;
   ModuleScope &scope = *state.scopes.at(&module);
-  declareName(state, scope.callables, declState.decl);
-  auto clash = scope.structs.find(declState.decl->name);
-  if (clash != scope.structs.end() && !declState.decl->name.empty())
-    state.sink
-        .report(DiagId::DuplicateDeclaration, declState.decl->nameSpan, {declState.decl->name})
-        .label(clash->second->nameSpan, "first declared here");
+  if (isNamed(tree, node, space))
+    declareName(scope, scope.callables, declState.decl, space, tree, node);
+  return &declState;
 }
 
-static void declareStruct(ProgramState &state, CheckedModule &module, NodeId node) {
+StructDecl *makeStruct(ProgramState &state, CheckedModule &module, const Tree &tree, NodeId node) {
   ModuleScope &scope = *state.scopes.at(&module);
-  StructDecl *decl = makeDecl<StructDecl>(state, module, node);
+  StructDecl *decl = makeDecl<StructDecl>(state, tree, node);
   decl->module = &module;
   decl->syntax = node;
-  module.structs.push_back(decl);
-  declareName(state, scope.structs, decl);
+  declareName(scope, scope.structs, decl, DeclSpace::Struct, tree, node);
+  return decl;
 }
 
-static void declareAlias(ProgramState &state, CheckedModule &module, NodeId node) {
+TypeAliasDecl *makeAlias(ProgramState &state, CheckedModule &module, const Tree &tree,
+                         NodeId node) {
   ModuleScope &scope = *state.scopes.at(&module);
-  TypeAliasDecl *decl = makeDecl<TypeAliasDecl>(state, module, node);
-  module.aliases.push_back(decl);
-  state.aliasStates[decl] = lazyState(module, node);
-  declareName(state, scope.aliases, decl);
-  auto clash = scope.structs.find(decl->name);
-  if (clash != scope.structs.end() && !decl->name.empty())
-    state.sink.report(DiagId::DuplicateDeclaration, decl->nameSpan, {decl->name})
-        .label(clash->second->nameSpan, "first declared here");
+  TypeAliasDecl *decl = makeDecl<TypeAliasDecl>(state, tree, node);
+  state.aliasStates[decl] = lazyState(module, tree, node);
+  declareName(scope, scope.aliases, decl, DeclSpace::Alias, tree, node);
+  return decl;
+}
+
+ConstDecl *makeConst(ProgramState &state, CheckedModule &module, const Tree &tree, NodeId node) {
+  ModuleScope &scope = *state.scopes.at(&module);
+  ConstDecl *decl = makeDecl<ConstDecl>(state, tree, node);
+  state.constStates[decl] = lazyState(module, tree, node);
+  declareName(scope, scope.consts, decl, DeclSpace::Const, tree, node);
+  return decl;
+}
+
+static void declareItem(ProgramState &state, CheckedModule &module, NodeId item) {
+  const Tree &tree = *module.tree;
+  bool isRoot = state.program.modules.front().get() == &module;
+  switch (tree.kind(item)) {
+  case NodeKind::TestDecl:
+  case NodeKind::BenchDecl:
+  case NodeKind::PropertyDecl:
+    // Tests of imported files are theirs to run.
+    if (!isRoot)
+      break;
+    [[fallthrough]];
+  case NodeKind::FnDecl:
+  case NodeKind::KernelDecl:
+  case NodeKind::ProgramDecl:
+    module.callables.push_back(makeCallable(state, module, tree, item)->decl);
+    break;
+  case NodeKind::StructDecl:
+    module.structs.push_back(makeStruct(state, module, tree, item));
+    break;
+  case NodeKind::TypeDecl:
+    module.aliases.push_back(makeAlias(state, module, tree, item));
+    break;
+  case NodeKind::ConstDecl:
+    module.consts.push_back(makeConst(state, module, tree, item));
+    break;
+  default:
+    break;
+  }
 }
 
 void declareModule(ProgramState &state, CheckedModule &module) {
   const Tree &tree = *module.tree;
-  ModuleScope &scope = *state.scopes.at(&module);
-  auto items = tree.children(tree.root());
-  // Structs first: they clash with callables and with aliases.
-  for (NodeId item : items)
-    if (tree.is(item, NodeKind::StructDecl))
-      declareStruct(state, module, item);
-  for (NodeId item : items) {
-    switch (tree.kind(item)) {
-    case NodeKind::FnDecl:
-    case NodeKind::KernelDecl:
-    case NodeKind::ProgramDecl:
-    case NodeKind::TestDecl:
-    case NodeKind::BenchDecl:
-    case NodeKind::PropertyDecl:
-      declareCallable(state, module, item);
-      break;
-    case NodeKind::TypeDecl:
-      declareAlias(state, module, item);
-      break;
-    case NodeKind::ConstDecl: {
-      ConstDecl *decl = makeDecl<ConstDecl>(state, module, item);
-      module.consts.push_back(decl);
-      state.constStates[decl] = lazyState(module, item);
-      declareName(state, scope.consts, decl);
-      break;
-    }
-    default:
-      break;
-    }
-  }
+  for (NodeId item : tree.children(tree.root()))
+    declareItem(state, module, item);
+  if (!state.onDemand)
+    reportDuplicates(namedDecls(tree), state.sink);
 }
 
 // ---- Constants ----------------------------------------------------------------------------------
@@ -182,12 +183,12 @@ bool completeConst(ProgramState &state, const ConstDecl &decl) {
     return !lazy.hasErrors;
   if (lazy.isActive) {
     if (!lazy.hasErrors)
-      state.sink.report(DiagId::CyclicDefinition, decl.nameSpan, {decl.name});
+      state.sinkOf(*lazy.tree).report(DiagId::CyclicDefinition, decl.nameSpan, {decl.name});
     lazy.hasErrors = true;
     return false;
   }
   lazy.isActive = true;
-  Context ctx(state, *lazy.module);
+  Context ctx(state, *lazy.module, *lazy.tree);
   auto value = checkConstValue(ctx, lazy.syntax);
   auto define = state.options.defines.find(decl.name);
   if (value && isRootModule(ctx) && define != state.options.defines.end())
@@ -213,13 +214,13 @@ bool completeAlias(ProgramState &state, const TypeAliasDecl &alias) {
     return !lazy.hasErrors;
   if (lazy.isActive) {
     if (!lazy.hasErrors)
-      state.sink.report(DiagId::CyclicDefinition, alias.nameSpan, {alias.name});
+      state.sinkOf(*lazy.tree).report(DiagId::CyclicDefinition, alias.nameSpan, {alias.name});
     lazy.hasErrors = true;
     return false;
   }
   lazy.isActive = true;
   auto &decl = const_cast<TypeAliasDecl &>(alias);
-  Context ctx(state, *lazy.module);
+  Context ctx(state, *lazy.module, *lazy.tree);
   TypeDeclView view(ctx.tree, lazy.syntax);
   checkGenerics(ctx, view.generics(), decl.typeParams, decl.dims);
   decl.type = resolveType(ctx, view.type());
@@ -271,31 +272,42 @@ static bool holds(const Type &type, const StructDecl &wanted,
                      [&](const StructField &field) { return holds(*field.type, wanted, seen); });
 }
 
-static void checkStructFields(ProgramState &state, CheckedModule &module,
-                              const std::vector<std::unique_ptr<Context>> &contexts) {
-  for (size_t i = 0; i < module.structs.size(); ++i)
-    checkFields(*contexts[i], *module.structs[i]);
-  for (StructDecl *decl : module.structs)
-    for (StructField &field : decl->fields) {
-      std::vector<const StructDecl *> seen;
-      if (!holds(*field.type, *decl, seen))
-        continue;
-      state.sink.report(DiagId::StructContainsItself, field.span, {decl->name});
-      field.type = state.errorType;
-    }
+/// A struct that holds itself has no size.
+static void checkHoldsItself(Context &ctx, StructDecl &decl) {
+  std::vector<StructField *> wrong;
+  for (StructField &field : decl.fields) {
+    std::vector<const StructDecl *> seen;
+    if (!holds(*field.type, decl, seen))
+      continue;
+    ctx.sink.report(DiagId::StructContainsItself, field.span, {decl.name});
+    wrong.push_back(&field);
+  }
+  for (StructField *field : wrong)
+    field->type = ctx.state.errorType;
+}
+
+void completeStruct(ProgramState &state, CheckedModule &module, const Tree &tree,
+                    StructDecl &decl) {
+  Context ctx(state, module, tree);
+  checkStructHeader(ctx, decl);
+  checkFields(ctx, decl);
+  checkHoldsItself(ctx, decl);
 }
 
 void completeModule(ProgramState &state, CheckedModule &module) {
-  std::vector<std::unique_ptr<Context>> structContexts;
+  std::vector<std::unique_ptr<Context>> contexts;
   for (StructDecl *decl : module.structs) {
-    structContexts.push_back(std::make_unique<Context>(state, module));
-    checkStructHeader(*structContexts.back(), *decl);
+    contexts.push_back(std::make_unique<Context>(state, module, *module.tree));
+    checkStructHeader(*contexts.back(), *decl);
   }
   for (const ConstDecl *decl : module.consts)
     completeConst(state, *decl);
   for (const TypeAliasDecl *decl : module.aliases)
     completeAlias(state, *decl);
-  checkStructFields(state, module, structContexts);
+  for (size_t i = 0; i < module.structs.size(); ++i)
+    checkFields(*contexts[i], *module.structs[i]);
+  for (size_t i = 0; i < module.structs.size(); ++i)
+    checkHoldsItself(*contexts[i], *module.structs[i]);
 }
 
 // ---- Imports ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include "frontend/lex/literal.h"
 #include "frontend/parse/parse.h"
+#include "frontend/sema/bind_import.h"
 #include "frontend/sema/check_decl.h"
 #include "frontend/syntax/typed_nodes.h"
 
@@ -13,14 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An import as written, and where it may lie.
-struct ImportRequest {
-  std::string bound;            ///< the name that it binds
-  std::string shown;            ///< for messages
-  std::vector<fs::path> places; ///< in order of search
-  Span span;
-};
-
 struct Loader {
   ProgramState &state;
   std::unordered_map<std::string, CheckedModule *> modules; ///< by normal path
@@ -28,7 +21,6 @@ struct Loader {
 
   CheckedModule *load(FileId file, std::string name);
   void loadImport(CheckedModule &module, NodeId node);
-  ImportRequest request(const CheckedModule &module, NodeId node);
   CheckedModule *find(const ImportRequest &request);
   bool reportCycle(const CheckedModule &importer, const CheckedModule *imported,
                    const ImportRequest &request);
@@ -42,41 +34,6 @@ static std::string normalPath(const fs::path &path) {
   std::error_code error;
   fs::path absolute = fs::absolute(path, error);
   return (error ? path : absolute).lexically_normal().string();
-}
-
-ImportRequest Loader::request(const CheckedModule &module, NodeId node) {
-  const Tree &tree = *module.tree;
-  NodeId path = ImportDeclView(tree, node).path();
-  ImportRequest request;
-  request.span = tree.span(path);
-  fs::path relative;
-  bool isStd = false;
-  if (tree.is(path, NodeKind::StringLiteral)) {
-    relative = stringLiteralValue(tree.mainText(path));
-    request.shown = relative.string();
-    request.bound = relative.stem().string();
-  } else if (tree.is(path, NodeKind::Path)) {
-    for (NodeId part : tree.children(path)) {
-      std::string word(tree.text(part));
-      if (request.shown.empty() && word == "std")
-        isStd = true;
-      else
-        relative /= word;
-      request.shown += (request.shown.empty() ? "" : ".") + word;
-      request.bound = word;
-    }
-    relative += ".ptl";
-  } else {
-    return request;
-  }
-  if (isStd) {
-    request.places = {fs::path(state.options.stdPath) / relative};
-  } else {
-    request.places = {fs::path(state.sources.file(module.file).path()).parent_path() / relative};
-    for (const std::string &folder : state.options.importPaths)
-      request.places.push_back(fs::path(folder) / relative);
-  }
-  return request;
 }
 
 CheckedModule *Loader::find(const ImportRequest &request) {
@@ -97,11 +54,7 @@ CheckedModule *Loader::find(const ImportRequest &request) {
     if (file)
       return load(*file, request.bound);
   }
-  auto builder = state.sink.report(DiagId::ModuleNotFound, request.span, {request.shown});
-  for (const fs::path &place : request.places)
-    builder.note("looked for `" + place.lexically_normal().string() + "`");
-  if (!why.empty())
-    builder.note(why);
+  reportModuleNotFound(request, why, state.sink);
   return nullptr;
 }
 
@@ -110,50 +63,29 @@ bool Loader::reportCycle(const CheckedModule &importer, const CheckedModule *imp
   auto start = std::find(active.begin(), active.end(), imported);
   if (start == active.end())
     return false;
-  if (imported == &importer) {
-    state.sink.report(DiagId::ImportOfItself, request.span);
-    return true;
-  }
-  std::string cycle;
+  std::vector<std::string> cycle;
   for (auto it = start; it != active.end(); ++it)
-    cycle += "`" + (*it)->name + "` imports ";
-  state.sink.report(DiagId::ImportCycle, request.span, {cycle + "`" + imported->name + "`"});
+    cycle.push_back((*it)->name);
+  reportImportCycle(request, cycle, state.sink);
   return true;
 }
 
 void Loader::bind(CheckedModule &importer, NodeId node, CheckedModule &imported,
                   const ImportRequest &request) {
-  const Tree &tree = *importer.tree;
   ModuleScope &scope = *state.scopes.at(&importer);
-  NodeId names = ImportDeclView(tree, node).names();
-  if (names == kNoNode) {
-    auto [slot, isNew] =
-        scope.modules.try_emplace(request.bound, ImportedName{&imported, request.span});
-    if (!isNew)
-      state.sink.report(DiagId::DuplicateImport, request.span, {request.bound})
-          .label(slot->second.span, "first imported here");
-    return;
-  }
-  const ModuleScope &theirs = *state.scopes.at(&imported);
-  Context ctx(state, importer);
-  for (NodeId nameNode : tree.children(names)) {
-    std::string name(tree.text(nameNode));
-    if (name.empty())
-      continue;
-    if (!moduleExports(theirs, name)) {
-      reportNotInModule(ctx, imported, name, tree.span(nameNode));
-      continue;
-    }
-    auto [slot, isNew] =
-        scope.names.try_emplace(name, ImportedName{&imported, tree.span(nameNode)});
-    if (!isNew)
-      state.sink.report(DiagId::DuplicateImport, tree.span(nameNode), {name})
-          .label(slot->second.span, "first imported here");
-  }
+  Context ctx(state, importer, *importer.tree);
+  bindNames(*importer.tree, node, request, scope.modules, scope.names, ImportedName{&imported, {}},
+            state.sink, [&](const std::string &name, Span span) {
+              if (moduleExports(ctx, imported, name))
+                return true;
+              reportNotInModule(ctx, imported, name, span);
+              return false;
+            });
 }
 
 void Loader::loadImport(CheckedModule &module, NodeId node) {
-  ImportRequest wanted = request(module, node);
+  const std::string &path = state.sources.file(module.file).path();
+  ImportRequest wanted = importRequest(*module.tree, node, path, state.options);
   if (wanted.places.empty())
     return; // the parser has reported it
   CheckedModule *imported = find(wanted);

@@ -362,13 +362,13 @@ static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m
   bool transposing = rightExtents.size() >= 2 &&
                      extentsEqual(ctx, m.extents.a, rightExtents.back()) == Proof::True;
   if (transposing) {
-    std::string text(ctx.state.sources.text(b.span));
+    std::string text(ctx.text(b.span));
     bool wrap = b.expr->kind == ExprKind::Op && b.expr->syntax != kNoNode &&
                 ctx.tree.is(skipParens(ctx, b.node), NodeKind::BinaryExpr) && text.front() != '(';
     std::vector<TextEdit> edits = {insertAt(b.span, b.span.end, wrap ? ").T" : ".T")};
     if (wrap)
       edits.push_back(insertAt(b.span, b.span.begin, "("));
-    report.fix("transpose the right side: `" + std::string(ctx.state.sources.text(a.span)) + " @ " +
+    report.fix("transpose the right side: `" + std::string(ctx.text(a.span)) + " @ " +
                    (wrap ? "(" + text + ")" : text) + ".T`",
                std::move(edits));
   } else if (leftExtents.size() >= 2 &&

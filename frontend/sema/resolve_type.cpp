@@ -89,7 +89,7 @@ static TypeRef typeOfPath(Context &ctx, NodeId node, bool report) {
   ValueRef module = ctx.scope.find(first) ? ValueRef() : lookupValue(ctx, first);
   std::string_view last = ctx.tree.mainText(names[1]);
   if (names.size() == 2 && module.module) {
-    if (!report && !moduleExports(*ctx.state.scopes.at(module.module), last))
+    if (!report && !moduleExports(ctx, *module.module, last))
       return {};
     return lookupTypeIn(ctx, *module.module, last, ctx.span(names[1]));
   }

@@ -1,6 +1,6 @@
 #include "frontend/sema/scope.h"
 
-#include "frontend/sema/context.h"
+#include "frontend/sema/check_decl.h"
 
 #include <algorithm>
 
@@ -225,20 +225,6 @@ ScopeGuard::~ScopeGuard() { leaveScope(ctx_); }
 
 // ---- Look-up ------------------------------------------------------------------------------------
 
-template <typename Map>
-static auto findIn(const Map &map, std::string_view name) -> typename Map::mapped_type {
-  auto found = map.find(name);
-  return found == map.end() ? nullptr : found->second;
-}
-
-static const CheckedModule *importOf(ModuleScope &scope, std::string_view name) {
-  auto found = scope.names.find(std::string(name));
-  if (found == scope.names.end())
-    return nullptr;
-  found->second.used = true;
-  return found->second.module;
-}
-
 static ModuleScope &scopeOf(Context &ctx, const CheckedModule &module) {
   return *ctx.state.scopes.at(&module);
 }
@@ -249,96 +235,82 @@ ValueRef lookupValue(Context &ctx, std::string_view name) {
     ctx.scope.markUsed(ref.local);
     return ref;
   }
-  if ((ref.constant = findIn(ctx.moduleScope.consts, name)))
+  if ((ref.constant = findConst(ctx.state, ctx.moduleScope, name)))
     return ref;
-  if (const CheckedModule *module = importOf(ctx.moduleScope, name))
-    if ((ref.constant = findIn(scopeOf(ctx, *module).consts, name)))
+  if (const CheckedModule *module = findImportedName(ctx.state, ctx.moduleScope, name))
+    if ((ref.constant = findConst(ctx.state, scopeOf(ctx, *module), name)))
       return ref;
-  auto found = ctx.moduleScope.modules.find(std::string(name));
-  if (found != ctx.moduleScope.modules.end()) {
-    found->second.used = true;
-    ref.module = found->second.module;
-  }
+  ref.module = findImportedModule(ctx.state, ctx.moduleScope, name);
+  return ref;
+}
+
+static CalleeRef calleeIn(Context &ctx, ModuleScope &scope, std::string_view name) {
+  CalleeRef ref;
+  ref.callable = findCallable(ctx.state, scope, name);
+  if (!ref.callable)
+    ref.structDecl = findStruct(ctx.state, scope, name);
+  return ref;
+}
+
+static TypeRef typeIn(Context &ctx, ModuleScope &scope, std::string_view name) {
+  TypeRef ref;
+  ref.structDecl = findStruct(ctx.state, scope, name);
+  if (!ref.structDecl)
+    ref.alias = findAlias(ctx.state, scope, name);
   return ref;
 }
 
 CalleeRef lookupCallable(Context &ctx, std::string_view name) {
-  CalleeRef ref;
-  if ((ref.callable = findIn(ctx.moduleScope.callables, name)) ||
-      (ref.structDecl = findIn(ctx.moduleScope.structs, name)))
-    return ref;
-  if (const CheckedModule *module = importOf(ctx.moduleScope, name)) {
-    ref.callable = findIn(scopeOf(ctx, *module).callables, name);
-    if (!ref.callable)
-      ref.structDecl = findIn(scopeOf(ctx, *module).structs, name);
-  }
+  CalleeRef ref = calleeIn(ctx, ctx.moduleScope, name);
+  if (!ref)
+    if (const CheckedModule *module = findImportedName(ctx.state, ctx.moduleScope, name))
+      ref = calleeIn(ctx, scopeOf(ctx, *module), name);
   return ref;
 }
 
 TypeRef lookupType(Context &ctx, std::string_view name) {
-  TypeRef ref;
-  if ((ref.structDecl = findIn(ctx.moduleScope.structs, name)) ||
-      (ref.alias = findIn(ctx.moduleScope.aliases, name)))
-    return ref;
-  if (const CheckedModule *module = importOf(ctx.moduleScope, name)) {
-    ref.structDecl = findIn(scopeOf(ctx, *module).structs, name);
-    if (!ref.structDecl)
-      ref.alias = findIn(scopeOf(ctx, *module).aliases, name);
-  }
+  TypeRef ref = typeIn(ctx, ctx.moduleScope, name);
+  if (!ref)
+    if (const CheckedModule *module = findImportedName(ctx.state, ctx.moduleScope, name))
+      ref = typeIn(ctx, scopeOf(ctx, *module), name);
   return ref;
 }
 
-bool moduleHas(const ModuleScope &scope, std::string_view name) {
-  return findIn(scope.callables, name) || findIn(scope.structs, name) ||
-         findIn(scope.aliases, name) || findIn(scope.consts, name);
+bool moduleHas(Context &ctx, const CheckedModule &module, std::string_view name) {
+  ModuleScope &scope = scopeOf(ctx, module);
+  return calleeIn(ctx, scope, name) || findAlias(ctx.state, scope, name) ||
+         findConst(ctx.state, scope, name);
 }
 
-bool moduleExports(const ModuleScope &scope, std::string_view name) {
-  auto isPub = [&](const auto &map) {
-    auto *decl = findIn(map, name);
-    return decl && decl->isPub;
-  };
-  return isPub(scope.callables) || isPub(scope.structs) || isPub(scope.aliases) ||
-         isPub(scope.consts);
+bool moduleExports(Context &ctx, const CheckedModule &module, std::string_view name) {
+  ModuleScope &scope = scopeOf(ctx, module);
+  auto isPub = [](const auto *decl) { return decl && decl->isPub; };
+  return isPub(findCallable(ctx.state, scope, name)) || isPub(findStruct(ctx.state, scope, name)) ||
+         isPub(findAlias(ctx.state, scope, name)) || isPub(findConst(ctx.state, scope, name));
 }
 
-static std::vector<std::string> exportsOf(const ModuleScope &scope) {
+static std::vector<std::string> exportsOf(Context &ctx, const CheckedModule &module) {
   std::vector<std::string> names;
-  auto add = [&](const auto &map) {
-    for (const auto &[name, decl] : map)
-      if (decl->isPub)
-        names.emplace_back(name);
-  };
-  add(scope.callables);
-  add(scope.structs);
-  add(scope.aliases);
-  add(scope.consts);
+  for (size_t space = 0; space < kDeclSpaces; ++space)
+    for (std::string &name :
+         declaredNames(ctx.state, scopeOf(ctx, module), static_cast<DeclSpace>(space)))
+      if (moduleExports(ctx, module, name))
+        names.push_back(std::move(name));
   return names;
 }
 
 void reportNotInModule(Context &ctx, const CheckedModule &module, std::string_view name,
                        Span span) {
-  const ModuleScope &scope = scopeOf(ctx, module);
-  if (moduleHas(scope, name) && !moduleExports(scope, name)) {
-    ctx.sink.report(DiagId::NotPublic, span, {std::string(name), module.name})
-        .help("write `pub` before its declaration");
-    return;
-  }
-  auto builder = ctx.sink.report(DiagId::NotInModule, span, {module.name, std::string(name)});
-  std::string nearest = nearestName(name, exportsOf(scope));
-  if (!nearest.empty())
-    builder.fix("did you mean `" + nearest + "`?", {{span, nearest}});
+  bool isDeclared = moduleHas(ctx, module, name);
+  reportNotInModule(module.name, name, span, isDeclared,
+                    isDeclared ? std::vector<std::string>() : exportsOf(ctx, module), ctx.sink);
 }
 
 CalleeRef lookupCallableIn(Context &ctx, const CheckedModule &module, std::string_view name,
                            Span span) {
-  const ModuleScope &scope = scopeOf(ctx, module);
   CalleeRef ref;
-  if (moduleExports(scope, name)) {
-    ref.callable = findIn(scope.callables, name);
-    if (!ref.callable)
-      ref.structDecl = findIn(scope.structs, name);
-  }
+  if (moduleExports(ctx, module, name))
+    ref = calleeIn(ctx, scopeOf(ctx, module), name);
   if (!ref)
     reportNotInModule(ctx, module, name, span);
   return ref;
@@ -346,23 +318,18 @@ CalleeRef lookupCallableIn(Context &ctx, const CheckedModule &module, std::strin
 
 ValueRef lookupValueIn(Context &ctx, const CheckedModule &module, std::string_view name,
                        Span span) {
-  const ModuleScope &scope = scopeOf(ctx, module);
   ValueRef ref;
-  if (moduleExports(scope, name))
-    ref.constant = findIn(scope.consts, name);
+  if (moduleExports(ctx, module, name))
+    ref.constant = findConst(ctx.state, scopeOf(ctx, module), name);
   if (!ref)
     reportNotInModule(ctx, module, name, span);
   return ref;
 }
 
 TypeRef lookupTypeIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span) {
-  const ModuleScope &scope = scopeOf(ctx, module);
   TypeRef ref;
-  if (moduleExports(scope, name)) {
-    ref.structDecl = findIn(scope.structs, name);
-    if (!ref.structDecl)
-      ref.alias = findIn(scope.aliases, name);
-  }
+  if (moduleExports(ctx, module, name))
+    ref = typeIn(ctx, scopeOf(ctx, module), name);
   if (!ref)
     reportNotInModule(ctx, module, name, span);
   return ref;
@@ -415,11 +382,12 @@ static void suggest(DiagnosticBuilder builder, Span span, const std::string &nea
     builder.fix("did you mean `" + nearest + "`?", {{span, nearest}});
 }
 
-static std::vector<std::string> importNames(const ModuleScope &scope) {
-  std::vector<std::string> names;
-  for (const auto &entry : scope.names)
-    names.push_back(entry.first);
-  return names;
+/// Names that may stand where `name` was not found.
+static void addNames(std::vector<std::string> &names, Context &ctx,
+                     std::initializer_list<DeclSpace> spaces) {
+  for (DeclSpace space : spaces)
+    for (std::string &name : declaredNames(ctx.state, ctx.moduleScope, space))
+      names.push_back(std::move(name));
 }
 
 void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
@@ -430,10 +398,9 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
     return;
   }
   std::vector<std::string> names = ctx.scope.names();
-  for (const auto &entry : ctx.moduleScope.consts)
-    names.emplace_back(entry.first);
-  for (const auto &entry : ctx.moduleScope.modules)
-    names.push_back(entry.first);
+  addNames(names, ctx, {DeclSpace::Const});
+  for (std::string &module : importedModules(ctx.state, ctx.moduleScope))
+    names.push_back(std::move(module));
   suggest(builder, span, nearestName(name, names));
 }
 
@@ -444,11 +411,8 @@ void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
                                    " of that name is declared here, but values cannot be called");
     return;
   }
-  std::vector<std::string> names = importNames(ctx.moduleScope);
-  for (const auto &entry : ctx.moduleScope.callables)
-    names.emplace_back(entry.first);
-  for (const auto &entry : ctx.moduleScope.structs)
-    names.emplace_back(entry.first);
+  std::vector<std::string> names = importedNames(ctx.state, ctx.moduleScope);
+  addNames(names, ctx, {DeclSpace::Callable, DeclSpace::Struct});
   for (const OpRecord &op : allOps())
     if (!op.isOperator)
       names.emplace_back(op.name);
@@ -462,11 +426,8 @@ void reportUnknownType(Context &ctx, std::string_view name, Span span) {
                  "` is a value; types are element types, structs and aliases");
     return;
   }
-  std::vector<std::string> names = importNames(ctx.moduleScope);
-  for (const auto &entry : ctx.moduleScope.structs)
-    names.emplace_back(entry.first);
-  for (const auto &entry : ctx.moduleScope.aliases)
-    names.emplace_back(entry.first);
+  std::vector<std::string> names = importedNames(ctx.state, ctx.moduleScope);
+  addNames(names, ctx, {DeclSpace::Struct, DeclSpace::Alias});
   for (const TypeParam *param : ctx.typeParams)
     names.push_back(param->name);
   for (const ElemInfo &info : elemInfos)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
+#include "frontend/sema/module_index.h"
 
 #include <string>
 #include <string_view>
@@ -78,14 +79,16 @@ struct ImportedName {
   bool used = false;
 };
 
-/// What one file declares and imports.
+/// What one file declares and imports. With an index it fills as names are looked up
+/// (check_chunk.h), else it is complete; so names are looked up by the functions of context.h.
 struct ModuleScope {
-  std::unordered_map<std::string_view, CallableDecl *> callables;
-  std::unordered_map<std::string_view, StructDecl *> structs;
-  std::unordered_map<std::string_view, TypeAliasDecl *> aliases;
-  std::unordered_map<std::string_view, ConstDecl *> consts;
-  std::unordered_map<std::string, ImportedName> modules; ///< `nn` of `import std.nn`
-  std::unordered_map<std::string, ImportedName> names;   ///< `silu` of `import std.nn: silu`
+  StringMap<CallableDecl *> callables;
+  StringMap<StructDecl *> structs;
+  StringMap<TypeAliasDecl *> aliases;
+  StringMap<ConstDecl *> consts;
+  StringMap<ImportedName> modules; ///< `nn` of `import std.nn`
+  StringMap<ImportedName> names;   ///< `silu` of `import std.nn: silu`
+  const ModuleIndex *index = nullptr;
 };
 
 } // namespace ptl

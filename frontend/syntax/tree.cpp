@@ -115,6 +115,19 @@ NodeId Tree::add(Node node, std::span<const NodeId> children) {
   return id;
 }
 
+void Tree::cutAt(TokenIndex end, uint32_t size) {
+  Token last;
+  last.begin = last.end = size;
+  last.newlineBefore = tokens_.tokens[end].newlineBefore;
+  last.firstTrivia = tokens_.tokens[end].firstTrivia;
+  size_t trivia = last.firstTrivia;
+  while (trivia < tokens_.trivia.size() && tokens_.trivia[trivia].end <= size)
+    ++trivia;
+  tokens_.trivia.resize(trivia);
+  tokens_.tokens.resize(end);
+  tokens_.tokens.push_back(last);
+}
+
 void Tree::addErrorToken(TokenIndex token) {
   auto it = std::lower_bound(errorTokens_.begin(), errorTokens_.end(), token);
   if (it == errorTokens_.end() || *it != token)

@@ -110,6 +110,11 @@ public:
   const std::vector<NodeId> &tooHigh() const { return tooHigh_; }
   /// Records an error; sorts them in when they come out of order.
   void addErrorToken(TokenIndex token);
+  /// Takes the tokens from `end` on away and puts `EndOfFile` at `size`, behind the trivia before
+  /// it. For a tree of the first part of a text; no node reaches behind `end`.
+  void cutAt(TokenIndex end, uint32_t size);
+  /// The tree refers to the same bytes at another place from now on.
+  void moveTo(std::string_view text) { text_ = text; }
 
 private:
   FileId file_;

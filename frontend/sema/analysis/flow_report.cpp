@@ -9,7 +9,7 @@
 namespace ptl {
 
 std::string FlowWalker::sourceText(Span span) const {
-  return std::string(ctx_.state.sources.text(span));
+  return std::string(ctx_.text(span));
 }
 
 // ---- Outputs

@@ -1,0 +1,58 @@
+// Checking a part of a file: the declarations of one chunk (parse.h), with everything else of the
+// program known by its signature alone, which is made when it is looked up. The diagnostics of all
+// chunks together are those of the whole file, except for those that concern several declarations
+// (check_module.h). An editor checks in this way what an edit changed, and nothing else.
+#pragma once
+
+#include "frontend/sema/check.h"
+#include "frontend/sema/module_index.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// A declaration that the check of a chunk looked for.
+struct Dependency {
+  const ModuleIndex *module = nullptr;
+  DeclSpace space = DeclSpace::Callable;
+  std::string name;
+  bool onText = false; ///< on all of its text, not on its signature alone
+  uint64_t hash = 0;   ///< of what was found; 0: nothing
+
+  /// Whether the module still declares the same.
+  bool holds() const;
+};
+
+/// What the check of a chunk says. Spans are in the file ids of the trees that were read.
+struct ChunkCheck {
+  /// A call of a declaration of the same file.
+  struct Call {
+    std::string callee;
+    Span span;
+  };
+  /// One callable of the chunk, with its calls in order.
+  struct Calls {
+    const CallableDecl *caller = nullptr;
+    std::vector<Call> calls;
+  };
+
+  std::unique_ptr<CheckedProgram> program; ///< `modules[0]` lists the declarations of the chunk
+  std::vector<Diagnostic> diagnostics;     ///< by position, syntax errors included
+  std::vector<Dependency> dependencies;
+  bool readsAllNames = false; ///< a message names what the file declares beside
+  std::vector<std::string> usedImports;
+  std::vector<Calls> calls;
+
+  /// Whether a check of the same chunk would say the same.
+  bool holds() const;
+};
+
+/// Checks the declarations of `tree`, a chunk of the file that `module` describes. `syntax` holds
+/// what the parser reported for it, `file` its text under the file id of the tree.
+std::unique_ptr<ChunkCheck> checkChunk(std::shared_ptr<const Tree> tree, const SourceFile &file,
+                                       const DiagnosticSink &syntax, const ModuleIndex &module,
+                                       const CheckOptions &options);
+
+} // namespace ptl

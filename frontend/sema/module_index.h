@@ -1,0 +1,64 @@
+// What a file declares, by name, as syntax: where the checker finds a declaration that it has not
+// made yet when it checks a part of a file (check_chunk.h). An editor keeps it between edits.
+#pragma once
+
+#include "frontend/syntax/tree.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace ptl {
+
+/// The name spaces of declarations.
+enum class DeclSpace : uint8_t { Callable, Struct, Alias, Const };
+inline constexpr size_t kDeclSpaces = 4;
+
+/// The space in which a declaration is named; nothing for tests, schedules, imports and errors.
+bool isNamed(const Tree &tree, NodeId node, DeclSpace &space);
+
+/// Where a declaration stands.
+struct DeclSite {
+  const Tree *tree = nullptr; ///< null: there is none
+  NodeId node = kNoNode;
+  uint64_t signature = 0; ///< hash of all text that other declarations see, 0 for no declaration
+  uint64_t text = 0;      ///< hash of the whole text of it
+  bool hasSyntaxErrors = false;
+
+  explicit operator bool() const { return tree != nullptr; }
+  bool operator==(const DeclSite &) const = default;
+};
+
+struct StringHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+template <typename Value>
+using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
+
+/// One file. Trees must outlive it or be replaced in it.
+struct ModuleIndex {
+  /// A name that an import binds.
+  struct Import {
+    const ModuleIndex *module = nullptr;
+    Span span;
+  };
+
+  FileId file = 0;
+  std::string name;                                    ///< `nn` for `std.nn`
+  std::array<StringMap<DeclSite>, kDeclSpaces> spaces; ///< the first declaration of each name
+  StringMap<Import> modules;                           ///< `nn` of `import std.nn`
+  StringMap<Import> names;                             ///< `silu` of `import std.nn: silu`
+
+  const StringMap<DeclSite> &of(DeclSpace space) const {
+    return spaces[static_cast<size_t>(space)];
+  }
+  StringMap<DeclSite> &of(DeclSpace space) { return spaces[static_cast<size_t>(space)]; }
+  DeclSite find(DeclSpace space, std::string_view name) const {
+    auto found = of(space).find(name);
+    return found == of(space).end() ? DeclSite() : found->second;
+  }
+};
+
+} // namespace ptl

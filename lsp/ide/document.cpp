@@ -1,0 +1,182 @@
+#include "lsp/ide/document.h"
+
+#include <algorithm>
+
+namespace ptl::ide {
+
+Document::Document(std::string path, std::function<FileId()> newId)
+    : path_(std::move(path)), newId_(std::move(newId)) {
+  places_.push_back({makeChunk(newId_(), path_, "", {true, true}), 0, 0, nullptr, true});
+}
+
+void Document::setCheck(size_t place, std::shared_ptr<const ChunkCheck> check) {
+  places_[place].check = std::move(check);
+  places_[place].isStale = false;
+}
+
+uint32_t Document::size() const { return places_.back().begin + places_.back().chunk->size(); }
+
+uint32_t Document::lineCount() const {
+  return places_.back().line + places_.back().chunk->lines() + 1;
+}
+
+std::string Document::text(Range range) const {
+  std::string text;
+  text.reserve(range.end - range.begin);
+  for (size_t i = placeAt(range.begin); i < places_.size() && places_[i].begin < range.end; ++i) {
+    uint32_t begin = std::max(range.begin, places_[i].begin) - places_[i].begin;
+    uint32_t end = std::min(range.end - places_[i].begin, places_[i].chunk->size());
+    if (begin < end)
+      text += places_[i].chunk->file.text().substr(begin, end - begin);
+  }
+  return text;
+}
+
+std::string_view Document::lineText(uint32_t line) const {
+  const Place &place = places_[placeAtLine(line)];
+  uint32_t own = line - place.line + 1;
+  return own <= place.chunk->file.lineCount() ? place.chunk->file.line(own) : std::string_view();
+}
+
+LineByte Document::position(uint32_t offset) const {
+  const Place &place = places_[placeAt(offset)];
+  uint32_t own = std::min(offset - place.begin, place.chunk->size());
+  LineColumn at = place.chunk->file.lineColumn(own);
+  return {place.line + at.line - 1, at.column - 1};
+}
+
+uint32_t Document::offset(LineByte position) const {
+  if (position.line >= lineCount())
+    return size();
+  const Place &place = places_[placeAtLine(position.line)];
+  uint32_t own = position.line - place.line + 1;
+  uint32_t length = static_cast<uint32_t>(place.chunk->file.line(own).size());
+  return place.begin + place.chunk->file.lineStart(own) + std::min(position.byte, length);
+}
+
+size_t Document::placeAt(uint32_t offset) const {
+  auto next = std::partition_point(places_.begin(), places_.end(),
+                                   [&](const Place &place) { return place.begin <= offset; });
+  return static_cast<size_t>(next - places_.begin()) - 1;
+}
+
+size_t Document::placeAtLine(uint32_t line) const {
+  auto next = std::partition_point(places_.begin(), places_.end(),
+                                   [&](const Place &place) { return place.line <= line; });
+  return static_cast<size_t>(next - places_.begin()) - 1;
+}
+
+const Place *Document::placeOf(FileId id) const {
+  for (const Place &place : places_)
+    if (place.chunk->id() == id)
+      return &place;
+  return nullptr;
+}
+
+DocumentChange Document::replace(Range range, std::string_view text) {
+  range.end = std::min(range.end, size());
+  range.begin = std::min(range.begin, range.end);
+  // Chunks before the edit that looked at what it changes are parsed again too.
+  Reparse edit;
+  while (edit.first + 1 < places_.size() &&
+         places_[edit.first].begin + places_[edit.first].chunk->reach < range.begin)
+    ++edit.first;
+  edit.lastEdited = placeAt(range.end);
+  edit.last = std::min(edit.lastEdited + 1, places_.size() - 1);
+  uint32_t begin = places_[edit.first].begin;
+  edit.text = this->text({begin, range.begin});
+  edit.text += text;
+  edit.text += this->text({range.end, places_[edit.last].begin + places_[edit.last].chunk->size()});
+  return reparse(edit);
+}
+
+void Document::extend(Reparse &edit) const {
+  for (size_t more = edit.last - edit.first + 1; more > 0 && edit.last + 1 < places_.size(); --more)
+    edit.text += places_[++edit.last].chunk->file.text();
+}
+
+static bool declareTheSame(const Chunk &a, const Chunk &b) {
+  return std::equal(a.decls.begin(), a.decls.end(), b.decls.begin(), b.decls.end(),
+                    [](const ChunkDecl &x, const ChunkDecl &y) {
+                      return x.decl.space == y.decl.space && x.decl.name == y.decl.name;
+                    });
+}
+
+/// Gives a new chunk the id of the replaced one that declares the same: what others have found out
+/// about its signature stays true. Gives the old chunk back when nothing is different.
+Place Document::identify(Reparse &edit, std::shared_ptr<const Chunk> chunk, std::string_view rest,
+                         TextPart part) {
+  size_t end = std::max(edit.lastEdited + 1, edit.last);
+  edit.isTaken.resize(std::max(edit.isTaken.size(), end - edit.first));
+  size_t i = edit.first;
+  while (i < end && (edit.isTaken[i - edit.first] || !declareTheSame(*places_[i].chunk, *chunk)))
+    ++i;
+  if (i < end)
+    edit.isTaken[i - edit.first] = true;
+  if (i < end && places_[i].chunk->file.text() == chunk->file.text() &&
+      places_[i].chunk->reach == chunk->reach && !places_[i].chunk->syntax.hasErrors() &&
+      !chunk->syntax.hasErrors())
+    return places_[i];
+  FileId id = i < end ? places_[i].chunk->id() : newId_();
+  if (id != chunk->id())
+    chunk = makeChunk(id, path_, rest, part);
+  return {std::move(chunk), 0, 0, nullptr, true};
+}
+
+DocumentChange Document::reparse(Reparse &edit) {
+  std::vector<Place> added;
+  size_t at = 0;
+  size_t end = 0; // old places before it are replaced
+  while (end == 0) {
+    size_t lastSize = places_[edit.last].chunk->size();
+    bool isAll = edit.last + 1 == places_.size();
+    bool atOldBoundary = edit.last > edit.lastEdited && at + lastSize == edit.text.size();
+    if (atOldBoundary && !added.empty()) {
+      end = edit.last;
+    } else if (at == edit.text.size() && !added.empty()) {
+      if (isAll)
+        end = edit.last + 1;
+      else
+        extend(edit);
+    } else {
+      std::string_view rest = std::string_view(edit.text).substr(at);
+      TextPart part{edit.first == 0 && at == 0, isAll};
+      // Most edits change what a declaration says, not how many there are.
+      size_t likely = std::min(edit.first + added.size(), edit.last);
+      auto chunk = makeChunk(places_[likely].chunk->id(), path_, rest, part);
+      if (!chunk) {
+        extend(edit);
+        continue;
+      }
+      at += chunk->size();
+      added.push_back(identify(edit, std::move(chunk), rest, part));
+    }
+  }
+  DocumentChange change;
+  change.first = edit.first;
+  change.added = added.size();
+  auto from = places_.begin() + static_cast<ptrdiff_t>(edit.first);
+  auto to = places_.begin() + static_cast<ptrdiff_t>(end);
+  change.removed.assign(std::make_move_iterator(from), std::make_move_iterator(to));
+  auto rest = places_.erase(from, to);
+  places_.insert(rest, std::make_move_iterator(added.begin()),
+                 std::make_move_iterator(added.end()));
+  renumber(edit.first);
+  return change;
+}
+
+void Document::renumber(size_t first) {
+  uint32_t begin = 0, line = 0;
+  if (first > 0) {
+    begin = places_[first - 1].begin + places_[first - 1].chunk->size();
+    line = places_[first - 1].line + places_[first - 1].chunk->lines();
+  }
+  for (size_t i = first; i < places_.size(); ++i) {
+    places_[i].begin = begin;
+    places_[i].line = line;
+    begin += places_[i].chunk->size();
+    line += places_[i].chunk->lines();
+  }
+}
+
+} // namespace ptl::ide

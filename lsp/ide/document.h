@@ -1,0 +1,100 @@
+// The text of a file as a list of chunks. An edit parses the chunks that it touches again, and no
+// others. Copies are cheap and share their chunks.
+#pragma once
+
+#include "lsp/ide/chunk.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptl::ide {
+
+/// A position: line and byte in the line, both from 0.
+struct LineByte {
+  uint32_t line = 0;
+  uint32_t byte = 0;
+  bool operator==(const LineByte &) const = default;
+};
+
+/// A chunk where it stands, with what its check said.
+struct Place {
+  std::shared_ptr<const Chunk> chunk;
+  uint32_t begin = 0;                      ///< byte in the document
+  uint32_t line = 0;                       ///< first line in the document, from 0
+  std::shared_ptr<const ChunkCheck> check; ///< of this chunk; null: not checked yet
+  bool isStale = true; ///< `check` is missing, or something that it depends on has changed
+};
+
+/// A range of bytes of a document.
+struct Range {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  bool operator==(const Range &) const = default;
+  bool contains(uint32_t offset) const { return begin <= offset && offset <= end; }
+};
+
+/// What an edit did to the list of chunks: those from `first` on are new.
+struct DocumentChange {
+  size_t first = 0;
+  size_t added = 0;
+  std::vector<Place> removed;
+};
+
+class Document {
+public:
+  /// `newId` gives file ids for chunks, which no two chunks in use share.
+  Document(std::string path, std::function<FileId()> newId);
+
+  const std::string &path() const { return path_; }
+  /// There is at least one.
+  std::span<const Place> places() const { return places_; }
+  void setCheck(size_t place, std::shared_ptr<const ChunkCheck> check);
+  void markStale(size_t place) { places_[place].isStale = true; }
+
+  /// In bytes.
+  uint32_t size() const;
+  /// At least 1.
+  uint32_t lineCount() const;
+  std::string text() const { return text({0, size()}); }
+  std::string text(Range range) const;
+  /// The text of a line (from 0) without its line end; empty behind the last.
+  std::string_view lineText(uint32_t line) const;
+
+  /// Offsets and positions outside the text give its end.
+  LineByte position(uint32_t offset) const;
+  uint32_t offset(LineByte position) const;
+  /// The chunk that holds a byte; one at the boundary of two lies in the second.
+  size_t placeAt(uint32_t offset) const;
+  size_t placeAtLine(uint32_t line) const;
+  /// The place of a chunk by its file id; nothing if it is no longer there.
+  const Place *placeOf(FileId id) const;
+
+  /// Replaces a range of bytes, which is cut to the text.
+  DocumentChange replace(Range range, std::string_view text);
+
+private:
+  /// An edit on its way: `text` stands for the places `[first, last]`.
+  struct Reparse {
+    size_t first = 0;
+    size_t last = 0;
+    size_t lastEdited = 0; ///< places behind it hold none of the edited text
+    std::string text;
+    std::vector<bool> isTaken; ///< places from `first` on whose id a new chunk has
+  };
+  /// Parses until an old chunk begins where a new one would.
+  DocumentChange reparse(Reparse &edit);
+  void extend(Reparse &edit) const;
+  Place identify(Reparse &edit, std::shared_ptr<const Chunk> chunk, std::string_view rest,
+                 TextPart part);
+  void renumber(size_t first);
+
+  std::string path_;
+  std::function<FileId()> newId_;
+  std::vector<Place> places_;
+};
+
+} // namespace ptl::ide

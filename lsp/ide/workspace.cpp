@@ -1,0 +1,459 @@
+#include "lsp/ide/workspace.h"
+
+#include "frontend/parse/parse.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace ptl::ide {
+
+namespace fs = std::filesystem;
+
+Workspace::Workspace(CheckOptions options) : options_(std::move(options)) {
+  fileOfId_.push_back(nullptr); // the first id is 1
+}
+
+static std::string normalPath(const std::string &path) {
+  return fs::path(path).lexically_normal().string();
+}
+
+static void markAllStale(File &file) {
+  for (size_t i = 0; i < file.document.places().size(); ++i)
+    file.document.markStale(i);
+  file.firstStale = 0;
+}
+
+void Workspace::setOptions(CheckOptions options) {
+  options_ = std::move(options);
+  for (auto &[path, file] : files_)
+    resolveImports(*file);
+}
+
+// ---- Files --------------------------------------------------------------------------------------
+
+File &Workspace::add(const std::string &path) {
+  auto &slot = files_[path];
+  auto owner = std::make_shared<File *>(nullptr);
+  slot = std::make_unique<File>(path, [this, owner] {
+    fileOfId_.push_back(*owner);
+    return static_cast<FileId>(fileOfId_.size() - 1);
+  });
+  *owner = slot.get();
+  for (const Place &place : slot->document.places())
+    fileOfId_[place.chunk->id()] = slot.get();
+  slot->index.name = fs::path(path).stem().string();
+  slot->index.file = slot->document.places().front().chunk->id();
+  return *slot;
+}
+
+static std::optional<std::string> readFile(const std::string &path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error))
+    return std::nullopt;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    return std::nullopt;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
+}
+
+File *Workspace::find(const std::string &path) {
+  auto found = files_.find(normalPath(path));
+  return found == files_.end() ? nullptr : found->second.get();
+}
+
+File *Workspace::load(const std::string &path) {
+  if (File *file = find(path))
+    return file;
+  auto text = readFile(path);
+  if (!text)
+    return nullptr;
+  File &file = add(normalPath(path));
+  setText(file, *text);
+  return &file;
+}
+
+std::vector<File *> Workspace::openFiles() {
+  std::vector<File *> open;
+  for (auto &[path, file] : files_)
+    if (file->isOpen)
+      open.push_back(file.get());
+  return open;
+}
+
+/// Replaces what lies between the common beginning and end of two texts.
+void Workspace::setText(File &file, std::string_view text) {
+  std::string old = file.document.text();
+  size_t begin = 0, shorter = std::min(old.size(), text.size());
+  while (begin < shorter && old[begin] == text[begin])
+    ++begin;
+  size_t tail = 0;
+  while (tail < shorter - begin && old[old.size() - 1 - tail] == text[text.size() - 1 - tail])
+    ++tail;
+  if (begin == old.size() && begin == text.size() && !old.empty())
+    return;
+  Range range{static_cast<uint32_t>(begin), static_cast<uint32_t>(old.size() - tail)};
+  edit(file, range, text.substr(begin, text.size() - tail - begin));
+}
+
+File &Workspace::open(const std::string &path, std::string text, int64_t version) {
+  File *file = find(path);
+  bool isNew = !file;
+  if (!file)
+    file = &add(normalPath(path));
+  file->isOpen = true;
+  file->version = version;
+  setText(*file, text);
+  if (isNew)
+    fileChanged(path); // imports of it may have failed
+  return *file;
+}
+
+void Workspace::edit(File &file, Range range, std::string_view text) {
+  changed(file, file.document.replace(range, text));
+}
+
+void Workspace::close(const std::string &path) {
+  File *file = find(path);
+  if (!file)
+    return;
+  file->isOpen = false;
+  if (auto text = readFile(file->path()))
+    setText(*file, *text);
+}
+
+void Workspace::fileChanged(const std::string &path) {
+  File *file = find(path);
+  if (file && !file->isOpen)
+    if (auto text = readFile(file->path()))
+      setText(*file, *text);
+  for (auto &[other, importer] : files_)
+    if (importer->importErrors.hasErrors())
+      resolveImports(*importer);
+}
+
+// ---- Edits --------------------------------------------------------------------------------------
+
+static std::vector<const ChunkDecl *> declsOf(std::span<const Place> places) {
+  std::vector<const ChunkDecl *> decls;
+  for (const Place &place : places)
+    for (const ChunkDecl &decl : place.chunk->decls)
+      decls.push_back(&decl);
+  return decls;
+}
+
+static void rebuildIndex(File &file) {
+  for (auto &space : file.index.spaces)
+    space.clear();
+  std::vector<NamedDecl> named;
+  for (const ChunkDecl *decl : declsOf(file.document.places())) {
+    named.push_back(decl->decl);
+    if (!decl->decl.name.empty())
+      file.index.of(decl->decl.space).try_emplace(std::string(decl->decl.name), decl->site);
+  }
+  file.duplicates = {};
+  reportDuplicates(named, file.duplicates);
+}
+
+/// Puts the sites of the new chunks in place of those of the old ones. False when the names are not
+/// the same, or one of them is declared twice.
+static bool replaceSites(File &file, const std::vector<const ChunkDecl *> &before,
+                         const std::vector<const ChunkDecl *> &after, bool &signaturesChanged) {
+  bool same = std::equal(before.begin(), before.end(), after.begin(), after.end(),
+                         [](const ChunkDecl *a, const ChunkDecl *b) {
+                           return a->decl.space == b->decl.space && a->decl.name == b->decl.name;
+                         });
+  if (!same || !file.duplicates.all().empty())
+    return false;
+  for (size_t i = 0; i < after.size(); ++i) {
+    if (after[i]->decl.name.empty())
+      continue;
+    DeclSite &site = file.index.of(after[i]->decl.space).find(after[i]->decl.name)->second;
+    signaturesChanged |= site.signature != after[i]->site.signature ||
+                         site.hasSyntaxErrors != after[i]->site.hasSyntaxErrors;
+    site = after[i]->site;
+  }
+  return true;
+}
+
+static bool hasSchedules(const Document &document) {
+  for (const Place &place : document.places())
+    for (NodeId item : place.chunk->tree->children(place.chunk->tree->root()))
+      if (place.chunk->tree->is(item, NodeKind::ScheduleDecl))
+        return true;
+  return false;
+}
+
+void Workspace::changed(File &file, const DocumentChange &change) {
+  auto added = file.document.places().subspan(change.first, change.added);
+  bool imports = std::any_of(added.begin(), added.end(),
+                             [](const Place &place) { return place.chunk->hasImports; });
+  for (const Place &place : change.removed)
+    imports |= place.chunk->hasImports;
+  bool signatures = false;
+  bool isSimple = replaceSites(file, declsOf(change.removed), declsOf(added), signatures);
+  if (!isSimple)
+    rebuildIndex(file);
+  file.firstStale = std::min(file.firstStale, change.first);
+  if (change.removed.size() != change.added)
+    file.firstStale = std::min(file.firstStale, change.first);
+  file.callsChanged |= !isSimple;
+  if (imports)
+    resolveImports(file);
+  if (!isSimple || signatures || hasSchedules(file.document))
+    invalidate(file, !isSimple);
+}
+
+/// Marks every check stale that depends on something that is not as it was.
+void Workspace::invalidate(File &file, bool namesChanged) {
+  for (auto &[path, other] : files_) {
+    bool imports =
+        std::find(other->imports.begin(), other->imports.end(), &file) != other->imports.end();
+    if (imports)
+      resolveImports(*other);
+    if (!imports && other.get() != &file)
+      continue;
+    auto places = other->document.places();
+    for (size_t i = 0; i < places.size(); ++i) {
+      const ChunkCheck *check = places[i].check.get();
+      if (!check || (check->holds() && !(namesChanged && check->readsAllNames)))
+        continue;
+      other->document.markStale(i);
+      other->firstStale = std::min(other->firstStale, i);
+    }
+  }
+}
+
+// ---- Imports ------------------------------------------------------------------------------------
+
+/// The names of the modules from `from` to `to` along imports; empty if there is no way.
+static std::vector<std::string> importPath(const File &from, const File &to,
+                                           std::vector<const File *> &seen) {
+  if (&from == &to)
+    return {from.index.name};
+  if (std::find(seen.begin(), seen.end(), &from) != seen.end())
+    return {};
+  seen.push_back(&from);
+  for (const File *next : from.imports)
+    if (auto path = importPath(*next, to, seen); !path.empty()) {
+      path.insert(path.begin(), from.index.name);
+      return path;
+    }
+  return {};
+}
+
+void Workspace::resolveImport(File &file, const Tree &tree, NodeId node) {
+  ImportRequest request = importRequest(tree, node, file.path(), options_);
+  if (request.places.empty())
+    return;
+  File *imported = nullptr;
+  for (const fs::path &place : request.places)
+    if ((imported = load(place.string())))
+      break;
+  if (!imported)
+    return reportModuleNotFound(request, "", file.importErrors);
+  std::vector<const File *> seen;
+  auto cycle = importPath(*imported, file, seen);
+  if (!cycle.empty())
+    return reportImportCycle(request, cycle, file.importErrors);
+  if (std::find(file.imports.begin(), file.imports.end(), imported) == file.imports.end())
+    file.imports.push_back(imported);
+  bindImport(tree, node, request, file.index, imported->index, file.importErrors);
+}
+
+void Workspace::resolveImports(File &file) {
+  file.importErrors = {};
+  file.imports.clear();
+  file.index.modules.clear();
+  file.index.names.clear();
+  for (const Place &place : file.document.places()) {
+    const Tree &tree = *place.chunk->tree;
+    if (place.chunk->hasImports)
+      for (NodeId item : tree.children(tree.root()))
+        if (tree.is(item, NodeKind::ImportDecl))
+          resolveImport(file, tree, item);
+  }
+  markAllStale(file);
+}
+
+// ---- Checks -------------------------------------------------------------------------------------
+
+static uint64_t hashOfCalls(const ChunkCheck &check) {
+  uint64_t hash = 0;
+  auto add = [&](std::string_view text) {
+    hash = hash * 0x9E3779B97F4A7C15u + std::hash<std::string_view>()(text) + 1;
+  };
+  for (const ChunkCheck::Calls &calls : check.calls) {
+    if (calls.calls.empty())
+      continue;
+    add(calls.caller->name);
+    for (const ChunkCheck::Call &call : calls.calls)
+      add(call.callee);
+  }
+  return hash;
+}
+
+const ChunkCheck &Workspace::check(File &file, size_t index) {
+  const Place &place = file.document.places()[index];
+  if (!place.isStale)
+    return *place.check;
+  const Chunk &chunk = *place.chunk;
+  auto check = checkChunk(chunk.tree, chunk.file, chunk.syntax, file.index, options_);
+  uint64_t &calls = file.callsOf[chunk.id()];
+  uint64_t newCalls = hashOfCalls(*check);
+  file.callsChanged |= calls != newCalls || !file.recursion.all().empty();
+  calls = newCalls;
+  file.document.setCheck(index, std::move(check));
+  return *file.document.places()[index].check;
+}
+
+bool Workspace::hasStale(const File &file) const {
+  auto places = file.document.places();
+  return std::any_of(places.begin() +
+                         static_cast<ptrdiff_t>(std::min(file.firstStale, places.size())),
+                     places.end(), [](const Place &place) { return place.isStale; });
+}
+
+bool Workspace::checkNext(File &file) {
+  auto places = file.document.places();
+  while (file.firstStale < places.size() && !places[file.firstStale].isStale)
+    ++file.firstStale;
+  if (file.firstStale >= places.size())
+    return false;
+  check(file, file.firstStale);
+  return true;
+}
+
+void Workspace::findRecursion(File &file) {
+  std::unordered_map<std::string_view, size_t> byName;
+  std::vector<CallNode> graph;
+  std::vector<const ChunkCheck::Calls *> calls;
+  for (const Place &place : file.document.places()) {
+    if (!place.check)
+      continue;
+    for (const ChunkCheck::Calls &each : place.check->calls) {
+      byName.try_emplace(each.caller->name, graph.size());
+      graph.push_back({each.caller->name, each.caller->nameSpan, {}});
+      calls.push_back(&each);
+    }
+  }
+  for (size_t i = 0; i < graph.size(); ++i)
+    for (const ChunkCheck::Call &call : calls[i]->calls)
+      if (auto found = byName.find(call.callee); found != byName.end())
+        graph[i].calls.push_back({found->second, call.span});
+  file.recursion = {};
+  reportRecursion(graph, file.recursion, [](size_t) {});
+  file.callsChanged = false;
+}
+
+Location Workspace::locate(Span span) const {
+  if (span.file >= fileOfId_.size() || !fileOfId_[span.file])
+    return {};
+  const File *file = fileOfId_[span.file];
+  const Place *place = file->document.placeOf(span.file);
+  if (!place)
+    return {};
+  return {file, {place->begin + span.begin, place->begin + span.end}};
+}
+
+// ---- Diagnostics --------------------------------------------------------------------------------
+
+namespace {
+
+/// Puts the diagnostics of a file together from those of its chunks.
+struct Assembly {
+  const Workspace &workspace;
+  File &file;
+  std::vector<FileDiagnostic> all;
+  size_t lexical = 0, syntactic = 0; ///< errors so far
+  bool hasErrors = false;
+
+  void add(const Diagnostic &diagnostic, uint32_t begin) {
+    all.push_back({&diagnostic, {begin + diagnostic.span.begin, begin + diagnostic.span.end}});
+  }
+  void addOfChunk(const Diagnostic &diagnostic, uint32_t begin);
+  void addOfFile(const DiagnosticSink &sink);
+  bool isConsequence(const Place &place, Span span) const;
+};
+
+/// A file has so many errors of one kind, however many chunks it has.
+void Assembly::addOfChunk(const Diagnostic &diagnostic, uint32_t begin) {
+  hasErrors |= diagnostic.severity == Severity::Error;
+  if (!isSyntaxError(diagnostic.id))
+    return add(diagnostic, begin);
+  size_t &count = isLexical(diagnostic.id) ? lexical : syntactic;
+  if (++count <= kMaxSyntaxErrors)
+    return add(diagnostic, begin);
+  if (&count != &syntactic || count > kMaxSyntaxErrors + 1)
+    return;
+  file.tooMany = {};
+  file.tooMany.report(DiagId::TooManyErrors, diagnostic.span, {std::to_string(kMaxSyntaxErrors)});
+  add(file.tooMany.all().front(), begin);
+}
+
+/// What is wrong on the line of a syntax error says nothing more.
+bool Assembly::isConsequence(const Place &place, Span span) const {
+  auto lineOf = [&](Span each) { return place.chunk->file.lineColumn(each.begin).line; };
+  for (const Diagnostic &syntax : place.chunk->syntax.all())
+    if (isSyntaxError(syntax.id) && lineOf(syntax.span) == lineOf(span))
+      return true;
+  return false;
+}
+
+void Assembly::addOfFile(const DiagnosticSink &sink) {
+  for (const Diagnostic &diagnostic : sink.all()) {
+    const Place *place = file.document.placeOf(diagnostic.span.file);
+    hasErrors |= diagnostic.severity == Severity::Error;
+    if (place && !isConsequence(*place, diagnostic.span))
+      add(diagnostic, place->begin);
+  }
+}
+
+} // namespace
+
+static void addUnusedImports(File &file, DiagnosticSink &sink) {
+  std::vector<std::pair<Span, std::string>> unused;
+  for (const auto *map : {&file.index.modules, &file.index.names})
+    for (const auto &[name, import] : *map) {
+      bool used = false;
+      for (const Place &place : file.document.places())
+        used = used || !place.check ||
+               std::find(place.check->usedImports.begin(), place.check->usedImports.end(), name) !=
+                   place.check->usedImports.end();
+      if (!used)
+        unused.push_back({import.span, name});
+    }
+  for (const auto &[span, name] : unused)
+    sink.report(DiagId::UnusedImport, span, {name});
+}
+
+std::vector<FileDiagnostic> Workspace::diagnostics(File &file) {
+  if (file.callsChanged && !hasStale(file))
+    findRecursion(file);
+  Assembly assembly{*this, file, {}};
+  for (const Place &place : file.document.places()) {
+    if (place.check)
+      for (const Diagnostic &diagnostic : place.check->diagnostics)
+        assembly.addOfChunk(diagnostic, place.begin);
+    else
+      for (const Diagnostic &diagnostic : place.chunk->syntax.all())
+        assembly.addOfChunk(diagnostic, place.begin);
+  }
+  assembly.addOfFile(file.importErrors);
+  assembly.addOfFile(file.duplicates);
+  assembly.addOfFile(file.recursion);
+  file.unusedImports = {};
+  if (!assembly.hasErrors)
+    addUnusedImports(file, file.unusedImports);
+  assembly.addOfFile(file.unusedImports);
+  std::stable_sort(assembly.all.begin(), assembly.all.end(),
+                   [](const FileDiagnostic &a, const FileDiagnostic &b) {
+                     return a.range.begin < b.range.begin;
+                   });
+  return std::move(assembly.all);
+}
+
+} // namespace ptl::ide

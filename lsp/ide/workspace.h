@@ -1,0 +1,99 @@
+// All files that are open or imported, with what is known of them. The one owner of state in the
+// language server's engine: features (features.h) are functions of it. Not for several threads.
+#pragma once
+
+#include "lsp/ide/document.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl::ide {
+
+/// One file.
+struct File {
+  File(std::string path, std::function<FileId()> newId) : document(std::move(path), newId) {}
+
+  Document document;
+  ModuleIndex index;
+  int64_t version = 0; ///< of the client's text
+  bool isOpen = false; ///< its text is the client's, not the disk's
+  std::vector<File *> imports;
+  DiagnosticSink importErrors;                  ///< of the imports of this file
+  DiagnosticSink duplicates;                    ///< names declared twice
+  DiagnosticSink recursion;                     ///< calls that lead back
+  std::unordered_map<FileId, uint64_t> callsOf; ///< hash of the calls in a chunk
+  bool callsChanged = false;                    ///< since `recursion` was found
+  DiagnosticSink unusedImports;
+  DiagnosticSink tooMany; ///< the last of too many syntax errors
+  size_t firstStale = 0;  ///< no place before it is stale
+
+  const std::string &path() const { return document.path(); }
+};
+
+/// Something in a file, for links and labels.
+struct Location {
+  const File *file = nullptr;
+  Range range;
+  explicit operator bool() const { return file; }
+};
+
+/// A diagnostic with its places in documents.
+struct FileDiagnostic {
+  const Diagnostic *diagnostic = nullptr;
+  Range range;
+};
+
+class Workspace {
+public:
+  explicit Workspace(CheckOptions options = {});
+
+  const CheckOptions &options() const { return options_; }
+  /// Everything is checked again with other options.
+  void setOptions(CheckOptions options);
+
+  /// Takes the client's text of a file.
+  File &open(const std::string &path, std::string text, int64_t version);
+  void edit(File &file, Range range, std::string_view text);
+  /// The file is what the disk says again.
+  void close(const std::string &path);
+  /// The disk's text of a file, or the existence of one, has changed.
+  void fileChanged(const std::string &path);
+
+  /// A file that is open or imported; null if unknown.
+  File *find(const std::string &path);
+  /// The same, or one read from disk; null if there is none.
+  File *load(const std::string &path);
+  std::vector<File *> openFiles();
+  const std::map<std::string, std::unique_ptr<File>> &files() const { return files_; }
+
+  /// The check of one chunk, made now if it is missing or stale.
+  const ChunkCheck &check(File &file, size_t place);
+  /// Checks one stale chunk; false when none is left.
+  bool checkNext(File &file);
+  bool hasStale(const File &file) const;
+
+  /// Where a span of a chunk lies now; nothing if the chunk is gone.
+  Location locate(Span span) const;
+
+  /// All diagnostics of a file, as far as it is checked, by position. They live until the file
+  /// changes.
+  std::vector<FileDiagnostic> diagnostics(File &file);
+
+private:
+  File &add(const std::string &path);
+  void setText(File &file, std::string_view text);
+  void changed(File &file, const DocumentChange &change);
+  void resolveImports(File &file);
+  void resolveImport(File &file, const Tree &tree, NodeId node);
+  void invalidate(File &file, bool namesChanged);
+  void findRecursion(File &file);
+
+  CheckOptions options_;
+  std::map<std::string, std::unique_ptr<File>> files_;
+  std::vector<File *> fileOfId_; ///< by file id of chunks
+};
+
+} // namespace ptl::ide

@@ -1,0 +1,175 @@
+// After every edit, what the workspace says of a file is what a check of the whole file says.
+#include "lsp/ide/workspace.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+namespace ptl::ide {
+namespace {
+
+CheckOptions options() {
+  CheckOptions options;
+  options.stdPath = std::string(PTL_SOURCE_DIR) + "/std";
+  return options;
+}
+
+std::string line(const Diagnostic &diagnostic, uint32_t begin, uint32_t end) {
+  return std::string(diagInfo(diagnostic.id).code) + " " + std::to_string(begin) + "-" +
+         std::to_string(end) + " " + diagnostic.message + "\n";
+}
+
+std::string join(std::vector<std::string> lines) {
+  std::sort(lines.begin(), lines.end());
+  std::string all;
+  for (const std::string &each : lines)
+    all += each;
+  return all;
+}
+
+/// What a check of the whole file says, of this file alone.
+std::string fresh(const std::string &path, const std::string &text) {
+  SourceManager sources;
+  DiagnosticSink sink;
+  FileId root = sources.add(path, text);
+  auto program = checkFile(sources, root, options(), sink);
+  std::vector<std::string> lines;
+  for (const Diagnostic &diagnostic : sink.all())
+    if (diagnostic.span.file == root)
+      lines.push_back(line(diagnostic, diagnostic.span.begin, diagnostic.span.end));
+  return join(lines);
+}
+
+std::string incremental(Workspace &workspace, File &file) {
+  while (workspace.checkNext(file)) {
+  }
+  std::vector<std::string> lines;
+  for (const FileDiagnostic &each : workspace.diagnostics(file))
+    lines.push_back(line(*each.diagnostic, each.range.begin, each.range.end));
+  return join(lines);
+}
+
+std::string readFile(const std::filesystem::path &path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
+}
+
+std::vector<std::string> examplePaths() {
+  std::vector<std::string> paths;
+  for (const char *folder : {"/examples", "/std"})
+    for (const auto &entry :
+         std::filesystem::directory_iterator(PTL_SOURCE_DIR + std::string(folder)))
+      if (entry.path().extension() == ".ptl")
+        paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// A random edit: words and signs go in, characters, words, lines and whole parts go.
+struct Edit {
+  Range range;
+  std::string text;
+};
+Edit randomEdit(const std::string &text, std::mt19937 &random) {
+  auto below = [&](size_t n) { return static_cast<uint32_t>(random() % std::max<size_t>(n, 1)); };
+  uint32_t at = below(text.size() + 1);
+  static const char *const pieces[] = {"x",
+                                       " ",
+                                       "\n",
+                                       "(",
+                                       ")",
+                                       "{",
+                                       "}",
+                                       "[i]",
+                                       "+ 1",
+                                       ";",
+                                       "/*",
+                                       "*/",
+                                       "// c",
+                                       "\"",
+                                       "fn ",
+                                       "pub ",
+                                       "let y = 1\n",
+                                       "import std.nn\n",
+                                       "const N = 4\n",
+                                       "kernel k() {\n",
+                                       "\n\n",
+                                       "@vec",
+                                       ": f32",
+                                       "0.5",
+                                       "é",
+                                       "\xff",
+                                       "fn softmax(x: f32[N]) -> f32[N] { x }\n"};
+  switch (below(8)) {
+  case 0:
+  case 1:
+  case 2:
+    return {{at, at}, pieces[below(std::size(pieces))]};
+  case 3:
+    return {{at, std::min<uint32_t>(at + 1 + below(3), text.size())}, ""};
+  case 4: { // a line goes
+    size_t end = text.find('\n', at);
+    return {{at, static_cast<uint32_t>(end == text.npos ? text.size() : end + 1)}, ""};
+  }
+  case 5: { // text from elsewhere
+    uint32_t from = below(text.size());
+    return {{at, at}, text.substr(from, below(60))};
+  }
+  case 6:
+    return {{at, std::min<uint32_t>(at + below(200), text.size())}, ""};
+  default:
+    return {{at, std::min<uint32_t>(at + 1, text.size())}, pieces[below(std::size(pieces))]};
+  }
+}
+
+TEST(Workspace, ChunksAreTheFile) {
+  for (const std::string &path : examplePaths()) {
+    Workspace workspace(options());
+    std::string text = readFile(path);
+    File &file = workspace.open(path, text, 1);
+    EXPECT_EQ(file.document.text(), text) << path;
+    EXPECT_EQ(incremental(workspace, file), fresh(path, text)) << path;
+    EXPECT_GT(file.document.places().size(), 1u) << path;
+  }
+}
+
+/// `undoOften`: most edits are taken back, so that the file stays close to what it was.
+void expectSameAfterEdits(const std::string &path, unsigned edits, unsigned seed) {
+  std::mt19937 random(seed);
+  Workspace workspace(options());
+  std::string text = readFile(path);
+  const std::string original = text;
+  File &file = workspace.open(path, text, 1);
+  for (unsigned i = 0; i < edits; ++i) {
+    Edit edit = randomEdit(text, random);
+    if (i % 8 == 7)
+      edit = {{0, static_cast<uint32_t>(text.size())}, original};
+    std::string before = text;
+    text.replace(edit.range.begin, edit.range.end - edit.range.begin, edit.text);
+    workspace.edit(file, edit.range, edit.text);
+    ASSERT_EQ(file.document.text(), text) << path << " edit " << i;
+    std::string expected = fresh(path, text);
+    std::string actual = incremental(workspace, file);
+    if (expected != actual && std::getenv("PTL_DUMP")) {
+      std::ofstream("/tmp/before.ptl") << before;
+      std::ofstream("/tmp/after.ptl") << text;
+    }
+    ASSERT_EQ(actual, expected) << path << " edit " << i << " at " << edit.range.begin << "-"
+                                << edit.range.end << ": " << edit.text;
+  }
+}
+
+TEST(Workspace, EveryEditGivesTheDiagnosticsOfTheWholeFile) {
+  const char *count = std::getenv("PTL_EDITS");
+  const char *seed = std::getenv("PTL_SEED");
+  for (const std::string &path : examplePaths())
+    expectSameAfterEdits(path, count ? std::atoi(count) : 60, seed ? std::atoi(seed) : 1);
+}
+
+} // namespace
+} // namespace ptl::ide
