@@ -14,13 +14,6 @@ namespace fs = std::filesystem;
 namespace ptl::sitter {
 namespace {
 
-std::string readFile(const fs::path &path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
 void addBlocks(const std::string &origin, const std::string &page, std::vector<SourceText> &out) {
   std::stringstream stream(page);
   std::string line, block;
@@ -35,17 +28,6 @@ void addBlocks(const std::string &origin, const std::string &page, std::vector<S
       inside = true;
       block.clear();
     }
-  }
-}
-
-/// The texts of a corpus of the grammar: each between a ruler of `=` and one of `-`.
-void addCorpus(const std::string &origin, const std::string &corpus, std::vector<SourceText> &out) {
-  for (size_t at = 0; (at = corpus.find("===\n\n", at)) != std::string::npos;) {
-    size_t end = corpus.find("\n---\n", at);
-    if (end == std::string::npos)
-      return;
-    out.push_back({origin, corpus.substr(at + 5, end - at - 4)});
-    at = end;
   }
 }
 
@@ -76,6 +58,35 @@ std::string textOf(const std::string &text, const Token &token) {
 
 } // namespace
 
+std::string readText(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+std::vector<CorpusCase> readCorpus(const std::string &folder) {
+  std::vector<CorpusCase> result;
+  std::vector<fs::path> files;
+  if (fs::exists(folder))
+    files.assign(fs::directory_iterator(folder), fs::directory_iterator());
+  std::sort(files.begin(), files.end());
+  const std::string ruler(80, '=');
+  for (const fs::path &file : files) {
+    std::string corpus = readText(file);
+    for (size_t at = corpus.find(ruler); at != std::string::npos;) {
+      size_t title = at + ruler.size() + 1;
+      size_t text = corpus.find(ruler, title) + ruler.size() + 2;
+      size_t tree = corpus.find("\n---\n", text);
+      at = corpus.find(ruler, tree);
+      result.push_back({corpus.substr(title, corpus.find('\n', title) - title),
+                        corpus.substr(text, tree + 1 - text),
+                        corpus.substr(tree + 5, at == std::string::npos ? at : at - tree - 5)});
+    }
+  }
+  return result;
+}
+
 std::vector<SourceText> collectSources(const std::string &root) {
   std::vector<fs::path> paths;
   for (const char *folder :
@@ -87,8 +98,7 @@ std::vector<SourceText> collectSources(const std::string &root) {
       if (it->is_directory() && it->path().filename() == "node_modules")
         it.disable_recursion_pending();
       std::string extension = it->path().extension();
-      bool corpus = extension == ".txt" && it->path().parent_path().filename() == "corpus";
-      if (extension == ".ptl" || extension == ".md" || corpus)
+      if (extension == ".ptl" || extension == ".md")
         paths.push_back(it->path());
     }
   }
@@ -97,12 +107,12 @@ std::vector<SourceText> collectSources(const std::string &root) {
   for (const fs::path &path : paths) {
     std::string origin = fs::relative(path, root).string();
     if (path.extension() == ".ptl")
-      result.push_back({origin, readFile(path)});
-    else if (path.extension() == ".md")
-      addBlocks(origin, readFile(path), result);
+      result.push_back({origin, readText(path)});
     else
-      addCorpus(origin, readFile(path), result);
+      addBlocks(origin, readText(path), result);
   }
+  for (const CorpusCase &each : readCorpus(root + "/editors/tree-sitter-ptl/test/corpus"))
+    result.push_back({"the corpus, " + each.title, each.text});
   return result;
 }
 

@@ -12,6 +12,18 @@ struct SourceText {
   std::string text;
 };
 
+/// The text of a file, empty if there is none.
+std::string readText(const std::string &path);
+
+/// A case of a corpus: between a ruler of `=` and one of `-` the text, then its tree.
+struct CorpusCase {
+  std::string title;
+  std::string text;
+  std::string tree;
+};
+/// The cases in all files of a folder.
+std::vector<CorpusCase> readCorpus(const std::string &folder);
+
 /// All `.ptl` files below `root`, blocks of PTL in its Markdown pages and the texts of the
 /// grammar's own corpus, in a fixed order.
 std::vector<SourceText> collectSources(const std::string &root);
