@@ -1,0 +1,105 @@
+// What the handlers of requests share: the workspace, what the client can do and has set, and the
+// way between the protocol's JSON and the engine's bytes.
+#pragma once
+
+#include "lsp/ide/workspace.h"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace ptl::lsp {
+
+using json = nlohmann::json;
+
+/// An answer that is an error. Thrown by handlers, caught where requests are dispatched; never
+/// leaves `lsp/server`.
+struct RequestError {
+  int code;
+  std::string message;
+};
+inline constexpr int kParseError = -32700;
+inline constexpr int kInvalidRequest = -32600;
+inline constexpr int kMethodNotFound = -32601;
+inline constexpr int kInvalidParams = -32602;
+inline constexpr int kInternalError = -32603;
+inline constexpr int kServerNotInitialized = -32002;
+inline constexpr int kRequestFailed = -32803;
+inline constexpr int kRequestCancelled = -32800;
+inline constexpr int kContentModified = -32801;
+
+/// How a client counts the characters of a line.
+enum class Encoding : uint8_t { Utf8, Utf16, Utf32 };
+
+/// What the client can do, as far as answers depend on it.
+struct ClientAbilities {
+  Encoding encoding = Encoding::Utf16;
+  bool pullsDiagnostics = false;
+  bool refreshesDiagnostics = false;
+  bool markdown = false;       ///< in hovers and documentation
+  bool snippets = false;       ///< in completions
+  bool versionedEdits = false; ///< `documentChanges`
+  bool codeActionLiterals = false;
+  bool relatedInformation = false;
+  bool codeDescription = false;
+  bool diagnosticTags = false;
+  bool hierarchicalSymbols = false;
+  bool labelDetails = false;
+  bool workDoneProgress = false;
+  bool configuration = false;
+  bool dynamicWatching = false;
+  bool refreshesHints = false;
+  bool refreshesLenses = false;
+  bool refreshesTokens = false;
+  bool lineFoldingOnly = false;
+};
+
+/// Settings, `ptl.…` of the client's configuration; defaults where it says nothing.
+struct Settings {
+  bool typeHints = true;
+  bool parameterHints = true;
+  bool capacityHints = true;
+  bool lenses = true;
+  std::string previewStage = "tile"; ///< shown in hovers and by lenses
+  bool hoverIr = true;
+  json bindings = json::object();    ///< values of dimensions and element types for previews
+};
+
+class Session {
+public:
+  ide::Workspace workspace;
+  ClientAbilities client;
+  Settings settings;
+
+  // ---- From the protocol. All throw `RequestError` for what is no file, no position … ----------
+
+  /// The file of `params.textDocument.uri`.
+  ide::File &file(const json &params);
+  ide::File &fileOfUri(const std::string &uri);
+  uint32_t offset(const ide::File &file, const json &position) const;
+  ide::Range range(const ide::File &file, const json &range) const;
+  /// `params.position` in the file of `params`.
+  uint32_t offsetIn(const ide::File &file, const json &params) const;
+
+  // ---- To the protocol --------------------------------------------------------------------------
+
+  json position(const ide::File &file, uint32_t offset) const;
+  json range(const ide::File &file, ide::Range range) const;
+  json location(const ide::Location &location) const;
+  /// Characters of the client's encoding in a piece of one line.
+  uint32_t length(std::string_view text) const;
+  static std::string uri(const std::string &path);
+  static std::string pathOfUri(std::string_view uri);
+  /// Edits by file, as a `WorkspaceEdit`.
+  json workspaceEdit(const std::vector<std::pair<ide::Location, std::string>> &edits) const;
+  /// Markdown where the client shows it, else the same text without its marks.
+  json markup(const std::string &markdown) const;
+};
+
+/// Answers one request.
+using RequestHandler = json (*)(Session &session, const json &params);
+
+} // namespace ptl::lsp
