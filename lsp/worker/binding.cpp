@@ -70,8 +70,7 @@ public:
   BoundEntry take() { return std::move(entry_); }
 
 private:
-  void chose(const char *kind, const std::string &name, const std::string &value,
-             std::string why) {
+  void chose(const char *kind, const std::string &name, const std::string &value, std::string why) {
     entry_.choices.push_back({kind, name, value, std::move(why)});
   }
   const std::string *asked(const std::string &name) const {
@@ -209,9 +208,8 @@ std::vector<Call> calledBy(const CallableDecl &block) {
     if (expr.kind != ExprKind::Call)
       return;
     const auto *call = static_cast<const CallExpr *>(&expr);
-    bool known = std::any_of(calls.begin(), calls.end(), [&](const Call &each) {
-      return each.expr->callee == call->callee;
-    });
+    bool known = std::any_of(calls.begin(), calls.end(),
+                             [&](const Call &each) { return each.expr->callee == call->callee; });
     if (!known && signatureProblem(*call->callee).empty())
       calls.push_back({&block, call});
   });

@@ -15,9 +15,9 @@ namespace ptl::worker {
 using Wanted = std::map<std::string, std::string>;
 
 struct Choice {
-  const char *kind;         ///< `type`, `static`, `dimension`, `leading`, `tunable`
+  const char *kind; ///< `type`, `static`, `dimension`, `leading`, `tunable`
   std::string name, value;
-  std::string why;          ///< `asked for`, `bench "…"`, `default` …
+  std::string why; ///< `asked for`, `bench "…"`, `default` …
 };
 
 /// One function of a preview's module.

@@ -98,9 +98,9 @@ bool Channel::takeFrame() {
   size_t begin = end + kHeaderEnd.size();
   if (buffer_.size() - begin < *length)
     return false;
-  Json message = Json::parse(buffer_.begin() + static_cast<std::ptrdiff_t>(begin),
-                             buffer_.begin() + static_cast<std::ptrdiff_t>(begin + *length),
-                             nullptr, false);
+  Json message =
+      Json::parse(buffer_.begin() + static_cast<std::ptrdiff_t>(begin),
+                  buffer_.begin() + static_cast<std::ptrdiff_t>(begin + *length), nullptr, false);
   buffer_.erase(0, begin + *length);
   if (!message.is_object())
     message = Json(Json::value_t::discarded);

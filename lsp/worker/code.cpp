@@ -178,9 +178,8 @@ bool Code::makeLlvm() {
   auto translated = timed("translate", [&]() -> std::optional<cpu::LlvmModule> {
     // Numbers are given once nothing of MLIR's changes locations any more.
     mlir::OwningOpRef<mlir::ModuleOp> copy = blocks_->clone();
-    return compiler_->translate(*copy, [&](mlir::ModuleOp lowered) {
-      numbers_ = numberLines(lowered);
-    });
+    return compiler_->translate(*copy,
+                                [&](mlir::ModuleOp lowered) { numbers_ = numberLines(lowered); });
   });
   if (!translated || !watch("optimise"))
     return false;
@@ -197,27 +196,31 @@ bool Code::makeLlvm() {
   return true;
 }
 
-/// LLVM reads the syntax when it makes a target machine.
-static void chooseSyntax(bool intel) {
+static void setLlvmOption(llvm::StringRef name, llvm::StringRef value) {
   auto &options = llvm::cl::getRegisteredOptions();
-  auto found = options.find("x86-asm-syntax");
+  auto found = options.find(name);
   if (found == options.end())
     return;
   found->second->reset();
-  found->second->addOccurrence(0, "x86-asm-syntax", intel ? "intel" : "att");
+  found->second->addOccurrence(0, name, value);
 }
 
 bool Code::makeAssembly() {
   if (!watch("assembly"))
     return false;
-  chooseSyntax(options_.intel);
+  // LLVM reads the syntax when it makes a target machine. What has no place in the source must not
+  // seem to come from the place before it.
+  setLlvmOption("x86-asm-syntax", options_.intel ? "intel" : "att");
+  setLlvmOption("use-unknown-locations", "Enable");
   auto machine = cpu::makeTargetMachine(compiler_->options().processor);
   llvm::Expected<std::string> text =
       machine ? timed("assembly",
                       [&] {
-                        // The code generator rewrites what it is given.
+                        // The code generator rewrites what it is given. That is not the copy:
+                        // uses stand in another order there, and some code comes out another way.
                         (*machine)->Options.MCOptions.AsmVerbose = true;
                         auto copy = llvm::CloneModule(*llvm_->module);
+                        std::swap(copy, llvm_->module);
                         return cpu::emitOutput(*copy, **machine, cpu::OutputKind::Assembly);
                       })
               : llvm::Expected<std::string>(machine.takeError());

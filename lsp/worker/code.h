@@ -12,10 +12,10 @@
 namespace ptl::worker {
 
 struct CodeOptions {
-  int level = 2;           ///< of LLVM's optimisation
-  std::string processor;   ///< LLVM's name; empty: this machine
-  bool intel = false;      ///< syntax of assembly
-  bool unchecked = false;  ///< no bounds checks
+  int level = 2;          ///< of LLVM's optimisation
+  std::string processor;  ///< LLVM's name; empty: this machine
+  bool intel = false;     ///< syntax of assembly
+  bool unchecked = false; ///< no bounds checks
 };
 
 /// A checked root file and its texts.

@@ -83,6 +83,16 @@ bool isUsed(std::string_view name, const std::vector<std::string_view> &lines, s
   return false;
 }
 
+/// Comments of assembly and long constants would fill the screen.
+std::string shownLine(std::string_view text, StageId id) {
+  constexpr size_t longest = 140;
+  text = trimmed(text);
+  if (id == StageId::Asm)
+    text = text.substr(0, text.find('#'));
+  text = text.substr(0, text.find_last_not_of(" \t") + 1);
+  return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "…";
+}
+
 std::string shortened(std::string_view text) {
   size_t end = text.find(" : ");
   std::string result(text.substr(0, std::min<size_t>(end, 60)));
@@ -100,17 +110,40 @@ std::string whyGone(const StageText &built, Span range, const Now &now) {
   auto [name, definition] = takeApart(text[line]);
   if (name.empty())
     return "folded into what uses it";
+  if (!isUsed(name, text, line))
+    return "dead: nothing uses " + shortened(definition);
   for (size_t other = 0; other < text.size(); ++other)
     if (other != line && takeApart(text[other]).second == definition)
       return "the same as line " + std::to_string(other + 1) + " of the IR as built, " +
              shortened(definition) + ": computed once";
-  if (!isUsed(name, text, line))
-    return "dead: nothing uses " + shortened(definition);
   return "folded into what uses it";
 }
 
-/// The lines to show when there are too many: where most of them lie together.
-void cut(std::vector<size_t> &lines, size_t limit) {
+/// The work itself rather than counting and addresses: what has vectors in it.
+bool isWork(const LineFacts &facts, StageId id) {
+  auto hasVector = [](const std::vector<std::string> &types) {
+    return std::any_of(types.begin(), types.end(), [](const std::string &type) {
+      return type.starts_with("vector<") || type.starts_with("<");
+    });
+  };
+  if (id == StageId::Asm)
+    return facts.op.starts_with("v");
+  if (id == StageId::Vector && facts.op.ends_with(".constant"))
+    return false;
+  return hasVector(facts.results) || hasVector(facts.operands);
+}
+
+/// The lines to show when there are too many: those that do the work, and of these where most lie
+/// together.
+void cut(std::vector<size_t> &lines, const StageText &stage, StageId id, size_t limit) {
+  if (lines.size() <= limit)
+    return;
+  std::vector<size_t> work;
+  for (size_t line : lines)
+    if (line < stage.facts.size() && isWork(stage.facts[line], id))
+      work.push_back(line);
+  if (id >= StageId::Vector && !work.empty())
+    lines = std::move(work);
   if (lines.size() <= limit)
     return;
   size_t best = 0, spread = ~size_t(0);
@@ -139,15 +172,16 @@ Json hoverJson(const StageText &stage, StageId id, const StageText *built, Span 
       if (reason.empty() || reason.starts_with("folded"))
         reason = "part of what line " + std::to_string(found.around.front() + 1) + " does";
     }
-    result["reason"] = reason.empty() ? "nothing is left of it" : reason;
+    result["reason"] =
+        reason.empty() ? "no operation of its own: its value is known when compiled" : reason;
     return result;
   }
   std::vector<std::string_view> text = linesOf(stage.text);
   result["total"] = lines.size();
-  cut(lines, limit);
+  cut(lines, stage, id, limit);
   for (size_t line : lines)
     if (line < text.size())
-      result["lines"].push_back({{"line", line}, {"text", trimmed(text[line])}});
+      result["lines"].push_back({{"line", line}, {"text", shownLine(text[line], id)}});
   return result;
 }
 

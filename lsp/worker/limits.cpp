@@ -99,7 +99,7 @@ void installLimits(int out, uint64_t memoryBytes) {
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof stack;
   ::sigaltstack(&alternative, nullptr);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_flags = SA_ONSTACK;
   action.sa_handler = onAlarm;
   ::sigaction(SIGALRM, &action, nullptr);

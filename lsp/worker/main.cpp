@@ -90,10 +90,9 @@ int runOnce(const Arguments &arguments, WorkerOptions options) {
   Worker worker(std::move(options), {});
   Json answer = worker.answer(arguments.request);
   bool isOk = answer.contains("result") && truthOf(answer["result"], "ok", false);
-  std::string text = arguments.isText && isOk ? textOf(answer["result"], "text")
-                                              : answer.dump(1, ' ', false,
-                                                            Json::error_handler_t::replace) +
-                                                    "\n";
+  std::string text = arguments.isText && isOk
+                         ? textOf(answer["result"], "text")
+                         : answer.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::fputs(text.c_str(), stdout);
   return isOk ? 0 : 1;
 }

@@ -61,8 +61,8 @@ struct Places {
 
 Json opJson(const AsmParserState::OperationDefinition &definition, const Places &places) {
   auto [line, column] = places.of(definition.loc.Start);
-  auto [endLine, endColumn] = places.of(definition.scopeLoc.isValid() ? definition.scopeLoc.End
-                                                                      : definition.loc.End);
+  auto [endLine, endColumn] =
+      places.of(definition.scopeLoc.isValid() ? definition.scopeLoc.End : definition.loc.End);
   Operation *op = definition.op;
   return {{"line", line},
           {"col", column},
@@ -88,9 +88,9 @@ Json describeMlir(const std::string &text) {
   Places places{sources, buffer};
   Json problems = Json::array();
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-    Json problem = {{"severity", diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error"
-                                                                                       : "warning"},
-                    {"message", diagnostic.str()}};
+    Json problem = {
+        {"severity", diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error" : "warning"},
+        {"message", diagnostic.str()}};
     if (auto at = dyn_cast<FileLineColLoc>(diagnostic.getLocation())) {
       problem["line"] = at.getLine() ? at.getLine() - 1 : 0;
       problem["col"] = at.getColumn() ? at.getColumn() - 1 : 0;

@@ -22,12 +22,8 @@ Span Worker::View::now(Span span) const {
 Json placeJson(const SourceManager &sources, Span span) {
   const SourceFile &file = sources.file(span.file);
   LineColumn begin = file.lineColumn(span.begin), end = file.lineColumn(span.end);
-  return {{"path", file.path()},
-          {"begin", span.begin},
-          {"end", span.end},
-          {"line", begin.line - 1},
-          {"col", begin.column - 1},
-          {"endLine", end.line - 1},
+  return {{"path", file.path()},     {"begin", span.begin},     {"end", span.end},
+          {"line", begin.line - 1},  {"col", begin.column - 1}, {"endLine", end.line - 1},
           {"endCol", end.column - 1}};
 }
 
@@ -55,8 +51,8 @@ Json diagnosticsJson(const SourceManager &sources, const DiagnosticSink &sink,
       continue;
     Json json = diagnosticJson(sources, diagnostic);
     bool isInside = std::any_of(reach.begin(), reach.end(), [&](const CallableDecl *decl) {
-      return decl->span.file == diagnostic.span.file &&
-             decl->span.begin <= diagnostic.span.begin && diagnostic.span.begin <= decl->span.end;
+      return decl->span.file == diagnostic.span.file && decl->span.begin <= diagnostic.span.begin &&
+             diagnostic.span.begin <= decl->span.end;
     });
     if (isInside || diagnostic.span.file == kNoFile)
       inside.push_back(json);
@@ -165,11 +161,10 @@ Worker::View Worker::open(const Json &request) {
   std::optional<uint32_t> offset;
   if (int64_t given = numberOf(request, "offset", -1); given >= 0)
     offset = static_cast<uint32_t>(std::min<int64_t>(given, UINT32_MAX));
-  const CallableDecl *decl =
-      findDeclaration(*checked->program, textOf(request, "entry"), offset);
+  const CallableDecl *decl = findDeclaration(*checked->program, textOf(request, "entry"), offset);
   if (!decl) {
-    view.failure = failureOf("no-entry", "there is no declaration `" + textOf(request, "entry") +
-                                             "` here");
+    view.failure =
+        failureOf("no-entry", "there is no declaration `" + textOf(request, "entry") + "` here");
     view.failure["diagnostics"] = diagnosticsJson(checked->sources, checked->sink, {});
     return view;
   }

@@ -6,7 +6,7 @@
 namespace ptl::worker {
 
 struct Worker::View {
-  Json failure;                     ///< the answer, if it is not null
+  Json failure; ///< the answer, if it is not null
   Code *code = nullptr;
   bool isKnown = false;             ///< it was compiled before
   std::unique_ptr<Checked> checked; ///< the present text, when the code is from an older one

@@ -47,6 +47,8 @@ Json Worker::answer(const Json &request) {
     result = facts(request);
   else if (method == "mlir")
     result = mlir(request);
+  else if (method == "warm")
+    result = warm();
   else if (method == "stages")
     result = {{"result", stages()}};
   else if (method == "status")
@@ -59,6 +61,24 @@ Json Worker::answer(const Json &request) {
   }
   cache_.trim();
   return result;
+}
+
+/// Compiles something small to the end: what the first request would wait for is then in memory.
+Json Worker::warm() {
+  constexpr const char *text =
+      "program k[N](x: f32[N]) -> (y: f32[N])\n{\n    y = exp(x - max(x, axis: -1))\n}\n";
+  Json request = {{"root", "<warm>"},
+                  {"files", {{"<warm>", text}}},
+                  {"entry", "k"},
+                  {"stage", stageInfo(StageId::Asm).name}};
+  View view = open(request);
+  bool isWarm = false;
+  if (view.failure.is_null()) {
+    Watch watch = [this](const std::string &name) { return step(name); };
+    isWarm = view.code->stage(StageId::Asm, watch, view.timings);
+    cache_.remove(view.code);
+  }
+  return {{"result", {{"ok", isWarm}, {"timings", timingsJson(view.timings)}}}};
 }
 
 Json Worker::stages() const {
@@ -101,32 +121,29 @@ Json Worker::mlir(const Json &request) const {
 
 namespace {
 
-/// `[{line, startChar, endChar, sources}]` of every line that has a source.
-Json mapJson(const StageText &stage, const std::function<Json(Span)> &place) {
-  Json map = Json::array();
-  std::vector<std::string_view> lines = linesOf(stage.text);
-  std::vector<Json> known;
-  for (size_t line = 0; line < lines.size(); ++line) {
+/// `origins` and `map` of an answer: lines with one origin share it.
+void addMap(Json &result, const StageText &stage, const std::function<Json(Span)> &place) {
+  Json origins = Json::array(), map = Json::array();
+  std::vector<int64_t> known;
+  for (size_t line = 0; line < stage.map.lineCount(); ++line) {
     uint32_t origin = stage.map.originOf(line);
     if (origin == LineMap::kNone)
       continue;
-    if (known.size() <= origin)
-      known.resize(origin + 1);
-    if (known[origin].is_null()) {
-      known[origin] = Json::array();
+    known.resize(std::max<size_t>(known.size(), origin + 1), -2);
+    if (known[origin] == -2) {
+      Json places = Json::array();
       for (Span span : stage.map.origin(origin))
         if (Json json = place(span); !json.is_null())
-          known[origin].push_back(std::move(json));
+          places.push_back(std::move(json));
+      known[origin] = places.empty() ? -1 : static_cast<int64_t>(origins.size());
+      if (!places.empty())
+        origins.push_back(std::move(places));
     }
-    if (known[origin].empty())
-      continue;
-    size_t start = std::min(lines[line].find_first_not_of(" \t"), lines[line].size());
-    map.push_back({{"line", line},
-                   {"startChar", start},
-                   {"endChar", lines[line].size()},
-                   {"sources", known[origin]}});
+    if (known[origin] >= 0)
+      map.push_back({line, known[origin]});
   }
-  return map;
+  result["origins"] = std::move(origins);
+  result["map"] = std::move(map);
 }
 
 Json foldsJson(const StageText &stage, StageId id) {
@@ -188,7 +205,7 @@ Json Worker::preview(const Json &request) {
                  {"folds", foldsJson(*stage, *id)},
                  {"diagnostics", Json::array()},
                  {"timings", timingsJson(view.timings)}};
-  result["map"] = mapJson(*stage, [&](Span span) {
+  addMap(result, *stage, [&](Span span) {
     Span now = view.now(span);
     return now.file < view.sources().size() ? placeJson(view.sources(), now) : Json();
   });
@@ -225,8 +242,7 @@ Json Worker::facts(const Json &request) {
   }
   if (line < stage->facts.size() && !stage->facts[line].op.empty()) {
     const LineFacts &facts = stage->facts[line];
-    result["op"] = {
-        {"name", facts.op}, {"operands", facts.operands}, {"results", facts.results}};
+    result["op"] = {{"name", facts.op}, {"operands", facts.operands}, {"results", facts.results}};
   }
   return {{"result", std::move(result)}};
 }
@@ -258,9 +274,9 @@ Json Worker::hover(const Json &request) {
     }
     if (!stage)
       return stageFailure(view);
-    stages.push_back(
-        hoverJson(*stage, id, built, range, [&](Span span) { return view.now(span); },
-                  static_cast<size_t>(std::clamp<int64_t>(numberOf(request, "limit", 8), 1, 100))));
+    stages.push_back(hoverJson(
+        *stage, id, built, range, [&](Span span) { return view.now(span); },
+        static_cast<size_t>(std::clamp<int64_t>(numberOf(request, "limit", 8), 1, 100))));
   }
   Json result = {{"ok", true},
                  {"entries", choicesJson(view.code->entries())},

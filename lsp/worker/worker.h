@@ -9,9 +9,9 @@
 namespace ptl::worker {
 
 struct WorkerOptions {
-  std::string stdPath;                      ///< folder of the standard library
+  std::string stdPath; ///< folder of the standard library
   size_t cacheBytes = size_t(128) << 20;
-  std::string fault;                        ///< `hang:STEP`, `crash:STEP`: for tests of the limits
+  std::string fault; ///< `hang:STEP`, `crash:STEP`: for tests of the limits
 };
 
 class Worker {
@@ -31,6 +31,7 @@ private:
   Json preview(const Json &request);
   Json hover(const Json &request);
   Json facts(const Json &request);
+  Json warm();
   Json stages() const;
   Json status() const;
   Json mlir(const Json &request) const;

@@ -1,0 +1,137 @@
+#include "lsp/worker/hover.h"
+#include "lsp/worker/print_ir.h"
+#include "lsp/worker/reach.h"
+#include "lsp/worker/worker.h"
+
+#include "gtest/gtest.h"
+
+#include <unistd.h>
+
+namespace ptl::worker {
+namespace {
+
+const char *const kScale = "/// Scales.\n"
+                           "kernel scale[N](x: f32[N], s: f32) -> (y: f32[N])\n"
+                           "{\n"
+                           "    parallel r in tiles(N, 1024) {\n"
+                           "        y[r] = x[r] * s\n"
+                           "    }\n"
+                           "}\n";
+
+Json previewOf(Worker &worker, const std::string &text, const std::string &entry,
+               const std::string &stage) {
+  Json answer = worker.answer({{"method", "preview"},
+                               {"root", "t.ptl"},
+                               {"files", {{"t.ptl", text}}},
+                               {"entry", entry},
+                               {"stage", stage}});
+  return answer.value("result", Json::object());
+}
+
+TEST(Worker, EveryStageHasTextAndSources) {
+  Worker worker({}, {});
+  for (const StageInfo &info : stageInfos) {
+    Json result = previewOf(worker, kScale, "scale", std::string(info.name));
+    ASSERT_TRUE(truthOf(result, "ok", false)) << info.name << dumped(result);
+    EXPECT_EQ(textOf(result, "languageId"), info.language);
+    EXPECT_FALSE(textOf(result, "text").empty());
+    EXPECT_FALSE(result["map"].empty()) << info.name;
+    EXPECT_EQ(textOf(result, "text").find("loc("), std::string::npos);
+  }
+}
+
+TEST(Worker, AnExpressionKeepsItsRange) {
+  Worker worker({}, {});
+  Json result = previewOf(worker, kScale, "scale", "tile");
+  std::string wanted = "x[r] * s";
+  auto begin = std::string(kScale).find(wanted);
+  bool found = false;
+  for (const Json &origin : result["origins"])
+    found |= origin[0]["begin"] == begin && origin[0]["end"] == begin + wanted.size();
+  EXPECT_TRUE(found) << result["origins"].dump(1);
+}
+
+TEST(Worker, StepsAreWatchedAndCanStopTheWork) {
+  std::vector<std::string> steps;
+  Worker worker({}, [&](const std::string &step) {
+    steps.push_back(step);
+    return step != "vectorise";
+  });
+  Json answer = worker.answer({{"method", "preview"},
+                               {"root", "t.ptl"},
+                               {"files", {{"t.ptl", kScale}}},
+                               {"entry", "scale"},
+                               {"stage", "asm"}});
+  EXPECT_EQ(textOf(answer["error"], "code"), "cancelled");
+  EXPECT_EQ(steps.front(), "check");
+  EXPECT_EQ(steps.back(), "vectorise");
+}
+
+TEST(Reach, FollowsCallsInEveryKindOfExpression) {
+  auto checked = std::make_unique<Checked>();
+  FileId file = checked->sources.add(
+      "t.ptl", "fn a(x: f32) -> f32 {\n    return x\n}\n"
+               "fn b(x: f32) -> f32 {\n    return if x > 0.0 { a(x) } else { x }\n}\n"
+               "fn c(x: f32) -> f32 {\n    return b(x) + a(x)\n}\n"
+               "fn d(x: f32) -> f32 {\n    return x\n}\n");
+  checked->program = checkFile(checked->sources, file, {}, checked->sink);
+  const CallableDecl *entry = findDeclaration(*checked->program, "c", std::nullopt);
+  ASSERT_TRUE(entry);
+  std::vector<std::string> names;
+  for (const CallableDecl *decl : reachableFrom(*entry))
+    names.push_back(decl->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"c", "b", "a"}));
+  EXPECT_EQ(findDeclaration(*checked->program, "", 50)->name, "b");
+}
+
+TEST(Assembly, DirectivesBecomeTheMap) {
+  LineNumbers numbers;
+  numbers.origins = {{{0, 3, 7}}, {{0, 9, 12}}};
+  StageText stage = cleanAssembly("\t.text\n\t.file\t\"ptl\"\nf:\n.Lfunc_begin0:\n"
+                                  "\t.cfi_startproc\n\t.loc\t1 1 0 prologue_end\n\tincq\t%rdi\n"
+                                  "\t.loc\t1 0 0\n\tdecq\t%rdi\n.Ltmp1:\n\t.loc\t1 2 0\n"
+                                  "\tretq\n\t.section\t.debug_line,\"\",@progbits\n\t.byte\t1\n",
+                                  numbers);
+  EXPECT_EQ(stage.text, "f:\n\tincq\t%rdi\n\tdecq\t%rdi\n\tretq\n");
+  EXPECT_EQ(stage.map.spans(1).front().begin, 3u);
+  EXPECT_TRUE(stage.map.spans(2).empty());
+  EXPECT_EQ(stage.map.spans(3).front().begin, 9u);
+  EXPECT_EQ(stage.facts[3].op, "retq");
+}
+
+TEST(Stage, FoldsFollowBrackets) {
+  std::vector<Fold> folds = foldsOf("module {\n  f {\n    a\n  }\n}\n", StageId::Tile);
+  ASSERT_EQ(folds.size(), 2u);
+  EXPECT_EQ(folds[0].end, 3u);
+  EXPECT_EQ(folds[1].start, 1u);
+}
+
+TEST(Cache, KeepsWhatWasUsedLast) {
+  Worker worker({"", size_t(1) << 14, ""}, {});
+  for (int i = 0; i < 20; ++i) {
+    std::string text = kScale + std::string("// ") + std::to_string(i) + "\n";
+    std::string entry = "scale";
+    text.replace(text.find("1024"), 4, std::to_string(1024 + i));
+    ASSERT_TRUE(truthOf(previewOf(worker, text, entry, "vector"), "ok", false));
+  }
+  Json status = worker.answer({{"method", "status"}})["result"];
+  EXPECT_LT(status["cache"]["entries"].get<int>(), 3);
+}
+
+TEST(Channel, ReadsFramesAndSkipsGarbage) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::string bytes = "Content-Length: 8\r\n\r\n{\"a\": 1}junk\r\n\r\ncontent-length:2\r\nX: y"
+                      "\r\n\r\n{}";
+  ASSERT_EQ(::write(ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  ::close(ends[1]);
+  Channel channel(ends[0], STDOUT_FILENO);
+  EXPECT_EQ(channel.read()->at("a"), 1);
+  EXPECT_TRUE(channel.read()->is_discarded());
+  EXPECT_TRUE(channel.read()->is_object());
+  EXPECT_FALSE(channel.read().has_value());
+  ::close(ends[0]);
+}
+
+} // namespace
+} // namespace ptl::worker
