@@ -4,8 +4,8 @@
 
 namespace ptl::cpu {
 
-llvm::Expected<LlvmModule>
-blocksToLlvm(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered) {
+llvm::Expected<LlvmModule> blocksToLlvm(mlir::ModuleOp blocks,
+                                        const std::function<void(mlir::ModuleOp)> &onLowered) {
   if (auto error = lowerToLlvmDialect(blocks))
     return error;
   if (onLowered)

@@ -23,8 +23,8 @@ struct LlvmModule {
 
 /// From what `lowerToBlocks` made, which is used up, to LLVM IR before optimisation. `onLowered`
 /// sees it in between, in the LLVM dialect.
-llvm::Expected<LlvmModule>
-blocksToLlvm(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered = {});
+llvm::Expected<LlvmModule> blocksToLlvm(mlir::ModuleOp blocks,
+                                        const std::function<void(mlir::ModuleOp)> &onLowered = {});
 
 /// From tile level to optimised LLVM IR. `source` is left as it is.
 llvm::Expected<LlvmModule> compileToLlvm(mlir::ModuleOp source, const Processor &processor,
