@@ -89,7 +89,7 @@ TEST(ParsersAgree, OnAllSources) {
 
 TEST(ParsersAgree, OnDamagedSources) {
   const char *countText = std::getenv("PTL_MUTANTS");
-  const uint32_t kCount = countText ? static_cast<uint32_t>(std::atoi(countText)) : 10'000;
+  const uint32_t kCount = countText ? static_cast<uint32_t>(std::atoi(countText)) : 30'000;
   constexpr uint32_t kShown = 10;
   std::vector<SourceText> sources = collectSources(PTL_ROOT);
   std::vector<SourceText> pieces = splitIntoDeclarations(sources);

@@ -489,28 +489,38 @@ static bool scanWord(Scan *scan) {
   return !scan->wrong && accept(scan, T_identifier) && (lexer->mark_end(lexer), true);
 }
 
+static bool startsWith(const char *spelling, const char *text, unsigned length) {
+  for (unsigned i = 0; i < length; ++i)
+    if (spelling[i] != text[i])
+      return false;
+  return true;
+}
+
+// The first row of the longest spelling that stands here; a `/` may be read already.
 static const Row *longestPunct(TSLexer *lexer, bool slash) {
   char text[4] = {0};
   unsigned length = 0;
-  if (slash)
-    text[length++] = '/';
-  while (length < 3) {
-    if (lexer->lookahead <= 0 || lexer->lookahead > 127)
+  const Row *found = NULL;
+  for (bool longer = true; longer && length < 3;) {
+    bool isSlash = slash && length == 0;
+    if (!isSlash && (lexer->lookahead <= 0 || lexer->lookahead > 127))
       break;
-    text[length] = (char)lexer->lookahead;
-    bool longer = false;
-    for (size_t i = 0; i < COUNT(kPuncts) && !longer; ++i)
-      longer = strncmp(kPuncts[i].spelling, text, length + 1) == 0;
+    text[length] = isSlash ? '/' : (char)lexer->lookahead;
+    longer = false;
+    const Row *exact = NULL;
+    for (const Row *row = kPuncts; row < kPuncts + COUNT(kPuncts) && !exact; ++row)
+      if (startsWith(row->spelling, text, length + 1)) {
+        longer = true;
+        exact = row->spelling[length + 1] ? NULL : row;
+      }
     if (!longer)
       break;
+    found = exact;
     ++length;
-    advance(lexer);
+    if (!isSlash)
+      advance(lexer);
   }
-  text[length] = 0;
-  for (size_t i = 0; i < COUNT(kPuncts); ++i)
-    if (strcmp(kPuncts[i].spelling, text) == 0)
-      return &kPuncts[i];
-  return NULL;
+  return found;
 }
 
 // `x--` at the end of a line is a mistake, not a negation on the next line.
