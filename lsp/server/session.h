@@ -65,7 +65,7 @@ struct Settings {
   bool lenses = true;
   std::string previewStage = "tile"; ///< shown in hovers and by lenses
   bool hoverIr = true;
-  json bindings = json::object();    ///< values of dimensions and element types for previews
+  json bindings = json::object(); ///< values of dimensions and element types for previews
 };
 
 class Session {

@@ -1,0 +1,134 @@
+#include "lsp/server/connection.h"
+
+#include <csignal>
+#include <unistd.h>
+
+namespace ptl::lsp {
+
+Connection::Connection(uv_loop_t *loop, OnBytes onBytes, std::function<void()> onEnd)
+    : loop_(loop), onBytes_(std::move(onBytes)), onEnd_(std::move(onEnd)),
+      readBuffer_(65536, '\0') {
+  // A client that is gone shows as an error of the write.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+Connection::~Connection() = default;
+
+void Connection::allocate(uv_handle_t *handle, size_t, uv_buf_t *buffer) {
+  auto *self = static_cast<Connection *>(handle->data);
+  *buffer = uv_buf_init(self->readBuffer_.data(), static_cast<unsigned>(self->readBuffer_.size()));
+}
+
+void Connection::onRead(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer) {
+  auto *self = static_cast<Connection *>(stream->data);
+  if (size > 0)
+    self->onBytes_({buffer->base, static_cast<size_t>(size)});
+  else if (size < 0)
+    self->onEnd_();
+}
+
+/// A file is never waited for: it is read bit by bit between other work.
+void Connection::readFile() {
+  uv_idle_init(loop_, &fileReader_);
+  fileReader_.data = this;
+  uv_idle_start(&fileReader_, [](uv_idle_t *idle) {
+    auto *self = static_cast<Connection *>(idle->data);
+    ssize_t size = ::read(0, self->readBuffer_.data(), self->readBuffer_.size());
+    if (size > 0)
+      return self->onBytes_({self->readBuffer_.data(), static_cast<size_t>(size)});
+    uv_idle_stop(idle);
+    self->onEnd_();
+  });
+}
+
+void Connection::useStandardStreams() {
+  auto isStream = [](uv_file file) {
+    uv_handle_type type = uv_guess_handle(file);
+    return type == UV_NAMED_PIPE || type == UV_TTY || type == UV_TCP;
+  };
+  if (isStream(1) && uv_pipe_init(loop_, &pipeOut_, 0) == 0 && uv_pipe_open(&pipeOut_, 1) == 0) {
+    pipeOut_.data = this;
+    out_ = reinterpret_cast<uv_stream_t *>(&pipeOut_);
+  }
+  if (!isStream(0) || uv_pipe_init(loop_, &pipeIn_, 0) != 0 || uv_pipe_open(&pipeIn_, 0) != 0)
+    return readFile();
+  pipeIn_.data = this;
+  in_ = reinterpret_cast<uv_stream_t *>(&pipeIn_);
+  uv_read_start(in_, allocate, onRead);
+}
+
+int Connection::listen(int port) {
+  uv_tcp_init(loop_, &server_);
+  server_.data = this;
+  sockaddr_in address;
+  uv_ip4_addr("127.0.0.1", port, &address);
+  if (int error = uv_tcp_bind(&server_, reinterpret_cast<sockaddr *>(&address), 0))
+    return error;
+  auto onClient = [](uv_stream_t *server, int status) {
+    auto *self = static_cast<Connection *>(server->data);
+    if (status < 0 || self->in_)
+      return;
+    uv_tcp_init(self->loop_, &self->socket_);
+    self->socket_.data = self;
+    auto *stream = reinterpret_cast<uv_stream_t *>(&self->socket_);
+    if (uv_accept(server, stream) != 0)
+      return;
+    uv_tcp_nodelay(&self->socket_, 1);
+    self->in_ = self->out_ = stream;
+    uv_read_start(stream, allocate, onRead);
+    uv_close(reinterpret_cast<uv_handle_t *>(server), nullptr);
+  };
+  if (int error = uv_listen(reinterpret_cast<uv_stream_t *>(&server_), 1, onClient))
+    return error;
+  int size = sizeof address;
+  uv_tcp_getsockname(&server_, reinterpret_cast<sockaddr *>(&address), &size);
+  return ntohs(address.sin_port);
+}
+
+namespace {
+/// Bytes on their way.
+struct Write {
+  uv_write_t request;
+  std::string bytes;
+};
+} // namespace
+
+void Connection::writeAll(std::string_view bytes) {
+  if (!out_) {
+    while (!bytes.empty()) {
+      ssize_t size = ::write(1, bytes.data(), bytes.size());
+      if (size <= 0)
+        return;
+      bytes.remove_prefix(static_cast<size_t>(size));
+    }
+    return;
+  }
+  if (uv_stream_get_write_queue_size(out_) == 0) {
+    uv_buf_t buffer =
+        uv_buf_init(const_cast<char *>(bytes.data()), static_cast<unsigned>(bytes.size()));
+    int written = uv_try_write(out_, &buffer, 1);
+    if (written > 0)
+      bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  if (bytes.empty())
+    return;
+  auto *write = new Write{{}, std::string(bytes)};
+  write->request.data = write;
+  uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
+  auto onWritten = [](uv_write_t *request, int) { delete static_cast<Write *>(request->data); };
+  if (uv_write(&write->request, out_, &buffer, 1, onWritten) != 0)
+    delete write;
+}
+
+void Connection::send(const json &message) {
+  writeAll(frame(message.dump(-1, ' ', false, json::error_handler_t::replace)));
+}
+
+void Connection::stop() {
+  if (in_)
+    uv_read_stop(in_);
+}
+
+size_t Connection::unsent() const { return out_ ? uv_stream_get_write_queue_size(out_) : 0; }
+
+} // namespace ptl::lsp

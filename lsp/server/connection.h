@@ -1,0 +1,54 @@
+// One client: messages in and out over standard input and output or a loopback socket, on a libuv
+// loop.
+#pragma once
+
+#include "lsp/server/framing.h"
+
+#include <nlohmann/json.hpp>
+#include <uv.h>
+
+#include <functional>
+#include <string>
+
+namespace ptl::lsp {
+
+using json = nlohmann::json;
+
+class Connection {
+public:
+  using OnBytes = std::function<void(std::string_view)>;
+  /// `onEnd`: the client has gone.
+  Connection(uv_loop_t *loop, OnBytes onBytes, std::function<void()> onEnd);
+  ~Connection();
+  Connection(const Connection &) = delete;
+
+  /// Reads standard input, which may be a pipe, a socket, a terminal or a file, and writes to
+  /// standard output.
+  void useStandardStreams();
+  /// Waits for one client on 127.0.0.1. Gives the port, which `port` 0 leaves to the system;
+  /// negative: an error of libuv.
+  int listen(int port);
+
+  void send(const json &message);
+  /// Stops reading; what was sent is still written.
+  void stop();
+  /// Bytes that the client has not taken yet.
+  size_t unsent() const;
+
+private:
+  static void allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer);
+  static void onRead(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer);
+  void readFile();
+  void writeAll(std::string_view bytes);
+
+  uv_loop_t *loop_;
+  OnBytes onBytes_;
+  std::function<void()> onEnd_;
+  uv_pipe_t pipeIn_, pipeOut_;
+  uv_tcp_t server_, socket_;
+  uv_idle_t fileReader_;
+  uv_stream_t *in_ = nullptr, *out_ = nullptr; ///< `out_` null: standard output is a file
+  std::string readBuffer_;
+};
+
+} // namespace ptl::lsp

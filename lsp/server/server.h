@@ -1,0 +1,110 @@
+// The language server: the life of a session, the queue of messages, what is done between them.
+//
+// One thread owns the workspace and answers in order; an answer takes well under a millisecond,
+// because an edit checks one declaration and answers are made of what is cached by declaration.
+// What takes longer is cut into such steps, done while no message waits. What needs IR is asked of
+// the worker process (worker_client.h) and answered when that has.
+#pragma once
+
+#include "lsp/server/connection.h"
+#include "lsp/server/session.h"
+#include "lsp/server/watcher.h"
+#include "lsp/server/worker_client.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace ptl::lsp {
+
+/// Completes a request once, with `result(...)` or `error(...)`; later calls do nothing.
+class Reply {
+public:
+  Reply(class Server &server, json id) : server_(&server), id_(std::move(id)) {}
+  void result(json value) const;
+  void error(const RequestError &error) const;
+
+private:
+  class Server *server_;
+  json id_;
+};
+
+/// Answers a request later.
+using DeferredHandler = void (*)(Server &server, const json &params, const Reply &reply);
+
+class Server {
+public:
+  Server(uv_loop_t *loop, CheckOptions options);
+
+  Session session;
+  Connection connection;
+  WorkerClient worker;
+
+  /// Exit code of the process: 0 after `shutdown` and `exit`, else 1.
+  int exitCode() const { return exitCode_; }
+  bool isShutDown() const { return state_ == State::ShutDown; }
+
+  void notify(std::string_view method, json params);
+  /// Asks the client; `onAnswer` gets the result, null after an error.
+  void request(std::string_view method, json params,
+               std::function<void(const json &)> onAnswer = {});
+  void complete(const json &id, json answer);
+  /// The state of all of the server, for `ptl/status`.
+  json status() const;
+  uv_loop_t *loop() const { return loop_; }
+  /// Called after each edit of a file.
+  void onEdited(ide::File &file);
+
+private:
+  enum class State : uint8_t { Fresh, Running, ShutDown };
+
+  // The queue.
+  void onBytes(std::string_view bytes);
+  void onEnd();
+  void receive(const std::string &text);
+  void cancel(const json &id);
+  bool step();
+  void wake();
+
+  // Messages.
+  void handle(const json &message);
+  void handleRequest(const json &id, const std::string &method, const json &params);
+  void handleNotification(const std::string &method, const json &params);
+  json initialize(const json &params);
+  void initialized();
+  void setSettings(const json &settings);
+  void askSettings();
+  void addFolder(const std::string &path);
+
+  // Documents.
+  void didOpen(const json &params);
+  void didChange(const json &params);
+  void didClose(const json &params);
+  void didSave(const json &params);
+  void filesChanged(const json &params);
+
+  // Diagnostics.
+  bool publishDue();
+  void publish(ide::File &file, bool isFinal);
+  void refresh();
+
+  uv_loop_t *loop_;
+  uv_idle_t idle_;
+  FrameReader frames_;
+  std::deque<json> queue_;
+  std::set<std::string> cancelled_; ///< ids, as text, of requests in the queue
+  std::set<std::string> open_;      ///< ids, as text, of requests that wait for the worker
+  State state_ = State::Fresh;
+  int exitCode_ = 1;
+  bool isStopped_ = false;
+  int64_t nextId_ = 1;
+  std::map<int64_t, std::function<void(const json &)>> asked_;
+  /// Files whose diagnostics the client does not have, and since when, in ms of the loop.
+  std::map<std::string, uint64_t> unpublished_;
+  std::set<std::string> published_; ///< files that the client knows diagnostics of
+  bool refreshDue_ = false;
+  Watcher watcher_;
+};
+
+} // namespace ptl::lsp

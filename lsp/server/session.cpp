@@ -1,0 +1,191 @@
+#include "lsp/server/session.h"
+
+#include "frontend/base/utf8.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ptl::lsp {
+
+// ---- URIs ---------------------------------------------------------------------------------------
+
+static int hexDigit(char c) {
+  if (c >= '0' && c <= '9')
+    return c - '0';
+  char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+static std::string percentDecoded(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && hexDigit(text[i + 1]) >= 0 &&
+        hexDigit(text[i + 2]) >= 0) {
+      decoded += static_cast<char>(hexDigit(text[i + 1]) * 16 + hexDigit(text[i + 2]));
+      i += 2;
+    } else {
+      decoded += text[i];
+    }
+  }
+  return decoded;
+}
+
+std::string Session::uri(const std::string &path) {
+  // Files that no disk has (`untitled:…`) are known by their URI.
+  if (!path.starts_with('/'))
+    return path;
+  constexpr std::string_view plain = "/-_.~";
+  std::string uri = "file://";
+  for (char c : path) {
+    bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                   plain.find(c) != plain.npos;
+    constexpr const char *digits = "0123456789ABCDEF";
+    if (isPlain)
+      uri += c;
+    else
+      (uri += '%') +=
+          {digits[static_cast<unsigned char>(c) >> 4], digits[static_cast<unsigned char>(c) & 15]};
+  }
+  return uri;
+}
+
+std::string Session::pathOfUri(std::string_view uri) {
+  constexpr std::string_view scheme = "file://";
+  if (!uri.starts_with(scheme))
+    return std::string(uri);
+  uri.remove_prefix(scheme.size());
+  // An authority (`localhost`) names this machine.
+  size_t slash = uri.find('/');
+  return percentDecoded(slash == uri.npos ? uri : uri.substr(slash));
+}
+
+// ---- From the protocol --------------------------------------------------------------------------
+
+ide::File &Session::fileOfUri(const std::string &uri) {
+  ide::File *file = workspace.load(pathOfUri(uri));
+  if (!file)
+    throw RequestError{kInvalidParams, "no such file: " + uri};
+  return *file;
+}
+
+ide::File &Session::file(const json &params) {
+  return fileOfUri(params.at("textDocument").at("uri").get<std::string>());
+}
+
+/// Bytes of the first `units` units of a line; positions behind its end mean its end.
+static uint32_t bytesOf(std::string_view line, uint32_t units, Encoding encoding) {
+  if (encoding == Encoding::Utf8)
+    return std::min<uint32_t>(units, static_cast<uint32_t>(line.size()));
+  uint32_t byte = 0;
+  while (units > 0 && byte < line.size()) {
+    CodePoint c = decodeUtf8(line, byte);
+    uint32_t size = encoding == Encoding::Utf16 && c.value > 0xFFFF ? 2 : 1;
+    if (units < size)
+      break;
+    units -= size;
+    byte += c.length;
+  }
+  return byte;
+}
+
+uint32_t Session::length(std::string_view text) const {
+  if (client.encoding == Encoding::Utf8)
+    return static_cast<uint32_t>(text.size());
+  uint32_t units = 0;
+  for (size_t byte = 0; byte < text.size();) {
+    CodePoint c = decodeUtf8(text, byte);
+    units += client.encoding == Encoding::Utf16 && c.value > 0xFFFF ? 2 : 1;
+    byte += c.length;
+  }
+  return units;
+}
+
+static uint32_t unsignedOf(const json &object, const char *key) {
+  const json &value = object.at(key);
+  if (!value.is_number())
+    throw RequestError{kInvalidParams, std::string(key) + " is not a number"};
+  double number = value.get<double>();
+  if (!(number >= 0))
+    throw RequestError{kInvalidParams, std::string(key) + " is negative"};
+  return static_cast<uint32_t>(std::min(number, 4294967295.0));
+}
+
+uint32_t Session::offset(const ide::File &file, const json &position) const {
+  uint32_t line = unsignedOf(position, "line"), character = unsignedOf(position, "character");
+  return file.document.offset(
+      {line, bytesOf(file.document.lineText(line), character, client.encoding)});
+}
+
+ide::Range Session::range(const ide::File &file, const json &range) const {
+  uint32_t begin = offset(file, range.at("start")), end = offset(file, range.at("end"));
+  return {std::min(begin, end), std::max(begin, end)};
+}
+
+uint32_t Session::offsetIn(const ide::File &file, const json &params) const {
+  return offset(file, params.at("position"));
+}
+
+// ---- To the protocol ----------------------------------------------------------------------------
+
+json Session::position(const ide::File &file, uint32_t offset) const {
+  ide::LineByte at = file.document.position(offset);
+  std::string_view line = file.document.lineText(at.line);
+  return {{"line", at.line}, {"character", length(line.substr(0, at.byte))}};
+}
+
+json Session::range(const ide::File &file, ide::Range range) const {
+  return {{"start", position(file, range.begin)}, {"end", position(file, range.end)}};
+}
+
+json Session::location(const ide::Location &location) const {
+  return {{"uri", uri(location.file->path())}, {"range", range(*location.file, location.range)}};
+}
+
+json Session::workspaceEdit(const std::vector<std::pair<ide::Location, std::string>> &edits) const {
+  std::map<const ide::File *, json> byFile;
+  for (const auto &[location, text] : edits) {
+    json &list = byFile.try_emplace(location.file, json::array()).first->second;
+    list.push_back({{"range", range(*location.file, location.range)}, {"newText", text}});
+  }
+  json edit = json::object();
+  for (auto &[file, list] : byFile) {
+    if (!client.versionedEdits) {
+      edit["changes"][uri(file->path())] = std::move(list);
+      continue;
+    }
+    json version = file->isOpen ? json(file->version) : json(nullptr);
+    edit["documentChanges"].push_back(
+        {{"textDocument", {{"uri", uri(file->path())}, {"version", version}}},
+         {"edits", std::move(list)}});
+  }
+  return edit;
+}
+
+/// Without fences, emphasis and code marks.
+static std::string plainText(std::string_view markdown) {
+  std::string plain;
+  while (!markdown.empty()) {
+    size_t end = std::min(markdown.find('\n'), markdown.size());
+    std::string_view line = markdown.substr(0, end);
+    markdown.remove_prefix(std::min(end + 1, markdown.size()));
+    if (line.starts_with("```") || line == "---")
+      continue;
+    for (size_t i = 0; i < line.size(); ++i)
+      if (line[i] != '`' && !(line[i] == '*' && i + 1 < line.size() && line[i + 1] == '*'))
+        plain += line[i];
+      else
+        i += line[i] == '*';
+    plain += '\n';
+  }
+  while (plain.ends_with('\n'))
+    plain.pop_back();
+  return plain;
+}
+
+json Session::markup(const std::string &markdown) const {
+  if (client.markdown)
+    return {{"kind", "markdown"}, {"value", markdown}};
+  return {{"kind", "plaintext"}, {"value", plainText(markdown)}};
+}
+
+} // namespace ptl::lsp

@@ -1,0 +1,36 @@
+// Watching the folders of the files that were read: what other programs write shows at once.
+#pragma once
+
+#include <uv.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace ptl::lsp {
+
+class Watcher {
+public:
+  /// `onChange` gets the path of a `.ptl` file that was written, created or removed.
+  Watcher(uv_loop_t *loop, std::function<void(const std::string &)> onChange)
+      : loop_(loop), onChange_(std::move(onChange)) {}
+  ~Watcher();
+  Watcher(const Watcher &) = delete;
+
+  /// Watches the folder of a file from now on.
+  void watchFolderOf(const std::string &path);
+  size_t size() const { return folders_.size(); }
+
+private:
+  struct Folder {
+    uv_fs_event_t handle;
+    Watcher *watcher;
+    std::string path;
+  };
+  uv_loop_t *loop_;
+  std::function<void(const std::string &)> onChange_;
+  std::map<std::string, Folder *> folders_; ///< closed handles are freed by libuv's callback
+};
+
+} // namespace ptl::lsp

@@ -1,0 +1,223 @@
+#include "lsp/server/worker_client.h"
+
+#include <algorithm>
+#include <csignal>
+#include <unistd.h>
+
+namespace ptl::lsp {
+
+/// The process with its pipes; lives until libuv has closed all handles.
+struct WorkerClient::Process {
+  uv_process_t process = {};
+  uv_pipe_t in = {}, out = {};
+  FrameReader frames;
+  std::string buffer = std::string(65536, '\0');
+  WorkerClient *owner = nullptr; ///< null: nobody listens any more
+  int openHandles = 0;
+
+  void close() {
+    owner = nullptr;
+    for (uv_handle_t *handle :
+         {reinterpret_cast<uv_handle_t *>(&process), reinterpret_cast<uv_handle_t *>(&in),
+          reinterpret_cast<uv_handle_t *>(&out)})
+      if (!uv_is_closing(handle))
+        uv_close(handle, [](uv_handle_t *closed) {
+          auto *self = static_cast<Process *>(closed->data);
+          if (--self->openHandles == 0)
+            delete self;
+        });
+  }
+};
+
+WorkerClient::WorkerClient(uv_loop_t *loop, std::string program, std::string standardLibrary)
+    : loop_(loop), program_(std::move(program)), standardLibrary_(std::move(standardLibrary)) {}
+
+WorkerClient::~WorkerClient() { stop(); }
+
+void WorkerClient::stop() {
+  waiting_.clear();
+  current_.reset();
+  if (!process_)
+    return;
+  uv_process_kill(&process_->process, SIGKILL);
+  process_->close();
+  process_ = nullptr;
+}
+
+void WorkerClient::start() {
+  auto *process = new Process;
+  process->owner = this;
+  for (uv_pipe_t *pipe : {&process->in, &process->out}) {
+    uv_pipe_init(loop_, pipe, 0);
+    pipe->data = process;
+  }
+  process->process.data = process;
+  process->openHandles = 3;
+  uv_stdio_container_t stdio[3];
+  stdio[0].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_READABLE_PIPE);
+  stdio[0].data.stream = reinterpret_cast<uv_stream_t *>(&process->in);
+  stdio[1].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
+  stdio[1].data.stream = reinterpret_cast<uv_stream_t *>(&process->out);
+  stdio[2].flags = UV_INHERIT_FD;
+  stdio[2].data.fd = 2;
+  char *arguments[] = {program_.data(), nullptr};
+  uv_process_options_t options = {};
+  options.file = program_.c_str();
+  options.args = arguments;
+  options.stdio = stdio;
+  options.stdio_count = 3;
+  options.exit_cb = [](uv_process_t *handle, int64_t status, int signal) {
+    auto *process = static_cast<Process *>(handle->data);
+    if (process->owner)
+      process->owner->onExit(status, signal);
+  };
+  ++starts_;
+  if (uv_spawn(loop_, &process->process, &options) != 0)
+    return process->close();
+  process_ = process;
+  auto allocate = [](uv_handle_t *handle, size_t, uv_buf_t *buffer) {
+    auto *process = static_cast<Process *>(handle->data);
+    *buffer = uv_buf_init(process->buffer.data(), static_cast<unsigned>(process->buffer.size()));
+  };
+  auto onRead = [](uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer) {
+    auto *process = static_cast<Process *>(stream->data);
+    if (size <= 0 || !process->owner)
+      return;
+    process->frames.feed({buffer->base, static_cast<size_t>(size)});
+    std::string error;
+    while (process->owner) {
+      auto text = process->frames.next(error);
+      if (!text)
+        return;
+      json message = json::parse(*text, nullptr, false);
+      if (message.is_object())
+        process->owner->receive(message);
+    }
+  };
+  uv_read_start(reinterpret_cast<uv_stream_t *>(&process->out), allocate, onRead);
+}
+
+void WorkerClient::send(const json &message) {
+  struct Write {
+    uv_write_t request;
+    std::string bytes;
+  };
+  auto *write = new Write{{}, frame(message.dump(-1, ' ', false, json::error_handler_t::replace))};
+  write->request.data = write;
+  uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
+  auto onWritten = [](uv_write_t *request, int) { delete static_cast<Write *>(request->data); };
+  if (uv_write(&write->request, reinterpret_cast<uv_stream_t *>(&process_->in), &buffer, 1,
+               onWritten) != 0)
+    delete write;
+}
+
+void WorkerClient::finish(Task &task, WorkerAnswer answer) {
+  OnAnswer onAnswer = std::move(task.onAnswer);
+  if (onAnswer)
+    onAnswer(answer);
+}
+
+static WorkerAnswer failure(std::string code, std::string message) {
+  return {nullptr, {{"code", std::move(code)}, {"message", std::move(message)}}};
+}
+
+void WorkerClient::ask(std::string method, json params, std::string topic, OnAnswer onAnswer) {
+  Task task{nextId_++, std::move(method),  std::move(params), std::move(topic),
+            0,         std::move(onAnswer)};
+  task.fingerprint = std::hash<std::string>()(
+      task.method + task.params.dump(-1, ' ', false, json::error_handler_t::replace));
+  if (poison_.contains(task.fingerprint))
+    return finish(task, failure("crash", "the compiler failed on this text before"));
+  if (!task.topic.empty()) {
+    auto older = std::find_if(waiting_.begin(), waiting_.end(),
+                              [&](const Task &each) { return each.topic == task.topic; });
+    if (older != waiting_.end()) {
+      std::swap(*older, task);
+      return finish(task, failure("superseded", "a newer request took its place"));
+    }
+    if (process_ && current_ && current_->topic == task.topic)
+      send({{"cancel", current_->id}});
+  }
+  waiting_.push_back(std::move(task));
+  sendNext();
+}
+
+void WorkerClient::sendNext() {
+  while (!current_ && !waiting_.empty()) {
+    if (!process_ && uv_now(loop_) >= notBefore_)
+      start();
+    Task task = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (!process_) {
+      finish(task, failure("unavailable", starts_ == 0 || crashes_ > 0
+                                              ? "the compiler's process has failed; it is started "
+                                                "again soon"
+                                              : "`" + program_ + "` cannot be started"));
+      continue;
+    }
+    json message = task.params;
+    message["id"] = task.id;
+    message["method"] = task.method;
+    current_ = std::make_unique<Task>(std::move(task));
+    step_.clear();
+    send(message);
+  }
+}
+
+void WorkerClient::receive(const json &message) {
+  if (auto progress = message.find("progress"); progress != message.end()) {
+    step_ = progress->value("step", "");
+    return;
+  }
+  if (!current_ || message.value("id", json()) != json(current_->id)) {
+    lastWords_ = message;
+    return;
+  }
+  auto error = message.find("error");
+  bool isLast = error != message.end() &&
+                (error->value("code", "") == "timeout" || error->value("code", "") == "crash");
+  if (isLast) {
+    lastWords_ = message; // it ends now
+    return;
+  }
+  crashes_ = 0;
+  auto task = std::move(current_);
+  WorkerAnswer answer;
+  if (error != message.end())
+    answer.error = *error;
+  else
+    answer.result = message.value("result", json());
+  finish(*task, std::move(answer));
+  sendNext();
+}
+
+void WorkerClient::onExit(int64_t status, int signal) {
+  process_->close();
+  process_ = nullptr;
+  ++crashes_;
+  constexpr uint64_t longestPause = 30000;
+  notBefore_ = uv_now(loop_) + std::min<uint64_t>(100u << std::min(crashes_, 9u), longestPause);
+  if (auto task = std::move(current_)) {
+    poison_.insert(task->fingerprint);
+    std::string step = lastWords_.is_object() && lastWords_.contains("error")
+                           ? lastWords_["error"].value("step", step_)
+                           : step_;
+    std::string how =
+        signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status);
+    finish(*task, failure(status == 124 ? "timeout" : "crash",
+                          "the compiler failed in step `" + step + "` (" + how + ")"));
+  }
+  lastWords_ = nullptr;
+  sendNext();
+}
+
+json WorkerClient::status() const {
+  return {{"running", process_ != nullptr},
+          {"pid", process_ ? json(uv_process_get_pid(&process_->process)) : json()},
+          {"starts", starts_},
+          {"crashes", crashes_},
+          {"step", step_},
+          {"waiting", waiting_.size() + (current_ ? 1 : 0)}};
+}
+
+} // namespace ptl::lsp

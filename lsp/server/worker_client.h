@@ -1,0 +1,78 @@
+// The server's side of the worker process (lsp/worker): starts it when it is first asked, again
+// with a pause when it died, and sends it one request at a time.
+#pragma once
+
+#include "lsp/server/framing.h"
+
+#include <nlohmann/json.hpp>
+#include <uv.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace ptl::lsp {
+
+using json = nlohmann::json;
+
+/// What became of a request: `result`, or `error` with `code` and `message` (those of the worker;
+/// also `unavailable`: there is no worker to ask, `superseded`: a newer request took its place).
+struct WorkerAnswer {
+  json result;
+  json error;
+  bool ok() const { return error.is_null(); }
+};
+
+class WorkerClient {
+public:
+  using OnAnswer = std::function<void(const WorkerAnswer &)>;
+
+  WorkerClient(uv_loop_t *loop, std::string program, std::string standardLibrary);
+  ~WorkerClient();
+  WorkerClient(const WorkerClient &) = delete;
+
+  /// Sends a request when those before it are answered. A request with the same `topic` that still
+  /// waits is superseded; one that runs is cancelled. An empty topic supersedes nothing. What made
+  /// the worker die is not asked again until its text changes.
+  void ask(std::string method, json params, std::string topic, OnAnswer onAnswer);
+  /// Asks the worker to end and ends it soon after.
+  void stop();
+  json status() const;
+  bool isRunning() const { return process_ != nullptr; }
+  bool isIdle() const { return !current_ && waiting_.empty(); }
+
+private:
+  struct Task {
+    int64_t id = 0;
+    std::string method;
+    json params;
+    std::string topic;
+    size_t fingerprint = 0; ///< of method and parameters
+    OnAnswer onAnswer;
+  };
+  struct Process;
+
+  void start();
+  void sendNext();
+  void receive(const json &message);
+  void onExit(int64_t status, int signal);
+  void finish(Task &task, WorkerAnswer answer);
+  void send(const json &message);
+
+  uv_loop_t *loop_;
+  std::string program_, standardLibrary_;
+  Process *process_ = nullptr; ///< freed by libuv's callbacks
+  std::deque<Task> waiting_;
+  std::unique_ptr<Task> current_;
+  std::string step_;        ///< that the worker is in
+  json lastWords_;          ///< what it said before it died
+  std::set<size_t> poison_; ///< fingerprints of requests that it died of
+  uint64_t notBefore_ = 0;  ///< ms of the loop: when it may be started again
+  unsigned crashes_ = 0;    ///< in a row
+  unsigned starts_ = 0;
+  int64_t nextId_ = 1;
+};
+
+} // namespace ptl::lsp
