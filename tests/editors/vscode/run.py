@@ -1,7 +1,8 @@
-"""The tests of the VS Code extension: run.py package|unit|workbench BUILD
+"""The tests of the VS Code extension: run.py package|unit|install|workbench BUILD
 
 package    checks the types, bundles and packages the extension
 unit       its pure functions, its grammar on samples, and what the package holds; plain node
+install    what the next one needs: node, code-server, playwright
 workbench  the package in a real VS Code workbench (code-server) that a headless chromium shows; screenshots go to
            $PTL_TEST_RESULTS, else BUILD/test-results
 """
@@ -47,7 +48,6 @@ def workbench(build):
     if not server.exists():
         raise Missing(f"{server} is not built")
     tools = Tools(build)
-    tools.install()
     results = Path(os.environ.get("PTL_TEST_RESULTS") or build / "test-results") / "vscode"
     results.mkdir(parents=True, exist_ok=True)
     for old in results.glob("*.png"):
@@ -100,13 +100,16 @@ def drive(tools, code, workspace, results, chromium, env):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("kind", choices=["package", "unit", "workbench"])
+    parser.add_argument("kind", choices=["package", "unit", "install", "workbench"])
     parser.add_argument("build", type=Path)
     options = parser.parse_args()
     build = options.build.resolve()
     try:
         if options.kind == "package":
             Extension(build).make()
+            return 0
+        if options.kind == "install":
+            Tools(build).install()
             return 0
         return {"unit": unit, "workbench": workbench}[options.kind](build)
     except Missing as problem:

@@ -37,7 +37,8 @@ def call(command, cwd, what, env=None):
     )
     if result.returncode != 0:
         raise Missing(f"{what}: `{' '.join(map(str, command))}` failed in {cwd}\n{result.stdout[-4000:]}")
-    print(f"  {what}: {time.monotonic() - begin:.1f} s", flush=True)
+    if time.monotonic() - begin > 1:
+        print(f"  {what}: {time.monotonic() - begin:.1f} s", flush=True)
 
 
 def digest(*files):
@@ -76,14 +77,8 @@ class Tools:
         self.code_server = self.modules / "code-server" / "out" / "node" / "entry.js"
 
     def env(self):
-        """The environment in which our node is `node`, and modules are compiled for it."""
-        env = dict(os.environ)
-        env["PATH"] = f"{self.node.parent}{os.pathsep}{env['PATH']}"
-        env["npm_config_nodedir"] = str(self.node_home)
-        env.setdefault("CC", "clang-19")
-        env.setdefault("CXX", "clang++-19")
-        env["JOBS"] = str(os.cpu_count() or 1)
-        return env
+        """The environment in which our node is `node`."""
+        return dict(os.environ, PATH=f"{self.node.parent}{os.pathsep}{os.environ['PATH']}")
 
     def install(self):
         need("npm", "nodejs npm")
@@ -92,28 +87,41 @@ class Tools:
             once(self.folder / ".stamp", digest(*files, HERE / "tools.py"), lambda: self.install_from_nothing(files))
 
     def install_from_nothing(self, files):
-        for program, package in (("make", "make"), ("rg", "ripgrep"), ("chromium", "chromium")):
+        for program, package in (("clang++-19", "clang-19"), ("rg", "ripgrep"), ("chromium", "chromium")):
             need(program, package)
         for file in files:
             shutil.copy(file, self.folder)
         npm = ["npm", "--loglevel=error"]
         call([*npm, "ci", "--ignore-scripts"], self.folder, "node, code-server and playwright")
         server = self.modules / "code-server" / "lib" / "vscode"
-        env = self.env()
-        call([*npm, "install", "--omit=dev", "--ignore-scripts"], server, "modules of the editor", env)
-        call([*npm, "rebuild", "argon2", "--build-from-source"], self.folder, "compile argon2", env)
-        self.compile_terminal(server, env)
+        call([*npm, "install", "--omit=dev", "--ignore-scripts"], server, "modules of the editor")
+        self.compile_modules(server / "node_modules")
         # The scripts that were not run would have made these.
         link(server / "node_modules.asar", "node_modules")
         link(server / "node_modules" / "@vscode" / "ripgrep" / "bin" / "rg", need("rg", "ripgrep"))
 
-    def compile_terminal(self, server, env):
-        """The last step of node-pty's script needs files that the package lacks; its module is made before."""
-        command = ["npm", "rebuild", "node-pty"]
-        subprocess.run(command, cwd=server, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        module = server / "node_modules" / "node-pty" / "build" / "Release" / "pty.node"
-        if not module.exists():
-            raise Missing(f"`{' '.join(command)}` in {server} did not make {module.name}")
+    def compile_modules(self, editor):
+        """The two modules that code-server does not start without, or has no terminals without. They are made here, not by
+        their scripts: those want headers of the node that runs them, and files that their packages lack."""
+        hashes = self.modules / "argon2"
+        names = ["argon2", "core", "blake2/blake2b", "thread", "encoding", "opt" if os.uname().machine == "x86_64" else "ref"]
+        library = [hashes / "argon2" / "src" / f"{name}.c" for name in names]
+        include = ["-I", hashes / "argon2" / "include", "-I", self.modules / "node-addon-api"]
+        objects = [self.folder / f"{file.stem}.o" for file in library]
+        for file, made in zip(library, objects):
+            call(["clang-19", "-O2", "-fPIC", *include, "-c", file, "-o", made], self.folder, f"compile {file.name}")
+        made = hashes / "lib" / "binding" / "napi-v3" / "argon2.node"
+        self.compile_module("argon2", made, [hashes / "argon2_node.cpp", *objects, *include])
+        terminal = editor / "node-pty"
+        made = terminal / "build" / "Release" / "pty.node"
+        source = terminal / "src" / "unix" / "pty.cc"
+        self.compile_module("pty", made, [source, "-I", editor / "node-addon-api", "-lutil"])
+
+    def compile_module(self, name, made, arguments):
+        made.parent.mkdir(parents=True, exist_ok=True)
+        command = ["clang++-19", "-std=c++17", "-O1", "-fPIC", "-shared", "-DNAPI_CPP_EXCEPTIONS", "-DNAPI_VERSION=8"]
+        command += [f"-DNODE_GYP_MODULE_NAME={name}", "-DBUILDING_NODE_EXTENSION", "-I", self.node_home / "include" / "node"]
+        call([*command, *arguments, "-o", made], self.folder, f"compile {made.name}")
 
 
 def link(path, target):

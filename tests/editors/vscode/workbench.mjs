@@ -66,7 +66,7 @@ class Workbench {
   }
   /** Puts the cursor at the beginning, or the end, of a piece of the source file. */
   async goToText(piece, after = false) {
-    await this.sourceEditor().locator(".view-line").first().click();
+    await this.page.keyboard.press("Control+1");
     const lines = fs.readFileSync(source, "utf8").split("\n");
     const line = lines.findIndex((text) => text.includes(piece));
     await this.goTo(line + 1, lines[line].indexOf(piece) + 1 + (after ? piece.length : 0));
@@ -94,8 +94,22 @@ const steps = {
     await until("it has its code", async () => (await row.first().innerText()).includes("E0312"));
   },
 
-  async hint(w) {
+  async quickFix(w) {
     await w.page.keyboard.press("Control+J"); // The panel of problems goes away.
+    await w.goToText("q @ k");
+    await w.command("Quick Fix...");
+    const fix = w.page.locator(".action-widget .monaco-list-row", { hasText: "transpose the right side" });
+    await until("a fix is offered", async () => (await fix.count()) > 0);
+    await w.shoot("quickFixOffered");
+    for (let i = 0; i < 8 && !/focused/.test(await fix.first().getAttribute("class")); ++i)
+      await w.page.keyboard.press("ArrowDown");
+    await w.page.keyboard.press("Enter");
+    await until("the fix is made", async () => (await w.text()).includes("q @ k.T"));
+    await until("the error is gone", async () => (await w.page.locator(".squiggly-error").count()) === 0);
+    await w.page.keyboard.press("Control+S");
+  },
+
+  async hint(w) {
     await until("a hint shows the shape of `rows`", async () => /let rows ?:? ?f32\[r, C\]/.test(await w.text()));
   },
 
@@ -148,7 +162,7 @@ const steps = {
 
   async stale(w) {
     await w.page.keyboard.type(" +");
-    await until("an error in the source is shown", async () => (await w.page.locator(".squiggly-error").count()) > 1);
+    await until("an error in the source is shown", async () => (await w.page.locator(".squiggly-error").count()) > 0);
     await until("the last good preview stays", async () => /rsqrt/.test(await w.text(w.previewEditor())));
     for (let i = 0; i < " + rsqrt(rows) +".length; ++i) await w.page.keyboard.press("Backspace");
     await until("the preview is as before", async () => !/rsqrt/.test(await w.text(w.previewEditor())));
@@ -167,8 +181,6 @@ const steps = {
 
   async runTest(w) {
     await w.command("View: Close Editor");
-    await w.sourceEditor().locator(".view-line").first().click();
-    await w.page.keyboard.press("Control+Home");
     const lens = w.page.locator(".codelens-decoration a", { hasText: /run test/i }).first();
     await w.goToText('test "twice is a sum"');
     await lens.click({ timeout: patience });
@@ -190,6 +202,7 @@ const steps = {
 
 const browser = await browsers.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const page = await (await browser.newContext({ viewport: { width: 1500, height: 950 } })).newPage();
+page.setDefaultTimeout(patience);
 const messages = [];
 page.on("console", (message) => messages.push(message.text()));
 const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${port}${source}`]]);
