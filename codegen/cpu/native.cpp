@@ -87,7 +87,7 @@ static void preferWideVectors(Module &module, TargetMachine &machine) {
   }
 }
 
-void optimise(Module &module, TargetMachine &machine, int level) {
+void optimise(Module &module, TargetMachine &machine, int level, const OnPass &onPass) {
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple().str());
   preferWideVectors(module, machine);
@@ -97,7 +97,11 @@ void optimise(Module &module, TargetMachine &machine, int level) {
   tuning.LoopInterleaving = false;
   // Where unrolling pays, the lowering has done it.
   tuning.LoopUnrolling = false;
-  PassBuilder builder(&machine, tuning);
+  PassInstrumentationCallbacks callbacks;
+  if (onPass)
+    callbacks.registerShouldRunOptionalPassCallback(
+        [&](StringRef pass, Any) { return onPass(pass); });
+  PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager callGraph;

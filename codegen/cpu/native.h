@@ -6,6 +6,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,8 +30,13 @@ struct Processor {
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const Processor &processor);
 
+/// Told the name of each pass before it runs; false skips what can be skipped, for those who do not
+/// want the result any more.
+using OnPass = std::function<bool(llvm::StringRef pass)>;
+
 /// Runs LLVM's pipeline on already vectorised code: `level` 0 … 3.
-void optimise(llvm::Module &module, llvm::TargetMachine &machine, int level);
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, int level,
+              const OnPass &onPass = {});
 
 enum class OutputKind : uint8_t { LlvmText, Assembly, Object };
 

@@ -3,6 +3,7 @@
 #include "codegen/cpu/to_llvm.h"
 #include "frontend/sema/dump.h"
 
+#include "llvm/IR/OptBisect.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -188,13 +189,29 @@ bool Code::makeLlvm() {
     compiler_->reportFault("target", llvm::toString(machine.takeError()));
     return false;
   }
-  timed("optimise", [&] {
-    cpu::optimise(*translated->module, **machine, options_.level);
-    return true;
+  bool isOptimised = timed("optimise", [&] {
+    cpu::optimise(*translated->module, **machine, options_.level,
+                  [this](llvm::StringRef pass) { return watch("optimise: " + pass.str()); });
+    return !stopped_;
   });
+  if (!isOptimised)
+    return false;
   llvm_ = std::move(translated);
   return true;
 }
+
+namespace {
+/// Hears of the code generator's passes.
+class PassGate : public llvm::OptPassGate {
+public:
+  explicit PassGate(cpu::OnPass onPass) : onPass_(std::move(onPass)) {}
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override { return onPass_(pass); }
+  bool isEnabled() const override { return true; }
+
+private:
+  cpu::OnPass onPass_;
+};
+} // namespace
 
 static void setLlvmOption(llvm::StringRef name, llvm::StringRef value) {
   auto &options = llvm::cl::getRegisteredOptions();
@@ -221,11 +238,20 @@ bool Code::makeAssembly() {
                         (*machine)->Options.MCOptions.AsmVerbose = true;
                         auto copy = llvm::CloneModule(*llvm_->module);
                         std::swap(copy, llvm_->module);
+                        PassGate gate([this](llvm::StringRef pass) {
+                          return watch("assembly: " + pass.str());
+                        });
+                        llvm_->context->setOptPassGate(gate);
                         return cpu::emitOutput(*copy, **machine, cpu::OutputKind::Assembly);
                       })
               : llvm::Expected<std::string>(machine.takeError());
   if (!text) {
     compiler_->reportFault("assembly", llvm::toString(text.takeError()));
+    return false;
+  }
+  if (stopped_) {
+    // The original is used up, and from the copy the code would not be quite the same.
+    llvm_.reset();
     return false;
   }
   put(StageId::Asm, cleanAssembly(*text, numbers_));

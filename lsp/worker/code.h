@@ -25,7 +25,8 @@ struct Checked {
   std::unique_ptr<CheckedProgram> program;
 };
 
-/// Called at the beginning of each step with its name; false stops the work.
+/// Called at the beginning of each step with its name, and within long ones with `STEP: PASS`;
+/// false stops the work.
 using Watch = std::function<bool(const std::string &step)>;
 
 /// Milliseconds by phase, in order.

@@ -104,8 +104,16 @@ int serve(const Arguments &arguments, WorkerOptions options) {
   Channel channel(STDIN_FILENO, out);
   installLimits(out, static_cast<uint64_t>(arguments.memoryMib) << 20);
   Json id;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point looked = Clock::now();
   Worker worker(std::move(options), [&](const std::string &step) {
-    channel.write({{"progress", {{"id", id}, {"step", step}}}});
+    // Passes of LLVM come by the thousand.
+    bool isPass = step.find(':') != step.npos;
+    if (isPass && Clock::now() - looked < std::chrono::milliseconds(4))
+      return true;
+    if (!isPass)
+      channel.write({{"progress", {{"id", id}, {"step", step}}}});
+    looked = Clock::now();
     return !channel.wasCancelled(id);
   });
   while (std::optional<Json> request = channel.read()) {

@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 WORKER, PTLC, ROOT = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -310,6 +311,21 @@ class Robust(unittest.TestCase):
             self.assertTrue(worker.preview(SCALE, "scale", "asm")["result"]["ok"])
 
 
+    def test_cancel_within_a_step(self):
+        path = str(ROOT / "examples/08_transformer.ptl")
+        with Worker() as worker:
+            for wanted in ["optimise", "assembly"]:
+                worker.send({"id": wanted, "method": "preview", "root": path, "entry": "transformer", "stage": "asm"})
+                while worker.receive()["progress"]["step"] != wanted:
+                    pass
+                start = time.monotonic()
+                worker.send({"cancel": wanted})
+                answer = worker.answer()
+                self.assertEqual((answer["id"], answer["error"]["code"]), (wanted, "cancelled"))
+                self.assertLess(time.monotonic() - start, 1)
+            self.assertTrue(worker.ask("preview", root=path, entry="transformer", stage="tile")["result"]["ok"])
+
+
 class LastWords(unittest.TestCase):
     def last_word(self, *arguments, **members):
         with Worker(*arguments) as worker:
@@ -317,7 +333,7 @@ class LastWords(unittest.TestCase):
             return answer, worker.process.wait(timeout=10), worker.steps
 
     def test_a_hang_is_ended(self):
-        for step in ["ptl-partition", "optimise", "assembly"]:
+        for step in ["ptl-partition", "optimise", "assembly", "optimise: SROAPass"]:
             answer, code, steps = self.last_word("--fault", f"hang:{step}", timeoutMs=300)
             self.assertEqual((answer["error"]["code"], answer["error"]["step"], code), ("timeout", step, 124))
 

@@ -155,13 +155,11 @@ Json foldsJson(const StageText &stage, StageId id) {
 
 } // namespace
 
-/// What is said when a stage could not be made; what there is of it is of no use then.
+/// What is said when a stage could not be made.
 Json Worker::stageFailure(const View &view) {
   const Code &code = *view.code;
-  if (code.wasStopped()) {
-    cache_.remove(view.code);
-    return error("cancelled", "the request was cancelled");
-  }
+  if (code.wasStopped())
+    return error("cancelled", "the request was cancelled"); // what there is of it stays good
   Json result = {{"ok", false},
                  {"error", {{"code", "not-compiled"}, {"message", "it does not compile"}}},
                  {"diagnostics", diagnosticsJson(code.sources(), code.sink(), view.reach)}};
