@@ -9,16 +9,18 @@
 
 namespace ptl {
 
-/// A natural number of any size, little endian base 2^32, no leading zeros.
+/// A natural number of any size.
 class Natural {
 public:
   Natural() = default;
-  Natural(uint64_t value);
-  bool isZero() const { return digits_.empty(); }
-  bool isOne() const { return digits_.size() == 1 && digits_[0] == 1; }
+  Natural(uint64_t value) : word_(value) {}
+  bool isZero() const { return word_ == 0 && isWord(); }
+  bool isOne() const { return word_ == 1; }
   size_t bitLength() const;
   bool bit(size_t index) const;
-  std::optional<uint64_t> toUint64() const;
+  std::optional<uint64_t> toUint64() const {
+    return isWord() ? std::optional(word_) : std::nullopt;
+  }
   /// -1, 0 or 1.
   int compare(const Natural &other) const;
   Natural operator+(const Natural &other) const;
@@ -33,8 +35,14 @@ public:
   std::string toString() const;
 
 private:
-  void trim();
-  std::vector<uint32_t> digits_;
+  /// Little endian, base 2^32.
+  using Digits = std::vector<uint32_t>;
+  explicit Natural(Digits digits);
+  bool isWord() const { return digits_.empty(); }
+  Digits digits() const;
+
+  uint64_t word_ = 0; ///< the value where it fits, else 0
+  Digits digits_;     ///< the value where it does not: three or more, no leading zeros
 };
 
 /// A fraction in lowest terms.

@@ -20,6 +20,22 @@ TEST(Rational, arithmeticIsExact) {
   EXPECT_EQ((Rational(-5) - Rational(-5)).toString(), "0");
 }
 
+TEST(Rational, wordsOverflowIntoDigits) {
+  Rational word(INT64_MAX), big = word * word * word;
+  EXPECT_EQ((big / word / word).toInt64(), INT64_MAX);
+  EXPECT_EQ((big - big + Rational(1)).toInt64(), 1);
+  EXPECT_EQ(big.toString(), "784637716923335095224261902710254454442933591094742482943");
+  Natural edge = Natural(~uint64_t(0)) + Natural(1);
+  EXPECT_EQ(edge.bitLength(), 65u);
+  EXPECT_EQ((edge - Natural(1)).toUint64(), ~uint64_t(0));
+  EXPECT_EQ(edge.shiftRight(64).toUint64(), 1u);
+  EXPECT_EQ(Natural(3).shiftLeft(63).shiftRight(63).toUint64(), 3u);
+  EXPECT_GT(edge.compare(Natural(~uint64_t(0))), 0);
+  Natural rest;
+  EXPECT_EQ((edge * edge + Natural(5)).divide(edge, &rest).compare(edge), 0);
+  EXPECT_EQ(rest.toUint64(), 5u);
+}
+
 TEST(Rational, parsesLiterals) {
   EXPECT_EQ(parse("1_000").toInt64(), 1000);
   EXPECT_EQ(parse("0xff").toInt64(), 255);
