@@ -9,9 +9,10 @@
 // symbols).
 #pragma once
 
+#include "frontend/sema/arena.h"
 #include "frontend/sema/checked_stmt.h"
+#include "frontend/sema/node_map.h"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -149,18 +150,15 @@ struct CheckedProgram {
   std::vector<std::unique_ptr<CheckedModule>> modules; ///< [0] is the root file
   /// For each expression or name in a root-file syntax node, what it was found to be (hover,
   /// previews).
-  std::map<NodeId, const Expr *> exprOfNode;
-  std::map<NodeId, Local *> localOfNode;
+  NodeMap<const Expr *> exprOfNode;
+  NodeMap<Local *> localOfNode;
 
   template <typename T, typename... Args> T *make(Args &&...args) {
-    auto owner = std::make_shared<T>(std::forward<Args>(args)...);
-    T *node = owner.get();
-    arena_.push_back(std::move(owner));
-    return node;
+    return arena_.make<T>(std::forward<Args>(args)...);
   }
 
 private:
-  std::vector<std::shared_ptr<void>> arena_;
+  Arena arena_;
 };
 
 } // namespace ptl
