@@ -115,9 +115,7 @@ Expr *convertInt(Context &ctx, Expr *value, Elem elem) {
     unsigned bits = elemBits(elem.kind) - (isSigned(elem.kind) ? 1 : 0);
     int64_t high = bits >= 63 ? INT64_MAX : (int64_t(1) << bits) - 1;
     int64_t low = isSigned(elem.kind) ? -high - 1 : 0;
-    std::optional<int64_t> upper = ctx.facts.upperBound(value->dim);
-    std::optional<int64_t> lower = ctx.facts.lowerBound(value->dim);
-    convert->checkRange = !((upper && *upper <= high) || bits >= 63) || !(lower && *lower >= low);
+    convert->checkRange = !ctx.facts.isWithin(value->dim, low, high);
   }
   return convert;
 }

@@ -3,35 +3,10 @@
 #include "frontend/sema/dim_impl.h"
 
 #include <algorithm>
-#include <cassert>
-#include <set>
 
 namespace ptl {
 
 using namespace dims;
-
-namespace dims {
-
-size_t hashOf(const std::vector<DimTerm> &terms) {
-  size_t hash = terms.size();
-  for (const DimTerm &term : terms)
-    hash = mix(mix(hash, term.monomial->id), static_cast<size_t>(term.coefficient));
-  return hash;
-}
-
-size_t hashOf(const std::vector<DimFactor> &factors) {
-  size_t hash = factors.size();
-  for (const DimFactor &factor : factors)
-    hash = mix(mix(hash, factor.atom->id), factor.power);
-  return hash;
-}
-
-size_t hashOf(const DimAtom &atom) {
-  size_t hash = mix(static_cast<size_t>(atom.kind), atom.symbol.index);
-  for (Dim operand : atom.operands)
-    hash = mix(hash, operand.id());
-  return hash;
-}
 
 bool MonomialGreater::operator()(const DimMonomial *a, const DimMonomial *b) const {
   if (a == b)
@@ -46,42 +21,14 @@ bool MonomialGreater::operator()(const DimMonomial *a, const DimMonomial *b) con
   return x->power > y->power;
 }
 
-Split splitConstant(Dim a) {
-  Split split;
-  for (const DimTerm &term : a.terms()) {
-    if (term.monomial->isOne())
-      split.constant = term.coefficient;
-    else
-      split.rest.push_back(term);
-  }
-  return split;
+int64_t dims::constantOf(Dim a) {
+  // The monomial 1 is the oldest.
+  bool has = !a.terms().empty() && a.terms()[0].monomial->isOne();
+  return has ? a.terms()[0].coefficient : 0;
 }
-
-TermMap toMap(Dim a) {
-  TermMap map;
-  for (const DimTerm &term : a.terms())
-    map.emplace(term.monomial, term.coefficient);
-  return map;
-}
-
-} // namespace dims
 
 // ---- Dim
 // -------------------------------------------------------------------------------------------
-
-std::span<const DimTerm> Dim::terms() const {
-  return node_ ? std::span<const DimTerm>(node_->terms) : std::span<const DimTerm>();
-}
-
-std::optional<int64_t> Dim::constant() const {
-  if (!node_)
-    return std::nullopt;
-  if (node_->terms.empty())
-    return 0;
-  if (node_->terms.size() == 1 && node_->terms[0].monomial->isOne())
-    return node_->terms[0].coefficient;
-  return std::nullopt;
-}
 
 std::optional<SymbolId> Dim::symbol() const {
   if (!node_ || node_->terms.size() != 1 || node_->terms[0].coefficient != 1)
@@ -92,34 +39,69 @@ std::optional<SymbolId> Dim::symbol() const {
   return monomial.factors[0].atom->symbol;
 }
 
-uint32_t Dim::id() const { return node_ ? node_->id : UINT32_MAX; }
+static uint64_t bitOf(SymbolId symbol) { return uint64_t(1) << symbol.index % 64; }
+
+bool Dim::mentions(SymbolId symbol) const {
+  if ((symbolBits() & bitOf(symbol)) == 0)
+    return false;
+  for (const DimTerm &term : terms()) {
+    for (const DimFactor &factor : term.monomial->factors) {
+      if (factor.atom->kind == DimAtomKind::Symbol && factor.atom->symbol == symbol)
+        return true;
+      for (Dim operand : factor.atom->operands)
+        if (operand.mentions(symbol))
+          return true;
+    }
+  }
+  return false;
+}
 
 // ---- Interning
 // -------------------------------------------------------------------------------------
 
 const DimAtom *DimContext::Impl::atom(DimAtomKind kind, SymbolId symbol,
-                                      std::vector<Dim> operands) {
-  DimAtom key{kind, 0, symbol, std::move(operands)};
-  return atoms.get(key, [&] { return key; });
+                                      std::span<const Dim> operands) {
+  bool isSymbol = kind == DimAtomKind::Symbol;
+  uint64_t hash = mix(static_cast<uint64_t>(kind), symbol.index), bits = 0;
+  for (Dim operand : operands) {
+    hash = mix(hash, operand.id());
+    bits |= operand.symbolBits();
+  }
+  return atoms.get(
+      hash,
+      [&](const DimAtom &other) {
+        return other.kind == kind && other.symbol == symbol &&
+               std::ranges::equal(other.operands, operands);
+      },
+      [&] {
+        return arena.make<DimAtom>(DimAtom{kind, 0, symbol, isSymbol ? bitOf(symbol) : bits,
+                                           arena.copy(operands), nullptr});
+      });
 }
 
-const DimMonomial *DimContext::Impl::monomial(std::vector<DimFactor> factors) {
-  std::sort(factors.begin(), factors.end(),
-            [](const DimFactor &a, const DimFactor &b) { return a.atom->id < b.atom->id; });
-  size_t kept = 0;
-  uint64_t degree = 0;
+const DimMonomial *DimContext::Impl::monomial(std::span<const DimFactor> factors) {
+  uint64_t hash = factors.size(), bits = 0, degree = 0;
   for (const DimFactor &factor : factors) {
     degree += factor.power;
-    if (kept > 0 && factors[kept - 1].atom == factor.atom)
-      factors[kept - 1].power += factor.power;
-    else
-      factors[kept++] = factor;
+    bits |= factor.atom->symbolBits;
+    hash = mix(mix(hash, factor.atom->id), factor.power);
   }
   if (degree > maxDegree)
     return nullptr;
-  factors.resize(kept);
   return monomials.get(
-      factors, [&] { return DimMonomial{0, static_cast<uint32_t>(degree), std::move(factors)}; });
+      hash, [&](const DimMonomial &other) { return std::ranges::equal(other.factors, factors); },
+      [&] {
+        return arena.make<DimMonomial>(
+            DimMonomial{0, static_cast<uint32_t>(degree), bits, arena.copy(factors)});
+      });
+}
+
+const DimMonomial *DimContext::Impl::atomMonomial(const DimAtom &atom) {
+  if (!atom.monomial) {
+    DimFactor factor{&atom, 1};
+    atom.monomial = monomial({&factor, 1});
+  }
+  return atom.monomial;
 }
 
 const DimMonomial *DimContext::Impl::product(const DimMonomial *a, const DimMonomial *b) {
@@ -127,9 +109,22 @@ const DimMonomial *DimContext::Impl::product(const DimMonomial *a, const DimMono
     return b;
   if (b->isOne())
     return a;
-  std::vector<DimFactor> factors = a->factors;
-  factors.insert(factors.end(), b->factors.begin(), b->factors.end());
-  return monomial(std::move(factors));
+  if (a->degree + b->degree > maxDegree)
+    return nullptr;
+  DimFactor factors[maxDegree];
+  size_t count = 0;
+  auto x = a->factors.begin(), y = b->factors.begin();
+  while (x != a->factors.end() || y != b->factors.end()) {
+    if (y == b->factors.end() || (x != a->factors.end() && x->atom->id < y->atom->id)) {
+      factors[count++] = *x++;
+    } else if (x == a->factors.end() || y->atom->id < x->atom->id) {
+      factors[count++] = *y++;
+    } else {
+      factors[count++] = {x->atom, x->power + y->power};
+      ++x, ++y;
+    }
+  }
+  return monomial({factors, count});
 }
 
 const DimMonomial *DimContext::Impl::quotient(const DimMonomial *a, const DimMonomial *b) {
@@ -137,7 +132,8 @@ const DimMonomial *DimContext::Impl::quotient(const DimMonomial *a, const DimMon
     return a;
   if (b->degree > a->degree)
     return nullptr;
-  std::vector<DimFactor> factors;
+  DimFactor factors[maxDegree];
+  size_t count = 0;
   auto divisor = b->factors.begin();
   for (const DimFactor &factor : a->factors) {
     uint32_t power = factor.power;
@@ -148,47 +144,67 @@ const DimMonomial *DimContext::Impl::quotient(const DimMonomial *a, const DimMon
       ++divisor;
     }
     if (power > 0)
-      factors.push_back({factor.atom, power});
+      factors[count++] = {factor.atom, power};
   }
-  return divisor == b->factors.end() ? monomial(std::move(factors)) : nullptr;
+  return divisor == b->factors.end() ? monomial({factors, count}) : nullptr;
 }
 
-const Dim::Node *DimContext::Impl::sum(std::vector<DimTerm> terms) {
-  std::sort(terms.begin(), terms.end(),
-            [](const DimTerm &a, const DimTerm &b) { return a.monomial->id < b.monomial->id; });
-  std::vector<DimTerm> result;
-  result.reserve(terms.size());
+const Dim::Node *DimContext::Impl::sorted(std::span<const DimTerm> terms) {
+  if (terms.size() > maxTerms)
+    return nullptr;
+  uint64_t hash = terms.size(), bits = 0;
   for (const DimTerm &term : terms) {
-    if (!result.empty() && result.back().monomial == term.monomial) {
-      if (!addProduct(result.back().coefficient, term.coefficient, 1))
-        return nullptr;
-    } else {
-      result.push_back(term);
-    }
-    if (result.back().coefficient == 0)
-      result.pop_back();
-  }
-  // INT64_MIN has no negation; without it, negating never overflows.
-  for (const DimTerm &term : result)
+    // INT64_MIN has no negation; without it, negating never overflows.
     if (term.coefficient == INT64_MIN)
       return nullptr;
-  if (result.size() > maxTerms)
-    return nullptr;
-  return nodes.get(result, [&] { return Dim::Node{0, result}; });
+    hash = mix(mix(hash, term.monomial->id), static_cast<uint64_t>(term.coefficient));
+    bits |= term.monomial->symbolBits;
+  }
+  return nodes.get(
+      hash, [&](const Dim::Node &other) { return std::ranges::equal(other.terms, terms); },
+      [&] {
+        return arena.make<Dim::Node>(Dim::Node{0, bits, arena.copy(terms), false, std::nullopt});
+      });
 }
 
-bool DimContext::Impl::subtract(TermMap &work, int64_t factor, const DimMonomial *monomial, Dim b) {
-  for (const DimTerm &term : b.terms()) {
-    const DimMonomial *at = product(monomial, term.monomial);
-    if (!at)
-      return false;
-    auto slot = work.try_emplace(at, 0).first;
-    if (!addProduct(slot->second, -factor, term.coefficient))
-      return false;
-    if (slot->second == 0)
-      work.erase(slot);
+const Dim::Node *DimContext::Impl::sum(std::span<DimTerm> terms) {
+  std::sort(terms.begin(), terms.end(),
+            [](const DimTerm &a, const DimTerm &b) { return a.monomial->id < b.monomial->id; });
+  size_t kept = 0;
+  for (const DimTerm &term : terms) {
+    if (kept > 0 && terms[kept - 1].monomial == term.monomial) {
+      if (!addProduct(terms[kept - 1].coefficient, term.coefficient, 1))
+        return nullptr;
+    } else {
+      terms[kept++] = term;
+    }
+    if (terms[kept - 1].coefficient == 0)
+      --kept;
   }
-  return true;
+  return sorted(terms.first(kept));
+}
+
+const Dim::Node *DimContext::Impl::combine(std::span<const DimTerm> a, std::span<const DimTerm> b,
+                                           int64_t sign) {
+  DimTerm terms[2 * maxTerms];
+  size_t count = 0;
+  auto x = a.begin(), y = b.begin();
+  while (x != a.end() || y != b.end()) {
+    if (y == b.end() || (x != a.end() && x->monomial->id < y->monomial->id)) {
+      terms[count++] = *x++;
+    } else if (x == a.end() || y->monomial->id < x->monomial->id) {
+      terms[count++] = {sign * y->coefficient, y->monomial};
+      ++y;
+    } else {
+      int64_t &coefficient = terms[count].coefficient;
+      terms[count].monomial = x->monomial;
+      if (__builtin_add_overflow(x->coefficient, sign * y->coefficient, &coefficient))
+        return nullptr;
+      count += coefficient != 0;
+      ++x, ++y;
+    }
+  }
+  return sorted({terms, count});
 }
 
 // ---- Arithmetic
@@ -207,51 +223,58 @@ SymbolId DimContext::addSymbol(std::string name, SymbolKind kind, Span span) {
 const Symbol &DimContext::symbol(SymbolId id) const { return impl_->symbols[id.index]; }
 
 Dim DimContext::constant(int64_t value) {
-  if (value == 0)
-    return Dim(impl_->sum({}));
-  return Dim(impl_->sum({{value, impl_->one}}));
+  DimTerm term{value, impl_->one};
+  return Dim(impl_->sorted({&term, value == 0 ? size_t(0) : size_t(1)}));
 }
 
 Dim DimContext::symbolDim(SymbolId id) {
   return atomDim(*impl_->atom(DimAtomKind::Symbol, id, {}));
 }
 
-Dim DimContext::atomDim(const DimAtom &atom) { return monomialDim(*impl_->monomial({{&atom, 1}})); }
+Dim DimContext::atomDim(const DimAtom &atom) { return monomialDim(*impl_->atomMonomial(atom)); }
 
 Dim DimContext::monomialDim(const DimMonomial &monomial) {
-  return Dim(impl_->sum({{1, &monomial}}));
+  if (!monomial.alone) {
+    DimTerm term{1, &monomial};
+    monomial.alone = impl_->sorted({&term, 1});
+  }
+  return Dim(monomial.alone);
 }
 
-Dim DimContext::termsDim(std::vector<DimTerm> terms) { return Dim(impl_->sum(std::move(terms))); }
+Dim DimContext::termsDim(std::vector<DimTerm> terms) { return Dim(impl_->sum(terms)); }
 
 Dim DimContext::add(Dim a, Dim b) {
-  if (!a || !b)
-    return {};
-  std::vector<DimTerm> terms(a.terms().begin(), a.terms().end());
-  terms.insert(terms.end(), b.terms().begin(), b.terms().end());
-  return Dim(impl_->sum(std::move(terms)));
+  return a && b ? Dim(impl_->combine(a.terms(), b.terms(), 1)) : Dim();
 }
 
-Dim DimContext::sub(Dim a, Dim b) { return add(a, negate(b)); }
+Dim DimContext::sub(Dim a, Dim b) {
+  return a && b ? Dim(impl_->combine(a.terms(), b.terms(), -1)) : Dim();
+}
 
 Dim DimContext::scale(Dim a, int64_t factor) {
-  if (!a)
-    return {};
-  std::vector<DimTerm> terms;
+  if (!a || factor == 1)
+    return a;
+  if (factor == 0)
+    return constant(0);
+  DimTerm terms[maxTerms];
+  size_t count = 0;
   for (DimTerm term : a.terms()) {
     if (__builtin_mul_overflow(term.coefficient, factor, &term.coefficient))
       return {};
-    if (term.coefficient != 0)
-      terms.push_back(term);
+    terms[count++] = term;
   }
-  return Dim(impl_->sum(std::move(terms)));
+  return Dim(impl_->sorted({terms, count}));
 }
 
 Dim DimContext::mul(Dim a, Dim b) {
   if (!a || !b)
     return {};
-  std::vector<DimTerm> terms;
-  terms.reserve(a.terms().size() * b.terms().size());
+  if (std::optional<int64_t> factor = a.constant())
+    return scale(b, *factor);
+  if (std::optional<int64_t> factor = b.constant())
+    return scale(a, *factor);
+  std::vector<DimTerm> &terms = impl_->scratch;
+  terms.clear();
   for (const DimTerm &x : a.terms()) {
     for (const DimTerm &y : b.terms()) {
       const DimMonomial *monomial = impl_->product(x.monomial, y.monomial);
@@ -261,7 +284,7 @@ Dim DimContext::mul(Dim a, Dim b) {
       terms.push_back({coefficient, monomial});
     }
   }
-  return Dim(impl_->sum(std::move(terms)));
+  return Dim(impl_->sum(terms));
 }
 
 Dim DimContext::ceilDiv(Dim a, Dim b) {
@@ -271,34 +294,62 @@ Dim DimContext::ceilDiv(Dim a, Dim b) {
 
 Dim DimContext::mod(Dim a, Dim b) { return sub(a, mul(b, floorDiv(a, b))); }
 
-Dim DimContext::substitute(Dim a, const DimSubstitution &map) {
-  if (!a || map.empty())
+/// The value of an atom that may mention a replaced symbol.
+Dim DimContext::substituteAtom(const DimAtom &atom, std::span<const DimReplacement> map,
+                               uint64_t bits) {
+  if (atom.kind == DimAtomKind::Symbol) {
+    auto found = std::ranges::lower_bound(map, atom.symbol, {}, &DimReplacement::first);
+    bool replaced = found != map.end() && found->first == atom.symbol;
+    return replaced ? found->second : atomDim(atom);
+  }
+  std::vector<Dim> operands;
+  for (Dim operand : atom.operands)
+    operands.push_back(substitute(operand, map, bits));
+  if (std::ranges::equal(operands, atom.operands))
+    return atomDim(atom);
+  if (atom.kind == DimAtomKind::FloorDiv)
+    return floorDiv(operands[0], operands[1]);
+  return minMax(atom.kind, std::move(operands));
+}
+
+Dim DimContext::substitute(Dim a, std::span<const DimReplacement> map, uint64_t bits) {
+  if ((a.symbolBits() & bits) == 0)
     return a;
-  Dim result = constant(0);
+  std::vector<DimTerm> terms;
   for (const DimTerm &term : a.terms()) {
+    if ((term.monomial->symbolBits & bits) == 0) {
+      terms.push_back(term);
+      continue;
+    }
     Dim product = constant(term.coefficient);
     for (const DimFactor &factor : term.monomial->factors) {
-      const DimAtom &atom = *factor.atom;
-      std::vector<Dim> operands;
-      for (Dim operand : atom.operands)
-        operands.push_back(substitute(operand, map));
-      Dim value;
-      if (atom.kind == DimAtomKind::Symbol) {
-        auto found = map.find(atom.symbol);
-        value = found == map.end() ? atomDim(atom) : found->second;
-      } else if (operands == atom.operands) {
-        value = atomDim(atom);
-      } else if (atom.kind == DimAtomKind::FloorDiv) {
-        value = floorDiv(operands[0], operands[1]);
-      } else {
-        value = minMax(atom.kind, std::move(operands));
-      }
+      Dim value = (factor.atom->symbolBits & bits) == 0 ? atomDim(*factor.atom)
+                                                        : substituteAtom(*factor.atom, map, bits);
       for (uint32_t i = 0; i < factor.power; ++i)
         product = mul(product, value);
     }
-    result = add(result, product);
+    if (!product)
+      return {};
+    terms.insert(terms.end(), product.terms().begin(), product.terms().end());
   }
-  return result;
+  return Dim(impl_->sum(terms));
+}
+
+Dim DimContext::substitute(Dim a, std::span<const DimReplacement> replacements) {
+  uint64_t bits = 0;
+  for (const DimReplacement &replacement : replacements)
+    bits |= bitOf(replacement.first);
+  return substitute(a, replacements, bits);
+}
+
+Dim DimContext::substitute(Dim a, const DimSubstitution &map) {
+  uint64_t bits = 0;
+  for (const auto &[symbol, value] : map)
+    bits |= bitOf(symbol);
+  if ((a.symbolBits() & bits) == 0)
+    return a;
+  std::vector<DimReplacement> replacements(map.begin(), map.end());
+  return substitute(a, replacements, bits);
 }
 
 // ---- Walks
@@ -344,11 +395,11 @@ std::optional<int64_t> evaluate(Dim a, const DimLookup &lookup) {
   return sum;
 }
 
-static void collectSymbols(Dim a, std::set<SymbolId> &symbols) {
+static void collectSymbols(Dim a, std::vector<SymbolId> &symbols) {
   for (const DimTerm &term : a.terms()) {
     for (const DimFactor &factor : term.monomial->factors) {
       if (factor.atom->kind == DimAtomKind::Symbol)
-        symbols.insert(factor.atom->symbol);
+        symbols.push_back(factor.atom->symbol);
       for (Dim operand : factor.atom->operands)
         collectSymbols(operand, symbols);
     }
@@ -356,8 +407,14 @@ static void collectSymbols(Dim a, std::set<SymbolId> &symbols) {
 }
 
 void forEachSymbol(Dim a, const std::function<void(SymbolId)> &visit) {
-  std::set<SymbolId> symbols;
+  if (a.symbolBits() == 0)
+    return;
+  if (std::optional<SymbolId> symbol = a.symbol())
+    return visit(*symbol);
+  std::vector<SymbolId> symbols;
   collectSymbols(a, symbols);
+  std::sort(symbols.begin(), symbols.end());
+  symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
   for (SymbolId symbol : symbols)
     visit(symbol);
 }

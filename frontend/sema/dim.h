@@ -48,6 +48,7 @@ struct Symbol {
 };
 
 struct DimTerm;
+struct DimMonomial;
 class DimContext;
 
 /// An integer polynomial in normal form, owned by a `DimContext` that outlives it. A default `Dim`
@@ -68,8 +69,12 @@ public:
   std::optional<int64_t> constant() const;
   /// The symbol if this is exactly one symbol.
   std::optional<SymbolId> symbol() const;
+  /// Whether the symbol occurs, also within opaque terms.
+  bool mentions(SymbolId symbol) const;
   /// Number of this normal form in order of creation: a key for maps that must be deterministic.
   uint32_t id() const;
+  /// A bit for each symbol that occurs, by its index modulo 64: what has no bit does not occur.
+  uint64_t symbolBits() const;
 
   struct Node;
 
@@ -89,9 +94,11 @@ enum class DimAtomKind : uint8_t {
 /// An indivisible factor. Interned: one address per atom.
 struct DimAtom {
   DimAtomKind kind = DimAtomKind::Symbol;
-  uint32_t id = 0;           ///< order of creation, operands before users
-  SymbolId symbol;           ///< for `Symbol`
-  std::vector<Dim> operands; ///< for the others
+  uint32_t id = 0;                               ///< order of creation, operands before users
+  SymbolId symbol;                               ///< for `Symbol`
+  uint64_t symbolBits = 0;                       ///< as of `Dim`
+  std::span<const Dim> operands;                 ///< for the others
+  mutable const DimMonomial *monomial = nullptr; ///< the product of this alone, once it was made
 };
 
 struct DimFactor {
@@ -104,8 +111,12 @@ struct DimFactor {
 struct DimMonomial {
   uint32_t id = 0; ///< order of creation; 0 is the monomial 1
   uint32_t degree = 0;
-  std::vector<DimFactor> factors;
-  bool isOne() const { return factors.empty(); }
+  uint64_t symbolBits = 0; ///< as of `Dim`
+  std::span<const DimFactor> factors;
+  mutable const Dim::Node *alone = nullptr; ///< the sum of this alone, once it was made
+  mutable bool isBounded = false;           ///< whether `lowerBound` is known
+  mutable std::optional<int64_t> lowerBound = std::nullopt; ///< by the kinds of its symbols
+  bool isOne() const { return id == 0; }
 };
 
 /// `coefficient * monomial`; the coefficient is never 0.
@@ -115,7 +126,33 @@ struct DimTerm {
   bool operator==(const DimTerm &) const = default;
 };
 
+/// A polynomial, interned.
+struct Dim::Node {
+  uint32_t id = 0;
+  uint64_t symbolBits = 0;
+  std::span<const DimTerm> terms;            ///< sorted by monomial id
+  mutable bool isBounded = false;            ///< whether `lowerBound` is known
+  mutable std::optional<int64_t> lowerBound; ///< `DimContext::plainLowerBound`
+};
+
+inline std::span<const DimTerm> Dim::terms() const {
+  return node_ ? node_->terms : std::span<const DimTerm>();
+}
+
+inline std::optional<int64_t> Dim::constant() const {
+  if (!node_ || node_->terms.size() > 1)
+    return std::nullopt;
+  if (node_->terms.empty())
+    return 0;
+  return node_->terms[0].monomial->isOne() ? std::optional(node_->terms[0].coefficient)
+                                           : std::nullopt;
+}
+
+inline uint32_t Dim::id() const { return node_ ? node_->id : UINT32_MAX; }
+inline uint64_t Dim::symbolBits() const { return node_ ? node_->symbolBits : 0; }
+
 using DimSubstitution = std::map<SymbolId, Dim>;
+using DimReplacement = std::pair<SymbolId, Dim>;
 using DimLookup = std::function<std::optional<int64_t>(SymbolId)>;
 
 /// Owns symbols, atoms and polynomials. Every operation returns unknown if an operand is unknown,
@@ -156,10 +193,14 @@ public:
   Dim termsDim(std::vector<DimTerm> terms);
   /// Replaces symbols, at once and in operands of opaque terms too; renormalises.
   Dim substitute(Dim a, const DimSubstitution &map);
+  /// The same with replacements in order of their symbols.
+  Dim substitute(Dim a, std::span<const DimReplacement> replacements);
 
   /// A constant that bounds `a` from below by the kinds of its symbols alone, without any facts.
   std::optional<int64_t> plainLowerBound(Dim a) const;
   bool isPlainlyNonNegative(Dim a) const { return a && plainLowerBound(a).value_or(-1) >= 0; }
+  /// Whether `a - b` is plainly not negative; both are known.
+  bool isPlainlyAtLeast(Dim a, Dim b) const;
 
   /// PTL spelling: `2*N + 1`, `cdiv(N, 128)`, `K % 16`; `?` for unknown.
   std::string toString(Dim a) const;
@@ -171,6 +212,8 @@ public:
 
 private:
   Dim minMax(DimAtomKind kind, std::vector<Dim> operands);
+  Dim substituteAtom(const DimAtom &atom, std::span<const DimReplacement> map, uint64_t bits);
+  Dim substitute(Dim a, std::span<const DimReplacement> map, uint64_t bits);
   std::unique_ptr<Impl> impl_;
 };
 

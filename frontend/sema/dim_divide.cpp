@@ -3,6 +3,7 @@
 #include "frontend/sema/dim_impl.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace ptl {
@@ -21,31 +22,67 @@ static int64_t euclideanQuotient(int64_t c, int64_t d) {
 }
 
 namespace {
+
 struct Division {
   std::vector<DimTerm> quotient, remainder;
 };
+
+/// A polynomial while it is divided: leading term last, where it is cheap to take away.
+class Dividend {
+public:
+  explicit Dividend(Dim a) : terms_(a.terms().begin(), a.terms().end()) {
+    std::sort(terms_.begin(), terms_.end(), isBelow);
+  }
+  bool isEmpty() const { return terms_.empty(); }
+  const DimTerm &leading() const { return terms_.back(); }
+  void drop() { terms_.pop_back(); }
+  /// Subtracts `factor * monomial * b`; false past a limit.
+  bool subtract(DimContext::Impl &impl, int64_t factor, const DimMonomial *monomial, Dim b) {
+    for (const DimTerm &term : b.terms()) {
+      const DimMonomial *product = impl.product(monomial, term.monomial);
+      if (!product)
+        return false;
+      DimTerm key{0, product};
+      auto slot = std::lower_bound(terms_.begin(), terms_.end(), key, isBelow);
+      if (slot == terms_.end() || slot->monomial != product)
+        slot = terms_.insert(slot, key);
+      if (!addProduct(slot->coefficient, -factor, term.coefficient))
+        return false;
+      if (slot->coefficient == 0)
+        terms_.erase(slot);
+    }
+    return true;
+  }
+
+private:
+  static bool isBelow(const DimTerm &a, const DimTerm &b) {
+    return MonomialGreater()(b.monomial, a.monomial);
+  }
+  std::vector<DimTerm> terms_;
+};
+
 } // namespace
 
 /// a = quotient*b + remainder, where no leading term of the remainder can be divided further.
 static std::optional<Division> divide(DimContext::Impl &impl, Dim a, Dim b) {
   Division result;
-  TermMap work = toMap(a), divisor = toMap(b);
-  auto [leading, leadingCoefficient] = *divisor.begin();
-  for (int step = 0; !work.empty(); ++step) {
+  Dividend work(a);
+  DimTerm leading = Dividend(b).leading();
+  for (int step = 0; !work.isEmpty(); ++step) {
     if (step > 256)
       return std::nullopt;
-    auto [monomial, coefficient] = *work.begin();
-    if (const DimMonomial *factor = impl.quotient(monomial, leading)) {
-      int64_t q = euclideanQuotient(coefficient, leadingCoefficient);
+    auto [coefficient, monomial] = work.leading();
+    if (const DimMonomial *factor = impl.quotient(monomial, leading.monomial)) {
+      int64_t q = euclideanQuotient(coefficient, leading.coefficient);
       if (q != 0) {
         result.quotient.push_back({q, factor});
-        if (!impl.subtract(work, q, factor, b))
+        if (!work.subtract(impl, q, factor, b))
           return std::nullopt;
       }
     }
-    if (!work.empty() && work.begin()->first == monomial) {
-      result.remainder.push_back({work.begin()->second, monomial});
-      work.erase(work.begin());
+    if (!work.isEmpty() && work.leading().monomial == monomial) {
+      result.remainder.push_back(work.leading());
+      work.drop();
     }
   }
   return result;
@@ -54,7 +91,8 @@ static std::optional<Division> divide(DimContext::Impl &impl, Dim a, Dim b) {
 /// What a and b have in common, without factors that may be negative: those would turn the divisor.
 static const DimMonomial *commonMonomial(DimContext &context, DimContext::Impl &impl, Dim a,
                                          Dim b) {
-  std::vector<DimFactor> common = b.terms()[0].monomial->factors;
+  std::span<const DimFactor> first = b.terms()[0].monomial->factors;
+  std::vector<DimFactor> common(first.begin(), first.end());
   auto narrow = [&](Dim c) {
     for (const DimTerm &term : c.terms())
       for (DimFactor &factor : common) {
@@ -70,7 +108,7 @@ static const DimMonomial *commonMonomial(DimContext &context, DimContext::Impl &
   std::erase_if(common, [&](const DimFactor &factor) {
     return factor.power == 0 || !context.isPlainlyNonNegative(context.atomDim(*factor.atom));
   });
-  return impl.monomial(std::move(common));
+  return impl.monomial(common);
 }
 
 /// Divides all coefficients by g and all monomials by m; the constant rounds down, which is right
@@ -96,10 +134,10 @@ static int64_t commonCoefficient(Dim dividend, Dim divisor) {
 
 /// The division inside `x/y + constant`, for `(x/y + c)/b == (x + c*y)/(y*b)`.
 static const DimAtom *onlyDivision(Dim a) {
-  Split split = splitConstant(a);
-  if (split.rest.size() != 1 || split.rest[0].coefficient != 1)
+  std::span<const DimTerm> rest = a.terms().subspan(constantOf(a) != 0 ? 1 : 0);
+  if (rest.size() != 1 || rest[0].coefficient != 1)
     return nullptr;
-  const DimMonomial &monomial = *split.rest[0].monomial;
+  const DimMonomial &monomial = *rest[0].monomial;
   const DimAtom *atom = monomial.factors[0].atom;
   return monomial.degree == 1 && atom->kind == DimAtomKind::FloorDiv ? atom : nullptr;
 }
@@ -129,11 +167,11 @@ Dim DimContext::floorDiv(Dim a, Dim b) {
   if (g > 1 || !m->isOne())
     return add(whole, floorDiv(cancel(*this, *impl_, rest, g, m), cancel(*this, *impl_, b, g, m)));
   if (const DimAtom *inner = onlyDivision(rest)) {
-    Dim offset = scale(inner->operands[1], splitConstant(rest).constant);
+    Dim offset = scale(inner->operands[1], constantOf(rest));
     Dim product = mul(inner->operands[1], b);
     return add(whole, floorDiv(add(inner->operands[0], offset), product));
   }
-  return add(whole, atomDim(*impl_->atom(DimAtomKind::FloorDiv, {}, {rest, b})));
+  return add(whole, atomDim(*impl_->atom(DimAtomKind::FloorDiv, {}, std::array{rest, b})));
 }
 
 // ---- min and max
@@ -200,7 +238,7 @@ Dim DimContext::minMax(DimAtomKind kind, std::vector<Dim> operands) {
       operand = sub(operand, common);
     std::sort(operands.begin(), operands.end(), [](Dim a, Dim b) { return a.id() < b.id(); });
   }
-  return add(common, atomDim(*impl_->atom(kind, {}, std::move(operands))));
+  return add(common, atomDim(*impl_->atom(kind, {}, operands)));
 }
 
 // ---- Bounds by kind
@@ -247,27 +285,70 @@ static std::optional<int64_t> plainBound(const DimContext &context, const DimAto
   return std::nullopt;
 }
 
+/// The least product; nothing if there may be none, or where it would not be that of the bounds.
+static std::optional<int64_t> plainBound(const DimContext &context, const DimMonomial &monomial) {
+  if (monomial.isBounded)
+    return monomial.lowerBound;
+  std::optional<int64_t> product = 1;
+  for (const DimFactor &factor : monomial.factors) {
+    std::optional<int64_t> bound = plainBound(context, *factor.atom);
+    if (!bound || (*bound < 0 && monomial.degree > 1))
+      product.reset();
+    for (uint32_t i = 0; product && i < factor.power; ++i)
+      if (__builtin_mul_overflow(*product, *bound, &*product))
+        product.reset();
+  }
+  monomial.isBounded = true;
+  monomial.lowerBound = product;
+  return product;
+}
+
+/// Adds the least value of `coefficient * monomial`; false if there may be none.
+static bool addPlainBound(const DimContext &context, int64_t coefficient,
+                          const DimMonomial &monomial, int64_t &sum) {
+  if (monomial.isOne())
+    return !__builtin_add_overflow(sum, coefficient, &sum);
+  if (coefficient < 0)
+    return false;
+  std::optional<int64_t> bound = plainBound(context, monomial);
+  return bound && addProduct(sum, coefficient, *bound);
+}
+
 std::optional<int64_t> DimContext::plainLowerBound(Dim a) const {
   if (!a)
     return std::nullopt;
+  const Dim::Node &node = *a.node_;
+  if (node.isBounded)
+    return node.lowerBound;
+  node.isBounded = true;
   int64_t sum = 0;
-  for (const DimTerm &term : a.terms()) {
-    if (term.coefficient < 0 && !term.monomial->isOne())
+  for (const DimTerm &term : node.terms)
+    if (!addPlainBound(*this, term.coefficient, *term.monomial, sum))
       return std::nullopt;
-    int64_t product = term.coefficient;
-    for (const DimFactor &factor : term.monomial->factors) {
-      std::optional<int64_t> bound = plainBound(*this, *factor.atom);
-      bool single = term.monomial->degree == 1;
-      if (!bound || (*bound < 0 && !single))
-        return std::nullopt;
-      for (uint32_t i = 0; i < factor.power; ++i)
-        if (__builtin_mul_overflow(product, *bound, &product))
-          return std::nullopt;
+  return node.lowerBound = sum;
+}
+
+bool DimContext::isPlainlyAtLeast(Dim a, Dim b) const {
+  std::span<const DimTerm> left = a.terms(), right = b.terms();
+  auto x = left.begin(), y = right.begin();
+  int64_t sum = 0;
+  while (x != left.end() || y != right.end()) {
+    DimTerm term;
+    if (y == right.end() || (x != left.end() && x->monomial->id < y->monomial->id)) {
+      term = *x++;
+    } else if (x == left.end() || y->monomial->id < x->monomial->id) {
+      term = {-y->coefficient, y->monomial};
+      ++y;
+    } else {
+      term.monomial = x->monomial;
+      if (__builtin_sub_overflow(x->coefficient, y->coefficient, &term.coefficient))
+        return false;
+      ++x, ++y;
     }
-    if (__builtin_add_overflow(sum, product, &sum))
-      return std::nullopt;
+    if (term.coefficient != 0 && !addPlainBound(*this, term.coefficient, *term.monomial, sum))
+      return false;
   }
-  return sum;
+  return sum >= 0;
 }
 
 } // namespace ptl

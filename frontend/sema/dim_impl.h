@@ -1,81 +1,62 @@
 // Inside of `DimContext`: interning, and the arithmetic of terms that division and printing share.
 #pragma once
 
+#include "frontend/sema/arena.h"
 #include "frontend/sema/dim.h"
 
-#include <deque>
-#include <unordered_set>
+#include <algorithm>
 
 namespace ptl {
 
-struct Dim::Node {
-  uint32_t id = 0;
-  std::vector<DimTerm> terms; ///< sorted by monomial id
-};
-
 namespace dims {
 
-inline size_t mix(size_t seed, size_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15ull + (seed >> 29);
+inline uint64_t mix(uint64_t seed, uint64_t value) {
+  uint64_t product = (seed ^ value) * 0x9e3779b97f4a7c15ull;
+  return product ^ (product >> 32);
 }
 
-size_t hashOf(const std::vector<DimTerm> &terms);
-size_t hashOf(const std::vector<DimFactor> &factors);
-size_t hashOf(const DimAtom &atom);
-
-inline const std::vector<DimTerm> &keyOf(const Dim::Node &node) { return node.terms; }
-inline const std::vector<DimFactor> &keyOf(const DimMonomial &monomial) { return monomial.factors; }
-inline const DimAtom &keyOf(const DimAtom &atom) { return atom; }
-inline bool sameKey(const std::vector<DimTerm> &a, const std::vector<DimTerm> &b) { return a == b; }
-inline bool sameKey(const std::vector<DimFactor> &a, const std::vector<DimFactor> &b) {
-  return a == b;
-}
-inline bool sameKey(const DimAtom &a, const DimAtom &b) {
-  return a.kind == b.kind && a.symbol == b.symbol && a.operands == b.operands;
-}
-
-/// One object per key, at a fixed address, found by the key alone.
+/// Finds objects by their hash. Addresses stay, ids count up.
 template <typename T> class Interner {
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(const T *object) const { return hashOf(keyOf(*object)); }
-    template <typename Key> size_t operator()(const Key &key) const { return hashOf(key); }
-  };
-  struct Same {
-    using is_transparent = void;
-    bool operator()(const T *a, const T *b) const { return a == b; }
-    template <typename Key> bool operator()(const T *a, const Key &b) const {
-      return sameKey(keyOf(*a), b);
-    }
-    template <typename Key> bool operator()(const Key &a, const T *b) const {
-      return sameKey(a, keyOf(*b));
-    }
-  };
-
 public:
-  Interner() { index_.reserve(1024); }
-  /// The object with this key, made by `make` (which sets all but the id) if there is none.
-  template <typename Key, typename Make> const T *get(const Key &key, Make make) {
-    if (auto found = index_.find(key); found != index_.end())
-      return *found;
-    T &object = objects_.emplace_back(make());
-    object.id = static_cast<uint32_t>(objects_.size() - 1);
-    index_.insert(&object);
-    return &object;
+  /// The object with this hash that is the `same`; else the one that `make` gives, with its id set.
+  template <typename Same, typename Make> const T *get(uint64_t hash, Same same, Make make) {
+    if (count_ * 2 >= slots_.size())
+      grow();
+    size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at].object; at = (at + 1) & (slots_.size() - 1))
+      if (slots_[at].hash == hash && same(*slots_[at].object))
+        return slots_[at].object;
+    T *object = make();
+    object->id = count_++;
+    slots_[at] = {object, hash};
+    return object;
   }
 
 private:
-  std::deque<T> objects_;
-  std::unordered_set<const T *, Hash, Same> index_;
+  struct Slot {
+    const T *object = nullptr;
+    uint64_t hash = 0;
+  };
+  void grow() {
+    std::vector<Slot> old = std::move(slots_);
+    slots_ = std::vector<Slot>(std::max<size_t>(32, old.size() * 4));
+    for (const Slot &slot : old) {
+      size_t at = slot.hash & (slots_.size() - 1);
+      while (slot.object && slots_[at].object)
+        at = (at + 1) & (slots_.size() - 1);
+      if (slot.object)
+        slots_[at] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_; ///< as many as a power of 2
+  uint32_t count_ = 0;
 };
 
 /// A monomial order that products respect: by degree, then by the power of the oldest atom.
 struct MonomialGreater {
   bool operator()(const DimMonomial *a, const DimMonomial *b) const;
 };
-
-/// A polynomial while it is taken apart, leading term first.
-using TermMap = std::map<const DimMonomial *, int64_t, MonomialGreater>;
 
 /// `c += a * b`; false on overflow.
 inline bool addProduct(int64_t &c, int64_t a, int64_t b) {
@@ -86,35 +67,34 @@ inline bool addProduct(int64_t &c, int64_t a, int64_t b) {
 /// Quotient toward minus infinity, for b > 0.
 inline int64_t floorQuotient(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// The terms but the constant one, and the constant.
-struct Split {
-  std::vector<DimTerm> rest;
-  int64_t constant = 0;
-};
-Split splitConstant(Dim a);
-
-TermMap toMap(Dim a);
+/// The constant term.
+int64_t constantOf(Dim a);
 
 } // namespace dims
 
 struct DimContext::Impl {
+  Arena arena;
   std::vector<Symbol> symbols;
   dims::Interner<DimAtom> atoms;
   dims::Interner<DimMonomial> monomials;
   dims::Interner<Dim::Node> nodes;
   const DimMonomial *one = nullptr;
   std::shared_ptr<void> proverMemory;
+  std::vector<DimTerm> scratch; ///< of one operation that calls no other
 
-  const DimAtom *atom(DimAtomKind kind, SymbolId symbol, std::vector<Dim> operands);
-  /// Factors may come unsorted and repeated; null if the degree limit is passed.
-  const DimMonomial *monomial(std::vector<DimFactor> factors);
+  const DimAtom *atom(DimAtomKind kind, SymbolId symbol, std::span<const Dim> operands);
+  const DimMonomial *atomMonomial(const DimAtom &atom);
+  /// Factors are sorted, none twice; null if the degree limit is passed.
+  const DimMonomial *monomial(std::span<const DimFactor> factors);
   const DimMonomial *product(const DimMonomial *a, const DimMonomial *b);
   /// a / b, null if b does not divide a.
   const DimMonomial *quotient(const DimMonomial *a, const DimMonomial *b);
-  /// The node of a sum of unsorted, repeatable terms; null past a limit.
-  const Dim::Node *sum(std::vector<DimTerm> terms);
-  /// Subtracts `factor * monomial * b` from `work`; false past a limit.
-  bool subtract(dims::TermMap &work, int64_t factor, const DimMonomial *monomial, Dim b);
+  /// The node of a sum of unsorted, repeatable terms, which it sorts; null past a limit.
+  const Dim::Node *sum(std::span<DimTerm> terms);
+  /// The same of terms that are sorted, none twice and none 0.
+  const Dim::Node *sorted(std::span<const DimTerm> terms);
+  /// a + sign*b
+  const Dim::Node *combine(std::span<const DimTerm> a, std::span<const DimTerm> b, int64_t sign);
 };
 
 } // namespace ptl

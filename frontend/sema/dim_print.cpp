@@ -4,10 +4,38 @@
 #include "frontend/sema/dim_impl.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 namespace ptl {
 
 using namespace dims;
+
+/// A polynomial while it is taken apart, leading term first.
+using TermMap = std::map<const DimMonomial *, int64_t, MonomialGreater>;
+
+static TermMap toMap(Dim a) {
+  TermMap map;
+  for (const DimTerm &term : a.terms())
+    map.emplace(term.monomial, term.coefficient);
+  return map;
+}
+
+/// Subtracts `factor * monomial * b` from `work`; false past a limit.
+static bool subtract(DimContext::Impl &impl, TermMap &work, int64_t factor,
+                     const DimMonomial *monomial, Dim b) {
+  for (const DimTerm &term : b.terms()) {
+    const DimMonomial *at = impl.product(monomial, term.monomial);
+    if (!at)
+      return false;
+    auto slot = work.try_emplace(at, 0).first;
+    if (!addProduct(slot->second, -factor, term.coefficient))
+      return false;
+    if (slot->second == 0)
+      work.erase(slot);
+  }
+  return true;
+}
 
 namespace {
 
@@ -31,11 +59,11 @@ private:
   bool takeCeiling(TermMap &work, const DimAtom &division, std::vector<Spelled> &out);
   std::vector<std::string> factors(const DimMonomial &monomial);
   std::string atom(const DimAtom &atom);
-  std::string call(const char *name, const std::vector<Dim> &operands);
+  std::string call(const char *name, std::span<const Dim> operands);
   std::string quotient(const DimAtom &atom, const char *op);
   std::string join(std::vector<Spelled> products);
   std::string operand(Dim a, bool isDivisor);
-  const DimMonomial *of(const DimAtom &atom) { return impl_.monomial({{&atom, 1}}); }
+  const DimMonomial *of(const DimAtom &atom) { return impl_.atomMonomial(atom); }
   Dim plus(Dim a, int64_t constant);
 
   DimContext &context_;
@@ -56,7 +84,7 @@ static bool isDivision(const std::string &text) {
 
 /// A constant divisor whose dividend ends in `b - 1`, or a symbolic one whose dividend ends in -1.
 static bool isCeiling(const DimAtom &division) {
-  int64_t constant = splitConstant(division.operands[0]).constant;
+  int64_t constant = constantOf(division.operands[0]);
   if (std::optional<int64_t> divisor = division.operands[1].constant())
     return constant == *divisor - 1;
   return constant == -1;
@@ -78,7 +106,7 @@ std::string Printer::quotient(const DimAtom &atom, const char *op) {
   return operand(atom.operands[0], false) + op + operand(atom.operands[1], true);
 }
 
-std::string Printer::call(const char *name, const std::vector<Dim> &operands) {
+std::string Printer::call(const char *name, std::span<const Dim> operands) {
   std::string text = name;
   const char *separator = "(";
   for (Dim operand : operands) {
@@ -103,7 +131,7 @@ std::string Printer::atom(const DimAtom &atom) {
   }
   std::optional<int64_t> divisor = atom.operands[1].constant();
   if (divisor && isCeiling(atom))
-    return call("cdiv", {plus(atom.operands[0], 1 - *divisor), atom.operands[1]});
+    return call("cdiv", std::array{plus(atom.operands[0], 1 - *divisor), atom.operands[1]});
   return quotient(atom, "/");
 }
 
@@ -132,7 +160,7 @@ bool Printer::takeRemainder(TermMap &work, const DimAtom &division, std::vector<
       continue;
     int64_t c = -coefficient / leadingCoefficient;
     TermMap rest = work;
-    bool fits = impl_.subtract(rest, c, factor, a);
+    bool fits = subtract(impl_, rest, c, factor, a);
     for (auto [at, bCoefficient] : toMap(b)) {
       const DimMonomial *product = impl_.product(at, quotient);
       product = product ? impl_.product(product, factor) : nullptr;
@@ -166,7 +194,8 @@ bool Printer::takeCeiling(TermMap &work, const DimAtom &division, std::vector<Sp
     if (constant == work.end() || (constant->second < 0) != (coefficient < 0))
       continue;
     Spelled spelled{coefficient, factors(*factor), factor->degree + 1};
-    spelled.factors.push_back(call("cdiv", {plus(division.operands[0], 1), division.operands[1]}));
+    spelled.factors.push_back(
+        call("cdiv", std::array{plus(division.operands[0], 1), division.operands[1]}));
     constant->second -= coefficient;
     if (constant->second == 0)
       work.erase(constant);

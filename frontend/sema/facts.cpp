@@ -12,8 +12,7 @@ namespace ptl {
 
 FactSet::FactSet(DimContext &context) : context_(&context) {
   auto root = std::make_shared<Node>();
-  root->prepared = std::make_unique<Prepared>();
-  root->prepared->context = context_;
+  root->prepared = std::make_unique<Prepared>(context);
   head_ = std::move(root);
 }
 
@@ -224,6 +223,17 @@ Dim FactSet::reduce(Dim a) const {
 std::optional<int64_t> FactSet::upperBound(Dim a) const {
   Dim reduced = reduce(a);
   return reduced ? FactProver(prepared()).greatest(reduced) : std::nullopt;
+}
+
+bool FactSet::isWithin(Dim a, int64_t low, int64_t high) const {
+  Dim reduced = reduce(a);
+  if (!reduced || prepared().mayLeave(reduced, low, high))
+    return false;
+  std::optional<int64_t> upper = high == INT64_MAX ? high : upperBound(a);
+  if (!upper || *upper > high)
+    return false;
+  std::optional<int64_t> lower = lowerBound(a);
+  return lower && *lower >= low;
 }
 
 std::optional<int64_t> FactSet::lowerBound(Dim a) const {

@@ -92,6 +92,8 @@ public:
   /// The least constant found to bound `a` from above, the greatest from below.
   std::optional<int64_t> upperBound(Dim a) const;
   std::optional<int64_t> lowerBound(Dim a) const;
+  /// Whether these bounds are found to keep `a` within `low..high`, both included.
+  bool isWithin(Dim a, int64_t low, int64_t high) const;
   /// A bound of `a` from above whose symbols all are `allowed`: the capacity in terms of tunables,
   /// constants and static dimensions. The simplest one found; unknown if there is none.
   Dim symbolicUpperBound(Dim a, const AllowedSymbols &allowed) const;

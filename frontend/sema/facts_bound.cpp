@@ -93,7 +93,7 @@ std::vector<Dim> BoundSearch::bounds(const DimAtom &atom, bool below) {
   case DimAtomKind::Min:
   case DimAtomKind::Max:
     if (isMin != below)
-      result = atom.operands;
+      result.assign(atom.operands.begin(), atom.operands.end());
     break;
   case DimAtomKind::FloorDiv: {
     // Bounds of the dividend under a divisor that may stay; else a/b <= a for a >= 0.

@@ -1,16 +1,11 @@
 #include "frontend/sema/facts_prepared.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace ptl {
 
 using Prepared = FactSet::Prepared;
-
-static bool mentions(Dim a, SymbolId symbol) {
-  bool found = false;
-  forEachSymbol(a, [&](SymbolId other) { found = found || other == symbol; });
-  return found;
-}
 
 /// Symbols that stand for others go first, so that normal forms speak of parameters.
 static int rank(SymbolKind kind) {
@@ -41,7 +36,7 @@ static std::optional<DimTerm> isolable(const DimContext &context, Dim a, Dim b) 
     if (term.monomial->degree != 1 || (term.coefficient != 1 && term.coefficient != -1))
       continue;
     const DimAtom &atom = *term.monomial->factors[0].atom;
-    if (atom.kind != DimAtomKind::Symbol || mentions(b, atom.symbol))
+    if (atom.kind != DimAtomKind::Symbol || b.mentions(atom.symbol))
       continue;
     std::pair<int, uint32_t> candidate{rank(context.symbol(atom.symbol).kind), atom.symbol.index};
     if (best && candidate < bestRank)
@@ -51,7 +46,7 @@ static std::optional<DimTerm> isolable(const DimContext &context, Dim a, Dim b) 
       for (const DimFactor &factor : other.monomial->factors) {
         occurrences += factor.atom == &atom;
         for (Dim operand : factor.atom->operands)
-          occurrences += mentions(operand, atom.symbol) ? 1 : 0;
+          occurrences += operand.mentions(atom.symbol) ? 1 : 0;
       }
     if (occurrences != 1)
       continue;
@@ -61,21 +56,37 @@ static std::optional<DimTerm> isolable(const DimContext &context, Dim a, Dim b) 
   return best;
 }
 
+Prepared::Prepared(const Prepared &other)
+    : context(other.context), outer(&other), rewrites(other.rewrites),
+      rewritesFrom(other.rewritesFrom), rewrittenBits(other.rewrittenBits),
+      nonNegative(other.nonNegative), zero(other.zero), multiples(other.multiples),
+      waiting(other.waiting), count(other.count), models_(other.models_) {
+  for (Model &model : models_)
+    model.isTried = false;
+}
+
 Dim Prepared::reduce(Dim a, FactMask &from) const {
-  if (rewrites.empty())
+  if ((a.symbolBits() & rewrittenBits) == 0)
     return a;
   bool touched = false;
-  forEachSymbol(a, [&](SymbolId symbol) {
-    if (auto found = rewrites.find(symbol); found != rewrites.end()) {
-      from |= found->second.from;
+  for (size_t i = 0; i < rewrites.size(); ++i)
+    if (a.mentions(rewrites[i].first)) {
+      from |= rewritesFrom[i];
       touched = true;
     }
-  });
-  return touched ? context->substitute(a, substitution) : a;
+  return touched ? context->substitute(a, rewrites) : a;
+}
+
+const std::optional<FactMask> *Prepared::answer(Dim a, int depth) const {
+  if (const std::optional<FactMask> *known = asked.find(a.id(), depth))
+    return known;
+  for (const Prepared *set = outer; set; set = set->outer)
+    if (const std::optional<FactMask> *known = set->asked.find(a.id(), depth); known && *known)
+      return known;
+  return nullptr;
 }
 
 void Prepared::take(const Fact &fact, Dim onlyIfDivides) {
-  asked.clear();
   size_t position = count++;
   if (onlyIfDivides) {
     waiting.push_back({onlyIfDivides, fact, position});
@@ -170,22 +181,28 @@ void Prepared::takeMultiple(Dim value, Dim of, FactMask from) {
 void Prepared::rewrite(SymbolId symbol, Dim value, FactMask from) {
   if (!value)
     return;
-  DimSubstitution step{{symbol, value}};
+  DimReplacement step{symbol, value};
   auto update = [&](Dim &dim, FactMask &mask) {
-    if (!mentions(dim, symbol))
+    if (!dim.mentions(symbol))
       return;
-    Dim updated = context->substitute(dim, step);
+    Dim updated = context->substitute(dim, {&step, 1});
     if (!updated)
       return;
     dim = updated;
     mask |= from;
   };
-  for (auto &[other, known] : rewrites) {
-    update(known.value, known.from);
-    substitution[other] = known.value;
+  for (size_t i = 0; i < rewrites.size(); ++i)
+    update(rewrites[i].second, rewritesFrom[i]);
+  auto at = std::ranges::lower_bound(rewrites, symbol, {}, &DimReplacement::first);
+  auto fromAt = rewritesFrom.begin() + (at - rewrites.begin());
+  if (at != rewrites.end() && at->first == symbol) {
+    *at = step;
+    *fromAt = from;
+  } else {
+    rewrites.insert(at, step);
+    rewritesFrom.insert(fromAt, from);
   }
-  rewrites[symbol] = {value, from};
-  substitution[symbol] = value;
+  rewrittenBits |= context->symbolDim(symbol).symbolBits();
   for (Known &known : nonNegative)
     update(known.value, known.from);
   for (Multiple &known : multiples) {
@@ -222,6 +239,93 @@ void Prepared::settleWaiting() {
     takeRelation(settled.fact, from);
     i = static_cast<size_t>(-1); // a rewrite may settle earlier ones
   }
+}
+
+// ---- Answers and models
+// --------------------------------------------------------------------------------------
+
+size_t ProofTable::slotOf(uint64_t key) const {
+  size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & (slots_.size() - 1);
+  while (slots_[at].key != 0 && slots_[at].key != key)
+    at = (at + 1) & (slots_.size() - 1);
+  return at;
+}
+
+const std::optional<FactMask> *ProofTable::find(uint32_t dim, int depth) const {
+  if (slots_.empty())
+    return nullptr;
+  const Slot &slot = slots_[slotOf(keyOf(dim, depth))];
+  return slot.key != 0 ? &slot.answer : nullptr;
+}
+
+void ProofTable::set(uint32_t dim, int depth, const std::optional<FactMask> &answer) {
+  if (count_ * 2 >= slots_.size()) {
+    std::vector<Slot> old = std::move(slots_);
+    slots_ = std::vector<Slot>(std::max<size_t>(16, old.size() * 2));
+    for (const Slot &slot : old)
+      if (slot.key != 0)
+        slots_[slotOf(slot.key)] = slot;
+  }
+  Slot &slot = slots_[slotOf(keyOf(dim, depth))];
+  count_ += slot.key == 0;
+  slot = {keyOf(dim, depth), answer};
+}
+
+/// Changes values until all facts hold; false if that takes too long.
+bool Prepared::satisfy(DimModel &model) const {
+  constexpr int maxPasses = 6;
+  auto holds = [&](const Known &known, bool isZero) {
+    std::optional<int64_t> value = model.value(known.value);
+    return value && (isZero ? *value == 0 : *value >= 0);
+  };
+  for (int pass = 0; pass < maxPasses; ++pass) {
+    bool changed = false;
+    for (bool isZero : {false, true})
+      for (const Known &known : isZero ? zero : nonNegative)
+        if (!holds(known, isZero)) {
+          changed = true;
+          if (!model.repair(known.value, isZero))
+            return false;
+        }
+    if (!changed)
+      return true;
+  }
+  return false;
+}
+
+const DimModel *Prepared::model(DimModel::Size size) const {
+  Model &model = models_[static_cast<size_t>(size)];
+  if (!model.isTried) {
+    if (!model.values)
+      model.values.emplace(*context, size);
+    model.isTried = true;
+    model.isValid = satisfy(*model.values);
+  }
+  return model.isValid ? &*model.values : nullptr;
+}
+
+template <typename Test> bool Prepared::anyModel(Dim a, bool isHuge, Test test) const {
+  using Size = DimModel::Size;
+  for (Size size : {Size::Least, Size::One, Size::Some, Size::Huge}) {
+    const DimModel *values = size == Size::Huge && !isHuge ? nullptr : model(size);
+    std::optional<int64_t> value = values ? values->value(a) : std::nullopt;
+    if (value && test(*value))
+      return true;
+  }
+  return false;
+}
+
+bool Prepared::mayBeNegative(Dim a) const {
+  return anyModel(a, false, [](int64_t value) { return value < 0; });
+}
+bool Prepared::mayDifferFromZero(Dim a) const {
+  return anyModel(a, false, [](int64_t value) { return value != 0; });
+}
+bool Prepared::mayBeZero(Dim a) const {
+  return anyModel(a, false, [](int64_t value) { return value == 0; });
+}
+bool Prepared::mayLeave(Dim a, int64_t low, int64_t high) const {
+  return anyModel(a, true, [&](int64_t value) { return value < low || value > high; });
 }
 
 } // namespace ptl

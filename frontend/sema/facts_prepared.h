@@ -2,9 +2,10 @@
 #pragma once
 
 #include "frontend/sema/facts.h"
+#include "frontend/sema/facts_model.h"
 
+#include <array>
 #include <bitset>
-#include <unordered_map>
 
 namespace ptl {
 
@@ -18,6 +19,27 @@ struct DimKnowledge {
   Dim value, condition;
 };
 
+/// Answers of the prover by dimension and depth: what a proof rests on, nothing if there was none.
+class ProofTable {
+public:
+  /// Null if nobody asked. Stays until the next `set`.
+  const std::optional<FactMask> *find(uint32_t dim, int depth) const;
+  void set(uint32_t dim, int depth, const std::optional<FactMask> &answer);
+
+private:
+  struct Slot {
+    uint64_t key = 0; ///< 0: free
+    std::optional<FactMask> answer;
+  };
+  static uint64_t keyOf(uint32_t dim, int depth) {
+    return uint64_t(dim) << 8 | static_cast<uint8_t>(depth + 2);
+  }
+  size_t slotOf(uint64_t key) const;
+
+  std::vector<Slot> slots_; ///< as many as a power of 2
+  size_t count_ = 0;
+};
+
 struct FactSet::Prepared {
   struct Known {
     Dim value; ///< >= 0 or == 0, rewritten
@@ -27,10 +49,6 @@ struct FactSet::Prepared {
     Dim value, of; ///< `value % of == 0`, rewritten
     FactMask from;
   };
-  struct Rewrite {
-    Dim value;
-    FactMask from;
-  };
   /// A fact that holds where its `b` divides `extent`.
   struct Waiting {
     Dim extent;
@@ -38,21 +56,48 @@ struct FactSet::Prepared {
     size_t position;
   };
 
-  DimContext *context = nullptr;
-  std::map<SymbolId, Rewrite> rewrites; ///< no value mentions a rewritten symbol
-  DimSubstitution substitution;         ///< the values of `rewrites`
+  explicit Prepared(DimContext &context) : context(&context) {}
+  /// The facts of another set, to which more are added. The other one stays as it is, and alive.
+  explicit Prepared(const Prepared &outer);
+  Prepared &operator=(const Prepared &) = delete;
+
+  DimContext *context;
+  const Prepared *outer = nullptr;
+  /// In order of the symbols; no value mentions a rewritten one.
+  std::vector<DimReplacement> rewrites;
+  std::vector<FactMask> rewritesFrom; ///< parallel to `rewrites`
+  uint64_t rewrittenBits = 0;         ///< as of `Dim::symbolBits`
   std::vector<Known> nonNegative, zero;
   std::vector<Multiple> multiples;
   std::vector<Waiting> waiting;
   size_t count = 0; ///< facts taken in
-  /// Answers by dimension and depth of the prover: what `>= 0` rests on, nothing if not proved.
-  mutable std::map<std::pair<uint32_t, int>, std::optional<FactMask>> asked;
+  mutable ProofTable asked;
 
   void take(const Fact &fact, Dim onlyIfDivides);
   /// The normal form; adds to `from` what it rests on.
   Dim reduce(Dim a, FactMask &from) const;
+  /// The answer given before, here or, if it was a proof, by an outer set: a fact more takes no
+  /// proof away. Null if there is none.
+  const std::optional<FactMask> *answer(Dim a, int depth) const;
+
+  /// Whether there are values that satisfy the facts and make `a` negative, or different from 0, or
+  /// 0. If so, there is no proof of the opposite.
+  bool mayBeNegative(Dim a) const;
+  bool mayDifferFromZero(Dim a) const;
+  bool mayBeZero(Dim a) const;
+  /// Whether `a` may be beyond the bounds, which may be great.
+  bool mayLeave(Dim a, int64_t low, int64_t high) const;
 
 private:
+  struct Model {
+    std::optional<DimModel> values;
+    bool isTried = false, isValid = false; ///< for the facts here; else they are those of `outer`
+  };
+  mutable std::array<Model, DimModel::sizes> models_;
+
+  const DimModel *model(DimModel::Size size) const;
+  bool satisfy(DimModel &model) const;
+  template <typename Test> bool anyModel(Dim a, bool isHuge, Test test) const;
   void takeRelation(const Fact &fact, FactMask from);
   void takeZero(Dim zero, FactMask from);
   void takeNonNegative(Dim value, FactMask from);

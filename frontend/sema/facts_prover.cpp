@@ -354,21 +354,31 @@ bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &f
   return splits > 0 && choice && refutesCases(assumptions, *choice, from, splits);
 }
 
+/// Whether `b` has a term of `a` that is too small, so that `a - b` is without it.
+static bool cancels(Dim a, Dim b) {
+  auto x = a.terms().begin(), end = a.terms().end();
+  for (const DimTerm &term : b.terms()) {
+    while (x != end && x->monomial->id < term.monomial->id)
+      ++x;
+    if (x == end)
+      return false;
+    if (term.coefficient < 0 && *x == term)
+      return true;
+  }
+  return false;
+}
+
 /// Most questions: a fact says it or more, or a few facts in a row do (`k.end <= i.end <= N`).
 bool FactProver::followsFromChain(Dim a, FactMask &from, int links) {
-  if (!a || context_.isPlainlyNonNegative(a))
-    return a.isKnown();
-  if (links == 0)
-    return false;
   for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
-    // The fact must cancel a term that is too small.
-    bool cancels = std::any_of(known.value.terms().begin(), known.value.terms().end(),
-                               [&](const DimTerm &term) {
-                                 return term.coefficient < 0 && std::ranges::count(a.terms(), term);
-                               });
-    FactMask mask = from | known.from;
-    if (!cancels || !followsFromChain(context_.sub(a, known.value), mask, links - 1))
+    if (!cancels(a, known.value))
       continue;
+    FactMask mask = from | known.from;
+    if (!context_.isPlainlyAtLeast(a, known.value)) {
+      Dim rest = links > 1 ? context_.sub(a, known.value) : Dim();
+      if (!rest || !followsFromChain(rest, mask, links - 1))
+        continue;
+    }
     from = mask;
     return true;
   }
@@ -378,28 +388,38 @@ bool FactProver::followsFromChain(Dim a, FactMask &from, int links) {
 bool FactProver::isNonNegative(Dim a, FactMask &from) {
   if (!a || context_.isPlainlyNonNegative(a))
     return a.isKnown();
+  const std::optional<FactMask> *known = facts_.answer(a, depth_);
+  std::optional<FactMask> answer;
+  if (!known) {
+    FactMask used;
+    if (findsNonNegative(a, used))
+      answer = used;
+    facts_.asked.set(a.id(), depth_, answer);
+    known = &answer;
+  }
+  if (*known)
+    from |= **known;
+  return known->has_value();
+}
+
+bool FactProver::findsNonNegative(Dim a, FactMask &used) {
   Dim opposite = context_.sub(context_.constant(-1), a);
   if (!opposite || context_.isPlainlyNonNegative(opposite))
     return false;
-  auto [known, isNew] = facts_.asked.try_emplace({a.id(), depth_});
-  if (isNew) {
-    FactMask used;
-    attempts_ = 0;
-    // The entry stays in place while inner proofs add others.
-    if (followsFromChain(a, used, maxLinks) ||
-        refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : maxSplits))
-      known->second = used;
-  }
-  if (known->second)
-    from |= *known->second;
-  return known->second.has_value();
+  if (followsFromChain(a, used, maxLinks))
+    return true;
+  if (facts_.mayBeNegative(a))
+    return false;
+  attempts_ = 0;
+  return refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : maxSplits);
 }
 
 bool FactProver::isZero(Dim a, FactMask &from) {
   if (!a || a.isConstant())
     return a.isConstant(0);
   FactMask mask;
-  if (!isNonNegative(a, mask) || !isNonNegative(context_.negate(a), mask))
+  if (facts_.mayDifferFromZero(a) || !isNonNegative(a, mask) ||
+      !isNonNegative(context_.negate(a), mask))
     return false;
   from |= mask;
   return true;
@@ -408,16 +428,19 @@ bool FactProver::isZero(Dim a, FactMask &from) {
 bool FactProver::isNeverZero(Dim a, FactMask &from) {
   if (!a || a.isConstant())
     return a && !a.isConstant(0);
-  auto [known, isNew] = facts_.asked.try_emplace({a.id(), neverZero});
-  if (isNew) {
+  const std::optional<FactMask> *known = facts_.answer(a, neverZero);
+  std::optional<FactMask> answer;
+  if (!known) {
     FactMask used;
     attempts_ = 0;
-    if (refutes({{a, true, nullptr}}, used, 0))
-      known->second = used;
+    if (!facts_.mayBeZero(a) && refutes({{a, true, nullptr}}, used, 0))
+      answer = used;
+    facts_.asked.set(a.id(), neverZero, answer);
+    known = &answer;
   }
-  if (known->second)
-    from |= *known->second;
-  return known->second.has_value();
+  if (*known)
+    from |= **known;
+  return known->has_value();
 }
 
 std::optional<int64_t> FactProver::greatest(Dim a) {

@@ -38,6 +38,7 @@ private:
   const std::vector<DimKnowledge> &know(const DimMonomial &monomial);
   void knowDivision(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
   void knowChoice(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
+  bool findsNonNegative(Dim a, FactMask &used);
   bool followsFromChain(Dim a, FactMask &from, int links);
   void offerProducts(System &system, Dim goal);
   void fill(System &system);

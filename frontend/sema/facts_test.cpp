@@ -262,5 +262,26 @@ TEST_F(FactsTest, Explanations) {
             "`M` is always at least 3 more than `N`, by `N + 3 <= M`");
 }
 
+TEST_F(FactsTest, boundsOnBothSides) {
+  FactSet facts(dims);
+  facts.addLessEqual(N, c(100));
+  EXPECT_TRUE(facts.isWithin(N, 0, 100));
+  EXPECT_FALSE(facts.isWithin(N, 0, 99));
+  EXPECT_FALSE(facts.isWithin(N, 1, 100));
+  EXPECT_FALSE(facts.isWithin(sub(N, M), INT32_MIN, INT32_MAX));
+  EXPECT_TRUE(facts.isWithin(M, 0, INT64_MAX));
+}
+
+TEST_F(FactsTest, proofsOutliveMoreFacts) {
+  FactSet outer(dims);
+  outer.addLessEqual(N, M);
+  EXPECT_TRUE(outer.proveLessEqual(N, add(M, K)).isTrue());
+  FactSet inner = outer;
+  inner.addLessEqual(M, S);
+  EXPECT_TRUE(inner.proveLessEqual(N, add(M, K)).isTrue());
+  EXPECT_TRUE(inner.proveLessEqual(N, S).isTrue());
+  EXPECT_EQ(outer.proveLessEqual(N, S).proof, Proof::Unknown);
+}
+
 } // namespace
 } // namespace ptl

@@ -110,7 +110,7 @@ bool Joiner::isForeign(const AxisSet &set) const {
 }
 
 /// The operands of `dim` when it is one `min`.
-static const std::vector<Dim> *minOperands(Dim dim) {
+static const std::span<const Dim> *minOperands(Dim dim) {
   if (dim.terms().size() != 1)
     return nullptr;
   const DimTerm &term = dim.terms()[0];
