@@ -66,7 +66,7 @@ export class Previews
       vscode.workspace.onDidOpenTextDocument((document) => this.opened(document)),
       vscode.workspace.onDidCloseTextDocument((document) => this.closed(document)),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration("ptl.bindings")) this.refreshAll();
+        if (event.affectsConfiguration("ptl.preview.bindings")) this.refreshAll();
       }),
       server.onDidStart((client) => this.connect(client)),
     ];
@@ -95,7 +95,7 @@ export class Previews
       position: where.position && client.code2ProtocolConverter.asPosition(where.position),
       entry: where.entry,
       stage,
-      bindings: config(source).get<protocol.Bindings>("bindings", {}),
+      bindings: config(source).get<protocol.Bindings>("preview.bindings", {}),
     });
     if (!result) throw new Error("there is no kernel, program or fn here");
     const uri = vscode.Uri.parse(result.uri);

@@ -190,9 +190,8 @@ const steps = {
   },
 
   async missingServer(w) {
-    const file = path.join(workspace, "../user/User/settings.json");
-    const settings = JSON.parse(fs.readFileSync(file, "utf8"));
-    fs.writeFileSync(file, JSON.stringify({ ...settings, "ptl.server.path": "/nowhere/ptl-lsp" }, null, 2));
+    fs.mkdirSync(path.join(workspace, ".vscode"));
+    fs.writeFileSync(path.join(workspace, ".vscode/settings.json"), '{ "ptl.server.path": "/nowhere/ptl-lsp" }');
     await until("a message says what is wrong and what to do", async () => {
       const text = await w.page.locator(".notification-toast").allInnerTexts();
       return text.some((toast) => /ptl\.server\.path/.test(toast) && /Open Settings/.test(toast));
