@@ -1,0 +1,37 @@
+// The words of the language as the editor explains them (words.def).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ptl::ide {
+
+enum class WordGroup : uint8_t {
+  Declaration, ///< begins a declaration
+  Statement,   ///< begins a statement
+  Clause,      ///< stands inside declarations and statements
+  Expression,
+  Schedule, ///< begins a line of a schedule
+  Place,
+  Layout,
+  Core,
+  Level,
+  Constraint ///< kinds of element types
+};
+
+struct Word {
+  WordGroup group;
+  std::string_view text;
+  std::string_view help; ///< one line, Markdown
+};
+
+std::span<const Word> allWords();
+/// The word as the language has it by itself: no names of hardware. Null if there is none.
+const Word *findWord(std::string_view text);
+/// The word of one group.
+const Word *findWord(std::string_view text, WordGroup group);
+/// Names of hardware and constraints: words where a name is expected.
+bool isNameWord(WordGroup group);
+
+} // namespace ptl::ide
