@@ -7,21 +7,17 @@
 
 namespace ptl::ide {
 
-std::vector<std::string_view> tokenTypeNames() {
-  return {
 #define X(NAME, TEXT) TEXT,
-      PTL_TOKEN_TYPES(X)
-#undef X
-  };
+std::string_view name(TokenType type) {
+  constexpr std::string_view names[] = {PTL_TOKEN_TYPES(X, X)};
+  return names[static_cast<size_t>(type)];
 }
 
-std::vector<std::string_view> tokenModifierNames() {
-  return {
-#define X(NAME, TEXT) TEXT,
-      PTL_TOKEN_MODIFIERS(X)
-#undef X
-  };
+std::string_view name(TokenModifier modifier) {
+  constexpr std::string_view names[] = {PTL_TOKEN_MODIFIERS(X, X)};
+  return names[static_cast<size_t>(modifier)];
 }
+#undef X
 
 namespace {
 

@@ -8,8 +8,9 @@
 
 namespace ptl::ide {
 
-#define PTL_TOKEN_TYPES(X)                                                                         \
-  X(Namespace, "namespace")                                                                        \
+/// `FIRST` takes the first row, `X` the others.
+#define PTL_TOKEN_TYPES(FIRST, X)                                                                  \
+  FIRST(Namespace, "namespace")                                                                    \
   X(Type, "type")                                                                                  \
   X(Struct, "struct")                                                                              \
   X(TypeParameter, "typeParameter")                                                                \
@@ -25,8 +26,8 @@ namespace ptl::ide {
   X(Tunable, "tunable")                                                                            \
   X(Place, "place")
 
-#define PTL_TOKEN_MODIFIERS(X)                                                                     \
-  X(Declaration, "declaration")                                                                    \
+#define PTL_TOKEN_MODIFIERS(FIRST, X)                                                              \
+  FIRST(Declaration, "declaration")                                                                \
   X(Readonly, "readonly")                                                                          \
   X(Static, "static")                                                                              \
   X(Modification, "modification")                                                                  \
@@ -35,18 +36,17 @@ namespace ptl::ide {
 
 enum class TokenType : uint8_t {
 #define X(NAME, TEXT) NAME,
-  PTL_TOKEN_TYPES(X)
+  PTL_TOKEN_TYPES(X, X)
 #undef X
 };
 /// Bit numbers.
 enum class TokenModifier : uint8_t {
 #define X(NAME, TEXT) NAME,
-  PTL_TOKEN_MODIFIERS(X)
+  PTL_TOKEN_MODIFIERS(X, X)
 #undef X
 };
-/// The names that the protocol has for them, in order.
-std::vector<std::string_view> tokenTypeNames();
-std::vector<std::string_view> tokenModifierNames();
+std::string_view name(TokenType type);
+std::string_view name(TokenModifier modifier);
 
 struct SemanticToken {
   uint32_t line = 0;  ///< in the chunk, from 0
