@@ -4,6 +4,7 @@
 #include "frontend/parse/parse.h"
 #include "frontend/sema/check_chunk.h"
 #include "frontend/sema/check_module.h"
+#include "lsp/ide/memo.h"
 
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@ struct Chunk {
   uint32_t reach;                   ///< see `ParsedChunk`
   std::vector<ChunkDecl> decls;
   bool hasImports = false;
+  Memo memo; ///< of features
 
   FileId id() const { return file.id(); }
   uint32_t size() const { return static_cast<uint32_t>(file.text().size()); }

@@ -1,0 +1,80 @@
+// The names in one chunk: where each stands and, as far as the chunk alone says it, what it means.
+// Follows the rules of look-up of frontend/sema/scope.h on the syntax tree, so it works on broken
+// text too. What a chunk cannot know (declarations elsewhere, fields) is left to symbol.h.
+#pragma once
+
+#include "lsp/ide/chunk.h"
+
+#include <vector>
+
+namespace ptl::ide {
+
+/// Where a name is looked up.
+enum class NameSpace : uint8_t {
+  Local,        ///< `target`: the name node that declares it
+  Label,        ///< likewise; of a `task` or loop: no value
+  Declared,     ///< the name of a declaration of the file; `target`: that declaration
+  FieldDecl,    ///< `target`: the `Field`
+  Value,        ///< constants, modules
+  Callee,       ///< callables, structs, built-ins
+  Type,         ///< structs, aliases
+  Member,       ///< after a dot in an expression; `target`: the `MemberExpr`
+  Qualified,    ///< after a module in a path; `target`: the `Path`
+  Argument,     ///< of a call; `target`: the `CallExpr`
+  ImportPath,   ///< `target`: the `ImportDecl`
+  ImportedName, ///< likewise
+  Target,       ///< the callable of a schedule; `target`: the `ScheduleDecl`
+  TargetLabel,  ///< a label of that callable; likewise
+  TargetTune,   ///< a tunable of it
+  TargetDim,    ///< a dimension of it
+  Tag,          ///< `.even`
+  Word,         ///< a word of the language that is a name by its form: places, cores, machines
+};
+
+/// What happens to the thing that is named.
+enum class Access : uint8_t { Declare, Read, Write };
+
+struct NameUse {
+  uint32_t begin = 0; ///< in the chunk
+  uint32_t end = 0;
+  NodeId node = kNoNode; ///< `Name`, `NameExpr`, or the `StringLiteral` of an import
+  NameSpace space = NameSpace::Value;
+  Access access = Access::Read;
+  NodeId target = kNoNode;
+  NodeId schedule = kNoNode; ///< of names in a schedule, which see what its callable declares
+};
+
+/// A local: a value, dimension, tunable or type parameter.
+struct LocalName {
+  NodeId name = kNoNode;
+  uint32_t from = 0; ///< it is visible in `[from, to)`
+  uint32_t to = 0;
+  NodeId hides = kNoNode; ///< the name of the local that has the same name outside
+};
+
+struct ChunkNames {
+  std::vector<NameUse> uses;     ///< by position
+  std::vector<LocalName> locals; ///< by position
+
+  /// The name that covers a byte or ends there; null: none.
+  const NameUse *at(uint32_t offset) const;
+  const LocalName *local(NodeId name) const;
+};
+
+/// The names of a tree.
+ChunkNames namesOf(const Tree &tree);
+/// The same, kept with the chunk.
+const ChunkNames &namesOf(const Chunk &chunk);
+
+/// The locals that are visible at a byte of the chunk, inner ones first; hidden ones are left out.
+std::vector<NodeId> localsAt(const Chunk &chunk, uint32_t offset);
+
+/// The declaration of the file around a node, a child of the root; `kNoNode` for the root.
+NodeId enclosingDecl(const Tree &tree, NodeId node);
+/// What a name node declares: the `Param`, `LetStmt`, `LoopBinding`, `KernelDecl` … that it names.
+/// Patterns are looked through.
+NodeId declarationOf(const Tree &tree, NodeId name);
+/// The names of the labels of a callable: lets, tasks, loops. In the order written.
+std::vector<NodeId> labelsOf(const Tree &tree, NodeId callable);
+
+} // namespace ptl::ide

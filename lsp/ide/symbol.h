@@ -1,0 +1,82 @@
+// What a name or operator means. Names are found by the syntax (names.h) and the indices of the
+// files, so they have a meaning in broken text too; what the check of the chunk says about them is
+// there when there is one.
+#pragma once
+
+#include "lsp/ide/names.h"
+#include "lsp/ide/workspace.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptl::ide {
+
+/// One per row of symbol_kinds.def.
+enum class SymbolType : uint8_t {
+#define SYMBOL(NAME, WORDS) NAME,
+#include "lsp/ide/symbol_kinds.def"
+};
+std::string_view words(SymbolType type);
+/// A value, dimension, tunable or type parameter of one declaration.
+inline bool isLocal(SymbolType type) { return type <= SymbolType::Label; }
+inline bool isCallable(SymbolType type) {
+  return type >= SymbolType::Fn && type <= SymbolType::Program;
+}
+/// Something with a place in some file.
+inline bool isDeclared(SymbolType type) { return type <= SymbolType::Module; }
+
+struct Symbol {
+  SymbolType type = SymbolType::Word;
+  std::string name; ///< an operator has the name of its record (`+`, `.T`)
+  Range range;      ///< in the file that was asked
+  Access access = Access::Read;
+
+  // The declaration; `file` is null for what is built in. A module has its file alone.
+  File *file = nullptr;
+  std::shared_ptr<const Chunk> chunk;
+  NodeId nameNode = kNoNode; ///< in the tree of `chunk`
+  NodeId declNode = kNoNode; ///< the `Param`, `LetStmt`, `KernelDecl` … that has the name
+  Location definition;       ///< the name there
+  Location whole;            ///< `declNode`
+
+  const OpRecord *op = nullptr;        ///< built-ins, their parameters and tags
+  const ptl::OpParam *param = nullptr; ///< `OpParam`, `Tag`
+
+  // From the check of the chunk that was asked, which `check` keeps; null where it has none.
+  std::shared_ptr<const ChunkCheck> check;
+  const Expr *expr = nullptr; ///< that the name or operator stands for; of a callee: the call
+  const Local *local = nullptr;
+  const CallableDecl *callable = nullptr;
+  const StructDecl *structDecl = nullptr;
+  const Type *valueType = nullptr; ///< of the expression, local or field
+
+  // Where it was found.
+  size_t place = 0;      ///< in the document that was asked
+  NodeId node = kNoNode; ///< in the tree of that place: `Name`, `NameExpr`, operator node …
+  const Tree &tree() const { return *chunk->tree; } ///< of the declaration
+};
+
+/// What stands at a byte of a file, or ends there.
+std::optional<Symbol> symbolAt(Workspace &workspace, File &file, uint32_t offset);
+
+/// What one name of a chunk means, without what its check says. Checks the chunk only where that
+/// alone tells a field.
+std::optional<Symbol> resolve(Workspace &workspace, File &file, size_t place, const NameUse &use);
+
+/// The declaration of a file that a name refers to in a name space; imports included.
+std::optional<Symbol> findDeclared(Workspace &workspace, File &file, DeclSpace space,
+                                   std::string_view name);
+/// What is declared by the name at a span of a chunk, as `CallableDecl::nameSpan` and others say.
+std::optional<Symbol> declaredAt(Workspace &workspace, Span nameSpan);
+/// The callable of a schedule.
+std::optional<Symbol> targetOf(Workspace &workspace, File &file, size_t place, NodeId schedule);
+
+/// Whether both mean the same declaration, module or built-in.
+bool isSame(const Symbol &a, const Symbol &b);
+
+/// The file that an import means; null if there is none.
+File *importedFile(Workspace &workspace, File &file, const Tree &tree, NodeId importDecl);
+
+} // namespace ptl::ide
