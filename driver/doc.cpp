@@ -1,6 +1,6 @@
 #include "driver/commands.h"
-#include "driver/signature.h"
 #include "frontend/parse/parse.h"
+#include "frontend/syntax/signature.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 #include "driver/ir/manifest.h"
 
-#include "driver/signature.h"
 #include "frontend/base/elem_type.h"
 #include "frontend/base/json.h"
+#include "frontend/syntax/signature.h"
 #include "runtime/include/ptl.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "driver/signature.h"
+#include "frontend/syntax/signature.h"
 
 #include "frontend/syntax/typed_nodes.h"
 
