@@ -47,8 +47,9 @@ export class LinkedHighlight implements vscode.Disposable {
   }
 
   private redraw(): void {
-    const leader = this.leader;
-    if (leader && vscode.window.visibleTextEditors.includes(leader)) this.follow(leader, false);
+    // The active editor leads; the last that did, while the active one is of another kind, such as the output.
+    for (const editor of [this.leader, vscode.window.activeTextEditor])
+      if (editor && vscode.window.visibleTextEditors.includes(editor)) this.follow(editor, false);
     for (const editor of vscode.window.visibleTextEditors) if (isPreview(editor.document)) this.showState(editor);
   }
 

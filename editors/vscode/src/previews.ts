@@ -3,7 +3,6 @@
 import * as vscode from "vscode";
 import { LanguageClient } from "vscode-languageclient/node";
 
-import { config } from "./config";
 import { LineMap, Range } from "./line_map";
 import { formatPreviewUri, parsePreviewName, previewScheme } from "./preview_uri";
 import * as protocol from "./protocol";
@@ -95,7 +94,6 @@ export class Previews
       position: where.position && client.code2ProtocolConverter.asPosition(where.position),
       entry: where.entry,
       stage,
-      bindings: config(source).get<protocol.Bindings>("preview.bindings", {}),
     });
     if (!result) throw new Error("there is no kernel, program or fn here");
     const uri = vscode.Uri.parse(result.uri);

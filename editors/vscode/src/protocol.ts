@@ -12,15 +12,14 @@ import {
 
 import type { MapEntry } from "./line_map";
 
-export type Bindings = Record<string, number | string | boolean>;
-
 export interface PreviewParams {
   textDocument: TextDocumentIdentifier;
   /** The entry is the declaration here when it is not named. */
   position?: Position;
   entry?: string;
   stage: string;
-  bindings?: Bindings;
+  /** Beside those of the setting `ptl.preview.bindings`, and stronger. */
+  bindings?: Record<string, number | string | boolean>;
 }
 
 export interface PreviewResult {

@@ -7,6 +7,8 @@ import { config, environment, findServer } from "./config";
 import * as protocol from "./protocol";
 import { statusText } from "./show_status";
 
+const statusUri = vscode.Uri.parse("ptl-status:/PTL server status.yaml");
+
 export class Server implements vscode.Disposable {
   /** Undefined unless it runs. */
   get client(): LanguageClient | undefined {
@@ -25,7 +27,15 @@ export class Server implements vscode.Disposable {
     { scheme: "ptl-ir" },
   ]);
 
+  private readonly documents: vscode.Disposable;
+  private readonly statusChanged = new vscode.EventEmitter<vscode.Uri>();
+  private statusText = "";
+
   constructor() {
+    this.documents = vscode.workspace.registerTextDocumentContentProvider(statusUri.scheme, {
+      onDidChange: this.statusChanged.event,
+      provideTextDocumentContent: () => this.statusText,
+    });
     this.onDidStart = this.started.event;
     this.status.name = "PTL";
     this.status.command = { command: "ptl.showStatus", title: "Details" };
@@ -51,14 +61,14 @@ export class Server implements vscode.Disposable {
       await this.explainMissing("The PTL server does not run");
       return;
     }
-    const status = await client.sendRequest(protocol.statusRequest);
-    this.log.appendLine(statusText(status).trimEnd());
-    this.openLog();
+    this.statusText = statusText(await client.sendRequest(protocol.statusRequest));
+    this.statusChanged.fire(statusUri);
+    await vscode.window.showTextDocument(statusUri, { viewColumn: vscode.ViewColumn.Beside, preview: true });
   }
 
   dispose(): void {
     void this.stop();
-    for (const item of [this.log, this.trace, this.status, this.started]) item.dispose();
+    for (const item of [this.log, this.trace, this.status, this.started, this.documents, this.statusChanged]) item.dispose();
   }
 
   private async start(): Promise<void> {

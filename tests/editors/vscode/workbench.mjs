@@ -71,6 +71,12 @@ class Workbench {
     const line = lines.findIndex((text) => text.includes(piece));
     await this.goTo(line + 1, lines[line].indexOf(piece) + 1 + (after ? piece.length : 0));
   }
+  /** Saves what the last command changed. */
+  async save() {
+    await until("the file is changed", async () => (await this.page.locator(".tab.active.dirty").count()) > 0);
+    await this.page.keyboard.press("Control+S");
+    await until("the file is saved", async () => (await this.page.locator(".tab.active.dirty").count()) === 0);
+  }
   async shoot(name) {
     await this.page.screenshot({ path: path.join(results, `${name}.png`) });
   }
@@ -106,7 +112,7 @@ const steps = {
     await w.page.keyboard.press("Enter");
     await until("the fix is made", async () => (await w.text()).includes("q @ k.T"));
     await until("the error is gone", async () => (await w.page.locator(".squiggly-error").count()) === 0);
-    await w.page.keyboard.press("Control+S");
+    await w.save();
   },
 
   async hint(w) {
@@ -120,6 +126,24 @@ const steps = {
     await until("the hover shows IR", async () => (await hover.count()) > 0);
     const text = await hover.first().innerText();
     if (!text.includes("f32[r, C]")) throw new Error(`the hover does not show the type: ${text}`);
+  },
+
+  async insertHint(w) {
+    await w.page.keyboard.press("Escape");
+    await w.goToText("let rows");
+    await w.command("PTL: Write the Hints of This Line into the Source");
+    await w.save();
+    await until("the type stands in the file", () => /let rows: f32\[r, C\].* = /.test(fs.readFileSync(source, "utf8")));
+    await w.page.keyboard.press("Control+Z");
+    await w.save();
+    await until("and is taken back", () => fs.readFileSync(source, "utf8").includes("let rows = "));
+  },
+
+  async peek(w) {
+    await w.goToText("softmax(rows)");
+    await w.command("PTL: Show IR at Cursor");
+    const peek = w.page.locator(".peekview-widget");
+    await until("the IR is shown within the source", async () => (await peek.innerText()).includes("ptl."));
   },
 
   async preview(w) {
@@ -186,6 +210,13 @@ const steps = {
     await lens.click({ timeout: patience });
     await until("the test runs in a terminal", async () =>
       /passed|1 test|ok/i.test((await w.page.locator(".xterm-rows").first().innerText()).replaceAll("\u00a0", " ")),
+    );
+  },
+
+  async status(w) {
+    await w.command("PTL: Show Server Status");
+    await until("the status is shown", async () =>
+      /version: \d/.test(await w.text(w.page.locator('.monaco-editor[data-uri^="ptl-status:"]').last())),
     );
   },
 
