@@ -36,8 +36,6 @@ int64_t DimModel::value(SymbolId symbol) const {
     return isCount ? 0 : 1;
   case Size::Some:
     return kind == SymbolKind::DimensionParam ? 1000 + 17 * spread : isCount ? 2 : 30 + spread;
-  case Size::Huge:
-    return isCount ? 3 : (int64_t(1) << 33) + 1000 * spread;
   }
   return 0;
 }

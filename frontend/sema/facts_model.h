@@ -10,8 +10,8 @@ namespace ptl {
 class DimModel {
 public:
   /// How great the defaults are.
-  enum class Size : uint8_t { Least, One, Some, Huge };
-  static constexpr size_t sizes = 4;
+  enum class Size : uint8_t { Least, One, Some };
+  static constexpr size_t sizes = 3;
 
   DimModel(const DimContext &context, Size size) : context_(&context), size_(size) {}
 

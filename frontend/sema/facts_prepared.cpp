@@ -90,13 +90,16 @@ void Prepared::take(const Fact &fact, Dim onlyIfDivides) {
   size_t position = count++;
   if (onlyIfDivides) {
     waiting.push_back({onlyIfDivides, fact, position});
+    maySettle_ = true;
   } else {
     FactMask from;
     if (position < from.size())
       from.set(position);
     takeRelation(fact, from);
   }
-  settleWaiting();
+  if (maySettle_)
+    settleWaiting();
+  maySettle_ = false;
 }
 
 void Prepared::takeRelation(const Fact &fact, FactMask from) {
@@ -174,6 +177,7 @@ void Prepared::takeMultiple(Dim value, Dim of, FactMask from) {
     Dim solved = context->scale(context->sub(product, rest), term->coefficient);
     return rewrite(term->monomial->factors[0].atom->symbol, solved, from);
   }
+  maySettle_ = true;
   multiples.push_back({value, of, from});
   zero.push_back({remainder, from});
 }
@@ -181,6 +185,7 @@ void Prepared::takeMultiple(Dim value, Dim of, FactMask from) {
 void Prepared::rewrite(SymbolId symbol, Dim value, FactMask from) {
   if (!value)
     return;
+  maySettle_ = true;
   DimReplacement step{symbol, value};
   auto update = [&](Dim &dim, FactMask &mask) {
     if (!dim.mentions(symbol))
@@ -304,10 +309,10 @@ const DimModel *Prepared::model(DimModel::Size size) const {
   return model.isValid ? &*model.values : nullptr;
 }
 
-template <typename Test> bool Prepared::anyModel(Dim a, bool isHuge, Test test) const {
+template <typename Test> bool Prepared::anyModel(Dim a, Test test) const {
   using Size = DimModel::Size;
-  for (Size size : {Size::Least, Size::One, Size::Some, Size::Huge}) {
-    const DimModel *values = size == Size::Huge && !isHuge ? nullptr : model(size);
+  for (Size size : {Size::Least, Size::One, Size::Some}) {
+    const DimModel *values = model(size);
     std::optional<int64_t> value = values ? values->value(a) : std::nullopt;
     if (value && test(*value))
       return true;
@@ -316,16 +321,29 @@ template <typename Test> bool Prepared::anyModel(Dim a, bool isHuge, Test test) 
 }
 
 bool Prepared::mayBeNegative(Dim a) const {
-  return anyModel(a, false, [](int64_t value) { return value < 0; });
+  return anyModel(a, [](int64_t value) { return value < 0; });
 }
 bool Prepared::mayDifferFromZero(Dim a) const {
-  return anyModel(a, false, [](int64_t value) { return value != 0; });
+  return anyModel(a, [](int64_t value) { return value != 0; });
 }
 bool Prepared::mayBeZero(Dim a) const {
-  return anyModel(a, false, [](int64_t value) { return value == 0; });
+  return anyModel(a, [](int64_t value) { return value == 0; });
 }
+
+/// Starts from values that satisfy the facts and makes `a` great.
+bool Prepared::mayExceed(Dim a, int64_t high) const {
+  const DimModel *known = model(DimModel::Size::Some);
+  Dim excess = context->sub(a, context->constant(high));
+  excess = context->sub(excess, context->constant(1));
+  if (!known || !excess)
+    return false;
+  DimModel values = *known;
+  return values.repair(excess, false) && satisfy(values) && values.value(excess).value_or(-1) >= 0;
+}
+
 bool Prepared::mayLeave(Dim a, int64_t low, int64_t high) const {
-  return anyModel(a, true, [&](int64_t value) { return value < low || value > high; });
+  return anyModel(a, [&](int64_t value) { return value < low || value > high; }) ||
+         mayExceed(a, high) || (low != INT64_MIN && mayExceed(context->negate(a), -low));
 }
 
 } // namespace ptl

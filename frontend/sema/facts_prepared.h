@@ -85,7 +85,7 @@ struct FactSet::Prepared {
   bool mayBeNegative(Dim a) const;
   bool mayDifferFromZero(Dim a) const;
   bool mayBeZero(Dim a) const;
-  /// Whether `a` may be beyond the bounds, which may be great.
+  /// Whether there are such values for which `a` is outside the bounds, which may be great.
   bool mayLeave(Dim a, int64_t low, int64_t high) const;
 
 private:
@@ -94,10 +94,12 @@ private:
     bool isTried = false, isValid = false; ///< for the facts here; else they are those of `outer`
   };
   mutable std::array<Model, DimModel::sizes> models_;
+  bool maySettle_ = false; ///< what was waiting may hold now
 
   const DimModel *model(DimModel::Size size) const;
   bool satisfy(DimModel &model) const;
-  template <typename Test> bool anyModel(Dim a, bool isHuge, Test test) const;
+  template <typename Test> bool anyModel(Dim a, Test test) const;
+  bool mayExceed(Dim a, int64_t high) const;
   void takeRelation(const Fact &fact, FactMask from);
   void takeZero(Dim zero, FactMask from);
   void takeNonNegative(Dim value, FactMask from);

@@ -356,6 +356,8 @@ bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &f
 
 /// Whether `b` has a term of `a` that is too small, so that `a - b` is without it.
 static bool cancels(Dim a, Dim b) {
+  if ((a.symbolBits() & b.symbolBits()) == 0)
+    return false;
   auto x = a.terms().begin(), end = a.terms().end();
   for (const DimTerm &term : b.terms()) {
     while (x != end && x->monomial->id < term.monomial->id)
@@ -385,6 +387,40 @@ bool FactProver::followsFromChain(Dim a, FactMask &from, int links) {
   return false;
 }
 
+/// A fact says it or more, also where no term is too small: `0 <= i` of a loop index.
+bool FactProver::followsFromOne(Dim a, FactMask &from) {
+  for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
+    if ((known.value.symbolBits() & a.symbolBits()) == 0 ||
+        !context_.isPlainlyAtLeast(a, known.value))
+      continue;
+    from |= known.from;
+    return true;
+  }
+  return false;
+}
+
+/// `rest + min(x, y) >= 0` is `rest + x >= 0` and `rest + y >= 0`; `rest - max(x, y)` likewise.
+bool FactProver::followsByOperands(Dim a, FactMask &from) {
+  for (const DimTerm &term : a.terms()) {
+    if (term.monomial->degree != 1)
+      continue;
+    const DimAtom &atom = *term.monomial->factors[0].atom;
+    if (atom.kind != (term.coefficient > 0 ? DimAtomKind::Min : DimAtomKind::Max))
+      continue;
+    Dim rest = context_.sub(a, context_.scale(context_.atomDim(atom), term.coefficient));
+    FactMask mask;
+    bool all = std::ranges::all_of(atom.operands, [&](Dim operand) {
+      Dim chosen = context_.add(rest, context_.scale(operand, term.coefficient));
+      return context_.isPlainlyNonNegative(chosen) ||
+             (chosen && (followsFromChain(chosen, mask, maxLinks) || followsFromOne(chosen, mask)));
+    });
+    if (all)
+      from |= mask;
+    return all;
+  }
+  return false;
+}
+
 bool FactProver::isNonNegative(Dim a, FactMask &from) {
   if (!a || context_.isPlainlyNonNegative(a))
     return a.isKnown();
@@ -406,7 +442,7 @@ bool FactProver::findsNonNegative(Dim a, FactMask &used) {
   Dim opposite = context_.sub(context_.constant(-1), a);
   if (!opposite || context_.isPlainlyNonNegative(opposite))
     return false;
-  if (followsFromChain(a, used, maxLinks))
+  if (followsFromChain(a, used, maxLinks) || followsFromOne(a, used) || followsByOperands(a, used))
     return true;
   if (facts_.mayBeNegative(a))
     return false;

@@ -39,6 +39,8 @@ private:
   void knowDivision(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
   void knowChoice(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
   bool findsNonNegative(Dim a, FactMask &used);
+  bool followsFromOne(Dim a, FactMask &from);
+  bool followsByOperands(Dim a, FactMask &from);
   bool followsFromChain(Dim a, FactMask &from, int links);
   void offerProducts(System &system, Dim goal);
   void fill(System &system);
