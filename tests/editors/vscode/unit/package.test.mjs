@@ -85,6 +85,20 @@ test("the settings that the server reads exist, and each setting has a reader", 
   assert.deepEqual(unread, ["ptl.trace.server"]); // The client library reads this one.
 });
 
+test("the kinds of tokens that only this server has are declared", () => {
+  const header = fs.readFileSync(path.join(root, "lsp/ide/semantic_tokens.h"), "utf8");
+  const rows = (macro) =>
+    [...header.slice(header.indexOf(`#define ${macro}`)).split("\n\n")[0].matchAll(/\(\w+, "(\w+)"\)/g)].map((match) => match[1]);
+  const standard = (
+    "namespace class enum interface struct typeParameter type parameter variable property enumMember decorator event function " +
+    "method macro label comment string keyword number regexp operator declaration definition readonly static deprecated abstract " +
+    "async modification documentation defaultLibrary"
+  ).split(" ");
+  const own = (macro) => rows(macro).filter((row) => !standard.includes(row)).sort();
+  assert.deepEqual(own("PTL_TOKEN_TYPES"), contributes.semanticTokenTypes.map((type) => type.id).sort());
+  assert.deepEqual(own("PTL_TOKEN_MODIFIERS"), contributes.semanticTokenModifiers.map((type) => type.id).sort());
+});
+
 test("the problem matchers read what the compiler prints", () => {
   const [short, human] = contributes.problemPatterns;
   const file = path.join(root, "tests/editors/vscode/workspace/kernels.ptl");
