@@ -127,6 +127,7 @@ int serve(const Arguments &arguments, WorkerOptions options) {
     endRequest();
     answer["id"] = id;
     channel.write(answer);
+    worker.tidy();
     if (worker.shouldStop())
       break;
   }

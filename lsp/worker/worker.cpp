@@ -59,7 +59,6 @@ Json Worker::answer(const Json &request) {
   } else {
     return error("unknown-method", "there is no method `" + method + "`");
   }
-  cache_.trim();
   return result;
 }
 
@@ -80,6 +79,8 @@ Json Worker::warm() {
   }
   return {{"result", {{"ok", isWarm}, {"timings", timingsJson(view.timings)}}}};
 }
+
+void Worker::tidy() { cache_.trim(); }
 
 Json Worker::stages() const {
   Json list = Json::array();

@@ -21,6 +21,8 @@ public:
 
   /// The answer to one request: the members beside its id. Never fails.
   Json answer(const Json &request);
+  /// Makes room, when nobody waits.
+  void tidy();
   bool shouldStop() const { return shouldStop_; }
 
 private:

@@ -113,6 +113,7 @@ TEST(Cache, KeepsWhatWasUsedLast) {
     std::string entry = "scale";
     text.replace(text.find("1024"), 4, std::to_string(1024 + i));
     ASSERT_TRUE(truthOf(previewOf(worker, text, entry, "vector"), "ok", false));
+    worker.tidy();
   }
   Json status = worker.answer({{"method", "status"}})["result"];
   EXPECT_LT(status["cache"]["entries"].get<int>(), 3);
