@@ -1,0 +1,65 @@
+// Types, sizes, declarations and built-ins in words, for hovers, hints, completion and signature
+// help.
+#pragma once
+
+#include "lsp/ide/workspace.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptl::ide {
+
+/// A piece of a label; `definition` is the name it stands for, without file: none.
+struct LabelPart {
+  std::string text;
+  Span definition;
+};
+std::string joined(const std::vector<LabelPart> &parts);
+
+/// What `toString` of types.h gives, with the places of structs, ranges and dimensions.
+std::vector<LabelPart> typeParts(const DimContext &dims, const Type &type);
+
+/// The values that tunables have where nobody sets them.
+DimSubstitution tunableDefaults(DimContext &dims, const CallableDecl *callable);
+
+/// Bytes of a value, by capacity where that is known; unknown if it is not of fixed size.
+Dim byteSize(DimContext &dims, const Type &type);
+/// `128 KiB`, `2,000 B`.
+std::string bytesText(int64_t bytes);
+/// The size of a value as text, tunables at their defaults: `128 KiB`, `256*D B`; empty if unknown.
+std::string sizeText(DimContext &dims, const Type &type, const DimSubstitution &defaults);
+/// Whether all of a size is known then.
+std::optional<int64_t> constantSize(DimContext &dims, const Type &type,
+                                    const DimSubstitution &defaults);
+
+/// The callable of a checked chunk around a byte of it; null if there is none.
+const CallableDecl *callableAt(const CheckedProgram &program, uint32_t offset);
+
+/// Value of a constant as PTL writes it; empty if it has none.
+std::string valueText(const Expr &expr);
+
+/// A parameter in a signature: its bytes in the label.
+struct SignatureParam {
+  std::string name;
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  std::string doc; ///< Markdown
+};
+struct SignatureLabel {
+  std::string text;
+  std::vector<SignatureParam> params;
+};
+
+/// `layer_norm(x: T[.., C], gamma: T[C], eps: f32 = 1e-5) -> T[.., C]` of a callable or struct.
+SignatureLabel signatureOf(const Tree &tree, NodeId declaration);
+/// `sum(x: T[..], axis: axes) -> T[reduced]`, one per signature of the record.
+std::vector<SignatureLabel> signaturesOf(const OpRecord &op, std::string_view name);
+
+/// Signature in a block of code, documentation below.
+std::string declarationMarkdown(const Tree &tree, NodeId declaration, std::string_view module);
+/// Signatures, summary, parameters, machines.
+std::string opMarkdown(const OpRecord &op, std::string_view name);
+std::string codeBlock(std::string_view text);
+
+} // namespace ptl::ide
