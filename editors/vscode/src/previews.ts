@@ -10,8 +10,13 @@ import { Server } from "./server";
 
 export interface Preview {
   result: protocol.PreviewResult;
+  /** What is shown: the result's text, or why there is none. */
+  text: string;
   map: LineMap;
 }
+
+/** A preview whose text an edit leaves alone still has other places in the source; it is asked for after so long. */
+const settleTime = 250;
 
 export function isPreview(document: vscode.TextDocument): boolean {
   return document.uri.scheme === previewScheme;
@@ -47,6 +52,8 @@ export class Previews
   private readonly known = new Map<string, Preview>();
   /** Requests under way; `again` if something changed since they were sent. */
   private readonly running = new Map<string, { again: boolean }>();
+  /** Previews to ask for when their source is left alone for a moment. */
+  private readonly due = new Map<string, NodeJS.Timeout>();
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(private readonly server: Server) {
@@ -64,6 +71,7 @@ export class Previews
       vscode.languages.registerDefinitionProvider(selector, this),
       vscode.workspace.onDidOpenTextDocument((document) => this.opened(document)),
       vscode.workspace.onDidCloseTextDocument((document) => this.closed(document)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.edited(document)),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration("ptl.preview.bindings")) this.refreshAll();
       }),
@@ -73,6 +81,7 @@ export class Previews
   }
 
   dispose(): void {
+    for (const timer of this.due.values()) clearTimeout(timer);
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
@@ -104,7 +113,7 @@ export class Previews
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const known = this.get(uri) ?? (await this.fetch(uri));
-    return known ? known.result.text : "";
+    return known ? known.text : "";
   }
 
   provideFoldingRanges(document: vscode.TextDocument): vscode.FoldingRange[] {
@@ -143,6 +152,16 @@ export class Previews
       if (isPreview(document)) void this.refresh(document.uri);
   }
 
+  private edited(source: vscode.TextDocument): void {
+    const uri = source.uri.toString();
+    for (const document of vscode.workspace.textDocuments) {
+      if (!isPreview(document) || !this.get(document.uri)?.map.uris.includes(uri)) continue;
+      const key = document.uri.toString();
+      clearTimeout(this.due.get(key));
+      this.due.set(key, setTimeout(() => void this.refresh(document.uri), settleTime));
+    }
+  }
+
   private opened(document: vscode.TextDocument): void {
     if (!isPreview(document)) return;
     void this.server.client?.sendNotification(protocol.virtualDocumentOpened, { uri: wireUri(document.uri) });
@@ -154,6 +173,8 @@ export class Previews
     // A change of language closes a document and opens it again.
     if (vscode.workspace.textDocuments.some((other) => other.uri.toString() === document.uri.toString())) return;
     this.known.delete(document.uri.toString());
+    clearTimeout(this.due.get(document.uri.toString()));
+    this.due.delete(document.uri.toString());
     void this.server.client?.sendNotification(protocol.virtualDocumentClosed, { uri: wireUri(document.uri) });
   }
 
@@ -176,9 +197,9 @@ export class Previews
     try {
       while (run.again) {
         run.again = false;
-        const before = this.get(uri)?.result.text;
+        const before = this.get(uri)?.text;
         const now = await this.fetch(uri);
-        if (now && now.result.text !== before) this.changed.fire(uri);
+        if (now && now.text !== before) this.changed.fire(uri);
       }
     } finally {
       this.running.delete(key);
@@ -201,12 +222,19 @@ export class Previews
   }
 
   private take(uri: vscode.Uri, result: protocol.PreviewResult): Preview {
-    const preview = { result, map: new LineMap(result.map, (text) => vscode.Uri.parse(text).toString()) };
+    clearTimeout(this.due.get(uri.toString()));
+    const preview = { result, text: textOf(result), map: new LineMap(result.map, (text) => vscode.Uri.parse(text).toString()) };
     this.known.set(uri.toString(), preview);
     this.updated.fire(uri);
     this.folded.fire();
     return preview;
   }
+}
+
+function textOf(result: protocol.PreviewResult): string {
+  if (result.text !== "") return result.text;
+  const reasons = (result.diagnostics ?? []).map(({ code, message }) => `// ${code ? `${code}: ` : ""}${message}\n`);
+  return reasons.join("") || "// nothing is made of this\n";
 }
 
 function emptyResult(uri: vscode.Uri, text: string): protocol.PreviewResult {

@@ -1,7 +1,6 @@
 // The requests of `ptl-lsp` beyond the language server protocol.
 
 import {
-  Diagnostic,
   Hover,
   NotificationType,
   Position,
@@ -34,7 +33,8 @@ export interface PreviewResult {
   folds: { start: number; end: number }[];
   /** The source has errors now; this is the last good result. */
   stale: boolean;
-  diagnostics?: Diagnostic[];
+  /** Why there is no text, or why it is stale. */
+  diagnostics?: { message: string; code?: string; severity?: string }[];
   /** What the reader should know, such as the bindings that were chosen. */
   note?: string;
 }
