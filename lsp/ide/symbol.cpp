@@ -17,8 +17,9 @@ std::string_view words(SymbolType type) {
 bool isSame(const Symbol &a, const Symbol &b) {
   if (a.type != b.type || a.file != b.file)
     return false;
+  // Which record of several a call means takes a check.
   if (!a.file)
-    return a.op == b.op && a.name == b.name;
+    return a.name == b.name && a.param == b.param;
   if (!a.chunk || !b.chunk)
     return !a.chunk && !b.chunk;
   return a.chunk->id() == b.chunk->id() && a.nameNode == b.nameNode;
@@ -300,8 +301,7 @@ static NodeId findIn(const Tree &tree, NodeId decl, std::string_view name,
 static std::optional<Symbol> partOf(const Symbol &decl, std::string_view name,
                                     std::initializer_list<NodeKind> kinds) {
   NodeId found = findIn(decl.tree(), decl.declNode, name, kinds);
-  const Place *place =
-      found == kNoNode ? nullptr : decl.file->document.placeOf(decl.chunk->id());
+  const Place *place = found == kNoNode ? nullptr : decl.file->document.placeOf(decl.chunk->id());
   return place ? std::optional(declared(*decl.file, *place, found)) : std::nullopt;
 }
 

@@ -107,8 +107,8 @@ constexpr Case kCases[] = {
      "kernel", "kernel k[N](x: f32[N]) -> (y: f32[N])"},
     {"kernel k[N](x: f32[N]) -> (y: f32[N])\n{\n}\nschedule k on $0a3 when N == 4 { }", "machine",
      ""},
-    {"kernel k[N](x: f32[N]) -> (y: f32[N])\n{\n}\nschedule k on a3 when $0N == 4 { }",
-     "dimension", "kernel k[N](x: f32[N]) -> (y: f32[N])"},
+    {"kernel k[N](x: f32[N]) -> (y: f32[N])\n{\n}\nschedule k on a3 when $0N == 4 { }", "dimension",
+     "kernel k[N](x: f32[N]) -> (y: f32[N])"},
     {"fn g[N](x: f32[N]) -> f32[N] {\n let a = x +\n let b = $0a\n", "`let`", "let a = x +"},
     {"fn g[N](x: f32[N] -> f32[N] {\n let a = x\n let b = $0a\n}", "`let`", "let a = x"},
     {"kernel k[N](x: f32[N]) -> (y: f32[N])\n{\n parallel i in 0..N {\n  let v = x[i]\n  y[i] = "
