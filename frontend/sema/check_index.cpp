@@ -256,15 +256,15 @@ bool Indexing::countAxes(std::span<const NodeId> indices, size_t *restCount) {
       ++used;
     }
   }
-  std::string type = toString(ctx, expr->base->type);
+  auto type = [&] { return toString(ctx, expr->base->type); };
   if (used > base.rank()) {
     ctx.sink.report(DiagId::TooManyIndices, ctx.span(node),
-                    {type, std::to_string(base.rank()), std::to_string(used)});
+                    {type(), std::to_string(base.rank()), std::to_string(used)});
     return false;
   }
   if (base.prefix && (rest == kNoNode || beforeRest)) {
     Span first = ctx.span(indices.empty() ? node : indices.front());
-    auto report = ctx.sink.report(DiagId::PrefixNotIndexed, first, {type});
+    auto report = ctx.sink.report(DiagId::PrefixNotIndexed, first, {type()});
     if (rest == kNoNode)
       report.fix("keep the leading axes: `[.., …]`",
                  {{{first.file, first.begin, first.begin}, ".., "}});

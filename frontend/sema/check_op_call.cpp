@@ -37,21 +37,23 @@ std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &ca
                                                   const Shape &shape) {
   std::vector<int64_t> axes;
   auto rank = static_cast<int64_t>(shape.rank());
-  std::string type = call.values.empty() || !call.values.front().expr
-                         ? toString(ctx, shape)
-                         : toString(ctx, call.values.front().expr->type);
+  auto type = [&] {
+    return call.values.empty() || !call.values.front().expr
+               ? toString(ctx, shape)
+               : toString(ctx, call.values.front().expr->type);
+  };
   for (size_t i = 0; i < call.axes->size(); ++i) {
     int64_t axis = (*call.axes)[i];
     Span span = i < call.axisSpans.size() ? call.axisSpans[i] : call.span;
     int64_t fromEnd = axis < 0 ? axis : axis - rank;
     if (axis >= 0 && shape.prefix) {
-      auto report = ctx.sink.report(DiagId::AxisBehindPrefix, span, {std::to_string(axis), type});
+      auto report = ctx.sink.report(DiagId::AxisBehindPrefix, span, {std::to_string(axis), type()});
       report.note("`..` stands for any number of leading axes; count from the end");
       return std::nullopt;
     }
     if (fromEnd < -rank || fromEnd >= 0) {
       ctx.sink.report(DiagId::AxisOutOfRange, span,
-                      {std::to_string(axis), type, std::to_string(rank)});
+                      {std::to_string(axis), type(), std::to_string(rank)});
       return std::nullopt;
     }
     if (std::find(axes.begin(), axes.end(), fromEnd) != axes.end()) {

@@ -25,18 +25,18 @@ static const Type *checkReshape(Context &ctx, const OpCall &call, const OpMatch 
                                 OpExpr *expr) {
   Shape from = operandShape(match, 0);
   const Shape &to = *call.shape("dims");
-  std::string types[] = {toString(ctx, match.values[0]->type), toString(ctx, to)};
+  const Type *type = match.values[0]->type;
   if (from.prefix != to.prefix) {
-    ctx.sink.report(DiagId::ReshapePrefix, call.span, {types[0], types[1]});
+    ctx.sink.report(DiagId::ReshapePrefix, call.span, {toString(ctx, type), toString(ctx, to)});
     return errorType(ctx);
   }
   Dim have = countOf(ctx, from), want = countOf(ctx, to);
   Verdict verdict = ctx.facts.proveEqual(have, want);
   if (verdict.isTrue())
     return shapedType(ctx, elemOfResult(call, match), to);
-  auto report =
-      ctx.sink.report(DiagId::ReshapeCount, call.span,
-                      {types[0], types[1], ctx.dims.toString(have), ctx.dims.toString(want)});
+  auto report = ctx.sink.report(
+      DiagId::ReshapeCount, call.span,
+      {toString(ctx, type), toString(ctx, to), ctx.dims.toString(have), ctx.dims.toString(want)});
   explainExtents(ctx, report, Extent{have, {}, nullptr}, Extent{want, {}, nullptr});
   return errorType(ctx);
 }

@@ -55,7 +55,6 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
     return errorExpr(ctx, node);
   if (type->isArray())
     type = scalarType(ctx, type->elem);
-  std::string text = toString(value);
   if (!type->isScalar()) {
     ctx.sink.report(
         DiagId::TypeMismatch, spanOrNone(ctx, node),
@@ -67,7 +66,7 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
   bool generic = type->elem.param != nullptr;
   if (generic ? !fitsGeneric(value, *type->elem.param) : boolMeetsNumber) {
     auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node),
-                                  {text, toString(ctx, type)});
+                                  {toString(value), toString(ctx, type)});
     if (generic)
       report.note("`" + type->elem.param->name + "` is any `" +
                   std::string(constraintName(type->elem.param->constraint)) + "` type");
@@ -76,7 +75,7 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
   ConstBits bits = convertConst(value, type->elem);
   if (!bits.fits) {
     auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node),
-                                  {text, toString(ctx, type)});
+                                  {toString(value), toString(ctx, type)});
     if (value.isNumber() && !value.number.isInteger() &&
         elemIs(type->elem, ElemConstraint::Integer))
       report.note("`" + toString(ctx, type) + "` holds whole numbers");

@@ -84,7 +84,7 @@ const DimMonomial *DimContext::Impl::monomial(std::span<const DimFactor> factors
   for (const DimFactor &factor : factors) {
     degree += factor.power;
     bits |= factor.atom->symbolBits;
-    hash = mix(mix(hash, factor.atom->id), factor.power);
+    hash = mix(hash, factor.atom->id + factor.power * hashStep);
   }
   if (degree > maxDegree)
     return nullptr;
@@ -157,7 +157,7 @@ const Dim::Node *DimContext::Impl::sorted(std::span<const DimTerm> terms) {
     // INT64_MIN has no negation; without it, negating never overflows.
     if (term.coefficient == INT64_MIN)
       return nullptr;
-    hash = mix(mix(hash, term.monomial->id), static_cast<uint64_t>(term.coefficient));
+    hash = mix(hash, term.monomial->id + static_cast<uint64_t>(term.coefficient) * hashStep);
     bits |= term.monomial->symbolBits;
   }
   return nodes.get(

@@ -10,6 +10,9 @@ namespace ptl {
 
 namespace dims {
 
+/// Keeps small numbers apart that are hashed as one.
+inline constexpr uint64_t hashStep = 0x632be59bd9b4e019ull;
+
 inline uint64_t mix(uint64_t seed, uint64_t value) {
   uint64_t product = (seed ^ value) * 0x9e3779b97f4a7c15ull;
   return product ^ (product >> 32);

@@ -174,8 +174,8 @@ Natural Natural::gcd(Natural a, Natural b) {
 }
 
 std::string Natural::toString() const {
-  if (isZero())
-    return "0";
+  if (isWord())
+    return std::to_string(word_);
   std::string text;
   Natural rest = *this;
   while (!rest.isZero()) {
