@@ -1,0 +1,36 @@
+// The call that is being written at a place, by its tokens: works where the text is not complete.
+#pragma once
+
+#include "lsp/ide/symbol.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl::ide {
+
+struct CallContext {
+  TokenIndex open = 0;            ///< its `(`
+  size_t argument = 0;            ///< commas before the place
+  size_t positional = 0;          ///< unnamed arguments before this one
+  std::vector<std::string> named; ///< names of all named arguments
+  std::string name;               ///< of this argument; empty: not named so far
+  bool atStart = false;           ///< nothing of this argument stands before the place
+};
+
+/// The innermost call around a byte of a chunk, whose text has no bracket of another kind between.
+std::optional<CallContext> callAround(const Tree &tree, uint32_t offset);
+
+/// What may be called: a declaration, or the records of a built-in.
+struct Callee {
+  std::optional<Symbol> symbol;
+  std::vector<const OpRecord *> ops;
+  std::string name;
+};
+/// Of the call whose `(` is given; all empty if unknown.
+Callee calleeOf(Workspace &workspace, File &file, size_t place, const CallContext &call);
+
+/// The token behind which a byte stands: the last that ends at or before it.
+std::optional<TokenIndex> tokenBefore(const Tree &tree, uint32_t offset);
+
+} // namespace ptl::ide
