@@ -1,0 +1,283 @@
+#include "lsp/ide/inlay_hints.h"
+
+#include "frontend/sema/type_string.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "lsp/ide/actions/trial.h"
+#include "lsp/ide/call_context.h"
+#include "lsp/ide/hover.h"
+
+#include <algorithm>
+
+namespace ptl::ide {
+namespace {
+
+/// The hints of one chunk in a range of its bytes.
+class Finder {
+public:
+  Finder(Workspace &workspace, File &file, size_t index, const HintOptions &options)
+      : options_(options), check_(workspace.check(file, index)),
+        place_(file.document.places()[index]), tree_(*place_.chunk->tree) {}
+
+  void visit(NodeId node, Range range);
+
+  std::vector<InlayHint> hints;
+
+private:
+  DimContext &dims() const { return *check_.program->dims; }
+  const CallableDecl *callable(uint32_t offset) const {
+    return callableAt(*check_.program, offset);
+  }
+  void add(uint32_t offset, HintKind kind, std::vector<LabelPart> label) {
+    hints.push_back({place_.begin + offset, kind, std::move(label)});
+  }
+  const Local *localOf(NodeId node) const {
+    auto found = check_.program->localOfNode.find(node);
+    return found == check_.program->localOfNode.end() ? nullptr : found->second;
+  }
+  const Expr *exprOf(NodeId node) const {
+    auto found = check_.program->exprOfNode.find(node);
+    return found == check_.program->exprOfNode.end() ? nullptr : found->second;
+  }
+  void binding(NodeId node);
+  void typeHint(NodeId name, NodeId value);
+  int64_t copies(NodeId name, NodeId value) const;
+  void loop(NodeId node);
+  void call(NodeId node);
+
+  const HintOptions &options_;
+  const ChunkCheck &check_;
+  const Place &place_;
+  const Tree &tree_;
+};
+
+bool isLiteral(const Tree &tree, NodeId node) {
+  switch (tree.kind(node)) {
+  case NodeKind::IntLiteral:
+  case NodeKind::SizeLiteral:
+  case NodeKind::FloatLiteral:
+  case NodeKind::BoolLiteral:
+  case NodeKind::StringLiteral:
+    return true;
+  case NodeKind::UnaryExpr:
+    return isLiteral(tree, UnaryExprView(tree, node).operand());
+  case NodeKind::ListExpr:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// How many buffers a value has: what the body of a pipelined loop loads has one per iteration that
+/// overlaps.
+int64_t Finder::copies(NodeId name, NodeId value) const {
+  const Expr *expr = value == kNoNode ? nullptr : exprOf(value);
+  if (!expr || expr->kind != ExprKind::Index || !static_cast<const IndexExpr *>(expr)->isLoad)
+    return 1;
+  for (NodeId node = tree_.parent(name); node != kNoNode; node = tree_.parent(node)) {
+    if (!tree_.is(node, NodeKind::ForStmt))
+      continue;
+    NodeId depth = LoopView(tree_, node).pipeline();
+    if (depth == kNoNode)
+      return 1;
+    const Expr *count = exprOf(depth);
+    if (count && count->kind == ExprKind::Const)
+      return static_cast<const ConstExpr *>(count)->intValue;
+    if (tree_.is(depth, NodeKind::IntLiteral))
+      return std::atoll(std::string(tree_.text(depth)).c_str());
+    return 1;
+  }
+  return 1;
+}
+
+void Finder::typeHint(NodeId name, NodeId value) {
+  const Local *local = tree_.is(name, NodeKind::Name) ? localOf(name) : nullptr;
+  if (!local || !local->type)
+    return;
+  const Type &type = *local->type;
+  switch (type.kind) {
+  case TypeKind::Scalar:
+  case TypeKind::Array:
+  case TypeKind::Struct:
+  case TypeKind::Tuple:
+    break;
+  default:
+    return;
+  }
+  if (type.isScalar() && value != kNoNode && isLiteral(tree_, value))
+    return;
+  std::vector<LabelPart> label = typeParts(dims(), type);
+  label.insert(label.begin(), LabelPart{": ", {}});
+  uint32_t end = tree_.span(name).end;
+  auto size = type.isArray() ? constantSize(dims(), type, tunableDefaults(dims(), callable(end)))
+                             : std::nullopt;
+  if (size && options_.capacities) {
+    int64_t count = copies(name, value);
+    label.push_back(
+        {" " + (count > 1 ? std::to_string(count) + " × " : std::string()) + bytesText(*size), {}});
+  }
+  add(end, HintKind::Type, std::move(label));
+}
+
+void Finder::binding(NodeId node) {
+  VarStmtView view(tree_, node); // `let` has the same slots
+  if (!options_.types || view.type() != kNoNode)
+    return;
+  if (tree_.is(view.pattern(), NodeKind::TuplePattern)) {
+    for (NodeId name : TuplePatternView(tree_, view.pattern()).elements())
+      if (name != kNoNode)
+        typeHint(name, kNoNode);
+  } else {
+    typeHint(view.pattern(), view.value());
+  }
+}
+
+/// `: ≤ 64` where the size of tiles is not written as a number.
+void Finder::loop(NodeId node) {
+  if (!options_.capacities || !tree_.is(LoopView(tree_, node).bindings(), NodeKind::LoopBindings))
+    return;
+  for (NodeId each : tree_.children(LoopView(tree_, node).bindings())) {
+    if (!tree_.is(each, NodeKind::LoopBinding))
+      continue;
+    NodeId name = LoopBindingView(tree_, each).pattern();
+    const Local *local = tree_.is(name, NodeKind::Name) ? localOf(name) : nullptr;
+    if (!local || !local->type || local->type->kind != TypeKind::Range || !local->type->range)
+      continue;
+    const RangeInfo &range = *local->type->range;
+    Dim bound = range.capacity ? range.capacity : range.size;
+    if (!bound || bound.isConstant())
+      continue;
+    uint32_t end = tree_.span(name).end;
+    auto value = dims().substitute(bound, tunableDefaults(dims(), callable(end))).constant();
+    if (!value)
+      continue;
+    auto symbol = bound.symbol();
+    add(end, HintKind::Capacity,
+        {{" ≤ ", {}}, {std::to_string(*value), symbol ? dims().symbol(*symbol).span : Span{}}});
+  }
+}
+
+/// Names where an argument does not say what it is for.
+void Finder::call(NodeId node) {
+  if (!options_.parameters)
+    return;
+  CallExprView view(tree_, node);
+  const Expr *expr = exprOf(node);
+  if (!expr)
+    return;
+  size_t position = 0;
+  for (NodeId arg : view.args()) {
+    size_t own = position++;
+    if (!tree_.is(arg, NodeKind::Arg) || ArgView(tree_, arg).name() != kNoNode ||
+        !isLiteral(tree_, ArgView(tree_, arg).value()))
+      continue;
+    std::string name;
+    Span definition;
+    if (expr->kind == ExprKind::Call) {
+      const auto &params = static_cast<const CallExpr *>(expr)->callee->params;
+      if (own < params.size())
+        name = params[own]->name, definition = params[own]->span;
+    } else if (expr->kind == ExprKind::StructMake) {
+      const auto &fields = static_cast<const StructMakeExpr *>(expr)->decl->fields;
+      if (own < fields.size())
+        name = fields[own].name, definition = fields[own].span;
+    } else if (expr->kind == ExprKind::Op && static_cast<const OpExpr *>(expr)->op) {
+      auto params = static_cast<const OpExpr *>(expr)->op->params;
+      if (own > 0 && own < params.size() && params[own].kind != ParamKind::Value &&
+          !params[own].variadic)
+        name = params[own].name;
+    }
+    if (!name.empty())
+      add(tree_.span(arg).begin, HintKind::Parameter, {{name + ":", definition}, {" ", {}}});
+  }
+}
+
+void Finder::visit(NodeId node, Range range) {
+  Span span = tree_.span(node);
+  if (span.end < range.begin || span.begin > range.end)
+    return;
+  switch (tree_.kind(node)) {
+  case NodeKind::LetStmt:
+  case NodeKind::VarStmt:
+    binding(node);
+    break;
+  case NodeKind::ForStmt:
+  case NodeKind::ParallelStmt:
+    loop(node);
+    break;
+  case NodeKind::CallExpr:
+    call(node);
+    break;
+  default:
+    break;
+  }
+  for (NodeId child : tree_.children(node))
+    if (child != kNoNode)
+      visit(child, range);
+}
+
+} // namespace
+
+std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
+                                  const HintOptions &options) {
+  std::vector<InlayHint> all;
+  size_t last = file.document.placeAt(range.end);
+  for (size_t i = file.document.placeAt(range.begin); i <= last; ++i) {
+    Finder finder(workspace, file, i, options);
+    const Place &place = file.document.places()[i];
+    Range own{std::max(range.begin, place.begin) - place.begin,
+              std::min(range.end - place.begin, place.chunk->size())};
+    finder.visit(place.chunk->tree->root(), own);
+    for (InlayHint &hint : finder.hints)
+      if (range.contains(hint.offset))
+        all.push_back(std::move(hint));
+  }
+  std::sort(all.begin(), all.end(),
+            [](const InlayHint &a, const InlayHint &b) { return a.offset < b.offset; });
+  return all;
+}
+
+// ---- Details ------------------------------------------------------------------------------------
+
+/// The type alone, without the size behind it.
+static std::string typeText(const InlayHint &hint) {
+  std::vector<LabelPart> parts = hint.label;
+  const std::string &last = parts.back().text;
+  if (last.ends_with('B'))
+    parts.pop_back();
+  return joined(parts);
+}
+
+static std::string parameterTooltip(Workspace &workspace, const InlayHint &hint) {
+  Location location = workspace.locate(hint.label.front().definition);
+  File *declaring = location ? workspace.find(location.file->path()) : nullptr;
+  auto hover = declaring ? hoverAt(workspace, *declaring, location.range.begin) : std::nullopt;
+  return hover ? hover->markdown : "";
+}
+
+std::optional<HintDetails> hintDetails(Workspace &workspace, File &file, uint32_t offset,
+                                       HintKind kind) {
+  std::vector<InlayHint> hints = inlayHints(workspace, file, {offset, offset}, {});
+  auto hint = std::find_if(hints.begin(), hints.end(),
+                           [&](const InlayHint &each) { return each.kind == kind; });
+  if (hint == hints.end())
+    return std::nullopt;
+  HintDetails details;
+  std::string insertion;
+  if (kind == HintKind::Parameter) {
+    details.tooltip = parameterTooltip(workspace, *hint);
+    insertion = joined(hint->label);
+  } else if (auto hover = hoverAt(workspace, file, offset)) {
+    details.tooltip = hover->markdown;
+    if (kind == HintKind::Type)
+      insertion = typeText(*hint);
+  }
+  if (insertion.empty())
+    return details;
+  size_t index = file.document.placeAt(offset);
+  uint32_t own = offset - file.document.places()[index].begin;
+  if (tryEdits(workspace, file, index, {{{own, own}, insertion}}).added.empty())
+    details.insertion = insertion;
+  return details;
+}
+
+} // namespace ptl::ide

@@ -1,0 +1,45 @@
+// What the source leaves out, shown beside it: inferred types with sizes, capacities of tiles,
+// names of parameters, copies that a pipeline keeps.
+#pragma once
+
+#include "lsp/ide/describe.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl::ide {
+
+enum class HintKind : uint8_t {
+  Type,      ///< behind the name of a `let` or `var`
+  Capacity,  ///< behind the variable of a loop over tiles
+  Parameter, ///< before an argument
+};
+
+struct InlayHint {
+  uint32_t offset = 0; ///< in the file
+  HintKind kind = HintKind::Type;
+  std::vector<LabelPart> label; ///< `definition`: where a click leads
+};
+
+struct HintOptions {
+  bool types = true;
+  bool capacities = true;
+  bool parameters = true;
+};
+
+/// Those whose place lies in a range of bytes, by position. Checks the chunks of the range.
+std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
+                                  const HintOptions &options);
+
+/// What takes longer to say about a hint.
+struct HintDetails {
+  std::string tooltip; ///< Markdown
+  /// Writes the hint into the source; nothing where that would be an error.
+  std::optional<std::string> insertion;
+};
+/// Of the hint that stands at a byte now; nothing if there is none of that kind.
+std::optional<HintDetails> hintDetails(Workspace &workspace, File &file, uint32_t offset,
+                                       HintKind kind);
+
+} // namespace ptl::ide
