@@ -103,7 +103,7 @@ json resolveInlayHint(Session &session, const json &params) {
     hint["tooltip"] = session.markup(details->tooltip);
   if (details->insertion)
     hint["textEdits"] = json::array(
-        {{{"range", session.range(file, {offset, offset})}, {"newText", *details->insertion}}});
+        {{{"range", session.range(file, ide::Range{offset, offset})}, {"newText", *details->insertion}}});
   return hint;
 }
 
