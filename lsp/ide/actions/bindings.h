@@ -1,0 +1,99 @@
+// What refactorings ask of syntax: the locals of one declaration (names.h) by kind, expressions and
+// statements by their place. Works on broken code.
+#pragma once
+
+#include "lsp/ide/document.h"
+#include "lsp/ide/names.h"
+
+#include "frontend/syntax/typed_nodes.h"
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace ptl::ide {
+
+enum class BindingKind : uint8_t {
+  Dimension,
+  TypeParam,
+  Param,
+  Output,
+  Tunable,
+  Let,
+  Var,
+  Const,
+  Loop,
+  Other ///< of the block level
+};
+
+/// A name that a declaration binds.
+struct Binding {
+  BindingKind kind = BindingKind::Other;
+  std::string_view text;
+  NodeId name = kNoNode;
+  Span span;     ///< of the name
+  Range visible; ///< bytes of the chunk at which it is seen
+};
+
+/// The bindings of one declaration, in the order written.
+class Bindings {
+public:
+  Bindings(const Tree &tree, NodeId declaration);
+
+  NodeId declaration() const { return declaration_; }
+  /// What a use of a name means; null: nothing local. `node` is a `NameExpr` or a `NamedType`.
+  const Binding *resolve(NodeId node) const;
+  const std::vector<Binding> &all() const { return all_; }
+  /// Every word of the declaration, however it is used.
+  bool mentions(std::string_view word) const;
+  /// `name`, or `name2`, `name3` …: one that the declaration does not mention.
+  std::string fresh(std::string name) const;
+
+private:
+  const Tree &tree_;
+  NodeId declaration_;
+  std::vector<Binding> all_;
+  std::unordered_map<NodeId, size_t> ofUse_; ///< index of the binding by the node of a use
+};
+
+bool isExpression(NodeKind kind);
+bool isStatement(NodeKind kind);
+
+/// Calls `visit(node)` for a node and all below it, parents first.
+template <typename Visit> void forEachNode(const Tree &tree, NodeId node, const Visit &visit) {
+  if (node == kNoNode)
+    return;
+  visit(node);
+  for (NodeId child : tree.children(node))
+    forEachNode(tree, child, visit);
+}
+
+/// The innermost node around (or at) `node` for which `test` holds.
+template <typename Test> NodeId enclosing(const Tree &tree, NodeId node, const Test &test) {
+  while (node != kNoNode && !test(node))
+    node = tree.parent(node);
+  return node;
+}
+
+/// Uses of value and type names at or below a node, in the order written.
+std::vector<NodeId> usesIn(const Tree &tree, NodeId node);
+/// The statement around a node that stands directly in a block.
+NodeId statementAround(const Tree &tree, NodeId node);
+/// The node for an expression whose text is exactly `range`; the outermost one.
+NodeId expressionAt(const Tree &tree, Range range);
+/// Without white space at its ends.
+Range trimmed(std::string_view text, Range range);
+Range rangeOf(Span span);
+/// White space at the beginning of the line of an offset.
+std::string_view indentAt(std::string_view text, uint32_t offset);
+/// The beginning of the line of an offset.
+uint32_t lineStart(std::string_view text, uint32_t offset);
+/// Where a declaration begins with its documentation.
+uint32_t startWithDocs(const Tree &tree, NodeId declaration);
+/// Binds tighter than every operator.
+bool isAtomic(NodeKind kind);
+/// Whether an expression in the place of `node` may be of any form without parentheses.
+bool isDelimited(const Tree &tree, NodeId node);
+
+} // namespace ptl::ide

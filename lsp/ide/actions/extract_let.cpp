@@ -1,0 +1,58 @@
+// An expression gets a name: `let value = …` before its statement.
+#include "lsp/ide/actions/refactoring.h"
+
+namespace ptl::ide {
+
+static bool isWhole(const ActionContext &context, NodeId node) {
+  NodeId parent = context.tree.parent(node);
+  return context.tree.is(parent, NodeKind::ExprStmt);
+}
+
+std::vector<Offer> extractLetOffers(const ActionContext &context) {
+  if (context.range.begin == context.range.end)
+    return {};
+  NodeId node = expressionAt(context.tree, context.range);
+  if (node == kNoNode || isWhole(context, node) || statementAround(context.tree, node) == kNoNode)
+    return {};
+  return {{"Extract `let`"}};
+}
+
+/// What a value may be called: as the function that makes it, or as what it is taken from.
+static std::string nameFor(const ActionContext &context, NodeId node) {
+  const Tree &tree = context.tree;
+  while (tree.is(node, NodeKind::ParenExpr))
+    node = tree.child(node, 0);
+  if (tree.is(node, NodeKind::CallExpr))
+    node = tree.child(node, 0);
+  if (tree.is(node, NodeKind::MemberExpr))
+    node = tree.child(node, 1);
+  bool isWord = tree.is(node, NodeKind::NameExpr) || tree.is(node, NodeKind::Name);
+  std::string name = isWord ? std::string(tree.mainText(node)) : "value";
+  return name.size() > 1 ? name : "value";
+}
+
+Outcome extractLetEdits(const ActionContext &context, int) {
+  const Tree &tree = context.tree;
+  NodeId node = expressionAt(tree, context.range);
+  if (node == kNoNode)
+    return refuse("this is no expression");
+  NodeId statement = statementAround(tree, node);
+  if (statement == kNoNode)
+    return refuse("there is no statement around it");
+  if (tree.is(statement, NodeKind::WhileStmt) && tree.child(statement, 0) <= node &&
+      tree.span(node).end <= tree.span(tree.child(statement, 0)).end)
+    return refuse("the condition of a `while` is computed anew in each round");
+  Bindings bindings(tree, enclosingDecl(tree, node));
+  uint32_t at = tree.span(statement).begin;
+  for (NodeId use : usesIn(tree, node))
+    if (const Binding *binding = bindings.resolve(use);
+        binding && binding->visible.begin > at)
+      return refuse("`" + std::string(binding->text) + "` has no value before this statement");
+  std::string name = bindings.fresh(nameFor(context, node));
+  std::string indent(indentAt(context.text(), at));
+  return {{{{at, at}, "let " + name + " = " + context.text(node) + "\n" + indent},
+           {rangeOf(tree.span(node)), name}},
+          ""};
+}
+
+} // namespace ptl::ide

@@ -1,0 +1,329 @@
+// A call of a `fn` is replaced by what it computes, with its arguments in the place of parameters.
+#include "lsp/ide/actions/refactoring.h"
+
+#include "frontend/sema/checked_tree.h"
+#include "frontend/sema/op_table.h"
+#include "frontend/sema/type_string.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ptl::ide {
+namespace {
+
+/// The call at a place whose callee is a `fn`.
+const CallExpr *callAt(const ActionContext &context) {
+  const Tree &tree = context.tree;
+  NodeId node = enclosing(tree, tree.nodeAt(context.range.begin), [&](NodeId n) {
+    return tree.is(n, NodeKind::CallExpr) || isStatement(tree.kind(n));
+  });
+  if (!tree.is(node, NodeKind::CallExpr))
+    return nullptr;
+  // On the name, not somewhere in the arguments.
+  if (context.range.begin > tree.span(tree.child(node, 0)).end)
+    return nullptr;
+  const Expr *expr = context.exprOf(node);
+  if (!expr || expr->kind != ExprKind::Call)
+    return nullptr;
+  const auto *call = static_cast<const CallExpr *>(expr);
+  bool isFn = call->callee && call->callee->kind == DeclKind::Fn;
+  return isFn && expr->syntax == node ? call : nullptr;
+}
+
+class Inlining {
+public:
+  Inlining(const ActionContext &context, const CallExpr &call)
+      : context_(context), tree_(context.tree), call_(call), node_(call.syntax),
+        caller_(tree_, enclosingDecl(tree_, node_)) {}
+
+  Outcome run();
+
+private:
+  bool refuse(std::string reason) {
+    reason_ = std::move(reason);
+    return false;
+  }
+  bool findCallee();
+  bool takeBody();
+  bool checkGlobals();
+  bool bindArguments();
+  std::string qualifier() const;
+  void bindGenerics();
+  void bindLets(const Tree &callee);
+  /// Source of a node of the callee in the caller's names.
+  std::string translated(NodeId node) const;
+  std::string replacementOf(NodeId use, const Binding &binding) const;
+
+  const ActionContext &context_;
+  const Tree &tree_;
+  const CallExpr &call_;
+  NodeId node_;
+  Bindings caller_;
+  const ModuleIndex *module_ = nullptr; ///< of the callee
+  DeclSite site_;
+  std::unique_ptr<Bindings> callee_;
+  std::vector<NodeId> lets_;
+  NodeId value_ = kNoNode;
+  std::string reason_;
+  /// What stands for a name of the callee, by the node that binds it.
+  struct Substitute {
+    std::string text;
+    bool isAtomic = true;
+    std::string literalOf; ///< the element type of a literal
+  };
+  std::map<NodeId, Substitute> substitutes_;
+  std::map<NodeId, std::string> globals_; ///< names of the callee's module as the caller says them
+  std::vector<std::string> hoisted_;      ///< statements before the one that holds the call
+};
+
+bool Inlining::findCallee() {
+  NodeId callee = tree_.child(node_, 0);
+  const ModuleIndex &own = context_.file.index;
+  std::string name = context_.text(tree_.is(callee, NodeKind::MemberExpr) ? tree_.child(callee, 1)
+                                                                          : callee);
+  module_ = &own;
+  if (tree_.is(callee, NodeKind::MemberExpr)) {
+    auto import = own.modules.find(tree_.text(tree_.child(callee, 0)));
+    module_ = import == own.modules.end() ? nullptr : import->second.module;
+  } else if (auto import = own.names.find(name); import != own.names.end()) {
+    module_ = import->second.module;
+  }
+  site_ = module_ ? module_->find(DeclSpace::Callable, name) : DeclSite();
+  if (!site_ || site_.hasSyntaxErrors)
+    return refuse("the declaration of `" + name + "` is not known or has errors");
+  callee_ = std::make_unique<Bindings>(*site_.tree, site_.node);
+  return true;
+}
+
+/// Lets, then the value.
+bool Inlining::takeBody() {
+  const Tree &callee = *site_.tree;
+  NodeId body = CallableView(callee, site_.node).body();
+  if (body == kNoNode || callee.children(body).empty())
+    return refuse("it has no body");
+  auto statements = callee.children(body);
+  for (NodeId statement : statements.first(statements.size() - 1)) {
+    if (!callee.is(statement, NodeKind::LetStmt))
+      return refuse("its body is more than `let`s and a value");
+    lets_.push_back(statement);
+  }
+  NodeId last = statements.back();
+  bool isValue = callee.is(last, NodeKind::ReturnStmt) || callee.is(last, NodeKind::ExprStmt);
+  value_ = isValue ? callee.child(last, 0) : kNoNode;
+  if (value_ == kNoNode)
+    return refuse("its body does not end with a value");
+  return true;
+}
+
+std::string Inlining::qualifier() const {
+  for (const auto &[name, import] : context_.file.index.modules)
+    if (import.module == module_)
+      return name + ".";
+  return "";
+}
+
+static bool isDeclaredIn(const ModuleIndex &module, std::string_view name) {
+  for (DeclSpace space :
+       {DeclSpace::Callable, DeclSpace::Struct, DeclSpace::Alias, DeclSpace::Const})
+    if (module.find(space, name))
+      return true;
+  return module.names.contains(name) || module.modules.contains(name);
+}
+
+static bool isPublic(const ModuleIndex &module, std::string_view name) {
+  for (DeclSpace space :
+       {DeclSpace::Callable, DeclSpace::Struct, DeclSpace::Alias, DeclSpace::Const})
+    if (DeclSite site = module.find(space, name))
+      return site.tree->has(site.node, NodeFlag::Pub);
+  return false;
+}
+
+/// Names that are not local to the callee must mean the same in the caller.
+bool Inlining::checkGlobals() {
+  const Tree &callee = *site_.tree;
+  const ModuleIndex &own = context_.file.index;
+  std::vector<NodeId> parts = lets_;
+  parts.push_back(value_);
+  for (NodeId part : parts)
+    for (NodeId use : usesIn(callee, part)) {
+      if (callee_->resolve(use))
+        continue;
+      std::string name(callee.is(use, NodeKind::NamedType) ? callee.text(use)
+                                                           : callee.mainText(use));
+      for (const Binding &binding : caller_.all())
+        if (binding.text == name)
+          return refuse("`" + name + "` means something else here");
+      if (module_ == &own)
+        continue;
+      bool isTheirs = isDeclaredIn(*module_, name);
+      if (!isTheirs && isDeclaredIn(own, name))
+        return refuse("`" + name + "` means something else here");
+      if (!isTheirs)
+        continue;
+      if (auto import = own.names.find(name);
+          import != own.names.end() && import->second.module == module_)
+        continue;
+      std::string module = qualifier();
+      if (module.empty() || !isPublic(*module_, name))
+        return refuse("its body uses `" + name + "` of `" + module_->name +
+                      "`, which is not known here");
+      globals_[use] = module + name;
+    }
+  return true;
+}
+
+static bool isLiteral(NodeKind kind) {
+  return kind == NodeKind::IntLiteral || kind == NodeKind::FloatLiteral ||
+         kind == NodeKind::SizeLiteral || kind == NodeKind::BoolLiteral;
+}
+
+bool Inlining::bindArguments() {
+  const Tree &callee = *site_.tree;
+  auto params = callee.children(CallableView(callee, site_.node).params());
+  auto args = tree_.children(node_).subspan(1);
+  std::vector<NodeId> parts = lets_;
+  parts.push_back(value_);
+  for (size_t i = 0; i < params.size(); ++i) {
+    ParamView param(callee, params[i]);
+    std::string name(callee.text(param.name()));
+    NodeId given = kNoNode;
+    for (size_t j = 0; j < args.size(); ++j) {
+      NodeId argName = tree_.child(args[j], 0);
+      if (argName == kNoNode ? j == i : tree_.text(argName) == name)
+        given = tree_.child(args[j], 1);
+    }
+    const Tree &from = given == kNoNode ? callee : tree_;
+    NodeId value = given == kNoNode ? param.value() : given;
+    if (value == kNoNode)
+      return refuse("the argument `" + name + "` is missing");
+    size_t count = 0;
+    for (NodeId part : parts)
+      for (NodeId use : usesIn(callee, part))
+        if (const Binding *binding = callee_->resolve(use); binding && binding->name == param.name())
+          ++count;
+    Substitute substitute{std::string(from.text(value)), isAtomic(from.kind(value)), ""};
+    bool isSimple = isLiteral(from.kind(value)) || from.is(value, NodeKind::NameExpr);
+    if (isLiteral(from.kind(value)) && callee.is(param.type(), NodeKind::ElementType))
+      substitute.literalOf = std::string(callee.text(param.type()));
+    if (!isSimple && count > 1) {
+      std::string local = caller_.fresh(name);
+      hoisted_.push_back("let " + local + " = " + substitute.text);
+      substitute = {local, true, ""};
+    }
+    substitutes_[param.name()] = substitute;
+  }
+  bindGenerics();
+  bindLets(callee);
+  return true;
+}
+
+void Inlining::bindGenerics() {
+  const CallableDecl &decl = *call_.callee;
+  for (const Binding &binding : callee_->all()) {
+    if (binding.kind == BindingKind::Dimension)
+      for (size_t i = 0; i < decl.dims.size() && i < call_.dimArgs.size(); ++i)
+        if (decl.dims[i].name == binding.text) {
+          std::string text = context_.dims().toString(call_.dimArgs[i]);
+          bool isWord = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+            return std::isalnum(c) || c == '_' || c == '.';
+          });
+          substitutes_[binding.name] = {text, isWord, ""};
+        }
+    if (binding.kind == BindingKind::TypeParam)
+      for (size_t i = 0; i < decl.typeParams.size() && i < call_.elemArgs.size(); ++i)
+        if (decl.typeParams[i]->name == binding.text)
+          substitutes_[binding.name] = {toString(call_.elemArgs[i]), true, ""};
+  }
+}
+
+/// Names of `let`s that the caller does not use.
+void Inlining::bindLets(const Tree &callee) {
+  for (NodeId let : lets_)
+    for (const Binding &binding : callee_->all()) {
+      Span span = callee.span(let);
+      if (span.begin <= binding.span.begin && binding.span.end <= span.end)
+        substitutes_[binding.name] = {caller_.fresh(std::string(binding.text)), true, ""};
+    }
+}
+
+/// Where a literal of its own would mean something else than a value of the parameter's type.
+static bool isSensitive(const Tree &tree, NodeId use) {
+  NodeId parent = tree.parent(use);
+  if (!tree.is(parent, NodeKind::BinaryExpr))
+    return tree.is(parent, NodeKind::LetStmt) || tree.is(parent, NodeKind::ReturnStmt);
+  TokenKind op = tree.mainKind(parent);
+  return op == TokenKind::Slash || op == TokenKind::Percent || op == TokenKind::StarStar;
+}
+
+std::string Inlining::replacementOf(NodeId use, const Binding &binding) const {
+  auto found = substitutes_.find(binding.name);
+  if (found == substitutes_.end())
+    return std::string(binding.text);
+  const Tree &callee = *site_.tree;
+  const Substitute &substitute = found->second;
+  if (!substitute.literalOf.empty() && isSensitive(callee, use))
+    return substitute.literalOf + "(" + substitute.text + ")";
+  return substitute.isAtomic || isDelimited(callee, use) ? substitute.text
+                                                         : "(" + substitute.text + ")";
+}
+
+std::string Inlining::translated(NodeId node) const {
+  const Tree &callee = *site_.tree;
+  Span whole = callee.span(node);
+  std::vector<Edit> edits;
+  auto add = [&](Span span, std::string text) {
+    edits.push_back({{span.begin - whole.begin, span.end - whole.begin}, std::move(text)});
+  };
+  for (NodeId use : usesIn(callee, node)) {
+    if (const Binding *binding = callee_->resolve(use))
+      add(callee.span(use), replacementOf(use, *binding));
+    else if (auto global = globals_.find(use); global != globals_.end())
+      add(callee.span(use), global->second);
+  }
+  for (const Binding &binding : callee_->all())
+    if (whole.begin <= binding.span.begin && binding.span.end <= whole.end)
+      add(binding.span, replacementOf(binding.name, binding));
+  return applied(callee.text(node), edits);
+}
+
+Outcome Inlining::run() {
+  if (!findCallee() || !takeBody() || !checkGlobals() || !bindArguments())
+    return ide::refuse(reason_);
+  NodeId statement = statementAround(tree_, node_);
+  for (NodeId let : lets_)
+    hoisted_.push_back(translated(let));
+  if (!hoisted_.empty() && (statement == kNoNode || tree_.is(statement, NodeKind::WhileStmt)))
+    return ide::refuse("there is no place for its `let`s");
+  std::string value = translated(value_);
+  NodeKind kind = site_.tree->kind(value_);
+  if (isLiteral(kind) && call_.type && call_.type->isScalar())
+    value = toString(call_.type->elem) + "(" + value + ")";
+  else if (!isAtomic(kind) && !isDelimited(tree_, node_))
+    value = "(" + value + ")";
+  Outcome outcome;
+  if (!hoisted_.empty()) {
+    uint32_t at = tree_.span(statement).begin;
+    std::string indent(indentAt(context_.text(), at)), lines;
+    for (const std::string &line : hoisted_)
+      lines += line + "\n" + indent;
+    outcome.edits.push_back({{at, at}, lines});
+  }
+  outcome.edits.push_back({rangeOf(tree_.span(node_)), value});
+  return outcome;
+}
+
+} // namespace
+
+std::vector<Offer> inlineFnOffers(const ActionContext &context) {
+  const CallExpr *call = callAt(context);
+  if (!call)
+    return {};
+  return {{"Inline `" + call->callee->name + "`"}};
+}
+
+Outcome inlineFnEdits(const ActionContext &context, int) {
+  const CallExpr *call = callAt(context);
+  return call ? Inlining(context, *call).run() : refuse("this is no call of a `fn`");
+}
+
+} // namespace ptl::ide

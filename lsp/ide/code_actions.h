@@ -1,0 +1,62 @@
+// Code actions: the fixes of diagnostics, and refactorings. Listing looks at the chunks under the
+// range alone; what an action changes is found out when it is resolved.
+#pragma once
+
+#include "lsp/ide/actions/trial.h"
+#include "lsp/ide/workspace.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl::ide {
+
+/// One entry per row of `action_kinds.def`.
+enum class ActionKind : uint8_t {
+#define ACTION_KIND(NAME, ID) NAME,
+#include "lsp/ide/actions/action_kinds.def"
+#undef ACTION_KIND
+};
+
+/// `refactor.extract`
+std::string_view actionKindId(ActionKind kind);
+/// The kinds at or below one of their hierarchy: `refactor` holds `refactor.extract`.
+bool isWithin(ActionKind kind, std::string_view id);
+
+/// An edit of a file.
+struct FileEdit {
+  const File *file = nullptr;
+  Range range;
+  std::string text;
+};
+
+/// What tells an action from the others of its file, until the file changes.
+struct ActionKey {
+  std::string id;   ///< of a refactoring, `fix`, `fixCode` or `fixAll`
+  Range range;      ///< for which it was listed
+  int variant = 0;  ///< which one of several
+  std::string code; ///< of the diagnostic: `E0312`
+};
+
+struct CodeAction {
+  ActionKind kind = ActionKind::QuickFix;
+  std::string title;
+  bool isPreferred = false;
+  std::string disabled;                     ///< why it cannot be done here; empty: it can
+  std::optional<FileDiagnostic> diagnostic; ///< that it repairs; lives until the file changes
+  ActionKey key;
+  bool isResolved = false; ///< `edits` are known
+  std::vector<FileEdit> edits;
+};
+
+/// The actions for a range of a file. `only`: ids of kinds, empty for all.
+std::vector<CodeAction> codeActions(Workspace &workspace, File &file, Range range,
+                                    const std::vector<std::string> &only = {});
+
+struct ResolvedAction {
+  std::vector<FileEdit> edits;
+  std::string refused; ///< why there are no edits
+};
+ResolvedAction resolveAction(Workspace &workspace, File &file, const ActionKey &key);
+
+} // namespace ptl::ide

@@ -1,0 +1,53 @@
+#include "lsp/ide/lenses.h"
+
+#include "frontend/lex/literal.h"
+#include "frontend/syntax/typed_nodes.h"
+
+namespace ptl::ide {
+
+const LensInfo &lensInfo(LensKind kind) {
+  static constexpr LensInfo infos[] = {
+#define LENS(NAME, COMMAND, TITLE) {COMMAND, TITLE},
+#include "lsp/ide/lens_kinds.def"
+#undef LENS
+  };
+  return infos[static_cast<size_t>(kind)];
+}
+
+static void addOf(const Tree &tree, NodeId item, uint32_t begin, std::vector<Lens> &all) {
+  NodeId name = tree.children(item).empty() ? kNoNode : tree.child(item, 0);
+  if (name == kNoNode || tree.text(name).empty())
+    return;
+  Range range{begin + tree.span(name).begin, begin + tree.span(name).end};
+  auto add = [&](LensKind kind, std::string text) { all.push_back({kind, range, std::move(text)}); };
+  switch (tree.kind(item)) {
+  case NodeKind::TestDecl:
+  case NodeKind::PropertyDecl:
+  case NodeKind::BenchDecl:
+    if (tree.is(name, NodeKind::StringLiteral))
+      add(tree.is(item, NodeKind::BenchDecl) ? LensKind::RunBench : LensKind::RunTest,
+          stringLiteralValue(tree.mainText(name)));
+    return;
+  case NodeKind::FnDecl:
+  case NodeKind::KernelDecl:
+  case NodeKind::ProgramDecl:
+    add(LensKind::References, std::string(tree.text(name)));
+    if (CallableView(tree, item).body() != kNoNode)
+      add(LensKind::ShowPreview, std::string(tree.text(name)));
+    return;
+  default:
+    return;
+  }
+}
+
+std::vector<Lens> lenses(const File &file) {
+  std::vector<Lens> all;
+  for (const Place &place : file.document.places()) {
+    const Tree &tree = *place.chunk->tree;
+    for (NodeId item : tree.children(tree.root()))
+      addOf(tree, item, place.begin, all);
+  }
+  return all;
+}
+
+} // namespace ptl::ide

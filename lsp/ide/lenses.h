@@ -1,0 +1,33 @@
+// Lenses: what can be done with a declaration, shown above it.
+#pragma once
+
+#include "lsp/ide/workspace.h"
+
+#include <string>
+#include <vector>
+
+namespace ptl::ide {
+
+/// One entry per row of `lens_kinds.def`.
+enum class LensKind : uint8_t {
+#define LENS(NAME, COMMAND, TITLE) NAME,
+#include "lsp/ide/lens_kinds.def"
+#undef LENS
+};
+
+struct LensInfo {
+  std::string_view command; ///< of the client; empty: the lens is text
+  std::string_view title;
+};
+const LensInfo &lensInfo(LensKind kind);
+
+struct Lens {
+  LensKind kind = LensKind::RunTest;
+  Range range;      ///< of the name
+  std::string name; ///< of the declaration
+};
+
+/// By position. Looks at the syntax alone.
+std::vector<Lens> lenses(const File &file);
+
+} // namespace ptl::ide
