@@ -111,7 +111,8 @@ const DimMonomial *DimContext::Impl::product(const DimMonomial *a, const DimMono
     return a;
   if (a->degree + b->degree > maxDegree)
     return nullptr;
-  DimFactor factors[maxDegree];
+  Buffer<DimFactor, maxDegree> buffer;
+  DimFactor *factors = buffer.items;
   size_t count = 0;
   auto x = a->factors.begin(), y = b->factors.begin();
   while (x != a->factors.end() || y != b->factors.end()) {
@@ -132,7 +133,8 @@ const DimMonomial *DimContext::Impl::quotient(const DimMonomial *a, const DimMon
     return a;
   if (b->degree > a->degree)
     return nullptr;
-  DimFactor factors[maxDegree];
+  Buffer<DimFactor, maxDegree> buffer;
+  DimFactor *factors = buffer.items;
   size_t count = 0;
   auto divisor = b->factors.begin();
   for (const DimFactor &factor : a->factors) {
@@ -186,7 +188,8 @@ const Dim::Node *DimContext::Impl::sum(std::span<DimTerm> terms) {
 
 const Dim::Node *DimContext::Impl::combine(std::span<const DimTerm> a, std::span<const DimTerm> b,
                                            int64_t sign) {
-  DimTerm terms[2 * maxTerms];
+  Buffer<DimTerm, 2 * maxTerms> buffer;
+  DimTerm *terms = buffer.items;
   size_t count = 0;
   auto x = a.begin(), y = b.begin();
   while (x != a.end() || y != b.end()) {
@@ -256,7 +259,8 @@ Dim DimContext::scale(Dim a, int64_t factor) {
     return a;
   if (factor == 0)
     return constant(0);
-  DimTerm terms[maxTerms];
+  Buffer<DimTerm, maxTerms> buffer;
+  DimTerm *terms = buffer.items;
   size_t count = 0;
   for (DimTerm term : a.terms()) {
     if (__builtin_mul_overflow(term.coefficient, factor, &term.coefficient))

@@ -56,6 +56,14 @@ private:
   uint32_t count_ = 0;
 };
 
+/// Room for a result on its way, not cleared before.
+template <typename T, size_t size> struct Buffer {
+  Buffer() {}
+  union {
+    T items[size];
+  };
+};
+
 /// A monomial order that products respect: by degree, then by the power of the oldest atom.
 struct MonomialGreater {
   bool operator()(const DimMonomial *a, const DimMonomial *b) const;

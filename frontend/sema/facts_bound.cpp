@@ -12,7 +12,15 @@ namespace {
 class BoundSearch {
 public:
   BoundSearch(const FactSet &facts, const AllowedSymbols &allowed)
-      : context_(facts.context()), facts_(facts.facts()), allowed_(allowed) {}
+      : context_(facts.context()), allowed_(allowed) {
+    for (const Fact &fact : facts.facts()) {
+      if (fact.relation == Relation::Divides)
+        continue;
+      nonNegative_.push_back(context_.sub(fact.b, fact.a));
+      if (fact.relation == Relation::Equal)
+        nonNegative_.push_back(context_.sub(fact.a, fact.b));
+    }
+  }
 
   /// A polynomial that is never above `a`.
   Dim lower(Dim a) {
@@ -44,7 +52,7 @@ private:
   void symbolBounds(const DimAtom &atom, bool below, std::vector<Dim> &result);
 
   DimContext &context_;
-  std::vector<Fact> facts_;
+  std::vector<Dim> nonNegative_; ///< what the facts say, outermost first
   const AllowedSymbols &allowed_;
   Dim best_;
   int steps_ = 0;
@@ -66,19 +74,13 @@ void BoundSearch::offer(Dim a) {
 /// Bounds of a symbol from the facts in which it stands alone with coefficient 1 or -1.
 void BoundSearch::symbolBounds(const DimAtom &atom, bool below, std::vector<Dim> &result) {
   Dim symbol = context_.atomDim(atom);
-  auto use = [&](Dim nonNegative) {
+  for (Dim nonNegative : nonNegative_) {
+    if ((nonNegative.symbolBits() & symbol.symbolBits()) == 0)
+      continue;
     for (const DimTerm &term : nonNegative.terms())
       if (term.monomial == symbol.terms()[0].monomial && term.coefficient == (below ? 1 : -1))
         result.push_back(below ? context_.sub(symbol, nonNegative)
                                : context_.add(symbol, nonNegative));
-  };
-  for (const Fact &fact : facts_) {
-    if (fact.relation == Relation::Divides)
-      continue;
-    Dim difference = context_.sub(fact.b, fact.a);
-    use(difference);
-    if (fact.relation == Relation::Equal)
-      use(context_.negate(difference));
   }
 }
 

@@ -342,8 +342,7 @@ bool Prepared::mayExceed(Dim a, int64_t high) const {
 }
 
 bool Prepared::mayLeave(Dim a, int64_t low, int64_t high) const {
-  return anyModel(a, [&](int64_t value) { return value < low || value > high; }) ||
-         mayExceed(a, high) || (low != INT64_MIN && mayExceed(context->negate(a), -low));
+  return mayExceed(a, high) || (low != INT64_MIN && mayExceed(context->negate(a), -low));
 }
 
 } // namespace ptl
