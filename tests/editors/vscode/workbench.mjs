@@ -172,8 +172,26 @@ const steps = {
     );
   },
 
-  async follow(w) {
+  async fold(w) {
     await w.page.keyboard.press("Escape");
+    const lines = () => w.previewEditor().locator(".view-line").count();
+    const before = await lines();
+    await w.command("Fold All");
+    await until("regions of the preview are folded", async () => (await lines()) < before);
+    await w.shoot("fold");
+    await w.command("Unfold All");
+    await until("and unfolded", async () => (await lines()) === before);
+  },
+
+  async goToSource(w) {
+    await w.previewEditor().locator(".view-line", { hasText: "ptl." }).nth(2).click();
+    await w.command("PTL: Go to Source");
+    await until("the source has the focus", async () =>
+      (await w.page.locator('.monaco-editor.focused[data-uri$="/kernels.ptl"]').count()) > 0,
+    );
+  },
+
+  async follow(w) {
     const before = await w.text(w.previewEditor());
     if (/rsqrt/.test(before)) throw new Error("the preview has `rsqrt` before the edit");
     await w.goToText("softmax(rows)", true);
