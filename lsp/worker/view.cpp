@@ -1,6 +1,7 @@
 #include "lsp/worker/view.h"
 
 #include "frontend/base/render.h"
+#include "lsp/worker/narrow.h"
 #include "lsp/worker/reach.h"
 
 #include <algorithm>
@@ -103,7 +104,13 @@ static CodeOptions codeOptionsOf(const Json &options) {
   return result;
 }
 
-/// Checks the root file of a request; null if it cannot be read.
+static std::optional<uint32_t> offsetOf(const Json &request) {
+  int64_t given = numberOf(request, "offset", -1);
+  return given < 0 ? std::nullopt
+                   : std::optional(static_cast<uint32_t>(std::min<int64_t>(given, UINT32_MAX)));
+}
+
+/// Checks what the root file of a request has for its entry; null if it cannot be read.
 static std::unique_ptr<Checked> checkRequest(const Json &request, const std::string &stdPath) {
   auto checked = std::make_unique<Checked>();
   CheckOptions options;
@@ -121,15 +128,21 @@ static std::unique_ptr<Checked> checkRequest(const Json &request, const std::str
       options.defines[name] = value.get<int64_t>();
   std::string root = textOf(request, "root");
   auto overlay = options.overlays.find(root);
-  std::optional<FileId> file;
-  std::string reason;
-  if (overlay != options.overlays.end())
-    file = checked->sources.add(root, overlay->second);
-  else
-    file = checked->sources.load(root, &reason);
-  if (file)
-    checked->program = checkFile(checked->sources, *file, options, checked->sink);
-  return checked->program ? std::move(checked) : nullptr;
+  std::string text;
+  if (overlay != options.overlays.end()) {
+    text = overlay->second;
+  } else {
+    SourceManager disk;
+    std::string reason;
+    std::optional<FileId> file = disk.load(root, &reason);
+    if (!file)
+      return nullptr;
+    text = disk.file(*file).text();
+  }
+  text = narrowed(root, std::move(text), textOf(request, "entry"), offsetOf(request));
+  FileId file = checked->sources.add(root, std::move(text));
+  checked->program = checkFile(checked->sources, file, options, checked->sink);
+  return checked;
 }
 
 static Json failureOf(const std::string &code, const std::string &message) {
@@ -158,10 +171,8 @@ Worker::View Worker::open(const Json &request) {
     view.failure = failureOf("unreadable", "`" + textOf(request, "root") + "` cannot be read");
     return view;
   }
-  std::optional<uint32_t> offset;
-  if (int64_t given = numberOf(request, "offset", -1); given >= 0)
-    offset = static_cast<uint32_t>(std::min<int64_t>(given, UINT32_MAX));
-  const CallableDecl *decl = findDeclaration(*checked->program, textOf(request, "entry"), offset);
+  const CallableDecl *decl =
+      findDeclaration(*checked->program, textOf(request, "entry"), offsetOf(request));
   if (!decl) {
     view.failure =
         failureOf("no-entry", "there is no declaration `" + textOf(request, "entry") + "` here");

@@ -1,4 +1,5 @@
 #include "lsp/worker/hover.h"
+#include "lsp/worker/narrow.h"
 #include "lsp/worker/print_ir.h"
 #include "lsp/worker/reach.h"
 #include "lsp/worker/worker.h"
@@ -82,6 +83,30 @@ TEST(Reach, FollowsCallsInEveryKindOfExpression) {
     names.push_back(decl->name);
   EXPECT_EQ(names, (std::vector<std::string>{"c", "b", "a"}));
   EXPECT_EQ(findDeclaration(*checked->program, "", 50)->name, "b");
+}
+
+TEST(Narrow, KeepsWhatIsNamedAndThePlacesOfAll) {
+  std::string text = "/// Says é.\nfn a(x: f32) -> f32 {\n    return x\n}\n"
+                     "const N = 3\n"
+                     "fn b(x: f32) -> f32 {\n    return a(x)\n}\n"
+                     "fn c(x: f32) -> f32 {\n    return x\n}\n"
+                     "test \"of b\" {\n    expect(b(c(1.0)) > 0.0)\n}\n"
+                     "test \"of a\" {\n    expect(a(1.0) > 0.0)\n}\n";
+  auto has = [](const std::string &where, const char *what) {
+    return where.find(what) != where.npos;
+  };
+  std::string forB = narrowed("t.ptl", text, "b", std::nullopt);
+  EXPECT_EQ(forB.size(), text.size());
+  EXPECT_EQ(std::count(forB.begin(), forB.end(), '\n'), std::count(text.begin(), text.end(), '\n'));
+  EXPECT_EQ(forB.find("fn b"), text.find("fn b"));
+  EXPECT_TRUE(has(forB, "fn a") && has(forB, "const N") && has(forB, "of b") && has(forB, "fn c"));
+  EXPECT_FALSE(has(forB, "of a"));
+  std::string forC = narrowed("t.ptl", text, "", static_cast<uint32_t>(text.find("fn c") + 1));
+  EXPECT_TRUE(has(forC, "fn c") && has(forC, "of b"));
+  EXPECT_FALSE(has(forC, "of a"));
+  std::string forTest = narrowed("t.ptl", text, "of a", std::nullopt);
+  EXPECT_TRUE(has(forTest, "of a") && has(forTest, "fn a") && has(forTest, "Says"));
+  EXPECT_FALSE(has(forTest, "fn b") || has(forTest, "fn c"));
 }
 
 TEST(Assembly, DirectivesBecomeTheMap) {
