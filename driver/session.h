@@ -4,6 +4,7 @@
 
 #include "driver/options.h"
 #include "frontend/base/diagnostic.h"
+#include "frontend/base/install.h"
 #include "frontend/sema/check.h"
 
 #include <chrono>
@@ -70,12 +71,5 @@ private:
 
 /// Prints `ptlc: error: …` for wrong usage and gives ExitCode::Usage.
 ExitCode usageError(const std::string &message);
-
-/// Folder of the running executable, with a final slash.
-std::string executableFolder();
-
-/// Folder of the standard library's sources (PTL_STD, else found from the executable), empty if
-/// there is none.
-std::string standardLibraryFolder();
 
 } // namespace ptl

@@ -49,6 +49,7 @@ ParsedChunk Parser::runChunk() {
   tree_.cutAt(at_, size);
   at_ = lastToken();
   finish(NodeKind::Module, 0, start);
+  tree_.shrink();
   return {std::move(tree_), size, reach};
 }
 

@@ -128,6 +128,14 @@ void Tree::cutAt(TokenIndex end, uint32_t size) {
   tokens_.tokens.push_back(last);
 }
 
+void Tree::shrink() {
+  tokens_.trivia.shrink_to_fit();
+  tokens_.tokens.shrink_to_fit();
+  nodes_.shrink_to_fit();
+  children_.shrink_to_fit();
+  heights_ = {};
+}
+
 void Tree::addErrorToken(TokenIndex token) {
   auto it = std::lower_bound(errorTokens_.begin(), errorTokens_.end(), token);
   if (it == errorTokens_.end() || *it != token)

@@ -113,6 +113,8 @@ public:
   /// Takes the tokens from `end` on away and puts `EndOfFile` at `size`, behind the trivia before
   /// it. For a tree of the first part of a text; no node reaches behind `end`.
   void cutAt(TokenIndex end, uint32_t size);
+  /// Gives back memory that building took in advance; nothing is added afterwards.
+  void shrink();
   /// The tree refers to the same bytes at another place from now on.
   void moveTo(std::string_view text) { text_ = text; }
 

@@ -123,9 +123,17 @@ Place Document::identify(Reparse &edit, std::shared_ptr<const Chunk> chunk, std:
   return {std::move(chunk), 0, 0, nullptr, true};
 }
 
+/// Lines from the beginning of a text, at least `least` bytes of it.
+static std::string_view linesOf(std::string_view text, size_t least) {
+  size_t end = least < text.size() ? text.find('\n', least) : text.npos;
+  return end == text.npos ? text : text.substr(0, end + 1);
+}
+
 DocumentChange Document::reparse(Reparse &edit) {
+  // Most declarations end within it, with the beginning of the next.
+  constexpr size_t firstWindow = 1500;
   std::vector<Place> added;
-  size_t at = 0;
+  size_t at = 0, window = firstWindow;
   size_t end = 0; // old places before it are replaced
   while (end == 0) {
     size_t lastSize = places_[edit.last].chunk->size();
@@ -139,15 +147,20 @@ DocumentChange Document::reparse(Reparse &edit) {
       else
         extend(edit);
     } else {
-      std::string_view rest = std::string_view(edit.text).substr(at);
-      TextPart part{edit.first == 0 && at == 0, isAll};
+      std::string_view all = std::string_view(edit.text).substr(at);
+      std::string_view rest = linesOf(all, window);
+      bool isWhole = rest.size() == all.size();
+      TextPart part{edit.first == 0 && at == 0, isAll && isWhole};
       // Most edits change what a declaration says, not how many there are.
       size_t likely = std::min(edit.first + added.size(), edit.last);
       auto chunk = makeChunk(places_[likely].chunk->id(), path_, rest, part);
       if (!chunk) {
-        extend(edit);
+        if (isWhole)
+          extend(edit);
+        window *= 2;
         continue;
       }
+      window = firstWindow;
       at += chunk->size();
       added.push_back(identify(edit, std::move(chunk), rest, part));
     }

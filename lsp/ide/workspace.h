@@ -19,7 +19,8 @@ struct File {
   Document document;
   ModuleIndex index;
   int64_t version = 0; ///< of the client's text
-  bool isOpen = false; ///< its text is the client's, not the disk's
+  uint64_t editedAt = 0; ///< when the client edited it last, in ms of the server's clock
+  bool isOpen = false;   ///< its text is the client's, not the disk's
   std::vector<File *> imports;
   DiagnosticSink importErrors;                  ///< of the imports of this file
   DiagnosticSink duplicates;                    ///< names declared twice

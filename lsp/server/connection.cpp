@@ -120,9 +120,21 @@ void Connection::writeAll(std::string_view bytes) {
     delete write;
 }
 
-void Connection::send(const json &message) {
-  writeAll(frame(message.dump(-1, ' ', false, json::error_handler_t::replace)));
+/// The text of a message; the bytes of a `rawJson` are a part of it.
+static std::string textOf(const json &message) {
+  auto dumped = [](const json &value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  };
+  auto result = message.find("result");
+  if (result == message.end() || !result->is_binary())
+    return dumped(message);
+  const auto &bytes = result->get_binary();
+  std::string text = R"({"jsonrpc":"2.0","id":)" + dumped(message.at("id")) + R"(,"result":)";
+  text.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  return text += '}';
 }
+
+void Connection::send(const json &message) { writeAll(frame(textOf(message))); }
 
 void Connection::stop() {
   if (in_)

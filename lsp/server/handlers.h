@@ -10,4 +10,7 @@ namespace ptl::lsp {
 #include "lsp/server/methods.def"
 #undef METHOD
 
+/// The handler of a method of methods.def; null if it has none.
+RequestHandler handlerOf(const std::string &method);
+
 } // namespace ptl::lsp

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "lsp/server/connection.h"
+#include "lsp/server/previews.h"
 #include "lsp/server/session.h"
 #include "lsp/server/watcher.h"
 #include "lsp/server/worker_client.h"
@@ -40,6 +41,7 @@ public:
   Session session;
   Connection connection;
   WorkerClient worker;
+  Previews previews;
 
   /// Exit code of the process: 0 after `shutdown` and `exit`, else 1.
   int exitCode() const { return exitCode_; }
@@ -50,9 +52,14 @@ public:
   void request(std::string_view method, json params,
                std::function<void(const json &)> onAnswer = {});
   void complete(const json &id, json answer);
+  /// Answers what is no request that can be answered.
+  void refuse(const json &id, const RequestError &error);
   /// The state of all of the server, for `ptl/status`.
   json status() const;
   uv_loop_t *loop() const { return loop_; }
+  /// An open file in a language that PTL becomes (`.mlir`); its text is kept and not checked.
+  bool isIrDocument(const std::string &uri) const { return irDocuments_.contains(uri); }
+  const std::string &irDocument(const std::string &uri) const { return irDocuments_.at(uri); }
   /// Called after each edit of a file.
   void onEdited(ide::File &file);
 
@@ -80,13 +87,14 @@ private:
   // Documents.
   void didOpen(const json &params);
   void didChange(const json &params);
+  static void editIrDocument(std::string &text, const json &changes);
   void didClose(const json &params);
   void didSave(const json &params);
   void filesChanged(const json &params);
 
   // Diagnostics.
   bool publishDue();
-  void publish(ide::File &file, bool isFinal);
+  void publish(ide::File &file);
   void refresh();
 
   uv_loop_t *loop_;
@@ -104,6 +112,7 @@ private:
   std::map<std::string, uint64_t> unpublished_;
   std::set<std::string> published_; ///< files that the client knows diagnostics of
   bool refreshDue_ = false;
+  std::map<std::string, std::string> irDocuments_; ///< texts by URI
   Watcher watcher_;
 };
 

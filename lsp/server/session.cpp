@@ -3,6 +3,7 @@
 #include "frontend/base/utf8.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 namespace ptl::lsp {
@@ -57,6 +58,32 @@ std::string Session::pathOfUri(std::string_view uri) {
   // An authority (`localhost`) names this machine.
   size_t slash = uri.find('/');
   return percentDecoded(slash == uri.npos ? uri : uri.substr(slash));
+}
+
+// ---- Files --------------------------------------------------------------------------------------
+
+std::vector<std::string> Session::workspaceFiles() const {
+  namespace fs = std::filesystem;
+  constexpr size_t most = 5000; // of entries: a home folder as workspace is no reason to hang
+  std::set<std::string> paths;
+  for (const auto &[path, file] : workspace.files())
+    if (file->isOpen)
+      paths.insert(path);
+  size_t seen = 0;
+  for (const std::string &folder : folders) {
+    std::error_code error;
+    fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied,
+                                           error);
+    for (; !error && entry != fs::recursive_directory_iterator() && ++seen < most;
+         entry.increment(error)) {
+      std::string name = entry->path().filename().string();
+      if (name.starts_with('.') || name == "node_modules")
+        entry.disable_recursion_pending();
+      else if (entry->path().extension() == ".ptl" && entry->is_regular_file(error))
+        paths.insert(entry->path().lexically_normal().string());
+    }
+  }
+  return {paths.begin(), paths.end()};
 }
 
 // ---- From the protocol --------------------------------------------------------------------------

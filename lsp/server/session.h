@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lsp/ide/workspace.h"
+#include "lsp/server/token_state.h"
 
 #include <nlohmann/json.hpp>
 
@@ -47,6 +48,7 @@ struct ClientAbilities {
   bool codeDescription = false;
   bool diagnosticTags = false;
   bool hierarchicalSymbols = false;
+  bool definitionLinks = false; ///< from a range to a declaration, not only to a place
   bool labelDetails = false;
   bool workDoneProgress = false;
   bool configuration = false;
@@ -73,6 +75,11 @@ public:
   ide::Workspace workspace;
   ClientAbilities client;
   Settings settings;
+  std::vector<std::string> folders; ///< of the workspace
+  TokenState tokens;
+
+  /// The paths of all `.ptl` files: those in the workspace's folders and those that are known.
+  std::vector<std::string> workspaceFiles() const;
 
   // ---- From the protocol. All throw `RequestError` for what is no file, no position … ----------
 
@@ -98,6 +105,12 @@ public:
   /// Markdown where the client shows it, else the same text without its marks.
   json markup(const std::string &markdown) const;
 };
+
+/// An answer that is JSON text already, for those that are long and made of parts that are kept.
+/// It stands as bytes, which no other answer holds, until it is sent.
+inline json rawJson(const std::string &text) {
+  return json::binary(std::vector<uint8_t>(text.begin(), text.end()));
+}
 
 /// Answers one request.
 using RequestHandler = json (*)(Session &session, const json &params);

@@ -1,0 +1,26 @@
+// The handlers of requests that need the worker, declared from their table. Previews are virtual
+// documents `ptl-ir:/FILE.ENTRY.STAGE.EXT?uri=…&entry=…&stage=…`; docs/lsp.md describes them.
+#pragma once
+
+#include "lsp/server/server.h"
+
+namespace ptl::lsp {
+
+#define METHOD(NAME, HANDLER, CAPABILITY, OPTIONS)                                                 \
+  void HANDLER(Server &server, const json &params, const Reply &reply);
+#include "lsp/server/deferred_methods.def"
+#undef METHOD
+
+/// Fills `Previews::stages`; `then` gets what kept it from that, or null.
+void askStages(Server &server, std::function<void(const RequestError *)> then);
+/// Hover in an open file of IR.
+void irDocumentHover(Server &server, const std::string &uri, const json &params,
+                     const Reply &reply);
+/// A preview that the client shows: it is computed again after edits, and the client told when it
+/// has changed.
+void openPreview(Server &server, const json &params);
+void closePreview(Server &server, const json &params);
+/// Computes the open previews of a file again, and those of files that import it.
+void previewsChanged(Server &server, const ide::File &file);
+
+} // namespace ptl::lsp

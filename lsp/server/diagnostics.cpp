@@ -1,0 +1,134 @@
+#include "lsp/server/diagnostics.h"
+
+#include "frontend/base/explain.h"
+#include "lsp/server/handlers.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace ptl::lsp {
+
+namespace fs = std::filesystem;
+
+/// A file with the page of a code, written once, so that every editor can open it; empty when there
+/// is no place for it.
+static std::string pageUri(const char *code) {
+  static std::map<std::string, std::string> known;
+  auto [slot, isNew] = known.try_emplace(code);
+  if (!isNew)
+    return slot->second;
+  auto page = explainPage(code);
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  fs::path folder = cache ? fs::path(cache) : home ? fs::path(home) / ".cache" : fs::path();
+  if (!page || folder.empty())
+    return "";
+  folder /= "ptl/explain";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  fs::path path = folder / (std::string(code) + ".md");
+  if (fs::file_size(path, error) != page->size() || error) {
+    std::ofstream stream(path, std::ios::binary);
+    stream << *page;
+    if (!stream)
+      return "";
+  }
+  return slot->second = Session::uri(path.string());
+}
+
+static int severityOf(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return 1;
+  case Severity::Warning:
+    return 2;
+  case Severity::Note:
+    return 3;
+  }
+  return 1;
+}
+
+/// The message with what the command line prints below it. Labels go into it only when the client
+/// cannot show them where they are.
+static std::string textOf(const Diagnostic &diagnostic, bool withLabels) {
+  std::string text = diagnostic.message;
+  if (!diagnostic.primaryLabel.empty())
+    text += "\n" + diagnostic.primaryLabel;
+  if (withLabels)
+    for (const Label &label : diagnostic.labels)
+      text += "\n" + label.text;
+  for (const std::string &note : diagnostic.notes)
+    text += "\nnote: " + note;
+  for (const std::string &help : diagnostic.helps)
+    text += "\nhelp: " + help;
+  return text;
+}
+
+static bool isUnused(DiagId id) { return id == DiagId::UnusedLocal || id == DiagId::UnusedImport; }
+
+static json toJson(Session &session, const ide::File &file, const ide::FileDiagnostic &each) {
+  const Diagnostic &diagnostic = *each.diagnostic;
+  const DiagInfo &info = diagInfo(diagnostic.id);
+  json out = {{"range", session.range(file, each.range)},
+              {"severity", severityOf(diagnostic.severity)},
+              {"code", info.code},
+              {"source", "ptl"},
+              {"message", textOf(diagnostic, !session.client.relatedInformation)}};
+  if (session.client.codeDescription)
+    if (std::string uri = pageUri(info.code); !uri.empty())
+      out["codeDescription"] = {{"href", uri}};
+  if (session.client.diagnosticTags && isUnused(diagnostic.id))
+    out["tags"] = {1};
+  if (!session.client.relatedInformation || diagnostic.labels.empty())
+    return out;
+  json related = json::array();
+  for (const Label &label : diagnostic.labels)
+    if (ide::Location location = session.workspace.locate(label.span))
+      related.push_back({{"location", session.location(location)}, {"message", label.text}});
+  out["relatedInformation"] = std::move(related);
+  return out;
+}
+
+json diagnosticsOf(Session &session, ide::File &file) {
+  while (session.workspace.checkNext(file)) {
+  }
+  json list = json::array();
+  for (const ide::FileDiagnostic &each : session.workspace.diagnostics(file))
+    list.push_back(toJson(session, file, each));
+  return list;
+}
+
+// ---- Requests -----------------------------------------------------------------------------------
+
+static json report(Session &session, ide::File &file, const std::string &previous) {
+  json items = diagnosticsOf(session, file);
+  std::string id = std::to_string(std::hash<json>()(items));
+  if (id == previous)
+    return {{"kind", "unchanged"}, {"resultId", id}};
+  return {{"kind", "full"}, {"resultId", id}, {"items", std::move(items)}};
+}
+
+json documentDiagnostic(Session &session, const json &params) {
+  return report(session, session.file(params), params.value("previousResultId", ""));
+}
+
+json workspaceDiagnostic(Session &session, const json &params) {
+  std::map<std::string, std::string> previous;
+  for (const json &each : params.value("previousResultIds", json::array()))
+    previous[each.at("uri")] = each.at("value");
+  json items = json::array();
+  for (const std::string &path : session.workspaceFiles()) {
+    ide::File *file = session.workspace.load(path);
+    if (!file)
+      continue;
+    std::string uri = Session::uri(file->path());
+    json item = report(session, *file, previous[uri]);
+    item["uri"] = uri;
+    item["version"] = file->isOpen ? json(file->version) : json();
+    items.push_back(std::move(item));
+  }
+  return {{"items", std::move(items)}};
+}
+
+} // namespace ptl::lsp

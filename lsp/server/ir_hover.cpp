@@ -1,0 +1,177 @@
+// Hover and definition where IR has a say: what an expression became, what a line of IR came from.
+
+#include "lsp/ide/document.h"
+#include "lsp/server/deferred.h"
+#include "lsp/server/handlers.h"
+
+#include <algorithm>
+
+namespace ptl::lsp {
+
+// ---- In PTL -------------------------------------------------------------------------------------
+
+/// The answer of the table's own handler: what is known without IR.
+static json answerOf(const char *method, Session &session, const json &params) {
+  RequestHandler handler = handlerOf(method);
+  return handler ? handler(session, params) : json();
+}
+
+/// The stages of a worker's `hover` as Markdown.
+static std::string irText(const json &result) {
+  std::string text;
+  for (const json &stage : result.value("stages", json::array())) {
+    json lines = stage.value("lines", json::array());
+    if (lines.empty()) {
+      if (std::string reason = stage.value("reason", ""); !reason.empty())
+        text += "\n\n`" + stage.value("stage", "") + "`: " + reason;
+      continue;
+    }
+    text += "\n\n`" + stage.value("stage", "") + "`\n```" + stage.value("languageId", "") + "\n";
+    for (const json &line : lines)
+      text += line.value("text", "") + "\n";
+    text += "```";
+    int64_t more = stage.value("total", int64_t(0)) - static_cast<int64_t>(lines.size());
+    if (more > 0)
+      text += "\n" + std::to_string(more) + " more";
+  }
+  return text;
+}
+
+static json withIr(Session &session, json hover, const std::string &text) {
+  if (text.empty() || !hover.is_object() || !hover.contains("contents"))
+    return hover;
+  json addition = session.markup(text);
+  std::string own = hover["contents"].value("value", "");
+  hover["contents"]["value"] = own + (own.empty() ? "" : "\n\n") + addition.value("value", "");
+  return hover;
+}
+
+/// Right after an edit nobody waits for IR: the answer about the source comes at once.
+static bool isQuiet(const Server &server, const ide::File &file) {
+  constexpr uint64_t pause = 250; // ms
+  return uv_now(server.loop()) >= file.editedAt + pause;
+}
+
+void hoverWithIr(Server &server, const json &params, const Reply &reply) {
+  std::string uri = params.at("textDocument").at("uri").get<std::string>();
+  if (server.isIrDocument(uri))
+    return irDocumentHover(server, uri, params, reply);
+  Session &session = server.session;
+  json plain = answerOf("textDocument/hover", session, params);
+  ide::File &file = session.file(params);
+  if (!session.settings.hoverIr || !plain.is_object() || !plain.contains("range") ||
+      !isQuiet(server, file))
+    return reply.result(std::move(plain));
+  ide::Range range = session.range(file, plain["range"]);
+  PreviewKey key;
+  key.path = file.path();
+  json request = entryRequest(session, file, key);
+  request["begin"] = range.begin;
+  request["end"] = range.end;
+  request["offset"] = range.begin;
+  request["stages"] = {session.settings.previewStage, "asm"};
+  request["limit"] = 6;
+  request["timeoutMs"] = 3000;
+  server.worker.ask("hover", std::move(request), "hover",
+                    [&session, reply, plain](const WorkerAnswer &answer) {
+                      bool isThere = answer.ok() && answer.result.value("ok", false);
+                      reply.result(withIr(session, plain, isThere ? irText(answer.result) : ""));
+                    });
+}
+
+// ---- In dumped IR -------------------------------------------------------------------------------
+
+/// Asks the worker about an open file of IR; `onOp` gets the innermost operation at the position.
+static void askOpAt(Server &server, const std::string &uri, const json &params, const Reply &reply,
+                    std::function<void(const json &op)> onOp) {
+  int64_t line = params.at("position").at("line").get<int64_t>();
+  int64_t column = params.at("position").at("character").get<int64_t>();
+  server.worker.ask(
+      "mlir", {{"text", server.irDocument(uri)}}, "", [=](const WorkerAnswer &answer) {
+        if (!answer.ok())
+          return reply.result(nullptr);
+        const json *best = nullptr;
+        for (const json &op : answer.result.value("ops", json::array())) {
+          std::pair begin(op.value("line", int64_t(0)), op.value("col", int64_t(0)));
+          std::pair end(op.value("endLine", begin.first), op.value("endCol", begin.second));
+          std::pair at(line, column);
+          if (begin <= at && at <= end &&
+              (!best ||
+               begin >= std::pair(best->value("line", int64_t(0)), best->value("col", int64_t(0)))))
+            best = &op;
+        }
+        best ? onOp(*best) : reply.result(nullptr);
+      });
+}
+
+static std::string listOf(const json &types) {
+  std::string text;
+  for (const json &type : types)
+    text += (text.empty() ? "`" : ", `") +
+            (type.is_string() ? type.get<std::string>() : type.dump()) + "`";
+  return text.empty() ? "nothing" : text;
+}
+
+/// The line of a source that a place names, for showing.
+static std::string sourceLine(Session &session, const json &place) {
+  ide::File *file = session.workspace.load(place.value("path", ""));
+  if (!file)
+    return "";
+  return std::string(file->document.lineText(place.value("line", 0u)));
+}
+
+void irDocumentHover(Server &server, const std::string &uri, const json &params,
+                     const Reply &reply) {
+  Session &session = server.session;
+  askOpAt(server, uri, params, reply, [&session, reply](const json &op) {
+    std::string text = "**`" + op.value("name", "") +
+                       "`**: " + listOf(op.value("operands", json::array())) + " → " +
+                       listOf(op.value("results", json::array()));
+    for (const json &place : op.value("sources", json::array()))
+      text += "\n\n`" + place.value("path", "") + ":" + std::to_string(place.value("line", 0) + 1) +
+              "`\n```ptl\n" + sourceLine(session, place) + "\n```";
+    reply.result({{"contents", session.markup(text)}});
+  });
+}
+
+void definitionAnywhere(Server &server, const json &params, const Reply &reply) {
+  std::string uri = params.at("textDocument").at("uri").get<std::string>();
+  Session &session = server.session;
+  if (!server.isIrDocument(uri))
+    return reply.result(answerOf("textDocument/definition", session, params));
+  askOpAt(server, uri, params, reply, [&session, reply](const json &op) {
+    json locations = json::array();
+    for (const json &place : op.value("sources", json::array())) {
+      ide::File *file = session.workspace.load(place.value("path", ""));
+      if (!file)
+        continue;
+      uint32_t offset = file->document.offset({place.value("line", 0u), place.value("col", 0u)});
+      locations.push_back(session.location({file, {offset, offset}}));
+    }
+    reply.result(std::move(locations));
+  });
+}
+
+void previewHover(Server &server, const json &params, const Reply &reply) {
+  PreviewKey key = PreviewKey::ofUri(params.at("uri").get<std::string>());
+  Session &session = server.session;
+  ide::File &file = session.fileOfUri(Session::uri(key.path));
+  json request = entryRequest(session, file, key);
+  request["line"] = params.at("position").at("line");
+  server.worker.ask("facts", std::move(request), "", [&session, reply](const WorkerAnswer &answer) {
+    if (!answer.ok() || !answer.result.value("ok", false))
+      return reply.result(nullptr);
+    std::string text;
+    if (auto op = answer.result.find("op"); op != answer.result.end() && op->is_object())
+      text = "**`" + op->value("name", "") +
+             "`**: " + listOf(op->value("operands", json::array())) + " → " +
+             listOf(op->value("results", json::array()));
+    for (const json &place : answer.result.value("sources", json::array()))
+      text += (text.empty() ? "" : "\n\n") + std::string("`") + place.value("path", "") + ":" +
+              std::to_string(place.value("line", 0) + 1) + "`\n```ptl\n" + place.value("text", "") +
+              "\n```";
+    text.empty() ? reply.result(nullptr) : reply.result({{"contents", session.markup(text)}});
+  });
+}
+
+} // namespace ptl::lsp

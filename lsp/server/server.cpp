@@ -1,0 +1,475 @@
+#include "lsp/server/server.h"
+
+#include "frontend/base/install.h"
+#include "lsp/server/capabilities.h"
+#include "lsp/server/deferred.h"
+#include "lsp/server/diagnostics.h"
+#include "lsp/server/handlers.h"
+
+#include <filesystem>
+#include <unistd.h>
+
+namespace ptl::lsp {
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+RequestHandler handlerOf(const std::string &method) {
+  static const std::map<std::string, RequestHandler, std::less<>> handlers = {
+#define METHOD(NAME, HANDLER, CAPABILITY, OPTIONS) {NAME, HANDLER},
+#include "lsp/server/methods.def"
+#undef METHOD
+  };
+  auto found = handlers.find(method);
+  return found == handlers.end() ? nullptr : found->second;
+}
+
+static DeferredHandler deferredHandlerOf(const std::string &method) {
+  static const std::map<std::string, DeferredHandler, std::less<>> handlers = {
+#define METHOD(NAME, HANDLER, CAPABILITY, OPTIONS) {NAME, HANDLER},
+#include "lsp/server/deferred_methods.def"
+#undef METHOD
+  };
+  auto found = handlers.find(method);
+  return found == handlers.end() ? nullptr : found->second;
+}
+
+// ---- Replies ------------------------------------------------------------------------------------
+
+void Reply::result(json value) const {
+  server_->complete(id_, {{"jsonrpc", "2.0"}, {"id", id_}, {"result", std::move(value)}});
+}
+
+static json errorMessage(const json &id, const RequestError &error) {
+  return {{"jsonrpc", "2.0"},
+          {"id", id},
+          {"error", {{"code", error.code}, {"message", error.message}}}};
+}
+
+void Reply::error(const RequestError &error) const {
+  server_->complete(id_, errorMessage(id_, error));
+}
+
+void Server::refuse(const json &id, const RequestError &error) {
+  connection.send(errorMessage(id, error));
+}
+
+void Server::complete(const json &id, json answer) {
+  if (open_.erase(id.dump()) > 0)
+    connection.send(answer);
+}
+
+void Server::notify(std::string_view method, json params) {
+  connection.send({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
+}
+
+void Server::request(std::string_view method, json params,
+                     std::function<void(const json &)> onAnswer) {
+  int64_t id = nextId_++;
+  asked_[id] = std::move(onAnswer);
+  connection.send(
+      {{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
+}
+
+// ---- The queue ----------------------------------------------------------------------------------
+
+Server::Server(uv_loop_t *loop, CheckOptions options)
+    : session{ide::Workspace(std::move(options)), {}, {}},
+      connection(
+          loop, [this](std::string_view bytes) { onBytes(bytes); }, [this] { onEnd(); }),
+      worker(loop, executableFolder() + "ptl-lsp-worker", standardLibraryFolder()), loop_(loop),
+      watcher_(loop, [this](const std::string &path) {
+        session.workspace.fileChanged(path);
+        wake();
+      }) {
+  uv_idle_init(loop, &idle_);
+  idle_.data = this;
+}
+
+void Server::wake() {
+  uv_idle_start(&idle_, [](uv_idle_t *idle) {
+    if (!static_cast<Server *>(idle->data)->step())
+      uv_idle_stop(idle);
+  });
+}
+
+void Server::onBytes(std::string_view bytes) {
+  frames_.feed(bytes);
+  std::string error;
+  auto reportBroken = [&] {
+    if (!error.empty())
+      refuse(nullptr, {kParseError, error});
+  };
+  while (auto message = frames_.next(error)) {
+    reportBroken();
+    receive(*message);
+  }
+  reportBroken();
+  // Everything that is here is answered before the loop looks for more.
+  while (!isStopped_ && !queue_.empty())
+    step();
+  wake();
+}
+
+void Server::onEnd() {
+  // What was asked before the client went is still done: it may only have closed its side.
+  while (!isStopped_ && !queue_.empty())
+    step();
+  isStopped_ = true;
+  connection.stop();
+  worker.stop();
+  uv_stop(loop_);
+}
+
+void Server::receive(const std::string &text) {
+  json message = json::parse(text, nullptr, false);
+  if (message.is_discarded())
+    return refuse(nullptr, {kParseError, "the message is not JSON"});
+  // A batch is its messages, one after the other.
+  if (message.is_array()) {
+    if (message.empty())
+      return refuse(nullptr, {kInvalidRequest, "an empty batch"});
+    for (const json &each : message)
+      each.is_object() ? queue_.push_back(each)
+                       : refuse(nullptr, {kInvalidRequest, "not a message"});
+    return;
+  }
+  if (!message.is_object())
+    return refuse(nullptr, {kInvalidRequest, "the message is not an object"});
+  auto method = message.find("method");
+  if (method != message.end() && *method == "$/cancelRequest" && message.contains("params") &&
+      message["params"].is_object())
+    return cancel(message["params"].value("id", json()));
+  queue_.push_back(std::move(message));
+}
+
+void Server::cancel(const json &id) {
+  for (const json &message : queue_)
+    if (message.contains("method") && message.value("id", json()) == id)
+      cancelled_.insert(id.dump());
+  if (open_.contains(id.dump()) && !cancelled_.contains(id.dump()))
+    Reply(*this, id).error({kRequestCancelled, "cancelled"});
+}
+
+/// One message, or one piece of the work that waits; false when there is nothing to do.
+bool Server::step() {
+  if (isStopped_)
+    return false;
+  if (!queue_.empty()) {
+    json message = std::move(queue_.front());
+    queue_.pop_front();
+    handle(message);
+    return true;
+  }
+  return publishDue();
+}
+
+// ---- Messages -----------------------------------------------------------------------------------
+
+void Server::handle(const json &message) {
+  auto method = message.find("method");
+  json id = message.value("id", json());
+  static const json none = json::object();
+  auto found = message.find("params");
+  const json &params = found == message.end() ? none : *found;
+  if (method == message.end() || !method->is_string()) {
+    if (message.contains("result") || message.contains("error")) {
+      auto asked = id.is_number_integer() ? asked_.find(id.get<int64_t>()) : asked_.end();
+      if (asked == asked_.end())
+        return;
+      auto onAnswer = std::move(asked->second);
+      asked_.erase(asked);
+      if (onAnswer)
+        onAnswer(message.value("result", json()));
+      return;
+    }
+    return refuse(id, {kInvalidRequest, "the message has no method"});
+  }
+  bool isRequest = message.contains("id");
+  try {
+    if (isRequest)
+      handleRequest(id, method->get<std::string>(), params);
+    else
+      handleNotification(method->get<std::string>(), params);
+  } catch (const RequestError &error) {
+    if (isRequest)
+      Reply(*this, id).error(error);
+  } catch (const json::exception &error) {
+    // The library's text names the member that is missing or of another type.
+    if (isRequest)
+      Reply(*this, id).error({kInvalidParams, error.what()});
+  }
+}
+
+void Server::handleRequest(const json &id, const std::string &method, const json &params) {
+  Reply reply(*this, id);
+  open_.insert(id.dump());
+  if (cancelled_.erase(id.dump()) > 0)
+    return reply.error({kRequestCancelled, "cancelled"});
+  if (method == "initialize") {
+    if (state_ != State::Fresh)
+      return reply.error({kInvalidRequest, "the server is initialized already"});
+    return reply.result(initialize(params));
+  }
+  if (state_ == State::Fresh)
+    return reply.error({kServerNotInitialized, "`initialize` comes first"});
+  if (method == "shutdown") {
+    state_ = State::ShutDown;
+    exitCode_ = 0;
+    return reply.result(nullptr);
+  }
+  if (state_ == State::ShutDown)
+    return reply.error({kInvalidRequest, "the server was shut down"});
+  if (DeferredHandler handler = deferredHandlerOf(method))
+    return handler(*this, params, reply);
+  if (RequestHandler handler = handlerOf(method))
+    return reply.result(handler(session, params));
+  reply.error({kMethodNotFound, "no method `" + method + "`"});
+}
+
+void Server::handleNotification(const std::string &method, const json &params) {
+  if (method == "exit") {
+    isStopped_ = true;
+    worker.stop();
+    return uv_stop(loop_);
+  }
+  if (state_ != State::Running)
+    return;
+  if (method == "initialized")
+    initialized();
+  else if (method == "textDocument/didOpen")
+    didOpen(params);
+  else if (method == "textDocument/didChange")
+    didChange(params);
+  else if (method == "textDocument/didClose")
+    didClose(params);
+  else if (method == "textDocument/didSave")
+    didSave(params);
+  else if (method == "workspace/didChangeConfiguration")
+    session.client.configuration ? askSettings() : setSettings(params.value("settings", json()));
+  else if (method == "workspace/didChangeWatchedFiles")
+    filesChanged(params);
+  else if (method == "workspace/didChangeWorkspaceFolders")
+    for (const json &folder : params.at("event").value("added", json::array()))
+      addFolder(Session::pathOfUri(folder.at("uri").get<std::string>()));
+  else if (method == "ptl/virtualDocumentOpened")
+    openPreview(*this, params);
+  else if (method == "ptl/virtualDocumentClosed")
+    closePreview(*this, params);
+}
+
+// ---- The life of a session ----------------------------------------------------------------------
+
+json Server::initialize(const json &params) {
+  state_ = State::Running;
+  session.client = abilitiesOf(params.value("capabilities", json::object()));
+  setSettings(params.value("initializationOptions", json()));
+  json folders = params.value("workspaceFolders", json());
+  if (folders.is_array())
+    for (const json &folder : folders)
+      addFolder(Session::pathOfUri(folder.at("uri").get<std::string>()));
+  else if (json root = params.value("rootUri", json()); root.is_string())
+    addFolder(Session::pathOfUri(root.get<std::string>()));
+  // A client that dies without a word leaves no server behind.
+  return {{"capabilities", serverCapabilities(session.client)},
+          {"serverInfo", {{"name", "ptl-lsp"}, {"version", PTL_VERSION}}}};
+}
+
+void Server::initialized() {
+  if (session.client.configuration)
+    askSettings();
+  if (!session.client.dynamicWatching)
+    return;
+  json watchers = {{{"globPattern", "**/*.ptl"}}};
+  request("client/registerCapability", {{"registrations",
+                                         {{{"id", "watch"},
+                                           {"method", "workspace/didChangeWatchedFiles"},
+                                           {"registerOptions", {{"watchers", watchers}}}}}}});
+}
+
+void Server::addFolder(const std::string &path) { session.folders.push_back(path); }
+
+void Server::askSettings() {
+  request("workspace/configuration", {{"items", {{{"section", "ptl"}}}}},
+          [this](const json &values) {
+            if (values.is_array() && !values.empty())
+              setSettings(values[0]);
+          });
+}
+
+void Server::setSettings(const json &given) {
+  if (!given.is_object())
+    return;
+  auto nested = given.find("ptl");
+  const json &settings = nested != given.end() && nested->is_object() ? *nested : given;
+  CheckOptions options = session.workspace.options();
+  applySettings(settings, session.settings, options);
+  bool changed = options.importPaths != session.workspace.options().importPaths ||
+                 options.stdPath != session.workspace.options().stdPath ||
+                 options.defines != session.workspace.options().defines;
+  if (changed)
+    session.workspace.setOptions(std::move(options));
+  refresh();
+}
+
+void Server::refresh() {
+  for (ide::File *file : session.workspace.openFiles())
+    unpublished_.try_emplace(file->path(), uv_now(loop_));
+  refreshDue_ = true;
+  wake();
+}
+
+json Server::status() const {
+  long pages = 0, resident = 0;
+  if (FILE *file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2)
+      resident = 0;
+    std::fclose(file);
+  }
+  json documents = json::array();
+  for (const auto &[path, file] : session.workspace.files())
+    documents.push_back({{"uri", Session::uri(path)},
+                         {"open", file->isOpen},
+                         {"lines", file->document.lineCount()},
+                         {"chunks", file->document.places().size()}});
+  return {{"version", PTL_VERSION},
+          {"memory", resident * ::sysconf(_SC_PAGESIZE)},
+          {"worker", worker.status()},
+          {"documents", std::move(documents)}};
+}
+
+// ---- Documents ----------------------------------------------------------------------------------
+
+void Server::onEdited(ide::File &file) {
+  file.editedAt = uv_now(loop_);
+  unpublished_.try_emplace(file.path(), uv_now(loop_));
+  // Who imports it may read differently now.
+  for (ide::File *other : session.workspace.openFiles())
+    if (other != &file && session.workspace.hasStale(*other))
+      unpublished_.try_emplace(other->path(), uv_now(loop_));
+  previewsChanged(*this, file);
+}
+
+static bool isIr(const std::string &languageId, const std::string &uri) {
+  return languageId == "mlir" || uri.ends_with(".mlir");
+}
+
+void Server::didOpen(const json &params) {
+  const json &document = params.at("textDocument");
+  std::string uri = document.at("uri").get<std::string>();
+  if (isIr(document.value("languageId", ""), uri)) {
+    irDocuments_[uri] = document.at("text").get<std::string>();
+    return;
+  }
+  std::string path = Session::pathOfUri(uri);
+  ide::File &file = session.workspace.open(path, document.at("text").get<std::string>(),
+                                           document.value("version", int64_t(0)));
+  watcher_.watchFolderOf(file.path());
+  for (ide::File *imported : file.imports)
+    watcher_.watchFolderOf(imported->path());
+  onEdited(file);
+}
+
+/// Dumped IR is looked at, hardly edited: a plain text does.
+void Server::editIrDocument(std::string &text, const json &changes) {
+  for (const json &change : changes) {
+    std::string replacement = change.at("text").get<std::string>();
+    auto where = change.find("range");
+    if (where == change.end() || !where->is_object()) {
+      text = std::move(replacement);
+      continue;
+    }
+    auto offset = [&](const json &position) {
+      size_t at = 0;
+      for (int64_t line = position.at("line").get<int64_t>(); line > 0 && at != text.npos; --line)
+        at = std::min(text.find('\n', at), text.size() - 1) + 1;
+      return std::min(at + position.at("character").get<size_t>(), text.size());
+    };
+    size_t begin = offset(where->at("start")), end = std::max(begin, offset(where->at("end")));
+    text.replace(begin, end - begin, replacement);
+  }
+}
+
+void Server::didChange(const json &params) {
+  const json &document = params.at("textDocument");
+  std::string uri = document.at("uri").get<std::string>();
+  if (auto ir = irDocuments_.find(uri); ir != irDocuments_.end())
+    return editIrDocument(ir->second, params.at("contentChanges"));
+  ide::File &file = session.fileOfUri(uri);
+  if (auto version = document.find("version"); version != document.end() && version->is_number())
+    file.version = version->get<int64_t>();
+  for (const json &change : params.at("contentChanges")) {
+    ide::Range range{0, file.document.size()};
+    if (auto where = change.find("range"); where != change.end() && where->is_object())
+      range = session.range(file, *where);
+    session.workspace.edit(file, range, change.at("text").get<std::string>());
+  }
+  onEdited(file);
+}
+
+void Server::didClose(const json &params) {
+  if (irDocuments_.erase(params.at("textDocument").at("uri").get<std::string>()) > 0)
+    return;
+  ide::File &file = session.file(params);
+  session.workspace.close(file.path());
+  unpublished_.erase(file.path());
+  // Diagnostics of a file that nobody looks at are nobody's.
+  if (published_.erase(file.path()) > 0)
+    notify("textDocument/publishDiagnostics",
+           {{"uri", Session::uri(file.path())}, {"diagnostics", json::array()}});
+}
+
+void Server::didSave(const json &params) {
+  if (isIrDocument(params.at("textDocument").at("uri").get<std::string>()))
+    return;
+  ide::File &file = session.file(params);
+  session.workspace.fileChanged(file.path());
+  onEdited(file);
+}
+
+void Server::filesChanged(const json &params) {
+  for (const json &change : params.at("changes")) {
+    std::string path = Session::pathOfUri(change.at("uri").get<std::string>());
+    if (path.ends_with(".ptl"))
+      session.workspace.fileChanged(path);
+  }
+  refresh();
+}
+
+// ---- Diagnostics --------------------------------------------------------------------------------
+
+/// Checks one chunk of a file whose diagnostics are due, or sends them. False when none is due.
+bool Server::publishDue() {
+  if (unpublished_.empty()) {
+    if (!refreshDue_)
+      return false;
+    refreshDue_ = false;
+    if (session.client.refreshesHints)
+      request("workspace/inlayHint/refresh", nullptr);
+    if (session.client.refreshesDiagnostics && session.client.pullsDiagnostics)
+      request("workspace/diagnostic/refresh", nullptr);
+    return false;
+  }
+  auto due = unpublished_.begin();
+  ide::File *file = session.workspace.find(due->first);
+  if (!file || !file->isOpen) {
+    unpublished_.erase(due);
+    return true;
+  }
+  if (session.workspace.checkNext(*file))
+    return true;
+  unpublished_.erase(due);
+  publish(*file);
+  return true;
+}
+
+void Server::publish(ide::File &file) {
+  // A client that asks for diagnostics gets them when it asks.
+  if (session.client.pullsDiagnostics)
+    return;
+  published_.insert(file.path());
+  notify("textDocument/publishDiagnostics", {{"uri", Session::uri(file.path())},
+                                             {"version", file.version},
+                                             {"diagnostics", diagnosticsOf(session, file)}});
+}
+
+} // namespace ptl::lsp
