@@ -1,0 +1,29 @@
+// Who calls whom: callables, and the tests and benches that call them.
+#pragma once
+
+#include "lsp/ide/navigation.h"
+
+namespace ptl::ide {
+
+/// A callable, test, property or bench.
+struct CallItem {
+  std::string name;
+  SymbolType type = SymbolType::Fn; ///< `Word` for a test, property or bench
+  Location whole;
+  Location selection; ///< its name
+};
+
+struct Calls {
+  CallItem item;             ///< the caller, or the callee
+  std::vector<Range> places; ///< of the names of the callee, in the file of the caller
+};
+
+/// The callable that the name at a byte means, or the test whose text stands there.
+std::optional<CallItem> callItemAt(Workspace &workspace, File &file, uint32_t offset);
+/// Its callers, in the files that are known and in `paths`.
+std::vector<Calls> incomingCalls(Workspace &workspace, File &file, uint32_t offset,
+                                 std::span<const std::string> paths);
+/// What is called in it, in the order of the first calls.
+std::vector<Calls> outgoingCalls(Workspace &workspace, File &file, uint32_t offset);
+
+} // namespace ptl::ide
