@@ -60,11 +60,15 @@ const Binding *Bindings::resolve(NodeId node) const {
   return found == ofUse_.end() ? nullptr : &all_[found->second];
 }
 
-bool Bindings::mentions(std::string_view word) const {
+bool Bindings::mentions(std::string_view word, bool withCallees) const {
+  if (declaration_ == kNoNode)
+    return false;
   const Node &node = tree_.node(declaration_);
-  for (TokenIndex i = node.firstToken; i < node.endToken; ++i)
-    if (tree_.tokenText(i) == word)
+  for (TokenIndex i = node.firstToken; i < node.endToken; ++i) {
+    bool isCallee = i + 1 < node.endToken && tree_.tokenKind(i + 1) == TokenKind::LParen;
+    if (tree_.tokenText(i) == word && (withCallees || !isCallee))
       return true;
+  }
   return false;
 }
 
@@ -72,7 +76,7 @@ std::string Bindings::fresh(std::string name) const {
   if (wordKind(name) != TokenKind::Identifier)
     name += "_value";
   std::string candidate = name;
-  for (int i = 2; mentions(candidate); ++i)
+  for (int i = 2; mentions(candidate, false); ++i)
     candidate = name + std::to_string(i);
   return candidate;
 }

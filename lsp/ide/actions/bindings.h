@@ -45,9 +45,10 @@ public:
   /// What a use of a name means; null: nothing local. `node` is a `NameExpr` or a `NamedType`.
   const Binding *resolve(NodeId node) const;
   const std::vector<Binding> &all() const { return all_; }
-  /// Every word of the declaration, however it is used.
-  bool mentions(std::string_view word) const;
-  /// `name`, or `name2`, `name3` …: one that the declaration does not mention.
+  /// Whether a word occurs, callees left out if they do not matter.
+  bool mentions(std::string_view word, bool withCallees = true) const;
+  /// `name`, or `name2`, `name3` …: one that the declaration does not use for a value or type.
+  /// Functions have names of their own.
   std::string fresh(std::string name) const;
 
 private:

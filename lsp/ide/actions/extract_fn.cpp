@@ -4,10 +4,8 @@
 namespace ptl::ide {
 
 std::vector<Offer> extractFnOffers(const ActionContext &context) {
-  if (context.range.begin == context.range.end)
-    return {};
-  Extraction extraction(context);
-  if (!extraction.select())
+  NodeId around = enclosingDecl(context.tree, context.tree.nodeAt(context.range.begin));
+  if (context.range.begin == context.range.end || around == kNoNode)
     return {};
   return {{"Extract `fn`"}};
 }

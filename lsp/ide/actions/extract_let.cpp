@@ -34,12 +34,10 @@ static std::string nameFor(const ActionContext &context, NodeId node) {
 Outcome extractLetEdits(const ActionContext &context, int) {
   const Tree &tree = context.tree;
   NodeId node = expressionAt(tree, context.range);
-  if (node == kNoNode)
-    return refuse("this is no expression");
   NodeId statement = statementAround(tree, node);
   if (statement == kNoNode)
     return refuse("there is no statement around it");
-  if (tree.is(statement, NodeKind::WhileStmt) && tree.child(statement, 0) <= node &&
+  if (tree.is(statement, NodeKind::WhileStmt) && 
       tree.span(node).end <= tree.span(tree.child(statement, 0)).end)
     return refuse("the condition of a `while` is computed anew in each round");
   Bindings bindings(tree, enclosingDecl(tree, node));

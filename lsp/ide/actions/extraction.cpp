@@ -24,12 +24,11 @@ bool Extraction::select() {
   if (range_.begin == range_.end || bindings_.declaration() == kNoNode)
     return refuse("nothing is selected");
   NodeId expression = expressionAt(tree_, range_);
-  bool isStatement = tree_.is(tree_.parent(expression), NodeKind::ExprStmt) ||
-                     tree_.is(tree_.parent(expression), NodeKind::Block);
+  NodeId parent = expression == kNoNode ? kNoNode : tree_.parent(expression);
+  bool isStatement = tree_.is(parent, NodeKind::ExprStmt) || tree_.is(parent, NodeKind::Block);
   if (expression != kNoNode && !isStatement) {
     if (statementAround(tree_, expression) == kNoNode)
       return refuse("there is no statement around it");
-    NodeId parent = tree_.parent(expression);
     bool isTarget =
         tree_.is(parent, NodeKind::AssignStmt) && expression == tree_.child(parent, 0);
     if (tree_.is(expression, NodeKind::NameExpr) || isTarget)

@@ -17,8 +17,8 @@ const CallableDecl *callableOf(const ActionContext &context, NodeId declaration)
 }
 
 bool isMissing(DiagId id) {
-  return id == DiagId::OutputNeverWritten || id == DiagId::OutputPartlyWritten ||
-         id == DiagId::OutputNotOnEveryPath || id == DiagId::MissingResult;
+  // What is written in part would be overwritten: there an initial value is the fix.
+  return id == DiagId::OutputNeverWritten || id == DiagId::MissingResult;
 }
 
 std::vector<const Diagnostic *> missingHere(const ActionContext &context) {
