@@ -85,6 +85,12 @@ std::optional<Link> typeDefinition(Workspace &workspace, File &file, uint32_t of
 
 // ---- Everything that means the same -------------------------------------------------------------
 
+/// Whether a name can mean only what its own chunk declares.
+static bool isOfOwnChunk(const NameUse &use) {
+  return use.space == NameSpace::Local || use.space == NameSpace::Label ||
+         use.space == NameSpace::Declared || use.space == NameSpace::FieldDecl;
+}
+
 static void findInPlace(Workspace &workspace, File &file, size_t index, const Symbol &symbol,
                         std::vector<Mention> &found) {
   const Place &place = file.document.places()[index];
@@ -93,10 +99,13 @@ static void findInPlace(Workspace &workspace, File &file, size_t index, const Sy
   std::string_view name = symbol.name;
   if (name.size() > 1 && name.starts_with('.'))
     name.remove_prefix(1);
+  bool isHome = symbol.chunk && symbol.chunk->id() == place.chunk->id();
   for (const NameUse &use : namesOf(*place.chunk).uses) {
     std::string_view word = text.substr(use.begin, use.end - use.begin);
     bool isImport = use.space == NameSpace::ImportPath && symbol.type == SymbolType::Module;
     if (word != name && !isImport)
+      continue;
+    if (isOfOwnChunk(use) && !isHome)
       continue;
     auto other = resolve(workspace, file, index, use);
     if (other && isSame(*other, symbol))

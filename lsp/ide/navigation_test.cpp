@@ -278,7 +278,7 @@ TEST(Navigation, RenamingKeepsExamplesCorrect) {
     Workspace workspace(testOptions());
     File &file = workspace.open("/a.ptl", text, 1);
     size_t errors = countErrors(workspace, file);
-    for (uint32_t at = 0; at < text.size(); at += 61) {
+    for (uint32_t at = 0; at < text.size(); at += 43) {
       if (!prepareRename(workspace, file, at).error.empty())
         continue;
       Rename found = rename(workspace, file, at, "zz_renamed", {});

@@ -163,14 +163,18 @@ json documentLink(Session &session, const json &params) {
 }
 
 json foldingRange(Session &session, const json &params) {
-  json list = json::array();
+  std::string list = "[";
   for (const ide::Fold &fold : ide::folds(session.file(params).document)) {
-    json range = {{"startLine", fold.first}, {"endLine", fold.last}};
+    list += list.size() > 1 ? ",{\"startLine\":" : "{\"startLine\":";
+    list += std::to_string(fold.first);
+    list += ",\"endLine\":";
+    list += std::to_string(fold.last);
     if (fold.kind != ide::FoldKind::Code)
-      range["kind"] = fold.kind == ide::FoldKind::Comment ? "comment" : "imports";
-    list.push_back(std::move(range));
+      list +=
+          fold.kind == ide::FoldKind::Comment ? ",\"kind\":\"comment\"" : ",\"kind\":\"imports\"";
+    list += '}';
   }
-  return list;
+  return rawJson(list += "]");
 }
 
 json selectionRange(Session &session, const json &params) {
