@@ -1,0 +1,455 @@
+#include "lsp/ide/completion_context.h"
+
+#include "frontend/syntax/typed_nodes.h"
+#include "lsp/ide/call_context.h"
+
+#include <algorithm>
+
+namespace ptl::ide {
+namespace {
+
+using Kind = TokenKind;
+
+bool isWord(Kind kind) {
+  return kind == Kind::Identifier || isKeyword(kind) || isElementType(kind);
+}
+
+int depthOf(Kind kind) {
+  switch (kind) {
+  case Kind::LParen:
+  case Kind::LBracket:
+  case Kind::LBrace:
+    return 1;
+  case Kind::RParen:
+  case Kind::RBracket:
+  case Kind::RBrace:
+    return -1;
+  default:
+    return 0;
+  }
+}
+
+bool isDeclarationWord(Kind kind) { return kind >= Kind::Import && kind <= Kind::Struct; }
+bool isCallableWord(Kind kind) {
+  return kind == Kind::Fn || kind == Kind::Kernel || kind == Kind::Program;
+}
+
+/// Finds out where a place is.
+class Reader {
+public:
+  Reader(const Chunk &chunk, uint32_t offset) : tree_(*chunk.tree), offset_(offset) {}
+
+  CompletionContext read();
+
+private:
+  Kind kind(TokenIndex i) const { return tree_.tokenKind(i); }
+  bool is(TokenIndex i, std::string_view text) const { return tree_.tokenText(i) == text; }
+  bool inComment() const;
+  void findWord();
+  void findBrackets();
+  bool startsLine() const;
+  TokenIndex statementStart() const;
+  std::optional<TokenIndex> headBefore(TokenIndex brace) const;
+  bool isParamList(TokenIndex paren) const;
+  bool isGenerics(TokenIndex bracket) const;
+  Site site();
+  Site inBrace(TokenIndex brace);
+  Site inBlock();
+  Site inSchedule();
+  Site inImport(TokenIndex start);
+  Site inParens(TokenIndex paren);
+  Site inGenerics();
+  Site inHeader(TokenIndex head);
+  Site scheduleHead(TokenIndex head);
+  Site afterDot();
+  std::optional<Site> afterAt();
+  Site expression() const;
+
+  const Tree &tree_;
+  uint32_t offset_;
+  TokenIndex next_ = 0;          ///< the first token that does not stand before the place
+  std::vector<TokenIndex> open_; ///< brackets around the place, innermost first
+  CompletionContext found_;
+};
+
+bool Reader::inComment() const {
+  for (const Trivia &trivia : tree_.triviaBefore(next_)) {
+    bool isLine = trivia.kind == TriviaKind::LineComment || trivia.kind == TriviaKind::DocComment;
+    if (isLine && trivia.begin < offset_ && offset_ <= trivia.end)
+      return true;
+    if (trivia.kind == TriviaKind::BlockComment && trivia.begin < offset_ && offset_ < trivia.end)
+      return true;
+  }
+  return false;
+}
+
+void Reader::findWord() {
+  const auto &tokens = tree_.tokens();
+  auto at = std::partition_point(tokens.begin(), tokens.end(), [&](const Token &token) {
+    return token.end < offset_ && token.kind != Kind::EndOfFile;
+  });
+  next_ = static_cast<TokenIndex>(at - tokens.begin());
+  if (at->end == offset_ && !isWord(at->kind) && at->kind != Kind::EndOfFile && at->begin < offset_)
+    ++next_, ++at;
+  found_.begin = found_.end = offset_;
+  if (isWord(at->kind) && at->begin < offset_ && offset_ <= at->end) {
+    found_.begin = at->begin;
+    found_.end = at->end;
+    found_.prefix = tree_.fileText().substr(at->begin, offset_ - at->begin);
+    found_.isFollowedByParen = next_ + 1 < tokens.size() && kind(next_ + 1) == Kind::LParen;
+  } else {
+    found_.isFollowedByParen = at->kind == Kind::LParen && at->begin == offset_;
+  }
+  if (next_ > 0)
+    found_.before = next_ - 1;
+}
+
+void Reader::findBrackets() {
+  int depth = 0;
+  for (TokenIndex i = next_; i-- > 0;) {
+    depth += depthOf(kind(i));
+    if (depth <= 0)
+      continue;
+    open_.push_back(i);
+    depth = 0;
+  }
+}
+
+/// Whether the word begins a statement: a line end before it, or what separates statements.
+bool Reader::startsLine() const {
+  if (!found_.before)
+    return true;
+  Kind before = kind(*found_.before);
+  if (before == Kind::LBrace || before == Kind::RBrace || before == Kind::Semicolon)
+    return true;
+  std::string_view between = tree_.fileText().substr(
+      tree_.token(*found_.before).end, found_.begin - tree_.token(*found_.before).end);
+  return between.find('\n') != between.npos && canEndStatement(before);
+}
+
+/// The first token of the statement or item of the place.
+TokenIndex Reader::statementStart() const {
+  TokenIndex inner = open_.empty() ? 0 : open_.front() + 1;
+  int depth = 0;
+  for (TokenIndex i = next_; i-- > inner;) {
+    depth -= depthOf(kind(i));
+    if (depth > 0)
+      continue;
+    bool afterEnd = i > 0 && canEndStatement(kind(i - 1)) && tree_.token(i).newlineBefore;
+    if (kind(i) == Kind::Semicolon)
+      return i + 1;
+    if (afterEnd)
+      return i;
+  }
+  return inner;
+}
+
+/// The keyword whose body a brace begins: of a declaration or statement.
+std::optional<TokenIndex> Reader::headBefore(TokenIndex brace) const {
+  int depth = 0;
+  for (TokenIndex i = brace; i-- > 0;) {
+    Kind each = kind(i);
+    depth -= depthOf(each);
+    if (depth < 0)
+      return std::nullopt;
+    if (depth == 0 && each == Kind::RBrace)
+      return std::nullopt;
+    if (depth == 0 && ((isKeyword(each) && each < Kind::Where && each != Kind::Static &&
+                        each != Kind::On && each != Kind::For) ||
+                       ((each == Kind::For || each == Kind::On) && tree_.token(i).newlineBefore)))
+      return i;
+  }
+  return std::nullopt;
+}
+
+bool Reader::isParamList(TokenIndex paren) const {
+  if (paren == 0)
+    return false;
+  TokenIndex name = paren - 1;
+  if (kind(name) == Kind::RBracket) {
+    int depth = 0;
+    for (; name > 0; --name) {
+      depth -= depthOf(kind(name));
+      if (depth == 0)
+        break;
+    }
+    if (name == 0)
+      return false;
+    --name;
+  }
+  return name > 0 && isCallableWord(kind(name - 1));
+}
+
+bool Reader::isGenerics(TokenIndex bracket) const {
+  if (bracket < 2)
+    return false;
+  Kind word = kind(bracket - 2);
+  bool isDecl = isCallableWord(word) || word == Kind::Struct || word == Kind::Type;
+  return isDecl && isWord(kind(bracket - 1));
+}
+
+Site Reader::afterDot() {
+  TokenIndex dot = *found_.before;
+  if (dot == 0)
+    return Site::Tag;
+  Kind before = kind(dot - 1);
+  bool isValue = isWord(before) ? before == Kind::Identifier
+                                : before == Kind::RParen || before == Kind::RBracket;
+  if (!isValue || tree_.token(dot).newlineBefore)
+    return Site::Tag;
+  found_.target = dot - 1;
+  return Site::Member;
+}
+
+std::optional<Site> Reader::afterAt() {
+  auto isPlace = [&](TokenIndex at) {
+    NodeId node = tree_.nodeAt(tree_.token(at).begin);
+    for (; node != kNoNode; node = tree_.parent(node))
+      if (tree_.is(node, NodeKind::Place) && tree_.node(node).firstToken == at)
+        return true;
+    return false;
+  };
+  TokenIndex before = *found_.before;
+  if (kind(before) == Kind::At)
+    return isPlace(before) ? Site::Place : expression();
+  if (before > 0 && kind(before - 1) == Kind::At && !startsLine() && isPlace(before - 1))
+    return Site::Layout;
+  return std::nullopt;
+}
+
+/// Behind a value comes an operator, else a value.
+Site Reader::expression() const {
+  Kind before = kind(*found_.before);
+  bool isEnd = canEndStatement(before) && !isKeyword(before) && before != Kind::LBrace;
+  bool isKeywordValue = before >= Kind::True && before <= Kind::Nan;
+  constexpr std::string_view leads[] = {"in", "step", "pipeline", "unroll", "depth", "when", "by"};
+  bool isLead = before == Kind::Identifier &&
+                std::find(std::begin(leads), std::end(leads), tree_.tokenText(*found_.before)) !=
+                    std::end(leads);
+  return (isEnd || isKeywordValue) && !isLead && before != Kind::Semicolon ? Site::Operator
+                                                                           : Site::Expression;
+}
+
+Site Reader::inImport(TokenIndex start) {
+  if (*found_.before == start)
+    return Site::ImportPath;
+  Kind before = kind(*found_.before);
+  if (before == Kind::Dot)
+    return Site::ImportPath;
+  return before == Kind::Colon || before == Kind::Comma ? Site::ImportName : Site::Nothing;
+}
+
+Site Reader::inGenerics() {
+  return kind(*found_.before) == Kind::Colon ? Site::Constraint : Site::Nothing;
+}
+
+Site Reader::inParens(TokenIndex paren) {
+  Kind before = kind(*found_.before);
+  if (isParamList(paren)) {
+    if (before == Kind::Colon || is(*found_.before, "inout"))
+      return Site::Type;
+    return before == Kind::Equal ? Site::Expression : Site::Nothing;
+  }
+  TokenIndex outer = paren > 0 ? paren - 1 : 0;
+  if (kind(outer) == Kind::Arrow) // named results
+    return before == Kind::Colon || before == Kind::LParen || before == Kind::Comma ? Site::Type
+           : before == Kind::Equal ? Site::Expression
+                                   : Site::Nothing;
+  if (kind(outer) == Kind::Let || kind(outer) == Kind::Var)
+    return Site::Nothing;
+  Site value = expression();
+  bool isStart = before == Kind::LParen || before == Kind::Comma;
+  return value == Site::Expression && isStart && callAround(tree_, offset_) ? Site::Argument
+                                                                            : value;
+}
+
+Site Reader::inBlock() {
+  if (startsLine())
+    return Site::Statement;
+  TokenIndex start = statementStart();
+  Kind before = kind(*found_.before), first = kind(start);
+  if (is(start, "atomic") && *found_.before == start)
+    return Site::Expression;
+  switch (first) {
+  case Kind::Let:
+  case Kind::Var:
+  case Kind::Const:
+  case Kind::PipeWord:
+  case Kind::Buffer: {
+    if (*found_.before == start)
+      return Site::Nothing;
+    if (before == Kind::Colon)
+      return Site::Type;
+    break;
+  }
+  case Kind::Event:
+    return Site::Nothing;
+  case Kind::Task:
+    return Site::Nothing;
+  case Kind::On:
+    return *found_.before == start ? Site::Core : Site::Nothing;
+  case Kind::Static:
+    if (*found_.before == start)
+      return Site::Statement;
+    [[fallthrough]];
+  case Kind::For:
+  case Kind::Parallel: {
+    if (before == Kind::For || before == Kind::Parallel || is(*found_.before, "as"))
+      return Site::Nothing;
+    Site value = expression();
+    bool hasDomain = false;
+    for (TokenIndex i = start; i < next_; ++i)
+      hasDomain = kind(i) == Kind::Comma ? false : hasDomain || is(i, "in");
+    if (!hasDomain)
+      return Site::Nothing;
+    return value == Site::Operator ? Site::LoopWord : value;
+  }
+  default:
+    break;
+  }
+  return expression();
+}
+
+Site Reader::inSchedule() {
+  Kind before = kind(*found_.before);
+  std::string_view text = tree_.tokenText(*found_.before);
+  if (before == Kind::Equal || text == "by")
+    return Site::Expression;
+  return Site::ScheduleItem;
+}
+
+Site Reader::inBrace(TokenIndex brace) {
+  // `label {` inside of a schedule has no keyword: the brace around decides.
+  auto head = headBefore(brace);
+  for (size_t i = 1; !head && i < open_.size(); ++i)
+    if (kind(open_[i]) == Kind::LBrace)
+      head = headBefore(open_[i]);
+  if (head)
+    found_.head = *head;
+  Kind word = head ? kind(*head) : Kind::EndOfFile;
+  if (word == Kind::Schedule)
+    return inSchedule();
+  if (word == Kind::Struct)
+    return kind(*found_.before) == Kind::Colon ? Site::Type : Site::Nothing;
+  return inBlock();
+}
+
+Site Reader::scheduleHead(TokenIndex head) {
+  Kind before = kind(*found_.before);
+  if (*found_.before == head)
+    return Site::ScheduleTarget;
+  if (before == Kind::On)
+    return Site::Machine;
+  bool hasCondition = false;
+  for (TokenIndex i = head; i < next_; ++i)
+    hasCondition |= is(i, "when");
+  return hasCondition ? expression() : Site::ScheduleWord;
+}
+
+/// The head of a declaration outside of brackets.
+Site Reader::inHeader(TokenIndex head) {
+  Kind before = kind(*found_.before), word = kind(head);
+  if (word == Kind::Schedule)
+    return scheduleHead(head);
+  if (word == Kind::Type)
+    return before == Kind::Equal ? Site::Type : Site::Nothing;
+  if (word == Kind::Const)
+    return before == Kind::Colon    ? Site::Type
+           : *found_.before == head ? Site::Nothing
+                                    : expression();
+  if (!isCallableWord(word) || *found_.before == head)
+    return Site::Nothing;
+  if (before == Kind::Arrow)
+    return Site::Type;
+  // The last clause says what may follow.
+  std::string_view clause;
+  int depth = 0;
+  for (TokenIndex i = head + 1; i < next_; ++i) {
+    depth += depthOf(kind(i));
+    std::string_view text = tree_.tokenText(i);
+    for (std::string_view each : {"where", "tune", "on", "at", "from", "->"})
+      if (depth == 0 && text == each)
+        clause = each;
+  }
+  bool isStart = tree_.tokenText(*found_.before) == clause;
+  if (clause == "where") {
+    Site value = expression();
+    return value == Site::Operator && startsLine() ? Site::Header : value;
+  }
+  if (clause == "tune")
+    return before == Kind::Equal || before == Kind::Colon ? Site::Expression
+           : isStart || before == Kind::Comma             ? Site::Nothing
+                                                          : Site::Header;
+  if (clause == "on") {
+    if (isStart)
+      return Site::Core;
+    return before == Kind::For || before == Kind::Comma ? Site::Machine : Site::Header;
+  }
+  if (clause == "at")
+    return isStart ? Site::Level : Site::Header;
+  if (clause == "from")
+    return isStart || before == Kind::Comma ? Site::Machine : Site::Nothing;
+  return Site::Header;
+}
+
+Site Reader::site() {
+  const Token &at = tree_.token(next_);
+  if (at.kind == Kind::StringLiteral && at.begin < offset_ && offset_ < at.end) {
+    bool isImport = next_ > 0 && kind(next_ - 1) == Kind::Import;
+    return isImport ? Site::ImportFile : Site::Nothing;
+  }
+  if (!found_.before)
+    return Site::Declaration;
+  TokenIndex start = statementStart();
+  if (open_.empty() && kind(start) == Kind::Import && !startsLine())
+    return inImport(start);
+  Kind before = kind(*found_.before);
+  if (before == Kind::Dot)
+    return afterDot();
+  if (before == Kind::IntLiteral && tree_.token(*found_.before).end == found_.begin)
+    return Site::Nothing; // a suffix
+  if (auto place = afterAt())
+    return *place;
+  if (before == Kind::Pub || before == Kind::Manual || before == Kind::Extern)
+    return Site::DeclarationWord;
+  if (!open_.empty()) {
+    TokenIndex open = open_.front();
+    if (kind(open) == Kind::LBrace)
+      return inBrace(open);
+    if (kind(open) == Kind::LParen)
+      return inParens(open);
+    if (isGenerics(open))
+      return inGenerics();
+    return before == Kind::LBracket || before == Kind::Colon ? Site::Expression : expression();
+  }
+  // The last declaration that begins before the place, if it has no body yet.
+  for (TokenIndex i = next_; i-- > 0;) {
+    if (kind(i) == Kind::RBrace)
+      break;
+    if (!isDeclarationWord(kind(i)) || kind(i) == Kind::Pub)
+      continue;
+    found_.head = i;
+    bool isWhole = kind(i) == Kind::Const || kind(i) == Kind::Type || kind(i) == Kind::Import;
+    if (isWhole && startsLine())
+      break;
+    return inHeader(i);
+  }
+  return startsLine() ? Site::Declaration : Site::Nothing;
+}
+
+CompletionContext Reader::read() {
+  findWord();
+  if (inComment())
+    return found_;
+  findBrackets();
+  found_.site = site();
+  return found_;
+}
+
+} // namespace
+
+CompletionContext completionContext(const Chunk &chunk, uint32_t offset) {
+  return Reader(chunk, offset).read();
+}
+
+} // namespace ptl::ide

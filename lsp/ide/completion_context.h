@@ -1,0 +1,52 @@
+// What may be written at a place, by the tokens before it: works where the text is not complete.
+#pragma once
+
+#include "lsp/ide/chunk.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl::ide {
+
+enum class Site : uint8_t {
+  Nothing,         ///< a new name, a number, a comment
+  Declaration,     ///< the beginning of a declaration
+  DeclarationWord, ///< behind `pub`, `manual`, `extern`
+  Statement,       ///< the beginning of one; an expression too
+  Expression,
+  Argument, ///< of a call, at its beginning: an expression, or the name of a parameter
+  Member,   ///< behind a dot; `target` is the token before it
+  Tag,      ///< behind a dot without a value before it
+  Type,     ///< of a parameter, field, result, binding
+  Place,
+  Layout,
+  Header,     ///< between the parts of a declaration's head
+  Constraint, ///< `T: float`
+  Core,
+  Machine,
+  Level,
+  LoopWord, ///< behind the domain of a loop
+  Operator, ///< behind a value
+  ImportPath,
+  ImportFile, ///< inside the text of an import
+  ImportName,
+  ScheduleTarget,
+  ScheduleWord, ///< behind the target of a schedule
+  ScheduleItem,
+};
+
+struct CompletionContext {
+  Site site = Site::Nothing;
+  std::string prefix; ///< of the word that is being written
+  uint32_t begin = 0; ///< bytes of that word in the chunk
+  uint32_t end = 0;
+  std::optional<TokenIndex> before; ///< the token before the word
+  TokenIndex target = 0;            ///< see `Site::Member`
+  TokenIndex head = 0;              ///< keyword of the declaration around, if there is one
+  bool isFollowedByParen = false;
+};
+
+CompletionContext completionContext(const Chunk &chunk, uint32_t offset);
+
+} // namespace ptl::ide

@@ -1,0 +1,310 @@
+// Names that are visible: locals, declarations, imports, built-ins, words.
+#include "lsp/ide/completion_items.h"
+
+#include "frontend/sema/checked_tree.h"
+#include "frontend/sema/op_table.h"
+#include "frontend/sema/type_string.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "lsp/ide/names.h"
+#include "lsp/ide/symbols.h"
+
+#include <algorithm>
+
+namespace ptl::ide {
+
+bool Collector::fits(std::string_view name, int &score) const {
+  score = context.prefix.empty() ? 0 : fuzzyScore(context.prefix, name);
+  return score >= 0;
+}
+
+void Collector::add(CompletionItem item) {
+  if (fits(item.filterText(), item.score))
+    items.push_back(std::move(item));
+}
+
+// ---- Words --------------------------------------------------------------------------------------
+
+void Collector::words(WordGroup group, int rank) {
+  bool isName = isNameWord(group);
+  for (const Word &word : allWords())
+    if (word.group == group)
+      add({.label = std::string(word.text),
+           .kind = isName ? CompletionKind::Name : CompletionKind::Word,
+           .detail = isName ? std::string(word.help) : "",
+           .rank = rank,
+           .help = isName ? "" : std::string(word.help)});
+}
+
+void Collector::namedWords(std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names)
+    if (const Word *word = findWord(name))
+      add({.label = std::string(name), .help = std::string(word->help)});
+}
+
+void Collector::snippets(Site site) {
+  struct Snippet {
+    Site site;
+    std::string_view label, filter, body, help;
+  };
+  static constexpr Snippet all[] = {
+#define SNIPPET(SITE, LABEL, FILTER, BODY, HELP) {Site::SITE, LABEL, FILTER, BODY, HELP},
+#include "lsp/ide/snippets.def"
+  };
+  for (const Snippet &snippet : all)
+    if (snippet.site == site)
+      add({.label = std::string(snippet.label),
+           .kind = CompletionKind::Snippet,
+           .insert = std::string(snippet.body),
+           .isSnippet = true,
+           .rank = 5,
+           .help = std::string(snippet.help),
+           .filter = std::string(snippet.filter)});
+}
+
+void Collector::machines() {
+  for (size_t i = 0; i < opTargetCount; ++i)
+    add({.label = std::string(opTargetName(static_cast<OpTarget>(i))),
+         .kind = CompletionKind::Name});
+}
+
+// ---- Locals -------------------------------------------------------------------------------------
+
+static CompletionKind kindOfLocal(const Tree &tree, NodeId declaration) {
+  switch (tree.kind(declaration)) {
+  case NodeKind::Param:
+  case NodeKind::Result:
+    return CompletionKind::Parameter;
+  case NodeKind::DimParam:
+  case NodeKind::SampledDim:
+    return CompletionKind::Dimension;
+  case NodeKind::TypeParam:
+    return CompletionKind::ElementType;
+  case NodeKind::TuneParam:
+    return CompletionKind::Tunable;
+  case NodeKind::ConstDecl:
+    return CompletionKind::Constant;
+  default:
+    return CompletionKind::Variable;
+  }
+}
+
+void Collector::describeLocal(CompletionItem &item, NodeId name, const ChunkCheck &check) const {
+  auto found = check.program->localOfNode.find(name);
+  const Type *type = found == check.program->localOfNode.end() ? nullptr : found->second->type;
+  if (item.kind == CompletionKind::Dimension || item.kind == CompletionKind::ElementType)
+    item.detail = tree.text(declarationOf(tree, name));
+  else if (type && !type->isError())
+    item.detail = toString(*check.program->dims, *type);
+}
+
+void Collector::locals() {
+  const ChunkCheck *check = nullptr;
+  int rank = -40; // inner ones first
+  for (NodeId name : localsAt(*chunk, context.begin)) {
+    CompletionItem item{.label = std::string(tree.text(name)),
+                        .kind = kindOfLocal(tree, declarationOf(tree, name)),
+                        .rank = std::min(rank++, 0)};
+    seen_.insert(item.label);
+    if (!fits(item.label, item.score))
+      continue;
+    if (!check)
+      check = &workspace.check(file, index);
+    describeLocal(item, name, *check);
+    items.push_back(std::move(item));
+  }
+}
+
+// ---- Declarations -------------------------------------------------------------------------------
+
+CompletionItem Collector::itemOf(DeclSpace space, std::string_view name, const File &module) const {
+  CompletionItem item{.label = std::string(name)};
+  item.doc = {DocSource::Kind::Declaration, item.label, module.path(), space};
+  switch (space) {
+  case DeclSpace::Callable:
+    item.kind = CompletionKind::Function;
+    break;
+  case DeclSpace::Struct:
+    item.kind = CompletionKind::Struct;
+    break;
+  case DeclSpace::Alias:
+    item.kind = CompletionKind::Alias;
+    break;
+  case DeclSpace::Const:
+    item.kind = CompletionKind::Constant;
+    break;
+  }
+  return item;
+}
+
+void Collector::declared(const File &module, DeclSpace space, int rank) {
+  for (const auto &[name, site] : module.index.of(space)) {
+    int score;
+    if (!fits(name, score))
+      continue;
+    CompletionItem item = itemOf(space, name, module);
+    item.rank = rank;
+    seen_.insert(item.label);
+    add(std::move(item));
+  }
+}
+
+static const File *fileOf(const Workspace &workspace, const ModuleIndex *index) {
+  for (const auto &[path, file] : workspace.files())
+    if (&file->index == index)
+      return file.get();
+  return nullptr;
+}
+
+/// Names that imports bind, and the modules themselves.
+void Collector::imported(std::initializer_list<DeclSpace> spaces) {
+  for (const auto &[name, import] : file.index.names)
+    for (DeclSpace space : spaces)
+      if (const File *module = fileOf(workspace, import.module);
+          module && import.module->find(space, name)) {
+        CompletionItem item = itemOf(space, name, *module);
+        item.detail = module->index.name;
+        seen_.insert(item.label);
+        add(std::move(item));
+      }
+  for (const auto &[name, import] : file.index.modules)
+    add({.label = name, .kind = CompletionKind::Module, .rank = 2});
+}
+
+/// Public names elsewhere, with the edit that imports them.
+void Collector::otherModules(std::initializer_list<DeclSpace> spaces) {
+  // Without a letter they would bury the rest.
+  if (context.prefix.empty()) {
+    hidesImports = true;
+    return;
+  }
+  for (const ImportableModule &module : importableModules(workspace, file)) {
+    std::optional<ImportWay> way;
+    for (const Export &each : exportsOf(*module.file)) {
+      int score;
+      bool isWanted = std::find(spaces.begin(), spaces.end(), each.space) != spaces.end();
+      if (!isWanted || seen_.contains(each.name) || !fits(each.name, score))
+        continue;
+      if (!way)
+        way = importWay(workspace, file, module);
+      CompletionItem item = itemOf(each.space, each.name, *module.file);
+      item.detail = module.path;
+      item.rank = way->at ? 8 : 6;
+      item.filter = item.label;
+      item.label.insert(0, way->qualifier);
+      item.insert = item.label;
+      item.edits = way->edits(each.name);
+      add(std::move(item));
+    }
+  }
+}
+
+// ---- The language -------------------------------------------------------------------------------
+
+void Collector::builtIns() {
+  std::string_view last;
+  for (const OpRecord &op : allOps()) {
+    if (op.isOperator || op.name == last || op.name.empty() || elemKindByName(op.name) ||
+        op.opClass == OpClass::Conversion)
+      continue;
+    last = op.name;
+    for (size_t i = 0; i <= op.aliases.size(); ++i) {
+      std::string name(i == 0 ? op.name : op.aliases[i - 1]);
+      int score;
+      if (!fits(name, score) || !seen_.insert(name).second)
+        continue;
+      items.push_back({.label = name,
+                       .kind = CompletionKind::Function,
+                       .rank = 3,
+                       .help = std::string(op.summary),
+                       .doc = {DocSource::Kind::Op, name, "", DeclSpace::Callable},
+                       .score = score});
+    }
+  }
+  add({.label = "tiles",
+       .kind = CompletionKind::Function,
+       .signature = "(range, size)",
+       .rank = 3,
+       .help = "The tiles of a range: `tiles(N, 64)`."});
+}
+
+/// Instructions, where a kernel is written by hand or in sections.
+void Collector::blockCalls() {
+  static constexpr std::string_view names[] = {
+#define BLOCK_CALL(NAME, LEAST, GREATEST) #NAME,
+#include "frontend/sema/block_calls.def"
+  };
+  bool isManual = false;
+  for (const Token &token : tree.tokens())
+    isManual |= token.kind == TokenKind::Manual || token.kind == TokenKind::On;
+  if (isManual)
+    for (std::string_view name : names)
+      if (!seen_.contains(name))
+        add({.label = std::string(name),
+             .kind = CompletionKind::Function,
+             .detail = "instruction",
+             .rank = 7});
+}
+
+void Collector::elementTypes(int rank) {
+  for (const ElemInfo &info : elemInfos)
+    add({.label = std::string(info.name), .kind = CompletionKind::ElementType, .rank = rank});
+}
+
+void Collector::expression() {
+  locals();
+  words(WordGroup::Expression, 6);
+  declared(file, DeclSpace::Const, 1);
+  declared(file, DeclSpace::Callable, 2);
+  declared(file, DeclSpace::Struct, 2);
+  imported({DeclSpace::Const, DeclSpace::Callable, DeclSpace::Struct});
+  builtIns();
+  blockCalls();
+  elementTypes(4);
+  otherModules({DeclSpace::Const, DeclSpace::Callable, DeclSpace::Struct});
+}
+
+void Collector::types() {
+  for (NodeId name : localsAt(*chunk, context.begin))
+    if (tree.is(declarationOf(tree, name), NodeKind::TypeParam))
+      add({.label = std::string(tree.text(name)),
+           .kind = CompletionKind::ElementType,
+           .detail = std::string(tree.text(declarationOf(tree, name)))});
+  elementTypes(1);
+  declared(file, DeclSpace::Struct, 0);
+  declared(file, DeclSpace::Alias, 0);
+  imported({DeclSpace::Struct, DeclSpace::Alias});
+  namedWords({"acc", "inout"});
+  otherModules({DeclSpace::Struct, DeclSpace::Alias});
+}
+
+// ---- Details ------------------------------------------------------------------------------------
+
+/// The part of a label behind the name.
+static std::string behindName(const SignatureLabel &label) {
+  size_t open = label.text.find('(');
+  return open == std::string::npos ? "" : label.text.substr(open);
+}
+
+void Collector::complete(CompletionItem &item) {
+  if (item.doc.kind == DocSource::Kind::Declaration) {
+    File *module = workspace.find(item.doc.path);
+    DeclSite site = module ? module->index.find(item.doc.space, item.doc.name) : DeclSite();
+    bool isCalled = item.doc.space == DeclSpace::Callable || item.doc.space == DeclSpace::Struct;
+    if (site && isCalled)
+      item.signature = behindName(signatureOf(*site.tree, site.node));
+  } else if (item.doc.kind == DocSource::Kind::Op) {
+    auto records = findOps(item.doc.name);
+    if (!records.empty() && !records.front()->signatures.empty())
+      item.signature = behindName(signaturesOf(*records.front(), item.doc.name).front());
+  }
+  bool isCalled = item.kind == CompletionKind::Function ||
+                  (item.kind == CompletionKind::Struct && context.site != Site::Type);
+  bool takesCall = context.site == Site::Statement || context.site == Site::Expression ||
+                   context.site == Site::Argument || context.site == Site::Member;
+  if (isCalled && takesCall && !context.isFollowedByParen && !item.isSnippet) {
+    item.insert = (item.insert.empty() ? item.label : item.insert) + "($0)";
+    item.isSnippet = true;
+  }
+}
+
+} // namespace ptl::ide

@@ -1,0 +1,74 @@
+// The items of a completion, by where they come from. See completion.h.
+#pragma once
+
+#include "lsp/ide/call_context.h"
+#include "lsp/ide/completion.h"
+#include "lsp/ide/completion_context.h"
+#include "lsp/ide/describe.h"
+#include "lsp/ide/module_exports.h"
+#include "lsp/ide/words.h"
+
+#include "lsp/ide/symbol.h"
+
+#include <initializer_list>
+#include <set>
+#include <string>
+
+namespace ptl::ide {
+
+class Collector {
+public:
+  Collector(Workspace &workspace, File &file, size_t index, const CompletionContext &context)
+      : context(context), workspace(workspace), file(file), index(index),
+        chunk(file.document.places()[index].chunk), tree(*chunk->tree) {}
+
+  /// Collects what fits the site and the prefix.
+  void collect();
+  /// Adds what takes longer to an item that is shown.
+  void complete(CompletionItem &item);
+
+  const CompletionContext &context;
+  std::vector<CompletionItem> items;
+  bool hidesImports = false; ///< names of other files were left out for want of a prefix
+  Workspace &workspace;
+  File &file;
+
+private:
+  // completion_items.cpp
+  bool fits(std::string_view name, int &score) const;
+  void add(CompletionItem item);
+  void words(WordGroup group, int rank);
+  void namedWords(std::initializer_list<std::string_view> names);
+  void snippets(Site site);
+  void machines();
+  void expression();
+  void locals();
+  void declared(const File &module, DeclSpace space, int rank);
+  void imported(std::initializer_list<DeclSpace> spaces);
+  void otherModules(std::initializer_list<DeclSpace> spaces);
+  void builtIns();
+  void blockCalls();
+  void elementTypes(int rank);
+  void types();
+  CompletionItem itemOf(DeclSpace space, std::string_view name, const File &module) const;
+  void describeLocal(CompletionItem &item, NodeId name, const ChunkCheck &check) const;
+
+  // completion_members.cpp
+  void arguments();
+  void argumentsOf(const Symbol &callee, const CallContext &call);
+  void members();
+  bool membersOf(const Type &type);
+  const Type *typeBefore(TokenIndex last);
+  void tags();
+  void importSites();
+  void importNames();
+  void scheduleTargets();
+  void scheduleItems();
+
+  size_t index;
+  std::shared_ptr<const Chunk> chunk;
+  const Tree &tree;
+  std::set<std::string, std::less<>> seen_;
+};
+
+} // namespace ptl::ide

@@ -1,0 +1,144 @@
+#include "lsp/ide/module_exports.h"
+
+#include "frontend/syntax/typed_nodes.h"
+#include "lsp/ide/symbol.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace ptl::ide {
+
+namespace fs = std::filesystem;
+
+std::vector<Export> exportsOf(const File &module) {
+  std::vector<Export> exports;
+  for (size_t i = 0; i < kDeclSpaces; ++i)
+    for (const auto &[name, site] : module.index.of(static_cast<DeclSpace>(i)))
+      if (site.tree->has(site.node, NodeFlag::Pub))
+        exports.push_back({name, static_cast<DeclSpace>(i), site});
+  std::sort(exports.begin(), exports.end(),
+            [](const Export &a, const Export &b) { return a.name < b.name; });
+  return exports;
+}
+
+static bool isIdentifier(std::string_view text) {
+  if (text.empty() || (text[0] >= '0' && text[0] <= '9'))
+    return false;
+  return wordKind(text) == TokenKind::Identifier &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  (c >= '0' && c <= '9');
+         });
+}
+
+static std::vector<fs::path> filesIn(const fs::path &folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().extension() == ".ptl")
+      files.push_back(at->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<ImportableModule> importableModules(Workspace &workspace, const File &file) {
+  std::vector<ImportableModule> modules;
+  for (const fs::path &path : filesIn(workspace.options().stdPath))
+    if (File *module = workspace.load(path.string()); module && module != &file)
+      modules.push_back({module, "std." + path.stem().string()});
+  fs::path folder = fs::path(file.path()).parent_path();
+  for (const auto &[path, module] : workspace.files()) {
+    bool isKnown = std::any_of(modules.begin(), modules.end(), [&](const ImportableModule &each) {
+      return each.file == module.get();
+    });
+    if (isKnown || module.get() == &file || !path.ends_with(".ptl"))
+      continue;
+    std::string relative = fs::path(path).lexically_relative(folder).string();
+    if (relative.empty() || relative.starts_with(".."))
+      continue;
+    std::string stem = fs::path(path).stem().string();
+    bool isPlain = isIdentifier(stem) && relative == stem + ".ptl";
+    modules.push_back({module.get(), isPlain ? stem : "\"" + relative + "\""});
+  }
+  return modules;
+}
+
+/// Before the first declaration and the comments that belong to it.
+static uint32_t firstDeclaration(const Document &document) {
+  const Place &place = document.places().front();
+  const Tree &tree = *place.chunk->tree;
+  uint32_t begin = tree.token(0).begin;
+  unsigned lineEnds = 0;
+  auto trivia = tree.triviaBefore(0);
+  for (auto each = trivia.rbegin(); each != trivia.rend(); ++each) {
+    if (each->kind == TriviaKind::Newline)
+      ++lineEnds;
+    else if (each->kind != TriviaKind::Whitespace)
+      begin = each->begin, lineEnds = 0;
+    if (lineEnds > 1)
+      break;
+  }
+  return begin;
+}
+
+std::vector<Edit> ImportWay::edits(std::string_view name) const {
+  if (!at)
+    return {};
+  return {{{*at, *at}, before + std::string(name) + after}};
+}
+
+ImportWay importWay(Workspace &workspace, File &file, const ImportableModule &module) {
+  std::optional<uint32_t> lastImport;
+  for (const Place &place : file.document.places()) {
+    if (!place.chunk->hasImports)
+      continue;
+    const Tree &tree = *place.chunk->tree;
+    for (NodeId item : tree.children(tree.root())) {
+      if (!tree.is(item, NodeKind::ImportDecl))
+        continue;
+      uint32_t end = place.begin + tree.span(item).end;
+      lastImport = end;
+      if (importedFile(workspace, file, tree, item) != module.file)
+        continue;
+      if (ImportDeclView(tree, item).names() == kNoNode)
+        return {module.file->index.name + ".", {}, "", ""};
+      return {"", end, ", ", ""};
+    }
+  }
+  std::string import = "import " + module.path + ": ";
+  if (lastImport)
+    return {"", lastImport, "\n" + import, ""};
+  return {"", firstDeclaration(file.document), import, "\n\n"};
+}
+
+std::vector<std::string> importPaths(const Workspace &workspace, const File &file) {
+  std::vector<std::string> paths;
+  for (const fs::path &path : filesIn(workspace.options().stdPath))
+    paths.push_back("std." + path.stem().string());
+  for (const fs::path &path : filesIn(fs::path(file.path()).parent_path()))
+    if (path != fs::path(file.path()) && isIdentifier(path.stem().string()))
+      paths.push_back(path.stem().string());
+  return paths;
+}
+
+std::vector<std::string> importFiles(const File &file) {
+  constexpr int deepest = 3;
+  constexpr size_t most = 500, mostVisited = 5000;
+  size_t visited = 0;
+  std::vector<std::string> paths;
+  fs::path folder = fs::path(file.path()).parent_path();
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error),
+      end;
+  for (; !error && at != end && paths.size() < most && ++visited < mostVisited;
+       at.increment(error)) {
+    if (at.depth() >= deepest || at->path().filename().string().starts_with('.'))
+      at.disable_recursion_pending();
+    if (at->path().extension() == ".ptl" && at->path() != fs::path(file.path()))
+      paths.push_back(at->path().lexically_relative(folder).string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+} // namespace ptl::ide
