@@ -79,8 +79,8 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
 static std::string extensionOf(const Server &server, const std::string &stage) {
   for (const json &each : server.previews.stages)
     if (each.value("id", "") == stage)
-      return each.value("extension", "txt");
-  return "txt";
+      return each.value("extension", ".txt");
+  return ".txt";
 }
 
 void preview(Server &server, const json &params, const Reply &reply) {

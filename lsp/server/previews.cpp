@@ -23,7 +23,7 @@ static std::string encoded(std::string_view text) {
 
 std::string PreviewKey::uri(const std::string &extension) const {
   std::string file = path.substr(path.rfind('/') + 1);
-  std::string uri = "ptl-ir:/" + encoded(file + "." + entry + "." + stage + "." + extension) +
+  std::string uri = "ptl-ir:/" + encoded(file + "." + entry + extension) +
                     "?uri=" + encoded(Session::uri(path)) + "&entry=" + encoded(entry) +
                     "&stage=" + encoded(stage);
   if (!bindings.empty())
@@ -164,7 +164,7 @@ json previewAnswer(Session &session, const ide::File &file, const PreviewKey &ke
     map.push_back({{"line", pair.at(0)}, {"sources", origins.at(pair.at(1).get<size_t>())}});
   answer["map"] = std::move(map);
   answer["folds"] = result.value("folds", json::array());
-  answer["uri"] = key.uri(result.value("extension", "txt"));
+  answer["uri"] = key.uri(result.value("extension", ".txt"));
   answer["timings"] = result.value("timings", json::object());
   return answer;
 }

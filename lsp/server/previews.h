@@ -15,7 +15,7 @@ struct PreviewKey {
   std::string stage;
   json bindings = json::object(); ///< beside those of the settings
 
-  /// `ptl-ir:/FILE.ENTRY.STAGE.EXT?…`
+  /// `ptl-ir:/FILE.ENTRY.STAGE.EXT?…`; the extension is that of the stage, with its dot.
   std::string uri(const std::string &extension) const;
   /// Throws `RequestError` for what is no such URI.
   static PreviewKey ofUri(const std::string &uri);

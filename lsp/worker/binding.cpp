@@ -216,6 +216,20 @@ std::vector<Call> calledBy(const CallableDecl &block) {
   return calls;
 }
 
+/// Of all that is wanted what concerns one declaration: `f.C` is the `C` of `f`, and stronger than
+/// a mere `C`.
+Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted) {
+  Wanted own;
+  for (const auto &[name, value] : wanted) {
+    size_t dot = name.find('.');
+    if (dot == 0 || dot == name.npos)
+      own.try_emplace(name, value);
+    else if (name.substr(0, dot) == decl.name)
+      own[name.substr(dot + 1)] = value;
+  }
+  return own;
+}
+
 } // namespace
 
 std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const CallableDecl &decl,
@@ -229,7 +243,7 @@ std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const Callabl
   };
   if (!isBlock(decl.kind)) {
     problem = signatureProblem(decl);
-    if (!problem.empty() || !add(decl, wanted, callsOf(program, decl)))
+    if (!problem.empty() || !add(decl, wantedBy(decl, wanted), callsOf(program, decl)))
       entries.clear();
     return entries;
   }

@@ -11,7 +11,8 @@
 
 namespace ptl::worker {
 
-/// Values by name: `T` → `f16`, `C` → `512`, `..` → `2`, `ROWS` → `16`.
+/// Values by name: `T` → `f16`, `C` → `512`, `..` → `2`, `ROWS` → `16`; `f.C` is for the
+/// declaration `f` alone.
 using Wanted = std::map<std::string, std::string>;
 
 struct Choice {

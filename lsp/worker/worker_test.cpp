@@ -41,6 +41,26 @@ TEST(Worker, EveryStageHasTextAndSources) {
   }
 }
 
+TEST(Worker, BindingsMayNameTheirDeclaration) {
+  Worker worker({}, {});
+  auto boundN = [&](Json bindings) {
+    Json answer = worker.answer({{"method", "preview"},
+                                 {"root", "t.ptl"},
+                                 {"files", {{"t.ptl", kScale}}},
+                                 {"entry", "scale"},
+                                 {"stage", "built"},
+                                 {"bindings", std::move(bindings)}});
+    for (const Json &value : answer["result"]["entries"][0]["values"])
+      if (value["name"] == "N")
+        return value["value"].dump();
+    return std::string("not bound");
+  };
+  std::string fixed = boundN({{"N", 512}});
+  EXPECT_NE(fixed, "not bound");
+  EXPECT_EQ(boundN({{"scale.N", 512}, {"N", 64}}), fixed);
+  EXPECT_EQ(boundN({{"other.N", 512}, {"other.C", 1}}), "not bound");
+}
+
 TEST(Worker, AnExpressionKeepsItsRange) {
   Worker worker({}, {});
   Json result = previewOf(worker, kScale, "scale", "tile");
