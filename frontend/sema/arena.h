@@ -43,14 +43,15 @@ private:
     void *object;
     void (*destroy)(void *);
   };
-  static constexpr size_t alignment = alignof(std::max_align_t);
-  static constexpr size_t firstStep = 1 << 12, greatestStep = 1 << 17;
+  static constexpr size_t alignment = 8;
+  static constexpr size_t leastStep = 1 << 11, greatestStep = 1 << 17;
 
   void *allocate(size_t size) {
     size = (size + alignment - 1) / alignment * alignment;
     if (size > left_) {
-      step_ = std::min(step_ * 2, greatestStep);
-      left_ = std::max(step_, size);
+      // A quarter of all that there is: little of it stays unused.
+      left_ = std::max(std::clamp(total_ / 4, leastStep, greatestStep), size);
+      total_ += left_;
       chunks_.emplace_back(new std::byte[left_]);
       next_ = chunks_.back().get();
     }
@@ -63,7 +64,7 @@ private:
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::vector<Owned> owned_;
   std::byte *next_ = nullptr;
-  size_t left_ = 0, step_ = firstStep / 2;
+  size_t left_ = 0, total_ = 0;
 };
 
 } // namespace ptl

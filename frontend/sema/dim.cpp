@@ -74,7 +74,7 @@ const DimAtom *DimContext::Impl::atom(DimAtomKind kind, SymbolId symbol,
                std::ranges::equal(other.operands, operands);
       },
       [&] {
-        return arena.make<DimAtom>(DimAtom{kind, 0, symbol, isSymbol ? bitOf(symbol) : bits,
+        return arena.make<DimAtom>(DimAtom{kind, 0, 0, symbol, isSymbol ? bitOf(symbol) : bits,
                                            arena.copy(operands), nullptr});
       });
 }
@@ -92,7 +92,7 @@ const DimMonomial *DimContext::Impl::monomial(std::span<const DimFactor> factors
       hash, [&](const DimMonomial &other) { return std::ranges::equal(other.factors, factors); },
       [&] {
         return arena.make<DimMonomial>(
-            DimMonomial{0, static_cast<uint32_t>(degree), bits, arena.copy(factors)});
+            DimMonomial{0, 0, static_cast<uint32_t>(degree), bits, arena.copy(factors)});
       });
 }
 
@@ -165,7 +165,7 @@ const Dim::Node *DimContext::Impl::sorted(std::span<const DimTerm> terms) {
   return nodes.get(
       hash, [&](const Dim::Node &other) { return std::ranges::equal(other.terms, terms); },
       [&] {
-        return arena.make<Dim::Node>(Dim::Node{0, bits, arena.copy(terms), false, std::nullopt});
+        return arena.make<Dim::Node>(Dim::Node{0, 0, bits, arena.copy(terms), false, std::nullopt});
       });
 }
 

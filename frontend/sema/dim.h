@@ -94,7 +94,8 @@ enum class DimAtomKind : uint8_t {
 /// An indivisible factor. Interned: one address per atom.
 struct DimAtom {
   DimAtomKind kind = DimAtomKind::Symbol;
-  uint32_t id = 0;                               ///< order of creation, operands before users
+  uint32_t id = 0; ///< order of creation, operands before users
+  uint32_t hash = 0;
   SymbolId symbol;                               ///< for `Symbol`
   uint64_t symbolBits = 0;                       ///< as of `Dim`
   std::span<const Dim> operands;                 ///< for the others
@@ -110,6 +111,7 @@ struct DimFactor {
 /// A product of powers of atoms, sorted by atom id; no factors is the monomial 1. Interned.
 struct DimMonomial {
   uint32_t id = 0; ///< order of creation; 0 is the monomial 1
+  uint32_t hash = 0;
   uint32_t degree = 0;
   uint64_t symbolBits = 0; ///< as of `Dim`
   std::span<const DimFactor> factors;
@@ -129,6 +131,7 @@ struct DimTerm {
 /// A polynomial, interned.
 struct Dim::Node {
   uint32_t id = 0;
+  uint32_t hash = 0;
   uint64_t symbolBits = 0;
   std::span<const DimTerm> terms;            ///< sorted by monomial id
   mutable bool isBounded = false;            ///< whether `lowerBound` is known

@@ -21,38 +21,37 @@ inline uint64_t mix(uint64_t seed, uint64_t value) {
 /// Finds objects by their hash. Addresses stay, ids count up.
 template <typename T> class Interner {
 public:
-  /// The object with this hash that is the `same`; else the one that `make` gives, with its id set.
-  template <typename Same, typename Make> const T *get(uint64_t hash, Same same, Make make) {
-    if (count_ * 2 >= slots_.size())
+  /// The object with this hash that is the `same`; else the one that `make` gives, with its id and
+  /// hash set.
+  template <typename Same, typename Make> const T *get(uint64_t wide, Same same, Make make) {
+    if (count_ * 4 >= slots_.size() * 3)
       grow();
+    uint32_t hash = static_cast<uint32_t>(wide >> 32);
     size_t at = hash & (slots_.size() - 1);
-    for (; slots_[at].object; at = (at + 1) & (slots_.size() - 1))
-      if (slots_[at].hash == hash && same(*slots_[at].object))
-        return slots_[at].object;
+    for (; slots_[at]; at = (at + 1) & (slots_.size() - 1))
+      if (slots_[at]->hash == hash && same(*slots_[at]))
+        return slots_[at];
     T *object = make();
     object->id = count_++;
-    slots_[at] = {object, hash};
+    object->hash = hash;
+    slots_[at] = object;
     return object;
   }
 
 private:
-  struct Slot {
-    const T *object = nullptr;
-    uint64_t hash = 0;
-  };
   void grow() {
-    std::vector<Slot> old = std::move(slots_);
-    slots_ = std::vector<Slot>(std::max<size_t>(32, old.size() * 4));
-    for (const Slot &slot : old) {
-      size_t at = slot.hash & (slots_.size() - 1);
-      while (slot.object && slots_[at].object)
+    std::vector<const T *> old = std::move(slots_);
+    slots_.assign(std::max<size_t>(32, old.size() * 2), nullptr);
+    for (const T *object : old) {
+      size_t at = object ? object->hash & (slots_.size() - 1) : 0;
+      while (object && slots_[at])
         at = (at + 1) & (slots_.size() - 1);
-      if (slot.object)
-        slots_[at] = slot;
+      if (object)
+        slots_[at] = object;
     }
   }
 
-  std::vector<Slot> slots_; ///< as many as a power of 2
+  std::vector<const T *> slots_; ///< as many as a power of 2
   uint32_t count_ = 0;
 };
 
