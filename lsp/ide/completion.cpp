@@ -16,7 +16,9 @@ void Collector::collect() {
   case Site::Nothing:
     return;
   case Site::Declaration:
-    words(WordGroup::Declaration, 1);
+    if (followsHead())
+      namedWords({"where", "tune", "on", "at", "from"});
+    words(WordGroup::Declaration, 4);
     return snippets(Site::Declaration);
   case Site::DeclarationWord:
     return namedWords({"fn", "kernel", "program", "struct", "type", "const", "manual", "extern"});
@@ -68,6 +70,21 @@ void Collector::collect() {
   case Site::ScheduleItem:
     return scheduleItems();
   }
+}
+
+/// Whether the chunk before ends with a head whose body is still missing.
+bool Collector::followsHead() const {
+  if (index == 0)
+    return false;
+  const Tree &before = *file.document.places()[index - 1].chunk->tree;
+  auto items = before.children(before.root());
+  if (items.empty())
+    return false;
+  NodeKind kind = before.kind(items.back());
+  bool isCallable =
+      kind == NodeKind::FnDecl || kind == NodeKind::KernelDecl || kind == NodeKind::ProgramDecl;
+  NodeId body = isCallable ? CallableView(before, items.back()).body() : kNoNode;
+  return isCallable && !before.is(body, NodeKind::Block);
 }
 
 // ---- Results ------------------------------------------------------------------------------------

@@ -48,6 +48,7 @@ private:
   void findWord();
   void findBrackets();
   bool startsLine() const;
+  void findBinding();
   TokenIndex statementStart() const;
   std::optional<TokenIndex> headBefore(TokenIndex brace) const;
   bool isParamList(TokenIndex paren) const;
@@ -125,6 +126,23 @@ bool Reader::startsLine() const {
   std::string_view between = tree_.fileText().substr(
       tree_.token(*found_.before).end, found_.begin - tree_.token(*found_.before).end);
   return between.find('\n') != between.npos && canEndStatement(before);
+}
+
+/// The `let` or `var` whose value is being written.
+void Reader::findBinding() {
+  for (TokenIndex i = next_; i-- > 0;) {
+    if (kind(i) != Kind::Let && kind(i) != Kind::Var && kind(i) != Kind::Const)
+      continue;
+    int depth = 0;
+    for (TokenIndex t = i + 1; t < next_; ++t) {
+      depth += depthOf(kind(t));
+      bool isNext = tree_.token(t).newlineBefore && canEndStatement(kind(t - 1));
+      if (depth < 0 || (depth == 0 && (isNext || kind(t) == Kind::Semicolon)))
+        return;
+    }
+    found_.binding = i + 1;
+    return;
+  }
 }
 
 /// The first token of the statement or item of the place.
@@ -298,8 +316,11 @@ Site Reader::inBlock() {
       return Site::Nothing;
     Site value = expression();
     bool hasDomain = false;
-    for (TokenIndex i = start; i < next_; ++i)
-      hasDomain = kind(i) == Kind::Comma ? false : hasDomain || is(i, "in");
+    int depth = 0;
+    for (TokenIndex i = start; i < next_; ++i) {
+      depth += depthOf(kind(i));
+      hasDomain = kind(i) == Kind::Comma && depth == 0 ? false : hasDomain || is(i, "in");
+    }
     if (!hasDomain)
       return Site::Nothing;
     return value == Site::Operator ? Site::LoopWord : value;
@@ -443,6 +464,8 @@ CompletionContext Reader::read() {
     return found_;
   findBrackets();
   found_.site = site();
+  if (!startsLine())
+    findBinding();
   return found_;
 }
 

@@ -44,6 +44,7 @@ struct CompletionContext {
   std::optional<TokenIndex> before; ///< the token before the word
   TokenIndex target = 0;            ///< see `Site::Member`
   TokenIndex head = 0;              ///< keyword of the declaration around, if there is one
+  TokenIndex binding = 0;           ///< name that the statement binds, which its value cannot use
   bool isFollowedByParen = false;
 };
 

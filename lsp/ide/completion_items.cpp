@@ -38,7 +38,7 @@ void Collector::words(WordGroup group, int rank) {
 void Collector::namedWords(std::initializer_list<std::string_view> names) {
   for (std::string_view name : names)
     if (const Word *word = findWord(name))
-      add({.label = std::string(name), .help = std::string(word->help)});
+      add({.label = std::string(name), .rank = 3, .help = std::string(word->help)});
 }
 
 void Collector::snippets(Site site) {
@@ -101,6 +101,8 @@ void Collector::locals() {
   const ChunkCheck *check = nullptr;
   int rank = -40; // inner ones first
   for (NodeId name : localsAt(*chunk, context.begin)) {
+    if (context.binding && tree.node(name).firstToken == context.binding)
+      continue;
     CompletionItem item{.label = std::string(tree.text(name)),
                         .kind = kindOfLocal(tree, declarationOf(tree, name)),
                         .rank = std::min(rank++, 0)};
@@ -273,7 +275,10 @@ void Collector::types() {
   declared(file, DeclSpace::Struct, 0);
   declared(file, DeclSpace::Alias, 0);
   imported({DeclSpace::Struct, DeclSpace::Alias});
-  namedWords({"acc", "inout"});
+  namedWords({"acc"});
+  bool isParam = context.head == 0;
+  if (isParam)
+    namedWords({"inout"});
   otherModules({DeclSpace::Struct, DeclSpace::Alias});
 }
 

@@ -34,6 +34,8 @@ public:
   File &file;
 
 private:
+  bool followsHead() const;
+
   // completion_items.cpp
   bool fits(std::string_view name, int &score) const;
   void add(CompletionItem item);

@@ -110,10 +110,10 @@ void Finder::typeHint(NodeId name, NodeId value) {
   uint32_t end = tree_.span(name).end;
   auto size = type.isArray() ? constantSize(dims(), type, tunableDefaults(dims(), callable(end)))
                              : std::nullopt;
-  if (size && options_.capacities) {
-    int64_t count = copies(name, value);
-    label.push_back(
-        {" " + (count > 1 ? std::to_string(count) + " × " : std::string()) + bytesText(*size), {}});
+  int64_t count = copies(name, value);
+  if (options_.capacities && (size || count > 1)) {
+    std::string times = count > 1 ? " " + std::to_string(count) + " ×" : "";
+    label.push_back({times + (size ? " " + bytesText(*size) : ""), {}});
   }
   add(end, HintKind::Type, std::move(label));
 }
@@ -241,8 +241,9 @@ std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
 /// The type alone, without the size behind it.
 static std::string typeText(const InlayHint &hint) {
   std::vector<LabelPart> parts = hint.label;
+  // Types end with a word or a bracket.
   const std::string &last = parts.back().text;
-  if (last.ends_with('B'))
+  if (last.ends_with("×") || (last.starts_with(' ') && last.ends_with('B')))
     parts.pop_back();
   return joined(parts);
 }

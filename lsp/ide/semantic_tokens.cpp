@@ -138,7 +138,8 @@ Look Classifier::ofCallee(std::string_view name) const {
   auto imported = index_.names.find(name);
   if (imported != index_.names.end())
     return ofExport(imported->second.module, name);
-  return {TokenType::Function, findOps(name).empty() ? 0 : defaultLibrary};
+  bool isBuiltIn = name == "tiles" || !findOps(name).empty();
+  return {TokenType::Function, isBuiltIn ? defaultLibrary : 0};
 }
 
 Look Classifier::ofType(std::string_view name) const {

@@ -1,0 +1,180 @@
+#include "lsp/ide/completion.h"
+#include "lsp/ide/inlay_hints.h"
+#include "lsp/ide/semantic_tokens.h"
+#include "lsp/ide/writing_test_util.h"
+
+#include <gtest/gtest.h>
+
+namespace ptl::ide {
+namespace {
+
+/// The first labels offered at `$0`.
+std::string offered(const std::string &text, size_t most = 6) {
+  MarkedSource source(text);
+  Completions found = completionsAt(source.workspace, *source.file, source.cursor);
+  std::string labels;
+  for (size_t i = 0; i < std::min(most, found.items.size()); ++i)
+    labels += (i ? " " : "") + found.items[i].label;
+  return labels;
+}
+
+struct Case {
+  const char *from, *to, *expected;
+};
+
+TEST(Completion, InAKernel) {
+  const Case cases[] = {
+      {"let kj = k[j, :]", "let kj = $0", "j m qi i o scale"},
+      {"let kj = k[j, :]", "let kj = q$0", "q qi quantize_rows BQ sqrt rsqrt"},
+      {"let kj = k[j, :]", "let kj = i.$0", "count end len size start"},
+      {"let kj = k[j, :]", "let kj = qi.$0", "T"},
+      {"let kj = k[j, :]", "let kj = nn.so$0",
+       "softmax log_softmax rms_norm cross_entropy causal_attention"},
+      {"let kj = k[j, :]", "let kj: $0", "bf16 bool f16 f32 f64 f8e4m3"},
+      {"let kj = k[j, :]", "let kj: f32[j, D] @$0", "acc bias gm left mat right"},
+      {"let kj = k[j, :]", "let kj: f32[j, D] @vec $0", "dn nd nz"},
+      {"let kj = k[j, :]", "let kj = max(qi, $0", "axis: j m qi i o"},
+      {"let kj = k[j, :]", "let kj = attention(q, sc$0", "scale: scale scatter select"},
+      {"let kj = k[j, :]", "let kj = i8(qi, round: .$0", "away down even up zero"},
+      {"let kj = k[j, :]", "fo$0", "for for … in tiles(…) for … in … floor frobenius"},
+      {"let kj = k[j, :]", "let $0", ""},
+      {"pipeline 2", "$0", "as pipeline step unroll"},
+      {"BK: [64, 128]", "BK: [64, 128] // $0", ""},
+      {"tune", "$0", "at from on tune where bench"},
+      {"where", "on aiv for $0", "a2 a3 a5 cpu reference"},
+      {"import std.nn", "import std.$0", "linalg math nn quant"},
+      {"import std.nn", "import $0", "std.linalg std.math std.nn std.quant"},
+      {"import std.nn", "import std.nn: so$0",
+       "softmax log_softmax rms_norm cross_entropy causal_attention"},
+      {"import std.nn", "import std.nn\n$0", "bench const extern fn import kernel"},
+      {"import std.nn", "import std.nn\nschedule $0", "attention nn"},
+      {"import std.nn", "import std.nn\nschedule attention on $0", "a2 a3 a5 cpu reference"},
+      {"import std.nn", "import std.nn\nschedule attention on a3 { $0 }", "BK BQ D S T i"},
+      {"import std.nn", "import std.nn\nfn f(x: $0", "bf16 bool f16 f32 f64 f8e4m3"},
+      {"import std.nn", "import std.nn\nfn f[T: $0", "any float integer number"},
+      {"import std.nn", "import std.nn\nfn f(x: f32) -> $0", "bf16 bool f16 f32 f64 f8e4m3"},
+      {"let kj = k[j, :]", "let kj = transp$0", "transpose matmul_transposed"},
+  };
+  for (const Case &each : cases)
+    EXPECT_EQ(offered(attentionWith(each.from, each.to)), each.expected) << each.to;
+}
+
+TEST(Completion, ImportsWhatItOffers) {
+  auto textAfter = [](const std::string &text, const std::string &label) -> std::string {
+    MarkedSource source(text);
+    Completions found = completionsAt(source.workspace, *source.file, source.cursor);
+    for (const CompletionItem &item : found.items) {
+      if (item.label != label)
+        continue;
+      std::vector<Edit> edits = item.edits;
+      edits.push_back({found.replace, item.insert});
+      return applied(source.file->document.text(), edits);
+    }
+    return "";
+  };
+  EXPECT_EQ(textAfter("fn f(x: f32[8]) -> f32[8] { return sof$0 }\n", "softmax"),
+            "import std.nn: softmax\n\nfn f(x: f32[8]) -> f32[8] { return softmax($0) }\n");
+  EXPECT_EQ(textAfter("import std.nn: relu\nfn f(x: f32[8]) -> f32[8] { return sof$0", "softmax"),
+            "import std.nn: relu, softmax\nfn f(x: f32[8]) -> f32[8] { return softmax($0)");
+  EXPECT_EQ(textAfter("import std.math\nfn f(x: f32[8]) -> f32[8] { return sof$0", "softmax"),
+            "import std.math\nimport std.nn: softmax\nfn f(x: f32[8]) -> f32[8] { return "
+            "softmax($0)");
+  EXPECT_EQ(textAfter("import std.nn\nfn f(x: f32[8]) -> f32[8] { return sof$0", "nn.softmax"),
+            "import std.nn\nfn f(x: f32[8]) -> f32[8] { return nn.softmax($0)");
+}
+
+TEST(Completion, AnswersEverywhere) {
+  std::string text(kAttention);
+  for (size_t at = 0; at <= text.size(); at += 7) {
+    offered(std::string(text).insert(at, "$0"));
+    offered(text.substr(0, at) + "$0");
+    offered(text.substr(0, at) + "." + "$0" + text.substr(at));
+  }
+}
+
+TEST(InlayHints, OfAKernel) {
+  MarkedSource source(std::string(kAttention) +
+                      "fn two() -> f32 { return f(1.0, 2.0) }\n"
+                      "fn f(low: f32, high: f32) -> f32 { return low + high }\n"
+                      "fn broken(x: f32[8]) -> f32[8] { let y = x + \n let z = x * x \n");
+  std::string shown;
+  auto hints = inlayHints(source.workspace, *source.file, {0, source.file->document.size()}, {});
+  for (const InlayHint &hint : hints) {
+    LineByte at = source.file->document.position(hint.offset);
+    auto details = hintDetails(source.workspace, *source.file, hint.offset, hint.kind);
+    ASSERT_TRUE(details);
+    EXPECT_NE(details->tooltip, "");
+    shown += std::to_string(at.line + 1) + " " + joined(hint.label) + " | " +
+             details->insertion.value_or("-") + "\n";
+  }
+  EXPECT_EQ(shown, "10  ≤ 64 | -\n"
+                   "11 : f32[i, D] | : f32[i, D]\n"
+                   "12 : f32[i, 1] 256 B | : f32[i, 1]\n"
+                   "13  ≤ 128 | -\n"
+                   "14 : f32[j, D] 2 × | : f32[j, D]\n"
+                   "15 : f32[i, j] 32 KiB | : f32[i, j]\n"
+                   "21 low:  | -\n"
+                   "21 high:  | high: \n"
+                   "24 : f32[8] 32 B | : f32[8]\n");
+}
+
+TEST(InlayHints, LinkToWhatTheyName) {
+  MarkedSource source{std::string(kAttention)};
+  std::string links;
+  for (const InlayHint &hint : inlayHints(source.workspace, *source.file, {0, 2000}, {}))
+    for (const LabelPart &part : hint.label)
+      if (Location location = source.workspace.locate(part.definition))
+        links += part.text + "=" + location.file->document.text(location.range) + " ";
+  EXPECT_EQ(links, "64=BQ i=i D=D i=i 128=BK j=j D=D i=i j=j ");
+}
+
+/// The tokens of a line, from 1.
+std::string tokensOfLine(const std::string &text, uint32_t line) {
+  MarkedSource source(text);
+  TokenCache cache;
+  std::string shown;
+  auto places = source.file->document.places();
+  size_t index = source.file->document.placeAtLine(line - 1);
+  for (const auto &chunk : cache.tokens(*source.file, index, index))
+    for (const SemanticToken &token : chunk->tokens) {
+      if (places[index].line + token.line + 1 != line)
+        continue;
+      shown += chunk->chunk->file.text().substr(token.begin, token.end - token.begin);
+      shown += ":" + std::string(name(token.type));
+      for (unsigned bit = 0; bit < 6; ++bit)
+        if (token.modifiers >> bit & 1)
+          shown += "." + std::string(name(static_cast<TokenModifier>(bit)));
+      shown += " ";
+    }
+  return shown;
+}
+
+TEST(SemanticTokens, OfAKernel) {
+  std::string text(kAttention);
+  EXPECT_EQ(tokensOfLine(text, 1), "import:keyword std:namespace nn:namespace ");
+  EXPECT_EQ(tokensOfLine(text, 4),
+            "pub:keyword kernel:keyword attention:function.declaration "
+            "S:dimension.declaration.readonly T:dimension.declaration.readonly static:keyword "
+            "D:dimension.declaration.readonly.static ");
+  EXPECT_EQ(tokensOfLine(text, 10),
+            "parallel:keyword i:variable.declaration.readonly in:keyword "
+            "tiles:function.defaultLibrary S:dimension.readonly BQ:tunable.readonly.static ");
+  EXPECT_EQ(tokensOfLine(text, 16),
+            "m:variable.modification.mutable max:function.defaultLibrary m:variable.mutable "
+            "max:function.defaultLibrary s:variable.readonly axis:parameter ");
+}
+
+TEST(SemanticTokens, FollowOtherChunks) {
+  MarkedSource source("fn f() -> f32 { return g(EPS) }\nfn h(x: f32) -> f32 { return x }\n");
+  TokenCache cache;
+  auto modifiersOf = [&](size_t token) {
+    return cache.tokens(*source.file, 0, 0)[0]->tokens[token].modifiers;
+  };
+  uint32_t before = modifiersOf(5);
+  uint32_t end = source.file->document.size();
+  source.workspace.edit(*source.file, {end, end}, "const EPS = 1.0\n");
+  EXPECT_NE(modifiersOf(5), before);
+}
+
+} // namespace
+} // namespace ptl::ide

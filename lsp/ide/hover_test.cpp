@@ -1,0 +1,109 @@
+#include "lsp/ide/hover.h"
+#include "lsp/ide/signature_help.h"
+#include "lsp/ide/writing_test_util.h"
+
+#include <gtest/gtest.h>
+
+namespace ptl::ide {
+namespace {
+
+std::string hoverOf(const std::string &text) {
+  MarkedSource source(text);
+  auto hover = hoverAt(source.workspace, *source.file, source.cursor);
+  if (!hover)
+    return "";
+  return source.file->document.text(hover->range) + " | " + hover->markdown;
+}
+
+TEST(Hover, Locals) {
+  EXPECT_EQ(hoverOf(attentionWith("let s =", "let $0s =")),
+            "s | ```ptl\nlet s: f32[i, j]\n```\n`let` of `attention`\n"
+            "\n- at most 32 KiB with `BQ = 64, BK = 128`"
+            "\n- `i`: tile of `BQ = 64` positions, the last may be shorter"
+            "\n- `j`: tile of `BK = 128` positions, the last may be shorter"
+            "\n- live on lines 15–16, read 1 time");
+  EXPECT_EQ(hoverOf(attentionWith("(qi @", "($0qi @")),
+            "qi | ```ptl\nlet qi: f32[i, D]\n```\n`let` of `attention`\n"
+            "\n- at most 256*D B with `BQ = 64`"
+            "\n- `i`: tile of `BQ = 64` positions, the last may be shorter"
+            "\n- live on lines 11–18, read 2 times");
+  EXPECT_EQ(hoverOf(attentionWith("tiles(T, BK)", "tiles(T, $0BK)")),
+            "BK | ```ptl\ntune BK: [64, 128] = 128\n```\ntunable of `attention`\n"
+            "\n- default `128`\n- searched among `64, 128`");
+  EXPECT_EQ(hoverOf(attentionWith("T, BK)", "$0T, BK)")),
+            "T | ```ptl\nT\n```\ndimension of `attention`\n\n- where `S <= T`");
+}
+
+TEST(Hover, BuiltIns) {
+  std::string reduction = hoverOf(attentionWith("max(s,", "$0max(s,"));
+  EXPECT_TRUE(reduction.starts_with("max | ```ptl\nmax(f32[i, j], axis: -1) -> f32[i, 1]\n```\n"))
+      << reduction;
+  EXPECT_NE(reduction.find("largest value along axes"), reduction.npos);
+  std::string product = hoverOf(attentionWith("* scale", "$0* scale"));
+  EXPECT_TRUE(product.starts_with("* | ```ptl\nf32[i, j] * f32 -> f32[i, j]\n```\n")) << product;
+  EXPECT_EQ(hoverOf(attentionWith("pipeline 2", "$0pipeline 2")),
+            "pipeline | **`pipeline`**: Up to so many iterations overlap: what a body loads has "
+            "that many buffers.");
+}
+
+TEST(Hover, Declarations) {
+  EXPECT_EQ(hoverOf(attentionWith("import std.nn", "import std.nn\nfn f(x: f32[8]) -> f32[8] { "
+                                                   "return nn.$0relu(x) }")),
+            "relu | ```ptl\npub fn relu[T: float](x: T[..]) -> T[..]\n```\nof `nn`\n\n"
+            "Negative values become 0.\n\n- gives `f32[8]`\n- 32 B");
+  EXPECT_EQ(hoverOf("/// Small.\nconst E$0PS: f32 = 1e-6\n"),
+            "EPS | ```ptl\nconst EPS: f32 = 1e-6\n```\n\nSmall.");
+}
+
+TEST(Hover, Expressions) {
+  EXPECT_EQ(hoverOf(attentionWith("(qi @ kj.T)", "$0(qi @ kj.T)")),
+            "(qi @ kj.T) | ```ptl\n(qi @ kj.T): f32[i, j]\n```\n"
+            "\n- at most 32 KiB with `BQ = 64, BK = 128`"
+            "\n- `i`: tile of `BQ = 64` positions, the last may be shorter"
+            "\n- `j`: tile of `BK = 128` positions, the last may be shorter");
+}
+
+TEST(Hover, AnswersEverywhere) {
+  std::string text(kAttention);
+  for (size_t at = 0; at <= text.size(); at += 7) {
+    hoverOf(std::string(text).insert(at, "$0"));
+    hoverOf(text.substr(0, at) + "$0");
+  }
+}
+
+std::string helpOf(const std::string &text) {
+  MarkedSource source(text);
+  auto help = signatureHelpAt(source.workspace, *source.file, source.cursor);
+  std::string result;
+  if (help)
+    for (size_t i = 0; i < help->signatures.size(); ++i) {
+      const auto &[label, doc, active] = help->signatures[i];
+      std::string text = label.text;
+      if (active >= 0) {
+        const SignatureParam &param = label.params[static_cast<size_t>(active)];
+        text.insert(param.end, "<").insert(param.begin, ">");
+      }
+      result += (help->active == i ? "*" : " ") + text + "\n";
+    }
+  return result;
+}
+
+TEST(SignatureHelp, Calls) {
+  EXPECT_EQ(helpOf(attentionWith("max(s, axis: 1)", "max(s, $0)")),
+            "*max(a: T[*], >b: T[*]<) -> T[*]   (T: number)\n"
+            " max(x: T[..], >axis: axes?<) -> T[reduced]   (T: number)\n");
+  EXPECT_EQ(helpOf(attentionWith("max(s, axis: 1)", "max(s, axis: $0)")),
+            " max(a: T[*], b: T[*]) -> T[*]   (T: number)\n"
+            "*max(x: T[..], >axis: axes?<) -> T[reduced]   (T: number)\n");
+  EXPECT_EQ(helpOf(attentionWith("max(s, axis: 1)", "nn.layer_norm(s, eps: $0")),
+            "*layer_norm(x: T[.., C], gamma: T[C], beta: T[C], >eps: f32 = 1e-5<) -> T[.., C]\n");
+  EXPECT_EQ(helpOf(attentionWith("let s = (qi @ kj.T) * scale", "let s = attention(qi, kj[$0")),
+            "*attention(q: f32[S, D], >k: f32[T, D]<, v: f32[T, D], scale: f32, BQ = 64, BK: [64, "
+            "128] = 128) -> (o: f32[S, D])\n");
+  EXPECT_EQ(helpOf(attentionWith("let s =", "let $0s =")), "");
+  EXPECT_EQ(helpOf("struct P {\n x: f32\n y: f32\n}\nfn f() -> f32 { let p = P(1.0, $0"),
+            "*P(x: f32, >y: f32<)\n");
+}
+
+} // namespace
+} // namespace ptl::ide
