@@ -233,8 +233,10 @@ export class Previews
 
 function textOf(result: protocol.PreviewResult): string {
   if (result.text !== "") return result.text;
-  const reasons = (result.diagnostics ?? []).map(({ code, message }) => `// ${code ? `${code}: ` : ""}${message}\n`);
-  return reasons.join("") || "// nothing is made of this\n";
+  const reasons = [...(result.diagnostics ?? [])];
+  if (result.error?.message && reasons.length === 0) reasons.push({ message: result.error.message });
+  const lines = reasons.map(({ code, message }: { code?: string; message: string }) => `// ${code ? `${code}: ` : ""}${message}\n`);
+  return lines.join("") || "// nothing is made of this\n";
 }
 
 function emptyResult(uri: vscode.Uri, text: string): protocol.PreviewResult {

@@ -35,6 +35,7 @@ export interface PreviewResult {
   stale: boolean;
   /** Why there is no text, or why it is stale. */
   diagnostics?: { message: string; code?: string; severity?: string }[];
+  error?: { code: string; message: string };
   /** What the reader should know, such as the bindings that were chosen. */
   note?: string;
 }
