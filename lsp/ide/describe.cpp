@@ -107,8 +107,8 @@ DimSubstitution tunableDefaults(DimContext &dims, const CallableDecl *callable) 
 
 Dim byteSize(DimContext &dims, const Type &type) {
   bool isScalar = type.kind == TypeKind::Scalar;
-  bool isArray = type.kind == TypeKind::Array || type.kind == TypeKind::Buffer ||
-                 type.kind == TypeKind::Pipe;
+  bool isArray =
+      type.kind == TypeKind::Array || type.kind == TypeKind::Buffer || type.kind == TypeKind::Pipe;
   if ((!isScalar && !isArray) || type.elem.param || type.prefix)
     return {};
   Dim size = dims.constant(elemBytes(type.elem.kind));
