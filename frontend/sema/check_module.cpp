@@ -183,18 +183,31 @@ struct CycleSearch {
   const std::function<void(size_t)> &onCycle;
   std::vector<uint8_t> colours; ///< 1: on the path, 2: done
   std::vector<size_t> path;
+  std::vector<size_t> next; ///< of each callable on the path, the call to look at
 
-  void visit(size_t index) {
+  void enter(size_t index) {
     colours[index] = 1;
     path.push_back(index);
-    for (const auto &[callee, span] : graph[index].calls) {
+    next.push_back(0);
+  }
+
+  /// Without recursion of its own: chains of calls are as long as files.
+  void visit(size_t root) {
+    enter(root);
+    while (!path.empty()) {
+      size_t index = path.back();
+      if (next.back() == graph[index].calls.size()) {
+        colours[index] = 2;
+        path.pop_back();
+        next.pop_back();
+        continue;
+      }
+      const auto &[callee, span] = graph[index].calls[next.back()++];
       if (colours[callee] == 0)
-        visit(callee);
+        enter(callee);
       else if (colours[callee] == 1)
         report(callee, span);
     }
-    path.pop_back();
-    colours[index] = 2;
   }
 
   void report(size_t callee, Span span) {
@@ -214,7 +227,7 @@ struct CycleSearch {
 
 void reportRecursion(const std::vector<CallNode> &graph, DiagnosticSink &sink,
                      const std::function<void(size_t)> &onCycle) {
-  CycleSearch search{graph, sink, onCycle, std::vector<uint8_t>(graph.size()), {}};
+  CycleSearch search{graph, sink, onCycle, std::vector<uint8_t>(graph.size()), {}, {}};
   for (size_t index = 0; index < graph.size(); ++index)
     if (search.colours[index] == 0)
       search.visit(index);

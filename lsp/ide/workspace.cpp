@@ -198,9 +198,10 @@ void Workspace::changed(File &file, const DocumentChange &change) {
   if (!isSimple)
     rebuildIndex(file);
   file.firstStale = std::min(file.firstStale, change.first);
-  if (change.removed.size() != change.added)
-    file.firstStale = std::min(file.firstStale, change.first);
   file.callsChanged |= !isSimple;
+  for (const Place &place : change.removed)
+    if (!file.document.placeOf(place.chunk->id()))
+      file.callsOf.erase(place.chunk->id());
   if (imports)
     resolveImports(file);
   if (!isSimple || signatures || hasSchedules(file.document))

@@ -44,6 +44,9 @@ ClientAbilities abilitiesOf(const json &capabilities) {
   client.versionedEdits = isSet(c, "/workspace/workspaceEdit/documentChanges");
   client.codeActionLiterals =
       at(c, "/textDocument/codeAction/codeActionLiteralSupport").is_object();
+  client.resolvesActions =
+      contains(at(c, "/textDocument/codeAction/resolveSupport/properties"), "edit");
+  client.disabledActions = isSet(c, "/textDocument/codeAction/disabledSupport");
   client.relatedInformation = isSet(c, "/textDocument/publishDiagnostics/relatedInformation") ||
                               isSet(c, "/textDocument/diagnostic/relatedInformation");
   client.codeDescription = isSet(c, "/textDocument/publishDiagnostics/codeDescriptionSupport") ||
@@ -112,6 +115,8 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/inlayHints/parameters", own.parameterHints);
   take(settings, "/inlayHints/capacities", own.capacityHints);
   take(settings, "/lens/enable", own.lenses);
+  take(settings, "/lens/references", own.referenceLenses);
+  take(settings, "/lens/commands", own.lensCommands);
   take(settings, "/preview/stage", own.previewStage);
   take(settings, "/preview/bindings", own.bindings);
   take(settings, "/hover/ir", own.hoverIr);

@@ -1,6 +1,7 @@
 #include "lsp/server/connection.h"
 
 #include <csignal>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace ptl::lsp {
@@ -42,6 +43,8 @@ void Connection::readFile() {
 }
 
 void Connection::useStandardStreams() {
+  // Long answers go through a pipe in few pieces.
+  fcntl(1, F_SETPIPE_SZ, 1 << 20);
   auto isStream = [](uv_file file) {
     uv_handle_type type = uv_guess_handle(file);
     return type == UV_NAMED_PIPE || type == UV_TTY || type == UV_TCP;
@@ -93,48 +96,52 @@ struct Write {
 };
 } // namespace
 
-void Connection::writeAll(std::string_view bytes) {
-  if (!out_) {
-    while (!bytes.empty()) {
-      ssize_t size = ::write(1, bytes.data(), bytes.size());
-      if (size <= 0)
-        return;
-      bytes.remove_prefix(static_cast<size_t>(size));
-    }
-    return;
+void Connection::writeAll(std::string bytes) {
+  std::string_view rest = bytes;
+  while (!out_ && !rest.empty()) {
+    ssize_t size = ::write(1, rest.data(), rest.size());
+    if (size <= 0)
+      return;
+    rest.remove_prefix(static_cast<size_t>(size));
   }
-  if (uv_stream_get_write_queue_size(out_) == 0) {
-    uv_buf_t buffer =
-        uv_buf_init(const_cast<char *>(bytes.data()), static_cast<unsigned>(bytes.size()));
+  auto bufferOf = [](std::string_view text) {
+    return uv_buf_init(const_cast<char *>(text.data()), static_cast<unsigned>(text.size()));
+  };
+  if (out_ && uv_stream_get_write_queue_size(out_) == 0) {
+    uv_buf_t buffer = bufferOf(rest);
     int written = uv_try_write(out_, &buffer, 1);
     if (written > 0)
-      bytes.remove_prefix(static_cast<size_t>(written));
+      rest.remove_prefix(static_cast<size_t>(written));
   }
-  if (bytes.empty())
+  if (rest.empty())
     return;
-  auto *write = new Write{{}, std::string(bytes)};
+  size_t done = bytes.size() - rest.size();
+  auto *write = new Write{{}, std::move(bytes)};
   write->request.data = write;
-  uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
+  uv_buf_t buffer = bufferOf(std::string_view(write->bytes).substr(done));
   auto onWritten = [](uv_write_t *request, int) { delete static_cast<Write *>(request->data); };
   if (uv_write(&write->request, out_, &buffer, 1, onWritten) != 0)
     delete write;
 }
 
-/// The text of a message; the bytes of a `rawJson` are a part of it.
-static std::string textOf(const json &message) {
-  auto dumped = [](const json &value) {
-    return value.dump(-1, ' ', false, json::error_handler_t::replace);
-  };
-  auto result = message.find("result");
-  if (result == message.end() || !result->is_binary())
-    return dumped(message);
-  const auto &bytes = result->get_binary();
-  std::string text = R"({"jsonrpc":"2.0","id":)" + dumped(message.at("id")) + R"(,"result":)";
-  text.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-  return text += '}';
+static std::string dumped(const json &value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void Connection::send(const json &message) { writeAll(frame(textOf(message))); }
+void Connection::send(const json &message) {
+  auto result = message.find("result");
+  if (result == message.end() || !result->is_binary())
+    return writeAll(frame(dumped(message)));
+  // The bytes of a `rawJson`, which may be many, are copied once.
+  const auto &bytes = result->get_binary();
+  std::string begin = R"({"jsonrpc":"2.0","id":)" + dumped(message.at("id")) + R"(,"result":)";
+  std::string text = frameHeader(begin.size() + bytes.size() + 1);
+  text.reserve(text.size() + begin.size() + bytes.size() + 1);
+  text += begin;
+  text.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  text += '}';
+  writeAll(std::move(text));
+}
 
 void Connection::stop() {
   if (in_)

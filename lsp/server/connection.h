@@ -39,7 +39,7 @@ private:
   static void allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer);
   static void onRead(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer);
   void readFile();
-  void writeAll(std::string_view bytes);
+  void writeAll(std::string bytes);
 
   uv_loop_t *loop_;
   OnBytes onBytes_;

@@ -56,9 +56,10 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
                        std::function<void(const RequestError &)> onError) {
   ide::File &file = server.session.fileOfUri(Session::uri(key.path));
   server.previews.get(uri, key);
+  json request = entryRequest(server.session, file, key);
   server.worker.ask(
-      "preview", entryRequest(server.session, file, key), topic,
-      [&server, uri, key, onAnswer, onError](const WorkerAnswer &answer) {
+      "preview", request, topic,
+      [&server, uri, key, request, onAnswer, onError](const WorkerAnswer &answer) {
         Preview &preview = server.previews.get(uri, key);
         if (answer.ok())
           return onAnswer(settle(server, preview, answer.result));
@@ -66,8 +67,7 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
         if (code != "crash" && code != "timeout")
           return onError(asRequestError(answer.error));
         std::string message = answer.error.value("message", "");
-        server.notify("ptl/serverStatus",
-                      {{"health", "warning"}, {"message", "`" + key.entry + "`: " + message}});
+        server.compilerFailed(key.path, key.entry, message, request);
         json failed = {
             {"ok", false},
             {"error", code},

@@ -1,5 +1,6 @@
 // The handlers of requests that need the worker, declared from their table. Previews are virtual
-// documents `ptl-ir:/FILE.ENTRY.STAGE.EXT?uri=…&entry=…&stage=…`; docs/lsp.md describes them.
+// documents `ptl-ir:/FILE.ENTRY.STAGE.EXT?uri=…&entry=…&stage=…`; see
+// docs/editor-requests.md.
 #pragma once
 
 #include "lsp/server/server.h"

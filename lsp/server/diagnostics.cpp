@@ -12,6 +12,32 @@ namespace ptl::lsp {
 
 namespace fs = std::filesystem;
 
+std::string cacheFolder(const std::string &name) {
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  fs::path folder = cache ? fs::path(cache) : home ? fs::path(home) / ".cache" : fs::path();
+  if (folder.empty())
+    return "";
+  folder /= "ptl/" + name;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  return error ? "" : folder.string();
+}
+
+std::string writeCrashFile(const std::string &entry, const json &request) {
+  std::string folder = cacheFolder("crash");
+  if (folder.empty())
+    return "";
+  std::string name;
+  for (char c : entry)
+    name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+  std::string text = request.dump(1, ' ', false, json::error_handler_t::replace);
+  std::string path = folder + "/" + name.substr(0, 64) + "-" +
+                     std::to_string(std::hash<std::string>()(text) % 1000000) + ".json";
+  std::ofstream stream(path, std::ios::binary);
+  stream << text << "\n";
+  return stream.good() ? path : "";
+}
+
 /// A file with the page of a code, written once, so that every editor can open it; empty when there
 /// is no place for it.
 static std::string pageUri(const char *code) {
@@ -20,13 +46,10 @@ static std::string pageUri(const char *code) {
   if (!isNew)
     return slot->second;
   auto page = explainPage(code);
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  fs::path folder = cache ? fs::path(cache) : home ? fs::path(home) / ".cache" : fs::path();
+  fs::path folder = cacheFolder("explain");
   if (!page || folder.empty())
     return "";
-  folder /= "ptl/explain";
   std::error_code error;
-  fs::create_directories(folder, error);
   fs::path path = folder / (std::string(code) + ".md");
   if (fs::file_size(path, error) != page->size() || error) {
     std::ofstream stream(path, std::ios::binary);
@@ -90,12 +113,30 @@ static json toJson(Session &session, const ide::File &file, const ide::FileDiagn
   return out;
 }
 
+static void addFailures(Session &session, const ide::File &file, json &list) {
+  for (const CompilerFailure &failure : session.failures) {
+    if (failure.path != file.path())
+      continue;
+    ide::Range range{0, 0};
+    for (const ide::Place &place : file.document.places())
+      for (const ide::ChunkDecl &each : place.chunk->decls)
+        if (each.decl.name == failure.entry)
+          range = {place.begin + each.decl.span.begin, place.begin + each.decl.span.end};
+    list.push_back({{"range", session.range(file, range)},
+                    {"severity", severityOf(Severity::Warning)},
+                    {"code", diagInfo(DiagId::CompilerFault).code},
+                    {"source", "ptl"},
+                    {"message", failure.message}});
+  }
+}
+
 json diagnosticsOf(Session &session, ide::File &file) {
   while (session.workspace.checkNext(file)) {
   }
   json list = json::array();
   for (const ide::FileDiagnostic &each : session.workspace.diagnostics(file))
     list.push_back(toJson(session, file, each));
+  addFailures(session, file, list);
   return list;
 }
 

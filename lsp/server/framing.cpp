@@ -98,8 +98,12 @@ std::optional<std::string> FrameReader::next(std::string &error) {
   return message;
 }
 
+std::string frameHeader(size_t size) {
+  return "Content-Length: " + std::to_string(size) + "\r\n\r\n";
+}
+
 std::string frame(std::string_view message) {
-  std::string framed = "Content-Length: " + std::to_string(message.size()) + "\r\n\r\n";
+  std::string framed = frameHeader(message.size());
   framed += message;
   return framed;
 }

@@ -33,5 +33,7 @@ private:
 
 /// A message with its frame.
 std::string frame(std::string_view message);
+/// What stands before a message of so many bytes.
+std::string frameHeader(size_t size);
 
 } // namespace ptl::lsp

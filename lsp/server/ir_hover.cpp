@@ -46,6 +46,51 @@ static json withIr(Session &session, json hover, const std::string &text) {
   return hover;
 }
 
+/// The expression at a byte: of the name of what is called, the whole call.
+static ide::Range expressionAt(const ide::File &file, ide::Range range) {
+  const ide::Place &place = file.document.places()[file.document.placeAt(range.begin)];
+  const Tree &tree = *place.chunk->tree;
+  uint32_t begin = range.begin - place.begin, end = range.end - place.begin;
+  NodeId node = tree.nodeAt(begin);
+  while (node != tree.root() && tree.span(node).end < end)
+    node = tree.parent(node);
+  NodeId call = kNoNode;
+  for (NodeId parent = tree.parent(node); parent != kNoNode; parent = tree.parent(node)) {
+    bool isCallee = tree.is(parent, NodeKind::CallExpr) && tree.child(parent, 0) == node;
+    if (!isCallee && tree.span(parent) != tree.span(node))
+      break;
+    node = parent;
+    if (isCallee)
+      call = node;
+  }
+  if (call == kNoNode)
+    return range;
+  Span span = tree.span(call);
+  return {place.begin + span.begin, place.begin + span.end};
+}
+
+/// Asks for what an expression became and answers with it behind `plain`. What has no line of its
+/// own is asked about once more, as the part of another that it is.
+static void answerWithIr(Server &server, json request, const json &plain, const Reply &reply,
+                         bool isPart) {
+  auto onAnswer = [&server, request, plain, reply, isPart](const WorkerAnswer &answer) {
+    Session &session = server.session;
+    if (!answer.ok() || !answer.result.value("ok", false))
+      return reply.result(plain);
+    const json stages = answer.result.value("stages", json::array());
+    bool hasPart = !stages.empty() && stages[0].value("lines", json::array()).empty() &&
+                   stages[0].contains("part");
+    if (!hasPart || isPart)
+      return reply.result(withIr(
+          session, plain, (isPart ? "part of a larger operation" : "") + irText(answer.result)));
+    json whole = request;
+    whole["begin"] = stages[0]["part"]["begin"];
+    whole["end"] = stages[0]["part"]["end"];
+    answerWithIr(server, std::move(whole), plain, reply, true);
+  };
+  server.worker.ask("hover", request, "hover", onAnswer);
+}
+
 /// Right after an edit nobody waits for IR: the answer about the source comes at once.
 static bool isQuiet(const Server &server, const ide::File &file) {
   constexpr uint64_t pause = 250; // ms
@@ -62,7 +107,7 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   if (!session.settings.hoverIr || !plain.is_object() || !plain.contains("range") ||
       !isQuiet(server, file))
     return reply.result(std::move(plain));
-  ide::Range range = session.range(file, plain["range"]);
+  ide::Range range = expressionAt(file, session.range(file, plain["range"]));
   PreviewKey key;
   key.path = file.path();
   json request = entryRequest(session, file, key);
@@ -72,11 +117,7 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   request["stages"] = {session.settings.previewStage, "asm"};
   request["limit"] = 6;
   request["timeoutMs"] = 3000;
-  server.worker.ask("hover", std::move(request), "hover",
-                    [&session, reply, plain](const WorkerAnswer &answer) {
-                      bool isThere = answer.ok() && answer.result.value("ok", false);
-                      reply.result(withIr(session, plain, isThere ? irText(answer.result) : ""));
-                    });
+  answerWithIr(server, std::move(request), plain, reply, false);
 }
 
 // ---- In dumped IR -------------------------------------------------------------------------------

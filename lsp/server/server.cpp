@@ -83,6 +83,15 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
       }) {
   uv_idle_init(loop, &idle_);
   idle_.data = this;
+  progress_ = std::make_unique<Progress>(*this);
+  worker.onProgress = [this](const std::string &method, const std::string &step) {
+    if (method.empty())
+      progress_->end();
+    else if (step.empty())
+      progress_->begin("PTL: " + method);
+    else
+      progress_->step(step);
+  };
 }
 
 void Server::wake() {
@@ -337,10 +346,24 @@ json Server::status() const {
           {"documents", std::move(documents)}};
 }
 
+void Server::compilerFailed(const std::string &path, const std::string &entry,
+                            const std::string &message, const json &request) {
+  std::string file = writeCrashFile(entry, request);
+  std::string text =
+      "the compiler failed on `" + entry + "`: " + message +
+      (file.empty() ? "" : "; what it was asked is in `" + file + "`, please report it");
+  session.failures.push_back({path, entry, text});
+  notify("ptl/serverStatus", {{"health", "warning"}, {"message", text}});
+  unpublished_.try_emplace(path, uv_now(loop_));
+  wake();
+}
+
 // ---- Documents ----------------------------------------------------------------------------------
 
 void Server::onEdited(ide::File &file) {
   file.editedAt = uv_now(loop_);
+  std::erase_if(session.failures,
+                [&](const CompilerFailure &failure) { return failure.path == file.path(); });
   unpublished_.try_emplace(file.path(), uv_now(loop_));
   // Who imports it may read differently now.
   for (ide::File *other : session.workspace.openFiles())

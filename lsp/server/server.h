@@ -8,6 +8,7 @@
 
 #include "lsp/server/connection.h"
 #include "lsp/server/previews.h"
+#include "lsp/server/progress.h"
 #include "lsp/server/session.h"
 #include "lsp/server/watcher.h"
 #include "lsp/server/worker_client.h"
@@ -60,6 +61,10 @@ public:
   /// An open file in a language that PTL becomes (`.mlir`); its text is kept and not checked.
   bool isIrDocument(const std::string &uri) const { return irDocuments_.contains(uri); }
   const std::string &irDocument(const std::string &uri) const { return irDocuments_.at(uri); }
+  /// The worker died of a request: a diagnostic at the declaration names the step and a file with
+  /// the request, until the text changes.
+  void compilerFailed(const std::string &path, const std::string &entry, const std::string &message,
+                      const json &request);
   /// Called after each edit of a file.
   void onEdited(ide::File &file);
 
@@ -113,6 +118,7 @@ private:
   std::set<std::string> published_; ///< files that the client knows diagnostics of
   bool refreshDue_ = false;
   std::map<std::string, std::string> irDocuments_; ///< texts by URI
+  std::unique_ptr<Progress> progress_;
   Watcher watcher_;
 };
 

@@ -44,6 +44,8 @@ struct ClientAbilities {
   bool snippets = false;       ///< in completions
   bool versionedEdits = false; ///< `documentChanges`
   bool codeActionLiterals = false;
+  bool resolvesActions = false; ///< asks for the edits of a code action when it is chosen
+  bool disabledActions = false; ///< shows why one cannot be done
   bool relatedInformation = false;
   bool codeDescription = false;
   bool diagnosticTags = false;
@@ -65,9 +67,16 @@ struct Settings {
   bool parameterHints = true;
   bool capacityHints = true;
   bool lenses = true;
-  std::string previewStage = "tile"; ///< shown in hovers and by lenses
+  bool referenceLenses = true;
+  std::string lensCommands = "client"; ///< or "server": who carries out what a lens names
+  std::string previewStage = "tile";   ///< shown in hovers and by lenses
   bool hoverIr = true;
   json bindings = json::object(); ///< values of dimensions and element types for previews
+};
+
+/// A declaration that the compiler's own process failed on.
+struct CompilerFailure {
+  std::string path, entry, message;
 };
 
 class Session {
@@ -76,6 +85,7 @@ public:
   ClientAbilities client;
   Settings settings;
   std::vector<std::string> folders; ///< of the workspace
+  std::vector<CompilerFailure> failures;
   TokenState tokens;
 
   /// The paths of all `.ptl` files: those in the workspace's folders and those that are known.

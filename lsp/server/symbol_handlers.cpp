@@ -42,7 +42,12 @@ struct SymbolText {
     uint32_t line; ///< in the chunk
   };
   std::vector<Hole> holes;
-  Encoding encoding = Encoding::Utf16;
+
+  // The whole text where the chunk stood last: most edits move no lines.
+  mutable std::string placed;
+  mutable uint32_t placedAt = ~0u;
+
+  const std::string &at(uint32_t line) const;
 };
 
 struct SymbolWriter {
@@ -120,6 +125,21 @@ static const SymbolText &symbolText(const Session &session, const ide::Chunk &ch
   });
 }
 
+const std::string &SymbolText::at(uint32_t line) const {
+  if (placedAt == line)
+    return placed;
+  placed.clear();
+  size_t from = 0;
+  for (const Hole &hole : holes) {
+    placed.append(text, from, hole.at - from);
+    placed += std::to_string(line + hole.line);
+    from = hole.at;
+  }
+  placed.append(text, from);
+  placedAt = line;
+  return placed;
+}
+
 /// The tree of symbols as JSON.
 static std::string symbolTree(const Session &session, const ide::File &file) {
   std::string all = "[";
@@ -128,13 +148,7 @@ static std::string symbolTree(const Session &session, const ide::File &file) {
     if (part.text.empty())
       continue;
     all += all.size() > 1 ? "," : "";
-    size_t from = 0;
-    for (const SymbolText::Hole &hole : part.holes) {
-      all.append(part.text, from, hole.at - from);
-      all += std::to_string(place.line + hole.line);
-      from = hole.at;
-    }
-    all.append(part.text, from);
+    all += part.at(place.line);
   }
   return all += "]";
 }

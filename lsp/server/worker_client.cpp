@@ -112,6 +112,8 @@ void WorkerClient::send(const json &message) {
 }
 
 void WorkerClient::finish(Task &task, WorkerAnswer answer) {
+  if (onProgress && task.id == runningId_)
+    onProgress("", "");
   OnAnswer onAnswer = std::move(task.onAnswer);
   if (onAnswer)
     onAnswer(answer);
@@ -158,8 +160,11 @@ void WorkerClient::sendNext() {
     json message = task.params;
     message["id"] = task.id;
     message["method"] = task.method;
+    runningId_ = task.id;
     current_ = std::make_unique<Task>(std::move(task));
     step_.clear();
+    if (onProgress)
+      onProgress(current_->method, "");
     send(message);
   }
 }
@@ -167,6 +172,8 @@ void WorkerClient::sendNext() {
 void WorkerClient::receive(const json &message) {
   if (auto progress = message.find("progress"); progress != message.end()) {
     step_ = progress->value("step", "");
+    if (onProgress && current_)
+      onProgress(current_->method, step_);
     return;
   }
   if (!current_ || message.value("id", json()) != json(current_->id)) {
@@ -198,6 +205,9 @@ void WorkerClient::onExit(int64_t status, int signal) {
   constexpr uint64_t longestPause = 30000;
   notBefore_ = uv_now(loop_) + std::min<uint64_t>(100u << std::min(crashes_, 9u), longestPause);
   if (auto task = std::move(current_)) {
+    constexpr size_t mostPoison = 1000;
+    if (poison_.size() >= mostPoison)
+      poison_.clear();
     poison_.insert(task->fingerprint);
     std::string step = lastWords_.is_object() && lastWords_.contains("error")
                            ? lastWords_["error"].value("step", step_)

@@ -37,6 +37,8 @@ public:
   /// waits is superseded; one that runs is cancelled. An empty topic supersedes nothing. What made
   /// the worker die is not asked again until its text changes.
   void ask(std::string method, json params, std::string topic, OnAnswer onAnswer);
+  /// Called when a request is begun (with its method), is in a step, has ended (both empty).
+  std::function<void(const std::string &method, const std::string &step)> onProgress;
   /// Asks the worker to end and ends it soon after.
   void stop();
   json status() const;
@@ -73,6 +75,7 @@ private:
   unsigned crashes_ = 0;    ///< in a row
   unsigned starts_ = 0;
   int64_t nextId_ = 1;
+  int64_t runningId_ = 0; ///< of the request that was sent last
 };
 
 } // namespace ptl::lsp

@@ -1,0 +1,196 @@
+// Code actions, formatting, lenses.
+#include "lsp/ide/code_actions.h"
+#include "lsp/ide/formatting.h"
+#include "lsp/ide/lenses.h"
+#include "lsp/ide/navigation.h"
+#include "lsp/server/handlers.h"
+
+#include <algorithm>
+
+namespace ptl::lsp {
+
+// ---- Code actions -------------------------------------------------------------------------------
+
+static json editJson(const Session &session, const std::vector<ide::FileEdit> &edits) {
+  std::vector<std::pair<ide::Location, std::string>> located;
+  for (const ide::FileEdit &edit : edits)
+    located.push_back({{edit.file, edit.range}, edit.text});
+  return session.workspaceEdit(located);
+}
+
+static json keyJson(const Session &session, const ide::File &file, const ide::ActionKey &key) {
+  return {{"uri", session.uri(file.path())}, {"version", file.version}, {"id", key.id},
+          {"begin", key.range.begin},        {"end", key.range.end},    {"variant", key.variant},
+          {"code", key.code}};
+}
+
+/// The client's own diagnostics that an action repairs, as it sent them.
+static json repaired(const Session &session, const ide::File &file, const json &given,
+                     const ide::FileDiagnostic &diagnostic) {
+  json found = json::array();
+  json start = session.position(file, diagnostic.range.begin);
+  if (given.is_array())
+    for (const json &each : given)
+      if (each.is_object() && each.value("code", json()) == diagInfo(diagnostic.diagnostic->id).code &&
+          each.value("range", json::object()).value("start", json()) == start)
+        found.push_back(each);
+  return found;
+}
+
+static json actionJson(Session &session, ide::File &file, ide::CodeAction &action,
+                       const json &diagnostics) {
+  json result = {{"title", action.title}, {"kind", ide::actionKindId(action.kind)}};
+  if (action.isPreferred)
+    result["isPreferred"] = true;
+  if (action.diagnostic)
+    if (json own = repaired(session, file, diagnostics, *action.diagnostic); !own.empty())
+      result["diagnostics"] = std::move(own);
+  if (!action.disabled.empty()) {
+    result["disabled"] = {{"reason", action.disabled}};
+    return result;
+  }
+  if (!action.isResolved && !session.client.resolvesActions) {
+    action.edits = ide::resolveAction(session.workspace, file, action.key).edits;
+    if (action.edits.empty())
+      return nullptr;
+    action.isResolved = true;
+  }
+  if (action.isResolved)
+    result["edit"] = editJson(session, action.edits);
+  else
+    result["data"] = keyJson(session, file, action.key);
+  return result;
+}
+
+/// For clients that know commands only.
+static json asCommand(const json &action) {
+  return {{"title", action.at("title")},
+          {"command", "ptl.server.applyEdit"},
+          {"arguments", {action.value("edit", json::object())}}};
+}
+
+json codeAction(Session &session, const json &params) {
+  ide::File &file = session.file(params);
+  json context = params.value("context", json::object());
+  std::vector<std::string> only;
+  if (json kinds = context.value("only", json()); kinds.is_array())
+    for (const json &kind : kinds)
+      only.push_back(kind.get<std::string>());
+  json answer = json::array();
+  for (ide::CodeAction &action : ide::codeActions(
+           session.workspace, file, session.range(file, params.at("range")), only)) {
+    if (!action.disabled.empty() && !session.client.disabledActions)
+      continue;
+    json each = actionJson(session, file, action, context.value("diagnostics", json()));
+    if (each.is_null())
+      continue;
+    if (session.client.codeActionLiterals)
+      answer.push_back(std::move(each));
+    else if (each.contains("edit"))
+      answer.push_back(asCommand(each));
+  }
+  return answer;
+}
+
+json resolveCodeAction(Session &session, const json &params) {
+  json action = params;
+  if (!params.contains("data"))
+    return action;
+  const json &data = params.at("data");
+  ide::File &file = session.fileOfUri(data.at("uri").get<std::string>());
+  if (data.at("version") != file.version)
+    throw RequestError{kContentModified, "the text has changed"};
+  ide::ActionKey key;
+  key.id = data.at("id").get<std::string>();
+  key.range = {data.at("begin").get<uint32_t>(), data.at("end").get<uint32_t>()};
+  key.variant = data.at("variant").get<int>();
+  key.code = data.at("code").get<std::string>();
+  ide::ResolvedAction resolved = ide::resolveAction(session.workspace, file, key);
+  if (!resolved.refused.empty())
+    throw RequestError{kRequestFailed, resolved.refused};
+  action["edit"] = editJson(session, resolved.edits);
+  return action;
+}
+
+// ---- Formatting ---------------------------------------------------------------------------------
+
+static json editsJson(const Session &session, const ide::File &file,
+                      const std::vector<ide::Edit> &edits) {
+  json result = json::array();
+  for (const ide::Edit &edit : edits)
+    result.push_back({{"range", session.range(file, edit.range)}, {"newText", edit.text}});
+  return result;
+}
+
+json formatting(Session &session, const json &params) {
+  ide::File &file = session.file(params);
+  return editsJson(session, file, ide::formatDocument(file.document));
+}
+
+json rangeFormatting(Session &session, const json &params) {
+  ide::File &file = session.file(params);
+  return editsJson(session, file,
+                   ide::formatRange(file.document, session.range(file, params.at("range"))));
+}
+
+json onTypeFormatting(Session &session, const json &params) {
+  ide::File &file = session.file(params);
+  std::string typed = params.at("ch").get<std::string>();
+  if (typed.empty())
+    return json::array();
+  return editsJson(
+      session, file,
+      ide::formatOnType(file.document, session.offsetIn(file, params), typed.front()));
+}
+
+// ---- Lenses -------------------------------------------------------------------------------------
+
+static json commandOf(const Session &session, const ide::File &file, const ide::Lens &lens) {
+  const ide::LensInfo &info = ide::lensInfo(lens.kind);
+  json arguments = {session.uri(file.path()), lens.name};
+  if (lens.kind == ide::LensKind::ShowPreview)
+    arguments.push_back(session.settings.previewStage);
+  std::string command(info.command);
+  if (session.settings.lensCommands == "server")
+    command.insert(std::string_view("ptl.").size(), "server.");
+  return {{"title", info.title}, {"command", command}, {"arguments", std::move(arguments)}};
+}
+
+json codeLens(Session &session, const json &params) {
+  ide::File &file = session.file(params);
+  json answer = json::array();
+  if (!session.settings.lenses)
+    return answer;
+  for (const ide::Lens &lens : ide::lenses(file)) {
+    json each = {{"range", session.range(file, lens.range)}};
+    if (lens.kind == ide::LensKind::References) {
+      if (!session.settings.referenceLenses)
+        continue;
+      each["data"] = {{"uri", session.uri(file.path())}, {"offset", lens.range.begin}};
+    } else {
+      each["command"] = commandOf(session, file, lens);
+    }
+    answer.push_back(std::move(each));
+  }
+  return answer;
+}
+
+/// Counts what names the declaration.
+json resolveCodeLens(Session &session, const json &params) {
+  json lens = params;
+  if (!params.contains("data"))
+    return lens;
+  ide::File &file = session.fileOfUri(params.at("data").at("uri").get<std::string>());
+  uint32_t offset = params.at("data").at("offset").get<uint32_t>();
+  size_t count = 0;
+  if (auto symbol = ide::symbolAt(session.workspace, file, std::min(offset, file.document.size()))) {
+    std::vector<std::string> paths = session.workspaceFiles();
+    for (const ide::Mention &mention : ide::mentions(session.workspace, *symbol, paths))
+      count += mention.access != ide::Access::Declare;
+  }
+  std::string title = std::to_string(count) + (count == 1 ? " reference" : " references");
+  lens["command"] = {{"title", title}, {"command", ""}};
+  return lens;
+}
+
+} // namespace ptl::lsp

@@ -1,0 +1,52 @@
+// Commands that the server carries out for clients that have none of their own.
+#include "lsp/server/deferred.h"
+
+namespace ptl::lsp {
+
+/// In single quotes for a shell.
+static std::string shellQuoted(const std::string &text) {
+  std::string result = "'";
+  for (char c : text)
+    result += c == '\'' ? "'\\''" : std::string(1, c);
+  return result + "'";
+}
+
+static std::string argument(const json &arguments, size_t index) {
+  bool isText = arguments.is_array() && index < arguments.size() && arguments[index].is_string();
+  return isText ? arguments[index].get<std::string>() : "";
+}
+
+/// What to type to get what a command does; empty for an unknown one.
+static std::string commandLine(const std::string &command, const json &arguments) {
+  std::string file = shellQuoted(Session::pathOfUri(argument(arguments, 0)));
+  std::string name = argument(arguments, 1), stage = argument(arguments, 2);
+  if (command == "runTest" || command == "runBench")
+    return std::string(command == "runTest" ? "ptlc test " : "ptlc bench ") + file +
+           (name.empty() ? "" : " --filter " + shellQuoted(name));
+  if (command == "showPreview")
+    return "ptlc build " + file + " --emit=ir:" + (stage.empty() ? "tile" : stage) + " -o -" +
+           (name.empty() ? "" : " --entry " + shellQuoted(name));
+  return "";
+}
+
+void executeCommand(Server &server, const json &params, const Reply &reply) {
+  std::string command = params.at("command").get<std::string>();
+  json arguments = params.value("arguments", json::array());
+  for (std::string_view prefix : {"ptl.server.", "ptl."})
+    if (command.starts_with(prefix)) {
+      command.erase(0, prefix.size());
+      break;
+    }
+  if (command == "applyEdit" && arguments.is_array() && !arguments.empty()) {
+    server.request("workspace/applyEdit", {{"edit", arguments[0]}});
+    return reply.result(nullptr);
+  }
+  std::string line = commandLine(command, arguments);
+  if (line.empty())
+    return reply.error({kInvalidParams, "unknown command: " + params.at("command").get<std::string>()});
+  enum { Info = 3 };
+  server.notify("window/showMessage", {{"type", int(Info)}, {"message", "run: " + line}});
+  reply.result(nullptr);
+}
+
+} // namespace ptl::lsp

@@ -1,0 +1,34 @@
+// Telling the client what the worker does when it takes long (work-done progress).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <uv.h>
+
+#include <string>
+
+namespace ptl::lsp {
+
+class Server;
+
+/// One for the server: the worker does one thing at a time.
+class Progress {
+public:
+  explicit Progress(Server &server);
+
+  /// The worker has begun with something, is in a step of it, has ended.
+  void begin(const std::string &title);
+  void step(const std::string &name);
+  void end();
+
+private:
+  void show();
+  void notify(nlohmann::json value);
+
+  Server &server_;
+  uv_timer_t timer_;
+  std::string title_;
+  bool isShown_ = false;
+  int64_t token_ = 0;
+};
+
+} // namespace ptl::lsp
