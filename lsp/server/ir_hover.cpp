@@ -99,6 +99,8 @@ static bool isQuiet(const Server &server, const ide::File &file) {
 
 void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   std::string uri = params.at("textDocument").at("uri").get<std::string>();
+  if (uri.starts_with("ptl-ir:"))
+    return previewHover(server, {{"uri", uri}, {"position", params.at("position")}}, reply);
   if (server.isIrDocument(uri))
     return irDocumentHover(server, uri, params, reply);
   Session &session = server.session;
@@ -175,9 +177,22 @@ void irDocumentHover(Server &server, const std::string &uri, const json &params,
   });
 }
 
+/// Where a line of a preview came from.
+static json previewDefinition(Server &server, const std::string &uri, const json &params) {
+  auto preview = server.previews.byUri.find(uri);
+  if (preview == server.previews.byUri.end() || !preview->second.answer.is_object())
+    return nullptr;
+  for (const json &line : preview->second.answer.value("map", json::array()))
+    if (line.at("line") == params.at("position").at("line"))
+      return line.at("sources");
+  return nullptr;
+}
+
 void definitionAnywhere(Server &server, const json &params, const Reply &reply) {
   std::string uri = params.at("textDocument").at("uri").get<std::string>();
   Session &session = server.session;
+  if (uri.starts_with("ptl-ir:"))
+    return reply.result(previewDefinition(server, uri, params));
   if (!server.isIrDocument(uri))
     return reply.result(answerOf("textDocument/definition", session, params));
   askOpAt(server, uri, params, reply, [&session, reply](const json &op) {

@@ -373,7 +373,7 @@ void Server::onEdited(ide::File &file) {
 }
 
 static bool isIr(const std::string &languageId, const std::string &uri) {
-  return languageId == "mlir" || uri.ends_with(".mlir");
+  return languageId == "mlir" || uri.ends_with(".mlir") || uri.starts_with("ptl-ir:");
 }
 
 void Server::didOpen(const json &params) {

@@ -118,8 +118,9 @@ public:
 
 /// An answer that is JSON text already, for those that are long and made of parts that are kept.
 /// It stands as bytes, which no other answer holds, until it is sent.
+inline json rawJson(std::vector<uint8_t> bytes) { return json::binary(std::move(bytes)); }
 inline json rawJson(const std::string &text) {
-  return json::binary(std::vector<uint8_t>(text.begin(), text.end()));
+  return rawJson(std::vector<uint8_t>(text.begin(), text.end()));
 }
 
 /// Answers one request.

@@ -141,16 +141,26 @@ const std::string &SymbolText::at(uint32_t line) const {
 }
 
 /// The tree of symbols as JSON.
-static std::string symbolTree(const Session &session, const ide::File &file) {
-  std::string all = "[";
+static std::vector<uint8_t> symbolTree(const Session &session, const ide::File &file) {
+  std::vector<const std::string *> parts;
+  size_t size = 2;
   for (const ide::Place &place : file.document.places()) {
     const SymbolText &part = symbolText(session, *place.chunk);
     if (part.text.empty())
       continue;
-    all += all.size() > 1 ? "," : "";
-    all += part.at(place.line);
+    parts.push_back(&part.at(place.line));
+    size += parts.back()->size() + 1;
   }
-  return all += "]";
+  std::vector<uint8_t> all;
+  all.reserve(size);
+  for (const std::string *part : parts) {
+    all.push_back(all.empty() ? '[' : ',');
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  if (parts.empty())
+    all.push_back('[');
+  all.push_back(']');
+  return all;
 }
 
 /// For clients that know no trees.
