@@ -1,0 +1,1 @@
+autocmd BufRead,BufNewFile *.ptl set filetype=ptl

@@ -1,0 +1,237 @@
+-- What someone does in Neovim with a `.ptl` file; each step is a line in the file `results`.
+local results = {}
+local function finish()
+  vim.fn.writefile(results, 'results')
+  vim.cmd('qall!')
+end
+
+local function record(ok, what, found)
+  table.insert(results, (ok and 'ok      ' or 'FAILED  ') .. what .. (ok and '' or ': ' .. vim.inspect(found)))
+end
+
+local function wait(condition)
+  return vim.wait(10000, condition, 10)
+end
+
+--- Waits until `probe()` holds; what it found last is shown otherwise.
+local function expect(what, probe)
+  local ok, found
+  wait(function()
+    ok, found = probe()
+    return ok
+  end)
+  record(ok, what, found)
+end
+
+--- A floating window that `open` makes shows `pattern`; it may have to be asked again.
+local function expect_popup(what, open, pattern)
+  local seen = ''
+  expect(what, function()
+    open()
+    vim.wait(300, function()
+      for _, window in ipairs(vim.api.nvim_list_wins()) do
+        if vim.api.nvim_win_get_config(window).relative ~= '' then
+          seen = table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false), '\n')
+          vim.api.nvim_win_close(window, true)
+          return true
+        end
+      end
+    end, 10)
+    return seen:find(pattern) ~= nil, seen
+  end)
+end
+
+local source = vim.api.nvim_get_current_buf()
+local function text_of(buf)
+  return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+end
+
+--- Puts the cursor at the first character of `word` in the first line that has `line`; both plain.
+local function place(line, word)
+  for number, text in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+    if text:find(line, 1, true) then
+      vim.api.nvim_win_set_cursor(0, { number, text:find(word, 1, true) - 1 })
+      return
+    end
+  end
+  error('no line has ' .. line)
+end
+
+local function messages()
+  return vim.tbl_map(function(each)
+    return each.message
+  end, vim.diagnostic.get(source))
+end
+
+local function request(method, more)
+  local params = vim.tbl_extend('force', vim.lsp.util.make_position_params(0, 'utf-16'), more or {})
+  local answers = vim.lsp.buf_request_sync(source, method, params, 5000) or {}
+  for _, answer in pairs(answers) do
+    return answer.result, answer.err or answer.error
+  end
+end
+
+local function preview_buffer()
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_name(buf):find('ptl-ir:/', 1, true) then
+      return buf
+    end
+  end
+end
+
+local function run()
+  record(vim.bo.filetype == 'ptl', 'the file type is ptl', vim.bo.filetype)
+  record(vim.bo.commentstring == '// %s', 'comments begin with //', vim.bo.commentstring)
+
+  expect('an error is shown', function()
+    return table.concat(messages(), '\n'):find('contracted extents differ') ~= nil, messages()
+  end)
+
+  -- Its fix: the first action at the error, applied as Neovim does.
+  place('return q @ k', '@')
+  local range = vim.lsp.util.make_given_range_params and vim.lsp.util.make_range_params(0, 'utf-16') or vim.lsp.util.make_range_params()
+  range.context = { diagnostics = {} }
+  for _, each in ipairs(vim.diagnostic.get(source)) do
+    local original = each.user_data and each.user_data.lsp
+    table.insert(range.context.diagnostics, {
+      range = {
+        start = { line = each.lnum, character = each.col },
+        ['end'] = { line = each.end_lnum, character = each.end_col },
+      },
+      message = each.message,
+      code = original and original.code or each.code,
+    })
+  end
+  local actions = request('textDocument/codeAction', range) or {}
+  local fix
+  for _, action in ipairs(actions) do
+    fix = fix or (action.kind == 'quickfix' and action)
+  end
+  if fix and not fix.edit then
+    fix = vim.tbl_values(vim.lsp.buf_request_sync(source, 'codeAction/resolve', fix, 5000))[1].result
+  end
+  if fix and fix.edit then
+    vim.lsp.util.apply_workspace_edit(fix.edit, 'utf-16')
+  end
+  record(text_of(source):find('q @ k.T', 1, true) ~= nil, 'a code action repairs it', actions)
+  if not text_of(source):find('q @ k.T', 1, true) then
+    place('return q @ k', 'k')
+    vim.cmd('normal! aX.T')
+    vim.cmd('normal! 0')
+    vim.api.nvim_set_current_line('    return q @ k.T')
+  end
+  expect('the error goes with the edit', function()
+    return #messages() == 0, messages()
+  end)
+
+  -- Hover: the shape of a tile.
+  place('let rows', 'rows')
+  expect_popup('hover shows the shape of a tile', vim.lsp.buf.hover, 'f32%[r, C%]')
+
+  -- Definition: in this file, and in another.
+  place('y[r] = part', 'part')
+  vim.lsp.buf.definition()
+  expect('definition jumps', function()
+    local line = vim.api.nvim_get_current_line()
+    return line:find('let part', 1, true) ~= nil, line
+  end)
+  place('= softmax(rows)', 'softmax')
+  vim.lsp.buf.definition()
+  expect('definition jumps into another file', function()
+    local name = vim.api.nvim_buf_get_name(0)
+    return name:find('shapes.ptl', 1, true) ~= nil and vim.fn.line('.') == 2, { name, vim.fn.line('.') }
+  end)
+  vim.cmd('buffer ' .. source)
+
+  place('let part', 'part')
+  local renamed = request('textDocument/rename', { newName = 'piece' })
+  if renamed then
+    vim.lsp.util.apply_workspace_edit(renamed, 'utf-16')
+  end
+  record(text_of(source):find('y[r] = piece + piece', 1, true) ~= nil, 'rename changes all uses', renamed)
+
+  local edits, err = request('textDocument/formatting', { options = { tabSize = 4, insertSpaces = true } })
+  if edits then
+    vim.lsp.util.apply_text_edits(edits, source, 'utf-16')
+  end
+  record(text_of(source):find('kernel twice', 1, true) ~= nil, 'formatting', err or edits)
+
+  place('y[r] = piece', 'piece')
+  local completions = request('textDocument/completion', { context = { triggerKind = 1 } }) or {}
+  local labels = vim.tbl_map(function(item)
+    return item.label
+  end, completions.items or completions)
+  record(vim.tbl_contains(labels, 'piece'), 'completion offers what is in scope', labels)
+
+  -- Lenses, and a test run by its lens.
+  local lenses = request('textDocument/codeLens') or {}
+  local lens
+  for _, each in ipairs(lenses) do
+    local command = each.command
+    if not command then
+      command = vim.tbl_values(vim.lsp.buf_request_sync(source, 'codeLens/resolve', each, 5000))[1].result.command
+    end
+    lens = lens or (command.command == 'ptl.runTest' and command)
+  end
+  record(lens, 'a lens offers to run a test', lenses)
+  if lens then
+    vim.lsp.commands['ptl.runTest'](lens, { bufnr = source })
+    local terminal = vim.api.nvim_get_current_buf()
+    expect('the lens runs the test', function()
+      return text_of(terminal):find('1 passed') ~= nil or text_of(terminal):find('ok') ~= nil, text_of(terminal)
+    end)
+    vim.cmd('bdelete! ' .. terminal)
+    vim.cmd('buffer ' .. source)
+  end
+
+  -- A preview that follows.
+  local stages = require('ptl.preview').stage_ids()
+  record(vim.tbl_contains(stages, 'tile'), 'the stages are known', stages)
+  place('y[r] = piece', 'piece')
+  vim.cmd('PtlPreview tile')
+  local shown = ''
+  expect('a preview opens with IR', function()
+    local buf = preview_buffer()
+    shown = buf and text_of(buf) or ''
+    return shown:find('ptl.add', 1, true) ~= nil or shown:find('arith.addf', 1, true) ~= nil, shown
+  end)
+  local preview = preview_buffer()
+  if not preview then
+    return
+  end
+  record(vim.bo[preview].filetype == 'mlir', 'its file type is mlir', vim.bo[preview].filetype)
+  record(vim.api.nvim_get_current_buf() == source, 'the source keeps the cursor', vim.api.nvim_buf_get_name(0))
+  vim.api.nvim_set_current_line('        y[r] = piece * piece * 7.5')
+  expect('the preview follows an edit', function()
+    shown = text_of(preview)
+    return shown:find('7.5', 1, true) ~= nil, shown
+  end)
+
+  -- Both ways between the two.
+  place('y[r] = piece', 'piece * 7.5')
+  local source_line = vim.fn.line('.')
+  expect('a place of the source has lines in the preview', function()
+    vim.cmd('silent PtlJump')
+    return vim.api.nvim_get_current_buf() == preview, vim.api.nvim_buf_get_name(0)
+  end)
+  if vim.api.nvim_get_current_buf() == preview then
+    expect_popup('hover in the preview shows the source', require('ptl.preview').hover, 'piece')
+    vim.cmd('PtlJump')
+    expect('a line of the preview has its source', function()
+      local at = { vim.api.nvim_get_current_buf(), vim.fn.line('.') }
+      return at[1] == source and at[2] == source_line, at
+    end)
+  end
+
+  -- An error leaves the last text, marked.
+  vim.api.nvim_buf_set_lines(source, source_line - 1, source_line, false, { '        y[r] = piece * ' })
+  expect('a preview of broken source is stale', function()
+    return vim.b[preview].ptl_stale == true and #text_of(preview) > 100, { vim.b[preview].ptl_stale, text_of(preview) }
+  end)
+end
+
+local ok, problem = xpcall(run, debug.traceback)
+if not ok then
+  record(false, 'the test ran to its end', problem)
+end
+finish()
