@@ -41,7 +41,9 @@ static json settle(Server &server, Preview &preview, const json &result) {
     json kept = preview.lastGood;
     kept["stale"] = true;
     kept["diagnostics"] = answer["diagnostics"];
-    kept["error"] = answer.value("error", "");
+    kept.erase("error");
+    if (answer.contains("error"))
+      kept["error"] = answer["error"];
     kept["version"] = answer["version"];
     answer = std::move(kept);
   }
