@@ -1,6 +1,7 @@
 // What the commands of package.json do. The lenses of the server call some with [uri, name, stage].
 
 import * as vscode from "vscode";
+import { InlayHintRequest, InlayHintResolveRequest, LanguageClient } from "vscode-languageclient/node";
 
 import { blockAt } from "./blocks";
 import { config } from "./config";
@@ -113,19 +114,22 @@ export class Commands {
   private async insertHint(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     if (!editor) return;
-    const line = editor.document.lineAt(editor.selection.active.line);
-    const hints = await vscode.commands.executeCommand<vscode.InlayHint[]>(
-      "vscode.executeInlayHintProvider",
-      editor.document.uri,
-      line.range,
-    );
-    const edits = hints.filter((hint) => line.range.contains(hint.position)).flatMap((hint) => hint.textEdits ?? []);
+    const client = this.needClient();
+    const { document, selection } = editor;
+    const line = document.lineAt(selection.active.line);
+    const hints = await client.sendRequest(InlayHintRequest.type, {
+      textDocument: client.code2ProtocolConverter.asTextDocumentIdentifier(document),
+      range: client.code2ProtocolConverter.asRange(line.range),
+    });
+    const here = (hints ?? []).filter((hint) => hint.position.line === line.lineNumber);
+    const whole = await Promise.all(here.map((hint) => client.sendRequest(InlayHintResolveRequest.type, hint)));
+    const edits = await client.protocol2CodeConverter.asTextEdits(whole.flatMap((hint) => hint.textEdits ?? []));
     if (edits.length === 0) {
       void vscode.window.showInformationMessage("No hint of this line can be written into the source.");
       return;
     }
     const change = new vscode.WorkspaceEdit();
-    change.set(editor.document.uri, edits);
+    change.set(document.uri, edits);
     await vscode.workspace.applyEdit(change);
   }
 
@@ -149,10 +153,14 @@ export class Commands {
     });
   }
 
-  private async pickStage(placeHolder: string, not?: string): Promise<protocol.Stage | undefined> {
+  private needClient(): LanguageClient {
     const client = this.server.client;
     if (!client) throw new Error("the PTL server does not run");
-    const stages = await client.sendRequest(protocol.stagesRequest);
+    return client;
+  }
+
+  private async pickStage(placeHolder: string, not?: string): Promise<protocol.Stage | undefined> {
+    const stages = await this.needClient().sendRequest(protocol.stagesRequest);
     const items = stages
       .filter((stage) => stage.id !== not)
       .map((stage) => ({ label: stage.title, description: stage.id, detail: stage.summary, stage }));
