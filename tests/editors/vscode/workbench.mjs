@@ -71,6 +71,10 @@ class Workbench {
     const line = lines.findIndex((text) => text.includes(piece));
     await this.goTo(line + 1, lines[line].indexOf(piece) + 1 + (after ? piece.length : 0));
   }
+  /** Near the beginning of a line: a line is as wide as the widest of all, and a click at its middle would scroll. */
+  async clickInPreview(piece) {
+    await this.previewEditor().locator(".view-line", { hasText: piece }).first().click({ position: { x: 60, y: 8 } });
+  }
   /** Saves what the last command changed. */
   async save() {
     await until("the file is changed", async () => (await this.page.locator(".tab.active.dirty").count()) > 0);
@@ -78,6 +82,7 @@ class Workbench {
     await until("the file is saved", async () => (await this.page.locator(".tab.active.dirty").count()) === 0);
   }
   async shoot(name) {
+    await new Promise((done) => setTimeout(done, 150)); // What appears fades in.
     await this.page.screenshot({ path: path.join(results, `${name}.png`) });
   }
 }
@@ -159,13 +164,13 @@ const steps = {
     const lit = () => w.previewEditor().locator('.view-overlays .cdr[class*="ced-"]').count();
     await until("lines of the preview light up", async () => (await lit()) > 0);
     // And back: a click on a line of the preview lights up the source.
-    await w.previewEditor().locator(".view-line", { hasText: "ptl." }).nth(2).click();
+    await w.clickInPreview("ptl.exp");
     const back = () => w.sourceEditor().locator('.view-overlays .cdr[class*="ced-"]').count();
     await until("the source lights up", async () => (await back()) > 0);
   },
 
   async previewHover(w) {
-    await w.previewEditor().locator(".view-line", { hasText: "ptl." }).nth(2).click();
+    await w.clickInPreview("ptl.exp");
     await w.command("Show or Focus Hover");
     await until("a line of the preview says where it came from", async () =>
       (await w.page.locator(".monaco-hover:not(.hidden)", { hasText: /x\[r, :\]|kernels\.ptl|softmax/ }).count()) > 0,
@@ -184,7 +189,7 @@ const steps = {
   },
 
   async goToSource(w) {
-    await w.previewEditor().locator(".view-line", { hasText: "ptl." }).nth(2).click();
+    await w.clickInPreview("ptl.exp");
     await w.command("PTL: Go to Source");
     await until("the source has the focus", async () =>
       (await w.page.locator('.monaco-editor.focused[data-uri$="/kernels.ptl"]').count()) > 0,
