@@ -42,6 +42,9 @@ def emacs(lists: dict[str, list[str]]) -> str:
 def vim(lists: dict[str, list[str]]) -> str:
     lines = ['" Words of PTL. Written by editors/words.py from the compiler\'s tables.']
     for name, words in lists.items():
+        if name == "contextual":  # A word here only where something other than an operator or a bracket follows.
+            lines.append("syntax match ptlContextual /\\<\\(" + "\\|".join(words) + "\\)\\>\\ze\\s\\+[0-9A-Za-z_@{]/")
+            continue
         lines.append(textwrap.fill(" ".join(words), 90, initial_indent=f"syntax keyword ptl{name.title()} ",
                                    subsequent_indent="  \\ "))
     return "\n".join(lines + [""])
