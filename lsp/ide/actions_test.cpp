@@ -2,6 +2,8 @@
 // becomes. The result of every one has no errors that the source did not have.
 #include "lsp/ide/code_actions.h"
 
+#include "frontend/syntax/tree.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,8 +55,8 @@ std::string errorsOf(const std::string &text) {
   std::string errors;
   for (const FileDiagnostic &each : workspace.diagnostics(file))
     if (each.diagnostic->severity == Severity::Error)
-      errors += std::string(diagInfo(each.diagnostic->id).code) + ": " + each.diagnostic->message +
-                "\n";
+      errors +=
+          std::string(diagInfo(each.diagnostic->id).code) + ": " + each.diagnostic->message + "\n";
   return errors;
 }
 
@@ -134,7 +136,8 @@ TEST(CodeActions, Cases) {
     EXPECT_EQ(result, each.expected) << each.name;
     if (isText && each.name.find("broken") == std::string::npos)
       EXPECT_EQ(errorsOf(result), "") << each.name << "\n" << result;
-    updated += "=== " + each.name + ": " + each.title + "\n" + each.source + "---\n" + result + "\n";
+    updated +=
+        "=== " + each.name + ": " + each.title + "\n" + each.source + "---\n" + result + "\n";
   }
   if (std::getenv("PTL_UPDATE"))
     std::ofstream(path, std::ios::binary) << updated;
@@ -171,7 +174,19 @@ TEST(CodeActions, EveryResultOfTheExamplesIsRight) {
     for (int i = 0; i < perFile; ++i) {
       const Place &place = file.document.places()[random() % file.document.places().size()];
       const Tree &tree = *place.chunk->tree;
-      Span span = tree.span(static_cast<NodeId>(random() % tree.nodeCount()));
+      NodeId node = static_cast<NodeId>(random() % tree.nodeCount());
+      Span span = tree.span(node);
+      // Half of the time whole statements, from one to the end of a later one.
+      while (i % 2 && node != tree.root() && !tree.is(tree.parent(node), NodeKind::Block))
+        node = tree.parent(node);
+      if (i % 2 && node != tree.root()) {
+        auto statements = tree.children(tree.parent(node));
+        span = tree.span(node);
+        auto last =
+            std::find(statements.begin(), statements.end(), node) + static_cast<int>(random() % 3);
+        if (last < statements.end())
+          span.end = tree.span(*last).end;
+      }
       Range range{place.begin + span.begin, place.begin + span.end};
       for (CodeAction &action : codeActions(workspace, file, range)) {
         std::string id = action.key.id + (action.disabled.empty() ? "" : " refused");

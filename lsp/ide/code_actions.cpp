@@ -26,9 +26,8 @@ bool isWithin(ActionKind kind, std::string_view id) {
 }
 
 static bool isWanted(ActionKind kind, const std::vector<std::string> &only) {
-  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string &id) {
-           return isWithin(kind, id);
-         });
+  return only.empty() || std::any_of(only.begin(), only.end(),
+                                     [&](const std::string &id) { return isWithin(kind, id); });
 }
 
 // ---- Context ------------------------------------------------------------------------------------
@@ -109,8 +108,7 @@ std::vector<FileEdit> inDocument(const ActionContext &context, const Outcome &ou
   std::vector<FileEdit> edits;
   uint32_t begin = context.file.document.places()[context.placeIndex].begin;
   for (const Edit &edit : outcome.edits)
-    edits.push_back(
-        {&context.file, {edit.range.begin + begin, edit.range.end + begin}, edit.text});
+    edits.push_back({&context.file, {edit.range.begin + begin, edit.range.end + begin}, edit.text});
   return edits;
 }
 
@@ -126,9 +124,9 @@ void addRefactorings(const ActionContext &context, Range range,
       action.title = offer.title;
       action.key = {std::string(refactoring.id), range, offer.variant, ""};
       if (offer.diagnostic)
-        action.diagnostic = {offer.diagnostic,
-                             {offer.diagnostic->span.begin + begin,
-                              offer.diagnostic->span.end + begin}};
+        action.diagnostic = {
+            offer.diagnostic,
+            {offer.diagnostic->span.begin + begin, offer.diagnostic->span.end + begin}};
       if (refactoring.isEarly) {
         Outcome outcome = tried(refactoring, context, offer.variant);
         action.disabled = outcome.refused;
@@ -168,8 +166,8 @@ std::vector<FileDiagnostic> diagnosticsIn(Workspace &workspace, File &file, Rang
         found.push_back({&diagnostic, own});
     }
   }
-  for (const DiagnosticSink *sink : {&file.importErrors, &file.duplicates, &file.recursion,
-                                     &file.unusedImports})
+  for (const DiagnosticSink *sink :
+       {&file.importErrors, &file.duplicates, &file.recursion, &file.unusedImports})
     for (const Diagnostic &diagnostic : sink->all())
       if (Location at = workspace.locate(diagnostic.span); at && touches(at.range, range))
         found.push_back({&diagnostic, at.range});
@@ -188,9 +186,29 @@ std::string capitalised(std::string text) {
 std::string titleOf(const Fix &fix) {
   constexpr std::string_view question = "did you mean ";
   if (fix.title.starts_with(question) && fix.title.ends_with("?"))
-    return "Change to " +
-           fix.title.substr(question.size(), fix.title.size() - question.size() - 1);
+    return "Change to " + fix.title.substr(question.size(), fix.title.size() - question.size() - 1);
   return capitalised(fix.title);
+}
+
+/// Only chunks with imports matter, which are few.
+std::vector<FileEdit> importEdits(const Workspace &workspace, const File &file) {
+  std::vector<FileEdit> edits;
+  for (const Edit &edit : organizeImports(workspace, file))
+    edits.push_back({&file, edit.range, edit.text});
+  return edits;
+}
+
+void addImportFix(const Workspace &workspace, const File &file, const FileDiagnostic &diagnostic,
+                  Range range, std::vector<CodeAction> &actions) {
+  CodeAction action;
+  action.title = "Remove unused imports";
+  action.isPreferred = true;
+  action.diagnostic = diagnostic;
+  action.key = {"organizeImports", range, 0, ""};
+  action.edits = importEdits(workspace, file);
+  action.isResolved = true;
+  if (!action.edits.empty())
+    actions.push_back(std::move(action));
 }
 
 void addFixes(Workspace &workspace, File &file, Range range, std::vector<CodeAction> &actions) {
@@ -208,6 +226,8 @@ void addFixes(Workspace &workspace, File &file, Range range, std::vector<CodeAct
       if (!action.edits.empty())
         actions.push_back(std::move(action));
     }
+    if (diagnostic.id == DiagId::UnusedImport)
+      addImportFix(workspace, file, each, range, actions);
     if (diagnostic.fixes.size() == 1)
       codes.insert(diagInfo(diagnostic.id).code);
   }
@@ -237,22 +257,14 @@ std::vector<FileEdit> allFixes(Workspace &workspace, File &file, const std::stri
       continue;
     std::vector<FileEdit> edits = located(workspace, diagnostic.fixes.front());
     bool fits = std::all_of(edits.begin(), edits.end(), [&](const FileEdit &edit) {
-      return edit.file == &file &&
-             std::none_of(all.begin(), all.end(),
-                          [&](const FileEdit &other) { return overlaps(edit, other); });
+      return edit.file == &file && std::none_of(all.begin(), all.end(), [&](const FileEdit &other) {
+               return overlaps(edit, other);
+             });
     });
     if (fits)
       all.insert(all.end(), edits.begin(), edits.end());
   }
   return all;
-}
-
-/// Only chunks with imports matter, which are few.
-std::vector<FileEdit> importEdits(const Workspace &workspace, const File &file) {
-  std::vector<FileEdit> edits;
-  for (const Edit &edit : organizeImports(workspace, file))
-    edits.push_back({&file, edit.range, edit.text});
-  return edits;
 }
 
 void addSourceActions(Workspace &workspace, File &file, Range range,

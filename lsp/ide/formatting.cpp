@@ -206,8 +206,7 @@ static std::string indentFor(const Tree &tree, uint32_t offset) {
   if (!nesting.open.empty())
     indent.append(kFormatIndent, ' ');
   // A statement that goes on: after an operator, say.
-  bool inBraces = nesting.open.empty() ||
-                  tree.tokenKind(nesting.open.back()) == TokenKind::LBrace;
+  bool inBraces = nesting.open.empty() || tree.tokenKind(nesting.open.back()) == TokenKind::LBrace;
   if (inBraces && nesting.count > 0) {
     TokenKind last = tree.tokenKind(nesting.count - 1);
     if (!canEndStatement(last) && !isOpener(last) && last != TokenKind::Semicolon)
@@ -252,8 +251,11 @@ std::vector<Edit> formatOnType(const Document &document, uint32_t offset, char t
     if (nesting.open.empty())
       return {};
     uint32_t open = tree.token(nesting.open.back()).begin;
-    edits = formatChunk(*place.chunk);
-    keepWithin({lineStart(text, open), at}, edits);
+    // Between empty braces something is about to be written.
+    if (spaceEnd(text, open + 1) != closer) {
+      edits = formatChunk(*place.chunk);
+      keepWithin({lineStart(text, open), at}, edits);
+    }
     if (edits.empty() && lineStart(text, closer) + indentAt(text, closer).size() == closer)
       addEdit(text, {lineStart(text, closer), closer}, indentFor(tree, closer), edits);
   }

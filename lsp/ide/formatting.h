@@ -11,8 +11,9 @@ namespace ptl::ide {
 std::vector<Edit> formatDocument(const Document &document);
 /// Those of them on the lines that a range touches.
 std::vector<Edit> formatRange(const Document &document, Range range);
-/// After `typed` went in before `offset`: behind `}`, `)` or `]` its line and what it closes; behind
-/// a line end the indentation of the new line and the line before it. Looks at one chunk alone.
+/// After `typed` went in before `offset`: behind `}`, `)` or `]` its line and what it closes;
+/// behind a line end the indentation of the new line and the line before it. Looks at one chunk
+/// alone.
 std::vector<Edit> formatOnType(const Document &document, uint32_t offset, char typed);
 
 /// The edits that make `after` of `before`, where the two differ in white space, `;` and `,` alone;

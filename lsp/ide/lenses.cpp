@@ -19,7 +19,9 @@ static void addOf(const Tree &tree, NodeId item, uint32_t begin, std::vector<Len
   if (name == kNoNode || tree.text(name).empty())
     return;
   Range range{begin + tree.span(name).begin, begin + tree.span(name).end};
-  auto add = [&](LensKind kind, std::string text) { all.push_back({kind, range, std::move(text)}); };
+  auto add = [&](LensKind kind, std::string text) {
+    all.push_back({kind, range, std::move(text)});
+  };
   switch (tree.kind(item)) {
   case NodeKind::TestDecl:
   case NodeKind::PropertyDecl:

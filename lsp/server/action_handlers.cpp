@@ -19,8 +19,12 @@ static json editJson(const Session &session, const std::vector<ide::FileEdit> &e
 }
 
 static json keyJson(const Session &session, const ide::File &file, const ide::ActionKey &key) {
-  return {{"uri", session.uri(file.path())}, {"version", file.version}, {"id", key.id},
-          {"begin", key.range.begin},        {"end", key.range.end},    {"variant", key.variant},
+  return {{"uri", session.uri(file.path())},
+          {"version", file.version},
+          {"id", key.id},
+          {"begin", key.range.begin},
+          {"end", key.range.end},
+          {"variant", key.variant},
           {"code", key.code}};
 }
 
@@ -31,7 +35,8 @@ static json repaired(const Session &session, const ide::File &file, const json &
   json start = session.position(file, diagnostic.range.begin);
   if (given.is_array())
     for (const json &each : given)
-      if (each.is_object() && each.value("code", json()) == diagInfo(diagnostic.diagnostic->id).code &&
+      if (each.is_object() &&
+          each.value("code", json()) == diagInfo(diagnostic.diagnostic->id).code &&
           each.value("range", json::object()).value("start", json()) == start)
         found.push_back(each);
   return found;
@@ -77,8 +82,8 @@ json codeAction(Session &session, const json &params) {
     for (const json &kind : kinds)
       only.push_back(kind.get<std::string>());
   json answer = json::array();
-  for (ide::CodeAction &action : ide::codeActions(
-           session.workspace, file, session.range(file, params.at("range")), only)) {
+  for (ide::CodeAction &action :
+       ide::codeActions(session.workspace, file, session.range(file, params.at("range")), only)) {
     if (!action.disabled.empty() && !session.client.disabledActions)
       continue;
     json each = actionJson(session, file, action, context.value("diagnostics", json()));
@@ -138,9 +143,8 @@ json onTypeFormatting(Session &session, const json &params) {
   std::string typed = params.at("ch").get<std::string>();
   if (typed.empty())
     return json::array();
-  return editsJson(
-      session, file,
-      ide::formatOnType(file.document, session.offsetIn(file, params), typed.front()));
+  return editsJson(session, file,
+                   ide::formatOnType(file.document, session.offsetIn(file, params), typed.front()));
 }
 
 // ---- Lenses -------------------------------------------------------------------------------------
@@ -183,7 +187,8 @@ json resolveCodeLens(Session &session, const json &params) {
   ide::File &file = session.fileOfUri(params.at("data").at("uri").get<std::string>());
   uint32_t offset = params.at("data").at("offset").get<uint32_t>();
   size_t count = 0;
-  if (auto symbol = ide::symbolAt(session.workspace, file, std::min(offset, file.document.size()))) {
+  if (auto symbol =
+          ide::symbolAt(session.workspace, file, std::min(offset, file.document.size()))) {
     std::vector<std::string> paths = session.workspaceFiles();
     for (const ide::Mention &mention : ide::mentions(session.workspace, *symbol, paths))
       count += mention.access != ide::Access::Declare;

@@ -43,7 +43,8 @@ void executeCommand(Server &server, const json &params, const Reply &reply) {
   }
   std::string line = commandLine(command, arguments);
   if (line.empty())
-    return reply.error({kInvalidParams, "unknown command: " + params.at("command").get<std::string>()});
+    return reply.error(
+        {kInvalidParams, "unknown command: " + params.at("command").get<std::string>()});
   enum { Info = 3 };
   server.notify("window/showMessage", {{"type", int(Info)}, {"message", "run: " + line}});
   reply.result(nullptr);

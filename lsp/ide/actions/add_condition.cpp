@@ -24,8 +24,8 @@ void collect(const Diagnostic &diagnostic, const std::string &help, std::vector<
     if (code.starts_with(where) && code.size() > where.size())
       found.push_back({&diagnostic, true, code.substr(where.size())});
     else if (code.starts_with(assert) && code.ends_with(")"))
-      found.push_back({&diagnostic, false,
-                       code.substr(assert.size(), code.size() - assert.size() - 1)});
+      found.push_back(
+          {&diagnostic, false, code.substr(assert.size(), code.size() - assert.size() - 1)});
   }
 }
 
@@ -82,8 +82,8 @@ std::vector<Offer> addConditionOffers(const ActionContext &context) {
   std::vector<Offer> offers;
   int variant = 0;
   for (const Condition &condition : conditions(context)) {
-    bool fits = !condition.isWhere ||
-                callableAround(context, condition.diagnostic->span.begin) != kNoNode;
+    bool fits =
+        !condition.isWhere || callableAround(context, condition.diagnostic->span.begin) != kNoNode;
     if (fits)
       offers.push_back({condition.isWhere ? "Require it: `where " + condition.text + "`"
                                           : "State it: `assert(" + condition.text + ")`",

@@ -45,11 +45,15 @@ Bindings::Bindings(const Tree &tree, NodeId declaration) : tree_(tree), declarat
     if (span.begin < whole.begin || span.end > whole.end)
       continue;
     ofName[local.name] = all_.size();
-    all_.push_back({kindOf(tree, declarationOf(tree, local.name)), tree.text(local.name),
-                    local.name, span, {local.from, local.to}});
+    all_.push_back({kindOf(tree, declarationOf(tree, local.name)),
+                    tree.text(local.name),
+                    local.name,
+                    span,
+                    {local.from, local.to}});
   }
   for (const NameUse &use : names.uses)
-    if (auto found = ofName.find(use.target); use.space == NameSpace::Local && found != ofName.end())
+    if (auto found = ofName.find(use.target);
+        use.space == NameSpace::Local && found != ofName.end())
       ofUse_[use.node] = found->second;
 }
 
@@ -155,9 +159,7 @@ std::vector<NodeId> usesIn(const Tree &tree, NodeId node) {
 }
 
 NodeId statementAround(const Tree &tree, NodeId node) {
-  return enclosing(tree, node, [&](NodeId n) {
-    return tree.is(tree.parent(n), NodeKind::Block);
-  });
+  return enclosing(tree, node, [&](NodeId n) { return tree.is(tree.parent(n), NodeKind::Block); });
 }
 
 NodeId expressionAt(const Tree &tree, Range range) {

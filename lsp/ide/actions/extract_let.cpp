@@ -3,16 +3,19 @@
 
 namespace ptl::ide {
 
-static bool isWhole(const ActionContext &context, NodeId node) {
+/// A statement of its own, or the name of a function.
+static bool isNoPart(const ActionContext &context, NodeId node) {
   NodeId parent = context.tree.parent(node);
-  return context.tree.is(parent, NodeKind::ExprStmt);
+  bool isCallee =
+      context.tree.is(parent, NodeKind::CallExpr) && context.tree.child(parent, 0) == node;
+  return context.tree.is(parent, NodeKind::ExprStmt) || isCallee;
 }
 
 std::vector<Offer> extractLetOffers(const ActionContext &context) {
   if (context.range.begin == context.range.end)
     return {};
   NodeId node = expressionAt(context.tree, context.range);
-  if (node == kNoNode || isWhole(context, node) || statementAround(context.tree, node) == kNoNode)
+  if (node == kNoNode || isNoPart(context, node) || statementAround(context.tree, node) == kNoNode)
     return {};
   return {{"Extract `let`"}};
 }
@@ -37,14 +40,13 @@ Outcome extractLetEdits(const ActionContext &context, int) {
   NodeId statement = statementAround(tree, node);
   if (statement == kNoNode)
     return refuse("there is no statement around it");
-  if (tree.is(statement, NodeKind::WhileStmt) && 
+  if (tree.is(statement, NodeKind::WhileStmt) &&
       tree.span(node).end <= tree.span(tree.child(statement, 0)).end)
     return refuse("the condition of a `while` is computed anew in each round");
   Bindings bindings(tree, enclosingDecl(tree, node));
   uint32_t at = tree.span(statement).begin;
   for (NodeId use : usesIn(tree, node))
-    if (const Binding *binding = bindings.resolve(use);
-        binding && binding->visible.begin > at)
+    if (const Binding *binding = bindings.resolve(use); binding && binding->visible.begin > at)
       return refuse("`" + std::string(binding->text) + "` has no value before this statement");
   std::string name = bindings.fresh(nameFor(context, node));
   std::string indent(indentAt(context.text(), at));

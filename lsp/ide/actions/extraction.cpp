@@ -29,8 +29,7 @@ bool Extraction::select() {
   if (expression != kNoNode && !isStatement) {
     if (statementAround(tree_, expression) == kNoNode)
       return refuse("there is no statement around it");
-    bool isTarget =
-        tree_.is(parent, NodeKind::AssignStmt) && expression == tree_.child(parent, 0);
+    bool isTarget = tree_.is(parent, NodeKind::AssignStmt) && expression == tree_.child(parent, 0);
     if (tree_.is(expression, NodeKind::NameExpr) || isTarget)
       return refuse("there is nothing to extract from a name");
     selected_ = {expression};
@@ -401,8 +400,7 @@ std::string Extraction::body() {
   std::vector<Edit> edits = lifts_;
   for (Edit &edit : edits)
     edit.range = {edit.range.begin - range_.begin, edit.range.end - range_.begin};
-  std::string own =
-      applied(context_.text().substr(range_.begin, range_.end - range_.begin), edits);
+  std::string own = applied(context_.text().substr(range_.begin, range_.end - range_.begin), edits);
   if (isExpression_)
     return lines + "return " + own;
   if (valueType_ && !returns_) {
@@ -438,9 +436,9 @@ std::string Extraction::replacement() const {
     return (returns_ ? "return " : "") + call();
   std::string indent = "\n" + std::string(indentAt(context_.text(), range_.begin));
   auto keyword = [](const Result &result) {
-    return std::string(result.isOutside                              ? ""
+    return std::string(result.isOutside                           ? ""
                        : result.binding->kind == BindingKind::Var ? "var "
-                                                                     : "let ");
+                                                                  : "let ");
   };
   if (results_.size() == 1)
     return keyword(results_[0]) + std::string(results_[0].binding->text) + " = " + call();

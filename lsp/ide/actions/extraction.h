@@ -36,9 +36,7 @@ private:
   };
 
   bool refuse(std::string reason);
-  bool isSelected(Span span) const {
-    return range_.begin <= span.begin && span.end <= range_.end;
-  }
+  bool isSelected(Span span) const { return range_.begin <= span.begin && span.end <= range_.end; }
   bool isGlobalTensor(const Binding &binding) const;
   bool findAssigned();
   bool findJumps();
@@ -73,9 +71,9 @@ private:
   std::string reason_;
   std::string name_;
   std::vector<Param> params_;
-  std::vector<std::string> dims_;             ///< in order
+  std::vector<std::string> dims_;              ///< in order
   std::map<std::string, std::string> dimArgs_; ///< their values at the call
-  std::set<std::string> fixedDims_;           ///< those that a parameter fixes
+  std::set<std::string> fixedDims_;            ///< those that a parameter fixes
   std::vector<std::string> typeParams_;
   std::vector<const Binding *> assigned_; ///< `var`s from outside
   std::vector<Result> results_;

@@ -21,11 +21,21 @@ bool isMissing(DiagId id) {
   return id == DiagId::OutputNeverWritten || id == DiagId::MissingResult;
 }
 
+/// At the report, or anywhere in the header of what it is about.
+bool isHere(const ActionContext &context, const Diagnostic &diagnostic) {
+  Range selected = context.selected;
+  if (diagnostic.span.begin <= selected.end && selected.begin <= diagnostic.span.end)
+    return true;
+  const Tree &tree = context.tree;
+  NodeId declaration = enclosingDecl(tree, tree.nodeAt(diagnostic.span.begin));
+  return declaration != kNoNode && tree.span(declaration).begin <= selected.begin &&
+         selected.end <= signatureEnd(tree, declaration) + 1;
+}
+
 std::vector<const Diagnostic *> missingHere(const ActionContext &context) {
   std::vector<const Diagnostic *> found;
   for (const Diagnostic &diagnostic : context.check.diagnostics)
-    if (isMissing(diagnostic.id) && diagnostic.span.begin <= context.selected.end &&
-        context.selected.begin <= diagnostic.span.end)
+    if (isMissing(diagnostic.id) && isHere(context, diagnostic))
       found.push_back(&diagnostic);
   return found;
 }
@@ -68,7 +78,7 @@ std::string zeroOf(const DimContext &dims, const Type &type) {
   return text + ")";
 }
 
-/// Adds a line at the end of a block.
+/// Adds lines at the end of a block.
 Edit atEndOf(const ActionContext &context, NodeId block, const std::string &lines) {
   const Tree &tree = context.tree;
   Span span = tree.span(block);
@@ -107,9 +117,9 @@ std::string store(const Local &output, const std::vector<Axis> &axes) {
   }
   Type element = *output.type;
   element.kind = TypeKind::Scalar;
-  std::string value = extents.empty() ? scalarZero(element)
-                                      : "zeros(" + toString(output.type->elem) + "[" + extents +
-                                            "])";
+  std::string value = extents.empty()
+                          ? scalarZero(element)
+                          : "zeros(" + toString(output.type->elem) + "[" + extents + "])";
   return output.name + "[" + indices + "] = " + value;
 }
 
@@ -158,7 +168,10 @@ std::string parallelFor(const ActionContext &context, const Bindings &bindings,
     bool isTile = fromEnd < 2;
     heads += (heads.empty() ? "" : ", ") + name + " in ";
     heads += isTile ? "tiles(" + length + ", " +
-                          (extents.size() == 1 ? "4096" : fromEnd == 0 ? "256" : "16") + ")"
+                          (extents.size() == 1 ? "4096"
+                           : fromEnd == 0      ? "256"
+                                               : "16") +
+                          ")"
                     : "0.." + length;
     axes.push_back({name, isTile ? name : ""});
   }
@@ -203,8 +216,8 @@ std::vector<Offer> fillOutputsOffers(const ActionContext &context) {
     bool isResult = diagnostic->id == DiagId::MissingResult;
     std::string name(context.text().substr(diagnostic->span.begin,
                                            diagnostic->span.end - diagnostic->span.begin));
-    offers.push_back({isResult ? "Return zeros" : "Write `" + name + "` with zeros", variant++,
-                      diagnostic});
+    offers.push_back(
+        {isResult ? "Return zeros" : "Write `" + name + "` with zeros", variant++, diagnostic});
   }
   return offers;
 }

@@ -79,8 +79,8 @@ private:
 bool Inlining::findCallee() {
   NodeId callee = tree_.child(node_, 0);
   const ModuleIndex &own = context_.file.index;
-  std::string name = context_.text(tree_.is(callee, NodeKind::MemberExpr) ? tree_.child(callee, 1)
-                                                                          : callee);
+  std::string name =
+      context_.text(tree_.is(callee, NodeKind::MemberExpr) ? tree_.child(callee, 1) : callee);
   module_ = &own;
   if (tree_.is(callee, NodeKind::MemberExpr)) {
     auto import = own.modules.find(tree_.text(tree_.child(callee, 0)));
@@ -199,7 +199,8 @@ bool Inlining::bindArguments() {
     size_t count = 0;
     for (NodeId part : parts)
       for (NodeId use : usesIn(callee, part))
-        if (const Binding *binding = callee_->resolve(use); binding && binding->name == param.name())
+        if (const Binding *binding = callee_->resolve(use);
+            binding && binding->name == param.name())
           ++count;
     Substitute substitute{std::string(from.text(value)), isAtomic(from.kind(value)), ""};
     bool isSimple = isLiteral(from.kind(value)) || from.is(value, NodeKind::NameExpr);

@@ -22,8 +22,9 @@ bool isPlain(const Tree &tree, NodeId node) {
   const Node &own = tree.node(node);
   for (const Trivia &trivia : tree.triviaBefore(own.firstToken))
     if (trivia.kind >= TriviaKind::LineComment &&
-        tree.fileText().substr(trivia.end, tree.token(own.firstToken).begin - trivia.end).find(
-            "\n\n") == std::string_view::npos)
+        tree.fileText()
+                .substr(trivia.end, tree.token(own.firstToken).begin - trivia.end)
+                .find("\n\n") == std::string_view::npos)
       return false;
   for (TokenIndex i = own.firstToken + 1; i < own.endToken; ++i)
     for (const Trivia &trivia : tree.triviaBefore(i))
@@ -143,8 +144,9 @@ std::vector<Edit> organizeImports(const Workspace &workspace, const File &file) 
   for (const Import &import : imports) {
     // Imports that share a line with something else are left alone.
     bool isOwnLine = import.line.begin == 0 || before[import.line.begin - 1] == '\n';
-    if (!isOwnLine || before.substr(import.line.begin, import.line.end - import.line.begin)
-                              .find(';') != std::string::npos)
+    if (!isOwnLine ||
+        before.substr(import.line.begin, import.line.end - import.line.begin).find(';') !=
+            std::string::npos)
       return {};
     old += before.substr(import.line.begin, import.line.end - import.line.begin);
   }

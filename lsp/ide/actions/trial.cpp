@@ -6,9 +6,8 @@
 namespace ptl::ide {
 
 std::string applied(std::string_view text, std::vector<Edit> edits) {
-  std::stable_sort(edits.begin(), edits.end(), [](const Edit &a, const Edit &b) {
-    return a.range.begin < b.range.begin;
-  });
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const Edit &a, const Edit &b) { return a.range.begin < b.range.begin; });
   std::string result;
   size_t done = 0;
   for (const Edit &edit : edits) {

@@ -20,9 +20,9 @@ static NodeId untyped(const ActionContext &context) {
 
 static std::string typeOf(const ActionContext &context, NodeId let) {
   Local *local = context.localOf(context.tree.child(let, 0));
-  bool isWritable = local && local->type && (local->type->isScalar() || local->type->isArray() ||
-                                             local->type->kind == TypeKind::Struct ||
-                                             local->type->kind == TypeKind::Tuple);
+  bool isWritable = local && local->type &&
+                    (local->type->isScalar() || local->type->isArray() ||
+                     local->type->kind == TypeKind::Struct || local->type->kind == TypeKind::Tuple);
   return isWritable ? toString(context.dims(), *local->type) : "";
 }
 

@@ -1,0 +1,36 @@
+#include "lsp/ide/lenses.h"
+
+#include <gtest/gtest.h>
+
+namespace ptl::ide {
+namespace {
+
+std::string all(const std::string &text) {
+  Workspace workspace;
+  File &file = workspace.open("/test.ptl", text, 1);
+  std::string result;
+  for (const Lens &lens : lenses(file))
+    result += std::to_string(file.document.position(lens.range.begin).line) + " " +
+              std::string(lensInfo(lens.kind).title) + " " + lens.name + "\n";
+  return result;
+}
+
+TEST(Lenses, OfEachKindOfDeclaration) {
+  EXPECT_EQ(all("const N = 4\n"
+                "fn f(x: f32) -> f32 { return x }\n\n"
+                "extern kernel e(x: f32[4]) -> (y: f32[4])\n"
+                "pub kernel k(x: f32[4]) -> (y: f32[4])\n{\n}\n"
+                "test \"a \\\"b\\\"\" {\n}\n"
+                "property \"p\"[R: 0..3] {\n}\n"
+                "bench \"c\" {\n}\n"),
+            "1 references f\n1 Show IR f\n3 references e\n4 references k\n4 Show IR k\n"
+            "7 Run test a \"b\"\n9 Run test p\n11 Run bench c\n");
+}
+
+TEST(Lenses, BrokenFiles) {
+  EXPECT_EQ(all("kernel (x: f32[4]\nfn g(x: f32) -> {\ntest {\nbench \"open\n"),
+            all("kernel (x: f32[4]\nfn g(x: f32) -> {\ntest {\nbench \"open\n"));
+}
+
+} // namespace
+} // namespace ptl::ide
