@@ -3,14 +3,21 @@
 #include "lsp/server/token_state.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace ptl::lsp {
+
+static void addNumber(std::string &text, uint32_t number) {
+  char digits[12];
+  char *end = std::to_chars(digits + 1, digits + sizeof digits, number).ptr;
+  digits[0] = ',';
+  text.append(digits, end);
+}
 
 static EncodedTokens encode(const Session &session,
                             std::shared_ptr<const ide::ChunkTokens> source) {
   EncodedTokens encoded;
   const SourceFile &file = source->chunk->file;
-  encoded.data.reserve(source->tokens.size() * 5);
   uint32_t line = 0, column = 0, byte = 0;
   for (const ide::SemanticToken &token : source->tokens) {
     bool sameLine = token.line == line;
@@ -18,9 +25,13 @@ static EncodedTokens encode(const Session &session,
     uint32_t gap = session.length(file.text().substr(from, token.begin - from));
     uint32_t start = sameLine ? column + gap : gap;
     uint32_t length = session.length(file.text().substr(token.begin, token.end - token.begin));
-    encoded.data.insert(encoded.data.end(),
-                        {token.line - line, start - (sameLine ? column : 0), length,
-                         static_cast<uint32_t>(token.type), token.modifiers});
+    if (&token == &source->tokens.front())
+      encoded.firstLine = token.line;
+    else
+      addNumber(encoded.rest, token.line - line);
+    for (uint32_t number : {start - (sameLine ? column : 0), length,
+                            static_cast<uint32_t>(token.type), token.modifiers})
+      addNumber(encoded.rest, number);
     line = token.line, column = start, byte = token.begin;
   }
   encoded.lastLine = line;
@@ -50,24 +61,32 @@ static std::vector<TokenPart> partsOf(const Session &session, FileTokens &state,
   return parts;
 }
 
-static json::array_t dataOf(std::span<const TokenPart> parts) {
-  json::array_t data;
-  size_t size = 0;
-  for (const TokenPart &part : parts)
-    size += part.tokens->data.size();
-  data.reserve(size);
-  for (const TokenPart &part : parts) {
-    size_t first = data.size();
-    for (uint32_t number : part.tokens->data)
-      data.emplace_back(number);
-    data[first] = part.lead + part.tokens->data.front();
-  }
-  return data;
+using Text = std::vector<uint8_t>;
+
+static void add(Text &text, std::string_view more) {
+  text.insert(text.end(), more.begin(), more.end());
 }
 
-static json remember(FileTokens &state, std::vector<TokenPart> parts) {
-  state.last = std::move(parts);
-  return std::to_string(++state.resultId);
+/// The numbers as a list.
+static void addData(Text &text, std::span<const TokenPart> parts) {
+  size_t size = 0;
+  for (const TokenPart &part : parts)
+    size += part.tokens->rest.size() + 8;
+  text.reserve(text.size() + size + 64);
+  add(text, "[");
+  for (const TokenPart &part : parts) {
+    if (&part != &parts.front())
+      add(text, ",");
+    add(text, std::to_string(part.lead + part.tokens->firstLine));
+    add(text, part.tokens->rest);
+  }
+  add(text, "]");
+}
+
+static Text beginAnswer(FileTokens &state) {
+  Text text;
+  add(text, "{\"resultId\":\"" + std::to_string(++state.resultId) + "\",");
+  return text;
 }
 
 static std::vector<TokenPart> allParts(Session &session, FileTokens &state, ide::File &file) {
@@ -77,15 +96,18 @@ static std::vector<TokenPart> allParts(Session &session, FileTokens &state, ide:
 json semanticTokensFull(Session &session, const json &params) {
   ide::File &file = session.file(params);
   FileTokens &state = session.tokens.files[file.path()];
-  auto parts = allParts(session, state, file);
-  json data = dataOf(parts);
-  return {{"resultId", remember(state, std::move(parts))}, {"data", std::move(data)}};
+  state.last = allParts(session, state, file);
+  Text text = beginAnswer(state);
+  add(text, "\"data\":");
+  addData(text, state.last);
+  add(text, "}");
+  return rawJson(std::move(text));
 }
 
 static size_t numbersIn(std::span<const TokenPart> parts) {
   size_t count = 0;
   for (const TokenPart &part : parts)
-    count += part.tokens->data.size();
+    count += part.tokens->count();
   return count;
 }
 
@@ -105,12 +127,17 @@ json semanticTokensDelta(Session &session, const json &params) {
     ++tail;
   auto oldPart = before.subspan(head, before.size() - tail - head);
   auto newPart = after.subspan(head, after.size() - tail - head);
-  json edits = json::array();
-  if (!oldPart.empty() || !newPart.empty())
-    edits.push_back({{"start", numbersIn(before.first(head))},
-                     {"deleteCount", numbersIn(oldPart)},
-                     {"data", dataOf(newPart)}});
-  return {{"resultId", remember(state, std::move(parts))}, {"edits", std::move(edits)}};
+  Text text = beginAnswer(state);
+  add(text, "\"edits\":[");
+  if (!oldPart.empty() || !newPart.empty()) {
+    add(text, "{\"start\":" + std::to_string(numbersIn(before.first(head))) +
+                  ",\"deleteCount\":" + std::to_string(numbersIn(oldPart)) + ",\"data\":");
+    addData(text, newPart);
+    add(text, "}");
+  }
+  add(text, "]}");
+  state.last = std::move(parts);
+  return rawJson(std::move(text));
 }
 
 json semanticTokensRange(Session &session, const json &params) {
@@ -119,7 +146,11 @@ json semanticTokensRange(Session &session, const json &params) {
   ide::Range range = session.range(file, params.at("range"));
   auto parts = partsOf(session, state, file, file.document.placeAt(range.begin),
                        file.document.placeAt(range.end));
-  return {{"data", dataOf(parts)}};
+  Text text;
+  add(text, "{\"data\":");
+  addData(text, parts);
+  add(text, "}");
+  return rawJson(std::move(text));
 }
 
 } // namespace ptl::lsp

@@ -20,12 +20,14 @@
 
 namespace ptl::lsp {
 
-/// The tokens of a chunk as the protocol has them, five numbers each. The first one's line counts
-/// from the beginning of the chunk.
+/// The tokens of a chunk as the protocol has them, five numbers each, as JSON. The first number is
+/// apart: it counts lines from whatever stands before the chunk.
 struct EncodedTokens {
   std::shared_ptr<const ide::ChunkTokens> source;
-  std::vector<uint32_t> data;
-  uint32_t lastLine = 0; ///< of the last token, in the chunk
+  uint32_t firstLine = 0; ///< of the first token, in the chunk
+  uint32_t lastLine = 0;  ///< of the last one
+  std::string rest;       ///< `,4,3,9,0,…`
+  size_t count() const { return source->tokens.size() * 5; }
 };
 
 /// Tokens in an answer: those of a chunk, the first of them so many lines behind the token before.

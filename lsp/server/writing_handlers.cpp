@@ -165,12 +165,21 @@ json resolveCompletion(Session &session, const json &params) {
 
 // ---- Inlay hints --------------------------------------------------------------------------------
 
+/// Where a part of a hint leads; most lead into the chunk that they stand in.
+static ide::Location definitionOf(const Session &session, const ide::File &file,
+                                  const ide::Place &place, Span definition) {
+  if (definition.file != place.chunk->id())
+    return session.workspace.locate(definition);
+  return {&file, {place.begin + definition.begin, place.begin + definition.end}};
+}
+
 static json hintJson(const Session &session, const ide::File &file, const ide::InlayHint &hint) {
+  const ide::Place &place = file.document.places()[file.document.placeAt(hint.offset)];
   json parts = json::array();
   for (const ide::LabelPart &part : hint.label) {
     json each = {{"value", part.text}};
     if (part.definition.file)
-      if (ide::Location location = session.workspace.locate(part.definition))
+      if (ide::Location location = definitionOf(session, file, place, part.definition))
         each["location"] = session.location(location);
     parts.push_back(std::move(each));
   }
