@@ -1,7 +1,13 @@
 // The connection to `ptl-lsp`: starting, restarting, and what the status item says of it.
 
 import * as vscode from "vscode";
-import { LanguageClient, LanguageClientOptions, ServerOptions, State } from "vscode-languageclient/node";
+import {
+  LanguageClient,
+  LanguageClientOptions,
+  ResolveCodeLensSignature,
+  ServerOptions,
+  State,
+} from "vscode-languageclient/node";
 
 import { config, environment, findServer } from "./config";
 import * as protocol from "./protocol";
@@ -122,6 +128,7 @@ export class Server implements vscode.Disposable {
       outputChannel: this.log,
       traceOutputChannel: this.trace,
       markdown: { isTrusted: { enabledCommands: ["ptl.showPreview", "ptl.peekPreview"] } },
+      middleware: { resolveCodeLens },
       diagnosticPullOptions: { onChange: true },
     };
   }
@@ -153,4 +160,21 @@ export class Server implements vscode.Disposable {
     else if (choice === retry) await this.restart();
     else if (choice === log) this.openLog();
   }
+}
+
+/** A lens that only counts gets what a click on it shows here: the places. */
+async function resolveCodeLens(
+  lens: vscode.CodeLens,
+  token: vscode.CancellationToken,
+  next: ResolveCodeLensSignature,
+): Promise<vscode.CodeLens | null | undefined> {
+  const resolved = await next(lens, token);
+  const uri = (resolved as { data?: { uri?: unknown } } | undefined)?.data?.uri;
+  if (resolved?.command?.command === "" && typeof uri === "string") {
+    const { line, character } = resolved.range.start;
+    const place = { lineNumber: line + 1, column: character + 1 };
+    resolved.command.command = "editor.action.findReferences";
+    resolved.command.arguments = [vscode.Uri.parse(uri), place];
+  }
+  return resolved;
 }

@@ -144,6 +144,15 @@ const steps = {
     await until("and is taken back", () => fs.readFileSync(source, "utf8").includes("let rows = "));
   },
 
+  async references(w) {
+    await w.page.locator(".codelens-decoration a", { hasText: /^1 reference$/ }).first().click();
+    const places = w.page.locator(".reference-zone-widget .ref-tree .monaco-list-row");
+    await until("the lens shows where the function is used", async () =>
+      (await places.allInnerTexts()).some((text) => text.includes("softmax(rows)")),
+    );
+    await w.page.keyboard.press("Escape");
+  },
+
   async peek(w) {
     await w.goToText("softmax(rows)");
     await w.command("PTL: Show IR at Cursor");
