@@ -32,7 +32,7 @@ local group = vim.api.nvim_create_augroup('ptl', {})
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = group,
   -- Before 0.8 a name with a `-` in its scheme is taken for that of a file here.
-  pattern = { 'ptl-ir:*', '*/ptl-ir:/*' },
+  pattern = { 'ptl-ir:/*', '*/ptl-ir:/*' },
   callback = function(event)
     require('ptl.preview').read(event.buf)
   end,

@@ -81,6 +81,9 @@ end
 
 local function run()
   record(vim.bo.filetype == 'ptl', 'the file type is ptl', vim.bo.filetype)
+  if vim.treesitter.start then
+    record(vim.treesitter.highlighter.active[source] ~= nil, 'the parser colours', vim.api.nvim_get_runtime_file('parser/ptl.so', true))
+  end
   record(vim.bo.commentstring == '// %s', 'comments begin with //', vim.bo.commentstring)
 
   expect('an error is shown', function()
