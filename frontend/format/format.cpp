@@ -25,9 +25,12 @@ std::string essence(std::string_view text, const TokenList &list) {
     for (; trivia < end; ++trivia)
       if (list.trivia[trivia].kind >= TriviaKind::LineComment)
         append(comments, list.trivia[trivia].begin, list.trivia[trivia].end);
-    bool trailing = list.tokens[i].kind == TokenKind::Comma && i + 1 < list.tokens.size() &&
-                    (list.tokens[i + 1].kind == TokenKind::RParen ||
-                     list.tokens[i + 1].kind == TokenKind::RBracket);
+    size_t next = i + 1;
+    while (next < list.tokens.size() && list.tokens[next].kind == TokenKind::Semicolon)
+      ++next;
+    bool trailing = list.tokens[i].kind == TokenKind::Comma && next < list.tokens.size() &&
+                    (list.tokens[next].kind == TokenKind::RParen ||
+                     list.tokens[next].kind == TokenKind::RBracket);
     if (!trailing && list.tokens[i].kind != TokenKind::Semicolon)
       append(tokens, list.tokens[i].begin, list.tokens[i].end);
   }

@@ -40,6 +40,16 @@ TEST(Format, KeepsShortBlocksAndJoinedStatements) {
                "    for i in 0..n { f(i) ; g(i) }\n}\n");
 }
 
+TEST(Format, DropsSemicolonsThatStandAlone) {
+  expectFormat("/// d\n\n    ;\n", "/// d\n");
+  expectFormat("const A = 1\n\n;\n\n/* a */ ; /* b */ const B = 2\n;\n// c\n",
+               "const A = 1\n\n/* a */ /* b */\nconst B = 2\n// c\n");
+  expectFormat("const A = 1\n// c\n; fn f(x: f32) -> f32 {\n    g(x)\n\n    ;\n}\n",
+               "const A = 1\n\n// c\nfn f(x: f32) -> f32 {\n    g(x)\n}\n");
+  expectFormat("struct S {\n    a: f32\n    ,\n    b: f32 // b\n    , ;\n}\n",
+               "struct S {\n    a: f32,\n    b: f32,  // b\n}\n");
+}
+
 TEST(Format, KeepsAlignmentOfNeighbours) {
   expectFormat(
       "fn f(x: f32) -> f32 {\n  var m   = 1  // one\n  var acc = 2  // two\n  var z = 3\n  return "
@@ -85,6 +95,15 @@ TEST(Format, WorksAroundSyntaxErrors) {
   expectFormat(
       "fn f(x: f32) -> f32 {\n let a=1\n  let   = ) 3\n let b=2\n return a\n}\n",
       "fn f(x: f32) -> f32 {\n    let a = 1\n    let   = ) 3\n    let b = 2\n    return a\n}\n");
+}
+
+TEST(Format, KeepsACommaBeforeASemicolonThatIsWrong) {
+  SourceFile file(0, "<test>", "bench \"\" {,;)}");
+  DiagnosticSink sink;
+  FormatResult result = format(parse(file, sink));
+  for (const UntouchedRegion &region : result.untouched)
+    EXPECT_EQ(region.reason.find("meaning"), std::string::npos);
+  EXPECT_EQ(formatted(result.text), result.text);
 }
 
 TEST(Format, SaysWhatItLeavesAlone) {

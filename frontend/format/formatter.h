@@ -53,7 +53,6 @@ private:
   void items(const Container &container, unsigned indent);
   void item(NodeId id, unsigned indent);
   size_t joinedItems(const Container &container, size_t first, unsigned indent) const;
-  void separators(TokenIndex from, TokenIndex to, unsigned indent);
   void headerAndBodies(NodeId id, const std::vector<Container> &bodies, unsigned indent);
   void header(NodeId id, TokenIndex end, bool hasBody, unsigned indent);
   std::vector<Container> bodiesOf(NodeId id) const;
@@ -79,7 +78,9 @@ private:
     return a < b && (trouble_[b] != trouble_[a + 1] || malformed_[b] != malformed_[a]);
   }
   void verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char *reason);
-  void comments(TokenIndex before, unsigned indent);
+  /// Puts out the comments between tokens `first - 1` and `before`, and a blank line that stands
+  /// before the latter. The tokens between are separators: `;` vanishes, `,` joins the line of code.
+  void comments(TokenIndex first, TokenIndex before, unsigned indent);
   void addComment(const Trivia &trivia, unsigned indent, bool ownLine);
   void blankLine();
 

@@ -97,19 +97,28 @@ void Formatter::addComment(const Trivia &trivia, unsigned indent, bool ownLine) 
   last.closed = lineComment;
 }
 
-void Formatter::comments(TokenIndex before, unsigned indent) {
-  unsigned lineEnds = before == 0 ? 1 : 0;
-  for (const Trivia &t : tree_.triviaBefore(before)) {
-    if (t.kind == TriviaKind::Newline) {
-      ++lineEnds;
-    } else if (t.kind >= TriviaKind::LineComment) {
-      if (lineEnds > 1)
-        blankLine();
-      addComment(t, indent, lineEnds > 0);
-      lineEnds = 0;
+void Formatter::comments(TokenIndex first, TokenIndex before, unsigned indent) {
+  // The most line ends in a row since the last comment: a line with a `;` alone leaves no gap.
+  unsigned gap = 0;
+  for (TokenIndex i = first; i <= before; ++i) {
+    unsigned lineEnds = i == 0 ? 1 : 0;
+    gap = std::max(gap, lineEnds);
+    for (const Trivia &t : tree_.triviaBefore(i)) {
+      if (t.kind == TriviaKind::Newline) {
+        gap = std::max(gap, ++lineEnds);
+      } else if (t.kind >= TriviaKind::LineComment) {
+        if (gap > 1)
+          blankLine();
+        addComment(t, indent, gap > 0);
+        lineEnds = gap = 0;
+      }
+    }
+    if (i < before && tree_.tokenKind(i) == TokenKind::Comma && !lines_.empty()) {
+      lines_[lastCode_].text += ',';
+      gap = 0;
     }
   }
-  if (lineEnds > 1 && tree_.tokenKind(before) != TokenKind::RBrace &&
+  if (gap > 1 && tree_.tokenKind(before) != TokenKind::RBrace &&
       tree_.tokenKind(before) != TokenKind::EndOfFile)
     blankLine();
 }

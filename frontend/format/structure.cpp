@@ -136,7 +136,7 @@ void Formatter::header(NodeId id, TokenIndex end, bool hasBody, unsigned indent)
   starts.push_back(end);
   for (size_t i = 0; i + 1 < starts.size(); ++i) {
     if (i > 0)
-      comments(starts[i], indent);
+      comments(starts[i], starts[i], indent);
     line(starts[i], starts[i + 1], indent + (breakArrow && i == 1 ? kFormatIndent : 0));
   }
 }
@@ -195,23 +195,14 @@ size_t Formatter::joinedItems(const Container &container, size_t first, unsigned
   return last;
 }
 
-void Formatter::separators(TokenIndex from, TokenIndex to, unsigned indent) {
-  for (TokenIndex i = from; i < to; ++i) {
-    comments(i, indent);
-    if (tree_.tokenKind(i) == TokenKind::Comma && !lines_.empty())
-      lines_[lastCode_].text += ',';
-  }
-}
-
 void Formatter::items(const Container &container, unsigned indent) {
   bool isFile = container.node == tree_.root();
   TokenIndex at = isFile ? 0 : container.open + 1;
   bool previousTall = false;
   for (size_t i = 0; i < container.items.size(); ++i) {
     const Node &n = tree_.node(container.items[i]);
-    separators(at, n.firstToken, indent);
     size_t start = lines_.size();
-    comments(n.firstToken, indent);
+    comments(at, n.firstToken, indent);
     size_t code = lines_.size();
     size_t last = joinedItems(container, i, indent);
     if (last > i)
@@ -228,8 +219,7 @@ void Formatter::items(const Container &container, unsigned indent) {
     i = last;
   }
   TokenIndex end = isFile ? static_cast<TokenIndex>(tree_.tokens().size() - 1) : container.close;
-  separators(at, end, indent);
-  comments(end, indent);
+  comments(at, end, indent);
 }
 
 } // namespace ptl

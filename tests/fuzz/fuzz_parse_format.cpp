@@ -59,9 +59,12 @@ static std::string essence(std::string_view text) {
     result += '\n';
   };
   for (size_t i = 0; i < list.tokens.size(); ++i) {
-    bool trailing = list.tokens[i].kind == TokenKind::Comma && i + 1 < list.tokens.size() &&
-                    (list.tokens[i + 1].kind == TokenKind::RParen ||
-                     list.tokens[i + 1].kind == TokenKind::RBracket);
+    size_t next = i + 1;
+    while (next < list.tokens.size() && list.tokens[next].kind == TokenKind::Semicolon)
+      ++next;
+    bool trailing = list.tokens[i].kind == TokenKind::Comma && next < list.tokens.size() &&
+                    (list.tokens[next].kind == TokenKind::RParen ||
+                     list.tokens[next].kind == TokenKind::RBracket);
     if (!trailing && list.tokens[i].kind != TokenKind::Semicolon)
       append(list.tokens[i].begin, list.tokens[i].end);
   }
