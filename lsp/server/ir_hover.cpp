@@ -3,8 +3,10 @@
 #include "lsp/ide/document.h"
 #include "lsp/server/deferred.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/later.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace ptl::lsp {
 
@@ -69,26 +71,44 @@ static ide::Range expressionAt(const ide::File &file, ide::Range range) {
   return {place.begin + span.begin, place.begin + span.end};
 }
 
-/// Asks for what an expression became and answers with it behind `plain`. What has no line of its
-/// own is asked about once more, as the part of another that it is.
-static void answerWithIr(Server &server, json request, const json &plain, const Reply &reply,
-                         bool isPart) {
-  auto onAnswer = [&server, request, plain, reply, isPart](const WorkerAnswer &answer) {
-    Session &session = server.session;
+namespace {
+
+/// A hover on its way: what is known so far is answered when time is up.
+struct IrHover {
+  Server &server;
+  Reply reply;
+  json plain;   ///< the answer without IR
+  json request; ///< of the worker, without its stages
+  std::string text = {};
+
+  void answer() const { reply.result(withIr(server.session, plain, text)); }
+};
+
+} // namespace
+
+/// Asks what the expression became at one stage, then at the next. What has no line of its own is
+/// asked about as the part of another that it is.
+static void askStage(std::shared_ptr<IrHover> hover, std::vector<std::string> stages, bool isPart) {
+  if (stages.empty())
+    return hover->answer();
+  json request = hover->request;
+  request["stages"] = {stages.front()};
+  auto onAnswer = [hover, stages, isPart](const WorkerAnswer &answer) {
     if (!answer.ok() || !answer.result.value("ok", false))
-      return reply.result(plain);
-    const json stages = answer.result.value("stages", json::array());
-    bool hasPart = !stages.empty() && stages[0].value("lines", json::array()).empty() &&
-                   stages[0].contains("part");
-    if (!hasPart || isPart)
-      return reply.result(withIr(
-          session, plain, (isPart ? "part of a larger operation" : "") + irText(answer.result)));
-    json whole = request;
-    whole["begin"] = stages[0]["part"]["begin"];
-    whole["end"] = stages[0]["part"]["end"];
-    answerWithIr(server, std::move(whole), plain, reply, true);
+      return hover->answer();
+    const json found = answer.result.value("stages", json::array());
+    bool hasPart = !found.empty() && found[0].value("lines", json::array()).empty() &&
+                   found[0].contains("part");
+    if (hasPart && !isPart) {
+      hover->request["begin"] = found[0]["part"]["begin"];
+      hover->request["end"] = found[0]["part"]["end"];
+      hover->text += "\n\npart of a larger operation";
+      return askStage(hover, stages, true);
+    }
+    hover->text += irText(answer.result);
+    askStage(hover, {stages.begin() + 1, stages.end()}, isPart);
   };
-  server.worker.ask("hover", request, "hover", onAnswer);
+  hover->server.worker.ask("hover", std::move(request), "hover", onAnswer);
 }
 
 /// Right after an edit nobody waits for IR: the answer about the source comes at once.
@@ -116,10 +136,13 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   request["begin"] = range.begin;
   request["end"] = range.end;
   request["offset"] = range.begin;
-  request["stages"] = {session.settings.previewStage, "asm"};
   request["limit"] = 6;
   request["timeoutMs"] = 3000;
-  answerWithIr(server, std::move(request), plain, reply, false);
+  auto waiting = std::make_shared<IrHover>(server, reply, std::move(plain), std::move(request));
+  // What comes later is kept by the worker, for the next look.
+  constexpr uint64_t patience = 60; // ms
+  later(server.loop(), patience, [waiting] { waiting->answer(); });
+  askStage(waiting, {session.settings.previewStage, "asm"}, false);
 }
 
 // ---- In dumped IR -------------------------------------------------------------------------------
@@ -134,7 +157,8 @@ static void askOpAt(Server &server, const std::string &uri, const json &params, 
         if (!answer.ok())
           return reply.result(nullptr);
         const json *best = nullptr;
-        for (const json &op : answer.result.value("ops", json::array())) {
+        const json ops = answer.result.value("ops", json::array());
+        for (const json &op : ops) {
           std::pair begin(op.value("line", int64_t(0)), op.value("col", int64_t(0)));
           std::pair end(op.value("endLine", begin.first), op.value("endCol", begin.second));
           std::pair at(line, column);
