@@ -186,6 +186,11 @@ void stages(Server &server, const json &, const Reply &reply) {
   answer(nullptr);
 }
 
+void documentText(Server &server, const json &params, const Reply &reply) {
+  const ide::File &file = server.session.file(params);
+  reply.result({{"version", file.version}, {"text", file.document.text()}});
+}
+
 void status(Server &server, const json &, const Reply &reply) { reply.result(server.status()); }
 
 } // namespace ptl::lsp

@@ -156,6 +156,10 @@ json previewAnswer(Session &session, const ide::File &file, const PreviewKey &ke
                  {"diagnostics", diagnosticsOf(session, result)}};
   if (result.contains("error"))
     answer["error"] = result["error"];
+  bool saysNothing = answer["diagnostics"].empty() && answer.contains("error");
+  if (saysNothing && answer["error"].is_object())
+    answer["diagnostics"].push_back(
+        {{"message", answer["error"].value("message", "")}, {"code", ""}, {"severity", "error"}});
   std::vector<json> origins;
   for (const json &origin : result.value("origins", json::array()))
     origins.push_back(sourcesOf(session, origin));

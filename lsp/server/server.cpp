@@ -79,6 +79,7 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
       worker(loop, executableFolder() + "ptl-lsp-worker", standardLibraryFolder()), loop_(loop),
       watcher_(loop, [this](const std::string &path) {
         session.workspace.fileChanged(path);
+        importedChanged(path);
         wake();
       }) {
   uv_idle_init(loop, &idle_);
@@ -221,13 +222,13 @@ void Server::handleRequest(const json &id, const std::string &method, const json
   }
   if (state_ == State::Fresh)
     return reply.error({kServerNotInitialized, "`initialize` comes first"});
+  if (state_ == State::ShutDown)
+    return reply.error({kInvalidRequest, "the server was shut down"});
   if (method == "shutdown") {
     state_ = State::ShutDown;
     exitCode_ = 0;
     return reply.result(nullptr);
   }
-  if (state_ == State::ShutDown)
-    return reply.error({kInvalidRequest, "the server was shut down"});
   if (DeferredHandler handler = deferredHandlerOf(method))
     return handler(*this, params, reply);
   if (RequestHandler handler = handlerOf(method))
@@ -258,8 +259,7 @@ void Server::handleNotification(const std::string &method, const json &params) {
   else if (method == "workspace/didChangeWatchedFiles")
     filesChanged(params);
   else if (method == "workspace/didChangeWorkspaceFolders")
-    for (const json &folder : params.at("event").value("added", json::array()))
-      addFolder(Session::pathOfUri(folder.at("uri").get<std::string>()));
+    foldersChanged(params.at("event"));
   else if (method == "ptl/virtualDocumentOpened")
     openPreview(*this, params);
   else if (method == "ptl/virtualDocumentClosed")
@@ -296,6 +296,13 @@ void Server::initialized() {
 }
 
 void Server::addFolder(const std::string &path) { session.folders.push_back(path); }
+
+void Server::foldersChanged(const json &event) {
+  for (const json &folder : event.value("removed", json::array()))
+    std::erase(session.folders, Session::pathOfUri(folder.at("uri").get<std::string>()));
+  for (const json &folder : event.value("added", json::array()))
+    addFolder(Session::pathOfUri(folder.at("uri").get<std::string>()));
+}
 
 void Server::askSettings() {
   request("workspace/configuration", {{"items", {{{"section", "ptl"}}}}},
@@ -365,11 +372,18 @@ void Server::onEdited(ide::File &file) {
   std::erase_if(session.failures,
                 [&](const CompilerFailure &failure) { return failure.path == file.path(); });
   unpublished_.try_emplace(file.path(), uv_now(loop_));
+  for (const ide::File *imported : file.imports)
+    watcher_.watchFolderOf(imported->path());
+  importedChanged(file.path());
+}
+
+void Server::importedChanged(const std::string &path) {
   // Who imports it may read differently now.
   for (ide::File *other : session.workspace.openFiles())
-    if (other != &file && session.workspace.hasStale(*other))
+    if (session.workspace.hasStale(*other))
       unpublished_.try_emplace(other->path(), uv_now(loop_));
-  previewsChanged(*this, file);
+  if (const ide::File *file = session.workspace.find(path))
+    previewsChanged(*this, *file);
 }
 
 static bool isIr(const std::string &languageId, const std::string &uri) {
@@ -387,8 +401,8 @@ void Server::didOpen(const json &params) {
   ide::File &file = session.workspace.open(path, document.at("text").get<std::string>(),
                                            document.value("version", int64_t(0)));
   watcher_.watchFolderOf(file.path());
-  for (ide::File *imported : file.imports)
-    watcher_.watchFolderOf(imported->path());
+  for (const auto &[known, any] : session.workspace.files())
+    watcher_.watchFolderOf(known);
   onEdited(file);
 }
 
@@ -439,6 +453,7 @@ void Server::didClose(const json &params) {
   if (published_.erase(file.path()) > 0)
     notify("textDocument/publishDiagnostics",
            {{"uri", Session::uri(file.path())}, {"diagnostics", json::array()}});
+  importedChanged(file.path());
 }
 
 void Server::didSave(const json &params) {

@@ -88,6 +88,7 @@ private:
   void setSettings(const json &settings);
   void askSettings();
   void addFolder(const std::string &path);
+  void foldersChanged(const json &event);
 
   // Documents.
   void didOpen(const json &params);
@@ -96,6 +97,7 @@ private:
   void didClose(const json &params);
   void didSave(const json &params);
   void filesChanged(const json &params);
+  void importedChanged(const std::string &path);
 
   // Diagnostics.
   bool publishDue();

@@ -1,5 +1,7 @@
 #include "lsp/server/worker_client.h"
 
+#include "lsp/server/session.h"
+
 #include <algorithm>
 #include <csignal>
 #include <unistd.h>
@@ -111,16 +113,26 @@ void WorkerClient::send(const json &message) {
     delete write;
 }
 
+static WorkerAnswer failure(std::string code, std::string message) {
+  return {nullptr, {{"code", std::move(code)}, {"message", std::move(message)}}};
+}
+
 void WorkerClient::finish(Task &task, WorkerAnswer answer) {
   if (onProgress && task.id == runningId_)
     onProgress("", "");
   OnAnswer onAnswer = std::move(task.onAnswer);
-  if (onAnswer)
+  if (!onAnswer)
+    return;
+  try {
     onAnswer(answer);
-}
-
-static WorkerAnswer failure(std::string code, std::string message) {
-  return {nullptr, {{"code", std::move(code)}, {"message", std::move(message)}}};
+  } catch (const RequestError &error) {
+    // Its file is gone.
+    onAnswer(failure("answer", error.message));
+  } catch (const std::exception &error) {
+    // An answer that is not what it should be ends one request, not the server.
+    onAnswer(
+        failure("answer", std::string("the compiler's answer cannot be read: ") + error.what()));
+  }
 }
 
 void WorkerClient::ask(std::string method, json params, std::string topic, OnAnswer onAnswer) {
