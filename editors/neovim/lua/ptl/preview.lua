@@ -187,7 +187,7 @@ local function set_up(buf)
     callback = function()
       local preview = previews[buf]
       previews[buf] = nil
-      if preview and not preview.client.is_stopped() then
+      if preview and vim.lsp.get_client_by_id(preview.client.id) then
         ptl.notify(preview.client, 'ptl/virtualDocumentClosed', { uri = uri_of(buf) })
       end
     end,

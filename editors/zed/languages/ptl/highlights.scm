@@ -1,0 +1,1 @@
+../../../tree-sitter-ptl/queries/highlights.scm
