@@ -1,11 +1,18 @@
-// The answer of `ptl/status` as indented text.
+// The answer of `ptl/status` as YAML: what is short first, lists at the end.
 
 export function statusText(status: unknown, indent = ""): string {
-  if (typeof status !== "object" || status === null) return `${indent}${String(status)}\n`;
-  let text = "";
-  for (const [key, value] of Object.entries(status)) {
-    if (typeof value === "object" && value !== null) text += `${indent}${key}\n${statusText(value, indent + "  ")}`;
-    else text += `${indent}${key}: ${String(value)}\n`;
-  }
-  return text;
+  if (!isNested(status)) return `${indent}${String(status)}\n`;
+  if (Array.isArray(status))
+    return status.map((each) => `${indent}- ${statusText(each, `${indent}  `).trimStart()}`).join("");
+  const members = Object.entries(status);
+  const short = members.filter(([, value]) => !isNested(value));
+  const nested = members.filter(([, value]) => isNested(value));
+  return (
+    short.map(([key, value]) => `${indent}${key}: ${String(value)}\n`).join("") +
+    nested.map(([key, value]) => `${indent}${key}:\n${statusText(value, `${indent}  `)}`).join("")
+  );
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

@@ -71,6 +71,16 @@ class Workbench {
     const line = lines.findIndex((text) => text.includes(piece));
     await this.goTo(line + 1, lines[line].indexOf(piece) + 1 + (after ? piece.length : 0));
   }
+  /** The text of the hover at the cursor. Right after an edit a server may leave the IR out, so it is asked again. */
+  async hover(what, pattern) {
+    const shown = this.page.locator(".monaco-hover:not(.hidden)", { hasText: pattern });
+    return until(what, async () => {
+      await this.page.keyboard.press("Escape");
+      await this.command("Show or Focus Hover");
+      await until("it", async () => (await shown.count()) > 0, 3000);
+      return shown.first().innerText();
+    });
+  }
   /** Near the beginning of a line: a line is as wide as the widest of all, and a click at its middle would scroll. */
   async clickInPreview(piece) {
     await this.previewEditor().locator(".view-line", { hasText: piece }).first().click({ position: { x: 60, y: 8 } });
@@ -126,10 +136,7 @@ const steps = {
 
   async hover(w) {
     await w.goToText("softmax(rows)");
-    await w.command("Show or Focus Hover");
-    const hover = w.page.locator(".monaco-hover:not(.hidden)", { hasText: "ptl." });
-    await until("the hover shows IR", async () => (await hover.count()) > 0);
-    const text = await hover.first().innerText();
+    const text = await w.hover("the hover shows IR", /ptl\./);
     if (!text.includes("f32[r, C]")) throw new Error(`the hover does not show the type: ${text}`);
   },
 
@@ -180,10 +187,7 @@ const steps = {
 
   async previewHover(w) {
     await w.clickInPreview("ptl.exp");
-    await w.command("Show or Focus Hover");
-    await until("a line of the preview says where it came from", async () =>
-      (await w.page.locator(".monaco-hover:not(.hidden)", { hasText: /x\[r, :\]|kernels\.ptl|softmax/ }).count()) > 0,
-    );
+    await w.hover("a line of the preview says where it came from", /kernels\.ptl|x\[r, :\]/);
   },
 
   async fold(w) {

@@ -122,9 +122,22 @@ test("the compiler is found beside the server first", () => {
   assert.deepEqual(findTool("ptlc", "ptl.compiler.path", places({ beside: ["/next"] })), { path: "/next/ptlc" });
 });
 
-test("a status is readable", () => {
-  const text = statusText({ version: "0.1.0", worker: { state: "idle", memory: 3 }, documents: ["a.ptl"] });
-  assert.equal(text, "version: 0.1.0\nworker\n  state: idle\n  memory: 3\ndocuments\n  0: a.ptl\n");
+test("a status is readable, short things first", () => {
+  const documents = [{ uri: "file:///a.ptl", lines: 3 }, { uri: "file:///b.ptl", lines: 5 }];
+  const text = statusText({ documents, worker: { state: "idle", cache: { entries: 2 } }, version: "0.1.0", note: null });
+  const expected = `version: 0.1.0
+note: null
+documents:
+  - uri: file:///a.ptl
+    lines: 3
+  - uri: file:///b.ptl
+    lines: 5
+worker:
+  state: idle
+  cache:
+    entries: 2
+`;
+  assert.equal(text, expected);
 });
 
 test("the block at a line", () => {
