@@ -100,11 +100,12 @@ Completions completionsAt(Workspace &workspace, File &file, uint32_t offset) {
   collector.collect();
   result.replace = {place->begin + context.begin, place->begin + context.end};
   result.items = std::move(collector.items);
-  std::sort(result.items.begin(), result.items.end(),
-            [](const CompletionItem &a, const CompletionItem &b) {
-              return std::tuple(a.rank - a.score, std::string_view(a.label)) <
-                     std::tuple(b.rank - b.score, std::string_view(b.label));
-            });
+  size_t shown = std::min(result.items.size(), kMaxCompletions);
+  std::partial_sort(result.items.begin(), result.items.begin() + static_cast<ptrdiff_t>(shown),
+                    result.items.end(), [](const CompletionItem &a, const CompletionItem &b) {
+                      return std::tuple(a.rank - a.score, std::string_view(a.label)) <
+                             std::tuple(b.rank - b.score, std::string_view(b.label));
+                    });
   if (result.items.size() > kMaxCompletions) {
     result.items.resize(kMaxCompletions);
     result.isIncomplete = true;
@@ -112,7 +113,7 @@ Completions completionsAt(Workspace &workspace, File &file, uint32_t offset) {
   for (CompletionItem &item : result.items)
     collector.complete(item);
   // More names of other files appear with more letters.
-  result.isIncomplete |= collector.hidesImports;
+  result.isIncomplete |= collector.hidesImports || collector.isTruncated;
   return result;
 }
 

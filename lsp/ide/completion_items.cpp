@@ -9,6 +9,7 @@
 #include "lsp/ide/symbols.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace ptl::ide {
 
@@ -139,15 +140,39 @@ CompletionItem Collector::itemOf(DeclSpace space, std::string_view name, const F
 }
 
 void Collector::declared(const File &module, DeclSpace space, int rank) {
-  for (const auto &[name, site] : module.index.of(space)) {
+  // A file may have thousands: items are made of those alone that can be shown.
+  struct Candidate {
     int score;
-    if (!fits(name, score))
-      continue;
-    CompletionItem item = itemOf(space, name, module);
-    item.rank = rank;
-    seen_.insert(item.label);
-    add(std::move(item));
+    std::string_view name;
+  };
+  std::vector<Candidate> candidates;
+  int score;
+  for (const auto &[name, site] : module.index.of(space))
+    if (fits(name, score))
+      candidates.push_back({score, name});
+  if (candidates.size() > kMaxCompletions) {
+    std::nth_element(candidates.begin(), candidates.begin() + kMaxCompletions, candidates.end(),
+                     [](const Candidate &a, const Candidate &b) {
+                       return std::tuple(-a.score, a.name) < std::tuple(-b.score, b.name);
+                     });
+    candidates.resize(kMaxCompletions);
+    isTruncated = true;
   }
+  for (const Candidate &candidate : candidates) {
+    CompletionItem item = itemOf(space, candidate.name, module);
+    item.rank = rank;
+    item.score = candidate.score;
+    items.push_back(std::move(item));
+  }
+}
+
+bool Collector::isTaken(std::string_view name) const {
+  if (seen_.contains(name))
+    return true;
+  for (DeclSpace space : {DeclSpace::Callable, DeclSpace::Struct, DeclSpace::Const})
+    if (file.index.find(space, name))
+      return true;
+  return false;
 }
 
 static const File *fileOf(const Workspace &workspace, const ModuleIndex *index) {
@@ -184,7 +209,7 @@ void Collector::otherModules(std::initializer_list<DeclSpace> spaces) {
     for (const Export &each : exportsOf(*module.file)) {
       int score;
       bool isWanted = std::find(spaces.begin(), spaces.end(), each.space) != spaces.end();
-      if (!isWanted || seen_.contains(each.name) || !fits(each.name, score))
+      if (!isWanted || isTaken(each.name) || !fits(each.name, score))
         continue;
       if (!way)
         way = importWay(workspace, file, module);
@@ -212,7 +237,7 @@ void Collector::builtIns() {
     for (size_t i = 0; i <= op.aliases.size(); ++i) {
       std::string name(i == 0 ? op.name : op.aliases[i - 1]);
       int score;
-      if (!fits(name, score) || !seen_.insert(name).second)
+      if (!fits(name, score) || isTaken(name) || !seen_.insert(name).second)
         continue;
       items.push_back({.label = name,
                        .kind = CompletionKind::Function,
@@ -240,7 +265,7 @@ void Collector::blockCalls() {
     isManual |= token.kind == TokenKind::Manual || token.kind == TokenKind::On;
   if (isManual)
     for (std::string_view name : names)
-      if (!seen_.contains(name))
+      if (!isTaken(name))
         add({.label = std::string(name),
              .kind = CompletionKind::Function,
              .detail = "instruction",

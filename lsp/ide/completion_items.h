@@ -30,6 +30,7 @@ public:
   const CompletionContext &context;
   std::vector<CompletionItem> items;
   bool hidesImports = false; ///< names of other files were left out for want of a prefix
+  bool isTruncated = false;  ///< more would fit
   Workspace &workspace;
   File &file;
 
@@ -45,6 +46,8 @@ private:
   void machines();
   void expression();
   void locals();
+  /// Whether a nearer thing has the name.
+  bool isTaken(std::string_view name) const;
   void declared(const File &module, DeclSpace space, int rank);
   void imported(std::initializer_list<DeclSpace> spaces);
   void otherModules(std::initializer_list<DeclSpace> spaces);
