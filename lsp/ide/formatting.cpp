@@ -34,6 +34,21 @@ static void addEdit(std::string_view before, Range range, std::string_view after
     edits.push_back({range, std::string(after)});
 }
 
+/// The edits of one run of white space: line ends and indentation apart, so that each belongs to a
+/// line.
+static void addRun(std::string_view before, Range range, std::string_view after,
+                   std::vector<Edit> &edits) {
+  std::string_view run = before.substr(range.begin, range.end - range.begin);
+  size_t lineEnd = run.rfind('\n'), otherEnd = after.rfind('\n');
+  if (lineEnd != run.npos && otherEnd != after.npos) {
+    auto split = range.begin + static_cast<uint32_t>(lineEnd);
+    addEdit(before, {range.begin, split + 1}, after.substr(0, otherEnd + 1), edits);
+    addEdit(before, {split + 1, range.end}, after.substr(otherEnd + 1), edits);
+  } else {
+    addEdit(before, range, after, edits);
+  }
+}
+
 /// Walks both texts from one run of white space to the next; false where they differ otherwise.
 static bool spaceEdits(std::string_view before, std::string_view after, std::vector<Edit> &edits) {
   size_t a = 0, b = 0;
@@ -44,8 +59,8 @@ static bool spaceEdits(std::string_view before, std::string_view after, std::vec
            (bEnd == after.size() || after[bEnd] != before[aEnd]))
       aEnd = spaceEnd(before, aEnd + 1);
     if (before.substr(a, aEnd - a) != after.substr(b, bEnd - b))
-      addEdit(before, {static_cast<uint32_t>(a), static_cast<uint32_t>(aEnd)},
-              after.substr(b, bEnd - b), edits);
+      addRun(before, {static_cast<uint32_t>(a), static_cast<uint32_t>(aEnd)},
+             after.substr(b, bEnd - b), edits);
     a = aEnd;
     b = bEnd;
     if (a == before.size() || b == after.size())
