@@ -63,8 +63,13 @@ void SelfCheck::checkRanges(const json &value, const ide::File &file, const std:
     if (value.is_object() && value.contains("uri") &&
         value["uri"] != json(Session::uri(file.path())))
       return; // another file's
-    for (const json &each : value)
-      checkRanges(each, file, where);
+    for (const auto &[key, each] : value.items()) {
+      // The edits of a `WorkspaceEdit` stand under the file that they are for.
+      const ide::File *of = value.is_object() && key.starts_with("file:")
+                                ? session.workspace.find(Session::pathOfUri(key))
+                                : &file;
+      checkRanges(each, of ? *of : file, where);
+    }
   }
   if (!value.is_object() || !value.contains("start") || !value.contains("end") ||
       !value["start"].is_object() || !value["end"].is_object())
@@ -109,6 +114,10 @@ void SelfCheck::ask(const Row &row, const json &params, const std::string &where
   ++asked;
   try {
     json answer = row.handler(session, params);
+    if (answer.is_binary()) {
+      const auto &text = answer.get_binary();
+      answer = json::parse(text.begin(), text.end());
+    }
     if (params.contains("textDocument"))
       checkRanges(answer, session.file(params), where);
     answer.dump(-1, ' ', false, json::error_handler_t::replace);
