@@ -6,6 +6,7 @@
 #include "lsp/server/later.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 namespace ptl::lsp {
@@ -167,7 +168,15 @@ static void askOpAt(Server &server, const std::string &uri, const json &params, 
                begin >= std::pair(best->value("line", int64_t(0)), best->value("col", int64_t(0)))))
             best = &op;
         }
-        best ? onOp(*best) : reply.result(nullptr);
+        if (!best)
+          return reply.result(nullptr);
+        // Relative paths are those of where the compiler ran; the folder of the dump is the best
+        // guess.
+        json op = *best;
+        std::filesystem::path folder = std::filesystem::path(Session::pathOfUri(uri)).parent_path();
+        for (json &place : op["sources"])
+          place["path"] = (folder / place.value("path", "")).lexically_normal().string();
+        onOp(op);
       });
 }
 

@@ -210,6 +210,20 @@ void Server::handle(const json &message) {
   }
 }
 
+/// The answer of a request that has nothing to say.
+static json nothingOf(const std::string &method) {
+  if (method == "textDocument/diagnostic")
+    return {{"kind", "full"}, {"items", json::array()}};
+  return nullptr;
+}
+
+/// Dumped IR is no PTL: hover and definition know what to do with it, other features do not.
+bool Server::isAboutIr(const json &params) const {
+  auto document = params.find("textDocument");
+  return document != params.end() && document->is_object() &&
+         isIrDocument(document->value("uri", ""));
+}
+
 void Server::handleRequest(const json &id, const std::string &method, const json &params) {
   Reply reply(*this, id);
   open_.insert(id.dump());
@@ -232,7 +246,7 @@ void Server::handleRequest(const json &id, const std::string &method, const json
   if (DeferredHandler handler = deferredHandlerOf(method))
     return handler(*this, params, reply);
   if (RequestHandler handler = handlerOf(method))
-    return reply.result(handler(session, params));
+    return reply.result(isAboutIr(params) ? nothingOf(method) : handler(session, params));
   reply.error({kMethodNotFound, "no method `" + method + "`"});
 }
 

@@ -82,6 +82,7 @@ private:
   // Messages.
   void handle(const json &message);
   void handleRequest(const json &id, const std::string &method, const json &params);
+  bool isAboutIr(const json &params) const;
   void handleNotification(const std::string &method, const json &params);
   json initialize(const json &params);
   void initialized();
