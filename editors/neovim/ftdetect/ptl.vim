@@ -1,1 +1,2 @@
 autocmd BufRead,BufNewFile *.ptl set filetype=ptl
+autocmd BufRead,BufNewFile *.mlir setfiletype mlir

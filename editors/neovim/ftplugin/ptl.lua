@@ -15,11 +15,5 @@ vim.b.undo_ftplugin = 'setl cms< com< fo< sua< et< sw< sts< si<'
 
 -- The parser is `parser/ptl.so` in a folder on the runtimepath. Without it, syntax/ptl.vim colours.
 if vim.treesitter.start and pcall(vim.treesitter.start, 0, 'ptl') and vim.treesitter.foldexpr then
-  vim.wo.foldmethod = 'expr'
-  vim.wo.foldexpr = 'v:lua.vim.treesitter.foldexpr()'
-  vim.wo.foldlevel = 99
-end
-
-if vim.g.ptl_autostart ~= false and not vim.lsp.enable then
-  require('ptl').start(vim.api.nvim_get_current_buf())
+  vim.cmd('setlocal foldmethod=expr foldexpr=v:lua.vim.treesitter.foldexpr() foldlevel=99')
 end

@@ -38,6 +38,19 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
   end,
 })
 
-if vim.g.ptl_autostart ~= false and vim.lsp.enable then
-  vim.lsp.enable('ptl')
+if vim.g.ptl_autostart == false then
+  return
 end
+if vim.lsp.enable then
+  vim.lsp.enable('ptl')
+  return
+end
+vim.api.nvim_create_autocmd('FileType', {
+  group = group,
+  pattern = { 'ptl', 'mlir' },
+  callback = function(event)
+    if ptl.is_ours(event.buf) then
+      ptl.start(event.buf)
+    end
+  end,
+})

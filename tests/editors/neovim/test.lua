@@ -226,6 +226,24 @@ local function run()
     end)
   end
 
+  -- IR that the compiler wrote into a file leads to the source, too.
+  vim.cmd('silent write')
+  vim.fn.system({ vim.g.ptl_compiler, 'build', 'steps.ptl', '--entry', 'twice', '-g', '--emit=ir:tile', '-o', 'steps.mlir' })
+  vim.cmd('edit steps.mlir')
+  local dumped = vim.api.nvim_get_current_buf()
+  expect('the server reads IR in a file', function()
+    return #require('ptl').clients(dumped) > 0, vim.bo.filetype
+  end)
+  if vim.fn.search('7.5') > 0 then
+    expect_popup('hover in it', vim.lsp.buf.hover, '%S')
+  end
+  record(vim.fn.search('ptl.store') > 0, 'it is tile IR', text_of(dumped))
+  vim.lsp.buf.definition()
+  expect('its lines have a source', function()
+    return vim.api.nvim_get_current_buf() == source, vim.api.nvim_buf_get_name(0)
+  end)
+  vim.cmd('buffer ' .. source)
+
   -- An error leaves the last text, marked.
   vim.api.nvim_buf_set_lines(source, source_line - 1, source_line, false, { '        y[r] = piece * ' })
   expect('a preview of broken source is stale', function()

@@ -42,6 +42,15 @@ function M.on_attach(client, buf)
   require('ptl.preview').follow(buf)
 end
 
+--- The server reads its own files, and IR that was written by the compiler (`ptlc build --emit=ir:…`).
+function M.is_ours(buf)
+  if vim.bo[buf].filetype == 'ptl' then
+    return true
+  end
+  local head = table.concat(vim.api.nvim_buf_get_lines(buf, 0, 100, false), '\n')
+  return vim.bo[buf].buftype == '' and head:find('%f[%w]ptl%.') ~= nil
+end
+
 --- What `vim.lsp.start` and `vim.lsp.config` take. `vim.g.ptl_server` is the server's program, or a
 --- list with its arguments; `vim.g.ptl_settings` are the settings, without the outer `ptl`.
 function M.config()
@@ -50,8 +59,13 @@ function M.config()
   return {
     name = 'ptl',
     cmd = type(server) == 'table' and server or { server },
-    filetypes = { 'ptl' },
-    root_markers = { '.git' },
+    filetypes = { 'ptl', 'mlir' },
+    -- Called by 0.11 and later; nothing starts without a root.
+    root_dir = function(buf, on_root)
+      if M.is_ours(buf) then
+        on_root(root_of(buf))
+      end
+    end,
     settings = { ptl = settings },
     init_options = { ptl = settings },
     on_attach = M.on_attach,
@@ -69,7 +83,7 @@ function M.start(buf)
   if vim.lsp.start then
     return vim.lsp.start(config, { bufnr = buf })
   end
-  config.filetypes, config.root_markers = nil, nil
+  config.filetypes = nil
   for _, client in ipairs(M.clients()) do
     if client.config.root_dir == config.root_dir then
       vim.lsp.buf_attach_client(buf, client.id)

@@ -74,6 +74,7 @@ local function show_note(buf, result)
   if result.note and result.note ~= '' then
     table.insert(words, result.note)
   end
+  vim.b[buf].ptl_title = table.concat({ result.entry or 'PTL', result.stage, result.stale and 'stale' or nil }, ' · ')
   vim.b[buf].ptl_stale = result.stale or false
   vim.b[buf].ptl_note = result.note or ''
   if #words > 0 then
@@ -103,11 +104,17 @@ end
 
 local function show(buf, result)
   local preview = previews[buf]
+  local is_first = not preview.result
   preview.result = result
   preview.levels = fold_levels(result.folds)
   local has_text = result.text ~= ''
   set_lines(buf, has_text and vim.split((result.text:gsub('\n$', '')), '\n') or reasons(result))
   show_note(buf, result)
+  if is_first then
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd('normal! gg')
+    end)
+  end
   if has_text and vim.bo[buf].filetype == '' then
     vim.bo[buf].filetype = filetypes[result.languageId] or result.languageId
   end
@@ -177,9 +184,8 @@ local function set_up(buf)
   vim.api.nvim_create_autocmd('BufWinEnter', {
     buffer = buf,
     callback = function()
-      vim.wo.foldmethod = 'expr'
-      vim.wo.foldexpr = "v:lua.require'ptl.preview'.foldexpr(v:lnum)"
-      vim.wo.foldlevel = 99
+      vim.cmd([[setlocal nowrap foldmethod=expr foldlevel=99 foldexpr=v:lua.require'ptl.preview'.foldexpr(v:lnum)]])
+      vim.cmd([[setlocal statusline=%{get(b:,'ptl_title','PTL')}%=%l,%c\ %P]])
     end,
   })
   vim.api.nvim_create_autocmd('BufUnload', {
@@ -201,9 +207,9 @@ function M.read(buf)
     ptl.warn('no server runs: open the source first')
     return
   end
-  local isNew = not previews[buf]
+  local is_new = not previews[buf]
   previews[buf] = { client = client, levels = {} }
-  if isNew then
+  if is_new then
     set_up(buf)
     ptl.notify(client, 'ptl/virtualDocumentOpened', { uri = uri_of(buf) })
   end
@@ -430,10 +436,14 @@ local function highlight_previews(buf)
   local uri = vim.uri_from_bufnr(buf)
   for other, preview in pairs(previews) do
     if vim.api.nvim_buf_is_loaded(other) then
-      for _, line in ipairs(lines_of(preview, uri, position_here(preview.client))) do
-        if line < vim.api.nvim_buf_line_count(other) then
-          vim.api.nvim_buf_add_highlight(other, highlights, 'Visual', line, 0, -1)
-        end
+      local lines = lines_of(preview, uri, position_here(preview.client))
+      for _, line in ipairs(lines) do
+        vim.api.nvim_buf_add_highlight(other, highlights, 'Visual', line, 0, -1)
+      end
+      local window = vim.fn.bufwinid(other)
+      if #lines > 0 and window ~= -1 then
+        local line = math.min(lines[1] + 1, vim.api.nvim_buf_line_count(other))
+        vim.api.nvim_win_set_cursor(window, { line, 0 })
       end
     end
   end
