@@ -230,6 +230,12 @@ Rename rename(Workspace &workspace, File &file, uint32_t offset, const std::stri
   Rename result;
   for (const Mention &mention : renaming.mentions)
     result.edits.push_back(mention.location);
+  // A name in text that could not be parsed is no mention.
+  bool hasOwn = std::any_of(result.edits.begin(), result.edits.end(), [&](const Location &edit) {
+    return edit.file == &file && edit.range == symbol->range;
+  });
+  if (!hasOwn)
+    result.edits.push_back({&file, symbol->range});
   return result;
 }
 

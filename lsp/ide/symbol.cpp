@@ -325,21 +325,41 @@ static std::optional<Symbol> structOfType(Workspace &workspace, File &file, size
   return named && named->type == SymbolType::Struct ? named : std::nullopt;
 }
 
-/// The struct whose fields a value has: by its declaration, else by the check.
+/// The struct that a declared value or field has: by its written type, else by what a `let` is set
+/// to.
+static std::optional<Symbol> structOfDecl(Workspace &workspace, const Symbol &symbol, int depth) {
+  const Tree &tree = symbol.tree();
+  bool isBound = symbol.type == SymbolType::Let || symbol.type == SymbolType::Var;
+  bool hasType = isBound || symbol.type == SymbolType::Param || symbol.type == SymbolType::Output ||
+                 symbol.type == SymbolType::Field;
+  size_t place = symbol.file->document.placeAt(symbol.definition.range.begin);
+  NodeId type = hasType ? tree.child(symbol.declNode, 1) : kNoNode;
+  if (type != kNoNode)
+    return structOfType(workspace, *symbol.file, place, type, depth);
+  bool isWhole = isBound && tree.child(symbol.declNode, 0) == symbol.nameNode;
+  return isWhole ? Resolver(workspace, *symbol.file, place, depth)
+                       .structOf(tree.child(symbol.declNode, 2))
+                 : std::nullopt;
+}
+
+/// The struct whose fields a value has: by declarations, which broken text has too, else by the
+/// check.
 std::optional<Symbol> Resolver::structOf(NodeId value) {
-  if (depth > 8)
+  while (tree.is(value, NodeKind::ParenExpr))
+    value = tree.child(value, 0);
+  if (depth > 8 || value == kNoNode)
     return std::nullopt;
   Resolver next(workspace, file, index, depth + 1);
-  if (tree.is(value, NodeKind::NameExpr))
-    if (auto named = next.ofNode(value); named && named->chunk) {
-      NodeId type = named->type == SymbolType::Param || named->type == SymbolType::Output
-                        ? named->tree().child(named->declNode, 1)
-                        : kNoNode;
-      if (auto found = structOfType(workspace, *named->file,
-                                    named->file->document.placeAt(named->definition.range.begin),
-                                    type, depth + 1))
-        return found;
-    }
+  bool isMember = tree.is(value, NodeKind::MemberExpr), isCall = tree.is(value, NodeKind::CallExpr);
+  NodeId name = isMember ? tree.child(value, 1) : isCall ? tree.child(value, 0) : value;
+  if (isCall && tree.is(name, NodeKind::MemberExpr))
+    name = tree.child(name, 1);
+  auto named = next.ofNode(name);
+  if (named && isCall && named->type == SymbolType::Struct)
+    return named;
+  if (named && named->chunk && !isCall)
+    if (auto found = structOfDecl(workspace, *named, depth + 1))
+      return found;
   const Expr *expr = exprOf(value);
   if (expr && expr->type->kind == TypeKind::Struct)
     return declaredAt(workspace, expr->type->structDecl->nameSpan);

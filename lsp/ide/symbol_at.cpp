@@ -129,6 +129,29 @@ static std::optional<Symbol> tokenSymbol(const Tree &tree, TokenIndex token) {
   return symbol;
 }
 
+/// What a name means in text that could not be parsed: a local that is visible there, else a
+/// declaration of any kind.
+static std::optional<Symbol> unparsedName(Workspace &workspace, File &file, const Place &place,
+                                          TokenIndex token) {
+  const Tree &tree = *place.chunk->tree;
+  std::string_view name = tree.tokenText(token);
+  uint32_t begin = tree.token(token).begin;
+  NodeId node = tree.nodeAt(begin);
+  if (tree.tokenKind(token) != TokenKind::Identifier || !tree.is(node, NodeKind::Error))
+    return std::nullopt;
+  std::optional<Symbol> symbol;
+  for (NodeId local : localsAt(*place.chunk, begin))
+    if (!symbol && tree.text(local) == name)
+      symbol = declaredAt(workspace, tree.span(local));
+  for (DeclSpace space :
+       {DeclSpace::Callable, DeclSpace::Struct, DeclSpace::Alias, DeclSpace::Const})
+    if (!symbol)
+      symbol = findDeclared(workspace, file, space, name);
+  if (symbol)
+    symbol->node = node;
+  return symbol;
+}
+
 std::optional<Symbol> symbolAt(Workspace &workspace, File &file, uint32_t offset) {
   size_t index = file.document.placeAt(std::min(offset, file.document.size()));
   const Place &place = file.document.places()[index];
@@ -144,7 +167,10 @@ std::optional<Symbol> symbolAt(Workspace &workspace, File &file, uint32_t offset
       const Token &found = tree.token(each);
       if (symbol || found.begin > own || own > found.end)
         continue;
-      if ((symbol = tokenSymbol(tree, each)))
+      symbol = unparsedName(workspace, file, place, each);
+      if (!symbol)
+        symbol = tokenSymbol(tree, each);
+      if (symbol)
         symbol->range = {place.begin + found.begin, place.begin + found.end};
     }
     if (symbol)

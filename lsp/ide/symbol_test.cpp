@@ -82,6 +82,12 @@ constexpr Case kCases[] = {
      "w: f32[N]"},
     {"struct S[N] {\n w: f32[N]\n}\nfn g[N](s: S[N]) -> f32[N] {\n let t = s\n return t.$0w\n}",
      "field", "w: f32[N]"},
+    {"fn g(x: f32) -> f32 {\n let b = x\n return +) $0b\n}", "`let`", "let b = x"},
+    {"struct S {\n w: f32\n}\nstruct R {\n s: S\n}\nfn g(r: R) -> f32 {\n return r.s.$0w +)\n}",
+     "field", "w: f32"},
+    {"struct S {\n w: f32\n}\nfn g() -> f32 {\n let a = S(w: 1.0)\n let b = (a)\n return "
+     "b.$0w +)\n}",
+     "field", "w: f32"},
     {"struct S[N] {\n w: f32[N]\n}\nfn g[N](s: $0S[N]) -> f32[N] {\n return s.w\n}", "struct",
      "struct S[N] {"},
     {"const E = 4\nfn g(x: f32[E]) -> f32[E] { return x * $0E }", "constant", "const E = 4"},
