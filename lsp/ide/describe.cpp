@@ -2,9 +2,11 @@
 
 #include "frontend/sema/checked_tree.h"
 #include "frontend/sema/type_string.h"
+#include "frontend/syntax/typed_nodes.h"
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace ptl::ide {
 
@@ -152,6 +154,27 @@ const CallableDecl *callableAt(const CheckedProgram &program, uint32_t offset) {
       if (callable->span.begin <= offset && offset <= callable->span.end)
         return callable;
   return nullptr;
+}
+
+int64_t pipelineCopies(const CheckedProgram &program, const Tree &tree, NodeId name, NodeId value) {
+  auto exprOf = [&](NodeId node) -> const Expr * {
+    auto found = program.exprOfNode.find(node);
+    return found == program.exprOfNode.end() ? nullptr : found->second;
+  };
+  const Expr *expr = exprOf(value);
+  if (!expr || expr->kind != ExprKind::Index || !static_cast<const IndexExpr *>(expr)->isLoad)
+    return 1;
+  for (NodeId node = tree.parent(name); node != kNoNode; node = tree.parent(node)) {
+    if (!tree.is(node, NodeKind::ForStmt))
+      continue;
+    NodeId depth = LoopView(tree, node).pipeline();
+    const Expr *count = exprOf(depth);
+    if (count && count->kind == ExprKind::Const)
+      return static_cast<const ConstExpr *>(count)->intValue;
+    return tree.is(depth, NodeKind::IntLiteral) ? std::atoll(std::string(tree.text(depth)).c_str())
+                                                : 1;
+  }
+  return 1;
 }
 
 std::string valueText(const Expr &expr) {

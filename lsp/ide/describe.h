@@ -36,6 +36,10 @@ std::optional<int64_t> constantSize(DimContext &dims, const Type &type,
 /// The callable of a checked chunk around a byte of it; null if there is none.
 const CallableDecl *callableAt(const CheckedProgram &program, uint32_t offset);
 
+/// How many buffers a local has: what the body of a pipelined loop loads has one per iteration that
+/// overlaps. `name` and `value` are those of its `let`.
+int64_t pipelineCopies(const CheckedProgram &program, const Tree &tree, NodeId name, NodeId value);
+
 /// Value of a constant as PTL writes it; empty if it has none.
 std::string valueText(const Expr &expr);
 
@@ -45,6 +49,7 @@ struct SignatureParam {
   uint32_t begin = 0;
   uint32_t end = 0;
   std::string doc; ///< Markdown
+  bool mustBeNamed = false;
 };
 struct SignatureLabel {
   std::string text;

@@ -31,8 +31,8 @@ struct LabelMaker {
       add(", ");
     auto begin = static_cast<uint32_t>(label.text.size());
     add(text);
-    label.params.push_back(
-        {std::string(name), begin, static_cast<uint32_t>(label.text.size()), std::move(doc)});
+    label.params.push_back({std::string(name), begin, static_cast<uint32_t>(label.text.size()),
+                            std::move(doc), false});
   }
 };
 
@@ -165,6 +165,7 @@ static SignatureLabel signatureOf(const OpRecord &op, const Signature &signature
     else if (param.optional && !marked)
       text += "?";
     maker.param(text, param.name, std::string(param.doc));
+    maker.label.params.back().mustBeNamed = param.keywordOnly;
   }
   maker.add(")");
   if (types.result != "()")

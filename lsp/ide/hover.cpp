@@ -230,6 +230,12 @@ std::string Writer::local(const Symbol &symbol) {
     fact(symbol.chunk && symbol.tree().has(symbol.declNode, NodeFlag::Static)
              ? "known when the kernel is compiled"
              : "");
+  if (symbol.chunk->id() == place_.chunk->id() && tree_.is(symbol.declNode, NodeKind::LetStmt)) {
+    NodeId value = LetStmtView(tree_, symbol.declNode).value();
+    int64_t copies = pipelineCopies(*check_.program, tree_, symbol.nameNode, value);
+    if (copies > 1)
+      fact(std::to_string(copies) + " buffers: the loop is pipelined");
+  }
   whereFacts(symbol);
   if (symbol.type == SymbolType::Let || symbol.type == SymbolType::Var ||
       symbol.type == SymbolType::Loop)
@@ -266,6 +272,8 @@ std::string callText(const DimContext &dims, const OpExpr &op) {
       axes += (axes.empty() ? "" : ", ") + std::to_string(axis);
     add("axis: " + (op.axes.size() == 1 ? axes : "[" + axes + "]"));
   }
+  if (args.empty())
+    args = "…";
   return std::string(op.op->name) + "(" + args + ") -> " + toString(dims, *op.type);
 }
 
@@ -274,9 +282,11 @@ std::string Writer::builtIn(const Symbol &symbol) {
     return code(symbol.name) + ": " + std::string(words(symbol.type));
   std::string text;
   const CallableDecl *callable = callableAt(*check_.program, tree_.span(symbol.node).begin);
-  if (symbol.expr && symbol.expr->kind == ExprKind::Op && !symbol.expr->type->isError() &&
-      static_cast<const OpExpr *>(symbol.expr)->op == symbol.op) {
-    text = codeBlock(callText(dims(), static_cast<const OpExpr &>(*symbol.expr))) + "\n";
+  if (symbol.expr && !symbol.expr->type->isError()) {
+    bool isOp = symbol.expr->kind == ExprKind::Op;
+    text = isOp ? callText(dims(), static_cast<const OpExpr &>(*symbol.expr))
+                : symbol.name + " -> " + toString(dims(), *symbol.expr->type);
+    text = codeBlock(text) + "\n";
     typeFacts(*symbol.expr->type, callable);
     text += facts_.empty() ? "" : facts_ + "\n\n";
     facts_.clear();

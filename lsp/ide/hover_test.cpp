@@ -91,7 +91,7 @@ std::string helpOf(const std::string &text) {
 TEST(SignatureHelp, Calls) {
   EXPECT_EQ(helpOf(attentionWith("max(s, axis: 1)", "max(s, $0)")),
             "*max(a: T[*], >b: T[*]<) -> T[*]   (T: number)\n"
-            " max(x: T[..], >axis: axes?<) -> T[reduced]   (T: number)\n");
+            " max(x: T[..], axis: axes?) -> T[reduced]   (T: number)\n");
   EXPECT_EQ(helpOf(attentionWith("max(s, axis: 1)", "max(s, axis: $0)")),
             " max(a: T[*], b: T[*]) -> T[*]   (T: number)\n"
             "*max(x: T[..], >axis: axes?<) -> T[reduced]   (T: number)\n");

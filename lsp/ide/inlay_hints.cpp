@@ -40,7 +40,6 @@ private:
   }
   void binding(NodeId node);
   void typeHint(NodeId name, NodeId value);
-  int64_t copies(NodeId name, NodeId value) const;
   void loop(NodeId node);
   void call(NodeId node);
 
@@ -67,28 +66,6 @@ bool isLiteral(const Tree &tree, NodeId node) {
   }
 }
 
-/// How many buffers a value has: what the body of a pipelined loop loads has one per iteration that
-/// overlaps.
-int64_t Finder::copies(NodeId name, NodeId value) const {
-  const Expr *expr = value == kNoNode ? nullptr : exprOf(value);
-  if (!expr || expr->kind != ExprKind::Index || !static_cast<const IndexExpr *>(expr)->isLoad)
-    return 1;
-  for (NodeId node = tree_.parent(name); node != kNoNode; node = tree_.parent(node)) {
-    if (!tree_.is(node, NodeKind::ForStmt))
-      continue;
-    NodeId depth = LoopView(tree_, node).pipeline();
-    if (depth == kNoNode)
-      return 1;
-    const Expr *count = exprOf(depth);
-    if (count && count->kind == ExprKind::Const)
-      return static_cast<const ConstExpr *>(count)->intValue;
-    if (tree_.is(depth, NodeKind::IntLiteral))
-      return std::atoll(std::string(tree_.text(depth)).c_str());
-    return 1;
-  }
-  return 1;
-}
-
 void Finder::typeHint(NodeId name, NodeId value) {
   const Local *local = tree_.is(name, NodeKind::Name) ? localOf(name) : nullptr;
   if (!local || !local->type)
@@ -110,7 +87,7 @@ void Finder::typeHint(NodeId name, NodeId value) {
   uint32_t end = tree_.span(name).end;
   auto size = type.isArray() ? constantSize(dims(), type, tunableDefaults(dims(), callable(end)))
                              : std::nullopt;
-  int64_t count = copies(name, value);
+  int64_t count = pipelineCopies(*check_.program, tree_, name, value);
   if (options_.capacities && (size || count > 1)) {
     std::string times = count > 1 ? " " + std::to_string(count) + " ×" : "";
     label.push_back({times + (size ? " " + bytesText(*size) : ""), {}});

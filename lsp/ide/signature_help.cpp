@@ -16,8 +16,10 @@ static int activeParam(const SignatureLabel &label, const CallContext &call, boo
     return -1;
   }
   auto position = static_cast<int>(call.positional);
-  if (position < count)
+  if (position < count && !label.params[static_cast<size_t>(position)].mustBeNamed)
     return position;
+  while (lastRepeats && count > 1 && label.params[static_cast<size_t>(count - 1)].mustBeNamed)
+    --count;
   return lastRepeats ? count - 1 : -1;
 }
 
