@@ -14,11 +14,11 @@ const LensInfo &lensInfo(LensKind kind) {
   return infos[static_cast<size_t>(kind)];
 }
 
-static void addOf(const Tree &tree, NodeId item, uint32_t begin, std::vector<Lens> &all) {
+static void addOf(const Tree &tree, NodeId item, std::vector<Lens> &all) {
   NodeId name = tree.children(item).empty() ? kNoNode : tree.child(item, 0);
   if (name == kNoNode || tree.text(name).empty())
     return;
-  Range range{begin + tree.span(name).begin, begin + tree.span(name).end};
+  Range range{tree.span(name).begin, tree.span(name).end};
   auto add = [&](LensKind kind, std::string text) {
     all.push_back({kind, range, std::move(text)});
   };
@@ -42,13 +42,10 @@ static void addOf(const Tree &tree, NodeId item, uint32_t begin, std::vector<Len
   }
 }
 
-std::vector<Lens> lenses(const File &file) {
+std::vector<Lens> lenses(const Chunk &chunk) {
   std::vector<Lens> all;
-  for (const Place &place : file.document.places()) {
-    const Tree &tree = *place.chunk->tree;
-    for (NodeId item : tree.children(tree.root()))
-      addOf(tree, item, place.begin, all);
-  }
+  for (NodeId item : chunk.tree->children(chunk.tree->root()))
+    addOf(*chunk.tree, item, all);
   return all;
 }
 

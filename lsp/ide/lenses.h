@@ -1,7 +1,7 @@
 // Lenses: what can be done with a declaration, shown above it.
 #pragma once
 
-#include "lsp/ide/workspace.h"
+#include "lsp/ide/document.h"
 
 #include <string>
 #include <vector>
@@ -23,11 +23,11 @@ const LensInfo &lensInfo(LensKind kind);
 
 struct Lens {
   LensKind kind = LensKind::RunTest;
-  Range range;      ///< of the name
+  Range range;      ///< of the name, in the chunk
   std::string name; ///< of the declaration
 };
 
 /// By position. Looks at the syntax alone.
-std::vector<Lens> lenses(const File &file);
+std::vector<Lens> lenses(const Chunk &chunk);
 
 } // namespace ptl::ide

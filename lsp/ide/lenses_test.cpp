@@ -1,4 +1,5 @@
 #include "lsp/ide/lenses.h"
+#include "lsp/ide/workspace.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +10,10 @@ std::string all(const std::string &text) {
   Workspace workspace;
   File &file = workspace.open("/test.ptl", text, 1);
   std::string result;
-  for (const Lens &lens : lenses(file))
-    result += std::to_string(file.document.position(lens.range.begin).line) + " " +
-              std::string(lensInfo(lens.kind).title) + " " + lens.name + "\n";
+  for (const Place &place : file.document.places())
+    for (const Lens &lens : lenses(*place.chunk))
+      result += std::to_string(file.document.position(place.begin + lens.range.begin).line) + " " +
+                std::string(lensInfo(lens.kind).title) + " " + lens.name + "\n";
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include "lsp/ide/lenses.h"
 #include "lsp/ide/navigation.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/placed_text.h"
 
 #include <algorithm>
 
@@ -149,9 +150,9 @@ json onTypeFormatting(Session &session, const json &params) {
 
 // ---- Lenses -------------------------------------------------------------------------------------
 
-static json commandOf(const Session &session, const ide::File &file, const ide::Lens &lens) {
+static json commandOf(const Session &session, const std::string &uri, const ide::Lens &lens) {
   const ide::LensInfo &info = ide::lensInfo(lens.kind);
-  json arguments = {session.uri(file.path()), lens.name};
+  json arguments = {uri, lens.name};
   if (lens.kind == ide::LensKind::ShowPreview)
     arguments.push_back(session.settings.previewStage);
   std::string command(info.command);
@@ -160,23 +161,51 @@ static json commandOf(const Session &session, const ide::File &file, const ide::
   return {{"title", info.title}, {"command", command}, {"arguments", std::move(arguments)}};
 }
 
+static PlacedText lensText(const Session &session, const std::string &uri,
+                           const ide::Chunk &chunk) {
+  PlacedText out;
+  auto positionOf = [&](uint32_t offset) {
+    LineColumn at = chunk.file.lineColumn(offset);
+    return ide::LineByte{at.line - 1, at.column - 1};
+  };
+  for (const ide::Lens &lens : ide::lenses(chunk)) {
+    bool isCount = lens.kind == ide::LensKind::References;
+    if (isCount && !session.settings.referenceLenses)
+      continue;
+    out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
+    out.range(session, chunk, positionOf(lens.range.begin), positionOf(lens.range.end));
+    out.text += isCount
+                    ? ",\"data\":" + jsonText(uri)
+                    : ",\"command\":" + json(commandOf(session, uri, lens))
+                                            .dump(-1, ' ', false, json::error_handler_t::replace);
+    out.text += '}';
+  }
+  return out;
+}
+
+/// What is kept with a chunk, for the settings and the name that the file has.
+struct ChunkLenses {
+  mutable std::string key;
+  mutable PlacedText text;
+};
+
 json codeLens(Session &session, const json &params) {
   ide::File &file = session.file(params);
-  json answer = json::array();
   if (!session.settings.lenses)
-    return answer;
-  for (const ide::Lens &lens : ide::lenses(file)) {
-    json each = {{"range", session.range(file, lens.range)}};
-    if (lens.kind == ide::LensKind::References) {
-      if (!session.settings.referenceLenses)
-        continue;
-      each["data"] = {{"uri", session.uri(file.path())}, {"offset", lens.range.begin}};
-    } else {
-      each["command"] = commandOf(session, file, lens);
+    return json::array();
+  std::string uri = session.uri(file.path());
+  std::string key = uri + " " + session.settings.previewStage + " " +
+                    session.settings.lensCommands + (session.settings.referenceLenses ? "+" : "");
+  std::vector<const std::string *> parts;
+  for (const ide::Place &place : file.document.places()) {
+    const auto &kept = place.chunk->memo.get<ChunkLenses>([] { return ChunkLenses(); });
+    if (kept.key != key) {
+      kept.text = lensText(session, uri, *place.chunk);
+      kept.key = key;
     }
-    answer.push_back(std::move(each));
+    parts.push_back(&kept.text.at(place.line));
   }
-  return answer;
+  return rawArray(parts);
 }
 
 /// Counts what names the declaration.
@@ -184,11 +213,10 @@ json resolveCodeLens(Session &session, const json &params) {
   json lens = params;
   if (!params.contains("data"))
     return lens;
-  ide::File &file = session.fileOfUri(params.at("data").at("uri").get<std::string>());
-  uint32_t offset = params.at("data").at("offset").get<uint32_t>();
+  ide::File &file = session.fileOfUri(params.at("data").get<std::string>());
+  uint32_t offset = session.offset(file, params.at("range").at("start"));
   size_t count = 0;
-  if (auto symbol =
-          ide::symbolAt(session.workspace, file, std::min(offset, file.document.size()))) {
+  if (auto symbol = ide::symbolAt(session.workspace, file, offset)) {
     std::vector<std::string> paths = session.workspaceFiles();
     for (const ide::Mention &mention : ide::mentions(session.workspace, *symbol, paths))
       count += mention.access != ide::Access::Declare;

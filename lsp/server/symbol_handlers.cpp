@@ -1,6 +1,7 @@
 // Symbols of one document and of the workspace.
 #include "lsp/ide/symbols.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/placed_text.h"
 
 namespace ptl::lsp {
 
@@ -34,64 +35,25 @@ static int kindOf(ide::OutlineKind kind) {
 
 namespace {
 
-/// The symbols of one chunk as JSON, but for the numbers of its lines.
-struct SymbolText {
-  std::string text;
-  struct Hole {
-    uint32_t at;   ///< in `text`: the number goes before it
-    uint32_t line; ///< in the chunk
-  };
-  std::vector<Hole> holes;
-
-  // The whole text where the chunk stood last: most edits move no lines.
-  mutable std::string placed;
-  mutable uint32_t placedAt = ~0u;
-
-  const std::string &at(uint32_t line) const;
-};
-
 struct SymbolWriter {
   const Session &session;
   const ide::Chunk &chunk;
-  SymbolText out;
+  PlacedText out;
 
-  void position(ide::LineByte position);
-  void range(ide::LineByte begin, ide::LineByte end);
   void item(const ide::OutlineItem &item);
   void all();
 };
 
 } // namespace
 
-void SymbolWriter::position(ide::LineByte position) {
-  std::string_view line = chunk.file.line(position.line + 1);
-  out.text += "{\"line\":";
-  out.holes.push_back({static_cast<uint32_t>(out.text.size()), position.line});
-  out.text += ",\"character\":";
-  out.text += std::to_string(session.length(line.substr(0, position.byte)));
-  out.text += '}';
-}
-
-void SymbolWriter::range(ide::LineByte begin, ide::LineByte end) {
-  out.text += "{\"start\":";
-  position(begin);
-  out.text += ",\"end\":";
-  position(end);
-  out.text += '}';
-}
-
-static std::string jsonText(std::string_view text) {
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 void SymbolWriter::item(const ide::OutlineItem &item) {
   out.text += "{\"name\":" + jsonText(item.name);
   if (!item.detail.empty())
     out.text += ",\"detail\":" + jsonText(item.detail);
   out.text += ",\"kind\":" + std::to_string(kindOf(item.kind)) + ",\"range\":";
-  range(item.begin, item.end);
+  out.range(session, chunk, item.begin, item.end);
   out.text += ",\"selectionRange\":";
-  range(item.selectionBegin, item.selectionEnd);
+  out.range(session, chunk, item.selectionBegin, item.selectionEnd);
 }
 
 void SymbolWriter::all() {
@@ -116,51 +78,27 @@ void SymbolWriter::all() {
   close();
 }
 
-static const SymbolText &symbolText(const Session &session, const ide::Chunk &chunk) {
+/// The symbols of one chunk.
+static const PlacedText &symbolText(const Session &session, const ide::Chunk &chunk) {
   // All clients of a process count alike: there is one.
-  return chunk.memo.get<SymbolText>([&] {
-    SymbolWriter writer{session, chunk, {}};
-    writer.all();
-    return std::move(writer.out);
-  });
+  struct Symbols {
+    PlacedText text;
+  };
+  return chunk.memo
+      .get<Symbols>([&] {
+        SymbolWriter writer{session, chunk, {}};
+        writer.all();
+        return Symbols{std::move(writer.out)};
+      })
+      .text;
 }
 
-const std::string &SymbolText::at(uint32_t line) const {
-  if (placedAt == line)
-    return placed;
-  placed.clear();
-  size_t from = 0;
-  for (const Hole &hole : holes) {
-    placed.append(text, from, hole.at - from);
-    placed += std::to_string(line + hole.line);
-    from = hole.at;
-  }
-  placed.append(text, from);
-  placedAt = line;
-  return placed;
-}
-
-/// The tree of symbols as JSON.
-static std::vector<uint8_t> symbolTree(const Session &session, const ide::File &file) {
+/// The tree of symbols.
+static json symbolTree(const Session &session, const ide::File &file) {
   std::vector<const std::string *> parts;
-  size_t size = 2;
-  for (const ide::Place &place : file.document.places()) {
-    const SymbolText &part = symbolText(session, *place.chunk);
-    if (part.text.empty())
-      continue;
-    parts.push_back(&part.at(place.line));
-    size += parts.back()->size() + 1;
-  }
-  std::vector<uint8_t> all;
-  all.reserve(size);
-  for (const std::string *part : parts) {
-    all.push_back(all.empty() ? '[' : ',');
-    all.insert(all.end(), part->begin(), part->end());
-  }
-  if (parts.empty())
-    all.push_back('[');
-  all.push_back(']');
-  return all;
+  for (const ide::Place &place : file.document.places())
+    parts.push_back(&symbolText(session, *place.chunk).at(place.line));
+  return rawArray(parts);
 }
 
 /// For clients that know no trees.
@@ -187,7 +125,7 @@ json documentSymbol(Session &session, const json &params) {
   ide::File &file = session.file(params);
   if (!session.client.hierarchicalSymbols)
     return symbolList(session, file);
-  return rawJson(symbolTree(session, file));
+  return symbolTree(session, file);
 }
 
 json workspaceSymbol(Session &session, const json &params) {

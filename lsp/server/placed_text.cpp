@@ -1,0 +1,60 @@
+#include "lsp/server/placed_text.h"
+
+namespace ptl::lsp {
+
+void PlacedText::position(const Session &session, const ide::Chunk &chunk, ide::LineByte position) {
+  std::string_view line = chunk.file.line(position.line + 1);
+  text += "{\"line\":";
+  holes.push_back({static_cast<uint32_t>(text.size()), position.line});
+  text += ",\"character\":";
+  text += std::to_string(session.length(line.substr(0, position.byte)));
+  text += '}';
+}
+
+void PlacedText::range(const Session &session, const ide::Chunk &chunk, ide::LineByte begin,
+                       ide::LineByte end) {
+  text += "{\"start\":";
+  position(session, chunk, begin);
+  text += ",\"end\":";
+  position(session, chunk, end);
+  text += '}';
+}
+
+const std::string &PlacedText::at(uint32_t line) const {
+  if (placedAt_ == line)
+    return placed_;
+  placed_.clear();
+  size_t from = 0;
+  for (const Hole &hole : holes) {
+    placed_.append(text, from, hole.at - from);
+    placed_ += std::to_string(line + hole.line);
+    from = hole.at;
+  }
+  placed_.append(text, from);
+  placedAt_ = line;
+  return placed_;
+}
+
+std::string jsonText(std::string_view text) {
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json rawArray(const std::vector<const std::string *> &parts) {
+  size_t size = 2;
+  for (const std::string *part : parts)
+    size += part->size() + 1;
+  std::vector<uint8_t> all;
+  all.reserve(size);
+  all.push_back('[');
+  for (const std::string *part : parts) {
+    if (part->empty())
+      continue;
+    if (all.size() > 1)
+      all.push_back(',');
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  all.push_back(']');
+  return rawJson(std::move(all));
+}
+
+} // namespace ptl::lsp
