@@ -58,15 +58,18 @@
   "The preview named URI."
   (cl-find uri (ptl-preview--buffers) :test #'equal :key (lambda (each) (buffer-local-value 'ptl-preview--uri each))))
 
+(defun ptl-preview--eglot (name &rest arguments)
+  "Call Eglot's function NAME with ARGUMENTS: public from 1.16 on, else not."
+  (let ((public (intern (concat "eglot-" name))))
+    (apply (if (fboundp public) public (intern (concat "eglot--" name))) arguments)))
+
 (defun ptl-preview--source-uri ()
   "Name of the file of the current buffer."
-  (if (fboundp 'eglot-path-to-uri)
-      (eglot-path-to-uri buffer-file-name)
-    (eglot--path-to-uri buffer-file-name)))
+  (ptl-preview--eglot "path-to-uri" buffer-file-name))
 
 (defun ptl-preview--path (uri)
   "The file named URI."
-  (if (fboundp 'eglot-uri-to-path) (eglot-uri-to-path uri) (eglot--uri-to-path uri)))
+  (ptl-preview--eglot "uri-to-path" uri))
 
 (defun ptl-preview--reasons (result)
   "Why RESULT has no text."
@@ -261,7 +264,7 @@
   (if ptl-preview--uri
       (let ((source (or (ptl-preview--source) (user-error "This line came from no place of the source"))))
         (pop-to-buffer (find-file-noselect (ptl-preview--path (plist-get source :uri))))
-        (goto-char (car (eglot--range-region (plist-get source :range)))))
+        (goto-char (car (ptl-preview--eglot "range-region" (plist-get source :range)))))
     (let ((uri (ptl-preview--source-uri)) (position (eglot--pos-to-lsp-position)))
       (or (cl-some (lambda (buffer)
                      (when-let ((lines (ptl-preview--lines (buffer-local-value 'ptl-preview--result buffer) uri position)))
@@ -289,7 +292,7 @@
   "Highlight SOURCE, if its file is open."
   (when-let ((buffer (find-buffer-visiting (ptl-preview--path (plist-get source :uri)))))
     (with-current-buffer buffer
-      (pcase-let ((`(,begin . ,end) (eglot--range-region (plist-get source :range))))
+      (pcase-let ((`(,begin . ,end) (ptl-preview--eglot "range-region" (plist-get source :range))))
         (ptl-preview--light buffer begin end)))))
 
 (defun ptl-preview--highlight ()
