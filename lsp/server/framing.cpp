@@ -37,6 +37,14 @@ static std::optional<size_t> contentLength(std::string_view header) {
   return std::nullopt;
 }
 
+static size_t lastHeaderIn(std::string_view text) {
+  constexpr std::string_view name = "content-length:";
+  for (size_t at = text.size(); at-- > 0;)
+    if (text.size() - at >= name.size() && equalsIgnoringCase(text.substr(at, name.size()), name))
+      return at;
+  return text.npos;
+}
+
 /// Reads a header; false when it is not all there.
 bool FrameReader::readHeader(std::string &error) {
   constexpr size_t longestHeader = 8192;
@@ -67,6 +75,12 @@ bool FrameReader::readHeader(std::string &error) {
       return false;
     }
     error = "a header without Content-Length";
+    // What is broken ends somewhere: the next header follows it without a line end.
+    if (size_t next = lastHeaderIn(header); next != header.npos)
+      if (auto length = contentLength(header.substr(next)); length && *length <= kMaxMessage) {
+        length_ = length;
+        return true;
+      }
   }
 }
 

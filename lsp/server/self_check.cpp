@@ -60,9 +60,12 @@ const Row *rowOf(std::string_view method) {
 /// Every `{start, end}` of an answer lies in the file and is in order.
 void SelfCheck::checkRanges(const json &value, const ide::File &file, const std::string &where) {
   if (value.is_array() || value.is_object()) {
-    if (value.is_object() && value.contains("uri") &&
-        value["uri"] != json(Session::uri(file.path())))
-      return; // another file's
+    // What names another file speaks of that.
+    const json &named =
+        value.is_object() && value.contains("textDocument") ? value["textDocument"] : value;
+    if (named.is_object() && named.contains("uri") &&
+        named["uri"] != json(Session::uri(file.path())))
+      return;
     for (const auto &[key, each] : value.items()) {
       // The edits of a `WorkspaceEdit` stand under the file that they are for.
       const ide::File *of = value.is_object() && key.starts_with("file:")
