@@ -82,7 +82,12 @@ end
 local function run()
   record(vim.bo.filetype == 'ptl', 'the file type is ptl', vim.bo.filetype)
   if vim.treesitter.start then
-    record(vim.treesitter.highlighter.active[source] ~= nil, 'the parser colours', vim.api.nvim_get_runtime_file('parser/ptl.so', true))
+    local parsers = vim.api.nvim_get_runtime_file('parser/ptl.so', true)
+    record(vim.treesitter.highlighter.active[source] ~= nil, 'the parser colours', parsers)
+  else
+    place('let rows', 'let')
+    local group = vim.fn.synIDattr(vim.fn.synID(vim.fn.line('.'), vim.fn.col('.'), 1), 'name')
+    record(group == 'ptlKeywords', 'the syntax file colours', group)
   end
   record(vim.bo.commentstring == '// %s', 'comments begin with //', vim.bo.commentstring)
 
