@@ -34,7 +34,8 @@ def emacs(lists: dict[str, list[str]]) -> str:
     lines = [";;; ptl-words.el --- Words of PTL  -*- lexical-binding: t; -*-", "",
              ";; Written by editors/words.py from the compiler's tables.", "", ";;; Code:", ""]
     for name, words in lists.items():
-        text = textwrap.fill(" ".join(f'"{word}"' for word in words), 90, initial_indent="  '(", subsequent_indent="    ")
+        quoted = " ".join(f'"{word}"' for word in words)
+        text = textwrap.fill(quoted, 90, initial_indent="  '(", subsequent_indent="    ")
         lines += [f"(defconst ptl-words-{name}", text + f")", f'  "Words of PTL: {name}.")', ""]
     return "\n".join(lines + ["(provide 'ptl-words)", ";;; ptl-words.el ends here", ""])
 

@@ -97,7 +97,7 @@ local function run()
 
   -- Its fix: the first action at the error, applied as Neovim does.
   place('return q @ k', '@')
-  local range = vim.lsp.util.make_given_range_params and vim.lsp.util.make_range_params(0, 'utf-16') or vim.lsp.util.make_range_params()
+  local range = vim.lsp.util.make_range_params(0, 'utf-16')
   range.context = { diagnostics = {} }
   for _, each in ipairs(vim.diagnostic.get(source)) do
     local original = each.user_data and each.user_data.lsp
@@ -233,7 +233,8 @@ local function run()
 
   -- IR that the compiler wrote into a file leads to the source, too.
   vim.cmd('silent write')
-  vim.fn.system({ vim.g.ptl_compiler, 'build', 'steps.ptl', '--entry', 'twice', '-g', '--emit=ir:tile', '-o', 'steps.mlir' })
+  local options = { '--entry', 'twice', '-g', '--emit=ir:tile', '-o', 'steps.mlir' }
+  vim.fn.system(vim.list_extend({ vim.g.ptl_compiler, 'build', 'steps.ptl' }, options))
   vim.cmd('edit steps.mlir')
   local dumped = vim.api.nvim_get_current_buf()
   expect('the server reads IR in a file', function()

@@ -424,8 +424,9 @@ function M.highlight_sources(buf)
   if target and vim.api.nvim_buf_is_loaded(target) then
     local first, last = source.range.start.line, source.range['end'].line
     for line = first, math.min(last, vim.api.nvim_buf_line_count(target) - 1) do
-      vim.api.nvim_buf_add_highlight(target, highlights, 'Visual', line, line == first and source.range.start.character or 0,
-        line == last and source.range['end'].character or -1)
+      local start = line == first and source.range.start.character or 0
+      local stop = line == last and source.range['end'].character or -1
+      vim.api.nvim_buf_add_highlight(target, highlights, 'Visual', line, start, stop)
     end
   end
 end
