@@ -249,13 +249,15 @@ std::string Writer::moduleOf(const Symbol &symbol) {
 
 /// `max(f32[i, j], axis: -1) -> f32[i, 1]`, `f32[i, j] * f32 -> f32[i, j]` of what was checked.
 std::string callText(const DimContext &dims, const OpExpr &op) {
-  if (op.op->isOperator && op.args.size() == 2 && op.args[0] && op.args[1])
-    return toString(dims, *op.args[0]->type) + " " + std::string(op.op->name) + " " +
-           toString(dims, *op.args[1]->type) + " -> " + toString(dims, *op.type);
-  if (op.op->isOperator && op.args.size() == 1 && op.args[0]) {
-    std::string operand = toString(dims, *op.args[0]->type), name(op.op->name);
-    return (name.starts_with('.') ? operand + name : name + " " + operand) + " -> " +
-           toString(dims, *op.type);
+  std::string name(op.op->name);
+  bool isWord = (name[0] | 0x20) >= 'a' && (name[0] | 0x20) <= 'z';
+  // Operators may have optional arguments (`precision`), which only calls give.
+  auto isGiven = [&](size_t i) { return op.args.size() > i && op.args[i]; };
+  if (!isWord && isGiven(0) && !isGiven(2)) {
+    std::string first = toString(dims, *op.args[0]->type), result = toString(dims, *op.type);
+    if (isGiven(1))
+      return first + " " + name + " " + toString(dims, *op.args[1]->type) + " -> " + result;
+    return (name[0] == '.' ? first + name : name + " " + first) + " -> " + result;
   }
   std::string args;
   auto add = [&](const std::string &text) { args += (args.empty() ? "" : ", ") + text; };
@@ -274,7 +276,7 @@ std::string callText(const DimContext &dims, const OpExpr &op) {
   }
   if (args.empty())
     args = "…";
-  return std::string(op.op->name) + "(" + args + ") -> " + toString(dims, *op.type);
+  return name + "(" + args + ") -> " + toString(dims, *op.type);
 }
 
 std::string Writer::builtIn(const Symbol &symbol) {
@@ -282,12 +284,18 @@ std::string Writer::builtIn(const Symbol &symbol) {
     return code(symbol.name) + ": " + std::string(words(symbol.type));
   std::string text;
   const CallableDecl *callable = callableAt(*check_.program, tree_.span(symbol.node).begin);
-  if (symbol.expr && !symbol.expr->type->isError()) {
-    bool isOp = symbol.expr->kind == ExprKind::Op;
-    text = isOp ? callText(dims(), static_cast<const OpExpr &>(*symbol.expr))
-                : symbol.name + " -> " + toString(dims(), *symbol.expr->type);
+  const Expr *expr = symbol.expr;
+  // The check knows what stands in parentheses by these.
+  for (NodeId node = symbol.node; !expr && tree_.is(tree_.parent(node), NodeKind::ParenExpr);) {
+    node = tree_.parent(node);
+    auto found = check_.program->exprOfNode.find(node);
+    expr = found == check_.program->exprOfNode.end() ? nullptr : found->second;
+  }
+  if (expr && !expr->type->isError()) {
+    text = expr->kind == ExprKind::Op ? callText(dims(), static_cast<const OpExpr &>(*expr))
+                                      : symbol.name + " -> " + toString(dims(), *expr->type);
     text = codeBlock(text) + "\n";
-    typeFacts(*symbol.expr->type, callable);
+    typeFacts(*expr->type, callable);
     text += facts_.empty() ? "" : facts_ + "\n\n";
     facts_.clear();
   }

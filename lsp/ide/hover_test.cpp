@@ -39,6 +39,9 @@ TEST(Hover, BuiltIns) {
   EXPECT_TRUE(reduction.starts_with("max | ```ptl\nmax(f32[i, j], axis: -1) -> f32[i, 1]\n```\n"))
       << reduction;
   EXPECT_NE(reduction.find("largest value along axes"), reduction.npos);
+  std::string matrices = hoverOf(attentionWith("(qi @ kj.T)", "(qi $0@ kj.T)"));
+  EXPECT_TRUE(matrices.starts_with("@ | ```ptl\nf32[i, D] @ f32[D, j] -> f32[i, j]\n```\n"))
+      << matrices;
   std::string product = hoverOf(attentionWith("* scale", "$0* scale"));
   EXPECT_TRUE(product.starts_with("* | ```ptl\nf32[i, j] * f32 -> f32[i, j]\n```\n")) << product;
   EXPECT_EQ(hoverOf(attentionWith("pipeline 2", "$0pipeline 2")),

@@ -1,0 +1,93 @@
+#include "lsp/server/handlers.h"
+
+#include <gtest/gtest.h>
+
+namespace ptl::lsp {
+namespace {
+
+constexpr std::string_view kText = R"(/// Doubles.
+fn twice[N](x: f32[N], times: f32 = 2.0) -> f32[N] {
+    return x * times
+}
+
+kernel k[N](x: f32[N]) -> (y: f32[N])
+tune B = 64
+{
+    parallel i in tiles(N, B) {
+        let v = twice(x[i], 3.0)
+        y[i] = tw
+    }
+}
+)";
+
+struct Requests : testing::Test {
+  Session session;
+  json params = {{"textDocument", {{"uri", "file:///test/writing.ptl"}}}};
+
+  Requests() {
+    session.client.snippets = true;
+    session.workspace.open("/test/writing.ptl", std::string(kText), 1);
+  }
+  json at(int line, int character) {
+    json result = params;
+    result["position"] = {{"line", line}, {"character", character}};
+    return result;
+  }
+  json itemOf(std::string_view label) {
+    json answer = completion(session, at(10, 17));
+    for (const json &item : answer["items"])
+      if (item["label"] == label)
+        return item;
+    return nullptr;
+  }
+};
+
+TEST_F(Requests, HoverIsPlainWhereMarkdownIsNotShown) {
+  json answer = hover(session, at(9, 12));
+  EXPECT_EQ(answer["contents"]["kind"], "plaintext");
+  EXPECT_EQ(answer["contents"]["value"].get<std::string>().substr(0, 13), "let v: f32[i]");
+  EXPECT_EQ(answer["range"]["start"], (json{{"line", 9}, {"character", 12}}));
+  EXPECT_TRUE(hover(session, at(4, 0)).is_null());
+}
+
+TEST_F(Requests, CompletionAndItsDocumentation) {
+  json item = itemOf("twice");
+  ASSERT_TRUE(item.is_object());
+  EXPECT_EQ(item["textEdit"]["newText"], "twice($0)");
+  EXPECT_EQ(item["insertTextFormat"], 2);
+  EXPECT_EQ(item["detail"], "twice(x: f32[N], times: f32 = 2.0) -> f32[N]");
+  std::string documentation = resolveCompletion(session, item)["documentation"]["value"];
+  EXPECT_NE(documentation.find("Doubles."), documentation.npos);
+}
+
+TEST_F(Requests, CompletionWithoutSnippets) {
+  session.client.snippets = false;
+  json item = itemOf("twice");
+  EXPECT_EQ(item["textEdit"]["newText"], "twice");
+  EXPECT_FALSE(item.contains("insertTextFormat"));
+}
+
+TEST_F(Requests, SignatureHelp) {
+  json help = signatureHelp(session, at(9, 29));
+  EXPECT_EQ(help["activeParameter"], 1);
+  EXPECT_EQ(help["signatures"][0]["label"], "twice(x: f32[N], times: f32 = 2.0) -> f32[N]");
+  EXPECT_EQ(help["signatures"][0]["parameters"][1]["label"], (json{17, 33}));
+}
+
+TEST_F(Requests, HintsAreResolved) {
+  params["range"] = {{"start", {{"line", 0}, {"character", 0}}},
+                     {"end", {{"line", 99}, {"character", 0}}}};
+  json hints = inlayHints(session, params);
+  ASSERT_EQ(hints.size(), 3u);
+  json type = resolveInlayHint(session, hints[1]);
+  EXPECT_EQ(type["label"][1]["value"], "f32[");
+  EXPECT_EQ(type["label"][2]["location"]["range"]["start"]["line"], 8);
+  EXPECT_EQ(type["textEdits"][0]["newText"], ": f32[i]");
+  EXPECT_TRUE(type.contains("tooltip"));
+  // Of another version: unchanged.
+  session.file(params).version = 2;
+  EXPECT_EQ(resolveInlayHint(session, hints[1]), hints[1]);
+}
+
+} // namespace
+} // namespace ptl::lsp
