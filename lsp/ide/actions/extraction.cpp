@@ -20,7 +20,21 @@ bool Extraction::refuse(std::string reason) {
 
 // ---- The selection ------------------------------------------------------------------------------
 
+/// From the first token in a range to the last that is no separator: comments at its ends stay
+/// where they are.
+static Range tokensIn(const Tree &tree, Range range) {
+  TokenIndex first = tree.tokenAt(range.begin), last = first;
+  if (tree.token(first).begin < range.begin)
+    return range;
+  while (tree.tokenKind(last) != TokenKind::EndOfFile && tree.token(last).end <= range.end)
+    ++last;
+  while (last > first && tree.tokenKind(last - 1) == TokenKind::Semicolon)
+    --last;
+  return last == first ? range : Range{tree.token(first).begin, tree.token(last - 1).end};
+}
+
 bool Extraction::select() {
+  range_ = tokensIn(tree_, range_);
   if (range_.begin == range_.end || bindings_.declaration() == kNoNode)
     return refuse("nothing is selected");
   NodeId expression = expressionAt(tree_, range_);
