@@ -50,6 +50,16 @@ TEST(NavigationHandlers, SymbolsAreATreeInTheUnitsOfTheClient) {
   EXPECT_EQ(documentSymbol(client.session, client.at(0, 0))[1]["containerName"], "S");
 }
 
+TEST(NavigationHandlers, SymbolsOfLongFilesAreDeclarations) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i)
+    text += "fn f" + std::to_string(i) + "(x: f32) -> f32 {\n let a = x\n return a\n}\n";
+  Client client(text);
+  json symbols = parsed(documentSymbol(client.session, client.at(0, 0)));
+  EXPECT_EQ(symbols.size(), 2000u);
+  EXPECT_FALSE(symbols[0].contains("children"));
+}
+
 TEST(NavigationHandlers, AnEmptyDocumentHasNoSymbols) {
   Client client("");
   EXPECT_EQ(parsed(documentSymbol(client.session, client.at(0, 0))), json::array());

@@ -38,7 +38,8 @@ namespace {
 struct SymbolWriter {
   const Session &session;
   const ide::Chunk &chunk;
-  PlacedText out;
+  bool hasLocals;
+  PlacedText out = {};
 
   void item(const ide::OutlineItem &item);
   void all();
@@ -63,6 +64,8 @@ void SymbolWriter::all() {
       out.text += hasChildren ? "]}" : "}";
   };
   for (const ide::OutlineItem &each : ide::outlineOf(chunk)) {
+    if (each.isNested && each.kind != ide::OutlineKind::Field && !hasLocals)
+      continue;
     if (each.isNested && !isFirst) {
       out.text += hasChildren ? "," : ",\"children\":[";
       hasChildren = true;
@@ -79,6 +82,7 @@ void SymbolWriter::all() {
 }
 
 /// The symbols of one chunk.
+template <bool hasLocals>
 static const PlacedText &symbolText(const Session &session, const ide::Chunk &chunk) {
   // All clients of a process count alike: there is one.
   struct Symbols {
@@ -86,7 +90,7 @@ static const PlacedText &symbolText(const Session &session, const ide::Chunk &ch
   };
   return chunk.memo
       .get<Symbols>([&] {
-        SymbolWriter writer{session, chunk, {}};
+        SymbolWriter writer{session, chunk, hasLocals};
         writer.all();
         return Symbols{std::move(writer.out)};
       })
@@ -95,9 +99,15 @@ static const PlacedText &symbolText(const Session &session, const ide::Chunk &ch
 
 /// The tree of symbols.
 static json symbolTree(const Session &session, const ide::File &file) {
+  // Nobody reads thousands of locals in an outline, but everybody would wait for them.
+  constexpr uint32_t mostLinesWithLocals = 5000;
+  bool hasLocals = file.document.lineCount() <= mostLinesWithLocals;
   std::vector<const std::string *> parts;
-  for (const ide::Place &place : file.document.places())
-    parts.push_back(&symbolText(session, *place.chunk).at(place.line));
+  for (const ide::Place &place : file.document.places()) {
+    const PlacedText &text = hasLocals ? symbolText<true>(session, *place.chunk)
+                                       : symbolText<false>(session, *place.chunk);
+    parts.push_back(&text.at(place.line));
+  }
   return rawArray(parts);
 }
 
