@@ -1,5 +1,6 @@
 #include "driver/ir/commands.h"
 #include "driver/ir/cpu_handler.h"
+#include "driver/ir/machine_peaks.h"
 #include "frontend/base/json.h"
 
 #include <algorithm>
@@ -21,7 +22,29 @@ struct Measurement {
   double median = 0, low = 0, high = 0; ///< low and high: the 10th and 90th of a hundred
   int64_t bytes = 0;                    ///< of arguments and results, each once
   size_t runs = 0;
+  std::optional<Work> work; ///< nothing when data decides it
 };
+
+/// What stands between a call and a shorter time, and how near the call comes to it.
+struct Limit {
+  const char *name;
+  double share; ///< of the machine's rate; above 1 when data stayed in a cache
+};
+
+std::optional<Limit> limitOf(const Measurement &measurement, const MachinePeaks &peaks) {
+  if (!measurement.work || peaks.bytes <= 0 || peaks.flops <= 0 || peaks.doubleFlops <= 0)
+    return std::nullopt;
+  auto doubleFlops = static_cast<double>(measurement.work->doubleFlops);
+  double memory = static_cast<double>(measurement.bytes) / peaks.bytes;
+  double compute = (static_cast<double>(measurement.work->flops) - doubleFlops) / peaks.flops +
+                   doubleFlops / peaks.doubleFlops;
+  return memory >= compute ? Limit{"memory", memory / measurement.median}
+                           : Limit{"compute", compute / measurement.median};
+}
+
+double gigaflops(const Measurement &measurement) {
+  return static_cast<double>(measurement.work->flops) / measurement.median * 1e-9;
+}
 
 Measurement measure(CpuExecutor &executor, NativeCall &call, CallResult &result) {
   std::vector<double> times;
@@ -44,10 +67,17 @@ Measurement measure(CpuExecutor &executor, NativeCall &call, CallResult &result)
   measurement.bytes = call.argumentBytes();
   for (const rt::OwnedArray &output : result.outputs)
     measurement.bytes += output.bytes();
+  measurement.work = call.work(executor, result.outputs);
   return measurement;
 }
 
-std::string asJson(const std::vector<Measurement> &measurements) {
+std::string decimal(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return text;
+}
+
+std::string asJson(const std::vector<Measurement> &measurements, const MachinePeaks &peaks) {
   JsonWriter json;
   json.beginArray();
   for (const Measurement &each : measurements) {
@@ -55,17 +85,30 @@ std::string asJson(const std::vector<Measurement> &measurements) {
     json.beginObject().field("bench", each.bench).field("entry", each.callee);
     json.field("median_ns", nanoseconds(each.median)).field("p10_ns", nanoseconds(each.low));
     json.field("p90_ns", nanoseconds(each.high)).field("bytes", each.bytes);
+    if (each.work)
+      json.field("flops", each.work->flops).key("gflops").raw(decimal(gigaflops(each), 3));
+    if (std::optional<Limit> limit = limitOf(each, peaks))
+      json.field("limit", limit->name).key("share").raw(decimal(limit->share * 100, 3));
     json.field("runs", static_cast<int64_t>(each.runs)).endObject();
   }
   json.endArray();
   return json.take();
 }
 
-void print(const std::vector<Measurement> &measurements) {
-  for (const Measurement &each : measurements)
-    std::printf("%-32s %-20s %10.1f us  (%.1f .. %.1f, %zu runs)  %8.2f GB/s\n", each.bench.c_str(),
+void print(const std::vector<Measurement> &measurements, const MachinePeaks &peaks) {
+  for (const Measurement &each : measurements) {
+    std::printf("%-32s %-20s %10.1f us  (%.1f .. %.1f, %zu runs)  %8.2f GB/s", each.bench.c_str(),
                 each.callee.c_str(), each.median * 1e6, each.low * 1e6, each.high * 1e6, each.runs,
                 static_cast<double>(each.bytes) / each.median * 1e-9);
+    if (each.work)
+      std::printf("  %8.2f GFLOP/s", gigaflops(each));
+    if (std::optional<Limit> limit = limitOf(each, peaks))
+      std::printf("  %5.1f %% of %s", limit->share * 100, limit->name);
+    std::printf("\n");
+  }
+  if (!measurements.empty() && peaks.bytes > 0)
+    std::printf("this machine: %.1f GB/s of memory, %.1f GFLOP/s in f32, %.1f in f64\n",
+                peaks.bytes * 1e-9, peaks.flops * 1e-9, peaks.doubleFlops * 1e-9);
 }
 
 ExitCode benchFile(Session &session, const CheckedProgram &program,
@@ -106,10 +149,13 @@ ExitCode runBench(const Options &options) {
     if (ExitCode code = benchFile(session, *program, measurements); code != ExitCode::Fine)
       return session.finish(code);
   }
+  MachinePeaks peaks;
+  if (!measurements.empty())
+    peaks = measurePeaks(cpu::Processor::host());
   if (options.has(OptionId::Json))
-    std::fputs(asJson(measurements).c_str(), stdout);
+    std::fputs(asJson(measurements, peaks).c_str(), stdout);
   else
-    print(measurements);
+    print(measurements, peaks);
   return session.finish();
 }
 

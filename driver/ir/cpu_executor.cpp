@@ -21,9 +21,12 @@ const rt::Entry &CpuExecutor::describe(const CallableDecl &decl) {
   return known->entries.front();
 }
 
-static ir::EntryBinding entryBinding(const CallableDecl &decl, const rt::Entry &entry,
-                                     const rt::Binding &binding) {
+ir::EntryBinding CpuExecutor::wanted(const CallableDecl &decl, const rt::Entry &entry,
+                                     const rt::Binding &binding,
+                                     const std::map<std::string, int64_t> &tunables) const {
   ir::EntryBinding result;
+  result.tunables = tunables;
+  result.checked = !compiler_.options().unchecked;
   result.decl = &decl;
   result.prefixRank = static_cast<uint32_t>(binding.leading.size());
   for (const std::optional<int32_t> &elem : binding.elems)
@@ -46,16 +49,15 @@ CpuExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
   if (variant)
     return variant->code ? variant.get() : nullptr;
   variant = std::make_unique<Variant>();
-  ir::EntryBinding wanted = entryBinding(decl, entry, binding);
-  wanted.tunables = tunables;
-  wanted.checked = !compiler_.options().unchecked;
+  ir::EntryBinding concrete = wanted(decl, entry, binding, tunables);
   const std::string symbol = "ptl_entry";
-  variant->code = compiler_.compile(wanted, symbol);
+  variant->code = compiler_.compile(concrete, symbol);
   if (!variant->code)
     return nullptr;
-  std::string text = emitManifest(
-      program_, sources_, {{&decl, {{symbol, wanted.statics, wanted.elems, wanted.prefixRank}}}},
-      !wanted.checked);
+  std::string text =
+      emitManifest(program_, sources_,
+                   {{&decl, {{symbol, concrete.statics, concrete.elems, concrete.prefixRank}}}},
+                   !concrete.checked);
   PtlLookup lookup = [](void *code, const char *name) {
     return static_cast<cpu::JitCode *>(code)->lookup(name);
   };
@@ -79,6 +81,15 @@ rt::Failure CpuExecutor::allocate(const rt::Entry &entry, const rt::CallArgument
   return {};
 }
 
+rt::Failure CpuExecutor::bind(const rt::Entry &entry, const rt::CallArguments &inputs,
+                              const std::vector<ElemKind> &elems, rt::Binding &binding) {
+  rt::Failure failure = rt::bindInputs(entry, inputs, binding);
+  for (size_t i = 0; !failure && i < elems.size() && i < binding.elems.size(); ++i)
+    if (!binding.elems[i])
+      binding.elems[i] = rt::elemFromName(elemName(elems[i]));
+  return failure;
+}
+
 CallResult CpuExecutor::call(const CallableDecl &decl, const rt::CallArguments &inputs,
                              const std::map<std::string, int64_t> &tunables,
                              const std::vector<ElemKind> &elems,
@@ -86,11 +97,8 @@ CallResult CpuExecutor::call(const CallableDecl &decl, const rt::CallArguments &
   CallResult result;
   const rt::Entry &entry = describe(decl);
   rt::Binding binding;
-  if ((result.failure = rt::bindInputs(entry, inputs, binding)))
+  if ((result.failure = bind(entry, inputs, elems, binding)))
     return result;
-  for (size_t i = 0; i < elems.size() && i < binding.elems.size(); ++i)
-    if (!binding.elems[i])
-      binding.elems[i] = rt::elemFromName(elemName(elems[i]));
   result.outputs = std::move(again);
   if (result.outputs.empty() && (result.failure = allocate(entry, inputs, binding, result.outputs)))
     return result;
@@ -109,6 +117,46 @@ CallResult CpuExecutor::call(const CallableDecl &decl, const rt::CallArguments &
   result.failure = rt::callEntry(variant->library.entries.front(),
                                  {arrays, inputs.scalars, inputs.dims}, missing);
   return result;
+}
+
+/// The arguments of the function that an entry becomes: parameters, outputs, lengths.
+static std::vector<KnownArgument> knownArguments(const CallableDecl &decl,
+                                                 const rt::CallArguments &inputs,
+                                                 const std::vector<rt::OwnedArray> &outputs,
+                                                 const rt::Binding &binding) {
+  std::vector<KnownArgument> known;
+  size_t nextArray = 0, nextScalar = 0;
+  for (const Local *param : decl.params) {
+    KnownArgument &argument = known.emplace_back();
+    if (param->type->isArray()) {
+      const PtlArray &array = *inputs.arrays[nextArray++];
+      argument.extents.assign(array.extents, array.extents + array.rank);
+    } else if (const PtlScalar &scalar = inputs.scalars[nextScalar++]; param->type->isInt()) {
+      argument.value = scalar.i64;
+    }
+  }
+  for (const rt::OwnedArray &output : outputs)
+    known.push_back({{output.extents().begin(), output.extents().end()}, {}});
+  for (int64_t length : binding.leading)
+    known.push_back({{}, length});
+  for (std::optional<int64_t> length : binding.dims)
+    known.push_back({{}, length});
+  return known;
+}
+
+std::optional<Work> CpuExecutor::work(const CallableDecl &decl, const rt::CallArguments &inputs,
+                                      const std::map<std::string, int64_t> &tunables,
+                                      const std::vector<ElemKind> &elems,
+                                      const std::vector<rt::OwnedArray> &outputs) {
+  const rt::Entry &entry = describe(decl);
+  rt::Binding binding;
+  if (bind(entry, inputs, elems, binding))
+    return std::nullopt;
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      compiler_.build(wanted(decl, entry, binding, tunables), "ptl_entry");
+  if (!module)
+    return std::nullopt;
+  return countWork(*module, knownArguments(decl, inputs, outputs, binding));
 }
 
 } // namespace ptl

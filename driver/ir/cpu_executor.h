@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/ir/compiler.h"
+#include "driver/ir/work.h"
 #include "runtime/library.h"
 #include "runtime/npy/owned_array.h"
 
@@ -35,9 +36,21 @@ public:
                   const std::map<std::string, int64_t> &tunables = {},
                   const std::vector<ElemKind> &elems = {}, std::vector<rt::OwnedArray> again = {});
 
+  /// How much such a call computes, by the records of the operations; nothing when data decides it.
+  /// `outputs` are those of a call that went well.
+  std::optional<Work> work(const CallableDecl &decl, const rt::CallArguments &inputs,
+                           const std::map<std::string, int64_t> &tunables,
+                           const std::vector<ElemKind> &elems,
+                           const std::vector<rt::OwnedArray> &outputs);
+
   Compiler &compiler() { return compiler_; }
 
 private:
+  rt::Failure bind(const rt::Entry &entry, const rt::CallArguments &inputs,
+                   const std::vector<ElemKind> &elems, rt::Binding &binding);
+  ir::EntryBinding wanted(const CallableDecl &decl, const rt::Entry &entry,
+                          const rt::Binding &binding,
+                          const std::map<std::string, int64_t> &tunables) const;
   rt::Failure allocate(const rt::Entry &entry, const rt::CallArguments &inputs,
                        const rt::Binding &binding, std::vector<rt::OwnedArray> &outputs);
 

@@ -47,12 +47,7 @@ NativeCall::NativeCall(const reference::CallRequest &request) : request_(request
   }
 }
 
-CallResult NativeCall::call(CpuExecutor &executor, std::vector<rt::OwnedArray> again) {
-  if (outOfMemory_) {
-    CallResult result;
-    result.failure = {PTL_ERROR_MEMORY, "there is no memory for the arguments", "", 0};
-    return result;
-  }
+template <typename Use> auto NativeCall::withArguments(Use use) const {
   std::vector<PtlArray> views;
   for (const rt::OwnedArray &array : arrays_)
     views.push_back(array.view());
@@ -62,8 +57,26 @@ CallResult NativeCall::call(CpuExecutor &executor, std::vector<rt::OwnedArray> a
   std::vector<PtlDim> dims;
   for (size_t i = 0; i < request_.callee->dims.size(); ++i)
     dims.push_back({request_.callee->dims[i].name.c_str(), request_.dims[i]});
-  return executor.call(*request_.callee, {arrays, scalars_, dims}, request_.tunables,
-                       request_.elems, std::move(again));
+  return use(rt::CallArguments{arrays, scalars_, dims});
+}
+
+CallResult NativeCall::call(CpuExecutor &executor, std::vector<rt::OwnedArray> again) {
+  if (outOfMemory_) {
+    CallResult result;
+    result.failure = {PTL_ERROR_MEMORY, "there is no memory for the arguments", "", 0};
+    return result;
+  }
+  return withArguments([&](const rt::CallArguments &arguments) {
+    return executor.call(*request_.callee, arguments, request_.tunables, request_.elems,
+                         std::move(again));
+  });
+}
+
+std::optional<Work> NativeCall::work(CpuExecutor &executor,
+                                     const std::vector<rt::OwnedArray> &outputs) {
+  return withArguments([&](const rt::CallArguments &arguments) {
+    return executor.work(*request_.callee, arguments, request_.tunables, request_.elems, outputs);
+  });
 }
 
 int64_t NativeCall::argumentBytes() const {

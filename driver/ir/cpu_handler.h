@@ -17,6 +17,9 @@ public:
   /// memory is taken; `inout` arguments then go on from their last values.
   CallResult call(CpuExecutor &executor, std::vector<rt::OwnedArray> again = {});
 
+  /// How much each call computes, after one with those outputs; see `CpuExecutor::work`.
+  std::optional<Work> work(CpuExecutor &executor, const std::vector<rt::OwnedArray> &outputs);
+
   /// What the interpreter goes on with. Takes the arrays of `result`.
   reference::RunResult resultOf(CallResult result, const SourceManager &sources);
 
@@ -25,6 +28,9 @@ public:
   int64_t argumentBytes() const;
 
 private:
+  /// Calls `use` with the arguments as the runtime takes them.
+  template <typename Use> auto withArguments(Use use) const;
+
   const reference::CallRequest &request_;
   std::vector<rt::OwnedArray> arrays_;
   std::vector<size_t> inouts_; ///< indices into `arrays_`

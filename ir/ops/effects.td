@@ -1,7 +1,7 @@
 // What a program does besides computing: checks and messages. They work in every executor.
 include "ir/ops/op_base.td"
 
-let group = "effects", opClass = "Effect", effect = "InputOutput", flops = "in" in {
+let group = "effects", opClass = "Effect", effect = "InputOutput", flops = "0" in {
 
 class Ptl_Check<string spelling, string sum> : Ptl_Syntax<spelling> {
   let name = spelling;

@@ -95,7 +95,9 @@ class Ptl_Text<string n, string docLine> : Ptl_Param<n, "Text", docLine, [StrAtt
 // ---- records ------------------------------------------------------------------------------------------
 
 /// The data of a built-in, apart from its IR class. A support text is "native", "emulated" or "none", then the
-/// instruction, the method or the reason.
+/// instruction, the method or the reason. `flops` is a product of numbers, dimension variables of the signature, `in`
+/// and `out` (elements of all operands, of the first result); of `einsum` also `points` (combinations of positions of all
+/// letters) and `terms` (multiplications for each, and an addition where letters are summed over).
 class Ptl_Record {
   string name = ?;
   list<string> aliases = [];

@@ -38,7 +38,7 @@ occur in an operand. The result has the accumulator type.
   let params = [Ptl_Text<"spec", "the axes of each operand and of the result">, Ptl_Ins<"xs", "operands, in order of `spec`">];
   let signatures = ["[T: number] (T[?]...) -> acc(T)[?]"];
   let customCheck = 1;
-  let flops = "2 * in * out";
+  let flops = "terms * points";
   let example = [{fn example[M, N, D](q: f32[M, D], k: f32[N, D]) -> f32[M, N] { return einsum("md,nd->mn", q, k) }
 }];
 }
