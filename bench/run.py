@@ -7,6 +7,7 @@ OpenBLAS (Debian's libopenblas0) is the peer of products; where it is not instal
 
 import ctypes
 import ctypes.util
+import importlib.util
 import os
 import re
 import statistics
@@ -134,7 +135,18 @@ def bench_softmax(folder):
           f"{rates['copy']:.1f} GB/s, ratio {rates['ptl'] / rates['copy']:.2f}")
 
 
-BENCHES = {"check": bench_check, "first-result": bench_first_result, "matmul": bench_matmul, "softmax": bench_softmax}
+def bench_lsp(folder):
+    """`bench/lsp/run.py` alone prints all that is measured."""
+    spec = importlib.util.spec_from_file_location("lsp_run", os.path.join(ROOT, "bench", "lsp", "run.py"))
+    lsp = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(lsp)
+    sizes = [1000, 10000]
+    for line in lsp.summary(lsp.run(BUILD, sizes, 60, 3, True), sizes):
+        print(line)
+
+
+BENCHES = {"check": bench_check, "first-result": bench_first_result, "matmul": bench_matmul, "softmax": bench_softmax,
+           "lsp": bench_lsp}
 
 
 def main():

@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""What an editor's user waits for, with the real process.
+
+    run.py BUILD [LINES ...] [--keys N] [--runs N] [--peers] [--json FILE]
+
+Each size is a file of that many lines of realistic kernels (`unit.ptl.tmpl`, one unit again and again); the keystrokes are
+in the last of them. A time begins before the bytes of the keystroke are written and ends when the last byte of the answer
+is read. Servers take turns run by run, so that the machine's moods hit all alike; a figure is the median over the runs.
+
+`--peers` measures, beside ours, the servers that are there: `mlir-lsp-server-19`, `clangd-19`, and TypeScript 7's, whose
+command the variable PTL_BENCH_TS names (`node_modules/.bin/tsc --lsp --stdio`). Each gets a file of its own language.
+"""
+import argparse
+import gc
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lsp"))
+from client import Client, Text  # noqa: E402  (found by the path above)
+
+CAPABILITIES = {
+    "general": {"positionEncodings": ["utf-8", "utf-16"]},
+    "window": {"workDoneProgress": False},
+    "textDocument": {
+        "publishDiagnostics": {"relatedInformation": True, "versionSupport": True},
+        "hover": {"contentFormat": ["markdown"]},
+        "completion": {"completionItem": {"snippetSupport": True}},
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+        "semanticTokens": {"requests": {"full": {"delta": True}, "range": True}, "formats": ["relative"],
+                           "tokenTypes": ["variable", "function", "type", "keyword", "number", "comment", "parameter"],
+                           "tokenModifiers": ["declaration"]},
+        "inlayHint": {},
+    },
+}
+PULLS = {**CAPABILITIES, "textDocument": {**CAPABILITIES["textDocument"], "diagnostic": {}}}
+
+
+class Timed(Client):
+    """Knows when the last byte of each message was read; what it is as JSON is looked at later."""
+
+    def take_message(self):
+        now = time.perf_counter()
+        message = super().take_message()
+        if message:
+            message["at"] = now
+        return message
+
+
+class Server:
+    """One server to measure: its command, its language, whether it only answers when asked for diagnostics."""
+
+    def __init__(self, name, command, language, suffix, environment=None, pulls=False, settings=None):
+        self.name, self.command, self.language, self.suffix = name, command, language, suffix
+        self.environment, self.pulls, self.settings = environment, pulls, settings
+
+
+def servers(build, with_peers):
+    bin_folder = pathlib.Path(build).resolve() / "bin"
+    yield Server("ptl-lsp", [bin_folder / "ptl-lsp"], "ptl", ".ptl", {"PTL_STD": str(ROOT / "std")})
+    if not with_peers:
+        return
+    if shutil.which("mlir-lsp-server-19"):
+        yield Server("mlir-lsp-server-19", ["mlir-lsp-server-19"], "mlir", ".mlir")
+    if shutil.which("clangd-19"):
+        yield Server("clangd-19", ["clangd-19", "--log=error"], "cpp", ".cpp")
+    if os.environ.get("PTL_BENCH_TS"):
+        hints = {"inlayHints": {"variableTypes": {"enabled": True}, "parameterNames": {"enabled": "all"}}}
+        yield Server("typescript 7", shlex.split(os.environ["PTL_BENCH_TS"]), "typescript", ".ts", pulls=True, settings=hints)
+
+
+class File:
+    """A text of so many lines, and the places in its last unit."""
+
+    def __init__(self, suffix, lines):
+        header, unit = (HERE / f"unit{suffix}.tmpl").read_text().split("@HEADER-END@\n")
+        count = max(1, (lines - header.count("\n")) // unit.count("\n"))
+        text = header + "".join(unit.replace("@I@", str(n)).replace("@P@", str(n - 1)) for n in range(1, count + 1))
+        plain, self.places, self.first_number = "", {}, None
+        last = len(text) - len(unit.replace("@I@", str(count)).replace("@P@", str(count - 1)))
+        end = 0
+        for mark in re.finditer(r"@([HCEL])@", text):
+            plain += text[end:mark.start()]
+            end = mark.end()
+            if mark.group(1) == "L" and self.first_number is None:
+                self.first_number = len(plain)
+            if mark.start() >= last:
+                self.places.setdefault(mark.group(1), []).append(len(plain))
+        self.text = plain + text[end:]
+        self.lines = self.text.count("\n")
+
+
+class Session:
+    """A server with a file that is typed into."""
+
+    def __init__(self, server, file, folder, pulls):
+        self.server, self.file, self.pulls = server, file, pulls
+        self.path = pathlib.Path(folder) / f"bench{server.suffix}"
+        self.path.write_text(file.text)
+        self.uri = self.path.as_uri()
+        environment = {**os.environ, "XDG_CACHE_HOME": str(folder), **(server.environment or {})}
+        start = time.perf_counter()
+        self.client = Timed(server.command, env=environment, cwd=folder)
+        self.client.answers = {"workspace/configuration": [server.settings] * 8}
+        identity = self.client.start_request("initialize", {
+            "processId": os.getpid(), "rootUri": pathlib.Path(folder).as_uri(),
+            "capabilities": PULLS if pulls else CAPABILITIES, "initializationOptions": server.settings})
+        answer = self.client.reply(identity)
+        self.start = answer["at"] - start
+        self.offers = answer["result"]["capabilities"]
+        self.client.notify("initialized", {})
+        encoding = self.offers.get("positionEncoding") or answer["result"].get("offsetEncoding") or "utf-16"
+        self.text, self.version = Text(file.text, encoding), 1
+        self.places = {key: list(value) for key, value in file.places.items()}
+        self.result_id = None
+
+    def edit(self, begin, end, replacement):
+        """The message of a keystroke."""
+        self.version += 1
+        before = self.text.text
+        change = self.text.edit(begin, end, replacement)
+        if self.offers_full_texts():
+            change = {"text": self.text.text}
+        shift = len(self.text.text) - len(before)
+        for key, list_of in self.places.items():
+            self.places[key] = [at + shift if at >= end and not (at == begin == end) else at for at in list_of]
+        return {"textDocument": {"uri": self.uri, "version": self.version}, "contentChanges": [change]}
+
+    def offers_full_texts(self):
+        sync = self.offers.get("textDocumentSync")
+        return (sync.get("change") if isinstance(sync, dict) else sync) == 1
+
+    def diagnostics(self):
+        """When the diagnostics of this version came."""
+        if self.pulls:
+            answer = self.client.reply(self.client.start_request("textDocument/diagnostic", {"textDocument": {"uri": self.uri}}), 60)
+            return answer["at"]
+        found = self.client.wait_for(lambda m: m["method"] == "textDocument/publishDiagnostics"
+                                     and m["params"].get("version", self.version) >= self.version, 60)
+        if not found:
+            raise TimeoutError("no diagnostics")
+        return found["at"]
+
+    def open(self):
+        start = time.perf_counter()
+        self.client.open(self.uri, self.file.text, 1, self.server.language)
+        return self.diagnostics() - start
+
+    def name_key(self, number):
+        """A letter at the end of a name; it is unknown now, and each key changes what the diagnostics say."""
+        at = self.places["E"][1]
+        message = self.edit(at, at, "q") if number % 10 < 9 else self.edit(at - number % 10, at, "")
+        if number % 10 < 9:
+            self.places["E"][1] = at + 1
+        else:
+            self.places["E"][1] = at - number % 10
+        return message
+
+    def number_key(self, number, begin=None):
+        begin = self.places["L"][0] if begin is None else begin
+        return self.edit(begin, begin + 1, str(1 + number % 9))
+
+    def keystroke(self, message):
+        self.client.arrived.clear()
+        start = time.perf_counter()
+        self.client.notify("textDocument/didChange", message)
+        return self.diagnostics() - start
+
+    def ask(self, method, params, message=None):
+        """Seconds to the answer; with `message`, of a request right behind that keystroke."""
+        start = time.perf_counter()
+        if message:
+            self.client.notify("textDocument/didChange", message)
+        answer = self.client.reply(self.client.start_request(method, params), 60)
+        if answer is None or "error" in answer:
+            raise RuntimeError(f"{method}: {answer and answer['error']}")
+        return answer["at"] - start, answer.get("result")
+
+    def requests(self):
+        """What is asked for: name, method, parameters at this moment, and what the server must offer for it."""
+        document = {"textDocument": {"uri": self.uri}}
+        lines = self.text.text.count("\n")
+        view = {"start": {"line": max(0, lines - 60), "character": 0}, "end": {"line": lines, "character": 0}}
+        tokens = self.offers.get("semanticTokensProvider") or {}
+        full = tokens.get("full")
+        rows = [
+            ("hover", "textDocument/hover", {**document, "position": self.text.position(self.places["H"][0] + 1)}, "hoverProvider"),
+            ("completion", "textDocument/completion", {**document, "position": self.text.position(self.places["C"][0])}, "completionProvider"),
+            ("inlay hints, 60 lines", "textDocument/inlayHint", {**document, "range": view}, "inlayHintProvider"),
+            ("tokens, whole", "textDocument/semanticTokens/full", document, "semanticTokensProvider"),
+        ]
+        if tokens.get("range"):
+            rows.append(("tokens, 60 lines", "textDocument/semanticTokens/range", {**document, "range": view}, "semanticTokensProvider"))
+        if isinstance(full, dict) and full.get("delta"):
+            rows.append(("tokens, delta", "textDocument/semanticTokens/full/delta", {**document, "previousResultId": self.result_id}, "semanticTokensProvider"))
+        rows.append(("symbols", "textDocument/documentSymbol", document, "documentSymbolProvider"))
+        return [row[:3] for row in rows if self.offers.get(row[3])]
+
+    def memory(self):
+        """Peak bytes of the process and of those it started."""
+        total, wanted = 0, [self.client.process.pid]
+        while wanted:
+            pid = wanted.pop()
+            try:
+                status = open(f"/proc/{pid}/status").read()
+                total += 1024 * int(re.search(r"VmHWM:\s*(\d+)", status).group(1)) if "worker" not in status.split("\n")[0] else 0
+                for task in os.listdir(f"/proc/{pid}/task"):
+                    wanted += map(int, open(f"/proc/{pid}/task/{task}/children").read().split())
+            except (OSError, AttributeError):
+                pass
+        return total
+
+    def measure_requests(self, keys, note):
+        self.ask_once("textDocument/semanticTokens/full")
+        for name in [row[0] for row in self.requests()]:
+            for behind_key in (False, True):
+                for number in range(keys):
+                    message = self.number_key(number) if behind_key else None
+                    row = next(row for row in self.requests() if row[0] == name)
+                    seconds, result = self.ask(row[1], row[2], message)
+                    note(f"{name}{', after a key' if behind_key else ''}", seconds)
+                    if isinstance(result, dict) and "resultId" in result:
+                        self.result_id = result["resultId"]
+                    if behind_key:
+                        self.settle()
+
+    def ask_once(self, method):
+        if (self.offers.get("semanticTokensProvider") or {}).get("full"):
+            result = self.ask(method, {"textDocument": {"uri": self.uri}})[1]
+            self.result_id = (result or {}).get("resultId")
+
+    def settle(self):
+        """What is still to come for a version is not the next key's."""
+        if not self.pulls:
+            self.diagnostics()
+
+    def measure_previews(self, keys, note):
+        """Of the first kernel, which is typed into; that of the last is all functions of the file, one in the other."""
+        if not (self.offers.get("experimental") or {}).get("ptl"):
+            return
+        for stage in ("tile", "asm"):
+            wanted = {"textDocument": {"uri": self.uri}, "entry": "soften1", "stage": stage}
+            self.ask("ptl/preview", wanted)
+            for number in range(max(4, keys // 4)):
+                seconds, result = self.ask("ptl/preview", wanted, self.number_key(number, self.file.first_number))
+                if not result["text"] or result["stale"]:
+                    raise RuntimeError(f"no preview: {result}")
+                note(f"preview, {stage}, after a key", seconds)
+                self.settle()
+
+
+def measure(server, file, folder, keys, note):
+    """One run of one server on one file; `note(name, seconds)` takes each time."""
+    session = Session(server, file, folder, server.pulls)
+    with session.client:
+        note("start to `initialize`", session.start)
+        note("open to diagnostics", session.open())
+        for number in range(keys):
+            note("key to diagnostics", session.keystroke(session.name_key(number)))
+        # The name is whole again.
+        begin, end = session.places["E"]
+        name = file.text[file.places["E"][0]:file.places["E"][1]]
+        if session.text.text != file.text:
+            session.keystroke(session.edit(begin, end, name))
+        for number in range(keys):
+            note("key to diagnostics, no errors", session.keystroke(session.number_key(number)))
+        session.measure_requests(keys, note)
+        note("peak memory", session.memory())
+        session.measure_previews(keys, note)
+    if server.name == "ptl-lsp":
+        session = Session(server, file, folder, True)
+        with session.client:
+            session.open()
+            for number in range(keys):
+                note("key to diagnostics, asked for", session.keystroke(session.name_key(number)))
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def run(build, sizes, keys, runs, with_peers, log=lambda text: None):
+    """`{server: {size: {name: [p50, p99]}}}`, medians over the runs; milliseconds, MiB for memory."""
+    chosen, results = list(servers(build, with_peers)), {}
+    gc.disable()
+    for lines in sizes:
+        samples = {server.name: [] for server in chosen}
+        for number in range(runs):
+            for server in chosen:
+                log(f"{lines} lines, run {number + 1} of {runs}: {server.name}")
+                times = {}
+                with tempfile.TemporaryDirectory() as folder:
+                    try:
+                        measure(server, File(server.suffix, lines), folder, keys, lambda name, s: times.setdefault(name, []).append(s))
+                    except Exception as error:
+                        log(f"{server.name}: {type(error).__name__} {error}")
+                samples[server.name].append(times)
+                gc.collect()
+        for server, all_times in samples.items():
+            for name in dict.fromkeys(name for times in all_times for name in times):
+                scale = 1 / (1 << 20) if name == "peak memory" else 1e3
+                figures = [[statistics.median(quantile(times[name], share) * scale for times in all_times if name in times)]
+                           for share in (0.5, 0.99)]
+                results.setdefault(server, {}).setdefault(lines, {})[name] = [f[0] for f in figures]
+    return results
+
+
+def shown(value):
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def table(results, sizes):
+    names = list(dict.fromkeys(name for sizes_of in results.values() for rows in sizes_of.values() for name in rows))
+    lines = ["| ms, p50/p99 at " + " · ".join(map(str, sizes)) + " lines | " + " | ".join(results) + " |",
+             "|---" * (len(results) + 1) + "|"]
+    for name in names:
+        cells = []
+        for server in results:
+            figures = [results[server].get(size, {}).get(name) for size in sizes]
+            one = name in ("peak memory", "start to `initialize`", "open to diagnostics")
+            cells.append(" · ".join("-" if f is None else shown(f[0]) if one else f"{shown(f[0])}/{shown(f[1])}" for f in figures)
+                         if any(figures) else "-")
+        lines.append(f"| {name}{', MiB' if name == 'peak memory' else ''} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def summary(results, sizes):
+    """A line for each size and measure that has a goal: ours, and how much faster than each peer that was measured."""
+    ours, *peers = results
+    for size in sizes:
+        for name in ("key to diagnostics", "hover, after a key", "completion, after a key"):
+            figures = results[ours].get(size, {}).get(name)
+            if not figures:
+                continue
+            line = f"{name}, {size} lines: p50 {shown(figures[0])} ms, p99 {shown(figures[1])} ms"
+            for peer in peers:
+                other = results[peer].get(size, {}).get(name)
+                line += f", {peer} {shown(other[0])} ms, ratio {other[0] / figures[0]:.1f}" if other else ""
+            yield line
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("sizes", nargs="*", type=int, default=[100, 1000, 10000])
+    parser.add_argument("--keys", type=int, default=60)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    results = run(options.build, options.sizes, options.keys, options.runs, options.peers, lambda text: print(text, file=sys.stderr))
+    print(table(results, options.sizes))
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
