@@ -169,7 +169,7 @@ async function resolveCodeLens(
   next: ResolveCodeLensSignature,
 ): Promise<vscode.CodeLens | null | undefined> {
   const resolved = await next(lens, token);
-  const uri = (resolved as { data?: { uri?: unknown } } | undefined)?.data?.uri;
+  const uri = (resolved as { data?: unknown } | undefined)?.data; // Of the file.
   if (resolved?.command?.command === "" && typeof uri === "string") {
     const { line, character } = resolved.range.start;
     const place = { lineNumber: line + 1, column: character + 1 };

@@ -59,6 +59,8 @@ def workbench(build):
         folder.mkdir(parents=True)
     for file in (HERE / "workspace").iterdir():
         (folders["workspace"] / file.name).write_bytes(file.read_bytes())
+    dump = [server.parent / "ptlc", "build", "scale.ptl", "--emit=ir:tile", "-g", "-o", "scale.mlir"]
+    call(dump, folders["workspace"], "dump IR", dict(os.environ, PTL_STD=str(ROOT / "std")))
     settings = folders["user"] / "User" / "settings.json"
     settings.parent.mkdir()
     settings.write_bytes((HERE / "settings.json").read_bytes())

@@ -239,8 +239,28 @@ const steps = {
     );
   },
 
-  async runTest(w) {
+  async dumpedIr(w) {
     await w.command("View: Close Editor");
+    await w.page.keyboard.press("Control+1");
+    await w.page.keyboard.press("Control+P");
+    await w.page.locator(".quick-input-widget input").first().fill("scale.mlir");
+    await w.choose("scale.mlir");
+    const editor = w.page.locator('.monaco-editor[data-uri$="/scale.mlir"]').last();
+    const line = editor.locator(".view-line", { hasText: "ptl.mul" }).first();
+    await until("the dumped IR is open", async () => (await line.count()) > 0);
+    await line.click({ position: { x: 90, y: 8 } });
+    await w.hover("a line of dumped IR says where it came from", /scale\.ptl/);
+    await w.shoot("dumpedIr");
+    await w.page.keyboard.press("Escape");
+    await w.page.keyboard.press("F12");
+    await until("its source opens", async () =>
+      (await w.page.locator('.monaco-editor.focused[data-uri$="/scale.ptl"]').count()) > 0,
+    );
+    await w.command("View: Close Editor");
+    await w.command("View: Close Editor");
+  },
+
+  async runTest(w) {
     const lens = w.page.locator(".codelens-decoration a", { hasText: /run test/i }).first();
     await w.goToText('test "twice is a sum"');
     await lens.click({ timeout: patience });
