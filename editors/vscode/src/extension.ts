@@ -18,7 +18,8 @@ export function activate(context: vscode.ExtensionContext): void {
     ...new Commands(server, previews).register(),
     vscode.tasks.registerTaskProvider("ptlc", taskProvider),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (needRestart.some((key) => event.affectsConfiguration(key))) void server.restart();
+      // The running server is told of the change first.
+      if (needRestart.some((key) => event.affectsConfiguration(key))) setTimeout(() => void server.restart(), 200);
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
   );

@@ -250,7 +250,7 @@ const steps = {
     await until("the dumped IR is open", async () => (await line.count()) > 0);
     await line.click({ position: { x: 90, y: 8 } });
     await w.hover("a line of dumped IR says where it came from", /scale\.ptl/);
-    await w.shoot("dumpedIr");
+    await w.shoot("dumpedIrHover");
     await w.page.keyboard.press("Escape");
     await w.page.keyboard.press("F12");
     await until("its source opens", async () =>
