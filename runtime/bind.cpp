@@ -4,6 +4,8 @@
 #include "runtime/bind_internal.h"
 #include "runtime/format_value.h"
 
+#include <algorithm>
+
 namespace ptl::rt {
 
 Binder::Binder(const Entry &entry, const CallArguments &arguments, Binding &binding)
@@ -37,13 +39,24 @@ std::string Binder::originOf(int dim) const {
 
 std::string Binder::valuesOf(const Expr &expr) const {
   std::string text;
-  std::vector<bool> seen(entry_.dims.size());
-  forEachDim(expr, [&](int dim) {
-    if (seen[dim] || !binding_.dims[dim])
+  std::vector<const Expr *> seen;
+  auto add = [&](const std::string &name, const std::string &value) {
+    text += (text.empty() ? "`" : ", `") + name + "` is " + value;
+  };
+  forEachName(expr, [&](const Expr &name) {
+    auto same = [&](const Expr *other) {
+      return other->op == name.op && other->index == name.index;
+    };
+    if (std::any_of(seen.begin(), seen.end(), same))
       return;
-    seen[dim] = true;
-    text += (text.empty() ? "" : ", ") + ("`" + entry_.dims[dim].name + "` is ") +
-            std::to_string(*binding_.dims[dim]) + " (" + originOf(dim) + ")";
+    seen.push_back(&name);
+    auto index = static_cast<size_t>(name.index);
+    if (name.op == Expr::Op::Dim && binding_.dims[index])
+      add(entry_.dims[index].name,
+          std::to_string(*binding_.dims[index]) + " (" + originOf(name.index) + ")");
+    else if (name.op == Expr::Op::Scalar && index < arguments_.scalars.size())
+      add(entry_.scalars()[index]->name,
+          formatElem(binding_.scalarElems[index], &arguments_.scalars[index]));
   });
   return text;
 }

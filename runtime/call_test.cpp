@@ -164,7 +164,7 @@ TEST_F(CallTest, WheresScalarsStridesAndInout) {
   ASSERT_EQ(call("scale", {everySecond}, scaleBy(10, 1)), PTL_OK) << ptl_last_error();
   EXPECT_EQ(x, (std::vector<float>{11, 0, 21, 0, 31, 0, 41, 0}));
   EXPECT_EQ(call("scale", {everySecond}, scaleBy(-1, 0)), PTL_ERROR_WHERE);
-  EXPECT_STREQ(ptl_last_error(), "sample.ptl:22: `scale`: requires `factor > 0.0`");
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:22: `scale`: requires `factor > 0.0`: `factor` is -1");
   EXPECT_EQ(call("scale", {dense(PTL_F32, x, {7})}, scaleBy(1, 0)), PTL_ERROR_WHERE);
   EXPECT_STREQ(ptl_last_error(),
                "sample.ptl:21: `scale`: requires `N % 4 == 0`: `N` is 7 (from axis 0 of `x`)");

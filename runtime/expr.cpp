@@ -253,11 +253,18 @@ std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues 
   return rest ? solve(*open, rest->i, values) : std::nullopt;
 }
 
-void forEachDim(const Expr &expr, const std::function<void(int)> &visit) {
-  if (expr.op == Op::Dim)
-    visit(expr.index);
+void forEachName(const Expr &expr, const std::function<void(const Expr &)> &visit) {
+  if (expr.op == Op::Dim || expr.op == Op::Scalar || expr.op == Op::Elem)
+    visit(expr);
   for (const Expr &arg : expr.args)
-    forEachDim(arg, visit);
+    forEachName(arg, visit);
+}
+
+void forEachDim(const Expr &expr, const std::function<void(int)> &visit) {
+  forEachName(expr, [&](const Expr &name) {
+    if (name.op == Op::Dim)
+      visit(name.index);
+  });
 }
 
 } // namespace ptl::rt

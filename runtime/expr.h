@@ -92,6 +92,8 @@ struct Solution {
 };
 std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues &values);
 
+/// Calls `visit` with each dimension, scalar and element that occurs, in order.
+void forEachName(const Expr &expr, const std::function<void(const Expr &)> &visit);
 /// Calls `visit` with the index of each dimension that occurs.
 void forEachDim(const Expr &expr, const std::function<void(int)> &visit);
 

@@ -129,6 +129,7 @@ TEST(FormatValue, ArraysAndMessages) {
   PtlValue value{PTL_VALUE_TEXT, 0, {}};
   value.as.text = "here";
   EXPECT_EQ(formatMessage("{0} and {1} {x} {", &value, 1), "here and {1} {x} {");
+  EXPECT_EQ(formatMessage("{{0}} {{ {{{0}", &value, 1), "{0}} { {here");
 }
 
 } // namespace

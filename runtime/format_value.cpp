@@ -69,7 +69,9 @@ std::string formatMessage(std::string_view text, const PtlValue *values, int32_t
       number = text[d] >= '0' && text[d] <= '9';
       index = index * 10 + (text[d] - '0');
     }
-    if (number && index < count) {
+    if (text.substr(i, 2) == "{{") {
+      out += text[i++];
+    } else if (number && index < count) {
       out += formatValue(values[index]);
       i = close;
     } else {

@@ -12,7 +12,8 @@ namespace ptl::rt {
 std::string formatValue(const PtlValue &value);
 std::string formatArray(const PtlArray &array);
 
-/// `text` with `{0}`, `{1}` … replaced; a number without a value stays as it is.
+/// `text` with `{0}`, `{1}` … replaced; a number without a value stays as it is, and `{{` is a
+/// brace.
 std::string formatMessage(std::string_view text, const PtlValue *values, int32_t count);
 
 /// "[3, 4]".

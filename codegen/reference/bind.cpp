@@ -81,29 +81,13 @@ void Machine::bindTunables(const CallableDecl &decl,
   }
 }
 
-/// Whether a text has a name as a word of its own.
-static bool mentions(const std::string &text, const std::string &name) {
-  auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-    size_t end = at + name.size();
-    if ((at == 0 || !isWord(text[at - 1])) && (end == text.size() || !isWord(text[end])))
-      return true;
-  }
-  return false;
-}
-
 /// The condition of a requirement, with the values of what it speaks of.
 void Machine::checkWheres(const CallableDecl &decl, Span callSpan) {
   for (const WhereClause &clause : decl.wheres) {
     if (!clause.condition || evalBool(*clause.condition))
       continue;
-    std::string values;
-    for (const DimParam &dim : decl.dims)
-      if (mentions(clause.text, dim.name))
-        values += (values.empty() ? ": `" : ", `") + dim.name + "` is " +
-                  std::to_string(dimValue(Dim(program_.dims->symbolDim(dim.symbol))));
     Stop why{RunStatus::Where,
-             "`" + decl.name + "` needs `" + clause.text + "`" + values,
+             "`" + decl.name + "` needs `" + clause.text + "`" + comparedText(*clause.condition),
              callSpan.file == kNoFile ? clause.span : callSpan,
              {}};
     if (callSpan.file != kNoFile)

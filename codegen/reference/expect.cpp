@@ -1,5 +1,6 @@
 // `print` and the expectations of tests.
 #include "codegen/reference/machine.h"
+#include "frontend/sema/reported.h"
 
 #include <cmath>
 #include <cstdio>
@@ -19,19 +20,12 @@ void Machine::evalPrint(const OpExpr &expr) {
   std::fflush(stdout);
 }
 
-/// ": `a` is 1, `b` is 2" for a comparison of scalars; constants speak for themselves.
+/// ": `a` is 1, `b` is 2": what the condition was about.
 std::string Machine::comparedText(const Expr &condition) {
-  if (condition.kind != ExprKind::Op)
-    return {};
-  const auto &op = static_cast<const OpExpr &>(condition);
-  if (op.op->opClass != OpClass::Comparison)
-    return {};
   std::string text;
-  for (const Expr *arg : op.args) {
-    if (!arg || arg->kind == ExprKind::Const || !arg->type->isScalar())
-      continue;
-    text += (text.empty() ? ": `" : ", `") + textOf(arg->span) + "` is " + valueText(eval(*arg));
-  }
+  for (const Expr *value : reportedValues(condition, sources_))
+    text +=
+        (text.empty() ? ": `" : ", `") + textOf(value->span) + "` is " + valueText(eval(*value));
   return text;
 }
 

@@ -2,6 +2,13 @@
 
 namespace ptl {
 
+/// A length of the callee in terms of the caller; it stands where the callee names it.
+static Expr *lengthAt(const Translator &translator, Dim length, Span span) {
+  Expr *value = dimValue(translator.ctx, length, kNoNode);
+  value->span = span;
+  return value;
+}
+
 Expr *Translator::translateLocal(const LocalRefExpr *ref) const {
   for (const CallArg &arg : call->args)
     if (arg.param == ref->local)
@@ -16,10 +23,10 @@ Expr *Translator::translateLocal(const LocalRefExpr *ref) const {
   if (ref->local->kind == LocalKind::Tunable) {
     for (const Tunable &tunable : callee.tunables)
       if (tunable.local == ref->local)
-        return dimValue(ctx, ctx.dims.constant(tunable.defaultValue), kNoNode);
+        return lengthAt(*this, ctx.dims.constant(tunable.defaultValue), ref->span);
     return nullptr;
   }
-  return dimValue(ctx, unifier.substitute(ref->dim), kNoNode);
+  return lengthAt(*this, unifier.substitute(ref->dim), ref->span);
 }
 
 Expr *Translator::translateOp(const OpExpr *op) const {
@@ -64,7 +71,7 @@ Expr *Translator::translate(const Expr *expr) const {
   case ExprKind::LocalRef:
     return translateLocal(static_cast<const LocalRefExpr *>(expr));
   case ExprKind::Dim:
-    return dimValue(ctx, unifier.substitute(expr->dim), kNoNode);
+    return lengthAt(*this, unifier.substitute(expr->dim), expr->span);
   case ExprKind::Op:
     result = translateOp(static_cast<const OpExpr *>(expr));
     break;

@@ -74,8 +74,8 @@ Bound Builder::buildCall(const CallExpr &expr) {
     return fail(DiagId::BlockLevelNotOnTarget, expr.span, {callee.name, binding_.machine});
   for (const RuntimeCheck &check : expr.checks)
     if (check.condition && binding_.checked)
-      emitCheck(buildValue(*check.condition), "where",
-                "`" + callee.name + "` needs `" + check.text + "`", {}, loc);
+      emitCondition(*check.condition, "where", "`" + callee.name + "` needs `" + check.text + "`",
+                    loc);
   Frame frame = calleeFrame(expr);
   if (binding_.ranges)
     frame.call = loc;

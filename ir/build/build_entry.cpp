@@ -190,9 +190,9 @@ void Builder::buildWheres() {
     return;
   for (const WhereClause &clause : binding_.decl->wheres)
     if (clause.condition && !clause.onTunables)
-      emitCheck(buildValue(*clause.condition), "where",
-                "`" + binding_.decl->name + "` needs `" + clause.text + "`", {},
-                location(clause.span));
+      emitCondition(*clause.condition, "where",
+                    "`" + binding_.decl->name + "` needs `" + clause.text + "`",
+                    location(clause.span));
 }
 
 } // namespace ptl::ir

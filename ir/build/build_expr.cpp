@@ -11,6 +11,8 @@ using namespace mlir;
 namespace ptl::ir {
 
 mlir::Value Builder::buildValue(const Expr &expr) {
+  if (auto found = prebuilt_.find(&expr); found != prebuilt_.end())
+    return found->second;
   Bound bound = buildExpr(expr);
   if (bound.kind == Bound::Kind::Value)
     return readRef(bound, here(expr)).value;

@@ -1,5 +1,6 @@
 // Statements: bindings, assignments, conditionals. Variables are SSA values; only outputs and
 // inouts are storage.
+#include "frontend/sema/reported.h"
 #include "ir/build/builder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -255,9 +256,32 @@ void Builder::emitCheck(mlir::Value condition, const char *status, const std::st
                 values);
 }
 
+/// In messages of checks a brace begins a value, unless there are two.
+static std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text)
+    result.append(c == '{' ? 2 : 1, c);
+  return result;
+}
+
+void Builder::emitCondition(const Expr &condition, const char *status, const std::string &message,
+                            Location loc) {
+  std::string text = escaped(message);
+  llvm::SmallVector<mlir::Value> values;
+  for (const Expr *each : reportedValues(condition, sources_)) {
+    text += (values.empty() ? ": `" : ", `") + escaped(sources_.text(each->span)) + "` is {" +
+            std::to_string(values.size()) + "}";
+    values.push_back(buildValue(*each));
+    prebuilt_[each] = values.back();
+  }
+  mlir::Value holds = buildValue(condition);
+  prebuilt_.clear();
+  emitCheck(holds, status, text, values, loc);
+}
+
 void Builder::buildAssert(const AssertStmt &stmt) {
   std::string message = stmt.message.empty() ? "`" + stmt.text + "` does not hold" : stmt.message;
-  emitCheck(buildValue(*stmt.condition), "assert", message, {}, location(stmt.span));
+  emitCondition(*stmt.condition, "assert", message, location(stmt.span));
 }
 
 // ---- Conditionals -------------------------------------------------------------------------------

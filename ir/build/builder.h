@@ -123,6 +123,9 @@ private:
   void buildWhile(const WhileStmt &stmt);
   void emitCheck(mlir::Value condition, const char *status, const std::string &message,
                  llvm::ArrayRef<mlir::Value> values, mlir::Location loc);
+  /// A condition of the source: the message goes on with the values that it is about.
+  void emitCondition(const Expr &condition, const char *status, const std::string &message,
+                     mlir::Location loc);
 
   // build_loop.cpp
   struct LoopBounds {
@@ -238,6 +241,7 @@ private:
   std::optional<ReturnSlot> returnSlot_; ///< while inside a loop that has a `return`
   std::deque<ReturnStmt> bodyResults_;   ///< made for bodies that end in a value
   std::optional<ExitFlags> exits_;       ///< of the innermost loop with exits
+  std::map<const Expr *, mlir::Value> prebuilt_; ///< operands of the condition being built
   unsigned callDepth_ = 0;
 };
 

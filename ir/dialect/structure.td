@@ -153,7 +153,7 @@ def Ptl_CheckOp : Ptl_StructureOp<"check", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins I1:$condition, StrAttr:$status, StrAttr:$message, Variadic<AnyType>:$values);
   let description = [{
     `status` names what failed: `assert`, `bounds`, `where`, `data_fact`, `arithmetic`. In `message`, `{0}`, `{1}` …
-    stand for the scalar `values`. File and line come from the location.
+    stand for the scalar `values`, `{{` for a brace. File and line come from the location.
   }];
   let assemblyFormat = "$condition `,` $status $message (`(` $values^ `:` type($values) `)`)? attr-dict";
   let hasCanonicalizeMethod = 1;
