@@ -26,6 +26,63 @@ where n < 4
     parallel r in tiles(N, 4) { y[r] = x[r] }
 }
 """
+BENCHES = """kernel product[M, N, K](a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N])
+tune BM = 32, BN = 64, BK = 48
+{
+    parallel i in tiles(M, BM), j in tiles(N, BN) {
+        var acc = zeros(f32[i, j])
+        for k in tiles(K, BK) {
+            acc += a[i, k] @ b[k, j]
+        }
+        c[i, j] = acc
+    }
+}
+
+kernel triangle[N](x: f64[N, N]) -> (y: f64[N, N])
+{
+    parallel r in 0..N {
+        for c in tiles(0..r + 1, 8) {
+            y[r, c] = x[r, c] * 2.0 + 1.0
+        }
+        for c in r + 1..N {
+            y[r, c] = x[r, c]
+        }
+    }
+}
+
+kernel halved[N](x: f32[N]) -> (y: f32[N])
+{
+    parallel i in 0..N {
+        var t = x[i]
+        while t > 1.0 {
+            t = t * 0.5
+        }
+        y[i] = t
+    }
+}
+
+program doubled[N](x: f32[.., N]) -> (y: f32[.., 2 * N])
+{
+    y[..] = exp(concat(x, x, axis: -1))
+}
+
+program letters[M, N, D](q: f32[M, D], k: f32[N, D]) -> (y: f32[M, N])
+{
+    y[..] = einsum("md,nd->mn", q, k) + 1.0
+}
+
+program integers[N](x: i32[N]) -> (y: i32[N])
+{
+    y[..] = x * 2 + 1
+}
+
+bench "product" { product(ones(f32[100, 70]), ones(f32[70, 130])) }
+bench "triangle" { triangle(ones(f64[50, 50])) }
+bench "halved" { halved(ones(f32[50])) }
+bench "doubled" { doubled(ones(f32[3, 5, 7])) }
+bench "letters" { letters(ones(f32[20, 30]), ones(f32[40, 30])) }
+bench "integers" { integers(ones(i32[50])) }
+"""
 BAD = "fn id(x: f32) -> f32 {\n    return y\n}\n"
 
 
@@ -133,7 +190,11 @@ def formatting(tools: Tools, folder: pathlib.Path) -> None:
 
 def stopped_programs(tools: Tools, folder: pathlib.Path) -> None:
     (folder / "stops.ptl").write_text(STOPS)
-    wanted = {"asserts": (3, "n is too large"), "bounds": (9, "9 is outside of 0..8"), "requires": (13, "n < 4")}
+    wanted = {
+        "asserts": (3, "n is too large: `n` is 9"),
+        "bounds": (9, "9 is outside of 0..8"),
+        "requires": (13, "`n < 4`: `n` is 9"),
+    }
     for target in ("cpu", "reference"):
         for entry, (line, reason) in wanted.items():
             command = ["run", "stops.ptl", "--entry", entry, "--target", target, "--diagnostics=short"]
@@ -148,6 +209,68 @@ def stopped_programs(tools: Tools, folder: pathlib.Path) -> None:
     expect(tools.run("run", cwd=folder).code == 2)
     expect(tools.run("run", "stops.ptl", "--unknown", cwd=folder).code == 2)
     expect(tools.run("run", "stops.ptl", "--target", "a3", "--sim", cwd=folder).code == 3)
+
+
+def values_of_conditions(tools: Tools, folder: pathlib.Path) -> None:
+    (folder / "values.ptl").write_text("""fn third[N](x: f32[N], i: i32) -> f32
+where N <= 64
+{
+    assert(i > 2 or N == 3)
+    return x[2]
+}
+program calls[N](x: f32[N], i: i32) -> (y: f32[N])
+where N > 2
+{
+    y[..] = x + third(x, i)
+}
+kernel k[N](x: f32[N], n: int, t: f32) -> (y: f32[N])
+where N <= 100
+{
+    assert(n + N < 100, "{0} braces")
+    assert(t < 1.0 and N != 7)
+    parallel r in tiles(N, 4) {
+        assert(r.start < 6)
+        y[r] = x[r]
+    }
+}
+""")
+    wanted = {
+        ("--entry=calls", "N=9", "i=1"): "`i > 2 or N == 3` does not hold: `i` is 1, `N` is 9",
+        ("--entry=calls", "N=70", "i=7"): "`third` needs `N <= 64`: `N` is 70",
+        ("n=3", "N=200", "t=0"): "`N <= 100`: `N` is 200",
+        ("n=3", "N=98", "t=0"): "{0} braces: `n + N` is 101, `n` is 3, `N` is 98",
+        ("n=3", "N=8", "t=2.5"): "`t < 1.0 and N != 7` does not hold: `t` is 2.5, `N` is 8",
+        ("n=3", "N=12", "t=0"): "`r.start < 6` does not hold: `r.start` is 8",
+    }
+    for target in ("cpu", "reference"):
+        for values, reason in wanted.items():
+            command = ["run", "values.ptl", "--target", target, "x=random()"]
+            command += [] if values[0].startswith("--entry") else ["--entry=k"]
+            outcome = tools.run(*command, *values, cwd=folder)
+            expect(outcome.code == 5 and reason in outcome.stderr, target, values, outcome)
+
+
+def benches(tools: Tools, folder: pathlib.Path) -> None:
+    (folder / "benches.ptl").write_text(BENCHES)
+    rows = json.loads(tools.run("bench", "benches.ptl", "--json", cwd=folder).stdout)
+    # `halved` runs as often as its data say, so that nobody knows; a product counts what it is added to.
+    flops = {
+        "product": 2 * 100 * 70 * 130,
+        "triangle": 2 * sum(range(1, 51)),
+        "halved": None,
+        "doubled": 3 * 5 * 14,
+        "letters": 2 * 20 * 30 * 40,
+        "integers": 0,
+    }
+    expect({row["bench"]: row.get("flops") for row in rows} == flops, rows)
+    for row in rows:
+        expect(row["median_ns"] > 0 and row["bytes"] > 0 and row["runs"] >= 5, row)
+        known = "flops" in row
+        expect(all((name in row) == known for name in ("gflops", "limit", "share")), row)
+        expect(not known or row["limit"] in ("memory", "compute") and row["share"] > 0, row)
+    text = tools.run("bench", "benches.ptl", cwd=folder).stdout.splitlines()
+    expect(len(text) == len(rows) + 1 and text[-1].startswith("this machine: "), text)
+    expect(" GFLOP/s " in text[0] and " % of " in text[0] and "GFLOP/s" not in text[2], text)
 
 
 def starter_project(tools: Tools, folder: pathlib.Path) -> None:
@@ -193,7 +316,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     exit_codes, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    formatting, stopped_programs, starter_project, machines, robust, fast_start,
+    formatting, stopped_programs, values_of_conditions, benches, starter_project, machines, robust, fast_start,
 ]  # fmt: skip
 
 
