@@ -82,7 +82,8 @@ typedef struct PtlValue {
 } PtlValue;
 
 /* Records a failure: `code` is a PtlStatus (PTL_ERROR_ASSERT, _BOUNDS, _DATA_FACT, _ARITHMETIC …).
- * In `message`, `{0}`, `{1}` … stand for the values, `{{` for a brace. `file` may be NULL, `line` 0. */
+ * In `message`, `{0}`, `{1}` … stand for the values, `{{` for a brace. `file` may be NULL, `line`
+ * 0. */
 PTL_API void ptl_rt_fail(PtlContext *context, int32_t code, const char *file, int32_t line,
                          const char *message, const PtlValue *values, int32_t value_count);
 

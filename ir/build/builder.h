@@ -237,10 +237,10 @@ private:
   mlir::Location place_; ///< of the expression or statement being built
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
-  Bound returned_;                       ///< value of the `return` just built
-  std::optional<ReturnSlot> returnSlot_; ///< while inside a loop that has a `return`
-  std::deque<ReturnStmt> bodyResults_;   ///< made for bodies that end in a value
-  std::optional<ExitFlags> exits_;       ///< of the innermost loop with exits
+  Bound returned_;                               ///< value of the `return` just built
+  std::optional<ReturnSlot> returnSlot_;         ///< while inside a loop that has a `return`
+  std::deque<ReturnStmt> bodyResults_;           ///< made for bodies that end in a value
+  std::optional<ExitFlags> exits_;               ///< of the innermost loop with exits
   std::map<const Expr *, mlir::Value> prebuilt_; ///< operands of the condition being built
   unsigned callDepth_ = 0;
 };
