@@ -149,10 +149,13 @@ void previewsChanged(Server &server, const ide::File &file) {
     ide::File *source = preview.isOpen ? server.session.workspace.find(preview.key.path) : nullptr;
     if (!source || !reads(*source, file))
       continue;
-    std::string before = preview.answer.is_object() ? preview.answer.value("text", "") : "";
-    bool wasStale = preview.answer.is_object() && preview.answer.value("stale", false);
-    auto onAnswer = [&server, uri = uri, before, wasStale](const json &answer) {
-      if (answer.value("text", "") != before || answer.value("stale", false) != wasStale)
+    auto shown = [](const json &answer) {
+      return answer.is_object() ? json{answer.value("text", json()), answer.value("stale", json()),
+                                       answer.value("map", json())}
+                                : json();
+    };
+    auto onAnswer = [&server, uri = uri, shown, before = shown(preview.answer)](json answer) {
+      if (shown(answer) != before)
         server.notify("ptl/virtualDocumentChanged", {{"uri", uri}});
     };
     askPreview(server, uri, preview.key, "refresh " + uri, onAnswer, [](const RequestError &) {});
