@@ -139,7 +139,8 @@ TEST(Reference, checksStop) {
   EXPECT_EQ(checked.show("quotient", {Value::integer(-7), Value::integer(2)}), "-4");
   EXPECT_EQ(checked.show("quotient", {Value::integer(1), Value::integer(0)}),
             "arithmetic: division by zero in `/`");
-  EXPECT_EQ(checked.show("even", {counting({3})}), "where: `even` needs `N % 2 == 0`: `N % 2` is 1, `N` is 3");
+  EXPECT_EQ(checked.show("even", {counting({3})}),
+            "where: `even` needs `N % 2 == 0`: `N % 2` is 1, `N` is 3");
   EXPECT_EQ(checked.show("narrow",
                          {Value::integer(200), Value::scalar(ElemKind::I8, Scalar::integer(1))}),
             "arithmetic: the value 200 does not fit in `i8`");
