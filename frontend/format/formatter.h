@@ -79,7 +79,8 @@ private:
   }
   void verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char *reason);
   /// Puts out the comments between tokens `first - 1` and `before`, and a blank line that stands
-  /// before the latter. The tokens between are separators: `;` vanishes, `,` joins the line of code.
+  /// before the latter. The tokens between are separators: `;` vanishes, `,` joins the line of
+  /// code.
   void comments(TokenIndex first, TokenIndex before, unsigned indent);
   void addComment(const Trivia &trivia, unsigned indent, bool ownLine);
   void blankLine();

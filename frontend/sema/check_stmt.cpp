@@ -17,8 +17,7 @@ static Expr *checkInitialValue(Context &ctx, NodeId typeNode, NodeId valueNode,
     annotation = resolveAnnotation(ctx, typeNode);
   Expr *value = valueNode == kNoNode ? nullptr : checkExpr(ctx, valueNode, annotation.type);
   if (value && value->type->kind == TypeKind::Void) {
-    ctx.sink.report(DiagId::HasNoValue, value->span,
-                    {std::string(ctx.text(value->span))});
+    ctx.sink.report(DiagId::HasNoValue, value->span, {std::string(ctx.text(value->span))});
     value = errorExpr(ctx, valueNode);
   }
   if (value && annotation.type)

@@ -8,9 +8,7 @@
 
 namespace ptl {
 
-std::string FlowWalker::sourceText(Span span) const {
-  return std::string(ctx_.text(span));
-}
+std::string FlowWalker::sourceText(Span span) const { return std::string(ctx_.text(span)); }
 
 // ---- Outputs
 // -----------------------------------------------------------------------------------------
