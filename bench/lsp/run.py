@@ -258,14 +258,25 @@ class Session:
                 self.settle()
 
 
+def processor_time(pid):
+    """Seconds that the process has computed, in all its threads: what a busy machine does not change."""
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/schedstat") as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
 def measure(server, file, folder, keys, note):
     """One run of one server on one file; `note(name, seconds)` takes each time."""
     session = Session(server, file, folder, server.pulls)
     with session.client:
         note("start to `initialize`", session.start)
         note("open to diagnostics", session.open())
+        before = processor_time(session.client.process.pid)
         for number in range(keys):
             note("key to diagnostics", session.keystroke(session.name_key(number)))
+        note("processor time of a key", (processor_time(session.client.process.pid) - before) / keys)
         # The name is whole again.
         begin, end = session.places["E"]
         name = file.text[file.places["E"][0]:file.places["E"][1]]
@@ -289,9 +300,9 @@ def quantile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def run(build, sizes, keys, runs, with_peers, log=lambda text: None):
+def run(build, sizes, keys, runs, with_peers, log=lambda text: None, only=()):
     """`{server: {size: {name: [p50, p99]}}}`, medians over the runs; milliseconds, MiB for memory."""
-    chosen, results = list(servers(build, with_peers)), {}
+    chosen, results = [each for each in servers(build, with_peers) if not only or each.name in only], {}
     gc.disable()
     for lines in sizes:
         samples = {server.name: [] for server in chosen}
@@ -327,7 +338,7 @@ def table(results, sizes):
         cells = []
         for server in results:
             figures = [results[server].get(size, {}).get(name) for size in sizes]
-            one = name in ("peak memory", "start to `initialize`", "open to diagnostics")
+            one = name in ("peak memory", "start to `initialize`", "open to diagnostics", "processor time of a key")
             cells.append(" · ".join("-" if f is None else shown(f[0]) if one else f"{shown(f[0])}/{shown(f[1])}" for f in figures)
                          if any(figures) else "-")
         lines.append(f"| {name}{', MiB' if name == 'peak memory' else ''} | " + " | ".join(cells) + " |")
@@ -356,9 +367,11 @@ def main():
     parser.add_argument("--keys", type=int, default=60)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--only", action="append", help="only the server of this name")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
-    results = run(options.build, options.sizes, options.keys, options.runs, options.peers, lambda text: print(text, file=sys.stderr))
+    results = run(options.build, options.sizes, options.keys, options.runs, options.peers, lambda text: print(text, file=sys.stderr),
+                  options.only)
     print(table(results, options.sizes))
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))

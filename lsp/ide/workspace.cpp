@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace ptl::ide {
 
@@ -67,7 +68,7 @@ File *Workspace::find(const std::string &path) {
 
 File *Workspace::load(const std::string &path) {
   if (File *file = find(path))
-    return file;
+    return file->isMissing ? nullptr : file;
   auto text = readFile(path);
   if (!text)
     return nullptr;
@@ -104,6 +105,7 @@ File &Workspace::open(const std::string &path, std::string text, int64_t version
   bool isNew = !file;
   if (!file)
     file = &add(normalPath(path));
+  isNew |= std::exchange(file->isMissing, false);
   file->isOpen = true;
   file->version = version;
   setText(*file, text);
@@ -121,15 +123,26 @@ void Workspace::close(const std::string &path) {
   if (!file)
     return;
   file->isOpen = false;
-  if (auto text = readFile(file->path()))
-    setText(*file, *text);
+  readAgain(*file);
+}
+
+/// Takes the disk's text. Who imports a file that is gone finds out.
+void Workspace::readAgain(File &file) {
+  auto text = readFile(file.path());
+  bool wasMissing = std::exchange(file.isMissing, !text);
+  if (text)
+    setText(file, *text);
+  if (wasMissing || !file.isMissing)
+    return;
+  for (auto &[path, other] : files_)
+    if (std::find(other->imports.begin(), other->imports.end(), &file) != other->imports.end())
+      resolveImports(*other);
 }
 
 void Workspace::fileChanged(const std::string &path) {
   File *file = find(path);
   if (file && !file->isOpen)
-    if (auto text = readFile(file->path()))
-      setText(*file, *text);
+    readAgain(*file);
   for (auto &[other, importer] : files_)
     if (importer->importErrors.hasErrors())
       resolveImports(*importer);

@@ -18,9 +18,10 @@ struct File {
 
   Document document;
   ModuleIndex index;
-  int64_t version = 0; ///< of the client's text
-  uint64_t editedAt = 0; ///< when the client edited it last, in ms of the server's clock
-  bool isOpen = false;   ///< its text is the client's, not the disk's
+  int64_t version = 0;    ///< of the client's text
+  uint64_t editedAt = 0;  ///< when the client edited it last, in ms of the server's clock
+  bool isOpen = false;    ///< its text is the client's, not the disk's
+  bool isMissing = false; ///< it was here, and the disk has it no more
   std::vector<File *> imports;
   DiagnosticSink importErrors;                  ///< of the imports of this file
   DiagnosticSink duplicates;                    ///< names declared twice
@@ -86,6 +87,7 @@ public:
 private:
   File &add(const std::string &path);
   void setText(File &file, std::string_view text);
+  void readAgain(File &file);
   void changed(File &file, const DocumentChange &change);
   void resolveImports(File &file);
   void resolveImport(File &file, const Tree &tree, NodeId node);

@@ -220,7 +220,9 @@ void WorkerClient::onExit(int64_t status, int signal) {
     constexpr size_t mostPoison = 1000;
     if (poison_.size() >= mostPoison)
       poison_.clear();
-    poison_.insert(task->fingerprint);
+    // A request without a text has nothing that could be to blame.
+    if (!task->params.empty())
+      poison_.insert(task->fingerprint);
     std::string step = lastWords_.is_object() && lastWords_.contains("error")
                            ? lastWords_["error"].value("step", step_)
                            : step_;

@@ -1,5 +1,7 @@
 """Every request and notification with parameters of every wrong type: an answer, error or not, and no crash."""
 import itertools
+import socket
+import subprocess
 
 from features import methods, params
 from session import ROOT, Place
@@ -96,10 +98,34 @@ def initialize_case(place):
     return None
 
 
+def command_line_case(place):
+    """Words that are wrong, and a port that is taken."""
+    def outcome(*arguments):
+        done = subprocess.run([place.bin / "ptl-lsp", *arguments], capture_output=True, env=place.environment(), timeout=60,
+                              stdin=subprocess.DEVNULL)
+        return done.returncode, (done.stdout + done.stderr).decode()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        wanted = {("--nonsense",): (2, "nonsense"), ("--port",): (2, "usage"), ("--port", "x"): (2, "usage"),
+                  ("--port", "70000"): (2, "usage"), ("--port", port): (3, port), ("--check", "none.ptl"): (3, "none.ptl"),
+                  ("--version",): (0, "ptl-lsp"), ("--help",): (0, "--stdio")}
+        for words, (code, text) in wanted.items():
+            got = outcome(*words)
+            if got[0] != code or text not in got[1]:
+                return f"{words}: {got}"
+    with place.server("--port", "0", port=0) as one, place.server("--port", "0", port=0) as two:
+        for client in (one, two):
+            client.initialize()
+        if one.stop() or two.stop():
+            return "two servers at once: an exit code is not 0"
+    return None
+
+
 def cases(place: Place, long: bool, seed: int):
     every = methods()
     for start in range(0, len(every), 12):
         part = every[start:start + 12]
         yield f"requests {part[0]} to {part[-1]}", lambda p=part: requests_case(place, p)
+    yield "command line", lambda: command_line_case(place)
     yield "notifications", lambda: notifications_case(place)
     yield "initialize", lambda: initialize_case(place)
