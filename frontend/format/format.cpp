@@ -84,10 +84,12 @@ FormatResult format(const Tree &tree) {
   DiagnosticSink sink;
   TokenList after = lex(file, sink);
   TokenList before{tree.tokens(), tree.trivia()};
-  if (essence(tree.fileText(), before) != essence(result.text, after))
-    return unchanged(tree, "cannot be formatted without changing its meaning");
   bool malformed = std::any_of(tree.tokens().begin(), tree.tokens().end(),
                                [](const Token &t) { return t.malformed; });
+  // Where a string without an end stops depends on the white space behind it.
+  if (essence(tree.fileText(), before) != essence(result.text, after))
+    return unchanged(tree, malformed ? "has syntax errors"
+                                     : "cannot be formatted without changing its meaning");
   if ((malformed || !tree.errorTokens().empty()) && !isStable(result.text))
     return unchanged(tree, "has syntax errors");
   return result;

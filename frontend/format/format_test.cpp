@@ -106,6 +106,17 @@ TEST(Format, KeepsACommaBeforeASemicolonThatIsWrong) {
   EXPECT_EQ(formatted(result.text), result.text);
 }
 
+TEST(Format, LeavesAFileAloneWhoseStringsWouldEndElsewhere) {
+  for (const char *text : {"\"e { ", "schedule p {\"\n,}"}) {
+    SourceFile file(0, "<test>", text);
+    DiagnosticSink sink;
+    FormatResult result = format(parse(file, sink));
+    EXPECT_EQ(result.text, text);
+    ASSERT_EQ(result.untouched.size(), 1u);
+    EXPECT_EQ(result.untouched[0].reason, "has syntax errors");
+  }
+}
+
 TEST(Format, SaysWhatItLeavesAlone) {
   SourceFile file(0, "<test>",
                   "fn f(x: f32) -> f32 {\n    let a = g(x,  // why\n        1)\n    return a\n}\n");
