@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--update", action="store_true", help="write the present answers")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path, help="work in this folder and leave it")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     module = importlib.import_module(options.kind)
     with tempfile.TemporaryDirectory(prefix="ptl-lsp-") as folder:
         if options.keep:
