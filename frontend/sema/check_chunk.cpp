@@ -5,8 +5,27 @@
 
 namespace ptl {
 
+/// A callable that is not the first of its name, or has that of a struct, is in error: the file
+/// says so (`reportDuplicates`), and the declaration says less (`markSyntaxErrors`).
+static void markDuplicates(ProgramState &state, const CheckedModule &module,
+                           const ModuleIndex &index) {
+  for (CallableDecl *decl : module.callables) {
+    DeclSpace space;
+    if (!isNamed(*module.tree, decl->syntax, space) || decl->name.empty())
+      continue;
+    DeclSite site = index.find(space, decl->name);
+    DeclSite clash = index.find(DeclSpace::Struct, decl->name);
+    auto &dependencies = state.onDemand->dependencies;
+    dependencies.push_back({&index, space, decl->name, false, site.signature});
+    dependencies.push_back({&index, DeclSpace::Struct, decl->name, false, clash.signature});
+    bool isFirst = site.tree == module.tree.get() && site.node == decl->syntax;
+    decl->hasErrors |= !isFirst || clash;
+  }
+}
+
 /// The phases of `checkFile`, for the declarations of one tree.
-static void checkDeclarations(ProgramState &state, CheckedModule &module) {
+static void checkDeclarations(ProgramState &state, CheckedModule &module,
+                              const ModuleIndex &index) {
   declareModule(state, module);
   // Declarations that are made on the way are checked as far as they are used.
   std::vector<DeclState *> decls;
@@ -18,6 +37,7 @@ static void checkDeclarations(ProgramState &state, CheckedModule &module) {
   for (DeclState *decl : decls)
     checkDeclConditions(*decl);
   markSyntaxErrors(state);
+  markDuplicates(state, module, index);
   for (DeclState *decl : decls)
     checkDeclBody(*decl);
   checkSchedules(state, module);
@@ -57,7 +77,7 @@ std::unique_ptr<ChunkCheck> checkChunk(std::shared_ptr<const Tree> tree, const S
   state.onDemand = &onDemand;
   CheckedModule &module = *moduleOf(state, index);
   module.tree = tree;
-  checkDeclarations(state, module);
+  checkDeclarations(state, module, index);
   removeConsequences(state, [&](Span span) {
     return span.file == file.id() ? file.lineColumn(span.begin).line : 0;
   });

@@ -138,6 +138,19 @@ TEST(Workspace, ChunksAreTheFile) {
   }
 }
 
+TEST(Workspace, ADuplicateSaysNoMoreThanThat) {
+  const std::string path = "/none/twice.ptl";
+  const std::string first = "fn f(x: f32) -> f32 { return x }\n";
+  const std::string second = "fn f(x: f32) -> f32 {\n    let a = 1.0\n    return x\n}\n";
+  Workspace workspace(options());
+  File &file = workspace.open(path, first + second, 1);
+  EXPECT_EQ(incremental(workspace, file), fresh(path, first + second));
+  workspace.edit(file, {0, static_cast<uint32_t>(first.size())}, "");
+  EXPECT_EQ(incremental(workspace, file), fresh(path, second));
+  workspace.edit(file, {0, 0}, "struct f {\n    a: f32\n}\n");
+  EXPECT_EQ(incremental(workspace, file), fresh(path, "struct f {\n    a: f32\n}\n" + second));
+}
+
 /// `undoOften`: most edits are taken back, so that the file stays close to what it was.
 void expectSameAfterEdits(const std::string &path, unsigned edits, unsigned seed) {
   std::mt19937 random(seed);
