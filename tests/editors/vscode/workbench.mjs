@@ -83,7 +83,17 @@ class Workbench {
   }
   /** Near the beginning of a line: a line is as wide as the widest of all, and a click at its middle would scroll. */
   async clickInPreview(piece) {
-    await this.previewEditor().locator(".view-line", { hasText: piece }).first().click({ position: { x: 60, y: 8 } });
+    const line = this.previewEditor().locator(".view-line", { hasText: piece }).first();
+    for (let left = 3; ; --left) {
+      try {
+        return await line.click({ position: { x: 60, y: 8 }, timeout: 7000 });
+      } catch (error) {
+        if (left === 1) throw error;
+        // A hover that is still open lies over the line.
+        await this.page.mouse.move(2, 2);
+        await this.page.keyboard.press("Escape");
+      }
+    }
   }
   /** Saves what the last command changed. */
   async save() {
