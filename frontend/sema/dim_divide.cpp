@@ -247,19 +247,7 @@ Dim DimContext::minMax(DimAtomKind kind, std::vector<Dim> operands) {
 static std::optional<int64_t> plainBound(const DimContext &context, const DimAtom &atom) {
   switch (atom.kind) {
   case DimAtomKind::Symbol:
-    switch (context.symbol(atom.symbol).kind) {
-    case SymbolKind::Tunable:
-      return 1;
-    case SymbolKind::DimensionParam:
-    case SymbolKind::RangeLen:
-    case SymbolKind::RangeCount:
-      return 0;
-    case SymbolKind::RangeStart:
-    case SymbolKind::LoopIndex:
-    case SymbolKind::ScalarValue:
-      return std::nullopt;
-    }
-    return std::nullopt;
+    return leastOf(context.symbol(atom.symbol).kind);
   case DimAtomKind::FloorDiv: {
     std::optional<int64_t> bound = context.plainLowerBound(atom.operands[0]);
     if (!bound)

@@ -82,6 +82,23 @@ int64_t constantOf(Dim a);
 
 } // namespace dims
 
+/// The least value that every symbol of a kind has; nothing where there is none.
+inline std::optional<int64_t> leastOf(SymbolKind kind) {
+  switch (kind) {
+  case SymbolKind::Tunable:
+    return 1;
+  case SymbolKind::DimensionParam:
+  case SymbolKind::RangeLen:
+  case SymbolKind::RangeCount:
+    return 0;
+  case SymbolKind::RangeStart:
+  case SymbolKind::LoopIndex:
+  case SymbolKind::ScalarValue:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 struct DimContext::Impl {
   Arena arena;
   std::vector<Symbol> symbols;

@@ -1,23 +1,13 @@
 #include "frontend/sema/facts_model.h"
 
+#include "frontend/sema/dim_impl.h"
+
 #include <algorithm>
 
 namespace ptl {
 
 int64_t DimModel::least(SymbolId symbol) const {
-  switch (context_->symbol(symbol).kind) {
-  case SymbolKind::Tunable:
-    return 1;
-  case SymbolKind::DimensionParam:
-  case SymbolKind::RangeLen:
-  case SymbolKind::RangeCount:
-    return 0;
-  case SymbolKind::RangeStart:
-  case SymbolKind::LoopIndex:
-  case SymbolKind::ScalarValue:
-    return INT32_MIN;
-  }
-  return INT32_MIN;
+  return leastOf(context_->symbol(symbol).kind).value_or(INT32_MIN);
 }
 
 /// Different symbols get different values where that is possible, so that they are not taken for

@@ -13,8 +13,10 @@ Chunk::Chunk(FileId id, std::string path, std::string text, ParsedChunk parsed,
   auto moved = std::make_shared<Tree>(std::move(parsed.tree));
   moved->moveTo(file.text());
   tree = moved;
-  for (NodeId item : tree->children(tree->root()))
+  for (NodeId item : tree->children(tree->root())) {
     hasImports |= tree->is(item, NodeKind::ImportDecl);
+    hasSchedules |= tree->is(item, NodeKind::ScheduleDecl);
+  }
   bool hasErrors = this->syntax.hasErrors();
   for (const NamedDecl &decl : namedDecls(*tree)) {
     std::string_view whole = file.text().substr(0, tree->span(decl.node).end);

@@ -28,7 +28,8 @@ struct Chunk {
   uint32_t reach;                   ///< see `ParsedChunk`
   std::vector<ChunkDecl> decls;
   bool hasImports = false;
-  Memo memo; ///< of features
+  bool hasSchedules = false; ///< their checks read the bodies of other declarations
+  Memo memo;                 ///< of features
 
   FileId id() const { return file.id(); }
   uint32_t size() const { return static_cast<uint32_t>(file.text().size()); }

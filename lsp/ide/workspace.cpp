@@ -193,11 +193,8 @@ static bool replaceSites(File &file, const std::vector<const ChunkDecl *> &befor
 }
 
 static bool hasSchedules(const Document &document) {
-  for (const Place &place : document.places())
-    for (NodeId item : place.chunk->tree->children(place.chunk->tree->root()))
-      if (place.chunk->tree->is(item, NodeKind::ScheduleDecl))
-        return true;
-  return false;
+  return std::any_of(document.places().begin(), document.places().end(),
+                     [](const Place &place) { return place.chunk->hasSchedules; });
 }
 
 void Workspace::changed(File &file, const DocumentChange &change) {

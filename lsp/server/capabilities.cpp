@@ -62,7 +62,6 @@ ClientAbilities abilitiesOf(const json &capabilities) {
   client.refreshesHints = isSet(c, "/workspace/inlayHint/refreshSupport");
   client.refreshesLenses = isSet(c, "/workspace/codeLens/refreshSupport");
   client.refreshesTokens = isSet(c, "/workspace/semanticTokens/refreshSupport");
-  client.lineFoldingOnly = isSet(c, "/textDocument/foldingRange/lineFoldingOnly");
   return client;
 }
 

@@ -292,7 +292,6 @@ json Server::initialize(const json &params) {
       addFolder(Session::pathOfUri(folder.at("uri").get<std::string>()));
   else if (json root = params.value("rootUri", json()); root.is_string())
     addFolder(Session::pathOfUri(root.get<std::string>()));
-  // A client that dies without a word leaves no server behind.
   return {{"capabilities", serverCapabilities(session.client)},
           {"serverInfo", {{"name", "ptl-lsp"}, {"version", PTL_VERSION}}}};
 }
@@ -497,6 +496,10 @@ bool Server::publishDue() {
     refreshDue_ = false;
     if (session.client.refreshesHints)
       request("workspace/inlayHint/refresh", nullptr);
+    if (session.client.refreshesLenses)
+      request("workspace/codeLens/refresh", nullptr);
+    if (session.client.refreshesTokens)
+      request("workspace/semanticTokens/refresh", nullptr);
     if (session.client.refreshesDiagnostics && session.client.pullsDiagnostics)
       request("workspace/diagnostic/refresh", nullptr);
     return false;

@@ -46,7 +46,6 @@ public:
 
   /// Exit code of the process: 0 after `shutdown` and `exit`, else 1.
   int exitCode() const { return exitCode_; }
-  bool isShutDown() const { return state_ == State::ShutDown; }
 
   void notify(std::string_view method, json params);
   /// Asks the client; `onAnswer` gets the result, null after an error.

@@ -58,7 +58,6 @@ struct ClientAbilities {
   bool refreshesHints = false;
   bool refreshesLenses = false;
   bool refreshesTokens = false;
-  bool lineFoldingOnly = false;
 };
 
 /// Settings, `ptl.…` of the client's configuration; defaults where it says nothing.

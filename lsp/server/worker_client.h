@@ -42,8 +42,6 @@ public:
   /// Asks the worker to end and ends it soon after.
   void stop();
   json status() const;
-  bool isRunning() const { return process_ != nullptr; }
-  bool isIdle() const { return !current_ && waiting_.empty(); }
 
 private:
   struct Task {
