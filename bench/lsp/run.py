@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What an editor's user waits for, with the real process.
 
-    run.py BUILD [LINES ...] [--keys N] [--runs N] [--peers] [--json FILE]
+    run.py BUILD [LINES ...] [--keys N] [--runs N] [--peers] [--all] [--json FILE]
 
 Each size is a file of that many lines of realistic kernels (`unit.ptl.tmpl`, one unit again and again); the keystrokes are
 in the last of them. A time begins before the bytes of the keystroke are written and ends when the last byte of the answer
@@ -88,7 +88,7 @@ class File:
         plain, self.places, self.first_number = "", {}, None
         last = len(text) - len(unit.replace("@I@", str(count)).replace("@P@", str(count - 1)))
         end = 0
-        for mark in re.finditer(r"@([HCEL])@", text):
+        for mark in re.finditer(r"@([HCELF])@", text):
             plain += text[end:mark.start()]
             end = mark.end()
             if mark.group(1) == "L" and self.first_number is None:
@@ -102,7 +102,7 @@ class File:
 class Session:
     """A server with a file that is typed into."""
 
-    def __init__(self, server, file, folder, pulls):
+    def __init__(self, server, file, folder, pulls, all_requests=False):
         self.server, self.file, self.pulls = server, file, pulls
         self.path = pathlib.Path(folder) / f"bench{server.suffix}"
         self.path.write_text(file.text)
@@ -122,6 +122,7 @@ class Session:
         self.text, self.version = Text(file.text, encoding), 1
         self.places = {key: list(value) for key, value in file.places.items()}
         self.result_id = None
+        self.all_requests = all_requests
 
     def edit(self, begin, end, replacement):
         """The message of a keystroke."""
@@ -192,10 +193,15 @@ class Session:
         view = {"start": {"line": max(0, lines - 60), "character": 0}, "end": {"line": lines, "character": 0}}
         tokens = self.offers.get("semanticTokensProvider") or {}
         full = tokens.get("full")
+        whole = {"start": {"line": 0, "character": 0}, "end": {"line": lines, "character": 0}}
+
+        def at(mark, shift=1):
+            return {**document, "position": self.text.position(self.places[mark][0] + shift)}
         rows = [
-            ("hover", "textDocument/hover", {**document, "position": self.text.position(self.places["H"][0] + 1)}, "hoverProvider"),
-            ("completion", "textDocument/completion", {**document, "position": self.text.position(self.places["C"][0])}, "completionProvider"),
+            ("hover", "textDocument/hover", at("H"), "hoverProvider"),
+            ("completion", "textDocument/completion", at("C", 0), "completionProvider"),
             ("inlay hints, 60 lines", "textDocument/inlayHint", {**document, "range": view}, "inlayHintProvider"),
+            ("inlay hints, whole", "textDocument/inlayHint", {**document, "range": whole}, "inlayHintProvider"),
             ("tokens, whole", "textDocument/semanticTokens/full", document, "semanticTokensProvider"),
         ]
         if tokens.get("range"):
@@ -203,7 +209,43 @@ class Session:
         if isinstance(full, dict) and full.get("delta"):
             rows.append(("tokens, delta", "textDocument/semanticTokens/full/delta", {**document, "previousResultId": self.result_id}, "semanticTokensProvider"))
         rows.append(("symbols", "textDocument/documentSymbol", document, "documentSymbolProvider"))
+        if self.all_requests and "F" in self.places:
+            rows += self.other_requests(document, at, view)
         return [row[:3] for row in rows if self.offers.get(row[3])]
+
+    def other_requests(self, document, at, view):
+        """The requests that are in no comparison with peers; `F` is a function that is called."""
+        item = {"name": "f", "kind": 12, "uri": self.uri, "range": view, "selectionRange": {"start": at("F")["position"], "end": at("F")["position"]}}
+        key = {"start": at("H", 0)["position"], "end": at("H", 3)["position"]}
+        options = {"tabSize": 4, "insertSpaces": True}
+        return [
+            ("folding", "textDocument/foldingRange", document, "foldingRangeProvider"),
+            ("links", "textDocument/documentLink", document, "documentLinkProvider"),
+            ("lenses", "textDocument/codeLens", document, "codeLensProvider"),
+            ("highlight of a local", "textDocument/documentHighlight", at("H"), "documentHighlightProvider"),
+            ("highlight of a function", "textDocument/documentHighlight", at("F"), "documentHighlightProvider"),
+            ("linked editing", "textDocument/linkedEditingRange", at("H"), "linkedEditingRangeProvider"),
+            ("references of a local", "textDocument/references", {**at("H"), "context": {"includeDeclaration": True}}, "referencesProvider"),
+            ("references of a function", "textDocument/references", {**at("F"), "context": {"includeDeclaration": True}}, "referencesProvider"),
+            ("definition", "textDocument/definition", at("F"), "definitionProvider"),
+            ("declaration", "textDocument/declaration", at("F"), "declarationProvider"),
+            ("type definition", "textDocument/typeDefinition", at("H"), "typeDefinitionProvider"),
+            ("selection", "textDocument/selectionRange", {**document, "positions": [at("F")["position"]]}, "selectionRangeProvider"),
+            ("calls, prepare", "textDocument/prepareCallHierarchy", at("F"), "callHierarchyProvider"),
+            ("calls, incoming", "callHierarchy/incomingCalls", {"item": item}, "callHierarchyProvider"),
+            ("calls, outgoing", "callHierarchy/outgoingCalls", {"item": item}, "callHierarchyProvider"),
+            ("rename, prepare", "textDocument/prepareRename", at("F"), "renameProvider"),
+            ("rename of a local", "textDocument/rename", {**at("H"), "newName": "renamed"}, "renameProvider"),
+            ("rename of a function", "textDocument/rename", {**at("F"), "newName": "renamed"}, "renameProvider"),
+            ("signature help", "textDocument/signatureHelp", at("C", 3), "signatureHelpProvider"),
+            ("code actions", "textDocument/codeAction", {**document, "range": key, "context": {"diagnostics": []}}, "codeActionProvider"),
+            ("workspace symbols", "workspace/symbol", {"query": "soften"}, "workspaceSymbolProvider"),
+            ("diagnostics, asked for", "textDocument/diagnostic", document, "diagnosticProvider"),
+            ("diagnostics, workspace", "workspace/diagnostic", {"previousResultIds": []}, "diagnosticProvider"),
+            ("formatting on type", "textDocument/onTypeFormatting", {**at("E"), "ch": "}", "options": options}, "documentOnTypeFormattingProvider"),
+            ("formatting, 60 lines", "textDocument/rangeFormatting", {**document, "range": view, "options": options}, "documentRangeFormattingProvider"),
+            ("formatting, whole", "textDocument/formatting", {**document, "options": options}, "documentFormattingProvider"),
+        ]
 
     def memory(self):
         """Peak bytes of the process and of those it started."""
@@ -267,9 +309,9 @@ def processor_time(pid):
     return total / 1e9
 
 
-def measure(server, file, folder, keys, note):
+def measure(server, file, folder, keys, note, all_requests=False):
     """One run of one server on one file; `note(name, seconds)` takes each time."""
-    session = Session(server, file, folder, server.pulls)
+    session = Session(server, file, folder, server.pulls, all_requests)
     with session.client:
         note("start to `initialize`", session.start)
         note("open to diagnostics", session.open())
@@ -300,7 +342,7 @@ def quantile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def run(build, sizes, keys, runs, with_peers, log=lambda text: None, only=()):
+def run(build, sizes, keys, runs, with_peers, log=lambda text: None, only=(), all_requests=False):
     """`{server: {size: {name: [p50, p99]}}}`, medians over the runs; milliseconds, MiB for memory."""
     chosen, results = [each for each in servers(build, with_peers) if not only or each.name in only], {}
     gc.disable()
@@ -312,7 +354,7 @@ def run(build, sizes, keys, runs, with_peers, log=lambda text: None, only=()):
                 times = {}
                 with tempfile.TemporaryDirectory() as folder:
                     try:
-                        measure(server, File(server.suffix, lines), folder, keys, lambda name, s: times.setdefault(name, []).append(s))
+                        measure(server, File(server.suffix, lines), folder, keys, lambda name, s: times.setdefault(name, []).append(s), all_requests)
                     except Exception as error:
                         log(f"{server.name}: {type(error).__name__} {error}")
                 samples[server.name].append(times)
@@ -368,10 +410,11 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--only", action="append", help="only the server of this name")
+    parser.add_argument("--all", action="store_true", help="every read request, also those that no peer is compared in")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     results = run(options.build, options.sizes, options.keys, options.runs, options.peers, lambda text: print(text, file=sys.stderr),
-                  options.only)
+                  options.only, options.all)
     print(table(results, options.sizes))
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
