@@ -39,7 +39,7 @@ CAPABILITIES = {
         "semanticTokens": {"requests": {"full": {"delta": True}, "range": True}, "formats": ["relative"],
                            "tokenTypes": ["variable", "function", "type", "keyword", "number", "comment", "parameter"],
                            "tokenModifiers": ["declaration"]},
-        "inlayHint": {},
+        "inlayHint": {"resolveSupport": {"properties": ["tooltip", "textEdits", "label.tooltip", "label.location", "label.command"]}},
     },
 }
 PULLS = {**CAPABILITIES, "textDocument": {**CAPABILITIES["textDocument"], "diagnostic": {}}}

@@ -28,7 +28,7 @@ private:
     return callableAt(*check_.program, offset);
   }
   void add(uint32_t offset, HintKind kind, std::vector<LabelPart> label) {
-    hints.push_back({place_.begin + offset, kind, std::move(label)});
+    hints.push_back({offset, kind, std::move(label)});
   }
   const Local *localOf(NodeId node) const {
     auto found = check_.program->localOfNode.find(node);
@@ -194,22 +194,37 @@ void Finder::visit(NodeId node, Range range) {
 
 } // namespace
 
+/// Those of the bytes `range` of a chunk, and perhaps others.
+static std::vector<InlayHint> hintsNear(Workspace &workspace, File &file, size_t index, Range range,
+                                        const HintOptions &options) {
+  Finder finder(workspace, file, index, options);
+  finder.visit(file.document.places()[index].chunk->tree->root(), range);
+  std::sort(finder.hints.begin(), finder.hints.end(),
+            [](const InlayHint &a, const InlayHint &b) { return a.offset < b.offset; });
+  return std::move(finder.hints);
+}
+
+std::vector<InlayHint> chunkHints(Workspace &workspace, File &file, size_t place,
+                                  const HintOptions &options) {
+  uint32_t size = file.document.places()[place].chunk->size();
+  return hintsNear(workspace, file, place, {0, size}, options);
+}
+
 std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
                                   const HintOptions &options) {
   std::vector<InlayHint> all;
   size_t last = file.document.placeAt(range.end);
   for (size_t i = file.document.placeAt(range.begin); i <= last; ++i) {
-    Finder finder(workspace, file, i, options);
     const Place &place = file.document.places()[i];
     Range own{std::max(range.begin, place.begin) - place.begin,
               std::min(range.end - place.begin, place.chunk->size())};
-    finder.visit(place.chunk->tree->root(), own);
-    for (InlayHint &hint : finder.hints)
+    uint32_t begin = place.begin;
+    for (InlayHint &hint : hintsNear(workspace, file, i, own, options)) {
+      hint.offset += begin;
       if (range.contains(hint.offset))
         all.push_back(std::move(hint));
+    }
   }
-  std::sort(all.begin(), all.end(),
-            [](const InlayHint &a, const InlayHint &b) { return a.offset < b.offset; });
   return all;
 }
 
@@ -239,7 +254,7 @@ std::optional<HintDetails> hintDetails(Workspace &workspace, File &file, uint32_
                            [&](const InlayHint &each) { return each.kind == kind; });
   if (hint == hints.end())
     return std::nullopt;
-  HintDetails details;
+  HintDetails details{hint->label, "", std::nullopt};
   std::string insertion;
   if (kind == HintKind::Parameter) {
     details.tooltip = parameterTooltip(workspace, *hint);

@@ -17,7 +17,7 @@ enum class HintKind : uint8_t {
 };
 
 struct InlayHint {
-  uint32_t offset = 0; ///< in the file
+  uint32_t offset = 0; ///< in the file, where nothing else is said
   HintKind kind = HintKind::Type;
   std::vector<LabelPart> label; ///< `definition`: where a click leads
 };
@@ -26,7 +26,12 @@ struct HintOptions {
   bool types = true;
   bool capacities = true;
   bool parameters = true;
+  bool operator==(const HintOptions &) const = default;
 };
+
+/// Those of one chunk, by position; offsets count from its beginning. Checks the chunk.
+std::vector<InlayHint> chunkHints(Workspace &workspace, File &file, size_t place,
+                                  const HintOptions &options);
 
 /// Those whose place lies in a range of bytes, by position. Checks the chunks of the range.
 std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
@@ -34,6 +39,7 @@ std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
 
 /// What takes longer to say about a hint.
 struct HintDetails {
+  std::vector<LabelPart> label;
   std::string tooltip; ///< Markdown
   /// Writes the hint into the source; nothing where that would be an error.
   std::optional<std::string> insertion;

@@ -59,6 +59,9 @@ ClientAbilities abilitiesOf(const json &capabilities) {
   client.workDoneProgress = isSet(c, "/window/workDoneProgress");
   client.configuration = isSet(c, "/workspace/configuration");
   client.dynamicWatching = isSet(c, "/workspace/didChangeWatchedFiles/dynamicRegistration");
+  json hintMembers = at(c, "/textDocument/inlayHint/resolveSupport/properties");
+  client.resolvesHintLocations =
+      contains(hintMembers, "label.location") || contains(hintMembers, "location");
   client.refreshesHints = isSet(c, "/workspace/inlayHint/refreshSupport");
   client.refreshesLenses = isSet(c, "/workspace/codeLens/refreshSupport");
   client.refreshesTokens = isSet(c, "/workspace/semanticTokens/refreshSupport");

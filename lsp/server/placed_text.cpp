@@ -1,5 +1,8 @@
 #include "lsp/server/placed_text.h"
 
+#include <algorithm>
+#include <charconv>
+
 namespace ptl::lsp {
 
 void PlacedText::position(const Session &session, const ide::Chunk &chunk, ide::LineByte position) {
@@ -20,17 +23,27 @@ void PlacedText::range(const Session &session, const ide::Chunk &chunk, ide::Lin
   text += '}';
 }
 
-const std::string &PlacedText::at(uint32_t line) const {
-  if (placedAt_ == line)
-    return placed_;
-  placed_.clear();
-  size_t from = 0;
-  for (const Hole &hole : holes) {
-    placed_.append(text, from, hole.at - from);
-    placed_ += std::to_string(line + hole.line);
-    from = hole.at;
+static void addNumber(std::string &text, uint32_t number) {
+  char digits[12];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+std::string PlacedText::part(size_t begin, size_t end, uint32_t line) const {
+  std::string placed;
+  placed.reserve(end - begin + 4 * holes.size());
+  auto hole = std::partition_point(holes.begin(), holes.end(),
+                                   [&](const Hole &each) { return each.at < begin; });
+  for (; hole != holes.end() && hole->at < end; ++hole) {
+    placed.append(text, begin, hole->at - begin);
+    addNumber(placed, line + hole->line);
+    begin = hole->at;
   }
-  placed_.append(text, from);
+  return placed.append(text, begin, end - begin);
+}
+
+const std::string &PlacedText::at(uint32_t line) const {
+  if (placedAt_ != line)
+    placed_ = part(0, text.size(), line);
   placedAt_ = line;
   return placed_;
 }

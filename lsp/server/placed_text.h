@@ -19,6 +19,8 @@ struct PlacedText {
 
   /// The whole text where the first line of the chunk is `line`.
   const std::string &at(uint32_t line) const;
+  /// The bytes of `text` from `begin` to `end` with their numbers.
+  std::string part(size_t begin, size_t end, uint32_t line) const;
 
   void position(const Session &session, const ide::Chunk &chunk, ide::LineByte position);
   void range(const Session &session, const ide::Chunk &chunk, ide::LineByte begin,

@@ -56,6 +56,7 @@ struct ClientAbilities {
   bool configuration = false;
   bool dynamicWatching = false;
   bool refreshesHints = false;
+  bool resolvesHintLocations = false; ///< asks where a hint leads when it is looked at
   bool refreshesLenses = false;
   bool refreshesTokens = false;
 };

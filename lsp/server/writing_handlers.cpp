@@ -1,7 +1,6 @@
-// What helps while writing and reading code: hover, completion, signature help, inlay hints.
+// What helps while writing and reading code: hover, completion, signature help.
 #include "lsp/ide/completion.h"
 #include "lsp/ide/hover.h"
-#include "lsp/ide/inlay_hints.h"
 #include "lsp/ide/signature_help.h"
 #include "lsp/server/handlers.h"
 
@@ -161,70 +160,6 @@ json resolveCompletion(Session &session, const json &params) {
   if (!text.empty())
     item["documentation"] = session.markup(text);
   return item;
-}
-
-// ---- Inlay hints --------------------------------------------------------------------------------
-
-/// Where a part of a hint leads; most lead into the chunk that they stand in.
-static ide::Location definitionOf(const Session &session, const ide::File &file,
-                                  const ide::Place &place, Span definition) {
-  if (definition.file != place.chunk->id())
-    return session.workspace.locate(definition);
-  return {&file, {place.begin + definition.begin, place.begin + definition.end}};
-}
-
-static json hintJson(const Session &session, const ide::File &file, const ide::InlayHint &hint) {
-  const ide::Place &place = file.document.places()[file.document.placeAt(hint.offset)];
-  json parts = json::array();
-  for (const ide::LabelPart &part : hint.label) {
-    json each = {{"value", part.text}};
-    if (part.definition.file)
-      if (ide::Location location = definitionOf(session, file, place, part.definition))
-        each["location"] = session.location(location);
-    parts.push_back(std::move(each));
-  }
-  bool isParameter = hint.kind == ide::HintKind::Parameter;
-  return {{"position", session.position(file, hint.offset)},
-          {"label", std::move(parts)},
-          {"kind", isParameter ? 2 : 1},
-          {"data",
-           {{"uri", Session::uri(file.path())},
-            {"offset", hint.offset},
-            {"version", file.version},
-            {"kind", static_cast<int>(hint.kind)}}}};
-}
-
-json inlayHints(Session &session, const json &params) {
-  ide::File &file = session.file(params);
-  const Settings &settings = session.settings;
-  ide::HintOptions options{settings.typeHints, settings.capacityHints, settings.parameterHints};
-  json hints = json::array();
-  for (const ide::InlayHint &hint :
-       ide::inlayHints(session.workspace, file, session.range(file, params.at("range")), options))
-    hints.push_back(hintJson(session, file, hint));
-  return hints;
-}
-
-json resolveInlayHint(Session &session, const json &params) {
-  json hint = params;
-  const json &data = params.at("data");
-  ide::File &file = session.fileOfUri(data.at("uri").get<std::string>());
-  int kind = data.at("kind").get<int>();
-  // A hint of another text stays as it is.
-  if (data.at("version") != file.version || kind < 0 ||
-      kind > static_cast<int>(ide::HintKind::Parameter))
-    return hint;
-  auto offset = std::min(data.at("offset").get<uint32_t>(), file.document.size());
-  auto details =
-      ide::hintDetails(session.workspace, file, offset, static_cast<ide::HintKind>(kind));
-  if (!details)
-    return hint;
-  if (!details->tooltip.empty())
-    hint["tooltip"] = session.markup(details->tooltip);
-  if (details->insertion)
-    hint["textEdits"] = json::array({{{"range", session.range(file, ide::Range{offset, offset})},
-                                      {"newText", *details->insertion}}});
-  return hint;
 }
 
 } // namespace ptl::lsp
