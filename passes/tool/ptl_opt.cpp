@@ -1,4 +1,5 @@
 // ptl-opt: runs single passes on the text of IR.
+#include "ir/dialect/pto_dialect.h"
 #include "passes/passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,7 +9,7 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<ptl::ir::PtlDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+  registry.insert<ptl::ir::PtlDialect, ptl::pto::PtoDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::scf::SCFDialect>();
   ptl::ir::registerPtlPasses();
   mlir::registerCanonicalizerPass();

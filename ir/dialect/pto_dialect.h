@@ -1,0 +1,60 @@
+// The `pto` dialect: the block level. Types and structural operations are generated, instructions come from the table
+// (`instruction_op.h`). See README.md in this folder.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+#include "ir/ops/instruction_table.h"
+
+namespace ptl::pto {
+
+/// Order of the elements of a tile: `box` that of the boxes (fractals), `inner` that inside a box.
+struct Layout {
+  enum Order : uint8_t { None, RowMajor, ColMajor };
+  Order box = RowMajor;
+  Order inner = None; ///< `None`: no boxes, `box` orders the elements
+  int32_t fractal = 512; ///< bytes of a box
+  int32_t pad = 0;       ///< 0 nothing, 1 zero, 2 largest, 3 smallest value beyond the valid part
+
+  bool operator==(const Layout &) const = default;
+};
+inline llvm::hash_code hash_value(const Layout &layout) {
+  return llvm::hash_combine(layout.box, layout.inner, layout.fractal, layout.pad);
+}
+
+/// The layouts by the names of the language: `nd`, `dn` without boxes; `nz`, `zn`, `zz`, `nn` in boxes; `acc`: nz in boxes of
+/// 1024 bytes. Nothing for other names.
+std::optional<Layout> layoutByName(llvm::StringRef name);
+/// The inverse; empty if the layout has no name.
+llvm::StringRef layoutName(const Layout &layout);
+
+/// Spelled `?` in types.
+inline constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
+
+} // namespace ptl::pto
+
+#include "ir/dialect/pto_dialect.h.inc"
+
+#include "ir/dialect/pto_enums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ir/dialect/pto_attrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ir/dialect/pto_types.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/dialect/block.h.inc"
+
+namespace ptl::pto {
+
+/// Bits of an element: 1 for `i1`, that of the type otherwise.
+int64_t elementBits(mlir::Type type);
+inline int64_t elementBytes(mlir::Type type) { return (elementBits(type) + 7) / 8; }
+
+/// Byte offset of element (row, col) from the start of a tile, as the hardware lays it out.
+int64_t elementOffset(TileBufType type, int64_t row, int64_t col);
+
+PipeKind pipeKind(Pipe pipe);
+Pipe pipeOf(PipeKind kind);
+
+} // namespace ptl::pto

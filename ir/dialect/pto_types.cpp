@@ -1,0 +1,230 @@
+// Spelling and layout of the types of the block level.
+#include "ir/dialect/pto_dialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+#include "ir/dialect/pto_enums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ir/dialect/pto_attrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ir/dialect/pto_types.cpp.inc"
+
+namespace ptl::pto {
+
+void PtoDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/dialect/pto_attrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/dialect/pto_types.cpp.inc"
+      >();
+  registerBlockOps();
+  registerInstructions();
+}
+
+// ---- layouts --------------------------------------------------------------------------------------------
+
+namespace {
+struct NamedLayout {
+  llvm::StringLiteral name;
+  Layout layout;
+};
+} // namespace
+
+static constexpr NamedLayout namedLayouts[] = {
+    {"nd", {Layout::RowMajor, Layout::None, 512}},     {"dn", {Layout::ColMajor, Layout::None, 512}},
+    {"nz", {Layout::ColMajor, Layout::RowMajor, 512}}, {"zn", {Layout::RowMajor, Layout::ColMajor, 512}},
+    {"zz", {Layout::RowMajor, Layout::RowMajor, 512}}, {"nn", {Layout::ColMajor, Layout::ColMajor, 512}},
+    {"acc", {Layout::ColMajor, Layout::RowMajor, 1024}},
+};
+
+std::optional<Layout> layoutByName(llvm::StringRef name) {
+  for (const NamedLayout &row : namedLayouts)
+    if (row.name == name)
+      return row.layout;
+  return std::nullopt;
+}
+
+llvm::StringRef layoutName(const Layout &layout) {
+  for (const NamedLayout &row : namedLayouts)
+    if (row.layout.box == layout.box && row.layout.inner == layout.inner && row.layout.fractal == layout.fractal)
+      return row.name;
+  return {};
+}
+
+int64_t elementBits(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
+
+// The shape of a box: 16 rows of 32 bytes, transposed for column-major ones; 16 x 16 elements in the accumulator
+// (fractal 1024), 16 x 2 for scales (fractal 32).
+static std::pair<int64_t, int64_t> boxShape(const Layout &layout, Type element) {
+  int64_t wide = layout.fractal == 1024 ? 16 : layout.fractal == 32 ? 2 : 32 / elementBytes(element);
+  return layout.inner == Layout::ColMajor ? std::pair{wide, int64_t(16)} : std::pair{int64_t(16), wide};
+}
+
+int64_t elementOffset(TileBufType type, int64_t row, int64_t col) {
+  const Layout &layout = type.getLayout();
+  int64_t bytes = elementBytes(type.getElementType());
+  if (layout.inner == Layout::None)
+    return bytes * (layout.box == Layout::RowMajor ? row * type.getCols() + col : col * type.getRows() + row);
+  auto [boxRows, boxCols] = boxShape(layout, type.getElementType());
+  int64_t downs = (type.getRows() + boxRows - 1) / boxRows, acrosses = (type.getCols() + boxCols - 1) / boxCols;
+  int64_t boxRow = row / boxRows, boxCol = col / boxCols;
+  int64_t box = layout.box == Layout::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
+  int64_t innerRow = row % boxRows, innerCol = col % boxCols;
+  int64_t inner = layout.inner == Layout::RowMajor ? innerRow * boxCols + innerCol : innerCol * boxRows + innerRow;
+  return bytes * (box * boxRows * boxCols + inner);
+}
+
+// ---- tile buffers ---------------------------------------------------------------------------------------
+
+int64_t TileBufType::getBytes() const {
+  int64_t rows = getRows(), cols = getCols();
+  if (getLayout().inner != Layout::None) {
+    auto [boxRows, boxCols] = boxShape(getLayout(), getElementType());
+    rows = (rows + boxRows - 1) / boxRows * boxRows;
+    cols = (cols + boxCols - 1) / boxCols * boxCols;
+  }
+  return (rows * cols * elementBits(getElementType()) + 7) / 8;
+}
+
+bool TileBufType::hasDynamicValid() const { return getValidRows() == kDynamic || getValidCols() == kDynamic; }
+
+TileBufType TileBufType::withValid(int64_t validRows, int64_t validCols) const {
+  return get(getContext(), getPlace(), getRows(), getCols(), getElementType(), validRows, validCols, getLayout());
+}
+
+// Places as PTOAS spells them; the language says `scale`.
+static llvm::StringRef spelling(ir::Place place) {
+  return place == ir::Place::Scale ? "scaling" : ir::placeName(place);
+}
+
+static std::optional<ir::Place> placeOf(llvm::StringRef name) {
+  for (auto place : {ir::Place::Vec, ir::Place::Mat, ir::Place::Left, ir::Place::Right, ir::Place::Acc,
+                     ir::Place::Bias, ir::Place::Scale})
+    if (spelling(place) == name)
+      return place;
+  return std::nullopt;
+}
+
+static constexpr llvm::StringLiteral boxOrders[] = {"", "row_major", "col_major"};
+static constexpr llvm::StringLiteral innerOrders[] = {"none_box", "row_major", "col_major"};
+
+static void printExtent(AsmPrinter &printer, int64_t extent) {
+  if (extent == kDynamic)
+    printer << '?';
+  else
+    printer << extent;
+}
+
+void TileBufType::print(AsmPrinter &printer) const {
+  printer << '<' << spelling(getPlace()) << ", " << getRows() << 'x' << getCols() << 'x' << getElementType();
+  if (getValidRows() != getRows() || getValidCols() != getCols()) {
+    printer << ", valid=";
+    printExtent(printer, getValidRows());
+    printer << 'x';
+    printExtent(printer, getValidCols());
+  }
+  Layout layout = getLayout(), standard;
+  if (layout.box != standard.box)
+    printer << ", blayout=" << boxOrders[layout.box];
+  if (layout.inner != standard.inner)
+    printer << ", slayout=" << innerOrders[layout.inner];
+  if (layout.fractal != standard.fractal)
+    printer << ", fractal=" << layout.fractal;
+  if (layout.pad != standard.pad)
+    printer << ", pad=" << layout.pad;
+  printer << '>';
+}
+
+static ParseResult parseOrder(AsmParser &parser, llvm::ArrayRef<llvm::StringLiteral> names, Layout::Order &order) {
+  llvm::StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!names[i].empty() && names[i] == keyword) {
+      order = static_cast<Layout::Order>(i);
+      return success();
+    }
+  return parser.emitError(parser.getNameLoc(), "unknown order `") << keyword << '`';
+}
+
+static ParseResult parseTileOption(AsmParser &parser, int64_t &validRows, int64_t &validCols, Layout &layout) {
+  llvm::StringRef key;
+  if (parser.parseKeyword(&key) || parser.parseEqual())
+    return failure();
+  if (key == "valid") {
+    llvm::SmallVector<int64_t> valid;
+    if (parser.parseDimensionList(valid, /*allowDynamic=*/true, /*withTrailingX=*/false))
+      return failure();
+    if (valid.size() != 2)
+      return parser.emitError(parser.getNameLoc(), "`valid` has two extents");
+    validRows = valid[0];
+    validCols = valid[1];
+    return success();
+  }
+  if (key == "blayout")
+    return parseOrder(parser, boxOrders, layout.box);
+  if (key == "slayout")
+    return parseOrder(parser, innerOrders, layout.inner);
+  if (key == "fractal")
+    return parser.parseInteger(layout.fractal);
+  if (key == "pad")
+    return parser.parseInteger(layout.pad);
+  return parser.emitError(parser.getNameLoc(), "a tile has no `") << key << '`';
+}
+
+Type TileBufType::parse(AsmParser &parser) {
+  llvm::StringRef placeText;
+  llvm::SmallVector<int64_t> extents;
+  Type element;
+  if (parser.parseLess() || parser.parseKeyword(&placeText) || parser.parseComma() ||
+      parser.parseDimensionList(extents, /*allowDynamic=*/false) || parser.parseType(element))
+    return {};
+  std::optional<ir::Place> place = placeOf(placeText);
+  if (!place || extents.size() != 2 || !element.isIntOrFloat()) {
+    parser.emitError(parser.getNameLoc(), "a tile has a place, two extents and an element type");
+    return {};
+  }
+  int64_t validRows = extents[0], validCols = extents[1];
+  Layout layout;
+  while (succeeded(parser.parseOptionalComma()))
+    if (parseTileOption(parser, validRows, validCols, layout))
+      return {};
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), *place, extents[0], extents[1], element, validRows, validCols, layout);
+}
+
+// ---- views ----------------------------------------------------------------------------------------------
+
+static void printView(AsmPrinter &printer, llvm::ArrayRef<int64_t> shape, Type element) {
+  printer << '<';
+  for (int64_t extent : shape) {
+    printExtent(printer, extent);
+    printer << 'x';
+  }
+  printer << element << '>';
+}
+
+template <typename ViewT> static Type parseView(AsmParser &parser) {
+  llvm::SmallVector<int64_t> shape;
+  Type element;
+  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(element) || parser.parseGreater())
+    return {};
+  return ViewT::get(parser.getContext(), shape, element);
+}
+
+void TensorViewType::print(AsmPrinter &printer) const { printView(printer, getShape(), getElementType()); }
+Type TensorViewType::parse(AsmParser &parser) { return parseView<TensorViewType>(parser); }
+void PartitionViewType::print(AsmPrinter &printer) const { printView(printer, getShape(), getElementType()); }
+Type PartitionViewType::parse(AsmParser &parser) { return parseView<PartitionViewType>(parser); }
+
+} // namespace ptl::pto
