@@ -131,21 +131,19 @@ TEST(InlayHints, LinkToWhatTheyName) {
 /// The tokens of a line, from 1.
 std::string tokensOfLine(const std::string &text, uint32_t line) {
   MarkedSource source(text);
-  TokenCache cache;
   std::string shown;
-  auto places = source.file->document.places();
-  size_t index = source.file->document.placeAtLine(line - 1);
-  for (const auto &chunk : cache.tokens(*source.file, index, index))
-    for (const SemanticToken &token : chunk->tokens) {
-      if (places[index].line + token.line + 1 != line)
-        continue;
-      shown += chunk->chunk->file.text().substr(token.begin, token.end - token.begin);
-      shown += ":" + std::string(name(token.type));
-      for (unsigned bit = 0; bit < 6; ++bit)
-        if (token.modifiers >> bit & 1)
-          shown += "." + std::string(name(static_cast<TokenModifier>(bit)));
-      shown += " ";
-    }
+  const Document &document = source.file->document;
+  const Place &place = document.places()[document.placeAtLine(line - 1)];
+  for (const SemanticToken &token : semanticTokens(*source.file, *place.chunk)) {
+    if (place.line + token.line + 1 != line)
+      continue;
+    shown += place.chunk->file.text().substr(token.begin, token.end - token.begin);
+    shown += ":" + std::string(name(token.type));
+    for (unsigned bit = 0; bit < 6; ++bit)
+      if (token.modifiers >> bit & 1)
+        shown += "." + std::string(name(static_cast<TokenModifier>(bit)));
+    shown += " ";
+  }
   return shown;
 }
 
@@ -166,13 +164,18 @@ TEST(SemanticTokens, OfAKernel) {
 
 TEST(SemanticTokens, FollowOtherChunks) {
   MarkedSource source("fn f() -> f32 { return g(EPS) }\nfn h(x: f32) -> f32 { return x }\n");
-  TokenCache cache;
+  File &file = *source.file;
   auto modifiersOf = [&](size_t token) {
-    return cache.tokens(*source.file, 0, 0)[0]->tokens[token].modifiers;
+    return semanticTokens(file, *file.document.places()[0].chunk)[token].modifiers;
   };
   uint32_t before = modifiersOf(5);
-  uint32_t end = source.file->document.size();
-  source.workspace.edit(*source.file, {end, end}, "const EPS = 1.0\n");
+  uint64_t meaning = meaningOfNames(file);
+  uint32_t end = file.document.size();
+  source.workspace.edit(file, {end - 3, end - 3}, " ");
+  EXPECT_EQ(meaningOfNames(file), meaning);
+  end = file.document.size();
+  source.workspace.edit(file, {end, end}, "const EPS = 1.0\n");
+  EXPECT_NE(meaningOfNames(file), meaning);
   EXPECT_NE(modifiersOf(5), before);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -13,16 +12,19 @@ class Memo {
 public:
   /// The answer of type `T`, which `make` computes when it is asked for the first time.
   template <typename T, typename Make> const T &get(Make make) const {
-    for (const auto &[type, value] : entries_)
-      if (type == std::type_index(typeid(T)))
+    for (const auto &[key, value] : entries_)
+      if (key == &keyOf<T>)
         return *static_cast<const T *>(value.get());
     auto value = std::make_shared<const T>(make());
-    entries_.emplace_back(std::type_index(typeid(T)), value);
+    entries_.emplace_back(&keyOf<T>, value);
     return *value;
   }
 
 private:
-  mutable std::vector<std::pair<std::type_index, std::shared_ptr<const void>>> entries_;
+  /// Stands for the type by its address.
+  template <typename T> static constexpr char keyOf = 0;
+
+  mutable std::vector<std::pair<const void *, std::shared_ptr<const void>>> entries_;
 };
 
 } // namespace ptl::ide

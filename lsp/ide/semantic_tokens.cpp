@@ -254,39 +254,37 @@ std::vector<SemanticToken> tokensOf(const ModuleIndex &index, const Chunk &chunk
   return found;
 }
 
-/// Of all that names outside their chunk could mean.
-uint64_t hashOfNames(const File &file) {
-  uint64_t hash = 0;
-  auto add = [&](std::string_view name, uint64_t kind) {
-    hash += (std::hash<std::string_view>()(name) + kind) * 0x9E3779B97F4A7C15u;
-  };
-  for (const Place &place : file.document.places())
-    for (const ChunkDecl &decl : place.chunk->decls)
-      add(decl.decl.name, static_cast<uint64_t>(decl.decl.space) + 1);
-  for (const auto *imports : {&file.index.modules, &file.index.names})
-    for (const auto &[name, import] : *imports)
-      add(name, reinterpret_cast<uintptr_t>(import.module));
-  return hash;
-}
+/// Of names in no order.
+struct NamesHash {
+  uint64_t sum = 0;
+  void add(std::string_view name, uint64_t kind) {
+    sum += (std::hash<std::string_view>()(name) + kind) * 0x9E3779B97F4A7C15u;
+  }
+  void addDeclared(const ModuleIndex &module, uint64_t kind) {
+    for (size_t space = 0; space < kDeclSpaces; ++space)
+      for (const auto &[name, site] : module.spaces[space])
+        add(name, kind + space);
+  }
+};
 
 } // namespace
 
-std::vector<std::shared_ptr<const ChunkTokens>> TokenCache::tokens(const File &file, size_t first,
-                                                                   size_t last) {
-  auto places = file.document.places();
-  uint64_t names = hashOfNames(file);
-  if (names != names_ || chunks_.size() > 2 * places.size() + 64)
-    chunks_.clear();
-  names_ = names;
-  std::vector<std::shared_ptr<const ChunkTokens>> all;
-  for (size_t i = first; i <= last && i < places.size(); ++i) {
-    auto &slot = chunks_[places[i].chunk->id()];
-    if (!slot || slot->chunk != places[i].chunk)
-      slot = std::make_shared<ChunkTokens>(
-          ChunkTokens{places[i].chunk, tokensOf(file.index, *places[i].chunk)});
-    all.push_back(slot);
-  }
-  return all;
+std::vector<SemanticToken> semanticTokens(const File &file, const Chunk &chunk) {
+  return tokensOf(file.index, chunk);
+}
+
+uint64_t meaningOfNames(File &file) {
+  if (!file.namesChanged)
+    return file.namesHash;
+  NamesHash hash;
+  hash.addDeclared(file.index, 1);
+  for (const auto *imports : {&file.index.modules, &file.index.names})
+    for (const auto &[name, import] : *imports)
+      hash.add(name, reinterpret_cast<uintptr_t>(import.module));
+  for (const File *imported : file.imports)
+    hash.addDeclared(imported->index, reinterpret_cast<uintptr_t>(imported));
+  file.namesChanged = false;
+  return file.namesHash = hash.sum;
 }
 
 } // namespace ptl::ide

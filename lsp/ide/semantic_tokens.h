@@ -1,10 +1,10 @@
-// Names and contextual words of a file with what they are, for highlighting. Found per chunk and
-// kept: an edit costs the chunks that it touches.
+// Names and contextual words of a file with what they are, for highlighting.
 #pragma once
 
 #include "lsp/ide/workspace.h"
 
-#include <unordered_map>
+#include <string_view>
+#include <vector>
 
 namespace ptl::ide {
 
@@ -56,22 +56,10 @@ struct SemanticToken {
   uint32_t modifiers = 0; ///< bits of `TokenModifier`
 };
 
-/// Those of one chunk, by position. Immutable.
-struct ChunkTokens {
-  std::shared_ptr<const Chunk> chunk;
-  std::vector<SemanticToken> tokens;
-};
-
-/// The tokens of one file by chunk.
-class TokenCache {
-public:
-  /// One entry per place from `first` to `last`.
-  std::vector<std::shared_ptr<const ChunkTokens>> tokens(const File &file, size_t first,
-                                                         size_t last);
-
-private:
-  uint64_t names_ = 0; ///< hash of what names could mean
-  std::unordered_map<FileId, std::shared_ptr<const ChunkTokens>> chunks_;
-};
+/// Those of one chunk, by position.
+std::vector<SemanticToken> semanticTokens(const File &file, const Chunk &chunk);
+/// A hash of all that names outside their chunk could mean: while it stays, so do the tokens of
+/// chunks that stay.
+uint64_t meaningOfNames(File &file);
 
 } // namespace ptl::ide

@@ -159,6 +159,7 @@ static std::vector<const ChunkDecl *> declsOf(std::span<const Place> places) {
 }
 
 static void rebuildIndex(File &file) {
+  file.namesChanged = true;
   for (auto &space : file.index.spaces)
     space.clear();
   std::vector<NamedDecl> named;
@@ -276,6 +277,7 @@ void Workspace::resolveImport(File &file, const Tree &tree, NodeId node) {
 }
 
 void Workspace::resolveImports(File &file) {
+  file.namesChanged = true;
   file.importErrors = {};
   file.imports.clear();
   file.index.modules.clear();

@@ -29,8 +29,10 @@ struct File {
   std::unordered_map<FileId, uint64_t> callsOf; ///< hash of the calls in a chunk
   bool callsChanged = false;                    ///< since `recursion` was found
   DiagnosticSink unusedImports;
-  DiagnosticSink tooMany; ///< the last of too many syntax errors
-  size_t firstStale = 0;  ///< no place before it is stale
+  DiagnosticSink tooMany;   ///< the last of too many syntax errors
+  size_t firstStale = 0;    ///< no place before it is stale
+  uint64_t namesHash = 0;   ///< see `meaningOfNames`
+  bool namesChanged = true; ///< since that was found
 
   const std::string &path() const { return document.path(); }
 };

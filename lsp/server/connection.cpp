@@ -1,8 +1,10 @@
 #include "lsp/server/connection.h"
 
+#include <algorithm>
 #include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
+#include <vector>
 
 namespace ptl::lsp {
 
@@ -96,29 +98,43 @@ struct Write {
 };
 } // namespace
 
-void Connection::writeAll(std::string bytes) {
-  std::string_view rest = bytes;
-  while (!out_ && !rest.empty()) {
-    ssize_t size = ::write(1, rest.data(), rest.size());
-    if (size <= 0)
-      return;
-    rest.remove_prefix(static_cast<size_t>(size));
+static uv_buf_t bufferOf(std::string_view text) {
+  return uv_buf_init(const_cast<char *>(text.data()), static_cast<unsigned>(text.size()));
+}
+
+/// Drops the first bytes of a text in pieces.
+static void removePrefix(std::span<std::string_view> pieces, size_t size) {
+  for (std::string_view &piece : pieces) {
+    size_t part = std::min(size, piece.size());
+    piece.remove_prefix(part);
+    size -= part;
   }
-  auto bufferOf = [](std::string_view text) {
-    return uv_buf_init(const_cast<char *>(text.data()), static_cast<unsigned>(text.size()));
-  };
+}
+
+void Connection::writeAll(std::span<std::string_view> pieces) {
+  for (std::string_view &piece : pieces)
+    while (!out_ && !piece.empty()) {
+      ssize_t size = ::write(1, piece.data(), piece.size());
+      if (size <= 0)
+        return;
+      piece.remove_prefix(static_cast<size_t>(size));
+    }
   if (out_ && uv_stream_get_write_queue_size(out_) == 0) {
-    uv_buf_t buffer = bufferOf(rest);
-    int written = uv_try_write(out_, &buffer, 1);
+    std::vector<uv_buf_t> buffers;
+    for (std::string_view piece : pieces)
+      buffers.push_back(bufferOf(piece));
+    int written = uv_try_write(out_, buffers.data(), static_cast<unsigned>(buffers.size()));
     if (written > 0)
-      rest.remove_prefix(static_cast<size_t>(written));
+      removePrefix(pieces, static_cast<size_t>(written));
   }
+  std::string rest;
+  for (std::string_view piece : pieces)
+    rest += piece;
   if (rest.empty())
     return;
-  size_t done = bytes.size() - rest.size();
-  auto *write = new Write{{}, std::move(bytes)};
+  auto *write = new Write{{}, std::move(rest)};
   write->request.data = write;
-  uv_buf_t buffer = bufferOf(std::string_view(write->bytes).substr(done));
+  uv_buf_t buffer = bufferOf(write->bytes);
   auto onWritten = [](uv_write_t *request, int) { delete static_cast<Write *>(request->data); };
   if (uv_write(&write->request, out_, &buffer, 1, onWritten) != 0)
     delete write;
@@ -130,17 +146,19 @@ static std::string dumped(const json &value) {
 
 void Connection::send(const json &message) {
   auto result = message.find("result");
-  if (result == message.end() || !result->is_binary())
-    return writeAll(frame(dumped(message)));
-  // The bytes of a `rawJson`, which may be many, are copied once.
+  if (result == message.end() || !result->is_binary()) {
+    std::string text = dumped(message);
+    std::string header = frameHeader(text.size());
+    std::string_view pieces[] = {header, text};
+    return writeAll(pieces);
+  }
+  // The bytes of a `rawJson`, which may be many, are written from where they are.
   const auto &bytes = result->get_binary();
   std::string begin = R"({"jsonrpc":"2.0","id":)" + dumped(message.at("id")) + R"(,"result":)";
-  std::string text = frameHeader(begin.size() + bytes.size() + 1);
-  text.reserve(text.size() + begin.size() + bytes.size() + 1);
-  text += begin;
-  text.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-  text += '}';
-  writeAll(std::move(text));
+  std::string header = frameHeader(begin.size() + bytes.size() + 1) + begin;
+  std::string_view pieces[] = {
+      header, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}, "}"};
+  writeAll(pieces);
 }
 
 void Connection::stop() {

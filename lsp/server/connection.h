@@ -8,7 +8,9 @@
 #include <uv.h>
 
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace ptl::lsp {
 
@@ -39,7 +41,8 @@ private:
   static void allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer);
   static void onRead(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer);
   void readFile();
-  void writeAll(std::string bytes);
+  /// The pieces one after the other; empties them.
+  void writeAll(std::span<std::string_view> pieces);
 
   uv_loop_t *loop_;
   OnBytes onBytes_;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 
 namespace {
 
@@ -22,7 +23,16 @@ the language server of PTL
   --help          print this
 )";
 
+/// Long answers are made in memory that stays with the process: fresh pages from the system would
+/// cost more than what is written into them.
+void keepMemoryOfAnswers() {
+  constexpr int longestAnswer = 4 << 20;
+  mallopt(M_MMAP_THRESHOLD, longestAnswer);
+  mallopt(M_TRIM_THRESHOLD, 2 * longestAnswer);
+}
+
 int serve(int port) {
+  keepMemoryOfAnswers();
   uv_loop_t loop;
   uv_loop_init(&loop);
   ptl::CheckOptions options;

@@ -7,6 +7,31 @@
 
 namespace ptl::lsp {
 
+namespace {
+
+/// The tokens of a chunk as the protocol has them, five numbers each, as JSON. The first number is
+/// apart: it counts lines from whatever stands before the chunk.
+struct EncodedTokens {
+  uint64_t meaning = 0;   ///< of the names outside, for which it is true
+  uint64_t serial = 0;    ///< 0: of nothing yet
+  uint32_t count = 0;     ///< of numbers
+  uint32_t firstLine = 0; ///< of the first token, in the chunk
+  uint32_t lastLine = 0;  ///< of the last one
+  std::string rest;       ///< `,4,3,9,0,…`
+};
+
+struct KeptTokens {
+  mutable EncodedTokens tokens;
+};
+
+/// Tokens of several chunks, to be written.
+struct Parts {
+  std::vector<TokenPart> parts;
+  std::vector<const EncodedTokens *> tokens; ///< of each part; until the next edit
+};
+
+} // namespace
+
 static void addNumber(std::string &text, uint32_t number) {
   char digits[12];
   char *end = std::to_chars(digits + 1, digits + sizeof digits, number).ptr;
@@ -14,51 +39,61 @@ static void addNumber(std::string &text, uint32_t number) {
   text.append(digits, end);
 }
 
-static EncodedTokens encode(const Session &session,
-                            std::shared_ptr<const ide::ChunkTokens> source) {
+static EncodedTokens encode(const Session &session, const ide::File &of, const ide::Chunk &chunk) {
   EncodedTokens encoded;
-  const SourceFile &file = source->chunk->file;
+  const SourceFile &file = chunk.file;
   uint32_t line = 0, column = 0, byte = 0;
-  for (const ide::SemanticToken &token : source->tokens) {
+  for (const ide::SemanticToken &token : ide::semanticTokens(of, chunk)) {
     bool sameLine = token.line == line;
     uint32_t from = sameLine ? byte : file.lineStart(token.line + 1);
     uint32_t gap = session.length(file.text().substr(from, token.begin - from));
     uint32_t start = sameLine ? column + gap : gap;
     uint32_t length = session.length(file.text().substr(token.begin, token.end - token.begin));
-    if (&token == &source->tokens.front())
+    if (encoded.count == 0)
       encoded.firstLine = token.line;
     else
       addNumber(encoded.rest, token.line - line);
     for (uint32_t number : {start - (sameLine ? column : 0), length,
                             static_cast<uint32_t>(token.type), token.modifiers})
       addNumber(encoded.rest, number);
+    encoded.count += 5;
     line = token.line, column = start, byte = token.begin;
   }
   encoded.lastLine = line;
-  encoded.source = std::move(source);
   return encoded;
 }
 
+static const EncodedTokens &tokensOf(Session &session, const ide::File &file,
+                                     const ide::Chunk &chunk, uint64_t meaning) {
+  EncodedTokens &kept = chunk.memo.get<KeptTokens>([] { return KeptTokens(); }).tokens;
+  if (kept.serial && kept.meaning == meaning)
+    return kept;
+  EncodedTokens now = encode(session, file, chunk);
+  // Most names mean what they did: what the client has stays good.
+  bool isSame = kept.serial && kept.rest == now.rest && kept.firstLine == now.firstLine;
+  now.serial = isSame ? kept.serial : ++session.tokens.lastSerial;
+  now.meaning = meaning;
+  return kept = std::move(now);
+}
+
 /// The tokens of the places from `first` to `last`.
-static std::vector<TokenPart> partsOf(const Session &session, FileTokens &state,
-                                      const ide::File &file, size_t first, size_t last) {
+static Parts partsOf(Session &session, ide::File &file, size_t first, size_t last) {
   auto places = file.document.places();
-  if (state.encoded.size() > 2 * places.size() + 64)
-    state.encoded.clear();
-  std::vector<TokenPart> parts;
+  uint64_t meaning = ide::meaningOfNames(file);
+  Parts all;
+  all.parts.reserve(last - first + 1);
+  all.tokens.reserve(last - first + 1);
   uint32_t line = 0; // of the last token
-  size_t i = first;
-  for (auto &source : state.cache.tokens(file, first, last)) {
-    const ide::Place &place = places[i++];
-    if (source->tokens.empty())
+  for (size_t i = first; i <= last; ++i) {
+    const ide::Place &place = places[i];
+    const EncodedTokens &tokens = tokensOf(session, file, *place.chunk, meaning);
+    if (tokens.count == 0)
       continue;
-    auto &slot = state.encoded[place.chunk->id()];
-    if (!slot || slot->source != source)
-      slot = std::make_shared<EncodedTokens>(encode(session, source));
-    parts.push_back({slot, place.line - line});
-    line = place.line + slot->lastLine;
+    all.parts.push_back({tokens.serial, place.line - line, tokens.count});
+    all.tokens.push_back(&tokens);
+    line = place.line + tokens.lastLine;
   }
-  return parts;
+  return all;
 }
 
 using Text = std::vector<uint8_t>;
@@ -67,20 +102,21 @@ static void add(Text &text, std::string_view more) {
   text.insert(text.end(), more.begin(), more.end());
 }
 
-/// The numbers as a list.
-static void addData(Text &text, std::span<const TokenPart> parts) {
-  size_t size = 0;
-  for (const TokenPart &part : parts)
-    size += part.tokens->rest.size() + 8;
-  text.reserve(text.size() + size + 64);
-  add(text, "[");
-  for (const TokenPart &part : parts) {
-    if (&part != &parts.front())
-      add(text, ",");
-    add(text, std::to_string(part.lead + part.tokens->firstLine));
-    add(text, part.tokens->rest);
+/// The numbers of the parts from `first` to before `last` as a list.
+static void addData(Text &text, const Parts &all, size_t first, size_t last) {
+  size_t size = 64;
+  for (size_t i = first; i < last; ++i)
+    size += all.tokens[i]->rest.size() + 8;
+  text.reserve(text.size() + size);
+  std::string lead;
+  for (size_t i = first; i < last; ++i) {
+    lead.clear();
+    addNumber(lead, all.parts[i].lead + all.tokens[i]->firstLine);
+    lead[0] = i == first ? '[' : ',';
+    add(text, lead);
+    add(text, all.tokens[i]->rest);
   }
-  add(text, "]");
+  add(text, first == last ? "[]" : "]");
 }
 
 static Text beginAnswer(FileTokens &state) {
@@ -89,25 +125,26 @@ static Text beginAnswer(FileTokens &state) {
   return text;
 }
 
-static std::vector<TokenPart> allParts(Session &session, FileTokens &state, ide::File &file) {
-  return partsOf(session, state, file, 0, file.document.places().size() - 1);
+static Parts allParts(Session &session, ide::File &file) {
+  return partsOf(session, file, 0, file.document.places().size() - 1);
 }
 
 json semanticTokensFull(Session &session, const json &params) {
   ide::File &file = session.file(params);
   FileTokens &state = session.tokens.files[file.path()];
-  state.last = allParts(session, state, file);
+  Parts all = allParts(session, file);
   Text text = beginAnswer(state);
   add(text, "\"data\":");
-  addData(text, state.last);
+  addData(text, all, 0, all.parts.size());
   add(text, "}");
+  state.last = std::move(all.parts);
   return rawJson(std::move(text));
 }
 
 static size_t numbersIn(std::span<const TokenPart> parts) {
   size_t count = 0;
   for (const TokenPart &part : parts)
-    count += part.tokens->count();
+    count += part.count;
   return count;
 }
 
@@ -116,8 +153,8 @@ json semanticTokensDelta(Session &session, const json &params) {
   FileTokens &state = session.tokens.files[file.path()];
   if (!state.resultId || params.at("previousResultId") != std::to_string(state.resultId))
     return semanticTokensFull(session, params);
-  std::vector<TokenPart> parts = allParts(session, state, file);
-  std::span<const TokenPart> before = state.last, after = parts;
+  Parts all = allParts(session, file);
+  std::span<const TokenPart> before = state.last, after = all.parts;
   size_t head = 0, shorter = std::min(before.size(), after.size());
   while (head < shorter && before[head] == after[head])
     ++head;
@@ -125,30 +162,28 @@ json semanticTokensDelta(Session &session, const json &params) {
   while (tail < shorter - head &&
          before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
     ++tail;
-  auto oldPart = before.subspan(head, before.size() - tail - head);
-  auto newPart = after.subspan(head, after.size() - tail - head);
+  size_t oldEnd = before.size() - tail, newEnd = after.size() - tail;
   Text text = beginAnswer(state);
   add(text, "\"edits\":[");
-  if (!oldPart.empty() || !newPart.empty()) {
-    add(text, "{\"start\":" + std::to_string(numbersIn(before.first(head))) +
-                  ",\"deleteCount\":" + std::to_string(numbersIn(oldPart)) + ",\"data\":");
-    addData(text, newPart);
+  if (head < oldEnd || head < newEnd) {
+    add(text, "{\"start\":" + std::to_string(numbersIn(before.first(head))) + ",\"deleteCount\":" +
+                  std::to_string(numbersIn(before.subspan(head, oldEnd - head))) + ",\"data\":");
+    addData(text, all, head, newEnd);
     add(text, "}");
   }
   add(text, "]}");
-  state.last = std::move(parts);
+  state.last = std::move(all.parts);
   return rawJson(std::move(text));
 }
 
 json semanticTokensRange(Session &session, const json &params) {
   ide::File &file = session.file(params);
-  FileTokens &state = session.tokens.files[file.path()];
   ide::Range range = session.range(file, params.at("range"));
-  auto parts = partsOf(session, state, file, file.document.placeAt(range.begin),
-                       file.document.placeAt(range.end));
+  Parts all =
+      partsOf(session, file, file.document.placeAt(range.begin), file.document.placeAt(range.end));
   Text text;
   add(text, "{\"data\":");
-  addData(text, parts);
+  addData(text, all, 0, all.parts.size());
   add(text, "}");
   return rawJson(std::move(text));
 }
