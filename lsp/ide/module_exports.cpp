@@ -21,7 +21,7 @@ std::vector<Export> exportsOf(const File &module) {
   return exports;
 }
 
-static bool isIdentifier(std::string_view text) {
+bool isIdentifier(std::string_view text) {
   if (text.empty() || (text[0] >= '0' && text[0] <= '9'))
     return false;
   return wordKind(text) == TokenKind::Identifier &&

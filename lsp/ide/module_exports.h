@@ -18,6 +18,9 @@ struct Export {
 };
 std::vector<Export> exportsOf(const File &module);
 
+/// Whether a text can be a name.
+bool isIdentifier(std::string_view text);
+
 /// A file that this one can import.
 struct ImportableModule {
   File *file = nullptr;

@@ -1,9 +1,12 @@
 // Definitions, references, renaming, calls, links, folding and selection.
 #include "lsp/ide/call_hierarchy.h"
 #include "lsp/ide/folding.h"
+#include "lsp/ide/move_files.h"
 #include "lsp/ide/navigation.h"
 #include "lsp/ide/rename.h"
 #include "lsp/server/handlers.h"
+
+#include <filesystem>
 
 namespace ptl::lsp {
 
@@ -97,6 +100,23 @@ json rename(Session &session, const json &params) {
   for (const ide::Location &location : found.edits)
     edits.emplace_back(location, name);
   return session.workspaceEdit(edits);
+}
+
+/// The imports that name the files. Folders are moved with all that is in them.
+json willRenameFiles(Session &session, const json &params) {
+  auto normalPath = [](const json &uri) {
+    std::string path = Session::pathOfUri(uri.get<std::string>());
+    path = std::filesystem::path(path).lexically_normal().string();
+    return path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
+  };
+  std::vector<ide::FileMove> moves;
+  for (const json &file : params.at("files"))
+    moves.push_back({normalPath(file.at("oldUri")), normalPath(file.at("newUri"))});
+  if (moves.empty())
+    return nullptr;
+  std::vector<std::string> paths = session.workspaceFiles();
+  auto edits = ide::editsForMoves(session.workspace, moves, paths);
+  return edits.empty() ? json() : session.workspaceEdit(edits);
 }
 
 // ---- Calls --------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ below, up to the next step:
     exit CODE              the server ends so
 
 JSON is matched as a part: members that are not written may be there. `"…"` is anything, `"…text…"` any string that has the text,
-`["…", A, B]` a list that has A and B, `"absent"` a member that is not there. `$/` is the URI of the folder.
+`["…", A, B]` a list that has A and B, `"absent"` a member that is not there. `$/` is the URI of the folder,
+`"$answer/result/…"` what stands there in the last answer.
 """
 import json
 import os
@@ -138,12 +139,19 @@ class Talk:
 
     def __init__(self, place: Place, folder: pathlib.Path, update: bool):
         self.place, self.folder, self.update = place, folder, update
-        self.client, self.last_id = None, None
+        self.client, self.last_id, self.last_answer = None, None, None
         self.answers, self.program = {}, None
 
     def known(self, value):
-        """Names of the folder, as they are this time."""
-        return json.loads(json.dumps(value).replace("$/", uri_of(self.folder) + "/"))
+        """Names of the folder and members of the last answer, as they are this time."""
+        text = json.dumps(value).replace("$/", uri_of(self.folder) + "/")
+        return json.loads(re.sub(r'"\$answer/([^"]*)"', lambda m: json.dumps(self.member(m.group(1).split("/"))), text))
+
+    def member(self, names):
+        value = self.last_answer
+        for name in names:
+            value = value[int(name) if isinstance(value, list) else name]
+        return value
 
     def unknown(self, value):
         return json.loads(json.dumps(value).replace(uri_of(self.folder) + "/", "$/"))
@@ -217,6 +225,7 @@ class Talk:
         actual = self.client.reply(identity)
         if actual is None:
             raise Mismatch(f"line {step.number}: no answer; of others: {list(self.client.replies)}")
+        self.last_answer = actual
         self.expect(step, {k: v for k, v in actual.items() if k not in ("jsonrpc", "id")}, wanted, head)
 
     def step_told(self, step):
