@@ -1,5 +1,6 @@
 """After every edit of a random sequence the server has the client's text, and its diagnostics are those of a
-fresh `ptlc check`. Requests come right behind edits, and none answers an internal error."""
+fresh `ptlc check`. Requests come right behind edits, and none answers an internal error. What the server keeps between
+requests about whole files is what another that never saw the edits says."""
 import pathlib
 import random
 
@@ -37,6 +38,21 @@ def expected(text: Text, path, found) -> list:
     return sorted(rows)
 
 
+# The requests whose answers are made of parts that are kept.
+KEPT = ("textDocument/inlayHint", "textDocument/semanticTokens/full", "textDocument/documentSymbol", "textDocument/foldingRange",
+        "textDocument/codeLens", "textDocument/documentLink")
+
+
+def without_names(answer):
+    """An answer without what only its own server understands."""
+    if isinstance(answer, list):
+        return [without_names(each) for each in answer]
+    if isinstance(answer, dict):
+        return {key: without_names(value) for key, value in answer.items()
+                if key != "resultId" and not (key == "data" and "position" in answer)}
+    return answer
+
+
 def given(diagnostics) -> list:
     def key(position):
         return position["line"], position["character"]
@@ -54,9 +70,9 @@ class Run:
         self.methods = [m for m in methods() if m not in COMPILES]
         self.version, self.log = 1, []
         self.client = place.server()
-        capabilities = {"general": {"positionEncodings": [encoding]},
+        self.capabilities = {"general": {"positionEncodings": [encoding]},
                         "textDocument": {"publishDiagnostics": {"relatedInformation": True}}}
-        answer = self.client.initialize(capabilities, initializationOptions={"hover": {"ir": False}})
+        answer = self.client.initialize(self.capabilities, initializationOptions={"hover": {"ir": False}})
         self.gives_text = "text" in answer["capabilities"].get("experimental", {}).get("ptl", {})
         self.client.open(self.uri, whole)
 
@@ -96,10 +112,27 @@ class Run:
                 return "the server has another text"
         return None
 
+    def compare_kept(self):
+        """Nothing, or what a server that knows this text alone says otherwise."""
+        lines = self.text.text.count("\n") + 1
+        wanted = {"textDocument": {"uri": self.uri},
+                  "range": {"start": {"line": 0, "character": 0}, "end": {"line": lines, "character": 0}}}
+        with self.place.server() as fresh:
+            fresh.initialize(self.capabilities, initializationOptions={"hover": {"ir": False}})
+            fresh.open(self.uri, self.text.text)
+            for method in KEPT:
+                old, new = (without_names(client.request(method, wanted)) for client in (self.client, fresh))
+                if old == new:
+                    continue
+                if isinstance(old, list):
+                    old, new = next((pair for pair in zip(old, new) if pair[0] != pair[1]), (old[-1:], new[-1:]))
+                return f"{method} differs\n  kept: {str(old)[:400]}\n  fresh: {str(new)[:400]}"
+        return None
+
     def step(self):
         self.change()
         method, where, identity = self.start_feature()
-        problem = self.compare()
+        problem = self.compare() or (self.compare_kept() if self.random.random() < 0.1 else None)
         answer = self.client.reply(identity)
         if answer is None:
             return f"no answer to {method} at {where}"
