@@ -106,6 +106,24 @@ void Builder::bindArguments(mlir::Block &body) {
   }
 }
 
+/// Outputs get `ptl.output`, dimensions `ptl.dim`: their names for later stages. A fn's results have none.
+void Builder::nameOutputsAndDimensions(func::FuncOp function) {
+  const CallableDecl &decl = *binding_.decl;
+  auto next = static_cast<unsigned>(decl.params.size());
+  auto name = [&](llvm::StringRef attribute, llvm::StringRef text) {
+    function.setArgAttr(next++, attribute, builder_.getStringAttr(text));
+  };
+  size_t results = resultTypes(decl).size();
+  for (size_t i = 0; i < results; ++i)
+    name("ptl.output", decl.kind != DeclKind::Fn ? decl.outputs[i]->name
+                       : results == 1            ? "result"
+                                                 : "result" + std::to_string(i));
+  for (Dim axis : frame_->prefix)
+    name("ptl.dim", dims_.toString(axis));
+  for (const DimParam &dim : decl.dims)
+    name("ptl.dim", dims_.symbol(dim.symbol).name);
+}
+
 void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   const CallableDecl &decl = *binding_.decl;
   Frame frame;
@@ -145,6 +163,7 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
     if (!strides.empty() && !strides.back().isConstant(1))
       function.setArgAttr(number, "ptl.strides", builder_.getUnitAttr());
   }
+  nameOutputsAndDimensions(function);
   mlir::Block *body = function.addEntryBlock();
   builder_.setInsertionPointToStart(body);
   bindArguments(*body);

@@ -104,7 +104,16 @@ void Builder::buildStmt(const Stmt &stmt) {
 
 // ---- Bindings and assignments -------------------------------------------------------------------
 
+/// Later stages call a value by the name in its location: that of the first local that held it.
+static void nameValue(mlir::Value value, llvm::StringRef name) {
+  Operation *op = value.getDefiningOp();
+  if (op && op->getNumResults() == 1 && isa<ArrayType>(value.getType()) && !isa<NameLoc>(op->getLoc()))
+    op->setLoc(NameLoc::get(StringAttr::get(op->getContext(), name), op->getLoc()));
+}
+
 void Builder::bindLocal(Local &local, Bound value) {
+  if (value.kind == Bound::Kind::Value && !local.name.empty())
+    nameValue(value.value, local.name);
   if (local.symbol && value.kind == Bound::Kind::Value)
     bindSymbol(*local.symbol, value.value);
   bound(local) = std::move(value);

@@ -6,6 +6,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <deque>
 #include <functional>
 #include <optional>
@@ -70,6 +72,7 @@ private:
 
   // build_entry.cpp
   void checkElementTypes(const Frame &frame);
+  void nameOutputsAndDimensions(mlir::func::FuncOp function);
   void buildEntry(mlir::ModuleOp module, const std::string &symbol);
   std::vector<mlir::Type> argumentTypes();
   void bindArguments(mlir::Block &body);

@@ -80,17 +80,26 @@ def Pto_MultiTileGetOp : Pto_NamedOp<"multi_tile_get", [AttrSizedOperandSegments
     `:` qualified(type($source)) `->` qualified(type($result))
   }];
 }
-def Pto_SubsetOp : Pto_NamedOp<"subset", [Pure]> {
-  let summary = "a window into a tile, at a row and a column";
-  let arguments = (ins Pto_TileBufType:$source, Index:$row, Index:$col, DenseI64ArrayAttr:$sizes);
+// The results of these share the bytes of their source. `valid_row` and `valid_col` are there exactly where the type of the
+// result says `?`.
+def Pto_SubsetOp : Pto_NamedOp<"subset", [AttrSizedOperandSegments, Pure]> {
+  let summary = "a window into a tile, at a row and a column; as large as the type of the result";
+  let arguments = (ins Pto_TileBufType:$source, Index:$row, Index:$col, Optional<Index>:$valid_row,
+                       Optional<Index>:$valid_col);
   let results = (outs Pto_TileBufType:$result);
-  let assemblyFormat = "$source `[` $row `,` $col `]` `sizes` $sizes attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
+  let assemblyFormat = [{
+    $source `[` $row `,` $col `]` (`valid_row` `=` $valid_row^)? (`valid_col` `=` $valid_col^)? attr-dict
+    `:` qualified(type($source)) `->` qualified(type($result))
+  }];
 }
-class Pto_AliasOp<string mnemonic, string sum> : Pto_NamedOp<mnemonic, [Pure]> {
+class Pto_AliasOp<string mnemonic, string sum> : Pto_NamedOp<mnemonic, [AttrSizedOperandSegments, Pure]> {
   let summary = sum;
-  let arguments = (ins Pto_TileBufType:$source);
+  let arguments = (ins Pto_TileBufType:$source, Optional<Index>:$valid_row, Optional<Index>:$valid_col);
   let results = (outs Pto_TileBufType:$result);
-  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
+  let assemblyFormat = [{
+    $source (`valid_row` `=` $valid_row^)? (`valid_col` `=` $valid_col^)? attr-dict
+    `:` qualified(type($source)) `->` qualified(type($result))
+  }];
 }
 def Pto_TReshapeOp : Pto_AliasOp<"treshape", "the same bytes as another shape of the same place">;
 def Pto_BitcastOp : Pto_AliasOp<"bitcast", "the same bytes as another element type">;

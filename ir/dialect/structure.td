@@ -142,6 +142,13 @@ def Ptl_ParallelOp : Ptl_StructureOp<"parallel", [AttrSizedOperandSegments, Sing
   let description = "One block argument of type index per variable, its position. Steps are positive.";
 }
 
+def Ptl_LaunchOp : Ptl_StructureOp<"launch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "runs a kernel of the block level on all core groups and waits for it";
+  let description = "Its operands are the kernel's arguments: arrays and refs where those are pointers, scalars as they are.";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$arguments);
+  let assemblyFormat = "$kernel `(` $arguments `:` type($arguments) `)` attr-dict";
+}
+
 def Ptl_YieldOp : Ptl_StructureOp<"yield", [Pure, Terminator, HasParent<"ParallelOp">]> {
   let summary = "ends the body of a grid";
   let assemblyFormat = "attr-dict";
