@@ -56,7 +56,7 @@ json rawArray(const std::vector<const std::string *> &parts) {
   size_t size = 2;
   for (const std::string *part : parts)
     size += part->size() + 1;
-  std::vector<uint8_t> all;
+  RawText all;
   all.reserve(size);
   all.push_back('[');
   for (const std::string *part : parts) {
@@ -64,7 +64,7 @@ json rawArray(const std::vector<const std::string *> &parts) {
       continue;
     if (all.size() > 1)
       all.push_back(',');
-    all.insert(all.end(), part->begin(), part->end());
+    add(all, *part);
   }
   all.push_back(']');
   return rawJson(std::move(all));

@@ -118,9 +118,13 @@ public:
 
 /// An answer that is JSON text already, for those that are long and made of parts that are kept.
 /// It stands as bytes, which no other answer holds, until it is sent.
-inline json rawJson(std::vector<uint8_t> bytes) { return json::binary(std::move(bytes)); }
-inline json rawJson(const std::string &text) {
-  return rawJson(std::vector<uint8_t>(text.begin(), text.end()));
+using RawText = std::vector<uint8_t>;
+inline json rawJson(RawText bytes) { return json::binary(std::move(bytes)); }
+inline json rawJson(const std::string &text) { return rawJson(RawText(text.begin(), text.end())); }
+inline void add(RawText &text, std::string_view more) {
+  // As bytes, which are copied in one go; characters would be converted one by one.
+  auto *bytes = reinterpret_cast<const uint8_t *>(more.data());
+  text.insert(text.end(), bytes, bytes + more.size());
 }
 
 /// Answers one request.

@@ -96,14 +96,8 @@ static Parts partsOf(Session &session, ide::File &file, size_t first, size_t las
   return all;
 }
 
-using Text = std::vector<uint8_t>;
-
-static void add(Text &text, std::string_view more) {
-  text.insert(text.end(), more.begin(), more.end());
-}
-
 /// The numbers of the parts from `first` to before `last` as a list.
-static void addData(Text &text, const Parts &all, size_t first, size_t last) {
+static void addData(RawText &text, const Parts &all, size_t first, size_t last) {
   size_t size = 64;
   for (size_t i = first; i < last; ++i)
     size += all.tokens[i]->rest.size() + 8;
@@ -119,8 +113,8 @@ static void addData(Text &text, const Parts &all, size_t first, size_t last) {
   add(text, first == last ? "[]" : "]");
 }
 
-static Text beginAnswer(FileTokens &state) {
-  Text text;
+static RawText beginAnswer(FileTokens &state) {
+  RawText text;
   add(text, "{\"resultId\":\"" + std::to_string(++state.resultId) + "\",");
   return text;
 }
@@ -133,7 +127,7 @@ json semanticTokensFull(Session &session, const json &params) {
   ide::File &file = session.file(params);
   FileTokens &state = session.tokens.files[file.path()];
   Parts all = allParts(session, file);
-  Text text = beginAnswer(state);
+  RawText text = beginAnswer(state);
   add(text, "\"data\":");
   addData(text, all, 0, all.parts.size());
   add(text, "}");
@@ -163,7 +157,7 @@ json semanticTokensDelta(Session &session, const json &params) {
          before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
     ++tail;
   size_t oldEnd = before.size() - tail, newEnd = after.size() - tail;
-  Text text = beginAnswer(state);
+  RawText text = beginAnswer(state);
   add(text, "\"edits\":[");
   if (head < oldEnd || head < newEnd) {
     add(text, "{\"start\":" + std::to_string(numbersIn(before.first(head))) + ",\"deleteCount\":" +
@@ -181,7 +175,7 @@ json semanticTokensRange(Session &session, const json &params) {
   ide::Range range = session.range(file, params.at("range"));
   Parts all =
       partsOf(session, file, file.document.placeAt(range.begin), file.document.placeAt(range.end));
-  Text text;
+  RawText text;
   add(text, "{\"data\":");
   addData(text, all, 0, all.parts.size());
   add(text, "}");
