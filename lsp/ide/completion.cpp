@@ -47,6 +47,8 @@ void Collector::collect() {
     return words(WordGroup::Constraint, 0);
   case Site::Core:
     return words(WordGroup::Core, 0);
+  case Site::Unit:
+    return units();
   case Site::Machine:
     return machines();
   case Site::Level:

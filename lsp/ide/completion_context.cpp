@@ -216,7 +216,7 @@ Site Reader::afterDot() {
   if (!isValue || tree_.token(dot).newlineBefore)
     return Site::Tag;
   found_.target = dot - 1;
-  return Site::Member;
+  return kind(statementStart()) == Kind::Event ? Site::Unit : Site::Member;
 }
 
 std::optional<Site> Reader::afterAt() {
@@ -301,7 +301,7 @@ Site Reader::inBlock() {
     break;
   }
   case Kind::Event:
-    return Site::Nothing;
+    return before == Kind::Colon || before == Kind::Arrow ? Site::Unit : Site::Nothing;
   case Kind::Task:
     return Site::Nothing;
   case Kind::On:

@@ -24,6 +24,7 @@ enum class Site : uint8_t {
   Header,     ///< between the parts of a declaration's head
   Constraint, ///< `T: float`
   Core,
+  Unit, ///< of an event: a pipe, or a core before the dot
   Machine,
   Level,
   LoopWord, ///< behind the domain of a loop

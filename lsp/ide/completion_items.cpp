@@ -68,6 +68,31 @@ void Collector::machines() {
          .kind = CompletionKind::Name});
 }
 
+/// The core that the cursor's section or kernel is for, by the words before it; empty: not said.
+std::string_view Collector::coreAround() const {
+  std::string_view core;
+  for (TokenIndex i = 1; i < tree.tokens().size() && tree.token(i).begin < context.begin; ++i)
+    if (tree.tokenKind(i - 1) == TokenKind::On && findWord(tree.tokenText(i), WordGroup::Core))
+      core = tree.tokenText(i);
+  return core;
+}
+
+/// Those of a core; with `others`, behind them those of the other one.
+void Collector::pipes(std::string_view core, bool others) {
+  words(WordGroup::Pipe, -60);
+  if (others || core != "aiv")
+    words(WordGroup::CubePipe, core == "aiv" ? 9 : -60);
+  if (others || core != "aic")
+    words(WordGroup::VectorPipe, core == "aic" ? 9 : -60);
+}
+
+void Collector::units() {
+  if (tree.tokenKind(*context.before) == TokenKind::Dot)
+    return pipes(tree.tokenText(context.target), false);
+  pipes(coreAround(), true);
+  words(WordGroup::Core, 10);
+}
+
 // ---- Locals -------------------------------------------------------------------------------------
 
 static CompletionKind kindOfLocal(const Tree &tree, NodeId declaration) {
@@ -113,6 +138,10 @@ void Collector::locals() {
     if (!check)
       check = &workspace.check(file, index);
     describeLocal(item, name, *check);
+    auto found = check->program->localOfNode.find(name);
+    if (expected_ && found != check->program->localOfNode.end() && found->second->type &&
+        isExpected(*found->second->type))
+      item.rank -= 45; // before all that are not, behind the names of arguments
     items.push_back(std::move(item));
   }
 }

@@ -44,6 +44,9 @@ private:
   void namedWords(std::initializer_list<std::string_view> names);
   void snippets(Site site);
   void machines();
+  void units();
+  void pipes(std::string_view core, bool others);
+  std::string_view coreAround() const;
   void expression();
   void locals();
   /// Whether a nearer thing has the name.
@@ -61,6 +64,7 @@ private:
   // completion_members.cpp
   void arguments();
   void argumentsOf(const Symbol &callee, const CallContext &call);
+  void expect(const Symbol &callee, const CallContext &call);
   void members();
   bool membersOf(const Type &type);
   const Type *typeBefore(TokenIndex last);
@@ -70,6 +74,14 @@ private:
   void scheduleTargets();
   void scheduleItems();
 
+  /// What the argument that is being written should be, as far as its parameter says it.
+  struct Expected {
+    bool isArray = false;
+    std::string_view elem; ///< as written; empty: any
+  };
+  bool isExpected(const Type &type) const;
+
+  std::optional<Expected> expected_;
   size_t index;
   std::shared_ptr<const Chunk> chunk;
   const Tree &tree;

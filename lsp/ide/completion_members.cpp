@@ -26,13 +26,50 @@ void Collector::argumentsOf(const Symbol &callee, const CallContext &call) {
   }
 }
 
+/// What the type of a parameter says: the word of the element type, and whether it has axes.
+void Collector::expect(const Symbol &callee, const CallContext &call) {
+  const Tree &own = callee.tree();
+  if (!isCallable(callee.type))
+    return;
+  size_t position = 0;
+  for (NodeId param : own.children(CallableView(own, callee.declNode).params())) {
+    if (!own.is(param, NodeKind::Param))
+      continue;
+    bool isMeant = call.name.empty() ? position == call.positional
+                                     : own.text(ParamView(own, param).name()) == call.name;
+    ++position;
+    NodeId type = ParamView(own, param).type();
+    if (!isMeant || type == kNoNode)
+      continue;
+    Expected expected;
+    expected.isArray = own.is(type, NodeKind::ArrayType);
+    NodeId base = expected.isArray ? ArrayTypeView(own, type).base() : type;
+    if (own.is(base, NodeKind::ElementType))
+      expected.elem = own.text(base);
+    else if (!expected.isArray)
+      return; // a struct, an alias
+    expected_ = expected;
+  }
+}
+
+bool Collector::isExpected(const Type &type) const {
+  if (expected_->isArray ? !type.isArray() : !type.isScalar())
+    return false;
+  return expected_->elem.empty() ||
+         (!type.elem.param && elemInfo(type.elem.kind).name == expected_->elem);
+}
+
 void Collector::arguments() {
   auto call = callAround(tree, context.begin);
   if (!call)
     return;
   Callee callee = calleeOf(workspace, file, index, *call);
-  if (callee.symbol)
+  if (callee.symbol) {
+    expect(*callee.symbol, *call);
     return argumentsOf(*callee.symbol, *call);
+  }
+  if (callee.name == "barrier")
+    pipes(coreAround(), true);
   for (const OpRecord *op : callee.ops)
     for (const OpParam &param : op->params) {
       bool isNamed =

@@ -1,6 +1,8 @@
+#include "ir/ops/instruction_table.h"
 #include "lsp/ide/completion.h"
 #include "lsp/ide/inlay_hints.h"
 #include "lsp/ide/semantic_tokens.h"
+#include "lsp/ide/words.h"
 #include "lsp/ide/writing_test_util.h"
 
 #include <gtest/gtest.h>
@@ -57,6 +59,41 @@ TEST(Completion, InAKernel) {
   };
   for (const Case &each : cases)
     EXPECT_EQ(offered(attentionWith(each.from, each.to)), each.expected) << each.to;
+}
+
+TEST(Completion, OfCoresAndPipes) {
+  auto manual = [](const std::string &line) {
+    return offered("manual kernel add[N](a: f32[N], b: f32[N]) -> (c: f32[N]) on aiv for a2 {\n"
+                   "    event ready: mte2 -> v\n    " +
+                       line + "\n}\n",
+                   9);
+  };
+  EXPECT_EQ(manual("event f: $0"), "mte2 mte3 s v fix m mte1 aic aiv");
+  EXPECT_EQ(manual("event f: mte2 -> $0"), "mte2 mte3 s v fix m mte1 aic aiv");
+  EXPECT_EQ(manual("event f: aic.$0"), "fix m mte1 mte2 mte3 s");
+  EXPECT_EQ(manual("event f: aic.fix -> aiv.$0"), "mte2 mte3 s v");
+  EXPECT_EQ(manual("barrier(m$0)"), "m mte2 mte3 max min mean maxnan minnan mte1");
+}
+
+TEST(Completion, KnowsAllPipes) {
+  for (size_t i = 0; i < numPipes; ++i)
+    EXPECT_TRUE(findWord(pipeNames[i], WordGroup::Pipe) ||
+                findWord(pipeNames[i], WordGroup::CubePipe) ||
+                findWord(pipeNames[i], WordGroup::VectorPipe))
+        << pipeNames[i];
+}
+
+TEST(Completion, ArgumentsOfTheRightTypeComeFirst) {
+  std::string text = "fn f(x: f32[8], scale: f32, count: int) -> f32[8] { return x * scale }\n"
+                     "fn g(a: f32[8], b: f16[8], s: f32, n: int) -> f32[8] { return f($0) }\n";
+  auto with = [&](std::string_view arguments) {
+    std::string changed = text;
+    return offered(changed.replace(changed.find("$0"), 2, arguments), 6);
+  };
+  EXPECT_EQ(with("$0"), "a count: scale: x: n s");
+  EXPECT_EQ(with("a, $0"), "s count: scale: n b a");
+  EXPECT_EQ(with("a, s, $0"), "n count: s b a f");
+  EXPECT_EQ(with("a, count: $0"), "n s b a f g");
 }
 
 TEST(Completion, ImportsWhatItOffers) {

@@ -316,6 +316,11 @@ std::string Writer::hardware(const Symbol &symbol) {
     return word(symbol, "layout", WordGroup::Layout);
   case SymbolType::Core:
     return word(symbol, "core", WordGroup::Core);
+  case SymbolType::Unit:
+    for (WordGroup group : {WordGroup::Pipe, WordGroup::CubePipe, WordGroup::VectorPipe})
+      if (findWord(symbol.name, group))
+        return word(symbol, "pipe of the machine", group);
+    return word(symbol, "core", WordGroup::Core);
   case SymbolType::Level:
     return word(symbol, "level of the machine", WordGroup::Level);
   case SymbolType::Tag:

@@ -16,6 +16,9 @@ enum class WordGroup : uint8_t {
   Place,
   Layout,
   Core,
+  Pipe,       ///< of every core
+  CubePipe,   ///< of `aic`
+  VectorPipe, ///< of `aiv`
   Level,
   Constraint ///< kinds of element types
 };
