@@ -34,7 +34,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const Pro
 /// want the result any more.
 using OnPass = std::function<bool(llvm::StringRef pass)>;
 
-/// Runs LLVM's pipeline on already vectorised code: `level` 0 … 3.
+/// Optimises already vectorised code: `level` 0 … 3, 3 being all that LLVM does to functions. What
+/// becomes of a function depends on itself and on the signatures of what it calls, not on the rest
+/// of the module; so does the machine code that is made of it.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine, int level,
               const OnPass &onPass = {});
 

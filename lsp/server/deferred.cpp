@@ -31,30 +31,31 @@ static std::string entryAt(const ide::File &file, uint32_t offset) {
 }
 
 /// What the client gets now, and what is kept of it.
-static json settle(Server &server, Preview &preview, const json &result) {
+static const PreviewAnswer &settle(Server &server, Preview &preview, const json &result) {
   ide::File &file = server.session.fileOfUri(Session::uri(preview.key.path));
-  json answer = previewAnswer(server.session, file, preview.key, result);
+  PreviewAnswer answer = previewAnswer(server.session, file, preview.key, result);
   if (result.value("ok", false)) {
     preview.lastGood = answer;
-  } else if (!preview.lastGood.is_null()) {
+  } else if (!preview.lastGood.isNone()) {
     // The last good text stays visible, marked stale, with what is wrong now.
-    json kept = preview.lastGood;
-    kept["stale"] = true;
-    kept["diagnostics"] = answer["diagnostics"];
-    kept.erase("error");
-    if (answer.contains("error"))
-      kept["error"] = answer["error"];
-    kept["version"] = answer["version"];
+    PreviewAnswer kept = preview.lastGood;
+    kept.head["stale"] = true;
+    kept.head["diagnostics"] = answer.head["diagnostics"];
+    kept.head.erase("error");
+    if (answer.head.contains("error"))
+      kept.head["error"] = answer.head["error"];
+    kept.head["version"] = answer.head["version"];
     answer = std::move(kept);
   }
   if (!preview.uri.empty())
-    answer["uri"] = preview.uri;
-  preview.answer = answer;
-  return answer;
+    answer.head["uri"] = preview.uri;
+  preview.answer = std::move(answer);
+  return preview.answer;
 }
 
 static void askPreview(Server &server, const std::string &uri, const PreviewKey &key,
-                       const std::string &topic, std::function<void(json)> onAnswer,
+                       const std::string &topic,
+                       std::function<void(const PreviewAnswer &)> onAnswer,
                        std::function<void(const RequestError &)> onError) {
   ide::File &file = server.session.fileOfUri(Session::uri(key.path));
   server.previews.get(uri, key);
@@ -100,7 +101,7 @@ void preview(Server &server, const json &params, const Reply &reply) {
   auto ask = [&server, key, reply] {
     askPreview(
         server, key.uri(extensionOf(server, key.stage)), key, "",
-        [reply](json answer) { reply.result(std::move(answer)); },
+        [reply](const PreviewAnswer &answer) { reply.result(answer.raw()); },
         [reply](const RequestError &error) { reply.error(error); });
   };
   if (!server.previews.stages.is_null())
@@ -113,10 +114,10 @@ void virtualDocument(Server &server, const json &params, const Reply &reply) {
   PreviewKey key = PreviewKey::ofUri(uri);
   ide::File &file = server.session.fileOfUri(Session::uri(key.path));
   Preview &known = server.previews.get(uri, key);
-  if (known.answer.is_object() && known.answer.value("version", int64_t(-1)) == file.version)
-    return reply.result(known.answer);
+  if (!known.answer.isNone() && known.answer.head.value("version", int64_t(-1)) == file.version)
+    return reply.result(known.answer.raw());
   askPreview(
-      server, uri, key, "", [reply](json answer) { reply.result(std::move(answer)); },
+      server, uri, key, "", [reply](const PreviewAnswer &answer) { reply.result(answer.raw()); },
       [reply](const RequestError &error) { reply.error(error); });
 }
 
@@ -124,7 +125,7 @@ void textDocumentContent(Server &server, const json &params, const Reply &reply)
   std::string uri = params.at("uri").get<std::string>();
   askPreview(
       server, uri, PreviewKey::ofUri(uri), "",
-      [reply](json answer) { reply.result({{"text", answer.value("text", "")}}); },
+      [reply](const PreviewAnswer &answer) { reply.result({{"text", answer.body->text}}); },
       [reply](const RequestError &error) { reply.error(error); });
 }
 
@@ -149,13 +150,8 @@ void previewsChanged(Server &server, const ide::File &file) {
     ide::File *source = preview.isOpen ? server.session.workspace.find(preview.key.path) : nullptr;
     if (!source || !reads(*source, file))
       continue;
-    auto shown = [](const json &answer) {
-      return answer.is_object() ? json{answer.value("text", json()), answer.value("stale", json()),
-                                       answer.value("map", json())}
-                                : json();
-    };
-    auto onAnswer = [&server, uri = uri, shown, before = shown(preview.answer)](json answer) {
-      if (shown(answer) != before)
+    auto onAnswer = [&server, uri = uri, before = preview.answer](const PreviewAnswer &answer) {
+      if (!answer.looksLike(before))
         server.notify("ptl/virtualDocumentChanged", {{"uri", uri}});
     };
     askPreview(server, uri, preview.key, "refresh " + uri, onAnswer, [](const RequestError &) {});

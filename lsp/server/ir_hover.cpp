@@ -213,12 +213,11 @@ void irDocumentHover(Server &server, const std::string &uri, const json &params,
 /// Where a line of a preview came from.
 static json previewDefinition(Server &server, const std::string &uri, const json &params) {
   auto preview = server.previews.byUri.find(uri);
-  if (preview == server.previews.byUri.end() || !preview->second.answer.is_object())
+  if (preview == server.previews.byUri.end() || preview->second.answer.isNone())
     return nullptr;
-  for (const json &line : preview->second.answer.value("map", json::array()))
-    if (line.at("line") == params.at("position").at("line"))
-      return line.at("sources");
-  return nullptr;
+  auto line = params.at("position").at("line").get<uint32_t>();
+  const std::string *sources = preview->second.answer.body->sourcesOf(line);
+  return sources ? rawJson(*sources) : nullptr;
 }
 
 void definitionAnywhere(Server &server, const json &params, const Reply &reply) {

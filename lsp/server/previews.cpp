@@ -144,33 +144,72 @@ static std::string noteOf(const json &result) {
   return note;
 }
 
-json previewAnswer(Session &session, const ide::File &file, const PreviewKey &key,
-                   const json &result) {
-  json answer = {{"version", file.version},
-                 {"entry", key.entry},
-                 {"stage", key.stage},
-                 {"stale", !result.value("ok", false)},
-                 {"text", result.value("text", "")},
-                 {"note", noteOf(result)},
-                 {"languageId", result.value("languageId", "plaintext")},
-                 {"diagnostics", diagnosticsOf(session, result)}};
+const std::string *PreviewAnswer::Body::sourcesOf(uint32_t line) const {
+  auto found = std::lower_bound(map.begin(), map.end(), std::pair(line, uint32_t(0)));
+  return found == map.end() || found->first != line ? nullptr : &sources[found->second];
+}
+
+static std::string dumped(const json &value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json PreviewAnswer::raw() const {
+  std::string text = dumped(head);
+  text.back() = ',';
+  std::vector<uint8_t> bytes;
+  bytes.reserve(text.size() + body->members.size() + 1);
+  bytes.insert(bytes.end(), text.begin(), text.end());
+  bytes.insert(bytes.end(), body->members.begin(), body->members.end());
+  bytes.push_back('}');
+  return rawJson(std::move(bytes));
+}
+
+bool PreviewAnswer::looksLike(const PreviewAnswer &other) const {
+  if (isNone() || other.isNone())
+    return isNone() == other.isNone();
+  return head.at("stale") == other.head.at("stale") &&
+         (body == other.body || body->members == other.body->members);
+}
+
+static PreviewAnswer::Body bodyOf(Session &session, const json &result) {
+  PreviewAnswer::Body body;
+  body.text = result.value("text", "");
+  if (auto origins = result.find("origins"); origins != result.end())
+    for (const json &origin : *origins)
+      body.sources.push_back(dumped(sourcesOf(session, origin)));
+  std::string &out = body.members;
+  out = "\"text\":" + dumped(json(body.text)) + ",\"map\":[";
+  if (auto map = result.find("map"); map != result.end())
+    for (size_t i = 0; i + 1 < map->size(); i += 2) {
+      body.map.emplace_back(map->at(i).get<uint32_t>(), map->at(i + 1).get<uint32_t>());
+      out += i == 0 ? "{\"line\":" : ",{\"line\":";
+      out += std::to_string(body.map.back().first);
+      out += ",\"sources\":";
+      out += body.sources.at(body.map.back().second);
+      out += '}';
+    }
+  out += "],\"folds\":" + dumped(result.value("folds", json::array()));
+  return body;
+}
+
+PreviewAnswer previewAnswer(Session &session, const ide::File &file, const PreviewKey &key,
+                            const json &result) {
+  json head = {{"version", file.version},
+               {"entry", key.entry},
+               {"stage", key.stage},
+               {"stale", !result.value("ok", false)},
+               {"note", noteOf(result)},
+               {"languageId", result.value("languageId", "plaintext")},
+               {"diagnostics", diagnosticsOf(session, result)},
+               {"uri", key.uri(result.value("extension", ".txt"))},
+               {"timings", result.value("timings", json::object())}};
   if (result.contains("error"))
-    answer["error"] = result["error"];
-  bool saysNothing = answer["diagnostics"].empty() && answer.contains("error");
-  if (saysNothing && answer["error"].is_object())
-    answer["diagnostics"].push_back(
-        {{"message", answer["error"].value("message", "")}, {"code", ""}, {"severity", "error"}});
-  std::vector<json> origins;
-  for (const json &origin : result.value("origins", json::array()))
-    origins.push_back(sourcesOf(session, origin));
-  json map = json::array();
-  for (const json &pair : result.value("map", json::array()))
-    map.push_back({{"line", pair.at(0)}, {"sources", origins.at(pair.at(1).get<size_t>())}});
-  answer["map"] = std::move(map);
-  answer["folds"] = result.value("folds", json::array());
-  answer["uri"] = key.uri(result.value("extension", ".txt"));
-  answer["timings"] = result.value("timings", json::object());
-  return answer;
+    head["error"] = result["error"];
+  bool saysNothing = head["diagnostics"].empty() && head.contains("error");
+  if (saysNothing && head["error"].is_object())
+    head["diagnostics"].push_back(
+        {{"message", head["error"].value("message", "")}, {"code", ""}, {"severity", "error"}});
+  return {std::move(head), std::make_shared<PreviewAnswer::Body>(bodyOf(session, result))};
 }
 
 } // namespace ptl::lsp

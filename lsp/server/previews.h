@@ -4,7 +4,10 @@
 #include "lsp/server/session.h"
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ptl::lsp {
 
@@ -21,12 +24,32 @@ struct PreviewKey {
   static PreviewKey ofUri(const std::string &uri);
 };
 
+/// An answer of `ptl/preview`. A preview has thousands of lines, so what belongs to its text is
+/// written once and shared by those who hold it.
+struct PreviewAnswer {
+  struct Body {
+    std::string text;
+    std::vector<std::pair<uint32_t, uint32_t>> map; ///< lines, and the index of what they came from
+    std::vector<std::string> sources;               ///< `[{uri, range}]`, as text
+    std::string members;                            ///< `"text":…,"map":…,"folds":…`
+
+    const std::string *sourcesOf(uint32_t line) const;
+  };
+  json head;                        ///< the other members; null: there is no answer yet
+  std::shared_ptr<const Body> body; ///< never null when there is an answer
+
+  bool isNone() const { return head.is_null(); }
+  /// As the client gets it.
+  json raw() const;
+  bool looksLike(const PreviewAnswer &other) const;
+};
+
 /// An answer about a preview, kept while it is the last good one.
 struct Preview {
   PreviewKey key;
   std::string uri; ///< as the client writes it
-  json answer;     ///< of `ptl/preview`; null: none yet
-  json lastGood;   ///< the last answer with a text
+  PreviewAnswer answer;
+  PreviewAnswer lastGood; ///< the last answer with a text
   bool isOpen = false;
 };
 
@@ -44,7 +67,7 @@ json entryRequest(const Session &session, const ide::File &file, const PreviewKe
 json sourcesOf(Session &session, const json &places);
 
 /// The answer of `ptl/preview` that the worker's `preview` becomes.
-json previewAnswer(Session &session, const ide::File &file, const PreviewKey &key,
-                   const json &result);
+PreviewAnswer previewAnswer(Session &session, const ide::File &file, const PreviewKey &key,
+                            const json &result);
 
 } // namespace ptl::lsp

@@ -1,8 +1,7 @@
 // Assembly for readers: what only debuggers and linkers need is left out, and the `.loc` directives
-// become the map.
+// become numbers of places.
 #include "lsp/worker/print_ir.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -10,60 +9,60 @@ namespace ptl::worker {
 
 namespace {
 
-class Cleaner {
+class Splitter {
 public:
-  explicit Cleaner(const LineNumbers &numbers) : numbers_(numbers) {}
+  explicit Splitter(const Needs &needs) : needs_(needs) {}
 
   void line(llvm::StringRef line);
-  StageText take() { return std::move(result_); }
+  FunctionCodes take();
 
 private:
-  bool directive(llvm::StringRef word, llvm::StringRef rest, llvm::StringRef line);
+  void label(llvm::StringRef name, llvm::StringRef line);
+  void localLabel(llvm::StringRef name, llvm::StringRef line);
+  bool directive(llvm::StringRef word, llvm::StringRef rest);
   void location(llvm::StringRef rest);
   void keep(llvm::StringRef line, bool isInstruction);
 
-  const LineNumbers &numbers_;
-  StageText result_;
-  llvm::DenseMap<unsigned, uint32_t> interned_;
-  uint32_t origin_ = LineMap::kNone; ///< of what follows
-  size_t lines_ = 0;
+  const Needs &needs_;
+  FunctionCodes codes_;
+  std::map<std::string, std::string> data_;
+  FunctionCode constants_;           ///< of the function that comes
+  FunctionCode *function_ = nullptr; ///< that the lines are of
+  FunctionCode *last_ = nullptr;     ///< that ended
+  std::string *datum_ = nullptr;
+  uint32_t origin_ = 0;  ///< of what follows
   bool inDebug_ = false; ///< in a section for debuggers
 };
 
-void Cleaner::keep(llvm::StringRef line, bool isInstruction) {
-  result_.text += line;
-  result_.text += '\n';
-  if (isInstruction) {
-    if (origin_ != LineMap::kNone)
-      result_.map.set(lines_, origin_);
-    result_.facts.resize(lines_ + 1);
-    llvm::StringRef text = line.ltrim();
-    result_.facts[lines_].op = text.take_until([](char c) { return c == ' ' || c == '\t'; });
+void Splitter::keep(llvm::StringRef line, bool isInstruction) {
+  if (inDebug_)
+    return;
+  line = line.rtrim();
+  if (datum_) {
+    *datum_ += line.str() + "\n";
+    return;
   }
-  ++lines_;
+  LineFacts facts;
+  if (isInstruction)
+    facts.op = line.ltrim().take_until([](char c) { return c == ' ' || c == '\t'; });
+  (function_ ? *function_ : constants_)
+      .addLine(line, isInstruction ? origin_ : 0, std::move(facts));
 }
 
 /// `1 23 0 prologue_end`: file, line, column.
-void Cleaner::location(llvm::StringRef rest) {
+void Splitter::location(llvm::StringRef rest) {
   unsigned file = 0, number = 0;
-  origin_ = LineMap::kNone;
+  origin_ = 0;
   rest = rest.ltrim();
   if (rest.consumeInteger(10, file))
     return;
   rest = rest.ltrim();
-  if (rest.consumeInteger(10, number))
-    return;
-  const std::vector<Span> *spans = numbers_.find(number);
-  if (!spans)
-    return;
-  auto [origin, isNew] = interned_.try_emplace(number, 0);
-  if (isNew)
-    origin->second = result_.map.intern(*spans);
-  origin_ = origin->second;
+  if (!rest.consumeInteger(10, number))
+    origin_ = number;
 }
 
 /// True for what is kept.
-bool Cleaner::directive(llvm::StringRef word, llvm::StringRef rest, llvm::StringRef line) {
+bool Splitter::directive(llvm::StringRef word, llvm::StringRef rest) {
   if (word == ".loc") {
     location(rest);
     return false;
@@ -79,48 +78,72 @@ bool Cleaner::directive(llvm::StringRef word, llvm::StringRef rest, llvm::String
                             word);
 }
 
-void Cleaner::line(llvm::StringRef line) {
+void Splitter::localLabel(llvm::StringRef name, llvm::StringRef line) {
+  if (name.consume_front(".Lfunc_end")) {
+    if (function_)
+      name.getAsInteger(10, function_->number);
+    last_ = std::exchange(function_, nullptr);
+    return;
+  }
+  // Tables of a function's jumps stand behind it, its constants before it.
+  if (name.starts_with(".LJTI") && !function_)
+    function_ = last_;
+  else if (name.starts_with(".LCPI"))
+    function_ = nullptr;
+  bool isNoise = name.starts_with(".Ltmp") || name.starts_with(".Lfunc_") ||
+                 name.starts_with(".Ldebug") || name.starts_with(".Linfo") ||
+                 name.starts_with(".Lsection") || name.starts_with(".Lline");
+  if (!isNoise)
+    keep(line, false);
+}
+
+/// A function or a datum begins.
+void Splitter::label(llvm::StringRef name, llvm::StringRef line) {
+  origin_ = 0;
+  datum_ = nullptr;
+  if (auto needs = needs_.find(name.str()); needs != needs_.end()) {
+    function_ = &codes_[needs->first];
+    *function_ = std::exchange(constants_, {});
+  } else {
+    function_ = nullptr;
+    datum_ = &data_[name.str()];
+  }
+  keep(line, false);
+}
+
+void Splitter::line(llvm::StringRef line) {
   llvm::StringRef text = line.trim();
-  if (text.empty())
+  if (text.empty() || text.starts_with("# -- "))
     return;
   bool isIndented = line.front() == '\t' || line.front() == ' ';
-  if (!isIndented && text.front() == '.' && text.contains(':')) {
-    llvm::StringRef label = text.take_until([](char c) { return c == ':'; });
-    bool isNoise = label.starts_with(".Ltmp") || label.starts_with(".Lfunc_") ||
-                   label.starts_with(".Ldebug") || label.starts_with(".Linfo") ||
-                   label.starts_with(".Lsection") || label.starts_with(".Lline");
-    if (!isNoise && !inDebug_)
-      keep(line.rtrim(), false);
-    return;
+  if (!isIndented && text.front() != '#' && text.contains(':')) {
+    llvm::StringRef name = text.take_until([](char c) { return c == ':'; });
+    return name.starts_with(".L") ? localLabel(name, line) : label(name.trim('"'), line);
   }
-  if (!isIndented) {
-    // A function begins, or a comment stands alone.
-    bool isFunction = text.contains(':') && text.front() != '#';
-    if (isFunction)
-      origin_ = LineMap::kNone;
-    if (isFunction && lines_ > 0 && !inDebug_)
-      keep("", false);
-    if (!inDebug_)
-      keep(line.rtrim(), false);
-    return;
-  }
-  if (text.front() == '.') {
+  if (isIndented && text.front() == '.') {
     llvm::StringRef word = text.take_until([](char c) { return c == ' ' || c == '\t'; });
-    if (directive(word, text.drop_front(word.size()), line) && !inDebug_)
-      keep(line.rtrim(), false);
-    return;
+    if (!directive(word, text.drop_front(word.size())))
+      return;
   }
-  if (!inDebug_)
-    keep(line.rtrim(), text.front() != '#');
+  // A comment that stands alone is none of an instruction.
+  keep(line, isIndented && text.front() != '#' && text.front() != '.');
+}
+
+FunctionCodes Splitter::take() {
+  for (auto &[name, code] : codes_)
+    for (const std::string &each : needs_.at(name))
+      if (auto found = data_.find(each); found != data_.end())
+        code.needs.push_back({FunctionCode::Need::Kind::Data, each, found->second});
+  return std::move(codes_);
 }
 
 } // namespace
 
-StageText cleanAssembly(std::string_view assembly, const LineNumbers &numbers) {
-  Cleaner cleaner(numbers);
+FunctionCodes splitAssembly(std::string_view assembly, const Needs &needs) {
+  Splitter splitter(needs);
   for (std::string_view line : linesOf(assembly))
-    cleaner.line(line);
-  return cleaner.take();
+    splitter.line(line);
+  return splitter.take();
 }
 
 } // namespace ptl::worker

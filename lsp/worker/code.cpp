@@ -2,19 +2,21 @@
 
 #include "codegen/cpu/to_llvm.h"
 #include "frontend/sema/dump.h"
+#include "ir/build/source_range.h"
+#include "lsp/worker/print_ir.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 namespace ptl::worker {
 
 using Clock = std::chrono::steady_clock;
 
 Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> reach,
-           std::vector<BoundEntry> entries, CodeOptions options)
+           std::vector<BoundEntry> entries, CodeOptions options, FunctionCache &functions)
     : checked_(std::move(checked)), reach_(std::move(reach)), entries_(std::move(entries)),
-      options_(std::move(options)) {
+      options_(std::move(options)), functions_(functions) {
   for (const CallableDecl *decl : reach_)
     places_.push_back(decl->span);
   CompilerOptions compiler;
@@ -31,7 +33,7 @@ Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> r
 Code::~Code() { settle(); }
 
 void Code::settle() {
-  llvm_.reset();
+  keys_.clear();
   blocks_ = nullptr;
   tiles_ = nullptr;
   compiler_.reset();
@@ -99,13 +101,8 @@ bool Code::make(StageId id) {
     put(id, timed("print", [&] { return printModule(*blocks_); }));
     return true;
   case StageId::Llvm:
-    if (!makeLlvm())
-      return false;
-    watch("print");
-    put(id, timed("print", [&] { return printLlvm(*llvm_->module, numbers_); }));
-    return true;
   case StageId::Asm:
-    return makeLlvm() && makeAssembly();
+    return makeFunctions(id);
   }
   return false;
 }
@@ -171,32 +168,123 @@ bool Code::makeVectors() {
   return blocks_ && !stopped_;
 }
 
-bool Code::makeLlvm() {
-  if (llvm_)
-    return true;
+void Code::makeKeys() {
+  const cpu::Processor &processor = compiler_->options().processor;
+  std::string context = processor.triple + " " + processor.name + " " + processor.features + " " +
+                        std::to_string(options_.level) + (options_.intel ? " intel" : " att");
+  FunctionKeys keys(*blocks_);
+  for (auto function : blocks_->getOps<mlir::func::FuncOp>())
+    if (!function.isExternal())
+      keys_.push_back(keys.of(function, context));
+}
+
+/// Every function that is there already is left out, what is not is compiled, and all are put
+/// together.
+bool Code::makeFunctions(StageId id) {
   if (!makeVectors())
     return false;
-  auto translated = timed("translate", [&]() -> std::optional<cpu::LlvmModule> {
-    // Numbers are given once nothing of MLIR's changes locations any more.
-    mlir::OwningOpRef<mlir::ModuleOp> copy = blocks_->clone();
-    return compiler_->translate(*copy,
-                                [&](mlir::ModuleOp lowered) { numbers_ = numberLines(lowered); });
-  });
-  if (!translated || !watch("optimise"))
+  if (keys_.empty())
+    timed("compare", [&] { return makeKeys(), true; });
+  std::vector<FunctionCodePtr> codes;
+  std::vector<size_t> missing;
+  for (const FunctionKey &key : keys_) {
+    codes.push_back(functions_.find(key.digest, id));
+    if (!codes.back())
+      missing.push_back(codes.size() - 1);
+  }
+  if (!missing.empty() && !compile(id, missing, codes))
     return false;
+  put(id, timed("print", [&] {
+        std::vector<PlacedCode> placed;
+        for (size_t i = 0; i < keys_.size(); ++i) {
+          placed.push_back({keys_[i].name, codes[i], {}});
+          for (mlir::Location location : keys_[i].locations)
+            placed.back().origins.push_back(ir::rangesOf(location));
+        }
+        return joined(placed, id);
+      }));
+  return true;
+}
+
+/// A function that stands elsewhere, to be called as if it stood here.
+static mlir::func::FuncOp declarationOf(mlir::func::FuncOp function) {
+  auto declaration = mlir::cast<mlir::func::FuncOp>(function->cloneWithoutRegions());
+  declaration->removeAttr("llvm.linkage");
+  declaration.setPrivate();
+  return declaration;
+}
+
+std::optional<cpu::LlvmModule> Code::translate(const std::vector<size_t> &wanted) {
+  mlir::OwningOpRef<mlir::ModuleOp> part = compiler_->emptyModule();
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(part->getBody());
+  std::vector<std::string> elsewhere;
+  size_t number = 0, next = 0;
+  for (mlir::Operation &op : *blocks_->getBody()) {
+    auto function = mlir::dyn_cast<mlir::func::FuncOp>(op);
+    if (!function || function.isExternal()) {
+      builder.clone(op);
+    } else if (next < wanted.size() && wanted[next] == number) {
+      numberPlaces(mlir::cast<mlir::func::FuncOp>(builder.clone(op)), keys_[number]);
+      ++next;
+    } else {
+      builder.insert(declarationOf(function));
+      elsewhere.push_back(keys_[number].name);
+    }
+    number += function && !function.isExternal();
+  }
+  std::optional<cpu::LlvmModule> code = compiler_->translate(*part, addDebugScopes);
+  if (code)
+    for (const std::string &name : elsewhere)
+      if (llvm::Function *function = code->module->getFunction(name))
+        function->setDSOLocal(true);
+  return code;
+}
+
+static void setLlvmOption(llvm::StringRef name, llvm::StringRef value) {
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto found = options.find(name);
+  if (found == options.end())
+    return;
+  found->second->reset();
+  found->second->addOccurrence(0, name, value);
+}
+
+bool Code::compile(StageId id, const std::vector<size_t> &wanted,
+                   std::vector<FunctionCodePtr> &codes) {
+  auto code = timed("translate", [&] { return translate(wanted); });
+  if (!code || !watch("optimise"))
+    return false;
+  // LLVM reads the syntax when it makes a target machine. What has no place in the source must not
+  // seem to come from the place before it.
+  setLlvmOption("x86-asm-syntax", options_.intel ? "intel" : "att");
+  setLlvmOption("use-unknown-locations", "Enable");
   auto machine = cpu::makeTargetMachine(compiler_->options().processor);
   if (!machine) {
     compiler_->reportFault("target", llvm::toString(machine.takeError()));
     return false;
   }
-  bool isOptimised = timed("optimise", [&] {
-    cpu::optimise(*translated->module, **machine, options_.level,
+  timed("optimise", [&] {
+    cpu::optimise(*code->module, **machine, options_.level,
                   [this](llvm::StringRef pass) { return watch("optimise: " + pass.str()); });
-    return !stopped_;
+    return true;
   });
-  if (!isOptimised)
+  if (stopped_ || !watch(id == StageId::Asm ? "assembly" : "print"))
     return false;
-  llvm_ = std::move(translated);
+  FunctionCodes made;
+  if (id == StageId::Llvm) {
+    made = timed("print", [&] { return printFunctions(*code->module); });
+  } else {
+    // The code generator uses the module up.
+    Needs needs = needsOf(*code->module);
+    std::optional<std::string> text = timed("assembly", [&] { return assemble(*code, **machine); });
+    if (!text)
+      return false;
+    made = timed("print", [&] { return splitAssembly(*text, needs); });
+  }
+  for (size_t number : wanted) {
+    codes[number] = std::make_shared<FunctionCode>(std::move(made[keys_[number].name]));
+    functions_.add(keys_[number].digest, id, codes[number]);
+  }
   return true;
 }
 
@@ -213,49 +301,17 @@ private:
 };
 } // namespace
 
-static void setLlvmOption(llvm::StringRef name, llvm::StringRef value) {
-  auto &options = llvm::cl::getRegisteredOptions();
-  auto found = options.find(name);
-  if (found == options.end())
-    return;
-  found->second->reset();
-  found->second->addOccurrence(0, name, value);
-}
-
-bool Code::makeAssembly() {
-  if (!watch("assembly"))
-    return false;
-  // LLVM reads the syntax when it makes a target machine. What has no place in the source must not
-  // seem to come from the place before it.
-  setLlvmOption("x86-asm-syntax", options_.intel ? "intel" : "att");
-  setLlvmOption("use-unknown-locations", "Enable");
-  auto machine = cpu::makeTargetMachine(compiler_->options().processor);
+std::optional<std::string> Code::assemble(cpu::LlvmModule &code, llvm::TargetMachine &machine) {
+  machine.Options.MCOptions.AsmVerbose = true;
+  PassGate gate([this](llvm::StringRef pass) { return watch("assembly: " + pass.str()); });
+  code.context->setOptPassGate(gate);
   llvm::Expected<std::string> text =
-      machine ? timed("assembly",
-                      [&] {
-                        // The code generator rewrites what it is given. That is not the copy:
-                        // uses stand in another order there, and some code comes out another way.
-                        (*machine)->Options.MCOptions.AsmVerbose = true;
-                        auto copy = llvm::CloneModule(*llvm_->module);
-                        std::swap(copy, llvm_->module);
-                        PassGate gate([this](llvm::StringRef pass) {
-                          return watch("assembly: " + pass.str());
-                        });
-                        llvm_->context->setOptPassGate(gate);
-                        return cpu::emitOutput(*copy, **machine, cpu::OutputKind::Assembly);
-                      })
-              : llvm::Expected<std::string>(machine.takeError());
+      cpu::emitOutput(*code.module, machine, cpu::OutputKind::Assembly);
   if (!text) {
     compiler_->reportFault("assembly", llvm::toString(text.takeError()));
-    return false;
+    return std::nullopt;
   }
-  if (stopped_) {
-    // The original is used up, and from the copy the code would not be quite the same.
-    llvm_.reset();
-    return false;
-  }
-  put(StageId::Asm, cleanAssembly(*text, numbers_));
-  return true;
+  return stopped_ ? std::nullopt : std::optional(std::move(*text));
 }
 
 } // namespace ptl::worker

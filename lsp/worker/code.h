@@ -3,7 +3,8 @@
 
 #include "driver/ir/compiler.h"
 #include "lsp/worker/binding.h"
-#include "lsp/worker/print_ir.h"
+#include "lsp/worker/function_code.h"
+#include "lsp/worker/function_key.h"
 
 #include <chrono>
 #include <memory>
@@ -34,8 +35,9 @@ using Timings = std::vector<std::pair<std::string, double>>;
 
 class Code {
 public:
+  /// `functions` outlives it; code that is there is not made again.
   Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> reach,
-       std::vector<BoundEntry> entries, CodeOptions options);
+       std::vector<BoundEntry> entries, CodeOptions options, FunctionCache &functions);
   ~Code();
 
   /// The stage, made if it is not there. Null after an error, which is in `sink()`, or when `watch`
@@ -56,12 +58,17 @@ public:
   bool isSettled() const { return !compiler_; }
 
 private:
-  struct Machine;
   bool make(StageId id);
   bool makeTiles();
   bool makeVectors();
-  bool makeLlvm();
-  bool makeAssembly();
+  bool makeFunctions(StageId id);
+  void makeKeys();
+  /// LLVM IR before optimisation of the functions that `wanted` names.
+  std::optional<cpu::LlvmModule> translate(const std::vector<size_t> &wanted);
+  /// `Llvm` or `Asm` of these functions goes into `codes` and the cache; false when it was stopped
+  /// or failed.
+  bool compile(StageId id, const std::vector<size_t> &wanted, std::vector<FunctionCodePtr> &codes);
+  std::optional<std::string> assemble(cpu::LlvmModule &code, llvm::TargetMachine &machine);
   void makeChecked();
   template <typename Phase> auto timed(const char *name, Phase phase);
   bool watch(const std::string &step);
@@ -80,8 +87,8 @@ private:
 
   std::unique_ptr<Compiler> compiler_;
   mlir::OwningOpRef<mlir::ModuleOp> tiles_, blocks_;
-  std::optional<cpu::LlvmModule> llvm_;
-  LineNumbers numbers_;
+  FunctionCache &functions_;
+  std::vector<FunctionKey> keys_; ///< of the functions with a body, in order
 };
 
 } // namespace ptl::worker

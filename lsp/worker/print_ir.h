@@ -1,35 +1,35 @@
 // IR as text without locations, which go into the map instead.
 #pragma once
 
-#include "lsp/worker/stage.h"
+#include "lsp/worker/function_code.h"
+#include "lsp/worker/function_key.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Target/TargetMachine.h"
 
 namespace ptl::worker {
 
-/// Locations as numbers: LLVM carries a line and nothing else through its passes, so each distinct
-/// origin gets a line of its own.
-struct LineNumbers {
-  std::vector<std::vector<Span>> origins; ///< of line `i + 1`
-
-  const std::vector<Span> *find(unsigned line) const {
-    return line == 0 || line > origins.size() ? nullptr : &origins[line - 1];
-  }
-};
-
 StageText printModule(mlir::ModuleOp module);
 
-/// Gives every operation of a module of the LLVM dialect its number as location, in functions that
-/// have debug information.
-LineNumbers numberLines(mlir::ModuleOp module);
+// LLVM carries a line and nothing else through its passes, so the number of a place is the line.
 
-/// LLVM IR whose lines are `numbers`. The module is left as it is.
-StageText printLlvm(const llvm::Module &module, const LineNumbers &numbers);
+/// Makes the numbers of places in a function's key its locations.
+void numberPlaces(mlir::func::FuncOp function, const FunctionKey &key);
+/// Gives the functions of a module of the LLVM dialect debug information, without which LLVM loses
+/// the lines.
+void addDebugScopes(mlir::ModuleOp module);
 
-/// Assembly as the code generator wrote it with line information, made readable: directives for
-/// debuggers and the linker are left out.
-StageText cleanAssembly(std::string_view assembly, const LineNumbers &numbers);
+using FunctionCodes = std::map<std::string, FunctionCode>; ///< by name
+
+/// The functions of a module as LLVM IR. Takes the debug information out of the module.
+FunctionCodes printFunctions(llvm::Module &module);
+
+/// What of its module a function names.
+using Needs = std::map<std::string, std::set<std::string>>;
+Needs needsOf(const llvm::Module &module);
+
+/// The functions in assembly as the code generator wrote it with line information, made readable:
+/// directives for debuggers and the linker are left out.
+FunctionCodes splitAssembly(std::string_view assembly, const Needs &needs);
 
 } // namespace ptl::worker

@@ -203,9 +203,10 @@ Worker::View Worker::open(const Json &request) {
     return view;
   }
   // A text without its origin would have to be made again from this one.
-  view.code = cache_.add(std::move(key),
-                         std::make_unique<Code>(std::move(checked), view.reach, std::move(entries),
-                                                codeOptionsOf(objectOf(request, "options"))));
+  view.code =
+      cache_.add(std::move(key),
+                 std::make_unique<Code>(std::move(checked), view.reach, std::move(entries),
+                                        codeOptionsOf(objectOf(request, "options")), functions_));
   return view;
 }
 

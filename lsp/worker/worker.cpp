@@ -11,7 +11,8 @@
 namespace ptl::worker {
 
 Worker::Worker(WorkerOptions options, Watch watch)
-    : options_(std::move(options)), watch_(std::move(watch)), cache_(options_.cacheBytes) {}
+    : options_(std::move(options)), watch_(std::move(watch)), functions_(options_.cacheBytes / 4),
+      cache_(options_.cacheBytes) {}
 
 static Json error(const char *code, const std::string &message) {
   return {{"error", {{"code", code}, {"message", message}}}};
@@ -62,10 +63,12 @@ Json Worker::answer(const Json &request) {
   return result;
 }
 
-/// Compiles something small to the end: what the first request would wait for is then in memory.
+/// Compiles something small to the end: what the first request would wait for is then in memory,
+/// and so is the code of a product of `f32`.
 Json Worker::warm() {
   constexpr const char *text =
-      "program k[N](x: f32[N]) -> (y: f32[N])\n{\n    y = exp(x - max(x, axis: -1))\n}\n";
+      "program k[N](x: f32[N, N]) -> (y: f32[N, N])\n{\n    let p = x @ x\n"
+      "    y = exp(p - max(p, axis: -1))\n}\n";
   Json request = {{"root", "<warm>"},
                   {"files", {{"<warm>", text}}},
                   {"entry", "k"},
@@ -111,7 +114,8 @@ Json Worker::status() const {
           {"cache",
            {{"entries", cache_.size()},
             {"live", cache_.liveCount()},
-            {"bytes", cache_.bytes()},
+            {"functions", functions_.size()},
+            {"bytes", cache_.bytes() + functions_.bytes()},
             {"hits", cache_.hits},
             {"misses", cache_.misses}}}};
 }
@@ -140,8 +144,10 @@ void addMap(Json &result, const StageText &stage, const std::function<Json(Span)
       if (!places.empty())
         origins.push_back(std::move(places));
     }
-    if (known[origin] >= 0)
-      map.push_back({line, known[origin]});
+    if (known[origin] >= 0) {
+      map.push_back(line);
+      map.push_back(known[origin]);
+    }
   }
   result["origins"] = std::move(origins);
   result["map"] = std::move(map);

@@ -45,6 +45,7 @@ private:
 
   WorkerOptions options_;
   Watch watch_;
+  FunctionCache functions_;
   Cache cache_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   uint64_t requests_ = 0;

@@ -129,19 +129,62 @@ TEST(Narrow, KeepsWhatIsNamedAndThePlacesOfAll) {
   EXPECT_FALSE(has(forTest, "fn b") || has(forTest, "fn c"));
 }
 
+PlacedCode placed(const std::string &name, FunctionCodes codes,
+                  std::vector<std::vector<Span>> origins) {
+  return {name, std::make_shared<FunctionCode>(std::move(codes.at(name))), std::move(origins)};
+}
+
 TEST(Assembly, DirectivesBecomeTheMap) {
-  LineNumbers numbers;
-  numbers.origins = {{{0, 3, 7}}, {{0, 9, 12}}};
-  StageText stage = cleanAssembly("\t.text\n\t.file\t\"ptl\"\nf:\n.Lfunc_begin0:\n"
-                                  "\t.cfi_startproc\n\t.loc\t1 1 0 prologue_end\n\tincq\t%rdi\n"
-                                  "\t.loc\t1 0 0\n\tdecq\t%rdi\n.Ltmp1:\n\t.loc\t1 2 0\n"
-                                  "\tretq\n\t.section\t.debug_line,\"\",@progbits\n\t.byte\t1\n",
-                                  numbers);
+  FunctionCodes codes = splitAssembly(
+      "\t.text\n\t.file\t\"ptl\"\nf:\n.Lfunc_begin0:\n\t.cfi_startproc\n"
+      "\t.loc\t1 1 0 prologue_end\n\tincq\t%rdi\n\t.loc\t1 0 0\n\tdecq\t%rdi\n.Ltmp1:\n"
+      "\t.loc\t1 2 0\n\tretq\n.Lfunc_end0:\n\t.section\t.debug_line,\"\",@progbits\n\t.byte\t1\n",
+      {{"f", {}}});
+  StageText stage = joined({placed("f", codes, {{{0, 3, 7}}, {{0, 9, 12}}})}, StageId::Asm);
   EXPECT_EQ(stage.text, "f:\n\tincq\t%rdi\n\tdecq\t%rdi\n\tretq\n");
   EXPECT_EQ(stage.map.spans(1).front().begin, 3u);
   EXPECT_TRUE(stage.map.spans(2).empty());
   EXPECT_EQ(stage.map.spans(3).front().begin, 9u);
   EXPECT_EQ(stage.facts[3].op, "retq");
+}
+
+TEST(Assembly, FunctionsFromElsewhereGetTheirLabelsAndConstants) {
+  // Both were made alone: their labels have the same numbers.
+  FunctionCodes f = splitAssembly(".LCPI0_0:\n\t.long\t1\nf:\n.LBB0_1: # Loop BB0_1\n"
+                                  "\tjmp\t.LBB0_1\n.Lfunc_end0:\n\t.section\t.rodata\n"
+                                  "text:\n\t.asciz\t\"t\"\nother:\n\t.byte\t1\n",
+                                  {{"f", {"text"}}});
+  FunctionCodes g = splitAssembly(".LCPI0_0:\n\t.long\t2\ng:\n.LBB0_1:\n\tjmp\t.LBB0_1\n"
+                                  "\tmovss\t.LCPI0_0(%rip), %xmm0\n.Lfunc_end0:\n"
+                                  ".LJTI0_0:\n\t.long\t3\n",
+                                  {{"g", {}}});
+  StageText stage = joined({placed("f", f, {}), placed("g", g, {})}, StageId::Asm);
+  EXPECT_EQ(stage.text,
+            ".LCPI0_0:\n\t.long\t1\nf:\n.LBB0_1: # Loop BB0_1\n\tjmp\t.LBB0_1\n\n"
+            ".LCPI1_0:\n\t.long\t2\ng:\n.LBB1_1:\n\tjmp\t.LBB1_1\n"
+            "\tmovss\t.LCPI1_0(%rip), %xmm0\n.LJTI1_0:\n\t.long\t3\n\ntext:\n\t.asciz\t\"t\"\n");
+}
+
+TEST(Functions, OnlyTheChangedOneIsCompiled) {
+  std::string text = "fn f(x: f32[64, 64], y: f32[64, 64]) -> f32[64, 64] {\n"
+                     "    return exp(x @ y) * 2.0\n}\n";
+  std::string changed = text;
+  changed.replace(changed.find("2.0"), 3, "3.0");
+  std::vector<std::string> steps;
+  Worker worker({}, [&](const std::string &step) { return steps.push_back(step), true; });
+  for (std::string stage : {"llvm", "asm"}) {
+    std::string fresh =
+        textOf(previewOf(*std::make_unique<Worker>(WorkerOptions(), Watch()), changed, "f", stage),
+               "text");
+    previewOf(worker, text, "f", stage);
+    Json result = previewOf(worker, changed, "f", stage);
+    EXPECT_EQ(textOf(result, "text"), fresh) << stage;
+    // The same code at another place: nothing is left to compile.
+    steps.clear();
+    std::string moved = textOf(previewOf(worker, "\n" + changed, "f", stage), "text");
+    EXPECT_EQ(moved, fresh);
+    EXPECT_EQ(std::count(steps.begin(), steps.end(), "translate"), 0);
+  }
 }
 
 TEST(Stage, FoldsFollowBrackets) {

@@ -1,0 +1,67 @@
+// What LLVM made of functions, one by one, and a stage's text made of that.
+#pragma once
+
+#include "lsp/worker/stage.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/xxhash.h"
+
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace ptl::worker {
+
+/// One function as LLVM IR or assembly.
+struct FunctionCode {
+  /// Something outside of the function that its text names.
+  struct Need {
+    enum class Kind : uint8_t { Header, Data, Declaration } kind;
+    std::string name, text;
+  };
+  std::string text;              ///< whole lines
+  std::vector<uint32_t> origins; ///< per line, a place's number in the function's key; 0: none
+  std::vector<LineFacts> facts;  ///< per line; may be shorter than the text
+  std::vector<Need> needs;
+  std::map<unsigned, std::string> attributes; ///< of LLVM IR: `attributes #N = …` by N
+  unsigned number = 0;                        ///< of assembly: the function's in names of labels
+
+  void addLine(llvm::StringRef line, uint32_t origin, LineFacts facts);
+  size_t bytes() const { return text.size() * 2 + origins.size() * 60; }
+};
+
+using FunctionCodePtr = std::shared_ptr<const FunctionCode>;
+
+/// A function's place in a stage.
+struct PlacedCode {
+  std::string name;
+  FunctionCodePtr code;
+  std::vector<std::vector<Span>> origins; ///< of number `i + 1`
+};
+
+/// The text of a stage, `Llvm` or `Asm`, whose functions stand in this order.
+StageText joined(const std::vector<PlacedCode> &functions, StageId id);
+
+/// Code by the digest of its function, the most recently used last.
+class FunctionCache {
+public:
+  explicit FunctionCache(size_t capacity) : capacity_(capacity) {}
+  /// Null if there is none; else it counts as just used.
+  FunctionCodePtr find(llvm::XXH128_hash_t digest, StageId id);
+  void add(llvm::XXH128_hash_t digest, StageId id, FunctionCodePtr code);
+  size_t size() const { return entries_.size(); }
+  size_t bytes() const { return bytes_; }
+
+private:
+  using Key = std::tuple<uint64_t, uint64_t, StageId>;
+  struct Entry {
+    Key key;
+    FunctionCodePtr code;
+  };
+  size_t capacity_, bytes_ = 0;
+  std::list<Entry> entries_;
+  std::map<Key, std::list<Entry>::iterator> byKey_;
+};
+
+} // namespace ptl::worker

@@ -1,0 +1,41 @@
+// What identifies the code of a function.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/xxhash.h"
+
+#include <string>
+#include <vector>
+
+namespace ptl::worker {
+
+/// A function's content as a digest: its operations and the constants that it reads. Where it comes
+/// from is no part of it, but which operations come from the same place is.
+struct FunctionKey {
+  std::string name;
+  llvm::XXH128_hash_t digest{};
+  /// The places that operations come from are numbered from 1 in the order of the function;
+  /// 0 is none.
+  llvm::DenseMap<mlir::Location, unsigned> numbers;
+  std::vector<mlir::Location> locations; ///< of number `i + 1`
+};
+
+/// Makes the keys of the functions of one module.
+class FunctionKeys {
+public:
+  explicit FunctionKeys(mlir::ModuleOp module) : symbols_(module) {}
+  /// `context` is what the code depends on beside the function.
+  FunctionKey of(mlir::func::FuncOp function, const std::string &context);
+
+private:
+  class Writer;
+  template <typename Printed> const std::string &textOf(Printed printed);
+
+  mlir::SymbolTable symbols_;
+  llvm::DenseMap<const void *, std::string> texts_; ///< of types and attributes
+};
+
+} // namespace ptl::worker
