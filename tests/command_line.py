@@ -286,10 +286,24 @@ def starter_project(tools: Tools, folder: pathlib.Path) -> None:
 
 def machines(tools: Tools, folder: pathlib.Path) -> None:
     listed = json.loads(tools.run("targets", "--json").stdout)
-    expect([each["name"] for each in listed][:1] == ["cpu"], listed)
-    (folder / "own.json").write_text('{"name": "own"}')
+    names = ["cpu", "a2", "a3", "a5", "kirin9030", "kirinx90"]
+    expect([each["name"] for each in listed] == names, listed)
+    expect("base" not in listed[2] and listed[2]["memories"] == listed[1]["memories"], "bases are filled in")
+    expect([line.split()[0] for line in tools.run("targets").stdout.splitlines() if line[0] != " "] == names)
+    details = tools.run("targets", "a3").stdout
+    for part in ("@vec        aiv   184 KiB + 8 KiB reserved", "acc -> gm", "8 events", "\n  tmatmul.acc ", "not on it"):
+        expect(part in details, part, details)
+    expect(tools.run("targets", "nonsense").code == 2)
+
+    own = folder / "own.json"
+    own.write_text('{"name": "own"}')
     outcome = tools.run("targets", "--machine", "own.json", cwd=folder)
     expect(outcome.code == 1 and "`summary` is missing" in outcome.stderr, outcome)
+    own.write_text('{"name": "own", "base": "a3", "memories": [{"place": "vec", "bytes": 65536}]}')
+    outcome = tools.run("targets", "--machine", "own.json", cwd=folder)
+    expect(outcome.code == 0 and "56 KiB + 8 KiB reserved" in outcome.stdout, outcome)
+    shown = json.loads(tools.run("targets", "--json", "--machine", "own.json", cwd=folder).stdout)
+    expect([each["name"] for each in shown] == ["own"], shown)
 
 
 def robust(tools: Tools, folder: pathlib.Path) -> None:
