@@ -143,6 +143,8 @@ std::string Machine::whyNot(std::string_view name, std::span<const std::string_v
   const std::string *reason = nullptr;
   for (size_t count = types.size(); count > 0 && !reason; --count)
     reason = reasonOf(*this, std::string(name) + " " + joined(types.first(count), " "));
+  if (!reason)
+    reason = reasonOf(*this, std::string(name) + " *");
   for (size_t i = 0; i < types.size() && !reason; ++i)
     reason = reasonOf(*this, "* " + std::string(types[i]));
   return quoted + " does not take " + joined(types, " ") + " on " + this->name + ": " +
