@@ -1,0 +1,21 @@
+#include "runtime/sim/chip.h"
+
+namespace ptl::rt::sim {
+
+Chip chipOf(const Machine &machine) {
+  Chip chip;
+  chip.name = machine.name;
+  for (size_t i = 0; i < numPlaces; ++i)
+    if (const MemorySpace *space = machine.space(placeNames[i])) {
+      chip.bytes[i] = space->bytes;
+      chip.alignment[i] = std::max<int64_t>(space->alignment, 1);
+    }
+  chip.vectorBarrier = machine.vectorBarrier;
+  if (machine.exchange.vectorPerCube)
+    chip.vectorPerCube = static_cast<int32_t>(machine.exchange.vectorPerCube);
+  if (machine.events)
+    chip.events = static_cast<int32_t>(machine.events);
+  return chip;
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,23 @@
+// What the simulator needs to know of a machine.
+#pragma once
+
+#include "codegen/machines/machine.h"
+#include "runtime/sim/tile.h"
+
+#include <optional>
+#include <string>
+
+namespace ptl::rt::sim {
+
+struct Chip {
+  std::string name;
+  int64_t bytes[numPlaces] = {};     ///< of the memory of one core; 0: there is none
+  int64_t alignment[numPlaces] = {}; ///< of the addresses of buffers
+  bool vectorBarrier = false;        ///< dependent vector instructions need a barrier
+  int32_t vectorPerCube = 2;
+  int32_t events = 8; ///< ids of each ordered pair of pipes
+};
+
+Chip chipOf(const Machine &machine);
+
+} // namespace ptl::rt::sim

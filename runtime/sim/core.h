@@ -1,0 +1,131 @@
+// One core: a scalar unit that runs ahead, and the queues of its pipes.
+#pragma once
+
+#include "runtime/sim/execution.h"
+#include "runtime/sim/held_writes.h"
+#include "runtime/sim/run.h"
+
+#include <deque>
+#include <optional>
+#include <random>
+
+namespace ptl::rt::sim {
+
+class Group;
+
+/// Counters of one queue, by number of the core.
+struct QueueState {
+  static constexpr size_t maxCores = 4;
+  int64_t pushed[maxCores] = {}, popped[maxCores] = {}, freed[maxCores] = {};
+};
+
+class Core {
+public:
+  Core(Group &group, const Function &function, int32_t index, int32_t subBlock);
+
+  /// Runs to the first operation that a pipe or an event decides. False after an error.
+  bool begin() { return runToIssue(); }
+
+  enum class State : uint8_t { Idle, Ready, Waiting };
+  State state(Pipe pipe) const;
+  /// Lets a pipe that is ready take its next step. False after an error, which the group then knows.
+  bool advance(Pipe pipe);
+
+  bool isFinished() const;
+  /// Checks what has to hold at the end.
+  bool finish();
+  bool isCube() const { return function_.cube; }
+  int32_t index() const { return index_; }
+  int32_t subBlock() const { return subBlock_; }
+  CoreMemory &memory() { return memory_; }
+  /// Whether it will never take part in a queue: it is done and has not.
+  bool leftOut(size_t queue) const;
+  /// One sentence for each pipe that waits.
+  std::string describeWaits() const;
+  std::string name() const;
+
+private:
+  struct PipeState {
+    std::deque<Issued> queue;
+    std::optional<HeldWrites> inFlight;
+    uint64_t issued = 0, done = 0;
+  };
+  struct QueueEnd {
+    int64_t localAddress = 0;
+    View global;
+    int64_t pushes = 0, pops = 0, frees = 0;
+  };
+
+  // scalar unit (core_scalar.cpp)
+  const Step &current() const { return function_.steps[static_cast<size_t>(position_)]; }
+  bool runToIssue();
+  bool runPlain(const Step &step);
+  bool runCompute(const Step &step);
+  bool makeView(const Step &step);
+  bool partitionView(const Step &step);
+  bool makeTile(const Step &step);
+  bool window(const Step &step, Tile &tile);
+  bool alias(const Step &step, Tile &tile);
+  void setValid(const Step &step, Tile &tile);
+  bool accessScalar(const Step &step);
+  bool getValue(const Step &step);
+  Scalar &scalar(Register r) { return scalars_[static_cast<size_t>(r.index)]; }
+  const Scalar &scalar(Register r) const { return scalars_[static_cast<size_t>(r.index)]; }
+  Tile &tile(Register r) { return tiles_[static_cast<size_t>(r.index)]; }
+  View &view(Register r) { return views_[static_cast<size_t>(r.index)]; }
+  int64_t integer(const Step &step, size_t operand) const { return scalar(step.operands[operand]).i; }
+
+  // pipes (core_pipe.cpp)
+  State scalarState() const;
+  bool headReady(const Issued &head) const;
+  bool advanceScalar();
+  bool issue(const Step &step);
+  bool issueQueue(const Step &step, Issued &issued);
+  Issued makeIssued(const Step &step);
+  bool run(Pipe pipe, Issued &issued);
+  bool complete(Pipe pipe);
+  bool setFlag(Pipe pipe, const Issued &issued);
+  bool runInstruction(Issued &issued, HeldWrites *held);
+  bool holds(Pipe pipe, const Issued &issued) const;
+  void flush();
+  void settleFrees();
+  bool drained() const;
+  bool &flag(const Flag &flag) {
+    return flags_[static_cast<size_t>(flag.source)][static_cast<size_t>(flag.target)][static_cast<size_t>(flag.id)];
+  }
+  bool isSet(const Flag &flag) const { return const_cast<Core *>(this)->flag(flag); }
+  Flag flagOf(const Step &step) const;
+  bool checkFlag(const Issued &issued);
+  void report(Pipe pipe, const Issued &issued);
+  bool fail(const Issued &issued, const std::string &message);
+  bool failAt(const Step &step, const std::string &message);
+
+  // queues between cores (core_queue.cpp)
+  bool pushReady(const Issued &issued) const;
+  bool popReady(const Issued &issued) const;
+  bool runPush(Execution &x, const Issued &issued, HeldWrites *held);
+  bool pushThroughGlobal(Execution &x, const Issued &issued, const Plane &from, HeldWrites *held);
+  bool pushToTile(Execution &x, const Plane &from, Tile to, int64_t row, int64_t col, HeldWrites *held);
+  bool pushDirect(Execution &x, const Issued &issued, const Plane &from, HeldWrites *held);
+  bool runPop(Execution &x, const Issued &issued, HeldWrites *held);
+  bool slotView(const Issued &issued, const Tile &tile, View &slot) const;
+  int64_t slotDistance(const Queue &queue) const;
+  const Queue &queueOf(const Step &step) const;
+
+  Group &group_;
+  const Function &function_;
+  int32_t index_, subBlock_;
+  CoreMemory memory_;
+  std::vector<Scalar> scalars_;
+  std::vector<Tile> tiles_;
+  std::vector<View> views_;
+  int32_t position_ = 0;
+  PipeState pipes_[numPipes];
+  bool flags_[numPipes][numPipes][16] = {};
+  std::vector<HeldWrites> delayed_; ///< of the vector pipe, until a barrier
+  std::vector<QueueEnd> ends_;
+  std::deque<Issued> frees_; ///< that wait for pipes
+  uint64_t sequence_ = 0;
+};
+
+} // namespace ptl::rt::sim

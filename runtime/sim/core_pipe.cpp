@@ -1,0 +1,424 @@
+// Issue and execution: what each pipe of a core does next, and when it may.
+#include "runtime/sim/group.h"
+#include "runtime/sim/scalar.h"
+
+namespace ptl::rt::sim {
+
+/// Operations that a pipe may have waiting before the scalar unit has to wait too.
+static constexpr size_t queueDepth = 64;
+
+static size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
+
+Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlock)
+    : group_(group), function_(function), index_(index), subBlock_(subBlock),
+      scalars_(static_cast<size_t>(function.numScalars)), tiles_(static_cast<size_t>(function.numTiles)),
+      views_(static_cast<size_t>(function.numViews)), ends_(group.launch().kernel.queues.size()) {
+  const Chip &chip = group.launch().chip;
+  for (size_t i = 0; i < numPlaces; ++i) {
+    bool mine = (static_cast<Place>(i) == Place::Vec) != function.cube;
+    memory_.places[i].resize(mine ? static_cast<size_t>(chip.bytes[i]) : 0);
+    poison(memory_.places[i].data(), static_cast<int64_t>(memory_.places[i].size()));
+  }
+  size_t nextPointer = 0, nextScalar = 0;
+  for (size_t i = 0; i < function.arguments.size(); ++i) {
+    const Parameter &parameter = group.launch().kernel.parameters[i];
+    if (!parameter.isPointer) {
+      scalar(function.arguments[i]) = group.launch().scalars[nextScalar++];
+      continue;
+    }
+    View &pointer = view(function.arguments[i]);
+    pointer.array = static_cast<int32_t>(nextPointer++);
+    pointer.elem = parameter.type.kind;
+  }
+}
+
+std::string Core::name() const {
+  return function_.cube ? "the cube core" : "vector core " + std::to_string(subBlock_);
+}
+
+bool Core::failAt(const Step &step, const std::string &message) {
+  std::string place = toString(function_.locations[static_cast<size_t>(step.location)]);
+  return group_.fail((place.empty() ? "" : place + ": ") + "block " + std::to_string(group_.block()) + ", " + name() +
+                     ": `" + std::string(nameOf(step)) + "` " + message);
+}
+bool Core::fail(const Issued &issued, const std::string &message) { return failAt(*issued.step, message); }
+
+// ---- who can go on --------------------------------------------------------------------------------------------------
+
+bool Core::drained() const {
+  for (const PipeState &pipe : pipes_)
+    if (!pipe.queue.empty() || pipe.inFlight)
+      return false;
+  return true;
+}
+
+bool Core::isFinished() const { return current().kind == StepKind::Return && drained(); }
+
+Flag Core::flagOf(const Step &step) const {
+  Flag flag = step.flag;
+  if (flag.id < 0)
+    flag.id = static_cast<int32_t>(std::clamp<int64_t>(integer(step, 0), -1, 1 << 20));
+  return flag;
+}
+
+Core::State Core::scalarState() const {
+  const Step &step = current();
+  switch (step.kind) {
+  case StepKind::Return:
+    return State::Idle;
+  case StepKind::Barrier:
+    if (step.flag.source == Pipe::All)
+      return drained() ? State::Ready : State::Waiting;
+    break;
+  case StepKind::WaitFlag:
+    if (step.flag.target == Pipe::S) {
+      Flag flag = flagOf(step);
+      bool known = flag.id >= 0 && flag.id < 16;
+      return !known || isSet(flag) ? State::Ready : State::Waiting;
+    }
+    break;
+  default:
+    break;
+  }
+  bool queued = step.pipe != Pipe::S && step.pipe != Pipe::All;
+  return queued && pipes_[at(step.pipe)].queue.size() >= queueDepth ? State::Waiting : State::Ready;
+}
+
+bool Core::headReady(const Issued &head) const {
+  switch (head.step->kind) {
+  case StepKind::WaitFlag:
+    return isSet(head.flag);
+  case StepKind::Push:
+    return pushReady(head);
+  case StepKind::Pop:
+    return popReady(head);
+  default:
+    return true;
+  }
+}
+
+Core::State Core::state(Pipe pipe) const {
+  if (pipe == Pipe::S)
+    return scalarState();
+  const PipeState &state = pipes_[at(pipe)];
+  if (state.inFlight)
+    return State::Ready;
+  if (state.queue.empty())
+    return State::Idle;
+  return headReady(state.queue.front()) ? State::Ready : State::Waiting;
+}
+
+// ---- issue ----------------------------------------------------------------------------------------------------------
+
+Issued Core::makeIssued(const Step &step) {
+  Issued issued;
+  issued.function = &function_;
+  issued.step = &step;
+  issued.sequence = sequence_++;
+  if (step.kind == StepKind::SetFlag || step.kind == StepKind::WaitFlag) {
+    issued.flag = flagOf(step);
+    return issued;
+  }
+  for (size_t i = 0; i < step.operands.size() && i < maxOperands; ++i) {
+    Register r = step.operands[i];
+    if (r.kind == RegisterKind::Scalar)
+      issued.operands[i] = scalar(r);
+    else if (r.kind == RegisterKind::Tile)
+      issued.operands[i] = tile(r);
+    else
+      issued.operands[i] = view(r);
+  }
+  // What leaves the accumulator for a vector core lands in that core's memory.
+  if (step.modifiers.accToVec)
+    for (size_t i = step.numIns(); i < step.operands.size(); ++i)
+      if (Tile *tile = std::get_if<Tile>(&issued.operands[i]))
+        tile->core = group_.firstVector() + (*step.modifiers.accToVec == AccToVec::Vec1);
+  return issued;
+}
+
+bool Core::checkFlag(const Issued &issued) {
+  const Flag &flag = issued.flag;
+  bool pipes = at(flag.source) < numPipes && at(flag.target) < numPipes;
+  if (pipes && flag.id >= 0 && flag.id < std::min(group_.launch().chip.events, 16))
+    return true;
+  return fail(issued, "names the event " + std::to_string(flag.id) + "; there are " +
+                          std::to_string(group_.launch().chip.events) + " for each pair of pipes");
+}
+
+bool Core::issueQueue(const Step &step, Issued &issued) {
+  QueueEnd &end = ends_[static_cast<size_t>(step.queue)];
+  const Queue &queue = queueOf(step);
+  if (step.kind == StepKind::Push) {
+    issued.ordinal = end.pushes++;
+  } else if (step.kind == StepKind::Pop) {
+    issued.ordinal = end.pops++;
+    int64_t slots = queue.throughGlobal ? queue.localSlots : queue.slots;
+    Tile &bound = tile(step.operands[0]);
+    bound.address = end.localAddress + issued.ordinal % slots * slotDistance(queue);
+    issued.operands[0] = bound;
+  } else {
+    issued.ordinal = end.frees++;
+    if (issued.ordinal >= end.pops)
+      return fail(issued, "gives back a slot that was not popped");
+    if (!queue.throughGlobal) {
+      for (size_t i = 0; i < numPipes; ++i)
+        issued.after[i] = pipes_[i].issued;
+      frees_.push_back(issued);
+      settleFrees();
+      return true;
+    }
+  }
+  PipeState &pipe = pipes_[at(step.pipe)];
+  ++pipe.issued;
+  pipe.queue.push_back(std::move(issued));
+  return true;
+}
+
+bool Core::issue(const Step &step) {
+  Issued issued = makeIssued(step);
+  switch (step.kind) {
+  case StepKind::Push:
+  case StepKind::Pop:
+  case StepKind::Free:
+    return issueQueue(step, issued);
+  case StepKind::SetFlag:
+  case StepKind::WaitFlag:
+    if (!checkFlag(issued))
+      return false;
+    break;
+  default:
+    break;
+  }
+  if (step.pipe == Pipe::S)
+    return run(Pipe::S, issued);
+  PipeState &pipe = pipes_[at(step.pipe)];
+  ++pipe.issued;
+  pipe.queue.push_back(std::move(issued));
+  return true;
+}
+
+bool Core::advanceScalar() {
+  const Step &step = current();
+  ++position_;
+  bool ok = true;
+  switch (step.kind) {
+  case StepKind::LoadScalar:
+  case StepKind::StoreScalar:
+    ok = accessScalar(step);
+    break;
+  case StepKind::GetValue:
+    ok = getValue(step);
+    break;
+  case StepKind::Barrier:
+    if (step.flag.source == Pipe::All)
+      flush();
+    else if (step.flag.source != Pipe::S)
+      ok = issue(step);
+    break;
+  default:
+    ok = issue(step);
+    break;
+  }
+  return ok && runToIssue();
+}
+
+// ---- execution ------------------------------------------------------------------------------------------------------
+
+/// In the orders that look for faults, the writes of a vector instruction stay unseen by the vector pipe until a barrier,
+/// on chips that need one.
+bool Core::holds(Pipe pipe, const Issued &issued) const {
+  const LaunchState &launch = group_.launch();
+  if (issued.step->modifiers.atomicAdd || pipe == Pipe::S)
+    return false;
+  bool delayed = pipe == Pipe::V && launch.chip.vectorBarrier && launch.options.schedule != Schedule::Program;
+  return delayed || launch.options.stretched;
+}
+
+/// Whether an instruction writes all that is valid of its result.
+static bool writesWhole(InstructionId id) {
+  switch (id) {
+  case InstructionId::TInsert:
+  case InstructionId::TScatter:
+  case InstructionId::TSetVal:
+  case InstructionId::MScatter:
+  case InstructionId::TCmp:
+  case InstructionId::TCmps:
+  case InstructionId::TGatherMask:
+  case InstructionId::TSort32:
+  case InstructionId::TMrgSort:
+  case InstructionId::TMrgSortLists:
+    return false;
+  default:
+    return true;
+  }
+}
+
+bool Core::runInstruction(Issued &issued, HeldWrites *held) {
+  LaunchState &launch = group_.launch();
+  Execution x(issued, launch.chip, memory_, group_.memories(), launch.pointers);
+  if (issued.step->kind == StepKind::Push || issued.step->kind == StepKind::Pop) {
+    bool ok = x.prepare() && (issued.step->kind == StepKind::Push ? runPush(x, issued, held) : runPop(x, issued, held));
+    return ok || fail(issued, x.fault());
+  }
+  if (!x.prepare())
+    return fail(issued, x.fault());
+  if (held)
+    for (size_t i = 0; i < x.numOuts(); ++i)
+      held->watch(x.out(i), writesWhole(x.id()));
+  if (!x.execute())
+    return fail(issued, x.fault());
+  if (held)
+    held->take();
+  return true;
+}
+
+bool Core::setFlag(Pipe pipe, const Issued &issued) {
+  if (pipe == Pipe::V)
+    flush();
+  if (isSet(issued.flag))
+    return fail(issued, "sets an event that is set already");
+  flag(issued.flag) = true;
+  return true;
+}
+
+/// Runs what a pipe has at its head. Instructions whose writes are held stay in flight.
+bool Core::run(Pipe pipe, Issued &issued) {
+  switch (issued.step->kind) {
+  case StepKind::SetFlag:
+    if (!setFlag(pipe, issued))
+      return false;
+    break;
+  case StepKind::WaitFlag:
+    flag(issued.flag) = false;
+    break;
+  case StepKind::Barrier:
+    if (pipe == Pipe::V)
+      flush();
+    break;
+  case StepKind::Free:
+    ++group_.queues()[static_cast<size_t>(issued.step->queue)].freed[index_];
+    break;
+  default: {
+    bool hold = holds(pipe, issued);
+    HeldWrites held;
+    if (!runInstruction(issued, hold ? &held : nullptr))
+      return false;
+    ++group_.launch().result.instructions;
+    if (hold)
+      pipes_[at(pipe)].inFlight = std::move(held);
+    break;
+  }
+  }
+  return true;
+}
+
+bool Core::complete(Pipe pipe) {
+  PipeState &state = pipes_[at(pipe)];
+  Issued done = std::move(state.queue.front());
+  state.queue.pop_front();
+  ++state.done;
+  if (state.inFlight) {
+    const LaunchState &launch = group_.launch();
+    bool delayed = pipe == Pipe::V && launch.chip.vectorBarrier && launch.options.schedule != Schedule::Program;
+    if (delayed)
+      delayed_.push_back(std::move(*state.inFlight));
+    else
+      state.inFlight->commit();
+    state.inFlight.reset();
+  }
+  QueueState *queue = done.step->queue >= 0 ? &group_.queues()[static_cast<size_t>(done.step->queue)] : nullptr;
+  if (done.step->kind == StepKind::Push)
+    ++queue->pushed[index_];
+  else if (done.step->kind == StepKind::Pop)
+    ++queue->popped[index_];
+  report(pipe, done);
+  settleFrees();
+  return true;
+}
+
+bool Core::advance(Pipe pipe) {
+  if (pipe == Pipe::S)
+    return advanceScalar();
+  PipeState &state = pipes_[at(pipe)];
+  if (state.inFlight)
+    return complete(pipe);
+  if (!run(pipe, state.queue.front()))
+    return false;
+  bool stays = state.inFlight && group_.launch().options.stretched;
+  return stays || complete(pipe);
+}
+
+/// Makes what the vector pipe has written seen. Instructions without a barrier between them may end in any order.
+void Core::flush() {
+  LaunchState &launch = group_.launch();
+  if (launch.options.schedule == Schedule::Random)
+    std::shuffle(delayed_.begin(), delayed_.end(), launch.random);
+  for (const HeldWrites &writes : delayed_)
+    writes.commit();
+  delayed_.clear();
+}
+
+void Core::settleFrees() {
+  while (!frees_.empty()) {
+    const Issued &free = frees_.front();
+    for (size_t i = 0; i < numPipes; ++i)
+      if (pipes_[i].done < free.after[i])
+        return;
+    ++group_.queues()[static_cast<size_t>(free.step->queue)].freed[index_];
+    frees_.pop_front();
+  }
+}
+
+void Core::report(Pipe pipe, const Issued &issued) {
+  const LaunchState &launch = group_.launch();
+  if (launch.options.trace)
+    launch.options.trace({group_.block(), index_, function_.cube, subBlock_, pipe, &issued});
+}
+
+// ---- the end --------------------------------------------------------------------------------------------------------
+
+static std::string flagText(Pipe source, Pipe target, int64_t id) {
+  return "[" + std::string(pipeName(source)) + ", " + std::string(pipeName(target)) + ", " + std::to_string(id) + "]";
+}
+
+bool Core::finish() {
+  flush();
+  for (size_t s = 0; s < numPipes; ++s)
+    for (size_t t = 0; t < numPipes; ++t)
+      for (size_t id = 0; id < 16; ++id)
+        if (flags_[s][t][id])
+          return failAt(current(), "leaves the event " +
+                                       flagText(static_cast<Pipe>(s), static_cast<Pipe>(t), static_cast<int64_t>(id)) +
+                                       " set");
+  return true;
+}
+
+std::string Core::describeWaits() const {
+  std::string text;
+  auto add = [&](Pipe pipe, const Step &step, const std::string &what) {
+    std::string place = toString(function_.locations[static_cast<size_t>(step.location)]);
+    text += "\n  " + name() + ", pipe " + std::string(pipeName(pipe)) + " waits " +
+            (place.empty() ? "" : "at " + place + " ") + what;
+  };
+  if (scalarState() == State::Waiting) {
+    const Step &step = current();
+    Flag flag = step.kind == StepKind::WaitFlag ? flagOf(step) : Flag{};
+    add(Pipe::S, step,
+        step.kind == StepKind::WaitFlag  ? "for the event " + flagText(flag.source, flag.target, flag.id)
+        : step.kind == StepKind::Barrier ? "for all pipes"
+                                         : "for room in the queue of pipe " + std::string(pipeName(step.pipe)));
+  }
+  for (size_t i = 1; i < numPipes; ++i) {
+    if (state(static_cast<Pipe>(i)) != State::Waiting)
+      continue;
+    const Issued &head = pipes_[i].queue.front();
+    StepKind kind = head.step->kind;
+    add(static_cast<Pipe>(i), *head.step,
+        kind == StepKind::WaitFlag ? "for the event " + flagText(head.flag.source, head.flag.target, head.flag.id)
+        : kind == StepKind::Push   ? "for a free slot of its queue, for push " + std::to_string(head.ordinal)
+                                   : "for push " + std::to_string(head.ordinal) + " of its queue");
+  }
+  return text;
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,250 @@
+// The scalar unit: everything that is done as it comes by, up to the next operation that a pipe or an event decides.
+#include "runtime/sim/group.h"
+#include "runtime/sim/scalar.h"
+
+namespace ptl::rt::sim {
+
+static bool isPlain(StepKind kind) {
+  switch (kind) {
+  case StepKind::Return:
+  case StepKind::LoadScalar:
+  case StepKind::StoreScalar:
+  case StepKind::GetValue:
+  case StepKind::Push:
+  case StepKind::Pop:
+  case StepKind::Free:
+  case StepKind::SetFlag:
+  case StepKind::WaitFlag:
+  case StepKind::Barrier:
+  case StepKind::Instruction:
+    return false;
+  default:
+    return true;
+  }
+}
+
+bool Core::runToIssue() {
+  LaunchState &launch = group_.launch();
+  while (isPlain(current().kind)) {
+    const Step &step = current();
+    ++position_;
+    if (launch.options.maxSteps && ++launch.steps > launch.options.maxSteps)
+      return failAt(step, "took more than " + std::to_string(launch.options.maxSteps) + " steps");
+    if (!runPlain(step))
+      return false;
+  }
+  return true;
+}
+
+bool Core::runPlain(const Step &step) {
+  switch (step.kind) {
+  case StepKind::Constant:
+    scalar(step.result) = step.constant;
+    return true;
+  case StepKind::Compute:
+    return runCompute(step);
+  case StepKind::Move:
+    if (step.result.kind == RegisterKind::Scalar)
+      scalar(step.result) = scalar(step.operands[0]);
+    else if (step.result.kind == RegisterKind::Tile)
+      tile(step.result) = tile(step.operands[0]);
+    else
+      view(step.result) = view(step.operands[0]);
+    return true;
+  case StepKind::Jump:
+    position_ = step.target;
+    return true;
+  case StepKind::JumpUnless:
+    if (!integer(step, 0))
+      position_ = step.target;
+    return true;
+  case StepKind::JumpUnlessLess:
+    if (integer(step, 0) >= integer(step, 1))
+      position_ = step.target;
+    return true;
+  case StepKind::AddPointer:
+    view(step.result) = view(step.operands[0]);
+    view(step.result).offset += integer(step, 1) * elemBytes(view(step.result).elem);
+    return true;
+  case StepKind::MakeView:
+    return makeView(step);
+  case StepKind::PartitionView:
+    return partitionView(step);
+  case StepKind::BlockIndex:
+    scalar(step.result) = Scalar::integer(group_.block());
+    return true;
+  case StepKind::BlockCount:
+    scalar(step.result) = Scalar::integer(group_.launch().blocks);
+    return true;
+  case StepKind::SubBlockIndex:
+    scalar(step.result) = Scalar::integer(subBlock_);
+    return true;
+  case StepKind::SubBlockCount:
+    scalar(step.result) = Scalar::integer(std::max(group_.numVector(), 1));
+    return true;
+  case StepKind::InitQueue: {
+    QueueEnd &end = ends_[static_cast<size_t>(step.queue)];
+    end.localAddress = scalar(step.operands.back()).i;
+    if (step.operands.size() > 1)
+      end.global = view(step.operands[0]);
+    return true;
+  }
+  case StepKind::SetValid:
+    setValid(step, tile(step.operands[0]));
+    return true;
+  default:
+    return makeTile(step);
+  }
+}
+
+bool Core::runCompute(const Step &step) {
+  Scalar values[3];
+  for (size_t i = 0; i < step.operands.size(); ++i)
+    values[i] = scalar(step.operands[i]);
+  std::string error;
+  return evaluate(step, values, scalar(step.result), error) || failAt(step, error);
+}
+
+bool Core::makeView(const Step &step) {
+  View result = step.view;
+  const View &pointer = view(step.operands[0]);
+  result.array = pointer.array;
+  result.offset = pointer.offset;
+  auto rank = static_cast<size_t>(result.rank);
+  for (size_t i = 0; i < rank; ++i) {
+    result.shape[i] = integer(step, 1 + i);
+    result.strides[i] = integer(step, 1 + rank + i);
+  }
+  view(step.result) = result;
+  return true;
+}
+
+bool Core::partitionView(const Step &step) {
+  View result = view(step.operands[0]);
+  auto rank = static_cast<size_t>(result.rank);
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t offset = integer(step, 1 + i), size = integer(step, 1 + rank + i);
+    if (offset < 0 || size < 0 || offset + size > result.shape[i])
+      return failAt(step, "takes elements " + std::to_string(offset) + ".." + std::to_string(offset + size) +
+                              " of axis " + std::to_string(i) + ", which has " + std::to_string(result.shape[i]));
+    result.offset += offset * result.strides[i] * elemBytes(result.elem);
+    result.shape[i] = size;
+  }
+  view(step.result) = result;
+  return true;
+}
+
+/// Operands that say what is valid are the last ones.
+void Core::setValid(const Step &step, Tile &tile) {
+  size_t next = step.operands.size() - step.validRowGiven - step.validColGiven;
+  if (step.validRowGiven)
+    tile.validRows = static_cast<int32_t>(integer(step, next++));
+  if (step.validColGiven)
+    tile.validCols = static_cast<int32_t>(integer(step, next));
+}
+
+bool Core::makeTile(const Step &step) {
+  Tile made = step.tile;
+  switch (step.kind) {
+  case StepKind::AllocTile:
+    made.address = integer(step, 0);
+    break;
+  case StepKind::GetSlot: {
+    int64_t slot = integer(step, 1) % step.slotCount;
+    if (slot < 0)
+      return failAt(step, "takes the slot " + std::to_string(slot));
+    int64_t alignment = std::max<int64_t>(group_.launch().chip.alignment[static_cast<size_t>(made.place)], 1);
+    int64_t distance = (made.bufferBytes() + alignment - 1) / alignment * alignment;
+    made.address = tile(step.operands[0]).address + slot * distance;
+    break;
+  }
+  case StepKind::Window:
+    if (!window(step, made))
+      return false;
+    break;
+  case StepKind::Alias:
+    if (!alias(step, made))
+      return false;
+    break;
+  default: // declared tiles have no address yet
+    made.address = -1;
+    break;
+  }
+  setValid(step, made);
+  if (made.validRows < 0 || made.validRows > made.rows || made.validCols < 0 || made.validCols > made.cols)
+    return failAt(step, "has " + std::to_string(made.validRows) + "x" + std::to_string(made.validCols) +
+                            " valid elements in " + std::to_string(made.rows) + "x" + std::to_string(made.cols));
+  tile(step.result) = made;
+  return true;
+}
+
+bool Core::window(const Step &step, Tile &made) {
+  const Tile &source = tile(step.operands[0]);
+  int64_t row = integer(step, 1), col = integer(step, 2);
+  if (row < 0 || col < 0 || row + made.rows > source.rows || col + made.cols > source.cols)
+    return failAt(step, "is a window of " + std::to_string(made.rows) + "x" + std::to_string(made.cols) + " at (" +
+                            std::to_string(row) + ", " + std::to_string(col) + ") of " + std::to_string(source.rows) +
+                            "x" + std::to_string(source.cols));
+  made.address = source.address;
+  made.core = source.core;
+  made.bufferRows = source.bufferRows;
+  made.bufferCols = source.bufferCols;
+  made.row0 = source.row0 + static_cast<int32_t>(row);
+  made.col0 = source.col0 + static_cast<int32_t>(col);
+  return true;
+}
+
+/// The same bytes in another form. A window that is not the whole of its buffer can be one only if its rows lie one behind
+/// the other.
+bool Core::alias(const Step &step, Tile &made) {
+  const Tile &source = tile(step.operands[0]);
+  bool rowsInARow = source.layout.inner == Order::None && source.layout.box == Order::RowMajor &&
+                    source.cols == source.bufferCols;
+  bool whole = source.rows == source.bufferRows && source.cols == source.bufferCols;
+  bool sameForm = made.rows == source.rows && made.cols == source.cols && made.layout == source.layout &&
+                  elemBytes(made.elem) == elemBytes(source.elem);
+  made.core = source.core;
+  made.address = source.address;
+  if (sameForm) {
+    made.bufferRows = source.bufferRows;
+    made.bufferCols = source.bufferCols;
+    made.row0 = source.row0;
+    made.col0 = source.col0;
+    return true;
+  }
+  if (!whole && !rowsInARow)
+    return failAt(step, "takes a window of a tile for another shape");
+  made.address += whole ? 0 : elementOffset(source, 0, 0);
+  return true;
+}
+
+bool Core::accessScalar(const Step &step) {
+  const View &pointer = view(step.operands[0]);
+  const GlobalArray &array = group_.launch().pointers[static_cast<size_t>(pointer.array)];
+  int64_t size = elemBytes(pointer.elem), at = pointer.offset + integer(step, 1) * size;
+  if (at < 0 || at + size > array.bytes)
+    return failAt(step, "is at byte " + std::to_string(at) + " of `" + array.name + "`, which has " +
+                            std::to_string(array.bytes));
+  if (step.kind == StepKind::LoadScalar)
+    scalar(step.result) = loadScalar(array.data + at, pointer.elem);
+  else
+    storeScalar(array.data + at, pointer.elem, scalar(step.operands[2]));
+  return true;
+}
+
+bool Core::getValue(const Step &step) {
+  Issued issued = makeIssued(step);
+  Execution x(issued, group_.launch().chip, memory_, group_.memories(), group_.launch().pointers);
+  const Tile &source = tile(step.operands[0]);
+  Plane plane;
+  if (!x.planeOf(source, plane))
+    return failAt(step, x.fault());
+  int64_t position = integer(step, 1);
+  if (position < 0 || position >= int64_t(source.rows) * source.cols)
+    return failAt(step, "has the position " + std::to_string(position) + " in " + std::to_string(source.rows) + "x" +
+                            std::to_string(source.cols) + " elements");
+  scalar(step.result) = loadScalar(plane.at(position / source.cols, position % source.cols), source.elem);
+  return true;
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,68 @@
+#include "runtime/sim/element.h"
+
+#include "codegen/reference/elem_convert.h"
+
+namespace ptl::rt::sim {
+
+float smallToFloat(uint8_t bits, ElemKind kind) { return static_cast<float>(reference::decodeFloat(bits, kind)); }
+uint8_t floatToSmall(float value, ElemKind kind) { return static_cast<uint8_t>(reference::encodeFloat(value, kind)); }
+
+template <typename S> static void loadAs(const Plane &plane, int64_t row, int64_t col, int64_t count, uint8_t *out) {
+  constexpr int64_t size = sizeof(S);
+  plane.forRuns(row, col, count, [&](const uint8_t *from, int64_t stride, int64_t n) {
+    if (stride == 1)
+      std::memcpy(out, from, static_cast<size_t>(n * size));
+    else
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(out + i * size, from + i * stride * size, size);
+    out += n * size;
+  });
+}
+
+template <typename S>
+static void storeAs(const Plane &plane, int64_t row, int64_t col, int64_t count, const uint8_t *in) {
+  constexpr int64_t size = sizeof(S);
+  plane.forRuns(row, col, count, [&](uint8_t *to, int64_t stride, int64_t n) {
+    if (stride == 1)
+      std::memcpy(to, in, static_cast<size_t>(n * size));
+    else
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(to + i * stride * size, in + i * size, size);
+    in += n * size;
+  });
+}
+
+void loadBits(const Plane &plane, int64_t row, int64_t col, int64_t count, uint8_t *out) {
+  switch (elemBytes(plane.elem)) {
+  case 1:
+    return loadAs<uint8_t>(plane, row, col, count, out);
+  case 2:
+    return loadAs<uint16_t>(plane, row, col, count, out);
+  case 4:
+    return loadAs<uint32_t>(plane, row, col, count, out);
+  default:
+    return loadAs<uint64_t>(plane, row, col, count, out);
+  }
+}
+
+void storeBits(const Plane &plane, int64_t row, int64_t col, int64_t count, const uint8_t *in) {
+  switch (elemBytes(plane.elem)) {
+  case 1:
+    return storeAs<uint8_t>(plane, row, col, count, in);
+  case 2:
+    return storeAs<uint16_t>(plane, row, col, count, in);
+  case 4:
+    return storeAs<uint32_t>(plane, row, col, count, in);
+  default:
+    return storeAs<uint64_t>(plane, row, col, count, in);
+  }
+}
+
+void poison(uint8_t *memory, int64_t bytes) {
+  for (int64_t i = 0; i + 1 < bytes; i += 2)
+    std::memcpy(memory + i, &poisonPattern, sizeof(poisonPattern));
+  if (bytes % 2)
+    memory[bytes - 1] = poisonPattern & 0xff;
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,99 @@
+// Matrix products: operands of at most 32 bits, sums in f32 or i32, in the order of k.
+#include "runtime/sim/execution.h"
+
+namespace ptl::rt::sim {
+namespace {
+
+#if defined(__x86_64__) && defined(__clang__)
+#define PTL_SIM_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define PTL_SIM_CLONES
+#endif
+
+/// c[m, n] += a[m, k] b[k, n]. Products are rounded before they are added, on every host.
+PTL_SIM_CLONES void multiply(float *__restrict c, const float *__restrict a, const float *__restrict b, int64_t m,
+                             int64_t n, int64_t k) {
+#pragma clang fp contract(off)
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t l = 0; l < k; ++l) {
+      float factor = a[i * k + l];
+      for (int64_t j = 0; j < n; ++j)
+        c[i * n + j] += factor * b[l * n + j];
+    }
+}
+
+PTL_SIM_CLONES void multiply(int32_t *__restrict c, const int8_t *__restrict a, const int8_t *__restrict b, int64_t m,
+                             int64_t n, int64_t k) {
+  auto *sums = reinterpret_cast<uint32_t *>(c); // wraps
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t l = 0; l < k; ++l) {
+      int32_t factor = a[i * k + l];
+      for (int64_t j = 0; j < n; ++j)
+        sums[i * n + j] += static_cast<uint32_t>(factor * b[l * n + j]);
+    }
+}
+
+template <typename C> std::vector<C> loadMatrix(const Plane &plane, int64_t rows, int64_t cols) {
+  std::vector<C> matrix(static_cast<size_t>(rows * cols));
+  for (int64_t r = 0; r < rows; ++r)
+    loadRow(plane, r, 0, cols, matrix.data() + r * cols);
+  return matrix;
+}
+
+struct Product {
+  const Plane *start = nullptr; ///< the sum so far, or the row that is added
+  bool startIsRow = false;
+  const Plane *left, *right;
+};
+
+Product productOf(Execution &x) {
+  switch (x.id()) {
+  case InstructionId::TMatmulAcc:
+  case InstructionId::TGemvAcc:
+    return {&x.in(0), false, &x.in(1), &x.in(2)};
+  case InstructionId::TMatmulBias:
+  case InstructionId::TGemvBias:
+    return {&x.in(2), true, &x.in(0), &x.in(1)};
+  default:
+    return {nullptr, false, &x.in(0), &x.in(1)};
+  }
+}
+
+template <typename Sum, typename Factor> void run(const Product &product, const Plane &out) {
+  int64_t m = out.rows, n = out.cols, k = product.left->cols;
+  std::vector<Sum> sums(static_cast<size_t>(m * n));
+  if (product.start)
+    for (int64_t r = 0; r < m; ++r)
+      loadRow(*product.start, product.startIsRow ? 0 : r, 0, n, sums.data() + r * n);
+  std::vector<Factor> left = loadMatrix<Factor>(*product.left, m, k), right = loadMatrix<Factor>(*product.right, k, n);
+  multiply(sums.data(), left.data(), right.data(), m, n, k);
+  for (int64_t r = 0; r < m; ++r)
+    storeRow(out, r, 0, n, sums.data() + r * n);
+}
+
+std::string extents(const Plane &plane) {
+  return std::to_string(plane.rows) + "x" + std::to_string(plane.cols) + " " + std::string(elemName(plane.elem));
+}
+
+} // namespace
+
+bool executeMatmul(Execution &x) {
+  Product product = productOf(x);
+  const Plane &left = *product.left, &right = *product.right, &out = x.out();
+  if (left.tile->place != Place::Left || right.tile->place != Place::Right || out.tile->place != Place::Acc)
+    return x.fail("takes operands in left and right and gives its result in acc");
+  if (left.rows != out.rows || right.cols != out.cols || left.cols != right.rows)
+    return x.fail("multiplies " + extents(left) + " with " + extents(right) + " to " + extents(out));
+  if (product.start && (product.start->cols < out.cols || (!product.startIsRow && product.start->rows < out.rows) ||
+                        product.start->elem != out.elem))
+    return x.fail("adds " + extents(*product.start) + " to " + extents(out));
+  if (isFloat(left.elem) && isFloat(right.elem) && out.elem == ElemKind::F32)
+    run<float, float>(product, out);
+  else if (left.elem == ElemKind::I8 && right.elem == ElemKind::I8 && out.elem == ElemKind::I32)
+    run<int32_t, int8_t>(product, out);
+  else
+    return x.fail("multiplies " + extents(left) + " with " + extents(right) + " to " + extents(out));
+  return true;
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,90 @@
+// One instruction while it executes: its operands as memory that has been checked, and how it fails.
+#pragma once
+
+#include "runtime/sim/chip.h"
+#include "runtime/sim/element.h"
+#include "runtime/sim/issued.h"
+
+#include <span>
+#include <vector>
+
+namespace ptl::rt::sim {
+
+/// The on-chip memories of one core.
+struct CoreMemory {
+  std::vector<uint8_t> places[numPlaces];
+};
+
+class Execution {
+public:
+  /// `own` is the core that executes, `cores` all of the group.
+  Execution(const Issued &issued, const Chip &chip, CoreMemory &own, std::span<CoreMemory *const> cores,
+            std::span<const GlobalArray> arrays)
+      : issued_(issued), chip_(chip), own_(own), cores_(cores), arrays_(arrays) {}
+
+  /// Looks that every tile and view lies where it may, and finds its memory. Scratch tiles are filled with poison.
+  bool prepare();
+  /// Executes an instruction that `prepare` was happy with.
+  bool execute();
+
+  InstructionId id() const { return issued_.step->instruction; }
+  const Modifiers &modifiers() const { return issued_.step->modifiers; }
+  size_t numIns() const { return issued_.step->numIns(); }
+  size_t numOuts() const { return issued_.step->numOuts; }
+  bool isScratch(size_t in) const { return issued_.step->scratch >> in & 1; }
+  bool isScalar(size_t in) const { return std::holds_alternative<Scalar>(issued_.operands[in]); }
+  const Scalar &scalar(size_t in) const { return *std::get_if<Scalar>(&issued_.operands[in]); }
+  bool scalarIsFloat(size_t in) const { return issued_.step->operandTypes[in].isFloat(); }
+  const Plane &in(size_t index) const { return planes_[index]; }
+  const Plane &out(size_t index = 0) const { return planes_[numIns() + index]; }
+  const GlobalArray &array(const View &view) const { return arrays_[static_cast<size_t>(view.array)]; }
+
+  /// Memory of a tile or a view outside the operands; null after an error.
+  bool planeOf(const Tile &tile, Plane &plane);
+  bool planeOf(const View &view, Plane &plane);
+
+  bool fail(std::string message);
+  bool failed() const { return !fault_.empty(); }
+  const std::string &fault() const { return fault_; }
+
+private:
+  const Issued &issued_;
+  const Chip &chip_;
+  CoreMemory &own_;
+  std::span<CoreMemory *const> cores_;
+  std::span<const GlobalArray> arrays_;
+  std::array<Plane, maxOperands> planes_;
+  std::string fault_;
+};
+
+/// Whether `execute` knows the instruction.
+bool isSimulated(InstructionId id);
+
+// By group; each returns false after an error.
+bool executeMove(Execution &);
+bool executeFillPad(Execution &);
+bool executeConcat(Execution &);
+bool executeTranspose(Execution &);
+bool executeMatmul(Execution &);
+bool executeBinary(Execution &);
+bool executePart(Execution &);
+bool executeUnary(Execution &);
+bool executeExpand(Execution &);
+bool executeConvert(Execution &);
+bool executeCompare(Execution &);
+bool executeSelect(Execution &);
+bool executeReduction(Execution &);
+bool executeQuantise(Execution &);
+bool executeSort(Execution &);
+bool executeMerge(Execution &);
+bool executeGather(Execution &);
+bool executeScatter(Execution &);
+bool executeGlobalGather(Execution &);
+bool executeFill(Execution &);
+bool executeNothing(Execution &);
+
+/// Copies the valid part of `to` from the same part of `from`, which begins at a row and a column; converts if the elements
+/// differ (to nearest, ties to even; integers saturate).
+bool copyPlane(Execution &, const Plane &from, int64_t row, int64_t col, const Plane &to);
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,69 @@
+#include "runtime/sim/group.h"
+
+namespace ptl::rt::sim {
+
+Group::Group(LaunchState &launch, int64_t block) : launch_(launch), block_(block), queues_(launch.kernel.queues.size()) {
+  const Kernel &kernel = launch.kernel;
+  if (kernel.vector)
+    numVector_ = launch.options.vectorCores ? launch.options.vectorCores : kernel.cube ? launch.chip.vectorPerCube : 1;
+  if (kernel.cube)
+    cores_.push_back(std::make_unique<Core>(*this, *kernel.cube, 0, 0));
+  for (int32_t i = 0; i < numVector_; ++i)
+    cores_.push_back(std::make_unique<Core>(*this, *kernel.vector, static_cast<int32_t>(cores_.size()), i));
+  for (const std::unique_ptr<Core> &core : cores_)
+    memories_.push_back(&core->memory());
+}
+
+bool Group::fail(std::string message) {
+  if (launch_.result.ok) {
+    launch_.result.ok = false;
+    launch_.result.error = std::move(message);
+  }
+  return false;
+}
+
+void Group::collect(std::vector<Choice> &choices) {
+  for (const std::unique_ptr<Core> &core : cores_)
+    for (size_t i = 0; i < numPipes; ++i)
+      if (core->state(static_cast<Pipe>(i)) == Core::State::Ready)
+        choices.push_back({core.get(), static_cast<Pipe>(i)});
+}
+
+bool Group::isFinished() const {
+  for (const std::unique_ptr<Core> &core : cores_)
+    if (!core->isFinished())
+      return false;
+  return true;
+}
+
+bool Group::finish() {
+  for (const std::unique_ptr<Core> &core : cores_)
+    if (!core->finish())
+      return false;
+  for (size_t q = 0; q < queues_.size(); ++q) {
+    const Queue &queue = launch_.kernel.queues[q];
+    int64_t pushes = 0;
+    for (const std::unique_ptr<Core> &core : cores_)
+      if (core->isCube() == queue.toVector)
+        pushes = std::max(pushes, queues_[q].pushed[core->index()]);
+    for (const std::unique_ptr<Core> &core : cores_) {
+      const QueueState &state = queues_[q];
+      bool consumes = core->isCube() != queue.toVector && !core->leftOut(q);
+      if (consumes && (state.popped[core->index()] != pushes || state.freed[core->index()] != pushes))
+        return fail("block " + std::to_string(block_) + ", " + core->name() + ": has popped " +
+                    std::to_string(state.popped[core->index()]) + " and given back " +
+                    std::to_string(state.freed[core->index()]) + " of " + std::to_string(pushes) +
+                    " tiles of a queue");
+    }
+  }
+  return true;
+}
+
+std::string Group::describeWaits() const {
+  std::string text;
+  for (const std::unique_ptr<Core> &core : cores_)
+    text += core->describeWaits();
+  return text;
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,57 @@
+// A core group that runs one block of a launch, and the choice of who goes next.
+#pragma once
+
+#include "runtime/sim/core.h"
+
+#include <memory>
+
+namespace ptl::rt::sim {
+
+/// What all groups of a launch share.
+struct LaunchState {
+  const Kernel &kernel;
+  const Chip &chip;
+  std::span<const GlobalArray> pointers;
+  std::span<const Scalar> scalars;
+  int64_t blocks = 1;
+  const Options &options;
+  std::mt19937_64 random;
+  Result result;
+  uint64_t steps = 0;
+};
+
+class Group {
+public:
+  Group(LaunchState &launch, int64_t block);
+
+  struct Choice {
+    Core *core = nullptr;
+    Pipe pipe = Pipe::S;
+  };
+  /// All that could go on.
+  void collect(std::vector<Choice> &choices);
+  /// Whether all cores are done, and what has to hold then does.
+  bool isFinished() const;
+  bool finish();
+  std::string describeWaits() const;
+
+  LaunchState &launch() { return launch_; }
+  int64_t block() const { return block_; }
+  std::vector<std::unique_ptr<Core>> &cores() { return cores_; }
+  std::span<CoreMemory *const> memories() const { return memories_; }
+  std::vector<QueueState> &queues() { return queues_; }
+  /// Number of the first vector core among the cores, and how many there are.
+  int32_t firstVector() const { return launch_.kernel.cube ? 1 : 0; }
+  int32_t numVector() const { return numVector_; }
+  bool fail(std::string message);
+
+private:
+  LaunchState &launch_;
+  int64_t block_;
+  int32_t numVector_ = 0;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<CoreMemory *> memories_;
+  std::vector<QueueState> queues_;
+};
+
+} // namespace ptl::rt::sim

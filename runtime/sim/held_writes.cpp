@@ -1,0 +1,66 @@
+#include "runtime/sim/held_writes.h"
+
+namespace ptl::rt::sim {
+
+void HeldWrites::watchPiece(uint8_t *memory, size_t size) {
+  watched_.push_back({memory, size, bytes_.size()});
+  bytes_.insert(bytes_.end(), memory, memory + size);
+}
+
+void HeldWrites::watch(const Plane &plane, bool whole) {
+  auto size = static_cast<size_t>(elemBytes(plane.elem));
+  if (plane.tile)
+    watchPiece(plane.base, static_cast<size_t>(plane.tile->bufferBytes()));
+  for (int64_t row = 0; row < plane.rows; ++row)
+    plane.forRuns(row, 0, plane.cols, [&](uint8_t *memory, int64_t stride, int64_t n) {
+      int64_t pieces = stride == 1 ? 1 : n;
+      size_t pieceSize = stride == 1 ? static_cast<size_t>(n) * size : size;
+      for (int64_t i = 0; i < pieces; ++i) {
+        uint8_t *piece = memory + i * stride * static_cast<int64_t>(size);
+        if (!plane.tile)
+          watchPiece(piece, pieceSize);
+        if (whole)
+          whole_.push_back({piece, pieceSize, 0});
+      }
+    });
+}
+
+void HeldWrites::addChanged(const Piece &piece, const uint8_t *fresh) {
+  const uint8_t *old = bytes_.data() + piece.at;
+  size_t i = 0;
+  while (i < piece.size) {
+    size_t step = std::min<size_t>(64, piece.size - i);
+    if (std::memcmp(old + i, fresh + i, step) == 0) {
+      i += step;
+      continue;
+    }
+    while (old[i] == fresh[i])
+      ++i;
+    size_t begin = i;
+    while (i < piece.size && old[i] != fresh[i])
+      ++i;
+    written_.push_back({piece.memory + begin, i - begin, fresh_.size()});
+    fresh_.insert(fresh_.end(), fresh + begin, fresh + i);
+  }
+}
+
+void HeldWrites::take() {
+  for (const Piece &piece : whole_) {
+    written_.push_back({piece.memory, piece.size, fresh_.size()});
+    fresh_.insert(fresh_.end(), piece.memory, piece.memory + piece.size);
+  }
+  for (const Piece &piece : watched_)
+    addChanged(piece, piece.memory);
+  for (const Piece &piece : watched_)
+    std::memcpy(piece.memory, bytes_.data() + piece.at, piece.size);
+  watched_.clear();
+  whole_.clear();
+  bytes_.clear();
+}
+
+void HeldWrites::commit() const {
+  for (const Piece &piece : written_)
+    std::memcpy(piece.memory, fresh_.data() + piece.at, piece.size);
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,239 @@
+// The operations of the `pto` dialect but queues: views, buffers, synchronisation, instructions.
+#include "runtime/sim/execution.h"
+#include "runtime/sim/load/function_loader.h"
+
+using namespace mlir;
+
+namespace ptl::rt::sim {
+
+static std::optional<Place> placeOf(ir::Place place) {
+  switch (place) {
+  case ir::Place::Vec:
+    return Place::Vec;
+  case ir::Place::Mat:
+    return Place::Mat;
+  case ir::Place::Left:
+    return Place::Left;
+  case ir::Place::Right:
+    return Place::Right;
+  case ir::Place::Acc:
+    return Place::Acc;
+  case ir::Place::Bias:
+    return Place::Bias;
+  case ir::Place::Scale:
+    return Place::Scale;
+  default:
+    return std::nullopt;
+  }
+}
+
+bool FunctionLoader::tileOf(Operation *op, pto::TileBufType type, Tile &tile) {
+  std::optional<Place> place = placeOf(type.getPlace());
+  std::optional<ElemKind> elem = elemKindOf(type.getElementType());
+  if (!place || !elem)
+    return fail(op, "has a tile of an unknown place or element type");
+  const pto::Layout &layout = type.getLayout();
+  tile.place = *place;
+  tile.elem = *elem;
+  tile.layout = {static_cast<Order>(layout.box), static_cast<Order>(layout.inner), layout.fractal, layout.pad};
+  tile.rows = tile.bufferRows = static_cast<int32_t>(type.getRows());
+  tile.cols = tile.bufferCols = static_cast<int32_t>(type.getCols());
+  auto valid = [](int64_t given, int32_t all) { return given == pto::kDynamic ? all : static_cast<int32_t>(given); };
+  tile.validRows = valid(type.getValidRows(), tile.rows);
+  tile.validCols = valid(type.getValidCols(), tile.cols);
+  return true;
+}
+
+bool FunctionLoader::loadTile(StepKind kind, Operation *op, ValueRange operands, Value validRow, Value validCol) {
+  Type type = op->getResult(0).getType();
+  if (auto multi = dyn_cast<pto::MultiTileBufType>(type))
+    type = multi.getSlot();
+  Tile tile;
+  if (!tileOf(op, cast<pto::TileBufType>(type), tile))
+    return false;
+  Step &step = add(kind, op, operands);
+  step.tile = tile;
+  if (validRow) {
+    step.validRowGiven = true;
+    step.operands.push_back(registerOf(validRow));
+  }
+  if (validCol) {
+    step.validColGiven = true;
+    step.operands.push_back(registerOf(validCol));
+  }
+  return true;
+}
+
+bool FunctionLoader::loadView(Operation *op, bool &known) {
+  known = true;
+  if (isa<pto::AddPtrOp>(op)) {
+    add(StepKind::AddPointer, op, op->getOperands());
+    return true;
+  }
+  if (isa<pto::PartitionViewOp>(op)) {
+    add(StepKind::PartitionView, op, op->getOperands());
+    return true;
+  }
+  if (auto make = dyn_cast<pto::MakeTensorViewOp>(op)) {
+    std::optional<ElemKind> elem = elemKindOf(make.getType().getElementType());
+    int64_t rank = make.getType().getRank();
+    if (!elem || rank > View::maxRank)
+      return fail(op, "has more than five axes or an unknown element type");
+    Step &step = add(StepKind::MakeView, op, op->getOperands());
+    step.view.elem = *elem;
+    step.view.rank = static_cast<int8_t>(rank);
+    if (auto layout = make.getLayout())
+      step.view.layout = static_cast<ViewLayout>(*layout);
+    return true;
+  }
+  if (isa<pto::LoadScalarOp, pto::StoreScalarOp>(op)) {
+    auto store = dyn_cast<pto::StoreScalarOp>(op);
+    Step &step = store ? add(StepKind::StoreScalar, op, {store.getPointer(), store.getOffset(), store.getValue()})
+                       : add(StepKind::LoadScalar, op, op->getOperands());
+    step.type.kind = elemKindOf(store ? store.getValue().getType() : op->getResult(0).getType()).value_or(ElemKind::I64);
+    return true;
+  }
+  known = false;
+  return true;
+}
+
+bool FunctionLoader::loadBuffer(Operation *op, bool &known) {
+  known = true;
+  if (auto alloc = dyn_cast<pto::AllocTileOp>(op))
+    return alloc.getAddr() ? loadTile(StepKind::AllocTile, op, alloc.getAddr(), alloc.getValidRow(), alloc.getValidCol())
+                           : fail(op, "has no address");
+  if (auto alloc = dyn_cast<pto::AllocMultiTileOp>(op))
+    return alloc.getAddr() ? loadTile(StepKind::AllocTile, op, alloc.getAddr(), {}, {}) : fail(op, "has no address");
+  if (auto get = dyn_cast<pto::MultiTileGetOp>(op)) {
+    if (!loadTile(StepKind::GetSlot, op, {get.getSource(), get.getSlot()}, get.getValidRow(), get.getValidCol()))
+      return false;
+    function_.steps.back().slotCount = get.getSource().getType().getCount();
+    return true;
+  }
+  if (auto window = dyn_cast<pto::SubsetOp>(op))
+    return loadTile(StepKind::Window, op, {window.getSource(), window.getRow(), window.getCol()}, window.getValidRow(),
+                    window.getValidCol());
+  if (auto alias = dyn_cast<pto::TReshapeOp>(op))
+    return loadTile(StepKind::Alias, op, alias.getSource(), alias.getValidRow(), alias.getValidCol());
+  if (auto alias = dyn_cast<pto::BitcastOp>(op))
+    return loadTile(StepKind::Alias, op, alias.getSource(), alias.getValidRow(), alias.getValidCol());
+  if (auto declare = dyn_cast<pto::DeclareTileOp>(op))
+    return loadTile(StepKind::DeclareTile, op, {}, declare.getValidRow(), declare.getValidCol());
+  if (isa<pto::SetValidShapeOp>(op)) {
+    Step &step = add(StepKind::SetValid, op, op->getOperands());
+    step.validRowGiven = step.validColGiven = true;
+    return true;
+  }
+  if (isa<pto::TGetValOp>(op)) {
+    add(StepKind::GetValue, op, op->getOperands());
+    return true;
+  }
+  known = false;
+  return true;
+}
+
+bool FunctionLoader::loadSync(Operation *op, bool &known) {
+  known = true;
+  auto addFlag = [&](StepKind kind, pto::PipeKind source, pto::PipeKind target, int32_t id, ValueRange operands) {
+    Step &step = add(kind, op, operands);
+    step.flag = {pto::pipeOf(source), pto::pipeOf(target), id};
+    step.pipe = kind == StepKind::SetFlag ? step.flag.source : step.flag.target;
+    return true;
+  };
+  if (auto set = dyn_cast<pto::SetFlagOp>(op))
+    return addFlag(StepKind::SetFlag, set.getSrcPipe(), set.getDstPipe(), static_cast<int32_t>(set.getEventId()), {});
+  if (auto wait = dyn_cast<pto::WaitFlagOp>(op))
+    return addFlag(StepKind::WaitFlag, wait.getSrcPipe(), wait.getDstPipe(), static_cast<int32_t>(wait.getEventId()), {});
+  if (auto set = dyn_cast<pto::SetFlagDynOp>(op))
+    return addFlag(StepKind::SetFlag, set.getSrcPipe(), set.getDstPipe(), -1, op->getOperands());
+  if (auto wait = dyn_cast<pto::WaitFlagDynOp>(op))
+    return addFlag(StepKind::WaitFlag, wait.getSrcPipe(), wait.getDstPipe(), -1, op->getOperands());
+  if (auto barrier = dyn_cast<pto::BarrierOp>(op)) {
+    Step &step = add(StepKind::Barrier, op);
+    step.flag.source = step.pipe = pto::pipeOf(barrier.getPipe());
+    return true;
+  }
+  known = false;
+  return true;
+}
+
+bool FunctionLoader::loadModifier(Operation *op, NamedAttribute attribute, Modifiers &modifiers) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (name.starts_with("ptl."))
+    return true;
+  if (auto compare = dyn_cast<pto::CmpModeAttr>(value))
+    modifiers.compare = static_cast<Compare>(compare.getValue());
+  else if (auto round = dyn_cast<pto::RoundModeAttr>(value))
+    modifiers.rounding = static_cast<Rounding>(round.getValue());
+  else if (auto saturation = dyn_cast<pto::SaturationModeAttr>(value))
+    modifiers.saturate = saturation.getValue() == pto::SaturationMode::ON;
+  else if (auto pattern = dyn_cast<pto::MaskPatternAttr>(value))
+    modifiers.maskPattern = static_cast<uint8_t>(pattern.getValue());
+  else if (auto mode = dyn_cast<pto::AccToVecModeAttr>(value))
+    modifiers.accToVec = static_cast<AccToVec>(mode.getValue());
+  else if (auto atomic = dyn_cast<pto::AtomicTypeAttr>(value))
+    modifiers.atomicAdd = atomic.getValue() == pto::AtomicType::atomic_add;
+  else if (auto relu = dyn_cast<pto::ReluPreModeAttr>(value))
+    modifiers.relu = relu.getValue() == pto::ReluPreMode::normal_relu;
+  else if (auto quant = dyn_cast<pto::QuantTypeAttr>(value))
+    modifiers.asymmetric = quant.getValue() == pto::QuantType::INT8_ASYM;
+  else if (auto flag = dyn_cast<BoolAttr>(value); flag && name == "descending")
+    modifiers.descending = flag.getValue();
+  else if (flag && name == "exhausted")
+    modifiers.exhausted = flag.getValue();
+  else if (flag && name == "upper")
+    modifiers.upper = flag.getValue();
+  else if (name != "isBinary") // the order of a sum does not matter here
+    return fail(op, "has the attribute `" + name + "`, which the simulator does not know");
+  if (modifiers.accToVec && *modifiers.accToVec > AccToVec::Vec1)
+    return fail(op, "deals its result to both vector cores, which the simulator does not know");
+  return true;
+}
+
+bool FunctionLoader::loadInstruction(Operation *op) {
+  pto::Instruction instruction(op);
+  if (!isSimulated(instruction.id()))
+    return fail(op, "is not simulated");
+  Modifiers modifiers;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (!loadModifier(op, attribute, modifiers))
+      return false;
+  Step &step = add(StepKind::Instruction, op, op->getOperands());
+  step.instruction = instruction.id();
+  step.pipe = instruction.pipe();
+  step.modifiers = modifiers;
+  step.numOuts = static_cast<uint8_t>(instruction.outs().size());
+  for (unsigned i = 0; i < instruction.ins().size(); ++i)
+    if (instruction.isScratch(i))
+      step.scratch |= static_cast<uint16_t>(1 << i);
+  for (Value operand : op->getOperands())
+    step.operandTypes.push_back({elemKindOf(operand.getType()).value_or(ElemKind::I64)});
+  return true;
+}
+
+bool FunctionLoader::loadBlockLevel(Operation *op) {
+  if (pto::Instruction instruction(op); instruction)
+    return loadInstruction(op);
+  bool known = false;
+  for (auto load : {&FunctionLoader::loadView, &FunctionLoader::loadBuffer, &FunctionLoader::loadSync,
+                    &FunctionLoader::loadQueueOp}) {
+    if (!(this->*load)(op, known))
+      return false;
+    if (known)
+      return true;
+  }
+  if (isa<pto::GetBlockIdxOp>(op))
+    add(StepKind::BlockIndex, op, {});
+  else if (isa<pto::GetBlockNumOp>(op))
+    add(StepKind::BlockCount, op, {});
+  else if (isa<pto::GetSubBlockIdxOp>(op))
+    add(StepKind::SubBlockIndex, op, {});
+  else if (isa<pto::GetSubBlockNumOp>(op))
+    add(StepKind::SubBlockCount, op, {});
+  else
+    return fail(op, "is not known to the simulator");
+  return true;
+}
+
+} // namespace ptl::rt::sim

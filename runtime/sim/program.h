@@ -1,0 +1,142 @@
+// A kernel of the block level as plain values: what `load` makes of a module and what cores execute. Control flow is jumps
+// in a list of steps; values live in numbered registers of three kinds: scalars, tiles, views (pointers are views of rank 0).
+#pragma once
+
+#include "ir/ops/instruction_table.h"
+#include "runtime/sim/tile.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptl::rt::sim {
+
+/// A scalar: floats in `f`, exactly; everything else in `i`, sign-extended, `ui` types zero-extended.
+struct Scalar {
+  int64_t i = 0;
+  double f = 0;
+
+  static Scalar integer(int64_t value) { return {value, 0}; }
+  static Scalar real(double value) { return {0, value}; }
+};
+
+enum class ScalarOp : uint8_t {
+#define SCALAR(name, spelling, operands, how) name,
+#include "runtime/sim/scalar_ops.def"
+};
+
+/// Width and kind of a scalar. `index` is an integer of 64 bits.
+struct ScalarType {
+  ElemKind kind = ElemKind::I64;
+  bool isFloat() const { return ptl::isFloat(kind); }
+};
+
+enum class RegisterKind : uint8_t { Scalar, Tile, View };
+struct Register {
+  RegisterKind kind = RegisterKind::Scalar;
+  int32_t index = -1;
+  bool isScalar() const { return kind == RegisterKind::Scalar; }
+};
+
+/// What a step does; operands by kind in steps.def.
+enum class StepKind : uint8_t {
+#define STEP(kind, name) kind,
+#include "runtime/sim/steps.def"
+};
+
+/// Which pair of pipes an event is between.
+struct Flag {
+  Pipe source = Pipe::S, target = Pipe::S;
+  int32_t id = -1;
+};
+
+/// Values follow `RoundMode` of the dialect.
+enum class Rounding : uint8_t { None, Rint, Round, Floor, Ceil, Trunc, Odd, CastRint };
+enum class Compare : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
+enum class AccToVec : uint8_t { Vec0, Vec1, SplitRows, SplitCols };
+
+/// What attributes of an instruction say.
+struct Modifiers {
+  Compare compare = Compare::Eq;
+  Rounding rounding = Rounding::CastRint;
+  std::optional<bool> saturate;
+  std::optional<AccToVec> accToVec;
+  uint8_t maskPattern = 0;
+  bool atomicAdd = false, relu = false, descending = false, exhausted = false, upper = false, asymmetric = false;
+};
+
+/// One entry of a function. Sites of instructions are their identity for traces.
+struct Step {
+  StepKind kind = StepKind::Return;
+  ScalarOp op{};
+  ScalarType type;         ///< of the result, or of the value that is stored
+  ScalarType operandType;  ///< of the first operand
+  uint8_t predicate = 0;   ///< of comparisons, as in MLIR
+  InstructionId instruction{};
+  Pipe pipe = Pipe::S;
+  Flag flag;
+  Modifiers modifiers;
+  Register result;
+  std::vector<Register> operands; ///< of instructions: inputs, then outputs
+  uint8_t numOuts = 0;
+  uint16_t scratch = 0;     ///< bit i: input i is scratch
+  bool validRowGiven = false, validColGiven = false; ///< the last operands are the valid rows, columns
+  int32_t target = -1;      ///< of jumps
+  int32_t queue = -1;
+  uint8_t split = 0;        ///< of queues: 0 whole, 1 rows, 2 columns dealt to the vector cores
+  int64_t slotCount = 0;    ///< of `GetSlot`
+  Scalar constant;
+  Tile tile;                ///< the type of the result
+  View view;
+  int32_t location = 0;
+  std::vector<ScalarType> operandTypes; ///< of instructions: of their scalars, others unused
+
+  size_t numIns() const { return operands.size() - numOuts; }
+};
+
+/// `tadd`, `wait_flag`: as in the text of a module.
+std::string_view nameOf(const Step &step);
+
+struct SourceLocation {
+  std::string file;
+  int32_t line = 0, column = 0;
+  std::string name; ///< of the value that is made, if it has one
+};
+/// `k.ptl:3:7`, or empty.
+std::string toString(const SourceLocation &location);
+
+struct Function {
+  bool cube = false;
+  std::vector<Step> steps;
+  int32_t numScalars = 0, numTiles = 0, numViews = 0;
+  std::vector<Register> arguments;
+  std::vector<SourceLocation> locations; ///< `Step::location` counts in it
+};
+
+/// A queue of tiles between the cube core and the vector cores of a group.
+struct Queue {
+  bool toVector = true; ///< else from the vector cores to the cube core
+  bool throughGlobal = false;
+  int64_t slotBytes = 0; ///< of a whole tile
+  int64_t slots = 0, localSlots = 0;
+  uint8_t split = 0;
+  std::optional<Tile> popped; ///< the type of what is popped
+};
+
+struct Parameter {
+  std::string name;
+  bool isPointer = false;
+  std::string role;    ///< of pointers: `in`, `out`, `inout`, `workspace`, or empty
+  ScalarType type;     ///< of scalars, or of the elements
+};
+
+struct Kernel {
+  std::string name;
+  std::string machine; ///< the name of its machine file, if the module has one
+  std::vector<Parameter> parameters;
+  std::optional<Function> cube, vector;
+  std::vector<Queue> queues;
+};
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,63 @@
+// Runs kernels of the block level: real addresses, real memories, pipes that are ordered by nothing but events.
+#pragma once
+
+#include "runtime/sim/chip.h"
+#include "runtime/sim/issued.h"
+#include "runtime/sim/program.h"
+
+#include <functional>
+#include <span>
+
+namespace ptl::rt::sim {
+
+/// Who goes next when several pipes of several cores could.
+enum class Schedule : uint8_t {
+  Program, ///< as sequential as it can be: a pipe empties before the scalar unit goes on
+  Eager,   ///< loads as early, stores as late as events let them
+  Lazy,    ///< loads as late, stores as early as events let them
+  Random,  ///< by the seed
+};
+inline constexpr std::string_view scheduleNames[] = {"program", "eager", "lazy", "random"};
+
+struct Options {
+  Schedule schedule = Schedule::Program;
+  uint64_t seed = 0;
+  /// Instructions read when they begin and write when they end, and others run in between.
+  bool stretched = false;
+  /// Cores groups of the launch that run at the same time; the others wait until one is done.
+  int32_t groupsAtOnce = 1;
+  int32_t vectorCores = 0;   ///< of a group; 0: as the chip has for a kernel with a cube function, else 1
+  uint64_t maxSteps = 0;     ///< of all cores; 0: no limit
+  std::function<void(const TraceEvent &)> trace; ///< called after every operation on a pipe
+};
+
+/// What can be said about a run. Errors are sentences that begin with their place: `k.ptl:3:7: …`.
+struct Result {
+  bool ok = true;
+  std::string error;
+  uint64_t instructions = 0; ///< that ran on pipes
+};
+
+/// Runs a kernel on `blocks` core groups. `pointers` and `scalars` are its arguments in order. The arrays are the caller's
+/// and are read and written in place.
+Result runKernel(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
+                 std::span<const Scalar> scalars, int64_t blocks, const Options &options = {});
+inline Result runKernel(const Kernel &kernel, const Machine &machine, std::span<const GlobalArray> pointers,
+                        std::span<const Scalar> scalars, int64_t blocks, const Options &options = {}) {
+  return runKernel(kernel, chipOf(machine), pointers, scalars, blocks, options);
+}
+
+/// One kernel of a list. Its pointers are numbers in the list of arrays.
+struct Launch {
+  const Kernel *kernel = nullptr;
+  std::vector<int32_t> pointers;
+  std::vector<Scalar> scalars;
+  int64_t blocks = 1;
+};
+
+/// Runs launches one after another. Arrays without data are workspaces: they are allocated, filled with poison and shared by
+/// all launches. Stops at the first error.
+Result runLaunches(std::span<const Launch> launches, const Chip &chip, std::span<const GlobalArray> arrays,
+                   const Options &options = {});
+
+} // namespace ptl::rt::sim

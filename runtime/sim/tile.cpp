@@ -1,0 +1,72 @@
+#include "runtime/sim/tile.h"
+
+namespace ptl::rt::sim {
+
+static int64_t roundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
+
+int64_t Tile::bufferBytes() const {
+  int64_t r = bufferRows, c = bufferCols;
+  if (layout.inner != Order::None) {
+    BoxShape box = boxShape(layout, elem);
+    r = roundUp(r, box.rows);
+    c = roundUp(c, box.cols);
+  }
+  return r * c * elemBytes(elem);
+}
+
+int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols, int64_t row,
+                      int64_t col) {
+  int64_t bytes = elemBytes(elem);
+  if (layout.inner == Order::None)
+    return bytes * (layout.box == Order::RowMajor ? row * bufferCols + col : col * bufferRows + row);
+  BoxShape box = boxShape(layout, elem);
+  int64_t downs = (bufferRows + box.rows - 1) / box.rows, acrosses = (bufferCols + box.cols - 1) / box.cols;
+  int64_t boxRow = row / box.rows, boxCol = col / box.cols;
+  int64_t index = layout.box == Order::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
+  int64_t innerRow = row % box.rows, innerCol = col % box.cols;
+  int64_t inner = layout.inner == Order::RowMajor ? innerRow * box.cols + innerCol : innerCol * box.rows + innerRow;
+  return bytes * (index * box.rows * box.cols + inner);
+}
+
+int64_t View::rows() const {
+  if (isBoxed())
+    return shape[2] * shape[3];
+  int64_t product = 1;
+  for (int i = 0; i + 1 < rank; ++i)
+    product *= shape[i];
+  return product;
+}
+
+int64_t View::cols() const {
+  if (isBoxed())
+    return shape[1] * shape[4];
+  return rank ? shape[rank - 1] : 1;
+}
+
+int64_t View::elementOffset(int64_t row, int64_t col) const {
+  if (isBoxed())
+    return col / shape[4] * strides[1] + row / shape[3] * strides[2] + row % shape[3] * strides[3] +
+           col % shape[4] * strides[4];
+  int64_t sum = rank ? col * strides[rank - 1] : 0;
+  for (int i = rank - 2; i >= 0; --i) {
+    sum += (i ? row % shape[i] : row) * strides[i];
+    row /= i ? shape[i] : 1;
+  }
+  return sum;
+}
+
+int64_t Plane::runWidth() const {
+  if (view)
+    return view->isBoxed() ? view->shape[4] : endless;
+  return tile->layout.inner == Order::None ? endless : boxShape(tile->layout, elem).cols;
+}
+
+int64_t Plane::runStride() const {
+  if (view)
+    return view->colStride();
+  if (tile->layout.inner == Order::None)
+    return tile->layout.box == Order::RowMajor ? 1 : tile->bufferRows;
+  return tile->layout.inner == Order::RowMajor ? 1 : boxShape(tile->layout, elem).rows;
+}
+
+} // namespace ptl::rt::sim
