@@ -21,4 +21,20 @@ def Partition : Pass<"ptl-partition", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def DeriveSync : Pass<"pto-derive-sync", "::mlir::ModuleOp"> {
+  let summary = "put what depends on each other in order, with events and barriers";
+  let description = [{
+    For kernels at the block level whose buffers are placed. Hazards through bytes of on-chip memory and of global memory
+    become events between pipes, hoisted to the innermost body that has both ends; what other events imply gets none. Slots
+    that are used in turn have an event each, so that loads run ahead. `ptl.why` names the dependence of each operation.
+    A function with any synchronisation is left alone: its author did that.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"\"", "name of a machine instead of the module's">,
+    Option<"eventIds", "event-ids", "int64_t", "0", "ids of a pair of pipes instead of the machine's">,
+    Option<"emit", "emit", "std::string", "\"\"", "json: print the events and barriers of each function">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif

@@ -1,0 +1,166 @@
+// Which instructions of a function at the block level must not change places: the program as a tree
+// of bodies and items, with the bytes that each item touches, and the dependences between the items
+// of one body.
+#pragma once
+
+#include "codegen/machines/machine.h"
+#include "ir/dialect/instruction_op.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ptl::pto {
+
+/// What the order of instructions depends on, of a machine.
+struct BlockMachine {
+  bool vectorBarrier = true; ///< dependent instructions of the vector pipe need a barrier
+  int64_t eventIds = 8;      ///< of an ordered pair of pipes
+  std::array<int64_t, 9> alignment{32, 32, 32, 32, 512, 512, 512, 64, 128}; ///< by place
+
+  BlockMachine() = default;
+  explicit BlockMachine(const Machine &machine);
+};
+
+/// Numbers scalar expressions so that two of the same form have the same number.
+class ExpressionTable {
+public:
+  unsigned idOf(mlir::Value value);
+
+private:
+  struct Key {
+    const void *name, *attributes;
+    std::vector<unsigned> operands;
+    bool operator<(const Key &other) const {
+      return std::tie(name, attributes, operands) <
+             std::tie(other.name, other.attributes, other.operands);
+    }
+  };
+  llvm::DenseMap<mlir::Value, unsigned> known_;
+  std::map<Key, unsigned> byForm_;
+  unsigned next_ = 0;
+};
+
+/// How slots of equal size are used in turn: by a computed number, or by the pops of a queue.
+struct Rotation {
+  int64_t begin, end; ///< bytes of all slots
+  int64_t count;
+  unsigned slotKey; ///< equal for slots of the same number
+  mlir::Value slot; ///< the number; of a queue: null
+  mlir::Value queue;
+  bool operator==(const Rotation &other) const {
+    return begin == other.begin && end == other.end && count == other.count &&
+           slotKey == other.slotKey && queue == other.queue;
+  }
+};
+
+/// Bytes that an item touches from one pipe. In global memory `space` is the array, and `box` the
+/// part where it is known.
+struct Touch {
+  mlir::Operation *first, *last; ///< first and last instruction of the item that does so
+  mlir::Value value;             ///< the tile, view or pointer
+  Pipe pipe;
+  bool reads = false, writes = false;
+  bool receives = false; ///< filled by the other core, which waits for the readers of before
+  bool releases = false; ///< tells the other core that its readers are done
+  unsigned space;
+  int64_t begin, end;
+  int rotation = -1; ///< in `BlockProgram::rotations`
+  PartitionViewOp box;
+};
+
+struct Body;
+
+/// An instruction, or an operation with bodies.
+struct Item {
+  mlir::Operation *op;
+  std::optional<Pipe> pipe; ///< of an instruction
+  std::vector<Touch> touches;
+  std::vector<std::unique_ptr<Body>> bodies;
+  std::array<unsigned, numPipes> instructions{}; ///< how many are in it, by pipe
+
+  bool has(Pipe which) const { return instructions[static_cast<size_t>(which)] != 0; }
+};
+
+/// A number of a loop's iteration that says which slots it uses: iterations of equal numbers may
+/// touch the same bytes.
+struct Frame {
+  unsigned slotKey;
+  int64_t count;
+  mlir::Value slot; ///< null: the number of the iteration
+};
+
+struct Body {
+  mlir::Block *block;
+  mlir::Operation *owner;
+  Item *parent = nullptr; ///< the item this is a body of; null: the function
+  std::vector<Item> items;
+  bool loop = false;         ///< of an `scf.for`
+  std::vector<Frame> frames; ///< of a loop
+  std::vector<int> frameOf;  ///< by rotation: the frame in which it rotates here, or -1
+  bool popsRotate = false;   ///< a frame follows from the pops of a queue in this loop
+};
+
+enum class Hazard : uint8_t { RAW, WAR, WAW };
+
+/// `dst` must run after `src`. Between iterations: `src` of an earlier iteration, `dst` of a later
+/// one; with a frame: of iterations with equal slots.
+struct Dependence {
+  const Touch *src, *dst;
+  int srcItem, dstItem;
+  Hazard hazard;
+  bool carried = false;
+  int frame = -1;
+};
+
+/// A function as a tree. Keeps pointers into the IR, which must not change meanwhile.
+class BlockProgram {
+public:
+  BlockProgram(mlir::func::FuncOp function, const BlockMachine &machine);
+  BlockProgram(const BlockProgram &) = delete;
+
+  Body &root() { return *root_; }
+  const std::vector<Rotation> &rotations() const { return rotations_; }
+
+  /// The dependences between the items of a body, latest producers only: what earlier ones order is
+  /// left out. Same pipe pairs are given for the vector pipe alone. For a loop, also those between
+  /// iterations.
+  std::vector<Dependence> dependencesOf(const Body &body);
+  /// The same of an `scf.while`: its two bodies are one sequence, numbered through.
+  std::vector<Dependence> dependencesOfWhile(const Item &loop);
+
+  /// The number modulo `count`, without operations that do not change that.
+  mlir::Value stripModulo(mlir::Value slot, int64_t count) const;
+
+private:
+  friend class DependenceScan;
+
+  std::unique_ptr<Body> build(mlir::Block &block, mlir::Operation *owner);
+  void addInstruction(Item &item);
+  void addComposite(Item &item);
+  void resolve(mlir::Value value, Touch &touch);
+  void resolveTile(mlir::Value value, Touch &touch);
+  void resolvePopped(DeclareTileOp tile, Touch &touch);
+  void resolveSlot(MultiTileGetOp get, Touch &touch);
+  int rotationIndex(const Rotation &rotation);
+  unsigned globalSpace(mlir::Value pointer);
+  void findFrames(Body &body);
+  bool isSlotOf(const Rotation &rotation, Body &body);
+  bool popsOncePerIteration(const Rotation &rotation, Body &body);
+  bool disjoint(const Touch &earlier, const Touch &later, const Body &body, bool carried);
+
+  mlir::func::FuncOp function_;
+  BlockMachine machine_;
+  ExpressionTable expressions_;
+  std::unique_ptr<Body> root_;
+  std::vector<Rotation> rotations_;
+  llvm::DenseMap<mlir::Value, mlir::Value> poppedFrom_; ///< queue of a declared tile
+  std::map<std::string, unsigned> spaceByName_;
+  llvm::DenseMap<mlir::Value, unsigned> spaceByPointer_;
+  unsigned nextSpace_ = 16; ///< below: the places
+};
+
+} // namespace ptl::pto

@@ -1,0 +1,340 @@
+// The dependences between the items of a body: for each byte the last readers and writers of every
+// pipe.
+#include "passes/analysis/block_dependence.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+// ---- boxes of global memory
+// ---------------------------------------------------------------------------------
+
+namespace {
+/// A sum of values with factors. Values that no sum is known of stand for themselves.
+struct LinearForm {
+  int64_t constant = 0;
+  std::map<unsigned, std::pair<int64_t, Value>>
+      terms; ///< factor and value, by number of the expression
+
+  void add(const LinearForm &other, int64_t factor) {
+    constant += factor * other.constant;
+    for (auto &[id, term] : other.terms)
+      if (auto &mine = terms.try_emplace(id, 0, term.second).first->second;
+          (mine.first += factor * term.first) == 0)
+        terms.erase(id);
+  }
+};
+} // namespace
+
+static std::optional<int64_t> constantOf(Value value) {
+  APInt number;
+  if (value && matchPattern(value, m_ConstantInt(&number)))
+    return number.getSExtValue();
+  return std::nullopt;
+}
+
+static LinearForm linearForm(Value value, ExpressionTable &expressions) {
+  LinearForm form;
+  if (std::optional<int64_t> number = constantOf(value)) {
+    form.constant = *number;
+    return form;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op)) {
+    form = linearForm(op->getOperand(0), expressions);
+    form.add(linearForm(op->getOperand(1), expressions), isa<arith::AddIOp>(op) ? 1 : -1);
+    return form;
+  }
+  if (isa_and_nonnull<arith::MulIOp>(op))
+    for (unsigned i : {0u, 1u})
+      if (std::optional<int64_t> factor = constantOf(op->getOperand(i)); factor && *factor) {
+        form.add(linearForm(op->getOperand(1 - i), expressions), *factor);
+        return form;
+      }
+  if (isa_and_nonnull<arith::IndexCastOp>(op))
+    return linearForm(op->getOperand(0), expressions);
+  form.terms[expressions.idOf(value)] = {1, value};
+  return form;
+}
+
+// The largest that a size can be.
+static std::optional<int64_t> boundOf(Value size) {
+  if (std::optional<int64_t> number = constantOf(size))
+    return number;
+  if (auto least = size.getDefiningOp(); isa_and_nonnull<arith::MinSIOp, arith::MinUIOp>(least)) {
+    std::optional<int64_t> a = boundOf(least->getOperand(0)), b = boundOf(least->getOperand(1));
+    return a && b ? std::min(*a, *b) : a ? a : b;
+  }
+  return std::nullopt;
+}
+
+// What is defined in a nested body has another value each time.
+static bool isFixedIn(Value value, Block *block) {
+  return block == value.getParentBlock() ||
+         !block->getParentOp()->isAncestor(value.getParentBlock()->getParentOp());
+}
+
+// Whether `later - earlier`, of boxes along one axis, keeps them apart. Between iterations: for
+// every distance.
+static bool apartAlong(LinearForm distance, int64_t earlierSize, int64_t laterSize,
+                       const Body &body, bool carried, const LinearForm &offset,
+                       ExpressionTable &expressions) {
+  if (!distance.terms.empty())
+    return false;
+  Value variable = body.loop ? body.block->getArgument(0) : Value();
+  int64_t perIteration = 0;
+  for (auto &[id, term] : offset.terms) {
+    Value leaf = term.second;
+    if (carried && leaf == variable) {
+      std::optional<int64_t> step = constantOf(cast<scf::ForOp>(body.owner).getStep());
+      perIteration = step ? *step * term.first : 0;
+    } else if (!isFixedIn(leaf, body.block) || (carried && leaf.getParentBlock() == body.block)) {
+      return false;
+    }
+  }
+  if (!carried)
+    return distance.constant >= earlierSize || -distance.constant >= laterSize;
+  return perIteration > 0   ? perIteration + distance.constant >= earlierSize
+         : perIteration < 0 ? -(perIteration + distance.constant) >= laterSize
+                            : false;
+}
+
+bool BlockProgram::disjoint(const Touch &earlier, const Touch &later, const Body &body,
+                            bool carried) {
+  PartitionViewOp a = earlier.box, b = later.box;
+  if (!a || !b || (carried && !body.loop) ||
+      expressions_.idOf(a.getSource()) != expressions_.idOf(b.getSource()))
+    return false;
+  for (auto [offsetA, offsetB, sizeA, sizeB] :
+       llvm::zip_equal(a.getOffsets(), b.getOffsets(), a.getSizes(), b.getSizes())) {
+    std::optional<int64_t> boundA = boundOf(sizeA), boundB = boundOf(sizeB);
+    if (!boundA || !boundB)
+      continue;
+    LinearForm from = linearForm(offsetA, expressions_),
+               distance = linearForm(offsetB, expressions_);
+    distance.add(from, -1);
+    if (apartAlong(distance, *boundA, *boundB, body, carried, from, expressions_))
+      return true;
+  }
+  return false;
+}
+
+// ---- the scan
+// -----------------------------------------------------------------------------------------------
+
+namespace {
+struct Entry {
+  const Touch *touch = nullptr;
+  int item = -1;
+  int round = 0;
+};
+struct Segment {
+  int64_t end;
+  std::array<Entry, numPipes> reads, writes;
+};
+struct GlobalState {
+  std::array<std::vector<Entry>, numPipes> reads, writes;
+};
+} // namespace
+
+/// Goes over a sequence of items once, or twice for what one iteration leaves to the next.
+class DependenceScan {
+public:
+  DependenceScan(BlockProgram &program, const Body &body) : program_(program), body_(body) {}
+
+  void add(const Item &item) { items_.push_back(&item); }
+  std::vector<Dependence> run(bool carried) {
+    for (round_ = 0; round_ < (carried ? 2 : 1); ++round_)
+      for (size_t k = 0; k < items_.size(); ++k) {
+        item_ = static_cast<int>(k);
+        for (const Touch &touch : items_[k]->touches)
+          query(touch);
+        for (const Touch &touch : items_[k]->touches)
+          update(touch);
+      }
+    return std::move(found_);
+  }
+
+private:
+  using Segments = std::map<int64_t, Segment>;
+
+  void query(const Touch &touch);
+  void queryGlobal(const Touch &touch);
+  void update(const Touch &touch);
+  void consider(const Touch &touch, const Entry &entry, bool entryWrites);
+  void flush(const Touch &touch);
+  Segments::iterator split(Segments &segments, int64_t at);
+  int frameOf(const Touch &touch) const {
+    return touch.rotation < 0 || static_cast<size_t>(touch.rotation) >= body_.frameOf.size()
+               ? -1
+               : body_.frameOf[static_cast<size_t>(touch.rotation)];
+  }
+
+  BlockProgram &program_;
+  const Body &body_;
+  std::vector<const Item *> items_;
+  std::map<unsigned, Segments> spaces_;
+  std::map<unsigned, GlobalState> globals_;
+  struct Best {
+    Entry entry;
+    bool writes = false;
+  };
+  /// The latest producers of a touch by pipe: of this iteration, of an earlier one, of one with the
+  /// same slot.
+  std::array<std::array<Best, 3>, numPipes> best_;
+  std::vector<Dependence> found_;
+  int item_ = 0, round_ = 0;
+};
+
+static bool isGlobal(const Touch &touch) { return touch.space >= 16; }
+
+void DependenceScan::consider(const Touch &touch, const Entry &entry, bool entryWrites) {
+  if (!entry.touch || (entry.round == round_ && entry.item == item_) ||
+      (round_ == 1 && entry.round == 1))
+    return;
+  if (entry.touch->pipe == touch.pipe &&
+      (touch.pipe != Pipe::V || !program_.machine_.vectorBarrier || isGlobal(touch)))
+    return;
+  bool carried = entry.round != round_;
+  size_t kind = !carried                                                         ? 0
+                : frameOf(touch) >= 0 && frameOf(*entry.touch) == frameOf(touch) ? 2
+                                                                                 : 1;
+  Best &best = best_[static_cast<size_t>(entry.touch->pipe)][kind];
+  if (!best.entry.touch || entry.item > best.entry.item ||
+      (entry.item == best.entry.item && entryWrites))
+    best = {entry, entryWrites};
+}
+
+void DependenceScan::flush(const Touch &touch) {
+  for (auto &kinds : best_)
+    for (size_t kind = 0; kind < kinds.size(); ++kind) {
+      Best best = std::exchange(kinds[kind], {});
+      if (!best.entry.touch)
+        continue;
+      Hazard hazard = !best.writes ? Hazard::WAR : touch.reads ? Hazard::RAW : Hazard::WAW;
+      found_.push_back({best.entry.touch, &touch, best.entry.item, item_, hazard, kind != 0,
+                        kind == 2 ? frameOf(touch) : -1});
+    }
+}
+
+void DependenceScan::queryGlobal(const Touch &touch) {
+  // So far back an author's boxes are told apart; beyond, they are taken to overlap.
+  constexpr int farthest = 64;
+  auto lookThrough = [&](const std::vector<Entry> &entries, bool writes) {
+    int looked = 0;
+    for (const Entry &entry : llvm::reverse(entries)) {
+      if (entry.touch->pipe == touch.pipe)
+        return;
+      if (++looked <= farthest &&
+          program_.disjoint(*entry.touch, touch, body_, entry.round != round_))
+        continue;
+      return consider(touch, entry, writes);
+    }
+  };
+  GlobalState &state = globals_[touch.space];
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    lookThrough(state.writes[pipe], true);
+    if (touch.writes)
+      lookThrough(state.reads[pipe], false);
+  }
+}
+
+void DependenceScan::query(const Touch &touch) {
+  if (touch.receives)
+    return;
+  if (isGlobal(touch)) {
+    queryGlobal(touch);
+  } else {
+    Segments &segments = spaces_[touch.space];
+    auto at = segments.upper_bound(touch.begin);
+    if (at != segments.begin() && std::prev(at)->second.end > touch.begin)
+      --at;
+    for (; at != segments.end() && at->first < touch.end; ++at)
+      for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+        consider(touch, at->second.writes[pipe], true);
+        if (touch.writes)
+          consider(touch, at->second.reads[pipe], false);
+      }
+  }
+  flush(touch);
+}
+
+DependenceScan::Segments::iterator DependenceScan::split(Segments &segments, int64_t position) {
+  auto at = segments.lower_bound(position);
+  if (at != segments.begin() && (at == segments.end() || at->first != position)) {
+    auto before = std::prev(at);
+    if (before->second.end > position) {
+      at = segments.emplace_hint(at, position, before->second);
+      before->second.end = position;
+    }
+  }
+  return at;
+}
+
+// A write takes the place of all before it: what follows it also follows them. It does not take the
+// place of what the same item does on other pipes, where the order is the item's own affair.
+void DependenceScan::update(const Touch &touch) {
+  Entry entry{&touch, item_, round_};
+  size_t pipe = static_cast<size_t>(touch.pipe);
+  if (touch.releases)
+    return;
+  if (isGlobal(touch)) {
+    GlobalState &state = globals_[touch.space];
+    (touch.writes ? state.writes : state.reads)[pipe].push_back(entry);
+    return;
+  }
+  Segments &segments = spaces_[touch.space];
+  auto last = split(segments, touch.end);
+  auto at = split(segments, touch.begin);
+  bool whole = touch.writes && !touch.receives &&
+               items_[static_cast<size_t>(item_)]->pipe.has_value() &&
+               items_[static_cast<size_t>(item_)]->touches.size() <= 8;
+  if (whole)
+    for (auto seg = at; seg != last; ++seg)
+      for (auto *entries : {&seg->second.reads, &seg->second.writes})
+        for (Entry &e : *entries)
+          whole &= !e.touch || e.round != round_ || e.item != item_;
+  if (whole) {
+    segments.erase(at, last);
+    Segment fresh{touch.end, {}, {}};
+    fresh.writes[pipe] = entry;
+    segments.emplace(touch.begin, fresh);
+    return;
+  }
+  for (int64_t position = touch.begin; position < touch.end;) {
+    auto next = segments.lower_bound(position);
+    if (next == segments.end() || next->first != position) {
+      int64_t end = next == segments.end() ? touch.end : std::min(touch.end, next->first);
+      next = segments.emplace_hint(next, position, Segment{end, {}, {}});
+    }
+    Segment &segment = next->second;
+    if (touch.writes && !touch.receives)
+      for (auto *entries : {&segment.reads, &segment.writes})
+        for (Entry &e : *entries)
+          if (e.round != round_ || e.item != item_)
+            e = {};
+    (touch.writes ? segment.writes : segment.reads)[pipe] = entry;
+    position = segment.end;
+  }
+}
+
+std::vector<Dependence> BlockProgram::dependencesOf(const Body &body) {
+  DependenceScan scan(*this, body);
+  for (const Item &item : body.items)
+    scan.add(item);
+  return scan.run(body.loop);
+}
+
+std::vector<Dependence> BlockProgram::dependencesOfWhile(const Item &loop) {
+  DependenceScan scan(*this, *loop.bodies.back());
+  for (auto &body : loop.bodies)
+    for (const Item &item : body->items)
+      scan.add(item);
+  return scan.run(true);
+}
+
+} // namespace ptl::pto

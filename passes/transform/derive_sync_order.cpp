@@ -1,0 +1,541 @@
+// Vector clocks over the steps of a body: an event is made only for what its waiter does not know
+// already.
+#include "passes/transform/derive_sync_order.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+static void merge(Clock &into, const Clock &from) {
+  for (size_t i = 0; i < numPipes; ++i)
+    into[i] = std::max(into[i], from[i]);
+}
+
+static constexpr Pipe pipeAt(size_t index) { return static_cast<Pipe>(index); }
+
+// ---- needs
+// --------------------------------------------------------------------------------------------------
+
+void BodyOrder::addNeed(Need need) {
+  need.barrier = need.src == need.dst || policy_.of(need.src, need.dst) == Effort::Barriers;
+  if (need.barrier && need.waitStep % 8 == Wait)
+    need.waitStep += Barrier - Wait;
+  needs_.push_back(need);
+}
+
+void BodyOrder::addDependence(const Dependence &dependence) {
+  bool carried = dependence.carried;
+  if (carried && dependence.srcItem == dependence.dstItem &&
+      effects_[static_cast<size_t>(dependence.srcItem)].selfOrdered)
+    return;
+  // From an earlier to a later item of the next iteration: the order within an iteration is as
+  // good, and needs no first set.
+  if (carried && dependence.srcItem < dependence.dstItem)
+    carried = false;
+  Need need{dependence.src->pipe,
+            dependence.dst->pipe,
+            stepOf(dependence.srcItem, Execute),
+            stepOf(dependence.srcItem + 1, Set),
+            stepOf(dependence.dstItem, Wait),
+            carried,
+            carried ? dependence.frame : -1,
+            {dependence.src, dependence.dst, dependence.hazard, false, carried, 1}};
+  if (policy_.of(need.src, need.dst) >= Effort::Unrotated)
+    need.frame = -1;
+  if (need.frame >= 0)
+    need.reason.distance = body_.frames[static_cast<size_t>(need.frame)].count;
+  addNeed(need);
+}
+
+Event BodyOrder::eventOf(const Need &need) const {
+  Event event{need.src,   need.dst, need.setStep, need.waitStep, need.carried,
+              need.frame, 1,        -1,           need.reason};
+  if (need.frame >= 0)
+    event.slots = body_.frames[static_cast<size_t>(need.frame)].count;
+  return event;
+}
+
+// ---- clocks
+// -------------------------------------------------------------------------------------------------
+
+template <typename T>
+static const T &entryBefore(const std::vector<std::pair<Step, T>> &log, Step step) {
+  auto at = std::partition_point(log.begin(), log.end(),
+                                 [&](const auto &entry) { return entry.first < step; });
+  return std::prev(at)->second;
+}
+template <typename T>
+static void append(std::vector<std::pair<Step, T>> &log, Step step, const T &value) {
+  if (log.back().first == step)
+    log.back().second = value;
+  else
+    log.push_back({step, value});
+}
+
+const Clock &BodyOrder::clockAt(Pipe pipe, Step step) const {
+  return entryBefore(clocks_[pipeIndex(pipe)], step);
+}
+const BodyOrder::Past &BodyOrder::pastAt(Pipe pipe, Step step) const {
+  return entryBefore(pasts_[pipeIndex(pipe)], step);
+}
+void BodyOrder::note(Pipe pipe, Step step) {
+  append(clocks_[pipeIndex(pipe)], step, now_[pipeIndex(pipe)]);
+}
+void BodyOrder::notePast(Pipe pipe, Step step) {
+  append(pasts_[pipeIndex(pipe)], step, past_[pipeIndex(pipe)]);
+}
+
+Clock BodyOrder::contribution(Pipe src, Step setStep) const {
+  Clock clock = clockAt(src, setStep);
+  clock[pipeIndex(src)] = std::max(clock[pipeIndex(src)], setStep);
+  return clock;
+}
+
+Step BodyOrder::lastBefore(Pipe pipe, int item) const {
+  const std::vector<int> &items = itemsOf_[pipeIndex(pipe)];
+  auto at = llvm::lower_bound(items, item);
+  return at == items.begin() ? kNever : stepOf(*std::prev(at), Execute);
+}
+
+bool BodyOrder::knowsAllAtEnd(Pipe pipe, Pipe of) const {
+  Step last = lastBefore(of, numItems());
+  return last == kNever || now_[pipeIndex(pipe)][pipeIndex(of)] > last;
+}
+
+void BodyOrder::learn(const Event &event) {
+  merge(now_[pipeIndex(event.dst)], contribution(event.src, event.setStep));
+  note(event.dst, event.waitStep);
+}
+
+void BodyOrder::applyBarrier(const BarrierPoint &barrier) {
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    if (!barrier.all && pipeAt(pipe) != Pipe::V)
+      continue;
+    if (barrier.all)
+      now_[pipe].fill(barrier.step);
+    now_[pipe][pipe] = barrier.step;
+    note(pipeAt(pipe), barrier.step);
+  }
+}
+
+// What an item that has bodies tells at its end.
+void BodyOrder::applyItem(int item) {
+  const ItemEffect &effect = effects_[static_cast<size_t>(item)];
+  const Item &what = body_.items[static_cast<size_t>(item)];
+  if (what.pipe)
+    return;
+  for (size_t of = 0; of < numPipes; ++of)
+    for (size_t who = 0; who < numPipes; ++who) {
+      if (!what.instructions[of] || !effect.knows[of * numPipes + who])
+        continue;
+      Step before = lastBefore(pipeAt(of), item);
+      if (before == kNever || now_[who][of] > before) {
+        now_[who][of] = stepOf(item + 1, PreWait);
+        note(pipeAt(who), stepOf(item, Execute));
+      }
+    }
+  for (const ItemEffect::Drain &drain : effect.drains) {
+    Clock clock = contribution(drain.src, stepOf(item, FirstSet));
+    if (drain.covers)
+      clock[pipeIndex(drain.src)] = stepOf(item + 1, PreWait);
+    merge(now_[pipeIndex(drain.dst)], clock);
+    note(drain.dst, stepOf(item + 1, PreWait));
+  }
+}
+
+// ---- within an iteration
+// ------------------------------------------------------------------------------------
+
+// Needs of one pipe at one step: those that another one implies are left out.
+void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
+  const Need &first = *group.front();
+  Clock &now = now_[pipeIndex(first.dst)];
+  auto open = [&](const Need *need) { return now[pipeIndex(need->src)] <= need->srcStep; };
+  if (first.barrier) {
+    auto found = llvm::find_if(group, open);
+    if (found != group.end()) {
+      barriers_.push_back({first.waitStep, first.src != first.dst, (*found)->reason});
+      applyBarrier(barriers_.back());
+    }
+    return;
+  }
+  std::array<const Need *, numPipes> latest{};
+  for (const Need *need : group)
+    if (const Need *&mine = latest[pipeIndex(need->src)];
+        open(need) && (!mine || need->srcStep > mine->srcStep))
+      mine = need;
+  for (const Need *&need : latest)
+    if (need && llvm::any_of(latest, [&](const Need *other) {
+          return other && other != need &&
+                 contribution(other->src, other->setStep)[pipeIndex(need->src)] > need->srcStep;
+        }))
+      need = nullptr;
+  for (const Need *need : latest)
+    if (need) {
+      events_.push_back(eventOf(*need));
+      learn(events_.back());
+    }
+}
+
+namespace {
+/// Needs, seeds and kept barriers in the order of their steps.
+struct Agenda {
+  std::vector<const Need *> needs;
+  std::vector<const Event *> seeds;
+  std::vector<const BarrierPoint *> barriers;
+};
+} // namespace
+
+// Groups of needs of equal step and pipe, one after the other. A pipe's barriers are a group of
+// their own.
+template <typename F> static void forGroups(std::vector<const Need *> &needs, F visit) {
+  llvm::stable_sort(needs, [](const Need *a, const Need *b) {
+    return std::tuple(a->waitStep, a->dst, a->barrier) <
+           std::tuple(b->waitStep, b->dst, b->barrier);
+  });
+  for (size_t i = 0; i < needs.size();) {
+    size_t j = i;
+    while (j < needs.size() && needs[j]->waitStep == needs[i]->waitStep &&
+           needs[j]->dst == needs[i]->dst && needs[j]->barrier == needs[i]->barrier)
+      ++j;
+    visit(needs[i]->waitStep, llvm::ArrayRef(needs).slice(i, j - i));
+    i = j;
+  }
+}
+
+void BodyOrder::runForward() {
+  events_.clear();
+  barriers_.clear();
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    now_[pipe].fill(kNever);
+    clocks_[pipe].assign(1, {kNever, now_[pipe]});
+  }
+  Agenda agenda;
+  for (const Need &need : needs_)
+    if (!need.carried)
+      agenda.needs.push_back(&need);
+  for (auto *seeds : {&seeds_, &merged_})
+    for (const Event &seed : *seeds)
+      if (!seed.carried)
+        agenda.seeds.push_back(&seed);
+  llvm::stable_sort(agenda.seeds, [](auto *a, auto *b) { return a->waitStep < b->waitStep; });
+  for (const BarrierPoint &barrier : kept_)
+    agenda.barriers.push_back(&barrier);
+  int item = 0;
+  auto seed = agenda.seeds.begin();
+  auto kept = agenda.barriers.begin();
+  auto advance = [&](Step step) {
+    for (bool more = true; more;) {
+      Step atSeed = seed == agenda.seeds.end() ? kAll : (*seed)->waitStep;
+      Step atKept = kept == agenda.barriers.end() ? kAll : (*kept)->step;
+      Step atItem = item == numItems() ? kAll : stepOf(item, Execute);
+      Step next = std::min({atSeed, atKept, atItem});
+      if ((more = next <= step && next != kAll)) {
+        if (next == atItem) {
+          applyItem(item++);
+        } else if (next == atSeed) {
+          events_.push_back(**seed++);
+          learn(events_.back());
+        } else {
+          barriers_.push_back(**kept++);
+          applyBarrier(barriers_.back());
+        }
+      }
+    }
+  };
+  forGroups(agenda.needs, [&](Step step, llvm::ArrayRef<const Need *> group) {
+    advance(step);
+    forwardGroup(group);
+  });
+  advance(kAll - 1);
+}
+
+// Events of pairs whose ids run short: the latest producer before the earliest consumer, for as
+// many as that is possible for.
+bool BodyOrder::mergeForward() {
+  std::array<std::vector<const Event *>, numPairs> byPair;
+  for (const Event &event : events_)
+    if (!event.carried && policy_.of(event.src, event.dst) >= Effort::Merged)
+      byPair[pairIndex(event.src, event.dst)].push_back(&event);
+  size_t before = merged_.size();
+  for (auto &events : byPair) {
+    llvm::stable_sort(events, [](auto *a, auto *b) { return a->setStep < b->setStep; });
+    for (size_t i = 0; i < events.size();) {
+      Event all = *events[i];
+      size_t j = i + 1;
+      for (; j < events.size() && std::max(all.setStep, events[j]->setStep) <
+                                      std::min(all.waitStep, events[j]->waitStep);
+           ++j) {
+        all.setStep = std::max(all.setStep, events[j]->setStep);
+        all.waitStep = std::min(all.waitStep, events[j]->waitStep);
+      }
+      if (j > i + 1)
+        merged_.push_back(all);
+      i = j;
+    }
+  }
+  return merged_.size() != before;
+}
+
+// ---- between iterations
+// ---------------------------------------------------------------------------------------
+
+void BodyOrder::learnAll(Past &past, Pipe of) {
+  past.previous[pipeIndex(of)] = kAll;
+  for (Clock &clock : past.frames)
+    clock[pipeIndex(of)] = kAll;
+}
+
+void BodyOrder::learnPast(const Event &event) {
+  Past &past = past_[pipeIndex(event.dst)];
+  if (event.carried) {
+    Clock clock = contribution(event.src, event.setStep);
+    merge(event.frame < 0 ? past.previous : past.frames[static_cast<size_t>(event.frame)], clock);
+  } else {
+    const Past &source = pastAt(event.src, event.setStep);
+    merge(past.previous, source.previous);
+    for (auto [mine, theirs] : llvm::zip_equal(past.frames, source.frames))
+      merge(mine, theirs);
+    learnAll(past, event.src);
+  }
+  notePast(event.dst, event.waitStep);
+}
+
+void BodyOrder::applyBarrierPast(const BarrierPoint &barrier) {
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    if (!barrier.all && pipeAt(pipe) != Pipe::V)
+      continue;
+    for (size_t of = 0; of < numPipes; ++of)
+      if (barrier.all || of == pipe)
+        learnAll(past_[pipe], pipeAt(of));
+    notePast(pipeAt(pipe), barrier.step);
+  }
+}
+
+void BodyOrder::applyItemPast(int item) {
+  for (const ItemEffect::Drain &drain : effects_[static_cast<size_t>(item)].drains) {
+    Past &past = past_[pipeIndex(drain.dst)];
+    const Past &source = pastAt(drain.src, stepOf(item, FirstSet));
+    merge(past.previous, source.previous);
+    for (auto [mine, theirs] : llvm::zip_equal(past.frames, source.frames))
+      merge(mine, theirs);
+    learnAll(past, drain.src);
+    notePast(drain.dst, stepOf(item + 1, PreWait));
+  }
+}
+
+void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
+  const Need &first = *group.front();
+  Past &past = past_[pipeIndex(first.dst)];
+  auto open = [&](const Need *need) {
+    size_t src = pipeIndex(need->src);
+    return past.previous[src] <= need->srcStep &&
+           (need->frame < 0 || past.frames[static_cast<size_t>(need->frame)][src] <= need->srcStep);
+  };
+  if (first.barrier) {
+    auto found = llvm::find_if(group, open);
+    if (found != group.end()) {
+      barriers_.push_back({first.waitStep, first.src != first.dst, (*found)->reason});
+      applyBarrierPast(barriers_.back());
+    }
+    return;
+  }
+  std::map<std::pair<Pipe, int>, const Need *> latest;
+  for (const Need *need : group)
+    if (open(need)) {
+      const Need *&mine = latest.try_emplace({need->src, need->frame}, need).first->second;
+      if (need->srcStep > mine->srcStep)
+        mine = need;
+    }
+  for (auto at = latest.begin(); at != latest.end();) {
+    const Need *need = at->second;
+    bool implied = llvm::any_of(latest, [&](const auto &entry) {
+      const Need *other = entry.second;
+      return other != need && (other->frame < 0 || other->frame == need->frame) &&
+             contribution(other->src, other->setStep)[pipeIndex(need->src)] > need->srcStep;
+    });
+    at = implied ? latest.erase(at) : std::next(at);
+  }
+  for (auto &[key, need] : latest) {
+    events_.push_back(eventOf(*need));
+    learnPast(events_.back());
+  }
+}
+
+void BodyOrder::runCarried() {
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    past_[pipe].previous = now_[pipe];
+    past_[pipe].frames.assign(body_.frames.size(), now_[pipe]);
+    pasts_[pipe].assign(1, {kNever, past_[pipe]});
+  }
+  std::vector<const Need *> needs;
+  for (const Need &need : needs_)
+    if (need.carried)
+      needs.push_back(&need);
+  std::vector<Event> fixed = events_;
+  for (auto *seeds : {&seeds_, &merged_})
+    for (const Event &seed : *seeds)
+      if (seed.carried) {
+        events_.push_back(seed);
+        fixed.push_back(seed);
+      }
+  llvm::stable_sort(fixed, [](const Event &a, const Event &b) { return a.waitStep < b.waitStep; });
+  std::vector<BarrierPoint> barriers = barriers_;
+  llvm::stable_sort(barriers,
+                    [](const BarrierPoint &a, const BarrierPoint &b) { return a.step < b.step; });
+  auto event = fixed.begin();
+  auto barrier = barriers.begin();
+  int item = 0;
+  auto advance = [&](Step step) {
+    for (bool more = true; more;) {
+      Step atEvent = event == fixed.end() ? kAll : event->waitStep;
+      Step atBarrier = barrier == barriers.end() ? kAll : barrier->step;
+      Step atItem = item == numItems() ? kAll : stepOf(item, Execute);
+      Step next = std::min({atEvent, atBarrier, atItem});
+      if ((more = next <= step && next != kAll)) {
+        if (next == atItem)
+          applyItemPast(item++);
+        else if (next == atEvent)
+          learnPast(*event++);
+        else
+          applyBarrierPast(*barrier++);
+      }
+    }
+  };
+  forGroups(needs, [&](Step step, llvm::ArrayRef<const Need *> group) {
+    advance(step);
+    carriedGroup(group);
+  });
+  advance(kAll - 1);
+}
+
+// Each slot costs an id, so events of slots that join the same pipes become one.
+bool BodyOrder::mergeCarried() {
+  std::map<std::tuple<Pipe, Pipe, int>, std::vector<const Event *>> byKind;
+  for (const Event &event : events_)
+    if (event.carried && (event.frame >= 0 || policy_.of(event.src, event.dst) >= Effort::Merged))
+      byKind[{event.src, event.dst, event.frame}].push_back(&event);
+  size_t before = merged_.size();
+  for (auto &[kind, events] : byKind) {
+    if (events.size() < 2)
+      continue;
+    Event all = *events.front();
+    for (const Event *event : events) {
+      all.setStep = std::max(all.setStep, event->setStep);
+      all.waitStep = std::min(all.waitStep, event->waitStep);
+    }
+    merged_.push_back(all);
+  }
+  return merged_.size() != before;
+}
+
+// A barrier for what the previous iteration did also serves this one, so the others are chosen
+// again.
+bool BodyOrder::keepBarriers() {
+  size_t before = kept_.size();
+  for (const BarrierPoint &barrier : barriers_)
+    if (barrier.reason.carried &&
+        llvm::none_of(kept_, [&](auto &kept) { return kept.step == barrier.step; }))
+      kept_.push_back(barrier);
+  llvm::stable_sort(kept_,
+                    [](const BarrierPoint &a, const BarrierPoint &b) { return a.step < b.step; });
+  return kept_.size() != before;
+}
+
+// ---- using events again
+// -----------------------------------------------------------------------------------------
+
+void BodyOrder::addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool carried,
+                         Reason reason) {
+  reason.reuse = true;
+  reason.carried = carried;
+  Step set = waited % 8 == Execute ? waited + 2 : stepOf(gapOf(waited), PostSet);
+  addNeed({src, dst, waited, set, stepOf(gapOf(setAgain), PreWait), carried, -1, reason});
+}
+
+// Whether the set of an event may come before the wait for its last use; then that is forbidden by
+// a new need.
+bool BodyOrder::reuseEvent(Event &event) {
+  size_t waiter = pipeIndex(event.dst);
+  if (event.carried) {
+    if (clockAt(event.src, event.setStep)[waiter] > event.waitStep)
+      return false;
+    addReuse(event.dst, event.src, event.waitStep, event.setStep, false, event.reason);
+    return true;
+  }
+  const Past &past = pastAt(event.src, event.setStep);
+  event.frame = -1;
+  event.slots = 1;
+  if (past.previous[waiter] > event.waitStep)
+    return false;
+  if (policy_.of(event.src, event.dst) < Effort::Unrotated)
+    for (auto [index, clock] : llvm::enumerate(past.frames)) {
+      int64_t count = body_.frames[index].count;
+      if (clock[waiter] > event.waitStep && (event.frame < 0 || count < event.slots)) {
+        event.frame = static_cast<int>(index);
+        event.slots = count;
+      }
+    }
+  if (event.frame >= 0)
+    return false;
+  addReuse(event.dst, event.src, event.waitStep, event.setStep, true, event.reason);
+  return true;
+}
+
+// Events inside an item, where the next round of the item must not set what this one has not waited
+// for.
+bool BodyOrder::reuseItems() {
+  bool added = false;
+  for (int item = 0; item < numItems(); ++item) {
+    const ItemEffect &effect = effects_[static_cast<size_t>(item)];
+    auto settle = [&](Pipe src, Pipe dst, Step waited) {
+      if (pastAt(src, stepOf(item, FirstSet)).previous[pipeIndex(dst)] > waited)
+        return;
+      addReuse(dst, src, waited, stepOf(item, FirstSet), true, {});
+      added = true;
+    };
+    for (const ItemEffect::Drain &drain : effect.drains)
+      settle(drain.src, drain.dst, stepOf(item + 1, PreWait));
+    if (!effect.selfOrdered)
+      for (size_t pair = 0; pair < numPairs; ++pair)
+        if (effect.pending[pair])
+          settle(pipeAt(pair / numPipes), pipeAt(pair % numPipes), stepOf(item, Execute));
+  }
+  return added;
+}
+
+bool BodyOrder::makeReusable() {
+  bool added = reuseItems();
+  for (Event &event : events_)
+    added |= reuseEvent(event);
+  return added;
+}
+
+bool BodyOrder::solve() {
+  for (auto &items : itemsOf_)
+    items.clear();
+  for (int item = 0; item < numItems(); ++item)
+    for (size_t pipe = 0; pipe < numPipes; ++pipe)
+      if (body_.items[static_cast<size_t>(item)].instructions[pipe])
+        itemsOf_[pipe].push_back(item);
+  constexpr int mostRounds = 64;
+  for (int round = 0; round < mostRounds; ++round) {
+    merged_.clear();
+    kept_.clear();
+    runForward();
+    if (mergeForward())
+      runForward();
+    if (!body_.loop)
+      return true;
+    runCarried();
+    if (bool merged = mergeCarried(), kept = keepBarriers(); merged || kept) {
+      runForward();
+      runCarried();
+    }
+    if (!makeReusable())
+      return true;
+  }
+  return false;
+}
+
+} // namespace ptl::pto

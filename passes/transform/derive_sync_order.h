@@ -1,0 +1,179 @@
+// Which events and barriers put the dependences of one body in order: what each pipe knows of the
+// others, over time.
+//
+// Time in a body is counted in steps: item `k` runs at `8 k + 7`, and the gap before it has room
+// for what is inserted there, in this order: waits for the sake of a set, sets, waits, sets for the
+// sake of a later wait, barriers, the first sets of a loop's events. What a pipe knows of another
+// is the step up to which (exclusively) that one is done.
+#pragma once
+
+#include "passes/analysis/block_dependence.h"
+
+#include <set>
+
+namespace ptl::pto {
+
+using Step = int32_t;
+inline constexpr Step kNever = -1, kAll = std::numeric_limits<Step>::max();
+enum GapStep : Step {
+  PreWait = 0,
+  Set = 1,
+  Wait = 2,
+  PostSet = 3,
+  Barrier = 4,
+  FirstSet = 5,
+  Execute = 7
+};
+inline constexpr Step stepOf(int item, GapStep step) { return 8 * item + step; }
+inline constexpr int gapOf(Step step) { return step / 8; }
+
+using Clock = std::array<Step, numPipes>;
+inline size_t pipeIndex(Pipe pipe) { return static_cast<size_t>(pipe); }
+inline size_t pairIndex(Pipe from, Pipe to) { return pipeIndex(from) * numPipes + pipeIndex(to); }
+inline constexpr size_t numPairs = numPipes * numPipes;
+
+/// Why something waits. `reuse`: for the sake of an event that is used again; then there is no
+/// hazard.
+struct Reason {
+  const Touch *src = nullptr, *dst = nullptr;
+  Hazard hazard = Hazard::RAW;
+  bool reuse = false, carried = false;
+  int64_t distance = 1; ///< iterations between, if carried
+};
+
+/// All of `src` before `srcStep` must be done before `dst` goes on at `waitStep`.
+struct Need {
+  Pipe src, dst;
+  Step srcStep, setStep, waitStep;
+  bool carried = false;
+  int frame = -1;
+  Reason reason;
+  bool barrier = false; ///< made by a barrier
+};
+
+/// A set and a wait in one body. Carried: the set serves the wait of a later iteration; of the next
+/// one with the same slot, if there is a frame, else of the next. `slots`: ids `id .. id + slots -
+/// 1`, by the frame's number.
+struct Event {
+  Pipe src, dst;
+  Step setStep, waitStep;
+  bool carried = false;
+  int frame = -1;
+  int64_t slots = 1;
+  int id = -1;
+  Reason reason;
+};
+
+struct BarrierPoint {
+  Step step;
+  bool all; ///< all pipes; else the vector pipe
+  Reason reason;
+};
+
+/// What a body's item leaves behind, apart from its instructions.
+struct ItemEffect {
+  /// By pair (of whom, who): at the end of the item the second pipe knows all that the first did in
+  /// it.
+  std::array<bool, numPairs> knows{};
+  /// Events whose first sets stand before the item and last waits after it. `covers`: these follow
+  /// all that the source pipe does in the item.
+  struct Drain {
+    Pipe src, dst;
+    bool covers;
+  };
+  std::vector<Drain> drains;
+  /// Pairs with events inside that another round of the item must not overtake.
+  std::array<bool, numPairs> pending{};
+  /// Loops: the events inside order all rounds of the item among themselves.
+  bool selfOrdered = false;
+};
+
+/// How much is asked for a pair of pipes; grows when event ids run out.
+enum class Effort : uint8_t { Precise, Merged, Unrotated, Barriers };
+
+struct SyncPolicy {
+  std::array<Effort, numPairs> effort{};
+  bool vectorBarrier = true;
+
+  Effort of(Pipe from, Pipe to) const { return effort[pairIndex(from, to)]; }
+};
+
+/// Solves one body. Needs first, then `solve`; more needs may be added, and `solve` called again.
+class BodyOrder {
+public:
+  BodyOrder(const Body &body, std::vector<ItemEffect> effects, const SyncPolicy &policy)
+      : body_(body), effects_(std::move(effects)), policy_(policy) {}
+
+  void addNeed(Need need);
+  void addDependence(const Dependence &dependence);
+  /// Sets at `setStep` for waits at `waitStep` whatever is needed.
+  void addSeed(const Event &event) { seeds_.push_back(event); }
+  /// `dst` may set at `setAgain` only after `src` has waited at `waited`.
+  void addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool carried, Reason reason);
+  /// Chooses events and barriers; in loops also adds what makes them safe to use again. False if
+  /// that does not come to an end: then the pairs of pipes need more effort.
+  bool solve();
+
+  const Body &body() const { return body_; }
+  const std::vector<ItemEffect> &effects() const { return effects_; }
+  std::vector<Event> &events() { return events_; }
+  const std::vector<Event> &events() const { return events_; }
+  const std::vector<BarrierPoint> &barriers() const { return barriers_; }
+  unsigned numNeeds() const { return static_cast<unsigned>(needs_.size()); }
+
+  /// What `pipe` knows of `of` in this iteration, before `step`.
+  Step known(Pipe pipe, Step step, Pipe of) const { return clockAt(pipe, step)[pipeIndex(of)]; }
+  /// Whether at the end of the body `pipe` knows all that `of` does in it.
+  bool knowsAllAtEnd(Pipe pipe, Pipe of) const;
+  int numItems() const { return static_cast<int>(body_.items.size()); }
+
+private:
+  /// What a pipe knows of the previous iteration, and of the last one with the same slots.
+  struct Past {
+    Clock previous;
+    llvm::SmallVector<Clock, 2> frames;
+  };
+  template <typename T> using Log = std::array<std::vector<std::pair<Step, T>>, numPipes>;
+
+  void runForward();
+  void runCarried();
+  bool makeReusable();
+  bool reuseEvent(Event &event);
+  bool reuseItems();
+  bool mergeForward();
+  bool mergeCarried();
+  bool keepBarriers();
+  void applyItem(int item);
+  void applyItemPast(int item);
+  void forwardGroup(llvm::ArrayRef<const Need *> group);
+  void carriedGroup(llvm::ArrayRef<const Need *> group);
+  void applyBarrier(const BarrierPoint &barrier);
+  void applyBarrierPast(const BarrierPoint &barrier);
+  void learn(const Event &event);
+  void learnPast(const Event &event);
+  static void learnAll(Past &past, Pipe of);
+  void note(Pipe pipe, Step step);
+  void notePast(Pipe pipe, Step step);
+  const Clock &clockAt(Pipe pipe, Step step) const;
+  const Past &pastAt(Pipe pipe, Step step) const;
+  Clock contribution(Pipe src, Step setStep) const;
+  Step lastBefore(Pipe pipe, int item) const;
+  Event eventOf(const Need &need) const;
+
+  const Body &body_;
+  std::vector<ItemEffect> effects_;
+  const SyncPolicy &policy_;
+  std::vector<Need> needs_;
+  std::vector<Event> seeds_;
+  std::vector<Event> merged_; ///< seeds of one `solve`
+  std::vector<BarrierPoint> kept_;
+  std::vector<Event> events_;
+  std::vector<BarrierPoint> barriers_;
+  std::array<Clock, numPipes> now_;
+  std::array<Past, numPipes> past_;
+  Log<Clock> clocks_;
+  Log<Past> pasts_;
+  std::array<std::vector<int>, numPipes> itemsOf_;
+};
+
+} // namespace ptl::pto
