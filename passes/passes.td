@@ -21,6 +21,20 @@ def Partition : Pass<"ptl-partition", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PlanBuffers : Pass<"pto-plan-buffers", "::mlir::ModuleOp"> {
+  let summary = "give each buffer of the block level its address";
+  let description = [{
+    Buffers that are not live together may share bytes. As long as all fits, they are kept apart: sharing puts the pipes
+    that use them in an order. The machine is the one that the module names.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"\"", "name of a machine instead of the module's">,
+    Option<"tight", "tight", "bool", "false", "share bytes wherever that is right">,
+    Option<"emit", "emit", "std::string", "\"\"", "print what stands where: ledger, json, map or svg">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DeriveSync : Pass<"pto-derive-sync", "::mlir::ModuleOp"> {
   let summary = "put what depends on each other in order, with events and barriers";
   let description = [{

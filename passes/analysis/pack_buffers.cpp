@@ -137,7 +137,7 @@ private:
   uint64_t looks_ = 0;
   std::vector<uint32_t> neighbourStart_, neighbours_; ///< live together, by item
   std::vector<uint64_t> taken_; ///< the placed neighbours of one item: address, then number
-  std::vector<int64_t> last_;                         ///< addresses of the last packing tried
+  std::vector<int64_t> last_;   ///< addresses of the last packing tried
   Packing best_;
 };
 

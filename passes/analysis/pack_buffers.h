@@ -26,8 +26,8 @@ struct Packing {
 /// Largest sum of live bytes over the positions; fills `lowerBound` and `fullest` only.
 Packing measureLive(std::span<const PackItem> items, int64_t alignment);
 
-/// Packs all items; the time is O(n log n), with a bounded search for a better packing on top of it.
-/// `enough`: a peak that needs no such search.
+/// Packs all items; the time is O(n log n), with a bounded search for a better packing on top of
+/// it. `enough`: a peak that needs no such search.
 Packing packBuffers(std::span<const PackItem> items, int64_t alignment, int64_t enough = 0);
 
 } // namespace ptl

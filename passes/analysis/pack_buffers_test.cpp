@@ -34,8 +34,7 @@ void expectLegal(const std::vector<PackItem> &items, const Packing &packing, int
     EXPECT_LE(high, packing.peak);
     for (size_t j = 0; j < i; ++j) {
       bool together = items[i].begin <= items[j].end && items[j].begin <= items[i].end;
-      bool shared =
-          low < packing.addresses[j] + items[j].bytes && packing.addresses[j] < high;
+      bool shared = low < packing.addresses[j] + items[j].bytes && packing.addresses[j] < high;
       EXPECT_FALSE(together && shared) << i << " and " << j;
     }
   }
@@ -52,7 +51,8 @@ TEST(PackBuffers, RandomProgramsAreLegalAndNearTheLowerBound) {
       Packing packing = packBuffers(items, alignment);
       expectLegal(items, packing, alignment);
       EXPECT_GE(packing.peak, packing.lowerBound);
-      double waste = static_cast<double>(packing.peak) / static_cast<double>(packing.lowerBound) - 1;
+      double waste =
+          static_cast<double>(packing.peak) / static_cast<double>(packing.lowerBound) - 1;
       wasted += waste;
       EXPECT_LE(waste, 0.12) << count << " buffers";
     }

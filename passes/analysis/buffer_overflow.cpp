@@ -1,0 +1,89 @@
+#include "passes/analysis/buffer_overflow.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+// What people call the memories.
+static std::string spaceName(std::string_view place) {
+  static constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"vec", "vector buffer"},        {"mat", "matrix buffer"},
+      {"left", "left operand buffer"}, {"right", "right operand buffer"},
+      {"acc", "accumulator buffer"},   {"bias", "bias buffer"},
+      {"scale", "scale buffer"},
+  };
+  for (auto [key, name] : names)
+    if (key == place)
+      return std::string(name);
+  return "memory `" + std::string(place) + "`";
+}
+
+static std::vector<std::string> argumentsOf(const Overflow &overflow) {
+  std::string where = overflow.at.line ? " at line " + std::to_string(overflow.at.line) : "";
+  std::string has = overflow.space.bytes ? capacityText(overflow.space) : "none";
+  return {spaceName(overflow.space.place), bytesText(overflow.needed), where, overflow.machine,
+          has};
+}
+
+std::string overflowText(const Overflow &overflow) {
+  DiagnosticSink sink;
+  sink.report(DiagId::BufferFull, kNoSpan, argumentsOf(overflow));
+  return sink.all().front().message;
+}
+
+std::string liveText(const Overflow &overflow) {
+  constexpr size_t kNamed = 6;
+  std::string text;
+  int64_t others = 0;
+  size_t numOthers = 0;
+  for (size_t i = 0; i < overflow.live.size(); ++i) {
+    const LedgerBuffer &buffer = overflow.live[i];
+    // The small rest is summed, unless the sum would stand for one alone.
+    bool isNamed = i < kNamed && (buffer.total * 16 >= overflow.needed || i == 0 ||
+                                  (numOthers == 0 && i + 1 == overflow.live.size()));
+    if (!isNamed) {
+      others += buffer.total;
+      ++numOthers;
+      continue;
+    }
+    text += (text.empty() ? "" : " · ") + buffer.name + " " + sizeText(buffer);
+    if (buffer.kind == LedgerBuffer::Kind::Slots)
+      text += ", `pipeline " + std::to_string(buffer.count) + "`";
+    if (buffer.place.line)
+      text += " (" + std::to_string(buffer.place.line) + ":" + std::to_string(buffer.place.column) +
+              ")";
+  }
+  if (numOthers)
+    text += " · " + bytesText(others) + " in " + std::to_string(numOthers) +
+            (numOthers == 1 ? " other" : " others");
+  return text;
+}
+
+void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
+                    const std::vector<std::string> &helps) {
+  DiagnosticBuilder builder = sink.report(DiagId::BufferFull, span, argumentsOf(overflow));
+  if (!overflow.live.empty())
+    builder.note(liveText(overflow));
+  if (overflow.space.lowerBound <= overflow.space.usable && overflow.needed > overflow.space.usable)
+    builder.note(bytesText(overflow.space.lowerBound) +
+                 " are live at once; the rest is lost in gaps between buffers");
+  for (const std::string &help : helps)
+    builder.help(help);
+}
+
+std::optional<int64_t> largestThatFits(std::span<const int64_t> candidates,
+                                       const std::function<bool(int64_t)> &fits) {
+  std::optional<int64_t> best;
+  while (!candidates.empty()) {
+    size_t middle = candidates.size() / 2;
+    if (fits(candidates[middle])) {
+      best = candidates[middle];
+      candidates = candidates.subspan(middle + 1);
+    } else {
+      candidates = candidates.first(middle);
+    }
+  }
+  return best;
+}
+
+} // namespace ptl

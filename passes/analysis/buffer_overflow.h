@@ -1,0 +1,37 @@
+// Buffers that do not fit: what is said, and the search for what would. Standard library only.
+#pragma once
+
+#include "frontend/base/diagnostic.h"
+#include "passes/analysis/buffer_ledger.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace ptl {
+
+/// One memory of one function that is too small.
+struct Overflow {
+  std::string function, machine;
+  LedgerSpace space;
+  int64_t needed = 0;             ///< bytes
+  LedgerPlace at;                 ///< where that much is live
+  std::vector<LedgerBuffer> live; ///< there, largest first
+};
+
+/// `vector buffer full: 204 KiB needed at line 37, `a3` has 184 KiB (192 less 8 reserved)`.
+std::string overflowText(const Overflow &overflow);
+/// What is live there: `s 64 KiB (27:7) · o 2 × 48 KiB (18:7) · 12 KiB in 3 others`.
+std::string liveText(const Overflow &overflow);
+
+/// Reports it as E0421. `helps`: changes that were tried and found to fit, `` `BK = 192` is the
+/// largest that fits``.
+void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
+                    const std::vector<std::string> &helps);
+
+/// The largest of the ascending candidates that fits, by bisection: what is larger than something
+/// that does not fit is not asked about. What it returns was asked about and fits.
+std::optional<int64_t> largestThatFits(std::span<const int64_t> candidates,
+                                       const std::function<bool(int64_t)> &fits);
+
+} // namespace ptl

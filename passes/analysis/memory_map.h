@@ -1,0 +1,15 @@
+// The memory map over time: what stands at which address while the program runs. Across: positions
+// in the program, with source lines; upwards: addresses. Standard library only; the same ledger
+// gives the same bytes.
+#pragma once
+
+#include "passes/analysis/buffer_ledger.h"
+
+namespace ptl {
+
+/// One picture per memory, of at most about 120 characters across.
+std::string memoryMapText(const BufferLedger &ledger);
+/// One document of SVG that needs nothing else; boxes have titles.
+std::string memoryMapSvg(const BufferLedger &ledger);
+
+} // namespace ptl
