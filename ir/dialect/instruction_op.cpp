@@ -2,6 +2,7 @@
 #include "ir/dialect/instruction_op.h"
 
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -110,7 +111,13 @@ public:
 static const InstructionInfo *infoOf(Operation *op) {
   if (!isa_and_nonnull<PtoDialect>(op->getDialect()))
     return nullptr;
-  return findInstruction(op->getName().stripDialect());
+  static const auto byName = [] {
+    llvm::StringMap<const InstructionInfo *> map;
+    for (const InstructionInfo &info : instructions)
+      map.try_emplace(info.mnemonic, &info); // the first row of a mnemonic
+    return map;
+  }();
+  return byName.lookup(op->getName().stripDialect());
 }
 
 void PtoDialect::registerInstructions() {
