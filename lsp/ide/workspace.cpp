@@ -49,7 +49,7 @@ File &Workspace::add(const std::string &path) {
   return *slot;
 }
 
-static std::optional<std::string> readFile(const std::string &path) {
+std::optional<std::string> readFile(const std::string &path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error))
     return std::nullopt;
@@ -123,12 +123,11 @@ void Workspace::close(const std::string &path) {
   if (!file)
     return;
   file->isOpen = false;
-  readAgain(*file);
+  takeFromDisk(*file, readFile(file->path()));
 }
 
-/// Takes the disk's text. Who imports a file that is gone finds out.
-void Workspace::readAgain(File &file) {
-  auto text = readFile(file.path());
+/// Who imports a file that is gone finds out.
+void Workspace::takeFromDisk(File &file, const std::optional<std::string> &text) {
   bool wasMissing = std::exchange(file.isMissing, !text);
   if (text)
     setText(file, *text);
@@ -139,10 +138,24 @@ void Workspace::readAgain(File &file) {
       resolveImports(*other);
 }
 
+void Workspace::adopt(const std::string &path, const std::string &text) {
+  File *file = find(path);
+  if (!file)
+    setText(add(normalPath(path)), text);
+  else if (file->isMissing && !file->isOpen)
+    takeFromDisk(*file, text);
+}
+
 void Workspace::fileChanged(const std::string &path) {
   File *file = find(path);
+  bool isRead = file && !file->isOpen;
+  fileChanged(path, isRead ? readFile(path) : std::nullopt);
+}
+
+void Workspace::fileChanged(const std::string &path, const std::optional<std::string> &text) {
+  File *file = find(path);
   if (file && !file->isOpen)
-    readAgain(*file);
+    takeFromDisk(*file, text);
   for (auto &[other, importer] : files_)
     if (importer->importErrors.hasErrors())
       resolveImports(*importer);

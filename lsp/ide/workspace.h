@@ -50,6 +50,9 @@ struct FileDiagnostic {
   Range range;
 };
 
+/// The text of a regular file; nothing if there is none. For any thread.
+std::optional<std::string> readFile(const std::string &path);
+
 class Workspace {
 public:
   explicit Workspace(CheckOptions options = {});
@@ -63,8 +66,12 @@ public:
   void edit(File &file, Range range, std::string_view text);
   /// The file is what the disk says again.
   void close(const std::string &path);
-  /// The disk's text of a file, or the existence of one, has changed.
+  /// The disk's text of a file, or the existence of one, has changed. `text` is what it has now,
+  /// nothing if it is gone.
+  void fileChanged(const std::string &path, const std::optional<std::string> &text);
   void fileChanged(const std::string &path);
+  /// Takes a file that was read from disk, unless it is known.
+  void adopt(const std::string &path, const std::string &text);
 
   /// A file that is open or imported; null if unknown.
   File *find(const std::string &path);
@@ -89,7 +96,7 @@ public:
 private:
   File &add(const std::string &path);
   void setText(File &file, std::string_view text);
-  void readAgain(File &file);
+  void takeFromDisk(File &file, const std::optional<std::string> &text);
   void changed(File &file, const DocumentChange &change);
   void resolveImports(File &file);
   void resolveImport(File &file, const Tree &tree, NodeId node);

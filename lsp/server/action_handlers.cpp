@@ -1,6 +1,5 @@
-// Code actions, formatting, lenses.
+// Code actions, lenses.
 #include "lsp/ide/code_actions.h"
-#include "lsp/ide/formatting.h"
 #include "lsp/ide/lenses.h"
 #include "lsp/ide/navigation.h"
 #include "lsp/server/handlers.h"
@@ -116,36 +115,6 @@ json resolveCodeAction(Session &session, const json &params) {
     throw RequestError{kRequestFailed, resolved.refused};
   action["edit"] = editJson(session, resolved.edits);
   return action;
-}
-
-// ---- Formatting ---------------------------------------------------------------------------------
-
-static json editsJson(const Session &session, const ide::File &file,
-                      const std::vector<ide::Edit> &edits) {
-  json result = json::array();
-  for (const ide::Edit &edit : edits)
-    result.push_back({{"range", session.range(file, edit.range)}, {"newText", edit.text}});
-  return result;
-}
-
-json formatting(Session &session, const json &params) {
-  ide::File &file = session.file(params);
-  return editsJson(session, file, ide::formatDocument(file.document));
-}
-
-json rangeFormatting(Session &session, const json &params) {
-  ide::File &file = session.file(params);
-  return editsJson(session, file,
-                   ide::formatRange(file.document, session.range(file, params.at("range"))));
-}
-
-json onTypeFormatting(Session &session, const json &params) {
-  ide::File &file = session.file(params);
-  std::string typed = params.at("ch").get<std::string>();
-  if (typed.empty())
-    return json::array();
-  return editsJson(session, file,
-                   ide::formatOnType(file.document, session.offsetIn(file, params), typed.front()));
 }
 
 // ---- Lenses -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// The handlers of requests that need the worker, declared from their table. Previews are virtual
+// The handlers of requests that are answered later, declared from their table. Previews are virtual
 // documents `ptl-ir:/FILE.ENTRY.STAGE.EXT?uri=…&entry=…&stage=…`; see
 // docs/editor-requests.md.
 #pragma once

@@ -49,6 +49,24 @@ void Reply::error(const RequestError &error) const {
   server_->complete(id_, errorMessage(id_, error));
 }
 
+bool Reply::isOpen() const { return server_->isOpen(id_); }
+
+void Reply::onCancel(std::function<void()> action) const {
+  if (isOpen())
+    server_->onCancel(id_, std::move(action));
+}
+
+void Reply::with(const std::function<json()> &answer) const {
+  try {
+    result(answer());
+  } catch (const RequestError &problem) {
+    error(problem);
+  } catch (const json::exception &problem) {
+    // The library's text names the member that is missing or of another type.
+    error({kInvalidParams, problem.what()});
+  }
+}
+
 void Server::refuse(const json &id, const RequestError &error) {
   connection.send(errorMessage(id, error));
 }
@@ -76,15 +94,14 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
     : session{ide::Workspace(std::move(options)), {}, {}},
       connection(
           loop, [this](std::string_view bytes) { onBytes(bytes); }, [this] { onEnd(); }),
-      worker(loop, executableFolder() + "ptl-lsp-worker", standardLibraryFolder()), loop_(loop),
-      watcher_(loop, [this](const std::string &path) {
-        session.workspace.fileChanged(path);
-        importedChanged(path);
-        wake();
-      }) {
+      worker(loop, executableFolder() + "ptl-lsp-worker", standardLibraryFolder()),
+      background(loop), loop_(loop),
+      watcher_(loop, [this](const std::string &path) { readAgain({path}, false); }),
+      project_(loop, session) {
   uv_idle_init(loop, &idle_);
   idle_.data = this;
   progress_ = std::make_unique<Progress>(*this);
+  project_.onWork = [this] { wake(); };
   worker.onProgress = [this](const std::string &method, const std::string &step) {
     if (method.empty())
       progress_->end();
@@ -124,6 +141,10 @@ void Server::onEnd() {
   // What was asked before the client went is still done: it may only have closed its side.
   while (!isStopped_ && !queue_.empty())
     step();
+  if (!isStopped_) {
+    background.finish();
+    project_.finish();
+  }
   isStopped_ = true;
   connection.stop();
   worker.stop();
@@ -156,8 +177,13 @@ void Server::cancel(const json &id) {
   for (const json &message : queue_)
     if (message.contains("method") && message.value("id", json()) == id)
       cancelled_.insert(id.dump());
-  if (open_.contains(id.dump()) && !cancelled_.contains(id.dump()))
-    Reply(*this, id).error({kRequestCancelled, "cancelled"});
+  auto open = open_.find(id.dump());
+  if (open == open_.end() || cancelled_.contains(id.dump()))
+    return;
+  auto onCancel = std::move(open->second);
+  Reply(*this, id).error({kRequestCancelled, "cancelled"});
+  if (onCancel)
+    onCancel();
 }
 
 /// One message, or one piece of the work that waits; false when there is nothing to do.
@@ -170,7 +196,8 @@ bool Server::step() {
     handle(message);
     return true;
   }
-  return publishDue();
+  // What somebody asked for goes before what nobody waits for.
+  return project_.step() || publishDue();
 }
 
 // ---- Messages -----------------------------------------------------------------------------------
@@ -210,6 +237,49 @@ void Server::handle(const json &message) {
   }
 }
 
+static bool readsProject(const std::string &method) {
+  static const std::set<std::string, std::less<>> methods = {
+#define PROJECT_METHOD(NAME) NAME,
+#include "lsp/server/project_methods.def"
+  };
+  return methods.contains(method);
+}
+
+bool sameText(const ide::Document &a, const ide::Document &b) {
+  return std::equal(a.places().begin(), a.places().end(), b.places().begin(), b.places().end(),
+                    [](const ide::Place &x, const ide::Place &y) { return x.chunk == y.chunk; });
+}
+
+/// The document whose positions the parameters of a request speak of.
+static std::optional<std::string> uriIn(const json &params) {
+  auto textOf = [](const json &object, const char *key) -> std::optional<std::string> {
+    auto found = object.is_object() ? object.find(key) : object.end();
+    return found == object.end() || !found->is_string() ? std::nullopt
+                                                        : std::optional<std::string>(*found);
+  };
+  for (const char *member : {"textDocument", "item"})
+    if (auto found = params.find(member); found != params.end())
+      if (auto uri = textOf(*found, "uri"))
+        return uri;
+  return textOf(params, "data");
+}
+
+void Server::answerWithProject(const Reply &reply, RequestHandler handler, const json &params) {
+  std::optional<std::string> uri = uriIn(params);
+  std::optional<ide::Document> before;
+  if (uri)
+    before = session.fileOfUri(*uri).document;
+  project_.whenKnown([this, reply, handler, params, uri, before] {
+    if (!reply.isOpen())
+      return;
+    reply.with([&] {
+      if (before && !sameText(*before, session.fileOfUri(*uri).document))
+        throw RequestError{kContentModified, "the text was edited"};
+      return handler(session, params);
+    });
+  });
+}
+
 /// The answer of a request that has nothing to say.
 static json nothingOf(const std::string &method) {
   if (method == "textDocument/diagnostic")
@@ -226,7 +296,7 @@ bool Server::isAboutIr(const json &params) const {
 
 void Server::handleRequest(const json &id, const std::string &method, const json &params) {
   Reply reply(*this, id);
-  open_.insert(id.dump());
+  open_.try_emplace(id.dump());
   if (cancelled_.erase(id.dump()) > 0)
     return reply.error({kRequestCancelled, "cancelled"});
   if (method == "initialize") {
@@ -245,8 +315,13 @@ void Server::handleRequest(const json &id, const std::string &method, const json
   }
   if (DeferredHandler handler = deferredHandlerOf(method))
     return handler(*this, params, reply);
-  if (RequestHandler handler = handlerOf(method))
-    return reply.result(isAboutIr(params) ? nothingOf(method) : handler(session, params));
+  if (RequestHandler handler = handlerOf(method)) {
+    if (isAboutIr(params))
+      return reply.result(nothingOf(method));
+    if (readsProject(method))
+      return answerWithProject(reply, handler, params);
+    return reply.result(handler(session, params));
+  }
   reply.error({kMethodNotFound, "no method `" + method + "`"});
 }
 
@@ -478,12 +553,24 @@ void Server::didSave(const json &params) {
 }
 
 void Server::filesChanged(const json &params) {
+  std::vector<std::string> paths;
   for (const json &change : params.at("changes")) {
     std::string path = Session::pathOfUri(change.at("uri").get<std::string>());
     if (path.ends_with(".ptl"))
-      session.workspace.fileChanged(path);
+      paths.push_back(std::move(path));
   }
-  refresh();
+  readAgain(std::move(paths), true);
+}
+
+/// Takes the texts of files from disk.
+void Server::readAgain(std::vector<std::string> paths, bool refreshes) {
+  project_.changed(paths, [this, paths, refreshes] {
+    for (const std::string &path : paths)
+      importedChanged(path);
+    if (refreshes)
+      refresh();
+    wake();
+  });
 }
 
 // ---- Diagnostics --------------------------------------------------------------------------------

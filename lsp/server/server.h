@@ -2,13 +2,16 @@
 //
 // One thread owns the workspace and answers in order; an answer takes well under a millisecond,
 // because an edit checks one declaration and answers are made of what is cached by declaration.
-// What takes longer is cut into such steps, done while no message waits. What needs IR is asked of
-// the worker process (worker_client.h) and answered when that has.
+// What takes longer is cut into such steps, done while no message waits, or goes to another thread
+// with a copy of what it reads (background.h). What needs IR is asked of the worker process
+// (worker_client.h). Such requests are answered when that is done.
 #pragma once
 
+#include "lsp/server/background.h"
 #include "lsp/server/connection.h"
 #include "lsp/server/previews.h"
 #include "lsp/server/progress.h"
+#include "lsp/server/project.h"
 #include "lsp/server/session.h"
 #include "lsp/server/watcher.h"
 #include "lsp/server/worker_client.h"
@@ -26,6 +29,12 @@ public:
   Reply(class Server &server, json id) : server_(&server), id_(std::move(id)) {}
   void result(json value) const;
   void error(const RequestError &error) const;
+  /// False when it was answered, or cancelled.
+  bool isOpen() const;
+  /// Called when the client takes the request back.
+  void onCancel(std::function<void()> action) const;
+  /// Answers with what `answer` returns or throws.
+  void with(const std::function<json()> &answer) const;
 
 private:
   class Server *server_;
@@ -43,6 +52,7 @@ public:
   Connection connection;
   WorkerClient worker;
   Previews previews;
+  Background background; ///< for answers
 
   /// Exit code of the process: 0 after `shutdown` and `exit`, else 1.
   int exitCode() const { return exitCode_; }
@@ -52,6 +62,8 @@ public:
   void request(std::string_view method, json params,
                std::function<void(const json &)> onAnswer = {});
   void complete(const json &id, json answer);
+  bool isOpen(const json &id) const { return open_.contains(id.dump()); }
+  void onCancel(const json &id, std::function<void()> action) { open_[id.dump()] = action; }
   /// Answers what is no request that can be answered.
   void refuse(const json &id, const RequestError &error);
   /// The state of all of the server, for `ptl/status`.
@@ -81,6 +93,7 @@ private:
   // Messages.
   void handle(const json &message);
   void handleRequest(const json &id, const std::string &method, const json &params);
+  void answerWithProject(const Reply &reply, RequestHandler handler, const json &params);
   bool isAboutIr(const json &params) const;
   void handleNotification(const std::string &method, const json &params);
   json initialize(const json &params);
@@ -97,6 +110,7 @@ private:
   void didClose(const json &params);
   void didSave(const json &params);
   void filesChanged(const json &params);
+  void readAgain(std::vector<std::string> paths, bool refreshes);
   void importedChanged(const std::string &path);
 
   // Diagnostics.
@@ -109,7 +123,8 @@ private:
   FrameReader frames_;
   std::deque<json> queue_;
   std::set<std::string> cancelled_; ///< ids, as text, of requests in the queue
-  std::set<std::string> open_;      ///< ids, as text, of requests that wait for the worker
+  /// Requests that are being answered, by their ids as text: what to do when they are cancelled.
+  std::map<std::string, std::function<void()>> open_;
   State state_ = State::Fresh;
   int exitCode_ = 1;
   bool isStopped_ = false;
@@ -122,6 +137,11 @@ private:
   std::map<std::string, std::string> irDocuments_; ///< texts by URI
   std::unique_ptr<Progress> progress_;
   Watcher watcher_;
+  Project project_;
 };
+
+/// Whether two copies of a document have the same text, as far as that is known without reading:
+/// false says nothing.
+bool sameText(const ide::Document &a, const ide::Document &b);
 
 } // namespace ptl::lsp

@@ -1,9 +1,9 @@
 #include "lsp/server/session.h"
 
 #include "frontend/base/utf8.h"
+#include "lsp/server/project.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 namespace ptl::lsp {
@@ -63,26 +63,11 @@ std::string Session::pathOfUri(std::string_view uri) {
 // ---- Files --------------------------------------------------------------------------------------
 
 std::vector<std::string> Session::workspaceFiles() const {
-  namespace fs = std::filesystem;
-  constexpr size_t most = 5000; // of entries: a home folder as workspace is no reason to hang
-  std::set<std::string> paths;
+  std::set<std::string> paths =
+      projectFiles ? std::set(projectFiles->begin(), projectFiles->end()) : filesIn(folders);
   for (const auto &[path, file] : workspace.files())
     if (file->isOpen)
       paths.insert(path);
-  size_t seen = 0;
-  for (const std::string &folder : folders) {
-    std::error_code error;
-    fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied,
-                                           error);
-    for (; !error && entry != fs::recursive_directory_iterator() && ++seen < most;
-         entry.increment(error)) {
-      std::string name = entry->path().filename().string();
-      if (name.starts_with('.') || name == "node_modules")
-        entry.disable_recursion_pending();
-      else if (entry->path().extension() == ".ptl" && entry->is_regular_file(error))
-        paths.insert(entry->path().lexically_normal().string());
-    }
-  }
   return {paths.begin(), paths.end()};
 }
 
@@ -115,17 +100,19 @@ static uint32_t bytesOf(std::string_view line, uint32_t units, Encoding encoding
   return byte;
 }
 
-uint32_t Session::length(std::string_view text) const {
-  if (client.encoding == Encoding::Utf8)
+static uint32_t unitsOf(std::string_view text, Encoding encoding) {
+  if (encoding == Encoding::Utf8)
     return static_cast<uint32_t>(text.size());
   uint32_t units = 0;
   for (size_t byte = 0; byte < text.size();) {
     CodePoint c = decodeUtf8(text, byte);
-    units += client.encoding == Encoding::Utf16 && c.value > 0xFFFF ? 2 : 1;
+    units += encoding == Encoding::Utf16 && c.value > 0xFFFF ? 2 : 1;
     byte += c.length;
   }
   return units;
 }
+
+uint32_t Session::length(std::string_view text) const { return unitsOf(text, client.encoding); }
 
 static uint32_t unsignedOf(const json &object, const char *key) {
   const json &value = object.at(key);
@@ -154,14 +141,23 @@ uint32_t Session::offsetIn(const ide::File &file, const json &params) const {
 
 // ---- To the protocol ----------------------------------------------------------------------------
 
+json positionIn(const ide::Document &document, uint32_t offset, Encoding encoding) {
+  ide::LineByte at = document.position(offset);
+  std::string_view line = document.lineText(at.line);
+  return {{"line", at.line}, {"character", unitsOf(line.substr(0, at.byte), encoding)}};
+}
+
+json rangeIn(const ide::Document &document, ide::Range range, Encoding encoding) {
+  return {{"start", positionIn(document, range.begin, encoding)},
+          {"end", positionIn(document, range.end, encoding)}};
+}
+
 json Session::position(const ide::File &file, uint32_t offset) const {
-  ide::LineByte at = file.document.position(offset);
-  std::string_view line = file.document.lineText(at.line);
-  return {{"line", at.line}, {"character", length(line.substr(0, at.byte))}};
+  return positionIn(file.document, offset, client.encoding);
 }
 
 json Session::range(const ide::File &file, ide::Range range) const {
-  return {{"start", position(file, range.begin)}, {"end", position(file, range.end)}};
+  return rangeIn(file.document, range, client.encoding);
 }
 
 json Session::location(const ide::Location &location) const {

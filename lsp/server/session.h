@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -34,6 +35,10 @@ inline constexpr int kContentModified = -32801;
 
 /// How a client counts the characters of a line.
 enum class Encoding : uint8_t { Utf8, Utf16, Utf32 };
+
+/// Offsets and ranges of a document as the protocol's.
+json positionIn(const ide::Document &document, uint32_t offset, Encoding encoding);
+json rangeIn(const ide::Document &document, ide::Range range, Encoding encoding);
 
 /// What the client can do, as far as answers depend on it.
 struct ClientAbilities {
@@ -85,10 +90,12 @@ public:
   ClientAbilities client;
   Settings settings;
   std::vector<std::string> folders; ///< of the workspace
+  /// The files in them, while a request is answered that has had them looked for.
+  std::optional<std::vector<std::string>> projectFiles;
   std::vector<CompilerFailure> failures;
   TokenState tokens;
 
-  /// The paths of all `.ptl` files: those in the workspace's folders and those that are known.
+  /// The paths of all `.ptl` files: those in the workspace's folders and those that are open.
   std::vector<std::string> workspaceFiles() const;
 
   // ---- From the protocol. All throw `RequestError` for what is no file, no position … ----------

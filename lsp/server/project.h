@@ -1,0 +1,51 @@
+// The `.ptl` files in the folders of the workspace, looked for and read beside the loop.
+#pragma once
+
+#include "lsp/server/background.h"
+#include "lsp/server/session.h"
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ptl::lsp {
+
+class Project {
+public:
+  Project(uv_loop_t *loop, Session &session) : session_(session), lane_(loop) {}
+  /// Called when there is something for `step`.
+  std::function<void()> onWork;
+
+  /// Looks into the folders, and calls `then` when all files there are known to the workspace;
+  /// `Session::workspaceFiles` looks nowhere meanwhile. Those who ask while it looks share it.
+  void whenKnown(std::function<void()> then);
+  /// Reads files that have changed on disk; `then` is called when the workspace knows their texts.
+  void changed(std::vector<std::string> paths, std::function<void()> then);
+  /// Takes in one file that was read, or lets one go on who waits; false when there is none.
+  bool step();
+  /// Brings everything to its end.
+  void finish();
+
+private:
+  struct Found {
+    std::vector<std::string> paths;
+    std::vector<std::pair<std::string, std::string>> texts; ///< of files that were not known
+  };
+  static Found look(const std::vector<std::string> &folders, const std::set<std::string> &known,
+                    const Background::Stop &stop);
+  void start();
+
+  Session &session_;
+  Background lane_;
+  bool isLooking_ = false;
+  std::vector<std::function<void()>> next_; ///< who waits for what is being looked for
+  std::vector<std::string> paths_;          ///< that were found last
+  std::deque<std::pair<std::string, std::string>> texts_; ///< to be taken in
+  std::deque<std::function<void()>> ready_;               ///< who waits for these texts
+};
+
+/// The `.ptl` files in folders and below, by normal path, at most some thousands of entries deep.
+std::set<std::string> filesIn(const std::vector<std::string> &folders);
+
+} // namespace ptl::lsp
