@@ -31,6 +31,22 @@ std::string overflowText(const Overflow &overflow) {
   return sink.all().front().message;
 }
 
+bool isPipelined(std::string_view place) { return place == "vec" || place == "mat"; }
+
+std::string tunableHelp(std::string_view name, int64_t value) {
+  return "`" + std::string(name) + " = " + std::to_string(value) + "` is the largest that fits";
+}
+
+static std::string pipelineHelp(const Overflow &overflow) {
+  std::string names;
+  for (const LedgerBuffer &buffer : overflow.live)
+    if (buffer.kind == LedgerBuffer::Kind::Slots && buffer.count > overflow.pipeline)
+      names += (names.empty() ? "`" : "`, `") + buffer.name;
+  return "`pipeline " + std::to_string(overflow.pipeline) + "`" +
+         (names.empty() ? "" : " on " + names + "`") + " frees " + bytesText(overflow.freed) +
+         ", and fits";
+}
+
 std::string liveText(const Overflow &overflow) {
   constexpr size_t kNamed = 6;
   std::string text;
@@ -47,7 +63,7 @@ std::string liveText(const Overflow &overflow) {
       continue;
     }
     text += (text.empty() ? "" : " · ") + buffer.name + " " + sizeText(buffer);
-    if (buffer.kind == LedgerBuffer::Kind::Slots)
+    if (buffer.kind == LedgerBuffer::Kind::Slots && isPipelined(overflow.space.place))
       text += ", `pipeline " + std::to_string(buffer.count) + "`";
     if (buffer.place.line)
       text += " (" + std::to_string(buffer.place.line) + ":" + std::to_string(buffer.place.column) +
@@ -69,6 +85,17 @@ void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
                  " are live at once; the rest is lost in gaps between buffers");
   for (const std::string &help : helps)
     builder.help(help);
+  if (overflow.pipeline)
+    builder.help(pipelineHelp(overflow));
+}
+
+std::vector<std::string> detailsOf(const Overflow &overflow) {
+  DiagnosticSink sink;
+  reportOverflow(sink, kNoSpan, overflow, {});
+  std::vector<std::string> details = sink.all().front().notes;
+  const std::vector<std::string> &helps = sink.all().front().helps;
+  details.insert(details.end(), helps.begin(), helps.end());
+  return details;
 }
 
 std::optional<int64_t> largestThatFits(std::span<const int64_t> candidates,

@@ -17,15 +17,24 @@ struct Overflow {
   int64_t needed = 0;             ///< bytes
   LedgerPlace at;                 ///< where that much is live
   std::vector<LedgerBuffer> live; ///< there, largest first
+  /// The largest `pipeline` below the present one with which it was found to fit; 0: none.
+  int64_t pipeline = 0;
+  int64_t freed = 0; ///< bytes that this saves
 };
 
 /// `vector buffer full: 204 KiB needed at line 37, `a3` has 184 KiB (192 less 8 reserved)`.
 std::string overflowText(const Overflow &overflow);
+/// Whether slots in this memory are the copies of a `pipeline`, not the compiler's own.
+bool isPipelined(std::string_view place);
 /// What is live there: `s 64 KiB (27:7) · o 2 × 48 KiB (18:7) · 12 KiB in 3 others`.
 std::string liveText(const Overflow &overflow);
 
-/// Reports it as E0421. `helps`: changes that were tried and found to fit, `` `BK = 192` is the
-/// largest that fits``.
+/// `` `BK = 192` is the largest that fits``.
+std::string tunableHelp(std::string_view name, int64_t value);
+
+/// What is live, and what was found to fit: the notes and helps of the message without `helps`.
+std::vector<std::string> detailsOf(const Overflow &overflow);
+/// Reports it as E0421. `helps`: further changes that were tried and found to fit.
 void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
                     const std::vector<std::string> &helps);
 

@@ -180,6 +180,7 @@ private:
   LedgerBuffer describe(uint32_t number, int64_t alignment) const;
   void describeProgram(LedgerFunction &ledger) const;
   Overflow overflowOf(const LedgerSpace &space) const;
+  void tryFewerSlots(Overflow &overflow) const;
 
   mutable func::FuncOp function_; ///< a handle, whose members are not const
   const Machine &machine_;
@@ -310,10 +311,42 @@ Overflow FunctionPlanner::overflowOf(const LedgerSpace &space) const {
   return overflow;
 }
 
+/// Plans the memory again with fewer copies of what rotates.
+void FunctionPlanner::tryFewerSlots(Overflow &overflow) const {
+  const MemorySpace *memory = machine_.space(overflow.space.place);
+  if (!memory || !isPipelined(overflow.space.place))
+    return;
+  BufferLiveness fewer = liveness_;
+  std::vector<uint32_t> buffers;
+  int64_t most = 1;
+  for (auto [number, buffer] : llvm::enumerate(fewer.buffers)) {
+    if (ir::placeName(buffer.place) != overflow.space.place)
+      continue;
+    buffers.push_back(static_cast<uint32_t>(number));
+    if (isa<AllocMultiTileOp>(buffer.op))
+      most = std::max(most, buffer.count);
+  }
+  for (int64_t count = most - 1; count > 0 && !overflow.pipeline; --count) {
+    for (uint32_t number : buffers)
+      if (LiveBuffer &buffer = fewer.buffers[number]; isa<AllocMultiTileOp>(buffer.op))
+        buffer.count = std::min(buffer.count, count);
+    SpacePlanner planner(fewer, *memory, buffers);
+    std::vector<int64_t> addresses(fewer.buffers.size(), -1);
+    planner.plan(/*tight=*/true, addresses);
+    if (!planner.space().fits)
+      continue;
+    overflow.pipeline = count;
+    overflow.freed = overflow.needed - planner.space().lowerBound;
+  }
+}
+
 std::optional<Overflow> FunctionPlanner::overflow() const {
   for (const LedgerSpace &space : spaces_)
-    if (!space.fits)
-      return overflowOf(space);
+    if (!space.fits) {
+      Overflow overflow = overflowOf(space);
+      tryFewerSlots(overflow);
+      return overflow;
+    }
   return std::nullopt;
 }
 
@@ -397,7 +430,8 @@ struct PlanBuffersPass : impl::PlanBuffersBase<PlanBuffersPass> {
                                                              overflow->at.line, overflow->at.column)
                                        : getOperation()->getLoc();
       InFlightDiagnostic error = emitError(loc) << overflowText(*overflow);
-      error.attachNote() << liveText(*overflow);
+      for (const std::string &detail : detailsOf(*overflow))
+        error.attachNote() << detail;
       signalPassFailure();
     }
     if (!emit.empty())
