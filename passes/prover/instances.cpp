@@ -1,0 +1,321 @@
+#include "passes/prover/instances.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ptl::prove {
+
+static constexpr int64_t kLargestInput = int64_t(1) << 20;
+static constexpr int64_t kBases[] = {1, 128, 16, 4096};
+static constexpr size_t kMostInstances = 256;
+
+namespace {
+
+/// Evaluates scalar code outside of any run: loop variables are at their first turn.
+class Evaluator {
+public:
+  Evaluator(const Function &function) : function_(function), definitions_(function.registers) {
+    for (const Body &body : function.bodies)
+      for (const Step &step : body.steps)
+        define(step);
+  }
+
+  int64_t value(uint32_t index, const Inputs &inputs) {
+    ++stamp_;
+    known_.resize(function_.registers);
+    return evaluate(index, inputs).value;
+  }
+  /// The inputs that a value depends on.
+  std::set<uint32_t> inputsOf(uint32_t index) {
+    std::set<uint32_t> found;
+    std::set<uint32_t> seen;
+    collect(index, found, seen);
+    return found;
+  }
+
+private:
+  struct Definition {
+    const Step *step = nullptr;
+    uint32_t same = kNone; ///< another register with the value at the first turn
+  };
+  void define(const Step &step) {
+    bool loop = step.kind == StepKind::For, whileLoop = step.kind == StepKind::While;
+    if (loop || whileLoop) {
+      const auto &parameters = function_.bodies[step.body].parameters;
+      size_t skip = loop ? 1 : 0, from = loop ? 3 : 0;
+      if (loop)
+        definitions_[parameters[0]].same = step.args[0];
+      for (size_t i = skip; i < parameters.size(); ++i)
+        definitions_[parameters[i]].same = step.args[from + i - skip];
+      for (size_t i = 0; i < step.results.size() && from + i < step.args.size(); ++i)
+        definitions_[step.results[i]].same = step.args[from + i];
+    }
+    if (step.kind == StepKind::Calc || step.kind == StepKind::Input)
+      definitions_[step.dst].step = &step;
+  }
+  Scalar evaluate(uint32_t index, const Inputs &inputs) {
+    auto &[stamp, result] = known_[index];
+    if (stamp == stamp_)
+      return result;
+    stamp = stamp_;
+    result = {};
+    Definition definition = definitions_[index];
+    Scalar found;
+    if (definition.same != kNone) {
+      found = evaluate(definition.same, inputs);
+    } else if (definition.step && definition.step->kind == StepKind::Input) {
+      found = {inputs[static_cast<size_t>(definition.step->imm)], false};
+    } else if (definition.step) {
+      Scalar operands[3];
+      for (size_t i = 0; i < definition.step->args.size() && i < 3; ++i)
+        operands[i] = evaluate(definition.step->args[i], inputs);
+      found = calculate(*definition.step, &operands[0], &operands[1], &operands[2]);
+    }
+    known_[index].second = found;
+    return found;
+  }
+  void collect(uint32_t index, std::set<uint32_t> &found, std::set<uint32_t> &seen) {
+    if (!seen.insert(index).second)
+      return;
+    Definition definition = definitions_[index];
+    if (definition.same != kNone)
+      collect(definition.same, found, seen);
+    else if (definition.step && definition.step->kind == StepKind::Input)
+      found.insert(static_cast<uint32_t>(definition.step->imm));
+    else if (definition.step)
+      for (uint32_t argument : definition.step->args)
+        collect(argument, found, seen);
+  }
+
+  const Function &function_;
+  std::vector<Definition> definitions_;
+  std::vector<std::pair<uint64_t, Scalar>> known_;
+  uint64_t stamp_ = 0;
+};
+
+/// Something that inputs decide: the turns of a loop, or a branch.
+struct Decision {
+  Evaluator *evaluator;
+  const Step *step;
+  std::set<uint32_t> inputs;
+
+  int64_t measure(const Inputs &values) const {
+    if (step->kind != StepKind::For)
+      return evaluator->value(step->args[0], values) != 0;
+    int64_t lower = evaluator->value(step->args[0], values), upper = evaluator->value(step->args[1], values);
+    int64_t by = evaluator->value(step->args[2], values);
+    return by > 0 && upper > lower ? (upper - lower - 1) / by + 1 : 0;
+  }
+};
+
+struct Choice {
+  int64_t value;
+  bool core; ///< worth combining with the choices of other inputs
+  bool operator<(const Choice &other) const { return value < other.value; }
+};
+
+class Chooser {
+public:
+  explicit Chooser(const Kernel &kernel) : kernel_(kernel), choices_(kernel.inputs.size()) {
+    evaluators_.reserve(kernel.functions.size());
+    for (const Function &function : kernel.functions) {
+      evaluators_.emplace_back(function);
+      for (const Body &body : function.bodies)
+        for (const Step &step : body.steps)
+          addDecision(step);
+    }
+    int64_t r = kernel.rotation;
+    targets_ = {0, 1, 2, 3, r, r + 1, 2 * r + 1};
+  }
+  std::vector<Inputs> run();
+
+private:
+  void addDecision(const Step &step);
+  void chooseDefaults();
+  void choose(uint32_t input);
+  void chooseTurns(uint32_t input, const Decision &decision);
+  void chooseBranch(uint32_t input, const Decision &decision);
+  /// The smallest value of an input with which the loop runs `turns` turns or more; nothing if there is none.
+  std::optional<int64_t> reaching(uint32_t input, const Decision &decision, Inputs values, int64_t turns) const;
+  void add(uint32_t input, int64_t value, bool core);
+  void combine(std::set<Inputs> &instances) const;
+
+  const Kernel &kernel_;
+  std::vector<Evaluator> evaluators_;
+  std::vector<Decision> decisions_;
+  std::vector<int64_t> targets_;
+  Inputs defaults_;
+  std::vector<std::set<Choice>> choices_;
+};
+
+} // namespace
+
+void Chooser::addDecision(const Step &step) {
+  if (step.kind != StepKind::For && step.kind != StepKind::If)
+    return;
+  Decision decision{&evaluators_.back(), &step, {}};
+  for (size_t i = 0; i < (step.kind == StepKind::For ? 3 : 1); ++i)
+    decision.inputs.merge(evaluators_.back().inputsOf(step.args[i]));
+  if (!decision.inputs.empty())
+    decisions_.push_back(std::move(decision));
+}
+
+std::optional<int64_t> Chooser::reaching(uint32_t input, const Decision &decision, Inputs values, int64_t turns) const {
+  auto enough = [&](int64_t value) {
+    values[input] = value;
+    return decision.measure(values) >= turns;
+  };
+  int64_t high = 1;
+  while (!enough(high)) {
+    high *= 2;
+    if (high > kLargestInput)
+      return std::nullopt;
+  }
+  int64_t low = 0; // the least that may be enough
+  while (low < high) {
+    int64_t middle = (low + high) / 2;
+    if (enough(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return high;
+}
+
+// Start where every loop can be made to run two turns by its inputs alone, then use those values.
+void Chooser::chooseDefaults() {
+  defaults_.assign(kernel_.inputs.size(), 1);
+  size_t best = 0;
+  for (int64_t base : kBases) {
+    Inputs values(kernel_.inputs.size(), base);
+    for (size_t i = 0; i < values.size(); ++i)
+      if (kernel_.inputs[i].boolean)
+        values[i] = 1;
+    size_t reached = 0;
+    for (const Decision &decision : decisions_)
+      for (uint32_t input : decision.inputs)
+        if (auto two = reaching(input, decision, values, 2)) {
+          Inputs tried = values;
+          tried[input] = *two;
+          reached += decision.measure(tried) == 2;
+        }
+    if (base == kBases[0] || reached > best) {
+      best = reached;
+      defaults_ = values;
+    }
+  }
+  for (const Decision &decision : decisions_) {
+    if (decision.step->kind != StepKind::For)
+      continue;
+    for (uint32_t input : decision.inputs) {
+      auto two = reaching(input, decision, defaults_, 2), three = reaching(input, decision, defaults_, 3);
+      if (two)
+        defaults_[input] = std::max(defaults_[input], three && *three > *two ? *three - 1 : *two);
+    }
+  }
+}
+
+void Chooser::add(uint32_t input, int64_t value, bool core) {
+  auto [entry, isNew] = choices_[input].insert({value, core});
+  if (!isNew && core && !entry->core) {
+    choices_[input].erase(entry);
+    choices_[input].insert({value, true});
+  }
+}
+
+// Full tiles: the largest value with that many turns; cut ones: the smallest.
+void Chooser::chooseTurns(uint32_t input, const Decision &decision) {
+  for (int64_t turns : targets_) {
+    bool core = turns <= 2 || turns == kernel_.rotation + 1;
+    auto more = reaching(input, decision, defaults_, turns + 1);
+    if (more && *more > 0) {
+      Inputs values = defaults_;
+      values[input] = *more - 1;
+      if (decision.measure(values) == turns)
+        add(input, *more - 1, core);
+    }
+    auto least = turns ? reaching(input, decision, defaults_, turns) : std::nullopt;
+    if (least)
+      add(input, *least, false);
+  }
+}
+
+void Chooser::chooseBranch(uint32_t input, const Decision &decision) {
+  std::set<int64_t> worthTrying = {0, 1, 2, 3};
+  for (int64_t constant : kernel_.constants)
+    for (int64_t value : {constant - 1, constant, constant + 1})
+      if (value >= 0 && value <= kLargestInput)
+        worthTrying.insert(value);
+  bool seen[2] = {};
+  for (int64_t value : worthTrying) {
+    Inputs values = defaults_;
+    values[input] = value;
+    bool taken = decision.measure(values) != 0;
+    if (!std::exchange(seen[taken], true))
+      add(input, value, true);
+  }
+}
+
+void Chooser::choose(uint32_t input) {
+  add(input, defaults_[input], true);
+  if (kernel_.inputs[input].boolean) {
+    add(input, 0, true);
+    add(input, 1, true);
+    return;
+  }
+  for (const Decision &decision : decisions_)
+    if (decision.inputs.count(input)) {
+      if (decision.step->kind == StepKind::For)
+        chooseTurns(input, decision);
+      else
+        chooseBranch(input, decision);
+    }
+  if (kernel_.inputs[input].data)
+    add(input, 0, true);
+}
+
+void Chooser::combine(std::set<Inputs> &instances) const {
+  size_t count = kernel_.inputs.size();
+  for (uint32_t a = 0; a < count; ++a)
+    for (const Choice &first : choices_[a]) {
+      Inputs values = defaults_;
+      values[a] = first.value;
+      instances.insert(values);
+      for (uint32_t b = a + 1; b < count && first.core; ++b)
+        for (const Choice &second : choices_[b]) {
+          if (!second.core)
+            continue;
+          Inputs both = values;
+          both[b] = second.value;
+          instances.insert(both);
+        }
+    }
+}
+
+std::vector<Inputs> Chooser::run() {
+  chooseDefaults();
+  for (uint32_t input = 0; input < kernel_.inputs.size(); ++input)
+    choose(input);
+  std::set<Inputs> instances = {defaults_};
+  combine(instances);
+  std::vector<Inputs> ordered(instances.begin(), instances.end());
+  auto size = [&](const Inputs &values) {
+    int64_t turns = 0;
+    for (const Decision &decision : decisions_)
+      turns += decision.measure(values);
+    return turns;
+  };
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (size_t i = 0; i < ordered.size(); ++i)
+    order.emplace_back(size(ordered[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<Inputs> result;
+  for (auto [turns, i] : order)
+    if (result.size() < kMostInstances)
+      result.push_back(ordered[i]);
+  return result;
+}
+
+std::vector<Inputs> instancesOf(const Kernel &kernel) { return Chooser(kernel).run(); }
+
+} // namespace ptl::prove

@@ -1,0 +1,417 @@
+#include "passes/prover/order.h"
+
+#include <deque>
+
+namespace ptl::prove {
+
+namespace {
+
+constexpr auto kScalar = static_cast<uint8_t>(Pipe::S);
+constexpr auto kVector = static_cast<uint8_t>(Pipe::V);
+constexpr auto kAll = static_cast<uint8_t>(Pipe::All);
+constexpr auto kLoad = static_cast<uint8_t>(Pipe::MTE2);
+
+/// What a pipe still has to do: an event, and what the scalar unit knew when it issued it.
+struct Item {
+  uint32_t event, known;
+};
+
+struct PipeState {
+  Clock clock; ///< complete before the next operation starts
+  uint32_t count = 0, known = 0;
+  std::vector<Item> items;
+  size_t next = 0;
+  bool idle() const { return next == items.size(); }
+};
+
+struct Flag {
+  struct Signal {
+    Clock clock;
+    uint32_t event, waitIndex = 0; ///< `waitIndex` 0: not waited for yet
+  };
+  std::vector<Signal> signals;
+  size_t waits = 0;
+  uint32_t total = 0; ///< sets in the whole execution
+};
+
+/// One core's share in a queue.
+struct QueueCore {
+  std::vector<Clock> pushes, frees;
+  uint32_t pushTotal = 0, popTotal = 0, freeTotal = 0;
+};
+
+struct CoreState {
+  PipeState pipes[8];
+  std::vector<Clock> scalar; ///< versions of the clock of the scalar unit
+  size_t position = 0;
+  std::map<uint16_t, Flag> flags;
+  std::vector<QueueCore> queues;
+  std::map<uint32_t, uint8_t> freeParts; ///< a free through a buffer → pipes that have read its slot
+  std::map<uint32_t, std::pair<unsigned, Clock>> freeing;
+};
+
+class Simulation {
+public:
+  Simulation(const Kernel &kernel, const Execution &execution, bool vectorBarrier)
+      : kernel_(kernel), execution_(execution), vectorBarrier_(vectorBarrier), states_(execution.cores.size()) {}
+
+  Order run();
+
+private:
+  const Core &core(uint32_t index) const { return execution_.cores[index]; }
+  void prepare(uint32_t index);
+  void prepareFrees(uint32_t index);
+  bool issue(uint32_t index);
+  bool advance(uint32_t index);
+  bool runPipe(uint32_t index, uint8_t pipe);
+  bool enabled(uint32_t index, const Event &event, Clock &clock);
+  bool pushEnabled(uint32_t index, const Event &event, Clock &clock);
+  bool popEnabled(uint32_t index, const Event &event, Clock &clock);
+  void execute(uint32_t index, uint8_t pipe, uint32_t number, Clock &clock);
+  void set(uint32_t index, uint32_t number, const Clock &done);
+  void finishFree(uint32_t index, uint32_t number, const Clock &done);
+  void record(uint32_t index, uint32_t number, const Clock &clock, uint32_t count);
+  void judgeStuck();
+  void judgeEnd();
+  void fault(SyncFault::Kind kind, EventRef first, EventRef second = {}) {
+    order_.faults.push_back({kind, first, second});
+  }
+
+  const Kernel &kernel_;
+  const Execution &execution_;
+  bool vectorBarrier_;
+  std::vector<CoreState> states_;
+  Order order_;
+  uint32_t when_ = 0;
+};
+
+} // namespace
+
+// ---- before the run ---------------------------------------------------------------------------------------
+
+// Which pipes read the slot between a pop and its free: those give the slot back.
+void Simulation::prepareFrees(uint32_t index) {
+  CoreState &state = states_[index];
+  struct Popped {
+    uint32_t buffer, event;
+    uint8_t readers;
+  };
+  std::vector<std::deque<Popped>> popped(kernel_.queues.size());
+  for (uint32_t i = 0; i < core(index).events.size(); ++i) {
+    const Event &event = core(index).events[i];
+    if (event.kind == Event::Pop) {
+      popped[event.flag].push_back({core(index).accesses[event.access].buffer, i, 0});
+    } else if (event.kind == Event::Free) {
+      if (popped[event.flag].empty()) {
+        fault(SyncFault::ExtraFree, {index, i});
+        continue;
+      }
+      uint8_t readers = popped[event.flag].front().readers;
+      bool global = kernel_.queues[event.flag].throughGlobal;
+      state.freeParts[i] = global || !readers ? uint8_t(1 << kLoad) : readers;
+      popped[event.flag].pop_front();
+    } else if (event.kind == Event::Operation || event.kind == Event::Push) {
+      for (uint32_t a = event.access; a < event.access + event.accesses; ++a)
+        for (auto &queue : popped)
+          for (Popped &slot : queue)
+            if (!core(index).accesses[a].global && core(index).accesses[a].buffer == slot.buffer)
+              slot.readers |= uint8_t(1 << event.pipe);
+    }
+  }
+  for (auto &queue : popped)
+    if (!queue.empty())
+      fault(SyncFault::MissingFree, {index, queue.front().event});
+}
+
+void Simulation::prepare(uint32_t index) {
+  CoreState &state = states_[index];
+  state.scalar.emplace_back();
+  state.queues.resize(kernel_.queues.size());
+  bool queues = false;
+  for (const Event &event : core(index).events) {
+    if (event.kind == Event::Set)
+      ++state.flags[event.flag].total;
+    else if (event.kind == Event::Push)
+      ++state.queues[event.flag].pushTotal;
+    else if (event.kind == Event::Pop)
+      ++state.queues[event.flag].popTotal;
+    else if (event.kind == Event::Free)
+      ++state.queues[event.flag].freeTotal;
+    queues |= event.kind == Event::Pop || event.kind == Event::Free;
+  }
+  if (queues)
+    prepareFrees(index);
+  order_.cores.emplace_back();
+  order_.cores.back().start.resize(core(index).events.size());
+  order_.cores.back().index.resize(core(index).events.size());
+  order_.cores.back().when.resize(core(index).events.size());
+}
+
+// ---- the run ----------------------------------------------------------------------------------------------
+
+Order Simulation::run() {
+  for (uint32_t i = 0; i < states_.size(); ++i)
+    prepare(i);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (uint32_t i = 0; i < states_.size(); ++i)
+      progress |= advance(i);
+  }
+  for (uint32_t i = 0; i < states_.size(); ++i) {
+    order_.finished &= states_[i].position == core(i).events.size();
+    for (const PipeState &pipe : states_[i].pipes)
+      order_.finished &= pipe.idle();
+  }
+  if (order_.finished)
+    judgeEnd();
+  else
+    judgeStuck();
+  return std::move(order_);
+}
+
+bool Simulation::advance(uint32_t index) {
+  bool progress = false;
+  while (issue(index))
+    progress = true;
+  for (uint8_t pipe = 0; pipe < 8; ++pipe)
+    while (runPipe(index, pipe))
+      progress = true;
+  return progress;
+}
+
+// The scalar unit: runs its own events, hands the others to their pipes.
+bool Simulation::issue(uint32_t index) {
+  CoreState &state = states_[index];
+  if (state.position == core(index).events.size())
+    return false;
+  auto number = static_cast<uint32_t>(state.position);
+  const Event &event = core(index).events[number];
+  PipeState &scalar = state.pipes[kScalar];
+  if (event.kind == Event::Alloc) {
+    ++state.position;
+    return true;
+  }
+  if (event.kind == Event::Barrier && event.pipe == kAll) {
+    for (const PipeState &pipe : state.pipes)
+      if (!pipe.idle())
+        return false;
+    for (unsigned i = 0; i < 8; ++i) {
+      scalar.clock.join(state.pipes[i].clock);
+      scalar.clock.at[index * 8 + i] = state.pipes[i].count;
+    }
+    record(index, number, scalar.clock, ++scalar.count);
+  } else if (event.kind == Event::Free) {
+    auto parts = state.freeParts.find(number);
+    if (parts != state.freeParts.end()) {
+      state.freeing[number] = {static_cast<unsigned>(__builtin_popcount(parts->second)), {}};
+      for (uint8_t pipe = 0; pipe < 8; ++pipe)
+        if (parts->second >> pipe & 1)
+          state.pipes[pipe].items.push_back({number, static_cast<uint32_t>(state.scalar.size() - 1)});
+    }
+    ++state.position;
+    return true;
+  } else if (event.pipe == kScalar) {
+    Clock clock = scalar.clock;
+    if (!enabled(index, event, clock))
+      return false;
+    execute(index, kScalar, number, clock);
+  } else {
+    state.pipes[event.pipe].items.push_back({number, static_cast<uint32_t>(state.scalar.size() - 1)});
+    ++state.position;
+    return true;
+  }
+  state.scalar.push_back(scalar.clock);
+  ++state.position;
+  return true;
+}
+
+bool Simulation::runPipe(uint32_t index, uint8_t pipe) {
+  PipeState &state = states_[index].pipes[pipe];
+  if (state.idle() || pipe == kScalar)
+    return false;
+  Item item = state.items[state.next];
+  Clock clock = state.clock;
+  if (item.known != state.known)
+    clock.join(states_[index].scalar[item.known]);
+  if (!enabled(index, core(index).events[item.event], clock))
+    return false;
+  state.known = item.known;
+  ++state.next;
+  execute(index, pipe, item.event, clock);
+  return true;
+}
+
+bool Simulation::enabled(uint32_t index, const Event &event, Clock &clock) {
+  if (event.kind == Event::Wait) {
+    Flag &flag = states_[index].flags[event.flag];
+    if (flag.waits == flag.signals.size())
+      return false;
+    clock.join(flag.signals[flag.waits].clock);
+    return true;
+  }
+  if (event.kind == Event::Push)
+    return pushEnabled(index, event, clock);
+  if (event.kind == Event::Pop)
+    return popEnabled(index, event, clock);
+  return true;
+}
+
+// A push waits until every consumer has freed the slot that it takes again.
+bool Simulation::pushEnabled(uint32_t index, const Event &event, Clock &clock) {
+  const Queue &queue = kernel_.queues[event.flag];
+  int64_t slots = std::max<int64_t>(1, queue.producer().slots);
+  int64_t needed = static_cast<int64_t>(event.number) - slots;
+  if (needed < 0)
+    return true;
+  for (uint32_t i = 0; i < states_.size(); ++i) {
+    const QueueCore &share = states_[i].queues[event.flag];
+    if (i == index || (!share.popTotal && !share.freeTotal))
+      continue;
+    if (static_cast<int64_t>(share.frees.size()) <= needed)
+      return false;
+    clock.join(share.frees[static_cast<size_t>(needed)]);
+  }
+  return true;
+}
+
+bool Simulation::popEnabled(uint32_t index, const Event &event, Clock &clock) {
+  bool any = false;
+  for (uint32_t i = 0; i < states_.size(); ++i) {
+    const QueueCore &share = states_[i].queues[event.flag];
+    if (i == index || !share.pushTotal)
+      continue;
+    if (share.pushes.size() <= event.number)
+      return false;
+    clock.join(share.pushes[event.number]);
+    any = true;
+  }
+  return any;
+}
+
+void Simulation::record(uint32_t index, uint32_t number, const Clock &clock, uint32_t count) {
+  Order::Lane &lane = order_.cores[index];
+  lane.start[number] = clock;
+  lane.index[number] = count;
+  lane.when[number] = when_++;
+}
+
+// `clock`: what is complete when the event starts. On a pipe in order an event completes before the next starts; the vector
+// unit of some machines overlaps its instructions, so there only what a barrier or an event says is complete.
+void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number, Clock &clock) {
+  CoreState &state = states_[index];
+  PipeState &lane = state.pipes[pipe];
+  const Event &event = core(index).events[number];
+  lane.clock = clock;
+  uint32_t before = lane.count++;
+  Clock done = clock;
+  done.at[index * 8 + pipe] = event.kind == Event::Set ? before : lane.count;
+  bool overlaps = vectorBarrier_ && pipe == kVector;
+  if (event.kind == Event::Barrier)
+    lane.clock.at[index * 8 + pipe] = lane.count;
+  else if (!overlaps)
+    lane.clock.at[index * 8 + pipe] = lane.count;
+  record(index, number, event.kind == Event::Set ? done : clock, lane.count);
+  if (event.kind == Event::Set) {
+    done.at[index * 8 + pipe] = lane.count;
+    set(index, number, done);
+  } else if (event.kind == Event::Wait) {
+    Flag &flag = state.flags[event.flag];
+    flag.signals[flag.waits++].waitIndex = lane.count;
+  } else if (event.kind == Event::Push) {
+    state.queues[event.flag].pushes.push_back(done);
+  } else if (event.kind == Event::Free) {
+    finishFree(index, number, done);
+  }
+}
+
+void Simulation::set(uint32_t index, uint32_t number, const Clock &done) {
+  const Event &event = core(index).events[number];
+  Flag &flag = states_[index].flags[event.flag];
+  unsigned destination = event.flag / 64 % 8;
+  if (!flag.signals.empty()) {
+    const Flag::Signal &last = flag.signals.back();
+    if (!last.waitIndex || done.at[index * 8 + destination] < last.waitIndex)
+      fault(SyncFault::SetTwice, {index, number}, {index, last.event});
+  }
+  flag.signals.push_back({done, number});
+}
+
+void Simulation::finishFree(uint32_t index, uint32_t number, const Clock &done) {
+  CoreState &state = states_[index];
+  auto &[parts, clock] = state.freeing[number];
+  clock.join(done);
+  if (--parts == 0)
+    state.queues[core(index).events[number].flag].frees.push_back(clock);
+}
+
+// ---- what went wrong --------------------------------------------------------------------------------------
+
+// What is stuck for a reason of its own: its partner never comes. What waits for others that are stuck is a consequence; if
+// there is nothing else, they wait for each other.
+void Simulation::judgeStuck() {
+  std::vector<EventRef> stuck;
+  size_t before = order_.faults.size();
+  auto judge = [&](uint32_t index, uint32_t number) {
+    const Event &event = core(index).events[number];
+    stuck.push_back({index, number});
+    CoreState &state = states_[index];
+    if (event.kind == Event::Wait && state.flags[event.flag].total <= state.flags[event.flag].waits)
+      fault(SyncFault::NeverSet, {index, number});
+    uint32_t pushes = kNone, frees = kNone;
+    for (uint32_t i = 0; i < states_.size(); ++i) {
+      if (i == index || event.kind == Event::Operation || event.kind == Event::Set || event.kind == Event::Wait ||
+          event.kind == Event::Barrier)
+        continue;
+      const QueueCore &share = states_[i].queues[event.flag];
+      if (share.pushTotal)
+        pushes = std::min(pushes, share.pushTotal);
+      if (share.popTotal)
+        frees = std::min(frees, share.freeTotal);
+    }
+    if (event.kind == Event::Pop && (pushes == kNone || pushes <= event.number))
+      fault(SyncFault::PopWithoutPush, {index, number});
+    if (event.kind == Event::Push && frees != kNone &&
+        static_cast<int64_t>(frees) <= event.number - kernel_.queues[event.flag].producer().slots)
+      fault(SyncFault::PushWithoutFree, {index, number});
+  };
+  for (uint32_t i = 0; i < states_.size(); ++i) {
+    for (const PipeState &pipe : states_[i].pipes)
+      if (!pipe.idle())
+        judge(i, pipe.items[pipe.next].event);
+    if (states_[i].position < core(i).events.size())
+      judge(i, static_cast<uint32_t>(states_[i].position));
+  }
+  if (order_.faults.size() == before && stuck.size() > 1)
+    fault(SyncFault::Deadlock, stuck[0], stuck[1]);
+  else if (order_.faults.size() == before && !stuck.empty())
+    fault(SyncFault::Deadlock, stuck[0]);
+}
+
+void Simulation::judgeEnd() {
+  for (uint32_t i = 0; i < states_.size(); ++i) {
+    for (auto &[id, flag] : states_[i].flags)
+      if (flag.waits < flag.signals.size())
+        fault(SyncFault::LeftSet, {i, flag.signals.back().event});
+    for (size_t q = 0; q < kernel_.queues.size(); ++q) {
+      uint32_t pushed = states_[i].queues[q].pushTotal, popped = kNone;
+      if (!pushed)
+        continue;
+      for (uint32_t other = 0; other < states_.size(); ++other)
+        if (other != i && core(other).function->cube != core(i).function->cube)
+          popped = std::min(popped == kNone ? pushed : popped, states_[other].queues[q].popTotal);
+      for (uint32_t e = 0; e < core(i).events.size(); ++e) {
+        const Event &event = core(i).events[e];
+        if (event.kind == Event::Push && event.flag == q && (popped == kNone || event.number >= popped)) {
+          fault(SyncFault::LeftInQueue, {i, e});
+          break;
+        }
+      }
+    }
+  }
+}
+
+Order orderOf(const Kernel &kernel, const Execution &execution, bool vectorBarrier) {
+  return Simulation(kernel, execution, vectorBarrier).run();
+}
+
+} // namespace ptl::prove

@@ -1,0 +1,14 @@
+// Reads kernels from block IR into the prover's model.
+#pragma once
+
+#include "passes/prover/findings.h"
+#include "passes/prover/model.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace ptl::prove {
+
+/// The kernels of a module. What cannot be followed goes to `findings` as undecided; the rest is read all the same.
+std::vector<Kernel> readKernels(mlir::ModuleOp module, const Machine &machine, Findings &findings);
+
+} // namespace ptl::prove

@@ -1,0 +1,147 @@
+// What the judges say about hazards and synchronisation.
+#include "passes/prover/hazards.h"
+
+#include "mlir/IR/Operation.h"
+
+namespace ptl::prove {
+
+std::string Case::bufferName(uint32_t buffer) const {
+  const Buffer &made = execution.buffers[buffer];
+  std::string name = nameOf(kernel.operations[made.op]);
+  bool rotates = mnemonic(kernel.operations[made.op]) != "alloc_tile";
+  return rotates ? name + "[" + std::to_string(made.slot) + "]" : name;
+}
+
+static std::string edge(unsigned from, unsigned to, const char *what) {
+  return std::string(what) + "[<" + pipeText(from) + ">, <" + pipeText(to) + ">, <id>]";
+}
+
+// The edge that is missing, and how to insert it.
+static void explainEdge(const Case &judged, EventRef first, EventRef second, Finding &finding) {
+  unsigned from = judged.event(first).pipe, to = judged.event(second).pipe;
+  mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
+  if (first.core != second.core) {
+    finding.notes.push_back("missing edge: from " + withPlace(a) + " on one core to " + withPlace(b) + " on another");
+    finding.fix = "push to a queue after " + withPlace(a) + " and pop from it before " + withPlace(b);
+    return;
+  }
+  if (from == to) {
+    finding.notes.push_back("missing edge: `barrier <" + pipeText(from) + ">` between the two");
+    finding.fix = "insert `barrier <" + pipeText(from) + ">` before " + withPlace(b);
+    return;
+  }
+  finding.notes.push_back("missing edge: `set_flag[" + pipeText(from).substr(5) + " -> " + pipeText(to).substr(5) +
+                          "]` after " + withPlace(a) + ", `wait_flag` before " + withPlace(b));
+  finding.fix = "insert `" + edge(from, to, "set_flag") + "` after " + withPlace(a) + " and `" +
+                edge(from, to, "wait_flag") + "` before " + withPlace(b);
+}
+
+void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef second, const std::string &what,
+                  const std::string &other) {
+  mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
+  bool reads = kind == HazardKind::ReadAfterWrite, firstReads = kind == HazardKind::WriteAfterRead;
+  bool nextTurn = first.core == second.core && judged.event(first).op >= judged.event(second).op;
+  std::string still = firstReads ? "reading " : "writing ";
+  still += what == other ? "it" : "`" + other + "`, in the same bytes";
+  Finding *finding = judged.findings.add(
+      DiagId::PipeHazard, b,
+      {mnemonic(b), reads ? "reads" : "writes", what, mnemonic(a), still, nextTurn ? ", a turn of a loop earlier" : ""},
+      a);
+  if (!finding)
+    return;
+  finding->sharedBytes = what != other;
+  auto place = [&](EventRef ref) {
+    return "on " + pipeText(judged.event(ref).pipe) + " of the " +
+           (judged.execution.cores[ref.core].function->cube ? "cube" : "vector") + " core";
+  };
+  const char *names[] = {"read after write", "write after read", "write after write"};
+  finding->related.push_back({a->getLoc(), "`" + mnemonic(a) + "` runs " + place(first)});
+  finding->notes.push_back(std::string(names[static_cast<int>(kind)]) + ": `" + mnemonic(b) + "` runs " + place(second));
+  explainEdge(judged, first, second, *finding);
+  if (!judged.with.empty())
+    finding->notes.push_back("it happens with " + judged.with);
+}
+
+// ---- events and queues ------------------------------------------------------------------------------------
+
+static std::vector<std::string> eventArguments(const Case &judged, EventRef ref) {
+  unsigned flag = judged.event(ref).flag;
+  return {std::to_string(flag % 64), pipeText(flag / 512), pipeText(flag / 64 % 8)};
+}
+
+static Finding *reportEvent(const Case &judged, const SyncFault &fault) {
+  mlir::Operation *op = judged.operation(fault.first);
+  auto arguments = eventArguments(judged, fault.first);
+  if (fault.kind == SyncFault::LeftSet) {
+    arguments.push_back(judged.kernel.name);
+    Finding *finding = judged.findings.add(DiagId::EventLeftSet, op, arguments);
+    if (finding)
+      finding->fix = "wait for it after " + withPlace(op) + ", or leave the set out";
+    return finding;
+  }
+  arguments.insert(arguments.begin(), mnemonic(op));
+  if (fault.kind == SyncFault::NeverSet) {
+    bool ever = false;
+    for (const Event &event : judged.execution.cores[fault.first.core].events)
+      ever |= event.kind == Event::Set && event.flag == judged.event(fault.first).flag;
+    arguments.push_back(ever ? "set fewer times than it is waited for" : "never set");
+    Finding *finding = judged.findings.add(DiagId::WaitNeverSatisfied, op, arguments);
+    if (finding)
+      finding->fix = "set it on " + arguments[2] + " before, or leave the wait out";
+    return finding;
+  }
+  mlir::Operation *pending = judged.operation(fault.second);
+  Finding *finding = judged.findings.add(DiagId::EventSetTwice, op, arguments, pending);
+  if (finding) {
+    finding->related.push_back({pending->getLoc(), "set here, and " + arguments[3] + " may not have waited for it yet"});
+    finding->fix = "use another id, or let " + arguments[2] + " wait for an event of " + arguments[3] + " in between";
+  }
+  return finding;
+}
+
+static Finding *reportQueue(const Case &judged, const SyncFault &fault) {
+  mlir::Operation *op = judged.operation(fault.first);
+  const Queue &queue = judged.kernel.queues[judged.event(fault.first).flag];
+  std::string number = std::to_string(judged.event(fault.first).number + 1);
+  std::string what;
+  switch (fault.kind) {
+  case SyncFault::PopWithoutPush:
+    what = "pop " + number + " waits for a push that never comes";
+    break;
+  case SyncFault::PushWithoutFree:
+    what = "push " + number + " waits for a free slot that never comes: a tfree is missing";
+    break;
+  case SyncFault::LeftInQueue:
+    what = "push " + number + " is never popped";
+    break;
+  case SyncFault::MissingFree:
+    what = "the slot of pop " + number + " is never given back with tfree";
+    break;
+  default:
+    what = "tfree " + number + " comes when no slot is popped";
+  }
+  return judged.findings.add(DiagId::QueueUnbalanced, op, {queue.name, what});
+}
+
+void judgeSync(const Case &judged) {
+  for (const SyncFault &fault : judged.order.faults) {
+    Finding *finding = nullptr;
+    if (fault.kind <= SyncFault::NeverSet) {
+      finding = reportEvent(judged, fault);
+    } else if (fault.kind == SyncFault::Deadlock) {
+      mlir::Operation *op = judged.operation(fault.first);
+      bool two = fault.second.event != kNone;
+      mlir::Operation *other = two ? judged.operation(fault.second) : op;
+      finding = judged.findings.add(DiagId::BlockDeadlock, op,
+                                    {mnemonic(op), two ? withPlace(other) : "what it waits for"}, other);
+      if (finding && two)
+        finding->related.push_back({other->getLoc(), "this waits too"});
+    } else {
+      finding = reportQueue(judged, fault);
+    }
+    if (finding && !judged.with.empty())
+      finding->notes.push_back("it happens with " + judged.with);
+  }
+}
+
+} // namespace ptl::prove

@@ -1,0 +1,132 @@
+#include "passes/prover/tiles.h"
+
+#include "ir/dialect/pto_dialect.h"
+
+#include <algorithm>
+
+namespace ptl::prove {
+
+size_t RangeTable::Hash::operator()(const Key &key) const {
+  size_t hash = reinterpret_cast<size_t>(key.type);
+  for (int64_t part : {key.row, key.col, key.rows, key.cols})
+    hash = hash * 0x9E3779B97F4A7C15ull + static_cast<size_t>(part) + (hash >> 29);
+  return hash;
+}
+
+static void mergeRanges(std::vector<ByteRange> &ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const ByteRange &a, const ByteRange &b) { return a.begin < b.begin; });
+  size_t last = 0;
+  for (size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].begin <= ranges[last].end)
+      ranges[last].end = std::max(ranges[last].end, ranges[i].end);
+    else
+      ranges[++last] = ranges[i];
+  }
+  if (!ranges.empty())
+    ranges.resize(last + 1);
+}
+
+// Every element on its own would do; runs along the order of the elements keep large tiles cheap.
+static std::vector<ByteRange> bytesOf(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+  if (rows <= 0 || cols <= 0)
+    return {};
+  auto type = mlir::cast<pto::TileBufType>(mlir::Type::getFromOpaquePointer(shape.type));
+  bool whole = row == 0 && col == 0 && rows == shape.rows && cols == shape.cols;
+  if (whole || pto::elementBits(type.getElementType()) < 8)
+    return {{0, shape.bytes}};
+  std::vector<ByteRange> ranges;
+  const pto::Layout &layout = type.getLayout();
+  int64_t element = shape.elementBytes;
+  auto offset = [&](int64_t r, int64_t c) { return pto::elementOffset(type, r, c); };
+  if (layout.inner == pto::Layout::None) {
+    bool byRows = layout.box == pto::Layout::RowMajor;
+    int64_t outer = byRows ? rows : cols, inner = byRows ? cols : rows;
+    for (int64_t i = 0; i < outer; ++i) {
+      int64_t begin = byRows ? offset(row + i, col) : offset(row, col + i);
+      ranges.push_back({begin, begin + inner * element});
+    }
+  } else {
+    for (int64_t r = row; r < row + rows; ++r)
+      for (int64_t c = col; c < col + cols; ++c) {
+        int64_t begin = offset(r, c);
+        if (!ranges.empty() && ranges.back().end == begin)
+          ranges.back().end += element;
+        else
+          ranges.push_back({begin, begin + element});
+      }
+  }
+  mergeRanges(ranges);
+  return ranges;
+}
+
+uint32_t RangeTable::part(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+  row = std::clamp<int64_t>(row, 0, shape.rows);
+  col = std::clamp<int64_t>(col, 0, shape.cols);
+  rows = std::clamp<int64_t>(rows, 0, shape.rows - row);
+  cols = std::clamp<int64_t>(cols, 0, shape.cols - col);
+  auto [entry, isNew] = known_.try_emplace({shape.type, row, col, rows, cols}, static_cast<uint32_t>(ranges_.size()));
+  if (isNew)
+    ranges_.push_back(bytesOf(shape, row, col, rows, cols));
+  return entry->second;
+}
+
+bool GlobalBox::empty() const {
+  if (!known)
+    return false;
+  for (unsigned i = 0; i < rank; ++i)
+    if (axes[i].size <= 0)
+      return true;
+  return false;
+}
+
+static std::pair<int64_t, int64_t> extentOf(const GlobalBox &box) {
+  int64_t low = box.offset, high = box.offset;
+  for (unsigned i = 0; i < box.rank; ++i) {
+    int64_t reach = (box.axes[i].size - 1) * box.axes[i].stride;
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high};
+}
+
+// Positions along each axis, if the strides nest and the boxes do not run over the end of a row.
+static bool positionsOf(const GlobalBox &box, int64_t *first) {
+  unsigned order[5] = {0, 1, 2, 3, 4};
+  std::sort(order, order + box.rank, [&](unsigned a, unsigned b) { return box.axes[a].stride > box.axes[b].stride; });
+  int64_t rest = box.offset, outer = 0;
+  for (unsigned i = 0; i < box.rank; ++i) {
+    const GlobalBox::Axis &axis = box.axes[order[i]];
+    if (axis.stride <= 0 || (outer && outer % axis.stride))
+      return false;
+    first[order[i]] = rest / axis.stride;
+    rest %= axis.stride;
+    if (outer && (first[order[i]] + axis.size) * axis.stride > outer)
+      return false;
+    outer = axis.stride;
+  }
+  return true;
+}
+
+bool mayOverlap(const GlobalBox &a, const GlobalBox &b) {
+  if (a.pointer != b.pointer || a.empty() || b.empty())
+    return false;
+  if (!a.known || !b.known)
+    return true;
+  auto [lowA, highA] = extentOf(a);
+  auto [lowB, highB] = extentOf(b);
+  if (highA < lowB || highB < lowA)
+    return false;
+  if (a.rank != b.rank)
+    return true;
+  for (unsigned i = 0; i < a.rank; ++i)
+    if (a.axes[i].stride != b.axes[i].stride)
+      return true;
+  int64_t firstA[5], firstB[5];
+  if (!positionsOf(a, firstA) || !positionsOf(b, firstB))
+    return true;
+  for (unsigned i = 0; i < a.rank; ++i)
+    if (firstA[i] + a.axes[i].size <= firstB[i] || firstB[i] + b.axes[i].size <= firstA[i])
+      return false;
+  return true;
+}
+
+} // namespace ptl::prove

@@ -1,0 +1,54 @@
+// The bytes of tiles, and boxes of global memory.
+#pragma once
+
+#include "passes/prover/model.h"
+
+#include <unordered_map>
+
+namespace ptl::prove {
+
+struct ByteRange {
+  int64_t begin, end;
+  bool operator==(const ByteRange &) const = default;
+};
+
+/// The bytes of parts of tiles from the start of the tile: sorted, disjoint. Equal parts have one number.
+class RangeTable {
+public:
+  /// Rows [row, row + rows) and columns [col, col + cols) of a tile, cut to its extents.
+  uint32_t part(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols);
+  const std::vector<ByteRange> &operator[](uint32_t index) const { return ranges_[index]; }
+
+private:
+  struct Key {
+    const void *type;
+    int64_t row, col, rows, cols;
+    bool operator==(const Key &) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key &key) const;
+  };
+  std::unordered_map<Key, uint32_t, Hash> known_;
+  std::vector<std::vector<ByteRange>> ranges_;
+};
+
+/// A box of global memory behind a pointer, in elements.
+struct GlobalBox {
+  struct Axis {
+    int64_t size = 1, stride = 1;
+    bool operator==(const Axis &) const = default;
+  };
+  uint32_t pointer = 0;
+  bool known = true; ///< false: anywhere behind the pointer
+  uint8_t rank = 0;
+  int64_t offset = 0;
+  Axis axes[5];
+
+  bool empty() const;
+  bool operator==(const GlobalBox &) const = default;
+};
+
+/// Whether two boxes may share an element. Exact for boxes of arrays with equal strides.
+bool mayOverlap(const GlobalBox &a, const GlobalBox &b);
+
+} // namespace ptl::prove

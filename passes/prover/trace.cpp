@@ -1,0 +1,556 @@
+#include "passes/prover/trace.h"
+
+#include "mlir/IR/Operation.h"
+
+#include <algorithm>
+
+namespace ptl::prove {
+
+static constexpr int64_t kTurnsOnData = 3;   ///< of a loop whose end only the data knows
+static constexpr int64_t kTurnsOfWhile = 4096;
+
+static int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+static int64_t ceilDivide(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
+
+static bool compare(int64_t predicate, int64_t a, int64_t b) {
+  auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  bool results[] = {a == b, a != b, a < b, a <= b, a > b, a >= b, x < y, x <= y, x > y, x >= y};
+  return results[predicate];
+}
+
+static int64_t divide(Calc calc, int64_t x, int64_t y) {
+  if (y == 0 || (y == -1 && x == INT64_MIN))
+    return 0;
+  auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
+  switch (calc) {
+  case Calc::Div:
+    return x / y;
+  case Calc::DivUnsigned:
+    return static_cast<int64_t>(ux / uy);
+  case Calc::CeilDiv:
+    return ceilDivide(x, y);
+  case Calc::CeilDivUnsigned:
+    return static_cast<int64_t>(ux / uy + (ux % uy != 0));
+  case Calc::FloorDiv:
+    return floorDivide(x, y);
+  case Calc::Rem:
+    return x % y;
+  default:
+    return static_cast<int64_t>(ux % uy);
+  }
+}
+
+static int64_t wrap(int64_t bits, int64_t value) {
+  return bits >= 64 ? value : static_cast<int64_t>(static_cast<uint64_t>(value) & ((uint64_t(1) << bits) - 1));
+}
+
+Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scalar *c) {
+  auto calc = static_cast<Calc>(step.sub);
+  if (calc == Calc::Constant)
+    return {step.imm, false};
+  if (calc == Calc::Copy)
+    return *a;
+  if (calc == Calc::Truncate)
+    return {wrap(step.imm, a->value), a->data};
+  if (calc == Calc::Select) {
+    Scalar chosen = a->value ? *b : *c;
+    return {chosen.value, chosen.data || a->data};
+  }
+  int64_t x = a->value, y = b->value;
+  auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
+  auto result = [&]() -> int64_t {
+    switch (calc) {
+    case Calc::Add:
+      return static_cast<int64_t>(ux + uy);
+    case Calc::Sub:
+      return static_cast<int64_t>(ux - uy);
+    case Calc::Mul:
+      return static_cast<int64_t>(ux * uy);
+    case Calc::Min:
+      return std::min(x, y);
+    case Calc::Max:
+      return std::max(x, y);
+    case Calc::MinUnsigned:
+      return static_cast<int64_t>(std::min(ux, uy));
+    case Calc::MaxUnsigned:
+      return static_cast<int64_t>(std::max(ux, uy));
+    case Calc::And:
+      return x & y;
+    case Calc::Or:
+      return x | y;
+    case Calc::Xor:
+      return x ^ y;
+    case Calc::Shl:
+      return uy < 64 ? static_cast<int64_t>(ux << uy) : 0;
+    case Calc::Shr:
+      return uy < 64 ? x >> uy : 0;
+    case Calc::ShrUnsigned:
+      return uy < 64 ? static_cast<int64_t>(ux >> uy) : 0;
+    case Calc::Compare:
+      return compare(step.imm, x, y);
+    default:
+      return divide(calc, x, y);
+    }
+  };
+  return {result(), a->data || b->data};
+}
+
+namespace {
+
+struct Tile {
+  uint32_t buffer = 0, shape = 0;
+  int64_t base = 0, row = 0, col = 0, validRows = 0, validCols = 0;
+};
+
+class Runner {
+public:
+  Runner(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings, Execution &execution,
+         size_t limit)
+      : kernel_(kernel), inputs_(inputs), ranges_(ranges), findings_(findings), execution_(execution), limit_(limit) {}
+
+  void run(const Function &function, unsigned subBlock) {
+    execution_.cores.push_back({});
+    core_ = &execution_.cores.back();
+    core_->function = function_ = &function;
+    core_->subBlock = subBlock;
+    registers_.assign(function.registers, {});
+    popped_.assign(kernel_.queues.size(), 0);
+    pushed_ = freed_ = popped_;
+    tiles_.assign(1, {});
+    runBody(0);
+  }
+
+private:
+  Scalar &at(uint32_t index) { return registers_[index]; }
+  int64_t valueOr(uint32_t index, int64_t otherwise) { return index == kNone ? otherwise : at(index).value; }
+  mlir::Operation *operation(const Step &step) const { return kernel_.operations[step.op]; }
+  void runBody(uint32_t index);
+  void runStep(const Step &step);
+  void runFor(const Step &step);
+  void runIf(const Step &step);
+  void runWhile(const Step &step);
+  void assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values, size_t from);
+  void makeTile(const Step &step);
+  void deriveTile(const Step &step);
+  void makeBox(const Step &step);
+  void runPipe(const Step &step);
+  void runFlag(const Step &step);
+  void runOpen(const Step &step);
+  void runQueue(const Step &step);
+  uint32_t buffer(const Buffer &wanted);
+  uint32_t box(GlobalBox box);
+  GlobalBox &boxAt(uint32_t index) { return boxes_[static_cast<size_t>(at(index).value)]; }
+  Tile &tileAt(uint32_t index) { return tiles_[static_cast<size_t>(at(index).value)]; }
+  void touchTile(const AccessSpec &spec, Access &access);
+  void touchGlobal(const AccessSpec &spec, Access &access);
+  Event &emit(Event::Kind kind, const Step &step, uint8_t pipe);
+  void requireKnown(const Step &step, uint32_t value, const char *what);
+
+  const Kernel &kernel_;
+  const Inputs &inputs_;
+  RangeTable &ranges_;
+  Findings &findings_;
+  Execution &execution_;
+  size_t limit_;
+  Core *core_ = nullptr;
+  const Function *function_ = nullptr;
+  std::vector<Scalar> registers_, yielded_;
+  std::vector<Tile> tiles_;
+  std::vector<GlobalBox> boxes_;
+  std::vector<uint32_t> popped_, pushed_, freed_;
+};
+
+} // namespace
+
+// ---- control flow -----------------------------------------------------------------------------------------
+
+void Runner::runBody(uint32_t index) {
+  for (const Step &step : function_->bodies[index].steps) {
+    if (!execution_.complete)
+      return;
+    runStep(step);
+  }
+}
+
+void Runner::assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values, size_t from) {
+  for (size_t i = 0; first + i < to.size() && from + i < values.size(); ++i)
+    at(to[first + i]) = values[from + i];
+}
+
+// A long loop runs its first and last turns; what is left out is a multiple of the rotation, and carried values go on as
+// they did in the last rotation.
+void Runner::runFor(const Step &step) {
+  int64_t lower = at(step.args[0]).value, upper = at(step.args[1]).value, by = at(step.args[2]).value;
+  bool data = at(step.args[0]).data || at(step.args[1]).data || at(step.args[2]).data;
+  int64_t turns = by > 0 && upper > lower ? (upper - lower - 1) / by + 1 : 0;
+  const Body &body = function_->bodies[step.body];
+  std::vector<Scalar> carried, earlier;
+  for (size_t i = 3; i < step.args.size(); ++i)
+    carried.push_back(at(step.args[i]));
+  int64_t rotation = kernel_.rotation, skipAt = -1, skip = 0;
+  if (!body.hasQueue && turns > 3 * rotation + 2) {
+    skipAt = 2 * rotation;
+    skip = (turns - 3 * rotation - 1) / rotation * rotation;
+  }
+  for (int64_t turn = 0; turn < turns && execution_.complete; ++turn) {
+    if (turn == skipAt - rotation)
+      earlier = carried;
+    if (turn == skipAt) {
+      turn += skip;
+      for (size_t i = 0; i < carried.size(); ++i)
+        carried[i].value += (carried[i].value - earlier[i].value) * (skip / rotation);
+    }
+    at(body.parameters[0]) = {lower + turn * by, data};
+    assign(body.parameters, 1, carried, 0);
+    yielded_.clear();
+    runBody(step.body);
+    carried = yielded_;
+  }
+  assign(step.results, 0, carried, 0);
+}
+
+void Runner::runIf(const Step &step) {
+  yielded_.clear();
+  runBody(at(step.args[0]).value ? step.body : step.other);
+  std::vector<Scalar> values = yielded_;
+  assign(step.results, 0, values, 0);
+}
+
+void Runner::runWhile(const Step &step) {
+  std::vector<Scalar> values;
+  for (uint32_t argument : step.args)
+    values.push_back(at(argument));
+  for (int64_t turn = 0; execution_.complete; ++turn) {
+    assign(function_->bodies[step.body].parameters, 0, values, 0);
+    yielded_.clear();
+    runBody(step.body);
+    values = yielded_;
+    bool again = !values.empty() && values[0].value, data = !values.empty() && values[0].data;
+    if (turn == kTurnsOfWhile)
+      findings_.undecided(operation(step), "a loop with more than " + std::to_string(kTurnsOfWhile) + " turns");
+    if (!again || turn == kTurnsOfWhile || (data && turn == kTurnsOnData))
+      break;
+    assign(function_->bodies[step.other].parameters, 0, values, 1);
+    yielded_.clear();
+    runBody(step.other);
+    values = yielded_;
+  }
+  assign(step.results, 0, values, 1);
+}
+
+void Runner::runStep(const Step &step) {
+  switch (step.kind) {
+  case StepKind::Calc: {
+    const Scalar *operands[3] = {};
+    for (size_t i = 0; i < step.args.size() && i < 3; ++i)
+      operands[i] = &at(step.args[i]);
+    at(step.dst) = calculate(step, operands[0], operands[1], operands[2]);
+    break;
+  }
+  case StepKind::Input:
+    at(step.dst) = {inputs_[static_cast<size_t>(step.imm)], step.sub != 0};
+    break;
+  case StepKind::SubBlock:
+    at(step.dst) = {core_->subBlock, false};
+    break;
+  case StepKind::Open:
+    runOpen(step);
+    break;
+  case StepKind::Alloc:
+  case StepKind::MultiGet:
+  case StepKind::Declare:
+    makeTile(step);
+    break;
+  case StepKind::Window:
+  case StepKind::Alias:
+  case StepKind::SetValid:
+    deriveTile(step);
+    break;
+  case StepKind::Pointer:
+  case StepKind::AddPointer:
+  case StepKind::View:
+  case StepKind::Box:
+    makeBox(step);
+    break;
+  case StepKind::Pipe:
+    runPipe(step);
+    break;
+  case StepKind::Set:
+  case StepKind::Wait:
+  case StepKind::Barrier:
+    runFlag(step);
+    break;
+  case StepKind::Push:
+  case StepKind::Pop:
+  case StepKind::Free:
+    runQueue(step);
+    break;
+  case StepKind::For:
+    runFor(step);
+    break;
+  case StepKind::If:
+    runIf(step);
+    break;
+  case StepKind::While:
+    runWhile(step);
+    break;
+  case StepKind::Yield:
+    yielded_.clear();
+    for (uint32_t argument : step.args)
+      yielded_.push_back(at(argument));
+    break;
+  }
+}
+
+// ---- tiles ------------------------------------------------------------------------------------------------
+
+uint32_t Runner::buffer(const Buffer &wanted) {
+  auto &all = execution_.buffers;
+  for (size_t i = all.size(); i-- > 0;)
+    if (all[i] == wanted)
+      return static_cast<uint32_t>(i);
+  all.push_back(wanted);
+  return static_cast<uint32_t>(all.size() - 1);
+}
+
+void Runner::requireKnown(const Step &step, uint32_t value, const char *what) {
+  if (value != kNone && at(value).data)
+    findings_.undecided(operation(step), std::string(what) + " of `" + nameOf(operation(step)) +
+                                             "` depends on data");
+}
+
+void Runner::makeTile(const Step &step) {
+  const TileShape &shape = kernel_.shapes[static_cast<size_t>(step.imm)];
+  bool multi = step.kind == StepKind::MultiGet;
+  Tile tile;
+  tile.shape = static_cast<uint32_t>(step.imm);
+  uint32_t rows = step.args[multi ? 2 : 1], cols = step.args[multi ? 3 : 2];
+  tile.validRows = shape.validRows >= 0 ? shape.validRows : std::clamp<int64_t>(valueOr(rows, shape.rows), 0, shape.rows);
+  tile.validCols = shape.validCols >= 0 ? shape.validCols : std::clamp<int64_t>(valueOr(cols, shape.cols), 0, shape.cols);
+  requireKnown(step, step.args[0], "the address");
+  tile.base = valueOr(step.args[0], 0);
+  Buffer made{step.op, shape.place, 0, 0, shape.bytes};
+  if (multi) {
+    requireKnown(step, step.args[1], "the slot");
+    int64_t slot = at(step.args[1]).value % static_cast<int64_t>(step.count);
+    made.slot = static_cast<uint32_t>(slot < 0 ? slot + step.count : slot);
+    made.op = step.other;
+    tile.base += made.slot * shape.stride;
+  }
+  made.base = tile.base;
+  if (step.kind != StepKind::Declare)
+    tile.buffer = buffer(made);
+  tiles_.push_back(tile);
+  at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};
+  if (step.kind == StepKind::Alloc)
+    emit(Event::Alloc, step, 0).number = tile.buffer;
+}
+
+void Runner::deriveTile(const Step &step) {
+  if (step.kind == StepKind::SetValid) {
+    Tile &tile = tileAt(step.args[0]);
+    const TileShape &shape = kernel_.shapes[tile.shape];
+    tile.validRows = std::clamp<int64_t>(at(step.args[1]).value, 0, shape.rows);
+    tile.validCols = std::clamp<int64_t>(at(step.args[2]).value, 0, shape.cols);
+    return;
+  }
+  Tile tile = tileAt(step.args[0]);
+  const TileShape &shape = kernel_.shapes[static_cast<size_t>(step.imm)];
+  if (step.kind == StepKind::Window) {
+    requireKnown(step, step.args[1], "the row");
+    requireKnown(step, step.args[2], "the column");
+    int64_t row = at(step.args[1]).value, col = at(step.args[2]).value;
+    tile.row += row;
+    tile.col += col;
+    tile.validRows = shape.validRows >= 0 ? shape.validRows : std::clamp<int64_t>(tile.validRows - row, 0, shape.rows);
+    tile.validCols = shape.validCols >= 0 ? shape.validCols : std::clamp<int64_t>(tile.validCols - col, 0, shape.cols);
+  } else {
+    const TileShape &frame = kernel_.shapes[tile.shape];
+    const auto &first = ranges_[ranges_.part(frame, tile.row, tile.col, 1, 1)];
+    tile.base += first.empty() ? 0 : first.front().begin;
+    tile.row = tile.col = 0;
+    tile.shape = static_cast<uint32_t>(step.imm);
+    bool same = frame.rows == shape.rows && frame.cols == shape.cols;
+    tile.validRows = shape.validRows >= 0 ? shape.validRows : same ? tile.validRows : shape.rows;
+    tile.validCols = shape.validCols >= 0 ? shape.validCols : same ? tile.validCols : shape.cols;
+  }
+  tiles_.push_back(tile);
+  at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};
+}
+
+// ---- global memory ----------------------------------------------------------------------------------------
+
+void Runner::makeBox(const Step &step) {
+  GlobalBox box;
+  if (step.kind == StepKind::Pointer) {
+    box.pointer = static_cast<uint32_t>(step.imm);
+  } else {
+    box = boxAt(step.args[0]);
+    for (size_t i = 1; i < step.args.size(); ++i)
+      box.known &= !at(step.args[i]).data;
+  }
+  if (step.kind == StepKind::AddPointer)
+    box.offset += at(step.args[1]).value;
+  unsigned rank = std::min(step.count, 5u);
+  if (step.kind == StepKind::View || step.kind == StepKind::Box) {
+    box.rank = static_cast<uint8_t>(rank);
+    for (unsigned i = 0; i < rank; ++i) {
+      int64_t first = at(step.args[1 + i]).value, second = at(step.args[1 + step.count + i]).value;
+      if (step.kind == StepKind::View) {
+        box.axes[i] = {first, second};
+      } else {
+        box.offset += first * box.axes[i].stride;
+        box.axes[i].size = second;
+      }
+    }
+  }
+  boxes_.push_back(box);
+  at(step.dst) = {static_cast<int64_t>(boxes_.size() - 1), false};
+}
+
+uint32_t Runner::box(GlobalBox box) {
+  execution_.boxes.push_back(box);
+  return static_cast<uint32_t>(execution_.boxes.size() - 1);
+}
+
+// ---- what runs on pipes -----------------------------------------------------------------------------------
+
+Event &Runner::emit(Event::Kind kind, const Step &step, uint8_t pipe) {
+  if (core_->events.size() >= limit_)
+    execution_.complete = false;
+  Event event{kind};
+  event.pipe = pipe;
+  event.op = step.op;
+  event.access = static_cast<uint32_t>(core_->accesses.size());
+  core_->events.push_back(event);
+  execution_.hash = (execution_.hash ^ (step.op * 8 + kind)) * 0x9E3779B97F4A7C15ull;
+  execution_.hash ^= execution_.hash >> 31;
+  return core_->events.back();
+}
+
+void Runner::touchTile(const AccessSpec &spec, Access &access) {
+  const Tile &tile = tileAt(spec.value);
+  const TileShape &shape = kernel_.shapes[tile.shape];
+  access.buffer = tile.buffer;
+  access.base = tile.base;
+  access.place = shape.place;
+  int64_t row = tile.row, col = tile.col, rows = tile.validRows, cols = tile.validCols;
+  if (spec.row != kNone && !at(spec.row).data && !at(spec.col).data) {
+    const Tile &extent = tileAt(spec.extent);
+    row += at(spec.row).value;
+    col += at(spec.col).value;
+    rows = std::min(extent.validRows, tile.validRows - at(spec.row).value);
+    cols = std::min(extent.validCols, tile.validCols - at(spec.col).value);
+  } else if (spec.row == kNone && spec.col != kNone && !at(spec.col).data && shape.cols > 0) {
+    row += at(spec.col).value / shape.cols;
+    col += at(spec.col).value % shape.cols;
+    rows = cols = 1;
+  }
+  access.bytes = ranges_.part(shape, row, col, rows, cols);
+}
+
+void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
+  access.global = true;
+  GlobalBox place = boxAt(spec.value);
+  if (spec.col != kNone) { // a scalar at a pointer
+    place.offset += at(spec.col).value;
+    place.known &= !at(spec.col).data;
+    place.rank = 0;
+  }
+  access.bytes = box(place);
+}
+
+void Runner::runPipe(const Step &step) {
+  Event &event = emit(Event::Operation, step, step.sub);
+  event.inPlace = step.inPlace;
+  event.accesses = static_cast<uint32_t>(step.accesses.size());
+  for (const AccessSpec &spec : step.accesses) {
+    Access access{spec.reads, spec.writes, spec.scratch, spec.atomic};
+    if (spec.memory)
+      touchGlobal(spec, access);
+    else
+      touchTile(spec, access);
+    if (!access.global)
+      execution_.hash = (execution_.hash ^ (access.bytes * 64 + static_cast<uint64_t>(access.base))) * 0xD6E8FEB86659FD93ull;
+    core_->accesses.push_back(access);
+  }
+}
+
+void Runner::runFlag(const Step &step) {
+  if (step.kind == StepKind::Barrier) {
+    emit(Event::Barrier, step, step.sub);
+    return;
+  }
+  int64_t id = step.args.empty() ? step.count : at(step.args[0]).value;
+  if (!step.args.empty())
+    requireKnown(step, step.args[0], "the event");
+  if (id < 0 || (kernel_.eventIds && id >= kernel_.eventIds)) {
+    findings_.add(DiagId::EventIdBeyondLimit, operation(step),
+                  {std::to_string(id), pipeText(static_cast<unsigned>(step.imm / 8)),
+                   pipeText(static_cast<unsigned>(step.imm % 8)), std::to_string(kernel_.eventIds - 1)});
+    id &= 7;
+  }
+  bool set = step.kind == StepKind::Set;
+  auto pipe = static_cast<uint8_t>(set ? step.imm / 8 : step.imm % 8);
+  Event &event = emit(set ? Event::Set : Event::Wait, step, pipe);
+  event.flag = static_cast<uint16_t>(step.imm * 64 + (id & 63));
+  execution_.hash += static_cast<uint64_t>(id) * 0xA24BAED4963EE407ull;
+}
+
+void Runner::runOpen(const Step &step) {
+  at(step.dst) = {step.imm, false};
+  if (step.args.empty())
+    return;
+  const Queue &queue = kernel_.queues[static_cast<size_t>(step.imm)];
+  const QueueSide &side = function_->cube ? queue.cube : queue.vector;
+  const GlobalBox &pointer = boxAt(step.args[0]);
+  if (!pointer.known)
+    findings_.undecided(operation(step), "where `" + queue.name + "` lies in global memory depends on data");
+  int64_t begin = pointer.offset * side.pointerBytes;
+  execution_.areas.push_back(
+      {static_cast<uint32_t>(step.imm), step.op, pointer.pointer, begin, begin + side.slots * side.slotSize});
+}
+
+void Runner::runQueue(const Step &step) {
+  auto number = static_cast<size_t>(at(step.args.back()).value);
+  const Queue &queue = kernel_.queues[number];
+  bool free = step.kind == StepKind::Free, pop = step.kind == StepKind::Pop;
+  Event &event = emit(free ? Event::Free : pop ? Event::Pop : Event::Push, step,
+                      free ? static_cast<uint8_t>(Pipe::MTE2) : step.sub);
+  event.flag = static_cast<uint16_t>(number);
+  event.number = (free ? freed_ : pop ? popped_ : pushed_)[number]++;
+  if (free)
+    return;
+  AccessSpec spec;
+  spec.value = step.args[0];
+  Access access{!pop, pop};
+  if (pop) {
+    Tile &tile = tileAt(spec.value);
+    const TileShape &shape = kernel_.shapes[tile.shape];
+    const QueueSide &side = queue.consumer();
+    int64_t slots = std::max<int64_t>(1, queue.throughGlobal ? side.localSlots : side.slots);
+    auto slot = static_cast<uint32_t>(event.number % slots);
+    tile.base = std::max<int64_t>(side.reservedBase, 0) + slot * shape.bytes;
+    tile.buffer = buffer({side.op == kNone ? step.op : side.op, shape.place, slot, tile.base, shape.bytes});
+  }
+  core_->events.back().accesses = 1;
+  touchTile(spec, access);
+  core_->accesses.push_back(access);
+}
+
+// ---- kernels ----------------------------------------------------------------------------------------------
+
+Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings, size_t limit) {
+  Execution execution;
+  execution.cores.reserve(kMaxCores);
+  execution.buffers.push_back({}); // of tiles that no pop has bound yet
+  for (const Function &function : kernel.functions) {
+    Runner runner(kernel, inputs, ranges, findings, execution, limit);
+    unsigned copies = !function.cube && function.usesSubBlock ? 2 : 1;
+    for (unsigned i = 0; i < copies && execution.cores.size() < kMaxCores; ++i)
+      runner.run(function, i);
+  }
+  return execution;
+}
+
+} // namespace ptl::prove

@@ -1,0 +1,74 @@
+// Runs the scalar code of a kernel for given inputs: the operations that each core issues, with bytes, slots and events.
+#pragma once
+
+#include "passes/prover/findings.h"
+#include "passes/prover/tiles.h"
+
+namespace ptl::prove {
+
+/// One touch of memory by an event.
+struct Access {
+  bool reads = false, writes = false, scratch = false, atomic = false, global = false;
+  uint8_t place = 0;    ///< on-chip memory
+  uint32_t buffer = 0;  ///< index of `Execution::buffers`
+  uint32_t bytes = 0;   ///< on chip: index of RangeTable; global: of `Execution::boxes`
+  int64_t base = 0;     ///< on chip: added to the ranges
+};
+
+struct Event {
+  enum Kind : uint8_t { Operation, Set, Wait, Barrier, Push, Pop, Free, Alloc };
+  Kind kind;
+  bool inPlace = false;
+  uint8_t pipe = 0;   ///< the pipe that it runs on; of a Free through a buffer: decided by its readers
+  uint16_t flag = 0;  ///< Set, Wait: (source * 8 + destination) * 64 + id; Push, Pop, Free: queue
+  uint32_t number = 0; ///< Push, Pop, Free: which of that queue and core; Alloc: buffer
+  uint32_t op = 0;    ///< index of Kernel::operations
+  uint32_t access = 0, accesses = 0;
+};
+
+/// A buffer: what one allocation makes at one address.
+struct Buffer {
+  uint32_t op = 0; ///< that makes it
+  uint8_t place = 0;
+  uint32_t slot = 0;
+  int64_t base = 0, bytes = 0;
+  bool operator==(const Buffer &) const = default;
+};
+
+struct Core {
+  const Function *function = nullptr;
+  unsigned subBlock = 0;
+  std::vector<Event> events; ///< in program order
+  std::vector<Access> accesses;
+};
+
+/// The slots of a queue in global memory, in bytes behind a pointer.
+struct QueueArea {
+  uint32_t queue = 0, op = 0, pointer = 0;
+  int64_t begin = 0, end = 0;
+};
+
+/// One run of a kernel on its cores.
+struct Execution {
+  std::vector<Core> cores;
+  std::vector<Buffer> buffers;
+  std::vector<GlobalBox> boxes;
+  std::vector<QueueArea> areas;
+  uint64_t hash = 0;
+  bool complete = true; ///< false: longer than was allowed
+};
+
+/// What to choose for an instance: a value for each input of the kernel.
+using Inputs = std::vector<int64_t>;
+
+/// Runs all functions; vector functions that ask for their number run on both vector cores. At most `limit` events.
+Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings, size_t limit);
+
+/// A scalar while running; `data`: depends on values that only the data has.
+struct Scalar {
+  int64_t value = 0;
+  bool data = false;
+};
+Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scalar *c);
+
+} // namespace ptl::prove
