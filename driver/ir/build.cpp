@@ -19,7 +19,7 @@ namespace ptl {
 namespace {
 
 /// How far down an output needs the program to be compiled.
-enum class Stage { Source, Checked, Variants, Tensor, Tile, Vector, Llvm };
+enum class Stage { Source, Checked, Variants, Tensor, Tile, Block, Vector, Llvm };
 
 enum class EmitId {
 #define EMIT(ID, NAME, EXTENSION, STAGE) ID,
@@ -64,6 +64,7 @@ private:
   ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
   std::string printed(mlir::ModuleOp module);
   void emitPhases(Compiler &compiler, mlir::ModuleOp module);
+  void emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries);
   void emitCode(Compiler &compiler, cpu::LlvmModule code);
   void link(const std::string &object);
 
@@ -167,18 +168,24 @@ void Builder::emitInterfaces(const CheckedProgram &program,
   emit(EmitId::Python, python);
 }
 
+static ir::EntryBinding bindingOf(const Compiler &compiler, const ManifestEntry &entry,
+                                  const ManifestVariant &variant) {
+  ir::EntryBinding binding;
+  binding.decl = entry.decl;
+  binding.elems = variant.elems;
+  binding.prefixRank = variant.leading;
+  binding.statics = variant.statics;
+  binding.checked = !compiler.options().unchecked;
+  return binding;
+}
+
 /// One module with all variants; each was built on its own. Null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> Builder::buildAll(Compiler &compiler,
                                                     const std::vector<ManifestEntry> &entries) {
   mlir::OwningOpRef<mlir::ModuleOp> all;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
-      ir::EntryBinding binding;
-      binding.decl = entry.decl;
-      binding.elems = variant.elems;
-      binding.prefixRank = variant.leading;
-      binding.statics = variant.statics;
-      binding.checked = !compiler.options().unchecked;
+      ir::EntryBinding binding = bindingOf(compiler, entry, variant);
       mlir::OwningOpRef<mlir::ModuleOp> one = compiler.build(binding, variant.symbol);
       if (!one)
         return nullptr;
@@ -213,6 +220,26 @@ void Builder::emitPhases(Compiler &compiler, mlir::ModuleOp module) {
     return;
   if (mlir::OwningOpRef<mlir::ModuleOp> blocks = compiler.vectorise(*copy))
     emit(EmitId::IrVector, printed(*blocks));
+}
+
+/// The block level of each variant, one kernel after the other.
+void Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries) {
+  std::string host, blocks;
+  for (const ManifestEntry &entry : entries)
+    for (const ManifestVariant &variant : entry.variants) {
+      mlir::OwningOpRef<mlir::ModuleOp> module =
+          compiler.build(bindingOf(compiler, entry, variant), variant.symbol);
+      std::optional<block::BlockProgram> program;
+      if (module)
+        program = compiler.lowerToChip(*module);
+      if (!program)
+        return;
+      host += printed(*program->host);
+      for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->kernels)
+        blocks += printed(*kernel);
+    }
+  emit(EmitId::Host, host);
+  emit(EmitId::Block, blocks);
 }
 
 void Builder::link(const std::string &object) {
@@ -265,6 +292,10 @@ ExitCode Builder::compile(const CheckedProgram &program,
                           const std::vector<ManifestEntry> &entries) {
   Compiler compiler(program, session_.sources(), compilerOptions(session_.options()),
                     session_.sink());
+  if (compiler.options().chip && lastStage() >= Stage::Block) {
+    emitBlocks(compiler, entries);
+    return compiler.hadInternalError() ? ExitCode::Internal : ExitCode::Fine;
+  }
   mlir::OwningOpRef<mlir::ModuleOp> module = buildAll(compiler, entries);
   if (module) {
     if (wants(EmitId::Ir))

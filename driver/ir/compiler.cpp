@@ -23,6 +23,9 @@ CompilerOptions compilerOptions(const Options &options) {
   compiler.timePasses = options.has(OptionId::TimePasses);
   compiler.bundleFolder = bundleFolder();
   compiler.dumpFolder = options.value(OptionId::DumpPhases);
+  std::string target(options.value(OptionId::Target));
+  if (std::optional<Machine> machine = findMachine(target); machine && !machine->executable)
+    compiler.chip = std::move(machine);
   return compiler;
 }
 
@@ -119,7 +122,11 @@ mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &bindin
   step("build");
   ir::EntryBinding wanted = binding;
   wanted.ranges = options_.ranges;
-  wanted.lacking = lackingTypes(binding.machine);
+  if (options_.chip) {
+    wanted.machine = options_.chip->name;
+    wanted.ranges = true; // errors of the block level are about places in the source
+  }
+  wanted.lacking = lackingTypes(wanted.machine);
   auto module = collecting("build", {}, [&] {
     auto built = ir::buildIr(*context_, program_, sources_, wanted, symbol, sink_);
     if (built && mlir::failed(mlir::verify(*built)))
@@ -135,7 +142,11 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
   ir::PipelineOptions pipeline;
   pipeline.verifyEach = options.verifyEach;
   pipeline.timePasses = options.timePasses;
-  if (std::optional<Machine> machine = findMachine("cpu"); machine && machine->tiling) {
+  pipeline.legalizeFor = options.legalizeFor;
+  if (options.chip)
+    pipeline.legalizeFor = options.chip->name;
+  std::optional<Machine> machine = options.chip ? options.chip : findMachine("cpu");
+  if (machine && machine->tiling) {
     pipeline.productM = machine->tiling->productM;
     pipeline.productN = machine->tiling->productN;
     pipeline.tileBytes = machine->tiling->rowBytes;

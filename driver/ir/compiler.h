@@ -3,8 +3,10 @@
 #pragma once
 
 #include "codegen/cpu/lower.h"
+#include "codegen/machines/machine.h"
 #include "driver/session.h"
 #include "ir/build/build_ir.h"
+#include "passes/lower_block/lower_block.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -23,8 +25,10 @@ struct CompilerOptions {
   bool timePasses = false;  ///< print MLIR's times
   std::string bundleFolder; ///< of what shows an internal error again; empty: none
   std::string dumpFolder;   ///< numbered files of every phase; empty: none
+  std::string legalizeFor;  ///< a machine whose instructions are to suffice, for tests; empty: none
   cpu::Processor processor = cpu::Processor::host();
   bool ranges = false; ///< locations carry source ranges
+  std::optional<Machine> chip; ///< compile for this chip's block level, not for the CPU
   /// Called before each step (`build`, the name of a pass, `vectorise`, `llvm` …), for those who
   /// watch.
   std::function<void(const std::string &step)> onStep;
@@ -56,6 +60,9 @@ public:
   translate(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered = {});
   /// Optimised LLVM IR of a module as built, which is tiled in place; nothing after an error.
   std::optional<cpu::LlvmModule> lower(mlir::ModuleOp module);
+  /// Kernels of the block level for `options().chip`, with buffers placed and synchronised, from a module as built, which is
+  /// tiled in place. Nothing after an error.
+  std::optional<block::BlockProgram> lowerToChip(mlir::ModuleOp module);
   /// Code in this process.
   std::optional<cpu::JitCode> compile(const ir::EntryBinding &binding, const std::string &symbol);
 

@@ -1,0 +1,217 @@
+#include "passes/lower_block/assign_cores.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace ptl::ir;
+
+namespace ptl::block {
+
+static bool isTile(Type type) { return isa<ArrayType>(type); }
+
+Value productSource(Value operand) {
+  while (Operation *op = operand.getDefiningOp()) {
+    if (!isa<TransposeOp, CastOp, NewAxisOp>(op))
+      break;
+    operand = op->getOperand(0);
+  }
+  return operand;
+}
+
+static bool isZero(Value value) {
+  if (value.getDefiningOp<ZerosOp>())
+    return true;
+  if (auto full = value.getDefiningOp<FullOp>())
+    return matchPattern(full->getOperands().back(), m_AnyZeroFloat()) ||
+           matchPattern(full->getOperands().back(), m_Zero());
+  return false;
+}
+
+namespace {
+class Assigner {
+public:
+  Assigner(ParallelOp grid, CoreAssignment &result) : grid_(grid), result_(result) {}
+
+  void run() {
+    grid_.walk([&](MatmulOp product) {
+      result_.cube.insert(product);
+      result_.accumulators.insert(product->getResult(0));
+    });
+    for (bool changed = true; changed;) {
+      changed = false;
+      grid_.walk([&](AddOp add) { changed |= takeAccumulation(add); });
+    }
+    grid_.walk([&](Operation *op) { takeEpilogue(op); });
+    findCrossings();
+    result_.dealt = findDealtAxis();
+  }
+
+private:
+  // `acc = acc + a @ b` on a variable that a loop carries, that begins with zeros and that nobody else reads in the loop.
+  bool takeAccumulation(AddOp add) {
+    if (result_.cube.contains(add))
+      return false;
+    for (unsigned side : {0u, 1u}) {
+      Value product = add->getOperand(side), carried = add->getOperand(1 - side);
+      auto argument = dyn_cast<BlockArgument>(carried);
+      auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : nullptr;
+      if (!loop || argument.getArgNumber() == 0 || !result_.isAccumulator(product) || !product.hasOneUse() ||
+          !product.getDefiningOp<MatmulOp>() || !argument.hasOneUse() || !add->hasOneUse())
+        continue;
+      unsigned index = argument.getArgNumber() - 1;
+      bool yielded = loop.getBody()->getTerminator()->getOperand(index) == add->getResult(0);
+      if (!yielded || !isZero(loop.getInitArgs()[index]))
+        continue;
+      result_.cube.insert(add);
+      for (Value value : {Value(add->getResult(0)), Value(argument), Value(loop->getResult(index))})
+        result_.accumulators.insert(value);
+      return true;
+    }
+    return false;
+  }
+
+  // A finished accumulator is stored by the fix pipe, which can round to a narrower float on the way.
+  void takeEpilogue(Operation *op) {
+    if (auto convert = dyn_cast<ConvertOp>(op)) {
+      Value source = convert->getOperand(0);
+      Type to = elementTypeOf(convert->getResult(0).getType());
+      if (!isTile(source.getType()) || !result_.isAccumulator(source) || !source.hasOneUse() ||
+          !elementTypeOf(source.getType()).isF32() || !(to.isF16() || to.isBF16()) || !convert->hasOneUse() ||
+          !isa<StoreOp>(*convert->getUsers().begin()))
+        return;
+      result_.cube.insert(op);
+      result_.accumulators.insert(convert->getResult(0));
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      if (result_.isAccumulator(store.getValue()) && !store.getIndex())
+        result_.cube.insert(op);
+    }
+  }
+
+  static bool isShared(Operation *op) {
+    return isa<SliceOp, LoadOp, ZerosOp, OnesOp, FullOp, IndexOp, TransposeOp, CastOp, NewAxisOp, DimOp, CheckOp>(op);
+  }
+
+  void findCrossings() {
+    grid_.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op->getNumRegions() && !isa<scf::ForOp>(op))
+        return;
+      for (Value value : op->getResults())
+        if (result_.isAccumulator(value) && readByVector(value))
+          result_.toVector.push_back(value);
+      if (!result_.cube.contains(op) && isVectorOp(op))
+        result_.usesVector = true;
+    });
+    grid_.walk([&](MatmulOp product) {
+      for (Value operand : product->getOperands()) {
+        Value source = productSource(operand);
+        Operation *op = source.getDefiningOp();
+        bool fromMemory = op && isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0));
+        if (!fromMemory && !llvm::is_contained(result_.toCube, source))
+          result_.toCube.push_back(source);
+      }
+    });
+    if (!result_.toCube.empty())
+      result_.usesVector = true;
+  }
+
+  static bool isGlobal(Value array) {
+    if (auto ref = dyn_cast<RefType>(array.getType()))
+      return ref.getPlace() == Place::Gm;
+    Operation *op = array.getDefiningOp();
+    return !op || !op->getParentOfType<ParallelOp>();
+  }
+
+  bool isVectorOp(Operation *op) {
+    if (isShared(op) || isa<scf::ForOp, scf::YieldOp, scf::IfOp, YieldOp>(op))
+      return false;
+    auto isArray = [](Value value) { return isTile(value.getType()); };
+    return llvm::any_of(op->getOperands(), isArray) || llvm::any_of(op->getResults(), isArray) || isa<StoreOp>(op);
+  }
+
+  bool readByVector(Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (result_.cube.contains(user))
+        return false;
+      auto yield = dyn_cast<scf::YieldOp>(user);
+      if (!yield)
+        return true;
+      // Yielded into an accumulator: it stays.
+      auto loop = dyn_cast<scf::ForOp>(yield->getParentOp());
+      return !loop || !llvm::any_of(llvm::zip(yield.getOperands(), loop.getResults()), [&](auto pair) {
+        return std::get<0>(pair) == value && result_.isAccumulator(std::get<1>(pair));
+      });
+    });
+  }
+
+  // The rows of what crosses are dealt to the two vector cores when every vector operation keeps rows apart.
+  StringAttr findDealtAxis() {
+    StringAttr rows;
+    for (Value value : llvm::concat<Value>(result_.toVector, result_.toCube)) {
+      llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+      if (extents.size() != 2 || extents[0].isConstant() || (rows && rows != extents[0].symbol) ||
+          extents[1].symbol == extents[0].symbol)
+        return {};
+      rows = extents[0].symbol;
+    }
+    if (!rows || capacity(rows) % 32 != 0)
+      return {};
+    bool mixes = false;
+    grid_.walk([&](Operation *op) { mixes |= mixesRows(op, rows); });
+    return mixes ? StringAttr() : rows;
+  }
+
+  int64_t capacity(StringAttr symbol) {
+    int64_t found = 0;
+    grid_.walk([&](Operation *op) {
+      for (Value value : op->getResults())
+        for (const Extent &extent : extentsOf(value.getType()))
+          if (extent.symbol == symbol && extent.capacity != Extent::kUnknown)
+            found = extent.capacity;
+    });
+    return found;
+  }
+
+  bool mixesRows(Operation *op, StringAttr rows) {
+    auto axisOf = [&](Value value) -> int64_t {
+      for (auto [axis, extent] : llvm::enumerate(extentsOf(value.getType())))
+        if (extent.symbol == rows)
+          return static_cast<int64_t>(axis);
+      return -1;
+    };
+    if (isa<MatmulOp>(op)) { // as the rows of the left side only
+      Value left = productSource(op->getOperand(0)), right = productSource(op->getOperand(1));
+      return (llvm::is_contained(result_.toCube, left) && (left != op->getOperand(0) || axisOf(left) != 0)) ||
+             llvm::is_contained(result_.toCube, right);
+    }
+    if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp>(op))
+      return false;
+    if (isa<SliceOp>(op) && !isGlobal(op->getOperand(0)))
+      return op->getResult(0).getType() != op->getOperand(0).getType() && axisOf(op->getOperand(0)) >= 0;
+    if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"); axes && op->getNumOperands()) {
+      int64_t axis = axisOf(op->getOperand(0));
+      if (axis >= 0 && isa<TransposeOp>(op))
+        return true;
+      if (axis >= 0)
+        return llvm::is_contained(axes.asArrayRef(), axis);
+    }
+    if (auto axis = op->getAttrOfType<IntegerAttr>("axis"); axis && op->getNumOperands())
+      return axisOf(op->getOperand(0)) == axis.getInt();
+    return isa<ReshapeOp, ConcatOp, InsertOp, TakeOp, scf::WhileOp>(op) && llvm::any_of(op->getOperands(), [&](Value v) {
+             return axisOf(v) >= 0;
+           });
+  }
+
+  ParallelOp grid_;
+  CoreAssignment &result_;
+};
+} // namespace
+
+CoreAssignment assignCores(ParallelOp grid) {
+  CoreAssignment result;
+  Assigner(grid, result).run();
+  return result;
+}
+
+} // namespace ptl::block

@@ -1,0 +1,191 @@
+// Buffers of tiles: their types, where they are made, when one is used again, and the forms a value can be read in.
+#include "passes/lower_block/lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+pto::TileBufType KernelLowering::tileType(ir::Place place, llvm::StringRef layoutName, const Extents2 &extents,
+                                          Type element) {
+  pto::Layout layout = *pto::layoutByName(layoutName);
+  int64_t rows = extents.rows, cols = extents.cols, block = 32 / std::max<int64_t>(1, pto::elementBytes(element));
+  if (layout.inner != pto::Layout::None) {
+    int64_t fractal = layout.fractal == 1024 ? 16 : std::max<int64_t>(16, block);
+    rows = roundUp(rows, fractal);
+    cols = roundUp(cols, fractal);
+  } else if (layout.box == pto::Layout::RowMajor) {
+    cols = roundUp(cols, block);
+  } else {
+    rows = roundUp(rows, block);
+  }
+  auto valid = [&](Value length, int64_t capacity) -> int64_t {
+    if (dynamicValid_)
+      return pto::kDynamic;
+    IntegerAttr number;
+    return length && matchPattern(length, m_Constant(&number)) ? number.getInt() : capacity;
+  };
+  return pto::TileBufType::get(b_.getContext(), place, rows, cols, element, valid(extents.validRows, extents.rows),
+                               valid(extents.validCols, extents.cols), layout);
+}
+
+Value KernelLowering::allocate(ir::Place place, llvm::StringRef layout, const Extents2 &extents, Type element,
+                               Location loc, bool rotates) {
+  pto::TileBufType type = tileType(place, layout, extents, element);
+  Value rows = type.getValidRows() == pto::kDynamic ? extents.validRows : Value();
+  Value cols = type.getValidCols() == pto::kDynamic ? extents.validCols : Value();
+  if (!rotates || rotations_.empty() || rotations_.back().count < 2)
+    return b_.create<pto::AllocTileOp>(loc, type, Value(), rows, cols);
+  const Rotation &rotation = rotations_.back();
+  Value slots;
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPoint(rotation.loop);
+    slots = b_.create<pto::AllocMultiTileOp>(loc, pto::MultiTileBufType::get(b_.getContext(), type, rotation.count),
+                                             Value());
+  }
+  return b_.create<pto::MultiTileGetOp>(loc, type, slots, rotation.slot, rows, cols);
+}
+
+// A column is kept as a row, so that elementwise instructions fill their lanes.
+Value KernelLowering::allocateLike(const Tile &like, Location loc) {
+  using Form = Tile::Form;
+  Extents2 extents = like.extents;
+  if (like.form == Form::Column) {
+    std::swap(extents.rows, extents.cols);
+    std::swap(extents.validRows, extents.validCols);
+  }
+  if (like.form == Form::Mask) {
+    extents.cols = roundUp((extents.cols + 7) / 8, 32);
+    extents.validCols = constant(extents.cols);
+    return allocate(ir::Place::Vec, "nd", extents, b_.getI8Type(), loc);
+  }
+  return allocate(ir::Place::Vec, "nd", extents, like.element, loc);
+}
+
+bool KernelLowering::diesAt(Value value, Operation *op) const {
+  Block *home = value.getParentBlock();
+  if (op->getBlock() != home)
+    return false;
+  for (Operation *user : value.getUsers()) {
+    Operation *here = home->findAncestorOpInBlock(*user);
+    if (!here || op->isBeforeInBlock(here))
+      return false;
+  }
+  return true;
+}
+
+// Where the result of `op` goes: the buffer that is wanted for it, that of an operand which dies here, or a new one.
+Value KernelLowering::destination(Operation *op, const Tile &like, llvm::ArrayRef<Value> candidates) {
+  Value result = op->getResult(0);
+  pto::TileBufType wanted = cast<pto::TileBufType>(allocateType(like));
+  auto fits = [&](Value buffer) { return buffer.getType() == wanted; };
+  if (Value buffer = wanted_.lookup(result); buffer && fits(buffer)) {
+    Value held = held_.lookup(buffer);
+    if (users_.lookup(buffer) <= 1 &&
+        (!held || diesBefore(held, op) || (diesAt(held, op) && llvm::is_contained(candidates, held)))) {
+      users_[buffer] = 0;
+      return buffer;
+    }
+  }
+  for (Value operand : candidates) {
+    const Tile *tile = tileOf(operand);
+    if (!tile || !tile->buffer || tile->form != like.form || !fits(tile->buffer) || users_.lookup(tile->buffer) != 1 ||
+        !diesAt(operand, op))
+      continue;
+    Operation *maker = tile->buffer.getDefiningOp();
+    if (isa<pto::MultiTileGetOp, pto::TReshapeOp, pto::DeclareTileOp>(maker)) // rotating buffers stay for their loads
+      continue;
+    --users_[tile->buffer];
+    return tile->buffer;
+  }
+  return allocateLike(like, op->getLoc());
+}
+
+pto::TileBufType KernelLowering::allocateType(const Tile &like) {
+  Extents2 extents = like.extents;
+  if (like.form == Tile::Form::Column) {
+    std::swap(extents.rows, extents.cols);
+    std::swap(extents.validRows, extents.validCols);
+  }
+  if (like.form == Tile::Form::Mask) {
+    extents.cols = roundUp((extents.cols + 7) / 8, 32);
+    extents.validCols = constant(extents.cols);
+    return tileType(ir::Place::Vec, "nd", extents, b_.getI8Type());
+  }
+  return tileType(ir::Place::Vec, "nd", extents, like.element);
+}
+
+bool KernelLowering::diesBefore(Value value, Operation *op) const {
+  Block *home = value.getParentBlock();
+  if (op->getBlock() != home)
+    return false;
+  for (Operation *user : value.getUsers()) {
+    Operation *here = home->findAncestorOpInBlock(*user);
+    if (!here || !here->isBeforeInBlock(op))
+      return false;
+  }
+  return true;
+}
+
+Operation *KernelLowering::emit(Location loc, InstructionId id, ValueRange ins, ValueRange outs,
+                                llvm::ArrayRef<NamedAttribute> attributes) {
+  return pto::emitInstruction(b_, loc, id, ins, outs, attributes);
+}
+
+Value KernelLowering::reshape(Value buffer, pto::TileBufType type, Value rows, Value cols) {
+  if (buffer.getType() == type)
+    return buffer;
+  return b_.create<pto::TReshapeOp>(buffer.getLoc(), type, buffer,
+                                    type.getValidRows() == pto::kDynamic ? rows : Value(),
+                                    type.getValidCols() == pto::kDynamic ? cols : Value());
+}
+
+Value KernelLowering::columnView(const Tile &column) {
+  return reshape(column.buffer, tileType(ir::Place::Vec, "dn", column.extents, column.element),
+                 column.extents.validRows, column.extents.validCols);
+}
+
+Value KernelLowering::fullView(Value buffer) {
+  auto type = cast<pto::TileBufType>(buffer.getType());
+  return reshape(buffer, type.withValid(type.getRows(), type.getCols()), {}, {});
+}
+
+/// As a tile with a buffer: loads what is in memory, fills what is one scalar.
+Tile KernelLowering::materialise(const Tile &tile, Location loc) {
+  if (tile.form == Tile::Form::Memory)
+    return load(tile, loc);
+  if (tile.form != Tile::Form::Splat)
+    return tile;
+  Tile filled = tile;
+  filled.form = tile.extents.cols == 1 && tile.extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+  filled.buffer = allocateLike(filled, loc);
+  emit(loc, InstructionId::TExpands, {tile.scalar}, {filled.buffer});
+  return filled;
+}
+
+/// A column or a row as a whole tile.
+Tile KernelLowering::expand(const Tile &tile, const Extents2 &extents, Location loc) {
+  Tile source = tile;
+  if (source.form == Tile::Form::Splat) {
+    source.extents = extents;
+    return materialise(source, loc);
+  }
+  if (source.extents.rows == extents.rows && source.extents.cols == extents.cols)
+    return source;
+  Tile whole = source;
+  whole.form = Tile::Form::Whole;
+  whole.extents = extents;
+  whole.buffer = allocateLike(whole, loc);
+  if (source.form == Tile::Form::Column)
+    emit(loc, InstructionId::TRowExpand, {columnView(source)}, {whole.buffer});
+  else
+    emit(loc, InstructionId::TColExpand, {source.buffer}, {whole.buffer});
+  return whole;
+}
+
+} // namespace ptl::block

@@ -1,0 +1,224 @@
+// Kernels from grids: their functions and arguments, and the host code that launches them.
+#include "passes/lower_block/lower_block.h"
+#include "passes/lower_block/lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+namespace {
+
+/// An argument of a kernel and what the host passes for it.
+struct Argument {
+  std::string name, role; ///< role: of pointers
+  Type type;
+  Value host;
+  StringAttr length; ///< the length it is, by its name in types; null: none
+};
+
+class Outliner {
+public:
+  Outliner(ir::ParallelOp grid, std::string name, const Machine &machine, const LowerOptions &options,
+           const Report &report)
+      : grid_(grid), name_(std::move(name)), machine_(machine), options_(options), report_(report),
+        cores_(assignCores(grid)), b_(grid.getContext()) {}
+
+  OwningOpRef<ModuleOp> run() {
+    collectArguments();
+    OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
+    (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
+    (*module)->setAttr("ptl.machine", b_.getStringAttr(machine_.name));
+    bool lowered = true;
+    if (cores_.usesCube())
+      lowered &= lower(*module, CoreKind::Cube);
+    if (lowered && (cores_.usesVector || !cores_.usesCube()))
+      lowered &= lower(*module, CoreKind::Vector);
+    if (!lowered || failed(clean(*module)))
+      return {};
+    return module;
+  }
+
+  llvm::SmallVector<Value> launchOperands() const {
+    llvm::SmallVector<Value> operands;
+    for (const Argument &argument : arguments_)
+      if (argument.host)
+        operands.push_back(argument.host);
+    return operands;
+  }
+
+private:
+  static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
+
+  void collectArguments() {
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(grid_->getRegions(), captured);
+    for (Value operand : grid_->getOperands())
+      captured.insert(operand);
+    auto function = grid_->getParentOfType<func::FuncOp>();
+    llvm::SmallVector<Value> ordered;
+    for (Value argument : function.getArguments())
+      if (captured.contains(argument))
+        ordered.push_back(argument);
+    for (Value value : captured)
+      if (!isa<BlockArgument>(value))
+        ordered.push_back(value);
+    for (Value value : ordered)
+      if (isArray(value))
+        arguments_.push_back({nameOf(value), roleOf(value), pto::PtrType::get(b_.getContext(), ir::elementTypeOf(value.getType())),
+                              value, {}});
+    workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer ? workspaceOf(cores_, grid_) : 0;
+    if (workspace_)
+      arguments_.push_back({"workspace", "workspace", pto::PtrType::get(b_.getContext(), b_.getF32Type()), {}, {}});
+    addLengths(function, ordered);
+    for (Value value : ordered)
+      if (!isArray(value) && !matchPattern(value, m_Constant()) &&
+          llvm::none_of(arguments_, [&](const Argument &a) { return a.host == value; }))
+        arguments_.push_back({nameOf(value), "", value.getType(), value, {}});
+  }
+
+  /// The lengths that the types of arrays in global memory name.
+  void addLengths(func::FuncOp function, llvm::ArrayRef<Value> values) {
+    llvm::SetVector<StringAttr> names;
+    for (Value value : values)
+      for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(value.getType()))) {
+        if (extent.isConstant() || !names.insert(extent.symbol))
+          continue;
+        Value length = dimension(function, extent.symbol);
+        if (!length) {
+          OpBuilder host(grid_);
+          length = host.create<ir::DimOp>(grid_.getLoc(), host.getIndexType(), value, static_cast<int64_t>(axis));
+        }
+        arguments_.push_back({extent.symbol.str(), "", b_.getIndexType(), length, extent.symbol});
+      }
+  }
+
+  static Value dimension(func::FuncOp function, StringAttr symbol) {
+    for (BlockArgument argument : function.getArguments())
+      if (function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim") == symbol)
+        return argument;
+    return {};
+  }
+
+  std::string nameOf(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+        for (const char *attribute : {"ptl.name", "ptl.output", "ptl.dim"})
+          if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
+            return name.str();
+    if (auto name = dyn_cast<NameLoc>(value.getLoc()))
+      return unique(name.getName().str());
+    return unique(isArray(value) ? "t" : "s");
+  }
+
+  std::string unique(const std::string &name) {
+    unsigned count = names_[name]++;
+    return count ? name + std::to_string(count) : name;
+  }
+
+  std::string roleOf(Value array) {
+    bool written = false, read = false;
+    grid_.walk([&](Operation *op) {
+      if (auto store = dyn_cast<ir::StoreOp>(op); store && store.getRef() == array)
+        written = true;
+      else
+        read |= llvm::is_contained(op->getOperands(), array) && !isa<ir::DimOp>(op);
+    });
+    return written ? (read ? "inout" : "out") : "in";
+  }
+
+  bool lower(ModuleOp module, CoreKind core) {
+    bool both = cores_.isMixed();
+    const char *suffixes[] = {"_aic", "_aiv"};
+    std::string symbol = name_ + (both ? suffixes[core == CoreKind::Vector] : "");
+    b_.setInsertionPointToEnd(module.getBody());
+    llvm::SmallVector<Type> types;
+    for (const Argument &argument : arguments_)
+      types.push_back(argument.type);
+    auto function = b_.create<func::FuncOp>(grid_.getLoc(), symbol, b_.getFunctionType(types, {}));
+    function->setAttr("pto.entry", b_.getUnitAttr());
+    function->setAttr("pto.kernel_kind",
+                      pto::KernelKindAttr::get(b_.getContext(), core == CoreKind::Cube ? pto::KernelKind::cube
+                                                                                       : pto::KernelKind::vector));
+    function->setAttr("ptl.kernel", b_.getStringAttr(name_));
+    Block *entry = function.addEntryBlock();
+    KernelLowering lowering(function, core, cores_, machine_, options_, report_);
+    for (auto [i, argument] : llvm::enumerate(arguments_)) {
+      auto number = static_cast<unsigned>(i);
+      function.setArgAttr(number, "ptl.name", b_.getStringAttr(argument.name));
+      Value value = entry->getArgument(number);
+      if (!argument.role.empty())
+        function.setArgAttr(number, "ptl.role", b_.getStringAttr(argument.role));
+      if (argument.role == "workspace") {
+        function.setArgAttr(number, "ptl.bytes", b_.getI64IntegerAttr(workspace_));
+        lowering.bindWorkspace(value, workspace_);
+      } else if (!argument.role.empty()) {
+        lowering.bindPointer(argument.host, value, b_.getStringAttr(argument.name));
+      } else {
+        lowering.bindScalar(argument.host, value);
+        if (argument.length)
+          lowering.bindLength(argument.length, value);
+      }
+    }
+    lowering.bindPeer(b_.getStringAttr(name_ + suffixes[core == CoreKind::Cube]));
+    return lowering.lowerGrid(grid_);
+  }
+
+  LogicalResult clean(ModuleOp module) {
+    if (failed(mlir::verify(module)))
+      return failure();
+    PassManager manager(module.getContext());
+    manager.enableVerifier(false);
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+    return manager.run(module);
+  }
+
+  ir::ParallelOp grid_;
+  std::string name_;
+  const Machine &machine_;
+  const LowerOptions &options_;
+  const Report &report_;
+  CoreAssignment cores_;
+  OpBuilder b_;
+  llvm::SmallVector<Argument> arguments_;
+  llvm::StringMap<unsigned> names_;
+  int64_t workspace_ = 0;
+};
+
+} // namespace
+
+std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine, const LowerOptions &options,
+                                          const Report &report) {
+  module.getContext()->loadDialect<pto::PtoDialect>();
+  BlockProgram program;
+  program.host = cast<ModuleOp>(module->clone());
+  auto function = *program.host->getOps<func::FuncOp>().begin();
+  llvm::SmallVector<ir::ParallelOp> grids(function.getOps<ir::ParallelOp>());
+  llvm::StringRef base = function.getSymName();
+  base.consume_front("ptl_");
+  for (auto [i, grid] : llvm::enumerate(grids)) {
+    std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
+    Outliner outliner(grid, name, machine, options, report);
+    OwningOpRef<ModuleOp> kernel = outliner.run();
+    if (!kernel)
+      return std::nullopt;
+    OpBuilder b(grid);
+    b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name), outliner.launchOperands());
+    grid.erase();
+    program.kernels.push_back(std::move(kernel));
+  }
+  if (failed(mlir::verify(*program.host)))
+    return std::nullopt;
+  return program;
+}
+
+} // namespace ptl::block

@@ -1,0 +1,410 @@
+// Grids, loops, branches, and scalars.
+#include "passes/lower_block/lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+// Lengths that differ from point to point make the valid parts of tiles values; then those of all tiles are, since
+// instructions want them alike.
+static bool hasOpenLengths(ir::ParallelOp grid) {
+  bool open = false;
+  grid.walk([&](Operation *op) {
+    ValueRange lengths;
+    if (auto slice = dyn_cast<ir::SliceOp>(op))
+      lengths = slice.getLengths();
+    else if (auto load = dyn_cast<ir::LoadOp>(op))
+      lengths = load.getLengths();
+    for (Value length : lengths)
+      open |= !matchPattern(length, m_Constant());
+  });
+  return open;
+}
+
+llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
+  llvm::DenseMap<StringAttr, int64_t> capacities;
+  grid.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      for (const ir::Extent &extent : ir::extentsOf(value.getType()))
+        if (extent.symbol && extent.capacity != ir::Extent::kUnknown)
+          capacities[extent.symbol] = extent.capacity;
+  });
+  return capacities;
+}
+
+bool KernelLowering::lowerGrid(ir::ParallelOp grid) {
+  dynamicValid_ = hasOpenLengths(grid);
+  capacities_ = capacitiesOf(grid);
+  Block *entry = &function_.getBody().front();
+  b_.setInsertionPointToEnd(entry);
+  if (core_ == CoreKind::Vector && cores_.isMixed()) {
+    Value index = b_.create<pto::GetSubBlockIdxOp>(loc_, b_.getI64Type());
+    subblock_ = b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), index);
+  }
+  openQueues(grid);
+  lowerPoints(grid);
+  b_.setInsertionPointToEnd(entry);
+  b_.create<func::ReturnOp>(loc_);
+  return !failed_;
+}
+
+// The points are numbered, and core group g of n takes the points g, g + n, …
+void KernelLowering::lowerPoints(ir::ParallelOp grid) {
+  loc_ = grid.getLoc();
+  auto index = [&](Value id) { return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), id); };
+  Value group = index(b_.create<pto::GetBlockIdxOp>(loc_, b_.getI64Type()));
+  Value groups = index(b_.create<pto::GetBlockNumOp>(loc_, b_.getI64Type()));
+  size_t rank = grid.getLower().size();
+  llvm::SmallVector<Value> lower, step, count;
+  Value total = constant(1);
+  for (size_t i = 0; i < rank; ++i) {
+    lower.push_back(scalarOf(grid.getLower()[i]));
+    step.push_back(scalarOf(grid.getSteps()[i]));
+    Value length = b_.createOrFold<arith::SubIOp>(loc_, scalarOf(grid.getUpper()[i]), lower[i]);
+    count.push_back(matchPattern(step[i], m_One()) ? length
+                                                   : b_.createOrFold<arith::CeilDivSIOp>(loc_, length, step[i]));
+    total = i == 0 ? count[0] : b_.createOrFold<arith::MulIOp>(loc_, total, count[i]);
+  }
+  auto loop = b_.create<scf::ForOp>(loc_, group, total, groups);
+  gridLoop_ = loop;
+  b_.setInsertionPointToStart(loop.getBody());
+  Value rest = loop.getInductionVar();
+  for (size_t i = rank; i-- > 0;) {
+    Value number = i == 0 ? rest : b_.create<arith::RemUIOp>(loc_, rest, count[i]);
+    if (i > 0)
+      rest = b_.create<arith::DivUIOp>(loc_, rest, count[i]);
+    Value offset = matchPattern(step[i], m_One()) ? number : b_.createOrFold<arith::MulIOp>(loc_, number, step[i]);
+    scalars_[grid.getBody().getArgument(static_cast<unsigned>(i))] =
+        matchPattern(lower[i], m_Zero()) ? offset : b_.createOrFold<arith::AddIOp>(loc_, lower[i], offset);
+  }
+  if (options_.gridBuffers > 1) {
+    Value done = b_.create<arith::SubIOp>(loc_, loop.getInductionVar(), group);
+    rotations_.push_back({loop, b_.create<arith::DivUIOp>(loc_, done, groups), options_.gridBuffers});
+  }
+  lowerBlock(grid.getBody().front());
+  if (options_.gridBuffers > 1)
+    rotations_.pop_back();
+}
+
+void KernelLowering::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (failed_)
+      return;
+    loc_ = op.getLoc();
+    lowerOp(&op);
+    for (Value result : op.getResults())
+      cross(result);
+  }
+  if (!failed_)
+    freeSlots(block);
+}
+
+/// A grid inside a grid: its points follow each other on the core that has the outer point.
+void KernelLowering::lowerNestedGrid(ir::ParallelOp grid) {
+  OpBuilder::InsertionGuard guard(b_);
+  for (size_t i = 0; i < grid.getLower().size(); ++i) {
+    auto loop = b_.create<scf::ForOp>(loc_, scalarOf(grid.getLower()[i]), scalarOf(grid.getUpper()[i]),
+                                      scalarOf(grid.getSteps()[i]));
+    scalars_[grid.getBody().getArgument(static_cast<unsigned>(i))] = loop.getInductionVar();
+    b_.setInsertionPointToStart(loop.getBody());
+  }
+  lowerBlock(grid.getBody().front());
+}
+
+void KernelLowering::lowerOp(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return lowerFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return lowerIf(branch);
+  if (auto grid = dyn_cast<ir::ParallelOp>(op))
+    return lowerNestedGrid(grid);
+  if (isa<ir::CheckOp>(op)) // checked where kernels are launched, or by the other executors
+    return;
+  if (isa<ir::SliceOp, ir::LoadOp>(op))
+    return lowerSlice(op);
+  if (auto store = dyn_cast<ir::StoreOp>(op)) {
+    bool onCube = cores_.coreOf(op) == CoreKind::Cube;
+    if (onCube == (core_ == CoreKind::Cube))
+      lowerStore(store);
+    return;
+  }
+  if (auto dim = dyn_cast<ir::DimOp>(op)) {
+    auto type = dim.getSource().getType();
+    const ir::Extent &extent = ir::extentsOf(type)[dim.getAxis()];
+    scalars_[dim.getResult()] = lengthOf(extent);
+    return;
+  }
+  bool touchesTiles = llvm::any_of(op->getOperands(), [&](Value v) { return !isScalar(v); }) ||
+                      llvm::any_of(op->getResults(), [&](Value v) { return !isScalar(v); });
+  if (!touchesTiles) {
+    if (!lowerScalarOp(op))
+      fail(op, "`" + op->getName().stripDialect().str() + "` of scalars");
+    return;
+  }
+  if (core_ == CoreKind::Cube) {
+    if (cores_.coreOf(op) == CoreKind::Cube)
+      lowerCube(op);
+    else
+      lowerShared(op);
+    return;
+  }
+  if (cores_.coreOf(op) == CoreKind::Cube)
+    return;
+  if (!lowerVector(op))
+    fail(op, "`" + op->getName().stripDialect().str() + "`");
+}
+
+// ---- loops ------------------------------------------------------------------------------------------------
+
+/// Whether this core keeps what a loop or a branch carries.
+bool KernelLowering::carries(Value value) const {
+  if (isScalar(value))
+    return true;
+  return cores_.isAccumulator(value) == (core_ == CoreKind::Cube);
+}
+
+void KernelLowering::lowerFor(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  llvm::SmallVector<Value> inits, carriedArguments;
+  llvm::SmallVector<std::pair<unsigned, Tile>> tiles;
+  for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
+    Value argument = loop.getRegionIterArg(static_cast<unsigned>(i));
+    if (isScalar(init)) {
+      inits.push_back(scalarOf(init));
+      carriedArguments.push_back(argument);
+    } else if (carries(argument)) {
+      tiles.emplace_back(static_cast<unsigned>(i), carriedTile(loop, static_cast<unsigned>(i)));
+    }
+  }
+  if (failed_)
+    return;
+  auto made = b_.create<scf::ForOp>(loc, scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()),
+                                    scalarOf(loop.getStep()), inits);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(made.getBody());
+  scalars_[loop.getInductionVar()] = made.getInductionVar();
+  for (auto [argument, value] : llvm::zip(carriedArguments, made.getRegionIterArgs()))
+    scalars_[argument] = value;
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  for (auto &[i, tile] : tiles) {
+    users_[tile.buffer] = 0;
+    setTile(loop.getRegionIterArg(i), tile);
+    wanted_[yield.getOperand(i)] = tile.buffer;
+  }
+  auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
+  bool rotates = pipeline && pipeline.getInt() > 1;
+  if (rotates)
+    rotations_.push_back({made, iterationOf(made), pipeline.getInt()});
+  lowerBlock(*loop.getBody());
+  if (rotates)
+    rotations_.pop_back();
+  if (failed_)
+    return;
+  for (auto &[i, tile] : tiles)
+    keep(yield.getOperand(i), tile, loc);
+  llvm::SmallVector<Value> yielded;
+  for (auto [i, value] : llvm::enumerate(yield.getOperands()))
+    if (isScalar(value))
+      yielded.push_back(scalarOf(value));
+  if (!yielded.empty())
+    b_.create<scf::YieldOp>(loc, yielded);
+  b_.setInsertionPointAfter(made);
+  unsigned next = 0;
+  for (Value result : loop.getResults())
+    if (isScalar(result))
+      scalars_[result] = made.getResult(next++);
+  for (auto &[i, tile] : tiles) {
+    users_[tile.buffer] = 0;
+    setTile(loop.getResult(i), tile);
+  }
+}
+
+Value KernelLowering::iterationOf(scf::ForOp loop) {
+  Value done = matchPattern(loop.getLowerBound(), m_Zero())
+                   ? loop.getInductionVar()
+                   : b_.create<arith::SubIOp>(loc_, loop.getInductionVar(), loop.getLowerBound()).getResult();
+  return matchPattern(loop.getStep(), m_One()) ? done : b_.create<arith::DivUIOp>(loc_, done, loop.getStep()).getResult();
+}
+
+/// The buffer of a tile that a loop carries, with the first value in it.
+Tile KernelLowering::carriedTile(scf::ForOp loop, unsigned index) {
+  Value init = loop.getInitArgs()[index], argument = loop.getRegionIterArg(index);
+  Tile tile;
+  if (cores_.isAccumulator(argument))
+    return accumulatorTile(loop, argument);
+  const Tile *first = tileOf(init);
+  if (!first) {
+    fail(loop, "a variable that begins with what another core computes");
+    return tile;
+  }
+  tile = *first;
+  bool own = first->buffer && users_.lookup(first->buffer) == 1 && diesAt(init, loop) &&
+             first->buffer.getDefiningOp<pto::AllocTileOp>();
+  if (own)
+    return tile;
+  bool column = tile.extents.cols == 1 && tile.extents.rows > 1;
+  if (tile.form == Tile::Form::Splat || tile.form == Tile::Form::Memory)
+    tile.form = column ? Tile::Form::Column : Tile::Form::Whole;
+  Tile source = *first;
+  tile.buffer = allocateLike(tile, named(argument));
+  if (source.form == Tile::Form::Splat)
+    emit(loc_, InstructionId::TExpands, {source.scalar}, {tile.buffer});
+  else
+    emit(loc_, InstructionId::TMov, {materialise(source, loc_).buffer}, {tile.buffer});
+  return tile;
+}
+
+/// Brings a value into the buffer that a loop carries or a branch leaves.
+void KernelLowering::keep(Value value, const Tile &into, Location loc) {
+  if (cores_.isAccumulator(value))
+    return;
+  const Tile *tile = tileOf(value);
+  if (!tile)
+    return;
+  if (tile->form == Tile::Form::Splat) {
+    emit(loc, InstructionId::TExpands, {tile->scalar}, {into.buffer});
+    return;
+  }
+  Tile source = materialise(*tile, loc);
+  if (source.buffer != into.buffer)
+    emit(loc, InstructionId::TMov, {source.buffer}, {into.buffer});
+}
+
+void KernelLowering::lowerIf(scf::IfOp branch) {
+  Location loc = branch.getLoc();
+  llvm::SmallVector<Type> types;
+  llvm::SmallVector<std::pair<unsigned, Tile>> tiles;
+  for (auto [i, result] : llvm::enumerate(branch.getResults())) {
+    if (isScalar(result)) {
+      types.push_back(result.getType());
+      continue;
+    }
+    if (core_ == CoreKind::Cube)
+      continue;
+    std::optional<Extents2> extents = extentsOf(branch, result.getType());
+    if (!extents)
+      return;
+    Tile tile;
+    tile.extents = *extents;
+    tile.element = ir::elementTypeOf(result.getType());
+    tile.form = extents->cols == 1 && extents->rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+    tile.buffer = allocateLike(tile, loc);
+    tiles.emplace_back(static_cast<unsigned>(i), tile);
+  }
+  auto made = b_.create<scf::IfOp>(loc, types, scalarOf(branch.getCondition()), /*addThenBlock=*/true,
+                                   /*addElseBlock=*/!branch.getElseRegion().empty());
+  for (unsigned arm = 0; arm < 2 && !branch->getRegion(arm).empty(); ++arm) {
+    OpBuilder::InsertionGuard guard(b_);
+    Block &target = made->getRegion(arm).front();
+    if (target.empty() || !target.back().hasTrait<OpTrait::IsTerminator>())
+      b_.setInsertionPointToEnd(&target);
+    else
+      b_.setInsertionPoint(&target.back());
+    Block &source = branch->getRegion(arm).front();
+    lowerBlock(source);
+    if (failed_)
+      return;
+    for (auto &[i, tile] : tiles)
+      keep(source.getTerminator()->getOperand(i), tile, loc);
+    llvm::SmallVector<Value> yielded;
+    for (Value value : source.getTerminator()->getOperands())
+      if (isScalar(value))
+        yielded.push_back(scalarOf(value));
+    if (target.empty() || !target.back().hasTrait<OpTrait::IsTerminator>())
+      b_.create<scf::YieldOp>(loc, yielded);
+  }
+  unsigned next = 0;
+  for (Value result : branch.getResults())
+    if (isScalar(result))
+      scalars_[result] = made.getResult(next++);
+  for (auto &[i, tile] : tiles)
+    setTile(branch.getResult(i), tile);
+}
+
+// ---- scalars ----------------------------------------------------------------------------------------------
+
+bool KernelLowering::lowerScalarOp(Operation *op) {
+  Dialect *dialect = op->getDialect();
+  if (isa<arith::ArithDialect>(dialect) || (dialect && dialect->getNamespace() == "math")) {
+    IRMapping mapping;
+    for (Value operand : op->getOperands()) {
+      Value value = scalarOf(operand);
+      if (!value)
+        return false;
+      mapping.map(operand, value);
+    }
+    Operation *copy = b_.clone(*op, mapping);
+    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+      scalars_[from] = to;
+    return true;
+  }
+  Value result = lowerScalarArithmetic(op);
+  if (result)
+    scalars_[op->getResult(0)] = result;
+  return static_cast<bool>(result);
+}
+
+static Value convertScalar(OpBuilder &b, Location loc, Value value, Type to) {
+  Type from = value.getType();
+  if (from == to)
+    return value;
+  auto isInt = [](Type type) { return isa<IntegerType>(type); };
+  if (from.isIndex() || to.isIndex()) {
+    if (isInt(from) || isInt(to))
+      return b.createOrFold<arith::IndexCastOp>(loc, to, value);
+    Value wide = from.isIndex() ? b.createOrFold<arith::IndexCastOp>(loc, b.getI32Type(), value) : value;
+    if (to.isIndex())
+      return b.createOrFold<arith::IndexCastOp>(loc, to, b.createOrFold<arith::FPToSIOp>(loc, b.getI32Type(), wide));
+    return b.createOrFold<arith::SIToFPOp>(loc, to, wide);
+  }
+  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
+  unsigned bits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
+  if (fromFloat && toFloat)
+    return bits < toBits ? b.createOrFold<arith::ExtFOp>(loc, to, value)
+                         : b.createOrFold<arith::TruncFOp>(loc, to, value);
+  if (fromFloat)
+    return b.createOrFold<arith::FPToSIOp>(loc, to, value);
+  if (toFloat)
+    return b.createOrFold<arith::SIToFPOp>(loc, to, value);
+  return bits < toBits ? b.createOrFold<arith::ExtSIOp>(loc, to, value)
+                       : b.createOrFold<arith::TruncIOp>(loc, to, value);
+}
+
+Value KernelLowering::lowerScalarArithmetic(Operation *op) {
+  llvm::SmallVector<Value> in;
+  for (Value operand : op->getOperands()) {
+    in.push_back(scalarOf(operand));
+    if (!in.back())
+      return {};
+  }
+  if (op->getNumResults() != 1 || in.empty())
+    return {};
+  Location loc = op->getLoc();
+  Type type = op->getResult(0).getType();
+  if (isa<ir::ConvertOp, ir::CastOp>(op))
+    return convertScalar(b_, loc, in[0], type);
+  bool floating = isa<FloatType>(type);
+  auto pick = [&]<typename FloatOp, typename IntOp>() -> Value {
+    return floating ? b_.createOrFold<FloatOp>(loc, in[0], in[1]) : b_.createOrFold<IntOp>(loc, in[0], in[1]);
+  };
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<ir::AddOp>([&](auto) { return pick.template operator()<arith::AddFOp, arith::AddIOp>(); })
+      .Case<ir::SubOp>([&](auto) { return pick.template operator()<arith::SubFOp, arith::SubIOp>(); })
+      .Case<ir::MulOp>([&](auto) { return pick.template operator()<arith::MulFOp, arith::MulIOp>(); })
+      .Case<ir::DivOp>([&](auto) { return pick.template operator()<arith::DivFOp, arith::DivSIOp>(); })
+      .Case<ir::MaxOp>([&](auto) { return pick.template operator()<arith::MaximumFOp, arith::MaxSIOp>(); })
+      .Case<ir::MinOp>([&](auto) { return pick.template operator()<arith::MinimumFOp, arith::MinSIOp>(); })
+      .Case<ir::NegOp>([&](auto) -> Value {
+        if (floating)
+          return b_.createOrFold<arith::NegFOp>(loc, in[0]);
+        return b_.createOrFold<arith::SubIOp>(loc, constantOf(type, 0), in[0]);
+      })
+      .Default([](Operation *) { return Value(); });
+}
+
+} // namespace ptl::block

@@ -1,0 +1,342 @@
+// Loads and stores: boxes of arrays in global memory as views, and parts of tiles.
+#include "passes/lower_block/lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+namespace {
+/// The box of a load, slice or store.
+struct BoxOperands {
+  Value array;
+  ValueRange offsets, lengths, steps;
+  llvm::ArrayRef<int64_t> dropped;
+  Value outside;
+};
+} // namespace
+
+static BoxOperands operandsOf(Operation *op) {
+  if (auto slice = dyn_cast<ir::SliceOp>(op))
+    return {slice.getSource(), slice.getOffsets(), slice.getLengths(),
+            slice.getSteps(),  slice.getDropped(), slice.getOutside()};
+  if (auto load = dyn_cast<ir::LoadOp>(op))
+    return {load.getRef(),   load.getOffsets(), load.getLengths(),
+            load.getSteps(), load.getDropped(), load.getOutside()};
+  auto store = cast<ir::StoreOp>(op);
+  return {store.getRef(), store.getOffsets(), store.getLengths(), store.getSteps(), store.getDropped(), {}};
+}
+
+/// Elements from one position of an axis to the next.
+llvm::SmallVector<Value> KernelLowering::stridesOf(Value array) {
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPoint(gridLoop_);
+  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(array.getType());
+  llvm::SmallVector<Value> strides(extents.size());
+  Value stride = constant(1);
+  for (size_t i = extents.size(); i-- > 0;) {
+    strides[i] = stride;
+    if (i == 0)
+      break;
+    Value length = globalLength(array, i);
+    if (!length)
+      return {};
+    stride = matchPattern(stride, m_One()) ? length : b_.createOrFold<arith::MulIOp>(loc_, stride, length);
+  }
+  return strides;
+}
+
+/// The length of an axis of an array in global memory: lengths of arguments keep their names.
+Value KernelLowering::globalLength(Value array, size_t axis) {
+  const ir::Extent &extent = ir::extentsOf(array.getType())[axis];
+  if (extent.isConstant())
+    return constant(extent.length);
+  return globalLengths_.lookup(extent.symbol);
+}
+
+std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents) {
+  BoxOperands in = operandsOf(op);
+  MemoryBox box;
+  box.pointer = pointers_.lookup(in.array);
+  llvm::SmallVector<Value> strides = stridesOf(in.array);
+  if (!box.pointer || strides.size() != in.offsets.size() || !in.steps.empty() || in.outside) {
+    fail(op, in.outside ? "a load with `outside`" : !in.steps.empty() ? "a strided range" : "this array");
+    return std::nullopt;
+  }
+  llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(in.array.getType());
+  llvm::SmallVector<size_t> kept;
+  auto boxTypes = ir::extentsOf(isa<ir::StoreOp>(op) ? storeBoxType(cast<ir::StoreOp>(op)) : op->getResult(0).getType());
+  for (size_t axis = 0; axis < axes.size(); ++axis)
+    if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))
+      kept.push_back(axis);
+  // Leading axes of extent 1 are positions, too.
+  size_t firstKept = 0;
+  while (kept.size() - firstKept > 2 && boxTypes[firstKept].isOne())
+    ++firstKept;
+  llvm::SmallVector<size_t> matrix(kept.begin() + static_cast<long>(firstKept), kept.end());
+  if (matrix.size() > 2) {
+    fail(op, "a box of more than two axes");
+    return std::nullopt;
+  }
+  Value base;
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    if (llvm::is_contained(matrix, axis))
+      continue;
+    Value offset = scalarOf(in.offsets[axis]);
+    if (matchPattern(offset, m_Zero()))
+      continue;
+    Value elements = matchPattern(strides[axis], m_One())
+                         ? offset
+                         : b_.createOrFold<arith::MulIOp>(loc_, offset, strides[axis]);
+    base = base ? b_.createOrFold<arith::AddIOp>(loc_, base, elements) : elements;
+  }
+  box.base = base;
+  box.matrixRows = constant(1);
+  box.row = box.col = constant(0);
+  box.rowStride = constant(1);
+  extents = {1, 1, constant(1), constant(1)};
+  auto extentAt = [&](size_t i) { return boxTypes[boxTypes.size() - matrix.size() + i]; };
+  auto take = [&](size_t i, int64_t &capacity, Value &valid, Value &offset) {
+    const ir::Extent &extent = extentAt(i);
+    Value length = scalarOf(in.lengths[matrix[i]]);
+    capacity = capacityOf(extent);
+    offset = scalarOf(in.offsets[matrix[i]]);
+    valid = length;
+    if (core_ == CoreKind::Vector && extent.symbol && extent.symbol == cores_.dealt) {
+      valid = dealt(length, extent, &box.present);
+      Value first = b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(capacity));
+      offset = b_.createOrFold<arith::AddIOp>(loc_, offset, first);
+    }
+    if (extent.symbol)
+      lengths_[extent.symbol] = valid;
+  };
+  if (matrix.size() == 2) {
+    take(0, extents.rows, extents.validRows, box.row);
+    take(1, extents.cols, extents.validCols, box.col);
+    box.matrixRows = globalLength(in.array, matrix[0]);
+    box.matrixCols = globalLength(in.array, matrix[1]);
+    box.rowStride = strides[matrix[0]];
+    if (matrix[1] + 1 != axes.size()) {
+      fail(op, "a box whose columns do not lie side by side in memory");
+      return std::nullopt;
+    }
+  } else if (matrix.size() == 1) {
+    take(0, extents.cols, extents.validCols, box.col);
+    box.matrixCols = globalLength(in.array, matrix[0]);
+    box.rowStride = box.matrixCols;
+    if (matrix[0] + 1 != axes.size() && !matchPattern(strides[matrix[0]], m_One())) {
+      fail(op, "a box whose elements do not lie side by side in memory");
+      return std::nullopt;
+    }
+  } else {
+    box.matrixCols = constant(1);
+  }
+  return box;
+}
+
+/// The type whose extents are those of the box that is written.
+Type KernelLowering::storeBoxType(ir::StoreOp store) {
+  if (!isScalar(store.getValue()))
+    return store.getValue().getType();
+  return ir::ArrayType::get(b_.getContext(), store.getValue().getType(), {}, ir::Place::Inferred);
+}
+
+Value KernelLowering::partition(const MemoryBox &box, const Extents2 &extents, Type element, Location loc,
+                                bool transposed, bool asRow) {
+  Value pointer = box.pointer;
+  if (box.base)
+    pointer = b_.create<pto::AddPtrOp>(loc, pointer.getType(), pointer, box.base);
+  Value shape[2] = {box.matrixRows, box.matrixCols}, strides[2] = {box.rowStride, constant(1)};
+  Value offsets[2] = {box.row, box.col}, sizes[2] = {extents.validRows, extents.validCols};
+  auto swap = [](Value (&pair)[2]) { std::swap(pair[0], pair[1]); };
+  if (transposed || asRow) {
+    swap(shape);
+    swap(offsets);
+    if (transposed)
+      swap(strides);
+  }
+  if (asRow) // a column whose elements lie side by side
+    std::swap(sizes[0], sizes[1]);
+  auto extentOf = [](Value value) -> int64_t {
+    IntegerAttr number;
+    return matchPattern(value, m_Constant(&number)) ? number.getInt() : pto::kDynamic;
+  };
+  llvm::SmallVector<int64_t> viewShape = {extentOf(shape[0]), extentOf(shape[1])};
+  auto viewType = pto::TensorViewType::get(b_.getContext(), viewShape, element);
+  pto::ViewLayoutAttr layout;
+  if (transposed)
+    layout = pto::ViewLayoutAttr::get(b_.getContext(), pto::ViewLayout::dn);
+  Value view;
+  {
+    // Views of whole arrays stand before the grid.
+    OpBuilder::InsertionGuard guard(b_);
+    if (!box.base)
+      b_.setInsertionPoint(gridLoop_);
+    Location place = NameLoc::get(pointerNames_.lookup(box.pointer), loc);
+    view = b_.create<pto::MakeTensorViewOp>(place, viewType, pointer, shape, strides, layout);
+  }
+  llvm::SmallVector<int64_t> boxShape = {extentOf(sizes[0]), extentOf(sizes[1])};
+  return b_.create<pto::PartitionViewOp>(loc, pto::PartitionViewType::get(b_.getContext(), boxShape, element), view,
+                                         offsets, sizes);
+}
+
+void KernelLowering::whenPresent(const MemoryBox &box, Location loc, llvm::function_ref<void()> body) {
+  if (!box.present)
+    return body();
+  OpBuilder::InsertionGuard guard(b_);
+  auto branch = b_.create<scf::IfOp>(loc, box.present, /*withElseRegion=*/false);
+  b_.setInsertionPointToStart(&branch.getThenRegion().front());
+  body();
+}
+
+/// Into the vector memory.
+Tile KernelLowering::load(const Tile &memory, Location loc) {
+  Tile tile = memory;
+  tile.box = {};
+  tile.transposed = false;
+  bool column = memory.extents.cols == 1 && memory.extents.rows > 1;
+  tile.form = column ? Tile::Form::Column : Tile::Form::Whole;
+  Extents2 stored = memory.extents;
+  if (column) {
+    std::swap(stored.rows, stored.cols);
+    std::swap(stored.validRows, stored.validCols);
+  }
+  tile.buffer = allocate(ir::Place::Vec, "nd", stored, memory.element, loc, /*rotates=*/true);
+  whenPresent(memory.box, loc, [&] {
+    Value view = partition(memory.box, memory.extents, memory.element, loc, false, column);
+    emit(loc, InstructionId::TLoad, {view}, {tile.buffer});
+  });
+  return tile;
+}
+
+void KernelLowering::lowerSlice(Operation *op) {
+  BoxOperands in = operandsOf(op);
+  Value result = op->getResult(0);
+  Location loc = op->getLoc();
+  if (!pointers_.count(in.array)) {
+    const Tile *source = tileOf(in.array);
+    if (core_ == CoreKind::Vector || source)
+      source ? sliceTile(op, *source) : fail(op, "a part of a value that another core holds");
+    return;
+  }
+  Extents2 extents;
+  std::optional<MemoryBox> box = boxOf(op, extents);
+  if (!box)
+    return;
+  if (isScalar(result)) {
+    Value offset = box->base ? box->base : constant(0);
+    if (!matchPattern(box->col, m_Zero()))
+      offset = b_.createOrFold<arith::AddIOp>(loc, offset, box->col);
+    scalars_[result] = b_.create<pto::LoadScalarOp>(loc, result.getType(), box->pointer, offset);
+    return;
+  }
+  Tile memory;
+  memory.form = Tile::Form::Memory;
+  memory.extents = extents;
+  memory.element = ir::elementTypeOf(result.getType());
+  memory.box = *box;
+  if (core_ == CoreKind::Cube)
+    return stage(op, memory);
+  if (!usedOnVector(result))
+    return;
+  if (extents.rows == ir::Extent::kUnknown || extents.cols == ir::Extent::kUnknown) {
+    extentsOf(op, result.getType()); // reports which
+    return;
+  }
+  setTile(result, load(memory, loc));
+}
+
+/// Whether a vector operation reads a loaded value; what only products read is the cube's.
+bool KernelLowering::usedOnVector(Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp>(user))
+      return usedOnVector(user->getResult(0));
+    return cores_.coreOf(user) == CoreKind::Vector && !isa<ir::DimOp>(user);
+  });
+}
+
+void KernelLowering::lowerStore(ir::StoreOp store) {
+  Location loc = store.getLoc();
+  Extents2 extents;
+  if (store.getIndex())
+    return fail(store, "a scatter");
+  std::optional<MemoryBox> box = boxOf(store, extents);
+  if (!box)
+    return;
+  Value value = store.getValue();
+  if (isScalar(value)) {
+    if (llvm::any_of(store.getLengths(), [](Value length) { return !matchPattern(length, m_One()); }))
+      return fail(store, "a store of one scalar to many elements");
+    Value offset = box->base ? box->base : constant(0);
+    b_.create<pto::StoreScalarOp>(loc, box->pointer, offset, scalarOf(value));
+    return;
+  }
+  const Tile *tile = tileOf(value);
+  if (!tile)
+    return fail(store, "this value");
+  llvm::SmallVector<NamedAttribute> attributes;
+  if (std::optional<llvm::StringRef> atomic = store.getAtomic()) {
+    if (*atomic != "add")
+      return fail(store, "`atomic " + atomic->str() + "=`");
+    attributes.push_back(
+        b_.getNamedAttr("atomicType", pto::AtomicTypeAttr::get(b_.getContext(), pto::AtomicType::atomic_add)));
+  }
+  Tile source = tile->form == Tile::Form::Acc ? *tile : materialise(*tile, loc);
+  bool column = source.form == Tile::Form::Column;
+  if (column && !matchPattern(box->rowStride, m_One()))
+    return fail(store, "a store of a column between other columns");
+  source.extents.validRows = extents.validRows;
+  source.extents.validCols = extents.validCols;
+  whenPresent(*box, loc, [&] {
+    Value view = partition(*box, source.extents, ir::elementTypeOf(store.getRef().getType()), loc, false, column);
+    emit(loc, InstructionId::TStore, {source.buffer}, {view}, attributes);
+  });
+}
+
+// ---- parts of tiles ---------------------------------------------------------------------------------------
+
+void KernelLowering::sliceTile(Operation *op, const Tile &source) {
+  BoxOperands in = operandsOf(op);
+  Value result = op->getResult(0);
+  if (isScalar(result)) {
+    Tile tile = materialise(source, op->getLoc());
+    Value position = constant(0);
+    llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(in.array.getType());
+    auto type = cast<pto::TileBufType>(tile.buffer.getType());
+    for (size_t axis = 0; axis < axes.size(); ++axis) {
+      Value offset = scalarOf(in.offsets[axis]);
+      bool row = axis + 1 < axes.size() && tile.form == Tile::Form::Whole;
+      if (row)
+        offset = b_.createOrFold<arith::MulIOp>(loc_, offset, constant(type.getCols()));
+      position = b_.createOrFold<arith::AddIOp>(loc_, position, offset);
+    }
+    scalars_[result] = b_.create<pto::TGetValOp>(op->getLoc(), result.getType(), tile.buffer, position);
+    return;
+  }
+  bool whole = in.steps.empty() && llvm::all_of(in.offsets, [](Value v) { return matchPattern(v, m_Zero()); }) &&
+               in.dropped.empty() && ir::extentsOf(result.getType()) == ir::extentsOf(in.array.getType());
+  if (whole) {
+    setTile(result, source);
+    return;
+  }
+  if (in.steps.size() || in.outside)
+    return fail(op, "a strided part of a tile");
+  std::optional<Extents2> extents = extentsOf(op, result.getType());
+  if (!extents)
+    return;
+  Tile from = materialise(source, op->getLoc());
+  Tile tile = from;
+  tile.extents = *extents;
+  tile.form = extents->cols == 1 && extents->rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+  size_t rank = in.offsets.size();
+  Value row = rank > 1 ? scalarOf(in.offsets[rank - 2]) : constant(0), col = scalarOf(in.offsets[rank - 1]);
+  if (from.form == Tile::Form::Column || tile.form == Tile::Form::Column)
+    return fail(op, "a part of a column");
+  tile.buffer = allocateLike(tile, op->getLoc());
+  emit(op->getLoc(), InstructionId::TExtract, {from.buffer, row, col}, {tile.buffer});
+  setTile(result, tile);
+}
+
+} // namespace ptl::block

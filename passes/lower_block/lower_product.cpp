@@ -1,0 +1,244 @@
+// The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the accumulator.
+#include "passes/lower_block/lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+using Form = Tile::Form;
+
+static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+int64_t usableBytes(const Machine &machine, llvm::StringRef place) {
+  const MemorySpace *space = machine.space(std::string_view(place));
+  return space ? space->usableBytes() : 0;
+}
+
+/// Whether a loaded value is read transposed by products; nothing if no product reads it.
+static std::optional<bool> productUse(Value value, bool transposed = false) {
+  for (Operation *user : value.getUsers()) {
+    if (isa<ir::MatmulOp>(user))
+      return transposed;
+    if (isa<ir::TransposeOp>(user))
+      if (auto use = productUse(user->getResult(0), !transposed))
+        return use;
+    if (isa<ir::CastOp, ir::NewAxisOp>(user))
+      if (auto use = productUse(user->getResult(0), transposed))
+        return use;
+  }
+  return std::nullopt;
+}
+
+/// A value that products read: loaded to `mat` where it is cut from memory. What has no bound stays in memory, and the product
+/// loads it piece by piece.
+void KernelLowering::stage(Operation *slice, const Tile &memory) {
+  Value result = slice->getResult(0);
+  std::optional<bool> transposed = productUse(result);
+  if (!transposed)
+    return;
+  Tile tile = memory;
+  const int64_t unknown = ir::Extent::kUnknown;
+  bool bounded = tile.extents.rows != unknown && tile.extents.cols != unknown;
+  int64_t bytes = bounded ? tile.extents.rows * tile.extents.cols * pto::elementBytes(tile.element) : 0;
+  if (!bounded || bytes > usableBytes(machine_, "mat") / 4) {
+    setTile(result, tile);
+    return;
+  }
+  setTile(result, loadMatrix(memory, *transposed, named(result)));
+}
+
+/// From memory to `mat`. Transposed, the matrix that products see is loaded: column-major memory in `zn` boxes.
+Tile KernelLowering::loadMatrix(const Tile &memory, bool transposed, Location loc) {
+  Tile tile = memory;
+  tile.form = Form::Matrix;
+  Extents2 seen = memory.extents;
+  if (transposed) {
+    std::swap(seen.rows, seen.cols);
+    std::swap(seen.validRows, seen.validCols);
+  }
+  tile.buffer = allocate(ir::Place::Mat, transposed ? "zn" : "nz", seen, memory.element, loc, /*rotates=*/true);
+  Value view = partition(memory.box, seen, memory.element, loc, transposed);
+  emit(loc, InstructionId::TLoad, {view}, {tile.buffer});
+  return tile;
+}
+
+void KernelLowering::lowerCube(Operation *op) {
+  if (isa<ir::MatmulOp>(op))
+    return lowerMatmul(op);
+  Value result = op->getResult(0);
+  if (isa<ir::AddOp>(op)) { // the product has been added where it was made
+    for (Value operand : op->getOperands())
+      if (isa<BlockArgument>(operand))
+        setTile(result, *tileOf(operand));
+    return;
+  }
+  if (isa<ir::ConvertOp>(op)) { // done by the store
+    setTile(result, *tileOf(op->getOperand(0)));
+    return;
+  }
+  fail(op, "`" + op->getName().stripDialect().str() + "` on the cube core");
+}
+
+/// The accumulator of a variable that a loop carries. It begins with the first product, so nothing fills it.
+Tile KernelLowering::accumulatorTile(scf::ForOp loop, Value argument) {
+  Tile tile;
+  std::optional<Extents2> extents = extentsOf(loop, argument.getType());
+  if (!extents)
+    return tile;
+  tile.form = Form::Acc;
+  tile.extents = *extents;
+  tile.element = ir::elementTypeOf(argument.getType());
+  Location loc = loc_;
+  for (Value init : loop.getInitArgs())
+    if (init.getType() == argument.getType())
+      loc = named(init);
+  tile.buffer = allocate(ir::Place::Acc, "acc", tile.extents, tile.element, loc);
+  return tile;
+}
+
+void KernelLowering::lowerMatmul(Operation *op) {
+  Location loc = op->getLoc();
+  Value result = op->getResult(0);
+  const Tile *a = tileOf(op->getOperand(0)), *b = tileOf(op->getOperand(1));
+  if (!a || !b)
+    return fail(op, "this operand of a product");
+  if (ir::rankOf(result.getType()) != 2)
+    return fail(op, "a batch of products in one kernel");
+  // Added onto what a loop carries, or a product by itself.
+  Operation *user = result.hasOneUse() ? *result.getUsers().begin() : nullptr;
+  bool accumulates = user && isa<ir::AddOp>(user) && cores_.coreOf(user) == CoreKind::Cube;
+  Tile out;
+  Value first; // an i1: nothing has been accumulated yet
+  if (accumulates) {
+    Value carried = user->getOperand(user->getOperand(0) == result ? 1 : 0);
+    out = *tileOf(carried);
+    auto loop = cast<scf::ForOp>(b_.getInsertionBlock()->getParentOp());
+    first = b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, loop.getInductionVar(), loop.getLowerBound());
+  } else {
+    out.form = Form::Acc;
+    std::optional<Extents2> extents = extentsOf(op, result.getType());
+    if (!extents)
+      return;
+    out.extents = *extents;
+    out.element = ir::elementTypeOf(result.getType());
+    out.buffer = allocate(ir::Place::Acc, "acc", out.extents, out.element, named(result), /*rotates=*/true);
+  }
+  multiply(*a, *b, out, first, loc);
+  setTile(result, out);
+}
+
+/// The contracted extent in one step of the operand buffers, so that two steps fit in each: while one is multiplied, the next is
+/// brought.
+int64_t KernelLowering::contractedStep(const Tile &a, int64_t rows, int64_t cols) const {
+  int64_t bytes = pto::elementBytes(a.element), fractal = std::max<int64_t>(16, 32 / bytes);
+  int64_t left = usableBytes(machine_, "left") / 2 / (roundUp(rows, 16) * bytes);
+  int64_t right = usableBytes(machine_, "right") / 2 / (roundUp(cols, 16) * bytes);
+  return std::max<int64_t>(fractal, std::min(left, right) / fractal * fractal);
+}
+
+/// `first` null: the accumulator begins with this product.
+void KernelLowering::multiply(const Tile &a, const Tile &b, const Tile &out, Value first, Location loc) {
+  int64_t step = contractedStep(a, out.extents.rows, out.extents.cols);
+  int64_t contracted = a.extents.cols;
+  if (a.form == Form::Memory || b.form == Form::Memory) {
+    multiplyFromMemory(a, b, out, first, loc, step);
+    return;
+  }
+  if (contracted <= step) {
+    multiplyStep(a, b, out, first, constant(0), a.extents.validCols, contracted, loc);
+    return;
+  }
+  Value zero = constant(0);
+  auto loop = b_.create<scf::ForOp>(loc, zero, a.extents.validCols, constant(step));
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  Value rest = b_.create<arith::SubIOp>(loc, a.extents.validCols, at);
+  Value length = minimum(rest, constant(step));
+  Value begins = b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, at, zero);
+  if (first)
+    begins = b_.create<arith::AndIOp>(loc, first, begins);
+  rotations_.push_back({loop, iterationOf(loop), 2});
+  multiplyStep(a, b, out, begins, at, length, step, loc);
+  rotations_.pop_back();
+}
+
+/// One step from `mat` through the operand buffers. `begins`: an i1 that says whether the accumulator begins here; null: it does.
+void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out, Value begins, Value at, Value length,
+                                  int64_t step, Location loc) {
+  Extents2 leftExtents{out.extents.rows, step, out.extents.validRows, length};
+  Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
+  Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, loc, /*rotates=*/true);
+  Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, loc, /*rotates=*/true);
+  Value zero = constant(0);
+  emit(loc, InstructionId::TExtract, {a.buffer, zero, at}, {left});
+  emit(loc, InstructionId::TExtract, {b.buffer, at, zero}, {right});
+  if (!begins) {
+    emit(loc, InstructionId::TMatmul, {left, right}, {out.buffer});
+    return;
+  }
+  auto branch = b_.create<scf::IfOp>(loc, begins, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(&branch.getThenRegion().front());
+  emit(loc, InstructionId::TMatmul, {left, right}, {out.buffer});
+  b_.setInsertionPointToStart(&branch.getElseRegion().front());
+  emit(loc, InstructionId::TMatmulAcc, {out.buffer, left, right}, {out.buffer});
+}
+
+/// A contraction without a bound: pieces are loaded to `mat` in a loop.
+void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile &out, Value first, Location loc,
+                                        int64_t step) {
+  int64_t piece = step * 4;
+  Value total = a.form == Form::Memory ? a.extents.validCols : b.extents.validRows;
+  if (a.form != Form::Memory || b.form != Form::Memory) {
+    failed_ = true;
+    report_(DiagId::NotOnBlockLevel, loc, {"a long product of a value that is not in memory", machine_.name});
+    return;
+  }
+  Value zero = constant(0);
+  auto loop = b_.create<scf::ForOp>(loc, zero, total, constant(piece));
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  Value length = minimum(b_.create<arith::SubIOp>(loc, total, at), constant(piece));
+  Value begins = b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, at, zero);
+  if (first)
+    begins = b_.create<arith::AndIOp>(loc, first, begins);
+  rotations_.push_back({loop, iterationOf(loop), 2});
+  auto cut = [&](const Tile &from, bool rowsContracted) {
+    // `from` holds extents as the product sees them; its box is in the order of memory.
+    Tile part = from;
+    bool alongRows = rowsContracted != from.transposed;
+    Value &offset = alongRows ? part.box.row : part.box.col;
+    offset = b_.createOrFold<arith::AddIOp>(loc, offset, at);
+    (rowsContracted ? part.extents.rows : part.extents.cols) = piece;
+    (rowsContracted ? part.extents.validRows : part.extents.validCols) = length;
+    bool transposed = part.transposed;
+    if (transposed) {
+      std::swap(part.extents.rows, part.extents.cols);
+      std::swap(part.extents.validRows, part.extents.validCols);
+      part.transposed = false;
+    }
+    Tile loaded = loadMatrix(part, transposed, loc);
+    loaded.extents = part.extents;
+    if (transposed) {
+      std::swap(loaded.extents.rows, loaded.extents.cols);
+      std::swap(loaded.extents.validRows, loaded.extents.validCols);
+    }
+    return loaded;
+  };
+  Tile left = cut(a, false), right = cut(b, true);
+  // Inside, the steps of the operand buffers; the accumulator begins with the first step of the first piece.
+  multiply(left, right, out, begins, loc);
+  rotations_.pop_back();
+}
+
+llvm::StringRef KernelLowering::leftLayout() const {
+  const MemorySpace *left = machine_.space("left");
+  return left ? llvm::StringRef(left->usualLayout()) : "zz";
+}
+
+} // namespace ptl::block
