@@ -69,9 +69,11 @@ static LogicalResult verifyInstruction(Operation *op, const InstructionInfo &inf
       return failure();
   if (numOperands != info.maxIns() + numOuts) // which optional inputs are there follows from their types
     return success();
+  // A quotient takes its tile and its scalar in either order.
+  bool turned = info.id == InstructionId::TDivs && !isa<TileBufType>(op->getOperand(0).getType());
   for (size_t i = 0; i < info.maxIns(); ++i)
     if (failed(verifyOperand(op, op->getOperand(static_cast<unsigned>(i)).getType(),
-                             InstructionInfo::letter(info.ins, i))))
+                             InstructionInfo::letter(info.ins, turned ? info.maxIns() - 1 - i : i))))
       return failure();
   return success();
 }

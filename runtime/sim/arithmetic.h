@@ -10,7 +10,21 @@
 namespace ptl::rt::sim {
 
 enum class Binary : uint8_t {
-  Add, Sub, Mul, Div, Max, Min, Rem, Fmod, And, Or, Xor, Shl, Shr, Prelu, ExpDif,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Max,
+  Min,
+  Rem,
+  Fmod,
+  And,
+  Or,
+  Xor,
+  Shl,
+  Shr,
+  Prelu,
+  ExpDif,
 };
 
 /// NaN of either side wins.
@@ -62,7 +76,8 @@ template <typename C> inline C applyInteger(Binary op, C a, C b) {
   case Binary::Shl:
     return static_cast<uint64_t>(b) < sizeof(C) * 8 ? static_cast<C>(W(a) << b) : C(0);
   case Binary::Shr:
-    return static_cast<C>(a >> (static_cast<uint64_t>(b) < sizeof(C) * 8 ? b : C(sizeof(C) * 8 - 1)));
+    return static_cast<C>(a >>
+                          (static_cast<uint64_t>(b) < sizeof(C) * 8 ? b : C(sizeof(C) * 8 - 1)));
   default:
     return a;
   }

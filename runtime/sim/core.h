@@ -28,7 +28,8 @@ public:
 
   enum class State : uint8_t { Idle, Ready, Waiting };
   State state(Pipe pipe) const;
-  /// Lets a pipe that is ready take its next step. False after an error, which the group then knows.
+  /// Lets a pipe that is ready take its next step. False after an error, which the group then
+  /// knows.
   bool advance(Pipe pipe);
 
   bool isFinished() const;
@@ -49,6 +50,13 @@ private:
     std::deque<Issued> queue;
     std::optional<HeldWrites> inFlight;
     uint64_t issued = 0, done = 0;
+  };
+  /// What an instruction of the vector pipe wrote, as long as later ones need not see it. Other
+  /// pipes see it once an event has been set.
+  struct VectorWrites {
+    HeldWrites writes;
+    uint64_t number;
+    bool published;
   };
   struct QueueEnd {
     int64_t localAddress = 0;
@@ -73,7 +81,9 @@ private:
   const Scalar &scalar(Register r) const { return scalars_[static_cast<size_t>(r.index)]; }
   Tile &tile(Register r) { return tiles_[static_cast<size_t>(r.index)]; }
   View &view(Register r) { return views_[static_cast<size_t>(r.index)]; }
-  int64_t integer(const Step &step, size_t operand) const { return scalar(step.operands[operand]).i; }
+  int64_t integer(const Step &step, size_t operand) const {
+    return scalar(step.operands[operand]).i;
+  }
 
   // pipes (core_pipe.cpp)
   State scalarState() const;
@@ -85,13 +95,18 @@ private:
   bool run(Pipe pipe, Issued &issued);
   bool complete(Pipe pipe);
   bool setFlag(Pipe pipe, const Issued &issued);
+  void takeFlag(Pipe pipe, const Issued &issued);
   bool runInstruction(Issued &issued, HeldWrites *held);
   bool holds(Pipe pipe, const Issued &issued) const;
-  void flush();
+  bool delaysVector() const;
+  void publish();
+  void settle();
+  void settleUpTo(uint64_t number);
   void settleFrees();
   bool drained() const;
   bool &flag(const Flag &flag) {
-    return flags_[static_cast<size_t>(flag.source)][static_cast<size_t>(flag.target)][static_cast<size_t>(flag.id)];
+    return flags_[static_cast<size_t>(flag.source)][static_cast<size_t>(flag.target)]
+                 [static_cast<size_t>(flag.id)];
   }
   bool isSet(const Flag &flag) const { return const_cast<Core *>(this)->flag(flag); }
   Flag flagOf(const Step &step) const;
@@ -105,7 +120,8 @@ private:
   bool popReady(const Issued &issued) const;
   bool runPush(Execution &x, const Issued &issued, HeldWrites *held);
   bool pushThroughGlobal(Execution &x, const Issued &issued, const Plane &from, HeldWrites *held);
-  bool pushToTile(Execution &x, const Plane &from, Tile to, int64_t row, int64_t col, HeldWrites *held);
+  bool pushToTile(Execution &x, const Plane &from, Tile to, int64_t row, int64_t col,
+                  HeldWrites *held);
   bool pushDirect(Execution &x, const Issued &issued, const Plane &from, HeldWrites *held);
   bool runPop(Execution &x, const Issued &issued, HeldWrites *held);
   bool slotView(const Issued &issued, const Tile &tile, View &slot) const;
@@ -122,7 +138,10 @@ private:
   int32_t position_ = 0;
   PipeState pipes_[numPipes];
   bool flags_[numPipes][numPipes][16] = {};
-  std::vector<HeldWrites> delayed_; ///< of the vector pipe, until a barrier
+  std::vector<VectorWrites> unsettled_;
+  uint64_t vectorWrites_ = 0;
+  uint64_t known_[numPipes] = {}; ///< vector instructions that a pipe comes after
+  uint64_t knownAtFlag_[numPipes][numPipes][16] = {}; ///< the same of who set an event
   std::vector<QueueEnd> ends_;
   std::deque<Issued> frees_; ///< that wait for pipes
   uint64_t sequence_ = 0;

@@ -11,7 +11,8 @@ static size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
 
 Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlock)
     : group_(group), function_(function), index_(index), subBlock_(subBlock),
-      scalars_(static_cast<size_t>(function.numScalars)), tiles_(static_cast<size_t>(function.numTiles)),
+      scalars_(static_cast<size_t>(function.numScalars)),
+      tiles_(static_cast<size_t>(function.numTiles)),
       views_(static_cast<size_t>(function.numViews)), ends_(group.launch().kernel.queues.size()) {
   const Chip &chip = group.launch().chip;
   for (size_t i = 0; i < numPlaces; ++i) {
@@ -38,12 +39,16 @@ std::string Core::name() const {
 
 bool Core::failAt(const Step &step, const std::string &message) {
   std::string place = toString(function_.locations[static_cast<size_t>(step.location)]);
-  return group_.fail((place.empty() ? "" : place + ": ") + "block " + std::to_string(group_.block()) + ", " + name() +
-                     ": `" + std::string(nameOf(step)) + "` " + message);
+  return group_.fail((place.empty() ? "" : place + ": ") + "block " +
+                     std::to_string(group_.block()) + ", " + name() + ": `" +
+                     std::string(nameOf(step)) + "` " + message);
 }
-bool Core::fail(const Issued &issued, const std::string &message) { return failAt(*issued.step, message); }
+bool Core::fail(const Issued &issued, const std::string &message) {
+  return failAt(*issued.step, message);
+}
 
-// ---- who can go on --------------------------------------------------------------------------------------------------
+// ---- who can go on
+// --------------------------------------------------------------------------------------------------
 
 bool Core::drained() const {
   for (const PipeState &pipe : pipes_)
@@ -108,7 +113,8 @@ Core::State Core::state(Pipe pipe) const {
   return headReady(state.queue.front()) ? State::Ready : State::Waiting;
 }
 
-// ---- issue ----------------------------------------------------------------------------------------------------------
+// ---- issue
+// ----------------------------------------------------------------------------------------------------------
 
 Issued Core::makeIssued(const Step &step) {
   Issued issued;
@@ -211,7 +217,7 @@ bool Core::advanceScalar() {
     break;
   case StepKind::Barrier:
     if (step.flag.source == Pipe::All)
-      flush();
+      settle();
     else if (step.flag.source != Pipe::S)
       ok = issue(step);
     break;
@@ -222,16 +228,20 @@ bool Core::advanceScalar() {
   return ok && runToIssue();
 }
 
-// ---- execution ------------------------------------------------------------------------------------------------------
+// ---- execution
+// ------------------------------------------------------------------------------------------------------
 
-/// In the orders that look for faults, the writes of a vector instruction stay unseen by the vector pipe until a barrier,
-/// on chips that need one.
+/// In the orders that look for faults, the writes of a vector instruction stay unseen by the vector
+/// pipe until a barrier, on chips that need one.
 bool Core::holds(Pipe pipe, const Issued &issued) const {
-  const LaunchState &launch = group_.launch();
   if (issued.step->modifiers.atomicAdd || pipe == Pipe::S)
     return false;
-  bool delayed = pipe == Pipe::V && launch.chip.vectorBarrier && launch.options.schedule != Schedule::Program;
-  return delayed || launch.options.stretched;
+  return (pipe == Pipe::V && delaysVector()) || group_.launch().options.stretched;
+}
+
+bool Core::delaysVector() const {
+  const LaunchState &launch = group_.launch();
+  return launch.chip.vectorBarrier && launch.options.schedule != Schedule::Program;
 }
 
 /// Whether an instruction writes all that is valid of its result.
@@ -257,7 +267,8 @@ bool Core::runInstruction(Issued &issued, HeldWrites *held) {
   LaunchState &launch = group_.launch();
   Execution x(issued, launch.chip, memory_, group_.memories(), launch.pointers);
   if (issued.step->kind == StepKind::Push || issued.step->kind == StepKind::Pop) {
-    bool ok = x.prepare() && (issued.step->kind == StepKind::Push ? runPush(x, issued, held) : runPop(x, issued, held));
+    bool ok = x.prepare() && (issued.step->kind == StepKind::Push ? runPush(x, issued, held)
+                                                                  : runPop(x, issued, held));
     return ok || fail(issued, x.fault());
   }
   if (!x.prepare())
@@ -273,12 +284,24 @@ bool Core::runInstruction(Issued &issued, HeldWrites *held) {
 }
 
 bool Core::setFlag(Pipe pipe, const Issued &issued) {
+  const Flag &event = issued.flag;
   if (pipe == Pipe::V)
-    flush();
-  if (isSet(issued.flag))
+    publish();
+  if (isSet(event))
     return fail(issued, "sets an event that is set already");
-  flag(issued.flag) = true;
+  flag(event) = true;
+  knownAtFlag_[at(event.source)][at(event.target)][event.id] =
+      pipe == Pipe::V ? vectorWrites_ : known_[at(pipe)];
   return true;
+}
+
+void Core::takeFlag(Pipe pipe, const Issued &issued) {
+  const Flag &event = issued.flag;
+  flag(event) = false;
+  uint64_t &known = known_[at(pipe)];
+  known = std::max(known, knownAtFlag_[at(event.source)][at(event.target)][event.id]);
+  if (pipe == Pipe::V)
+    settleUpTo(known);
 }
 
 /// Runs what a pipe has at its head. Instructions whose writes are held stay in flight.
@@ -289,11 +312,11 @@ bool Core::run(Pipe pipe, Issued &issued) {
       return false;
     break;
   case StepKind::WaitFlag:
-    flag(issued.flag) = false;
+    takeFlag(pipe, issued);
     break;
   case StepKind::Barrier:
     if (pipe == Pipe::V)
-      flush();
+      settle();
     break;
   case StepKind::Free:
     ++group_.queues()[static_cast<size_t>(issued.step->queue)].freed[index_];
@@ -301,8 +324,16 @@ bool Core::run(Pipe pipe, Issued &issued) {
   default: {
     bool hold = holds(pipe, issued);
     HeldWrites held;
+    if (pipe == Pipe::V)
+      for (auto writes = unsettled_.rbegin(); writes != unsettled_.rend(); ++writes)
+        if (writes->published)
+          writes->writes.hide();
     if (!runInstruction(issued, hold ? &held : nullptr))
       return false;
+    if (pipe == Pipe::V)
+      for (VectorWrites &writes : unsettled_)
+        if (writes.published)
+          writes.writes.reveal();
     ++group_.launch().result.instructions;
     if (hold)
       pipes_[at(pipe)].inFlight = std::move(held);
@@ -318,15 +349,14 @@ bool Core::complete(Pipe pipe) {
   state.queue.pop_front();
   ++state.done;
   if (state.inFlight) {
-    const LaunchState &launch = group_.launch();
-    bool delayed = pipe == Pipe::V && launch.chip.vectorBarrier && launch.options.schedule != Schedule::Program;
-    if (delayed)
-      delayed_.push_back(std::move(*state.inFlight));
+    if (pipe == Pipe::V && delaysVector())
+      unsettled_.push_back({std::move(*state.inFlight), ++vectorWrites_, false});
     else
       state.inFlight->commit();
     state.inFlight.reset();
   }
-  QueueState *queue = done.step->queue >= 0 ? &group_.queues()[static_cast<size_t>(done.step->queue)] : nullptr;
+  QueueState *queue =
+      done.step->queue >= 0 ? &group_.queues()[static_cast<size_t>(done.step->queue)] : nullptr;
   if (done.step->kind == StepKind::Push)
     ++queue->pushed[index_];
   else if (done.step->kind == StepKind::Pop)
@@ -348,14 +378,32 @@ bool Core::advance(Pipe pipe) {
   return stays || complete(pipe);
 }
 
-/// Makes what the vector pipe has written seen. Instructions without a barrier between them may end in any order.
-void Core::flush() {
+/// Lets other pipes see what the vector pipe has written. Instructions without a barrier between
+/// them may end in any order.
+void Core::publish() {
   LaunchState &launch = group_.launch();
+  std::vector<VectorWrites *> fresh;
+  for (VectorWrites &writes : unsettled_)
+    if (!writes.published)
+      fresh.push_back(&writes);
   if (launch.options.schedule == Schedule::Random)
-    std::shuffle(delayed_.begin(), delayed_.end(), launch.random);
-  for (const HeldWrites &writes : delayed_)
-    writes.commit();
-  delayed_.clear();
+    std::shuffle(fresh.begin(), fresh.end(), launch.random);
+  for (VectorWrites *writes : fresh) {
+    writes->writes.commit();
+    writes->published = true;
+  }
+}
+
+/// Lets the vector pipe see it too.
+void Core::settle() {
+  publish();
+  unsettled_.clear();
+}
+
+void Core::settleUpTo(uint64_t number) {
+  std::erase_if(unsettled_, [&](const VectorWrites &writes) {
+    return writes.published && writes.number <= number;
+  });
 }
 
 void Core::settleFrees() {
@@ -375,20 +423,23 @@ void Core::report(Pipe pipe, const Issued &issued) {
     launch.options.trace({group_.block(), index_, function_.cube, subBlock_, pipe, &issued});
 }
 
-// ---- the end --------------------------------------------------------------------------------------------------------
+// ---- the end
+// --------------------------------------------------------------------------------------------------------
 
 static std::string flagText(Pipe source, Pipe target, int64_t id) {
-  return "[" + std::string(pipeName(source)) + ", " + std::string(pipeName(target)) + ", " + std::to_string(id) + "]";
+  return "[" + std::string(pipeName(source)) + ", " + std::string(pipeName(target)) + ", " +
+         std::to_string(id) + "]";
 }
 
 bool Core::finish() {
-  flush();
+  settle();
   for (size_t s = 0; s < numPipes; ++s)
     for (size_t t = 0; t < numPipes; ++t)
       for (size_t id = 0; id < 16; ++id)
         if (flags_[s][t][id])
           return failAt(current(), "leaves the event " +
-                                       flagText(static_cast<Pipe>(s), static_cast<Pipe>(t), static_cast<int64_t>(id)) +
+                                       flagText(static_cast<Pipe>(s), static_cast<Pipe>(t),
+                                                static_cast<int64_t>(id)) +
                                        " set");
   return true;
 }
@@ -404,9 +455,11 @@ std::string Core::describeWaits() const {
     const Step &step = current();
     Flag flag = step.kind == StepKind::WaitFlag ? flagOf(step) : Flag{};
     add(Pipe::S, step,
-        step.kind == StepKind::WaitFlag  ? "for the event " + flagText(flag.source, flag.target, flag.id)
-        : step.kind == StepKind::Barrier ? "for all pipes"
-                                         : "for room in the queue of pipe " + std::string(pipeName(step.pipe)));
+        step.kind == StepKind::WaitFlag
+            ? "for the event " + flagText(flag.source, flag.target, flag.id)
+        : step.kind == StepKind::Barrier
+            ? "for all pipes"
+            : "for room in the queue of pipe " + std::string(pipeName(step.pipe)));
   }
   for (size_t i = 1; i < numPipes; ++i) {
     if (state(static_cast<Pipe>(i)) != State::Waiting)
@@ -414,9 +467,11 @@ std::string Core::describeWaits() const {
     const Issued &head = pipes_[i].queue.front();
     StepKind kind = head.step->kind;
     add(static_cast<Pipe>(i), *head.step,
-        kind == StepKind::WaitFlag ? "for the event " + flagText(head.flag.source, head.flag.target, head.flag.id)
-        : kind == StepKind::Push   ? "for a free slot of its queue, for push " + std::to_string(head.ordinal)
-                                   : "for push " + std::to_string(head.ordinal) + " of its queue");
+        kind == StepKind::WaitFlag
+            ? "for the event " + flagText(head.flag.source, head.flag.target, head.flag.id)
+        : kind == StepKind::Push
+            ? "for a free slot of its queue, for push " + std::to_string(head.ordinal)
+            : "for push " + std::to_string(head.ordinal) + " of its queue");
   }
   return text;
 }

@@ -11,7 +11,8 @@ bool Core::leftOut(size_t queue) const {
   return isFinished() && ends_[queue].pops == 0 && ends_[queue].pushes == 0;
 }
 
-/// Consumers give slots back in order, so the slowest one counts. A core that ended without taking part does not.
+/// Consumers give slots back in order, so the slowest one counts. A core that ended without taking
+/// part does not.
 bool Core::pushReady(const Issued &issued) const {
   auto index = static_cast<size_t>(issued.step->queue);
   const Queue &queue = queueOf(*issued.step);
@@ -42,12 +43,14 @@ int64_t Core::slotDistance(const Queue &queue) const {
   return parts ? queue.slotBytes / group_.numVector() : queue.slotBytes;
 }
 
-/// The part of the slot in global memory that belongs to a tile of this core: the whole tile row by row, parts in it.
+/// The part of the slot in global memory that belongs to a tile of this core: the whole tile row by
+/// row, parts in it.
 bool Core::slotView(const Issued &issued, const Tile &tile, View &slot) const {
   const Queue &queue = queueOf(*issued.step);
   int64_t parts = function_.cube ? 1 : group_.numVector(), part = function_.cube ? 0 : subBlock_;
   bool byRows = issued.step->split == 1, byCols = issued.step->split == 2;
-  int64_t wholeRows = tile.rows * (byRows ? parts : 1), wholeCols = tile.cols * (byCols ? parts : 1);
+  int64_t wholeRows = tile.rows * (byRows ? parts : 1),
+          wholeCols = tile.cols * (byCols ? parts : 1);
   int64_t size = elemBytes(tile.elem);
   if (wholeRows * wholeCols * size > queue.slotBytes)
     return false;
@@ -59,7 +62,8 @@ bool Core::slotView(const Issued &issued, const Tile &tile, View &slot) const {
   slot.strides[0] = wholeCols;
   slot.strides[1] = 1;
   slot.offset += issued.ordinal % queue.slots * queue.slotBytes;
-  slot.offset += ((byRows ? part * tile.rows * wholeCols : 0) + (byCols ? part * tile.cols : 0)) * size;
+  slot.offset +=
+      ((byRows ? part * tile.rows * wholeCols : 0) + (byCols ? part * tile.cols : 0)) * size;
   return true;
 }
 
@@ -70,11 +74,13 @@ static void poisonPlane(const Plane &plane) {
     storeBits(plane, r, 0, plane.cols, row.data());
 }
 
-bool Core::pushThroughGlobal(Execution &x, const Issued &issued, const Plane &from, HeldWrites *held) {
+bool Core::pushThroughGlobal(Execution &x, const Issued &issued, const Plane &from,
+                             HeldWrites *held) {
   View slot;
   Plane whole;
   if (!slotView(issued, *from.tile, slot))
-    return x.fail("pushes more than the " + std::to_string(queueOf(*issued.step).slotBytes) + " bytes of a slot");
+    return x.fail("pushes more than the " + std::to_string(queueOf(*issued.step).slotBytes) +
+                  " bytes of a slot");
   if (!x.planeOf(slot, whole))
     return false;
   if (held)
@@ -87,7 +93,8 @@ bool Core::pushThroughGlobal(Execution &x, const Issued &issued, const Plane &fr
 }
 
 /// Copies what is valid of the source from a row and a column on, as far as the destination goes.
-bool Core::pushToTile(Execution &x, const Plane &from, Tile to, int64_t row, int64_t col, HeldWrites *held) {
+bool Core::pushToTile(Execution &x, const Plane &from, Tile to, int64_t row, int64_t col,
+                      HeldWrites *held) {
   to.validRows = to.rows;
   to.validCols = to.cols;
   Plane target;
@@ -112,7 +119,8 @@ bool Core::pushDirect(Execution &x, const Issued &issued, const Plane &from, Hel
   if (queue.toVector) {
     for (int32_t part = 0; part < group_.numVector(); ++part) {
       slot.core = group_.firstVector() + part;
-      if (!pushToTile(x, from, slot, byRows ? part * slot.rows : 0, byCols ? part * slot.cols : 0, held))
+      if (!pushToTile(x, from, slot, byRows ? part * slot.rows : 0, byCols ? part * slot.cols : 0,
+                      held))
         return false;
     }
     return true;
@@ -129,12 +137,13 @@ bool Core::runPush(Execution &x, const Issued &issued, HeldWrites *held) {
   const Queue &queue = queueOf(*issued.step);
   const Plane &from = x.in(0);
   if (queue.popped && queue.popped->elem != from.elem)
-    return x.fail("pushes " + std::string(elemName(from.elem)) + " where " + std::string(elemName(queue.popped->elem)) +
-                  " is popped");
+    return x.fail("pushes " + std::string(elemName(from.elem)) + " where " +
+                  std::string(elemName(queue.popped->elem)) + " is popped");
   bool takesPartOnly = !queue.toVector && issued.step->split == 0 && subBlock_ != 0;
   if (takesPartOnly)
     return true;
-  bool ok = queue.throughGlobal ? pushThroughGlobal(x, issued, from, held) : pushDirect(x, issued, from, held);
+  bool ok = queue.throughGlobal ? pushThroughGlobal(x, issued, from, held)
+                                : pushDirect(x, issued, from, held);
   if (ok && held)
     held->take();
   return ok;
@@ -147,7 +156,8 @@ bool Core::runPop(Execution &x, const Issued &issued, HeldWrites *held) {
   View slot;
   Plane from;
   if (!slotView(issued, *to.tile, slot))
-    return x.fail("pops more than the " + std::to_string(queueOf(*issued.step).slotBytes) + " bytes of a slot");
+    return x.fail("pops more than the " + std::to_string(queueOf(*issued.step).slotBytes) +
+                  " bytes of a slot");
   if (!x.planeOf(slot, from))
     return false;
   if (held)

@@ -1,4 +1,5 @@
-// The scalar unit: everything that is done as it comes by, up to the next operation that a pipe or an event decides.
+// The scalar unit: everything that is done as it comes by, up to the next operation that a pipe or
+// an event decides.
 #include "runtime/sim/group.h"
 #include "runtime/sim/scalar.h"
 
@@ -125,8 +126,9 @@ bool Core::partitionView(const Step &step) {
   for (size_t i = 0; i < rank; ++i) {
     int64_t offset = integer(step, 1 + i), size = integer(step, 1 + rank + i);
     if (offset < 0 || size < 0 || offset + size > result.shape[i])
-      return failAt(step, "takes elements " + std::to_string(offset) + ".." + std::to_string(offset + size) +
-                              " of axis " + std::to_string(i) + ", which has " + std::to_string(result.shape[i]));
+      return failAt(step, "takes elements " + std::to_string(offset) + ".." +
+                              std::to_string(offset + size) + " of axis " + std::to_string(i) +
+                              ", which has " + std::to_string(result.shape[i]));
     result.offset += offset * result.strides[i] * elemBytes(result.elem);
     result.shape[i] = size;
   }
@@ -153,7 +155,8 @@ bool Core::makeTile(const Step &step) {
     int64_t slot = integer(step, 1) % step.slotCount;
     if (slot < 0)
       return failAt(step, "takes the slot " + std::to_string(slot));
-    int64_t alignment = std::max<int64_t>(group_.launch().chip.alignment[static_cast<size_t>(made.place)], 1);
+    int64_t alignment =
+        std::max<int64_t>(group_.launch().chip.alignment[static_cast<size_t>(made.place)], 1);
     int64_t distance = (made.bufferBytes() + alignment - 1) / alignment * alignment;
     made.address = tile(step.operands[0]).address + slot * distance;
     break;
@@ -171,9 +174,11 @@ bool Core::makeTile(const Step &step) {
     break;
   }
   setValid(step, made);
-  if (made.validRows < 0 || made.validRows > made.rows || made.validCols < 0 || made.validCols > made.cols)
-    return failAt(step, "has " + std::to_string(made.validRows) + "x" + std::to_string(made.validCols) +
-                            " valid elements in " + std::to_string(made.rows) + "x" + std::to_string(made.cols));
+  if (made.validRows < 0 || made.validRows > made.rows || made.validCols < 0 ||
+      made.validCols > made.cols)
+    return failAt(step, "has " + std::to_string(made.validRows) + "x" +
+                            std::to_string(made.validCols) + " valid elements in " +
+                            std::to_string(made.rows) + "x" + std::to_string(made.cols));
   tile(step.result) = made;
   return true;
 }
@@ -182,9 +187,10 @@ bool Core::window(const Step &step, Tile &made) {
   const Tile &source = tile(step.operands[0]);
   int64_t row = integer(step, 1), col = integer(step, 2);
   if (row < 0 || col < 0 || row + made.rows > source.rows || col + made.cols > source.cols)
-    return failAt(step, "is a window of " + std::to_string(made.rows) + "x" + std::to_string(made.cols) + " at (" +
-                            std::to_string(row) + ", " + std::to_string(col) + ") of " + std::to_string(source.rows) +
-                            "x" + std::to_string(source.cols));
+    return failAt(step, "is a window of " + std::to_string(made.rows) + "x" +
+                            std::to_string(made.cols) + " at (" + std::to_string(row) + ", " +
+                            std::to_string(col) + ") of " + std::to_string(source.rows) + "x" +
+                            std::to_string(source.cols));
   made.address = source.address;
   made.core = source.core;
   made.bufferRows = source.bufferRows;
@@ -194,15 +200,15 @@ bool Core::window(const Step &step, Tile &made) {
   return true;
 }
 
-/// The same bytes in another form. A window that is not the whole of its buffer can be one only if its rows lie one behind
-/// the other.
+/// The same bytes in another form. A window that is not the whole of its buffer can be one only if
+/// its rows lie one behind the other.
 bool Core::alias(const Step &step, Tile &made) {
   const Tile &source = tile(step.operands[0]);
   bool rowsInARow = source.layout.inner == Order::None && source.layout.box == Order::RowMajor &&
                     source.cols == source.bufferCols;
   bool whole = source.rows == source.bufferRows && source.cols == source.bufferCols;
-  bool sameForm = made.rows == source.rows && made.cols == source.cols && made.layout == source.layout &&
-                  elemBytes(made.elem) == elemBytes(source.elem);
+  bool sameForm = made.rows == source.rows && made.cols == source.cols &&
+                  made.layout == source.layout && elemBytes(made.elem) == elemBytes(source.elem);
   made.core = source.core;
   made.address = source.address;
   if (sameForm) {
@@ -223,8 +229,8 @@ bool Core::accessScalar(const Step &step) {
   const GlobalArray &array = group_.launch().pointers[static_cast<size_t>(pointer.array)];
   int64_t size = elemBytes(pointer.elem), at = pointer.offset + integer(step, 1) * size;
   if (at < 0 || at + size > array.bytes)
-    return failAt(step, "is at byte " + std::to_string(at) + " of `" + array.name + "`, which has " +
-                            std::to_string(array.bytes));
+    return failAt(step, "is at byte " + std::to_string(at) + " of `" + array.name +
+                            "`, which has " + std::to_string(array.bytes));
   if (step.kind == StepKind::LoadScalar)
     scalar(step.result) = loadScalar(array.data + at, pointer.elem);
   else
@@ -241,9 +247,11 @@ bool Core::getValue(const Step &step) {
     return failAt(step, x.fault());
   int64_t position = integer(step, 1);
   if (position < 0 || position >= int64_t(source.rows) * source.cols)
-    return failAt(step, "has the position " + std::to_string(position) + " in " + std::to_string(source.rows) + "x" +
-                            std::to_string(source.cols) + " elements");
-  scalar(step.result) = loadScalar(plane.at(position / source.cols, position % source.cols), source.elem);
+    return failAt(step, "has the position " + std::to_string(position) + " in " +
+                            std::to_string(source.rows) + "x" + std::to_string(source.cols) +
+                            " elements");
+  scalar(step.result) =
+      loadScalar(plane.at(position / source.cols, position % source.cols), source.elem);
   return true;
 }
 

@@ -4,10 +4,15 @@
 
 namespace ptl::rt::sim {
 
-float smallToFloat(uint8_t bits, ElemKind kind) { return static_cast<float>(reference::decodeFloat(bits, kind)); }
-uint8_t floatToSmall(float value, ElemKind kind) { return static_cast<uint8_t>(reference::encodeFloat(value, kind)); }
+float smallToFloat(uint8_t bits, ElemKind kind) {
+  return static_cast<float>(reference::decodeFloat(bits, kind));
+}
+uint8_t floatToSmall(float value, ElemKind kind) {
+  return static_cast<uint8_t>(reference::encodeFloat(value, kind));
+}
 
-template <typename S> static void loadAs(const Plane &plane, int64_t row, int64_t col, int64_t count, uint8_t *out) {
+template <typename S>
+static void loadAs(const Plane &plane, int64_t row, int64_t col, int64_t count, uint8_t *out) {
   constexpr int64_t size = sizeof(S);
   plane.forRuns(row, col, count, [&](const uint8_t *from, int64_t stride, int64_t n) {
     if (stride == 1)
@@ -20,7 +25,8 @@ template <typename S> static void loadAs(const Plane &plane, int64_t row, int64_
 }
 
 template <typename S>
-static void storeAs(const Plane &plane, int64_t row, int64_t col, int64_t count, const uint8_t *in) {
+static void storeAs(const Plane &plane, int64_t row, int64_t col, int64_t count,
+                    const uint8_t *in) {
   constexpr int64_t size = sizeof(S);
   plane.forRuns(row, col, count, [&](uint8_t *to, int64_t stride, int64_t n) {
     if (stride == 1)

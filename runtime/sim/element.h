@@ -1,4 +1,5 @@
-// Elements in memory and the types they are computed in: floats in `float`, integers in their own type, wrapping.
+// Elements in memory and the types they are computed in: floats in `float`, integers in their own
+// type, wrapping.
 #pragma once
 
 #include "runtime/sim/tile.h"
@@ -22,7 +23,8 @@ inline float halfToFloat(uint16_t bits) {
 
 /// To nearest, ties to even.
 inline uint16_t floatToHalf(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  uint32_t bits = std::bit_cast<uint32_t>(value), sign = bits >> 16 & 0x8000,
+           magnitude = bits & 0x7fffffff;
   if (magnitude >= 0x47800000) // 65536 and more, infinity, NaN
     return static_cast<uint16_t>(sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00));
   if (magnitude < 0x38800000) { // below the normal numbers: an addition rounds at the right place
@@ -73,7 +75,8 @@ template <ElemKind kind> struct SmallElem {
   static uint8_t store(float value) { return floatToSmall(value, kind); }
 };
 
-/// Calls `f` with a value of the type that elements of `kind` are computed in. False for kinds that no chip computes with.
+/// Calls `f` with a value of the type that elements of `kind` are computed in. False for kinds that
+/// no chip computes with.
 template <typename F> bool visitCompute(ElemKind kind, F f) {
   switch (kind) {
   case ElemKind::F16:
@@ -132,10 +135,12 @@ template <typename C, typename F> void visitElem(ElemKind kind, F f) {
   }
 }
 
-// ---- rows -------------------------------------------------------------------------------------------------------------
+// ---- rows
+// -------------------------------------------------------------------------------------------------------------
 
 /// `count` elements of a row, beginning at a column, in the type they are computed in.
-template <typename C> void loadRow(const Plane &plane, int64_t row, int64_t col, int64_t count, C *out) {
+template <typename C>
+void loadRow(const Plane &plane, int64_t row, int64_t col, int64_t count, C *out) {
   visitElem<C>(plane.elem, [&](auto elem) {
     using E = decltype(elem);
     using S = typename E::Storage;
@@ -151,7 +156,8 @@ template <typename C> void loadRow(const Plane &plane, int64_t row, int64_t col,
 }
 
 /// Rounds to the element type.
-template <typename C> void storeRow(const Plane &plane, int64_t row, int64_t col, int64_t count, const C *in) {
+template <typename C>
+void storeRow(const Plane &plane, int64_t row, int64_t col, int64_t count, const C *in) {
   visitElem<C>(plane.elem, [&](auto elem) {
     using E = decltype(elem);
     using S = typename E::Storage;
@@ -178,7 +184,8 @@ template <typename C> void storeOne(const Plane &plane, int64_t row, int64_t col
 void loadBits(const Plane &plane, int64_t row, int64_t col, int64_t count, uint8_t *out);
 void storeBits(const Plane &plane, int64_t row, int64_t col, int64_t count, const uint8_t *in);
 
-/// What memory holds before anything is written: NaN in every float type, a large odd number in every integer type.
+/// What memory holds before anything is written: NaN in every float type, a large odd number in
+/// every integer type.
 inline constexpr uint16_t poisonPattern = 0x7fff;
 /// Fills an even number of bytes.
 void poison(uint8_t *memory, int64_t bytes);

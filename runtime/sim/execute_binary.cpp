@@ -1,4 +1,5 @@
-// Elementwise with two operands: two tiles, a tile and a scalar, a tile and a column or row that is repeated.
+// Elementwise with two operands: two tiles, a tile and a scalar, a tile and a column or row that is
+// repeated.
 #include "runtime/sim/arithmetic.h"
 #include "runtime/sim/execution.h"
 
@@ -19,8 +20,8 @@ struct Form {
 std::optional<Form> formOf(InstructionId id) {
   using I = InstructionId;
   switch (id) {
-#define ROW(instruction, op, repeat)                                                                                   \
-  case I::instruction:                                                                                                 \
+#define ROW(instruction, op, repeat)                                                               \
+  case I::instruction:                                                                             \
     return Form{Binary::op, Repeat::repeat};
 #include "runtime/sim/binary_forms.def"
   default:
@@ -46,10 +47,12 @@ bool sameRegion(Execution &x, const Plane &out, const Plane &in) {
   if (in.rows >= out.rows && in.cols >= out.cols)
     return true;
   return x.fail("reads " + std::to_string(out.rows) + "x" + std::to_string(out.cols) +
-                " elements of a tile with a valid part of " + std::to_string(in.rows) + "x" + std::to_string(in.cols));
+                " elements of a tile with a valid part of " + std::to_string(in.rows) + "x" +
+                std::to_string(in.cols));
 }
 
-template <typename C> void run(const Plane &out, const Plane &first, Second<C> &second, Binary op, bool swapped) {
+template <typename C>
+void run(const Plane &out, const Plane &first, Second<C> &second, Binary op, bool swapped) {
   C a[chunk];
   for (int64_t row = 0; row < out.rows; ++row)
     for (int64_t col = 0; col < out.cols; col += chunk) {
@@ -91,7 +94,8 @@ template <typename C> C valueOf(const Scalar &scalar) {
 
 /// Which of the two inputs is repeated: the one that is narrower (or lower) than the result.
 bool secondIsWhole(const Plane &out, const Plane &first, Repeat repeat) {
-  return repeat == Repeat::Column ? first.cols < out.cols : repeat == Repeat::Row && first.rows < out.rows;
+  return repeat == Repeat::Column ? first.cols < out.cols
+                                  : repeat == Repeat::Row && first.rows < out.rows;
 }
 
 bool runScalarForm(Execution &x, Form form) {
@@ -125,7 +129,8 @@ bool runTileForm(Execution &x, Form form) {
   if ((form.repeat == Repeat::Column && (other.rows < out.rows || other.cols < 1)) ||
       (form.repeat == Repeat::Row && (other.cols < out.cols || other.rows < 1)))
     return x.fail("repeats a tile with a valid part of " + std::to_string(other.rows) + "x" +
-                  std::to_string(other.cols) + " over " + std::to_string(out.rows) + "x" + std::to_string(out.cols));
+                  std::to_string(other.cols) + " over " + std::to_string(out.rows) + "x" +
+                  std::to_string(out.cols));
   return visitCompute(whole.elem, [&](auto zero) {
     using C = decltype(zero);
     Second<C> second{&other, form.repeat, {}};
@@ -140,7 +145,8 @@ bool executeBinary(Execution &x) {
   bool scalarForm = form->repeat == Repeat::Scalar;
   ElemKind elem = x.isScalar(0) ? x.in(1).elem : x.in(0).elem;
   bool sameElem = x.out().elem == elem && (scalarForm || x.in(1).elem == elem);
-  bool widens = x.id() == InstructionId::TAxpy && elem == ElemKind::F16 && x.out().elem == ElemKind::F32;
+  bool widens =
+      x.id() == InstructionId::TAxpy && elem == ElemKind::F16 && x.out().elem == ElemKind::F32;
   if (!sameElem && !widens)
     return x.fail("has operands of different element types");
   if (isFloat(elem) && isBitwise(form->op))

@@ -11,8 +11,8 @@ namespace {
 #endif
 
 /// c[m, n] += a[m, k] b[k, n]. Products are rounded before they are added, on every host.
-PTL_SIM_CLONES void multiply(float *__restrict c, const float *__restrict a, const float *__restrict b, int64_t m,
-                             int64_t n, int64_t k) {
+PTL_SIM_CLONES void multiply(float *__restrict c, const float *__restrict a,
+                             const float *__restrict b, int64_t m, int64_t n, int64_t k) {
 #pragma clang fp contract(off)
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l) {
@@ -22,8 +22,8 @@ PTL_SIM_CLONES void multiply(float *__restrict c, const float *__restrict a, con
     }
 }
 
-PTL_SIM_CLONES void multiply(int32_t *__restrict c, const int8_t *__restrict a, const int8_t *__restrict b, int64_t m,
-                             int64_t n, int64_t k) {
+PTL_SIM_CLONES void multiply(int32_t *__restrict c, const int8_t *__restrict a,
+                             const int8_t *__restrict b, int64_t m, int64_t n, int64_t k) {
   auto *sums = reinterpret_cast<uint32_t *>(c); // wraps
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l) {
@@ -65,14 +65,16 @@ template <typename Sum, typename Factor> void run(const Product &product, const 
   if (product.start)
     for (int64_t r = 0; r < m; ++r)
       loadRow(*product.start, product.startIsRow ? 0 : r, 0, n, sums.data() + r * n);
-  std::vector<Factor> left = loadMatrix<Factor>(*product.left, m, k), right = loadMatrix<Factor>(*product.right, k, n);
+  std::vector<Factor> left = loadMatrix<Factor>(*product.left, m, k),
+                      right = loadMatrix<Factor>(*product.right, k, n);
   multiply(sums.data(), left.data(), right.data(), m, n, k);
   for (int64_t r = 0; r < m; ++r)
     storeRow(out, r, 0, n, sums.data() + r * n);
 }
 
 std::string extents(const Plane &plane) {
-  return std::to_string(plane.rows) + "x" + std::to_string(plane.cols) + " " + std::string(elemName(plane.elem));
+  return std::to_string(plane.rows) + "x" + std::to_string(plane.cols) + " " +
+         std::string(elemName(plane.elem));
 }
 
 } // namespace
@@ -80,19 +82,23 @@ std::string extents(const Plane &plane) {
 bool executeMatmul(Execution &x) {
   Product product = productOf(x);
   const Plane &left = *product.left, &right = *product.right, &out = x.out();
-  if (left.tile->place != Place::Left || right.tile->place != Place::Right || out.tile->place != Place::Acc)
+  if (left.tile->place != Place::Left || right.tile->place != Place::Right ||
+      out.tile->place != Place::Acc)
     return x.fail("takes operands in left and right and gives its result in acc");
   if (left.rows != out.rows || right.cols != out.cols || left.cols != right.rows)
-    return x.fail("multiplies " + extents(left) + " with " + extents(right) + " to " + extents(out));
-  if (product.start && (product.start->cols < out.cols || (!product.startIsRow && product.start->rows < out.rows) ||
-                        product.start->elem != out.elem))
+    return x.fail("multiplies " + extents(left) + " with " + extents(right) + " to " +
+                  extents(out));
+  if (product.start &&
+      (product.start->cols < out.cols || (!product.startIsRow && product.start->rows < out.rows) ||
+       product.start->elem != out.elem))
     return x.fail("adds " + extents(*product.start) + " to " + extents(out));
   if (isFloat(left.elem) && isFloat(right.elem) && out.elem == ElemKind::F32)
     run<float, float>(product, out);
   else if (left.elem == ElemKind::I8 && right.elem == ElemKind::I8 && out.elem == ElemKind::I32)
     run<int32_t, int8_t>(product, out);
   else
-    return x.fail("multiplies " + extents(left) + " with " + extents(right) + " to " + extents(out));
+    return x.fail("multiplies " + extents(left) + " with " + extents(right) + " to " +
+                  extents(out));
   return true;
 }
 

@@ -11,7 +11,9 @@ int64_t integerAt(const Plane &plane, int64_t row, int64_t col) {
   return reference::loadElem(plane.at(row, col), plane.elem).i;
 }
 
-void copyOne(const uint8_t *from, uint8_t *to, ElemKind elem) { std::memcpy(to, from, elemBytes(elem)); }
+void copyOne(const uint8_t *from, uint8_t *to, ElemKind elem) {
+  std::memcpy(to, from, elemBytes(elem));
+}
 
 /// The element at a row-major position of the whole tile; null beyond it.
 uint8_t *elementAt(const Plane &plane, int64_t position) {
@@ -22,9 +24,10 @@ uint8_t *elementAt(const Plane &plane, int64_t position) {
 }
 
 bool outside(Execution &x, int64_t position, const Plane &plane) {
-  int64_t rows = plane.tile ? plane.tile->rows : plane.rows, cols = plane.tile ? plane.tile->cols : plane.cols;
-  return x.fail("has the position " + std::to_string(position) + " in " + std::to_string(rows) + "x" +
-                std::to_string(cols) + " elements");
+  int64_t rows = plane.tile ? plane.tile->rows : plane.rows,
+          cols = plane.tile ? plane.tile->cols : plane.cols;
+  return x.fail("has the position " + std::to_string(position) + " in " + std::to_string(rows) +
+                "x" + std::to_string(cols) + " elements");
 }
 
 bool takesPositions(Execution &x, const Plane &positions, const Plane &data) {
@@ -79,19 +82,24 @@ bool gatherBytes(Execution &x) {
     for (int64_t col = 0; col < to.cols; ++col) {
       int64_t offset = integerAt(offsets, row, col / perOffset) + col % perOffset * size;
       if (offset < 0 || offset + size > end)
-        return x.fail("has the offset " + std::to_string(offset) + " in " + std::to_string(end) + " bytes");
+        return x.fail("has the offset " + std::to_string(offset) + " in " + std::to_string(end) +
+                      " bytes");
       copyOne(from.base + offset, to.at(row, col), to.elem);
     }
   return true;
 }
 
-/// Rows by position where there is one position per row of the tile, elements by row-major position otherwise.
+/// Rows by position where there is one position per row of the tile, elements by row-major position
+/// otherwise.
 bool isByRow(const Plane &positions, const Plane &tile, const Plane &global) {
-  bool onePerRow = positions.rows * positions.cols == tile.rows && (positions.rows == 1 || positions.cols == 1);
+  bool onePerRow =
+      positions.rows * positions.cols == tile.rows && (positions.rows == 1 || positions.cols == 1);
   return onePerRow && tile.cols == global.cols;
 }
 
-template <typename Move> bool visitGlobal(Execution &x, const Plane &positions, const Plane &tile, const Plane &global, Move move) {
+template <typename Move>
+bool visitGlobal(Execution &x, const Plane &positions, const Plane &tile, const Plane &global,
+                 Move move) {
   bool byRow = isByRow(positions, tile, global);
   if (!byRow && !takesPositions(x, positions, tile))
     return false;
@@ -103,7 +111,8 @@ template <typename Move> bool visitGlobal(Execution &x, const Plane &positions, 
       int64_t limit = byRow ? global.rows : global.rows * global.cols;
       if (position < 0 || position >= limit)
         return outside(x, position, global);
-      move(byRow ? global.at(position, col) : global.at(position / global.cols, position % global.cols),
+      move(byRow ? global.at(position, col)
+                 : global.at(position / global.cols, position % global.cols),
            tile.at(row, col));
     }
   return true;
@@ -176,7 +185,8 @@ bool executeScatter(Execution &x) {
 
 bool executeGlobalGather(Execution &x) {
   bool gathers = x.id() == InstructionId::MGather;
-  const Plane &global = gathers ? x.in(0) : x.out(), &tile = gathers ? x.out() : x.in(0), &positions = x.in(1);
+  const Plane &global = gathers ? x.in(0) : x.out(), &tile = gathers ? x.out() : x.in(0),
+              &positions = x.in(1);
   if (global.elem != tile.elem)
     return x.fail("has operands of different element types");
   return visitGlobal(x, positions, tile, global, [&](uint8_t *inMemory, uint8_t *inTile) {
@@ -206,19 +216,22 @@ bool executeQuantise(Execution &x) {
   bool forward = x.id() == InstructionId::TQuant;
   const Plane &from = x.in(0), &scales = x.in(1), &to = x.out();
   const Plane *offsets = x.numIns() > 2 ? &x.in(2) : nullptr;
-  if (from.rows < to.rows || from.cols < to.cols || scales.rows < to.rows || (offsets && offsets->rows < to.rows))
+  if (from.rows < to.rows || from.cols < to.cols || scales.rows < to.rows ||
+      (offsets && offsets->rows < to.rows))
     return x.fail("reads more than what is valid of its operands");
   for (int64_t row = 0; row < to.rows; ++row) {
     float scale = loadOne<float>(scales, row, 0), offset = 0;
     if (offsets)
-      offset = static_cast<float>(isFloat(offsets->elem) ? loadOne<float>(*offsets, row, 0)
-                                                         : static_cast<float>(integerAt(*offsets, row, 0)));
+      offset = static_cast<float>(isFloat(offsets->elem)
+                                      ? loadOne<float>(*offsets, row, 0)
+                                      : static_cast<float>(integerAt(*offsets, row, 0)));
     for (int64_t col = 0; col < to.cols; ++col) {
       reference::Scalar in = reference::loadElem(from.at(row, col), from.elem);
       float value = isFloat(from.elem) ? static_cast<float>(in.f) : static_cast<float>(in.i);
       float result = forward ? value * scale + offset : (value - offset) * scale;
-      reference::storeElem(to.at(row, col), to.elem,
-                           reference::convertScalar({result, 0}, ElemKind::F32, to.elem, RoundMode::Even, true));
+      reference::storeElem(
+          to.at(row, col), to.elem,
+          reference::convertScalar({result, 0}, ElemKind::F32, to.elem, RoundMode::Even, true));
     }
   }
   return true;

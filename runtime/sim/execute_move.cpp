@@ -5,7 +5,9 @@
 namespace ptl::rt::sim {
 namespace {
 
-std::string extents(int64_t rows, int64_t cols) { return std::to_string(rows) + "x" + std::to_string(cols); }
+std::string extents(int64_t rows, int64_t cols) {
+  return std::to_string(rows) + "x" + std::to_string(cols);
+}
 
 /// Part of a plane; `rows` and `cols` are those of the part.
 struct Part {
@@ -24,7 +26,9 @@ struct OnTheWay {
   bool scales = false;
 
   bool changes() const { return relu || scales; }
-  float factorAt(int64_t col) const { return factors ? factorOf(loadOne<uint64_t>(*factors, 0, col)) : factor; }
+  float factorAt(int64_t col) const {
+    return factors ? factorOf(loadOne<uint64_t>(*factors, 0, col)) : factor;
+  }
 };
 
 void copyBits(Part from, Part to, int64_t rows, int64_t cols) {
@@ -47,7 +51,8 @@ void copyChanged(Part from, Part to, int64_t rows, int64_t cols, const OnTheWay 
   ElemKind source = from.plane.elem, target = to.plane.elem;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < cols; ++c) {
-      reference::Scalar value = reference::loadElem(from.plane.at(from.row + r, from.col + c), source);
+      reference::Scalar value =
+          reference::loadElem(from.plane.at(from.row + r, from.col + c), source);
       ElemKind kind = source;
       if (way.relu)
         value = {value.f < 0 ? 0 : value.f, value.i < 0 ? 0 : value.i};
@@ -112,13 +117,14 @@ bool checkPart(Execution &x, Part from, Part to, int64_t rows, int64_t cols) {
   if (from.row < 0 || from.col < 0 || to.row < 0 || to.col < 0)
     return x.fail("begins at a negative position");
   if (from.row + rows > from.plane.rows || from.col + cols > from.plane.cols)
-    return x.fail("reads " + extents(rows, cols) + " elements at (" + std::to_string(from.row) + ", " +
-                  std::to_string(from.col) + ") of " + extents(from.plane.rows, from.plane.cols) + " valid ones");
+    return x.fail("reads " + extents(rows, cols) + " elements at (" + std::to_string(from.row) +
+                  ", " + std::to_string(from.col) + ") of " +
+                  extents(from.plane.rows, from.plane.cols) + " valid ones");
   int64_t roomRows = to.plane.tile ? to.plane.tile->rows : to.plane.rows;
   int64_t roomCols = to.plane.tile ? to.plane.tile->cols : to.plane.cols;
   if (to.row + rows > roomRows || to.col + cols > roomCols)
-    return x.fail("writes " + extents(rows, cols) + " elements at (" + std::to_string(to.row) + ", " +
-                  std::to_string(to.col) + ") of a tile of " + extents(roomRows, roomCols));
+    return x.fail("writes " + extents(rows, cols) + " elements at (" + std::to_string(to.row) +
+                  ", " + std::to_string(to.col) + ") of a tile of " + extents(roomRows, roomCols));
   return true;
 }
 
@@ -141,10 +147,11 @@ bool betweenGlobal(Execution &x, const Plane &from, const Plane &to, const OnThe
     global = {global.base, nullptr, &column, global.elem, column.rows(), column.cols()};
   }
   if (global.rows != tile.rows || global.cols != tile.cols)
-    return x.fail("moves between a box of " + extents(global.rows, global.cols) + " and a tile with a valid part of " +
-                  extents(tile.rows, tile.cols));
+    return x.fail("moves between a box of " + extents(global.rows, global.cols) +
+                  " and a tile with a valid part of " + extents(tile.rows, tile.cols));
   if (loads && elemBytes(from.elem) != elemBytes(to.elem))
-    return x.fail("loads " + std::string(elemName(from.elem)) + " as " + std::string(elemName(to.elem)));
+    return x.fail("loads " + std::string(elemName(from.elem)) + " as " +
+                  std::string(elemName(to.elem)));
   if (loads)
     copyPart({global}, {tile}, tile.rows, tile.cols, way);
   else
@@ -214,10 +221,12 @@ bool executeMove(Execution &x) {
 bool executeTranspose(Execution &x) {
   const Plane &from = x.in(0), &to = x.out();
   if (from.elem != to.elem || from.rows < to.cols || from.cols < to.rows)
-    return x.fail("transposes " + extents(from.rows, from.cols) + " " + std::string(elemName(from.elem)) + " to " +
-                  extents(to.rows, to.cols) + " " + std::string(elemName(to.elem)));
+    return x.fail("transposes " + extents(from.rows, from.cols) + " " +
+                  std::string(elemName(from.elem)) + " to " + extents(to.rows, to.cols) + " " +
+                  std::string(elemName(to.elem)));
   auto size = static_cast<size_t>(elemBytes(from.elem));
-  std::vector<uint8_t> all(static_cast<size_t>(to.rows * to.cols) * size), column(static_cast<size_t>(to.cols) * size);
+  std::vector<uint8_t> all(static_cast<size_t>(to.rows * to.cols) * size),
+      column(static_cast<size_t>(to.cols) * size);
   for (int64_t r = 0; r < to.cols; ++r)
     loadBits(from, r, 0, to.rows, all.data() + static_cast<size_t>(r * to.rows) * size);
   for (int64_t r = 0; r < to.rows; ++r) {
@@ -229,7 +238,8 @@ bool executeTranspose(Execution &x) {
   return true;
 }
 
-// ---- padding --------------------------------------------------------------------------------------------------------
+// ---- padding
+// --------------------------------------------------------------------------------------------------------
 
 template <typename C> static C padValue(int32_t pad) {
   using Limits = std::numeric_limits<C>;
@@ -243,7 +253,8 @@ template <typename C> static C padValue(int32_t pad) {
 
 bool executeFillPad(Execution &x) {
   const Plane &from = x.in(0), &to = x.out();
-  int64_t rows = std::min(from.rows, int64_t(to.tile->rows)), cols = std::min(from.cols, int64_t(to.tile->cols));
+  int64_t rows = std::min(from.rows, int64_t(to.tile->rows)),
+          cols = std::min(from.cols, int64_t(to.tile->cols));
   int32_t pad = to.tile->layout.pad;
   if (pad == 0)
     return x.fail("fills with the padding of a tile that has none");
@@ -262,7 +273,8 @@ bool executeFillPad(Execution &x) {
 bool executeConcat(Execution &x) {
   const Plane &first = x.in(0), &second = x.in(1), &to = x.out();
   int64_t rows = to.rows;
-  if (!checkPart(x, {first}, {to}, rows, first.cols) || !checkPart(x, {second}, {to, 0, first.cols}, rows, second.cols))
+  if (!checkPart(x, {first}, {to}, rows, first.cols) ||
+      !checkPart(x, {second}, {to, 0, first.cols}, rows, second.cols))
     return false;
   copyPart({first}, {to}, rows, first.cols, {});
   copyPart({second}, {to, 0, first.cols}, rows, second.cols, {});

@@ -1,4 +1,5 @@
-// Sorting and merging of tuples: a value and its position in eight bytes, largest first, equal ones in the order they came.
+// Sorting and merging of tuples: a value and its position in eight bytes, largest first, equal ones
+// in the order they came.
 #include "runtime/sim/execution.h"
 
 #include <algorithm>
@@ -15,7 +16,9 @@ struct Tuple {
 };
 
 /// NaN counts as smaller than everything.
-bool before(const Tuple &a, const Tuple &b) { return std::isnan(b.value) ? !std::isnan(a.value) : a.value > b.value; }
+bool before(const Tuple &a, const Tuple &b) {
+  return std::isnan(b.value) ? !std::isnan(a.value) : a.value > b.value;
+}
 
 int64_t elementsOfTuple(ElemKind elem) { return tupleBytes / elemBytes(elem); }
 
@@ -47,7 +50,8 @@ std::vector<Tuple> loadTuples(const Plane &plane, int64_t row, int64_t col, int6
   return tuples;
 }
 
-void storeTuples(const Plane &plane, int64_t row, int64_t col, const std::vector<Tuple> &tuples, int64_t limit) {
+void storeTuples(const Plane &plane, int64_t row, int64_t col, const std::vector<Tuple> &tuples,
+                 int64_t limit) {
   int64_t count = std::min(static_cast<int64_t>(tuples.size()), limit);
   std::vector<uint8_t> bytes(static_cast<size_t>(count * tupleBytes));
   for (int64_t i = 0; i < count; ++i)
@@ -89,7 +93,8 @@ bool mergeBlocks(Execution &x) {
   const Plane &in = x.in(0), &out = x.out();
   int64_t perTuple = elementsOfTuple(in.elem), block = x.scalar(1).i;
   if (block <= 0 || block % 64)
-    return x.fail("has blocks of " + std::to_string(block) + " elements; a multiple of 64 is needed");
+    return x.fail("has blocks of " + std::to_string(block) +
+                  " elements; a multiple of 64 is needed");
   for (int64_t row = 0; row < out.rows; ++row)
     for (int64_t col = 0; col < out.cols; col += 4 * block) {
       std::vector<std::vector<Tuple>> lists;

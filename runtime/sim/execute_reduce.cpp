@@ -53,7 +53,8 @@ template <typename C> C combine(Kind kind, C a, C b) {
     return applyInteger(kind == Kind::Sum ? Binary::Add : Binary::Mul, a, b);
 }
 
-/// Whether a later element takes the place: only if it is strictly better, so the first of equal ones stays.
+/// Whether a later element takes the place: only if it is strictly better, so the first of equal
+/// ones stays.
 template <typename C> bool better(Kind kind, C candidate, C best) {
   return kind == Kind::Max ? candidate > best : candidate < best;
 }
@@ -110,8 +111,10 @@ template <typename C> void reduceCols(const Plane &out, const Plane &in, Reducti
 bool executeReduction(Execution &x) {
   Reduction how = reductionOf(x.id());
   const Plane &out = x.out(), &in = x.in(0);
-  if (how.ofRows ? out.tile->rows < in.rows || out.tile->cols < 1 : out.tile->cols < in.cols || out.tile->rows < 1)
-    return x.fail("has no room for its " + std::to_string(how.ofRows ? in.rows : in.cols) + " results");
+  if (how.ofRows ? out.tile->rows < in.rows || out.tile->cols < 1
+                 : out.tile->cols < in.cols || out.tile->rows < 1)
+    return x.fail("has no room for its " + std::to_string(how.ofRows ? in.rows : in.cols) +
+                  " results");
   if (!how.position && out.elem != in.elem)
     return x.fail("has operands of different element types");
   if (how.position && isFloat(out.elem))
@@ -135,8 +138,9 @@ bool executeExpand(Execution &x) {
   if (in.elem != out.elem)
     return x.fail("has operands of different element types");
   if (column ? in.rows < out.rows || in.cols < 1 : in.cols < out.cols || in.rows < 1)
-    return x.fail("repeats a tile with a valid part of " + std::to_string(in.rows) + "x" + std::to_string(in.cols) +
-                  " over " + std::to_string(out.rows) + "x" + std::to_string(out.cols));
+    return x.fail("repeats a tile with a valid part of " + std::to_string(in.rows) + "x" +
+                  std::to_string(in.cols) + " over " + std::to_string(out.rows) + "x" +
+                  std::to_string(out.cols));
   auto size = static_cast<size_t>(elemBytes(out.elem));
   std::vector<uint8_t> values(static_cast<size_t>(out.cols) * size);
   if (!column)

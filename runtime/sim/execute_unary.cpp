@@ -12,7 +12,8 @@ bool covers(Execution &x, const Plane &in, int64_t rows, int64_t cols) {
   if (in.rows >= rows && in.cols >= cols)
     return true;
   return x.fail("reads " + std::to_string(rows) + "x" + std::to_string(cols) +
-                " elements of a tile with a valid part of " + std::to_string(in.rows) + "x" + std::to_string(in.cols));
+                " elements of a tile with a valid part of " + std::to_string(in.rows) + "x" +
+                std::to_string(in.cols));
 }
 
 /// Calls `f(row, col, n)` for pieces of the rows of a tile.
@@ -180,11 +181,13 @@ template <typename C> C scalarAs(const Scalar &value) {
 
 /// A mask has one bit per element, from the lowest bit of the first byte of its row.
 bool maskCovers(Execution &x, const Plane &mask, const Plane &data) {
-  if (elemBytes(mask.elem) == 1 && mask.tile->rows >= data.rows && mask.tile->cols * int64_t(8) >= data.cols)
+  if (elemBytes(mask.elem) == 1 && mask.tile->rows >= data.rows &&
+      mask.tile->cols * int64_t(8) >= data.cols)
     return true;
-  return x.fail("has a mask of " + std::to_string(mask.tile->rows) + "x" + std::to_string(mask.tile->cols) + " " +
-                std::string(elemName(mask.elem)) + " for " + std::to_string(data.rows) + "x" +
-                std::to_string(data.cols) + " elements, a bit for each");
+  return x.fail("has a mask of " + std::to_string(mask.tile->rows) + "x" +
+                std::to_string(mask.tile->cols) + " " + std::string(elemName(mask.elem)) + " for " +
+                std::to_string(data.rows) + "x" + std::to_string(data.cols) +
+                " elements, a bit for each");
 }
 
 void storeMask(const Plane &mask, int64_t row, int64_t col, int64_t n, const bool *bits) {
@@ -195,7 +198,9 @@ void storeMask(const Plane &mask, int64_t row, int64_t col, int64_t n, const boo
   }
 }
 
-bool maskBit(const Plane &mask, int64_t row, int64_t col) { return *mask.at(row, col / 8) >> (col % 8) & 1; }
+bool maskBit(const Plane &mask, int64_t row, int64_t col) {
+  return *mask.at(row, col / 8) >> (col % 8) & 1;
+}
 
 } // namespace
 

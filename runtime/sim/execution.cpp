@@ -8,27 +8,31 @@ bool Execution::fail(std::string message) {
   return false;
 }
 
-static std::string extents(int64_t rows, int64_t cols) { return std::to_string(rows) + "x" + std::to_string(cols); }
+static std::string extents(int64_t rows, int64_t cols) {
+  return std::to_string(rows) + "x" + std::to_string(cols);
+}
 
 bool Execution::planeOf(const Tile &tile, Plane &plane) {
   auto place = static_cast<size_t>(tile.place);
   CoreMemory &memory = tile.core < 0 ? own_ : *cores_[static_cast<size_t>(tile.core)];
   std::vector<uint8_t> &bytes = memory.places[place];
-  auto end = static_cast<int64_t>(bytes.size()), first = tile.address, last = first + tile.bufferBytes();
+  auto end = static_cast<int64_t>(bytes.size()), first = tile.address,
+       last = first + tile.bufferBytes();
   std::string where(placeName(tile.place));
   if (first < 0 || last > end)
-    return fail("a tile of " + extents(tile.bufferRows, tile.bufferCols) + " " + std::string(elemName(tile.elem)) +
-                " at bytes " + std::to_string(first) + ".." + std::to_string(last) + " of " + where + ", which has " +
-                std::to_string(end));
+    return fail("a tile of " + extents(tile.bufferRows, tile.bufferCols) + " " +
+                std::string(elemName(tile.elem)) + " at bytes " + std::to_string(first) + ".." +
+                std::to_string(last) + " of " + where + ", which has " + std::to_string(end));
   if (chip_.alignment[place] && first % chip_.alignment[place])
-    return fail("a tile at byte " + std::to_string(first) + " of " + where + ", where buffers start at multiples of " +
-                std::to_string(chip_.alignment[place]));
+    return fail("a tile at byte " + std::to_string(first) + " of " + where +
+                ", where buffers start at multiples of " + std::to_string(chip_.alignment[place]));
   int64_t window = first + elementOffset(tile, 0, 0);
   bool dataUnit = issued_.step->pipe != Pipe::S;
   if (dataUnit && window % 32 && tile.rows && tile.cols)
     return fail("a window at byte " + std::to_string(window) + " of " + where +
                 "; instructions read and write from multiples of 32");
-  if (tile.validRows < 0 || tile.validRows > tile.rows || tile.validCols < 0 || tile.validCols > tile.cols)
+  if (tile.validRows < 0 || tile.validRows > tile.rows || tile.validCols < 0 ||
+      tile.validCols > tile.cols)
     return fail("a tile of " + extents(tile.rows, tile.cols) + " whose valid part is " +
                 extents(tile.validRows, tile.validCols));
   plane = {bytes.data() + tile.address, &tile, nullptr, tile.elem, tile.validRows, tile.validCols};
@@ -50,8 +54,8 @@ bool Execution::planeOf(const View &view, Plane &plane) {
     return true;
   int64_t first = view.offset + low * size, last = view.offset + (high + 1) * size;
   if (first < 0 || last > memory.bytes)
-    return fail("a box at bytes " + std::to_string(first) + ".." + std::to_string(last) + " of `" + memory.name +
-                "`, which has " + std::to_string(memory.bytes));
+    return fail("a box at bytes " + std::to_string(first) + ".." + std::to_string(last) + " of `" +
+                memory.name + "`, which has " + std::to_string(memory.bytes));
   return true;
 }
 

@@ -1,4 +1,5 @@
-// One instruction while it executes: its operands as memory that has been checked, and how it fails.
+// One instruction while it executes: its operands as memory that has been checked, and how it
+// fails.
 #pragma once
 
 #include "runtime/sim/chip.h"
@@ -18,11 +19,12 @@ struct CoreMemory {
 class Execution {
 public:
   /// `own` is the core that executes, `cores` all of the group.
-  Execution(const Issued &issued, const Chip &chip, CoreMemory &own, std::span<CoreMemory *const> cores,
-            std::span<const GlobalArray> arrays)
+  Execution(const Issued &issued, const Chip &chip, CoreMemory &own,
+            std::span<CoreMemory *const> cores, std::span<const GlobalArray> arrays)
       : issued_(issued), chip_(chip), own_(own), cores_(cores), arrays_(arrays) {}
 
-  /// Looks that every tile and view lies where it may, and finds its memory. Scratch tiles are filled with poison.
+  /// Looks that every tile and view lies where it may, and finds its memory. Scratch tiles are
+  /// filled with poison.
   bool prepare();
   /// Executes an instruction that `prepare` was happy with.
   bool execute();
@@ -37,7 +39,9 @@ public:
   bool scalarIsFloat(size_t in) const { return issued_.step->operandTypes[in].isFloat(); }
   const Plane &in(size_t index) const { return planes_[index]; }
   const Plane &out(size_t index = 0) const { return planes_[numIns() + index]; }
-  const GlobalArray &array(const View &view) const { return arrays_[static_cast<size_t>(view.array)]; }
+  const GlobalArray &array(const View &view) const {
+    return arrays_[static_cast<size_t>(view.array)];
+  }
 
   /// Memory of a tile or a view outside the operands; null after an error.
   bool planeOf(const Tile &tile, Plane &plane);
@@ -83,8 +87,8 @@ bool executeGlobalGather(Execution &);
 bool executeFill(Execution &);
 bool executeNothing(Execution &);
 
-/// Copies the valid part of `to` from the same part of `from`, which begins at a row and a column; converts if the elements
-/// differ (to nearest, ties to even; integers saturate).
+/// Copies the valid part of `to` from the same part of `from`, which begins at a row and a column;
+/// converts if the elements differ (to nearest, ties to even; integers saturate).
 bool copyPlane(Execution &, const Plane &from, int64_t row, int64_t col, const Plane &to);
 
 } // namespace ptl::rt::sim

@@ -2,14 +2,18 @@
 
 namespace ptl::rt::sim {
 
-Group::Group(LaunchState &launch, int64_t block) : launch_(launch), block_(block), queues_(launch.kernel.queues.size()) {
+Group::Group(LaunchState &launch, int64_t block)
+    : launch_(launch), block_(block), queues_(launch.kernel.queues.size()) {
   const Kernel &kernel = launch.kernel;
   if (kernel.vector)
-    numVector_ = launch.options.vectorCores ? launch.options.vectorCores : kernel.cube ? launch.chip.vectorPerCube : 1;
+    numVector_ = launch.options.vectorCores ? launch.options.vectorCores
+                 : kernel.cube              ? launch.chip.vectorPerCube
+                                            : 1;
   if (kernel.cube)
     cores_.push_back(std::make_unique<Core>(*this, *kernel.cube, 0, 0));
   for (int32_t i = 0; i < numVector_; ++i)
-    cores_.push_back(std::make_unique<Core>(*this, *kernel.vector, static_cast<int32_t>(cores_.size()), i));
+    cores_.push_back(
+        std::make_unique<Core>(*this, *kernel.vector, static_cast<int32_t>(cores_.size()), i));
   for (const std::unique_ptr<Core> &core : cores_)
     memories_.push_back(&core->memory());
 }
@@ -49,7 +53,8 @@ bool Group::finish() {
     for (const std::unique_ptr<Core> &core : cores_) {
       const QueueState &state = queues_[q];
       bool consumes = core->isCube() != queue.toVector && !core->leftOut(q);
-      if (consumes && (state.popped[core->index()] != pushes || state.freed[core->index()] != pushes))
+      if (consumes &&
+          (state.popped[core->index()] != pushes || state.freed[core->index()] != pushes))
         return fail("block " + std::to_string(block_) + ", " + core->name() + ": has popped " +
                     std::to_string(state.popped[core->index()]) + " and given back " +
                     std::to_string(state.freed[core->index()]) + " of " + std::to_string(pushes) +

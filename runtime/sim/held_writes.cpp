@@ -53,6 +53,9 @@ void HeldWrites::take() {
     addChanged(piece, piece.memory);
   for (const Piece &piece : watched_)
     std::memcpy(piece.memory, bytes_.data() + piece.at, piece.size);
+  old_.resize(fresh_.size());
+  for (const Piece &piece : written_)
+    std::memcpy(old_.data() + piece.at, piece.memory, piece.size);
   watched_.clear();
   whole_.clear();
   bytes_.clear();
@@ -61,6 +64,22 @@ void HeldWrites::take() {
 void HeldWrites::commit() const {
   for (const Piece &piece : written_)
     std::memcpy(piece.memory, fresh_.data() + piece.at, piece.size);
+}
+
+void HeldWrites::hide() {
+  hidden_.resize(fresh_.size());
+  for (const Piece &piece : written_) {
+    std::memcpy(hidden_.data() + piece.at, piece.memory, piece.size);
+    for (size_t i = 0; i < piece.size; ++i)
+      if (piece.memory[i] == fresh_[piece.at + i])
+        piece.memory[i] = old_[piece.at + i];
+  }
+}
+
+/// Pieces may overlap, so the first to be hidden is the last to come back.
+void HeldWrites::reveal() const {
+  for (auto piece = written_.rbegin(); piece != written_.rend(); ++piece)
+    std::memcpy(piece->memory, hidden_.data() + piece->at, piece->size);
 }
 
 } // namespace ptl::rt::sim

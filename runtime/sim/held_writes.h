@@ -9,18 +9,22 @@ namespace ptl::rt::sim {
 
 class HeldWrites {
 public:
-  /// Before the instruction: what it may write. With `whole`, all of the valid part counts as written, else only what
-  /// has changed.
+  /// Before the instruction: what it may write. With `whole`, all of the valid part counts as
+  /// written, else only what has changed.
   void watch(const Plane &plane, bool whole);
   /// After the instruction: takes what it wrote and puts back what was there.
   void take();
   /// Writes it for good.
   void commit() const;
+  /// After `commit`: puts back what was there before, where nothing else has been written since.
+  /// `reveal` undoes the last `hide`.
+  void hide();
+  void reveal() const;
 
 private:
   struct Piece {
     uint8_t *memory;
-    size_t size, at; ///< `at` in `bytes_`
+    size_t size, at; ///< `at` in `bytes_`, of written ones in the buffers below
   };
   void watchPiece(uint8_t *memory, size_t size);
   void addChanged(const Piece &piece, const uint8_t *fresh);
@@ -29,7 +33,7 @@ private:
   std::vector<uint8_t> bytes_;
   std::vector<Piece> whole_; ///< written whatever the values; `at` is unused
   std::vector<Piece> written_;
-  std::vector<uint8_t> fresh_;
+  std::vector<uint8_t> fresh_, old_, hidden_;
 };
 
 } // namespace ptl::rt::sim

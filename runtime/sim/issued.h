@@ -1,4 +1,5 @@
-// An operation on its way through a pipe: its step with the operands that it had when the scalar unit came by.
+// An operation on its way through a pipe: its step with the operands that it had when the scalar
+// unit came by.
 #pragma once
 
 #include "runtime/sim/program.h"
@@ -15,15 +16,19 @@ struct Issued {
   const Function *function = nullptr;
   const Step *step = nullptr;
   std::array<Operand, maxOperands> operands;
-  Flag flag;                              ///< with the id computed
-  int64_t ordinal = 0;                    ///< of pushes, pops, frees: counted per queue and core
-  uint64_t sequence = 0;                  ///< order of issue on its core
-  std::array<uint64_t, numPipes> after{}; ///< of a free: takes effect when the pipes have done so many
+  Flag flag;             ///< with the id computed
+  int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core
+  uint64_t sequence = 0; ///< order of issue on its core
+  std::array<uint64_t, numPipes>
+      after{}; ///< of a free: takes effect when the pipes have done so many
 
-  const SourceLocation &location() const { return function->locations[static_cast<size_t>(step->location)]; }
+  const SourceLocation &location() const {
+    return function->locations[static_cast<size_t>(step->location)];
+  }
 };
 
-/// Something an executed operation did, for traces and timing models. What it points at lives as long as the call.
+/// Something an executed operation did, for traces and timing models. What it points at lives as
+/// long as the call.
 struct TraceEvent {
   int64_t block = 0;
   int32_t core = 0; ///< of the group; the cube core is first if there is one

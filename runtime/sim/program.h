@@ -1,5 +1,6 @@
-// A kernel of the block level as plain values: what `load` makes of a module and what cores execute. Control flow is jumps
-// in a list of steps; values live in numbered registers of three kinds: scalars, tiles, views (pointers are views of rank 0).
+// A kernel of the block level as plain values: what `load` makes of a module and what cores
+// execute. Control flow is jumps in a list of steps; values live in numbered registers of three
+// kinds: scalars, tiles, views (pointers are views of rank 0).
 #pragma once
 
 #include "ir/ops/instruction_table.h"
@@ -12,7 +13,8 @@
 
 namespace ptl::rt::sim {
 
-/// A scalar: floats in `f`, exactly; everything else in `i`, sign-extended, `ui` types zero-extended.
+/// A scalar: floats in `f`, exactly; everything else in `i`, sign-extended, `ui` types
+/// zero-extended.
 struct Scalar {
   int64_t i = 0;
   double f = 0;
@@ -63,16 +65,17 @@ struct Modifiers {
   std::optional<bool> saturate;
   std::optional<AccToVec> accToVec;
   uint8_t maskPattern = 0;
-  bool atomicAdd = false, relu = false, descending = false, exhausted = false, upper = false, asymmetric = false;
+  bool atomicAdd = false, relu = false, descending = false, exhausted = false, upper = false,
+       asymmetric = false;
 };
 
 /// One entry of a function. Sites of instructions are their identity for traces.
 struct Step {
   StepKind kind = StepKind::Return;
   ScalarOp op{};
-  ScalarType type;         ///< of the result, or of the value that is stored
-  ScalarType operandType;  ///< of the first operand
-  uint8_t predicate = 0;   ///< of comparisons, as in MLIR
+  ScalarType type;        ///< of the result, or of the value that is stored
+  ScalarType operandType; ///< of the first operand
+  uint8_t predicate = 0;  ///< of comparisons, as in MLIR
   InstructionId instruction{};
   Pipe pipe = Pipe::S;
   Flag flag;
@@ -80,14 +83,15 @@ struct Step {
   Register result;
   std::vector<Register> operands; ///< of instructions: inputs, then outputs
   uint8_t numOuts = 0;
-  uint16_t scratch = 0;     ///< bit i: input i is scratch
-  bool validRowGiven = false, validColGiven = false; ///< the last operands are the valid rows, columns
-  int32_t target = -1;      ///< of jumps
+  uint16_t scratch = 0; ///< bit i: input i is scratch
+  bool validRowGiven = false,
+       validColGiven = false; ///< the last operands are the valid rows, columns
+  int32_t target = -1;        ///< of jumps
   int32_t queue = -1;
-  uint8_t split = 0;        ///< of queues: 0 whole, 1 rows, 2 columns dealt to the vector cores
-  int64_t slotCount = 0;    ///< of `GetSlot`
+  uint8_t split = 0;     ///< of queues: 0 whole, 1 rows, 2 columns dealt to the vector cores
+  int64_t slotCount = 0; ///< of `GetSlot`
   Scalar constant;
-  Tile tile;                ///< the type of the result
+  Tile tile; ///< the type of the result
   View view;
   int32_t location = 0;
   std::vector<ScalarType> operandTypes; ///< of instructions: of their scalars, others unused
@@ -127,8 +131,8 @@ struct Queue {
 struct Parameter {
   std::string name;
   bool isPointer = false;
-  std::string role;    ///< of pointers: `in`, `out`, `inout`, `workspace`, or empty
-  ScalarType type;     ///< of scalars, or of the elements
+  std::string role; ///< of pointers: `in`, `out`, `inout`, `workspace`, or empty
+  ScalarType type;  ///< of scalars, or of the elements
 };
 
 struct Kernel {

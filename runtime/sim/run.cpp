@@ -7,7 +7,8 @@ namespace ptl::rt::sim {
 std::string toString(const SourceLocation &location) {
   if (location.file.empty())
     return location.name;
-  return location.file + ":" + std::to_string(location.line) + ":" + std::to_string(location.column);
+  return location.file + ":" + std::to_string(location.line) + ":" +
+         std::to_string(location.column);
 }
 
 std::string_view nameOf(const Step &step) {
@@ -22,14 +23,17 @@ std::string_view nameOf(const Step &step) {
 namespace {
 
 /// First those that go first.
-constexpr Pipe programOrder[] = {Pipe::V, Pipe::M, Pipe::MTE1, Pipe::MTE2, Pipe::MTE3, Pipe::FIX, Pipe::S};
-constexpr Pipe eagerOrder[] = {Pipe::S, Pipe::MTE2, Pipe::MTE1, Pipe::M, Pipe::V, Pipe::FIX, Pipe::MTE3};
-constexpr Pipe lazyOrder[] = {Pipe::S, Pipe::MTE3, Pipe::FIX, Pipe::V, Pipe::M, Pipe::MTE1, Pipe::MTE2};
+constexpr Pipe programOrder[] = {Pipe::V,    Pipe::M,   Pipe::MTE1, Pipe::MTE2,
+                                 Pipe::MTE3, Pipe::FIX, Pipe::S};
+constexpr Pipe eagerOrder[] = {Pipe::S, Pipe::MTE2, Pipe::MTE1, Pipe::M,
+                               Pipe::V, Pipe::FIX,  Pipe::MTE3};
+constexpr Pipe lazyOrder[] = {Pipe::S, Pipe::MTE3, Pipe::FIX, Pipe::V,
+                              Pipe::M, Pipe::MTE1, Pipe::MTE2};
 
 using Choice = Group::Choice;
 
-/// Chooses among what could go on. For random schedules, either evenly or by ranks that change from time to time: what is
-/// starved for a while finds more faults than an even mix.
+/// Chooses among what could go on. For random schedules, either evenly or by ranks that change from
+/// time to time: what is starved for a while finds more faults than an even mix.
 class Chooser {
 public:
   Chooser(const Options &options, std::mt19937_64 &random) : options_(options), random_(random) {
@@ -54,7 +58,9 @@ public:
 
 private:
   int rankOf(const Choice &choice) const {
-    int core = options_.schedule == Schedule::Random ? coreRanks_[static_cast<size_t>(choice.core->index()) % 4] : 0;
+    int core = options_.schedule == Schedule::Random
+                   ? coreRanks_[static_cast<size_t>(choice.core->index()) % 4]
+                   : 0;
     return ranks_[static_cast<size_t>(choice.pipe)] + core;
   }
   void draw() {
@@ -78,8 +84,9 @@ std::string checkArguments(const LaunchState &launch) {
   for (const Parameter &parameter : launch.kernel.parameters)
     ++(parameter.isPointer ? pointers : scalars);
   if (pointers != launch.pointers.size() || scalars != launch.scalars.size())
-    return "takes " + std::to_string(pointers) + " arrays and " + std::to_string(scalars) + " scalars, not " +
-           std::to_string(launch.pointers.size()) + " and " + std::to_string(launch.scalars.size());
+    return "takes " + std::to_string(pointers) + " arrays and " + std::to_string(scalars) +
+           " scalars, not " + std::to_string(launch.pointers.size()) + " and " +
+           std::to_string(launch.scalars.size());
   return {};
 }
 
@@ -148,15 +155,16 @@ private:
 
 Result runKernel(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
                  std::span<const Scalar> scalars, int64_t blocks, const Options &options) {
-  LaunchState launch{kernel, chip, pointers, scalars, blocks, options, std::mt19937_64(options.seed), {}, 0};
+  LaunchState launch{
+      kernel, chip, pointers, scalars, blocks, options, std::mt19937_64(options.seed), {}, 0};
   if (std::string wrong = checkArguments(launch); !wrong.empty())
     return {false, "`" + kernel.name + "` " + wrong, 0};
   Run(launch).all();
   return launch.result;
 }
 
-Result runLaunches(std::span<const Launch> launches, const Chip &chip, std::span<const GlobalArray> arrays,
-                   const Options &options) {
+Result runLaunches(std::span<const Launch> launches, const Chip &chip,
+                   std::span<const GlobalArray> arrays, const Options &options) {
   std::vector<GlobalArray> all(arrays.begin(), arrays.end());
   std::vector<std::vector<uint8_t>> workspaces;
   for (GlobalArray &array : all)
@@ -170,7 +178,8 @@ Result runLaunches(std::span<const Launch> launches, const Chip &chip, std::span
     std::vector<GlobalArray> pointers;
     for (int32_t index : launch.pointers)
       pointers.push_back(all[static_cast<size_t>(index)]);
-    Result result = runKernel(*launch.kernel, chip, pointers, launch.scalars, launch.blocks, options);
+    Result result =
+        runKernel(*launch.kernel, chip, pointers, launch.scalars, launch.blocks, options);
     total.instructions += result.instructions;
     if (!result.ok)
       return {false, result.error, total.instructions};

@@ -1,4 +1,5 @@
-// Runs kernels of the block level: real addresses, real memories, pipes that are ordered by nothing but events.
+// Runs kernels of the block level: real addresses, real memories, pipes that are ordered by nothing
+// but events.
 #pragma once
 
 #include "runtime/sim/chip.h"
@@ -26,8 +27,9 @@ struct Options {
   bool stretched = false;
   /// Cores groups of the launch that run at the same time; the others wait until one is done.
   int32_t groupsAtOnce = 1;
-  int32_t vectorCores = 0;   ///< of a group; 0: as the chip has for a kernel with a cube function, else 1
-  uint64_t maxSteps = 0;     ///< of all cores; 0: no limit
+  int32_t vectorCores =
+      0; ///< of a group; 0: as the chip has for a kernel with a cube function, else 1
+  uint64_t maxSteps = 0;                         ///< of all cores; 0: no limit
   std::function<void(const TraceEvent &)> trace; ///< called after every operation on a pipe
 };
 
@@ -38,12 +40,13 @@ struct Result {
   uint64_t instructions = 0; ///< that ran on pipes
 };
 
-/// Runs a kernel on `blocks` core groups. `pointers` and `scalars` are its arguments in order. The arrays are the caller's
-/// and are read and written in place.
+/// Runs a kernel on `blocks` core groups. `pointers` and `scalars` are its arguments in order. The
+/// arrays are the caller's and are read and written in place.
 Result runKernel(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
                  std::span<const Scalar> scalars, int64_t blocks, const Options &options = {});
-inline Result runKernel(const Kernel &kernel, const Machine &machine, std::span<const GlobalArray> pointers,
-                        std::span<const Scalar> scalars, int64_t blocks, const Options &options = {}) {
+inline Result runKernel(const Kernel &kernel, const Machine &machine,
+                        std::span<const GlobalArray> pointers, std::span<const Scalar> scalars,
+                        int64_t blocks, const Options &options = {}) {
   return runKernel(kernel, chipOf(machine), pointers, scalars, blocks, options);
 }
 
@@ -55,9 +58,9 @@ struct Launch {
   int64_t blocks = 1;
 };
 
-/// Runs launches one after another. Arrays without data are workspaces: they are allocated, filled with poison and shared by
-/// all launches. Stops at the first error.
-Result runLaunches(std::span<const Launch> launches, const Chip &chip, std::span<const GlobalArray> arrays,
-                   const Options &options = {});
+/// Runs launches one after another. Arrays without data are workspaces: they are allocated, filled
+/// with poison and shared by all launches. Stops at the first error.
+Result runLaunches(std::span<const Launch> launches, const Chip &chip,
+                   std::span<const GlobalArray> arrays, const Options &options = {});
 
 } // namespace ptl::rt::sim

@@ -16,7 +16,8 @@ constexpr How hows[] = {
 unsigned bitsOf(ElemKind kind) { return kind == ElemKind::Bool ? 1 : elemBits(kind); }
 
 int64_t wrap(uint64_t value, ElemKind kind) {
-  return kind == ElemKind::Bool ? static_cast<int64_t>(value & 1) : reference::wrapInteger(value, kind);
+  return kind == ElemKind::Bool ? static_cast<int64_t>(value & 1)
+                                : reference::wrapInteger(value, kind);
 }
 uint64_t zeroExtended(int64_t value, ElemKind kind) {
   unsigned unused = 64 - bitsOf(kind);
@@ -160,7 +161,8 @@ bool compareInts(uint8_t predicate, int64_t a, int64_t b, uint64_t ua, uint64_t 
   }
 }
 
-/// Predicates in the order of `arith::CmpFPredicate`: false, six ordered, ordered, six unordered, unordered, true.
+/// Predicates in the order of `arith::CmpFPredicate`: false, six ordered, ordered, six unordered,
+/// unordered, true.
 bool compareFloats(uint8_t predicate, double a, double b) {
   bool unordered = std::isnan(a) || std::isnan(b);
   if (predicate == 0 || predicate == 15)
@@ -186,7 +188,8 @@ bool compareFloats(uint8_t predicate, double a, double b) {
 }
 
 Scalar reinterpret(Scalar value, ScalarType from, ScalarType to) {
-  reference::Scalar bits = from.isFloat() ? reference::Scalar::real(value.f) : reference::Scalar::integer(value.i);
+  reference::Scalar bits =
+      from.isFloat() ? reference::Scalar::real(value.f) : reference::Scalar::integer(value.i);
   reference::Scalar cast = reference::bitcastScalar(bits, from.kind, to.kind);
   return {cast.i, cast.f};
 }
@@ -230,7 +233,8 @@ bool evaluate(const Step &step, const Scalar *values, Scalar &result, std::strin
     result = Scalar::integer(wrap(static_cast<uint64_t>(evaluateInt(step.op, a, b)), to));
     return true;
   case How::Unsigned:
-    result = Scalar::integer(wrap(evaluateUnsigned(step.op, zeroExtended(a, from), zeroExtended(b, from)), to));
+    result = Scalar::integer(
+        wrap(evaluateUnsigned(step.op, zeroExtended(a, from), zeroExtended(b, from)), to));
     return true;
   case How::Float: {
     double second = step.operands.size() > 1 ? values[1].f : 0;

@@ -7,8 +7,8 @@
 
 namespace ptl::rt::sim {
 
-/// The value of a `Compute` step. `values` are its operands. Says in `error` what has no value (a division by zero) and
-/// returns false.
+/// The value of a `Compute` step. `values` are its operands. Says in `error` what has no value (a
+/// division by zero) and returns false.
 bool evaluate(const Step &step, const Scalar *values, Scalar &result, std::string &error);
 
 /// An element in memory as a scalar, and back; rounds and wraps.

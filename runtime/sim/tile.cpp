@@ -14,17 +14,21 @@ int64_t Tile::bufferBytes() const {
   return r * c * elemBytes(elem);
 }
 
-int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols, int64_t row,
-                      int64_t col) {
+int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols,
+                      int64_t row, int64_t col) {
   int64_t bytes = elemBytes(elem);
   if (layout.inner == Order::None)
-    return bytes * (layout.box == Order::RowMajor ? row * bufferCols + col : col * bufferRows + row);
+    return bytes *
+           (layout.box == Order::RowMajor ? row * bufferCols + col : col * bufferRows + row);
   BoxShape box = boxShape(layout, elem);
-  int64_t downs = (bufferRows + box.rows - 1) / box.rows, acrosses = (bufferCols + box.cols - 1) / box.cols;
+  int64_t downs = (bufferRows + box.rows - 1) / box.rows,
+          acrosses = (bufferCols + box.cols - 1) / box.cols;
   int64_t boxRow = row / box.rows, boxCol = col / box.cols;
-  int64_t index = layout.box == Order::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
+  int64_t index =
+      layout.box == Order::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
   int64_t innerRow = row % box.rows, innerCol = col % box.cols;
-  int64_t inner = layout.inner == Order::RowMajor ? innerRow * box.cols + innerCol : innerCol * box.rows + innerRow;
+  int64_t inner = layout.inner == Order::RowMajor ? innerRow * box.cols + innerCol
+                                                  : innerCol * box.rows + innerRow;
   return bytes * (index * box.rows * box.cols + inner);
 }
 

@@ -13,18 +13,22 @@ namespace ptl::rt::sim {
 enum class Place : uint8_t { Vec, Mat, Left, Right, Acc, Bias, Scale };
 inline constexpr size_t numPlaces = 7;
 /// As in the machine files.
-inline constexpr std::array<std::string_view, numPlaces> placeNames = {"vec", "mat",  "left", "right",
-                                                                       "acc", "bias", "scale"};
-inline constexpr std::string_view placeName(Place place) { return placeNames[static_cast<size_t>(place)]; }
+inline constexpr std::array<std::string_view, numPlaces> placeNames = {
+    "vec", "mat", "left", "right", "acc", "bias", "scale"};
+inline constexpr std::string_view placeName(Place place) {
+  return placeNames[static_cast<size_t>(place)];
+}
 
 enum class Order : uint8_t { None, RowMajor, ColMajor };
 
-/// Order of the elements of a tile: `box` that of the boxes, `inner` that inside a box; without `inner` there are no boxes.
+/// Order of the elements of a tile: `box` that of the boxes, `inner` that inside a box; without
+/// `inner` there are no boxes.
 struct Layout {
   Order box = Order::RowMajor;
   Order inner = Order::None;
   int32_t fractal = 512; ///< bytes of a box
-  int32_t pad = 0;       ///< beyond the valid part: 0 nothing, 1 zero, 2 the largest, 3 the smallest value
+  int32_t pad =
+      0; ///< beyond the valid part: 0 nothing, 1 zero, 2 the largest, 3 the smallest value
 
   bool operator==(const Layout &) const = default;
 };
@@ -38,8 +42,8 @@ struct Tile {
   int32_t validRows = 0, validCols = 0;
   int32_t bufferRows = 0, bufferCols = 0; ///< of the buffer that the layout counts in
   int32_t row0 = 0, col0 = 0;             ///< of the window in the buffer
-  int32_t core = -1;                      ///< whose memory: a core of the group; -1: of the core that executes
-  int64_t address = 0;                    ///< of the buffer, in bytes
+  int32_t core = -1;   ///< whose memory: a core of the group; -1: of the core that executes
+  int64_t address = 0; ///< of the buffer, in bytes
 
   /// Bytes of the whole buffer.
   int64_t bufferBytes() const;
@@ -55,11 +59,12 @@ inline BoxShape boxShape(const Layout &layout, ElemKind elem) {
 }
 
 /// Byte offset of element (row, col) of the buffer from its start, as the hardware lays it out.
-int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols, int64_t row,
-                      int64_t col);
+int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols,
+                      int64_t row, int64_t col);
 /// The same for an element of the window.
 inline int64_t elementOffset(const Tile &tile, int64_t row, int64_t col) {
-  return elementOffset(tile.layout, tile.elem, tile.bufferRows, tile.bufferCols, tile.row0 + row, tile.col0 + col);
+  return elementOffset(tile.layout, tile.elem, tile.bufferRows, tile.bufferCols, tile.row0 + row,
+                       tile.col0 + col);
 }
 
 enum class ViewLayout : uint8_t { Nd, Dn, Nz };
@@ -76,8 +81,8 @@ struct View {
   int64_t shape[maxRank] = {};
   int64_t strides[maxRank] = {};
 
-  /// As a matrix: the last axis is a row, all before it count rows. An `nz` view of rank 5 has boxes:
-  /// [1, columns / c0, rows / 16, 16, c0].
+  /// As a matrix: the last axis is a row, all before it count rows. An `nz` view of rank 5 has
+  /// boxes: [1, columns / c0, rows / 16, 16, c0].
   int64_t rows() const;
   int64_t cols() const;
   int64_t numElements() const { return rows() * cols(); }
@@ -88,7 +93,8 @@ struct View {
   int64_t colStride() const { return rank ? strides[rank - 1] : 1; }
 };
 
-/// Elements of a tile or a view in memory that is there: what instructions work on. `rows` and `cols` are the valid part.
+/// Elements of a tile or a view in memory that is there: what instructions work on. `rows` and
+/// `cols` are the valid part.
 struct Plane {
   uint8_t *base = nullptr; ///< of the buffer or of the first element of the view
   const Tile *tile = nullptr;
@@ -97,11 +103,14 @@ struct Plane {
   int64_t rows = 0, cols = 0;
 
   uint8_t *at(int64_t row, int64_t col) const {
-    return base + (tile ? elementOffset(*tile, row, col) : view->elementOffset(row, col) * elemBytes(elem));
+    return base + (tile ? elementOffset(*tile, row, col)
+                        : view->elementOffset(row, col) * elemBytes(elem));
   }
-  /// Calls `f(address, stride in elements, count)` for the pieces of a row, left to right, that have one stride.
+  /// Calls `f(address, stride in elements, count)` for the pieces of a row, left to right, that
+  /// have one stride.
   template <typename F> void forRuns(int64_t row, int64_t col, int64_t count, F f) const {
-    int64_t width = runWidth(), stride = runStride(), origin = tile && tile->layout.inner != Order::None ? tile->col0 : 0;
+    int64_t width = runWidth(), stride = runStride(),
+            origin = tile && tile->layout.inner != Order::None ? tile->col0 : 0;
     while (count > 0) {
       int64_t n = std::min(count, width - (origin + col) % width);
       f(at(row, col), stride, n);

@@ -14,7 +14,8 @@ namespace ptl::rt::sim {
 SourceLocation sourceLocation(mlir::Location location);
 std::optional<ElemKind> elemKindOf(mlir::Type type);
 
-/// How queues of the two functions of a kernel are recognised as the same: by direction and flags, else by their order.
+/// How queues of the two functions of a kernel are recognised as the same: by direction and flags,
+/// else by their order.
 struct QueueKey {
   int64_t direction = 0;
   std::optional<int64_t> flagBase;
@@ -23,7 +24,8 @@ struct QueueKey {
 
 class FunctionLoader {
 public:
-  FunctionLoader(Kernel &kernel, std::vector<QueueKey> &keys, mlir::func::FuncOp func, bool cube, std::string &error)
+  FunctionLoader(Kernel &kernel, std::vector<QueueKey> &keys, mlir::func::FuncOp func, bool cube,
+                 std::string &error)
       : kernel_(kernel), keys_(keys), func_(func), error_(error) {
     function_.cube = cube;
   }
@@ -58,7 +60,8 @@ private:
   bool loadBlockLevel(Op op);
   bool loadView(Op op, bool &known);
   bool loadBuffer(Op op, bool &known);
-  bool loadTile(StepKind kind, Op op, mlir::ValueRange operands, mlir::Value validRow, mlir::Value validCol);
+  bool loadTile(StepKind kind, Op op, mlir::ValueRange operands, mlir::Value validRow,
+                mlir::Value validCol);
   bool loadQueueOp(Op op, bool &known);
   bool loadSync(Op op, bool &known);
   bool loadInstruction(Op op);

@@ -13,7 +13,10 @@ SourceLocation sourceLocation(Location location) {
     result = sourceLocation(named.getChildLoc());
     result.name = named.getName().str();
   } else if (auto file = dyn_cast<FileLineColLoc>(location)) {
-    result = {file.getFilename().str(), static_cast<int32_t>(file.getLine()), static_cast<int32_t>(file.getColumn()), {}};
+    result = {file.getFilename().str(),
+              static_cast<int32_t>(file.getLine()),
+              static_cast<int32_t>(file.getColumn()),
+              {}};
   } else if (auto fused = dyn_cast<FusedLoc>(location)) {
     for (Location part : fused.getLocations())
       if (result = sourceLocation(part); !result.file.empty())
@@ -63,7 +66,8 @@ bool FunctionLoader::fail(Operation *op, const llvm::Twine &message) {
   if (!error_.empty())
     return false;
   std::string place = toString(sourceLocation(op->getLoc()));
-  error_ = (place.empty() ? "" : place + ": ") + ("`" + op->getName().getStringRef() + "` " + message).str();
+  error_ = (place.empty() ? "" : place + ": ") +
+           ("`" + op->getName().getStringRef() + "` " + message).str();
   return false;
 }
 
@@ -131,7 +135,8 @@ std::optional<Function> FunctionLoader::load() {
   return std::move(function_);
 }
 
-// ---- kernels --------------------------------------------------------------------------------------------------------
+// ---- kernels
+// --------------------------------------------------------------------------------------------------------
 
 /// The kernel that a function belongs to.
 static std::string kernelOf(func::FuncOp func) {
@@ -167,8 +172,8 @@ static bool loadParameters(func::FuncOp func, Kernel &kernel, std::string &error
     }
     std::optional<ElemKind> kind = elemKindOf(type);
     if (!kind) {
-      error = "argument " + std::to_string(argument.getArgNumber()) + " of `" + func.getSymName().str() +
-              "` is neither a pointer nor a scalar";
+      error = "argument " + std::to_string(argument.getArgNumber()) + " of `" +
+              func.getSymName().str() + "` is neither a pointer nor a scalar";
       return false;
     }
     parameter.type.kind = *kind;
@@ -186,7 +191,8 @@ static bool loadParameters(func::FuncOp func, Kernel &kernel, std::string &error
   return error.empty();
 }
 
-static bool loadFunction(func::FuncOp func, Kernel &kernel, std::vector<QueueKey> &keys, std::string &error) {
+static bool loadFunction(func::FuncOp func, Kernel &kernel, std::vector<QueueKey> &keys,
+                         std::string &error) {
   bool cube = isCube(func);
   std::optional<Function> &slot = cube ? kernel.cube : kernel.vector;
   if (slot) {
@@ -214,7 +220,8 @@ std::optional<Kernel> load(ModuleOp module, StringRef kernelName, std::string &e
     kernel.machine = machine.str();
   std::vector<QueueKey> keys;
   for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isDeclaration() && kernelOf(func) == kernel.name && !loadFunction(func, kernel, keys, error))
+    if (!func.isDeclaration() && kernelOf(func) == kernel.name &&
+        !loadFunction(func, kernel, keys, error))
       return std::nullopt;
   if (!kernel.cube && !kernel.vector) {
     error = "the module has no kernel `" + kernel.name + "`";

@@ -1,4 +1,5 @@
-// From a module of the block level to a kernel that the simulator runs. The one part of the simulator with MLIR.
+// From a module of the block level to a kernel that the simulator runs. The one part of the
+// simulator with MLIR.
 #pragma once
 
 #include "runtime/sim/program.h"
@@ -7,8 +8,8 @@
 
 namespace ptl::rt::sim {
 
-/// The kernel of that name; with an empty name, the only one of the module. Its buffers have to be placed. Nothing, and a
-/// sentence in `error`, for what the simulator does not know.
+/// The kernel of that name; with an empty name, the only one of the module. Its buffers have to be
+/// placed. Nothing, and a sentence in `error`, for what the simulator does not know.
 std::optional<Kernel> load(mlir::ModuleOp module, llvm::StringRef kernelName, std::string &error);
 
 /// Names of the kernels of a module, in order.

@@ -35,16 +35,20 @@ bool FunctionLoader::tileOf(Operation *op, pto::TileBufType type, Tile &tile) {
   const pto::Layout &layout = type.getLayout();
   tile.place = *place;
   tile.elem = *elem;
-  tile.layout = {static_cast<Order>(layout.box), static_cast<Order>(layout.inner), layout.fractal, layout.pad};
+  tile.layout = {static_cast<Order>(layout.box), static_cast<Order>(layout.inner), layout.fractal,
+                 layout.pad};
   tile.rows = tile.bufferRows = static_cast<int32_t>(type.getRows());
   tile.cols = tile.bufferCols = static_cast<int32_t>(type.getCols());
-  auto valid = [](int64_t given, int32_t all) { return given == pto::kDynamic ? all : static_cast<int32_t>(given); };
+  auto valid = [](int64_t given, int32_t all) {
+    return given == pto::kDynamic ? all : static_cast<int32_t>(given);
+  };
   tile.validRows = valid(type.getValidRows(), tile.rows);
   tile.validCols = valid(type.getValidCols(), tile.cols);
   return true;
 }
 
-bool FunctionLoader::loadTile(StepKind kind, Operation *op, ValueRange operands, Value validRow, Value validCol) {
+bool FunctionLoader::loadTile(StepKind kind, Operation *op, ValueRange operands, Value validRow,
+                              Value validCol) {
   Type type = op->getResult(0).getType();
   if (auto multi = dyn_cast<pto::MultiTileBufType>(type))
     type = multi.getSlot();
@@ -88,9 +92,11 @@ bool FunctionLoader::loadView(Operation *op, bool &known) {
   }
   if (isa<pto::LoadScalarOp, pto::StoreScalarOp>(op)) {
     auto store = dyn_cast<pto::StoreScalarOp>(op);
-    Step &step = store ? add(StepKind::StoreScalar, op, {store.getPointer(), store.getOffset(), store.getValue()})
+    Step &step = store ? add(StepKind::StoreScalar, op,
+                             {store.getPointer(), store.getOffset(), store.getValue()})
                        : add(StepKind::LoadScalar, op, op->getOperands());
-    step.type.kind = elemKindOf(store ? store.getValue().getType() : op->getResult(0).getType()).value_or(ElemKind::I64);
+    step.type.kind = elemKindOf(store ? store.getValue().getType() : op->getResult(0).getType())
+                         .value_or(ElemKind::I64);
     return true;
   }
   known = false;
@@ -100,23 +106,28 @@ bool FunctionLoader::loadView(Operation *op, bool &known) {
 bool FunctionLoader::loadBuffer(Operation *op, bool &known) {
   known = true;
   if (auto alloc = dyn_cast<pto::AllocTileOp>(op))
-    return alloc.getAddr() ? loadTile(StepKind::AllocTile, op, alloc.getAddr(), alloc.getValidRow(), alloc.getValidCol())
+    return alloc.getAddr() ? loadTile(StepKind::AllocTile, op, alloc.getAddr(), alloc.getValidRow(),
+                                      alloc.getValidCol())
                            : fail(op, "has no address");
   if (auto alloc = dyn_cast<pto::AllocMultiTileOp>(op))
-    return alloc.getAddr() ? loadTile(StepKind::AllocTile, op, alloc.getAddr(), {}, {}) : fail(op, "has no address");
+    return alloc.getAddr() ? loadTile(StepKind::AllocTile, op, alloc.getAddr(), {}, {})
+                           : fail(op, "has no address");
   if (auto get = dyn_cast<pto::MultiTileGetOp>(op)) {
-    if (!loadTile(StepKind::GetSlot, op, {get.getSource(), get.getSlot()}, get.getValidRow(), get.getValidCol()))
+    if (!loadTile(StepKind::GetSlot, op, {get.getSource(), get.getSlot()}, get.getValidRow(),
+                  get.getValidCol()))
       return false;
     function_.steps.back().slotCount = get.getSource().getType().getCount();
     return true;
   }
   if (auto window = dyn_cast<pto::SubsetOp>(op))
-    return loadTile(StepKind::Window, op, {window.getSource(), window.getRow(), window.getCol()}, window.getValidRow(),
-                    window.getValidCol());
+    return loadTile(StepKind::Window, op, {window.getSource(), window.getRow(), window.getCol()},
+                    window.getValidRow(), window.getValidCol());
   if (auto alias = dyn_cast<pto::TReshapeOp>(op))
-    return loadTile(StepKind::Alias, op, alias.getSource(), alias.getValidRow(), alias.getValidCol());
+    return loadTile(StepKind::Alias, op, alias.getSource(), alias.getValidRow(),
+                    alias.getValidCol());
   if (auto alias = dyn_cast<pto::BitcastOp>(op))
-    return loadTile(StepKind::Alias, op, alias.getSource(), alias.getValidRow(), alias.getValidCol());
+    return loadTile(StepKind::Alias, op, alias.getSource(), alias.getValidRow(),
+                    alias.getValidCol());
   if (auto declare = dyn_cast<pto::DeclareTileOp>(op))
     return loadTile(StepKind::DeclareTile, op, {}, declare.getValidRow(), declare.getValidCol());
   if (isa<pto::SetValidShapeOp>(op)) {
@@ -134,16 +145,19 @@ bool FunctionLoader::loadBuffer(Operation *op, bool &known) {
 
 bool FunctionLoader::loadSync(Operation *op, bool &known) {
   known = true;
-  auto addFlag = [&](StepKind kind, pto::PipeKind source, pto::PipeKind target, int32_t id, ValueRange operands) {
+  auto addFlag = [&](StepKind kind, pto::PipeKind source, pto::PipeKind target, int32_t id,
+                     ValueRange operands) {
     Step &step = add(kind, op, operands);
     step.flag = {pto::pipeOf(source), pto::pipeOf(target), id};
     step.pipe = kind == StepKind::SetFlag ? step.flag.source : step.flag.target;
     return true;
   };
   if (auto set = dyn_cast<pto::SetFlagOp>(op))
-    return addFlag(StepKind::SetFlag, set.getSrcPipe(), set.getDstPipe(), static_cast<int32_t>(set.getEventId()), {});
+    return addFlag(StepKind::SetFlag, set.getSrcPipe(), set.getDstPipe(),
+                   static_cast<int32_t>(set.getEventId()), {});
   if (auto wait = dyn_cast<pto::WaitFlagOp>(op))
-    return addFlag(StepKind::WaitFlag, wait.getSrcPipe(), wait.getDstPipe(), static_cast<int32_t>(wait.getEventId()), {});
+    return addFlag(StepKind::WaitFlag, wait.getSrcPipe(), wait.getDstPipe(),
+                   static_cast<int32_t>(wait.getEventId()), {});
   if (auto set = dyn_cast<pto::SetFlagDynOp>(op))
     return addFlag(StepKind::SetFlag, set.getSrcPipe(), set.getDstPipe(), -1, op->getOperands());
   if (auto wait = dyn_cast<pto::WaitFlagDynOp>(op))
@@ -216,8 +230,8 @@ bool FunctionLoader::loadBlockLevel(Operation *op) {
   if (pto::Instruction instruction(op); instruction)
     return loadInstruction(op);
   bool known = false;
-  for (auto load : {&FunctionLoader::loadView, &FunctionLoader::loadBuffer, &FunctionLoader::loadSync,
-                    &FunctionLoader::loadQueueOp}) {
+  for (auto load : {&FunctionLoader::loadView, &FunctionLoader::loadBuffer,
+                    &FunctionLoader::loadSync, &FunctionLoader::loadQueueOp}) {
     if (!(this->*load)(op, known))
       return false;
     if (known)

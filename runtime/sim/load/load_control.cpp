@@ -100,7 +100,8 @@ bool FunctionLoader::loadIf(scf::IfOp branch) {
 }
 
 bool FunctionLoader::loadWhile(scf::WhileOp loop) {
-  llvm::SmallVector<Register> before = defineAll(loop.getBeforeArguments()), after = defineAll(loop.getAfterArguments());
+  llvm::SmallVector<Register> before = defineAll(loop.getBeforeArguments()),
+                              after = defineAll(loop.getAfterArguments());
   moveAll(loop, loop.getInits(), before);
   int32_t head = here();
   if (!loadBlock(*loop.getBeforeBody()))

@@ -6,7 +6,8 @@ using namespace mlir;
 namespace ptl::rt::sim {
 
 /// The queue of an initialisation: the one that the other function has made, or a new one.
-int32_t FunctionLoader::queueFor(Operation *op, int64_t direction, std::optional<int64_t> flagBase) {
+int32_t FunctionLoader::queueFor(Operation *op, int64_t direction,
+                                 std::optional<int64_t> flagBase) {
   for (size_t i = 0; i < keys_.size(); ++i) {
     QueueKey &key = keys_[i];
     Operation *&mine = function_.cube ? key.inCube : key.inVector;
@@ -51,13 +52,15 @@ template <typename InitOp> bool FunctionLoader::initQueue(InitOp op, bool throug
   return true;
 }
 
-/// The tile that is popped tells a producer how to lay out what it pushes into the consumer's memory.
+/// The tile that is popped tells a producer how to lay out what it pushes into the consumer's
+/// memory.
 bool FunctionLoader::notePop(pto::TPopOp pop, Queue &queue) {
   Tile tile;
   if (!tileOf(pop, pop.getTile().getType(), tile))
     return false;
-  bool same = !queue.popped || (queue.popped->rows == tile.rows && queue.popped->cols == tile.cols &&
-                                queue.popped->elem == tile.elem && queue.popped->layout == tile.layout);
+  bool same =
+      !queue.popped || (queue.popped->rows == tile.rows && queue.popped->cols == tile.cols &&
+                        queue.popped->elem == tile.elem && queue.popped->layout == tile.layout);
   if (!same)
     return fail(pop, "pops another type of tile than before");
   queue.popped = tile;
@@ -109,7 +112,9 @@ bool FunctionLoader::loadQueueOp(Operation *op, bool &known) {
   if (!free)
     step.operands.push_back(registerOf(push ? push.getTile() : pop.getTile()));
   step.queue = found->second;
-  step.split = static_cast<uint8_t>(push ? push.getSplit() : pop ? pop.getSplit() : free.getSplit());
+  step.split = static_cast<uint8_t>(push  ? push.getSplit()
+                                    : pop ? pop.getSplit()
+                                          : free.getSplit());
   step.pipe = free ? Pipe::MTE2 : *pto::pipeOf(op);
   queue.split = std::max(queue.split, step.split);
   return true;

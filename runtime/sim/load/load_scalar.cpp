@@ -34,7 +34,8 @@ bool FunctionLoader::loadConstant(Operation *op) {
   if (!number || !kind)
     return fail(op, "is no scalar");
   bool zeroExtended = *kind == ElemKind::Bool || !isSigned(*kind);
-  step.constant.i = zeroExtended ? static_cast<int64_t>(number.getValue().getZExtValue()) : number.getValue().getSExtValue();
+  step.constant.i = zeroExtended ? static_cast<int64_t>(number.getValue().getZExtValue())
+                                 : number.getValue().getSExtValue();
   return true;
 }
 

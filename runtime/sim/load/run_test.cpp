@@ -1,0 +1,265 @@
+#include "runtime/sim/element.h"
+#include "runtime/sim/load/sim_testing.h"
+
+#include <cmath>
+#include <random>
+
+using namespace ptl;
+using namespace ptl::rt::sim;
+using namespace ptl::rt::sim::testing;
+
+namespace {
+
+/// z[i] = 2 x[i] + 1 over blocks of 1024 elements in two buffers that are used in turn.
+std::string doubleBuffered() {
+  return R"(
+!v = !pto.tile_buf<vec, 16x64xf32>
+!box = !pto.partition_tensor_view<16x64xf32>
+module attributes {"pto.target_arch" = "a3"} {
+  func.func @twice(%x: !pto.ptr<f32>, %z: !pto.ptr<f32>, %n: index) attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %a0 = arith.constant 0 : i64
+    %a1 = arith.constant 8192 : i64
+    %k = arith.constant 2.0 : f32
+    %one = arith.constant 1.0 : f32
+    %rows = arith.muli %n, %c16 : index
+    %xv = pto.make_tensor_view %x, shape = [%rows, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
+    %zv = pto.make_tensor_view %z, shape = [%rows, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
+    %in = pto.alloc_multi_tile addr = %a0 : !pto.multi_tile_buf<!v, count = 2>
+    %out = pto.alloc_multi_tile addr = %a1 : !pto.multi_tile_buf<!v, count = 2>
+    pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+    pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
+    pto.set_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID0>]
+    pto.set_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID1>]
+    scf.for %i = %c0 to %n step %c1 {
+      %slot = arith.remui %i, %c2 : index
+      %row = arith.muli %i, %c16 : index
+      %xp = pto.partition_view %xv, offsets = [%row, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x64xf32> -> !box
+      %zp = pto.partition_view %zv, offsets = [%row, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x64xf32> -> !box
+      %a = pto.multi_tile_get %in[%i] : !pto.multi_tile_buf<!v, count = 2> -> !v
+      %b = pto.multi_tile_get %out[%i] : !pto.multi_tile_buf<!v, count = 2> -> !v
+      pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %slot]
+      pto.tload ins(%xp : !box) outs(%a : !v) loc("k.ptl":3:7)
+      pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %slot]
+      pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %slot]
+      pto.wait_flag_dyn[<PIPE_MTE3>, <PIPE_V>, %slot]
+      pto.tmuls ins(%a, %k : !v, f32) outs(%b : !v)
+      pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %slot]
+      pto.barrier <PIPE_V>
+      pto.tadds ins(%b, %one : !v, f32) outs(%b : !v)
+      pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %slot]
+      pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %slot]
+      pto.tstore ins(%b : !v) outs(%zp : !box)
+      pto.set_flag_dyn[<PIPE_MTE3>, <PIPE_V>, %slot]
+    }
+    pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+    pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
+    pto.wait_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID0>]
+    pto.wait_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID1>]
+    return
+  }
+}
+)";
+}
+
+/// The text without all lines that hold one of the words.
+std::string without(const std::string &text, const std::vector<std::string> &words) {
+  std::string result;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    size_t end = text.find('\n', begin) + 1;
+    std::string line = text.substr(begin, end - begin);
+    bool drop = false;
+    for (const std::string &word : words)
+      drop |= line.find(word) != std::string::npos;
+    result += drop ? "" : line;
+    begin = end;
+  }
+  return result;
+}
+
+/// Whether a run ends well and gives what it should.
+bool isRight(const Kernel &kernel, const Options &options, std::string_view chip = "a3") {
+  std::vector<float> x(6 * 1024), z(x.size(), 0);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i);
+  std::vector<GlobalArray> arrays{arrayOf(x), arrayOf(z, "z")};
+  Scalar n = Scalar::integer(6);
+  Result result = runKernel(kernel, chipNamed(chip), arrays, {&n, 1}, 1, options);
+  if (!result.ok)
+    return false;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (z[i] != 2 * x[i] + 1)
+      return false;
+  return true;
+}
+
+/// 20 orders of all kinds.
+std::vector<Options> orders() {
+  std::vector<Options> all;
+  for (Schedule schedule : {Schedule::Program, Schedule::Eager, Schedule::Lazy})
+    for (bool stretched : {false, true})
+      all.push_back({schedule, 0, stretched, 1, 0, 0, {}});
+  for (uint64_t seed = 1; seed <= 14; ++seed)
+    all.push_back({Schedule::Random, seed, seed % 2 == 0, 1, 0, 0, {}});
+  return all;
+}
+
+bool someOrderFinds(const std::string &text, std::string_view chip = "a3") {
+  Kernel kernel = loadText(text);
+  for (const Options &options : orders())
+    if (!isRight(kernel, options, chip))
+      return true;
+  return false;
+}
+
+std::string errorOf(const std::string &text, std::vector<GlobalArray> arrays,
+                    std::vector<Scalar> scalars = {}) {
+  return runKernel(loadText(text), chipNamed("a3"), arrays, scalars, 1).error;
+}
+
+} // namespace
+
+TEST(SimOrders, RightSynchronisationAgreesInAll) {
+  Kernel kernel = loadText(doubleBuffered());
+  for (const Options &options : orders())
+    EXPECT_TRUE(isRight(kernel, options))
+        << static_cast<int>(options.schedule) << ' ' << options.seed;
+}
+
+TEST(SimOrders, EachMissingPairOfEventsIsFound) {
+  std::string text = doubleBuffered();
+  for (auto [source, target] :
+       {std::pair{"V", "MTE2"}, {"MTE2", "V"}, {"MTE3", "V"}, {"V", "MTE3"}}) {
+    std::string pair = std::string("[<PIPE_") + source + ">, <PIPE_" + target + ">";
+    EXPECT_TRUE(someOrderFinds(without(text, {pair}))) << pair;
+  }
+}
+
+TEST(SimOrders, MissingVectorBarrierIsFoundWhereTheChipNeedsOne) {
+  std::string text = without(doubleBuffered(), {"barrier <PIPE_V>"});
+  EXPECT_TRUE(someOrderFinds(text, "a3"));
+  EXPECT_FALSE(someOrderFinds(text, "a5"));
+}
+
+TEST(SimOrders, SetWithoutWaitIsAnError) {
+  EXPECT_TRUE(
+      someOrderFinds(without(doubleBuffered(), {"pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE3>"})));
+}
+
+TEST(SimErrors, DeadlockNamesWhoWaitsForWhat) {
+  std::string text = without(doubleBuffered(), {"set_flag_dyn[<PIPE_MTE2>, <PIPE_V>"});
+  std::vector<float> x(1024), z(1024);
+  std::string error = errorOf(text, {arrayOf(x), arrayOf(z)}, {Scalar::integer(1)});
+  EXPECT_NE(error.find("waits for ever"), std::string::npos) << error;
+  EXPECT_NE(error.find("pipe v waits"), std::string::npos) << error;
+  EXPECT_NE(error.find("for the event [mte2, v, 0]"), std::string::npos) << error;
+}
+
+TEST(SimErrors, OutOfBoundsNamesTheInstructionAndItsPlace) {
+  std::vector<float> x(1024), z(1024);
+  std::string error = errorOf(doubleBuffered(), {arrayOf(x), arrayOf(z)}, {Scalar::integer(2)});
+  EXPECT_NE(
+      error.find("k.ptl:3:7: block 0, vector core 0: `tload` a box at bytes 4096..8192 of `x`"),
+      std::string::npos)
+      << error;
+}
+
+TEST(SimErrors, AddressesAreChecked) {
+  auto kernel = [](const std::string &address) {
+    return "module attributes {\"pto.target_arch\" = \"a3\"} { func.func @k() attributes "
+           "{pto.kernel_kind = "
+           "#pto.kernel_kind<vector>} {\n%k = arith.constant 1.0 : f32\n%a = arith.constant " +
+           address +
+           " : i64\n%t = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 16x64xf32>\n"
+           "pto.texpands ins(%k : f32) outs(%t : !pto.tile_buf<vec, 16x64xf32>)\nreturn\n}\n}\n";
+  };
+  EXPECT_NE(errorOf(kernel("196000"), {}).find("196000..200096 of vec, which has 196608"),
+            std::string::npos);
+  EXPECT_NE(errorOf(kernel("20"), {}).find("multiples of 32"), std::string::npos);
+  EXPECT_EQ(errorOf(kernel("64"), {}), "");
+}
+
+TEST(SimErrors, EventsSetTwiceOrLeftSet) {
+  auto kernel = [](const std::string &body) {
+    return "module attributes {\"pto.target_arch\" = \"a3\"} { func.func @k() attributes "
+           "{pto.kernel_kind = "
+           "#pto.kernel_kind<vector>} {\n" +
+           body + "return\n}\n}\n";
+  };
+  std::string set = "pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]\n";
+  EXPECT_NE(errorOf(kernel(set + set), {}).find("set already"), std::string::npos);
+  EXPECT_NE(errorOf(kernel(set), {}).find("leaves the event [v, mte2, 0] set"), std::string::npos);
+}
+
+TEST(SimLoad, WhatIsNotKnownIsNamed) {
+  std::string head =
+      "module { func.func @k() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n";
+  EXPECT_NE(loadError(head + "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x64xf32>\nreturn\n}\n}\n")
+                .find("has no address"),
+            std::string::npos);
+}
+
+TEST(SimScalar, LoopsBranchesAndScalarsOfMemory) {
+  std::string text = R"(
+module {
+  func.func @k(%x: !pto.ptr<i32>, %n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %sum, %last = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero, %l = %one) -> (i32, i32) {
+      %v = pto.load_scalar %x[%i] : !pto.ptr<i32> -> i32
+      %odd = arith.andi %v, %one : i32
+      %isOdd = arith.cmpi eq, %odd, %one : i32
+      %next = scf.if %isOdd -> i32 {
+        %t = arith.addi %s, %v : i32
+        scf.yield %t : i32
+      } else {
+        scf.yield %s : i32
+      }
+      scf.yield %next, %s : i32, i32
+    }
+    %w = scf.while (%a = %sum) : (i32) -> i32 {
+      %hundred = arith.constant 100 : i32
+      %go = arith.cmpi slt, %a, %hundred : i32
+      scf.condition(%go) %a : i32
+    } do {
+    ^bb0(%b: i32):
+      %d = arith.addi %b, %b : i32
+      scf.yield %d : i32
+    }
+    pto.store_scalar %w, %x[%c0] : !pto.ptr<i32>, i32
+    pto.store_scalar %last, %x[%c1] : !pto.ptr<i32>, i32
+    return
+  }
+})";
+  std::vector<int32_t> x{1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(errorOf(text, {arrayOf(x)}, {Scalar::integer(6)}), "");
+  EXPECT_EQ(x[0], 144);
+  EXPECT_EQ(x[1], 9);
+}
+
+TEST(SimLaunches, WorkspacesAreSharedAndPoisoned) {
+  Spec tile{1, 64};
+  Kernel twice = loadText(vectorKernel({tile}, {tile},
+                                       "pto.tadd ins(%t0, %t0 : " + tile.type() + ", " +
+                                           tile.type() + ") outs(%o0 : " + tile.type() + ")\n"));
+  std::vector<float> x(64, 3), z(64);
+  std::vector<GlobalArray> arrays{arrayOf(x), {nullptr, 256, "workspace"}, arrayOf(z)};
+  std::vector<Launch> launches{{&twice, {0, 1}, {}, 1}, {&twice, {1, 2}, {}, 2}};
+  int events = 0;
+  Options options;
+  options.trace = [&](const TraceEvent &event) {
+    events += event.issued->step->kind == StepKind::Instruction;
+  };
+  Result result = runLaunches(launches, chipNamed("a3"), arrays, options);
+  EXPECT_TRUE(result.ok) << result.error;
+  EXPECT_EQ(z[10], 12);
+  EXPECT_EQ(result.instructions, 9u);
+  EXPECT_EQ(events, 9);
+}
