@@ -21,6 +21,18 @@ def Partition : Pass<"ptl-partition", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def Legalize : Pass<"ptl-legalize", "::mlir::func::FuncOp"> {
+  let summary = "rewrite what a machine has no instruction for into operations that it has";
+  let description = [{
+    From tile level to tile level, keeping the meaning: elementary functions become polynomials, short floats are
+    computed in `f32` and rounded where they are stored, integers of widths without arithmetic are widened, comparisons,
+    masks, reductions over several axes, scans, triangles, paddings and random bits are expressed by what exists. The
+    instructions and their element types come from the machine file. What has no rewriting stays; a later pass names it.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PlanBuffers : Pass<"pto-plan-buffers", "::mlir::ModuleOp"> {
   let summary = "give each buffer of the block level its address";
   let description = [{
@@ -49,6 +61,15 @@ def DeriveSync : Pass<"pto-derive-sync", "::mlir::ModuleOp"> {
     Option<"emit", "emit", "std::string", "\"\"", "json: print the events and barriers of each function">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def Prove : Pass<"pto-prove", "::mlir::ModuleOp"> {
+  let summary = "prove that placed, synchronised block code is right";
+  let description = [{
+    Judges the kernels of the module (`passes/prover/README.md`): faults are errors, what cannot be decided is a warning. The
+    module stays as it is. The machine is the one that the module names.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"\"", "name of a machine instead of the module's">];
 }
 
 #endif

@@ -53,6 +53,10 @@ LogicalResult runTilePipeline(ModuleOp module, const PipelineOptions &options) {
     sizes.tileBytes = options.tileBytes;
     manager.addNestedPass<func::FuncOp>(createPartition(sizes));
     clean(manager);
+    if (options.legalizeFor.empty())
+      return;
+    manager.addNestedPass<func::FuncOp>(createLegalize(LegalizeOptions{options.legalizeFor}));
+    clean(manager);
   });
 }
 

@@ -13,6 +13,7 @@ namespace ptl::ir {
 struct PipelineOptions {
   int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
   int64_t tileBytes = 65536;             ///< tile of other operations
+  std::string legalizeFor;               ///< machine whose instructions are to suffice; empty: none
   bool verifyEach = false;
   bool timePasses = false;
   /// Called after each phase with its name (`tensor`, `tile`).

@@ -1,5 +1,7 @@
 #include "codegen/cpu/math_approx.h"
 
+#include "passes/analysis/polynomials.h"
+
 #include <cmath>
 #include <limits>
 
@@ -208,8 +210,7 @@ Value emitTanh(const Emit &e, Value x) {
   Type t = x.getType();
   Value magnitude = e.abs(x);
   Value z = e.mul(x, x);
-  Value p = e.poly(z, {-0.333333283662796, 0.13333110511302948, -0.05393484979867935,
-                       0.021636754274368286, -0.008023213595151901, 0.0020057959482073784});
+  Value p = e.poly(z, polynomials::tanhNear);
   Value near = e.fma(e.mul(x, z), p, x);
   Value power = emitExp(e, e.add(magnitude, magnitude));
   Value one = e.real(t, 1.0);
@@ -223,15 +224,11 @@ Value emitErf(const Emit &e, Value x) {
     return emitLibm(e, "erf", x);
   Type t = x.getType();
   Value magnitude = e.abs(x);
-  Value near = e.poly(e.mul(x, x), {0.12837916612625122, -0.3761262893676758, 0.11283624172210693,
-                                    -0.026855595409870148, 0.005191993433982134,
-                                    -0.0008044705609790981, 7.974843174451962e-05});
+  Value near = e.poly(e.mul(x, x), polynomials::erfNear);
   near = e.fma(near, x, x);
   // log(erfc(t)) = -t + t * P(t)
   Value a = clamp(e, magnitude, 0.0, 3.95);
-  Value p = e.poly(a, {-0.12846171855926514, -0.6361148357391357, -0.10412164032459259,
-                       0.02118644304573536, -0.001744308159686625, -0.0005418187938630581,
-                       0.00022570126748178154, -3.5556102375267074e-05, 2.2234507923712954e-06});
+  Value p = e.poly(a, polynomials::erfFar);
   Value far = e.sub(e.real(t, 1.0), emitExp(e, e.fma(p, a, e.neg(a))));
   far = e.select(e.cmpf(CmpFPredicate::OGT, magnitude, 3.925), e.real(t, 1.0), far);
   return e.select(e.cmpf(CmpFPredicate::OLT, magnitude, 0.9296875), near, e.copySign(far, x));

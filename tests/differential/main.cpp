@@ -1,6 +1,8 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
-//   ptl_differential [--samples N] [--seed S] [--random N] [--std FOLDER] FILE...
+//   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--std FOLDER]
+//   FILE...
+// With --legalize the native code uses only operations that the machine has instructions for.
 // Markdown files are searched for ```ptl blocks (the pages of the built-ins).
 #include "driver/ir/cpu_handler.h"
 #include "frontend/sema/check.h"
@@ -19,7 +21,7 @@ struct Settings {
   int samples = 6;
   uint64_t seed = 1;
   int randomPrograms = 0;
-  std::string stdPath;
+  std::string stdPath, legalizeFor;
   std::vector<std::string> files;
 };
 
@@ -33,11 +35,17 @@ public:
   Comparison(const CheckedProgram &program, const SourceManager &sources, const Settings &settings,
              Totals &totals)
       : program_(program), sources_(sources), settings_(settings), totals_(totals),
-        cpu_(program, sources, {}, sink_), handler_(cpuHandler(cpu_, sources)) {}
+        cpu_(program, sources, compilerOptions(settings), sink_),
+        handler_(cpuHandler(cpu_, sources)) {}
 
   void run(const CallableDecl &decl);
 
 private:
+  static CompilerOptions compilerOptions(const Settings &settings) {
+    CompilerOptions options;
+    options.legalizeFor = settings.legalizeFor;
+    return options;
+  }
   std::string differenceAt(const Sampler &sampler, const Sample &sample, bool *ran);
   void report(const Sampler &sampler, const CallableDecl &decl, Sample sample, std::string text);
 
@@ -215,6 +223,8 @@ static Settings parse(int argc, char **argv) {
       settings.seed = std::strtoull(value(), nullptr, 10);
     else if (!std::strcmp(argv[i], "--random"))
       settings.randomPrograms = std::atoi(value());
+    else if (!std::strcmp(argv[i], "--legalize"))
+      settings.legalizeFor = value();
     else if (!std::strcmp(argv[i], "--std"))
       settings.stdPath = value();
     else

@@ -1,0 +1,139 @@
+// Rewrites what a machine has no instruction for into operations that it has.
+#include "passes/transform/legalize.h"
+
+#include "passes/passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+#define GEN_PASS_DEF_LEGALIZE
+#include "passes/passes.h.inc"
+
+namespace legalize {
+namespace {
+
+using Table = llvm::StringMap<Rewrite>;
+
+Table joinTables() {
+  Table table;
+  for (llvm::ArrayRef<Row> rows :
+       {arithmeticRows(), comparisonRows(), conversionRows(), mathRows(), trigonometryRows(),
+        reductionRows(), shapeRows(), productRows(), randomRows()})
+    for (const Row &row : rows)
+      table[("ptl." + row.name).str()] = row.rewrite;
+  return table;
+}
+
+/// Functions of the vector unit on scalars of a kernel: the scalar unit lacks them.
+bool needsVectorUnit(Operation *op) {
+  if (op->getNumResults() != 1 || !op->getParentOfType<ParallelOp>())
+    return false;
+  for (llvm::ArrayRef<Row> rows : {mathRows(), trigonometryRows()})
+    for (const Row &row : rows)
+      if (op->getName().stripDialect() == row.name)
+        return isReal(elem(op->getOperand(0)));
+  return false;
+}
+
+/// A scalar operation as one on a tile of one element.
+Value onOneElement(const Tiles &t, Operation *op) {
+  llvm::SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(t.full(operand, {Extent::constant(1)}, {}));
+  Value result = t.make(op->getName().getStringRef(), elem(op->getResult(0)), operands,
+                        llvm::SmallVector<NamedAttribute>(op->getAttrs()));
+  return t.dropAxes(result, {0});
+}
+
+bool concerns(Operation *op) {
+  if (op->getNumResults() != 1 || op->hasAttr(kInstruction))
+    return false;
+  return llvm::any_of(op->getOperands(), isArray) || isArray(op->getResult(0));
+}
+
+/// Rewrites one operation by its row, if it has one and that applies. What was made stands before
+/// it.
+class RewriteByTable {
+public:
+  RewriteByTable(PatternRewriter &rewriter, const Table &table, const Target &target)
+      : rewriter_(rewriter), table_(table), target_(target) {}
+
+  /// The value that replaces the result; null: the operation stays.
+  FailureOr<Value> rewrite(Operation *op) {
+    auto row = table_.find(op->getName().getStringRef());
+    bool onTiles = concerns(op);
+    if (row == table_.end() || (!onTiles && !needsVectorUnit(op)))
+      return Value();
+    rewriter_.setInsertionPoint(op);
+    Tiles tiles(rewriter_, op, target_);
+    Operation *previous = op->getPrevNode();
+    Value result = onTiles ? row->getValue()(tiles, op) : onOneElement(tiles, op);
+    if (!result) {
+      while (op->getPrevNode() != previous)
+        rewriter_.eraseOp(op->getPrevNode());
+      return Value();
+    }
+    Type wanted = op->getResult(0).getType();
+    if (result.getType() == wanted)
+      return result;
+    if (!isArray(result) || elem(result) != elementTypeOf(wanted) ||
+        rankOf(result.getType()) != rankOf(wanted))
+      return op->emitOpError("was rewritten to the type ") << result.getType();
+    return rewriter_.create<CastOp>(op->getLoc(), wanted, result).getResult();
+  }
+
+private:
+  PatternRewriter &rewriter_;
+  const Table &table_;
+  const Target &target_;
+};
+
+/// Rewrites all operations, and those that rewriting made.
+LogicalResult rewriteAll(Operation *root, const Table &table, const Target &target) {
+  PatternRewriter rewriter(root->getContext());
+  RewriteByTable rewrite(rewriter, table, target);
+  llvm::SmallVector<Operation *> work;
+  root->walk([&](Operation *op) { work.push_back(op); });
+  std::reverse(work.begin(), work.end());
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    Operation *previous = op->getPrevNode();
+    FailureOr<Value> result = rewrite.rewrite(op);
+    if (failed(result))
+      return failure();
+    if (!*result)
+      continue;
+    for (Operation *made = op->getPrevNode(); made != previous; made = made->getPrevNode())
+      made->walk([&](Operation *inner) { work.push_back(inner); });
+    rewriter.replaceOp(op, *result);
+  }
+  return success();
+}
+
+struct Legalize : impl::LegalizeBase<Legalize> {
+  using LegalizeBase::LegalizeBase;
+
+  void runOnOperation() override {
+    std::optional<Machine> found = findMachine(machine);
+    if (!found) {
+      getOperation()->emitError("there is no machine `") << machine << '`';
+      return signalPassFailure();
+    }
+    Target target(*found);
+    Table table = joinTables();
+    if (failed(rewriteAll(getOperation(), table, target)))
+      return signalPassFailure();
+    getOperation()->walk([](Operation *op) {
+      op->removeAttr(kInstruction);
+      op->removeAttr(kNarrowed);
+    });
+  }
+};
+
+} // namespace
+} // namespace legalize
+} // namespace ptl::ir

@@ -1,0 +1,221 @@
+// What the files of `ptl-legalize` share: what the instructions of a machine take, a builder of
+// tile expressions, and the rewritings, one per operation.
+#pragma once
+
+#include "codegen/machines/machine.h"
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace ptl::ir::legalize {
+
+/// What the instructions of a machine take.
+class Target {
+public:
+  explicit Target(const Machine &machine) : machine_(machine) {}
+  /// Whether the instruction (`tadd`) works on tiles of this element type.
+  bool has(llvm::StringRef instruction, mlir::Type elem) const;
+  /// Whether one conversion instruction leads from one type to the other.
+  bool converts(mlir::Type from, mlir::Type to) const;
+
+private:
+  const Machine &machine_;
+};
+
+/// An operand: a value, or a number that becomes a constant of the other operand's element type.
+struct Arg {
+  mlir::Value value;
+  double number = 0;
+
+  Arg(mlir::Value value) : value(value) {}
+  Arg(double number) : number(number) {}
+  Arg(int number) : number(number) {}
+};
+
+inline mlir::Type elem(mlir::Value value) { return elementTypeOf(value.getType()); }
+inline bool isArray(mlir::Value value) { return mlir::isa<ArrayType>(value.getType()); }
+inline bool isReal(mlir::Type type) { return mlir::isa<mlir::FloatType>(type); }
+inline bool isBool(mlir::Type type) { return type.isInteger(1); }
+inline bool isUnsigned(mlir::Type type) { return type.isUnsignedInteger(); }
+/// Bits of an integer type other than bool; 0 for others.
+inline unsigned intBits(mlir::Type type) {
+  return mlir::isa<mlir::IntegerType>(type) && !isBool(type) ? type.getIntOrFloatBitWidth() : 0;
+}
+/// The number that `value` is in every element, if that is known.
+std::optional<double> constantOf(mlir::Value value);
+
+/// Emits operations of the `ptl` dialect on tiles and scalars before one operation. The element
+/// type of a result is that of its first value operand (`bool` for comparisons); its extents are
+/// those of the operands, broadcast.
+class Tiles {
+public:
+  using Value = mlir::Value;
+  using Type = mlir::Type;
+  Tiles(mlir::PatternRewriter &rewriter, mlir::Operation *before, const Target &target)
+      : r(rewriter), loc(before->getLoc()), target(target) {}
+
+  Type f16() const { return r.getF16Type(); }
+  Type f32() const { return r.getF32Type(); }
+  Type i16() const { return r.getIntegerType(16); }
+  Type i32() const { return r.getIntegerType(32); }
+  Type i1() const { return r.getI1Type(); }
+  /// The signed integer type as wide as `type`.
+  Type bitsOf(Type type) const { return r.getIntegerType(type.getIntOrFloatBitWidth()); }
+
+  /// A scalar constant; integers modulo 2^width.
+  Value number(Type elem, double value) const;
+  Value index(int64_t value) const;
+
+  Value add(Arg a, Arg b) const { return binary("ptl.add", a, b); }
+  Value sub(Arg a, Arg b) const { return binary("ptl.sub", a, b); }
+  Value mul(Arg a, Arg b) const { return binary("ptl.mul", a, b); }
+  Value div(Arg a, Arg b) const { return binary("ptl.div", a, b); }
+  Value max(Arg a, Arg b) const { return binary("ptl.max", a, b); }
+  Value min(Arg a, Arg b) const { return binary("ptl.min", a, b); }
+  Value bitAnd(Arg a, Arg b) const { return binary("ptl.bit_and", a, b); }
+  Value bitOr(Arg a, Arg b) const { return binary("ptl.bit_or", a, b); }
+  Value bitXor(Arg a, Arg b) const { return binary("ptl.bit_xor", a, b); }
+  Value bitNot(Value a) const { return bitXor(a, -1); }
+  /// By a count that is known to be legal.
+  Value shl(Value a, Arg count) const;
+  Value shr(Value a, Arg count) const;
+  /// Without the sign, of a signed integer type.
+  Value shrUnsigned(Value a, int count) const;
+
+  Value neg(Value a) const { return unary("ptl.neg", a); }
+  Value abs(Value a) const { return unary("ptl.abs", a); }
+  Value exp(Value a) const { return unary("ptl.exp", a); }
+  Value log(Value a) const { return unary("ptl.log", a); }
+  Value sqrt(Value a) const { return unary("ptl.sqrt", a); }
+  Value round(Value a) const { return unary("ptl.round", a); }
+  Value trunc(Value a) const { return unary("ptl.trunc", a); }
+  /// The polynomial with these coefficients, constant term first.
+  Value poly(Value x, llvm::ArrayRef<double> coefficients) const;
+
+  Value lt(Arg a, Arg b) const { return compare("ptl.lt", a, b); }
+  Value le(Arg a, Arg b) const { return compare("ptl.le", a, b); }
+  Value gt(Arg a, Arg b) const { return compare("ptl.gt", a, b); }
+  Value ge(Arg a, Arg b) const { return compare("ptl.ge", a, b); }
+  Value eq(Arg a, Arg b) const { return compare("ptl.eq", a, b); }
+  Value ne(Arg a, Arg b) const { return compare("ptl.ne", a, b); }
+  Value both(Value a, Value b) const { return binary("ptl.and", a, b); }
+  Value either(Value a, Value b) const { return binary("ptl.or", a, b); }
+  Value negated(Value a) const { return unary("ptl.not", a); }
+  /// At least one of `a` and `b` is a value.
+  Value select(Value condition, Arg a, Arg b) const;
+  /// `a` or `b` of a type that neither of them has.
+  Value choose(Value condition, Type elem, double a, double b) const {
+    return select(condition, number(elem, a), number(elem, b));
+  }
+
+  Value convert(Value x, Type to, llvm::StringRef round = "even", bool saturate = false) const;
+  Value bitcast(Value x, Type to) const;
+  /// `f32`, `f16` and so on of a shorter float: without rounding where a rewriting made it shorter.
+  Value widen(Value x, Type to) const;
+  /// Rounds a result of a rewriting to the type that it had; `widen` takes that back.
+  Value narrow(Value x, Type to) const;
+
+  /// `x` repeated to these extents, one axis at a time (lengths from `operands`); itself when it
+  /// has them.
+  Value spread(Value x, llvm::ArrayRef<Extent> extents, mlir::ValueRange operands) const;
+  Value broadcastTo(Value x, Value like) const {
+    return spread(x, extentsOf(like.getType()), like);
+  }
+  /// An array of these extents (lengths from `operands`) with one value everywhere.
+  Value full(Value scalar, llvm::ArrayRef<Extent> extents, mlir::ValueRange operands) const;
+  Value full(Value scalar, Value like) const {
+    return full(scalar, extentsOf(like.getType()), like);
+  }
+  Value newAxis(Value x, llvm::ArrayRef<int64_t> axes) const;
+  Value transpose(Value x, llvm::ArrayRef<int64_t> axes) const;
+  /// The same elements, row-major, in another shape; one extent and length per axis.
+  Value reshape(Value x, llvm::ArrayRef<Extent> extents, mlir::ValueRange lengths) const;
+  /// The length of an axis.
+  Value length(Value x, int64_t axis) const;
+  /// Without `axis`, whose extent is 1; a scalar if that is the only one.
+  Value dropAxes(Value x, llvm::ArrayRef<int64_t> axes) const;
+  /// Positions along `axis` of `like`, `i32`, with extent 1 along the others.
+  Value positions(Value like, int64_t axis) const;
+
+  /// An operation of that name; the result has the operands' extents, broadcast.
+  Value make(llvm::StringRef name, Type elem, mlir::ValueRange operands,
+             llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) const;
+  /// The extents that elementwise operations on these operands give.
+  static llvm::SmallVector<Extent> broadcastExtents(mlir::ValueRange operands);
+  /// `op` with other operands, and another element type of its results.
+  Value cloneWith(mlir::Operation *op, mlir::ValueRange operands, Type elem) const;
+  /// Says that `value`'s operation is what the instruction does, whatever its types look like.
+  Value asInstruction(Value value) const;
+
+  mlir::PatternRewriter &r;
+  mlir::Location loc;
+  const Target &target;
+
+private:
+  Value binary(llvm::StringRef name, Arg a, Arg b) const;
+  Value compare(llvm::StringRef name, Arg a, Arg b) const;
+  Value unary(llvm::StringRef name, Value a) const { return make(name, elem(a), a); }
+};
+
+/// The attribute of `asInstruction`, and that of conversions which `narrow` made.
+inline constexpr llvm::StringLiteral kInstruction = "ptl.instruction";
+inline constexpr llvm::StringLiteral kNarrowed = "ptl.narrowed";
+
+/// What an operation becomes: the value that replaces its result, null if it stays.
+using Rewrite = mlir::Value (*)(const Tiles &, mlir::Operation *);
+struct Row {
+  llvm::StringLiteral name;
+  Rewrite rewrite;
+};
+
+/// The tables of the groups of operations; `legalize.cpp` joins them.
+llvm::ArrayRef<Row> arithmeticRows();
+llvm::ArrayRef<Row> comparisonRows();
+llvm::ArrayRef<Row> conversionRows();
+llvm::ArrayRef<Row> mathRows();
+llvm::ArrayRef<Row> trigonometryRows();
+llvm::ArrayRef<Row> reductionRows();
+llvm::ArrayRef<Row> shapeRows();
+llvm::ArrayRef<Row> productRows();
+llvm::ArrayRef<Row> randomRows();
+
+/// Extents with the axes from `begin` to `end` made one, and its lengths.
+struct Merged {
+  llvm::SmallVector<Extent> extents;
+  llvm::SmallVector<mlir::Value> lengths;
+};
+Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, mlir::ValueRange lengths,
+                 int64_t begin, int64_t end);
+
+/// `op` on wider floats, for element types that no instruction and no rewriting of `op` takes; null
+/// when its operands are wide enough already.
+mlir::Value onWiderFloats(const Tiles &t, mlir::Operation *op);
+/// A formula for `f32`, and with it for shorter floats.
+template <mlir::Value (*Formula)(const Tiles &, mlir::Value)>
+mlir::Value inSingle(const Tiles &t, mlir::Operation *op) {
+  if (mlir::Value wide = onWiderFloats(t, op))
+    return wide;
+  return elem(op->getOperand(0)).isF32() ? Formula(t, op->getOperand(0)) : mlir::Value();
+}
+/// `magnitude`, negated where `x` is negative.
+inline mlir::Value withSignOf(const Tiles &t, mlir::Value x, mlir::Value magnitude) {
+  return t.select(t.lt(x, 0), t.neg(magnitude), magnitude);
+}
+/// Truncating quotient and remainder of integers without an instruction; {} if there is no way.
+std::pair<mlir::Value, mlir::Value> divideIntegers(const Tiles &t, mlir::Value a, mlir::Value b);
+/// The same of words of 32 bits (`i32`), taken as unsigned.
+std::pair<mlir::Value, mlir::Value> divideUnsignedWords(const Tiles &t, mlir::Value a,
+                                                        mlir::Value b);
+/// Truth values as numbers 1 and 0 (`f16` unless said otherwise), and back.
+mlir::Value maskToNumbers(const Tiles &t, mlir::Value mask, mlir::Type elem = {});
+mlir::Value numbersToMask(const Tiles &t, mlir::Value numbers);
+/// An elementwise operation whose instruction wants operands of the full size, with those that lack
+/// it spread; null when none does.
+mlir::Value withFullOperands(const Tiles &t, mlir::Operation *op);
+/// Bit operations on truth values.
+mlir::Value rewriteMaskOp(const Tiles &t, mlir::Operation *op);
+/// Whether a rewriting made `value` shorter than it was computed.
+bool isNarrowed(mlir::Value value);
+
+} // namespace ptl::ir::legalize
