@@ -3,7 +3,7 @@
 
 The first lines of a test say what to run:
     // ARGS: check --diagnostics=short %s
-runs `ptlc` (for `.mlir`: `ptl-opt`) in the folder of the test; `%s` is the test file, `%t` an empty folder. Several lines run
+runs `ptlc` (for `.mlir`: `ptl-opt`, for `.pto`: `ptl-translate`) in the folder of the test; `%s` is the test file, `%t` an empty folder. Several lines run
 one after the other. The `.out` file holds standard output, then `[stderr]` and `[exit N]` sections where there is
 something to say. `--update` writes the present output; review the difference like any other change.
 """
@@ -21,7 +21,7 @@ import round_trip
 from harness import ROOT, Case, Tools, difference, run_cases
 
 TESTS = ROOT / "tests"
-BINARY = {".ptl": "ptlc", ".mlir": "ptl-opt"}
+BINARY = {".ptl": "ptlc", ".mlir": "ptl-opt", ".pto": "ptl-translate"}
 ARGS = re.compile(r"^// ARGS: (.*)$", re.M)
 
 

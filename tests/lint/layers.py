@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
-LIBRARIES = {"mlir/": "MLIR", "llvm/": "LLVM", "nlohmann/": "nlohmann/json", "uv.h": "libuv"}
+LIBRARIES = {"mlir/": "MLIR", "llvm/": "LLVM", "clang/": "Clang", "nlohmann/": "nlohmann/json", "uv.h": "libuv"}
 
 
 def read_table() -> dict[str, set[str]]:

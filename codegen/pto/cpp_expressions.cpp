@@ -1,0 +1,237 @@
+// Scalars as C++ expressions. What is used once stands where it is used.
+#include "codegen/pto/cpp_emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+CppExpression CppFunctionEmitter::constantExpression(TypedAttr value) {
+  if (auto integer = dyn_cast<IntegerAttr>(value)) {
+    if (value.getType().isInteger(1))
+      return {integer.getValue().isZero() ? "false" : "true"};
+    int64_t number = integer.getValue().getSExtValue();
+    return {std::to_string(number), number < 0 ? Precedence::Unary : Precedence::Primary};
+  }
+  auto real = dyn_cast<FloatAttr>(value);
+  if (!real)
+    return {"0"};
+  llvm::APFloat number = real.getValue();
+  bool negative = number.isNegative();
+  std::string text;
+  if (number.isInfinity() || number.isNaN()) {
+    text = number.isNaN() ? "__builtin_nanf(\"\")" : "__builtin_inff()";
+  } else {
+    llvm::SmallString<32> digits;
+    llvm::abs(number).toString(digits, /*FormatPrecision=*/0, /*FormatMaxPadding=*/12);
+    text = digits.str().str();
+    if (text.find_first_of(".E") == std::string::npos)
+      text += ".0";
+    if (!value.getType().isF64())
+      text += "f";
+  }
+  if (negative)
+    text = "-" + text;
+  if (value.getType().isF32() || value.getType().isF64())
+    return {text, negative ? Precedence::Unary : Precedence::Primary};
+  return {cppElement(value.getType()) + "(" + text + ")"};
+}
+
+/// Pure scalars that are used once, and what is no longer than a name, need no variable.
+bool CppFunctionEmitter::isInlined(Operation *op) const {
+  if (isa<arith::ConstantOp, ReserveBufferOp, ImportReservedBufferOp>(op))
+    return true;
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op)) // integers of 64 bits are what indices are
+    if (!cast.getIn().getType().isInteger(32) && !cast.getType().isInteger(32))
+      return true;
+  if (isa<AddPtrOp>(op))
+    return true;
+  bool scalar = op->getNumResults() == 1 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+                op->getResult(0).getType().isIntOrIndexOrFloat();
+  if (!scalar)
+    return false;
+  if (isa<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>(op))
+    return false;
+  bool named = isa<NameLoc>(op->getLoc());
+  return op->getResult(0).hasOneUse() && !named;
+}
+
+CppExpression CppFunctionEmitter::expression(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && isInlined(op))
+    return operationExpression(op);
+  return {names_.of(value)};
+}
+
+static std::string comparison(arith::CmpIPredicate predicate) {
+  using P = arith::CmpIPredicate;
+  switch (predicate) {
+  case P::eq:
+    return "==";
+  case P::ne:
+    return "!=";
+  case P::slt:
+  case P::ult:
+    return "<";
+  case P::sle:
+  case P::ule:
+    return "<=";
+  case P::sgt:
+  case P::ugt:
+    return ">";
+  case P::sge:
+  case P::uge:
+    return ">=";
+  }
+  return "==";
+}
+
+static std::string comparison(arith::CmpFPredicate predicate) {
+  using P = arith::CmpFPredicate;
+  switch (predicate) {
+  case P::OEQ:
+  case P::UEQ:
+    return "==";
+  case P::ONE:
+  case P::UNE:
+    return "!=";
+  case P::OLT:
+  case P::ULT:
+    return "<";
+  case P::OLE:
+  case P::ULE:
+    return "<=";
+  case P::OGT:
+  case P::UGT:
+    return ">";
+  default:
+    return ">=";
+  }
+}
+
+namespace {
+enum class ScalarKind : uint8_t { Binary, Unsigned, Form };
+struct ScalarRow {
+  llvm::StringLiteral operation, text;
+  ScalarKind kind;
+  Precedence precedence;
+};
+} // namespace
+
+static constexpr ScalarRow scalarRows[] = {
+#define BINARY(OPERATION, TEXT, PRECEDENCE)                                                        \
+  {OPERATION, TEXT, ScalarKind::Binary, Precedence::PRECEDENCE},
+#define UNSIGNED(OPERATION, TEXT, PRECEDENCE)                                                      \
+  {OPERATION, TEXT, ScalarKind::Unsigned, Precedence::PRECEDENCE},
+#define FORM(OPERATION, TEXT, PRECEDENCE)                                                          \
+  {OPERATION, TEXT, ScalarKind::Form, Precedence::PRECEDENCE},
+#include "codegen/pto/scalar_ops.def"
+};
+
+static const ScalarRow *findScalar(llvm::StringRef operation) {
+  for (const ScalarRow &row : scalarRows)
+    if (row.operation == operation)
+      return &row;
+  return nullptr;
+}
+
+/// One step tighter, for the right operand of `-`, `/` and the like.
+static Precedence tighter(Precedence precedence) {
+  return static_cast<Precedence>(static_cast<uint8_t>(precedence) - 1);
+}
+
+CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return constantExpression(constant.getValue());
+  if (auto add = dyn_cast<AddPtrOp>(op))
+    return {expression(add.getPointer()).within(Precedence::Sum) + " + " +
+                expression(add.getOffset()).within(Precedence::Product),
+            Precedence::Sum};
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
+    CppExpression inner = expression(cast.getIn());
+    return isInlined(op) && !cast.getType().isInteger(32) && !cast.getIn().getType().isInteger(32)
+               ? inner
+               : CppExpression{cppElement(cast.getType()) + "(" + inner.text + ")"};
+  }
+  if (auto buffer = dyn_cast<ReserveBufferOp>(op))
+    return {std::to_string(buffer.getBase().value_or(0))};
+  if (auto buffer = dyn_cast<ImportReservedBufferOp>(op)) {
+    auto peer = op->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(buffer.getPeerFunc());
+    int64_t base = 0;
+    if (peer)
+      peer.walk([&](ReserveBufferOp made) {
+        if (made.getName() == buffer.getName())
+          base = made.getBase().value_or(0);
+      });
+    return {std::to_string(base)};
+  }
+  auto compare = [&](const std::string &sign) {
+    bool equality = sign == "==" || sign == "!=";
+    Precedence precedence = equality ? Precedence::Equality : Precedence::Relation;
+    return CppExpression{expression(op->getOperand(0)).within(Precedence::Shift) + " " + sign +
+                             " " + expression(op->getOperand(1)).within(Precedence::Shift),
+                         precedence};
+  };
+  if (auto compareOp = dyn_cast<arith::CmpIOp>(op))
+    return compare(comparison(compareOp.getPredicate()));
+  if (auto compareOp = dyn_cast<arith::CmpFOp>(op))
+    return compare(comparison(compareOp.getPredicate()));
+  const ScalarRow *row = findScalar(op->getName().getStringRef());
+  if (!row) {
+    missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");
+    return {"0"};
+  }
+  if (row->kind != ScalarKind::Form) {
+    CppExpression a = expression(op->getOperand(0)), b = expression(op->getOperand(1));
+    Type type = op->getResult(0).getType();
+    if (row->kind == ScalarKind::Unsigned &&
+        !type.isIndex()) { // positions and sizes are not negative
+      std::string natural = "u" + cppElement(type);
+      return {natural + "(" + a.text + ") " + row->text.str() + " " + natural + "(" + b.text + ")",
+              row->precedence};
+    }
+    bool logical = type.isInteger(1);
+    std::string sign = row->text.str();
+    if (logical && (sign == "&" || sign == "|"))
+      sign += sign;
+    // Bits beside comparisons are read wrongly without parentheses.
+    Precedence left = row->precedence >= Precedence::BitAnd ? Precedence::Shift : row->precedence;
+    if (logical)
+      left = Precedence::Equality;
+    Precedence right = logical                                 ? left
+                       : row->precedence >= Precedence::BitAnd ? left
+                                                               : tighter(row->precedence);
+    bool chain = sign == "+" || sign == "*"; // a + (b + c) is a + b + c for whole numbers
+    if (chain && type.isIntOrIndex())
+      right = row->precedence;
+    if (sign == "*" && b.precedence == Precedence::Product)
+      right = tighter(Precedence::Product);
+    return {a.within(left) + " " + sign + " " + b.within(right), row->precedence};
+  }
+  std::string form;
+  for (size_t i = 0; i < row->text.size(); ++i) {
+    if (row->text[i] != '$') {
+      form += row->text[i];
+      continue;
+    }
+    char what = row->text[++i];
+    if (what == 'T')
+      form += cppElement(op->getResult(0).getType());
+    else {
+      bool free = row->text.contains('('); // between commas and parentheses nothing can fall apart
+      CppExpression operand = expression(op->getOperand(static_cast<unsigned>(what - '0')));
+      form += free ? operand.text : operand.within(Precedence::BitOr);
+    }
+  }
+  llvm::StringRef call = row->text.split('(').first;
+  for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv"})
+    if (call == helper)
+      helpers_.used.insert(helper);
+  return {form, row->precedence};
+}
+
+} // namespace ptl::pto

@@ -1,0 +1,248 @@
+// Files of C++: aliases, functions, launch code.
+#include "codegen/pto/emit_cpp.h"
+#include "codegen/pto/cpp_emitter.h"
+#include "codegen/pto/format_cpp.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+static std::vector<TileBufType> tilesOf(ModuleOp module) {
+  llvm::SetVector<TileBufType> tiles;
+  module.walk([&](Operation *op) {
+    if (auto window = dyn_cast<SubsetOp>(op)) {
+      tiles.insert(windowType(window.getSource().getType(), window.getType()));
+      return;
+    }
+    for (Type type : op->getResultTypes())
+      if (auto tile = dyn_cast<TileBufType>(type))
+        tiles.insert(tile);
+  });
+  return {tiles.begin(), tiles.end()};
+}
+
+static void addHelpers(TextLines &text, const CppHelpers &helpers) {
+  static constexpr std::pair<const char *, const char *> bodies[] = {
+      {"smaller", "a < b ? a : b"},
+      {"larger", "a < b ? b : a"},
+      {"ceilDiv", "a / b + (a % b != 0 && (a < 0) == (b < 0))"},
+      {"floorDiv", "a / b - (a % b != 0 && (a < 0) != (b < 0))"},
+  };
+  for (const auto &[name, body] : bodies)
+    if (helpers.used.contains(name))
+      text.add(std::string("template <typename A, typename B> AICORE inline auto ") + name +
+               "(A a, B b) { return " + body + "; }");
+  if (!helpers.used.empty())
+    text.blank();
+}
+
+namespace {
+
+/// What the launch code needs to know of the functions.
+struct HostArgument {
+  std::string parameter, argument;
+};
+
+class CppFile {
+public:
+  CppFile(ModuleOp kernel, const Machine &machine) : machine_(machine), types_(tilesOf(kernel)) {
+    for (auto function : kernel.getOps<func::FuncOp>()) {
+      functions_.push_back(function);
+      emitters_.push_back(
+          std::make_unique<CppFunctionEmitter>(function, machine, types_, helpers_, findings_));
+    }
+    if (!functions_.empty())
+      name_ = functions_.front().getSymName().str();
+    if (auto name = functions_.empty()
+                        ? StringAttr()
+                        : functions_.front()->getAttrOfType<StringAttr>("ptl.kernel"))
+      name_ = name.str();
+  }
+
+  Emitted emit() {
+    TextLines code = functions();
+    TextLines text;
+    text.add("// `" + name_ + "` for " + machine_.name +
+             ", on the PTO-ISA library: for devices, and for its CPU simulation");
+    text.add("// (-D__CPU_SIM). `launch_" + name_ + "` starts it.");
+    text.add("#include <cstdint>");
+    text.blank();
+    text.add("#include <pto/pto-inst.hpp>");
+    if (mixed()) {
+      text.add("#ifdef __CPU_SIM");
+      text.add("#include <thread>");
+      text.add("#endif");
+    }
+    text.blank();
+    text.add("namespace ptl_" + name_ + " {");
+    text.blank();
+    text.add("using namespace pto;");
+    text.blank();
+    for (const std::string &definition : types_.definitions())
+      text.add(definition);
+    text.blank();
+    addHelpers(text, helpers_);
+    text.append(std::move(code));
+    addLaunch(text);
+    text.blank();
+    text.add("} // namespace ptl_" + name_);
+    return text.finish(std::move(findings_));
+  }
+
+private:
+  bool mixed() const { return functions_.size() > 1; }
+  static bool isCube(func::FuncOp function) {
+    auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
+    return kind && kind.getValue() == KernelKind::cube;
+  }
+  static const char *coreMacro(func::FuncOp function) {
+    return isCube(function) ? "__DAV_CUBE__" : "__DAV_VEC__";
+  }
+
+  TextLines functions() {
+    TextLines text;
+    for (auto [function, emitter] : llvm::zip(functions_, emitters_)) {
+      auto place = placeOf(function.getLoc());
+      std::string parameters = emitter->parameters();
+      text.add(std::string("extern \"C\" ") + (mixed() ? "" : "__global__ ") + "AICORE void " +
+                   function.getSymName().str() + "(" + parameters + ") {",
+               place);
+      text.add("#if defined(" + std::string(coreMacro(function)) + ") || defined(__CPU_SIM)");
+      text.indent(2);
+      if (!isCube(function)) {
+        text.add("set_mask_norm();");
+        text.add("set_vector_mask(-1, -1);");
+      }
+      text.dedent(2);
+      text.append(emitter->emitBody());
+      text.add("#endif");
+      text.add("}");
+      text.blank();
+    }
+    return text;
+  }
+
+  std::vector<HostArgument> hostArguments() {
+    std::vector<HostArgument> arguments;
+    for (BlockArgument argument : functions_.front().getArguments()) {
+      std::string name = emitters_.front()->parameterName(argument.getArgNumber());
+      if (auto pointer = dyn_cast<PtrType>(argument.getType()))
+        arguments.push_back(
+            {"void *" + name, "(__gm__ " + cppElement(pointer.getElementType()) + " *)" + name});
+      else
+        arguments.push_back({cppElement(argument.getType()) + " " + name, name});
+    }
+    return arguments;
+  }
+
+  std::string launchSummary() {
+    std::string text = "// Starts the kernel on `blocks` " +
+                       std::string(mixed() ? "groups of a cube core and its vector cores"
+                                   : isCube(functions_.front()) ? "cube cores"
+                                                                : "vector cores") +
+                       ".";
+    for (BlockArgument argument : functions_.front().getArguments()) {
+      auto bytes =
+          functions_.front().getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "ptl.bytes");
+      if (bytes)
+        text += " `" + emitters_.front()->parameterName(argument.getArgNumber()) +
+                "`: " + std::to_string(bytes.getInt()) + " bytes of global memory for each.";
+    }
+    return text;
+  }
+
+  void addLaunch(TextLines &text) {
+    if (functions_.empty())
+      return;
+    std::string parameters, passed, plain;
+    for (const HostArgument &argument : hostArguments()) {
+      parameters += ", " + argument.parameter;
+      passed += (passed.empty() ? "" : ", ") + argument.argument;
+      plain +=
+          (plain.empty() ? "" : ", ") + argument.argument.substr(argument.argument.rfind(')') + 1);
+    }
+    if (mixed()) {
+      text.add("#ifndef __CPU_SIM");
+      text.add("// Compiled once for each kind of core.");
+      text.add("extern \"C\" __global__ AICORE void " + name_ + "(" +
+               emitters_.front()->parameters() + ") {");
+      for (func::FuncOp function : functions_) {
+        text.add("#ifdef " + std::string(coreMacro(function)));
+        text.add("  " + function.getSymName().str() + "(" + plain + ");");
+        text.add("#endif");
+      }
+      text.add("}");
+      text.add("#endif");
+      text.blank();
+    }
+    text.add(launchSummary());
+    text.add("extern \"C\" void launch_" + name_ + "(void *stream, uint32_t blocks" + parameters +
+             ") {");
+    text.add("#ifdef __CPU_SIM");
+    addSimulation(text, passed);
+    text.add("#else");
+    text.add("  " + name_ + "<<<blocks, nullptr, stream>>>(" + passed + ");");
+    text.add("#endif");
+    text.add("}");
+  }
+
+  /// The core groups one after the other; the cores of one are threads that share its queues.
+  void addSimulation(TextLines &text, const std::string &passed) {
+    text.add("  (void)stream;");
+    text.add("  cpu_sim::EnsureRuntimeInitialized();");
+    text.add("  cpu_sim::runtime_config().num_cores = blocks;");
+    if (machine_.tools.ptoas == "a5")
+      text.add("  NPU_MEMORY_INIT(NPUArch::A5);");
+    text.add("  for (uint32_t block = 0; block < blocks; ++block) {");
+    if (!mixed()) {
+      text.add("    cpu_sim::ScopedExecutionContext context(block, 0, 1);");
+      text.add("    " + functions_.front().getSymName().str() + "(" + passed + ");");
+      text.add("  }");
+      return;
+    }
+    int64_t vectors = machine_.exchange.vectorPerCube ? machine_.exchange.vectorPerCube : 2;
+    for (const std::string &pipe : types_.pipes())
+      text.add("    " + pipe + "::reset_for_cpu_sim();");
+    text.add("    std::thread cores[" + std::to_string(vectors + 1) + "];");
+    text.add("    for (uint32_t core = 0; core < " + std::to_string(vectors + 1) + "; ++core)");
+    text.add("      cores[core] = std::thread([=] {");
+    std::string cube, vector;
+    for (func::FuncOp function : functions_)
+      (isCube(function) ? cube : vector) = function.getSymName().str();
+    text.add("        if (core == " + std::to_string(vectors) + ") {");
+    text.add("          cpu_sim::ScopedExecutionContext context(block, 0, " +
+             std::to_string(vectors) + ");");
+    text.add("          " + cube + "(" + passed + ");");
+    text.add("        } else {");
+    text.add("          cpu_sim::ScopedExecutionContext context(block, core, " +
+             std::to_string(vectors) + ");");
+    text.add("          " + vector + "(" + passed + ");");
+    text.add("        }");
+    text.add("      });");
+    text.add("    for (std::thread &core : cores)");
+    text.add("      core.join();");
+    text.add("  }");
+  }
+
+  const Machine &machine_;
+  CppTypes types_;
+  CppHelpers helpers_;
+  std::vector<Finding> findings_;
+  std::vector<func::FuncOp> functions_;
+  std::vector<std::unique_ptr<CppFunctionEmitter>> emitters_;
+  std::string name_;
+};
+
+} // namespace
+
+Emitted emitCpp(ModuleOp kernel, const Machine &machine, const CppOptions &options) {
+  CppFile file(kernel, machine);
+  Emitted emitted = file.emit();
+  if (options.formatted)
+    formatCpp(emitted);
+  if (options.lineDirectives)
+    addLineDirectives(emitted, options.fileName);
+  return emitted;
+}
+
+} // namespace ptl::pto

@@ -1,0 +1,422 @@
+// Buffers, views, queues, synchronisation and instructions as C++.
+#include "codegen/pto/cpp_emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+static std::optional<int64_t> constantOf(Value value) {
+  llvm::APInt number;
+  if (value && matchPattern(value, m_ConstantInt(&number)))
+    return number.getSExtValue();
+  return std::nullopt;
+}
+
+static CppExpression hex(int64_t value) {
+  return {value < 16 ? std::to_string(value)
+                     : "0x" + llvm::utohexstr(static_cast<uint64_t>(value), /*LowerCase=*/true)};
+}
+
+static CppExpression sum(const CppExpression &a, const CppExpression &b) {
+  if (a.text == "0")
+    return b;
+  if (b.text == "0")
+    return a;
+  return {a.within(Precedence::Sum) + " + " + b.within(Precedence::Sum), Precedence::Sum};
+}
+
+static CppExpression times(const CppExpression &a, int64_t by) {
+  return {a.within(Precedence::Product) + " * " + hex(by).text, Precedence::Product};
+}
+
+// ---- tiles
+// ------------------------------------------------------------------------------------------------
+
+void CppFunctionEmitter::declareTile(Operation *op, TileBufType type, Value rows, Value cols) {
+  std::string alias = types_.tile(type), arguments;
+  valueTypes_[op->getResult(0)] = alias;
+  for (Value value : {rows, cols})
+    if (value)
+      arguments += (arguments.empty() ? "" : ", ") + text(value);
+  line(op, alias + " " + names_.of(op->getResult(0)) +
+               (arguments.empty() ? "" : "(" + arguments + ")") + ";");
+}
+
+void CppFunctionEmitter::emitTileAt(Operation *op, const CppExpression &address, TileBufType type,
+                                    Value rows, Value cols) {
+  declareTile(op, type, rows, cols);
+  addresses_[op->getResult(0)] = address;
+  line(op, "TASSIGN(" + names_.of(op->getResult(0)) + ", " + address.text + ");");
+}
+
+void CppFunctionEmitter::emitWindow(SubsetOp op) {
+  TileBufType source = op.getSource().getType(), type = windowType(source, op.getType());
+  auto known = addresses_.find(op.getSource());
+  if (known == addresses_.end()) {
+    declareTile(op, op.getType(), op.getValidRow(), op.getValidCol());
+    return line(op, "TSUBVIEW(" + names_.of(op) + ", " + text(op.getSource()) + ", " +
+                        text(op.getRow()) + ", " + text(op.getCol()) + ");");
+  }
+  std::optional<int64_t> row = constantOf(op.getRow()), col = constantOf(op.getCol());
+  CppExpression address = known->second;
+  if (row && col) {
+    address = sum(address, hex(elementOffset(source, *row, *col)));
+  } else {
+    WindowStrides strides = windowStrides(source);
+    if (row != 0)
+      address = sum(address, times(expression(op.getRow()), strides.row));
+    if (col != 0)
+      address = sum(address, times(expression(op.getCol()), strides.col));
+  }
+  emitTileAt(op, address, type, op.getValidRow(), op.getValidCol());
+}
+
+bool CppFunctionEmitter::emitBuffer(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<AllocTileOp>([&](AllocTileOp made) {
+        std::optional<int64_t> address = constantOf(made.getAddr());
+        if (!made.getAddr())
+          missing(op, "the buffer has no address yet");
+        CppExpression at =
+            address || !made.getAddr() ? hex(address.value_or(0)) : expression(made.getAddr());
+        return emitTileAt(op, at, made.getType(), made.getValidRow(), made.getValidCol()), true;
+      })
+      .Case<AllocMultiTileOp>([&](AllocMultiTileOp made) {
+        std::optional<int64_t> address = constantOf(made.getAddr());
+        if (!address)
+          missing(op, "the buffer has no address yet");
+        addresses_[made] = hex(address.value_or(0));
+        return true;
+      })
+      .Case<MultiTileGetOp>([&](MultiTileGetOp made) {
+        auto slots = cast<MultiTileBufType>(made.getSource().getType());
+        const MemorySpace *memory = machine_.space(ir::placeName(slots.getSlot().getPlace()).str());
+        int64_t stride = slotStride(slots, memory ? memory->alignment : 32);
+        CppExpression address = addresses_.lookup(made.getSource());
+        if (std::optional<int64_t> slot = constantOf(made.getSlot())) {
+          llvm::APInt base(64, 0);
+          (void)llvm::StringRef(address.text).getAsInteger(0, base);
+          address =
+              hex(static_cast<int64_t>(base.getZExtValue()) + *slot % slots.getCount() * stride);
+        } else {
+          CppExpression turn{expression(made.getSlot()).within(Precedence::Product) + " % " +
+                                 std::to_string(slots.getCount()),
+                             Precedence::Product};
+          address = sum(address, times(turn, stride));
+        }
+        return emitTileAt(op, address, made.getType(), made.getValidRow(), made.getValidCol()),
+               true;
+      })
+      .Case<SubsetOp>([&](SubsetOp made) { return emitWindow(made), true; })
+      .Case<TReshapeOp, BitcastOp>([&](auto made) {
+        if (auto known = addresses_.find(made.getSource()); known != addresses_.end()) {
+          CppExpression address = known->second;
+          return emitTileAt(op, address, made.getType(), made.getValidRow(), made.getValidCol()),
+                 true;
+        }
+        declareTile(op, made.getType(), made.getValidRow(), made.getValidCol());
+        return line(op, "TRESHAPE(" + names_.of(made) + ", " + text(made.getSource()) + ");"), true;
+      })
+      .Case<DeclareTileOp>([&](DeclareTileOp made) {
+        return declareTile(op, made.getType(), made.getValidRow(), made.getValidCol()), true;
+      })
+      .Case<SetValidShapeOp>([&](SetValidShapeOp made) {
+        return line(op, text(made.getSource()) + ".SetValidShape(" + text(made.getValidRow()) +
+                            ", " + text(made.getValidCol()) + ");"),
+               true;
+      })
+      .Case<TGetValOp>([&](TGetValOp made) {
+        return line(op, "const " + cppElement(made.getValue().getType()) + " " + names_.of(made) +
+                            " = " + text(made.getSource()) + ".GetValue(" + text(made.getOffset()) +
+                            ");"),
+               true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+// ---- global memory
+// ----------------------------------------------------------------------------------------
+
+static std::optional<int64_t> knownExtent(Value value) { return constantOf(value); }
+
+/// The parts of an array: a pointer to its first element, extents and distances.
+void CppFunctionEmitter::emitPart(PartitionViewOp op) {
+  auto view = op.getSource().getDefiningOp<MakeTensorViewOp>();
+  if (!view)
+    return missing(op, "a part of a part has no spelling in C++");
+  CppView type;
+  type.element = op.getType().getElementType();
+  size_t rank = op.getSizes().size();
+  if (rank > 5)
+    return missing(op, "views have up to five axes in PTO-ISA");
+  std::string sizes, strides;
+  CppExpression at = expression(view.getPointer());
+  for (size_t i = 0; i < rank; ++i) {
+    size_t axis = 5 - rank + i;
+    auto number = static_cast<unsigned>(i);
+    int64_t fixed = op.getType().getShape()[i];
+    std::optional<int64_t> size = fixed != kDynamic ? fixed : knownExtent(op.getSizes()[number]);
+    std::optional<int64_t> stride = knownExtent(view.getStrides()[number]);
+    type.shape[axis] = size.value_or(kDynamic);
+    type.strides[axis] = stride.value_or(kDynamic);
+    if (!size)
+      sizes += (sizes.empty() ? "" : ", ") + text(op.getSizes()[number]);
+    if (!stride)
+      strides += (strides.empty() ? "" : ", ") + text(view.getStrides()[number]);
+    if (constantOf(op.getOffsets()[number]) == 0)
+      continue;
+    CppExpression offset = expression(op.getOffsets()[number]),
+                  distance = expression(view.getStrides()[number]);
+    if (stride != 1)
+      offset = {offset.within(Precedence::Product) + " * " + distance.within(Precedence::Unary),
+                Precedence::Product};
+    at = sum(at, offset);
+  }
+  if (auto layout = view.getLayoutAttr())
+    type.layout = layout.getValue() == ViewLayout::dn   ? "DN"
+                  : layout.getValue() == ViewLayout::nz ? "NZ"
+                                                        : "ND";
+  else if (type.strides[4] != 1 && type.strides[3] == 1)
+    type.layout = "DN";
+  std::string alias = types_.view(type), arguments = at.text;
+  valueTypes_[op] = alias;
+  if (!sizes.empty() || !strides.empty())
+    arguments += ", " + alias + "::Shape(" + sizes + ")";
+  if (!strides.empty())
+    arguments += ", " + alias + "::Stride(" + strides + ")";
+  line(op, alias + " " + names_.of(op) + "(" + arguments + ");");
+}
+
+bool CppFunctionEmitter::emitView(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<MakeTensorViewOp>([&](auto) { return true; }) // its parts say all
+      .Case<PartitionViewOp>([&](PartitionViewOp part) { return emitPart(part), true; })
+      .Case<LoadScalarOp>([&](LoadScalarOp load) {
+        return line(op, "const " + cppElement(load.getValue().getType()) + " " + names_.of(load) +
+                            " = " + expression(load.getPointer()).within(Precedence::Primary) +
+                            "[" + text(load.getOffset()) + "];"),
+               true;
+      })
+      .Case<StoreScalarOp>([&](StoreScalarOp store) {
+        return line(op, expression(store.getPointer()).within(Precedence::Primary) + "[" +
+                            text(store.getOffset()) + "] = " + text(store.getValue()) + ";"),
+               true;
+      })
+      .Case<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>([&](auto) {
+        const char *call = isa<GetBlockIdxOp>(op)      ? "get_block_idx()"
+                           : isa<GetBlockNumOp>(op)    ? "get_block_num()"
+                           : isa<GetSubBlockIdxOp>(op) ? "get_subblockid()"
+                                                       : "get_subblockdim()";
+        return line(op, "const int64_t " + names_.of(op->getResult(0)) + " = " + call + ";"), true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+// ---- queues and order
+// ---------------------------------------------------------------------------------------
+
+void CppFunctionEmitter::emitPipe(Operation *op, Value memory, Value local) {
+  auto number = [&](const char *key, int64_t otherwise) {
+    auto attribute = op->getAttrOfType<IntegerAttr>(key);
+    return attribute ? attribute.getInt() : otherwise;
+  };
+  int64_t direction = number("dir_mask", 1);
+  bool nosplit = false;
+  if (auto attribute = op->getAttrOfType<BoolAttr>("nosplit"))
+    nosplit = attribute.getValue();
+  std::string spelled = "TPipe<" + std::to_string(number("flag_base", 0)) + ", Direction::" +
+                        (direction == 1   ? "DIR_C2V"
+                         : direction == 2 ? "DIR_V2C"
+                                          : "DIR_BOTH") +
+                        ", " + std::to_string(number("slot_size", 0)) + ", " +
+                        std::to_string(number("slot_num", 8)) + ", " +
+                        std::to_string(number("local_slot_num", 2)) + (nosplit ? ", true>" : ">");
+  const std::string name = names_.of(op->getResult(0));
+  std::string wanted;
+  for (size_t i = 0; i < name.size(); ++i)
+    if (name[i] != '_')
+      wanted += i == 0 || name[i - 1] == '_' ? llvm::toUpper(name[i]) : name[i];
+  std::string alias = types_.pipe(spelled, wanted), address = text(local);
+  valueTypes_[op->getResult(0)] = alias;
+  std::string buffer = memory ? text(memory) : "(__gm__ void *)nullptr";
+  line(op, alias + " " + name + "(" + buffer + ", " +
+               (direction == 2 ? "0, " + address : address + ", 0") + ");");
+}
+
+static std::string splitName(int64_t split) {
+  return split == 1   ? "TileSplitAxis::TILE_UP_DOWN"
+         : split == 2 ? "TileSplitAxis::TILE_LEFT_RIGHT"
+                      : "TileSplitAxis::TILE_NO_SPLIT";
+}
+
+bool CppFunctionEmitter::emitQueue(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<InitializeL2G2LPipeOp>(
+          [&](auto made) { return emitPipe(op, made.getGmAddr(), made.getLocalAddr()), true; })
+      .Case<InitializeL2LPipeOp>(
+          [&](auto made) { return emitPipe(op, {}, made.getLocalAddr()), true; })
+      .Case<TPushOp, TPopOp>([&](auto made) {
+        const char *call = isa<TPushOp>(op) ? "TPUSH<" : "TPOP<";
+        return line(op, call + operandType(made.getPipe()) + ", " + operandType(made.getTile()) +
+                            ", " + splitName(made.getSplit()) + ">(" + text(made.getPipe()) + ", " +
+                            text(made.getTile()) + ");"),
+               true;
+      })
+      .Case<TFreeOp>([&](TFreeOp made) {
+        return line(op, "TFREE<" + operandType(made.getPipe()) + ", " + splitName(made.getSplit()) +
+                            ">(" + text(made.getPipe()) + ");"),
+               true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+bool CppFunctionEmitter::emitOrder(Operation *op) {
+  auto pipes = [](auto flag) {
+    return stringifyPipeKind(flag.getSrcPipe()).str() + ", " +
+           stringifyPipeKind(flag.getDstPipe()).str() + ", ";
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<SetFlagOp, WaitFlagOp>([&](auto flag) {
+        const char *call = isa<SetFlagOp>(op) ? "set_flag(" : "wait_flag(";
+        return line(op, call + pipes(flag) + stringifyEventId(flag.getEventId()).str() + ");"),
+               true;
+      })
+      .Case<SetFlagDynOp, WaitFlagDynOp>([&](auto flag) {
+        const char *call = isa<SetFlagDynOp>(op) ? "set_flag(" : "wait_flag(";
+        return line(op, call + pipes(flag) + "event_t(" + text(flag.getEventId()) + "));"), true;
+      })
+      .Case<BarrierOp>([&](BarrierOp barrier) {
+        return line(op, "pipe_barrier(" + stringifyPipeKind(barrier.getPipe()).str() + ");"), true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+// ---- instructions
+// -------------------------------------------------------------------------------------------
+
+std::string CppFunctionEmitter::operandType(Value value) {
+  auto known = valueTypes_.find(value);
+  return known == valueTypes_.end() ? cppElement(value.getType()) : known->second;
+}
+
+namespace {
+struct CppForm {
+  InstructionId id;
+  llvm::StringLiteral when, text;
+};
+enum class Spelling : uint8_t { Same, Upper, Camel, Cast, Plain };
+struct CppAttribute {
+  llvm::StringLiteral name, prefix;
+  Spelling spelling;
+  llvm::StringLiteral otherwise;
+};
+} // namespace
+
+static constexpr CppForm cppForms[] = {
+#define CPP(ID, WHEN, TEXT) {InstructionId::ID, WHEN, TEXT},
+#include "codegen/pto/cpp_instructions.def"
+};
+static constexpr CppAttribute cppAttributes[] = {
+#define ATTRIBUTE(NAME, PREFIX, SPELLING, OTHERWISE) {NAME, PREFIX, Spelling::SPELLING, OTHERWISE},
+#include "codegen/pto/cpp_attributes.def"
+};
+
+/// The enumerator at the end of `#pto<cmp lt>` or `#pto.mask_pattern<P0101>`, the digits of a
+/// number.
+static std::string enumerator(Attribute attribute) {
+  if (auto integer = dyn_cast<IntegerAttr>(attribute))
+    return isa<BoolAttr>(attribute) ? (integer.getValue().isZero() ? "false" : "true")
+                                    : std::to_string(integer.getInt());
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  llvm::StringRef name = llvm::StringRef(text).rtrim('>');
+  return name.substr(name.find_last_of(" <") + 1).str();
+}
+
+static std::string spelled(const CppAttribute &row, Operation *op) {
+  Attribute attribute = op->getAttr(row.name);
+  if (!attribute)
+    return row.otherwise.str();
+  std::string name = enumerator(attribute);
+  switch (row.spelling) {
+  case Spelling::Upper:
+    name = llvm::StringRef(name).upper();
+    break;
+  case Spelling::Camel:
+    name = llvm::convertToCamelFromSnakeCase(name, /*capitalizeFirst=*/true);
+    break;
+  case Spelling::Cast:
+    if (!llvm::StringRef(name).starts_with("CAST_"))
+      name = "CAST_" + name;
+    break;
+  case Spelling::Same:
+  case Spelling::Plain:
+    break;
+  }
+  return row.prefix.str() + name;
+}
+
+/// Replaces the `$` words of a form.
+std::string CppFunctionEmitter::fill(Instruction instruction, llvm::StringRef form) {
+  Operation *op = instruction.operation();
+  OperandRange ins = instruction.ins(), outs = instruction.outs();
+  std::string result;
+  for (size_t i = 0; i < form.size(); ++i) {
+    if (form[i] != '$') {
+      result += form[i];
+      continue;
+    }
+    llvm::StringRef word =
+        form.drop_front(i + 1).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    i += word.size();
+    bool numbered = word.size() == 2 && llvm::isDigit(word[1]);
+    unsigned number = numbered ? static_cast<unsigned>(word[1] - '0') : 0;
+    if (word == "i") {
+      for (auto [index, value] : llvm::enumerate(ins))
+        result += (index ? ", " : "") + text(value);
+    } else if (numbered && (word[0] == 'i' || word[0] == 'I')) {
+      result += word[0] == 'i' ? text(ins[number]) : operandType(ins[number]);
+    } else if (numbered && (word[0] == 'o' || word[0] == 'O')) {
+      result += word[0] == 'o' ? text(outs[number]) : operandType(outs[number]);
+    } else if (numbered && word[0] == 'E') {
+      result += cppElement(cast<TileBufType>(outs[number].getType()).getElementType());
+    } else {
+      for (const CppAttribute &row : cppAttributes)
+        if (row.name == word)
+          result += spelled(row, op);
+    }
+  }
+  return result;
+}
+
+static bool fits(const CppForm &form, Instruction instruction) {
+  if (form.id != instruction.id())
+    return false;
+  if (form.when.empty())
+    return true;
+  if (form.when.front() == '#')
+    return instruction.ins().size() == static_cast<size_t>(form.when[1] - '0');
+  return instruction.operation()->hasAttr(form.when);
+}
+
+void CppFunctionEmitter::emitInstructionOp(Instruction instruction) {
+  Operation *op = instruction.operation();
+  for (const CppForm &form : cppForms)
+    if (fits(form, instruction)) {
+      std::string statement = fill(instruction, form.text);
+      return line(op, statement + (statement.back() == '}' ? "" : ";"));
+    }
+  std::string arguments;
+  for (Value value : instruction.outs())
+    arguments += (arguments.empty() ? "" : ", ") + text(value);
+  for (Value value : instruction.ins())
+    arguments += (arguments.empty() ? "" : ", ") + text(value);
+  line(op, std::string(instruction.info().library) + "(" + arguments + ");");
+}
+
+} // namespace ptl::pto

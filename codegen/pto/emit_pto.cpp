@@ -1,0 +1,374 @@
+// Modules, functions, control flow and scalars as `.pto`.
+#include "codegen/pto/emit_pto.h"
+#include "codegen/pto/pto_emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <charconv>
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+std::optional<PtoasVersion> PtoasVersion::parse(std::string_view text) {
+  PtoasVersion version;
+  if (!text.starts_with("0."))
+    return std::nullopt;
+  text.remove_prefix(2);
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version.minor);
+  if (error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return version;
+}
+
+bool hasFeature(PtoasVersion version, PtoasFeature feature) {
+  static constexpr unsigned since[] = {
+#define FEATURE(ID, SINCE, WHAT) SINCE,
+#define RENAMED(INSTRUCTION, MNEMONIC)
+#include "codegen/pto/spelling.def"
+  };
+  return version.minor >= since[static_cast<size_t>(feature)];
+}
+
+static std::string printed(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+// ---- types
+// ------------------------------------------------------------------------------------------------
+
+TypeAliases::TypeAliases(ModuleOp module) {
+  auto note = [&](Type type) {
+    if (auto slots = dyn_cast<MultiTileBufType>(type))
+      type = slots.getSlot();
+    if (isa<TileBufType>(type))
+      aliases_.insert({type, ""});
+  };
+  module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      note(type);
+    if (auto window = dyn_cast<SubsetOp>(op))
+      note(windowType(window.getSource().getType(), window.getType()));
+  });
+  llvm::StringMap<unsigned> ofPlace;
+  for (auto &[type, alias] : aliases_)
+    ++ofPlace[ir::placeName(cast<TileBufType>(type).getPlace())];
+  llvm::StringMap<unsigned> taken;
+  for (auto &[type, alias] : aliases_) {
+    auto tile = cast<TileBufType>(type);
+    alias = nameOf(tile, ofPlace[ir::placeName(tile.getPlace())] == 1);
+    if (unsigned count = taken[alias]++)
+      alias += "_" + std::to_string(count);
+  }
+}
+
+/// `!acc` if it is the only one there, else `!vec_f32_64x128`, with the layout and the valid part
+/// where they say more.
+std::string TypeAliases::nameOf(TileBufType tile, bool onlyOfPlace) const {
+  std::string name = "!" + ir::placeName(tile.getPlace()).str();
+  if (onlyOfPlace)
+    return name;
+  name += "_" + printed(tile.getElementType()) + "_" + std::to_string(tile.getRows()) + "x" +
+          std::to_string(tile.getCols());
+  llvm::StringRef layout = layoutName(tile.getLayout());
+  if (tile.getPlace() == ir::Place::Vec ? layout != "nd" : tile.getPlace() == ir::Place::Mat)
+    name += "_" + layout.str();
+  auto extent = [](int64_t valid) {
+    return valid == kDynamic ? std::string("n") : std::to_string(valid);
+  };
+  if (!tile.hasDynamicValid() &&
+      (tile.getValidRows() != tile.getRows() || tile.getValidCols() != tile.getCols()))
+    name += "_of_" + extent(tile.getValidRows()) + "x" + extent(tile.getValidCols());
+  return name;
+}
+
+std::string TypeAliases::of(Type type) const {
+  auto found = aliases_.find(type);
+  return found == aliases_.end() ? printed(type) : found->second;
+}
+
+std::vector<std::string> TypeAliases::definitions() const {
+  std::vector<std::string> lines;
+  for (const auto &[type, alias] : aliases_)
+    lines.push_back(alias + " = " + printed(type));
+  return lines;
+}
+
+// ---- functions
+// --------------------------------------------------------------------------------------------
+
+std::string PtoFunctionEmitter::name(Value value) {
+  if (auto constantOp = value.getDefiningOp<arith::ConstantOp>())
+    return constant(constantOp.getValue());
+  return "%" + names_.of(value);
+}
+
+std::string PtoFunctionEmitter::names(ValueRange values) {
+  std::string text;
+  for (Value value : values)
+    text += (text.empty() ? "" : ", ") + name(value);
+  return text;
+}
+
+std::string PtoFunctionEmitter::typed(ValueRange values) {
+  std::string text;
+  for (Value value : values)
+    text += (text.empty() ? "" : ", ") + typeOf(value);
+  return text;
+}
+
+std::string PtoFunctionEmitter::result(Operation *op) { return name(op->getResult(0)) + " = "; }
+
+void PtoFunctionEmitter::line(Operation *op, const std::string &text) {
+  std::optional<SourcePlace> place = placeOf(op->getLoc());
+  std::string location;
+  if (place) {
+    llvm::raw_string_ostream out(location);
+    out << " loc(\"";
+    llvm::printEscapedString(place->file, out);
+    out << "\":" << place->line << ":" << place->column << ")";
+  }
+  body_.add(text + location, place);
+}
+
+void PtoFunctionEmitter::missing(Operation *op, const std::string &what) {
+  findings_.push_back({placeOf(op->getLoc()), 0, what, true});
+}
+
+/// Constants stand at the beginning of the function, each once.
+std::string PtoFunctionEmitter::constant(TypedAttr value) {
+  std::string type = printed(value.getType()), digits;
+  if (auto integer = dyn_cast<IntegerAttr>(value)) {
+    if (value.getType().isInteger(1))
+      digits = integer.getValue().isZero() ? "false" : "true";
+    else
+      digits = std::to_string(integer.getValue().getSExtValue());
+  } else {
+    llvm::raw_string_ostream out(digits);
+    value.print(out, /*elideType=*/true);
+  }
+  std::string definition =
+      "arith.constant " + digits + (value.getType().isInteger(1) ? std::string() : " : " + type);
+  std::string &known = constantNames_[definition];
+  if (known.empty()) {
+    std::string base = "c" + digits;
+    if (auto real = dyn_cast<FloatAttr>(value)) {
+      llvm::SmallString<16> shortest;
+      real.getValue().toString(shortest, /*FormatPrecision=*/4, /*FormatMaxPadding=*/8);
+      base = "c" + shortest.str().str();
+    } else if (!isa<IntegerAttr>(value)) {
+      base = "counts";
+    }
+    if (value.getType().isInteger(1))
+      base = digits;
+    else if (!value.getType().isIndex())
+      base += "_" + type;
+    for (char &c : base)
+      if (c == '-')
+        c = 'm';
+    llvm::erase(base, '+');
+    known = names_.fresh(base);
+    auto integer = dyn_cast<IntegerAttr>(value);
+    bool small = integer && integer.getValue().getBitWidth() <= 64;
+    constants_.push_back({known, definition, value.getType().isIndex(),
+                          small ? integer.getValue().getSExtValue() : 0});
+  }
+  return "%" + known;
+}
+
+std::string PtoFunctionEmitter::indexConstant(int64_t value) {
+  return constant(IntegerAttr::get(IndexType::get(function_.getContext()), value));
+}
+std::string PtoFunctionEmitter::longConstant(int64_t value) {
+  return constant(IntegerAttr::get(IntegerType::get(function_.getContext(), 64), value));
+}
+
+std::string PtoFunctionEmitter::signature() {
+  std::string text = "func.func @" + function_.getSymName().str() + "(";
+  for (BlockArgument argument : function_.getArguments())
+    text += (argument.getArgNumber() ? ", " : "") + name(argument) + ": " + typeOf(argument);
+  text += ") attributes {";
+  if (function_->hasAttr("pto.entry"))
+    text += "pto.entry, ";
+  if (auto kind = function_->getAttrOfType<KernelKindAttr>("pto.kernel_kind"))
+    text +=
+        "pto.kernel_kind = #pto.kernel_kind<" + stringifyKernelKind(kind.getValue()).str() + ">";
+  return text + "} {";
+}
+
+TextLines PtoFunctionEmitter::emit() {
+  TextLines text;
+  text.indent(2);
+  text.add(signature(), placeOf(function_.getLoc()));
+  body_.indent(4);
+  emitBlock(function_.getBody().front());
+  text.indent(2);
+  llvm::stable_sort(constants_, [](const Constant &a, const Constant &b) {
+    return a.isIndex != b.isIndex ? a.isIndex : a.number < b.number;
+  });
+  for (const Constant &constant : constants_)
+    text.add("%" + constant.name + " = " + constant.definition);
+  text.append(std::move(body_));
+  text.dedent(2);
+  text.add("}");
+  return text;
+}
+
+// ---- control
+// ----------------------------------------------------------------------------------------------
+
+void PtoFunctionEmitter::emitBlock(Block &block) {
+  for (Operation &op : block)
+    emitOp(&op);
+}
+
+void PtoFunctionEmitter::emitOp(Operation *op) {
+  if (auto why = op->getAttrOfType<StringAttr>("ptl.why"))
+    body_.add("// " + why.str(), placeOf(op->getLoc()));
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<arith::ConstantOp>([](auto) {}) // made where it is used
+      .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
+      .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
+      .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
+      .Case<scf::YieldOp, scf::ConditionOp>([&](auto) { emitYield(op); })
+      .Case<func::ReturnOp>([&](auto) { body_.add("return", placeOf(op->getLoc())); })
+      .Default([&](Operation *) {
+        if (Instruction instruction(op); instruction)
+          emitInstructionOp(instruction);
+        else if (!emitBuffer(op) && !emitView(op) && !emitQueue(op) && !emitOrder(op))
+          emitScalar(op);
+      });
+}
+
+static std::string resultTypes(Operation *op, llvm::function_ref<std::string(Value)> typeOf) {
+  std::string text;
+  for (Value value : op->getResults())
+    text += (text.empty() ? " -> (" : ", ") + typeOf(value);
+  return text.empty() ? text : text + ")";
+}
+
+void PtoFunctionEmitter::emitFor(scf::ForOp loop) {
+  std::string results = names(loop.getResults()), carried;
+  for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
+    carried += (carried.empty() ? " iter_args(" : ", ") + name(argument) + " = " + name(init);
+  if (!carried.empty())
+    carried += ")" + resultTypes(loop, [&](Value value) { return typeOf(value); });
+  // The type of the induction variable stands where it is not index.
+  Type type = loop.getInductionVar().getType();
+  std::string ofType = type.isIndex() ? "" : " : " + printed(type);
+  std::string head = name(loop.getInductionVar()) + " = " + name(loop.getLowerBound()) + " to " +
+                     name(loop.getUpperBound()) + " step " + name(loop.getStep());
+  body_.add((results.empty() ? "" : results + " = ") + "scf.for " + head + carried + ofType + " {",
+            placeOf(loop.getLoc()));
+  body_.indent(2);
+  emitBlock(*loop.getBody());
+  body_.dedent(2);
+  line(loop, "}");
+}
+
+void PtoFunctionEmitter::emitIf(scf::IfOp branch) {
+  std::string results = names(branch.getResults());
+  body_.add((results.empty() ? "" : results + " = ") + "scf.if " + name(branch.getCondition()) +
+                resultTypes(branch, [&](Value value) { return typeOf(value); }) + " {",
+            placeOf(branch.getLoc()));
+  body_.indent(2);
+  emitBlock(branch.getThenRegion().front());
+  body_.dedent(2);
+  if (!branch.getElseRegion().empty()) {
+    body_.add("} else {", placeOf(branch.getLoc()));
+    body_.indent(2);
+    emitBlock(branch.getElseRegion().front());
+    body_.dedent(2);
+  }
+  line(branch, "}");
+}
+
+void PtoFunctionEmitter::emitWhile(scf::WhileOp loop) {
+  std::string results = names(loop.getResults()), inits, from;
+  for (auto [argument, init] : llvm::zip(loop.getBeforeArguments(), loop.getInits())) {
+    inits += (inits.empty() ? " (" : ", ") + name(argument) + " = " + name(init);
+    from += (from.empty() ? "" : ", ") + typeOf(init);
+  }
+  std::string to = resultTypes(loop, [&](Value value) { return typeOf(value); });
+  body_.add((results.empty() ? "" : results + " = ") + "scf.while" +
+                (inits.empty() ? " ()" : inits + ")") + " : (" + from + ")" +
+                (to.empty() ? " -> ()" : to) + " {",
+            placeOf(loop.getLoc()));
+  body_.indent(2);
+  emitBlock(loop.getBefore().front());
+  body_.dedent(2);
+  body_.add("} do {", placeOf(loop.getLoc()));
+  std::string arguments;
+  for (BlockArgument argument : loop.getAfterArguments())
+    arguments += (arguments.empty() ? "^bb0(" : ", ") + name(argument) + ": " + typeOf(argument);
+  if (!arguments.empty())
+    body_.add(arguments + "):");
+  body_.indent(2);
+  emitBlock(loop.getAfter().front());
+  body_.dedent(2);
+  line(loop, "}");
+}
+
+void PtoFunctionEmitter::emitYield(Operation *op) {
+  if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
+    std::string passed = names(condition.getArgs());
+    body_.add("scf.condition(" + name(condition.getCondition()) + ")" +
+                  (passed.empty() ? "" : " " + passed + " : " + typed(condition.getArgs())),
+              placeOf(op->getLoc()));
+  } else if (op->getNumOperands()) {
+    body_.add("scf.yield " + names(op->getOperands()) + " : " + typed(op->getOperands()),
+              placeOf(op->getLoc()));
+  }
+}
+
+// ---- scalars
+// ----------------------------------------------------------------------------------------------
+
+void PtoFunctionEmitter::emitScalar(Operation *op) {
+  std::string head = result(op) + op->getName().getStringRef().str() + " ";
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return line(op, head + arith::stringifyCmpIPredicate(compare.getPredicate()).str() + ", " +
+                        names(op->getOperands()) + " : " + typeOf(compare.getLhs()));
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return line(op, head + arith::stringifyCmpFPredicate(compare.getPredicate()).str() + ", " +
+                        names(op->getOperands()) + " : " + typeOf(compare.getLhs()));
+  if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect())) {
+    missing(op, "PTOAS has no `" + op->getName().getStringRef().str() + "`");
+    return line(op, head + names(op->getOperands()) + " : " + typed(op->getOperands()) + " -> " +
+                        typed(op->getResults()));
+  }
+  bool converts =
+      op->getNumOperands() == 1 && op->getOperand(0).getType() != op->getResult(0).getType();
+  line(op, head + names(op->getOperands()) + " : " +
+               (converts ? typeOf(op->getOperand(0)) + " to " : std::string()) +
+               typeOf(op->getResult(0)));
+}
+
+// ---- modules
+// ----------------------------------------------------------------------------------------------
+
+Emitted emitPto(ModuleOp kernel, const Machine &machine, PtoasVersion version) {
+  TextLines text;
+  std::vector<Finding> findings;
+  TypeAliases types(kernel);
+  auto functions = llvm::to_vector(kernel.getOps<func::FuncOp>());
+  StringAttr name =
+      functions.empty() ? StringAttr() : functions.front()->getAttrOfType<StringAttr>("ptl.kernel");
+  text.add("// " + (name ? "`" + name.str() + "`" : std::string("A kernel")) + " for " +
+           machine.name + ". ptoas --pto-arch=" + machine.tools.ptoas + " --pto-level=level3");
+  for (const std::string &definition : types.definitions())
+    text.add(definition);
+  text.add("module attributes {\"pto.target_arch\" = \"" + machine.tools.ptoas + "\"} {");
+  for (func::FuncOp function : functions) {
+    PtoFunctionEmitter emitter(function, machine, version, types, findings);
+    text.append(emitter.emit());
+  }
+  text.add("}");
+  return text.finish(std::move(findings));
+}
+
+} // namespace ptl::pto

@@ -1,0 +1,384 @@
+// Buffers, views, queues, synchronisation and instructions as `.pto`.
+#include "codegen/pto/pto_emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+static std::optional<int64_t> constantOf(Value value) {
+  llvm::APInt number;
+  if (value && matchPattern(value, m_ConstantInt(&number)))
+    return number.getSExtValue();
+  return std::nullopt;
+}
+
+/// Scalars have no sign in PTOAS.
+static Type signless(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer && !integer.isSignless() ? IntegerType::get(type.getContext(), integer.getWidth())
+                                          : type;
+}
+
+std::string PtoFunctionEmitter::typeOf(Value value) {
+  Type other = tileTypes_.lookup(value);
+  return types_.of(other ? other : signless(value.getType()));
+}
+
+// ---- addresses
+// --------------------------------------------------------------------------------------------
+
+/// `value` (an index) times a number of bytes, as i64.
+std::string PtoFunctionEmitter::scaled(Operation *op, const std::string &value, int64_t by,
+                                       llvm::StringRef wanted) {
+  std::string wide = "%" + names_.fresh((wanted + "_i64").str());
+  line(op, wide + " = arith.index_cast " + value + " : index to i64");
+  std::string product = "%" + names_.fresh((wanted + "_bytes").str());
+  line(op, product + " = arith.muli " + wide + ", " + longConstant(by) + " : i64");
+  return product;
+}
+
+std::string PtoFunctionEmitter::addressOf(Operation *op, const TileAddress &address) {
+  if (address.computed.empty())
+    return longConstant(address.constant);
+  if (address.constant == 0)
+    return address.computed;
+  std::string sum = "%" + names_.fresh(names_.of(op->getResult(0)) + "_addr");
+  line(op, sum + " = arith.addi " + address.computed + ", " + longConstant(address.constant) +
+               " : i64");
+  return sum;
+}
+
+void PtoFunctionEmitter::emitTileAt(Operation *op, const TileAddress &address, TileBufType type,
+                                    Value rows, Value cols) {
+  Value tile = op->getResult(0);
+  addresses_[tile] = address;
+  if (type != tile.getType())
+    tileTypes_[tile] = type;
+  std::string text = " addr = " + addressOf(op, address);
+  if (rows)
+    text += " valid_row = " + name(rows);
+  if (cols)
+    text += " valid_col = " + name(cols);
+  line(op, result(op) + "pto.alloc_tile" + text + " : " + types_.of(type));
+}
+
+void PtoFunctionEmitter::emitSlot(MultiTileGetOp op) {
+  auto slots = cast<MultiTileBufType>(op.getSource().getType());
+  const MemorySpace *memory = machine_.space(ir::placeName(slots.getSlot().getPlace()).str());
+  int64_t stride = slotStride(slots, memory ? memory->alignment : 32);
+  TileAddress address = addresses_.lookup(op.getSource());
+  if (std::optional<int64_t> number = constantOf(op.getSlot())) {
+    address.constant += *number % slots.getCount() * stride;
+  } else {
+    const std::string base = names_.of(op.getResult()) + "_slot";
+    std::string slot = "%" + names_.fresh(base);
+    line(op, slot + " = arith.remui " + name(op.getSlot()) + ", " +
+                 indexConstant(slots.getCount()) + " : index");
+    address.computed = scaled(op, slot, stride, base);
+  }
+  emitTileAt(op, address, op.getType(), op.getValidRow(), op.getValidCol());
+}
+
+void PtoFunctionEmitter::emitWindow(SubsetOp op) {
+  TileBufType source = op.getSource().getType(), window = op.getType();
+  auto known = addresses_.find(op.getSource());
+  if (known == addresses_.end()) {
+    missing(
+        op,
+        "a window into a tile whose address a pop gives has no spelling in this version of PTOAS");
+    return line(op, result(op) + "pto.subset " + name(op.getSource()) + "[" + name(op.getRow()) +
+                        ", " + name(op.getCol()) + "] sizes [" + std::to_string(window.getRows()) +
+                        ", " + std::to_string(window.getCols()) + "] : " + typeOf(op.getSource()));
+  }
+  TileAddress address = known->second;
+  WindowStrides strides = windowStrides(source);
+  std::string base = names_.of(op.getResult());
+  auto along = [&](Value position, int64_t stride, const char *suffix) {
+    if (std::optional<int64_t> at = constantOf(position)) {
+      address.constant += *at * stride;
+      return;
+    }
+    std::string bytes = scaled(op, name(position), stride, base + suffix);
+    if (!address.computed.empty()) {
+      std::string sum = "%" + names_.fresh(base + "_offset");
+      line(op, sum + " = arith.addi " + address.computed + ", " + bytes + " : i64");
+      bytes = sum;
+    }
+    address.computed = bytes;
+  };
+  // Inside a box elements are nearer than between boxes; constants may begin anywhere.
+  std::optional<int64_t> row = constantOf(op.getRow()), col = constantOf(op.getCol());
+  if (row && col) {
+    address.constant += elementOffset(source, *row, *col);
+  } else {
+    along(op.getRow(), strides.row, "_row");
+    along(op.getCol(), strides.col, "_col");
+  }
+  emitTileAt(op, address, windowType(source, window), op.getValidRow(), op.getValidCol());
+}
+
+/// The same bytes as another type: a tile at the same address, where that is known.
+void PtoFunctionEmitter::emitAlias(Operation *op, Value source, Value rows, Value cols) {
+  auto type = cast<TileBufType>(op->getResult(0).getType());
+  if (auto known = addresses_.find(source); known != addresses_.end()) {
+    TileAddress address = known->second;
+    return emitTileAt(op, address, type, rows, cols);
+  }
+  line(op, result(op) + op->getName().getStringRef().str() + " " + name(source) + " : " +
+               typeOf(source) + " -> " + types_.of(type));
+  if (rows && cols)
+    line(op, "pto.set_validshape " + name(op->getResult(0)) + ", " + name(rows) + ", " +
+                 name(cols) + " : " + types_.of(type));
+}
+
+bool PtoFunctionEmitter::emitBuffer(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<AllocTileOp>([&](AllocTileOp made) {
+        std::optional<int64_t> address = constantOf(made.getAddr());
+        if (!address && !made.getAddr())
+          missing(op, "the buffer has no address yet");
+        TileAddress at;
+        if (address)
+          at.constant = *address;
+        else if (made.getAddr())
+          at.computed = name(made.getAddr());
+        return emitTileAt(op, at, made.getType(), made.getValidRow(), made.getValidCol()), true;
+      })
+      .Case<AllocMultiTileOp>([&](AllocMultiTileOp made) {
+        std::optional<int64_t> address = constantOf(made.getAddr());
+        if (!address)
+          missing(op, "the buffer has no address yet");
+        if (has(PtoasFeature::MultiTile))
+          line(op, result(op) + "pto.alloc_multi_tile addr = " + longConstant(address.value_or(0)) +
+                       " : " + types_.of(made.getType()));
+        addresses_[made] = {"", address.value_or(0)};
+        return true;
+      })
+      .Case<MultiTileGetOp>([&](MultiTileGetOp made) {
+        if (!has(PtoasFeature::MultiTile))
+          return emitSlot(made), true;
+        std::string valid;
+        if (made.getValidRow())
+          valid += " valid_row = " + name(made.getValidRow());
+        if (made.getValidCol())
+          valid += " valid_col = " + name(made.getValidCol());
+        line(op, result(op) + "pto.multi_tile_get " + name(made.getSource()) + "[" +
+                     name(made.getSlot()) + "]" + valid + " : " +
+                     types_.of(made.getSource().getType()) + " -> " + types_.of(made.getType()));
+        return true;
+      })
+      .Case<SubsetOp>([&](SubsetOp made) { return emitWindow(made), true; })
+      .Case<TReshapeOp, BitcastOp>([&](auto made) {
+        return emitAlias(op, made.getSource(), made.getValidRow(), made.getValidCol()), true;
+      })
+      .Case<DeclareTileOp>([&](DeclareTileOp made) {
+        line(op, result(op) + "pto.declare_tile -> " + types_.of(made.getType()));
+        if (made.getValidRow() && made.getValidCol())
+          line(op, "pto.set_validshape " + name(made) + ", " + name(made.getValidRow()) + ", " +
+                       name(made.getValidCol()) + " : " + types_.of(made.getType()));
+        else if (made.getValidRow() || made.getValidCol())
+          missing(op,
+                  "a popped tile with one length that is not constant has no spelling in PTOAS");
+        return true;
+      })
+      .Case<SetValidShapeOp>([&](SetValidShapeOp made) {
+        line(op,
+             "pto.set_validshape " + names(op->getOperands()) + " : " + typeOf(made.getSource()));
+        return true;
+      })
+      .Case<TGetValOp>([&](TGetValOp made) {
+        line(op, result(op) + "pto.tgetval ins(" + names(op->getOperands()) + " : " +
+                     typed(op->getOperands()) + ") outs : " + typeOf(made.getValue()));
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+// ---- global memory
+// ----------------------------------------------------------------------------------------
+
+bool PtoFunctionEmitter::emitView(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<MakeTensorViewOp>([&](MakeTensorViewOp view) {
+        std::string layout;
+        if (auto attribute = view.getLayoutAttr())
+          layout =
+              " {layout = #pto.layout<" + stringifyViewLayout(attribute.getValue()).str() + ">}";
+        line(op, result(op) + "pto.make_tensor_view " + name(view.getPointer()) + ", shape = [" +
+                     names(view.getShape()) + "], strides = [" + names(view.getStrides()) + "]" +
+                     layout + " : " + types_.of(view.getType()));
+        return true;
+      })
+      .Case<PartitionViewOp>([&](PartitionViewOp part) {
+        line(op, result(op) + "pto.partition_view " + name(part.getSource()) + ", offsets = [" +
+                     names(part.getOffsets()) + "], sizes = [" + names(part.getSizes()) +
+                     "] : " + typeOf(part.getSource()) + " -> " + types_.of(part.getType()));
+        return true;
+      })
+      .Case<AddPtrOp>([&](AddPtrOp add) {
+        line(op, result(op) + "pto.addptr " + names(op->getOperands()) + " : " +
+                     typeOf(add.getPointer()) + " -> " + typeOf(add.getResult()));
+        return true;
+      })
+      .Case<LoadScalarOp>([&](LoadScalarOp load) {
+        line(op, result(op) + "pto.load_scalar " + name(load.getPointer()) + "[" +
+                     name(load.getOffset()) + "] : " + typeOf(load.getPointer()) + " -> " +
+                     typeOf(load.getValue()));
+        return true;
+      })
+      .Case<StoreScalarOp>([&](StoreScalarOp store) {
+        line(op, "pto.store_scalar " + name(store.getValue()) + ", " + name(store.getPointer()) +
+                     "[" + name(store.getOffset()) + "] : " + typeOf(store.getPointer()) + ", " +
+                     typeOf(store.getValue()));
+        return true;
+      })
+      .Case<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>([&](auto) {
+        line(op, result(op) + op->getName().getStringRef().str());
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+// ---- queues and order
+// ---------------------------------------------------------------------------------------
+
+std::string PtoFunctionEmitter::initPipe(Operation *op, Value memory, Value local) {
+  auto number = [&](const char *key) {
+    auto attribute = op->getAttrOfType<IntegerAttr>(key);
+    return attribute ? std::string(key) + " = " + std::to_string(attribute.getInt())
+                     : std::string();
+  };
+  std::string text = "{";
+  for (const char *key : {"dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base"})
+    if (std::string item = number(key); !item.empty())
+      text += (text.size() > 1 ? ", " : "") + item;
+  if (auto nosplit = op->getAttrOfType<BoolAttr>("nosplit"))
+    text += std::string(", nosplit = ") + (nosplit.getValue() ? "true" : "false");
+  text += "} (";
+  if (memory)
+    text += name(memory) + " : " + typeOf(memory) + ", ";
+  return text + name(local) + " : i32) -> !pto.pipe";
+}
+
+bool PtoFunctionEmitter::emitQueue(Operation *op) {
+  auto split = [](auto made) { return " {split = " + std::to_string(made.getSplit()) + "}"; };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<InitializeL2G2LPipeOp>([&](auto made) {
+        line(op, result(op) + "pto.initialize_l2g2l_pipe " +
+                     initPipe(op, made.getGmAddr(), made.getLocalAddr()));
+        return true;
+      })
+      .Case<InitializeL2LPipeOp>([&](auto made) {
+        line(op, result(op) + "pto.initialize_l2l_pipe " + initPipe(op, {}, made.getLocalAddr()));
+        return true;
+      })
+      .Case<ReserveBufferOp>([&](ReserveBufferOp made) {
+        std::string base = made.getBase()
+                               ? ", auto = false, base = " + std::to_string(*made.getBase())
+                               : ", auto = true";
+        line(op, result(op) + "pto.reserve_buffer {name = \"" + made.getName().str() +
+                     "\", size = " + std::to_string(made.getSize()) +
+                     ", location = #pto.address_space<" + made.getLocation().str() + ">" + base +
+                     "} -> i32");
+        return true;
+      })
+      .Case<ImportReservedBufferOp>([&](ImportReservedBufferOp made) {
+        line(op, result(op) + "pto.import_reserved_buffer {name = \"" + made.getName().str() +
+                     "\", peer_func = @" + made.getPeerFunc().str() + "} -> i32");
+        return true;
+      })
+      .Case<TPushOp, TPopOp>([&](auto made) {
+        line(op, op->getName().getStringRef().str() + "(" + names(op->getOperands()) + " : " +
+                     typed(op->getOperands()) + ")" + split(made));
+        return true;
+      })
+      .Case<TFreeOp>([&](TFreeOp made) {
+        line(op, "pto.tfree(" + name(made.getPipe()) + " : !pto.pipe)" + split(made));
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+template <typename FlagOp> static std::string pipes(FlagOp flag) {
+  return "[<" + stringifyPipeKind(flag.getSrcPipe()).str() + ">, <" +
+         stringifyPipeKind(flag.getDstPipe()).str() + ">, ";
+}
+
+bool PtoFunctionEmitter::emitOrder(Operation *op) {
+  std::string mnemonic = op->getName().getStringRef().str();
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<SetFlagOp, WaitFlagOp>([&](auto flag) {
+        line(op, mnemonic + pipes(flag) + "<" + stringifyEventId(flag.getEventId()).str() + ">]");
+        return true;
+      })
+      .Case<SetFlagDynOp, WaitFlagDynOp>([&](auto flag) {
+        line(op, mnemonic + pipes(flag) + name(flag.getEventId()) + "]");
+        return true;
+      })
+      .Case<BarrierOp>([&](BarrierOp barrier) {
+        line(op, "pto.barrier <" + stringifyPipeKind(barrier.getPipe()).str() + ">");
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+// ---- instructions
+// -------------------------------------------------------------------------------------------
+
+/// ` {cmpMode = #pto<cmp lt>}` without what is ours.
+std::string PtoFunctionEmitter::attributes(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (NamedAttribute attribute : op->getAttrs()) {
+    if (attribute.getName().strref().starts_with("ptl."))
+      continue;
+    out << (text.empty() ? "{" : ", ") << attribute.getName().strref() << " = "
+        << attribute.getValue();
+  }
+  return text.empty() ? text : text + "}";
+}
+
+static std::string mnemonicOf(InstructionId id) {
+  switch (id) {
+#define FEATURE(ID, SINCE, WHAT)
+#define RENAMED(INSTRUCTION, MNEMONIC)                                                             \
+  case InstructionId::INSTRUCTION:                                                                 \
+    return "pto." MNEMONIC;
+#include "codegen/pto/spelling.def"
+  default:
+    return operationName(id).str();
+  }
+}
+
+void PtoFunctionEmitter::emitInstructionOp(Instruction instruction) {
+  Operation *op = instruction.operation();
+  std::string attrs = attributes(op), text = mnemonicOf(instruction.id());
+  bool inside = instruction.info().has(InstructionInfo::AttrsInside) && !attrs.empty();
+  if (instruction.id() == InstructionId::TCi && has(PtoasFeature::TciAttributesLast))
+    inside = false;
+  ValueRange ins = instruction.ins(), outs = instruction.outs();
+  std::string outNames = names(outs), outTypes = typed(outs);
+  if (instruction.id() == InstructionId::TMrgSortLists) {
+    // How many of each list were merged: PTOAS wants a place for the counts.
+    auto counts = VectorType::get({4}, IntegerType::get(op->getContext(), 16));
+    outNames +=
+        ", " + constant(cast<TypedAttr>(DenseElementsAttr::get(counts, static_cast<int16_t>(0))));
+    outTypes += ", vector<4xi16>";
+  }
+  if (!ins.empty()) {
+    const char *between = instruction.id() == InstructionId::TGatherMask ? ", " : " ";
+    text += " ins(" + names(ins) + (inside ? between + attrs : std::string()) + " : " + typed(ins) +
+            ")";
+  }
+  if (!outs.empty())
+    text += " outs(" + outNames + " : " + outTypes + ")";
+  if (!inside && !attrs.empty())
+    text += " " + attrs;
+  line(op, text);
+}
+
+} // namespace ptl::pto

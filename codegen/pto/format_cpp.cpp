@@ -1,0 +1,97 @@
+#include "codegen/pto/format_cpp.h"
+
+#include "clang/Format/Format.h"
+
+#include <algorithm>
+
+namespace ptl::pto {
+
+static std::vector<unsigned> lineStarts(const std::string &text) {
+  std::vector<unsigned> starts{0};
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n' && i + 1 < text.size())
+      starts.push_back(static_cast<unsigned>(i + 1));
+  return starts;
+}
+
+static unsigned firstVisible(const std::string &text, unsigned at) {
+  while (at < text.size() && text[at] == ' ')
+    ++at;
+  return at;
+}
+
+void formatCpp(Emitted &emitted) {
+  namespace format = clang::format;
+  namespace tooling = clang::tooling;
+  format::FormatStyle style = format::getLLVMStyle();
+  style.ColumnLimit = 100;
+  style.AllowShortFunctionsOnASingleLine = format::FormatStyle::SFS_All;
+  style.BreakTemplateDeclarations = format::FormatStyle::BTDS_No;
+  style.StatementMacros.clear();
+  style.AttributeMacros = {"AICORE", "__gm__", "__global__"};
+  tooling::Range all(0, static_cast<unsigned>(emitted.text.size()));
+  tooling::Replacements edits = format::reformat(style, emitted.text, {all}, "kernel.cpp");
+  llvm::Expected<std::string> formatted = tooling::applyAllReplacements(emitted.text, edits);
+  if (!formatted) {
+    llvm::consumeError(formatted.takeError());
+    return;
+  }
+  std::vector<unsigned> newStarts = lineStarts(*formatted);
+  std::vector<std::optional<SourcePlace>> places(newStarts.size());
+  std::vector<unsigned> oldStarts = lineStarts(emitted.text);
+  for (size_t i = 0; i < oldStarts.size(); ++i) {
+    const SourcePlace *place = emitted.lines.at(static_cast<unsigned>(i + 1));
+    if (!place)
+      continue;
+    unsigned begin = edits.getShiftedCodePosition(firstVisible(emitted.text, oldStarts[i]));
+    unsigned oldEnd = i + 1 < oldStarts.size() ? oldStarts[i + 1] - 1
+                                               : static_cast<unsigned>(emitted.text.size());
+    unsigned end = edits.getShiftedCodePosition(oldEnd - 1);
+    auto lineAt = [&](unsigned offset) {
+      return static_cast<size_t>(std::upper_bound(newStarts.begin(), newStarts.end(), offset) -
+                                 newStarts.begin()) -
+             1;
+    };
+    for (size_t line = lineAt(begin); line <= lineAt(end) && line < places.size(); ++line)
+      if (!places[line])
+        places[line] = *place;
+  }
+  LineMap lines;
+  for (std::optional<SourcePlace> &place : places)
+    lines.add(std::move(place));
+  emitted.text = std::move(*formatted);
+  emitted.lines = std::move(lines);
+}
+
+void addLineDirectives(Emitted &emitted, const std::string &fileName) {
+  std::string text;
+  LineMap lines;
+  unsigned number = 0;
+  SourcePlace at; // what the compiler believes of the next line
+  at.file = fileName;
+  at.line = 1;
+  for (llvm::StringRef rest = emitted.text; !rest.empty();) {
+    auto [line, after] = rest.split('\n');
+    rest = after;
+    ++number;
+    const SourcePlace *place = emitted.lines.at(number);
+    bool matters = !line.trim().empty() && !line.starts_with("#");
+    SourcePlace wanted{fileName, lines.numLines() + 1, 0};
+    if (place)
+      wanted = *place;
+    if (matters && (at.file != wanted.file || at.line != wanted.line)) {
+      if (!place)
+        wanted.line = lines.numLines() + 2;
+      text += "#line " + std::to_string(wanted.line) + " \"" + wanted.file + "\"\n";
+      lines.add(std::nullopt);
+      at = wanted;
+    }
+    text += line.str() + "\n";
+    lines.add(place ? std::optional<SourcePlace>(*place) : std::nullopt);
+    ++at.line;
+  }
+  emitted.text = std::move(text);
+  emitted.lines = std::move(lines);
+}
+
+} // namespace ptl::pto

@@ -1,0 +1,45 @@
+#include "codegen/pto/line_map.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+std::optional<SourcePlace> placeOf(Location location) {
+  return llvm::TypeSwitch<Attribute, std::optional<SourcePlace>>(LocationAttr(location))
+      .Case<FileLineColLoc>([](FileLineColLoc at) -> std::optional<SourcePlace> {
+        return SourcePlace{at.getFilename().str(), at.getLine(), at.getColumn()};
+      })
+      .Case<NameLoc>([](NameLoc named) { return placeOf(named.getChildLoc()); })
+      .Case<CallSiteLoc>([](CallSiteLoc call) { return placeOf(call.getCallee()); })
+      .Case<FusedLoc>([](FusedLoc fused) -> std::optional<SourcePlace> {
+        for (Location part : fused.getLocations())
+          if (std::optional<SourcePlace> place = placeOf(part))
+            return place;
+        return std::nullopt;
+      })
+      .Default([](Attribute) { return std::nullopt; });
+}
+
+std::vector<unsigned> LineMap::linesOf(const std::string &file, unsigned sourceLine) const {
+  std::vector<unsigned> found;
+  for (unsigned line = 1; line <= numLines(); ++line)
+    if (const SourcePlace *place = at(line);
+        place && place->line == sourceLine && place->file == file)
+      found.push_back(line);
+  return found;
+}
+
+Emitted TextLines::finish(std::vector<Finding> findings) const {
+  Emitted emitted;
+  emitted.findings = std::move(findings);
+  for (const Line &line : lines_) {
+    emitted.text += line.text;
+    emitted.text += '\n';
+    emitted.lines.add(line.place);
+  }
+  return emitted;
+}
+
+} // namespace ptl::pto

@@ -1,0 +1,83 @@
+// Lines of emitted text and the places in the source they came from.
+#pragma once
+
+#include "mlir/IR/Location.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptl::pto {
+
+/// A place in a source file; line and column count from 1.
+struct SourcePlace {
+  std::string file;
+  unsigned line = 0, column = 0;
+
+  bool operator==(const SourcePlace &) const = default;
+};
+
+/// The innermost place that a location names, if any.
+std::optional<SourcePlace> placeOf(mlir::Location location);
+
+/// For each line of a text, counted from 1, where it came from.
+class LineMap {
+public:
+  unsigned numLines() const { return static_cast<unsigned>(places_.size()); }
+  /// Null for lines that stand for nothing in the source, and for those that the text does not
+  /// have.
+  const SourcePlace *at(unsigned line) const {
+    return line > 0 && line <= places_.size() && places_[line - 1] ? &*places_[line - 1] : nullptr;
+  }
+  /// The lines of the text that came from a line of the source.
+  std::vector<unsigned> linesOf(const std::string &file, unsigned sourceLine) const;
+  void add(std::optional<SourcePlace> place) { places_.push_back(std::move(place)); }
+
+private:
+  std::vector<std::optional<SourcePlace>> places_;
+};
+
+/// Something wrong with an emitted text, or that has no spelling in it.
+struct Finding {
+  std::optional<SourcePlace> place; ///< in the source
+  unsigned line = 0;                ///< in the text; 0: not known
+  std::string message;
+  bool isError = true; ///< else a warning
+};
+
+/// An emitted text. It is always whole; where something could not be spelled, `findings` says so.
+struct Emitted {
+  std::string text;
+  LineMap lines;
+  std::vector<Finding> findings;
+};
+
+/// Collects lines of text with their places.
+class TextLines {
+public:
+  void add(std::string text, std::optional<SourcePlace> place = std::nullopt) {
+    lines_.push_back({std::string(indent_, ' ') + std::move(text), std::move(place)});
+  }
+  /// A line that begins at the margin.
+  void addFlush(std::string text) { lines_.push_back({std::move(text), std::nullopt}); }
+  void blank() { lines_.push_back({}); }
+  void indent(unsigned by) { indent_ += by; }
+  void dedent(unsigned by) { indent_ -= by; }
+  void append(TextLines other) {
+    for (Line &line : other.lines_)
+      lines_.push_back(std::move(line));
+  }
+  bool empty() const { return lines_.empty(); }
+  Emitted finish(std::vector<Finding> findings) const;
+
+private:
+  struct Line {
+    std::string text;
+    std::optional<SourcePlace> place;
+  };
+  std::vector<Line> lines_;
+  unsigned indent_ = 0;
+};
+
+} // namespace ptl::pto

@@ -1,0 +1,124 @@
+#include "codegen/pto/names.h"
+
+#include "ir/dialect/instruction_op.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+static std::string locationName(Location location) {
+  if (auto named = dyn_cast<NameLoc>(location))
+    return named.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (std::string name = locationName(part); !name.empty())
+        return name;
+  return {};
+}
+
+/// `i`, `j`, `k` by the depth of the loop.
+static std::string loopName(scf::ForOp loop) {
+  unsigned depth = 0;
+  for (auto outer = loop->getParentOfType<scf::ForOp>(); outer;
+       outer = outer->getParentOfType<scf::ForOp>())
+    ++depth;
+  static constexpr const char *names[] = {"i", "j", "k", "l", "m"};
+  return names[std::min<size_t>(depth, std::size(names) - 1)];
+}
+
+static std::string argumentName(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (auto function = dyn_cast<func::FuncOp>(parent))
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+      return name.str();
+  if (std::string name = locationName(argument.getLoc()); !name.empty())
+    return name;
+  if (auto loop = dyn_cast<scf::ForOp>(parent); loop && argument == loop.getInductionVar())
+    return loopName(loop);
+  return {};
+}
+
+std::string sourceName(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argumentName(argument);
+  Operation *op = value.getDefiningOp();
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case<GetBlockIdxOp>([](auto) { return "block"; })
+      .Case<GetBlockNumOp>([](auto) { return "blocks"; })
+      .Case<GetSubBlockIdxOp>([](auto) { return "core"; })
+      .Case<GetSubBlockNumOp>([](auto) { return "cores"; })
+      .Case<arith::IndexCastOp>([](arith::IndexCastOp cast) {
+        std::string name = locationName(cast.getLoc()),
+                    from = name.empty() ? sourceName(cast.getIn()) : "";
+        return !name.empty()  ? name
+               : from.empty() ? from
+                              : from + "_" + (cast.getType().isIndex() ? "index" : "int");
+      })
+      .Case<InitializeL2G2LPipeOp, InitializeL2LPipeOp>([](auto made) {
+        std::string name = locationName(made->getLoc());
+        return name.empty() ? "queue" : name + "_queue";
+      })
+      .Case<ReserveBufferOp, ImportReservedBufferOp>(
+          [](auto made) { return made.getName().str() + "_slots"; })
+      .Case<MakeTensorViewOp>([](auto made) {
+        std::string name = locationName(made->getLoc());
+        return name.empty() ? sourceName(made.getPointer()) + "_view" : name;
+      })
+      .Case<PartitionViewOp>([](auto made) {
+        std::string name = locationName(made->getLoc());
+        return name.empty() ? sourceName(rootOf(made)) + "_part" : name;
+      })
+      .Default([](Operation *made) { return locationName(made->getLoc()); });
+}
+
+static bool isKeyword(llvm::StringRef name) {
+  static const llvm::StringSet<> keywords{
+      "alignas", "alignof",  "and",       "asm",     "auto",     "bool",     "break",   "case",
+      "catch",   "char",     "class",     "compl",   "const",    "continue", "default", "delete",
+      "do",      "double",   "else",      "enum",    "explicit", "export",   "extern",  "false",
+      "float",   "for",      "friend",    "goto",    "half",     "if",       "inline",  "int",
+      "long",    "mutable",  "namespace", "new",     "not",      "operator", "or",      "private",
+      "public",  "register", "return",    "short",   "signed",   "sizeof",   "static",  "struct",
+      "switch",  "template", "this",      "throw",   "true",     "try",      "typedef", "typename",
+      "union",   "unsigned", "using",     "virtual", "void",     "volatile", "while",   "xor",
+      "pto",     "main",     "stream",    "log",     "exp",      "sqrt",     "abs"};
+  return keywords.contains(name);
+}
+
+std::string NameTable::fresh(llvm::StringRef wanted) {
+  std::string name;
+  for (char c : wanted)
+    name += llvm::isAlnum(c) || (style_ == Style::Pto && c == '.') ? c : '_';
+  if (name.empty() || (style_ == Style::Cpp && llvm::isDigit(name[0])))
+    name = "v" + name;
+  if (style_ == Style::Cpp && isKeyword(name))
+    name += '_';
+  std::string result = name;
+  for (unsigned &count = counts_[name]; !taken_.insert(result).second;)
+    result = name + '_' + std::to_string(++count);
+  return result;
+}
+
+const std::string &NameTable::of(Value value) {
+  std::string &name = names_[value];
+  if (name.empty()) {
+    std::string source = sourceName(value);
+    if (!source.empty())
+      name = fresh(source);
+    else if (isa<TileBufType>(value.getType()))
+      name = fresh("tile");
+    else if (style_ == Style::Pto)
+      name = fresh(std::to_string(counts_["#"]++));
+    else
+      name = fresh("n" + std::to_string(counts_["#"]++));
+  }
+  return name;
+}
+
+} // namespace ptl::pto

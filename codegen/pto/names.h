@@ -1,0 +1,37 @@
+// Names of values in emitted text: those of the source where values have them.
+#pragma once
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <string>
+
+namespace ptl::pto {
+
+/// What a value is called in the source (`ptl.name` of arguments, names in locations), else what it
+/// is (`block`, `i`); empty if neither says anything.
+std::string sourceName(mlir::Value value);
+
+/// Names of one function; each is given once.
+class NameTable {
+public:
+  /// `style`: whether names may contain `$` and `.` (`.pto`) or are identifiers of C++.
+  enum class Style { Pto, Cpp };
+  explicit NameTable(Style style) : style_(style) {}
+
+  /// The name of a value, made at the first call.
+  const std::string &of(mlir::Value value);
+  bool has(mlir::Value value) const { return names_.contains(value); }
+  void set(mlir::Value value, std::string name) { names_[value] = std::move(name); }
+  /// A name like `wanted` that nothing else has.
+  std::string fresh(llvm::StringRef wanted);
+
+private:
+  Style style_;
+  llvm::DenseMap<mlir::Value, std::string> names_;
+  llvm::StringSet<> taken_;
+  llvm::StringMap<unsigned> counts_;
+};
+
+} // namespace ptl::pto

@@ -1,0 +1,104 @@
+// The printer behind `emitPto`.
+#pragma once
+
+#include "codegen/pto/emit_pto.h"
+#include "codegen/pto/names.h"
+#include "codegen/pto/windows.h"
+#include "ir/dialect/instruction_op.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+
+namespace ptl::pto {
+
+/// Names for types, `!acc = …`; shared by the functions of a module.
+class TypeAliases {
+public:
+  explicit TypeAliases(mlir::ModuleOp module);
+  /// The alias if there is one, else the type itself.
+  std::string of(mlir::Type type) const;
+  /// The definitions, in order of first use.
+  std::vector<std::string> definitions() const;
+
+private:
+  std::string nameOf(TileBufType tile, bool onlyOfPlace) const;
+  llvm::MapVector<mlir::Type, std::string> aliases_;
+};
+
+/// The byte address of a tile: a value that is computed, and a constant.
+struct TileAddress {
+  std::string computed; ///< an i64 value; empty: none
+  int64_t constant = 0;
+};
+
+class PtoFunctionEmitter {
+public:
+  PtoFunctionEmitter(mlir::func::FuncOp function, const Machine &machine, PtoasVersion version,
+                     const TypeAliases &types, std::vector<Finding> &findings)
+      : function_(function), machine_(machine), version_(version), types_(types),
+        findings_(findings) {}
+
+  TextLines emit();
+
+private:
+  // functions, control, scalars: emit_pto.cpp
+  std::string signature();
+  void emitBlock(mlir::Block &block);
+  void emitOp(mlir::Operation *op);
+  void emitFor(mlir::scf::ForOp loop);
+  void emitIf(mlir::scf::IfOp branch);
+  void emitWhile(mlir::scf::WhileOp loop);
+  void emitYield(mlir::Operation *op);
+  void emitScalar(mlir::Operation *op);
+  void line(mlir::Operation *op, const std::string &text);
+  void missing(mlir::Operation *op, const std::string &what);
+  std::string name(mlir::Value value);
+  std::string names(mlir::ValueRange values);
+  std::string typed(mlir::ValueRange values);
+  std::string result(mlir::Operation *op);
+  std::string constant(mlir::TypedAttr value);
+  std::string indexConstant(int64_t value);
+  std::string longConstant(int64_t value);
+  bool has(PtoasFeature feature) const { return hasFeature(version_, feature); }
+
+  // buffers, queues, instructions: emit_pto_tiles.cpp
+  bool emitBuffer(mlir::Operation *op);
+  bool emitView(mlir::Operation *op);
+  bool emitQueue(mlir::Operation *op);
+  bool emitOrder(mlir::Operation *op);
+  void emitInstructionOp(Instruction instruction);
+  void emitTileAt(mlir::Operation *op, const TileAddress &address, TileBufType type,
+                  mlir::Value rows, mlir::Value cols);
+  void emitSlot(MultiTileGetOp op);
+  void emitWindow(SubsetOp op);
+  void emitAlias(mlir::Operation *op, mlir::Value source, mlir::Value rows, mlir::Value cols);
+  std::string addressOf(mlir::Operation *op, const TileAddress &address);
+  std::string scaled(mlir::Operation *op, const std::string &value, int64_t by,
+                     llvm::StringRef wanted);
+  std::string typeOf(mlir::Value value);
+  std::string attributes(mlir::Operation *op);
+  std::string initPipe(mlir::Operation *op, mlir::Value memory, mlir::Value local);
+
+  mlir::func::FuncOp function_;
+  const Machine &machine_;
+  PtoasVersion version_;
+  const TypeAliases &types_;
+  std::vector<Finding> &findings_;
+  NameTable names_{NameTable::Style::Pto};
+  TextLines body_;
+  struct Constant {
+    std::string name, definition;
+    bool isIndex;
+    int64_t number;
+  };
+  std::vector<Constant> constants_;
+  std::map<std::string, std::string> constantNames_; ///< by definition
+  llvm::DenseMap<mlir::Value, TileAddress> addresses_;
+  llvm::DenseMap<mlir::Value, mlir::Type>
+      tileTypes_; ///< where the text has another type than the IR
+};
+
+} // namespace ptl::pto

@@ -1,0 +1,23 @@
+#include "codegen/pto/windows.h"
+
+namespace ptl::pto {
+
+WindowStrides windowStrides(TileBufType tile) {
+  constexpr int64_t boxes = 64; // a multiple of the extents of every box
+  return {elementOffset(tile, boxes, 0) / boxes, elementOffset(tile, 0, boxes) / boxes};
+}
+
+TileBufType windowType(TileBufType source, TileBufType window) {
+  bool rowMajor = source.getLayout().box == Layout::RowMajor;
+  int64_t rows = rowMajor ? window.getRows() : source.getRows(),
+          cols = rowMajor ? source.getCols() : window.getCols();
+  return TileBufType::get(window.getContext(), window.getPlace(), rows, cols,
+                          window.getElementType(), window.getValidRows(), window.getValidCols(),
+                          window.getLayout());
+}
+
+int64_t slotStride(MultiTileBufType type, int64_t alignment) {
+  return (type.getSlot().getBytes() + alignment - 1) / alignment * alignment;
+}
+
+} // namespace ptl::pto

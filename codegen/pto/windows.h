@@ -1,0 +1,22 @@
+// Windows into tiles as tiles of their own.
+#pragma once
+
+#include "ir/dialect/pto_dialect.h"
+
+namespace ptl::pto {
+
+/// Bytes from one row, and from one column, of a tile to the next; for boxed layouts true at
+/// multiples of the box.
+struct WindowStrides {
+  int64_t row, col;
+};
+WindowStrides windowStrides(TileBufType tile);
+
+/// The type of a tile that stands for a window: its buffer reaches as far as that of the source in
+/// the direction in which elements follow each other, so that the distances are the same.
+TileBufType windowType(TileBufType source, TileBufType window);
+
+/// Bytes from one slot of a multi-tile to the next.
+int64_t slotStride(MultiTileBufType type, int64_t alignment);
+
+} // namespace ptl::pto
