@@ -268,7 +268,7 @@ void SvgMap::box(const LedgerBuffer &buffer, size_t number) {
   if (static_cast<int>(label.size()) > room)
     label = buffer.name;
   if (static_cast<int>(label.size()) <= room && height >= 12)
-    text(left + 4, top + height / 2 + 4, "", label);
+    text(left + 4, top + height - height / static_cast<int>(2 * buffer.count) + 4, "", label);
   out_ += "</g>\n";
 }
 
@@ -278,12 +278,13 @@ void SvgMap::loops() {
       continue;
     int at = y_ + kTop + kHeight + 6 + static_cast<int>(loop.depth) * 6;
     out_ += "<g><title>loop at line " + std::to_string(loop.place.line) + "</title>\n";
-    line(x(loop.begin), at, x(loop.end + 1), at, " stroke=\"#555\" stroke-width=\"3\"");
+    line(x(loop.begin) + 1, at, x(loop.end + 1) - 1, at, " stroke=\"#555\" stroke-width=\"3\"");
     out_ += "</g>\n";
   }
 }
 
 void SvgMap::lineLabels() {
+  text(kLeft - 6, y_ + kTop + kHeight + 42, " text-anchor=\"end\"", "line");
   int free = 0;
   uint32_t last = 0;
   for (uint32_t position = 0; position < positions_; ++position) {

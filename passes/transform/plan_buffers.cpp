@@ -207,16 +207,30 @@ static std::string typeText(TileBufType type) {
          std::to_string(type.getCols()) + "] " + layoutName(type.getLayout()).str();
 }
 
+/// A tile without a name is called by what it was loaded from, or by the instruction.
+static std::string nameByWriter(Operation *op) {
+  Instruction instruction(op);
+  if (instruction && instruction.id() == InstructionId::TLoad)
+    if (auto argument = dyn_cast<BlockArgument>(rootOf(instruction.ins().front())))
+      if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+        if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+          return name.str();
+  return "(" + op->getName().stripDialect().str() + ")";
+}
+
 FunctionPlanner::FunctionPlanner(func::FuncOp function, const Machine &machine)
     : function_(function), machine_(machine), liveness_(analyseBuffers(function)),
       names_(liveness_.buffers.size()), addresses_(liveness_.buffers.size(), -1) {
   llvm::DenseMap<Value, std::string> writers; // what makes a tile that has no name
   for (Operation *op : liveness_.positions)
-    for (const Access &access : accessesOf(op))
-      if (access.writes || access.scratch)
-        writers.try_emplace(rootOf(access.value),
-                            access.scratch ? "(scratch)"
-                                           : "(" + op->getName().stripDialect().str() + ")");
+    for (const Access &access : accessesOf(op)) {
+      if (!access.writes && !access.scratch)
+        continue;
+      Value root = rootOf(access.value);
+      if (auto get = root.getDefiningOp<MultiTileGetOp>())
+        root = get.getSource();
+      writers.try_emplace(root, access.scratch ? "(scratch)" : nameByWriter(op));
+    }
   for (auto [number, buffer] : llvm::enumerate(liveness_.buffers)) {
     std::string name = nameOf(buffer.op->getLoc());
     if (auto reserve = dyn_cast<ReserveBufferOp>(buffer.op))
