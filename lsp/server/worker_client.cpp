@@ -135,12 +135,15 @@ void WorkerClient::finish(Task &task, WorkerAnswer answer) {
   }
 }
 
+/// Of a request, whatever its number.
+static size_t fingerprintOf(const std::string &method, const json &params) {
+  return std::hash<std::string>()(method +
+                                  params.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
 void WorkerClient::ask(std::string method, json params, std::string topic, OnAnswer onAnswer) {
-  Task task{nextId_++, std::move(method),  std::move(params), std::move(topic),
-            0,         std::move(onAnswer)};
-  task.fingerprint = std::hash<std::string>()(
-      task.method + task.params.dump(-1, ' ', false, json::error_handler_t::replace));
-  if (poison_.contains(task.fingerprint))
+  Task task{nextId_++, std::move(method), std::move(params), std::move(topic), std::move(onAnswer)};
+  if (!poison_.empty() && poison_.contains(fingerprintOf(task.method, task.params)))
     return finish(task, failure("crash", "the compiler failed on this text before"));
   if (!task.topic.empty()) {
     auto older = std::find_if(waiting_.begin(), waiting_.end(),
@@ -222,7 +225,7 @@ void WorkerClient::onExit(int64_t status, int signal) {
       poison_.clear();
     // A request without a text has nothing that could be to blame.
     if (!task->params.empty())
-      poison_.insert(task->fingerprint);
+      poison_.insert(fingerprintOf(task->method, task->params));
     std::string step = lastWords_.is_object() && lastWords_.contains("error")
                            ? lastWords_["error"].value("step", step_)
                            : step_;

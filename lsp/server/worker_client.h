@@ -49,7 +49,6 @@ private:
     std::string method;
     json params;
     std::string topic;
-    size_t fingerprint = 0; ///< of method and parameters
     OnAnswer onAnswer;
   };
   struct Process;

@@ -1,8 +1,8 @@
 #include "lsp/worker/narrow.h"
 
 #include "frontend/lex/literal.h"
-#include "frontend/parse/parse.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -12,130 +12,167 @@ namespace ptl::worker {
 
 namespace {
 
-/// A declaration that is called or calls.
+/// A declaration of a chunk that is called or calls.
 struct Item {
-  NodeId node = kNoNode;
   std::string name;
-  bool isBlock = false; ///< test, property, bench
-  bool isNeeded = false;
+  bool isBlock = false;                ///< test, property, bench
+  ide::Range span;                     ///< in the chunk
+  std::vector<ide::Range> blanks;      ///< it, and what is said about it
+  std::vector<std::string_view> words; ///< the names in it, sorted
 };
 
-class Narrower {
+std::optional<Item> itemOf(const Tree &tree, NodeId node) {
+  Item item;
+  switch (tree.kind(node)) {
+  case NodeKind::FnDecl:
+  case NodeKind::KernelDecl:
+  case NodeKind::ProgramDecl:
+    item.name = std::string(tree.text(tree.child(node, 0)));
+    break;
+  case NodeKind::TestDecl:
+  case NodeKind::PropertyDecl:
+  case NodeKind::BenchDecl:
+    item.isBlock = true;
+    item.name = stringLiteralValue(tree.mainText(tree.child(node, 0)));
+    break;
+  default:
+    return std::nullopt;
+  }
+  Span span = tree.span(node);
+  item.span = {span.begin, span.end};
+  item.blanks.push_back(item.span);
+  const Node &whole = tree.node(node);
+  for (const Trivia &trivia : tree.triviaBefore(whole.firstToken))
+    if (trivia.kind == TriviaKind::DocComment)
+      item.blanks.push_back({trivia.begin, trivia.end});
+  for (TokenIndex token = whole.firstToken; token < whole.endToken; ++token)
+    if (tree.tokenKind(token) == TokenKind::Identifier)
+      item.words.push_back(tree.tokenText(token));
+  std::sort(item.words.begin(), item.words.end());
+  item.words.erase(std::unique(item.words.begin(), item.words.end()), item.words.end());
+  return item;
+}
+
+const std::vector<Item> &itemsOf(const ide::Chunk &chunk) {
+  return chunk.memo.get<std::vector<Item>>([&] {
+    std::vector<Item> items;
+    for (NodeId node : chunk.tree->children(chunk.tree->root()))
+      if (std::optional<Item> item = itemOf(*chunk.tree, node))
+        items.push_back(std::move(*item));
+    return items;
+  });
+}
+
+/// The items of a document, and which of them are needed.
+class Reach {
 public:
-  explicit Narrower(const Tree &tree) : tree_(tree) {
-    for (NodeId node : tree.children(tree.root()))
-      add(node);
+  explicit Reach(const ide::Document &document) {
+    for (const ide::Place &place : document.places())
+      for (const Item &item : itemsOf(*place.chunk))
+        items_.push_back({&item, place.begin, false});
   }
 
   void need(const std::string &entry, std::optional<uint32_t> offset);
   void blank(std::string &text) const;
 
 private:
-  void add(NodeId node);
-  template <typename Visit> void forEachWord(const Item &item, Visit visit) const;
+  struct Placed {
+    const Item *item;
+    uint32_t begin; ///< of its chunk
+    bool isNeeded;
+  };
+  void add(size_t number) {
+    if (!std::exchange(items_[number].isNeeded, true))
+      waiting_.push_back(number);
+  }
   void spread();
 
-  const Tree &tree_;
-  std::vector<Item> items_;
+  std::vector<Placed> items_;
   std::unordered_multimap<std::string_view, size_t> named_;
   std::vector<size_t> waiting_; ///< needed, but not looked into yet
 };
 
-void Narrower::add(NodeId node) {
-  Item item{node, "", false, false};
-  switch (tree_.kind(node)) {
-  case NodeKind::FnDecl:
-  case NodeKind::KernelDecl:
-  case NodeKind::ProgramDecl:
-    item.name = std::string(tree_.text(tree_.child(node, 0)));
-    break;
-  case NodeKind::TestDecl:
-  case NodeKind::PropertyDecl:
-  case NodeKind::BenchDecl:
-    item.isBlock = true;
-    item.name = stringLiteralValue(tree_.mainText(tree_.child(node, 0)));
-    break;
-  default:
-    return;
-  }
-  items_.push_back(std::move(item));
-}
-
-template <typename Visit> void Narrower::forEachWord(const Item &item, Visit visit) const {
-  const Node &node = tree_.node(item.node);
-  for (TokenIndex token = node.firstToken; token < node.endToken; ++token)
-    if (tree_.tokenKind(token) == TokenKind::Identifier)
-      visit(tree_.tokenText(token));
-}
-
 /// Everything that needed declarations name is needed.
-void Narrower::spread() {
+void Reach::spread() {
   while (!waiting_.empty()) {
     size_t number = waiting_.back();
     waiting_.pop_back();
-    forEachWord(items_[number], [&](std::string_view word) {
+    for (std::string_view word : items_[number].item->words) {
       auto [begin, end] = named_.equal_range(word);
       for (auto each = begin; each != end; ++each)
-        if (!std::exchange(items_[each->second].isNeeded, true))
-          waiting_.push_back(each->second);
-    });
+        add(each->second);
+    }
   }
 }
 
-void Narrower::need(const std::string &entry, std::optional<uint32_t> offset) {
+void Reach::need(const std::string &entry, std::optional<uint32_t> offset) {
   std::unordered_set<std::string_view> wanted;
   for (size_t i = 0; i < items_.size(); ++i) {
-    Item &item = items_[i];
-    if (!item.isBlock)
-      named_.emplace(item.name, i);
-    Span span = tree_.span(item.node);
-    bool holds = offset && span.begin <= *offset && *offset <= span.end;
-    if (entry.empty() ? !holds : item.name != entry)
+    const auto &[item, begin, isNeeded] = items_[i];
+    if (!item->isBlock)
+      named_.emplace(item->name, i);
+    bool holds = offset && begin + item->span.begin <= *offset && *offset <= begin + item->span.end;
+    if (entry.empty() ? !holds : item->name != entry)
       continue;
-    item.isNeeded = true;
-    waiting_.push_back(i);
-    if (!item.isBlock)
-      wanted.insert(item.name);
+    if (!item->isBlock)
+      wanted.insert(item->name);
+    add(i);
   }
   spread();
   // Who calls the wanted says for which values; whoever stands elsewhere does not matter.
-  for (size_t i = 0; i < items_.size(); ++i)
-    if (!items_[i].isNeeded)
-      forEachWord(items_[i], [&](std::string_view word) {
-        if (wanted.contains(word) && !std::exchange(items_[i].isNeeded, true))
-          waiting_.push_back(i);
-      });
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const std::vector<std::string_view> &words = items_[i].item->words;
+    bool names = std::any_of(wanted.begin(), wanted.end(), [&](std::string_view word) {
+      return std::binary_search(words.begin(), words.end(), word);
+    });
+    if (names)
+      add(i);
+  }
   spread();
 }
 
-void Narrower::blank(std::string &text) const {
-  auto clear = [&](uint32_t begin, uint32_t end) {
-    for (uint32_t at = begin; at < end; ++at)
-      if (text[at] != '\n' && text[at] != '\r')
-        text[at] = ' ';
-  };
-  for (const Item &item : items_) {
-    if (item.isNeeded)
+void Reach::blank(std::string &text) const {
+  for (const Placed &placed : items_) {
+    if (placed.isNeeded)
       continue;
-    // What is said about a declaration goes with it.
-    for (const Trivia &trivia : tree_.triviaBefore(tree_.node(item.node).firstToken))
-      if (trivia.kind == TriviaKind::DocComment)
-        clear(trivia.begin, trivia.end);
-    Span span = tree_.span(item.node);
-    clear(span.begin, span.end);
+    for (ide::Range range : placed.item->blanks)
+      for (uint32_t at = placed.begin + range.begin; at < placed.begin + range.end; ++at)
+        if (text[at] != '\n' && text[at] != '\r')
+          text[at] = ' ';
   }
 }
 
 } // namespace
 
-std::string narrowed(const std::string &path, std::string text, const std::string &entry,
-                     std::optional<uint32_t> offset) {
-  SourceFile file(0, path, text);
-  DiagnosticSink sink;
-  Tree tree = parse(file, sink);
-  Narrower narrower(tree);
-  narrower.need(entry, offset);
-  narrower.blank(text);
+const ide::Document &Narrower::documentOf(const std::string &path, const std::string &text) {
+  constexpr size_t most = 8;
+  if (seen_.size() >= most && !seen_.contains(path))
+    seen_.clear();
+  auto found = seen_.find(path);
+  if (found == seen_.end())
+    found = seen_.emplace(path, Seen{"", ide::Document(path, [this] { return nextId_++; })}).first;
+  std::string &before = found->second.text;
+  size_t shorter = std::min(before.size(), text.size()), begin = 0, tail = 0;
+  begin = static_cast<size_t>(
+      std::mismatch(before.begin(), before.begin() + static_cast<ptrdiff_t>(shorter), text.begin())
+          .first -
+      before.begin());
+  while (tail < shorter - begin && before[before.size() - 1 - tail] == text[text.size() - 1 - tail])
+    ++tail;
+  if (begin < before.size() || begin < text.size()) {
+    ide::Range range{static_cast<uint32_t>(begin), static_cast<uint32_t>(before.size() - tail)};
+    found->second.document.replace(
+        range, std::string_view(text).substr(begin, text.size() - tail - begin));
+    before = text;
+  }
+  return found->second.document;
+}
+
+std::string Narrower::narrowed(const std::string &path, std::string text, const std::string &entry,
+                               std::optional<uint32_t> offset) {
+  Reach reach(documentOf(path, text));
+  reach.need(entry, offset);
+  reach.blank(text);
   return text;
 }
 

@@ -1,7 +1,6 @@
 #include "lsp/worker/view.h"
 
 #include "frontend/base/render.h"
-#include "lsp/worker/narrow.h"
 #include "lsp/worker/reach.h"
 
 #include <algorithm>
@@ -111,7 +110,8 @@ static std::optional<uint32_t> offsetOf(const Json &request) {
 }
 
 /// Checks what the root file of a request has for its entry; null if it cannot be read.
-static std::unique_ptr<Checked> checkRequest(const Json &request, const std::string &stdPath) {
+static std::unique_ptr<Checked> checkRequest(const Json &request, const std::string &stdPath,
+                                             Narrower &narrower) {
   auto checked = std::make_unique<Checked>();
   CheckOptions options;
   options.stdPath = stdPath;
@@ -139,7 +139,7 @@ static std::unique_ptr<Checked> checkRequest(const Json &request, const std::str
       return nullptr;
     text = disk.file(*file).text();
   }
-  text = narrowed(root, std::move(text), textOf(request, "entry"), offsetOf(request));
+  text = narrower.narrowed(root, std::move(text), textOf(request, "entry"), offsetOf(request));
   FileId file = checked->sources.add(root, std::move(text));
   checked->program = checkFile(checked->sources, file, options, checked->sink);
   return checked;
@@ -164,7 +164,7 @@ Worker::View Worker::open(const Json &request) {
     return view;
   }
   auto start = std::chrono::steady_clock::now();
-  std::unique_ptr<Checked> checked = checkRequest(request, options_.stdPath);
+  std::unique_ptr<Checked> checked = checkRequest(request, options_.stdPath, narrower_);
   std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   view.timings.emplace_back("check", time.count());
   if (!checked) {

@@ -3,6 +3,7 @@
 
 #include "lsp/worker/cache.h"
 #include "lsp/worker/channel.h"
+#include "lsp/worker/narrow.h"
 
 #include <map>
 
@@ -45,6 +46,7 @@ private:
 
   WorkerOptions options_;
   Watch watch_;
+  Narrower narrower_;
   FunctionCache functions_;
   Cache cache_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

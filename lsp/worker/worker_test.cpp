@@ -115,16 +115,18 @@ TEST(Narrow, KeepsWhatIsNamedAndThePlacesOfAll) {
   auto has = [](const std::string &where, const char *what) {
     return where.find(what) != where.npos;
   };
-  std::string forB = narrowed("t.ptl", text, "b", std::nullopt);
+  Narrower narrower;
+  std::string forB = narrower.narrowed("t.ptl", text, "b", std::nullopt);
   EXPECT_EQ(forB.size(), text.size());
   EXPECT_EQ(std::count(forB.begin(), forB.end(), '\n'), std::count(text.begin(), text.end(), '\n'));
   EXPECT_EQ(forB.find("fn b"), text.find("fn b"));
   EXPECT_TRUE(has(forB, "fn a") && has(forB, "const N") && has(forB, "of b") && has(forB, "fn c"));
   EXPECT_FALSE(has(forB, "of a"));
-  std::string forC = narrowed("t.ptl", text, "", static_cast<uint32_t>(text.find("fn c") + 1));
+  std::string forC =
+      narrower.narrowed("t.ptl", text, "", static_cast<uint32_t>(text.find("fn c") + 1));
   EXPECT_TRUE(has(forC, "fn c") && has(forC, "of b"));
   EXPECT_FALSE(has(forC, "of a"));
-  std::string forTest = narrowed("t.ptl", text, "of a", std::nullopt);
+  std::string forTest = narrower.narrowed("t.ptl", text, "of a", std::nullopt);
   EXPECT_TRUE(has(forTest, "of a") && has(forTest, "fn a") && has(forTest, "Says"));
   EXPECT_FALSE(has(forTest, "fn b") || has(forTest, "fn c"));
 }
@@ -132,6 +134,20 @@ TEST(Narrow, KeepsWhatIsNamedAndThePlacesOfAll) {
 PlacedCode placed(const std::string &name, FunctionCodes codes,
                   std::vector<std::vector<Span>> origins) {
   return {name, std::make_shared<FunctionCode>(std::move(codes.at(name))), std::move(origins)};
+}
+
+TEST(Narrow, ATextThatChangesIsAsIfItWereNew) {
+  std::string text =
+      "fn a(x: f32) -> f32 {\n    return x\n}\nfn b(x: f32) -> f32 {\n    return x\n}\n";
+  std::vector<std::string> texts = {text, text + "fn c(x: f32) -> f32 {\n    return a(x)\n}\n", "",
+                                    text};
+  texts.push_back(text.substr(0, 30));
+  texts.push_back(text);
+  texts.back().replace(text.find("return x"), 8, "return b(x)");
+  Narrower narrower;
+  for (const std::string &each : texts)
+    EXPECT_EQ(narrower.narrowed("t.ptl", each, "a", std::nullopt),
+              Narrower().narrowed("t.ptl", each, "a", std::nullopt));
 }
 
 TEST(Assembly, DirectivesBecomeTheMap) {
