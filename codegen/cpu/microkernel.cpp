@@ -130,7 +130,7 @@ static void transposeRegisters(const Emit &e, SmallVectorImpl<Value> &rows) {
 }
 
 // dst[r * pitch + c] = src[r * rowStride + c * columnStride] for r < rows, c < columns. Columns up
-// to the next multiple of the vector are written too (with zeros), and so may be rows.
+// to the next multiple of the vector are written too (with anything), and so may be rows.
 static func::FuncOp packFunction(const Emit &outer, const Plan &p, Type logical) {
   std::string name = "ptl_pack_";
   llvm::raw_string_ostream(name) << logical << '_' << p.compute;
@@ -163,15 +163,14 @@ static func::FuncOp packFunction(const Emit &outer, const Plan &p, Type logical)
       return {};
     };
     auto byColumns = [&](const Emit &e) -> SmallVector<Value> {
+      Value last = e.sub(columns, e.index(1));
       forEach(e, rows, p.lanes, [&](const Emit &e, Value r) {
         Value rowMask = laneMask(e, e.sub(rows, r), p.lanes);
         forEach(e, columns, p.lanes, [&](const Emit &e, Value c) {
           SmallVector<Value> block;
           for (int64_t j = 0; j < p.lanes; ++j) {
-            Value column = e.add(c, e.index(j));
-            Value inside = e.cmpi(CmpIPredicate::slt, column, columns);
-            Value mask = e.bitAnd(rowMask, e.splat(inside, rowMask.getType()));
-            block.push_back(loadCompute(e, p, logical, at(e, r, column), p.lanes, mask));
+            Value column = minimum(e, e.add(c, e.index(j)), last);
+            block.push_back(loadCompute(e, p, logical, at(e, r, column), p.lanes, rowMask));
           }
           transposeRegisters(e, block);
           for (int64_t i = 0; i < p.lanes; ++i)
