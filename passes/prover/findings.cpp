@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace ptl::prove {
 
-Finding *Findings::add(DiagId id, Operation *primary, std::vector<std::string> arguments, Operation *secondary) {
+Finding *Findings::add(DiagId id, Operation *primary, std::vector<std::string> arguments,
+                       Operation *secondary) {
   if (!seen_.insert({id, primary, secondary}).second)
     return nullptr;
   result_.findings.push_back({id, std::move(arguments), primary->getLoc(), {}, {}, {}, primary});
@@ -19,7 +20,8 @@ Finding *Findings::add(DiagId id, Operation *primary, std::vector<std::string> a
 Finding *Findings::undecided(Operation *primary, std::string what) {
   if (!seen_.insert({DiagId::CannotBeProved, primary, nullptr}).second)
     return nullptr;
-  result_.undecided.push_back({DiagId::CannotBeProved, {std::move(what)}, primary->getLoc(), {}, {}, {}, primary});
+  result_.undecided.push_back(
+      {DiagId::CannotBeProved, {std::move(what)}, primary->getLoc(), {}, {}, {}, primary});
   return &result_.undecided.back();
 }
 
@@ -71,7 +73,8 @@ std::string Finding::message() const {
 
 static void printPlace(llvm::raw_ostream &stream, Location location) {
   if (FileLineColLoc file = fileOf(location))
-    stream << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn() << ": ";
+    stream << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn()
+           << ": ";
 }
 
 std::string toText(const ProofResult &result) {
@@ -80,8 +83,8 @@ std::string toText(const ProofResult &result) {
   for (const auto *list : {&result.findings, &result.undecided})
     for (const Finding &finding : *list) {
       printPlace(stream, finding.location);
-      stream << (list == &result.findings ? "error[" : "warning[") << finding.code() << "]: " << finding.message()
-             << "\n";
+      stream << (list == &result.findings ? "error[" : "warning[") << finding.code()
+             << "]: " << finding.message() << "\n";
       for (const Related &related : finding.related) {
         stream << "  ";
         printPlace(stream, related.location);
@@ -95,7 +98,8 @@ std::string toText(const ProofResult &result) {
   return text;
 }
 
-void report(const ProofResult &result, DiagnosticSink &sink, const std::function<Span(Location)> &spanOf) {
+void report(const ProofResult &result, DiagnosticSink &sink,
+            const std::function<Span(Location)> &spanOf) {
   for (const auto *list : {&result.findings, &result.undecided})
     for (const Finding &finding : *list) {
       auto builder = sink.report(finding.id, spanOf(finding.location), finding.arguments);

@@ -9,8 +9,8 @@ namespace ptl::prove {
 
 class Findings {
 public:
-  /// Adds a finding unless one with the same code and operations is there. Returns null then; the pointer is valid until the
-  /// next call.
+  /// Adds a finding unless one with the same code and operations is there. Returns null then; the
+  /// pointer is valid until the next call.
   Finding *add(DiagId id, mlir::Operation *primary, std::vector<std::string> arguments,
                mlir::Operation *secondary = nullptr);
   bool has(DiagId id, mlir::Operation *primary, mlir::Operation *secondary) const {

@@ -21,7 +21,8 @@ struct Span {
 
 class TileJudge {
 public:
-  TileJudge(const Case &judged, uint32_t core) : judged_(judged), index_(core), core_(judged.execution.cores[core]) {}
+  TileJudge(const Case &judged, uint32_t core)
+      : judged_(judged), index_(core), core_(judged.execution.cores[core]) {}
 
   void run() {
     findAtoms();
@@ -45,7 +46,8 @@ private:
   /// Also when the pair was reported before.
   bool ordered(uint32_t first, uint32_t second) const {
     return judged_.order.before(index_, core_.events[first].pipe, first, index_, second) ||
-           judged_.findings.has(DiagId::PipeHazard, judged_.operation(ref(second)), judged_.operation(ref(first)));
+           judged_.findings.has(DiagId::PipeHazard, judged_.operation(ref(second)),
+                                judged_.operation(ref(first)));
   }
   EventRef ref(uint32_t number) const { return {index_, number}; }
   /// The buffer through which an event wrote an atom.
@@ -57,10 +59,11 @@ private:
   uint32_t index_;
   const Core &core_;
   std::vector<Atom> atoms_;
-  std::vector<uint32_t> spanOf_;          ///< access → index of spans_, kNone for global memory
-  std::vector<std::vector<Span>> spans_;  ///< of each different part
-  std::vector<uint32_t> epoch_;           ///< buffer → its last allocation
-  std::vector<std::vector<uint32_t>> written_; ///< buffer → atom → event that wrote it through this buffer
+  std::vector<uint32_t> spanOf_;         ///< access → index of spans_, kNone for global memory
+  std::vector<std::vector<Span>> spans_; ///< of each different part
+  std::vector<uint32_t> epoch_;          ///< buffer → its last allocation
+  std::vector<std::vector<uint32_t>>
+      written_; ///< buffer → atom → event that wrote it through this buffer
 };
 
 } // namespace
@@ -79,7 +82,8 @@ void TileJudge::findAtoms() {
     spanOf_.push_back(kNone);
     if (access.global)
       continue;
-    auto [entry, isNew] = known.try_emplace({access.place, access.base, access.bytes}, uint32_t(keys.size()));
+    auto [entry, isNew] =
+        known.try_emplace({access.place, access.base, access.bytes}, uint32_t(keys.size()));
     if (isNew)
       keys.push_back(entry->first);
     spanOf_.back() = entry->second;
@@ -105,7 +109,9 @@ void TileJudge::findAtoms() {
       const auto &points = cuts[key.place];
       auto position = [&](int64_t byte) {
         return first[key.place] +
-               static_cast<uint32_t>(std::lower_bound(points.begin(), points.end(), key.base + byte) - points.begin());
+               static_cast<uint32_t>(
+                   std::lower_bound(points.begin(), points.end(), key.base + byte) -
+                   points.begin());
       };
       spans.push_back({position(range.begin), position(range.end)});
     }
@@ -166,13 +172,13 @@ uint32_t TileJudge::ownerOf(uint32_t writer, uint32_t atom) const {
 void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index) {
   const Atom &atom = atoms_[index];
   if (atom.writer != kNone && !ordered(atom.writer, number))
-    reportHazard(judged_, HazardKind::ReadAfterWrite, ref(atom.writer), ref(number), name(access.buffer),
-                 name(ownerOf(atom.writer, index)));
+    reportHazard(judged_, HazardKind::ReadAfterWrite, ref(atom.writer), ref(number),
+                 name(access.buffer), name(ownerOf(atom.writer, index)));
   uint32_t own = lastWrite(access.buffer, index);
   mlir::Operation *reader = judged_.operation(ref(number));
   bool allocatedSince = own != kNone && own < epoch_[access.buffer];
   if (own == kNone || allocatedSince || (own == atom.writer && atom.undefined)) {
-    const char *why = own == kNone      ? "parts of which were never written"
+    const char *why = own == kNone     ? "parts of which were never written"
                       : allocatedSince ? "which was allocated again since it was written"
                                        : "which was used as scratch since";
     mlir::Operation *maker = judged_.kernel.operations[judged_.execution.buffers[access.buffer].op];
@@ -190,7 +196,8 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
   mlir::Operation *writer = judged_.operation(ref(atom.writer));
   uint32_t other = ownerOf(atom.writer, index);
   Finding *finding = judged_.findings.add(
-      DiagId::ValueOverwritten, reader, {mnemonic(reader), name(access.buffer), mnemonic(writer), name(other)}, writer);
+      DiagId::ValueOverwritten, reader,
+      {mnemonic(reader), name(access.buffer), mnemonic(writer), name(other)}, writer);
   if (!finding)
     return;
   const auto &buffers = judged_.execution.buffers;
@@ -199,17 +206,21 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
            std::to_string(buffers[b].base + buffers[b].bytes - 1);
   };
   finding->related.push_back({writer->getLoc(), "this writes `" + name(other) + "`"});
-  finding->related.push_back({judged_.operation(ref(own))->getLoc(), "the value that is read was written here"});
-  finding->related.push_back({judged_.kernel.operations[buffers[access.buffer].op]->getLoc(), where(access.buffer)});
-  finding->related.push_back({judged_.kernel.operations[buffers[other].op]->getLoc(), where(other)});
-  finding->fix = "place `" + name(other) + "` where it shares no bytes with `" + name(access.buffer) + "`";
+  finding->related.push_back(
+      {judged_.operation(ref(own))->getLoc(), "the value that is read was written here"});
+  finding->related.push_back(
+      {judged_.kernel.operations[buffers[access.buffer].op]->getLoc(), where(access.buffer)});
+  finding->related.push_back(
+      {judged_.kernel.operations[buffers[other].op]->getLoc(), where(other)});
+  finding->fix =
+      "place `" + name(other) + "` where it shares no bytes with `" + name(access.buffer) + "`";
 }
 
 void TileJudge::checkWrite(uint32_t number, const Access &access, const Atom &atom) {
   if (atom.writer != kNone && atom.writer != number && !ordered(atom.writer, number)) {
     uint32_t index = static_cast<uint32_t>(&atom - atoms_.data());
-    reportHazard(judged_, HazardKind::WriteAfterWrite, ref(atom.writer), ref(number), name(access.buffer),
-                 name(ownerOf(atom.writer, index)));
+    reportHazard(judged_, HazardKind::WriteAfterWrite, ref(atom.writer), ref(number),
+                 name(access.buffer), name(ownerOf(atom.writer, index)));
   }
   for (uint32_t reader : atom.readers) {
     if (reader == kNone || ordered(reader, number))
@@ -219,9 +230,11 @@ void TileJudge::checkWrite(uint32_t number, const Access &access, const Atom &at
     for (uint32_t a = earlier.access; a < earlier.access + earlier.accesses; ++a)
       if (spanOf_[a] != kNone && core_.accesses[a].reads)
         for (Span span : spans_[spanOf_[a]])
-          if (auto i = static_cast<uint32_t>(&atom - atoms_.data()); i >= span.begin && i < span.end)
+          if (auto i = static_cast<uint32_t>(&atom - atoms_.data());
+              i >= span.begin && i < span.end)
             other = core_.accesses[a].buffer;
-    reportHazard(judged_, HazardKind::WriteAfterRead, ref(reader), ref(number), name(access.buffer), name(other));
+    reportHazard(judged_, HazardKind::WriteAfterRead, ref(reader), ref(number), name(access.buffer),
+                 name(other));
   }
 }
 
@@ -252,7 +265,8 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
   for (uint32_t a = event.access; a < last; ++a)
     for (uint32_t b = a + 1; b < last; ++b) {
       const Access &x = core_.accesses[a], &y = core_.accesses[b];
-      bool harmless = x.global || y.global || (!x.writes && !x.scratch && !y.writes && !y.scratch), overlap;
+      bool harmless = x.global || y.global || (!x.writes && !x.scratch && !y.writes && !y.scratch),
+           overlap;
       if (harmless)
         continue;
       bool same = sameBytes(x, y, overlap);
@@ -261,13 +275,14 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
         continue;
       bool writesX = x.writes || x.scratch;
       mlir::Operation *op = judged_.operation(ref(number));
-      Finding *finding =
-          judged_.findings.add(DiagId::InPlaceOverlap, op,
-                               {mnemonic(op), name((writesX ? x : y).buffer), name((writesX ? y : x).buffer)});
+      Finding *finding = judged_.findings.add(
+          DiagId::InPlaceOverlap, op,
+          {mnemonic(op), name((writesX ? x : y).buffer), name((writesX ? y : x).buffer)});
       if (finding)
         for (const Access *access : {&x, &y})
-          finding->related.push_back({judged_.kernel.operations[judged_.execution.buffers[access->buffer].op]->getLoc(),
-                                      "`" + name(access->buffer) + "` lies at byte " + std::to_string(access->base)});
+          finding->related.push_back(
+              {judged_.kernel.operations[judged_.execution.buffers[access->buffer].op]->getLoc(),
+               "`" + name(access->buffer) + "` lies at byte " + std::to_string(access->base)});
     }
 }
 
@@ -276,7 +291,8 @@ void judgeTiles(const Case &judged) {
     TileJudge(judged, core).run();
 }
 
-// ---- global memory ----------------------------------------------------------------------------------------
+// ---- global memory
+// ----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -295,15 +311,18 @@ struct BoxState {
 
 } // namespace
 
-static void judgePair(const Case &judged, const Touch &first, const Touch &second, HazardKind kind) {
+static void judgePair(const Case &judged, const Touch &first, const Touch &second,
+                      HazardKind kind) {
   const auto &cores = judged.execution.cores;
   if (first.ref.event == kNone || (first.atomic && second.atomic))
     return;
   bool twoVectors = first.ref.core != second.ref.core &&
                     cores[first.ref.core].function == cores[second.ref.core].function;
   if (twoVectors ||
-      judged.order.before(first.ref.core, first.pipe, first.ref.event, second.ref.core, second.ref.event) ||
-      judged.order.before(second.ref.core, second.pipe, second.ref.event, first.ref.core, first.ref.event))
+      judged.order.before(first.ref.core, first.pipe, first.ref.event, second.ref.core,
+                          second.ref.event) ||
+      judged.order.before(second.ref.core, second.pipe, second.ref.event, first.ref.core,
+                          first.ref.event))
     return;
   const std::string &name = judged.kernel.pointers[first.box->pointer];
   reportHazard(judged, kind, first.ref, second.ref, name, name);
@@ -346,7 +365,8 @@ void judgeGlobal(const Case &judged) {
         if (!access.global)
           continue;
         const GlobalBox &box = judged.execution.boxes[access.bytes];
-        touches[box.pointer].push_back({{core, i}, trace.events[i].pipe, &box, access.reads, access.writes, access.atomic});
+        touches[box.pointer].push_back(
+            {{core, i}, trace.events[i].pipe, &box, access.reads, access.writes, access.atomic});
         lanes[box.pointer] |= 1u << (core * 8 + trace.events[i].pipe);
         written[box.pointer] = written[box.pointer] | access.writes;
       }
@@ -356,7 +376,8 @@ void judgeGlobal(const Case &judged) {
     if (!written[p] || (lanes[p] & (lanes[p] - 1)) == 0)
       continue;
     std::stable_sort(touches[p].begin(), touches[p].end(), [&](const Touch &a, const Touch &b) {
-      return judged.order.cores[a.ref.core].when[a.ref.event] < judged.order.cores[b.ref.core].when[b.ref.event];
+      return judged.order.cores[a.ref.core].when[a.ref.event] <
+             judged.order.cores[b.ref.core].when[b.ref.event];
     });
     judgePointer(judged, touches[p]);
   }

@@ -1,4 +1,5 @@
-// Accesses to the same bytes: is there an order between them, and does every read see the value of its own buffer?
+// Accesses to the same bytes: is there an order between them, and does every read see the value of
+// its own buffer?
 #pragma once
 
 #include "passes/prover/order.h"
@@ -25,13 +26,15 @@ void judgeTiles(const Case &judged);
 void judgeGlobal(const Case &judged);
 /// What the simulation of events and queues found.
 void judgeSync(const Case &judged);
-/// Placement, ids and queues, as far as they follow from the declarations and the addresses of one execution.
+/// Placement, ids and queues, as far as they follow from the declarations and the addresses of one
+/// execution.
 void judgePlaces(const Case &judged, const Machine &machine);
 void judgeQueues(const Kernel &kernel, const Machine &machine, Findings &findings);
 
 enum class HazardKind : uint8_t { ReadAfterWrite, WriteAfterRead, WriteAfterWrite };
-/// Reports a missing order between `first` and `second` (in program order). `what`, `other`: names of what they touch.
-void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef second, const std::string &what,
-                  const std::string &other);
+/// Reports a missing order between `first` and `second` (in program order). `what`, `other`: names
+/// of what they touch.
+void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef second,
+                  const std::string &what, const std::string &other);
 
 } // namespace ptl::prove

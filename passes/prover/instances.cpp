@@ -102,7 +102,8 @@ struct Decision {
   int64_t measure(const Inputs &values) const {
     if (step->kind != StepKind::For)
       return evaluator->value(step->args[0], values) != 0;
-    int64_t lower = evaluator->value(step->args[0], values), upper = evaluator->value(step->args[1], values);
+    int64_t lower = evaluator->value(step->args[0], values),
+            upper = evaluator->value(step->args[1], values);
     int64_t by = evaluator->value(step->args[2], values);
     return by > 0 && upper > lower ? (upper - lower - 1) / by + 1 : 0;
   }
@@ -135,8 +136,10 @@ private:
   void choose(uint32_t input);
   void chooseTurns(uint32_t input, const Decision &decision);
   void chooseBranch(uint32_t input, const Decision &decision);
-  /// The smallest value of an input with which the loop runs `turns` turns or more; nothing if there is none.
-  std::optional<int64_t> reaching(uint32_t input, const Decision &decision, Inputs values, int64_t turns) const;
+  /// The smallest value of an input with which the loop runs `turns` turns or more; nothing if
+  /// there is none.
+  std::optional<int64_t> reaching(uint32_t input, const Decision &decision, Inputs values,
+                                  int64_t turns) const;
   void add(uint32_t input, int64_t value, bool core);
   void combine(std::set<Inputs> &instances) const;
 
@@ -160,7 +163,8 @@ void Chooser::addDecision(const Step &step) {
     decisions_.push_back(std::move(decision));
 }
 
-std::optional<int64_t> Chooser::reaching(uint32_t input, const Decision &decision, Inputs values, int64_t turns) const {
+std::optional<int64_t> Chooser::reaching(uint32_t input, const Decision &decision, Inputs values,
+                                         int64_t turns) const {
   auto enough = [&](int64_t value) {
     values[input] = value;
     return decision.measure(values) >= turns;
@@ -208,7 +212,8 @@ void Chooser::chooseDefaults() {
     if (decision.step->kind != StepKind::For)
       continue;
     for (uint32_t input : decision.inputs) {
-      auto two = reaching(input, decision, defaults_, 2), three = reaching(input, decision, defaults_, 3);
+      auto two = reaching(input, decision, defaults_, 2),
+           three = reaching(input, decision, defaults_, 3);
       if (two)
         defaults_[input] = std::max(defaults_[input], three && *three > *two ? *three - 1 : *two);
     }

@@ -1,4 +1,5 @@
-// A kernel as the prover sees it. MLIR is read once into these plain structs; running and judging work on them alone.
+// A kernel as the prover sees it. MLIR is read once into these plain structs; running and judging
+// work on them alone.
 #pragma once
 
 #include "ir/ops/instruction_table.h"
@@ -25,52 +26,81 @@ struct TileShape {
   int64_t validRows = 0, validCols = 0; ///< -1: known when running
   int64_t bytes = 0;                    ///< of the whole tile
   int64_t elementBytes = 1;
-  int64_t stride = 0; ///< bytes from a slot of a multi-tile to the next
+  int64_t stride = 0;         ///< bytes from a slot of a multi-tile to the next
   const void *type = nullptr; ///< the MLIR type, opaque
 };
 
 enum class Calc : uint8_t {
-  Constant, Copy, Add, Sub, Mul, Div, DivUnsigned, CeilDiv, CeilDivUnsigned, FloorDiv, Rem, RemUnsigned,
-  Min, Max, MinUnsigned, MaxUnsigned, And, Or, Xor, Shl, Shr, ShrUnsigned, Compare, Select, Truncate
+  Constant,
+  Copy,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  DivUnsigned,
+  CeilDiv,
+  CeilDivUnsigned,
+  FloorDiv,
+  Rem,
+  RemUnsigned,
+  Min,
+  Max,
+  MinUnsigned,
+  MaxUnsigned,
+  And,
+  Or,
+  Xor,
+  Shl,
+  Shr,
+  ShrUnsigned,
+  Compare,
+  Select,
+  Truncate
 };
 
 enum class StepKind : uint8_t {
-  Calc,      ///< dst = sub(args); imm: the constant, the predicate, the bits
-  Input,     ///< dst = the value of input `imm`; sub: it is data, not a parameter
-  SubBlock,  ///< dst = number of the vector core
-  Alloc,     ///< dst = tile: args = address, valid rows, valid columns; imm: shape
-  MultiGet,  ///< dst = tile: args = address, slot, valid rows, valid columns; imm: shape; count: slots; other: operation
-  Declare,   ///< dst = tile without an address: args = none, valid rows, valid columns; imm: shape
-  Window,    ///< dst = args[0] at args[1], args[2]; imm: shape
-  Alias,     ///< dst = args[0] as shape imm
-  SetValid,  ///< args = tile, rows, columns
-  View,      ///< dst = view: args = pointer, extents…, strides…; count: rank
-  Box,       ///< dst = box: args = view, offsets…, sizes…; count: rank
-  Pointer,   ///< dst = pointer number imm
+  Calc,       ///< dst = sub(args); imm: the constant, the predicate, the bits
+  Input,      ///< dst = the value of input `imm`; sub: it is data, not a parameter
+  SubBlock,   ///< dst = number of the vector core
+  Alloc,      ///< dst = tile: args = address, valid rows, valid columns; imm: shape
+  MultiGet,   ///< dst = tile: args = address, slot, valid rows, valid columns; imm: shape; count:
+              ///< slots; other: operation
+  Declare,    ///< dst = tile without an address: args = none, valid rows, valid columns; imm: shape
+  Window,     ///< dst = args[0] at args[1], args[2]; imm: shape
+  Alias,      ///< dst = args[0] as shape imm
+  SetValid,   ///< args = tile, rows, columns
+  View,       ///< dst = view: args = pointer, extents…, strides…; count: rank
+  Box,        ///< dst = box: args = view, offsets…, sizes…; count: rank
+  Pointer,    ///< dst = pointer number imm
   AddPointer, ///< dst = args[0] + args[1] elements
-  Pipe,      ///< an instruction on pipe sub; `accesses`
-  Set, Wait, ///< imm: source pipe * 8 + destination pipe; args = id
-  Barrier,   ///< sub: pipe
-  Open,      ///< dst = queue number imm; args = pointer to global memory, if it goes through that
-  Push, Pop, ///< args = tile, queue
-  Free,      ///< args = queue
-  For,       ///< args = lower, upper, step, initial values…; body
-  If,        ///< args = condition; body, other
-  While,     ///< args = initial values…; body: before, other: after
-  Yield,     ///< args; ends a body (also `scf.condition`, whose first argument is the condition)
+  Pipe,       ///< an instruction on pipe sub; `accesses`
+  Set,
+  Wait,    ///< imm: source pipe * 8 + destination pipe; args = id
+  Barrier, ///< sub: pipe
+  Open,    ///< dst = queue number imm; args = pointer to global memory, if it goes through that
+  Push,
+  Pop,   ///< args = tile, queue
+  Free,  ///< args = queue
+  For,   ///< args = lower, upper, step, initial values…; body
+  If,    ///< args = condition; body, other
+  While, ///< args = initial values…; body: before, other: after
+  Yield, ///< args; ends a body (also `scf.condition`, whose first argument is the condition)
 };
 
-/// How an instruction touches an operand. `Element`, `Part`: only what positions say (tgetval, textract, tinsert).
+/// How an instruction touches an operand. `Element`, `Part`: only what positions say (tgetval,
+/// textract, tinsert).
 struct AccessSpec {
   uint32_t value = kNone; ///< a tile, box or pointer
   bool reads = false, writes = false, scratch = false, atomic = false;
   bool memory = false; ///< global memory
-  uint32_t row = kNone, col = kNone;  ///< where the part begins; `col` alone: position of one element, row-major
-  uint32_t extent = kNone;            ///< the tile whose valid shape the part has
+  uint32_t row = kNone,
+           col = kNone; ///< where the part begins; `col` alone: position of one element, row-major
+  uint32_t extent = kNone; ///< the tile whose valid shape the part has
 };
 
 struct Step {
-  explicit Step(StepKind kind, Calc calc = Calc::Constant) : kind(kind), sub(static_cast<uint8_t>(calc)) {}
+  explicit Step(StepKind kind, Calc calc = Calc::Constant)
+      : kind(kind), sub(static_cast<uint8_t>(calc)) {}
 
   StepKind kind;
   uint8_t sub;
@@ -105,7 +135,7 @@ struct QueueSide {
 };
 struct Queue {
   std::string name;
-  bool toVector = true;    ///< from the cube core to the vector cores
+  bool toVector = true; ///< from the cube core to the vector cores
   bool throughGlobal = true;
   QueueSide cube, vector;
   QueueSide &producer() { return toVector ? cube : vector; }
@@ -138,8 +168,8 @@ struct Kernel {
   std::vector<Queue> queues;
   std::vector<std::string> pointers; ///< names
   std::vector<int64_t> constants;    ///< that conditions and bounds compare with: worth trying
- int64_t eventIds = 0;              ///< of a pair of pipes; 0: no limit
-  int64_t rotation = 1;              ///< after so many turns every rotating buffer and event is the first again
+  int64_t eventIds = 0;              ///< of a pair of pipes; 0: no limit
+  int64_t rotation = 1; ///< after so many turns every rotating buffer and event is the first again
 };
 
 } // namespace ptl::prove

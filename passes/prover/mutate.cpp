@@ -22,12 +22,14 @@ static constexpr unsigned kShuffles = 12;
 static constexpr size_t kShuffledInstances = 24;
 
 static bool isSync(Operation *op) {
-  return isa<pto::SetFlagOp, pto::WaitFlagOp, pto::SetFlagDynOp, pto::WaitFlagDynOp, pto::BarrierOp, pto::TPushOp,
-             pto::TPopOp, pto::TFreeOp>(op);
+  return isa<pto::SetFlagOp, pto::WaitFlagOp, pto::SetFlagDynOp, pto::WaitFlagDynOp, pto::BarrierOp,
+             pto::TPushOp, pto::TPopOp, pto::TFreeOp>(op);
 }
 static bool isBuffer(Operation *op) { return isa<pto::AllocTileOp, pto::AllocMultiTileOp>(op); }
 /// Whether moving something across it can matter.
-static bool matters(Operation *op) { return isSync(op) || pto::pipeOf(op) || op->getNumRegions() > 0; }
+static bool matters(Operation *op) {
+  return isSync(op) || pto::pipeOf(op) || op->getNumRegions() > 0;
+}
 
 static std::vector<Operation *> operationsOf(ModuleOp module) {
   std::vector<Operation *> operations;
@@ -35,9 +37,11 @@ static std::vector<Operation *> operationsOf(ModuleOp module) {
   return operations;
 }
 
-// ---- one change -------------------------------------------------------------------------------------------
+// ---- one change
+// -------------------------------------------------------------------------------------------
 
-// Up or down across the next operation that matters; false if there is none, or if it would leave its operands behind.
+// Up or down across the next operation that matters; false if there is none, or if it would leave
+// its operands behind.
 static bool shift(Operation *op, bool down) {
   Operation *target = down ? op->getNextNode() : op->getPrevNode();
   while (target && !matters(target))
@@ -87,7 +91,8 @@ static void moveTo(Operation *op, int64_t address) {
     cast<pto::AllocMultiTileOp>(op).getAddrMutable().assign(constant);
 }
 
-// ---- all changes ------------------------------------------------------------------------------------------
+// ---- all changes
+// ------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -122,8 +127,9 @@ static void addBufferChanges(Operation *op, size_t index, const std::vector<Oper
         places.insert(*there);
   places.erase(*address);
   for (int64_t place : places)
-    changes.push_back({index, "`" + nameOf(op) + "` at byte " + std::to_string(place) + " instead of " +
-                                  std::to_string(*address),
+    changes.push_back({index,
+                       "`" + nameOf(op) + "` at byte " + std::to_string(place) + " instead of " +
+                           std::to_string(*address),
                        [place](Operation *op) {
                          moveTo(op, place);
                          return true;
@@ -142,11 +148,13 @@ static std::vector<Change> changesOf(ModuleOp module) {
   return changes;
 }
 
-// ---- verdicts ---------------------------------------------------------------------------------------------
+// ---- verdicts
+// ---------------------------------------------------------------------------------------------
 
 bool sameInAnyOrder(ModuleOp original, ModuleOp mutant, const Machine &machine, unsigned shuffles) {
   Findings ignored;
-  std::vector<Kernel> before = readKernels(original, machine, ignored), after = readKernels(mutant, machine, ignored);
+  std::vector<Kernel> before = readKernels(original, machine, ignored),
+                      after = readKernels(mutant, machine, ignored);
   for (size_t k = 0; k < before.size(); ++k) {
     RangeTable rangesBefore, rangesAfter;
     std::vector<Inputs> instances = instancesOf(before[k]);
@@ -157,14 +165,15 @@ bool sameInAnyOrder(ModuleOp original, ModuleOp mutant, const Machine &machine, 
         continue;
       Outcome expected = runInOrder(before[k], good, rangesBefore);
       for (unsigned s = 0; s < shuffles; ++s)
-        if (!(runShuffled(after[k], tried, rangesAfter, machine.vectorBarrier, s * 7919 + i) == expected))
+        if (!(runShuffled(after[k], tried, rangesAfter, machine.vectorBarrier, s * 7919 + i) ==
+              expected))
           return false;
     }
   }
   return true;
 }
 
-MutationReport mutate(ModuleOp module, const Machine &machine) {
+MutationReport mutate(ModuleOp module, const Machine &machine, bool confirm) {
   MutationReport report;
   for (const Change &change : changesOf(module)) {
     OwningOpRef<ModuleOp> mutant = module.clone();
@@ -172,11 +181,16 @@ MutationReport mutate(ModuleOp module, const Machine &machine) {
       continue;
     auto start = std::chrono::steady_clock::now();
     ProofResult result = proveBlock(*mutant, machine);
-    report.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     MutantReport entry{change.text, "killed", ""};
     if (!result.findings.empty()) {
       entry.code = result.findings.front().code();
       ++report.killed;
+      if (confirm && sameInAnyOrder(module, *mutant, machine, kShuffles)) {
+        entry.verdict = "strict";
+        ++report.strict;
+      }
     } else if (sameInAnyOrder(module, *mutant, machine, kShuffles)) {
       entry.verdict = "harmless";
       ++report.harmless;

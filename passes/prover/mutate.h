@@ -6,9 +6,10 @@
 namespace ptl::prove {
 
 struct MutantReport {
-  std::string change;   ///< `without wait_flag (k.ptl:7)`
-  std::string verdict;  ///< `killed`, `harmless`, `survived`: no order of the pipes shows a difference, or one does
-  std::string code;     ///< of the first finding, if killed
+  std::string change;  ///< `without wait_flag (k.ptl:7)`
+  std::string verdict; ///< `killed`, `harmless`, `survived`: no order of the pipes shows a
+                       ///< difference, or one does
+  std::string code;    ///< of the first finding, if killed
 };
 
 struct MutationReport {
@@ -16,17 +17,22 @@ struct MutationReport {
   unsigned killed = 0;   ///< the prover reports a fault
   unsigned harmless = 0; ///< not reported, and no execution changes
   unsigned survived = 0; ///< not reported, but some execution changes
+  unsigned strict = 0;   ///< of the killed: no interleaving that was tried differs
   double seconds = 0;    ///< in the prover, for all mutants
 
   /// Of the mutants that change some execution.
   double killRate() const { return killed + survived ? double(killed) / (killed + survived) : 1; }
 };
 
-/// `module` must be proved. Removes each event, wait, barrier, push, pop and free, moves it up and down across the next
-/// operation, and moves each buffer by a slot and onto every other buffer of its memory.
-MutationReport mutate(mlir::ModuleOp module, const Machine &machine);
+/// `module` must be proved. Removes each event, wait, barrier, push, pop and free, moves it up and
+/// down across the next operation, and moves each buffer by a slot and onto every other buffer of
+/// its memory.
+/// `confirm` looks for a difference in the killed ones too (slow).
+MutationReport mutate(mlir::ModuleOp module, const Machine &machine, bool confirm = false);
 
-/// `shuffles` random orders of each instance give what program order gives. Also true for a kernel that is not proved.
-bool sameInAnyOrder(mlir::ModuleOp original, mlir::ModuleOp mutant, const Machine &machine, unsigned shuffles);
+/// `shuffles` random orders of each instance give what program order gives. Also true for a kernel
+/// that is not proved.
+bool sameInAnyOrder(mlir::ModuleOp original, mlir::ModuleOp mutant, const Machine &machine,
+                    unsigned shuffles);
 
 } // namespace ptl::prove

@@ -46,14 +46,16 @@ struct CoreState {
   size_t position = 0;
   std::map<uint16_t, Flag> flags;
   std::vector<QueueCore> queues;
-  std::map<uint32_t, uint8_t> freeParts; ///< a free through a buffer → pipes that have read its slot
+  std::map<uint32_t, uint8_t>
+      freeParts; ///< a free through a buffer → pipes that have read its slot
   std::map<uint32_t, std::pair<unsigned, Clock>> freeing;
 };
 
 class Simulation {
 public:
   Simulation(const Kernel &kernel, const Execution &execution, bool vectorBarrier)
-      : kernel_(kernel), execution_(execution), vectorBarrier_(vectorBarrier), states_(execution.cores.size()) {}
+      : kernel_(kernel), execution_(execution), vectorBarrier_(vectorBarrier),
+        states_(execution.cores.size()) {}
 
   Order run();
 
@@ -87,7 +89,8 @@ private:
 
 } // namespace
 
-// ---- before the run ---------------------------------------------------------------------------------------
+// ---- before the run
+// ---------------------------------------------------------------------------------------
 
 // Which pipes read the slot between a pop and its free: those give the slot back.
 void Simulation::prepareFrees(uint32_t index) {
@@ -147,7 +150,8 @@ void Simulation::prepare(uint32_t index) {
   order_.cores.back().when.resize(core(index).events.size());
 }
 
-// ---- the run ----------------------------------------------------------------------------------------------
+// ---- the run
+// ----------------------------------------------------------------------------------------------
 
 Order Simulation::run() {
   for (uint32_t i = 0; i < states_.size(); ++i)
@@ -206,7 +210,8 @@ bool Simulation::issue(uint32_t index) {
       state.freeing[number] = {static_cast<unsigned>(__builtin_popcount(parts->second)), {}};
       for (uint8_t pipe = 0; pipe < 8; ++pipe)
         if (parts->second >> pipe & 1)
-          state.pipes[pipe].items.push_back({number, static_cast<uint32_t>(state.scalar.size() - 1)});
+          state.pipes[pipe].items.push_back(
+              {number, static_cast<uint32_t>(state.scalar.size() - 1)});
     }
     ++state.position;
     return true;
@@ -216,7 +221,8 @@ bool Simulation::issue(uint32_t index) {
       return false;
     execute(index, kScalar, number, clock);
   } else {
-    state.pipes[event.pipe].items.push_back({number, static_cast<uint32_t>(state.scalar.size() - 1)});
+    state.pipes[event.pipe].items.push_back(
+        {number, static_cast<uint32_t>(state.scalar.size() - 1)});
     ++state.position;
     return true;
   }
@@ -295,8 +301,9 @@ void Simulation::record(uint32_t index, uint32_t number, const Clock &clock, uin
   lane.when[number] = when_++;
 }
 
-// `clock`: what is complete when the event starts. On a pipe in order an event completes before the next starts; the vector
-// unit of some machines overlaps its instructions, so there only what a barrier or an event says is complete.
+// `clock`: what is complete when the event starts. On a pipe in order an event completes before the
+// next starts; the vector unit of some machines overlaps its instructions, so there only what a
+// barrier or an event says is complete.
 void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number, Clock &clock) {
   CoreState &state = states_[index];
   PipeState &lane = state.pipes[pipe];
@@ -344,10 +351,11 @@ void Simulation::finishFree(uint32_t index, uint32_t number, const Clock &done) 
     state.queues[core(index).events[number].flag].frees.push_back(clock);
 }
 
-// ---- what went wrong --------------------------------------------------------------------------------------
+// ---- what went wrong
+// --------------------------------------------------------------------------------------
 
-// What is stuck for a reason of its own: its partner never comes. What waits for others that are stuck is a consequence; if
-// there is nothing else, they wait for each other.
+// What is stuck for a reason of its own: its partner never comes. What waits for others that are
+// stuck is a consequence; if there is nothing else, they wait for each other.
 void Simulation::judgeStuck() {
   std::vector<EventRef> stuck;
   size_t before = order_.faults.size();
@@ -359,8 +367,8 @@ void Simulation::judgeStuck() {
       fault(SyncFault::NeverSet, {index, number});
     uint32_t pushes = kNone, frees = kNone;
     for (uint32_t i = 0; i < states_.size(); ++i) {
-      if (i == index || event.kind == Event::Operation || event.kind == Event::Set || event.kind == Event::Wait ||
-          event.kind == Event::Barrier)
+      if (i == index || event.kind == Event::Operation || event.kind == Event::Set ||
+          event.kind == Event::Wait || event.kind == Event::Barrier)
         continue;
       const QueueCore &share = states_[i].queues[event.flag];
       if (share.pushTotal)
@@ -401,7 +409,8 @@ void Simulation::judgeEnd() {
           popped = std::min(popped == kNone ? pushed : popped, states_[other].queues[q].popTotal);
       for (uint32_t e = 0; e < core(i).events.size(); ++e) {
         const Event &event = core(i).events[e];
-        if (event.kind == Event::Push && event.flag == q && (popped == kNone || event.number >= popped)) {
+        if (event.kind == Event::Push && event.flag == q &&
+            (popped == kNone || event.number >= popped)) {
           fault(SyncFault::LeftInQueue, {i, e});
           break;
         }

@@ -1,4 +1,5 @@
-// Happens-before of one execution, by vector clocks over the pipes of all cores; and what of its synchronisation fails.
+// Happens-before of one execution, by vector clocks over the pipes of all cores; and what of its
+// synchronisation fails.
 #pragma once
 
 #include "passes/prover/trace.h"

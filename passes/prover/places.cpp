@@ -12,29 +12,35 @@ namespace ptl::prove {
 static std::string text(int64_t number) { return std::to_string(number); }
 
 /// Bytes [base, base + bytes) of a memory: inside it, and aligned.
-static void judgeArea(Operation *op, const std::string &name, std::string_view place, int64_t base, int64_t bytes,
-                      const Machine &machine, Findings &findings) {
+static void judgeArea(Operation *op, const std::string &name, std::string_view place, int64_t base,
+                      int64_t bytes, const Machine &machine, Findings &findings) {
   const MemorySpace *space = machine.space(place);
   if (!space)
     return;
   int64_t usable = space->usableBytes();
   if (base < 0 || (usable > 0 && base + bytes > usable)) {
-    Finding *finding = findings.add(DiagId::BlockBufferOutside, op,
-                                    {name, text(base), text(base + bytes - 1), std::string(place), text(usable)});
+    Finding *finding =
+        findings.add(DiagId::BlockBufferOutside, op,
+                     {name, text(base), text(base + bytes - 1), std::string(place), text(usable)});
     if (finding && base >= 0 && bytes <= usable)
-      finding->fix = "place it at byte " + text((usable - bytes) / space->alignment * space->alignment) + " or lower";
+      finding->fix = "place it at byte " +
+                     text((usable - bytes) / space->alignment * space->alignment) + " or lower";
     if (finding && space->reserved)
-      finding->notes.push_back(text(space->reserved) + " bytes at the end of `" + std::string(place) + "` are reserved");
+      finding->notes.push_back(text(space->reserved) + " bytes at the end of `" +
+                               std::string(place) + "` are reserved");
   }
   if (base % space->alignment) {
     Finding *finding = findings.add(DiagId::BlockBufferMisaligned, op,
                                     {name, text(base), std::string(place), text(space->alignment)});
     if (finding)
-      finding->fix = "use byte " + text((base + space->alignment - 1) / space->alignment * space->alignment);
+      finding->fix =
+          "use byte " + text((base + space->alignment - 1) / space->alignment * space->alignment);
   }
 }
 
-static bool isQueue(Operation *op) { return isa<pto::InitializeL2G2LPipeOp, pto::InitializeL2LPipeOp>(op); }
+static bool isQueue(Operation *op) {
+  return isa<pto::InitializeL2G2LPipeOp, pto::InitializeL2LPipeOp>(op);
+}
 
 static void judgeSlots(const Case &judged, const Buffer &buffer, Operation *maker) {
   for (const Queue &queue : judged.kernel.queues) {
@@ -42,19 +48,24 @@ static void judgeSlots(const Case &judged, const Buffer &buffer, Operation *make
     if (queue.throughGlobal || side.op == kNone || side.reservedBytes < 0)
       continue;
     Operation *consumer = judged.kernel.operations[side.op];
-    bool samePlace = side.reservedPlace == std::string_view(ir::placeName(static_cast<ir::Place>(buffer.place)));
-    bool apart = buffer.base + buffer.bytes <= side.reservedBase || side.reservedBase + side.reservedBytes <= buffer.base;
+    bool samePlace =
+        side.reservedPlace == std::string_view(ir::placeName(static_cast<ir::Place>(buffer.place)));
+    bool apart = buffer.base + buffer.bytes <= side.reservedBase ||
+                 side.reservedBase + side.reservedBytes <= buffer.base;
     if (!samePlace || apart ||
         maker->getParentOfType<func::FuncOp>() != consumer->getParentOfType<func::FuncOp>())
       continue;
-    Finding *finding = judged.findings.add(DiagId::QueueSlotsShared, maker, {nameOf(maker), queue.name}, consumer);
+    Finding *finding =
+        judged.findings.add(DiagId::QueueSlotsShared, maker, {nameOf(maker), queue.name}, consumer);
     if (finding)
-      finding->related.push_back({consumer->getLoc(), "its slots lie at bytes " + text(side.reservedBase) + " to " +
-                                                          text(side.reservedBase + side.reservedBytes - 1)});
+      finding->related.push_back(
+          {consumer->getLoc(), "its slots lie at bytes " + text(side.reservedBase) + " to " +
+                                   text(side.reservedBase + side.reservedBytes - 1)});
   }
 }
 
-// The two sides of a queue name the same part of global memory; different queues name different parts.
+// The two sides of a queue name the same part of global memory; different queues name different
+// parts.
 static void judgeAreas(const Case &judged) {
   const auto &areas = judged.execution.areas;
   for (size_t i = 0; i < areas.size(); ++i)
@@ -65,9 +76,11 @@ static void judgeAreas(const Case &judged) {
       bool same = a.pointer == b.pointer && a.begin == b.begin && a.end == b.end;
       bool overlap = a.pointer == b.pointer && a.begin < b.end && b.begin < a.end;
       if (a.queue == b.queue && !same && a.op != b.op)
-        judged.findings.add(DiagId::QueueSidesDiffer, second, {name, "they lie in different parts of global memory"}, first);
+        judged.findings.add(DiagId::QueueSidesDiffer, second,
+                            {name, "they lie in different parts of global memory"}, first);
       if (a.queue != b.queue && overlap)
-        judged.findings.add(DiagId::QueueSlotsShared, second, {name, judged.kernel.queues[a.queue].name}, first);
+        judged.findings.add(DiagId::QueueSlotsShared, second,
+                            {name, judged.kernel.queues[a.queue].name}, first);
     }
 }
 
@@ -77,31 +90,34 @@ void judgePlaces(const Case &judged, const Machine &machine) {
     Operation *maker = judged.kernel.operations[buffer.op];
     if (isQueue(maker))
       continue;
-    judgeArea(maker, nameOf(maker), std::string_view(ir::placeName(static_cast<ir::Place>(buffer.place))), buffer.base,
+    judgeArea(maker, nameOf(maker),
+              std::string_view(ir::placeName(static_cast<ir::Place>(buffer.place))), buffer.base,
               buffer.bytes, machine, judged.findings);
     judgeSlots(judged, buffer, maker);
   }
   judgeAreas(judged);
 }
 
-// ---- queues -----------------------------------------------------------------------------------------------
+// ---- queues
+// -----------------------------------------------------------------------------------------------
 
 static void judgeSides(const Kernel &kernel, const Queue &queue, Findings &findings) {
   bool both = queue.cube.op != kNone && queue.vector.op != kNone;
   Operation *op = kernel.operations[queue.cube.op != kNone ? queue.cube.op : queue.vector.op];
   if (!both) {
     findings.add(DiagId::QueueSidesDiffer, op,
-                 {queue.name, queue.cube.op != kNone ? "the vector cores do not open it" : "the cube core does not open it"});
+                 {queue.name, queue.cube.op != kNone ? "the vector cores do not open it"
+                                                     : "the cube core does not open it"});
     return;
   }
   Operation *other = kernel.operations[queue.vector.op];
   auto differ = [&](const char *what, int64_t cube, int64_t vector) {
     if (cube == vector)
       return;
-    Finding *finding =
-        findings.add(DiagId::QueueSidesDiffer, other,
-                     {queue.name, std::string(what) + " is " + text(cube) + " on the cube core and " + text(vector) +
-                                      " on the vector cores"});
+    Finding *finding = findings.add(DiagId::QueueSidesDiffer, other,
+                                    {queue.name, std::string(what) + " is " + text(cube) +
+                                                     " on the cube core and " + text(vector) +
+                                                     " on the vector cores"});
     if (finding)
       finding->related.push_back({op->getLoc(), "the other side"});
   };
@@ -109,9 +125,11 @@ static void judgeSides(const Kernel &kernel, const Queue &queue, Findings &findi
   differ("slot_num", queue.cube.slots, queue.vector.slots);
   differ("flag_base", queue.cube.flagBase, queue.vector.flagBase);
   differ("nosplit", queue.cube.noSplit, queue.vector.noSplit);
-  bool globalCube = isa<pto::InitializeL2G2LPipeOp>(op), globalVector = isa<pto::InitializeL2G2LPipeOp>(other);
+  bool globalCube = isa<pto::InitializeL2G2LPipeOp>(op),
+       globalVector = isa<pto::InitializeL2G2LPipeOp>(other);
   if (globalCube != globalVector)
-    findings.add(DiagId::QueueSidesDiffer, other, {queue.name, "one goes through global memory, the other does not"});
+    findings.add(DiagId::QueueSidesDiffer, other,
+                 {queue.name, "one goes through global memory, the other does not"});
 }
 
 static void judgeFlags(const Kernel &kernel, const Machine &machine, Findings &findings) {
@@ -121,8 +139,9 @@ static void judgeFlags(const Kernel &kernel, const Machine &machine, Findings &f
     const QueueSide &side = queue.cube.op != kNone ? queue.cube : queue.vector;
     for (int64_t flag = side.flagBase; side.flagBase >= 0 && flag < side.flagBase + each; ++flag) {
       Operation *op = kernel.operations[side.op];
-      bool reserved = std::find(machine.crossCore.reserved.begin(), machine.crossCore.reserved.end(), flag) !=
-                      machine.crossCore.reserved.end();
+      bool reserved =
+          std::find(machine.crossCore.reserved.begin(), machine.crossCore.reserved.end(), flag) !=
+          machine.crossCore.reserved.end();
       auto [owner, isNew] = owners.try_emplace(flag, &queue);
       std::string why = machine.crossCore.flags && flag >= machine.crossCore.flags
                             ? "the last is " + text(machine.crossCore.flags - 1)
@@ -146,18 +165,21 @@ struct Transfer {
 
 static std::string tileText(pto::TileBufType type) {
   std::string result;
-  llvm::raw_string_ostream(result) << type.getRows() << "x" << type.getCols() << "x" << type.getElementType();
+  llvm::raw_string_ostream(result)
+      << type.getRows() << "x" << type.getCols() << "x" << type.getElementType();
   return result;
 }
 
-static void judgeTransfers(const Queue &queue, const Transfer &first, const Transfer &next, bool firstPushes,
-                           Findings &findings) {
+static void judgeTransfers(const Queue &queue, const Transfer &first, const Transfer &next,
+                           bool firstPushes, Findings &findings) {
   std::string what;
   if (first.split != next.split)
     what = "split is " + text(first.split) + " here and " + text(next.split) + " there";
-  else if (first.elements != next.elements || first.tile.getElementType() != next.tile.getElementType())
-    what = "tiles of " + tileText(first.tile) + (first.parts == 2 ? " on each vector core" : "") + " meet tiles of " +
-           tileText(next.tile) + (next.parts == 2 ? " on each vector core" : "");
+  else if (first.elements != next.elements ||
+           first.tile.getElementType() != next.tile.getElementType())
+    what = "tiles of " + tileText(first.tile) + (first.parts == 2 ? " on each vector core" : "") +
+           " meet tiles of " + tileText(next.tile) +
+           (next.parts == 2 ? " on each vector core" : "");
   if (what.empty())
     return;
   Finding *finding = findings.add(DiagId::QueueSidesDiffer, next.op, {queue.name, what}, first.op);
@@ -176,19 +198,25 @@ static void judgeTiles(const Kernel &kernel, const Queue &queue, Findings &findi
     if (!vector && (queue.cube.op == kNone || opened != kernel.operations[queue.cube.op]))
       continue;
     auto tile = cast<pto::TileBufType>(op->getOperand(0).getType());
-    int64_t split = op->getAttrOfType<IntegerAttr>("split").getInt(), parts = vector && split ? 2 : 1;
-    transfers.push_back({op, tile, split, parts, tile.getRows() * tile.getCols() * parts, tile.getBytes()});
+    int64_t split = op->getAttrOfType<IntegerAttr>("split").getInt(),
+            parts = vector && split ? 2 : 1;
+    transfers.push_back(
+        {op, tile, split, parts, tile.getRows() * tile.getCols() * parts, tile.getBytes()});
   }
-  const QueueSide &consumer = queue.consumer(), &any = queue.cube.op != kNone ? queue.cube : queue.vector;
+  const QueueSide &consumer = queue.consumer(),
+                  &any = queue.cube.op != kNone ? queue.cube : queue.vector;
   int64_t slots = queue.throughGlobal ? consumer.localSlots : consumer.slots;
   for (const Transfer &transfer : transfers) {
     std::string what = "`" + mnemonic(transfer.op) + "`";
     if (any.slotSize > 0 && transfer.bytes * transfer.parts > any.slotSize)
       findings.add(DiagId::QueueTooSmall, transfer.op,
-                   {what, text(transfer.bytes * transfer.parts), "a slot of `" + queue.name + "`", text(any.slotSize)});
-    if (isa<pto::TPopOp>(transfer.op) && consumer.reservedBytes >= 0 && transfer.bytes * slots > consumer.reservedBytes)
+                   {what, text(transfer.bytes * transfer.parts), "a slot of `" + queue.name + "`",
+                    text(any.slotSize)});
+    if (isa<pto::TPopOp>(transfer.op) && consumer.reservedBytes >= 0 &&
+        transfer.bytes * slots > consumer.reservedBytes)
       findings.add(DiagId::QueueTooSmall, kernel.operations[consumer.op],
-                   {"`" + queue.name + "`", text(transfer.bytes * slots), "its reserved buffer", text(consumer.reservedBytes)});
+                   {"`" + queue.name + "`", text(transfer.bytes * slots), "its reserved buffer",
+                    text(consumer.reservedBytes)});
     if (first)
       judgeTransfers(queue, *first, transfer, isa<pto::TPushOp>(first->op), findings);
     else
@@ -205,10 +233,11 @@ void judgeQueues(const Kernel &kernel, const Machine &machine, Findings &finding
     if (side.op == kNone)
       continue;
     if (side.reservedBytes >= 0 && side.reservedBase < 0)
-      findings.undecided(kernel.operations[side.op], "the reserved buffer of `" + queue.name + "` has no address");
+      findings.undecided(kernel.operations[side.op],
+                         "the reserved buffer of `" + queue.name + "` has no address");
     else if (side.reservedBytes >= 0)
-      judgeArea(kernel.operations[side.reserveOp], side.reserved, side.reservedPlace, side.reservedBase,
-                side.reservedBytes, machine, findings);
+      judgeArea(kernel.operations[side.reserveOp], side.reserved, side.reservedPlace,
+                side.reservedBase, side.reservedBytes, machine, findings);
   }
 }
 

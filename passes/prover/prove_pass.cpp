@@ -30,7 +30,8 @@ struct ProvePass : impl::ProveBase<ProvePass> {
 
   void runOnOperation() override {
     std::string name = machine;
-    if (auto named = getOperation()->getAttrOfType<StringAttr>("ptl.machine"); named && name.empty())
+    if (auto named = getOperation()->getAttrOfType<StringAttr>("ptl.machine");
+        named && name.empty())
       name = named.getValue().str();
     std::optional<Machine> found = findMachine(name);
     if (!found) {

@@ -17,14 +17,15 @@ static std::string describe(const Kernel &kernel, const Inputs &inputs) {
   std::string text;
   for (size_t i = 0; i < inputs.size(); ++i) {
     text += text.empty() ? "" : ", ";
-    text += (kernel.inputs[i].data ? "data" : kernel.inputs[i].name) + " = " + std::to_string(inputs[i]);
+    text += (kernel.inputs[i].data ? "data" : kernel.inputs[i].name) + " = " +
+            std::to_string(inputs[i]);
   }
   return text;
 }
 
 // Later faults of an execution that does not end, or whose signals are lost, are consequences.
-static void judge(const Kernel &kernel, const Execution &execution, const RangeTable &ranges, const Machine &machine,
-                  const std::string &with, Findings &findings) {
+static void judge(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
+                  const Machine &machine, const std::string &with, Findings &findings) {
   Order order = orderOf(kernel, execution, machine.vectorBarrier);
   Case judged{kernel, execution, order, ranges, findings, with};
   judgePlaces(judged, machine);
@@ -56,9 +57,10 @@ static void proveKernel(const Kernel &kernel, const Machine &machine, Findings &
     Execution execution = runKernel(kernel, instances[i], ranges, findings, kEventsPerInstance);
     used += eventsOf(execution);
     if (!execution.complete) {
-      findings.undecided(kernel.functions.front().op,
-                         "`" + kernel.name + "` takes more than " + std::to_string(kEventsPerInstance) +
-                             " operations with " + describe(kernel, instances[i]));
+      findings.undecided(kernel.functions.front().op, "`" + kernel.name + "` takes more than " +
+                                                          std::to_string(kEventsPerInstance) +
+                                                          " operations with " +
+                                                          describe(kernel, instances[i]));
       continue;
     }
     if (!seen.insert(execution.hash).second)
@@ -69,7 +71,8 @@ static void proveKernel(const Kernel &kernel, const Machine &machine, Findings &
   }
 }
 
-// Where a buffer is overwritten, the missing orders between its users and those of the other buffer say the same again.
+// Where a buffer is overwritten, the missing orders between its users and those of the other buffer
+// say the same again.
 static void dropConsequences(ProofResult &result) {
   bool overwritten = false;
   for (const Finding &finding : result.findings)

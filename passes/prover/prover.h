@@ -1,6 +1,7 @@
-// The prover of the block level: judges placed, synchronised code of the `pto` dialect, derived or written by hand, by
-// running it on many instances of its loops. It knows nothing of how buffers and events were derived. README.md in this folder
-// says what is proved and under which assumptions.
+// The prover of the block level: judges placed, synchronised code of the `pto` dialect, derived or
+// written by hand, by running it on many instances of its loops. It knows nothing of how buffers
+// and events were derived. README.md in this folder says what is proved and under which
+// assumptions.
 #pragma once
 
 #include "codegen/machines/machine.h"
@@ -22,14 +23,14 @@ struct Related {
 
 /// One fault, reported once for all executions that show it.
 struct Finding {
-  DiagId id;                            ///< `CannotBeProved` marks what is undecided
-  std::vector<std::string> arguments;   ///< of the message of `id`
-  mlir::Location location;              ///< the operation that goes wrong
-  std::vector<Related> related;         ///< the other operations and buffers involved
-  std::vector<std::string> notes;       ///< why, in sentences
-  std::string fix;                      ///< what to insert or change; empty if there is no single answer
+  DiagId id;                          ///< `CannotBeProved` marks what is undecided
+  std::vector<std::string> arguments; ///< of the message of `id`
+  mlir::Location location;            ///< the operation that goes wrong
+  std::vector<Related> related;       ///< the other operations and buffers involved
+  std::vector<std::string> notes;     ///< why, in sentences
+  std::string fix; ///< what to insert or change; empty if there is no single answer
   mlir::Operation *operation = nullptr; ///< at `location`
-  bool sharedBytes = false;             ///< of a hazard: through different buffers in the same bytes
+  bool sharedBytes = false; ///< of a hazard: through different buffers in the same bytes
 
   std::string code() const;
   /// The formatted message, lower case, no full stop.
@@ -46,14 +47,16 @@ struct ProofResult {
   bool proved() const { return findings.empty() && undecided.empty(); }
 };
 
-/// Judges all kernels of a module (functions with `pto.entry`, grouped by `ptl.kernel`). Never fails; what it cannot follow
-/// is in `undecided`. The module must be valid IR.
+/// Judges all kernels of a module (functions with `pto.entry`, grouped by `ptl.kernel`). Never
+/// fails; what it cannot follow is in `undecided`. The module must be valid IR.
 ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine);
 
-/// As text, one finding after the other: `file:line:col: error[E0910]: …`, then its places and the fix.
+/// As text, one finding after the other: `file:line:col: error[E0910]: …`, then its places and the
+/// fix.
 std::string toText(const ProofResult &result);
 
 /// Reports everything to a sink; `spanOf` finds the place of a location in the sources.
-void report(const ProofResult &result, DiagnosticSink &sink, const std::function<Span(mlir::Location)> &spanOf);
+void report(const ProofResult &result, DiagnosticSink &sink,
+            const std::function<Span(mlir::Location)> &spanOf);
 
 } // namespace ptl::prove

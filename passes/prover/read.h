@@ -8,7 +8,8 @@
 
 namespace ptl::prove {
 
-/// The kernels of a module. What cannot be followed goes to `findings` as undecided; the rest is read all the same.
+/// The kernels of a module. What cannot be followed goes to `findings` as undecided; the rest is
+/// read all the same.
 std::vector<Kernel> readKernels(mlir::ModuleOp module, const Machine &machine, Findings &findings);
 
 } // namespace ptl::prove

@@ -21,8 +21,10 @@ static void explainEdge(const Case &judged, EventRef first, EventRef second, Fin
   unsigned from = judged.event(first).pipe, to = judged.event(second).pipe;
   mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
   if (first.core != second.core) {
-    finding.notes.push_back("missing edge: from " + withPlace(a) + " on one core to " + withPlace(b) + " on another");
-    finding.fix = "push to a queue after " + withPlace(a) + " and pop from it before " + withPlace(b);
+    finding.notes.push_back("missing edge: from " + withPlace(a) + " on one core to " +
+                            withPlace(b) + " on another");
+    finding.fix =
+        "push to a queue after " + withPlace(a) + " and pop from it before " + withPlace(b);
     return;
   }
   if (from == to) {
@@ -30,23 +32,25 @@ static void explainEdge(const Case &judged, EventRef first, EventRef second, Fin
     finding.fix = "insert `barrier <" + pipeText(from) + ">` before " + withPlace(b);
     return;
   }
-  finding.notes.push_back("missing edge: `set_flag[" + pipeText(from).substr(5) + " -> " + pipeText(to).substr(5) +
-                          "]` after " + withPlace(a) + ", `wait_flag` before " + withPlace(b));
+  finding.notes.push_back("missing edge: `set_flag[" + pipeText(from).substr(5) + " -> " +
+                          pipeText(to).substr(5) + "]` after " + withPlace(a) +
+                          ", `wait_flag` before " + withPlace(b));
   finding.fix = "insert `" + edge(from, to, "set_flag") + "` after " + withPlace(a) + " and `" +
                 edge(from, to, "wait_flag") + "` before " + withPlace(b);
 }
 
-void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef second, const std::string &what,
-                  const std::string &other) {
+void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef second,
+                  const std::string &what, const std::string &other) {
   mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
   bool reads = kind == HazardKind::ReadAfterWrite, firstReads = kind == HazardKind::WriteAfterRead;
   bool nextTurn = first.core == second.core && judged.event(first).op >= judged.event(second).op;
   std::string still = firstReads ? "reading " : "writing ";
   still += what == other ? "it" : "`" + other + "`, in the same bytes";
-  Finding *finding = judged.findings.add(
-      DiagId::PipeHazard, b,
-      {mnemonic(b), reads ? "reads" : "writes", what, mnemonic(a), still, nextTurn ? ", a turn of a loop earlier" : ""},
-      a);
+  Finding *finding =
+      judged.findings.add(DiagId::PipeHazard, b,
+                          {mnemonic(b), reads ? "reads" : "writes", what, mnemonic(a), still,
+                           nextTurn ? ", a turn of a loop earlier" : ""},
+                          a);
   if (!finding)
     return;
   finding->sharedBytes = what != other;
@@ -56,13 +60,15 @@ void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef 
   };
   const char *names[] = {"read after write", "write after read", "write after write"};
   finding->related.push_back({a->getLoc(), "`" + mnemonic(a) + "` runs " + place(first)});
-  finding->notes.push_back(std::string(names[static_cast<int>(kind)]) + ": `" + mnemonic(b) + "` runs " + place(second));
+  finding->notes.push_back(std::string(names[static_cast<int>(kind)]) + ": `" + mnemonic(b) +
+                           "` runs " + place(second));
   explainEdge(judged, first, second, *finding);
   if (!judged.with.empty())
     finding->notes.push_back("it happens with " + judged.with);
 }
 
-// ---- events and queues ------------------------------------------------------------------------------------
+// ---- events and queues
+// ------------------------------------------------------------------------------------
 
 static std::vector<std::string> eventArguments(const Case &judged, EventRef ref) {
   unsigned flag = judged.event(ref).flag;
@@ -93,8 +99,10 @@ static Finding *reportEvent(const Case &judged, const SyncFault &fault) {
   mlir::Operation *pending = judged.operation(fault.second);
   Finding *finding = judged.findings.add(DiagId::EventSetTwice, op, arguments, pending);
   if (finding) {
-    finding->related.push_back({pending->getLoc(), "set here, and " + arguments[3] + " may not have waited for it yet"});
-    finding->fix = "use another id, or let " + arguments[2] + " wait for an event of " + arguments[3] + " in between";
+    finding->related.push_back(
+        {pending->getLoc(), "set here, and " + arguments[3] + " may not have waited for it yet"});
+    finding->fix = "use another id, or let " + arguments[2] + " wait for an event of " +
+                   arguments[3] + " in between";
   }
   return finding;
 }
@@ -132,8 +140,9 @@ void judgeSync(const Case &judged) {
       mlir::Operation *op = judged.operation(fault.first);
       bool two = fault.second.event != kNone;
       mlir::Operation *other = two ? judged.operation(fault.second) : op;
-      finding = judged.findings.add(DiagId::BlockDeadlock, op,
-                                    {mnemonic(op), two ? withPlace(other) : "what it waits for"}, other);
+      finding =
+          judged.findings.add(DiagId::BlockDeadlock, op,
+                              {mnemonic(op), two ? withPlace(other) : "what it waits for"}, other);
       if (finding && two)
         finding->related.push_back({other->getLoc(), "this waits too"});
     } else {

@@ -37,7 +37,7 @@ struct CoreState {
   std::array<PipeState, 8> pipes;
   size_t position = 0;
   std::map<uint16_t, bool> flags;
-  std::map<uint32_t, unsigned> freeParts; ///< pipes that a free still waits for
+  std::map<uint32_t, unsigned> freeParts;           ///< pipes that a free still waits for
   std::map<uint32_t, std::vector<uint64_t>> memory; ///< place → values
 };
 
@@ -48,7 +48,8 @@ struct QueueState {
 
 class Shuffler {
 public:
-  Shuffler(const Kernel &kernel, const Execution &execution, const RangeTable &ranges, bool vectorBarrier)
+  Shuffler(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
+           bool vectorBarrier)
       : kernel_(kernel), execution_(execution), ranges_(ranges), vectorBarrier_(vectorBarrier),
         cores_(execution.cores.size()), queues_(kernel.queues.size()) {
     for (QueueState &queue : queues_) {
@@ -63,11 +64,14 @@ public:
   Outcome inOrder();
 
 private:
-  const Event &event(unsigned core, uint32_t index) const { return execution_.cores[core].events[index]; }
+  const Event &event(unsigned core, uint32_t index) const {
+    return execution_.cores[core].events[index];
+  }
   void identify();
   bool issue(unsigned core);
   bool start(unsigned core, uint8_t pipe);
   bool finish(unsigned core, uint8_t pipe, size_t which);
+  bool finishAny(unsigned core, uint8_t pipe, uint64_t first);
   bool ready(unsigned core, const Event &event) const;
   bool takesPart(unsigned core, const Event &queue, Event::Kind kind) const;
   void begin(unsigned core, uint8_t pipe, uint32_t index);
@@ -99,10 +103,12 @@ void Shuffler::identify() {
   }
 }
 
-template <typename Visit> void Shuffler::granules(unsigned core, const Access &access, Visit visit) {
+template <typename Visit>
+void Shuffler::granules(unsigned core, const Access &access, Visit visit) {
   auto &memory = cores_[core].memory[access.place];
   for (const ByteRange &range : ranges_[access.bytes]) {
-    int64_t first = (access.base + range.begin) / kGranule, last = (access.base + range.end - 1) / kGranule;
+    int64_t first = (access.base + range.begin) / kGranule,
+            last = (access.base + range.end - 1) / kGranule;
     if (first < 0 || last > (int64_t(1) << 20))
       continue;
     if (memory.size() <= static_cast<size_t>(last))
@@ -128,7 +134,10 @@ uint64_t Shuffler::readAll(unsigned core, const Event &event) {
       continue;
     if (access.global) {
       auto found = global_.find(boxKey(execution_.boxes[access.bytes]));
-      value = mix(value, found == global_.end() ? 7 : found->second);
+      auto key = boxKey(execution_.boxes[access.bytes]);
+      value = mix(value, found == global_.end() ? mix(mix(7, static_cast<uint64_t>(key[0])),
+                                                      static_cast<uint64_t>(key[1]))
+                                                : found->second);
     } else {
       granules(core, access, [&](uint64_t &granule) { value = mix(value, granule); });
     }
@@ -166,12 +175,14 @@ bool Shuffler::ready(unsigned core, const Event &event) const {
   const QueueState &queue = queues_[event.flag];
   bool any = false;
   for (unsigned other = 0; other < cores_.size(); ++other) {
-    if (other == core || !takesPart(other, event, event.kind == Event::Push ? Event::Pop : Event::Push))
+    if (other == core ||
+        !takesPart(other, event, event.kind == Event::Push ? Event::Pop : Event::Push))
       continue;
     any = true;
     if (event.kind == Event::Pop && queue.pushed[other].size() <= event.number)
       return false;
-    if (event.kind == Event::Push && event.number >= queue.freed[other] + kernel_.queues[event.flag].producer().slots)
+    if (event.kind == Event::Push &&
+        event.number >= queue.freed[other] + kernel_.queues[event.flag].producer().slots)
       return false;
   }
   return any || event.kind == Event::Push;
@@ -238,7 +249,8 @@ bool Shuffler::issue(unsigned core) {
       if (!pipe.queued.empty() || !pipe.running.empty())
         return false;
   } else if (next.kind == Event::Free) {
-    // Whichever pipes have work before it, at most more than the real readers: a free is never early.
+    // Whichever pipes have work before it, at most more than the real readers: a free is never
+    // early.
     unsigned parts = 0;
     bool global = kernel_.queues[next.flag].throughGlobal;
     for (uint8_t pipe = 1; pipe < 7; ++pipe)
@@ -266,13 +278,16 @@ bool Shuffler::start(unsigned core, uint8_t pipe) {
   if (state.queued.empty())
     return false;
   const Event &next = event(core, state.queued.front());
-  bool overlaps = vectorBarrier_ && pipe == kVector && (next.kind == Event::Operation || next.kind == Event::Wait);
+  bool overlaps = vectorBarrier_ && pipe == kVector && next.kind != Event::Barrier &&
+                  next.kind != Event::Push && next.kind != Event::Free;
   if ((!state.running.empty() && !overlaps) || !ready(core, next))
     return false;
   uint32_t index = state.queued.front();
   state.queued.pop_front();
   begin(core, pipe, index);
-  if (next.kind != Event::Operation && next.kind != Event::Push && next.kind != Event::Pop)
+  bool later = next.kind == Event::Set && state.running.size() > 1;
+  if (next.kind != Event::Operation && next.kind != Event::Push && next.kind != Event::Pop &&
+      !later)
     finish(core, pipe, state.running.size() - 1);
   return true;
 }
@@ -282,15 +297,30 @@ bool Shuffler::finish(unsigned core, uint8_t pipe, size_t which) {
   if (which >= state.running.size())
     return false;
   Running done = state.running[which];
+  // An event is set when all before it has ended; it does not hold up what comes after.
+  if (event(core, done.event).kind == Event::Set)
+    for (const Running &other : state.running)
+      if (other.event < done.event)
+        return false;
   state.running.erase(state.running.begin() + static_cast<std::ptrdiff_t>(which));
   end(core, pipe, done);
   return true;
 }
 
+// One that may end, beginning with any.
+bool Shuffler::finishAny(unsigned core, uint8_t pipe, uint64_t first) {
+  size_t count = cores_[core].pipes[pipe].running.size();
+  for (size_t i = 0; i < count; ++i)
+    if (finish(core, pipe, (first + i) % count))
+      return true;
+  return false;
+}
+
 Outcome Shuffler::outcome() const {
   Outcome result;
   for (const CoreState &core : cores_) {
-    result.ended &= core.position == execution_.cores[static_cast<size_t>(&core - cores_.data())].events.size();
+    result.ended &=
+        core.position == execution_.cores[static_cast<size_t>(&core - cores_.data())].events.size();
     for (const PipeState &pipe : core.pipes)
       result.ended &= pipe.queued.empty() && pipe.running.empty();
     for (auto &[id, set] : core.flags)
@@ -336,10 +366,9 @@ Outcome Shuffler::shuffle(uint64_t seed) {
         slept = true;
         continue;
       }
-      PipeState &pipe = cores_[action.core].pipes[action.pipe];
       progress |= action.kind == 0   ? issue(action.core)
                   : action.kind == 1 ? start(action.core, action.pipe)
-                                     : !pipe.running.empty() && finish(action.core, action.pipe, random() % pipe.running.size());
+                                     : finishAny(action.core, action.pipe, random());
     }
     idle = progress || (slept && idle == 0 && turn % 64 != 63) ? 0 : idle + 1;
   }
@@ -370,8 +399,8 @@ Outcome runInOrder(const Kernel &kernel, const Execution &execution, const Range
   return Shuffler(kernel, execution, ranges, false).inOrder();
 }
 
-Outcome runShuffled(const Kernel &kernel, const Execution &execution, const RangeTable &ranges, bool vectorBarrier,
-                    uint64_t seed) {
+Outcome runShuffled(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
+                    bool vectorBarrier, uint64_t seed) {
   return Shuffler(kernel, execution, ranges, vectorBarrier).shuffle(seed);
 }
 

@@ -14,7 +14,8 @@ size_t RangeTable::Hash::operator()(const Key &key) const {
 }
 
 static void mergeRanges(std::vector<ByteRange> &ranges) {
-  std::sort(ranges.begin(), ranges.end(), [](const ByteRange &a, const ByteRange &b) { return a.begin < b.begin; });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const ByteRange &a, const ByteRange &b) { return a.begin < b.begin; });
   size_t last = 0;
   for (size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].begin <= ranges[last].end)
@@ -27,7 +28,8 @@ static void mergeRanges(std::vector<ByteRange> &ranges) {
 }
 
 // Every element on its own would do; runs along the order of the elements keep large tiles cheap.
-static std::vector<ByteRange> bytesOf(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+static std::vector<ByteRange> bytesOf(const TileShape &shape, int64_t row, int64_t col,
+                                      int64_t rows, int64_t cols) {
   if (rows <= 0 || cols <= 0)
     return {};
   auto type = mlir::cast<pto::TileBufType>(mlir::Type::getFromOpaquePointer(shape.type));
@@ -59,12 +61,14 @@ static std::vector<ByteRange> bytesOf(const TileShape &shape, int64_t row, int64
   return ranges;
 }
 
-uint32_t RangeTable::part(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+uint32_t RangeTable::part(const TileShape &shape, int64_t row, int64_t col, int64_t rows,
+                          int64_t cols) {
   row = std::clamp<int64_t>(row, 0, shape.rows);
   col = std::clamp<int64_t>(col, 0, shape.cols);
   rows = std::clamp<int64_t>(rows, 0, shape.rows - row);
   cols = std::clamp<int64_t>(cols, 0, shape.cols - col);
-  auto [entry, isNew] = known_.try_emplace({shape.type, row, col, rows, cols}, static_cast<uint32_t>(ranges_.size()));
+  auto [entry, isNew] =
+      known_.try_emplace({shape.type, row, col, rows, cols}, static_cast<uint32_t>(ranges_.size()));
   if (isNew)
     ranges_.push_back(bytesOf(shape, row, col, rows, cols));
   return entry->second;
@@ -91,7 +95,8 @@ static std::pair<int64_t, int64_t> extentOf(const GlobalBox &box) {
 // Positions along each axis, if the strides nest and the boxes do not run over the end of a row.
 static bool positionsOf(const GlobalBox &box, int64_t *first) {
   unsigned order[5] = {0, 1, 2, 3, 4};
-  std::sort(order, order + box.rank, [&](unsigned a, unsigned b) { return box.axes[a].stride > box.axes[b].stride; });
+  std::sort(order, order + box.rank,
+            [&](unsigned a, unsigned b) { return box.axes[a].stride > box.axes[b].stride; });
   int64_t rest = box.offset, outer = 0;
   for (unsigned i = 0; i < box.rank; ++i) {
     const GlobalBox::Axis &axis = box.axes[order[i]];

@@ -12,7 +12,8 @@ struct ByteRange {
   bool operator==(const ByteRange &) const = default;
 };
 
-/// The bytes of parts of tiles from the start of the tile: sorted, disjoint. Equal parts have one number.
+/// The bytes of parts of tiles from the start of the tile: sorted, disjoint. Equal parts have one
+/// number.
 class RangeTable {
 public:
   /// Rows [row, row + rows) and columns [col, col + cols) of a tile, cut to its extents.

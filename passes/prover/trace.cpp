@@ -6,94 +6,8 @@
 
 namespace ptl::prove {
 
-static constexpr int64_t kTurnsOnData = 3;   ///< of a loop whose end only the data knows
+static constexpr int64_t kTurnsOnData = 3; ///< of a loop whose end only the data knows
 static constexpr int64_t kTurnsOfWhile = 4096;
-
-static int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-static int64_t ceilDivide(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
-
-static bool compare(int64_t predicate, int64_t a, int64_t b) {
-  auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
-  bool results[] = {a == b, a != b, a < b, a <= b, a > b, a >= b, x < y, x <= y, x > y, x >= y};
-  return results[predicate];
-}
-
-static int64_t divide(Calc calc, int64_t x, int64_t y) {
-  if (y == 0 || (y == -1 && x == INT64_MIN))
-    return 0;
-  auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
-  switch (calc) {
-  case Calc::Div:
-    return x / y;
-  case Calc::DivUnsigned:
-    return static_cast<int64_t>(ux / uy);
-  case Calc::CeilDiv:
-    return ceilDivide(x, y);
-  case Calc::CeilDivUnsigned:
-    return static_cast<int64_t>(ux / uy + (ux % uy != 0));
-  case Calc::FloorDiv:
-    return floorDivide(x, y);
-  case Calc::Rem:
-    return x % y;
-  default:
-    return static_cast<int64_t>(ux % uy);
-  }
-}
-
-static int64_t wrap(int64_t bits, int64_t value) {
-  return bits >= 64 ? value : static_cast<int64_t>(static_cast<uint64_t>(value) & ((uint64_t(1) << bits) - 1));
-}
-
-Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scalar *c) {
-  auto calc = static_cast<Calc>(step.sub);
-  if (calc == Calc::Constant)
-    return {step.imm, false};
-  if (calc == Calc::Copy)
-    return *a;
-  if (calc == Calc::Truncate)
-    return {wrap(step.imm, a->value), a->data};
-  if (calc == Calc::Select) {
-    Scalar chosen = a->value ? *b : *c;
-    return {chosen.value, chosen.data || a->data};
-  }
-  int64_t x = a->value, y = b->value;
-  auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
-  auto result = [&]() -> int64_t {
-    switch (calc) {
-    case Calc::Add:
-      return static_cast<int64_t>(ux + uy);
-    case Calc::Sub:
-      return static_cast<int64_t>(ux - uy);
-    case Calc::Mul:
-      return static_cast<int64_t>(ux * uy);
-    case Calc::Min:
-      return std::min(x, y);
-    case Calc::Max:
-      return std::max(x, y);
-    case Calc::MinUnsigned:
-      return static_cast<int64_t>(std::min(ux, uy));
-    case Calc::MaxUnsigned:
-      return static_cast<int64_t>(std::max(ux, uy));
-    case Calc::And:
-      return x & y;
-    case Calc::Or:
-      return x | y;
-    case Calc::Xor:
-      return x ^ y;
-    case Calc::Shl:
-      return uy < 64 ? static_cast<int64_t>(ux << uy) : 0;
-    case Calc::Shr:
-      return uy < 64 ? x >> uy : 0;
-    case Calc::ShrUnsigned:
-      return uy < 64 ? static_cast<int64_t>(ux >> uy) : 0;
-    case Calc::Compare:
-      return compare(step.imm, x, y);
-    default:
-      return divide(calc, x, y);
-    }
-  };
-  return {result(), a->data || b->data};
-}
 
 namespace {
 
@@ -104,9 +18,10 @@ struct Tile {
 
 class Runner {
 public:
-  Runner(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings, Execution &execution,
-         size_t limit)
-      : kernel_(kernel), inputs_(inputs), ranges_(ranges), findings_(findings), execution_(execution), limit_(limit) {}
+  Runner(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings,
+         Execution &execution, size_t limit)
+      : kernel_(kernel), inputs_(inputs), ranges_(ranges), findings_(findings),
+        execution_(execution), limit_(limit) {}
 
   void run(const Function &function, unsigned subBlock) {
     execution_.cores.push_back({});
@@ -122,14 +37,17 @@ public:
 
 private:
   Scalar &at(uint32_t index) { return registers_[index]; }
-  int64_t valueOr(uint32_t index, int64_t otherwise) { return index == kNone ? otherwise : at(index).value; }
+  int64_t valueOr(uint32_t index, int64_t otherwise) {
+    return index == kNone ? otherwise : at(index).value;
+  }
   mlir::Operation *operation(const Step &step) const { return kernel_.operations[step.op]; }
   void runBody(uint32_t index);
   void runStep(const Step &step);
   void runFor(const Step &step);
   void runIf(const Step &step);
   void runWhile(const Step &step);
-  void assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values, size_t from);
+  void assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values,
+              size_t from);
   void makeTile(const Step &step);
   void deriveTile(const Step &step);
   void makeBox(const Step &step);
@@ -162,7 +80,8 @@ private:
 
 } // namespace
 
-// ---- control flow -----------------------------------------------------------------------------------------
+// ---- control flow
+// -----------------------------------------------------------------------------------------
 
 void Runner::runBody(uint32_t index) {
   for (const Step &step : function_->bodies[index].steps) {
@@ -172,15 +91,17 @@ void Runner::runBody(uint32_t index) {
   }
 }
 
-void Runner::assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values, size_t from) {
+void Runner::assign(const std::vector<uint32_t> &to, size_t first,
+                    const std::vector<Scalar> &values, size_t from) {
   for (size_t i = 0; first + i < to.size() && from + i < values.size(); ++i)
     at(to[first + i]) = values[from + i];
 }
 
-// A long loop runs its first and last turns; what is left out is a multiple of the rotation, and carried values go on as
-// they did in the last rotation.
+// A long loop runs its first and last turns; what is left out is a multiple of the rotation, and
+// carried values go on as they did in the last rotation.
 void Runner::runFor(const Step &step) {
-  int64_t lower = at(step.args[0]).value, upper = at(step.args[1]).value, by = at(step.args[2]).value;
+  int64_t lower = at(step.args[0]).value, upper = at(step.args[1]).value,
+          by = at(step.args[2]).value;
   bool data = at(step.args[0]).data || at(step.args[1]).data || at(step.args[2]).data;
   int64_t turns = by > 0 && upper > lower ? (upper - lower - 1) / by + 1 : 0;
   const Body &body = function_->bodies[step.body];
@@ -227,7 +148,8 @@ void Runner::runWhile(const Step &step) {
     values = yielded_;
     bool again = !values.empty() && values[0].value, data = !values.empty() && values[0].data;
     if (turn == kTurnsOfWhile)
-      findings_.undecided(operation(step), "a loop with more than " + std::to_string(kTurnsOfWhile) + " turns");
+      findings_.undecided(operation(step),
+                          "a loop with more than " + std::to_string(kTurnsOfWhile) + " turns");
     if (!again || turn == kTurnsOfWhile || (data && turn == kTurnsOnData))
       break;
     assign(function_->bodies[step.other].parameters, 0, values, 1);
@@ -302,7 +224,8 @@ void Runner::runStep(const Step &step) {
   }
 }
 
-// ---- tiles ------------------------------------------------------------------------------------------------
+// ---- tiles
+// ------------------------------------------------------------------------------------------------
 
 uint32_t Runner::buffer(const Buffer &wanted) {
   auto &all = execution_.buffers;
@@ -325,8 +248,12 @@ void Runner::makeTile(const Step &step) {
   Tile tile;
   tile.shape = static_cast<uint32_t>(step.imm);
   uint32_t rows = step.args[multi ? 2 : 1], cols = step.args[multi ? 3 : 2];
-  tile.validRows = shape.validRows >= 0 ? shape.validRows : std::clamp<int64_t>(valueOr(rows, shape.rows), 0, shape.rows);
-  tile.validCols = shape.validCols >= 0 ? shape.validCols : std::clamp<int64_t>(valueOr(cols, shape.cols), 0, shape.cols);
+  tile.validRows = shape.validRows >= 0
+                       ? shape.validRows
+                       : std::clamp<int64_t>(valueOr(rows, shape.rows), 0, shape.rows);
+  tile.validCols = shape.validCols >= 0
+                       ? shape.validCols
+                       : std::clamp<int64_t>(valueOr(cols, shape.cols), 0, shape.cols);
   requireKnown(step, step.args[0], "the address");
   tile.base = valueOr(step.args[0], 0);
   Buffer made{step.op, shape.place, 0, 0, shape.bytes};
@@ -362,8 +289,12 @@ void Runner::deriveTile(const Step &step) {
     int64_t row = at(step.args[1]).value, col = at(step.args[2]).value;
     tile.row += row;
     tile.col += col;
-    tile.validRows = shape.validRows >= 0 ? shape.validRows : std::clamp<int64_t>(tile.validRows - row, 0, shape.rows);
-    tile.validCols = shape.validCols >= 0 ? shape.validCols : std::clamp<int64_t>(tile.validCols - col, 0, shape.cols);
+    tile.validRows = shape.validRows >= 0
+                         ? shape.validRows
+                         : std::clamp<int64_t>(tile.validRows - row, 0, shape.rows);
+    tile.validCols = shape.validCols >= 0
+                         ? shape.validCols
+                         : std::clamp<int64_t>(tile.validCols - col, 0, shape.cols);
   } else {
     const TileShape &frame = kernel_.shapes[tile.shape];
     const auto &first = ranges_[ranges_.part(frame, tile.row, tile.col, 1, 1)];
@@ -378,7 +309,8 @@ void Runner::deriveTile(const Step &step) {
   at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};
 }
 
-// ---- global memory ----------------------------------------------------------------------------------------
+// ---- global memory
+// ----------------------------------------------------------------------------------------
 
 void Runner::makeBox(const Step &step) {
   GlobalBox box;
@@ -413,7 +345,8 @@ uint32_t Runner::box(GlobalBox box) {
   return static_cast<uint32_t>(execution_.boxes.size() - 1);
 }
 
-// ---- what runs on pipes -----------------------------------------------------------------------------------
+// ---- what runs on pipes
+// -----------------------------------------------------------------------------------
 
 Event &Runner::emit(Event::Kind kind, const Step &step, uint8_t pipe) {
   if (core_->events.size() >= limit_)
@@ -471,7 +404,9 @@ void Runner::runPipe(const Step &step) {
     else
       touchTile(spec, access);
     if (!access.global)
-      execution_.hash = (execution_.hash ^ (access.bytes * 64 + static_cast<uint64_t>(access.base))) * 0xD6E8FEB86659FD93ull;
+      execution_.hash =
+          (execution_.hash ^ (access.bytes * 64 + static_cast<uint64_t>(access.base))) *
+          0xD6E8FEB86659FD93ull;
     core_->accesses.push_back(access);
   }
 }
@@ -487,7 +422,8 @@ void Runner::runFlag(const Step &step) {
   if (id < 0 || (kernel_.eventIds && id >= kernel_.eventIds)) {
     findings_.add(DiagId::EventIdBeyondLimit, operation(step),
                   {std::to_string(id), pipeText(static_cast<unsigned>(step.imm / 8)),
-                   pipeText(static_cast<unsigned>(step.imm % 8)), std::to_string(kernel_.eventIds - 1)});
+                   pipeText(static_cast<unsigned>(step.imm % 8)),
+                   std::to_string(kernel_.eventIds - 1)});
     id &= 7;
   }
   bool set = step.kind == StepKind::Set;
@@ -505,18 +441,21 @@ void Runner::runOpen(const Step &step) {
   const QueueSide &side = function_->cube ? queue.cube : queue.vector;
   const GlobalBox &pointer = boxAt(step.args[0]);
   if (!pointer.known)
-    findings_.undecided(operation(step), "where `" + queue.name + "` lies in global memory depends on data");
+    findings_.undecided(operation(step),
+                        "where `" + queue.name + "` lies in global memory depends on data");
   int64_t begin = pointer.offset * side.pointerBytes;
-  execution_.areas.push_back(
-      {static_cast<uint32_t>(step.imm), step.op, pointer.pointer, begin, begin + side.slots * side.slotSize});
+  execution_.areas.push_back({static_cast<uint32_t>(step.imm), step.op, pointer.pointer, begin,
+                              begin + side.slots * side.slotSize});
 }
 
 void Runner::runQueue(const Step &step) {
   auto number = static_cast<size_t>(at(step.args.back()).value);
   const Queue &queue = kernel_.queues[number];
   bool free = step.kind == StepKind::Free, pop = step.kind == StepKind::Pop;
-  Event &event = emit(free ? Event::Free : pop ? Event::Pop : Event::Push, step,
-                      free ? static_cast<uint8_t>(Pipe::MTE2) : step.sub);
+  Event &event = emit(free  ? Event::Free
+                      : pop ? Event::Pop
+                            : Event::Push,
+                      step, free ? static_cast<uint8_t>(Pipe::MTE2) : step.sub);
   event.flag = static_cast<uint16_t>(number);
   event.number = (free ? freed_ : pop ? popped_ : pushed_)[number]++;
   if (free)
@@ -531,16 +470,19 @@ void Runner::runQueue(const Step &step) {
     int64_t slots = std::max<int64_t>(1, queue.throughGlobal ? side.localSlots : side.slots);
     auto slot = static_cast<uint32_t>(event.number % slots);
     tile.base = std::max<int64_t>(side.reservedBase, 0) + slot * shape.bytes;
-    tile.buffer = buffer({side.op == kNone ? step.op : side.op, shape.place, slot, tile.base, shape.bytes});
+    tile.buffer =
+        buffer({side.op == kNone ? step.op : side.op, shape.place, slot, tile.base, shape.bytes});
   }
   core_->events.back().accesses = 1;
   touchTile(spec, access);
   core_->accesses.push_back(access);
 }
 
-// ---- kernels ----------------------------------------------------------------------------------------------
+// ---- kernels
+// ----------------------------------------------------------------------------------------------
 
-Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings, size_t limit) {
+Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
+                    Findings &findings, size_t limit) {
   Execution execution;
   execution.cores.reserve(kMaxCores);
   execution.buffers.push_back({}); // of tiles that no pop has bound yet

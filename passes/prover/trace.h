@@ -1,4 +1,5 @@
-// Runs the scalar code of a kernel for given inputs: the operations that each core issues, with bytes, slots and events.
+// Runs the scalar code of a kernel for given inputs: the operations that each core issues, with
+// bytes, slots and events.
 #pragma once
 
 #include "passes/prover/findings.h"
@@ -9,20 +10,21 @@ namespace ptl::prove {
 /// One touch of memory by an event.
 struct Access {
   bool reads = false, writes = false, scratch = false, atomic = false, global = false;
-  uint8_t place = 0;    ///< on-chip memory
-  uint32_t buffer = 0;  ///< index of `Execution::buffers`
-  uint32_t bytes = 0;   ///< on chip: index of RangeTable; global: of `Execution::boxes`
-  int64_t base = 0;     ///< on chip: added to the ranges
+  uint8_t place = 0;   ///< on-chip memory
+  uint32_t buffer = 0; ///< index of `Execution::buffers`
+  uint32_t bytes = 0;  ///< on chip: index of RangeTable; global: of `Execution::boxes`
+  int64_t base = 0;    ///< on chip: added to the ranges
 };
 
 struct Event {
   enum Kind : uint8_t { Operation, Set, Wait, Barrier, Push, Pop, Free, Alloc };
   Kind kind;
   bool inPlace = false;
-  uint8_t pipe = 0;   ///< the pipe that it runs on; of a Free through a buffer: decided by its readers
-  uint16_t flag = 0;  ///< Set, Wait: (source * 8 + destination) * 64 + id; Push, Pop, Free: queue
+  uint8_t pipe =
+      0; ///< the pipe that it runs on; of a Free through a buffer: decided by its readers
+  uint16_t flag = 0;   ///< Set, Wait: (source * 8 + destination) * 64 + id; Push, Pop, Free: queue
   uint32_t number = 0; ///< Push, Pop, Free: which of that queue and core; Alloc: buffer
-  uint32_t op = 0;    ///< index of Kernel::operations
+  uint32_t op = 0;     ///< index of Kernel::operations
   uint32_t access = 0, accesses = 0;
 };
 
@@ -61,8 +63,10 @@ struct Execution {
 /// What to choose for an instance: a value for each input of the kernel.
 using Inputs = std::vector<int64_t>;
 
-/// Runs all functions; vector functions that ask for their number run on both vector cores. At most `limit` events.
-Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings, size_t limit);
+/// Runs all functions; vector functions that ask for their number run on both vector cores. At most
+/// `limit` events.
+Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
+                    Findings &findings, size_t limit);
 
 /// A scalar while running; `data`: depends on values that only the data has.
 struct Scalar {

@@ -1,5 +1,7 @@
-// ptl-mutate FILE.mlir...: proves each file, then seeds faults into it and says how many the prover finds, as JSON.
-// Exits with 1 if a file is not proved or a mutant survives that changes some execution. `--list`: every mutant.
+// ptl-mutate FILE.mlir...: proves each file, then seeds faults into it and says how many the prover
+// finds, as JSON. Exits with 1 if a file is not proved or a mutant survives that changes some
+// execution. `--list`: every mutant.
+// `--confirm`: looks for an interleaving that shows each fault.
 // `--prove`: only the findings, as text. `--machine NAME`: instead of the module's.
 #include "passes/prover/mutate.h"
 
@@ -18,7 +20,7 @@ using namespace ptl;
 
 namespace {
 struct Options {
-  bool list = false, proveOnly = false;
+  bool list = false, proveOnly = false, confirm = false;
   std::string machine;
 };
 } // namespace
@@ -32,8 +34,8 @@ static std::string machineOf(mlir::ModuleOp module, const Options &options) {
 
 static int runFile(const char *path, const Options &options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.loadDialect<ir::PtlDialect, pto::PtoDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                      mlir::scf::SCFDialect>();
+  context.loadDialect<ir::PtlDialect, pto::PtoDialect, mlir::arith::ArithDialect,
+                      mlir::func::FuncDialect, mlir::scf::SCFDialect>();
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
   auto machine = module ? findMachine(machineOf(*module, options)) : std::nullopt;
   if (!module || !machine) {
@@ -52,18 +54,21 @@ static int runFile(const char *path, const Options &options) {
   llvm::errs() << prove::toText(proof);
   bool failed = !proof.findings.empty();
   if (!options.proveOnly && !failed) {
-    prove::MutationReport report = prove::mutate(*module, *machine);
+    prove::MutationReport report = prove::mutate(*module, *machine, options.confirm);
     summary["killed"] = report.killed;
     summary["harmless"] = report.harmless;
     summary["survived"] = report.survived;
+    if (options.confirm)
+      summary["strict"] = report.strict;
     summary["killRate"] = report.killRate();
     summary["millisecondsPerMutant"] =
-        report.mutants.empty() ? 0 : report.seconds * 1e3 / static_cast<double>(report.mutants.size());
+        report.mutants.empty() ? 0
+                               : report.seconds * 1e3 / static_cast<double>(report.mutants.size());
     llvm::json::Array rows;
     for (const prove::MutantReport &mutant : report.mutants)
-      if (options.list || mutant.verdict != "killed")
-        rows.push_back(
-            llvm::json::Object{{"change", mutant.change}, {"verdict", mutant.verdict}, {"code", mutant.code}});
+      if (options.list || (mutant.verdict != "killed" && mutant.verdict != "harmless"))
+        rows.push_back(llvm::json::Object{
+            {"change", mutant.change}, {"verdict", mutant.verdict}, {"code", mutant.code}});
     summary["mutants"] = std::move(rows);
     failed = report.survived != 0;
   }
@@ -78,6 +83,8 @@ int main(int argc, char **argv) {
     llvm::StringRef word = argv[i];
     if (word == "--list")
       options.list = true;
+    else if (word == "--confirm")
+      options.confirm = true;
     else if (word == "--prove")
       options.proveOnly = true;
     else if (word == "--machine" && i + 1 < argc)

@@ -1,0 +1,499 @@
+#include "passes/prover/read_function.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::prove {
+
+static std::optional<Calc> calcOf(Operation *op) {
+  return llvm::StringSwitch<std::optional<Calc>>(op->getName().getStringRef())
+      .Case("arith.addi", Calc::Add)
+      .Case("arith.subi", Calc::Sub)
+      .Case("arith.muli", Calc::Mul)
+      .Case("arith.divsi", Calc::Div)
+      .Case("arith.divui", Calc::DivUnsigned)
+      .Case("arith.ceildivsi", Calc::CeilDiv)
+      .Case("arith.ceildivui", Calc::CeilDivUnsigned)
+      .Case("arith.floordivsi", Calc::FloorDiv)
+      .Case("arith.remsi", Calc::Rem)
+      .Case("arith.remui", Calc::RemUnsigned)
+      .Case("arith.minsi", Calc::Min)
+      .Case("arith.maxsi", Calc::Max)
+      .Case("arith.minui", Calc::MinUnsigned)
+      .Case("arith.maxui", Calc::MaxUnsigned)
+      .Case("arith.andi", Calc::And)
+      .Case("arith.ori", Calc::Or)
+      .Case("arith.xori", Calc::Xor)
+      .Case("arith.shli", Calc::Shl)
+      .Case("arith.shrsi", Calc::Shr)
+      .Case("arith.shrui", Calc::ShrUnsigned)
+      .Case("arith.cmpi", Calc::Compare)
+      .Case("arith.select", Calc::Select)
+      .Cases("arith.index_cast", "arith.index_castui", "arith.extsi", Calc::Copy)
+      .Cases("arith.extui", "arith.trunci", Calc::Truncate)
+      .Default(std::nullopt);
+}
+
+static int64_t integerOf(Attribute attribute) {
+  auto number = dyn_cast<IntegerAttr>(attribute);
+  if (!number)
+    return 0;
+  const llvm::APInt &value = number.getValue();
+  return value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
+                                  : value.getSExtValue();
+}
+
+static std::optional<int64_t> constantOf(Value value) {
+  if (!value)
+    return std::nullopt;
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+    if (isa<IntegerAttr>(constant.getValue()))
+      return integerOf(constant.getValue());
+  return std::nullopt;
+}
+
+// ---- functions
+// --------------------------------------------------------------------------------------------
+
+uint32_t FunctionReader::registerOf(Value value) {
+  auto [entry, isNew] = registers_.try_emplace(value, function_.registers);
+  if (isNew)
+    ++function_.registers;
+  return entry->second;
+}
+
+std::vector<uint32_t> FunctionReader::registersOf(ValueRange values) {
+  std::vector<uint32_t> registers;
+  for (Value value : values)
+    registers.push_back(registerOf(value));
+  return registers;
+}
+
+void FunctionReader::read() {
+  function_.bodies.emplace_back();
+  Body prelude;
+  for (BlockArgument argument : op_.getArguments()) {
+    std::string name = "%arg" + std::to_string(argument.getArgNumber());
+    if (auto given = op_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+      name = given.getValue().str();
+    Step step(isa<pto::PtrType>(argument.getType()) ? StepKind::Pointer : StepKind::Input);
+    step.op = shared_.operation(op_);
+    step.dst = registerOf(argument);
+    if (step.kind == StepKind::Pointer) {
+      step.imm = shared_.pointer(name);
+    } else if (argument.getType().isIntOrIndex()) {
+      step.imm = shared_.input(name, false, argument.getType().isInteger(1));
+    } else {
+      step.kind = StepKind::Calc;
+    }
+    prelude.steps.push_back(step);
+  }
+  uint32_t body = readBody(op_.getBody(), true);
+  Body &whole = function_.bodies[body];
+  whole.steps.insert(whole.steps.begin(), prelude.steps.begin(), prelude.steps.end());
+  std::swap(function_.bodies[0], whole);
+}
+
+uint32_t FunctionReader::readBody(Region &region, bool isFunction) {
+  Body body;
+  if (region.empty()) {
+    function_.bodies.push_back(std::move(body));
+    return static_cast<uint32_t>(function_.bodies.size() - 1);
+  }
+  if (!region.hasOneBlock())
+    shared_.findings.undecided(region.getParentOp(), "control flow that is not structured");
+  if (!isFunction)
+    body.parameters = registersOf(region.front().getArguments());
+  for (Operation &op : region.front())
+    readOp(&op, body);
+  function_.bodies.push_back(std::move(body));
+  return static_cast<uint32_t>(function_.bodies.size() - 1);
+}
+
+void FunctionReader::readOp(Operation *op, Body &body) {
+  if (isa<func::ReturnOp>(op))
+    return;
+  Step step(StepKind::Calc);
+  step.op = shared_.operation(op);
+  if (op->getNumResults() == 1)
+    step.dst = registerOf(op->getResult(0));
+  if (readControl(op, step, body)) {
+    body.steps.push_back(std::move(step));
+    return;
+  }
+  if (readQueue(op, step)) {
+    body.hasQueue |= step.kind != StepKind::Open;
+  } else if (auto pipe = pto::pipeOf(op)) {
+    step.dst = kNone;
+    readPipe(op, *pipe, step);
+    body.steps.push_back(std::move(step));
+    if (op->getNumResults() == 1)
+      readData(op, op->getResult(0), body);
+    return;
+  } else if (!readScalar(op, step) && !readTile(op, step) && !readView(op, step) &&
+             !readSync(op, step)) {
+    if (op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op)) {
+      readData(op, op->getResult(0), body);
+      return;
+    }
+    shared_.findings.undecided(op,
+                               "`" + op->getName().getStringRef().str() + "` cannot be followed");
+    for (Value result : op->getResults())
+      readData(op, result, body);
+    return;
+  }
+  body.steps.push_back(std::move(step));
+}
+
+// A value that the scalar code gets from data: instances choose it.
+void FunctionReader::readData(Operation *op, Value result, Body &body) {
+  Step step(StepKind::Calc);
+  step.op = shared_.operation(op);
+  step.dst = registerOf(result);
+  if (result.getType().isIntOrIndex()) {
+    step.kind = StepKind::Input;
+    step.sub = 1;
+    step.imm = shared_.input(keyOf(result), true, result.getType().isInteger(1));
+  }
+  body.steps.push_back(std::move(step));
+}
+
+// The same text for the same value in both functions.
+std::string FunctionReader::keyOf(Value value, unsigned depth) {
+  if (depth > 12)
+    return "…";
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() == &op_.getBody().front())
+      return "a" + std::to_string(argument.getArgNumber());
+    return "i" + std::to_string(argument.getArgNumber());
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto constant = constantOf(value))
+    return std::to_string(*constant);
+  std::string key = mnemonic(op) + "(";
+  for (Value operand : op->getOperands())
+    key += keyOf(operand, depth + 1) + ",";
+  if (op->getNumOperands() == 0)
+    key += std::to_string(registerOf(value));
+  return key + ")";
+}
+
+// ---- scalar code
+// ------------------------------------------------------------------------------------------
+
+bool FunctionReader::readScalar(Operation *op, Step &step) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    step.sub = static_cast<uint8_t>(Calc::Constant);
+    step.imm = integerOf(constant.getValue());
+    return true;
+  }
+  if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op)) {
+    step.sub = static_cast<uint8_t>(Calc::Constant);
+    step.imm = isa<pto::GetBlockNumOp>(op);
+    return true;
+  }
+  if (isa<pto::GetSubBlockNumOp>(op)) {
+    step.sub = static_cast<uint8_t>(Calc::Constant);
+    step.imm = 2;
+    return true;
+  }
+  if (isa<pto::GetSubBlockIdxOp>(op)) {
+    step.kind = StepKind::SubBlock;
+    function_.usesSubBlock = true;
+    return true;
+  }
+  if (auto reserve = dyn_cast<pto::ReserveBufferOp>(op)) {
+    step.sub = static_cast<uint8_t>(Calc::Constant);
+    step.imm = reserve.getBase() ? *reserve.getBase() : 0;
+    return true;
+  }
+  if (isa<pto::ImportReservedBufferOp>(op)) {
+    step.sub = static_cast<uint8_t>(Calc::Constant);
+    return true;
+  }
+  auto calc = calcOf(op);
+  if (!calc || (!op->getResult(0).getType().isIntOrIndex() && *calc != Calc::Select))
+    return false;
+  step.sub = static_cast<uint8_t>(*calc);
+  step.args = registersOf(op->getOperands());
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    step.imm = static_cast<int64_t>(compare.getPredicate());
+    for (Value operand : op->getOperands())
+      if (auto constant = constantOf(operand))
+        kernel_.constants.push_back(*constant);
+  }
+  if (*calc == Calc::Truncate) {
+    Type narrow =
+        isa<arith::ExtUIOp>(op) ? op->getOperand(0).getType() : op->getResult(0).getType();
+    step.imm = static_cast<int64_t>(narrow.isIndex() ? 64 : narrow.getIntOrFloatBitWidth());
+  }
+  if (*calc == Calc::Rem || *calc == Calc::RemUnsigned)
+    if (auto modulus = constantOf(op->getOperand(1)); modulus && *modulus <= 8)
+      shared_.rotateBy(*modulus);
+  if (*calc == Calc::And)
+    if (auto mask = constantOf(op->getOperand(1)); mask && *mask < 8 && ((*mask + 1) & *mask) == 0)
+      shared_.rotateBy(*mask + 1);
+  return true;
+}
+
+// ---- tiles and views
+// --------------------------------------------------------------------------------------
+
+bool FunctionReader::readTile(Operation *op, Step &step) {
+  if (auto alloc = dyn_cast<pto::AllocTileOp>(op)) {
+    step.kind = StepKind::Alloc;
+    step.imm = shape(alloc.getType());
+    step.args = {optional(alloc.getAddr()), optional(alloc.getValidRow()),
+                 optional(alloc.getValidCol())};
+    if (!alloc.getAddr())
+      shared_.findings.undecided(op, "`" + nameOf(op) + "` has no address");
+  } else if (auto multi = dyn_cast<pto::AllocMultiTileOp>(op)) {
+    // The address is the value; each slot is made where it is taken.
+    step.kind = StepKind::Calc;
+    step.sub = static_cast<uint8_t>(multi.getAddr() ? Calc::Copy : Calc::Constant);
+    if (multi.getAddr())
+      step.args = {registerOf(multi.getAddr())};
+    else
+      shared_.findings.undecided(op, "`" + nameOf(op) + "` has no address");
+    shared_.rotateBy(multi.getType().getCount());
+  } else if (auto get = dyn_cast<pto::MultiTileGetOp>(op)) {
+    step.kind = StepKind::MultiGet;
+    step.imm = shape(get.getResult().getType());
+    step.count = static_cast<uint32_t>(get.getSource().getType().getCount());
+    Operation *maker = get.getSource().getDefiningOp();
+    step.other = shared_.operation(maker ? maker : op);
+    step.args = {registerOf(get.getSource()), registerOf(get.getSlot()),
+                 optional(get.getValidRow()), optional(get.getValidCol())};
+  } else if (auto declare = dyn_cast<pto::DeclareTileOp>(op)) {
+    step.kind = StepKind::Declare;
+    step.imm = shape(declare.getTile().getType());
+    step.args = {kNone, optional(declare.getValidRow()), optional(declare.getValidCol())};
+  } else if (auto window = dyn_cast<pto::SubsetOp>(op)) {
+    step.kind = StepKind::Window;
+    step.imm = shape(window.getResult().getType());
+    step.args = registersOf({window.getSource(), window.getRow(), window.getCol()});
+  } else if (isa<pto::TReshapeOp, pto::BitcastOp>(op)) {
+    step.kind = StepKind::Alias;
+    step.imm = shape(cast<pto::TileBufType>(op->getResult(0).getType()));
+    step.args = registersOf(op->getOperands());
+  } else if (isa<pto::SetValidShapeOp>(op)) {
+    step.kind = StepKind::SetValid;
+    step.args = registersOf(op->getOperands());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool FunctionReader::readView(Operation *op, Step &step) {
+  if (isa<pto::AddPtrOp>(op)) {
+    step.kind = StepKind::AddPointer;
+  } else if (auto view = dyn_cast<pto::MakeTensorViewOp>(op)) {
+    step.kind = StepKind::View;
+    step.count = static_cast<uint32_t>(view.getType().getRank());
+  } else if (auto box = dyn_cast<pto::PartitionViewOp>(op)) {
+    step.kind = StepKind::Box;
+    step.count = static_cast<uint32_t>(box.getType().getRank());
+  } else {
+    return false;
+  }
+  step.args = registersOf(op->getOperands());
+  return true;
+}
+
+// ---- queues
+// -----------------------------------------------------------------------------------------------
+
+// Where the consumer's slots lie: a reserved buffer of this function or of the peer.
+static pto::ReserveBufferOp reserveOf(Value address) {
+  Operation *op = address.getDefiningOp();
+  if (auto reserve = dyn_cast_or_null<pto::ReserveBufferOp>(op))
+    return reserve;
+  auto import = dyn_cast_or_null<pto::ImportReservedBufferOp>(op);
+  if (!import)
+    return {};
+  auto peer = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, import.getPeerFuncAttr());
+  pto::ReserveBufferOp found;
+  if (peer)
+    peer.walk([&](pto::ReserveBufferOp reserve) {
+      if (reserve.getName() == import.getName())
+        found = reserve;
+    });
+  return found;
+}
+
+void FunctionReader::readOpen(Operation *op, Step &step) {
+  QueueSide side;
+  side.op = step.op;
+  auto number = [&](StringRef name) {
+    auto attribute = op->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : -1;
+  };
+  side.slotSize = number("slot_size");
+  side.slots = number("slot_num");
+  side.localSlots = number("local_slot_num");
+  side.flagBase = number("flag_base");
+  if (auto noSplit = op->getAttrOfType<BoolAttr>("nosplit"))
+    side.noSplit = noSplit.getValue();
+  auto global = dyn_cast<pto::InitializeL2G2LPipeOp>(op);
+  Value local = global ? global.getLocalAddr() : cast<pto::InitializeL2LPipeOp>(op).getLocalAddr();
+  if (side.localSlots <= 0)
+    side.localSlots = side.slots;
+  if (auto constant = constantOf(local))
+    side.reservedBase = *constant;
+  if (auto reserve = reserveOf(local)) {
+    side.reserved = reserve.getName().str();
+    side.reservedBytes = reserve.getSize();
+    side.reservedPlace = reserve.getLocation().str();
+    side.reserveOp = shared_.operation(reserve);
+    side.reservedBase = reserve.getBase() ? static_cast<int64_t>(*reserve.getBase()) : -1;
+  }
+  if (global) {
+    step.args = {registerOf(global.getGmAddr())};
+    side.pointerBytes = pto::elementBytes(global.getGmAddr().getType().getElementType());
+  }
+  shared_.rotateBy(side.slots);
+  shared_.rotateBy(side.localSlots);
+  step.kind = StepKind::Open;
+  step.imm = shared_.queue(op, function_.cube, std::move(side), number("dir_mask") != 2,
+                           global != nullptr);
+}
+
+bool FunctionReader::readQueue(Operation *op, Step &step) {
+  if (isa<pto::InitializeL2G2LPipeOp, pto::InitializeL2LPipeOp>(op)) {
+    readOpen(op, step);
+    return true;
+  }
+  if (isa<pto::TPushOp, pto::TPopOp>(op)) {
+    step.kind = isa<pto::TPushOp>(op) ? StepKind::Push : StepKind::Pop;
+    step.sub = static_cast<uint8_t>(*pto::pipeOf(op));
+    step.imm = op->getAttrOfType<IntegerAttr>("split").getInt();
+  } else if (isa<pto::TFreeOp>(op)) {
+    step.kind = StepKind::Free;
+  } else {
+    return false;
+  }
+  step.args = registersOf(op->getOperands());
+  return true;
+}
+
+// ---- instructions and synchronisation
+// ---------------------------------------------------------------------
+
+bool FunctionReader::readSync(Operation *op, Step &step) {
+  auto flag = [&](StepKind kind, pto::PipeKind from, pto::PipeKind to) {
+    step.kind = kind;
+    step.imm = static_cast<int64_t>(pto::pipeOf(from)) * 8 + static_cast<int64_t>(pto::pipeOf(to));
+  };
+  if (auto set = dyn_cast<pto::SetFlagOp>(op)) {
+    flag(StepKind::Set, set.getSrcPipe(), set.getDstPipe());
+    step.count = static_cast<uint32_t>(set.getEventId());
+  } else if (auto wait = dyn_cast<pto::WaitFlagOp>(op)) {
+    flag(StepKind::Wait, wait.getSrcPipe(), wait.getDstPipe());
+    step.count = static_cast<uint32_t>(wait.getEventId());
+  } else if (auto set = dyn_cast<pto::SetFlagDynOp>(op)) {
+    flag(StepKind::Set, set.getSrcPipe(), set.getDstPipe());
+    step.args = {registerOf(set.getEventId())};
+  } else if (auto wait = dyn_cast<pto::WaitFlagDynOp>(op)) {
+    flag(StepKind::Wait, wait.getSrcPipe(), wait.getDstPipe());
+    step.args = {registerOf(wait.getEventId())};
+  } else if (auto barrier = dyn_cast<pto::BarrierOp>(op)) {
+    step.kind = StepKind::Barrier;
+    step.sub = static_cast<uint8_t>(pto::pipeOf(barrier.getPipe()));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void FunctionReader::readPipe(Operation *op, Pipe pipe, Step &step) {
+  step.kind = StepKind::Pipe;
+  step.sub = static_cast<uint8_t>(pipe);
+  bool atomic = false;
+  if (auto kind = op->getAttrOfType<pto::AtomicTypeAttr>("atomicType"))
+    atomic = kind.getValue() != pto::AtomicType::atomic_none;
+  for (const pto::Access &access : pto::accessesOf(op)) {
+    AccessSpec spec;
+    spec.value = registerOf(access.value);
+    spec.reads = access.reads;
+    spec.writes = access.writes;
+    spec.scratch = access.scratch;
+    spec.memory = !isa<pto::TileBufType>(access.value.getType());
+    spec.atomic = atomic && spec.memory;
+    step.accesses.push_back(spec);
+  }
+  readParts(op, step);
+}
+
+// Instructions that touch a part of an operand, at positions that are operands too.
+void FunctionReader::readParts(Operation *op, Step &step) {
+  if (isa<pto::TGetValOp, pto::LoadScalarOp, pto::StoreScalarOp>(op)) {
+    step.accesses.front().col = registerOf(op->getOperand(1));
+    return;
+  }
+  pto::Instruction instruction(op);
+  if (!instruction)
+    return;
+  step.inPlace = instruction.info().has(InstructionInfo::InPlace);
+  auto positions = [&](AccessSpec &spec, Value row, Value col, Value extent) {
+    spec.row = registerOf(row);
+    spec.col = registerOf(col);
+    spec.extent = registerOf(extent);
+  };
+  auto ins = instruction.ins();
+  switch (instruction.id()) {
+  case InstructionId::TExtract:
+    positions(step.accesses.front(), ins[1], ins[2], instruction.outs()[0]);
+    break;
+  case InstructionId::TInsert:
+    positions(step.accesses.back(), ins[1], ins[2], ins[0]);
+    step.accesses.back().reads = false;
+    break;
+  case InstructionId::TSetVal:
+    step.accesses.back().col = registerOf(ins[0]);
+    step.accesses.back().reads = false;
+    break;
+  default:
+    break;
+  }
+}
+
+// ---- control flow
+// -----------------------------------------------------------------------------------------
+
+bool FunctionReader::readControl(Operation *op, Step &step, Body &body) {
+  auto enter = [&](Region &region) {
+    uint32_t index = readBody(region);
+    body.hasQueue |= function_.bodies[index].hasQueue;
+    return index;
+  };
+  step.results = registersOf(op->getResults());
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    step.kind = StepKind::For;
+    step.args = registersOf(op->getOperands());
+    step.body = enter(loop.getRegion());
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    step.kind = StepKind::If;
+    step.args = registersOf(op->getOperands());
+    step.body = enter(branch.getThenRegion());
+    step.other = enter(branch.getElseRegion());
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    step.kind = StepKind::While;
+    step.args = registersOf(op->getOperands());
+    step.body = enter(loop.getBefore());
+    step.other = enter(loop.getAfter());
+  } else if (isa<scf::YieldOp, scf::ConditionOp>(op)) {
+    step.kind = StepKind::Yield;
+    step.args = registersOf(op->getOperands());
+  } else {
+    step.results.clear();
+    return false;
+  }
+  return true;
+}
+
+} // namespace ptl::prove
