@@ -311,7 +311,7 @@ bool BlockProgram::popsOncePerIteration(const Rotation &rotation, Body &body) {
   body.owner->walk([&](TPopOp pop) { pops += pop.getPipe() == rotation.queue; });
   for (Item &item : body.items)
     for (const Touch &touch : item.touches)
-      if (touch.space < 16 && touch.begin < rotation.end && rotation.begin < touch.end)
+      if (!touch.isGlobal() && touch.begin < rotation.end && rotation.begin < touch.end)
         if (touch.rotation >= 0 && rotations_[static_cast<size_t>(touch.rotation)] == rotation) {
           auto pop = dyn_cast<TPopOp>(item.op); // the first toucher must be the pop itself
           return pops == 1 && pop && pop.getPipe() == rotation.queue;

@@ -57,6 +57,8 @@ struct Rotation {
   }
 };
 
+inline constexpr unsigned kFirstGlobalSpace = 16; ///< below: the places of on-chip memory
+
 /// Bytes that an item touches from one pipe. In global memory `space` is the array, and `box` the
 /// part where it is known.
 struct Touch {
@@ -70,6 +72,8 @@ struct Touch {
   int64_t begin, end;
   int rotation = -1; ///< in `BlockProgram::rotations`
   PartitionViewOp box;
+
+  bool isGlobal() const { return space >= kFirstGlobalSpace; }
 };
 
 struct Body;
@@ -160,7 +164,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> poppedFrom_; ///< queue of a declared tile
   std::map<std::string, unsigned> spaceByName_;
   llvm::DenseMap<mlir::Value, unsigned> spaceByPointer_;
-  unsigned nextSpace_ = 16; ///< below: the places
+  unsigned nextSpace_ = kFirstGlobalSpace;
 };
 
 } // namespace ptl::pto

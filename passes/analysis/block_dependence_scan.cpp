@@ -134,7 +134,10 @@ struct Entry {
 };
 struct Segment {
   int64_t end;
-  std::array<Entry, numPipes> reads, writes;
+  std::array<Entry, numPipes> reads, writes;       ///< of this iteration
+  std::array<Entry, numPipes> oldReads, oldWrites; ///< of the one before
+
+  explicit Segment(int64_t end) : end(end) {}
 };
 struct GlobalState {
   std::array<std::vector<Entry>, numPipes> reads, writes;
@@ -148,7 +151,9 @@ public:
 
   void add(const Item &item) { items_.push_back(&item); }
   std::vector<Dependence> run(bool carried) {
-    for (round_ = 0; round_ < (carried ? 2 : 1); ++round_)
+    for (round_ = 0; round_ < (carried ? 2 : 1); ++round_) {
+      if (round_)
+        age();
       for (size_t k = 0; k < items_.size(); ++k) {
         item_ = static_cast<int>(k);
         for (const Touch &touch : items_[k]->touches)
@@ -156,12 +161,16 @@ public:
         for (const Touch &touch : items_[k]->touches)
           update(touch);
       }
+    }
     return std::move(found_);
   }
 
 private:
   using Segments = std::map<int64_t, Segment>;
 
+  void age();
+  void clear(Segment &segment) const;
+  bool isSure() const { return items_[static_cast<size_t>(item_)]->pipe.has_value(); }
   void query(const Touch &touch);
   void queryGlobal(const Touch &touch);
   void update(const Touch &touch);
@@ -190,14 +199,12 @@ private:
   int item_ = 0, round_ = 0;
 };
 
-static bool isGlobal(const Touch &touch) { return touch.space >= 16; }
-
 void DependenceScan::consider(const Touch &touch, const Entry &entry, bool entryWrites) {
   if (!entry.touch || (entry.round == round_ && entry.item == item_) ||
       (round_ == 1 && entry.round == 1))
     return;
   if (entry.touch->pipe == touch.pipe &&
-      (touch.pipe != Pipe::V || !program_.machine_.vectorBarrier || isGlobal(touch)))
+      (touch.pipe != Pipe::V || !program_.machine_.vectorBarrier || touch.isGlobal()))
     return;
   bool carried = entry.round != round_;
   size_t kind = !carried                                                         ? 0
@@ -229,10 +236,15 @@ void DependenceScan::queryGlobal(const Touch &touch) {
     for (const Entry &entry : llvm::reverse(entries)) {
       if (entry.touch->pipe == touch.pipe)
         return;
-      if (++looked <= farthest &&
-          program_.disjoint(*entry.touch, touch, body_, entry.round != round_))
+      bool far = ++looked > farthest;
+      if (!far && program_.disjoint(*entry.touch, touch, body_, entry.round != round_))
         continue;
-      return consider(touch, entry, writes);
+      consider(touch, entry, writes);
+      // What an item with bodies may not have done in this iteration does not stand for those
+      // before.
+      if (far || entry.round != round_ || round_ == 0 ||
+          items_[static_cast<size_t>(entry.item)]->pipe)
+        return;
     }
   };
   GlobalState &state = globals_[touch.space];
@@ -246,7 +258,7 @@ void DependenceScan::queryGlobal(const Touch &touch) {
 void DependenceScan::query(const Touch &touch) {
   if (touch.receives)
     return;
-  if (isGlobal(touch)) {
+  if (touch.isGlobal()) {
     queryGlobal(touch);
   } else {
     Segments &segments = spaces_[touch.space];
@@ -256,8 +268,11 @@ void DependenceScan::query(const Touch &touch) {
     for (; at != segments.end() && at->first < touch.end; ++at)
       for (size_t pipe = 0; pipe < numPipes; ++pipe) {
         consider(touch, at->second.writes[pipe], true);
-        if (touch.writes)
+        consider(touch, at->second.oldWrites[pipe], true);
+        if (touch.writes) {
           consider(touch, at->second.reads[pipe], false);
+          consider(touch, at->second.oldReads[pipe], false);
+        }
       }
   }
   flush(touch);
@@ -275,14 +290,33 @@ DependenceScan::Segments::iterator DependenceScan::split(Segments &segments, int
   return at;
 }
 
-// A write takes the place of all before it: what follows it also follows them. It does not take the
-// place of what the same item does on other pipes, where the order is the item's own affair.
+// What was of this iteration is of the one before.
+void DependenceScan::age() {
+  for (auto &[space, segments] : spaces_)
+    for (auto &[begin, segment] : segments) {
+      segment.oldReads = std::exchange(segment.reads, {});
+      segment.oldWrites = std::exchange(segment.writes, {});
+    }
+}
+
+// All but what this item does itself: that order is its own affair.
+void DependenceScan::clear(Segment &segment) const {
+  segment.oldReads = {};
+  segment.oldWrites = {};
+  for (auto *entries : {&segment.reads, &segment.writes})
+    for (Entry &entry : *entries)
+      if (entry.item != item_)
+        entry = {};
+}
+
+// A write takes the place of all before it: what follows it also follows them. Not where it may not
+// come to pass, in a loop or a branch: then what follows it may have waited for nothing.
 void DependenceScan::update(const Touch &touch) {
   Entry entry{&touch, item_, round_};
   size_t pipe = static_cast<size_t>(touch.pipe);
   if (touch.releases)
     return;
-  if (isGlobal(touch)) {
+  if (touch.isGlobal()) {
     GlobalState &state = globals_[touch.space];
     (touch.writes ? state.writes : state.reads)[pipe].push_back(entry);
     return;
@@ -290,17 +324,10 @@ void DependenceScan::update(const Touch &touch) {
   Segments &segments = spaces_[touch.space];
   auto last = split(segments, touch.end);
   auto at = split(segments, touch.begin);
-  bool whole = touch.writes && !touch.receives &&
-               items_[static_cast<size_t>(item_)]->pipe.has_value() &&
-               items_[static_cast<size_t>(item_)]->touches.size() <= 8;
-  if (whole)
-    for (auto seg = at; seg != last; ++seg)
-      for (auto *entries : {&seg->second.reads, &seg->second.writes})
-        for (Entry &e : *entries)
-          whole &= !e.touch || e.round != round_ || e.item != item_;
-  if (whole) {
+  bool replaces = touch.writes && !touch.receives && isSure();
+  if (replaces && items_[static_cast<size_t>(item_)]->touches.size() == 1) {
     segments.erase(at, last);
-    Segment fresh{touch.end, {}, {}};
+    Segment fresh(touch.end);
     fresh.writes[pipe] = entry;
     segments.emplace(touch.begin, fresh);
     return;
@@ -309,15 +336,14 @@ void DependenceScan::update(const Touch &touch) {
     auto next = segments.lower_bound(position);
     if (next == segments.end() || next->first != position) {
       int64_t end = next == segments.end() ? touch.end : std::min(touch.end, next->first);
-      next = segments.emplace_hint(next, position, Segment{end, {}, {}});
+      next = segments.emplace_hint(next, position, Segment(end));
     }
     Segment &segment = next->second;
-    if (touch.writes && !touch.receives)
-      for (auto *entries : {&segment.reads, &segment.writes})
-        for (Entry &e : *entries)
-          if (e.round != round_ || e.item != item_)
-            e = {};
+    if (replaces)
+      clear(segment);
     (touch.writes ? segment.writes : segment.reads)[pipe] = entry;
+    if (isSure())
+      (touch.writes ? segment.oldWrites : segment.oldReads)[pipe] = {};
     position = segment.end;
   }
 }

@@ -44,8 +44,9 @@ void FunctionOrder::collectDrains(const Item &item, const Item &around,
           unsigned before = 0;
           for (int i = 0; i < gapOf(event.setStep); ++i)
             before += body->items[static_cast<size_t>(i)].instructions[pipeIndex(event.src)];
-          drains.push_back(
-              {event.src, event.dst, before == around.instructions[pipeIndex(event.src)]});
+          drains.push_back({event.src, event.dst,
+                            before == around.instructions[pipeIndex(event.src)],
+                            body->parent == &around});
         }
     for (const Item &inner : body->items)
       collectDrains(inner, around, drains);
@@ -207,7 +208,7 @@ private:
 };
 
 uint32_t StraightAllocator::freeAt(size_t pair, Step step) const {
-  Step known = std::max(order_.known(fromOf(pair), step, toOf(pair)), assumed_[pair]);
+  Step known = std::max(order_.knownOver(fromOf(pair), step, toOf(pair)), assumed_[pair]);
   uint32_t free = 0;
   for (unsigned id = 0; id < 16; ++id)
     if ((allowed_[pair] >> id & 1) &&
@@ -219,7 +220,7 @@ uint32_t StraightAllocator::freeAt(size_t pair, Step step) const {
 // Asks for an order that frees ids at `step`: half of those waited for before, or, for an event, to
 // be one with the last.
 bool StraightAllocator::makeRoom(size_t pair, Step step, const Event *event) {
-  Step known = std::max(order_.known(fromOf(pair), step, toOf(pair)), assumed_[pair]);
+  Step known = std::max(order_.knownOver(fromOf(pair), step, toOf(pair)), assumed_[pair]);
   llvm::SmallVector<Step> over;
   int latest = -1;
   for (unsigned id = 0; id < 16; ++id) {

@@ -7,8 +7,15 @@ using namespace mlir;
 namespace ptl::pto {
 
 static void merge(Clock &into, const Clock &from) {
-  for (size_t i = 0; i < numPipes; ++i)
-    into[i] = std::max(into[i], from[i]);
+  for (size_t i = 0; i < numPipes; ++i) {
+    into.done[i] = std::max(into.done[i], from.done[i]);
+    into.over[i] = std::max(into.over[i], from.over[i]);
+  }
+}
+
+// Whether that is enough for a need: where events are used again, waits count, not instructions.
+static bool covers(const Clock &clock, const Need &need) {
+  return (need.reason.reuse ? clock.over : clock.done)[pipeIndex(need.src)] > need.srcStep;
 }
 
 static constexpr Pipe pipeAt(size_t index) { return static_cast<Pipe>(index); }
@@ -25,7 +32,8 @@ void BodyOrder::addNeed(Need need) {
 
 void BodyOrder::addDependence(const Dependence &dependence) {
   bool carried = dependence.carried;
-  if (carried && dependence.srcItem == dependence.dstItem &&
+  // Boxes of global memory may be apart for the inner loop and not for this one.
+  if (carried && dependence.srcItem == dependence.dstItem && !dependence.src->isGlobal() &&
       effects_[static_cast<size_t>(dependence.srcItem)].selfOrdered)
     return;
   // From an earlier to a later item of the next iteration: the order within an iteration is as
@@ -87,7 +95,7 @@ void BodyOrder::notePast(Pipe pipe, Step step) {
 
 Clock BodyOrder::contribution(Pipe src, Step setStep) const {
   Clock clock = clockAt(src, setStep);
-  clock[pipeIndex(src)] = std::max(clock[pipeIndex(src)], setStep);
+  clock.raise(pipeIndex(src), setStep);
   return clock;
 }
 
@@ -99,7 +107,7 @@ Step BodyOrder::lastBefore(Pipe pipe, int item) const {
 
 bool BodyOrder::knowsAllAtEnd(Pipe pipe, Pipe of) const {
   Step last = lastBefore(of, numItems());
-  return last == kNever || now_[pipeIndex(pipe)][pipeIndex(of)] > last;
+  return last == kNever || now_[pipeIndex(pipe)].done[pipeIndex(of)] > last;
 }
 
 void BodyOrder::learn(const Event &event) {
@@ -113,7 +121,7 @@ void BodyOrder::applyBarrier(const BarrierPoint &barrier) {
       continue;
     if (barrier.all)
       now_[pipe].fill(barrier.step);
-    now_[pipe][pipe] = barrier.step;
+    now_[pipe].set(pipe, barrier.step);
     note(pipeAt(pipe), barrier.step);
   }
 }
@@ -129,15 +137,16 @@ void BodyOrder::applyItem(int item) {
       if (!what.instructions[of] || !effect.knows[of * numPipes + who])
         continue;
       Step before = lastBefore(pipeAt(of), item);
-      if (before == kNever || now_[who][of] > before) {
-        now_[who][of] = stepOf(item + 1, PreWait);
+      if (before == kNever || now_[who].done[of] > before) {
+        now_[who].done[of] = stepOf(item + 1, PreWait);
         note(pipeAt(who), stepOf(item, Execute));
       }
     }
   for (const ItemEffect::Drain &drain : effect.drains) {
     Clock clock = contribution(drain.src, stepOf(item, FirstSet));
     if (drain.covers)
-      clock[pipeIndex(drain.src)] = stepOf(item + 1, PreWait);
+      (drain.own ? clock.over : clock.done)[pipeIndex(drain.src)] =
+          clock.done[pipeIndex(drain.src)] = stepOf(item + 1, PreWait);
     merge(now_[pipeIndex(drain.dst)], clock);
     note(drain.dst, stepOf(item + 1, PreWait));
   }
@@ -150,11 +159,14 @@ void BodyOrder::applyItem(int item) {
 void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
   const Need &first = *group.front();
   Clock &now = now_[pipeIndex(first.dst)];
-  auto open = [&](const Need *need) { return now[pipeIndex(need->src)] <= need->srcStep; };
+  auto open = [&](const Need *need) { return !covers(now, *need); };
   if (first.barrier) {
-    auto found = llvm::find_if(group, open);
+    // One of all pipes serves those of the vector pipe, too.
+    auto across = llvm::find_if(
+        group, [&](const Need *need) { return need->src != need->dst && open(need); });
+    auto found = across != group.end() ? across : llvm::find_if(group, open);
     if (found != group.end()) {
-      barriers_.push_back({first.waitStep, first.src != first.dst, (*found)->reason});
+      barriers_.push_back({first.waitStep, across != group.end(), (*found)->reason});
       applyBarrier(barriers_.back());
     }
     return;
@@ -164,17 +176,28 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
     if (const Need *&mine = latest[pipeIndex(need->src)];
         open(need) && (!mine || need->srcStep > mine->srcStep))
       mine = need;
-  for (const Need *&need : latest)
-    if (need && llvm::any_of(latest, [&](const Need *other) {
-          return other && other != need &&
-                 contribution(other->src, other->setStep)[pipeIndex(need->src)] > need->srcStep;
-        }))
-      need = nullptr;
-  for (const Need *need : latest)
-    if (need) {
-      events_.push_back(eventOf(*need));
-      learn(events_.back());
-    }
+  llvm::SmallVector<const Need *> asked, chosen;
+  llvm::copy_if(latest, std::back_inserter(asked),
+                [](const Need *need) { return need != nullptr; });
+  chosen = asked;
+  // What a pipe tells by an event is not all that others know of it, so all needs are looked at for
+  // each that goes.
+  for (const Need *need : asked) {
+    llvm::SmallVector<const Need *> rest;
+    llvm::copy_if(chosen, std::back_inserter(rest),
+                  [&](const Need *other) { return other != need; });
+    bool enough = llvm::all_of(asked, [&](const Need *wanted) {
+      return llvm::any_of(rest, [&](const Need *other) {
+        return covers(contribution(other->src, other->setStep), *wanted);
+      });
+    });
+    if (enough)
+      chosen = rest;
+  }
+  for (const Need *need : chosen) {
+    events_.push_back(eventOf(*need));
+    learn(events_.back());
+  }
 }
 
 namespace {
@@ -281,9 +304,9 @@ bool BodyOrder::mergeForward() {
 // ---------------------------------------------------------------------------------------
 
 void BodyOrder::learnAll(Past &past, Pipe of) {
-  past.previous[pipeIndex(of)] = kAll;
+  past.previous.set(pipeIndex(of), kAll);
   for (Clock &clock : past.frames)
-    clock[pipeIndex(of)] = kAll;
+    clock.set(pipeIndex(of), kAll);
 }
 
 void BodyOrder::learnPast(const Event &event) {
@@ -328,14 +351,16 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
   const Need &first = *group.front();
   Past &past = past_[pipeIndex(first.dst)];
   auto open = [&](const Need *need) {
-    size_t src = pipeIndex(need->src);
-    return past.previous[src] <= need->srcStep &&
-           (need->frame < 0 || past.frames[static_cast<size_t>(need->frame)][src] <= need->srcStep);
+    return !covers(past.previous, *need) &&
+           (need->frame < 0 || !covers(past.frames[static_cast<size_t>(need->frame)], *need));
   };
   if (first.barrier) {
-    auto found = llvm::find_if(group, open);
+    // One of all pipes serves those of the vector pipe, too.
+    auto across = llvm::find_if(
+        group, [&](const Need *need) { return need->src != need->dst && open(need); });
+    auto found = across != group.end() ? across : llvm::find_if(group, open);
     if (found != group.end()) {
-      barriers_.push_back({first.waitStep, first.src != first.dst, (*found)->reason});
+      barriers_.push_back({first.waitStep, across != group.end(), (*found)->reason});
       applyBarrierPast(barriers_.back());
     }
     return;
@@ -347,16 +372,24 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
       if (need->srcStep > mine->srcStep)
         mine = need;
     }
-  for (auto at = latest.begin(); at != latest.end();) {
-    const Need *need = at->second;
-    bool implied = llvm::any_of(latest, [&](const auto &entry) {
-      const Need *other = entry.second;
-      return other != need && (other->frame < 0 || other->frame == need->frame) &&
-             contribution(other->src, other->setStep)[pipeIndex(need->src)] > need->srcStep;
+  llvm::SmallVector<const Need *> asked, chosen;
+  for (auto &[key, need] : latest)
+    asked.push_back(need);
+  chosen = asked;
+  for (const Need *need : asked) {
+    llvm::SmallVector<const Need *> rest;
+    llvm::copy_if(chosen, std::back_inserter(rest),
+                  [&](const Need *other) { return other != need; });
+    bool enough = llvm::all_of(asked, [&](const Need *wanted) {
+      return llvm::any_of(rest, [&](const Need *other) {
+        return (other->frame < 0 || other->frame == wanted->frame) &&
+               covers(contribution(other->src, other->setStep), *wanted);
+      });
     });
-    at = implied ? latest.erase(at) : std::next(at);
+    if (enough)
+      chosen = rest;
   }
-  for (auto &[key, need] : latest) {
+  for (const Need *need : chosen) {
     events_.push_back(eventOf(*need));
     learnPast(events_.back());
   }
@@ -458,7 +491,7 @@ void BodyOrder::addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool ca
 bool BodyOrder::reuseEvent(Event &event) {
   size_t waiter = pipeIndex(event.dst);
   if (event.carried) {
-    if (clockAt(event.src, event.setStep)[waiter] > event.waitStep)
+    if (clockAt(event.src, event.setStep).over[waiter] > event.waitStep)
       return false;
     addReuse(event.dst, event.src, event.waitStep, event.setStep, false, event.reason);
     return true;
@@ -466,12 +499,12 @@ bool BodyOrder::reuseEvent(Event &event) {
   const Past &past = pastAt(event.src, event.setStep);
   event.frame = -1;
   event.slots = 1;
-  if (past.previous[waiter] > event.waitStep)
+  if (past.previous.over[waiter] > event.waitStep)
     return false;
   if (policy_.of(event.src, event.dst) < Effort::Unrotated)
     for (auto [index, clock] : llvm::enumerate(past.frames)) {
       int64_t count = body_.frames[index].count;
-      if (clock[waiter] > event.waitStep && (event.frame < 0 || count < event.slots)) {
+      if (clock.over[waiter] > event.waitStep && (event.frame < 0 || count < event.slots)) {
         event.frame = static_cast<int>(index);
         event.slots = count;
       }
@@ -489,7 +522,7 @@ bool BodyOrder::reuseItems() {
   for (int item = 0; item < numItems(); ++item) {
     const ItemEffect &effect = effects_[static_cast<size_t>(item)];
     auto settle = [&](Pipe src, Pipe dst, Step waited) {
-      if (pastAt(src, stepOf(item, FirstSet)).previous[pipeIndex(dst)] > waited)
+      if (pastAt(src, stepOf(item, FirstSet)).previous.over[pipeIndex(dst)] > waited)
         return;
       addReuse(dst, src, waited, stepOf(item, FirstSet), true, {});
       added = true;

@@ -27,7 +27,21 @@ enum GapStep : Step {
 inline constexpr Step stepOf(int item, GapStep step) { return 8 * item + step; }
 inline constexpr int gapOf(Step step) { return step / 8; }
 
-using Clock = std::array<Step, numPipes>;
+/// What one pipe knows of each: up to where its instructions are done; and up to where its waits
+/// are over, too. An item with bodies that did not run tells the first alone.
+struct Clock {
+  std::array<Step, numPipes> done, over;
+
+  void fill(Step step) {
+    done.fill(step);
+    over.fill(step);
+  }
+  void set(size_t pipe, Step step) { done[pipe] = over[pipe] = step; }
+  void raise(size_t pipe, Step step) {
+    done[pipe] = std::max(done[pipe], step);
+    over[pipe] = std::max(over[pipe], step);
+  }
+};
 inline size_t pipeIndex(Pipe pipe) { return static_cast<size_t>(pipe); }
 inline size_t pairIndex(Pipe from, Pipe to) { return pipeIndex(from) * numPipes + pipeIndex(to); }
 inline constexpr size_t numPairs = numPipes * numPipes;
@@ -79,7 +93,8 @@ struct ItemEffect {
   /// all that the source pipe does in the item.
   struct Drain {
     Pipe src, dst;
-    bool covers;
+    bool covers; ///< these follow all that the source pipe does in the item
+    bool own;    ///< the item is the loop of the event
   };
   std::vector<Drain> drains;
   /// Pairs with events inside that another round of the item must not overtake.
@@ -121,8 +136,10 @@ public:
   const std::vector<BarrierPoint> &barriers() const { return barriers_; }
   unsigned numNeeds() const { return static_cast<unsigned>(needs_.size()); }
 
-  /// What `pipe` knows of `of` in this iteration, before `step`.
-  Step known(Pipe pipe, Step step, Pipe of) const { return clockAt(pipe, step)[pipeIndex(of)]; }
+  /// Up to where `pipe` knows before `step` that the waits of `of` are over.
+  Step knownOver(Pipe pipe, Step step, Pipe of) const {
+    return clockAt(pipe, step).over[pipeIndex(of)];
+  }
   /// Whether at the end of the body `pipe` knows all that `of` does in it.
   bool knowsAllAtEnd(Pipe pipe, Pipe of) const;
   int numItems() const { return static_cast<int>(body_.items.size()); }
