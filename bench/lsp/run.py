@@ -300,6 +300,45 @@ class Session:
                 self.settle()
 
 
+# Previews of examples: name, file, declaration, a text in it, and what stands there instead, with a digit `§` that is typed.
+EXAMPLES = [
+    ("flash attention", "07_flash_attention.ptl", "flash_attention", ".T) * scale", ".T) * (scale * §.5)"),
+    ("transformer, a kernel of it", "08_transformer.ptl", "transformer", "(m @ w_gate[layer, :, :],", "((m @ w_gate[layer, :, :]) * §.5,"),
+    ("transformer, its own code", "08_transformer.ptl", "transformer", "v, 1.0 /", "v, §.5 /"),
+]
+
+
+def replacement(place, before, after):
+    return {"range": {"start": place, "end": {**place, "character": place["character"] + len(before)}}, "text": after}
+
+
+def measure_examples(server, folder, keys, note):
+    """Each key makes a text that was not there before."""
+    for name, file, entry, before, after in EXAMPLES:
+        text = (ROOT / "examples" / file).read_text().replace(before, after, 1)
+        at = text.index("§")
+        path = pathlib.Path(folder) / file
+        path.write_text(text.replace("§", "1"))
+        with Timed(server.command, env={**os.environ, **server.environment}, cwd=folder) as client:
+            client.initialize(CAPABILITIES)
+            client.open(path.as_uri(), text.replace("§", "1"))
+            document = {"uri": path.as_uri()}
+            place = Text(text, "utf-8").position(at)
+            for stage in ("llvm", "asm"):
+                wanted = {"textDocument": document, "entry": entry, "stage": stage}
+                client.request("ptl/preview", wanted)
+                for number in range(max(4, keys // 4)):
+                    change = replacement(place, str(number + 1), str(number + 2))
+                    start = time.perf_counter()
+                    client.notify("textDocument/didChange", {"textDocument": {**document, "version": number + 2}, "contentChanges": [change]})
+                    answer = client.reply(client.start_request("ptl/preview", wanted), 60)
+                    if answer["result"]["stale"]:
+                        raise RuntimeError(f"no preview: {answer['result']['diagnostics']}")
+                    note(f"{name}: {stage} after a key", answer["at"] - start)
+                client.notify("textDocument/didChange", {"textDocument": {**document, "version": 0},
+                                                         "contentChanges": [replacement(place, str(number + 2), "1")]})
+
+
 def processor_time(pid):
     """Seconds that the process has computed, in all its threads: what a busy machine does not change."""
     total = 0
@@ -329,6 +368,8 @@ def measure(server, file, folder, keys, note, all_requests=False):
         session.measure_requests(keys, note)
         note("peak memory", session.memory())
         session.measure_previews(keys, note)
+    if server.name == "ptl-lsp" and file.lines <= 100:
+        measure_examples(server, folder, keys, note)
     if server.name == "ptl-lsp":
         session = Session(server, file, folder, True)
         with session.client:
