@@ -1,9 +1,13 @@
+#include "codegen/pto/emit_cpp.h"
+#include "codegen/pto/emit_pto.h"
+#include "driver/ir/chip.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/compiler.h"
 #include "driver/ir/variants.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
 #include "frontend/sema/dump.h"
+#include "passes/analysis/memory_map.h"
 #include "runtime/emit_header.h"
 
 #include "llvm/IR/Constants.h"
@@ -222,22 +226,56 @@ void Builder::emitPhases(Compiler &compiler, mlir::ModuleOp module) {
     emit(EmitId::IrVector, printed(*blocks));
 }
 
+static std::string proofText(const std::string &symbol, const prove::ProofResult &result) {
+  std::string verdict = result.proved()              ? "proved"
+                        : result.findings.empty() ? "cannot be proved"
+                                                  : "faults";
+  return symbol + ": " + verdict + ", " + std::to_string(result.instances) + " instances, " +
+         std::to_string(result.events) + " operations\n" + prove::toText(result);
+}
+
 /// The block level of each variant, one kernel after the other.
 void Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries) {
-  std::string host, blocks;
+  std::string host, blocks, pto, cpp, sync, proof;
+  BufferLedger ledger;
+  const Machine &machine = *compiler.options().chip;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
       mlir::OwningOpRef<mlir::ModuleOp> module =
           compiler.build(bindingOf(compiler, entry, variant), variant.symbol);
-      std::optional<block::BlockProgram> program;
+      std::optional<ChipProgram> program;
       if (module)
         program = compiler.lowerToChip(*module);
       if (!program)
         return;
-      host += printed(*program->host);
-      for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->kernels)
+      host += printed(*program->program.host);
+      for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels) {
         blocks += printed(*kernel);
+        if (wants(EmitId::Pto))
+          pto += pto::emitPto(*kernel, machine).text;
+        if (wants(EmitId::Cpp))
+          cpp += pto::emitCpp(*kernel, machine).text;
+      }
+      ledger.machine = program->ledger.machine;
+      ledger.functions.insert(ledger.functions.end(), program->ledger.functions.begin(),
+                              program->ledger.functions.end());
+      if (wants(EmitId::Proof))
+        proof += proofText(variant.symbol, compiler.prove(*program));
+      llvm::raw_string_ostream out(sync);
+      if (wants(EmitId::Sync))
+        for (const pto::SyncResult &each : program->sync)
+          pto::writeSyncJson(variant.symbol, each, out);
     }
+  emit(EmitId::Pto, pto);
+  emit(EmitId::Cpp, cpp);
+  emit(EmitId::Sync, sync);
+  emit(EmitId::Proof, proof);
+  if (wants(EmitId::Ledger))
+    emit(EmitId::Ledger, ledgerJson(ledger));
+  if (wants(EmitId::Memory))
+    emit(EmitId::Memory, ledgerText(ledger) + "\n" + memoryMapText(ledger));
+  if (wants(EmitId::MemorySvg))
+    emit(EmitId::MemorySvg, memoryMapSvg(ledger));
   emit(EmitId::Host, host);
   emit(EmitId::Block, blocks);
 }

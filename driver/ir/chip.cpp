@@ -1,19 +1,45 @@
-// From tile level to the block level of a chip.
-#include "driver/ir/compiler.h"
+// From tile level to the block level of a chip: lowered, placed, synchronised.
+#include "driver/ir/chip.h"
 #include "ir/build/source_range.h"
-#include "passes/passes.h"
+#include "passes/transform/derive_sync.h"
+#include "passes/transform/plan_buffers.h"
 
-#include "mlir/Pass/PassManager.h"
+#include "mlir/IR/Verifier.h"
 
 namespace ptl {
 
-/// The innermost place in the source that a location stands for.
-static Span spanOf(mlir::Location location) {
+Span spanOf(mlir::Location location) {
   std::vector<Span> spans = ir::rangesOf(location);
   return spans.empty() ? kNoSpan : spans.front();
 }
 
-std::optional<block::BlockProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
+/// Places the buffers of all kernels; the first memory that is too small.
+static std::optional<Overflow> placeBuffers(block::BlockProgram &program, const Machine &machine,
+                                            BufferLedger &ledger) {
+  ledger = {};
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.kernels) {
+    BufferLedger one;
+    if (std::optional<Overflow> overflow = block::planBuffers(*kernel, machine, one))
+      return overflow;
+    ledger.machine = one.machine;
+    ledger.functions.insert(ledger.functions.end(), one.functions.begin(), one.functions.end());
+  }
+  return std::nullopt;
+}
+
+/// Where a ledger's place stands in the sources.
+static Span spanAt(const SourceManager &sources, const LedgerPlace &place) {
+  for (size_t id = 0; id < sources.size(); ++id) {
+    const SourceFile &file = sources.file(static_cast<FileId>(id));
+    if (file.path() != place.file || place.line == 0 || place.line > file.lineCount())
+      continue;
+    uint32_t offset = file.lineStart(place.line) + std::max(place.column, 1u) - 1;
+    return {static_cast<FileId>(id), offset, offset + 1};
+  }
+  return kNoSpan;
+}
+
+std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
   if (!tile(module))
     return std::nullopt;
   step("lower-block");
@@ -22,10 +48,51 @@ std::optional<block::BlockProgram> Compiler::lowerToChip(mlir::ModuleOp module) 
   block::Report report = [&](DiagId id, mlir::Location location, std::vector<std::string> arguments) {
     sink_.report(id, spanOf(location), std::move(arguments));
   };
-  std::optional<block::BlockProgram> program = block::lowerToBlocks(module, *options_.chip, {}, report);
-  if (!program && sink_.errorCount() == errors)
-    reportFault("lower-block", messages_, module);
-  return program;
+  // Points of the grid overlap where the memories have room for it.
+  ChipProgram result;
+  std::optional<Overflow> overflow;
+  for (int64_t gridBuffers : {2, 1}) {
+    std::optional<block::BlockProgram> program =
+        block::lowerToBlocks(module, *options_.chip, {gridBuffers}, report);
+    if (!program) {
+      if (sink_.errorCount() == errors)
+        reportFault("lower-block", messages_, module);
+      return std::nullopt;
+    }
+    step("plan-buffers");
+    overflow = placeBuffers(*program, *options_.chip, result.ledger);
+    result.program = std::move(*program);
+    if (!overflow)
+      break;
+  }
+  if (overflow) {
+    reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, {});
+    return std::nullopt;
+  }
+  step("derive-sync");
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : result.program.kernels) {
+    pto::BlockMachine machine(*options_.chip);
+    for (auto function : kernel->getOps<mlir::func::FuncOp>())
+      pto::deriveSync(function, machine, result.sync.emplace_back());
+    if (mlir::failed(mlir::verify(*kernel))) {
+      reportFault("derive-sync", messages_, *kernel);
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+prove::ProofResult Compiler::prove(const ChipProgram &program) {
+  prove::ProofResult all;
+  for (const mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
+    prove::ProofResult one = prove::proveBlock(kernel.get(), *options_.chip);
+    all.findings.insert(all.findings.end(), one.findings.begin(), one.findings.end());
+    all.undecided.insert(all.undecided.end(), one.undecided.begin(), one.undecided.end());
+    all.instances += one.instances;
+    all.skipped += one.skipped;
+    all.events += one.events;
+  }
+  return all;
 }
 
 } // namespace ptl

@@ -16,7 +16,13 @@
 #include <optional>
 #include <string>
 
+namespace ptl::prove {
+struct ProofResult;
+} // namespace ptl::prove
+
 namespace ptl {
+
+struct ChipProgram;
 
 struct CompilerOptions {
   int level = 2;            ///< `-O`
@@ -60,9 +66,11 @@ public:
   translate(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered = {});
   /// Optimised LLVM IR of a module as built, which is tiled in place; nothing after an error.
   std::optional<cpu::LlvmModule> lower(mlir::ModuleOp module);
-  /// Kernels of the block level for `options().chip`, with buffers placed and synchronised, from a module as built, which is
-  /// tiled in place. Nothing after an error.
-  std::optional<block::BlockProgram> lowerToChip(mlir::ModuleOp module);
+  /// Kernels of the block level for `options().chip`, with buffers placed and synchronised, from a
+  /// module as built, which is tiled in place. Nothing after an error.
+  std::optional<ChipProgram> lowerToChip(mlir::ModuleOp module);
+  /// What the prover says of them.
+  prove::ProofResult prove(const ChipProgram &program);
   /// Code in this process.
   std::optional<cpu::JitCode> compile(const ir::EntryBinding &binding, const std::string &symbol);
 

@@ -38,6 +38,32 @@ ir::EntryBinding CpuExecutor::wanted(const CallableDecl &decl, const rt::Entry &
   return result;
 }
 
+bool CpuExecutor::compileForChip(const ir::EntryBinding &concrete, Variant &variant) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = compiler_.build(concrete, "ptl_" + concrete.decl->name);
+  std::optional<ChipProgram> program;
+  if (module)
+    program = compiler_.lowerToChip(*module);
+  if (!program)
+    return false;
+  std::string error;
+  variant.chip = ChipRunner::create(std::move(*program), *compiler_.options().chip, error);
+  if (!variant.chip)
+    compiler_.reportFault("simulator", error);
+  return variant.chip != nullptr;
+}
+
+rt::Failure CpuExecutor::runOnChip(const Variant &variant, const rt::CallArguments &inputs,
+                                   const rt::Binding &binding,
+                                   const std::vector<const PtlArray *> &arrays) {
+  std::vector<int64_t> lengths = binding.leading;
+  for (std::optional<int64_t> length : binding.dims)
+    lengths.push_back(length.value_or(0));
+  const MachineCore *cores = compiler_.options().chip->core("aic");
+  int64_t all = cores && cores->count ? cores->count : 1;
+  return variant.chip->run(arrays, {inputs.scalars.begin(), inputs.scalars.end()}, lengths,
+                           simulation, groups ? groups : all);
+}
+
 const CpuExecutor::Variant *
 CpuExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
                         const rt::Binding &binding,
@@ -47,9 +73,11 @@ CpuExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
     key += " " + name + "=" + std::to_string(value);
   std::unique_ptr<Variant> &variant = variants_[{&decl, key}];
   if (variant)
-    return variant->code ? variant.get() : nullptr;
+    return variant->code || variant->chip ? variant.get() : nullptr;
   variant = std::make_unique<Variant>();
   ir::EntryBinding concrete = wanted(decl, entry, binding, tunables);
+  if (compiler_.options().chip)
+    return compileForChip(concrete, *variant) ? variant.get() : nullptr;
   const std::string symbol = "ptl_entry";
   variant->code = compiler_.compile(concrete, symbol);
   if (!variant->code)
@@ -113,6 +141,10 @@ CallResult CpuExecutor::call(const CallableDecl &decl, const rt::CallArguments &
   std::vector<const PtlArray *> arrays(inputs.arrays.begin(), inputs.arrays.end());
   for (const PtlArray &view : views)
     arrays.push_back(&view);
+  if (variant->chip) {
+    result.failure = runOnChip(*variant, inputs, binding, arrays);
+    return result;
+  }
   std::string missing;
   result.failure = rt::callEntry(variant->library.entries.front(),
                                  {arrays, inputs.scalars, inputs.dims}, missing);

@@ -1,7 +1,8 @@
-// Runs entries of a program as native code, compiled when they are first called with new static
+// Runs entries of a program as native code, or on a simulated chip where the compiler is for one, compiled when they are first called with new static
 // values, element types or ranks.
 #pragma once
 
+#include "driver/ir/chip_runner.h"
 #include "driver/ir/compiler.h"
 #include "driver/ir/work.h"
 #include "runtime/library.h"
@@ -45,6 +46,10 @@ public:
 
   Compiler &compiler() { return compiler_; }
 
+  /// How the simulated chip runs, and on how many core groups; 0: as many as it has.
+  rt::sim::Options simulation;
+  int64_t groups = 0;
+
 private:
   rt::Failure bind(const rt::Entry &entry, const rt::CallArguments &inputs,
                    const std::vector<ElemKind> &elems, rt::Binding &binding);
@@ -57,8 +62,12 @@ private:
   struct Variant {
     std::optional<cpu::JitCode> code;
     PtlLibrary library;
+    std::unique_ptr<ChipRunner> chip;
   };
 
+  bool compileForChip(const ir::EntryBinding &concrete, Variant &variant);
+  rt::Failure runOnChip(const Variant &variant, const rt::CallArguments &inputs,
+                        const rt::Binding &binding, const std::vector<const PtlArray *> &arrays);
   const Variant *variantFor(const CallableDecl &decl, const rt::Entry &entry,
                             const rt::Binding &binding,
                             const std::map<std::string, int64_t> &tunables);

@@ -181,8 +181,10 @@ ExitCode runEntryOn(Session &session, const CheckedProgram &program, const Calla
 ExitCode runRun(const Options &options) {
   Session session(options);
   std::string target(options.value(OptionId::Target));
-  if ((!target.empty() && target != "cpu" && target != "reference") ||
-      options.has(OptionId::Simulate)) {
+  std::optional<Machine> machine = findMachine(target);
+  bool chip = machine && !machine->executable;
+  if ((!target.empty() && target != "cpu" && target != "reference" && !chip) ||
+      chip != options.has(OptionId::Simulate)) {
     session.sink().report(DiagId::TargetCannotRun, kNoSpan,
                           {target.empty() ? "cpu --sim" : target});
     return session.finish(ExitCode::Missing);

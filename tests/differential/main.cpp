@@ -1,6 +1,6 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
-//   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--std FOLDER]
+//   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP] [--std FOLDER]
 //   FILE...
 // With --legalize the native code uses only operations that the machine has instructions for.
 // Markdown files are searched for ```ptl blocks (the pages of the built-ins).
@@ -21,7 +21,7 @@ struct Settings {
   int samples = 6;
   uint64_t seed = 1;
   int randomPrograms = 0;
-  std::string stdPath, legalizeFor;
+  std::string stdPath, legalizeFor, target;
   std::vector<std::string> files;
 };
 
@@ -44,6 +44,8 @@ private:
   static CompilerOptions compilerOptions(const Settings &settings) {
     CompilerOptions options;
     options.legalizeFor = settings.legalizeFor;
+    if (!settings.target.empty())
+      options.chip = findMachine(settings.target);
     return options;
   }
   std::string differenceAt(const Sampler &sampler, const Sample &sample, bool *ran);
@@ -225,6 +227,8 @@ static Settings parse(int argc, char **argv) {
       settings.randomPrograms = std::atoi(value());
     else if (!std::strcmp(argv[i], "--legalize"))
       settings.legalizeFor = value();
+    else if (!std::strcmp(argv[i], "--target"))
+      settings.target = value();
     else if (!std::strcmp(argv[i], "--std"))
       settings.stdPath = value();
     else
