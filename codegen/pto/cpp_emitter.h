@@ -59,6 +59,8 @@ private:
   // expressions: cpp_expressions.cpp
   CppExpression expression(mlir::Value value);
   CppExpression operationExpression(mlir::Operation *op);
+  CppExpression binaryExpression(mlir::Operation *op, const struct CppScalarRow &row);
+  CppExpression formExpression(mlir::Operation *op, const struct CppScalarRow &row);
   CppExpression constantExpression(mlir::TypedAttr value);
   std::string text(mlir::Value value) { return expression(value).text; }
   bool isInlined(mlir::Operation *op) const;

@@ -113,16 +113,14 @@ static std::string comparison(arith::CmpFPredicate predicate) {
   }
 }
 
-namespace {
 enum class ScalarKind : uint8_t { Binary, Unsigned, Form };
-struct ScalarRow {
+struct CppScalarRow {
   llvm::StringLiteral operation, text;
   ScalarKind kind;
   Precedence precedence;
 };
-} // namespace
 
-static constexpr ScalarRow scalarRows[] = {
+static constexpr CppScalarRow scalarRows[] = {
 #define BINARY(OPERATION, TEXT, PRECEDENCE)                                                        \
   {OPERATION, TEXT, ScalarKind::Binary, Precedence::PRECEDENCE},
 #define UNSIGNED(OPERATION, TEXT, PRECEDENCE)                                                      \
@@ -132,8 +130,8 @@ static constexpr ScalarRow scalarRows[] = {
 #include "codegen/pto/scalar_ops.def"
 };
 
-static const ScalarRow *findScalar(llvm::StringRef operation) {
-  for (const ScalarRow &row : scalarRows)
+static const CppScalarRow *findScalar(llvm::StringRef operation) {
+  for (const CppScalarRow &row : scalarRows)
     if (row.operation == operation)
       return &row;
   return nullptr;
@@ -180,58 +178,62 @@ CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
     return compare(comparison(compareOp.getPredicate()));
   if (auto compareOp = dyn_cast<arith::CmpFOp>(op))
     return compare(comparison(compareOp.getPredicate()));
-  const ScalarRow *row = findScalar(op->getName().getStringRef());
+  const CppScalarRow *row = findScalar(op->getName().getStringRef());
   if (!row) {
     missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");
     return {"0"};
   }
-  if (row->kind != ScalarKind::Form) {
-    CppExpression a = expression(op->getOperand(0)), b = expression(op->getOperand(1));
-    Type type = op->getResult(0).getType();
-    if (row->kind == ScalarKind::Unsigned &&
-        !type.isIndex()) { // positions and sizes are not negative
-      std::string natural = "u" + cppElement(type);
-      return {natural + "(" + a.text + ") " + row->text.str() + " " + natural + "(" + b.text + ")",
-              row->precedence};
-    }
-    bool logical = type.isInteger(1);
-    std::string sign = row->text.str();
-    if (logical && (sign == "&" || sign == "|"))
-      sign += sign;
-    // Bits beside comparisons are read wrongly without parentheses.
-    Precedence left = row->precedence >= Precedence::BitAnd ? Precedence::Shift : row->precedence;
-    if (logical)
-      left = Precedence::Equality;
-    Precedence right = logical                                 ? left
-                       : row->precedence >= Precedence::BitAnd ? left
-                                                               : tighter(row->precedence);
-    bool chain = sign == "+" || sign == "*"; // a + (b + c) is a + b + c for whole numbers
-    if (chain && type.isIntOrIndex())
-      right = row->precedence;
-    if (sign == "*" && b.precedence == Precedence::Product)
-      right = tighter(Precedence::Product);
-    return {a.within(left) + " " + sign + " " + b.within(right), row->precedence};
+  return row->kind == ScalarKind::Form ? formExpression(op, *row) : binaryExpression(op, *row);
+}
+
+CppExpression CppFunctionEmitter::binaryExpression(Operation *op, const CppScalarRow &row) {
+  CppExpression a = expression(op->getOperand(0)), b = expression(op->getOperand(1));
+  Type type = op->getResult(0).getType();
+  if (row.kind == ScalarKind::Unsigned && !type.isIndex()) { // positions and sizes are not negative
+    std::string natural = "u" + cppElement(type);
+    return {natural + "(" + a.text + ") " + row.text.str() + " " + natural + "(" + b.text + ")",
+            row.precedence};
   }
+  bool logical = type.isInteger(1);
+  std::string sign = row.text.str();
+  if (logical && (sign == "&" || sign == "|"))
+    sign += sign;
+  // Bits beside comparisons are read wrongly without parentheses.
+  Precedence left = row.precedence >= Precedence::BitAnd ? Precedence::Shift : row.precedence;
+  if (logical)
+    left = Precedence::Equality;
+  Precedence right = logical                                ? left
+                     : row.precedence >= Precedence::BitAnd ? left
+                                                            : tighter(row.precedence);
+  bool chain = sign == "+" || sign == "*"; // a + (b + c) is a + b + c for whole numbers
+  if (chain && type.isIntOrIndex())
+    right = row.precedence;
+  if (sign == "*" && b.precedence == Precedence::Product)
+    right = tighter(Precedence::Product);
+  return {a.within(left) + " " + sign + " " + b.within(right), row.precedence};
+}
+
+CppExpression CppFunctionEmitter::formExpression(Operation *op, const CppScalarRow &row) {
   std::string form;
-  for (size_t i = 0; i < row->text.size(); ++i) {
-    if (row->text[i] != '$') {
-      form += row->text[i];
+  for (size_t i = 0; i < row.text.size(); ++i) {
+    if (row.text[i] != '$') {
+      form += row.text[i];
       continue;
     }
-    char what = row->text[++i];
+    char what = row.text[++i];
     if (what == 'T')
       form += cppElement(op->getResult(0).getType());
     else {
-      bool free = row->text.contains('('); // between commas and parentheses nothing can fall apart
+      bool free = row.text.contains('('); // between commas and parentheses nothing can fall apart
       CppExpression operand = expression(op->getOperand(static_cast<unsigned>(what - '0')));
       form += free ? operand.text : operand.within(Precedence::BitOr);
     }
   }
-  llvm::StringRef call = row->text.split('(').first;
+  llvm::StringRef call = row.text.split('(').first;
   for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv"})
     if (call == helper)
       helpers_.used.insert(helper);
-  return {form, row->precedence};
+  return {form, row.precedence};
 }
 
 } // namespace ptl::pto
