@@ -99,6 +99,7 @@ private:
   bool runInstruction(Issued &issued, HeldWrites *held);
   bool holds(Pipe pipe, const Issued &issued) const;
   bool delaysVector() const;
+  void reorderVector();
   void publish();
   void settle();
   void settleUpTo(uint64_t number);

@@ -366,12 +366,30 @@ bool Core::complete(Pipe pipe) {
   return true;
 }
 
+/// Random schedules let any of the vector instructions up to the next event or barrier go first, on
+/// chips where nothing else orders them.
+void Core::reorderVector() {
+  LaunchState &launch = group_.launch();
+  if (!delaysVector() || launch.options.schedule != Schedule::Random || launch.random() % 2)
+    return;
+  std::deque<Issued> &queue = pipes_[at(Pipe::V)].queue;
+  size_t free = 0;
+  while (free < queue.size() && queue[free].step->kind == StepKind::Instruction)
+    ++free;
+  if (free < 2)
+    return;
+  auto chosen = queue.begin() + static_cast<ptrdiff_t>(launch.random() % free);
+  std::rotate(queue.begin(), chosen, chosen + 1);
+}
+
 bool Core::advance(Pipe pipe) {
   if (pipe == Pipe::S)
     return advanceScalar();
   PipeState &state = pipes_[at(pipe)];
   if (state.inFlight)
     return complete(pipe);
+  if (pipe == Pipe::V)
+    reorderVector();
   if (!run(pipe, state.queue.front()))
     return false;
   bool stays = state.inFlight && group_.launch().options.stretched;

@@ -131,8 +131,9 @@ struct Queue {
 struct Parameter {
   std::string name;
   bool isPointer = false;
-  std::string role; ///< of pointers: `in`, `out`, `inout`, `workspace`, or empty
-  ScalarType type;  ///< of scalars, or of the elements
+  std::string role;  ///< of pointers: `in`, `out`, `inout`, `workspace`, or empty
+  int64_t bytes = 0; ///< of workspaces, for each core group
+  ScalarType type;   ///< of scalars, or of the elements
 };
 
 struct Kernel {

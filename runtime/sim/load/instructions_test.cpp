@@ -1,5 +1,6 @@
 #include "codegen/reference/elem_convert.h"
 #include "runtime/sim/element.h"
+#include "runtime/sim/execution.h"
 #include "runtime/sim/load/sim_testing.h"
 
 #include <cmath>
@@ -394,4 +395,90 @@ TEST(SimQuantise, ThereAndBack) {
                                    ") outs(%o0 : " + wide.type() + ")\n")),
          {arrayOf(q), arrayOf(back), arrayOf(offset), arrayOf(c)});
   EXPECT_EQ(c[3], static_cast<float>(q[3]) / 20.f);
+}
+
+TEST(SimBinary, PartsTakeWhatIsThere) {
+  Spec whole{4, 32, "f32", "", 4, 30}, part{4, 32, "f32", "", 3, 20};
+  std::vector<float> a = randomFloats(120, 18), b = randomFloats(60, 19), c(120);
+  runAll(loadText(vectorKernel({whole, part}, {whole},
+                               "pto.tpartadd ins(%t0, %t1 : " + whole.type() + ", " + part.type() +
+                                   ") outs(%o0 : " + whole.type() + ")\n")),
+         {arrayOf(a), arrayOf(b), arrayOf(c)});
+  for (size_t i = 0; i < 120; ++i) {
+    size_t row = i / 30, col = i % 30;
+    EXPECT_EQ(c[i], a[i] + (row < 3 && col < 20 ? b[row * 20 + col] : 0));
+  }
+}
+
+TEST(SimMove, InsertConcatAndPatterns) {
+  Spec tile{8, 32}, small{4, 8}, half{8, 16};
+  std::vector<float> a = randomFloats(256, 20), b = randomFloats(32, 21), c(256);
+  runAll(
+      loadText(vectorKernel({tile, small}, {tile},
+                            "pto.tmov ins(%t0 : " + tile.type() + ") outs(%o0 : " + tile.type() +
+                                ")\npto.barrier <PIPE_V>\npto.tinsert ins(%t1, %r, %q : " +
+                                small.type() + ", index, index) outs(%o0 : " + tile.type() + ")\n",
+                            "%r = arith.constant 2 : index\n%q = arith.constant 8 : index\n")),
+      {arrayOf(a), arrayOf(b), arrayOf(c)});
+  for (size_t i = 0; i < 256; ++i) {
+    size_t row = i / 32, col = i % 32;
+    bool inside = row >= 2 && row < 6 && col >= 8 && col < 16;
+    EXPECT_EQ(c[i], inside ? b[(row - 2) * 8 + col - 8] : a[i]);
+  }
+  std::vector<float> evens(128);
+  runAll(loadText(vectorKernel({tile}, {half},
+                               "pto.tgather.mask ins(%t0 {maskPattern = "
+                               "#pto.mask_pattern<P0101>} : " +
+                                   tile.type() + ") outs(%o0 : " + half.type() + ")\n")),
+         {arrayOf(a), arrayOf(evens)});
+  for (size_t i = 0; i < 128; ++i)
+    EXPECT_EQ(evens[i], a[i / 16 * 32 + i % 16 * 2]);
+  runAll(loadText(vectorKernel({half, half}, {tile},
+                               "pto.tconcat ins(%t0, %t1 : " + half.type() + ", " + half.type() +
+                                   ") outs(%o0 : " + tile.type() + ")\n")),
+         {arrayOf(evens), arrayOf(evens), arrayOf(c)});
+  for (size_t i = 0; i < 256; ++i)
+    EXPECT_EQ(c[i], evens[i / 32 * 16 + i % 16]);
+}
+
+TEST(SimTile, WindowsShapesAndValidParts) {
+  Spec tile{8, 32};
+  std::vector<float> a = randomFloats(256, 22), c(256, 0);
+  std::string t = tile.type(), w = "!pto.tile_buf<vec, 2x8xf32>",
+              flat = "!pto.tile_buf<vec, 1x256xf32>",
+              open = "!pto.tile_buf<vec, 1x256xf32, valid=?x?>";
+  std::string body = "%z = pto.treshape %o0 : " + t + " -> " + flat +
+                     "\npto.texpands ins(%k : f32) outs(%z : " + flat +
+                     ")\npto.barrier <PIPE_V>\n%p = pto.subset %t0[%r, %q] : " + t + " -> " + w +
+                     "\n%s = pto.subset %o0[%q, %q] : " + t + " -> " + w +
+                     "\npto.tmov ins(%p : " + w + ") outs(%s : " + w + ")\npto.barrier <PIPE_V>\n" +
+                     "%y = pto.treshape %o0 valid_row = %c1 valid_col = %q : " + t + " -> " + open +
+                     "\npto.texpands ins(%m : f32) outs(%y : " + open + ")\n";
+  std::string bad = body;
+  std::string constants =
+      "%k = arith.constant 5.0 : f32\n%m = arith.constant 7.0 : f32\n%r = arith.constant 3 : "
+      "index\n%q = arith.constant 0 : index\n";
+  constants.replace(constants.rfind("%q = arith.constant 0"), 21, "%q = arith.constant 6");
+  // The second window begins at row 6; columns of windows are multiples of 32 bytes.
+  for (std::string word : {"[%r, %q]", "[%q, %q]"})
+    body.replace(body.find(word), word.size(), word == "[%r, %q]" ? "[%r, %e]" : "[%q, %e]");
+  runAll(
+      loadText(vectorKernel({tile}, {tile}, body, constants + "%e = arith.constant 8 : index\n")),
+      {arrayOf(a), arrayOf(c)});
+  for (size_t i = 0; i < 256; ++i) {
+    size_t row = i / 32, col = i % 32;
+    bool inside = row >= 6 && col >= 8 && col < 16;
+    EXPECT_EQ(c[i], i < 6 ? 7 : inside ? a[(row - 3) * 32 + col] : 5) << i;
+  }
+  Result result = runKernel(loadText(vectorKernel({tile}, {tile}, bad, constants)), chipNamed("a3"),
+                            std::vector<GlobalArray>{arrayOf(a), arrayOf(c)}, {}, 1);
+  EXPECT_NE(result.error.find("multiples of 32"), std::string::npos) << result.error;
+}
+
+TEST(SimInstructions, AllButAFewAreSimulated) {
+  for (const InstructionInfo &info : instructions) {
+    bool refused = info.mnemonic.starts_with("tmatmul.mx") || info.mnemonic == "trandom" ||
+                   info.mnemonic == "thistogram";
+    EXPECT_EQ(isSimulated(info.id), !refused) << info.mnemonic;
+  }
 }

@@ -182,6 +182,8 @@ static bool loadParameters(func::FuncOp func, Kernel &kernel, std::string &error
       parameter.name = name.str();
     if (auto role = func.getArgAttrOfType<StringAttr>(number, "ptl.role"))
       parameter.role = role.str();
+    if (auto bytes = func.getArgAttrOfType<IntegerAttr>(number, "ptl.bytes"))
+      parameter.bytes = bytes.getInt();
     parameters.push_back(std::move(parameter));
   }
   if (kernel.parameters.empty())

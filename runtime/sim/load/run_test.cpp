@@ -10,61 +10,7 @@ using namespace ptl::rt::sim::testing;
 
 namespace {
 
-/// z[i] = 2 x[i] + 1 over blocks of 1024 elements in two buffers that are used in turn.
-std::string doubleBuffered() {
-  return R"(
-!v = !pto.tile_buf<vec, 16x64xf32>
-!box = !pto.partition_tensor_view<16x64xf32>
-module attributes {"pto.target_arch" = "a3"} {
-  func.func @twice(%x: !pto.ptr<f32>, %z: !pto.ptr<f32>, %n: index) attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c2 = arith.constant 2 : index
-    %c16 = arith.constant 16 : index
-    %c64 = arith.constant 64 : index
-    %a0 = arith.constant 0 : i64
-    %a1 = arith.constant 8192 : i64
-    %k = arith.constant 2.0 : f32
-    %one = arith.constant 1.0 : f32
-    %rows = arith.muli %n, %c16 : index
-    %xv = pto.make_tensor_view %x, shape = [%rows, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
-    %zv = pto.make_tensor_view %z, shape = [%rows, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
-    %in = pto.alloc_multi_tile addr = %a0 : !pto.multi_tile_buf<!v, count = 2>
-    %out = pto.alloc_multi_tile addr = %a1 : !pto.multi_tile_buf<!v, count = 2>
-    pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
-    pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
-    pto.set_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID0>]
-    pto.set_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID1>]
-    scf.for %i = %c0 to %n step %c1 {
-      %slot = arith.remui %i, %c2 : index
-      %row = arith.muli %i, %c16 : index
-      %xp = pto.partition_view %xv, offsets = [%row, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x64xf32> -> !box
-      %zp = pto.partition_view %zv, offsets = [%row, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x64xf32> -> !box
-      %a = pto.multi_tile_get %in[%i] : !pto.multi_tile_buf<!v, count = 2> -> !v
-      %b = pto.multi_tile_get %out[%i] : !pto.multi_tile_buf<!v, count = 2> -> !v
-      pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %slot]
-      pto.tload ins(%xp : !box) outs(%a : !v) loc("k.ptl":3:7)
-      pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %slot]
-      pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %slot]
-      pto.wait_flag_dyn[<PIPE_MTE3>, <PIPE_V>, %slot]
-      pto.tmuls ins(%a, %k : !v, f32) outs(%b : !v)
-      pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %slot]
-      pto.barrier <PIPE_V>
-      pto.tadds ins(%b, %one : !v, f32) outs(%b : !v)
-      pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %slot]
-      pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE3>, %slot]
-      pto.tstore ins(%b : !v) outs(%zp : !box)
-      pto.set_flag_dyn[<PIPE_MTE3>, <PIPE_V>, %slot]
-    }
-    pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
-    pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID1>]
-    pto.wait_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID0>]
-    pto.wait_flag[<PIPE_MTE3>, <PIPE_V>, <EVENT_ID1>]
-    return
-  }
-}
-)";
-}
+std::string doubleBuffered() { return readModule("twice.pto"); }
 
 /// The text without all lines that hold one of the words.
 std::string without(const std::string &text, const std::vector<std::string> &words) {

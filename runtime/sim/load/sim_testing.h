@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 namespace ptl::rt::sim::testing {
@@ -47,6 +49,13 @@ inline std::string loadError(const std::string &text) {
   if (module)
     EXPECT_FALSE(load(*module, "", error));
   return error;
+}
+
+/// The text of a file of testdata.
+inline std::string readModule(const std::string &name) {
+  std::ifstream file(std::string(PTL_SIM_TESTDATA) + "/" + name);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 template <typename T> GlobalArray arrayOf(std::vector<T> &data, std::string name = "x") {
