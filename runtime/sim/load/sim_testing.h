@@ -1,7 +1,6 @@
 // For tests: small modules from text, and kernels around one instruction.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "ir/dialect/pto_dialect.h"
 #include "runtime/sim/load/load.h"
 #include "runtime/sim/run.h"
