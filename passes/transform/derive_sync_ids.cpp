@@ -102,15 +102,14 @@ bool FunctionOrder::build(Body &body) {
 
 FunctionOrder::WhileBarriers FunctionOrder::whileBarriers(const Item &item) {
   WhileBarriers barriers;
-  int inFirst = static_cast<int>(item.bodies.front()->items.size());
+  // What the first body does is not told apart from what the second does, so a barrier stands
+  // between them.
+  barriers.between = !item.bodies.front()->items.empty() && !item.bodies.back()->items.empty();
   for (const Dependence &dependence : program_.dependencesOfWhile(item)) {
-    bool between =
-        !dependence.carried && dependence.srcItem < inFirst && dependence.dstItem >= inFirst;
-    if (between || dependence.carried)
-      barriers.why = {dependence.src, dependence.dst,     dependence.hazard,
-                      false,          dependence.carried, 1};
-    barriers.between |= between;
-    barriers.atEnd |= dependence.carried;
+    bool carried = dependence.carried;
+    if (!barriers.why.src || carried)
+      barriers.why = {dependence.src, dependence.dst, dependence.hazard, false, carried, 1};
+    barriers.atEnd |= carried;
   }
   for (auto &body : item.bodies)
     for (const Event &event : of(*body).events()) {

@@ -1,9 +1,7 @@
 // Random kernels are run step by step, on paper: every two accesses of the same bytes must be in
 // order, every wait must be answered, no event set twice, none left.
-#include "passes/transform/derive_sync.h"
+#include "passes/transform/derive_sync_trace.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
@@ -17,281 +15,6 @@ using namespace mlir;
 namespace ptl::pto {
 namespace {
 
-using Counts = std::array<int64_t, numPipes>;
-
-struct Range {
-  unsigned space;
-  std::vector<std::pair<int64_t, int64_t>> axes; ///< begin, end
-  bool overlaps(const Range &other) const {
-    if (space != other.space)
-      return false;
-    for (size_t i = 0; i < axes.size(); ++i)
-      if (axes[i].first >= other.axes[i].second || other.axes[i].first >= axes[i].second)
-        return false;
-    return true;
-  }
-};
-
-/// Runs a function's control flow and scalars, and keeps what each pipe knows of the others'
-/// progress.
-class Trace {
-public:
-  Trace(func::FuncOp function, int64_t size, bool vectorBarrier) : vectorBarrier_(vectorBarrier) {
-    for (BlockArgument argument : function.getArguments())
-      values_[argument] = size;
-    for (Counts &clock : clocks_)
-      clock.fill(0);
-    function.walk([&](TPopOp pop) { queueOf_[pop.getTile()] = pop.getPipe(); });
-    run(function.front());
-    for (auto &[flag, state] : flags_)
-      if (state.set)
-        fault("an event is left set");
-  }
-  std::vector<std::string> faults;
-  int64_t numAccesses = 0;
-  unsigned numFlags = 0;
-  /// How far the pipes can run apart: most sets that were pending at once.
-  unsigned mostPending = 0;
-
-private:
-  struct Access {
-    Range range;
-    bool writes;
-    size_t pipe;
-    int64_t index;
-    Operation *op;
-  };
-  struct Flag {
-    bool set = false;
-    Counts payload{};
-    int64_t lastWait = -1;
-  };
-
-  void fault(std::string text) {
-    if (faults.size() < 5)
-      faults.push_back(std::move(text));
-  }
-  int64_t value(Value v) { return values_.lookup(v); }
-  Range rangeOf(Value tile);
-  void run(Block &block);
-  void runFor(scf::ForOp loop);
-  void runWhile(scf::WhileOp loop);
-  bool runScalar(Operation &op);
-  void runInstruction(Operation &op, size_t pipe);
-  void touch(Operation &op, size_t pipe, const pto::Access &access);
-  void setFlag(PipeKind from, PipeKind to, int64_t id);
-  void waitFlag(PipeKind from, PipeKind to, int64_t id);
-  void runBarrier(PipeKind kind);
-  bool runSync(Operation &op);
-
-  bool vectorBarrier_;
-  llvm::DenseMap<Value, int64_t> values_;
-  std::array<Counts, numPipes> clocks_; ///< what has been done for sure, by pipe that knows
-  Counts done_{};
-  std::vector<Access> accesses_;
-  std::map<std::tuple<PipeKind, PipeKind, int64_t>, Flag> flags_;
-  llvm::DenseMap<Value, Value> queueOf_;
-  llvm::DenseMap<Value, int64_t> pops_; ///< by queue
-  unsigned pending_ = 0;
-};
-
-Range Trace::rangeOf(Value memory) {
-  Operation *op = memory.getDefiningOp();
-  if (auto box = dyn_cast_if_present<PartitionViewOp>(op)) {
-    Range range{static_cast<unsigned>(100 + cast<BlockArgument>(rootOf(memory)).getArgNumber()),
-                {}};
-    for (auto [offset, size] : llvm::zip(box.getOffsets(), box.getSizes()))
-      range.axes.push_back({value(offset), value(offset) + value(size)});
-    return range;
-  }
-  if (auto window = dyn_cast<SubsetOp>(op)) {
-    Range range = rangeOf(window.getSource());
-    int64_t rowBytes = elementOffset(window.getSource().getType(), 1, 0);
-    range.axes[0].first += value(window.getRow()) * rowBytes;
-    range.axes[0].second = range.axes[0].first + window.getType().getRows() * rowBytes;
-    return range;
-  }
-  auto type = cast<TileBufType>(memory.getType());
-  int64_t begin = 0;
-  if (auto alloc = dyn_cast<AllocTileOp>(op)) {
-    begin = value(alloc.getAddr());
-  } else if (auto get = dyn_cast<MultiTileGetOp>(op)) {
-    auto alloc = get.getSource().getDefiningOp<AllocMultiTileOp>();
-    begin = value(alloc.getAddr()) +
-            value(get.getSlot()) % alloc.getType().getCount() * type.getBytes();
-  } else {
-    Value queue = queueOf_.lookup(memory);
-    auto init = queue.getDefiningOp<InitializeL2G2LPipeOp>();
-    int64_t slot = (pops_[queue] - 1) % *init.getLocalSlotNum();
-    begin =
-        *init.getLocalAddr().getDefiningOp<ReserveBufferOp>().getBase() + slot * type.getBytes();
-  }
-  return {static_cast<unsigned>(type.getPlace()), {{begin, begin + type.getBytes()}}};
-}
-
-void Trace::touch(Operation &op, size_t pipe, const pto::Access &what) {
-  Access access{rangeOf(what.value), what.writes || what.scratch, pipe, done_[pipe], &op};
-  for (const Access &earlier : accesses_) {
-    if (!(earlier.writes || access.writes) || earlier.op == &op && earlier.index == access.index)
-      continue;
-    bool inOrder = earlier.pipe == pipe &&
-                   (pipe != pipeIndex(Pipe::V) || !vectorBarrier_ || access.range.space >= 100);
-    if (inOrder || clocks_[pipe][earlier.pipe] > earlier.index ||
-        !earlier.range.overlaps(access.range))
-      continue;
-    std::string text;
-    llvm::raw_string_ostream(text) << "not in order: " << *earlier.op << " number " << earlier.index
-                                   << "\n  and " << op << " number " << access.index;
-    fault(text);
-  }
-  accesses_.push_back(access);
-  ++numAccesses;
-}
-
-void Trace::runInstruction(Operation &op, size_t pipe) {
-  if (auto pop = dyn_cast<TPopOp>(op))
-    ++pops_[pop.getPipe()];
-  for (const pto::Access &access : accessesOf(&op))
-    touch(op, pipe, access);
-  ++done_[pipe];
-  if (auto get = dyn_cast<TGetValOp>(op))
-    values_[get.getValue()] = 0;
-}
-
-void Trace::setFlag(PipeKind from, PipeKind to, int64_t id) {
-  Flag &flag = flags_[{from, to, id}];
-  size_t setter = static_cast<size_t>(from), waiter = static_cast<size_t>(to);
-  if (flag.set || clocks_[setter][waiter] <= flag.lastWait)
-    fault("an event is set that may not have been waited for: " + std::to_string(setter) + "->" +
-          std::to_string(waiter) + " id " + std::to_string(id));
-  if (id < 0 || id >= 8)
-    fault("there is no such event");
-  flag.set = true;
-  flag.payload = clocks_[setter];
-  flag.payload[setter] = done_[setter];
-  ++numFlags;
-  mostPending = std::max(mostPending, ++pending_);
-}
-
-void Trace::waitFlag(PipeKind from, PipeKind to, int64_t id) {
-  Flag &flag = flags_[{from, to, id}];
-  size_t waiter = static_cast<size_t>(to);
-  if (!flag.set)
-    fault("a wait for an event that nobody sets");
-  for (size_t i = 0; i < numPipes; ++i)
-    clocks_[waiter][i] = std::max(clocks_[waiter][i], flag.payload[i]);
-  flag.set = false;
-  flag.lastWait = done_[waiter]++;
-  --pending_;
-}
-
-void Trace::runBarrier(PipeKind kind) {
-  size_t pipe = static_cast<size_t>(kind);
-  if (kind == PipeKind::PIPE_ALL)
-    clocks_.fill(done_);
-  else
-    clocks_[pipe][pipe] = done_[pipe];
-}
-
-bool Trace::runSync(Operation &op) {
-  if (auto set = dyn_cast<SetFlagOp>(op))
-    setFlag(set.getSrcPipe(), set.getDstPipe(), static_cast<int64_t>(set.getEventId()));
-  else if (auto set = dyn_cast<SetFlagDynOp>(op))
-    setFlag(set.getSrcPipe(), set.getDstPipe(), value(set.getEventId()));
-  else if (auto wait = dyn_cast<WaitFlagOp>(op))
-    waitFlag(wait.getSrcPipe(), wait.getDstPipe(), static_cast<int64_t>(wait.getEventId()));
-  else if (auto wait = dyn_cast<WaitFlagDynOp>(op))
-    waitFlag(wait.getSrcPipe(), wait.getDstPipe(), value(wait.getEventId()));
-  else if (auto barrier = dyn_cast<BarrierOp>(op))
-    runBarrier(barrier.getPipe());
-  else
-    return false;
-  return true;
-}
-
-bool Trace::runScalar(Operation &op) {
-  if (!isa<arith::ArithDialect>(op.getDialect()))
-    return false;
-  int64_t a = op.getNumOperands() > 0 ? value(op.getOperand(0)) : 0;
-  int64_t b = op.getNumOperands() > 1 ? value(op.getOperand(1)) : 0;
-  int64_t result = 0;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
-      result = number.getInt();
-  } else if (isa<arith::AddIOp>(op)) {
-    result = a + b;
-  } else if (isa<arith::SubIOp>(op)) {
-    result = a - b;
-  } else if (isa<arith::MulIOp>(op)) {
-    result = a * b;
-  } else if (isa<arith::DivUIOp>(op)) {
-    result = a / b;
-  } else if (isa<arith::RemUIOp>(op)) {
-    result = a % b;
-  } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    result = compare.getPredicate() == arith::CmpIPredicate::eq ? a == b : a < b;
-  }
-  values_[op.getResult(0)] = result;
-  return true;
-}
-
-void Trace::runFor(scf::ForOp loop) {
-  for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
-    values_[argument] = value(init);
-  for (int64_t i = value(loop.getLowerBound()); i < value(loop.getUpperBound());
-       i += value(loop.getStep())) {
-    values_[loop.getInductionVar()] = i;
-    run(*loop.getBody());
-    llvm::SmallVector<int64_t> next;
-    for (Value yielded : loop.getBody()->getTerminator()->getOperands())
-      next.push_back(value(yielded));
-    for (auto [argument, number] : llvm::zip(loop.getRegionIterArgs(), next))
-      values_[argument] = number;
-  }
-  for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))
-    values_[result] = value(argument);
-}
-
-void Trace::runWhile(scf::WhileOp loop) {
-  llvm::SmallVector<int64_t> carried;
-  for (Value init : loop.getInits())
-    carried.push_back(value(init));
-  for (;;) {
-    for (auto [argument, number] : llvm::zip(loop.getBeforeArguments(), carried))
-      values_[argument] = number;
-    run(*loop.getBeforeBody());
-    auto condition = loop.getConditionOp();
-    for (auto [i, passed] : llvm::enumerate(condition.getArgs())) {
-      values_[loop.getAfterArguments()[i]] = value(passed);
-      values_[loop.getResult(static_cast<unsigned>(i))] = value(passed);
-    }
-    if (!value(condition.getCondition()))
-      return;
-    run(*loop.getAfterBody());
-    for (auto [i, yielded] : llvm::enumerate(loop.getYieldOp()->getOperands()))
-      carried[i] = value(yielded);
-  }
-}
-
-void Trace::run(Block &block) {
-  for (Operation &op : block) {
-    if (runScalar(op) || runSync(op))
-      continue;
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      runFor(loop);
-    else if (auto loop = dyn_cast<scf::WhileOp>(op))
-      runWhile(loop);
-    else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      if (value(branch.getCondition()))
-        run(*branch.thenBlock());
-      else if (branch.elseBlock())
-        run(*branch.elseBlock());
-    } else if (std::optional<Pipe> pipe = pipeOf(&op)) {
-      runInstruction(op, pipeIndex(*pipe));
-    }
-  }
-}
-
 // ---- random kernels
 // -------------------------------------------------------------------------------------------
 
@@ -304,7 +27,7 @@ public:
 private:
   int pick(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   std::string name() { return "%v" + std::to_string(next_++); }
-  std::string tile(const std::string &type, int place);
+  std::string tile(const std::string &type);
   std::string box();
   void instruction();
   void statement(int depth);
@@ -352,7 +75,7 @@ func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>, %h: !pto.ptr<f16>, %n: index)
   %queue = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 256, slot_num = 8, local_slot_num = 2} (%x : !pto.ptr<f32>, %res : i32) -> !pto.pipe
 )";
 
-std::string RandomKernel::tile(const std::string &type, int place) {
+std::string RandomKernel::tile(const std::string &type) {
   std::string tile = name();
   int address = pick(7);
   if (pick(3)) {
@@ -372,7 +95,6 @@ std::string RandomKernel::tile(const std::string &type, int place) {
   }
   out_ << tile << " = pto.multi_tile_get " << all << "[" << slot << "] : " << multi << " -> "
        << type << "\n";
-  (void)place;
   return tile;
 }
 
@@ -392,44 +114,44 @@ void RandomKernel::instruction() {
   switch (pick(10)) {
   case 0:
   case 1: {
-    std::string from = box(), to = tile("!vec", 0);
+    std::string from = box(), to = tile("!vec");
     out_ << "pto.tload ins(" << from << " : !box) outs(" << to << " : !vec)\n";
     break;
   }
   case 2:
   case 3: {
-    std::string a = tile("!vec", 0), b = tile("!vec", 0), to = pick(2) ? a : tile("!vec", 0);
+    std::string a = tile("!vec"), b = tile("!vec"), to = pick(2) ? a : tile("!vec");
     out_ << "pto.tadd ins(" << a << ", " << b << " : !vec, !vec) outs(" << to << " : !vec)\n";
     break;
   }
   case 4: {
-    std::string from = tile("!vec", 0), to = box();
+    std::string from = tile("!vec"), to = box();
     out_ << "pto.tstore ins(" << from << " : !vec) outs(" << to << " : !box)\n";
     break;
   }
   case 5: {
-    std::string to = tile("!mat", 1);
+    std::string to = tile("!mat");
     out_ << "pto.tload ins(%hp : !hbox) outs(" << to << " : !mat)\n";
     break;
   }
   case 6: {
     bool left = pick(2);
-    std::string type = left ? "!left" : "!right", from = tile("!mat", 1), to = tile(type, 2);
+    std::string type = left ? "!left" : "!right", from = tile("!mat"), to = tile(type);
     out_ << "pto.tmov ins(" << from << " : !mat) outs(" << to << " : " << type << ")\n";
     break;
   }
   case 7: {
-    std::string l = tile("!left", 2), r = tile("!right", 3), to = tile("!acc", 4);
+    std::string l = tile("!left"), r = tile("!right"), to = tile("!acc");
     out_ << "pto.tmatmul ins(" << l << ", " << r << " : !left, !right) outs(" << to << " : !acc)\n";
     break;
   }
   case 8: {
-    std::string from = tile("!acc", 4), to = tile("!mat", 1);
+    std::string from = tile("!acc"), to = tile("!mat");
     out_ << "pto.tmov ins(" << from << " : !acc) outs(" << to << " : !mat)\n";
     break;
   }
   default: {
-    std::string from = tile("!vec", 0), to = name();
+    std::string from = tile("!vec"), to = name();
     out_ << to << " = pto.tgetval ins(" << from << ", %c0 : !vec, index) outs : f32\n";
   }
   }
@@ -456,7 +178,7 @@ void RandomKernel::loop(int depth) {
     std::string popped = name();
     out_ << popped << " = pto.declare_tile -> !vec\npto.tpop(" << popped
          << ", %queue : !vec, !pto.pipe) {split = 0}\n";
-    std::string other = tile("!vec", 0);
+    std::string other = tile("!vec");
     out_ << "pto.tadd ins(" << popped << ", " << other << " : !vec, !vec) outs(" << other
          << " : !vec)\npto.tfree(%queue : !pto.pipe) {split = 0}\n";
   }
@@ -614,6 +336,77 @@ TEST_F(DeriveSync, LongStraightCode) {
     SyncResult result;
     EXPECT_EQ(check(straight(600, buffers), BlockMachine(), &result), "") << buffers;
     EXPECT_EQ(result.statistics.fullBarriers, 0u) << buffers;
+  }
+}
+
+/// Loads into one of `count` slots, computes, stores from one of `count` others.
+static std::string pipelined(int count) {
+  std::ostringstream out;
+  std::string multi = "!pto.multi_tile_buf<!vec, count = " + std::to_string(count) + ">";
+  out << header << "%as = pto.alloc_multi_tile addr = %a0 : " << multi
+      << "\n%bs = pto.alloc_multi_tile addr = %a6 : " << multi << R"(
+scf.for %i = %c0 to %n step %c1 {
+  %row = arith.muli %i, %c8 : index
+  %xp = pto.partition_view %xv, offsets = [%row, %c0], sizes = [%c8, %c8] : !view -> !box
+  %yp = pto.partition_view %yv, offsets = [%row, %c0], sizes = [%c8, %c8] : !view -> !box
+  %a = pto.multi_tile_get %as[%i] : )"
+      << multi << " -> !vec loc(\"a\")\n%b = pto.multi_tile_get %bs[%i] : " << multi
+      << R"( -> !vec loc("b")
+  pto.tload ins(%xp : !box) outs(%a : !vec) loc("k.ptl":1:2)
+  pto.tadd ins(%a, %a : !vec, !vec) outs(%b : !vec) loc("k.ptl":3:4)
+  pto.tstore ins(%b : !vec) outs(%yp : !box) loc("k.ptl":5:6)
+}
+return
+}
+)";
+  return out.str();
+}
+
+TEST_F(DeriveSync, SlotsInTurnHaveEventsInTurn) {
+  for (int count : {2, 3, 4}) {
+    SyncResult result;
+    EXPECT_EQ(check(pipelined(count), BlockMachine(), &result), "");
+    const SyncStatistics &statistics = result.statistics;
+    EXPECT_EQ(statistics.events, 4u);
+    EXPECT_EQ(statistics.barriers, 0u) << "the way through the store orders the vector pipe, too";
+    for (auto [from, to] :
+         {std::pair{Pipe::MTE2, Pipe::V}, {Pipe::V, Pipe::MTE2}, {Pipe::V, Pipe::MTE3}})
+      EXPECT_EQ(statistics.ids[pairIndex(from, to)], static_cast<unsigned>(count));
+  }
+}
+
+TEST_F(DeriveSync, SaysWhy) {
+  OwningOpRef<ModuleOp> module = parse(pipelined(2));
+  SyncResult result;
+  ASSERT_TRUE(deriveSync(kernel(*module), BlockMachine(), result));
+  std::vector<std::string> reasons;
+  for (const SyncEdge &edge : result.edges)
+    reasons.push_back(edge.why);
+  EXPECT_EQ(reasons,
+            (std::vector<std::string>{"RAW on `a`: tload (1:2) -> tadd (3:4)",
+                                      "RAW on `b`: tadd (3:4) -> tstore (5:6)",
+                                      "WAR on `a`: tadd (3:4) in iteration i-2 -> tload (1:2)",
+                                      "WAR on `b`: tstore (5:6) in iteration i-2 -> tadd (3:4)"}));
+  std::string json;
+  llvm::raw_string_ostream os(json);
+  writeSyncJson("k", result, os);
+  EXPECT_NE(json.find("\"why\": \"RAW on `a`: tload (1:2) -> tadd (3:4)\""), std::string::npos)
+      << json;
+  EXPECT_NE(json.find("\"mte2->v\": 2"), std::string::npos) << json;
+}
+
+TEST_F(DeriveSync, LeavesAloneWhatIsSynchronised) {
+  std::string text = std::string(header) + "pto.barrier <PIPE_ALL>\nreturn\n}\n";
+  OwningOpRef<ModuleOp> module = parse(text);
+  SyncResult result;
+  EXPECT_FALSE(deriveSync(kernel(*module), BlockMachine(), result));
+}
+
+TEST_F(DeriveSync, FewIdsMakeCoarserOrder) {
+  BlockMachine machine;
+  for (machine.eventIds = 1; machine.eventIds <= 4; ++machine.eventIds) {
+    EXPECT_EQ(check(pipelined(4), machine), "") << machine.eventIds;
+    EXPECT_EQ(check(straight(100, 6), machine), "") << machine.eventIds;
   }
 }
 
