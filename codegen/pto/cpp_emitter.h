@@ -47,7 +47,9 @@ public:
   CppFunctionEmitter(mlir::func::FuncOp function, const Machine &machine, CppTypes &types,
                      CppHelpers &helpers, std::vector<Finding> &findings)
       : function_(function), machine_(machine), types_(types), helpers_(helpers),
-        findings_(findings) {}
+        findings_(findings) {
+    names_.keepForTiles(function);
+  }
 
   /// The statements of the body.
   TextLines emitBody();

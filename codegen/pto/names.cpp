@@ -66,15 +66,45 @@ std::string sourceName(Value value) {
       })
       .Case<ReserveBufferOp, ImportReservedBufferOp>(
           [](auto made) { return made.getName().str() + "_slots"; })
-      .Case<MakeTensorViewOp>([](auto made) {
-        std::string name = locationName(made->getLoc());
-        return name.empty() ? sourceName(made.getPointer()) + "_view" : name;
-      })
-      .Case<PartitionViewOp>([](auto made) {
-        std::string name = locationName(made->getLoc());
-        return name.empty() ? sourceName(rootOf(made)) + "_part" : name;
-      })
+      .Case<MakeTensorViewOp>([](auto made) { return sourceName(rootOf(made)) + "_view"; })
+      .Case<PartitionViewOp>([](auto made) { return sourceName(rootOf(made)) + "_part"; })
       .Default([](Operation *made) { return locationName(made->getLoc()); });
+}
+
+/// What a number without a name is for, by its first telling use.
+static std::string purpose(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto is = [&](Value operand) { return operand == value; };
+    if (isa<SetFlagDynOp, WaitFlagDynOp>(user))
+      return "event";
+    if (auto slot = dyn_cast<MultiTileGetOp>(user))
+      return is(slot.getSlot()) ? "turn" : is(slot.getValidRow()) ? "rows" : "cols";
+    if (auto tile = dyn_cast<AllocTileOp>(user))
+      return is(tile.getValidRow()) ? "rows" : is(tile.getValidCol()) ? "cols" : "addr";
+    if (auto part = dyn_cast<PartitionViewOp>(user); part && part.getOffsets().size() >= 2) {
+      size_t last = part.getOffsets().size() - 1;
+      if (is(part.getOffsets()[last]) || is(part.getSizes()[last]))
+        return is(part.getOffsets()[last]) ? "col" : "cols";
+      if (is(part.getOffsets()[last - 1]) || is(part.getSizes()[last - 1]))
+        return is(part.getOffsets()[last - 1]) ? "row" : "rows";
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(user); loop && is(loop.getUpperBound()))
+      return "end";
+  }
+  return {};
+}
+
+static std::string tileName(TileBufType type) {
+  switch (type.getPlace()) {
+  case ir::Place::Left:
+  case ir::Place::Right:
+  case ir::Place::Acc:
+  case ir::Place::Bias:
+    return ir::placeName(type.getPlace()).str();
+  default:
+    return "tile";
+  }
 }
 
 static bool isKeyword(llvm::StringRef name) {
@@ -105,14 +135,25 @@ std::string NameTable::fresh(llvm::StringRef wanted) {
   return result;
 }
 
+void NameTable::keepForTiles(Operation *function) {
+  function->walk([&](Operation *op) {
+    if (op->getNumResults() == 1 && isa<TileBufType, MultiTileBufType>(op->getResult(0).getType()))
+      tileNames_.insert(sourceName(op->getResult(0)));
+  });
+}
+
 const std::string &NameTable::of(Value value) {
   std::string &name = names_[value];
   if (name.empty()) {
     std::string source = sourceName(value);
-    if (!source.empty())
+    bool taken =
+        value.getType().isIntOrIndex() && value.getDefiningOp() && tileNames_.contains(source);
+    if (!source.empty() && !taken)
       name = fresh(source);
-    else if (isa<TileBufType>(value.getType()))
-      name = fresh("tile");
+    else if (auto tile = dyn_cast<TileBufType>(value.getType()))
+      name = fresh(tileName(tile));
+    else if (std::string use = purpose(value); !use.empty())
+      name = fresh(use);
     else if (style_ == Style::Pto)
       name = fresh(std::to_string(counts_["#"]++));
     else

@@ -20,6 +20,10 @@ public:
   enum class Style { Pto, Cpp };
   explicit NameTable(Style style) : style_(style) {}
 
+  /// Leaves the names of the tiles of a function to them: numbers beside a tile have its name in
+  /// their location, too.
+  void keepForTiles(mlir::Operation *function);
+
   /// The name of a value, made at the first call.
   const std::string &of(mlir::Value value);
   bool has(mlir::Value value) const { return names_.contains(value); }
@@ -30,7 +34,7 @@ public:
 private:
   Style style_;
   llvm::DenseMap<mlir::Value, std::string> names_;
-  llvm::StringSet<> taken_;
+  llvm::StringSet<> taken_, tileNames_;
   llvm::StringMap<unsigned> counts_;
 };
 

@@ -39,7 +39,9 @@ public:
   PtoFunctionEmitter(mlir::func::FuncOp function, const Machine &machine, PtoasVersion version,
                      const TypeAliases &types, std::vector<Finding> &findings)
       : function_(function), machine_(machine), version_(version), types_(types),
-        findings_(findings) {}
+        findings_(findings) {
+    names_.keepForTiles(function);
+  }
 
   TextLines emit();
 

@@ -1,0 +1,179 @@
+#include "codegen/pto/emit_cpp.h"
+#include "codegen/pto/emit_pto.h"
+#include "codegen/pto/verify.h"
+
+#include "ir/dialect/pto_dialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Parser/Parser.h"
+
+#include <cstdio>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ptl::pto {
+namespace {
+
+constexpr const char *kernelText = R"(
+!t = !pto.tile_buf<vec, 16x64xf32>
+!slots = !pto.multi_tile_buf<!t, count = 2>
+module attributes {pto.target_arch = "a3", ptl.machine = "a3"} {
+  func.func @twice(%x: !pto.ptr<f32> {ptl.name = "x"}, %n: index {ptl.name = "n"})
+      attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>, ptl.kernel = "twice"} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %at = arith.constant 256 : i64
+    %slots = pto.alloc_multi_tile addr = %at : !slots loc("rows"("k.ptl":3:7))
+    scf.for %i = %c0 to %n step %c1 {
+      %t = pto.multi_tile_get %slots[%i] : !slots -> !t loc("rows"("k.ptl":4:9))
+      %half = pto.subset %t[%c0, %c16] : !t -> !pto.tile_buf<vec, 16x32xf32> loc("part"("k.ptl":5:9))
+      pto.tadd ins(%half, %half : !pto.tile_buf<vec, 16x32xf32>, !pto.tile_buf<vec, 16x32xf32>) outs(%half : !pto.tile_buf<vec, 16x32xf32>) loc("k.ptl":5:9)
+      pto.barrier <PIPE_V> {ptl.why = "RAW on part"} loc("k.ptl":6:9)
+    } loc("k.ptl":3:3)
+    return
+  }
+}
+)";
+
+class Emission : public testing::Test {
+protected:
+  Emission() {
+    mlir::DialectRegistry registry;
+    registry.insert<ir::PtlDialect, PtoDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                    mlir::scf::SCFDialect>();
+    context_.appendDialectRegistry(registry);
+    module_ = mlir::parseSourceString<mlir::ModuleOp>(kernelText, &context_);
+    machine_ = *findMachine("a3");
+  }
+
+  /// The first line of the text that holds `part`; 0 if none does.
+  static unsigned lineWith(const Emitted &text, const std::string &part) {
+    size_t at = text.text.find(part);
+    if (at == std::string::npos)
+      return 0;
+    return 1 + static_cast<unsigned>(
+                   std::count(text.text.begin(), text.text.begin() + static_cast<long>(at), '\n'));
+  }
+  static void expectLine(const Emitted &text, const std::string &part, unsigned sourceLine) {
+    unsigned line = lineWith(text, part);
+    ASSERT_TRUE(line) << part << " is not in\n" << text.text;
+    ASSERT_TRUE(text.lines.at(line)) << part;
+    EXPECT_EQ(text.lines.at(line)->line, sourceLine) << part;
+    EXPECT_EQ(text.lines.at(line)->file, "k.ptl");
+  }
+  /// A program that writes `message` to standard error, with `%s` its last argument but `skip`, and
+  /// fails.
+  static std::string tool(const std::string &script) {
+    std::string path = testing::TempDir() + "/ptl_tool_" + std::to_string(::getpid());
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    ::chmod(path.c_str(), 0755);
+    return path;
+  }
+
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  Machine machine_;
+};
+
+TEST_F(Emission, SlotsAndWindowsAreSpelledOutForOldVersions) {
+  ASSERT_TRUE(module_);
+  Emitted old = emitPto(*module_, machine_, *PtoasVersion::parse("0.27"));
+  EXPECT_TRUE(old.findings.empty());
+  EXPECT_EQ(old.text.find("multi_tile"), std::string::npos);
+  EXPECT_NE(old.text.find("%part = pto.alloc_tile addr = %part_addr : !vec_f32_16x64_of_16x32"),
+            std::string::npos)
+      << old.text;
+  Emitted recent = emitPto(*module_, machine_, *PtoasVersion::parse("0.57"));
+  EXPECT_NE(recent.text.find("pto.multi_tile_get"), std::string::npos);
+  EXPECT_FALSE(PtoasVersion::parse("1.2"));
+}
+
+TEST_F(Emission, LinesLeadToTheSourceAndBack) {
+  Emitted pto = emitPto(*module_, machine_);
+  expectLine(pto, "pto.tadd", 5);
+  expectLine(pto, "// RAW on part", 6);
+  Emitted cpp = emitCpp(*module_, machine_);
+  EXPECT_TRUE(cpp.findings.empty());
+  expectLine(cpp, "TADD(", 5);
+  expectLine(cpp, "for (int64_t", 3);
+  EXPECT_FALSE(cpp.lines.at(1));
+  std::vector<unsigned> lines = cpp.lines.linesOf("k.ptl", 5);
+  EXPECT_NE(std::find(lines.begin(), lines.end(), lineWith(cpp, "TADD(")), lines.end());
+}
+
+TEST_F(Emission, LineDirectivesStandWhereTheLineChanges) {
+  CppOptions options;
+  options.lineDirectives = true;
+  options.fileName = "twice.cpp";
+  Emitted cpp = emitCpp(*module_, machine_, options);
+  // What a compiler counts from the directives is what the map says.
+  unsigned number = 0, counted = 0;
+  std::string file;
+  for (llvm::StringRef rest = cpp.text; !rest.empty();) {
+    auto [line, after] = rest.split('\n');
+    rest = after;
+    ++number;
+    if (line.consume_front("#line ")) {
+      auto [digits, name] = line.split(' ');
+      ASSERT_FALSE(digits.getAsInteger(10, counted));
+      file = name.trim('"').str();
+      continue;
+    }
+    if (const SourcePlace *place = cpp.lines.at(number); place && !line.trim().empty()) {
+      EXPECT_EQ(file, place->file) << line.str();
+      EXPECT_EQ(counted, place->line) << line.str();
+    } else if (file == "twice.cpp" && !line.trim().empty() && !line.starts_with("#")) {
+      EXPECT_EQ(counted, number) << line.str();
+    }
+    ++counted;
+  }
+}
+
+TEST_F(Emission, ErrorsOfPtoasAreToldAtTheSource) {
+  Emitted pto = emitPto(*module_, machine_);
+  Verification result =
+      verifyPto(pto, tool("echo 'loc(\"k.ptl\":5:9): error: bad' >&2; exit 1"), "a3");
+  EXPECT_TRUE(result.ran);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].place->line, 5u);
+  EXPECT_EQ(result.findings[0].message, "bad");
+  unsigned line = lineWith(pto, "pto.barrier");
+  result = verifyPto(
+      pto,
+      tool("echo \"loc(\\\"$3\\\":" + std::to_string(line) + ":5): error: worse\" >&2; exit 1"),
+      "a3");
+  ASSERT_EQ(result.findings.size(), 1u);
+  ASSERT_TRUE(result.findings[0].place);
+  EXPECT_EQ(result.findings[0].place->line, 6u);
+  result = verifyPto(pto, tool("kill -SEGV $$"), "a3");
+  EXPECT_FALSE(result.accepted);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_TRUE(verifyPto(pto, tool("exit 0"), "a3").accepted);
+  EXPECT_FALSE(verifyPto(pto, "/no/such/tool", "a3").ran);
+}
+
+TEST_F(Emission, ErrorsInHeadersCountWhereTheTextAskedForThem) {
+  Emitted cpp = emitCpp(*module_, machine_);
+  std::string folder = testing::TempDir() + "/ptl_isa_" + std::to_string(::getpid());
+  ::mkdir(folder.c_str(), 0755);
+  ::mkdir((folder + "/pto").c_str(), 0755);
+  std::ofstream(folder + "/pto/pto-inst.hpp") << "";
+  unsigned line = lineWith(cpp, "TADD(");
+  std::string script =
+      "for last; do :; done; echo \"/x/TAdd.hpp:7:3: error: no\" >&2; echo \"$last:" +
+      std::to_string(line) + ":5: note: in instantiation\" >&2; exit 1";
+  Verification result = verifyCpp(cpp, folder, tool(script));
+  ASSERT_EQ(result.findings.size(), 1u);
+  ASSERT_TRUE(result.findings[0].place);
+  EXPECT_EQ(result.findings[0].place->line, 5u);
+  EXPECT_EQ(result.findings[0].line, line);
+  EXPECT_FALSE(verifyCpp(cpp, testing::TempDir() + "/nothing", tool("exit 0")).ran);
+}
+
+} // namespace
+} // namespace ptl::pto
