@@ -7,20 +7,32 @@ void HeldWrites::watchPiece(uint8_t *memory, size_t size) {
   bytes_.insert(bytes_.end(), memory, memory + size);
 }
 
+void HeldWrites::addWhole(uint8_t *memory, size_t size, size_t at) {
+  Piece *last = whole_.empty() ? nullptr : &whole_.back();
+  if (last && last->memory + last->size == memory && last->at + last->size == at)
+    last->size += size;
+  else
+    whole_.push_back({memory, size, at});
+}
+
 void HeldWrites::watch(const Plane &plane, bool whole) {
   auto size = static_cast<size_t>(elemBytes(plane.elem));
+  size_t tileAt = bytes_.size();
   if (plane.tile)
     watchPiece(plane.base, static_cast<size_t>(plane.tile->bufferBytes()));
+  if (plane.tile && !whole)
+    return;
   for (int64_t row = 0; row < plane.rows; ++row)
     plane.forRuns(row, 0, plane.cols, [&](uint8_t *memory, int64_t stride, int64_t n) {
       int64_t pieces = stride == 1 ? 1 : n;
       size_t pieceSize = stride == 1 ? static_cast<size_t>(n) * size : size;
       for (int64_t i = 0; i < pieces; ++i) {
         uint8_t *piece = memory + i * stride * static_cast<int64_t>(size);
+        size_t at = plane.tile ? tileAt + static_cast<size_t>(piece - plane.base) : bytes_.size();
         if (!plane.tile)
           watchPiece(piece, pieceSize);
         if (whole)
-          whole_.push_back({piece, pieceSize, 0});
+          addWhole(piece, pieceSize, at);
       }
     });
 }
@@ -48,6 +60,7 @@ void HeldWrites::take() {
   for (const Piece &piece : whole_) {
     written_.push_back({piece.memory, piece.size, fresh_.size()});
     fresh_.insert(fresh_.end(), piece.memory, piece.memory + piece.size);
+    std::memcpy(piece.memory, bytes_.data() + piece.at, piece.size);
   }
   for (const Piece &piece : watched_)
     addChanged(piece, piece.memory);

@@ -27,11 +27,12 @@ private:
     size_t size, at; ///< `at` in `bytes_`, of written ones in the buffers below
   };
   void watchPiece(uint8_t *memory, size_t size);
+  void addWhole(uint8_t *memory, size_t size, size_t at);
   void addChanged(const Piece &piece, const uint8_t *fresh);
 
   std::vector<Piece> watched_; ///< with the old bytes in `bytes_`
   std::vector<uint8_t> bytes_;
-  std::vector<Piece> whole_; ///< written whatever the values; `at` is unused
+  std::vector<Piece> whole_; ///< written whatever the values
   std::vector<Piece> written_;
   std::vector<uint8_t> fresh_, old_, hidden_;
 };
