@@ -7,7 +7,7 @@ Chip chipOf(const Machine &machine) {
   chip.name = machine.name;
   for (size_t i = 0; i < numPlaces; ++i)
     if (const MemorySpace *space = machine.space(placeNames[i])) {
-      chip.bytes[i] = space->bytes;
+      chip.bytes[i] = space->usableBytes();
       chip.alignment[i] = std::max<int64_t>(space->alignment, 1);
     }
   chip.vectorBarrier = machine.vectorBarrier;

@@ -11,7 +11,7 @@ namespace ptl::rt::sim {
 
 struct Chip {
   std::string name;
-  int64_t bytes[numPlaces] = {};     ///< of the memory of one core; 0: there is none
+  int64_t bytes[numPlaces] = {};     ///< of a core, but for what is reserved; 0: there is none
   int64_t alignment[numPlaces] = {}; ///< of the addresses of buffers
   bool vectorBarrier = false;        ///< dependent vector instructions need a barrier
   int32_t vectorPerCube = 2;

@@ -124,7 +124,7 @@ TEST(SimErrors, AddressesAreChecked) {
            " : i64\n%t = pto.alloc_tile addr = %a : !pto.tile_buf<vec, 16x64xf32>\n"
            "pto.texpands ins(%k : f32) outs(%t : !pto.tile_buf<vec, 16x64xf32>)\nreturn\n}\n}\n";
   };
-  EXPECT_NE(errorOf(kernel("196000"), {}).find("196000..200096 of vec, which has 196608"),
+  EXPECT_NE(errorOf(kernel("188320"), {}).find("188320..192416 of vec, which has 188416"),
             std::string::npos);
   EXPECT_NE(errorOf(kernel("20"), {}).find("multiples of 32"), std::string::npos);
   EXPECT_EQ(errorOf(kernel("64"), {}), "");
