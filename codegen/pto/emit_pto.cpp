@@ -41,11 +41,19 @@ static std::string printed(Type type) {
 // ---- types
 // ------------------------------------------------------------------------------------------------
 
+/// `_nx64`
+static std::string shapeName(llvm::ArrayRef<int64_t> shape) {
+  std::string name;
+  for (int64_t extent : shape)
+    name += (name.empty() ? "_" : "x") + (extent == kDynamic ? "n" : std::to_string(extent));
+  return name;
+}
+
 TypeAliases::TypeAliases(ModuleOp module) {
   auto note = [&](Type type) {
     if (auto slots = dyn_cast<MultiTileBufType>(type))
       type = slots.getSlot();
-    if (isa<TileBufType>(type))
+    if (isa<TileBufType, TensorViewType, PartitionViewType>(type))
       aliases_.insert({type, ""});
   };
   module.walk([&](Operation *op) {
@@ -56,11 +64,17 @@ TypeAliases::TypeAliases(ModuleOp module) {
   });
   llvm::StringMap<unsigned> ofPlace;
   for (auto &[type, alias] : aliases_)
-    ++ofPlace[ir::placeName(cast<TileBufType>(type).getPlace())];
+    if (auto tile = dyn_cast<TileBufType>(type))
+      ++ofPlace[ir::placeName(tile.getPlace())];
   llvm::StringMap<unsigned> taken;
   for (auto &[type, alias] : aliases_) {
-    auto tile = cast<TileBufType>(type);
-    alias = nameOf(tile, ofPlace[ir::placeName(tile.getPlace())] == 1);
+    if (auto tile = dyn_cast<TileBufType>(type))
+      alias = nameOf(tile, ofPlace[ir::placeName(tile.getPlace())] == 1);
+    else if (auto view = dyn_cast<TensorViewType>(type))
+      alias = "!view_" + printed(view.getElementType()) + shapeName(view.getShape());
+    else
+      alias = "!part_" + printed(cast<PartitionViewType>(type).getElementType()) +
+              shapeName(cast<PartitionViewType>(type).getShape());
     if (unsigned count = taken[alias]++)
       alias += "_" + std::to_string(count);
   }
