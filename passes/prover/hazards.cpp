@@ -178,6 +178,9 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
   mlir::Operation *reader = judged_.operation(ref(number));
   bool allocatedSince = own != kNone && own < epoch_[access.buffer];
   if (own == kNone || allocatedSince || (own == atom.writer && atom.undefined)) {
+    // A push hands on whole slots; what was never written there is as undefined to who pops it.
+    if (reader->getName().getStringRef() == "pto.tpush")
+      return;
     const char *why = own == kNone     ? "parts of which were never written"
                       : allocatedSince ? "which was allocated again since it was written"
                                        : "which was used as scratch since";

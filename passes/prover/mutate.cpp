@@ -19,7 +19,7 @@ using namespace mlir;
 namespace ptl::prove {
 
 static constexpr unsigned kShuffles = 12;
-static constexpr size_t kShuffledInstances = 24;
+static constexpr size_t kShuffledInstances = 10;
 
 static bool isSync(Operation *op) {
   return isa<pto::SetFlagOp, pto::WaitFlagOp, pto::SetFlagDynOp, pto::WaitFlagDynOp, pto::BarrierOp,

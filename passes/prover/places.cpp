@@ -73,7 +73,7 @@ static void judgeAreas(const Case &judged) {
       const QueueArea &a = areas[j], &b = areas[i];
       Operation *first = judged.kernel.operations[a.op], *second = judged.kernel.operations[b.op];
       const std::string &name = judged.kernel.queues[b.queue].name;
-      bool same = a.pointer == b.pointer && a.begin == b.begin && a.end == b.end;
+      bool same = a.pointer == b.pointer && a.begin == b.begin;
       bool overlap = a.pointer == b.pointer && a.begin < b.end && b.begin < a.end;
       if (a.queue == b.queue && !same && a.op != b.op)
         judged.findings.add(DiagId::QueueSidesDiffer, second,

@@ -71,6 +71,25 @@ static void proveKernel(const Kernel &kernel, const Machine &machine, Findings &
   }
 }
 
+// A missing order that two others would give. Those that are dropped support no others, so that of
+// a circle something stays.
+static bool follows(const std::vector<Finding> &findings, const std::vector<bool> &dropped,
+                    const Finding &last) {
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Finding &one = findings[i];
+    if (dropped[i] || one.first != last.first || one.operation == last.operation ||
+        one.operation == last.first)
+      continue;
+    for (size_t j = 0; j < findings.size(); ++j) {
+      const Finding &two = findings[j];
+      if (!dropped[j] && two.first == one.operation && two.operation == last.operation &&
+          one.earlierTurn + two.earlierTurn <= last.earlierTurn)
+        return true;
+    }
+  }
+  return false;
+}
+
 // Where a buffer is overwritten, the missing orders between its users and those of the other buffer
 // say the same again.
 static void dropConsequences(ProofResult &result) {
@@ -79,6 +98,11 @@ static void dropConsequences(ProofResult &result) {
     overwritten |= finding.id == DiagId::ValueOverwritten;
   if (overwritten)
     std::erase_if(result.findings, [](const Finding &finding) { return finding.sharedBytes; });
+  std::vector<bool> dropped(result.findings.size());
+  for (size_t i = 0; i < dropped.size(); ++i)
+    dropped[i] = result.findings[i].first && follows(result.findings, dropped, result.findings[i]);
+  size_t index = 0;
+  std::erase_if(result.findings, [&](const Finding &) { return dropped[index++]; });
 }
 
 ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine) {

@@ -30,7 +30,10 @@ struct Finding {
   std::vector<std::string> notes;     ///< why, in sentences
   std::string fix; ///< what to insert or change; empty if there is no single answer
   mlir::Operation *operation = nullptr; ///< at `location`
-  bool sharedBytes = false; ///< of a hazard: through different buffers in the same bytes
+  /// Of a missing order: the operation that must be first, whether it is one of an earlier turn of
+  /// a loop, and whether the two touch the same bytes through different buffers.
+  mlir::Operation *first = nullptr;
+  bool earlierTurn = false, sharedBytes = false;
 
   std::string code() const;
   /// The formatted message, lower case, no full stop.

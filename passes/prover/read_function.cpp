@@ -276,10 +276,18 @@ bool FunctionReader::readTile(Operation *op, Step &step) {
     step.kind = StepKind::Window;
     step.imm = shape(window.getResult().getType());
     step.args = registersOf({window.getSource(), window.getRow(), window.getCol()});
-  } else if (isa<pto::TReshapeOp, pto::BitcastOp>(op)) {
+    step.args.push_back(optional(window.getValidRow()));
+    step.args.push_back(optional(window.getValidCol()));
+  } else if (auto reshape = dyn_cast<pto::TReshapeOp>(op)) {
     step.kind = StepKind::Alias;
-    step.imm = shape(cast<pto::TileBufType>(op->getResult(0).getType()));
-    step.args = registersOf(op->getOperands());
+    step.imm = shape(reshape.getResult().getType());
+    step.args = {registerOf(reshape.getSource()), optional(reshape.getValidRow()),
+                 optional(reshape.getValidCol())};
+  } else if (auto cast = dyn_cast<pto::BitcastOp>(op)) {
+    step.kind = StepKind::Alias;
+    step.imm = shape(cast.getResult().getType());
+    step.args = {registerOf(cast.getSource()), optional(cast.getValidRow()),
+                 optional(cast.getValidCol())};
   } else if (isa<pto::SetValidShapeOp>(op)) {
     step.kind = StepKind::SetValid;
     step.args = registersOf(op->getOperands());

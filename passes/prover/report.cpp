@@ -53,6 +53,8 @@ void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef 
                           a);
   if (!finding)
     return;
+  finding->first = a;
+  finding->earlierTurn = nextTurn;
   finding->sharedBytes = what != other;
   auto place = [&](EventRef ref) {
     return "on " + pipeText(judged.event(ref).pipe) + " of the " +

@@ -7,6 +7,7 @@
 #include <array>
 #include <deque>
 #include <random>
+#include <set>
 
 namespace ptl::prove {
 
@@ -58,6 +59,12 @@ public:
       queue.freed.resize(cores_.size());
     }
     identify();
+    for (const Core &core : execution.cores) {
+      takesPart_.emplace_back();
+      for (const Event &event : core.events)
+        if (event.kind == Event::Push || event.kind == Event::Pop)
+          takesPart_.back().insert({event.flag, event.kind});
+    }
   }
 
   Outcome shuffle(uint64_t seed);
@@ -88,6 +95,7 @@ private:
   std::vector<CoreState> cores_;
   std::vector<QueueState> queues_;
   std::vector<uint64_t> identity_; ///< of operations: the same in a module and its mutants
+  std::vector<std::set<std::pair<uint16_t, Event::Kind>>> takesPart_; ///< core → queues, as what
   std::map<std::array<int64_t, 3>, uint64_t> global_;
   uint64_t scalars_ = 0;
 };
@@ -159,10 +167,7 @@ void Shuffler::writeAll(unsigned core, const Event &event, uint64_t value) {
 }
 
 bool Shuffler::takesPart(unsigned core, const Event &queue, Event::Kind kind) const {
-  for (const Event &event : execution_.cores[core].events)
-    if (event.kind == kind && event.flag == queue.flag)
-      return true;
-  return false;
+  return takesPart_[core].count({queue.flag, kind}) != 0;
 }
 
 bool Shuffler::ready(unsigned core, const Event &event) const {
@@ -362,7 +367,7 @@ Outcome Shuffler::shuffle(uint64_t seed) {
     bool progress = false, slept = false;
     std::shuffle(actions.begin(), actions.end(), random);
     for (const Action &action : actions) {
-      if (chance(random) > action.speed && idle == 0) {
+      if (idle == 0 && chance(random) > action.speed) {
         slept = true;
         continue;
       }
@@ -370,7 +375,7 @@ Outcome Shuffler::shuffle(uint64_t seed) {
                   : action.kind == 1 ? start(action.core, action.pipe)
                                      : finishAny(action.core, action.pipe, random());
     }
-    idle = progress || (slept && idle == 0 && turn % 64 != 63) ? 0 : idle + 1;
+    idle = progress || (slept && idle == 0 && turn % 48 != 47) ? 0 : idle + 1;
   }
   return outcome();
 }

@@ -41,6 +41,7 @@ private:
     return index == kNone ? otherwise : at(index).value;
   }
   mlir::Operation *operation(const Step &step) const { return kernel_.operations[step.op]; }
+  int64_t derivedValid(int64_t fixed, uint32_t given, int64_t inherited, int64_t capacity);
   void runBody(uint32_t index);
   void runStep(const Step &step);
   void runFor(const Step &step);
@@ -273,6 +274,13 @@ void Runner::makeTile(const Step &step) {
     emit(Event::Alloc, step, 0).number = tile.buffer;
 }
 
+// The valid extent of a window or an alias: what its type says, else its operand, else `inherited`.
+int64_t Runner::derivedValid(int64_t fixed, uint32_t given, int64_t inherited, int64_t capacity) {
+  if (fixed >= 0)
+    return fixed;
+  return std::clamp<int64_t>(valueOr(given, inherited), 0, capacity);
+}
+
 void Runner::deriveTile(const Step &step) {
   if (step.kind == StepKind::SetValid) {
     Tile &tile = tileAt(step.args[0]);
@@ -289,12 +297,8 @@ void Runner::deriveTile(const Step &step) {
     int64_t row = at(step.args[1]).value, col = at(step.args[2]).value;
     tile.row += row;
     tile.col += col;
-    tile.validRows = shape.validRows >= 0
-                         ? shape.validRows
-                         : std::clamp<int64_t>(tile.validRows - row, 0, shape.rows);
-    tile.validCols = shape.validCols >= 0
-                         ? shape.validCols
-                         : std::clamp<int64_t>(tile.validCols - col, 0, shape.cols);
+    tile.validRows = derivedValid(shape.validRows, step.args[3], tile.validRows - row, shape.rows);
+    tile.validCols = derivedValid(shape.validCols, step.args[4], tile.validCols - col, shape.cols);
   } else {
     const TileShape &frame = kernel_.shapes[tile.shape];
     const auto &first = ranges_[ranges_.part(frame, tile.row, tile.col, 1, 1)];
@@ -302,8 +306,10 @@ void Runner::deriveTile(const Step &step) {
     tile.row = tile.col = 0;
     tile.shape = static_cast<uint32_t>(step.imm);
     bool same = frame.rows == shape.rows && frame.cols == shape.cols;
-    tile.validRows = shape.validRows >= 0 ? shape.validRows : same ? tile.validRows : shape.rows;
-    tile.validCols = shape.validCols >= 0 ? shape.validCols : same ? tile.validCols : shape.cols;
+    tile.validRows = derivedValid(shape.validRows, step.args[1],
+                                  same ? tile.validRows : shape.rows, shape.rows);
+    tile.validCols = derivedValid(shape.validCols, step.args[2],
+                                  same ? tile.validCols : shape.cols, shape.cols);
   }
   tiles_.push_back(tile);
   at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};
