@@ -16,6 +16,8 @@ def Partition : Pass<"ptl-partition", "::mlir::func::FuncOp"> {
   let options = [
     Option<"productM", "product-m", "int64_t", "96", "rows of a tile of a matrix product">,
     Option<"productN", "product-n", "int64_t", "256", "columns of a tile of a matrix product">,
+    Option<"apartFromProducts", "apart-from-products", "bool", "false",
+           "store what a product reads, instead of computing it with the product's tiles">,
     Option<"tileBytes", "tile-bytes", "int64_t", "65536", "bytes of a tile of other operations">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];

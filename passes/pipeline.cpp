@@ -51,6 +51,7 @@ LogicalResult runTilePipeline(ModuleOp module, const PipelineOptions &options) {
     sizes.productM = options.productM;
     sizes.productN = options.productN;
     sizes.tileBytes = options.tileBytes;
+    sizes.apartFromProducts = options.apartFromProducts;
     manager.addNestedPass<func::FuncOp>(createPartition(sizes));
     clean(manager);
     if (options.legalizeFor.empty())

@@ -13,6 +13,7 @@ namespace ptl::ir {
 struct PipelineOptions {
   int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
   int64_t tileBytes = 65536;             ///< tile of other operations
+  bool apartFromProducts = false;        ///< what a product reads is stored first
   std::string legalizeFor;               ///< machine whose instructions are to suffice; empty: none
   bool verifyEach = false;
   bool timePasses = false;

@@ -39,21 +39,19 @@ static Span spanAt(const SourceManager &sources, const LedgerPlace &place) {
   return kNoSpan;
 }
 
-std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
-  if (!tile(module))
-    return std::nullopt;
-  step("lower-block");
-  messages_.clear();
+/// Lowers what is tiled, with as much overlap as the memories have room for. Nothing after an error;
+/// `overflow` is set if a memory is too small in every way.
+std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, std::optional<Overflow> &overflow) {
   size_t errors = sink_.errorCount();
   block::Report report = [&](DiagId id, mlir::Location location, std::vector<std::string> arguments) {
     sink_.report(id, spanOf(location), std::move(arguments));
   };
-  // Points of the grid overlap where the memories have room for it.
   ChipProgram result;
-  std::optional<Overflow> overflow;
-  for (int64_t gridBuffers : {2, 1}) {
+  constexpr block::LowerOptions choices[] = {{2, 2}, {2, 1}, {1, 1}};
+  for (const block::LowerOptions &choice : choices) {
+    step("lower-block");
     std::optional<block::BlockProgram> program =
-        block::lowerToBlocks(module, *options_.chip, {gridBuffers}, report);
+        block::lowerToBlocks(module, *options_.chip, choice, report);
     if (!program) {
       if (sink_.errorCount() == errors)
         reportFault("lower-block", messages_, module);
@@ -65,15 +63,36 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
     if (!overflow)
       break;
   }
+  return result;
+}
+
+std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
+  messages_.clear();
+  std::optional<ChipProgram> result;
+  std::optional<Overflow> overflow;
+  // Tiles that the author wrote are as they are; those of tensor-level code shrink until they fit.
+  auto function = *module.getOps<mlir::func::FuncOp>().begin();
+  auto kind = function->getAttrOfType<mlir::StringAttr>("ptl.kind");
+  int attempts = kind && kind.getValue() == "kernel" ? 1 : 5;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    mlir::OwningOpRef<mlir::ModuleOp> tiled = module.clone();
+    tileShift_ = attempt;
+    bool done = tile(*tiled);
+    tileShift_ = 0;
+    if (!done || !(result = lowerTiled(*tiled, overflow)))
+      return std::nullopt;
+    if (!overflow)
+      break;
+  }
   if (overflow) {
     reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, {});
     return std::nullopt;
   }
   step("derive-sync");
-  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : result.program.kernels) {
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : result->program.kernels) {
     pto::BlockMachine machine(*options_.chip);
-    for (auto function : kernel->getOps<mlir::func::FuncOp>())
-      pto::deriveSync(function, machine, result.sync.emplace_back());
+    for (auto each : kernel->getOps<mlir::func::FuncOp>())
+      pto::deriveSync(each, machine, result->sync.emplace_back());
     if (mlir::failed(mlir::verify(*kernel))) {
       reportFault("derive-sync", messages_, *kernel);
       return std::nullopt;

@@ -112,7 +112,8 @@ static std::vector<ElemKind> lackingTypes(const std::string &name) {
   if (!machine)
     return lacking;
   for (const ElemInfo &info : elemInfos)
-    if (info.kind != ElemKind::Int && !llvm::is_contained(machine->elementTypes, info.name))
+    // Conditions are masks on chips; their arrays in memory are another matter.
+    if (info.kind != ElemKind::Int && info.kind != ElemKind::Bool && !llvm::is_contained(machine->elementTypes, info.name))
       lacking.push_back(info.kind);
   return lacking;
 }
@@ -143,8 +144,10 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
   pipeline.verifyEach = options.verifyEach;
   pipeline.timePasses = options.timePasses;
   pipeline.legalizeFor = options.legalizeFor;
-  if (options.chip)
+  if (options.chip) {
     pipeline.legalizeFor = options.chip->name;
+    pipeline.apartFromProducts = true;
+  }
   std::optional<Machine> machine = options.chip ? options.chip : findMachine("cpu");
   if (machine && machine->tiling) {
     pipeline.productM = machine->tiling->productM;
@@ -157,6 +160,9 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
 bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
   return collecting("passes", module, [&] {
     ir::PipelineOptions pipeline = pipelineOptions(options_);
+    pipeline.tileBytes >>= tileShift_;
+    pipeline.productN >>= (tileShift_ + 1) / 2;
+    pipeline.productM >>= tileShift_ / 2;
     if (options_.onStep)
       pipeline.onPass = [&](llvm::StringRef pass) { options_.onStep(pass.str()); };
     pipeline.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {

@@ -23,6 +23,7 @@ struct ProofResult;
 namespace ptl {
 
 struct ChipProgram;
+struct Overflow;
 
 struct CompilerOptions {
   int level = 2;            ///< `-O`
@@ -90,6 +91,7 @@ private:
       options_.onStep(name);
   }
   void dump(const std::string &phase, const std::string &text);
+  std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, std::optional<Overflow> &overflow);
   template <typename Phase>
   auto collecting(const std::string &stage, mlir::ModuleOp module, Phase phase);
 
@@ -100,6 +102,7 @@ private:
   std::unique_ptr<mlir::MLIRContext> context_;
   std::string messages_; ///< what MLIR said in the present stage
   unsigned dumps_ = 0;
+  int tileShift_ = 0; ///< tiles of tensor-level code are smaller by this power of two
   bool internalError_ = false;
 };
 

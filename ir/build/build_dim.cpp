@@ -137,8 +137,12 @@ ElemKind Builder::elemKind(const Elem &elem) {
 Extent Builder::irRootExtent(Dim length, Dim capacity) {
   if (std::optional<int64_t> constant = length.constant())
     return Extent::constant(*constant);
+  std::optional<int64_t> bound = capacity.constant();
+  if (std::optional<SymbolId> symbol = length.symbol(); symbol && !bound)
+    if (auto found = capacities_.find(*symbol); found != capacities_.end())
+      bound = found->second;
   return Extent::named(builder_.getStringAttr(dims_.toString(length)),
-                       capacity.constant().value_or(Extent::kUnknown));
+                       bound.value_or(Extent::kUnknown));
 }
 
 Extent Builder::irExtent(const ptl::Extent &extent) {

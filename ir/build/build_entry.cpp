@@ -106,6 +106,30 @@ void Builder::bindArguments(mlir::Block &body) {
   }
 }
 
+/// `where C <= 8192` bounds what is on chip. The CPU needs no bounds.
+void Builder::bindCapacities() {
+  if (binding_.machine == "cpu")
+    return;
+  for (const WhereClause &clause : binding_.decl->wheres) {
+    auto *relation = clause.condition && clause.condition->kind == ExprKind::Op
+                         ? static_cast<const OpExpr *>(clause.condition)
+                         : nullptr;
+    if (!relation || !relation->op || relation->args.size() != 2)
+      continue;
+    OpId id = relation->op->id;
+    bool less = id == OpId::Le || id == OpId::Lt, greater = id == OpId::Ge || id == OpId::Gt;
+    if (!less && !greater)
+      continue;
+    Dim small = relation->args[less ? 0 : 1]->dim, large = relation->args[less ? 1 : 0]->dim;
+    if (!small || !large)
+      continue;
+    std::optional<SymbolId> symbol = rootDim(small).symbol();
+    std::optional<int64_t> bound = rootDim(large).constant();
+    if (symbol && bound)
+      capacities_[*symbol] = *bound - (id == OpId::Lt || id == OpId::Gt);
+  }
+}
+
 /// Outputs get `ptl.output`, dimensions `ptl.dim`: their names for later stages. A fn's results have none.
 void Builder::nameOutputsAndDimensions(func::FuncOp function) {
   const CallableDecl &decl = *binding_.decl;
@@ -147,6 +171,7 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   if (sink_.errorCount() != errors)
     return;
 
+  bindCapacities();
   Location loc = location(decl.nameSpan);
   builder_.setInsertionPointToEnd(module.getBody());
   auto type = builder_.getFunctionType(argumentTypes(), {});

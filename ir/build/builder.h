@@ -72,6 +72,7 @@ private:
 
   // build_entry.cpp
   void checkElementTypes(const Frame &frame);
+  void bindCapacities();
   void nameOutputsAndDimensions(mlir::func::FuncOp function);
   void buildEntry(mlir::ModuleOp module, const std::string &symbol);
   std::vector<mlir::Type> argumentTypes();
@@ -83,6 +84,8 @@ private:
 
   // build_dim.cpp
   Dim rootDim(Dim dim);
+  /// Bounds of lengths that the entry's `where`s give, for machines that need them on chip.
+  std::map<SymbolId, int64_t> capacities_;
   mlir::Value emitDim(Dim dim) { return emitRoot(rootDim(dim)); }
   mlir::Value emitRoot(Dim root);
   std::optional<int64_t> constantDim(Dim dim);

@@ -37,6 +37,7 @@ public:
   void run() {
     grid_.walk([&](MatmulOp product) {
       result_.cube.insert(product);
+      ++result_.numProducts;
       result_.accumulators.insert(product->getResult(0));
     });
     for (bool changed = true; changed;) {

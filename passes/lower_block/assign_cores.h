@@ -24,6 +24,7 @@ struct CoreAssignment {
 
   bool usesCube() const { return !cube.empty(); }
   bool usesVector = false;
+  int64_t numProducts = 0;
   bool isMixed() const { return usesCube() && usesVector; }
   CoreKind coreOf(mlir::Operation *op) const { return cube.contains(op) ? CoreKind::Cube : CoreKind::Vector; }
   bool isAccumulator(mlir::Value value) const { return accumulators.contains(value); }

@@ -202,7 +202,11 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   BlockProgram program;
   program.host = cast<ModuleOp>(module->clone());
   auto function = *program.host->getOps<func::FuncOp>().begin();
-  llvm::SmallVector<ir::ParallelOp> grids(function.getOps<ir::ParallelOp>());
+  llvm::SmallVector<ir::ParallelOp> grids;
+  function.walk<WalkOrder::PreOrder>([&](ir::ParallelOp grid) {
+    grids.push_back(grid);
+    return WalkResult::skip(); // a grid inside a grid is part of its kernel
+  });
   llvm::StringRef base = function.getSymName();
   base.consume_front("ptl_");
   for (auto [i, grid] : llvm::enumerate(grids)) {

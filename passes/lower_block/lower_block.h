@@ -16,6 +16,7 @@
 namespace ptl::block {
 
 struct LowerOptions {
+  int64_t queueSlots = 2;  ///< tiles that the consumer of a queue holds
   int64_t gridBuffers = 2; ///< slots of what a point of the grid loads and stores, so that neighbouring points overlap
 };
 

@@ -96,7 +96,44 @@ Tile KernelLowering::accumulatorTile(scf::ForOp loop, Value argument) {
     if (init.getType() == argument.getType())
       loc = named(init);
   tile.buffer = allocate(ir::Place::Acc, "acc", tile.extents, tile.element, loc);
+  Type operand;
+  loop.walk([&](ir::MatmulOp product) { operand = ir::elementTypeOf(product->getOperand(0).getType()); });
+  zeroIfEmpty(scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()), tile, operand);
   return tile;
+}
+
+/// Zeros in an accumulator whose loop may not run: the product of zeros, since nothing else writes there.
+void KernelLowering::zeroIfEmpty(Value lower, Value upper, const Tile &out, Type operand) {
+  IntegerAttr first, last;
+  if (matchPattern(lower, m_Constant(&first)) && matchPattern(upper, m_Constant(&last)) &&
+      first.getInt() < last.getInt())
+    return;
+  Value empty = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, lower, upper);
+  auto branch = b_.create<scf::IfOp>(loc_, empty, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(&branch.getThenRegion().front());
+  int64_t step = std::max<int64_t>(16, 32 / pto::elementBytes(operand));
+  Extents2 left{out.extents.rows, step, out.extents.validRows, constant(step)};
+  Extents2 right{step, out.extents.cols, constant(step), out.extents.validCols};
+  auto zeros = [&](const Extents2 &extents) {
+    Value tile = allocate(ir::Place::Mat, "nz", extents, operand, loc_);
+    Value filled = fullView(tile);
+    Type wide = operand.isF16() || operand.isF32() ? operand : b_.getIntegerType(16);
+    if (wide != operand) { // the same bytes as a type that can be filled
+      auto type = cast<pto::TileBufType>(filled.getType());
+      int64_t cols = type.getCols() * pto::elementBytes(operand) / 2;
+      auto as = pto::TileBufType::get(b_.getContext(), type.getPlace(), type.getRows(), cols, wide, type.getRows(),
+                                      cols, type.getLayout());
+      filled = b_.create<pto::BitcastOp>(loc_, as, filled, Value(), Value());
+    }
+    emit(loc_, InstructionId::TExpands, {constantOf(wide, 0)}, {filled});
+    return tile;
+  };
+  Tile a, b;
+  a.buffer = zeros(left);
+  b.buffer = zeros(right);
+  a.element = b.element = operand;
+  multiplyStep(a, b, out, {}, constant(0), constant(step), step, loc_);
 }
 
 void KernelLowering::lowerMatmul(Operation *op) {
@@ -130,12 +167,13 @@ void KernelLowering::lowerMatmul(Operation *op) {
   setTile(result, out);
 }
 
-/// The contracted extent in one step of the operand buffers, so that two steps fit in each: while one is multiplied, the next is
-/// brought.
+/// The contracted extent in one step of the operand buffers, so that two steps of every product of the kernel fit in each: while
+/// one is multiplied, the next is brought.
 int64_t KernelLowering::contractedStep(const Tile &a, int64_t rows, int64_t cols) const {
   int64_t bytes = pto::elementBytes(a.element), fractal = std::max<int64_t>(16, 32 / bytes);
-  int64_t left = usableBytes(machine_, "left") / 2 / (roundUp(rows, 16) * bytes);
-  int64_t right = usableBytes(machine_, "right") / 2 / (roundUp(cols, 16) * bytes);
+  int64_t parts = 2 * std::max<int64_t>(1, cores_.numProducts);
+  int64_t left = usableBytes(machine_, "left") / parts / (roundUp(rows, 16) * bytes);
+  int64_t right = usableBytes(machine_, "right") / parts / (roundUp(cols, 16) * bytes);
   return std::max<int64_t>(fractal, std::min(left, right) / fractal * fractal);
 }
 
@@ -171,8 +209,9 @@ void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out,
                                   int64_t step, Location loc) {
   Extents2 leftExtents{out.extents.rows, step, out.extents.validRows, length};
   Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
-  Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, loc, /*rotates=*/true);
-  Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, loc, /*rotates=*/true);
+  bool rotates = static_cast<bool>(begins) || !rotations_.empty();
+  Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, loc, rotates);
+  Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, loc, rotates);
   Value zero = constant(0);
   emit(loc, InstructionId::TExtract, {a.buffer, zero, at}, {left});
   emit(loc, InstructionId::TExtract, {b.buffer, at, zero}, {right});
@@ -199,6 +238,8 @@ void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile
     return;
   }
   Value zero = constant(0);
+  if (!first)
+    zeroIfEmpty(zero, total, out, a.element);
   auto loop = b_.create<scf::ForOp>(loc, zero, total, constant(piece));
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(loop.getBody());

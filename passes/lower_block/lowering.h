@@ -173,6 +173,7 @@ private:
   void lowerCube(mlir::Operation *op);
   Tile accumulatorTile(mlir::scf::ForOp loop, mlir::Value argument);
   void lowerMatmul(mlir::Operation *op);
+  void zeroIfEmpty(mlir::Value lower, mlir::Value upper, const Tile &out, mlir::Type operand);
   int64_t contractedStep(const Tile &a, int64_t rows, int64_t cols) const;
   void multiply(const Tile &a, const Tile &b, const Tile &out, mlir::Value first, mlir::Location loc);
   void multiplyStep(const Tile &a, const Tile &b, const Tile &out, mlir::Value begins, mlir::Value at,

@@ -58,10 +58,11 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
       std::string name = "queue" + std::to_string(flag / 2);
       if (consumer)
         address = b_.create<pto::ReserveBufferOp>(
-            loc, b_.getI32Type(), b_.getStringAttr(name), b_.getI32IntegerAttr(static_cast<int32_t>(kSlots * (direct ? local : bytes))),
+            loc, b_.getI32Type(), b_.getStringAttr(name), b_.getI32IntegerAttr(static_cast<int32_t>(direct ? kSlots * local : options_.queueSlots * bytes)),
             b_.getStringAttr(toVector ? "vec" : "mat"), b_.getBoolAttr(true), IntegerAttr());
       auto mask = b_.getI8IntegerAttr(toVector ? 1 : 2);
-      auto size = b_.getI32IntegerAttr(static_cast<int32_t>(bytes)), slots = b_.getI32IntegerAttr(kSlots);
+      auto size = b_.getI32IntegerAttr(static_cast<int32_t>(bytes)), slots = b_.getI32IntegerAttr(kSlots),
+           held = b_.getI32IntegerAttr(static_cast<int32_t>(options_.queueSlots));
       BoolAttr nosplit = cores_.dealt ? BoolAttr() : b_.getBoolAttr(true);
       if (direct) {
         if (!consumer)
@@ -75,7 +76,7 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
         first = b_.createOrFold<arith::AddIOp>(loc_, first, constant(offset / 4));
         Value ring = b_.create<pto::AddPtrOp>(loc, workspace_.getType(), workspace_, first);
         queues_[value] = b_.create<pto::InitializeL2G2LPipeOp>(loc, pto::PipeHandleType::get(context), mask, size, slots,
-                                                               slots, b_.getI32IntegerAttr(flag), nosplit, ring, address);
+                                                               held, b_.getI32IntegerAttr(flag), nosplit, ring, address);
       }
       offset += kSlots * bytes;
       flag += 2;

@@ -20,6 +20,7 @@ namespace {
 
 struct TileSizes {
   int64_t productM, productN, bytes;
+  bool apartFromProducts;
 };
 
 /// The store that is the root's only use and writes a plain box, so that tiles can go there at
@@ -471,7 +472,7 @@ void BlockPartitioner::run() {
     }
     if (!mustBeStored(op))
       continue;
-    groups_.push_back(std::make_unique<FusionGroup>(&op));
+    groups_.push_back(std::make_unique<FusionGroup>(&op, sizes_.apartFromProducts));
     groupOf_[&op] = groups_.back().get();
   }
   llvm::DenseSet<FusionGroup *> done;
@@ -498,7 +499,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
           !isa<ParallelOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    TileSizes sizes{productM, productN, tileBytes};
+    TileSizes sizes{productM, productN, tileBytes, apartFromProducts};
     unsigned number = 0;
     for (Block *block : blocks)
       BlockPartitioner(*block, sizes, number).run();
