@@ -46,7 +46,7 @@ void FunctionOrder::collectDrains(const Item &item, const Item &around,
             before += body->items[static_cast<size_t>(i)].instructions[pipeIndex(event.src)];
           drains.push_back({event.src, event.dst,
                             before == around.instructions[pipeIndex(event.src)],
-                            body->parent == &around});
+                            body->parent == &around, event.reason});
         }
     for (const Item &inner : body->items)
       collectDrains(inner, around, drains);
@@ -70,11 +70,10 @@ ItemEffect FunctionOrder::effectOf(Item &item) {
   for (auto &body : item.bodies) {
     BodyOrder &order = of(*body);
     for (const Event &event : order.events())
-      effect.pending[pairIndex(event.src, event.dst)] = true;
+      effect.pending.try_emplace(pairIndex(event.src, event.dst), event.reason);
     for (const ItemEffect &inner : order.effects())
       if (!inner.selfOrdered)
-        for (size_t pair = 0; pair < numPairs; ++pair)
-          effect.pending[pair] = effect.pending[pair] || inner.pending[pair];
+        effect.pending.insert(inner.pending.begin(), inner.pending.end());
   }
   return effect;
 }
@@ -121,7 +120,7 @@ FunctionOrder::WhileBarriers FunctionOrder::whileBarriers(const Item &item) {
     }
   for (auto &body : item.bodies)
     for (const ItemEffect &effect : of(*body).effects())
-      barriers.atEnd |= llvm::is_contained(effect.pending, true);
+      barriers.atEnd |= !effect.pending.empty();
   return barriers;
 }
 

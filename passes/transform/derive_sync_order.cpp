@@ -442,7 +442,21 @@ void BodyOrder::runCarried() {
   advance(kAll - 1);
 }
 
-// Each slot costs an id, so events of slots that join the same pipes become one.
+// Whether one event can do the work of two without making anyone wait longer: neither pipe waits
+// for something else between.
+bool BodyOrder::isAdjacent(const Event &a, const Event &b) const {
+  auto between = [](Step step, Step x, Step y) {
+    return std::min(x, y) < step && step < std::max(x, y);
+  };
+  return llvm::none_of(events_, [&](const Event &other) {
+    return &other != &a && &other != &b &&
+           ((other.dst == a.dst && between(other.waitStep, a.waitStep, b.waitStep)) ||
+            (other.dst == a.src && between(other.waitStep, a.setStep, b.setStep)));
+  });
+}
+
+// Each slot costs an id, so events of slots that join the same pipes become one where that costs
+// nothing, and where ids are short all do.
 bool BodyOrder::mergeCarried() {
   std::map<std::tuple<Pipe, Pipe, int>, std::vector<const Event *>> byKind;
   for (const Event &event : events_)
@@ -450,14 +464,19 @@ bool BodyOrder::mergeCarried() {
       byKind[{event.src, event.dst, event.frame}].push_back(&event);
   size_t before = merged_.size();
   for (auto &[kind, events] : byKind) {
-    if (events.size() < 2)
-      continue;
-    Event all = *events.front();
-    for (const Event *event : events) {
-      all.setStep = std::max(all.setStep, event->setStep);
-      all.waitStep = std::min(all.waitStep, event->waitStep);
+    bool all = policy_.of(std::get<0>(kind), std::get<1>(kind)) >= Effort::Merged;
+    llvm::stable_sort(events, [](auto *a, auto *b) { return a->waitStep < b->waitStep; });
+    for (size_t i = 0; i < events.size();) {
+      Event one = *events[i];
+      size_t j = i + 1;
+      for (; j < events.size() && (all || isAdjacent(one, *events[j])); ++j) {
+        one.setStep = std::max(one.setStep, events[j]->setStep);
+        one.waitStep = std::min(one.waitStep, events[j]->waitStep);
+      }
+      if (j > i + 1)
+        merged_.push_back(one);
+      i = j;
     }
-    merged_.push_back(all);
   }
   return merged_.size() != before;
 }
@@ -521,18 +540,17 @@ bool BodyOrder::reuseItems() {
   bool added = false;
   for (int item = 0; item < numItems(); ++item) {
     const ItemEffect &effect = effects_[static_cast<size_t>(item)];
-    auto settle = [&](Pipe src, Pipe dst, Step waited) {
+    auto settle = [&](Pipe src, Pipe dst, Step waited, const Reason &reason) {
       if (pastAt(src, stepOf(item, FirstSet)).previous.over[pipeIndex(dst)] > waited)
         return;
-      addReuse(dst, src, waited, stepOf(item, FirstSet), true, {});
+      addReuse(dst, src, waited, stepOf(item, FirstSet), true, reason);
       added = true;
     };
     for (const ItemEffect::Drain &drain : effect.drains)
-      settle(drain.src, drain.dst, stepOf(item + 1, PreWait));
+      settle(drain.src, drain.dst, stepOf(item + 1, PreWait), drain.reason);
     if (!effect.selfOrdered)
-      for (size_t pair = 0; pair < numPairs; ++pair)
-        if (effect.pending[pair])
-          settle(pipeAt(pair / numPipes), pipeAt(pair % numPipes), stepOf(item, Execute));
+      for (auto &[pair, reason] : effect.pending)
+        settle(pipeAt(pair / numPipes), pipeAt(pair % numPipes), stepOf(item, Execute), reason);
   }
   return added;
 }

@@ -95,10 +95,11 @@ struct ItemEffect {
     Pipe src, dst;
     bool covers; ///< these follow all that the source pipe does in the item
     bool own;    ///< the item is the loop of the event
+    Reason reason;
   };
   std::vector<Drain> drains;
-  /// Pairs with events inside that another round of the item must not overtake.
-  std::array<bool, numPairs> pending{};
+  /// Pairs with events inside that another round of the item must not overtake, and one of these.
+  std::map<size_t, Reason> pending;
   /// Loops: the events inside order all rounds of the item among themselves.
   bool selfOrdered = false;
 };
@@ -159,6 +160,7 @@ private:
   bool reuseItems();
   bool mergeForward();
   bool mergeCarried();
+  bool isAdjacent(const Event &a, const Event &b) const;
   bool keepBarriers();
   void applyItem(int item);
   void applyItemPast(int item);
