@@ -37,8 +37,28 @@ static CppExpression times(const CppExpression &a, int64_t by) {
 // ---- tiles
 // ------------------------------------------------------------------------------------------------
 
+/// Packed bits of comparisons are unsigned in the library.
+static TileBufType asMask(TileBufType type, Value tile) {
+  bool isMask = llvm::any_of(tile.getUses(), [](OpOperand &use) {
+    Instruction instruction(use.getOwner());
+    if (!instruction)
+      return false;
+    InstructionId id = instruction.id();
+    bool compares = id == InstructionId::TCmp || id == InstructionId::TCmps;
+    bool selects = id == InstructionId::TSel || id == InstructionId::TSels;
+    return compares ? use.get() == instruction.outs().front()
+                    : selects && use.getOperandNumber() == 0;
+  });
+  auto integer = dyn_cast<IntegerType>(type.getElementType());
+  if (!isMask || !integer)
+    return type;
+  auto element = IntegerType::get(type.getContext(), integer.getWidth(), IntegerType::Unsigned);
+  return TileBufType::get(type.getContext(), type.getPlace(), type.getRows(), type.getCols(),
+                          element, type.getValidRows(), type.getValidCols(), type.getLayout());
+}
+
 void CppFunctionEmitter::declareTile(Operation *op, TileBufType type, Value rows, Value cols) {
-  std::string alias = types_.tile(type), arguments;
+  std::string alias = types_.tile(asMask(type, op->getResult(0))), arguments;
   valueTypes_[op->getResult(0)] = alias;
   for (Value value : {rows, cols})
     if (value)
