@@ -520,7 +520,7 @@ bool BodyOrder::reuseEvent(Event &event) {
   event.slots = 1;
   if (past.previous.over[waiter] > event.waitStep)
     return false;
-  if (policy_.of(event.src, event.dst) < Effort::Unrotated)
+  if (policy_.of(event.src, event.dst) < Effort::Plain)
     for (auto [index, clock] : llvm::enumerate(past.frames)) {
       int64_t count = body_.frames[index].count;
       if (clock.over[waiter] > event.waitStep && (event.frame < 0 || count < event.slots)) {

@@ -104,8 +104,10 @@ struct ItemEffect {
   bool selfOrdered = false;
 };
 
-/// How much is asked for a pair of pipes; grows when event ids run out.
-enum class Effort : uint8_t { Precise, Merged, Unrotated, Barriers };
+/// How an order is made of few ids; grows for a pair of pipes when ids run out. `Merged`: one event
+/// for several dependences where that is possible. `Plain`: within an iteration, no ids in turn.
+/// `Unrotated`: none between iterations either. `Barriers`: of all pipes.
+enum class Effort : uint8_t { Precise, Merged, Plain, Unrotated, Barriers };
 
 struct SyncPolicy {
   std::array<Effort, numPairs> effort{};

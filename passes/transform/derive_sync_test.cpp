@@ -410,6 +410,36 @@ TEST_F(DeriveSync, FewIdsMakeCoarserOrder) {
   }
 }
 
+/// Adds up many inputs as they come, each in two slots.
+static std::string sumOf(int inputs) {
+  std::ostringstream out;
+  std::string multi = "!pto.multi_tile_buf<!vec, count = 2>";
+  out << header << "%acc = pto.alloc_tile addr = %a6 : !vec\n";
+  for (int i = 0; i < inputs; ++i)
+    out << "%at" << i << " = arith.constant " << 8192 + 512 * i << " : i64\n%in" << i
+        << " = pto.alloc_multi_tile addr = %at" << i << " : " << multi << "\n";
+  out << "scf.for %i = %c0 to %n step %c1 {\n%row = arith.muli %i, %c8 : index\n%xp = "
+         "pto.partition_view %xv, "
+         "offsets = [%row, %c0], sizes = [%c8, %c8] : !view -> !box\n";
+  for (int i = 0; i < inputs; ++i)
+    out << "%t" << i << " = pto.multi_tile_get %in" << i << "[%i] : " << multi << " -> !vec\n"
+        << "pto.tload ins(%xp : !box) outs(%t" << i << " : !vec)\n"
+        << "pto.tadd ins(%acc, %t" << i << " : !vec, !vec) outs(%acc : !vec)\n";
+  out << "}\nreturn\n}\n";
+  return out.str();
+}
+
+TEST_F(DeriveSync, ManyInputsStillRunAhead) {
+  for (int inputs : {2, 4, 5, 6}) {
+    SyncResult result;
+    EXPECT_EQ(check(sumOf(inputs), BlockMachine(), &result), "") << inputs;
+    EXPECT_EQ(result.statistics.fullBarriers, 0u) << inputs;
+    EXPECT_TRUE(llvm::any_of(result.edges,
+                             [](const SyncEdge &edge) { return edge.carried && edge.ids == 2; }))
+        << inputs << " inputs: loads wait for the iteration before";
+  }
+}
+
 TEST_F(DeriveSync, TimeGrowsWithSize) {
   for (int buffers : {8, 300}) {
     OwningOpRef<ModuleOp> module = parse(straight(10000, buffers));
