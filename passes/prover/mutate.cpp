@@ -12,7 +12,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Verifier.h"
 
-#include <chrono>
+#include <ctime>
 
 using namespace mlir;
 
@@ -173,19 +173,27 @@ bool sameInAnyOrder(ModuleOp original, ModuleOp mutant, const Machine &machine, 
   return true;
 }
 
+static std::string keyOf(const Finding &finding) {
+  return finding.code() + finding.message() + placeText(finding.location);
+}
+
 MutationReport mutate(ModuleOp module, const Machine &machine, bool confirm) {
   MutationReport report;
+  std::set<std::string> known;
+  for (const Finding &finding : proveBlock(module, machine).findings)
+    known.insert(keyOf(finding));
   for (const Change &change : changesOf(module)) {
     OwningOpRef<ModuleOp> mutant = module.clone();
     if (!change.apply(operationsOf(*mutant)[change.operation]) || failed(verify(*mutant)))
       continue;
-    auto start = std::chrono::steady_clock::now();
+    std::clock_t start = std::clock();
     ProofResult result = proveBlock(*mutant, machine);
-    report.seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.seconds += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     MutantReport entry{change.text, "killed", ""};
-    if (!result.findings.empty()) {
-      entry.code = result.findings.front().code();
+    auto found = llvm::find_if(
+        result.findings, [&](const Finding &finding) { return !known.count(keyOf(finding)); });
+    if (found != result.findings.end()) {
+      entry.code = found->code();
       ++report.killed;
       if (confirm && sameInAnyOrder(module, *mutant, machine, kShuffles)) {
         entry.verdict = "strict";

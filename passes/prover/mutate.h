@@ -18,16 +18,17 @@ struct MutationReport {
   unsigned harmless = 0; ///< not reported, and no execution changes
   unsigned survived = 0; ///< not reported, but some execution changes
   unsigned strict = 0;   ///< of the killed: no interleaving that was tried differs
-  double seconds = 0;    ///< in the prover, for all mutants
+  double seconds = 0;    ///< of processor time in the prover, for all mutants
 
   /// Of the mutants that change some execution.
   double killRate() const { return killed + survived ? double(killed) / (killed + survived) : 1; }
 };
 
-/// `module` must be proved. Removes each event, wait, barrier, push, pop and free, moves it up and
+/// Removes each event, wait, barrier, push, pop and free, moves it up and
 /// down across the next operation, and moves each buffer by a slot and onto every other buffer of
 /// its memory.
-/// `confirm` looks for a difference in the killed ones too (slow).
+/// What is reported about `module` itself does not count. `confirm` looks for a difference in the
+/// killed ones too (slow).
 MutationReport mutate(mlir::ModuleOp module, const Machine &machine, bool confirm = false);
 
 /// `shuffles` random orders of each instance give what program order gives. Also true for a kernel

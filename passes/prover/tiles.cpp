@@ -48,13 +48,17 @@ static std::vector<ByteRange> bytesOf(const TileShape &shape, int64_t row, int64
       ranges.push_back({begin, begin + inner * element});
     }
   } else {
-    for (int64_t r = row; r < row + rows; ++r)
-      for (int64_t c = col; c < col + cols; ++c) {
-        int64_t begin = offset(r, c);
-        if (!ranges.empty() && ranges.back().end == begin)
-          ranges.back().end += element;
-        else
-          ranges.push_back({begin, begin + element});
+    // Inside a box, elements of a row (or of a column) follow each other up to the edge of the box.
+    bool byRows = layout.inner == pto::Layout::RowMajor;
+    int64_t run = 1, longest = byRows ? shape.cols : shape.rows;
+    while (run < longest && (byRows ? offset(0, run) : offset(run, 0)) == run * element)
+      ++run;
+    int64_t first = byRows ? col : row, last = first + (byRows ? cols : rows);
+    int64_t lines = byRows ? rows : cols, line = byRows ? row : col;
+    for (int64_t i = first; i < last; i = (i / run + 1) * run)
+      for (int64_t l = line; l < line + lines; ++l) {
+        int64_t begin = byRows ? offset(l, i) : offset(i, l);
+        ranges.push_back({begin, begin + (std::min((i / run + 1) * run, last) - i) * element});
       }
   }
   mergeRanges(ranges);

@@ -306,10 +306,10 @@ void Runner::deriveTile(const Step &step) {
     tile.row = tile.col = 0;
     tile.shape = static_cast<uint32_t>(step.imm);
     bool same = frame.rows == shape.rows && frame.cols == shape.cols;
-    tile.validRows = derivedValid(shape.validRows, step.args[1],
-                                  same ? tile.validRows : shape.rows, shape.rows);
-    tile.validCols = derivedValid(shape.validCols, step.args[2],
-                                  same ? tile.validCols : shape.cols, shape.cols);
+    tile.validRows =
+        derivedValid(shape.validRows, step.args[1], same ? tile.validRows : shape.rows, shape.rows);
+    tile.validCols =
+        derivedValid(shape.validCols, step.args[2], same ? tile.validCols : shape.cols, shape.cols);
   }
   tiles_.push_back(tile);
   at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};

@@ -1,6 +1,7 @@
 // ptl-mutate FILE.mlir...: proves each file, then seeds faults into it and says how many the prover
 // finds, as JSON. Exits with 1 if a file is not proved or a mutant survives that changes some
 // execution. `--list`: every mutant.
+// `--anyway`: also into what is not proved; a mutant counts as found if something else is reported.
 // `--confirm`: looks for an interleaving that shows each fault.
 // `--prove`: only the findings, as text. `--machine NAME`: instead of the module's.
 #include "passes/prover/mutate.h"
@@ -14,13 +15,13 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <chrono>
+#include <ctime>
 
 using namespace ptl;
 
 namespace {
 struct Options {
-  bool list = false, proveOnly = false, confirm = false;
+  bool list = false, anyway = false, proveOnly = false, confirm = false;
   std::string machine;
 };
 } // namespace
@@ -42,9 +43,9 @@ static int runFile(const char *path, const Options &options) {
     llvm::errs() << path << ": " << (module ? "no such machine" : "not readable") << "\n";
     return 2;
   }
-  auto start = std::chrono::steady_clock::now();
+  std::clock_t start = std::clock();
   prove::ProofResult proof = prove::proveBlock(*module, *machine);
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   llvm::json::Object summary{{"file", path},
                              {"proved", proof.proved()},
                              {"instances", proof.instances},
@@ -53,7 +54,7 @@ static int runFile(const char *path, const Options &options) {
                              {"milliseconds", seconds * 1e3}};
   llvm::errs() << prove::toText(proof);
   bool failed = !proof.findings.empty();
-  if (!options.proveOnly && !failed) {
+  if (!options.proveOnly && (!failed || options.anyway)) {
     prove::MutationReport report = prove::mutate(*module, *machine, options.confirm);
     summary["killed"] = report.killed;
     summary["harmless"] = report.harmless;
@@ -70,7 +71,7 @@ static int runFile(const char *path, const Options &options) {
         rows.push_back(llvm::json::Object{
             {"change", mutant.change}, {"verdict", mutant.verdict}, {"code", mutant.code}});
     summary["mutants"] = std::move(rows);
-    failed = report.survived != 0;
+    failed |= report.survived != 0;
   }
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(summary))) << "\n";
   return failed;
@@ -83,6 +84,8 @@ int main(int argc, char **argv) {
     llvm::StringRef word = argv[i];
     if (word == "--list")
       options.list = true;
+    else if (word == "--anyway")
+      options.anyway = true;
     else if (word == "--confirm")
       options.confirm = true;
     else if (word == "--prove")
