@@ -49,19 +49,20 @@ static std::string shapeName(llvm::ArrayRef<int64_t> shape) {
   return name;
 }
 
-TypeAliases::TypeAliases(ModuleOp module) {
+TypeAliases::TypeAliases(llvm::ArrayRef<ModuleOp> modules) {
   auto note = [&](Type type) {
     if (auto slots = dyn_cast<MultiTileBufType>(type))
       type = slots.getSlot();
     if (isa<TileBufType, TensorViewType, PartitionViewType>(type))
       aliases_.insert({type, ""});
   };
-  module.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      note(type);
-    if (auto window = dyn_cast<SubsetOp>(op))
-      note(windowType(window.getSource().getType(), window.getType()));
-  });
+  for (ModuleOp module : modules)
+    module->walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        note(type);
+      if (auto window = dyn_cast<SubsetOp>(op))
+        note(windowType(window.getSource().getType(), window.getType()));
+    });
   llvm::StringMap<unsigned> ofPlace;
   for (auto &[type, alias] : aliases_)
     if (auto tile = dyn_cast<TileBufType>(type))
@@ -366,21 +367,29 @@ void PtoFunctionEmitter::emitScalar(Operation *op) {
 // ----------------------------------------------------------------------------------------------
 
 Emitted emitPto(ModuleOp kernel, const Machine &machine, PtoasVersion version) {
-  TextLines text;
+  return emitPto(llvm::ArrayRef<ModuleOp>(kernel), machine, version);
+}
+
+Emitted emitPto(llvm::ArrayRef<ModuleOp> kernels, const Machine &machine, PtoasVersion version) {
+  TextLines text, code;
   std::vector<Finding> findings;
-  TypeAliases types(kernel);
-  auto functions = llvm::to_vector(kernel.getOps<func::FuncOp>());
-  StringAttr name =
-      functions.empty() ? StringAttr() : functions.front()->getAttrOfType<StringAttr>("ptl.kernel");
-  text.add("// " + (name ? "`" + name.str() + "`" : std::string("A kernel")) + " for " +
-           machine.name + ". ptoas --pto-arch=" + machine.tools.ptoas + " --pto-level=level3");
+  TypeAliases types(kernels);
+  std::string listed;
+  for (ModuleOp kernel : kernels) {
+    StringAttr name;
+    for (func::FuncOp function : kernel.getOps<func::FuncOp>()) {
+      PtoFunctionEmitter emitter(function, machine, version, types, findings);
+      code.append(emitter.emit());
+      name = function->getAttrOfType<StringAttr>("ptl.kernel");
+    }
+    listed += (listed.empty() ? "`" : ", `") + (name ? name.str() : std::string("kernel")) + "`";
+  }
+  text.add("// " + listed + " for " + machine.name + ". ptoas --pto-arch=" + machine.tools.ptoas +
+           " --pto-level=level3");
   for (const std::string &definition : types.definitions())
     text.add(definition);
   text.add("module attributes {\"pto.target_arch\" = \"" + machine.tools.ptoas + "\"} {");
-  for (func::FuncOp function : functions) {
-    PtoFunctionEmitter emitter(function, machine, version, types, findings);
-    text.append(emitter.emit());
-  }
+  text.append(std::move(code));
   text.add("}");
   return text.finish(std::move(findings));
 }

@@ -31,5 +31,8 @@ bool hasFeature(PtoasVersion version, PtoasFeature feature);
 /// lacks is spelled out: slots of multi-tiles and windows become tiles at computed addresses.
 /// Attributes of ours are dropped; names, places and the reasons of synchronisation stay.
 Emitted emitPto(mlir::ModuleOp kernel, const Machine &machine, PtoasVersion version = {});
+/// Several kernels as one module.
+Emitted emitPto(llvm::ArrayRef<mlir::ModuleOp> kernels, const Machine &machine,
+                PtoasVersion version = {});
 
 } // namespace ptl::pto

@@ -264,6 +264,31 @@ std::string PtoFunctionEmitter::initPipe(Operation *op, Value memory, Value loca
   return text + name(local) + " : i32) -> !pto.pipe";
 }
 
+/// The address of a reservation, once buffers are placed.
+static std::optional<int64_t> placedBase(ReserveBufferOp made) {
+  return made.getBase() ? std::optional<int64_t>(*made.getBase()) : std::nullopt;
+}
+static std::optional<int64_t> placedBase(ImportReservedBufferOp made) {
+  std::optional<int64_t> base;
+  auto peer = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(made, made.getPeerFuncAttr());
+  if (peer)
+    peer.walk([&](ReserveBufferOp reserved) {
+      if (reserved.getName() == made.getName())
+        base = placedBase(reserved);
+    });
+  return base;
+}
+
+void PtoFunctionEmitter::emitReservation(ReserveBufferOp made) {
+  line(made, result(made) + "pto.reserve_buffer {name = \"" + made.getName().str() + "\", size = " +
+                 std::to_string(made.getSize()) + ", location = #pto.address_space<" +
+                 made.getLocation().str() + ">, auto = true} -> i32");
+}
+void PtoFunctionEmitter::emitReservation(ImportReservedBufferOp made) {
+  line(made, result(made) + "pto.import_reserved_buffer {name = \"" + made.getName().str() +
+                 "\", peer_func = @" + made.getPeerFunc().str() + "} -> i32");
+}
+
 bool PtoFunctionEmitter::emitQueue(Operation *op) {
   auto split = [](auto made) { return " {split = " + std::to_string(made.getSplit()) + "}"; };
   return llvm::TypeSwitch<Operation *, bool>(op)
@@ -276,19 +301,13 @@ bool PtoFunctionEmitter::emitQueue(Operation *op) {
         line(op, result(op) + "pto.initialize_l2l_pipe " + initPipe(op, {}, made.getLocalAddr()));
         return true;
       })
-      .Case<ReserveBufferOp>([&](ReserveBufferOp made) {
-        std::string base = made.getBase()
-                               ? ", auto = false, base = " + std::to_string(*made.getBase())
-                               : ", auto = true";
-        line(op, result(op) + "pto.reserve_buffer {name = \"" + made.getName().str() +
-                     "\", size = " + std::to_string(made.getSize()) +
-                     ", location = #pto.address_space<" + made.getLocation().str() + ">" + base +
-                     "} -> i32");
-        return true;
-      })
-      .Case<ImportReservedBufferOp>([&](ImportReservedBufferOp made) {
-        line(op, result(op) + "pto.import_reserved_buffer {name = \"" + made.getName().str() +
-                     "\", peer_func = @" + made.getPeerFunc().str() + "} -> i32");
+      // PTOAS takes one reservation and one import per function; where queues are placed, their
+      // addresses say as much.
+      .Case<ReserveBufferOp, ImportReservedBufferOp>([&](auto made) {
+        if (std::optional<int64_t> base = placedBase(made))
+          line(op, result(op) + "arith.constant " + std::to_string(*base) + " : i32");
+        else
+          emitReservation(made);
         return true;
       })
       .Case<TPushOp, TPopOp>([&](auto made) {
@@ -302,7 +321,6 @@ bool PtoFunctionEmitter::emitQueue(Operation *op) {
       })
       .Default([](Operation *) { return false; });
 }
-
 template <typename FlagOp> static std::string pipes(FlagOp flag) {
   return "[<" + stringifyPipeKind(flag.getSrcPipe()).str() + ">, <" +
          stringifyPipeKind(flag.getDstPipe()).str() + ">, ";

@@ -17,7 +17,7 @@ namespace ptl::pto {
 /// Names for types, `!acc = …`; shared by the functions of a module.
 class TypeAliases {
 public:
-  explicit TypeAliases(mlir::ModuleOp module);
+  explicit TypeAliases(llvm::ArrayRef<mlir::ModuleOp> modules);
   /// The alias if there is one, else the type itself.
   std::string of(mlir::Type type) const;
   /// The definitions, in order of first use.
@@ -70,6 +70,8 @@ private:
   bool emitBuffer(mlir::Operation *op);
   bool emitView(mlir::Operation *op);
   bool emitQueue(mlir::Operation *op);
+  void emitReservation(ReserveBufferOp made);
+  void emitReservation(ImportReservedBufferOp made);
   bool emitOrder(mlir::Operation *op);
   void emitInstructionOp(Instruction instruction);
   void emitTileAt(mlir::Operation *op, const TileAddress &address, TileBufType type,

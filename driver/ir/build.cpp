@@ -1,9 +1,8 @@
-#include "codegen/pto/emit_cpp.h"
-#include "codegen/pto/emit_pto.h"
 #include "driver/ir/chip.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/compiler.h"
 #include "driver/ir/variants.h"
+#include "driver/ir/verify_emitted.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
 #include "frontend/sema/dump.h"
@@ -68,7 +67,8 @@ private:
   ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
   std::string printed(mlir::ModuleOp module);
   void emitPhases(Compiler &compiler, mlir::ModuleOp module);
-  void emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries);
+  ExitCode emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries);
+  bool emitTexts(const std::vector<mlir::ModuleOp> &kernels, const Machine &machine);
   void emitCode(Compiler &compiler, cpu::LlvmModule code);
   void link(const std::string &object);
 
@@ -234,9 +234,31 @@ static std::string proofText(const std::string &symbol, const prove::ProofResult
          std::to_string(result.events) + " operations\n" + prove::toText(result);
 }
 
+/// `.pto` and C++ of all kernels. False if a tool that should judge them is missing.
+bool Builder::emitTexts(const std::vector<mlir::ModuleOp> &kernels, const Machine &machine) {
+  bool verified = true;
+  if (wants(EmitId::Pto))
+    if (std::optional<pto::Emitted> text = emitPtoText(session_, kernels, machine)) {
+      emit(EmitId::Pto, text->text);
+      verified &= verifyPtoText(session_, *text, machine);
+    }
+  if (!wants(EmitId::Cpp))
+    return verified;
+  std::string all;
+  for (mlir::ModuleOp kernel : kernels) {
+    pto::Emitted text = emitCppText(session_, kernel, machine, pathFor(EmitId::Cpp));
+    all += text.text;
+    verified = verified && verifyCppText(session_, text);
+  }
+  emit(EmitId::Cpp, all);
+  return verified;
+}
+
 /// The block level of each variant, one kernel after the other.
-void Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries) {
-  std::string host, blocks, pto, cpp, sync, proof;
+ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries) {
+  std::string host, blocks, sync, proof;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> kept;
+  std::vector<mlir::ModuleOp> kernels;
   BufferLedger ledger;
   const Machine &machine = *compiler.options().chip;
   for (const ManifestEntry &entry : entries)
@@ -247,14 +269,11 @@ void Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &e
       if (module)
         program = compiler.lowerToChip(*module);
       if (!program)
-        return;
+        return ExitCode::Fine;
       host += printed(*program->program.host);
       for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels) {
         blocks += printed(*kernel);
-        if (wants(EmitId::Pto))
-          pto += pto::emitPto(*kernel, machine).text;
-        if (wants(EmitId::Cpp))
-          cpp += pto::emitCpp(*kernel, machine).text;
+        kernels.push_back(*kernel);
       }
       ledger.machine = program->ledger.machine;
       ledger.functions.insert(ledger.functions.end(), program->ledger.functions.begin(),
@@ -265,9 +284,9 @@ void Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &e
       if (wants(EmitId::Sync))
         for (const pto::SyncResult &each : program->sync)
           pto::writeSyncJson(variant.symbol, each, out);
+      for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels)
+        kept.push_back(std::move(kernel));
     }
-  emit(EmitId::Pto, pto);
-  emit(EmitId::Cpp, cpp);
   emit(EmitId::Sync, sync);
   emit(EmitId::Proof, proof);
   if (wants(EmitId::Ledger))
@@ -278,6 +297,7 @@ void Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &e
     emit(EmitId::MemorySvg, memoryMapSvg(ledger));
   emit(EmitId::Host, host);
   emit(EmitId::Block, blocks);
+  return emitTexts(kernels, machine) ? ExitCode::Fine : ExitCode::Missing;
 }
 
 void Builder::link(const std::string &object) {
@@ -331,8 +351,8 @@ ExitCode Builder::compile(const CheckedProgram &program,
   Compiler compiler(program, session_.sources(), compilerOptions(session_.options()),
                     session_.sink());
   if (compiler.options().chip && lastStage() >= Stage::Block) {
-    emitBlocks(compiler, entries);
-    return compiler.hadInternalError() ? ExitCode::Internal : ExitCode::Fine;
+    ExitCode code = emitBlocks(compiler, entries);
+    return compiler.hadInternalError() ? ExitCode::Internal : code;
   }
   mlir::OwningOpRef<mlir::ModuleOp> module = buildAll(compiler, entries);
   if (module) {
