@@ -99,7 +99,11 @@ LogicalResult rewriteAll(Operation *root, const Table &table, const Target &targ
   llvm::SmallVector<Operation *> work;
   root->walk([&](Operation *op) { work.push_back(op); });
   std::reverse(work.begin(), work.end());
-  while (!work.empty()) {
+  // Rewritings that undo each other are a fault of theirs, not a hang.
+  constexpr size_t kMost = 1 << 20;
+  for (size_t count = 0; !work.empty(); ++count) {
+    if (count == kMost)
+      return root->emitError("the rewritings have no end");
     Operation *op = work.pop_back_val();
     Operation *previous = op->getPrevNode();
     FailureOr<Value> result = rewrite.rewrite(op);

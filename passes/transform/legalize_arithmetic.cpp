@@ -65,35 +65,40 @@ static Instruction instructionOf(Operation *op) {
       .Default({"", false});
 }
 
+/// Axes of the result along which an operand repeats.
+static size_t repeatedAxes(llvm::ArrayRef<Extent> extents, Value x) {
+  llvm::ArrayRef<Extent> own = extentsOf(x.getType());
+  size_t count = 0;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    size_t behind = extents.size() - axis;
+    count += !extents[axis].isOne() && (own.size() < behind || own[own.size() - behind].isOne());
+  }
+  return count;
+}
+
 /// The instructions that combine a tile with one column or one row need the other one whole.
 static Value withOneFullOperand(const Tiles &t, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   if (!isArray(a) || !isArray(b))
     return {};
   llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
-  auto lacks = [&](Value x) {
-    int64_t missing = 0;
-    llvm::ArrayRef<Extent> own = extentsOf(x.getType());
-    for (size_t i = 0; i < extents.size(); ++i) {
-      size_t behind = extents.size() - i;
-      missing += !extents[i].isOne() && (own.size() < behind || own[own.size() - behind].isOne());
-    }
-    return missing;
-  };
-  int64_t lacksA = lacks(a), lacksB = lacks(b);
-  if (lacksA == 0 && lacksB <= 1)
-    return {};
-  bool swapped = lacksB == 0;
-  if (swapped && lacksA <= 1 && instructionOf(op).commutes)
-    return t.make(op->getName().getStringRef(), elem(op->getResult(0)), {b, a});
-  // A quotient or difference with the column on the left has no instruction; nor has a single
-  // element, or a column with a row.
-  Value whole = swapped ? a : lacksA <= lacksB ? a : b;
-  Value spread = t.spread(whole, extents, op->getOperands());
-  llvm::SmallVector<Value> operands = {whole == a ? spread : a, whole == a ? b : spread};
-  if (a == b)
-    operands = {spread, spread};
-  return t.cloneWith(op, operands, elem(op->getResult(0)));
+  size_t lacksA = repeatedAxes(extents, a), lacksB = repeatedAxes(extents, b);
+  Type type = elem(op->getResult(0));
+  if (lacksA == 0) {
+    size_t all = llvm::count_if(extents, [](const Extent &extent) { return !extent.isOne(); });
+    if (lacksB < 2 || lacksB < all)
+      return {};
+    // A single element is made a row first.
+    llvm::SmallVector<Extent> row(extents.size(), Extent::constant(1));
+    row.back() = extents.back();
+    return t.cloneWith(op, {a, t.spread(b, row, a)}, type);
+  }
+  if (lacksB == 0 && instructionOf(op).commutes)
+    return t.make(op->getName().getStringRef(), type, {b, a});
+  bool spreadsA = lacksB == 0 || lacksA <= lacksB;
+  Value whole = t.spread(spreadsA ? a : b, extents, op->getOperands());
+  llvm::SmallVector<Value> operands = {spreadsA ? whole : a, spreadsA ? b : whole};
+  return t.cloneWith(op, operands, type);
 }
 
 static Value flipTop(const Tiles &t, Value x) {

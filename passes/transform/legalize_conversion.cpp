@@ -171,8 +171,7 @@ static Value rewriteConvert(const Tiles &t, Operation *op) {
     bool takes = t.target.has("tsel", way.to) && t.target.has("tsels", way.to);
     return takes ? maskToNumbers(t, way.x, way.to) : t.convert(maskToNumbers(t, way.x), way.to);
   }
-  // What was widened by a rewriting, and is narrowed again by the author, rounds once, here.
-  if (t.target.converts(way.from, way.to))
+  if (t.target.converts(way.from, way.to) || way.from.isF64() || way.to.isF64())
     return {};
   if (isReal(way.from))
     return fromFloat(way);
