@@ -186,7 +186,7 @@ private:
       return (llvm::is_contained(result_.toCube, left) && (left != op->getOperand(0) || axisOf(left) != 0)) ||
              llvm::is_contained(result_.toCube, right);
     }
-    if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp>(op))
+    if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp, DimOp>(op))
       return false;
     if (isa<SliceOp>(op) && !isGlobal(op->getOperand(0)))
       return op->getResult(0).getType() != op->getOperand(0).getType() && axisOf(op->getOperand(0)) >= 0;

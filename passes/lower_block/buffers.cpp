@@ -18,10 +18,9 @@ pto::TileBufType KernelLowering::tileType(ir::Place place, llvm::StringRef layou
     int64_t fractal = layout.fractal == 1024 ? 16 : std::max<int64_t>(16, block);
     rows = roundUp(rows, fractal);
     cols = roundUp(cols, fractal);
-  } else if (layout.box == pto::Layout::RowMajor) {
-    cols = roundUp(cols, block);
-  } else {
-    rows = roundUp(rows, block);
+  } else { // 16 elements at least, as boxes have, so that a tile has the same rows on either side of a queue
+    int64_t &line = layout.box == pto::Layout::RowMajor ? cols : rows;
+    line = roundUp(line, std::max<int64_t>(16, block));
   }
   auto valid = [&](Value length, int64_t capacity) -> int64_t {
     if (dynamicValid_)
@@ -51,6 +50,11 @@ Value KernelLowering::allocate(ir::Place place, llvm::StringRef layout, const Ex
   return b_.create<pto::MultiTileGetOp>(loc, type, slots, rotation.slot, rows, cols);
 }
 
+/// Bytes of a row of a mask: packed bits. PTOAS wants the shape of the operands for A5, so that most of it is not used.
+int64_t KernelLowering::maskBytes(int64_t cols) const {
+  return machine_.tools.ptoas == "a5" ? roundUp(cols, 32) : roundUp((cols + 7) / 8, 32);
+}
+
 // A column is kept as a row, so that elementwise instructions fill their lanes.
 Value KernelLowering::allocateLike(const Tile &like, Location loc) {
   using Form = Tile::Form;
@@ -60,7 +64,7 @@ Value KernelLowering::allocateLike(const Tile &like, Location loc) {
     std::swap(extents.validRows, extents.validCols);
   }
   if (like.form == Form::Mask) {
-    extents.cols = roundUp((extents.cols + 7) / 8, 32);
+    extents.cols = maskBytes(extents.cols);
     extents.validCols = constant(extents.cols);
     return allocate(ir::Place::Vec, "nd", extents, b_.getI8Type(), loc);
   }
@@ -113,7 +117,7 @@ pto::TileBufType KernelLowering::allocateType(const Tile &like) {
     std::swap(extents.validRows, extents.validCols);
   }
   if (like.form == Tile::Form::Mask) {
-    extents.cols = roundUp((extents.cols + 7) / 8, 32);
+    extents.cols = maskBytes(extents.cols);
     extents.validCols = constant(extents.cols);
     return tileType(ir::Place::Vec, "nd", extents, b_.getI8Type());
   }

@@ -75,7 +75,7 @@ private:
       if (isArray(value))
         arguments_.push_back({nameOf(value), roleOf(value), pto::PtrType::get(b_.getContext(), ir::elementTypeOf(value.getType())),
                               value, {}});
-    workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer ? workspaceOf(cores_, grid_) : 0;
+    workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer ? workspaceOf(cores_, grid_, machine_) : 0;
     if (workspace_)
       arguments_.push_back({"workspace", "workspace", pto::PtrType::get(b_.getContext(), b_.getF32Type()), {}, {}});
     addLengths(function, ordered);

@@ -117,6 +117,7 @@ private:
   // buffers: buffers.cpp
   mlir::Value allocate(ir::Place place, llvm::StringRef layout, const Extents2 &extents, mlir::Type element,
                        mlir::Location loc, bool rotates = false);
+  int64_t maskBytes(int64_t cols) const;
   mlir::Value allocateLike(const Tile &like, mlir::Location loc);
   pto::TileBufType allocateType(const Tile &like);
   mlir::Value destination(mlir::Operation *op, const Tile &like, llvm::ArrayRef<mlir::Value> candidates);
@@ -229,7 +230,7 @@ private:
 };
 
 /// Bytes of global memory that the queues of one core group need.
-int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid);
+int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine);
 /// The bounds of lengths by name, as the types of a grid have them.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
 /// Bytes of a machine's memory that kernels may use.

@@ -11,7 +11,11 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-static constexpr int64_t kSlots = 2; ///< tiles in flight per queue
+/// Tiles in flight per queue: what is direct takes the consumer's memory, so there are fewer.
+static int64_t slotsOf(const Machine &machine) {
+  const CoreExchange &exchange = machine.exchange;
+  return exchange.throughBuffer ? exchange.slotsTwoWay : exchange.slotsOneWay;
+}
 
 /// The whole tile that crosses, before it is dealt.
 static std::optional<std::pair<int64_t, int64_t>> capacities(Value value,
@@ -20,8 +24,8 @@ static std::optional<std::pair<int64_t, int64_t>> capacities(Value value,
   for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
     int64_t capacity = extent.capacity;
     if (capacity == ir::Extent::kUnknown)
-      capacity = bounds.lookup(extent.symbol);
-    if (capacity <= 0)
+      capacity = bounds.contains(extent.symbol) ? bounds.lookup(extent.symbol) : -1;
+    if (capacity < 0)
       return std::nullopt;
     extents.push_back(capacity);
   }
@@ -36,7 +40,7 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
   if (!cores_.isMixed())
     return;
   bool direct = directQueues();
-  int64_t offset = 0;
+  int64_t offset = 0, numSlots = slotsOf(machine_);
   int32_t flag = 0;
   MLIRContext *context = b_.getContext();
   Value group = b_.create<pto::GetBlockIdxOp>(loc_, b_.getI64Type());
@@ -58,10 +62,10 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
       std::string name = "queue" + std::to_string(flag / 2);
       if (consumer)
         address = b_.create<pto::ReserveBufferOp>(
-            loc, b_.getI32Type(), b_.getStringAttr(name), b_.getI32IntegerAttr(static_cast<int32_t>(direct ? kSlots * local : options_.queueSlots * bytes)),
+            loc, b_.getI32Type(), b_.getStringAttr(name), b_.getI32IntegerAttr(static_cast<int32_t>(direct ? numSlots * local : options_.queueSlots * bytes)),
             b_.getStringAttr(toVector ? "vec" : "mat"), b_.getBoolAttr(true), IntegerAttr());
       auto mask = b_.getI8IntegerAttr(toVector ? 1 : 2);
-      auto size = b_.getI32IntegerAttr(static_cast<int32_t>(bytes)), slots = b_.getI32IntegerAttr(kSlots),
+      auto size = b_.getI32IntegerAttr(static_cast<int32_t>(bytes)), slots = b_.getI32IntegerAttr(static_cast<int32_t>(numSlots)),
            held = b_.getI32IntegerAttr(static_cast<int32_t>(options_.queueSlots));
       BoolAttr nosplit = cores_.dealt ? BoolAttr() : b_.getBoolAttr(true);
       if (direct) {
@@ -78,18 +82,19 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
         queues_[value] = b_.create<pto::InitializeL2G2LPipeOp>(loc, pto::PipeHandleType::get(context), mask, size, slots,
                                                                held, b_.getI32IntegerAttr(flag), nosplit, ring, address);
       }
-      offset += kSlots * bytes;
+      offset += numSlots * bytes;
       flag += 2;
     }
 }
 
-int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid) {
+int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine) {
+  int64_t slots = slotsOf(machine);
   llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
   int64_t total = 0;
   for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube})
     for (Value value : *list)
       if (auto extents = capacities(value, bounds))
-        total += kSlots * ((extents->first + 15) / 16 * 16) * ((extents->second + 15) / 16 * 16) *
+        total += slots * ((extents->first + 15) / 16 * 16) * ((extents->second + 15) / 16 * 16) *
                  pto::elementBytes(ir::elementTypeOf(value.getType()));
   return (total + 511) / 512 * 512;
 }
