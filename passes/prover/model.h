@@ -66,8 +66,8 @@ enum class StepKind : uint8_t {
   MultiGet,   ///< dst = tile: args = address, slot, valid rows, valid columns; imm: shape; count:
               ///< slots; other: operation
   Declare,    ///< dst = tile without an address: args = none, valid rows, valid columns; imm: shape
-  Window,     ///< dst = args[0] at args[1], args[2]; imm: shape
-  Alias,      ///< dst = args[0] as shape imm
+  Window,     ///< dst = args[0] as shape imm, with valid rows, valid columns, at args[3], args[4]
+  Alias,      ///< dst = args[0] as shape imm, with valid rows, valid columns
   SetValid,   ///< args = tile, rows, columns
   View,       ///< dst = view: args = pointer, extents…, strides…; count: rank
   Box,        ///< dst = box: args = view, offsets…, sizes…; count: rank

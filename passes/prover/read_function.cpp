@@ -243,6 +243,12 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
 // ---- tiles and views
 // --------------------------------------------------------------------------------------
 
+template <typename AliasOp> void FunctionReader::readAlias(AliasOp op, Step &step) {
+  step.kind = StepKind::Alias;
+  step.imm = shape(op.getResult().getType());
+  step.args = {registerOf(op.getSource()), optional(op.getValidRow()), optional(op.getValidCol())};
+}
+
 bool FunctionReader::readTile(Operation *op, Step &step) {
   if (auto alloc = dyn_cast<pto::AllocTileOp>(op)) {
     step.kind = StepKind::Alloc;
@@ -275,19 +281,13 @@ bool FunctionReader::readTile(Operation *op, Step &step) {
   } else if (auto window = dyn_cast<pto::SubsetOp>(op)) {
     step.kind = StepKind::Window;
     step.imm = shape(window.getResult().getType());
-    step.args = registersOf({window.getSource(), window.getRow(), window.getCol()});
-    step.args.push_back(optional(window.getValidRow()));
-    step.args.push_back(optional(window.getValidCol()));
+    step.args = {registerOf(window.getSource()), optional(window.getValidRow()),
+                 optional(window.getValidCol()), registerOf(window.getRow()),
+                 registerOf(window.getCol())};
   } else if (auto reshape = dyn_cast<pto::TReshapeOp>(op)) {
-    step.kind = StepKind::Alias;
-    step.imm = shape(reshape.getResult().getType());
-    step.args = {registerOf(reshape.getSource()), optional(reshape.getValidRow()),
-                 optional(reshape.getValidCol())};
+    readAlias(reshape, step);
   } else if (auto cast = dyn_cast<pto::BitcastOp>(op)) {
-    step.kind = StepKind::Alias;
-    step.imm = shape(cast.getResult().getType());
-    step.args = {registerOf(cast.getSource()), optional(cast.getValidRow()),
-                 optional(cast.getValidCol())};
+    readAlias(cast, step);
   } else if (isa<pto::SetValidShapeOp>(op)) {
     step.kind = StepKind::SetValid;
     step.args = registersOf(op->getOperands());

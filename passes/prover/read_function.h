@@ -61,6 +61,7 @@ private:
   uint32_t readBody(mlir::Region &region, bool isFunction = false);
   void readOp(mlir::Operation *op, Body &body);
   bool readScalar(mlir::Operation *op, Step &step);
+  template <typename AliasOp> void readAlias(AliasOp op, Step &step);
   bool readTile(mlir::Operation *op, Step &step);
   bool readView(mlir::Operation *op, Step &step);
   bool readQueue(mlir::Operation *op, Step &step);

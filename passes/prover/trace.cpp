@@ -49,6 +49,7 @@ private:
   void runWhile(const Step &step);
   void assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values,
               size_t from);
+  void setValid(Tile &tile, const TileShape &shape, uint32_t rows, uint32_t cols);
   void makeTile(const Step &step);
   void deriveTile(const Step &step);
   void makeBox(const Step &step);
@@ -243,18 +244,22 @@ void Runner::requireKnown(const Step &step, uint32_t value, const char *what) {
                                              "` depends on data");
 }
 
-void Runner::makeTile(const Step &step) {
-  const TileShape &shape = kernel_.shapes[static_cast<size_t>(step.imm)];
-  bool multi = step.kind == StepKind::MultiGet;
-  Tile tile;
-  tile.shape = static_cast<uint32_t>(step.imm);
-  uint32_t rows = step.args[multi ? 2 : 1], cols = step.args[multi ? 3 : 2];
+void Runner::setValid(Tile &tile, const TileShape &shape, uint32_t rows, uint32_t cols) {
   tile.validRows = shape.validRows >= 0
                        ? shape.validRows
                        : std::clamp<int64_t>(valueOr(rows, shape.rows), 0, shape.rows);
   tile.validCols = shape.validCols >= 0
                        ? shape.validCols
                        : std::clamp<int64_t>(valueOr(cols, shape.cols), 0, shape.cols);
+}
+
+void Runner::makeTile(const Step &step) {
+  const TileShape &shape = kernel_.shapes[static_cast<size_t>(step.imm)];
+  bool multi = step.kind == StepKind::MultiGet;
+  Tile tile;
+  tile.shape = static_cast<uint32_t>(step.imm);
+  uint32_t rows = step.args[multi ? 2 : 1], cols = step.args[multi ? 3 : 2];
+  setValid(tile, shape, rows, cols);
   requireKnown(step, step.args[0], "the address");
   tile.base = valueOr(step.args[0], 0);
   Buffer made{step.op, shape.place, 0, 0, shape.bytes};
@@ -292,25 +297,18 @@ void Runner::deriveTile(const Step &step) {
   Tile tile = tileAt(step.args[0]);
   const TileShape &shape = kernel_.shapes[static_cast<size_t>(step.imm)];
   if (step.kind == StepKind::Window) {
-    requireKnown(step, step.args[1], "the row");
-    requireKnown(step, step.args[2], "the column");
-    int64_t row = at(step.args[1]).value, col = at(step.args[2]).value;
-    tile.row += row;
-    tile.col += col;
-    tile.validRows = derivedValid(shape.validRows, step.args[3], tile.validRows - row, shape.rows);
-    tile.validCols = derivedValid(shape.validCols, step.args[4], tile.validCols - col, shape.cols);
+    requireKnown(step, step.args[3], "the row");
+    requireKnown(step, step.args[4], "the column");
+    tile.row += at(step.args[3]).value;
+    tile.col += at(step.args[4]).value;
   } else {
     const TileShape &frame = kernel_.shapes[tile.shape];
     const auto &first = ranges_[ranges_.part(frame, tile.row, tile.col, 1, 1)];
     tile.base += first.empty() ? 0 : first.front().begin;
     tile.row = tile.col = 0;
     tile.shape = static_cast<uint32_t>(step.imm);
-    bool same = frame.rows == shape.rows && frame.cols == shape.cols;
-    tile.validRows =
-        derivedValid(shape.validRows, step.args[1], same ? tile.validRows : shape.rows, shape.rows);
-    tile.validCols =
-        derivedValid(shape.validCols, step.args[2], same ? tile.validCols : shape.cols, shape.cols);
   }
+  setValid(tile, shape, step.args[1], step.args[2]);
   tiles_.push_back(tile);
   at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};
 }
