@@ -2,6 +2,7 @@
 // by bit, elementary functions are within a few units in the last place.
 #include "codegen/cpu/test_program.h"
 
+#include "codegen/machines/machine.h"
 #include "passes/passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <random>
 
 using namespace ptl::cpu;
@@ -398,6 +400,120 @@ TEST_P(Legalized, ComparisonsAndExtremesOfSpecialNumbers) {
     }
   };
   batch.run(GetParam(), inputs, compare);
+}
+
+// ---- what is left -------------------------------------------------------------------------------
+
+/// The instruction that an operation is; empty for those that only describe or move, or that work
+/// on bits of any type.
+std::optional<std::string> instructionOf(llvm::StringRef op) {
+  static const std::map<std::string, std::string> others = {{"reciprocal", "trecip"},
+                                                            {"convert", "tcvt"},
+                                                            {"select", "tsel"},
+                                                            {"eq", "tcmp.eq"},
+                                                            {"ne", "tcmp"},
+                                                            {"lt", "tcmp"},
+                                                            {"le", "tcmp"},
+                                                            {"gt", "tcmp"},
+                                                            {"ge", "tcmp"},
+                                                            {"floor", "tcvt"},
+                                                            {"ceil", "tcvt"},
+                                                            {"round", "tcvt"},
+                                                            {"trunc", "tcvt"},
+                                                            {"rem", "tfmod"},
+                                                            {"full", "texpands"},
+                                                            {"zeros", "texpands"},
+                                                            {"ones", "texpands"},
+                                                            {"reduce_sum", "trowsum"},
+                                                            {"reduce_prod", "trowprod"},
+                                                            {"reduce_max", "trowmax"},
+                                                            {"reduce_min", "trowmin"},
+                                                            {"reduce_argmax", "trowargmax"},
+                                                            {"reduce_argmin", "trowargmin"},
+                                                            {"broadcast", "trowexpand"},
+                                                            {"transpose", "ttrans"}};
+  for (const char *same : {"add", "sub", "mul", "div", "max", "min", "neg", "abs", "exp", "log",
+                           "sqrt", "rsqrt", "shl", "shr"})
+    if (op == same)
+      return "t" + op.str();
+  if (auto found = others.find(op.str()); found != others.end())
+    return found->second;
+  for (const char *free : {"bitcast", "bit_and", "bit_or", "bit_xor", "and", "or", "not", "index",
+                           "new_axis", "cast", "slice", "store", "dim"})
+    if (op == free)
+      return "";
+  return std::nullopt;
+}
+
+std::string elementName(mlir::Type type) {
+  if (auto array = mlir::dyn_cast<ptl::ir::ArrayType>(type))
+    type = array.getElementType();
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text.starts_with("ui") ? "u" + text.substr(2) : text == "i1" ? "bool" : text;
+}
+
+void expectInstructions(const std::string &text, const std::string &machineName) {
+  ptl::Machine machine = *ptl::findMachine(machineName);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &testContext());
+  module->walk([&](mlir::Operation *op) {
+    bool onTiles = llvm::any_of(
+        op->getOperandTypes(), [](mlir::Type type) { return mlir::isa<ptl::ir::ArrayType>(type); });
+    if (!onTiles || op->getNumResults() != 1)
+      return;
+    std::optional<std::string> name = instructionOf(op->getName().stripDialect());
+    if (name && name->empty())
+      return;
+    bool compares = name && name->starts_with("tcmp");
+    if (compares && !mlir::isa<ptl::ir::ArrayType>(op->getOperand(1).getType()))
+      name->insert(4, "s");
+    mlir::Type in = op->getOperand(op->getName().stripDialect() == "select" ? 1 : 0).getType();
+    std::string from = elementName(in), to = elementName(op->getResult(0).getType());
+    bool found = name && (*name == "tcvt" ? machine.supports(*name, {from, to})
+                                          : machine.supports(*name, {from}));
+    EXPECT_TRUE(found) << machineName << " has no instruction for "
+                       << op->getName().getStringRef().str() << " from " << from << " to " << to;
+  });
+}
+
+TEST_P(Legalized, OnlyInstructionsAreLeft) {
+  const Elem f16 = {"f16", PTL_F16, 2}, bf16 = {"bf16", PTL_BF16, 2};
+  std::string text;
+  int number = 0;
+  auto add = [&](const std::string &op, int operands, const Elem &in, const Elem &out,
+                 const std::string &attributes = "") {
+    text +=
+        functionFor("f" + std::to_string(number++), op, operands, in.name, out.name, attributes);
+  };
+  std::vector<Elem> reals = {f16, bf16, f32}, all(std::begin(integers), std::end(integers));
+  all.insert(all.end(), reals.begin(), reals.end());
+  for (const Elem &elem : all) {
+    for (const char *op : {"add", "sub", "mul", "div", "rem", "max", "min", "maxnan", "minnan"})
+      add(op, 2, elem, elem);
+    for (const char *op : {"neg", "abs", "sign"})
+      add(op, 1, elem, elem);
+    for (const char *op : {"eq", "ne", "lt", "le", "gt", "ge"})
+      add(op, 2, elem, boolean);
+    add("clamp", 3, elem, elem);
+    for (const Elem &to : all)
+      add("convert", 1, elem, to, "{round = \"even\", saturate = true}");
+    add("convert", 1, elem, boolean, "{round = \"even\", saturate = true}");
+    add("convert", 1, boolean, elem, "{round = \"even\", saturate = true}");
+  }
+  for (const Elem &elem : reals) {
+    for (const char *op :
+         {"exp",     "exp2",  "expm1", "log",   "log2",       "log10", "log1p", "sqrt",
+          "rsqrt",   "sin",   "cos",   "tan",   "reciprocal", "asin",  "acos",  "atan",
+          "sinh",    "cosh",  "tanh",  "asinh", "acosh",      "atanh", "erf",   "erfc",
+          "sigmoid", "floor", "ceil",  "round", "trunc"})
+      add(op, 1, elem, elem);
+    for (const char *op : {"isnan", "isinf", "isfinite"})
+      add(op, 1, elem, boolean);
+    for (const char *op : {"pow", "atan2", "copysign"})
+      add(op, 2, elem, elem);
+    add("fma", 3, elem, elem);
+  }
+  expectInstructions(legalized(text, GetParam()), GetParam());
 }
 
 } // namespace
