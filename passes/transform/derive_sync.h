@@ -46,6 +46,7 @@ public:
   FunctionOrder(BlockProgram &program, const BlockMachine &machine)
       : program_(program), machine_(machine) {
     policy_.vectorBarrier = machine.vectorBarrier;
+    policy_.eventIds = machine.eventIds;
   }
   /// Chooses events, barriers and ids for all bodies.
   void solve();
@@ -67,11 +68,12 @@ private:
   enum class Outcome { Done, Again, MoreEffort };
   using Masks = std::array<uint32_t, numPairs>;
 
+  void build();
   bool build(Body &body);
   ItemEffect effectOf(Item &item);
   bool hoists(const Body &loop) const;
   void collectDrains(const Item &item, const Item &around, std::vector<ItemEffect::Drain> &drains);
-  void forEvents(const Item &item, llvm::function_ref<void(Event &)> visit);
+  void forEvents(const Item &item, llvm::function_ref<void(Event &, const Body &)> visit);
   Outcome allocate(Body &body, const Masks &allowed, Masks &used);
   Outcome allocateLoop(Item &item, const Masks &free, Masks &used);
   void escalate(Pipe from, Pipe to);
@@ -81,6 +83,7 @@ private:
   const BlockMachine &machine_;
   SyncPolicy policy_;
   std::map<const Body *, std::unique_ptr<BodyOrder>> orders_;
+  std::vector<size_t> hopeless_;           ///< pairs that must do with barriers
   std::map<const Body *, Body *> parents_; ///< the body that the item of a body is in
   unsigned numDependences_ = 0;
 };

@@ -94,7 +94,10 @@ bool FunctionOrder::build(Body &body) {
     order->addDependence(dependence);
     ++numDependences_;
   }
-  solved &= order->solve();
+  if (!order->solve()) {
+    solved = false;
+    llvm::append_range(hopeless_, order->hopeless());
+  }
   orders_[&body] = std::move(order);
   return solved;
 }
@@ -127,10 +130,11 @@ FunctionOrder::WhileBarriers FunctionOrder::whileBarriers(const Item &item) {
 // ---- ids
 // ----------------------------------------------------------------------------------------------------
 
-void FunctionOrder::forEvents(const Item &item, llvm::function_ref<void(Event &)> visit) {
+void FunctionOrder::forEvents(const Item &item,
+                              llvm::function_ref<void(Event &, const Body &)> visit) {
   for (auto &body : item.bodies) {
     for (Event &event : of(*body).events())
-      visit(event);
+      visit(event, *body);
     for (const Item &inner : body->items)
       forEvents(inner, visit);
   }
@@ -154,19 +158,31 @@ void FunctionOrder::escalate(Pipe from, Pipe to) {
     policy_.effort[pairIndex(to, from)] = std::max(policy_.effort[pairIndex(to, from)], effort);
 }
 
-// In a loop each event has its own ids, those of slots first: they need neighbours.
+// In a loop each event has its own ids, but for those that a body shares; those of slots first:
+// they need neighbours.
 FunctionOrder::Outcome FunctionOrder::allocateLoop(Item &item, const Masks &free, Masks &used) {
-  std::vector<Event *> events;
-  forEvents(item, [&](Event &event) { events.push_back(&event); });
-  llvm::stable_sort(events, [](const Event *a, const Event *b) { return a->slots > b->slots; });
-  for (Event *event : events) {
+  struct Wanted {
+    Event *event;
+    const Body *body;
+  };
+  std::vector<Wanted> events;
+  forEvents(item, [&](Event &event, const Body &body) { events.push_back({&event, &body}); });
+  llvm::stable_sort(
+      events, [](const Wanted &a, const Wanted &b) { return a.event->slots > b.event->slots; });
+  std::map<std::tuple<const Body *, size_t, int>, int> shared;
+  for (auto [event, body] : events) {
     size_t pair = pairIndex(event->src, event->dst);
-    event->id = firstRun(free[pair] & ~used[pair], event->slots);
-    if (event->id < 0) {
+    int none = -1, &id = event->shared < 0
+                             ? none
+                             : shared.try_emplace({body, pair, event->shared}, -1).first->second;
+    if (id < 0)
+      id = firstRun(free[pair] & ~used[pair], event->slots);
+    event->id = id;
+    if (id < 0) {
       escalate(event->src, event->dst);
       return Outcome::MoreEffort;
     }
-    used[pair] |= ((1u << event->slots) - 1) << event->id;
+    used[pair] |= ((1u << event->slots) - 1) << id;
   }
   return Outcome::Done;
 }
@@ -275,7 +291,9 @@ StraightAllocator::Outcome StraightAllocator::give(Item &item, int index) {
   Outcome outcome = Outcome::Done;
   if (isLoop(item)) {
     std::array<int64_t, numPairs> wanted{};
-    function_.forEvents(item, [&](Event &e) { wanted[pairIndex(e.src, e.dst)] += e.slots; });
+    function_.forEvents(item, [&](Event &e, const Body &) {
+      wanted[pairIndex(e.src, e.dst)] += e.shared < 0 ? e.slots : 0;
+    });
     for (size_t pair = 0; pair < numPairs; ++pair)
       if (wanted[pair] > __builtin_popcount(free[pair]) && makeRoom(pair, start, nullptr))
         free[pair] = freeAt(pair, start);
@@ -333,20 +351,28 @@ FunctionOrder::Outcome FunctionOrder::allocate(Body &body, const Masks &allowed,
   return StraightAllocator(*this, body, allowed).run(used);
 }
 
+void FunctionOrder::build() {
+  // Each round that fails takes events away from a pair, or from all.
+  for (bool solved = false; !solved;) {
+    orders_.clear();
+    hopeless_.clear();
+    numDependences_ = 0;
+    solved = build(program_.root());
+    for (size_t pair : hopeless_)
+      policy_.effort[pair] = Effort::Barriers;
+    if (!solved && hopeless_.empty())
+      policy_.effort.fill(Effort::Barriers);
+  }
+}
+
 void FunctionOrder::solve() {
   Masks all;
   all.fill((1u << std::min<int64_t>(machine_.eventIds, 16)) - 1);
   constexpr int mostRounds = 40;
   for (int round = 0;; ++round) {
-    orders_.clear();
-    numDependences_ = 0;
-    bool solved = round < mostRounds && build(program_.root());
-    if (!solved) { // the last resort, which uses no events
+    if (round == mostRounds) // the last resort, which uses no events
       policy_.effort.fill(Effort::Barriers);
-      orders_.clear();
-      numDependences_ = 0;
-      build(program_.root());
-    }
+    build();
     Outcome outcome = Outcome::Again;
     for (int attempt = 0; attempt < mostRounds && outcome == Outcome::Again; ++attempt) {
       Masks used{};
@@ -355,7 +381,7 @@ void FunctionOrder::solve() {
     if (outcome == Outcome::Done)
       return;
     if (outcome == Outcome::Again)
-      round = mostRounds;
+      round = mostRounds - 1;
   }
 }
 

@@ -18,8 +18,6 @@ static bool covers(const Clock &clock, const Need &need) {
   return (need.reason.reuse ? clock.over : clock.done)[pipeIndex(need.src)] > need.srcStep;
 }
 
-static constexpr Pipe pipeAt(size_t index) { return static_cast<Pipe>(index); }
-
 // ---- needs
 // --------------------------------------------------------------------------------------------------
 
@@ -56,8 +54,14 @@ void BodyOrder::addDependence(const Dependence &dependence) {
 }
 
 Event BodyOrder::eventOf(const Need &need) const {
-  Event event{need.src,   need.dst, need.setStep, need.waitStep, need.carried,
-              need.frame, 1,        -1,           need.reason};
+  Event event;
+  event.src = need.src;
+  event.dst = need.dst;
+  event.setStep = need.setStep;
+  event.waitStep = need.waitStep;
+  event.carried = need.carried;
+  event.frame = need.frame;
+  event.reason = need.reason;
   if (need.frame >= 0)
     event.slots = body_.frames[static_cast<size_t>(need.frame)].count;
   return event;
@@ -494,74 +498,6 @@ bool BodyOrder::keepBarriers() {
   return kept_.size() != before;
 }
 
-// ---- using events again
-// -----------------------------------------------------------------------------------------
-
-void BodyOrder::addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool carried,
-                         Reason reason) {
-  reason.reuse = true;
-  reason.carried = carried;
-  Step set = waited % 8 == Execute ? waited + 2 : stepOf(gapOf(waited), PostSet);
-  addNeed({src, dst, waited, set, stepOf(gapOf(setAgain), PreWait), carried, -1, reason});
-}
-
-// Whether the set of an event may come before the wait for its last use; then that is forbidden by
-// a new need.
-bool BodyOrder::reuseEvent(Event &event) {
-  size_t waiter = pipeIndex(event.dst);
-  if (event.carried) {
-    if (clockAt(event.src, event.setStep).over[waiter] > event.waitStep)
-      return false;
-    addReuse(event.dst, event.src, event.waitStep, event.setStep, false, event.reason);
-    return true;
-  }
-  const Past &past = pastAt(event.src, event.setStep);
-  event.frame = -1;
-  event.slots = 1;
-  if (past.previous.over[waiter] > event.waitStep)
-    return false;
-  if (policy_.of(event.src, event.dst) < Effort::Plain)
-    for (auto [index, clock] : llvm::enumerate(past.frames)) {
-      int64_t count = body_.frames[index].count;
-      if (clock.over[waiter] > event.waitStep && (event.frame < 0 || count < event.slots)) {
-        event.frame = static_cast<int>(index);
-        event.slots = count;
-      }
-    }
-  if (event.frame >= 0)
-    return false;
-  addReuse(event.dst, event.src, event.waitStep, event.setStep, true, event.reason);
-  return true;
-}
-
-// Events inside an item, where the next round of the item must not set what this one has not waited
-// for.
-bool BodyOrder::reuseItems() {
-  bool added = false;
-  for (int item = 0; item < numItems(); ++item) {
-    const ItemEffect &effect = effects_[static_cast<size_t>(item)];
-    auto settle = [&](Pipe src, Pipe dst, Step waited, const Reason &reason) {
-      if (pastAt(src, stepOf(item, FirstSet)).previous.over[pipeIndex(dst)] > waited)
-        return;
-      addReuse(dst, src, waited, stepOf(item, FirstSet), true, reason);
-      added = true;
-    };
-    for (const ItemEffect::Drain &drain : effect.drains)
-      settle(drain.src, drain.dst, stepOf(item + 1, PreWait), drain.reason);
-    if (!effect.selfOrdered)
-      for (auto &[pair, reason] : effect.pending)
-        settle(pipeAt(pair / numPipes), pipeAt(pair % numPipes), stepOf(item, Execute), reason);
-  }
-  return added;
-}
-
-bool BodyOrder::makeReusable() {
-  bool added = reuseItems();
-  for (Event &event : events_)
-    added |= reuseEvent(event);
-  return added;
-}
-
 bool BodyOrder::solve() {
   for (auto &items : itemsOf_)
     items.clear();
@@ -570,6 +506,7 @@ bool BodyOrder::solve() {
       if (body_.items[static_cast<size_t>(item)].instructions[pipe])
         itemsOf_[pipe].push_back(item);
   constexpr int mostRounds = 64;
+  hopeless_.clear();
   for (int round = 0; round < mostRounds; ++round) {
     merged_.clear();
     kept_.clear();
@@ -583,7 +520,10 @@ bool BodyOrder::solve() {
       runForward();
       runCarried();
     }
-    if (!makeReusable())
+    bool again = makeReusable();
+    if (!hopeless_.empty())
+      return false;
+    if (!again)
       return true;
   }
   return false;

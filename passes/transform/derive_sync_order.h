@@ -42,6 +42,7 @@ struct Clock {
     over[pipe] = std::max(over[pipe], step);
   }
 };
+inline constexpr Pipe pipeAt(size_t index) { return static_cast<Pipe>(index); }
 inline size_t pipeIndex(Pipe pipe) { return static_cast<size_t>(pipe); }
 inline size_t pairIndex(Pipe from, Pipe to) { return pipeIndex(from) * numPipes + pipeIndex(to); }
 inline constexpr size_t numPairs = numPipes * numPipes;
@@ -75,6 +76,7 @@ struct Event {
   int frame = -1;
   int64_t slots = 1;
   int id = -1;
+  int shared = -1; ///< events of a body and a pair with this number have one id
   Reason reason;
 };
 
@@ -106,14 +108,23 @@ struct ItemEffect {
 
 /// How an order is made of few ids; grows for a pair of pipes when ids run out. `Merged`: one event
 /// for several dependences where that is possible. `Plain`: within an iteration, no ids in turn.
-/// `Unrotated`: none between iterations either. `Barriers`: of all pipes.
-enum class Effort : uint8_t { Precise, Merged, Plain, Unrotated, Barriers };
+/// `Shared`: there, few ids that are used again and again. `Unrotated`: no ids in turn between
+/// iterations either. `Barriers`: of all pipes.
+enum class Effort : uint8_t { Precise, Merged, Plain, Shared, Unrotated, Barriers };
 
 struct SyncPolicy {
   std::array<Effort, numPairs> effort{};
   bool vectorBarrier = true;
+  int64_t eventIds = 8;
 
   Effort of(Pipe from, Pipe to) const { return effort[pairIndex(from, to)]; }
+  /// How many ids the events within an iteration share; 0: each has its own.
+  int64_t shared(Pipe from, Pipe to) const {
+    Effort here = of(from, to);
+    return here == Effort::Shared      ? std::max<int64_t>(1, eventIds / 2)
+           : here == Effort::Unrotated ? std::max<int64_t>(1, eventIds / 4)
+                                       : 0;
+  }
 };
 
 /// Solves one body. Needs first, then `solve`; more needs may be added, and `solve` called again.
@@ -131,6 +142,9 @@ public:
   /// Chooses events and barriers; in loops also adds what makes them safe to use again. False if
   /// that does not come to an end: then the pairs of pipes need more effort.
   bool solve();
+
+  /// After `solve` was false: the pairs that must do with barriers; if none is named, all.
+  llvm::ArrayRef<size_t> hopeless() const { return hopeless_; }
 
   const Body &body() const { return body_; }
   const std::vector<ItemEffect> &effects() const { return effects_; }
@@ -160,6 +174,8 @@ private:
   bool makeReusable();
   bool reuseEvent(Event &event);
   bool reuseItems();
+  bool shareIds();
+  bool shareIds(llvm::ArrayRef<Event *> events, size_t ids);
   bool mergeForward();
   bool mergeCarried();
   bool isAdjacent(const Event &a, const Event &b) const;
@@ -188,6 +204,7 @@ private:
   std::vector<Event> seeds_;
   std::vector<Event> merged_; ///< seeds of one `solve`
   std::vector<BarrierPoint> kept_;
+  std::vector<size_t> hopeless_;
   std::vector<Event> events_;
   std::vector<BarrierPoint> barriers_;
   std::array<Clock, numPipes> now_;

@@ -284,7 +284,7 @@ protected:
 
 TEST_F(DeriveSync, RandomKernelsAreInOrder) {
   const char *more = getenv("PTL_SYNC_SEEDS");
-  unsigned seeds = more ? static_cast<unsigned>(atoi(more)) : 300;
+  unsigned seeds = more ? static_cast<unsigned>(atoi(more)) : 150;
   unsigned full = 0, events = 0, failures = 0;
   std::string smallest;
   for (unsigned seed = 0; seed < seeds; ++seed) {
@@ -430,13 +430,15 @@ static std::string sumOf(int inputs) {
 }
 
 TEST_F(DeriveSync, ManyInputsStillRunAhead) {
-  for (int inputs : {2, 4, 5, 6}) {
+  for (int inputs : {2, 4, 5, 6, 9, 20, 30}) {
     SyncResult result;
     EXPECT_EQ(check(sumOf(inputs), BlockMachine(), &result), "") << inputs;
     EXPECT_EQ(result.statistics.fullBarriers, 0u) << inputs;
-    EXPECT_TRUE(llvm::any_of(result.edges,
-                             [](const SyncEdge &edge) { return edge.carried && edge.ids == 2; }))
-        << inputs << " inputs: loads wait for the iteration before";
+    // So many events are not used in turn by slots; loads are some ids ahead all the same.
+    bool inTurn = llvm::any_of(result.edges,
+                               [](const SyncEdge &edge) { return edge.carried && edge.ids == 2; });
+    EXPECT_EQ(inTurn, inputs <= 8) << inputs;
+    EXPECT_GE(result.statistics.ids[pairIndex(Pipe::MTE2, Pipe::V)], 2u) << inputs;
   }
 }
 

@@ -1,0 +1,125 @@
+// An event may be set again only when the last wait for it is over: what that needs, and ids in
+// common where they are few.
+#include "passes/transform/derive_sync_order.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+void BodyOrder::addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool carried,
+                         Reason reason) {
+  reason.reuse = true;
+  reason.carried = carried;
+  Step set = waited % 8 == Execute ? waited + 2 : stepOf(gapOf(waited), PostSet);
+  addNeed({src, dst, waited, set, stepOf(gapOf(setAgain), PreWait), carried, -1, reason});
+}
+
+// Whether the set of an event may come before the wait for its last use; then that is forbidden by
+// a new need.
+bool BodyOrder::reuseEvent(Event &event) {
+  size_t waiter = pipeIndex(event.dst);
+  if (event.carried) {
+    if (clockAt(event.src, event.setStep).over[waiter] > event.waitStep)
+      return false;
+    addReuse(event.dst, event.src, event.waitStep, event.setStep, false, event.reason);
+    return true;
+  }
+  const Past &past = pastAt(event.src, event.setStep);
+  event.frame = -1;
+  event.slots = 1;
+  if (past.previous.over[waiter] > event.waitStep)
+    return false;
+  if (policy_.of(event.src, event.dst) < Effort::Plain)
+    for (auto [index, clock] : llvm::enumerate(past.frames)) {
+      int64_t count = body_.frames[index].count;
+      if (clock.over[waiter] > event.waitStep && (event.frame < 0 || count < event.slots)) {
+        event.frame = static_cast<int>(index);
+        event.slots = count;
+      }
+    }
+  if (event.frame >= 0)
+    return false;
+  addReuse(event.dst, event.src, event.waitStep, event.setStep, true, event.reason);
+  return true;
+}
+
+// Events inside an item, where the next round of the item must not set what this one has not waited
+// for.
+bool BodyOrder::reuseItems() {
+  bool added = false;
+  for (int item = 0; item < numItems(); ++item) {
+    const ItemEffect &effect = effects_[static_cast<size_t>(item)];
+    auto settle = [&](Pipe src, Pipe dst, Step waited, const Reason &reason) {
+      if (pastAt(src, stepOf(item, FirstSet)).previous.over[pipeIndex(dst)] > waited)
+        return;
+      addReuse(dst, src, waited, stepOf(item, FirstSet), true, reason);
+      added = true;
+    };
+    for (const ItemEffect::Drain &drain : effect.drains)
+      settle(drain.src, drain.dst, stepOf(item + 1, PreWait), drain.reason);
+    if (!effect.selfOrdered)
+      for (auto &[pair, reason] : effect.pending)
+        settle(pipeAt(pair / numPipes), pipeAt(pair % numPipes), stepOf(item, Execute), reason);
+  }
+  return added;
+}
+
+// Events that follow each other share ids: half of them are free again when the waits for them are
+// known to be over.
+bool BodyOrder::shareIds(llvm::ArrayRef<Event *> events, size_t ids) {
+  bool added = false;
+  Pipe src = events.front()->src, dst = events.front()->dst;
+  Step known = kNever; // what needs that were just added will tell
+  for (size_t i = 0; i < events.size(); ++i) {
+    Event &event = *events[i];
+    event.shared = static_cast<int>(i % ids);
+    event.frame = -1;
+    event.slots = 1;
+    if (i < ids) {
+      size_t last = i + (events.size() - 1 - i) / ids * ids; // of the iteration before
+      Step waited = events[last]->waitStep;
+      if (pastAt(src, event.setStep).previous.over[pipeIndex(dst)] <= waited) {
+        addReuse(dst, src, waited, event.setStep, true, event.reason);
+        added = true;
+      }
+      continue;
+    }
+    Step waited = events[i - ids]->waitStep;
+    if (std::max(known, clockAt(src, event.setStep).over[pipeIndex(dst)]) > waited)
+      continue;
+    if (gapOf(waited) >= gapOf(event.setStep)) { // too many at a time
+      hopeless_.push_back(pairIndex(src, dst));
+      return false;
+    }
+    Step later = events[i - ids + (ids - 1) / 2]->waitStep;
+    if (gapOf(later) < gapOf(event.setStep))
+      waited = later;
+    addReuse(dst, src, waited, event.setStep, false, event.reason);
+    known = waited + 1;
+    added = true;
+  }
+  return added;
+}
+
+bool BodyOrder::shareIds() {
+  std::map<size_t, std::vector<Event *>> byPair;
+  for (Event &event : events_)
+    if (!event.carried && policy_.shared(event.src, event.dst))
+      byPair[pairIndex(event.src, event.dst)].push_back(&event);
+  bool added = false;
+  for (auto &[pair, events] : byPair) {
+    llvm::stable_sort(events, [](auto *a, auto *b) { return a->setStep < b->setStep; });
+    added |= shareIds(events, static_cast<size_t>(policy_.shared(events[0]->src, events[0]->dst)));
+  }
+  return added;
+}
+
+bool BodyOrder::makeReusable() {
+  bool added = reuseItems();
+  for (Event &event : events_)
+    if (event.carried || !policy_.shared(event.src, event.dst))
+      added |= reuseEvent(event);
+  return shareIds() || added;
+}
+
+} // namespace ptl::pto
