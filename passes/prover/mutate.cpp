@@ -158,7 +158,9 @@ bool sameInAnyOrder(ModuleOp original, ModuleOp mutant, const Machine &machine, 
   for (size_t k = 0; k < before.size(); ++k) {
     RangeTable rangesBefore, rangesAfter;
     std::vector<Inputs> instances = instancesOf(before[k]);
-    for (size_t i = 0; i < instances.size() && i < kShuffledInstances; ++i) {
+    // Evenly from small to large.
+    size_t step = (instances.size() + kShuffledInstances - 1) / kShuffledInstances;
+    for (size_t i = instances.size() - 1; i < instances.size(); i -= step) {
       Execution good = runKernel(before[k], instances[i], rangesBefore, ignored, 4000);
       Execution tried = runKernel(after[k], instances[i], rangesAfter, ignored, 4000);
       if (!good.complete || !tried.complete)

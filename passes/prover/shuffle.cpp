@@ -4,7 +4,9 @@
 
 #include "mlir/IR/Operation.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <random>
 #include <set>
@@ -353,21 +355,20 @@ Outcome Shuffler::shuffle(uint64_t seed) {
     double speed;
   };
   std::vector<Action> actions;
-  std::uniform_real_distribution<double> exponent(-4, 0);
+  auto unit = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   for (unsigned core = 0; core < cores_.size(); ++core) {
-    actions.push_back({core, 0, 0, std::pow(10, exponent(random) / 4)});
+    actions.push_back({core, 0, 0, std::pow(10, -unit())});
     for (uint8_t pipe = 1; pipe < 7; ++pipe) {
-      actions.push_back({core, pipe, 1, std::pow(10, exponent(random))});
-      actions.push_back({core, pipe, 2, std::pow(10, exponent(random))});
+      actions.push_back({core, pipe, 1, std::pow(10, -4 * unit())});
+      actions.push_back({core, pipe, 2, std::pow(10, -4 * unit())});
     }
   }
-  std::uniform_real_distribution<double> chance(0, 1);
   unsigned idle = 0;
   for (size_t turn = 0; idle < 2; ++turn) {
     bool progress = false, slept = false;
     std::shuffle(actions.begin(), actions.end(), random);
     for (const Action &action : actions) {
-      if (idle == 0 && chance(random) > action.speed) {
+      if (idle == 0 && unit() > action.speed) {
         slept = true;
         continue;
       }
