@@ -204,9 +204,6 @@ inline mlir::Value withSignOf(const Tiles &t, mlir::Value x, mlir::Value magnitu
 }
 /// Truncating quotient and remainder of integers without an instruction; {} if there is no way.
 std::pair<mlir::Value, mlir::Value> divideIntegers(const Tiles &t, mlir::Value a, mlir::Value b);
-/// The same of words of 32 bits (`i32`), taken as unsigned.
-std::pair<mlir::Value, mlir::Value> divideUnsignedWords(const Tiles &t, mlir::Value a,
-                                                        mlir::Value b);
 /// Truth values as numbers 1 and 0 (`f16` unless said otherwise), and back.
 mlir::Value maskToNumbers(const Tiles &t, mlir::Value mask, mlir::Type elem = {});
 mlir::Value numbersToMask(const Tiles &t, mlir::Value numbers);

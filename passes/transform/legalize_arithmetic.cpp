@@ -179,7 +179,7 @@ static Value belowUnsigned(const Tiles &t, Value a, Value b) {
 }
 
 /// Unsigned words: half of the dividend is a signed word, and the last bit is one comparison.
-std::pair<Value, Value> divideUnsignedWords(const Tiles &t, Value a, Value b) {
+static std::pair<Value, Value> divideUnsignedWords(const Tiles &t, Value a, Value b) {
   Value half = divideSignedWords(t, t.shrUnsigned(a, 1), b).first;
   Value huge = t.shr(b, 31); // Such a divisor goes into nothing more than once.
   Value q = t.bitAnd(t.shl(half, 1), t.bitNot(huge));

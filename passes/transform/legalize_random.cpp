@@ -55,59 +55,8 @@ static Value rewritePhilox(const Tiles &t, Operation *op) {
   return t.bitcast(bits, elem(op->getResult(0)));
 }
 
-/// The row-major position of each element, `i32`.
-static Value rowMajorPositions(const Tiles &t, RandomOp random) {
-  llvm::ArrayRef<Extent> extents = extentsOf(random.getResult().getType());
-  size_t named = random.getLengths().size();
-  Value sum, stride = t.index(1);
-  for (size_t axis = extents.size(); axis-- > 0;) {
-    bool isConstant = extents[axis].isConstant();
-    Value length = isConstant ? t.index(extents[axis].length) : random.getLengths()[--named];
-    OperationState state(t.loc, "ptl.index");
-    state.addOperands(t.index(0));
-    if (!isConstant)
-      state.addOperands(length);
-    state.addTypes(ArrayType::get(t.r.getContext(), t.i32(), extents[axis], Place::Inferred));
-    llvm::SmallVector<int64_t> others;
-    for (size_t n = 0; n < extents.size(); ++n)
-      if (n != axis)
-        others.push_back(static_cast<int64_t>(n));
-    Value along = t.newAxis(t.r.create(state)->getResult(0), others);
-    if (sum)
-      along = t.mul(along, t.r.createOrFold<arith::IndexCastOp>(t.loc, t.i32(), stride));
-    sum = sum ? t.add(along, sum) : along;
-    stride = t.r.createOrFold<arith::MulIOp>(t.loc, stride, length);
-  }
-  return sum;
-}
-
-static Value rewriteRandom(const Tiles &t, Operation *op) {
-  auto random = cast<RandomOp>(op);
-  Type type = elem(random.getResult());
-  if (rankOf(random.getResult().getType()) == 0 ||
-      (!isReal(type) && !isBool(type) && intBits(type) > 32))
-    return {};
-  Value low = random.getLow(), high = random.getHigh();
-  Value bits = philoxBits(t, rowMajorPositions(t, random), random.getSeed());
-  if (isBool(type))
-    return t.eq(t.bitAnd(bits, 1), 1);
-  if (isReal(type)) {
-    Value fraction = t.mul(t.convert(t.shrUnsigned(bits, 8), t.f32()), 0x1p-24);
-    Value start = t.convert(low, t.f32());
-    Value span = t.sub(t.convert(high, t.f32()), start);
-    return t.narrow(t.add(t.mul(fraction, span), start), type);
-  }
-  Value start = t.convert(low, t.i32());
-  Value span = t.sub(t.convert(high, t.i32()), start);
-  // An empty interval has one value.
-  span = t.select(t.eq(span, 0), t.number(t.i32(), 1), span);
-  Value rest = divideUnsignedWords(t, bits, t.full(span, bits)).second;
-  return t.convert(t.add(rest, start), type);
-}
-
 static constexpr Row rows[] = {
     {"philox", rewritePhilox},
-    {"random", rewriteRandom},
 };
 
 llvm::ArrayRef<Row> randomRows() { return rows; }

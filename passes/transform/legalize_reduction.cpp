@@ -71,7 +71,7 @@ static Value leave(const Tiles &t, const Detour &detour, Value x, Type to) {
   case Detour::Convert:
     return isReal(to) ? t.narrow(x, to) : t.convert(x, to);
   case Detour::Mask:
-    return numbersToMask(t, x);
+    return t.gt(x, 0); // Over nothing the largest number is below 0.
   default:
     break;
   }
@@ -205,6 +205,8 @@ static double identityOf(Operation *op, Type type) {
   if (isReal(type))
     return sign * kInfinity;
   double size = std::ldexp(1.0, static_cast<int>(intBits(type)) - 1);
+  if (isUnsigned(type))
+    return sign < 0 ? 0 : 2 * size - 1;
   return sign < 0 ? -size : size - 1;
 }
 
