@@ -50,8 +50,8 @@ void CppFunctionEmitter::emitBlock(Block &block) {
 }
 
 void CppFunctionEmitter::emitOp(Operation *op) {
-  if (auto why = op->getAttrOfType<StringAttr>("ptl.why"))
-    line(op, "// " + why.str());
+  if (std::string why = reasonOf(op); !why.empty())
+    line(op, "// " + why);
   llvm::TypeSwitch<Operation *>(op)
       .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })

@@ -242,8 +242,8 @@ void PtoFunctionEmitter::emitBlock(Block &block) {
 }
 
 void PtoFunctionEmitter::emitOp(Operation *op) {
-  if (auto why = op->getAttrOfType<StringAttr>("ptl.why"))
-    body_.add("// " + why.str(), placeOf(op->getLoc()));
+  if (std::string why = reasonOf(op); !why.empty())
+    body_.add("// " + why, placeOf(op->getLoc()));
   llvm::TypeSwitch<Operation *>(op)
       .Case<arith::ConstantOp>([](auto) {}) // made where it is used
       .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })

@@ -67,28 +67,27 @@ void addLineDirectives(Emitted &emitted, const std::string &fileName) {
   std::string text;
   LineMap lines;
   unsigned number = 0;
-  SourcePlace at; // what the compiler believes of the next line
-  at.file = fileName;
-  at.line = 1;
+  SourcePlace at; // what the last directive named; no file: the text itself
+  auto direct = [&](const std::string &file, unsigned line) {
+    text += "#line " + std::to_string(line) + " \"" + file + "\"\n";
+    lines.add(std::nullopt);
+  };
   for (llvm::StringRef rest = emitted.text; !rest.empty();) {
     auto [line, after] = rest.split('\n');
     rest = after;
-    ++number;
-    const SourcePlace *place = emitted.lines.at(number);
-    bool matters = !line.trim().empty() && !line.starts_with("#");
-    SourcePlace wanted{fileName, lines.numLines() + 1, 0};
-    if (place)
-      wanted = *place;
-    if (matters && (at.file != wanted.file || at.line != wanted.line)) {
-      if (!place)
-        wanted.line = lines.numLines() + 2;
-      text += "#line " + std::to_string(wanted.line) + " \"" + wanted.file + "\"\n";
-      lines.add(std::nullopt);
-      at = wanted;
+    const SourcePlace *place = emitted.lines.at(++number);
+    llvm::StringRef visible = line.ltrim();
+    bool code = !visible.empty() && !visible.starts_with("//");
+    if (place && code && (at.file != place->file || at.line != place->line)) {
+      direct(place->file, place->line);
+      at = *place;
+    } else if (!place && code && visible == line && !line.starts_with("#") &&
+               !line.starts_with("}") && !at.file.empty()) {
+      direct(fileName, lines.numLines() + 2);
+      at = {};
     }
     text += line.str() + "\n";
     lines.add(place ? std::optional<SourcePlace>(*place) : std::nullopt);
-    ++at.line;
   }
   emitted.text = std::move(text);
   emitted.lines = std::move(lines);

@@ -8,8 +8,8 @@ namespace ptl::pto {
 /// Formats the text in LLVM's style, 100 columns; the map follows.
 void formatCpp(Emitted &emitted);
 
-/// Puts `#line` wherever the line of the source is not the one that follows from the line before.
-/// What comes from nowhere is in `fileName`, where it stands.
+/// Puts `#line` where the line of the source changes; what follows until the next one came from
+/// that line, too. Code of no source line is in `fileName`, where it stands.
 void addLineDirectives(Emitted &emitted, const std::string &fileName);
 
 } // namespace ptl::pto

@@ -71,6 +71,12 @@ std::string sourceName(Value value) {
       .Default([](Operation *made) { return locationName(made->getLoc()); });
 }
 
+std::string reasonOf(Operation *op) {
+  auto why = op->getAttrOfType<StringAttr>("ptl.why");
+  Operation *before = op->getPrevNode();
+  return why && !(before && before->getAttr("ptl.why") == why) ? why.str() : std::string();
+}
+
 /// What a number without a name is for, by its first telling use.
 static std::string purpose(Value value) {
   for (OpOperand &use : value.getUses()) {

@@ -1,7 +1,7 @@
 // Names of values in emitted text: those of the source where values have them.
 #pragma once
 
-#include "mlir/IR/Value.h"
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -12,6 +12,10 @@ namespace ptl::pto {
 /// What a value is called in the source (`ptl.name` of arguments, names in locations), else what it
 /// is (`block`, `i`); empty if neither says anything.
 std::string sourceName(mlir::Value value);
+
+/// Why a synchronisation is there (`ptl.why`); empty if the operation before it has the same
+/// reason.
+std::string reasonOf(mlir::Operation *op);
 
 /// Names of one function; each is given once.
 class NameTable {

@@ -246,9 +246,8 @@ bool Builder::emitTexts(const std::vector<mlir::ModuleOp> &kernels, const Machin
     return verified;
   std::string all;
   for (mlir::ModuleOp kernel : kernels) {
-    pto::Emitted text = emitCppText(session_, kernel, machine, pathFor(EmitId::Cpp));
-    all += text.text;
-    verified = verified && verifyCppText(session_, text);
+    all += emitCppText(session_, kernel, machine, pathFor(EmitId::Cpp)).text;
+    verified = verified && verifyCppText(session_, kernel, machine);
   }
   emit(EmitId::Cpp, all);
   return verified;

@@ -80,7 +80,7 @@ bool verifyPtoText(Session &session, const pto::Emitted &text, const Machine &ma
   return tell(session, "ptoas", pto::verifyPto(text, path, machine.tools.ptoas));
 }
 
-bool verifyCppText(Session &session, const pto::Emitted &text) {
+bool verifyCppText(Session &session, mlir::ModuleOp kernel, const Machine &machine) {
   if (!session.options().has(OptionId::Verify))
     return true;
   std::string folder(session.options().value(OptionId::PtoIsa));
@@ -89,6 +89,8 @@ bool verifyCppText(Session &session, const pto::Emitted &text) {
                           {"say with `--pto-isa` where the library is"});
     return false;
   }
+  // Without `#line`: the map is exact.
+  pto::Emitted text = pto::emitCpp(kernel, machine);
   return tell(session, "clang++", pto::verifyCpp(text, folder));
 }
 

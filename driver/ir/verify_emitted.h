@@ -24,6 +24,6 @@ pto::Emitted emitCppText(Session &session, mlir::ModuleOp kernel, const Machine 
 /// `--verify`: what PTOAS (of `--ptoas`) and Clang (with the headers of `--pto-isa`) refuse is
 /// reported at the source. Does nothing without the flag. False: a tool is missing.
 bool verifyPtoText(Session &session, const pto::Emitted &text, const Machine &machine);
-bool verifyCppText(Session &session, const pto::Emitted &text);
+bool verifyCppText(Session &session, mlir::ModuleOp kernel, const Machine &machine);
 
 } // namespace ptl
