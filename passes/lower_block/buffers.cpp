@@ -18,9 +18,11 @@ pto::TileBufType KernelLowering::tileType(ir::Place place, llvm::StringRef layou
     int64_t fractal = layout.fractal == 1024 ? 16 : std::max<int64_t>(16, block);
     rows = roundUp(rows, fractal);
     cols = roundUp(cols, fractal);
-  } else { // 16 elements at least, as boxes have, so that a tile has the same rows on either side of a queue
-    int64_t &line = layout.box == pto::Layout::RowMajor ? cols : rows;
-    line = roundUp(line, std::max<int64_t>(16, block));
+  } else if (layout.box == pto::Layout::RowMajor) {
+    // 16 elements at least, as boxes have, so that a tile has the same rows on either side of a queue.
+    cols = roundUp(cols, std::max<int64_t>(16, block));
+  } else {
+    rows = roundUp(rows, block);
   }
   auto valid = [&](Value length, int64_t capacity) -> int64_t {
     if (dynamicValid_)
