@@ -446,16 +446,12 @@ void BodyOrder::runCarried() {
   advance(kAll - 1);
 }
 
-// Whether one event can do the work of two without making anyone wait longer: neither pipe waits
-// for something else between.
+// Whether one event can do the work of two: the waiter waits for nothing else between, so the first
+// wait would not have let it get far.
 bool BodyOrder::isAdjacent(const Event &a, const Event &b) const {
-  auto between = [](Step step, Step x, Step y) {
-    return std::min(x, y) < step && step < std::max(x, y);
-  };
+  Step from = std::min(a.waitStep, b.waitStep), to = std::max(a.waitStep, b.waitStep);
   return llvm::none_of(events_, [&](const Event &other) {
-    return &other != &a && &other != &b &&
-           ((other.dst == a.dst && between(other.waitStep, a.waitStep, b.waitStep)) ||
-            (other.dst == a.src && between(other.waitStep, a.setStep, b.setStep)));
+    return other.dst == a.dst && from < other.waitStep && other.waitStep < to;
   });
 }
 
