@@ -358,21 +358,29 @@ static void countIds(SyncStatistics &statistics, const std::vector<SyncEdge> &ed
     statistics.ids[pair] = static_cast<unsigned>(llvm::popcount(used[pair]));
 }
 
+static bool isSynchronised(func::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        bool found = isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp, BarrierOp>(op);
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static bool reportUnplaced(func::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        if (isPlaced(op))
+          return WalkResult::advance();
+        op->emitOpError(
+            "has no address yet; events can only be derived for buffers that are placed");
+        return WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 bool deriveSync(func::FuncOp function, const BlockMachine &machine, SyncResult &result) {
-  bool ready = true;
-  function.walk([&](Operation *op) {
-    if (isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp, BarrierOp>(op)) {
-      ready = false;
-      return WalkResult::interrupt();
-    }
-    if (!isPlaced(op)) {
-      op->emitOpError("has no address yet; events can only be derived for buffers that are placed");
-      ready = false;
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  if (!ready)
+  if (isSynchronised(function) || reportUnplaced(function))
     return false;
   BlockProgram program(function, machine);
   FunctionOrder order(program, machine);
@@ -478,8 +486,10 @@ struct DeriveSyncPass : ir::impl::DeriveSyncBase<DeriveSyncPass> {
       if (function.isExternal() || !function->hasAttr("pto.kernel_kind"))
         continue;
       SyncResult result;
-      if (!deriveSync(function, rules, result))
+      if (isSynchronised(function))
         continue;
+      if (!deriveSync(function, rules, result))
+        return signalPassFailure();
       if (emit == "json")
         writeSyncJson(function.getName(), result, llvm::outs());
     }

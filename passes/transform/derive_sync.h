@@ -30,8 +30,8 @@ struct SyncResult {
   std::vector<SyncEdge> edges;
 };
 
-/// In place. Buffers have addresses, and there is no synchronisation yet; else nothing changes and
-/// false is returned, with a diagnostic.
+/// In place. False, and nothing changes, for a function that has synchronisation of its own, and,
+/// with a diagnostic, when a buffer has no address yet.
 bool deriveSync(mlir::func::FuncOp function, const BlockMachine &machine, SyncResult &result);
 
 /// `{"function": …, "statistics": …, "edges": […]}`, for tools.
