@@ -61,6 +61,8 @@ public:
       queue.freed.resize(cores_.size());
     }
     identify();
+    for (unsigned core = 0; core < cores_.size(); ++core)
+      findPushed(core);
     for (const Core &core : execution.cores) {
       takesPart_.emplace_back();
       for (const Event &event : core.events)
@@ -77,6 +79,7 @@ private:
     return execution_.cores[core].events[index];
   }
   void identify();
+  void findPushed(unsigned core);
   bool issue(unsigned core);
   bool start(unsigned core, uint8_t pipe);
   bool finish(unsigned core, uint8_t pipe, size_t which);
@@ -98,6 +101,9 @@ private:
   std::vector<QueueState> queues_;
   std::vector<uint64_t> identity_; ///< of operations: the same in a module and its mutants
   std::vector<std::set<std::pair<uint16_t, Event::Kind>>> takesPart_; ///< core → queues, as what
+  /// Core and push → which of its granules have a value: slots are pushed whole, whatever their
+  /// valid part.
+  std::map<std::pair<unsigned, uint32_t>, std::vector<bool>> pushed_;
   std::map<std::array<int64_t, 3>, uint64_t> global_;
   uint64_t scalars_ = 0;
 };
@@ -128,6 +134,50 @@ void Shuffler::granules(unsigned core, const Access &access, Visit visit) {
   }
 }
 
+// In program order: a granule has a value if the buffer that is pushed wrote it last, since its
+// allocation.
+void Shuffler::findPushed(unsigned core) {
+  const Core &trace = execution_.cores[core];
+  bool any = false;
+  for (const Event &event : trace.events)
+    any |= event.kind == Event::Push;
+  if (!any)
+    return;
+  struct Written {
+    uint32_t buffer = kNone, event = 0;
+  };
+  std::map<uint8_t, std::vector<Written>> written; // place → granules
+  std::map<uint32_t, uint32_t> allocated;
+  // Once for the size of the memories, so that granules stay where they are.
+  for (const Access &access : trace.accesses)
+    if (!access.global)
+      granules(core, access, [](uint64_t &) {});
+  for (auto &[place, memory] : cores_[core].memory)
+    written[static_cast<uint8_t>(place)].resize(memory.size());
+  for (uint32_t i = 0; i < trace.events.size(); ++i) {
+    const Event &event = trace.events[i];
+    if (event.kind == Event::Alloc)
+      allocated[event.number] = i;
+    for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
+      const Access &access = trace.accesses[a];
+      bool pushes = event.kind == Event::Push;
+      if (access.global || (!pushes && !access.writes && !access.scratch))
+        continue;
+      auto &states = written[access.place];
+      const uint64_t *first = cores_[core].memory[access.place].data();
+      std::vector<bool> *known = pushes ? &pushed_[{core, i}] : nullptr;
+      uint32_t since = allocated[access.buffer];
+      granules(core, access, [&](uint64_t &granule) {
+        Written &state = states[static_cast<size_t>(&granule - first)];
+        if (known)
+          known->push_back(state.buffer == access.buffer && state.event >= since);
+        else
+          state = {access.buffer, i};
+      });
+    }
+  }
+}
+
 static std::array<int64_t, 3> boxKey(const GlobalBox &box) {
   int64_t sizes = 0;
   for (unsigned i = 0; i < box.rank; ++i)
@@ -149,7 +199,11 @@ uint64_t Shuffler::readAll(unsigned core, const Event &event) {
                                                       static_cast<uint64_t>(key[1]))
                                                 : found->second);
     } else {
-      granules(core, access, [&](uint64_t &granule) { value = mix(value, granule); });
+      auto known = pushed_.find({core, static_cast<uint32_t>(&event - trace.events.data())});
+      size_t index = 0;
+      granules(core, access, [&](uint64_t &granule) {
+        value = mix(value, known == pushed_.end() || known->second[index++] ? granule : 0xF0E);
+      });
     }
   }
   return value;
