@@ -227,7 +227,7 @@ void Builder::emitPhases(Compiler &compiler, mlir::ModuleOp module) {
 }
 
 static std::string proofText(const std::string &symbol, const prove::ProofResult &result) {
-  std::string verdict = result.proved()              ? "proved"
+  std::string verdict = result.proved()           ? "proved"
                         : result.findings.empty() ? "cannot be proved"
                                                   : "faults";
   return symbol + ": " + verdict + ", " + std::to_string(result.instances) + " instances, " +

@@ -39,11 +39,13 @@ static Span spanAt(const SourceManager &sources, const LedgerPlace &place) {
   return kNoSpan;
 }
 
-/// Lowers what is tiled, with as much overlap as the memories have room for. Nothing after an error;
-/// `overflow` is set if a memory is too small in every way.
-std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, std::optional<Overflow> &overflow) {
+/// Lowers what is tiled, with as much overlap as the memories have room for. Nothing after an
+/// error; `overflow` is set if a memory is too small in every way.
+std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module,
+                                                std::optional<Overflow> &overflow) {
   size_t errors = sink_.errorCount();
-  block::Report report = [&](DiagId id, mlir::Location location, std::vector<std::string> arguments) {
+  block::Report report = [&](DiagId id, mlir::Location location,
+                             std::vector<std::string> arguments) {
     sink_.report(id, spanOf(location), std::move(arguments));
   };
   ChipProgram result;

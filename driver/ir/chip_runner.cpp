@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace ptl {
 
-std::unique_ptr<ChipRunner> ChipRunner::create(ChipProgram program, const Machine &machine, std::string &error) {
+std::unique_ptr<ChipRunner> ChipRunner::create(ChipProgram program, const Machine &machine,
+                                               std::string &error) {
   std::unique_ptr<ChipRunner> runner(new ChipRunner(std::move(program), machine));
   for (OwningOpRef<ModuleOp> &module : runner->program_.program.kernels) {
     std::optional<rt::sim::Kernel> kernel = rt::sim::load(*module, "", error);
@@ -36,8 +37,8 @@ struct HostArray {
 /// Runs the host function.
 class Host {
 public:
-  Host(const std::vector<rt::sim::Kernel> &kernels, const Machine &machine, const rt::sim::Options &options,
-       int64_t groups)
+  Host(const std::vector<rt::sim::Kernel> &kernels, const Machine &machine,
+       const rt::sim::Options &options, int64_t groups)
       : kernels_(kernels), chip_(rt::sim::chipOf(machine)), options_(options), groups_(groups) {}
 
   rt::Failure run(func::FuncOp function, const std::vector<const PtlArray *> &arrays,
@@ -71,17 +72,22 @@ private:
   void setScalar(Value value, const PtlScalar &cell) {
     mlir::Type type = value.getType();
     if (auto real = dyn_cast<FloatType>(type)) {
-      rt::sim::Scalar read = rt::sim::loadScalar(reinterpret_cast<const uint8_t *>(&cell), elemKindOf(type));
+      rt::sim::Scalar read =
+          rt::sim::loadScalar(reinterpret_cast<const uint8_t *>(&cell), elemKindOf(type));
       values_[value] = FloatAttr::get(real, read.f);
     } else {
-      int64_t number = type.isIndex() ? cell.i64
-                                      : rt::sim::loadScalar(reinterpret_cast<const uint8_t *>(&cell), elemKindOf(type)).i;
+      int64_t number =
+          type.isIndex()
+              ? cell.i64
+              : rt::sim::loadScalar(reinterpret_cast<const uint8_t *>(&cell), elemKindOf(type)).i;
       values_[value] = IntegerAttr::get(type, number);
     }
   }
 
   static ElemKind elemKindOf(mlir::Type type) {
-    return type.isInteger(1) ? ElemKind::Bool : type.isIndex() ? ElemKind::I64 : ir::elemKindOf(type);
+    return type.isInteger(1) ? ElemKind::Bool
+           : type.isIndex()  ? ElemKind::I64
+                             : ir::elemKindOf(type);
   }
 
   void stop(int32_t code, Operation *op, std::string message) {
@@ -116,12 +122,14 @@ private:
     if (auto alloc = dyn_cast<ir::AllocOp>(op))
       return allocate(alloc.getResult(), lengthsOf(alloc.getType(), alloc.getLengths()));
     if (auto dim = dyn_cast<ir::DimOp>(op)) {
-      values_[dim.getResult()] = IntegerAttr::get(dim.getType(), arrays_[dim.getSource()].extents[dim.getAxis()]);
+      values_[dim.getResult()] =
+          IntegerAttr::get(dim.getType(), arrays_[dim.getSource()].extents[dim.getAxis()]);
       return;
     }
     if (auto check = dyn_cast<ir::CheckOp>(op)) {
       if (number(check.getCondition()) == 0)
-        stop(check.getStatus() == "where" ? PTL_ERROR_WHERE : PTL_ERROR_ASSERT, op, check.getMessage().str());
+        stop(check.getStatus() == "where" ? PTL_ERROR_WHERE : PTL_ERROR_ASSERT, op,
+             check.getMessage().str());
       return;
     }
     if (isa<ir::LoadOp, ir::SliceOp>(op) && readBox(op))
@@ -148,9 +156,11 @@ private:
       operands.push_back(values_.lookup(operand));
     llvm::SmallVector<OpFoldResult> results;
     if (failed(op->fold(operands, results)) || results.size() != op->getNumResults())
-      return stop(PTL_ERROR_SIMULATOR, op, "the simulator's host cannot run `" + op->getName().getStringRef().str() + "`");
+      return stop(PTL_ERROR_SIMULATOR, op,
+                  "the simulator's host cannot run `" + op->getName().getStringRef().str() + "`");
     for (auto [result, folded] : llvm::zip(op->getResults(), results))
-      values_[result] = isa<Attribute>(folded) ? cast<Attribute>(folded) : values_.lookup(cast<Value>(folded));
+      values_[result] =
+          isa<Attribute>(folded) ? cast<Attribute>(folded) : values_.lookup(cast<Value>(folded));
   }
 
   std::vector<int64_t> lengthsOf(mlir::Type type, ValueRange dynamic) const {
@@ -203,7 +213,8 @@ private:
       if (each.name == launch.getKernel())
         kernel = &each;
     if (!kernel)
-      return stop(PTL_ERROR_SIMULATOR, launch, "there is no kernel `" + launch.getKernel().str() + "`");
+      return stop(PTL_ERROR_SIMULATOR, launch,
+                  "there is no kernel `" + launch.getKernel().str() + "`");
     std::vector<rt::sim::GlobalArray> pointers;
     std::vector<rt::sim::Scalar> scalars;
     std::vector<uint8_t> workspace;
@@ -211,7 +222,8 @@ private:
     for (const rt::sim::Parameter &parameter : kernel->parameters) {
       if (parameter.role == "workspace") {
         workspace.assign(static_cast<size_t>(workspaceBytes(kernel->name) * groups_), 0xEE);
-        pointers.push_back({workspace.data(), static_cast<int64_t>(workspace.size()), parameter.name});
+        pointers.push_back(
+            {workspace.data(), static_cast<int64_t>(workspace.size()), parameter.name});
         continue;
       }
       Value operand = launch.getArguments()[next++];
@@ -222,7 +234,8 @@ private:
         scalars.push_back(scalarOf(operand));
       }
     }
-    rt::sim::Result result = rt::sim::runKernel(*kernel, chip_, pointers, scalars, groups_, options_);
+    rt::sim::Result result =
+        rt::sim::runKernel(*kernel, chip_, pointers, scalars, groups_, options_);
     if (!result.ok)
       stop(PTL_ERROR_SIMULATOR, launch, result.error);
   }
@@ -248,8 +261,10 @@ private:
 
 } // namespace
 
-rt::Failure ChipRunner::run(const std::vector<const PtlArray *> &arrays, const std::vector<PtlScalar> &scalars,
-                            const std::vector<int64_t> &lengths, const rt::sim::Options &options, int64_t groups) {
+rt::Failure ChipRunner::run(const std::vector<const PtlArray *> &arrays,
+                            const std::vector<PtlScalar> &scalars,
+                            const std::vector<int64_t> &lengths, const rt::sim::Options &options,
+                            int64_t groups) {
   Host host(kernels_, machine_, options, groups);
   for (OwningOpRef<ModuleOp> &module : program_.program.kernels)
     for (auto function : module->getOps<func::FuncOp>())

@@ -113,7 +113,8 @@ static std::vector<ElemKind> lackingTypes(const std::string &name) {
     return lacking;
   for (const ElemInfo &info : elemInfos)
     // Conditions are masks on chips; their arrays in memory are another matter.
-    if (info.kind != ElemKind::Int && info.kind != ElemKind::Bool && !llvm::is_contained(machine->elementTypes, info.name))
+    if (info.kind != ElemKind::Int && info.kind != ElemKind::Bool &&
+        !llvm::is_contained(machine->elementTypes, info.name))
       lacking.push_back(info.kind);
   return lacking;
 }

@@ -34,7 +34,7 @@ struct CompilerOptions {
   std::string dumpFolder;   ///< numbered files of every phase; empty: none
   std::string legalizeFor;  ///< a machine whose instructions are to suffice, for tests; empty: none
   cpu::Processor processor = cpu::Processor::host();
-  bool ranges = false; ///< locations carry source ranges
+  bool ranges = false;         ///< locations carry source ranges
   std::optional<Machine> chip; ///< compile for this chip's block level, not for the CPU
   /// Called before each step (`build`, the name of a pass, `vectorise`, `llvm` …), for those who
   /// watch.

@@ -39,7 +39,8 @@ ir::EntryBinding CpuExecutor::wanted(const CallableDecl &decl, const rt::Entry &
 }
 
 bool CpuExecutor::compileForChip(const ir::EntryBinding &concrete, Variant &variant) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = compiler_.build(concrete, "ptl_" + concrete.decl->name);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      compiler_.build(concrete, "ptl_" + concrete.decl->name);
   std::optional<ChipProgram> program;
   if (module)
     program = compiler_.lowerToChip(*module);

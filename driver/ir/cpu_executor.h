@@ -1,5 +1,5 @@
-// Runs entries of a program as native code, or on a simulated chip where the compiler is for one, compiled when they are first called with new static
-// values, element types or ranks.
+// Runs entries of a program as native code, or on a simulated chip where the compiler is for one,
+// compiled when they are first called with new static values, element types or ranks.
 #pragma once
 
 #include "driver/ir/chip_runner.h"

@@ -130,7 +130,8 @@ void Builder::bindCapacities() {
   }
 }
 
-/// Outputs get `ptl.output`, dimensions `ptl.dim`: their names for later stages. A fn's results have none.
+/// Outputs get `ptl.output`, dimensions `ptl.dim`: their names for later stages. A fn's results
+/// have none.
 void Builder::nameOutputsAndDimensions(func::FuncOp function) {
   const CallableDecl &decl = *binding_.decl;
   auto next = static_cast<unsigned>(decl.params.size());

@@ -1,4 +1,5 @@
-// Structural operations of the block level: spelling that is not declarative, names of results, verification.
+// Structural operations of the block level: spelling that is not declarative, names of results,
+// verification.
 #include "ir/dialect/pto_dialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -19,6 +20,33 @@ static void printAddressSpace(OpAsmPrinter &printer, Operation *, StringAttr loc
   printer << '<' << location.getValue() << '>';
 }
 
+// `, local_slot_num = 2, flag_base = 0, nosplit = true`, each only where it is there.
+static ParseResult parsePipeOptions(OpAsmParser &parser, IntegerAttr &localSlots,
+                                    IntegerAttr &flagBase, BoolAttr &nosplit) {
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef key;
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return failure();
+    Type i32 = parser.getBuilder().getI32Type();
+    if (key == "nosplit"          ? static_cast<bool>(parser.parseAttribute(nosplit))
+        : key == "local_slot_num" ? static_cast<bool>(parser.parseAttribute(localSlots, i32))
+        : key == "flag_base"      ? static_cast<bool>(parser.parseAttribute(flagBase, i32))
+                                  : true)
+      return parser.emitError(parser.getNameLoc(),
+                              "expected `local_slot_num`, `flag_base` or `nosplit`");
+  }
+  return success();
+}
+static void printPipeOptions(OpAsmPrinter &printer, Operation *, IntegerAttr localSlots,
+                             IntegerAttr flagBase, BoolAttr nosplit) {
+  if (localSlots)
+    printer << ", local_slot_num = " << localSlots.getInt();
+  if (flagBase)
+    printer << ", flag_base = " << flagBase.getInt();
+  if (nosplit)
+    printer << ", nosplit = " << (nosplit.getValue() ? "true" : "false");
+}
+
 #define GET_OP_CLASSES
 #include "ir/dialect/block.cpp.inc"
 
@@ -36,13 +64,14 @@ Pipe pipeOf(PipeKind kind) { return static_cast<Pipe>(kind); }
 static_assert(static_cast<int>(PipeKind::PIPE_FIX) == static_cast<int>(Pipe::FIX) &&
               static_cast<int>(PipeKind::PIPE_ALL) == static_cast<int>(Pipe::All));
 
-// ---- names ----------------------------------------------------------------------------------------------
+// ---- names
+// ----------------------------------------------------------------------------------------------
 
 static void nameResult(Operation *op, OpAsmSetValueNameFn setName) {
   if (auto name = dyn_cast<NameLoc>(op->getLoc()))
     setName(op->getResult(0), name.getName());
 }
-#define NAMED(Class)                                                                                                   \
+#define NAMED(Class)                                                                               \
   void Class::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResult(*this, setName); }
 NAMED(MakeTensorViewOp)
 NAMED(PartitionViewOp)
@@ -57,7 +86,8 @@ NAMED(InitializeL2G2LPipeOp)
 NAMED(InitializeL2LPipeOp)
 #undef NAMED
 
-// ---- make_tensor_view -----------------------------------------------------------------------------------
+// ---- make_tensor_view
+// -----------------------------------------------------------------------------------
 
 void MakeTensorViewOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getPointer() << ", shape = [";
@@ -75,11 +105,13 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser, OperationState &state) 
   TensorViewType type;
   Type indexType = parser.getBuilder().getIndexType();
   auto square = OpAsmParser::Delimiter::Square;
-  if (parser.parseOperand(pointer) || parser.parseComma() || parser.parseKeyword("shape") || parser.parseEqual() ||
-      parser.parseOperandList(shape, square) || parser.parseComma() || parser.parseKeyword("strides") ||
-      parser.parseEqual() || parser.parseOperandList(strides, square) ||
-      parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type) ||
-      parser.resolveOperand(pointer, PtrType::get(parser.getContext(), type.getElementType()), state.operands) ||
+  if (parser.parseOperand(pointer) || parser.parseComma() || parser.parseKeyword("shape") ||
+      parser.parseEqual() || parser.parseOperandList(shape, square) || parser.parseComma() ||
+      parser.parseKeyword("strides") || parser.parseEqual() ||
+      parser.parseOperandList(strides, square) || parser.parseOptionalAttrDict(state.attributes) ||
+      parser.parseColonType(type) ||
+      parser.resolveOperand(pointer, PtrType::get(parser.getContext(), type.getElementType()),
+                            state.operands) ||
       parser.resolveOperands(shape, indexType, state.operands) ||
       parser.resolveOperands(strides, indexType, state.operands))
     return failure();
@@ -89,7 +121,8 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser, OperationState &state) 
   return success();
 }
 
-// ---- verification ---------------------------------------------------------------------------------------
+// ---- verification
+// ---------------------------------------------------------------------------------------
 
 LogicalResult MakeTensorViewOp::verify() {
   size_t rank = static_cast<size_t>(getType().getRank());
@@ -102,7 +135,8 @@ LogicalResult MakeTensorViewOp::verify() {
 
 LogicalResult PartitionViewOp::verify() {
   size_t rank = static_cast<size_t>(getSource().getType().getRank());
-  if (getOffsets().size() != rank || getSizes().size() != rank || static_cast<size_t>(getType().getRank()) != rank)
+  if (getOffsets().size() != rank || getSizes().size() != rank ||
+      static_cast<size_t>(getType().getRank()) != rank)
     return emitOpError("has rank ") << rank << ", so as many offsets and sizes";
   if (getSource().getType().getElementType() != getType().getElementType())
     return emitOpError("has another element type than its source");

@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace ptl::pto {
 
-// A second row of the table may share the tiles of an instruction's outputs only by number, so the split between inputs and
-// outputs follows from the table: outputs are the last operands.
+// A second row of the table may share the tiles of an instruction's outputs only by number, so the
+// split between inputs and outputs follows from the table: outputs are the last operands.
 static void printInstruction(Operation *op, OpAsmPrinter &printer, const InstructionInfo &info) {
   unsigned numIns = op->getNumOperands() - static_cast<unsigned>(info.numOuts());
   auto list = [&](llvm::StringRef word, OperandRange operands, bool withAttributes) {
@@ -33,8 +33,9 @@ static void printInstruction(Operation *op, OpAsmPrinter &printer, const Instruc
 static ParseResult parseList(OpAsmParser &parser, OperationState &state) {
   llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
   llvm::SmallVector<Type> types;
-  if (parser.parseLParen() || parser.parseOperandList(operands) || parser.parseOptionalAttrDict(state.attributes) ||
-      parser.parseColonTypeList(types) || parser.parseRParen())
+  if (parser.parseLParen() || parser.parseOperandList(operands) ||
+      parser.parseOptionalAttrDict(state.attributes) || parser.parseColonTypeList(types) ||
+      parser.parseRParen())
     return failure();
   return parser.resolveOperands(operands, types, parser.getCurrentLocation(), state.operands);
 }
@@ -51,37 +52,43 @@ static LogicalResult verifyOperand(Operation *op, Type type, char letter) {
   bool tile = isa<TileBufType>(type), view = isa<PartitionViewType>(type);
   bool legal = letter == 't' || letter == 'x' ? tile : letter == 'v' ? view : !tile && !view;
   if (!legal)
-    return op->emitOpError("has an operand of type ") << type << " where it takes a "
-                                                      << (letter == 'v'                    ? "view"
-                                                          : letter == 't' || letter == 'x' ? "tile"
-                                                                                           : "scalar");
+    return op->emitOpError("has an operand of type ")
+           << type << " where it takes a "
+           << (letter == 'v'                    ? "view"
+               : letter == 't' || letter == 'x' ? "tile"
+                                                : "scalar");
   return success();
 }
 
 static LogicalResult verifyInstruction(Operation *op, const InstructionInfo &info) {
   size_t numOuts = info.numOuts(), numOperands = op->getNumOperands();
   if (numOperands < info.minIns() + numOuts || numOperands > info.maxIns() + numOuts)
-    return op->emitOpError("takes ") << info.minIns() << " to " << info.maxIns() << " inputs and " << numOuts
-                                     << " outputs";
+    return op->emitOpError("takes ")
+           << info.minIns() << " to " << info.maxIns() << " inputs and " << numOuts << " outputs";
   for (size_t i = 0; i < numOuts; ++i)
-    if (failed(verifyOperand(op, op->getOperand(static_cast<unsigned>(numOperands - numOuts + i)).getType(),
-                             InstructionInfo::letter(info.outs, i))))
+    if (failed(verifyOperand(
+            op, op->getOperand(static_cast<unsigned>(numOperands - numOuts + i)).getType(),
+            InstructionInfo::letter(info.outs, i))))
       return failure();
-  if (numOperands != info.maxIns() + numOuts) // which optional inputs are there follows from their types
+  if (numOperands !=
+      info.maxIns() + numOuts) // which optional inputs are there follows from their types
     return success();
   // A quotient takes its tile and its scalar in either order.
   bool turned = info.id == InstructionId::TDivs && !isa<TileBufType>(op->getOperand(0).getType());
   for (size_t i = 0; i < info.maxIns(); ++i)
-    if (failed(verifyOperand(op, op->getOperand(static_cast<unsigned>(i)).getType(),
-                             InstructionInfo::letter(info.ins, turned ? info.maxIns() - 1 - i : i))))
+    if (failed(
+            verifyOperand(op, op->getOperand(static_cast<unsigned>(i)).getType(),
+                          InstructionInfo::letter(info.ins, turned ? info.maxIns() - 1 - i : i))))
       return failure();
   return success();
 }
 
-static void addEffects(Operation *op,
-                       llvm::SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+static void
+addEffects(Operation *op,
+           llvm::SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   for (const Access &access : accessesOf(op)) {
-    auto operand = llvm::find_if(op->getOpOperands(), [&](OpOperand &o) { return o.get() == access.value; });
+    auto operand =
+        llvm::find_if(op->getOpOperands(), [&](OpOperand &o) { return o.get() == access.value; });
     if (access.reads || access.scratch)
       effects.emplace_back(MemoryEffects::Read::get(), operand);
     if (access.writes || access.scratch)
@@ -91,21 +98,25 @@ static void addEffects(Operation *op,
 
 // The operation class of a row.
 template <InstructionId id>
-class InstructionOp
-    : public Op<InstructionOp<id>, OpTrait::ZeroRegions, OpTrait::ZeroResults, OpTrait::ZeroSuccessors,
-                OpTrait::VariadicOperands, MemoryEffectOpInterface::Trait> {
+class InstructionOp : public Op<InstructionOp<id>, OpTrait::ZeroRegions, OpTrait::ZeroResults,
+                                OpTrait::ZeroSuccessors, OpTrait::VariadicOperands,
+                                MemoryEffectOpInterface::Trait> {
 public:
-  using Base = Op<InstructionOp<id>, OpTrait::ZeroRegions, OpTrait::ZeroResults, OpTrait::ZeroSuccessors,
-                  OpTrait::VariadicOperands, MemoryEffectOpInterface::Trait>;
+  using Base =
+      Op<InstructionOp<id>, OpTrait::ZeroRegions, OpTrait::ZeroResults, OpTrait::ZeroSuccessors,
+         OpTrait::VariadicOperands, MemoryEffectOpInterface::Trait>;
   using Base::Base;
   static constexpr const InstructionInfo &info = instructionInfo(id);
 
   static llvm::StringRef getOperationName() { return operationName(id); }
   static llvm::ArrayRef<llvm::StringRef> getAttributeNames() { return {}; }
-  static ParseResult parse(OpAsmParser &parser, OperationState &state) { return parseInstruction(parser, state); }
+  static ParseResult parse(OpAsmParser &parser, OperationState &state) {
+    return parseInstruction(parser, state);
+  }
   void print(OpAsmPrinter &printer) { printInstruction(this->getOperation(), printer, info); }
   LogicalResult verify() { return verifyInstruction(this->getOperation(), info); }
-  void getEffects(llvm::SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  void
+  getEffects(llvm::SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
     addEffects(this->getOperation(), effects);
   }
 };
@@ -123,7 +134,7 @@ static const InstructionInfo *infoOf(Operation *op) {
 }
 
 void PtoDialect::registerInstructions() {
-#define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary)                                            \
+#define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary)                        \
   addOperations<InstructionOp<InstructionId::id>>();
 #include "ir/ops/instructions.def"
 }
@@ -136,7 +147,8 @@ llvm::StringRef operationName(InstructionId id) {
   return names[static_cast<size_t>(id)];
 }
 
-// ---- reading ----------------------------------------------------------------------------------------------
+// ---- reading
+// ----------------------------------------------------------------------------------------------
 
 Instruction::Instruction(Operation *op) : op_(op), info_(infoOf(op)) {}
 
@@ -147,8 +159,9 @@ OperandRange Instruction::ins() const {
   return op_->getOperands().drop_back(static_cast<unsigned>(info_->numOuts()));
 }
 
-// With optional inputs left out, a scratch tile is still the last of the letters that fit, so the letters are matched
-// from the left and optional ones are skipped while more letters than operands remain.
+// With optional inputs left out, a scratch tile is still the last of the letters that fit, so the
+// letters are matched from the left and optional ones are skipped while more letters than operands
+// remain.
 bool Instruction::isScratch(unsigned index) const {
   size_t missing = info_->maxIns() - ins().size();
   unsigned operand = 0;
@@ -201,8 +214,8 @@ Pipe Instruction::pipe() const {
   }
 }
 
-Operation *emitInstruction(OpBuilder &builder, Location loc, InstructionId id, ValueRange ins, ValueRange outs,
-                           llvm::ArrayRef<NamedAttribute> attributes) {
+Operation *emitInstruction(OpBuilder &builder, Location loc, InstructionId id, ValueRange ins,
+                           ValueRange outs, llvm::ArrayRef<NamedAttribute> attributes) {
   OperationState state(loc, operationName(id));
   state.addOperands(ins);
   state.addOperands(outs);
@@ -223,7 +236,8 @@ llvm::SmallVector<Access, 4> accessesOf(Operation *op) {
     if (auto kind = op->getAttrOfType<AtomicTypeAttr>("atomicType"))
       atomic = kind.getValue() != AtomicType::atomic_none;
     for (Value value : instruction.outs())
-      accesses.push_back({value, atomic || instruction.info().has(InstructionInfo::ReadsOut), true});
+      accesses.push_back(
+          {value, atomic || instruction.info().has(InstructionInfo::ReadsOut), true});
     return accesses;
   }
   if (auto push = dyn_cast<TPushOp>(op))

@@ -1,5 +1,5 @@
-// Tile instructions as operations: `pto.tadd ins(%a, %b : T, T) outs(%d : T)`. One row of `ir/ops/instructions.def` is one
-// operation; `Instruction` reads any of them.
+// Tile instructions as operations: `pto.tadd ins(%a, %b : T, T) outs(%d : T)`. One row of
+// `ir/ops/instructions.def` is one operation; `Instruction` reads any of them.
 #pragma once
 
 #include "ir/dialect/pto_dialect.h"
@@ -33,22 +33,25 @@ private:
 llvm::StringRef operationName(InstructionId id);
 
 /// Makes an instruction. Attributes by their PTOAS names (`cmpMode`, `rmode`, …).
-mlir::Operation *emitInstruction(mlir::OpBuilder &builder, mlir::Location loc, InstructionId id, mlir::ValueRange ins,
-                                 mlir::ValueRange outs, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+mlir::Operation *emitInstruction(mlir::OpBuilder &builder, mlir::Location loc, InstructionId id,
+                                 mlir::ValueRange ins, mlir::ValueRange outs,
+                                 llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
-/// How an operation of the block level touches a value that stands for memory: a tile, a view or a pointer.
+/// How an operation of the block level touches a value that stands for memory: a tile, a view or a
+/// pointer.
 struct Access {
   mlir::Value value;
   bool reads = false;
   bool writes = false;
   bool scratch = false; ///< written, then read, by the operation alone
 };
-/// The accesses of any operation of the dialect that runs on a pipe: instructions, pushes and pops, scalar accesses.
+/// The accesses of any operation of the dialect that runs on a pipe: instructions, pushes and pops,
+/// scalar accesses.
 llvm::SmallVector<Access, 4> accessesOf(mlir::Operation *op);
 /// The pipe of any such operation; nothing for the others.
 std::optional<Pipe> pipeOf(mlir::Operation *op);
-/// The buffer behind a tile value: looks through windows, reshapes and casts to `alloc_tile`, `multi_tile_get` or
-/// `declare_tile`; for views, to the pointer.
+/// The buffer behind a tile value: looks through windows, reshapes and casts to `alloc_tile`,
+/// `multi_tile_get` or `declare_tile`; for views, to the pointer.
 mlir::Value rootOf(mlir::Value value);
 
 } // namespace ptl::pto

@@ -1,4 +1,5 @@
-// The `pto` dialect: the block level. Types and structural operations are generated, instructions come from the table
+// The `pto` dialect: the block level. Types and structural operations are generated, instructions
+// come from the table
 // (`instruction_op.h`). See README.md in this folder.
 #pragma once
 
@@ -11,7 +12,7 @@ namespace ptl::pto {
 struct Layout {
   enum Order : uint8_t { None, RowMajor, ColMajor };
   Order box = RowMajor;
-  Order inner = None; ///< `None`: no boxes, `box` orders the elements
+  Order inner = None;    ///< `None`: no boxes, `box` orders the elements
   int32_t fractal = 512; ///< bytes of a box
   int32_t pad = 0;       ///< 0 nothing, 1 zero, 2 largest, 3 smallest value beyond the valid part
 
@@ -21,8 +22,8 @@ inline llvm::hash_code hash_value(const Layout &layout) {
   return llvm::hash_combine(layout.box, layout.inner, layout.fractal, layout.pad);
 }
 
-/// The layouts by the names of the language: `nd`, `dn` without boxes; `nz`, `zn`, `zz`, `nn` in boxes; `acc`: nz in boxes of
-/// 1024 bytes. Nothing for other names.
+/// The layouts by the names of the language: `nd`, `dn` without boxes; `nz`, `zn`, `zz`, `nn` in
+/// boxes; `acc`: nz in boxes of 1024 bytes. Nothing for other names.
 std::optional<Layout> layoutByName(llvm::StringRef name);
 /// The inverse; empty if the layout has no name.
 llvm::StringRef layoutName(const Layout &layout);

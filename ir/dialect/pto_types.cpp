@@ -30,7 +30,8 @@ void PtoDialect::initialize() {
   registerInstructions();
 }
 
-// ---- layouts --------------------------------------------------------------------------------------------
+// ---- layouts
+// --------------------------------------------------------------------------------------------
 
 namespace {
 struct NamedLayout {
@@ -40,9 +41,12 @@ struct NamedLayout {
 } // namespace
 
 static constexpr NamedLayout namedLayouts[] = {
-    {"nd", {Layout::RowMajor, Layout::None, 512}},     {"dn", {Layout::ColMajor, Layout::None, 512}},
-    {"nz", {Layout::ColMajor, Layout::RowMajor, 512}}, {"zn", {Layout::RowMajor, Layout::ColMajor, 512}},
-    {"zz", {Layout::RowMajor, Layout::RowMajor, 512}}, {"nn", {Layout::ColMajor, Layout::ColMajor, 512}},
+    {"nd", {Layout::RowMajor, Layout::None, 512}},
+    {"dn", {Layout::ColMajor, Layout::None, 512}},
+    {"nz", {Layout::ColMajor, Layout::RowMajor, 512}},
+    {"zn", {Layout::RowMajor, Layout::ColMajor, 512}},
+    {"zz", {Layout::RowMajor, Layout::RowMajor, 512}},
+    {"nn", {Layout::ColMajor, Layout::ColMajor, 512}},
     {"acc", {Layout::ColMajor, Layout::RowMajor, 1024}},
 };
 
@@ -55,35 +59,44 @@ std::optional<Layout> layoutByName(llvm::StringRef name) {
 
 llvm::StringRef layoutName(const Layout &layout) {
   for (const NamedLayout &row : namedLayouts)
-    if (row.layout.box == layout.box && row.layout.inner == layout.inner && row.layout.fractal == layout.fractal)
+    if (row.layout.box == layout.box && row.layout.inner == layout.inner &&
+        row.layout.fractal == layout.fractal)
       return row.name;
   return {};
 }
 
 int64_t elementBits(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 
-// The shape of a box: 16 rows of 32 bytes, transposed for column-major ones; 16 x 16 elements in the accumulator
-// (fractal 1024), 16 x 2 for scales (fractal 32).
+// The shape of a box: 16 rows of 32 bytes, transposed for column-major ones; 16 x 16 elements in
+// the accumulator (fractal 1024), 16 x 2 for scales (fractal 32).
 static std::pair<int64_t, int64_t> boxShape(const Layout &layout, Type element) {
-  int64_t wide = layout.fractal == 1024 ? 16 : layout.fractal == 32 ? 2 : 32 / elementBytes(element);
-  return layout.inner == Layout::ColMajor ? std::pair{wide, int64_t(16)} : std::pair{int64_t(16), wide};
+  int64_t wide = layout.fractal == 1024 ? 16
+                 : layout.fractal == 32 ? 2
+                                        : 32 / elementBytes(element);
+  return layout.inner == Layout::ColMajor ? std::pair{wide, int64_t(16)}
+                                          : std::pair{int64_t(16), wide};
 }
 
 int64_t elementOffset(TileBufType type, int64_t row, int64_t col) {
   const Layout &layout = type.getLayout();
   int64_t bytes = elementBytes(type.getElementType());
   if (layout.inner == Layout::None)
-    return bytes * (layout.box == Layout::RowMajor ? row * type.getCols() + col : col * type.getRows() + row);
+    return bytes * (layout.box == Layout::RowMajor ? row * type.getCols() + col
+                                                   : col * type.getRows() + row);
   auto [boxRows, boxCols] = boxShape(layout, type.getElementType());
-  int64_t downs = (type.getRows() + boxRows - 1) / boxRows, acrosses = (type.getCols() + boxCols - 1) / boxCols;
+  int64_t downs = (type.getRows() + boxRows - 1) / boxRows,
+          acrosses = (type.getCols() + boxCols - 1) / boxCols;
   int64_t boxRow = row / boxRows, boxCol = col / boxCols;
-  int64_t box = layout.box == Layout::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
+  int64_t box =
+      layout.box == Layout::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
   int64_t innerRow = row % boxRows, innerCol = col % boxCols;
-  int64_t inner = layout.inner == Layout::RowMajor ? innerRow * boxCols + innerCol : innerCol * boxRows + innerRow;
+  int64_t inner = layout.inner == Layout::RowMajor ? innerRow * boxCols + innerCol
+                                                   : innerCol * boxRows + innerRow;
   return bytes * (box * boxRows * boxCols + inner);
 }
 
-// ---- tile buffers ---------------------------------------------------------------------------------------
+// ---- tile buffers
+// ---------------------------------------------------------------------------------------
 
 int64_t TileBufType::getBytes() const {
   int64_t rows = getRows(), cols = getCols();
@@ -95,10 +108,13 @@ int64_t TileBufType::getBytes() const {
   return (rows * cols * elementBits(getElementType()) + 7) / 8;
 }
 
-bool TileBufType::hasDynamicValid() const { return getValidRows() == kDynamic || getValidCols() == kDynamic; }
+bool TileBufType::hasDynamicValid() const {
+  return getValidRows() == kDynamic || getValidCols() == kDynamic;
+}
 
 TileBufType TileBufType::withValid(int64_t validRows, int64_t validCols) const {
-  return get(getContext(), getPlace(), getRows(), getCols(), getElementType(), validRows, validCols, getLayout());
+  return get(getContext(), getPlace(), getRows(), getCols(), getElementType(), validRows, validCols,
+             getLayout());
 }
 
 // Places as PTOAS spells them; the language says `scale`.
@@ -107,8 +123,8 @@ static llvm::StringRef spelling(ir::Place place) {
 }
 
 static std::optional<ir::Place> placeOf(llvm::StringRef name) {
-  for (auto place : {ir::Place::Vec, ir::Place::Mat, ir::Place::Left, ir::Place::Right, ir::Place::Acc,
-                     ir::Place::Bias, ir::Place::Scale})
+  for (auto place : {ir::Place::Vec, ir::Place::Mat, ir::Place::Left, ir::Place::Right,
+                     ir::Place::Acc, ir::Place::Bias, ir::Place::Scale})
     if (spelling(place) == name)
       return place;
   return std::nullopt;
@@ -125,7 +141,8 @@ static void printExtent(AsmPrinter &printer, int64_t extent) {
 }
 
 void TileBufType::print(AsmPrinter &printer) const {
-  printer << '<' << spelling(getPlace()) << ", " << getRows() << 'x' << getCols() << 'x' << getElementType();
+  printer << '<' << spelling(getPlace()) << ", " << getRows() << 'x' << getCols() << 'x'
+          << getElementType();
   if (getValidRows() != getRows() || getValidCols() != getCols()) {
     printer << ", valid=";
     printExtent(printer, getValidRows());
@@ -144,7 +161,8 @@ void TileBufType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-static ParseResult parseOrder(AsmParser &parser, llvm::ArrayRef<llvm::StringLiteral> names, Layout::Order &order) {
+static ParseResult parseOrder(AsmParser &parser, llvm::ArrayRef<llvm::StringLiteral> names,
+                              Layout::Order &order) {
   llvm::StringRef keyword;
   if (parser.parseKeyword(&keyword))
     return failure();
@@ -156,7 +174,8 @@ static ParseResult parseOrder(AsmParser &parser, llvm::ArrayRef<llvm::StringLite
   return parser.emitError(parser.getNameLoc(), "unknown order `") << keyword << '`';
 }
 
-static ParseResult parseTileOption(AsmParser &parser, int64_t &validRows, int64_t &validCols, Layout &layout) {
+static ParseResult parseTileOption(AsmParser &parser, int64_t &validRows, int64_t &validCols,
+                                   Layout &layout) {
   llvm::StringRef key;
   if (parser.parseKeyword(&key) || parser.parseEqual())
     return failure();
@@ -200,10 +219,12 @@ Type TileBufType::parse(AsmParser &parser) {
       return {};
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), *place, extents[0], extents[1], element, validRows, validCols, layout);
+  return get(parser.getContext(), *place, extents[0], extents[1], element, validRows, validCols,
+             layout);
 }
 
-// ---- views ----------------------------------------------------------------------------------------------
+// ---- views
+// ----------------------------------------------------------------------------------------------
 
 static void printView(AsmPrinter &printer, llvm::ArrayRef<int64_t> shape, Type element) {
   printer << '<';
@@ -217,14 +238,19 @@ static void printView(AsmPrinter &printer, llvm::ArrayRef<int64_t> shape, Type e
 template <typename ViewT> static Type parseView(AsmParser &parser) {
   llvm::SmallVector<int64_t> shape;
   Type element;
-  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(element) || parser.parseGreater())
+  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(element) ||
+      parser.parseGreater())
     return {};
   return ViewT::get(parser.getContext(), shape, element);
 }
 
-void TensorViewType::print(AsmPrinter &printer) const { printView(printer, getShape(), getElementType()); }
+void TensorViewType::print(AsmPrinter &printer) const {
+  printView(printer, getShape(), getElementType());
+}
 Type TensorViewType::parse(AsmParser &parser) { return parseView<TensorViewType>(parser); }
-void PartitionViewType::print(AsmPrinter &printer) const { printView(printer, getShape(), getElementType()); }
+void PartitionViewType::print(AsmPrinter &printer) const {
+  printView(printer, getShape(), getElementType());
+}
 Type PartitionViewType::parse(AsmParser &parser) { return parseView<PartitionViewType>(parser); }
 
 } // namespace ptl::pto

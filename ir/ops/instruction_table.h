@@ -7,13 +7,16 @@
 
 namespace ptl {
 
-/// The queues of a core. Instructions of one pipe run in program order; different pipes run at the same time and are
-/// ordered by events only. `S` is the scalar unit, which issues to the others.
+/// The queues of a core. Instructions of one pipe run in program order; different pipes run at the
+/// same time and are ordered by events only. `S` is the scalar unit, which issues to the others.
 enum class Pipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, All };
 inline constexpr size_t numPipes = 7;
 /// `mte2`: as the language and the machine files spell it. PTOAS writes `PIPE_MTE2`.
-inline constexpr std::string_view pipeNames[] = {"s", "v", "m", "mte1", "mte2", "mte3", "fix", "all"};
-inline constexpr std::string_view pipeName(Pipe pipe) { return pipeNames[static_cast<size_t>(pipe)]; }
+inline constexpr std::string_view pipeNames[] = {"s",    "v",    "m",   "mte1",
+                                                 "mte2", "mte3", "fix", "all"};
+inline constexpr std::string_view pipeName(Pipe pipe) {
+  return pipeNames[static_cast<size_t>(pipe)];
+}
 
 enum class InstructionId : uint8_t {
 #define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary) id,
@@ -37,7 +40,8 @@ struct InstructionInfo {
   constexpr size_t minIns() const { return count(ins, false); }
   constexpr size_t maxIns() const { return count(ins, true); }
   constexpr size_t numOuts() const { return count(outs, true); }
-  /// The letter of the `index`-th operand of `spec` (`ins` or `outs`), optional ones counted; 0 beyond.
+  /// The letter of the `index`-th operand of `spec` (`ins` or `outs`), optional ones counted; 0
+  /// beyond.
   static constexpr char letter(std::string_view spec, size_t index) {
     for (char c : spec)
       if (c != '?' && index-- == 0)
@@ -57,21 +61,23 @@ private:
 
 namespace detail {
 enum class RowPipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ByPlace };
-constexpr InstructionInfo row(InstructionId id, std::string_view mnemonic, std::string_view library, RowPipe pipe,
-                              std::string_view ins, std::string_view outs, int flags, std::string_view summary) {
+constexpr InstructionInfo row(InstructionId id, std::string_view mnemonic, std::string_view library,
+                              RowPipe pipe, std::string_view ins, std::string_view outs, int flags,
+                              std::string_view summary) {
   bool byPlace = pipe == RowPipe::ByPlace;
-  return {id,   mnemonic, library, byPlace ? Pipe::S : static_cast<Pipe>(pipe), byPlace, ins,
-          outs, static_cast<uint8_t>(flags), summary};
+  return {id,      mnemonic, library, byPlace ? Pipe::S : static_cast<Pipe>(pipe),
+          byPlace, ins,      outs,    static_cast<uint8_t>(flags),
+          summary};
 }
 inline constexpr int InPlace = InstructionInfo::InPlace, ReadsOut = InstructionInfo::ReadsOut,
                      AttrsInside = InstructionInfo::AttrsInside;
 } // namespace detail
 
 inline constexpr InstructionInfo instructions[] = {
-#define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary)                                            \
-  [] {                                                                                                                 \
-    using namespace detail;                                                                                            \
-    return row(InstructionId::id, mnemonic, library, RowPipe::pipe, ins, outs, flags, summary);                        \
+#define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary)                        \
+  [] {                                                                                             \
+    using namespace detail;                                                                        \
+    return row(InstructionId::id, mnemonic, library, RowPipe::pipe, ins, outs, flags, summary);    \
   }(),
 #include "ir/ops/instructions.def"
 };

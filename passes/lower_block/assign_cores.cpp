@@ -50,7 +50,8 @@ public:
   }
 
 private:
-  // `acc = acc + a @ b` on a variable that a loop carries, that begins with zeros and that nobody else reads in the loop.
+  // `acc = acc + a @ b` on a variable that a loop carries, that begins with zeros and that nobody
+  // else reads in the loop.
   bool takeAccumulation(AddOp add) {
     if (result_.cube.contains(add))
       return false;
@@ -58,8 +59,9 @@ private:
       Value product = add->getOperand(side), carried = add->getOperand(1 - side);
       auto argument = dyn_cast<BlockArgument>(carried);
       auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : nullptr;
-      if (!loop || argument.getArgNumber() == 0 || !result_.isAccumulator(product) || !product.hasOneUse() ||
-          !product.getDefiningOp<MatmulOp>() || !argument.hasOneUse() || !add->hasOneUse())
+      if (!loop || argument.getArgNumber() == 0 || !result_.isAccumulator(product) ||
+          !product.hasOneUse() || !product.getDefiningOp<MatmulOp>() || !argument.hasOneUse() ||
+          !add->hasOneUse())
         continue;
       unsigned index = argument.getArgNumber() - 1;
       bool yielded = loop.getBody()->getTerminator()->getOperand(index) == add->getResult(0);
@@ -73,14 +75,15 @@ private:
     return false;
   }
 
-  // A finished accumulator is stored by the fix pipe, which can round to a narrower float on the way.
+  // A finished accumulator is stored by the fix pipe, which can round to a narrower float on the
+  // way.
   void takeEpilogue(Operation *op) {
     if (auto convert = dyn_cast<ConvertOp>(op)) {
       Value source = convert->getOperand(0);
       Type to = elementTypeOf(convert->getResult(0).getType());
       if (!isTile(source.getType()) || !result_.isAccumulator(source) || !source.hasOneUse() ||
-          !elementTypeOf(source.getType()).isF32() || !(to.isF16() || to.isBF16()) || !convert->hasOneUse() ||
-          !isa<StoreOp>(*convert->getUsers().begin()))
+          !elementTypeOf(source.getType()).isF32() || !(to.isF16() || to.isBF16()) ||
+          !convert->hasOneUse() || !isa<StoreOp>(*convert->getUsers().begin()))
         return;
       result_.cube.insert(op);
       result_.accumulators.insert(convert->getResult(0));
@@ -91,7 +94,8 @@ private:
   }
 
   static bool isShared(Operation *op) {
-    return isa<SliceOp, LoadOp, ZerosOp, OnesOp, FullOp, IndexOp, TransposeOp, CastOp, NewAxisOp, DimOp, CheckOp>(op);
+    return isa<SliceOp, LoadOp, ZerosOp, OnesOp, FullOp, IndexOp, TransposeOp, CastOp, NewAxisOp,
+               DimOp, CheckOp>(op);
   }
 
   void findCrossings() {
@@ -128,7 +132,8 @@ private:
     if (isShared(op) || isa<scf::ForOp, scf::YieldOp, scf::IfOp, YieldOp>(op))
       return false;
     auto isArray = [](Value value) { return isTile(value.getType()); };
-    return llvm::any_of(op->getOperands(), isArray) || llvm::any_of(op->getResults(), isArray) || isa<StoreOp>(op);
+    return llvm::any_of(op->getOperands(), isArray) || llvm::any_of(op->getResults(), isArray) ||
+           isa<StoreOp>(op);
   }
 
   bool readByVector(Value value) {
@@ -140,13 +145,15 @@ private:
         return true;
       // Yielded into an accumulator: it stays.
       auto loop = dyn_cast<scf::ForOp>(yield->getParentOp());
-      return !loop || !llvm::any_of(llvm::zip(yield.getOperands(), loop.getResults()), [&](auto pair) {
-        return std::get<0>(pair) == value && result_.isAccumulator(std::get<1>(pair));
-      });
+      return !loop ||
+             !llvm::any_of(llvm::zip(yield.getOperands(), loop.getResults()), [&](auto pair) {
+               return std::get<0>(pair) == value && result_.isAccumulator(std::get<1>(pair));
+             });
     });
   }
 
-  // The rows of what crosses are dealt to the two vector cores when every vector operation keeps rows apart.
+  // The rows of what crosses are dealt to the two vector cores when every vector operation keeps
+  // rows apart.
   StringAttr findDealtAxis() {
     StringAttr rows;
     for (Value value : llvm::concat<Value>(result_.toVector, result_.toCube)) {
@@ -183,13 +190,15 @@ private:
     };
     if (isa<MatmulOp>(op)) { // as the rows of the left side only
       Value left = productSource(op->getOperand(0)), right = productSource(op->getOperand(1));
-      return (llvm::is_contained(result_.toCube, left) && (left != op->getOperand(0) || axisOf(left) != 0)) ||
+      return (llvm::is_contained(result_.toCube, left) &&
+              (left != op->getOperand(0) || axisOf(left) != 0)) ||
              llvm::is_contained(result_.toCube, right);
     }
     if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp, DimOp>(op))
       return false;
     if (isa<SliceOp>(op) && !isGlobal(op->getOperand(0)))
-      return op->getResult(0).getType() != op->getOperand(0).getType() && axisOf(op->getOperand(0)) >= 0;
+      return op->getResult(0).getType() != op->getOperand(0).getType() &&
+             axisOf(op->getOperand(0)) >= 0;
     if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"); axes && op->getNumOperands()) {
       int64_t axis = axisOf(op->getOperand(0));
       if (axis >= 0 && isa<TransposeOp>(op))
@@ -199,9 +208,8 @@ private:
     }
     if (auto axis = op->getAttrOfType<IntegerAttr>("axis"); axis && op->getNumOperands())
       return axisOf(op->getOperand(0)) == axis.getInt();
-    return isa<ReshapeOp, ConcatOp, InsertOp, TakeOp, scf::WhileOp>(op) && llvm::any_of(op->getOperands(), [&](Value v) {
-             return axisOf(v) >= 0;
-           });
+    return isa<ReshapeOp, ConcatOp, InsertOp, TakeOp, scf::WhileOp>(op) &&
+           llvm::any_of(op->getOperands(), [&](Value v) { return axisOf(v) >= 0; });
   }
 
   ParallelOp grid_;

@@ -1,4 +1,5 @@
-// Buffers of tiles: their types, where they are made, when one is used again, and the forms a value can be read in.
+// Buffers of tiles: their types, where they are made, when one is used again, and the forms a value
+// can be read in.
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,16 +11,19 @@ namespace ptl::block {
 
 static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
-pto::TileBufType KernelLowering::tileType(ir::Place place, llvm::StringRef layoutName, const Extents2 &extents,
-                                          Type element) {
+pto::TileBufType KernelLowering::tileType(ir::Place place, llvm::StringRef layoutName,
+                                          const Extents2 &extents, Type element) {
   pto::Layout layout = *pto::layoutByName(layoutName);
-  int64_t rows = extents.rows, cols = extents.cols, block = 32 / std::max<int64_t>(1, pto::elementBytes(element));
+  // A kernel of length 0 has buffers all the same.
+  int64_t rows = std::max<int64_t>(extents.rows, 1), cols = std::max<int64_t>(extents.cols, 1),
+          block = 32 / std::max<int64_t>(1, pto::elementBytes(element));
   if (layout.inner != pto::Layout::None) {
     int64_t fractal = layout.fractal == 1024 ? 16 : std::max<int64_t>(16, block);
     rows = roundUp(rows, fractal);
     cols = roundUp(cols, fractal);
   } else if (layout.box == pto::Layout::RowMajor) {
-    // 16 elements at least, as boxes have, so that a tile has the same rows on either side of a queue.
+    // 16 elements at least, as boxes have, so that a tile has the same rows on either side of a
+    // queue.
     cols = roundUp(cols, std::max<int64_t>(16, block));
   } else {
     rows = roundUp(rows, block);
@@ -30,12 +34,13 @@ pto::TileBufType KernelLowering::tileType(ir::Place place, llvm::StringRef layou
     IntegerAttr number;
     return length && matchPattern(length, m_Constant(&number)) ? number.getInt() : capacity;
   };
-  return pto::TileBufType::get(b_.getContext(), place, rows, cols, element, valid(extents.validRows, extents.rows),
+  return pto::TileBufType::get(b_.getContext(), place, rows, cols, element,
+                               valid(extents.validRows, extents.rows),
                                valid(extents.validCols, extents.cols), layout);
 }
 
-Value KernelLowering::allocate(ir::Place place, llvm::StringRef layout, const Extents2 &extents, Type element,
-                               Location loc, bool rotates) {
+Value KernelLowering::allocate(ir::Place place, llvm::StringRef layout, const Extents2 &extents,
+                               Type element, Location loc, bool rotates) {
   pto::TileBufType type = tileType(place, layout, extents, element);
   Value rows = type.getValidRows() == pto::kDynamic ? extents.validRows : Value();
   Value cols = type.getValidCols() == pto::kDynamic ? extents.validCols : Value();
@@ -46,13 +51,14 @@ Value KernelLowering::allocate(ir::Place place, llvm::StringRef layout, const Ex
   {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPoint(rotation.loop);
-    slots = b_.create<pto::AllocMultiTileOp>(loc, pto::MultiTileBufType::get(b_.getContext(), type, rotation.count),
-                                             Value());
+    slots = b_.create<pto::AllocMultiTileOp>(
+        loc, pto::MultiTileBufType::get(b_.getContext(), type, rotation.count), Value());
   }
   return b_.create<pto::MultiTileGetOp>(loc, type, slots, rotation.slot, rows, cols);
 }
 
-/// Bytes of a row of a mask: packed bits. PTOAS wants the shape of the operands for A5, so that most of it is not used.
+/// Bytes of a row of a mask: packed bits. PTOAS wants the shape of the operands for A5, so that
+/// most of it is not used.
 int64_t KernelLowering::maskBytes(int64_t cols) const {
   return machine_.tools.ptoas == "a5" ? roundUp(cols, 32) : roundUp((cols + 7) / 8, 32);
 }
@@ -85,26 +91,30 @@ bool KernelLowering::diesAt(Value value, Operation *op) const {
   return true;
 }
 
-// Where the result of `op` goes: the buffer that is wanted for it, that of an operand which dies here, or a new one.
-Value KernelLowering::destination(Operation *op, const Tile &like, llvm::ArrayRef<Value> candidates) {
+// Where the result of `op` goes: the buffer that is wanted for it, that of an operand which dies
+// here, or a new one.
+Value KernelLowering::destination(Operation *op, const Tile &like,
+                                  llvm::ArrayRef<Value> candidates) {
   Value result = op->getResult(0);
   pto::TileBufType wanted = cast<pto::TileBufType>(allocateType(like));
   auto fits = [&](Value buffer) { return buffer.getType() == wanted; };
   if (Value buffer = wanted_.lookup(result); buffer && fits(buffer)) {
     Value held = held_.lookup(buffer);
     if (users_.lookup(buffer) <= 1 &&
-        (!held || diesBefore(held, op) || (diesAt(held, op) && llvm::is_contained(candidates, held)))) {
+        (!held || diesBefore(held, op) ||
+         (diesAt(held, op) && llvm::is_contained(candidates, held)))) {
       users_[buffer] = 0;
       return buffer;
     }
   }
   for (Value operand : candidates) {
     const Tile *tile = tileOf(operand);
-    if (!tile || !tile->buffer || tile->form != like.form || !fits(tile->buffer) || users_.lookup(tile->buffer) != 1 ||
-        !diesAt(operand, op))
+    if (!tile || !tile->buffer || tile->form != like.form || !fits(tile->buffer) ||
+        users_.lookup(tile->buffer) != 1 || !diesAt(operand, op))
       continue;
     Operation *maker = tile->buffer.getDefiningOp();
-    if (isa<pto::MultiTileGetOp, pto::TReshapeOp, pto::DeclareTileOp>(maker)) // rotating buffers stay for their loads
+    if (isa<pto::MultiTileGetOp, pto::TReshapeOp, pto::DeclareTileOp>(
+            maker)) // rotating buffers stay for their loads
       continue;
     --users_[tile->buffer];
     return tile->buffer;
@@ -168,7 +178,8 @@ Tile KernelLowering::materialise(const Tile &tile, Location loc) {
   if (tile.form != Tile::Form::Splat)
     return tile;
   Tile filled = tile;
-  filled.form = tile.extents.cols == 1 && tile.extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+  filled.form =
+      tile.extents.cols == 1 && tile.extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
   filled.buffer = allocateLike(filled, loc);
   emit(loc, InstructionId::TExpands, {tile.scalar}, {filled.buffer});
   return filled;

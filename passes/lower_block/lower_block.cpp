@@ -27,8 +27,8 @@ struct Argument {
 
 class Outliner {
 public:
-  Outliner(ir::ParallelOp grid, std::string name, const Machine &machine, const LowerOptions &options,
-           const Report &report)
+  Outliner(ir::ParallelOp grid, std::string name, const Machine &machine,
+           const LowerOptions &options, const Report &report)
       : grid_(grid), name_(std::move(name)), machine_(machine), options_(options), report_(report),
         cores_(assignCores(grid)), b_(grid.getContext()) {}
 
@@ -73,11 +73,18 @@ private:
         ordered.push_back(value);
     for (Value value : ordered)
       if (isArray(value))
-        arguments_.push_back({nameOf(value), roleOf(value), pto::PtrType::get(b_.getContext(), ir::elementTypeOf(value.getType())),
-                              value, {}});
-    workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer ? workspaceOf(cores_, grid_, machine_) : 0;
+        arguments_.push_back(
+            {nameOf(value),
+             roleOf(value),
+             pto::PtrType::get(b_.getContext(), ir::elementTypeOf(value.getType())),
+             value,
+             {}});
+    workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer
+                     ? workspaceOf(cores_, grid_, machine_)
+                     : 0;
     if (workspace_)
-      arguments_.push_back({"workspace", "workspace", pto::PtrType::get(b_.getContext(), b_.getF32Type()), {}, {}});
+      arguments_.push_back(
+          {"workspace", "workspace", pto::PtrType::get(b_.getContext(), b_.getF32Type()), {}, {}});
     addLengths(function, ordered);
     for (Value value : ordered)
       if (!isArray(value) && !matchPattern(value, m_Constant()) &&
@@ -95,7 +102,8 @@ private:
         Value length = dimension(function, extent.symbol);
         if (!length) {
           OpBuilder host(grid_);
-          length = host.create<ir::DimOp>(grid_.getLoc(), host.getIndexType(), value, static_cast<int64_t>(axis));
+          length = host.create<ir::DimOp>(grid_.getLoc(), host.getIndexType(), value,
+                                          static_cast<int64_t>(axis));
         }
         arguments_.push_back({extent.symbol.str(), "", b_.getIndexType(), length, extent.symbol});
       }
@@ -146,8 +154,9 @@ private:
     auto function = b_.create<func::FuncOp>(grid_.getLoc(), symbol, b_.getFunctionType(types, {}));
     function->setAttr("pto.entry", b_.getUnitAttr());
     function->setAttr("pto.kernel_kind",
-                      pto::KernelKindAttr::get(b_.getContext(), core == CoreKind::Cube ? pto::KernelKind::cube
-                                                                                       : pto::KernelKind::vector));
+                      pto::KernelKindAttr::get(b_.getContext(), core == CoreKind::Cube
+                                                                    ? pto::KernelKind::cube
+                                                                    : pto::KernelKind::vector));
     function->setAttr("ptl.kernel", b_.getStringAttr(name_));
     Block *entry = function.addEntryBlock();
     KernelLowering lowering(function, core, cores_, machine_, options_, report_);
@@ -196,8 +205,8 @@ private:
 
 } // namespace
 
-std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine, const LowerOptions &options,
-                                          const Report &report) {
+std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
+                                          const LowerOptions &options, const Report &report) {
   module.getContext()->loadDialect<pto::PtoDialect>();
   BlockProgram program;
   program.host = cast<ModuleOp>(module->clone());
@@ -216,7 +225,8 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
     if (!kernel)
       return std::nullopt;
     OpBuilder b(grid);
-    b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name), outliner.launchOperands());
+    b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name),
+                           outliner.launchOperands());
     grid.erase();
     program.kernels.push_back(std::move(kernel));
   }

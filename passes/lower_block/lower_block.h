@@ -1,5 +1,6 @@
-// Tile level to block level: each grid of a function becomes a kernel of one or two functions (cube, vector) in the `pto`
-// dialect, with buffers that have no addresses yet and no synchronisation.
+// Tile level to block level: each grid of a function becomes a kernel of one or two functions
+// (cube, vector) in the `pto` dialect, with buffers that have no addresses yet and no
+// synchronisation.
 #pragma once
 
 #include "codegen/machines/machine.h"
@@ -17,11 +18,12 @@ namespace ptl::block {
 
 struct LowerOptions {
   int64_t queueSlots = 2;  ///< tiles that the consumer of a queue holds
-  int64_t gridBuffers = 2; ///< slots of what a point of the grid loads and stores, so that neighbouring points overlap
+  int64_t gridBuffers = 2; ///< slots of what a point of the grid loads and stores, so that
+                           ///< neighbouring points overlap
 };
 
-/// A module as host code: what is outside of grids, with a `ptl.launch` for each grid. One module per kernel, in the order
-/// of the launches.
+/// A module as host code: what is outside of grids, with a `ptl.launch` for each grid. One module
+/// per kernel, in the order of the launches.
 struct BlockProgram {
   mlir::OwningOpRef<mlir::ModuleOp> host;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> kernels;
@@ -30,8 +32,9 @@ struct BlockProgram {
 /// Says that something cannot be lowered: a diagnostic, where, and its arguments.
 using Report = std::function<void(DiagId, mlir::Location, std::vector<std::string>)>;
 
-/// Lowers a module at tile level that holds one function. Nothing after an error, which is reported. `module` stays as it is.
-std::optional<BlockProgram> lowerToBlocks(mlir::ModuleOp module, const Machine &machine, const LowerOptions &options,
-                                          const Report &report);
+/// Lowers a module at tile level that holds one function. Nothing after an error, which is
+/// reported. `module` stays as it is.
+std::optional<BlockProgram> lowerToBlocks(mlir::ModuleOp module, const Machine &machine,
+                                          const LowerOptions &options, const Report &report);
 
 } // namespace ptl::block

@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace ptl::block {
 
-// Lengths that differ from point to point make the valid parts of tiles values; then those of all tiles are, since
-// instructions want them alike.
+// Lengths that differ from point to point make the valid parts of tiles values; then those of all
+// tiles are, since instructions want them alike.
 static bool hasOpenLengths(ir::ParallelOp grid) {
   bool open = false;
   grid.walk([&](Operation *op) {
@@ -66,8 +66,9 @@ void KernelLowering::lowerPoints(ir::ParallelOp grid) {
     lower.push_back(scalarOf(grid.getLower()[i]));
     step.push_back(scalarOf(grid.getSteps()[i]));
     Value length = b_.createOrFold<arith::SubIOp>(loc_, scalarOf(grid.getUpper()[i]), lower[i]);
-    count.push_back(matchPattern(step[i], m_One()) ? length
-                                                   : b_.createOrFold<arith::CeilDivSIOp>(loc_, length, step[i]));
+    count.push_back(matchPattern(step[i], m_One())
+                        ? length
+                        : b_.createOrFold<arith::CeilDivSIOp>(loc_, length, step[i]));
     total = i == 0 ? count[0] : b_.createOrFold<arith::MulIOp>(loc_, total, count[i]);
   }
   auto loop = b_.create<scf::ForOp>(loc_, group, total, groups);
@@ -78,13 +79,17 @@ void KernelLowering::lowerPoints(ir::ParallelOp grid) {
     Value number = i == 0 ? rest : b_.create<arith::RemUIOp>(loc_, rest, count[i]);
     if (i > 0)
       rest = b_.create<arith::DivUIOp>(loc_, rest, count[i]);
-    Value offset = matchPattern(step[i], m_One()) ? number : b_.createOrFold<arith::MulIOp>(loc_, number, step[i]);
+    Value offset = matchPattern(step[i], m_One())
+                       ? number
+                       : b_.createOrFold<arith::MulIOp>(loc_, number, step[i]);
     scalars_[grid.getBody().getArgument(static_cast<unsigned>(i))] =
-        matchPattern(lower[i], m_Zero()) ? offset : b_.createOrFold<arith::AddIOp>(loc_, lower[i], offset);
+        matchPattern(lower[i], m_Zero()) ? offset
+                                         : b_.createOrFold<arith::AddIOp>(loc_, lower[i], offset);
   }
   if (options_.gridBuffers > 1) {
     Value done = b_.create<arith::SubIOp>(loc_, loop.getInductionVar(), group);
-    rotations_.push_back({loop, b_.create<arith::DivUIOp>(loc_, done, groups), options_.gridBuffers});
+    rotations_.push_back(
+        {loop, b_.create<arith::DivUIOp>(loc_, done, groups), options_.gridBuffers});
   }
   lowerBlock(grid.getBody().front());
   if (options_.gridBuffers > 1)
@@ -108,8 +113,8 @@ void KernelLowering::lowerBlock(Block &block) {
 void KernelLowering::lowerNestedGrid(ir::ParallelOp grid) {
   OpBuilder::InsertionGuard guard(b_);
   for (size_t i = 0; i < grid.getLower().size(); ++i) {
-    auto loop = b_.create<scf::ForOp>(loc_, scalarOf(grid.getLower()[i]), scalarOf(grid.getUpper()[i]),
-                                      scalarOf(grid.getSteps()[i]));
+    auto loop = b_.create<scf::ForOp>(loc_, scalarOf(grid.getLower()[i]),
+                                      scalarOf(grid.getUpper()[i]), scalarOf(grid.getSteps()[i]));
     scalars_[grid.getBody().getArgument(static_cast<unsigned>(i))] = loop.getInductionVar();
     b_.setInsertionPointToStart(loop.getBody());
   }
@@ -159,7 +164,8 @@ void KernelLowering::lowerOp(Operation *op) {
     fail(op, "`" + op->getName().stripDialect().str() + "`");
 }
 
-// ---- loops ------------------------------------------------------------------------------------------------
+// ---- loops
+// ------------------------------------------------------------------------------------------------
 
 /// Whether this core keeps what a loop or a branch carries.
 bool KernelLowering::carries(Value value) const {
@@ -183,8 +189,9 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   }
   if (failed_)
     return;
-  auto made = b_.create<scf::ForOp>(loc, scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()),
-                                    scalarOf(loop.getStep()), inits);
+  auto made =
+      b_.create<scf::ForOp>(loc, scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()),
+                            scalarOf(loop.getStep()), inits);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(made.getBody());
   scalars_[loop.getInductionVar()] = made.getInductionVar();
@@ -227,8 +234,11 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
 Value KernelLowering::iterationOf(scf::ForOp loop) {
   Value done = matchPattern(loop.getLowerBound(), m_Zero())
                    ? loop.getInductionVar()
-                   : b_.create<arith::SubIOp>(loc_, loop.getInductionVar(), loop.getLowerBound()).getResult();
-  return matchPattern(loop.getStep(), m_One()) ? done : b_.create<arith::DivUIOp>(loc_, done, loop.getStep()).getResult();
+                   : b_.create<arith::SubIOp>(loc_, loop.getInductionVar(), loop.getLowerBound())
+                         .getResult();
+  return matchPattern(loop.getStep(), m_One())
+             ? done
+             : b_.create<arith::DivUIOp>(loc_, done, loop.getStep()).getResult();
 }
 
 /// The buffer of a tile that a loop carries, with the first value in it.
@@ -296,8 +306,9 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
     tile.buffer = allocateLike(tile, loc);
     tiles.emplace_back(static_cast<unsigned>(i), tile);
   }
-  auto made = b_.create<scf::IfOp>(loc, types, scalarOf(branch.getCondition()), /*addThenBlock=*/true,
-                                   /*addElseBlock=*/!branch.getElseRegion().empty());
+  auto made =
+      b_.create<scf::IfOp>(loc, types, scalarOf(branch.getCondition()), /*addThenBlock=*/true,
+                           /*addElseBlock=*/!branch.getElseRegion().empty());
   for (unsigned arm = 0; arm < 2 && !branch->getRegion(arm).empty(); ++arm) {
     OpBuilder::InsertionGuard guard(b_);
     Block &target = made->getRegion(arm).front();
@@ -326,7 +337,8 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
     setTile(branch.getResult(i), tile);
 }
 
-// ---- scalars ----------------------------------------------------------------------------------------------
+// ---- scalars
+// ----------------------------------------------------------------------------------------------
 
 bool KernelLowering::lowerScalarOp(Operation *op) {
   Dialect *dialect = op->getDialect();
@@ -357,9 +369,11 @@ static Value convertScalar(OpBuilder &b, Location loc, Value value, Type to) {
   if (from.isIndex() || to.isIndex()) {
     if (isInt(from) || isInt(to))
       return b.createOrFold<arith::IndexCastOp>(loc, to, value);
-    Value wide = from.isIndex() ? b.createOrFold<arith::IndexCastOp>(loc, b.getI32Type(), value) : value;
+    Value wide =
+        from.isIndex() ? b.createOrFold<arith::IndexCastOp>(loc, b.getI32Type(), value) : value;
     if (to.isIndex())
-      return b.createOrFold<arith::IndexCastOp>(loc, to, b.createOrFold<arith::FPToSIOp>(loc, b.getI32Type(), wide));
+      return b.createOrFold<arith::IndexCastOp>(
+          loc, to, b.createOrFold<arith::FPToSIOp>(loc, b.getI32Type(), wide));
     return b.createOrFold<arith::SIToFPOp>(loc, to, wide);
   }
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
@@ -390,15 +404,22 @@ Value KernelLowering::lowerScalarArithmetic(Operation *op) {
     return convertScalar(b_, loc, in[0], type);
   bool floating = isa<FloatType>(type);
   auto pick = [&]<typename FloatOp, typename IntOp>() -> Value {
-    return floating ? b_.createOrFold<FloatOp>(loc, in[0], in[1]) : b_.createOrFold<IntOp>(loc, in[0], in[1]);
+    return floating ? b_.createOrFold<FloatOp>(loc, in[0], in[1])
+                    : b_.createOrFold<IntOp>(loc, in[0], in[1]);
   };
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<ir::AddOp>([&](auto) { return pick.template operator()<arith::AddFOp, arith::AddIOp>(); })
-      .Case<ir::SubOp>([&](auto) { return pick.template operator()<arith::SubFOp, arith::SubIOp>(); })
-      .Case<ir::MulOp>([&](auto) { return pick.template operator()<arith::MulFOp, arith::MulIOp>(); })
-      .Case<ir::DivOp>([&](auto) { return pick.template operator()<arith::DivFOp, arith::DivSIOp>(); })
-      .Case<ir::MaxOp>([&](auto) { return pick.template operator()<arith::MaximumFOp, arith::MaxSIOp>(); })
-      .Case<ir::MinOp>([&](auto) { return pick.template operator()<arith::MinimumFOp, arith::MinSIOp>(); })
+      .Case<ir::AddOp>(
+          [&](auto) { return pick.template operator()<arith::AddFOp, arith::AddIOp>(); })
+      .Case<ir::SubOp>(
+          [&](auto) { return pick.template operator()<arith::SubFOp, arith::SubIOp>(); })
+      .Case<ir::MulOp>(
+          [&](auto) { return pick.template operator()<arith::MulFOp, arith::MulIOp>(); })
+      .Case<ir::DivOp>(
+          [&](auto) { return pick.template operator()<arith::DivFOp, arith::DivSIOp>(); })
+      .Case<ir::MaxOp>(
+          [&](auto) { return pick.template operator()<arith::MaximumFOp, arith::MaxSIOp>(); })
+      .Case<ir::MinOp>(
+          [&](auto) { return pick.template operator()<arith::MinimumFOp, arith::MinSIOp>(); })
       .Case<ir::NegOp>([&](auto) -> Value {
         if (floating)
           return b_.createOrFold<arith::NegFOp>(loc, in[0]);

@@ -10,7 +10,8 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-/// The instructions of a binary operation: of two tiles, of a tile and a scalar, and of a tile and a column or a row.
+/// The instructions of a binary operation: of two tiles, of a tile and a scalar, and of a tile and
+/// a column or a row.
 struct BinaryForms {
   llvm::StringLiteral op;
   InstructionId tiles, scalar, column, row;
@@ -18,18 +19,18 @@ struct BinaryForms {
 };
 
 static constexpr BinaryForms binaryForms[] = {
-    {"ptl.add", InstructionId::TAdd, InstructionId::TAdds, InstructionId::TRowExpandAdd, InstructionId::TColExpandAdd,
-     true},
-    {"ptl.sub", InstructionId::TSub, InstructionId::TSubs, InstructionId::TRowExpandSub, InstructionId::TColExpandSub,
-     false},
-    {"ptl.mul", InstructionId::TMul, InstructionId::TMuls, InstructionId::TRowExpandMul, InstructionId::TColExpandMul,
-     true},
-    {"ptl.div", InstructionId::TDiv, InstructionId::TDivs, InstructionId::TRowExpandDiv, InstructionId::TColExpandDiv,
-     false},
-    {"ptl.max", InstructionId::TMax, InstructionId::TMaxs, InstructionId::TRowExpandMax, InstructionId::TColExpandMax,
-     true},
-    {"ptl.min", InstructionId::TMin, InstructionId::TMins, InstructionId::TRowExpandMin, InstructionId::TColExpandMin,
-     true},
+    {"ptl.add", InstructionId::TAdd, InstructionId::TAdds, InstructionId::TRowExpandAdd,
+     InstructionId::TColExpandAdd, true},
+    {"ptl.sub", InstructionId::TSub, InstructionId::TSubs, InstructionId::TRowExpandSub,
+     InstructionId::TColExpandSub, false},
+    {"ptl.mul", InstructionId::TMul, InstructionId::TMuls, InstructionId::TRowExpandMul,
+     InstructionId::TColExpandMul, true},
+    {"ptl.div", InstructionId::TDiv, InstructionId::TDivs, InstructionId::TRowExpandDiv,
+     InstructionId::TColExpandDiv, false},
+    {"ptl.max", InstructionId::TMax, InstructionId::TMaxs, InstructionId::TRowExpandMax,
+     InstructionId::TColExpandMax, true},
+    {"ptl.min", InstructionId::TMin, InstructionId::TMins, InstructionId::TRowExpandMin,
+     InstructionId::TColExpandMin, true},
 };
 
 struct UnaryForm {
@@ -37,9 +38,10 @@ struct UnaryForm {
   InstructionId id;
 };
 static constexpr UnaryForm unaryForms[] = {
-    {"ptl.exp", InstructionId::TExp},     {"ptl.log", InstructionId::TLog},          {"ptl.sqrt", InstructionId::TSqrt},
-    {"ptl.rsqrt", InstructionId::TRsqrt}, {"ptl.reciprocal", InstructionId::TRecip}, {"ptl.abs", InstructionId::TAbs},
-    {"ptl.neg", InstructionId::TNeg},     {"ptl.bit_not", InstructionId::TNot},
+    {"ptl.exp", InstructionId::TExp},          {"ptl.log", InstructionId::TLog},
+    {"ptl.sqrt", InstructionId::TSqrt},        {"ptl.rsqrt", InstructionId::TRsqrt},
+    {"ptl.reciprocal", InstructionId::TRecip}, {"ptl.abs", InstructionId::TAbs},
+    {"ptl.neg", InstructionId::TNeg},          {"ptl.bit_not", InstructionId::TNot},
 };
 
 struct CompareForm {
@@ -141,12 +143,14 @@ void KernelLowering::lowerUnary(Operation *op, InstructionId id) {
 }
 
 static bool sameShape(const Tile &a, const Tile &b) {
-  return a.form != Form::Splat && a.extents.rows == b.extents.rows && a.extents.cols == b.extents.cols;
+  return a.form != Form::Splat && a.extents.rows == b.extents.rows &&
+         a.extents.cols == b.extents.cols;
 }
 
 /// A value of one element as a scalar, where an instruction takes one.
 void KernelLowering::scalarise(Tile &tile, const Tile &result) {
-  bool single = tile.form != Form::Splat && tile.extents.rows == 1 && tile.extents.cols == 1 && !sameShape(tile, result);
+  bool single = tile.form != Form::Splat && tile.extents.rows == 1 && tile.extents.cols == 1 &&
+                !sameShape(tile, result);
   if (!single)
     return;
   tile.scalar = b_.create<pto::TGetValOp>(loc_, tile.element, tile.buffer, constant(0));
@@ -172,7 +176,8 @@ void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
     std::swap(first, second);
   }
   if (!sameShape(*a, *out)) {
-    bool scalarByTile = a->form == Form::Splat && sameShape(*b, *out) && forms.tiles == InstructionId::TDiv;
+    bool scalarByTile =
+        a->form == Form::Splat && sameShape(*b, *out) && forms.tiles == InstructionId::TDiv;
     if (scalarByTile) {
       out->buffer = destination(op, *out, {second});
       emit(loc, InstructionId::TDivs, {a->scalar, b->buffer}, {out->buffer});
@@ -207,8 +212,8 @@ void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
 
 void KernelLowering::lowerCompare(Operation *op, pto::CmpMode mode, pto::CmpMode swapped) {
   Location loc = op->getLoc();
-  std::optional<Tile> a = operandTile(op, op->getOperand(0)), b = operandTile(op, op->getOperand(1)),
-                      out = resultTile(op);
+  std::optional<Tile> a = operandTile(op, op->getOperand(0)),
+                      b = operandTile(op, op->getOperand(1)), out = resultTile(op);
   if (!a || !b || !out)
     return;
   if (a->form == Form::Splat) {
@@ -223,14 +228,15 @@ void KernelLowering::lowerCompare(Operation *op, pto::CmpMode mode, pto::CmpMode
   if (b->form == Form::Splat)
     emit(loc, InstructionId::TCmps, {a->buffer, b->scalar}, {out->buffer}, {attribute});
   else
-    emit(loc, InstructionId::TCmp, {a->buffer, expand(*b, out->extents, loc).buffer}, {out->buffer}, {attribute});
+    emit(loc, InstructionId::TCmp, {a->buffer, expand(*b, out->extents, loc).buffer}, {out->buffer},
+         {attribute});
   setTile(op->getResult(0), *out);
 }
 
 void KernelLowering::lowerSelect(Operation *op) {
   Location loc = op->getLoc();
-  std::optional<Tile> a = operandTile(op, op->getOperand(1)), b = operandTile(op, op->getOperand(2)),
-                      out = resultTile(op);
+  std::optional<Tile> a = operandTile(op, op->getOperand(1)),
+                      b = operandTile(op, op->getOperand(2)), out = resultTile(op);
   const Tile *mask = tileOf(op->getOperand(0));
   if (!a || !b || !out)
     return;
@@ -242,9 +248,11 @@ void KernelLowering::lowerSelect(Operation *op) {
   Tile first = expand(*a, out->extents, loc);
   out->buffer = destination(op, *out, {});
   if (b->form == Form::Splat)
-    emit(loc, InstructionId::TSels, {mask->buffer, first.buffer, scratch, b->scalar}, {out->buffer});
+    emit(loc, InstructionId::TSels, {mask->buffer, first.buffer, scratch, b->scalar},
+         {out->buffer});
   else
-    emit(loc, InstructionId::TSel, {mask->buffer, first.buffer, expand(*b, out->extents, loc).buffer, scratch},
+    emit(loc, InstructionId::TSel,
+         {mask->buffer, first.buffer, expand(*b, out->extents, loc).buffer, scratch},
          {out->buffer});
   setTile(op->getResult(0), *out);
 }
@@ -278,7 +286,8 @@ void KernelLowering::lowerConvert(Operation *op) {
   setTile(op->getResult(0), *out);
 }
 
-// ---- reductions -------------------------------------------------------------------------------------------
+// ---- reductions
+// -------------------------------------------------------------------------------------------
 
 void KernelLowering::lowerReduction(Operation *op, InstructionId row, InstructionId column) {
   Location loc = op->getLoc();
@@ -292,7 +301,8 @@ void KernelLowering::lowerReduction(Operation *op, InstructionId row, Instructio
     axes.append(list.asArrayRef().begin(), list.asArrayRef().end());
   else if (auto one = op->getAttrOfType<IntegerAttr>("axis"))
     axes.push_back(one.getInt());
-  bool last = axes.size() == 1 && axes[0] == rank - 1, above = axes.size() == 1 && axes[0] == rank - 2;
+  bool last = axes.size() == 1 && axes[0] == rank - 1,
+       above = axes.size() == 1 && axes[0] == rank - 2;
   if (isScalar(op->getResult(0)))
     return reduceAll(op, source, row);
   std::optional<Tile> out = resultTile(op);
@@ -316,7 +326,8 @@ void KernelLowering::lowerReduction(Operation *op, InstructionId row, Instructio
   if (last) {
     Tile scratch = source;
     Value tmp = allocateLike(scratch, loc);
-    emit(loc, row, {source.buffer, tmp}, {out->form == Form::Column ? columnView(*out) : asColumn(*out)});
+    emit(loc, row, {source.buffer, tmp},
+         {out->form == Form::Column ? columnView(*out) : asColumn(*out)});
   } else if (column == InstructionId::TColArgMax || column == InstructionId::TColArgMin) {
     emit(loc, column, {source.buffer, allocateLike(source, loc)}, {out->buffer});
   } else {
@@ -342,7 +353,8 @@ void KernelLowering::reduceAll(Operation *op, Tile source, InstructionId row) {
     to.extents.validCols = constant(1);
     to.form = to.extents.rows > 1 ? Form::Column : Form::Whole;
     to.buffer = allocateLike(to, loc);
-    emit(loc, row, {from.buffer, allocateLike(from, loc)}, {to.form == Form::Column ? columnView(to) : asColumn(to)});
+    emit(loc, row, {from.buffer, allocateLike(from, loc)},
+         {to.form == Form::Column ? columnView(to) : asColumn(to)});
     return to;
   };
   if (source.form != Form::Column && source.extents.cols > 1)
@@ -354,7 +366,8 @@ void KernelLowering::reduceAll(Operation *op, Tile source, InstructionId row) {
     std::swap(line.extents.validRows, line.extents.validCols);
     source = along(line);
   }
-  scalars_[op->getResult(0)] = b_.create<pto::TGetValOp>(loc, source.element, source.buffer, constant(0));
+  scalars_[op->getResult(0)] =
+      b_.create<pto::TGetValOp>(loc, source.element, source.buffer, constant(0));
 }
 
 } // namespace ptl::block

@@ -26,7 +26,8 @@ static BoxOperands operandsOf(Operation *op) {
     return {load.getRef(),   load.getOffsets(), load.getLengths(),
             load.getSteps(), load.getDropped(), load.getOutside()};
   auto store = cast<ir::StoreOp>(op);
-  return {store.getRef(), store.getOffsets(), store.getLengths(), store.getSteps(), store.getDropped(), {}};
+  return {store.getRef(),   store.getOffsets(), store.getLengths(),
+          store.getSteps(), store.getDropped(), {}};
 }
 
 /// Elements from one position of an axis to the next.
@@ -43,7 +44,8 @@ llvm::SmallVector<Value> KernelLowering::stridesOf(Value array) {
     Value length = globalLength(array, i);
     if (!length)
       return {};
-    stride = matchPattern(stride, m_One()) ? length : b_.createOrFold<arith::MulIOp>(loc_, stride, length);
+    stride = matchPattern(stride, m_One()) ? length
+                                           : b_.createOrFold<arith::MulIOp>(loc_, stride, length);
   }
   return strides;
 }
@@ -56,18 +58,39 @@ Value KernelLowering::globalLength(Value array, size_t axis) {
   return globalLengths_.lookup(extent.symbol);
 }
 
+/// Elements before the matrix, from the positions along its other axes; null for none.
+Value KernelLowering::elementsBefore(ValueRange offsets, llvm::ArrayRef<Value> strides,
+                                     llvm::ArrayRef<size_t> matrix) {
+  Value base;
+  for (size_t axis = 0; axis < offsets.size(); ++axis) {
+    if (llvm::is_contained(matrix, axis))
+      continue;
+    Value offset = scalarOf(offsets[axis]);
+    if (matchPattern(offset, m_Zero()))
+      continue;
+    Value elements = matchPattern(strides[axis], m_One())
+                         ? offset
+                         : b_.createOrFold<arith::MulIOp>(loc_, offset, strides[axis]);
+    base = base ? b_.createOrFold<arith::AddIOp>(loc_, base, elements) : elements;
+  }
+  return base;
+}
+
 std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents) {
   BoxOperands in = operandsOf(op);
   MemoryBox box;
   box.pointer = pointers_.lookup(in.array);
   llvm::SmallVector<Value> strides = stridesOf(in.array);
   if (!box.pointer || strides.size() != in.offsets.size() || !in.steps.empty() || in.outside) {
-    fail(op, in.outside ? "a load with `outside`" : !in.steps.empty() ? "a strided range" : "this array");
+    fail(op, in.outside          ? "a load with `outside`"
+             : !in.steps.empty() ? "a strided range"
+                                 : "this array");
     return std::nullopt;
   }
   llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(in.array.getType());
   llvm::SmallVector<size_t> kept;
-  auto boxTypes = ir::extentsOf(isa<ir::StoreOp>(op) ? storeBoxType(cast<ir::StoreOp>(op)) : op->getResult(0).getType());
+  auto boxTypes = ir::extentsOf(isa<ir::StoreOp>(op) ? storeBoxType(cast<ir::StoreOp>(op))
+                                                     : op->getResult(0).getType());
   for (size_t axis = 0; axis < axes.size(); ++axis)
     if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))
       kept.push_back(axis);
@@ -80,19 +103,7 @@ std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents)
     fail(op, "a box of more than two axes");
     return std::nullopt;
   }
-  Value base;
-  for (size_t axis = 0; axis < axes.size(); ++axis) {
-    if (llvm::is_contained(matrix, axis))
-      continue;
-    Value offset = scalarOf(in.offsets[axis]);
-    if (matchPattern(offset, m_Zero()))
-      continue;
-    Value elements = matchPattern(strides[axis], m_One())
-                         ? offset
-                         : b_.createOrFold<arith::MulIOp>(loc_, offset, strides[axis]);
-    base = base ? b_.createOrFold<arith::AddIOp>(loc_, base, elements) : elements;
-  }
-  box.base = base;
+  box.base = elementsBefore(in.offsets, strides, matrix);
   box.matrixRows = constant(1);
   box.row = box.col = constant(0);
   box.rowStride = constant(1);
@@ -143,14 +154,14 @@ Type KernelLowering::storeBoxType(ir::StoreOp store) {
   return ir::ArrayType::get(b_.getContext(), store.getValue().getType(), {}, ir::Place::Inferred);
 }
 
-Value KernelLowering::partition(const MemoryBox &box, const Extents2 &extents, Type element, Location loc,
-                                bool transposed, bool asRow) {
+Value KernelLowering::partition(const MemoryBox &box, const Extents2 &extents, Type element,
+                                Location loc, bool transposed, bool asRow) {
   Value pointer = box.pointer;
   if (box.base)
     pointer = b_.create<pto::AddPtrOp>(loc, pointer.getType(), pointer, box.base);
   Value shape[2] = {box.matrixRows, box.matrixCols}, strides[2] = {box.rowStride, constant(1)};
   Value offsets[2] = {box.row, box.col}, sizes[2] = {extents.validRows, extents.validCols};
-  auto swap = [](Value (&pair)[2]) { std::swap(pair[0], pair[1]); };
+  auto swap = [](Value(&pair)[2]) { std::swap(pair[0], pair[1]); };
   if (transposed || asRow) {
     swap(shape);
     swap(offsets);
@@ -178,11 +189,12 @@ Value KernelLowering::partition(const MemoryBox &box, const Extents2 &extents, T
     view = b_.create<pto::MakeTensorViewOp>(place, viewType, pointer, shape, strides, layout);
   }
   llvm::SmallVector<int64_t> boxShape = {extentOf(sizes[0]), extentOf(sizes[1])};
-  return b_.create<pto::PartitionViewOp>(loc, pto::PartitionViewType::get(b_.getContext(), boxShape, element), view,
-                                         offsets, sizes);
+  return b_.create<pto::PartitionViewOp>(
+      loc, pto::PartitionViewType::get(b_.getContext(), boxShape, element), view, offsets, sizes);
 }
 
-void KernelLowering::whenPresent(const MemoryBox &box, Location loc, llvm::function_ref<void()> body) {
+void KernelLowering::whenPresent(const MemoryBox &box, Location loc,
+                                 llvm::function_ref<void()> body) {
   if (!box.present)
     return body();
   OpBuilder::InsertionGuard guard(b_);
@@ -267,7 +279,8 @@ void KernelLowering::lowerStore(ir::StoreOp store) {
     return;
   Value value = store.getValue();
   if (isScalar(value)) {
-    if (llvm::any_of(store.getLengths(), [](Value length) { return !matchPattern(length, m_One()); }))
+    if (llvm::any_of(store.getLengths(),
+                     [](Value length) { return !matchPattern(length, m_One()); }))
       return fail(store, "a store of one scalar to many elements");
     Value offset = box->base ? box->base : constant(0);
     b_.create<pto::StoreScalarOp>(loc, box->pointer, offset, scalarOf(value));
@@ -280,8 +293,8 @@ void KernelLowering::lowerStore(ir::StoreOp store) {
   if (std::optional<llvm::StringRef> atomic = store.getAtomic()) {
     if (*atomic != "add")
       return fail(store, "`atomic " + atomic->str() + "=`");
-    attributes.push_back(
-        b_.getNamedAttr("atomicType", pto::AtomicTypeAttr::get(b_.getContext(), pto::AtomicType::atomic_add)));
+    attributes.push_back(b_.getNamedAttr(
+        "atomicType", pto::AtomicTypeAttr::get(b_.getContext(), pto::AtomicType::atomic_add)));
   }
   Tile source = tile->form == Tile::Form::Acc ? *tile : materialise(*tile, loc);
   bool column = source.form == Tile::Form::Column;
@@ -290,12 +303,14 @@ void KernelLowering::lowerStore(ir::StoreOp store) {
   source.extents.validRows = extents.validRows;
   source.extents.validCols = extents.validCols;
   whenPresent(*box, loc, [&] {
-    Value view = partition(*box, source.extents, ir::elementTypeOf(store.getRef().getType()), loc, false, column);
+    Value view = partition(*box, source.extents, ir::elementTypeOf(store.getRef().getType()), loc,
+                           false, column);
     emit(loc, InstructionId::TStore, {source.buffer}, {view}, attributes);
   });
 }
 
-// ---- parts of tiles ---------------------------------------------------------------------------------------
+// ---- parts of tiles
+// ---------------------------------------------------------------------------------------
 
 void KernelLowering::sliceTile(Operation *op, const Tile &source) {
   BoxOperands in = operandsOf(op);
@@ -312,11 +327,14 @@ void KernelLowering::sliceTile(Operation *op, const Tile &source) {
         offset = b_.createOrFold<arith::MulIOp>(loc_, offset, constant(type.getCols()));
       position = b_.createOrFold<arith::AddIOp>(loc_, position, offset);
     }
-    scalars_[result] = b_.create<pto::TGetValOp>(op->getLoc(), result.getType(), tile.buffer, position);
+    scalars_[result] =
+        b_.create<pto::TGetValOp>(op->getLoc(), result.getType(), tile.buffer, position);
     return;
   }
-  bool whole = in.steps.empty() && llvm::all_of(in.offsets, [](Value v) { return matchPattern(v, m_Zero()); }) &&
-               in.dropped.empty() && ir::extentsOf(result.getType()) == ir::extentsOf(in.array.getType());
+  bool whole = in.steps.empty() &&
+               llvm::all_of(in.offsets, [](Value v) { return matchPattern(v, m_Zero()); }) &&
+               in.dropped.empty() &&
+               ir::extentsOf(result.getType()) == ir::extentsOf(in.array.getType());
   if (whole) {
     setTile(result, source);
     return;
@@ -331,7 +349,8 @@ void KernelLowering::sliceTile(Operation *op, const Tile &source) {
   tile.extents = *extents;
   tile.form = extents->cols == 1 && extents->rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
   size_t rank = in.offsets.size();
-  Value row = rank > 1 ? scalarOf(in.offsets[rank - 2]) : constant(0), col = scalarOf(in.offsets[rank - 1]);
+  Value row = rank > 1 ? scalarOf(in.offsets[rank - 2]) : constant(0),
+        col = scalarOf(in.offsets[rank - 1]);
   if (from.form == Tile::Form::Column || tile.form == Tile::Form::Column)
     return fail(op, "a part of a column");
   tile.buffer = allocateLike(tile, op->getLoc());

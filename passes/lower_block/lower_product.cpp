@@ -1,4 +1,5 @@
-// The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the accumulator.
+// The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the
+// accumulator.
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,8 +33,8 @@ static std::optional<bool> productUse(Value value, bool transposed = false) {
   return std::nullopt;
 }
 
-/// A value that products read: loaded to `mat` where it is cut from memory. What has no bound stays in memory, and the product
-/// loads it piece by piece.
+/// A value that products read: loaded to `mat` where it is cut from memory. What has no bound stays
+/// in memory, and the product loads it piece by piece.
 void KernelLowering::stage(Operation *slice, const Tile &memory) {
   Value result = slice->getResult(0);
   std::optional<bool> transposed = productUse(result);
@@ -42,7 +43,8 @@ void KernelLowering::stage(Operation *slice, const Tile &memory) {
   Tile tile = memory;
   const int64_t unknown = ir::Extent::kUnknown;
   bool bounded = tile.extents.rows != unknown && tile.extents.cols != unknown;
-  int64_t bytes = bounded ? tile.extents.rows * tile.extents.cols * pto::elementBytes(tile.element) : 0;
+  int64_t bytes =
+      bounded ? tile.extents.rows * tile.extents.cols * pto::elementBytes(tile.element) : 0;
   if (!bounded || bytes > usableBytes(machine_, "mat") / 4) {
     setTile(result, tile);
     return;
@@ -50,7 +52,8 @@ void KernelLowering::stage(Operation *slice, const Tile &memory) {
   setTile(result, loadMatrix(memory, *transposed, named(result)));
 }
 
-/// From memory to `mat`. Transposed, the matrix that products see is loaded: column-major memory in `zn` boxes.
+/// From memory to `mat`. Transposed, the matrix that products see is loaded: column-major memory in
+/// `zn` boxes.
 Tile KernelLowering::loadMatrix(const Tile &memory, bool transposed, Location loc) {
   Tile tile = memory;
   tile.form = Form::Matrix;
@@ -59,7 +62,8 @@ Tile KernelLowering::loadMatrix(const Tile &memory, bool transposed, Location lo
     std::swap(seen.rows, seen.cols);
     std::swap(seen.validRows, seen.validCols);
   }
-  tile.buffer = allocate(ir::Place::Mat, transposed ? "zn" : "nz", seen, memory.element, loc, /*rotates=*/true);
+  tile.buffer = allocate(ir::Place::Mat, transposed ? "zn" : "nz", seen, memory.element, loc,
+                         /*rotates=*/true);
   Value view = partition(memory.box, seen, memory.element, loc, transposed);
   emit(loc, InstructionId::TLoad, {view}, {tile.buffer});
   return tile;
@@ -82,7 +86,8 @@ void KernelLowering::lowerCube(Operation *op) {
   fail(op, "`" + op->getName().stripDialect().str() + "` on the cube core");
 }
 
-/// The accumulator of a variable that a loop carries. It begins with the first product, so nothing fills it.
+/// The accumulator of a variable that a loop carries. It begins with the first product, so nothing
+/// fills it.
 Tile KernelLowering::accumulatorTile(scf::ForOp loop, Value argument) {
   Tile tile;
   std::optional<Extents2> extents = extentsOf(loop, argument.getType());
@@ -97,12 +102,14 @@ Tile KernelLowering::accumulatorTile(scf::ForOp loop, Value argument) {
       loc = named(init);
   tile.buffer = allocate(ir::Place::Acc, "acc", tile.extents, tile.element, loc);
   Type operand;
-  loop.walk([&](ir::MatmulOp product) { operand = ir::elementTypeOf(product->getOperand(0).getType()); });
+  loop.walk(
+      [&](ir::MatmulOp product) { operand = ir::elementTypeOf(product->getOperand(0).getType()); });
   zeroIfEmpty(scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()), tile, operand);
   return tile;
 }
 
-/// Zeros in an accumulator whose loop may not run: the product of zeros, since nothing else writes there.
+/// Zeros in an accumulator whose loop may not run: the product of zeros, since nothing else writes
+/// there.
 void KernelLowering::zeroIfEmpty(Value lower, Value upper, const Tile &out, Type operand) {
   IntegerAttr first, last;
   if (matchPattern(lower, m_Constant(&first)) && matchPattern(upper, m_Constant(&last)) &&
@@ -122,8 +129,8 @@ void KernelLowering::zeroIfEmpty(Value lower, Value upper, const Tile &out, Type
     if (wide != operand) { // the same bytes as a type that can be filled
       auto type = cast<pto::TileBufType>(filled.getType());
       int64_t cols = type.getCols() * pto::elementBytes(operand) / 2;
-      auto as = pto::TileBufType::get(b_.getContext(), type.getPlace(), type.getRows(), cols, wide, type.getRows(),
-                                      cols, type.getLayout());
+      auto as = pto::TileBufType::get(b_.getContext(), type.getPlace(), type.getRows(), cols, wide,
+                                      type.getRows(), cols, type.getLayout());
       filled = b_.create<pto::BitcastOp>(loc_, as, filled, Value(), Value());
     }
     emit(loc_, InstructionId::TExpands, {constantOf(wide, 0)}, {filled});
@@ -153,7 +160,8 @@ void KernelLowering::lowerMatmul(Operation *op) {
     Value carried = user->getOperand(user->getOperand(0) == result ? 1 : 0);
     out = *tileOf(carried);
     auto loop = cast<scf::ForOp>(b_.getInsertionBlock()->getParentOp());
-    first = b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, loop.getInductionVar(), loop.getLowerBound());
+    first = b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, loop.getInductionVar(),
+                                     loop.getLowerBound());
   } else {
     out.form = Form::Acc;
     std::optional<Extents2> extents = extentsOf(op, result.getType());
@@ -161,24 +169,28 @@ void KernelLowering::lowerMatmul(Operation *op) {
       return;
     out.extents = *extents;
     out.element = ir::elementTypeOf(result.getType());
-    out.buffer = allocate(ir::Place::Acc, "acc", out.extents, out.element, named(result), /*rotates=*/true);
+    out.buffer =
+        allocate(ir::Place::Acc, "acc", out.extents, out.element, named(result), /*rotates=*/true);
   }
   multiply(*a, *b, out, first, loc);
   setTile(result, out);
 }
 
-/// The contracted extent in one step of the operand buffers, so that two steps of every product of the kernel fit in each: while
-/// one is multiplied, the next is brought.
+/// The contracted extent in one step of the operand buffers, so that two steps of every product of
+/// the kernel fit in each: while one is multiplied, the next is brought.
 int64_t KernelLowering::contractedStep(const Tile &a, int64_t rows, int64_t cols) const {
   int64_t bytes = pto::elementBytes(a.element), fractal = std::max<int64_t>(16, 32 / bytes);
   int64_t parts = 2 * std::max<int64_t>(1, cores_.numProducts);
-  int64_t left = usableBytes(machine_, "left") / parts / (roundUp(rows, 16) * bytes);
-  int64_t right = usableBytes(machine_, "right") / parts / (roundUp(cols, 16) * bytes);
+  int64_t left =
+      usableBytes(machine_, "left") / parts / (roundUp(std::max<int64_t>(rows, 1), 16) * bytes);
+  int64_t right =
+      usableBytes(machine_, "right") / parts / (roundUp(std::max<int64_t>(cols, 1), 16) * bytes);
   return std::max<int64_t>(fractal, std::min(left, right) / fractal * fractal);
 }
 
 /// `first` null: the accumulator begins with this product.
-void KernelLowering::multiply(const Tile &a, const Tile &b, const Tile &out, Value first, Location loc) {
+void KernelLowering::multiply(const Tile &a, const Tile &b, const Tile &out, Value first,
+                              Location loc) {
   int64_t step = contractedStep(a, out.extents.rows, out.extents.cols);
   int64_t contracted = a.extents.cols;
   if (a.form == Form::Memory || b.form == Form::Memory) {
@@ -204,9 +216,10 @@ void KernelLowering::multiply(const Tile &a, const Tile &b, const Tile &out, Val
   rotations_.pop_back();
 }
 
-/// One step from `mat` through the operand buffers. `begins`: an i1 that says whether the accumulator begins here; null: it does.
-void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out, Value begins, Value at, Value length,
-                                  int64_t step, Location loc) {
+/// One step from `mat` through the operand buffers. `begins`: an i1 that says whether the
+/// accumulator begins here; null: it does.
+void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out, Value begins,
+                                  Value at, Value length, int64_t step, Location loc) {
   Extents2 leftExtents{out.extents.rows, step, out.extents.validRows, length};
   Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
   bool rotates = static_cast<bool>(begins) || !rotations_.empty();
@@ -228,13 +241,14 @@ void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out,
 }
 
 /// A contraction without a bound: pieces are loaded to `mat` in a loop.
-void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile &out, Value first, Location loc,
-                                        int64_t step) {
+void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile &out, Value first,
+                                        Location loc, int64_t step) {
   int64_t piece = step * 4;
   Value total = a.form == Form::Memory ? a.extents.validCols : b.extents.validRows;
   if (a.form != Form::Memory || b.form != Form::Memory) {
     failed_ = true;
-    report_(DiagId::NotOnBlockLevel, loc, {"a long product of a value that is not in memory", machine_.name});
+    report_(DiagId::NotOnBlockLevel, loc,
+            {"a long product of a value that is not in memory", machine_.name});
     return;
   }
   Value zero = constant(0);
@@ -272,7 +286,8 @@ void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile
     return loaded;
   };
   Tile left = cut(a, false), right = cut(b, true);
-  // Inside, the steps of the operand buffers; the accumulator begins with the first step of the first piece.
+  // Inside, the steps of the operand buffers; the accumulator begins with the first step of the
+  // first piece.
   multiply(left, right, out, begins, loc);
   rotations_.pop_back();
 }

@@ -1,4 +1,5 @@
-// Constants, positions, and other views of a value: what either side of a mixed kernel may make for itself.
+// Constants, positions, and other views of a value: what either side of a mixed kernel may make for
+// itself.
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,7 +67,8 @@ void KernelLowering::lowerIndex(Operation *op) {
     lengths_[extent.symbol] = dealt(scalarOf(op->getOperand(1)), extent);
     if (isDealt)
       start = b_.createOrFold<arith::AddIOp>(
-          loc_, start, b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(capacityOf(extent))));
+          loc_, start,
+          b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(capacityOf(extent))));
   }
   std::optional<Tile> tile = resultTile(op);
   if (!tile)
@@ -107,14 +109,16 @@ void KernelLowering::lowerView(Operation *op) {
     tile.extents = *extents;
     return setTile(result, tile);
   }
-  bool toRow = tile.form == Form::Column && extents->rows == 1 && extents->cols == tile.extents.rows;
+  bool toRow =
+      tile.form == Form::Column && extents->rows == 1 && extents->cols == tile.extents.rows;
   if (toRow) {
     tile.form = Form::Whole;
     tile.extents = *extents;
     return setTile(result, tile);
   }
   auto buffer = tile.buffer ? cast<pto::TileBufType>(tile.buffer.getType()) : pto::TileBufType();
-  bool dense = buffer && tile.form == Form::Whole && buffer.getCols() == tile.extents.cols && !dynamicValid_;
+  bool dense =
+      buffer && tile.form == Form::Whole && buffer.getCols() == tile.extents.cols && !dynamicValid_;
   Tile shaped = tile;
   shaped.extents = *extents;
   auto wanted = allocateType(shaped);
@@ -143,14 +147,16 @@ void KernelLowering::lowerTranspose(Operation *op) {
   if (!out)
     return;
   Tile source = materialise(*found, op->getLoc());
-  if (source.form == Form::Column || source.extents.rows == 1) { // the same elements in the same order
+  if (source.form == Form::Column ||
+      source.extents.rows == 1) { // the same elements in the same order
     Tile line = source;
     line.form = out->form;
     line.extents = out->extents;
     return setTile(result, line);
   }
   out->buffer = allocateLike(*out, op->getLoc());
-  emit(op->getLoc(), InstructionId::TTrans, {source.buffer, allocateLike(source, op->getLoc())}, {out->buffer});
+  emit(op->getLoc(), InstructionId::TTrans, {source.buffer, allocateLike(source, op->getLoc())},
+       {out->buffer});
   setTile(result, *out);
 }
 

@@ -1,6 +1,6 @@
-// The lowering of one kernel for one kind of core. A mixed kernel is lowered twice, once per kind: each side makes the
-// instructions that are its own, and where a value crosses, one side pushes and the other pops at the same place of the
-// program, so that both agree on the order.
+// The lowering of one kernel for one kind of core. A mixed kernel is lowered twice, once per kind:
+// each side makes the instructions that are its own, and where a value crosses, one side pushes and
+// the other pops at the same place of the program, so that both agree on the order.
 #pragma once
 
 #include "ir/dialect/instruction_op.h"
@@ -20,10 +20,11 @@ struct Extents2 {
   mlir::Value validRows, validCols;
 };
 
-/// A box of an array in global memory: rows and columns of a matrix with unit column stride, at most.
+/// A box of an array in global memory: rows and columns of a matrix with unit column stride, at
+/// most.
 struct MemoryBox {
-  mlir::Value pointer;                ///< to element 0 of the array
-  mlir::Value base;                   ///< elements before the matrix that the box is cut from; null: none
+  mlir::Value pointer; ///< to element 0 of the array
+  mlir::Value base;    ///< elements before the matrix that the box is cut from; null: none
   mlir::Value matrixRows, matrixCols; ///< extents of that matrix
   mlir::Value rowStride;              ///< elements
   mlir::Value row, col;               ///< where the box begins
@@ -60,8 +61,8 @@ struct Rotation {
 
 class KernelLowering {
 public:
-  KernelLowering(mlir::func::FuncOp function, CoreKind core, const CoreAssignment &cores, const Machine &machine,
-                 const LowerOptions &options, const Report &report);
+  KernelLowering(mlir::func::FuncOp function, CoreKind core, const CoreAssignment &cores,
+                 const Machine &machine, const LowerOptions &options, const Report &report);
 
   /// Binds a value outside of the grid to an argument of the function: an array to its pointer.
   void bindScalar(mlir::Value value, mlir::Value argument) { scalars_[value] = argument; }
@@ -82,7 +83,8 @@ public:
   /// The function of the other kind of core.
   void bindPeer(mlir::StringAttr name) { peer_ = name; }
 
-  /// Lowers the grid into the function's body, its points dealt to the core groups. False after an error.
+  /// Lowers the grid into the function's body, its points dealt to the core groups. False after an
+  /// error.
   bool lowerGrid(ir::ParallelOp grid);
 
 private:
@@ -115,22 +117,26 @@ private:
   mlir::Location named(mlir::Value value) const;
 
   // buffers: buffers.cpp
-  mlir::Value allocate(ir::Place place, llvm::StringRef layout, const Extents2 &extents, mlir::Type element,
-                       mlir::Location loc, bool rotates = false);
+  mlir::Value allocate(ir::Place place, llvm::StringRef layout, const Extents2 &extents,
+                       mlir::Type element, mlir::Location loc, bool rotates = false);
   int64_t maskBytes(int64_t cols) const;
   mlir::Value allocateLike(const Tile &like, mlir::Location loc);
   pto::TileBufType allocateType(const Tile &like);
-  mlir::Value destination(mlir::Operation *op, const Tile &like, llvm::ArrayRef<mlir::Value> candidates);
+  mlir::Value destination(mlir::Operation *op, const Tile &like,
+                          llvm::ArrayRef<mlir::Value> candidates);
   bool diesAt(mlir::Value value, mlir::Operation *op) const;
   bool diesBefore(mlir::Value value, mlir::Operation *op) const;
-  mlir::Value reshape(mlir::Value buffer, pto::TileBufType type, mlir::Value rows, mlir::Value cols);
+  mlir::Value reshape(mlir::Value buffer, pto::TileBufType type, mlir::Value rows,
+                      mlir::Value cols);
   mlir::Value columnView(const Tile &column);
   mlir::Value asColumn(const Tile &single);
   mlir::Value fullView(mlir::Value buffer);
   Tile materialise(const Tile &tile, mlir::Location loc);
   Tile expand(const Tile &tile, const Extents2 &extents, mlir::Location loc);
-  pto::TileBufType tileType(ir::Place place, llvm::StringRef layout, const Extents2 &extents, mlir::Type element);
-  mlir::Operation *emit(mlir::Location loc, InstructionId id, mlir::ValueRange ins, mlir::ValueRange outs,
+  pto::TileBufType tileType(ir::Place place, llvm::StringRef layout, const Extents2 &extents,
+                            mlir::Type element);
+  mlir::Operation *emit(mlir::Location loc, InstructionId id, mlir::ValueRange ins,
+                        mlir::ValueRange outs,
                         llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
   // global memory: lower_memory.cpp
@@ -139,9 +145,11 @@ private:
   llvm::SmallVector<mlir::Value> stridesOf(mlir::Value array);
   mlir::Value globalLength(mlir::Value array, size_t axis);
   mlir::Type storeBoxType(ir::StoreOp store);
+  mlir::Value elementsBefore(mlir::ValueRange offsets, llvm::ArrayRef<mlir::Value> strides,
+                             llvm::ArrayRef<size_t> matrix);
   std::optional<MemoryBox> boxOf(mlir::Operation *op, Extents2 &extents);
-  mlir::Value partition(const MemoryBox &box, const Extents2 &extents, mlir::Type element, mlir::Location loc,
-                        bool transposed = false, bool asRow = false);
+  mlir::Value partition(const MemoryBox &box, const Extents2 &extents, mlir::Type element,
+                        mlir::Location loc, bool transposed = false, bool asRow = false);
   void whenPresent(const MemoryBox &box, mlir::Location loc, llvm::function_ref<void()> body);
   Tile load(const Tile &memory, mlir::Location loc);
   bool usedOnVector(mlir::Value value);
@@ -176,11 +184,12 @@ private:
   void lowerMatmul(mlir::Operation *op);
   void zeroIfEmpty(mlir::Value lower, mlir::Value upper, const Tile &out, mlir::Type operand);
   int64_t contractedStep(const Tile &a, int64_t rows, int64_t cols) const;
-  void multiply(const Tile &a, const Tile &b, const Tile &out, mlir::Value first, mlir::Location loc);
-  void multiplyStep(const Tile &a, const Tile &b, const Tile &out, mlir::Value begins, mlir::Value at,
-                    mlir::Value length, int64_t step, mlir::Location loc);
-  void multiplyFromMemory(const Tile &a, const Tile &b, const Tile &out, mlir::Value first, mlir::Location loc,
-                          int64_t step);
+  void multiply(const Tile &a, const Tile &b, const Tile &out, mlir::Value first,
+                mlir::Location loc);
+  void multiplyStep(const Tile &a, const Tile &b, const Tile &out, mlir::Value begins,
+                    mlir::Value at, mlir::Value length, int64_t step, mlir::Location loc);
+  void multiplyFromMemory(const Tile &a, const Tile &b, const Tile &out, mlir::Value first,
+                          mlir::Location loc, int64_t step);
   llvm::StringRef leftLayout() const;
 
   // crossings: queues.cpp
@@ -212,8 +221,8 @@ private:
   llvm::DenseMap<mlir::Value, Tile> tiles_;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> lengths_;
   llvm::DenseMap<mlir::StringAttr, int64_t> capacities_;
-  llvm::DenseMap<mlir::Value, unsigned> users_; ///< tile values that hold a buffer
-  llvm::DenseMap<mlir::Value, mlir::Value> held_; ///< the value that a buffer got last
+  llvm::DenseMap<mlir::Value, unsigned> users_;     ///< tile values that hold a buffer
+  llvm::DenseMap<mlir::Value, mlir::Value> held_;   ///< the value that a buffer got last
   llvm::DenseMap<mlir::Value, mlir::Value> wanted_; ///< a value that is best made in this buffer
   llvm::DenseMap<mlir::Value, mlir::Value> queues_;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames_;

@@ -1,5 +1,5 @@
-// Values that cross between the cube and the vector cores: one queue per value, pushed where it is made and popped at the same
-// place on the other side.
+// Values that cross between the cube and the vector cores: one queue per value, pushed where it is
+// made and popped at the same place on the other side.
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,8 +18,8 @@ static int64_t slotsOf(const Machine &machine) {
 }
 
 /// The whole tile that crosses, before it is dealt.
-static std::optional<std::pair<int64_t, int64_t>> capacities(Value value,
-                                                             const llvm::DenseMap<StringAttr, int64_t> &bounds) {
+static std::optional<std::pair<int64_t, int64_t>>
+capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
   llvm::SmallVector<int64_t> extents;
   for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
     int64_t capacity = extent.capacity;
@@ -34,8 +34,8 @@ static std::optional<std::pair<int64_t, int64_t>> capacities(Value value,
   return std::pair{extents[0], extents[1]};
 }
 
-/// Makes the queues at the start of the function, alike on both sides: flags, slots and their place in the workspace follow
-/// from the order of the crossings.
+/// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
+/// in the workspace follow from the order of the crossings.
 void KernelLowering::openQueues(ir::ParallelOp grid) {
   if (!cores_.isMixed())
     return;
@@ -55,32 +55,39 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
         return;
       }
       Type element = ir::elementTypeOf(value.getType());
-      int64_t bytes = ((extents->first + 15) / 16 * 16) * ((extents->second + 15) / 16 * 16) * pto::elementBytes(element);
+      int64_t bytes = ((extents->first + 15) / 16 * 16) * ((extents->second + 15) / 16 * 16) *
+                      pto::elementBytes(element);
       bool consumer = toVector == (core_ == CoreKind::Vector);
       int64_t local = toVector && cores_.dealt ? bytes / 2 : bytes;
       Value address = b_.create<arith::ConstantIntOp>(loc_, 0, 32);
       std::string name = "queue" + std::to_string(flag / 2);
       if (consumer)
         address = b_.create<pto::ReserveBufferOp>(
-            loc, b_.getI32Type(), b_.getStringAttr(name), b_.getI32IntegerAttr(static_cast<int32_t>(direct ? numSlots * local : options_.queueSlots * bytes)),
+            loc, b_.getI32Type(), b_.getStringAttr(name),
+            b_.getI32IntegerAttr(
+                static_cast<int32_t>(direct ? numSlots * local : options_.queueSlots * bytes)),
             b_.getStringAttr(toVector ? "vec" : "mat"), b_.getBoolAttr(true), IntegerAttr());
       auto mask = b_.getI8IntegerAttr(toVector ? 1 : 2);
-      auto size = b_.getI32IntegerAttr(static_cast<int32_t>(bytes)), slots = b_.getI32IntegerAttr(static_cast<int32_t>(numSlots)),
+      auto size = b_.getI32IntegerAttr(static_cast<int32_t>(bytes)),
+           slots = b_.getI32IntegerAttr(static_cast<int32_t>(numSlots)),
            held = b_.getI32IntegerAttr(static_cast<int32_t>(options_.queueSlots));
       BoolAttr nosplit = cores_.dealt ? BoolAttr() : b_.getBoolAttr(true);
       if (direct) {
         if (!consumer)
-          address = b_.create<pto::ImportReservedBufferOp>(loc, b_.getI32Type(), b_.getStringAttr(name),
-                                                           FlatSymbolRefAttr::get(context, peer_));
-        queues_[value] = b_.create<pto::InitializeL2LPipeOp>(loc, pto::PipeHandleType::get(context), mask, size, slots,
-                                                             IntegerAttr(), b_.getI32IntegerAttr(flag), nosplit, address);
+          address = b_.create<pto::ImportReservedBufferOp>(
+              loc, b_.getI32Type(), b_.getStringAttr(name), FlatSymbolRefAttr::get(context, peer_));
+        queues_[value] = b_.create<pto::InitializeL2LPipeOp>(
+            loc, pto::PipeHandleType::get(context), mask, size, slots, IntegerAttr(),
+            b_.getI32IntegerAttr(flag), nosplit, address);
       } else {
         // Each core group has its own ring in the workspace.
-        Value first = b_.createOrFold<arith::MulIOp>(loc_, groupIndex, constant(workspaceBytes_ / 4));
+        Value first =
+            b_.createOrFold<arith::MulIOp>(loc_, groupIndex, constant(workspaceBytes_ / 4));
         first = b_.createOrFold<arith::AddIOp>(loc_, first, constant(offset / 4));
         Value ring = b_.create<pto::AddPtrOp>(loc, workspace_.getType(), workspace_, first);
-        queues_[value] = b_.create<pto::InitializeL2G2LPipeOp>(loc, pto::PipeHandleType::get(context), mask, size, slots,
-                                                               held, b_.getI32IntegerAttr(flag), nosplit, ring, address);
+        queues_[value] = b_.create<pto::InitializeL2G2LPipeOp>(
+            loc, pto::PipeHandleType::get(context), mask, size, slots, held,
+            b_.getI32IntegerAttr(flag), nosplit, ring, address);
       }
       offset += numSlots * bytes;
       flag += 2;
@@ -120,12 +127,14 @@ void KernelLowering::push(Value value, Value queue) {
   }
   Tile tile = found->form == Form::Acc ? *found : materialise(*found, loc);
   // Slots have the whole capacity, so that both sides agree on where rows lie.
-  b_.create<pto::TPushOp>(loc, fullView(tile.buffer), queue, b_.getI8IntegerAttr(cores_.dealt ? 1 : 0));
+  b_.create<pto::TPushOp>(loc, fullView(tile.buffer), queue,
+                          b_.getI8IntegerAttr(cores_.dealt ? 1 : 0));
 }
 
 void KernelLowering::pop(Value value, Value queue, bool toVector) {
   Location loc = named(value);
-  Operation *op = value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp();
+  Operation *op =
+      value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp();
   std::optional<Extents2> extents = extentsOf(op, value.getType());
   if (!extents)
     return;
@@ -133,8 +142,8 @@ void KernelLowering::pop(Value value, Value queue, bool toVector) {
   tile.extents = *extents;
   tile.element = ir::elementTypeOf(value.getType());
   tile.form = toVector ? Form::Whole : Form::Matrix;
-  pto::TileBufType type = tileType(toVector ? ir::Place::Vec : ir::Place::Mat, toVector ? "nd" : "nz", tile.extents,
-                                   tile.element);
+  pto::TileBufType type = tileType(toVector ? ir::Place::Vec : ir::Place::Mat,
+                                   toVector ? "nd" : "nz", tile.extents, tile.element);
   auto full = type.withValid(type.getRows(), type.getCols());
   Value popped = b_.create<pto::DeclareTileOp>(loc, full, Value(), Value());
   auto split = b_.getI8IntegerAttr(cores_.dealt ? 1 : 0);
@@ -159,8 +168,8 @@ void KernelLowering::freeSlots(Block &block) {
 
 bool KernelLowering::directQueues() const { return machine_.exchange.throughBuffer; }
 
-/// This vector core's part of a length whose axis is dealt: at least 1, so that instructions have something to do; `present`
-/// becomes an i1 that says whether there is anything.
+/// This vector core's part of a length whose axis is dealt: at least 1, so that instructions have
+/// something to do; `present` becomes an i1 that says whether there is anything.
 Value KernelLowering::dealt(Value length, const ir::Extent &extent, Value *present) {
   if (core_ != CoreKind::Vector || !extent.symbol || extent.symbol != cores_.dealt || !length)
     return length;
@@ -175,7 +184,8 @@ Value KernelLowering::dealt(Value length, const ir::Extent &extent, Value *prese
     Value before = b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(half));
     Value rest = b_.createOrFold<arith::SubIOp>(loc_, length, before);
     own = b_.createOrFold<arith::MaxSIOp>(loc_, minimum(rest, constant(half)), constant(1));
-    dealtPresent_[length] = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, rest, constant(0));
+    dealtPresent_[length] =
+        b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, rest, constant(0));
   }
   if (present)
     *present = dealtPresent_[length];

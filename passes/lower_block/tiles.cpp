@@ -8,10 +8,11 @@ using namespace mlir;
 
 namespace ptl::block {
 
-KernelLowering::KernelLowering(func::FuncOp function, CoreKind core, const CoreAssignment &cores, const Machine &machine,
-                               const LowerOptions &options, const Report &report)
-    : function_(function), core_(core), cores_(cores), machine_(machine), options_(options), report_(report),
-      b_(function.getContext()), loc_(function.getLoc()) {}
+KernelLowering::KernelLowering(func::FuncOp function, CoreKind core, const CoreAssignment &cores,
+                               const Machine &machine, const LowerOptions &options,
+                               const Report &report)
+    : function_(function), core_(core), cores_(cores), machine_(machine), options_(options),
+      report_(report), b_(function.getContext()), loc_(function.getLoc()) {}
 
 void KernelLowering::fail(Operation *op, const std::string &what) {
   if (!failed_)
@@ -19,7 +20,9 @@ void KernelLowering::fail(Operation *op, const std::string &what) {
   failed_ = true;
 }
 
-bool KernelLowering::isScalar(Value value) const { return !isa<ir::ArrayType, ir::RefType>(value.getType()); }
+bool KernelLowering::isScalar(Value value) const {
+  return !isa<ir::ArrayType, ir::RefType>(value.getType());
+}
 
 Value KernelLowering::scalarOf(Value value) {
   if (Value found = scalars_.lookup(value))
@@ -70,7 +73,9 @@ Value KernelLowering::constantOf(Type type, double value) {
   return b_.create<arith::ConstantOp>(loc_, b_.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
 
-Value KernelLowering::minimum(Value a, Value b) { return b_.createOrFold<arith::MinSIOp>(loc_, a, b); }
+Value KernelLowering::minimum(Value a, Value b) {
+  return b_.createOrFold<arith::MinSIOp>(loc_, a, b);
+}
 
 Location KernelLowering::named(Value value) const {
   return value.getDefiningOp() ? value.getDefiningOp()->getLoc() : value.getLoc();
@@ -115,7 +120,8 @@ std::optional<Extents2> KernelLowering::extentsOf(Operation *op, Type type) {
     // Rows of several axes lie one behind the other only if the inner ones are full.
     if (result.rows != 1 && !axis.isConstant() && !matchPattern(length, m_Constant()))
       fail(op, "a tile whose inner axis `" + axis.symbol.str() + "` may be partly filled");
-    result.validRows = result.rows == 1 ? length : b_.createOrFold<arith::MulIOp>(loc_, result.validRows, length);
+    result.validRows =
+        result.rows == 1 ? length : b_.createOrFold<arith::MulIOp>(loc_, result.validRows, length);
     result.rows *= capacity;
   }
   return result;

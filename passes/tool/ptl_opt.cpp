@@ -9,8 +9,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<ptl::ir::PtlDialect, ptl::pto::PtoDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::scf::SCFDialect>();
+  registry.insert<ptl::ir::PtlDialect, ptl::pto::PtoDialect, mlir::arith::ArithDialect,
+                  mlir::func::FuncDialect, mlir::scf::SCFDialect>();
   ptl::ir::registerPtlPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

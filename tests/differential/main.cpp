@@ -1,7 +1,7 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
-//   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP] [--std FOLDER]
-//   FILE...
+//   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP]
+//   [--std FOLDER] FILE...
 // With --legalize the native code uses only operations that the machine has instructions for.
 // Markdown files are searched for ```ptl blocks (the pages of the built-ins).
 #include "driver/ir/cpu_handler.h"
