@@ -140,7 +140,7 @@ class Pto_InitPipeOp<string mnemonic, dag operands, string operandFormat> : Pto_
   let results = (outs Pto_PipeType:$pipe);
   let assemblyFormat = [{
     `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
-    custom<PipeOptions>($local_slot_num, $flag_base, $nosplit) `}` `(`
+    `` custom<PipeOptions>($local_slot_num, $flag_base, $nosplit) `}` `(`
   }] # operandFormat # [{ `)` attr-dict `->` qualified(type($pipe)) }];
 }
 def Pto_InitializeL2G2LPipeOp : Pto_InitPipeOp<"initialize_l2g2l_pipe",
