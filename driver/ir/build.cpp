@@ -62,6 +62,8 @@ private:
   std::string pathFor(EmitId id) const;
   void emitSource(const std::string &file);
   void emitInterfaces(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
+  ir::EntryBinding bindingOf(const Compiler &compiler, const ManifestEntry &entry,
+                             const ManifestVariant &variant);
   mlir::OwningOpRef<mlir::ModuleOp> buildAll(Compiler &compiler,
                                              const std::vector<ManifestEntry> &entries);
   ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
@@ -172,14 +174,33 @@ void Builder::emitInterfaces(const CheckedProgram &program,
   emit(EmitId::Python, python);
 }
 
-static ir::EntryBinding bindingOf(const Compiler &compiler, const ManifestEntry &entry,
-                                  const ManifestVariant &variant) {
+/// `-D BK=256` or `-D attention.BK=256`, for tunables of the entry.
+static std::map<std::string, int64_t> tunablesGiven(const Options &options,
+                                                    const CallableDecl &decl) {
+  std::map<std::string, int64_t> given;
+  for (const std::string &define : options.values(OptionId::Define)) {
+    size_t equals = define.find('=');
+    if (equals == define.npos)
+      continue;
+    for (const Tunable &tunable : decl.tunables) {
+      std::string_view name = std::string_view(define).substr(0, equals);
+      const std::string &own = tunable.local->name;
+      if (name == own || name == decl.name + "." + own)
+        given[own] = std::strtoll(define.c_str() + equals + 1, nullptr, 10);
+    }
+  }
+  return given;
+}
+
+ir::EntryBinding Builder::bindingOf(const Compiler &compiler, const ManifestEntry &entry,
+                                    const ManifestVariant &variant) {
   ir::EntryBinding binding;
   binding.decl = entry.decl;
   binding.elems = variant.elems;
   binding.prefixRank = variant.leading;
   binding.statics = variant.statics;
   binding.checked = !compiler.options().unchecked;
+  binding.tunables = tunablesGiven(session_.options(), *entry.decl);
   return binding;
 }
 

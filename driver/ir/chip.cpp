@@ -68,6 +68,42 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module,
   return result;
 }
 
+/// Whether an entry can be placed; says nothing if not.
+bool Compiler::fits(const ir::EntryBinding &binding) {
+  DiagnosticSink quiet;
+  CompilerOptions options = options_;
+  options.bundleFolder.clear();
+  options.dumpFolder.clear();
+  Compiler trial(program_, sources_, std::move(options), quiet);
+  mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
+  std::optional<Overflow> overflow;
+  return module && trial.tile(*module) && trial.lowerTiled(*module, overflow) && !overflow;
+}
+
+/// Smaller values of each tunable alone that were tried and found to fit.
+std::vector<std::string> Compiler::helpsFor() {
+  std::vector<std::string> helps;
+  ir::EntryBinding binding = binding_;
+  for (const Tunable &tunable : binding.decl->tunables) {
+    if (tunable.isBool)
+      continue;
+    const std::string &name = tunable.local->name;
+    auto given = binding_.tunables.find(name);
+    int64_t present = given == binding_.tunables.end() ? tunable.defaultValue : given->second;
+    std::vector<int64_t> candidates;
+    for (int64_t value = 1; value < present; ++value)
+      candidates.push_back(value);
+    binding.tunables = binding_.tunables;
+    std::optional<int64_t> best = largestThatFits(candidates, [&](int64_t value) {
+      binding.tunables[name] = value;
+      return fits(binding);
+    });
+    if (best)
+      helps.push_back(tunableHelp(name, *best));
+  }
+  return helps;
+}
+
 std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
   messages_.clear();
   std::optional<ChipProgram> result;
@@ -87,7 +123,7 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
       break;
   }
   if (overflow) {
-    reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, {});
+    reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, helpsFor());
     return std::nullopt;
   }
   step("derive-sync");

@@ -129,6 +129,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &bindin
     wanted.ranges = true; // errors of the block level are about places in the source
   }
   wanted.lacking = lackingTypes(wanted.machine);
+  binding_ = wanted;
   auto module = collecting("build", {}, [&] {
     auto built = ir::buildIr(*context_, program_, sources_, wanted, symbol, sink_);
     if (built && mlir::failed(mlir::verify(*built)))

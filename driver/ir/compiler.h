@@ -102,7 +102,10 @@ private:
   std::unique_ptr<mlir::MLIRContext> context_;
   std::string messages_; ///< what MLIR said in the present stage
   unsigned dumps_ = 0;
-  int tileShift_ = 0; ///< tiles of tensor-level code are smaller by this power of two
+  std::vector<std::string> helpsFor();
+  bool fits(const ir::EntryBinding &binding);
+  ir::EntryBinding binding_; ///< of what was built last
+  int tileShift_ = 0;        ///< tiles of tensor-level code are smaller by this power of two
   bool internalError_ = false;
 };
 
