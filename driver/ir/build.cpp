@@ -14,6 +14,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <unistd.h>
 
@@ -62,6 +63,7 @@ private:
   std::string pathFor(EmitId id) const;
   void emitSource(const std::string &file);
   void emitInterfaces(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
+  std::map<std::string, int64_t> tunablesGiven(const CallableDecl &decl);
   ir::EntryBinding bindingOf(const Compiler &compiler, const ManifestEntry &entry,
                              const ManifestVariant &variant);
   mlir::OwningOpRef<mlir::ModuleOp> buildAll(Compiler &compiler,
@@ -175,18 +177,24 @@ void Builder::emitInterfaces(const CheckedProgram &program,
 }
 
 /// `-D BK=256` or `-D attention.BK=256`, for tunables of the entry.
-static std::map<std::string, int64_t> tunablesGiven(const Options &options,
-                                                    const CallableDecl &decl) {
+std::map<std::string, int64_t> Builder::tunablesGiven(const CallableDecl &decl) {
   std::map<std::string, int64_t> given;
-  for (const std::string &define : options.values(OptionId::Define)) {
+  for (const std::string &define : session_.options().values(OptionId::Define)) {
     size_t equals = define.find('=');
-    if (equals == define.npos)
-      continue;
+    std::string name = define.substr(0, equals);
     for (const Tunable &tunable : decl.tunables) {
-      std::string_view name = std::string_view(define).substr(0, equals);
       const std::string &own = tunable.local->name;
-      if (name == own || name == decl.name + "." + own)
-        given[own] = std::strtoll(define.c_str() + equals + 1, nullptr, 10);
+      if (equals == define.npos || (name != own && name != decl.name + "." + own))
+        continue;
+      std::string text = define.substr(equals + 1);
+      int64_t value = 0;
+      auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+      bool isNumber = status == std::errc() && end == text.data() + text.size();
+      if (!isNumber || (tunable.isBool ? value < 0 || value > 1 : value < 1))
+        session_.sink().report(DiagId::BadRunArgument, kNoSpan,
+                               {name, "`" + text + "` is not a value for it"});
+      else
+        given[own] = value;
     }
   }
   return given;
@@ -200,7 +208,7 @@ ir::EntryBinding Builder::bindingOf(const Compiler &compiler, const ManifestEntr
   binding.prefixRank = variant.leading;
   binding.statics = variant.statics;
   binding.checked = !compiler.options().unchecked;
-  binding.tunables = tunablesGiven(session_.options(), *entry.decl);
+  binding.tunables = tunablesGiven(*entry.decl);
   return binding;
 }
 
@@ -211,6 +219,8 @@ mlir::OwningOpRef<mlir::ModuleOp> Builder::buildAll(Compiler &compiler,
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
       ir::EntryBinding binding = bindingOf(compiler, entry, variant);
+      if (session_.failed())
+        return nullptr;
       mlir::OwningOpRef<mlir::ModuleOp> one = compiler.build(binding, variant.symbol);
       if (!one)
         return nullptr;
@@ -283,8 +293,10 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
   const Machine &machine = *compiler.options().chip;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
-      mlir::OwningOpRef<mlir::ModuleOp> module =
-          compiler.build(bindingOf(compiler, entry, variant), variant.symbol);
+      ir::EntryBinding binding = bindingOf(compiler, entry, variant);
+      if (session_.failed())
+        return ExitCode::SourceErrors;
+      mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, variant.symbol);
       std::optional<ChipProgram> program;
       if (module)
         program = compiler.lowerToChip(*module);

@@ -6,6 +6,9 @@
 
 #include "mlir/IR/Verifier.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace ptl {
 
 Span spanOf(mlir::Location location) {
@@ -80,7 +83,7 @@ bool Compiler::fits(const ir::EntryBinding &binding) {
   return module && trial.tile(*module) && trial.lowerTiled(*module, overflow) && !overflow;
 }
 
-/// Smaller values of each tunable alone that were tried and found to fit.
+/// Values of each tunable alone, within its domain, that were tried and found to fit.
 std::vector<std::string> Compiler::helpsFor() {
   std::vector<std::string> helps;
   ir::EntryBinding binding = binding_;
@@ -88,11 +91,14 @@ std::vector<std::string> Compiler::helpsFor() {
     if (tunable.isBool)
       continue;
     const std::string &name = tunable.local->name;
-    auto given = binding_.tunables.find(name);
-    int64_t present = given == binding_.tunables.end() ? tunable.defaultValue : given->second;
-    std::vector<int64_t> candidates;
-    for (int64_t value = 1; value < present; ++value)
-      candidates.push_back(value);
+    std::vector<int64_t> candidates = tunable.domain;
+    std::sort(candidates.begin(), candidates.end());
+    if (candidates.empty()) { // no domain: any number; a schedule may have made it larger
+      auto given = binding_.tunables.find(name);
+      int64_t present = given == binding_.tunables.end() ? tunable.defaultValue : given->second;
+      candidates.resize(static_cast<size_t>(8 * std::max<int64_t>(present, 1)));
+      std::iota(candidates.begin(), candidates.end(), 1);
+    }
     binding.tunables = binding_.tunables;
     std::optional<int64_t> best = largestThatFits(candidates, [&](int64_t value) {
       binding.tunables[name] = value;

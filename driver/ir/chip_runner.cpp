@@ -1,5 +1,6 @@
 #include "driver/ir/chip_runner.h"
 
+#include "runtime/sim/element.h"
 #include "runtime/sim/load/load.h"
 #include "runtime/sim/scalar.h"
 
@@ -7,7 +8,6 @@
 #include "mlir/IR/Matchers.h"
 
 #include <cstring>
-#include <map>
 
 using namespace mlir;
 
@@ -177,7 +177,7 @@ private:
     array.extents = std::move(extents);
     storage_.push_back(std::make_unique<uint8_t[]>(static_cast<size_t>(array.bytes) + 64));
     array.data = storage_.back().get();
-    std::memset(array.data, 0xEE, static_cast<size_t>(array.bytes) + 64);
+    rt::sim::poison(array.data, array.bytes);
     arrays_[value] = array;
   }
 
@@ -221,7 +221,8 @@ private:
     size_t next = 0;
     for (const rt::sim::Parameter &parameter : kernel->parameters) {
       if (parameter.role == "workspace") {
-        workspace.assign(static_cast<size_t>(workspaceBytes(kernel->name) * groups_), 0xEE);
+        workspace.assign(static_cast<size_t>(parameter.bytes * groups_), 0);
+        rt::sim::poison(workspace.data(), static_cast<int64_t>(workspace.size()));
         pointers.push_back(
             {workspace.data(), static_cast<int64_t>(workspace.size()), parameter.name});
         continue;
@@ -240,15 +241,6 @@ private:
       stop(PTL_ERROR_SIMULATOR, launch, result.error);
   }
 
-  int64_t workspaceBytes(const std::string &name) const {
-    auto found = workspaces.find(name);
-    return found == workspaces.end() ? 0 : found->second;
-  }
-
-public:
-  std::map<std::string, int64_t> workspaces; ///< bytes per core group, by kernel
-
-private:
   const std::vector<rt::sim::Kernel> &kernels_;
   rt::sim::Chip chip_;
   const rt::sim::Options &options_;
@@ -266,11 +258,6 @@ rt::Failure ChipRunner::run(const std::vector<const PtlArray *> &arrays,
                             const std::vector<int64_t> &lengths, const rt::sim::Options &options,
                             int64_t groups) {
   Host host(kernels_, machine_, options, groups);
-  for (OwningOpRef<ModuleOp> &module : program_.program.kernels)
-    for (auto function : module->getOps<func::FuncOp>())
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        if (auto bytes = function.getArgAttrOfType<IntegerAttr>(i, "ptl.bytes"))
-          host.workspaces[function->getAttrOfType<StringAttr>("ptl.kernel").str()] = bytes.getInt();
   auto function = *program_.program.host->getOps<func::FuncOp>().begin();
   return host.run(function, arrays, scalars, lengths);
 }

@@ -15,9 +15,8 @@ enum class CoreKind { Cube, Vector };
 /// conversion of a finished accumulator and its store; everything else on the vector cores. Loads,
 /// constants, scalars and control flow belong to whoever uses them.
 struct CoreAssignment {
-  llvm::DenseSet<mlir::Operation *> cube;   ///< operations on tiles that the cube core does
-  llvm::DenseSet<mlir::Value> accumulators; ///< values that live in the accumulator
-  /// Additions `x + a @ b` onto a carried accumulator, and loop results that carry one.
+  llvm::DenseSet<mlir::Operation *> cube;          ///< operations on tiles that the cube core does
+  llvm::DenseSet<mlir::Value> accumulators;        ///< values that live in the accumulator
   llvm::SmallVector<mlir::Value> toVector, toCube; ///< values that cross, in program order
   /// The name of the length whose axis is dealt to the two vector cores; null: one of them does
   /// all.

@@ -63,20 +63,28 @@ int64_t KernelLowering::maskBytes(int64_t cols) const {
   return machine_.tools.ptoas == "a5" ? roundUp(cols, 32) : roundUp((cols + 7) / 8, 32);
 }
 
-// A column is kept as a row, so that elementwise instructions fill their lanes.
-Value KernelLowering::allocateLike(const Tile &like, Location loc) {
-  using Form = Tile::Form;
-  Extents2 extents = like.extents;
-  if (like.form == Form::Column) {
+// A column is kept as a row, so that elementwise instructions fill their lanes; a mask as bytes.
+std::pair<Extents2, Type> KernelLowering::storage(const Tile &tile) {
+  Extents2 extents = tile.extents;
+  if (tile.form == Tile::Form::Column) {
     std::swap(extents.rows, extents.cols);
     std::swap(extents.validRows, extents.validCols);
   }
-  if (like.form == Form::Mask) {
-    extents.cols = maskBytes(extents.cols);
-    extents.validCols = constant(extents.cols);
-    return allocate(ir::Place::Vec, "nd", extents, b_.getI8Type(), loc);
-  }
-  return allocate(ir::Place::Vec, "nd", extents, like.element, loc);
+  if (tile.form != Tile::Form::Mask)
+    return {extents, tile.element};
+  extents.cols = maskBytes(extents.cols);
+  extents.validCols = constant(extents.cols);
+  return {extents, b_.getI8Type()};
+}
+
+Value KernelLowering::allocateLike(const Tile &like, Location loc) {
+  auto [extents, element] = storage(like);
+  return allocate(ir::Place::Vec, "nd", extents, element, loc);
+}
+
+pto::TileBufType KernelLowering::allocateType(const Tile &like) {
+  auto [extents, element] = storage(like);
+  return tileType(ir::Place::Vec, "nd", extents, element);
 }
 
 bool KernelLowering::diesAt(Value value, Operation *op) const {
@@ -96,7 +104,7 @@ bool KernelLowering::diesAt(Value value, Operation *op) const {
 Value KernelLowering::destination(Operation *op, const Tile &like,
                                   llvm::ArrayRef<Value> candidates) {
   Value result = op->getResult(0);
-  pto::TileBufType wanted = cast<pto::TileBufType>(allocateType(like));
+  pto::TileBufType wanted = allocateType(like);
   auto fits = [&](Value buffer) { return buffer.getType() == wanted; };
   if (Value buffer = wanted_.lookup(result); buffer && fits(buffer)) {
     Value held = held_.lookup(buffer);
@@ -120,20 +128,6 @@ Value KernelLowering::destination(Operation *op, const Tile &like,
     return tile->buffer;
   }
   return allocateLike(like, op->getLoc());
-}
-
-pto::TileBufType KernelLowering::allocateType(const Tile &like) {
-  Extents2 extents = like.extents;
-  if (like.form == Tile::Form::Column) {
-    std::swap(extents.rows, extents.cols);
-    std::swap(extents.validRows, extents.validCols);
-  }
-  if (like.form == Tile::Form::Mask) {
-    extents.cols = maskBytes(extents.cols);
-    extents.validCols = constant(extents.cols);
-    return tileType(ir::Place::Vec, "nd", extents, b_.getI8Type());
-  }
-  return tileType(ir::Place::Vec, "nd", extents, like.element);
 }
 
 bool KernelLowering::diesBefore(Value value, Operation *op) const {

@@ -210,12 +210,8 @@ Tile KernelLowering::load(const Tile &memory, Location loc) {
   tile.transposed = false;
   bool column = memory.extents.cols == 1 && memory.extents.rows > 1;
   tile.form = column ? Tile::Form::Column : Tile::Form::Whole;
-  Extents2 stored = memory.extents;
-  if (column) {
-    std::swap(stored.rows, stored.cols);
-    std::swap(stored.validRows, stored.validCols);
-  }
-  tile.buffer = allocate(ir::Place::Vec, "nd", stored, memory.element, loc, /*rotates=*/true);
+  tile.buffer = allocate(ir::Place::Vec, "nd", storage(tile).first, memory.element, loc,
+                         /*rotates=*/true);
   whenPresent(memory.box, loc, [&] {
     Value view = partition(memory.box, memory.extents, memory.element, loc, false, column);
     emit(loc, InstructionId::TLoad, {view}, {tile.buffer});

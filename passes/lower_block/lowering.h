@@ -121,6 +121,7 @@ private:
                        mlir::Type element, mlir::Location loc, bool rotates = false);
   int64_t maskBytes(int64_t cols) const;
   mlir::Value allocateLike(const Tile &like, mlir::Location loc);
+  std::pair<Extents2, mlir::Type> storage(const Tile &tile);
   pto::TileBufType allocateType(const Tile &like);
   mlir::Value destination(mlir::Operation *op, const Tile &like,
                           llvm::ArrayRef<mlir::Value> candidates);
