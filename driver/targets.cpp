@@ -1,5 +1,6 @@
 #include "codegen/machines/machine.h"
 #include "driver/commands.h"
+#include "driver/target.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -168,9 +169,7 @@ struct Listing {
 
 static Listing listingOf(Session &session) {
   Listing listing;
-  for (const std::string &path : session.options().values(OptionId::Machine))
-    if (std::optional<FileId> id = session.load(path))
-      listing.own.push_back({path, std::string(session.sources().file(*id).text())});
+  listing.own = Targets(session).ownFiles();
   listing.builtin = builtinMachineFiles();
   const std::vector<std::string> &names = session.options().positional();
   listing.details = !names.empty() || session.options().has(OptionId::Machine);
@@ -181,21 +180,19 @@ static Listing listingOf(Session &session) {
   return listing;
 }
 
-static void print(const Listing &listing, DiagnosticSink &sink) {
+static void print(const Listing &listing) {
   auto *show = listing.details ? printDetails : printRow;
   for (const MachineFile &file : listing.builtin)
     if (std::optional<Machine> machine = findMachine(file.path))
       show(*machine);
   for (const MachineFile &file : listing.own) {
-    std::string reason;
+    std::string reason; // has been reported
     if (std::optional<Machine> machine = parseMachine(file.text, &reason, listing.own))
       show(*machine);
-    else
-      sink.report(DiagId::InvalidMachine, kNoSpan, {file.path, reason});
   }
 }
 
-static void printJson(const Listing &listing, DiagnosticSink &sink) {
+static void printJson(const Listing &listing) {
   std::vector<MachineFile> files = listing.builtin;
   files.insert(files.end(), listing.own.begin(), listing.own.end());
   std::string document;
@@ -203,8 +200,6 @@ static void printJson(const Listing &listing, DiagnosticSink &sink) {
     std::string reason;
     if (std::optional<std::string> text = machineJson(file.text, &reason, listing.own))
       document += (document.empty() ? "" : ",\n") + *text;
-    else
-      sink.report(DiagId::InvalidMachine, kNoSpan, {file.path, reason});
   }
   std::printf("[\n%s\n]\n", document.c_str());
 }
@@ -224,7 +219,7 @@ ExitCode runTargets(const Options &options) {
     return usageError(error);
   Session session(options);
   Listing listing = listingOf(session);
-  (options.has(OptionId::Json) ? printJson : print)(listing, session.sink());
+  (options.has(OptionId::Json) ? printJson : print)(listing);
   return session.finish();
 }
 

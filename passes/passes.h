@@ -1,6 +1,7 @@
 // Our passes; their table is `passes.td`.
 #pragma once
 
+#include "codegen/machines/machine.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,5 +15,8 @@ namespace ptl::ir {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "passes/passes.h.inc"
+
+/// `ptl-legalize` for any machine, also one of a user's file.
+std::unique_ptr<mlir::Pass> createLegalizeFor(Machine machine);
 
 } // namespace ptl::ir

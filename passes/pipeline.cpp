@@ -54,9 +54,9 @@ LogicalResult runTilePipeline(ModuleOp module, const PipelineOptions &options) {
     sizes.apartFromProducts = options.apartFromProducts;
     manager.addNestedPass<func::FuncOp>(createPartition(sizes));
     clean(manager);
-    if (options.legalizeFor.empty())
+    if (!options.legalizeFor)
       return;
-    manager.addNestedPass<func::FuncOp>(createLegalize(LegalizeOptions{options.legalizeFor}));
+    manager.addNestedPass<func::FuncOp>(createLegalizeFor(*options.legalizeFor));
     clean(manager);
   });
 }

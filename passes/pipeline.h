@@ -1,6 +1,8 @@
 // The named sequence of passes that the compiler, the dump flags and the tests share.
 #pragma once
 
+#include "codegen/machines/machine.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/LogicalResult.h"
@@ -14,7 +16,7 @@ struct PipelineOptions {
   int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
   int64_t tileBytes = 65536;             ///< tile of other operations
   bool apartFromProducts = false;        ///< what a product reads is stored first
-  std::string legalizeFor;               ///< machine whose instructions are to suffice; empty: none
+  std::optional<Machine> legalizeFor;    ///< whose instructions are to suffice
   bool verifyEach = false;
   bool timePasses = false;
   /// Called after each phase with its name (`tensor`, `tile`).

@@ -307,6 +307,32 @@ def machines(tools: Tools, folder: pathlib.Path) -> None:
     expect(outcome.code == 0 and "56 KiB + 8 KiB reserved" in outcome.stdout, outcome)
     shown = json.loads(tools.run("targets", "--json", "--machine", "own.json", cwd=folder).stdout)
     expect([each["name"] for each in shown] == ["own"], shown)
+    machine_as_target(tools, folder)
+
+
+SUMS = """pub kernel sums[R, static C](x: f32[R, C]) -> (y: f32[R, 1]) {
+    parallel r in tiles(R, 64) {
+        let t = x[r, :]
+        y[r, :] = sum(t * t, axis: 1)
+    }
+}
+
+test "sums" { let y = sums(full(f32[3, 8], 2.0)) ; expect(y[2, 0] == 32.0) }
+"""
+
+
+def machine_as_target(tools: Tools, folder: pathlib.Path) -> None:
+    (folder / "sums.ptl").write_text(SUMS)
+    own = ["--machine", "own.json"]
+    for arguments, fits in ((["--target", "a3"], True), (own, False), (own + ["--target", "a3"], True)):
+        outcome = tools.run("build", "sums.ptl", "--emit=ledger", "-D", "sums.C=256", "-o", "-", *arguments, cwd=folder)
+        expect((outcome.code == 0) == fits and ("56 KiB" in outcome.stderr) != fits, arguments, outcome)
+    outcome = tools.run("test", "sums.ptl", "--executor", "a3,own", *own, cwd=folder)
+    expect(outcome.code == 0 and "2 passed, 0 failed" in outcome.stdout, outcome)
+    outcome = tools.run("build", "sums.ptl", "--emit=pto", "--target", "mine", *own, cwd=folder)
+    expect(outcome.code == 2 and "`mine`" in outcome.stderr and "`own`" in outcome.stderr, outcome)
+    outcome = tools.run("bench", "sums.ptl", "--target", "a3", cwd=folder)
+    expect(outcome.code == 3 and "E0811" in outcome.stderr, outcome)
 
 
 def robust(tools: Tools, folder: pathlib.Path) -> None:

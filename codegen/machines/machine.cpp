@@ -288,12 +288,8 @@ std::optional<std::string> machineJson(std::string_view text, std::string *error
   return json.dump();
 }
 
-std::optional<Machine> findMachine(std::string_view name) {
+std::optional<Machine> machineVariant(Machine machine, std::string_view name) {
   size_t colon = name.find(':');
-  Json json = builtinMachine(name.substr(0, colon));
-  if (json.is_null())
-    return std::nullopt;
-  Machine machine = machineOf(json);
   if (colon == name.npos)
     return machine;
   for (const MachineVariant &variant : machine.variants)
@@ -306,6 +302,13 @@ std::optional<Machine> findMachine(std::string_view name) {
       return machine;
     }
   return std::nullopt;
+}
+
+std::optional<Machine> findMachine(std::string_view name) {
+  Json json = builtinMachine(name.substr(0, name.find(':')));
+  if (json.is_null())
+    return std::nullopt;
+  return machineVariant(machineOf(json), name);
 }
 
 } // namespace ptl

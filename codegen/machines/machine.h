@@ -177,6 +177,10 @@ std::optional<Machine> parseMachine(std::string_view text, std::string *error,
 std::optional<std::string> machineJson(std::string_view text, std::string *error,
                                        std::span<const MachineFile> others = {});
 
+/// `machine` with the numbers of the variant that `name` has behind its colon, if it has one;
+/// nothing if there is no such variant.
+std::optional<Machine> machineVariant(Machine machine, std::string_view name);
+
 /// The built-in machine of that name, `a3`, or a variant of one, `a2:910b3`.
 std::optional<Machine> findMachine(std::string_view name);
 

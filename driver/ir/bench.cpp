@@ -1,5 +1,5 @@
 #include "driver/ir/commands.h"
-#include "driver/ir/cpu_handler.h"
+#include "driver/ir/compiled_handler.h"
 #include "driver/ir/machine_peaks.h"
 #include "frontend/base/json.h"
 
@@ -46,7 +46,7 @@ double gigaflops(const Measurement &measurement) {
   return static_cast<double>(measurement.work->flops) / measurement.median * 1e-9;
 }
 
-Measurement measure(CpuExecutor &executor, NativeCall &call, CallResult &result) {
+Measurement measure(CompiledExecutor &executor, CompiledCall &call, CallResult &result) {
   std::vector<double> times;
   double total = 0;
   while (!result.failure && result.compiled && times.size() < kMostRuns &&
@@ -111,17 +111,17 @@ void print(const std::vector<Measurement> &measurements, const MachinePeaks &pea
                 peaks.bytes * 1e-9, peaks.flops * 1e-9, peaks.doubleFlops * 1e-9);
 }
 
-ExitCode benchFile(Session &session, const CheckedProgram &program,
+ExitCode benchFile(Session &session, const Target &target, const CheckedProgram &program,
                    std::vector<Measurement> &measurements) {
-  CpuExecutor executor(program, session.sources(), compilerOptions(session.options()),
-                       session.sink());
+  CompiledExecutor executor(program, session.sources(), compilerOptions(session.options(), target),
+                            session.sink());
   for (const CallableDecl *decl : program.modules.front()->callables) {
     bool chosen = decl->name.find(session.options().value(OptionId::Filter)) != std::string::npos;
     if (decl->kind != DeclKind::Bench || !chosen)
       continue;
     reference::RunOptions options;
     options.handler =
-        cpuHandler(executor, session.sources(), [&](NativeCall &call, CallResult &result) {
+        compiledHandler(executor, session.sources(), [&](CompiledCall &call, CallResult &result) {
           Measurement measurement = measure(executor, call, result);
           measurement.bench = decl->name;
           measurement.callee = call.request().callee->name;
@@ -141,12 +141,20 @@ ExitCode benchFile(Session &session, const CheckedProgram &program,
 
 ExitCode runBench(const Options &options) {
   Session session(options);
+  std::optional<Target> target = Targets(session).chosen();
+  if (!target)
+    return session.finish(ExitCode::Usage);
+  if (target->name != "cpu") {
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                          {target->name, "only `cpu` is measured"});
+    return session.finish(ExitCode::Missing);
+  }
   std::vector<Measurement> measurements;
   for (const std::string &path : options.positional()) {
     std::unique_ptr<CheckedProgram> program = session.check(path);
     if (!program || session.failed())
       return session.finish();
-    if (ExitCode code = benchFile(session, *program, measurements); code != ExitCode::Fine)
+    if (ExitCode code = benchFile(session, *target, *program, measurements); code != ExitCode::Fine)
       return session.finish(code);
   }
   MachinePeaks peaks;

@@ -49,7 +49,8 @@ bool endsWith(std::string_view text, std::string_view end) {
 /// Everything one `ptlc build` makes, by name of the kind.
 class Builder {
 public:
-  Builder(Session &session, std::string output) : session_(session), output_(std::move(output)) {}
+  Builder(Session &session, const Target &target, std::string output)
+      : session_(session), target_(target), output_(std::move(output)) {}
 
   bool chooseKinds(std::string *error);
   ExitCode run(const std::string &file);
@@ -77,6 +78,7 @@ private:
   void link(const std::string &object);
 
   Session &session_;
+  const Target &target_;
   std::string output_;
   std::vector<EmitId> kinds_;
   std::string manifest_;
@@ -380,7 +382,7 @@ void Builder::emitCode(Compiler &compiler, cpu::LlvmModule code) {
 
 ExitCode Builder::compile(const CheckedProgram &program,
                           const std::vector<ManifestEntry> &entries) {
-  Compiler compiler(program, session_.sources(), compilerOptions(session_.options()),
+  Compiler compiler(program, session_.sources(), compilerOptions(session_.options(), target_),
                     session_.sink());
   if (compiler.options().chip && lastStage() >= Stage::Block) {
     ExitCode code = emitBlocks(compiler, entries);
@@ -431,8 +433,13 @@ ExitCode runBuild(const Options &options) {
   if (options.positional().size() != 1)
     return usageError("give one file: `ptlc build FILE -o OUT`");
   Session session(options);
+  std::optional<Target> target = Targets(session).chosen();
+  if (!target)
+    return session.finish(ExitCode::Usage);
+  if (target->isReference())
+    return usageError("nothing is built for `reference`, which interprets programs");
   std::string output(options.value(OptionId::Output)), error;
-  Builder builder(session, output == "-" ? "" : output);
+  Builder builder(session, *target, output == "-" ? "" : output);
   if (!builder.chooseKinds(&error))
     return usageError(error);
   return builder.run(options.positional().front());

@@ -15,7 +15,7 @@
 
 namespace ptl {
 
-CompilerOptions compilerOptions(const Options &options) {
+CompilerOptions compilerOptions(const Options &options, const Target &target) {
   CompilerOptions compiler;
   compiler.level = static_cast<int>(options.number(OptionId::Optimize).value_or(2));
   compiler.unchecked = options.has(OptionId::Unchecked);
@@ -23,9 +23,7 @@ CompilerOptions compilerOptions(const Options &options) {
   compiler.timePasses = options.has(OptionId::TimePasses);
   compiler.bundleFolder = bundleFolder();
   compiler.dumpFolder = options.value(OptionId::DumpPhases);
-  std::string target(options.value(OptionId::Target));
-  if (std::optional<Machine> machine = findMachine(target); machine && !machine->executable)
-    compiler.chip = std::move(machine);
+  compiler.chip = target.chip();
   return compiler;
 }
 
@@ -106,15 +104,12 @@ void Compiler::dump(const std::string &phase, const std::string &text) {
 }
 
 /// Element types that a machine's file does not list; `int` is every machine's.
-static std::vector<ElemKind> lackingTypes(const std::string &name) {
+static std::vector<ElemKind> lackingTypes(const Machine &machine) {
   std::vector<ElemKind> lacking;
-  std::optional<Machine> machine = findMachine(name);
-  if (!machine)
-    return lacking;
   for (const ElemInfo &info : elemInfos)
     // Conditions are masks on chips; their arrays in memory are another matter.
     if (info.kind != ElemKind::Int && info.kind != ElemKind::Bool &&
-        !llvm::is_contained(machine->elementTypes, info.name))
+        !llvm::is_contained(machine.elementTypes, info.name))
       lacking.push_back(info.kind);
   return lacking;
 }
@@ -128,7 +123,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &bindin
     wanted.machine = options_.chip->name;
     wanted.ranges = true; // errors of the block level are about places in the source
   }
-  wanted.lacking = lackingTypes(wanted.machine);
+  wanted.lacking = lackingTypes(options_.chip ? *options_.chip : *findMachine("cpu"));
   binding_ = wanted;
   auto module = collecting("build", {}, [&] {
     auto built = ir::buildIr(*context_, program_, sources_, wanted, symbol, sink_);
@@ -147,7 +142,7 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
   pipeline.timePasses = options.timePasses;
   pipeline.legalizeFor = options.legalizeFor;
   if (options.chip) {
-    pipeline.legalizeFor = options.chip->name;
+    pipeline.legalizeFor = options.chip;
     pipeline.apartFromProducts = true;
   }
   std::optional<Machine> machine = options.chip ? options.chip : findMachine("cpu");

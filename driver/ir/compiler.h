@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/lower.h"
 #include "codegen/machines/machine.h"
-#include "driver/session.h"
+#include "driver/target.h"
 #include "ir/build/build_ir.h"
 #include "passes/lower_block/lower_block.h"
 
@@ -26,13 +26,13 @@ struct ChipProgram;
 struct Overflow;
 
 struct CompilerOptions {
-  int level = 2;            ///< `-O`
-  bool unchecked = false;   ///< no bounds checks
-  bool verifyEach = false;  ///< run the verifier after every pass
-  bool timePasses = false;  ///< print MLIR's times
-  std::string bundleFolder; ///< of what shows an internal error again; empty: none
-  std::string dumpFolder;   ///< numbered files of every phase; empty: none
-  std::string legalizeFor;  ///< a machine whose instructions are to suffice, for tests; empty: none
+  int level = 2;                      ///< `-O`
+  bool unchecked = false;             ///< no bounds checks
+  bool verifyEach = false;            ///< run the verifier after every pass
+  bool timePasses = false;            ///< print MLIR's times
+  std::string bundleFolder;           ///< of what shows an internal error again; empty: none
+  std::string dumpFolder;             ///< numbered files of every phase; empty: none
+  std::optional<Machine> legalizeFor; ///< whose instructions are to suffice, for tests
   cpu::Processor processor = cpu::Processor::host();
   bool ranges = false;         ///< locations carry source ranges
   std::optional<Machine> chip; ///< compile for this chip's block level, not for the CPU
@@ -41,7 +41,7 @@ struct CompilerOptions {
   std::function<void(const std::string &step)> onStep;
 };
 
-CompilerOptions compilerOptions(const Options &options);
+CompilerOptions compilerOptions(const Options &options, const Target &target);
 
 /// Compiles entries of one program. Failures are reported to the sink; a failure without a message
 /// in the source is an internal error (E0808).

@@ -1,6 +1,6 @@
 #include "driver/ir/arguments.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/cpu_handler.h"
+#include "driver/ir/compiled_handler.h"
 #include "driver/ir/show_array.h"
 #include "runtime/npy/npy.h"
 
@@ -93,7 +93,7 @@ std::vector<NamedResult> nameResults(const rt::Entry &entry, std::vector<rt::Own
   return results;
 }
 
-ExitCode runOnCpu(Run &run, CpuExecutor &executor) {
+ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   std::vector<PtlArray> views;
   for (const rt::OwnedArray &array : run.inputs.arrays)
     views.push_back(array.view());
@@ -161,10 +161,11 @@ ExitCode runOnReference(Run &run) {
   return deliver(run.session, results) ? ExitCode::Fine : ExitCode::SourceErrors;
 }
 
-ExitCode runEntryOn(Session &session, const CheckedProgram &program, const CallableDecl &decl,
-                    const std::vector<std::string> &words) {
+ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram &program,
+                    const CallableDecl &decl, const std::vector<std::string> &words) {
   const Options &options = session.options();
-  CpuExecutor executor(program, session.sources(), compilerOptions(options), session.sink());
+  CompiledExecutor executor(program, session.sources(), compilerOptions(options, target),
+                            session.sink());
   Run run{session, program, decl, executor.describe(decl), {}};
   uint64_t seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
   for (const RunArgumentError &error :
@@ -172,21 +173,20 @@ ExitCode runEntryOn(Session &session, const CheckedProgram &program, const Calla
     session.sink().report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
   if (session.failed() || !checkOutputNames(session, run.entry))
     return ExitCode::SourceErrors;
-  return options.value(OptionId::Target) == "reference" ? runOnReference(run)
-                                                        : runOnCpu(run, executor);
+  return target.isReference() ? runOnReference(run) : runCompiled(run, executor);
 }
 
 } // namespace
 
 ExitCode runRun(const Options &options) {
   Session session(options);
-  std::string target(options.value(OptionId::Target));
-  std::optional<Machine> machine = findMachine(target);
-  bool chip = machine && !machine->executable;
-  if ((!target.empty() && target != "cpu" && target != "reference" && !chip) ||
-      chip != options.has(OptionId::Simulate)) {
-    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
-                          {target.empty() ? "cpu --sim" : target});
+  std::optional<Target> target = Targets(session).chosen();
+  if (!target)
+    return session.finish(ExitCode::Usage);
+  if (target->isChip() != options.has(OptionId::Simulate)) {
+    const char *why = target->isChip() ? "no such chip is attached; `--sim` simulates it"
+                                       : "it is not a chip: leave out `--sim`";
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan, {target->name, why});
     return session.finish(ExitCode::Missing);
   }
   std::string file = options.positional().front();
@@ -197,7 +197,7 @@ ExitCode runRun(const Options &options) {
   if (!decl)
     return session.finish();
   std::vector<std::string> words(options.positional().begin() + 1, options.positional().end());
-  return session.finish(runEntryOn(session, *program, *decl, words));
+  return session.finish(runEntryOn(session, *target, *program, *decl, words));
 }
 
 } // namespace ptl

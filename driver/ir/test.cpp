@@ -1,6 +1,8 @@
 #include "codegen/reference/test_runner.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/cpu_handler.h"
+#include "driver/ir/compiled_handler.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 #include <cstdio>
 
@@ -9,12 +11,8 @@ namespace ptl {
 namespace {
 
 /// Fewer than the reference executor takes: new values of `static` dimensions are compiled anew.
-constexpr unsigned kCpuSamples = 12;
-constexpr unsigned kCpuShrinkRuns = 60;
-
-enum class Executor { Cpu, Reference };
-
-const char *nameOf(Executor executor) { return executor == Executor::Cpu ? "cpu" : "reference"; }
+constexpr unsigned kCompiledSamples = 12;
+constexpr unsigned kCompiledShrinkRuns = 60;
 
 /// Machine-readable diagnostics are alone on standard output.
 bool isSilent(const Options &options) {
@@ -22,20 +20,26 @@ bool isSilent(const Options &options) {
   return form == "json" || form == "sarif";
 }
 
-reference::TestOptions testOptions(Session &session, Executor executor, CpuExecutor &cpu) {
+/// Where tests run. The reference executor compiles nothing.
+struct Executor {
+  std::string name;
+  std::unique_ptr<CompiledExecutor> compiled;
+};
+
+reference::TestOptions testOptions(Session &session, const Executor &executor) {
   const Options &options = session.options();
   reference::TestOptions tests;
-  if (executor == Executor::Cpu) {
-    tests.samples = kCpuSamples;
-    tests.shrinkRuns = kCpuShrinkRuns;
-    tests.handler = cpuHandler(cpu, session.sources());
+  if (executor.compiled) {
+    tests.samples = kCompiledSamples;
+    tests.shrinkRuns = kCompiledShrinkRuns;
+    tests.handler = compiledHandler(*executor.compiled, session.sources());
   }
   tests.samples = static_cast<unsigned>(options.number(OptionId::Samples).value_or(tests.samples));
   tests.seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(1));
   return tests;
 }
 
-void report(DiagnosticSink &sink, Executor executor, const reference::TestOutcome &outcome) {
+void report(DiagnosticSink &sink, const Executor &executor, const reference::TestOutcome &outcome) {
   std::string sample;
   for (const auto &[name, value] : outcome.dims)
     sample += (sample.empty() ? "" : ", ") + name + " = " + std::to_string(value);
@@ -43,7 +47,7 @@ void report(DiagnosticSink &sink, Executor executor, const reference::TestOutcom
   for (const reference::TestFailure &failure : outcome.failures) {
     Span span = failure.span.file == kNoFile ? decl.nameSpan : failure.span;
     DiagnosticBuilder builder =
-        sink.report(DiagId::TestFailed, span, {decl.name, nameOf(executor), failure.message});
+        sink.report(DiagId::TestFailed, span, {decl.name, executor.name, failure.message});
     if (!sample.empty())
       builder.note("with " + sample);
     for (Span call : failure.calls)
@@ -57,60 +61,65 @@ struct Counts {
 };
 
 /// Runs the test and property blocks of one file, each on every executor.
-void runFile(Session &session, const CheckedProgram &program,
-             const std::vector<Executor> &executors, Counts &counts) {
+void runFile(Session &session, const CheckedProgram &program, const std::vector<Target> &targets,
+             Counts &counts) {
   const Options &options = session.options();
-  CpuExecutor cpu(program, session.sources(), compilerOptions(options), session.sink());
+  std::vector<Executor> executors;
+  for (const Target &target : targets) {
+    executors.push_back({target.name, nullptr});
+    if (!target.isReference())
+      executors.back().compiled = std::make_unique<CompiledExecutor>(
+          program, session.sources(), compilerOptions(options, target), session.sink());
+  }
   for (const CallableDecl *decl :
        reference::findTests(program, std::string(options.value(OptionId::Filter))))
-    for (Executor executor : executors) {
-      reference::TestOutcome outcome = reference::runTest(program, session.sources(), *decl,
-                                                          testOptions(session, executor, cpu));
+    for (const Executor &executor : executors) {
+      reference::TestOutcome outcome =
+          reference::runTest(program, session.sources(), *decl, testOptions(session, executor));
       report(session.sink(), executor, outcome);
       ++(outcome.passed() ? counts.passed : counts.failed);
       if (!isSilent(options))
-        std::printf("%-6s %-9s %s\n", outcome.passed() ? "ok" : "FAILED", nameOf(executor),
+        std::printf("%-6s %-9s %s\n", outcome.passed() ? "ok" : "FAILED", executor.name.c_str(),
                     decl->name.c_str());
     }
-  counts.internalError |= cpu.compiler().hadInternalError();
+  for (const Executor &executor : executors)
+    counts.internalError |= executor.compiled && executor.compiled->compiler().hadInternalError();
 }
 
-/// What `--executor` and `--target` choose; both executors without them. Empty after an error.
-std::vector<Executor> chosenExecutors(const Options &options, std::string *unknown) {
-  std::vector<std::string> words = options.values(OptionId::Executor);
-  if (options.has(OptionId::Target))
-    words.push_back(std::string(options.value(OptionId::Target)));
-  std::vector<Executor> executors;
-  for (const std::string &list : words)
-    for (size_t begin = 0; begin <= list.size();) {
-      size_t end = std::min(list.find(',', begin), list.size());
-      std::string word = list.substr(begin, end - begin);
-      if (word != "cpu" && word != "reference")
-        *unknown = word;
-      executors.push_back(word == "cpu" ? Executor::Cpu : Executor::Reference);
-      begin = end + 1;
+/// What `--executor` and `--target` choose; without them the CPU and the reference executor. Empty
+/// after an error.
+std::vector<Target> chosenExecutors(Session &session) {
+  const Options &options = session.options();
+  std::vector<std::string> lists = options.values(OptionId::Executor);
+  if (options.has(OptionId::Target) || (lists.empty() && options.has(OptionId::Machine)))
+    lists.push_back(std::string(options.value(OptionId::Target)));
+  if (lists.empty())
+    lists = {"cpu,reference"};
+  Targets known(session);
+  std::vector<Target> targets;
+  for (const std::string &list : lists)
+    for (llvm::StringRef word : llvm::split(list, ',')) {
+      std::optional<Target> target = known.find(std::string_view(word));
+      if (!target)
+        return {};
+      targets.push_back(std::move(*target));
     }
-  if (executors.empty())
-    executors = {Executor::Cpu, Executor::Reference};
-  return executors;
+  return targets;
 }
 
 } // namespace
 
 ExitCode runTest(const Options &options) {
-  std::string unknown;
-  std::vector<Executor> executors = chosenExecutors(options, &unknown);
   Session session(options);
-  if (!unknown.empty()) {
-    session.sink().report(DiagId::TargetCannotRun, kNoSpan, {unknown});
-    return session.finish(ExitCode::Missing);
-  }
+  std::vector<Target> targets = chosenExecutors(session);
+  if (targets.empty())
+    return session.finish(ExitCode::Usage);
   Counts counts;
   for (const std::string &path : options.positional()) {
     std::unique_ptr<CheckedProgram> program = session.check(path);
     if (!program || session.failed())
       return session.finish();
-    runFile(session, *program, executors, counts);
+    runFile(session, *program, targets, counts);
   }
   if (!isSilent(options))
     std::printf("%zu passed, %zu failed\n", counts.passed, counts.failed);

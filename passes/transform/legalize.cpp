@@ -120,9 +120,10 @@ LogicalResult rewriteAll(Operation *root, const Table &table, const Target &targ
 
 struct Legalize : impl::LegalizeBase<Legalize> {
   using LegalizeBase::LegalizeBase;
+  explicit Legalize(Machine own) : own_(std::move(own)) {}
 
   void runOnOperation() override {
-    std::optional<Machine> found = findMachine(machine);
+    std::optional<Machine> found = own_ ? own_ : findMachine(machine);
     if (!found) {
       getOperation()->emitError("there is no machine `") << machine << '`';
       return signalPassFailure();
@@ -136,8 +137,15 @@ struct Legalize : impl::LegalizeBase<Legalize> {
       op->removeAttr(kNarrowed);
     });
   }
+
+  std::optional<Machine> own_; ///< instead of the one that the option names
 };
 
 } // namespace
 } // namespace legalize
+
+std::unique_ptr<mlir::Pass> createLegalizeFor(Machine machine) {
+  return std::make_unique<legalize::Legalize>(std::move(machine));
+}
+
 } // namespace ptl::ir

@@ -4,7 +4,7 @@
 //   [--std FOLDER] FILE...
 // With --legalize the native code uses only operations that the machine has instructions for.
 // Markdown files are searched for ```ptl blocks (the pages of the built-ins).
-#include "driver/ir/cpu_handler.h"
+#include "driver/ir/compiled_handler.h"
 #include "frontend/sema/check.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/random_program.h"
@@ -37,14 +37,15 @@ public:
              Totals &totals)
       : program_(program), sources_(sources), settings_(settings), totals_(totals),
         cpu_(program, sources, compilerOptions(settings), sink_),
-        handler_(cpuHandler(cpu_, sources)) {}
+        handler_(compiledHandler(cpu_, sources)) {}
 
   void run(const CallableDecl &decl);
 
 private:
   static CompilerOptions compilerOptions(const Settings &settings) {
     CompilerOptions options;
-    options.legalizeFor = settings.legalizeFor;
+    if (!settings.legalizeFor.empty())
+      options.legalizeFor = findMachine(settings.legalizeFor);
     if (!settings.target.empty())
       options.chip = findMachine(settings.target);
     return options;
@@ -57,7 +58,7 @@ private:
   const Settings &settings_;
   Totals &totals_;
   DiagnosticSink sink_;
-  CpuExecutor cpu_;
+  CompiledExecutor cpu_;
   reference::CallHandler handler_;
 };
 

@@ -22,10 +22,10 @@ struct CallResult {
   std::vector<rt::OwnedArray> outputs;
 };
 
-class CpuExecutor {
+class CompiledExecutor {
 public:
-  CpuExecutor(const CheckedProgram &program, const SourceManager &sources, CompilerOptions options,
-              DiagnosticSink &sink);
+  CompiledExecutor(const CheckedProgram &program, const SourceManager &sources,
+                   CompilerOptions options, DiagnosticSink &sink);
 
   /// The entry as callers see it. Precondition: `entryProblem(decl)` is empty.
   const rt::Entry &describe(const CallableDecl &decl);

@@ -1,4 +1,4 @@
-#include "driver/ir/cpu_handler.h"
+#include "driver/ir/compiled_handler.h"
 
 #include "driver/ir/manifest.h"
 
@@ -26,7 +26,7 @@ static std::optional<rt::OwnedArray> tryArrayOf(const Value &value) {
 
 rt::OwnedArray arrayOf(const Value &value) { return tryArrayOf(value).value_or(rt::OwnedArray()); }
 
-NativeCall::NativeCall(const reference::CallRequest &request) : request_(request) {
+CompiledCall::CompiledCall(const reference::CallRequest &request) : request_(request) {
   for (size_t i = 0; i < request.args.size(); ++i) {
     const Value &value = request.args[i];
     const Local &param = *request.callee->params[i];
@@ -47,7 +47,7 @@ NativeCall::NativeCall(const reference::CallRequest &request) : request_(request
   }
 }
 
-template <typename Use> auto NativeCall::withArguments(Use use) const {
+template <typename Use> auto CompiledCall::withArguments(Use use) const {
   std::vector<PtlArray> views;
   for (const rt::OwnedArray &array : arrays_)
     views.push_back(array.view());
@@ -60,7 +60,7 @@ template <typename Use> auto NativeCall::withArguments(Use use) const {
   return use(rt::CallArguments{arrays, scalars_, dims});
 }
 
-CallResult NativeCall::call(CpuExecutor &executor, std::vector<rt::OwnedArray> again) {
+CallResult CompiledCall::call(CompiledExecutor &executor, std::vector<rt::OwnedArray> again) {
   if (outOfMemory_) {
     CallResult result;
     result.failure = {PTL_ERROR_MEMORY, "there is no memory for the arguments", "", 0};
@@ -72,14 +72,14 @@ CallResult NativeCall::call(CpuExecutor &executor, std::vector<rt::OwnedArray> a
   });
 }
 
-std::optional<Work> NativeCall::work(CpuExecutor &executor,
-                                     const std::vector<rt::OwnedArray> &outputs) {
+std::optional<Work> CompiledCall::work(CompiledExecutor &executor,
+                                       const std::vector<rt::OwnedArray> &outputs) {
   return withArguments([&](const rt::CallArguments &arguments) {
     return executor.work(*request_.callee, arguments, request_.tunables, request_.elems, outputs);
   });
 }
 
-int64_t NativeCall::argumentBytes() const {
+int64_t CompiledCall::argumentBytes() const {
   int64_t bytes = 0;
   for (const rt::OwnedArray &array : arrays_)
     bytes += array.bytes();
@@ -103,7 +103,7 @@ static RunStatus statusOf(int32_t code) {
   }
 }
 
-reference::RunResult NativeCall::resultOf(CallResult result, const SourceManager &sources) {
+reference::RunResult CompiledCall::resultOf(CallResult result, const SourceManager &sources) {
   reference::RunResult run;
   run.span = request_.span;
   if (!result.compiled) {
@@ -123,13 +123,13 @@ reference::RunResult NativeCall::resultOf(CallResult result, const SourceManager
   return run;
 }
 
-reference::CallHandler cpuHandler(CpuExecutor &executor, const SourceManager &sources,
-                                  CallObserver observer) {
+reference::CallHandler compiledHandler(CompiledExecutor &executor, const SourceManager &sources,
+                                       CallObserver observer) {
   return [&executor, &sources,
           observer](const reference::CallRequest &request) -> std::optional<reference::RunResult> {
     if (!entryProblem(*request.callee).empty())
       return std::nullopt;
-    NativeCall native(request);
+    CompiledCall native(request);
     CallResult result = native.call(executor);
     if (observer)
       observer(native, result);

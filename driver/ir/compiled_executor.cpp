@@ -1,14 +1,14 @@
-#include "driver/ir/cpu_executor.h"
+#include "driver/ir/compiled_executor.h"
 
 #include "driver/ir/manifest.h"
 
 namespace ptl {
 
-CpuExecutor::CpuExecutor(const CheckedProgram &program, const SourceManager &sources,
-                         CompilerOptions options, DiagnosticSink &sink)
+CompiledExecutor::CompiledExecutor(const CheckedProgram &program, const SourceManager &sources,
+                                   CompilerOptions options, DiagnosticSink &sink)
     : program_(program), sources_(sources), compiler_(program, sources, std::move(options), sink) {}
 
-const rt::Entry &CpuExecutor::describe(const CallableDecl &decl) {
+const rt::Entry &CompiledExecutor::describe(const CallableDecl &decl) {
   std::unique_ptr<rt::Manifest> &known = described_[&decl];
   if (!known) {
     std::string problem;
@@ -21,9 +21,9 @@ const rt::Entry &CpuExecutor::describe(const CallableDecl &decl) {
   return known->entries.front();
 }
 
-ir::EntryBinding CpuExecutor::wanted(const CallableDecl &decl, const rt::Entry &entry,
-                                     const rt::Binding &binding,
-                                     const std::map<std::string, int64_t> &tunables) const {
+ir::EntryBinding CompiledExecutor::wanted(const CallableDecl &decl, const rt::Entry &entry,
+                                          const rt::Binding &binding,
+                                          const std::map<std::string, int64_t> &tunables) const {
   ir::EntryBinding result;
   result.tunables = tunables;
   result.checked = !compiler_.options().unchecked;
@@ -38,7 +38,7 @@ ir::EntryBinding CpuExecutor::wanted(const CallableDecl &decl, const rt::Entry &
   return result;
 }
 
-bool CpuExecutor::compileForChip(const ir::EntryBinding &concrete, Variant &variant) {
+bool CompiledExecutor::compileForChip(const ir::EntryBinding &concrete, Variant &variant) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       compiler_.build(concrete, "ptl_" + concrete.decl->name);
   std::optional<ChipProgram> program;
@@ -53,9 +53,9 @@ bool CpuExecutor::compileForChip(const ir::EntryBinding &concrete, Variant &vari
   return variant.chip != nullptr;
 }
 
-rt::Failure CpuExecutor::runOnChip(const Variant &variant, const rt::CallArguments &inputs,
-                                   const rt::Binding &binding,
-                                   const std::vector<const PtlArray *> &arrays) {
+rt::Failure CompiledExecutor::runOnChip(const Variant &variant, const rt::CallArguments &inputs,
+                                        const rt::Binding &binding,
+                                        const std::vector<const PtlArray *> &arrays) {
   std::vector<int64_t> lengths = binding.leading;
   for (std::optional<int64_t> length : binding.dims)
     lengths.push_back(length.value_or(0));
@@ -65,10 +65,10 @@ rt::Failure CpuExecutor::runOnChip(const Variant &variant, const rt::CallArgumen
                            simulation, groups ? groups : all);
 }
 
-const CpuExecutor::Variant *
-CpuExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
-                        const rt::Binding &binding,
-                        const std::map<std::string, int64_t> &tunables) {
+const CompiledExecutor::Variant *
+CompiledExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
+                             const rt::Binding &binding,
+                             const std::map<std::string, int64_t> &tunables) {
   std::string key = rt::describeWanted(entry, binding);
   for (const auto &[name, value] : tunables)
     key += " " + name + "=" + std::to_string(value);
@@ -94,9 +94,9 @@ CpuExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
   return variant.get();
 }
 
-rt::Failure CpuExecutor::allocate(const rt::Entry &entry, const rt::CallArguments &inputs,
-                                  const rt::Binding &binding,
-                                  std::vector<rt::OwnedArray> &outputs) {
+rt::Failure CompiledExecutor::allocate(const rt::Entry &entry, const rt::CallArguments &inputs,
+                                       const rt::Binding &binding,
+                                       std::vector<rt::OwnedArray> &outputs) {
   for (int i = 0; i < entry.outputCount; ++i) {
     rt::OutputShape shape;
     if (rt::Failure failure = rt::outputShape(entry, i, inputs, binding, shape))
@@ -110,8 +110,8 @@ rt::Failure CpuExecutor::allocate(const rt::Entry &entry, const rt::CallArgument
   return {};
 }
 
-rt::Failure CpuExecutor::bind(const rt::Entry &entry, const rt::CallArguments &inputs,
-                              const std::vector<ElemKind> &elems, rt::Binding &binding) {
+rt::Failure CompiledExecutor::bind(const rt::Entry &entry, const rt::CallArguments &inputs,
+                                   const std::vector<ElemKind> &elems, rt::Binding &binding) {
   rt::Failure failure = rt::bindInputs(entry, inputs, binding);
   for (size_t i = 0; !failure && i < elems.size() && i < binding.elems.size(); ++i)
     if (!binding.elems[i])
@@ -119,10 +119,10 @@ rt::Failure CpuExecutor::bind(const rt::Entry &entry, const rt::CallArguments &i
   return failure;
 }
 
-CallResult CpuExecutor::call(const CallableDecl &decl, const rt::CallArguments &inputs,
-                             const std::map<std::string, int64_t> &tunables,
-                             const std::vector<ElemKind> &elems,
-                             std::vector<rt::OwnedArray> again) {
+CallResult CompiledExecutor::call(const CallableDecl &decl, const rt::CallArguments &inputs,
+                                  const std::map<std::string, int64_t> &tunables,
+                                  const std::vector<ElemKind> &elems,
+                                  std::vector<rt::OwnedArray> again) {
   CallResult result;
   const rt::Entry &entry = describe(decl);
   rt::Binding binding;
@@ -177,10 +177,11 @@ static std::vector<KnownArgument> knownArguments(const CallableDecl &decl,
   return known;
 }
 
-std::optional<Work> CpuExecutor::work(const CallableDecl &decl, const rt::CallArguments &inputs,
-                                      const std::map<std::string, int64_t> &tunables,
-                                      const std::vector<ElemKind> &elems,
-                                      const std::vector<rt::OwnedArray> &outputs) {
+std::optional<Work> CompiledExecutor::work(const CallableDecl &decl,
+                                           const rt::CallArguments &inputs,
+                                           const std::map<std::string, int64_t> &tunables,
+                                           const std::vector<ElemKind> &elems,
+                                           const std::vector<rt::OwnedArray> &outputs) {
   const rt::Entry &entry = describe(decl);
   rt::Binding binding;
   if (bind(entry, inputs, elems, binding))

@@ -2,23 +2,23 @@
 #pragma once
 
 #include "codegen/reference/interpreter.h"
-#include "driver/ir/cpu_executor.h"
+#include "driver/ir/compiled_executor.h"
 
 #include <functional>
 
 namespace ptl {
 
 /// The arguments of one call in the memory layout of native code, and its results.
-class NativeCall {
+class CompiledCall {
 public:
-  explicit NativeCall(const reference::CallRequest &request);
+  explicit CompiledCall(const reference::CallRequest &request);
 
   /// Calls once. May be called again, with the outputs of the call before as `again` so that no
   /// memory is taken; `inout` arguments then go on from their last values.
-  CallResult call(CpuExecutor &executor, std::vector<rt::OwnedArray> again = {});
+  CallResult call(CompiledExecutor &executor, std::vector<rt::OwnedArray> again = {});
 
-  /// How much each call computes, after one with those outputs; see `CpuExecutor::work`.
-  std::optional<Work> work(CpuExecutor &executor, const std::vector<rt::OwnedArray> &outputs);
+  /// How much each call computes, after one with those outputs; see `CompiledExecutor::work`.
+  std::optional<Work> work(CompiledExecutor &executor, const std::vector<rt::OwnedArray> &outputs);
 
   /// What the interpreter goes on with. Takes the arrays of `result`.
   reference::RunResult resultOf(CallResult result, const SourceManager &sources);
@@ -44,11 +44,11 @@ reference::Value valueOf(const rt::OwnedArray &array);
 rt::OwnedArray arrayOf(const reference::Value &value);
 
 /// Called with each native call before its result is used, for timing.
-using CallObserver = std::function<void(NativeCall &call, CallResult &result)>;
+using CallObserver = std::function<void(CompiledCall &call, CallResult &result)>;
 
 /// Callees that native code cannot be called with (structs in their signature) are left to the
 /// interpreter.
-reference::CallHandler cpuHandler(CpuExecutor &executor, const SourceManager &sources,
-                                  CallObserver observer = {});
+reference::CallHandler compiledHandler(CompiledExecutor &executor, const SourceManager &sources,
+                                       CallObserver observer = {});
 
 } // namespace ptl
