@@ -44,7 +44,9 @@ std::optional<Target> Targets::find(std::string_view name) const {
   std::string known = "`reference`";
   for (const std::string &one : names())
     known += ", `" + one + "`";
-  session_.sink().report(DiagId::UnknownTarget, kNoSpan, {std::string(name)}).help("there are " + known);
+  session_.sink()
+      .report(DiagId::UnknownTarget, kNoSpan, {std::string(name)})
+      .help("there are " + known);
   return std::nullopt;
 }
 
