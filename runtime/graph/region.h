@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace ptl::rt {
+
+/// The positions start, start + step, … along one axis, `count` of them; `step` is positive.
+struct Axis {
+  int64_t start = 0;
+  int64_t count = 0;
+  int64_t step = 1;
+
+  int64_t last() const { return start + (count - 1) * step; }
+  friend bool operator==(const Axis &, const Axis &) = default;
+};
+
+/// Whether two axes have a position in common, whether `outer` has all of `inner`, and the
+/// positions that both have. All are exact.
+bool overlaps(const Axis &a, const Axis &b);
+bool contains(const Axis &outer, const Axis &inner);
+Axis intersection(const Axis &a, const Axis &b);
+
+/// A strided box: the product of its axes. All boxes of a storage have the storage's rank; a box
+/// without axes is one element.
+using Box = std::span<const Axis>;
+
+/// As above for boxes of equal rank; exact, because a box is a product.
+bool overlaps(Box a, Box b);
+bool contains(Box outer, Box inner);
+bool isEmpty(Box box);
+
+/// Whether `outer` has all elements that `a` and `b` have in common.
+bool containsCommon(Box outer, Box a, Box b);
+
+} // namespace ptl::rt

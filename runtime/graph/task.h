@@ -1,0 +1,49 @@
+#pragma once
+
+#include "runtime/graph/region.h"
+
+#include <cstdint>
+
+namespace ptl::rt {
+
+/// The place of a task in its graph, from 0, in program order.
+using TaskId = uint32_t;
+constexpr TaskId noTask = ~TaskId(0);
+
+/// What a task needs to run: a cube core, a vector core, one cube core with the vector cores of its
+/// group together, or the host.
+enum class TaskKind : uint8_t { Aic, Aiv, Mixed, Host };
+constexpr int taskKinds = 4;
+
+/// An array that tasks read and write, by number.
+using StorageId = uint32_t;
+
+/// `Write` is also what reads and writes at once.
+enum class AccessMode : uint8_t { Read, Write };
+
+/// What a task does to a box of a storage. The axes are only read during the call they are given
+/// to.
+struct Access {
+  StorageId storage = 0;
+  AccessMode mode = AccessMode::Read;
+  Box box;
+};
+
+/// The work of a task: the points [begin, end) of its grid. `arguments` belong to the run,
+/// `closure` to the task.
+using TaskBody = void (*)(void *arguments, const void *closure, int64_t begin, int64_t end);
+
+/// A task as a graph takes it. A task with several points may run on several lanes at once, in
+/// chunks of `grain` points; it is complete when all have run.
+struct TaskSpec {
+  TaskKind kind = TaskKind::Host;
+  TaskBody body = nullptr;
+  const void *closure = nullptr; ///< of a static graph: must outlive it
+  int64_t points = 1;
+  int64_t grain = 1;
+  /// What the task is thought to take, in any unit; the longest way to the end decides who goes
+  /// first.
+  int64_t cost = 1;
+};
+
+} // namespace ptl::rt

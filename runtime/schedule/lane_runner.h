@@ -1,0 +1,122 @@
+#pragma once
+
+#include "runtime/schedule/idle_gate.h"
+#include "runtime/schedule/ready_queues.h"
+
+namespace ptl::rt {
+
+/// The progress of a task with several points: handed out in chunks, complete when all have run.
+struct WideState {
+  std::atomic<int64_t> next{0};
+  std::atomic<int64_t> open{0}; ///< chunks that have not run
+};
+
+/// The part of the scheduler that threads run: take a task, run it, release those that waited for
+/// it, go on with the most urgent of them. `Graph` has the tasks:
+///   TaskKind kindOf(TaskId); int levelOf(TaskId);
+///   int64_t pointsOf(TaskId), grainOf(TaskId); WideState &wideOf(TaskId);
+///   void run(TaskId, int64_t begin, int64_t end);
+///   void release(LaneId, TaskId, F onReady);  // the task is complete
+template <class Graph> class LaneRunner {
+public:
+  LaneRunner(Graph &graph, const Topology &topology, const SchedulePolicy &policy)
+      : graph_(graph), queues_(topology, policy), alone_(topology.lanes.size() == 1) {}
+
+  /// A ready task, by its lane; or by anybody while no lane runs.
+  void push(LaneId lane, TaskId task) {
+    if (isWide(task)) {
+      WideState &wide = graph_.wideOf(task);
+      int64_t grain = graph_.grainOf(task);
+      wide.next.store(0, std::memory_order_relaxed);
+      wide.open.store((graph_.pointsOf(task) - 1) / grain + 1, std::memory_order_relaxed);
+    }
+    enqueue(lane, task);
+  }
+
+  /// Runs tasks until `isDone`, which is asked when there is none to run.
+  template <class Done> void runUntil(LaneId lane, Done isDone) {
+    while (true) {
+      TaskId task = queues_.take(lane);
+      if (task == noTask) {
+        if (isDone())
+          return;
+        bool done = false;
+        gate_.waitUntil([&] {
+          task = queues_.take(lane);
+          return task != noTask || (done = isDone());
+        });
+        if (done)
+          return;
+      }
+      execute(lane, task);
+    }
+  }
+
+  /// Runs one task, or one chunk, if there is any.
+  bool runOne(LaneId lane) {
+    TaskId task = queues_.take(lane);
+    if (task != noTask)
+      execute(lane, task);
+    return task != noTask;
+  }
+
+  IdleGate &gate() { return gate_; }
+  const ReadyQueues &queues() const { return queues_; }
+
+private:
+  bool isWide(TaskId task) { return graph_.pointsOf(task) > graph_.grainOf(task); }
+
+  void enqueue(LaneId lane, TaskId task) {
+    queues_.push(lane, task, graph_.kindOf(task), graph_.levelOf(task));
+    if (!alone_)
+      gate_.announce();
+  }
+
+  void execute(LaneId lane, TaskId task) {
+    while (task != noTask) {
+      if (!isWide(task))
+        graph_.run(task, 0, graph_.pointsOf(task));
+      else if (!runChunk(lane, task))
+        return;
+      task = complete(lane, task);
+    }
+  }
+
+  /// True if it was the last one. Only the lane that has the task hands out a chunk of it; the rest
+  /// is back in its queue before the chunk runs.
+  bool runChunk(LaneId lane, TaskId task) {
+    WideState &wide = graph_.wideOf(task);
+    int64_t points = graph_.pointsOf(task), grain = graph_.grainOf(task);
+    int64_t begin = wide.next.load(std::memory_order_relaxed);
+    int64_t end = points - begin > grain ? begin + grain : points;
+    wide.next.store(end, std::memory_order_relaxed);
+    if (end < points)
+      enqueue(lane, task);
+    graph_.run(task, begin, end);
+    return wide.open.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+  TaskId complete(LaneId lane, TaskId task) {
+    TaskId best = noTask;
+    graph_.release(lane, task, [&](TaskId ready) {
+      if (isWide(ready) || !queues_.accepts(lane, graph_.kindOf(ready)))
+        return push(lane, ready);
+      if (best != noTask)
+        enqueue(lane, best);
+      best = ready;
+    });
+    if (best != noTask && queues_.levels() > 1 &&
+        queues_.hasHigher(lane, graph_.kindOf(best), graph_.levelOf(best))) {
+      enqueue(lane, best);
+      return noTask;
+    }
+    return best;
+  }
+
+  Graph &graph_;
+  ReadyQueues queues_;
+  IdleGate gate_;
+  bool alone_;
+};
+
+} // namespace ptl::rt

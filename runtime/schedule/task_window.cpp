@@ -1,0 +1,255 @@
+#include "runtime/schedule/task_window.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ptl::rt {
+namespace {
+
+// More than a task can have predecessors; keeps it from starting while edges are added.
+constexpr int32_t guard = 1 << 30;
+
+constexpr int looksBeforeAsking = 200;
+
+thread_local uint64_t runningSequence = 0;
+
+} // namespace
+
+TaskWindow::TaskWindow(int threads, const WindowLimits &limits, const SchedulePolicy &policy)
+    : limits_(limits), inOrder_(threads <= 1 && !limits.deferAlways),
+      slots_(inOrder_ ? nullptr : std::make_unique<Slot[]>(std::max(1u, limits.tasks))),
+      edges_(inOrder_ ? nullptr : std::make_unique<Edge[]>(std::max(1u, limits.edges))),
+      history_(slots_ ? Completed(&slots_[0].completed, sizeof(Slot)) : Completed()),
+      lanes_(static_cast<size_t>(std::max(1, threads))),
+      runner_(*this, Topology::threads(threads), policy) {
+  limits_.tasks = std::max(1u, limits.tasks);
+  limits_.edges = std::max(1u, limits.edges);
+}
+
+TaskWindow::~TaskWindow() = default;
+
+uint64_t TaskWindow::runningTask() { return runningSequence; }
+
+void TaskWindow::stopAfter(uint64_t sequence) {
+  uint64_t present = stopAfter_.load(std::memory_order_relaxed);
+  while (sequence < present && !stopAfter_.compare_exchange_weak(present, sequence))
+    ;
+}
+
+// --- what lanes do --------------------------------------------------------------------------
+
+void TaskWindow::run(TaskId task, int64_t begin, int64_t end) {
+  Slot &slot = slots_[task];
+  if (slot.sequence > stopAfter_.load(std::memory_order_relaxed))
+    return;
+  uint64_t outer = std::exchange(runningSequence, slot.sequence);
+  slot.body(arguments_, slot.closure.get(), begin, end);
+  runningSequence = outer;
+}
+
+template <class OnReady> void TaskWindow::release(LaneId lane, TaskId task, OnReady onReady) {
+  Slot &slot = slots_[task];
+  slot.completed.store(slot.sequence, std::memory_order_release);
+  Edge *first = slot.successors.exchange(closed(), std::memory_order_acq_rel);
+  Edge *last = nullptr;
+  for (Edge *edge = first; edge; edge = edge->next) {
+    last = edge;
+    if (slots_[edge->target].waiting.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      onReady(edge->target);
+  }
+  if (last) {
+    last->next = returnedEdges_.load(std::memory_order_relaxed);
+    while (!returnedEdges_.compare_exchange_weak(last->next, first, std::memory_order_release,
+                                                 std::memory_order_relaxed))
+      ;
+  }
+  slot.nextFree = returnedSlots_.load(std::memory_order_relaxed);
+  while (!returnedSlots_.compare_exchange_weak(slot.nextFree, task, std::memory_order_release,
+                                               std::memory_order_relaxed))
+    ;
+  lanes_[lane].completed.fetch_add(1, std::memory_order_seq_cst);
+  if (programWaits_.load(std::memory_order_seq_cst))
+    runner_.gate().wakeAll();
+}
+
+void TaskWindow::runLanes(int64_t chunks) {
+  for (; chunks > 0; --chunks) {
+    if (std::this_thread::get_id() != program_.thread || program_.isStarted) {
+      LaneId lane = nextLane_.fetch_add(1, std::memory_order_relaxed);
+      runner_.runUntil(lane, [this] { return isClosed_.load(std::memory_order_acquire); });
+      continue;
+    }
+    program_.isStarted = true;
+    program_.call(program_.argument);
+    awaitAll();
+    isClosed_.store(true, std::memory_order_seq_cst);
+    runner_.gate().wakeAll();
+  }
+}
+
+void TaskWindow::run(ThreadPool &pool, void (*program)(void *), void *argument, void *arguments) {
+  arguments_ = arguments;
+  program_ = {program, argument, std::this_thread::get_id(), false};
+  nextLane_.store(1, std::memory_order_relaxed);
+  isClosed_.store(false, std::memory_order_relaxed);
+  auto lanes = static_cast<int64_t>(lanes_.size());
+  if (lanes == 1)
+    return runLanes(1);
+  auto body = [](void *self, int64_t begin, int64_t end) {
+    static_cast<TaskWindow *>(self)->runLanes(end - begin);
+  };
+  pool.run(body, this, lanes, 1, nullptr);
+}
+
+// --- what the program does ------------------------------------------------------------------
+
+uint64_t TaskWindow::completedCount() const {
+  uint64_t sum = 0;
+  for (const LaneCount &lane : lanes_)
+    sum += lane.completed.load(std::memory_order_seq_cst);
+  return sum;
+}
+
+template <class Condition> void TaskWindow::waitUntil(Condition condition) {
+  for (int looks = 0; !condition(); ++looks) {
+    if (runner_.runOne(0)) {
+      looks = 0;
+      continue;
+    }
+    // Asking to be woken costs every lane something at each completion.
+    if (looks < looksBeforeAsking) {
+      IdleGate::relax(looks);
+      continue;
+    }
+    programWaits_.store(true, std::memory_order_seq_cst);
+    runner_.gate().waitUntil([&] { return condition() || runner_.runOne(0); });
+    programWaits_.store(false, std::memory_order_relaxed);
+  }
+}
+
+TaskId TaskWindow::takeSlot() {
+  if (freeSlots_ == noTask && slotsUsed_ < limits_.tasks)
+    return slotsUsed_++;
+  if (freeSlots_ == noTask) {
+    auto isReturned = [this] { return returnedSlots_.load(std::memory_order_relaxed) != noTask; };
+    waitUntil(isReturned);
+    freeSlots_ = returnedSlots_.exchange(noTask, std::memory_order_acquire);
+  }
+  TaskId slot = freeSlots_;
+  freeSlots_ = slots_[slot].nextFree;
+  return slot;
+}
+
+/// Null when there is none until tasks complete.
+TaskWindow::Edge *TaskWindow::takeEdge() {
+  if (!freeEdges_ && edgesUsed_ < limits_.edges)
+    return &edges_[edgesUsed_++];
+  if (!freeEdges_)
+    freeEdges_ = returnedEdges_.exchange(nullptr, std::memory_order_acquire);
+  if (!freeEdges_)
+    return nullptr;
+  return std::exchange(freeEdges_, freeEdges_->next);
+}
+
+/// Drops predecessors that predecessors wait for themselves.
+void TaskWindow::prune() {
+  if (predecessors_.size() < 2)
+    return;
+  implied_.clear();
+  for (TaskRef predecessor : predecessors_) {
+    const Slot &slot = slots_[predecessor.slot];
+    implied_.insert(implied_.end(), slot.predecessors, slot.predecessors + slot.predecessorCount);
+    if (implied_.size() > 32)
+      break;
+  }
+  std::erase_if(predecessors_, [&](TaskRef task) {
+    return std::find(implied_.begin(), implied_.end(), task) != implied_.end();
+  });
+}
+
+/// Makes `target` wait for `predecessor`, unless that is complete.
+bool TaskWindow::link(TaskRef predecessor, TaskId target) {
+  Slot &slot = slots_[predecessor.slot];
+  auto isComplete = [&] {
+    return slot.completed.load(std::memory_order_acquire) >= predecessor.sequence;
+  };
+  Edge *edge = takeEdge();
+  if (!edge)
+    waitUntil([&] { return isComplete() || edge || (edge = takeEdge()); });
+  if (!edge)
+    return false;
+  edge->target = target;
+  edge->next = slot.successors.load(std::memory_order_acquire);
+  while (edge->next != closed())
+    if (slot.successors.compare_exchange_weak(edge->next, edge, std::memory_order_release,
+                                              std::memory_order_acquire))
+      return true;
+  edge->next = freeEdges_;
+  freeEdges_ = edge;
+  return false;
+}
+
+void TaskWindow::fill(Slot &slot, const TaskSpec &spec, size_t closureBytes) {
+  slot.sequence = submitted_;
+  slot.kind = spec.kind;
+  slot.body = spec.body;
+  slot.points = spec.points;
+  slot.grain = std::max<int64_t>(1, spec.grain);
+  if (slot.closureBytes < closureBytes) {
+    slot.closure = std::make_unique<char[]>(closureBytes);
+    slot.closureBytes = closureBytes;
+  }
+  if (closureBytes != 0)
+    std::memcpy(slot.closure.get(), spec.closure, closureBytes);
+  slot.waiting.store(guard, std::memory_order_relaxed);
+  slot.successors.store(nullptr, std::memory_order_relaxed);
+}
+
+void TaskWindow::runNow(const TaskSpec &spec) {
+  ++submitted_;
+  lanes_[0].completed.store(submitted_, std::memory_order_relaxed);
+  if (submitted_ > stopAfter_.load(std::memory_order_relaxed))
+    return;
+  uint64_t outer = std::exchange(runningSequence, submitted_);
+  spec.body(arguments_, spec.closure, 0, spec.points);
+  runningSequence = outer;
+}
+
+uint64_t TaskWindow::submit(const TaskSpec &spec, size_t closureBytes,
+                            std::span<const Access> accesses) {
+  if (inOrder_) {
+    runNow(spec);
+    return submitted_;
+  }
+  TaskId id = takeSlot();
+  Slot &slot = slots_[id];
+  ++submitted_;
+  fill(slot, spec, closureBytes);
+  history_.record({submitted_, id}, accesses, predecessors_);
+  prune();
+  slot.predecessorCount = static_cast<uint8_t>(std::min(predecessors_.size(), keptPredecessors));
+  std::copy_n(predecessors_.begin(), slot.predecessorCount, slot.predecessors);
+  int32_t edges = 0;
+  for (TaskRef predecessor : predecessors_)
+    edges += link(predecessor, id);
+  if (slot.waiting.fetch_sub(guard - edges, std::memory_order_acq_rel) == guard - edges)
+    runner_.push(0, id);
+  return submitted_;
+}
+
+void TaskWindow::await(const Access &access) {
+  if (inOrder_)
+    return;
+  history_.conflicts(access, predecessors_);
+  for (TaskRef task : predecessors_)
+    waitUntil([&] {
+      return slots_[task.slot].completed.load(std::memory_order_acquire) >= task.sequence;
+    });
+}
+
+void TaskWindow::awaitAll() {
+  waitUntil([this] { return completedCount() == submitted_; });
+}
+
+} // namespace ptl::rt

@@ -1,0 +1,137 @@
+#pragma once
+
+#include "runtime/graph/access_history.h"
+#include "runtime/pool.h"
+#include "runtime/schedule/lane_runner.h"
+
+#include <memory>
+
+namespace ptl::rt {
+
+/// How much of a graph that is built while it runs exists at once.
+struct WindowLimits {
+  uint32_t tasks = 1024;
+  uint32_t edges = 16384;
+  /// With one thread, a task runs when it is submitted. This defers it all the same.
+  bool deferAlways = false;
+};
+
+/// A graph that is built while it runs: a program submits tasks in its order, and they run as soon
+/// as those are complete that they depend on. Memory is bounded by the limits: who submits beyond
+/// them runs tasks until there is room. That ends, because no submitted task waits for one that is
+/// not: whatever is in the window can run to its end.
+class TaskWindow {
+public:
+  explicit TaskWindow(int threads, const WindowLimits &limits = {},
+                      const SchedulePolicy &policy = {.levels = 1, .oldestFirst = true});
+  ~TaskWindow();
+  TaskWindow(const TaskWindow &) = delete;
+  TaskWindow &operator=(const TaskWindow &) = delete;
+
+  /// Calls `program` in this thread, with the pool's other threads as lanes, and returns when all
+  /// that it submitted is complete. `arguments` go to the bodies. What follows is for the program.
+  void run(ThreadPool &pool, void (*program)(void *), void *argument, void *arguments = nullptr);
+
+  StorageId addStorage(size_t rank) { return history_.addStorage(rank); }
+  /// No task will name it again; the number may be given out anew.
+  void forgetStorage(StorageId storage) { history_.forget(storage); }
+
+  /// Copies `closureBytes` of the spec's closure. Gives the task's number, from 1.
+  uint64_t submit(const TaskSpec &spec, size_t closureBytes, std::span<const Access> accesses);
+
+  /// Runs tasks until none is left that conflicts with the access.
+  void await(const Access &access);
+  void awaitAll();
+  /// Runs tasks until the condition holds or no task is left.
+  template <class Condition> void helpUntil(Condition condition) {
+    waitUntil([&] { return condition() || completedCount() == submitted_; });
+  }
+
+  uint64_t submitted() const { return submitted_; }
+  /// Whether tasks run while they are submitted, so that there is never one to wait for.
+  bool isInOrder() const { return inOrder_; }
+
+  /// Of what is not yet running, tasks with a larger number complete without running. For anybody.
+  void stopAfter(uint64_t sequence);
+  /// The number of the task that this thread runs, 0 outside of tasks.
+  static uint64_t runningTask();
+
+  /// Accesses, tasks and edges held at most so far.
+  size_t peakAccesses() const { return history_.peak(); }
+  size_t peakTasks() const { return slotsUsed_; }
+  size_t peakEdges() const { return edgesUsed_; }
+
+private:
+  friend class LaneRunner<TaskWindow>;
+  struct Edge {
+    Edge *next;
+    TaskId target;
+  };
+  static constexpr size_t keptPredecessors = 6;
+  struct alignas(64) Slot {
+    std::atomic<uint64_t> completed{0};
+    std::atomic<Edge *> successors{nullptr};
+    std::atomic<int32_t> waiting{0};
+    TaskKind kind = TaskKind::Host;
+    uint8_t predecessorCount = 0;
+    uint64_t sequence = 0;
+    TaskBody body = nullptr;
+    int64_t points = 1, grain = 1;
+    std::unique_ptr<char[]> closure;
+    size_t closureBytes = 0;
+    WideState wide;
+    TaskId nextFree = noTask;
+    TaskRef predecessors[keptPredecessors];
+  };
+  struct alignas(64) LaneCount {
+    std::atomic<uint64_t> completed{0};
+  };
+
+  TaskKind kindOf(TaskId task) const { return slots_[task].kind; }
+  int levelOf(TaskId) const { return 0; }
+  int64_t pointsOf(TaskId task) const { return slots_[task].points; }
+  int64_t grainOf(TaskId task) const { return slots_[task].grain; }
+  WideState &wideOf(TaskId task) { return slots_[task].wide; }
+  void run(TaskId task, int64_t begin, int64_t end);
+  template <class OnReady> void release(LaneId lane, TaskId task, OnReady onReady);
+
+  template <class Condition> void waitUntil(Condition condition);
+  uint64_t completedCount() const;
+  TaskId takeSlot();
+  Edge *takeEdge();
+  void prune();
+  bool link(TaskRef predecessor, TaskId target);
+  void runNow(const TaskSpec &spec);
+  void fill(Slot &slot, const TaskSpec &spec, size_t closureBytes);
+  void runLanes(int64_t chunks);
+
+  static Edge *closed() { return reinterpret_cast<Edge *>(uintptr_t(1)); }
+
+  WindowLimits limits_;
+  bool inOrder_;
+  std::unique_ptr<Slot[]> slots_;
+  std::unique_ptr<Edge[]> edges_;
+  AccessHistory history_;
+  std::vector<TaskRef> predecessors_, implied_;
+  std::vector<LaneCount> lanes_;
+  uint64_t submitted_ = 0;
+  TaskId freeSlots_ = noTask;
+  Edge *freeEdges_ = nullptr;
+  uint32_t slotsUsed_ = 0, edgesUsed_ = 0;
+  void *arguments_ = nullptr;
+  struct Program {
+    void (*call)(void *);
+    void *argument;
+    std::thread::id thread;
+    bool isStarted;
+  } program_{};
+  std::atomic<LaneId> nextLane_{1};
+  std::atomic<bool> isClosed_{false};
+  alignas(64) std::atomic<TaskId> returnedSlots_{noTask};
+  alignas(64) std::atomic<Edge *> returnedEdges_{nullptr};
+  alignas(64) std::atomic<uint64_t> stopAfter_{UINT64_MAX};
+  std::atomic<bool> programWaits_{false};
+  LaneRunner<TaskWindow> runner_;
+};
+
+} // namespace ptl::rt

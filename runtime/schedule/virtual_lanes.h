@@ -1,0 +1,77 @@
+#pragma once
+
+#include "runtime/graph/task_graph.h"
+#include "runtime/schedule/ready_queues.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace ptl::rt {
+
+/// Nanoseconds of virtual time.
+using VirtualTime = double;
+
+/// A piece of a task on the lanes that run it: one, or for a mixed task the cube core and the
+/// vector cores of a group.
+struct Dispatch {
+  TaskId task = noTask;
+  int64_t begin = 0, end = 0; ///< points of the task's grid
+  LaneId lane = 0;            ///< the first of `lanes`
+  std::vector<LaneId> lanes;
+};
+
+/// The scheduler with lanes that exist in virtual time. Whoever drives it asks for dispatches, lets
+/// time pass as its model says, and reports ends; it is the same queues, stealing and priorities
+/// that threads run. The same calls with the same seed give the same answers.
+class VirtualLanes {
+public:
+  VirtualLanes(const TaskGraph &graph, const Topology &topology, const SchedulePolicy &policy = {});
+  ~VirtualLanes();
+
+  /// The next piece for lanes that are idle now; nothing when no idle lane has any. To be asked
+  /// until it has nothing, at the start and after each `finish`.
+  std::optional<Dispatch> next();
+  /// The lanes of the dispatch are idle again. Gives the tasks that are ready now, until the next
+  /// call.
+  std::span<const TaskId> finish(const Dispatch &dispatch);
+
+  bool isDone() const;       ///< all tasks are complete
+  TaskId readyCount() const; ///< tasks that wait for lanes
+  bool isIdle(LaneId lane) const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// What a chip's own scheduler costs. Its threads take turns: each dispatch and each completion
+/// occupies one of them.
+struct DispatchCosts {
+  int schedulers = 1;
+  VirtualTime dispatch = 0; ///< of a scheduler, per piece
+  VirtualTime complete = 0; ///< of a scheduler, per piece that ends
+  VirtualTime start = 0;    ///< of the lane, before a piece runs
+};
+
+/// One piece as it ran.
+struct LaneEvent {
+  Dispatch dispatch;
+  VirtualTime ready = 0;      ///< when the last task that it waited for was complete
+  VirtualTime dispatched = 0; ///< when a scheduler began to hand it out
+  VirtualTime begin = 0, end = 0;
+};
+
+struct LaneTrace {
+  std::vector<LaneEvent> events; ///< by begin
+  VirtualTime makespan = 0;
+};
+
+/// How long a piece takes, asked when it is handed out.
+using PieceTime = std::function<VirtualTime(const Dispatch &, VirtualTime begin)>;
+
+/// Drives virtual lanes with times from `timeOf`.
+LaneTrace simulateLanes(const TaskGraph &graph, const Topology &topology, const PieceTime &timeOf,
+                        const DispatchCosts &costs = {}, const SchedulePolicy &policy = {});
+
+} // namespace ptl::rt
