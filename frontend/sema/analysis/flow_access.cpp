@@ -164,18 +164,32 @@ void FlowWalker::noteAtomic(const Elements &elements, bool isWrite, const Assign
     use.other = elements.span;
 }
 
+/// What has the same values, or some of them each once: the array before a conversion that loses
+/// nothing, what a `let` names, what a slice is of. Null where `value` is none of these.
+static const Expr *source(const Expr *value, const LetValues &lets) {
+  if (value->kind == ExprKind::Convert) {
+    const Elem &elem = value->type->elem;
+    bool wide = !elem.param && isInteger(elem.kind) && elemBits(elem.kind) >= 32;
+    return wide ? static_cast<const ConvertExpr *>(value)->arg : nullptr;
+  }
+  if (value->kind == ExprKind::LocalRef) {
+    auto found = lets.find(static_cast<const LocalRefExpr *>(value)->local);
+    return found == lets.end() ? nullptr : found->second;
+  }
+  if (value->kind != ExprKind::Index)
+    return nullptr;
+  const auto *part = static_cast<const IndexExpr *>(value);
+  bool repeats = part->outside ||
+                 std::any_of(part->items.begin(), part->items.end(), [](const IndexItem &item) {
+                   return item.kind == IndexItemKind::Gather;
+                 });
+  return repeats ? nullptr : part->base;
+}
+
 /// The values of an operation none of which occurs twice.
 static bool isKnownUnique(const Expr *value, const LetValues &lets) {
-  while (value->kind == ExprKind::Convert || value->kind == ExprKind::LocalRef) {
-    if (value->kind == ExprKind::Convert) {
-      value = static_cast<const ConvertExpr *>(value)->arg;
-      continue;
-    }
-    auto found = lets.find(static_cast<const LocalRefExpr *>(value)->local);
-    if (found == lets.end())
-      return false;
-    value = found->second;
-  }
+  while (const Expr *of = source(value, lets))
+    value = of;
   if (value->kind != ExprKind::Op)
     return false;
   const OpRecord *op = static_cast<const OpExpr *>(value)->op;
