@@ -145,8 +145,43 @@ def bench_lsp(folder):
         print(line)
 
 
+CHIP_EXAMPLES = {
+    "vector_add": ("01_vector_add.ptl",), "softmax": ("02_softmax.ptl", "-D", "softmax_rows.C=1024"),
+    "matmul": ("04_matmul.ptl", "--entry", "matmul_i8"),
+    "flash_attention": ("07_flash_attention.ptl", "--entry", "flash_attention", "-D", "flash_attention.D=64"),
+}  # fmt: skip
+
+
+def long_kernel(statements):
+    """A kernel of that many statements, each on the last few results."""
+    lines = [f"let t{i} = " + (f"max(t{i - 1}, t{max(0, i - 5)})" if i % 3 == 0 else f"t{i - 1} * y + {i % 7}.5")
+             for i in range(1, statements)]
+    return ("pub kernel long[N](a: f32[N], b: f32[N]) -> (c: f32[N])\n"
+            "{ parallel r in tiles(N, 64) { let y = b[r] ; let t0 = a[r]\n"
+            + "\n".join(lines) + f"\nc[r] = t{statements - 1}\n}} }}\n")
+
+
+def bench_chip(folder):
+    """From source to `.pto`; generated kernels show how the time grows."""
+    build = lambda *file: process(PTLC, "build", *file, "--target", "a3", "--emit=pto", "-o", os.devnull)  # noqa: E731
+    examples = {name: build(os.path.join(ROOT, "examples", file), *rest) for name, (file, *rest) in CHIP_EXAMPLES.items()}
+    times = interleaved(examples, 11)
+    print("source to .pto for a3, whole process: " + ", ".join(f"{name} {t * 1e3:.0f} ms" for name, t in times.items()))
+    sizes = (100, 300, 1000, 3000, 10000)
+    candidates = {}
+    for size in sizes:
+        path = os.path.join(folder, f"long{size}.ptl")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(long_kernel(size))
+        candidates[size] = build(path)
+    start = interleaved({"start": examples["vector_add"]}, 5)["start"]
+    times = interleaved(candidates, 5)
+    print("source to .pto, statements of one kernel: "
+          + ", ".join(f"{size}: {times[size] * 1e3:.0f} ms ({(times[size] - start) / size * 1e6:.0f} us each)" for size in sizes))
+
+
 BENCHES = {"check": bench_check, "first-result": bench_first_result, "matmul": bench_matmul, "softmax": bench_softmax,
-           "lsp": bench_lsp}
+           "chip": bench_chip, "lsp": bench_lsp}
 
 
 def main():
