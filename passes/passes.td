@@ -16,11 +16,26 @@ def Partition : Pass<"ptl-partition", "::mlir::func::FuncOp"> {
   let options = [
     Option<"productM", "product-m", "int64_t", "96", "rows of a tile of a matrix product">,
     Option<"productN", "product-n", "int64_t", "256", "columns of a tile of a matrix product">,
-    Option<"apartFromProducts", "apart-from-products", "bool", "false",
-           "store what a product reads, instead of computing it with the product's tiles">,
     Option<"tileBytes", "tile-bytes", "int64_t", "65536", "bytes of a tile of other operations">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def Chunk : Pass<"ptl-chunk", "::mlir::func::FuncOp"> {
+  let summary = "partition tensor-level code for a chip: tiles of two axes, long axes in chunks";
+  let description = [{
+    As `ptl-partition`, for machines whose tiles are matrices and need a static bound. The axes of a group's operations become
+    one space. Two of its axes are the rows and columns of tiles, the others are gone along one position at a time. An axis that
+    a reduction folds is gone along in chunks: one loop for each step that needs the whole of it, carrying partial results, and a
+    last one that computes what is stored. What is needed once is computed before the loops. Tensor operations that are no
+    arithmetic (`concat`, `pad`, variables of loops) become stores of boxes before.
+  }];
+  let options = [
+    Option<"productM", "product-m", "int64_t", "128", "rows of a tile of a matrix product">,
+    Option<"productN", "product-n", "int64_t", "128", "columns of a tile of a matrix product">,
+    Option<"tileBytes", "tile-bytes", "int64_t", "16384", "bytes of a tile of other operations">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def Legalize : Pass<"ptl-legalize", "::mlir::func::FuncOp"> {

@@ -47,12 +47,12 @@ LogicalResult runTilePipeline(ModuleOp module, const PipelineOptions &options) {
   if (failed(runPhase(module, options, "tensor", clean)))
     return failure();
   return runPhase(module, options, "tile", [&](OpPassManager &manager) {
-    PartitionOptions sizes;
-    sizes.productM = options.productM;
-    sizes.productN = options.productN;
-    sizes.tileBytes = options.tileBytes;
-    sizes.apartFromProducts = options.apartFromProducts;
-    manager.addNestedPass<func::FuncOp>(createPartition(sizes));
+    if (options.inChunks)
+      manager.addNestedPass<func::FuncOp>(
+          createChunk(ChunkOptions{options.productM, options.productN, options.tileBytes}));
+    else
+      manager.addNestedPass<func::FuncOp>(
+          createPartition(PartitionOptions{options.productM, options.productN, options.tileBytes}));
     clean(manager);
     if (!options.legalizeFor)
       return;

@@ -15,7 +15,7 @@ namespace ptl::ir {
 struct PipelineOptions {
   int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
   int64_t tileBytes = 65536;             ///< tile of other operations
-  bool apartFromProducts = false;        ///< what a product reads is stored first
+  bool inChunks = false; ///< tiles of two axes with static bounds, as chips want them
   std::optional<Machine> legalizeFor;    ///< whose instructions are to suffice
   bool verifyEach = false;
   bool timePasses = false;

@@ -143,7 +143,7 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
   pipeline.legalizeFor = options.legalizeFor;
   if (options.chip) {
     pipeline.legalizeFor = options.chip;
-    pipeline.apartFromProducts = true;
+    pipeline.inChunks = true;
   }
   std::optional<Machine> machine = options.chip ? options.chip : findMachine("cpu");
   if (machine && machine->tiling) {

@@ -308,6 +308,22 @@ void KernelLowering::lowerStore(ir::StoreOp store) {
 // ---- parts of tiles
 // ---------------------------------------------------------------------------------------
 
+/// The same elements, without axes of extent 1.
+static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {
+  if (!in.steps.empty() || in.outside ||
+      !llvm::all_of(in.offsets, [](Value v) { return matchPattern(v, m_Zero()); }))
+    return false;
+  llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(in.array.getType()),
+                             kept = ir::extentsOf(result.getType());
+  size_t next = 0;
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    bool dropped = llvm::is_contained(in.dropped, static_cast<int64_t>(axis));
+    if (dropped ? !axes[axis].isOne() : !(axes[axis] == kept[next++]))
+      return false;
+  }
+  return true;
+}
+
 void KernelLowering::sliceTile(Operation *op, const Tile &source) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
@@ -335,6 +351,8 @@ void KernelLowering::sliceTile(Operation *op, const Tile &source) {
     setTile(result, source);
     return;
   }
+  if (isWholeWithoutOnes(in, result))
+    return lowerView(op);
   if (in.steps.size() || in.outside)
     return fail(op, "a strided part of a tile");
   std::optional<Extents2> extents = extentsOf(op, result.getType());

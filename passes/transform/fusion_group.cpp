@@ -51,8 +51,7 @@ static void drop(llvm::SmallVectorImpl<int64_t> &parallel, int64_t axis) {
   llvm::erase(parallel, axis);
 }
 
-FusionGroup::FusionGroup(Operation *root, bool apartFromProducts)
-    : root_(root), apartFromProducts_(apartFromProducts) {
+FusionGroup::FusionGroup(Operation *root) : root_(root) {
   llvm::ArrayRef<Extent> extents = extentsOf(root->getResult(0).getType());
   AxisMap map;
   for (auto [axis, extent] : llvm::enumerate(extents)) {
@@ -134,9 +133,6 @@ bool FusionGroup::shrink(Operation *op, const AxisMap &map,
 }
 
 bool FusionGroup::tryJoin(Operation *op) {
-  if (apartFromProducts_ && !isViewLike(op) &&
-      llvm::any_of(op->getUsers(), [](Operation *user) { return isa<MatmulOp>(user); }))
-    return false;
   llvm::SmallVector<int64_t> parallel = parallel_;
   std::optional<AxisMap> map = mergedUse(op, parallel);
   if (!map || !shrink(op, *map, parallel) || parallel.empty())

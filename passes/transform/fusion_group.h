@@ -14,8 +14,7 @@ namespace ptl::ir {
 /// them its value runs.
 class FusionGroup {
 public:
-  /// `apartFromProducts`: what a product reads is stored first, not computed with its tiles.
-  explicit FusionGroup(mlir::Operation *root, bool apartFromProducts = false);
+  explicit FusionGroup(mlir::Operation *root);
 
   mlir::Operation *root() const { return root_; }
   bool contains(mlir::Operation *op) const { return members_.count(op) != 0; }
@@ -46,7 +45,6 @@ private:
   llvm::MapVector<mlir::Operation *, AxisMap> members_;
   llvm::SmallVector<int64_t> parallel_;
   bool hasProduct_ = false;
-  bool apartFromProducts_ = false;
 };
 
 /// Array operations that only describe or create (casts, new axes, slices, constants): free to

@@ -4,6 +4,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/transform/fusion_group.h"
+#include "passes/transform/root_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,12 +21,7 @@ namespace {
 
 struct TileSizes {
   int64_t productM, productN, bytes;
-  bool apartFromProducts;
 };
-
-/// The store that is the root's only use and writes a plain box, so that tiles can go there at
-/// once; null if none.
-StoreOp onlyStore(Operation *root);
 
 /// Emits one grid for one group, or for several that a schedule fuses. The first decides about the
 /// tiles.
@@ -40,13 +36,6 @@ public:
   void emit();
 
 private:
-  /// Storage of its own for a root that no plain store takes.
-  struct Storage {
-    Value ref; ///< null where there is a plain store
-    llvm::SmallVector<Value> lengths, offsets;
-  };
-  Storage allocateFor(Operation *root);
-  StoreOp storeFor(Operation *root, const Storage &storage);
   struct Axis {
     Value length, step, position, tile;
     int64_t capacity = Extent::kUnknown;
@@ -291,42 +280,6 @@ void GridEmitter::storeTile(Value tile, StoreOp into) {
                            into.getDroppedAttr(), IntegerAttr(), StringAttr());
 }
 
-GridEmitter::Storage GridEmitter::allocateFor(Operation *root) {
-  Storage storage;
-  if (onlyStore(root))
-    return storage;
-  Value result = root->getResult(0);
-  auto type = cast<ArrayType>(result.getType());
-  llvm::SmallVector<Value> named;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    Value length = lengthOf(builder_, result, axis);
-    storage.lengths.push_back(length);
-    storage.offsets.push_back(constant(0));
-    if (!type.getExtents()[axis].isConstant())
-      named.push_back(length);
-  }
-  auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-  storage.ref = builder_.create<AllocOp>(loc_(), ref, named);
-  return storage;
-}
-
-/// Where the root goes. Storage of its own is stored whole and then loaded by the users.
-StoreOp GridEmitter::storeFor(Operation *root, const Storage &storage) {
-  if (!storage.ref)
-    return onlyStore(root);
-  Value result = root->getResult(0);
-  auto none = builder_.getDenseI64ArrayAttr({});
-  auto store =
-      builder_.create<StoreOp>(loc_(), result, storage.ref, storage.offsets, storage.lengths,
-                               ValueRange(), Value(), none, IntegerAttr(), StringAttr());
-  auto load = builder_.create<LoadOp>(loc_(), result.getType(), storage.ref, storage.offsets,
-                                      storage.lengths, ValueRange(), Value(), none);
-  result.replaceUsesWithIf(load, [&](OpOperand &use) {
-    return use.getOwner() != store && !group_->contains(use.getOwner());
-  });
-  return store;
-}
-
 void GridEmitter::emit() {
   // A fused grid stands behind the last root, a single one where its root is stored.
   Operation *last = groups_.front()->root();
@@ -336,14 +289,13 @@ void GridEmitter::emit() {
   llvm::SmallVector<StoreOp> stores;
   builder_.setInsertionPointAfter(last);
   // The grid stands before the first store, so everything that it needs is made before all of them.
-  llvm::SmallVector<Storage> storages;
+  llvm::SmallVector<RootStorage> storages;
   for (FusionGroup *group : groups_) {
-    group_ = group;
-    storages.push_back(allocateFor(group->root()));
+    storages.push_back(allocateFor(builder_, group->root()));
   }
   for (auto [group, storage] : llvm::zip(groups_, storages)) {
-    group_ = group;
-    stores.push_back(storeFor(group->root(), storage));
+    stores.push_back(storeFor(builder_, group->root(), storage,
+                              [&](Operation *user) { return group->contains(user); }));
   }
   group_ = groups_.front();
   builder_.setInsertionPoint(stores.front());
@@ -399,29 +351,6 @@ FusionGroup *BlockPartitioner::groupOfUsers(Operation &op) {
   return group;
 }
 
-StoreOp onlyStore(Operation *root) {
-  if (!root->hasOneUse())
-    return {};
-  auto store = dyn_cast<StoreOp>(*root->getUsers().begin());
-  bool plain = store && store->getBlock() == root->getBlock() && !store.getIndex() &&
-               !store.getAtomic() &&
-               extentsOf(store.getRef().getType()).size() - store.getDropped().size() ==
-                   extentsOf(root->getResult(0).getType()).size();
-  if (!plain)
-    return {};
-  // A value that broadcasts into the box is not stored tile by tile.
-  size_t axis = 0;
-  llvm::ArrayRef<Extent> box = extentsOf(store.getRef().getType());
-  for (size_t base = 0; base < box.size(); ++base) {
-    if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(base)))
-      continue;
-    const Extent &extent = extentsOf(root->getResult(0).getType())[axis++];
-    if (extent.isOne() && !box[base].isOne())
-      return {};
-  }
-  return store;
-}
-
 static Attribute fuseLabel(const FusionGroup &group) {
   for (Operation *member : group.members())
     if (Attribute label = member->getAttr("ptl.fuse"))
@@ -472,7 +401,7 @@ void BlockPartitioner::run() {
     }
     if (!mustBeStored(op))
       continue;
-    groups_.push_back(std::make_unique<FusionGroup>(&op, sizes_.apartFromProducts));
+    groups_.push_back(std::make_unique<FusionGroup>(&op));
     groupOf_[&op] = groups_.back().get();
   }
   llvm::DenseSet<FusionGroup *> done;
@@ -499,7 +428,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
           !isa<ParallelOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    TileSizes sizes{productM, productN, tileBytes, apartFromProducts};
+    TileSizes sizes{productM, productN, tileBytes};
     unsigned number = 0;
     for (Block *block : blocks)
       BlockPartitioner(*block, sizes, number).run();

@@ -1,0 +1,164 @@
+// Tensor level to tile level for chips: groups of operations become grids over tiles of two axes,
+// and long axes are gone along in chunks.
+#include "passes/passes.h"
+
+#include "passes/transform/chunk_emit.h"
+#include "passes/transform/expand_tensors.h"
+#include "passes/transform/root_storage.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+#define GEN_PASS_DEF_CHUNK
+#include "passes/passes.h.inc"
+
+namespace {
+
+/// Finds the groups of one block and replaces each by its grid.
+class BlockChunker {
+public:
+  BlockChunker(Block &block, const ChunkSizes &sizes, unsigned &number)
+      : block_(block), sizes_(sizes), number_(number) {}
+  void run();
+
+private:
+  bool isCandidate(Operation &op) const { return isTiled(&op) || isView(&op) || isFill(&op); }
+  bool mustBeStored(Operation &op) const;
+  bool collectUsers(Operation &op, ChunkGroup *&group) const;
+  std::vector<ChunkGroup *> fusedWith(ChunkGroup *group);
+  void emitGroups();
+
+  Block &block_;
+  const ChunkSizes &sizes_;
+  unsigned &number_;
+  std::vector<std::unique_ptr<ChunkGroup>> groups_; ///< in reverse program order
+  llvm::DenseMap<Operation *, ChunkGroup *> groupOf_;
+};
+
+/// Views and constants are looked through, unless somebody wants them in memory.
+bool BlockChunker::mustBeStored(Operation &op) const {
+  if (isTiled(&op))
+    return true;
+  return llvm::any_of(op.getUsers(), [](Operation *user) {
+    bool looksThrough = isTiled(user) || isView(user) || isa<DimOp>(user);
+    return !looksThrough;
+  });
+}
+
+/// The group of all users, those of views of the value included; false if there is none.
+bool BlockChunker::collectUsers(Operation &op, ChunkGroup *&group) const {
+  for (Operation *user : op.getUsers()) {
+    ChunkGroup *own = groupOf_.lookup(user);
+    if (!own && !isView(user))
+      return false;
+    if (own && group && own != group)
+      return false;
+    if (own)
+      group = own;
+    if (isView(user) && !collectUsers(*user, group))
+      return false;
+  }
+  return true;
+}
+
+static Attribute fuseLabel(const ChunkGroup &group) {
+  for (Operation *member : group.members())
+    if (Attribute label = member->getAttr("ptl.fuse"))
+      return label;
+  return {};
+}
+
+/// Whether two groups can share a grid: the same tiles along the same lengths.
+static bool sameGrid(const ChunkGroup &a, const ChunkGroup &b) {
+  AxisMap own = a.mapOf(a.root()), other = b.mapOf(b.root());
+  if (own.size() != other.size() || a.hasProduct() != b.hasProduct())
+    return false;
+  for (auto [left, right] : llvm::zip(own, other)) {
+    if ((left == kWhole) != (right == kWhole))
+      return false;
+    if (left != kWhole && (a.isParallel(left) != b.isParallel(right) ||
+                           !sameLength(a.axis(left).extent, b.axis(right).extent)))
+      return false;
+  }
+  return true;
+}
+
+/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps
+/// apart.
+std::vector<ChunkGroup *> BlockChunker::fusedWith(ChunkGroup *group) {
+  std::vector<ChunkGroup *> fused = {group};
+  Attribute label = fuseLabel(*group);
+  if (!label || onlyStore(group->root()))
+    return fused;
+  for (auto &other : llvm::reverse(groups_)) {
+    if (other.get() == group || !other->isFeasible() || fuseLabel(*other) != label ||
+        !sameGrid(*group, *other) || !group->root()->isBeforeInBlock(other->root()) ||
+        onlyStore(other->root()))
+      continue;
+    bool apart = llvm::any_of(fused, [&](ChunkGroup *earlier) {
+      return llvm::any_of(earlier->root()->getUsers(), [&](Operation *user) {
+        Operation *inBlock = block_.findAncestorOpInBlock(*user);
+        return !earlier->contains(user) && inBlock && inBlock->isBeforeInBlock(other->root());
+      });
+    });
+    if (!apart)
+      fused.push_back(other.get());
+  }
+  return fused;
+}
+
+void BlockChunker::emitGroups() {
+  llvm::DenseSet<ChunkGroup *> done;
+  for (auto &group : llvm::reverse(groups_)) {
+    if (!group->isFeasible() || done.count(group.get()))
+      continue;
+    std::vector<ChunkGroup *> fused = fusedWith(group.get());
+    done.insert(fused.begin(), fused.end());
+    ChunkEmitter(fused, sizes_, number_++).emit();
+  }
+}
+
+void BlockChunker::run() {
+  for (Operation &op : llvm::reverse(block_)) {
+    if (!isCandidate(op) || op.use_empty() || !mustBeStored(op))
+      continue;
+    ChunkGroup *group = nullptr;
+    if (isTiled(&op) && collectUsers(op, group) && group && !op.hasAttr("ptl.split") &&
+        group->tryJoin(&op)) {
+      groupOf_[&op] = group;
+      continue;
+    }
+    groups_.push_back(std::make_unique<ChunkGroup>(&op));
+    groupOf_[&op] = groups_.back().get();
+  }
+  emitGroups();
+  // What only the grids' copies replaced is dead now.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
+    if (isCandidate(op) && op.use_empty())
+      op.erase();
+}
+
+struct ChunkPass : impl::ChunkBase<ChunkPass> {
+  using ChunkBase::ChunkBase;
+
+  void runOnOperation() override {
+    expandTensors(getOperation());
+    llvm::SmallVector<Block *> blocks;
+    getOperation()->walk([&](Block *block) {
+      if (!block->getParentOp()->getParentOfType<ParallelOp>() &&
+          !isa<ParallelOp>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    ChunkSizes sizes{productM, productN, tileBytes};
+    unsigned number = 0;
+    for (Block *block : blocks)
+      BlockChunker(*block, sizes, number).run();
+  }
+};
+
+} // namespace
+} // namespace ptl::ir

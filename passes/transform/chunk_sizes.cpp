@@ -1,0 +1,176 @@
+// Which axes of a group are the rows and columns of its tiles, and how long chunks are.
+#include "passes/transform/chunk_emit.h"
+
+#include "passes/analysis/lengths.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+static int64_t roundDown(int64_t value, int64_t to) { return value / to * to; }
+
+/// Elements of the widest type in a tile.
+int64_t ChunkEmitter::elementBudget() const {
+  int64_t bits = 8;
+  auto consider = [&](Value value) {
+    Type elem = elementTypeOf(value.getType());
+    bits = std::max<int64_t>(bits, elem.isIndex() ? 64 : elem.getIntOrFloatBitWidth());
+  };
+  for (const ChunkGroup *group : groups_)
+    for (Operation *op : group->members())
+      for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
+                                             llvm::to_vector(op->getResults())))
+        if (rankOf(value.getType()) > 0)
+          consider(value);
+  return std::max<int64_t>(64, sizes_.bytes * 8 / std::max<int64_t>(bits, 32));
+}
+
+/// A size that a schedule gives for this axis: `tile B by 128`.
+std::optional<int64_t> ChunkEmitter::scheduledStep(int64_t id) const {
+  const Extent &extent = group_->axis(id).extent;
+  for (Operation *member : group_->members()) {
+    auto sizes = member->getAttrOfType<DictionaryAttr>("ptl.tile");
+    auto size = sizes && extent.symbol ? dyn_cast_or_null<IntegerAttr>(sizes.get(extent.symbol))
+                                       : IntegerAttr();
+    if (size)
+      return size.getInt();
+  }
+  return std::nullopt;
+}
+
+/// Whether something has the columns before the rows in memory.
+bool ChunkEmitter::readsTransposed(int64_t row, int64_t col) const {
+  auto isTransposed = [&](const AxisMap &map) {
+    const auto *r = llvm::find(map, row), *c = llvm::find(map, col);
+    return r != map.end() && c != map.end() && c < r;
+  };
+  for (Operation *op : group_->members()) {
+    if (isTransposed(group_->mapOf(op)))
+      return true;
+    if (!isTiled(op) || isProduct(op))
+      continue;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      if (rankOf(operand.getType()) == 0)
+        continue;
+      AxisMap ids = originOf(operand, group_->operandMap(op, static_cast<unsigned>(i))).map();
+      for (int64_t &id : ids)
+        id = group_->find(id);
+      if (isTransposed(ids))
+        return true;
+    }
+  }
+  Operation *root = group_->root();
+  if (isTiled(root))
+    return false;
+  AxisMap ids = originOf(root->getResult(0), group_->mapOf(root)).map();
+  return isTransposed(ids);
+}
+
+/// The last two axes of the value with the most axes are columns and rows.
+void ChunkEmitter::chooseRoles() {
+  llvm::SmallVector<int64_t> longest;
+  auto consider = [&](const AxisMap &map) {
+    llvm::SmallVector<int64_t> ids;
+    llvm::copy_if(map, std::back_inserter(ids), [](int64_t id) { return id != kWhole; });
+    if (ids.size() > longest.size())
+      longest = ids;
+  };
+  for (Operation *op : group_->members())
+    if (isProduct(op))
+      consider(group_->mapOf(op));
+  if (!group_->hasProduct()) {
+    consider(group_->mapOf(group_->root()));
+    for (Operation *op : group_->members())
+      if (isReduction(op) || isScan(op))
+        consider(group_->operandMap(op, 0));
+  }
+  int64_t col = longest.empty() ? kWhole : longest.back();
+  int64_t row = longest.size() < 2 ? kWhole : longest[longest.size() - 2];
+  if (group_->hasProduct()) // extents of 1 are rows and columns, too
+    for (Operation *op : group_->members())
+      if (isProduct(op)) {
+        AxisMap map = group_->mapOf(op);
+        col = map.back();
+        row = map[map.size() - 2];
+      }
+  for (int64_t id : longest) // what has to be whole cannot be gone along
+    if (group_->axis(id).isWhole && id != col)
+      row = id;
+  if (col != kWhole)
+    axis(col).role = ChunkAxis::Col;
+  if (row != kWhole)
+    axis(row).role = ChunkAxis::Row;
+  if (group_->hasProduct())
+    chooseProductSteps(row, col);
+  else
+    chooseSteps(row, col);
+}
+
+void ChunkEmitter::chooseProductSteps(int64_t row, int64_t col) {
+  if (row != kWhole)
+    axis(row).step = scheduledStep(row).value_or(sizes_.productM);
+  if (col != kWhole)
+    axis(col).step = scheduledStep(col).value_or(sizes_.productN);
+}
+
+/// Rows are whole where one fits; else a tile has a few rows, so that a chunk is a long run of
+/// memory and still each row's partial results fill a block.
+void ChunkEmitter::chooseSteps(int64_t row, int64_t col) {
+  constexpr int64_t kUnknown = Extent::kUnknown, kFewRows = 8, kSquare = 64;
+  int64_t budget = elementBudget();
+  auto boundOf = [&](int64_t id) { return id == kWhole ? 1 : group_->axis(id).extent.capacity; };
+  int64_t rows = boundOf(row), cols = boundOf(col);
+  bool isTransposed = row != kWhole && col != kWhole && readsTransposed(row, col);
+  int64_t most = isTransposed ? kSquare : budget;
+  if (col != kWhole) {
+    std::optional<int64_t> fixed = scheduledStep(col);
+    if (fixed || group_->axis(col).isWhole || (cols != kUnknown && cols <= most)) {
+      axis(col).step = fixed.value_or(cols);
+    } else {
+      int64_t beside = rows == kUnknown ? kFewRows : std::min(rows, kFewRows);
+      int64_t step = isTransposed ? kSquare : budget / std::max<int64_t>(beside, 1);
+      axis(col).step = std::max<int64_t>(64, roundDown(step, 64));
+    }
+  }
+  if (row == kWhole)
+    return;
+  int64_t width = col == kWhole ? 1 : std::max<int64_t>(axis(col).step, 1);
+  int64_t step = budget / ((width + 15) / 16 * 16);
+  step = std::min(step, isTransposed ? kSquare : budget);
+  step = step >= 16 ? roundDown(step, 16) : step >= 8 ? 8 : std::max<int64_t>(step, 1);
+  if (rows != kUnknown)
+    step = std::min(step, rows);
+  if (group_->axis(row).isWhole)
+    step = rows;
+  axis(row).step = scheduledStep(row).value_or(std::max<int64_t>(step, 1));
+}
+
+/// Also the lengths of all axes, before the grid.
+void ChunkEmitter::chooseSizes() {
+  axes_.assign(group_->numAxes(), {});
+  chooseRoles();
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    int64_t id = static_cast<int64_t>(i);
+    if (group_->find(id) != id)
+      continue;
+    const SpaceAxis &space = group_->axis(id);
+    ChunkAxis &own = axis(id);
+    own.length = lengthOf(b_, space.like, space.axis);
+    bool fits = space.extent.capacity != Extent::kUnknown && space.extent.capacity <= own.step;
+    own.isChunked = !space.isWhole && !fits;
+    if (own.isChunked)
+      continue;
+    own.step = space.extent.capacity;
+    own.position = constant(0);
+    own.tile = own.length;
+    own.extent = space.extent;
+    if (!space.isWhole && !space.extent.isConstant())
+      own.extent = Extent::named(b_.getStringAttr("t" + std::to_string(number_) + "." +
+                                                  std::to_string(names_++)),
+                                 space.extent.capacity);
+  }
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,249 @@
+// Arrays that loops and branches of programs carry, as storage.
+#include "passes/transform/expand_tensors.h"
+
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/lengths.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+static bool isArray(Value value) { return isa<ArrayType>(value.getType()); }
+
+Value storageLike(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<ArrayType>(value.getType());
+  llvm::SmallVector<Value> named;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (!type.getExtents()[axis].isConstant())
+      named.push_back(lengthOf(builder, value, axis));
+  auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
+  return builder.create<AllocOp>(loc, ref, named);
+}
+
+namespace {
+struct WholeBox {
+  llvm::SmallVector<Value> offsets, lengths;
+};
+} // namespace
+
+static WholeBox wholeOf(OpBuilder &builder, Location loc, Value ref) {
+  WholeBox box;
+  for (int64_t axis = 0; axis < rankOf(ref.getType()); ++axis) {
+    box.offsets.push_back(builder.create<arith::ConstantIndexOp>(loc, 0));
+    box.lengths.push_back(lengthOf(builder, ref, axis));
+  }
+  return box;
+}
+
+void storeWhole(OpBuilder &builder, Location loc, Value value, Value ref) {
+  WholeBox box = wholeOf(builder, loc, ref);
+  builder.create<StoreOp>(loc, value, ref, box.offsets, box.lengths, ValueRange(), Value(),
+                          builder.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+}
+
+Value loadWhole(OpBuilder &builder, Location loc, Value ref, Type type) {
+  WholeBox box = wholeOf(builder, loc, ref);
+  return builder.create<LoadOp>(loc, type, ref, box.offsets, box.lengths, ValueRange(), Value(),
+                                builder.getDenseI64ArrayAttr({}));
+}
+
+/// What an array variable becomes: storage that begins with `init`.
+static Value beginStorage(OpBuilder &builder, Location loc, Value init) {
+  Value ref = storageLike(builder, loc, init);
+  storeWhole(builder, loc, init, ref);
+  return ref;
+}
+
+static void storeCarriedByFor(scf::ForOp loop) {
+  OpBuilder b(loop);
+  Location loc = loop.getLoc();
+  llvm::SmallVector<Value> inits;
+  llvm::SmallVector<Value> refs;
+  for (Value init : loop.getInitArgs()) {
+    refs.push_back(isArray(init) ? beginStorage(b, loc, init) : Value());
+    if (!isArray(init))
+      inits.push_back(init);
+  }
+  auto made = b.create<scf::ForOp>(loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(),
+                                   inits);
+  made->setAttrs(loop->getAttrs());
+  Block *body = made.getBody();
+  if (inits.empty())
+    body->getTerminator()->erase();
+  b.setInsertionPointToStart(body);
+  llvm::SmallVector<Value> arguments = {made.getInductionVar()};
+  unsigned next = 0;
+  for (auto [i, ref] : llvm::enumerate(refs))
+    arguments.push_back(
+        ref ? loadWhole(b, loc, ref, loop.getRegionIterArg(static_cast<unsigned>(i)).getType())
+            : Value(made.getRegionIterArg(next++)));
+  IRRewriter rewriter(b.getContext());
+  rewriter.inlineBlockBefore(loop.getBody(), body, body->end(), arguments);
+  auto yield = cast<scf::YieldOp>(body->getTerminator());
+  b.setInsertionPoint(yield);
+  llvm::SmallVector<Value> yielded;
+  for (auto [value, ref] : llvm::zip(yield.getOperands(), refs)) {
+    if (ref)
+      storeWhole(b, loc, value, ref);
+    else
+      yielded.push_back(value);
+  }
+  b.create<scf::YieldOp>(loc, yielded);
+  yield.erase();
+  b.setInsertionPointAfter(made);
+  next = 0;
+  for (auto [result, ref] : llvm::zip(loop.getResults(), refs))
+    result.replaceAllUsesWith(ref ? loadWhole(b, loc, ref, result.getType())
+                                  : Value(made.getResult(next++)));
+  loop.erase();
+}
+
+static void storeCarriedByIf(scf::IfOp branch) {
+  OpBuilder b(branch);
+  Location loc = branch.getLoc();
+  llvm::SmallVector<Value> refs;
+  llvm::SmallVector<Type> types;
+  auto thenYield = cast<scf::YieldOp>(branch.thenBlock()->getTerminator());
+  for (auto [i, result] : llvm::enumerate(branch.getResults())) {
+    if (!isArray(result)) {
+      refs.push_back({});
+      types.push_back(result.getType());
+      continue;
+    }
+    // The lengths of what an arm computes are known in that arm only, but names are lengths.
+    auto type = cast<ArrayType>(result.getType());
+    llvm::SmallVector<Value> named;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      if (!type.getExtents()[axis].isConstant()) {
+        OpBuilder inside(thenYield);
+        Value length = lengthOf(inside, thenYield.getOperand(static_cast<unsigned>(i)), axis);
+        while (Operation *op = length.getDefiningOp()) {
+          if (op->getBlock() == branch->getBlock())
+            break;
+          if (!isa<DimOp>(op) && !op->hasTrait<OpTrait::ConstantLike>())
+            break;
+          op->moveBefore(branch);
+          break;
+        }
+        named.push_back(length);
+      }
+    auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
+    refs.push_back(b.create<AllocOp>(loc, ref, named));
+  }
+  auto made = b.create<scf::IfOp>(loc, types, branch.getCondition(), /*addThenBlock=*/false,
+                                  /*addElseBlock=*/false);
+  for (unsigned arm = 0; arm < 2; ++arm) {
+    Region &region = made->getRegion(arm);
+    region.takeBody(branch->getRegion(arm));
+    auto yield = cast<scf::YieldOp>(region.front().getTerminator());
+    b.setInsertionPoint(yield);
+    llvm::SmallVector<Value> yielded;
+    for (auto [value, ref] : llvm::zip(yield.getOperands(), refs)) {
+      if (ref)
+        storeWhole(b, loc, value, ref);
+      else
+        yielded.push_back(value);
+    }
+    b.create<scf::YieldOp>(loc, yielded);
+    yield.erase();
+  }
+  b.setInsertionPointAfter(made);
+  unsigned next = 0;
+  for (auto [result, ref] : llvm::zip(branch.getResults(), refs))
+    result.replaceAllUsesWith(ref ? loadWhole(b, loc, ref, result.getType())
+                                  : Value(made.getResult(next++)));
+  branch.erase();
+}
+
+/// One storage for the variables of the condition and one for those of the body, which may be
+/// others.
+static void storeCarriedByWhile(scf::WhileOp loop) {
+  OpBuilder b(loop);
+  Location loc = loop.getLoc();
+  llvm::SmallVector<Value> before, after, inits;
+  llvm::SmallVector<Type> types;
+  for (Value init : loop.getInits()) {
+    before.push_back(isArray(init) ? beginStorage(b, loc, init) : Value());
+    if (!isArray(init))
+      inits.push_back(init);
+  }
+  auto condition = cast<scf::ConditionOp>(loop.getBeforeBody()->getTerminator());
+  for (auto [i, result] : llvm::enumerate(loop.getResults())) {
+    Value ref;
+    if (isArray(result)) // as long as what the variable began with
+      ref = storageLike(b, loc, loop.getInits()[std::min(i, loop.getInits().size() - 1)]);
+    else
+      types.push_back(result.getType());
+    after.push_back(ref);
+  }
+  auto made = b.create<scf::WhileOp>(loc, types, inits);
+  IRRewriter rewriter(b.getContext());
+  auto move = [&](Block *from, Region &to, ValueRange scalars, llvm::ArrayRef<Value> refs) {
+    llvm::SmallVector<Type> own;
+    for (Value value : scalars)
+      own.push_back(value.getType());
+    llvm::SmallVector<Location> locs(own.size(), loc);
+    Block *body = b.createBlock(&to, {}, own, locs);
+    llvm::SmallVector<Value> arguments;
+    unsigned next = 0;
+    for (auto [argument, ref] : llvm::zip(from->getArguments(), refs))
+      arguments.push_back(ref ? loadWhole(b, loc, ref, argument.getType())
+                              : Value(body->getArgument(next++)));
+    rewriter.inlineBlockBefore(from, body, body->end(), arguments);
+  };
+  auto keep = [&](Operation *end, ValueRange values, llvm::ArrayRef<Value> refs) {
+    b.setInsertionPoint(end);
+    llvm::SmallVector<Value> scalars;
+    for (auto [value, ref] : llvm::zip(values, refs)) {
+      if (ref)
+        storeWhole(b, loc, value, ref);
+      else
+        scalars.push_back(value);
+    }
+    return scalars;
+  };
+  move(loop.getBeforeBody(), made.getBefore(), inits, before);
+  llvm::SmallVector<Value> kept = keep(condition, condition.getArgs(), after);
+  b.create<scf::ConditionOp>(loc, condition.getCondition(), kept);
+  condition.erase();
+  move(loop.getAfterBody(), made.getAfter(), made.getResults(), after);
+  Operation *yield = made.getAfter().front().getTerminator();
+  kept = keep(yield, yield->getOperands(), before);
+  b.create<scf::YieldOp>(loc, kept);
+  yield->erase();
+  b.setInsertionPointAfter(made);
+  unsigned next = 0;
+  for (auto [result, ref] : llvm::zip(loop.getResults(), after))
+    result.replaceAllUsesWith(ref ? loadWhole(b, loc, ref, result.getType())
+                                  : Value(made.getResult(next++)));
+  loop.erase();
+}
+
+void storeCarried(func::FuncOp function) {
+  llvm::SmallVector<Operation *> carriers;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<ParallelOp>(op))
+      return WalkResult::skip();
+    bool carries = llvm::any_of(op->getResults(), isArray);
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      carries |= llvm::any_of(loop.getInits(), isArray);
+    if (carries && isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+      carriers.push_back(op);
+    return WalkResult::advance();
+  });
+  // Inner ones first: they are moved with the bodies of the outer ones.
+  for (Operation *op : llvm::reverse(carriers)) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      storeCarriedByFor(loop);
+    else if (auto branch = dyn_cast<scf::IfOp>(op))
+      storeCarriedByIf(branch);
+    else
+      storeCarriedByWhile(cast<scf::WhileOp>(op));
+  }
+}
+
+} // namespace ptl::ir

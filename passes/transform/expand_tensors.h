@@ -1,0 +1,23 @@
+// Tensor operations that are no arithmetic, expressed by boxes of storage, so that every array
+// outside of grids is computed in tiles or stored.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ptl::ir {
+
+/// Rewrites what stands outside of grids: `concat`, `pad`, `insert`, triangles, means, reductions
+/// to scalars and of truth values; first the variables of loops and branches (`storeCarried`).
+/// Afterwards stores have values of the shape of their boxes, made by operations of their own.
+void expandTensors(mlir::func::FuncOp function);
+
+/// Arrays that loops and branches outside of grids carry become storage.
+void storeCarried(mlir::func::FuncOp function);
+
+/// Storage of the lengths of `value`.
+mlir::Value storageLike(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
+void storeWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Value ref);
+mlir::Value loadWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ref,
+                      mlir::Type type);
+
+} // namespace ptl::ir
