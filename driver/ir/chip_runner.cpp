@@ -1,5 +1,6 @@
 #include "driver/ir/chip_runner.h"
 
+#include "driver/ir/host_values.h"
 #include "runtime/sim/element.h"
 #include "runtime/sim/load/load.h"
 #include "runtime/sim/scalar.h"
@@ -27,13 +28,6 @@ std::unique_ptr<ChipRunner> ChipRunner::create(ChipProgram program, const Machin
 
 namespace {
 
-/// An array of the host, dense.
-struct HostArray {
-  uint8_t *data = nullptr;
-  std::vector<int64_t> extents;
-  int64_t bytes = 0;
-};
-
 /// Runs the host function.
 class Host {
 public:
@@ -50,7 +44,7 @@ public:
         HostArray &made = arrays_[argument];
         made.data = static_cast<uint8_t *>(given.data);
         made.extents.assign(given.extents, given.extents + given.rank);
-        made.bytes = bytesOf(made.extents, argument.getType());
+        made.bytes = hostBytes(made.extents, argument.getType());
       } else if (function.getArgAttr(argument.getArgNumber(), "ptl.dim")) {
         values_[argument] = IntegerAttr::get(argument.getType(), lengths[length++]);
       } else {
@@ -62,13 +56,6 @@ public:
   }
 
 private:
-  static int64_t bytesOf(const std::vector<int64_t> &extents, mlir::Type type) {
-    int64_t elements = 1;
-    for (int64_t extent : extents)
-      elements *= extent;
-    return elements * pto::elementBytes(ir::elementTypeOf(type));
-  }
-
   void setScalar(Value value, const PtlScalar &cell) {
     mlir::Type type = value.getType();
     if (auto real = dyn_cast<FloatType>(type)) {
@@ -134,19 +121,96 @@ private:
     }
     if (isa<ir::LoadOp, ir::SliceOp>(op) && readBox(op))
       return;
-    if (isa<ir::CastOp>(op) && arrays_.count(op->getOperand(0))) {
-      arrays_[op->getResult(0)] = HostArray(arrays_[op->getOperand(0)]);
-      return;
-    }
-    if (auto loop = dyn_cast<scf::ForOp>(op); loop && loop.getNumResults() == 0) {
-      for (int64_t i = number(loop.getLowerBound()); i < number(loop.getUpperBound()) && !failure_;
-           i += number(loop.getStep())) {
-        values_[loop.getInductionVar()] = IntegerAttr::get(loop.getInductionVar().getType(), i);
-        runBlock(*loop.getBody());
-      }
-      return;
-    }
+    if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(op) && arrays_.count(op->getOperand(0)))
+      return describe(op);
+    if (auto store = dyn_cast<ir::StoreOp>(op); store && values_.count(store.getValue()))
+      return storeScalar(store);
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return runFor(loop);
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      return runIf(branch);
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      return runWhile(loop);
     fold(op);
+  }
+
+  // ---- control flow: arrays that loops carry have become storage
+
+  void bind(ValueRange targets, ValueRange values) {
+    llvm::SmallVector<Attribute> present;
+    for (Value value : values)
+      present.push_back(values_.lookup(value));
+    for (auto [target, value] : llvm::zip(targets, present))
+      values_[target] = value;
+  }
+
+  void runFor(scf::ForOp loop) {
+    bind(loop.getRegionIterArgs(), loop.getInitArgs());
+    for (int64_t i = number(loop.getLowerBound()); i < number(loop.getUpperBound()) && !failure_;
+         i += number(loop.getStep())) {
+      values_[loop.getInductionVar()] = IntegerAttr::get(loop.getInductionVar().getType(), i);
+      runBlock(*loop.getBody());
+      bind(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands());
+    }
+    bind(loop.getResults(), loop.getRegionIterArgs());
+  }
+
+  void runIf(scf::IfOp branch) {
+    Region &arm = number(branch.getCondition()) ? branch.getThenRegion() : branch.getElseRegion();
+    if (arm.empty())
+      return;
+    runBlock(arm.front());
+    bind(branch.getResults(), arm.front().getTerminator()->getOperands());
+  }
+
+  void runWhile(scf::WhileOp loop) {
+    bind(loop.getBeforeArguments(), loop.getInits());
+    while (!failure_) {
+      runBlock(*loop.getBeforeBody());
+      auto condition = loop.getConditionOp();
+      bind(loop.getAfterArguments(), condition.getArgs());
+      if (number(condition.getCondition()) == 0)
+        break;
+      runBlock(*loop.getAfterBody());
+      bind(loop.getBeforeArguments(), loop.getAfterBody()->getTerminator()->getOperands());
+    }
+    bind(loop.getResults(), loop.getAfterArguments());
+  }
+
+  /// The same elements under another description.
+  void describe(Operation *op) {
+    HostArray array = arrays_[op->getOperand(0)];
+    llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(op->getResult(0).getType());
+    if (auto axes = dyn_cast<ir::NewAxisOp>(op)) {
+      for (int64_t axis : axes.getAxes())
+        array.extents.insert(array.extents.begin() + axis, 1);
+    } else if (isa<ir::ReshapeOp>(op)) {
+      array.extents.clear();
+      size_t next = 1; // after the array, one operand for each length that is not a number
+      for (const ir::Extent &extent : extents)
+        array.extents.push_back(extent.isConstant() ? extent.length
+                                                    : number(op->getOperand(next++)));
+    }
+    arrays_[op->getResult(0)] = std::move(array);
+  }
+
+  void storeScalar(ir::StoreOp store) {
+    mlir::Type type = store.getValue().getType();
+    HostBox box = boxOf(store.getOffsets(), store.getLengths(), store.getSteps());
+    uint8_t *memory = elementAt(arrays_[store.getRef()], box, pto::elementBytes(type));
+    if (!memory)
+      return stop(PTL_ERROR_SIMULATOR, store, "a store of the host outside of its array");
+    writeHostScalar(memory, type, values_.lookup(store.getValue()));
+  }
+
+  HostBox boxOf(ValueRange offsets, ValueRange lengths, ValueRange steps) const {
+    HostBox box;
+    for (size_t axis = 0; axis < offsets.size(); ++axis) {
+      box.offsets.push_back(number(offsets[axis]));
+      box.lengths.push_back(number(lengths[axis]));
+      box.steps.push_back(steps.empty() ? 1 : number(steps[axis]));
+    }
+    return box;
   }
 
   /// Operations on scalars, by their own folders.
@@ -155,6 +219,10 @@ private:
     for (Value operand : op->getOperands())
       operands.push_back(values_.lookup(operand));
     llvm::SmallVector<OpFoldResult> results;
+    if (Attribute value = evaluateHostScalar(op, operands)) {
+      values_[op->getResult(0)] = value;
+      return;
+    }
     if (failed(op->fold(operands, results)) || results.size() != op->getNumResults())
       return stop(PTL_ERROR_SIMULATOR, op,
                   "the simulator's host cannot run `" + op->getName().getStringRef().str() + "`");
@@ -173,7 +241,7 @@ private:
 
   void allocate(Value value, std::vector<int64_t> extents) {
     HostArray array;
-    array.bytes = bytesOf(extents, value.getType());
+    array.bytes = hostBytes(extents, value.getType());
     array.extents = std::move(extents);
     storage_.push_back(std::make_unique<uint8_t[]>(static_cast<size_t>(array.bytes) + 64));
     array.data = storage_.back().get();
@@ -181,23 +249,30 @@ private:
     arrays_[value] = array;
   }
 
-  /// A whole array read from storage, as it is then.
+  /// A box of an array or of storage, as it is then: an array or a scalar.
   bool readBox(Operation *op) {
     auto load = dyn_cast<ir::LoadOp>(op);
-    if (!load || !load.getDropped().empty() || !load.getSteps().empty() || load.getOutside())
+    auto slice = dyn_cast<ir::SliceOp>(op);
+    if (load ? load.getOutside() != nullptr : slice.getOutside() != nullptr)
       return false;
-    HostArray source = arrays_[load.getRef()];
-    std::vector<int64_t> extents;
-    for (auto [offset, length] : llvm::zip(load.getOffsets(), load.getLengths())) {
-      if (number(offset) != 0)
-        return false;
-      extents.push_back(number(length));
+    Value result = op->getResult(0);
+    HostArray source = arrays_[op->getOperand(0)];
+    HostBox box = load ? boxOf(load.getOffsets(), load.getLengths(), load.getSteps())
+                       : boxOf(slice.getOffsets(), slice.getLengths(), slice.getSteps());
+    int64_t bytes = pto::elementBytes(ir::elementTypeOf(result.getType()));
+    if (!isa<ir::ArrayType>(result.getType())) {
+      uint8_t *memory = elementAt(source, box, bytes);
+      if (memory)
+        values_[result] = readHostScalar(memory, result.getType());
+      return memory != nullptr;
     }
-    if (extents != source.extents)
-      return false;
-    allocate(op->getResult(0), extents);
-    std::memcpy(arrays_[op->getResult(0)].data, source.data, static_cast<size_t>(source.bytes));
-    return true;
+    std::vector<int64_t> extents;
+    llvm::ArrayRef<int64_t> dropped = load ? load.getDropped() : slice.getDropped();
+    for (size_t axis = 0; axis < box.lengths.size(); ++axis)
+      if (!llvm::is_contained(dropped, static_cast<int64_t>(axis)))
+        extents.push_back(box.lengths[axis]);
+    allocate(result, std::move(extents));
+    return copyBox(source, box, bytes, arrays_[result].data);
   }
 
   rt::sim::Scalar scalarOf(Value value) const {

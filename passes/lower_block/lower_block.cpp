@@ -69,7 +69,7 @@ private:
       if (captured.contains(argument))
         ordered.push_back(argument);
     for (Value value : captured)
-      if (!isa<BlockArgument>(value))
+      if (!llvm::is_contained(function.getArguments(), value)) // of loops of the host, too
         ordered.push_back(value);
     for (Value value : ordered)
       if (isArray(value))
@@ -203,6 +203,35 @@ private:
   int64_t workspace_ = 0;
 };
 
+/// Whether the host does this itself: storage, descriptions of it, scalars and control flow.
+static bool isHostWork(Operation *op) {
+  if (isa<ir::LaunchOp, ir::AllocOp, ir::DimOp, ir::LoadOp, ir::SliceOp, ir::CastOp, ir::ReshapeOp,
+          ir::NewAxisOp>(op))
+    return !llvm::any_of(op->getOperands(), [&](Value operand) { // beyond edges is a kernel's
+      auto slice = dyn_cast<ir::SliceOp>(op);
+      auto load = dyn_cast<ir::LoadOp>(op);
+      return (slice && slice.getOutside() == operand) || (load && load.getOutside() == operand);
+    });
+  auto isArray = [](Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); };
+  if (auto store = dyn_cast<ir::StoreOp>(op))
+    return !isArray(store.getValue()) && store.getDropped().size() == store.getOffsets().size();
+  return llvm::none_of(op->getOperands(), isArray) && llvm::none_of(op->getResults(), isArray);
+}
+
+/// Names what neither a kernel nor the host can do.
+static bool checkHost(func::FuncOp function, const Machine &machine, const Report &report) {
+  bool fits = true;
+  for (Block &block : function.getBody())
+    block.walk([&](Operation *op) {
+      if (!fits || isHostWork(op))
+        return;
+      report(DiagId::NotOnBlockLevel, op->getLoc(),
+             {"`" + op->getName().stripDialect().str() + "` of whole arrays", machine.name});
+      fits = false;
+    });
+  return fits;
+}
+
 } // namespace
 
 std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
@@ -230,7 +259,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
     grid.erase();
     program.kernels.push_back(std::move(kernel));
   }
-  if (failed(mlir::verify(*program.host)))
+  if (!checkHost(function, machine, report) || failed(mlir::verify(*program.host)))
     return std::nullopt;
   return program;
 }

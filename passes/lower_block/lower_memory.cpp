@@ -129,7 +129,7 @@ std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents)
     box.matrixRows = globalLength(in.array, matrix[0]);
     box.matrixCols = globalLength(in.array, matrix[1]);
     box.rowStride = strides[matrix[0]];
-    if (matrix[1] + 1 != axes.size()) {
+    if (!matchPattern(strides[matrix[1]], m_One())) {
       fail(op, "a box whose columns do not lie side by side in memory");
       return std::nullopt;
     }

@@ -2,6 +2,7 @@
 // and long axes are gone along in chunks.
 #include "passes/passes.h"
 
+#include "passes/analysis/lengths.h"
 #include "passes/transform/chunk_emit.h"
 #include "passes/transform/expand_tensors.h"
 #include "passes/transform/root_storage.h"
@@ -142,11 +143,31 @@ void BlockChunker::run() {
       op.erase();
 }
 
+/// Lengths are asked of what made them, so that no array stays for its length alone.
+void forwardLengths(func::FuncOp function) {
+  llvm::SmallVector<DimOp> dims;
+  function.walk([&](DimOp dim) { dims.push_back(dim); });
+  for (DimOp dim : dims) {
+    if (!dim.getSource().getDefiningOp() || isa<RefType>(dim.getSource().getType()))
+      continue;
+    OpBuilder builder(dim);
+    Value length = lengthOf(builder, dim.getSource(), static_cast<int64_t>(dim.getAxis()));
+    if (auto other = length.getDefiningOp<DimOp>(); other && other.getSource() == dim.getSource()) {
+      if (other != dim)
+        other.erase();
+      continue;
+    }
+    dim.replaceAllUsesWith(length);
+    dim.erase();
+  }
+}
+
 struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
 
   void runOnOperation() override {
     expandTensors(getOperation());
+    forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {
       if (!block->getParentOp()->getParentOfType<ParallelOp>() &&
@@ -157,6 +178,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     unsigned number = 0;
     for (Block *block : blocks)
       BlockChunker(*block, sizes, number).run();
+    forwardLengths(getOperation());
   }
 };
 

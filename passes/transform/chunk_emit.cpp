@@ -96,7 +96,7 @@ void ChunkEmitter::hoist(Operation *op, llvm::ArrayRef<int64_t> ids,
     return llvm::any_of(map, [&](int64_t id) { return llvm::is_contained(ids, group_->find(id)); });
   };
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    if (rankOf(operand.getType()) == 0 || isProduct(op))
+    if (!isa<ArrayType>(operand.getType()) || isProduct(op))
       continue;
     auto number = static_cast<unsigned>(i);
     Access access = originOf(operand, group_->operandMap(op, number));
@@ -115,7 +115,7 @@ int64_t ChunkEmitter::levelOf(Operation *op, llvm::DenseMap<Operation *, int64_t
     return known->second;
   int64_t level = 0;
   for (Value operand : op->getOperands()) {
-    if (rankOf(operand.getType()) == 0)
+    if (!isa<ArrayType>(operand.getType()))
       continue;
     AxisMap all(static_cast<size_t>(rankOf(operand.getType())), kWhole);
     Operation *origin = originOf(operand, all).origin.getDefiningOp();
@@ -195,6 +195,27 @@ void ChunkEmitter::storeRoot(StoreOp into) {
   }, none);
 }
 
+/// A tile as an array of its only axis, or as the scalar that it holds.
+Value ChunkEmitter::withoutOnes(Value tile, int64_t kept) {
+  llvm::ArrayRef<Extent> extents = ir::extentsOf(tile.getType());
+  Type elem = elementTypeOf(tile.getType());
+  llvm::SmallVector<Value> offsets(2, constant(0)), lengths(2, constant(1));
+  llvm::SmallVector<int64_t> dropped;
+  for (int64_t axis : {0, 1})
+    if (axis != kept)
+      dropped.push_back(axis);
+  Type type = elem;
+  if (kept >= 0) {
+    const Extent &extent = extents[static_cast<size_t>(kept)];
+    for (const ChunkAxis &own : axes_)
+      if (own.tile && own.extent == extent)
+        lengths[static_cast<size_t>(kept)] = own.tile;
+    type = ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
+  }
+  return b_.create<SliceOp>(loc_, type, tile, offsets, lengths, ValueRange(), Value(),
+                            b_.getDenseI64ArrayAttr(dropped));
+}
+
 /// A tile has its rows first; memory may have them last, or lack them.
 void ChunkEmitter::storeTile(Value tile, StoreOp into) {
   AxisMap map = group_->mapOf(group_->root());
@@ -226,7 +247,7 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into) {
   bool turned = row < size && col < size && col < row;
   // A tile that lacks an axis keeps one of extent 1 of memory for it.
   int64_t kept = size;
-  if (row == size && col == size) {
+  if (row == size && col == size && size > 0) {
     kept = size - 1;
     llvm::erase(dropped, kept);
   }
@@ -241,16 +262,8 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into) {
   }
   if (turned)
     tile = transposed(tile);
-  if (rank == 1) {
-    int64_t gone = row < size ? 1 : 0;
-    llvm::ArrayRef<Extent> extents = ir::extentsOf(tile.getType());
-    llvm::SmallVector<Value> from(2, constant(0)), all(2, constant(1));
-    all[static_cast<size_t>(1 - gone)] = lengths[0];
-    auto type = ArrayType::get(b_.getContext(), elementTypeOf(tile.getType()),
-                               {extents[static_cast<size_t>(1 - gone)]}, Place::Inferred);
-    tile = b_.create<SliceOp>(loc_, type, tile, from, all, ValueRange(), Value(),
-                              b_.getDenseI64ArrayAttr({gone}));
-  }
+  if (rank < 2)
+    tile = withoutOnes(tile, rank == 0 ? -1 : row < size ? 0 : 1);
   llvm::sort(dropped);
   b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), offsets, lengths, steps, Value(),
                      b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());

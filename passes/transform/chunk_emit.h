@@ -82,6 +82,7 @@ private:
   mlir::Value make(llvm::StringRef name, mlir::Type elem, mlir::ValueRange operands);
   mlir::Value filled(mlir::Value scalar, const AxisMap &map);
   mlir::Value transposed(mlir::Value tile);
+  mlir::Value withoutOnes(mlir::Value tile, int64_t kept);
 
   llvm::SmallVector<Extent> extentsOf(const AxisMap &map) const;
   llvm::SmallVector<mlir::Value> lengthsOf(const AxisMap &map) const;

@@ -111,7 +111,7 @@ std::optional<ChunkGroup::Maps> ChunkGroup::operandMapsOf(Operation *op, const A
       axes_[static_cast<size_t>(find(map[along]))].isWhole = true;
     Maps maps;
     for (Value operand : op->getOperands())
-      maps.push_back(rankOf(operand.getType()) ? map : AxisMap());
+      maps.push_back(isa<ArrayType>(operand.getType()) ? map : AxisMap());
     return maps;
   }
   std::optional<Maps> maps = operandAxes(op, map);
@@ -163,12 +163,26 @@ bool ChunkGroup::add(Operation *op, const AxisMap &map) {
   operands_[op] = *maps;
   hasProduct_ |= isProduct(op);
   for (auto [operand, own] : llvm::zip(op->getOperands(), *maps))
-    if (rankOf(operand.getType()) > 0) {
+    if (isa<ArrayType>(operand.getType())) {
       use(operand, own);
       if (isProduct(op))
         productOperands_.insert(newUses_.back().origin);
     }
   return true;
+}
+
+/// The axes that a reduction folds are those of the group that its result lacks, as far as lengths
+/// allow: what is computed from the result goes along them once more.
+void ChunkGroup::foldOwnAxes(Operation *reduction) {
+  AxisMap map = mapOf(reduction);
+  llvm::SmallVector<int64_t> lacking;
+  llvm::copy_if(parallel(), std::back_inserter(lacking),
+                [&](int64_t id) { return !llvm::is_contained(map, id); });
+  for (int64_t id : llvm::reverse(lacking))
+    for (int64_t folded : foldedBy(reduction))
+      if (!llvm::is_contained(lacking, folded) &&
+          sameLength(axis(id).extent, axis(folded).extent) && unify(id, folded))
+        break;
 }
 
 bool ChunkGroup::tryJoin(Operation *op) {
@@ -182,7 +196,10 @@ bool ChunkGroup::tryJoin(Operation *op) {
   llvm::SmallVector<Access, 2> uses = found->second;
   AxisMap map = uses.front().map();
   bool fits = llvm::all_of(uses, [&](const Access &other) { return unify(map, other.map()); }) &&
-              add(op, map) && isSound() && parallel().empty() != hadParallel;
+              add(op, map);
+  if (fits && isReduction(op))
+    foldOwnAxes(op);
+  fits = fits && isSound() && parallel().empty() != hadParallel;
   if (!fits) {
     *this = std::move(saved);
     return false;

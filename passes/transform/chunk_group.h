@@ -52,6 +52,7 @@ private:
   int64_t newAxis(mlir::Value like, int64_t axis);
   bool add(mlir::Operation *op, const AxisMap &map);
   std::optional<Maps> operandMapsOf(mlir::Operation *op, const AxisMap &map);
+  void foldOwnAxes(mlir::Operation *reduction);
   void markFolded(mlir::Operation *op, AxisMap &operand, bool whole);
   void use(mlir::Value value, const AxisMap &map);
   bool unify(int64_t a, int64_t b);

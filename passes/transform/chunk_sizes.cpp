@@ -22,7 +22,7 @@ int64_t ChunkEmitter::elementBudget() const {
     for (Operation *op : group->members())
       for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
                                              llvm::to_vector(op->getResults())))
-        if (rankOf(value.getType()) > 0)
+        if (isa<ArrayType>(value.getType()))
           consider(value);
   return std::max<int64_t>(64, sizes_.bytes * 8 / std::max<int64_t>(bits, 32));
 }
@@ -52,7 +52,7 @@ bool ChunkEmitter::readsTransposed(int64_t row, int64_t col) const {
     if (!isTiled(op) || isProduct(op))
       continue;
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      if (rankOf(operand.getType()) == 0)
+      if (!isa<ArrayType>(operand.getType()))
         continue;
       AxisMap ids = originOf(operand, group_->operandMap(op, static_cast<unsigned>(i))).map();
       for (int64_t &id : ids)

@@ -72,7 +72,7 @@ Value ChunkEmitter::cloneScan(Operation *op) {
     state.attributes.set("axis", b_.getI64IntegerAttr(isRow ? 0 : 1));
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     Value tile = operandTile(op, i);
-    state.addOperands(rankOf(tile.getType()) ? spread(tile, map) : tile);
+    state.addOperands(isa<ArrayType>(tile.getType()) ? spread(tile, map) : tile);
   }
   state.addTypes(typeOf(elementTypeOf(op->getResult(0).getType()), map));
   return b_.create(state)->getResult(0);
@@ -110,7 +110,7 @@ Value ChunkEmitter::tileOf(Operation *member) {
 
 Value ChunkEmitter::operandTile(Operation *op, unsigned operand) {
   Value value = op->getOperand(operand);
-  if (rankOf(value.getType()) == 0)
+  if (!isa<ArrayType>(value.getType()))
     return value;
   for (auto &scope : llvm::reverse(operands_))
     if (Value known = scope.lookup({op, operand}))
@@ -234,8 +234,12 @@ Value ChunkEmitter::load(Access access) {
   }
   if (!hasSteps)
     steps.clear();
-  auto type = ArrayType::get(b_.getContext(), elementTypeOf(access.origin.getType()), extents,
-                             Place::Inferred);
+  Type elem = elementTypeOf(access.origin.getType());
+  if (access.axes.empty()) // an array of no axes holds a scalar
+    return filled(b_.create<SliceOp>(loc_, elem, access.origin, ValueRange(), ValueRange(),
+                                     ValueRange(), Value(), b_.getDenseI64ArrayAttr({})),
+                  {});
+  auto type = ArrayType::get(b_.getContext(), elem, extents, Place::Inferred);
   Value box = loadBox(access, type, offsets, lengths, steps, dropped);
   if (tags.size() == 2)
     return tags[0] == 2 ? transposed(box) : box;

@@ -37,6 +37,7 @@ private:
   void reduce();
   void reduceToScalar();
   void reshape();
+  void convert();
   void store();
 
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
@@ -45,6 +46,7 @@ private:
              llvm::ArrayRef<NamedAttribute> attributes = {});
   Value convert(Value x, Type to);
   Value positions(Value like, int64_t axis);
+  Value storageOf(Type whole, llvm::ArrayRef<Value> parts, int64_t along);
   void storeBox(Value value, Value ref, ValueRange offsets, ValueRange lengths,
                 ValueRange steps = {});
   llvm::SmallVector<Value> lengthsOf(Value value);
@@ -121,6 +123,23 @@ Value Expansion::positions(Value like, int64_t axis) {
 
 // ---- boxes --------------------------------------------------------------------------------------
 
+/// As long as the parts together.
+Value Expansion::storageOf(Type whole, llvm::ArrayRef<Value> parts, int64_t along) {
+  auto type = cast<ArrayType>(whole);
+  llvm::SmallVector<Value> named;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (type.getExtents()[axis].isConstant())
+      continue;
+    Value length = lengthOf(b_, parts.front(), axis);
+    if (axis == along)
+      for (Value part : parts.drop_front())
+        length = b_.createOrFold<arith::AddIOp>(loc_, length, lengthOf(b_, part, axis));
+    named.push_back(length);
+  }
+  auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
+  return b_.create<AllocOp>(loc_, ref, named);
+}
+
 /// Each part is stored where it goes, after what is computed from the whole element by element.
 void Expansion::concat() {
   int64_t axis = op_->getAttrOfType<IntegerAttr>("axis").getInt();
@@ -149,7 +168,7 @@ void Expansion::concat() {
   }
   StoreOp into = onlyStore(last);
   b_.setInsertionPoint(into ? into.getOperation() : last->getNextNode());
-  Value ref = into ? into.getRef() : storageLike(b_, loc_, last->getResult(0));
+  Value ref = into ? into.getRef() : storageOf(last->getResult(0).getType(), parts, axis);
   llvm::SmallVector<Value> offsets, steps;
   llvm::SmallVector<int64_t> dropped;
   if (into) {
@@ -422,7 +441,7 @@ void Expansion::store() {
   Value value = store.getValue();
   llvm::ArrayRef<Extent> own = extentsOf(value.getType());
   size_t rank = store.getOffsets().size() - store.getDropped().size();
-  if (rank == 0)
+  if (rank == 0 && !isa<ArrayType>(value.getType()))
     return;
   bool repeats = own.size() < rank;
   for (size_t base = 0; base < store.getOffsets().size(); ++base) {
@@ -451,9 +470,10 @@ void Expansion::store() {
     return;
   auto type = ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), wanted,
                              Place::Inferred);
-  if (own.empty() || repeats) {
-    OperationState state(loc_, own.empty() ? "ptl.full" : "ptl.broadcast");
-    if (own.empty())
+  if (!isa<ArrayType>(value.getType()) || repeats) {
+    bool isScalar = !isa<ArrayType>(value.getType());
+    OperationState state(loc_, isScalar ? "ptl.full" : "ptl.broadcast");
+    if (isScalar)
       named.push_back(value);
     else
       state.addOperands(value);
@@ -466,7 +486,20 @@ void Expansion::store() {
   store.getValueMutable().assign(value);
 }
 
+/// To the type that it has: nothing.
+void Expansion::convert() {
+  Value x = op_->getOperand(0);
+  bool isArray = isa<ArrayType>(x.getType());
+  if (elementTypeOf(x.getType()) != elementTypeOf(op_->getResult(0).getType()) || !isArray)
+    return;
+  if (x.getType() != op_->getResult(0).getType())
+    x = b_.create<CastOp>(loc_, op_->getResult(0).getType(), x);
+  replaceWith(x);
+}
+
 void Expansion::run() {
+  if (isa<ConvertOp>(op_))
+    return convert();
   if (isa<ConcatOp>(op_))
     return concat();
   if (isa<PadOp>(op_))
@@ -499,7 +532,7 @@ void Expansion::run() {
 /// Whether there is something to rewrite.
 static bool isExpanded(Operation *op) {
   if (isa<ConcatOp, PadOp, InsertOp, InterleaveOp, DeinterleaveOp, TrilOp, TriuOp, OneHotOp,
-          ReshapeOp, StoreOp>(op))
+          ReshapeOp>(op))
     return true;
   const OpRecord *record = recordOf(op);
   return record && record->opClass == OpClass::Reduction;
@@ -507,20 +540,21 @@ static bool isExpanded(Operation *op) {
 
 void expandTensors(func::FuncOp function) {
   storeCarried(function);
-  auto forEach = [&](bool stores) {
+  auto forEach = [&](llvm::function_ref<bool(Operation *)> isWanted) {
     llvm::SmallVector<Operation *> work;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<ParallelOp>(op))
         return WalkResult::skip();
-      if (isExpanded(op) && isa<StoreOp>(op) == stores)
+      if (isWanted(op))
         work.push_back(op);
       return WalkResult::advance();
     });
     for (Operation *op : work)
       Expansion(op).run();
   };
-  forEach(false);
-  forEach(true);
+  forEach([](Operation *op) { return isa<ConvertOp>(op); });
+  forEach(isExpanded);
+  forEach([](Operation *op) { return isa<StoreOp>(op); });
 }
 
 } // namespace ptl::ir

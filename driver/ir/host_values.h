@@ -1,0 +1,40 @@
+// Values of the host program of a chip, as the simulator keeps them: scalars as attributes, arrays
+// dense in memory.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <optional>
+#include <vector>
+
+namespace ptl {
+
+struct HostArray {
+  uint8_t *data = nullptr;
+  std::vector<int64_t> extents;
+  int64_t bytes = 0;
+};
+
+/// A box of an array: per axis of the array.
+struct HostBox {
+  std::vector<int64_t> offsets, lengths, steps;
+};
+
+/// Bytes of a dense array.
+int64_t hostBytes(const std::vector<int64_t> &extents, mlir::Type type);
+
+/// Copies a box of `from` to `to`, densely. False when it does not lie inside.
+bool copyBox(const HostArray &from, const HostBox &box, int64_t elementBytes, uint8_t *to);
+/// The element that a box of one element names; null when it does not lie inside.
+uint8_t *elementAt(const HostArray &array, const HostBox &box, int64_t elementBytes);
+
+/// The scalar in memory as a constant, and back.
+mlir::Attribute readHostScalar(const uint8_t *memory, mlir::Type type);
+void writeHostScalar(uint8_t *memory, mlir::Type type, mlir::Attribute value);
+
+/// A built-in of scalars with these operands; null when it is none.
+mlir::Attribute evaluateHostScalar(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands);
+
+} // namespace ptl
