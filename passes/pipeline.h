@@ -15,8 +15,8 @@ namespace ptl::ir {
 struct PipelineOptions {
   int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
   int64_t tileBytes = 65536;             ///< tile of other operations
-  bool inChunks = false; ///< tiles of two axes with static bounds, as chips want them
-  std::optional<Machine> legalizeFor;    ///< whose instructions are to suffice
+  bool inChunks = false;              ///< tiles of two axes with static bounds, as chips want them
+  std::optional<Machine> legalizeFor; ///< whose instructions are to suffice
   bool verifyEach = false;
   bool timePasses = false;
   /// Called after each phase with its name (`tensor`, `tile`).

@@ -123,6 +123,11 @@ private:
       return;
     if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(op) && arrays_.count(op->getOperand(0)))
       return describe(op);
+    if (op->getNumOperands() == 1 && arrays_.count(op->getOperand(0)))
+      if (Attribute fact = evaluateHostFact(op, arrays_[op->getOperand(0)])) {
+        values_[op->getResult(0)] = fact;
+        return;
+      }
     if (auto store = dyn_cast<ir::StoreOp>(op); store && values_.count(store.getValue()))
       return storeScalar(store);
     if (auto loop = dyn_cast<scf::ForOp>(op))

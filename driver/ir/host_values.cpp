@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace mlir;
@@ -78,9 +79,7 @@ uint8_t *elementAt(const HostArray &array, const HostBox &box, int64_t elementBy
 // ---- scalars ------------------------------------------------------------------------------------
 
 static ElemKind kindOf(mlir::Type type) {
-  return type.isInteger(1) ? ElemKind::Bool
-         : type.isIndex()  ? ElemKind::I64
-                           : ir::elemKindOf(type);
+  return type.isInteger(1) ? ElemKind::Bool : type.isIndex() ? ElemKind::I64 : ir::elemKindOf(type);
 }
 
 static reference::Scalar scalarOf(Attribute value) {
@@ -120,9 +119,8 @@ static RoundMode roundingOf(Operation *op) {
 
 Attribute evaluateHostScalar(Operation *op, llvm::ArrayRef<Attribute> operands) {
   const OpRecord *record = ir::recordOf(op);
-  bool known = llvm::all_of(operands, [](Attribute value) {
-    return value && isa<FloatAttr, IntegerAttr>(value);
-  });
+  bool known = llvm::all_of(
+      operands, [](Attribute value) { return value && isa<FloatAttr, IntegerAttr>(value); });
   if (!record || !known || operands.empty() || op->getNumResults() != 1)
     return {};
   mlir::Type type = op->getResult(0).getType();
@@ -144,6 +142,22 @@ Attribute evaluateHostScalar(Operation *op, llvm::ArrayRef<Attribute> operands) 
   if (reference::evalScalar(record->id, elem, arguments, result) != reference::EvalStatus::Ok)
     return {};
   return attributeOf(reference::roundScalar(result, to), type);
+}
+
+Attribute evaluateHostFact(Operation *op, const HostArray &array) {
+  if (!isa<ir::UniqueOp, ir::SortedOp>(op))
+    return {};
+  mlir::Type elem = ir::elementTypeOf(op->getOperand(0).getType());
+  int64_t bytes = pto::elementBytes(elem);
+  std::vector<int64_t> values;
+  for (int64_t at = 0; at < array.bytes; at += bytes)
+    values.push_back(reference::loadElem(array.data + at, kindOf(elem)).i);
+  bool holds = std::is_sorted(values.begin(), values.end());
+  if (isa<ir::UniqueOp>(op)) {
+    std::sort(values.begin(), values.end());
+    holds = std::adjacent_find(values.begin(), values.end()) == values.end();
+  }
+  return BoolAttr::get(op->getContext(), holds);
 }
 
 } // namespace ptl

@@ -37,4 +37,7 @@ void writeHostScalar(uint8_t *memory, mlir::Type type, mlir::Attribute value);
 /// A built-in of scalars with these operands; null when it is none.
 mlir::Attribute evaluateHostScalar(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands);
 
+/// A fact about the data of an array (`unique`, `sorted`); null when it is none.
+mlir::Attribute evaluateHostFact(mlir::Operation *op, const HostArray &array);
+
 } // namespace ptl

@@ -212,6 +212,8 @@ static bool isHostWork(Operation *op) {
       auto load = dyn_cast<ir::LoadOp>(op);
       return (slice && slice.getOutside() == operand) || (load && load.getOutside() == operand);
     });
+  if (isa<ir::UniqueOp, ir::SortedOp>(op)) // facts about data
+    return true;
   auto isArray = [](Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); };
   if (auto store = dyn_cast<ir::StoreOp>(op))
     return !isArray(store.getValue()) && store.getDropped().size() == store.getOffsets().size();

@@ -59,8 +59,8 @@ static void throughSlice(SliceOp op, Access &access, OpBuilder *builder) {
   for (size_t axis = 0; axis < source.size(); ++axis) {
     bool dropped = llvm::is_contained(op.getDropped(), static_cast<int64_t>(axis));
     AxisAccess own = dropped ? AxisAccess() : access.axes[next];
-    bool whole = dropped ? source[axis].isOne()
-                         : sameLength(source[axis], extentsOf(op.getType())[next]);
+    bool whole =
+        dropped ? source[axis].isOne() : sameLength(source[axis], extentsOf(op.getType())[next]);
     next += dropped ? 0 : 1;
     Value offset = op.getOffsets()[axis];
     Value step = op.getSteps().empty() ? Value() : op.getSteps()[axis];

@@ -66,8 +66,8 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
     return;
   }
   int64_t id = ids.front();
-  auto loop = b_.create<scf::ForOp>(loc_, constant(0), axis(id).length, constant(axis(id).step),
-                                    carried);
+  auto loop =
+      b_.create<scf::ForOp>(loc_, constant(0), axis(id).length, constant(axis(id).step), carried);
   if (ids.size() == 1)
     loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(2));
   {
@@ -149,6 +149,7 @@ void ChunkEmitter::emitReductions() {
 
 void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
   Loops ids = chunked(group_->foldedBy(reductions.front()));
+  loc_ = reductions.front()->getLoc();
   if (ids.empty()) {
     for (Operation *op : reductions) {
       Value result = fold(op);
@@ -168,7 +169,8 @@ void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
     llvm::SmallVector<Value> next;
     for (auto [i, op] : llvm::enumerate(reductions)) {
       size_t end = i + 1 < firsts.size() ? firsts[i + 1] : values.size();
-      llvm::append_range(next, combine(op, llvm::to_vector(values.slice(firsts[i], end - firsts[i]))));
+      llvm::append_range(next,
+                         combine(op, llvm::to_vector(values.slice(firsts[i], end - firsts[i]))));
     }
     return next;
   };
@@ -179,6 +181,7 @@ void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
 
 void ChunkEmitter::storeRoot(StoreOp into) {
   Operation *root = group_->root();
+  loc_ = root->getLoc();
   AxisMap map = group_->mapOf(root);
   Loops ids;
   for (int64_t id : chunked(map))
@@ -188,11 +191,14 @@ void ChunkEmitter::storeRoot(StoreOp into) {
   if (!ids.empty())
     hoist(root, ids, seen);
   llvm::SmallVector<Value> none;
-  inLoops(ids, {}, [&](ValueRange) {
-    Value tile = isTiled(root) ? tileOf(root) : tileOf(root->getResult(0), map);
-    storeTile(isProduct(root) ? tile : spread(tile, map), into);
-    return llvm::SmallVector<Value>();
-  }, none);
+  inLoops(
+      ids, {},
+      [&](ValueRange) {
+        Value tile = isTiled(root) ? tileOf(root) : tileOf(root->getResult(0), map);
+        storeTile(isProduct(root) ? tile : spread(tile, map), into);
+        return llvm::SmallVector<Value>();
+      },
+      none);
 }
 
 /// A tile as an array of its only axis, or as the scalar that it holds.
@@ -254,7 +260,8 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into) {
   int64_t only = kept < size ? kept : row == size ? col : col == size ? row : size;
   if (only < size && rank > 1) {
     bool isRow = row < size;
-    int64_t other = isRow ? (only + 1 < size ? only + 1 : only - 1) : (only > 0 ? only - 1 : only + 1);
+    int64_t other =
+        isRow ? (only + 1 < size ? only + 1 : only - 1) : (only > 0 ? only - 1 : only + 1);
     turned = isRow ? other < only : other > only;
     if (kept < size)
       turned = false;

@@ -1,5 +1,5 @@
-// A grid for groups of tensor operations whose tiles have two axes (rows and columns): other axes of
-// the space are gone along one position at a time, and an axis that a reduction folds in chunks.
+// A grid for groups of tensor operations whose tiles have two axes (rows and columns): other axes
+// of the space are gone along one position at a time, and an axis that a reduction folds in chunks.
 #pragma once
 
 #include "passes/transform/chunk_group.h"
@@ -89,7 +89,9 @@ private:
   ArrayType typeOf(mlir::Type elem, const AxisMap &map) const;
   ChunkAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
   const ChunkAxis &axis(int64_t id) const { return axes_[static_cast<size_t>(id)]; }
-  mlir::Value constant(int64_t value) { return b_.create<mlir::arith::ConstantIndexOp>(loc_, value); }
+  mlir::Value constant(int64_t value) {
+    return b_.create<mlir::arith::ConstantIndexOp>(loc_, value);
+  }
 
   llvm::ArrayRef<ChunkGroup *> groups_;
   ChunkGroup *group_; ///< the one being emitted
@@ -101,7 +103,7 @@ private:
   /// What has been computed, innermost loop last: tiles of members, and of operands from elsewhere.
   std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;
   std::vector<llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value>> operands_;
-  StoreOp into_;                            ///< where the present group's root goes
+  StoreOp into_;                           ///< where the present group's root goes
   llvm::SmallVector<mlir::Value> written_; ///< storage that the grid writes
   mlir::Operation *gridOp_ = nullptr;
 };

@@ -88,8 +88,9 @@ bool ChunkGroup::unify(int64_t a, int64_t b) {
 }
 
 bool ChunkGroup::unify(const AxisMap &a, const AxisMap &b) {
-  return a.size() == b.size() &&
-         llvm::all_of(llvm::zip(a, b), [&](auto pair) { return unify(std::get<0>(pair), std::get<1>(pair)); });
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [&](auto pair) {
+           return unify(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 void ChunkGroup::markFolded(Operation *op, AxisMap &operand, bool whole) {
@@ -269,7 +270,8 @@ bool ChunkGroup::isSound() const {
     if (!isCostly(op) || isScan(op))
       continue;
     bool folds = llvm::any_of(map, [&](int64_t id) { return id != kWhole && axis(id).isReduced; });
-    bool again = llvm::any_of(independent, [&](int64_t id) { return !llvm::is_contained(map, id); });
+    bool again =
+        llvm::any_of(independent, [&](int64_t id) { return !llvm::is_contained(map, id); });
     if (folds || again)
       return false;
   }

@@ -65,7 +65,7 @@ private:
   llvm::MapVector<mlir::Operation *, AxisMap> members_;
   llvm::DenseMap<mlir::Operation *, Maps> operands_;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Access, 2>> accesses_; ///< by origin
-  llvm::SmallVector<Access, 4> newUses_; ///< of the member that is being added
+  llvm::SmallVector<Access, 4> newUses_;        ///< of the member that is being added
   llvm::DenseSet<mlir::Value> productOperands_; ///< stored first, so that products load them
   std::vector<SpaceAxis> axes_;
   std::vector<int64_t> parents_;

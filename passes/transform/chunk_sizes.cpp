@@ -167,9 +167,9 @@ void ChunkEmitter::chooseSizes() {
     own.tile = own.length;
     own.extent = space.extent;
     if (!space.isWhole && !space.extent.isConstant())
-      own.extent = Extent::named(b_.getStringAttr("t" + std::to_string(number_) + "." +
-                                                  std::to_string(names_++)),
-                                 space.extent.capacity);
+      own.extent = Extent::named(
+          b_.getStringAttr("t" + std::to_string(number_) + "." + std::to_string(names_++)),
+          space.extent.capacity);
   }
 }
 

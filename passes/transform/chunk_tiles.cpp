@@ -39,13 +39,28 @@ ArrayType ChunkEmitter::typeOf(Type elem, const AxisMap &map) const {
   return ArrayType::get(b_.getContext(), elem, extentsOf(map), Place::Inferred);
 }
 
+namespace {
+/// What is made is at the place of the value that it is part of.
+class LocationScope {
+public:
+  LocationScope(Location &present, Value value) : present_(present), saved_(present) {
+    present_ = value.getLoc();
+  }
+  ~LocationScope() { present_ = saved_; }
+
+private:
+  Location &present_;
+  Location saved_;
+};
+} // namespace
+
 // ---- elementwise --------------------------------------------------------------------------------
 
 Value ChunkEmitter::make(llvm::StringRef name, Type elem, ValueRange operands) {
   OperationState state(loc_, name);
   state.addOperands(operands);
-  state.addTypes(ArrayType::get(b_.getContext(), elem,
-                                legalize::Tiles::broadcastExtents(operands), Place::Inferred));
+  state.addTypes(ArrayType::get(b_.getContext(), elem, legalize::Tiles::broadcastExtents(operands),
+                                Place::Inferred));
   return b_.create(state)->getResult(0);
 }
 
@@ -90,6 +105,7 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
       access.axes.push_back({map[axis], {}, {}, static_cast<int>(axis + 3 - map.size())});
     for (AxisAccess &axis : access.axes)
       axis.tag = std::max(axis.tag, 0);
+    LocationScope scope(loc_, access.origin);
     state.addOperands(load(originOf(access, &b_)));
   }
   AxisMap map = group_->mapOf(op);
@@ -120,6 +136,7 @@ Value ChunkEmitter::operandTile(Operation *op, unsigned operand) {
 
 /// The part of a value that the tile needs.
 Value ChunkEmitter::tileOf(Value value, const AxisMap &map) {
+  LocationScope scope(loc_, value);
   Access access = originOf(value, map, &b_);
   Operation *origin = access.origin.getDefiningOp();
   if (origin && isFill(origin))
@@ -170,8 +187,8 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
     position = b_.createOrFold<arith::MulIOp>(loc_, position, own.step);
   for (Value more : {own.offset, position})
     if (more && !matchPattern(more, m_Zero()))
-      start = matchPattern(start, m_Zero()) ? more
-                                            : b_.createOrFold<arith::AddIOp>(loc_, start, more);
+      start =
+          matchPattern(start, m_Zero()) ? more : b_.createOrFold<arith::AddIOp>(loc_, start, more);
   if (own.id == kWhole || axis(own.id).extent.isOne()) {
     Value number = b_.createOrFold<arith::IndexCastOp>(loc_, elem, start);
     return filled(number, {});
@@ -273,8 +290,7 @@ bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
   auto isZero = [](Value offset) { return matchPattern(offset, m_Zero()); };
   return groups_.size() == 1 && !access.isBox && into_.getDropped().empty() &&
          into_.getSteps().empty() && llvm::all_of(into_.getOffsets(), isZero) &&
-         llvm::all_of(load.getOffsets(), isZero) &&
-         access.map() == group_->mapOf(group_->root());
+         llvm::all_of(load.getOffsets(), isZero) && access.map() == group_->mapOf(group_->root());
 }
 
 Value ChunkEmitter::loadBox(const Access &access, ArrayType type, llvm::ArrayRef<Value> offsets,
@@ -287,9 +303,8 @@ Value ChunkEmitter::loadBox(const Access &access, ArrayType type, llvm::ArrayRef
                               attribute);
   llvm::SmallVector<Value> from;
   for (auto [offset, base] : llvm::zip(offsets, read.getOffsets()))
-    from.push_back(matchPattern(base, m_Zero())
-                       ? offset
-                       : b_.createOrFold<arith::AddIOp>(loc_, offset, base));
+    from.push_back(
+        matchPattern(base, m_Zero()) ? offset : b_.createOrFold<arith::AddIOp>(loc_, offset, base));
   return b_.create<LoadOp>(loc_, type, read.getRef(), from, lengths, steps, Value(), attribute);
 }
 
@@ -368,6 +383,7 @@ Value ChunkEmitter::identity(Operation *reduction, Type elem, llvm::StringRef co
 
 /// What the loop of a reduction begins with; searches carry the value and its position.
 llvm::SmallVector<Value> ChunkEmitter::begin(Operation *reduction) {
+  LocationScope scope(loc_, reduction->getResult(0));
   Type elem = elementTypeOf(reduction->getOperand(0).getType());
   llvm::SmallVector<Value> carried = {identity(reduction, elem, combinerOf(reduction))};
   if (reduction->hasAttr("axis")) {
@@ -380,6 +396,7 @@ llvm::SmallVector<Value> ChunkEmitter::begin(Operation *reduction) {
 
 llvm::SmallVector<Value> ChunkEmitter::combine(Operation *reduction,
                                                llvm::ArrayRef<Value> carried) {
+  LocationScope scope(loc_, reduction->getResult(0));
   llvm::StringRef combiner = combinerOf(reduction);
   Type elem = elementTypeOf(reduction->getOperand(0).getType());
   if (!reduction->hasAttr("axis"))
@@ -394,8 +411,8 @@ llvm::SmallVector<Value> ChunkEmitter::combine(Operation *reduction,
     OperationState state(loc_, largest ? "ptl.reduce_max" : "ptl.reduce_min");
     state.addOperands(best);
     state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis(id).role == ChunkAxis::Col));
-    state.addTypes(ArrayType::get(b_.getContext(), elem, ir::extentsOf(part.getType()),
-                                  Place::Inferred));
+    state.addTypes(
+        ArrayType::get(b_.getContext(), elem, ir::extentsOf(part.getType()), Place::Inferred));
     best = b_.create(state)->getResult(0);
   }
   Value from = b_.createOrFold<arith::IndexCastOp>(loc_, positions, axis(id).position);

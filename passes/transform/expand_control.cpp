@@ -68,8 +68,8 @@ static void storeCarriedByFor(scf::ForOp loop) {
     if (!isArray(init))
       inits.push_back(init);
   }
-  auto made = b.create<scf::ForOp>(loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(),
-                                   inits);
+  auto made =
+      b.create<scf::ForOp>(loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
   made->setAttrs(loop->getAttrs());
   Block *body = made.getBody();
   if (inits.empty())

@@ -74,8 +74,8 @@ Value Expansion::make(llvm::StringRef name, Type elem, ValueRange operands,
   OperationState state(loc_, name);
   state.addOperands(operands);
   state.addAttributes(attributes);
-  state.addTypes(ArrayType::get(b_.getContext(), elem,
-                                legalize::Tiles::broadcastExtents(operands), Place::Inferred));
+  state.addTypes(ArrayType::get(b_.getContext(), elem, legalize::Tiles::broadcastExtents(operands),
+                                Place::Inferred));
   return b_.create(state)->getResult(0);
 }
 
@@ -148,9 +148,8 @@ void Expansion::concat() {
   llvm::SmallVector<Operation *> replaced = {op_};
   while (last->hasOneUse()) {
     Operation *user = *last->getUsers().begin();
-    bool alone = llvm::count_if(user->getOperands(), [](Value operand) {
-                   return rankOf(operand.getType()) > 0;
-                 }) == 1;
+    bool alone = llvm::count_if(user->getOperands(),
+                                [](Value operand) { return rankOf(operand.getType()) > 0; }) == 1;
     if (!isElementwise(user) || !alone || user->getBlock() != op_->getBlock())
       break;
     b_.setInsertionPoint(user);
@@ -158,9 +157,9 @@ void Expansion::concat() {
       IRMapping mapping;
       mapping.map(last->getResult(0), part);
       Operation *copy = b_.clone(*user, mapping);
-      copy->getResult(0).setType(ArrayType::get(
-          b_.getContext(), elementTypeOf(user->getResult(0).getType()),
-          extentsOf(part.getType()), Place::Inferred));
+      copy->getResult(0).setType(ArrayType::get(b_.getContext(),
+                                                elementTypeOf(user->getResult(0).getType()),
+                                                extentsOf(part.getType()), Place::Inferred));
       part = copy->getResult(0);
     }
     last = user;
@@ -197,8 +196,7 @@ void Expansion::concat() {
   if (into)
     into.erase();
   else
-    last->getResult(0).replaceAllUsesWith(
-        loadWhole(b_, loc_, ref, last->getResult(0).getType()));
+    last->getResult(0).replaceAllUsesWith(loadWhole(b_, loc_, ref, last->getResult(0).getType()));
   for (Operation *op : llvm::reverse(replaced))
     op->erase();
 }
@@ -220,8 +218,8 @@ void Expansion::pad() {
   operands.push_back(pad.getValue());
   OperationState state(loc_, "ptl.full");
   state.addOperands(operands);
-  state.addTypes(ArrayType::get(b_.getContext(), type.getElementType(), type.getExtents(),
-                                Place::Inferred));
+  state.addTypes(
+      ArrayType::get(b_.getContext(), type.getElementType(), type.getExtents(), Place::Inferred));
   Value around = b_.create(state)->getResult(0);
   Value ref = storageLike(b_, loc_, around);
   storeWhole(b_, loc_, around, ref);
@@ -308,8 +306,7 @@ void Expansion::reshape() {
   Type elem = elementTypeOf(x.getType());
   if (!gone.empty())
     x = b_.create<SliceOp>(loc_, ArrayType::get(b_.getContext(), elem, kept, Place::Inferred), x,
-                           offsets, lengths, ValueRange(), Value(),
-                           b_.getDenseI64ArrayAttr(gone));
+                           offsets, lengths, ValueRange(), Value(), b_.getDenseI64ArrayAttr(gone));
   if (!added.empty())
     x = b_.create<NewAxisOp>(loc_, result.getType(), x, b_.getDenseI64ArrayAttr(added));
   if (x.getType() != result.getType())
@@ -338,9 +335,9 @@ void Expansion::oneHot() {
   extents.push_back(Extent::constant(1));
   auto last = static_cast<int64_t>(extents.size()) - 1;
   Type elem = elementTypeOf(ids.getType());
-  Value column = b_.create<NewAxisOp>(
-      loc_, ArrayType::get(b_.getContext(), elem, extents, Place::Inferred), ids,
-      b_.getDenseI64ArrayAttr(last));
+  Value column =
+      b_.create<NewAxisOp>(loc_, ArrayType::get(b_.getContext(), elem, extents, Place::Inferred),
+                           ids, b_.getDenseI64ArrayAttr(last));
   Value row = convert(positions(result, last), elem);
   Value hit = make("ptl.eq", b_.getI1Type(), {column, row});
   Type to = elementTypeOf(result.getType());
@@ -421,9 +418,8 @@ void Expansion::reduceToScalar() {
   Operation *reduction = b_.create(state);
   llvm::SmallVector<Value> offsets(static_cast<size_t>(rank), constant(0)),
       lengths(static_cast<size_t>(rank), constant(1));
-  Value element =
-      b_.create<SliceOp>(loc_, scalar, reduction->getResult(0), offsets, lengths, ValueRange(),
-                         Value(), b_.getDenseI64ArrayAttr(axes));
+  Value element = b_.create<SliceOp>(loc_, scalar, reduction->getResult(0), offsets, lengths,
+                                     ValueRange(), Value(), b_.getDenseI64ArrayAttr(axes));
   replaceWith(element);
   if (!searches)
     Expansion(reduction).run();
@@ -455,9 +451,10 @@ void Expansion::store() {
                     : matchPattern(length, m_Constant(&known))
                         ? Extent::constant(known.getInt())
                         : extentsOf(store.getRef().getType())[base];
-    if (!has && !extent.isOne() && !extent.isConstant() && !matchPattern(length, m_Constant(&known)))
-      extent = Extent::named(b_.getStringAttr("box " + std::to_string(wanted.size())),
-                             extent.capacity);
+    if (!has && !extent.isOne() && !extent.isConstant() &&
+        !matchPattern(length, m_Constant(&known)))
+      extent =
+          Extent::named(b_.getStringAttr("box " + std::to_string(wanted.size())), extent.capacity);
     repeats |= !has && !extent.isOne();
     wanted.push_back(extent);
     if (!extent.isConstant())
@@ -468,8 +465,8 @@ void Expansion::store() {
                (isTiled(maker) || isView(maker) || isFill(maker));
   if (isOwn && !repeats)
     return;
-  auto type = ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), wanted,
-                             Place::Inferred);
+  auto type =
+      ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), wanted, Place::Inferred);
   if (!isa<ArrayType>(value.getType()) || repeats) {
     bool isScalar = !isa<ArrayType>(value.getType());
     OperationState state(loc_, isScalar ? "ptl.full" : "ptl.broadcast");

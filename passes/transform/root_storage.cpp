@@ -62,9 +62,8 @@ StoreOp storeFor(OpBuilder &builder, Operation *root, const RootStorage &storage
                                        ValueRange(), Value(), none, IntegerAttr(), StringAttr());
   auto load = builder.create<LoadOp>(loc, result.getType(), storage.ref, storage.offsets,
                                      storage.lengths, ValueRange(), Value(), none);
-  result.replaceUsesWithIf(load, [&](OpOperand &use) {
-    return use.getOwner() != store && !stays(use.getOwner());
-  });
+  result.replaceUsesWithIf(
+      load, [&](OpOperand &use) { return use.getOwner() != store && !stays(use.getOwner()); });
   return store;
 }
 

@@ -1,9 +1,11 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
 //   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP]
-//   [--std FOLDER] FILE...
+//   [--refused LIST] [--std FOLDER] FILE...
 // With --legalize the native code uses only operations that the machine has instructions for.
-// Markdown files are searched for ```ptl blocks (the pages of the built-ins).
+// LIST names what a chip refuses, one a line: chips, callable, part of the error. With it
+// everything else has to compile, and what it names has to be refused. Markdown files are searched
+// for ```ptl blocks (the pages of the built-ins).
 #include "driver/ir/compiled_handler.h"
 #include "frontend/sema/check.h"
 #include "tests/differential/compare.h"
@@ -13,9 +15,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 namespace ptl::differential {
+
+/// A line of the list of refusals.
+struct Refusal {
+  std::string callable, error;
+  bool isSeen = false;
+};
 
 struct Settings {
   int samples = 6;
@@ -23,6 +33,8 @@ struct Settings {
   int randomPrograms = 0;
   std::string stdPath, legalizeFor, target;
   std::vector<std::string> files;
+  bool listsRefusals = false;
+  std::vector<Refusal> refusals; ///< those of the target
 };
 
 struct Totals {
@@ -33,7 +45,7 @@ struct Totals {
 /// Both executors on one program.
 class Comparison {
 public:
-  Comparison(const CheckedProgram &program, const SourceManager &sources, const Settings &settings,
+  Comparison(const CheckedProgram &program, const SourceManager &sources, Settings &settings,
              Totals &totals)
       : program_(program), sources_(sources), settings_(settings), totals_(totals),
         cpu_(program, sources, compilerOptions(settings), sink_),
@@ -55,7 +67,9 @@ private:
 
   const CheckedProgram &program_;
   const SourceManager &sources_;
-  const Settings &settings_;
+  bool isListed(const std::string &callable, const std::string &error);
+
+  Settings &settings_;
   Totals &totals_;
   DiagnosticSink sink_;
   CompiledExecutor cpu_;
@@ -147,8 +161,13 @@ void Comparison::run(const CallableDecl &decl) {
       continue;
     if (!settings_.target.empty() && text.find("cannot be compiled") != text.npos) {
       ++totals_.notCompiled;
+      std::string error = sink_.all().empty() ? "" : sink_.all().back().message;
+      if (settings_.listsRefusals && isListed(decl.name, error))
+        return;
+      if (settings_.listsRefusals)
+        ++totals_.failures;
       std::printf("%s is not compiled for %s: %s\n", decl.name.c_str(), settings_.target.c_str(),
-                  sink_.all().empty() ? "" : sink_.all().back().message.c_str());
+                  error.c_str());
       return;
     }
     ++done;
@@ -162,12 +181,21 @@ void Comparison::run(const CallableDecl &decl) {
   }
 }
 
+bool Comparison::isListed(const std::string &callable, const std::string &error) {
+  for (Refusal &refusal : settings_.refusals)
+    if (refusal.callable == callable && error.find(refusal.error) != error.npos) {
+      refusal.isSeen = true;
+      return true;
+    }
+  return false;
+}
+
 static bool isCallable(const CallableDecl &decl) {
   return decl.kind == DeclKind::Fn || decl.kind == DeclKind::Kernel ||
          decl.kind == DeclKind::Program;
 }
 
-static void compareText(const std::string &path, const std::string &text, const Settings &settings,
+static void compareText(const std::string &path, const std::string &text, Settings &settings,
                         Totals &totals) {
   SourceManager sources;
   DiagnosticSink sink;
@@ -201,7 +229,7 @@ static std::vector<std::string> blocksOf(const std::string &page) {
   return blocks;
 }
 
-static void compareFile(const std::string &path, const Settings &settings, Totals &totals) {
+static void compareFile(const std::string &path, Settings &settings, Totals &totals) {
   SourceManager files;
   std::string error;
   std::optional<FileId> id = files.load(path, &error);
@@ -217,7 +245,7 @@ static void compareFile(const std::string &path, const Settings &settings, Total
     compareText(path, block, settings, totals);
 }
 
-static void compareRandom(const Settings &settings, Totals &totals) {
+static void compareRandom(Settings &settings, Totals &totals) {
   constexpr int kPerFile = 25;
   for (int made = 0; made < settings.randomPrograms; made += kPerFile) {
     std::string text;
@@ -232,8 +260,25 @@ static void compareRandom(const Settings &settings, Totals &totals) {
   }
 }
 
+/// Lines of `chips callable part of the error`; what begins with `#` is a remark.
+static void readRefusals(const std::string &path, Settings &settings) {
+  std::ifstream in(path);
+  settings.listsRefusals = true;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    Refusal refusal;
+    std::string chips;
+    words >> chips >> refusal.callable >> std::ws;
+    std::getline(words, refusal.error);
+    bool concerns = ("," + chips + ",").find("," + settings.target + ",") != std::string::npos;
+    if (!chips.empty() && chips[0] != '#' && concerns)
+      settings.refusals.push_back(refusal);
+  }
+}
+
 static Settings parse(int argc, char **argv) {
   Settings settings;
+  std::string refused;
   for (int i = 1; i < argc; ++i) {
     auto value = [&] { return i + 1 < argc ? argv[++i] : ""; };
     if (!std::strcmp(argv[i], "--samples"))
@@ -246,11 +291,15 @@ static Settings parse(int argc, char **argv) {
       settings.legalizeFor = value();
     else if (!std::strcmp(argv[i], "--target"))
       settings.target = value();
+    else if (!std::strcmp(argv[i], "--refused"))
+      refused = value();
     else if (!std::strcmp(argv[i], "--std"))
       settings.stdPath = value();
     else
       settings.files.push_back(argv[i]);
   }
+  if (!refused.empty())
+    readRefusals(refused, settings);
   return settings;
 }
 
@@ -263,6 +312,12 @@ int main(int argc, char **argv) {
   for (const std::string &file : settings.files)
     compareFile(file, settings, totals);
   compareRandom(settings, totals);
+  for (const Refusal &refusal : settings.refusals)
+    if (!refusal.isSeen) {
+      ++totals.failures;
+      std::printf("%s is listed as refused for %s (%s), and is not\n", refusal.callable.c_str(),
+                  settings.target.c_str(), refusal.error.c_str());
+    }
   std::printf("%d calls of %d callables, %d differ", totals.calls, totals.callables,
               totals.failures);
   if (totals.notCompiled)
