@@ -1,4 +1,5 @@
-#include "driver/commands.h"
+#include "driver/check.h"
+
 #include "frontend/base/fixes.h"
 
 #include <map>
@@ -24,12 +25,16 @@ static bool applyFixesToFiles(Session &session) {
 
 /// The process ends after checking, so the trees are left to it: taking them apart costs a tenth of
 /// the time.
-static void checkAll(Session &session) {
-  for (const std::string &path : session.options().positional())
-    session.check(path).release();
+static void checkAll(Session &session, const CheckMore &more) {
+  for (const std::string &path : session.options().positional()) {
+    std::unique_ptr<CheckedProgram> program = session.check(path);
+    if (program && more)
+      more(session, *program);
+    program.release();
+  }
 }
 
-ExitCode runCheck(const Options &options) {
+ExitCode runCheck(const Options &options, const CheckMore &more) {
   if (options.positional().empty())
     return usageError("no input files");
   if (options.has(OptionId::Fix)) {
@@ -37,13 +42,13 @@ ExitCode runCheck(const Options &options) {
     // settle.
     for (int round = 0; round < 10; ++round) {
       Session attempt(options);
-      checkAll(attempt);
+      checkAll(attempt, more);
       if (!applyFixesToFiles(attempt))
         break;
     }
   }
   Session session(options);
-  checkAll(session);
+  checkAll(session, more);
   session.writeDependencies(options.positional().front());
   return session.finish();
 }

@@ -6,7 +6,6 @@
 
 namespace ptl {
 
-ExitCode runCheck(const Options &options);
 ExitCode runFmt(const Options &options);
 ExitCode runDoc(const Options &options);
 ExitCode runExplain(const Options &options);

@@ -1,4 +1,5 @@
 // `ptlc`: finds the command, reads its options, runs it.
+#include "driver/check.h"
 #include "driver/commands.h"
 #include "frontend/base/render.h"
 
@@ -52,6 +53,14 @@ static std::string wrongValue(const Options &options) {
   return options.number(OptionId::Optimize).value_or(0) > 3 ? "optimisation levels are 0 to 3" : "";
 }
 
+/// Whether the command needs IR: most say so in their table, `check` when it is asked about chips.
+static bool isInLibrary(const CommandInfo &command, const Options &options) {
+  std::string_view target = options.value(OptionId::Target);
+  bool isForChips =
+      target.empty() ? options.has(OptionId::Machine) : target != "cpu" && target != "reference";
+  return command.home == CommandHome::Ir || (command.id == CommandId::Check && isForChips);
+}
+
 int main(int argc, char **argv) {
   // A short-lived process: memory is taken in large steps and never given back before the end.
   mallopt(M_TOP_PAD, 8 << 20);
@@ -80,8 +89,8 @@ int main(int argc, char **argv) {
     return print(helpText(command));
   if (std::string wrong = wrongValue(parsed.options); !wrong.empty())
     return static_cast<int>(usageError(wrong));
-  ExitCode code = command->home == CommandHome::Front ? runFront(*command, parsed.options)
-                  : command->home == CommandHome::Ir  ? runInLibrary(parsed.options, arguments)
-                                                      : runPlanned(*command, parsed.options);
+  ExitCode code = isInLibrary(*command, parsed.options) ? runInLibrary(parsed.options, arguments)
+                  : command->home == CommandHome::Front ? runFront(*command, parsed.options)
+                                                        : runPlanned(*command, parsed.options);
   return static_cast<int>(code);
 }

@@ -11,6 +11,7 @@ is read. Servers take turns run by run, so that the machine's moods hit all alik
 command the variable PTL_BENCH_TS names (`node_modules/.bin/tsc --lsp --stdio`). Each gets a file of its own language.
 """
 import argparse
+import copy
 import gc
 import json
 import os
@@ -300,11 +301,14 @@ class Session:
                 self.settle()
 
 
-# Previews of examples: name, file, declaration, a text in it, and what stands there instead, with a digit `§` that is typed.
+# Previews of examples: name, file, declaration, a text in it, and what stands there instead, with a digit `§` that is typed;
+# of chips, too, where they run on them.
+CPU, CHIP = ("llvm", "asm"), ("block@a3", "pto@a3", "cpp@a3")
 EXAMPLES = [
-    ("flash attention", "07_flash_attention.ptl", "flash_attention", ".T) * scale", ".T) * (scale * §.5)"),
-    ("transformer, a kernel of it", "08_transformer.ptl", "transformer", "(m @ w_gate[layer, :, :],", "((m @ w_gate[layer, :, :]) * §.5,"),
-    ("transformer, its own code", "08_transformer.ptl", "transformer", "v, 1.0 /", "v, §.5 /"),
+    ("matmul", "04_matmul.ptl", "matmul", "c[i, j] = acc", "c[i, j] = acc * §.5", CHIP),
+    ("flash attention", "07_flash_attention.ptl", "flash_attention", ".T) * scale", ".T) * (scale * §.5)", CPU + CHIP),
+    ("transformer, a kernel of it", "08_transformer.ptl", "transformer", "(m @ w_gate[layer, :, :],", "((m @ w_gate[layer, :, :]) * §.5,", CPU),
+    ("transformer, its own code", "08_transformer.ptl", "transformer", "v, 1.0 /", "v, §.5 /", CPU),
 ]
 
 
@@ -314,7 +318,7 @@ def replacement(place, before, after):
 
 def measure_examples(server, folder, keys, note):
     """Each key makes a text that was not there before."""
-    for name, file, entry, before, after in EXAMPLES:
+    for name, file, entry, before, after, stages in EXAMPLES:
         text = (ROOT / "examples" / file).read_text().replace(before, after, 1)
         at = text.index("§")
         path = pathlib.Path(folder) / file
@@ -324,7 +328,7 @@ def measure_examples(server, folder, keys, note):
             client.open(path.as_uri(), text.replace("§", "1"))
             document = {"uri": path.as_uri()}
             place = Text(text, "utf-8").position(at)
-            for stage in ("llvm", "asm"):
+            for stage in stages:
                 wanted = {"textDocument": document, "entry": entry, "stage": stage}
                 client.request("ptl/preview", wanted)
                 for number in range(max(4, keys // 4)):
@@ -337,6 +341,23 @@ def measure_examples(server, folder, keys, note):
                     note(f"{name}: {stage} after a key", answer["at"] - start)
                 client.notify("textDocument/didChange", {"textDocument": {**document, "version": 0},
                                                          "contentChanges": [replacement(place, str(number + 2), "1")]})
+
+
+def measure_verdicts(session, keys, note):
+    """From a key in the last kernel to what the chip says of it."""
+    begin, end = session.places["E"]
+    first = session.text.position(session.places["H"][0])["line"]
+    session.keystroke(session.edit(begin, end, session.file.text[session.file.places["E"][0]:session.file.places["E"][1]]))
+    for number in range(max(4, keys // 4)):
+        while session.client.status()["feasibility"]["pending"]:
+            time.sleep(0.01)
+        session.client.arrived.clear()
+        start = time.perf_counter()
+        session.client.notify("textDocument/didChange", session.number_key(number))
+        while not (found := session.client.wait_for(lambda m: m["method"] == "textDocument/publishDiagnostics", 60)) or not any(
+                each["code"] == "E0421" and each["range"]["start"]["line"] >= first for each in found["params"]["diagnostics"]):
+            pass
+        note("key to what a chip says", found["at"] - start)
 
 
 def processor_time(pid):
@@ -371,6 +392,14 @@ def measure(server, file, folder, keys, note, all_requests=False):
     if server.name == "ptl-lsp" and file.lines <= 100:
         measure_examples(server, folder, keys, note)
     if server.name == "ptl-lsp":
+        chosen = copy.copy(server)
+        chosen.settings = {"targets": ["a3"]}
+        session = Session(chosen, file, folder, False)
+        with session.client:
+            session.open()
+            for number in range(keys):
+                note("key to diagnostics, a chip chosen", session.keystroke(session.name_key(number)))
+            measure_verdicts(session, keys, note)
         session = Session(server, file, folder, True)
         with session.client:
             session.open()

@@ -102,7 +102,7 @@ private:
   TextLines functions() {
     TextLines text;
     for (auto [function, emitter] : llvm::zip(functions_, emitters_)) {
-      auto place = placeOf(function.getLoc());
+      auto place = placeOf(function);
       std::string parameters = emitter->parameters();
       text.add(std::string("extern \"C\" ") + (mixed() ? "" : "__global__ ") + "AICORE void " +
                    function.getSymName().str() + "(" + parameters + ") {",

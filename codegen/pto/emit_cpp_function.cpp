@@ -9,7 +9,7 @@ using namespace mlir;
 namespace ptl::pto {
 
 void CppFunctionEmitter::line(Operation *op, const std::string &text) {
-  body_.add(text, placeOf(op->getLoc()));
+  body_.add(text, placeOf(op));
 }
 
 void CppFunctionEmitter::open(Operation *op, const std::string &text) {
@@ -23,7 +23,7 @@ void CppFunctionEmitter::close(Operation *op) {
 }
 
 void CppFunctionEmitter::missing(Operation *op, const std::string &what) {
-  findings_.push_back({placeOf(op->getLoc()), 0, what, true});
+  findings_.push_back({placeOf(op), 0, what, true});
 }
 
 std::string CppFunctionEmitter::parameters() {
@@ -129,7 +129,7 @@ void CppFunctionEmitter::emitIf(scf::IfOp branch) {
   open(branch, "if (" + text(branch.getCondition()) + ")");
   arm(branch.getThenRegion().front());
   if (!branch.getElseRegion().empty()) {
-    body_.add("} else {", placeOf(branch.getLoc()));
+    body_.add("} else {", placeOf(branch));
     body_.indent(2);
     arm(branch.getElseRegion().front());
   }

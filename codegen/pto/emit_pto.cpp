@@ -139,7 +139,7 @@ std::string PtoFunctionEmitter::typed(ValueRange values) {
 std::string PtoFunctionEmitter::result(Operation *op) { return name(op->getResult(0)) + " = "; }
 
 void PtoFunctionEmitter::line(Operation *op, const std::string &text) {
-  std::optional<SourcePlace> place = placeOf(op->getLoc());
+  std::optional<SourcePlace> place = placeOf(op);
   std::string location;
   if (place) {
     llvm::raw_string_ostream out(location);
@@ -151,7 +151,7 @@ void PtoFunctionEmitter::line(Operation *op, const std::string &text) {
 }
 
 void PtoFunctionEmitter::missing(Operation *op, const std::string &what) {
-  findings_.push_back({placeOf(op->getLoc()), 0, what, true});
+  findings_.push_back({placeOf(op), 0, what, true});
 }
 
 /// Constants stand at the beginning of the function, each once.
@@ -218,7 +218,7 @@ std::string PtoFunctionEmitter::signature() {
 TextLines PtoFunctionEmitter::emit() {
   TextLines text;
   text.indent(2);
-  text.add(signature(), placeOf(function_.getLoc()));
+  text.add(signature(), placeOf(function_));
   body_.indent(4);
   emitBlock(function_.getBody().front());
   text.indent(2);
@@ -243,14 +243,14 @@ void PtoFunctionEmitter::emitBlock(Block &block) {
 
 void PtoFunctionEmitter::emitOp(Operation *op) {
   if (std::string why = reasonOf(op); !why.empty())
-    body_.add("// " + why, placeOf(op->getLoc()));
+    body_.add("// " + why, placeOf(op));
   llvm::TypeSwitch<Operation *>(op)
       .Case<arith::ConstantOp>([](auto) {}) // made where it is used
       .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
       .Case<scf::YieldOp, scf::ConditionOp>([&](auto) { emitYield(op); })
-      .Case<func::ReturnOp>([&](auto) { body_.add("return", placeOf(op->getLoc())); })
+      .Case<func::ReturnOp>([&](auto) { body_.add("return", placeOf(op)); })
       .Default([&](Operation *) {
         if (Instruction instruction(op); instruction)
           emitInstructionOp(instruction);
@@ -278,7 +278,7 @@ void PtoFunctionEmitter::emitFor(scf::ForOp loop) {
   std::string head = name(loop.getInductionVar()) + " = " + name(loop.getLowerBound()) + " to " +
                      name(loop.getUpperBound()) + " step " + name(loop.getStep());
   body_.add((results.empty() ? "" : results + " = ") + "scf.for " + head + carried + ofType + " {",
-            placeOf(loop.getLoc()));
+            placeOf(loop));
   body_.indent(2);
   emitBlock(*loop.getBody());
   body_.dedent(2);
@@ -289,12 +289,12 @@ void PtoFunctionEmitter::emitIf(scf::IfOp branch) {
   std::string results = names(branch.getResults());
   body_.add((results.empty() ? "" : results + " = ") + "scf.if " + name(branch.getCondition()) +
                 resultTypes(branch, [&](Value value) { return typeOf(value); }) + " {",
-            placeOf(branch.getLoc()));
+            placeOf(branch));
   body_.indent(2);
   emitBlock(branch.getThenRegion().front());
   body_.dedent(2);
   if (!branch.getElseRegion().empty()) {
-    body_.add("} else {", placeOf(branch.getLoc()));
+    body_.add("} else {", placeOf(branch));
     body_.indent(2);
     emitBlock(branch.getElseRegion().front());
     body_.dedent(2);
@@ -312,11 +312,11 @@ void PtoFunctionEmitter::emitWhile(scf::WhileOp loop) {
   body_.add((results.empty() ? "" : results + " = ") + "scf.while" +
                 (inits.empty() ? " ()" : inits + ")") + " : (" + from + ")" +
                 (to.empty() ? " -> ()" : to) + " {",
-            placeOf(loop.getLoc()));
+            placeOf(loop));
   body_.indent(2);
   emitBlock(loop.getBefore().front());
   body_.dedent(2);
-  body_.add("} do {", placeOf(loop.getLoc()));
+  body_.add("} do {", placeOf(loop));
   std::string arguments;
   for (BlockArgument argument : loop.getAfterArguments())
     arguments += (arguments.empty() ? "^bb0(" : ", ") + name(argument) + ": " + typeOf(argument);
@@ -333,10 +333,10 @@ void PtoFunctionEmitter::emitYield(Operation *op) {
     std::string passed = names(condition.getArgs());
     body_.add("scf.condition(" + name(condition.getCondition()) + ")" +
                   (passed.empty() ? "" : " " + passed + " : " + typed(condition.getArgs())),
-              placeOf(op->getLoc()));
+              placeOf(op));
   } else if (op->getNumOperands()) {
     body_.add("scf.yield " + names(op->getOperands()) + " : " + typed(op->getOperands()),
-              placeOf(op->getLoc()));
+              placeOf(op));
   }
 }
 

@@ -22,6 +22,13 @@ std::optional<SourcePlace> placeOf(Location location) {
       .Default([](Attribute) { return std::nullopt; });
 }
 
+std::optional<SourcePlace> placeOf(Operation *operation) {
+  std::optional<SourcePlace> place = placeOf(operation->getLoc());
+  if (place)
+    place->operation = operation;
+  return place;
+}
+
 std::vector<unsigned> LineMap::linesOf(const std::string &file, unsigned sourceLine) const {
   std::vector<unsigned> found;
   for (unsigned line = 1; line <= numLines(); ++line)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Operation.h"
 
 #include <optional>
 #include <string>
@@ -14,12 +15,14 @@ namespace ptl::pto {
 struct SourcePlace {
   std::string file;
   unsigned line = 0, column = 0;
-
-  bool operator==(const SourcePlace &) const = default;
+  /// That the line of text was printed for; lives as long as the kernel.
+  mlir::Operation *operation = nullptr;
 };
 
 /// The innermost place that a location names, if any.
 std::optional<SourcePlace> placeOf(mlir::Location location);
+/// That of an operation.
+std::optional<SourcePlace> placeOf(mlir::Operation *operation);
 
 /// For each line of a text, counted from 1, where it came from.
 class LineMap {

@@ -1,5 +1,6 @@
 // From tile level to the block level of a chip: lowered, placed, synchronised.
 #include "driver/ir/chip.h"
+#include "driver/ir/chip_fixes.h"
 #include "ir/build/source_range.h"
 #include "passes/transform/derive_sync.h"
 #include "passes/transform/plan_buffers.h"
@@ -28,18 +29,6 @@ static std::optional<Overflow> placeBuffers(block::BlockProgram &program, const 
     ledger.functions.insert(ledger.functions.end(), one.functions.begin(), one.functions.end());
   }
   return std::nullopt;
-}
-
-/// Where a ledger's place stands in the sources.
-static Span spanAt(const SourceManager &sources, const LedgerPlace &place) {
-  for (size_t id = 0; id < sources.size(); ++id) {
-    const SourceFile &file = sources.file(static_cast<FileId>(id));
-    if (file.path() != place.file || place.line == 0 || place.line > file.lineCount())
-      continue;
-    uint32_t offset = file.lineStart(place.line) + std::max(place.column, 1u) - 1;
-    return {static_cast<FileId>(id), offset, offset + 1};
-  }
-  return kNoSpan;
 }
 
 /// Lowers what is tiled, with as much overlap as the memories have room for. Nothing after an
@@ -84,8 +73,10 @@ bool Compiler::fits(const ir::EntryBinding &binding) {
 }
 
 /// Values of each tunable alone, within its domain, that were tried and found to fit.
-std::vector<std::string> Compiler::helpsFor() {
-  std::vector<std::string> helps;
+std::vector<Fix> Compiler::helpsFor() {
+  std::vector<Fix> helps;
+  if (!options_.triesHelps)
+    return helps;
   ir::EntryBinding binding = binding_;
   for (const Tunable &tunable : binding.decl->tunables) {
     if (tunable.isBool)
@@ -105,13 +96,14 @@ std::vector<std::string> Compiler::helpsFor() {
       return fits(binding);
     });
     if (best)
-      helps.push_back(tunableHelp(name, *best));
+      helps.push_back({tunableHelp(name, *best), tunableEdits(program_, binding_, tunable, *best)});
   }
   return helps;
 }
 
-std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
+std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase) {
   messages_.clear();
+  overflow_.reset();
   std::optional<ChipProgram> result;
   std::optional<Overflow> overflow;
   // Tiles that the author wrote are as they are; those of tensor-level code shrink until they fit.
@@ -121,7 +113,7 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     mlir::OwningOpRef<mlir::ModuleOp> tiled = module.clone();
     tileShift_ = attempt;
-    bool done = tile(*tiled);
+    bool done = tile(*tiled, onPhase);
     tileShift_ = 0;
     if (!done || !(result = lowerTiled(*tiled, overflow)))
       return std::nullopt;
@@ -129,7 +121,9 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module) {
       break;
   }
   if (overflow) {
-    reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, helpsFor());
+    reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, helpsFor(),
+                   pipelineEdits(program_, sources_, *overflow));
+    overflow_ = std::make_unique<Overflow>(std::move(*overflow));
     return std::nullopt;
   }
   step("derive-sync");

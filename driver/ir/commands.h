@@ -8,6 +8,8 @@
 
 namespace ptl {
 
+/// `check` for the chips of `--target`.
+ExitCode runCheckForChips(const Options &options);
 ExitCode runBuild(const Options &options);
 ExitCode runRun(const Options &options);
 ExitCode runTest(const Options &options);

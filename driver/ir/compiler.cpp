@@ -5,6 +5,7 @@
 #include "driver/bundle.h"
 #include "driver/output.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/buffer_overflow.h"
 #include "passes/pipeline.h"
 #include "runtime/kernel_abi.h"
 

@@ -35,6 +35,7 @@ struct CompilerOptions {
   std::optional<Machine> legalizeFor; ///< whose instructions are to suffice, for tests
   cpu::Processor processor = cpu::Processor::host();
   bool ranges = false;         ///< locations carry source ranges
+  bool triesHelps = true;      ///< what does not fit a chip is tried with other values
   std::optional<Machine> chip; ///< compile for this chip's block level, not for the CPU
   /// Called before each step (`build`, the name of a pass, `vectorise`, `llvm` …), for those who
   /// watch.
@@ -68,8 +69,11 @@ public:
   /// Optimised LLVM IR of a module as built, which is tiled in place; nothing after an error.
   std::optional<cpu::LlvmModule> lower(mlir::ModuleOp module);
   /// Kernels of the block level for `options().chip`, with buffers placed and synchronised, from a
-  /// module as built, which is tiled in place. Nothing after an error.
-  std::optional<ChipProgram> lowerToChip(mlir::ModuleOp module);
+  /// module as built, which stays as it is. Nothing after an error. `onPhase` sees every attempt to
+  /// tile it; the last is what was lowered.
+  std::optional<ChipProgram> lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase = {});
+  /// What was too small when `lowerToChip` failed for that; else null.
+  const Overflow *overflow() const { return overflow_.get(); }
   /// What the prover says of them.
   prove::ProofResult prove(const ChipProgram &program);
   /// Code in this process.
@@ -102,11 +106,12 @@ private:
   std::unique_ptr<mlir::MLIRContext> context_;
   std::string messages_; ///< what MLIR said in the present stage
   unsigned dumps_ = 0;
-  std::vector<std::string> helpsFor();
+  std::vector<Fix> helpsFor();
   bool fits(const ir::EntryBinding &binding);
   ir::EntryBinding binding_; ///< of what was built last
   int tileShift_ = 0;        ///< tiles of tensor-level code are smaller by this power of two
   bool internalError_ = false;
+  std::unique_ptr<Overflow> overflow_;
 };
 
 } // namespace ptl

@@ -15,6 +15,8 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
   if (options.has(OptionId::Threads))
     ::setenv("PTL_NUM_THREADS", std::string(options.value(OptionId::Threads)).c_str(), 1);
   switch (command->id) {
+  case CommandId::Check:
+    return static_cast<int>(runCheckForChips(options));
   case CommandId::Build:
     return static_cast<int>(runBuild(options));
   case CommandId::Run:

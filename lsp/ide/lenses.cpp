@@ -34,8 +34,11 @@ static void addOf(const Tree &tree, NodeId item, std::vector<Lens> &all) {
   case NodeKind::KernelDecl:
   case NodeKind::ProgramDecl:
     add(LensKind::References, std::string(tree.text(name)));
-    if (CallableView(tree, item).body() != kNoNode)
-      add(LensKind::ShowPreview, std::string(tree.text(name)));
+    if (CallableView(tree, item).body() == kNoNode)
+      return;
+    add(LensKind::ShowPreview, std::string(tree.text(name)));
+    if (!tree.is(item, NodeKind::FnDecl))
+      add(LensKind::Chip, std::string(tree.text(name)));
     return;
   default:
     return;

@@ -74,6 +74,32 @@ static json asCommand(const json &action) {
           {"arguments", {action.value("edit", json::object())}}};
 }
 
+/// The fixes of what chips say of the range.
+static void addChipFixes(Session &session, const ide::File &file, const json &params,
+                         json &answer) {
+  json given = params.value("context", json::object()).value("diagnostics", json());
+  ide::Range range = session.range(file, params.at("range"));
+  forEachVerdict(session, file, [&](const ide::FileDiagnostic &each, const std::string &target) {
+    if (each.range.end < range.begin || range.end < each.range.begin)
+      return;
+    for (const Fix &fix : each.diagnostic->fixes) {
+      std::vector<std::pair<ide::Location, std::string>> edits;
+      for (const TextEdit &edit : fix.edits)
+        if (ide::Location at = session.workspace.locate(edit.span))
+          edits.push_back({at, edit.text});
+      if (edits.empty() || edits.size() < fix.edits.size())
+        continue;
+      json action = {
+          {"title", fix.title + (session.settings.targets.size() > 1 ? " (" + target + ")" : "")},
+          {"kind", ide::actionKindId(ide::ActionKind::QuickFix)},
+          {"edit", session.workspaceEdit(edits)}};
+      if (json own = repaired(session, file, given, each); !own.empty())
+        action["diagnostics"] = std::move(own);
+      answer.push_back(session.client.codeActionLiterals ? std::move(action) : asCommand(action));
+    }
+  });
+}
+
 json codeAction(Session &session, const json &params) {
   ide::File &file = session.file(params);
   json context = params.value("context", json::object());
@@ -82,6 +108,10 @@ json codeAction(Session &session, const json &params) {
     for (const json &kind : kinds)
       only.push_back(kind.get<std::string>());
   json answer = json::array();
+  if (only.empty() || std::any_of(only.begin(), only.end(), [](const std::string &id) {
+        return ide::isWithin(ide::ActionKind::QuickFix, id);
+      }))
+    addChipFixes(session, file, params, answer);
   for (ide::CodeAction &action :
        ide::codeActions(session.workspace, file, session.range(file, params.at("range")), only)) {
     if (!action.disabled.empty() && !session.client.disabledActions)
@@ -130,23 +160,45 @@ static json commandOf(const Session &session, const std::string &uri, const ide:
   return {{"title", info.title}, {"command", command}, {"arguments", std::move(arguments)}};
 }
 
-static PlacedText lensText(const Session &session, const std::string &uri,
-                           const ide::Chunk &chunk) {
-  PlacedText out;
+static void lensRange(const Session &session, const ide::Chunk &chunk, const ide::Lens &lens,
+                      PlacedText &out) {
   auto positionOf = [&](uint32_t offset) {
     LineColumn at = chunk.file.lineColumn(offset);
     return ide::LineByte{at.line - 1, at.column - 1};
   };
+  out.range(session, chunk, positionOf(lens.range.begin), positionOf(lens.range.end));
+}
+
+static std::string dumped(const json &value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// One for each chip. What it says is found when it is resolved.
+static void addChipLenses(const Session &session, const std::string &uri, const ide::Chunk &chunk,
+                          const ide::Lens &lens, PlacedText &out) {
+  for (const std::string &target : session.settings.targets) {
+    out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
+    lensRange(session, chunk, lens, out);
+    out.text +=
+        ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}, {"target", target}}) + "}";
+  }
+}
+
+static PlacedText lensText(const Session &session, const std::string &uri,
+                           const ide::Chunk &chunk) {
+  PlacedText out;
   for (const ide::Lens &lens : ide::lenses(chunk)) {
+    if (lens.kind == ide::LensKind::Chip) {
+      addChipLenses(session, uri, chunk, lens, out);
+      continue;
+    }
     bool isCount = lens.kind == ide::LensKind::References;
     if (isCount && !session.settings.referenceLenses)
       continue;
     out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
-    out.range(session, chunk, positionOf(lens.range.begin), positionOf(lens.range.end));
-    out.text += isCount
-                    ? ",\"data\":" + jsonText(uri)
-                    : ",\"command\":" + json(commandOf(session, uri, lens))
-                                            .dump(-1, ' ', false, json::error_handler_t::replace);
+    lensRange(session, chunk, lens, out);
+    out.text += isCount ? ",\"data\":" + jsonText(uri)
+                        : ",\"command\":" + dumped(commandOf(session, uri, lens));
     out.text += '}';
   }
   return out;
@@ -165,6 +217,8 @@ json codeLens(Session &session, const json &params) {
   std::string uri = session.uri(file.path());
   std::string key = uri + " " + session.settings.previewStage + " " +
                     session.settings.lensCommands + (session.settings.referenceLenses ? "+" : "");
+  for (const std::string &target : session.settings.targets)
+    key += " " + target;
   std::vector<const std::string *> parts;
   for (const ide::Place &place : file.document.places()) {
     const auto &kept = place.chunk->memo.get<ChunkLenses>([] { return ChunkLenses(); });
@@ -177,11 +231,25 @@ json codeLens(Session &session, const json &params) {
   return rawArray(parts);
 }
 
+/// What the chip said last; a click shows its memories.
+static json chipCommand(Session &session, const json &data) {
+  std::string uri = data.at("uri"), entry = data.at("entry"), target = data.at("target");
+  ide::Lens lens{ide::LensKind::Chip, {}, entry};
+  json command = commandOf(session, uri, lens);
+  command["title"] = verdictTitle(session, session.fileOfUri(uri).path(), entry, target);
+  command["arguments"].push_back(target);
+  return command;
+}
+
 /// Counts what names the declaration.
 json resolveCodeLens(Session &session, const json &params) {
   json lens = params;
   if (!params.contains("data"))
     return lens;
+  if (params["data"].is_object()) {
+    lens["command"] = chipCommand(session, params["data"]);
+    return lens;
+  }
   ide::File &file = session.fileOfUri(params.at("data").get<std::string>());
   uint32_t offset = session.offset(file, params.at("range").at("start"));
   size_t count = 0;

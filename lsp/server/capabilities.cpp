@@ -122,6 +122,7 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/preview/stage", own.previewStage);
   take(settings, "/preview/bindings", own.bindings);
   take(settings, "/hover/ir", own.hoverIr);
+  take(settings, "/targets", own.targets);
   take(settings, "/importPaths", options.importPaths);
   take(settings, "/defines", options.defines);
   take(settings, "/standardLibrary", options.stdPath);

@@ -23,9 +23,17 @@ static std::string commandLine(const std::string &command, const json &arguments
   if (command == "runTest" || command == "runBench")
     return std::string(command == "runTest" ? "ptlc test " : "ptlc bench ") + file +
            (name.empty() ? "" : " --filter " + shellQuoted(name));
-  if (command == "showPreview")
-    return "ptlc build " + file + " --emit=ir:" + (stage.empty() ? "tile" : stage) + " -o -" +
-           (name.empty() ? "" : " --entry " + shellQuoted(name));
+  std::string entry = name.empty() ? "" : " --entry " + shellQuoted(name);
+  if (command == "showMemory")
+    return "ptlc build " + file + " --target " + (stage.empty() ? "a3" : stage) +
+           " --emit=memory -o -" + entry;
+  if (command == "showPreview") {
+    size_t at = stage.find('@');
+    std::string kind = stage.empty() ? "ir:tile" : stage.substr(0, at);
+    bool isIr = kind == "tensor" || kind == "tile" || kind == "vector";
+    return "ptlc build " + file + (at == stage.npos ? "" : " --target " + stage.substr(at + 1)) +
+           " --emit=" + (isIr ? "ir:" : "") + kind + " -o -" + entry;
+  }
   return "";
 }
 

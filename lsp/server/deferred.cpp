@@ -14,8 +14,7 @@ static RequestError asRequestError(const json &error) {
 
 // ---- Previews -----------------------------------------------------------------------------------
 
-/// The declaration at a byte: its name, or the text of a test.
-static std::string entryAt(const ide::File &file, uint32_t offset) {
+std::string entryAt(const ide::File &file, uint32_t offset) {
   const ide::Place &place = file.document.places()[file.document.placeAt(offset)];
   const Tree &tree = *place.chunk->tree;
   std::string name;
@@ -80,10 +79,12 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
 }
 
 static std::string extensionOf(const Server &server, const std::string &stage) {
+  size_t at = std::min(stage.find('@'), stage.size());
+  std::string chip = at < stage.size() ? "." + stage.substr(at + 1) : "";
   for (const json &each : server.previews.stages)
-    if (each.value("id", "") == stage)
-      return each.value("extension", ".txt");
-  return ".txt";
+    if (each.value("id", "") == stage.substr(0, at))
+      return chip + each.value("extension", ".txt");
+  return chip + ".txt";
 }
 
 void preview(Server &server, const json &params, const Reply &reply) {
@@ -98,7 +99,8 @@ void preview(Server &server, const json &params, const Reply &reply) {
   if (key.entry.empty())
     throw RequestError{kInvalidParams, "there is no declaration at this position"};
   // The name of a preview ends like a file of its language, which the table of stages tells.
-  auto ask = [&server, key, reply] {
+  auto ask = [&server, key, reply]() mutable {
+    key.stage = wholeStage(server.previews, server.session.settings, key.stage);
     askPreview(
         server, key.uri(extensionOf(server, key.stage)), key, "",
         [reply](const PreviewAnswer &answer) { reply.result(answer.raw()); },
@@ -106,7 +108,7 @@ void preview(Server &server, const json &params, const Reply &reply) {
   };
   if (!server.previews.stages.is_null())
     return ask();
-  askStages(server, [ask](const RequestError *) { ask(); });
+  askStages(server, [ask](const RequestError *) mutable { ask(); });
 }
 
 void virtualDocument(Server &server, const json &params, const Reply &reply) {
@@ -140,15 +142,16 @@ void closePreview(Server &server, const json &params) {
     found->second.isOpen = false;
 }
 
-static bool reads(const ide::File &file, const ide::File &other) {
-  return &file == &other || std::any_of(file.imports.begin(), file.imports.end(),
-                                        [&](const ide::File *each) { return reads(*each, other); });
+bool readsFile(const ide::File &file, const ide::File &other) {
+  return &file == &other ||
+         std::any_of(file.imports.begin(), file.imports.end(),
+                     [&](const ide::File *each) { return readsFile(*each, other); });
 }
 
 void previewsChanged(Server &server, const ide::File &file) {
   for (auto &[uri, preview] : server.previews.byUri) {
     ide::File *source = preview.isOpen ? server.session.workspace.find(preview.key.path) : nullptr;
-    if (!source || !reads(*source, file))
+    if (!source || !readsFile(*source, file))
       continue;
     auto onAnswer = [&server, uri = uri, before = preview.answer](const PreviewAnswer &answer) {
       if (!answer.looksLike(before))
@@ -171,14 +174,16 @@ void askStages(Server &server, std::function<void(const RequestError *)> then) {
            {"title", stage.value("title", "")},
            {"languageId", stage.value("languageId", "")},
            {"extension", stage.value("extension", "")},
+           {"machine", stage.value("machine", "cpu")},
            {"summary", stage.value("summary", stage.value("title", ""))}});
+    server.previews.usualTarget = answer.result.value("usualTarget", "");
     then(nullptr);
   });
 }
 
 void stages(Server &server, const json &, const Reply &reply) {
   auto answer = [&server, reply](const RequestError *error) {
-    error ? reply.error(*error) : reply.result(server.previews.stages);
+    error ? reply.error(*error) : reply.result(stagesFor(server.previews, server.session.settings));
   };
   if (server.previews.stages.is_null())
     return askStages(server, answer);

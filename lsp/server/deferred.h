@@ -14,6 +14,10 @@ namespace ptl::lsp {
 
 /// Fills `Previews::stages`; `then` gets what kept it from that, or null.
 void askStages(Server &server, std::function<void(const RequestError *)> then);
+/// The declaration at a byte: its name, or the text of a test.
+std::string entryAt(const ide::File &file, uint32_t offset);
+/// Whether a file is the other or imports it, directly or not.
+bool readsFile(const ide::File &file, const ide::File &other);
 /// Hover in an open file of IR.
 void irDocumentHover(Server &server, const std::string &uri, const json &params,
                      const Reply &reply);

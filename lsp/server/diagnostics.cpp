@@ -137,6 +137,9 @@ json diagnosticsOf(Session &session, ide::File &file) {
   for (const ide::FileDiagnostic &each : session.workspace.diagnostics(file))
     list.push_back(toJson(session, file, each));
   addFailures(session, file, list);
+  forEachVerdict(session, file, [&](const ide::FileDiagnostic &each, const std::string &) {
+    list.push_back(toJson(session, file, each));
+  });
   return list;
 }
 

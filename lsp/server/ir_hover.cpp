@@ -127,6 +127,10 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   Session &session = server.session;
   json plain = answerOf("textDocument/hover", session, params);
   ide::File &file = session.file(params);
+  if (plain.is_object() && plain.contains("range")) {
+    ide::Range range = expressionAt(file, session.range(file, plain["range"]));
+    plain = withIr(session, std::move(plain), ledgerText(session, file, range));
+  }
   if (!session.settings.hoverIr || !plain.is_object() || !plain.contains("range") ||
       !isQuiet(server, file))
     return reply.result(std::move(plain));
@@ -249,7 +253,7 @@ void previewHover(Server &server, const json &params, const Reply &reply) {
   server.worker.ask("facts", std::move(request), "", [&session, reply](const WorkerAnswer &answer) {
     if (!answer.ok() || !answer.result.value("ok", false))
       return reply.result(nullptr);
-    std::string text;
+    std::string text, notes;
     if (auto op = answer.result.find("op"); op != answer.result.end() && op->is_object())
       text = "**`" + op->value("name", "") +
              "`**: " + listOf(op->value("operands", json::array())) + " → " +
@@ -258,6 +262,9 @@ void previewHover(Server &server, const json &params, const Reply &reply) {
       text += (text.empty() ? "" : "\n\n") + std::string("`") + place.value("path", "") + ":" +
               std::to_string(place.value("line", 0) + 1) + "`\n```ptl\n" + place.value("text", "") +
               "\n```";
+    for (const json &note : answer.result.value("notes", json::array()))
+      notes += "\n\n" + note.get<std::string>();
+    text = notes.empty() ? text : text + (text.empty() ? notes.substr(2) : notes);
     text.empty() ? reply.result(nullptr) : reply.result({{"contents", session.markup(text)}});
   });
 }

@@ -76,6 +76,44 @@ Preview &Previews::get(const std::string &uri, const PreviewKey &key) {
   return preview;
 }
 
+// ---- Stages -------------------------------------------------------------------------------------
+
+/// The chips whose stages are offered.
+static std::vector<std::string> chipsOf(const Previews &previews, const Settings &settings) {
+  return settings.targets.empty() ? std::vector<std::string>{previews.usualTarget}
+                                  : settings.targets;
+}
+
+json stagesFor(const Previews &previews, const Settings &settings) {
+  json list = json::array();
+  auto add = [&](json stage, const std::string &chip) {
+    if (!chip.empty()) {
+      stage["target"] = chip;
+      for (const char *name : {"title", "summary"})
+        stage[name] = stage.value(name, "") + " for " + chip;
+      stage["id"] = stage.value("id", "") + "@" + chip;
+    }
+    list.push_back(std::move(stage));
+  };
+  for (const json &stage : previews.stages)
+    if (stage.value("machine", "cpu") != "chip")
+      add(stage, "");
+  for (const std::string &chip : chipsOf(previews, settings))
+    for (const json &stage : previews.stages)
+      if (stage.value("machine", "cpu") != "cpu" && stage.value("id", "") != "built")
+        add(stage, chip);
+  return list;
+}
+
+std::string wholeStage(const Previews &previews, const Settings &settings,
+                       const std::string &stage) {
+  bool isOfChips =
+      std::any_of(previews.stages.begin(), previews.stages.end(), [&](const json &each) {
+        return each.value("id", "") == stage && each.value("machine", "") == "chip";
+      });
+  return isOfChips ? stage + "@" + chipsOf(previews, settings).front() : stage;
+}
+
 // ---- Requests -----------------------------------------------------------------------------------
 
 static void addOpenFiles(json &files, const ide::File &file) {

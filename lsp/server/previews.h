@@ -56,9 +56,16 @@ struct Preview {
 /// Those that clients have asked for, by their URI. Few: old ones that are not open go.
 struct Previews {
   std::map<std::string, Preview> byUri;
-  json stages; ///< of the worker, once known
+  json stages;             ///< of the worker, once known; those of chips without one
+  std::string usualTarget; ///< the chip of stages that name none
   Preview &get(const std::string &uri, const PreviewKey &key);
 };
+
+/// The stages that there are for the chips of the settings, as `ptl/stages` answers.
+json stagesFor(const Previews &previews, const Settings &settings);
+/// A stage with its chip: `block` is that of the first chip of the settings.
+std::string wholeStage(const Previews &previews, const Settings &settings,
+                       const std::string &stage);
 
 /// The members of a worker's request that name a declaration and its text.
 json entryRequest(const Session &session, const ide::File &file, const PreviewKey &key);

@@ -95,7 +95,7 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
       connection(
           loop, [this](std::string_view bytes) { onBytes(bytes); }, [this] { onEnd(); }),
       worker(loop, executableFolder() + "ptl-lsp-worker", standardLibraryFolder()),
-      background(loop), loop_(loop),
+      background(loop), feasibility(*this), loop_(loop),
       watcher_(loop, [this](const std::string &path) { readAgain({path}, false); }),
       project_(loop, session) {
   uv_idle_init(loop, &idle_);
@@ -103,6 +103,9 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
   progress_ = std::make_unique<Progress>(*this);
   project_.onWork = [this] { wake(); };
   worker.onProgress = [this](const std::string &method, const std::string &step) {
+    // Of what nobody asked for nobody is told.
+    if (method == "feasibility")
+      return;
     if (method.empty())
       progress_->end();
     else if (step.empty())
@@ -363,12 +366,16 @@ void Server::setSettings(const json &given) {
   auto nested = given.find("ptl");
   const json &settings = nested != given.end() && nested->is_object() ? *nested : given;
   CheckOptions options = session.workspace.options();
+  Settings before = session.settings;
   applySettings(settings, session.settings, options);
   bool changed = options.importPaths != session.workspace.options().importPaths ||
                  options.stdPath != session.workspace.options().stdPath ||
                  options.defines != session.workspace.options().defines;
   if (changed)
     session.workspace.setOptions(std::move(options));
+  if (changed || before.targets != session.settings.targets ||
+      before.bindings != session.settings.bindings)
+    feasibility.settingsChanged();
   refresh();
 }
 
@@ -395,6 +402,7 @@ json Server::status() const {
   return {{"version", PTL_VERSION},
           {"memory", resident * ::sysconf(_SC_PAGESIZE)},
           {"worker", worker.status()},
+          {"feasibility", {{"pending", feasibility.pending()}}},
           {"documents", std::move(documents)}};
 }
 
@@ -422,13 +430,27 @@ void Server::onEdited(ide::File &file) {
   importedChanged(file.path());
 }
 
+void Server::diagnosticsChanged(const std::string &path) {
+  if (session.client.pullsDiagnostics && session.client.refreshesDiagnostics)
+    request("workspace/diagnostic/refresh", nullptr);
+  unpublished_.try_emplace(path, uv_now(loop_));
+  wake();
+}
+
+void Server::refreshLenses() {
+  if (session.client.refreshesLenses)
+    request("workspace/codeLens/refresh", nullptr);
+}
+
 void Server::importedChanged(const std::string &path) {
   // Who imports it may read differently now.
   for (ide::File *other : session.workspace.openFiles())
     if (session.workspace.hasStale(*other))
       unpublished_.try_emplace(other->path(), uv_now(loop_));
-  if (const ide::File *file = session.workspace.find(path))
+  if (const ide::File *file = session.workspace.find(path)) {
     previewsChanged(*this, *file);
+    feasibility.edited(*file);
+  }
 }
 
 static bool isIr(const std::string &languageId, const std::string &uri) {

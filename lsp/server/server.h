@@ -9,6 +9,7 @@
 
 #include "lsp/server/background.h"
 #include "lsp/server/connection.h"
+#include "lsp/server/feasibility_queue.h"
 #include "lsp/server/previews.h"
 #include "lsp/server/progress.h"
 #include "lsp/server/project.h"
@@ -53,6 +54,7 @@ public:
   WorkerClient worker;
   Previews previews;
   Background background; ///< for answers
+  FeasibilityQueue feasibility;
 
   /// Exit code of the process: 0 after `shutdown` and `exit`, else 1.
   int exitCode() const { return exitCode_; }
@@ -76,6 +78,9 @@ public:
   /// the request, until the text changes.
   void compilerFailed(const std::string &path, const std::string &entry, const std::string &message,
                       const json &request);
+  /// Diagnostics of a file are others although its text is the same.
+  void diagnosticsChanged(const std::string &path);
+  void refreshLenses();
   /// Called after each edit of a file.
   void onEdited(ide::File &file);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lsp/ide/workspace.h"
+#include "lsp/server/feasibility.h"
 #include "lsp/server/token_state.h"
 
 #include <nlohmann/json.hpp>
@@ -76,7 +77,8 @@ struct Settings {
   std::string lensCommands = "client"; ///< or "server": who carries out what a lens names
   std::string previewStage = "tile";   ///< shown in hovers and by lenses
   bool hoverIr = true;
-  json bindings = json::object(); ///< values of dimensions and element types for previews
+  json bindings = json::object();   ///< values of dimensions and element types for previews
+  std::vector<std::string> targets; ///< chips that kernels are to run on
 };
 
 /// A declaration that the compiler's own process failed on.
@@ -93,6 +95,7 @@ public:
   /// The files in them, while a request is answered that has had them looked for.
   std::optional<std::vector<std::string>> projectFiles;
   std::vector<CompilerFailure> failures;
+  Verdicts verdicts; ///< of chips
   TokenState tokens;
 
   /// The paths of all `.ptl` files: those in the workspace's folders and those that are open.

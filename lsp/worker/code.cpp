@@ -11,8 +11,6 @@
 
 namespace ptl::worker {
 
-using Clock = std::chrono::steady_clock;
-
 Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> reach,
            std::vector<BoundEntry> entries, CodeOptions options, FunctionCache &functions)
     : checked_(std::move(checked)), reach_(std::move(reach)), entries_(std::move(entries)),
@@ -23,8 +21,11 @@ Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> r
   compiler.level = options_.level;
   compiler.unchecked = options_.unchecked;
   compiler.ranges = true;
+  compiler.triesHelps = options_.helps;
   if (!options_.processor.empty())
     compiler.processor = cpu::Processor::named(options_.processor);
+  if (!options_.target.empty())
+    compiler.chip = findMachine(options_.target);
   compiler.onStep = [this](const std::string &step) { watch(step); };
   compiler_ =
       std::make_unique<Compiler>(*checked_->program, checked_->sources, compiler, checked_->sink);
@@ -34,6 +35,7 @@ Code::~Code() { settle(); }
 
 void Code::settle() {
   keys_.clear();
+  programs_.clear();
   blocks_ = nullptr;
   tiles_ = nullptr;
   compiler_.reset();
@@ -55,14 +57,6 @@ bool Code::watch(const std::string &step) {
   if (watch_ && !stopped_)
     stopped_ = !(*watch_)(step);
   return !stopped_;
-}
-
-template <typename Phase> auto Code::timed(const char *name, Phase phase) {
-  Clock::time_point start = Clock::now();
-  auto result = phase();
-  std::chrono::duration<double, std::milli> time = Clock::now() - start;
-  timings_->emplace_back(name, time.count());
-  return result;
 }
 
 void Code::put(StageId id, StageText text) {
@@ -87,6 +81,8 @@ bool Code::make(StageId id) {
     makeChecked();
     return true;
   }
+  if (!options_.target.empty())
+    return makeForChip(id);
   if (failed_)
     return false;
   switch (id) {
@@ -103,8 +99,9 @@ bool Code::make(StageId id) {
   case StageId::Llvm:
   case StageId::Asm:
     return makeFunctions(id);
+  default:
+    return false; // of chips
   }
-  return false;
 }
 
 void Code::makeChecked() {
@@ -127,7 +124,7 @@ void Code::makeChecked() {
   put(StageId::Checked, std::move(result));
 }
 
-bool Code::makeTiles() {
+mlir::OwningOpRef<mlir::ModuleOp> Code::makeBuilt() {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   bool isBuilt = timed("build", [&] {
     for (const BoundEntry &entry : entries_) {
@@ -145,8 +142,15 @@ bool Code::makeTiles() {
     return static_cast<bool>(module);
   });
   if (!isBuilt)
-    return false;
+    return nullptr;
   put(StageId::Built, timed("print", [&] { return printModule(*module); }));
+  return module;
+}
+
+bool Code::makeTiles() {
+  mlir::OwningOpRef<mlir::ModuleOp> module = makeBuilt();
+  if (!module)
+    return false;
   bool isTiled = timed("passes", [&] {
     return compiler_->tile(*module, [&](const std::string &phase, mlir::ModuleOp done) {
       if (std::optional<StageId> id = stageByName(phase))

@@ -1,10 +1,12 @@
 // One declaration compiled stage by stage, each stage made when it is first asked for and kept.
 #pragma once
 
+#include "driver/ir/binding.h"
+#include "driver/ir/chip.h"
 #include "driver/ir/compiler.h"
-#include "lsp/worker/binding.h"
 #include "lsp/worker/function_code.h"
 #include "lsp/worker/function_key.h"
+#include "passes/analysis/buffer_overflow.h"
 
 #include <chrono>
 #include <memory>
@@ -17,6 +19,16 @@ struct CodeOptions {
   std::string processor;  ///< LLVM's name; empty: this machine
   bool intel = false;     ///< syntax of assembly
   bool unchecked = false; ///< no bounds checks
+  std::string target;     ///< a chip; empty: the CPU
+  bool helps = false;     ///< what does not fit it is tried with other values
+};
+
+/// Whether the entries run on a chip, and what they need of it. Keeps nothing of the compiler's.
+struct ChipOutcome {
+  bool fits = false;
+  BufferLedger ledger; ///< of all kernels that were placed
+  std::optional<Overflow> overflow;
+  std::vector<Diagnostic> diagnostics; ///< errors: why not
 };
 
 /// A checked root file and its texts.
@@ -44,6 +56,10 @@ public:
   /// stopped it. Adds what it took to `timings`.
   const StageText *stage(StageId id, const Watch &watch, Timings &timings);
   bool has(StageId id) const { return texts_[numberOf(id)] != nullptr; }
+  /// What the chip says; found out if it is not known. Null when `watch` stopped it, or it is
+  /// settled without. Precondition: made for a chip.
+  const ChipOutcome *outcome(const Watch &watch, Timings &timings);
+  bool hasOutcome() const { return outcome_ != nullptr; }
 
   const std::vector<BoundEntry> &entries() const { return entries_; }
   /// Where the entry and what it calls stand in the texts that this was made from.
@@ -59,6 +75,15 @@ public:
 
 private:
   bool make(StageId id);
+  // For chips: chip_code.cpp.
+  bool makeForChip(StageId id);
+  bool lowerToChip(bool keepsPhases);
+  void noteOutcome();
+  StageText blockText();
+  StageText ptoText();
+  StageText cppText();
+  /// As built; puts that stage.
+  mlir::OwningOpRef<mlir::ModuleOp> makeBuilt();
   bool makeTiles();
   bool makeVectors();
   bool makeFunctions(StageId id);
@@ -70,7 +95,13 @@ private:
   bool compile(StageId id, const std::vector<size_t> &wanted, std::vector<FunctionCodePtr> &codes);
   std::optional<std::string> assemble(cpu::LlvmModule &code, llvm::TargetMachine &machine);
   void makeChecked();
-  template <typename Phase> auto timed(const char *name, Phase phase);
+  template <typename Phase> auto timed(const char *name, Phase phase) {
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    auto result = phase();
+    std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    timings_->emplace_back(name, time.count());
+    return result;
+  }
   bool watch(const std::string &step);
   void put(StageId id, StageText text);
 
@@ -87,6 +118,8 @@ private:
 
   std::unique_ptr<Compiler> compiler_;
   mlir::OwningOpRef<mlir::ModuleOp> tiles_, blocks_;
+  std::vector<ChipProgram> programs_; ///< one per entry
+  std::unique_ptr<ChipOutcome> outcome_;
   FunctionCache &functions_;
   std::vector<FunctionKey> keys_; ///< of the functions with a body, in order
 };

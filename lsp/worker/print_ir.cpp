@@ -36,7 +36,7 @@ private:
 
 } // namespace
 
-StageText printModule(ModuleOp module) {
+StageText printModule(ModuleOp module, std::vector<Operation *> *ops) {
   StageText result;
   AsmState::LocationMap lines;
   OpPrintingFlags flags;
@@ -60,6 +60,10 @@ StageText printModule(ModuleOp module) {
     if (!facts.op.empty())
       return;
     facts.op = op->getName().getStringRef().str();
+    if (ops) {
+      ops->resize(std::max(ops->size(), line + 1));
+      (*ops)[line] = op;
+    }
     for (mlir::Type type : op->getOperandTypes())
       facts.operands.push_back(names.of(type));
     for (mlir::Type type : op->getResultTypes())

@@ -9,7 +9,8 @@
 
 namespace ptl::worker {
 
-StageText printModule(mlir::ModuleOp module);
+/// `ops`, if asked for, gets what begins on each line, null where nothing does.
+StageText printModule(mlir::ModuleOp module, std::vector<mlir::Operation *> *ops = nullptr);
 
 // LLVM carries a line and nothing else through its passes, so the number of a place is the line.
 

@@ -28,6 +28,34 @@ const std::vector<Span> &LineMap::spans(size_t line) const {
   return origin == kNone ? none : origins_[origin];
 }
 
+std::optional<StageWish> stageWish(std::string_view text) {
+  size_t at = text.find('@');
+  std::optional<StageId> id = stageByName(text.substr(0, at));
+  if (!id)
+    return std::nullopt;
+  StageWish wish{*id, at == text.npos ? std::string() : std::string(text.substr(at + 1))};
+  StageMachine machine = stageInfo(*id).machine;
+  if (at != text.npos && (wish.target.empty() || machine == StageMachine::Cpu))
+    return std::nullopt;
+  if (wish.target.empty() && machine == StageMachine::Chip)
+    wish.target = kUsualChip;
+  if (wish.target == "cpu" && machine == StageMachine::Any)
+    wish.target.clear();
+  return wish;
+}
+
+void StageText::append(const StageText &more) {
+  size_t first = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  text += more.text;
+  for (size_t line = 0; line < more.map.lineCount(); ++line)
+    if (more.map.originOf(line) != LineMap::kNone)
+      map.set(first + line, map.intern(more.map.spans(line)));
+  if (!more.facts.empty()) {
+    facts.resize(first);
+    facts.insert(facts.end(), more.facts.begin(), more.facts.end());
+  }
+}
+
 std::vector<std::string_view> linesOf(std::string_view text) {
   std::vector<std::string_view> lines;
   for (size_t begin = 0; begin < text.size();) {

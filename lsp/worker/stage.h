@@ -13,18 +13,22 @@
 namespace ptl::worker {
 
 enum class StageId : uint8_t {
-#define STAGE(ID, NAME, TITLE, LANGUAGE, EXTENSION) ID,
+#define STAGE(ID, NAME, TITLE, LANGUAGE, EXTENSION, MACHINE) ID,
 #include "lsp/worker/stages.def"
 };
+
+/// What a stage is made for.
+enum class StageMachine : uint8_t { Cpu, Any, Chip };
 
 struct StageInfo {
   StageId id;
   std::string_view name, title, language, extension;
+  StageMachine machine;
 };
 
 inline constexpr std::array stageInfos = {
-#define STAGE(ID, NAME, TITLE, LANGUAGE, EXTENSION)                                                \
-  StageInfo{StageId::ID, NAME, TITLE, LANGUAGE, EXTENSION},
+#define STAGE(ID, NAME, TITLE, LANGUAGE, EXTENSION, MACHINE)                                       \
+  StageInfo{StageId::ID, NAME, TITLE, LANGUAGE, EXTENSION, StageMachine::MACHINE},
 #include "lsp/worker/stages.def"
 };
 
@@ -38,10 +42,21 @@ inline std::optional<StageId> stageByName(std::string_view name) {
   return std::nullopt;
 }
 
+/// What a request shows: a stage, and the chip that it is made for (`block@a3`).
+struct StageWish {
+  StageId id = StageId::Tile;
+  std::string target; ///< empty: the CPU
+};
+/// Nothing for a name that is none. Of chips only stages that every machine has need to say which.
+std::optional<StageWish> stageWish(std::string_view text);
+/// For which chip stages of chips are made that do not say it.
+inline constexpr std::string_view kUsualChip = "a3";
+
 /// What is known of one line beside its text.
 struct LineFacts {
   std::string op; ///< name of the operation or instruction; empty: none begins here
   std::vector<std::string> operands, results; ///< types
+  std::vector<std::string> notes;             ///< paragraphs of Markdown
 };
 
 /// Lines of a text and where they come from. Lines with the same origin share it.
@@ -76,6 +91,8 @@ struct StageText {
   std::vector<LineFacts> facts; ///< per line; may be shorter than the text
 
   size_t bytes() const { return text.size() * 2 + map.lineCount() * 80; }
+  /// Puts another text behind this one.
+  void append(const StageText &more);
 };
 
 std::vector<std::string_view> linesOf(std::string_view text);

@@ -1,7 +1,7 @@
 #include "lsp/worker/view.h"
 
+#include "driver/ir/reach.h"
 #include "frontend/base/render.h"
-#include "lsp/worker/reach.h"
 
 #include <algorithm>
 
@@ -27,6 +27,11 @@ Json placeJson(const SourceManager &sources, Span span) {
           {"endCol", end.column - 1}};
 }
 
+Json Worker::View::place(Span span) const {
+  Span there = now(span);
+  return there.file < sources().size() ? placeJson(sources(), there) : Json();
+}
+
 static Json diagnosticJson(const SourceManager &sources, const Diagnostic &diagnostic) {
   Json result = {{"code", diagInfo(diagnostic.id).code},
                  {"severity", severityName(diagnostic.severity)},
@@ -41,6 +46,27 @@ static Json diagnosticJson(const SourceManager &sources, const Diagnostic &diagn
   if (!notes.empty())
     result["notes"] = std::move(notes);
   return result;
+}
+
+Json wholeDiagnosticJson(const Diagnostic &diagnostic, const std::function<Json(Span)> &place) {
+  Json labels = Json::array(), fixes = Json::array();
+  for (const Label &label : diagnostic.labels)
+    labels.push_back({{"place", place(label.span)}, {"text", label.text}});
+  for (const Fix &fix : diagnostic.fixes) {
+    Json edits = Json::array();
+    for (const TextEdit &edit : fix.edits)
+      edits.push_back({{"place", place(edit.span)}, {"text", edit.text}});
+    fixes.push_back({{"title", fix.title}, {"edits", std::move(edits)}});
+  }
+  return {{"code", diagInfo(diagnostic.id).code},
+          {"severity", severityName(diagnostic.severity)},
+          {"message", diagnostic.message},
+          {"place", place(diagnostic.span)},
+          {"label", diagnostic.primaryLabel},
+          {"labels", std::move(labels)},
+          {"notes", diagnostic.notes},
+          {"helps", diagnostic.helps},
+          {"fixes", std::move(fixes)}};
 }
 
 Json diagnosticsJson(const SourceManager &sources, const DiagnosticSink &sink,
@@ -94,8 +120,10 @@ static Wanted wantedOf(const Json &bindings) {
   return wanted;
 }
 
-static CodeOptions codeOptionsOf(const Json &options) {
+static CodeOptions codeOptionsOf(const Json &options, const std::string &target) {
   CodeOptions result;
+  result.target = target;
+  result.helps = truthOf(options, "helps", false);
   result.level = static_cast<int>(std::clamp<int64_t>(numberOf(options, "level", 2), 0, 3));
   result.processor = textOf(options, "processor");
   result.intel = textOf(options, "syntax") == "intel";
@@ -149,16 +177,38 @@ static Json failureOf(const std::string &code, const std::string &message) {
   return {{"ok", false}, {"error", {{"code", code}, {"message", message}}}};
 }
 
-static std::string keyOf(const Json &request, const Checked &checked,
+static std::string keyOf(const Json &request, const std::string &target, const Checked &checked,
                          const std::vector<const CallableDecl *> &reach,
                          const std::vector<BoundEntry> &entries) {
-  std::string key = dumped(objectOf(request, "options")) + dumped(objectOf(request, "defines"));
+  std::string key = target + dumped(objectOf(request, "options"));
+  key += dumped(objectOf(request, "defines"));
   key += dumped(choicesJson(entries)) + "\n";
   return key + sourceKey(*checked.program, checked.sources, reach);
 }
 
-Worker::View Worker::open(const Json &request) {
+static std::string chipNames() {
+  std::string names;
+  for (const std::string &name : chips())
+    names += (names.empty() ? "`" : ", `") + name + "`";
+  return names;
+}
+
+std::vector<std::string> chips() {
+  std::vector<std::string> names;
+  for (const MachineFile &file : builtinMachineFiles())
+    if (std::optional<Machine> machine = findMachine(file.path); machine && !machine->executable)
+      names.push_back(machine->name);
+  return names;
+}
+
+Worker::View Worker::open(const Json &request, const std::string &target) {
   View view;
+  if (std::optional<Machine> chip = findMachine(target);
+      !target.empty() && (!chip || chip->executable)) {
+    view.failure =
+        failureOf("no-target", "there is no chip `" + target + "`; there are " + chipNames());
+    return view;
+  }
   if (!step("check")) {
     view.failure = failureOf("cancelled", "the request was cancelled");
     return view;
@@ -195,7 +245,7 @@ Worker::View Worker::open(const Json &request) {
     view.failure = failureOf("binding", problem);
     return view;
   }
-  std::string key = keyOf(request, *checked, view.reach, entries);
+  std::string key = keyOf(request, target, *checked, view.reach, entries);
   view.code = cache_.find(key);
   view.isKnown = view.code;
   if (view.isKnown) {
@@ -203,10 +253,10 @@ Worker::View Worker::open(const Json &request) {
     return view;
   }
   // A text without its origin would have to be made again from this one.
-  view.code =
-      cache_.add(std::move(key),
-                 std::make_unique<Code>(std::move(checked), view.reach, std::move(entries),
-                                        codeOptionsOf(objectOf(request, "options")), functions_));
+  view.code = cache_.add(std::move(key),
+                         std::make_unique<Code>(std::move(checked), view.reach, std::move(entries),
+                                                codeOptionsOf(objectOf(request, "options"), target),
+                                                functions_));
   return view;
 }
 

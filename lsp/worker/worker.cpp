@@ -14,7 +14,7 @@ Worker::Worker(WorkerOptions options, Watch watch)
     : options_(std::move(options)), watch_(std::move(watch)), functions_(options_.cacheBytes / 4),
       cache_(options_.cacheBytes) {}
 
-static Json error(const char *code, const std::string &message) {
+Json error(const char *code, const std::string &message) {
   return {{"error", {{"code", code}, {"message", message}}}};
 }
 
@@ -46,6 +46,8 @@ Json Worker::answer(const Json &request) {
     result = hover(request);
   else if (method == "facts")
     result = facts(request);
+  else if (method == "feasibility")
+    result = feasibility(request);
   else if (method == "mlir")
     result = mlir(request);
   else if (method == "warm")
@@ -73,7 +75,7 @@ Json Worker::warm() {
                   {"files", {{"<warm>", text}}},
                   {"entry", "k"},
                   {"stage", stageInfo(StageId::Asm).name}};
-  View view = open(request);
+  View view = open(request, "");
   bool isWarm = false;
   if (view.failure.is_null()) {
     Watch watch = [this](const std::string &name) { return step(name); };
@@ -85,14 +87,20 @@ Json Worker::warm() {
 
 void Worker::tidy() { cache_.trim(); }
 
+static std::string_view machineName(StageMachine machine) {
+  constexpr std::string_view names[] = {"cpu", "any", "chip"};
+  return names[static_cast<size_t>(machine)];
+}
+
 Json Worker::stages() const {
   Json list = Json::array();
   for (const StageInfo &info : stageInfos)
     list.push_back({{"name", info.name},
                     {"title", info.title},
                     {"languageId", info.language},
-                    {"extension", info.extension}});
-  return {{"stages", std::move(list)}};
+                    {"extension", info.extension},
+                    {"machine", machineName(info.machine)}});
+  return {{"stages", std::move(list)}, {"targets", chips()}, {"usualTarget", kUsualChip}};
 }
 
 static int64_t residentBytes() {
@@ -174,59 +182,55 @@ Json Worker::stageFailure(const View &view) {
   return {{"result", std::move(result)}};
 }
 
-/// An answer of `open` that is an error of the request itself, or a result that is not ok.
-static Json openFailure(Json failure) {
+Json openFailure(Json failure) {
   if (failure["error"]["code"] == "cancelled")
     return {{"error", failure["error"]}};
   return {{"result", std::move(failure)}};
 }
 
 Json Worker::preview(const Json &request) {
-  std::optional<StageId> id = stageByName(textOf(request, "stage"));
-  if (!id)
+  std::optional<StageWish> wish = stageWish(textOf(request, "stage"));
+  if (!wish)
     return error("unknown-stage", "there is no stage `" + textOf(request, "stage") + "`");
-  View view = open(request);
+  View view = open(request, wish->target);
   if (!view.failure.is_null())
     return openFailure(std::move(view.failure));
-  bool wasMade = view.code->has(*id);
+  bool wasMade = view.code->has(wish->id);
   Watch watch = [this](const std::string &name) { return step(name); };
-  const StageText *stage = view.code->stage(*id, watch, view.timings);
-  if (!stage && view.isKnown && view.code->isSettled()) {
-    // Its later stages are made from the present text; nothing of it is lost.
+  const StageText *stage = view.code->stage(wish->id, watch, view.timings);
+  if (!stage && view.isKnown && !view.code->wasStopped()) {
+    // Its later stages, or what is wrong, are made from the present text; nothing of it is lost.
     cache_.remove(view.code);
     return preview(request);
   }
   if (!stage)
     return stageFailure(view);
-  const StageInfo &info = stageInfo(*id);
+  const StageInfo &info = stageInfo(wish->id);
   Json result = {{"ok", true},
-                 {"stage", info.name},
+                 {"stage", textOf(request, "stage")},
                  {"languageId", info.language},
                  {"extension", info.extension},
                  {"cached", wasMade},
                  {"entry", view.reach.front()->name},
                  {"entries", choicesJson(view.code->entries())},
                  {"text", stage->text},
-                 {"folds", foldsJson(*stage, *id)},
+                 {"folds", foldsJson(*stage, wish->id)},
                  {"diagnostics", Json::array()},
                  {"timings", timingsJson(view.timings)}};
-  addMap(result, *stage, [&](Span span) {
-    Span now = view.now(span);
-    return now.file < view.sources().size() ? placeJson(view.sources(), now) : Json();
-  });
+  addMap(result, *stage, [&](Span span) { return view.place(span); });
   return {{"result", std::move(result)}};
 }
 
 Json Worker::facts(const Json &request) {
-  std::optional<StageId> id = stageByName(textOf(request, "stage"));
-  if (!id)
+  std::optional<StageWish> wish = stageWish(textOf(request, "stage"));
+  if (!wish)
     return error("unknown-stage", "there is no stage `" + textOf(request, "stage") + "`");
-  View view = open(request);
+  View view = open(request, wish->target);
   if (!view.failure.is_null())
     return openFailure(std::move(view.failure));
   Watch watch = [this](const std::string &name) { return step(name); };
-  const StageText *stage = view.code->stage(*id, watch, view.timings);
-  if (!stage && view.isKnown && view.code->isSettled()) {
+  const StageText *stage = view.code->stage(wish->id, watch, view.timings);
+  if (!stage && view.isKnown && !view.code->wasStopped()) {
     cache_.remove(view.code);
     return facts(request);
   }
@@ -249,44 +253,63 @@ Json Worker::facts(const Json &request) {
     const LineFacts &facts = stage->facts[line];
     result["op"] = {{"name", facts.op}, {"operands", facts.operands}, {"results", facts.results}};
   }
+  if (line < stage->facts.size() && !stage->facts[line].notes.empty())
+    result["notes"] = stage->facts[line].notes;
   return {{"result", std::move(result)}};
 }
 
-Json Worker::hover(const Json &request) {
-  View view = open(request);
-  if (!view.failure.is_null())
-    return openFailure(std::move(view.failure));
-  std::vector<StageId> wanted;
+/// The stages that a hover shows.
+static std::vector<std::pair<std::string, StageWish>> wishesOf(const Json &request) {
+  std::vector<std::pair<std::string, StageWish>> wanted;
+  auto add = [&](const std::string &name) {
+    if (std::optional<StageWish> wish = stageWish(name))
+      wanted.emplace_back(name, *wish);
+  };
   auto names = request.find("stages");
   if (names != request.end() && names->is_array())
     for (const Json &name : *names)
-      if (std::optional<StageId> id =
-              name.is_string() ? stageByName(name.get<std::string>()) : std::nullopt)
-        wanted.push_back(*id);
+      if (name.is_string())
+        add(name.get<std::string>());
   if (wanted.empty())
-    wanted = {StageId::Tile, StageId::Asm};
+    for (StageId id : {StageId::Tile, StageId::Asm})
+      add(std::string(stageInfo(id).name));
+  return wanted;
+}
+
+static uint32_t byteOf(const Json &request, const char *name) {
+  return static_cast<uint32_t>(std::max<int64_t>(numberOf(request, name, 0), 0));
+}
+
+Json Worker::hover(const Json &request) {
   Watch watch = [this](const std::string &name) { return step(name); };
-  Json stages = Json::array();
-  const StageText *built = view.code->stage(StageId::Built, watch, view.timings);
-  Span range = {view.reach.front()->span.file,
-                static_cast<uint32_t>(std::max<int64_t>(numberOf(request, "begin", 0), 0)),
-                static_cast<uint32_t>(std::max<int64_t>(numberOf(request, "end", 0), 0))};
-  for (StageId id : wanted) {
-    const StageText *stage = view.code->stage(id, watch, view.timings);
-    if (!stage && view.isKnown && view.code->isSettled()) {
+  Json stages = Json::array(), entries, timings = Json::object();
+  for (const auto &[name, wish] : wishesOf(request)) {
+    View view = open(request, wish.target);
+    if (!view.failure.is_null())
+      return openFailure(std::move(view.failure));
+    // Without it nobody can say why an expression has no line.
+    const StageText *built = view.code->stage(StageId::Built, watch, view.timings);
+    const StageText *stage = view.code->stage(wish.id, watch, view.timings);
+    if (!stage && view.isKnown && !view.code->wasStopped()) {
       cache_.remove(view.code);
       return hover(request);
     }
     if (!stage)
       return stageFailure(view);
+    Span range = {view.reach.front()->span.file, byteOf(request, "begin"), byteOf(request, "end")};
     stages.push_back(hoverJson(
-        *stage, id, built, range, [&](Span span) { return view.now(span); },
+        *stage, wish.id, built, range, [&](Span span) { return view.now(span); },
         static_cast<size_t>(std::clamp<int64_t>(numberOf(request, "limit", 8), 1, 100))));
+    stages.back()["stage"] = name;
+    entries = choicesJson(view.code->entries());
+    const Json own = timingsJson(view.timings);
+    for (const auto &[phase, time] : own.items())
+      timings[phase] = timings.value(phase, 0.0) + time.get<double>();
   }
   Json result = {{"ok", true},
-                 {"entries", choicesJson(view.code->entries())},
+                 {"entries", std::move(entries)},
                  {"stages", std::move(stages)},
-                 {"timings", timingsJson(view.timings)}};
+                 {"timings", std::move(timings)}};
   return {{"result", std::move(result)}};
 }
 

@@ -34,13 +34,15 @@ private:
   Json preview(const Json &request);
   Json hover(const Json &request);
   Json facts(const Json &request);
+  Json feasibility(const Json &request);
   Json warm();
   Json stages() const;
   Json status() const;
   Json mlir(const Json &request) const;
 
   /// Checks, binds and looks up. On failure `view.failure` is the answer.
-  View open(const Json &request);
+  /// `target`: a chip; empty: the CPU.
+  View open(const Json &request, const std::string &target);
   Json stageFailure(const View &view);
   bool step(const std::string &name);
 

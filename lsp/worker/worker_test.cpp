@@ -1,7 +1,7 @@
+#include "driver/ir/reach.h"
 #include "lsp/worker/hover.h"
 #include "lsp/worker/narrow.h"
 #include "lsp/worker/print_ir.h"
-#include "lsp/worker/reach.h"
 #include "lsp/worker/worker.h"
 
 #include "gtest/gtest.h"

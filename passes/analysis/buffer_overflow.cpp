@@ -76,17 +76,20 @@ std::string liveText(const Overflow &overflow) {
 }
 
 void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
-                    const std::vector<std::string> &helps) {
+                    const std::vector<Fix> &helps, const std::vector<TextEdit> &fewerCopies) {
   DiagnosticBuilder builder = sink.report(DiagId::BufferFull, span, argumentsOf(overflow));
   if (!overflow.live.empty())
     builder.note(liveText(overflow));
   if (overflow.space.lowerBound <= overflow.space.usable && overflow.needed > overflow.space.usable)
     builder.note(bytesText(overflow.space.lowerBound) +
                  " are live at once; the rest is lost in gaps between buffers");
-  for (const std::string &help : helps)
-    builder.help(help);
+  auto add = [&](const std::string &title, const std::vector<TextEdit> &edits) {
+    edits.empty() ? builder.help(title) : builder.fix(title, edits);
+  };
+  for (const Fix &help : helps)
+    add(help.title, help.edits);
   if (overflow.pipeline)
-    builder.help(pipelineHelp(overflow));
+    add(pipelineHelp(overflow), fewerCopies);
 }
 
 std::vector<std::string> detailsOf(const Overflow &overflow) {

@@ -34,9 +34,10 @@ std::string tunableHelp(std::string_view name, int64_t value);
 
 /// What is live, and what was found to fit: the notes and helps of the message without `helps`.
 std::vector<std::string> detailsOf(const Overflow &overflow);
-/// Reports it as E0421. `helps`: further changes that were tried and found to fit.
+/// Reports it as E0421. `helps`: further changes that were tried and found to fit, with the edits
+/// that make them, where there are such. `fewerCopies`: the edits for `overflow.pipeline`.
 void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
-                    const std::vector<std::string> &helps);
+                    const std::vector<Fix> &helps, const std::vector<TextEdit> &fewerCopies = {});
 
 /// The largest of the ascending candidates that fits, by bisection: what is larger than something
 /// that does not fit is not asked about. What it returns was asked about and fits.

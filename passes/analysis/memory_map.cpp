@@ -250,7 +250,7 @@ void SvgMap::box(const LedgerBuffer &buffer, size_t number) {
   int left = x(buffer.begin), right = std::max(left + 2, x(buffer.end + 1));
   int top = y(buffer.address + buffer.total), height = std::max(1, y(buffer.address) - top);
   std::string kind = buffer.kind == LedgerBuffer::Kind::Queue ? " stroke-dasharray=\"4 2\"" : "";
-  out_ += "<g><title>" +
+  out_ += "<g" + attribute("data-line", static_cast<int>(buffer.place.line)) + "><title>" +
           escaped(buffer.name + " " + buffer.type + ": " + sizeText(buffer) + " at " +
                   std::to_string(buffer.address) + ", made at line " +
                   std::to_string(buffer.place.line) + ", live from line " +

@@ -351,7 +351,7 @@ TEST(BufferOverflow, SaysWhatIsLiveLargestFirst) {
   EXPECT_EQ(liveText(overflow), "o 2 × 48 KiB, `pipeline 2` (18:7) · s 64 KiB (27:7) · p 32 KiB "
                                 "(30:7) · 12 KiB in 3 others");
   DiagnosticSink sink;
-  reportOverflow(sink, {0, 1, 2}, overflow, {"`BK = 192` is the largest that fits"});
+  reportOverflow(sink, {0, 1, 2}, overflow, {{"`BK = 192` is the largest that fits", {}}});
   EXPECT_EQ(sink.all().at(0).helps.at(0), "`BK = 192` is the largest that fits");
 }
 

@@ -5,6 +5,7 @@ import { InlayHintRequest, InlayHintResolveRequest, LanguageClient } from "vscod
 
 import { blockAt } from "./blocks";
 import { config } from "./config";
+import { isPicture, MemoryView } from "./memory_view";
 import { parsePreviewName } from "./preview_uri";
 import { isPreview, Previews, sourceOf } from "./previews";
 import * as protocol from "./protocol";
@@ -21,6 +22,7 @@ export class Commands {
   constructor(
     private readonly server: Server,
     private readonly previews: Previews,
+    private readonly memory: MemoryView,
   ) {}
 
   /** All commands by name. */
@@ -28,6 +30,7 @@ export class Commands {
     const table: Record<string, (...args: never[]) => unknown> = {
       "ptl.showPreview": (uri?: unknown, entry?: unknown, stage?: unknown) => this.showPreview(uri, entry, stage),
       "ptl.showPreviewAt": (uri?: unknown, entry?: unknown) => this.showPreviewAt(uri, entry),
+      "ptl.showMemory": (uri?: unknown, entry?: unknown, target?: unknown) => this.showMemory(uri, entry, target),
       "ptl.switchStage": () => this.switchStage(),
       "ptl.compareStages": (uri?: unknown, entry?: unknown) => this.compareStages(uri, entry),
       "ptl.peekPreview": () => this.peekPreview(),
@@ -56,6 +59,13 @@ export class Commands {
     if (subject) await this.open(subject, typeof stage === "string" ? stage : defaultStage(subject.source));
   }
 
+  /** What stands in the memories of a chip while the kernel runs. */
+  private async showMemory(uri: unknown, entry: unknown, target: unknown): Promise<void> {
+    const subject = findSubject(uri, entry);
+    const chip = subject && (typeof target === "string" ? target : await this.pickTarget());
+    if (chip) await this.open(subject, `memory:svg@${chip}`);
+  }
+
   private async showPreviewAt(uri: unknown, entry: unknown): Promise<void> {
     const subject = findSubject(uri, entry);
     const stage = subject && (await this.pickStage("The stage to show"));
@@ -67,6 +77,7 @@ export class Commands {
     const subject = editor && findSubject(undefined, undefined);
     const stage = subject && (await this.pickStage("The stage to show instead"));
     if (!stage) return;
+    if (isPicture(stage.id)) return this.open(subject, stage.id);
     const uri = await this.previews.request(subject.source, stage.id, subject);
     await vscode.window.showTextDocument(uri, { viewColumn: editor.viewColumn, preview: true });
   }
@@ -146,6 +157,10 @@ export class Commands {
 
   private async open(subject: Subject, stage: string): Promise<void> {
     const uri = await this.previews.request(subject.source, stage, subject);
+    if (isPicture(stage)) {
+      this.memory.show(uri);
+      return;
+    }
     await vscode.window.showTextDocument(uri, {
       viewColumn: vscode.ViewColumn.Beside,
       preserveFocus: true,
@@ -159,10 +174,17 @@ export class Commands {
     return client;
   }
 
+  /** The chip of the settings; which one, if there are several. */
+  private async pickTarget(): Promise<string | undefined> {
+    const stages = await this.needClient().sendRequest(protocol.stagesRequest);
+    const targets = [...new Set(stages.flatMap((stage) => stage.target ?? []))];
+    return targets.length > 1 ? vscode.window.showQuickPick(targets, { placeHolder: "The chip" }) : targets[0];
+  }
+
   private async pickStage(placeHolder: string, not?: string): Promise<protocol.Stage | undefined> {
     const stages = await this.needClient().sendRequest(protocol.stagesRequest);
     const items = stages
-      .filter((stage) => stage.id !== not)
+      .filter((stage) => stage.id !== not && !(not !== undefined && isPicture(stage.id)))
       .map((stage) => ({ label: stage.title, description: stage.id, detail: stage.summary, stage }));
     return (await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true }))?.stage;
   }

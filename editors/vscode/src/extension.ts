@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 
 import { Commands } from "./commands";
 import { LinkedHighlight } from "./linked_highlight";
+import { MemoryView } from "./memory_view";
 import { Previews } from "./previews";
 import { Server } from "./server";
 import { taskProvider } from "./tasks";
@@ -11,11 +12,13 @@ const needRestart = ["ptl.server.path", "ptl.server.arguments", "ptl.server.envi
 export function activate(context: vscode.ExtensionContext): void {
   const server = new Server();
   const previews = new Previews(server);
+  const memory = new MemoryView(previews);
   context.subscriptions.push(
     server,
     previews,
+    memory,
     new LinkedHighlight(previews),
-    ...new Commands(server, previews).register(),
+    ...new Commands(server, previews, memory).register(),
     vscode.tasks.registerTaskProvider("ptlc", taskProvider),
     vscode.workspace.onDidChangeConfiguration((event) => {
       // The running server is told of the change first.

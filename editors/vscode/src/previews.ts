@@ -50,6 +50,8 @@ export class Previews
   private readonly updated = new vscode.EventEmitter<vscode.Uri>();
   private readonly folded = new vscode.EventEmitter<void>();
   private readonly known = new Map<string, Preview>();
+  /** Those that are shown elsewhere than in an editor. */
+  private readonly watched = new Map<string, vscode.Uri>();
   /** Requests under way; `again` if something changed since they were sent. */
   private readonly running = new Map<string, { again: boolean }>();
   /** Previews to ask for when their source is left alone for a moment. */
@@ -111,6 +113,17 @@ export class Previews
     return uri;
   }
 
+  /** Keeps a preview up to date that no editor shows. */
+  watch(uri: vscode.Uri): void {
+    this.watched.set(uri.toString(), uri);
+    void this.server.client?.sendNotification(protocol.virtualDocumentOpened, { uri: wireUri(uri) });
+  }
+
+  unwatch(uri: vscode.Uri): void {
+    this.watched.delete(uri.toString());
+    this.forget(uri);
+  }
+
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const known = this.get(uri) ?? (await this.fetch(uri));
     return known ? known.text : "";
@@ -144,21 +157,27 @@ export class Previews
   private connect(client: LanguageClient): void {
     client.onNotification(protocol.virtualDocumentChanged, ({ uri }) => void this.refresh(vscode.Uri.parse(uri)));
     for (const document of vscode.workspace.textDocuments) this.opened(document);
+    for (const uri of this.watched.values()) this.watch(uri);
     this.refreshAll();
   }
 
   private refreshAll(): void {
-    for (const document of vscode.workspace.textDocuments)
-      if (isPreview(document)) void this.refresh(document.uri);
+    for (const uri of this.shown()) void this.refresh(uri);
+  }
+
+  /** The previews that somebody looks at. */
+  private shown(): vscode.Uri[] {
+    const open = vscode.workspace.textDocuments.filter(isPreview).map((document) => document.uri);
+    return [...open, ...this.watched.values()];
   }
 
   private edited(source: vscode.TextDocument): void {
     const uri = source.uri.toString();
-    for (const document of vscode.workspace.textDocuments) {
-      if (!isPreview(document) || !this.get(document.uri)?.map.uris.includes(uri)) continue;
-      const key = document.uri.toString();
+    for (const preview of this.shown()) {
+      if (!this.get(preview)?.map.uris.includes(uri)) continue;
+      const key = preview.toString();
       clearTimeout(this.due.get(key));
-      this.due.set(key, setTimeout(() => void this.refresh(document.uri), settleTime));
+      this.due.set(key, setTimeout(() => void this.refresh(preview), settleTime));
     }
   }
 
@@ -172,10 +191,16 @@ export class Previews
     if (!isPreview(document)) return;
     // A change of language closes a document and opens it again.
     if (vscode.workspace.textDocuments.some((other) => other.uri.toString() === document.uri.toString())) return;
-    this.known.delete(document.uri.toString());
-    clearTimeout(this.due.get(document.uri.toString()));
-    this.due.delete(document.uri.toString());
-    void this.server.client?.sendNotification(protocol.virtualDocumentClosed, { uri: wireUri(document.uri) });
+    this.forget(document.uri);
+  }
+
+  private forget(uri: vscode.Uri): void {
+    const key = uri.toString();
+    if (this.shown().some((other) => other.toString() === key)) return;
+    this.known.delete(key);
+    clearTimeout(this.due.get(key));
+    this.due.delete(key);
+    void this.server.client?.sendNotification(protocol.virtualDocumentClosed, { uri: wireUri(uri) });
   }
 
   private async setLanguage(document: vscode.TextDocument): Promise<void> {

@@ -41,7 +41,10 @@ export interface PreviewResult {
 }
 
 export interface Stage {
+  /** `tile`, or `block@a3`: of a chip. */
   id: string;
+  /** The chip, if there is one. */
+  target?: string;
   title: string;
   languageId: string;
   summary: string;

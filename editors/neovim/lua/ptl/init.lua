@@ -161,6 +161,11 @@ function M.register()
       local uri, entry, stage = unpack(command.arguments)
       require('ptl.preview').open({ uri = uri, entry = entry, stage = stage })
     end
+    -- A terminal shows no pictures.
+    vim.lsp.commands['ptl.showMemory'] = function(command)
+      local uri, entry, target = unpack(command.arguments)
+      require('ptl.preview').open({ uri = uri, entry = entry, stage = 'memory@' .. target })
+    end
   end
   vim.lsp.handlers['ptl/virtualDocumentChanged'] = function(_, result)
     require('ptl.preview').refresh_uri(result.uri)

@@ -1,11 +1,11 @@
-#include "lsp/worker/binding.h"
+#include "driver/ir/binding.h"
 
-#include "lsp/worker/reach.h"
+#include "driver/ir/reach.h"
 
 #include <algorithm>
 #include <charconv>
 
-namespace ptl::worker {
+namespace ptl {
 
 namespace {
 
@@ -119,7 +119,7 @@ void Binder::bindDim(size_t number) {
     chose(kind, dim.name, std::to_string(value), std::move(why));
   };
   if (const std::string *text = asked(dim.name)) {
-    std::optional<int64_t> value = worker::numberOf(*text);
+    std::optional<int64_t> value = ptl::numberOf(*text);
     if (!value)
       problem_ = "`" + *text + "` is no length for `" + dim.name + "`";
     return choose(value.value_or(0), "asked for");
@@ -141,7 +141,7 @@ void Binder::bindPrefix() {
     chose("leading", "..", std::to_string(rank), std::move(why));
   };
   if (const std::string *text = asked("..")) {
-    std::optional<int64_t> rank = worker::numberOf(*text);
+    std::optional<int64_t> rank = ptl::numberOf(*text);
     if (!rank || *rank > 8)
       problem_ = "`" + *text + "` is no number of leading axes";
     return choose(std::min<int64_t>(rank.value_or(1), 8), "asked for");
@@ -157,7 +157,7 @@ void Binder::bindTunable(const Tunable &tunable) {
   if (const std::string *text = asked(name)) {
     std::optional<int64_t> value = *text == "true"    ? 1
                                    : *text == "false" ? 0
-                                                      : worker::numberOf(*text);
+                                                      : ptl::numberOf(*text);
     if (!value)
       problem_ = "`" + *text + "` is no value for `" + name + "`";
     entry_.binding.tunables[name] = value.value_or(tunable.defaultValue);
@@ -259,4 +259,4 @@ std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const Callabl
   return entries;
 }
 
-} // namespace ptl::worker
+} // namespace ptl

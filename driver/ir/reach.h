@@ -6,7 +6,7 @@
 
 #include <functional>
 
-namespace ptl::worker {
+namespace ptl {
 
 /// Every expression of a declaration: body, defaults, `where` and loops, outer before inner.
 void forEachExprOf(const CallableDecl &decl, const std::function<void(const Expr &)> &visit);
@@ -24,4 +24,4 @@ std::string sourceKey(const CheckedProgram &program, const SourceManager &source
 const CallableDecl *findDeclaration(const CheckedProgram &program, const std::string &name,
                                     std::optional<uint32_t> offset);
 
-} // namespace ptl::worker
+} // namespace ptl

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptl::worker {
+namespace ptl {
 
 /// Values by name: `T` → `f16`, `C` → `512`, `..` → `2`, `ROWS` → `16`; `f.C` is for the
 /// declaration `f` alone.
@@ -33,4 +33,4 @@ struct BoundEntry {
 std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const CallableDecl &decl,
                                     const Wanted &wanted, std::string &problem);
 
-} // namespace ptl::worker
+} // namespace ptl

@@ -1,10 +1,10 @@
-#include "lsp/worker/reach.h"
+#include "driver/ir/reach.h"
 
 #include "frontend/sema/check_decl.h"
 
 #include <algorithm>
 
-namespace ptl::worker {
+namespace ptl {
 
 namespace {
 
@@ -156,4 +156,4 @@ const CallableDecl *findDeclaration(const CheckedProgram &program, const std::st
   return found;
 }
 
-} // namespace ptl::worker
+} // namespace ptl

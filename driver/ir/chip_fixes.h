@@ -1,0 +1,22 @@
+// Where the source says how much of a chip's memory is needed: edits that would need less.
+#pragma once
+
+#include "ir/build/build_ir.h"
+#include "passes/analysis/buffer_overflow.h"
+
+namespace ptl {
+
+/// A place of the ledger in the texts: the word that begins there. `kNoSpan` if no text has it.
+Span spanAt(const SourceManager &sources, const LedgerPlace &place);
+
+/// The edit that gives a tunable of the entry another value: in the schedule that says it, else its
+/// default. Empty where the source alone does not say it (`-D`, several schedules).
+std::vector<TextEdit> tunableEdits(const CheckedProgram &program, const ir::EntryBinding &binding,
+                                   const Tunable &tunable, int64_t value);
+
+/// The edits that give `pipeline` loops around buffers with more copies than `overflow.pipeline`
+/// that depth. Empty if some of these copies come from no such loop.
+std::vector<TextEdit> pipelineEdits(const CheckedProgram &program, const SourceManager &sources,
+                                    const Overflow &overflow);
+
+} // namespace ptl

@@ -1,0 +1,90 @@
+#include "driver/ir/feasibility.h"
+
+#include "driver/ir/manifest.h"
+#include "driver/ir/reach.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+bool isForChips(const CallableDecl &decl) {
+  switch (decl.kind) {
+  case DeclKind::Kernel:
+  case DeclKind::ManualKernel:
+  case DeclKind::Program:
+    return entryProblem(decl).empty();
+  default:
+    return false;
+  }
+}
+
+std::string chipSymbol(const BoundEntry &entry) { return "ptl_" + entry.name; }
+
+std::optional<ChipProgram> lowerEntry(Compiler &compiler, const BoundEntry &entry,
+                                      const Compiler::OnPhase &onPhase) {
+  ir::EntryBinding binding = entry.binding;
+  binding.checked = !compiler.options().unchecked;
+  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, chipSymbol(entry));
+  return module ? compiler.lowerToChip(*module, onPhase) : std::nullopt;
+}
+
+static bool isBroken(const CallableDecl &decl) {
+  std::vector<const CallableDecl *> reach = reachableFrom(decl);
+  return std::any_of(reach.begin(), reach.end(),
+                     [](const CallableDecl *each) { return each->hasErrors; });
+}
+
+/// Whether a mere name, without that of a declaration before it, is one of this declaration.
+static bool hasName(const CallableDecl &decl, const std::string &name) {
+  auto isIt = [&](const std::string &other) { return other == name; };
+  return std::any_of(decl.dims.begin(), decl.dims.end(),
+                     [&](const DimParam &dim) { return isIt(dim.name); }) ||
+         std::any_of(decl.typeParams.begin(), decl.typeParams.end(),
+                     [&](const TypeParam *param) { return isIt(param->name); }) ||
+         std::any_of(decl.tunables.begin(), decl.tunables.end(),
+                     [&](const Tunable &tunable) { return isIt(tunable.local->name); });
+}
+
+/// What concerns a declaration, once for each combination of values: `C=512,1024` are two.
+static std::vector<Wanted> variantsOf(const CallableDecl &decl, const Wanted &wanted) {
+  std::vector<Wanted> variants(1);
+  for (const auto &[name, values] : wanted) {
+    size_t dot = name.find('.');
+    bool isOwn = dot == name.npos || dot == 0 ? hasName(decl, name) || name == ".."
+                                              : name.substr(0, dot) == decl.name;
+    std::vector<Wanted> longer;
+    for (size_t begin = 0; isOwn && begin <= values.size();) {
+      size_t end = std::min(values.find(',', begin), values.size());
+      for (Wanted variant : variants) {
+        variant[name] = values.substr(begin, end - begin);
+        longer.push_back(std::move(variant));
+      }
+      begin = end + 1;
+    }
+    if (isOwn)
+      variants = std::move(longer);
+  }
+  return variants;
+}
+
+bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
+                  const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink) {
+  bool isWell = true;
+  for (const CallableDecl *decl : program.modules.front()->callables) {
+    if (!isForChips(*decl) || isBroken(*decl))
+      continue;
+    for (const Wanted &variant : variantsOf(*decl, wanted)) {
+      std::string problem;
+      for (const BoundEntry &entry : bindEntries(program, *decl, variant, problem)) {
+        Compiler compiler(program, sources, options, sink);
+        lowerEntry(compiler, entry);
+        isWell &= !compiler.hadInternalError();
+      }
+      if (!problem.empty())
+        sink.report(DiagId::BadRunArgument, kNoSpan, {decl->name, problem});
+    }
+  }
+  return isWell;
+}
+
+} // namespace ptl

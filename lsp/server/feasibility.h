@@ -1,0 +1,75 @@
+// What chips say of kernels and programs: whether they fit, what stands in which memory. Asked of
+// the worker (feasibility_queue.h), kept while the text is the same, shown in diagnostics, lenses
+// and hovers.
+#pragma once
+
+#include "lsp/ide/workspace.h"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace ptl::lsp {
+
+using json = nlohmann::json;
+class Session;
+
+/// What one chip says of one kernel or program.
+struct ChipVerdict {
+  json result;         ///< the worker's last good answer; null: there is none
+  std::string problem; ///< there is no such chip
+  /// Lines of `result` count from that of this declaration's chunk.
+  uint32_t line = 0;
+  /// With places in chunks.
+  std::vector<Diagnostic> diagnostics;
+  /// The chunks that it was made from, as far as it names them; the first has the declaration.
+  std::vector<std::weak_ptr<const ide::Chunk>> chunks;
+
+  bool isNone() const { return result.is_null() && problem.empty(); }
+};
+
+/// The verdicts by path, declaration and chip.
+using Verdicts = std::map<std::tuple<std::string, std::string, std::string>, ChipVerdict>;
+
+/// A kernel or program of a file.
+struct ChipEntry {
+  std::string name;
+  size_t place = 0; ///< of the document
+  ide::Range range; ///< of its name, in the chunk
+};
+std::vector<ChipEntry> chipEntries(const ide::Document &document);
+
+/// Whether a verdict is about the present text.
+bool isFresh(Session &session, const std::string &path, const ChipVerdict &verdict);
+/// Null if nobody has answered yet.
+const ChipVerdict *verdictOf(const Session &session, const std::string &path,
+                             const std::string &entry, const std::string &target);
+
+/// `a3: fits · vec 96/184 KiB`, for a lens.
+std::string verdictTitle(Session &session, const std::string &path, const std::string &entry,
+                         const std::string &target);
+/// What a hover over a range says: of the name of a kernel all memories, of others the buffers made
+/// there. Markdown, empty if there is nothing to say.
+std::string ledgerText(Session &session, const ide::File &file, ide::Range range);
+/// The range of the `let` or `var` that a name is declared by; else the range itself.
+ide::Range statementOf(const ide::File &file, ide::Range range);
+
+/// The verdict that an answer of the worker's about `document` becomes.
+ChipVerdict readVerdict(Session &session, const ide::Document &document, const ChipEntry &entry,
+                        json result);
+
+/// Calls `visit` with the diagnostics of a file that are about its present text, and their chip.
+using VisitVerdict =
+    std::function<void(const ide::FileDiagnostic &diagnostic, const std::string &target)>;
+void forEachVerdict(Session &session, const ide::File &file, const VisitVerdict &visit);
+
+/// The answer of `ptl/ledger`.
+json ledgerAnswer(Session &session, const ide::File &file, const std::string &entry,
+                  const ChipVerdict &verdict, bool isStale);
+
+} // namespace ptl::lsp

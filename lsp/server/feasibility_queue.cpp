@@ -1,0 +1,214 @@
+#include "lsp/server/feasibility_queue.h"
+
+#include "lsp/server/deferred.h"
+#include "lsp/server/later.h"
+
+#include <algorithm>
+
+namespace ptl::lsp {
+
+/// What nobody has edited is asked about again when the file was left alone for so long, in ms.
+static constexpr uint64_t kPause = 300;
+
+/// Sending a long text takes time that a keystroke should have.
+static uint64_t delayFor(const ide::File &file) {
+  return 5 + std::min<uint64_t>(file.document.size() / 4096, 200);
+}
+
+void FeasibilityQueue::edited(const ide::File &file) {
+  if (server_.session.settings.targets.empty())
+    return;
+  edited_[file.path()] = uv_now(server_.loop());
+  wakeIn(delayFor(file));
+}
+
+void FeasibilityQueue::settingsChanged() {
+  due_.clear();
+  later_.clear();
+  server_.session.verdicts.clear();
+  for (ide::File *file : server_.session.workspace.openFiles())
+    edited(*file);
+}
+
+void FeasibilityQueue::wakeIn(uint64_t milliseconds) {
+  if (isWaiting_)
+    return;
+  isWaiting_ = true;
+  later(server_.loop(), milliseconds, [this] {
+    isWaiting_ = false;
+    collect();
+    pump();
+  });
+}
+
+void FeasibilityQueue::add(std::deque<Task> &tasks, Task task) {
+  auto same = [&](const Task &each) { return each.isSame(task); };
+  if (auto known = std::find_if(tasks.begin(), tasks.end(), same); known != tasks.end())
+    known->helps = task.helps;
+  else
+    tasks.push_back(std::move(task));
+}
+
+/// Finds what there is to ask about files that were edited.
+void FeasibilityQueue::collect() {
+  Session &session = server_.session;
+  uint64_t now = uv_now(server_.loop());
+  for (auto edit = edited_.begin(); edit != edited_.end();) {
+    const ide::File *file = session.workspace.find(edit->first);
+    if (uint64_t delay = file ? delayFor(*file) : 0; now < edit->second + delay) {
+      wakeIn(edit->second + delay - now);
+      ++edit;
+      continue;
+    }
+    for (const ide::File *reader : session.workspace.openFiles())
+      if (file && readsFile(*reader, *file))
+        for (const ChipEntry &entry : chipEntries(reader->document))
+          for (const std::string &target : session.settings.targets) {
+            const ChipVerdict *verdict = verdictOf(session, reader->path(), entry.name, target);
+            bool isKnown = verdict && isFresh(session, reader->path(), *verdict);
+            bool hadHelps = isKnown && verdict->result.contains("overflow");
+            add(isKnown ? later_ : due_, {reader->path(), entry.name, target, hadHelps});
+          }
+    edit = edited_.erase(edit);
+  }
+}
+
+void FeasibilityQueue::pump() {
+  if (isAsking_)
+    return;
+  if (due_.empty() && lensesChanged_) {
+    lensesChanged_ = false;
+    server_.refreshLenses();
+  }
+  std::deque<Task> &tasks = due_.empty() ? later_ : due_;
+  if (tasks.empty())
+    return;
+  if (due_.empty()) {
+    const ide::File *file = server_.session.workspace.find(tasks.front().path);
+    uint64_t now = uv_now(server_.loop());
+    if (file && now < file->editedAt + kPause)
+      return wakeIn(file->editedAt + kPause - now);
+  }
+  Task task = std::move(tasks.front());
+  tasks.pop_front();
+  ask(std::move(task));
+}
+
+/// Of the values for previews those that are for one declaration: others need not fit all.
+static json ownBindings(const json &bindings) {
+  json own = json::object();
+  for (const auto &[name, value] : bindings.items())
+    if (size_t dot = name.find('.'); dot != 0 && dot != name.npos)
+      own[name] = value;
+  return own;
+}
+
+void FeasibilityQueue::ask(Task task) {
+  Session &session = server_.session;
+  const ide::File *file = session.workspace.find(task.path);
+  if (!file || !file->isOpen)
+    return pump();
+  std::vector<ChipEntry> entries = chipEntries(file->document);
+  auto entry = std::find_if(entries.begin(), entries.end(),
+                            [&](const ChipEntry &each) { return each.name == task.entry; });
+  if (entry == entries.end()) {
+    session.verdicts.erase({task.path, task.entry, task.target});
+    return pump();
+  }
+  PreviewKey key;
+  key.path = task.path;
+  key.entry = task.entry;
+  json request = entryRequest(session, *file, key);
+  request["target"] = task.target;
+  request["bindings"] = ownBindings(request["bindings"]);
+  request["options"] = {{"helps", task.helps}};
+  request["timeoutMs"] = 10000;
+  isAsking_ = true;
+  // A copy of the document shares its chunks, so places in the answer can be told from later ones.
+  auto onAnswer = [this, task, request, document = file->document,
+                   entry = *entry](const WorkerAnswer &answer) {
+    isAsking_ = false;
+    std::string code = answer.error.is_object() ? answer.error.value("code", "") : "";
+    if (answer.ok())
+      take(task, document, entry, answer.result);
+    else if (code == "crash" || code == "timeout")
+      server_.compilerFailed(task.path, task.entry, answer.error.value("message", ""), request);
+    pump();
+  };
+  server_.worker.ask("feasibility", request, "", onAnswer);
+}
+
+void FeasibilityQueue::take(const Task &task, const ide::Document &document, const ChipEntry &entry,
+                            json result) {
+  Session &session = server_.session;
+  if (!session.workspace.find(task.path))
+    return;
+  ChipVerdict &verdict = session.verdicts[{task.path, task.entry, task.target}];
+  bool wasShown = isFresh(session, task.path, verdict) && !verdict.diagnostics.empty();
+  std::string titleBefore = verdictTitle(session, task.path, task.entry, task.target);
+  std::vector<Diagnostic> before = wasShown ? verdict.diagnostics : std::vector<Diagnostic>();
+  bool isGood = result.value("ok", false);
+  if (isGood)
+    verdict = readVerdict(session, document, entry, std::move(result));
+  else if (result.value("error", json::object()).value("code", "") == "no-target")
+    verdict.problem = "no such chip";
+  else
+    verdict.chunks.clear(); // the last good one, about another text
+  bool isShown = isFresh(session, task.path, verdict) && !verdict.diagnostics.empty();
+  auto isSame = [](const Diagnostic &a, const Diagnostic &b) {
+    return a.span == b.span && a.message == b.message && a.helps == b.helps && a.notes == b.notes &&
+           a.fixes.size() == b.fixes.size();
+  };
+  bool isEqual = wasShown == isShown &&
+                 (!isShown || std::equal(before.begin(), before.end(), verdict.diagnostics.begin(),
+                                         verdict.diagnostics.end(), isSame));
+  if (!isEqual)
+    server_.diagnosticsChanged(task.path);
+  lensesChanged_ |= titleBefore != verdictTitle(session, task.path, task.entry, task.target);
+  if (isGood && !task.helps && verdict.result.contains("overflow"))
+    add(due_, {task.path, task.entry, task.target, true});
+}
+
+// ---- The request --------------------------------------------------------------------------------
+
+void ledger(Server &server, const json &params, const Reply &reply) {
+  Session &session = server.session;
+  ide::File &file = session.file(params);
+  PreviewKey key;
+  key.path = file.path();
+  key.entry = params.value("entry", "");
+  key.bindings = params.value("bindings", json::object());
+  if (key.entry.empty() && params.contains("position"))
+    key.entry = entryAt(file, session.offsetIn(file, params));
+  std::vector<ChipEntry> entries = chipEntries(file.document);
+  auto entry = std::find_if(entries.begin(), entries.end(),
+                            [&](const ChipEntry &each) { return each.name == key.entry; });
+  if (entry == entries.end())
+    throw RequestError{kInvalidParams, key.entry.empty()
+                                           ? "there is no declaration at this position"
+                                           : "`" + key.entry + "` is no kernel or program here"};
+  json request = entryRequest(session, file, key);
+  if (params.contains("target"))
+    request["target"] = params["target"];
+  else if (!session.settings.targets.empty())
+    request["target"] = session.settings.targets.front();
+  request["options"] = {{"helps", true}};
+  std::string target = request.value("target", "");
+  auto onAnswer = [&session, reply, path = file.path(), target, document = file.document,
+                   entry = *entry](const WorkerAnswer &answer) {
+    ide::File &now = session.fileOfUri(Session::uri(path));
+    const ChipVerdict *known = verdictOf(session, path, entry.name, target);
+    if (answer.ok() && answer.result.value("ok", false)) {
+      ChipVerdict verdict = readVerdict(session, document, entry, answer.result);
+      return reply.result(
+          ledgerAnswer(session, now, entry.name, verdict, !isFresh(session, path, verdict)));
+    }
+    if (known && !known->result.is_null())
+      return reply.result(ledgerAnswer(session, now, entry.name, *known, true));
+    const json error = answer.ok() ? answer.result.value("error", json::object()) : answer.error;
+    reply.error({kRequestFailed, error.value("message", "the compiler has no answer")});
+  };
+  server.worker.ask("feasibility", std::move(request), "", onAnswer);
+}
+
+} // namespace ptl::lsp

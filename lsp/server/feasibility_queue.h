@@ -1,0 +1,53 @@
+// Asks the worker what chips say of the kernels of open files: one request at a time, so that
+// whoever waits for a preview waits for one of them at most; those that were edited first.
+#pragma once
+
+#include "lsp/server/feasibility.h"
+
+#include <uv.h>
+
+#include <deque>
+#include <map>
+#include <string>
+
+namespace ptl::lsp {
+
+class Server;
+
+class FeasibilityQueue {
+public:
+  explicit FeasibilityQueue(Server &server) : server_(server) {}
+
+  /// A file was opened or edited, or what it imports was.
+  void edited(const ide::File &file);
+  /// Other chips, or other values for previews: everything is asked again.
+  void settingsChanged();
+  /// How many answers are still to come; 0 when all verdicts are about the present texts.
+  size_t pending() const {
+    return edited_.size() + due_.size() + later_.size() + (isAsking_ ? 1 : 0);
+  }
+
+private:
+  struct Task {
+    std::string path, entry, target;
+    bool helps = false; ///< what would fit is looked for, too; takes longer
+    bool isSame(const Task &other) const {
+      return path == other.path && entry == other.entry && target == other.target;
+    }
+  };
+  void wakeIn(uint64_t milliseconds);
+  void collect();
+  void add(std::deque<Task> &tasks, Task task);
+  void pump();
+  void ask(Task task);
+  void take(const Task &task, const ide::Document &document, const ChipEntry &entry, json result);
+  void changed(const Task &task, const ChipVerdict &before);
+
+  Server &server_;
+  std::map<std::string, uint64_t> edited_; ///< files by path, and since when, in ms of the loop
+  std::deque<Task> due_;                   ///< of declarations that have changed
+  std::deque<Task> later_;                 ///< that may read differently
+  bool isAsking_ = false, isWaiting_ = false, lensesChanged_ = false;
+};
+
+} // namespace ptl::lsp

@@ -1,0 +1,41 @@
+// What there is to say about operations of the block level beside their text: which pipe they run
+// on, what they touch, who waits for whom and why.
+#pragma once
+
+#include "passes/analysis/buffer_ledger.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ptl::worker {
+
+/// Of one module of a kernel, placed or not, with events that were derived or written by hand.
+class BlockNotes {
+public:
+  /// `ledger` may lack the kernel.
+  BlockNotes(mlir::ModuleOp kernel, const BufferLedger &ledger);
+
+  /// Where another operation stands in the text that is shown, from 0; nothing if it has no line.
+  using LineOf = std::function<std::optional<size_t>(mlir::Operation *)>;
+  /// Paragraphs of Markdown about an operation; none for what speaks for itself.
+  std::vector<std::string> of(mlir::Operation *op, const LineOf &lineOf) const;
+
+private:
+  struct Function {
+    mlir::func::FuncOp op;
+    std::vector<mlir::Operation *> order; ///< all operations in program order
+    llvm::DenseMap<mlir::Operation *, size_t> numbers;
+    const LedgerFunction *ledger = nullptr;
+  };
+  class Writer;
+
+  std::vector<Function> functions_;
+  llvm::DenseMap<mlir::Operation *, size_t> functionOf_;
+};
+
+} // namespace ptl::worker

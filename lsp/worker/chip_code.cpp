@@ -1,0 +1,192 @@
+// Declarations compiled for a chip.
+#include "codegen/pto/emit_cpp.h"
+#include "codegen/pto/emit_pto.h"
+#include "driver/ir/feasibility.h"
+#include "ir/build/source_range.h"
+#include "lsp/worker/block_notes.h"
+#include "lsp/worker/code.h"
+#include "lsp/worker/print_ir.h"
+#include "passes/analysis/memory_map.h"
+
+namespace ptl::worker {
+
+static BufferLedger ledgerOf(const std::vector<ChipProgram> &programs) {
+  BufferLedger all;
+  for (const ChipProgram &program : programs) {
+    all.machine = program.ledger.machine;
+    all.functions.insert(all.functions.end(), program.ledger.functions.begin(),
+                         program.ledger.functions.end());
+  }
+  return all;
+}
+
+/// Keeps what `ptlc` would say. What was made stays, so that looking at it costs nothing.
+void Code::noteOutcome() {
+  auto outcome = std::make_unique<ChipOutcome>();
+  outcome->fits = !failed_;
+  outcome->ledger = ledgerOf(programs_);
+  outcome->ledger.machine = compiler_->options().chip->name;
+  if (const Overflow *overflow = compiler_->overflow())
+    outcome->overflow = *overflow;
+  for (const Diagnostic &diagnostic : sink().all())
+    if (failed_ && diagnostic.severity == Severity::Error)
+      outcome->diagnostics.push_back(diagnostic);
+  outcome_ = std::move(outcome);
+}
+
+bool Code::lowerToChip(bool keepsPhases) {
+  if (failed_)
+    return false;
+  programs_.clear();
+  size_t before = checked_->sink.errorCount();
+  Compiler::OnPhase onPhase = [&](const std::string &phase, mlir::ModuleOp module) {
+    if (std::optional<StageId> id = stageByName(phase); id && keepsPhases)
+      put(*id, timed("print", [&] { return printModule(module); }));
+  };
+  for (const BoundEntry &entry : entries_) {
+    auto program = timed("lower", [&] { return lowerEntry(*compiler_, entry, onPhase); });
+    if (stopped_) {
+      programs_.clear();
+      return false;
+    }
+    if (!program)
+      break;
+    programs_.push_back(std::move(*program));
+  }
+  failed_ = checked_->sink.errorCount() > before || programs_.size() < entries_.size();
+  noteOutcome();
+  return !failed_;
+}
+
+const ChipOutcome *Code::outcome(const Watch &watch, Timings &timings) {
+  watch_ = &watch;
+  timings_ = &timings;
+  stopped_ = false;
+  if (!outcome_ && compiler_)
+    lowerToChip(/*keepsPhases=*/false);
+  watch_ = nullptr;
+  timings_ = nullptr;
+  return outcome_.get();
+}
+
+/// Operations of a text by its lines: what stands where, and what there is to say.
+static void addNotes(StageText &text, const std::vector<mlir::Operation *> &ops,
+                     const std::vector<ChipProgram> &programs) {
+  llvm::DenseMap<mlir::Operation *, size_t> lines;
+  for (size_t line = 0; line < ops.size(); ++line)
+    if (ops[line])
+      lines[ops[line]] = line; // of several the last: comments stand before
+  auto lineOf = [&](mlir::Operation *op) {
+    auto found = lines.find(op);
+    return found == lines.end() ? std::nullopt : std::optional(found->second);
+  };
+  text.facts.resize(std::max(text.facts.size(), ops.size()));
+  for (const ChipProgram &program : programs)
+    for (const auto &kernel : program.program.kernels) {
+      BlockNotes notes(kernel.get(), program.ledger);
+      for (size_t line = 0; line < ops.size(); ++line)
+        if (ops[line] && text.facts[line].notes.empty())
+          text.facts[line].notes = notes.of(ops[line], lineOf);
+    }
+}
+
+StageText Code::blockText() {
+  StageText all;
+  std::vector<mlir::Operation *> ops;
+  for (const ChipProgram &program : programs_)
+    for (const auto &kernel : program.program.kernels) {
+      std::vector<mlir::Operation *> own;
+      StageText text = printModule(kernel.get(), &own);
+      ops.resize(linesOf(all.text).size());
+      all.append(text);
+      ops.insert(ops.end(), own.begin(), own.end());
+    }
+  addNotes(all, ops, programs_);
+  return all;
+}
+
+/// An emitted text with the origins of its lines; `ops` gets what each was printed for.
+static StageText stageText(const pto::Emitted &emitted, std::vector<mlir::Operation *> &ops) {
+  StageText result;
+  size_t number = 0;
+  for (std::string_view line : linesOf(emitted.text)) {
+    mlir::Operation *op = nullptr;
+    if (const pto::SourcePlace *place = emitted.lines.at(static_cast<unsigned>(number + 1)))
+      op = place->operation;
+    // The map says it better.
+    if (size_t at = line.rfind(" loc(\""); op && at != line.npos && line.ends_with(")"))
+      line = line.substr(0, at);
+    (result.text += line) += '\n';
+    ops.push_back(op);
+    if (op) {
+      result.map.set(number, result.map.intern(ir::rangesOf(op->getLoc())));
+      result.facts.resize(number + 1);
+      result.facts[number].op = op->getName().getStringRef().str();
+    }
+    ++number;
+  }
+  return result;
+}
+
+static std::vector<mlir::ModuleOp> kernelsOf(const std::vector<ChipProgram> &programs) {
+  std::vector<mlir::ModuleOp> kernels;
+  for (const ChipProgram &program : programs)
+    for (const auto &kernel : program.program.kernels)
+      kernels.push_back(kernel.get());
+  return kernels;
+}
+
+StageText Code::ptoText() {
+  std::vector<mlir::Operation *> ops;
+  StageText text = stageText(pto::emitPto(kernelsOf(programs_), *compiler_->options().chip), ops);
+  addNotes(text, ops, programs_);
+  return text;
+}
+
+StageText Code::cppText() {
+  StageText all;
+  std::vector<mlir::Operation *> ops;
+  for (mlir::ModuleOp kernel : kernelsOf(programs_))
+    all.append(stageText(pto::emitCpp(kernel, *compiler_->options().chip), ops));
+  addNotes(all, ops, programs_);
+  return all;
+}
+
+bool Code::makeForChip(StageId id) {
+  if (id == StageId::Built || id == StageId::Tensor || id == StageId::Tile) {
+    // There also where a later step fails.
+    bool isBuilt = id != StageId::Built || makeBuilt();
+    if (id != StageId::Built)
+      lowerToChip(/*keepsPhases=*/true);
+    return isBuilt && !stopped_ && has(id);
+  }
+  if (programs_.empty() && !lowerToChip(/*keepsPhases=*/false))
+    return false;
+  if (!watch("print"))
+    return false;
+  put(id, timed("print", [&]() -> StageText {
+        switch (id) {
+        case StageId::Host: {
+          StageText all;
+          for (ChipProgram &program : programs_)
+            all.append(printModule(*program.program.host));
+          return all;
+        }
+        case StageId::Block:
+          return blockText();
+        case StageId::Pto:
+          return ptoText();
+        case StageId::Cpp:
+          return cppText();
+        case StageId::Memory:
+          return {ledgerText(outcome_->ledger) + "\n" + memoryMapText(outcome_->ledger), {}, {}};
+        case StageId::MemorySvg:
+          return {memoryMapSvg(outcome_->ledger), {}, {}};
+        default:
+          return {};
+        }
+      }));
+  return true;
+}
+
+} // namespace ptl::worker

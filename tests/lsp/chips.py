@@ -1,0 +1,371 @@
+"""What the server says of chips: the same as `ptlc check --target` and `ptlc build --target`, and it follows the text."""
+import json
+import re
+import subprocess
+import time
+
+from client import FULL, Failure, Text
+from session import EXAMPLES, ROOT, Place, uri_of
+
+WIDE = """kernel wide[R](x: f32[R, 4096]) -> (y: f32[R, 4096])
+tune ROWS: [1, 2, 4, 8, 16] = 16
+{
+    parallel r in tiles(R, ROWS) {
+        let rows = x[r, :]
+        y[r, :] = exp(rows)
+    }
+}
+
+kernel twice[N](x: f32[N]) -> (y: f32[N])
+{
+    parallel r in tiles(N, 4096) {
+        let part = x[r]
+        y[r] = part + part
+    }
+}
+"""
+SCHEDULED = WIDE.replace("= 16\n", "= 1\n") + "\nschedule wide on a3 {\n    ROWS = 16\n}\n"
+PIPELINED = """kernel total(x: f32[64, 8, 1024]) -> (y: f32[8, 1024])
+{
+    parallel _ in 0..1 {
+        var acc = zeros(f32[8, 1024])
+        for k in 0..64 pipeline 4 {
+            acc += exp(x[k, :, :])
+        }
+        y[:, :] = acc
+    }
+}
+"""
+OTHERS = """kernel ordered[R](x: f32[R, 64]) -> (y: f32[R, 64])
+{
+    parallel r in tiles(R, 8) {
+        y[r, :] = sort(x[r, :])
+    }
+}
+
+program rows[R, C](x: f32[R, C]) -> (y: f32[R, C])
+{
+    y = exp(x - max(x, axis: -1))
+}
+"""
+DOUBLES = WIDE.replace("f32", "f64")
+CAPABILITIES = {**FULL, "workspace": {**FULL["workspace"], "codeLens": {"refreshSupport": True}}}
+
+
+class Talk:
+    """A session about one file, for some chips."""
+
+    def __init__(self, place: Place, name, text, targets=("a3",)):
+        self.place, self.folder = place, place.folder / name
+        self.folder.mkdir()
+        self.path = self.folder / "chips.ptl"
+        self.path.write_text(text)
+        self.uri = uri_of(self.path)
+        self.document = {"textDocument": {"uri": self.uri}}
+        self.text, self.version = Text(text), 1
+        self.client = place.server()
+        self.client.initialize(CAPABILITIES, initializationOptions={"targets": list(targets)})
+        self.client.open(self.uri, text)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.client.kill()
+
+    def edit(self, before, after):
+        at = self.text.text.index(before)
+        self.version += 1
+        self.client.change(self.uri, self.version, [self.text.edit(at, at + len(before), after)])
+
+    def settled(self):
+        """All verdicts are about the present text."""
+        end = time.monotonic() + 60
+        while self.client.status()["feasibility"]["pending"]:
+            if time.monotonic() > end:
+                raise TimeoutError("the verdicts never come to an end")
+            time.sleep(0.01)
+
+    def diagnostics(self):
+        """The last that were published."""
+        self.settled()
+        found = [m["params"]["diagnostics"] for m in self.client.arrived if m["method"] == "textDocument/publishDiagnostics"]
+        return found[-1] if found else []
+
+    def titles(self):
+        """What the lenses of chips say."""
+        lenses = [lens for lens in self.client.request("textDocument/codeLens", self.document) if isinstance(lens.get("data"), dict)]
+        return [self.client.request("codeLens/resolve", lens)["command"]["title"] for lens in lenses]
+
+    def fixes(self, diagnostic):
+        actions = self.client.request("textDocument/codeAction", {
+            **self.document, "range": diagnostic["range"], "context": {"diagnostics": [diagnostic], "only": ["quickfix"]}})
+        return [action for action in actions if diagnostic in action.get("diagnostics", [])]
+
+    def build(self, entry, kind, target="a3", *more):
+        command = [self.place.bin / "ptlc", "build", self.path, "--target", target, "--entry", entry, f"--emit={kind}", "-o", "-", *more]
+        done = subprocess.run(command, capture_output=True, text=True, env=self.place.environment(), timeout=60)
+        if done.returncode:
+            raise RuntimeError(done.stderr[:500])
+        return done.stdout
+
+
+def said_by_check(place: Place, path, target):
+    done = subprocess.run([place.bin / "ptlc", "check", "--diagnostics=json", "--error-limit", "0", "--target", target, path],
+                          capture_output=True, env=place.environment(), timeout=60)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"ptlc check: exit {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
+    said = []
+    for each in json.loads(done.stdout)["diagnostics"]:
+        lines = [each["message"], *filter(None, [each["label"]]), *("note: " + n for n in each["notes"]), *("help: " + h for h in each["helps"])]
+        at = (each["begin"]["line"] - 1, each["begin"]["column"] - 1) if each.get("file") == str(path) else None
+        said.append((each["code"], at, "\n".join(lines), tuple(sorted(fix["title"] for fix in each["fixes"]))))
+    return sorted(said, key=repr)
+
+
+def said_by_server(talk: Talk):
+    said = []
+    for each in talk.diagnostics():
+        start = each["range"]["start"]
+        fixes = tuple(sorted(action["title"] for action in talk.fixes(each)))
+        said.append((each["code"], (start["line"], start["character"]), each["message"], fixes))
+    return sorted(said, key=repr)
+
+
+def same_as_check(place: Place, name, text, target):
+    """Everything that has a place in the file; the positions of these texts are ASCII."""
+    with Talk(place, f"same_{name}_{target}", text, [target]) as talk:
+        ours, theirs = said_by_server(talk), said_by_check(place, talk.path, target)
+    # What lies elsewhere the server shows at the name of the kernel; other errors than those of chips are other tests.
+    ours, theirs = ([each for each in said if each[0].startswith("E04")] for said in (ours, theirs))
+    if [(code, message, fixes) for code, _, message, fixes in ours] != [(code, message, fixes) for code, _, message, fixes in theirs] or any(
+            at is not None and at != own for (_, own, *_), (_, at, *_) in zip(ours, theirs)):
+        return f"the server:\n{ours}\nptlc check:\n{theirs}"
+    return None
+
+
+def must_say(place: Place, name, text, code, fixes):
+    """These texts are wrong; `fixes` is how many repairs there are, each of which makes it fit."""
+    with Talk(place, f"must_{name}", text) as talk:
+        found = [each for each in talk.diagnostics() if each["code"] == code]
+        if len(found) != 1:
+            return f"not one {code}: {talk.diagnostics()}"
+        actions = talk.fixes(found[0])
+        if len(actions) != fixes:
+            return f"{fixes} fixes wanted: {actions}"
+        for action in actions:
+            edits = [edit for change in action["edit"]["documentChanges"] for edit in change["edits"]]
+            lines = text.split("\n")
+            for edit in edits:
+                start, end = edit["range"]["start"], edit["range"]["end"]
+                line = lines[start["line"]]
+                lines[start["line"]] = line[: start["character"]] + edit["newText"] + line[end["character"]:]
+            path = talk.folder / "fixed.ptl"
+            path.write_text("\n".join(lines))
+            if left := [each for each in said_by_check(place, path, "a3") if each[0] == code]:
+                return f"after `{action['title']}`: {left}"
+    return None
+
+
+def follows_the_text(place: Place):
+    """What is wrong comes and goes with the text; right after a keystroke nothing of the older text is left."""
+    with Talk(place, "follows", WIDE.replace("= 16\n", "= 4\n")) as talk:
+        if talk.diagnostics():
+            return f"something is wrong at first: {talk.diagnostics()}"
+        if talk.titles() != ["a3: fits · vec 64/184 KiB", "a3: fits · vec 48/184 KiB"]:
+            return f"lenses: {talk.titles()}"
+        talk.edit("= 4\n", "= 16\n")
+        if [each["code"] for each in talk.diagnostics()] != ["E0421"] or "does not fit · vec 256/184" not in talk.titles()[0]:
+            return f"it fits: {talk.diagnostics()} {talk.titles()}"
+        talk.client.arrived.clear()
+        talk.edit("exp(rows)", "exp(rows")
+        if first := talk.client.diagnostics(talk.uri, talk.version):
+            if any(each["code"].startswith("E04") for each in first):
+                return f"what is said of an older text stays: {first}"
+        talk.settled()
+        if not talk.titles()[0].endswith(" · stale"):
+            return f"not stale: {talk.titles()}"
+        talk.edit("exp(rows", "exp(rows)")
+        talk.edit("= 16\n", "= 8\n")
+        talk.client.arrived.clear()
+        if talk.diagnostics() or talk.titles()[0] != "a3: fits · vec 128/184 KiB":
+            return f"not as before: {talk.diagnostics()} {talk.titles()}"
+        # Lines above move what is said, and the other kernel is as it was.
+        talk.edit("= 8\n", "= 16\n")
+        talk.settled()
+        talk.client.arrived.clear()
+        talk.edit("kernel wide", "// one\n// two\nkernel wide")
+        moved = talk.diagnostics()
+        if [each["range"]["start"]["line"] for each in moved] != [6]:
+            return f"not at its place: {moved}"
+    return None
+
+
+def follows_settings(place: Place):
+    with Talk(place, "settings", WIDE, []) as talk:
+        if talk.diagnostics() or talk.titles():
+            return f"without chips: {talk.diagnostics()} {talk.titles()}"
+        talk.client.notify("workspace/didChangeConfiguration", {"settings": {"ptl": {"targets": ["a5", "a7"]}}})
+        codes = [each["code"] for each in talk.diagnostics()]
+        titles = talk.titles()
+        if codes != ["E0421"] or titles[1::2] != ["a7: no such chip"] * 2 or not titles[0].startswith("a5: does not fit"):
+            return f"{codes} {titles}"
+        talk.client.notify("workspace/didChangeConfiguration", {"settings": {"ptl": {"targets": []}}})
+        if talk.diagnostics() or talk.titles():
+            return f"without chips again: {talk.diagnostics()} {talk.titles()}"
+    return None
+
+
+KINDS = ("host", "block", "pto", "cpp", "memory", "memory:svg")
+
+
+def squeezed(kind, text):
+    """Places stand in the map of a preview, and empty lines between modules mean nothing."""
+    if kind == "pto":
+        text = re.sub(r' loc\("[^"]*":\d+:\d+\)', "", text)
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def previews_are_what_is_built(place: Place, target):
+    with Talk(place, f"previews_{target}", WIDE.replace("= 16\n", "= 4\n"), [target]) as talk:
+        offered = [stage["id"] for stage in talk.client.request("ptl/stages")]
+        for entry in ("wide", "twice"):
+            for kind in KINDS:
+                if f"{kind}@{target}" not in offered:
+                    return f"{kind} is not offered: {offered}"
+                shown = talk.client.request("ptl/preview", {**talk.document, "entry": entry, "stage": kind})
+                if shown["stage"] != f"{kind}@{target}" or squeezed(kind, shown["text"]) != squeezed(kind, talk.build(entry, kind, target)):
+                    return f"{kind} of {entry} differs:\n{shown['text'][:600]}\n{talk.build(entry, kind, target)[:600]}"
+                if kind in ("block", "pto", "cpp") and len(shown["map"]) < 10:
+                    return f"{kind} of {entry} leads nowhere: {shown['map']}"
+        # Both ways: the line of the instruction leads to its expression, and that to the line.
+        for kind, instruction in (("block", "pto.texp"), ("pto", "pto.texp"), ("cpp", "TEXP(")):
+            shown = talk.client.request("ptl/preview", {**talk.document, "entry": "wide", "stage": kind})
+            line = next(i for i, text in enumerate(shown["text"].splitlines()) if instruction in text)
+            places = talk.client.request("textDocument/definition", {"textDocument": {"uri": shown["uri"]}, "position": {"line": line, "character": 4}})
+            start = talk.text.position(talk.text.text.index("exp(rows)"))
+            if not places or places[0]["range"]["start"] != start:
+                return f"{instruction} leads to {places}, not {start}"
+            if line not in [entry["line"] for entry in shown["map"] if entry["sources"][0]["range"]["start"] == start]:
+                return f"no way back to {instruction}"
+    return None
+
+
+def previews_are_refused(place: Place):
+    with Talk(place, "refused", WIDE) as talk:
+        for stage in ("block@cpu", "block@", "asm@a3", "vector@a3", "none@a3"):
+            try:
+                answer = talk.client.request("ptl/preview", {**talk.document, "entry": "wide", "stage": stage})
+            except Failure:
+                continue
+            if answer["text"] or not answer.get("error"):
+                return f"{stage}: {answer}"
+        # What does not fit has no block level, and says why; its tiles are there.
+        full = talk.client.request("ptl/preview", {**talk.document, "entry": "wide", "stage": "block"})
+        if full["text"] or [each["code"] for each in full["diagnostics"]] != ["E0421"]:
+            return f"{full}"
+        if "ptl.exp" not in talk.client.request("ptl/preview", {**talk.document, "entry": "wide", "stage": "tile@a3"})["text"]:
+            return "no tiles"
+    return None
+
+
+def hovers(place: Place):
+    def said(uri, position):
+        answer = talk.client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": position})
+        return answer["contents"]["value"] if answer else ""
+
+    with Talk(place, "hovers", WIDE.replace("= 16\n", "= 4\n")) as talk:
+        talk.settled()
+        at = talk.text.position(talk.text.text.index("twice"))
+        wanted = ("a3: fits · vec 48/184 KiB", "`part`: 2 × 16 KiB in `vec` at 0x0, live from line 12 to 14")
+        if missing := [text for text in wanted if text not in said(talk.uri, at)]:
+            return f"of the kernel, no {missing}: {said(talk.uri, at)}"
+        at = talk.text.position(talk.text.text.index("part ="))
+        if wanted[1] not in said(talk.uri, at) or "a3: fits" in said(talk.uri, at):
+            return f"of a let: {said(talk.uri, at)}"
+        for kind in ("block", "pto", "cpp"):
+            shown = talk.client.request("ptl/preview", {**talk.document, "entry": "twice", "stage": kind})
+            lines = shown["text"].splitlines()
+            wait = next(i for i, text in enumerate(lines) if re.search(r"wait_flag", text))
+            text = said(shown["uri"], {"line": wait, "character": 6})
+            if not re.search(r"\*\*`\w+` waits for `\w+`\*\*", text) or "why: " not in text or "held up until then" not in text:
+                return f"of a wait in {kind}: {text}"
+            add = next(i for i, text in enumerate(lines) if "tadd" in text.lower() and "ins(" in text or "TADD(" in text)
+            text = said(shown["uri"], {"line": add, "character": 6})
+            if "part + part" not in text or "runs on `v`" not in text or "reads `part`: 2 × 16 KiB in `vec` at 0x0" not in text:
+                return f"of an instruction in {kind}: {text}"
+    return None
+
+
+# ---- The ledger ----
+
+
+def problems(value, schema, whole, path="answer"):
+    """What is wrong with a value by a schema; as much of JSON Schema as ours has."""
+    if "$ref" in schema:
+        return problems(value, whole["$defs"][schema["$ref"].split("/")[-1]], whole, path)
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
+    wanted = schema.get("type")
+    if wanted and (not isinstance(value, kinds[wanted]) or (wanted == "integer" and isinstance(value, bool))):
+        return [f"{path} is no {wanted}: {value!r}"]
+    found = []
+    if "enum" in schema and value not in schema["enum"]:
+        found.append(f"{path} is {value!r}")
+    if isinstance(value, dict):
+        found += [f"{path}.{name} is missing" for name in schema.get("required", []) if name not in value]
+        for name, each in value.items():
+            if name in schema.get("properties", {}):
+                found += problems(each, schema["properties"][name], whole, f"{path}.{name}")
+            elif schema.get("additionalProperties") is False:
+                found.append(f"{path}.{name} is not in the schema")
+    if isinstance(value, list):
+        for number, each in enumerate(value):
+            found += problems(each, schema.get("items", {}), whole, f"{path}[{number}]")
+    return found
+
+
+def ledgers(place: Place):
+    schema = json.loads((ROOT / "docs" / "ledger-schema.json").read_text())
+    with Talk(place, "ledgers", WIDE, ["a3", "a5"]) as talk:
+        for entry in ("wide", "twice"):
+            for target in ("a3", "a5"):
+                answer = talk.client.request("ptl/ledger", {**talk.document, "entry": entry, "target": target})
+                if wrong := problems(answer, schema, schema):
+                    return "\n".join(wrong)
+                if answer["fits"] != (entry == "twice"):
+                    return f"{entry} on {target}: {answer['summary']}"
+        answer = talk.client.request("ptl/ledger", {**talk.document, "position": talk.text.position(talk.text.text.index("part"))})
+        functions = json.loads(json.dumps(answer["functions"]))
+        made = [b.pop("location")["range"]["start"] for f in functions for s in f["spaces"] for b in s["buffers"]]
+        if functions != json.loads(talk.build("twice", "ledger"))["functions"]:
+            return f"not what ptlc writes: {functions}"
+        if made[0] != talk.text.position(talk.text.text.index("x[r]\n")):
+            return f"made elsewhere: {made}"
+        talk.settled()
+        talk.edit("part + part", "part +")
+        stale = talk.client.request("ptl/ledger", {**talk.document, "entry": "twice"})
+        if not stale["stale"] or stale["functions"] != answer["functions"]:
+            return f"not the last good one: {stale}"
+        try:
+            return f"of nothing: {talk.client.request('ptl/ledger', {**talk.document, 'entry': 'nobody'})}"
+        except Failure:
+            return None
+
+
+def cases(place: Place, long: bool, seed: int):
+    texts = {"wide": WIDE, "scheduled": SCHEDULED, "pipelined": PIPELINED, "others": OTHERS, "doubles": DOUBLES}
+    for name, text in texts.items():
+        for target in ("a3", "a5"):
+            yield f"same as check: {name} on {target}", lambda n=name, x=text, t=target: same_as_check(place, n, x, t)
+    files = [*EXAMPLES, *sorted((ROOT / "tests" / "chips").glob("*.ptl"))]
+    for path in files:
+        yield f"same as check: {path.name}", lambda p=path: same_as_check(place, p.stem, p.read_text(), "a3")
+    for name, code, fixes in (("wide", "E0421", 1), ("scheduled", "E0421", 1), ("pipelined", "E0421", 1)):
+        yield f"must say {code}: {name}", lambda n=name, c=code, f=fixes: must_say(place, n, texts[n], c, f)
+    yield "follows the text", lambda: follows_the_text(place)
+    yield "follows the settings", lambda: follows_settings(place)
+    for target in ("a3", "a5"):
+        yield f"previews are what is built for {target}", lambda t=target: previews_are_what_is_built(place, t)
+    yield "previews that cannot be", lambda: previews_are_refused(place)
+    yield "hovers", lambda: hovers(place)
+    yield "ledgers", lambda: ledgers(place)
