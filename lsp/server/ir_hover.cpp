@@ -36,6 +36,8 @@ static std::string irText(const json &result) {
     int64_t more = stage.value("total", int64_t(0)) - static_cast<int64_t>(lines.size());
     if (more > 0)
       text += "\n" + std::to_string(more) + " more";
+    for (const json &note : stage.value("notes", json::array()))
+      text += "\n\n" + note.get<std::string>();
   }
   return text;
 }
@@ -112,6 +114,20 @@ static void askStage(std::shared_ptr<IrHover> hover, std::vector<std::string> st
   hover->server.worker.ask("hover", std::move(request), "hover", onAnswer);
 }
 
+/// The stages that a hover shows. What is written for chips has no others than theirs.
+static std::vector<std::string> hoverStages(const Session &session, const ide::File &file,
+                                            uint32_t offset) {
+  const ide::Place &place = file.document.places()[file.document.placeAt(offset)];
+  const Tree &tree = *place.chunk->tree;
+  for (NodeId item : tree.children(tree.root())) {
+    Span span = tree.span(item);
+    bool isManual = tree.is(item, NodeKind::KernelDecl) && tree.has(item, NodeFlag::Manual);
+    if (isManual && span.begin <= offset - place.begin && offset - place.begin <= span.end)
+      return {session.settings.targets.empty() ? "block" : "block@" + session.settings.targets[0]};
+  }
+  return {session.settings.previewStage, "asm"};
+}
+
 /// Right after an edit nobody waits for IR: the answer about the source comes at once.
 static bool isQuiet(const Server &server, const ide::File &file) {
   constexpr uint64_t pause = 250; // ms
@@ -147,7 +163,7 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   // What comes later is kept by the worker, for the next look.
   constexpr uint64_t patience = 60; // ms
   later(server.loop(), patience, [waiting] { waiting->answer(); });
-  askStage(waiting, {session.settings.previewStage, "asm"}, false);
+  askStage(waiting, hoverStages(session, file, range.begin), false);
 }
 
 // ---- In dumped IR -------------------------------------------------------------------------------

@@ -182,6 +182,12 @@ Json hoverJson(const StageText &stage, StageId id, const StageText *built, Span 
   for (size_t line : lines)
     if (line < text.size())
       result["lines"].push_back({{"line", line}, {"text", shownLine(text[line], id)}});
+  // Of a chip: which pipe, which buffers, who waits for whom. One line stands for all.
+  for (size_t line : lines)
+    if (line < stage.facts.size() && !stage.facts[line].notes.empty()) {
+      result["notes"] = stage.facts[line].notes;
+      break;
+    }
   return result;
 }
 

@@ -112,7 +112,7 @@ class Stages(unittest.TestCase):
 
     def test_every_example(self):
         with Worker() as worker:
-            stages = [stage["name"] for stage in worker.ask("stages")["result"]["stages"]]
+            stages = [stage["name"] for stage in worker.ask("stages")["result"]["stages"] if stage["machine"] != "chip"]
             count = 0
             for path in sorted((ROOT / "examples").glob("*.ptl")):
                 text = path.read_text()
@@ -126,6 +126,61 @@ class Stages(unittest.TestCase):
                             self.check_answer(answer["result"], str(path), text)
                             count += 1
             self.assertGreater(count, 100)
+
+    def test_chips(self):
+        """Every stage of what runs on a chip, for each chip; `feasibility` says which that is."""
+        with Worker() as worker:
+            table = worker.ask("stages")["result"]
+            stages = [stage["name"] for stage in table["stages"] if stage["machine"] != "cpu"]
+            self.assertTrue({"a3", "a5"} <= set(table["targets"]), table["targets"])
+            count = 0
+            for name, entry in [("04_matmul", "matmul"), ("07_flash_attention", "flash_attention"), ("03_rms_norm", "rms_norm_rows")]:
+                path = ROOT / "examples" / f"{name}.ptl"
+                text = path.read_text()
+                entry = entry if re.search(rf"\b{entry}\b", text) else DECLARATION.search(text)[2]
+                for target in ("a3", "a5"):
+                    asked = {"root": str(path), "files": {str(path): text}, "entry": entry}
+                    verdict = worker.ask("feasibility", target=target, **asked)["result"]
+                    self.assertTrue(verdict["ok"], verdict)
+                    if not verdict["fits"]:
+                        self.assertTrue(verdict["diagnostics"], verdict)
+                        continue
+                    self.assertTrue(worker.ask("feasibility", target=target, **asked)["result"]["cached"])
+                    self.assertEqual(verdict["ledger"]["machine"], target)
+                    for stage in stages:
+                        answer = worker.preview(text, entry, f"{stage}@{target}", str(path))
+                        with self.subTest(path=path.name, stage=stage, target=target):
+                            self.assertTrue(answer.get("result", {}).get("ok"), answer)
+                            self.assertTrue(answer["result"]["text"])
+                            if not stage.startswith("memory"):
+                                self.assertTrue(answer["result"]["map"])
+                            self.check_answer(answer["result"], str(path), text)
+                            count += 1
+            self.assertGreater(count, 20)
+
+    def test_verdicts_follow_the_text(self):
+        """One that is known is moved with its text; a fix elsewhere too."""
+        kernel = """kernel k[R](x: f32[R, 4096]) -> (y: f32[R, 4096])
+tune ROWS: [4, 8, 16] = 8
+{
+    parallel r in tiles(R, ROWS) {
+        y[r, :] = exp(x[r, :])
+    }
+}
+"""
+        schedule = "schedule k on a3 {\n    ROWS = 16\n}\n"
+        with Worker() as worker:
+            for before in ("\n" + kernel + "\n" + schedule, "// é\n" + kernel + "\n" + schedule, "// é\n" + kernel + "const ONE = 1\n" + schedule):
+                asked = {"root": "/t.ptl", "files": {"/t.ptl": before}, "entry": "k", "target": "a3", "options": {"helps": True}}
+                verdict = worker.ask("feasibility", **asked)["result"]
+                self.assertFalse(verdict["fits"], verdict)
+                self.assertEqual(verdict["overflow"]["needed"], 256 * 1024)
+                source = before.encode()
+                place = verdict["diagnostics"][0]["place"]
+                self.assertEqual(source[place["begin"] : place["end"]], b"exp")
+                [fix] = verdict["diagnostics"][0]["fixes"]
+                [edit] = fix["edits"]
+                self.assertEqual((source[edit["place"]["begin"] : edit["place"]["end"]], edit["text"]), (b"16", "8"))
 
     def test_a_stage_later_costs_only_itself(self):
         with Worker() as worker:
@@ -279,14 +334,17 @@ class Robust(unittest.TestCase):
     def test_wrong_requests(self):
         with Worker() as worker:
             self.assertEqual(worker.ask("fly")["error"]["code"], "unknown-method")
-            self.assertEqual(worker.preview(SCALE, "scale", "pto")["error"]["code"], "unknown-stage")
+            self.assertEqual(worker.preview(SCALE, "scale", "none")["error"]["code"], "unknown-stage")
+            self.assertEqual(worker.preview(SCALE, "scale", "asm@a3")["error"]["code"], "unknown-stage")
+            self.assertEqual(worker.preview(SCALE, "scale", "pto@a0")["result"]["error"]["code"], "no-target")
+            self.assertEqual(worker.ask("feasibility", root="/t.ptl", files={"/t.ptl": SCALE}, entry="scale", target="cpu")["result"]["error"]["code"], "no-target")
             self.assertEqual(worker.preview(SCALE, "nobody", "tile")["result"]["error"]["code"], "no-entry")
             missing = worker.ask("preview", root="/no/such.ptl", entry="x", stage="tile")["result"]
             self.assertEqual(missing["error"]["code"], "unreadable")
             for odd in [None, 3, [], {"a": 1}]:
-                for key in ["root", "entry", "stage", "files", "bindings", "options", "offset", "begin", "defines"]:
+                for key in ["root", "entry", "stage", "files", "bindings", "options", "offset", "begin", "defines", "target"]:
                     members = {"root": "/t.ptl", "files": {"/t.ptl": SCALE}, "entry": "scale", "stage": "tile", key: odd}
-                    for method in ["preview", "hover", "facts", "mlir"]:
+                    for method in ["preview", "hover", "facts", "feasibility", "mlir"]:
                         answer = worker.ask(method, **members)
                         self.assertTrue("result" in answer or "error" in answer)
 

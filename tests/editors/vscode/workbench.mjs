@@ -279,6 +279,40 @@ const steps = {
     );
   },
 
+  async chipLens(w) {
+    await w.goToText("pub kernel softmax_rows");
+    const lens = w.page.locator(".codelens-decoration a", { hasText: /^a3: / }).first();
+    await until("a lens says what the kernel needs of a chip", async () => /^a3: fits · vec [\d.]+\/184 KiB/.test(await lens.innerText()));
+    await w.goToText("softmax(rows)");
+    await w.command("PTL: Open Preview at Stage");
+    await w.choose("Block IR for a3");
+    await until("the block level is open", async () => (await w.text(w.previewEditor())).includes("pto."));
+  },
+
+  async overflow(w) {
+    await w.goToText("parallel r in tiles(R, ROWS)", true);
+    await w.page.keyboard.press("ArrowLeft");
+    await w.page.keyboard.type(" * 64");
+    await until("what does not fit is underlined", async () => (await w.page.locator(".squiggly-error").count()) > 0);
+    const lens = w.page.locator(".codelens-decoration a", { hasText: /^a3: does not fit/ });
+    await until("and the lens says so", async () => (await lens.count()) > 0);
+    await w.shoot("overflowShown");
+    for (let i = 0; i < " * 64".length; ++i) await w.page.keyboard.press("Backspace");
+    await until("it fits again", async () => (await w.page.locator(".squiggly-error").count()) === 0);
+  },
+
+  async memory(w) {
+    await w.goToText("pub kernel softmax_rows");
+    await w.page.locator(".codelens-decoration a", { hasText: /^a3: fits/ }).first().click();
+    const boxes = w.page.frameLocator("iframe.webview").last().frameLocator("iframe").locator("svg [data-line]");
+    await until("a picture shows the memory", async () => (await boxes.count()) > 0);
+    await w.shoot("memoryMap");
+    await boxes.first().click({ force: true });
+    await until("a click on a buffer goes to its line", async () =>
+      (await w.page.locator('.monaco-editor.focused[data-uri$="/kernels.ptl"]').count()) > 0,
+    );
+  },
+
   async status(w) {
     await w.command("PTL: Show Server Status");
     await until("the status is shown", async () =>

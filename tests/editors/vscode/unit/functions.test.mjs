@@ -9,6 +9,7 @@ const { formatPreviewUri, parsePreviewName } = await load("preview_uri");
 const { findTool } = await load("find_tool");
 const { statusText } = await load("show_status");
 const { blockAt } = await load("blocks");
+const { memoryPage } = await load("memory_page");
 
 const range = (line, from, endLine, to) => ({ start: { line, character: from }, end: { line: endLine, character: to } });
 const at = (line, character) => range(line, character, line, character);
@@ -149,4 +150,16 @@ test("the block at a line", () => {
   assert.equal(find(3, "test"), "");
   assert.equal(find(5, "bench"), "fast");
   assert.equal(find(5, "test"), "");
+});
+
+test("the page of a memory map holds the picture, and runs no script but its own", () => {
+  const svg = '<svg><g data-line="3"></g></svg>';
+  const page = memoryPage(svg, "", false);
+  assert.ok(page.includes(svg));
+  const nonce = /script-src 'nonce-(\w+)'/.exec(page)[1];
+  assert.ok(nonce.length >= 20 && page.includes(`<script nonce="${nonce}">`));
+  assert.ok(!page.includes("the last that did"));
+  assert.ok(memoryPage(svg, "", true).includes("the last that did"));
+  const none = memoryPage(undefined, "// E0421: <b> & more", true);
+  assert.ok(none.includes("E0421: &lt;b&gt; &amp; more") && !none.includes("<svg>"));
 });
