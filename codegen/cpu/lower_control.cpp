@@ -1,6 +1,7 @@
 // Statements: blocks, loops, branches, grids, checks.
 #include "codegen/cpu/lowering.h"
 
+#include "runtime/check_status.h"
 #include "runtime/kernel_abi.h"
 
 using namespace mlir;
@@ -365,16 +366,6 @@ void Lowering::lowerWhile(scf::WhileOp op) {
 // --- checks
 // ---------------------------------------------------------------------------------------
 
-static int32_t statusCode(StringRef name) {
-  return llvm::StringSwitch<int32_t>(name)
-      .Case("assert", PTL_ERROR_ASSERT)
-      .Case("bounds", PTL_ERROR_BOUNDS)
-      .Case("where", PTL_ERROR_WHERE)
-      .Case("data_fact", PTL_ERROR_DATA_FACT)
-      .Case("arithmetic", PTL_ERROR_ARITHMETIC)
-      .Default(PTL_ERROR_ASSERT);
-}
-
 void Lowering::lowerCheck(ir::CheckOp op) {
   Value condition = scalarOf(op.getCondition());
   if (constantOf(condition).value_or(0) != 0)
@@ -386,7 +377,7 @@ void Lowering::lowerCheck(ir::CheckOp op) {
   e.b.setInsertionPointToEnd(current);
   e.b.create<cf::CondBranchOp>(e.loc, condition, good, bad);
   e.b.setInsertionPointToEnd(bad);
-  emitFailure(op.getLoc(), statusCode(op.getStatus()), op.getMessage(), op.getValues());
+  emitFailure(op.getLoc(), rt::statusOfCheck(op.getStatus()), op.getMessage(), op.getValues());
   e.b.create<cf::BranchOp>(e.loc, exitBlock());
   e.b.setInsertionPointToEnd(good);
 }

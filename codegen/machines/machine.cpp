@@ -197,6 +197,7 @@ static void readPlaces(const Json &json, Machine &machine) {
 
 static void readSynchronisation(const Json &json, Machine &machine) {
   machine.vectorBarrier = json.value("vectorBarrier", false);
+  machine.maskOfOperandShape = json.value("maskOfOperandShape", false);
   if (auto events = json.find("events"); events != json.end())
     machine.events = (*events)["perPipePair"];
   if (auto flags = json.find("crossCore"); flags != json.end()) {

@@ -130,6 +130,7 @@ struct Machine {
   CrossCoreFlags crossCore;
   CoreExchange exchange;
   bool vectorBarrier = false; ///< between vector instructions that depend on each other
+  bool maskOfOperandShape = false; ///< a mask has an element for each of its operands'; else bits
   MachineLimits limits;
   std::optional<TilingDefaults> tiling;
   std::vector<InstructionTypes> instructions;

@@ -73,6 +73,12 @@ public:
       text.add("#include <thread>");
       text.add("#endif");
     }
+    if (checks()) {
+      text.add("#ifdef __CPU_SIM");
+      text.add("#include <cstdlib>");
+      text.add("inline void trap() { std::abort(); }");
+      text.add("#endif");
+    }
     text.blank();
     text.add("namespace ptl_" + name_ + " {");
     text.blank();
@@ -91,6 +97,14 @@ public:
 
 private:
   bool mixed() const { return functions_.size() > 1; }
+  bool checks() const {
+    for (func::FuncOp function : functions_)
+      if (func::FuncOp(function)
+              .walk([](TrapOp) { return WalkResult::interrupt(); })
+              .wasInterrupted())
+        return true;
+    return false;
+  }
   static bool isCube(func::FuncOp function) {
     auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
     return kind && kind.getValue() == KernelKind::cube;

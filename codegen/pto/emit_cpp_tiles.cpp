@@ -227,6 +227,10 @@ bool CppFunctionEmitter::emitView(Operation *op) {
                             text(store.getOffset()) + "] = " + text(store.getValue()) + ";"),
                true;
       })
+      .Case<TrapOp>([&](TrapOp trap) {
+        line(op, "trap(); // " + trap.getStatus().str() + ": " + trap.getMessage().str());
+        return true;
+      })
       .Case<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>([&](auto) {
         const char *call = isa<GetBlockIdxOp>(op)      ? "get_block_idx()"
                            : isa<GetBlockNumOp>(op)    ? "get_block_num()"

@@ -236,6 +236,11 @@ bool PtoFunctionEmitter::emitView(Operation *op) {
                      typeOf(store.getValue()));
         return true;
       })
+      .Case<TrapOp>([&](TrapOp trap) {
+        line(op, "// " + trap.getStatus().str() + ": " + trap.getMessage().str());
+        line(op, "pto.trap");
+        return true;
+      })
       .Case<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>([&](auto) {
         line(op, result(op) + op->getName().getStringRef().str());
         return true;
@@ -387,10 +392,17 @@ void PtoFunctionEmitter::emitInstructionOp(Instruction instruction) {
         ", " + constant(cast<TypedAttr>(DenseElementsAttr::get(counts, static_cast<int16_t>(0))));
     outTypes += ", vector<4xi16>";
   }
+  std::string inNames = names(ins), inTypes = typed(ins);
+  if (instruction.id() == InstructionId::TLrelu && !ins[1].getType().isF32()) {
+    // PTOAS takes the slope in f32, whatever the elements are.
+    std::string slope = "%" + names_.fresh("slope");
+    line(op, slope + " = arith.extf " + name(ins[1]) + " : " + typeOf(ins[1]) + " to f32");
+    inNames = name(ins[0]) + ", " + slope;
+    inTypes = typeOf(ins[0]) + ", f32";
+  }
   if (!ins.empty()) {
     const char *between = instruction.id() == InstructionId::TGatherMask ? ", " : " ";
-    text += " ins(" + names(ins) + (inside ? between + attrs : std::string()) + " : " + typed(ins) +
-            ")";
+    text += " ins(" + inNames + (inside ? between + attrs : std::string()) + " : " + inTypes + ")";
   }
   if (!outs.empty())
     text += " outs(" + outNames + " : " + outTypes + ")";

@@ -1,6 +1,9 @@
 #include "driver/ir/chip_runner.h"
 
 #include "driver/ir/host_values.h"
+#include "runtime/check_status.h"
+#include "runtime/elem.h"
+#include "runtime/format_value.h"
 #include "runtime/sim/element.h"
 #include "runtime/sim/load/load.h"
 #include "runtime/sim/scalar.h"
@@ -27,6 +30,11 @@ std::unique_ptr<ChipRunner> ChipRunner::create(ChipProgram program, const Machin
 }
 
 namespace {
+
+static int32_t elemCodeOf(ElemKind kind) {
+  std::optional<PtlElem> code = rt::elemFromName(elemName(kind));
+  return static_cast<int32_t>(code.value_or(PTL_I64));
+}
 
 /// Runs the host function.
 class Host {
@@ -115,8 +123,7 @@ private:
     }
     if (auto check = dyn_cast<ir::CheckOp>(op)) {
       if (number(check.getCondition()) == 0)
-        stop(check.getStatus() == "where" ? PTL_ERROR_WHERE : PTL_ERROR_ASSERT, op,
-             check.getMessage().str());
+        stop(rt::statusOfCheck(check.getStatus()), op, check.getMessage().str());
       return;
     }
     if (isa<ir::LoadOp, ir::SliceOp>(op) && readBox(op))
@@ -317,8 +324,25 @@ private:
     }
     rt::sim::Result result =
         rt::sim::runKernel(*kernel, chip_, pointers, scalars, groups_, options_);
+    if (result.failedCheck)
+      return stopAtCheck(*result.failedCheck);
     if (!result.ok)
       stop(PTL_ERROR_SIMULATOR, launch, result.error);
+  }
+
+  /// As the other executors say it.
+  void stopAtCheck(const rt::sim::FailedCheck &failed) {
+    std::vector<PtlValue> values;
+    for (const auto &[type, scalar] : failed.values) {
+      PtlValue &value = values.emplace_back();
+      value.elem = elemCodeOf(type.kind);
+      std::memset(&value.as, 0, sizeof value.as);
+      rt::sim::storeScalar(reinterpret_cast<uint8_t *>(&value.as.scalar), type.kind, scalar);
+    }
+    failure_ = {
+        rt::statusOfCheck(failed.check.status),
+        rt::formatMessage(failed.check.message, values.data(), static_cast<int32_t>(values.size())),
+        failed.at.file, failed.at.line};
   }
 
   const std::vector<rt::sim::Kernel> &kernels_;

@@ -129,6 +129,14 @@ def Pto_GetBlockNumOp : Pto_IdOp<"get_block_num", "number of core groups that ru
 def Pto_GetSubBlockIdxOp : Pto_IdOp<"get_subblock_idx", "number of this vector core in its group">;
 def Pto_GetSubBlockNumOp : Pto_IdOp<"get_subblock_num", "number of vector cores in a group">;
 
+// Stands in the branch where a check has failed. The write effect keeps it.
+def Pto_TrapOp : Pto_Op<"trap", [MemoryEffects<[MemWrite]>]> {
+  let summary = "stops the kernel: a check has failed";
+  let description = "`status`, `message` and `values` as in `ptl.check`.";
+  let arguments = (ins StrAttr:$status, StrAttr:$message, Variadic<AnyType>:$values);
+  let assemblyFormat = "$status $message (`(` $values^ `:` type($values) `)`)? attr-dict";
+}
+
 // ---- queues between cube and vector cores -----------------------------------------------------------------
 
 // `dir_mask`: 1 cube to vector, 2 vector to cube. `slot_size`: bytes of a whole tile, before it is split. The k-th pop gets

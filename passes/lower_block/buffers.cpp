@@ -57,16 +57,17 @@ Value KernelLowering::allocate(ir::Place place, llvm::StringRef layout, const Ex
   return b_.create<pto::MultiTileGetOp>(loc, type, slots, rotation.slot, rows, cols);
 }
 
-/// Bytes of a row of a mask: packed bits. PTOAS wants the shape of the operands for A5, so that
-/// most of it is not used.
+/// Bytes of a row of a mask: packed bits. Where a mask has the shape of the operands most of it is
+/// not used.
 int64_t KernelLowering::maskBytes(int64_t cols) const {
-  return machine_.tools.ptoas == "a5" ? roundUp(cols, 32) : roundUp((cols + 7) / 8, 32);
+  return machine_.maskOfOperandShape ? roundUp(cols, 32) : roundUp((cols + 7) / 8, 32);
 }
 
 // A column is kept as a row, so that elementwise instructions fill their lanes; a mask as bytes.
 std::pair<Extents2, Type> KernelLowering::storage(const Tile &tile) {
   Extents2 extents = tile.extents;
-  if (tile.form == Tile::Form::Column) {
+  bool isColumn = extents.cols == 1 && extents.rows > 1;
+  if (tile.form == Tile::Form::Column || (tile.form == Tile::Form::Mask && isColumn)) {
     std::swap(extents.rows, extents.cols);
     std::swap(extents.validRows, extents.validCols);
   }
@@ -175,7 +176,7 @@ Tile KernelLowering::materialise(const Tile &tile, Location loc) {
   filled.form =
       tile.extents.cols == 1 && tile.extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
   filled.buffer = allocateLike(filled, loc);
-  emit(loc, InstructionId::TExpands, {tile.scalar}, {filled.buffer});
+  fillWith(filled, tile.scalar, loc);
   return filled;
 }
 

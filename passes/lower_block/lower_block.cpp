@@ -76,7 +76,7 @@ private:
         arguments_.push_back(
             {nameOf(value),
              roleOf(value),
-             pto::PtrType::get(b_.getContext(), ir::elementTypeOf(value.getType())),
+             pto::PtrType::get(b_.getContext(), storedType(ir::elementTypeOf(value.getType()))),
              value,
              {}});
     workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer

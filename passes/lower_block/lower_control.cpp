@@ -20,10 +20,39 @@ static bool hasOpenLengths(ir::ParallelOp grid) {
       lengths = slice.getLengths();
     else if (auto load = dyn_cast<ir::LoadOp>(op))
       lengths = load.getLengths();
+    else if (auto store = dyn_cast<ir::StoreOp>(op))
+      lengths = store.getLengths();
     for (Value length : lengths)
       open |= !matchPattern(length, m_Constant());
   });
   return open;
+}
+
+/// What a length is at most, as far as its value says.
+static int64_t boundOf(Value length) {
+  IntegerAttr number;
+  if (matchPattern(length, m_Constant(&number)))
+    return number.getInt();
+  auto least = length.getDefiningOp<arith::MinSIOp>();
+  if (!least)
+    return ir::Extent::kUnknown;
+  int64_t a = boundOf(least.getLhs()), b = boundOf(least.getRhs());
+  return a == ir::Extent::kUnknown || (b != ir::Extent::kUnknown && b < a) ? b : a;
+}
+
+/// The bounds of the lengths of a box, for types that name a length without one.
+template <typename OpT>
+static void addBounds(OpT box, llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  size_t kept = 0;
+  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(box.getResult().getType());
+  for (auto [axis, length] : llvm::enumerate(box.getLengths())) {
+    if (llvm::is_contained(box.getDropped(), static_cast<int64_t>(axis)))
+      continue;
+    const ir::Extent &extent = extents[kept++];
+    int64_t bound = boundOf(length);
+    if (extent.symbol && bound != ir::Extent::kUnknown)
+      capacities.try_emplace(extent.symbol, bound);
+  }
 }
 
 llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
@@ -33,6 +62,12 @@ llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
       for (const ir::Extent &extent : ir::extentsOf(value.getType()))
         if (extent.symbol && extent.capacity != ir::Extent::kUnknown)
           capacities[extent.symbol] = extent.capacity;
+  });
+  grid.walk([&](Operation *op) {
+    if (auto slice = dyn_cast<ir::SliceOp>(op))
+      addBounds(slice, capacities);
+    else if (auto load = dyn_cast<ir::LoadOp>(op))
+      addBounds(load, capacities);
   });
   return capacities;
 }
@@ -126,10 +161,14 @@ void KernelLowering::lowerOp(Operation *op) {
     return lowerFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return lowerIf(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return lowerWhile(loop);
   if (auto grid = dyn_cast<ir::ParallelOp>(op))
     return lowerNestedGrid(grid);
-  if (isa<ir::CheckOp>(op)) // checked where kernels are launched, or by the other executors
-    return;
+  if (auto check = dyn_cast<ir::CheckOp>(op))
+    return lowerCheck(check);
+  if (isa<ir::PrintOp>(op))
+    return lowerPrint(op);
   if (isa<ir::SliceOp, ir::LoadOp>(op))
     return lowerSlice(op);
   if (auto store = dyn_cast<ir::StoreOp>(op)) {
@@ -263,9 +302,9 @@ Tile KernelLowering::carriedTile(scf::ForOp loop, unsigned index) {
   Tile source = *first;
   tile.buffer = allocateLike(tile, named(argument));
   if (source.form == Tile::Form::Splat)
-    emit(loc_, InstructionId::TExpands, {source.scalar}, {tile.buffer});
+    fillWith(tile, source.scalar, loc_);
   else
-    emit(loc_, InstructionId::TMov, {materialise(source, loc_).buffer}, {tile.buffer});
+    copy(materialise(source, loc_), tile, loc_);
   return tile;
 }
 
@@ -277,12 +316,12 @@ void KernelLowering::keep(Value value, const Tile &into, Location loc) {
   if (!tile)
     return;
   if (tile->form == Tile::Form::Splat) {
-    emit(loc, InstructionId::TExpands, {tile->scalar}, {into.buffer});
+    fillWith(into, tile->scalar, loc);
     return;
   }
   Tile source = materialise(*tile, loc);
   if (source.buffer != into.buffer)
-    emit(loc, InstructionId::TMov, {source.buffer}, {into.buffer});
+    copy(source, into, loc);
 }
 
 void KernelLowering::lowerIf(scf::IfOp branch) {
@@ -302,7 +341,7 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
     Tile tile;
     tile.extents = *extents;
     tile.element = ir::elementTypeOf(result.getType());
-    tile.form = extents->cols == 1 && extents->rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+    tile.form = formOf(tile);
     tile.buffer = allocateLike(tile, loc);
     tiles.emplace_back(static_cast<unsigned>(i), tile);
   }
@@ -359,73 +398,6 @@ bool KernelLowering::lowerScalarOp(Operation *op) {
   if (result)
     scalars_[op->getResult(0)] = result;
   return static_cast<bool>(result);
-}
-
-static Value convertScalar(OpBuilder &b, Location loc, Value value, Type to) {
-  Type from = value.getType();
-  if (from == to)
-    return value;
-  auto isInt = [](Type type) { return isa<IntegerType>(type); };
-  if (from.isIndex() || to.isIndex()) {
-    if (isInt(from) || isInt(to))
-      return b.createOrFold<arith::IndexCastOp>(loc, to, value);
-    Value wide =
-        from.isIndex() ? b.createOrFold<arith::IndexCastOp>(loc, b.getI32Type(), value) : value;
-    if (to.isIndex())
-      return b.createOrFold<arith::IndexCastOp>(
-          loc, to, b.createOrFold<arith::FPToSIOp>(loc, b.getI32Type(), wide));
-    return b.createOrFold<arith::SIToFPOp>(loc, to, wide);
-  }
-  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
-  unsigned bits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
-  if (fromFloat && toFloat)
-    return bits < toBits ? b.createOrFold<arith::ExtFOp>(loc, to, value)
-                         : b.createOrFold<arith::TruncFOp>(loc, to, value);
-  if (fromFloat)
-    return b.createOrFold<arith::FPToSIOp>(loc, to, value);
-  if (toFloat)
-    return b.createOrFold<arith::SIToFPOp>(loc, to, value);
-  return bits < toBits ? b.createOrFold<arith::ExtSIOp>(loc, to, value)
-                       : b.createOrFold<arith::TruncIOp>(loc, to, value);
-}
-
-Value KernelLowering::lowerScalarArithmetic(Operation *op) {
-  llvm::SmallVector<Value> in;
-  for (Value operand : op->getOperands()) {
-    in.push_back(scalarOf(operand));
-    if (!in.back())
-      return {};
-  }
-  if (op->getNumResults() != 1 || in.empty())
-    return {};
-  Location loc = op->getLoc();
-  Type type = op->getResult(0).getType();
-  if (isa<ir::ConvertOp, ir::CastOp>(op))
-    return convertScalar(b_, loc, in[0], type);
-  bool floating = isa<FloatType>(type);
-  auto pick = [&]<typename FloatOp, typename IntOp>() -> Value {
-    return floating ? b_.createOrFold<FloatOp>(loc, in[0], in[1])
-                    : b_.createOrFold<IntOp>(loc, in[0], in[1]);
-  };
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<ir::AddOp>(
-          [&](auto) { return pick.template operator()<arith::AddFOp, arith::AddIOp>(); })
-      .Case<ir::SubOp>(
-          [&](auto) { return pick.template operator()<arith::SubFOp, arith::SubIOp>(); })
-      .Case<ir::MulOp>(
-          [&](auto) { return pick.template operator()<arith::MulFOp, arith::MulIOp>(); })
-      .Case<ir::DivOp>(
-          [&](auto) { return pick.template operator()<arith::DivFOp, arith::DivSIOp>(); })
-      .Case<ir::MaxOp>(
-          [&](auto) { return pick.template operator()<arith::MaximumFOp, arith::MaxSIOp>(); })
-      .Case<ir::MinOp>(
-          [&](auto) { return pick.template operator()<arith::MinimumFOp, arith::MinSIOp>(); })
-      .Case<ir::NegOp>([&](auto) -> Value {
-        if (floating)
-          return b_.createOrFold<arith::NegFOp>(loc, in[0]);
-        return b_.createOrFold<arith::SubIOp>(loc, constantOf(type, 0), in[0]);
-      })
-      .Default([](Operation *) { return Value(); });
 }
 
 } // namespace ptl::block

@@ -1,4 +1,5 @@
 // Elementwise operations, comparisons, selection and conversion as vector instructions.
+#include "passes/analysis/machine_types.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,27 +76,45 @@ template <typename Row, size_t n> static const Row *rowOf(const Row (&table)[n],
 }
 
 bool KernelLowering::lowerVector(Operation *op) {
-  if (const BinaryForms *forms = rowOf(binaryForms, op)) {
-    lowerBinary(op, *forms);
+  if (op->getNumResults() == 0)
+    return false;
+  if (lowerShared(op) || lowerBits(op) || lowerMove(op) || lowerOrder(op))
     return true;
-  }
-  if (const UnaryForm *form = rowOf(unaryForms, op)) {
-    lowerUnary(op, form->id);
-    return true;
-  }
-  if (const CompareForm *form = rowOf(compareForms, op)) {
-    lowerCompare(op, form->mode, form->swapped);
-    return true;
-  }
   if (const ReductionForm *form = rowOf(reductionForms, op)) {
     lowerReduction(op, form->row, form->column);
     return true;
   }
-  if (isa<ir::SelectOp>(op))
-    return lowerSelect(op), true;
-  if (isa<ir::ConvertOp>(op))
-    return lowerConvert(op), true;
-  return lowerShared(op);
+  return lowerByInstruction(op) || lowerByElements(op);
+}
+
+/// Elementwise operations that the machine has an instruction for on these element types.
+bool KernelLowering::lowerByInstruction(Operation *op) {
+  Type element = ir::elementTypeOf(op->getOperand(op->getNumOperands() - 1).getType());
+  Type result = ir::elementTypeOf(op->getResult(0).getType());
+  if (const BinaryForms *forms = rowOf(binaryForms, op)) {
+    if (takes(forms->tiles, {element}))
+      return lowerBinary(op, *forms), true;
+  } else if (const UnaryForm *form = rowOf(unaryForms, op)) {
+    if (takes(form->id, {element}))
+      return lowerUnary(op, form->id), true;
+  } else if (const CompareForm *form = rowOf(compareForms, op)) {
+    bool scalar = isScalar(op->getOperand(0)) || isScalar(op->getOperand(1));
+    std::string name = scalar ? "tcmps" : "tcmp";
+    std::string type = ir::machineTypeName(element);
+    if (machine_.supports(name, {std::string_view(type)}) ||
+        (isa<ir::EqOp>(op) && machine_.supports(name + ".eq", {std::string_view(type)})))
+      return lowerCompare(op, form->mode, form->swapped), true;
+  } else if (isa<ir::SelectOp>(op)) {
+    if (takes(InstructionId::TSel, {element}) && takes(InstructionId::TSels, {element}))
+      return lowerSelect(op), true;
+  } else if (isa<ir::RoundOp, ir::FloorOp, ir::CeilOp, ir::TruncOp>(op)) {
+    if (takes(InstructionId::TCvt, {element, element}))
+      return lowerConvert(op), true;
+  } else if (isa<ir::ConvertOp>(op)) {
+    if (element == result || takes(InstructionId::TCvt, {element, result}))
+      return lowerConvert(op), true;
+  }
+  return false;
 }
 
 /// Operands as tiles of the result's shape, or narrower; scalars as splats.
@@ -183,8 +202,21 @@ void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
       emit(loc, InstructionId::TDivs, {a->scalar, b->buffer}, {out->buffer});
       return setTile(result, *out);
     }
-    a = expand(*a, out->extents, loc);
+    a = materialise(spread(*a, first.getType(), result.getType(), op), loc);
     first = {};
+  }
+  if (b->form == Form::Splat && !takes(forms.scalar, {out->element})) {
+    b->extents = out->extents;
+    b = materialise(*b, loc);
+    second = {};
+  }
+  bool column = b->form == Form::Column && b->extents.rows == out->extents.rows &&
+                takes(forms.column, {out->element});
+  bool row = b->form == Form::Whole && b->extents.rows == 1 &&
+             b->extents.cols == out->extents.cols && takes(forms.row, {out->element});
+  if (b->form != Form::Splat && !sameShape(*b, *out) && !column && !row) {
+    b = spread(*b, second.getType(), result.getType(), op);
+    second = {};
   }
   llvm::SmallVector<Value> candidates;
   if (first)
@@ -197,8 +229,9 @@ void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
   } else if (sameShape(*b, *out)) {
     id = forms.tiles;
     right = b->buffer;
-    candidates.push_back(second);
-  } else if (b->form == Form::Column) {
+    if (second)
+      candidates.push_back(second);
+  } else if (column) {
     id = forms.column;
     right = columnView(*b);
   } else {
@@ -216,11 +249,15 @@ void KernelLowering::lowerCompare(Operation *op, pto::CmpMode mode, pto::CmpMode
                       b = operandTile(op, op->getOperand(1)), out = resultTile(op);
   if (!a || !b || !out)
     return;
-  if (a->form == Form::Splat) {
+  bool swaps = a->form == Form::Splat;
+  if (swaps) {
     std::swap(a, b);
     mode = swapped;
   }
-  a = expand(*a, out->extents, loc);
+  auto whole = [&](const Tile &tile, Value operand) {
+    return materialise(spread(tile, operand.getType(), op->getResult(0).getType(), op), loc);
+  };
+  a = whole(*a, swaps ? op->getOperand(1) : op->getOperand(0));
   out->form = Form::Mask;
   out->element = b_.getI1Type();
   out->buffer = allocateLike(*out, loc);
@@ -228,8 +265,9 @@ void KernelLowering::lowerCompare(Operation *op, pto::CmpMode mode, pto::CmpMode
   if (b->form == Form::Splat)
     emit(loc, InstructionId::TCmps, {a->buffer, b->scalar}, {out->buffer}, {attribute});
   else
-    emit(loc, InstructionId::TCmp, {a->buffer, expand(*b, out->extents, loc).buffer}, {out->buffer},
-         {attribute});
+    emit(loc, InstructionId::TCmp,
+         {a->buffer, whole(*b, swaps ? op->getOperand(0) : op->getOperand(1)).buffer},
+         {out->buffer}, {attribute});
   setTile(op->getResult(0), *out);
 }
 
@@ -245,15 +283,16 @@ void KernelLowering::lowerSelect(Operation *op) {
     return fail(op, "`select` by a condition of another shape");
   Extents2 one{1, 32, constant(1), constant(32)};
   Value scratch = allocate(ir::Place::Vec, "nd", one, b_.getI8Type(), loc);
-  Tile first = expand(*a, out->extents, loc);
+  Type type = op->getResult(0).getType();
+  auto whole = [&](const Tile &tile, unsigned number) {
+    return materialise(spread(tile, op->getOperand(number).getType(), type, op), loc).buffer;
+  };
+  Value first = whole(*a, 1);
   out->buffer = destination(op, *out, {});
   if (b->form == Form::Splat)
-    emit(loc, InstructionId::TSels, {mask->buffer, first.buffer, scratch, b->scalar},
-         {out->buffer});
+    emit(loc, InstructionId::TSels, {mask->buffer, first, scratch, b->scalar}, {out->buffer});
   else
-    emit(loc, InstructionId::TSel,
-         {mask->buffer, first.buffer, expand(*b, out->extents, loc).buffer, scratch},
-         {out->buffer});
+    emit(loc, InstructionId::TSel, {mask->buffer, first, whole(*b, 2), scratch}, {out->buffer});
   setTile(op->getResult(0), *out);
 }
 
@@ -274,13 +313,16 @@ void KernelLowering::lowerConvert(Operation *op) {
   if (!in || !out)
     return;
   Tile source = materialise(*in, op->getLoc());
-  if (source.element == out->element) {
+  if (source.element == out->element && isa<ir::ConvertOp>(op)) {
     setTile(op->getResult(0), source);
     return;
   }
   out->buffer = allocateLike(*out, op->getLoc());
   auto round = op->getAttrOfType<StringAttr>("round");
-  pto::RoundMode mode = roundMode(round ? round.getValue() : llvm::StringRef());
+  // Roundings within a type are named after their direction.
+  pto::RoundMode mode =
+      roundMode(isa<ir::ConvertOp>(op) ? (round ? round.getValue() : llvm::StringRef())
+                                       : op->getName().stripDialect());
   emit(op->getLoc(), InstructionId::TCvt, {source.buffer}, {out->buffer},
        {b_.getNamedAttr("rmode", pto::RoundModeAttr::get(b_.getContext(), mode))});
   setTile(op->getResult(0), *out);
@@ -294,6 +336,13 @@ void KernelLowering::lowerReduction(Operation *op, InstructionId row, Instructio
   std::optional<Tile> in = operandTile(op, op->getOperand(0));
   if (!in)
     return;
+  bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
+  Type position = b_.getI32Type();
+  auto has = [&](InstructionId id) {
+    return search ? takes(id, {in->element, position}) : takes(id, {in->element});
+  };
+  if (!has(row))
+    return reduceByElements(op);
   Tile source = materialise(*in, loc);
   int64_t rank = ir::rankOf(op->getOperand(0).getType());
   llvm::SmallVector<int64_t> axes;
@@ -304,13 +353,13 @@ void KernelLowering::lowerReduction(Operation *op, InstructionId row, Instructio
   bool last = axes.size() == 1 && axes[0] == rank - 1,
        above = axes.size() == 1 && axes[0] == rank - 2;
   if (isScalar(op->getResult(0)))
-    return reduceAll(op, source, row);
+    return search ? reduceByElements(op) : reduceAll(op, source, row);
   std::optional<Tile> out = resultTile(op);
   if (!out)
     return;
-  if ((!last && !above) || (above && rank != 2))
-    return fail(op, "a reduction along these axes");
-  if (source.extents.cols == 1 && last) {
+  if ((!last && !above) || (above && (rank != 2 || !has(column))))
+    return reduceByElements(op);
+  if (source.extents.cols == 1 && last && !search) {
     setTile(op->getResult(0), source);
     return;
   }
@@ -323,11 +372,13 @@ void KernelLowering::lowerReduction(Operation *op, InstructionId row, Instructio
     last = true;
   }
   out->buffer = allocateLike(*out, loc);
+  OpBuilder::InsertionGuard guard(b_);
+  beginUnlessEmpty(last ? source.extents.validCols : source.extents.validRows, op, *out);
   if (last) {
     Tile scratch = source;
     Value tmp = allocateLike(scratch, loc);
     emit(loc, row, {source.buffer, tmp},
-         {out->form == Form::Column ? columnView(*out) : asColumn(*out)});
+         {out->form == Form::Column ? columnView(*out) : out->buffer});
   } else if (column == InstructionId::TColArgMax || column == InstructionId::TColArgMin) {
     emit(loc, column, {source.buffer, allocateLike(source, loc)}, {out->buffer});
   } else {
@@ -336,12 +387,22 @@ void KernelLowering::lowerReduction(Operation *op, InstructionId row, Instructio
   setTile(op->getResult(0), *out);
 }
 
-/// One element as a column, for the instructions that write one.
-Value KernelLowering::asColumn(const Tile &single) {
-  Tile column = single;
-  column.extents.rows = 1;
-  return reshape(single.buffer, tileType(ir::Place::Vec, "dn", column.extents, column.element),
-                 column.extents.validRows, column.extents.validCols);
+/// Where nothing may be reduced the result is what a reduction begins with, and the instructions,
+/// which want an element, stand in a branch.
+void KernelLowering::beginUnlessEmpty(Value length, Operation *op, const Tile &out) {
+  IntegerAttr number;
+  bool constant0 = matchPattern(length, m_Constant(&number)) && number.getInt() == 0;
+  if (!constant0 && !isa<BlockArgument>(length))
+    return;
+  auto argument = dyn_cast<BlockArgument>(length);
+  if (argument && argument.getOwner() != &function_.getBody().front())
+    return;
+  bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
+  fillWith(out, search ? constantOf(out.element, 0) : identityOf(combinationOf(op), out.element),
+           op->getLoc());
+  Value any = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, length, constant(0));
+  auto branch = b_.create<scf::IfOp>(loc_, any, /*withElseRegion=*/false);
+  b_.setInsertionPointToStart(&branch.getThenRegion().front());
 }
 
 /// To one scalar: along the rows, then along the column of their results.
@@ -354,7 +415,7 @@ void KernelLowering::reduceAll(Operation *op, Tile source, InstructionId row) {
     to.form = to.extents.rows > 1 ? Form::Column : Form::Whole;
     to.buffer = allocateLike(to, loc);
     emit(loc, row, {from.buffer, allocateLike(from, loc)},
-         {to.form == Form::Column ? columnView(to) : asColumn(to)});
+         {to.form == Form::Column ? columnView(to) : to.buffer});
     return to;
   };
   if (source.form != Form::Column && source.extents.cols > 1)

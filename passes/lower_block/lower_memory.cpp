@@ -8,16 +8,6 @@ using namespace mlir;
 
 namespace ptl::block {
 
-namespace {
-/// The box of a load, slice or store.
-struct BoxOperands {
-  Value array;
-  ValueRange offsets, lengths, steps;
-  llvm::ArrayRef<int64_t> dropped;
-  Value outside;
-};
-} // namespace
-
 static BoxOperands operandsOf(Operation *op) {
   if (auto slice = dyn_cast<ir::SliceOp>(op))
     return {slice.getSource(), slice.getOffsets(), slice.getLengths(),
@@ -74,6 +64,34 @@ Value KernelLowering::elementsBefore(ValueRange offsets, llvm::ArrayRef<Value> s
     base = base ? b_.createOrFold<arith::AddIOp>(loc_, base, elements) : elements;
   }
   return base;
+}
+
+/// Whether a box is a matrix whose rows lie side by side, or a part of one.
+bool KernelLowering::isMatrix(Operation *op, const BoxOperands &in, Type boxType) {
+  if (!in.steps.empty() || in.outside)
+    return false;
+  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
+  llvm::SmallVector<size_t> kept;
+  for (size_t axis = 0; axis < in.offsets.size(); ++axis)
+    if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))
+      kept.push_back(axis);
+  if (kept.size() != extents.size())
+    return false;
+  size_t first = 0;
+  while (kept.size() - first > 2 && extents[first].isOne())
+    ++first;
+  size_t last = in.offsets.size() - 1;
+  if (kept.size() - first > 2 || (!kept.empty() && kept.back() != last))
+    return false;
+  // A column stands alone only where rows have one element.
+  bool column =
+      kept.size() > first + 1 && extents.back().isOne() && !extents[kept.size() - 2].isOne();
+  IntegerAttr width;
+  Value cols = globalLength(in.array, last);
+  if (column && core_ == CoreKind::Vector &&
+      !(cols && matchPattern(cols, m_Constant(&width)) && width.getInt() == 1))
+    return false;
+  return true;
 }
 
 std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents) {
@@ -210,13 +228,35 @@ Tile KernelLowering::load(const Tile &memory, Location loc) {
   tile.transposed = false;
   bool column = memory.extents.cols == 1 && memory.extents.rows > 1;
   tile.form = column ? Tile::Form::Column : Tile::Form::Whole;
-  tile.buffer = allocate(ir::Place::Vec, "nd", storage(tile).first, memory.element, loc,
+  tile.buffer = allocate(ir::Place::Vec, "nd", storage(tile).first, storedType(memory.element), loc,
                          /*rotates=*/true);
   whenPresent(memory.box, loc, [&] {
-    Value view = partition(memory.box, memory.extents, memory.element, loc, false, column);
+    Value view =
+        partition(memory.box, memory.extents, storedType(memory.element), loc, false, column);
     emit(loc, InstructionId::TLoad, {view}, {tile.buffer});
   });
-  return tile;
+  return memory.element.isInteger(1) ? conditionsOf(tile, loc) : tile;
+}
+
+/// Bytes of conditions, as they lie in global memory, to packed bits, and back.
+Tile KernelLowering::conditionsOf(const Tile &bytes, Location loc) {
+  Tile numbers = bytes;
+  numbers.element = b_.getF16Type();
+  numbers.buffer = allocateLike(numbers, loc);
+  auto round =
+      b_.getNamedAttr("rmode", pto::RoundModeAttr::get(b_.getContext(), pto::RoundMode::RINT));
+  emit(loc, InstructionId::TCvt, {bytes.buffer}, {numbers.buffer}, {round});
+  return maskOf(numbers, loc);
+}
+
+Tile KernelLowering::bytesOf(const Tile &mask, Location loc) {
+  Tile numbers = numbersOf(mask, loc), bytes = numbers;
+  bytes.element = b_.getI8Type();
+  bytes.buffer = allocateLike(bytes, loc);
+  auto round =
+      b_.getNamedAttr("rmode", pto::RoundModeAttr::get(b_.getContext(), pto::RoundMode::RINT));
+  emit(loc, InstructionId::TCvt, {numbers.buffer}, {bytes.buffer}, {round});
+  return bytes;
 }
 
 void KernelLowering::lowerSlice(Operation *op) {
@@ -229,17 +269,15 @@ void KernelLowering::lowerSlice(Operation *op) {
       source ? sliceTile(op, *source) : fail(op, "a part of a value that another core holds");
     return;
   }
+  if (isScalar(result) || !isMatrix(op, in, result.getType())) {
+    if (isScalar(result) || core_ == CoreKind::Cube || usedOnVector(result))
+      loadBox(op, in);
+    return;
+  }
   Extents2 extents;
   std::optional<MemoryBox> box = boxOf(op, extents);
   if (!box)
     return;
-  if (isScalar(result)) {
-    Value offset = box->base ? box->base : constant(0);
-    if (!matchPattern(box->col, m_Zero()))
-      offset = b_.createOrFold<arith::AddIOp>(loc, offset, box->col);
-    scalars_[result] = b_.create<pto::LoadScalarOp>(loc, result.getType(), box->pointer, offset);
-    return;
-  }
   Tile memory;
   memory.form = Tile::Form::Memory;
   memory.extents = extents;
@@ -267,24 +305,7 @@ bool KernelLowering::usedOnVector(Value value) {
 
 void KernelLowering::lowerStore(ir::StoreOp store) {
   Location loc = store.getLoc();
-  Extents2 extents;
-  if (store.getIndex())
-    return fail(store, "a scatter");
-  std::optional<MemoryBox> box = boxOf(store, extents);
-  if (!box)
-    return;
   Value value = store.getValue();
-  if (isScalar(value)) {
-    if (llvm::any_of(store.getLengths(),
-                     [](Value length) { return !matchPattern(length, m_One()); }))
-      return fail(store, "a store of one scalar to many elements");
-    Value offset = box->base ? box->base : constant(0);
-    b_.create<pto::StoreScalarOp>(loc, box->pointer, offset, scalarOf(value));
-    return;
-  }
-  const Tile *tile = tileOf(value);
-  if (!tile)
-    return fail(store, "this value");
   llvm::SmallVector<NamedAttribute> attributes;
   if (std::optional<llvm::StringRef> atomic = store.getAtomic()) {
     if (*atomic != "add")
@@ -292,17 +313,63 @@ void KernelLowering::lowerStore(ir::StoreOp store) {
     attributes.push_back(b_.getNamedAttr(
         "atomicType", pto::AtomicTypeAttr::get(b_.getContext(), pto::AtomicType::atomic_add)));
   }
+  BoxOperands in = operandsOf(store);
+  bool single = isScalar(value) && llvm::all_of(in.lengths, [](Value length) {
+                  return matchPattern(length, m_One());
+                });
+  bool matrix = !isScalar(value) && !store.getIndex() && isMatrix(store, in, storeBoxType(store)) &&
+                fillsBox(store);
+  const Tile *tile = tileOf(value);
+  if (tile && tile->form == Tile::Form::Acc && !matrix)
+    return fail(store, "a store of an accumulator to a box that is no matrix");
+  if (single && attributes.empty() && !store.getIndex())
+    return storeScalar(store, in);
+  if (!matrix)
+    return storeBox(store, in, attributes);
+  Extents2 extents;
+  std::optional<MemoryBox> box = boxOf(store, extents);
+  if (!box)
+    return;
+  if (!tile)
+    return fail(store, "this value");
   Tile source = tile->form == Tile::Form::Acc ? *tile : materialise(*tile, loc);
+  if (source.form == Tile::Form::Mask)
+    source = bytesOf(source, loc);
   bool column = source.form == Tile::Form::Column;
-  if (column && !matchPattern(box->rowStride, m_One()))
-    return fail(store, "a store of a column between other columns");
   source.extents.validRows = extents.validRows;
   source.extents.validCols = extents.validCols;
   whenPresent(*box, loc, [&] {
-    Value view = partition(*box, source.extents, ir::elementTypeOf(store.getRef().getType()), loc,
-                           false, column);
+    Type element = storedType(ir::elementTypeOf(store.getRef().getType()));
+    Value view = partition(*box, source.extents, element, loc, false, column);
     emit(loc, InstructionId::TStore, {source.buffer}, {view}, attributes);
   });
+}
+
+/// Whether a value has the extents of the box that it is stored to: else it is repeated.
+bool KernelLowering::fillsBox(ir::StoreOp store) {
+  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(store.getValue().getType());
+  size_t next = 0;
+  for (auto [axis, length] : llvm::enumerate(store.getLengths())) {
+    if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis)))
+      continue;
+    if (extents[next++].isOne() && !matchPattern(length, m_One()))
+      return false;
+  }
+  return true;
+}
+
+/// One element.
+void KernelLowering::storeScalar(ir::StoreOp store, const BoxOperands &in) {
+  loc_ = store.getLoc();
+  std::optional<GlobalBox> box = globalBox(store, in, storeBoxType(store));
+  Value scalar = scalarOf(store.getValue());
+  if (!box)
+    return;
+  if (!scalar)
+    return fail(store, "a scalar that another core computes");
+  if (scalar.getType().isInteger(1))
+    scalar = b_.create<arith::ExtUIOp>(loc_, b_.getI8Type(), scalar);
+  b_.create<pto::StoreScalarOp>(loc_, box->pointer, box->base, scalar);
 }
 
 // ---- parts of tiles
@@ -327,20 +394,15 @@ static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {
 void KernelLowering::sliceTile(Operation *op, const Tile &source) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
-  if (isScalar(result)) {
-    Tile tile = materialise(source, op->getLoc());
-    Value position = constant(0);
-    llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(in.array.getType());
-    auto type = cast<pto::TileBufType>(tile.buffer.getType());
-    for (size_t axis = 0; axis < axes.size(); ++axis) {
-      Value offset = scalarOf(in.offsets[axis]);
-      bool row = axis + 1 < axes.size() && tile.form == Tile::Form::Whole;
-      if (row)
-        offset = b_.createOrFold<arith::MulIOp>(loc_, offset, constant(type.getCols()));
-      position = b_.createOrFold<arith::AddIOp>(loc_, position, offset);
-    }
-    scalars_[result] =
-        b_.create<pto::TGetValOp>(op->getLoc(), result.getType(), tile.buffer, position);
+  if (isScalar(result) && !in.outside) {
+    ShapedTile from =
+        shaped(source.form == Tile::Form::Splat ? source : materialise(source, op->getLoc()),
+               in.array.getType());
+    loc_ = op->getLoc();
+    IndexVector at;
+    for (Value offset : in.offsets)
+      at.push_back(scalarOf(offset));
+    scalars_[result] = readElement(from, at);
     return;
   }
   bool whole = in.steps.empty() &&
@@ -353,23 +415,16 @@ void KernelLowering::sliceTile(Operation *op, const Tile &source) {
   }
   if (isWholeWithoutOnes(in, result))
     return lowerView(op);
-  if (in.steps.size() || in.outside)
-    return fail(op, "a strided part of a tile");
-  std::optional<Extents2> extents = extentsOf(op, result.getType());
-  if (!extents)
-    return;
-  Tile from = materialise(source, op->getLoc());
-  Tile tile = from;
-  tile.extents = *extents;
-  tile.form = extents->cols == 1 && extents->rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
-  size_t rank = in.offsets.size();
-  Value row = rank > 1 ? scalarOf(in.offsets[rank - 2]) : constant(0),
-        col = scalarOf(in.offsets[rank - 1]);
-  if (from.form == Tile::Form::Column || tile.form == Tile::Form::Column)
-    return fail(op, "a part of a column");
-  tile.buffer = allocateLike(tile, op->getLoc());
-  emit(op->getLoc(), InstructionId::TExtract, {from.buffer, row, col}, {tile.buffer});
-  setTile(result, tile);
+  if (source.form == Tile::Form::Splat && !in.outside) {
+    bindLengths(op);
+    std::optional<Extents2> extents = extentsOf(op, result.getType());
+    if (!extents)
+      return;
+    Tile splat = source;
+    splat.extents = *extents;
+    return setTile(result, splat);
+  }
+  sliceByMoves(op, source);
 }
 
 } // namespace ptl::block

@@ -90,16 +90,16 @@ void KernelLowering::lowerView(Operation *op) {
       fail(op, "this value");
     return;
   }
+  bindLengths(op);
   std::optional<Extents2> extents = extentsOf(op, result.getType());
   if (!extents)
     return;
   Tile tile = *found;
+  if (tile.form == Form::Memory)
+    tile = materialise(tile, op->getLoc());
   bool sameMatrix = tile.extents.rows == extents->rows && tile.extents.cols == extents->cols;
-  if (sameMatrix || tile.form == Form::Splat || tile.form == Form::Memory) {
-    if (tile.form != Form::Memory || sameMatrix)
-      tile.extents = *extents;
-    else
-      return fail(op, "this shape of a value in memory");
+  if (sameMatrix || tile.form == Form::Splat) {
+    tile.extents = *extents;
     return setTile(result, tile);
   }
   bool line = tile.form == Form::Whole && tile.extents.rows == 1; // a row becomes a column
@@ -123,8 +123,9 @@ void KernelLowering::lowerView(Operation *op) {
   shaped.extents = *extents;
   auto wanted = allocateType(shaped);
   if (!dense || wanted.getCols() != extents->cols || wanted.getBytes() != buffer.getBytes())
-    return fail(op, "a reshape that would compact a tile");
+    return lowerReshape(op);
   shaped.buffer = reshape(tile.buffer, wanted, extents->validRows, extents->validCols);
+  ++users_[tile.buffer]; // in use as long as either value
   setTile(result, shaped);
 }
 
@@ -146,7 +147,15 @@ void KernelLowering::lowerTranspose(Operation *op) {
   std::optional<Tile> out = resultTile(op);
   if (!out)
     return;
+  if (found->form == Form::Splat) {
+    Tile splat = *found;
+    splat.extents = out->extents;
+    return setTile(result, splat);
+  }
   Tile source = materialise(*found, op->getLoc());
+  bool matrix = ir::rankOf(result.getType()) <= 2;
+  if (!matrix)
+    return lowerPermutation(op);
   if (source.form == Form::Column ||
       source.extents.rows == 1) { // the same elements in the same order
     Tile line = source;
@@ -154,6 +163,8 @@ void KernelLowering::lowerTranspose(Operation *op) {
     line.extents = out->extents;
     return setTile(result, line);
   }
+  if (!takes(InstructionId::TTrans, {source.element}))
+    return lowerPermutation(op);
   out->buffer = allocateLike(*out, op->getLoc());
   emit(op->getLoc(), InstructionId::TTrans, {source.buffer, allocateLike(source, op->getLoc())},
        {out->buffer});
@@ -161,15 +172,12 @@ void KernelLowering::lowerTranspose(Operation *op) {
 }
 
 void KernelLowering::lowerBroadcast(Operation *op) {
-  std::optional<Tile> in = operandTile(op, op->getOperand(0)), out = resultTile(op);
-  if (!in || !out)
+  bindLengths(op);
+  std::optional<Tile> in = operandTile(op, op->getOperand(0));
+  if (!in)
     return;
-  Tile whole = *in;
-  if (whole.form == Form::Splat) {
-    whole.extents = out->extents;
-    return setTile(op->getResult(0), whole);
-  }
-  setTile(op->getResult(0), expand(whole, out->extents, op->getLoc()));
+  Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+  setTile(op->getResult(0), spread(*in, from, to, op));
 }
 
 } // namespace ptl::block

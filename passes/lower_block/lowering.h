@@ -6,6 +6,7 @@
 #include "ir/dialect/instruction_op.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/lower_block.h"
+#include "passes/lower_block/tile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -13,51 +14,6 @@
 #include "mlir/IR/IRMapping.h"
 
 namespace ptl::block {
-
-/// A logical matrix: capacities, and lengths as `index` values.
-struct Extents2 {
-  int64_t rows = 1, cols = 1;
-  mlir::Value validRows, validCols;
-};
-
-/// A box of an array in global memory: rows and columns of a matrix with unit column stride, at
-/// most.
-struct MemoryBox {
-  mlir::Value pointer; ///< to element 0 of the array
-  mlir::Value base;    ///< elements before the matrix that the box is cut from; null: none
-  mlir::Value matrixRows, matrixCols; ///< extents of that matrix
-  mlir::Value rowStride;              ///< elements
-  mlir::Value row, col;               ///< where the box begins
-  mlir::Value present;                ///< an i1 that is false where the box is empty; null: never
-};
-
-/// What an array value of the tile level became.
-struct Tile {
-  enum class Form {
-    Whole,  ///< rows x cols in `vec`, row-major
-    Column, ///< one value per row, stored one behind the other
-    Mask,   ///< packed bits of a comparison
-    Splat,  ///< one scalar everywhere
-    Memory, ///< still in global memory
-    Matrix, ///< staged in `mat` for the cube
-    Acc,    ///< in the accumulator
-  };
-  Form form = Form::Whole;
-  Extents2 extents;
-  mlir::Type element;
-  mlir::Value buffer;
-  mlir::Value scalar;
-  MemoryBox box;
-  bool transposed = false; ///< Memory, Matrix: stands for the transposed box
-  bool isRow() const { return extents.rows == 1; }
-};
-
-/// A loop whose iterations overlap: buffers of its body rotate.
-struct Rotation {
-  mlir::Operation *loop = nullptr; ///< buffers are made before it
-  mlir::Value slot;                ///< number of the iteration
-  int64_t count = 1;
-};
 
 class KernelLowering {
 public:
@@ -91,10 +47,16 @@ private:
   // control: lower_control.cpp
   void lowerPoints(ir::ParallelOp grid);
   void lowerBlock(mlir::Block &block);
-  void lowerOp(mlir::Operation *op);
+  void lowerOp(Operation *op), lowerPrint(Operation *op);
   void lowerNestedGrid(ir::ParallelOp grid);
   void lowerFor(mlir::scf::ForOp loop);
   void lowerIf(mlir::scf::IfOp branch);
+  struct Carried;
+  void lowerWhile(mlir::scf::WhileOp loop);
+  std::optional<Carried> carriedBuffers(mlir::Operation *op, mlir::ValueRange arguments);
+  llvm::SmallVector<mlir::Value> scalarsAmong(mlir::ValueRange values);
+  void bindCarried(mlir::ValueRange arguments, mlir::ValueRange scalars, const Carried &carried);
+  void lowerCheck(ir::CheckOp check);
   bool carries(mlir::Value value) const;
   Tile carriedTile(mlir::scf::ForOp loop, unsigned index);
   void keep(mlir::Value value, const Tile &into, mlir::Location loc);
@@ -130,7 +92,6 @@ private:
   mlir::Value reshape(mlir::Value buffer, pto::TileBufType type, mlir::Value rows,
                       mlir::Value cols);
   mlir::Value columnView(const Tile &column);
-  mlir::Value asColumn(const Tile &single);
   mlir::Value fullView(mlir::Value buffer);
   Tile materialise(const Tile &tile, mlir::Location loc);
   Tile expand(const Tile &tile, const Extents2 &extents, mlir::Location loc);
@@ -156,26 +117,111 @@ private:
   bool usedOnVector(mlir::Value value);
   void sliceTile(mlir::Operation *op, const Tile &source);
 
+  // boxes of global memory that are no matrix: lower_boxes.cpp
+  std::optional<GlobalBox> globalBox(Operation *op, const BoxOperands &in, Type boxType);
+  Value elementAt(const GlobalBox &box, Indices at);
+  Value matrixView(Value pointer, Value element, Value rows, Value cols, Value rowStride,
+                   Type type);
+  Value allInside(const GlobalBox &box);
+  Value isInside(const GlobalBox &box, Indices at);
+  Value readGlobal(Value pointer, Value element, Type type);
+  void loadRows(const GlobalBox &box, const ShapedTile &to);
+  void loadElements(const GlobalBox &box, const ShapedTile &to, Value outside);
+  void loadBox(Operation *op, const BoxOperands &in);
+  void takeGlobal(Operation *op);
+  Value apart(Value column, int64_t rows, Value count, Type element);
+  void storeApart(const StoreTarget &target, Value row, int64_t cols, Value length, Indices outer);
+  void storeBox(ir::StoreOp store, const BoxOperands &in,
+                llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  void storeSplat(const StoreTarget &target, Value scalar);
+  void storeTile(const StoreTarget &target, const ShapedTile &from, Type valueType);
+  void storeColumn(const StoreTarget &target, const ShapedTile &from, Indices lengths);
+  bool fillsBox(ir::StoreOp store);
+  void storeScalar(ir::StoreOp store, const BoxOperands &in);
+  Tile conditionsOf(const Tile &bytes, Location loc);
+  Tile bytesOf(const Tile &mask, Location loc);
+  bool isMatrix(Operation *op, const BoxOperands &in, Type boxType);
+
   // vector instructions: lower_elementwise.cpp
-  bool lowerVector(mlir::Operation *op);
+  bool lowerVector(Operation *op), lowerByInstruction(Operation *op);
   std::optional<Tile> operandTile(mlir::Operation *op, mlir::Value operand);
   std::optional<Tile> resultTile(mlir::Operation *op);
   void scalarise(Tile &tile, const Tile &result);
   void lowerUnary(mlir::Operation *op, InstructionId id);
   void lowerBinary(mlir::Operation *op, const struct BinaryForms &forms);
   void lowerCompare(mlir::Operation *op, pto::CmpMode mode, pto::CmpMode swapped);
-  void lowerSelect(mlir::Operation *op);
-  void lowerConvert(mlir::Operation *op);
+  void lowerSelect(Operation *op), lowerConvert(Operation *op);
   void lowerReduction(mlir::Operation *op, InstructionId row, InstructionId column);
   void reduceAll(mlir::Operation *op, Tile source, InstructionId row);
+  void beginUnlessEmpty(mlir::Value length, mlir::Operation *op, const Tile &out);
 
   // what both sides may make for themselves: lower_shape.cpp
   bool lowerShared(mlir::Operation *op);
-  void lowerSplat(mlir::Operation *op);
-  void lowerIndex(mlir::Operation *op);
-  void lowerView(mlir::Operation *op);
-  void lowerTranspose(mlir::Operation *op);
-  void lowerBroadcast(mlir::Operation *op);
+  void lowerSplat(Operation *op), lowerIndex(Operation *op), lowerView(Operation *op),
+      lowerTranspose(Operation *op), lowerBroadcast(Operation *op);
+
+  // row by row, element by element: elements.cpp
+  ShapedTile shaped(const Tile &tile, Type type);
+  Value plus(Value a, Value b);
+  Value times(Value a, Value b);
+  Value asPosition(Value scalar);
+  Value rowAt(const ShapedTile &shape, Indices at);
+  Value elementOf(const ShapedTile &shape, Indices at);
+  void forEach(Indices lengths, llvm::function_ref<void(Indices)> body);
+  void whenInside(const Movement &movement, Indices at, llvm::function_ref<void()> body);
+  Value readElement(const ShapedTile &shape, Indices at);
+  void writeElement(const ShapedTile &shape, Indices at, Value value);
+  Value window(Value buffer, Value row, Value col, int64_t rows, int64_t cols, Value validRows,
+               Value validCols);
+  bool movesInRows(const ShapedTile &shape, Value firstCol) const;
+  void move(const ShapedTile &from, const ShapedTile &to, const Movement &movement, Location loc);
+  void moveRows(const ShapedTile &from, const ShapedTile &to, const Movement &movement);
+  bool takes(InstructionId id, llvm::ArrayRef<Type> types) const;
+
+  // operations that move elements: lower_moves.cpp
+  bool lowerMove(Operation *op), lowerOrder(Operation *op);
+  void bindLengths(Operation *op);
+  std::optional<ShapedTile> sourceOf(Operation *op, Value operand);
+  std::optional<ShapedTile> newResult(Operation *op, unsigned number = 0);
+  void sliceByMoves(Operation *op, const Tile &source);
+  void lowerInsert(Operation *op), lowerTake(Operation *op), lowerScatter(Operation *op),
+      lowerConcat(Operation *op), lowerReshape(Operation *op), lowerPermutation(Operation *op),
+      lowerInterleave(Operation *op), lowerDeinterleave(Operation *op), lowerGather(Operation *op);
+  Tile positionsInTile(const Tile &from, const Tile &index, Location loc);
+  bool gatherByInstruction(const ShapedTile &from, const ShapedTile &index, const ShapedTile &to,
+                           size_t axis, Location loc);
+  Tile spread(const Tile &tile, Type from, Type to, Operation *op);
+
+  // bits, masks, scalars: lower_bits.cpp, lower_scalars.cpp
+  bool lowerBits(Operation *op), lowerByElements(Operation *op);
+  Value wordsOf(Value buffer, Type element);
+  Value sameWidth(const Tile &tile, Type element);
+  void fillWith(const Tile &tile, Value scalar, Location loc);
+  void copy(const Tile &from, const Tile &to, Location loc);
+  void lowerLogic(Operation *op, InstructionId id, bool scratch);
+  void lowerShift(Operation *op), lowerFmod(Operation *op), lowerBitcast(Operation *op);
+  Value scalarResult(Operation *op, llvm::ArrayRef<Value> in, Type type);
+  Value combined(llvm::StringRef how, Value old, Value value);
+  Tile numbersOf(const Tile &mask, Location loc);
+  Tile maskOf(const Tile &numbers, Location loc);
+
+  // orderings, scans: lower_order.cpp
+  using Step = llvm::function_ref<llvm::SmallVector<Value>(mlir::ValueRange, Indices)>;
+  using Done = llvm::function_ref<void(Indices, mlir::ValueRange)>;
+  Value identityOf(llvm::StringRef how, Type element);
+  Value scalarConstant(Type element, double number, const llvm::APInt *bits = nullptr);
+  void lowerScan(Operation *op), reduceByElements(Operation *op), lowerSort(Operation *op),
+      lowerFact(Operation *op);
+  void foldAxes(const ShapedTile &from, llvm::ArrayRef<int64_t> axes, mlir::ValueRange start,
+                Step step, Done done);
+  void searchByElements(Operation *op, const ShapedTile &from, llvm::ArrayRef<int64_t> axes,
+                        Done done);
+  void sortRows(Operation *op, const Tile &source, bool descending,
+                llvm::function_ref<void(Value, Value, Value)> give);
+  IndexVector columnPosition(const ShapedTile &shape, Value row);
+  Value comesBefore(Value a, Value b, bool descending);
+  void sortByElements(Operation *op, const ShapedTile &from, const ShapedTile *keys,
+                      const ShapedTile *places, bool descending);
 
   // products: lower_product.cpp
   void stage(mlir::Operation *slice, const Tile &memory);
@@ -239,6 +285,11 @@ private:
   bool failed_ = false;
 };
 
+/// Positions in an operand that broadcasts to a box, from those in the box.
+llvm::SmallVector<mlir::Value, 4>
+broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Value zero);
+/// `add`, `mul`, `max` or `min`: what a scan or a reduction does; empty for others.
+llvm::StringRef combinationOf(mlir::Operation *op);
 /// Bytes of global memory that the queues of one core group need.
 int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine);
 /// The bounds of lengths by name, as the types of a grid have them.

@@ -32,7 +32,14 @@ Value KernelLowering::scalarOf(Value value) {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(&function_.getBody().front());
     auto typed = cast<TypedAttr>(attribute);
-    return scalars_[value] = b_.create<arith::ConstantOp>(loc_, typed);
+    Type type = typed.getType();
+    if (!type.isUnsignedInteger())
+      return scalars_[value] = b_.create<arith::ConstantOp>(loc_, typed);
+    // `arith` knows integers without a sign alone.
+    Type word = b_.getIntegerType(type.getIntOrFloatBitWidth());
+    Value plain = b_.create<arith::ConstantOp>(
+        loc_, b_.getIntegerAttr(word, cast<IntegerAttr>(attribute).getValue()));
+    return scalars_[value] = b_.create<UnrealizedConversionCastOp>(loc_, type, plain).getResult(0);
   }
   return {};
 }
@@ -70,6 +77,11 @@ Value KernelLowering::constantOf(Type type, double value) {
   b_.setInsertionPointToStart(&function_.getBody().front());
   if (auto floating = dyn_cast<FloatType>(type))
     return b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(floating, value));
+  if (type.isUnsignedInteger())
+    return b_
+        .create<UnrealizedConversionCastOp>(
+            loc_, type, constantOf(b_.getIntegerType(type.getIntOrFloatBitWidth()), value))
+        .getResult(0);
   return b_.create<arith::ConstantOp>(loc_, b_.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
 

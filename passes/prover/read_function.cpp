@@ -125,6 +125,8 @@ void FunctionReader::readOp(Operation *op, Body &body) {
     body.steps.push_back(std::move(step));
     return;
   }
+  if (isa<pto::TrapOp>(op)) // what follows is judged as if it held
+    return;
   if (readQueue(op, step)) {
     body.hasQueue |= step.kind != StepKind::Open;
   } else if (auto pipe = pto::pipeOf(op)) {

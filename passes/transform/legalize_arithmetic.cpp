@@ -356,6 +356,8 @@ template <bool Larger> static Value rewriteExtremeNan(const Tiles &t, Operation 
 static Value rewriteCopysign(const Tiles &t, Operation *op) {
   Type type = elem(op->getOperand(0));
   unsigned width = type.getIntOrFloatBitWidth();
+  if (width == 8)
+    return onWiderFloats(t, op);
   if (width != 16 && width != 32)
     return {};
   auto [a, b] = wholeOperands(t, op);

@@ -134,6 +134,8 @@ static Value rewriteIsInf(const Tiles &t, Operation *op) {
   return t.eq(t.abs(op->getOperand(0)), kInfinity);
 }
 static Value rewriteIsFinite(const Tiles &t, Operation *op) {
+  if (elem(op->getOperand(0)).getIntOrFloatBitWidth() == 8) // some of those have no infinity
+    return onWiderFloats(t, op);
   return t.lt(t.abs(op->getOperand(0)), kInfinity);
 }
 

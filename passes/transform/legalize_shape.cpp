@@ -191,8 +191,6 @@ static Value rewriteInterleave(const Tiles &t, Operation *op) {
   if (Value result = onNumbers(t, op))
     return result;
   Value a = op->getOperand(0), b = op->getOperand(1);
-  if (t.target.has("tinterleave", elem(a)))
-    return {};
   int64_t rank = rankOf(a.getType());
   auto axis = t.r.getNamedAttr("axis", t.r.getI64IntegerAttr(rank - 1));
   OperationState join(t.loc, "ptl.concat");

@@ -2,6 +2,7 @@
 #include "passes/transform/legalize.h"
 
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/machine_types.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -11,29 +12,14 @@ namespace ptl::ir::legalize {
 
 // ---- what machines take -------------------------------------------------------------------------
 
-/// The name of an element type as machine files spell it.
-static std::string nameOf(Type type) {
-  if (type.isBF16())
-    return "bf16";
-  if (isa<Float8E4M3FNType>(type))
-    return "f8e4m3";
-  if (isa<Float8E5M2Type>(type))
-    return "f8e5m2";
-  if (isBool(type))
-    return "bool";
-  return (isReal(type)       ? "f"
-          : isUnsigned(type) ? "u"
-                             : "i") +
-         std::to_string(type.isIndex() ? 64 : type.getIntOrFloatBitWidth());
-}
-
 bool Target::has(llvm::StringRef instruction, Type elem) const {
-  return machine_.supports(instruction, std::initializer_list<std::string_view>{nameOf(elem)});
+  return machine_.supports(instruction,
+                           std::initializer_list<std::string_view>{machineTypeName(elem)});
 }
 
 bool Target::converts(Type from, Type to) const {
-  return machine_.supports("tcvt",
-                           std::initializer_list<std::string_view>{nameOf(from), nameOf(to)});
+  return machine_.supports(
+      "tcvt", std::initializer_list<std::string_view>{machineTypeName(from), machineTypeName(to)});
 }
 
 // ---- constants ----------------------------------------------------------------------------------

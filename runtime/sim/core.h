@@ -115,6 +115,7 @@ private:
   void report(Pipe pipe, const Issued &issued);
   bool fail(const Issued &issued, const std::string &message);
   bool failAt(const Step &step, const std::string &message);
+  bool stop(const Step &step);
 
   // queues between cores (core_queue.cpp)
   bool pushReady(const Issued &issued) const;

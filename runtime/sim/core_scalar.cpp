@@ -55,6 +55,8 @@ bool Core::runPlain(const Step &step) {
   case StepKind::Jump:
     position_ = step.target;
     return true;
+  case StepKind::Trap:
+    return stop(step);
   case StepKind::JumpUnless:
     if (!integer(step, 0))
       position_ = step.target;
@@ -96,6 +98,20 @@ bool Core::runPlain(const Step &step) {
   default:
     return makeTile(step);
   }
+}
+
+/// A check of the program has failed.
+bool Core::stop(const Step &step) {
+  LaunchState &launch = group_.launch();
+  const Check &check = function_.checks[static_cast<size_t>(step.target)];
+  if (launch.result.ok) {
+    FailedCheck &failed = launch.result.failedCheck.emplace();
+    failed.check = check;
+    failed.at = function_.locations[static_cast<size_t>(step.location)];
+    for (size_t i = 0; i < step.operands.size(); ++i)
+      failed.values.emplace_back(step.operandTypes[i], scalar(step.operands[i]));
+  }
+  return failAt(step, check.message);
 }
 
 bool Core::runCompute(const Step &step) {

@@ -3,6 +3,8 @@
 #include "runtime/sim/arithmetic.h"
 #include "runtime/sim/execution.h"
 
+#include <cmath>
+
 namespace ptl::rt::sim {
 namespace {
 
@@ -106,6 +108,24 @@ RoundMode roundModeOf(Rounding rounding) {
   }
 }
 
+/// A conversion within a float type rounds to whole numbers.
+double roundedToWhole(double value, Rounding rounding) {
+  switch (rounding) {
+  case Rounding::Round:
+    return std::round(value);
+  case Rounding::Floor:
+    return std::floor(value);
+  case Rounding::Ceil:
+    return std::ceil(value);
+  case Rounding::Trunc:
+    return std::trunc(value);
+  case Rounding::None:
+    return value;
+  default:
+    return std::nearbyint(value);
+  }
+}
+
 /// To odd: cut off, and the last bit set if that lost something.
 reference::Scalar roundedToOdd(double value, ElemKind to) {
   uint64_t bits = reference::encodeFloat(value, to, RoundMode::Zero);
@@ -122,9 +142,11 @@ public:
   /// Whether loading and storing in `float` gives the same.
   bool isPlain() const {
     bool exact = isFloat(from_) || elemBits(from_) <= 16;
-    return isFloat(to_) && mode_ == RoundMode::Even && exact && elemBits(to_) > 8;
+    return isFloat(to_) && from_ != to_ && mode_ == RoundMode::Even && exact && elemBits(to_) > 8;
   }
   reference::Scalar operator()(reference::Scalar value) const {
+    if (from_ == to_ && isFloat(from_))
+      return reference::Scalar::real(roundedToWhole(value.f, modifiers_.rounding));
     if (modifiers_.rounding == Rounding::Odd && isFloat(from_) && isFloat(to_))
       return roundedToOdd(value.f, to_);
     bool wraps = modifiers_.saturate == std::optional(false);

@@ -110,8 +110,14 @@ struct SourceLocation {
 /// `k.ptl:3:7`, or empty.
 std::string toString(const SourceLocation &location);
 
+/// What a failed check says; in `message` `{0}` … stand for values.
+struct Check {
+  std::string status, message;
+};
+
 struct Function {
   bool cube = false;
+  std::vector<Check> checks;
   std::vector<Step> steps;
   int32_t numScalars = 0, numTiles = 0, numViews = 0;
   std::vector<Register> arguments;

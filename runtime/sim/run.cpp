@@ -158,7 +158,7 @@ Result runKernel(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   LaunchState launch{
       kernel, chip, pointers, scalars, blocks, options, std::mt19937_64(options.seed), {}, 0};
   if (std::string wrong = checkArguments(launch); !wrong.empty())
-    return {false, "`" + kernel.name + "` " + wrong, 0};
+    return {false, "`" + kernel.name + "` " + wrong, {}, 0};
   Run(launch).all();
   return launch.result;
 }
@@ -182,7 +182,7 @@ Result runLaunches(std::span<const Launch> launches, const Chip &chip,
         runKernel(*launch.kernel, chip, pointers, launch.scalars, launch.blocks, options);
     total.instructions += result.instructions;
     if (!result.ok)
-      return {false, result.error, total.instructions};
+      return {false, result.error, result.failedCheck, total.instructions};
   }
   return total;
 }

@@ -33,11 +33,19 @@ struct Options {
   std::function<void(const TraceEvent &)> trace; ///< called after every operation on a pipe
 };
 
+/// A check of the program that did not hold.
+struct FailedCheck {
+  Check check;
+  SourceLocation at;
+  std::vector<std::pair<ScalarType, Scalar>> values; ///< of its message
+};
+
 /// What can be said about a run. Errors are sentences that begin with their place: `k.ptl:3:7: …`.
 struct Result {
   bool ok = true;
   std::string error;
-  uint64_t instructions = 0; ///< that ran on pipes
+  std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
+  uint64_t instructions = 0;              ///< that ran on pipes
 };
 
 /// Runs a kernel on `blocks` core groups. `pointers` and `scalars` are its arguments in order. The

@@ -1,11 +1,14 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
 //   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP]
-//   [--refused LIST] [--std FOLDER] FILE...
+//   [--refused LIST] [--records FILE] [--std FOLDER] FILE...
 // With --legalize the native code uses only operations that the machine has instructions for.
+// On a chip, what has one element type as a parameter is called with every type that the chip has.
 // LIST names what a chip refuses, one a line: chips, callable, part of the error. With it
-// everything else has to compile, and what it names has to be refused. Markdown files are searched
-// for ```ptl blocks (the pages of the built-ins).
+// everything else has to compile, and what it names has to be refused.
+// With --records (the list of op records of the build) it is an error if an operation on tiles has
+// no callable `op_` and its name. Markdown files are searched for ```ptl blocks (the pages of the
+// built-ins).
 #include "driver/ir/compiled_handler.h"
 #include "frontend/sema/check.h"
 #include "tests/differential/compare.h"
@@ -16,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -31,7 +35,7 @@ struct Settings {
   int samples = 6;
   uint64_t seed = 1;
   int randomPrograms = 0;
-  std::string stdPath, legalizeFor, target;
+  std::string stdPath, legalizeFor, target, records;
   std::vector<std::string> files;
   bool listsRefusals = false;
   std::vector<Refusal> refusals; ///< those of the target
@@ -40,6 +44,7 @@ struct Settings {
 struct Totals {
   int calls = 0, callables = 0, failures = 0;
   int notCompiled = 0; ///< callables that the chip cannot have yet
+  std::set<std::string> names;
 };
 
 /// Both executors on one program.
@@ -54,6 +59,7 @@ public:
   void run(const CallableDecl &decl);
 
 private:
+  void run(const CallableDecl &decl, const std::vector<ElemKind> &elems);
   static CompilerOptions compilerOptions(const Settings &settings) {
     CompilerOptions options;
     if (!settings.legalizeFor.empty())
@@ -143,14 +149,42 @@ void Comparison::report(const Sampler &sampler, const CallableDecl &decl, Sample
     std::printf("  %s\n", diagnostic.message.c_str());
 }
 
+static bool accepts(ElemConstraint constraint, ElemKind kind) {
+  if (kind == ElemKind::Bool || kind == ElemKind::Int)
+    return false;
+  return constraint == ElemConstraint::Float     ? isFloat(kind)
+         : constraint == ElemConstraint::Integer ? !isFloat(kind)
+                                                 : constraint != ElemConstraint::Bool;
+}
+
+/// The element types of a chip that the callable's parameter takes, each alone; else one entry that
+/// leaves them to chance.
+static std::vector<std::vector<ElemKind>> typesFor(const CallableDecl &decl,
+                                                   const Settings &settings) {
+  std::optional<Machine> machine = findMachine(settings.target);
+  std::vector<std::vector<ElemKind>> all;
+  if (machine && decl.typeParams.size() == 1)
+    for (const ElemInfo &info : elemInfos)
+      if (machine->hasType(info.name) && accepts(decl.typeParams.front()->constraint, info.kind))
+        all.push_back({info.kind});
+  if (all.empty())
+    all.emplace_back();
+  return all;
+}
+
 void Comparison::run(const CallableDecl &decl) {
   if (!whyNotSampled(decl).empty())
     return;
+  for (const std::vector<ElemKind> &elems : typesFor(decl, settings_))
+    run(decl, elems);
+}
+
+void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elems) {
   ++totals_.callables;
   Sampler sampler(program_, decl, settings_.seed * 1000003 + std::hash<std::string>()(decl.name));
   int done = 0;
   for (int attempt = 0; done < settings_.samples && attempt < 60 * settings_.samples; ++attempt) {
-    Sample sample = sampler.draw();
+    Sample sample = sampler.draw(elems);
     bool ran = false;
     std::string text = differenceAt(sampler, sample, &ran);
     if (!ran)
@@ -166,7 +200,10 @@ void Comparison::run(const CallableDecl &decl) {
         return;
       if (settings_.listsRefusals)
         ++totals_.failures;
-      std::printf("%s is not compiled for %s: %s\n", decl.name.c_str(), settings_.target.c_str(),
+      std::string name = decl.name;
+      for (ElemKind elem : elems)
+        name += "[" + std::string(elemName(elem)) + "]";
+      std::printf("%s is not compiled for %s: %s\n", name.c_str(), settings_.target.c_str(),
                   error.c_str());
       return;
     }
@@ -213,6 +250,8 @@ static void compareText(const std::string &path, const std::string &text, Settin
     return;
   }
   Comparison comparison(*program, sources, settings, totals);
+  for (const CallableDecl *decl : program->modules.front()->callables)
+    totals.names.insert(decl->name);
   for (const CallableDecl *decl : program->modules.front()->callables)
     if (isCallable(*decl))
       comparison.run(*decl);
@@ -276,6 +315,33 @@ static void readRefusals(const std::string &path, Settings &settings) {
   }
 }
 
+/// Lines of the list: name, spelling, class, then where it is supported. Products and effects have
+/// tests of their own, and `random` is not for kernels.
+static void findMissing(const std::string &path, Totals &totals) {
+  std::ifstream records(path);
+  int count = 0;
+  for (std::string line; std::getline(records, line); ++count) {
+    std::string name, spelling, group;
+    std::istringstream fields(line);
+    std::getline(fields, name, '\t') && std::getline(fields, spelling, '\t') &&
+        std::getline(fields, group, '\t');
+    if (group == "Product" || group == "Effect" || name == "random")
+      continue;
+    std::string wanted = "op_" + name;
+    auto found = totals.names.lower_bound(wanted);
+    bool covered =
+        found != totals.names.end() && (*found == wanted || found->starts_with(wanted + "_"));
+    if (covered)
+      continue;
+    ++totals.failures;
+    std::printf("no callable `%s` covers the operation `%s`\n", wanted.c_str(), name.c_str());
+  }
+  if (count == 0) {
+    ++totals.failures;
+    std::printf("`%s` has no records\n", path.c_str());
+  }
+}
+
 static Settings parse(int argc, char **argv) {
   Settings settings;
   std::string refused;
@@ -293,6 +359,8 @@ static Settings parse(int argc, char **argv) {
       settings.target = value();
     else if (!std::strcmp(argv[i], "--refused"))
       refused = value();
+    else if (!std::strcmp(argv[i], "--records"))
+      settings.records = value();
     else if (!std::strcmp(argv[i], "--std"))
       settings.stdPath = value();
     else
@@ -318,6 +386,8 @@ int main(int argc, char **argv) {
       std::printf("%s is listed as refused for %s (%s), and is not\n", refusal.callable.c_str(),
                   settings.target.c_str(), refusal.error.c_str());
     }
+  if (!settings.records.empty())
+    findMissing(settings.records, totals);
   std::printf("%d calls of %d callables, %d differ", totals.calls, totals.callables,
               totals.failures);
   if (totals.notCompiled)

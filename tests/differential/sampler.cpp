@@ -57,6 +57,13 @@ Sample Sampler::draw() {
   return sample;
 }
 
+Sample Sampler::draw(const std::vector<ElemKind> &elems) {
+  Sample sample = draw();
+  if (!elems.empty())
+    sample.elems = elems;
+  return sample;
+}
+
 ElemKind Sampler::elemOf(const Elem &elem, const Sample &sample) const {
   for (size_t i = 0; i < decl_.typeParams.size(); ++i)
     if (decl_.typeParams[i] == elem.param)

@@ -24,6 +24,8 @@ public:
   /// Draws extents at the edges (0, 1, primes, one beside powers of two), small enough to
   /// interpret.
   Sample draw();
+  /// The same with these element types.
+  Sample draw(const std::vector<ElemKind> &elems);
   /// The call with arguments; nothing when a shape has no value or is negative.
   std::optional<reference::CallRequest> request(const Sample &sample) const;
   /// Samples with one extent made smaller, the smallest first.

@@ -237,6 +237,14 @@ bool FunctionLoader::loadBlockLevel(Operation *op) {
     if (known)
       return true;
   }
+  if (auto trap = dyn_cast<pto::TrapOp>(op)) {
+    Step &step = add(StepKind::Trap, op, trap.getValues());
+    step.target = static_cast<int32_t>(function_.checks.size());
+    for (Value value : trap.getValues())
+      step.operandTypes.push_back({elemKindOf(value.getType()).value_or(ElemKind::I64)});
+    function_.checks.push_back({trap.getStatus().str(), trap.getMessage().str()});
+    return true;
+  }
   if (isa<pto::GetBlockIdxOp>(op))
     add(StepKind::BlockIndex, op, {});
   else if (isa<pto::GetBlockNumOp>(op))

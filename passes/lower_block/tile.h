@@ -1,0 +1,131 @@
+// What values of the tile level become: matrices with capacities, tiles in their forms, boxes of
+// global memory.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/pto_dialect.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <functional>
+
+namespace ptl::block {
+
+using mlir::Location;
+using mlir::Operation;
+using mlir::Type;
+using mlir::Value;
+
+/// A logical matrix: capacities, and lengths as `index` values.
+struct Extents2 {
+  int64_t rows = 1, cols = 1;
+  mlir::Value validRows, validCols;
+};
+
+/// A box of an array in global memory: rows and columns of a matrix with unit column stride, at
+/// most.
+struct MemoryBox {
+  mlir::Value pointer; ///< to element 0 of the array
+  mlir::Value base;    ///< elements before the matrix that the box is cut from; null: none
+  mlir::Value matrixRows, matrixCols; ///< extents of that matrix
+  mlir::Value rowStride;              ///< elements
+  mlir::Value row, col;               ///< where the box begins
+  mlir::Value present;                ///< an i1 that is false where the box is empty; null: never
+};
+
+/// What an array value of the tile level became.
+struct Tile {
+  enum class Form {
+    Whole,  ///< rows x cols in `vec`, row-major
+    Column, ///< one value per row, stored one behind the other
+    Mask,   ///< packed bits of a comparison
+    Splat,  ///< one scalar everywhere
+    Memory, ///< still in global memory
+    Matrix, ///< staged in `mat` for the cube
+    Acc,    ///< in the accumulator
+  };
+  Form form = Form::Whole;
+  Extents2 extents;
+  mlir::Type element;
+  mlir::Value buffer;
+  mlir::Value scalar;
+  MemoryBox box;
+  bool transposed = false; ///< Memory, Matrix: stands for the transposed box
+  bool isRow() const { return extents.rows == 1; }
+};
+
+/// How a value of these extents and element type is kept once it is computed.
+inline Tile::Form formOf(const Tile &tile) {
+  if (tile.element.isInteger(1))
+    return Tile::Form::Mask;
+  return tile.extents.cols == 1 && tile.extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+}
+
+/// Positions along the axes of an array, or their lengths.
+using Indices = llvm::ArrayRef<mlir::Value>;
+using IndexVector = llvm::SmallVector<mlir::Value, 4>;
+
+/// A tile with the lengths of the axes of its array.
+struct ShapedTile {
+  Tile tile;
+  IndexVector lengths;
+};
+
+/// Positions in the source and in the result, from those in the box that is moved.
+struct Ends {
+  IndexVector from, to;
+};
+
+/// How a box of elements moves: along its last axis side by side (`inRows`), or each by itself.
+struct Movement {
+  IndexVector lengths;
+  bool inRows = false;
+  std::function<Ends(Indices)> ends;
+  std::function<mlir::Value(Indices)> isInside; ///< null: everywhere; else an i1
+};
+
+/// The box of a load, slice or store.
+struct BoxOperands {
+  mlir::Value array;
+  mlir::ValueRange offsets, lengths, steps;
+  llvm::ArrayRef<int64_t> dropped;
+  mlir::Value outside;
+};
+
+/// An axis of a box of global memory.
+struct GlobalAxis {
+  mlir::Value length, stride; ///< of the box; elements from one position to the next
+  mlir::Value offset, step;   ///< where it begins and goes along the axis of the array
+  mlir::Value extent;         ///< of the array
+};
+
+/// A box of global memory with any axes.
+struct GlobalBox {
+  mlir::Value pointer, base; ///< base: elements before the first
+  llvm::SmallVector<GlobalAxis, 4> axes, fixed;
+  mlir::Value present; ///< as in MemoryBox
+};
+
+/// Where a store goes.
+struct StoreTarget {
+  const GlobalBox *box;
+  mlir::Type element;
+  std::function<mlir::Value(Indices)> position; ///< elements before that of the box
+  llvm::SmallVector<mlir::NamedAttribute> attributes;
+  bool indexed = false;     ///< an index says where an axis goes
+  bool indexedLast = false; ///< and that is the last one
+};
+
+/// A loop whose iterations overlap: buffers of its body rotate.
+struct Rotation {
+  mlir::Operation *loop = nullptr; ///< buffers are made before it
+  mlir::Value slot;                ///< number of the iteration
+  int64_t count = 1;
+};
+
+/// How bytes of global memory and of tiles are typed: conditions are bytes there.
+inline mlir::Type storedType(mlir::Type type) {
+  return type.isInteger(1) ? mlir::IntegerType::get(type.getContext(), 8) : type;
+}
+
+} // namespace ptl::block
