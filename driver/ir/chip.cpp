@@ -2,6 +2,7 @@
 #include "driver/ir/chip.h"
 #include "driver/ir/chip_fixes.h"
 #include "ir/build/source_range.h"
+#include "passes/lower_block/cut_choice.h"
 #include "passes/transform/derive_sync.h"
 #include "passes/transform/plan_buffers.h"
 
@@ -17,23 +18,30 @@ Span spanOf(mlir::Location location) {
   return spans.empty() ? kNoSpan : spans.front();
 }
 
+/// A memory that is too small, and for which kernel.
+struct TooSmall {
+  Overflow overflow;
+  size_t kernel;
+};
+
 /// Places the buffers of all kernels; the first memory that is too small.
-static std::optional<Overflow> placeBuffers(block::BlockProgram &program, const Machine &machine,
+static std::optional<TooSmall> placeBuffers(block::BlockProgram &program, const Machine &machine,
                                             BufferLedger &ledger) {
   ledger = {};
-  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.kernels) {
+  for (size_t i = 0; i < program.kernels.size(); ++i) {
     BufferLedger one;
-    if (std::optional<Overflow> overflow = block::planBuffers(*kernel, machine, one))
-      return overflow;
+    if (std::optional<Overflow> overflow = block::planBuffers(*program.kernels[i], machine, one))
+      return TooSmall{std::move(*overflow), i};
     ledger.machine = one.machine;
     ledger.functions.insert(ledger.functions.end(), one.functions.begin(), one.functions.end());
   }
   return std::nullopt;
 }
 
-/// Lowers what is tiled, with as much overlap as the memories have room for. Nothing after an
-/// error; `overflow` is set if a memory is too small in every way.
-std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module,
+/// Lowers what is tiled, each kernel with as much overlap as the memories have room for. Nothing
+/// after an error; `overflow` is set if a memory is too small in every way. `mayCut`: tiles that
+/// products take part in may be done in parts.
+std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayCut,
                                                 std::optional<Overflow> &overflow) {
   size_t errors = sink_.errorCount();
   block::Report report = [&](DiagId id, mlir::Location location,
@@ -41,23 +49,41 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module,
     sink_.report(id, spanOf(location), std::move(arguments));
   };
   ChipProgram result;
-  constexpr block::LowerOptions choices[] = {{2, 2}, {2, 1}, {1, 1}};
-  for (const block::LowerOptions &choice : choices) {
+  std::vector<block::LowerChoices> choices;
+  auto choiceOf = [&](size_t kernel) -> block::LowerChoices & {
+    while (choices.size() <= kernel)
+      choices.emplace_back(mayCut);
+    return choices[kernel];
+  };
+  overflow = std::nullopt;
+  for (;;) {
     step("lower-block");
+    std::vector<block::LowerOptions> options;
+    for (const block::LowerChoices &choice : choices)
+      options.push_back(choice.options());
     std::optional<block::BlockProgram> program =
-        block::lowerToBlocks(module, *options_.chip, choice, report);
+        block::lowerToBlocks(module, *options_.chip, options, report);
     if (!program) {
       if (sink_.errorCount() == errors)
         reportFault("lower-block", messages_, module);
       return std::nullopt;
     }
+    if (program->uncut) {
+      if (!choiceOf(*program->uncut).afterUncut())
+        return result;
+      continue;
+    }
     step("plan-buffers");
-    overflow = placeBuffers(*program, *options_.chip, result.ledger);
+    std::optional<TooSmall> full = placeBuffers(*program, *options_.chip, result.ledger);
     result.program = std::move(*program);
-    if (!overflow)
-      break;
+    if (!full) {
+      overflow = std::nullopt;
+      return result;
+    }
+    overflow = std::move(full->overflow);
+    if (!choiceOf(full->kernel).afterOverflow(*overflow))
+      return result;
   }
-  return result;
 }
 
 /// Whether an entry can be placed; says nothing if not.
@@ -69,7 +95,7 @@ bool Compiler::fits(const ir::EntryBinding &binding) {
   Compiler trial(program_, sources_, std::move(options), quiet);
   mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
   std::optional<Overflow> overflow;
-  return module && trial.tile(*module) && trial.lowerTiled(*module, overflow) && !overflow;
+  return module && trial.tile(*module) && trial.lowerTiled(*module, true, overflow) && !overflow;
 }
 
 /// Values of each tunable alone, within its domain, that were tried and found to fit.
@@ -115,7 +141,7 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     tileShift_ = attempt;
     bool done = tile(*tiled, onPhase);
     tileShift_ = 0;
-    if (!done || !(result = lowerTiled(*tiled, overflow)))
+    if (!done || !(result = lowerTiled(*tiled, attempt + 1 == attempts, overflow)))
       return std::nullopt;
     if (!overflow)
       break;

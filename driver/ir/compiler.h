@@ -95,7 +95,8 @@ private:
       options_.onStep(name);
   }
   void dump(const std::string &phase, const std::string &text);
-  std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, std::optional<Overflow> &overflow);
+  std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, bool mayCut,
+                                        std::optional<Overflow> &overflow);
   template <typename Phase>
   auto collecting(const std::string &stage, mlir::ModuleOp module, Phase phase);
 

@@ -208,6 +208,7 @@ Pipe Instruction::pipe() const {
     return placeOf(source) == ir::Place::Acc ? Pipe::FIX : Pipe::MTE3;
   case InstructionId::MGather:
   case InstructionId::TFillPad:
+  case InstructionId::TExpands:
     return to == ir::Place::Mat ? Pipe::MTE2 : Pipe::V;
   default:
     return pipeOfMove(placeOf(source), to);

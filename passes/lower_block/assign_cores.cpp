@@ -1,5 +1,7 @@
 #include "passes/lower_block/assign_cores.h"
 
+#include "passes/lower_block/cut_tiles.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,7 +39,7 @@ public:
   void run() {
     grid_.walk([&](MatmulOp product) {
       result_.cube.insert(product);
-      ++result_.numProducts;
+      result_.numProducts += partOf(product->getResult(0)).number == 0;
       result_.accumulators.insert(product->getResult(0));
     });
     for (bool changed = true; changed;) {
@@ -46,7 +48,7 @@ public:
     }
     grid_.walk([&](Operation *op) { takeEpilogue(op); });
     findCrossings();
-    result_.dealt = findDealtAxis();
+    findDealtAxis();
   }
 
 private:
@@ -154,20 +156,35 @@ private:
 
   // The rows of what crosses are dealt to the two vector cores when every vector operation keeps
   // rows apart.
-  StringAttr findDealtAxis() {
+  void findDealtAxis() {
+    llvm::SmallVector<StringAttr, 4> parts;
+    if (auto names = grid_->getAttrOfType<ArrayAttr>(kPartsAttr))
+      for (Attribute name : names)
+        parts.push_back(cast<StringAttr>(name));
+    if (!parts.empty())
+      result_.mayBeEmpty.assign(parts.begin() + 1, parts.end());
     StringAttr rows;
     for (Value value : llvm::concat<Value>(result_.toVector, result_.toCube)) {
       llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
-      if (extents.size() != 2 || extents[0].isConstant() || (rows && rows != extents[0].symbol) ||
-          extents[1].symbol == extents[0].symbol)
-        return {};
+      if (extents.size() != 2 || extents[0].isConstant() || extents[1].symbol == extents[0].symbol)
+        return;
+      bool another = rows && rows != extents[0].symbol;
+      if (another &&
+          !(llvm::is_contained(parts, rows) && llvm::is_contained(parts, extents[0].symbol)))
+        return;
       rows = extents[0].symbol;
     }
     if (!rows || capacity(rows) % 32 != 0)
-      return {};
+      return;
+    if (!llvm::is_contained(parts, rows))
+      parts = {rows};
     bool mixes = false;
-    grid_.walk([&](Operation *op) { mixes |= mixesRows(op, rows); });
-    return mixes ? StringAttr() : rows;
+    grid_.walk([&](Operation *op) {
+      for (StringAttr name : parts)
+        mixes |= mixesRows(op, name, parts);
+    });
+    if (!mixes)
+      result_.dealt = parts;
   }
 
   int64_t capacity(StringAttr symbol) {
@@ -181,7 +198,8 @@ private:
     return found;
   }
 
-  bool mixesRows(Operation *op, StringAttr rows) {
+  /// `parts`: all names of what is dealt, `rows` among them.
+  bool mixesRows(Operation *op, StringAttr rows, llvm::ArrayRef<StringAttr> parts) {
     auto axisOf = [&](Value value) -> int64_t {
       for (auto [axis, extent] : llvm::enumerate(extentsOf(value.getType())))
         if (extent.symbol == rows)
@@ -190,8 +208,9 @@ private:
     };
     if (isa<MatmulOp>(op)) { // as the rows of the left side only
       Value left = productSource(op->getOperand(0)), right = productSource(op->getOperand(1));
-      return (llvm::is_contained(result_.toCube, left) &&
-              (left != op->getOperand(0) || axisOf(left) != 0)) ||
+      bool asRows = left == op->getOperand(0) &&
+                    llvm::is_contained(parts, extentsOf(left.getType())[0].symbol);
+      return (llvm::is_contained(result_.toCube, left) && !asRows) ||
              llvm::is_contained(result_.toCube, right);
     }
     if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp, DimOp>(op))
@@ -216,6 +235,15 @@ private:
   CoreAssignment &result_;
 };
 } // namespace
+
+PartOf partOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto parts = op ? op->getAttrOfType<DenseI64ArrayAttr>(kPartAttr) : nullptr;
+  if (!parts)
+    return {};
+  size_t at = 2 * cast<OpResult>(value).getResultNumber();
+  return {parts[static_cast<int64_t>(at)], parts[static_cast<int64_t>(at + 1)]};
+}
 
 CoreAssignment assignCores(ParallelOp grid) {
   CoreAssignment result;

@@ -18,13 +18,17 @@ struct CoreAssignment {
   llvm::DenseSet<mlir::Operation *> cube;          ///< operations on tiles that the cube core does
   llvm::DenseSet<mlir::Value> accumulators;        ///< values that live in the accumulator
   llvm::SmallVector<mlir::Value> toVector, toCube; ///< values that cross, in program order
-  /// The name of the length whose axis is dealt to the two vector cores; null: one of them does
-  /// all.
-  mlir::StringAttr dealt;
+  /// The names of the lengths whose axis is dealt to the two vector cores: one, or those of its
+  /// parts; none: one of the cores does all.
+  llvm::SmallVector<mlir::StringAttr, 4> dealt;
+  /// Names of lengths that may be 0, because what they are parts of is shorter.
+  llvm::SmallVector<mlir::StringAttr, 4> mayBeEmpty;
 
   bool usesCube() const { return !cube.empty(); }
   bool usesVector = false;
-  int64_t numProducts = 0;
+  int64_t numProducts = 0; ///< parts of one product count once
+  bool deals(mlir::StringAttr name) const { return name && llvm::is_contained(dealt, name); }
+  bool empties(mlir::StringAttr name) const { return name && llvm::is_contained(mayBeEmpty, name); }
   bool isMixed() const { return usesCube() && usesVector; }
   CoreKind coreOf(mlir::Operation *op) const {
     return cube.contains(op) ? CoreKind::Cube : CoreKind::Vector;
@@ -33,6 +37,13 @@ struct CoreAssignment {
 };
 
 CoreAssignment assignCores(ir::ParallelOp grid);
+
+/// The part of what it was cut from that an operation's result is.
+struct PartOf {
+  int64_t group = -1, number = 0;
+  bool isPart() const { return group >= 0; }
+};
+PartOf partOf(mlir::Value value);
 
 /// What a product reads: looks through transposes, casts and new axes to the value that is loaded
 /// or computed.

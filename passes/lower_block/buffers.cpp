@@ -44,17 +44,35 @@ Value KernelLowering::allocate(ir::Place place, llvm::StringRef layout, const Ex
   pto::TileBufType type = tileType(place, layout, extents, element);
   Value rows = type.getValidRows() == pto::kDynamic ? extents.validRows : Value();
   Value cols = type.getValidCols() == pto::kDynamic ? extents.validCols : Value();
+  // Parts of a product take turns in two buffers where the product as a whole would rotate.
+  bool isPart = part_.isPart() && rotates && rotations_.size() == productRotations_;
+  if (isPart)
+    return reshape(shared(part_.number % 2,
+                          [&]() -> Value {
+                            return b_.create<pto::AllocTileOp>(
+                                loc, type.withValid(type.getRows(), type.getCols()), Value(),
+                                Value(), Value());
+                          }),
+                   type, rows, cols);
   if (!rotates || rotations_.empty() || rotations_.back().count < 2)
     return b_.create<pto::AllocTileOp>(loc, type, Value(), rows, cols);
   const Rotation &rotation = rotations_.back();
-  Value slots;
-  {
+  Value slots = shared(0, [&]() -> Value {
     OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPoint(rotation.loop);
-    slots = b_.create<pto::AllocMultiTileOp>(
+    b_.setInsertionPoint(part_.isPart() ? rotations_[productRotations_].loop : rotation.loop);
+    return b_.create<pto::AllocMultiTileOp>(
         loc, pto::MultiTileBufType::get(b_.getContext(), type, rotation.count), Value());
-  }
+  });
   return b_.create<pto::MultiTileGetOp>(loc, type, slots, rotation.slot, rows, cols);
+}
+
+/// A buffer that the parts of a product use in turn, or one of its own. All parts make theirs in
+/// the same order.
+Value KernelLowering::shared(int64_t turn, llvm::function_ref<Value()> make) {
+  if (!part_.isPart())
+    return make();
+  Value &buffer = partBuffers_[{part_.group, productBuffers_++, turn}];
+  return buffer ? buffer : buffer = make();
 }
 
 /// Bytes of a row of a mask: packed bits. Where a mask has the shape of the operands most of it is

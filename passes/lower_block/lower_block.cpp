@@ -1,5 +1,6 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
+#include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -237,7 +238,8 @@ static bool checkHost(func::FuncOp function, const Machine &machine, const Repor
 } // namespace
 
 std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
-                                          const LowerOptions &options, const Report &report) {
+                                          llvm::ArrayRef<LowerOptions> options,
+                                          const Report &report) {
   module.getContext()->loadDialect<pto::PtoDialect>();
   BlockProgram program;
   program.host = cast<ModuleOp>(module->clone());
@@ -251,7 +253,13 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   base.consume_front("ptl_");
   for (auto [i, grid] : llvm::enumerate(grids)) {
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
-    Outliner outliner(grid, name, machine, options, report);
+    LowerOptions own = i < options.size() ? options[i] : LowerOptions();
+    if (!(grid = cutTiles(grid, own))) {
+      program.kernels.clear();
+      program.uncut = i;
+      return program;
+    }
+    Outliner outliner(grid, name, machine, own, report);
     OwningOpRef<ModuleOp> kernel = outliner.run();
     if (!kernel)
       return std::nullopt;

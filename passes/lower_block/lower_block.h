@@ -20,6 +20,10 @@ struct LowerOptions {
   int64_t queueSlots = 2;  ///< tiles that the consumer of a queue holds
   int64_t gridBuffers = 2; ///< slots of what a point of the grid loads and stores, so that
                            ///< neighbouring points overlap
+  int64_t streamed = 0;    ///< so many operands that products load in loops, the largest ones, are
+                           ///< loaded piece by piece
+  int64_t parts = 1;       ///< of tiles that are handed over between cores, done in turn in loops
+  int64_t pointParts = 1;  ///< of what a point of the grid does, done in turn
 };
 
 /// A module as host code: what is outside of grids, with a `ptl.launch` for each grid. One module
@@ -27,14 +31,18 @@ struct LowerOptions {
 struct BlockProgram {
   mlir::OwningOpRef<mlir::ModuleOp> host;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> kernels;
+  /// The kernel whose tiles cannot be cut as its options say; then there are no kernels.
+  std::optional<size_t> uncut;
 };
 
 /// Says that something cannot be lowered: a diagnostic, where, and its arguments.
 using Report = std::function<void(DiagId, mlir::Location, std::vector<std::string>)>;
 
 /// Lowers a module at tile level that holds one function. Nothing after an error, which is
-/// reported. `module` stays as it is.
+/// reported. `module` stays as it is. `options`: by kernel; those that are not there have the
+/// defaults.
 std::optional<BlockProgram> lowerToBlocks(mlir::ModuleOp module, const Machine &machine,
-                                          const LowerOptions &options, const Report &report);
+                                          llvm::ArrayRef<LowerOptions> options,
+                                          const Report &report);
 
 } // namespace ptl::block

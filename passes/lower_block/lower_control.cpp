@@ -75,6 +75,7 @@ llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
 bool KernelLowering::lowerGrid(ir::ParallelOp grid) {
   dynamicValid_ = hasOpenLengths(grid);
   capacities_ = capacitiesOf(grid);
+  streamed_ = streamedOperands(grid, options_.streamed);
   Block *entry = &function_.getBody().front();
   b_.setInsertionPointToEnd(entry);
   if (core_ == CoreKind::Vector && cores_.isMixed()) {
@@ -136,12 +137,17 @@ void KernelLowering::lowerBlock(Block &block) {
     if (failed_)
       return;
     loc_ = op.getLoc();
+    popFor(&op);
     lowerOp(&op);
     for (Value result : op.getResults())
       cross(result);
+    if (!failed_ && !popped_.empty())
+      freeSlots(&op);
   }
-  if (!failed_)
-    freeSlots(block);
+  if (failed_)
+    return;
+  popFor(block.getTerminator());
+  freeSlots(block.getTerminator());
 }
 
 /// A grid inside a grid: its points follow each other on the core that has the outer point.

@@ -133,10 +133,17 @@ std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents)
     capacity = capacityOf(extent);
     offset = scalarOf(in.offsets[matrix[i]]);
     valid = length;
-    if (core_ == CoreKind::Vector && extent.symbol && extent.symbol == cores_.dealt) {
-      valid = dealt(length, extent, &box.present);
+    valid = dealt(length, extent, &box.present);
+    if (core_ == CoreKind::Vector && cores_.deals(extent.symbol)) {
       Value first = b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(capacity));
       offset = b_.createOrFold<arith::AddIOp>(loc_, offset, first);
+    }
+    if (core_ == CoreKind::Cube && box.present && !isa<ir::StoreOp>(op)) {
+      // A part that is not there is loaded all the same, from the end of the array.
+      Value last =
+          b_.createOrFold<arith::SubIOp>(loc_, globalLength(in.array, matrix[i]), constant(1));
+      offset = minimum(offset, last);
+      box.present = {};
     }
     if (extent.symbol)
       lengths_[extent.symbol] = valid;

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 
@@ -33,6 +34,31 @@ static std::optional<bool> productUse(Value value, bool transposed = false) {
   return std::nullopt;
 }
 
+llvm::DenseSet<Value> streamedOperands(ir::ParallelOp grid, int64_t count) {
+  struct Operand {
+    Value value;
+    int64_t bytes;
+  };
+  llvm::SmallVector<Operand> operands;
+  llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
+  grid.walk([&](Operation *op) {
+    if (!isa<ir::SliceOp, ir::LoadOp>(op) || !op->getParentOfType<scf::ForOp>() ||
+        !productUse(op->getResult(0)))
+      return;
+    int64_t bytes = pto::elementBytes(ir::elementTypeOf(op->getResult(0).getType()));
+    for (const ir::Extent &extent : ir::extentsOf(op->getResult(0).getType()))
+      bytes *= extent.isConstant() ? extent.length : capacities.lookup(extent.symbol);
+    operands.push_back({op->getResult(0), bytes});
+  });
+  std::reverse(operands.begin(), operands.end());
+  llvm::stable_sort(operands, [](const Operand &a, const Operand &b) { return a.bytes > b.bytes; });
+  llvm::DenseSet<Value> chosen;
+  for (const Operand &operand : operands)
+    if (static_cast<int64_t>(chosen.size()) < count)
+      chosen.insert(operand.value);
+  return chosen;
+}
+
 /// A value that products read: loaded to `mat` where it is cut from memory. What has no bound stays
 /// in memory, and the product loads it piece by piece.
 void KernelLowering::stage(Operation *slice, const Tile &memory) {
@@ -45,7 +71,7 @@ void KernelLowering::stage(Operation *slice, const Tile &memory) {
   bool bounded = tile.extents.rows != unknown && tile.extents.cols != unknown;
   int64_t bytes =
       bounded ? tile.extents.rows * tile.extents.cols * pto::elementBytes(tile.element) : 0;
-  if (!bounded || bytes > usableBytes(machine_, "mat") / 4) {
+  if (!bounded || bytes > usableBytes(machine_, "mat") / 4 || streamed_.contains(result)) {
     setTile(result, tile);
     return;
   }
@@ -108,6 +134,17 @@ Tile KernelLowering::accumulatorTile(scf::ForOp loop, Value argument) {
   return tile;
 }
 
+/// The length of the range that a loop is at: `min(end - at, size)`, which is never 0.
+static bool isRangeLength(Value length) {
+  auto least = length.getDefiningOp<arith::MinSIOp>();
+  auto rest = least ? least.getLhs().getDefiningOp<arith::SubIOp>() : nullptr;
+  IntegerAttr size;
+  auto at = rest ? dyn_cast<BlockArgument>(rest.getRhs()) : nullptr;
+  auto loop = at ? dyn_cast<scf::ForOp>(at.getOwner()->getParentOp()) : nullptr;
+  return loop && at == loop.getInductionVar() && rest.getLhs() == loop.getUpperBound() &&
+         matchPattern(least.getRhs(), m_Constant(&size)) && size.getInt() > 0;
+}
+
 /// Zeros in an accumulator whose loop may not run: the product of zeros, since nothing else writes
 /// there.
 void KernelLowering::zeroIfEmpty(Value lower, Value upper, const Tile &out, Type operand) {
@@ -115,6 +152,15 @@ void KernelLowering::zeroIfEmpty(Value lower, Value upper, const Tile &out, Type
   if (matchPattern(lower, m_Constant(&first)) && matchPattern(upper, m_Constant(&last)) &&
       first.getInt() < last.getInt())
     return;
+  if (matchPattern(lower, m_Zero()) && isRangeLength(upper))
+    return;
+  // What is made in the branch is for it alone.
+  PartOf part = std::exchange(part_, {});
+  llvm::SmallVector<Rotation> rotations = std::exchange(rotations_, {});
+  auto done = llvm::make_scope_exit([&] {
+    part_ = part;
+    rotations_ = rotations;
+  });
   Value empty = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, lower, upper);
   auto branch = b_.create<scf::IfOp>(loc_, empty, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b_);
@@ -146,6 +192,10 @@ void KernelLowering::zeroIfEmpty(Value lower, Value upper, const Tile &out, Type
 void KernelLowering::lowerMatmul(Operation *op) {
   Location loc = op->getLoc();
   Value result = op->getResult(0);
+  part_ = partOf(result);
+  productRotations_ = rotations_.size();
+  productBuffers_ = 0;
+  auto done = llvm::make_scope_exit([&] { part_ = {}; });
   const Tile *a = tileOf(op->getOperand(0)), *b = tileOf(op->getOperand(1));
   if (!a || !b)
     return fail(op, "this operand of a product");
@@ -226,8 +276,11 @@ void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out,
   Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, loc, rotates);
   Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, loc, rotates);
   Value zero = constant(0);
-  emit(loc, InstructionId::TExtract, {a.buffer, zero, at}, {left});
-  emit(loc, InstructionId::TExtract, {b.buffer, at, zero}, {right});
+  auto from = [&](Value start) {
+    return start ? b_.createOrFold<arith::AddIOp>(loc, start, at) : at;
+  };
+  emit(loc, InstructionId::TExtract, {a.buffer, zero, from(a.start)}, {left});
+  emit(loc, InstructionId::TExtract, {b.buffer, from(b.start), zero}, {right});
   if (!begins) {
     emit(loc, InstructionId::TMatmul, {left, right}, {out.buffer});
     return;
@@ -240,17 +293,24 @@ void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out,
   emit(loc, InstructionId::TMatmulAcc, {out.buffer, left, right}, {out.buffer});
 }
 
-/// A contraction without a bound: pieces are loaded to `mat` in a loop.
+/// The contracted extent of a piece: some steps, as many as leave room for other values in `mat`.
+int64_t KernelLowering::contractedPiece(const Tile &a, const Tile &b, const Tile &out,
+                                        int64_t step) const {
+  int64_t line = 0; // bytes that one position of the contracted axis takes
+  if (a.form == Form::Memory)
+    line += roundUp(std::max<int64_t>(out.extents.rows, 1), 16) * pto::elementBytes(a.element);
+  if (b.form == Form::Memory)
+    line += roundUp(std::max<int64_t>(out.extents.cols, 1), 16) * pto::elementBytes(b.element);
+  int64_t room = usableBytes(machine_, "mat") / 4 / std::max<int64_t>(1, cores_.numProducts);
+  return step * std::clamp<int64_t>(room / (line * step), 1, 4);
+}
+
+/// A contraction of what stays in memory, because it has no bound or is large: pieces of it are
+/// loaded to `mat` in a loop.
 void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile &out, Value first,
                                         Location loc, int64_t step) {
-  int64_t piece = step * 4;
+  int64_t piece = contractedPiece(a, b, out, step);
   Value total = a.form == Form::Memory ? a.extents.validCols : b.extents.validRows;
-  if (a.form != Form::Memory || b.form != Form::Memory) {
-    failed_ = true;
-    report_(DiagId::NotOnBlockLevel, loc,
-            {"a long product of a value that is not in memory", machine_.name});
-    return;
-  }
   Value zero = constant(0);
   if (!first)
     zeroIfEmpty(zero, total, out, a.element);
@@ -266,6 +326,12 @@ void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile
   auto cut = [&](const Tile &from, bool rowsContracted) {
     // `from` holds extents as the product sees them; its box is in the order of memory.
     Tile part = from;
+    if (from.form != Form::Memory) {
+      (rowsContracted ? part.extents.rows : part.extents.cols) = piece;
+      (rowsContracted ? part.extents.validRows : part.extents.validCols) = length;
+      part.start = at;
+      return part;
+    }
     bool alongRows = rowsContracted != from.transposed;
     Value &offset = alongRows ? part.box.row : part.box.col;
     offset = b_.createOrFold<arith::AddIOp>(loc, offset, at);

@@ -63,7 +63,7 @@ void KernelLowering::lowerIndex(Operation *op) {
   const ir::Extent &extent = type.getExtents()[0];
   Value start = scalarOf(op->getOperand(0));
   if (!extent.isConstant()) {
-    bool isDealt = core_ == CoreKind::Vector && extent.symbol == cores_.dealt && cores_.dealt;
+    bool isDealt = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
     lengths_[extent.symbol] = dealt(scalarOf(op->getOperand(1)), extent);
     if (isDealt)
       start = b_.createOrFold<arith::AddIOp>(

@@ -81,6 +81,7 @@ private:
   // buffers: buffers.cpp
   mlir::Value allocate(ir::Place place, llvm::StringRef layout, const Extents2 &extents,
                        mlir::Type element, mlir::Location loc, bool rotates = false);
+  mlir::Value shared(int64_t number, llvm::function_ref<mlir::Value()> make);
   int64_t maskBytes(int64_t cols) const;
   mlir::Value allocateLike(const Tile &like, mlir::Location loc);
   std::pair<Extents2, mlir::Type> storage(const Tile &tile);
@@ -231,6 +232,7 @@ private:
   void lowerMatmul(mlir::Operation *op);
   void zeroIfEmpty(mlir::Value lower, mlir::Value upper, const Tile &out, mlir::Type operand);
   int64_t contractedStep(const Tile &a, int64_t rows, int64_t cols) const;
+  int64_t contractedPiece(const Tile &a, const Tile &b, const Tile &out, int64_t step) const;
   void multiply(const Tile &a, const Tile &b, const Tile &out, mlir::Value first,
                 mlir::Location loc);
   void multiplyStep(const Tile &a, const Tile &b, const Tile &out, mlir::Value begins,
@@ -244,17 +246,24 @@ private:
   void cross(mlir::Value value);
   void push(mlir::Value value, mlir::Value queue);
   void pop(mlir::Value value, mlir::Value queue, bool toVector);
-  void freeSlots(mlir::Block &block);
+  void popFor(mlir::Operation *op);
+  void freeSlots(mlir::Operation *after);
   mlir::Value dealt(mlir::Value length, const ir::Extent &extent, mlir::Value *present = nullptr);
   /// Through the consumer's own memory, not through global memory.
   bool directQueues() const;
 
-  /// A slot that is given back at the end of the block that popped it.
+  /// A value that has been pushed and is popped for its first user.
+  struct Waiting {
+    mlir::Value queue, value;
+    mlir::Operation *user;
+  };
+  /// A slot that is given back after the last use of its value.
   struct Popped {
     mlir::Value queue;
     mlir::IntegerAttr split;
     mlir::Value value;
   };
+  bool isRead(const Popped &slot, mlir::Operation *op);
 
   mlir::func::FuncOp function_;
   CoreKind core_;
@@ -275,12 +284,19 @@ private:
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames_;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> globalLengths_;
   llvm::DenseMap<mlir::Value, mlir::Value> dealtLengths_, dealtPresent_;
+  llvm::SmallVector<Waiting> waiting_;
   llvm::SmallVector<Popped> popped_;
   mlir::Value workspace_, subblock_;
   int64_t workspaceBytes_ = 0;
   mlir::StringAttr peer_;
   mlir::Operation *gridLoop_ = nullptr; ///< what does not depend on the point stands before it
   llvm::SmallVector<Rotation> rotations_;
+  llvm::DenseSet<mlir::Value> streamed_; ///< operands of products that are loaded piece by piece
+  PartOf part_;                          ///< of the product that is lowered
+  size_t productRotations_ = 0;          ///< rotations around that product
+  int64_t productBuffers_ = 0;           ///< that it has made
+  /// Buffers that the parts of a product use in turn, by group, which of its buffers, and turn.
+  llvm::DenseMap<std::tuple<int64_t, int64_t, int64_t>, mlir::Value> partBuffers_;
   bool dynamicValid_ = false;
   bool failed_ = false;
 };
@@ -294,6 +310,8 @@ llvm::StringRef combinationOf(mlir::Operation *op);
 int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine);
 /// The bounds of lengths by name, as the types of a grid have them.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
+/// The largest operands that products of a grid load in loops, the last ones of those alike.
+llvm::DenseSet<mlir::Value> streamedOperands(ir::ParallelOp grid, int64_t count);
 /// Bytes of a machine's memory that kernels may use.
 int64_t usableBytes(const Machine &machine, llvm::StringRef place);
 

@@ -34,19 +34,71 @@ capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
   return std::pair{extents[0], extents[1]};
 }
 
+/// The first and the last operation of a value's block for which `core` reads the value, also under
+/// another name.
+static std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core,
+                                                  const CoreAssignment &cores) {
+  Operation *first = nullptr, *last = nullptr;
+  Block *home = value.getParentBlock();
+  llvm::SmallVector<Value> names{value};
+  while (!names.empty())
+    for (Operation *user : names.pop_back_val().getUsers()) {
+      if (isa<ir::DimOp>(user))
+        continue;
+      if (isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp, ir::ReshapeOp, ir::SliceOp>(user))
+        names.push_back(user->getResult(0));
+      else if ((cores.coreOf(user) == CoreKind::Cube) != (core == CoreKind::Cube))
+        continue;
+      Operation *here = home->findAncestorOpInBlock(*user);
+      if (!here)
+        continue;
+      first = first && first->isBeforeInBlock(here) ? first : here;
+      last = last && here->isBeforeInBlock(last) ? last : here;
+    }
+  return {first, last};
+}
+
+/// The most values of a queue that are read after another one has been popped, and that one.
+static int64_t heldAtOnce(llvm::ArrayRef<Value> values, CoreKind consumer,
+                          const CoreAssignment &cores) {
+  int64_t most = 1;
+  llvm::SmallVector<Operation *> lasts;
+  for (Value value : values) {
+    auto [first, last] = usesOf(value, consumer, cores);
+    int64_t held = 1;
+    for (Operation *earlier : lasts)
+      held += earlier && first && earlier->getBlock() == first->getBlock() &&
+              !earlier->isBeforeInBlock(first);
+    most = std::max(most, held);
+    lasts.push_back(last);
+  }
+  return most;
+}
+
 /// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
 /// in the workspace follow from the order of the crossings.
 void KernelLowering::openQueues(ir::ParallelOp grid) {
   if (!cores_.isMixed())
     return;
   bool direct = directQueues();
-  int64_t offset = 0, numSlots = slotsOf(machine_);
+  int64_t offset = 0;
   int32_t flag = 0;
+  llvm::DenseMap<int64_t, Value> groups; ///< queues of parts of one value
+  llvm::DenseMap<int64_t, llvm::SmallVector<Value>> parts;
+  for (const llvm::SmallVector<Value> *list : {&cores_.toVector, &cores_.toCube})
+    for (Value value : *list)
+      if (PartOf part = partOf(value); part.isPart())
+        parts[part.group].push_back(value);
   MLIRContext *context = b_.getContext();
   Value group = b_.create<pto::GetBlockIdxOp>(loc_, b_.getI64Type());
   Value groupIndex = b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), group);
   for (bool toVector : {true, false})
     for (Value value : toVector ? cores_.toVector : cores_.toCube) {
+      PartOf part = partOf(value);
+      if (Value shared = part.isPart() ? groups.lookup(part.group) : Value()) {
+        queues_[value] = shared;
+        continue;
+      }
       auto extents = capacities(value, capacities_);
       Location loc = named(value);
       if (!extents) {
@@ -57,21 +109,24 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
       Type element = ir::elementTypeOf(value.getType());
       int64_t bytes = ((extents->first + 15) / 16 * 16) * ((extents->second + 15) / 16 * 16) *
                       pto::elementBytes(element);
+      int64_t read =
+          heldAtOnce(parts[part.group], toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
+      int64_t held = std::max(options_.queueSlots, read);
+      int64_t numSlots = direct ? std::max(slotsOf(machine_), read + 1) : slotsOf(machine_);
       bool consumer = toVector == (core_ == CoreKind::Vector);
-      int64_t local = toVector && cores_.dealt ? bytes / 2 : bytes;
+      int64_t local = toVector && !cores_.dealt.empty() ? bytes / 2 : bytes;
       Value address = b_.create<arith::ConstantIntOp>(loc_, 0, 32);
       std::string name = "queue" + std::to_string(flag / 2);
       if (consumer)
         address = b_.create<pto::ReserveBufferOp>(
             loc, b_.getI32Type(), b_.getStringAttr(name),
-            b_.getI32IntegerAttr(
-                static_cast<int32_t>(direct ? numSlots * local : options_.queueSlots * bytes)),
+            b_.getI32IntegerAttr(static_cast<int32_t>((direct ? numSlots : held) * local)),
             b_.getStringAttr(toVector ? "vec" : "mat"), b_.getBoolAttr(true), IntegerAttr());
       auto mask = b_.getI8IntegerAttr(toVector ? 1 : 2);
       auto size = b_.getI32IntegerAttr(static_cast<int32_t>(bytes)),
            slots = b_.getI32IntegerAttr(static_cast<int32_t>(numSlots)),
-           held = b_.getI32IntegerAttr(static_cast<int32_t>(options_.queueSlots));
-      BoolAttr nosplit = cores_.dealt ? BoolAttr() : b_.getBoolAttr(true);
+           heldSlots = b_.getI32IntegerAttr(static_cast<int32_t>(held));
+      BoolAttr nosplit = !cores_.dealt.empty() ? BoolAttr() : b_.getBoolAttr(true);
       if (direct) {
         if (!consumer)
           address = b_.create<pto::ImportReservedBufferOp>(
@@ -86,9 +141,11 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
         first = b_.createOrFold<arith::AddIOp>(loc_, first, constant(offset / 4));
         Value ring = b_.create<pto::AddPtrOp>(loc, workspace_.getType(), workspace_, first);
         queues_[value] = b_.create<pto::InitializeL2G2LPipeOp>(
-            loc, pto::PipeHandleType::get(context), mask, size, slots, held,
+            loc, pto::PipeHandleType::get(context), mask, size, slots, heldSlots,
             b_.getI32IntegerAttr(flag), nosplit, ring, address);
       }
+      if (part.isPart())
+        groups[part.group] = queues_[value];
       offset += numSlots * bytes;
       flag += 2;
     }
@@ -98,9 +155,12 @@ int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Mach
   int64_t slots = slotsOf(machine);
   llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
   int64_t total = 0;
+  llvm::DenseSet<int64_t> groups;
   for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube})
     for (Value value : *list)
-      if (auto extents = capacities(value, bounds))
+      if (PartOf part = partOf(value); part.isPart() && !groups.insert(part.group).second)
+        continue;
+      else if (auto extents = capacities(value, bounds))
         total += slots * ((extents->first + 15) / 16 * 16) * ((extents->second + 15) / 16 * 16) *
                  pto::elementBytes(ir::elementTypeOf(value.getType()));
   return (total + 511) / 512 * 512;
@@ -113,9 +173,36 @@ void KernelLowering::cross(Value value) {
     return;
   bool toVector = llvm::is_contained(cores_.toVector, value);
   if (toVector == (core_ == CoreKind::Cube))
-    push(value, queue);
+    return push(value, queue);
+  // Popped where it is needed first, so that what does not need it goes on before.
+  if (auto [first, last] = usesOf(value, core_, cores_); first)
+    waiting_.push_back({queue, value, first});
   else
     pop(value, queue, toVector);
+}
+
+/// Pops what `op` needs, and what was pushed before it on the same queue.
+void KernelLowering::popFor(Operation *op) {
+  llvm::SmallDenseSet<Value, 4> due;
+  for (const Waiting &each : waiting_)
+    if (each.user == op)
+      due.insert(each.queue);
+  if (due.empty())
+    return;
+  llvm::SmallVector<Waiting> all = std::move(waiting_);
+  auto last = [&](Value queue) { // the last one that this operation needs
+    size_t at = 0;
+    for (auto [i, each] : llvm::enumerate(all))
+      if (each.queue == queue && each.user == op)
+        at = i;
+    return at;
+  };
+  waiting_.clear();
+  for (auto [i, each] : llvm::enumerate(all))
+    if (due.contains(each.queue) && i <= last(each.queue))
+      pop(each.value, each.queue, llvm::is_contained(cores_.toVector, each.value));
+    else
+      waiting_.push_back(each);
 }
 
 void KernelLowering::push(Value value, Value queue) {
@@ -128,7 +215,7 @@ void KernelLowering::push(Value value, Value queue) {
   Tile tile = found->form == Form::Acc ? *found : materialise(*found, loc);
   // Slots have the whole capacity, so that both sides agree on where rows lie.
   b_.create<pto::TPushOp>(loc, fullView(tile.buffer), queue,
-                          b_.getI8IntegerAttr(cores_.dealt ? 1 : 0));
+                          b_.getI8IntegerAttr(cores_.dealt.empty() ? 0 : 1));
 }
 
 void KernelLowering::pop(Value value, Value queue, bool toVector) {
@@ -146,7 +233,7 @@ void KernelLowering::pop(Value value, Value queue, bool toVector) {
                                    toVector ? "nd" : "nz", tile.extents, tile.element);
   auto full = type.withValid(type.getRows(), type.getCols());
   Value popped = b_.create<pto::DeclareTileOp>(loc, full, Value(), Value());
-  auto split = b_.getI8IntegerAttr(cores_.dealt ? 1 : 0);
+  auto split = b_.getI8IntegerAttr(cores_.dealt.empty() ? 0 : 1);
   b_.create<pto::TPopOp>(loc, popped, queue, split);
   tile.buffer = reshape(popped, type, tile.extents.validRows, tile.extents.validCols);
   setTile(value, tile);
@@ -156,40 +243,69 @@ void KernelLowering::pop(Value value, Value queue, bool toVector) {
     b_.create<pto::TFreeOp>(loc, queue, split); // it has been copied from global memory
 }
 
-/// In the consumer's own memory a slot is given back at the end of the block that popped it.
-void KernelLowering::freeSlots(Block &block) {
-  llvm::erase_if(popped_, [&](Popped slot) {
-    bool here = slot.value.getParentBlock() == &block;
-    if (here)
-      b_.create<pto::TFreeOp>(named(slot.value), slot.queue, slot.split);
-    return here;
+/// Whether anything behind `op` reads a value that lies in the buffer of `slot`.
+bool KernelLowering::isRead(const Popped &slot, Operation *op) {
+  Value root = pto::rootOf(tileOf(slot.value)->buffer);
+  Value popped = slot.value;
+  Block *home = popped.getParentBlock();
+  for (const auto &[value, tile] : tiles_) {
+    if (!tile.buffer || pto::rootOf(tile.buffer) != root)
+      continue;
+    for (Operation *user : value.getUsers()) {
+      Operation *here = home->findAncestorOpInBlock(*user);
+      if (!here || op->isBeforeInBlock(here))
+        return true;
+    }
+  }
+  return false;
+}
+
+/// In the consumer's own memory a slot is given back after the last use of what was popped into it;
+/// slots of a queue in the order in which they came.
+void KernelLowering::freeSlots(Operation *after) {
+  llvm::SmallDenseSet<Value, 4> held;
+  llvm::erase_if(popped_, [&](const Popped &slot) {
+    Value popped = slot.value;
+    if (popped.getParentBlock() != after->getBlock() || held.contains(slot.queue))
+      return false;
+    if (!after->hasTrait<OpTrait::IsTerminator>() && isRead(slot, after)) {
+      held.insert(slot.queue);
+      return false;
+    }
+    b_.create<pto::TFreeOp>(named(slot.value), slot.queue, slot.split);
+    return true;
   });
 }
 
 bool KernelLowering::directQueues() const { return machine_.exchange.throughBuffer; }
 
-/// This vector core's part of a length whose axis is dealt: at least 1, so that instructions have
-/// something to do; `present` becomes an i1 that says whether there is anything.
+/// This vector core's part of a length whose axis is dealt, or a length that may be 0: at least 1,
+/// so that instructions have something to do; `present` becomes an i1 that says whether there is
+/// anything.
 Value KernelLowering::dealt(Value length, const ir::Extent &extent, Value *present) {
-  if (core_ != CoreKind::Vector || !extent.symbol || extent.symbol != cores_.dealt || !length)
+  bool deals = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
+  if (!length || (!deals && !cores_.empties(extent.symbol)))
     return length;
-  int64_t half = capacityOf(extent);
+  int64_t own = capacityOf(extent);
   IntegerAttr number;
-  if (matchPattern(length, m_Constant(&number)) && number.getInt() == 2 * half)
-    return constant(half);
-  Value &own = dealtLengths_[length];
-  if (!own) {
+  if (matchPattern(length, m_Constant(&number)))
+    if (deals ? number.getInt() == 2 * own : number.getInt() > 0)
+      return deals ? constant(own) : length;
+  Value &part = dealtLengths_[length];
+  if (!part) {
     OpBuilder::InsertionGuard guard(b_); // beside the length, so that every use comes after it
     b_.setInsertionPointAfterValue(length);
-    Value before = b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(half));
-    Value rest = b_.createOrFold<arith::SubIOp>(loc_, length, before);
-    own = b_.createOrFold<arith::MaxSIOp>(loc_, minimum(rest, constant(half)), constant(1));
+    Value rest = length;
+    if (deals)
+      rest = b_.createOrFold<arith::SubIOp>(
+          loc_, length, b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(own)));
+    part = b_.createOrFold<arith::MaxSIOp>(loc_, minimum(rest, constant(own)), constant(1));
     dealtPresent_[length] =
         b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, rest, constant(0));
   }
   if (present)
     *present = dealtPresent_[length];
-  return own;
+  return part;
 }
 
 } // namespace ptl::block

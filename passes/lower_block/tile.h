@@ -51,6 +51,7 @@ struct Tile {
   mlir::Value scalar;
   MemoryBox box;
   bool transposed = false; ///< Memory, Matrix: stands for the transposed box
+  mlir::Value start;       ///< Matrix: where along the contracted axis a piece begins; null: at 0
   bool isRow() const { return extents.rows == 1; }
 };
 

@@ -100,7 +100,7 @@ int64_t KernelLowering::capacityOf(const ir::Extent &extent) const {
     auto found = capacities_.find(extent.symbol);
     capacity = found == capacities_.end() ? ir::Extent::kUnknown : found->second;
   }
-  if (core_ == CoreKind::Vector && extent.symbol && extent.symbol == cores_.dealt && capacity > 0)
+  if (core_ == CoreKind::Vector && cores_.deals(extent.symbol) && capacity > 0)
     capacity = (capacity + 1) / 2;
   return capacity;
 }

@@ -452,6 +452,10 @@ void Runner::runOpen(const Step &step) {
                               begin + side.slots * side.slotSize});
 }
 
+/// Tiles that follow each other in a slot are told apart, so that reading one after the next has
+/// been popped is found.
+static constexpr uint32_t kTurns = 8;
+
 void Runner::runQueue(const Step &step) {
   auto number = static_cast<size_t>(at(step.args.back()).value);
   const Queue &queue = kernel_.queues[number];
@@ -474,8 +478,8 @@ void Runner::runQueue(const Step &step) {
     int64_t slots = std::max<int64_t>(1, queue.throughGlobal ? side.localSlots : side.slots);
     auto slot = static_cast<uint32_t>(event.number % slots);
     tile.base = std::max<int64_t>(side.reservedBase, 0) + slot * shape.bytes;
-    tile.buffer =
-        buffer({side.op == kNone ? step.op : side.op, shape.place, slot, tile.base, shape.bytes});
+    tile.buffer = buffer({side.op == kNone ? step.op : side.op, shape.place, slot, tile.base,
+                          shape.bytes, static_cast<uint32_t>(event.number / slots % kTurns)});
   }
   core_->events.back().accesses = 1;
   touchTile(spec, access);

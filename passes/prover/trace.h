@@ -34,6 +34,7 @@ struct Buffer {
   uint8_t place = 0;
   uint32_t slot = 0;
   int64_t base = 0, bytes = 0;
+  uint32_t turn = 0; ///< which of the tiles popped into the slot, counted around
   bool operator==(const Buffer &) const = default;
 };
 

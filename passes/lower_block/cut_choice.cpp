@@ -1,0 +1,161 @@
+#include "passes/lower_block/cut_choice.h"
+
+#include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/cut_tiles.h"
+#include "passes/lower_block/lowering.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ptl::ir;
+
+namespace ptl::block {
+
+static constexpr int64_t kMaxParts = 16, kMaxStreamed = 4;
+
+// ---- axes ---------------------------------------------------------------------------------------
+
+/// The named axes of values, in order.
+static llvm::SetVector<StringAttr> axesOf(llvm::ArrayRef<Value> values) {
+  llvm::SetVector<StringAttr> names;
+  for (Value value : values)
+    for (const Extent &extent : extentsOf(value.getType()))
+      if (extent.symbol)
+        names.insert(extent.symbol);
+  return names;
+}
+
+/// Bytes that every part loads again when a point is cut along the axis; what is loaded in a loop
+/// counts for some iterations.
+static int64_t loadedAgain(ParallelOp grid, StringAttr axis,
+                           const llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  constexpr int64_t iterations = 8;
+  int64_t bytes = 0;
+  grid.walk([&](Operation *op) {
+    if (!isa<LoadOp, SliceOp>(op) || op->getOperand(0).getDefiningOp<SliceOp>())
+      return;
+    int64_t own = 1;
+    for (const Extent &extent : extentsOf(op->getResult(0).getType())) {
+      if (extent.symbol == axis)
+        return;
+      own *= extent.isConstant() ? extent.length
+                                 : std::max<int64_t>(1, capacities.lookup(extent.symbol));
+    }
+    for (Operation *parent = op->getParentOp(); parent != grid; parent = parent->getParentOp())
+      own *= isa<scf::ForOp>(parent) ? iterations : 1;
+    bytes += own;
+  });
+  return bytes;
+}
+
+ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options) {
+  if (options.parts <= 1 && options.pointParts <= 1)
+    return grid;
+  CoreAssignment cores = assignCores(grid);
+  if (!cores.usesCube())
+    return {};
+  llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
+  // A part is dealt to the two vector cores, and each wants whole rows of boxes.
+  auto unit = [&](StringAttr name) { return cores.deals(name) ? 32 : 16; };
+  auto shrinks = [&](StringAttr name, int64_t parts) {
+    int64_t step = unit(name), capacity = capacities.lookup(name);
+    auto size = [&](int64_t n) { return ((capacity + n - 1) / n + step - 1) / step * step; };
+    return size(parts) < size(parts / 2);
+  };
+  if (options.parts > 1) {
+    llvm::SmallVector<Value> crossing(cores.toVector);
+    crossing.append(cores.toCube.begin(), cores.toCube.end());
+    for (StringAttr name : axesOf(crossing))
+      if (shrinks(name, options.parts) && (cores.dealt.empty() || cores.deals(name)))
+        if (ParallelOp cut =
+                cutInsideLoops(grid, {name, capacities.lookup(name)}, options.parts, unit(name)))
+          return cut;
+    return {};
+  }
+  llvm::SmallVector<Value> made(cores.accumulators.begin(), cores.accumulators.end());
+  llvm::sort(made, [](Value a, Value b) { // a set has no order
+    auto names = [](Value v) {
+      std::string text;
+      for (const Extent &extent : extentsOf(v.getType()))
+        text += extent.symbol ? extent.symbol.str() + "," : ",";
+      return text;
+    };
+    return names(a) < names(b);
+  });
+  llvm::SmallVector<StringAttr> axes(axesOf(made).takeVector());
+  llvm::stable_sort(axes, [&](StringAttr a, StringAttr b) {
+    return loadedAgain(grid, a, capacities) < loadedAgain(grid, b, capacities);
+  });
+  for (StringAttr name : axes)
+    if (shrinks(name, options.pointParts))
+      if (ParallelOp cut =
+              cutPoints(grid, {name, capacities.lookup(name)}, options.pointParts, unit(name)))
+        return cut;
+  return {};
+}
+
+// ---- choices ------------------------------------------------------------------------------------
+
+bool LowerChoices::canCutInside() const {
+  return insideLeft_ && options_.pointParts == 1 && options_.parts < kMaxParts;
+}
+
+// Smaller tiles may leave room for what was given up before.
+bool LowerChoices::cutFurther() {
+  options_.gridBuffers = LowerOptions().gridBuffers;
+  options_.streamed = 0;
+  if (canCutInside()) {
+    options_.parts *= 2;
+    return true;
+  }
+  options_.parts = 1;
+  if (pointsLeft_ && options_.pointParts < kMaxParts) {
+    options_.pointParts *= 2;
+    return true;
+  }
+  options_.pointParts = 1;
+  if (options_.queueSlots == 1)
+    return false;
+  options_.queueSlots = 1;
+  options_.gridBuffers = 1;
+  return true;
+}
+
+/// Whether queues with slots of half the size would do.
+static bool halfQueuesFit(const Overflow &overflow) {
+  int64_t queues = 0;
+  for (const LedgerBuffer &buffer : overflow.live)
+    if (buffer.kind == LedgerBuffer::Kind::Queue)
+      queues += buffer.total;
+  return overflow.needed - queues / 2 <= overflow.space.usable;
+}
+
+bool LowerChoices::afterOverflow(const Overflow &overflow) {
+  // Loading in pieces that left as much to be found has helped nothing.
+  streamsHelp_ = options_.streamed == 0 || overflow.needed < tooSmall_.needed;
+  tried_ = options_;
+  tooSmall_ = overflow;
+  return relax();
+}
+
+bool LowerChoices::relax() {
+  if (options_.gridBuffers > 1) {
+    options_.gridBuffers = 1;
+    return true;
+  }
+  if (tooSmall_.space.place == "mat" && streamsHelp_ && options_.streamed < kMaxStreamed &&
+      !(canCutInside() && halfQueuesFit(tooSmall_))) {
+    ++options_.streamed;
+    return true;
+  }
+  return cutFurther();
+}
+
+bool LowerChoices::afterUncut() {
+  (options_.parts > 1 ? insideLeft_ : pointsLeft_) = false;
+  options_ = tried_;
+  return relax();
+}
+
+} // namespace ptl::block

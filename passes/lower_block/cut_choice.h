@@ -1,0 +1,37 @@
+// How a kernel is lowered where its buffers do not fit, and along which axis its tiles are cut.
+#pragma once
+
+#include "passes/lower_block/lower_block.h"
+
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/buffer_overflow.h"
+
+namespace ptl::block {
+
+/// The grid with its tiles in parts as the options say: itself if they ask for none, null if that
+/// cannot be. Only what products take part in is cut; other tiles are the author's.
+ir::ParallelOp cutTiles(ir::ParallelOp grid, const LowerOptions &options);
+
+/// The ways to lower a kernel, from the one with most overlap to the one that needs least room.
+class LowerChoices {
+public:
+  /// `mayCut`: tiles may be done in parts.
+  explicit LowerChoices(bool mayCut) : insideLeft_(mayCut), pointsLeft_(mayCut) {}
+
+  const LowerOptions &options() const { return options_; }
+  /// Goes on to the next way after a memory was too small. False: there is none.
+  bool afterOverflow(const Overflow &overflow);
+  /// The same after the tiles could not be cut as `options` says.
+  bool afterUncut();
+
+private:
+  bool relax();
+  bool cutFurther();
+  bool canCutInside() const;
+
+  LowerOptions options_, tried_; ///< what is to be tried, and what was too large last
+  Overflow tooSmall_;            ///< which memory then was
+  bool streamsHelp_ = true, insideLeft_, pointsLeft_;
+};
+
+} // namespace ptl::block
