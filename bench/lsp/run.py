@@ -305,7 +305,7 @@ class Session:
 # of chips, too, where they run on them.
 CPU, CHIP = ("llvm", "asm"), ("block@a3", "pto@a3", "cpp@a3")
 EXAMPLES = [
-    ("matmul", "04_matmul.ptl", "matmul", "c[i, j] = acc", "c[i, j] = acc * §.5", CHIP),
+    ("rms norm", "03_rms_norm.ptl", "rms_norm", "row * scale *", "row * (scale * §.5) *", CHIP),
     ("flash attention", "07_flash_attention.ptl", "flash_attention", ".T) * scale", ".T) * (scale * §.5)", CPU + CHIP),
     ("transformer, a kernel of it", "08_transformer.ptl", "transformer", "(m @ w_gate[layer, :, :],", "((m @ w_gate[layer, :, :]) * §.5,", CPU),
     ("transformer, its own code", "08_transformer.ptl", "transformer", "v, 1.0 /", "v, §.5 /", CPU),
@@ -331,6 +331,8 @@ def measure_examples(server, folder, keys, note):
             for stage in stages:
                 wanted = {"textDocument": document, "entry": entry, "stage": stage}
                 client.request("ptl/preview", wanted)
+                worker = client.status()["worker"]["pid"]
+                before = processor_time(worker)
                 for number in range(max(4, keys // 4)):
                     change = replacement(place, str(number + 1), str(number + 2))
                     start = time.perf_counter()
@@ -339,6 +341,7 @@ def measure_examples(server, folder, keys, note):
                     if answer["result"]["stale"]:
                         raise RuntimeError(f"no preview: {answer['result']['diagnostics']}")
                     note(f"{name}: {stage} after a key", answer["at"] - start)
+                note(f"{name}: processor time of {stage}", (processor_time(worker) - before) / (number + 1))
                 client.notify("textDocument/didChange", {"textDocument": {**document, "version": 0},
                                                          "contentChanges": [replacement(place, str(number + 2), "1")]})
 
@@ -397,8 +400,10 @@ def measure(server, file, folder, keys, note, all_requests=False):
         session = Session(chosen, file, folder, False)
         with session.client:
             session.open()
+            before = processor_time(session.client.process.pid)
             for number in range(keys):
                 note("key to diagnostics, a chip chosen", session.keystroke(session.name_key(number)))
+            note("processor time of a key, a chip chosen", (processor_time(session.client.process.pid) - before) / keys)
             measure_verdicts(session, keys, note)
         session = Session(server, file, folder, True)
         with session.client:
@@ -450,7 +455,7 @@ def table(results, sizes):
         cells = []
         for server in results:
             figures = [results[server].get(size, {}).get(name) for size in sizes]
-            one = name in ("peak memory", "start to `initialize`", "open to diagnostics", "processor time of a key")
+            one = name in ("peak memory", "start to `initialize`", "open to diagnostics") or "processor time" in name
             cells.append(" · ".join("-" if f is None else shown(f[0]) if one else f"{shown(f[0])}/{shown(f[1])}" for f in figures)
                          if any(figures) else "-")
         lines.append(f"| {name}{', MiB' if name == 'peak memory' else ''} | " + " | ".join(cells) + " |")

@@ -166,7 +166,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
     server_.diagnosticsChanged(task.path);
   lensesChanged_ |= titleBefore != verdictTitle(session, task.path, task.entry, task.target);
   if (isGood && !task.helps && verdict.result.contains("overflow"))
-    add(due_, {task.path, task.entry, task.target, true});
+    add(later_, {task.path, task.entry, task.target, true}); // nobody reads it while typing
 }
 
 // ---- The request --------------------------------------------------------------------------------
