@@ -16,6 +16,7 @@ import tempfile
 
 import documents
 import explain
+import explicit
 import language
 import round_trip
 from harness import ROOT, Case, Tools, difference, run_cases
@@ -97,6 +98,7 @@ def golden_cases(tools: Tools, update: bool) -> list[Case]:
 KINDS = {
     "golden": golden_cases,
     "explain": explain.cases,
+    "explicit": explicit.cases,
     "documents": documents.cases,
     "language": language.cases,
     "round_trip": round_trip.cases,

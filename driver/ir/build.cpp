@@ -14,7 +14,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <unistd.h>
 
@@ -64,9 +63,6 @@ private:
   std::string pathFor(EmitId id) const;
   void emitSource(const std::string &file);
   void emitInterfaces(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
-  std::map<std::string, int64_t> tunablesGiven(const CallableDecl &decl);
-  ir::EntryBinding bindingOf(const Compiler &compiler, const ManifestEntry &entry,
-                             const ManifestVariant &variant);
   mlir::OwningOpRef<mlir::ModuleOp> buildAll(Compiler &compiler,
                                              const std::vector<ManifestEntry> &entries);
   ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
@@ -178,49 +174,13 @@ void Builder::emitInterfaces(const CheckedProgram &program,
   emit(EmitId::Python, python);
 }
 
-/// `-D BK=256` or `-D attention.BK=256`, for tunables of the entry.
-std::map<std::string, int64_t> Builder::tunablesGiven(const CallableDecl &decl) {
-  std::map<std::string, int64_t> given;
-  for (const std::string &define : session_.options().values(OptionId::Define)) {
-    size_t equals = define.find('=');
-    std::string name = define.substr(0, equals);
-    for (const Tunable &tunable : decl.tunables) {
-      const std::string &own = tunable.local->name;
-      if (equals == define.npos || (name != own && name != decl.name + "." + own))
-        continue;
-      std::string text = define.substr(equals + 1);
-      int64_t value = 0;
-      auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-      bool isNumber = status == std::errc() && end == text.data() + text.size();
-      if (!isNumber || (tunable.isBool ? value < 0 || value > 1 : value < 1))
-        session_.sink().report(DiagId::BadRunArgument, kNoSpan,
-                               {name, "`" + text + "` is not a value for it"});
-      else
-        given[own] = value;
-    }
-  }
-  return given;
-}
-
-ir::EntryBinding Builder::bindingOf(const Compiler &compiler, const ManifestEntry &entry,
-                                    const ManifestVariant &variant) {
-  ir::EntryBinding binding;
-  binding.decl = entry.decl;
-  binding.elems = variant.elems;
-  binding.prefixRank = variant.leading;
-  binding.statics = variant.statics;
-  binding.checked = !compiler.options().unchecked;
-  binding.tunables = tunablesGiven(*entry.decl);
-  return binding;
-}
-
 /// One module with all variants; each was built on its own. Null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> Builder::buildAll(Compiler &compiler,
                                                     const std::vector<ManifestEntry> &entries) {
   mlir::OwningOpRef<mlir::ModuleOp> all;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
-      ir::EntryBinding binding = bindingOf(compiler, entry, variant);
+      ir::EntryBinding binding = bindingOf(session_, entry, variant);
       if (session_.failed())
         return nullptr;
       mlir::OwningOpRef<mlir::ModuleOp> one = compiler.build(binding, variant.symbol);
@@ -295,7 +255,7 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
   const Machine &machine = *compiler.options().chip;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
-      ir::EntryBinding binding = bindingOf(compiler, entry, variant);
+      ir::EntryBinding binding = bindingOf(session_, entry, variant);
       if (session_.failed())
         return ExitCode::SourceErrors;
       mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, variant.symbol);

@@ -143,6 +143,7 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     tileShift_ = 0;
     if (!done || !(result = lowerTiled(*tiled, attempt + 1 == attempts, overflow)))
       return std::nullopt;
+    result->tileShift = attempt;
     if (!overflow)
       break;
   }
@@ -163,6 +164,20 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     }
   }
   return result;
+}
+
+bool Compiler::tileForReading(mlir::ModuleOp module) {
+  if (options_.chip) {
+    std::optional<ChipProgram> program = lowerToChip(module);
+    if (!program)
+      return false;
+    tileShift_ = program->tileShift;
+  }
+  legalizes_ = false;
+  bool done = tile(module);
+  legalizes_ = true;
+  tileShift_ = 0;
+  return done;
 }
 
 prove::ProofResult Compiler::prove(const ChipProgram &program) {

@@ -14,6 +14,7 @@ struct ChipProgram {
   block::BlockProgram program;
   BufferLedger ledger;               ///< of all kernels
   std::vector<pto::SyncResult> sync; ///< of all functions, in order
+  int tileShift = 0;                 ///< tiles of tensor-level code were halved so often
 };
 
 /// The innermost place in the source that a location stands for.

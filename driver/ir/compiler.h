@@ -60,6 +60,9 @@ public:
   using OnPhase = std::function<void(const std::string &phase, mlir::ModuleOp module)>;
   /// Runs the passes up to tile level, and `onPhase` after each phase; false after an error.
   bool tile(mlir::ModuleOp module, const OnPhase &onPhase = {});
+  /// The same with what a chip lacks left as it is: what a person would write. Tiles of tensor-level
+  /// code are as small as the chip needs them.
+  bool tileForReading(mlir::ModuleOp module);
   /// Tile level to loops and vectors, for people to read. Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> vectorise(mlir::ModuleOp module);
   /// LLVM IR before optimisation of what `vectorise` gave, which is used up. `onLowered` sees it in
@@ -110,6 +113,7 @@ private:
   std::vector<Fix> helpsFor();
   bool fits(const ir::EntryBinding &binding);
   ir::EntryBinding binding_; ///< of what was built last
+  bool legalizes_ = true;    ///< tiling goes on to what the chip has instructions for
   int tileShift_ = 0;        ///< tiles of tensor-level code are smaller by this power of two
   bool internalError_ = false;
   std::unique_ptr<Overflow> overflow_;

@@ -25,6 +25,8 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
     return static_cast<int>(runTest(options));
   case CommandId::Bench:
     return static_cast<int>(runBench(options));
+  case CommandId::Lower:
+    return static_cast<int>(runLower(options));
   default:
     return static_cast<int>(ExitCode::Internal);
   }

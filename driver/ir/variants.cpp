@@ -134,4 +134,40 @@ std::string missingDefines(const CallableDecl &decl) {
   return text;
 }
 
+/// `-D BK=256` or `-D attention.BK=256`, for tunables of the entry.
+static std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDecl &decl) {
+  std::map<std::string, int64_t> given;
+  for (const std::string &define : session.options().values(OptionId::Define)) {
+    size_t equals = define.find('=');
+    std::string name = define.substr(0, equals);
+    for (const Tunable &tunable : decl.tunables) {
+      const std::string &own = tunable.local->name;
+      if (equals == define.npos || (name != own && name != decl.name + "." + own))
+        continue;
+      std::string text = define.substr(equals + 1);
+      int64_t value = 0;
+      auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+      bool isNumber = status == std::errc() && end == text.data() + text.size();
+      if (!isNumber || (tunable.isBool ? value < 0 || value > 1 : value < 1))
+        session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                               {name, "`" + text + "` is not a value for it"});
+      else
+        given[own] = value;
+    }
+  }
+  return given;
+}
+
+ir::EntryBinding bindingOf(Session &session, const ManifestEntry &entry,
+                           const ManifestVariant &variant) {
+  ir::EntryBinding binding;
+  binding.decl = entry.decl;
+  binding.elems = variant.elems;
+  binding.prefixRank = variant.leading;
+  binding.statics = variant.statics;
+  binding.checked = !session.options().has(OptionId::Unchecked);
+  binding.tunables = tunablesGiven(session, *entry.decl);
+  return binding;
+}
+
 } // namespace ptl

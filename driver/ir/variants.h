@@ -3,6 +3,7 @@
 
 #include "driver/ir/manifest.h"
 #include "driver/session.h"
+#include "ir/build/build_ir.h"
 
 #include <string>
 #include <vector>
@@ -17,5 +18,10 @@ std::vector<ManifestEntry> chooseVariants(Session &session, const CheckedProgram
 
 /// What a caller must add to get a variant of `decl`: `-D softmax_rows.C=…`.
 std::string missingDefines(const CallableDecl &decl);
+
+/// What makes one variant concrete, with the tunables that `-D BK=256` or `-D attention.BK=256`
+/// gives. Reports values that are none.
+ir::EntryBinding bindingOf(Session &session, const ManifestEntry &entry,
+                           const ManifestVariant &variant);
 
 } // namespace ptl

@@ -361,7 +361,7 @@ void checkLevelName(Context &ctx, NodeId node) {
 }
 
 void checkCoreName(Context &ctx, NodeId node) {
-  constexpr std::string_view cores[] = {"aic", "aiv"};
+  constexpr std::string_view cores[] = {"aic", "aiv", "core"};
   checkKnown(ctx, node, DiagId::UnknownCore, cores);
 }
 

@@ -165,6 +165,9 @@ static TextEdit whereEdit(Context &ctx, const std::string &condition) {
 }
 
 bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view what) {
+  // A kernel that says for which targets it is, is judged by what they need, when it is compiled.
+  if (ctx.decl && !ctx.decl->targets.empty() && ctx.decl->kind == DeclKind::Kernel)
+    return true;
   bool all = true;
   for (const Extent &extent : type->extents) {
     if (!extent.length || extent.capacity || capacityOf(ctx, extent.length))

@@ -74,6 +74,20 @@ static void eraseSymbols(Frame &frame, const LoopHead &head) {
       frame.roots.erase(*symbol);
 }
 
+/// Later stages call a loop's variable, and what the loop carries, by these names.
+static void nameArgument(BlockArgument argument, llvm::StringRef name) {
+  if (!name.empty())
+    argument.setLoc(NameLoc::get(StringAttr::get(argument.getContext(), name), argument.getLoc()));
+}
+
+/// The local whose value a slot is; empty for parts of tuples and for flags.
+llvm::StringRef Builder::slotName(const mlir::Value *slot) const {
+  for (const Local *local : frame_->decl->locals)
+    if (&frame_->locals[local->index].value == slot)
+      return local->name;
+  return {};
+}
+
 void Builder::buildFor(const ForStmt &stmt) {
   if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
     return buildStaticFor(stmt);
@@ -96,6 +110,9 @@ void Builder::buildFor(const ForStmt &stmt) {
     loop->setAttr("ptl.pipeline", builder_.getI64IntegerAttr(stmt.modifiers.pipeline));
   if (stmt.modifiers.unroll)
     loop->setAttr("ptl.unroll", builder_.getI64IntegerAttr(stmt.modifiers.unrollFactor));
+  nameArgument(cast<BlockArgument>(loop.getInductionVar()), stmt.head.var->name);
+  for (auto [slot, argument] : llvm::zip(slots, loop.getRegionIterArgs()))
+    nameArgument(argument, slotName(slot));
   setSlots(slots, loop.getResults());
   eraseSymbols(*frame_, stmt.head);
   exits_ = outer;
@@ -254,9 +271,11 @@ void Builder::buildParallel(const ParallelStmt &stmt, size_t from) {
   llvm::SmallVector<mlir::Type> types(lower.size(), builder_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), loc);
   mlir::Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
-  for (size_t i = from; i < to; ++i)
-    bindLoopVar(stmt.heads[i], bounds[i - from],
-                body->getArgument(static_cast<unsigned>(i - from)));
+  for (size_t i = from; i < to; ++i) {
+    BlockArgument position = body->getArgument(static_cast<unsigned>(i - from));
+    nameArgument(position, stmt.heads[i].var->name);
+    bindLoopVar(stmt.heads[i], bounds[i - from], position);
+  }
   if (to < stmt.heads.size())
     buildParallel(stmt, to);
   else

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -130,6 +131,21 @@ void GridEmitter::chooseSteps() {
   }
 }
 
+/// The place alone: the name of a root is not that of a position.
+static Location withoutName(Location location) {
+  if (auto named = dyn_cast<NameLoc>(location))
+    return withoutName(named.getChildLoc());
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return CallSiteLoc::get(withoutName(call.getCallee()), call.getCaller());
+  auto fused = dyn_cast<FusedLoc>(location);
+  if (!fused)
+    return location;
+  llvm::SmallVector<Location> parts;
+  for (Location part : fused.getLocations())
+    parts.push_back(withoutName(part));
+  return FusedLoc::get(parts, fused.getMetadata(), location.getContext());
+}
+
 void GridEmitter::openGrid() {
   llvm::SmallVector<Value> lower, upper, steps;
   for (int64_t axis : group_->parallel()) {
@@ -140,7 +156,7 @@ void GridEmitter::openGrid() {
   }
   auto grid = builder_.create<ParallelOp>(loc_(), lower, upper, steps);
   llvm::SmallVector<Type> types(lower.size(), builder_.getIndexType());
-  llvm::SmallVector<Location> locs(lower.size(), loc_());
+  llvm::SmallVector<Location> locs(lower.size(), withoutName(loc_()));
   Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
   for (auto [i, axis] : llvm::enumerate(group_->parallel())) {
     Axis &own = axes_[static_cast<size_t>(axis)];
@@ -418,10 +434,71 @@ void BlockPartitioner::run() {
       op.erase();
 }
 
+/// The only user of a value beside those that ask for its lengths.
+Operation *onlyUser(Value value) {
+  Operation *only = nullptr;
+  for (Operation *user : value.getUsers()) {
+    if (isa<DimOp>(user))
+      continue;
+    if (only)
+      return nullptr;
+    only = user;
+  }
+  return only;
+}
+
+/// Whether a store writes all of an output, which nothing else touches.
+bool isWholeStore(StoreOp store, Value output) {
+  if (!store || store.getRef() != output || store.getIndex() || store.getAtomic() ||
+      !store.getSteps().empty() || !store.getDropped().empty() ||
+      store->getBlock() != output.getParentBlock())
+    return false;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(output.getType()))) {
+    if (getConstantIntValue(store.getOffsets()[axis]) != 0)
+      return false;
+    Value length = store.getLengths()[axis];
+    auto dim = length.getDefiningOp<DimOp>();
+    bool isAll = extent.isConstant() ? getConstantIntValue(length) == extent.length
+                                     : dim && dim.getSource() == output && dim.getAxis() == axis;
+    if (!isAll)
+      return false;
+  }
+  return true;
+}
+
+/// What a call stored for itself, to be copied into an output, goes there at once: `y = f(x)`.
+void storeInPlace(func::FuncOp function) {
+  for (BlockArgument output : function.getArguments()) {
+    auto store =
+        isa<RefType>(output.getType()) ? dyn_cast_or_null<StoreOp>(onlyUser(output)) : StoreOp();
+    if (!isWholeStore(store, output))
+      continue;
+    auto load = store.getValue().getDefiningOp<LoadOp>();
+    auto alloc = load ? load.getRef().getDefiningOp<AllocOp>() : AllocOp();
+    bool isCopy = alloc && alloc->getBlock() == store->getBlock() && onlyUser(load) == store &&
+                  load.getSteps().empty() && load.getDropped().empty() && !load.getOutside() &&
+                  rankOf(alloc.getType()) == rankOf(output.getType()) &&
+                  llvm::equal(alloc.getType().getExtents(), extentsOf(load.getType()));
+    // What the storage held when it was read is what it holds in the end.
+    bool isLast = isCopy && llvm::all_of(alloc->getUsers(), [&](Operation *user) {
+                    Operation *inBlock = store->getBlock()->findAncestorOpInBlock(*user);
+                    return user == load || (inBlock && inBlock->isBeforeInBlock(load));
+                  });
+    if (!isLast)
+      continue;
+    store.erase();
+    load.getResult().replaceAllUsesWith(output);
+    load.erase();
+    alloc.getResult().replaceAllUsesWith(output);
+    alloc.erase();
+  }
+}
+
 struct PartitionPass : impl::PartitionBase<PartitionPass> {
   using PartitionBase::PartitionBase;
 
   void runOnOperation() override {
+    storeInPlace(getOperation());
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {
       if (!block->getParentOp()->getParentOfType<ParallelOp>() &&

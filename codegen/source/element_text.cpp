@@ -1,0 +1,10 @@
+#include "codegen/source/tile_body.h"
+
+#include "frontend/base/elem_type.h"
+#include "ir/build/build_ir.h"
+
+namespace ptl::source {
+
+std::string elementText(mlir::Type scalar) { return std::string(elemName(ir::elemKindOf(scalar))); }
+
+} // namespace ptl::source

@@ -1,0 +1,125 @@
+#include "codegen/source/expression.h"
+
+#include "frontend/lex/token.h"
+
+#include <cctype>
+
+namespace ptl::source {
+
+namespace {
+struct Operator {
+  std::string_view spelling;
+  Bind bind;
+};
+constexpr Operator kOperators[] = {
+    {"or", Bind::Or},         {"and", Bind::And},       {"==", Bind::Comparison},
+    {"!=", Bind::Comparison}, {"<", Bind::Comparison},  {"<=", Bind::Comparison},
+    {">", Bind::Comparison},  {">=", Bind::Comparison}, {"|", Bind::BitOr},
+    {"^", Bind::BitXor},      {"&", Bind::BitAnd},      {"<<", Bind::Shift},
+    {">>", Bind::Shift},      {"+", Bind::Sum},         {"-", Bind::Sum},
+    {"*", Bind::Product},     {"/", Bind::Product},     {"%", Bind::Product},
+    {"@", Bind::Product},     {"**", Bind::Power},
+};
+} // namespace
+
+Bind bindOf(std::string_view binaryOperator) {
+  for (const Operator &each : kOperators)
+    if (each.spelling == binaryOperator)
+      return each.bind;
+  return Bind::Loose;
+}
+
+static Bind tighter(Bind bind) { return static_cast<Bind>(static_cast<uint8_t>(bind) + 1); }
+
+Expression binary(const Expression &a, std::string_view spelling, const Expression &b) {
+  Bind own = bindOf(spelling);
+  // Comparisons do not chain, and powers group to the right.
+  Bind left = own == Bind::Comparison || own == Bind::Power ? tighter(own) : own;
+  Bind right = own == Bind::Power ? own : tighter(own);
+  return {a.as(left) + " " + std::string(spelling) + " " + b.as(right), own};
+}
+
+static bool isWordChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+Expression dimension(std::string_view text) {
+  Expression result;
+  unsigned depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    depth += c == '(';
+    depth -= c == ')';
+    bool spaced = i > 0 && text[i - 1] == ' ';
+    bool isBinary = i > 0 && std::string_view("*/%").find(c) != std::string_view::npos && !spaced;
+    if (isBinary)
+      result.text += std::string(" ") + c + " ";
+    else
+      result.text += c;
+    if (depth > 0)
+      continue;
+    if (spaced && (c == '+' || c == '-'))
+      result.bind = Bind::Sum;
+    else if (isBinary && result.bind == Bind::Postfix)
+      result.bind = Bind::Product;
+    else if (i == 0 && c == '-')
+      result.bind = Bind::Sum;
+  }
+  return result;
+}
+
+std::set<std::string> identifiersOf(std::string_view text) {
+  std::set<std::string> found;
+  for (size_t i = 0; i < text.size();) {
+    size_t begin = i;
+    while (i < text.size() && isWordChar(text[i]))
+      ++i;
+    bool isField = begin > 0 && text[begin - 1] == '.';
+    bool isCall = i < text.size() && text[i] == '(';
+    std::string word(text.substr(begin, i - begin));
+    if (!isField && !isCall && isIdentifier(word))
+      found.insert(word);
+    i += i == begin;
+  }
+  return found;
+}
+
+std::string renamed(const std::string &text, const std::map<std::string, std::string> &names) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    size_t begin = i;
+    while (i < text.size() && isWordChar(text[i]))
+      ++i;
+    if (i == begin) {
+      result += text[i++];
+      continue;
+    }
+    std::string word = text.substr(begin, i - begin);
+    auto found = names.find(word);
+    result += found == names.end() ? word : found->second;
+  }
+  return result;
+}
+
+bool isIdentifier(std::string_view text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0)
+    return false;
+  for (char c : text)
+    if (!isWordChar(c))
+      return false;
+  return true;
+}
+
+std::string Names::fresh(std::string_view wanted) {
+  std::string base(wanted);
+  if (!isIdentifier(base) || base == "_")
+    base = "t";
+  std::string name = base;
+  for (unsigned number = 2; used_.count(name) != 0 || wordKind(name) != TokenKind::Identifier;
+       ++number)
+    name = base + "_" + std::to_string(number);
+  used_.insert(name);
+  return name;
+}
+
+} // namespace ptl::source

@@ -1,0 +1,170 @@
+// Statements and expressions of one declaration at tile level: what is written between its braces.
+#pragma once
+
+#include "codegen/source/expression.h"
+#include "frontend/sema/op_table.h"
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace ptl::source {
+
+/// What cannot be written as PTL: the operation and why.
+using Unwritable = std::function<void(mlir::Operation *, const std::string &why)>;
+
+/// A value is written where it is used if that is once and in the same block; what has a name in
+/// the source, or is used more often, gets a `let`. A declaration is printed twice: `counting`
+/// finds out which positions and lengths are written more than once, and keeps nothing else.
+class TileBody {
+public:
+  TileBody(bool inKernel, Unwritable unwritable)
+      : inKernel_(inKernel), unwritable_(std::move(unwritable)) {}
+  virtual ~TileBody() = default;
+
+  /// The statements of a block, without its terminator.
+  void block(mlir::Block &block);
+  Expression value(mlir::Value value);
+  std::string takeText() { return std::move(out_); }
+  void know(mlir::Value value, const std::string &name) { known_[value] = {name}; }
+  /// An array in global memory: in a kernel it is indexed wherever it is used.
+  void knowGlobal(mlir::Value value, const std::string &name) {
+    know(value, name);
+    globals_.insert(value);
+  }
+  Names &names() { return names_; }
+  /// Ends the counting pass: everything is forgotten but the counts.
+  virtual void startAgain();
+
+protected:
+  /// The loops of one grid, and what is in it.
+  void grid(ir::ParallelOp grid);
+  void statement(mlir::Operation *op);
+  void line(const std::string &text) { out_ += text + "\n"; }
+  void let(mlir::Value value, const Expression &expression, const std::string &wanted,
+           const char *word = "let");
+  /// Handles an operation of its own; false: it is printed as anywhere else.
+  virtual bool special(mlir::Operation *op) { return false; }
+  /// A value from outside of the declaration, or nothing: it is written out here.
+  virtual std::optional<Expression> foreign(mlir::Value value) { return std::nullopt; }
+  /// Where a `let` for something outside of the declaration's blocks goes; null: nowhere.
+  virtual std::string *prologueFor(mlir::Operation *op) { return nullptr; }
+  /// Whether a load gives what it gives wherever it stands behind its place.
+  virtual bool readsFinal(mlir::Operation *load) { return false; }
+  virtual std::string nameFor(mlir::Value value) const;
+  /// The name of a position or length that nothing else names.
+  virtual std::string positionName(mlir::Value value) const { return "n"; }
+  /// An operation that tile level does not have, as an expression.
+  virtual std::optional<Expression> written(mlir::Operation *op) { return std::nullopt; }
+  /// Whether loops may run over tiles; else they run over positions.
+  virtual bool hasRanges() const { return true; }
+  Expression operandOf(ir::StoreOp store, mlir::Value stored);
+  virtual bool isInlined(mlir::Operation *op);
+  /// The name of a whole array that is stored under another name, else the value in brackets.
+  std::string base(mlir::Value array);
+  std::string boxText(mlir::Value base, mlir::OperandRange offsets, mlir::OperandRange lengths,
+                      mlir::OperandRange steps, llvm::ArrayRef<int64_t> dropped,
+                      mlir::Value scatter, int64_t scatterAxis);
+  bool isWholeBox(mlir::Value base, mlir::OperandRange offsets, mlir::OperandRange lengths,
+                  mlir::OperandRange steps, llvm::ArrayRef<int64_t> dropped);
+  std::string typeText(mlir::Type type, mlir::ValueRange lengths = {});
+  Expression extentText(const ir::Extent &extent) const;
+
+  llvm::DenseMap<mlir::Value, Expression> known_;
+  llvm::DenseSet<mlir::Value> globals_;
+  llvm::DenseSet<mlir::Value> variables_; ///< names in `known_` that can be assigned
+  bool counting_ = true;
+  const bool inKernel_;
+  Names names_;
+  std::string out_;
+  Unwritable unwritable_;
+
+private:
+  /// A loop variable that is a range: what `tiles` made.
+  struct Range {
+    std::string name;
+    mlir::Value position, lower, upper, step;
+    llvm::SmallVector<mlir::Value> lengths;
+  };
+  struct Item {
+    std::string text;
+    bool dropped = false;
+  };
+  /// `base[items]`, taken apart.
+  struct Indexed {
+    std::string base;
+    std::vector<Item> items;
+    std::string outside;
+    std::string text() const;
+  };
+
+  // tile_expressions.cpp
+  Expression expressionOf(mlir::Operation *op, unsigned result);
+  Expression literal(mlir::Attribute value, mlir::Type type, bool typed);
+  Expression operand(mlir::Operation *op, mlir::Value value);
+  Expression builtin(mlir::Operation *op, const OpRecord &record);
+  std::string argument(mlir::Operation *op, const OpRecord &record, size_t param,
+                       mlir::ValueRange operands);
+  Expression conversion(mlir::Operation *op);
+  Expression creationIndex(mlir::Operation *op);
+  std::string axes(mlir::Operation *op, const OpParam &param);
+  Expression conditional(mlir::scf::IfOp branch);
+
+  // tile_positions.cpp
+  Expression position(mlir::Operation *op);
+  Expression binaryPosition(mlir::Operation *op, llvm::StringRef spelling);
+  Expression callPosition(mlir::Operation *op, llvm::StringRef name);
+  const Range *rangeOf(mlir::Value position, mlir::Value length) const;
+  std::optional<Expression> rangePart(mlir::Value value);
+  Expression lengthText(mlir::Value length);
+  Expression rangeText(mlir::Value offset, mlir::Value length, mlir::Value step,
+                       const char *separator);
+  bool isWholeAxis(mlir::Value base, int64_t axis, mlir::Value offset, mlir::Value length,
+                   mlir::Value step);
+  std::string item(mlir::Value base, int64_t axis, mlir::Value offset, mlir::Value length,
+                   mlir::Value step);
+  std::string positionItem(mlir::Value offset);
+  Indexed indexed(mlir::Operation *op);
+  Indexed boxOf(mlir::Value base, mlir::OperandRange offsets, mlir::OperandRange lengths,
+                mlir::OperandRange steps, llvm::ArrayRef<int64_t> dropped);
+
+  // tile_statements.cpp
+  void store(ir::StoreOp store);
+  void insert(ir::InsertOp insert);
+  void check(ir::CheckOp check);
+  void forLoop(mlir::scf::ForOp loop);
+  void whileLoop(mlir::scf::WhileOp loop);
+  void branch(mlir::scf::IfOp branch);
+  void results(mlir::Operation *op);
+  std::string loopHead(mlir::BlockArgument position, mlir::Value lower, mlir::Value upper,
+                       mlir::Value step, unsigned depth);
+  bool isTiled(mlir::BlockArgument position, mlir::Value upper, mlir::Value step, Range &range);
+  std::string rangeName(const Range &range) const;
+  void carry(mlir::ValueRange inits, mlir::Block::BlockArgListType args, mlir::Operation *loop);
+  void assignAll(mlir::ValueRange targets, mlir::ValueRange values);
+  void closeRanges(size_t count) { ranges_.resize(count); }
+  unsigned weight(mlir::Operation *op);
+  bool decideInlined(mlir::Operation *op);
+  bool isSafeAt(mlir::Operation *load, mlir::Operation *use);
+
+  std::vector<Range> ranges_;                          ///< open ones, outermost first
+  llvm::DenseMap<mlir::Operation *, unsigned> counts_; ///< how often a position is written
+  llvm::DenseMap<mlir::Operation *, std::string> hints_;
+  llvm::DenseMap<mlir::Operation *, bool> inlined_;
+  llvm::DenseMap<mlir::Operation *, unsigned> weights_;
+  unsigned depth_ = 0; ///< of loops
+};
+
+/// The PTL element type of an IR scalar type.
+std::string elementText(mlir::Type scalar);
+/// Whether its result is its operand under another description, which is written as the operand.
+bool isTransparent(mlir::Operation *op);
+/// Whether it is an array out of nothing, or all of one: written again wherever it is used.
+bool isCheap(mlir::Operation *op);
+/// Whether it computes positions, lengths or conditions over them from nothing but such.
+bool isPositionOp(mlir::Operation *op);
+
+} // namespace ptl::source

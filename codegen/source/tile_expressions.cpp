@@ -1,0 +1,392 @@
+// Expressions: literals, built-ins by their records, index expressions.
+#include "codegen/source/tile_body.h"
+
+#include "passes/analysis/op_info.h"
+#include "passes/analysis/source_place.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Error.h"
+
+using namespace mlir;
+
+namespace ptl::source {
+
+// ---- Literals -----------------------------------------------------------------------------------
+
+/// The shortest decimal number that is this value in its type.
+static std::string floatText(const llvm::APFloat &value) {
+  if (value.isNaN())
+    return "nan";
+  if (value.isInfinity())
+    return value.isNegative() ? "-inf" : "inf";
+  bool inexact = false;
+  llvm::APFloat wide = value;
+  wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  std::string text;
+  for (int digits = 1; digits <= 17; ++digits) {
+    char buffer[40];
+    std::snprintf(buffer, sizeof buffer, "%.*g", digits, wide.convertToDouble());
+    text = buffer;
+    llvm::APFloat again(value.getSemantics());
+    auto status = again.convertFromString(text, llvm::APFloat::rmNearestTiesToEven);
+    if (status && again.bitwiseIsEqual(value))
+      break;
+    llvm::consumeError(status.takeError());
+  }
+  size_t exponent = text.find('e');
+  if (exponent == text.npos)
+    return text.find('.') == text.npos ? text + ".0" : text;
+  int power = std::atoi(text.c_str() + exponent + 1);
+  return text.substr(0, exponent) + "e" + std::to_string(power);
+}
+
+/// `typed`: where nothing else says the type, a conversion does.
+Expression TileBody::literal(Attribute attribute, Type type, bool typed) {
+  if (auto number = dyn_cast<FloatAttr>(attribute)) {
+    std::string text = floatText(number.getValue());
+    if (typed && !type.isF32())
+      return {elementText(type) + "(" + text + ")"};
+    return {text, text[0] == '-' ? Bind::Unary : Bind::Postfix};
+  }
+  auto number = dyn_cast<IntegerAttr>(attribute);
+  if (!number)
+    return {"0"};
+  if (type.isInteger(1))
+    return {number.getValue().isZero() ? "false" : "true"};
+  llvm::SmallString<24> text;
+  number.getValue().toString(text, 10, !type.isUnsignedInteger());
+  if (typed && !type.isIndex())
+    return {elementText(type) + "(" + text.str().str() + ")"};
+  return {text.str().str(), text[0] == '-' ? Bind::Unary : Bind::Postfix};
+}
+
+static Attribute constantAttribute(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
+    return constant.getValue();
+  if (auto constant = dyn_cast_or_null<ir::ConstantOp>(op))
+    return constant.getValue();
+  return {};
+}
+
+/// An implicit conversion of a position, which the checker makes again: it is the one whose range
+/// is checked.
+static Value implicitPosition(Operation *op) {
+  if (!op || op->getName().getStringRef() != "ptl.convert" ||
+      !op->getOperand(0).getType().isIndex())
+    return {};
+  for (Operation *user : op->getOperand(0).getUsers())
+    if (auto check = dyn_cast<ir::CheckOp>(user); check && check.getStatus() == "arithmetic")
+      return op->getOperand(0);
+  return {};
+}
+
+/// An operand of a built-in: a literal takes its type from another operand where it can.
+Expression TileBody::operand(Operation *op, Value operand) {
+  bool othersSay = llvm::any_of(op->getOperands(), [&](Value other) {
+    return other != operand && !constantAttribute(other) &&
+           !implicitPosition(other.getDefiningOp()) &&
+           ir::elementTypeOf(other.getType()) == operand.getType();
+  });
+  if (Attribute attribute = constantAttribute(operand); attribute && !known_.count(operand))
+    return literal(attribute, operand.getType(), !othersSay);
+  Operation *made = operand.getDefiningOp();
+  if (Value position = implicitPosition(made); position && othersSay)
+    return value(position);
+  bool isConverted = made && made->getName().getStringRef() == "ptl.convert" && othersSay &&
+                     made->getOperand(0).getType().isIndex();
+  if (Attribute number = isConverted ? constantAttribute(made->getOperand(0)) : Attribute())
+    return literal(number, made->getOperand(0).getType(), false);
+  return value(operand);
+}
+
+// ---- Built-ins ----------------------------------------------------------------------------------
+
+/// The operands of each parameter that has some. What may have several takes what the others leave.
+static std::vector<ValueRange> operandsByParam(Operation *op, const OpRecord &record) {
+  std::vector<ValueRange> result(record.params.size());
+  llvm::ArrayRef<int32_t> segments;
+  if (auto sizes = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes"))
+    segments = sizes;
+  else if (op->getPropertiesStorage())
+    if (auto sizes = dyn_cast_or_null<DenseI32ArrayAttr>(
+            op->getInherentAttr("operandSegmentSizes").value_or(Attribute())))
+      segments = sizes;
+  auto hasOperands = [](const OpParam &param) {
+    return param.kind == ParamKind::Value || param.kind == ParamKind::Dims ||
+           param.kind == ParamKind::ArrayType || param.kind == ParamKind::Dim;
+  };
+  auto isSingle = [](const OpParam &param) {
+    return param.kind == ParamKind::Value && !param.variadic && !param.optional;
+  };
+  unsigned singles = 0;
+  for (const OpParam &param : record.params)
+    singles += hasOperands(param) && isSingle(param);
+  size_t segment = 0, next = 0;
+  for (size_t i = 0; i < record.params.size(); ++i) {
+    const OpParam &param = record.params[i];
+    if (!hasOperands(param))
+      continue;
+    size_t count = !segments.empty() ? static_cast<size_t>(segments[segment++])
+                   : isSingle(param) ? 1
+                                     : op->getNumOperands() - singles;
+    result[i] =
+        ValueRange(op->getOperands()).slice(next, std::min(count, op->getNumOperands() - next));
+    next += count;
+  }
+  return result;
+}
+
+std::string TileBody::axes(Operation *op, const OpParam &param) {
+  if (auto one = op->getAttrOfType<IntegerAttr>("axis")) {
+    bool isLast = one.getInt() == ir::rankOf(op->getOperand(0).getType()) - 1;
+    return param.defaultText == "-1" && isLast ? "" : std::to_string(one.getInt());
+  }
+  auto list = op->getAttrOfType<DenseI64ArrayAttr>("axes");
+  if (!list)
+    return "";
+  if (list.size() == 1 && param.keywordOnly)
+    return std::to_string(list[0]);
+  std::vector<std::string> texts;
+  for (int64_t axis : list.asArrayRef())
+    texts.push_back(std::to_string(axis));
+  return "[" + llvm::join(texts, ", ") + "]";
+}
+
+static std::string quoted(llvm::StringRef text) {
+  std::string result = "\"";
+  for (char c : text)
+    result += c == '"' || c == '\\' ? std::string("\\") + c : c == '\n' ? "\\n" : std::string(1, c);
+  return result + "\"";
+}
+
+/// The text of one argument without its name; empty: it is left out.
+std::string TileBody::argument(Operation *op, const OpRecord &record, size_t number,
+                               ValueRange operands) {
+  const OpParam &param = record.params[number];
+  Attribute attribute = op->getAttr(param.name);
+  auto unless = [&](const std::string &text) { return text == param.defaultText ? "" : text; };
+  switch (param.kind) {
+  case ParamKind::Value: {
+    std::vector<std::string> texts;
+    for (Value each : operands)
+      texts.push_back(record.id == OpId::Full && constantAttribute(each)
+                          ? literal(constantAttribute(each), each.getType(), false).text
+                          : operand(op, each).text);
+    return llvm::join(texts, ", ");
+  }
+  case ParamKind::Axis:
+  case ParamKind::Axes:
+    return axes(op, param);
+  case ParamKind::BoolConst:
+    return unless(attribute && cast<BoolAttr>(attribute).getValue() ? "true" : "false");
+  case ParamKind::IntConst:
+    return attribute ? unless(std::to_string(cast<IntegerAttr>(attribute).getInt())) : "";
+  case ParamKind::Enum:
+    return attribute ? unless("." + cast<StringAttr>(attribute).str()) : "";
+  case ParamKind::Text:
+    return attribute ? quoted(cast<StringAttr>(attribute).getValue()) : "";
+  case ParamKind::ArrayType:
+    return typeText(op->getResult(0).getType(), operands);
+  case ParamKind::Dims: {
+    if (record.id == OpId::Pad) {
+      std::vector<std::string> texts;
+      for (Value each : operands)
+        texts.push_back(value(each).text);
+      return texts.empty() ? "" : "[" + llvm::join(texts, ", ") + "]";
+    }
+    std::string type = typeText(op->getResult(0).getType(), operands);
+    return type.substr(type.find('['));
+  }
+  case ParamKind::Dim: {
+    const ir::Extent &extent = ir::extentsOf(op->getResult(0).getType()).back();
+    return operands.empty() ? extentText(extent).text : lengthText(operands[0]).text;
+  }
+  case ParamKind::ElemType:
+    return unless(elementText(ir::elementTypeOf(op->getResult(0).getType())));
+  case ParamKind::Range:
+  case ParamKind::Region:
+    break;
+  }
+  return "";
+}
+
+static bool isLastSwap(Operation *op) {
+  auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes");
+  if (!axes || axes.size() < 2)
+    return false;
+  auto last = static_cast<int64_t>(axes.size()) - 1;
+  for (int64_t i = 0; i < last - 1; ++i)
+    if (axes[i] != i)
+      return false;
+  return axes[last] == last - 1 && axes[last - 1] == last;
+}
+
+Expression TileBody::conversion(Operation *op) {
+  Type from = ir::elementTypeOf(op->getOperand(0).getType()),
+       to = ir::elementTypeOf(op->getResult(0).getType());
+  std::string round = op->getAttrOfType<StringAttr>("round").str();
+  bool saturate = op->getAttrOfType<BoolAttr>("saturate").getValue();
+  bool roundsToInteger = isa<FloatType>(from) && isa<IntegerType>(to) && !to.isInteger(1);
+  std::string text = elementText(to) + "(" + value(op->getOperand(0)).text;
+  if (round != "even" || roundsToInteger)
+    text += ", round: ." + round;
+  return {text + (saturate ? ", saturate: true)" : ")")};
+}
+
+/// `index(r)`: its operands are the start and, unless it is a number, the length.
+Expression TileBody::creationIndex(Operation *op) {
+  Value start = op->getOperand(0);
+  if (op->getNumOperands() > 1) {
+    Value length = op->getOperand(1);
+    const Range *range = rangeOf(start, length);
+    return {"index(" + (range ? range->name : rangeText(start, length, {}, "..").text) + ")"};
+  }
+  int64_t length = ir::extentsOf(op->getResult(0).getType())[0].length;
+  for (const Range &range : ranges_)
+    if (range.position == start && range.lengths.empty() &&
+        getConstantIntValue(range.step) == length)
+      return {"index(" + range.name + ")"};
+  Expression first = value(start), count{std::to_string(length)};
+  std::optional<int64_t> number = getConstantIntValue(start);
+  Expression end =
+      number ? Expression{std::to_string(*number + length)} : binary(first, "+", count);
+  return {"index(" + first.as(Bind::Or) + ".." + end.as(Bind::Or) + ")"};
+}
+
+Expression TileBody::builtin(Operation *op, const OpRecord &record) {
+  if (record.id == OpId::Index)
+    return creationIndex(op);
+  if (record.id == OpId::Convert)
+    return conversion(op);
+  if (record.id == OpId::Transpose && isLastSwap(op))
+    return {value(op->getOperand(0)).as(Bind::Postfix) + ".T"};
+  std::vector<ValueRange> operands = operandsByParam(op, record);
+  size_t values = 0;
+  for (const ValueRange &each : operands)
+    values += each.size();
+  bool hasOptions = false;
+  for (size_t i = 0; i < record.params.size(); ++i)
+    hasOptions |= record.params[i].keywordOnly && !argument(op, record, i, operands[i]).empty();
+  if (record.isOperator && values == 2 && !hasOptions)
+    return binary(operand(op, op->getOperand(0)), record.name, operand(op, op->getOperand(1)));
+  if (record.isOperator && values == 1) {
+    bool isWord = record.name == "not";
+    Bind bind = isWord ? Bind::Not : Bind::Unary;
+    return {std::string(record.name) + (isWord ? " " : "") + value(op->getOperand(0)).as(bind),
+            bind};
+  }
+  std::string_view name = record.name;
+  for (std::string_view alias : record.aliases)
+    if (record.isOperator && isIdentifier(alias))
+      name = alias;
+  std::vector<std::string> arguments;
+  for (size_t i = 0; i < record.params.size(); ++i) {
+    std::string text = argument(op, record, i, operands[i]);
+    if (!text.empty())
+      arguments.push_back(
+          (record.params[i].keywordOnly ? std::string(record.params[i].name) + ": " : "") + text);
+  }
+  return {std::string(name) + "(" + llvm::join(arguments, ", ") + ")"};
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+Expression TileBody::conditional(scf::IfOp branch) {
+  auto arm = [&](Region &region) {
+    return "{ " +
+           operand(region.front().getTerminator(), region.front().getTerminator()->getOperand(0))
+               .text +
+           " }";
+  };
+  return {"if " + value(branch.getCondition()).text + " " + arm(branch.getThenRegion()) + " else " +
+              arm(branch.getElseRegion()),
+          Bind::Loose};
+}
+
+Expression TileBody::expressionOf(Operation *op, unsigned result) {
+  if (Attribute constant = constantAttribute(op->getResult(0)))
+    return literal(constant, op->getResult(0).getType(), true);
+  if (std::optional<Expression> own = written(op))
+    return *own;
+  if (isPositionOp(op))
+    return position(op);
+  if (auto slice = dyn_cast<ir::SliceOp>(op)) {
+    bool isPlain = !slice.getOutside() && (!inKernel_ || !globals_.count(slice.getSource()));
+    if (isPlain && isWholeBox(slice.getSource(), slice.getOffsets(), slice.getLengths(),
+                              slice.getSteps(), slice.getDropped()))
+      return value(slice.getSource());
+    return {indexed(op).text()};
+  }
+  if (auto load = dyn_cast<ir::LoadOp>(op)) {
+    if (!inKernel_ && !load.getOutside() &&
+        isWholeBox(load.getRef(), load.getOffsets(), load.getLengths(), load.getSteps(),
+                   load.getDropped()))
+      return {base(load.getRef())};
+    return {indexed(op).text()};
+  }
+  if (isa<ir::TakeOp, ir::NewAxisOp>(op))
+    return {indexed(op).text()};
+  if (isTransparent(op) || isa<ir::CastOp>(op))
+    return value(op->getOperand(0));
+  if (const OpRecord *record = ir::recordOf(op))
+    return builtin(op, *record);
+  unwritable_(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
+  return {"0"};
+}
+
+Expression TileBody::value(Value value) {
+  auto whole = [&](const Expression &name) -> Expression {
+    if (!inKernel_ || !globals_.count(value))
+      return name;
+    std::vector<std::string> axes(static_cast<size_t>(ir::rankOf(value.getType())), ":");
+    return {name.text + "[" + llvm::join(axes, ", ") + "]"};
+  };
+  if (auto found = known_.find(value); found != known_.end())
+    return whole(found->second);
+  if (std::optional<Expression> part = rangePart(value))
+    return *part;
+  if (std::optional<Expression> outside = foreign(value))
+    return whole(*outside);
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    unwritable_(cast<BlockArgument>(value).getOwner()->getParentOp(), "a value has no name");
+    return {"0"};
+  }
+  if (isPositionOp(op) && !isa<ir::DimOp>(op) && counting_ && counts_[op]++ > 0)
+    return {"n"};
+  Expression expression = expressionOf(op, cast<OpResult>(value).getResultNumber());
+  bool often = !counting_ && isPositionOp(op) && counts_[op] > 1 && expression.text.size() > 12;
+  if (std::string *prologue = often ? prologueFor(op) : nullptr) {
+    auto hint = hints_.find(op);
+    std::string name = names_.fresh(hint != hints_.end() ? hint->second : positionName(value));
+    *prologue += "let " + name + " = " + expression.text + "\n";
+    know(value, name);
+    return {name};
+  }
+  return expression;
+}
+
+/// A name for a value that needs one: its own, or after what it is a part of, or what made it.
+std::string TileBody::nameFor(Value value) const {
+  Operation *op = value.getDefiningOp();
+  std::string own = block::nameOf(value.getLoc()), base;
+  if (op && isa<ir::SliceOp, ir::LoadOp, ir::TakeOp, ir::NewAxisOp, ir::CastOp>(op)) {
+    auto known = known_.find(op->getOperand(0));
+    base = known != known_.end() ? known->second.text : nameFor(op->getOperand(0));
+  }
+  if (isIdentifier(own) && own != base)
+    return own;
+  if (!op)
+    return "x";
+  if (!base.empty())
+    return isIdentifier(base) ? base + "_tile" : "t";
+  llvm::StringRef mnemonic = op->getName().stripDialect();
+  mnemonic.consume_front("reduce_");
+  return isIdentifier(mnemonic.str()) ? mnemonic.str() : "t";
+}
+
+} // namespace ptl::source

@@ -1,0 +1,187 @@
+#include "codegen/source/tile_kernels.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace ptl::source {
+
+llvm::SmallVector<Value> storedRefs(ir::ParallelOp grid) {
+  llvm::SmallVector<Value> refs;
+  grid->walk([&](ir::StoreOp store) {
+    if (!llvm::is_contained(refs, store.getRef()))
+      refs.push_back(store.getRef());
+  });
+  return refs;
+}
+
+// ---- The declaration ----------------------------------------------------------------------------
+
+std::string docLines(const std::string &doc) {
+  std::string text;
+  for (size_t begin = 0; begin < doc.size();) {
+    size_t end = std::min(doc.find('\n', begin), doc.size());
+    text += end == begin ? "///\n" : "/// " + doc.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return text;
+}
+
+std::string OutlinedKernel::text(const std::string &name) const {
+  std::vector<std::string> params, results;
+  for (const Argument &argument : arguments)
+    params.push_back(argument.name + ": " + (argument.isInout ? "inout " : "") + argument.type);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    results.push_back(outputNames[i] + ": " + outputs[i].second);
+  std::string text = "kernel " + name;
+  if (!dims.empty())
+    text += "[" + llvm::join(dims, ", ") + "]";
+  text += "(" + llvm::join(params, ", ") + ")";
+  if (!results.empty())
+    text += " -> (" + llvm::join(results, ", ") + ")";
+  if (!target.empty())
+    text += " on core for " + target;
+  text += "\n";
+  if (!wheres.empty())
+    text += "where " + llvm::join(wheres, ", ") + "\n";
+  return text + "{\n" + body + "}\n";
+}
+
+std::string OutlinedKernel::key() const {
+  std::map<std::string, std::string> names;
+  for (const Argument &argument : arguments)
+    names[argument.name] = "%" + std::to_string(names.size());
+  for (const std::string &output : outputNames)
+    names[output] = "%" + std::to_string(names.size());
+  return renamed(text("%"), names);
+}
+
+// ---- The body -----------------------------------------------------------------------------------
+
+bool KernelBody::isInside(Operation *op) const {
+  return llvm::any_of(grids_, [&](ir::ParallelOp grid) { return grid->isAncestor(op); });
+}
+
+std::optional<Expression> KernelBody::foreign(Value value) {
+  Operation *owner = value.getDefiningOp();
+  if (!owner)
+    owner = cast<BlockArgument>(value).getOwner()->getParentOp();
+  bool isOwn = isInside(owner);
+  if (Operation *op = value.getDefiningOp(); op && !isOwn) {
+    isOwn = isPositionOp(op) || op->hasTrait<OpTrait::ConstantLike>() || isCheap(op);
+  }
+  if (isOwn)
+    return std::nullopt;
+  if (auto function = dyn_cast<func::FuncOp>(owner)) {
+    auto argument = cast<BlockArgument>(value);
+    if (auto dim = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim")) {
+      know(value, dim.str());
+      return known_[value];
+    }
+  }
+  bool isArray = ir::rankOf(value.getType()) > 0;
+  bool isStored =
+      isa<ir::RefType>(value.getType()) && llvm::any_of(grids_, [&](ir::ParallelOp grid) {
+        return llvm::is_contained(storedRefs(grid), value);
+      });
+  std::string name = names_.fresh(nameOf_(value));
+  std::string type = typeText(value.getType());
+  if (auto argument = dyn_cast<BlockArgument>(value); argument && isArray)
+    if (auto strides = facts_.strides.find(nameOf_(value)); strides != facts_.strides.end())
+      type += " strides " + strides->second;
+  if (isStored && isOutput_(value))
+    outputs_.emplace_back(value, type);
+  else
+    arguments_.push_back({value, name, type, isStored});
+  if (isArray)
+    knowGlobal(value, name);
+  else
+    know(value, name);
+  return known_[value];
+}
+
+std::string *KernelBody::prologueFor(Operation *op) { return isInside(op) ? nullptr : &prologue_; }
+
+void KernelBody::run() {
+  for (const std::string &dim : dims_)
+    names_.reserve(dim);
+  for (ir::ParallelOp each : grids_)
+    grid(each);
+}
+
+/// The dimensions that its types and its body speak of.
+void KernelBody::findDims(OutlinedKernel &kernel) {
+  std::set<std::string> inTypes, bound;
+  auto read = [&](Value value) {
+    for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
+      if (!extent.symbol)
+        continue;
+      for (const std::string &name : identifiersOf(extent.symbol.getValue()))
+        inTypes.insert(name);
+    }
+  };
+  for (const OutlinedKernel::Argument &argument : kernel.arguments) {
+    read(argument.value);
+    for (const ir::Extent &extent : ir::extentsOf(argument.value.getType()))
+      if (extent.symbol && isIdentifier(extent.symbol.getValue()))
+        bound.insert(extent.symbol.str());
+    for (const std::string &name : identifiersOf(argument.type))
+      if (llvm::is_contained(dims_, name))
+        inTypes.insert(name);
+  }
+  for (const auto &[value, type] : kernel.outputs)
+    read(value);
+  std::set<std::string> inBody = identifiersOf(kernel.body);
+  for (const std::string &dim : dims_)
+    if (inTypes.erase(dim) != 0 || inBody.count(dim) != 0)
+      kernel.dims.push_back(dim);
+  kernel.dims.insert(kernel.dims.end(), inTypes.begin(), inTypes.end());
+  for (const std::string &dim : kernel.dims)
+    if (bound.count(dim) == 0)
+      kernel.namedDims.push_back(dim);
+  for (const std::string &condition : facts_.wheres)
+    if (llvm::all_of(identifiersOf(condition), [&](const std::string &name) {
+          return llvm::is_contained(kernel.dims, name);
+        }))
+      kernel.wheres.push_back(condition);
+}
+
+static bool hasUnboundedTile(ir::ParallelOp grid) {
+  auto isOpen = [](Value value) {
+    return llvm::any_of(ir::extentsOf(value.getType()), [](const ir::Extent &extent) {
+      return !extent.isConstant() && extent.capacity == ir::Extent::kUnknown;
+    });
+  };
+  return grid
+      ->walk([&](Operation *op) {
+        return isa<ir::SliceOp, ir::LoadOp>(op) && isOpen(op->getResult(0))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+OutlinedKernel KernelBody::print() {
+  run();
+  startAgain();
+  arguments_.clear();
+  outputs_.clear();
+  prologue_.clear();
+  run();
+  OutlinedKernel kernel;
+  kernel.arguments = arguments_;
+  kernel.outputs = outputs_;
+  for (const auto &[value, type] : outputs_)
+    kernel.outputNames.push_back(known_[value].text);
+  kernel.body = prologue_ + out_;
+  if (llvm::any_of(grids_, hasUnboundedTile))
+    kernel.target = facts_.target;
+  findDims(kernel);
+  return kernel;
+}
+
+} // namespace ptl::source

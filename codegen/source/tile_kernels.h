@@ -1,0 +1,62 @@
+// Grids of a program as kernels of their own.
+#pragma once
+
+#include "codegen/source/tile_body.h"
+#include "codegen/source/tile_source.h"
+
+namespace ptl::source {
+
+/// A kernel made of grids, and how to call it.
+struct OutlinedKernel {
+  struct Argument {
+    mlir::Value value;
+    std::string name, type;
+    bool isInout = false;
+  };
+  std::string wanted; ///< its name, if that is free
+  std::vector<Argument> arguments;
+  std::vector<std::pair<mlir::Value, std::string>> outputs; ///< storage and type
+  std::vector<std::string> outputNames;
+  std::vector<std::string> dims, namedDims; ///< all, and those that no argument binds
+  std::vector<std::string> wheres;
+  std::string body;
+  std::string target; ///< where tiles have no bound in the source; empty: everywhere
+
+  std::string text(const std::string &name) const;
+  /// Equal for kernels that differ in the names of their parameters and results alone.
+  std::string key() const;
+};
+
+/// The body of a kernel that is made of grids: values from outside become parameters.
+class KernelBody : public TileBody {
+public:
+  using NameOf = std::function<std::string(mlir::Value)>;
+  using IsOutput = std::function<bool(mlir::Value)>;
+  KernelBody(llvm::ArrayRef<ir::ParallelOp> grids, const EntryFacts &facts,
+             const std::vector<std::string> &dims, NameOf nameOf, IsOutput isOutput,
+             Unwritable unwritable)
+      : TileBody(true, std::move(unwritable)), grids_(grids), facts_(facts), dims_(dims),
+        nameOf_(std::move(nameOf)), isOutput_(std::move(isOutput)) {}
+  OutlinedKernel print();
+
+private:
+  std::optional<Expression> foreign(mlir::Value value) override;
+  std::string *prologueFor(mlir::Operation *op) override;
+  bool isInside(mlir::Operation *op) const;
+  void run();
+  void findDims(OutlinedKernel &kernel);
+
+  llvm::ArrayRef<ir::ParallelOp> grids_;
+  const EntryFacts &facts_;
+  const std::vector<std::string> &dims_;
+  NameOf nameOf_;
+  IsOutput isOutput_;
+  std::vector<OutlinedKernel::Argument> arguments_;
+  std::vector<std::pair<mlir::Value, std::string>> outputs_;
+  std::string prologue_;
+};
+
+/// Storage that the grids write.
+llvm::SmallVector<mlir::Value> storedRefs(ir::ParallelOp grid);
+
+} // namespace ptl::source

@@ -1,0 +1,361 @@
+// Positions, lengths and ranges: arithmetic on `index`, and the boxes of loads and stores.
+#include "codegen/source/tile_body.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::source {
+
+using ir::extentsOf;
+
+static std::optional<int64_t> constantOf(Value value) {
+  IntegerAttr attribute;
+  if (value && matchPattern(value, m_Constant(&attribute)))
+    return attribute.getInt();
+  return std::nullopt;
+}
+
+static bool isConstant(Value value, int64_t expected) { return constantOf(value) == expected; }
+
+bool isPositionOp(Operation *op) {
+  if (isa<ir::DimOp>(op))
+    return true;
+  if (!isa<arith::ArithDialect>(op->getDialect()) || op->getNumResults() != 1 ||
+      op->hasTrait<OpTrait::ConstantLike>())
+    return false;
+  Type type = op->getResult(0).getType();
+  return type.isIndex() || type.isInteger(1);
+}
+
+// ---- Arithmetic ---------------------------------------------------------------------------------
+
+Expression TileBody::binaryPosition(Operation *op, llvm::StringRef spelling) {
+  return binary(value(op->getOperand(0)), spelling, value(op->getOperand(1)));
+}
+
+/// `min` and `max` have their operands in one order, numbers last: the checker has one, too.
+Expression TileBody::callPosition(Operation *op, llvm::StringRef name) {
+  std::string a = value(op->getOperand(0)).text, b = value(op->getOperand(1)).text;
+  auto isLater = [](const std::string &text) { return std::pair(!std::isdigit(text[0]), text); };
+  if (name != "cdiv" && isLater(a) < isLater(b))
+    std::swap(a, b);
+  return {(name + "(" + a + ", " + b + ")").str()};
+}
+
+static llvm::StringRef spellingOf(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return "==";
+  case arith::CmpIPredicate::ne:
+    return "!=";
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return "<";
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return "<=";
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return ">";
+  case arith::CmpIPredicate::sge:
+  case arith::CmpIPredicate::uge:
+    return ">=";
+  }
+  return "==";
+}
+
+/// `-1 * x` and `x * -1`: the `x`.
+static Value negated(Value value) {
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  if (product && isConstant(product.getRhs(), -1))
+    return product.getLhs();
+  return product && isConstant(product.getLhs(), -1) ? product.getRhs() : Value();
+}
+
+Expression TileBody::position(Operation *op) {
+  auto unsupported = [&](Operation *op) {
+    unwritable_(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
+    return Expression{"0"};
+  };
+  return llvm::TypeSwitch<Operation *, Expression>(op)
+      .Case<ir::DimOp>([&](ir::DimOp dim) {
+        return extentText(extentsOf(dim.getSource().getType())[dim.getAxis()]);
+      })
+      .Case<arith::AddIOp>([&](arith::AddIOp sum) {
+        if (Value subtracted = negated(sum.getRhs()))
+          return binary(value(sum.getLhs()), "-", value(subtracted));
+        if (std::optional<int64_t> addend = constantOf(sum.getRhs()); addend && *addend < 0)
+          return binary(value(sum.getLhs()), "-", {std::to_string(-*addend)});
+        return binaryPosition(op, "+");
+      })
+      .Case<arith::SubIOp>([&](auto) { return binaryPosition(op, "-"); })
+      .Case<arith::MulIOp>([&](arith::MulIOp product) {
+        if (Value inner = negated(product.getResult()))
+          return Expression{"-" + value(inner).as(Bind::Unary), Bind::Unary};
+        if (constantOf(product.getRhs()))
+          return binary(value(product.getRhs()), "*", value(product.getLhs()));
+        return binaryPosition(op, "*");
+      })
+      .Case<arith::IndexCastOp>([&](arith::IndexCastOp cast) { return value(cast.getIn()); })
+      .Case<arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(
+          [&](auto) { return binaryPosition(op, "/"); })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return binaryPosition(op, "%"); })
+      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) { return callPosition(op, "cdiv"); })
+      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return callPosition(op, "min"); })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) { return callPosition(op, "max"); })
+      .Case<arith::AndIOp>([&](auto) { return binaryPosition(op, "and"); })
+      .Case<arith::OrIOp>([&](auto) { return binaryPosition(op, "or"); })
+      .Case<arith::XOrIOp>([&](arith::XOrIOp both) {
+        if (matchPattern(both.getRhs(), m_One()))
+          return Expression{"not " + value(both.getLhs()).as(Bind::Not), Bind::Not};
+        return binaryPosition(op, "!=");
+      })
+      .Case<arith::CmpIOp>([&](arith::CmpIOp comparison) {
+        return binaryPosition(op, spellingOf(comparison.getPredicate()));
+      })
+      .Case<arith::SelectOp>([&](arith::SelectOp choice) {
+        return Expression{"if " + value(choice.getCondition()).text + " { " +
+                              value(choice.getTrueValue()).text + " } else { " +
+                              value(choice.getFalseValue()).text + " }",
+                          Bind::Loose};
+      })
+      .Default(unsupported);
+}
+
+// ---- Ranges -------------------------------------------------------------------------------------
+
+/// The open range whose part `position`, `length` is; with a null position any range of this
+/// length.
+const TileBody::Range *TileBody::rangeOf(Value position, Value length) const {
+  for (const Range &range : llvm::reverse(ranges_)) {
+    if (position && range.position != position)
+      continue;
+    bool isWhole = isConstant(length, constantOf(range.step).value_or(-1)) &&
+                   range.lengths.empty() && position;
+    if (isWhole || llvm::is_contained(range.lengths, length))
+      return &range;
+  }
+  return nullptr;
+}
+
+/// `i.start`, `i.end`, `i.len`, where the value is that.
+std::optional<Expression> TileBody::rangePart(Value value) {
+  for (const Range &range : llvm::reverse(ranges_)) {
+    if (range.position == value)
+      return Expression{range.name + ".start"};
+    if (llvm::is_contained(range.lengths, value))
+      return Expression{range.name + ".len"};
+    auto sum = value.getDefiningOp<arith::AddIOp>();
+    if (sum && sum.getLhs() == range.position && rangeOf(range.position, sum.getRhs()))
+      return Expression{range.name + ".end"};
+  }
+  return std::nullopt;
+}
+
+/// A length as a dimension of a type: that of a range is its name.
+Expression TileBody::lengthText(Value length) {
+  if (const Range *range = rangeOf({}, length))
+    return {range->name};
+  return value(length);
+}
+
+Expression TileBody::extentText(const ir::Extent &extent) const {
+  if (extent.isConstant())
+    return {std::to_string(extent.length)};
+  return dimension(extent.symbol.getValue());
+}
+
+std::string TileBody::typeText(Type type, ValueRange lengths) {
+  std::string text = elementText(ir::elementTypeOf(type));
+  if (ir::rankOf(type) == 0)
+    return text;
+  std::vector<std::string> extents;
+  size_t next = 0;
+  for (const ir::Extent &extent : extentsOf(type)) {
+    bool fromOperand = !extent.isConstant() && next < lengths.size();
+    extents.push_back(fromOperand ? lengthText(lengths[next++]).text : extentText(extent).text);
+  }
+  return text + "[" + llvm::join(extents, ", ") + "]";
+}
+
+/// `a..b`, or `a:b` in an index, with a step where there is one. The end is found back where the
+/// length was computed from it.
+Expression TileBody::rangeText(Value offset, Value length, Value step, const char *separator) {
+  bool isIndex = std::string_view(separator) == ":";
+  Expression start = value(offset);
+  std::optional<int64_t> first = constantOf(offset), count = constantOf(length),
+                         stride = step ? constantOf(step) : 1;
+  Expression end;
+  auto difference = length.getDefiningOp<arith::SubIOp>();
+  bool isUnit = stride == 1;
+  if (first && count && stride) {
+    end = {std::to_string(*first + (*count > 0 ? (*count - 1) * *stride + 1 : 0))};
+  } else if (isUnit && difference && difference.getRhs() == offset) {
+    end = value(difference.getLhs());
+  } else if (isUnit && first == 0) {
+    end = value(length);
+  } else if (isUnit) {
+    end = binary(start, "+", value(length));
+  } else {
+    Expression last = binary(binary(value(length), "-", {"1"}), "*", value(step));
+    end = binary(first == 0 ? last : binary(start, "+", last), "+", {"1"});
+  }
+  std::string text = start.as(Bind::Or) + separator + end.as(Bind::Or);
+  if (!isUnit)
+    text += (isIndex ? ":" : " step ") + value(step).as(Bind::Or);
+  return {text, Bind::Loose};
+}
+
+// ---- Boxes --------------------------------------------------------------------------------------
+
+bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length, Value step) {
+  if (!isConstant(offset, 0) || (step && !isConstant(step, 1)))
+    return false;
+  const ir::Extent &extent = extentsOf(base.getType())[axis];
+  if (extent.isConstant())
+    return isConstant(length, extent.length);
+  if (auto dim = length.getDefiningOp<ir::DimOp>())
+    if (dim.getSource() == base && static_cast<int64_t>(dim.getAxis()) == axis)
+      return true;
+  return lengthText(length).text == extentText(extent).text;
+}
+
+/// Integers of any type may index; the compiler made `index` of them.
+std::string TileBody::positionItem(Value offset) {
+  Operation *op = offset.getDefiningOp();
+  if (op && op->getName().getStringRef() == "ptl.convert")
+    return value(op->getOperand(0)).text;
+  return value(offset).text;
+}
+
+/// One range of an index: `:`, a range by its name, shifted or strided, or its ends.
+std::string TileBody::item(Value base, int64_t axis, Value offset, Value length, Value step) {
+  if (isWholeAxis(base, axis, offset, length, step))
+    return ":";
+  if (const Range *range = rangeOf(offset, length); range && (!step || isConstant(step, 1)))
+    return range->name;
+  auto shifted = offset.getDefiningOp<arith::AddIOp>();
+  Value first = shifted ? shifted.getLhs() : offset;
+  auto scaled = first.getDefiningOp<arith::MulIOp>();
+  Value position = scaled ? scaled.getLhs() : first;
+  const Range *range = rangeOf(position, length);
+  bool sameStep = scaled ? step && scaled.getRhs() == step : !step || isConstant(step, 1);
+  if (range && sameStep && range->position == position) {
+    Expression text{range->name};
+    if (scaled)
+      text = binary(value(scaled.getRhs()), "*", text);
+    if (!shifted)
+      return text.text;
+    if (std::optional<int64_t> by = constantOf(shifted.getRhs()); by && *by < 0)
+      return binary(text, "-", {std::to_string(-*by)}).text;
+    return binary(text, "+", value(shifted.getRhs())).text;
+  }
+  return rangeText(offset, length, step, ":").text;
+}
+
+std::string TileBody::Indexed::text() const {
+  std::vector<std::string> texts;
+  for (const Item &each : items)
+    texts.push_back(each.text);
+  std::string whole = base + "[" + llvm::join(texts, ", ") + "]";
+  return outside.empty() ? whole : "load(" + whole + ", outside: " + outside + ")";
+}
+
+TileBody::Indexed TileBody::boxOf(Value base, OperandRange offsets, OperandRange lengths,
+                                  OperandRange steps, llvm::ArrayRef<int64_t> dropped) {
+  Indexed box{this->base(base), {}, ""};
+  for (size_t axis = 0; axis < offsets.size(); ++axis) {
+    auto number = static_cast<int64_t>(axis);
+    bool isDropped = llvm::is_contained(dropped, number);
+    Value step = steps.empty() ? Value() : steps[axis];
+    box.items.push_back({isDropped ? positionItem(offsets[axis])
+                                   : item(base, number, offsets[axis], lengths[axis], step),
+                         isDropped});
+  }
+  return box;
+}
+
+bool TileBody::isWholeBox(Value base, OperandRange offsets, OperandRange lengths,
+                          OperandRange steps, llvm::ArrayRef<int64_t> dropped) {
+  if (!dropped.empty())
+    return false;
+  for (size_t axis = 0; axis < offsets.size(); ++axis)
+    if (!isWholeAxis(base, static_cast<int64_t>(axis), offsets[axis], lengths[axis],
+                     steps.empty() ? Value() : steps[axis]))
+      return false;
+  return true;
+}
+
+std::string TileBody::boxText(Value base, OperandRange offsets, OperandRange lengths,
+                              OperandRange steps, llvm::ArrayRef<int64_t> dropped, Value scatter,
+                              int64_t scatterAxis) {
+  Indexed box = boxOf(base, offsets, lengths, steps, dropped);
+  if (scatter)
+    box.items[static_cast<size_t>(scatterAxis)].text = value(scatter).text;
+  return box.text();
+}
+
+std::string TileBody::base(Value array) {
+  if (auto found = known_.find(array); found != known_.end())
+    return found->second.as(Bind::Postfix);
+  if (std::optional<Expression> outside = foreign(array))
+    if (auto found = known_.find(array); found != known_.end())
+      return found->second.as(Bind::Postfix);
+  return value(array).as(Bind::Postfix);
+}
+
+static bool isIndexing(Operation *op) {
+  return op && isa<ir::SliceOp, ir::LoadOp, ir::TakeOp, ir::NewAxisOp>(op);
+}
+
+/// An index expression. Positions taken by arrays and new axes go into the brackets of the box that
+/// they are of.
+TileBody::Indexed TileBody::indexed(Operation *op) {
+  if (auto slice = dyn_cast<ir::SliceOp>(op)) {
+    Indexed box = boxOf(slice.getSource(), slice.getOffsets(), slice.getLengths(), slice.getSteps(),
+                        slice.getDropped());
+    if (slice.getOutside())
+      box.outside = operand(op, slice.getOutside()).text;
+    return box;
+  }
+  if (auto load = dyn_cast<ir::LoadOp>(op)) {
+    Indexed box = boxOf(load.getRef(), load.getOffsets(), load.getLengths(), load.getSteps(),
+                        load.getDropped());
+    if (load.getOutside())
+      box.outside = operand(op, load.getOutside()).text;
+    return box;
+  }
+  Value source = op->getOperand(0);
+  Operation *inner = source.getDefiningOp();
+  auto wholeItems = [](Value array) {
+    return std::vector<Item>(static_cast<size_t>(ir::rankOf(array.getType())), Item{":"});
+  };
+  bool merge = isIndexing(inner) && !known_.count(source) && !foreign(source) && isInlined(inner);
+  Indexed box = merge ? indexed(inner) : Indexed{base(source), {}, ""};
+  if (!merge || !box.outside.empty())
+    box = {merge ? box.text() : box.base, wholeItems(source), ""};
+  // The n-th axis of the source is the n-th item that is not a position.
+  auto at = [&](int64_t axis) {
+    size_t i = 0;
+    for (; i < box.items.size(); ++i)
+      if (!box.items[i].dropped && axis-- == 0)
+        break;
+    return i;
+  };
+  if (auto take = dyn_cast<ir::TakeOp>(op)) {
+    auto axis = static_cast<int64_t>(take.getAxis());
+    if (box.items[at(axis)].text != ":")
+      box = {box.text(), wholeItems(source), ""};
+    box.items[at(axis)].text = value(take.getIndex()).text;
+    return box;
+  }
+  for (int64_t axis : cast<ir::NewAxisOp>(op).getAxes())
+    box.items.insert(box.items.begin() + static_cast<ptrdiff_t>(at(axis)), Item{"new"});
+  return box;
+}
+
+} // namespace ptl::source

@@ -1,0 +1,85 @@
+#include "driver/ir/explicit_source.h"
+
+#include "codegen/source/expression.h"
+#include "codegen/source/tile_source.h"
+#include "driver/ir/chip.h"
+#include "frontend/format/format.h"
+#include "frontend/parse/parse.h"
+#include "ir/build/source_range.h"
+
+namespace ptl {
+
+/// Requirements with the values of `static` dimensions put in; those on constants alone hold.
+static std::vector<std::string> requirementsOf(const CallableDecl &decl,
+                                               const std::map<std::string, int64_t> &statics) {
+  std::map<std::string, std::string> values;
+  for (const auto &[name, value] : statics)
+    values[name] = std::to_string(value);
+  std::vector<std::string> texts;
+  for (const WhereClause &clause : decl.wheres) {
+    std::string text = source::renamed(clause.text, values);
+    if (!clause.onTunables && !source::identifiersOf(text).empty())
+      texts.push_back(text);
+  }
+  return texts;
+}
+
+static std::map<std::string, std::string> stridesOf(const CallableDecl &decl, DimContext &dims) {
+  std::map<std::string, std::string> texts;
+  for (const Local *param : decl.params) {
+    std::string text;
+    for (Dim stride : param->type->strides)
+      text += (text.empty() ? "[" : ", ") + source::dimension(dims.toString(stride)).text;
+    if (!text.empty())
+      texts[param->name] = text + "]";
+  }
+  return texts;
+}
+
+/// The kernel whose text holds a place, innermost first; none for the entry itself.
+static std::string kernelAt(const CheckedProgram &program, const CallableDecl &entry,
+                            mlir::Location location) {
+  std::vector<Span> spans = ir::rangesOf(location);
+  if (spans.empty())
+    return "";
+  for (const auto &module : program.modules)
+    for (const CallableDecl *decl : module->callables)
+      if (decl->kind == DeclKind::Kernel && decl != &entry && decl->span.file == spans[0].file &&
+          decl->span.begin <= spans[0].begin && spans[0].end <= decl->span.end)
+        return decl->name;
+  return "";
+}
+
+static std::string formatted(SourceManager &sources, const std::string &text) {
+  DiagnosticSink quiet;
+  const SourceFile &file = sources.file(sources.add("<explicit>", text));
+  return format(parse(file, quiet)).text;
+}
+
+std::optional<std::string> explicitTiles(Compiler &compiler, const CheckedProgram &program,
+                                         SourceManager &sources, const ir::EntryBinding &binding,
+                                         const std::string &name, DiagnosticSink &sink) {
+  const CallableDecl &decl = *binding.decl;
+  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, name);
+  if (!module || !compiler.tileForReading(*module))
+    return std::nullopt;
+  source::EntryFacts facts;
+  facts.name = name;
+  facts.doc = decl.doc;
+  facts.isPub = decl.isPub;
+  facts.wheres = requirementsOf(decl, binding.statics);
+  facts.statics = binding.statics;
+  facts.strides = stridesOf(decl, *program.dims);
+  facts.target = compiler.options().chip ? compiler.options().chip->name : "cpu";
+  facts.kernelAt = [&](mlir::Location at) { return kernelAt(program, decl, at); };
+  source::SourceResult result =
+      source::printTiles(*module->getOps<mlir::func::FuncOp>().begin(), facts);
+  if (result.problem.empty())
+    return formatted(sources, result.text);
+  Span span = spanOf(result.at);
+  sink.report(DiagId::NoSourceForm, span.file == kNoSpan.file ? decl.nameSpan : span,
+              {decl.name, "tile", result.problem});
+  return std::nullopt;
+}
+
+} // namespace ptl

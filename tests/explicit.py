@@ -1,0 +1,145 @@
+"""What `ptlc lower` writes is the program: every kernel, program and function of the examples is written out with its
+tiles. The text is formatted, checks without warnings, is written out as itself again (so it compiles to the same tile
+level, names apart), and gives the same results, bit for bit. For chips the same text is compared where one is made."""
+import itertools
+import json
+import pathlib
+import re
+import tempfile
+
+from harness import ROOT, Case, Tools, difference
+
+CALLABLE = re.compile(r"^(?:pub )?(?:fn|kernel|program) (\w+)", re.M)
+# What the compiler proposes for an entry that leaves something open: see `missingDefines`.
+DEFINE = re.compile(r"-D (\S+?)(?=[`\s]|$)")
+NOT_AN_ENTRY = "E0807"
+CHIPS = ("a3", "a5")
+# Lengths that meet what the entry asks for; others get primes, which no tile size divides.
+LENGTHS = {
+    "transformer": {"S": 17, "D": 32, "F": 48, "H": 4, "L": 2},
+    "heads": {"D": 32, "H": 4},
+    "flash_attention_causal": {"S": 70, "T": 131},
+}
+PRIMES = (37, 71, 131, 43, 19)
+
+
+def sources() -> list[pathlib.Path]:
+    return sorted((ROOT / "examples").glob("*.ptl")) + sorted((ROOT / "tests/chips").glob("*.ptl"))
+
+
+def lower(tools: Tools, path, entry: str, *arguments):
+    return tools.run("lower", "--to", "tile", path, "--entry", entry, "--diagnostics=short", *arguments)
+
+
+def defines_for(stderr: str) -> list[str]:
+    """Small values for what is open; the lengths of what is compiled for each value are multiples of a line."""
+    defines = []
+    for define in DEFINE.findall(stderr):
+        name, _, value = define.partition("=")
+        leading = name.endswith("..")
+        defines.append(name + "=" + ("2" if leading else value if value and not value.isdigit() else "64"))
+    return [word for define in defines for word in ("-D", define)]
+
+
+def lowered(tools: Tools, path, entry: str, *arguments):
+    """The outcome, and the defines that it took."""
+    outcome = lower(tools, path, entry, *arguments)
+    defines = defines_for(outcome.stderr) if outcome.code and "-D " in outcome.stderr else []
+    return (lower(tools, path, entry, *arguments, *defines) if defines else outcome), defines
+
+
+def written_again(tools: Tools, text: str, entry: str, folder: pathlib.Path, *arguments):
+    """What is wrong with the text as source."""
+    path = folder / "lowered.ptl"
+    path.write_text(text)
+    formatted = tools.run("fmt", "--check", path)
+    if formatted.code:
+        return f"the text is not formatted:\n{text}"
+    checked = tools.run("check", "--diagnostics=short", path)
+    if checked.code or checked.stderr:
+        return f"the text does not check:\n{checked.stderr}\n{text}"
+    again = lower(tools, path, entry, *arguments)
+    if again.code:
+        return f"the text cannot be written out again:\n{again.stderr}\n{text}"
+    return difference(text, again.stdout, f"{entry}, written out again") or None
+
+
+def inputs_of(tools: Tools, path, entry: str, defines: list[str]):
+    """Arguments of `ptlc run`, and the names of its results."""
+    manifest = tools.run("build", path, "--entry", entry, "--emit=manifest", "-o", "-", *defines)
+    described = json.loads(manifest.stdout)["entries"][0]
+    lengths, primes = LENGTHS.get(entry, {}), itertools.cycle(PRIMES)
+    words = []
+    for dim in described["dims"]:
+        fixed = 64 if dim.get("static") else next(primes)
+        words.append(f"{dim['name']}={lengths.get(dim['name'], fixed)}")
+    for seed, param in enumerate(described["params"]):
+        words.append(f"{param['name']}=" + (f"random(seed: {seed})" if "shape" in param else "1"))
+    results = [each["name"] for each in described["outputs"] + described["params"] if "shape" in each]
+    inouts = [each["name"] for each in described["params"] if each.get("inout")]
+    return words, [name for name in results if name in inouts or name in [o["name"] for o in described["outputs"]]]
+
+
+def results_of(tools: Tools, path, entry: str, words: list[str], names: list[str], folder: pathlib.Path, tag: str):
+    files = [folder / f"{tag}_{name}.npy" for name in names]
+    outputs = [word for name, file in zip(names, files) for word in ("-o", f"{name}={file}")]
+    outcome = tools.run("run", path, "--entry", entry, "--diagnostics=short", *words, *outputs)
+    if outcome.code:
+        return None, f"{path} does not run with {' '.join(words)}:\n{outcome.stderr}"
+    return [file.read_bytes() for file in files], None
+
+
+def same_results(tools: Tools, path, text_path, entry: str, defines: list[str], folder: pathlib.Path):
+    words, names = inputs_of(tools, path, entry, defines)
+    expected, problem = results_of(tools, path, entry, words, names, folder, "given")
+    if problem:
+        return problem
+    # The lengths that were fixed are no dimensions of what was written.
+    header = re.search(rf"\b{entry}(?:\[(.*?)\])?\(", text_path.read_text())
+    dims = re.findall(r"\w+", header.group(1) or "") if header else []
+    own = [word for word in words if "random" in word or word.split("=")[0] in dims or word.endswith("=1")]
+    actual, problem = results_of(tools, text_path, entry, own, names, folder, "written")
+    if problem:
+        return problem
+    different = [name for name, a, b in zip(names, expected, actual) if a != b]
+    return f"`{', '.join(different)}` differs from that of the source" if different else None
+
+
+def entry_case(tools: Tools, path: pathlib.Path, entry: str) -> Case:
+    def run():
+        outcome, defines = lowered(tools, path, entry)
+        if NOT_AN_ENTRY in outcome.stderr:
+            return None
+        if outcome.code:
+            return outcome.stderr
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            problem = written_again(tools, outcome.stdout, entry, folder)
+            if problem or defines and ".." in " ".join(defines):
+                return problem
+            return same_results(tools, path, folder / "lowered.ptl", entry, defines, folder)
+
+    return Case(f"explicit/{path.relative_to(ROOT)}/{entry}", run)
+
+
+def chip_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
+    def run():
+        outcome, defines = lowered(tools, path, entry, "--target", chip)
+        if outcome.code:  # what a chip cannot do is tested where it is refused
+            built = tools.run(
+                "build", path, "--entry", entry, "--target", chip, "--emit=block", "-o", "-", *defines
+            )
+            return outcome.stderr if not built.code else None
+        with tempfile.TemporaryDirectory() as folder:
+            return written_again(tools, outcome.stdout, entry, pathlib.Path(folder), "--target", chip)
+
+    return Case(f"explicit/{path.relative_to(ROOT)}/{entry}.{chip}", run)
+
+
+def cases(tools: Tools, update: bool) -> list[Case]:
+    result = []
+    for path in sources():
+        for entry in CALLABLE.findall(path.read_text()):
+            result.append(entry_case(tools, path, entry))
+            result += [chip_case(tools, path, entry, chip) for chip in CHIPS]
+    return result
