@@ -37,14 +37,14 @@ std::string OutlinedKernel::text(const std::string &name) const {
     params.push_back(argument.name + ": " + (argument.isInout ? "inout " : "") + argument.type);
   for (size_t i = 0; i < outputs.size(); ++i)
     results.push_back(outputNames[i] + ": " + outputs[i].second);
-  std::string text = "kernel " + name;
+  std::string text = word + " " + name;
   if (!dims.empty())
     text += "[" + llvm::join(dims, ", ") + "]";
   text += "(" + llvm::join(params, ", ") + ")";
   if (!results.empty())
     text += " -> (" + llvm::join(results, ", ") + ")";
-  if (!target.empty())
-    text += " on core for " + target;
+  if (!clause.empty())
+    text += " " + clause;
   text += "\n";
   if (!wheres.empty())
     text += "where " + llvm::join(wheres, ", ") + "\n";
@@ -179,7 +179,7 @@ OutlinedKernel KernelBody::print() {
     kernel.outputNames.push_back(known_[value].text);
   kernel.body = prologue_ + out_;
   if (llvm::any_of(grids_, hasUnboundedTile))
-    kernel.target = facts_.target;
+    kernel.clause = "on core for " + facts_.target;
   findDims(kernel);
   return kernel;
 }

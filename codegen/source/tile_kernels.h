@@ -20,7 +20,8 @@ struct OutlinedKernel {
   std::vector<std::string> dims, namedDims; ///< all, and those that no argument binds
   std::vector<std::string> wheres;
   std::string body;
-  std::string target; ///< where tiles have no bound in the source; empty: everywhere
+  std::string word = "kernel"; ///< that it begins with
+  std::string clause;          ///< behind the results: `on core for cpu`; empty: none
 
   std::string text(const std::string &name) const;
   /// Equal for kernels that differ in the names of their parameters and results alone.

@@ -34,6 +34,11 @@ struct SourceResult {
 /// Prints one function at tile level.
 SourceResult printTiles(mlir::func::FuncOp function, const EntryFacts &facts);
 
+/// Prints the host code of a chip, and the kernels of the block level that it launches, with
+/// buffers, events and instructions. `kernels` are modules as `block::BlockProgram` has them.
+SourceResult printBlocks(mlir::func::FuncOp host, llvm::ArrayRef<mlir::ModuleOp> kernels,
+                         const EntryFacts &facts);
+
 /// `/// ` before each line of a comment.
 std::string docLines(const std::string &doc);
 

@@ -56,12 +56,32 @@ static std::string formatted(SourceManager &sources, const std::string &text) {
   return format(parse(file, quiet)).text;
 }
 
-std::optional<std::string> explicitTiles(Compiler &compiler, const CheckedProgram &program,
-                                         SourceManager &sources, const ir::EntryBinding &binding,
-                                         const std::string &name, DiagnosticSink &sink) {
+/// What the module of the entry, as built, becomes. Nothing after an error of the compiler.
+static std::optional<source::SourceResult> print(Compiler &compiler, mlir::ModuleOp module,
+                                                 const source::EntryFacts &facts,
+                                                 ExplicitLevel level) {
+  if (level == ExplicitLevel::Tile) {
+    if (!compiler.tileForReading(module))
+      return std::nullopt;
+    return source::printTiles(*module.getOps<mlir::func::FuncOp>().begin(), facts);
+  }
+  std::optional<ChipProgram> chip = compiler.lowerToChip(module);
+  if (!chip)
+    return std::nullopt;
+  std::vector<mlir::ModuleOp> kernels;
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : chip->program.kernels)
+    kernels.push_back(*kernel);
+  return source::printBlocks(*chip->program.host->getOps<mlir::func::FuncOp>().begin(), kernels,
+                             facts);
+}
+
+std::optional<std::string> explicitSource(Compiler &compiler, const CheckedProgram &program,
+                                          SourceManager &sources, const ir::EntryBinding &binding,
+                                          const std::string &name, ExplicitLevel level,
+                                          DiagnosticSink &sink) {
   const CallableDecl &decl = *binding.decl;
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, name);
-  if (!module || !compiler.tileForReading(*module))
+  if (!module)
     return std::nullopt;
   source::EntryFacts facts;
   facts.name = name;
@@ -72,13 +92,14 @@ std::optional<std::string> explicitTiles(Compiler &compiler, const CheckedProgra
   facts.strides = stridesOf(decl, *program.dims);
   facts.target = compiler.options().chip ? compiler.options().chip->name : "cpu";
   facts.kernelAt = [&](mlir::Location at) { return kernelAt(program, decl, at); };
-  source::SourceResult result =
-      source::printTiles(*module->getOps<mlir::func::FuncOp>().begin(), facts);
-  if (result.problem.empty())
-    return formatted(sources, result.text);
-  Span span = spanOf(result.at);
+  std::optional<source::SourceResult> result = print(compiler, *module, facts, level);
+  if (!result)
+    return std::nullopt;
+  if (result->problem.empty())
+    return formatted(sources, result->text);
+  Span span = spanOf(result->at);
   sink.report(DiagId::NoSourceForm, span.file == kNoSpan.file ? decl.nameSpan : span,
-              {decl.name, "tile", result.problem});
+              {decl.name, level == ExplicitLevel::Tile ? "tile" : "block", result->problem});
   return std::nullopt;
 }
 

@@ -9,9 +9,14 @@
 
 namespace ptl {
 
-/// The declarations that stand for one entry at tile level, formatted. Nothing after an error.
-std::optional<std::string> explicitTiles(Compiler &compiler, const CheckedProgram &program,
-                                         SourceManager &sources, const ir::EntryBinding &binding,
-                                         const std::string &name, DiagnosticSink &sink);
+/// How far down: loops over tiles, or buffers, events and instructions of a chip.
+enum class ExplicitLevel : uint8_t { Tile, Manual };
+
+/// The declarations that stand for one entry at that level, formatted. Nothing after an error.
+/// `Manual` needs a chip in the compiler's options.
+std::optional<std::string> explicitSource(Compiler &compiler, const CheckedProgram &program,
+                                          SourceManager &sources, const ir::EntryBinding &binding,
+                                          const std::string &name, ExplicitLevel level,
+                                          DiagnosticSink &sink);
 
 } // namespace ptl

@@ -2,6 +2,7 @@
 #include "driver/ir/commands.h"
 #include "driver/ir/explicit_source.h"
 #include "driver/ir/variants.h"
+#include "driver/target.h"
 
 namespace ptl {
 
@@ -18,7 +19,7 @@ static std::string nameOf(const ManifestEntry &entry, const ManifestVariant &var
 }
 
 static std::optional<std::string> lowerAll(Session &session, const CheckedProgram &program,
-                                           Compiler &compiler) {
+                                           Compiler &compiler, ExplicitLevel level) {
   std::string text;
   for (const ManifestEntry &entry : chooseVariants(session, program)) {
     if (entry.variants.empty() && !session.failed())
@@ -28,8 +29,9 @@ static std::optional<std::string> lowerAll(Session &session, const CheckedProgra
       ir::EntryBinding binding = bindingOf(session, entry, variant);
       if (session.failed())
         break;
-      std::optional<std::string> one = explicitTiles(compiler, program, session.sources(), binding,
-                                                     nameOf(entry, variant), session.sink());
+      std::optional<std::string> one =
+          explicitSource(compiler, program, session.sources(), binding, nameOf(entry, variant),
+                         level, session.sink());
       if (one)
         text += (text.empty() ? "" : "\n") + *one;
     }
@@ -45,14 +47,20 @@ ExitCode runLower(const Options &options) {
   std::string_view to = options.value(OptionId::To);
   if (to != "tile" && to != "manual")
     return usageError("say with `--to` what to print: `tile` or `manual`");
+  ExplicitLevel level = to == "tile" ? ExplicitLevel::Tile : ExplicitLevel::Manual;
   Session session(options);
+  std::optional<Target> target = Targets(session).chosen();
+  if (!target)
+    return session.finish(ExitCode::Usage);
+  if (level == ExplicitLevel::Manual && !target->isChip())
+    return usageError("buffers and events are those of a chip: say with `--target` which");
   std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
   if (!program || session.failed())
     return session.finish();
-  CompilerOptions compilerOptions = ptl::compilerOptions(options);
+  CompilerOptions compilerOptions = ptl::compilerOptions(options, *target);
   compilerOptions.ranges = true;
   Compiler compiler(*program, session.sources(), std::move(compilerOptions), session.sink());
-  if (std::optional<std::string> text = lowerAll(session, *program, compiler)) {
+  if (std::optional<std::string> text = lowerAll(session, *program, compiler, level)) {
     std::string output(options.value(OptionId::Output));
     session.write(output.empty() ? "-" : output, *text);
   }

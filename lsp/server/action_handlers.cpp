@@ -1,5 +1,6 @@
 // Code actions, lenses.
 #include "lsp/ide/code_actions.h"
+#include "lsp/ide/explicit_offer.h"
 #include "lsp/ide/lenses.h"
 #include "lsp/ide/navigation.h"
 #include "lsp/server/handlers.h"
@@ -100,6 +101,30 @@ static void addChipFixes(Session &session, const ide::File &file, const json &pa
   });
 }
 
+/// The action whose edit the worker finds (deferred.h); null where there is none.
+static json explicitAction(Session &session, ide::File &file, ide::Range range,
+                           const std::vector<std::string> &only) {
+  bool isWanted = only.empty() || std::any_of(only.begin(), only.end(), [](const auto &kind) {
+                    return ide::isWithin(ide::ActionKind::Rewrite, kind);
+                  });
+  if (!isWanted || !session.client.codeActionLiterals || !session.client.resolvesActions)
+    return nullptr;
+  std::optional<ide::ExplicitOffer> offer = ide::explicitOffer(session.workspace, file, range);
+  if (!offer || (!offer->disabled.empty() && !session.client.disabledActions))
+    return nullptr;
+  json action = {{"title", "Make tiles explicit"},
+                 {"kind", ide::actionKindId(ide::ActionKind::Rewrite)}};
+  if (!offer->disabled.empty())
+    action["disabled"] = {{"reason", offer->disabled}};
+  else
+    action["data"] = {{"uri", session.uri(file.path())},
+                      {"version", file.version},
+                      {"explicit", offer->entry},
+                      {"begin", offer->range.begin},
+                      {"end", offer->range.end}};
+  return action;
+}
+
 json codeAction(Session &session, const json &params) {
   ide::File &file = session.file(params);
   json context = params.value("context", json::object());
@@ -124,6 +149,9 @@ json codeAction(Session &session, const json &params) {
     else if (each.contains("edit"))
       answer.push_back(asCommand(each));
   }
+  if (json action = explicitAction(session, file, session.range(file, params.at("range")), only);
+      !action.is_null())
+    answer.push_back(std::move(action));
   return answer;
 }
 

@@ -1,6 +1,7 @@
 #include "lsp/worker/code.h"
 
 #include "codegen/cpu/to_llvm.h"
+#include "driver/ir/explicit_source.h"
 #include "frontend/sema/dump.h"
 #include "ir/build/source_range.h"
 #include "lsp/worker/print_ir.h"
@@ -91,6 +92,8 @@ bool Code::make(StageId id) {
   case StageId::Tensor:
   case StageId::Tile:
     return tiles_ ? has(id) : makeTiles() && has(id);
+  case StageId::Explicit:
+    return timed("explicit", [&] { return makeExplicit(); });
   case StageId::Vector:
     if (!makeVectors())
       return false;
@@ -160,6 +163,21 @@ bool Code::makeTiles() {
   if (!isTiled || stopped_)
     return false;
   tiles_ = std::move(module);
+  return true;
+}
+
+/// As source: what an author would have written.
+bool Code::makeExplicit() {
+  StageText result;
+  for (const BoundEntry &entry : entries_) {
+    std::optional<std::string> text =
+        explicitSource(*compiler_, *checked_->program, checked_->sources, entry.binding, entry.name,
+                       ExplicitLevel::Tile, checked_->sink);
+    if (!text || stopped_)
+      return false;
+    result.text += (result.text.empty() ? "" : "\n") + *text;
+  }
+  put(StageId::Explicit, std::move(result));
   return true;
 }
 

@@ -85,6 +85,7 @@ private:
   /// As built; puts that stage.
   mlir::OwningOpRef<mlir::ModuleOp> makeBuilt();
   bool makeTiles();
+  bool makeExplicit();
   bool makeVectors();
   bool makeFunctions(StageId id);
   void makeKeys();

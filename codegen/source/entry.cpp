@@ -1,0 +1,311 @@
+#include "codegen/source/entry.h"
+
+#include "passes/analysis/source_place.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ptl::source {
+
+void ProgramEntry::run() {
+  kernels_.clear();
+  kernelNames_.clear();
+  kernelNamesUsed_ = Names();
+  kernelNamesUsed_.reserve(entry_.facts.name);
+  written_.clear();
+  launched_.clear();
+  for (BlockArgument argument : entry_.function.getArguments())
+    for (const char *kind : {"ptl.name", "ptl.output", "ptl.dim"})
+      if (std::string name = entry_.attribute(argument, kind); !name.empty()) {
+        names_.reserve(name);
+        know(argument, name);
+        if (std::string_view(kind) == "ptl.name" && isa<ir::RefType>(argument.getType()))
+          written_.insert(argument);
+      }
+  block(entry_.function.getBody().front());
+}
+
+/// Operations that write storage, grids as a whole.
+llvm::SmallVector<Operation *> ProgramEntry::writersOf(Value ref) const {
+  llvm::SmallVector<Operation *> writers;
+  for (Operation *user : ref.getUsers()) {
+    auto store = dyn_cast<ir::StoreOp>(user);
+    auto launch = dyn_cast<ir::LaunchOp>(user);
+    bool writes =
+        launch ? llvm::is_contained(writtenBy(launch), ref) : store && store.getRef() == ref;
+    if (!writes)
+      continue;
+    Operation *writer = user;
+    for (Operation *outer = user->getParentOp(); outer; outer = outer->getParentOp())
+      if (isa<ir::ParallelOp>(outer))
+        writer = outer;
+    if (!llvm::is_contained(writers, writer))
+      writers.push_back(writer);
+  }
+  return writers;
+}
+
+/// Whether what a load reads stays as it is: everything that writes it stands before.
+bool ProgramEntry::readsFinal(Operation *op) {
+  auto load = dyn_cast<ir::LoadOp>(op);
+  if (!load || !load.getRef().getDefiningOp<ir::AllocOp>())
+    return false;
+  return llvm::all_of(writersOf(load.getRef()), [&](Operation *writer) {
+    return writer->getBlock() == load->getBlock() && writer->isBeforeInBlock(load);
+  });
+}
+
+bool ProgramEntry::special(Operation *op) {
+  if (entry_.isRequirement(op))
+    return true;
+  if (auto grid = dyn_cast<ir::ParallelOp>(op)) {
+    launch(grid);
+    return true;
+  }
+  if (auto each = dyn_cast<ir::LaunchOp>(op)) {
+    launch(each);
+    return true;
+  }
+  if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
+    allocate(alloc);
+    return true;
+  }
+  if (auto each = dyn_cast<ir::StoreOp>(op))
+    return store(each);
+  auto load = dyn_cast<ir::LoadOp>(op);
+  if (!load || !readsFinal(load) || load.getOutside() ||
+      !isWholeBox(load.getRef(), load.getOffsets(), load.getLengths(), load.getSteps(),
+                  load.getDropped()))
+    return false;
+  know(load.getResult(), known_[load.getRef()].text);
+  return true;
+}
+
+/// Storage is named where it is written first; where that is further inside, it begins as zeros.
+void ProgramEntry::allocate(ir::AllocOp alloc) {
+  llvm::SmallVector<Operation *> writers = writersOf(alloc);
+  bool isInside = llvm::any_of(
+      writers, [&](Operation *writer) { return writer->getBlock() != alloc->getBlock(); });
+  if (!isInside)
+    return;
+  let(alloc, {"zeros(" + typeText(alloc.getType()) + ")"}, refName(alloc), "var");
+  written_.insert(alloc);
+}
+
+/// The first store makes the variable.
+bool ProgramEntry::store(ir::StoreOp store) {
+  Value ref = store.getRef();
+  auto alloc = ref.getDefiningOp<ir::AllocOp>();
+  if (!alloc || isWritten(ref)) {
+    written_.insert(ref);
+    return false;
+  }
+  written_.insert(ref);
+  const char *word = writersOf(ref).size() > 1 ? "var" : "let";
+  std::string type = typeText(ref.getType());
+  bool isWhole = !store.getIndex() && isWholeBox(ref, store.getOffsets(), store.getLengths(),
+                                                 store.getSteps(), store.getDropped());
+  if (!isWhole) {
+    let(ref, {"zeros(" + type + ")"}, refName(ref), "var");
+    return false;
+  }
+  Value stored = store.getValue();
+  bool sameShape = ir::rankOf(stored.getType()) == ir::rankOf(ref.getType());
+  std::string text = operandOf(store, stored).text;
+  if (ir::rankOf(stored.getType()) == 0)
+    text = "full(" + type + ", " + text + ")";
+  else if (!sameShape)
+    text = "broadcast(" + text + ", " + type.substr(type.find('[')) + ")";
+  let(ref, {text}, refName(ref), word);
+  return true;
+}
+
+/// The name of storage: its own, or that of the value that is read from it, or what is stored.
+std::string ProgramEntry::refName(Value ref) {
+  if (std::string name = block::nameOf(ref.getLoc()); isIdentifier(name))
+    return name;
+  for (Operation *user : ref.getUsers())
+    if (isa<ir::LoadOp>(user))
+      if (std::string name = block::nameOf(user->getLoc()); isIdentifier(name))
+        return name;
+  for (Operation *user : ref.getUsers())
+    if (auto store = dyn_cast<ir::StoreOp>(user);
+        store && ir::rankOf(store.getValue().getType()) > 0)
+      return nameFor(store.getValue());
+  return "t";
+}
+
+std::string ProgramEntry::argumentName(Value value) {
+  if (auto found = known_.find(value); found != known_.end() && isIdentifier(found->second.text))
+    return found->second.text;
+  if (isa<ir::RefType>(value.getType()))
+    return refName(value);
+  Operation *op = value.getDefiningOp();
+  while (op && isa<ir::SliceOp, ir::LoadOp, ir::CastOp>(op) &&
+         block::nameOf(op->getLoc()).empty()) {
+    Value source = op->getOperand(0);
+    if (auto found = known_.find(source); found != known_.end() && isIdentifier(found->second.text))
+      return found->second.text;
+    op = source.getDefiningOp();
+    value = source;
+  }
+  return nameFor(value);
+}
+
+/// Whether the grid's tiles are all of the storage, by its bounds.
+bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
+  auto isCut = [](Value offset) {
+    auto position = dyn_cast<BlockArgument>(offset);
+    return position && isa<ir::ParallelOp>(position.getOwner()->getParentOp());
+  };
+  for (ir::ParallelOp grid : grids) {
+    bool all = true, any = false;
+    grid->walk([&](ir::StoreOp store) {
+      if (store.getRef() != ref)
+        return;
+      any = true;
+      for (auto [axis, offset] : llvm::enumerate(store.getOffsets())) {
+        bool isStart = getConstantIntValue(offset) == 0;
+        all &= isCut(offset) ||
+               (isStart && !llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis)));
+      }
+    });
+    if (any && all)
+      return true;
+  }
+  return false;
+}
+
+bool ProgramEntry::isOutput(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
+  if (isWritten(ref))
+    return false;
+  bool isAtomic = llvm::any_of(ref.getUsers(), [](Operation *user) {
+    auto store = dyn_cast<ir::StoreOp>(user);
+    return store && store.getAtomic();
+  });
+  if (isAtomic)
+    return false;
+  return !entry_.facts.kernelAt(grids.front()->getLoc()).empty() || covers(ref, grids);
+}
+
+/// Grids that follow one another and write the same storage belong together.
+std::vector<ir::ParallelOp> ProgramEntry::groupFrom(ir::ParallelOp first) {
+  std::vector<ir::ParallelOp> group = {first};
+  llvm::SmallVector<Value> refs = storedRefs(first);
+  for (Operation *op = first->getNextNode(); op; op = op->getNextNode()) {
+    if (auto next = dyn_cast<ir::ParallelOp>(op)) {
+      bool shares =
+          llvm::any_of(storedRefs(next), [&](Value ref) { return llvm::is_contained(refs, ref); });
+      if (!shares)
+        break;
+      group.push_back(next);
+      for (Value ref : storedRefs(next))
+        refs.push_back(ref);
+    } else if (!isPositionOp(op) && !op->hasTrait<OpTrait::ConstantLike>()) {
+      break;
+    }
+  }
+  return group;
+}
+
+void ProgramEntry::launch(ir::ParallelOp first) {
+  if (launched_.count(first))
+    return;
+  std::vector<ir::ParallelOp> group = groupFrom(first);
+  launched_.insert(group.begin(), group.end());
+  // Its results have the names that they have here.
+  for (ir::ParallelOp grid : group)
+    for (Value ref : storedRefs(grid))
+      if (!known_.count(ref) && isOutput(ref, group))
+        know(ref, names_.fresh(refName(ref)));
+  KernelBody body(
+      group, entry_.facts, entry_.dims, [&](Value value) { return argumentName(value); },
+      [&](Value ref) { return isOutput(ref, group); }, unwritable_);
+  OutlinedKernel kernel = body.print();
+  std::string wanted = entry_.facts.kernelAt(first.getLoc());
+  if (wanted.empty()) {
+    std::string what = !kernel.outputs.empty() ? refName(kernel.outputs[0].first)
+                                               : argumentName(storedRefs(first).front());
+    if (auto found = known_.find(kernel.outputs.empty() ? Value() : kernel.outputs[0].first);
+        found != known_.end())
+      what = found->second.text;
+    wanted = entry_.facts.name + "_" + what;
+  }
+  callAs(kernel, wanted);
+  for (ir::ParallelOp grid : group)
+    for (Value ref : storedRefs(grid))
+      written_.insert(ref);
+}
+
+/// Kernels that are alike are written once.
+void ProgramEntry::callAs(const OutlinedKernel &kernel, const std::string &wanted) {
+  auto [found, isNew] = kernelNames_.try_emplace(kernel.key());
+  if (isNew) {
+    found->second = kernelNamesUsed_.fresh(wanted);
+    kernels_ += kernel.text(found->second) + "\n";
+  }
+  call(kernel, found->second);
+}
+
+llvm::SmallVector<Value> ProgramEntry::writtenBy(ir::LaunchOp launch) const {
+  OutlinedKernel kernel = kernelOfLaunch_(launch);
+  llvm::SmallVector<Value> refs;
+  for (const auto &[ref, type] : kernel.outputs)
+    refs.push_back(ref);
+  for (const OutlinedKernel::Argument &argument : kernel.arguments)
+    if (argument.isInout)
+      refs.push_back(argument.value);
+  return refs;
+}
+
+void ProgramEntry::launch(ir::LaunchOp launch) {
+  OutlinedKernel kernel = kernelOfLaunch_(launch);
+  for (const auto &[ref, type] : kernel.outputs)
+    if (!known_.count(ref))
+      know(ref, names_.fresh(refName(ref)));
+  callAs(kernel, launch.getKernel().str());
+  for (Value ref : writtenBy(launch))
+    written_.insert(ref);
+}
+
+void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name) {
+  std::vector<std::string> arguments;
+  for (const OutlinedKernel::Argument &argument : kernel.arguments) {
+    if (argument.isInout && !isWritten(argument.value)) {
+      bool isAlloc = argument.value.getDefiningOp() != nullptr;
+      std::string zeros = "zeros(" + typeText(argument.value.getType()) + ")";
+      if (isAlloc)
+        let(argument.value, {zeros}, refName(argument.value), "var");
+      else
+        line(known_[argument.value].text + " = " + zeros);
+    }
+    arguments.push_back((argument.isInout ? "inout " : "") + value(argument.value).text);
+  }
+  for (const std::string &dim : kernel.namedDims)
+    arguments.push_back(dim + ": " + dim);
+  std::string text = name + "(" + llvm::join(arguments, ", ") + ")";
+  if (kernel.outputs.empty())
+    return line(text);
+  std::vector<std::string> names, copies;
+  bool isVar = false;
+  for (const auto &[ref, type] : kernel.outputs) {
+    bool isAlloc = ref.getDefiningOp() != nullptr;
+    isVar |= isAlloc && writersOf(ref).size() > 1;
+    if (isAlloc) {
+      names.push_back(known_[ref].text);
+    } else if (kernel.outputs.size() == 1) {
+      return line(known_[ref].text + " = " + text);
+    } else {
+      names.push_back(names_.fresh(known_[ref].text + "_new"));
+      copies.push_back(known_[ref].text + " = " + names.back());
+    }
+  }
+  std::string target = names.size() == 1 ? names[0] : "(" + llvm::join(names, ", ") + ")";
+  line((isVar ? "var " : "let ") + target + " = " + text);
+  for (const std::string &copy : copies)
+    line(copy);
+}
+
+} // namespace ptl::source

@@ -1,0 +1,83 @@
+// Entries: the header of one, and programs that call kernels.
+#pragma once
+
+#include "codegen/source/tile_kernels.h"
+
+namespace ptl::source {
+
+/// The header that entries of both kinds have.
+class Entry {
+public:
+  Entry(mlir::func::FuncOp function, const EntryFacts &facts) : function(function), facts(facts) {
+    for (mlir::BlockArgument argument : function.getArguments())
+      if (std::string dim = attribute(argument, "ptl.dim");
+          !dim.empty() && !facts.statics.count(dim))
+        dims.push_back(dim);
+  }
+
+  std::string attribute(mlir::BlockArgument argument, llvm::StringRef name) {
+    auto text = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), name);
+    return text ? text.str() : "";
+  }
+  std::string header(const char *kind, const std::function<std::string(mlir::Type)> &typeText,
+                     const std::map<std::string, std::string> &initial);
+  /// Whether a check is a requirement in the header.
+  bool isRequirement(mlir::Operation *op) {
+    auto check = mlir::dyn_cast<ir::CheckOp>(op);
+    return check && check.getStatus() == "where" && op->getParentOp() == function &&
+           check.getMessage().starts_with("`" + facts.name + "` needs `");
+  }
+
+  mlir::func::FuncOp function;
+  const EntryFacts &facts;
+  std::vector<std::string> dims;
+};
+
+/// A kernel of the block level as a host calls it. Empty `body`: it cannot be written.
+using KernelOfLaunch = std::function<OutlinedKernel(ir::LaunchOp)>;
+
+/// A program, or the host code of a chip: grids become kernels, launches call them.
+class ProgramEntry : public TileBody {
+public:
+  ProgramEntry(Entry &entry, Unwritable unwritable, KernelOfLaunch kernelOfLaunch = {})
+      : TileBody(false, std::move(unwritable)), entry_(entry),
+        kernelOfLaunch_(std::move(kernelOfLaunch)) {}
+
+  std::string print() {
+    run();
+    startAgain();
+    run();
+    std::string text = kernels_;
+    return text + entry_.header("program", [&](mlir::Type type) { return typeText(type); }, {}) +
+           "{\n" + out_ + "}\n";
+  }
+
+private:
+  void run();
+  bool special(mlir::Operation *op) override;
+  bool readsFinal(mlir::Operation *op) override;
+  void launch(ir::ParallelOp first);
+  void launch(ir::LaunchOp launch);
+  void callAs(const OutlinedKernel &kernel, const std::string &wanted);
+  void call(const OutlinedKernel &kernel, const std::string &name);
+  void allocate(ir::AllocOp alloc);
+  bool store(ir::StoreOp store);
+  std::string refName(mlir::Value ref);
+  std::string argumentName(mlir::Value value);
+  bool isWritten(mlir::Value ref) const { return written_.count(ref) != 0; }
+  bool isOutput(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
+  bool covers(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
+  std::vector<ir::ParallelOp> groupFrom(ir::ParallelOp first);
+  llvm::SmallVector<mlir::Value> writtenBy(ir::LaunchOp launch) const;
+  llvm::SmallVector<mlir::Operation *> writersOf(mlir::Value ref) const;
+
+  Entry &entry_;
+  KernelOfLaunch kernelOfLaunch_;
+  std::string kernels_;
+  std::map<std::string, std::string> kernelNames_; ///< by key
+  Names kernelNamesUsed_;
+  llvm::DenseSet<mlir::Value> written_;
+  llvm::DenseSet<mlir::Operation *> launched_;
+};
+
+} // namespace ptl::source

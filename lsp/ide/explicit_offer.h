@@ -1,0 +1,21 @@
+// "Make explicit": the declaration whose inferred tiles can be written out. The text itself comes
+// from the worker, which compiles.
+#pragma once
+
+#include "lsp/ide/workspace.h"
+
+#include <optional>
+#include <string>
+
+namespace ptl::ide {
+
+struct ExplicitOffer {
+  std::string entry;    ///< name of the declaration
+  Range range;          ///< of the declaration with its comment, in the document
+  std::string disabled; ///< why it cannot be done; empty: it can
+};
+
+/// The kernel or program whose header holds the start of the range.
+std::optional<ExplicitOffer> explicitOffer(Workspace &workspace, File &file, Range range);
+
+} // namespace ptl::ide
