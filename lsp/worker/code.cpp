@@ -82,6 +82,8 @@ bool Code::make(StageId id) {
     makeChecked();
     return true;
   }
+  if (id == StageId::Explicit)
+    return timed("explicit", [&] { return makeExplicit(); });
   if (!options_.target.empty())
     return makeForChip(id);
   if (failed_)
@@ -92,8 +94,6 @@ bool Code::make(StageId id) {
   case StageId::Tensor:
   case StageId::Tile:
     return tiles_ ? has(id) : makeTiles() && has(id);
-  case StageId::Explicit:
-    return timed("explicit", [&] { return makeExplicit(); });
   case StageId::Vector:
     if (!makeVectors())
       return false;
