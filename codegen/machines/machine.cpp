@@ -3,6 +3,8 @@
 #include "codegen/machines/machine_check.h"
 #include "codegen/machines/machine_document.h"
 
+#include <map>
+#include <mutex>
 #include <algorithm>
 
 namespace ptl {
@@ -310,6 +312,16 @@ std::optional<Machine> findMachine(std::string_view name) {
   if (json.is_null())
     return std::nullopt;
   return machineVariant(machineOf(json), name);
+}
+
+const Machine *knownMachine(std::string_view name) {
+  static std::mutex mutex;
+  static std::map<std::string, std::optional<Machine>, std::less<>> machines;
+  std::lock_guard lock(mutex);
+  auto found = machines.find(name);
+  if (found == machines.end())
+    found = machines.emplace(std::string(name), findMachine(name)).first;
+  return found->second ? &*found->second : nullptr;
 }
 
 } // namespace ptl

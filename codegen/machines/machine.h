@@ -184,5 +184,7 @@ std::optional<Machine> machineVariant(Machine machine, std::string_view name);
 
 /// The built-in machine of that name, `a3`, or a variant of one, `a2:910b3`.
 std::optional<Machine> findMachine(std::string_view name);
+/// Likewise, read once and kept; null if there is none.
+const Machine *knownMachine(std::string_view name);
 
 } // namespace ptl

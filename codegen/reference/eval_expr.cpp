@@ -1,5 +1,6 @@
 // Expressions other than built-ins, indexing and calls.
 #include "codegen/reference/machine.h"
+#include "frontend/sema/checked_block.h"
 
 namespace ptl::reference {
 
@@ -35,6 +36,14 @@ Value Machine::eval(const Expr &expr) {
     return evalElements(static_cast<const StructMakeExpr &>(expr).fields);
   case ExprKind::String:
     return Value::text(static_cast<const StringExpr &>(expr).value);
+  case ExprKind::Block: { // sections of ordinary kernels: what one pushes is what the other pops
+    const auto &call = static_cast<const BlockExpr &>(expr);
+    if (!call.value)
+      break;
+    if (call.op == BlockOp::Push)
+      bindLocal(*call.value, eval(*call.ins[0]));
+    return local(*call.value);
+  }
   case ExprKind::EnumTag:
     return Value::text(static_cast<const EnumTagExpr &>(expr).tag);
   case ExprKind::Tiles:

@@ -50,6 +50,7 @@ Flow Machine::exec(const Stmt &stmt) {
     return exec(*static_cast<const TaskStmt &>(stmt).body);
   case StmtKind::Block:
     return exec(*static_cast<const BlockStmt &>(stmt).block);
+  case StmtKind::BlockDecl:
   case StmtKind::OnSection:
     stop(RunStatus::Unsupported, "sections are block level, which target `reference` cannot run",
          stmt.span);

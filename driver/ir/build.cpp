@@ -230,6 +230,8 @@ static std::string proofText(const std::string &symbol, const prove::ProofResult
 /// `.pto` and C++ of all kernels. False if a tool that should judge them is missing.
 bool Builder::emitTexts(const std::vector<mlir::ModuleOp> &kernels, const Machine &machine) {
   bool verified = true;
+  for (mlir::ModuleOp kernel : kernels)
+    dropRequirements(kernel);
   if (wants(EmitId::Pto))
     if (std::optional<pto::Emitted> text = emitPtoText(session_, kernels, machine)) {
       emit(EmitId::Pto, text->text);

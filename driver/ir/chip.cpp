@@ -7,6 +7,7 @@
 #include "passes/transform/plan_buffers.h"
 
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <algorithm>
 #include <numeric>
@@ -23,6 +24,23 @@ struct TooSmall {
   Overflow overflow;
   size_t kernel;
 };
+void dropRequirements(mlir::ModuleOp kernel) {
+  llvm::SmallVector<mlir::Operation *> open;
+  kernel.walk([&](ir::CheckOp check) { open.push_back(check); });
+  for (bool isCheck = true; !open.empty(); isCheck = false) {
+    llvm::SmallVector<mlir::Operation *> next;
+    for (mlir::Operation *op : open) {
+      if (!isCheck && !mlir::isOpTriviallyDead(op))
+        continue;
+      for (mlir::Value operand : op->getOperands())
+        if (mlir::Operation *made = operand.getDefiningOp(); made && !llvm::is_contained(next, made))
+          next.push_back(made);
+      op->erase();
+      llvm::erase(next, op);
+    }
+    open = std::move(next);
+  }
+}
 
 /// Places the buffers of all kernels; the first memory that is too small.
 static std::optional<TooSmall> placeBuffers(block::BlockProgram &program, const Machine &machine,
@@ -154,7 +172,16 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     return std::nullopt;
   }
   step("derive-sync");
+  size_t errors = sink_.errorCount();
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : result->program.kernels) {
+    if (kernel->hasAttr("ptl.manual")) { // synchronised by its author, and judged
+      for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
+        (void)each;
+        result->sync.emplace_back();
+      }
+      prove::report(prove::proveBlock(*kernel, *options_.chip), sink_, spanOf);
+      continue;
+    }
     pto::BlockMachine machine(*options_.chip);
     for (auto each : kernel->getOps<mlir::func::FuncOp>())
       pto::deriveSync(each, machine, result->sync.emplace_back());
@@ -163,6 +190,8 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
       return std::nullopt;
     }
   }
+  if (sink_.errorCount() != errors)
+    return std::nullopt;
   return result;
 }
 

@@ -21,6 +21,7 @@ std::unique_ptr<ChipRunner> ChipRunner::create(ChipProgram program, const Machin
                                                std::string &error) {
   std::unique_ptr<ChipRunner> runner(new ChipRunner(std::move(program), machine));
   for (OwningOpRef<ModuleOp> &module : runner->program_.program.kernels) {
+    dropRequirements(*module);
     std::optional<rt::sim::Kernel> kernel = rt::sim::load(*module, "", error);
     if (!kernel)
       return nullptr;

@@ -79,6 +79,7 @@ void Walker::stmt(const Stmt &stmt) {
     return block(static_cast<const BlockStmt &>(stmt).block);
   case StmtKind::OnSection:
     return block(static_cast<const OnStmt &>(stmt).body);
+  case StmtKind::BlockDecl:
   case StmtKind::Error:
   case StmtKind::Break:
   case StmtKind::Continue:

@@ -4,7 +4,13 @@
 namespace ptl {
 
 bool Parser::atLayout() const {
-  return continues() && (atWord("nd") || atWord("dn") || atWord("nz"));
+  if (!continues())
+    return false;
+#define LAYOUT(NAME, SPELLING)                                                                     \
+  if (atWord(SPELLING))                                                                            \
+    return true;
+#include "frontend/base/layouts.def"
+  return false;
 }
 
 NodeId Parser::parseType() {

@@ -2,6 +2,7 @@
 
 #include "frontend/sema/check_decl.h"
 #include "frontend/sema/analysis/flow.h"
+#include "frontend/sema/fuse_sections.h"
 #include "frontend/sema/check_expr.h"
 #include "frontend/syntax/typed_nodes.h"
 
@@ -356,6 +357,8 @@ void checkDeclBody(DeclState &state) {
     if (givesValue && ctx.tree.is(node, NodeKind::Block))
       checkFnResult(ctx, node);
   }
+  if (ctx.sink.errorCount() == errors && decl.kind == DeclKind::Kernel && decl.isBlockLevel)
+    fuseSections(ctx);
   if (ctx.sink.errorCount() == errors)
     analyseFlow(ctx, entry);
   decl.hasErrors |= ctx.sink.errorCount() > errors;

@@ -1,5 +1,5 @@
 // Indexing: what each index does to its axis, the type of the result, and the bounds.
-#include "frontend/sema/check_expr.h"
+#include "frontend/sema/check_block.h"
 
 namespace ptl {
 
@@ -344,13 +344,8 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
       ctx.sink.report(DiagId::NotIndexable, ctx.span(node), {toString(ctx, type)});
     return expr;
   }
-  if (type->kind !=
-      TypeKind::Array) { // rotating buffers and events are indexed modulo their number
-    for (NodeId index : view.indices())
-      checkIntScalar(ctx, index, "the number of a buffer or event");
-    expr->type = type;
-    return expr;
-  }
+  if (type->kind != TypeKind::Array)
+    return checkTileIndex(ctx, node, expr->base, view.indices());
   Indexing indexing(ctx, node, expr);
   indexing.checkBounds = use != IndexUse::Region;
   indexing.run(view.indices());

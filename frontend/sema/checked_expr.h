@@ -37,6 +37,8 @@ enum class LocalKind : uint8_t {
   Pipe,
 };
 
+struct BlockObject;
+
 struct Local {
   std::string name;
   LocalKind kind = LocalKind::Let;
@@ -45,6 +47,7 @@ struct Local {
   std::optional<SymbolId> symbol; ///< see the header comment
   Dim dim;            ///< value as a dimension when it is one (`let h = D / 2`), else unknown
   Span span;          ///< of the name
+  BlockObject *object = nullptr; ///< buffers, events, pipes: checked_block.h
   uint32_t index = 0; ///< unique within the declaration, dense from 0: environments are vectors
 };
 
@@ -84,6 +87,7 @@ enum class ExprKind : uint8_t {
   Logical,
   String,
   EnumTag,
+  Block, ///< checked_block.h
 };
 
 struct Expr {

@@ -23,6 +23,7 @@ enum class StmtKind : uint8_t {
   Task,
   Block,
   OnSection,
+  BlockDecl,
 };
 
 struct Stmt {
@@ -124,6 +125,11 @@ struct OnStmt : Stmt {
   std::string core;
   bool splitRows = false;
   Block *body = nullptr;
+};
+
+/// `buffer`, `event`, `pipe`: see `Local::object`.
+struct BlockDeclStmt : Stmt {
+  Local *local = nullptr;
 };
 
 } // namespace ptl

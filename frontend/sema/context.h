@@ -59,6 +59,7 @@ struct Context {
   std::unordered_map<uint32_t, Dim> capacityCache; ///< by id of the length, under `capacityFacts`
   FactSet capacityFacts;
   bool inSection = false;      ///< inside `on aic { … }`
+  std::string sectionCore;     ///< `aic`, in its section
   bool canHoist = false;       ///< in bodies: values that types speak of may become implicit `let`s
                                ///< before the statement
   std::vector<Stmt *> hoisted; ///< those of the statement being checked

@@ -136,6 +136,9 @@ void Dumper::stmt(const Stmt &stmt) {
     braced("on " + section.core + (section.splitRows ? " split rows" : ""), section.body);
     break;
   }
+  case StmtKind::BlockDecl:
+    line(blockObject(*static_cast<const BlockDeclStmt &>(stmt).local));
+    break;
   default:
     line("?");
     break;

@@ -194,6 +194,8 @@ std::string Dumper::expr(const Expr *expr) const {
   }
   case ExprKind::String:
     return "\"" + static_cast<const StringExpr *>(expr)->value + "\"";
+  case ExprKind::Block:
+    return blockCall(*static_cast<const BlockExpr *>(expr));
   case ExprKind::EnumTag:
     return "." + static_cast<const EnumTagExpr *>(expr)->tag;
   }

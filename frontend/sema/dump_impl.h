@@ -1,6 +1,7 @@
 // How dump.h prints; inside `frontend/sema` only.
 #pragma once
 
+#include "frontend/sema/checked_block.h"
 #include "frontend/sema/context.h"
 #include "frontend/sema/dump.h"
 
@@ -26,6 +27,8 @@ private:
   std::string op(const OpExpr &expr) const;
   std::string call(const CallExpr &expr) const;
   std::string index(const IndexExpr &expr) const;
+  std::string blockCall(const BlockExpr &expr) const;
+  std::string blockObject(const Local &local) const;
 
   void line(const std::string &text) {
     text_ += std::string(depth_ * 2, ' ') + text + "\n";

@@ -4,6 +4,7 @@
 #include "frontend/sema/facts_prover.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ptl {
 
@@ -45,6 +46,15 @@ void FactSet::addTilesRange(const TilesRange &range) {
   addEqual(start, dims.add(range.lo, dims.mul(range.size, count)), range.span);
   if (extent)
     push({Relation::Equal, len, range.size, range.span}, extent);
+  // What divides the tile size and all of the extent divides the last tile too.
+  if (std::optional<int64_t> size = range.size.constant(); size && *size > 1) {
+    Dim reduced = reduce(extent);
+    int64_t common = reduced ? *size : 1;
+    for (const DimTerm &term : reduced ? reduced.terms() : std::span<const DimTerm>())
+      common = std::gcd(common, term.coefficient);
+    if (common > 1 && common < *size)
+      addDivides(dims.constant(common), len, range.span);
+  }
 }
 
 void FactSet::addLoopIndex(const LoopRange &loop) {

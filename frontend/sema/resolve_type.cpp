@@ -285,14 +285,11 @@ static const Type *shapedType(Context &ctx, NodeId node, Elem elem, std::span<co
 
 static Place resolvePlaceName(Context &ctx, NodeId node) {
   std::string_view name = ctx.text(node);
-  for (Place place : {Place::Gm, Place::Vec, Place::Mat, Place::Left, Place::Right, Place::Acc,
-                      Place::Bias, Place::Scale})
-    if (placeName(place) == name)
-      return place;
-  if (!name.empty())
+  Place place = placeByName(name);
+  if (place == Place::Inferred && !name.empty())
     ctx.sink.report(DiagId::UnknownPlace, ctx.span(node), {std::string(name)})
         .help("places are `gm vec mat left right acc bias scale`");
-  return Place::Inferred;
+  return place;
 }
 
 void resolvePlace(Context &ctx, NodeId node, Place &place, Layout &layout) {
@@ -301,9 +298,7 @@ void resolvePlace(Context &ctx, NodeId node, Place &place, Layout &layout) {
   if (view.layout() == kNoNode)
     return;
   std::string_view name = ctx.text(view.layout());
-  for (Layout known : {Layout::Nd, Layout::Dn, Layout::Nz})
-    if (layoutName(known) == name)
-      layout = known;
+  layout = layoutByName(name);
 }
 
 static const Type *withSuffixes(Context &ctx, NodeId node, const Type *type) {

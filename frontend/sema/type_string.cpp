@@ -16,9 +16,28 @@ std::string_view placeName(Place place) {
   return names[static_cast<size_t>(place)];
 }
 
+Place placeByName(std::string_view name) {
+  for (Place place : {Place::Gm, Place::Vec, Place::Mat, Place::Left, Place::Right, Place::Acc,
+                      Place::Bias, Place::Scale})
+    if (placeName(place) == name)
+      return place;
+  return Place::Inferred;
+}
+
 std::string_view layoutName(Layout layout) {
-  constexpr std::string_view names[] = {"", "nd", "dn", "nz"};
+  constexpr std::string_view names[] = {"",
+#define LAYOUT(NAME, SPELLING) SPELLING,
+#include "frontend/base/layouts.def"
+  };
   return names[static_cast<size_t>(layout)];
+}
+
+Layout layoutByName(std::string_view name) {
+#define LAYOUT(NAME, SPELLING)                                                                     \
+  if (name == SPELLING)                                                                            \
+    return Layout::NAME;
+#include "frontend/base/layouts.def"
+  return Layout::Inferred;
 }
 
 std::string toString(const DimContext &dims, const Extent &extent) {

@@ -32,7 +32,12 @@ struct Elem {
 
 /// Where an array lives. `Inferred` is what the checker leaves open inside kernels.
 enum class Place : uint8_t { Inferred, Gm, Vec, Mat, Left, Right, Acc, Bias, Scale };
-enum class Layout : uint8_t { Inferred, Nd, Dn, Nz };
+/// The order of the elements; `Inferred` follows from place and target.
+enum class Layout : uint8_t {
+  Inferred,
+#define LAYOUT(NAME, SPELLING) NAME,
+#include "frontend/base/layouts.def"
+};
 
 /// A range: bounds, length and (for `tiles`) tile size and number. All in the symbols of the scope
 /// that made it.

@@ -1,6 +1,7 @@
 // Walks over checked expressions, and what conditions say.
 
 #include "frontend/sema/check_decl.h"
+#include "frontend/sema/checked_block.h"
 
 namespace ptl {
 
@@ -71,6 +72,12 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
   case ExprKind::Logical: {
     auto *logical = static_cast<const LogicalExpr *>(expr);
     visitAll({logical->lhs, logical->rhs}, visit);
+    break;
+  }
+  case ExprKind::Block: {
+    auto *block = static_cast<const BlockExpr *>(expr);
+    visitAll(block->outs, visit);
+    visitAll(block->ins, visit);
     break;
   }
   case ExprKind::Error:

@@ -70,7 +70,7 @@ Frame Builder::calleeFrame(const CallExpr &expr) {
 Bound Builder::buildCall(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   Location loc = here(expr);
-  if (callee.isBlockLevel || callee.kind == DeclKind::ManualKernel)
+  if (callee.isBlockLevel && callee.kind != DeclKind::ManualKernel)
     return fail(DiagId::BlockLevelNotOnTarget, expr.span, {callee.name, binding_.machine});
   for (const RuntimeCheck &check : expr.checks)
     if (check.condition && binding_.checked)
@@ -136,7 +136,10 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
       frame.locals[callee.outputs[i]->index] = Bound::of(ref);
     }
     initOutputs();
-    buildBlock(*callee.body);
+    if (callee.kind == DeclKind::ManualKernel)
+      buildManual(callee);
+    else
+      buildBlock(*callee.body);
     result.kind = Bound::Kind::Parts;
     for (const Local *output : callee.outputs)
       result.parts.push_back(readRef(frame.locals[output->index], loc));

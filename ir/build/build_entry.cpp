@@ -28,7 +28,7 @@ OwningOpRef<ModuleOp> buildIr(MLIRContext &context, const CheckedProgram &progra
 OwningOpRef<ModuleOp> Builder::buildModule(const std::string &symbol) {
   const CallableDecl &decl = *binding_.decl;
   OwningOpRef<ModuleOp> module = ModuleOp::create(location(decl.span));
-  if (decl.isBlockLevel || decl.kind == DeclKind::ManualKernel)
+  if (decl.isBlockLevel && decl.kind != DeclKind::ManualKernel)
     fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding_.machine});
   else if (!decl.level.empty() && decl.level != "chip" && decl.level != "core")
     fail(DiagId::LevelNotOnTarget, decl.nameSpan, {decl.name, decl.level, binding_.machine});
@@ -200,6 +200,8 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   if (decl.kind == DeclKind::Fn) {
     buildStmts(bodyStmts(*decl.body), 0);
     storeResult(returned_, *body);
+  } else if (decl.kind == DeclKind::ManualKernel) {
+    buildManual(decl);
   } else {
     buildBlock(*decl.body);
   }

@@ -37,7 +37,11 @@ Bound Builder::buildExpr(const Expr &expr) {
     return buildConvert(static_cast<const ConvertExpr &>(expr));
   case ExprKind::Call:
     return buildCall(static_cast<const CallExpr &>(expr));
+  case ExprKind::Block:
+    return buildBlockExpr(static_cast<const BlockExpr &>(expr));
   case ExprKind::Index:
+    if (manual_ && expr.type->isScalar())
+      return loadElement(static_cast<const IndexExpr &>(expr));
     return buildIndex(static_cast<const IndexExpr &>(expr));
   case ExprKind::If:
     return buildIfExpr(static_cast<const IfExpr &>(expr));

@@ -63,7 +63,7 @@ void Builder::bindLoopVar(const LoopHead &head, const LoopBounds &bounds, mlir::
 }
 
 /// Forgets the symbols of a loop: in its next use they get new values and names.
-static void eraseSymbols(Frame &frame, const LoopHead &head) {
+void Builder::eraseSymbols(Frame &frame, const LoopHead &head) {
   if (!head.range) {
     if (head.var->symbol)
       frame.roots.erase(*head.var->symbol);
@@ -230,7 +230,7 @@ static bool usesSymbols(Dim dim, llvm::ArrayRef<const Local *> locals) {
   return found;
 }
 
-static bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
+bool Builder::dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
   llvm::SmallVector<const Local *> earlier;
   for (size_t i = from; i < to; ++i)
     earlier.push_back(stmt.heads[i].var);

@@ -94,7 +94,11 @@ void Builder::buildStmt(const Stmt &stmt) {
     return buildBlock(*static_cast<const TaskStmt &>(stmt).body);
   case StmtKind::Block:
     return buildBlock(*static_cast<const BlockStmt &>(stmt).block);
+  case StmtKind::BlockDecl:
+    return buildBlockDecl(static_cast<const BlockDeclStmt &>(stmt));
   case StmtKind::OnSection:
+    if (manual_)
+      return buildSection(static_cast<const OnStmt &>(stmt));
     fail(DiagId::BlockLevelNotOnTarget, stmt.span, {frame_->decl->name, binding_.machine});
     return;
   case StmtKind::Error:
@@ -118,6 +122,22 @@ void Builder::bindLocal(Local &local, Bound value) {
   if (local.symbol && value.kind == Bound::Kind::Value)
     bindSymbol(*local.symbol, value.value);
   bound(local) = std::move(value);
+}
+
+/// A range by another name: its lengths are that one's.
+bool Builder::buildRangeName(const LetStmt &stmt) {
+  if (!stmt.value || stmt.value->kind != ExprKind::LocalRef || stmt.locals.size() != 1)
+    return false;
+  const Local &given = *static_cast<const LocalRefExpr &>(*stmt.value).local, &name = *stmt.locals[0];
+  const RangeInfo *from = given.type->range, *to = name.type->range;
+  if (!from || !to)
+    return false;
+  for (auto [source, target] :
+       {std::pair(from->start, to->start), std::pair(from->length, to->length), std::pair(from->count, to->count)})
+    if (auto symbol = target ? target.symbol() : std::nullopt; symbol && source && from != to)
+      frame_->roots[*symbol] = rootDim(source);
+  bound(name) = Bound(bound(given));
+  return true;
 }
 
 /// Replaces values in place: regions of control flow hold pointers to them.
@@ -187,6 +207,8 @@ void Builder::annotate(const Local &local, mlir::Value value) {
 }
 
 void Builder::buildLet(const LetStmt &stmt) {
+  if (buildManualLet(stmt) || buildRangeName(stmt))
+    return;
   Location loc = location(stmt.span);
   if (!stmt.value) {
     for (Local *local : stmt.locals)
@@ -233,6 +255,8 @@ void Builder::storeBox(mlir::Value value, mlir::Value ref, const Box &box, Assig
 
 void Builder::buildAssign(const AssignStmt &stmt) {
   Location loc = location(stmt.span);
+  if (manual_ && stmt.place)
+    return storeElement(*stmt.place, *stmt.value);
   Bound &target = bound(*stmt.target);
   mlir::Value place = target.value;
   bool isRef = target.kind == Bound::Kind::Value && isa<RefType>(place.getType());

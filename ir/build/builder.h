@@ -1,8 +1,9 @@
 // The state of building one entry, shared by the files of this folder.
 #pragma once
 
+#include "frontend/sema/checked_block.h"
 #include "ir/build/build_ir.h"
-#include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/pto_dialect.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -10,9 +11,13 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 
 namespace ptl::ir {
+
+struct ManualState;
+struct TensorView;
 
 /// What a local stands for while its declaration is being built.
 struct Bound {
@@ -110,6 +115,7 @@ private:
   void buildLet(const LetStmt &stmt);
   void annotate(const Local &local, mlir::Value value);
   void bindLocal(Local &local, Bound value);
+  bool buildRangeName(const LetStmt &stmt);
   static void assignBound(Bound &target, const Bound &value);
   Bound zeroOf(const Type &type, mlir::Location loc);
   mlir::Value atPlace(mlir::Value value, const Type &type, mlir::Location loc);
@@ -144,6 +150,50 @@ private:
   void buildStaticFor(const ForStmt &stmt);
   void buildExitingFor(const ForStmt &stmt);
   void buildParallel(const ParallelStmt &stmt, size_t from = 0);
+
+  static bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to);
+  static void eraseSymbols(Frame &frame, const LoopHead &head);
+
+  // build_manual.cpp: kernels written at block level
+  void buildManual(const CallableDecl &decl);
+  void buildManualGrid(const CallableDecl &decl, const std::vector<Stmt *> &stmts, size_t upTo);
+  void buildPoints(const ParallelStmt &stmt, size_t from = 0);
+  void buildSection(const OnStmt &stmt);
+  void allocateEvents(const ptl::Block &body, const std::string &core);
+  void checkMachine(const CallableDecl &decl);
+
+  // build_block.cpp
+  struct ValidPart {
+    mlir::Value rows, cols; ///< null where the type says it
+  };
+  /// Where an axis of a view begins, how long it is there, and of what.
+  struct ViewAxis {
+    mlir::Value offset, length, dim, stride;
+  };
+  pto::TileBufType tileType(const Type &type);
+  mlir::Value addressOf(Dim address, mlir::Location loc);
+  void buildBlockDecl(const BlockDeclStmt &stmt);
+  void buildQueue(Local &local, mlir::Location loc);
+  ValidPart validPart(const Type &type);
+  mlir::Value buildSlot(const BlockExpr &slot, pto::TileBufType type, const ValidPart &valid);
+  mlir::Value buildWindow(const BlockExpr &window);
+  TensorView wholeTensor(const Expr &expr, bool isOut);
+  TensorView rawView(const BlockExpr &expr, bool isOut);
+  mlir::Value pointerOf(const Local &local, bool isOut);
+  llvm::SmallVector<ViewAxis> viewAxes(const TensorView &view, const IndexExpr *indexing,
+                                       mlir::Value &base);
+  mlir::Value positionOf(const Expr &expr);
+  mlir::Value viewOf(const Expr &expr, bool isOut);
+  std::pair<mlir::Value, mlir::Value> elementOf(const IndexExpr &expr, bool isOut);
+  Bound loadElement(const IndexExpr &expr);
+  void storeElement(const IndexExpr &place, const Expr &value);
+  bool buildManualLet(const LetStmt &stmt);
+  void noteUse(const Local &view, bool isOut);
+  void buildInstruction(const BlockExpr &call);
+  mlir::Value eventId(const BlockExpr &call, int64_t first, int64_t count);
+  void buildSignal(const BlockExpr &call);
+  Bound buildPop(const BlockExpr &call);
+  Bound buildBlockExpr(const BlockExpr &call);
 
   // carried.cpp: what a region assigns and what lives outside of it
   using Slots = llvm::SmallVector<mlir::Value *>;
@@ -250,6 +300,7 @@ private:
   std::optional<ExitFlags> exits_;               ///< of the innermost loop with exits
   std::map<const Expr *, mlir::Value> prebuilt_; ///< operands of the condition being built
   unsigned callDepth_ = 0;
+  std::shared_ptr<ManualState> manual_; ///< while a manual kernel is being built
 };
 
 } // namespace ptl::ir

@@ -149,6 +149,36 @@ def Ptl_LaunchOp : Ptl_StructureOp<"launch", [MemoryEffects<[MemRead, MemWrite]>
   let assemblyFormat = "$kernel `(` $arguments `:` type($arguments) `)` attr-dict";
 }
 
+// ---- the block level inside a grid ---------------------------------------------------------------------
+
+// A grid with the attribute `ptl.manual` is written at block level: its body has operations of the `pto` dialect and scalars, and
+// runs once on each core group. The attribute names its kind of core, `aic` or `aiv`, or is empty where sections say it.
+def Ptl_PointerOp : Ptl_StructureOp<"pointer", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "where an array lies, for operations of the block level";
+  let description = "`role`: what they do with it, `in`, `out` or `inout`.";
+  let arguments = (ins AnyTypeOf<[Ptl_ArrayType, Ptl_RefType]>:$array, StrAttr:$role);
+  let results = (outs AnyType:$pointer);
+  let assemblyFormat = "$array `,` $role attr-dict `:` type($array) `->` type($pointer)";
+}
+def Ptl_SectionOp : Ptl_StructureOp<"section", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
+  let summary = "what one kind of core does in a grid of the block level";
+  let arguments = (ins StrAttr:$core);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$core $body attr-dict";
+}
+def Ptl_QueueOp : Ptl_StructureOp<"queue", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "a queue between the cores of a group, opened on both sides";
+  let description = [{
+    `bytes`: of a whole tile; `part`: of what the consumer pops; `split`: 0 whole, 1 rows, 2 columns dealt to the vector cores.
+    What is left out is decided by the machine: `slots` in flight, `held` by the consumer, `base` address, first `flag`.
+  }];
+  let arguments = (ins StrAttr:$name, BoolAttr:$toVector, I64Attr:$bytes, I64Attr:$part, I64Attr:$split,
+                       OptionalAttr<I64Attr>:$slots, OptionalAttr<I64Attr>:$held, OptionalAttr<I64Attr>:$base,
+                       OptionalAttr<I64Attr>:$flag);
+  let results = (outs AnyType:$pipe);
+  let assemblyFormat = "$name attr-dict `->` type($pipe)";
+}
+
 def Ptl_YieldOp : Ptl_StructureOp<"yield", [Pure, Terminator, HasParent<"ParallelOp">]> {
   let summary = "ends the body of a grid";
   let assemblyFormat = "attr-dict";

@@ -1,6 +1,7 @@
 // Names that are visible: locals, declarations, imports, built-ins, words.
 #include "lsp/ide/completion_items.h"
 
+#include "frontend/sema/checked_block.h"
 #include "frontend/sema/checked_tree.h"
 #include "frontend/sema/op_table.h"
 #include "frontend/sema/type_string.h"
@@ -285,17 +286,13 @@ void Collector::builtIns() {
 
 /// Instructions, where a kernel is written by hand or in sections.
 void Collector::blockCalls() {
-  static constexpr std::string_view names[] = {
-#define BLOCK_CALL(NAME, LEAST, GREATEST) #NAME,
-#include "frontend/sema/block_calls.def"
-  };
   bool isManual = false;
   for (const Token &token : tree.tokens())
     isManual |= token.kind == TokenKind::Manual || token.kind == TokenKind::On;
   if (isManual)
-    for (std::string_view name : names)
+    for (const std::string &name : blockCallNames())
       if (!isTaken(name))
-        add({.label = std::string(name),
+        add({.label = name,
              .kind = CompletionKind::Function,
              .detail = "instruction",
              .rank = 7});

@@ -1,4 +1,5 @@
 #include "lsp/ide/symbol.h"
+#include "frontend/sema/checked_block.h"
 
 #include "frontend/syntax/typed_nodes.h"
 
@@ -241,11 +242,8 @@ static const OpRecord *recordOf(const Tree &tree, NodeId call, std::string_view 
 }
 
 static bool isBlockCall(std::string_view name) {
-  static constexpr std::string_view names[] = {
-#define BLOCK_CALL(NAME, LEAST, GREATEST) #NAME,
-#include "frontend/sema/block_calls.def"
-  };
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  const std::vector<std::string> &names = blockCallNames();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::optional<Symbol> Resolver::callee(const NameUse &use, std::string_view name) {

@@ -247,6 +247,16 @@ PartOf partOf(Value value) {
 
 CoreAssignment assignCores(ParallelOp grid) {
   CoreAssignment result;
+  if (auto core = grid->getAttrOfType<StringAttr>("ptl.manual")) {
+    auto note = [&](llvm::StringRef name, Operation *op) {
+      if (name == "aic")
+        result.cube.insert(op);
+      result.usesVector |= name == "aiv";
+    };
+    note(core.getValue(), grid);
+    grid.walk([&](SectionOp section) { note(section.getCore(), section); });
+    return result;
+  }
   Assigner(grid, result).run();
   return result;
 }

@@ -1,6 +1,7 @@
 // Bits: logic on words and on packed conditions, shifts, the same bytes as another type, and fills
 // and copies of element types that the instructions know under another name.
 #include "passes/lower_block/lowering.h"
+#include "passes/lower_block/scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -171,7 +172,7 @@ void KernelLowering::lowerBitcast(Operation *op) {
     return;
   if (in->form == Form::Splat) {
     out->form = Form::Splat;
-    out->scalar = scalarResult(op, {in->scalar}, out->element);
+    out->scalar = scalarResult(b_, op, {in->scalar}, out->element);
     return setTile(op->getResult(0), *out);
   }
   out->form = in->form;

@@ -1,6 +1,7 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
 #include "passes/lower_block/cut_choice.h"
+#include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,6 +39,8 @@ public:
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
     (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
     (*module)->setAttr("ptl.machine", b_.getStringAttr(machine_.name));
+    if (grid_->hasAttr("ptl.manual"))
+      (*module)->setAttr("ptl.manual", b_.getUnitAttr());
     bool lowered = true;
     if (cores_.usesCube())
       lowered &= lower(*module, CoreKind::Cube);
@@ -81,7 +84,7 @@ private:
              value,
              {}});
     workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer
-                     ? workspaceOf(cores_, grid_, machine_)
+                     ? workspaceOf(cores_, grid_, machine_) + queueBytes(grid_, machine_)
                      : 0;
     if (workspace_)
       arguments_.push_back(
@@ -138,7 +141,10 @@ private:
     grid_.walk([&](Operation *op) {
       if (auto store = dyn_cast<ir::StoreOp>(op); store && store.getRef() == array)
         written = true;
-      else
+      else if (auto pointer = dyn_cast<ir::PointerOp>(op); pointer && pointer.getArray() == array) {
+        written |= pointer.getRole() != "in";
+        read |= pointer.getRole() != "out";
+      } else
         read |= llvm::is_contained(op->getOperands(), array) && !isa<ir::DimOp>(op);
     });
     return written ? (read ? "inout" : "out") : "in";
@@ -160,6 +166,9 @@ private:
                                                                     : pto::KernelKind::vector));
     function->setAttr("ptl.kernel", b_.getStringAttr(name_));
     Block *entry = function.addEntryBlock();
+    if (grid_->hasAttr("ptl.manual"))
+      return lowerByHand(function, core,
+                         b_.getStringAttr(name_ + suffixes[core == CoreKind::Cube]));
     KernelLowering lowering(function, core, cores_, machine_, options_, report_);
     for (auto [i, argument] : llvm::enumerate(arguments_)) {
       auto number = static_cast<unsigned>(i);
@@ -180,6 +189,25 @@ private:
     }
     lowering.bindPeer(b_.getStringAttr(name_ + suffixes[core == CoreKind::Cube]));
     return lowering.lowerGrid(grid_);
+  }
+
+  bool lowerByHand(func::FuncOp function, CoreKind core, StringAttr peer) {
+    IRMapping arguments;
+    ManualOptions manual{core, machine_, options_, workspace_, peer, {}};
+    for (auto [i, argument] : llvm::enumerate(arguments_)) {
+      auto number = static_cast<unsigned>(i);
+      function.setArgAttr(number, "ptl.name", b_.getStringAttr(argument.name));
+      if (!argument.role.empty())
+        function.setArgAttr(number, "ptl.role", b_.getStringAttr(argument.role));
+      Value value = function.getArgument(number);
+      if (argument.role == "workspace") {
+        function.setArgAttr(number, "ptl.bytes", b_.getI64IntegerAttr(workspace_));
+        manual.workspace = value;
+      } else {
+        arguments.map(argument.host, value);
+      }
+    }
+    return lowerManual(function, grid_, arguments, manual, report_);
   }
 
   LogicalResult clean(ModuleOp module) {

@@ -1,4 +1,5 @@
 // Grids, loops, branches, and scalars.
+#include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

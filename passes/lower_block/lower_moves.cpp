@@ -1,5 +1,6 @@
 // Operations that give the elements of their operands at other positions.
 #include "passes/lower_block/lowering.h"
+#include "passes/lower_block/scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -362,7 +363,7 @@ void KernelLowering::lowerScatter(Operation *op) {
     target[axis] = asPosition(readElement(*index, at));
     Value value = readElement(*from, at);
     if (combine != "set")
-      value = combined(combine, readElement(to, target), value);
+      value = combineScalars(b_, loc_, combine, readElement(to, target), value);
     writeElement(to, target, value);
   });
 }

@@ -1,6 +1,7 @@
 // Orderings by the sort and merge instructions, and what goes through its elements in order: scans,
 // and reductions and orderings of element types without instructions.
 #include "passes/lower_block/lowering.h"
+#include "passes/lower_block/scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -74,7 +75,8 @@ void KernelLowering::lowerScan(Operation *op) {
     b_.setInsertionPointToStart(loop.getBody());
     IndexVector at(outer.begin(), outer.end());
     at[axis] = loop.getInductionVar();
-    Value sum = combined(combinationOf(op), loop.getRegionIterArg(0), readElement(*from, at));
+    Value sum = combineScalars(b_, loc_, combinationOf(op), loop.getRegionIterArg(0),
+                               readElement(*from, at));
     writeElement(*to, at, sum);
     b_.create<scf::YieldOp>(loc_, sum);
   });
@@ -142,7 +144,8 @@ void KernelLowering::reduceByElements(Operation *op) {
   foldAxes(
       *from, axes, identityOf(how, element),
       [&](ValueRange old, Indices at) {
-        return llvm::SmallVector<Value>{combined(how, old[0], readElement(*from, at))};
+        return llvm::SmallVector<Value>{
+            combineScalars(b_, loc_, how, old[0], readElement(*from, at))};
       },
       done);
 }

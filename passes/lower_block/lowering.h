@@ -201,8 +201,6 @@ private:
   void copy(const Tile &from, const Tile &to, Location loc);
   void lowerLogic(Operation *op, InstructionId id, bool scratch);
   void lowerShift(Operation *op), lowerFmod(Operation *op), lowerBitcast(Operation *op);
-  Value scalarResult(Operation *op, llvm::ArrayRef<Value> in, Type type);
-  Value combined(llvm::StringRef how, Value old, Value value);
   Tile numbersOf(const Tile &mask, Location loc);
   Tile maskOf(const Tile &numbers, Location loc);
 

@@ -84,6 +84,7 @@ enum class StepKind : uint8_t {
   For,   ///< args = lower, upper, step, initial values…; body
   If,    ///< args = condition; body, other
   While, ///< args = initial values…; body: before, other: after
+  Assume, ///< args = a condition; executions where it does not hold are none
   Yield, ///< args; ends a body (also `scf.condition`, whose first argument is the condition)
 };
 

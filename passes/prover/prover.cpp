@@ -49,6 +49,7 @@ static void proveKernel(const Kernel &kernel, const Machine &machine, Findings &
   std::unordered_set<uint64_t> seen;
   uint64_t used = 0;
   std::vector<Inputs> instances = instancesOf(kernel);
+  size_t excluded = 0;
   for (size_t i = 0; i < instances.size(); ++i) {
     if (used > kEventsPerKernel) {
       findings.result().skipped += static_cast<unsigned>(instances.size() - i);
@@ -56,6 +57,10 @@ static void proveKernel(const Kernel &kernel, const Machine &machine, Findings &
     }
     Execution execution = runKernel(kernel, instances[i], ranges, findings, kEventsPerInstance);
     used += eventsOf(execution);
+    if (execution.excluded) {
+      ++excluded;
+      continue;
+    }
     if (!execution.complete) {
       findings.undecided(kernel.functions.front().op, "`" + kernel.name + "` takes more than " +
                                                           std::to_string(kEventsPerInstance) +
@@ -69,6 +74,9 @@ static void proveKernel(const Kernel &kernel, const Machine &machine, Findings &
     findings.result().events += eventsOf(execution);
     judge(kernel, execution, ranges, machine, describe(kernel, instances[i]), findings);
   }
+  if (excluded > 0 && excluded == instances.size())
+    findings.undecided(kernel.functions.front().op,
+                       "none of the sizes that were tried for `" + kernel.name + "` meets what it requires");
 }
 
 // A missing order that two others would give. Those that are dropped support no others, so that of

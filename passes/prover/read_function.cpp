@@ -193,6 +193,11 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
     step.imm = integerOf(constant.getValue());
     return true;
   }
+  if (auto check = dyn_cast<ir::CheckOp>(op)) {
+    step.kind = StepKind::Assume;
+    step.args = {registerOf(check.getCondition())};
+    return true;
+  }
   if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op)) {
     step.sub = static_cast<uint8_t>(Calc::Constant);
     step.imm = isa<pto::GetBlockNumOp>(op);

@@ -1,6 +1,7 @@
 // What the judges say about hazards and synchronisation.
 #include "passes/prover/hazards.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
 
 namespace ptl::prove {
@@ -16,6 +17,30 @@ static std::string edge(unsigned from, unsigned to, const char *what) {
   return std::string(what) + "[<" + pipeText(from) + ">, <" + pipeText(to) + ">, <id>]";
 }
 
+/// Of kernels that are written in the language, not in IR.
+static bool byHand(mlir::Operation *op) {
+  auto module = op->getParentOfType<mlir::ModuleOp>();
+  return module && module->hasAttr("ptl.manual");
+}
+
+/// `mte2`, as the language spells it.
+static std::string pipeWord(unsigned pipe) {
+  return llvm::StringRef(pipeText(pipe)).drop_front(5).lower();
+}
+
+/// The missing edge of a manual kernel.
+static void explainByHand(unsigned from, unsigned to, mlir::Operation *a, mlir::Operation *b, Finding &finding) {
+  if (from == to) {
+    finding.notes.push_back("missing edge: `barrier(" + pipeWord(from) + ")` between the two");
+    finding.fix = "insert `barrier(" + pipeWord(from) + ")` before " + withPlace(b);
+    return;
+  }
+  std::string edge = pipeWord(from) + " -> " + pipeWord(to);
+  finding.notes.push_back("missing edge: " + edge + ", from " + withPlace(a) + " to " + withPlace(b));
+  finding.fix = "with an `event e: " + edge + "`, insert `signal(e)` after " + withPlace(a) +
+                " and `wait(e)` before " + withPlace(b);
+}
+
 // The edge that is missing, and how to insert it.
 static void explainEdge(const Case &judged, EventRef first, EventRef second, Finding &finding) {
   unsigned from = judged.event(first).pipe, to = judged.event(second).pipe;
@@ -27,6 +52,8 @@ static void explainEdge(const Case &judged, EventRef first, EventRef second, Fin
         "push to a queue after " + withPlace(a) + " and pop from it before " + withPlace(b);
     return;
   }
+  if (byHand(b))
+    return explainByHand(from, to, a, b, finding);
   if (from == to) {
     finding.notes.push_back("missing edge: `barrier <" + pipeText(from) + ">` between the two");
     finding.fix = "insert `barrier <" + pipeText(from) + ">` before " + withPlace(b);

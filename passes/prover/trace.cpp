@@ -174,6 +174,9 @@ void Runner::runStep(const Step &step) {
   case StepKind::Input:
     at(step.dst) = {inputs_[static_cast<size_t>(step.imm)], step.sub != 0};
     break;
+  case StepKind::Assume:
+    execution_.excluded |= at(step.args[0]).value == 0;
+    break;
   case StepKind::SubBlock:
     at(step.dst) = {core_->subBlock, false};
     break;

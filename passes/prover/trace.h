@@ -59,6 +59,7 @@ struct Execution {
   std::vector<QueueArea> areas;
   uint64_t hash = 0;
   bool complete = true; ///< false: longer than was allowed
+  bool excluded = false; ///< what the kernel requires does not hold
 };
 
 /// What to choose for an instance: a value for each input of the kernel.

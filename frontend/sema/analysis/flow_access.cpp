@@ -3,6 +3,7 @@
 #include "frontend/sema/analysis/flow_walker.h"
 
 #include "frontend/sema/check_expr.h"
+#include "frontend/sema/checked_block.h"
 
 #include <algorithm>
 
@@ -63,6 +64,9 @@ void FlowWalker::read(const Expr *expr) {
         read(item.value);
       read(index->outside);
     }
+    return;
+  case ExprKind::Block:
+    readAll(static_cast<const BlockExpr *>(expr)->ins);
     return;
   case ExprKind::Op:
     readAll(static_cast<const OpExpr *>(expr)->args);

@@ -100,6 +100,7 @@ void FlowWalker::stmt(const Stmt *stmt) {
   case StmtKind::Assert:
     read(static_cast<const AssertStmt *>(stmt)->condition);
     return learn(static_cast<const AssertStmt *>(stmt)->condition);
+  case StmtKind::BlockDecl:
   case StmtKind::Error:
     return;
   }

@@ -1,0 +1,24 @@
+// The rows of `ir/ops/instruction_shapes.def`, read.
+#pragma once
+
+#include "frontend/sema/types.h"
+#include "ir/ops/instruction_table.h"
+
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+struct OperandShape {
+  Place place = Place::Inferred; ///< where it must lie; `Inferred`: the pipe or the moves say
+  char rows = '*', cols = '*';   ///< a letter that stands for an extent, `1`, or `*`: anything
+  bool isScalar = false;
+  bool counts = true; ///< its element type is one of those that machines list
+};
+struct InstructionShape {
+  std::vector<OperandShape> outs, ins;
+};
+
+const InstructionShape &instructionShape(InstructionId id);
+
+} // namespace ptl

@@ -1,0 +1,268 @@
+#include "passes/lower_block/scalars.h"
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+namespace {
+
+/// Computes with scalars. `arith` knows integers without a sign: those that have none are cast to
+/// and fro.
+class Scalars {
+public:
+  Scalars(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+
+  Value plain(Value value) const {
+    Type type = value.getType();
+    if (!type.isUnsignedInteger())
+      return value;
+    return cast(value, b.getIntegerType(type.getIntOrFloatBitWidth()));
+  }
+  Value cast(Value value, Type to) const {
+    if (value.getType() == to)
+      return value;
+    return b.create<UnrealizedConversionCastOp>(loc, to, value).getResult(0);
+  }
+  Value number(Type type, double value) const {
+    if (auto real = dyn_cast<FloatType>(type))
+      return b.create<arith::ConstantOp>(loc, b.getFloatAttr(real, value));
+    return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, static_cast<int64_t>(value)));
+  }
+  template <typename OpT> Value make(Value a, Value c) const {
+    return b.createOrFold<OpT>(loc, a, c);
+  }
+  template <typename FloatOp, typename SignedOp, typename UnsignedOp = SignedOp>
+  Value by(Value a, Value c, bool isUnsigned) const {
+    if (isa<FloatType>(a.getType()))
+      return make<FloatOp>(a, c);
+    return isUnsigned ? make<UnsignedOp>(a, c) : make<SignedOp>(a, c);
+  }
+  Value select(Value condition, Value a, Value c) const {
+    return b.createOrFold<arith::SelectOp>(loc, condition, a, c);
+  }
+  Value compare(arith::CmpIPredicate word, arith::CmpFPredicate real, Value a, Value c) const {
+    if (isa<FloatType>(a.getType()))
+      return b.createOrFold<arith::CmpFOp>(loc, real, a, c);
+    return b.createOrFold<arith::CmpIOp>(loc, word, a, c);
+  }
+
+  Value convert(Value value, bool fromUnsigned, Type to, bool toUnsigned) const;
+  Value whole(Value x, llvm::StringRef round) const;
+  Value shift(llvm::StringRef name, Value a, Value count, bool isUnsigned) const;
+  Value compareBy(llvm::StringRef name, Value a, Value c, bool isUnsigned) const;
+  Value arithmetic(llvm::StringRef name, llvm::ArrayRef<Value> in, bool isUnsigned) const;
+
+  OpBuilder &b;
+  Location loc;
+};
+
+Value Scalars::convert(Value value, bool fromUnsigned, Type to, bool toUnsigned) const {
+  Type from = value.getType();
+  if (from == to)
+    return value;
+  if (to.isInteger(1) && !from.isIndex())
+    return compare(arith::CmpIPredicate::ne, arith::CmpFPredicate::UNE, value, number(from, 0));
+  bool wideUnsigned = fromUnsigned || from.isInteger(1);
+  if (from.isIndex() || to.isIndex()) {
+    if (isa<IntegerType>(from) || isa<IntegerType>(to))
+      return wideUnsigned ? b.createOrFold<arith::IndexCastUIOp>(loc, to, value)
+                          : b.createOrFold<arith::IndexCastOp>(loc, to, value);
+    Type word = b.getI64Type();
+    if (to.isIndex())
+      return b.createOrFold<arith::IndexCastOp>(loc, to,
+                                                b.createOrFold<arith::FPToSIOp>(loc, word, value));
+    return b.createOrFold<arith::SIToFPOp>(loc, to,
+                                           b.createOrFold<arith::IndexCastOp>(loc, word, value));
+  }
+  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
+  unsigned bits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
+  if (fromFloat && toFloat) {
+    if (bits == toBits)
+      return convert(convert(value, false, b.getF32Type(), false), false, to, false);
+    return bits < toBits ? b.createOrFold<arith::ExtFOp>(loc, to, value)
+                         : b.createOrFold<arith::TruncFOp>(loc, to, value);
+  }
+  if (fromFloat) {
+    if (!toUnsigned)
+      return b.createOrFold<arith::FPToSIOp>(loc, to, value);
+    Value positive = make<arith::MaxNumFOp>(value, number(from, 0));
+    return b.createOrFold<arith::FPToUIOp>(loc, to, positive);
+  }
+  if (toFloat)
+    return wideUnsigned ? b.createOrFold<arith::UIToFPOp>(loc, to, value)
+                        : b.createOrFold<arith::SIToFPOp>(loc, to, value);
+  if (bits >= toBits)
+    return bits == toBits ? value : b.createOrFold<arith::TruncIOp>(loc, to, value);
+  return wideUnsigned ? b.createOrFold<arith::ExtUIOp>(loc, to, value)
+                      : b.createOrFold<arith::ExtSIOp>(loc, to, value);
+}
+
+/// A float as a whole number, still a float; beyond 2^63 it is one already.
+Value Scalars::whole(Value x, llvm::StringRef round) const {
+  using F = arith::CmpFPredicate;
+  Type type = x.getType();
+  Value word = b.createOrFold<arith::FPToSIOp>(loc, b.getI64Type(), x);
+  Value cut = b.createOrFold<arith::SIToFPOp>(loc, type, word);
+  auto test = [&](F how, Value a, Value c) {
+    return b.createOrFold<arith::CmpFOp>(loc, how, a, c);
+  };
+  if (round == "zero" || round == "trunc" || round.empty())
+    return cut;
+  Value one = number(type, 1), less = make<arith::SubFOp>(cut, one),
+        more = make<arith::AddFOp>(cut, one);
+  if (round == "down" || round == "floor")
+    return select(test(F::OGT, cut, x), less, cut);
+  if (round == "up" || round == "ceil")
+    return select(test(F::OLT, cut, x), more, cut);
+  Value rest = make<arith::SubFOp>(x, cut), half = number(type, 0.5);
+  Value size = make<arith::MaximumFOp>(rest, b.createOrFold<arith::NegFOp>(loc, rest));
+  Value odd = b.createOrFold<arith::TruncIOp>(loc, b.getI1Type(), word);
+  Value tie = test(F::OEQ, size, half);
+  Value moves = make<arith::OrIOp>(test(F::OGT, size, half),
+                                   round == "away" ? tie : make<arith::AndIOp>(tie, odd));
+  return select(moves, select(test(F::OLT, x, number(type, 0)), less, more), cut);
+}
+
+/// Counts beyond the width shift everything out.
+Value Scalars::shift(llvm::StringRef name, Value a, Value count, bool isUnsigned) const {
+  Type type = a.getType();
+  double width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  Value legal =
+      b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, count, number(type, width));
+  Value limited = select(legal, count, number(type, width - 1));
+  if (name == "shr" && !isUnsigned)
+    return make<arith::ShRSIOp>(a, limited);
+  Value shifted =
+      name == "shl" ? make<arith::ShLIOp>(a, limited) : make<arith::ShRUIOp>(a, limited);
+  return select(legal, shifted, number(type, 0));
+}
+
+Value Scalars::compareBy(llvm::StringRef name, Value a, Value c, bool isUnsigned) const {
+  using I = arith::CmpIPredicate;
+  using F = arith::CmpFPredicate;
+  struct Row {
+    llvm::StringLiteral name;
+    I word, natural;
+    F real;
+  };
+  static constexpr Row rows[] = {
+      {"eq", I::eq, I::eq, F::OEQ},   {"ne", I::ne, I::ne, F::UNE},
+      {"lt", I::slt, I::ult, F::OLT}, {"le", I::sle, I::ule, F::OLE},
+      {"gt", I::sgt, I::ugt, F::OGT}, {"ge", I::sge, I::uge, F::OGE},
+  };
+  for (const Row &row : rows)
+    if (row.name == name)
+      return compare(isUnsigned ? row.natural : row.word, row.real, a, c);
+  return {};
+}
+
+Value Scalars::arithmetic(llvm::StringRef name, llvm::ArrayRef<Value> in, bool isUnsigned) const {
+  Value a = in[0], c = in.size() > 1 ? in[1] : Value();
+  Type type = a.getType();
+  bool real = isa<FloatType>(type);
+  if (name == "add")
+    return by<arith::AddFOp, arith::AddIOp>(a, c, isUnsigned);
+  if (name == "sub")
+    return by<arith::SubFOp, arith::SubIOp>(a, c, isUnsigned);
+  if (name == "mul")
+    return by<arith::MulFOp, arith::MulIOp>(a, c, isUnsigned);
+  if (name == "div")
+    return by<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(a, c, isUnsigned);
+  if (name == "rem")
+    return by<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(a, c, isUnsigned);
+  if (name == "cdiv" && !real)
+    return by<arith::DivFOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(a, c, isUnsigned);
+  if (name == "max")
+    return by<arith::MaxNumFOp, arith::MaxSIOp, arith::MaxUIOp>(a, c, isUnsigned);
+  if (name == "min")
+    return by<arith::MinNumFOp, arith::MinSIOp, arith::MinUIOp>(a, c, isUnsigned);
+  if (name == "maxnan")
+    return by<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(a, c, isUnsigned);
+  if (name == "minnan")
+    return by<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(a, c, isUnsigned);
+  if (name == "clamp")
+    return arithmetic("min", {arithmetic("max", {a, c}, isUnsigned), in[2]}, isUnsigned);
+  if (name == "neg")
+    return real ? b.createOrFold<arith::NegFOp>(loc, a) : make<arith::SubIOp>(number(type, 0), a);
+  if (name == "abs") {
+    if (isUnsigned)
+      return a;
+    Value negated = arithmetic("neg", {a}, false);
+    return real ? arithmetic("maxnan", {a, negated}, false)
+                : arithmetic("max", {a, negated}, false);
+  }
+  if (name == "sign") {
+    Value zero = number(type, 0);
+    Value up = select(compareBy("gt", a, zero, isUnsigned), number(type, 1), real ? a : zero);
+    return isUnsigned ? up : select(compareBy("lt", a, zero, false), number(type, -1), up);
+  }
+  if (name == "fma")
+    return make<arith::AddFOp>(make<arith::MulFOp>(a, c), in[2]);
+  if (name == "select")
+    return select(a, c, in[2]);
+  if (real)
+    return {};
+  if (name == "shl" || name == "shr")
+    return shift(name, a, c, isUnsigned);
+  if (name == "bit_and" || name == "and")
+    return make<arith::AndIOp>(a, c);
+  if (name == "bit_or" || name == "or")
+    return make<arith::OrIOp>(a, c);
+  if (name == "bit_xor")
+    return make<arith::XOrIOp>(a, c);
+  if (name == "not" || name == "bit_not")
+    return make<arith::XOrIOp>(a, number(type, -1));
+  return {};
+}
+
+} // namespace
+
+Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type type) {
+  Scalars scalars(b, op->getLoc());
+  if (in.empty())
+    return {};
+  bool isUnsigned = in[isa<ir::SelectOp>(op) ? 1 : 0].getType().isUnsignedInteger();
+  llvm::SmallVector<Value> plain;
+  for (Value value : in)
+    plain.push_back(scalars.plain(value));
+  Type wanted =
+      type.isUnsignedInteger() ? Type(b.getIntegerType(type.getIntOrFloatBitWidth())) : type;
+  Value result;
+  llvm::StringRef name = op->getName().stripDialect();
+  auto round = op->getAttrOfType<StringAttr>("round");
+  bool rounds = round && isa<FloatType>(plain[0].getType()) && isa<IntegerType>(wanted) &&
+                !wanted.isInteger(1);
+  if (rounds)
+    plain[0] = scalars.whole(plain[0], round.getValue());
+  if (isa<ir::RoundOp, ir::FloorOp, ir::CeilOp, ir::TruncOp>(op))
+    result = scalars.whole(plain[0], name == "round" ? llvm::StringRef("even") : name);
+  else if (isa<ir::ConvertOp, ir::CastOp>(op))
+    result = scalars.convert(plain[0], isUnsigned, wanted, type.isUnsignedInteger());
+  else if (isa<ir::BitcastOp>(op))
+    result = plain[0].getType() == wanted
+                 ? plain[0]
+                 : b.createOrFold<arith::BitcastOp>(op->getLoc(), wanted, plain[0]);
+  else if (Value compared = plain.size() == 2
+                                ? scalars.compareBy(name, plain[0], plain[1], isUnsigned)
+                                : Value())
+    result = compared;
+  else
+    result = scalars.arithmetic(name, plain, isUnsigned);
+  return result ? scalars.cast(result, type) : result;
+}
+
+Value combineScalars(OpBuilder &b, Location loc, llvm::StringRef how, Value old, Value value) {
+  if (how == "set")
+    return value;
+  Scalars scalars(b, loc);
+  Type type = old.getType();
+  Value result =
+      scalars.arithmetic(how, {scalars.plain(old), scalars.plain(value)}, type.isUnsignedInteger());
+  return scalars.cast(result, type);
+}
+
+} // namespace ptl::block

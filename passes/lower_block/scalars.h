@@ -1,0 +1,18 @@
+// Operations of the `ptl` dialect on scalars, as the scalar unit of a core computes them.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Operation.h"
+
+namespace ptl::block {
+
+/// The operation on these scalars instead of its operands, with a result of `type`; null if the
+/// scalar unit does not have it.
+mlir::Value scalarResult(mlir::OpBuilder &b, mlir::Operation *op, llvm::ArrayRef<mlir::Value> in,
+                         mlir::Type type);
+
+/// `set`, `add`, `max` or `min` of what is there and what comes.
+mlir::Value combineScalars(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef how,
+                           mlir::Value old, mlir::Value value);
+
+} // namespace ptl::block

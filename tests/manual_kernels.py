@@ -1,0 +1,74 @@
+"""Manual kernels on the simulators of chips: each gives what the program beside it gives on the CPU, is proved, and the prover finds
+the faults that `ptl-mutate` seeds into it."""
+
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from harness import ROOT, Case, Tools, run_cases  # noqa: E402
+
+COMPARE = re.compile(r"^// COMPARE: (\w+) (\w+) (.*)$", re.M)
+CLAUSE = re.compile(r"\bfor ((?:\w+, )*\w+)$", re.M)
+OUTPUT = re.compile(r"-> \((\w+):")
+
+
+def run_entry(tools, path, entry, arguments, name, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out.npy"
+        done = tools.run("run", path, "--entry", entry, *arguments, "-o", f"{name}={out}", *options)
+        if done.code != 0:
+            return None, f"{entry} {' '.join(options)}: exit code {done.code}\n{done.stderr}"
+        return np.load(out), None
+
+
+def result_case(tools, path, machine, entry, expected, arguments):
+    def run():
+        name = OUTPUT.search(path.read_text()).group(1)
+        wanted, problem = run_entry(tools, path, expected, arguments, name)
+        if problem:
+            return problem
+        found, problem = run_entry(tools, path, entry, arguments, name, "--target", machine, "--sim")
+        if problem:
+            return problem
+        if not np.allclose(found, wanted, rtol=1e-3, atol=1e-4):
+            return f"differs by up to {np.abs(found.astype(np.float64) - wanted).max()}"
+        return None
+
+    return Case(f"manual/{path.stem}.{machine}", run)
+
+
+def mutation_case(tools, path, machine, entry):
+    def run():
+        built = tools.run("build", path, "--entry", entry, "--target", machine, "--emit=block", "-o", "-")
+        if built.code != 0:
+            return f"exit code {built.code}\n{built.stderr}"
+        with tempfile.TemporaryDirectory() as folder:
+            block = pathlib.Path(folder) / "block.mlir"
+            block.write_text(built.stdout)
+            done = tools.run(block, binary="ptl-mutate")
+        if done.code != 0:
+            return done.stdout + done.stderr
+        summary = json.loads(done.stdout)
+        return None if summary["proved"] and summary["killed"] > 10 else done.stdout
+
+    return Case(f"manual/{path.stem}.{machine}.mutants", run)
+
+
+def cases(tools):
+    for path in sorted((ROOT / "tests/manual").glob("*.ptl")):
+        text = path.read_text()
+        entry, expected, arguments = COMPARE.search(text).groups()
+        arguments = arguments.split()
+        machines = CLAUSE.search(text).group(1).split(", ")
+        for machine in machines:
+            yield result_case(tools, path, machine, entry, expected, arguments)
+        yield mutation_case(tools, path, machines[0], entry)
+
+
+if __name__ == "__main__":
+    sys.exit(run_cases("manual", list(cases(Tools(pathlib.Path(sys.argv[1]))))))
