@@ -122,6 +122,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &bindin
   wanted.ranges = options_.ranges;
   if (options_.chip) {
     wanted.machine = options_.chip->name;
+    wanted.chip = &*options_.chip;
     wanted.ranges = true; // errors of the block level are about places in the source
   }
   wanted.lacking = lackingTypes(options_.chip ? *options_.chip : *findMachine("cpu"));

@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+namespace ptl {
+struct Machine;
+} // namespace ptl
+
 namespace ptl::ir {
 
 /// What makes an entry concrete.
@@ -26,6 +30,7 @@ struct EntryBinding {
       tunables;                  ///< overrides; others come from the schedule or the default
   std::vector<ElemKind> lacking; ///< element types that the machine does not have
   std::string machine = "cpu";   ///< chooses the schedule
+  const Machine *chip = nullptr; ///< what kernels of the block level are for; null: the CPU
   bool checked = true;           ///< false: `--unchecked`, no bounds checks
   bool ranges = false;           ///< locations carry source ranges (source_range.h)
 };

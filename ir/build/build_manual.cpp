@@ -137,7 +137,7 @@ void Builder::checkMachine(const CallableDecl &decl) {
 
 /// One grid per `parallel`, each with the declarations before it; one for all of a body without `parallel`.
 void Builder::buildManual(const CallableDecl &decl) {
-  const Machine *machine = knownMachine(binding_.machine);
+  const Machine *machine = binding_.chip;
   bool isFor = decl.targets.empty() || llvm::is_contained(decl.targets, binding_.machine);
   if (!machine || machine->executable) {
     fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding_.machine});
