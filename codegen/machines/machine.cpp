@@ -3,9 +3,9 @@
 #include "codegen/machines/machine_check.h"
 #include "codegen/machines/machine_document.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
-#include <algorithm>
 
 namespace ptl {
 

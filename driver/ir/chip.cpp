@@ -33,7 +33,8 @@ void dropRequirements(mlir::ModuleOp kernel) {
       if (!isCheck && !mlir::isOpTriviallyDead(op))
         continue;
       for (mlir::Value operand : op->getOperands())
-        if (mlir::Operation *made = operand.getDefiningOp(); made && !llvm::is_contained(next, made))
+        if (mlir::Operation *made = operand.getDefiningOp();
+            made && !llvm::is_contained(next, made))
           next.push_back(made);
       op->erase();
       llvm::erase(next, op);
@@ -174,7 +175,7 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
   step("derive-sync");
   size_t errors = sink_.errorCount();
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : result->program.kernels) {
-    if (kernel->hasAttr("ptl.manual")) { // synchronised by its author, and judged
+    if ((*kernel)->hasAttr("ptl.manual")) { // synchronised by its author, and judged
       for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
         (void)each;
         result->sync.emplace_back();

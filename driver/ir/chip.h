@@ -17,8 +17,8 @@ struct ChipProgram {
   int tileShift = 0;                 ///< tiles of tensor-level code were halved so often
 };
 
-/// Takes away what kernels require of their arguments, which the prover reads and the host checks, before
-/// they are written or run.
+/// Takes away what kernels require of their arguments, which the prover reads and the host checks,
+/// before they are written or run.
 void dropRequirements(mlir::ModuleOp kernel);
 
 /// The innermost place in the source that a location stands for.

@@ -1,4 +1,5 @@
-// `ptlc check` of files with manual kernels: after the checker, the prover judges what is written by hand.
+// `ptlc check` of files with manual kernels: after the checker, the prover judges what is written
+// by hand.
 #include "driver/ir/chip.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/compiler.h"
@@ -28,7 +29,8 @@ static std::vector<Machine> machinesOf(const CallableDecl &decl, std::string_vie
   return machines;
 }
 
-/// A variant with a value for whatever the kernel is specialised for; nothing where `-D` does not give one.
+/// A variant with a value for whatever the kernel is specialised for; nothing where `-D` does not
+/// give one.
 static std::optional<ir::EntryBinding> bindingFor(Session &session, const CallableDecl &decl) {
   ir::EntryBinding binding;
   binding.decl = &decl;
@@ -50,8 +52,9 @@ static std::optional<ir::EntryBinding> bindingFor(Session &session, const Callab
     missing += (missing.empty() ? "" : ", ") + std::string("the axes of `..`");
   if (missing.empty())
     return binding;
-  session.sink().report(DiagId::CannotBeProved, decl.nameSpan,
-                        {"the order of `" + decl.name + "` depends on what it is compiled for: give " + missing});
+  session.sink().report(
+      DiagId::CannotBeProved, decl.nameSpan,
+      {"the order of `" + decl.name + "` depends on what it is compiled for: give " + missing});
   return std::nullopt;
 }
 
@@ -61,8 +64,7 @@ static void proveKernel(Session &session, const CheckedProgram &program, const C
     return;
   size_t errors = session.sink().errorCount();
   for (const Machine &machine : machinesOf(decl, session.options().value(OptionId::Target))) {
-    CompilerOptions options = compilerOptions(session.options());
-    options.chip = machine;
+    CompilerOptions options = compilerOptions(session.options(), Target{machine.name, machine});
     Compiler compiler(program, session.sources(), std::move(options), session.sink());
     if (mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(*binding, "ptl_" + decl.name))
       compiler.lowerToChip(*module);

@@ -16,14 +16,10 @@ NodeId Parser::parsePipe() {
   advance();
   NodeId name = parseName("a name for the pipe");
   NodeId type = expect(TokenKind::Colon) ? parseType() : missing();
-  auto option = [&](std::string_view word) {
-    return continues() && acceptWord(word) ? parseBinary(Precedence::Or) : kNoNode;
-  };
-  NodeId split =
-      continues() && acceptWord("split") ? parseName("what is dealt to the vector cores") : kNoNode;
-  NodeId depth = option("depth"), hold = option("hold"), address = option("at"),
-         number = option("id");
-  return make(NodeKind::PipeStmt, first, {name, type, split, depth, hold, address, number});
+  NodeId depth = kNoNode;
+  if (continues() && acceptWord("depth"))
+    depth = parseBinary(Precedence::Or);
+  return make(NodeKind::PipeStmt, first, {name, type, depth});
 }
 
 NodeId Parser::parseOn() {

@@ -4,13 +4,7 @@
 namespace ptl {
 
 bool Parser::atLayout() const {
-  if (!continues())
-    return false;
-#define LAYOUT(NAME, SPELLING)                                                                     \
-  if (atWord(SPELLING))                                                                            \
-    return true;
-#include "frontend/base/layouts.def"
-  return false;
+  return continues() && (atWord("nd") || atWord("dn") || atWord("nz"));
 }
 
 NodeId Parser::parseType() {

@@ -5,7 +5,9 @@
 
 namespace ptl {
 
-static std::string placeText(const Type &type) { return "`@" + std::string(placeName(type.place)) + "`"; }
+static std::string placeText(const Type &type) {
+  return "`@" + std::string(placeName(type.place)) + "`";
+}
 
 static std::string layoutOn(const Machine &machine, const Type &type) {
   if (type.layout != Layout::Inferred)
@@ -27,7 +29,8 @@ static bool isMove(InstructionId id) {
   }
 }
 
-static std::string whyNoMove(const Machine &machine, const BlockExpr &call, const ElemNamer &elemName) {
+static std::string whyNoMove(const Machine &machine, const BlockExpr &call,
+                             const ElemNamer &elemName) {
   const Type &from = *call.ins.front()->type, &to = *call.outs.front()->type;
   auto placeOf = [](const Type &type) { return isTile(&type) ? type.place : Place::Gm; };
   std::string_view source = placeName(placeOf(from)), target = placeName(placeOf(to));
@@ -90,9 +93,10 @@ std::string whyNoBuffer(const Machine &machine, const Type &type, const ElemName
     return "";
   int64_t bytes = elemBytes(*elem);
   auto unless = [&](std::string_view axis, int64_t extent, int64_t unit) {
-    return extent % unit == 0 ? ""
-                              : std::string(axis) + " must be a multiple of " + std::to_string(unit) +
-                                    " in layout `" + layout + "`, not " + std::to_string(extent);
+    return extent % unit == 0
+               ? ""
+               : std::string(axis) + " must be a multiple of " + std::to_string(unit) +
+                     " in layout `" + layout + "`, not " + std::to_string(extent);
   };
   int64_t block = std::max<int64_t>(1, std::max<int64_t>(machine.limits.blockBytes, 32) / bytes);
   if (layout == "nd" || layout.empty())

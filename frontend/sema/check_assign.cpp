@@ -8,8 +8,8 @@ static std::string_view kindText(const Local &local) { return localKindName(loca
 
 /// Whether a local may be written; reports otherwise.
 static bool checkAssignable(Context &ctx, const Local &local, Span span) {
-  bool assignable = local.kind == LocalKind::Var || local.kind == LocalKind::Output ||
-                    local.isInout;
+  bool assignable =
+      local.kind == LocalKind::Var || local.kind == LocalKind::Output || local.isInout;
   if (!assignable) {
     auto report =
         ctx.sink.report(DiagId::NotAssignable, span, {local.name, std::string(kindText(local))});

@@ -1,5 +1,6 @@
-// What the checks of the block level share: check_block_level.cpp (declarations), check_block_call.cpp (calls), check_block_tile.cpp
-// (tiles and views), check_block_operands.cpp (operands of instructions), block_machine.cpp (what a machine has).
+// What the checks of the block level share: check_block_level.cpp (declarations),
+// check_block_call.cpp (calls), check_block_tile.cpp (tiles and views), check_block_operands.cpp
+// (operands of instructions), block_machine.cpp (what a machine has).
 #pragma once
 
 #include "frontend/sema/check_expr.h"

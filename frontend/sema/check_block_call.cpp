@@ -51,7 +51,8 @@ static const InstructionInfo *findBySurfaceName(std::string_view name) {
   return nullptr;
 }
 
-// ---- Events and barriers ---------------------------------------------------------------------------
+// ---- Events and barriers
+// ---------------------------------------------------------------------------
 
 /// `signal(e)`, `wait(e[i])`
 static Expr *checkSignal(Context &ctx, NodeId node, bool isSignal, const CallArgument &arg) {
@@ -60,8 +61,9 @@ static Expr *checkSignal(Context &ctx, NodeId node, bool isSignal, const CallArg
   if (isMissing(event))
     return call;
   if (event->type->kind != TypeKind::Event) {
-    ctx.sink.report(DiagId::WrongOperand, event->span,
-                    {isSignal ? "signal" : "wait", "1", "`" + toString(ctx, event->type) + "`", "an event"});
+    ctx.sink.report(
+        DiagId::WrongOperand, event->span,
+        {isSignal ? "signal" : "wait", "1", "`" + toString(ctx, event->type) + "`", "an event"});
     return call;
   }
   if (event->kind == ExprKind::Block) {
@@ -96,7 +98,8 @@ static Expr *checkBarrier(Context &ctx, NodeId node, const CallArgument &arg) {
   return call;
 }
 
-// ---- Pipes between cores ---------------------------------------------------------------------------
+// ---- Pipes between cores
+// ---------------------------------------------------------------------------
 
 static Local *pipeArgument(Context &ctx, const CallArgument &arg, std::string_view name) {
   Expr *pipe = checkBase(ctx, arg.value);
@@ -110,7 +113,8 @@ static Local *pipeArgument(Context &ctx, const CallArgument &arg, std::string_vi
 }
 
 /// The part of a pipe's tile that one core pushes or pops.
-static const Type *partOf(Context &ctx, const Local &pipe, bool onVector, Place place, Layout layout) {
+static const Type *partOf(Context &ctx, const Local &pipe, bool onVector, Place place,
+                          Layout layout) {
   Extent extents[2] = {pipe.type->extents[0], pipe.type->extents[1]};
   if (int split = pipe.object->split; split && onVector) {
     Dim &whole = extents[split - 1].length;
@@ -168,13 +172,49 @@ static Expr *checkTPop(Context &ctx, NodeId node, const CallArgument &arg) {
   return call;
 }
 
+/// `initialize_pipe(q, split: .rows, hold: 2, base: 0x4000, flag: 0)`: what a pipe is beside its
+/// type and depth.
+static Expr *checkInitialize(Context &ctx, NodeId node, const std::vector<CallArgument> &args) {
+  Expr *nothing = newBlock(ctx, node, BlockOp::Initialize, voidType(ctx));
+  Local *pipe = nullptr;
+  for (const CallArgument &arg : args)
+    if (arg.name.empty())
+      pipe = pipeArgument(ctx, arg, "initialize_pipe");
+  if (!pipe)
+    return nothing;
+  BlockObject &object = *pipe->object;
+  for (const CallArgument &arg : args) {
+    if (arg.name == "hold") {
+      object.hold =
+          checkStaticNumber(ctx, arg.value, "the number of tiles that the consumer holds", 1);
+    } else if (arg.name == "base") {
+      object.address = checkStaticNumber(ctx, arg.value, "an address", 0);
+    } else if (arg.name == "flag") {
+      object.number = checkStaticNumber(ctx, arg.value, "the flag of a pipe", 0);
+    } else if (arg.name == "split") {
+      bool isTag = ctx.tree.is(arg.value, NodeKind::DotName);
+      std::string_view word =
+          isTag ? ctx.text(DotNameView(ctx.tree, arg.value).name()) : ctx.text(arg.value);
+      object.split = word == "rows" ? 1 : word == "cols" ? 2 : 0;
+      if (!object.split && word != "none")
+        ctx.sink.report(DiagId::UnknownEnumValue, ctx.span(arg.value),
+                        {std::string(word), "split", "`.rows` `.cols` `.none`"});
+    } else if (!arg.name.empty()) {
+      ctx.sink.report(DiagId::UnknownArgument, arg.span,
+                      {"initialize_pipe", std::string(arg.name)});
+    }
+  }
+  return nothing;
+}
+
 static Expr *checkTFree(Context &ctx, NodeId node, const CallArgument &arg) {
   BlockExpr *call = newBlock(ctx, node, BlockOp::Free, voidType(ctx));
   call->object = pipeArgument(ctx, arg, "tfree");
   return call;
 }
 
-// ---- Scalars ---------------------------------------------------------------------------------------
+// ---- Scalars
+// ---------------------------------------------------------------------------------------
 
 static Expr *checkIdentity(Context &ctx, NodeId node, BlockOp op) {
   BlockExpr *call = newBlock(ctx, node, op, intType(ctx));
@@ -219,7 +259,8 @@ static Expr *checkElement(Context &ctx, NodeId node, BlockOp op, std::string_vie
   return call;
 }
 
-// ---- Dispatch --------------------------------------------------------------------------------------
+// ---- Dispatch
+// --------------------------------------------------------------------------------------
 
 /// `pop(p)` in a section has the type that its `let` says, else the pipe's capacity.
 static Expr *checkSectionCall(Context &ctx, NodeId node, std::string_view name,
@@ -261,6 +302,8 @@ static Expr *checkOther(Context &ctx, NodeId node, std::string_view name,
     return checkSignal(ctx, node, name == "signal", args[0]);
   if (name == "barrier")
     return checkBarrier(ctx, node, args[0]);
+  if (name == "initialize_pipe")
+    return checkInitialize(ctx, node, args);
   if (name == "tpush")
     return checkTPush(ctx, node, args);
   if (name == "tpop")
@@ -276,11 +319,13 @@ static Expr *checkOther(Context &ctx, NodeId node, std::string_view name,
   if (name == "tgetval")
     return checkElement(ctx, node, BlockOp::GetVal, name, args);
   if (name == "load_scalar" || name == "store_scalar")
-    return checkElement(ctx, node, name == "load_scalar" ? BlockOp::LoadScalar : BlockOp::StoreScalar, name, args);
-  constexpr std::pair<std::string_view, BlockOp> identities[] = {{"get_block_idx", BlockOp::BlockIdx},
-                                                                 {"get_block_num", BlockOp::BlockNum},
-                                                                 {"get_subblock_idx", BlockOp::SubBlockIdx},
-                                                                 {"get_subblock_num", BlockOp::SubBlockNum}};
+    return checkElement(
+        ctx, node, name == "load_scalar" ? BlockOp::LoadScalar : BlockOp::StoreScalar, name, args);
+  constexpr std::pair<std::string_view, BlockOp> identities[] = {
+      {"get_block_idx", BlockOp::BlockIdx},
+      {"get_block_num", BlockOp::BlockNum},
+      {"get_subblock_idx", BlockOp::SubBlockIdx},
+      {"get_subblock_num", BlockOp::SubBlockNum}};
   for (auto [identity, op] : identities)
     if (name == identity)
       return checkIdentity(ctx, node, op);
@@ -306,8 +351,8 @@ Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name,
     else if (!isSection)
       report.help("instructions stand in a `manual kernel`");
     for (const CallArgument &arg : args)
-      if (arg.value != kNoNode && !ctx.tree.is(arg.value, NodeKind::DotName) && !namesType(ctx, arg.value) &&
-          name != "barrier")
+      if (arg.value != kNoNode && !ctx.tree.is(arg.value, NodeKind::DotName) &&
+          !namesType(ctx, arg.value) && name != "barrier")
         checkBase(ctx, arg.value);
     return errorExpr(ctx, node);
   }
@@ -315,8 +360,8 @@ Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name,
     ctx.decl->isBlockLevel = true;
   if (info)
     return checkInstruction(ctx, node, *info, args);
-  auto count = static_cast<int>(
-      std::count_if(args.begin(), args.end(), [](const CallArgument &arg) { return arg.name.empty(); }));
+  auto count = static_cast<int>(std::count_if(
+      args.begin(), args.end(), [](const CallArgument &arg) { return arg.name.empty(); }));
   if (count < call->least || (call->greatest >= 0 && count > call->greatest)) {
     ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node),
                     {std::string(name),

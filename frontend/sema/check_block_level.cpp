@@ -1,4 +1,5 @@
-// The block level: declarations of buffers, events and pipes, and sections. Order, hazards and capacity are for the prover.
+// The block level: declarations of buffers, events and pipes, and sections. Order, hazards and
+// capacity are for the prover.
 #include "frontend/sema/block_machine.h"
 #include "frontend/sema/check_block.h"
 
@@ -6,7 +7,8 @@
 
 namespace ptl {
 
-// ---- What is shared ------------------------------------------------------------------------------
+// ---- What is shared
+// ------------------------------------------------------------------------------
 
 std::string coreHere(Context &ctx) {
   if (!ctx.sectionCore.empty())
@@ -60,13 +62,16 @@ static Stmt *declare(Context &ctx, NodeId node, LocalKind kind, NodeId name, con
   return stmt;
 }
 
-// ---- Buffers -------------------------------------------------------------------------------------
+// ---- Buffers
+// -------------------------------------------------------------------------------------
 
-/// The type of a tile that is written as an array of one or two axes; the error type after a report.
+/// The type of a tile that is written as an array of one or two axes; the error type after a
+/// report.
 static const Type *tileTypeOf(Context &ctx, const Type *type, Span span, std::string_view what) {
   if (type->isError())
     return type;
-  bool isTile = type->isArray() && !type->prefix && !type->extents.empty() && type->extents.size() <= 2;
+  bool isTile =
+      type->isArray() && !type->prefix && !type->extents.empty() && type->extents.size() <= 2;
   if (!isTile) {
     ctx.sink.report(DiagId::NotATileType, span, {std::string(what), toString(ctx, type)});
     return errorType(ctx);
@@ -83,8 +88,11 @@ static const Type *tileTypeOf(Context &ctx, const Type *type, Span span, std::st
 }
 
 /// On each machine that the kernel is for.
-static void checkBufferOnMachines(Context &ctx, const Type *type, std::string_view name, Span span) {
-  auto namer = [](const Elem &elem) { return elem.param ? std::string_view() : elemName(elem.kind); };
+static void checkBufferOnMachines(Context &ctx, const Type *type, std::string_view name,
+                                  Span span) {
+  auto namer = [](const Elem &elem) {
+    return elem.param ? std::string_view() : elemName(elem.kind);
+  };
   for (const std::string &target : ctx.decl->targets)
     if (const Machine *machine = knownMachine(target); machine && !machine->executable)
       if (std::string why = whyNoBuffer(*machine, *type, namer); !why.empty()) {
@@ -99,7 +107,8 @@ static Stmt *checkBuffer(Context &ctx, NodeId node) {
   object.count = checkStaticNumber(ctx, view.count(), "the number of buffers", 1);
   object.address = checkStaticNumber(ctx, view.address(), "an address", 0);
   std::string name(ctx.text(view.name()));
-  const Type *type = tileTypeOf(ctx, resolveType(ctx, view.type()), ctx.span(view.type()), "a buffer");
+  const Type *type =
+      tileTypeOf(ctx, resolveType(ctx, view.type()), ctx.span(view.type()), "a buffer");
   Span end = ctx.span(view.type());
   if (!type->isError() && (type->place == Place::Inferred || type->place == Place::Gm)) {
     ctx.sink.report(DiagId::BufferNeedsPlace, end, {name})
@@ -110,13 +119,15 @@ static Stmt *checkBuffer(Context &ctx, NodeId node) {
     checkBufferOnMachines(ctx, type, name, end);
     std::string here = coreHere(ctx);
     if (!here.empty() && here != coreOfPlace(type->place))
-      ctx.sink.report(DiagId::WrongCore, end,
-                      {"@" + std::string(placeName(type->place)), std::string(coreOfPlace(type->place)), here});
+      ctx.sink.report(
+          DiagId::WrongCore, end,
+          {"@" + std::string(placeName(type->place)), std::string(coreOfPlace(type->place)), here});
   }
   return declare(ctx, node, LocalKind::Buffer, view.name(), type, object);
 }
 
-// ---- Events --------------------------------------------------------------------------------------
+// ---- Events
+// --------------------------------------------------------------------------------------
 
 static std::optional<Pipe> pipeByName(std::string_view name) {
   for (size_t i = 0; i <= numPipes; ++i)
@@ -184,7 +195,8 @@ static Stmt *checkEvent(Context &ctx, NodeId node) {
     NodeId other = object.from.core.empty() ? view.from() : view.to();
     ctx.sink.report(DiagId::EventCoresDiffer, ctx.span(other), {std::string(ctx.text(other))});
   } else if (object.from.core == object.to.core) {
-    if (object.from.pipe == object.to.pipe && !ctx.text(view.from()).empty() && !ctx.sink.hasErrors()) {
+    if (object.from.pipe == object.to.pipe && !ctx.text(view.from()).empty() &&
+        !ctx.sink.hasErrors()) {
       std::string pipe(pipeName(object.from.pipe));
       ctx.sink.report(DiagId::EventOfOnePipe, ctx.span(node), {pipe})
           .help("`barrier(" + pipe + ")` orders the instructions of one pipe");
@@ -195,27 +207,15 @@ static Stmt *checkEvent(Context &ctx, NodeId node) {
   return declare(ctx, node, LocalKind::Event, view.name(), type, object);
 }
 
-// ---- Pipes between cores -------------------------------------------------------------------------
-
-static int splitOf(Context &ctx, NodeId node) {
-  if (node == kNoNode)
-    return 0;
-  std::string_view word = ctx.text(node);
-  if (word == "rows" || word == "cols")
-    return word == "rows" ? 1 : 2;
-  ctx.sink.report(DiagId::UnknownEnumValue, ctx.span(node), {std::string(word), "split", "`rows` `cols`"});
-  return 0;
-}
+// ---- Pipes between cores
+// -------------------------------------------------------------------------
 
 static Stmt *checkPipe(Context &ctx, NodeId node) {
   PipeStmtView view(ctx.tree, node);
   BlockObject object;
-  object.split = splitOf(ctx, view.split());
   object.depth = checkStaticNumber(ctx, view.depth(), "the depth of a pipe", 1);
-  object.hold = checkStaticNumber(ctx, view.hold(), "the number of tiles that the consumer holds", 1);
-  object.address = checkStaticNumber(ctx, view.address(), "an address", 0);
-  object.number = checkStaticNumber(ctx, view.number(), "the flag of a pipe", 0);
-  const Type *tile = tileTypeOf(ctx, resolveType(ctx, view.type()), ctx.span(view.type()), "a pipe");
+  const Type *tile =
+      tileTypeOf(ctx, resolveType(ctx, view.type()), ctx.span(view.type()), "a pipe");
   if (!tile->isError()) {
     Type *type = copyType(ctx, *tile);
     type->kind = TypeKind::Pipe;
@@ -224,7 +224,8 @@ static Stmt *checkPipe(Context &ctx, NodeId node) {
   return declare(ctx, node, LocalKind::Pipe, view.name(), tile, object);
 }
 
-// ---- Sections ------------------------------------------------------------------------------------
+// ---- Sections
+// ------------------------------------------------------------------------------------
 
 static Stmt *checkSection(Context &ctx, NodeId node) {
   OnStmtView view(ctx.tree, node);
@@ -233,7 +234,8 @@ static Stmt *checkSection(Context &ctx, NodeId node) {
   stmt->core = ctx.text(view.core());
   stmt->splitRows = view.split() != kNoNode;
   if (ctx.isKind(DeclKind::ManualKernel) && !ctx.decl->core.empty() && ctx.decl->core != stmt->core)
-    ctx.sink.report(DiagId::WrongCore, ctx.span(node), {"on " + stmt->core, stmt->core, ctx.decl->core});
+    ctx.sink.report(DiagId::WrongCore, ctx.span(node),
+                    {"on " + stmt->core, stmt->core, ctx.decl->core});
   bool wasInSection = ctx.inSection;
   std::string outer = ctx.sectionCore;
   ctx.inSection = true;

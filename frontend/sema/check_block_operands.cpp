@@ -8,7 +8,8 @@
 namespace ptl {
 
 static constexpr AttributeInfo attributeTable[] = {
-#define INSTRUCTION_ATTRIBUTE(NAME, PTOAS, IR, VALUES, INSTRUCTIONS) {#NAME, PTOAS, IR, VALUES, INSTRUCTIONS},
+#define INSTRUCTION_ATTRIBUTE(NAME, PTOAS, IR, VALUES, INSTRUCTIONS)                               \
+  {#NAME, PTOAS, IR, VALUES, INSTRUCTIONS},
 #include "ir/ops/instruction_attributes.def"
 };
 
@@ -19,9 +20,10 @@ namespace {
 /// One call of an instruction while it is checked.
 class Checker {
 public:
-  Checker(Context &ctx, NodeId node, const InstructionInfo &info, const std::vector<CallArgument> &args)
-      : ctx_(ctx), info_(info), shape_(instructionShape(info.id)), args_(args), name_(surfaceName(info)),
-        call_(newBlock(ctx, node, BlockOp::Instruction, voidType(ctx))) {
+  Checker(Context &ctx, NodeId node, const InstructionInfo &info,
+          const std::vector<CallArgument> &args)
+      : ctx_(ctx), info_(info), shape_(instructionShape(info.id)), args_(args),
+        name_(surfaceName(info)), call_(newBlock(ctx, node, BlockOp::Instruction, voidType(ctx))) {
     call_->info = &info;
   }
 
@@ -50,7 +52,8 @@ private:
       if (letters[i] == '?')
         continue;
       bool optional = i + 1 < letters.size() && letters[i + 1] == '?';
-      slots_.push_back({letters[i], optional, next < shapes.size() ? &shapes[next] : nullptr, isOut});
+      slots_.push_back(
+          {letters[i], optional, next < shapes.size() ? &shapes[next] : nullptr, isOut});
       ++next;
     }
   }
@@ -92,12 +95,14 @@ private:
       auto value = evalConst(ctx_, arg.value);
       bool isBool = value && value->kind == ConstKind::Bool;
       if (value && isBool == (info.values == "bool")) {
-        std::string text = isBool ? (value->boolean ? "true" : "false") : std::string(ctx_.text(arg.value));
+        std::string text =
+            isBool ? (value->boolean ? "true" : "false") : std::string(ctx_.text(arg.value));
         call_->attributes.emplace_back(&info, text);
         return;
       }
-      ctx_.sink.report(DiagId::NotConstantArgument, ctx_.span(arg.value),
-                       {std::string(info.name), info.values == "bool" ? "`true` or `false`" : "a number"});
+      ctx_.sink.report(
+          DiagId::NotConstantArgument, ctx_.span(arg.value),
+          {std::string(info.name), info.values == "bool" ? "`true` or `false`" : "a number"});
       failed_ = true;
       return;
     }
@@ -111,13 +116,15 @@ private:
       std::string_view item = list.substr(0, end);
       size_t equals = std::min(item.find('='), item.size());
       if (item.substr(0, equals) == tag) {
-        call_->attributes.emplace_back(&info, std::string(equals == item.size() ? item : item.substr(equals + 1)));
+        call_->attributes.emplace_back(
+            &info, std::string(equals == item.size() ? item : item.substr(equals + 1)));
         return;
       }
       known += (known.empty() ? "`." : " `.") + std::string(item.substr(0, equals)) + "`";
       list.remove_prefix(std::min(end + 1, list.size()));
     }
-    ctx_.sink.report(DiagId::UnknownEnumValue, ctx_.span(arg.value), {std::string(tag), std::string(info.name), known});
+    ctx_.sink.report(DiagId::UnknownEnumValue, ctx_.span(arg.value),
+                     {std::string(tag), std::string(info.name), known});
     failed_ = true;
   }
 
@@ -162,7 +169,8 @@ private:
   /// A scalar operand takes the element type of the tiles.
   Expr *scalarOperand(char letter, NodeId node) {
     if (letter == 'i') {
-      Expr *value = checkIntScalar(ctx_, node, "operand " + std::to_string(next_ + 1) + " of `" + name_ + "`");
+      Expr *value = checkIntScalar(ctx_, node,
+                                   "operand " + std::to_string(next_ + 1) + " of `" + name_ + "`");
       return value;
     }
     Operand operand = checkOperand(ctx_, node, element_ ? scalarType(ctx_, *element_) : nullptr);
@@ -172,18 +180,24 @@ private:
       return operand.expr;
     return operand.isIntScalar() && elemIs(*element_, ElemConstraint::Integer)
                ? convertInt(ctx_, operand.expr, *element_)
-               : convertTo(ctx_, operand.expr, scalarType(ctx_, *element_), "the scalar of `" + name_ + "`");
+               : convertTo(ctx_, operand.expr, scalarType(ctx_, *element_),
+                           "the scalar of `" + name_ + "`");
   }
 
   bool wrongCount() {
     size_t least = info_.minIns() + info_.numOuts(), most = slots_.size();
-    std::string wanted = std::to_string(least) + (most > least ? " to " + std::to_string(most) : "") + " operands";
+    std::string wanted =
+        std::to_string(least) + (most > least ? " to " + std::to_string(most) : "") + " operands";
     std::string order;
     for (const Slot &slot : slots_)
-      order += (order.empty() ? "" : ", ") + std::string(slot.letter == 'x' ? "a scratch tile" : kindText(slot.letter)) +
-               (slot.isOut ? " that is written" : slot.optional ? " (if any)" : "");
+      order += (order.empty() ? "" : ", ") +
+               std::string(slot.letter == 'x' ? "a scratch tile" : kindText(slot.letter)) +
+               (slot.isOut      ? " that is written"
+                : slot.optional ? " (if any)"
+                                : "");
     ctx_.sink
-        .report(DiagId::WrongArgumentCount, call_->span, {name_, wanted, std::to_string(positional_.size())})
+        .report(DiagId::WrongArgumentCount, call_->span,
+                {name_, wanted, std::to_string(positional_.size())})
         .help("`" + name_ + "` (" + std::string(info_.summary) + ") takes " + order);
     return false;
   }
@@ -230,9 +244,11 @@ private:
                           kindText(slot.letter)});
       return nullptr;
     }
-    if (const Local *local = expr->kind == ExprKind::LocalRef ? static_cast<LocalRefExpr *>(expr)->local : nullptr;
+    if (const Local *local =
+            expr->kind == ExprKind::LocalRef ? static_cast<LocalRefExpr *>(expr)->local : nullptr;
         local && local->object && local->object->count) {
-      ctx_.sink.report(DiagId::EventNeedsNumber, expr->span, {local->name}).label(local->span, "declared here");
+      ctx_.sink.report(DiagId::EventNeedsNumber, expr->span, {local->name})
+          .label(local->span, "declared here");
       failed_ = true;
     }
     bool typed = slot.letter == 't' || slot.letter == 'v';
@@ -259,7 +275,8 @@ private:
       Place wanted = shape.place == Place::Inferred && onVector ? Place::Vec : shape.place;
       if (wanted != Place::Inferred && operand.type->place != wanted) {
         ctx_.sink.report(DiagId::OperandPlace, operand.span,
-                         {name_, std::to_string(number), std::string(placeName(operand.type->place)),
+                         {name_, std::to_string(number),
+                          std::string(placeName(operand.type->place)),
                           std::string(placeName(wanted))});
         failed_ = true;
       }
@@ -289,8 +306,8 @@ private:
     });
   }
 
-  void checkExtent(std::map<char, Bound> &bound, char letter, const Extent &extent, const Expr &operand,
-                   std::string_view axis) {
+  void checkExtent(std::map<char, Bound> &bound, char letter, const Extent &extent,
+                   const Expr &operand, std::string_view axis) {
     if (failed_)
       return;
     Extent one = makeExtent(ctx_, ctx_.dims.constant(1));
@@ -302,10 +319,12 @@ private:
       return;
     failed_ = true;
     std::string text = toString(ctx_.dims, extent), needed = toString(ctx_.dims, wanted);
-    auto report = ctx_.sink.report(DiagId::OperandShape, operand.span,
-                                   {name_, toString(ctx_, operand.type), needed, std::string(axis)});
+    auto report =
+        ctx_.sink.report(DiagId::OperandShape, operand.span,
+                         {name_, toString(ctx_, operand.type), needed, std::string(axis)});
     if (found->second.operand != &operand)
-      report.label(found->second.operand->span, "`" + toString(ctx_, found->second.operand->type) + "`");
+      report.label(found->second.operand->span,
+                   "`" + toString(ctx_, found->second.operand->type) + "`");
     explainExtents(ctx_, report, extent, wanted);
     bool isPart = isTile(operand.type) || isTile(found->second.operand->type);
     if (isPart && (!isStaticDim(ctx_, extent.length) || !isStaticDim(ctx_, wanted.length)))
@@ -313,7 +332,9 @@ private:
   }
 
   void checkMachines() {
-    auto namer = [](const Elem &elem) { return elem.param ? std::string_view() : elemName(elem.kind); };
+    auto namer = [](const Elem &elem) {
+      return elem.param ? std::string_view() : elemName(elem.kind);
+    };
     for (const std::string &target : ctx_.decl->targets) {
       const Machine *machine = knownMachine(target);
       if (!machine || machine->executable)

@@ -1,4 +1,5 @@
-// Tiles of the block level: slots of rotating buffers, windows, the same bytes seen differently; views of tensors.
+// Tiles of the block level: slots of rotating buffers, windows, the same bytes seen differently;
+// views of tensors.
 #include "frontend/sema/check_block.h"
 
 namespace ptl {
@@ -18,7 +19,8 @@ const Type *tileLike(Context &ctx, const Type *like, Extent rows, Extent cols) {
   return type;
 }
 
-// ---- Indices -------------------------------------------------------------------------------------
+// ---- Indices
+// -------------------------------------------------------------------------------------
 
 namespace {
 struct Slice {
@@ -30,7 +32,8 @@ struct Slice {
 /// One index of a tile; nothing after a report.
 static std::optional<Slice> sliceOf(Context &ctx, NodeId index, const Extent &extent) {
   auto bound = [&](NodeId node, Dim otherwise) {
-    return node == kNoNode ? otherwise : dimOrHoist(ctx, checkIntScalar(ctx, node, "a bound of a slice"));
+    return node == kNoNode ? otherwise
+                           : dimOrHoist(ctx, checkIntScalar(ctx, node, "a bound of a slice"));
   };
   if (ctx.tree.is(index, NodeKind::SliceIndex)) {
     SliceIndexView view(ctx.tree, index);
@@ -52,8 +55,8 @@ static std::optional<Slice> sliceOf(Context &ctx, NodeId index, const Extent &ex
   return std::nullopt;
 }
 
-/// The part of an axis that a slice leaves: a slice of static length is a window of that size, a prefix keeps the size of the
-/// tile and has fewer that are valid.
+/// The part of an axis that a slice leaves: a slice of static length is a window of that size, a
+/// prefix keeps the size of the tile and has fewer that are valid.
 static Extent sliced(Context &ctx, const Slice &slice, const Extent &extent) {
   if (slice.whole)
     return extent;
@@ -78,7 +81,8 @@ static Expr *checkWindow(Context &ctx, NodeId node, Expr *base, std::span<const 
     auto slice = sliceOf(ctx, indices[axis], extent);
     if (!slice)
       return errorExpr(ctx, node);
-    Verdict inside = ctx.facts.proveLessEqual(ctx.dims.add(slice->start, slice->length), extent.capacity);
+    Verdict inside =
+        ctx.facts.proveLessEqual(ctx.dims.add(slice->start, slice->length), extent.capacity);
     if (inside.isFalse()) {
       ctx.sink
           .report(DiagId::OutOfBounds, ctx.span(indices[axis]),
@@ -97,7 +101,8 @@ static Expr *checkWindow(Context &ctx, NodeId node, Expr *base, std::span<const 
 }
 
 Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const NodeId> indices) {
-  const Local *local = base->kind == ExprKind::LocalRef ? static_cast<LocalRefExpr *>(base)->local : nullptr;
+  const Local *local =
+      base->kind == ExprKind::LocalRef ? static_cast<LocalRefExpr *>(base)->local : nullptr;
   bool rotates = local && local->object && local->object->count;
   if (!rotates && isTile(base->type))
     return checkWindow(ctx, node, base, indices);
@@ -113,7 +118,8 @@ Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const Node
   return slot;
 }
 
-// ---- The same bytes seen differently ---------------------------------------------------------------
+// ---- The same bytes seen differently
+// ---------------------------------------------------------------
 
 /// `layout: .dn` among arguments.
 static Layout layoutArgument(Context &ctx, const std::vector<CallArgument> &args) {
@@ -121,11 +127,13 @@ static Layout layoutArgument(Context &ctx, const std::vector<CallArgument> &args
     if (arg.name.empty())
       continue;
     bool isTag = arg.name == "layout" && ctx.tree.is(arg.value, NodeKind::DotName);
-    Layout layout = isTag ? layoutByName(ctx.text(DotNameView(ctx.tree, arg.value).name())) : Layout::Inferred;
+    Layout layout =
+        isTag ? layoutByName(ctx.text(DotNameView(ctx.tree, arg.value).name())) : Layout::Inferred;
     if (layout != Layout::Inferred)
       return layout;
-    ctx.sink.report(DiagId::UnknownEnumValue, arg.span,
-                    {std::string(ctx.text(arg.value)), "layout", "`.nd` `.dn` `.nz` `.zn` `.zz` `.nn`"});
+    ctx.sink.report(
+        DiagId::UnknownEnumValue, arg.span,
+        {std::string(ctx.text(arg.value)), "layout", "`.nd` `.dn` `.nz` `.zn` `.zz` `.nn`"});
   }
   return Layout::Inferred;
 }
@@ -159,7 +167,8 @@ static void checkSize(Context &ctx, const Type *source, const Type *result, Span
 static const Type *seenAs(Context &ctx, const Type *source, const Type *written, Span span) {
   if (written->isError())
     return written;
-  bool fits = written->isArray() && !written->prefix && !written->extents.empty() && written->extents.size() <= 2;
+  bool fits = written->isArray() && !written->prefix && !written->extents.empty() &&
+              written->extents.size() <= 2;
   for (const Extent &extent : written->extents)
     fits = fits && isStaticDim(ctx, extent.length);
   if (!fits) {
@@ -169,7 +178,8 @@ static const Type *seenAs(Context &ctx, const Type *source, const Type *written,
   Type *type = copyType(ctx, *source);
   type->elem = written->elem;
   bool isRow = written->extents.size() == 1;
-  type->extents = {isRow ? makeExtent(ctx, ctx.dims.constant(1)) : written->extents[0], written->extents.back()};
+  type->extents = {isRow ? makeExtent(ctx, ctx.dims.constant(1)) : written->extents[0],
+                   written->extents.back()};
   return type;
 }
 
@@ -185,8 +195,10 @@ Expr *checkReshape(Context &ctx, NodeId node, const std::vector<CallArgument> &a
   if (type->isError())
     return expr;
   if (!(type->elem == tile->type->elem)) {
-    ctx.sink.report(DiagId::WrongOperand, args[1].span,
-                    {"treshape", "2", "`" + toString(type->elem) + "`", "`" + toString(tile->type->elem) + "`"})
+    ctx.sink
+        .report(DiagId::WrongOperand, args[1].span,
+                {"treshape", "2", "`" + toString(type->elem) + "`",
+                 "`" + toString(tile->type->elem) + "`"})
         .help("`bitcast(t, T)` changes the element type");
     return expr;
   }
@@ -221,24 +233,30 @@ Expr *checkBitcast(Context &ctx, NodeId node, const std::vector<CallArgument> &a
   return expr;
 }
 
-// ---- Views of tensors ------------------------------------------------------------------------------
+// ---- Views of tensors
+// ------------------------------------------------------------------------------
 
 static bool isTensor(const Expr *expr) {
   const Local *local = rootLocal(expr);
-  return expr->type->isArray() && local && (local->kind == LocalKind::Param || local->kind == LocalKind::Output);
+  return expr->type->isArray() && local &&
+         (local->kind == LocalKind::Param || local->kind == LocalKind::Output);
 }
 
 /// `[rows, cols]` as dimensions; empty after a report.
 static std::vector<Dim> dimPair(Context &ctx, const CallArgument &arg) {
   std::vector<Dim> dims;
   NodeId list = skipParens(ctx, arg.value);
+  bool known = true;
   if (ctx.tree.is(list, NodeKind::ListExpr))
-    for (NodeId element : ListExprView(ctx.tree, list).elements())
+    for (NodeId element : ListExprView(ctx.tree, list).elements()) {
       dims.push_back(dimOrHoist(ctx, checkIntScalar(ctx, element, "an extent or a stride")));
-  bool ok = dims.size() == 2 && dims[0] && dims[1];
-  if (!ok)
-    ctx.sink.report(DiagId::WrongOperand, arg.span,
-                    {"make_tensor_view", "3", "`" + std::string(ctx.text(arg.span)) + "`", "a list of two"});
+      known = known && dims.back();
+    }
+  bool ok = dims.size() == 2 && known;
+  if (!ok && known)
+    ctx.sink.report(
+        DiagId::WrongOperand, arg.span,
+        {"make_tensor_view", "3", "`" + std::string(ctx.text(arg.span)) + "`", "a list of two"});
   return ok ? dims : std::vector<Dim>();
 }
 

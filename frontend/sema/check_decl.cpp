@@ -2,8 +2,8 @@
 
 #include "frontend/sema/check_decl.h"
 #include "frontend/sema/analysis/flow.h"
-#include "frontend/sema/fuse_sections.h"
 #include "frontend/sema/check_expr.h"
+#include "frontend/sema/fuse_sections.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>

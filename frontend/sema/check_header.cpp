@@ -375,8 +375,11 @@ void checkTargetName(Context &ctx, NodeId node) {
 void checkClause(Context &ctx, NodeId node) {
   if (ctx.tree.is(node, NodeKind::OnClause)) {
     OnClauseView view(ctx.tree, node);
-    checkCoreName(ctx, view.core());
-    ctx.decl->core = ctx.text(view.core());
+    bool isGroup = ctx.isKind(DeclKind::ManualKernel) && ctx.text(view.core()) == "group";
+    if (!isGroup) { // both kinds, in sections
+      checkCoreName(ctx, view.core());
+      ctx.decl->core = ctx.text(view.core());
+    }
     if (view.targets() != kNoNode)
       for (NodeId target : ctx.tree.children(view.targets())) {
         checkTargetName(ctx, target);

@@ -1,5 +1,6 @@
-// The block level of the checked tree: what buffers, events and pipes are, and calls of instructions. See checked_tree.h.
-// A tile is an expression of type `Buffer` whose extents are those of its valid part, with the capacity beside them.
+// The block level of the checked tree: what buffers, events and pipes are, and calls of
+// instructions. See checked_tree.h. A tile is an expression of type `Buffer` whose extents are
+// those of its valid part, with the capacity beside them.
 #pragma once
 
 #include "frontend/sema/checked_stmt.h"
@@ -13,8 +14,8 @@ struct PipeEnd {
   std::string core; ///< `aic`, `aiv`; empty: the core of the kernel or section
 };
 
-/// What a `buffer`, `event` or `pipe` declares. Numbers that were left out are unknown; those that are there have a value when
-/// the kernel is compiled.
+/// What a `buffer`, `event` or `pipe` declares. Numbers that were left out are unknown; those that
+/// are there have a value when the kernel is compiled.
 struct BlockObject {
   Dim count;            ///< of a rotating buffer or event
   Dim address;          ///< bytes; of a pipe: of its slots in the consumer's memory
@@ -41,6 +42,7 @@ enum class BlockOp : uint8_t {
   Reshape,     ///< ins: tile
   Bitcast,     ///< ins: tile
   View,        ///< `make_tensor_view(x, offset, shape, strides)`: ins: tensor, offset
+  Initialize,  ///< of a pipe: `object` says it
   Push,        ///< ins: tile; `object`
   Pop,         ///< `object`
   Free,        ///< `object`
@@ -61,17 +63,19 @@ struct BlockExpr : Expr {
   const InstructionInfo *info = nullptr; ///< of instructions
   std::vector<Expr *> outs, ins;         ///< in the order of the table; null where left out
   Local *object = nullptr;
-  Local *value = nullptr;                ///< Push, Pop of sections: what goes through
+  Local *value = nullptr; ///< Push, Pop of sections: what goes through
   Pipe pipe = Pipe::All;
   std::vector<Dim> offsets; ///< Window: row, column
   std::string core;         ///< of the section or kernel that it stands in
-  std::vector<std::pair<const AttributeInfo *, std::string>> attributes; ///< IR enumerator or number
+  std::vector<std::pair<const AttributeInfo *, std::string>>
+      attributes; ///< IR enumerator or number
 };
 
 /// The type of elements and the extents of a tile.
 inline bool isTile(const Type *type) { return type->kind == TypeKind::Buffer; }
 
-/// Names that can be called at block level: instructions as manual kernels spell them, and the other calls.
+/// Names that can be called at block level: instructions as manual kernels spell them, and the
+/// other calls.
 const std::vector<std::string> &blockCallNames();
 /// `tmatmul_acc` for `tmatmul.acc`.
 std::string surfaceName(const InstructionInfo &info);

@@ -45,8 +45,8 @@ struct Local {
   const Type *type = nullptr;
   bool isInout = false;           ///< parameters only
   std::optional<SymbolId> symbol; ///< see the header comment
-  Dim dim;            ///< value as a dimension when it is one (`let h = D / 2`), else unknown
-  Span span;          ///< of the name
+  Dim dim;   ///< value as a dimension when it is one (`let h = D / 2`), else unknown
+  Span span; ///< of the name
   BlockObject *object = nullptr; ///< buffers, events, pipes: checked_block.h
   uint32_t index = 0; ///< unique within the declaration, dense from 0: environments are vectors
 };

@@ -1,5 +1,6 @@
 #include "frontend/sema/fuse_sections.h"
 #include "frontend/sema/check_block.h"
+#include "frontend/sema/check_decl.h"
 
 #include <deque>
 #include <map>
@@ -96,7 +97,9 @@ public:
   bool finish() {
     for (auto &[pipe, pushed] : pending_)
       if (!pushed.empty()) {
-        ctx_.sink.report(DiagId::SectionsUnmatched, pushed.front().span, {pipe->name, "pushed here, but never popped"})
+        ctx_.sink
+            .report(DiagId::SectionsUnmatched, pushed.front().span,
+                    {pipe->name, "pushed here, but never popped"})
             .label(pipe->span, "declared here");
         return false;
       }
@@ -146,15 +149,17 @@ private:
     if (push.ins.empty() || isMissing(push.ins[0]))
       return false;
     const Type *type = push.ins[0]->type, *slot = push.object->type;
-    bool fits = type->isArray() && !type->prefix && type->elem == slot->elem && type->extents.size() == 2;
+    bool fits =
+        type->isArray() && !type->prefix && type->elem == slot->elem && type->extents.size() == 2;
     for (size_t axis = 0; fits && axis < 2; ++axis) {
       const Extent &extent = type->extents[axis];
       Dim largest = extent.capacity ? extent.capacity : extent.length;
       fits = ctx_.facts.proveLessEqual(largest, slot->extents[axis].length).isTrue();
     }
     if (!fits) {
-      ctx_.sink.report(DiagId::OperandShape, push.ins[0]->span,
-                       {"push", toString(ctx_, type), "at most " + toString(ctx_, slot), "it"})
+      ctx_.sink
+          .report(DiagId::OperandShape, push.ins[0]->span,
+                  {"push", toString(ctx_, type), "at most " + toString(ctx_, slot), "it"})
           .label(push.object->span, "declared here");
       return false;
     }
@@ -165,23 +170,27 @@ private:
 
   bool matches(const BlockExpr &pop, const Pushed &pushed) {
     const Type *wanted = pop.type, *given = pushed.value->type;
-    bool fits = wanted->isArray() && wanted->elem == given->elem && wanted->extents.size() == given->extents.size();
+    bool fits = wanted->isArray() && wanted->elem == given->elem &&
+                wanted->extents.size() == given->extents.size();
     size_t axis = 0;
     for (; fits && axis < given->extents.size(); ++axis)
       fits = extentsEqual(ctx_, given->extents[axis], wanted->extents[axis]) == Proof::True;
     if (fits)
       return true;
     auto report = ctx_.sink.report(DiagId::SectionsUnmatched, pop.span,
-                                   {pop.object->name, "popped as `" + toString(ctx_, wanted) + "`, but pushed as `" +
+                                   {pop.object->name, "popped as `" + toString(ctx_, wanted) +
+                                                          "`, but pushed as `" +
                                                           toString(ctx_, given) + "`"});
     report.label(pushed.span, "pushed here");
     if (axis > 0 && axis <= given->extents.size())
       explainExtents(ctx_, report, given->extents[axis - 1], wanted->extents[axis - 1]);
-    report.help("say what arrives: `let s: " + toString(ctx_, given) + " = pop(" + pop.object->name + ")`");
+    report.help("say what arrives: `let s: " + toString(ctx_, given) + " = pop(" +
+                pop.object->name + ")`");
     return false;
   }
 
-  // ---- loops ---------------------------------------------------------------------------------------
+  // ---- loops
+  // ---------------------------------------------------------------------------------------
 
   /// All sections wait: the loops that they stand at run together.
   bool fuseLoops(std::vector<Statements> &sections, std::vector<size_t> &next, Statements &out) {
@@ -203,8 +212,10 @@ private:
       return reportStuck(waiting ? *waiting : *loops.front());
     for (auto &[pipe, pushed] : pending_)
       if (!pushed.empty()) {
-        ctx_.sink.report(DiagId::SectionsUnmatched, pushed.front().span,
-                         {pipe->name, "pushed before a loop and popped in it or after it; what a turn pops, it pushes"});
+        ctx_.sink.report(
+            DiagId::SectionsUnmatched, pushed.front().span,
+            {pipe->name,
+             "pushed before a loop and popped in it or after it; what a turn pops, it pushes"});
         return false;
       }
     for (size_t i = 1; i < loops.size(); ++i)
@@ -234,14 +245,17 @@ private:
       if (found && (!call || (found->op == BlockOp::Pop && call->op == BlockOp::Push)))
         call = found;
     });
-    ctx_.sink.report(DiagId::SectionsDeadlock, call->span, {call->object->name, call->op == BlockOp::Pop ? "pop" : "push"})
+    ctx_.sink
+        .report(DiagId::SectionsDeadlock, call->span,
+                {call->object->name, call->op == BlockOp::Pop ? "pop" : "push"})
         .label(call->object->span, "declared here");
     return false;
   }
 
   bool sameTurns(const ForStmt &a, const ForStmt &b) {
     auto equal = [&](const Expr *x, const Expr *y, int64_t otherwise) {
-      Dim p = x ? x->dim : ctx_.dims.constant(otherwise), q = y ? y->dim : ctx_.dims.constant(otherwise);
+      Dim p = x ? x->dim : ctx_.dims.constant(otherwise),
+          q = y ? y->dim : ctx_.dims.constant(otherwise);
       return p && q && ctx_.facts.proveEqual(p, q).isTrue();
     };
     const Expr *x = a.head.iterable, *y = b.head.iterable;
@@ -257,7 +271,8 @@ private:
     }
     if (!same)
       ctx_.sink
-          .report(DiagId::TripCountsDiffer, y->span, {std::string(ctx_.text(x->span)), std::string(ctx_.text(y->span))})
+          .report(DiagId::TripCountsDiffer, y->span,
+                  {std::string(ctx_.text(x->span)), std::string(ctx_.text(y->span))})
           .label(x->span, "the loop at the other end of the pipe");
     return same;
   }
@@ -267,7 +282,8 @@ private:
     auto *let = newStmt<LetStmt>(ctx_, StmtKind::Let, other.syntax);
     let->span = other.span;
     let->locals = {other.head.var};
-    auto *value = newExpr<LocalRefExpr>(ctx_, ExprKind::LocalRef, other.syntax, loop.head.var->type);
+    auto *value =
+        newExpr<LocalRefExpr>(ctx_, ExprKind::LocalRef, other.syntax, loop.head.var->type);
     value->local = loop.head.var;
     value->dim = loop.head.var->dim;
     let->value = value;
@@ -277,7 +293,8 @@ private:
     const RangeInfo *a = loop.head.range, *b = other.head.range;
     if (!a || !b)
       return;
-    for (auto [x, y] : {std::pair(a->start, b->start), std::pair(a->length, b->length), std::pair(a->count, b->count)})
+    for (auto [x, y] : {std::pair(a->start, b->start), std::pair(a->length, b->length),
+                        std::pair(a->count, b->count)})
       if (x && y)
         ctx_.facts.addEqual(x, y, other.span);
   }
@@ -286,7 +303,8 @@ private:
   std::map<const Local *, std::deque<Pushed>> pending_;
 };
 
-// ---- What sections share ---------------------------------------------------------------------------
+// ---- What sections share
+// ---------------------------------------------------------------------------
 
 /// What a section touches outside of itself.
 struct Touched {
@@ -341,7 +359,8 @@ bool shareNothing(Context &ctx, const std::vector<OnStmt *> &sections) {
         if (i == k || (!all[k].writes.count(local) && !all[k].reads.count(local)))
           continue;
         Span other = all[k].writes.count(local) ? all[k].writes[local] : all[k].reads[local];
-        ctx.sink.report(DiagId::SectionsShare, span, {local->name}).label(other, "another section uses it here");
+        ctx.sink.report(DiagId::SectionsShare, span, {local->name})
+            .label(other, "another section uses it here");
         return false;
       }
   return true;
@@ -378,7 +397,8 @@ bool mixesNoRows(Context &ctx, const OnStmt &section) {
     }
     if (!mixes)
       return;
-    ctx.sink.report(DiagId::MixesRows, call->span, {std::string(call->op->name)}).label(section.span, "`split rows`");
+    ctx.sink.report(DiagId::MixesRows, call->span, {std::string(call->op->name)})
+        .label(section.span, "`split rows`");
     fine = false;
   });
   return fine;
@@ -409,7 +429,8 @@ bool fuseBlock(Context &ctx, Block *block) {
     for (const Stmt *stmt : rest)
       if (usesQueues(*stmt) && stmt->kind != StmtKind::For && stmt->kind != StmtKind::Parallel &&
           stmt->kind != StmtKind::Block) {
-        ctx.sink.report(DiagId::CoreNotSaid, stmt->span, {"push", "aic"}).help("pipes connect sections: `on aic { … }`, `on aiv { … }`");
+        ctx.sink.report(DiagId::CoreNotSaid, stmt->span, {"push", "aic"})
+            .help("pipes connect sections: `on aic { … }`, `on aiv { … }`");
         return false;
       }
     block->stmts = rest;

@@ -5,10 +5,11 @@
 
 namespace ptl {
 
-/// Puts what the sections of `ctx.decl` do into one order in which nothing waits: the k-th pop of a pipe follows its k-th
-/// push, loops of sections that push and pop to each other become one. A network of sections computes the same in any order, so
-/// this is its meaning, for every executor; chips split it over their cores again. Reports what cannot be matched, what can
-/// deadlock and what sections may not share. Without errors the declaration is not at block level any more.
+/// Puts what the sections of `ctx.decl` do into one order in which nothing waits: the k-th pop of a
+/// pipe follows its k-th push, loops of sections that push and pop to each other become one. A
+/// network of sections computes the same in any order, so this is its meaning, for every executor;
+/// chips split it over their cores again. Reports what cannot be matched, what can deadlock and
+/// what sections may not share. Without errors the declaration is not at block level any more.
 void fuseSections(Context &ctx);
 
 } // namespace ptl

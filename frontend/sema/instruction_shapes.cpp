@@ -35,7 +35,8 @@ static std::vector<InstructionShape> readTable() {
   std::vector<InstructionShape> table(std::size(instructions));
   auto add = [&](InstructionId id, std::string_view text) {
     size_t equals = text.find('=');
-    table[static_cast<size_t>(id)] = {readList(text.substr(0, equals)), readList(text.substr(equals + 1))};
+    table[static_cast<size_t>(id)] = {readList(text.substr(0, equals)),
+                                      readList(text.substr(equals + 1))};
   };
 #define SHAPE(ID, TEXT) add(InstructionId::ID, TEXT);
 #include "ir/ops/instruction_shapes.def"

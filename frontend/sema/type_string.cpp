@@ -25,7 +25,8 @@ Place placeByName(std::string_view name) {
 }
 
 std::string_view layoutName(Layout layout) {
-  constexpr std::string_view names[] = {"",
+  constexpr std::string_view names[] = {
+      "",
 #define LAYOUT(NAME, SPELLING) SPELLING,
 #include "frontend/base/layouts.def"
   };

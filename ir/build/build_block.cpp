@@ -21,7 +21,8 @@ static int64_t extentOf(mlir::Value value) {
 
 static bool isZero(mlir::Value value) { return matchPattern(value, m_Zero()); }
 
-// ---- Types -----------------------------------------------------------------------------------------
+// ---- Types
+// -----------------------------------------------------------------------------------------
 
 static std::string layoutFor(const Type &type, const Machine &machine) {
   if (type.place == ptl::Place::Acc)
@@ -51,16 +52,13 @@ pto::TileBufType Builder::tileType(const Type &type) {
     valid[axis] = constantDim(extent.length).value_or(pto::kDynamic);
   }
   mlir::Type element = scalarType(context_, elemKind(type.elem));
-  return pto::TileBufType::get(&context_, static_cast<Place>(type.place), capacity[0], capacity[1], element,
-                               valid[0], valid[1], *pto::layoutByName(layoutFor(type, *manual_->machine)));
+  return pto::TileBufType::get(&context_, static_cast<Place>(type.place), capacity[0], capacity[1],
+                               element, valid[0], valid[1],
+                               *pto::layoutByName(layoutFor(type, *manual_->machine)));
 }
 
-// ---- Declarations ----------------------------------------------------------------------------------
-
-mlir::Value Builder::addressOf(Dim address, Location loc) {
-  std::optional<int64_t> bytes = address ? constantDim(address) : std::nullopt;
-  return bytes ? mlir::Value(make<arith::ConstantIntOp>(loc, *bytes, 64)) : mlir::Value();
-}
+// ---- Declarations
+// ----------------------------------------------------------------------------------
 
 void Builder::buildBlockDecl(const BlockDeclStmt &stmt) {
   Local &local = *stmt.local;
@@ -70,18 +68,26 @@ void Builder::buildBlockDecl(const BlockDeclStmt &stmt) {
   if (local.kind == LocalKind::Pipe)
     return buildQueue(local, loc);
   pto::TileBufType type = tileType(*local.type);
-  mlir::Value address = addressOf(local.object->address, loc);
+  Dim at = local.object->address;
+  std::optional<int64_t> bytes = at ? constantDim(at) : std::nullopt;
+  mlir::Value address;
+  if (bytes)
+    address = make<arith::ConstantIntOp>(loc, *bytes, 64);
   if (!local.object->count)
-    bound(local) = Bound::of(make<pto::AllocTileOp>(loc, type, address, mlir::Value(), mlir::Value()));
+    bound(local) =
+        Bound::of(make<pto::AllocTileOp>(loc, type, address, mlir::Value(), mlir::Value()));
   else
     bound(local) = Bound::of(make<pto::AllocMultiTileOp>(
-        loc, pto::MultiTileBufType::get(&context_, type, constantDim(local.object->count).value_or(1)), address));
+        loc,
+        pto::MultiTileBufType::get(&context_, type, constantDim(local.object->count).value_or(1)),
+        address));
 }
 
 void Builder::buildQueue(Local &local, Location loc) {
   const BlockObject &object = *local.object;
   pto::TileBufType whole = tileType(*local.type);
-  int64_t rows = whole.getRows(), cols = whole.getCols(), size = pto::elementBytes(whole.getElementType());
+  int64_t rows = whole.getRows(), cols = whole.getCols(),
+          size = pto::elementBytes(whole.getElementType());
   int64_t bytes = rows * cols * size, part = bytes;
   if (object.split && object.toVector)
     part = (object.split == 1 ? (rows + 1) / 2 * cols : rows * ((cols + 1) / 2)) * size;
@@ -91,12 +97,13 @@ void Builder::buildQueue(Local &local, Location loc) {
   };
   bound(local) = Bound::of(make<QueueOp>(
       loc, pto::PipeHandleType::get(&context_), builder_.getStringAttr(local.name),
-      builder_.getBoolAttr(object.toVector), builder_.getI64IntegerAttr(bytes), builder_.getI64IntegerAttr(part),
-      builder_.getI64IntegerAttr(object.split), number(object.depth), number(object.hold), number(object.address),
-      number(object.number)));
+      builder_.getBoolAttr(object.toVector), builder_.getI64IntegerAttr(bytes),
+      builder_.getI64IntegerAttr(part), builder_.getI64IntegerAttr(object.split),
+      number(object.depth), number(object.hold), number(object.address), number(object.number)));
 }
 
-// ---- Tiles -----------------------------------------------------------------------------------------
+// ---- Tiles
+// -----------------------------------------------------------------------------------------
 
 /// The lengths of the valid part that are not numbers.
 Builder::ValidPart Builder::validPart(const Type &type) {
@@ -113,7 +120,8 @@ static const BlockExpr *asSlot(const Expr *expr) {
   return block && block->op == BlockOp::Slot ? block : nullptr;
 }
 
-mlir::Value Builder::buildSlot(const BlockExpr &slot, pto::TileBufType type, const ValidPart &valid) {
+mlir::Value Builder::buildSlot(const BlockExpr &slot, pto::TileBufType type,
+                               const ValidPart &valid) {
   mlir::Value slots = buildExpr(*slot.ins[0]).value, number = buildValue(*slot.ins[1]);
   return make<pto::MultiTileGetOp>(slots.getLoc(), type, slots, number, valid.rows, valid.cols);
 }
@@ -124,7 +132,8 @@ mlir::Value Builder::buildWindow(const BlockExpr &window) {
   ValidPart valid = validPart(*window.type);
   mlir::Value row = emitDim(window.offsets[0]), col = emitDim(window.offsets[1]);
   pto::TileBufType baseType = tileType(*window.ins[0]->type);
-  bool same = isZero(row) && isZero(col) && baseType.getRows() == type.getRows() && baseType.getCols() == type.getCols();
+  bool same = isZero(row) && isZero(col) && baseType.getRows() == type.getRows() &&
+              baseType.getCols() == type.getCols();
   if (const BlockExpr *slot = asSlot(window.ins[0]); slot && same)
     return buildSlot(*slot, type, valid);
   mlir::Value base = buildExpr(*window.ins[0]).value;
@@ -133,10 +142,12 @@ mlir::Value Builder::buildWindow(const BlockExpr &window) {
   Location place = base.getLoc();
   if (same)
     return make<pto::TReshapeOp>(place, type, base, valid.rows, valid.cols);
-  return make<pto::SubsetOp>(isa<NameLoc>(place) ? place : loc, type, base, row, col, valid.rows, valid.cols);
+  return make<pto::SubsetOp>(isa<NameLoc>(place) ? place : loc, type, base, row, col, valid.rows,
+                             valid.cols);
 }
 
-// ---- Views of tensors ------------------------------------------------------------------------------
+// ---- Views of tensors
+// ------------------------------------------------------------------------------
 
 TensorView Builder::wholeTensor(const Expr &expr, bool isOut) {
   auto *ref = expr.kind == ExprKind::LocalRef ? static_cast<const LocalRefExpr *>(&expr) : nullptr;
@@ -145,9 +156,18 @@ TensorView Builder::wholeTensor(const Expr &expr, bool isOut) {
       noteUse(*ref->local, isOut);
       return found->second;
     }
-  if (expr.kind == ExprKind::Block)
-    return rawView(static_cast<const BlockExpr &>(expr), isOut);
   TensorView view;
+  if (expr.kind == ExprKind::Block) { // `make_tensor_view(x, offset, shape, strides)`
+    const auto &raw = static_cast<const BlockExpr &>(expr);
+    view = wholeTensor(*raw.ins[0], isOut);
+    mlir::Value offset = buildValue(*raw.ins[1]);
+    if (!isZero(offset))
+      view.pointer = make<pto::AddPtrOp>(here(expr), view.pointer.getType(), view.pointer, offset);
+    view.dims = {emitDim(expr.type->extents[0].length), emitDim(expr.type->extents[1].length)};
+    view.strides = {emitDim(expr.type->strides[0]), emitDim(expr.type->strides[1])};
+    view.transposed = expr.type->layout == ptl::Layout::Dn;
+    return view;
+  }
   if (!ref) {
     fail(DiagId::NotOnBlockLevel, expr.span, {"a part of a part of a tensor", binding_.machine});
     return view;
@@ -171,18 +191,6 @@ TensorView Builder::wholeTensor(const Expr &expr, bool isOut) {
   return view;
 }
 
-/// `make_tensor_view(x, offset, shape, strides)`
-TensorView Builder::rawView(const BlockExpr &expr, bool isOut) {
-  TensorView view = wholeTensor(*expr.ins[0], isOut);
-  mlir::Value offset = buildValue(*expr.ins[1]);
-  if (!isZero(offset))
-    view.pointer = make<pto::AddPtrOp>(here(expr), view.pointer.getType(), view.pointer, offset);
-  view.dims = {emitDim(expr.type->extents[0].length), emitDim(expr.type->extents[1].length)};
-  view.strides = {emitDim(expr.type->strides[0]), emitDim(expr.type->strides[1])};
-  view.transposed = expr.type->layout == ptl::Layout::Dn;
-  return view;
-}
-
 mlir::Value Builder::pointerOf(const Local &local, bool isOut) {
   auto &[read, written] = manual_->uses[&local];
   (isOut ? written : read) = true;
@@ -191,15 +199,15 @@ mlir::Value Builder::pointerOf(const Local &local, bool isOut) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPointToStart(&manual_->grid.getBody().front());
     mlir::Value array = bound(local).value;
-    pointer = make<PointerOp>(place_, pto::PtrType::get(&context_, elementTypeOf(array.getType())), array,
-                              builder_.getStringAttr("in"));
+    pointer = make<PointerOp>(place_, pto::PtrType::get(&context_, elementTypeOf(array.getType())),
+                              array, builder_.getStringAttr("in"));
   }
   return pointer;
 }
 
 /// The axes that an index keeps; what it drops goes into `base`, in elements.
-llvm::SmallVector<Builder::ViewAxis> Builder::viewAxes(const TensorView &view, const IndexExpr *indexing,
-                                                       mlir::Value &base) {
+llvm::SmallVector<Builder::ViewAxis>
+Builder::viewAxes(const TensorView &view, const IndexExpr *indexing, mlir::Value &base) {
   llvm::SmallVector<ViewAxis> axes;
   size_t axis = 0;
   auto addFull = [&] {
@@ -207,17 +215,20 @@ llvm::SmallVector<Builder::ViewAxis> Builder::viewAxes(const TensorView &view, c
     ++axis;
   };
   auto skip = [&](mlir::Value position) {
-    mlir::Value elements = builder_.createOrFold<arith::MulIOp>(place_, position, view.strides[axis]);
+    mlir::Value elements =
+        builder_.createOrFold<arith::MulIOp>(place_, position, view.strides[axis]);
     base = base ? builder_.createOrFold<arith::AddIOp>(place_, base, elements) : elements;
   };
-  for (const IndexItem &item : indexing ? llvm::ArrayRef<IndexItem>(indexing->items) : llvm::ArrayRef<IndexItem>()) {
+  for (const IndexItem &item :
+       indexing ? llvm::ArrayRef<IndexItem>(indexing->items) : llvm::ArrayRef<IndexItem>()) {
     switch (item.kind) {
     case IndexItemKind::Position:
       skip(positionOf(*item.value));
       ++axis;
       break;
     case IndexItemKind::Range: {
-      mlir::Value start = emitDim(item.range->start), step = item.range->step ? emitDim(item.range->step) : index(1);
+      mlir::Value start = emitDim(item.range->start),
+                  step = item.range->step ? emitDim(item.range->step) : index(1);
       ViewAxis own{start, emitDim(item.range->length), view.dims[axis], view.strides[axis]};
       if (!constantIs(step, 1)) { // every second row is a matrix of its own
         skip(start);
@@ -272,7 +283,7 @@ mlir::Value Builder::viewOf(const Expr &expr, bool isOut) {
   mlir::Value base;
   llvm::SmallVector<ViewAxis> axes = viewAxes(view, indexing, base);
   if (axes.size() == 1) // one axis is one row
-    axes.insert(axes.begin(), {index(0), index(1), index(1), axes[0].dim});
+    axes.insert(axes.begin(), ViewAxis{index(0), index(1), index(1), axes[0].dim});
   if (axes.size() != 2) {
     fail(DiagId::ViewAxes, expr.span, {"this view", std::to_string(axes.size()) + " axes"});
     return {};
@@ -290,35 +301,32 @@ mlir::Value Builder::viewOf(const Expr &expr, bool isOut) {
   if (view.transposed)
     layout = pto::ViewLayoutAttr::get(&context_, pto::ViewLayout::dn);
   llvm::SmallVector<int64_t> viewShape{extentOf(shape[0]), extentOf(shape[1])};
-  mlir::Value tensor = make<pto::MakeTensorViewOp>(NameLoc::get(view.name, loc),
-                                                   pto::TensorViewType::get(&context_, viewShape, view.element),
-                                                   view.pointer, shape, strides, layout);
+  mlir::Value tensor = make<pto::MakeTensorViewOp>(
+      NameLoc::get(view.name, loc), pto::TensorViewType::get(&context_, viewShape, view.element),
+      view.pointer, shape, strides, layout);
   llvm::SmallVector<int64_t> boxShape{extentOf(sizes[0]), extentOf(sizes[1])};
-  return make<pto::PartitionViewOp>(loc, pto::PartitionViewType::get(&context_, boxShape, view.element), tensor,
-                                    offsets, sizes);
-}
-
-/// One element of a tensor, by positions.
-std::pair<mlir::Value, mlir::Value> Builder::elementOf(const IndexExpr &expr, bool isOut) {
-  TensorView view = wholeTensor(*expr.base, isOut);
-  mlir::Value base;
-  if (view.pointer)
-    viewAxes(view, &expr, base);
-  return {view.pointer, base ? base : index(0)};
+  return make<pto::PartitionViewOp>(
+      loc, pto::PartitionViewType::get(&context_, boxShape, view.element), tensor, offsets, sizes);
 }
 
 Bound Builder::loadElement(const IndexExpr &expr) {
-  auto [pointer, offset] = elementOf(expr, false);
-  if (!pointer)
+  TensorView view = wholeTensor(*expr.base, false);
+  mlir::Value base;
+  if (!view.pointer)
     return {};
-  mlir::Type element = cast<pto::PtrType>(pointer.getType()).getElementType();
-  return Bound::of(make<pto::LoadScalarOp>(here(expr), element, pointer, offset));
+  viewAxes(view, &expr, base);
+  return Bound::of(
+      make<pto::LoadScalarOp>(here(expr), view.element, view.pointer, base ? base : index(0)));
 }
 
 void Builder::storeElement(const IndexExpr &place, const Expr &value) {
-  auto [pointer, offset] = elementOf(place, true);
-  if (pointer)
-    make<pto::StoreScalarOp>(location(place.span), pointer, offset, buildValue(value));
+  TensorView view = wholeTensor(*place.base, true);
+  mlir::Value base;
+  if (!view.pointer)
+    return;
+  viewAxes(view, &place, base);
+  make<pto::StoreScalarOp>(location(place.span), view.pointer, base ? base : index(0),
+                           buildValue(value));
 }
 
 /// `let v = make_tensor_view(…)`, `let v = x[i, :]`
@@ -326,7 +334,8 @@ bool Builder::buildManualLet(const LetStmt &stmt) {
   if (!manual_ || !stmt.value || stmt.locals.size() != 1 || !stmt.locals[0]->type->isArray())
     return false;
   const Local &local = *stmt.locals[0];
-  auto *raw = stmt.value->kind == ExprKind::Block ? static_cast<const BlockExpr *>(stmt.value) : nullptr;
+  auto *raw =
+      stmt.value->kind == ExprKind::Block ? static_cast<const BlockExpr *>(stmt.value) : nullptr;
   const Local *tensor = rootLocal(raw && !raw->ins.empty() ? raw->ins[0] : stmt.value);
   if (auto found = manual_->tensors.find(tensor); found != manual_->tensors.end())
     tensor = found->second;
@@ -348,9 +357,11 @@ void Builder::noteUse(const Local &view, bool isOut) {
   (isOut ? written : read) = true;
 }
 
-// ---- Instructions ----------------------------------------------------------------------------------
+// ---- Instructions
+// ----------------------------------------------------------------------------------
 
-static Attribute attributeOf(OpBuilder &builder, const AttributeInfo &info, const std::string &value) {
+static Attribute attributeOf(OpBuilder &builder, const AttributeInfo &info,
+                             const std::string &value) {
   if (info.values == "bool")
     return builder.getBoolAttr(value == "true");
   if (info.values == "int")
@@ -365,7 +376,8 @@ void Builder::buildInstruction(const BlockExpr &call) {
     llvm::SmallVector<mlir::Value> values;
     for (const Expr *operand : operands)
       if (operand)
-        values.push_back(operand->type->isArray() ? viewOf(*operand, areOuts) : buildValue(*operand));
+        values.push_back(operand->type->isArray() ? viewOf(*operand, areOuts)
+                                                  : buildValue(*operand));
     return values;
   };
   llvm::SmallVector<mlir::Value> ins = valuesOf(call.ins, false), outs = valuesOf(call.outs, true);
@@ -378,7 +390,8 @@ void Builder::buildInstruction(const BlockExpr &call) {
   pto::emitInstruction(builder_, here(call), call.info->id, ins, outs, attributes);
 }
 
-// ---- Events ----------------------------------------------------------------------------------------
+// ---- Events
+// ----------------------------------------------------------------------------------------
 
 /// The id of a rotating event: `first + i mod count`; a number where it is one.
 mlir::Value Builder::eventId(const BlockExpr &call, int64_t first, int64_t count) {
@@ -420,18 +433,8 @@ void Builder::buildSignal(const BlockExpr &call) {
   }
 }
 
-// ---- Queues ----------------------------------------------------------------------------------------
-
-Bound Builder::buildPop(const BlockExpr &call) {
-  Location loc = here(call);
-  pto::TileBufType type = tileType(*call.type);
-  mlir::Value queue = bound(*call.object).value;
-  mlir::Value tile = make<pto::DeclareTileOp>(named(context_, call.object->name, loc), type, mlir::Value(), mlir::Value());
-  make<pto::TPopOp>(loc, tile, queue, builder_.getI8IntegerAttr(static_cast<int8_t>(call.object->object->split)));
-  return Bound::of(tile);
-}
-
-// ---- Dispatch --------------------------------------------------------------------------------------
+// ---- Dispatch
+// --------------------------------------------------------------------------------------
 
 Bound Builder::buildBlockExpr(const BlockExpr &call) {
   Location loc = here(call);
@@ -444,7 +447,9 @@ Bound Builder::buildBlockExpr(const BlockExpr &call) {
     return Bound::of(make<arith::IndexCastOp>(loc, builder_.getIndexType(), value));
   };
   mlir::Type i64 = builder_.getI64Type();
-  auto split = [&] { return builder_.getI8IntegerAttr(static_cast<int8_t>(call.object->object->split)); };
+  auto split = [&] {
+    return builder_.getI8IntegerAttr(static_cast<int8_t>(call.object->object->split));
+  };
   switch (call.op) {
   case BlockOp::Instruction:
     buildInstruction(call);
@@ -454,16 +459,23 @@ Bound Builder::buildBlockExpr(const BlockExpr &call) {
   case BlockOp::Window:
     return Bound::of(buildWindow(call));
   case BlockOp::Reshape:
-    return Bound::of(make<pto::TReshapeOp>(loc, tileType(*call.type), buildValue(*call.ins[0]), mlir::Value(), mlir::Value()));
+    return Bound::of(make<pto::TReshapeOp>(loc, tileType(*call.type), buildValue(*call.ins[0]),
+                                           mlir::Value(), mlir::Value()));
   case BlockOp::Bitcast:
-    return Bound::of(make<pto::BitcastOp>(loc, tileType(*call.type), buildValue(*call.ins[0]), mlir::Value(), mlir::Value()));
+    return Bound::of(make<pto::BitcastOp>(loc, tileType(*call.type), buildValue(*call.ins[0]),
+                                          mlir::Value(), mlir::Value()));
   case BlockOp::View:
+  case BlockOp::Initialize:
     return {};
   case BlockOp::Push:
     make<pto::TPushOp>(loc, buildValue(*call.ins[0]), bound(*call.object).value, split());
     return {};
-  case BlockOp::Pop:
-    return buildPop(call);
+  case BlockOp::Pop: {
+    mlir::Value tile = make<pto::DeclareTileOp>(named(context_, call.object->name, loc),
+                                                tileType(*call.type), mlir::Value(), mlir::Value());
+    make<pto::TPopOp>(loc, tile, bound(*call.object).value, split());
+    return Bound::of(tile);
+  }
   case BlockOp::Free:
     make<pto::TFreeOp>(loc, bound(*call.object).value, split());
     return {};
@@ -487,7 +499,8 @@ Bound Builder::buildBlockExpr(const BlockExpr &call) {
                                           buildValue(*call.ins[0]), positionOf(*call.ins[1])));
   case BlockOp::LoadScalar: {
     TensorView view = wholeTensor(*call.ins[0], false);
-    return Bound::of(make<pto::LoadScalarOp>(loc, view.element, view.pointer, positionOf(*call.ins[1])));
+    return Bound::of(
+        make<pto::LoadScalarOp>(loc, view.element, view.pointer, positionOf(*call.ins[1])));
   }
   case BlockOp::StoreScalar: {
     TensorView view = wholeTensor(*call.outs[0], true);

@@ -1,4 +1,5 @@
-// Manual kernels: a grid of the block level per `parallel`, events and their ids, points of the grid.
+// Manual kernels: a grid of the block level per `parallel`, events and their ids, points of the
+// grid.
 #include "frontend/sema/block_machine.h"
 #include "frontend/sema/check_decl.h"
 #include "ir/build/manual.h"
@@ -13,7 +14,8 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-// ---- Walking statements ----------------------------------------------------------------------------
+// ---- Walking statements
+// ----------------------------------------------------------------------------
 
 /// Calls `visit` for each statement of a block and of what is inside, with the core of its section.
 static void forEachStmt(const ptl::Block *block, const std::string &core,
@@ -50,7 +52,11 @@ static void forEachStmt(const ptl::Block *block, const std::string &core,
   }
 }
 
-// ---- Ids of events ---------------------------------------------------------------------------------
+/// As many as operations can name; machines may have fewer, which the prover knows.
+static constexpr int64_t kMostEvents = 16;
+
+// ---- Ids of events
+// ---------------------------------------------------------------------------------
 
 /// Ids count per pair of pipes and core; those that are pinned are taken first.
 void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
@@ -66,7 +72,8 @@ void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
   std::map<Key, std::set<int64_t>> taken;
   auto keyOf = [](const Local &local, const std::string &where) {
     bool crosses = local.object->crosses(); // flags between cores are one set for all pipes
-    return Key{where, crosses ? Pipe::All : local.object->from.pipe, crosses ? Pipe::All : local.object->to.pipe};
+    return Key{where, crosses ? Pipe::All : local.object->from.pipe,
+               crosses ? Pipe::All : local.object->to.pipe};
   };
   auto countOf = [&](const Local &local) {
     return local.object->count ? constantDim(local.object->count).value_or(1) : 1;
@@ -75,6 +82,7 @@ void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
     if (local->object->number) {
       int64_t first = constantDim(local->object->number).value_or(0);
       manual_->ids[local] = first;
+      checkId(*local, first + countOf(*local) - 1, kMostEvents);
       for (int64_t i = 0; i < countOf(*local); ++i)
         taken[keyOf(*local, where)].insert(first + i);
     }
@@ -95,14 +103,19 @@ void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
       used.insert(first + i);
     manual_->ids[local] = first;
     int64_t limit = manual_->machine->events;
-    if (limit > 0 && first + count > limit && !local->object->crosses())
-      fail(DiagId::EventIdBeyondLimit, local->span,
-           {std::to_string(first + count - 1), std::string(pipeName(local->object->from.pipe)),
-            std::string(pipeName(local->object->to.pipe)), std::to_string(limit - 1)});
+    checkId(*local, first + count - 1, limit > 0 ? limit : kMostEvents);
   }
 }
 
-// ---- Kernels ---------------------------------------------------------------------------------------
+void Builder::checkId(const Local &event, int64_t last, int64_t limit) {
+  if (last >= limit)
+    fail(DiagId::EventIdBeyondLimit, event.span,
+         {std::to_string(last), std::string(pipeName(event.object->from.pipe)),
+          std::string(pipeName(event.object->to.pipe)), std::to_string(limit - 1)});
+}
+
+// ---- Kernels
+// ---------------------------------------------------------------------------------------
 
 static bool isHostLet(const Stmt &stmt) {
   if (stmt.kind != StmtKind::Let || static_cast<const LetStmt &>(stmt).isVar)
@@ -124,7 +137,8 @@ void Builder::checkMachine(const CallableDecl &decl) {
       if (!call || !call->info)
         return;
       if (std::string why = whyNotOn(*manual_->machine, *call, namer); !why.empty())
-        fail(DiagId::NotOnMachine, call->span, {surfaceName(*call->info), manual_->machine->name, why});
+        fail(DiagId::NotOnMachine, call->span,
+             {surfaceName(*call->info), manual_->machine->name, why});
     });
   };
   forEachStmt(decl.body, decl.core, [&](const Stmt &stmt, const std::string &) {
@@ -135,7 +149,8 @@ void Builder::checkMachine(const CallableDecl &decl) {
   });
 }
 
-/// One grid per `parallel`, each with the declarations before it; one for all of a body without `parallel`.
+/// One grid per `parallel`, each with the declarations before it; one for all of a body without
+/// `parallel`.
 void Builder::buildManual(const CallableDecl &decl) {
   const Machine *machine = binding_.chip;
   bool isFor = decl.targets.empty() || llvm::is_contained(decl.targets, binding_.machine);
@@ -144,7 +159,8 @@ void Builder::buildManual(const CallableDecl &decl) {
     return;
   }
   if (!isFor) {
-    fail(DiagId::NotForTarget, decl.nameSpan, {decl.name, llvm::join(decl.targets, ", "), binding_.machine});
+    fail(DiagId::NotForTarget, decl.nameSpan,
+         {decl.name, llvm::join(decl.targets, ", "), binding_.machine});
     return;
   }
   context_.loadDialect<pto::PtoDialect>();
@@ -155,11 +171,13 @@ void Builder::buildManual(const CallableDecl &decl) {
     checkMachine(decl);
   allocateEvents(*decl.body, decl.core);
   const std::vector<Stmt *> &stmts = decl.body->stmts;
-  bool asserts = llvm::any_of(stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::Assert; });
+  bool asserts =
+      llvm::any_of(stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::Assert; });
   for (const Stmt *stmt : stmts) // checked by the host, before the kernel runs
     if (asserts && (isHostLet(*stmt) || stmt->kind == StmtKind::Assert))
       buildStmt(*stmt);
-  bool points = llvm::any_of(stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::Parallel; });
+  bool points =
+      llvm::any_of(stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::Parallel; });
   for (size_t i = 0; i < stmts.size() && sink_.errorCount() == errors; ++i)
     if (points && stmts[i]->kind == StmtKind::Parallel)
       buildManualGrid(decl, stmts, i);
@@ -168,7 +186,8 @@ void Builder::buildManual(const CallableDecl &decl) {
   manual_ = outer;
 }
 
-void Builder::buildManualGrid(const CallableDecl &decl, const std::vector<Stmt *> &stmts, size_t upTo) {
+void Builder::buildManualGrid(const CallableDecl &decl, const std::vector<Stmt *> &stmts,
+                              size_t upTo) {
   Location loc = location(upTo < stmts.size() ? stmts[upTo]->span : decl.nameSpan);
   mlir::Value zero = index(0), one = index(1);
   auto grid = make<ParallelOp>(loc, zero, one, one);
@@ -177,7 +196,9 @@ void Builder::buildManualGrid(const CallableDecl &decl, const std::vector<Stmt *
   manual_->pointers.clear();
   manual_->uses.clear();
   OpBuilder::InsertionGuard guard(builder_);
-  builder_.createBlock(&grid.getBody(), {}, builder_.getIndexType(), loc);
+  llvm::SmallVector<mlir::Type> types{builder_.getIndexType()};
+  llvm::SmallVector<Location> locs{loc};
+  builder_.createBlock(&grid.getBody(), {}, types, locs);
   for (const WhereClause &clause : decl.wheres) // for the prover
     if (clause.condition && !clause.onTunables)
       emitCondition(*clause.condition, "where", clause.text, location(clause.span));
@@ -193,8 +214,8 @@ void Builder::buildManualGrid(const CallableDecl &decl, const std::vector<Stmt *
   }
 }
 
-/// The points are numbered, and core group g of n takes the points g, g + n, … Bounds that depend on earlier variables
-/// make loops inside a point.
+/// The points are numbered, and core group g of n takes the points g, g + n, … Bounds that depend
+/// on earlier variables make loops inside a point.
 void Builder::buildPoints(const ParallelStmt &stmt, size_t from) {
   Location loc = location(stmt.span);
   llvm::SmallVector<LoopBounds> bounds;
@@ -212,8 +233,10 @@ void Builder::buildPoints(const ParallelStmt &stmt, size_t from) {
   auto asIndex = [&](mlir::Value id) -> mlir::Value {
     return make<arith::IndexCastOp>(loc, builder_.getIndexType(), id);
   };
-  mlir::Value first = outermost ? asIndex(make<pto::GetBlockIdxOp>(loc, builder_.getI64Type())) : index(0);
-  mlir::Value step = outermost ? asIndex(make<pto::GetBlockNumOp>(loc, builder_.getI64Type())) : index(1);
+  mlir::Value first =
+      outermost ? asIndex(make<pto::GetBlockIdxOp>(loc, builder_.getI64Type())) : index(0);
+  mlir::Value step =
+      outermost ? asIndex(make<pto::GetBlockNumOp>(loc, builder_.getI64Type())) : index(1);
   auto loop = make<scf::ForOp>(loc, first, total, step);
   {
     OpBuilder::InsertionGuard guard(builder_);
@@ -221,7 +244,8 @@ void Builder::buildPoints(const ParallelStmt &stmt, size_t from) {
     mlir::Value rest = loop.getInductionVar();
     for (size_t i = to; i-- > from;) {
       const LoopBounds &own = bounds[i - from];
-      mlir::Value number = i == from ? rest : make<arith::RemUIOp>(loc, rest, counts[i - from]).getResult();
+      mlir::Value number =
+          i == from ? rest : make<arith::RemUIOp>(loc, rest, counts[i - from]).getResult();
       if (i > from)
         rest = make<arith::DivUIOp>(loc, rest, counts[i - from]);
       mlir::Value offset = builder_.createOrFold<arith::MulIOp>(loc, number, own.step);

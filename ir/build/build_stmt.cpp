@@ -128,12 +128,14 @@ void Builder::bindLocal(Local &local, Bound value) {
 bool Builder::buildRangeName(const LetStmt &stmt) {
   if (!stmt.value || stmt.value->kind != ExprKind::LocalRef || stmt.locals.size() != 1)
     return false;
-  const Local &given = *static_cast<const LocalRefExpr &>(*stmt.value).local, &name = *stmt.locals[0];
+  const Local &given = *static_cast<const LocalRefExpr &>(*stmt.value).local,
+              &name = *stmt.locals[0];
   const RangeInfo *from = given.type->range, *to = name.type->range;
   if (!from || !to)
     return false;
   for (auto [source, target] :
-       {std::pair(from->start, to->start), std::pair(from->length, to->length), std::pair(from->count, to->count)})
+       {std::pair(from->start, to->start), std::pair(from->length, to->length),
+        std::pair(from->count, to->count)})
     if (auto symbol = target ? target.symbol() : std::nullopt; symbol && source && from != to)
       frame_->roots[*symbol] = rootDim(source);
   bound(name) = Bound(bound(given));

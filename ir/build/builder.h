@@ -160,31 +160,27 @@ private:
   void buildPoints(const ParallelStmt &stmt, size_t from = 0);
   void buildSection(const OnStmt &stmt);
   void allocateEvents(const ptl::Block &body, const std::string &core);
+  void checkId(const Local &event, int64_t last, int64_t limit);
   void checkMachine(const CallableDecl &decl);
 
-  // build_block.cpp
   struct ValidPart {
     mlir::Value rows, cols; ///< null where the type says it
   };
-  /// Where an axis of a view begins, how long it is there, and of what.
   struct ViewAxis {
-    mlir::Value offset, length, dim, stride;
+    mlir::Value offset, length, dim, stride; ///< where a part begins, how long it is, of what
   };
   pto::TileBufType tileType(const Type &type);
-  mlir::Value addressOf(Dim address, mlir::Location loc);
   void buildBlockDecl(const BlockDeclStmt &stmt);
   void buildQueue(Local &local, mlir::Location loc);
   ValidPart validPart(const Type &type);
   mlir::Value buildSlot(const BlockExpr &slot, pto::TileBufType type, const ValidPart &valid);
   mlir::Value buildWindow(const BlockExpr &window);
   TensorView wholeTensor(const Expr &expr, bool isOut);
-  TensorView rawView(const BlockExpr &expr, bool isOut);
   mlir::Value pointerOf(const Local &local, bool isOut);
   llvm::SmallVector<ViewAxis> viewAxes(const TensorView &view, const IndexExpr *indexing,
                                        mlir::Value &base);
   mlir::Value positionOf(const Expr &expr);
   mlir::Value viewOf(const Expr &expr, bool isOut);
-  std::pair<mlir::Value, mlir::Value> elementOf(const IndexExpr &expr, bool isOut);
   Bound loadElement(const IndexExpr &expr);
   void storeElement(const IndexExpr &place, const Expr &value);
   bool buildManualLet(const LetStmt &stmt);
@@ -192,7 +188,6 @@ private:
   void buildInstruction(const BlockExpr &call);
   mlir::Value eventId(const BlockExpr &call, int64_t first, int64_t count);
   void buildSignal(const BlockExpr &call);
-  Bound buildPop(const BlockExpr &call);
   Bound buildBlockExpr(const BlockExpr &call);
 
   // carried.cpp: what a region assigns and what lives outside of it

@@ -292,10 +292,7 @@ void Collector::blockCalls() {
   if (isManual)
     for (const std::string &name : blockCallNames())
       if (!isTaken(name))
-        add({.label = name,
-             .kind = CompletionKind::Function,
-             .detail = "instruction",
-             .rank = 7});
+        add({.label = name, .kind = CompletionKind::Function, .detail = "instruction", .rank = 7});
 }
 
 void Collector::elementTypes(int rank) {

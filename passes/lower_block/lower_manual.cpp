@@ -92,12 +92,13 @@ private:
     b_.setInsertionPointToStart(&function_.getBody().front());
     llvm::DenseSet<int64_t> taken;
     for (ir::QueueOp queue : queues)
-      if (queue.getFlag())
-        taken.insert({*queue.getFlag(), *queue.getFlag() + 1});
+      if (std::optional<uint64_t> pinned = queue.getFlag())
+        for (int64_t each : {0, 1})
+          taken.insert(static_cast<int64_t>(*pinned) + each);
     int64_t offset = 0, flag = 0;
     for (ir::QueueOp queue : queues) {
       QueueShape shape(queue, options_.machine, options_.options.queueSlots);
-      int64_t own = queue.getFlag().value_or(-1);
+      int64_t own = queue.getFlag() ? static_cast<int64_t>(*queue.getFlag()) : -1;
       if (own < 0) {
         while (taken.contains(flag) || taken.contains(flag + 1))
           flag += 2;

@@ -79,13 +79,13 @@ enum class StepKind : uint8_t {
   Barrier, ///< sub: pipe
   Open,    ///< dst = queue number imm; args = pointer to global memory, if it goes through that
   Push,
-  Pop,   ///< args = tile, queue
-  Free,  ///< args = queue
-  For,   ///< args = lower, upper, step, initial values…; body
-  If,    ///< args = condition; body, other
-  While, ///< args = initial values…; body: before, other: after
+  Pop,    ///< args = tile, queue
+  Free,   ///< args = queue
+  For,    ///< args = lower, upper, step, initial values…; body
+  If,     ///< args = condition; body, other
+  While,  ///< args = initial values…; body: before, other: after
   Assume, ///< args = a condition; executions where it does not hold are none
-  Yield, ///< args; ends a body (also `scf.condition`, whose first argument is the condition)
+  Yield,  ///< args; ends a body (also `scf.condition`, whose first argument is the condition)
 };
 
 /// How an instruction touches an operand. `Element`, `Part`: only what positions say (tgetval,

@@ -75,8 +75,8 @@ static void proveKernel(const Kernel &kernel, const Machine &machine, Findings &
     judge(kernel, execution, ranges, machine, describe(kernel, instances[i]), findings);
   }
   if (excluded > 0 && excluded == instances.size())
-    findings.undecided(kernel.functions.front().op,
-                       "none of the sizes that were tried for `" + kernel.name + "` meets what it requires");
+    findings.undecided(kernel.functions.front().op, "none of the sizes that were tried for `" +
+                                                        kernel.name + "` meets what it requires");
 }
 
 // A missing order that two others would give. Those that are dropped support no others, so that of

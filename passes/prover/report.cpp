@@ -29,14 +29,16 @@ static std::string pipeWord(unsigned pipe) {
 }
 
 /// The missing edge of a manual kernel.
-static void explainByHand(unsigned from, unsigned to, mlir::Operation *a, mlir::Operation *b, Finding &finding) {
+static void explainByHand(unsigned from, unsigned to, mlir::Operation *a, mlir::Operation *b,
+                          Finding &finding) {
   if (from == to) {
     finding.notes.push_back("missing edge: `barrier(" + pipeWord(from) + ")` between the two");
     finding.fix = "insert `barrier(" + pipeWord(from) + ")` before " + withPlace(b);
     return;
   }
   std::string edge = pipeWord(from) + " -> " + pipeWord(to);
-  finding.notes.push_back("missing edge: " + edge + ", from " + withPlace(a) + " to " + withPlace(b));
+  finding.notes.push_back("missing edge: " + edge + ", from " + withPlace(a) + " to " +
+                          withPlace(b));
   finding.fix = "with an `event e: " + edge + "`, insert `signal(e)` after " + withPlace(a) +
                 " and `wait(e)` before " + withPlace(b);
 }

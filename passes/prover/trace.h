@@ -58,7 +58,7 @@ struct Execution {
   std::vector<GlobalBox> boxes;
   std::vector<QueueArea> areas;
   uint64_t hash = 0;
-  bool complete = true; ///< false: longer than was allowed
+  bool complete = true;  ///< false: longer than was allowed
   bool excluded = false; ///< what the kernel requires does not hold
 };
 
