@@ -25,16 +25,22 @@ static bool applyFixesToFiles(Session &session) {
 
 /// The process ends after checking, so the trees are left to it: taking them apart costs a tenth of
 /// the time.
-static void checkAll(Session &session, const CheckMore &more) {
+/// True if some file holds manual kernels.
+static bool checkAll(Session &session, const CheckMore &more) {
+  bool byHand = false;
   for (const std::string &path : session.options().positional()) {
     std::unique_ptr<CheckedProgram> program = session.check(path);
     if (program && more)
       more(session, *program);
-    program.release();
+    if (const CheckedProgram *kept = program.release())
+      for (const CallableDecl *decl : kept->modules.front()->callables)
+        byHand |= decl->kind == DeclKind::ManualKernel;
   }
+  return byHand;
 }
 
-ExitCode runCheck(const Options &options, const CheckMore &more) {
+ExitCode runCheck(const Options &options, const CheckMore &more,
+                  const std::function<ExitCode()> &forManual) {
   if (options.positional().empty())
     return usageError("no input files");
   if (options.has(OptionId::Fix)) {
@@ -48,7 +54,8 @@ ExitCode runCheck(const Options &options, const CheckMore &more) {
     }
   }
   Session session(options);
-  checkAll(session, more);
+  if (checkAll(session, more) && !session.failed() && forManual)
+    return forManual();
   session.writeDependencies(options.positional().front());
   return session.finish();
 }

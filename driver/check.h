@@ -10,6 +10,8 @@ namespace ptl {
 /// What is looked for in a checked file beside errors of the language.
 using CheckMore = std::function<void(Session &session, const CheckedProgram &program)>;
 
-ExitCode runCheck(const Options &options, const CheckMore &more = {});
+/// `forManual`: who checks files with manual kernels, which the prover judges; empty: nobody else.
+ExitCode runCheck(const Options &options, const CheckMore &more = {},
+                  const std::function<ExitCode()> &forManual = {});
 
 } // namespace ptl

@@ -19,10 +19,11 @@ static ExitCode runPlanned(const CommandInfo &command, const Options &options) {
   return session.finish(ExitCode::Missing);
 }
 
-static ExitCode runFront(const CommandInfo &command, const Options &options) {
+static ExitCode runFront(const CommandInfo &command, const Options &options,
+                         const std::vector<std::string> &arguments) {
   switch (command.id) {
   case CommandId::Check:
-    return runCheck(options);
+    return runCheck(options, {}, [&] { return runInLibrary(options, arguments); });
   case CommandId::Fmt:
     return runFmt(options);
   case CommandId::Doc:
@@ -90,7 +91,8 @@ int main(int argc, char **argv) {
   if (std::string wrong = wrongValue(parsed.options); !wrong.empty())
     return static_cast<int>(usageError(wrong));
   ExitCode code = isInLibrary(*command, parsed.options) ? runInLibrary(parsed.options, arguments)
-                  : command->home == CommandHome::Front ? runFront(*command, parsed.options)
-                                                        : runPlanned(*command, parsed.options);
+                  : command->home == CommandHome::Front
+                      ? runFront(*command, parsed.options, arguments)
+                      : runPlanned(*command, parsed.options);
   return static_cast<int>(code);
 }

@@ -1,7 +1,9 @@
 // `ptlc check --target a3`: beside what is wrong with the program, what keeps it from the chip.
+// Without a target: what the prover says of manual kernels.
 #include "driver/check.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/feasibility.h"
+#include "driver/ir/prove_manual.h"
 
 namespace ptl {
 
@@ -30,6 +32,11 @@ static Wanted wantedOf(const Options &options) {
 ExitCode runCheckForChips(const Options &options) {
   bool isWell = true;
   ExitCode code = runCheck(options, [&](Session &session, const CheckedProgram &program) {
+    if (!options.has(OptionId::Target) && !options.has(OptionId::Machine)) {
+      if (!session.failed())
+        isWell &= proveManual(session, program, wantedOf(options));
+      return;
+    }
     for (const Target &target : targetsOf(session))
       if (target.isChip())
         isWell &= checkForChip(program, session.sources(), compilerOptions(options, target),

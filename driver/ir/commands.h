@@ -15,8 +15,6 @@ ExitCode runRun(const Options &options);
 ExitCode runTest(const Options &options);
 ExitCode runBench(const Options &options);
 ExitCode runLower(const Options &options);
-/// `check` of files that hold manual kernels.
-ExitCode runCheckManual(const Options &options);
 
 /// Whether a declaration is a `fn`, `kernel` or `program`: what can be an entry.
 bool isCallable(const CallableDecl &decl);

@@ -23,8 +23,6 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
     return static_cast<int>(runRun(options));
   case CommandId::Test:
     return static_cast<int>(runTest(options));
-  case CommandId::Check:
-    return static_cast<int>(runCheckManual(options));
   case CommandId::Bench:
     return static_cast<int>(runBench(options));
   case CommandId::Lower:
