@@ -328,22 +328,22 @@ def measure_examples(server, folder, keys, note):
             client.open(path.as_uri(), text.replace("§", "1"))
             document = {"uri": path.as_uri()}
             place = Text(text, "utf-8").position(at)
+            typed, version = 1, 1
             for stage in stages:
                 wanted = {"textDocument": document, "entry": entry, "stage": stage}
                 client.request("ptl/preview", wanted)
                 worker = client.status()["worker"]["pid"]
-                before = processor_time(worker)
-                for number in range(max(4, keys // 4)):
-                    change = replacement(place, str(number + 1), str(number + 2))
+                before, count = processor_time(worker), max(4, keys // 4)
+                for _ in range(count):
+                    typed, version = typed + 1, version + 1
+                    change = replacement(place, str(typed - 1), str(typed))
                     start = time.perf_counter()
-                    client.notify("textDocument/didChange", {"textDocument": {**document, "version": number + 2}, "contentChanges": [change]})
+                    client.notify("textDocument/didChange", {"textDocument": {**document, "version": version}, "contentChanges": [change]})
                     answer = client.reply(client.start_request("ptl/preview", wanted), 60)
                     if answer["result"]["stale"]:
                         raise RuntimeError(f"no preview: {answer['result']['diagnostics']}")
                     note(f"{name}: {stage} after a key", answer["at"] - start)
-                note(f"{name}: processor time of {stage}", (processor_time(worker) - before) / (number + 1))
-                client.notify("textDocument/didChange", {"textDocument": {**document, "version": 0},
-                                                         "contentChanges": [replacement(place, str(number + 2), "1")]})
+                note(f"{name}: processor time of {stage}", (processor_time(worker) - before) / count)
 
 
 def measure_verdicts(session, keys, note):
