@@ -108,7 +108,9 @@ def exit_codes(tools: Tools, folder: pathlib.Path) -> None:
         ("check", "--diagnostics=xml", "good.ptl"): 2,
         ("check", "@missing"): 2,
         ("explain", "E9999"): 2,
-        ("sim", "good.ptl"): 3,
+        ("sim", "--target", "cpu", "good.ptl"): 3,
+        ("sim", "--target", "kirin9030", "good.ptl"): 3,
+        ("lower", "good.ptl"): 3,
         ("tune", "good.ptl"): 3,
     }
     for arguments, code in wanted.items():
@@ -276,6 +278,42 @@ def benches(tools: Tools, folder: pathlib.Path) -> None:
     expect(" GFLOP/s " in text[0] and " % of " in text[0] and "GFLOP/s" not in text[2], text)
 
 
+def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
+    """`ptlc sim`: no arrays are needed, every view says the same time, data that decides is asked for."""
+    (folder / "gemm.ptl").write_text(
+        "pub kernel gemm[M, N, K](a: f16[M, K], b: f16[K, N]) -> (c: f32[M, N])\ntune BM = 128, BN = 128, BK = 128\n{\n"
+        "    parallel i in tiles(M, BM), j in tiles(N, BN) {\n        var acc = zeros(f32[i, j])\n"
+        "        for k in tiles(K, BK) pipeline 2 {\n            acc += a[i, k] @ b[k, j]\n        }\n        c[i, j] = acc\n"
+        "    }\n}\n\nkernel count[N, K](n: i32[K], x: f32[N, 64]) -> (y: f32[N, 64])\n{\n"
+        "    parallel i in tiles(N, 16) {\n        var t = x[i, :]\n        for s in 0..n[0] {\n            t = t + 1.0\n"
+        "        }\n        y[i, :] = t\n    }\n}\n")
+    call = ["sim", "gemm.ptl", "--entry", "gemm", "M=512", "N=512", "K=1024"]
+    run = tools.run(*call, "--json", "--trace", "t.json", "--lanes", "l.json", cwd=folder)
+    expect(run.code == 0, run)
+    summary, lanes = json.loads(run.stdout), json.loads((folder / "l.json").read_text())
+    trace = json.loads((folder / "t.json").read_text())
+    expect(summary["us"] == lanes["us"] and summary["launches"][0]["end"] <= summary["us"], summary)
+    expect(summary["groups"] == 16 and summary["groups_of_chip"] == 24, summary)
+    expect(any(pipe["pipe"] == "m" and 0 < pipe["util"] < 1 for pipe in summary["pipes"]), summary)
+    expect({lane["lane"] for lane in lanes["lanes"]} >= {"aic0.m", "aic15.mte2"}, lanes)
+    expect(any(gap["cause"] == "event" and gap["waits_for"] == "tload" for lane in lanes["lanes"] for gap in lane["gaps"]
+               if "waits_for" in gap), "a wait for a load")
+    expect(any(event["name"] == "tmatmul.acc" and event["args"]["source"].startswith("gemm.ptl:7")
+               for event in trace["traceEvents"]), "source lines")
+    expect(tools.run(*call, "--json", cwd=folder).stdout == run.stdout, "times are deterministic")
+    page = tools.run(*call, "--report", "--html", "-o", "s.html", cwd=folder)
+    for part in ("critical path", "pipes", "what would be gained", "core groups: 16 of 24", "hints"):
+        expect(part in page.stdout, part, page)
+    expect("https:" not in (folder / "s.html").read_text(), "the page needs no network")
+    call = ["sim", "gemm.ptl", "--entry", "count", "N=256"]
+    unknown = tools.run(*call, "K=1", cwd=folder)
+    expect(unknown.code == 5 and "`n`" in unknown.stderr, unknown)
+    times = [json.loads(tools.run(*call, f"n={value}", "K=1", "--json", cwd=folder).stdout)["us"] for value in ("zeros", "ones")]
+    expect(times[0] < times[1], times)
+    computed = tools.run(*call, "n=ones", "K=1", "x=random", "--values", "--json", cwd=folder)
+    expect(json.loads(computed.stdout)["us"] == times[1], computed, times)
+
+
 def starter_project(tools: Tools, folder: pathlib.Path) -> None:
     created = tools.run("new", "axpy", cwd=folder)
     expect(created.code == 0, created)
@@ -359,7 +397,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     exit_codes, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    formatting, stopped_programs, values_of_conditions, benches, starter_project, machines, robust, fast_start,
+    formatting, stopped_programs, values_of_conditions, benches, simulated_times, starter_project, machines, robust, fast_start,
 ]  # fmt: skip
 
 

@@ -89,7 +89,7 @@ public:
         elems_(entry.types.size()) {}
 
   void read(const std::vector<std::string> &words);
-  void finish(RunInputs &inputs);
+  void finish(RunInputs &inputs, RunNeeds needs);
   std::vector<RunArgumentError> errors;
 
 private:
@@ -100,8 +100,10 @@ private:
   void unify(const rt::Param &param, const rt::OwnedArray &array);
   void adaptElem(const rt::Param &param, rt::OwnedArray &array);
   bool setTypeOrDim(const std::string &name, const std::string &value);
+  std::optional<std::vector<int64_t>> extentsOf(const rt::Param &param);
   std::optional<rt::OwnedArray> make(const rt::Param &param, const std::string &text,
                                      uint64_t stream);
+  bool assume(const rt::Param &param, RunInputs &inputs);
   std::optional<PtlScalar> scalar(const rt::Param &param, const std::string &text);
   PtlElem elemOf(const rt::Param &param) const;
   std::string knownNames() const;
@@ -230,15 +232,7 @@ PtlElem Resolver::elemOf(const rt::Param &param) const {
   return param.typeParam >= 0 ? elems_[param.typeParam].value_or(PTL_F32) : PTL_F32;
 }
 
-std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::string &text,
-                                             uint64_t stream) {
-  std::optional<Recipe> recipe = readRecipe(text);
-  if (!recipe) {
-    fail(param.name,
-         "`" + text +
-             "` is no array: write @FILE.npy, random(seed: 1, low: 0, high: 1), zeros or ones");
-    return std::nullopt;
-  }
+std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) {
   std::vector<int64_t> extents;
   if (param.hasLeading && leading_)
     extents = *leading_;
@@ -252,8 +246,42 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
     }
     extents.push_back(*extent);
   }
+  return extents;
+}
+
+/// An array of which only the shape is known, or a number that decides nothing.
+bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
+  if (!param.isArray()) {
+    if (!isFloat(*kindOf(elemOf(param))))
+      return false;
+    inputs.scalars.push_back(*scalar(param, "1"));
+    return true;
+  }
+  std::optional<std::vector<int64_t>> extents = extentsOf(param);
+  std::optional<rt::OwnedArray> array;
+  if (extents && !(array = rt::OwnedArray::reserve(elemOf(param), *extents)))
+    fail(param.name, "there is no memory for an array of this size");
+  if (array) {
+    inputs.arrays.push_back(std::move(*array));
+    inputs.hasValues.push_back(false);
+  }
+  return true;
+}
+
+std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::string &text,
+                                             uint64_t stream) {
+  std::optional<Recipe> recipe = readRecipe(text);
+  if (!recipe) {
+    fail(param.name,
+         "`" + text +
+             "` is no array: write @FILE.npy, random(seed: 1, low: 0, high: 1), zeros or ones");
+    return std::nullopt;
+  }
+  std::optional<std::vector<int64_t>> extents = extentsOf(param);
+  if (!extents)
+    return std::nullopt;
   PtlElem elem = elemOf(param);
-  std::optional<rt::OwnedArray> array = rt::OwnedArray::make(elem, extents);
+  std::optional<rt::OwnedArray> array = rt::OwnedArray::make(elem, *extents);
   if (!array) {
     fail(param.name, "there is no memory for an array of this size");
     return std::nullopt;
@@ -300,12 +328,14 @@ std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::str
   return cell;
 }
 
-void Resolver::finish(RunInputs &inputs) {
+void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
   uint64_t stream = 0;
   for (const rt::Param &param : entry_.params) {
     if (param.kind == PTL_PARAM_OUTPUT)
       continue;
     auto given = values_.find(param.name);
+    if (given == values_.end() && needs == RunNeeds::Times && assume(param, inputs))
+      continue;
     if (given == values_.end()) {
       fail(param.name, param.isArray() ? "it has no value; give a file, " + param.name + "=@" +
                                              param.name + ".npy, or " + param.name + "=random"
@@ -318,9 +348,11 @@ void Resolver::finish(RunInputs &inputs) {
         inputs.scalars.push_back(*cell);
     } else if (auto file = files_.find(param.name); file != files_.end()) {
       inputs.arrays.push_back(std::move(file->second));
+      inputs.hasValues.push_back(true);
     } else if (given->second.substr(0, 1) != "@") {
       if (std::optional<rt::OwnedArray> array = make(param, given->second, stream))
         inputs.arrays.push_back(std::move(*array));
+      inputs.hasValues.push_back(true);
     }
   }
   for (size_t i = 0; i < entry_.dims.size(); ++i)
@@ -332,10 +364,11 @@ void Resolver::finish(RunInputs &inputs) {
 
 std::vector<RunArgumentError> resolveRunArguments(const rt::Entry &entry,
                                                   const std::vector<std::string> &words,
-                                                  uint64_t seed, bool convert, RunInputs &inputs) {
+                                                  uint64_t seed, bool convert, RunInputs &inputs,
+                                                  RunNeeds needs) {
   Resolver resolver(entry, seed, convert);
   resolver.read(words);
-  resolver.finish(inputs);
+  resolver.finish(inputs, needs);
   return resolver.errors;
 }
 

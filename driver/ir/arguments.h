@@ -14,7 +14,12 @@ struct RunInputs {
   std::vector<rt::OwnedArray> arrays;                ///< array parameters
   std::vector<PtlScalar> scalars;                    ///< scalar parameters
   std::vector<std::pair<std::string, int64_t>> dims; ///< dimensions given by name
+  std::vector<bool> hasValues; ///< of `arrays`: false where only the shape is known
 };
+
+/// What arguments have to say. `Times`: arrays that are not given have a shape only, and scalars
+/// that are not integers need no value.
+enum class RunNeeds : uint8_t { Values, Times };
 
 struct RunArgumentError {
   std::string name; ///< of the parameter or the word that is wrong
@@ -25,6 +30,7 @@ struct RunArgumentError {
 /// parameter's float type. Gives the errors, none if all is well.
 std::vector<RunArgumentError> resolveRunArguments(const rt::Entry &entry,
                                                   const std::vector<std::string> &words,
-                                                  uint64_t seed, bool convert, RunInputs &inputs);
+                                                  uint64_t seed, bool convert, RunInputs &inputs,
+                                                  RunNeeds needs = RunNeeds::Values);
 
 } // namespace ptl

@@ -40,9 +40,9 @@ static int32_t elemCodeOf(ElemKind kind) {
 /// Runs the host function.
 class Host {
 public:
-  Host(const std::vector<rt::sim::Kernel> &kernels, const Machine &machine,
-       const rt::sim::Options &options, int64_t groups)
-      : kernels_(kernels), chip_(rt::sim::chipOf(machine)), options_(options), groups_(groups) {}
+  Host(const std::vector<rt::sim::Kernel> &kernels, const Machine &machine, const ChipRun &how)
+      : kernels_(kernels), chip_(rt::sim::chipOf(machine)), how_(how),
+        groups_(how.groups ? how.groups : groupsOf(machine)) {}
 
   rt::Failure run(func::FuncOp function, const std::vector<const PtlArray *> &arrays,
                   const std::vector<PtlScalar> &scalars, const std::vector<int64_t> &lengths) {
@@ -54,6 +54,9 @@ public:
         made.data = static_cast<uint8_t *>(given.data);
         made.extents.assign(given.extents, given.extents + given.rank);
         made.bytes = hostBytes(made.extents, argument.getType());
+        if (!how_.values && !llvm::is_contained(how_.known, given.data))
+          made.data = nullptr;
+        introduce(made);
       } else if (function.getArgAttr(argument.getArgNumber(), "ptl.dim")) {
         values_[argument] = IntegerAttr::get(argument.getType(), lengths[length++]);
       } else {
@@ -65,6 +68,16 @@ public:
   }
 
 private:
+  static int64_t groupsOf(const Machine &machine) {
+    const MachineCore *cores = machine.core("aic");
+    return cores && cores->count ? cores->count : 1;
+  }
+
+  void introduce(HostArray &array) {
+    if (how_.timer)
+      array.number = how_.timer->addArray(array.bytes);
+  }
+
   void setScalar(Value value, const PtlScalar &cell) {
     mlir::Type type = value.getType();
     if (auto real = dyn_cast<FloatType>(type)) {
@@ -132,7 +145,7 @@ private:
     if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(op) && arrays_.count(op->getOperand(0)))
       return describe(op);
     if (op->getNumOperands() == 1 && arrays_.count(op->getOperand(0)))
-      if (Attribute fact = evaluateHostFact(op, arrays_[op->getOperand(0)])) {
+      if (Attribute fact = factOf(op)) {
         values_[op->getResult(0)] = fact;
         return;
       }
@@ -145,6 +158,15 @@ private:
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       return runWhile(loop);
     fold(op);
+  }
+
+  /// What is said about data that nobody gave is taken to hold.
+  Attribute factOf(Operation *op) {
+    const HostArray &array = arrays_[op->getOperand(0)];
+    if (array.data || array.bytes == 0 || isa<ir::ArrayType>(op->getResult(0).getType()))
+      return evaluateHostFact(op, array);
+    return op->getResult(0).getType().isInteger(1) ? BoolAttr::get(op->getContext(), true)
+                                                   : Attribute();
   }
 
   // ---- control flow: arrays that loops carry have become storage
@@ -209,6 +231,8 @@ private:
 
   void storeScalar(ir::StoreOp store) {
     mlir::Type type = store.getValue().getType();
+    if (!how_.values && !arrays_[store.getRef()].data)
+      return;
     HostBox box = boxOf(store.getOffsets(), store.getLengths(), store.getSteps());
     uint8_t *memory = elementAt(arrays_[store.getRef()], box, pto::elementBytes(type));
     if (!memory)
@@ -256,10 +280,16 @@ private:
     HostArray array;
     array.bytes = hostBytes(extents, value.getType());
     array.extents = std::move(extents);
-    storage_.push_back(std::make_unique<uint8_t[]>(static_cast<size_t>(array.bytes) + 64));
-    array.data = storage_.back().get();
-    rt::sim::poison(array.data, array.bytes);
+    if (how_.values)
+      array.data = newStorage(array.bytes);
+    introduce(array);
     arrays_[value] = array;
+  }
+
+  uint8_t *newStorage(int64_t bytes) {
+    storage_.push_back(std::make_unique<uint8_t[]>(static_cast<size_t>(bytes) + 64));
+    rt::sim::poison(storage_.back().get(), bytes);
+    return storage_.back().get();
   }
 
   /// A box of an array or of storage, as it is then: an array or a scalar.
@@ -273,7 +303,13 @@ private:
     HostBox box = load ? boxOf(load.getOffsets(), load.getLengths(), load.getSteps())
                        : boxOf(slice.getOffsets(), slice.getLengths(), slice.getSteps());
     int64_t bytes = pto::elementBytes(ir::elementTypeOf(result.getType()));
-    if (!isa<ir::ArrayType>(result.getType())) {
+    bool scalar = !isa<ir::ArrayType>(result.getType());
+    if (scalar && !how_.values && !source.data) {
+      stop(PTL_ERROR_SIMULATOR, op,
+           "an element of an array decides here, and it has no values where only times are wanted");
+      return true;
+    }
+    if (scalar) {
       uint8_t *memory = elementAt(source, box, bytes);
       if (memory)
         values_[result] = readHostScalar(memory, result.getType());
@@ -285,7 +321,7 @@ private:
       if (!llvm::is_contained(dropped, static_cast<int64_t>(axis)))
         extents.push_back(box.lengths[axis]);
     allocate(result, std::move(extents));
-    return copyBox(source, box, bytes, arrays_[result].data);
+    return !how_.values || copyBox(source, box, bytes, arrays_[result].data);
   }
 
   rt::sim::Scalar scalarOf(Value value) const {
@@ -303,28 +339,36 @@ private:
     if (!kernel)
       return stop(PTL_ERROR_SIMULATOR, launch,
                   "there is no kernel `" + launch.getKernel().str() + "`");
+    int64_t groups = how_.timer && !how_.groups ? how_.timer->groupsFor(*kernel) : groups_;
     std::vector<rt::sim::GlobalArray> pointers;
+    std::vector<uint32_t> numbers;
     std::vector<rt::sim::Scalar> scalars;
-    std::vector<uint8_t> workspace;
     size_t next = 0;
     for (const rt::sim::Parameter &parameter : kernel->parameters) {
       if (parameter.role == "workspace") {
-        workspace.assign(static_cast<size_t>(parameter.bytes * groups_), 0);
-        rt::sim::poison(workspace.data(), static_cast<int64_t>(workspace.size()));
-        pointers.push_back(
-            {workspace.data(), static_cast<int64_t>(workspace.size()), parameter.name});
+        const HostArray &array = workspaceFor(*kernel, parameter.bytes * groups);
+        pointers.push_back({array.data, array.bytes, parameter.name});
+        numbers.push_back(array.number);
         continue;
       }
       Value operand = launch.getArguments()[next++];
-      if (parameter.isPointer) {
-        const HostArray &array = arrays_[operand];
-        pointers.push_back({array.data, array.bytes, parameter.name});
-      } else {
+      if (!parameter.isPointer) {
         scalars.push_back(scalarOf(operand));
+        continue;
       }
+      HostArray &array = arrays_[operand];
+      pointers.push_back({array.data, array.bytes, parameter.name});
+      numbers.push_back(array.number);
+      if (!how_.values && parameter.role != "in") // what it holds from now on is not known
+        array.data = nullptr;
+    }
+    if (how_.timer) {
+      if (!how_.timer->run(*kernel, pointers, numbers, scalars, groups))
+        stop(PTL_ERROR_SIMULATOR, launch, how_.timer->timeline().error);
+      return;
     }
     rt::sim::Result result =
-        rt::sim::runKernel(*kernel, chip_, pointers, scalars, groups_, options_);
+        rt::sim::runKernel(*kernel, chip_, pointers, scalars, groups, how_.options);
     if (result.failedCheck)
       return stopAtCheck(*result.failedCheck);
     if (!result.ok)
@@ -346,12 +390,27 @@ private:
         failed.at.file, failed.at.line};
   }
 
+  /// A kernel's own memory: poison again for each launch.
+  const HostArray &workspaceFor(const rt::sim::Kernel &kernel, int64_t bytes) {
+    HostArray &array = workspaces_[&kernel];
+    bool fresh = array.bytes == 0;
+    array.bytes = bytes;
+    if (fresh)
+      introduce(array);
+    if (how_.values && fresh)
+      array.data = newStorage(bytes);
+    else if (how_.values)
+      rt::sim::poison(array.data, bytes);
+    return array;
+  }
+
   const std::vector<rt::sim::Kernel> &kernels_;
   rt::sim::Chip chip_;
-  const rt::sim::Options &options_;
+  const ChipRun &how_;
   int64_t groups_;
   llvm::DenseMap<Value, Attribute> values_;
   llvm::DenseMap<Value, HostArray> arrays_;
+  llvm::DenseMap<const rt::sim::Kernel *, HostArray> workspaces_;
   std::vector<std::unique_ptr<uint8_t[]>> storage_;
   rt::Failure failure_;
 };
@@ -360,9 +419,8 @@ private:
 
 rt::Failure ChipRunner::run(const std::vector<const PtlArray *> &arrays,
                             const std::vector<PtlScalar> &scalars,
-                            const std::vector<int64_t> &lengths, const rt::sim::Options &options,
-                            int64_t groups) {
-  Host host(kernels_, machine_, options, groups);
+                            const std::vector<int64_t> &lengths, const ChipRun &how) {
+  Host host(kernels_, machine_, how);
   auto function = *program_.program.host->getOps<func::FuncOp>().begin();
   return host.run(function, arrays, scalars, lengths);
 }

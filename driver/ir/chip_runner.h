@@ -5,12 +5,22 @@
 #include "driver/ir/chip.h"
 #include "runtime/library.h"
 #include "runtime/sim/run.h"
+#include "runtime/sim/time/timer.h"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace ptl {
+
+/// How a program runs on the simulated chip.
+struct ChipRun {
+  rt::sim::Options options;
+  int64_t groups = 0;              ///< core groups; 0: as many as the chip has for a kernel
+  rt::sim::Timer *timer = nullptr; ///< keeps the time; null: there is none
+  bool values = true;              ///< false: only times are wanted
+  std::vector<const void *> known; ///< the data of arrays that have values all the same
+};
 
 class ChipRunner {
 public:
@@ -22,7 +32,8 @@ public:
   /// (dimensions in order, those of `..` first) as the entry declares them.
   rt::Failure run(const std::vector<const PtlArray *> &arrays,
                   const std::vector<PtlScalar> &scalars, const std::vector<int64_t> &lengths,
-                  const rt::sim::Options &options, int64_t groups);
+                  const ChipRun &how);
+  const std::vector<rt::sim::Kernel> &kernels() const { return kernels_; }
 
 private:
   ChipRunner(ChipProgram program, const Machine &machine)

@@ -15,6 +15,7 @@ ExitCode runRun(const Options &options);
 ExitCode runTest(const Options &options);
 ExitCode runBench(const Options &options);
 ExitCode runLower(const Options &options);
+ExitCode runSim(const Options &options);
 
 /// Whether a declaration is a `fn`, `kernel` or `program`: what can be an entry.
 bool isCallable(const CallableDecl &decl);

@@ -59,10 +59,8 @@ rt::Failure CompiledExecutor::runOnChip(const Variant &variant, const rt::CallAr
   std::vector<int64_t> lengths = binding.leading;
   for (std::optional<int64_t> length : binding.dims)
     lengths.push_back(length.value_or(0));
-  const MachineCore *cores = compiler_.options().chip->core("aic");
-  int64_t all = cores && cores->count ? cores->count : 1;
   return variant.chip->run(arrays, {inputs.scalars.begin(), inputs.scalars.end()}, lengths,
-                           simulation, groups ? groups : all);
+                           simulation);
 }
 
 const CompiledExecutor::Variant *
@@ -101,8 +99,8 @@ rt::Failure CompiledExecutor::allocate(const rt::Entry &entry, const rt::CallArg
     rt::OutputShape shape;
     if (rt::Failure failure = rt::outputShape(entry, i, inputs, binding, shape))
       return failure;
-    std::optional<rt::OwnedArray> array =
-        rt::OwnedArray::make(static_cast<PtlElem>(shape.elem), shape.extents);
+    auto *make = simulation.values ? rt::OwnedArray::make : rt::OwnedArray::reserve;
+    std::optional<rt::OwnedArray> array = make(static_cast<PtlElem>(shape.elem), shape.extents);
     if (!array)
       return {PTL_ERROR_MEMORY, "there is no memory for an output of `" + entry.name + "`", "", 0};
     outputs.push_back(std::move(*array));

@@ -46,9 +46,8 @@ public:
 
   Compiler &compiler() { return compiler_; }
 
-  /// How the simulated chip runs, and on how many core groups; 0: as many as it has.
-  rt::sim::Options simulation;
-  int64_t groups = 0;
+  /// How the simulated chip runs.
+  ChipRun simulation;
 
 private:
   rt::Failure bind(const rt::Entry &entry, const rt::CallArguments &inputs,

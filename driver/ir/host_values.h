@@ -12,7 +12,8 @@
 namespace ptl {
 
 struct HostArray {
-  uint8_t *data = nullptr;
+  uint8_t *data = nullptr; ///< null: it has no values
+  uint32_t number = 0;     ///< for who keeps the time
   std::vector<int64_t> extents;
   int64_t bytes = 0;
 };

@@ -27,6 +27,8 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
     return static_cast<int>(runBench(options));
   case CommandId::Lower:
     return static_cast<int>(runLower(options));
+  case CommandId::Sim:
+    return static_cast<int>(runSim(options));
   default:
     return static_cast<int>(ExitCode::Internal);
   }

@@ -9,6 +9,13 @@
 namespace ptl::rt {
 
 std::optional<OwnedArray> OwnedArray::make(PtlElem elem, std::vector<int64_t> extents) {
+  std::optional<OwnedArray> array = reserve(elem, std::move(extents));
+  if (array)
+    std::memset(array->data_.get(), 0, static_cast<size_t>(array->bytes()));
+  return array;
+}
+
+std::optional<OwnedArray> OwnedArray::reserve(PtlElem elem, std::vector<int64_t> extents) {
   OwnedArray array;
   array.elem_ = elem;
   array.extents_ = std::move(extents);
@@ -28,7 +35,6 @@ std::optional<OwnedArray> OwnedArray::make(PtlElem elem, std::vector<int64_t> ex
   array.data_.reset(allocateAligned(bytes));
   if (!array.data_)
     return std::nullopt;
-  std::memset(array.data_.get(), 0, bytes);
   return array;
 }
 

@@ -19,6 +19,9 @@ public:
   /// Memory for an array of this shape, all zero; nullopt if it cannot be had.
   static std::optional<OwnedArray> make(PtlElem elem, std::vector<int64_t> extents);
 
+  /// The same without touching the memory: for arrays whose values do not matter.
+  static std::optional<OwnedArray> reserve(PtlElem elem, std::vector<int64_t> extents);
+
   PtlElem elem() const { return elem_; }
   const std::vector<int64_t> &extents() const { return extents_; }
   int64_t count() const { return count_; }

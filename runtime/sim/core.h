@@ -32,6 +32,32 @@ public:
   /// knows.
   bool advance(Pipe pipe);
 
+  // For drivers that keep time (`time/`): they take operations from the pipes themselves.
+  /// What a pipe would take next; null if its queue is empty.
+  const Issued *head(Pipe pipe) const {
+    const PipeState &state = pipes_[static_cast<size_t>(pipe)];
+    return state.queue.empty() ? nullptr : &state.queue.front();
+  }
+  /// Whether nothing but time keeps the head of a pipe from beginning.
+  bool canStart(Pipe pipe) const {
+    return headReady(pipes_[static_cast<size_t>(pipe)].queue.front());
+  }
+  /// The head does what it does, and then leaves the pipe. False after an error.
+  bool startHead(Pipe pipe) { return run(pipe, pipes_[static_cast<size_t>(pipe)].queue.front()); }
+  bool endHead(Pipe pipe) { return complete(pipe); }
+  /// What the scalar unit does next.
+  const Step &nextStep() const { return current(); }
+  const Function &function() const { return function_; }
+  /// Operations of the scalar unit so far that take time.
+  uint64_t scalarWork() const { return scalarWork_; }
+  /// Rounds of outermost loops that `Options::mostPoints` left out.
+  int64_t skippedPoints() const { return skipped_; }
+  /// What operations that are issued from now on carry.
+  void setClock(double time, uint32_t note) {
+    clock_ = time;
+    note_ = note;
+  }
+
   bool isFinished() const;
   /// Checks what has to hold at the end.
   bool finish();
@@ -69,6 +95,7 @@ private:
   bool runToIssue();
   bool runPlain(const Step &step);
   bool runCompute(const Step &step);
+  bool enoughPoints(const Step &step);
   bool makeView(const Step &step);
   bool partitionView(const Step &step);
   bool makeTile(const Step &step);
@@ -105,11 +132,11 @@ private:
   void settleUpTo(uint64_t number);
   void settleFrees();
   bool drained() const;
-  bool &flag(const Flag &flag) {
+  uint8_t &flag(const Flag &flag) {
     return flags_[static_cast<size_t>(flag.source)][static_cast<size_t>(flag.target)]
                  [static_cast<size_t>(flag.id)];
   }
-  bool isSet(const Flag &flag) const { return const_cast<Core *>(this)->flag(flag); }
+  bool isSet(const Flag &flag) const { return const_cast<Core *>(this)->flag(flag) > 0; }
   Flag flagOf(const Step &step) const;
   bool checkFlag(const Issued &issued);
   void report(Pipe pipe, const Issued &issued);
@@ -139,7 +166,7 @@ private:
   std::vector<View> views_;
   int32_t position_ = 0;
   PipeState pipes_[numPipes];
-  bool flags_[numPipes][numPipes][16] = {};
+  uint8_t flags_[numPipes][numPipes][16] = {}; ///< how often set: once, unless events are counted
   std::vector<VectorWrites> unsettled_;
   uint64_t vectorWrites_ = 0;
   uint64_t known_[numPipes] = {}; ///< vector instructions that a pipe comes after
@@ -147,6 +174,11 @@ private:
   std::vector<QueueEnd> ends_;
   std::deque<Issued> frees_; ///< that wait for pipes
   uint64_t sequence_ = 0;
+  uint64_t scalarWork_ = 0;
+  const Step *loop_ = nullptr;       ///< the outermost loop that runs
+  int64_t points_ = 0, skipped_ = 0; ///< its rounds, and those left out of all loops
+  double clock_ = 0;
+  uint32_t note_ = 0;
 };
 
 } // namespace ptl::rt::sim

@@ -17,6 +17,7 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
   const Chip &chip = group.launch().chip;
   for (size_t i = 0; i < numPlaces; ++i) {
     bool mine = (static_cast<Place>(i) == Place::Vec) != function.cube;
+    mine &= group.launch().options.values;
     memory_.places[i].resize(mine ? static_cast<size_t>(chip.bytes[i]) : 0);
     poison(memory_.places[i].data(), static_cast<int64_t>(memory_.places[i].size()));
   }
@@ -121,6 +122,8 @@ Issued Core::makeIssued(const Step &step) {
   issued.function = &function_;
   issued.step = &step;
   issued.sequence = sequence_++;
+  issued.time = clock_;
+  issued.note = note_;
   if (step.kind == StepKind::SetFlag || step.kind == StepKind::WaitFlag) {
     issued.flag = flagOf(step);
     return issued;
@@ -265,6 +268,8 @@ static bool writesWhole(InstructionId id) {
 
 bool Core::runInstruction(Issued &issued, HeldWrites *held) {
   LaunchState &launch = group_.launch();
+  if (!launch.options.values)
+    return true;
   Execution x(issued, launch.chip, memory_, group_.memories(), launch.pointers);
   if (issued.step->kind == StepKind::Push || issued.step->kind == StepKind::Pop) {
     bool ok = x.prepare() && (issued.step->kind == StepKind::Push ? runPush(x, issued, held)
@@ -287,9 +292,9 @@ bool Core::setFlag(Pipe pipe, const Issued &issued) {
   const Flag &event = issued.flag;
   if (pipe == Pipe::V)
     publish();
-  if (isSet(event))
+  if (isSet(event) && !group_.launch().options.countEvents)
     return fail(issued, "sets an event that is set already");
-  flag(event) = true;
+  ++flag(event);
   knownAtFlag_[at(event.source)][at(event.target)][event.id] =
       pipe == Pipe::V ? vectorWrites_ : known_[at(pipe)];
   return true;
@@ -297,7 +302,7 @@ bool Core::setFlag(Pipe pipe, const Issued &issued) {
 
 void Core::takeFlag(Pipe pipe, const Issued &issued) {
   const Flag &event = issued.flag;
-  flag(event) = false;
+  --flag(event);
   uint64_t &known = known_[at(pipe)];
   known = std::max(known, knownAtFlag_[at(event.source)][at(event.target)][event.id]);
   if (pipe == Pipe::V)
@@ -319,7 +324,7 @@ bool Core::run(Pipe pipe, Issued &issued) {
       settle();
     break;
   case StepKind::Free:
-    ++group_.queues()[static_cast<size_t>(issued.step->queue)].freed[index_];
+    group_.signal(QueueSignal::Freed, issued.step->queue, index_);
     break;
   default: {
     bool hold = holds(pipe, issued);
@@ -355,12 +360,10 @@ bool Core::complete(Pipe pipe) {
       state.inFlight->commit();
     state.inFlight.reset();
   }
-  QueueState *queue =
-      done.step->queue >= 0 ? &group_.queues()[static_cast<size_t>(done.step->queue)] : nullptr;
   if (done.step->kind == StepKind::Push)
-    ++queue->pushed[index_];
+    group_.signal(QueueSignal::Pushed, done.step->queue, index_);
   else if (done.step->kind == StepKind::Pop)
-    ++queue->popped[index_];
+    group_.signal(QueueSignal::Popped, done.step->queue, index_);
   report(pipe, done);
   settleFrees();
   return true;
@@ -430,8 +433,9 @@ void Core::settleFrees() {
     for (size_t i = 0; i < numPipes; ++i)
       if (pipes_[i].done < free.after[i])
         return;
-    ++group_.queues()[static_cast<size_t>(free.step->queue)].freed[index_];
+    int32_t queue = free.step->queue;
     frees_.pop_front();
+    group_.signal(QueueSignal::Freed, queue, index_);
   }
 }
 

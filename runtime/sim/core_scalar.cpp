@@ -24,11 +24,29 @@ static bool isPlain(StepKind kind) {
   }
 }
 
+/// Constants, names of buffers and copies of registers are gone in machine code.
+static bool takesTime(StepKind kind) {
+  switch (kind) {
+  case StepKind::Constant:
+  case StepKind::Move:
+  case StepKind::Jump:
+  case StepKind::AllocTile:
+  case StepKind::Alias:
+  case StepKind::SetValid:
+  case StepKind::DeclareTile:
+  case StepKind::InitQueue:
+    return false;
+  default:
+    return true;
+  }
+}
+
 bool Core::runToIssue() {
   LaunchState &launch = group_.launch();
   while (isPlain(current().kind)) {
     const Step &step = current();
     ++position_;
+    scalarWork_ += takesTime(step.kind);
     if (launch.options.maxSteps && ++launch.steps > launch.options.maxSteps)
       return failAt(step, "took more than " + std::to_string(launch.options.maxSteps) + " steps");
     if (!runPlain(step))
@@ -62,7 +80,7 @@ bool Core::runPlain(const Step &step) {
       position_ = step.target;
     return true;
   case StepKind::JumpUnlessLess:
-    if (integer(step, 0) >= integer(step, 1))
+    if (integer(step, 0) >= integer(step, 1) || (step.outermost && enoughPoints(step)))
       position_ = step.target;
     return true;
   case StepKind::AddPointer:
@@ -112,6 +130,23 @@ bool Core::stop(const Step &step) {
       failed.values.emplace_back(step.operandTypes[i], scalar(step.operands[i]));
   }
   return failAt(step, check.message);
+}
+
+/// For estimates: whether an outermost loop has gone round as often as is wanted. Counts the rounds
+/// that are left out.
+bool Core::enoughPoints(const Step &step) {
+  int64_t most = group_.launch().options.mostPoints;
+  if (!most)
+    return false;
+  if (loop_ != &step) {
+    loop_ = &step;
+    points_ = 0;
+  }
+  if (points_++ < most)
+    return false;
+  int64_t left = integer(step, 1) - integer(step, 0), by = std::max<int64_t>(integer(step, 2), 1);
+  skipped_ += (left + by - 1) / by;
+  return true;
 }
 
 bool Core::runCompute(const Step &step) {
@@ -247,6 +282,11 @@ bool Core::accessScalar(const Step &step) {
   if (at < 0 || at + size > array.bytes)
     return failAt(step, "is at byte " + std::to_string(at) + " of `" + array.name +
                             "`, which has " + std::to_string(array.bytes));
+  if (!group_.launch().options.values && step.kind == StepKind::StoreScalar)
+    return true;
+  if (!array.data)
+    return failAt(step, "reads an element of `" + array.name +
+                            "`, which has no values where only times are wanted");
   if (step.kind == StepKind::LoadScalar)
     scalar(step.result) = loadScalar(array.data + at, pointer.elem);
   else
@@ -255,6 +295,9 @@ bool Core::accessScalar(const Step &step) {
 }
 
 bool Core::getValue(const Step &step) {
+  if (!group_.launch().options.values)
+    return failAt(step,
+                  "reads an element of a tile, which has no values where only times are wanted");
   Issued issued = makeIssued(step);
   Execution x(issued, group_.launch().chip, memory_, group_.memories(), group_.launch().pointers);
   const Tile &source = tile(step.operands[0]);

@@ -18,6 +18,13 @@ Group::Group(LaunchState &launch, int64_t block)
     memories_.push_back(&core->memory());
 }
 
+void Group::apply(QueueSignal signal, int32_t queue, int32_t core) {
+  QueueState &state = queues_[static_cast<size_t>(queue)];
+  ++(signal == QueueSignal::Pushed   ? state.pushed
+     : signal == QueueSignal::Popped ? state.popped
+                                     : state.freed)[core];
+}
+
 bool Group::fail(std::string message) {
   if (launch_.result.ok) {
     launch_.result.ok = false;

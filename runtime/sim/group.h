@@ -20,9 +20,23 @@ struct LaunchState {
   uint64_t steps = 0;
 };
 
+/// What happens to a slot of a queue.
+enum class QueueSignal : uint8_t { Pushed, Popped, Freed };
+
+/// What is wrong with the arguments of a launch; empty if nothing is.
+std::string checkArguments(const LaunchState &launch);
+
 class Group {
 public:
   Group(LaunchState &launch, int64_t block);
+
+  /// A core has pushed, popped, or given back: the others know, or `onSignal` tells them later by
+  /// `apply`.
+  void signal(QueueSignal signal, int32_t queue, int32_t core) {
+    onSignal ? onSignal(signal, queue, core) : apply(signal, queue, core);
+  }
+  void apply(QueueSignal signal, int32_t queue, int32_t core);
+  std::function<void(QueueSignal, int32_t queue, int32_t core)> onSignal;
 
   struct Choice {
     Core *core = nullptr;

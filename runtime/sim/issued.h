@@ -19,6 +19,8 @@ struct Issued {
   Flag flag;             ///< with the id computed
   int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core
   uint64_t sequence = 0; ///< order of issue on its core
+  double time = 0;       ///< when it was issued, and a note, for drivers that keep time
+  uint32_t note = 0;
   std::array<uint64_t, numPipes>
       after{}; ///< of a free: takes effect when the pipes have done so many
 

@@ -87,6 +87,7 @@ struct Step {
   bool validRowGiven = false,
        validColGiven = false; ///< the last operands are the valid rows, columns
   int32_t target = -1;        ///< of jumps
+  bool outermost = false;     ///< of `JumpUnlessLess`: of a loop that no other surrounds
   int32_t queue = -1;
   uint8_t split = 0;     ///< of queues: 0 whole, 1 rows, 2 columns dealt to the vector cores
   int64_t slotCount = 0; ///< of `GetSlot`
@@ -94,6 +95,8 @@ struct Step {
   Tile tile; ///< the type of the result
   View view;
   int32_t location = 0;
+  int32_t why =
+      -1; ///< of synchronisation: the reason that it was derived for, in `Function::reasons`
   std::vector<ScalarType> operandTypes; ///< of instructions: of their scalars, others unused
 
   size_t numIns() const { return operands.size() - numOuts; }
@@ -122,6 +125,7 @@ struct Function {
   int32_t numScalars = 0, numTiles = 0, numViews = 0;
   std::vector<Register> arguments;
   std::vector<SourceLocation> locations; ///< `Step::location` counts in it
+  std::vector<std::string> reasons;      ///< `Step::why` counts in it
 };
 
 /// A queue of tiles between the cube core and the vector cores of a group.

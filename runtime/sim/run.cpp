@@ -20,6 +20,17 @@ std::string_view nameOf(const Step &step) {
                                             : names[static_cast<size_t>(step.kind)];
 }
 
+std::string checkArguments(const LaunchState &launch) {
+  size_t pointers = 0, scalars = 0;
+  for (const Parameter &parameter : launch.kernel.parameters)
+    ++(parameter.isPointer ? pointers : scalars);
+  if (pointers != launch.pointers.size() || scalars != launch.scalars.size())
+    return "takes " + std::to_string(pointers) + " arrays and " + std::to_string(scalars) +
+           " scalars, not " + std::to_string(launch.pointers.size()) + " and " +
+           std::to_string(launch.scalars.size());
+  return {};
+}
+
 namespace {
 
 /// First those that go first.
@@ -78,17 +89,6 @@ private:
   bool even_ = false;
   int left_ = 0;
 };
-
-std::string checkArguments(const LaunchState &launch) {
-  size_t pointers = 0, scalars = 0;
-  for (const Parameter &parameter : launch.kernel.parameters)
-    ++(parameter.isPointer ? pointers : scalars);
-  if (pointers != launch.pointers.size() || scalars != launch.scalars.size())
-    return "takes " + std::to_string(pointers) + " arrays and " + std::to_string(scalars) +
-           " scalars, not " + std::to_string(launch.pointers.size()) + " and " +
-           std::to_string(launch.scalars.size());
-  return {};
-}
 
 class Run {
 public:

@@ -31,6 +31,9 @@ struct Options {
       0; ///< of a group; 0: as the chip has for a kernel with a cube function, else 1
   uint64_t maxSteps = 0;                         ///< of all cores; 0: no limit
   std::function<void(const TraceEvent &)> trace; ///< called after every operation on a pipe
+  bool values = true;       ///< false: nothing is computed, memories have no bytes
+  bool countEvents = false; ///< events may be set several times, as where waits were left out
+  int64_t mostPoints = 0;   ///< rounds of outermost loops, for estimates; 0: all
 };
 
 /// A check of the program that did not hold.

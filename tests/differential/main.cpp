@@ -104,10 +104,10 @@ std::string Comparison::differenceAt(const Sampler &sampler, const Sample &sampl
     return "";
   *ran = true;
   // On a chip, pipes run in another order each time.
-  cpu_.simulation.schedule = static_cast<rt::sim::Schedule>(sample.seed % 4);
-  cpu_.simulation.seed = sample.seed;
-  cpu_.simulation.stretched = sample.seed % 3 == 0;
-  cpu_.groups = 1 + static_cast<int64_t>(sample.seed % 3);
+  cpu_.simulation.options.schedule = static_cast<rt::sim::Schedule>(sample.seed % 4);
+  cpu_.simulation.options.seed = sample.seed;
+  cpu_.simulation.options.stretched = sample.seed % 3 == 0;
+  cpu_.simulation.groups = 1 + static_cast<int64_t>(sample.seed % 3);
   std::optional<reference::RunResult> actual = handler_(*request);
   if (!actual)
     return "the native executor does not take the call";

@@ -148,6 +148,10 @@ bool FunctionLoader::loadSync(Operation *op, bool &known) {
   auto addFlag = [&](StepKind kind, pto::PipeKind source, pto::PipeKind target, int32_t id,
                      ValueRange operands) {
     Step &step = add(kind, op, operands);
+    if (auto why = op->getAttrOfType<StringAttr>("ptl.why")) {
+      step.why = static_cast<int32_t>(function_.reasons.size());
+      function_.reasons.push_back(why.str());
+    }
     step.flag = {pto::pipeOf(source), pto::pipeOf(target), id};
     step.pipe = kind == StepKind::SetFlag ? step.flag.source : step.flag.target;
     return true;

@@ -58,7 +58,8 @@ bool FunctionLoader::loadFor(scf::ForOp loop) {
 
   int32_t head = here();
   Step &test = add(StepKind::JumpUnlessLess, loop);
-  test.operands = {position, registerOf(loop.getUpperBound())};
+  test.operands = {position, registerOf(loop.getUpperBound()), registerOf(loop.getStep())};
+  test.outermost = isa<func::FuncOp>(loop->getParentOp());
   if (!loadBlock(*loop.getBody()))
     return false;
   Operation *yield = loop.getBody()->getTerminator();

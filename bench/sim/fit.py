@@ -1,0 +1,60 @@
+"""Fits the coefficients of codegen/machines/a2.json that come from measurements, by least squares: `fit.py`.
+
+Prints each fit with its residuals, and beside it what the machine file has. The rows used here are never among those that
+predict.py judges by.
+"""
+
+import json
+import os
+
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CLOCK = 1.85e3  # cycles per microsecond of a 910B1
+
+# Cycles of one TLOAD, global memory to the vector buffer: measurements beside PTO-ISA's cost model (tests/costmodel).
+LOADS = [("f32 128 x 128", 65536, 1, 776), ("i16 128 x 127", 32512, 1, 519), ("u8 128 x 127", 16256, 1, 392)]
+LOADS_CHECK = [("f32 256 x 64 in 8 boxes", 65536, 8, 2624), ("i16 64 x 128 in 32 boxes", 16384, 32, 8576),
+               ("f32 64 x 128 in 32 boxes", 32768, 32, 8704)]
+
+# GEMM 3072 on 24 cores (PTO-ISA, gemm_performance): the shares of 206.7 us and how often each core does what.
+GEMM_US, TILES, STEPS = 206.7, 12, 12 * 48
+M_SHARE, EXTRACT_SHARE, STORE_SHARE = 0.790, 0.620, 0.058
+
+# The softmax stage of PTO-ISA's flash-attention cost model, of 64 x 256 f32 on a vector core, fitted on devices: cycles, and what it
+# is made of. A check only. Reductions of single tiles measured there (492 cycles for 64 x 64) do not agree with it.
+SOFTMAX, STAGE = 2489, ["tmuls", "trowmax", "trowexpandsub", "texp", "trowsum", "tcvt"]
+
+
+def show(name, values, machine):
+    print(f"{name:34} fitted {values:9.2f}   machine file {machine:9.2f}")
+
+
+def main():
+    with open(os.path.join(ROOT, "codegen", "machines", "a2.json"), encoding="utf-8") as file:
+        costs = json.load(file)["costs"]
+    paths = {(path["from"], path["to"]): path for path in costs["paths"]}
+    matrix = np.array([[count, size] for _, size, count, _ in LOADS], dtype=float)
+    cycles = np.array([row[3] for row in LOADS], dtype=float)
+    head, slope = np.linalg.lstsq(matrix, cycles, rcond=None)[0]
+    show("gm -> vec, head", head, paths["gm", "vec"]["head"])
+    show("gm -> vec, bytes per cycle", 1 / slope, paths["gm", "vec"]["bytesPerCycle"])
+    for use, rows in (("fit", LOADS), ("check", LOADS_CHECK)):
+        for name, size, count, measured in rows:
+            predicted = head * count + slope * size
+            print(f"  {use:5} {name:28} measured {measured:6}  predicted {predicted:8.1f}  {100 * (predicted / measured - 1):+5.1f} %")
+    total = GEMM_US * CLOCK
+    show("product, head", total * M_SHARE / STEPS - 512, costs["product"]["head"])
+    # 16 KiB to `left` and 32 KiB to `right`; the hardware's widths are 256 and 128 bytes per cycle.
+    both = total * EXTRACT_SHARE / STEPS - 16384 / 256 - 32768 / 128
+    show("mat -> left and right, head", both / 2, paths["mat", "left"]["head"])
+    store = total * STORE_SHARE / TILES
+    known = paths["acc", "gm"]["head"]
+    show("acc -> gm, bytes per cycle", 131072 / (store - known), paths["acc", "gm"]["bytesPerCycle"])
+    rows = [costs["instructions"][name] for name in STAGE]
+    stage = sum(row["head"] + 256 * row["slope"] + row["tail"] for row in rows)
+    print(f"  check softmax of 64 x 256            published {SOFTMAX:5}  predicted {stage:8.1f}  {100 * (stage / SOFTMAX - 1):+5.1f} %")
+
+
+if __name__ == "__main__":
+    main()

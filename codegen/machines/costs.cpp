@@ -1,0 +1,93 @@
+#include "codegen/machines/costs.h"
+
+#include "codegen/machines/machine_document.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+using Json = MachineJson;
+
+double ProductCost::cyclesOf(std::string_view element) const {
+  for (const auto &[name, value] : cycles)
+    if (name == element)
+      return value;
+  return 0;
+}
+
+const InstructionCost *MachineCosts::instruction(std::string_view name) const {
+  for (std::string_view wanted : {name, std::string_view("default")})
+    for (const InstructionCost &cost : instructions)
+      if (cost.name == wanted)
+        return &cost;
+  return nullptr;
+}
+
+const PathCost *MachineCosts::path(std::string_view from, std::string_view to) const {
+  for (const PathCost &path : paths)
+    if (path.from == from && path.to == to)
+      return &path;
+  return nullptr;
+}
+
+static double figure(const Json &parent, const char *name) {
+  auto found = parent.find(name);
+  return found == parent.end() ? 0 : (*found)["value"].get<double>();
+}
+
+static ProductCost productOf(const Json &json) {
+  ProductCost product{json["head"], json["rows"], json["columns"], json["depthBytes"], {}};
+  for (const auto &[name, cycles] : json["cycles"].items())
+    product.cycles.push_back({name, cycles});
+  return product;
+}
+
+static MachineCosts costsOf(const Json &json) {
+  MachineCosts costs;
+  const Json none = Json::object();
+  const Json instructions = json.value("instructions", none);
+  for (const auto &[name, cost] : instructions.items())
+    costs.instructions.push_back(
+        {name, cost["head"], cost["slope"], cost.value("row", 0.0), cost["tail"]});
+  for (const Json &path : json.value("paths", Json::array()))
+    costs.paths.push_back(
+        {path["from"], path["to"], path.value("head", 0.0), path["bytesPerCycle"]});
+  if (auto product = json.find("product"); product != json.end())
+    costs.product = productOf(*product);
+  const Json memory = json.value("memory", none), control = json.value("control", none);
+  costs.memory = {.l2Bytes = static_cast<int64_t>(figure(memory, "l2Bytes")),
+                  .lineBytes = static_cast<int64_t>(figure(memory, "lineBytes")),
+                  .l2Rate = figure(memory, "l2Rate"),
+                  .memoryRate = figure(memory, "memoryRate"),
+                  .memoryRateOfCore = figure(memory, "memoryRateOfCore"),
+                  .missLatency = figure(memory, "missLatency")};
+  costs.control = {.scalar = figure(control, "scalar"),
+                   .issue = figure(control, "issue"),
+                   .scalarLoad = figure(control, "scalarLoad"),
+                   .event = figure(control, "event"),
+                   .mask = figure(control, "mask"),
+                   .crossCore = figure(control, "crossCore"),
+                   .launch = figure(control, "launch"),
+                   .block = figure(control, "block"),
+                   .submit = figure(control, "submit"),
+                   .dispatch = figure(control, "dispatch")};
+  return costs;
+}
+
+std::optional<MachineCosts> findCosts(std::string_view name, std::span<const MachineFile> others) {
+  name = name.substr(0, name.find(':'));
+  std::vector<MachineFile> files(others.begin(), others.end());
+  for (MachineFile &file : builtinMachineFiles())
+    files.push_back(std::move(file));
+  for (const MachineFile &file : files) {
+    std::string error;
+    Json json = resolveMachine(file.text, &error, others);
+    if (!error.empty() || json["name"].get<std::string>() != name)
+      continue;
+    auto costs = json.find("costs");
+    return costs == json.end() || costs->is_null() ? std::nullopt : std::optional(costsOf(*costs));
+  }
+  return std::nullopt;
+}
+
+} // namespace ptl

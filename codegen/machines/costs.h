@@ -1,0 +1,79 @@
+// What things cost on a machine, in cycles of its clock, as `costs` of its file says. 0 is nothing,
+// or not published.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ptl {
+
+struct MachineFile;
+
+/// An instruction on tiles: `head` if its pipe was idle, `slope` per repeat of the vector unit,
+/// `row` per row, and `tail` until what waits for it may begin.
+struct InstructionCost {
+  std::string name; ///< as PTOAS spells it; `default` is for those without a row
+  double head = 0, slope = 0, row = 0, tail = 0;
+};
+
+struct PathCost {
+  std::string from, to;
+  double head = 0, bytesPerCycle = 0;
+};
+
+/// head + cycles of the operands' type * ceil(m/rows) * ceil(n/columns) * ceil(k*size/depthBytes)
+struct ProductCost {
+  double head = 0;
+  int64_t rows = 0, columns = 0, depthBytes = 0;
+  std::vector<std::pair<std::string, double>> cycles;
+
+  double cyclesOf(std::string_view element) const;
+};
+
+/// What all cores of a chip share. Rates are bytes per cycle of all cores together.
+struct SharedMemoryCost {
+  int64_t l2Bytes = 0, lineBytes = 0;
+  double l2Rate = 0;
+  double memoryRate = 0, memoryRateOfCore = 0;
+  double missLatency = 0; ///< of a transfer that finds something not in L2
+};
+
+/// The scalar unit and what orders pipes and cores.
+struct ControlCost {
+  double scalar = 0;     ///< an operation of the scalar unit
+  double issue = 0;      ///< putting an instruction into the queue of its pipe
+  double scalarLoad = 0; ///< reading an element of global memory or of a tile
+  double event = 0;      ///< an operation on an event, or a barrier
+  double mask = 0;       ///< more for a vector instruction whose rows are not full repeats
+  double crossCore = 0;  ///< from one core of a group to another
+  double launch = 0;     ///< from the start of a kernel to the first operation of its cores
+  double block = 0;      ///< the same for each core group, again for the next block of a group
+  double submit = 0;     ///< of the orchestrator for a task
+  double dispatch = 0;   ///< of the scheduler for a task
+};
+
+struct MachineCosts {
+  std::vector<InstructionCost> instructions;
+  std::vector<PathCost> paths;
+  ProductCost product;
+  SharedMemoryCost memory;
+  ControlCost control;
+
+  /// False for machines of which nothing is known.
+  bool known() const { return !paths.empty(); }
+  /// Its row, or that of `default`; null if there is neither.
+  const InstructionCost *instruction(std::string_view name) const;
+  const PathCost *path(std::string_view from, std::string_view to) const;
+};
+
+/// The costs of the machine of that name (without variant), one of `others` or built in; nothing if
+/// there is no such machine or its file has none.
+std::optional<MachineCosts> findCosts(std::string_view name,
+                                      std::span<const MachineFile> others = {});
+
+} // namespace ptl

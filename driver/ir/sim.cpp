@@ -1,0 +1,144 @@
+// `ptlc sim`: how long a program takes on a chip, and why.
+#include "driver/ir/simulation.h"
+
+#include "driver/ir/arguments.h"
+#include "driver/ir/commands.h"
+#include "driver/target.h"
+#include "runtime/sim/time/report.h"
+
+#include <cstdio>
+
+namespace ptl {
+
+namespace {
+
+namespace sim = rt::sim;
+
+/// What to simulate, `a3` unless something else is said; nothing after reporting why not.
+std::optional<Target> targetOf(Session &session, const Targets &targets) {
+  std::string_view name = session.options().value(OptionId::Target);
+  bool unsaid = name.empty() && targets.ownFiles().empty();
+  std::optional<Target> target = targets.find(unsaid ? "a3" : name);
+  if (!target || target->isChip())
+    return target;
+  session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                        {target->name, "only chips are simulated in time"});
+  return std::nullopt;
+}
+
+/// Writes what was asked for beside the report.
+bool writeViews(Session &session, const sim::Report &report) {
+  const Options &options = session.options();
+  struct View {
+    OptionId option;
+    std::string (*write)(const sim::Report &);
+  };
+  constexpr View views[] = {{OptionId::Trace, sim::writeChromeTrace},
+                            {OptionId::Lanes, sim::writeLanes},
+                            {OptionId::Html, sim::writeSwimlane}};
+  for (const View &view : views) {
+    std::string path(options.value(view.option));
+    if (view.option == OptionId::Html && options.has(OptionId::Html))
+      path = options.has(OptionId::Output) ? std::string(options.value(OptionId::Output))
+                                           : report.entry + ".html";
+    if (!path.empty() && !session.write(path, view.write(report)))
+      return false;
+  }
+  return true;
+}
+
+/// Writes and prints what the command line asks for.
+void present(Session &session, const sim::Report &report) {
+  const Options &options = session.options();
+  if (!writeViews(session, report))
+    return;
+  auto *text = options.has(OptionId::Json)     ? sim::writeSummary
+               : options.has(OptionId::Report) ? sim::writePage
+                                               : sim::writeShort;
+  std::fputs(text(report).c_str(), stdout);
+}
+
+ExitCode printEstimate(Session &session, Simulation &simulation) {
+  std::optional<sim::Estimate> estimate = simulation.estimate();
+  if (!estimate) {
+    if (simulation.failure())
+      reportStop(session, simulation.failure());
+    return simulation.failure() ? ExitCode::ProgramStopped : ExitCode::SourceErrors;
+  }
+  const char *form = session.options().has(OptionId::Json)
+                         ? "{\"us\": %.3f, \"bound\": \"%s\", \"operations\": %llu}\n"
+                         : "%.2f us, %s (estimate from %llu operations)\n";
+  std::printf(form, estimate->microseconds(), estimate->bound.c_str(),
+              static_cast<unsigned long long>(estimate->part.operations));
+  return ExitCode::Fine;
+}
+
+/// A kernel of the block level from a `.pto` file, on all core groups. Its arrays are as large as
+/// they have to be.
+ExitCode simulateModule(Session &session, const Machine &machine, const MachineCosts &costs) {
+  const Options &options = session.options();
+  std::vector<std::string> words(options.positional().begin() + 1, options.positional().end());
+  std::string path = options.positional().front();
+  std::optional<FileId> file = session.load(path);
+  if (!file)
+    return ExitCode::SourceErrors;
+  sim::Report report;
+  std::string error = simulateBlockModule(session.sources().file(*file).text(), path,
+                                          std::string(options.value(OptionId::Entry)), words,
+                                          {machine, costs, options.has(OptionId::Warm)}, report);
+  if (!error.empty()) {
+    session.sink().report(DiagId::ProgramStopped, kNoSpan, {error});
+    return ExitCode::SourceErrors;
+  }
+  present(session, report);
+  return ExitCode::Fine;
+}
+
+} // namespace
+
+ExitCode runSim(const Options &options) {
+  Session session(options);
+  Targets targets(session);
+  std::optional<Target> target = targetOf(session, targets);
+  if (!target)
+    return session.finish(ExitCode::Missing);
+  std::optional<MachineCosts> costs = findCosts(target->machine->name, targets.ownFiles());
+  if (!costs || !costs->known()) {
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                          {target->name, "its file has no costs, so there are no times"});
+    return session.finish(ExitCode::Missing);
+  }
+  if (options.positional().front().ends_with(".pto"))
+    return session.finish(simulateModule(session, *target->machine, *costs));
+  std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
+  if (!program || session.failed())
+    return session.finish();
+  const CallableDecl *decl = chooseEntry(session, *program);
+  if (!decl)
+    return session.finish();
+  Simulation simulation(*program, session.sources(), compilerOptions(options, *target), *costs,
+                        session.sink(), *decl);
+  std::vector<std::string> words(options.positional().begin() + 1, options.positional().end());
+  SimulationOptions how{.values = options.has(OptionId::Values),
+                        .warm = options.has(OptionId::Warm),
+                        .convert = options.has(OptionId::Convert),
+                        .seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0))};
+  if (!simulation.bind(words, how))
+    return session.finish();
+  if (options.has(OptionId::Estimate))
+    return session.finish(printEstimate(session, simulation));
+  sim::Report report;
+  bool ok = session.timed("simulate", [&] { return simulation.run(report); });
+  if (!ok) {
+    if (simulation.failure())
+      reportStop(session, simulation.failure());
+    return session.finish(session.failed() && !simulation.failure() ? ExitCode::SourceErrors
+                                                                    : ExitCode::ProgramStopped);
+  }
+  if (options.has(OptionId::Report) || options.has(OptionId::Html))
+    simulation.explain(report);
+  present(session, report);
+  return session.finish();
+}
+
+} // namespace ptl

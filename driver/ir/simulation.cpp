@@ -1,0 +1,96 @@
+#include "driver/ir/simulation.h"
+
+namespace ptl {
+
+namespace sim = rt::sim;
+
+Simulation::Simulation(const CheckedProgram &program, const SourceManager &sources,
+                       CompilerOptions options, MachineCosts costs, DiagnosticSink &sink,
+                       const CallableDecl &decl)
+    : sink_(sink), decl_(decl), machine_(*options.chip), costs_(std::move(costs)),
+      executor_(program, sources, std::move(options), sink) {}
+
+bool Simulation::bind(const std::vector<std::string> &words, const SimulationOptions &options) {
+  options_ = options;
+  std::vector<RunArgumentError> errors =
+      resolveRunArguments(executor_.describe(decl_), words, options.seed, options.convert, inputs_,
+                          options.values ? RunNeeds::Values : RunNeeds::Times);
+  for (const RunArgumentError &error : errors)
+    sink_.report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
+  return errors.empty();
+}
+
+bool Simulation::once(sim::TimeOptions how, sim::Timeline &timeline) {
+  how.warm = options_.warm;
+  sim::Timer timer(machine_, costs_, std::move(how));
+  executor_.simulation = {};
+  executor_.simulation.timer = &timer;
+  executor_.simulation.values = options_.values;
+  std::vector<PtlArray> views;
+  for (size_t i = 0; i < inputs_.arrays.size(); ++i) {
+    views.push_back(inputs_.arrays[i].view());
+    if (inputs_.hasValues[i])
+      executor_.simulation.known.push_back(views.back().data);
+  }
+  std::vector<const PtlArray *> arrays;
+  for (const PtlArray &view : views)
+    arrays.push_back(&view);
+  std::vector<PtlDim> dims;
+  for (const auto &[name, value] : inputs_.dims)
+    dims.push_back({name.c_str(), value});
+  CallResult result = executor_.call(decl_, {arrays, inputs_.scalars, dims});
+  timeline = timer.take();
+  failure_ = result.failure;
+  return result.compiled && !failure_;
+}
+
+bool Simulation::run(sim::Report &report) {
+  sim::TimeOptions how;
+  how.values = options_.values;
+  if (!once(how, report.timeline))
+    return false;
+  report.entry = decl_.name;
+  report.machine = machine_.name;
+  for (const auto &[name, value] : inputs_.dims)
+    report.dims.push_back({name, value});
+  const MachineCore *cubes = machine_.core("aic"), *vectors = machine_.core("aiv");
+  bool cube = false;
+  for (const sim::Site &site : report.timeline.sites)
+    cube |= site.cube;
+  const MachineCore *cores = cube ? cubes : vectors;
+  report.groupsOfChip = cores ? cores->count : 1;
+  report.analysis = sim::analyse(report.timeline, report.groupsOfChip);
+  return true;
+}
+
+void Simulation::explain(sim::Report &report) {
+  bool values = options_.values;
+  options_.values = false; // times do not depend on them, and what is left out may not be in order
+  bool known = true;
+  sim::addGains(report.timeline, report.analysis, [&](const sim::WhatIf &what) {
+    sim::TimeOptions how;
+    how.record = false;
+    how.whatIf = what;
+    sim::Timeline timeline;
+    known &= once(how, timeline);
+    return known ? timeline.end : report.timeline.end;
+  });
+  options_.values = values;
+}
+
+std::optional<sim::Estimate> Simulation::estimate() {
+  constexpr int64_t few = 2, more = 4;
+  sim::Timeline some, longer;
+  sim::TimeOptions how;
+  how.record = false;
+  how.mostPoints = few;
+  if (!once(how, some))
+    return std::nullopt;
+  how.mostPoints = more;
+  how.record = true;
+  if (!once(how, longer))
+    return std::nullopt;
+  return sim::extrapolate(some, longer, few, more);
+}
+
+} // namespace ptl

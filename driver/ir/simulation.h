@@ -1,0 +1,60 @@
+// One entry of a program with its arguments on a simulated chip in time, as often as somebody asks.
+#pragma once
+
+#include "codegen/machines/costs.h"
+#include "driver/ir/arguments.h"
+#include "driver/ir/compiled_executor.h"
+#include "runtime/sim/time/report.h"
+
+namespace ptl {
+
+struct SimulationOptions {
+  bool values = false; ///< compute as well
+  bool warm = false;   ///< arguments are in the second-level cache at the start
+  bool convert = false;
+  uint64_t seed = 0;
+};
+
+class Simulation {
+public:
+  /// `options.chip` is the machine.
+  Simulation(const CheckedProgram &program, const SourceManager &sources, CompilerOptions options,
+             MachineCosts costs, DiagnosticSink &sink, const CallableDecl &decl);
+
+  /// Takes `name=value` words; false after reporting what is wrong with them.
+  bool bind(const std::vector<std::string> &words, const SimulationOptions &options);
+  /// Runs once and analyses. False after an error: `failure()`, or the sink has it.
+  bool run(rt::sim::Report &report);
+  /// Runs again and again, each time with something for nothing: fills in what would be gained.
+  void explain(rt::sim::Report &report);
+  /// The time without running all of it: the first rounds of the outermost loops of each kernel,
+  /// and the others as the last of them. Nothing after an error.
+  std::optional<rt::sim::Estimate> estimate();
+
+  const rt::Failure &failure() const { return failure_; }
+
+private:
+  bool once(rt::sim::TimeOptions how, rt::sim::Timeline &timeline);
+
+  DiagnosticSink &sink_;
+  const CallableDecl &decl_;
+  Machine machine_;
+  MachineCosts costs_;
+  CompiledExecutor executor_;
+  SimulationOptions options_;
+  RunInputs inputs_;
+  rt::Failure failure_;
+};
+
+struct BlockSimulation {
+  const Machine &machine;
+  const MachineCosts &costs;
+  bool warm = false;
+};
+/// Times the kernel of that name (empty: the only one) of a module of the block level, on all core
+/// groups of the machine. `words` give its scalars, by name. What is wrong, or empty.
+std::string simulateBlockModule(std::string_view text, const std::string &path,
+                                const std::string &kernel, const std::vector<std::string> &words,
+                                const BlockSimulation &how, rt::sim::Report &report);
+
+} // namespace ptl

@@ -1,0 +1,286 @@
+#include "runtime/sim/load/sim_testing.h"
+#include "runtime/sim/time/report.h"
+#include "runtime/sim/time/shared.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace ptl;
+using namespace ptl::rt::sim;
+using namespace ptl::rt::sim::testing;
+
+namespace {
+
+/// Round figures, so that tests can say what comes out.
+MachineCosts roundCosts() {
+  MachineCosts costs;
+  costs.instructions = {{"default", 5, 1, 0, 3}};
+  costs.paths = {{"gm", "vec", 100, 64}, {"vec", "gm", 50, 64}};
+  return costs;
+}
+
+Timeline timeOf(const Kernel &kernel, const MachineCosts &costs, int64_t n, int64_t blocks = 1,
+                TimeOptions options = {}, std::vector<float> *x = nullptr,
+                std::vector<float> *z = nullptr) {
+  Timer timer(*findMachine("a3"), costs, std::move(options));
+  int64_t bytes = n * 4096;
+  auto array = [&](std::vector<float> *data, const char *name) {
+    return GlobalArray{data ? reinterpret_cast<uint8_t *>(data->data()) : nullptr, bytes, name};
+  };
+  std::vector<GlobalArray> arrays{array(x, "x"), array(z, "z")};
+  std::vector<uint32_t> numbers{timer.addArray(bytes), timer.addArray(bytes)};
+  Scalar count = Scalar::integer(n);
+  timer.run(kernel, arrays, numbers, {&count, 1}, blocks);
+  return timer.take();
+}
+
+std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  size_t at = text.find(from);
+  EXPECT_NE(at, text.npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+/// The double-buffered kernel with a load that waits for the store before it, needlessly.
+std::string withFalseDependence() {
+  std::string text = readModule("twice.pto");
+  text = replaced(
+      text, "      pto.tload",
+      "      pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID5>] {ptl.why = \"planted\"}\n"
+      "      pto.tload");
+  text = replaced(text, "outs(%zp : !box)\n",
+                  "outs(%zp : !box)\n      pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID5>]\n");
+  text = replaced(text, "    scf.for",
+                  "    pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID5>]\n    scf.for");
+  return replaced(text, "    return",
+                  "    pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID5>]\n    return");
+}
+
+const GapGroup *longestOn(const Analysis &analysis, Pipe pipe) {
+  for (const GapGroup &group : analysis.groups)
+    if (group.pipe == pipe && group.cause != Cause::Start)
+      return &group;
+  return nullptr;
+}
+
+Report reportOf(Timeline timeline) {
+  Report report;
+  report.entry = "k";
+  report.machine = "a3";
+  report.timeline = std::move(timeline);
+  report.analysis = analyse(report.timeline, 1);
+  return report;
+}
+
+} // namespace
+
+TEST(SimTime, OneRoundIsTheSumOfItsParts) {
+  Kernel kernel = loadText(readModule("twice.pto"));
+  Timeline t = timeOf(kernel, roundCosts(), 1);
+  ASSERT_TRUE(t.ok) << t.error;
+  // Load 100 + 4096/64; tmuls and tadds 5 + 16 and 3 more to settle; store 50 + 4096/64.
+  EXPECT_DOUBLE_EQ(t.end, 164 + 24 + 24 + 114);
+  EXPECT_EQ(t.instructions, 4u);
+}
+
+TEST(SimTime, BuffersUsedInTurnHideAllButTheSlowestPipe) {
+  Kernel kernel = loadText(readModule("twice.pto"));
+  Timeline t = timeOf(kernel, roundCosts(), 40);
+  EXPECT_DOUBLE_EQ(t.end, 40 * 164 + 24 + 24 + 114);
+  Analysis analysis = analyse(t, 1);
+  EXPECT_EQ(analysis.pipes.front().pipe, Pipe::MTE2);
+  EXPECT_GT(analysis.pipes.front().share, 0.97);
+}
+
+TEST(SimTime, CriticalPathCoversTheRun) {
+  for (const std::string &text : {readModule("twice.pto"), withFalseDependence()}) {
+    MachineCosts costs = *findCosts("a3");
+    Timeline t = timeOf(loadText(text), costs, 9);
+    ASSERT_TRUE(t.ok) << t.error;
+    Analysis analysis = analyse(t, 1);
+    Cycles sum = 0, at = 0;
+    for (const PathPiece &piece : analysis.path) {
+      EXPECT_NEAR(piece.start, at, 1e-6);
+      at = piece.end;
+      sum += piece.end - piece.start;
+    }
+    EXPECT_NEAR(sum, t.end, 1e-6);
+  }
+}
+
+TEST(SimTime, ValuesDoNotChangeTimes) {
+  Kernel kernel = loadText(readModule("twice.pto"));
+  std::vector<float> x(6 * 1024, 3), z(x.size());
+  TimeOptions options;
+  options.values = true;
+  Timeline computed = timeOf(kernel, *findCosts("a3"), 6, 1, options, &x, &z);
+  ASSERT_TRUE(computed.ok) << computed.error;
+  EXPECT_EQ(z, std::vector<float>(z.size(), 7));
+  EXPECT_DOUBLE_EQ(computed.end, timeOf(kernel, *findCosts("a3"), 6).end);
+}
+
+TEST(SimTime, FalseDependenceIsNamed) {
+  Kernel kernel = loadText(withFalseDependence());
+  Timeline t = timeOf(kernel, roundCosts(), 20);
+  ASSERT_TRUE(t.ok) << t.error;
+  EXPECT_GT(t.end, 19 * (164 + 114));
+  Report report = reportOf(std::move(t));
+  const GapGroup *gap = longestOn(report.analysis, Pipe::MTE2);
+  ASSERT_TRUE(gap);
+  EXPECT_EQ(gap->cause, Cause::Event);
+  EXPECT_EQ(report.timeline.sites[gap->next].name, "tload");
+  ASSERT_NE(gap->blocker, noRecord);
+  EXPECT_EQ(report.timeline.sites[gap->blocker].name, "tstore");
+  EXPECT_EQ(report.timeline.sites[gap->wait].why, "planted");
+  EXPECT_GT(gap->critical, 0);
+  addGains(report.timeline, report.analysis, [&](const WhatIf &what) {
+    TimeOptions options;
+    options.whatIf = what;
+    Timeline again = timeOf(kernel, roundCosts(), 20, 1, options);
+    EXPECT_TRUE(again.ok) << again.error;
+    return again.end;
+  });
+  bool found = false;
+  for (const Gain &gain : report.analysis.gains)
+    if (gain.gap != noRecord && &report.analysis.groups[gain.gap] == gap) {
+      found = true;
+      EXPECT_DOUBLE_EQ(gain.end, 20 * 164 + 24 + 24 + 114); // as without the plant
+    }
+  EXPECT_TRUE(found);
+  std::string page = writePage(report);
+  EXPECT_NE(
+      page.find(
+          "`tload` (k.ptl:3:7) waits for `tstore` (-:44:7) on mte3 of the vector core; planted"),
+      page.npos)
+      << page;
+}
+
+TEST(SimTime, SerialisedPipesAreNamed) {
+  std::string text = replaced(readModule("twice.pto"), "outs(%zp : !box)\n",
+                              "outs(%zp : !box)\n      pto.barrier <PIPE_ALL>\n");
+  Timeline t = timeOf(loadText(text), roundCosts(), 20);
+  ASSERT_TRUE(t.ok) << t.error;
+  EXPECT_DOUBLE_EQ(t.end, 20 * (164 + 24 + 24 + 114));
+  Report report = reportOf(std::move(t));
+  const GapGroup *gap = longestOn(report.analysis, Pipe::MTE2);
+  ASSERT_TRUE(gap);
+  EXPECT_EQ(gap->cause, Cause::Scalar);
+  ASSERT_NE(gap->blocker, noRecord);
+  EXPECT_EQ(report.timeline.sites[gap->blocker].name, "tstore");
+}
+
+TEST(SimTime, UnevenSplitIsNamed) {
+  std::string text = replaced(readModule("twice.pto"), "    %in =",
+                              "    %block64 = pto.get_block_idx -> i64\n"
+                              "    %block = arith.index_cast %block64 : i64 to index\n"
+                              "    %most = arith.muli %block, %c2 : index\n"
+                              "    %rounds = arith.minsi %most, %n : index\n    %in =");
+  text = replaced(text, "to %n step", "to %rounds step");
+  MachineCosts costs = roundCosts();
+  Timeline t = timeOf(loadText(text), costs, 100, 48);
+  ASSERT_TRUE(t.ok) << t.error;
+  Report report;
+  report.groupsOfChip = 48;
+  report.timeline = std::move(t);
+  report.analysis = analyse(report.timeline, 48);
+  EXPECT_GT(report.analysis.uneven, 0.4 * report.timeline.end);
+  bool named = false;
+  for (const Hint &hint : hintsOf(report))
+    named |= hint.text.find("core groups") != hint.text.npos && hint.gain > 0.4;
+  EXPECT_TRUE(named);
+}
+
+TEST(SimTime, CoresShareARate) {
+  Kernel kernel = loadText(readModule("twice.pto"));
+  MachineCosts costs = roundCosts();
+  Cycles alone = timeOf(kernel, costs, 40, 48).end;
+  costs.memory.l2Rate = 48 * 16;
+  Timeline t = timeOf(kernel, costs, 40, 48);
+  EXPECT_GE(t.end, 40 * 2 * 4096 / 16); // loads and stores of a core at its share
+  EXPECT_LT(t.end, 1.1 * 40 * 2 * 4096 / 16 + 500);
+  WhatIf what;
+  what.shared = true;
+  TimeOptions options;
+  options.whatIf = what;
+  EXPECT_DOUBLE_EQ(timeOf(kernel, costs, 40, 48, options).end, alone);
+}
+
+TEST(SimTime, RoundsThatAreAlikeNeedNotBeRun) {
+  Kernel kernel = loadText(readModule("twice.pto"));
+  TimeOptions two, four;
+  two.mostPoints = 4;
+  four.mostPoints = 8;
+  MachineCosts costs = *findCosts("a3");
+  Timeline full = timeOf(kernel, costs, 300);
+  Estimate estimate =
+      extrapolate(timeOf(kernel, costs, 300, 1, two), timeOf(kernel, costs, 300, 1, four), 4, 8);
+  EXPECT_EQ(estimate.part.launches.front().skipped, 292);
+  EXPECT_NEAR(estimate.cycles, full.end, 0.02 * full.end);
+}
+
+TEST(SimTime, WhatIsNotKnownIsRefused) {
+  std::string text = "module attributes {\"pto.target_arch\" = \"a3\"} { func.func @k(%x: "
+                     "!pto.ptr<f32>, %z: !pto.ptr<f32>, %n: index) attributes {pto.entry, "
+                     "pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+                     "%c0 = arith.constant 0 : index\n"
+                     "%v = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32\nreturn } }";
+  Timeline t = timeOf(loadText(text), roundCosts(), 1);
+  EXPECT_FALSE(t.ok);
+  EXPECT_NE(t.error.find("reads an element of `x`, which has no values"), t.error.npos) << t.error;
+}
+
+TEST(SimTime, ViewsAreValidJson) {
+  Report report = reportOf(timeOf(loadText(readModule("twice.pto")), *findCosts("a3"), 3));
+  nlohmann::json trace = nlohmann::json::parse(writeChromeTrace(report));
+  int tasks = 0, arrows = 0, counters = 0;
+  for (const nlohmann::json &event : trace["traceEvents"]) {
+    tasks += event["ph"] == "X" && event["pid"] != 0;
+    arrows += event["ph"] == "s";
+    counters += event["ph"] == "C";
+    if (event["name"] == "tload")
+      EXPECT_EQ(event["args"]["source"], "k.ptl:3:7");
+  }
+  EXPECT_EQ(tasks, 12);
+  EXPECT_GT(arrows, 3);
+  EXPECT_GT(counters, 10);
+  nlohmann::json lanes = nlohmann::json::parse(writeLanes(report));
+  EXPECT_EQ(lanes["lanes"].size(), 3u);
+  EXPECT_EQ(lanes["lanes"][0]["tasks"].size(), 3u + 3u * (lanes["lanes"][0]["lane"] == "aiv0.v"));
+  EXPECT_NO_THROW((void)nlohmann::json::parse(writeSummary(report)));
+  std::string page = writeSwimlane(report);
+  size_t begin = page.find("const D=") + 8;
+  std::string data = page.substr(begin, page.find(";\n", begin) - begin);
+  EXPECT_EQ(nlohmann::json::parse(data)["tasks"].size(), 12u);
+}
+
+TEST(SimShared, RatesAreDividedFairly) {
+  SharedRate rate(10);
+  rate.join(0, 1, 100, 100);
+  EXPECT_DOUBLE_EQ(rate.next(), 10);
+  rate.join(5, 2, 100, 2); // takes its limit, 2; 8 are left for the first
+  EXPECT_DOUBLE_EQ(rate.next(), 5 + 50.0 / 8);
+  EXPECT_EQ(rate.leave(), 1u);
+  EXPECT_DOUBLE_EQ(rate.next(), 55);
+  EXPECT_EQ(rate.leave(), 2u);
+  EXPECT_EQ(rate.next(), never);
+}
+
+TEST(SimShared, SecondLevelForgetsWhatWasNotTouchedForLong) {
+  SecondLevel level(8 * 512, 512);
+  uint32_t a = level.add(64 * 512, false), warm = level.add(2 * 512, true);
+  View view;
+  view.elem = ElemKind::F32;
+  view.rank = 2;
+  view.shape[0] = 4;
+  view.shape[1] = 128;
+  view.strides[0] = 128;
+  view.strides[1] = 1;
+  EXPECT_EQ(level.touch(a, view), 4 * 512);
+  EXPECT_EQ(level.touch(a, view), 0);
+  View two = view;
+  two.shape[0] = 2;
+  EXPECT_EQ(level.touch(warm, two), 0);
+  View far = view;
+  far.shape[0] = 8;
+  far.offset = 32 * 512;
+  EXPECT_EQ(level.touch(a, far), 8 * 512);
+  EXPECT_EQ(level.touch(a, view), 4 * 512);
+}

@@ -1,0 +1,325 @@
+#include "runtime/sim/time/analysis.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace ptl::rt::sim {
+namespace {
+
+class Analyser {
+public:
+  Analyser(const Timeline &timeline, Analysis &result) : t_(timeline), result_(result) {}
+
+  void lanes();
+  void path();
+  void group();
+
+private:
+  const Site &siteOf(uint32_t record) const { return t_.sites[t_.records[record].site]; }
+  bool isWork(uint32_t record) const { return siteOf(record).isWork(); }
+  bool onScalar(uint32_t record) const { return t_.lanes[t_.records[record].lane].pipe == Pipe::S; }
+  /// The last instruction at or before a record of a lane.
+  uint32_t workBefore(uint32_t record) const {
+    while (record != noRecord && !isWork(record))
+      record = t_.records[record].before;
+    return record;
+  }
+  Gap gapBefore(uint32_t record, Cycles since) const;
+  uint32_t blockerOf(uint32_t wait) const;
+  uint32_t stepBack(uint32_t record);
+  void piece(PathPiece::Kind kind, uint32_t record, Cycles start, Cycles end);
+
+  const Timeline &t_;
+  Analysis &result_;
+};
+
+/// What a waiting operation waited for, as an instruction.
+uint32_t Analyser::blockerOf(uint32_t wait) const {
+  uint32_t other = t_.records[wait].waitedFor;
+  // The scalar unit was held up by something itself.
+  for (int depth = 0; other != noRecord && onScalar(other) && depth < 8; ++depth)
+    other = t_.records[other].waitedFor;
+  return other == noRecord ? noRecord : workBefore(other);
+}
+
+/// The gap that ends with an instruction: of the operations in it, the one that waited longest is
+/// the cause.
+Gap Analyser::gapBefore(uint32_t record, Cycles since) const {
+  Gap gap;
+  gap.lane = t_.records[record].lane;
+  gap.start = since;
+  gap.end = t_.records[record].start;
+  gap.next = gap.wait = record;
+  Cycles longest = -1;
+  for (uint32_t each = record; each != noRecord; each = t_.records[each].before) {
+    const Record &r = t_.records[each];
+    if (each != record && isWork(each))
+      break;
+    Cycles waited = r.start - std::max(r.ready, since);
+    if (r.cause != Cause::None && waited > longest) {
+      longest = waited;
+      gap.wait = each;
+      gap.cause = r.cause;
+    }
+  }
+  gap.blocker = blockerOf(gap.wait);
+  return gap;
+}
+
+void Analyser::lanes() {
+  std::vector<LaneUse> uses(t_.lanes.size());
+  std::vector<Cycles> since(t_.lanes.size(), -1);
+  for (uint32_t i = 0; i < t_.records.size(); ++i) {
+    const Record &record = t_.records[i];
+    LaneUse &use = uses[record.lane];
+    if (!isWork(i))
+      continue;
+    Cycles &last = since[record.lane];
+    const LaunchSpan &launch = t_.launches[record.launch];
+    if (use.tasks == 0)
+      use.first = record.start;
+    Cycles from = std::max(last, launch.begun);
+    if (record.start > from + 0.5) {
+      Gap gap = gapBefore(i, from);
+      use.idle[gap.cause] += gap.end - gap.start;
+      result_.gaps.push_back(gap);
+    }
+    ++use.tasks;
+    use.busy += record.end - record.start;
+    use.stall += record.stall;
+    use.last = last = record.end;
+  }
+  for (size_t lane = 0; lane < uses.size(); ++lane)
+    if (uses[lane].tasks) {
+      uses[lane].lane = static_cast<uint16_t>(lane);
+      result_.lanes.push_back(std::move(uses[lane]));
+    }
+  std::stable_sort(result_.gaps.begin(), result_.gaps.end(),
+                   [](const Gap &a, const Gap &b) { return a.lane < b.lane; });
+}
+
+void Analyser::piece(PathPiece::Kind kind, uint32_t record, Cycles start, Cycles end) {
+  if (end <= start)
+    return;
+  result_.path.push_back({kind, record, start, end});
+  std::string part(pathKindNames[static_cast<size_t>(kind)]);
+  if (kind == PathPiece::Kind::Work) {
+    const Site &site = siteOf(record);
+    part = std::string(site.cube ? "aic " : "aiv ") + std::string(pipeName(site.pipe));
+  }
+  result_.pathByPart[part] += end - start;
+}
+
+/// One operation of the critical path, and what comes before it.
+uint32_t Analyser::stepBack(uint32_t index) {
+  using Kind = PathPiece::Kind;
+  const Record &record = t_.records[index];
+  piece(Kind::Stall, index, record.end - record.stall, record.end);
+  piece(Kind::Work, index, record.start, record.end - record.stall);
+  bool waited =
+      record.cause != Cause::None && record.cause != Cause::Start && record.waitedFor != noRecord;
+  uint32_t before = waited ? record.waitedFor : record.before;
+  Cycles ended = before == noRecord ? t_.launches[record.launch].begun : t_.records[before].end;
+  if (before != noRecord && record.cause == Cause::Barrier)
+    piece(Kind::Settle, index, ended, record.start);
+  else if (record.cause == Cause::Tile || record.cause == Cause::Slot)
+    piece(Kind::CrossCore, index, ended, record.start);
+  else
+    piece(Kind::Scalar, index, ended, record.start);
+  return before;
+}
+
+void Analyser::path() {
+  uint32_t last = noRecord;
+  for (uint32_t i = 0; i < t_.records.size(); ++i)
+    if (last == noRecord ||
+        t_.records[i].end + t_.records[i].tail > t_.records[last].end + t_.records[last].tail)
+      last = i;
+  if (last == noRecord)
+    return;
+  auto ends = [&](uint32_t record) { return t_.records[record].end; };
+  piece(PathPiece::Kind::Settle, last, ends(last), t_.end);
+  while (last != noRecord) {
+    uint32_t before = stepBack(last);
+    uint16_t launch = t_.records[last].launch;
+    if (before == noRecord) {
+      Cycles start = t_.launches[launch].start;
+      piece(PathPiece::Kind::Launch, last, start, t_.launches[launch].begun);
+      // A kernel begins when the one before it has ended.
+      for (uint32_t i = last; i-- > 0;)
+        if (t_.records[i].launch < launch && (before == noRecord || ends(i) > ends(before)) &&
+            ends(i) <= start)
+          before = i;
+    }
+    last = before;
+  }
+  std::reverse(result_.path.begin(), result_.path.end());
+}
+
+void Analyser::group() {
+  std::map<std::tuple<Pipe, bool, Cause, uint32_t, uint32_t, uint32_t>, GapGroup> groups;
+  auto groupOf = [&](const Gap &gap) -> GapGroup & {
+    uint32_t next = t_.records[gap.next].site, wait = t_.records[gap.wait].site;
+    uint32_t blocker = gap.blocker == noRecord ? noRecord : t_.records[gap.blocker].site;
+    const Lane &lane = t_.lanes[gap.lane];
+    GapGroup &group = groups[{lane.pipe, lane.cube, gap.cause, next, wait, blocker}];
+    group.pipe = lane.pipe;
+    group.cube = lane.cube;
+    group.cause = gap.cause;
+    group.next = next;
+    group.wait = wait;
+    group.blocker = blocker;
+    return group;
+  };
+  std::vector<bool> critical(t_.records.size());
+  for (const PathPiece &piece : result_.path)
+    if (piece.record != noRecord)
+      critical[piece.record] = true;
+  for (const Gap &gap : result_.gaps) {
+    GapGroup &group = groupOf(gap);
+    ++group.count;
+    group.total += gap.end - gap.start;
+    if (critical[gap.next] || critical[gap.wait])
+      group.critical += gap.end - gap.start;
+  }
+  for (auto &[key, group] : groups)
+    result_.groups.push_back(group);
+  std::stable_sort(result_.groups.begin(), result_.groups.end(),
+                   [](const GapGroup &a, const GapGroup &b) { return a.total > b.total; });
+}
+
+void pipeUses(const Timeline &t, Analysis &result) {
+  Cycles atWork = 0;
+  for (const LaunchSpan &launch : t.launches)
+    atWork += launch.end - launch.begun;
+  std::map<std::pair<bool, Pipe>, PipeUse> uses;
+  std::map<bool, std::map<int32_t, bool>> cores;
+  for (size_t i = 0; i < t.lanes.size(); ++i)
+    if (t.busy[i] > 0) {
+      const Lane &lane = t.lanes[i];
+      PipeUse &use = uses[{lane.cube, lane.pipe}];
+      use.pipe = lane.pipe;
+      use.cube = lane.cube;
+      use.busy += t.busy[i];
+      ++use.lanes;
+      cores[lane.cube][lane.number] = true;
+    }
+  for (auto &[key, use] : uses) {
+    use.share = atWork > 0 ? use.busy / (atWork * static_cast<double>(cores[use.cube].size())) : 0;
+    result.pipes.push_back(use);
+  }
+  std::stable_sort(result.pipes.begin(), result.pipes.end(),
+                   [](const PipeUse &a, const PipeUse &b) { return a.share > b.share; });
+}
+
+void balance(const Timeline &t, Analysis &result, int64_t groupsOfChip) {
+  if (t.launches.empty())
+    return;
+  const LaunchSpan &last = t.launches.back();
+  Cycles sum = 0;
+  for (size_t i = 0; i < t.groupEnd.size(); ++i)
+    if (t.groupEnd[i] > last.begun + 1) {
+      ++result.groupsAtWork;
+      sum += t.groupEnd[i] - last.begun;
+    }
+  // A core group without a point of the grid ends within a few operations of the scalar unit.
+  Cycles length = last.end - last.begun;
+  int32_t none = 0;
+  for (Cycles end : t.groupEnd)
+    none += end - last.begun < length / 50;
+  result.idleGroups = static_cast<int32_t>(groupsOfChip - result.groupsAtWork) + none;
+  result.groupsAtWork -= none;
+  if (result.groupsAtWork > 0)
+    result.uneven = length - sum / static_cast<double>(std::max<int64_t>(groupsOfChip, 1));
+}
+
+} // namespace
+
+Analysis analyse(const Timeline &timeline, int64_t groupsOfChip) {
+  Analysis result;
+  pipeUses(timeline, result);
+  balance(timeline, result, groupsOfChip);
+  Analyser analyser(timeline, result);
+  analyser.lanes();
+  analyser.path();
+  analyser.group();
+  return result;
+}
+
+std::vector<BufferLife> buffersInUse(const Timeline &timeline) {
+  struct Open {
+    size_t life;
+    bool read = false;
+  };
+  std::map<std::tuple<Place, bool, int64_t>, Open> open;
+  std::vector<BufferLife> lives;
+  for (const BufferAccess &access : timeline.accesses) {
+    auto [place, fresh] =
+        open.insert({{access.place, access.cube, access.address}, {lives.size()}});
+    // A write after a read begins anew; writes before it add to what is there.
+    if (fresh || (access.writes && place->second.read)) {
+      place->second = {lives.size()};
+      lives.push_back({access.place, access.cube, access.start, access.end, access.bytes});
+    }
+    BufferLife &life = lives[place->second.life];
+    life.end = std::max(life.end, access.end);
+    life.bytes = std::max(life.bytes, access.bytes);
+    place->second.read |= !access.writes;
+  }
+  return lives;
+}
+
+std::string describeSite(const Site &site) {
+  std::string place = toString(site.location);
+  return "`" + site.name + "`" + (place.empty() ? "" : " (" + place + ")");
+}
+
+static std::string pipeOfSite(const Site &site) {
+  return std::string(pipeName(site.pipe)) + " of the " + (site.cube ? "cube" : "vector") + " core";
+}
+
+std::string describeGap(const Timeline &timeline, const GapGroup &group) {
+  const Site &next = timeline.sites[group.next], &wait = timeline.sites[group.wait];
+  const Site *blocker = group.blocker == noRecord ? nullptr : &timeline.sites[group.blocker];
+  std::string text = describeSite(next) + " waits for ";
+  std::string other = blocker ? describeSite(*blocker) + " on " + pipeOfSite(*blocker) : "";
+  switch (group.cause) {
+  case Cause::Event:
+    text += blocker ? other : "an event";
+    if (!wait.why.empty())
+      text += "; " + wait.why;
+    break;
+  case Cause::Tile:
+    text += "a tile from " + (blocker ? other : "another core");
+    break;
+  case Cause::Slot:
+    text += "a free slot of its queue" + (blocker ? ", kept until " + other : "");
+    break;
+  case Cause::Scalar:
+  case Cause::Room:
+    text += "the scalar unit" + (blocker ? ", which waited for " + other : " to issue it");
+    break;
+  case Cause::Barrier:
+    text += "a barrier" + (blocker ? ": " + other : "");
+    break;
+  case Cause::Start:
+    text += "the kernel to begin";
+    break;
+  case Cause::None:
+    text += "nothing";
+    break;
+  }
+  return text;
+}
+
+std::string describeBound(const Analysis &analysis) {
+  if (analysis.pipes.empty())
+    return "";
+  const PipeUse &use = analysis.pipes.front();
+  static constexpr std::string_view names[numPipes] = {"scalar", "vector", "cube", "move",
+                                                       "load",   "store",  "store"};
+  return std::string(names[static_cast<size_t>(use.pipe)]) + "-bound " +
+         std::to_string(static_cast<int>(use.share * 100 + 0.5)) + " %";
+}
+
+} // namespace ptl::rt::sim

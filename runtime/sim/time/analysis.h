@@ -1,0 +1,102 @@
+// What a timeline says: how busy each lane is, why it is idle, what decides the length of the run,
+// and what would be gained if that cost nothing.
+#pragma once
+
+#include "runtime/sim/time/timer.h"
+
+#include <functional>
+#include <map>
+
+namespace ptl::rt::sim {
+
+/// A stretch in which a lane that has work had none to do.
+struct Gap {
+  uint16_t lane = 0;
+  Cycles start = 0, end = 0;
+  Cause cause = Cause::None;
+  uint32_t next = noRecord;    ///< the instruction that it kept back
+  uint32_t wait = noRecord;    ///< the operation that waited: that instruction, or one on an event
+  uint32_t blocker = noRecord; ///< the instruction that was waited for, on whatever lane
+};
+
+/// Gaps with the same cause between the same instructions, on all lanes of a kind.
+struct GapGroup {
+  Pipe pipe = Pipe::S;
+  bool cube = false;
+  Cause cause = Cause::None;
+  uint32_t next = 0, wait = 0; ///< sites
+  uint32_t blocker = noRecord; ///< a site
+  uint64_t count = 0;
+  Cycles total = 0;
+  Cycles critical = 0; ///< of it on the critical path
+};
+
+/// A part of the critical path, which covers the run without holes.
+struct PathPiece {
+  enum class Kind : uint8_t { Work, Stall, Scalar, CrossCore, Settle, Launch };
+  Kind kind = Kind::Work;
+  uint32_t record = noRecord;
+  Cycles start = 0, end = 0;
+};
+inline constexpr std::string_view pathKindNames[] = {"work",         "shared memory", "scalar unit",
+                                                     "core to core", "pipe drains",   "launch"};
+
+struct LaneUse {
+  uint16_t lane = 0;
+  uint64_t tasks = 0;
+  Cycles busy = 0, stall = 0;
+  Cycles first = 0, last = 0;
+  std::map<Cause, Cycles> idle;
+};
+
+/// Utilisation of one pipe of one kind of core, over those that work.
+struct PipeUse {
+  Pipe pipe = Pipe::S;
+  bool cube = false;
+  Cycles busy = 0;
+  int32_t lanes = 0; ///< that have done something
+  double share = 0;  ///< of the time in which the cores were at work
+};
+
+struct Gain {
+  std::string what;        ///< `if mte2 of the cube cores cost nothing`
+  Cycles end = 0;          ///< of the run then
+  uint32_t gap = noRecord; ///< the number of the group of gaps that it is about
+};
+
+struct Analysis {
+  std::vector<PipeUse> pipes;               ///< the busiest first
+  std::vector<LaneUse> lanes;               ///< those that did something
+  std::vector<Gap> gaps;                    ///< by lane, then time
+  std::vector<GapGroup> groups;             ///< the longest first
+  std::vector<PathPiece> path;              ///< from the start to the end
+  std::map<std::string, Cycles> pathByPart; ///< `aic m`, `launch`: of the critical path
+  std::vector<Gain> gains;                  ///< the largest first
+  Cycles uneven = 0;                        ///< saved if all core groups ended at the same time
+  int32_t idleGroups = 0, groupsAtWork = 0; ///< core groups
+};
+
+Analysis analyse(const Timeline &timeline, int64_t groupsOfChip);
+
+/// From when a buffer of the first core group is written to when it is read the last time.
+struct BufferLife {
+  Place place = Place::Vec;
+  bool cube = false;
+  Cycles start = 0, end = 0;
+  int64_t bytes = 0;
+};
+std::vector<BufferLife> buffersInUse(const Timeline &timeline);
+
+/// How long the run takes when something costs nothing.
+using Rerun = std::function<Cycles(const WhatIf &)>;
+/// Asks about every pipe and resource that the run spends time on, and the most expensive waits.
+void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun);
+
+/// `` `tload` (k.ptl:7:30) ``
+std::string describeSite(const Site &site);
+/// Why a lane was idle: `` `textract` (7:20) waits for `tload` (7:30) on mte2 of aic ``.
+std::string describeGap(const Timeline &timeline, const GapGroup &group);
+/// `cube-bound 87 %`: the pipe that is busiest.
+std::string describeBound(const Analysis &analysis);
+
+} // namespace ptl::rt::sim

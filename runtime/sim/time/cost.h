@@ -1,0 +1,56 @@
+// What an operation costs on a machine, from the table of its file.
+#pragma once
+
+#include "codegen/machines/costs.h"
+#include "codegen/machines/machine.h"
+#include "runtime/sim/issued.h"
+
+#include <array>
+#include <optional>
+
+namespace ptl::rt::sim {
+
+/// In cycles of the machine's clock.
+using Cycles = double;
+
+/// One operation of a pipe.
+struct OperationCost {
+  Cycles head = 0;            ///< if the pipe was idle
+  Cycles busy = 0;            ///< the pipe is taken
+  Cycles tail = 0;            ///< until what waits for it may begin
+  int64_t bytes = 0;          ///< that go to or come from global memory
+  double rate = 0;            ///< of these, bytes per cycle when nobody else is there
+  bool writes = false;        ///< to global memory
+  const View *view = nullptr; ///< where in global memory; null: a slot of a queue
+};
+
+class CostModel {
+public:
+  CostModel(const Machine &machine, MachineCosts costs);
+  CostModel(const CostModel &) = delete; // points into itself
+  CostModel &operator=(const CostModel &) = delete;
+
+  const MachineCosts &costs() const { return costs_; }
+  double clockMhz() const { return clockMhz_; }
+  /// Of an instruction, a push or a pop. `queue`: of these.
+  OperationCost costOf(const Issued &issued, const Queue *queue) const;
+
+private:
+  static constexpr size_t numWays = numPlaces + 1; ///< `gm` is the last
+  static constexpr size_t gm = numPlaces;
+
+  OperationCost product(const Issued &issued) const;
+  OperationCost vector(const Issued &issued) const;
+  OperationCost move(size_t from, size_t to, int64_t bytes) const;
+  std::optional<OperationCost> moveOf(const Issued &issued) const;
+  OperationCost handOver(const Issued &issued, const Queue &queue) const;
+
+  MachineCosts costs_;
+  double clockMhz_ = 0;
+  int64_t repeatBytes_ = 256;
+  std::array<const InstructionCost *, std::size(instructions)> byInstruction_{};
+  std::array<std::array<const PathCost *, numWays>, numWays> byPath_{};
+  std::vector<double> cyclesOfStep_; ///< of a product, by element type
+};
+
+} // namespace ptl::rt::sim

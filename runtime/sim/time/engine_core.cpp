@@ -1,0 +1,326 @@
+// Cores in time: the scalar unit runs ahead of its pipes, which take their operations in order.
+#include "runtime/sim/time/engine.h"
+
+namespace ptl::rt::sim {
+
+static size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
+
+/// Does all that can be done now.
+bool Timer::Engine::progress(CoreClock &clock) {
+  bool any = true;
+  while (any) {
+    any = progressScalar(clock);
+    for (size_t i = 1; i < numPipes && !failed_; ++i)
+      any |= progressPipe(clock, static_cast<Pipe>(i));
+    if (failed_)
+      return false;
+  }
+  return true;
+}
+
+// ---- the scalar unit
+// -------------------------------------------------------------------------------------------------
+
+static Cause causeOfScalar(const Step &step) {
+  if (step.kind == StepKind::WaitFlag)
+    return Cause::Event;
+  return step.kind == StepKind::Barrier ? Cause::Barrier : Cause::Room;
+}
+
+bool Timer::Engine::progressScalar(CoreClock &clock) {
+  bool any = false;
+  Core &core = *clock.core;
+  for (;;) {
+    Core::State state = core.state(Pipe::S);
+    if (state == Core::State::Idle)
+      return any;
+    if (state == Core::State::Waiting) {
+      clock.scalarWaits = true;
+      return any;
+    }
+    const Step &step = core.nextStep();
+    if (clock.scalarWaits && now_ > clock.scalar) {
+      Record record;
+      record.ready = clock.scalar;
+      record.start = record.end = now_;
+      record.site = siteOf(clock, step);
+      record.before = clock.scalarRecord;
+      record.waitedFor = actor_;
+      record.lane = static_cast<uint16_t>(clock.firstLane);
+      record.cause = causeOfScalar(step);
+      if (step.kind == StepKind::WaitFlag) {
+        Flag flag = step.flag;
+        if (flag.id >= 0)
+          record.waitedFor = clock.flagRecord[at(flag.source)][at(flag.target)][flag.id];
+      }
+      clock.scalarRecord = add(record);
+      clock.scalar = now_;
+    }
+    clock.scalarWaits = false;
+    if (!takeScalarStep(clock))
+      return false;
+    any = true;
+  }
+}
+
+bool Timer::Engine::takeScalarStep(CoreClock &clock) {
+  Core &core = *clock.core;
+  const Step &step = core.nextStep();
+  const ControlCost &control = model_.costs().control;
+  bool free = options.whatIf.scalar;
+  Cycles cost = control.issue;
+  if (step.kind == StepKind::LoadScalar || step.kind == StepKind::StoreScalar ||
+      step.kind == StepKind::GetValue)
+    cost = control.scalarLoad;
+  if (step.kind == StepKind::Barrier && step.flag.source == Pipe::All)
+    for (const PipeClock &pipe : clock.pipes)
+      clock.scalar = std::max({clock.scalar, pipe.free, pipe.settled});
+  clock.scalar += free ? 0 : cost;
+  core.setClock(clock.scalar, clock.scalarRecord);
+  uint64_t before = core.scalarWork();
+  StepKind kind = step.kind;
+  Flag flag = step.flag;
+  if (!core.advance(Pipe::S))
+    return fail(launch_->result.error);
+  if (kind == StepKind::SetFlag && flag.source == Pipe::S && flag.id >= 0 && flag.id < 16) {
+    clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = clock.scalar;
+    clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = clock.scalarRecord;
+  }
+  if (!free)
+    clock.scalar += static_cast<Cycles>(core.scalarWork() - before) * control.scalar;
+  return true;
+}
+
+// ---- pipes
+// ----------------------------------------------------------------------------------------------------------
+
+void Timer::Engine::wake(CoreClock &clock, PipeClock &pipe, Cycles time) {
+  if (pipe.wakeAt == time)
+    return;
+  pipe.wakeAt = time;
+  Event event{time, 0, EventKind::Wake};
+  event.core = clock.number;
+  push(event);
+}
+
+/// Whether the head of a pipe may begin now; if only time is missing, somebody will look again.
+bool Timer::Engine::ready(CoreClock &clock, Pipe pipe, const Issued &head) {
+  PipeClock &state = clock.pipes[at(pipe)];
+  Cycles earliest = std::max(state.free, head.time);
+  StepKind kind = head.step->kind;
+  bool settles = kind == StepKind::SetFlag || kind == StepKind::Barrier || kind == StepKind::Free;
+  if (settles)
+    earliest = std::max(earliest, state.settled);
+  if (kind == StepKind::WaitFlag && !isLeftOut(siteOf(clock, *head.step))) {
+    if (!clock.core->canStart(pipe))
+      return false;
+    earliest = std::max(earliest,
+                        clock.flagTime[at(head.flag.source)][at(head.flag.target)][head.flag.id]);
+  } else if (kind != StepKind::WaitFlag && !clock.core->canStart(pipe)) {
+    return false;
+  }
+  if (earliest <= now_)
+    return true;
+  wake(clock, state, earliest);
+  return false;
+}
+
+bool Timer::Engine::progressPipe(CoreClock &clock, Pipe pipe) {
+  bool any = false;
+  PipeClock &state = clock.pipes[at(pipe)];
+  while (!state.busy && !failed_) {
+    const Issued *head = clock.core->head(pipe);
+    if (!head || !ready(clock, pipe, *head))
+      break;
+    switch (head->step->kind) {
+    case StepKind::SetFlag:
+    case StepKind::WaitFlag:
+    case StepKind::Barrier:
+    case StepKind::Free:
+      any |= synchronise(clock, pipe);
+      break;
+    default:
+      any |= begin(clock, pipe);
+      break;
+    }
+  }
+  return any;
+}
+
+uint32_t Timer::Engine::add(const Record &record) {
+  if (!options.record || timeline.records.size() >= options.mostRecords)
+    return noRecord;
+  timeline.records.push_back(record);
+  timeline.records.back().launch = static_cast<uint16_t>(timeline.launches.size());
+  return static_cast<uint32_t>(timeline.records.size() - 1);
+}
+
+/// Why an operation begins now and not before.
+void Timer::Engine::explain(const CoreClock &clock, Pipe pipe, const Issued &head,
+                            Record &record) const {
+  const PipeClock &state = clock.pipes[at(pipe)];
+  record.ready = state.free;
+  record.start = now_;
+  record.site = siteOf(clock, *head.step);
+  record.before = state.last;
+  record.lane = static_cast<uint16_t>(clock.firstLane + at(pipe));
+  Cycles latest = state.free;
+  if (head.time > latest) {
+    latest = head.time;
+    record.cause = Cause::Scalar;
+    record.waitedFor = head.note;
+  }
+  auto consider = [&](Cycles time, Cause cause, uint32_t who) {
+    if (time <= latest)
+      return;
+    latest = time;
+    record.cause = cause;
+    record.waitedFor = who;
+  };
+  StepKind kind = head.step->kind;
+  auto queue = static_cast<size_t>(std::max(head.step->queue, 0));
+  if (kind == StepKind::WaitFlag) {
+    size_t from = at(head.flag.source), to = at(head.flag.target);
+    uint32_t setter = clock.flagRecord[from][to][head.flag.id];
+    consider(clock.flagTime[from][to][head.flag.id], Cause::Event, setter);
+    record.setter = setter;
+  } else if (kind == StepKind::Pop) {
+    consider(clock.group->tiles[queue].time, Cause::Tile, clock.group->tiles[queue].record);
+  } else if (kind == StepKind::Push) {
+    consider(clock.group->slots[queue].time, Cause::Slot, clock.group->slots[queue].record);
+  } else if (kind != StepKind::Instruction) {
+    consider(state.settled, Cause::Barrier, state.last);
+  }
+  if (record.cause == Cause::None && state.last == noRecord)
+    record.cause = Cause::Start;
+}
+
+/// An event, a barrier, or a slot that is given back.
+bool Timer::Engine::synchronise(CoreClock &clock, Pipe pipe) {
+  PipeClock &state = clock.pipes[at(pipe)];
+  const Issued &head = *clock.core->head(pipe);
+  StepKind kind = head.step->kind;
+  Flag flag = head.flag;
+  bool leftOut = isLeftOut(siteOf(clock, *head.step));
+  Record record;
+  explain(clock, pipe, head, record);
+  record.end = now_ + (leftOut ? 0 : model_.costs().control.event);
+  state.last = actor_ = add(record);
+  state.free = record.end;
+  state.settled = std::max(state.settled, state.free);
+  state.filled = false;
+  ++timeline.operations;
+  ++timeline.totals[record.site].count;
+  if (!leftOut && !clock.core->startHead(pipe))
+    return fail(launch_->result.error);
+  if (!clock.core->endHead(pipe))
+    return fail(launch_->result.error);
+  if (kind == StepKind::SetFlag && !leftOut) {
+    clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = record.end;
+    clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = state.last;
+  }
+  return true;
+}
+
+OperationCost Timer::Engine::costOf(const CoreClock &clock, Pipe pipe, const Issued &head) const {
+  if (options.whatIf.pipe[at(pipe)])
+    return {};
+  const Queue *queue = nullptr;
+  if (head.step->queue >= 0)
+    queue = &launch_->kernel.queues[static_cast<size_t>(head.step->queue)];
+  OperationCost cost = model_.costOf(head, queue);
+  bool onlyFirst = queue && !queue->toVector && head.step->kind == StepKind::Push &&
+                   head.step->split == 0 && clock.core->subBlock() != 0;
+  return onlyFirst ? OperationCost{} : cost; // the other vector cores push nothing
+}
+
+/// Joins what the cores share, as far as the transfer needs it.
+void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &cost) {
+  PipeClock &state = clock.pipes[at(pipe)];
+  const SharedMemoryCost &memory = model_.costs().memory;
+  int64_t missed = 0;
+  if (cost.view && cost.view->array >= 0)
+    missed = second.touch(arrays_[static_cast<size_t>(cost.view->array)], *cost.view);
+  if (cost.writes) // L2 takes it; what becomes of it later is not modelled
+    missed = 0;
+  timeline.bytes += cost.bytes;
+  timeline.missed += missed;
+  if (options.whatIf.shared)
+    return;
+  uint32_t id = clock.number * static_cast<uint32_t>(numPipes) + static_cast<uint32_t>(at(pipe));
+  if (missed > 0)
+    state.ownEnd += memory.missLatency;
+  if (memory.l2Rate > 0) {
+    ++state.pending;
+    l2_.join(now_, id, static_cast<double>(cost.bytes), cost.rate);
+  }
+  if (missed > 0 && memory.memoryRate > 0) {
+    ++state.pending;
+    memory_.join(now_, id, static_cast<double>(missed),
+                 memory.memoryRateOfCore > 0 ? memory.memoryRateOfCore : cost.rate);
+  }
+  if (options.record)
+    timeline.traffic.push_back({now_, state.ownEnd, cost.bytes, missed});
+}
+
+void Timer::Engine::noteBuffers(const CoreClock &clock, const Issued &head, Cycles end) {
+  const Step &step = *head.step;
+  for (size_t i = 0; i < step.operands.size(); ++i)
+    if (const Tile *tile = std::get_if<Tile>(&head.operands[i]); tile && tile->address >= 0)
+      timeline.accesses.push_back({now_, end, tile->address, tile->bufferBytes(), tile->place,
+                                   clock.core->isCube(),
+                                   i >= step.numIns() || step.kind == StepKind::Pop});
+}
+
+bool Timer::Engine::begin(CoreClock &clock, Pipe pipe) {
+  PipeClock &state = clock.pipes[at(pipe)];
+  const Issued &head = *clock.core->head(pipe);
+  OperationCost cost = costOf(clock, pipe, head);
+  Record record;
+  explain(clock, pipe, head, record);
+  state.site = record.site;
+  state.started = now_;
+  bool follows = state.filled && state.free == now_;
+  state.ownEnd = now_ + cost.busy + (follows ? 0 : cost.head);
+  state.tail = record.tail = cost.tail;
+  state.pending = 0;
+  state.busy = true;
+  state.record = add(record);
+  if (state.record != noRecord && clock.group->slot == 0 && clock.core->subBlock() == 0)
+    noteBuffers(clock, head, state.ownEnd);
+  if (cost.bytes > 0 && cost.rate > 0)
+    transfer(clock, pipe, cost);
+  if (!clock.core->startHead(pipe))
+    return fail(launch_->result.error);
+  if (state.pending == 0) {
+    Event event{state.ownEnd, 0, EventKind::End};
+    event.core = clock.number;
+    event.pipe = static_cast<uint8_t>(pipe);
+    push(event);
+  }
+  return true;
+}
+
+bool Timer::Engine::end(CoreClock &clock, Pipe pipe) {
+  PipeClock &state = clock.pipes[at(pipe)];
+  state.busy = false;
+  state.filled = true;
+  state.free = now_;
+  state.settled = now_ + state.tail;
+  state.last = actor_ = state.record;
+  Cycles stall = now_ - state.ownEnd;
+  if (state.record != noRecord) {
+    Record &record = timeline.records[state.record];
+    record.end = now_;
+    record.stall = stall;
+  }
+  ++timeline.operations;
+  timeline.busy[clock.firstLane + at(pipe)] += now_ - state.started;
+  SiteTotal &total = timeline.totals[state.site];
+  ++total.count;
+  total.busy += now_ - state.started;
+  total.stall += stall;
+  return clock.core->endHead(pipe) || fail(launch_->result.error);
+}
+
+} // namespace ptl::rt::sim

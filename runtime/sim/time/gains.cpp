@@ -1,0 +1,75 @@
+// What would be gained: the run again, with something that costs nothing.
+#include "runtime/sim/time/analysis.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ptl::rt::sim {
+
+/// Operations on events that belong together: those who set what a wait takes, whom else they
+/// serve, and so on.
+static std::vector<uint32_t> pairsOf(const Timeline &timeline, uint32_t wait) {
+  std::set<std::pair<uint32_t, uint32_t>> pairs;
+  for (const Record &record : timeline.records)
+    if (timeline.sites[record.site].kind == StepKind::WaitFlag && record.setter != noRecord)
+      pairs.insert({record.site, timeline.records[record.setter].site});
+  std::set<uint32_t> members{wait};
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto &[waits, sets] : pairs)
+      if (members.count(waits) != members.count(sets)) {
+        members.insert({waits, sets});
+        grows = true;
+      }
+  }
+  return {members.begin(), members.end()};
+}
+
+static void ask(Analysis &analysis, const Rerun &rerun, const WhatIf &what, std::string name,
+                uint32_t gap = noRecord) {
+  analysis.gains.push_back({std::move(name), rerun(what), gap});
+}
+
+void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun) {
+  std::set<Pipe> asked;
+  for (const PipeUse &use : analysis.pipes)
+    if (use.share > 0.05 && asked.insert(use.pipe).second) {
+      WhatIf what;
+      what.pipe[static_cast<size_t>(use.pipe)] = true;
+      ask(analysis, rerun, what, "pipe " + std::string(pipeName(use.pipe)) + " took no time");
+    }
+  auto share = [&](const char *part) {
+    auto found = analysis.pathByPart.find(part);
+    return found != analysis.pathByPart.end() && found->second > 0.005 * timeline.end;
+  };
+  WhatIf what;
+  what.shared = true;
+  if (timeline.bytes > 0)
+    ask(analysis, rerun, what, "every core had L2 for itself, and all were in it");
+  what = {};
+  what.crossCore = true;
+  if (share("core to core"))
+    ask(analysis, rerun, what, "cores heard of each other at once");
+  what = {};
+  what.scalar = true;
+  if (share("scalar unit"))
+    ask(analysis, rerun, what, "the scalar unit took no time");
+  what = {};
+  what.launch = true;
+  if (share("launch"))
+    ask(analysis, rerun, what, "the launch took no time");
+  int left = 3;
+  for (uint32_t i = 0; i < analysis.groups.size() && left > 0; ++i) {
+    const GapGroup &group = analysis.groups[i];
+    if (group.cause != Cause::Event || timeline.sites[group.wait].kind != StepKind::WaitFlag)
+      continue;
+    --left;
+    what = {};
+    what.without = pairsOf(timeline, group.wait);
+    ask(analysis, rerun, what, describeSite(timeline.sites[group.next]) + " did not wait there", i);
+  }
+  std::stable_sort(analysis.gains.begin(), analysis.gains.end(),
+                   [](const Gain &a, const Gain &b) { return a.end < b.end; });
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,124 @@
+// What a designer would look at first.
+#include "runtime/sim/time/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace ptl::rt::sim {
+namespace {
+
+std::string rounded(double value, int digits = 1) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return text;
+}
+
+class Hinter {
+public:
+  explicit Hinter(const Report &report) : r_(report), t_(report.timeline), a_(report.analysis) {}
+
+  void cores();
+  void length();
+  void overlap();
+  void again();
+  std::vector<Hint> hints;
+
+private:
+  double gainOf(const std::string &what) const {
+    for (const Gain &gain : a_.gains)
+      if (gain.what == what && t_.end > 0)
+        return (t_.end - gain.end) / t_.end;
+    return 0;
+  }
+  void add(std::string text, SourceLocation location = {}, double gain = 0) {
+    location.name.clear();
+    hints.push_back({std::move(text), std::move(location), gain});
+  }
+
+  const Report &r_;
+  const Timeline &t_;
+  const Analysis &a_;
+};
+
+/// Core groups without work, or with much less than others.
+void Hinter::cores() {
+  double uneven = t_.end > 0 ? a_.uneven / t_.end : 0;
+  if (a_.idleGroups > 0 && uneven > 0.05)
+    add(std::to_string(a_.idleGroups) + " of " + std::to_string(r_.groupsOfChip) +
+            " core groups have nothing to do: smaller tiles, or another loop made parallel, give "
+            "them work",
+        {}, uneven);
+  else if (uneven > 0.1)
+    add("core groups do not end at the same time: the number of tiles is no multiple of " +
+            std::to_string(r_.groupsOfChip) + ", or some have more to do",
+        {}, uneven);
+}
+
+void Hinter::length() {
+  Cycles launch = 0;
+  for (const LaunchSpan &span : t_.launches)
+    launch += span.begun - span.start;
+  double share = t_.end > 0 ? launch / t_.end : 0;
+  if (share > 0.3)
+    add("starting the kernels takes " + rounded(share * 100, 0) +
+            " % of the time: more work for each kernel",
+        {}, share);
+}
+
+/// One pipe after the other, none of them busy.
+void Hinter::overlap() {
+  if (a_.pipes.empty() || a_.pipes.front().share > 0.65)
+    return;
+  Cycles atWork = 0;
+  for (const LaunchSpan &launch : t_.launches)
+    atWork += launch.end - launch.begun;
+  if (atWork < 0.3 * t_.end)
+    return;
+  for (const GapGroup &group : a_.groups) {
+    if (group.critical <= 0 || group.cause == Cause::Start)
+      continue;
+    double gain = 0;
+    for (const Gain &each : a_.gains)
+      if (each.gap != noRecord && &a_.groups[each.gap] == &group)
+        gain = (t_.end - each.end) / t_.end;
+    add("pipes work one after the other, the busiest " + rounded(a_.pipes.front().share * 100, 0) +
+            " % of the time: " + describeGap(t_, group),
+        t_.sites[group.next].location, gain);
+    return;
+  }
+}
+
+/// Loads that bring the same bytes several times.
+void Hinter::again() {
+  if (a_.pipes.empty() || a_.pipes.front().pipe != Pipe::MTE2 || t_.missed <= 0)
+    return;
+  double times = static_cast<double>(t_.bytes) / static_cast<double>(t_.missed);
+  if (times < 4)
+    return;
+  const Site *dearest = nullptr;
+  Cycles most = 0;
+  for (size_t i = 0; i < t_.sites.size(); ++i)
+    if (t_.sites[i].pipe == Pipe::MTE2 && t_.totals[i].busy > most) {
+      most = t_.totals[i].busy;
+      dearest = &t_.sites[i];
+    }
+  add("each byte crosses between L2 and the cores " + rounded(times, 0) +
+          " times: larger tiles read operands less often",
+      dearest ? dearest->location : SourceLocation{}, gainOf("pipe mte2 took no time"));
+}
+
+} // namespace
+
+std::vector<Hint> hintsOf(const Report &report) {
+  Hinter hinter(report);
+  hinter.cores();
+  hinter.length();
+  hinter.overlap();
+  hinter.again();
+  std::stable_sort(hinter.hints.begin(), hinter.hints.end(),
+                   [](const Hint &a, const Hint &b) { return a.gain > b.gain; });
+  return std::move(hinter.hints);
+}
+
+} // namespace ptl::rt::sim

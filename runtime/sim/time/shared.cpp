@@ -1,0 +1,120 @@
+#include "runtime/sim/time/shared.h"
+
+namespace ptl::rt::sim {
+
+void SharedRate::advance(Cycles now) {
+  for (Class &each : classes_)
+    if (!each.members.empty())
+      each.got += each.rate * (now - now_);
+  now_ = now;
+}
+
+/// Those whose limit is less than an even share leave the rest to the others.
+void SharedRate::divide() {
+  size_t left = 0;
+  for (const Class &each : classes_)
+    left += each.members.size();
+  double rate = rate_;
+  next_ = never;
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    Class &each = classes_[i];
+    size_t count = each.members.size();
+    if (!count)
+      continue;
+    each.rate = std::min(each.limit, rate / static_cast<double>(left));
+    rate -= each.rate * static_cast<double>(count);
+    left -= count;
+    Cycles done = now_ + std::max(0.0, each.members.top().until - each.got) / each.rate;
+    if (done < next_) {
+      next_ = done;
+      nextClass_ = i;
+    }
+  }
+}
+
+void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit) {
+  advance(now);
+  auto place = classes_.begin();
+  while (place != classes_.end() && place->limit < limit)
+    ++place;
+  if (place == classes_.end() || place->limit != limit) {
+    place = classes_.emplace(place);
+    place->limit = limit;
+  }
+  place->members.push({place->got + bytes, id});
+  divide();
+}
+
+uint32_t SharedRate::leave() {
+  advance(next_);
+  Class &each = classes_[nextClass_];
+  each.got = std::max(each.got, each.members.top().until);
+  uint32_t id = each.members.top().id;
+  each.members.pop();
+  if (each.members.empty())
+    each.got = 0;
+  divide();
+  return id;
+}
+
+// ---- the second level
+// ------------------------------------------------------------------------------------------------
+
+SecondLevel::SecondLevel(int64_t bytes, int64_t lineBytes)
+    : lineBytes_(std::max<int64_t>(lineBytes, 1)),
+      capacity_(static_cast<uint32_t>(bytes / lineBytes_)) {}
+
+uint32_t SecondLevel::add(int64_t bytes, bool warm) {
+  bytes_.push_back(bytes);
+  warm_.push_back(warm);
+  stamps_.emplace_back();
+  return static_cast<uint32_t>(bytes_.size() - 1);
+}
+
+void SecondLevel::touchRun(std::vector<uint32_t> &lines, bool warm, int64_t first, int64_t last) {
+  if (auto needed = static_cast<size_t>(last / lineBytes_ + 1); needed > lines.size())
+    lines.resize(std::max(needed, 2 * lines.size()));
+  for (int64_t line = first / lineBytes_; line <= last / lineBytes_; ++line) {
+    uint32_t &stamp = lines[static_cast<size_t>(line)];
+    if (!stamp || filled_ - stamp >= capacity_) {
+      missed_ += stamp || !warm || filled_ >= capacity_ ? lineBytes_ : 0;
+      ++filled_;
+    }
+    stamp = std::max(filled_, 1u);
+  }
+}
+
+int64_t SecondLevel::touch(uint32_t array, const View &view) {
+  std::vector<uint32_t> &lines = stamps_[array];
+  missed_ = 0;
+  int64_t size = elemBytes(view.elem);
+  // The axis whose elements lie closest runs; the others are walked.
+  int run = view.rank - 1;
+  for (int i = 0; i < view.rank; ++i)
+    if (view.shape[i] > 1 && view.strides[i] == 1)
+      run = i;
+  int64_t index[View::maxRank] = {}, offset = view.offset;
+  for (int i = 0; i < view.rank; ++i)
+    if (view.shape[i] <= 0)
+      return 0;
+  for (;;) {
+    int64_t length = run < 0 ? size : ((view.shape[run] - 1) * view.strides[run] + 1) * size;
+    int64_t last = std::min(offset + length, bytes_[array]) - 1;
+    if (offset >= 0 && last >= offset)
+      touchRun(lines, warm_[array], offset, last);
+    int axis = view.rank - 1;
+    for (; axis >= 0; --axis) {
+      if (axis == run)
+        continue;
+      offset += view.strides[axis] * size;
+      if (++index[axis] < view.shape[axis])
+        break;
+      offset -= view.shape[axis] * view.strides[axis] * size;
+      index[axis] = 0;
+    }
+    if (axis < 0)
+      return missed_;
+  }
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,72 @@
+// What the cores of a chip share: the second-level cache, and rates that are divided among those
+// who move something at the same time.
+#pragma once
+
+#include "runtime/sim/time/cost.h"
+
+#include <limits>
+#include <queue>
+
+namespace ptl::rt::sim {
+
+inline constexpr Cycles never = std::numeric_limits<Cycles>::infinity();
+
+/// A rate that is divided fairly among transfers, none of which takes more than its own limit. All
+/// times are given in order.
+class SharedRate {
+public:
+  explicit SharedRate(double rate) : rate_(rate) {}
+
+  void join(Cycles now, uint32_t id, double bytes, double limit);
+  /// When the next transfer is done, if nobody joins before.
+  Cycles next() const { return next_; }
+  /// Takes out the transfer that is done at `next()`.
+  uint32_t leave();
+
+private:
+  struct Waiting {
+    double until; ///< bytes that each member of the class has got by then
+    uint32_t id;
+    bool operator>(const Waiting &other) const {
+      return until != other.until ? until > other.until : id > other.id;
+    }
+  };
+  /// Transfers with the same limit have got equally much at any time.
+  struct Class {
+    double limit = 0, got = 0, rate = 0;
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> members;
+  };
+
+  void advance(Cycles now);
+  void divide();
+
+  double rate_;
+  Cycles now_ = 0, next_ = never;
+  size_t nextClass_ = 0;
+  std::vector<Class> classes_; ///< by rising limit
+};
+
+/// Which lines of global memory are in the second-level cache: those that were touched while not
+/// more than its size has been brought in since.
+class SecondLevel {
+public:
+  SecondLevel(int64_t bytes, int64_t lineBytes);
+
+  /// Another array of global memory; its number. Warm ones are there when they are touched first.
+  uint32_t add(int64_t bytes, bool warm);
+  /// Touches what a view of an array reads or writes; bytes of the lines that were not there.
+  int64_t touch(uint32_t array, const View &view);
+
+private:
+  void touchRun(std::vector<uint32_t> &lines, bool warm, int64_t first, int64_t last);
+
+  int64_t lineBytes_;
+  uint32_t capacity_; ///< in lines
+  uint32_t filled_ = 0;
+  int64_t missed_ = 0;
+  std::vector<int64_t> bytes_; ///< of each array
+  std::vector<bool> warm_;
+  std::vector<std::vector<uint32_t>> stamps_; ///< lines filled when it was touched last; 0: never
+};
+
+} // namespace ptl::rt::sim

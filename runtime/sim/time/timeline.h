@@ -1,0 +1,122 @@
+// What happened when: the one record of a simulated run that every reader of times reads.
+#pragma once
+
+#include "runtime/sim/program.h"
+#include "runtime/sim/time/cost.h"
+
+#include <string>
+#include <vector>
+
+namespace ptl::rt::sim {
+
+inline constexpr uint32_t noRecord = ~0u;
+
+/// Why an operation did not begin as soon as its pipe had come to it.
+enum class Cause : uint8_t {
+  None,    ///< it did
+  Start,   ///< the kernel, or the block of this core group, had not begun
+  Scalar,  ///< the scalar unit had not issued it
+  Event,   ///< an event was not set
+  Barrier, ///< what was before it had not ended
+  Tile,    ///< a queue had no tile from another core
+  Slot,    ///< a queue had no free slot
+  Room,    ///< the queue of a pipe was full (of the scalar unit)
+};
+inline constexpr std::string_view causeNames[] = {
+    "none",    "start",           "scalar unit",     "event",
+    "barrier", "tile of a queue", "slot of a queue", "queue of a pipe"};
+
+/// An instruction of a kernel, wherever it ran.
+struct Site {
+  std::string kernel;
+  StepKind kind = StepKind::Instruction;
+  Pipe pipe = Pipe::S;
+  bool cube = false;
+  Flag flag; ///< of operations on events
+  int32_t queue = -1;
+  std::string name; ///< `tload`
+  SourceLocation location;
+  std::string why; ///< of synchronisation
+  bool isWork() const {
+    return kind == StepKind::Instruction || kind == StepKind::Push || kind == StepKind::Pop;
+  }
+};
+
+/// A pipe of a core of the chip.
+struct Lane {
+  bool cube = false;
+  int32_t number = 0; ///< of the core among those of its kind
+  Pipe pipe = Pipe::S;
+
+  /// `aic3`, `aiv7`
+  std::string core() const { return (cube ? "aic" : "aiv") + std::to_string(number); }
+  /// `aic3.mte2`
+  std::string name() const { return core() + "." + std::string(pipeName(pipe)); }
+};
+
+/// One operation on a lane.
+struct Record {
+  Cycles ready = 0; ///< its pipe had come to it
+  Cycles start = 0, end = 0;
+  Cycles tail = 0;  ///< after the end
+  Cycles stall = 0; ///< of its length, waiting for what the cores share
+  uint32_t site = 0;
+  uint32_t before = noRecord;    ///< the last one on its lane
+  uint32_t waitedFor = noRecord; ///< what ended that it waited for
+  uint32_t setter = noRecord;    ///< of a wait for an event: who set it
+  uint16_t lane = 0;
+  uint16_t launch = 0;
+  Cause cause = Cause::None;
+};
+
+/// Sums of all operations of a site.
+struct SiteTotal {
+  uint64_t count = 0;
+  Cycles busy = 0, stall = 0;
+};
+
+/// A kernel that ran as a part of the program.
+struct LaunchSpan {
+  std::string kernel;
+  Cycles start = 0, begun = 0, end = 0; ///< begun: its cores are at work
+  int64_t blocks = 0;
+  int64_t skipped = 0; ///< rounds of outermost loops that were left out, of the core with the most
+};
+
+/// Traffic of one moment on, for counters.
+struct TrafficPoint {
+  Cycles time = 0, until = 0;
+  int64_t bytes = 0, missed = 0;
+};
+
+/// A tile that an instruction of the first core group reads or writes.
+struct BufferAccess {
+  Cycles start = 0, end = 0;
+  int64_t address = 0, bytes = 0;
+  Place place = Place::Vec;
+  bool cube = false, writes = false;
+};
+
+struct Timeline {
+  bool ok = true;
+  std::string error;
+  double clockMhz = 0;
+  Cycles end = 0;
+  uint64_t operations = 0; ///< of all pipes, synchronisation included
+  uint64_t instructions = 0;
+  int64_t bytes = 0, missed = 0; ///< to and from global memory; of these past the second level
+  std::vector<Site> sites;
+  std::vector<SiteTotal> totals; ///< by site
+  std::vector<Lane> lanes;
+  std::vector<Cycles> busy;     ///< by lane: instructions were on it
+  std::vector<Cycles> groupEnd; ///< by core group: when its last operation ended
+  std::vector<LaunchSpan> launches;
+  // If they are wanted:
+  std::vector<Record> records; ///< by time of their beginning
+  std::vector<TrafficPoint> traffic;
+  std::vector<BufferAccess> accesses;
+
+  double microseconds(Cycles cycles) const { return clockMhz > 0 ? cycles / clockMhz : 0; }
+};
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,56 @@
+// Runs kernels as `run.h` does, and says when everything happens: pipes in order, events, queues,
+// the scalar unit, and what all cores share. Deterministic.
+#pragma once
+
+#include "runtime/sim/run.h"
+#include "runtime/sim/time/timeline.h"
+
+#include <memory>
+
+namespace ptl::rt::sim {
+
+/// What costs nothing in a run that asks what would be gained.
+struct WhatIf {
+  bool pipe[numPipes] = {};
+  bool shared = false;    ///< transfers do not share a rate, and everything is in the second level
+  bool crossCore = false; ///< cores of a group hear of each other at once
+  bool launch = false;
+  bool scalar = false;
+  std::vector<uint32_t> without; ///< operations on events that are left out, by site
+};
+
+struct TimeOptions {
+  bool values = false;              ///< compute too
+  bool record = true;               ///< keep every operation
+  bool warm = false;                ///< arrays are in the second level at the start
+  uint64_t mostRecords = 4'000'000; ///< more are not kept
+  uint64_t maxSteps = 0;
+  int64_t mostPoints = 0; ///< of each core, at most so many rounds of its outermost loops; 0: all
+  WhatIf whatIf;
+};
+
+class Timer {
+public:
+  Timer(const Machine &machine, const MachineCosts &costs, TimeOptions options);
+  ~Timer();
+
+  /// Makes an array of global memory known; its number.
+  uint32_t addArray(int64_t bytes);
+
+  /// Runs a kernel after all that ran before. `arrays`: the numbers of its pointers. False after an
+  /// error, which the timeline then has.
+  bool run(const Kernel &kernel, std::span<const GlobalArray> pointers,
+           std::span<const uint32_t> arrays, std::span<const Scalar> scalars, int64_t blocks);
+
+  /// Core groups that work on a kernel at the same time.
+  int64_t groupsFor(const Kernel &kernel) const;
+  /// What has happened so far.
+  const Timeline &timeline() const;
+  Timeline take();
+
+private:
+  class Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+} // namespace ptl::rt::sim
