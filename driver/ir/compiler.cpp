@@ -160,7 +160,7 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
   return collecting("passes", module, [&] {
     ir::PipelineOptions pipeline = pipelineOptions(options_);
     if (!legalizes_)
-      pipeline.legalizeFor.clear();
+      pipeline.legalizeFor.reset();
     pipeline.tileBytes >>= tileShift_;
     pipeline.productN >>= (tileShift_ + 1) / 2;
     pipeline.productM >>= tileShift_ / 2;
