@@ -131,7 +131,9 @@ std::string NameTable::fresh(llvm::StringRef wanted) {
   std::string name;
   for (char c : wanted)
     name += llvm::isAlnum(c) || (style_ == Style::Pto && c == '.') ? c : '_';
-  if (name.empty() || (style_ == Style::Cpp && llvm::isDigit(name[0])))
+  // Names of digits alone are those of MLIR.
+  bool isNumber = style_ == Style::Pto && llvm::all_of(name, llvm::isDigit);
+  if (name.empty() || (llvm::isDigit(name[0]) && !isNumber))
     name = "v" + name;
   if (style_ == Style::Cpp && isKeyword(name))
     name += '_';
