@@ -25,7 +25,7 @@ TEST(Lenses, OfEachKindOfDeclaration) {
                 "test \"a \\\"b\\\"\" {\n}\n"
                 "property \"p\"[R: 0..3] {\n}\n"
                 "bench \"c\" {\n}\n"),
-            "1 references f\n1 Show IR f\n3 references e\n4 references k\n4 Show IR k\n"
+            "1 references f\n1 Show IR f\n3 references e\n4 references k\n4 Show IR k\n4 chip k\n"
             "7 Run test a \"b\"\n9 Run test p\n11 Run bench c\n");
 }
 

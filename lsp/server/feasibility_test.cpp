@@ -1,0 +1,144 @@
+// What becomes of the worker's answers about chips.
+#include "lsp/server/feasibility.h"
+#include "lsp/server/handlers.h"
+
+#include <gtest/gtest.h>
+
+namespace ptl::lsp {
+namespace {
+
+const char *const kPath = "/chips.ptl";
+const std::string kText =
+    "fn f(x: f32) -> f32 {\n    return x\n}\n\n"
+    "kernel k(x: f32[4]) -> (y: f32[4])\n{\n    let a = f(1.0)\n    y[:] = x\n}\n";
+
+json placeOf(const std::string &text, const std::string &piece) {
+  auto begin = text.find(piece);
+  return {{"path", kPath}, {"begin", begin}, {"end", begin + piece.size()}};
+}
+
+json buffer(int line, int column) {
+  return {{"name", "a"},    {"file", kPath}, {"line", line},    {"column", column},
+          {"bytes", 2048},  {"count", 2},    {"address", 4096}, {"kind", "slots"},
+          {"beginLine", 7}, {"endLine", 8},  {"pipes", {"v"}}};
+}
+
+json ledger(int64_t peak) {
+  json space = {{"place", "vec"}, {"peak", peak}, {"usable", 188416}, {"buffers", {buffer(7, 13)}}};
+  return {{"machine", "a3"}, {"functions", {{{"name", "k"}, {"spaces", {space}}}}}};
+}
+
+json failure(const json &place, const json &fixes = json::array()) {
+  return {{"code", "E0421"}, {"message", "full"}, {"label", ""},     {"labels", json::array()},
+          {"place", place},  {"notes", {"why"}},  {"helps", {"do"}}, {"fixes", fixes}};
+}
+
+class FeasibilityTest : public testing::Test {
+protected:
+  FeasibilityTest() {
+    session_.settings.targets = {"a3"};
+    file_ = &session_.workspace.open(kPath, kText, 1);
+  }
+  void take(json result) {
+    result["target"] = "a3";
+    ChipEntry entry = chipEntries(file_->document).front();
+    session_.verdicts[{kPath, entry.name, "a3"}] =
+        readVerdict(session_, file_->document, entry, std::move(result));
+  }
+  std::string title() { return verdictTitle(session_, kPath, "k", "a3"); }
+  /// Lines of the diagnostics that are about the present text.
+  std::vector<uint32_t> lines() {
+    std::vector<uint32_t> found;
+    forEachVerdict(session_, *file_, [&](const ide::FileDiagnostic &each, const std::string &) {
+      found.push_back(file_->document.position(each.range.begin).line);
+    });
+    return found;
+  }
+  void replace(const std::string &piece, const std::string &text) {
+    std::string now = file_->document.text();
+    auto begin = static_cast<uint32_t>(now.find(piece));
+    session_.workspace.edit(*file_, {begin, begin + static_cast<uint32_t>(piece.size())}, text);
+  }
+
+  Session session_;
+  ide::File *file_ = nullptr;
+};
+
+TEST_F(FeasibilityTest, TitlesSayWhatIsNeeded) {
+  EXPECT_EQ(title(), "a3: …");
+  take({{"fits", true}, {"ledger", ledger(98304)}});
+  EXPECT_EQ(title(), "a3: fits · vec 96/184 KiB");
+  take({{"fits", true}, {"ledger", ledger(20)}});
+  EXPECT_EQ(title(), "a3: fits · vec 0.1/184 KiB");
+  json overflow = {{"place", "vec"}, {"needed", 208896}, {"usable", 188416}};
+  take({{"fits", false}, {"overflow", overflow}});
+  EXPECT_EQ(title(), "a3: does not fit · vec 204/184 KiB");
+  take({{"fits", false}, {"diagnostics", {failure(placeOf(kText, "f(1.0)"))}}});
+  EXPECT_EQ(title(), "a3: cannot be compiled (E0421)");
+}
+
+TEST_F(FeasibilityTest, WhatIsAboutAnOlderTextIsNoDiagnostic) {
+  take({{"fits", false}, {"diagnostics", {failure(placeOf(kText, "f(1.0)"))}}});
+  EXPECT_EQ(lines(), std::vector<uint32_t>{6});
+  replace("fn f", "\n\nfn f");
+  EXPECT_EQ(lines(), std::vector<uint32_t>{8}) << "lines above move it";
+  replace("return x", "return x + x");
+  EXPECT_EQ(lines(), std::vector<uint32_t>{8}) << "a neighbour is another chunk";
+  replace("y[:] = x", "y[:] = x + x");
+  EXPECT_TRUE(lines().empty());
+  EXPECT_TRUE(title().ends_with(" · stale")) << title();
+}
+
+TEST_F(FeasibilityTest, FixesAndPlacesOfOtherChunksCount) {
+  json fix = {{"title", "do it"},
+              {"edits", {{{"place", placeOf(kText, "return x")}, {"text", "z"}}}}};
+  take({{"fits", false}, {"diagnostics", {failure(placeOf(kText, "f(1.0)"), {fix})}}});
+  EXPECT_EQ(lines().size(), 1u);
+  json action = codeAction(session_, {{"textDocument", {{"uri", Session::uri(kPath)}}},
+                                      {"range",
+                                       {{"start", {{"line", 6}, {"character", 12}}},
+                                        {"end", {{"line", 6}, {"character", 12}}}}},
+                                      {"context", {{"only", {"quickfix"}}}}});
+  ASSERT_EQ(action.size(), 1u) << action;
+  EXPECT_EQ(action[0]["command"], "ptl.server.applyEdit") << "for a client without literals";
+  replace("return x", "return x + x");
+  EXPECT_TRUE(lines().empty()) << "the place of the fix is gone";
+}
+
+TEST_F(FeasibilityTest, WhatLiesElsewhereStandsAtTheName) {
+  json nowhere;
+  take({{"fits", false}, {"diagnostics", {failure(nowhere)}}});
+  EXPECT_EQ(lines(), std::vector<uint32_t>{4});
+}
+
+TEST_F(FeasibilityTest, HoversShowBuffersWhereTheyAreMade) {
+  take({{"fits", true}, {"ledger", ledger(98304)}});
+  auto said = [&](const std::string &piece) {
+    auto at = static_cast<uint32_t>(file_->document.text().find(piece));
+    return ledgerText(session_, *file_, {at, at + 1});
+  };
+  std::string own = "`a`: 2 × 2 KiB in `vec` at 0x1000, live from line 7 to 8, used in turn (v)";
+  EXPECT_NE(said("k(x").find("a3: fits"), std::string::npos);
+  EXPECT_NE(said("k(x").find(own), std::string::npos);
+  EXPECT_NE(said("a = ").find(own), std::string::npos);
+  EXPECT_EQ(said("a = ").find("fits"), std::string::npos);
+  EXPECT_EQ(said("y[:]"), "");
+  replace("fn f", "\nfn f");
+  EXPECT_NE(said("a = ").find("live from line 8 to 9"), std::string::npos) << said("a = ");
+}
+
+TEST_F(FeasibilityTest, LensesOfChipsAreResolved) {
+  const json raw = codeLens(session_, {{"textDocument", {{"uri", Session::uri(kPath)}}}});
+  const auto &bytes = raw.get_binary();
+  std::vector<json> chips;
+  for (const json &lens : json::parse(bytes.begin(), bytes.end()))
+    if (lens.contains("data") && lens["data"].is_object())
+      chips.push_back(resolveCodeLens(session_, lens));
+  ASSERT_EQ(chips.size(), 1u);
+  EXPECT_EQ(chips[0]["command"]["title"], "a3: …");
+  EXPECT_EQ(chips[0]["command"]["command"], "ptl.showMemory");
+  EXPECT_EQ(chips[0]["command"]["arguments"], json({Session::uri(kPath), "k", "a3"}));
+}
+
+} // namespace
+} // namespace ptl::lsp
