@@ -92,7 +92,7 @@ TEST_F(FeasibilityTest, WhatIsAboutAnOlderTextIsNoDiagnostic) {
 TEST_F(FeasibilityTest, FixesAndPlacesOfOtherChunksCount) {
   json fix = {{"title", "do it"},
               {"edits", {{{"place", placeOf(kText, "return x")}, {"text", "z"}}}}};
-  take({{"fits", false}, {"diagnostics", {failure(placeOf(kText, "f(1.0)"), {fix})}}});
+  take({{"fits", false}, {"diagnostics", {failure(placeOf(kText, "f(1.0)"), json::array({fix}))}}});
   EXPECT_EQ(lines().size(), 1u);
   json action = codeAction(session_, {{"textDocument", {{"uri", Session::uri(kPath)}}},
                                       {"range",
