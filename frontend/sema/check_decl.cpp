@@ -357,10 +357,10 @@ void checkDeclBody(DeclState &state) {
     if (givesValue && ctx.tree.is(node, NodeKind::Block))
       checkFnResult(ctx, node);
   }
-  if (ctx.sink.errorCount() == errors && decl.kind == DeclKind::Kernel && decl.isBlockLevel)
-    fuseSections(ctx);
   if (ctx.sink.errorCount() == errors)
     analyseFlow(ctx, entry);
+  if (ctx.sink.errorCount() == errors && decl.kind == DeclKind::Kernel && decl.isBlockLevel)
+    fuseSections(ctx);
   decl.hasErrors |= ctx.sink.errorCount() > errors;
   ctx.suppressUnused = decl.hasErrors || node == kNoNode;
   leaveScope(ctx);
