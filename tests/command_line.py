@@ -110,7 +110,6 @@ def exit_codes(tools: Tools, folder: pathlib.Path) -> None:
         ("explain", "E9999"): 2,
         ("sim", "--target", "cpu", "good.ptl"): 3,
         ("sim", "--target", "kirin9030", "good.ptl"): 3,
-        ("lower", "good.ptl"): 3,
         ("tune", "good.ptl"): 3,
     }
     for arguments, code in wanted.items():
@@ -301,6 +300,9 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(any(event["name"] == "tmatmul.acc" and event["args"]["source"].startswith("gemm.ptl:7")
                for event in trace["traceEvents"]), "source lines")
     expect(tools.run(*call, "--json", cwd=folder).stdout == run.stdout, "times are deterministic")
+    large = ["sim", "gemm.ptl", "--entry", "gemm", "M=2048", "N=2048", "K=512", "--json"]
+    whole, part = (json.loads(tools.run(*large, *more, cwd=folder).stdout) for more in ([], ["--estimate"]))
+    expect(abs(part["us"] / whole["us"] - 1) < 0.1 and part["operations"] < whole["operations"] / 2, part, whole["us"])
     page = tools.run(*call, "--report", "--html", "-o", "s.html", cwd=folder)
     for part in ("critical path", "pipes", "what would be gained", "core groups: 16 of 24", "hints"):
         expect(part in page.stdout, part, page)

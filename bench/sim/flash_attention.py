@@ -1,12 +1,13 @@
-"""Attention at the block level in the structure of the published kernel: `flash_attention.py AHEAD > flash_attention.pto`.
+"""Attention at the block level in the structure of the published kernel: `flash_attention.py AHEAD LAG > flash_attention.pto`.
 
 128 queries of a head of 128 for each point of the grid, 256 keys at a time in halves. The cube core makes the scores AHEAD tiles
-before it needs the weights of a tile; each vector core has half of the queries and adds a tile's product one tile later.
+before it needs the weights of a tile; each vector core has half of the queries and adds a tile's product LAG tiles later.
 """
 
 import sys
 
-AHEAD = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+AHEAD = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+LAG = int(sys.argv[2]) if len(sys.argv) > 2 else 2
 lines, indent, number = [], 1, 0
 
 MAT = "!pto.tile_buf<mat, 128x128xf16, blayout=col_major, slayout=row_major>"
@@ -220,7 +221,8 @@ def vector():
     lowest = let("arith.constant 0xFF800000 : f32")
     first, points, count = grid()
     tiles = op("divui", "%T", index(256))
-    rounds = op("addi", tiles, one)
+    lag = index(LAG)
+    rounds = op("addi", tiles, lag)
     scores, weights, products = queues(False)
     half64 = let("pto.get_subblock_idx -> i64")
     half = op("muli", let(f"arith.index_cast {half64} : i64 to index"), height)
@@ -228,7 +230,7 @@ def vector():
     acc = tile(O, 131072)
     m, m2, l, s0, s1 = (tile(ROW, 163840 + 256 * i) for i in range(5))
     scratch = acc  # of reductions; only its size matters here
-    factors = slots(ROW, 165376, 2)
+    factors = slots(ROW, 165376, LAG + 1)
     weight = slots(P, 0, 3)
 
     def column(row):
@@ -282,8 +284,8 @@ def vector():
                     flag("wait", "V", "MTE3", event)
                     emit(f"pto.tpush({small}, {weights} : {P}, !pto.pipe) {{split = 1}}")
                     flag("set", "MTE3", "MTE2", event)
-            with Block(f"scf.if {let(f'arith.cmpi sge, %j, {one} : index')}"):
-                before = op("subi", "%j", one)
+            with Block(f"scf.if {let(f'arith.cmpi sge, %j, {lag} : index')}"):
+                before = op("subi", "%j", lag)
                 flag("wait", "V", "MTE2", "4")
                 part = let(f"pto.declare_tile -> {O}")
                 emit(f"pto.tpop({part}, {products} : {O}, !pto.pipe) {{split = 1}}")
