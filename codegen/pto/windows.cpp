@@ -9,6 +9,10 @@ WindowStrides windowStrides(TileBufType tile) {
 
 TileBufType windowType(TileBufType source, TileBufType window) {
   bool rowMajor = source.getLayout().box == Layout::RowMajor;
+  bool isBoxed = source.getLayout().inner != Layout::None;
+  // One row needs no stride, and moves between tiles want their shapes alike.
+  if (!isBoxed && (rowMajor ? window.getRows() : window.getCols()) == 1)
+    return window;
   int64_t rows = rowMajor ? window.getRows() : source.getRows(),
           cols = rowMajor ? source.getCols() : window.getCols();
   return TileBufType::get(window.getContext(), window.getPlace(), rows, cols,

@@ -216,28 +216,36 @@ void KernelLowering::loadBox(Operation *op, const BoxOperands &in) {
   });
 }
 
-/// Rows or elements of an array in global memory by position.
-void KernelLowering::takeGlobal(Operation *op) {
+/// Rows or elements of an array in global memory, or of a box of one, by position.
+void KernelLowering::takeGlobal(Operation *op, Operation *box) {
   auto take = cast<ir::TakeOp>(op);
   loc_ = op->getLoc();
   auto axis = static_cast<size_t>(take.getAxis());
-  Value array = take.getSource();
+  Value array = box ? box->getOperand(0) : take.getSource();
   std::optional<ShapedTile> index = sourceOf(op, take.getIndex());
   std::optional<ShapedTile> to = index ? newResult(op) : std::nullopt;
   if (!to)
     return;
   Type element = to->tile.element;
-  Value pointer = pointers_.lookup(array);
-  llvm::SmallVector<Value> strides = stridesOf(array);
-  if (strides.empty())
-    return fail(op, "this array");
-  bool rows = axis + 1 < to->lengths.size() && to->tile.form == Form::Whole;
+  Value pointer = pointers_.lookup(array), base = constant(0);
+  llvm::SmallVector<Value> all = stridesOf(array), strides;
+  if (all.empty() || element.isInteger(1))
+    return fail(op, "`take` of this array");
+  BoxOperands in = box ? operandsOf(box) : BoxOperands();
+  for (auto [n, stride] : llvm::enumerate(all)) {
+    if (box)
+      base = plus(base, times(scalarOf(in.offsets[n]), stride));
+    if (!box || !llvm::is_contained(in.dropped, static_cast<int64_t>(n)))
+      strides.push_back(stride);
+  }
+  bool rows =
+      axis + 1 < to->lengths.size() && to->tile.form == Form::Whole && isUnit(strides.back());
   IndexVector lengths = IndexVector(to->lengths);
   if (rows)
     lengths.back() = constant(1);
   auto type = cast<pto::TileBufType>(to->tile.buffer.getType());
   forEach(lengths, [&](Indices at) {
-    Value from = constant(0);
+    Value from = base;
     for (size_t n = 0; n < at.size(); ++n)
       from = plus(from,
                   times(n == axis ? asPosition(readElement(*index, {at[n]})) : at[n], strides[n]));

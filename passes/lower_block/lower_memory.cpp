@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace ptl::block {
 
-static BoxOperands operandsOf(Operation *op) {
+BoxOperands operandsOf(Operation *op) {
   if (auto slice = dyn_cast<ir::SliceOp>(op))
     return {slice.getSource(), slice.getOffsets(), slice.getLengths(),
             slice.getSteps(),  slice.getDropped(), slice.getOutside()};
@@ -266,6 +266,17 @@ Tile KernelLowering::bytesOf(const Tile &mask, Location loc) {
   return bytes;
 }
 
+/// Whether a box of global memory serves only to take parts by position from.
+static bool isTakenFrom(Value box) {
+  auto takes = [&](Operation *user) {
+    return isa<ir::DimOp>(user) || (isa<ir::TakeOp>(user) && user->getOperand(0) == box);
+  };
+  BoxOperands in = operandsOf(box.getDefiningOp());
+  return in.steps.empty() && !in.outside && !box.use_empty() &&
+         llvm::all_of(box.getUsers(), takes) &&
+         llvm::any_of(box.getUsers(), [](Operation *user) { return isa<ir::TakeOp>(user); });
+}
+
 void KernelLowering::lowerSlice(Operation *op) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
@@ -276,6 +287,8 @@ void KernelLowering::lowerSlice(Operation *op) {
       source ? sliceTile(op, *source) : fail(op, "a part of a value that another core holds");
     return;
   }
+  if (isTakenFrom(result)) // what takes from it reads global memory
+    return bindLengths(op);
   if (isScalar(result) || !isMatrix(op, in, result.getType())) {
     if (isScalar(result) || core_ == CoreKind::Cube || usedOnVector(result))
       loadBox(op, in);

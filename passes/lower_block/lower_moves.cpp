@@ -253,8 +253,11 @@ void KernelLowering::lowerInsert(Operation *op) {
 void KernelLowering::lowerTake(Operation *op) {
   auto take = cast<ir::TakeOp>(op);
   auto axis = static_cast<size_t>(take.getAxis());
-  if (pointers_.count(take.getSource()))
-    return takeGlobal(op);
+  Operation *box = take.getSource().getDefiningOp();
+  bool boxed = box && isa<ir::SliceOp, ir::LoadOp>(box) && !tileOf(take.getSource()) &&
+               pointers_.count(box->getOperand(0));
+  if (boxed || pointers_.count(take.getSource()))
+    return takeGlobal(op, boxed ? box : nullptr);
   std::optional<ShapedTile> from = sourceOf(op, take.getSource()),
                             index = sourceOf(op, take.getIndex());
   std::optional<ShapedTile> to = from && index ? newResult(op) : std::nullopt;

@@ -129,7 +129,7 @@ private:
   void loadRows(const GlobalBox &box, const ShapedTile &to);
   void loadElements(const GlobalBox &box, const ShapedTile &to, Value outside);
   void loadBox(Operation *op, const BoxOperands &in);
-  void takeGlobal(Operation *op);
+  void takeGlobal(Operation *op, Operation *box);
   Value apart(Value column, int64_t rows, Value count, Type element);
   void storeApart(const StoreTarget &target, Value row, int64_t cols, Value length, Indices outer);
   void storeBox(ir::StoreOp store, const BoxOperands &in,

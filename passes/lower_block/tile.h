@@ -93,6 +93,8 @@ struct BoxOperands {
   mlir::Value outside;
 };
 
+BoxOperands operandsOf(mlir::Operation *op);
+
 /// An axis of a box of global memory.
 struct GlobalAxis {
   mlir::Value length, stride; ///< of the box; elements from one position to the next
