@@ -266,6 +266,15 @@ Tile KernelLowering::bytesOf(const Tile &mask, Location loc) {
   return bytes;
 }
 
+/// Whether a product reads a loaded value.
+static bool isUsedOnCube(Value value, const CoreAssignment &cores) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp>(user))
+      return isUsedOnCube(user->getResult(0), cores);
+    return cores.coreOf(user) == CoreKind::Cube;
+  });
+}
+
 /// Whether a box of global memory serves only to take parts by position from.
 static bool isTakenFrom(Value box) {
   auto takes = [&](Operation *user) {
@@ -290,7 +299,8 @@ void KernelLowering::lowerSlice(Operation *op) {
   if (isTakenFrom(result)) // what takes from it reads global memory
     return bindLengths(op);
   if (isScalar(result) || !isMatrix(op, in, result.getType())) {
-    if (isScalar(result) || core_ == CoreKind::Cube || usedOnVector(result))
+    bool isUsed = core_ == CoreKind::Cube ? isUsedOnCube(result, cores_) : usedOnVector(result);
+    if (isScalar(result) || isUsed)
       loadBox(op, in);
     return;
   }
