@@ -35,6 +35,8 @@ public:
         cores_(assignCores(grid)), b_(grid.getContext()) {}
 
   OwningOpRef<ModuleOp> run() {
+    if (grid_->hasAttr("ptl.manual"))
+      takeScalars();
     collectArguments();
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
     (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
@@ -61,6 +63,31 @@ public:
 
 private:
   static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
+
+  /// What is computed from sizes is computed in the kernel again: the prover wants to know what
+  /// depends on what.
+  void takeScalars() {
+    OpBuilder b(grid_.getContext());
+    for (bool changed = true; changed;) {
+      changed = false;
+      llvm::SetVector<Value> captured;
+      getUsedValuesDefinedAbove(grid_->getRegions(), captured);
+      for (Value value : captured) {
+        Operation *made = value.getDefiningOp();
+        bool isScalar = made && !isArray(value) && made->getNumRegions() == 0 && isPure(made) &&
+                        !matchPattern(value, m_Constant()) &&
+                        llvm::none_of(made->getOperands(), [](Value v) { return isArray(v); });
+        if (!isScalar)
+          continue;
+        b.setInsertionPointToStart(&grid_.getBody().front());
+        Operation *copy = b.clone(*made);
+        value.replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) {
+          return use.getOwner() != copy && grid_->isProperAncestor(use.getOwner());
+        });
+        changed = true;
+      }
+    }
+  }
 
   void collectArguments() {
     llvm::SetVector<Value> captured;
