@@ -106,7 +106,10 @@ bool TileBody::isInlined(Operation *op) {
     return false;
   if (auto found = inlined_.find(op); found != inlined_.end())
     return found->second;
-  return inlined_[op] = decideInlined(op);
+  // A load asks about what uses it, which asks about its operands.
+  inlined_[op] = false;
+  bool isInlined = decideInlined(op);
+  return inlined_[op] = isInlined;
 }
 
 /// The operations that use a value, also under another description.
