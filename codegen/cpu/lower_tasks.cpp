@@ -15,8 +15,8 @@ static constexpr int64_t SubmissionWords = 1024;
 // --- where a pointer points -------------------------------------------------------------------
 
 static bool isPointer(Type type) {
-  if (LLVM::isCompatibleVectorType(type))
-    type = LLVM::getVectorElementType(type);
+  if (auto vector = dyn_cast<VectorType>(type))
+    type = vector.getElementType();
   return isa<LLVM::LLVMPointerType>(type);
 }
 
@@ -44,7 +44,7 @@ void Lowering::rootsOf(Value pointer, llvm::SetVector<Value> &roots, bool &onSta
     for (Value operand : op->getOperands())
       if (isPointer(operand.getType()))
         rootsOf(operand, roots, onStack);
-  } else if (!isa<LLVM::AddressOfOp, LLVM::ZeroOp>(op)) {
+  } else if (isa<func::CallOp>(op)) {
     roots.insert(pointer);
   }
 }
