@@ -44,7 +44,7 @@ void TaskWindow::run(TaskId task, int64_t begin, int64_t end) {
   if (slot.sequence > stopAfter_.load(std::memory_order_relaxed))
     return;
   uint64_t outer = std::exchange(runningSequence, slot.sequence);
-  slot.body(arguments_, slot.closure.get(), begin, end);
+  slot.body(arguments_, slot.closure.data(), begin, end);
   runningSequence = outer;
 }
 
@@ -92,6 +92,7 @@ void TaskWindow::run(ThreadPool &pool, void (*program)(void *), void *argument, 
   arguments_ = arguments;
   program_ = {program, argument, std::this_thread::get_id(), false};
   nextLane_.store(1, std::memory_order_relaxed);
+  stopAfter_.store(UINT64_MAX, std::memory_order_relaxed);
   isClosed_.store(false, std::memory_order_relaxed);
   auto lanes = static_cast<int64_t>(lanes_.size());
   if (lanes == 1)
@@ -196,12 +197,8 @@ void TaskWindow::fill(Slot &slot, const TaskSpec &spec, size_t closureBytes) {
   slot.body = spec.body;
   slot.points = spec.points;
   slot.grain = std::max<int64_t>(1, spec.grain);
-  if (slot.closureBytes < closureBytes) {
-    slot.closure = std::make_unique<char[]>(closureBytes);
-    slot.closureBytes = closureBytes;
-  }
   if (closureBytes != 0)
-    std::memcpy(slot.closure.get(), spec.closure, closureBytes);
+    std::memcpy(slot.closure.resize(closureBytes), spec.closure, closureBytes);
   slot.waiting.store(guard, std::memory_order_relaxed);
   slot.successors.store(nullptr, std::memory_order_relaxed);
 }

@@ -5,8 +5,33 @@
 #include "runtime/schedule/lane_runner.h"
 
 #include <memory>
+#include <new>
 
 namespace ptl::rt {
+
+/// Memory for a copy of a closure, aligned for any vector; kept between tasks.
+class ClosureBuffer {
+public:
+  static constexpr std::align_val_t alignment{64};
+  ClosureBuffer() = default;
+  ClosureBuffer(const ClosureBuffer &) = delete;
+  ~ClosureBuffer() { ::operator delete(data_, alignment); }
+
+  char *data() const { return data_; }
+  /// Room for so many bytes, whose contents are not kept.
+  char *resize(size_t bytes) {
+    if (bytes > capacity_) {
+      ::operator delete(data_, alignment);
+      data_ = static_cast<char *>(::operator new(bytes, alignment));
+      capacity_ = bytes;
+    }
+    return data_;
+  }
+
+private:
+  char *data_ = nullptr;
+  size_t capacity_ = 0;
+};
 
 /// How much of a graph that is built while it runs exists at once.
 struct WindowLimits {
@@ -77,8 +102,7 @@ private:
     uint64_t sequence = 0;
     TaskBody body = nullptr;
     int64_t points = 1, grain = 1;
-    std::unique_ptr<char[]> closure;
-    size_t closureBytes = 0;
+    ClosureBuffer closure;
     WideState wide;
     TaskId nextFree = noTask;
     TaskRef predecessors[keptPredecessors];

@@ -1,0 +1,173 @@
+// Places the intermediates of a graph in one block of memory.
+#include "runtime/graph/task_graph.h"
+
+#include <algorithm>
+
+namespace ptl::rt {
+namespace {
+
+constexpr int64_t alignment = 64;
+// Above this the order of tasks is not asked for: a bit per pair of tasks would take too much.
+constexpr size_t mostForOrder = 32768;
+
+/// Which tasks each task waits for, directly or not.
+class Order {
+public:
+  explicit Order(const std::vector<std::vector<TaskId>> &predecessors)
+      : words_((predecessors.size() + 63) / 64) {
+    if (predecessors.size() > mostForOrder)
+      return;
+    bits_.resize(predecessors.size() * words_);
+    for (size_t task = 0; task < predecessors.size(); ++task)
+      for (TaskId before : predecessors[task])
+        include(static_cast<TaskId>(task), before);
+  }
+  bool isBefore(TaskId before, TaskId task) const {
+    return !bits_.empty() && (bits_[task * words_ + before / 64] >> (before % 64) & 1) != 0;
+  }
+  /// `task` waits for `before` now; what comes later must be included again by itself.
+  void include(TaskId task, TaskId before) {
+    if (bits_.empty())
+      return;
+    for (size_t word = 0; word < words_; ++word)
+      bits_[task * words_ + word] |= bits_[before * words_ + word];
+    bits_[task * words_ + before / 64] |= uint64_t(1) << (before % 64);
+  }
+
+private:
+  size_t words_;
+  std::vector<uint64_t> bits_;
+};
+
+} // namespace
+
+/// First fit in the order of first use. A place is free when program order has passed the last use
+/// of what was there; whether the graph knows that order too decides about edges.
+class StoragePlanner {
+public:
+  StoragePlanner(GraphBuilder &graph, int64_t limit)
+      : graph_(graph), limit_(limit), order_(graph.predecessors_) {}
+
+  StoragePlan run();
+
+private:
+  struct Block {
+    int64_t offset, bytes;
+    std::vector<TaskId> users; ///< of whom had it last
+  };
+  using Intermediate = GraphBuilder::Intermediate;
+
+  void place(const Intermediate &array);
+  void freeUntil(TaskId task);
+  std::vector<Block>::iterator choose(const Intermediate &array, int64_t bytes, bool ordered);
+  bool isOrdered(const Block &block, const Intermediate &array) const;
+  std::vector<TaskId> firstUsers(const Intermediate &array) const;
+  void addEdges(const Block &block, const Intermediate &array);
+
+  GraphBuilder &graph_;
+  int64_t limit_;
+  Order order_;
+  StoragePlan plan_;
+  std::vector<Block> free_;
+  std::vector<std::pair<TaskId, Block>> live_; ///< by last use
+};
+
+/// Users of an array that wait for no other user of it: they come first.
+std::vector<TaskId> StoragePlanner::firstUsers(const Intermediate &array) const {
+  std::vector<TaskId> first;
+  for (TaskId user : array.users)
+    if (std::none_of(first.begin(), first.end(),
+                     [&](TaskId other) { return order_.isBefore(other, user); }))
+      first.push_back(user);
+  return first;
+}
+
+bool StoragePlanner::isOrdered(const Block &block, const Intermediate &array) const {
+  for (TaskId user : firstUsers(array))
+    for (TaskId before : block.users)
+      if (!order_.isBefore(before, user))
+        return false;
+  return true;
+}
+
+std::vector<StoragePlanner::Block>::iterator StoragePlanner::choose(const Intermediate &array,
+                                                                    int64_t bytes, bool ordered) {
+  auto best = free_.end();
+  for (auto block = free_.begin(); block != free_.end(); ++block)
+    if (block->bytes >= bytes && (best == free_.end() || block->bytes < best->bytes) &&
+        (!ordered || isOrdered(*block, array)))
+      best = block;
+  return best;
+}
+
+void StoragePlanner::addEdges(const Block &block, const Intermediate &array) {
+  for (TaskId user : firstUsers(array))
+    for (TaskId before : block.users) {
+      if (order_.isBefore(before, user))
+        continue;
+      std::vector<TaskId> &waits = graph_.predecessors_[user];
+      auto at = std::lower_bound(waits.begin(), waits.end(), before);
+      if (at != waits.end() && *at == before)
+        continue;
+      waits.insert(at, before);
+      ++plan_.edgesAdded;
+    }
+  // Tasks behind the new edges learn of them, in program order.
+  for (TaskId task = array.users.front(); task < graph_.size(); ++task)
+    for (TaskId before : graph_.predecessors_[task])
+      order_.include(task, before);
+}
+
+void StoragePlanner::freeUntil(TaskId task) {
+  std::erase_if(live_, [&](auto &entry) {
+    if (entry.first >= task)
+      return false;
+    free_.push_back(std::move(entry.second));
+    return true;
+  });
+}
+
+void StoragePlanner::place(const Intermediate &array) {
+  int64_t bytes = (array.bytes + alignment - 1) / alignment * alignment;
+  plan_.unshared += bytes;
+  freeUntil(array.users.front());
+  auto block = choose(array, bytes, true);
+  bool fits = plan_.bytes + bytes <= limit_;
+  if (block == free_.end() && !fits && (block = choose(array, bytes, false)) != free_.end())
+    addEdges(*block, array);
+  Block taken{plan_.bytes, bytes, {}};
+  if (block != free_.end()) {
+    taken.offset = block->offset;
+    // What is left over still was its last owner's.
+    Block rest{block->offset + bytes, block->bytes - bytes, std::move(block->users)};
+    free_.erase(block);
+    if (rest.bytes > 0)
+      free_.push_back(std::move(rest));
+  } else {
+    plan_.bytes += bytes;
+  }
+  taken.users = array.users;
+  plan_.places.push_back({array.storage, taken.offset, array.bytes});
+  live_.emplace_back(array.users.back(), std::move(taken));
+  int64_t live = 0;
+  for (auto &[last, block] : live_)
+    live += block.bytes;
+  plan_.leastLive = std::max(plan_.leastLive, live);
+}
+
+StoragePlan StoragePlanner::run() {
+  std::vector<const Intermediate *> arrays;
+  for (const Intermediate &array : graph_.intermediates_)
+    if (!array.users.empty())
+      arrays.push_back(&array);
+  std::stable_sort(arrays.begin(), arrays.end(), [](const Intermediate *a, const Intermediate *b) {
+    return a->users.front() < b->users.front();
+  });
+  for (const Intermediate *array : arrays)
+    place(*array);
+  return std::move(plan_);
+}
+
+StoragePlan GraphBuilder::planStorage(int64_t limit) { return StoragePlanner(*this, limit).run(); }
+
+} // namespace ptl::rt
