@@ -129,7 +129,7 @@ struct Machine {
   int64_t events = 0;                   ///< ids of each ordered pair of pipes of one core
   CrossCoreFlags crossCore;
   CoreExchange exchange;
-  bool vectorBarrier = false; ///< between vector instructions that depend on each other
+  bool vectorBarrier = false;      ///< between vector instructions that depend on each other
   bool maskOfOperandShape = false; ///< a mask has an element for each of its operands'; else bits
   MachineLimits limits;
   std::optional<TilingDefaults> tiling;

@@ -60,8 +60,8 @@ public:
   using OnPhase = std::function<void(const std::string &phase, mlir::ModuleOp module)>;
   /// Runs the passes up to tile level, and `onPhase` after each phase; false after an error.
   bool tile(mlir::ModuleOp module, const OnPhase &onPhase = {});
-  /// The same with what a chip lacks left as it is: what a person would write. Tiles of tensor-level
-  /// code are as small as the chip needs them.
+  /// The same with what a chip lacks left as it is: what a person would write. Tiles of
+  /// tensor-level code are as small as the chip needs them.
   bool tileForReading(mlir::ModuleOp module);
   /// Tile level to loops and vectors, for people to read. Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> vectorise(mlir::ModuleOp module);

@@ -150,7 +150,7 @@ static std::map<std::string, int64_t> tunablesGiven(Session &session, const Call
       bool isNumber = status == std::errc() && end == text.data() + text.size();
       if (!isNumber || (tunable.isBool ? value < 0 || value > 1 : value < 1))
         session.sink().report(DiagId::BadRunArgument, kNoSpan,
-                               {name, "`" + text + "` is not a value for it"});
+                              {name, "`" + text + "` is not a value for it"});
       else
         given[own] = value;
     }

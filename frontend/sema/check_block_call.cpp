@@ -343,6 +343,8 @@ Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name,
   bool here = isSection      ? ctx.isKind(DeclKind::Kernel)
               : isCollective ? true
                              : ctx.isKind(DeclKind::ManualKernel);
+  if (!here && !findOps(name).empty()) // means something else there
+    return nullptr;
   if (!here) {
     auto report = ctx.sink.report(DiagId::StatementNotHere, ctx.span(node),
                                   {"`" + std::string(name) + "`", declKindText(ctx)});

@@ -5,9 +5,8 @@
 #include "ir/build/build_ir.h"
 #include "ir/dialect/pto_dialect.h"
 
-#include "mlir/IR/Builders.h"
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
 
 #include <deque>
 #include <functional>

@@ -42,8 +42,8 @@ std::optional<GlobalBox> KernelLowering::globalBox(Operation *op, const BoxOpera
       size_t lead = numKept - std::min(numKept, extents.size());
       if (next >= lead) {
         const ir::Extent &extent = extents[next - lead];
+        made.length = dealt(made.length, extent, &box.present);
         if (core_ == CoreKind::Vector && cores_.deals(extent.symbol)) {
-          made.length = dealt(made.length, extent, &box.present);
           Value first = times(subblock_, constant(capacityOf(extent)));
           made.offset = plus(made.offset, times(first, made.step));
         }

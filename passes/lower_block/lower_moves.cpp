@@ -24,18 +24,21 @@ void KernelLowering::bindLengths(Operation *op) {
   auto lengthAt = [&](Value value, size_t axis) {
     return lengthOf(ir::extentsOf(value.getType())[axis]);
   };
+  auto ranged = [&](Value result, size_t axis, Value length) {
+    bind(result, axis, dealt(scalarOf(length), ir::extentsOf(result.getType())[axis]));
+  };
   auto named = [&](Value result, ValueRange lengths) {
     size_t next = 0;
     for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(result.getType())))
       if (!extent.isConstant() && next < lengths.size())
-        bind(result, axis, scalarOf(lengths[next++]));
+        ranged(result, axis, lengths[next++]);
   };
   llvm::TypeSwitch<Operation *>(op)
       .Case<ir::SliceOp>([&](auto slice) {
         size_t kept = 0;
         for (auto [axis, length] : llvm::enumerate(slice.getLengths()))
           if (!llvm::is_contained(slice.getDropped(), static_cast<int64_t>(axis)))
-            bind(slice.getResult(), kept++, scalarOf(length));
+            ranged(slice.getResult(), kept++, length);
       })
       .Case<ir::ReshapeOp, ir::BroadcastOp>(
           [&](auto made) { named(made.getResult(), made.getLengths()); })

@@ -365,13 +365,23 @@ static llvm::StringRef combinerOf(Operation *reduction) {
       .Default("ptl.max");
 }
 
+/// Infinity, or the largest number of a type that has none.
+static double greatest(FloatType type) {
+  if (!isa<Float8E4M3FNType>(type))
+    return std::numeric_limits<double>::infinity();
+  llvm::APFloat largest = llvm::APFloat::getLargest(type.getFloatSemantics());
+  bool inexact = false;
+  largest.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return largest.convertToDouble();
+}
+
 /// What a reduction over nothing gives.
 Value ChunkEmitter::identity(Operation *reduction, Type elem, llvm::StringRef combiner) {
   double value = combiner == "ptl.mul" ? 1 : 0;
   if (combiner == "ptl.max" || combiner == "ptl.min") {
     double sign = combiner == "ptl.max" ? -1 : 1;
-    if (isa<FloatType>(elem)) {
-      value = sign * std::numeric_limits<double>::infinity();
+    if (auto real = dyn_cast<FloatType>(elem)) {
+      value = sign * greatest(real);
     } else {
       double top = std::ldexp(1.0, static_cast<int>(elem.getIntOrFloatBitWidth()) -
                                        (elem.isUnsignedInteger() ? 0 : 1));

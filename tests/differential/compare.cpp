@@ -40,9 +40,29 @@ static ElemKind shortestFloat(const reference::CallRequest &request, ElemKind re
   return shortest;
 }
 
-static std::string compareFloats(const RefArray &expected, const RefArray &actual,
-                                 double relative) {
-  double scale = 0;
+static RefArray asArray(const Value &value) {
+  if (value.isArray())
+    return value.asArray();
+  RefArray array = reference::zeroArray(value.elem(), {});
+  array.set(0, value.asScalar().scalar);
+  return array;
+}
+
+/// The largest magnitude among the arguments. Eight bits hold so few digits that one rounding of an
+/// operand is as large as what a difference leaves of it.
+static double magnitudeOf(const reference::CallRequest &request) {
+  double most = 0;
+  for (const Value &value : request.args)
+    if (isFloat(value.elem()))
+      for (double each : asArray(value).floats)
+        if (std::isfinite(each))
+          most = std::max(most, std::fabs(each));
+  return most;
+}
+
+/// `scale`: errors may be relative to a tenth of it.
+static std::string compareFloats(const RefArray &expected, const RefArray &actual, double relative,
+                                 double scale) {
   for (double value : expected.floats)
     if (std::isfinite(value))
       scale = std::max(scale, std::fabs(value));
@@ -66,22 +86,17 @@ static std::string compareInts(const RefArray &expected, const RefArray &actual,
   return "";
 }
 
-static RefArray asArray(const Value &value) {
-  if (value.isArray())
-    return value.asArray();
-  RefArray array = reference::zeroArray(value.elem(), {});
-  array.set(0, value.asScalar().scalar);
-  return array;
-}
-
 static std::string compareValues(const reference::CallRequest &request, const Value &expected,
                                  const Value &actual) {
   RefArray a = asArray(expected), b = asArray(actual);
   if (a.shape != b.shape || a.elem != b.elem)
     return "the result is " + reference::typeText(b.elem, b.shape) + ", the reference's " +
            reference::typeText(a.elem, a.shape);
-  if (a.isReal())
-    return compareFloats(a, b, tolerance(shortestFloat(request, a.elem)));
+  if (a.isReal()) {
+    ElemKind shortest = shortestFloat(request, a.elem);
+    double scale = elemBits(shortest) <= 8 ? 10 * magnitudeOf(request) : 0;
+    return compareFloats(a, b, tolerance(shortest), scale);
+  }
   bool rounded = hasFloat(request) && elemBits(a.elem) <= 8 && a.elem != ElemKind::Bool;
   return compareInts(a, b, rounded ? 1 : 0);
 }

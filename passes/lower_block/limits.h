@@ -1,0 +1,26 @@
+// What grids need of a machine, and small questions about operations that several files ask.
+#pragma once
+
+#include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/lower_block.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace ptl::block {
+
+/// Positions in an operand that broadcasts to a box, from those in the box.
+llvm::SmallVector<mlir::Value, 4>
+broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Value zero);
+/// `add`, `mul`, `max` or `min`: what a scan or a reduction does; empty for others.
+llvm::StringRef combinationOf(mlir::Operation *op);
+/// Bytes of global memory that the queues of one core group need.
+int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine);
+/// The bounds of lengths by name, as the types of a grid have them.
+llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
+/// The largest operands that products of a grid load in loops, the last ones of those alike.
+llvm::DenseSet<mlir::Value> streamedOperands(ir::ParallelOp grid, int64_t count);
+/// Bytes of a machine's memory that kernels may use.
+int64_t usableBytes(const Machine &machine, llvm::StringRef place);
+
+} // namespace ptl::block
