@@ -20,6 +20,8 @@ static bool isInLibrary(const Workspace &workspace, const File &file) {
 static std::string whyFixed(const Workspace &workspace, const std::optional<Symbol> &symbol) {
   if (!symbol)
     return "there is no name here";
+  if (symbol->name == "_")
+    return "`_` is for what is not used: it has no name";
   if (symbol->type == SymbolType::Module)
     return "a module has the name of its file: rename the file";
   if (!symbol->file)
