@@ -179,6 +179,25 @@ void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
     members_.back()[op] = results[first];
 }
 
+/// Each chunk is scanned by itself, after what all earlier ones have folded to.
+void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids) {
+  Operation *root = group_->root();
+  Type elem = elementTypeOf(root->getResult(0).getType());
+  AxisMap map = group_->mapOf(root), before = map;
+  for (int64_t &id : before)
+    if (llvm::is_contained(ids, id))
+      id = kWhole;
+  llvm::StringRef combiner = combinerOf(root);
+  llvm::SmallVector<Value> last;
+  inLoops(
+      ids, identity(combiner, elem, before),
+      [&](ValueRange carried) {
+        storeTile(make(combiner, elem, {tileOf(root), carried[0]}), into);
+        return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], foldScanned(root)})};
+      },
+      last);
+}
+
 void ChunkEmitter::storeRoot(StoreOp into) {
   Operation *root = group_->root();
   loc_ = root->getLoc();

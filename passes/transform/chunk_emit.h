@@ -48,6 +48,7 @@ private:
   void reduceTogether(llvm::ArrayRef<mlir::Operation *> reductions);
   int64_t levelOf(mlir::Operation *op, llvm::DenseMap<mlir::Operation *, int64_t> &levels);
   void storeRoot(StoreOp into);
+  void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids);
   void storeTile(mlir::Value tile, StoreOp into);
   Loops chunked(llvm::ArrayRef<int64_t> ids) const;
 
@@ -75,7 +76,9 @@ private:
   bool readsStorage(LoadOp load, const Access &access);
   mlir::Value spread(mlir::Value tile, const AxisMap &map);
   mlir::Value fold(mlir::Operation *reduction);
-  mlir::Value identity(mlir::Operation *reduction, mlir::Type type, llvm::StringRef combiner);
+  mlir::Value foldScanned(mlir::Operation *scan);
+  static llvm::StringRef combinerOf(mlir::Operation *op);
+  mlir::Value identity(llvm::StringRef combiner, mlir::Type elem, const AxisMap &map);
   llvm::SmallVector<mlir::Value> combine(mlir::Operation *reduction,
                                          llvm::ArrayRef<mlir::Value> carried);
   llvm::SmallVector<mlir::Value> begin(mlir::Operation *reduction);

@@ -19,6 +19,7 @@ bool isScan(Operation *op) {
   return (isOfClass(op, OpClass::Scan) || isOfClass(op, OpClass::Sort)) &&
          rankOf(op->getOperand(0).getType()) == rankOf(op->getResult(0).getType());
 }
+bool isCumulative(Operation *op) { return isa<CumsumOp, CumprodOp, CummaxOp, CumminOp>(op); }
 bool isProduct(Operation *op) { return isa<MatmulOp>(op); }
 bool isCostly(Operation *op) { return isReduction(op) || isScan(op) || isProduct(op); }
 
@@ -108,8 +109,10 @@ std::optional<ChunkGroup::Maps> ChunkGroup::operandMapsOf(Operation *op, const A
   if (isScan(op)) {
     auto axis = op->getAttrOfType<IntegerAttr>("axis");
     size_t along = axis ? static_cast<size_t>(axis.getInt()) : map.size() - 1;
-    if (map[along] != kWhole)
-      axes_[static_cast<size_t>(find(map[along]))].isWhole = true;
+    if (map[along] != kWhole) {
+      SpaceAxis &own = axes_[static_cast<size_t>(find(map[along]))];
+      (isCumulative(op) ? own.isReduced : own.isWhole) = true;
+    }
     Maps maps;
     for (Value operand : op->getOperands())
       maps.push_back(isa<ArrayType>(operand.getType()) ? map : AxisMap());

@@ -78,6 +78,8 @@ bool isCostly(mlir::Operation *op);
 bool isTiled(mlir::Operation *op);
 bool isReduction(mlir::Operation *op);
 bool isScan(mlir::Operation *op);
+/// Scans whose parts follow from the part itself and what comes before, folded.
+bool isCumulative(mlir::Operation *op);
 bool isProduct(mlir::Operation *op);
 /// The axes that a reduction folds.
 llvm::SmallVector<int64_t> foldedAxesOf(mlir::Operation *reduction);

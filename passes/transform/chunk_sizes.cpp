@@ -95,8 +95,9 @@ void ChunkEmitter::chooseRoles() {
         col = map.back();
         row = map[map.size() - 2];
       }
-  for (int64_t id : longest) // what has to be whole cannot be gone along
-    if (group_->axis(id).isWhole && id != col)
+  for (int64_t id : longest) // what has to be whole cannot be gone along, and scans are of tiles
+    if ((group_->axis(id).isWhole || isScan(group_->root())) && !group_->isParallel(id) &&
+        id != col)
       row = id;
   if (col != kWhole)
     axis(col).role = ChunkAxis::Col;
@@ -118,27 +119,28 @@ void ChunkEmitter::chooseProductSteps(int64_t row, int64_t col) {
 /// Rows are whole where one fits; else a tile has a few rows, so that a chunk is a long run of
 /// memory and still each row's partial results fill a block.
 void ChunkEmitter::chooseSteps(int64_t row, int64_t col) {
-  constexpr int64_t kUnknown = Extent::kUnknown, kFewRows = 8, kSquare = 64;
-  int64_t budget = elementBudget();
+  constexpr int64_t kUnknown = Extent::kUnknown, kFewRows = 8;
+  int64_t budget = elementBudget(), least = budget < 512 ? 16 : 64;
+  int64_t square = budget < 4096 ? least : 64;
   auto boundOf = [&](int64_t id) { return id == kWhole ? 1 : group_->axis(id).extent.capacity; };
   int64_t rows = boundOf(row), cols = boundOf(col);
   bool isTransposed = row != kWhole && col != kWhole && readsTransposed(row, col);
-  int64_t most = isTransposed ? kSquare : budget;
+  int64_t most = isTransposed ? square : budget;
   if (col != kWhole) {
     std::optional<int64_t> fixed = scheduledStep(col);
     if (fixed || group_->axis(col).isWhole || (cols != kUnknown && cols <= most)) {
       axis(col).step = fixed.value_or(cols);
     } else {
       int64_t beside = rows == kUnknown ? kFewRows : std::min(rows, kFewRows);
-      int64_t step = isTransposed ? kSquare : budget / std::max<int64_t>(beside, 1);
-      axis(col).step = std::max<int64_t>(64, roundDown(step, 64));
+      int64_t step = isTransposed ? square : budget / std::max<int64_t>(beside, 1);
+      axis(col).step = std::max<int64_t>(least, roundDown(step, least));
     }
   }
   if (row == kWhole)
     return;
   int64_t width = col == kWhole ? 1 : std::max<int64_t>(axis(col).step, 1);
   int64_t step = budget / ((width + 15) / 16 * 16);
-  step = std::min(step, isTransposed ? kSquare : budget);
+  step = std::min(step, isTransposed ? square : budget);
   step = step >= 16 ? roundDown(step, 16) : step >= 8 ? 8 : std::max<int64_t>(step, 1);
   if (rows != kUnknown)
     step = std::min(step, rows);

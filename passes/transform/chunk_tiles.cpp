@@ -357,11 +357,12 @@ Value ChunkEmitter::fold(Operation *reduction) {
   return b_.create(state)->getResult(0);
 }
 
-static llvm::StringRef combinerOf(Operation *reduction) {
-  return llvm::StringSwitch<llvm::StringRef>(reduction->getName().stripDialect())
-      .Case("reduce_sum", "ptl.add")
-      .Case("reduce_prod", "ptl.mul")
-      .Cases("reduce_min", "reduce_argmin", "ptl.min")
+/// What joins the results of two parts.
+llvm::StringRef ChunkEmitter::combinerOf(Operation *op) {
+  return llvm::StringSwitch<llvm::StringRef>(op->getName().stripDialect())
+      .Cases("reduce_sum", "cumsum", "ptl.add")
+      .Cases("reduce_prod", "cumprod", "ptl.mul")
+      .Cases("reduce_min", "reduce_argmin", "cummin", "ptl.min")
       .Default("ptl.max");
 }
 
@@ -375,8 +376,31 @@ static double greatest(FloatType type) {
   return largest.convertToDouble();
 }
 
-/// What a reduction over nothing gives.
-Value ChunkEmitter::identity(Operation *reduction, Type elem, llvm::StringRef combiner) {
+/// The present chunk of what a scan runs over, folded.
+Value ChunkEmitter::foldScanned(Operation *scan) {
+  AxisMap map = group_->mapOf(scan);
+  Value tile = spread(operandTile(scan, 0), map);
+  auto along = scan->getAttrOfType<IntegerAttr>("axis");
+  int64_t id = map[along ? static_cast<size_t>(along.getInt()) : map.size() - 1];
+  llvm::SmallVector<Extent> extents(ir::extentsOf(tile.getType()));
+  int64_t axis = this->axis(id).role == ChunkAxis::Col;
+  if (extents[static_cast<size_t>(axis)].isOne())
+    return tile;
+  extents[static_cast<size_t>(axis)] = Extent::constant(1);
+  OperationState state(loc_, llvm::StringSwitch<llvm::StringRef>(combinerOf(scan))
+                                 .Case("ptl.add", "ptl.reduce_sum")
+                                 .Case("ptl.mul", "ptl.reduce_prod")
+                                 .Case("ptl.min", "ptl.reduce_min")
+                                 .Default("ptl.reduce_max"));
+  state.addOperands(tile);
+  state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis));
+  state.addTypes(
+      ArrayType::get(b_.getContext(), elementTypeOf(tile.getType()), extents, Place::Inferred));
+  return b_.create(state)->getResult(0);
+}
+
+/// What joins with anything without changing it.
+Value ChunkEmitter::identity(llvm::StringRef combiner, Type elem, const AxisMap &map) {
   double value = combiner == "ptl.mul" ? 1 : 0;
   if (combiner == "ptl.max" || combiner == "ptl.min") {
     double sign = combiner == "ptl.max" ? -1 : 1;
@@ -388,14 +412,15 @@ Value ChunkEmitter::identity(Operation *reduction, Type elem, llvm::StringRef co
       value = sign > 0 ? top - 1 : elem.isUnsignedInteger() ? 0 : -top;
     }
   }
-  return filled(numberOf(b_, loc_, elem, value), group_->mapOf(reduction));
+  return filled(numberOf(b_, loc_, elem, value), map);
 }
 
 /// What the loop of a reduction begins with; searches carry the value and its position.
 llvm::SmallVector<Value> ChunkEmitter::begin(Operation *reduction) {
   LocationScope scope(loc_, reduction->getResult(0));
   Type elem = elementTypeOf(reduction->getOperand(0).getType());
-  llvm::SmallVector<Value> carried = {identity(reduction, elem, combinerOf(reduction))};
+  llvm::SmallVector<Value> carried = {
+      identity(combinerOf(reduction), elem, group_->mapOf(reduction))};
   if (reduction->hasAttr("axis")) {
     Type positions = elementTypeOf(reduction->getResult(0).getType());
     carried.insert(carried.begin(),

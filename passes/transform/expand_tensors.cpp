@@ -36,6 +36,7 @@ private:
   void oneHot();
   void reduce();
   void reduceToScalar();
+  void scan();
   void reshape();
   void convert();
   void store();
@@ -353,18 +354,23 @@ static Value countOf(OpBuilder &b, Location loc, Value x, llvm::ArrayRef<int64_t
   return b.createOrFold<arith::SIToFPOp>(loc, b.getF32Type(), wide);
 }
 
+/// The type that sums and products of short types accumulate in.
+static Type accumulatorOf(OpBuilder &b, Type elem) {
+  if (elem.isIndex())
+    return elem;
+  unsigned bits = elem.getIntOrFloatBitWidth();
+  if (isReal(elem))
+    return bits < 32 ? b.getF32Type() : elem;
+  return bits == 8 ? b.getIntegerType(32) : elem;
+}
+
 /// Sums in the accumulator's type, means as sums, truth values as numbers: what a loop can carry.
 void Expansion::reduce() {
   Value x = op_->getOperand(0);
   Type elem = elementTypeOf(x.getType());
   bool isMean = isa<ReduceMeanOp>(op_), isLogical = isa<ReduceAnyOp, ReduceAllOp>(op_);
   bool accumulates = isMean || isa<ReduceSumOp, ReduceProdOp>(op_);
-  unsigned bits = elem.isIndex() ? 64 : elem.getIntOrFloatBitWidth();
-  Type wide = isLogical                                       ? b_.getF32Type()
-              : !accumulates                                  ? elem
-              : isReal(elem) && bits < 32                     ? b_.getF32Type()
-              : !isReal(elem) && !elem.isIndex() && bits == 8 ? b_.getIntegerType(32)
-                                                              : elem;
+  Type wide = isLogical ? b_.getF32Type() : accumulates ? accumulatorOf(b_, elem) : elem;
   if (wide == elem && !isMean)
     return;
   if (isLogical)
@@ -389,12 +395,32 @@ void Expansion::reduce() {
   replaceWith(result);
 }
 
+void Expansion::scan() {
+  Value x = op_->getOperand(0);
+  Type elem = elementTypeOf(x.getType()), wide = accumulatorOf(b_, elem);
+  if (wide == elem)
+    return;
+  OperationState state(loc_, op_->getName());
+  state.addOperands(convert(x, wide));
+  state.addAttributes(op_->getAttrs());
+  auto type = cast<ArrayType>(op_->getResult(0).getType());
+  state.addTypes(ArrayType::get(b_.getContext(), wide, type.getExtents(), Place::Inferred));
+  replaceWith(convert(b_.create(state)->getResult(0), elem));
+}
+
 /// An array of one element, which the host reads.
 void Expansion::reduceToScalar() {
   Value x = op_->getOperand(0);
   int64_t rank = rankOf(x.getType());
-  Type scalar = op_->getResult(0).getType();
-  OperationState state(loc_, op_->getName());
+  Type result = op_->getResult(0).getType(), scalar = result;
+  bool isLogical = isa<ReduceAnyOp, ReduceAllOp>(op_);
+  OperationState state(loc_, isa<ReduceAllOp>(op_) ? "ptl.reduce_min"
+                             : isLogical           ? "ptl.reduce_max"
+                                                   : op_->getName().getStringRef());
+  if (isLogical) { // the host compares what numbers give
+    scalar = b_.getF32Type();
+    x = make("ptl.select", scalar, {x, number(scalar, 1), number(scalar, 0)});
+  }
   bool searches = isa<ReduceArgmaxOp, ReduceArgminOp>(op_);
   if (searches && rank != 1) { // the position in row-major order
     Value count = constant(1);
@@ -420,6 +446,12 @@ void Expansion::reduceToScalar() {
       lengths(static_cast<size_t>(rank), constant(1));
   Value element = b_.create<SliceOp>(loc_, scalar, reduction->getResult(0), offsets, lengths,
                                      ValueRange(), Value(), b_.getDenseI64ArrayAttr(axes));
+  if (isLogical) {
+    OperationState compare(loc_, "ptl.gt");
+    compare.addOperands({element, number(scalar, 0)});
+    compare.addTypes(result);
+    element = b_.create(compare)->getResult(0);
+  }
   replaceWith(element);
   if (!searches)
     Expansion(reduction).run();
@@ -430,7 +462,11 @@ void Expansion::reduceToScalar() {
 /// The value of a store has the shape of the box and is made for it alone.
 void Expansion::store() {
   auto store = cast<StoreOp>(op_);
-  if (store.getIndex() || store.getAtomic())
+  if (store.getIndex()) {
+    expandScatter(store);
+    return;
+  }
+  if (store.getAtomic())
     return;
   llvm::SmallVector<Extent> wanted;
   llvm::SmallVector<Value> named;
@@ -513,11 +549,15 @@ void Expansion::run() {
     return oneHot();
   if (isa<ReshapeOp>(op_))
     return reshape();
+  if (auto take = dyn_cast<TakeOp>(op_))
+    return expandTake(take);
   if (isa<StoreOp>(op_))
     return store();
   const OpRecord *record = recordOf(op_);
   bool reduces = record && record->opClass == OpClass::Reduction &&
                  rankOf(op_->getOperand(0).getType()) > 0 && !isa<UniqueOp, SortedOp>(op_);
+  if (isa<CumsumOp, CumprodOp>(op_))
+    return scan();
   if (reduces && isReduction(op_))
     return reduce();
   if (reduces && rankOf(op_->getResult(0).getType()) == 0)
@@ -529,10 +569,10 @@ void Expansion::run() {
 /// Whether there is something to rewrite.
 static bool isExpanded(Operation *op) {
   if (isa<ConcatOp, PadOp, InsertOp, InterleaveOp, DeinterleaveOp, TrilOp, TriuOp, OneHotOp,
-          ReshapeOp>(op))
+          ReshapeOp, TakeOp>(op))
     return true;
   const OpRecord *record = recordOf(op);
-  return record && record->opClass == OpClass::Reduction;
+  return record && (record->opClass == OpClass::Reduction || record->opClass == OpClass::Scan);
 }
 
 void expandTensors(func::FuncOp function) {

@@ -2,6 +2,8 @@
 // outside of grids is computed in tiles or stored.
 #pragma once
 
+#include "ir/dialect/ptl_dialect.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ptl::ir {
@@ -13,6 +15,11 @@ void expandTensors(mlir::func::FuncOp function);
 
 /// Arrays that loops and branches outside of grids carry become storage.
 void storeCarried(mlir::func::FuncOp function);
+
+/// Parts by position: `x[ids, :]` and stores through such a list become grids. False where a store
+/// has a form that is not covered.
+void expandTake(TakeOp take);
+bool expandScatter(StoreOp store);
 
 /// Storage of the lengths of `value`.
 mlir::Value storageLike(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);

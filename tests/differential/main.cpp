@@ -1,9 +1,10 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
 //   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP]
-//   [--refused LIST] [--records FILE] [--std FOLDER] FILE...
+//   [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER] FILE...
 // With --legalize the native code uses only operations that the machine has instructions for.
-// On a chip, what has one element type as a parameter is called with every type that the chip has.
+// On a chip, what has one element type as a parameter is called with every type that the chip has;
+// --machine describes a chip of one's own.
 // LIST names what a chip refuses, one a line: chips, callable, part of the error. With it
 // everything else has to compile, and what it names has to be refused.
 // With --records (the list of op records of the build) it is an error if an operation on tiles has
@@ -37,6 +38,7 @@ struct Settings {
   int randomPrograms = 0;
   std::string stdPath, legalizeFor, target, records;
   std::vector<std::string> files;
+  std::optional<Machine> own; ///< the chip, where it is none of ours
   bool listsRefusals = false;
   std::vector<Refusal> refusals; ///< those of the target
 };
@@ -65,7 +67,7 @@ private:
     if (!settings.legalizeFor.empty())
       options.legalizeFor = findMachine(settings.legalizeFor);
     if (!settings.target.empty())
-      options.chip = findMachine(settings.target);
+      options.chip = settings.own ? settings.own : findMachine(settings.target);
     return options;
   }
   std::string differenceAt(const Sampler &sampler, const Sample &sample, bool *ran);
@@ -342,6 +344,19 @@ static void findMissing(const std::string &path, Totals &totals) {
   }
 }
 
+static void readMachine(const std::string &path, Settings &settings) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  std::string error;
+  settings.own = parseMachine(text.str(), &error);
+  if (!settings.own) {
+    std::printf("%s: %s\n", path.c_str(), error.c_str());
+    std::exit(2);
+  }
+  settings.target = settings.own->name;
+}
+
 static Settings parse(int argc, char **argv) {
   Settings settings;
   std::string refused;
@@ -357,6 +372,8 @@ static Settings parse(int argc, char **argv) {
       settings.legalizeFor = value();
     else if (!std::strcmp(argv[i], "--target"))
       settings.target = value();
+    else if (!std::strcmp(argv[i], "--machine"))
+      readMachine(value(), settings);
     else if (!std::strcmp(argv[i], "--refused"))
       refused = value();
     else if (!std::strcmp(argv[i], "--records"))
