@@ -54,13 +54,21 @@ static const InstructionInfo *findBySurfaceName(std::string_view name) {
 // ---- Events and barriers
 // ---------------------------------------------------------------------------
 
+/// The pipe, event or buffer that an expression names itself: what a `let` holds is none. Null: it
+/// does not.
+static const BlockObject *declaredObject(const Expr *expr) {
+  return expr->kind == ExprKind::LocalRef ? static_cast<const LocalRefExpr *>(expr)->local->object
+                                          : nullptr;
+}
+
 /// `signal(e)`, `wait(e[i])`
 static Expr *checkSignal(Context &ctx, NodeId node, bool isSignal, const CallArgument &arg) {
   BlockExpr *call = newBlock(ctx, node, isSignal ? BlockOp::Signal : BlockOp::Wait, voidType(ctx));
   Expr *event = checkBase(ctx, arg.value);
   if (isMissing(event))
     return call;
-  if (event->type->kind != TypeKind::Event) {
+  if (event->type->kind != TypeKind::Event ||
+      (event->kind != ExprKind::Block && !declaredObject(event))) {
     ctx.sink.report(
         DiagId::WrongOperand, event->span,
         {isSignal ? "signal" : "wait", "1", "`" + toString(ctx, event->type) + "`", "an event"});
@@ -105,7 +113,7 @@ static Local *pipeArgument(Context &ctx, const CallArgument &arg, std::string_vi
   Expr *pipe = checkBase(ctx, arg.value);
   if (isMissing(pipe))
     return nullptr;
-  if (pipe->type->kind == TypeKind::Pipe && pipe->kind == ExprKind::LocalRef)
+  if (pipe->type->kind == TypeKind::Pipe && declaredObject(pipe))
     return static_cast<LocalRefExpr *>(pipe)->local;
   ctx.sink.report(DiagId::WrongOperand, pipe->span,
                   {std::string(name), "1", "`" + toString(ctx, pipe->type) + "`", "a pipe"});
@@ -280,7 +288,7 @@ static Expr *checkSectionCall(Context &ctx, NodeId node, std::string_view name,
   Expr *pipe = values.empty() ? nullptr : values.front();
   if (!pipe || isMissing(pipe))
     return errorExpr(ctx, node);
-  if (pipe->type->kind != TypeKind::Pipe || pipe->kind != ExprKind::LocalRef) {
+  if (pipe->type->kind != TypeKind::Pipe || !declaredObject(pipe)) {
     ctx.sink.report(DiagId::WrongOperand, pipe->span,
                     {std::string(name), "1", "`" + toString(ctx, pipe->type) + "`", "a pipe"});
     return errorExpr(ctx, node);
