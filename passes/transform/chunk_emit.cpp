@@ -209,6 +209,8 @@ void ChunkEmitter::storeRoot(StoreOp into) {
   llvm::DenseSet<Operation *> seen;
   if (!ids.empty())
     hoist(root, ids, seen);
+  if (!ids.empty() && isCumulative(root))
+    return storeScan(into, ids);
   llvm::SmallVector<Value> none;
   inLoops(
       ids, {},

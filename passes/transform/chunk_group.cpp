@@ -109,8 +109,10 @@ std::optional<ChunkGroup::Maps> ChunkGroup::operandMapsOf(Operation *op, const A
   if (isScan(op)) {
     auto axis = op->getAttrOfType<IntegerAttr>("axis");
     size_t along = axis ? static_cast<size_t>(axis.getInt()) : map.size() - 1;
-    if (map[along] != kWhole)
-      axes_[static_cast<size_t>(find(map[along]))].isWhole = true;
+    if (map[along] != kWhole) {
+      SpaceAxis &own = axes_[static_cast<size_t>(find(map[along]))];
+      (isCumulative(op) ? own.isReduced : own.isWhole) = true;
+    }
     Maps maps;
     for (Value operand : op->getOperands())
       maps.push_back(isa<ArrayType>(operand.getType()) ? map : AxisMap());

@@ -51,6 +51,32 @@ Value loadWhole(OpBuilder &builder, Location loc, Value ref, Type type) {
                                 builder.getDenseI64ArrayAttr({}));
 }
 
+/// The end of a loop's or branch's body: arrays go to their storage (`refs`, null for other values).
+static void storeYielded(OpBuilder &b, Location loc, Block *body, llvm::ArrayRef<Value> refs) {
+  auto yield = cast<scf::YieldOp>(body->getTerminator());
+  b.setInsertionPoint(yield);
+  llvm::SmallVector<Value> yielded;
+  for (auto [value, ref] : llvm::zip(yield.getOperands(), refs)) {
+    if (ref)
+      storeWhole(b, loc, value, ref);
+    else
+      yielded.push_back(value);
+  }
+  b.create<scf::YieldOp>(loc, yielded);
+  yield.erase();
+}
+
+/// `made`, whose results are those without storage, instead of `op`.
+static void replaceResults(OpBuilder &b, Operation *op, Operation *made,
+                           llvm::ArrayRef<Value> refs) {
+  b.setInsertionPointAfter(made);
+  unsigned next = 0;
+  for (auto [result, ref] : llvm::zip(op->getResults(), refs))
+    result.replaceAllUsesWith(ref ? loadWhole(b, op->getLoc(), ref, result.getType())
+                                  : Value(made->getResult(next++)));
+  op->erase();
+}
+
 /// What an array variable becomes: storage that begins with `init`.
 static Value beginStorage(OpBuilder &builder, Location loc, Value init) {
   Value ref = storageLike(builder, loc, init);
@@ -83,23 +109,8 @@ static void storeCarriedByFor(scf::ForOp loop) {
             : Value(made.getRegionIterArg(next++)));
   IRRewriter rewriter(b.getContext());
   rewriter.inlineBlockBefore(loop.getBody(), body, body->end(), arguments);
-  auto yield = cast<scf::YieldOp>(body->getTerminator());
-  b.setInsertionPoint(yield);
-  llvm::SmallVector<Value> yielded;
-  for (auto [value, ref] : llvm::zip(yield.getOperands(), refs)) {
-    if (ref)
-      storeWhole(b, loc, value, ref);
-    else
-      yielded.push_back(value);
-  }
-  b.create<scf::YieldOp>(loc, yielded);
-  yield.erase();
-  b.setInsertionPointAfter(made);
-  next = 0;
-  for (auto [result, ref] : llvm::zip(loop.getResults(), refs))
-    result.replaceAllUsesWith(ref ? loadWhole(b, loc, ref, result.getType())
-                                  : Value(made.getResult(next++)));
-  loop.erase();
+  storeYielded(b, loc, body, refs);
+  replaceResults(b, loop, made, refs);
 }
 
 static void storeCarriedByIf(scf::IfOp branch) {
@@ -121,14 +132,10 @@ static void storeCarriedByIf(scf::IfOp branch) {
       if (!type.getExtents()[axis].isConstant()) {
         OpBuilder inside(thenYield);
         Value length = lengthOf(inside, thenYield.getOperand(static_cast<unsigned>(i)), axis);
-        while (Operation *op = length.getDefiningOp()) {
-          if (op->getBlock() == branch->getBlock())
-            break;
-          if (!isa<DimOp>(op) && !op->hasTrait<OpTrait::ConstantLike>())
-            break;
+        Operation *op = length.getDefiningOp();
+        if (op && op->getBlock() != branch->getBlock() &&
+            (isa<DimOp>(op) || op->hasTrait<OpTrait::ConstantLike>()))
           op->moveBefore(branch);
-          break;
-        }
         named.push_back(length);
       }
     auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
@@ -139,24 +146,9 @@ static void storeCarriedByIf(scf::IfOp branch) {
   for (unsigned arm = 0; arm < 2; ++arm) {
     Region &region = made->getRegion(arm);
     region.takeBody(branch->getRegion(arm));
-    auto yield = cast<scf::YieldOp>(region.front().getTerminator());
-    b.setInsertionPoint(yield);
-    llvm::SmallVector<Value> yielded;
-    for (auto [value, ref] : llvm::zip(yield.getOperands(), refs)) {
-      if (ref)
-        storeWhole(b, loc, value, ref);
-      else
-        yielded.push_back(value);
-    }
-    b.create<scf::YieldOp>(loc, yielded);
-    yield.erase();
+    storeYielded(b, loc, &region.front(), refs);
   }
-  b.setInsertionPointAfter(made);
-  unsigned next = 0;
-  for (auto [result, ref] : llvm::zip(branch.getResults(), refs))
-    result.replaceAllUsesWith(ref ? loadWhole(b, loc, ref, result.getType())
-                                  : Value(made.getResult(next++)));
-  branch.erase();
+  replaceResults(b, branch, made, refs);
 }
 
 /// One storage for the variables of the condition and one for those of the body, which may be
