@@ -1,6 +1,7 @@
 // Tensor level to tile level for chips: groups of operations become grids over tiles of two axes,
 // and long axes are gone along in chunks.
 #include "passes/passes.h"
+#include "passes/transform/group_schedule.h"
 
 #include "passes/analysis/lengths.h"
 #include "passes/transform/chunk_emit.h"
@@ -30,7 +31,6 @@ private:
   bool isCandidate(Operation &op) const { return isTiled(&op) || isView(&op) || isFill(&op); }
   bool mustBeStored(Operation &op) const;
   bool collectUsers(Operation &op, ChunkGroup *&group) const;
-  std::vector<ChunkGroup *> fusedWith(ChunkGroup *group);
   void emitGroups();
 
   Block &block_;
@@ -66,13 +66,6 @@ bool BlockChunker::collectUsers(Operation &op, ChunkGroup *&group) const {
   return true;
 }
 
-static Attribute fuseLabel(const ChunkGroup &group) {
-  for (Operation *member : group.members())
-    if (Attribute label = member->getAttr("ptl.fuse"))
-      return label;
-  return {};
-}
-
 /// Whether two groups can share a grid: the same tiles along the same lengths.
 static bool sameGrid(const ChunkGroup &a, const ChunkGroup &b) {
   AxisMap own = a.mapOf(a.root()), other = b.mapOf(b.root());
@@ -88,36 +81,15 @@ static bool sameGrid(const ChunkGroup &a, const ChunkGroup &b) {
   return true;
 }
 
-/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps
-/// apart.
-std::vector<ChunkGroup *> BlockChunker::fusedWith(ChunkGroup *group) {
-  std::vector<ChunkGroup *> fused = {group};
-  Attribute label = fuseLabel(*group);
-  if (!label || onlyStore(group->root()))
-    return fused;
-  for (auto &other : llvm::reverse(groups_)) {
-    if (other.get() == group || !other->isFeasible() || fuseLabel(*other) != label ||
-        !sameGrid(*group, *other) || !group->root()->isBeforeInBlock(other->root()) ||
-        onlyStore(other->root()))
-      continue;
-    bool apart = llvm::any_of(fused, [&](ChunkGroup *earlier) {
-      return llvm::any_of(earlier->root()->getUsers(), [&](Operation *user) {
-        Operation *inBlock = block_.findAncestorOpInBlock(*user);
-        return !earlier->contains(user) && inBlock && inBlock->isBeforeInBlock(other->root());
-      });
-    });
-    if (!apart)
-      fused.push_back(other.get());
-  }
-  return fused;
-}
-
 void BlockChunker::emitGroups() {
+  auto mayFuse = [](const ChunkGroup &a, const ChunkGroup &b) {
+    return b.isFeasible() && sameGrid(a, b);
+  };
   llvm::DenseSet<ChunkGroup *> done;
   for (auto &group : llvm::reverse(groups_)) {
     if (!group->isFeasible() || done.count(group.get()))
       continue;
-    std::vector<ChunkGroup *> fused = fusedWith(group.get());
+    std::vector<ChunkGroup *> fused = fusedWith(group.get(), groups_, block_, mayFuse);
     done.insert(fused.begin(), fused.end());
     ChunkEmitter(fused, sizes_, number_++).emit();
   }

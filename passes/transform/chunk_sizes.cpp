@@ -1,5 +1,6 @@
 // Which axes of a group are the rows and columns of its tiles, and how long chunks are.
 #include "passes/transform/chunk_emit.h"
+#include "passes/transform/group_schedule.h"
 
 #include "passes/analysis/lengths.h"
 
@@ -30,14 +31,7 @@ int64_t ChunkEmitter::elementBudget() const {
 /// A size that a schedule gives for this axis: `tile B by 128`.
 std::optional<int64_t> ChunkEmitter::scheduledStep(int64_t id) const {
   const Extent &extent = group_->axis(id).extent;
-  for (Operation *member : group_->members()) {
-    auto sizes = member->getAttrOfType<DictionaryAttr>("ptl.tile");
-    auto size = sizes && extent.symbol ? dyn_cast_or_null<IntegerAttr>(sizes.get(extent.symbol))
-                                       : IntegerAttr();
-    if (size)
-      return size.getInt();
-  }
-  return std::nullopt;
+  return ir::scheduledStep(group_->members(), extent);
 }
 
 /// Whether something has the columns before the rows in memory.

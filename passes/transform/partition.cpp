@@ -1,5 +1,6 @@
 // Tensor level to tile level: groups of operations become grids over tiles of their root.
 #include "passes/passes.h"
+#include "passes/transform/group_schedule.h"
 
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
@@ -67,14 +68,7 @@ private:
 /// A size that a schedule gives for this axis: `tile B by 128`.
 std::optional<int64_t> GridEmitter::scheduledStep(int64_t axis) {
   const Extent &extent = extentsOf(group_->root()->getResult(0).getType())[axis];
-  for (Operation *member : group_->members()) {
-    auto sizes = member->getAttrOfType<DictionaryAttr>("ptl.tile");
-    auto size = sizes && extent.symbol ? dyn_cast_or_null<IntegerAttr>(sizes.get(extent.symbol))
-                                       : IntegerAttr();
-    if (size)
-      return size.getInt();
-  }
-  return std::nullopt;
+  return ir::scheduledStep(group_->members(), extent);
 }
 
 /// Elements that a tile may have along the parallel axes, so that its part of the result, or of
@@ -336,7 +330,6 @@ private:
   bool isCandidate(Operation &op);
   bool mustBeStored(Operation &op);
   FusionGroup *groupOfUsers(Operation &op);
-  std::vector<FusionGroup *> fusedWith(FusionGroup *group);
 
   Block &block_;
   const TileSizes &sizes_;
@@ -367,13 +360,6 @@ FusionGroup *BlockPartitioner::groupOfUsers(Operation &op) {
   return group;
 }
 
-static Attribute fuseLabel(const FusionGroup &group) {
-  for (Operation *member : group.members())
-    if (Attribute label = member->getAttr("ptl.fuse"))
-      return label;
-  return {};
-}
-
 /// Whether two groups can share a grid: the same tiles along the same lengths.
 static bool sameGrid(const FusionGroup &a, const FusionGroup &b) {
   llvm::ArrayRef<Extent> extentsA = extentsOf(a.root()->getResult(0).getType());
@@ -381,29 +367,6 @@ static bool sameGrid(const FusionGroup &a, const FusionGroup &b) {
   return a.parallel() == b.parallel() && llvm::all_of(a.parallel(), [&](int64_t axis) {
            return extentsA[static_cast<size_t>(axis)] == extentsB[static_cast<size_t>(axis)];
          });
-}
-
-/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps
-/// apart.
-std::vector<FusionGroup *> BlockPartitioner::fusedWith(FusionGroup *group) {
-  std::vector<FusionGroup *> fused = {group};
-  Attribute label = fuseLabel(*group);
-  if (!label || onlyStore(group->root()))
-    return fused;
-  for (auto &other : llvm::reverse(groups_)) {
-    if (other.get() == group || fuseLabel(*other) != label || !sameGrid(*group, *other) ||
-        !group->root()->isBeforeInBlock(other->root()) || onlyStore(other->root()))
-      continue;
-    bool apart = llvm::any_of(fused, [&](FusionGroup *earlier) {
-      return llvm::any_of(earlier->root()->getUsers(), [&](Operation *user) {
-        Operation *inBlock = block_.findAncestorOpInBlock(*user);
-        return !earlier->contains(user) && inBlock && inBlock->isBeforeInBlock(other->root());
-      });
-    });
-    if (!apart)
-      fused.push_back(other.get());
-  }
-  return fused;
 }
 
 void BlockPartitioner::run() {
@@ -424,7 +387,7 @@ void BlockPartitioner::run() {
   for (auto &group : llvm::reverse(groups_)) {
     if (group->parallel().empty() || done.count(group.get()))
       continue;
-    std::vector<FusionGroup *> fused = fusedWith(group.get());
+    std::vector<FusionGroup *> fused = fusedWith(group.get(), groups_, block_, sameGrid);
     done.insert(fused.begin(), fused.end());
     GridEmitter(fused, sizes_, number_++).emit();
   }

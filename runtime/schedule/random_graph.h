@@ -151,4 +151,15 @@ private:
   std::mt19937_64 random_;
 };
 
+/// All of it, linked at once.
+inline TaskGraph staticGraph(const RandomGraph &random) {
+  GraphBuilder builder;
+  std::vector<StorageId> ids;
+  for (const RandomArray &array : random.arrays)
+    ids.push_back(builder.addStorage(array.extents.size()));
+  for (auto &task : random.tasks)
+    builder.add(random.specOf(*task), random.accessesOf(*task, ids));
+  return std::move(builder).finish();
+}
+
 } // namespace ptl::rt::test

@@ -21,16 +21,6 @@ void expectSame(const std::vector<RandomArray> &got, const std::vector<RandomArr
     ASSERT_EQ(got[i].elements, wanted[i].elements) << what << ", array " << i;
 }
 
-TaskGraph staticGraph(const RandomGraph &random) {
-  GraphBuilder builder;
-  std::vector<StorageId> ids;
-  for (const RandomArray &array : random.arrays)
-    ids.push_back(builder.addStorage(array.extents.size()));
-  for (auto &task : random.tasks)
-    builder.add(random.specOf(*task), random.accessesOf(*task, ids));
-  return std::move(builder).finish();
-}
-
 /// A program that submits a random graph.
 struct Submission {
   const RandomGraph &random;

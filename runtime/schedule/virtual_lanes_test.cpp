@@ -9,16 +9,6 @@ using namespace ptl::rt::test;
 
 namespace {
 
-TaskGraph graphOf(const RandomGraph &random) {
-  GraphBuilder builder;
-  std::vector<StorageId> ids;
-  for (const RandomArray &array : random.arrays)
-    ids.push_back(builder.addStorage(array.extents.size()));
-  for (auto &task : random.tasks)
-    builder.add(random.specOf(*task), random.accessesOf(*task, ids));
-  return std::move(builder).finish();
-}
-
 PieceTime fixed(VirtualTime time) {
   return [time](const Dispatch &, VirtualTime) { return time; };
 }
@@ -28,7 +18,7 @@ PieceTime fixed(VirtualTime time) {
 TEST(VirtualLanes, EveryPieceRunsOnceOnLanesOfItsKindAfterItsPredecessors) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     RandomGraph random(seed, 60);
-    TaskGraph graph = graphOf(random);
+    TaskGraph graph = staticGraph(random);
     Topology chip = Topology::chip(3, 2, 1, 2);
     auto memory = random.arrays;
     PieceTime run = [&](const Dispatch &piece, VirtualTime) {
@@ -70,7 +60,7 @@ TEST(VirtualLanes, EveryPieceRunsOnceOnLanesOfItsKindAfterItsPredecessors) {
 
 TEST(VirtualLanes, TheSameSeedGivesTheSameTrace) {
   RandomGraph random(7, 100);
-  TaskGraph graph = graphOf(random);
+  TaskGraph graph = staticGraph(random);
   auto lanesOf = [&](uint64_t seed) {
     std::vector<std::pair<TaskId, LaneId>> order;
     for (const LaneEvent &event :

@@ -1,0 +1,62 @@
+// What a schedule says of groups of tensor-level operations, for every pass that makes grids of
+// them: `tile` and `fuse` arrive as attributes of the operations that they name.
+#pragma once
+
+#include "passes/transform/root_storage.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <optional>
+#include <vector>
+
+namespace ptl::ir {
+
+/// A size that a schedule gives for an axis of that extent: `tile B by 128`.
+template <typename Members>
+std::optional<int64_t> scheduledStep(const Members &members, const Extent &extent) {
+  for (mlir::Operation *member : members) {
+    auto sizes = member->template getAttrOfType<mlir::DictionaryAttr>("ptl.tile");
+    auto size = sizes && extent.symbol
+                    ? mlir::dyn_cast_or_null<mlir::IntegerAttr>(sizes.get(extent.symbol))
+                    : mlir::IntegerAttr();
+    if (size)
+      return size.getInt();
+  }
+  return std::nullopt;
+}
+
+/// What the groups that `fuse` joins have in common; null: nothing is said of this one.
+template <typename Group> mlir::Attribute fuseLabel(const Group &group) {
+  for (mlir::Operation *member : group.members())
+    if (mlir::Attribute label = member->getAttr("ptl.fuse"))
+      return label;
+  return {};
+}
+
+/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps
+/// apart. `groups`: those of `block`, last ones first; `mayShare`: whether two can share a grid.
+template <typename Group, typename Groups, typename MayShare>
+std::vector<Group *> fusedWith(Group *group, const Groups &groups, mlir::Block &block,
+                               MayShare mayShare) {
+  std::vector<Group *> fused{group};
+  mlir::Attribute label = fuseLabel(*group);
+  if (!label || onlyStore(group->root()))
+    return fused;
+  for (auto &other : llvm::reverse(groups)) {
+    if (other.get() == group || fuseLabel(*other) != label || !mayShare(*group, *other) ||
+        !group->root()->isBeforeInBlock(other->root()) || onlyStore(other->root()))
+      continue;
+    bool apart = llvm::any_of(fused, [&](Group *earlier) {
+      return llvm::any_of(earlier->root()->getUsers(), [&](mlir::Operation *user) {
+        mlir::Operation *inBlock = block.findAncestorOpInBlock(*user);
+        return !earlier->contains(user) && inBlock && inBlock->isBeforeInBlock(other->root());
+      });
+    });
+    if (!apart)
+      fused.push_back(other.get());
+  }
+  return fused;
+}
+
+} // namespace ptl::ir
