@@ -403,6 +403,7 @@ json Server::status() const {
           {"memory", resident * ::sysconf(_SC_PAGESIZE)},
           {"worker", worker.status()},
           {"feasibility", {{"pending", feasibility.pending()}}},
+          {"unpublished", unpublished_.size()},
           {"documents", std::move(documents)}};
 }
 

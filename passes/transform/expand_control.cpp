@@ -51,7 +51,8 @@ Value loadWhole(OpBuilder &builder, Location loc, Value ref, Type type) {
                                 builder.getDenseI64ArrayAttr({}));
 }
 
-/// The end of a loop's or branch's body: arrays go to their storage (`refs`, null for other values).
+/// The end of a loop's or branch's body: arrays go to their storage (`refs`, null for other
+/// values).
 static void storeYielded(OpBuilder &b, Location loc, Block *body, llvm::ArrayRef<Value> refs) {
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   b.setInsertionPoint(yield);

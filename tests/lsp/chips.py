@@ -79,9 +79,9 @@ class Talk:
         self.client.change(self.uri, self.version, [self.text.edit(at, at + len(before), after)])
 
     def settled(self):
-        """All verdicts are about the present text."""
+        """All verdicts are about the present text, and what is said of it has been sent."""
         end = time.monotonic() + 60
-        while self.client.status()["feasibility"]["pending"]:
+        while (status := self.client.status())["feasibility"]["pending"] or status["unpublished"]:
             if time.monotonic() > end:
                 raise TimeoutError("the verdicts never come to an end")
             time.sleep(0.01)
