@@ -23,8 +23,8 @@ static bool applyFixesToFiles(Session &session) {
   return changed;
 }
 
-/// True if some file holds manual kernels. The process ends after checking, so the trees are left to
-/// it: taking them apart costs a tenth of the time.
+/// True if some file holds manual kernels. The process ends after checking, so the trees are left
+/// to it: taking them apart costs a tenth of the time.
 static bool checkAll(Session &session, const CheckMore &more) {
   bool byHand = false;
   for (const std::string &path : session.options().positional()) {
