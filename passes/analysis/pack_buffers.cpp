@@ -110,6 +110,7 @@ public:
   Packer(std::span<const PackItem> items, int64_t alignment);
 
   void measure();
+  int64_t fixedBytesAt(uint32_t rank, const Order &byAddress) const;
   void run(int64_t enough);
   Packing take() { return std::move(best_); }
 
@@ -172,17 +173,38 @@ void Packer::compressPositions(std::span<const PackItem> items) {
   }
 }
 
+/// The bytes that fixed items take at a position; those that share bytes are counted once.
+int64_t Packer::fixedBytesAt(uint32_t rank, const Order &byAddress) const {
+  int64_t bytes = 0, top = 0;
+  for (uint32_t item : byAddress) {
+    if (begin_[item] > rank || end_[item] < rank)
+      continue;
+    int64_t end = fixed_[item] + bytes_[item];
+    bytes += std::max<int64_t>(0, end - std::max(top, fixed_[item]));
+    top = std::max(top, end);
+  }
+  return bytes;
+}
+
 void Packer::measure() {
   std::vector<int64_t> change(positions_.size() + 1, 0);
+  Order fixed;
   for (uint32_t item = 0; item < size(); ++item) {
+    if (isFixed(item)) {
+      fixed.push_back(item);
+      continue;
+    }
     change[begin_[item]] += bytes_[item];
     change[end_[item] + 1] -= bytes_[item];
   }
+  std::sort(fixed.begin(), fixed.end(),
+            [&](uint32_t a, uint32_t b) { return fixed_[a] < fixed_[b]; });
   int64_t live = 0;
-  for (size_t rank = 0; rank < positions_.size(); ++rank) {
+  for (uint32_t rank = 0; rank < positions_.size(); ++rank) {
     live += change[rank];
-    if (live > best_.lowerBound) {
-      best_.lowerBound = live;
+    int64_t all = live + (fixed.empty() ? 0 : fixedBytesAt(rank, fixed));
+    if (all > best_.lowerBound) {
+      best_.lowerBound = all;
       best_.fullest = positions_[rank];
     }
   }

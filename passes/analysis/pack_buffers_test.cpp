@@ -40,6 +40,18 @@ void expectLegal(const std::vector<PackItem> &items, const Packing &packing, int
   }
 }
 
+TEST(PackBuffers, GivenAddressesThatShareBytesCountOnce) {
+  std::vector<PackItem> items = {
+      {0, 9, 1024, 0}, {0, 9, 1024, 512}, {0, 9, 256, 4096}, {3, 5, 512, std::nullopt}};
+  Packing measured = measureLive(items, 32);
+  EXPECT_EQ(measured.lowerBound, 1536 + 256 + 512);
+  EXPECT_EQ(measured.fullest, 3u);
+  Packing packing = packBuffers(items, 32);
+  EXPECT_EQ(packing.addresses[1], 512);
+  EXPECT_GE(packing.addresses[3], 1536);
+  EXPECT_EQ(packing.peak, 4096 + 256);
+}
+
 TEST(PackBuffers, RandomProgramsAreLegalAndNearTheLowerBound) {
   std::mt19937 random(1);
   double wasted = 0;

@@ -6,6 +6,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/transform/chunk_emit.h"
 #include "passes/transform/expand_tensors.h"
+#include "passes/transform/forward_storage.h"
 #include "passes/transform/root_storage.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -138,6 +139,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
 
   void runOnOperation() override {
+    forwardStorage(getOperation());
     expandTensors(getOperation());
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;

@@ -1,5 +1,6 @@
 // Tensor level to tile level: groups of operations become grids over tiles of their root.
 #include "passes/passes.h"
+#include "passes/transform/forward_storage.h"
 #include "passes/transform/group_schedule.h"
 
 #include "passes/analysis/lengths.h"
@@ -397,71 +398,11 @@ void BlockPartitioner::run() {
       op.erase();
 }
 
-/// The only user of a value beside those that ask for its lengths.
-Operation *onlyUser(Value value) {
-  Operation *only = nullptr;
-  for (Operation *user : value.getUsers()) {
-    if (isa<DimOp>(user))
-      continue;
-    if (only)
-      return nullptr;
-    only = user;
-  }
-  return only;
-}
-
-/// Whether a store writes all of an output, which nothing else touches.
-bool isWholeStore(StoreOp store, Value output) {
-  if (!store || store.getRef() != output || store.getIndex() || store.getAtomic() ||
-      !store.getSteps().empty() || !store.getDropped().empty() ||
-      store->getBlock() != output.getParentBlock())
-    return false;
-  for (auto [axis, extent] : llvm::enumerate(extentsOf(output.getType()))) {
-    if (getConstantIntValue(store.getOffsets()[axis]) != 0)
-      return false;
-    Value length = store.getLengths()[axis];
-    auto dim = length.getDefiningOp<DimOp>();
-    bool isAll = extent.isConstant() ? getConstantIntValue(length) == extent.length
-                                     : dim && dim.getSource() == output && dim.getAxis() == axis;
-    if (!isAll)
-      return false;
-  }
-  return true;
-}
-
-/// What a call stored for itself, to be copied into an output, goes there at once: `y = f(x)`.
-void storeInPlace(func::FuncOp function) {
-  for (BlockArgument output : function.getArguments()) {
-    auto store =
-        isa<RefType>(output.getType()) ? dyn_cast_or_null<StoreOp>(onlyUser(output)) : StoreOp();
-    if (!isWholeStore(store, output))
-      continue;
-    auto load = store.getValue().getDefiningOp<LoadOp>();
-    auto alloc = load ? load.getRef().getDefiningOp<AllocOp>() : AllocOp();
-    bool isCopy = alloc && alloc->getBlock() == store->getBlock() && onlyUser(load) == store &&
-                  load.getSteps().empty() && load.getDropped().empty() && !load.getOutside() &&
-                  rankOf(alloc.getType()) == rankOf(output.getType()) &&
-                  llvm::equal(alloc.getType().getExtents(), extentsOf(load.getType()));
-    // What the storage held when it was read is what it holds in the end.
-    bool isLast = isCopy && llvm::all_of(alloc->getUsers(), [&](Operation *user) {
-                    Operation *inBlock = store->getBlock()->findAncestorOpInBlock(*user);
-                    return user == load || (inBlock && inBlock->isBeforeInBlock(load));
-                  });
-    if (!isLast)
-      continue;
-    store.erase();
-    load.getResult().replaceAllUsesWith(output);
-    load.erase();
-    alloc.getResult().replaceAllUsesWith(output);
-    alloc.erase();
-  }
-}
-
 struct PartitionPass : impl::PartitionBase<PartitionPass> {
   using PartitionBase::PartitionBase;
 
   void runOnOperation() override {
-    storeInPlace(getOperation());
+    forwardStorage(getOperation());
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {
       if (!block->getParentOp()->getParentOfType<ParallelOp>() &&

@@ -1,0 +1,13 @@
+// Storage that is only made to be copied.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ptl::ir {
+
+/// Storage whose whole content is stored into other storage in the end becomes that storage, where
+/// nothing reads or writes the other one meanwhile: what a kernel gives back and an output takes is
+/// written there at once.
+void forwardStorage(mlir::func::FuncOp function);
+
+} // namespace ptl::ir
