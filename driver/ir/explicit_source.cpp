@@ -1,11 +1,15 @@
 #include "driver/ir/explicit_source.h"
 
 #include "codegen/source/expression.h"
+#include "codegen/source/origins.h"
 #include "codegen/source/tile_source.h"
 #include "driver/ir/chip.h"
 #include "frontend/format/format.h"
+#include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
 #include "ir/build/source_range.h"
+
+#include <algorithm>
 
 namespace ptl {
 
@@ -44,7 +48,8 @@ static std::string kernelAt(const CheckedProgram &program, const CallableDecl &e
     return "";
   for (const auto &module : program.modules)
     for (const CallableDecl *decl : module->callables)
-      if (decl->kind == DeclKind::Kernel && decl != &entry && decl->span.file == spans[0].file &&
+      if ((decl->kind == DeclKind::Kernel || decl->kind == DeclKind::ManualKernel) &&
+          decl != &entry && decl->span.file == spans[0].file &&
           decl->span.begin <= spans[0].begin && spans[0].end <= decl->span.end)
         return decl->name;
   return "";
@@ -54,6 +59,47 @@ static std::string formatted(SourceManager &sources, const std::string &text) {
   DiagnosticSink quiet;
   const SourceFile &file = sources.file(sources.add("<explicit>", text));
   return format(parse(file, quiet)).text;
+}
+
+/// A token and the line that it stands on.
+struct PlacedToken {
+  std::string_view text;
+  size_t line;
+};
+
+static std::vector<PlacedToken> tokensOf(const std::string &text) {
+  DiagnosticSink quiet;
+  std::vector<PlacedToken> placed;
+  size_t line = 0, seen = 0;
+  for (const Token &token : lex(kNoFile, text, quiet, /*isFileStart=*/true).tokens) {
+    line +=
+        static_cast<size_t>(std::count(text.begin() + static_cast<ptrdiff_t>(seen),
+                                       text.begin() + static_cast<ptrdiff_t>(token.begin), '\n'));
+    seen = token.begin;
+    placed.push_back({std::string_view(text).substr(token.begin, token.end - token.begin), line});
+  }
+  return placed;
+}
+
+/// Formatting breaks lines and joins them, and changes no tokens but commas: a line came from where
+/// its first token did.
+static ExplicitText withOrigins(std::string text, const source::OriginLines &plain) {
+  ExplicitText result{std::move(text), {}};
+  std::vector<PlacedToken> before = tokensOf(plain.text), after = tokensOf(result.text);
+  size_t next = 0;
+  for (const PlacedToken &token : after) {
+    while (next < before.size() && before[next].text != token.text && before[next].text == ",")
+      ++next;
+    if (next >= before.size() || before[next].text != token.text)
+      continue;
+    const auto &origin = plain.origins[std::min(before[next].line, plain.origins.size() - 1)];
+    bool isFirst = result.origins.size() <= token.line;
+    result.origins.resize(std::max(result.origins.size(), token.line + 1));
+    if (isFirst && origin)
+      result.origins[token.line] = ir::rangesOf(*origin);
+    ++next;
+  }
+  return result;
 }
 
 /// What the module of the entry, as built, becomes. Nothing after an error of the compiler.
@@ -75,10 +121,10 @@ static std::optional<source::SourceResult> print(Compiler &compiler, mlir::Modul
                              facts);
 }
 
-std::optional<std::string> explicitSource(Compiler &compiler, const CheckedProgram &program,
-                                          SourceManager &sources, const ir::EntryBinding &binding,
-                                          const std::string &name, ExplicitLevel level,
-                                          DiagnosticSink &sink) {
+std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProgram &program,
+                                           SourceManager &sources, const ir::EntryBinding &binding,
+                                           const std::string &name, ExplicitLevel level,
+                                           DiagnosticSink &sink) {
   const CallableDecl &decl = *binding.decl;
   mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, name);
   if (!module)
@@ -95,8 +141,10 @@ std::optional<std::string> explicitSource(Compiler &compiler, const CheckedProgr
   std::optional<source::SourceResult> result = print(compiler, *module, facts, level);
   if (!result)
     return std::nullopt;
-  if (result->problem.empty())
-    return formatted(sources, result->text);
+  if (result->problem.empty()) {
+    source::OriginLines plain = source::takeOrigins(result->text);
+    return withOrigins(formatted(sources, plain.text), plain);
+  }
   Span span = spanOf(result->at);
   sink.report(DiagId::NoSourceForm, span.file == kNoSpan.file ? decl.nameSpan : span,
               {decl.name, level == ExplicitLevel::Tile ? "tile" : "block", result->problem});

@@ -29,11 +29,11 @@ static std::optional<std::string> lowerAll(Session &session, const CheckedProgra
       ir::EntryBinding binding = bindingOf(session, entry, variant);
       if (session.failed())
         break;
-      std::optional<std::string> one =
+      std::optional<ExplicitText> one =
           explicitSource(compiler, program, session.sources(), binding, nameOf(entry, variant),
                          level, session.sink());
       if (one)
-        text += (text.empty() ? "" : "\n") + *one;
+        text += (text.empty() ? "" : "\n") + one->text;
     }
   }
   if (session.failed())

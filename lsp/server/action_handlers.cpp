@@ -101,28 +101,31 @@ static void addChipFixes(Session &session, const ide::File &file, const json &pa
   });
 }
 
-/// The action whose edit the worker finds (deferred.h); null where there is none.
-static json explicitAction(Session &session, ide::File &file, ide::Range range,
-                           const std::vector<std::string> &only) {
+/// The actions whose edits the worker finds (deferred.h): tiles, and for each chip buffers and
+/// events.
+static void addExplicitActions(Session &session, ide::File &file, ide::Range range,
+                               const std::vector<std::string> &only, json &answer) {
   bool isWanted = only.empty() || std::any_of(only.begin(), only.end(), [](const auto &kind) {
                     return ide::isWithin(ide::ActionKind::Rewrite, kind);
                   });
   if (!isWanted || !session.client.codeActionLiterals || !session.client.resolvesActions)
-    return nullptr;
+    return;
   std::optional<ide::ExplicitOffer> offer = ide::explicitOffer(session.workspace, file, range);
   if (!offer || (!offer->disabled.empty() && !session.client.disabledActions))
-    return nullptr;
-  json action = {{"title", "Make tiles explicit"},
-                 {"kind", ide::actionKindId(ide::ActionKind::Rewrite)}};
-  if (!offer->disabled.empty())
-    action["disabled"] = {{"reason", offer->disabled}};
-  else
-    action["data"] = {{"uri", session.uri(file.path())},
-                      {"version", file.version},
-                      {"explicit", offer->entry},
-                      {"begin", offer->range.begin},
-                      {"end", offer->range.end}};
-  return action;
+    return;
+  auto add = [&](const std::string &title, const std::string &stage) {
+    json action = {{"title", title}, {"kind", ide::actionKindId(ide::ActionKind::Rewrite)}};
+    if (!offer->disabled.empty())
+      action["disabled"] = {{"reason", offer->disabled}};
+    else
+      action["data"] = {{"uri", session.uri(file.path())}, {"version", file.version},
+                        {"explicit", offer->entry},        {"stage", stage},
+                        {"begin", offer->range.begin},     {"end", offer->range.end}};
+    answer.push_back(std::move(action));
+  };
+  add("Make tiles explicit", "explicit");
+  for (const std::string &target : session.settings.targets)
+    add("Make buffers and events explicit (" + target + ")", "manual@" + target);
 }
 
 json codeAction(Session &session, const json &params) {
@@ -149,9 +152,7 @@ json codeAction(Session &session, const json &params) {
     else if (each.contains("edit"))
       answer.push_back(asCommand(each));
   }
-  if (json action = explicitAction(session, file, session.range(file, params.at("range")), only);
-      !action.is_null())
-    answer.push_back(std::move(action));
+  addExplicitActions(session, file, session.range(file, params.at("range")), only, answer);
   return answer;
 }
 

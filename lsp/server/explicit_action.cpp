@@ -11,7 +11,7 @@ static std::string reasonOf(const json &result) {
   return result.value("error", json::object()).value("message", "it does not compile");
 }
 
-/// Asks for the text of the stage `explicit`; other actions are the engine's.
+/// Asks for the text of the stage `explicit` or `manual`; other actions are the engine's.
 void resolveAnyCodeAction(Server &server, const json &params, const Reply &reply) {
   const json data = params.value("data", json::object());
   if (!data.contains("explicit"))
@@ -24,7 +24,7 @@ void resolveAnyCodeAction(Server &server, const json &params, const Reply &reply
   PreviewKey key;
   key.path = file.path();
   key.entry = data.at("explicit").get<std::string>();
-  key.stage = "explicit";
+  key.stage = data.at("stage").get<std::string>();
   json request = entryRequest(server.session, file, key);
   auto onAnswer = [&server, uri, data, params, isOld, reply](const WorkerAnswer &answer) {
     if (!answer.ok())

@@ -82,8 +82,8 @@ bool Code::make(StageId id) {
     makeChecked();
     return true;
   }
-  if (id == StageId::Explicit)
-    return timed("explicit", [&] { return makeExplicit(); });
+  if (id == StageId::Explicit || id == StageId::Manual)
+    return timed("explicit", [&] { return makeExplicit(id); });
   if (!options_.target.empty())
     return makeForChip(id);
   if (failed_)
@@ -167,17 +167,24 @@ bool Code::makeTiles() {
 }
 
 /// As source: what an author would have written.
-bool Code::makeExplicit() {
+bool Code::makeExplicit(StageId id) {
   StageText result;
+  ExplicitLevel level = id == StageId::Manual ? ExplicitLevel::Manual : ExplicitLevel::Tile;
   for (const BoundEntry &entry : entries_) {
-    std::optional<std::string> text =
+    std::optional<ExplicitText> text =
         explicitSource(*compiler_, *checked_->program, checked_->sources, entry.binding, entry.name,
-                       ExplicitLevel::Tile, checked_->sink);
+                       level, checked_->sink);
     if (!text || stopped_)
       return false;
-    result.text += (result.text.empty() ? "" : "\n") + *text;
+    if (!result.text.empty())
+      result.text += "\n";
+    size_t first = static_cast<size_t>(std::count(result.text.begin(), result.text.end(), '\n'));
+    for (size_t line = 0; line < text->origins.size(); ++line)
+      if (!text->origins[line].empty())
+        result.map.set(first + line, result.map.intern(text->origins[line]));
+    result.text += text->text;
   }
-  put(StageId::Explicit, std::move(result));
+  put(id, std::move(result));
   return true;
 }
 

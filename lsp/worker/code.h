@@ -85,7 +85,7 @@ private:
   /// As built; puts that stage.
   mlir::OwningOpRef<mlir::ModuleOp> makeBuilt();
   bool makeTiles();
-  bool makeExplicit();
+  bool makeExplicit(StageId id);
   bool makeVectors();
   bool makeFunctions(StageId id);
   void makeKeys();

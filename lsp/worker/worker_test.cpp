@@ -36,9 +36,8 @@ TEST(Worker, EveryStageHasTextAndSources) {
     ASSERT_TRUE(truthOf(result, "ok", false)) << info.name << dumped(result);
     EXPECT_EQ(textOf(result, "languageId"), info.language);
     EXPECT_FALSE(textOf(result, "text").empty());
-    // A picture of memories is of no line, and source is printed without its origins.
-    bool isPlain =
-        info.id == StageId::Memory || info.id == StageId::MemorySvg || info.id == StageId::Explicit;
+    // A picture of memories is of no line.
+    bool isPlain = info.id == StageId::Memory || info.id == StageId::MemorySvg;
     EXPECT_EQ(result["map"].empty(), isPlain) << info.name;
     EXPECT_EQ(textOf(result, "text").find("loc("), std::string::npos);
   }
