@@ -1,6 +1,7 @@
 """What `ptlc lower` writes is the program: every kernel, program and function of the examples is written out with its
-tiles. The text is formatted, checks without warnings, is written out as itself again (so it compiles to the same tile
-level, names apart), and gives the same results, bit for bit. For chips the same text is compared where one is made."""
+tiles, and for chips with its buffers and events. The text is formatted, checks without warnings (manual kernels are
+proved by that), is written out as itself again (so it compiles to the same, names apart), and gives the same results,
+bit for bit: on the CPU, and manual kernels on the simulator."""
 import itertools
 import json
 import pathlib
@@ -20,6 +21,19 @@ LENGTHS = {
     "transformer": {"S": 17, "D": 32, "F": 48, "H": 4, "L": 2},
     "heads": {"D": 32, "H": 4},
     "flash_attention_causal": {"S": 70, "T": 131},
+    "slices": {"K": 129, "P": 3},
+    "split_k": {"K": 136},
+    "turn": {"R": 16},
+    "paged_attention": {"B": 3, "H": 5, "P": 19, "J": 43},
+    "indexer_prolog": {"T": 1, "D": 32, "R": 16, "ROWS": 71},
+}
+# What requirements ask of data.
+VALUES = {
+    "paged_attention": {
+        "pages": "random(seed: 3, low: 0, high: 19)",
+        "length": "random(seed: 4, low: 1, high: 2000)",
+    },
+    "indexer_prolog": {"row": "random(seed: 3, low: 0, high: 71)"},
 }
 PRIMES = (37, 71, 131, 43, 19)
 
@@ -29,7 +43,8 @@ def sources() -> list[pathlib.Path]:
 
 
 def lower(tools: Tools, path, entry: str, *arguments):
-    return tools.run("lower", "--to", "tile", path, "--entry", entry, "--diagnostics=short", *arguments)
+    level = () if "--to" in arguments else ("--to", "tile")
+    return tools.run("lower", *level, path, "--entry", entry, "--diagnostics=short", *arguments)
 
 
 def defines_for(stderr: str) -> list[str]:
@@ -49,6 +64,35 @@ def lowered(tools: Tools, path, entry: str, *arguments):
     return (lower(tools, path, entry, *arguments, *defines) if defines else outcome), defines
 
 
+# ---- Texts that are alike ----
+
+TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
+DECLARED = re.compile(r"\b(?:let|var|buffer|event|pipe|for|kernel)\s+(\w+)|\b(\w+): ")
+
+
+def code_tokens(text: str) -> list[str]:
+    """Without comments, and without the commas behind lists that are broken into lines."""
+    tokens = [token for token in TOKEN.findall(text) if not token.startswith("//")]
+    return [a for a, b in zip(tokens, tokens[1:] + [""]) if a != "," or b not in (")", "]")]
+
+
+def renamed_difference(first: str, second: str):
+    """Where two texts differ in more than the names that they declare."""
+    tokens = code_tokens(first), code_tokens(second)
+    declared = [{name for names in DECLARED.findall(text) for name in names if name} for text in (first, second)]
+    to, back = {}, {}
+    for i, (a, b) in enumerate(zip(*tokens)):
+        same = a == b
+        is_call = same and tokens[0][i + 1 : i + 2] == ["("]  # a function may have the name of a variable
+        if a in declared[0] and b in declared[1] and not is_call:
+            same = to.setdefault(a, b) == b and back.setdefault(b, a) == a
+        if a == b and a in ("kernel", "program"):  # names of parameters are those of one declaration
+            to, back = {}, {}
+        if not same:
+            return "\n<> ".join(" ".join(each[max(0, i - 20) : i + 10]) for each in tokens)
+    return None if len(tokens[0]) == len(tokens[1]) else "one text is longer"
+
+
 def written_again(tools: Tools, text: str, entry: str, folder: pathlib.Path, *arguments):
     """What is wrong with the text as source."""
     path = folder / "lowered.ptl"
@@ -62,7 +106,9 @@ def written_again(tools: Tools, text: str, entry: str, folder: pathlib.Path, *ar
     again = lower(tools, path, entry, *arguments)
     if again.code:
         return f"the text cannot be written out again:\n{again.stderr}\n{text}"
-    return difference(text, again.stdout, f"{entry}, written out again") or None
+    if not renamed_difference(text, again.stdout):
+        return None
+    return difference(text, again.stdout, f"{entry}, written out again")
 
 
 def inputs_of(tools: Tools, path, entry: str, defines: list[str]):
@@ -75,31 +121,32 @@ def inputs_of(tools: Tools, path, entry: str, defines: list[str]):
         fixed = 64 if dim.get("static") else next(primes)
         words.append(f"{dim['name']}={lengths.get(dim['name'], fixed)}")
     for seed, param in enumerate(described["params"]):
-        words.append(f"{param['name']}=" + (f"random(seed: {seed})" if "shape" in param else "1"))
+        given = VALUES.get(entry, {}).get(param["name"], f"random(seed: {seed})")
+        words.append(f"{param['name']}=" + (given if "shape" in param else "1"))
     results = [each["name"] for each in described["outputs"] + described["params"] if "shape" in each]
     inouts = [each["name"] for each in described["params"] if each.get("inout")]
     return words, [name for name in results if name in inouts or name in [o["name"] for o in described["outputs"]]]
 
 
-def results_of(tools: Tools, path, entry: str, words: list[str], names: list[str], folder: pathlib.Path, tag: str):
+def results_of(tools: Tools, path, entry: str, words: list[str], names: list[str], folder: pathlib.Path, tag: str, *options):
     files = [folder / f"{tag}_{name}.npy" for name in names]
     outputs = [word for name, file in zip(names, files) for word in ("-o", f"{name}={file}")]
-    outcome = tools.run("run", path, "--entry", entry, "--diagnostics=short", *words, *outputs)
+    outcome = tools.run("run", path, "--entry", entry, "--diagnostics=short", *options, *words, *outputs)
     if outcome.code:
         return None, f"{path} does not run with {' '.join(words)}:\n{outcome.stderr}"
     return [file.read_bytes() for file in files], None
 
 
-def same_results(tools: Tools, path, text_path, entry: str, defines: list[str], folder: pathlib.Path):
+def same_results(tools: Tools, path, text_path, entry: str, defines: list[str], folder: pathlib.Path, *options):
     words, names = inputs_of(tools, path, entry, defines)
-    expected, problem = results_of(tools, path, entry, words, names, folder, "given")
+    expected, problem = results_of(tools, path, entry, words, names, folder, "given", *options)
     if problem:
         return problem
     # The lengths that were fixed are no dimensions of what was written.
     header = re.search(rf"\b{entry}(?:\[(.*?)\])?\(", text_path.read_text())
     dims = re.findall(r"\w+", header.group(1) or "") if header else []
     own = [word for word in words if "random" in word or word.split("=")[0] in dims or word.endswith("=1")]
-    actual, problem = results_of(tools, text_path, entry, own, names, folder, "written")
+    actual, problem = results_of(tools, text_path, entry, own, names, folder, "written", *options)
     if problem:
         return problem
     different = [name for name, a, b in zip(names, expected, actual) if a != b]
@@ -137,6 +184,60 @@ def chip_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
     return Case(f"explicit/{path.relative_to(ROOT)}/{entry}.{chip}", run)
 
 
+# ---- Manual text ----
+
+UNPROVED = re.compile(r"E09\d\d|W1901")
+
+
+def verdicts(text: str) -> set[str]:
+    return set(UNPROVED.findall(text))
+
+
+def manual_text(tools: Tools, path, entry: str, text_path: pathlib.Path, machine: list[str], defines: list[str]):
+    """What is wrong with the text of a manual kernel as source."""
+    text = text_path.read_text()
+    if tools.run("fmt", "--check", text_path).code:
+        return f"the text is not formatted:\n{text}"
+    checked = tools.run("check", "--diagnostics=short", text_path)
+    if checked.code or checked.stderr:
+        # What cannot be proved of the kernel cannot be proved of its text, which is refused then.
+        proof = tools.run("build", path, "--entry", entry, *machine, "--emit=proof", "-o", "-", *defines)
+        found = [line for line in checked.stderr.splitlines() if ": " in line]
+        if not all(verdicts(line) and verdicts(line) <= verdicts(proof.stdout + proof.stderr) for line in found):
+            return f"the text does not check:\n{checked.stderr}\n{text}"
+        if checked.code:
+            return None
+    again = lower(tools, text_path, entry, "--to", "manual", *machine)
+    if again.code:
+        return f"the text cannot be written out again:\n{again.stderr}\n{text}"
+    problem = renamed_difference(text, again.stdout)
+    return f"{entry}, written out again, differs:\n   {problem}" if problem else None
+
+
+def manual_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
+    machine = ["--target", chip]
+
+    def run():
+        outcome, defines = lowered(tools, path, entry, "--to", "manual", *machine)
+        if outcome.code:
+            built = tools.run("build", path, "--entry", entry, *machine, "--emit=block", "-o", "-", *defines)
+            return outcome.stderr if not built.code else None
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            text_path = folder / "lowered.ptl"
+            text_path.write_text(outcome.stdout)
+            problem = manual_text(tools, path, entry, text_path, machine, defines)
+            if problem or chip != CHIPS[0] or (defines and ".." in " ".join(defines)):
+                return problem
+            problem = same_results(tools, path, text_path, entry, defines, folder, *machine, "--sim")
+            proof = ("build", path, "--entry", entry, *machine, "--emit=proof", "-o", "-", *defines)
+            if problem and verdicts(problem) and verdicts(problem) <= verdicts(tools.run(*proof).stdout):
+                return None
+            return problem
+
+    return Case(f"explicit/{path.relative_to(ROOT)}/{entry}.{chip}.manual", run)
+
+
 def known_gap(case: Case) -> Case:
     def run():
         return None if case.run() else f"`{case.name}` is listed in {GAPS.name}, and passes"
@@ -151,6 +252,7 @@ def cases(tools: Tools, update: bool) -> list[Case]:
         for entry in CALLABLE.findall(path.read_text()):
             result.append(entry_case(tools, path, entry))
             result += [chip_case(tools, path, entry, chip) for chip in CHIPS]
+            result += [manual_case(tools, path, entry, chip) for chip in CHIPS]
     unknown = gaps - {case.name for case in result}
     result.append(Case("explicit/gaps", lambda: f"no such case: {sorted(unknown)}" if unknown else None))
     return [known_gap(case) if case.name in gaps else case for case in result]

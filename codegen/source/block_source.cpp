@@ -4,6 +4,11 @@
 #include "codegen/source/entry.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -36,7 +41,15 @@ private:
   Unwritable unwritable_;
   OutlinedKernel result_;
   std::set<std::string> dims_, bound_; ///< in types; those that an argument binds
+  GivenArguments given_;
+  Positions host_;
+  Names names_;
 };
+
+static bool isCube(func::FuncOp function) {
+  auto kind = function->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+  return kind && kind.getValue() == pto::KernelKind::cube;
+}
 
 std::string KernelPrinter::typeText(Type type) {
   std::vector<std::string> extents;
@@ -62,26 +75,28 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
     return value ? value.str() : "";
   };
   std::string name = text("ptl.name"), role = text("ptl.role");
+  GivenArgument &given = given_[argument.getArgNumber()];
+  given.operand = operand;
   if (operand.getType().isIndex()) {
-    auto own = dyn_cast<BlockArgument>(operand);
-    auto host = own ? dyn_cast<func::FuncOp>(own.getOwner()->getParentOp()) : func::FuncOp();
-    auto dim =
-        host ? host.getArgAttrOfType<StringAttr>(own.getArgNumber(), "ptl.dim") : StringAttr();
-    if (dim && dim.getValue() == name) {
-      dims_.insert(name);
+    if (std::optional<std::string> meaning = host_.inNames(operand)) {
+      for (const std::string &each : identifiersOf(*meaning))
+        dims_.insert(each);
+      (isIdentifier(*meaning) ? given.name : given.meaning) = *meaning;
       return;
     }
-    result_.arguments.push_back({operand, name, "int", false});
+    given.name = names_.fresh(name);
+    result_.arguments.push_back({operand, given.name, "int", false});
     return;
   }
   std::string type = typeText(operand.getType());
   if (auto strides = facts_.strides.find(name); strides != facts_.strides.end())
     type += " strides " + strides->second;
+  given.name = names_.fresh(name);
   if (role == "out") {
     result_.outputs.emplace_back(operand, type);
-    result_.outputNames.push_back(name);
+    result_.outputNames.push_back(given.name);
   } else {
-    result_.arguments.push_back({operand, name, type, role == "inout"});
+    result_.arguments.push_back({operand, given.name, type, role == "inout"});
   }
 }
 
@@ -93,36 +108,49 @@ std::string KernelPrinter::body() {
   for (int pass = 0; pass < 2; ++pass) {
     sides.clear();
     for (func::FuncOp function : kernel_.functions)
-      sides.push_back(BlockBody(function, queues, unwritable_).print());
+      sides.push_back(BlockBody(function, queues, given_, unwritable_).print());
   }
   if (sides.size() == 1)
     return sides[0];
   std::string text;
   for (const auto &[flag, queue] : queues)
     text += queue.declaration + "\n";
-  for (size_t i = 0; i < sides.size(); ++i) {
-    auto kind = kernel_.functions[i]->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
-    bool isCube = kind && kind.getValue() == pto::KernelKind::cube;
-    text += std::string("on ") + (isCube ? "aic" : "aiv") + " {\n" + sides[i] + "}\n";
-  }
+  for (size_t i = 0; i < sides.size(); ++i)
+    text += std::string("on ") + (isCube(kernel_.functions[i]) ? "aic" : "aiv") + " {\n" +
+            sides[i] + "}\n";
   return text;
 }
 
 OutlinedKernel KernelPrinter::print() {
   func::FuncOp function = kernel_.functions.front();
-  auto kind = function->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
-  bool isCube = kind && kind.getValue() == pto::KernelKind::cube;
   result_.word = "manual kernel";
-  result_.clause = kernel_.functions.size() > 1 ? "" : isCube ? "on aic" : "on aiv";
-  if (!result_.clause.empty())
-    result_.clause += " for " + kernel_.machine;
+  result_.clause = kernel_.functions.size() > 1 ? "on group"
+                   : isCube(function)           ? "on aic"
+                                                : "on aiv";
+  result_.clause += " for " + kernel_.machine;
+  for (Value operand : launch_.getArguments())
+    for (const ir::Extent &extent : ir::extentsOf(operand.getType()))
+      if (extent.symbol)
+        for (const std::string &name : identifiersOf(extent.symbol.getValue()))
+          names_.reserve(name);
+  auto host = launch_->getParentOfType<func::FuncOp>();
+  for (BlockArgument argument : host.getArguments())
+    if (auto dim = host.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim"))
+      host_.knowLength(dim.str(), argument);
+  auto isUsed = [&](unsigned number) {
+    return llvm::any_of(kernel_.functions,
+                        [&](func::FuncOp each) { return !each.getArgument(number).use_empty(); });
+  };
   size_t next = 0;
   for (BlockArgument argument : function.getArguments()) {
     auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.role");
     if (role && role.getValue() == "workspace")
       continue;
-    if (next < launch_.getArguments().size())
-      addOperand(argument, launch_.getArguments()[next++]);
+    if (next >= launch_.getArguments().size())
+      break;
+    Value operand = launch_.getArguments()[next++];
+    if (ir::rankOf(operand.getType()) > 0 || isUsed(argument.getArgNumber()))
+      addOperand(argument, operand);
   }
   result_.dims.assign(dims_.begin(), dims_.end());
   for (const std::string &dim : dims_) {
@@ -147,7 +175,7 @@ OutlinedKernel KernelPrinter::print() {
 /// A kernel that is launched once, with what the entry was given, is the entry.
 static ir::LaunchOp onlyLaunch(func::FuncOp host) {
   auto kind = host->getAttrOfType<StringAttr>("ptl.kind");
-  if (!kind || kind.getValue() != "kernel")
+  if (!kind || (kind.getValue() != "kernel" && kind.getValue() != "manual"))
     return {};
   ir::LaunchOp only;
   for (Operation &op : host.getBody().front().without_terminator()) {
@@ -165,6 +193,61 @@ static ir::LaunchOp onlyLaunch(func::FuncOp host) {
   return isPlain ? only : ir::LaunchOp();
 }
 
+/// What the prover alone reads goes, and what is computed twice is computed once.
+static void tidy(ModuleOp kernel) {
+  llvm::SmallVector<ir::CheckOp> requirements;
+  kernel.walk([&](ir::CheckOp check) { requirements.push_back(check); });
+  for (ir::CheckOp check : requirements)
+    check.erase();
+  IRRewriter rewriter(kernel.getContext());
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
+}
+
+/// What only requirements are computed with goes: they stand in the header.
+static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
+                             const std::map<std::string, BlockKernel> &kernels) {
+  Entry entry(host, facts);
+  llvm::SmallVector<Operation *> checks;
+  for (Operation &op : host.getBody().front())
+    if (entry.isRequirement(&op))
+      checks.push_back(&op);
+  for (Operation *check : checks)
+    check->erase();
+  auto isUnread = [&](ir::LaunchOp launch) {
+    auto found = kernels.find(launch.getKernel().str());
+    func::FuncOp function = found == kernels.end() ? func::FuncOp() : found->second.functions[0];
+    bool writes = false;
+    size_t next = 0;
+    for (BlockArgument argument : function ? function.getArguments() : Block::BlockArgListType()) {
+      auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.role");
+      if (role && role.getValue() == "workspace")
+        continue;
+      Value operand = launch.getArguments()[next++];
+      if (!role || role.getValue() == "in")
+        continue;
+      writes = true;
+      bool isDead = operand.getDefiningOp<ir::AllocOp>() &&
+                    llvm::all_of(operand.getUsers(), [&](Operation *user) {
+                      return user == launch || isa<ir::DimOp>(user);
+                    });
+      if (!isDead)
+        return false;
+    }
+    return writes;
+  };
+  for (bool changed = !checks.empty(); changed;) {
+    changed = false;
+    host.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+      auto launch = dyn_cast<ir::LaunchOp>(op);
+      if (!(launch && isUnread(launch)) && !isOpTriviallyDead(op))
+        return;
+      op->erase();
+      changed = true;
+    });
+  }
+}
+
 SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
                          const EntryFacts &facts) {
   SourceResult result{"", "", host.getLoc()};
@@ -175,13 +258,18 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
     result.at = op->getLoc();
   };
   std::map<std::string, BlockKernel> byName;
-  for (ModuleOp module : kernels)
+  std::vector<OwningOpRef<ModuleOp>> tidied;
+  for (ModuleOp kernel : kernels) {
+    ModuleOp module = *tidied.emplace_back(kernel.clone());
+    tidy(module);
     for (auto function : module.getOps<func::FuncOp>())
       if (auto name = function->getAttrOfType<StringAttr>("ptl.kernel")) {
         BlockKernel &kernel = byName[name.str()];
         kernel.machine = facts.target;
         kernel.functions.push_back(function);
       }
+  }
+  dropRequirements(host, facts, byName);
   KernelOfLaunch kernelOfLaunch = [&](ir::LaunchOp launch) {
     auto found = byName.find(launch.getKernel().str());
     if (found != byName.end())

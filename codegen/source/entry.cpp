@@ -90,6 +90,14 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
       writers, [&](Operation *writer) { return writer->getBlock() != alloc->getBlock(); });
   if (!isInside)
     return;
+  // What the first grid fills needs no zeros.
+  Operation *first = nullptr;
+  for (Operation *writer : writers) {
+    Operation *here = alloc->getBlock()->findAncestorOpInBlock(*writer);
+    first = !first || here->isBeforeInBlock(first) ? here : first;
+  }
+  if (auto grid = dyn_cast<ir::ParallelOp>(first); grid && covers(alloc, groupFrom(grid)))
+    return;
   let(alloc, {"zeros(" + typeText(alloc.getType()) + ")"}, refName(alloc), "var");
   written_.insert(alloc);
 }
@@ -158,7 +166,12 @@ std::string ProgramEntry::argumentName(Value value) {
 bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
   auto isCut = [](Value offset) {
     auto position = dyn_cast<BlockArgument>(offset);
-    return position && isa<ir::ParallelOp>(position.getOwner()->getParentOp());
+    if (!position)
+      return false;
+    auto loop = dyn_cast<scf::ForOp>(position.getOwner()->getParentOp());
+    bool isFromStart = loop && position == loop.getInductionVar() &&
+                       getConstantIntValue(loop.getLowerBound()) == 0;
+    return isFromStart || isa<ir::ParallelOp>(position.getOwner()->getParentOp());
   };
   for (ir::ParallelOp grid : grids) {
     bool all = true, any = false;
@@ -168,8 +181,9 @@ bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
       any = true;
       for (auto [axis, offset] : llvm::enumerate(store.getOffsets())) {
         bool isStart = getConstantIntValue(offset) == 0;
+        bool isPosition = llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis));
         all &= isCut(offset) ||
-               (isStart && !llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis)));
+               (isStart && (!isPosition || ir::extentsOf(ref.getType())[axis].isOne()));
       }
     });
     if (any && all)
@@ -249,8 +263,15 @@ void ProgramEntry::callAs(const OutlinedKernel &kernel, const std::string &wante
   call(kernel, found->second);
 }
 
+const OutlinedKernel &ProgramEntry::outlined(ir::LaunchOp launch) const {
+  auto [found, isNew] = outlined_.try_emplace(launch);
+  if (isNew)
+    found->second = kernelOfLaunch_(launch);
+  return found->second;
+}
+
 llvm::SmallVector<Value> ProgramEntry::writtenBy(ir::LaunchOp launch) const {
-  OutlinedKernel kernel = kernelOfLaunch_(launch);
+  const OutlinedKernel &kernel = outlined(launch);
   llvm::SmallVector<Value> refs;
   for (const auto &[ref, type] : kernel.outputs)
     refs.push_back(ref);
@@ -260,12 +281,37 @@ llvm::SmallVector<Value> ProgramEntry::writtenBy(ir::LaunchOp launch) const {
   return refs;
 }
 
+/// What a kernel before has written is written further.
+static void keepWritten(OutlinedKernel &kernel, llvm::function_ref<bool(Value)> isWritten) {
+  for (size_t i = 0; i < kernel.outputs.size();) {
+    auto [ref, type] = kernel.outputs[i];
+    if (!isWritten(ref)) {
+      ++i;
+      continue;
+    }
+    kernel.arguments.push_back({ref, kernel.outputNames[i], type, true});
+    kernel.outputs.erase(kernel.outputs.begin() + static_cast<ptrdiff_t>(i));
+    kernel.outputNames.erase(kernel.outputNames.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
 void ProgramEntry::launch(ir::LaunchOp launch) {
-  OutlinedKernel kernel = kernelOfLaunch_(launch);
+  OutlinedKernel kernel = outlined(launch);
+  keepWritten(kernel, [&](Value ref) { return isWritten(ref); });
   for (const auto &[ref, type] : kernel.outputs)
     if (!known_.count(ref))
       know(ref, names_.fresh(refName(ref)));
-  callAs(kernel, launch.getKernel().str());
+  std::string wanted = entry_.facts.kernelAt(launch.getLoc());
+  if (wanted.empty()) {
+    Value written = kernel.outputs.empty() ? Value() : kernel.outputs[0].first;
+    for (const OutlinedKernel::Argument &argument : kernel.arguments)
+      if (!written && argument.isInout)
+        written = argument.value;
+    wanted = entry_.facts.name;
+    if (written)
+      wanted += "_" + argumentName(written);
+  }
+  callAs(kernel, wanted);
   for (Value ref : writtenBy(launch))
     written_.insert(ref);
 }

@@ -24,8 +24,13 @@ public:
   /// Whether a check is a requirement in the header.
   bool isRequirement(mlir::Operation *op) {
     auto check = mlir::dyn_cast<ir::CheckOp>(op);
-    return check && check.getStatus() == "where" && op->getParentOp() == function &&
-           check.getMessage().starts_with("`" + facts.name + "` needs `");
+    if (!check || check.getStatus() != "where" || op->getParentOp() != function)
+      return false;
+    // A kernel that is called may require what the entry does.
+    return check.getMessage().starts_with("`" + facts.name + "` needs `") ||
+           llvm::any_of(facts.wheres, [&](const std::string &condition) {
+             return check.getMessage().contains("needs `" + condition + "`");
+           });
   }
 
   mlir::func::FuncOp function;
@@ -68,11 +73,13 @@ private:
   bool isOutput(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
   bool covers(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
   std::vector<ir::ParallelOp> groupFrom(ir::ParallelOp first);
+  const OutlinedKernel &outlined(ir::LaunchOp launch) const;
   llvm::SmallVector<mlir::Value> writtenBy(ir::LaunchOp launch) const;
   llvm::SmallVector<mlir::Operation *> writersOf(mlir::Value ref) const;
 
   Entry &entry_;
   KernelOfLaunch kernelOfLaunch_;
+  mutable llvm::DenseMap<mlir::Operation *, OutlinedKernel> outlined_; ///< of launches
   std::string kernels_;
   std::map<std::string, std::string> kernelNames_; ///< by key
   Names kernelNamesUsed_;

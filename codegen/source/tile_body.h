@@ -2,9 +2,11 @@
 #pragma once
 
 #include "codegen/source/expression.h"
+#include "codegen/source/origins.h"
 #include "frontend/sema/op_table.h"
 #include "ir/dialect/ptl_dialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <functional>
@@ -43,7 +45,11 @@ protected:
   /// The loops of one grid, and what is in it.
   void grid(ir::ParallelOp grid);
   void statement(mlir::Operation *op);
-  void line(const std::string &text) { out_ += text + "\n"; }
+  /// A line that is written for the present statement.
+  void line(const std::string &text) {
+    bool isEnd = text.starts_with("}");
+    out_ += (statement_ && !isEnd ? withOrigin(text, statement_->getLoc()) : text) + "\n";
+  }
   void let(mlir::Value value, const Expression &expression, const std::string &wanted,
            const char *word = "let");
   /// Handles an operation of its own; false: it is printed as anywhere else.
@@ -61,6 +67,12 @@ protected:
   virtual std::optional<Expression> written(mlir::Operation *op) { return std::nullopt; }
   /// Whether loops may run over tiles; else they run over positions.
   virtual bool hasRanges() const { return true; }
+  /// A value computed by arithmetic on positions; nothing: its operations are written.
+  virtual std::optional<Expression> positionText(mlir::Value value) { return std::nullopt; }
+  /// Called before each statement.
+  virtual void before(mlir::Operation *op) {}
+  /// Called at the end of the braces of a loop or a branch.
+  virtual void closed(mlir::Block &block) {}
   Expression operandOf(ir::StoreOp store, mlir::Value stored);
   virtual bool isInlined(mlir::Operation *op);
   /// The name of a whole array that is stored under another name, else the value in brackets.
@@ -72,6 +84,13 @@ protected:
                   mlir::OperandRange steps, llvm::ArrayRef<int64_t> dropped);
   std::string typeText(mlir::Type type, mlir::ValueRange lengths = {});
   Expression extentText(const ir::Extent &extent) const;
+  Expression literal(mlir::Attribute value, mlir::Type type, bool typed);
+  /// The operand of an operation on scalars: a literal takes its type from `other`.
+  Expression operandBeside(mlir::Value operand, mlir::Value other);
+  Expression comparison(mlir::arith::CmpIOp op, mlir::arith::CmpIPredicate predicate);
+  Expression compared(mlir::Value operand, mlir::Value other);
+  /// `assert(holds, "…")`; `hasValues`: the message ends in values, which are shown again anyway.
+  std::string assertText(const std::string &holds, llvm::StringRef message, bool hasValues) const;
 
   llvm::DenseMap<mlir::Value, Expression> known_;
   llvm::DenseSet<mlir::Value> globals_;
@@ -80,6 +99,7 @@ protected:
   const bool inKernel_;
   Names names_;
   std::string out_;
+  mlir::Operation *statement_ = nullptr; ///< that is written
   Unwritable unwritable_;
 
 private:
@@ -103,7 +123,6 @@ private:
 
   // tile_expressions.cpp
   Expression expressionOf(mlir::Operation *op, unsigned result);
-  Expression literal(mlir::Attribute value, mlir::Type type, bool typed);
   Expression operand(mlir::Operation *op, mlir::Value value);
   Expression builtin(mlir::Operation *op, const OpRecord &record);
   std::string argument(mlir::Operation *op, const OpRecord &record, size_t param,
@@ -112,6 +131,9 @@ private:
   Expression creationIndex(mlir::Operation *op);
   std::string axes(mlir::Operation *op, const OpParam &param);
   Expression conditional(mlir::scf::IfOp branch);
+
+  // tile_scalars.cpp
+  std::optional<Expression> scalar(mlir::Operation *op);
 
   // tile_positions.cpp
   Expression position(mlir::Operation *op);
@@ -145,6 +167,7 @@ private:
   std::string rangeName(const Range &range) const;
   void carry(mlir::ValueRange inits, mlir::Block::BlockArgListType args, mlir::Operation *loop);
   void assignAll(mlir::ValueRange targets, mlir::ValueRange values);
+  void yield(mlir::Block &block, mlir::ValueRange targets);
   void closeRanges(size_t count) { ranges_.resize(count); }
   unsigned weight(mlir::Operation *op);
   bool decideInlined(mlir::Operation *op);
@@ -158,6 +181,8 @@ private:
   unsigned depth_ = 0; ///< of loops
 };
 
+/// `<=` for a comparison of integers.
+llvm::StringRef comparisonSpelling(mlir::arith::CmpIPredicate predicate);
 /// The PTL element type of an IR scalar type.
 std::string elementText(mlir::Type scalar);
 /// Whether its result is its operand under another description, which is written as the operand.

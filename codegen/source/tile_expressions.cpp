@@ -295,15 +295,19 @@ Expression TileBody::builtin(Operation *op, const OpRecord &record) {
 
 // ---- Values -------------------------------------------------------------------------------------
 
+/// `a and b`, which computes `b` only where it matters, or a branch as a value.
 Expression TileBody::conditional(scf::IfOp branch) {
-  auto arm = [&](Region &region) {
-    return "{ " +
-           operand(region.front().getTerminator(), region.front().getTerminator()->getOperand(0))
-               .text +
-           " }";
+  auto resultOf = [](Region &region) { return region.front().getTerminator()->getOperand(0); };
+  Value whole = resultOf(branch.getThenRegion()), other = resultOf(branch.getElseRegion());
+  auto isBool = [](Value value, int64_t expected) {
+    return value.getType().isInteger(1) && getConstantIntValue(value) == expected;
   };
-  return {"if " + value(branch.getCondition()).text + " " + arm(branch.getThenRegion()) + " else " +
-              arm(branch.getElseRegion()),
+  if (isBool(other, 0))
+    return binary(value(branch.getCondition()), "and", value(whole));
+  if (isBool(whole, -1))
+    return binary(value(branch.getCondition()), "or", value(other));
+  auto arm = [&](Value result) { return "{ " + value(result).text + " }"; };
+  return {"if " + value(branch.getCondition()).text + " " + arm(whole) + " else " + arm(other),
           Precedence::None};
 }
 
@@ -328,12 +332,16 @@ Expression TileBody::expressionOf(Operation *op, unsigned result) {
       return {base(load.getRef())};
     return {indexed(op).text()};
   }
+  if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.getNumResults() == 1)
+    return conditional(branch);
   if (isa<ir::TakeOp, ir::NewAxisOp>(op))
     return {indexed(op).text()};
   if (isTransparent(op) || isa<ir::CastOp>(op))
     return value(op->getOperand(0));
   if (const OpRecord *record = ir::recordOf(op))
     return builtin(op, *record);
+  if (std::optional<Expression> own = scalar(op))
+    return *own;
   unwritable_(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
   return {"0"};
 }
@@ -356,6 +364,9 @@ Expression TileBody::value(Value value) {
     unwritable_(cast<BlockArgument>(value).getOwner()->getParentOp(), "a value has no name");
     return {"0"};
   }
+  if (isPositionOp(op))
+    if (std::optional<Expression> own = positionText(value))
+      return *own;
   if (isPositionOp(op) && !isa<ir::DimOp>(op) && counting_ && counts_[op]++ > 0)
     return {"n"};
   Expression expression = expressionOf(op, cast<OpResult>(value).getResultNumber());
@@ -363,7 +374,7 @@ Expression TileBody::value(Value value) {
   if (std::string *prologue = often ? prologueFor(op) : nullptr) {
     auto hint = hints_.find(op);
     std::string name = names_.fresh(hint != hints_.end() ? hint->second : positionName(value));
-    *prologue += "let " + name + " = " + expression.text + "\n";
+    *prologue += withOrigin("let " + name + " = " + expression.text, op->getLoc()) + "\n";
     know(value, name);
     return {name};
   }

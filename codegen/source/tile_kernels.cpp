@@ -1,5 +1,8 @@
 #include "codegen/source/tile_kernels.h"
 
+#include "passes/analysis/op_info.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -57,7 +60,7 @@ std::string OutlinedKernel::key() const {
     names[argument.name] = "%" + std::to_string(names.size());
   for (const std::string &output : outputNames)
     names[output] = "%" + std::to_string(names.size());
-  return renamed(text("%"), names);
+  return renamed(takeOrigins(text("%")).text, names);
 }
 
 // ---- The body -----------------------------------------------------------------------------------
@@ -143,24 +146,63 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
   for (const std::string &dim : kernel.dims)
     if (bound.count(dim) == 0)
       kernel.namedDims.push_back(dim);
+  // Arrays that the entry was given are what its requirements speak of.
+  auto isGiven = [&](const std::string &name) {
+    return llvm::any_of(kernel.arguments, [&](const OutlinedKernel::Argument &argument) {
+      auto own = dyn_cast<BlockArgument>(argument.value);
+      auto function = own ? dyn_cast<func::FuncOp>(own.getOwner()->getParentOp()) : func::FuncOp();
+      auto given = function ? function.getArgAttrOfType<StringAttr>(own.getArgNumber(), "ptl.name")
+                            : StringAttr();
+      return given && given.getValue() == name && argument.name == name;
+    });
+  };
   for (const std::string &condition : facts_.wheres)
     if (llvm::all_of(identifiersOf(condition), [&](const std::string &name) {
-          return llvm::is_contained(kernel.dims, name);
+          return llvm::is_contained(kernel.dims, name) ||
+                 (isGiven(name) && llvm::StringRef(condition).starts_with("unique("));
         }))
       kernel.wheres.push_back(condition);
 }
 
+static bool isOpen(const ir::Extent &extent) {
+  return !extent.isConstant() && extent.capacity == ir::Extent::kUnknown;
+}
+
+/// A constant, or no more than one.
+static bool isBounded(Value length) {
+  auto least = length.getDefiningOp<arith::MinSIOp>();
+  return getConstantIntValue(length) ||
+         (least && (getConstantIntValue(least.getLhs()) || getConstantIntValue(least.getRhs())));
+}
+
+/// Whether a part of an array has an axis that neither its type nor the tile that cut it bounds.
+template <typename OpT> static bool isOpenBox(OpT box) {
+  size_t kept = 0;
+  for (auto [axis, length] : llvm::enumerate(box.getLengths()))
+    if (!llvm::is_contained(box.getDropped(), static_cast<int64_t>(axis)) &&
+        isOpen(ir::extentsOf(box.getResult().getType())[kept++]) && !isBounded(length))
+      return true;
+  return false;
+}
+
 static bool hasUnboundedTile(ir::ParallelOp grid) {
-  auto isOpen = [](Value value) {
-    return llvm::any_of(ir::extentsOf(value.getType()), [](const ir::Extent &extent) {
-      return !extent.isConstant() && extent.capacity == ir::Extent::kUnknown;
+  auto isUnbounded = [&](Operation *op) {
+    if (auto slice = dyn_cast<ir::SliceOp>(op))
+      return isOpenBox(slice);
+    if (auto load = dyn_cast<ir::LoadOp>(op))
+      return isOpenBox(load);
+    const OpRecord *record = ir::recordOf(op);
+    if (record && record->id == OpId::Index && op->getNumOperands() > 1)
+      return isOpen(ir::extentsOf(op->getResult(0).getType())[0]) && !isBounded(op->getOperand(1));
+    return !isa<ir::StoreOp, ir::DimOp>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *made = operand.getDefiningOp();
+      bool isOutside = !made || !grid->isAncestor(made);
+      return isOutside && llvm::any_of(ir::extentsOf(operand.getType()), isOpen);
     });
   };
   return grid
       ->walk([&](Operation *op) {
-        return isa<ir::SliceOp, ir::LoadOp>(op) && isOpen(op->getResult(0))
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        return isUnbounded(op) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -46,7 +46,7 @@ Expression TileBody::callPosition(Operation *op, llvm::StringRef name) {
   return {(name + "(" + a + ", " + b + ")").str()};
 }
 
-static llvm::StringRef spellingOf(arith::CmpIPredicate predicate) {
+llvm::StringRef comparisonSpelling(arith::CmpIPredicate predicate) {
   switch (predicate) {
   case arith::CmpIPredicate::eq:
     return "==";
@@ -78,6 +78,8 @@ static Value negated(Value value) {
 
 Expression TileBody::position(Operation *op) {
   auto unsupported = [&](Operation *op) {
+    if (std::optional<Expression> own = scalar(op))
+      return *own;
     unwritable_(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
     return Expression{"0"};
   };
@@ -114,9 +116,7 @@ Expression TileBody::position(Operation *op) {
           return Expression{"not " + value(both.getLhs()).as(Precedence::Not), Precedence::Not};
         return binaryPosition(op, "!=");
       })
-      .Case<arith::CmpIOp>([&](arith::CmpIOp comparison) {
-        return binaryPosition(op, spellingOf(comparison.getPredicate()));
-      })
+      .Case<arith::CmpIOp>([&](arith::CmpIOp own) { return comparison(own, own.getPredicate()); })
       .Case<arith::SelectOp>([&](arith::SelectOp choice) {
         return Expression{"if " + value(choice.getCondition()).text + " { " +
                               value(choice.getTrueValue()).text + " } else { " +
@@ -221,13 +221,29 @@ bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length,
   if (auto dim = length.getDefiningOp<ir::DimOp>())
     if (dim.getSource() == base && static_cast<int64_t>(dim.getAxis()) == axis)
       return true;
+  // What is made as long as the slice is.
+  Operation *made = base.getDefiningOp();
+  auto isCutSo = [&](auto box) {
+    int64_t kept = 0;
+    for (auto [cut, own] : llvm::enumerate(box.getLengths()))
+      if (!llvm::is_contained(box.getDropped(), static_cast<int64_t>(cut)) && kept++ == axis)
+        return own == length;
+    return false;
+  };
+  if (auto slice = dyn_cast_or_null<ir::SliceOp>(made); slice && isCutSo(slice))
+    return true;
+  if (auto load = dyn_cast_or_null<ir::LoadOp>(made); load && isCutSo(load))
+    return true;
+  if (made && extentsOf(base.getType()).size() == 1 && isCheap(made) &&
+      llvm::is_contained(made->getOperands(), length))
+    return true;
   return lengthText(length).text == extentText(extent).text;
 }
 
 /// Integers of any type may index; the compiler made `index` of them.
 std::string TileBody::positionItem(Value offset) {
   Operation *op = offset.getDefiningOp();
-  if (op && op->getName().getStringRef() == "ptl.convert")
+  if (op && op->getName().getStringRef() == "ptl.convert" && !known_.count(offset))
     return value(op->getOperand(0)).text;
   return value(offset).text;
 }
@@ -254,6 +270,14 @@ std::string TileBody::item(Value base, int64_t axis, Value offset, Value length,
       return binary(text, "-", {std::to_string(-*by)}).text;
     return binary(text, "+", value(shifted.getRhs())).text;
   }
+  std::optional<int64_t> start = constantOf(offset), count = constantOf(length),
+                         stride = step ? constantOf(step) : 1;
+  const ir::Extent &extent = extentsOf(base.getType())[axis];
+  // `0:6:2` and `1:6:2` are seen to be all of an axis.
+  if (start && count && stride && *stride > 1 && extent.isConstant())
+    return std::to_string(*start) + ":" +
+           std::to_string(std::min(extent.length, *start + *count * *stride)) + ":" +
+           std::to_string(*stride);
   return rangeText(offset, length, step, ":").text;
 }
 

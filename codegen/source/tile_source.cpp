@@ -1,7 +1,11 @@
 #include "codegen/source/tile_source.h"
 
 #include "codegen/source/entry.h"
+#include "passes/analysis/op_info.h"
 
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -74,10 +78,56 @@ private:
     if (entry_.isRequirement(op))
       return true;
     auto store = dyn_cast<ir::StoreOp>(op);
-    if (!store || store->getParentOp() != entry_.function)
+    if (auto grid = dyn_cast<ir::ParallelOp>(op))
+      store = filling(grid);
+    else if (!store || store->getParentOp() != entry_.function)
       return false;
-    initial_[known_[store.getRef()].text] = operandOf(store, store.getValue()).text;
+    if (!store)
+      return false;
+    Value filled = store.getValue();
+    if (Operation *full = filled.getDefiningOp(); full && filledWith(full))
+      filled = filledWith(full);
+    initial_[known_[store.getRef()].text] = operandOf(store, filled).text;
     return true;
+  }
+
+  /// The constant in each element; null if it is none.
+  static Value filledWith(Operation *op) {
+    const OpRecord *record = ir::recordOf(op);
+    if (!record || record->id != OpId::Full)
+      return {};
+    for (Value operand : op->getOperands())
+      if (Operation *made = operand.getDefiningOp();
+          made && made->hasTrait<OpTrait::ConstantLike>() &&
+          operand.getType() == ir::elementTypeOf(op->getResult(0).getType()))
+        return operand;
+    return {};
+  }
+
+  /// The store of a grid that only fills an output, before anything else is done with it.
+  static ir::StoreOp filling(ir::ParallelOp grid) {
+    ir::StoreOp only;
+    bool isPlain = true;
+    grid->walk([&](Operation *inner) {
+      if (auto store = dyn_cast<ir::StoreOp>(inner)) {
+        isPlain &= !only && !store.getAtomic();
+        only = store;
+      } else if (inner != grid && !isPositionOp(inner) && !filledWith(inner) &&
+                 !inner->hasTrait<OpTrait::ConstantLike>() &&
+                 !inner->hasTrait<OpTrait::IsTerminator>()) {
+        isPlain = false;
+      }
+    });
+    Operation *value = only && isPlain ? only.getValue().getDefiningOp() : nullptr;
+    if (!value || !(filledWith(value) || value->hasTrait<OpTrait::ConstantLike>()) ||
+        !isa<BlockArgument>(only.getRef()))
+      return {};
+    bool isFirst = llvm::all_of(only.getRef().getUsers(), [&](Operation *user) {
+      Operation *here = grid->getBlock()->findAncestorOpInBlock(*user);
+      return isa<ir::DimOp>(user) || here == grid || (here && grid->isBeforeInBlock(here));
+    });
+    // A kernel that does nothing but that is its grid.
+    return isFirst && !only.getRef().hasOneUse() ? only : ir::StoreOp();
   }
 
   Entry &entry_;
@@ -85,6 +135,39 @@ private:
 };
 
 } // namespace
+
+/// What only requirements are computed with goes: they stand in the header.
+static void dropRequirements(func::FuncOp function, Entry &entry) {
+  llvm::SmallVector<Operation *> checks;
+  for (Operation &op : function.getBody().front())
+    if (entry.isRequirement(&op))
+      checks.push_back(&op);
+  for (Operation *check : checks)
+    check->erase();
+  for (bool changed = !checks.empty(); changed;) {
+    llvm::SetVector<Operation *> dead;
+    function.walk([&](ir::AllocOp alloc) {
+      bool isUnread = llvm::all_of(alloc->getUsers(), [&](Operation *user) {
+        auto store = dyn_cast<ir::StoreOp>(user);
+        return (store && store.getRef() == alloc) || isa<ir::DimOp>(user);
+      });
+      for (Operation *user : alloc->getUsers())
+        if (isUnread && isa<ir::StoreOp>(user))
+          dead.insert(user);
+    });
+    changed = !dead.empty();
+    for (Operation *store : dead)
+      store->erase();
+    function.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+      auto grid = dyn_cast<ir::ParallelOp>(op);
+      bool isIdle = grid && grid.getBody().front().without_terminator().empty();
+      if (!isIdle && !isOpTriviallyDead(op))
+        return;
+      op->erase();
+      changed = true;
+    });
+  }
+}
 
 SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
   SourceResult result{"", "", function.getLoc()};
@@ -95,6 +178,7 @@ SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
     result.at = op->getLoc();
   };
   Entry entry(function, facts);
+  dropRequirements(function, entry);
   auto kind = function->getAttrOfType<StringAttr>("ptl.kind");
   result.text = kind && kind.getValue() == "kernel" ? KernelEntry(entry, unwritable).print()
                                                     : ProgramEntry(entry, unwritable).print();

@@ -26,7 +26,8 @@ struct EntryFacts {
 };
 
 struct SourceResult {
-  std::string text; ///< not formatted; empty if something cannot be written
+  /// Not formatted, and with origins (origins.h); empty if something cannot be written.
+  std::string text;
   std::string problem;
   mlir::Location at;
 };

@@ -121,9 +121,21 @@ static void collectUses(Value value, llvm::SmallVectorImpl<OpOperand *> &uses) {
       uses.push_back(&use);
 }
 
+/// Whether an operation is there for checks that are made again.
+static bool isForChecks(Operation *op) {
+  if (auto check = dyn_cast<ir::CheckOp>(op))
+    return check.getStatus() == "bounds" || check.getStatus() == "arithmetic";
+  return isPositionOp(op) && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [](Operation *user) { return isForChecks(user); });
+}
+
 bool TileBody::decideInlined(Operation *op) {
   llvm::SmallVector<OpOperand *> uses;
   collectUses(op->getResult(0), uses);
+  bool isUsed = !uses.empty();
+  llvm::erase_if(uses, [](OpOperand *use) { return isForChecks(use->getOwner()); });
+  if (isUsed && uses.empty())
+    return true;
   if (uses.empty() || isa<ir::CastOp>(op))
     return false;
   // What is stored under its own name needs no second one.
@@ -154,8 +166,10 @@ bool TileBody::decideInlined(Operation *op) {
 // ---- Statements ---------------------------------------------------------------------------------
 
 void TileBody::block(mlir::Block &block) {
+  Operation *outer = statement_;
   for (Operation &op : block.without_terminator())
     statement(&op);
+  statement_ = outer;
 }
 
 void TileBody::results(Operation *op) {
@@ -180,6 +194,8 @@ void TileBody::results(Operation *op) {
 }
 
 void TileBody::statement(Operation *op) {
+  statement_ = op;
+  before(op);
   if (special(op))
     return;
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -261,9 +277,14 @@ void TileBody::insert(ir::InsertOp insert) {
 void TileBody::check(ir::CheckOp check) {
   if (check.getStatus() == "bounds" || check.getStatus() == "arithmetic")
     return;
+  line(
+      assertText(value(check.getCondition()).text, check.getMessage(), !check.getValues().empty()));
+}
+
+std::string TileBody::assertText(const std::string &holds, llvm::StringRef text,
+                                 bool hasValues) const {
   std::string message;
-  llvm::StringRef text = check.getMessage();
-  if (!check.getValues().empty())
+  if (hasValues)
     text = text.take_front(text.find(": `"));
   for (size_t i = 0; i < text.size(); ++i) {
     bool isDouble = text[i] == '{' && i + 1 < text.size() && text[i + 1] == '{';
@@ -271,7 +292,7 @@ void TileBody::check(ir::CheckOp check) {
         text[i] == '"' || text[i] == '\\' ? std::string("\\") + text[i] : std::string(1, text[i]);
     i += isDouble;
   }
-  line("assert(" + value(check.getCondition()).text + ", \"" + message + "\")");
+  return "assert(" + holds + ", \"" + message + "\")";
 }
 
 // ---- Loops --------------------------------------------------------------------------------------
@@ -364,7 +385,8 @@ std::string TileBody::loopHead(BlockArgument position, Value lower, Value upper,
       over = value(lower).as(Precedence::Or) + ".." + value(upper).as(Precedence::Or);
     if (!isConstant(step, 1))
       over += " step " + value(step).as(Precedence::Or);
-    std::string name = names_.fresh(isIdentifier(wanted) ? wanted : depthName(depth));
+    std::string name = isIdentifier(wanted) ? wanted : depthName(depth);
+    name = names_.fresh((position.use_empty() && name[0] != '_' ? "_" : "") + name);
     know(position, name);
     return name + " in " + over;
   }
@@ -442,6 +464,15 @@ void TileBody::assignAll(ValueRange targets, ValueRange values) {
   }
 }
 
+/// What the end of a block gives to the next turn.
+void TileBody::yield(mlir::Block &block, ValueRange targets) {
+  Operation *outer = std::exchange(statement_, block.getTerminator());
+  before(statement_);
+  assignAll(targets, block.getTerminator()->getOperands());
+  statement_ = outer;
+  closed(block);
+}
+
 void TileBody::forLoop(scf::ForOp loop) {
   carry(loop.getInitArgs(), loop.getRegionIterArgs(), loop);
   size_t ranges = ranges_.size();
@@ -454,7 +485,7 @@ void TileBody::forLoop(scf::ForOp loop) {
     text += factor.getInt() > 0 ? " unroll " + std::to_string(factor.getInt()) : " unroll";
   line(text + " {");
   block(*loop.getBody());
-  assignAll(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands());
+  yield(*loop.getBody(), loop.getRegionIterArgs());
   line("}");
   --depth_;
   closeRanges(ranges);
@@ -483,7 +514,7 @@ void TileBody::whileLoop(scf::WhileOp loop) {
     variables_.insert(arg);
   }
   block(*loop.getAfterBody());
-  assignAll(before, loop.getAfterBody()->getTerminator()->getOperands());
+  yield(*loop.getAfterBody(), before);
   line("}");
   for (auto [result, own] : llvm::zip(loop.getResults(), before)) {
     know(result, known_[own].text);
@@ -496,6 +527,8 @@ void TileBody::branch(scf::IfOp branch) {
     if (region.empty())
       return;
     block(region.front());
+    Operation *outer = std::exchange(statement_, region.front().getTerminator());
+    before(statement_);
     ValueRange values = region.front().getTerminator()->getOperands();
     if (values.size() == 1)
       line(value(values[0]).text);
@@ -505,6 +538,8 @@ void TileBody::branch(scf::IfOp branch) {
         texts.push_back(value(each).text);
       line("(" + llvm::join(texts, ", ") + ")");
     }
+    statement_ = outer;
+    closed(region.front());
   };
   std::string head = "if " + value(branch.getCondition()).text + " {";
   std::vector<std::string> names;

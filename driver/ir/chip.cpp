@@ -154,7 +154,8 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
   // Tiles that the author wrote are as they are; those of tensor-level code shrink until they fit.
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
   auto kind = function->getAttrOfType<mlir::StringAttr>("ptl.kind");
-  int attempts = kind && kind.getValue() == "kernel" ? 1 : 5;
+  bool isTiled = kind && (kind.getValue() == "kernel" || kind.getValue() == "manual");
+  int attempts = isTiled ? 1 : 5;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     mlir::OwningOpRef<mlir::ModuleOp> tiled = module.clone();
     tileShift_ = attempt;

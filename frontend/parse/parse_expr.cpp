@@ -220,7 +220,8 @@ NodeId Parser::parseArg() {
   NodeId name = kNoNode;
   bool word = at(TokenKind::Identifier) || isKeyword(kind()) || isElementType(kind());
   if (word && kind(1) == TokenKind::Colon) {
-    name = parseName("a parameter");
+    // Instructions have an argument of that name.
+    name = at(TokenKind::Atomic) ? leaf(NodeKind::Name) : parseName("a parameter");
     advance();
   }
   if (word && kind(1) == TokenKind::Equal) {

@@ -4,7 +4,10 @@
 namespace ptl {
 
 bool Parser::atLayout() const {
-  return continues() && (atWord("nd") || atWord("dn") || atWord("nz"));
+  bool isLayout = false;
+#define LAYOUT(ID, NAME) isLayout |= atWord(NAME);
+#include "frontend/base/layouts.def"
+  return isLayout && continues();
 }
 
 NodeId Parser::parseType() {

@@ -29,6 +29,13 @@ static bool isMove(InstructionId id) {
   }
 }
 
+/// A part of a view lies as the view does.
+static const Type &lyingType(const Expr *operand) {
+  while (operand->kind == ExprKind::Index)
+    operand = static_cast<const IndexExpr *>(operand)->base;
+  return *operand->type;
+}
+
 static std::string whyNoMove(const Machine &machine, const BlockExpr &call,
                              const ElemNamer &elemName) {
   const Type &from = *call.ins.front()->type, &to = *call.outs.front()->type;
@@ -47,12 +54,13 @@ static std::string whyNoMove(const Machine &machine, const BlockExpr &call,
   std::string_view moved = elemName(from.elem), result = elemName(to.elem);
   if (!moved.empty() && !result.empty() && !move->carries(moved, result))
     return "`" + std::string(moved) + "` " + way + " cannot become `" + std::string(result) + "`";
-  auto layoutOf = [&](const Type &type) {
-    if (isTile(&type))
-      return layoutOn(machine, type);
+  auto layoutOf = [&](const Expr *operand) {
+    if (isTile(operand->type))
+      return layoutOn(machine, *operand->type);
+    const Type &type = lyingType(operand);
     return std::string(type.layout == Layout::Inferred ? "nd" : layoutName(type.layout));
   };
-  std::string before = layoutOf(from), after = layoutOf(to);
+  std::string before = layoutOf(call.ins.front()), after = layoutOf(call.outs.front());
   if (!before.empty() && !after.empty() && !move->hasLayouts(before, after))
     return "layout `" + before + "` " + way + " cannot become `" + after + "`";
   return "";

@@ -71,6 +71,20 @@ private:
     bool accumulates = info_.mnemonic.ends_with(".acc");
     if (accumulates && positional_.size() + 1 == slots_.size() && !positional_.empty())
       positional_.insert(positional_.begin() + 1, positional_.front());
+    if (info_.id == InstructionId::TDivs && positional_.size() == 3)
+      turnQuotient();
+  }
+
+  /// `tdivs(y, 1.0, x)` divides the scalar.
+  void turnQuotient() {
+    NodeId first = positional_[1]->value;
+    Expr *expr = checkBase(ctx_, first);
+    if (isMissing(expr) || !expr->type->isScalar()) {
+      checked_[first] = expr;
+      return;
+    }
+    std::swap(slots_[1].letter, slots_[2].letter);
+    std::swap(shape_.ins[0], shape_.ins[1]);
   }
 
   void takeAttribute(const CallArgument &arg) {
@@ -349,7 +363,7 @@ private:
 
   Context &ctx_;
   const InstructionInfo &info_;
-  const InstructionShape &shape_;
+  InstructionShape shape_;
   const std::vector<CallArgument> &args_;
   std::string name_;
   BlockExpr *call_;

@@ -124,7 +124,7 @@ Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const Node
 /// `layout: .dn` among arguments.
 static Layout layoutArgument(Context &ctx, const std::vector<CallArgument> &args) {
   for (const CallArgument &arg : args) {
-    if (arg.name.empty())
+    if (arg.name.empty() || arg.name == "valid")
       continue;
     bool isTag = arg.name == "layout" && ctx.tree.is(arg.value, NodeKind::DotName);
     Layout layout =
@@ -183,6 +183,48 @@ static const Type *seenAs(Context &ctx, const Type *source, const Type *written,
   return type;
 }
 
+/// `[rows, cols]` as dimensions; empty after a report.
+static std::vector<Dim> dimPair(Context &ctx, const CallArgument &arg, std::string_view name,
+                                std::string_view number) {
+  std::vector<Dim> dims;
+  NodeId list = skipParens(ctx, arg.value);
+  bool known = true;
+  if (ctx.tree.is(list, NodeKind::ListExpr))
+    for (NodeId element : ListExprView(ctx.tree, list).elements()) {
+      dims.push_back(dimOrHoist(ctx, checkIntScalar(ctx, element, "an extent or a stride")));
+      known = known && dims.back();
+    }
+  bool ok = dims.size() == 2 && known;
+  if (!ok && known)
+    ctx.sink.report(DiagId::WrongOperand, arg.span,
+                    {std::string(name), std::string(number),
+                     "`" + std::string(ctx.text(arg.span)) + "`", "a list of two"});
+  return ok ? dims : std::vector<Dim>();
+}
+
+/// `valid: [rows, cols]`: how much of a tile is valid, where slices cannot say it: a slice of
+/// constant length is a window.
+static void applyValid(Context &ctx, const std::vector<CallArgument> &args, Type &type) {
+  for (const CallArgument &arg : args) {
+    if (arg.name != "valid")
+      continue;
+    std::vector<Dim> lengths = dimPair(ctx, arg, "treshape", "valid");
+    for (size_t axis = 0; axis < lengths.size(); ++axis) {
+      Extent &extent = type.extents[axis];
+      Dim capacity = extent.capacity;
+      Verdict inside = ctx.facts.proveLessEqual(lengths[axis], capacity);
+      if (inside.isFalse())
+        ctx.sink
+            .report(DiagId::OutOfBounds, arg.span,
+                    {ctx.dims.toString(lengths[axis]), std::to_string(axis), toString(ctx, &type),
+                     ctx.dims.toString(capacity)})
+            .note(explain(ctx.facts, inside));
+      extent = makeExtent(ctx, lengths[axis]);
+      extent.capacity = capacity;
+    }
+  }
+}
+
 Expr *checkReshape(Context &ctx, NodeId node, const std::vector<CallArgument> &args) {
   BlockExpr *expr = newBlock(ctx, node, BlockOp::Reshape, errorType(ctx));
   Expr *tile = tileArgument(ctx, args[0], "treshape");
@@ -206,6 +248,7 @@ Expr *checkReshape(Context &ctx, NodeId node, const std::vector<CallArgument> &a
   if (layout != Layout::Inferred)
     result->layout = layout;
   checkSize(ctx, tile->type, result, args[1].span);
+  applyValid(ctx, args, *result);
   expr->type = result;
   return expr;
 }
@@ -242,29 +285,12 @@ static bool isTensor(const Expr *expr) {
          (local->kind == LocalKind::Param || local->kind == LocalKind::Output);
 }
 
-/// `[rows, cols]` as dimensions; empty after a report.
-static std::vector<Dim> dimPair(Context &ctx, const CallArgument &arg) {
-  std::vector<Dim> dims;
-  NodeId list = skipParens(ctx, arg.value);
-  bool known = true;
-  if (ctx.tree.is(list, NodeKind::ListExpr))
-    for (NodeId element : ListExprView(ctx.tree, list).elements()) {
-      dims.push_back(dimOrHoist(ctx, checkIntScalar(ctx, element, "an extent or a stride")));
-      known = known && dims.back();
-    }
-  bool ok = dims.size() == 2 && known;
-  if (!ok && known)
-    ctx.sink.report(
-        DiagId::WrongOperand, arg.span,
-        {"make_tensor_view", "3", "`" + std::string(ctx.text(arg.span)) + "`", "a list of two"});
-  return ok ? dims : std::vector<Dim>();
-}
-
 Expr *checkTensorView(Context &ctx, NodeId node, const std::vector<CallArgument> &args) {
   BlockExpr *view = newBlock(ctx, node, BlockOp::View, errorType(ctx));
   Expr *tensor = checkBase(ctx, args[0].value);
   Expr *offset = checkIntScalar(ctx, args[1].value, "an offset");
-  std::vector<Dim> shape = dimPair(ctx, args[2]), strides = dimPair(ctx, args[3]);
+  std::vector<Dim> shape = dimPair(ctx, args[2], "make_tensor_view", "3"),
+                   strides = dimPair(ctx, args[3], "make_tensor_view", "4");
   Layout layout = layoutArgument(ctx, args);
   if (isMissing(tensor) || isMissing(offset) || shape.empty() || strides.empty())
     return view;

@@ -268,7 +268,8 @@ std::string Printer::join(std::vector<Spelled> products) {
     }
     bool single = product.factors.size() == 1 && size != 1;
     for (const std::string &factor : product.factors) {
-      bool wrap = single && isDivision(factor);
+      // `--R/2` would be R/2.
+      bool wrap = (single && isDivision(factor)) || (negative && factor.starts_with('-'));
       text += separator + (wrap ? "(" + factor + ")" : factor);
       separator = "*";
     }

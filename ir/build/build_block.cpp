@@ -86,11 +86,8 @@ void Builder::buildBlockDecl(const BlockDeclStmt &stmt) {
 void Builder::buildQueue(Local &local, Location loc) {
   const BlockObject &object = *local.object;
   pto::TileBufType whole = tileType(*local.type);
-  int64_t rows = whole.getRows(), cols = whole.getCols(),
-          size = pto::elementBytes(whole.getElementType());
-  int64_t bytes = rows * cols * size, part = bytes;
-  if (object.split && object.toVector)
-    part = (object.split == 1 ? (rows + 1) / 2 * cols : rows * ((cols + 1) / 2)) * size;
+  int64_t bytes = pto::slotBytes(whole.getRows(), whole.getCols(), whole.getElementType());
+  int64_t part = object.split && object.toVector ? bytes / 2 : bytes;
   auto number = [&](Dim dim) {
     std::optional<int64_t> value = dim ? constantDim(dim) : std::nullopt;
     return value ? builder_.getI64IntegerAttr(*value) : IntegerAttr();
@@ -197,7 +194,13 @@ mlir::Value Builder::pointerOf(const Local &local, bool isOut) {
   PointerOp &pointer = manual_->pointers[&local];
   if (!pointer) {
     OpBuilder::InsertionGuard guard(builder_);
-    builder_.setInsertionPointToStart(&manual_->grid.getBody().front());
+    mlir::Block &body = manual_->grid.getBody().front();
+    builder_.setInsertionPointToStart(&body);
+    for (mlir::Operation &op : body) // behind those of arrays that were used before
+      if (isa<PointerOp>(op))
+        builder_.setInsertionPointAfter(&op);
+      else
+        break;
     mlir::Value array = bound(local).value;
     pointer = make<PointerOp>(place_, pto::PtrType::get(&context_, elementTypeOf(array.getType())),
                               array, builder_.getStringAttr("in"));
@@ -458,9 +461,11 @@ Bound Builder::buildBlockExpr(const BlockExpr &call) {
     return Bound::of(buildSlot(call, tileType(*call.type), {}));
   case BlockOp::Window:
     return Bound::of(buildWindow(call));
-  case BlockOp::Reshape:
+  case BlockOp::Reshape: {
+    ValidPart valid = validPart(*call.type);
     return Bound::of(make<pto::TReshapeOp>(loc, tileType(*call.type), buildValue(*call.ins[0]),
-                                           mlir::Value(), mlir::Value()));
+                                           valid.rows, valid.cols));
+  }
   case BlockOp::Bitcast:
     return Bound::of(make<pto::BitcastOp>(loc, tileType(*call.type), buildValue(*call.ins[0]),
                                           mlir::Value(), mlir::Value()));

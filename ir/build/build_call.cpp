@@ -132,7 +132,12 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
   } else {
     for (size_t i = 0; i < callee.outputs.size(); ++i) {
       const Type &type = *callee.outputs[i]->type;
-      mlir::Value ref = make<AllocOp>(loc, refType(type), namedLengths(type));
+      // A kernel by hand is a function of its own, whose arguments have their names.
+      Location own =
+          callee.kind == DeclKind::ManualKernel
+              ? Location(NameLoc::get(builder_.getStringAttr(callee.outputs[i]->name), loc))
+              : loc;
+      mlir::Value ref = make<AllocOp>(own, refType(type), namedLengths(type));
       frame.locals[callee.outputs[i]->index] = Bound::of(ref);
     }
     initOutputs();

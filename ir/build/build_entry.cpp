@@ -177,9 +177,10 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   builder_.setInsertionPointToEnd(module.getBody());
   auto type = builder_.getFunctionType(argumentTypes(), {});
   auto function = make<func::FuncOp>(loc, symbol, type);
-  llvm::StringRef kind = decl.kind == DeclKind::Fn       ? "fn"
-                         : decl.kind == DeclKind::Kernel ? "kernel"
-                                                         : "program";
+  llvm::StringRef kind = decl.kind == DeclKind::Fn             ? "fn"
+                         : decl.kind == DeclKind::Kernel       ? "kernel"
+                         : decl.kind == DeclKind::ManualKernel ? "manual"
+                                                               : "program";
   function->setAttr("ptl.kind", builder_.getStringAttr(kind));
   for (auto [i, param] : llvm::enumerate(decl.params)) {
     auto number = static_cast<unsigned>(i);

@@ -242,7 +242,18 @@ Bound Builder::buildLogical(const LogicalExpr &expr) {
   };
   arm(branch.thenBlock(), expr.isAnd);
   arm(branch.elseBlock(), !expr.isAnd);
-  return Bound::of(branch.getResult(0));
+  mlir::Block &evaluated = expr.isAnd ? *branch.thenBlock() : *branch.elseBlock();
+  // By hand a condition is what it says, as long as computing all of it has no effect.
+  if (!manual_ ||
+      !llvm::all_of(evaluated.without_terminator(), [](Operation &op) { return isPure(&op); }))
+    return Bound::of(branch.getResult(0));
+  mlir::Value rhs = evaluated.getTerminator()->getOperand(0);
+  branch->getBlock()->getOperations().splice(branch->getIterator(), evaluated.getOperations(),
+                                             evaluated.begin(),
+                                             evaluated.getTerminator()->getIterator());
+  branch.erase();
+  return Bound::of(expr.isAnd ? mlir::Value(make<arith::AndIOp>(loc, lhs, rhs))
+                              : mlir::Value(make<arith::OrIOp>(loc, lhs, rhs)));
 }
 
 Bound Builder::buildRange(const RangeExpr &expr) {

@@ -52,6 +52,12 @@ namespace ptl::pto {
 int64_t elementBits(mlir::Type type);
 inline int64_t elementBytes(mlir::Type type) { return (elementBits(type) + 7) / 8; }
 
+/// Of one slot of a queue, for tiles of that many rows and columns: whole fractals, at least one.
+inline int64_t slotBytes(int64_t rows, int64_t cols, mlir::Type element) {
+  auto whole = [](int64_t extent) { return ((extent < 1 ? 1 : extent) + 15) / 16 * 16; };
+  return whole(rows) * whole(cols) * elementBytes(element);
+}
+
 /// Byte offset of element (row, col) from the start of a tile, as the hardware lays it out.
 int64_t elementOffset(TileBufType type, int64_t row, int64_t col);
 

@@ -74,7 +74,8 @@ private:
       getUsedValuesDefinedAbove(grid_->getRegions(), captured);
       for (Value value : captured) {
         Operation *made = value.getDefiningOp();
-        bool isScalar = made && !isArray(value) && made->getNumRegions() == 0 && isPure(made) &&
+        bool isSize = value.getType().isIntOrIndex();
+        bool isScalar = made && isSize && made->getNumRegions() == 0 && isPure(made) &&
                         !matchPattern(value, m_Constant()) &&
                         llvm::none_of(made->getOperands(), [](Value v) { return isArray(v); });
         if (!isScalar)

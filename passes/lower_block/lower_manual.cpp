@@ -126,7 +126,7 @@ private:
       std::optional<uint64_t> base = queue.getBase();
       address = b_.create<pto::ReserveBufferOp>(
           loc, b_.getI32Type(), queue.getNameAttr(),
-          number(direct ? shape.slots * part : shape.held * bytes),
+          number((direct ? shape.slots : shape.held) * part),
           b_.getStringAttr(queue.getToVector() ? "vec" : "mat"), b_.getBoolAttr(!base),
           base ? number(static_cast<int64_t>(*base)) : IntegerAttr());
     } else if (direct) {
@@ -164,10 +164,10 @@ private:
         ops.push_back(op);
     });
     for (Operation *op : ops) {
-      if (isa<ir::CheckOp>(
-              op)) { // what the kernel requires stays for the prover; the host checks it
+      if (auto check = dyn_cast<ir::CheckOp>(op)) {
+        // What the kernel requires stays for the prover; the host checks it.
         if (op->getBlock() != &function_.getBody().front())
-          op->erase();
+          lowerCheck(check);
         continue;
       }
       b_.setInsertionPoint(op);
@@ -185,6 +185,20 @@ private:
       op->getResult(0).replaceAllUsesWith(result);
       op->erase();
     }
+  }
+
+  /// What the author asserts inside of the kernel stops it; bounds are the prover's.
+  void lowerCheck(ir::CheckOp check) {
+    if (check.getStatus() == "assert") {
+      b_.setInsertionPoint(check);
+      Location loc = check.getLoc();
+      Value yes = b_.create<arith::ConstantIntOp>(loc, 1, 1);
+      Value fails = b_.createOrFold<arith::XOrIOp>(loc, check.getCondition(), yes);
+      auto branch = b_.create<scf::IfOp>(loc, fails, /*withElseRegion=*/false);
+      b_.setInsertionPointToStart(&branch.getThenRegion().front());
+      b_.create<pto::TrapOp>(loc, check.getStatus(), check.getMessage(), check.getValues());
+    }
+    check.erase();
   }
 
   /// What was declared for both cores and is used on the other one.

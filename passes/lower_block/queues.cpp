@@ -75,12 +75,6 @@ static int64_t heldAtOnce(llvm::ArrayRef<Value> values, CoreKind consumer,
   return most;
 }
 
-/// Of one slot: whole fractals, at least one.
-static int64_t slotBytes(std::pair<int64_t, int64_t> extents, Type element) {
-  auto whole = [](int64_t extent) { return (std::max<int64_t>(extent, 1) + 15) / 16 * 16; };
-  return whole(extents.first) * whole(extents.second) * pto::elementBytes(element);
-}
-
 /// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
 /// in the workspace follow from the order of the crossings.
 void KernelLowering::openQueues(ir::ParallelOp grid) {
@@ -113,7 +107,7 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
         return;
       }
       Type element = ir::elementTypeOf(value.getType());
-      int64_t bytes = slotBytes(*extents, element);
+      int64_t bytes = pto::slotBytes(extents->first, extents->second, element);
       int64_t read =
           heldAtOnce(parts[part.group], toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
       int64_t held = std::max(options_.queueSlots, read);
@@ -166,7 +160,8 @@ int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Mach
       if (PartOf part = partOf(value); part.isPart() && !groups.insert(part.group).second)
         continue;
       else if (auto extents = capacities(value, bounds))
-        total += slots * slotBytes(*extents, ir::elementTypeOf(value.getType()));
+        total += slots * pto::slotBytes(extents->first, extents->second,
+                                        ir::elementTypeOf(value.getType()));
   return (total + 511) / 512 * 512;
 }
 

@@ -1,0 +1,166 @@
+// Events: declared once for each group of numbers; the reasons stand behind the declaration.
+#include "codegen/source/block_body.h"
+
+#include "ir/dialect/instruction_op.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::source {
+
+/// `base + (x % count)`: the numbers that a computed event takes.
+struct Rotation {
+  int64_t first = 0, count = 1;
+  Value turn; ///< `x`; null if it is not of this form
+};
+
+static Rotation rotationOf(Value id) {
+  Rotation rotation;
+  if (auto sum = id.getDefiningOp<arith::AddIOp>())
+    if (std::optional<int64_t> base = getConstantIntValue(sum.getRhs())) {
+      rotation.first = *base;
+      id = sum.getLhs();
+    }
+  auto rest = id.getDefiningOp<arith::RemUIOp>();
+  std::optional<int64_t> count = rest ? getConstantIntValue(rest.getRhs()) : std::nullopt;
+  if (count) {
+    rotation.count = *count;
+    rotation.turn = rest.getLhs();
+  }
+  return rotation;
+}
+
+BlockBody::EventGroup &BlockBody::groupOf(Pipe from, Pipe to, int64_t id) {
+  for (EventGroup &group : events_)
+    if (group.from == from && group.to == to && group.first <= id && id < group.first + group.count)
+      return group;
+  events_.push_back({from, to, id, 1, "", {}});
+  return events_.back();
+}
+
+/// Without places, which are of another text.
+static std::string reasonText(llvm::StringRef why) {
+  std::string text;
+  size_t begin = why.rfind("; ");
+  for (char c : begin == llvm::StringRef::npos ? why : why.drop_front(begin + 2)) {
+    text += c;
+    // ` (8:16)` names a line of the source that this was made from.
+    size_t open = text.rfind(" (");
+    if (c == ')' && open != text.npos && text.find(':', open) != text.npos)
+      text.resize(open);
+  }
+  return text;
+}
+
+/// Computed numbers come first: single ones may lie among them.
+void BlockBody::collectEvents() {
+  function_->walk([&](Operation *op) {
+    auto add = [&](Pipe from, Pipe to, Value id) {
+      Rotation rotation = rotationOf(id);
+      if (!rotation.turn)
+        return unwritable_(op, "an event has a computed number");
+      EventGroup &group = groupOf(from, to, rotation.first);
+      group.count = std::max(group.count, rotation.count);
+    };
+    if (auto set = dyn_cast<pto::SetFlagDynOp>(op))
+      add(pto::pipeOf(set.getSrcPipe()), pto::pipeOf(set.getDstPipe()), set.getEventId());
+    if (auto wait = dyn_cast<pto::WaitFlagDynOp>(op))
+      add(pto::pipeOf(wait.getSrcPipe()), pto::pipeOf(wait.getDstPipe()), wait.getEventId());
+  });
+  function_->walk([&](Operation *op) {
+    auto note = [&](EventGroup &group) {
+      if (auto why = op->getAttrOfType<StringAttr>("ptl.why"))
+        group.reasons.insert(reasonText(why));
+    };
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<pto::SetFlagOp, pto::WaitFlagOp>([&](auto flag) {
+          note(groupOf(pto::pipeOf(flag.getSrcPipe()), pto::pipeOf(flag.getDstPipe()),
+                       static_cast<int64_t>(flag.getEventId())));
+        })
+        .Case<pto::SetFlagDynOp, pto::WaitFlagDynOp>([&](auto flag) {
+          note(groupOf(pto::pipeOf(flag.getSrcPipe()), pto::pipeOf(flag.getDstPipe()),
+                       rotationOf(flag.getEventId()).first));
+        });
+  });
+  llvm::stable_sort(events_, [](const EventGroup &a, const EventGroup &b) {
+    return std::tuple(a.from, a.to, a.first) < std::tuple(b.from, b.to, b.first);
+  });
+}
+
+namespace {
+/// What an event between two pipes says has happened.
+struct EventWord {
+  Pipe from, to;
+  const char *word;
+};
+constexpr EventWord kEventWords[] = {
+    {Pipe::MTE2, Pipe::V, "loaded"},    {Pipe::V, Pipe::MTE2, "consumed"},
+    {Pipe::V, Pipe::MTE3, "computed"},  {Pipe::MTE3, Pipe::V, "stored"},
+    {Pipe::MTE3, Pipe::MTE2, "stored"}, {Pipe::MTE2, Pipe::MTE3, "loaded"},
+    {Pipe::V, Pipe::S, "computed"},     {Pipe::S, Pipe::V, "read"},
+    {Pipe::MTE2, Pipe::MTE1, "staged"}, {Pipe::MTE1, Pipe::MTE2, "moved"},
+    {Pipe::MTE1, Pipe::M, "ready"},     {Pipe::M, Pipe::MTE1, "used"},
+    {Pipe::M, Pipe::FIX, "summed"},     {Pipe::FIX, Pipe::M, "drained"},
+};
+} // namespace
+
+void BlockBody::nameEvents() {
+  for (EventGroup &group : events_) {
+    std::string word = std::string(pipeName(group.from)) + "_" + std::string(pipeName(group.to));
+    for (const EventWord &each : kEventWords)
+      if (each.from == group.from && each.to == group.to)
+        word = each.word;
+    group.name = names_.fresh(word);
+  }
+}
+
+void BlockBody::declareEvents() {
+  for (const EventGroup &group : events_) {
+    std::string count = group.count > 1 ? "[" + std::to_string(group.count) + "]" : "";
+    std::string text = "event " + group.name + count + ": " + std::string(pipeName(group.from)) +
+                       " -> " + std::string(pipeName(group.to)) + " id " +
+                       std::to_string(group.first);
+    if (!group.reasons.empty()) {
+      text += "  // " + *group.reasons.begin();
+      if (group.reasons.size() > 1)
+        text += ", and " + std::to_string(group.reasons.size() - 1) + " more";
+    }
+    line(text);
+  }
+}
+
+std::string BlockBody::eventText(Pipe from, Pipe to, Value id, std::optional<int64_t> number) {
+  Rotation rotation = id ? rotationOf(id) : Rotation();
+  EventGroup &group = groupOf(from, to, number.value_or(rotation.first));
+  if (group.count == 1)
+    return group.name;
+  return group.name + "[" +
+         (number ? std::to_string(*number - group.first) : positionAs(rotation.turn, "turn").text) +
+         "]";
+}
+
+bool BlockBody::synchronisation(Operation *op) {
+  auto flag = [&](bool sets, Pipe from, Pipe to, Value id, std::optional<int64_t> number) {
+    line((sets ? "signal(" : "wait(") + eventText(from, to, id, number) + ")");
+    return true;
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<pto::SetFlagOp, pto::WaitFlagOp>([&](auto own) {
+        return flag(isa<pto::SetFlagOp>(op), pto::pipeOf(own.getSrcPipe()),
+                    pto::pipeOf(own.getDstPipe()), {}, static_cast<int64_t>(own.getEventId()));
+      })
+      .Case<pto::SetFlagDynOp, pto::WaitFlagDynOp>([&](auto own) {
+        return flag(isa<pto::SetFlagDynOp>(op), pto::pipeOf(own.getSrcPipe()),
+                    pto::pipeOf(own.getDstPipe()), own.getEventId(), std::nullopt);
+      })
+      .Case<pto::BarrierOp>([&](pto::BarrierOp barrier) {
+        line("barrier(" + std::string(pipeName(pto::pipeOf(barrier.getPipe()))) + ")");
+        return true;
+      })
+      .Default(false);
+}
+
+} // namespace ptl::source

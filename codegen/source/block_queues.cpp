@@ -1,0 +1,100 @@
+// Queues between the two kinds of cores.
+#include "codegen/source/block_body.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace ptl::source {
+
+/// The tile that crosses, as a whole: a vector core pushes and pops its part.
+static std::optional<std::pair<pto::TileBufType, int>> crossingTile(Value pipe) {
+  for (Operation *user : pipe.getUsers()) {
+    if (auto push = dyn_cast<pto::TPushOp>(user))
+      return std::pair(cast<pto::TileBufType>(push.getTile().getType()), int(push.getSplit()));
+    if (auto pop = dyn_cast<pto::TPopOp>(user))
+      return std::pair(cast<pto::TileBufType>(pop.getTile().getType()), int(pop.getSplit()));
+  }
+  return std::nullopt;
+}
+
+static std::string pipeName(Value pipe, bool toVector) {
+  std::string name = givenName(pipe);
+  if (name.empty())
+    return toVector ? "to_vector" : "to_cube";
+  llvm::StringRef text(name);
+  return text.ends_with("_pipe") || text.starts_with("to_") ? name : name + "_pipe";
+}
+
+void BlockBody::queue(Operation *op, int64_t flag, int64_t slots, std::optional<int64_t> held,
+                      Value address) {
+  Value pipe = op->getResult(0);
+  auto direction = op->getAttrOfType<IntegerAttr>("dir_mask");
+  bool toVector = direction.getInt() == 1;
+  auto [entry, isNew] = queues_.try_emplace(flag);
+  Queue &queue = entry->second;
+  if (isNew) {
+    std::string wanted = pipeName(pipe, toVector);
+    queue.name = wanted;
+    auto isTaken = [&] {
+      return llvm::any_of(queues_, [&](const auto &other) {
+        return &other.second != &queue && other.second.name == queue.name;
+      });
+    };
+    for (unsigned number = 2; isTaken(); ++number)
+      queue.name = wanted + "_" + std::to_string(number);
+  }
+  know(pipe, queue.name);
+  auto crossing = crossingTile(pipe);
+  if (!crossing)
+    return;
+  auto [type, split] = *crossing;
+  bool isVector = type.getPlace() == ir::Place::Vec;
+  int64_t rows = type.getRows() * (isVector && split == 1 ? 2 : 1),
+          cols = type.getCols() * (isVector && split == 2 ? 2 : 1);
+  // The consumer says what the elements are and where its slots lie.
+  bool consumes = isVector == toVector;
+  if (!consumes && !queue.declaration.empty())
+    return;
+  std::string text = "pipe " + queue.name + ": " + elementText(type.getElementType()) + "[" +
+                     std::to_string(rows) + ", " + std::to_string(cols) + "] depth " +
+                     std::to_string(slots) + "\ninitialize_pipe(" + queue.name;
+  if (split != 0)
+    text += split == 1 ? ", split: .rows" : ", split: .cols";
+  if (held)
+    text += ", hold: " + std::to_string(*held);
+  auto reserved = address.getDefiningOp<pto::ReserveBufferOp>();
+  if (reserved && reserved.getBase())
+    text += ", base: " + addressText(*reserved.getBase());
+  queue.declaration = text + ", flag: " + std::to_string(flag) + ")";
+}
+
+bool BlockBody::queueing(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<pto::InitializeL2G2LPipeOp, pto::InitializeL2LPipeOp>([&](auto made) {
+        queue(op, made.getFlagBase().value_or(0), made.getSlotNum(),
+              made.getLocalSlotNum() ? std::optional<int64_t>(*made.getLocalSlotNum())
+                                     : std::nullopt,
+              made.getLocalAddr());
+        return true;
+      })
+      .Case<pto::TPushOp>([&](pto::TPushOp push) {
+        line("tpush(" + value(push.getPipe()).text + ", " + tileText(push.getTile()).text + ")");
+        return true;
+      })
+      .Case<pto::DeclareTileOp>([](auto) { return true; })
+      .Case<pto::TPopOp>([&](pto::TPopOp pop) {
+        Root &root = roots_[pop.getTile()];
+        root.name = names_.fresh(root.hasParts ? root.base + "_slot" : root.base);
+        line("let " + root.name + " = tpop(" + value(pop.getPipe()).text + ")");
+        return true;
+      })
+      .Case<pto::TFreeOp>([&](pto::TFreeOp free) {
+        line("tfree(" + value(free.getPipe()).text + ")");
+        return true;
+      })
+      .Default(false);
+}
+
+} // namespace ptl::source

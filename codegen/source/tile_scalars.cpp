@@ -1,0 +1,119 @@
+// Arithmetic of scalars that no built-in stands for.
+#include "codegen/source/tile_body.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::source {
+
+namespace {
+struct ScalarForm {
+  std::string_view op, text;
+  bool isBinary;
+};
+constexpr ScalarForm kScalarForms[] = {
+#define BINARY(OP, SPELLING) {OP, SPELLING, true},
+#define FORM(OP, TEXT) {OP, TEXT, false},
+#include "codegen/source/scalar_ops.def"
+};
+} // namespace
+
+static std::string_view comparisonOf(arith::CmpFPredicate predicate) {
+  using P = arith::CmpFPredicate;
+  switch (predicate) {
+  case P::OEQ:
+  case P::UEQ:
+    return "==";
+  case P::ONE:
+  case P::UNE:
+    return "!=";
+  case P::OLT:
+  case P::ULT:
+    return "<";
+  case P::OLE:
+  case P::ULE:
+    return "<=";
+  case P::OGT:
+  case P::UGT:
+    return ">";
+  default:
+    return ">=";
+  }
+}
+
+/// A constant takes its type from what it meets, if that has one.
+Expression TileBody::operandBeside(Value operand, Value other) {
+  bool otherSays = other && !matchPattern(other, m_Constant());
+  if (Operation *op = operand.getDefiningOp(); op && matchPattern(operand, m_Constant()))
+    return literal(op->getAttr("value"), operand.getType(), !otherSays);
+  return value(operand);
+}
+
+/// An element of memory that is compared as a position is said to be one: else the position would
+/// become what the element is.
+Expression TileBody::compared(Value operand, Value other) {
+  auto cast = operand.getDefiningOp<arith::IndexCastOp>();
+  bool isElement = cast && operand.getType().isIndex() && cast.getIn().getDefiningOp() &&
+                   !cast.getIn().getType().isInteger(64);
+  return isElement ? Expression{"int(" + value(cast.getIn()).text + ")"}
+                   : operandBeside(operand, other);
+}
+
+Expression TileBody::comparison(arith::CmpIOp op, arith::CmpIPredicate predicate) {
+  using P = arith::CmpIPredicate;
+  // What is less than 0 is large as an unsigned number.
+  if (op.getLhs().getType().isIndex() && (predicate == P::ult || predicate == P::ule)) {
+    Expression lhs = compared(op.getLhs(), {});
+    return binary(binary(lhs, ">=", {"0"}), "and",
+                  binary(lhs, comparisonSpelling(predicate), compared(op.getRhs(), {})));
+  }
+  return binary(compared(op.getLhs(), op.getRhs()), comparisonSpelling(predicate),
+                compared(op.getRhs(), op.getLhs()));
+}
+
+/// As the scalar unit computes it; nothing for other operations.
+std::optional<Expression> TileBody::scalar(Operation *op) {
+  if (auto comparison = dyn_cast<arith::CmpFOp>(op))
+    return binary(operandBeside(comparison.getLhs(), comparison.getRhs()),
+                  comparisonOf(comparison.getPredicate()),
+                  operandBeside(comparison.getRhs(), comparison.getLhs()));
+  if (auto own = dyn_cast<arith::CmpIOp>(op))
+    return comparison(own, own.getPredicate());
+  if (auto choice = dyn_cast<arith::SelectOp>(op))
+    return Expression{"if " + value(choice.getCondition()).text + " { " +
+                          operandBeside(choice.getTrueValue(), {}).text + " } else { " +
+                          operandBeside(choice.getFalseValue(), {}).text + " }",
+                      Precedence::None};
+  Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+  if (!type || type.isIndex() || type.isInteger(1))
+    return std::nullopt;
+  for (const ScalarForm &form : kScalarForms) {
+    if (llvm::StringRef(form.op) != op->getName().getStringRef())
+      continue;
+    if (form.isBinary)
+      return binary(operandBeside(op->getOperand(0), op->getOperand(1)), form.text,
+                    operandBeside(op->getOperand(1), op->getOperand(0)));
+    std::string text;
+    bool isPrefix = form.text.starts_with('-');
+    for (size_t i = 0; i < form.text.size(); ++i) {
+      if (form.text[i] != '$') {
+        text += form.text[i];
+        continue;
+      }
+      char what = form.text[++i];
+      if (what == 'T') {
+        text += elementText(type);
+        continue;
+      }
+      auto number = static_cast<unsigned>(what - '0');
+      Value other = op->getNumOperands() > 1 ? op->getOperand(1 - number) : Value();
+      text += operandBeside(op->getOperand(number), other)
+                  .as(isPrefix ? Precedence::Unary : Precedence::None);
+    }
+    return Expression{text, isPrefix ? Precedence::Unary : Precedence::Postfix};
+  }
+  return std::nullopt;
+}
+
+} // namespace ptl::source
