@@ -420,17 +420,17 @@ void Builder::buildSignal(const BlockExpr &call) {
     return;
   }
   pto::PipeKindAttr from = pipe(object.from.pipe), to = pipe(object.to.pipe);
+  Operation *flag = nullptr;
   if (int64_t number = extentOf(id); number != pto::kDynamic) {
     auto event = pto::EventIdAttr::get(&context_, static_cast<pto::EventId>(number));
-    if (isSignal)
-      make<pto::SetFlagOp>(loc, from, to, event);
-    else
-      make<pto::WaitFlagOp>(loc, from, to, event);
+    flag = isSignal ? make<pto::SetFlagOp>(loc, from, to, event).getOperation()
+                    : make<pto::WaitFlagOp>(loc, from, to, event).getOperation();
   } else {
-    Operation *flag = isSignal ? make<pto::SetFlagDynOp>(loc, from, to, id).getOperation()
-                               : make<pto::WaitFlagDynOp>(loc, from, to, id).getOperation();
+    flag = isSignal ? make<pto::SetFlagDynOp>(loc, from, to, id).getOperation()
+                    : make<pto::WaitFlagDynOp>(loc, from, to, id).getOperation();
     flag->setAttr("ptl.ids", builder_.getDenseI64ArrayAttr({manual_->ids[call.object], count}));
   }
+  flag->setAttr("ptl.event", builder_.getStringAttr(call.object->name)); // for messages
 }
 
 // ---- Dispatch
