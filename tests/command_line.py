@@ -371,6 +371,16 @@ def machine_as_target(tools: Tools, folder: pathlib.Path) -> None:
     expect(outcome.code == 0 and "2 passed, 0 failed" in outcome.stdout, outcome)
     outcome = tools.run("build", "sums.ptl", "--emit=pto", "--target", "mine", *own, cwd=folder)
     expect(outcome.code == 2 and "`mine`" in outcome.stderr and "`own`" in outcome.stderr, outcome)
+    # A schedule for it, and a kernel that is not.
+    (folder / "own.ptl").write_text(SUMS.replace("64)", "ROWS)").replace("-> (y: f32[R, 1])", "-> (y: f32[R, 1])\ntune ROWS: [8, 64] = 64\n") +
+                                    "schedule sums on own { ROWS = 8 }\nkernel here[N](x: f32[N]) -> (y: f32[N]) on core for cpu\n{\n"
+                                    "    parallel i in tiles(N, 1000000) { y[i] = x[i] }\n}\n")
+    outcome = tools.run("check", "own.ptl", cwd=folder)
+    expect(outcome.code == 1 and "E0707" in outcome.stderr, outcome)
+    outcome = tools.run("check", "own.ptl", "-D", "sums.C=256", "--target", "own", *own, cwd=folder)
+    expect(outcome.code == 0, outcome)
+    outcome = tools.run("build", "own.ptl", "--entry", "here", "--emit=pto", "-o", "-", *own, cwd=folder)
+    expect(outcome.code == 1 and "E0947" in outcome.stderr and "`here`" in outcome.stderr, outcome)
     outcome = tools.run("bench", "sums.ptl", "--target", "a3", cwd=folder)
     expect(outcome.code == 3 and "E0811" in outcome.stderr, outcome)
 

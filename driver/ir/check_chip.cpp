@@ -9,12 +9,11 @@ namespace ptl {
 
 /// The targets of `--target a2,a3`; what is none is reported.
 static std::vector<Target> targetsOf(Session &session) {
-  Targets known(session);
   std::vector<Target> targets;
   std::string_view names = session.options().value(OptionId::Target);
   for (size_t begin = 0; begin <= names.size();) {
     size_t end = std::min(names.find(',', begin), names.size());
-    if (std::optional<Target> target = known.find(names.substr(begin, end - begin)))
+    if (std::optional<Target> target = findTarget(session, names.substr(begin, end - begin)))
       targets.push_back(std::move(*target));
     begin = end + 1;
   }

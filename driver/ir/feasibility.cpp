@@ -71,7 +71,7 @@ bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
                   const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink) {
   bool isWell = true;
   for (const CallableDecl *decl : program.modules.front()->callables) {
-    if (!isForChips(*decl) || isBroken(*decl))
+    if (!isForChips(*decl) || !decl->isFor(options.chip->name) || isBroken(*decl))
       continue;
     for (const Wanted &variant : variantsOf(*decl, wanted)) {
       std::string problem;

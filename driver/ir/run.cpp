@@ -180,7 +180,7 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
 
 ExitCode runRun(const Options &options) {
   Session session(options);
-  std::optional<Target> target = Targets(session).chosen();
+  std::optional<Target> target = chosenTarget(session);
   if (!target)
     return session.finish(ExitCode::Usage);
   if (target->isChip() != options.has(OptionId::Simulate)) {

@@ -15,10 +15,10 @@ namespace {
 namespace sim = rt::sim;
 
 /// What to simulate, `a3` unless something else is said; nothing after reporting why not.
-std::optional<Target> targetOf(Session &session, const Targets &targets) {
+std::optional<Target> targetOf(Session &session) {
   std::string_view name = session.options().value(OptionId::Target);
-  bool unsaid = name.empty() && targets.ownFiles().empty();
-  std::optional<Target> target = targets.find(unsaid ? "a3" : name);
+  bool unsaid = name.empty() && session.machines()->ownFiles().empty();
+  std::optional<Target> target = findTarget(session, unsaid ? "a3" : name);
   if (!target || target->isChip())
     return target;
   session.sink().report(DiagId::TargetCannotRun, kNoSpan,
@@ -98,11 +98,11 @@ ExitCode simulateModule(Session &session, const Machine &machine, const MachineC
 
 ExitCode runSim(const Options &options) {
   Session session(options);
-  Targets targets(session);
-  std::optional<Target> target = targetOf(session, targets);
+  std::optional<Target> target = targetOf(session);
   if (!target)
     return session.finish(ExitCode::Missing);
-  std::optional<MachineCosts> costs = findCosts(target->machine->name, targets.ownFiles());
+  std::optional<MachineCosts> costs =
+      findCosts(target->machine->name, session.machines()->ownFiles());
   if (!costs || !costs->known()) {
     session.sink().report(DiagId::TargetCannotRun, kNoSpan,
                           {target->name, "its file has no costs, so there are no times"});

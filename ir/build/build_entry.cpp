@@ -200,12 +200,20 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   if (decl.kind == DeclKind::Fn) {
     buildStmts(bodyStmts(*decl.body), 0);
     storeResult(returned_, *body);
-  } else if (decl.kind == DeclKind::ManualKernel) {
-    buildManual(decl);
   } else {
-    buildBlock(*decl.body);
+    buildKernelBody(decl);
   }
   make<func::ReturnOp>(loc);
+}
+
+void Builder::buildKernelBody(const CallableDecl &decl) {
+  if (!decl.isFor(binding_.machine))
+    fail(DiagId::NotForTarget, decl.nameSpan,
+         {decl.name, llvm::join(decl.targets, ", "), binding_.machine});
+  else if (decl.kind == DeclKind::ManualKernel)
+    buildManual(decl);
+  else
+    buildBlock(*decl.body);
 }
 
 void Builder::storeResult(Bound result, mlir::Block &body) {

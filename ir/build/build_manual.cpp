@@ -153,14 +153,8 @@ void Builder::checkMachine(const CallableDecl &decl) {
 /// `parallel`.
 void Builder::buildManual(const CallableDecl &decl) {
   const Machine *machine = binding_.chip;
-  bool isFor = decl.targets.empty() || llvm::is_contained(decl.targets, binding_.machine);
   if (!machine || machine->executable) {
     fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding_.machine});
-    return;
-  }
-  if (!isFor) {
-    fail(DiagId::NotForTarget, decl.nameSpan,
-         {decl.name, llvm::join(decl.targets, ", "), binding_.machine});
     return;
   }
   context_.loadDialect<pto::PtoDialect>();

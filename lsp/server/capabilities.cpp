@@ -123,6 +123,7 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/preview/bindings", own.bindings);
   take(settings, "/hover/ir", own.hoverIr);
   take(settings, "/targets", own.targets);
+  take(settings, "/machines", own.machines);
   take(settings, "/importPaths", options.importPaths);
   take(settings, "/defines", options.defines);
   take(settings, "/standardLibrary", options.stdPath);

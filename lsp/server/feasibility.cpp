@@ -14,7 +14,7 @@ std::vector<ChipEntry> chipEntries(const ide::Document &document) {
   for (size_t place = 0; place < document.places().size(); ++place)
     for (const ide::Lens &lens : ide::lenses(*document.places()[place].chunk))
       if (lens.kind == ide::LensKind::Chip)
-        entries.push_back({lens.name, place, lens.range});
+        entries.push_back({lens.name, place, lens.range, lens.targets});
   return entries;
 }
 

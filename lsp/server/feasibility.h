@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -39,8 +40,14 @@ using Verdicts = std::map<std::tuple<std::string, std::string, std::string>, Chi
 /// A kernel or program of a file.
 struct ChipEntry {
   std::string name;
-  size_t place = 0; ///< of the document
-  ide::Range range; ///< of its name, in the chunk
+  size_t place = 0;                 ///< of the document
+  ide::Range range;                 ///< of its name, in the chunk
+  std::vector<std::string> targets; ///< that it is for; empty: all
+
+  bool isFor(std::string_view target) const {
+    return targets.empty() || std::find(targets.begin(), targets.end(),
+                                        target.substr(0, target.find(':'))) != targets.end();
+  }
 };
 std::vector<ChipEntry> chipEntries(const ide::Document &document);
 

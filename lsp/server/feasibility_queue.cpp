@@ -64,6 +64,8 @@ void FeasibilityQueue::collect() {
       if (file && readsFile(*reader, *file))
         for (const ChipEntry &entry : chipEntries(reader->document))
           for (const std::string &target : session.settings.targets) {
+            if (!entry.isFor(target))
+              continue;
             const ChipVerdict *verdict = verdictOf(session, reader->path(), entry.name, target);
             bool isKnown = verdict && isFresh(session, reader->path(), *verdict);
             bool hadHelps = isKnown && verdict->result.contains("overflow");
@@ -111,7 +113,7 @@ void FeasibilityQueue::ask(Task task) {
   std::vector<ChipEntry> entries = chipEntries(file->document);
   auto entry = std::find_if(entries.begin(), entries.end(),
                             [&](const ChipEntry &each) { return each.name == task.entry; });
-  if (entry == entries.end()) {
+  if (entry == entries.end() || !entry->isFor(task.target)) {
     session.verdicts.erase({task.path, task.entry, task.target});
     return pump();
   }

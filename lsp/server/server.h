@@ -115,6 +115,11 @@ private:
   void didClose(const json &params);
   void didSave(const json &params);
   void filesChanged(const json &params);
+  void fileChanged(const std::string &path); ///< seen by `watcher_`
+  bool isMachineFile(const std::string &path) const;
+  /// Reads the machine files of the settings into `options`; tells the user what is none.
+  void readMachines(CheckOptions &options);
+  void machineFilesChanged();
   void readAgain(std::vector<std::string> paths, bool refreshes);
   void importedChanged(const std::string &path);
 

@@ -77,8 +77,9 @@ struct Settings {
   std::string lensCommands = "client"; ///< or "server": who carries out what a lens names
   std::string previewStage = "tile";   ///< shown in hovers and by lenses
   bool hoverIr = true;
-  json bindings = json::object();   ///< values of dimensions and element types for previews
-  std::vector<std::string> targets; ///< chips that kernels are to run on
+  json bindings = json::object();    ///< values of dimensions and element types for previews
+  std::vector<std::string> targets;  ///< chips that kernels are to run on
+  std::vector<std::string> machines; ///< paths of own machine files
 };
 
 /// A declaration that the compiler's own process failed on.

@@ -15,12 +15,12 @@
 namespace ptl::worker {
 
 struct CodeOptions {
-  int level = 2;          ///< of LLVM's optimisation
-  std::string processor;  ///< LLVM's name; empty: this machine
-  bool intel = false;     ///< syntax of assembly
-  bool unchecked = false; ///< no bounds checks
-  std::string target;     ///< a chip; empty: the CPU
-  bool helps = false;     ///< what does not fit it is tried with other values
+  int level = 2;               ///< of LLVM's optimisation
+  std::string processor;       ///< LLVM's name; empty: this machine
+  bool intel = false;          ///< syntax of assembly
+  bool unchecked = false;      ///< no bounds checks
+  std::optional<Machine> chip; ///< absent: the CPU
+  bool helps = false;          ///< what does not fit it is tried with other values
 };
 
 /// Whether the entries run on a chip, and what they need of it. Keeps nothing of the compiler's.

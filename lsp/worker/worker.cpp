@@ -100,7 +100,8 @@ Json Worker::stages() const {
                     {"languageId", info.language},
                     {"extension", info.extension},
                     {"machine", machineName(info.machine)}});
-  return {{"stages", std::move(list)}, {"targets", chips()}, {"usualTarget", kUsualChip}};
+  return {
+      {"stages", std::move(list)}, {"targets", MachineSet().chips()}, {"usualTarget", kUsualChip}};
 }
 
 static int64_t residentBytes() {

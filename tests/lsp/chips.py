@@ -216,6 +216,28 @@ def follows_settings(place: Place):
     return None
 
 
+def knows_own_machines(place: Place):
+    """A machine file of the settings is a target, may be named in the source, and is read again when it changes."""
+    machine = {"name": "small", "base": "a3", "memories": [{"place": "vec", "bytes": 65536}]}
+    path = place.folder / "small.json"
+    path.write_text(json.dumps(machine))
+    with Talk(place, "own", WIDE + "\nschedule wide on small {}\n", []) as talk:
+        if [each["code"] for each in talk.diagnostics()] != ["E0707"]:
+            return f"without the file: {talk.diagnostics()}"
+        settings = {"targets": ["small"], "machines": [str(path)]}
+        talk.client.notify("workspace/didChangeConfiguration", {"settings": {"ptl": settings}})
+        codes, titles = [each["code"] for each in talk.diagnostics()], talk.titles()
+        if codes != ["E0421"] or not titles[0].startswith("small: does not fit"):
+            return f"{codes} {titles}"
+        machine["memories"][0]["bytes"] = 1 << 22
+        path.write_text(json.dumps(machine))
+        change = {"uri": path.as_uri(), "type": 2}
+        talk.client.notify("workspace/didChangeWatchedFiles", {"changes": [change]})
+        if talk.diagnostics() or not talk.titles()[0].startswith("small: fits"):
+            return f"with more memory: {talk.diagnostics()} {talk.titles()}"
+    return None
+
+
 KINDS = ("host", "block", "pto", "cpp", "memory", "memory:svg")
 
 
@@ -364,6 +386,7 @@ def cases(place: Place, long: bool, seed: int):
         yield f"must say {code}: {name}", lambda n=name, c=code, f=fixes: must_say(place, n, texts[n], c, f)
     yield "follows the text", lambda: follows_the_text(place)
     yield "follows the settings", lambda: follows_settings(place)
+    yield "knows own machines", lambda: knows_own_machines(place)
     for target in ("a3", "a5"):
         yield f"previews are what is built for {target}", lambda t=target: previews_are_what_is_built(place, t)
     yield "previews that cannot be", lambda: previews_are_refused(place)
