@@ -3,6 +3,7 @@
 #include "runtime/arena.h"
 #include "runtime/format_value.h"
 #include "runtime/pool.h"
+#include "runtime/program.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -106,12 +107,13 @@ void ptl_rt_free(PtlContext *context, void *memory) {
 
 void ptl_rt_fail(PtlContext *context, int32_t code, const char *file, int32_t line,
                  const char *message, const PtlValue *values, int32_t valueCount) {
+  uint64_t order = context->program ? context->program->failAt() : 0;
   std::lock_guard lock(context->mutex);
-  if (context->failure)
+  if (context->failure && context->failure.order <= order)
     return;
   context->failure = {code == PTL_OK ? int32_t(PTL_ERROR_ASSERT) : code,
                       formatMessage(message ? message : "", values, valueCount), file ? file : "",
-                      line};
+                      line, order};
   context->status.store(context->failure.code, std::memory_order_release);
 }
 

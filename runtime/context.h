@@ -15,11 +15,14 @@ struct Failure {
   std::string message;
   std::string file;
   int32_t line = 0;
+  /// When program order reaches the place: that failure is reported which comes first.
+  uint64_t order = 0;
 
   explicit operator bool() const { return code != PTL_OK; }
 };
 
 class ThreadPool;
+class ProgramRun;
 
 } // namespace ptl::rt
 
@@ -34,6 +37,8 @@ struct PtlContext {
   // Compiled code reads these bits, so they come first.
   std::atomic<int32_t> status{PTL_OK};
   ptl::rt::ThreadPool *pool;
+  /// While a program runs.
+  ptl::rt::ProgramRun *program = nullptr;
   // Guards what follows.
   std::mutex mutex;
   ptl::rt::Failure failure;

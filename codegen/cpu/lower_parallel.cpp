@@ -87,13 +87,16 @@ func::FuncOp Lowering::bodyFunction(ir::ParallelOp op, ArrayRef<Value> counts) {
 // Captured values sit in cells of 64 bytes, enough for any vector.
 static constexpr int64_t CellBytes = 64;
 
-Value Lowering::captureInto(func::FuncOp body) {
+Lowering::Captured Lowering::captureInto(func::FuncOp body) {
   llvm::MapVector<Value, Value> captured;
   Block *entry = &body.getBody().front();
   OpBuilder inside(entry, entry->begin());
   Emit in(inside, e.loc);
   Value closure = entry->getArgument(3);
-  Value cells = stackBuffer(e, e.b.getI8Type(), CellBytes * 256);
+  // The runtime has done with the cells, or has copied them, when the next grid fills them.
+  if (!cells_)
+    cells_ = stackBuffer(e, e.b.getI8Type(), CellBytes * 256);
+  Value cells = cells_;
   auto capture = [&](Value value) -> Value {
     if (Value known = captured.lookup(value))
       return known;
@@ -103,7 +106,8 @@ Value Lowering::captureInto(func::FuncOp body) {
     int64_t offset = static_cast<int64_t>(captured.size()) * CellBytes;
     bool isIndex = value.getType().isIndex();
     Value stored = isIndex ? e.indexCast(value, e.b.getI64Type()) : value;
-    e.b.create<LLVM::StoreOp>(e.loc, stored, bytePointer(e, cells, e.i64(offset)));
+    auto store = e.b.create<LLVM::StoreOp>(e.loc, stored, bytePointer(e, cells, e.i64(offset)));
+    store->setAttr("ptl.task", e.b.getUnitAttr());
     Value loaded = inside.create<LLVM::LoadOp>(e.loc, stored.getType(),
                                                bytePointer(in, closure, in.i64(offset)));
     return captured[value] = isIndex ? in.indexCast(loaded, value.getType()) : loaded;
@@ -118,7 +122,10 @@ Value Lowering::captureInto(func::FuncOp body) {
     operand->set(capture(operand->get()));
   if (captured.size() > 256)
     fail(function, "the body of this grid uses too many values from outside");
-  return cells;
+  Captured result{cells, static_cast<int64_t>(captured.size()) * CellBytes, {}};
+  for (auto [outside, loaded] : captured)
+    result.values.push_back({outside, loaded});
+  return result;
 }
 
 void Lowering::lowerParallel(ir::ParallelOp op) {
@@ -127,10 +134,14 @@ void Lowering::lowerParallel(ir::ParallelOp op) {
   SmallVector<Value> counts = gridCounts(*this, op);
   Value total = e.indexCast(productOf(e, counts), e.b.getI64Type());
   func::FuncOp body = bodyFunction(op, counts);
-  Value closure = captureInto(body);
-  Type pointer = pointerType(e.b.getContext());
-  Value address = e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName());
-  e.call("ptl_rt_parallel_for", {}, {context, address, total, closure, e.i64(0)});
+  Captured captured = captureInto(body);
+  if (isOrchestrating()) {
+    submitTask(op, body, total, captured);
+  } else {
+    Type pointer = pointerType(e.b.getContext());
+    Value address = e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName());
+    e.call("ptl_rt_parallel_for", {}, {context, address, total, captured.cells, e.i64(0)});
+  }
   Value status = e.b.create<LLVM::LoadOp>(e.loc, e.b.getI32Type(), context);
   leaveUnless(e.cmpi(arith::CmpIPredicate::eq, status, 0));
 }

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -119,8 +120,13 @@ public:
   /// Remembered elements and views are forgotten at the end of the scope they are emitted in.
   class Scope {
   public:
-    explicit Scope(Lowering &lowering) : lowering_(lowering), size_(lowering.undo_.size()) {}
-    ~Scope() { lowering_.unwind(size_); }
+    explicit Scope(Lowering &lowering) : lowering_(lowering), size_(lowering.undo_.size()) {
+      ++lowering_.scopeDepth_;
+    }
+    ~Scope() {
+      lowering_.unwind(size_);
+      --lowering_.scopeDepth_;
+    }
 
   private:
     Lowering &lowering_;
@@ -189,9 +195,14 @@ public:
   void lowerGridInPlace(ir::ParallelOp op);
   void lowerPoint(ir::ParallelOp op, mlir::Value linear, llvm::ArrayRef<mlir::Value> counts);
   mlir::func::FuncOp bodyFunction(ir::ParallelOp op, llvm::ArrayRef<mlir::Value> counts);
-  /// Hands values of the present function that `body` uses over by way of memory; gives its
-  /// address.
-  mlir::Value captureInto(mlir::func::FuncOp body);
+  /// Hands values of the present function that `body` uses over by way of memory.
+  struct Captured {
+    mlir::Value cells;
+    int64_t bytes = 0;
+    /// Each value as the present function and as the body knows it.
+    llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> values;
+  };
+  Captured captureInto(mlir::func::FuncOp body);
   void lowerCheck(ir::CheckOp op);
   void lowerScalarOp(mlir::Operation *op);
   /// Memory for what a region carries, filled with the initial value.
@@ -201,6 +212,24 @@ public:
   void yieldInto(mlir::Operation *yield, mlir::ValueRange values, mlir::ValueRange arguments,
                  llvm::ArrayRef<std::optional<View>> buffers, Values &scalars);
   void withScratchScope(llvm::function_ref<void()> body);
+
+  // --- lower_tasks.cpp: programs
+  // ------------------------------------------------------------------
+  /// Whether this is code of a program that submits grids as tasks.
+  bool isOrchestrating() const { return isProgram_ && !inBody; }
+  void asHost(llvm::function_ref<void()> body);
+  void lowerHostOp(mlir::Operation *op);
+  void lowerProgramBlock(mlir::Block &block);
+  void submitTask(ir::ParallelOp grid, mlir::func::FuncOp body, mlir::Value count,
+                  const Captured &captured);
+  void emitAwait(mlir::Value root, bool isWritten, const struct RegionBounds *box);
+  void emitProgramEntry(mlir::func::FuncOp body, llvm::StringRef name);
+  /// What a program's block has allocated is released at its end: all since `from`.
+  size_t ownedCount() const { return owned_.size(); }
+  void releaseOwned(size_t from);
+  void own(mlir::Value data) { owned_.push_back(data); }
+  /// Memory that outlives the block: what was allocated since `from` is not released with it.
+  void disown(size_t from) { owned_.truncate(from); }
 
   Emit e;
   mlir::OpBuilder builder;
@@ -215,6 +244,11 @@ public:
   void bindView(mlir::Value key, const View &view);
 
 private:
+  void rootsOf(mlir::Value pointer, llvm::SetVector<mlir::Value> &roots, bool &onStack);
+  mlir::Value taskWords();
+  int64_t storeAccess(int64_t position, mlir::Value root, bool isWritten,
+                      const struct RegionBounds *box);
+
   using ElementKey = std::pair<void *, llvm::SmallVector<void *, 9>>;
   static ElementKey keyOf(mlir::Value value, const Coords &at, mlir::Value mask);
   void defineExtents(mlir::Operation *op);
@@ -237,6 +271,14 @@ private:
   bool failed_ = false;
   mlir::Block *exit_ = nullptr;
   unsigned bodies_ = 0;
+  mlir::Value cells_; ///< for what grids capture, one after the other
+  bool isProgram_ = false;
+  /// How many scopes are open, and how many were where the present code of a program began.
+  int scopeDepth_ = 0, hostDepth_ = 0;
+  mlir::Value taskWords_;
+  llvm::DenseSet<mlir::Value> writtenArguments_;  ///< addresses
+  llvm::DenseMap<mlir::Value, mlir::Value> refs_; ///< by address of the storage
+  llvm::SmallVector<mlir::Value> owned_;
 };
 
 /// Word `counter` (i64) of the Philox stream `seed` (i64), as i32.

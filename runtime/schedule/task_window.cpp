@@ -10,6 +10,8 @@ namespace {
 // More than a task can have predecessors; keeps it from starting while edges are added.
 constexpr int32_t guard = 1 << 30;
 
+// How many predecessors of predecessors are looked at.
+constexpr size_t pruneEffort = 32;
 constexpr int looksBeforeAsking = 200;
 
 thread_local uint64_t runningSequence = 0;
@@ -157,16 +159,20 @@ TaskWindow::Edge *TaskWindow::takeEdge() {
 void TaskWindow::prune() {
   if (predecessors_.size() < 2)
     return;
-  implied_.clear();
+  // By slot, the task that such a predecessor was noted for, and its own number.
+  implied_.resize(limits_.tasks);
+  size_t looked = 0;
   for (TaskRef predecessor : predecessors_) {
     const Slot &slot = slots_[predecessor.slot];
-    implied_.insert(implied_.end(), slot.predecessors, slot.predecessors + slot.predecessorCount);
-    if (implied_.size() > 32)
+    for (size_t i = 0; i < slot.predecessorCount; ++i)
+      implied_[slot.predecessors[i].slot] = {submitted_, slot.predecessors[i].sequence};
+    if ((looked += slot.predecessorCount) > pruneEffort)
       break;
   }
-  std::erase_if(predecessors_, [&](TaskRef task) {
-    return std::find(implied_.begin(), implied_.end(), task) != implied_.end();
-  });
+  if (looked != 0)
+    std::erase_if(predecessors_, [&](TaskRef task) {
+      return implied_[task.slot] == std::pair(submitted_, task.sequence);
+    });
 }
 
 /// Makes `target` wait for `predecessor`, unless that is complete.

@@ -136,7 +136,8 @@ private:
   std::unique_ptr<Slot[]> slots_;
   std::unique_ptr<Edge[]> edges_;
   AccessHistory history_;
-  std::vector<TaskRef> predecessors_, implied_;
+  std::vector<TaskRef> predecessors_;
+  std::vector<std::pair<uint64_t, uint64_t>> implied_;
   std::vector<LaneCount> lanes_;
   uint64_t submitted_ = 0;
   TaskId freeSlots_ = noTask;
