@@ -235,6 +235,11 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   }
   if (failed_)
     return;
+  auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
+  bool rotates = pipeline && pipeline.getInt() > 1;
+  if (rotates && options_.skews)
+    if (auto stages = stagesOf(loop, cores_, core_); stages && stages->isSplit())
+      return lowerInStages(loop, *stages, tiles);
   auto made =
       b_.create<scf::ForOp>(loc, scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()),
                             scalarOf(loop.getStep()), inits);
@@ -249,8 +254,6 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     setTile(loop.getRegionIterArg(i), tile);
     wanted_[yield.getOperand(i)] = tile.buffer;
   }
-  auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
-  bool rotates = pipeline && pipeline.getInt() > 1;
   if (rotates)
     rotations_.push_back({made, iterationOf(made), pipeline.getInt()});
   lowerBlock(*loop.getBody());

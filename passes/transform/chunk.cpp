@@ -138,7 +138,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
 
   void runOnOperation() override {
-    expandTensors(getOperation());
+    expandTensors(getOperation(), tileBytes);
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {

@@ -22,7 +22,7 @@ Table joinTables() {
   Table table;
   for (llvm::ArrayRef<Row> rows :
        {arithmeticRows(), comparisonRows(), conversionRows(), mathRows(), trigonometryRows(),
-        reductionRows(), shapeRows(), productRows(), randomRows()})
+        reductionRows(), shapeRows(), productRows(), randomRows(), orderRows()})
     for (const Row &row : rows)
       table[("ptl." + row.name).str()] = row.rewrite;
   return table;
@@ -130,6 +130,13 @@ struct Legalize : impl::LegalizeBase<Legalize> {
     }
     Target target(*found);
     Table table = joinTables();
+    llvm::SmallVector<Operation *> tops;
+    getOperation()->walk([&](TopkOp op) { tops.push_back(op); });
+    PatternRewriter rewriter(getOperation()->getContext());
+    for (Operation *op : tops) {
+      rewriter.setInsertionPoint(op);
+      rewriteTopk(Tiles(rewriter, op, target), op);
+    }
     if (failed(rewriteAll(getOperation(), table, target)))
       return signalPassFailure();
     getOperation()->walk([](Operation *op) {
