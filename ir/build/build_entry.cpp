@@ -207,10 +207,13 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
 }
 
 void Builder::buildKernelBody(const CallableDecl &decl) {
-  if (!decl.isFor(binding_.machine))
+  bool isManual = decl.kind == DeclKind::ManualKernel;
+  if (isManual && (!binding_.chip || binding_.chip->executable))
+    fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding_.machine});
+  else if (!decl.isFor(binding_.machine))
     fail(DiagId::NotForTarget, decl.nameSpan,
          {decl.name, llvm::join(decl.targets, ", "), binding_.machine});
-  else if (decl.kind == DeclKind::ManualKernel)
+  else if (isManual)
     buildManual(decl);
   else
     buildBlock(*decl.body);
