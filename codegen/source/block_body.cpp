@@ -220,7 +220,7 @@ std::string BlockBody::validText(const std::string &base, pto::TileBufType type,
     std::optional<int64_t> number = given ? getConstantIntValue(given) : fixed;
     if (number == whole)
       return ":";
-    return "0:" + (number ? std::to_string(*number) : value(given).as(Bind::Or));
+    return "0:" + (number ? std::to_string(*number) : value(given).as(Precedence::Or));
   };
   std::string rows = extent(row, type.getValidRows(), type.getRows()),
               cols = extent(col, type.getValidCols(), type.getCols());
@@ -339,16 +339,16 @@ std::string BlockBody::span(Value offset, Value size) {
   if (at && count)
     return std::to_string(*at) + ":" + std::to_string(*at + *count);
   if (at == 0)
-    return "0:" + value(size).as(Bind::Or);
+    return "0:" + value(size).as(Precedence::Or);
   Expression start = value(offset);
-  return start.as(Bind::Or) + ":" + binary(start, "+", value(size)).text;
+  return start.as(Precedence::Or) + ":" + binary(start, "+", value(size)).text;
 }
 
 std::string BlockBody::fixedSpan(Value offset, int64_t size) {
   if (std::optional<int64_t> at = getConstantIntValue(offset))
     return std::to_string(*at) + ":" + std::to_string(*at + size);
   Expression start = value(offset);
-  return start.as(Bind::Or) + ":" + binary(start, "+", {std::to_string(size)}).text;
+  return start.as(Precedence::Or) + ":" + binary(start, "+", {std::to_string(size)}).text;
 }
 
 // ---- Instructions -------------------------------------------------------------------------------
@@ -426,7 +426,7 @@ std::optional<Expression> BlockBody::written(Operation *op) {
       .Case<pto::LoadScalarOp>([&](pto::LoadScalarOp load) {
         auto [base, offset] = pointer(load.getPointer());
         Expression at = offset == "0" ? value(load.getOffset())
-                                      : binary({offset, Bind::Loose}, "+", value(load.getOffset()));
+                                      : binary({offset, Precedence::None}, "+", value(load.getOffset()));
         return Expression{"load_scalar(" + value(base).text + ", " + at.text + ")"};
       })
       .Default([](Operation *) { return std::nullopt; });
@@ -447,7 +447,7 @@ bool BlockBody::special(Operation *op) {
   if (auto store = dyn_cast<pto::StoreScalarOp>(op)) {
     auto [base, offset] = pointer(store.getPointer());
     Expression at = offset == "0" ? value(store.getOffset())
-                                  : binary({offset, Bind::Loose}, "+", value(store.getOffset()));
+                                  : binary({offset, Precedence::None}, "+", value(store.getOffset()));
     line("store_scalar(" + value(base).text + ", " + at.text + ", " + value(store.getValue()).text +
          ")");
     return true;

@@ -6,36 +6,11 @@
 
 namespace ptl::source {
 
-namespace {
-struct Operator {
-  std::string_view spelling;
-  Bind bind;
-};
-constexpr Operator kOperators[] = {
-    {"or", Bind::Or},         {"and", Bind::And},       {"==", Bind::Comparison},
-    {"!=", Bind::Comparison}, {"<", Bind::Comparison},  {"<=", Bind::Comparison},
-    {">", Bind::Comparison},  {">=", Bind::Comparison}, {"|", Bind::BitOr},
-    {"^", Bind::BitXor},      {"&", Bind::BitAnd},      {"<<", Bind::Shift},
-    {">>", Bind::Shift},      {"+", Bind::Sum},         {"-", Bind::Sum},
-    {"*", Bind::Product},     {"/", Bind::Product},     {"%", Bind::Product},
-    {"@", Bind::Product},     {"**", Bind::Power},
-};
-} // namespace
-
-Bind bindOf(std::string_view binaryOperator) {
-  for (const Operator &each : kOperators)
-    if (each.spelling == binaryOperator)
-      return each.bind;
-  return Bind::Loose;
-}
-
-static Bind tighter(Bind bind) { return static_cast<Bind>(static_cast<uint8_t>(bind) + 1); }
-
 Expression binary(const Expression &a, std::string_view spelling, const Expression &b) {
-  Bind own = bindOf(spelling);
+  Precedence own = precedenceOf(spelling);
   // Comparisons do not chain, and powers group to the right.
-  Bind left = own == Bind::Comparison || own == Bind::Power ? tighter(own) : own;
-  Bind right = own == Bind::Power ? own : tighter(own);
+  Precedence left = own == Precedence::Comparison || own == Precedence::Power ? tighter(own) : own;
+  Precedence right = own == Precedence::Power ? own : tighter(own);
   return {a.as(left) + " " + std::string(spelling) + " " + b.as(right), own};
 }
 
@@ -59,11 +34,11 @@ Expression dimension(std::string_view text) {
     if (depth > 0)
       continue;
     if (spaced && (c == '+' || c == '-'))
-      result.bind = Bind::Sum;
-    else if (isBinary && result.bind == Bind::Postfix)
-      result.bind = Bind::Product;
+      result.bind = Precedence::Sum;
+    else if (isBinary && result.bind == Precedence::Postfix)
+      result.bind = Precedence::Product;
     else if (i == 0 && c == '-')
-      result.bind = Bind::Sum;
+      result.bind = Precedence::Sum;
   }
   return result;
 }

@@ -1,6 +1,8 @@
 // Pieces of PTL source: expressions that know how tightly they bind, and names that are used once.
 #pragma once
 
+#include "frontend/lex/operator.h"
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -9,34 +11,13 @@
 
 namespace ptl::source {
 
-/// How tightly the outermost operator of an expression binds, loosest first.
-enum class Bind : uint8_t {
-  Loose, ///< ranges and conditionals
-  Or,
-  And,
-  Not,
-  Comparison,
-  BitOr,
-  BitXor,
-  BitAnd,
-  Shift,
-  Sum,
-  Product,
-  Unary,
-  Power,
-  Postfix
-};
-
 struct Expression {
   std::string text;
-  Bind bind = Bind::Postfix;
+  Precedence bind = Precedence::Postfix;
 
   /// The text, in parentheses where it binds looser than `least`.
-  std::string as(Bind least) const { return bind < least ? "(" + text + ")" : text; }
+  std::string as(Precedence least) const { return bind < least ? "(" + text + ")" : text; }
 };
-
-/// The binding of a binary operator; `Loose` if there is none of that spelling.
-Bind bindOf(std::string_view binaryOperator);
 
 /// `a + b`, with parentheses where they are needed. The right operand of equal binding gets them.
 Expression binary(const Expression &a, std::string_view spelling, const Expression &b);

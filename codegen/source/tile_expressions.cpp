@@ -49,7 +49,7 @@ Expression TileBody::literal(Attribute attribute, Type type, bool typed) {
     std::string text = floatText(number.getValue());
     if (typed && !type.isF32())
       return {elementText(type) + "(" + text + ")"};
-    return {text, text[0] == '-' ? Bind::Unary : Bind::Postfix};
+    return {text, text[0] == '-' ? Precedence::Unary : Precedence::Postfix};
   }
   auto number = dyn_cast<IntegerAttr>(attribute);
   if (!number)
@@ -60,7 +60,7 @@ Expression TileBody::literal(Attribute attribute, Type type, bool typed) {
   number.getValue().toString(text, 10, !type.isUnsignedInteger());
   if (typed && !type.isIndex())
     return {elementText(type) + "(" + text.str().str() + ")"};
-  return {text.str().str(), text[0] == '-' ? Bind::Unary : Bind::Postfix};
+  return {text.str().str(), text[0] == '-' ? Precedence::Unary : Precedence::Postfix};
 }
 
 static Attribute constantAttribute(Value value) {
@@ -254,7 +254,7 @@ Expression TileBody::creationIndex(Operation *op) {
   std::optional<int64_t> number = getConstantIntValue(start);
   Expression end =
       number ? Expression{std::to_string(*number + length)} : binary(first, "+", count);
-  return {"index(" + first.as(Bind::Or) + ".." + end.as(Bind::Or) + ")"};
+  return {"index(" + first.as(Precedence::Or) + ".." + end.as(Precedence::Or) + ")"};
 }
 
 Expression TileBody::builtin(Operation *op, const OpRecord &record) {
@@ -263,7 +263,7 @@ Expression TileBody::builtin(Operation *op, const OpRecord &record) {
   if (record.id == OpId::Convert)
     return conversion(op);
   if (record.id == OpId::Transpose && isLastSwap(op))
-    return {value(op->getOperand(0)).as(Bind::Postfix) + ".T"};
+    return {value(op->getOperand(0)).as(Precedence::Postfix) + ".T"};
   std::vector<ValueRange> operands = operandsByParam(op, record);
   size_t values = 0;
   for (const ValueRange &each : operands)
@@ -275,7 +275,7 @@ Expression TileBody::builtin(Operation *op, const OpRecord &record) {
     return binary(operand(op, op->getOperand(0)), record.name, operand(op, op->getOperand(1)));
   if (record.isOperator && values == 1) {
     bool isWord = record.name == "not";
-    Bind bind = isWord ? Bind::Not : Bind::Unary;
+    Precedence bind = isWord ? Precedence::Not : Precedence::Unary;
     return {std::string(record.name) + (isWord ? " " : "") + value(op->getOperand(0)).as(bind),
             bind};
   }
@@ -304,7 +304,7 @@ Expression TileBody::conditional(scf::IfOp branch) {
   };
   return {"if " + value(branch.getCondition()).text + " " + arm(branch.getThenRegion()) + " else " +
               arm(branch.getElseRegion()),
-          Bind::Loose};
+          Precedence::None};
 }
 
 Expression TileBody::expressionOf(Operation *op, unsigned result) {

@@ -95,7 +95,7 @@ Expression TileBody::position(Operation *op) {
       .Case<arith::SubIOp>([&](auto) { return binaryPosition(op, "-"); })
       .Case<arith::MulIOp>([&](arith::MulIOp product) {
         if (Value inner = negated(product.getResult()))
-          return Expression{"-" + value(inner).as(Bind::Unary), Bind::Unary};
+          return Expression{"-" + value(inner).as(Precedence::Unary), Precedence::Unary};
         if (constantOf(product.getRhs()))
           return binary(value(product.getRhs()), "*", value(product.getLhs()));
         return binaryPosition(op, "*");
@@ -111,7 +111,7 @@ Expression TileBody::position(Operation *op) {
       .Case<arith::OrIOp>([&](auto) { return binaryPosition(op, "or"); })
       .Case<arith::XOrIOp>([&](arith::XOrIOp both) {
         if (matchPattern(both.getRhs(), m_One()))
-          return Expression{"not " + value(both.getLhs()).as(Bind::Not), Bind::Not};
+          return Expression{"not " + value(both.getLhs()).as(Precedence::Not), Precedence::Not};
         return binaryPosition(op, "!=");
       })
       .Case<arith::CmpIOp>([&](arith::CmpIOp comparison) {
@@ -121,7 +121,7 @@ Expression TileBody::position(Operation *op) {
         return Expression{"if " + value(choice.getCondition()).text + " { " +
                               value(choice.getTrueValue()).text + " } else { " +
                               value(choice.getFalseValue()).text + " }",
-                          Bind::Loose};
+                          Precedence::None};
       })
       .Default(unsupported);
 }
@@ -204,10 +204,10 @@ Expression TileBody::rangeText(Value offset, Value length, Value step, const cha
     Expression last = binary(binary(value(length), "-", {"1"}), "*", value(step));
     end = binary(first == 0 ? last : binary(start, "+", last), "+", {"1"});
   }
-  std::string text = start.as(Bind::Or) + separator + end.as(Bind::Or);
+  std::string text = start.as(Precedence::Or) + separator + end.as(Precedence::Or);
   if (!isUnit)
-    text += (isIndex ? ":" : " step ") + value(step).as(Bind::Or);
-  return {text, Bind::Loose};
+    text += (isIndex ? ":" : " step ") + value(step).as(Precedence::Or);
+  return {text, Precedence::None};
 }
 
 // ---- Boxes --------------------------------------------------------------------------------------
@@ -301,11 +301,11 @@ std::string TileBody::boxText(Value base, OperandRange offsets, OperandRange len
 
 std::string TileBody::base(Value array) {
   if (auto found = known_.find(array); found != known_.end())
-    return found->second.as(Bind::Postfix);
+    return found->second.as(Precedence::Postfix);
   if (std::optional<Expression> outside = foreign(array))
     if (auto found = known_.find(array); found != known_.end())
-      return found->second.as(Bind::Postfix);
-  return value(array).as(Bind::Postfix);
+      return found->second.as(Precedence::Postfix);
+  return value(array).as(Precedence::Postfix);
 }
 
 static bool isIndexing(Operation *op) {

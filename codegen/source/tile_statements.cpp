@@ -361,9 +361,9 @@ std::string TileBody::loopHead(BlockArgument position, Value lower, Value upper,
   if (!hasRanges() || !isTiled(position, upper, step, range)) {
     std::string over = rangeText(lower, upper, {}, "..").text;
     if (!isConstant(lower, 0))
-      over = value(lower).as(Bind::Or) + ".." + value(upper).as(Bind::Or);
+      over = value(lower).as(Precedence::Or) + ".." + value(upper).as(Precedence::Or);
     if (!isConstant(step, 1))
-      over += " step " + value(step).as(Bind::Or);
+      over += " step " + value(step).as(Precedence::Or);
     std::string name = names_.fresh(isIdentifier(wanted) ? wanted : depthName(depth));
     know(position, name);
     return name + " in " + over;
@@ -381,7 +381,7 @@ std::string TileBody::loopHead(BlockArgument position, Value lower, Value upper,
   else if (outer.consume_back(".start") && to && to->text == (outer + ".end").str())
     over = outer.str();
   else
-    over = value(lower).as(Bind::Or) + ".." + value(upper).as(Bind::Or);
+    over = value(lower).as(Precedence::Or) + ".." + value(upper).as(Precedence::Or);
   ranges_.push_back(range);
   return range.name + " in tiles(" + over + ", " + size + ")";
 }
@@ -435,7 +435,7 @@ void TileBody::assignAll(ValueRange targets, ValueRange values) {
       continue;
     }
     llvm::StringRef text = free->value.text;
-    bool isUpdate = free->value.bind == Bind::Sum && text.consume_front(free->name + " + ") &&
+    bool isUpdate = free->value.bind == Precedence::Sum && text.consume_front(free->name + " + ") &&
                     text.find(" + ") == text.npos && text.find(" - ") == text.npos;
     line(isUpdate ? free->name + " += " + text.str() : free->name + " = " + free->value.text);
     open.erase(free);

@@ -2,46 +2,6 @@
 #include "frontend/parse/parser.h"
 
 namespace ptl {
-namespace {
-
-Precedence precedenceOf(TokenKind kind) {
-  switch (kind) {
-  case TokenKind::Or:
-    return Precedence::Or;
-  case TokenKind::And:
-    return Precedence::And;
-  case TokenKind::EqualEqual:
-  case TokenKind::NotEqual:
-  case TokenKind::Less:
-  case TokenKind::LessEqual:
-  case TokenKind::Greater:
-  case TokenKind::GreaterEqual:
-    return Precedence::Comparison;
-  case TokenKind::Pipe:
-    return Precedence::BitOr;
-  case TokenKind::Caret:
-    return Precedence::BitXor;
-  case TokenKind::Amp:
-    return Precedence::BitAnd;
-  case TokenKind::ShiftLeft:
-  case TokenKind::ShiftRight:
-    return Precedence::Shift;
-  case TokenKind::Plus:
-  case TokenKind::Minus:
-    return Precedence::Sum;
-  case TokenKind::Star:
-  case TokenKind::Slash:
-  case TokenKind::Percent:
-  case TokenKind::At:
-    return Precedence::Product;
-  default:
-    return Precedence::None;
-  }
-}
-
-Precedence tighter(Precedence p) { return static_cast<Precedence>(static_cast<uint8_t>(p) + 1); }
-
-} // namespace
 
 NodeId Parser::parseExpr() {
   TokenIndex first = at_;
@@ -69,7 +29,8 @@ Precedence Parser::binaryPrecedence() {
     return Precedence::And;
   if (doubled && at(TokenKind::Pipe))
     return Precedence::Or;
-  return precedenceOf(kind());
+  Precedence precedence = precedenceOf(kind());
+  return precedence > Precedence::Product ? Precedence::None : precedence;
 }
 
 bool Parser::acceptForeignOperator(TokenKind left, TokenKind right, const char *word) {

@@ -3,6 +3,7 @@
 // `parseX` return a node always; `x` at the start of a form is the token they expect to stand on.
 #pragma once
 
+#include "frontend/lex/operator.h"
 #include "frontend/parse/parse.h"
 
 #include <algorithm>
@@ -12,21 +13,6 @@
 namespace ptl {
 
 inline constexpr unsigned kMaxNesting = 256;
-
-/// Precedence of binary operators, loosest first. `Range` is not a binary operator.
-enum class Precedence : uint8_t {
-  None,
-  Or,
-  And,
-  Not,
-  Comparison,
-  BitOr,
-  BitXor,
-  BitAnd,
-  Shift,
-  Sum,
-  Product
-};
 
 class Parser {
 public:
@@ -227,6 +213,7 @@ private:
   NodeId parseIndex(NodeId base, TokenIndex first);
   NodeId parseIndexItem();
   NodeId parseElementExpr();
+  /// Of the operator that the parser stands on; powers are taken with their base.
   Precedence binaryPrecedence();
   /// Reports two touching tokens that are one operator elsewhere, and takes the first; `word` is
   /// ours.
