@@ -1,4 +1,5 @@
 // The function of an entry: arguments, storage of outputs, requirements.
+#include "codegen/machines/machine.h"
 #include "ir/build/builder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

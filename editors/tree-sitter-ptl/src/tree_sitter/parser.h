@@ -9,7 +9,7 @@ extern "C" {
 #include <stdint.h>
 #include <stdlib.h>
 
-#define ts_builtin_sym_error ((TSSymbol) - 1)
+#define ts_builtin_sym_error ((TSSymbol)-1)
 #define ts_builtin_sym_end 0
 #define TREE_SITTER_SERIALIZATION_BUFFER_SIZE 1024
 
@@ -106,8 +106,8 @@ struct TSLanguage {
   const uint16_t *small_parse_table;
   const uint32_t *small_parse_table_map;
   const TSParseActionEntry *parse_actions;
-  const char *const *symbol_names;
-  const char *const *field_names;
+  const char * const *symbol_names;
+  const char * const *field_names;
   const TSFieldMapSlice *field_map_slices;
   const TSFieldMapEntry *field_map_entries;
   const TSSymbolMetadata *symbol_metadata;
@@ -158,46 +158,46 @@ static inline bool set_contains(TSCharacterRange *ranges, uint32_t len, int32_t 
 #define UNUSED __attribute__((unused))
 #endif
 
-#define START_LEXER()                                                                              \
-  bool result = false;                                                                             \
-  bool skip = false;                                                                               \
-  UNUSED                                                                                           \
-  bool eof = false;                                                                                \
-  int32_t lookahead;                                                                               \
-  goto start;                                                                                      \
-  next_state:                                                                                      \
-  lexer->advance(lexer, skip);                                                                     \
-  start:                                                                                           \
-  skip = false;                                                                                    \
+#define START_LEXER()           \
+  bool result = false;          \
+  bool skip = false;            \
+  UNUSED                        \
+  bool eof = false;             \
+  int32_t lookahead;            \
+  goto start;                   \
+  next_state:                   \
+  lexer->advance(lexer, skip);  \
+  start:                        \
+  skip = false;                 \
   lookahead = lexer->lookahead;
 
-#define ADVANCE(state_value)                                                                       \
-  {                                                                                                \
-    state = state_value;                                                                           \
-    goto next_state;                                                                               \
+#define ADVANCE(state_value) \
+  {                          \
+    state = state_value;     \
+    goto next_state;         \
   }
 
-#define ADVANCE_MAP(...)                                                                           \
-  {                                                                                                \
-    static const uint16_t map[] = {__VA_ARGS__};                                                   \
-    for (uint32_t i = 0; i < sizeof(map) / sizeof(map[0]); i += 2) {                               \
-      if (map[i] == lookahead) {                                                                   \
-        state = map[i + 1];                                                                        \
-        goto next_state;                                                                           \
-      }                                                                                            \
-    }                                                                                              \
+#define ADVANCE_MAP(...)                                              \
+  {                                                                   \
+    static const uint16_t map[] = { __VA_ARGS__ };                    \
+    for (uint32_t i = 0; i < sizeof(map) / sizeof(map[0]); i += 2) {  \
+      if (map[i] == lookahead) {                                      \
+        state = map[i + 1];                                           \
+        goto next_state;                                              \
+      }                                                               \
+    }                                                                 \
   }
 
-#define SKIP(state_value)                                                                          \
-  {                                                                                                \
-    skip = true;                                                                                   \
-    state = state_value;                                                                           \
-    goto next_state;                                                                               \
+#define SKIP(state_value) \
+  {                       \
+    skip = true;          \
+    state = state_value;  \
+    goto next_state;      \
   }
 
-#define ACCEPT_TOKEN(symbol_value)                                                                 \
-  result = true;                                                                                   \
-  lexer->result_symbol = symbol_value;                                                             \
+#define ACCEPT_TOKEN(symbol_value)     \
+  result = true;                       \
+  lexer->result_symbol = symbol_value; \
   lexer->mark_end(lexer);
 
 #define END_STATE() return result;
@@ -212,54 +212,54 @@ static inline bool set_contains(TSCharacterRange *ranges, uint32_t len, int32_t 
 
 #define ACTIONS(id) id
 
-#define SHIFT(state_value)                                                                         \
-  {                                                                                                \
-    {                                                                                              \
-      .shift = {.type = TSParseActionTypeShift, .state = (state_value) }                           \
-    }                                                                                              \
-  }
+#define SHIFT(state_value)            \
+  {{                                  \
+    .shift = {                        \
+      .type = TSParseActionTypeShift, \
+      .state = (state_value)          \
+    }                                 \
+  }}
 
-#define SHIFT_REPEAT(state_value)                                                                  \
-  {                                                                                                \
-    {                                                                                              \
-      .shift = {.type = TSParseActionTypeShift, .state = (state_value), .repetition = true }       \
-    }                                                                                              \
-  }
+#define SHIFT_REPEAT(state_value)     \
+  {{                                  \
+    .shift = {                        \
+      .type = TSParseActionTypeShift, \
+      .state = (state_value),         \
+      .repetition = true              \
+    }                                 \
+  }}
 
-#define SHIFT_EXTRA()                                                                              \
-  {                                                                                                \
-    {                                                                                              \
-      .shift = {.type = TSParseActionTypeShift, .extra = true }                                    \
-    }                                                                                              \
-  }
+#define SHIFT_EXTRA()                 \
+  {{                                  \
+    .shift = {                        \
+      .type = TSParseActionTypeShift, \
+      .extra = true                   \
+    }                                 \
+  }}
 
-#define REDUCE(symbol_name, children, precedence, prod_id)                                         \
-  {                                                                                                \
-    {                                                                                              \
-      .reduce = {.type = TSParseActionTypeReduce,                                                  \
-                 .symbol = symbol_name,                                                            \
-                 .child_count = children,                                                          \
-                 .dynamic_precedence = precedence,                                                 \
-                 .production_id = prod_id},                                                        \
-    }                                                                                              \
-  }
+#define REDUCE(symbol_name, children, precedence, prod_id) \
+  {{                                                       \
+    .reduce = {                                            \
+      .type = TSParseActionTypeReduce,                     \
+      .symbol = symbol_name,                               \
+      .child_count = children,                             \
+      .dynamic_precedence = precedence,                    \
+      .production_id = prod_id                             \
+    },                                                     \
+  }}
 
-#define RECOVER()                                                                                  \
-  {                                                                                                \
-    {                                                                                              \
-      .type = TSParseActionTypeRecover                                                             \
-    }                                                                                              \
-  }
+#define RECOVER()                    \
+  {{                                 \
+    .type = TSParseActionTypeRecover \
+  }}
 
-#define ACCEPT_INPUT()                                                                             \
-  {                                                                                                \
-    {                                                                                              \
-      .type = TSParseActionTypeAccept                                                              \
-    }                                                                                              \
-  }
+#define ACCEPT_INPUT()              \
+  {{                                \
+    .type = TSParseActionTypeAccept \
+  }}
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif // TREE_SITTER_PARSER_H_
+#endif  // TREE_SITTER_PARSER_H_
