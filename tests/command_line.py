@@ -365,7 +365,7 @@ def machine_as_target(tools: Tools, folder: pathlib.Path) -> None:
     (folder / "sums.ptl").write_text(SUMS)
     own = ["--machine", "own.json"]
     for arguments, fits in ((["--target", "a3"], True), (own, False), (own + ["--target", "a3"], True)):
-        outcome = tools.run("build", "sums.ptl", "--emit=ledger", "-D", "sums.C=256", "-o", "-", *arguments, cwd=folder)
+        outcome = tools.run("build", "sums.ptl", "--emit=ledger", "-D", "sums.C=4096", "-o", "-", *arguments, cwd=folder)
         expect((outcome.code == 0) == fits and ("56 KiB" in outcome.stderr) != fits, arguments, outcome)
     outcome = tools.run("test", "sums.ptl", "--executor", "a3,own", *own, cwd=folder)
     expect(outcome.code == 0 and "2 passed, 0 failed" in outcome.stdout, outcome)

@@ -425,8 +425,9 @@ std::optional<Expression> BlockBody::written(Operation *op) {
       })
       .Case<pto::LoadScalarOp>([&](pto::LoadScalarOp load) {
         auto [base, offset] = pointer(load.getPointer());
-        Expression at = offset == "0" ? value(load.getOffset())
-                                      : binary({offset, Precedence::None}, "+", value(load.getOffset()));
+        Expression at = offset == "0"
+                            ? value(load.getOffset())
+                            : binary({offset, Precedence::None}, "+", value(load.getOffset()));
         return Expression{"load_scalar(" + value(base).text + ", " + at.text + ")"};
       })
       .Default([](Operation *) { return std::nullopt; });
@@ -446,8 +447,9 @@ bool BlockBody::special(Operation *op) {
   }
   if (auto store = dyn_cast<pto::StoreScalarOp>(op)) {
     auto [base, offset] = pointer(store.getPointer());
-    Expression at = offset == "0" ? value(store.getOffset())
-                                  : binary({offset, Precedence::None}, "+", value(store.getOffset()));
+    Expression at = offset == "0"
+                        ? value(store.getOffset())
+                        : binary({offset, Precedence::None}, "+", value(store.getOffset()));
     line("store_scalar(" + value(base).text + ", " + at.text + ", " + value(store.getValue()).text +
          ")");
     return true;

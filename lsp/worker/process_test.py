@@ -168,7 +168,7 @@ class Stages(unittest.TestCase):
 tune ROWS: [4, 8, 16] = 8
 {
     parallel r in tiles(R, ROWS) {
-        y[r, :] = exp(x[r, :])
+        y[r, :] = max(x[r, 0:1], axis: 0) + exp(x[r, :])
     }
 }
 """
@@ -178,7 +178,7 @@ tune ROWS: [4, 8, 16] = 8
                 asked = {"root": "/t.ptl", "files": {"/t.ptl": before}, "entry": "k", "target": "a3", "options": {"helps": True}}
                 verdict = worker.ask("feasibility", **asked)["result"]
                 self.assertFalse(verdict["fits"], verdict)
-                self.assertEqual(verdict["overflow"]["needed"], 256 * 1024)
+                self.assertGreater(verdict["overflow"]["needed"], 256 * 1024)
                 source = before.encode()
                 place = verdict["diagnostics"][0]["place"]
                 self.assertEqual(source[place["begin"] : place["end"] + 3], b"x[r,")
