@@ -316,6 +316,31 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(json.loads(computed.stdout)["us"] == times[1], computed, times)
 
 
+def timelines_of_runs(tools: Tools, folder: pathlib.Path) -> None:
+    """`ptlc run --trace --lanes`: every task with its line and what it waited for, on each number of threads."""
+    (folder / "two.ptl").write_text(
+        "pub program two[M, K, N](x: f32[M, K], a: f32[K, N], b: f32[K, N]) -> (y: f32[M, N])\n{\n    let p = x @ a\n"
+        "    let q = x @ b\n    y = p @ transpose(q, [1, 0]) @ q\n}\n")
+    call = ["run", "two.ptl", "M=150", "K=80", "N=90", *(f"{name}=random(seed: 1)" for name in "xab"), "-o", "y.npy"]
+    for threads in ("1", "2", "8"):
+        run = tools.run(*call, "-j", threads, "--trace", "t.json", "--lanes", "l.json", cwd=folder)
+        expect(run.code == 0, run)
+        lanes, trace = (json.loads((folder / name).read_text()) for name in ("l.json", "t.json"))
+        expect(lanes["format"] == "ptl-timeline" and lanes["machine"] == "cpu" and len(lanes["lanes"]) == int(threads), lanes)
+        events = [event for event in trace["traceEvents"] if "task" in event.get("args", {})]
+        first = {event["args"]["task"]: event["name"] for event in events}
+        expect(len(first) == lanes["tasks"] and {"p", "q", "y"} <= set(first.values()), first)
+        expect({event["args"]["source"] for event in events if event["name"] in "pq"} == {"two.ptl:3", "two.ptl:4"}, events)
+        begins = {name: min(e["ts"] for e in events if e["name"] == name) for name in "pqy"}
+        ends = {name: max(e["ts"] + e["dur"] for e in events if e["name"] == name) for name in "pqy"}
+        expect(begins["y"] >= max(ends["p"], ends["q"]) - 1e-3, begins, ends)
+        arrows = sum(event["ph"] == "s" for event in trace["traceEvents"])
+        expect(arrows == lanes["dependences"] >= 2, arrows, lanes["dependences"])
+        expect(sum(len(lane["tasks"]) for lane in lanes["lanes"]) == len(events), lanes)
+    refused = tools.run(*call, "--target", "reference", "--trace", "t.json", cwd=folder)
+    expect(refused.code != 0 and "timeline" in refused.stderr, refused)
+
+
 def starter_project(tools: Tools, folder: pathlib.Path) -> None:
     created = tools.run("new", "axpy", cwd=folder)
     expect(created.code == 0, created)
@@ -409,7 +434,8 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     exit_codes, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    formatting, stopped_programs, values_of_conditions, benches, simulated_times, starter_project, machines, robust, fast_start,
+    formatting, stopped_programs, values_of_conditions, benches, simulated_times, timelines_of_runs, starter_project,
+    machines, robust, fast_start,
 ]  # fmt: skip
 
 

@@ -20,7 +20,7 @@ void Lowering::lowerBlock(Block &block) {
 // Canonicalisation turns an `if` that only chooses between arrays into a selection.
 static void lowerArrayChoice(Lowering &l, arith::SelectOp op) {
   Value condition = l.scalarOf(op.getCondition());
-  View yes = l.carriedBuffer(op.getTrueValue()), no = l.carriedBuffer(op.getFalseValue());
+  View yes = l.carriedBuffer(op, op.getTrueValue()), no = l.carriedBuffer(op, op.getFalseValue());
   Values extents;
   for (auto [one, other] : llvm::zip(yes.extents, no.extents))
     extents.push_back(l.e.select(condition, one, other));
@@ -140,10 +140,10 @@ void Lowering::lowerScalarOp(Operation *op) {
 // --- carried values
 // -------------------------------------------------------------------------------
 
-View Lowering::carriedBuffer(Value initial) {
+View Lowering::carriedBuffer(Operation *op, Value initial) {
   auto type = cast<ir::ArrayType>(initial.getType());
   View buffer = allocate(type.getElementType(), extentsOf(initial));
-  evaluateInto(initial, buffer);
+  asTask(op, [&] { evaluateInto(initial, buffer); });
   return buffer;
 }
 
@@ -202,14 +202,15 @@ void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange argumen
     // A part of something else may be changed by the copies below.
     Operation *op = values[k].getDefiningOp();
     bool ownStorage = view && op && !viewOfSource(op);
-    View from = ownStorage ? *view : carriedBuffer(values[k]);
+    View from = ownStorage ? *view : carriedBuffer(yield, values[k]);
     copies.push_back({from, *buffers[k]});
   }
   for (size_t k : inPlace)
-    evaluateInto(values[k], *buffers[k]);
+    asTask(yield, [&] { evaluateInto(values[k], *buffers[k]); });
   for (auto &[from, to] : copies)
-    forAll(to.extents, 1, {},
-           [&, &from = from, &to = to](Coords &at) { storeAt(to, at, loadAt(from, at)); });
+    asTask(yield, [&, &from = from, &to = to] {
+      forAll(to.extents, 1, {}, [&](Coords &at) { storeAt(to, at, loadAt(from, at)); });
+    });
 }
 
 void Lowering::withScratchScope(llvm::function_ref<void()> body) {
@@ -231,7 +232,7 @@ void Lowering::lowerFor(scf::ForOp op) {
       buffers.push_back(std::nullopt);
       initial.push_back(scalarOf(value));
     } else {
-      asHost([&] { buffers.push_back(carriedBuffer(value)); });
+      asHost([&] { buffers.push_back(carriedBuffer(op, value)); });
     }
   }
   auto bind = [&](ValueRange keys, ValueRange scalars) {
@@ -286,7 +287,7 @@ void Lowering::lowerIf(scf::IfOp op) {
         continue;
       }
       asHost([&] {
-        View view = carriedBuffer(value);
+        View view = carriedBuffer(op, value);
         values.push_back(view.data);
         llvm::append_range(values, view.extents);
       });
@@ -325,7 +326,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
       buffers.push_back(std::nullopt);
       initial.push_back(scalarOf(value));
     } else {
-      asHost([&] { buffers.push_back(carriedBuffer(value)); });
+      asHost([&] { buffers.push_back(carriedBuffer(op, value)); });
     }
   }
   Region *region = e.b.getInsertionBlock()->getParent();

@@ -102,11 +102,11 @@ void Lowering::lowerFunction(func::FuncOp op) {
   function = builder.create<func::FuncOp>(e.loc, name, type);
   cells_ = taskWords_ = {};
   owned_.clear();
+  isStatic_ = isProgram_;
   if (isProgram_) {
     function.setPrivate();
     function->setAttr("llvm.linkage",
                       LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-    emitProgramEntry(function, op.getName());
   }
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
@@ -139,7 +139,7 @@ void Lowering::lowerFunction(func::FuncOp op) {
   lowerBlock(op.getBody().front());
   if (isProgram_) {
     e.b.create<func::ReturnOp>(e.loc);
-    return;
+    return emitProgramEntry(function, op.getName(), dims, scalars);
   }
   Value status = e.b.create<LLVM::LoadOp>(e.loc, i32, context);
   e.b.create<func::ReturnOp>(e.loc, status);

@@ -5,6 +5,8 @@
 #include "runtime/kernel_abi.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <cstddef>
+
 using namespace mlir;
 
 namespace ptl::cpu {
@@ -102,58 +104,83 @@ int64_t Lowering::storeAccess(int64_t position, Value root, bool isWritten,
 }
 
 void Lowering::emitAwait(Value root, bool isWritten, const RegionBounds *box) {
+  isStatic_ = false;
   storeAccess(0, root, isWritten, box);
   e.call("ptl_rt_await", {}, {context, taskWords()});
 }
 
+static bool touchesMemory(Operation *op) {
+  return isa<LLVM::LoadOp, LLVM::StoreOp, LLVM::MaskedLoadOp, LLVM::MaskedStoreOp,
+             LLVM::masked_gather, LLVM::masked_scatter, LLVM::AtomicCmpXchgOp>(op);
+}
+
+static bool onlyReads(Operation *op) {
+  return isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::masked_gather>(op);
+}
+
+/// The operations emitted since `before`, which stands in `block`, up to the end of `last`.
+static void forEmitted(Block *block, Operation *before, Block *last,
+                       llvm::function_ref<void(Operation *)> visit) {
+  for (Region::iterator at(block);; ++at) {
+    auto op = &*at == block && before ? std::next(Block::iterator(before)) : at->begin();
+    while (op != at->end())
+      visit(&*op++);
+    if (&*at == last)
+      return;
+  }
+}
+
 /// Emits what `body` does as code of the program itself: in front of it, it waits for the tasks
-/// that conflict with what it touches.
-void Lowering::asHost(llvm::function_ref<void()> body) {
+/// that conflict with what it touches. With `inTasks` what computes arrays becomes tasks.
+void Lowering::asHost(llvm::function_ref<void()> body, bool inTasks) {
   if (!isOrchestrating())
     return body();
   Block *block = e.b.getInsertionBlock();
   Operation *before = block->empty() ? nullptr : &block->back();
-  int outer = std::exchange(hostDepth_, scopeDepth_);
+  int outerDepth = std::exchange(hostDepth_, inTasks ? scopeDepth_ : -1);
+  int outerAllocations = std::exchange(allocationDepth_, scopeDepth_);
+  unsigned tasks = submissions_;
   body();
-  hostDepth_ = outer;
+  hostDepth_ = outerDepth;
+  allocationDepth_ = outerAllocations;
+  Block *last = e.b.getInsertionBlock();
   llvm::SmallMapVector<Value, bool, 4> touched;
-  llvm::DenseSet<Block *> made;
   llvm::DenseSet<Operation *> emitted;
+  SmallVector<std::pair<Operation *, Value>> after;
   auto isFromOutside = [&](Value root) {
-    return root.getDefiningOp() ? !emitted.count(root.getDefiningOp())
-                                : !made.count(root.getParentBlock());
+    if (Operation *op = root.getDefiningOp())
+      return !emitted.count(op);
+    for (Region::iterator at(block); &*at != last;)
+      if (&*++at == root.getParentBlock())
+        return false;
+    return true;
   };
-  auto visit = [&](Operation *op) {
+  forEmitted(block, before, last, [&](Operation *op) {
     emitted.insert(op);
     // What a branch hands on is touched under another name.
     bool handsOn = isa<cf::BranchOp, cf::CondBranchOp>(op);
-    if ((isAddressComputation(op) && !handsOn) || op->hasAttr("ptl.task"))
+    if (op->hasAttr("ptl.task") || !(handsOn || touchesMemory(op) || isa<func::CallOp>(op)))
       return;
-    bool onlyReads = isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::masked_gather>(op);
     for (Value operand : op->getOperands()) {
       if (!isPointer(operand.getType()))
         continue;
       llvm::SetVector<Value> roots;
       bool onStack = false;
       rootsOf(operand, roots, onStack);
+      // Even of what never changes a static program reads nothing.
+      isStatic_ &= onStack || !touchesMemory(op);
       for (Value root : roots)
         if (isFromOutside(root))
-          touched[root] |= !onlyReads;
+          touched[root] |= !onlyReads(op);
+        else if (submissions_ != tasks && touchesMemory(op))
+          after.push_back({op, root});
     }
-  };
-  Region::iterator last(e.b.getInsertionBlock());
-  for (Region::iterator at(block);; ++at) {
-    if (&*at != block)
-      made.insert(&*at);
-    for (auto op = &*at == block && before ? std::next(Block::iterator(before)) : at->begin();
-         op != at->end(); ++op)
-      visit(&*op);
-    if (at == last)
-      break;
-  }
-  if (touched.empty())
-    return;
+  });
   OpBuilder::InsertionGuard guard(e.b);
+  for (auto [op, root] : after) {
+    e.b.setInsertionPoint(op);
+    emitAwait(root, !onlyReads(op), nullptr);
+  }
   if (before)
     e.b.setInsertionPointAfter(before);
   else
@@ -177,7 +204,12 @@ void Lowering::lowerHostOp(Operation *op) {
   }
   if (isa<ir::PrintOp>(op))
     emitAwait(context, true, nullptr);
-  asHost([&] { lowerOp(op); });
+  // Scalars are computed at once; arrays become tasks.
+  bool inTasks = isa<ir::StoreOp>(op) ||
+                 (op->getNumResults() != 0 && llvm::all_of(op->getResults(), [](Value result) {
+                    return isa<ir::ArrayType>(result.getType());
+                  }));
+  asHost([&] { lowerOp(op); }, inTasks);
 }
 
 // --- tasks --------------------------------------------------------------------------------------
@@ -189,8 +221,8 @@ static bool prints(func::FuncOp body) {
   return result.wasInterrupted();
 }
 
-void Lowering::submitTask(ir::ParallelOp grid, func::FuncOp body, Value count,
-                          const Captured &captured) {
+void Lowering::submitTask(Operation *op, func::FuncOp body, Value count, const Captured &captured,
+                          RegionsOf regionsOf) {
   struct Touched {
     bool isWritten = false;
   };
@@ -204,7 +236,6 @@ void Lowering::submitTask(ir::ParallelOp grid, func::FuncOp body, Value count,
     for (Value root : roots)
       touched[root].isWritten |= isWrittenThrough(inside);
   }
-  TaskRegions regions(*this, grid);
   int64_t position = 0;
   int32_t accesses = 0;
   auto add = [&](Value root, bool isWritten, const RegionBounds *box) {
@@ -213,7 +244,7 @@ void Lowering::submitTask(ir::ParallelOp grid, func::FuncOp body, Value count,
   };
   for (auto &[root, use] : touched) {
     Value ref = refs_.lookup(root);
-    auto boxes = ref ? regions.of(ref) : std::nullopt;
+    auto boxes = ref ? regionsOf(ref) : std::nullopt;
     int64_t room = SubmissionWords - position - 3 * static_cast<int64_t>(touched.size() + 1);
     bool fits = boxes && static_cast<int64_t>(boxes->size()) *
                                  (3 + 3 * static_cast<int64_t>(boxes->front().axes.size())) <
@@ -225,20 +256,47 @@ void Lowering::submitTask(ir::ParallelOp grid, func::FuncOp body, Value count,
     for (const RegionBounds &box : *boxes)
       add(root, box.isWritten, &box);
   }
-  if (prints(body))
+  if (prints(body)) {
     add(context, true, nullptr);
+    // When it fails, what was printed before is there.
+    isStatic_ = false;
+  }
+  ++submissions_;
   Type pointer = pointerType(e.b.getContext());
   Value address = e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName());
   e.call("ptl_rt_submit", {},
          {context, address, count, captured.cells, e.i64(captured.bytes), taskWords(),
-          e.i32(accesses)});
+          e.i32(accesses), placeOfTask(op)});
   if (usesStack)
     for (auto &[root, use] : touched)
       emitAwait(root, true, nullptr);
 }
 
-// --- lifetimes
-// ------------------------------------------------------------------------------------
+void Lowering::asTask(Operation *op, llvm::function_ref<void()> emit) {
+  // Code inside of loops of the program's own code stays there.
+  if (!isOrchestrating() || scopeDepth_ != hostDepth_ || !op)
+    return emit();
+  std::vector<std::pair<Value, Values>> own;
+  func::FuncOp body = bodyFunction([&](Value, Value) {
+    ownViews_ = &own;
+    withScratchScope(emit);
+    ownViews_ = nullptr;
+  });
+  for (auto &[key, extents] : llvm::reverse(own)) {
+    views_.erase(key);
+    extents_[key] = extents;
+  }
+  Captured captured = captureInto(body);
+  auto store = dyn_cast<ir::StoreOp>(op);
+  submitTask(op, body, e.i64(1), captured,
+             [&](Value ref) -> std::optional<SmallVector<RegionBounds, 4>> {
+               if (!store || store.getRef() != ref)
+                 return std::nullopt;
+               return TaskRegions::ofStore(*this, store, ref);
+             });
+}
+
+// --- lifetimes ----------------------------------------------------------------------------------
 
 /// The last operation of the block that may read or write what an allocation holds: users, and
 /// users of what is computed from it, since values are computed where they are used. The terminator
@@ -292,21 +350,31 @@ void Lowering::releaseOwned(size_t from) {
   owned_.truncate(from);
 }
 
-// --- the program
-// ------------------------------------------------------------------------------------
+// --- the program --------------------------------------------------------------------------------
 
 /// The entry hands its arguments to the runtime, which calls the program's body.
-void Lowering::emitProgramEntry(func::FuncOp body, StringRef name) {
+void Lowering::emitProgramEntry(func::FuncOp body, StringRef name, int64_t dims, int64_t scalars) {
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToEnd(target.getBody());
-  Type pointer = pointerType(e.b.getContext()), i32 = e.b.getI32Type();
+  Type pointer = pointerType(e.b.getContext()), i32 = e.b.getI32Type(), i64 = e.b.getI64Type();
+  auto number = e.b.create<LLVM::GlobalOp>(e.loc, i64, false, LLVM::Linkage::Internal,
+                                           (name + "_number").str(), e.b.getI64IntegerAttr(0), 8);
   auto type = e.b.getFunctionType({pointer, pointer, pointer, pointer}, i32);
   auto entry = e.b.create<func::FuncOp>(e.loc, name, type);
   Block *block = entry.addEntryBlock();
   e.b.setInsertionPointToStart(block);
-  Value address = e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName());
+  Value program = stackBuffer(e, e.b.getI8Type(), sizeof(PtlProgram));
+  auto set = [&](size_t offset, Value value) {
+    e.b.create<LLVM::StoreOp>(e.loc, value,
+                              bytePointer(e, program, e.i64(static_cast<int64_t>(offset))));
+  };
+  set(offsetof(PtlProgram, body), e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName()));
+  set(offsetof(PtlProgram, number), e.b.create<LLVM::AddressOfOp>(e.loc, number));
+  set(offsetof(PtlProgram, dim_count), e.i32(dims));
+  set(offsetof(PtlProgram, scalar_count), e.i32(scalars));
+  set(offsetof(PtlProgram, is_static), e.i32(isStatic_));
   Value status = e.call("ptl_rt_program", i32,
-                        {block->getArgument(0), address, block->getArgument(1),
+                        {block->getArgument(0), program, block->getArgument(1),
                          block->getArgument(2), block->getArgument(3)});
   e.b.create<func::ReturnOp>(e.loc, status);
 }

@@ -273,7 +273,7 @@ static Value isNotNull(const Emit &e, Value pointer) {
 
 View Lowering::allocate(Type element, const Values &extents) {
   // Tasks may still use what a program is done with, but not what a loop of its own code makes.
-  if (isOrchestrating() && scopeDepth_ == hostDepth_)
+  if (isOrchestrating() && scopeDepth_ == allocationDepth_)
     return allocateShared(element, extents);
   Value data = emitScratch(e, context, byteCount(*this, element, extents));
   usedScratch_ = true;
@@ -300,13 +300,13 @@ View Lowering::materialise(Value array) {
     SmallVector<View> dests;
     for (Value result : op->getResults())
       dests.push_back(allocateFor(result));
-    produce(op, dests);
+    asTask(op, [&] { produce(op, dests); });
     for (auto [result, dest] : llvm::zip(op->getResults(), dests))
       bindView(result, dest);
     return views_.find(array)->second;
   }
   View dest = allocateFor(array);
-  evaluateInto(array, dest);
+  asTask(op, [&] { evaluateInto(array, dest); });
   bindView(array, dest);
   return dest;
 }
@@ -492,6 +492,8 @@ void Lowering::unwind(size_t size) {
 
 void Lowering::bindScalar(Value key, Value value) { scalars_[key] = value; }
 void Lowering::bindView(Value key, const View &view) {
+  if (ownViews_ && !views_.count(key))
+    ownViews_->push_back({key, extents_.lookup(key)});
   views_[key] = view;
   extents_[key] = view.extents;
   if (isa<ir::RefType>(key.getType()))

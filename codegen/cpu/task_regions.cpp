@@ -184,6 +184,16 @@ std::optional<SmallVector<RegionBounds, 4>> TaskRegions::of(Value ref) {
   return boxes;
 }
 
+std::optional<SmallVector<RegionBounds, 4>> TaskRegions::ofStore(Lowering &lowering,
+                                                                 ir::StoreOp store, Value ref) {
+  TaskRegions regions(lowering, static_cast<Operation *>(nullptr));
+  regions.accesses_.push_back(store);
+  for (Value operand : store->getOperands())
+    if (isa<ir::ArrayType>(operand.getType()))
+      regions.visitOutside(operand);
+  return regions.of(ref);
+}
+
 RegionBounds TaskRegions::ofLoad(Lowering &lowering, ir::LoadOp load) {
   return TaskRegions(lowering, static_cast<Operation *>(nullptr)).boxOf(load);
 }

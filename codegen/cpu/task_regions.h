@@ -26,6 +26,9 @@ public:
 
   /// The box of a load that stands outside of grids.
   static RegionBounds ofLoad(Lowering &lowering, ir::LoadOp load);
+  /// The boxes of a storage that a store outside of grids writes, and reads by what it stores.
+  static std::optional<llvm::SmallVector<RegionBounds, 4>>
+  ofStore(Lowering &lowering, ir::StoreOp store, mlir::Value ref);
 
 private:
   struct Range {
