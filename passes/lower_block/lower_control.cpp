@@ -147,8 +147,11 @@ void KernelLowering::lowerBlock(Block &block) {
   }
   if (failed_)
     return;
-  popFor(block.getTerminator());
-  freeSlots(block.getTerminator());
+  Operation *end = block.getTerminator();
+  popFor(end);
+  // What the block hands on is copied first, by who lowers what the block is of.
+  if (llvm::all_of(end->getOperands(), [&](Value value) { return isScalar(value); }))
+    freeSlots(end);
 }
 
 /// A grid inside a grid: its points follow each other on the core that has the outer point.
@@ -263,6 +266,7 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     return;
   for (auto &[i, tile] : tiles)
     keep(yield.getOperand(i), tile, loc);
+  freeSlots(yield);
   llvm::SmallVector<Value> yielded;
   for (auto [i, value] : llvm::enumerate(yield.getOperands()))
     if (isScalar(value))
@@ -371,6 +375,7 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
       return;
     for (auto &[i, tile] : tiles)
       keep(source.getTerminator()->getOperand(i), tile, loc);
+    freeSlots(source.getTerminator());
     llvm::SmallVector<Value> yielded;
     for (Value value : source.getTerminator()->getOperands())
       if (isScalar(value))
