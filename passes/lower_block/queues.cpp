@@ -17,6 +17,13 @@ static int64_t slotsOf(const Machine &machine) {
   return exchange.throughBuffer ? exchange.slotsTwoWay : exchange.slotsOneWay;
 }
 
+/// What the pipe that a value goes through says of it (`ptl.slots`, `ptl.held`), else `usual`.
+static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
+  Operation *op = value.getDefiningOp();
+  auto said = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;
+  return said ? said.getInt() : usual;
+}
+
 /// The whole tile that crosses, before it is dealt.
 static std::optional<std::pair<int64_t, int64_t>>
 capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
@@ -116,8 +123,9 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
       int64_t bytes = slotBytes(*extents, element);
       int64_t read =
           heldAtOnce(parts[part.group], toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
-      int64_t held = std::max(options_.queueSlots, read);
-      int64_t numSlots = direct ? std::max(slotsOf(machine_), read + 1) : slotsOf(machine_);
+      int64_t slotsSaid = saidOf(value, "ptl.slots", slotsOf(machine_));
+      int64_t held = std::max(saidOf(value, "ptl.held", options_.queueSlots), read);
+      int64_t numSlots = direct ? std::max(slotsSaid, read + 1) : slotsSaid;
       bool consumer = toVector == (core_ == CoreKind::Vector);
       int64_t local = toVector && !cores_.dealt.empty() ? bytes / 2 : bytes;
       Value address = b_.create<arith::ConstantIntOp>(loc_, 0, 32);
@@ -157,7 +165,6 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
 }
 
 int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine) {
-  int64_t slots = slotsOf(machine);
   llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
   int64_t total = 0;
   llvm::DenseSet<int64_t> groups;
@@ -166,7 +173,8 @@ int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Mach
       if (PartOf part = partOf(value); part.isPart() && !groups.insert(part.group).second)
         continue;
       else if (auto extents = capacities(value, bounds))
-        total += slots * slotBytes(*extents, ir::elementTypeOf(value.getType()));
+        total += saidOf(value, "ptl.slots", slotsOf(machine)) *
+                 slotBytes(*extents, ir::elementTypeOf(value.getType()));
   return (total + 511) / 512 * 512;
 }
 
