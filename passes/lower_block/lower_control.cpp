@@ -108,6 +108,11 @@ void KernelLowering::lowerPoints(ir::ParallelOp grid) {
                         : b_.createOrFold<arith::CeilDivSIOp>(loc_, length, step[i]));
     total = i == 0 ? count[0] : b_.createOrFold<arith::MulIOp>(loc_, total, count[i]);
   }
+  if (grid->hasAttr("ptl.serial")) { // the first group does all of them
+    Value first = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, group, constant(0));
+    group = b_.create<arith::SelectOp>(loc_, first, constant(0), total);
+    groups = constant(1);
+  }
   auto loop = b_.create<scf::ForOp>(loc_, group, total, groups);
   gridLoop_ = loop;
   b_.setInsertionPointToStart(loop.getBody());
