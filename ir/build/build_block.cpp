@@ -439,8 +439,15 @@ void Builder::buildSignal(const BlockExpr &call) {
 Bound Builder::buildBlockExpr(const BlockExpr &call) {
   Location loc = here(call);
   if (call.value) { // what one section pushes is what the other pops
-    if (call.op == BlockOp::Push)
-      bindLocal(*call.value, readRefs(buildExpr(*call.ins[0]), loc));
+    if (call.op == BlockOp::Push) {
+      Bound pushed = readRefs(buildExpr(*call.ins[0]), loc);
+      Operation *maker = pushed.value ? pushed.value.getDefiningOp() : nullptr;
+      const BlockObject &pipe = *call.object->object;
+      for (auto [name, dim] : {std::pair("ptl.slots", pipe.depth), {"ptl.held", pipe.hold}})
+        if (std::optional<int64_t> count = maker && dim ? constantDim(dim) : std::nullopt)
+          maker->setAttr(name, builder_.getI64IntegerAttr(*count));
+      bindLocal(*call.value, pushed);
+    }
     return bound(*call.value);
   }
   auto id = [&](mlir::Value value) {

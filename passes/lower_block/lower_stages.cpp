@@ -113,10 +113,10 @@ void KernelLowering::lowerStage(scf::ForOp loop, const LoopStages &stages, int s
   partBuffers_ = std::move(buffers);
   if (failed_)
     return;
-  freeSlots(yield);
   for (const auto &[i, tile] : tiles)
     if (stages.stageOfVariable[i] == stage)
       keep(yield.getOperand(i), tile, loop.getLoc());
+  freeSlots(yield);
 }
 
 /// for i { if i is a turn: ahead(i) ; if there was one before: behind(i - 1) }, with a turn more.

@@ -138,6 +138,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
 
   void runOnOperation() override {
+    serialiseAtomics(getOperation());
     expandTensors(getOperation(), tileBytes);
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;

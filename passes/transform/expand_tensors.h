@@ -23,6 +23,10 @@ void storeCarried(mlir::func::FuncOp function);
 void expandTake(TakeOp take);
 bool expandScatter(StoreOp store);
 
+/// Stores of grids that chips cannot do atomically. The grid gets the attribute `ptl.serial`: its
+/// points are done one after the other.
+void serialiseAtomics(mlir::func::FuncOp function);
+
 /// An ordering along an axis: where tiles cannot hold it, parts are sorted and merged through
 /// storage.
 void expandOrder(mlir::Operation *op, int64_t tileBytes);

@@ -77,6 +77,9 @@ public:
         rewriter_.eraseOp(op->getPrevNode());
       return Value();
     }
+    for (llvm::StringRef name : {"ptl.slots", "ptl.held"}) // of the pipe that it goes through
+      if (Attribute said = op->getAttr(name); said && result.getDefiningOp())
+        result.getDefiningOp()->setAttr(name, said);
     Type wanted = op->getResult(0).getType();
     if (result.getType() == wanted)
       return result;
