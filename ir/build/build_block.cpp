@@ -436,16 +436,20 @@ void Builder::buildSignal(const BlockExpr &call) {
 // ---- Dispatch
 // --------------------------------------------------------------------------------------
 
+/// On what makes a value that crosses: what its pipe says of slots.
+static void noteCount(const Bound &pushed, llvm::StringRef name, std::optional<int64_t> count) {
+  if (Operation *maker = pushed.value ? pushed.value.getDefiningOp() : nullptr; maker && count)
+    maker->setAttr(name, IntegerAttr::get(IntegerType::get(maker->getContext(), 64), *count));
+}
+
 Bound Builder::buildBlockExpr(const BlockExpr &call) {
   Location loc = here(call);
   if (call.value) { // what one section pushes is what the other pops
     if (call.op == BlockOp::Push) {
       Bound pushed = readRefs(buildExpr(*call.ins[0]), loc);
-      Operation *maker = pushed.value ? pushed.value.getDefiningOp() : nullptr;
       const BlockObject &pipe = *call.object->object;
-      for (auto [name, dim] : {std::pair("ptl.slots", pipe.depth), {"ptl.held", pipe.hold}})
-        if (std::optional<int64_t> count = maker && dim ? constantDim(dim) : std::nullopt)
-          maker->setAttr(name, builder_.getI64IntegerAttr(*count));
+      noteCount(pushed, "ptl.slots", pipe.depth ? constantDim(pipe.depth) : std::nullopt);
+      noteCount(pushed, "ptl.held", pipe.hold ? constantDim(pipe.hold) : std::nullopt);
       bindLocal(*call.value, pushed);
     }
     return bound(*call.value);

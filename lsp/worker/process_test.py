@@ -181,7 +181,7 @@ tune ROWS: [4, 8, 16] = 8
                 self.assertGreater(verdict["overflow"]["needed"], 256 * 1024)
                 source = before.encode()
                 place = verdict["diagnostics"][0]["place"]
-                self.assertEqual(source[place["begin"] : place["end"] + 3], b"x[r,")
+                self.assertEqual(source[place["begin"] : place["end"] + 3], b"max(x[")
                 [fix] = verdict["diagnostics"][0]["fixes"]
                 [edit] = fix["edits"]
                 self.assertEqual((source[edit["place"]["begin"] : edit["place"]["end"]], edit["text"]), (b"16", "8"))
