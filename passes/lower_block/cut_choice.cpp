@@ -159,6 +159,10 @@ bool LowerChoices::afterOverflow(const Overflow &overflow) {
 }
 
 bool LowerChoices::relax() {
+  if (options_.unrolls) {
+    options_.unrolls = false;
+    return true;
+  }
   if (options_.gridBuffers > 1) {
     options_.gridBuffers = 1;
     return true;
