@@ -302,7 +302,20 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(tools.run(*call, "--json", cwd=folder).stdout == run.stdout, "times are deterministic")
     large = ["sim", "gemm.ptl", "--entry", "gemm", "M=2048", "N=2048", "K=512", "--json"]
     whole, part = (json.loads(tools.run(*large, *more, cwd=folder).stdout) for more in ([], ["--estimate"]))
-    expect(abs(part["us"] / whole["us"] - 1) < 0.1 and part["operations"] < whole["operations"] / 2, part, whole["us"])
+    (part,) = part["costs"]
+    expect(abs(part["us"] / whole["us"] - 1) < 0.1 and part["bound"] == whole["bound"], part, whole["us"])
+    # The same kernel, its lengths assumed: `check` says what each line takes and what would be better.
+    checked = tools.run("check", "gemm.ptl", "--target", "a3,a5", "--cost", "--json", cwd=folder)
+    costs = {(cost["entry"], cost["target"]): cost for cost in json.loads(checked.stdout)["costs"]}
+    expect(set(costs) == {("gemm", "a3"), ("gemm", "a5"), ("count", "a3"), ("count", "a5")}, costs)
+    expect("no values" in costs["count", "a3"]["unknown"], costs)
+    gemm = costs["gemm", "a3"]
+    expect([(s["name"], s["value"], s["why"]) for s in gemm["sizes"]] == [(n, 4096, "assumed") for n in "MNK"], gemm)
+    dominant = [(s["kind"], s["line"]) for s in gemm["statements"] if "dominant" in s]
+    expect(dominant == [("loop", 6), ("statement", 7)], gemm["statements"])
+    expect(gemm["roofline"]["by"] == "cube" and gemm["roofline"]["gap"] >= 1, gemm["roofline"])
+    text = tools.run("check", "gemm.ptl", "--target", "a3", "--cost", cwd=folder).stdout
+    expect("gemm[M=4096, N=4096, K=4096] on a3: " in text and "gemm.ptl:7:13  statement  <--" in text, text)
     page = tools.run(*call, "--report", "--html", "-o", "s.html", cwd=folder)
     for part in ("critical path", "pipes", "what would be gained", "core groups: 16 of 24", "hints"):
         expect(part in page.stdout, part, page)

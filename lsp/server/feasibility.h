@@ -20,6 +20,12 @@ namespace ptl::lsp {
 using json = nlohmann::json;
 class Session;
 
+/// A part of a cost, and where it is.
+struct PlacedCost {
+  Span span; ///< in a chunk
+  json item; ///< as the worker says it
+};
+
 /// What one chip says of one kernel or program.
 struct ChipVerdict {
   json result;         ///< the worker's last good answer; null: there is none
@@ -28,6 +34,7 @@ struct ChipVerdict {
   uint32_t line = 0;
   /// With places in chunks.
   std::vector<Diagnostic> diagnostics;
+  std::vector<PlacedCost> statements, hints;
   /// The chunks that it was made from, as far as it names them; the first has the declaration.
   std::vector<std::weak_ptr<const ide::Chunk>> chunks;
 
@@ -65,6 +72,15 @@ std::string verdictTitle(Session &session, const std::string &path, const std::s
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range);
 /// The range of the `let` or `var` that a name is declared by; else the range itself.
 ide::Range statementOf(const ide::File &file, ide::Range range);
+
+/// What a request asks about one kernel or program of a file and one chip.
+struct ChipQuestion {
+  ChipEntry entry;
+  std::string target;
+  json request; ///< for the worker
+};
+/// `params`: `entry` or `position`, `target`, `bindings`, `sizes`. Throws `RequestError`.
+ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &params);
 
 /// The verdict that an answer of the worker's about `document` becomes.
 ChipVerdict readVerdict(Session &session, const ide::Document &document, const ChipEntry &entry,

@@ -447,6 +447,11 @@ void Server::refreshLenses() {
     request("workspace/codeLens/refresh", nullptr);
 }
 
+void Server::refreshHints() {
+  if (session.client.refreshesHints)
+    request("workspace/inlayHint/refresh", nullptr);
+}
+
 void Server::importedChanged(const std::string &path) {
   // Who imports it may read differently now.
   for (ide::File *other : session.workspace.openFiles())
@@ -563,10 +568,8 @@ bool Server::publishDue() {
     if (!refreshDue_)
       return false;
     refreshDue_ = false;
-    if (session.client.refreshesHints)
-      request("workspace/inlayHint/refresh", nullptr);
-    if (session.client.refreshesLenses)
-      request("workspace/codeLens/refresh", nullptr);
+    refreshHints();
+    refreshLenses();
     if (session.client.refreshesTokens)
       request("workspace/semanticTokens/refresh", nullptr);
     if (session.client.refreshesDiagnostics && session.client.pullsDiagnostics)

@@ -81,6 +81,7 @@ public:
   /// Diagnostics of a file are others although its text is the same.
   void diagnosticsChanged(const std::string &path);
   void refreshLenses();
+  void refreshHints();
   /// Called after each edit of a file.
   void onEdited(ide::File &file);
 

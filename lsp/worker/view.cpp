@@ -120,10 +120,13 @@ static Wanted wantedOf(const Json &bindings) {
   return wanted;
 }
 
-static CodeOptions codeOptionsOf(const Json &options, const Machine *chip) {
+static CodeOptions codeOptionsOf(const Json &options, const Machine *chip,
+                                 const MachineSet &machines) {
   CodeOptions result;
-  if (chip)
+  if (chip) {
     result.chip = *chip;
+    result.costs = findCosts(chip->name, machines.ownFiles());
+  }
   result.helps = truthOf(options, "helps", false);
   result.level = static_cast<int>(std::clamp<int64_t>(numberOf(options, "level", 2), 0, 3));
   result.processor = textOf(options, "processor");
@@ -243,8 +246,9 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
     return view;
   }
   std::string problem;
-  std::vector<BoundEntry> entries =
-      bindEntries(*checked->program, *decl, wantedOf(objectOf(request, "bindings")), problem);
+  Wanted wanted = wantedOf(objectOf(request, "bindings"));
+  wanted.merge(staticSizes(*decl, sizesOf(request)));
+  std::vector<BoundEntry> entries = bindEntries(*checked->program, *decl, wanted, problem);
   // The checked tree needs no binding.
   if (!problem.empty() && textOf(request, "stage") != stageInfo(StageId::Checked).name) {
     view.failure = failureOf("binding", problem);
@@ -260,7 +264,7 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
   // A text without its origin would have to be made again from this one.
   view.code = cache_.add(std::move(key),
                          std::make_unique<Code>(std::move(checked), view.reach, std::move(entries),
-                                                codeOptionsOf(objectOf(request, "options"), chip),
+                                                codeOptionsOf(objectOf(request, "options"), chip, *machines),
                                                 functions_));
   return view;
 }

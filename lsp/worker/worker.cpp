@@ -48,6 +48,8 @@ Json Worker::answer(const Json &request) {
     result = facts(request);
   else if (method == "feasibility")
     result = feasibility(request);
+  else if (method == "timeline")
+    result = timeline(request);
   else if (method == "mlir")
     result = mlir(request);
   else if (method == "warm")
