@@ -20,6 +20,7 @@ public:
     }
   }
   bool replay() override { return false; }
+  bool defer() override { return false; }
   void build() override {
 #pragma omp parallel num_threads(threads_)
 #pragma omp single

@@ -42,6 +42,10 @@ public:
   void build() override {
     arena_.execute([&] { FlowGraph(edges_).run(edges_); });
   }
+  bool defer() override {
+    build();
+    return true;
+  }
 
 private:
   rt::TaskGraph edges_;

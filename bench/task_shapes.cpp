@@ -115,35 +115,43 @@ class Ptl : public Contestant {
 public:
   Ptl(const Shape &shape, int threads)
       : shape_(shape), pool_(threads), graph_(graphOf(shape, nothing)), replay_(graph_, threads),
-        window_(threads, {.deferAlways = true}), accesses_(shape, numbers(shape)) {}
+        window_(threads), deferring_(threads, {.deferAlways = true}),
+        accesses_(shape, numbers(shape)) {}
 
   bool replay() override {
     replay_.run(pool_, nullptr);
     return true;
   }
   void build() override {
-    window_.run(pool_, [](void *self) { static_cast<Ptl *>(self)->submitAll(); }, this);
+    window_.run(
+        pool_, [](void *self) { submitAll(self, static_cast<Ptl *>(self)->window_); }, this);
+  }
+  bool defer() override {
+    deferring_.run(
+        pool_, [](void *self) { submitAll(self, static_cast<Ptl *>(self)->deferring_); }, this);
+    return true;
   }
 
 private:
-  void submitAll() {
+  static void submitAll(void *opaque, TaskWindow &window) {
+    const Ptl &self = *static_cast<const Ptl *>(opaque);
     std::vector<StorageId> ids;
-    for (size_t i = 0; i < shape_.tiles.size(); ++i)
-      ids.push_back(window_.addStorage(1));
+    for (size_t i = 0; i < self.shape_.tiles.size(); ++i)
+      ids.push_back(window.addStorage(1));
     TaskSpec spec;
     spec.body = nothing;
-    for (size_t i = 0; i < shape_.tasks.size(); ++i)
-      window_.submit(spec, 0, accesses_.of(i));
+    for (size_t i = 0; i < self.shape_.tasks.size(); ++i)
+      window.submit(spec, 0, self.accesses_.of(i));
     // Numbers are given out anew last to first; so they stay what the accesses say.
     for (size_t i = ids.size(); i-- > 0;)
-      window_.forgetStorage(ids[i]);
+      window.forgetStorage(ids[i]);
   }
 
   const Shape &shape_;
   ThreadPool pool_;
   TaskGraph graph_;
   Replay replay_;
-  TaskWindow window_;
+  TaskWindow window_, deferring_;
   Accesses accesses_;
 };
 

@@ -32,8 +32,11 @@ rt::TaskGraph graphOf(const Shape &shape, rt::TaskBody body);
 class Contestant {
 public:
   virtual ~Contestant() = default;
-  /// Makes the graph while it runs.
+  /// Makes the graph while it runs, as programs do.
   virtual void build() = 0;
+  /// The same without running a task in the place of submitting it, which one thread may do.
+  /// False if the system has no such choice.
+  virtual bool defer() = 0;
   /// Runs a graph that was made before. False if the system has no such thing.
   virtual bool replay() = 0;
 };

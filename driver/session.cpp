@@ -45,8 +45,22 @@ std::optional<FileId> Session::load(const std::string &path) {
   return id;
 }
 
-CheckOptions Session::checkOptions() const {
+const std::shared_ptr<const MachineSet> &Session::machines() {
+  if (machines_)
+    return machines_;
+  std::vector<MachineFile> files;
+  for (const std::string &path : options_.values(OptionId::Machine))
+    if (std::optional<FileId> id = load(path))
+      files.push_back({path, std::string(sources_.file(*id).text())});
+  machines_ = std::make_shared<MachineSet>(std::move(files));
+  for (const MachineSet::Invalid &file : machines_->invalid())
+    sink_.report(DiagId::InvalidMachine, kNoSpan, {file.path, file.reason});
+  return machines_;
+}
+
+CheckOptions Session::checkOptions() {
   CheckOptions check;
+  check.machines = machines();
   check.importPaths = options_.values(OptionId::Include);
   check.stdPath = standardLibraryFolder();
   for (const std::string &define : options_.values(OptionId::Define)) {

@@ -26,8 +26,12 @@ public:
   /// Reads an input; `-` is standard input. Reports E0001 and gives nothing if it cannot be read.
   std::optional<FileId> load(const std::string &path);
 
-  /// What the checker needs from the command line (`-I`, `-D`, the place of `std`).
-  CheckOptions checkOptions() const;
+  /// The machines that the command line may name. At the first call the files of `--machine` are
+  /// read; those that cannot be (E0001) or are no machine (E0803) are reported.
+  const std::shared_ptr<const MachineSet> &machines();
+
+  /// What the checker needs from the command line (`-I`, `-D`, `--machine`, the place of `std`).
+  CheckOptions checkOptions();
 
   /// Loads and checks an input. Null if it cannot be read.
   std::unique_ptr<CheckedProgram> check(const std::string &path);
@@ -66,6 +70,7 @@ private:
   const Options &options_;
   SourceManager sources_;
   DiagnosticSink sink_;
+  std::shared_ptr<const MachineSet> machines_;
   std::vector<std::pair<const char *, double>> times_; ///< phases and their milliseconds
 };
 

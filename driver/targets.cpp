@@ -169,7 +169,7 @@ struct Listing {
 
 static Listing listingOf(Session &session) {
   Listing listing;
-  listing.own = Targets(session).ownFiles();
+  listing.own = session.machines()->ownFiles();
   listing.builtin = builtinMachineFiles();
   const std::vector<std::string> &names = session.options().positional();
   listing.details = !names.empty() || session.options().has(OptionId::Machine);

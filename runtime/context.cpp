@@ -1,8 +1,11 @@
 #include "runtime/context.h"
 
 #include "runtime/arena.h"
+#include "runtime/block_pool.h"
 #include "runtime/format_value.h"
 #include "runtime/pool.h"
+#include "runtime/program.h"
+#include "runtime/recorder.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +16,7 @@ using namespace ptl::rt;
 struct alignas(PTL_RT_ALIGNMENT) Allocation {
   Allocation *previous;
   Allocation *next;
+  int64_t capacity; ///< with this
 };
 
 namespace {
@@ -21,13 +25,18 @@ struct LoopClosure {
   PtlContext *context;
   PtlBody body;
   void *closure;
+  uint64_t number = 0; ///< for the recorder
 };
 
 void runChunk(void *opaque, int64_t begin, int64_t end) {
   auto *loop = static_cast<LoopClosure *>(opaque);
   Arena &arena = Arena::ofThread();
   int64_t mark = arena.mark();
+  Recorder *recorder = loop->number != 0 ? loop->context->recorder : nullptr;
+  int64_t start = recorder ? recorder->now() : 0;
   loop->body(loop->context, begin, end, loop->closure);
+  if (recorder)
+    recorder->addSpan(loop->number, begin, end, start, recorder->now());
   arena.release(mark);
 }
 
@@ -39,12 +48,15 @@ void failMemory(PtlContext *context, int64_t bytes) {
 
 } // namespace
 
-PtlContext::PtlContext(ThreadPool &threads) : pool(&threads) {}
+PtlContext::PtlContext(ThreadPool &threads) : pool(&threads), recorder(Recorder::ofThread()) {
+  if (recorder)
+    recorder->begin();
+}
 
 PtlContext::~PtlContext() {
   while (allocations) {
     Allocation *next = allocations->next;
-    std::free(allocations);
+    BlockPool::shared().giveBack(allocations, allocations->capacity);
     allocations = next;
   }
 }
@@ -53,6 +65,14 @@ void ptl_rt_parallel_for(PtlContext *context, PtlBody body, int64_t count, void 
                          int64_t grain) {
   LoopClosure loop{context, body, closure};
   context->pool->run(runChunk, &loop, count, grain, &context->status);
+}
+
+void ptl_rt_grid(PtlContext *context, PtlBody body, int64_t count, void *closure,
+                 const PtlPlace *place) {
+  LoopClosure loop{context, body, closure};
+  if (context->recorder && count > 0)
+    loop.number = context->recorder->addTask(place, count, nullptr, 0, true);
+  context->pool->run(runChunk, &loop, count, 0, &context->status);
 }
 
 int32_t ptl_rt_thread_count(PtlContext *context) { return context->pool->threadCount(); }
@@ -70,48 +90,69 @@ int64_t ptl_rt_scratch_mark(PtlContext *) { return Arena::ofThread().mark(); }
 
 void ptl_rt_scratch_release(PtlContext *, int64_t mark) { Arena::ofThread().release(mark); }
 
-void *ptl_rt_alloc(PtlContext *context, int64_t bytes) {
+void *PtlContext::allocate(int64_t bytes) {
   // The sum cannot overflow: a size near the limit is refused by allocateAligned.
   bool sane = bytes >= 0 && bytes <= INT64_MAX - int64_t(sizeof(Allocation));
-  void *memory = sane ? allocateAligned(bytes + int64_t(sizeof(Allocation))) : nullptr;
+  int64_t capacity = 0;
+  void *memory =
+      sane ? BlockPool::shared().take(bytes + int64_t(sizeof(Allocation)), capacity) : nullptr;
   if (!memory) {
-    failMemory(context, bytes);
+    failMemory(this, bytes);
     return nullptr;
   }
   auto *header = static_cast<Allocation *>(memory);
-  std::lock_guard lock(context->mutex);
+  std::lock_guard lock(mutex);
   header->previous = nullptr;
-  header->next = context->allocations;
+  header->next = allocations;
+  header->capacity = capacity;
   if (header->next)
     header->next->previous = header;
-  context->allocations = header;
+  allocations = header;
   return header + 1;
 }
 
-void ptl_rt_free(PtlContext *context, void *memory) {
+void PtlContext::free(void *memory) {
   if (!memory)
     return;
   auto *header = static_cast<Allocation *>(memory) - 1;
   {
-    std::lock_guard lock(context->mutex);
+    std::lock_guard lock(mutex);
     if (header->next)
       header->next->previous = header->previous;
     if (header->previous)
       header->previous->next = header->next;
     else
-      context->allocations = header->next;
+      allocations = header->next;
   }
-  std::free(header);
+  BlockPool::shared().giveBack(header, header->capacity);
 }
+
+int64_t PtlContext::bytesOf(const void *memory) {
+  return memory ? (static_cast<const Allocation *>(memory) - 1)->capacity : 0;
+}
+
+void PtlContext::forgetFailure() {
+  std::lock_guard lock(mutex);
+  failure = {};
+  status.store(PTL_OK, std::memory_order_release);
+}
+
+void *ptl_rt_alloc(PtlContext *context, int64_t bytes) {
+  bool isOfProgram = context->program && ProgramRun::isProgramCode();
+  return isOfProgram ? context->program->allocate(bytes) : context->allocate(bytes);
+}
+
+void ptl_rt_free(PtlContext *context, void *memory) { context->free(memory); }
 
 void ptl_rt_fail(PtlContext *context, int32_t code, const char *file, int32_t line,
                  const char *message, const PtlValue *values, int32_t valueCount) {
+  uint64_t order = context->program ? context->program->failAt() : 0;
   std::lock_guard lock(context->mutex);
-  if (context->failure)
+  if (context->failure && context->failure.order <= order)
     return;
   context->failure = {code == PTL_OK ? int32_t(PTL_ERROR_ASSERT) : code,
                       formatMessage(message ? message : "", values, valueCount), file ? file : "",
-                      line};
+                      line, order};
   context->status.store(context->failure.code, std::memory_order_release);
 }
 

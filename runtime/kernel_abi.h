@@ -47,6 +47,53 @@ PTL_API void ptl_rt_parallel_for(PtlContext *context, PtlBody body, int64_t coun
 PTL_API int32_t ptl_rt_thread_count(PtlContext *context);
 PTL_API int32_t ptl_rt_thread_index(PtlContext *context);
 
+/* A grid, as the source names it. */
+typedef struct PtlPlace {
+  const char *name; /* what it makes, or the kernel; never NULL */
+  const char *file; /* may be NULL */
+  int32_t line, column;
+} PtlPlace;
+
+/* A parallel loop over the grid of a kernel. */
+PTL_API void ptl_rt_grid(PtlContext *context, PtlBody body, int64_t count, void *closure,
+                         const PtlPlace *place);
+
+/* --- Programs ------------------------------------------------------------------------------- */
+
+/* The body of a program: runs once, submits tasks, and may wait for some of them. */
+typedef void (*PtlProgramBody)(PtlContext *context, const PtlArray *const *arrays,
+                               const int64_t *dims, const PtlScalar *scalars);
+
+typedef struct PtlProgram {
+  PtlProgramBody body;
+  int64_t *number; /* a word of the runtime's, 0 at first */
+  int32_t dim_count, scalar_count;
+  /* 1: the body submits the same for the same dims and scalars, and touches no array itself. It may
+   * be called more than once then, and with memory that has only an address. */
+  int32_t is_static;
+} PtlProgram;
+
+/* Runs a program with its tasks on all threads and returns, when all have run, the status. The
+ * functions below are for its body. */
+PTL_API int32_t ptl_rt_program(PtlContext *context, const PtlProgram *program,
+                               const PtlArray *const *arrays, const int64_t *dims,
+                               const PtlScalar *scalars);
+
+/* Submits a task: `body` on 0..count as in a parallel loop, with a copy of the closure. It runs
+ * when those earlier tasks have that it depends on by its accesses. An access is a run of words:
+ * the address of the storage (as it was allocated, or the array's first element), 0 for reading or
+ * 1 for writing, the storage's rank, and per axis start, count and step (positive) of the box. A
+ * rank of -1 has no axes and stands for all of the storage. */
+PTL_API void ptl_rt_submit(PtlContext *context, PtlBody body, int64_t count, const void *closure,
+                           int64_t closure_bytes, const int64_t *accesses, int32_t access_count,
+                           const PtlPlace *place);
+
+/* Returns when no unfinished task conflicts with the access. */
+PTL_API void ptl_rt_await(PtlContext *context, const int64_t *access);
+
+/* Frees memory of `ptl_rt_alloc` as soon as the tasks submitted so far have done with it. */
+PTL_API void ptl_rt_release(PtlContext *context, void *memory);
+
 /* --- Memory --------------------------------------------------------------------------------- */
 
 /* Memory of the calling thread, stack-like, not initialised. It lives until `release` of an earlier

@@ -302,7 +302,20 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(tools.run(*call, "--json", cwd=folder).stdout == run.stdout, "times are deterministic")
     large = ["sim", "gemm.ptl", "--entry", "gemm", "M=2048", "N=2048", "K=512", "--json"]
     whole, part = (json.loads(tools.run(*large, *more, cwd=folder).stdout) for more in ([], ["--estimate"]))
-    expect(abs(part["us"] / whole["us"] - 1) < 0.1 and part["operations"] < whole["operations"] / 2, part, whole["us"])
+    (part,) = part["costs"]
+    expect(abs(part["us"] / whole["us"] - 1) < 0.1 and part["bound"] == whole["bound"], part, whole["us"])
+    # The same kernel, its lengths assumed: `check` says what each line takes and what would be better.
+    checked = tools.run("check", "gemm.ptl", "--target", "a3,a5", "--cost", "--json", cwd=folder)
+    costs = {(cost["entry"], cost["target"]): cost for cost in json.loads(checked.stdout)["costs"]}
+    expect(set(costs) == {("gemm", "a3"), ("gemm", "a5"), ("count", "a3"), ("count", "a5")}, costs)
+    expect("no values" in costs["count", "a3"]["unknown"], costs)
+    gemm = costs["gemm", "a3"]
+    expect([(s["name"], s["value"], s["why"]) for s in gemm["sizes"]] == [(n, 4096, "assumed") for n in "MNK"], gemm)
+    dominant = [(s["kind"], s["line"]) for s in gemm["statements"] if "dominant" in s]
+    expect(dominant == [("loop", 6), ("statement", 7)], gemm["statements"])
+    expect(gemm["roofline"]["by"] == "cube" and gemm["roofline"]["gap"] >= 1, gemm["roofline"])
+    text = tools.run("check", "gemm.ptl", "--target", "a3", "--cost", cwd=folder).stdout
+    expect("gemm[M=4096, N=4096, K=4096] on a3: " in text and "gemm.ptl:7:13  statement  <--" in text, text)
     page = tools.run(*call, "--report", "--html", "-o", "s.html", cwd=folder)
     for part in ("critical path", "pipes", "what would be gained", "core groups: 16 of 24", "hints"):
         expect(part in page.stdout, part, page)
@@ -314,6 +327,31 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(times[0] < times[1], times)
     computed = tools.run(*call, "n=ones", "K=1", "x=random", "--values", "--json", cwd=folder)
     expect(json.loads(computed.stdout)["us"] == times[1], computed, times)
+
+
+def timelines_of_runs(tools: Tools, folder: pathlib.Path) -> None:
+    """`ptlc run --trace --lanes`: every task with its line and what it waited for, on each number of threads."""
+    (folder / "two.ptl").write_text(
+        "pub program two[M, K, N](x: f32[M, K], a: f32[K, N], b: f32[K, N]) -> (y: f32[M, N])\n{\n    let p = x @ a\n"
+        "    let q = x @ b\n    y = p @ transpose(q, [1, 0]) @ q\n}\n")
+    call = ["run", "two.ptl", "M=150", "K=80", "N=90", *(f"{name}=random(seed: 1)" for name in "xab"), "-o", "y.npy"]
+    for threads in ("1", "2", "8"):
+        run = tools.run(*call, "-j", threads, "--trace", "t.json", "--lanes", "l.json", cwd=folder)
+        expect(run.code == 0, run)
+        lanes, trace = (json.loads((folder / name).read_text()) for name in ("l.json", "t.json"))
+        expect(lanes["format"] == "ptl-timeline" and lanes["machine"] == "cpu" and len(lanes["lanes"]) == int(threads), lanes)
+        events = [event for event in trace["traceEvents"] if "task" in event.get("args", {})]
+        first = {event["args"]["task"]: event["name"] for event in events}
+        expect(len(first) == lanes["tasks"] and {"p", "q", "y"} <= set(first.values()), first)
+        expect({event["args"]["source"] for event in events if event["name"] in "pq"} == {"two.ptl:3", "two.ptl:4"}, events)
+        begins = {name: min(e["ts"] for e in events if e["name"] == name) for name in "pqy"}
+        ends = {name: max(e["ts"] + e["dur"] for e in events if e["name"] == name) for name in "pqy"}
+        expect(begins["y"] >= max(ends["p"], ends["q"]) - 1e-3, begins, ends)
+        arrows = sum(event["ph"] == "s" for event in trace["traceEvents"])
+        expect(arrows == lanes["dependences"] >= 2, arrows, lanes["dependences"])
+        expect(sum(len(lane["tasks"]) for lane in lanes["lanes"]) == len(events), lanes)
+    refused = tools.run(*call, "--target", "reference", "--trace", "t.json", cwd=folder)
+    expect(refused.code != 0 and "timeline" in refused.stderr, refused)
 
 
 def starter_project(tools: Tools, folder: pathlib.Path) -> None:
@@ -365,12 +403,22 @@ def machine_as_target(tools: Tools, folder: pathlib.Path) -> None:
     (folder / "sums.ptl").write_text(SUMS)
     own = ["--machine", "own.json"]
     for arguments, fits in ((["--target", "a3"], True), (own, False), (own + ["--target", "a3"], True)):
-        outcome = tools.run("build", "sums.ptl", "--emit=ledger", "-D", "sums.C=256", "-o", "-", *arguments, cwd=folder)
+        outcome = tools.run("build", "sums.ptl", "--emit=ledger", "-D", "sums.C=4096", "-o", "-", *arguments, cwd=folder)
         expect((outcome.code == 0) == fits and ("56 KiB" in outcome.stderr) != fits, arguments, outcome)
     outcome = tools.run("test", "sums.ptl", "--executor", "a3,own", *own, cwd=folder)
     expect(outcome.code == 0 and "2 passed, 0 failed" in outcome.stdout, outcome)
     outcome = tools.run("build", "sums.ptl", "--emit=pto", "--target", "mine", *own, cwd=folder)
     expect(outcome.code == 2 and "`mine`" in outcome.stderr and "`own`" in outcome.stderr, outcome)
+    # A schedule for it, and a kernel that is not.
+    (folder / "own.ptl").write_text(SUMS.replace("64)", "ROWS)").replace("-> (y: f32[R, 1])", "-> (y: f32[R, 1])\ntune ROWS: [8, 64] = 64\n") +
+                                    "schedule sums on own { ROWS = 8 }\nkernel here[N](x: f32[N]) -> (y: f32[N]) on core for cpu\n{\n"
+                                    "    parallel i in tiles(N, 1000000) { y[i] = x[i] }\n}\n")
+    outcome = tools.run("check", "own.ptl", cwd=folder)
+    expect(outcome.code == 1 and "E0707" in outcome.stderr, outcome)
+    outcome = tools.run("check", "own.ptl", "-D", "sums.C=256", "--target", "own", *own, cwd=folder)
+    expect(outcome.code == 0, outcome)
+    outcome = tools.run("build", "own.ptl", "--entry", "here", "--emit=pto", "-o", "-", *own, cwd=folder)
+    expect(outcome.code == 1 and "E0947" in outcome.stderr and "`here`" in outcome.stderr, outcome)
     outcome = tools.run("bench", "sums.ptl", "--target", "a3", cwd=folder)
     expect(outcome.code == 3 and "E0811" in outcome.stderr, outcome)
 
@@ -399,7 +447,8 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     exit_codes, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    formatting, stopped_programs, values_of_conditions, benches, simulated_times, starter_project, machines, robust, fast_start,
+    formatting, stopped_programs, values_of_conditions, benches, simulated_times, timelines_of_runs, starter_project,
+    machines, robust, fast_start,
 ]  # fmt: skip
 
 

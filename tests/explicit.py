@@ -24,6 +24,7 @@ LENGTHS = {
     "slices": {"K": 129, "P": 3},
     "split_k": {"K": 136},
     "turn": {"R": 16},
+    "read_later": {"T": 128},
     "paged_attention": {"B": 3, "H": 5, "P": 19, "J": 43},
     "indexer_prolog": {"T": 1, "D": 32, "R": 16, "ROWS": 71},
 }

@@ -344,6 +344,18 @@ def measure_examples(server, folder, keys, note):
                         raise RuntimeError(f"no preview: {answer['result']['diagnostics']}")
                     note(f"{name}: {stage} after a key", answer["at"] - start)
                 note(f"{name}: processor time of {stage}", (processor_time(worker) - before) / count)
+            for what, hints in (("cost", False), ("cost and hints", True)) if CHIP[0] in stages else ():
+                wanted = {"textDocument": document, "entry": entry, "target": "a3", "hints": hints}
+                client.request("ptl/cost", wanted)
+                for _ in range(max(4, keys // 4)):
+                    typed, version = typed + 1, version + 1
+                    change = replacement(place, str(typed - 1), str(typed))
+                    start = time.perf_counter()
+                    client.notify("textDocument/didChange", {"textDocument": {**document, "version": version}, "contentChanges": [change]})
+                    answer = client.reply(client.start_request("ptl/cost", wanted), 60)
+                    if "us" not in answer["result"] or answer["result"]["stale"]:
+                        raise RuntimeError(f"no cost: {answer['result']}")
+                    note(f"{name}: {what} after a key", answer["at"] - start)
 
 
 def measure_verdicts(session, keys, note):

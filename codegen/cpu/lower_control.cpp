@@ -9,6 +9,8 @@ using namespace mlir;
 namespace ptl::cpu {
 
 void Lowering::lowerBlock(Block &block) {
+  if (isOrchestrating())
+    return lowerProgramBlock(block);
   for (Operation &op : block.without_terminator()) {
     e.loc = op.getLoc();
     lowerOp(&op);
@@ -18,7 +20,7 @@ void Lowering::lowerBlock(Block &block) {
 // Canonicalisation turns an `if` that only chooses between arrays into a selection.
 static void lowerArrayChoice(Lowering &l, arith::SelectOp op) {
   Value condition = l.scalarOf(op.getCondition());
-  View yes = l.carriedBuffer(op.getTrueValue()), no = l.carriedBuffer(op.getFalseValue());
+  View yes = l.carriedBuffer(op, op.getTrueValue()), no = l.carriedBuffer(op, op.getFalseValue());
   Values extents;
   for (auto [one, other] : llvm::zip(yes.extents, no.extents))
     extents.push_back(l.e.select(condition, one, other));
@@ -138,10 +140,10 @@ void Lowering::lowerScalarOp(Operation *op) {
 // --- carried values
 // -------------------------------------------------------------------------------
 
-View Lowering::carriedBuffer(Value initial) {
+View Lowering::carriedBuffer(Operation *op, Value initial) {
   auto type = cast<ir::ArrayType>(initial.getType());
   View buffer = allocate(type.getElementType(), extentsOf(initial));
-  evaluateInto(initial, buffer);
+  asTask(op, [&] { evaluateInto(initial, buffer); });
   return buffer;
 }
 
@@ -200,14 +202,15 @@ void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange argumen
     // A part of something else may be changed by the copies below.
     Operation *op = values[k].getDefiningOp();
     bool ownStorage = view && op && !viewOfSource(op);
-    View from = ownStorage ? *view : carriedBuffer(values[k]);
+    View from = ownStorage ? *view : carriedBuffer(yield, values[k]);
     copies.push_back({from, *buffers[k]});
   }
   for (size_t k : inPlace)
-    evaluateInto(values[k], *buffers[k]);
+    asTask(yield, [&] { evaluateInto(values[k], *buffers[k]); });
   for (auto &[from, to] : copies)
-    forAll(to.extents, 1, {},
-           [&, &from = from, &to = to](Coords &at) { storeAt(to, at, loadAt(from, at)); });
+    asTask(yield, [&, &from = from, &to = to] {
+      forAll(to.extents, 1, {}, [&](Coords &at) { storeAt(to, at, loadAt(from, at)); });
+    });
 }
 
 void Lowering::withScratchScope(llvm::function_ref<void()> body) {
@@ -229,7 +232,7 @@ void Lowering::lowerFor(scf::ForOp op) {
       buffers.push_back(std::nullopt);
       initial.push_back(scalarOf(value));
     } else {
-      buffers.push_back(carriedBuffer(value));
+      asHost([&] { buffers.push_back(carriedBuffer(op, value)); });
     }
   }
   auto bind = [&](ValueRange keys, ValueRange scalars) {
@@ -244,11 +247,15 @@ void Lowering::lowerFor(scf::ForOp op) {
                bindScalar(op.getInductionVar(), i);
                bind(op.getRegionIterArgs(), carried);
                Values next;
+               size_t owned = ownedCount();
                withScratchScope([&] {
                  lowerBlock(*op.getBody());
                  Operation *yield = op.getBody()->getTerminator();
-                 yieldInto(yield, yield->getOperands(), op.getRegionIterArgs(), buffers, next);
+                 asHost([&] {
+                   yieldInto(yield, yield->getOperands(), op.getRegionIterArgs(), buffers, next);
+                 });
                });
+               releaseOwned(owned);
                return SmallVector<Value>(next.begin(), next.end());
              });
   bind(op.getResults(), results);
@@ -270,17 +277,23 @@ void Lowering::lowerIf(scf::IfOp op) {
     if (region.empty())
       return {};
     Scope scope(*this);
+    size_t owned = ownedCount();
     lowerBlock(region.front());
+    size_t inner = ownedCount();
     SmallVector<Value> values;
     for (Value value : region.front().getTerminator()->getOperands()) {
       if (isScalar(value)) {
         values.push_back(scalarOf(value));
         continue;
       }
-      View view = carriedBuffer(value);
-      values.push_back(view.data);
-      llvm::append_range(values, view.extents);
+      asHost([&] {
+        View view = carriedBuffer(op, value);
+        values.push_back(view.data);
+        llvm::append_range(values, view.extents);
+      });
     }
+    disown(inner);
+    releaseOwned(owned);
     return values;
   };
   auto merged = e.branch(
@@ -294,6 +307,8 @@ void Lowering::lowerIf(scf::IfOp op) {
     }
     auto type = cast<ir::ArrayType>(result.getType());
     Value data = merged[next++];
+    if (isOrchestrating())
+      own(data);
     Values extents(merged.begin() + next, merged.begin() + next + type.getRank());
     next += type.getRank();
     for (auto [axis, extent] : llvm::enumerate(type.getExtents()))
@@ -311,7 +326,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
       buffers.push_back(std::nullopt);
       initial.push_back(scalarOf(value));
     } else {
-      buffers.push_back(carriedBuffer(value));
+      asHost([&] { buffers.push_back(carriedBuffer(op, value)); });
     }
   }
   Region *region = e.b.getInsertionBlock()->getParent();
@@ -329,6 +344,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
   for (auto [argument, buffer] : llvm::zip(before->getArguments(), buffers))
     buffer ? bindView(argument, *buffer) : bindScalar(argument, header->getArgument(next++));
   Scope scope(*this);
+  size_t owned = ownedCount();
   lowerBlock(*before);
   auto condition = cast<scf::ConditionOp>(before->getTerminator());
   for (auto [value, inside, result] :
@@ -338,11 +354,13 @@ void Lowering::lowerWhile(scf::WhileOp op) {
       bindScalar(result, scalarOf(value));
       continue;
     }
+    asHost([&] { requireView(value); });
     View view = requireView(value);
     bindView(inside, view);
     bindView(result, view);
   }
   Value go = scalarOf(condition.getCondition());
+  size_t first = ownedCount();
   Block *body = newBlock(e.b.getInsertionBlock());
   Block *done = newBlock(body);
   e.b.create<cf::CondBranchOp>(e.loc, go, body, done);
@@ -356,8 +374,12 @@ void Lowering::lowerWhile(scf::WhileOp op) {
       // Only where the first region hands everything through do its buffers have one name inside.
       bool same = condition.getArgs() == ValueRange(before->getArguments());
       ValueRange names = same ? ValueRange(after->getArguments()) : ValueRange();
-      yieldInto(yield, yield->getOperands(), names, buffers, scalars);
+      asHost([&] { yieldInto(yield, yield->getOperands(), names, buffers, scalars); });
     });
+    // What the first region has made is still in use where the loop is left.
+    SmallVector<Value> made(ArrayRef<Value>(owned_).slice(owned, first - owned));
+    releaseOwned(owned);
+    owned_.append(made);
   }
   e.b.create<cf::BranchOp>(e.loc, header, SmallVector<Value>(scalars.begin(), scalars.end()));
   e.b.setInsertionPointToEnd(done);

@@ -76,12 +76,38 @@ static Value argumentScalar(const Emit &e, Value scalars, int64_t number, Type t
   return fromStorage(e, loadField(e, scalars, storageType(type), number * 8), type);
 }
 
+/// A program whose only grid runs once has nothing to run beside it.
+static bool hasSeveralTasks(func::FuncOp op) {
+  auto kind = op->getAttrOfType<StringAttr>("ptl.kind");
+  if (!kind || kind.getValue() != "program")
+    return false;
+  int tasks = 0;
+  op.walk<WalkOrder::PreOrder>([&](ir::ParallelOp grid) {
+    tasks += grid->getParentOfType<LoopLikeOpInterface>() ? 2 : 1;
+    return WalkResult::skip();
+  });
+  return tasks > 1;
+}
+
 void Lowering::lowerFunction(func::FuncOp op) {
   e.loc = op.getLoc();
   builder.setInsertionPointToEnd(target.getBody());
   Type pointer = pointerType(builder.getContext()), i32 = builder.getI32Type();
-  auto type = builder.getFunctionType({pointer, pointer, pointer, pointer}, i32);
-  function = builder.create<func::FuncOp>(e.loc, op.getName(), type);
+  isProgram_ = hasSeveralTasks(op);
+  SmallVector<Type> results;
+  if (!isProgram_)
+    results.push_back(i32);
+  auto type = builder.getFunctionType({pointer, pointer, pointer, pointer}, results);
+  std::string name = op.getName().str() + (isProgram_ ? "_program" : "");
+  function = builder.create<func::FuncOp>(e.loc, name, type);
+  cells_ = taskWords_ = {};
+  owned_.clear();
+  isStatic_ = isProgram_;
+  if (isProgram_) {
+    function.setPrivate();
+    function->setAttr("llvm.linkage",
+                      LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+  }
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   context = entry->getArgument(0);
@@ -100,8 +126,9 @@ void Lowering::lowerFunction(func::FuncOp op) {
     } else if (auto ref = dyn_cast<ir::RefType>(argumentType)) {
       bool strided = static_cast<bool>(op.getArgAttr(number, "ptl.strides"));
       Value descriptor = loadField(e, entry->getArgument(1), pointer, 8 * arrays++);
-      bindView(argument,
-               argumentView(*this, descriptor, ref.getElementType(), ref.getExtents(), strided));
+      View view = argumentView(*this, descriptor, ref.getElementType(), ref.getExtents(), strided);
+      bindView(argument, view);
+      writtenArguments_.insert(view.data);
       pastResults |= !isParameter;
     } else if (isParameter && !pastResults) {
       bindScalar(argument, argumentScalar(e, entry->getArgument(3), scalars++, argumentType));
@@ -110,6 +137,10 @@ void Lowering::lowerFunction(func::FuncOp op) {
     }
   }
   lowerBlock(op.getBody().front());
+  if (isProgram_) {
+    e.b.create<func::ReturnOp>(e.loc);
+    return emitProgramEntry(function, op.getName(), dims, scalars);
+  }
   Value status = e.b.create<LLVM::LoadOp>(e.loc, i32, context);
   e.b.create<func::ReturnOp>(e.loc, status);
 }

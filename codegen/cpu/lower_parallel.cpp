@@ -1,6 +1,7 @@
 // Grids: the body becomes a function that the runtime calls on ranges of the flattened grid.
-#include "codegen/cpu/lowering.h"
+#include "codegen/cpu/task_regions.h"
 
+#include "passes/analysis/source_place.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -51,7 +52,7 @@ void Lowering::lowerGridInPlace(ir::ParallelOp op) {
   });
 }
 
-func::FuncOp Lowering::bodyFunction(ir::ParallelOp op, ArrayRef<Value> counts) {
+func::FuncOp Lowering::bodyFunction(llvm::function_ref<void(Value begin, Value end)> emit) {
   OpBuilder::InsertionGuard guard(e.b);
   Type pointer = pointerType(e.b.getContext()), i64 = e.b.getI64Type();
   e.b.setInsertionPointToEnd(target.getBody());
@@ -71,10 +72,7 @@ func::FuncOp Lowering::bodyFunction(ir::ParallelOp op, ArrayRef<Value> counts) {
   Value end = e.indexCast(entry->getArgument(2), index);
   {
     Scope scope(*this);
-    e.loop(begin, end, this->index(1), {}, [&](const Emit &, Value i, ValueRange) {
-      lowerPoint(op, i, counts);
-      return SmallVector<Value>();
-    });
+    emit(begin, end);
   }
   e.b.create<func::ReturnOp>(e.loc);
   inBody = false;
@@ -84,26 +82,44 @@ func::FuncOp Lowering::bodyFunction(ir::ParallelOp op, ArrayRef<Value> counts) {
   return body;
 }
 
-// Captured values sit in cells of 64 bytes, enough for any vector.
-static constexpr int64_t CellBytes = 64;
+// Room for what a grid captures: every cell is as large as its value, and aligned to that.
+static constexpr int64_t RoomForCells = 16384;
 
-Value Lowering::captureInto(func::FuncOp body) {
+static int64_t cellBytes(Type type) {
+  if (LLVM::isCompatibleVectorType(type)) {
+    int64_t lanes = LLVM::getVectorNumElements(type).getKnownMinValue();
+    return static_cast<int64_t>(llvm::PowerOf2Ceil(
+        static_cast<uint64_t>(lanes * cellBytes(LLVM::getVectorElementType(type)))));
+  }
+  if (isa<LLVM::LLVMPointerType>(type) || type.isIndex())
+    return 8;
+  return static_cast<int64_t>(llvm::PowerOf2Ceil((type.getIntOrFloatBitWidth() + 7) / 8));
+}
+
+Lowering::Captured Lowering::captureInto(func::FuncOp body) {
   llvm::MapVector<Value, Value> captured;
   Block *entry = &body.getBody().front();
   OpBuilder inside(entry, entry->begin());
   Emit in(inside, e.loc);
   Value closure = entry->getArgument(3);
-  Value cells = stackBuffer(e, e.b.getI8Type(), CellBytes * 256);
+  // The runtime has done with the cells, or has copied them, when the next grid fills them.
+  if (!cells_)
+    cells_ = stackBuffer(e, e.b.getI8Type(), RoomForCells);
+  Value cells = cells_;
+  int64_t end = 0;
   auto capture = [&](Value value) -> Value {
     if (Value known = captured.lookup(value))
       return known;
     Operation *op = value.getDefiningOp();
     if (op && op->hasTrait<OpTrait::ConstantLike>())
       return captured[value] = inside.clone(*op)->getResult(0);
-    int64_t offset = static_cast<int64_t>(captured.size()) * CellBytes;
+    int64_t bytes = cellBytes(value.getType());
+    int64_t offset = static_cast<int64_t>(llvm::alignTo(end, std::min<int64_t>(bytes, 64)));
+    end = offset + bytes;
     bool isIndex = value.getType().isIndex();
     Value stored = isIndex ? e.indexCast(value, e.b.getI64Type()) : value;
-    e.b.create<LLVM::StoreOp>(e.loc, stored, bytePointer(e, cells, e.i64(offset)));
+    auto store = e.b.create<LLVM::StoreOp>(e.loc, stored, bytePointer(e, cells, e.i64(offset)));
+    store->setAttr("ptl.task", e.b.getUnitAttr());
     Value loaded = inside.create<LLVM::LoadOp>(e.loc, stored.getType(),
                                                bytePointer(in, closure, in.i64(offset)));
     return captured[value] = isIndex ? in.indexCast(loaded, value.getType()) : loaded;
@@ -116,9 +132,55 @@ Value Lowering::captureInto(func::FuncOp body) {
   });
   for (OpOperand *operand : foreign)
     operand->set(capture(operand->get()));
-  if (captured.size() > 256)
+  if (end > RoomForCells)
     fail(function, "the body of this grid uses too many values from outside");
-  return cells;
+  Captured result{cells, end, {}};
+  for (auto [outside, loaded] : captured)
+    result.values.push_back({outside, loaded});
+  return result;
+}
+
+/// The name of an argument that a task writes; else what it does.
+static std::string nameOfResult(Operation *op) {
+  std::string name;
+  op->walk([&](ir::StoreOp store) {
+    auto argument = dyn_cast<BlockArgument>(store.getRef());
+    auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+    for (StringRef attribute : {"ptl.output", "ptl.name"})
+      if (auto text =
+              function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute)
+                       : StringAttr())
+        name = text.str();
+  });
+  if (name.empty())
+    name = isa<ir::ParallelOp>(op) ? "grid" : op->getName().stripDialect().str();
+  return name;
+}
+
+Value Lowering::placeOfTask(Operation *op) {
+  LedgerPlace place = block::placeOf(op->getLoc());
+  std::string name = block::nameOf(op->getLoc());
+  if (name.empty())
+    name = nameOfResult(op);
+  MLIRContext *context = e.b.getContext();
+  Type pointer = pointerType(context), i32 = e.b.getI32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(context, {pointer, pointer, i32, i32});
+  LLVM::GlobalOp global;
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(target.getBody());
+    global = e.b.create<LLVM::GlobalOp>(e.loc, type, true, LLVM::Linkage::Internal,
+                                        "ptl_place" + std::to_string(places_++), Attribute());
+    e.b.createBlock(&global.getInitializerRegion());
+    Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointer);
+    Value fields[] = {textConstant(name), place.file.empty() ? null : textConstant(place.file),
+                      e.i32(place.line), e.i32(place.column)};
+    Value all = e.b.create<LLVM::UndefOp>(e.loc, type);
+    for (auto [number, field] : llvm::enumerate(fields))
+      all = e.b.create<LLVM::InsertValueOp>(e.loc, all, field, static_cast<int64_t>(number));
+    e.b.create<LLVM::ReturnOp>(e.loc, all);
+  }
+  return e.b.create<LLVM::AddressOfOp>(e.loc, global);
 }
 
 void Lowering::lowerParallel(ir::ParallelOp op) {
@@ -126,11 +188,21 @@ void Lowering::lowerParallel(ir::ParallelOp op) {
     return lowerGridInPlace(op);
   SmallVector<Value> counts = gridCounts(*this, op);
   Value total = e.indexCast(productOf(e, counts), e.b.getI64Type());
-  func::FuncOp body = bodyFunction(op, counts);
-  Value closure = captureInto(body);
-  Type pointer = pointerType(e.b.getContext());
-  Value address = e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName());
-  e.call("ptl_rt_parallel_for", {}, {context, address, total, closure, e.i64(0)});
+  func::FuncOp body = bodyFunction([&](Value begin, Value end) {
+    e.loop(begin, end, index(1), {}, [&](const Emit &, Value i, ValueRange) {
+      lowerPoint(op, i, counts);
+      return SmallVector<Value>();
+    });
+  });
+  Captured captured = captureInto(body);
+  if (isOrchestrating()) {
+    TaskRegions regions(*this, op);
+    submitTask(op, body, total, captured, [&](Value ref) { return regions.of(ref); });
+  } else {
+    Type pointer = pointerType(e.b.getContext());
+    Value address = e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName());
+    e.call("ptl_rt_grid", {}, {context, address, total, captured.cells, placeOfTask(op)});
+  }
   Value status = e.b.create<LLVM::LoadOp>(e.loc, e.b.getI32Type(), context);
   leaveUnless(e.cmpi(arith::CmpIPredicate::eq, status, 0));
 }

@@ -440,8 +440,10 @@ void Lowering::storeBox(Value value, const View &box, Value indexArray, int64_t 
 void Lowering::lowerStore(ir::StoreOp op) {
   View base = *viewOf(op.getRef());
   View box = boxView(base, op.getOffsets(), op.getLengths(), op.getSteps(), op.getDropped());
-  storeBox(op.getValue(), box, op.getIndex(), boxAxis(op.getIndexAxis(), op.getDropped()),
-           op.getAtomic().value_or(""));
+  asTask(op, [&] {
+    storeBox(op.getValue(), box, op.getIndex(), boxAxis(op.getIndexAxis(), op.getDropped()),
+             op.getAtomic().value_or(""));
+  });
 }
 
 } // namespace ptl::cpu

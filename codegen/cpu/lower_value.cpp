@@ -272,6 +272,9 @@ static Value isNotNull(const Emit &e, Value pointer) {
 }
 
 View Lowering::allocate(Type element, const Values &extents) {
+  // Tasks may still use what a program is done with, but not what a loop of its own code makes.
+  if (isOrchestrating() && scopeDepth_ == allocationDepth_)
+    return allocateShared(element, extents);
   Value data = emitScratch(e, context, byteCount(*this, element, extents));
   usedScratch_ = true;
   leaveUnless(isNotNull(e, data));
@@ -282,6 +285,8 @@ View Lowering::allocateShared(Type element, const Values &extents) {
   Value bytes = e.indexCast(byteCount(*this, element, extents), e.b.getI64Type());
   Value data = e.call("ptl_rt_alloc", pointerType(e.b.getContext()), {context, bytes});
   leaveUnless(isNotNull(e, data));
+  if (isOrchestrating())
+    own(data);
   return denseView(element, data, extents);
 }
 
@@ -295,13 +300,13 @@ View Lowering::materialise(Value array) {
     SmallVector<View> dests;
     for (Value result : op->getResults())
       dests.push_back(allocateFor(result));
-    produce(op, dests);
+    asTask(op, [&] { produce(op, dests); });
     for (auto [result, dest] : llvm::zip(op->getResults(), dests))
       bindView(result, dest);
     return views_.find(array)->second;
   }
   View dest = allocateFor(array);
-  evaluateInto(array, dest);
+  asTask(op, [&] { evaluateInto(array, dest); });
   bindView(array, dest);
   return dest;
 }
@@ -487,8 +492,12 @@ void Lowering::unwind(size_t size) {
 
 void Lowering::bindScalar(Value key, Value value) { scalars_[key] = value; }
 void Lowering::bindView(Value key, const View &view) {
+  if (ownViews_ && !views_.count(key))
+    ownViews_->push_back({key, extents_.lookup(key)});
   views_[key] = view;
   extents_[key] = view.extents;
+  if (isa<ir::RefType>(key.getType()))
+    refs_[view.data] = key;
 }
 
 } // namespace ptl::cpu

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -49,6 +50,8 @@ using Coords = llvm::SmallVector<Coord, 4>;
 /// The number if `value` is a constant.
 std::optional<int64_t> constantOf(mlir::Value value);
 
+struct RegionBounds;
+
 class Lowering {
 public:
   Lowering(mlir::ModuleOp source, mlir::ModuleOp target, int vectorBytes);
@@ -56,7 +59,6 @@ public:
   bool run();
 
   // --- lower_module.cpp: functions, arguments, errors
-  // ---------------------------------------------
   void lowerFunction(mlir::func::FuncOp function);
   void fail(mlir::Operation *op, const llvm::Twine &message);
   mlir::Value index(int64_t value) const { return e.index(value); }
@@ -70,7 +72,6 @@ public:
   mlir::Value arrayDescriptor(const View &view);
 
   // --- lower_value.cpp: pending and materialised values
-  // -------------------------------------------
   void define(mlir::Operation *op);
   Values extentsOf(mlir::Value array);
   mlir::Value lengthOf(mlir::Value array, int64_t axis) { return extentsOf(array)[axis]; }
@@ -106,7 +107,6 @@ public:
   void storeAt(const View &view, const Coords &at, mlir::Value value);
 
   // --- loops
-  // --------------------------------------------------------------------------------------
   using AtPosition = llvm::function_ref<void(Coords &)>;
   /// Loops over all positions of `axes` of `extents`, in order; fills these coordinates.
   void forAxes(const Values &extents, llvm::ArrayRef<int64_t> axes, Coords &at, AtPosition body);
@@ -119,8 +119,13 @@ public:
   /// Remembered elements and views are forgotten at the end of the scope they are emitted in.
   class Scope {
   public:
-    explicit Scope(Lowering &lowering) : lowering_(lowering), size_(lowering.undo_.size()) {}
-    ~Scope() { lowering_.unwind(size_); }
+    explicit Scope(Lowering &lowering) : lowering_(lowering), size_(lowering.undo_.size()) {
+      ++lowering_.scopeDepth_;
+    }
+    ~Scope() {
+      lowering_.unwind(size_);
+      --lowering_.scopeDepth_;
+    }
 
   private:
     Lowering &lowering_;
@@ -140,14 +145,12 @@ public:
   mlir::Value memoMul(mlir::Value x, mlir::Value y);
 
   // --- lower_elementwise.cpp
-  // ----------------------------------------------------------------------
   static bool isElementwise(mlir::Operation *op);
   static int64_t costOfOp(mlir::Operation *op);
   mlir::Value combine(mlir::Operation *op, mlir::ValueRange operands);
   Coords broadcastCoords(mlir::Value operand, const Coords &at);
 
   // --- lower_shape.cpp
-  // ----------------------------------------------------------------------------
   /// The view of the op's result if its source is one; null if the op is no view of anything.
   std::optional<View> viewOfOp(mlir::Operation *op);
   mlir::Value shapeElement(mlir::Operation *op, unsigned result, const Coords &at, bool &handled);
@@ -166,7 +169,6 @@ public:
   View broadcastView(View view, const Values &extents);
 
   // --- lower_reduction.cpp, lower_product.cpp, lower_sort.cpp, lower_gather.cpp
-  // -------------------
   bool produceReduction(mlir::Operation *op, const View &dest);
   bool produceScan(mlir::Operation *op, const View &dest);
   bool produceProduct(mlir::Operation *op, const View &dest, bool accumulate);
@@ -179,7 +181,6 @@ public:
   bool isProductInto(mlir::Operation *op, mlir::Value &base, mlir::Operation *&product);
 
   // --- lower_control.cpp
-  // --------------------------------------------------------------------------
   void lowerBlock(mlir::Block &block);
   void lowerOp(mlir::Operation *op);
   void lowerFor(mlir::scf::ForOp op);
@@ -188,19 +189,51 @@ public:
   void lowerParallel(ir::ParallelOp op);
   void lowerGridInPlace(ir::ParallelOp op);
   void lowerPoint(ir::ParallelOp op, mlir::Value linear, llvm::ArrayRef<mlir::Value> counts);
-  mlir::func::FuncOp bodyFunction(ir::ParallelOp op, llvm::ArrayRef<mlir::Value> counts);
-  /// Hands values of the present function that `body` uses over by way of memory; gives its
-  /// address.
-  mlir::Value captureInto(mlir::func::FuncOp body);
+  /// A function for the points [begin, end) of a grid or task.
+  mlir::func::FuncOp bodyFunction(llvm::function_ref<void(mlir::Value, mlir::Value)> emit);
+  /// Hands values of the present function that `body` uses over by way of memory: cells of their
+  /// own sizes, one after the other.
+  struct Captured {
+    mlir::Value cells;
+    int64_t bytes = 0;
+    /// Each value as the present function and as the body knows it.
+    llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> values;
+  };
+  Captured captureInto(mlir::func::FuncOp body);
   void lowerCheck(ir::CheckOp op);
   void lowerScalarOp(mlir::Operation *op);
   /// Memory for what a region carries, filled with the initial value.
-  View carriedBuffer(mlir::Value initial);
+  View carriedBuffer(mlir::Operation *op, mlir::Value initial);
   /// Moves what a region yields to the memory of what it carries; `arguments` are the region's
   /// names of the carried values. Gives the scalars among them.
   void yieldInto(mlir::Operation *yield, mlir::ValueRange values, mlir::ValueRange arguments,
                  llvm::ArrayRef<std::optional<View>> buffers, Values &scalars);
   void withScratchScope(llvm::function_ref<void()> body);
+
+  // --- lower_tasks.cpp: programs
+  /// Whether this is code of a program that submits grids as tasks.
+  bool isOrchestrating() const { return isProgram_ && !inBody; }
+  void asHost(llvm::function_ref<void()> body, bool inTasks = true);
+  void lowerHostOp(mlir::Operation *op);
+  void lowerProgramBlock(mlir::Block &block);
+  /// The boxes of a storage that a task touches; nothing where that is not known.
+  using RegionsOf =
+      llvm::function_ref<std::optional<llvm::SmallVector<RegionBounds, 4>>(mlir::Value ref)>;
+  void submitTask(mlir::Operation *op, mlir::func::FuncOp body, mlir::Value count,
+                  const Captured &captured, RegionsOf regionsOf);
+  /// Emits `body`, which computes arrays for `op`: in a program as a task of its own.
+  void asTask(mlir::Operation *op, llvm::function_ref<void()> body);
+  void emitAwait(mlir::Value root, bool isWritten, const RegionBounds *box);
+  void emitProgramEntry(mlir::func::FuncOp body, llvm::StringRef name, int64_t dims,
+                        int64_t scalars);
+  /// A constant PtlPlace of what an operation makes.
+  mlir::Value placeOfTask(mlir::Operation *op);
+  /// What a program's block has allocated is released at its end: all since `from`.
+  size_t ownedCount() const { return owned_.size(); }
+  void releaseOwned(size_t from);
+  void own(mlir::Value data) { owned_.push_back(data); }
+  /// Memory that outlives the block: what was allocated since `from` is not released with it.
+  void disown(size_t from) { owned_.truncate(from); }
 
   Emit e;
   mlir::OpBuilder builder;
@@ -215,6 +248,10 @@ public:
   void bindView(mlir::Value key, const View &view);
 
 private:
+  void rootsOf(mlir::Value pointer, llvm::SetVector<mlir::Value> &roots, bool &onStack);
+  mlir::Value taskWords();
+  int64_t storeAccess(int64_t position, mlir::Value root, bool isWritten, const RegionBounds *box);
+
   using ElementKey = std::pair<void *, llvm::SmallVector<void *, 9>>;
   static ElementKey keyOf(mlir::Value value, const Coords &at, mlir::Value mask);
   void defineExtents(mlir::Operation *op);
@@ -236,7 +273,20 @@ private:
   bool usedScratch_ = false;
   bool failed_ = false;
   mlir::Block *exit_ = nullptr;
-  unsigned bodies_ = 0;
+  unsigned bodies_ = 0, places_ = 0;
+  mlir::Value cells_; ///< for what grids capture, one after the other
+  bool isProgram_ = false;
+  bool isStatic_ = false; ///< of a program: its own code touches no array
+  /// How many scopes are open, and how many were where the present code of a program began, for
+  /// memory that outlives it and for tasks; -1 if it has none.
+  int scopeDepth_ = 0, allocationDepth_ = 0, hostDepth_ = -1;
+  unsigned submissions_ = 0;
+  mlir::Value taskWords_;
+  llvm::DenseSet<mlir::Value> writtenArguments_;  ///< addresses
+  llvm::DenseMap<mlir::Value, mlir::Value> refs_; ///< by address of the storage
+  llvm::SmallVector<mlir::Value> owned_;
+  /// Views that a task makes of values of the program are its own: what they were before.
+  std::vector<std::pair<mlir::Value, Values>> *ownViews_ = nullptr;
 };
 
 /// Word `counter` (i64) of the Philox stream `seed` (i64), as i32.

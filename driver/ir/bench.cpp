@@ -141,7 +141,7 @@ ExitCode benchFile(Session &session, const Target &target, const CheckedProgram 
 
 ExitCode runBench(const Options &options) {
   Session session(options);
-  std::optional<Target> target = Targets(session).chosen();
+  std::optional<Target> target = chosenTarget(session);
   if (!target)
     return session.finish(ExitCode::Usage);
   if (target->name != "cpu") {

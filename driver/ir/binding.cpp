@@ -7,21 +7,11 @@
 
 namespace ptl {
 
-namespace {
-
-/// For `static` dimensions that neither the request nor a call gives a value.
-constexpr int64_t kStaticDefault = 128;
-
-struct Call {
-  const CallableDecl *caller = nullptr;
-  const CallExpr *expr = nullptr;
-};
-
-bool isBlock(DeclKind kind) {
+static bool isBlock(DeclKind kind) {
   return kind == DeclKind::Test || kind == DeclKind::Property || kind == DeclKind::Bench;
 }
 
-std::string nameOf(const CallableDecl &decl) {
+std::string describeCaller(const CallableDecl &decl) {
   switch (decl.kind) {
   case DeclKind::Bench:
     return "bench \"" + decl.name + "\"";
@@ -34,20 +24,26 @@ std::string nameOf(const CallableDecl &decl) {
   }
 }
 
-/// Calls of `callee` in the root file: benches first, since they have the sizes that matter.
-std::vector<Call> callsOf(const CheckedProgram &program, const CallableDecl &callee) {
+std::vector<CallSite> callsOf(const CheckedProgram &program, const CallableDecl &callee) {
   auto rank = [](DeclKind kind) { return kind == DeclKind::Bench ? 0 : isBlock(kind) ? 1 : 2; };
-  std::vector<Call> calls;
+  std::vector<CallSite> calls;
   for (const CallableDecl *decl : program.modules.front()->callables)
     forEachExprOf(*decl, [&](const Expr &expr) {
       if (expr.kind == ExprKind::Call && static_cast<const CallExpr &>(expr).callee == &callee)
         calls.push_back({decl, static_cast<const CallExpr *>(&expr)});
     });
-  std::stable_sort(calls.begin(), calls.end(), [&](const Call &a, const Call &b) {
+  std::stable_sort(calls.begin(), calls.end(), [&](const CallSite &a, const CallSite &b) {
     return rank(a.caller->kind) < rank(b.caller->kind);
   });
   return calls;
 }
+
+namespace {
+
+/// For `static` dimensions that neither the request nor a call gives a value.
+constexpr int64_t kStaticDefault = 128;
+
+using Call = CallSite;
 
 std::optional<int64_t> numberOf(const std::string &text) {
   int64_t value = 0;
@@ -104,7 +100,7 @@ void Binder::bindType(size_t number) {
   }
   for (const Call &call : calls_)
     if (number < call.expr->elemArgs.size() && !call.expr->elemArgs[number].param)
-      return choose(call.expr->elemArgs[number].kind, nameOf(*call.caller));
+      return choose(call.expr->elemArgs[number].kind, describeCaller(*call.caller));
   for (ElemKind kind : {ElemKind::F32, ElemKind::I32, ElemKind::Bool})
     if (satisfies(kind, param.constraint))
       return choose(kind, "default");
@@ -129,7 +125,7 @@ void Binder::bindDim(size_t number) {
   for (const Call &call : calls_)
     if (number < call.expr->dimArgs.size() && call.expr->dimArgs[number])
       if (auto value = call.expr->dimArgs[number].constant())
-        return choose(*value, nameOf(*call.caller));
+        return choose(*value, describeCaller(*call.caller));
   choose(kStaticDefault, "default");
 }
 
@@ -148,7 +144,8 @@ void Binder::bindPrefix() {
   }
   for (const Call &call : calls_)
     if (!call.expr->prefixHasPrefix)
-      return choose(static_cast<int64_t>(call.expr->prefixArgs.size()), nameOf(*call.caller));
+      return choose(static_cast<int64_t>(call.expr->prefixArgs.size()),
+                    describeCaller(*call.caller));
   choose(1, "default");
 }
 
@@ -255,7 +252,7 @@ std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const Callabl
       return {};
   }
   if (entries.empty())
-    problem = nameOf(decl) + " calls nothing that is compiled";
+    problem = describeCaller(decl) + " calls nothing that is compiled";
   return entries;
 }
 

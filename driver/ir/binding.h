@@ -28,6 +28,17 @@ struct BoundEntry {
   std::vector<Choice> choices;
 };
 
+/// A call in the root file.
+struct CallSite {
+  const CallableDecl *caller = nullptr;
+  const CallExpr *expr = nullptr;
+};
+/// The calls of a declaration: those of benches first, since they have the sizes that matter, then
+/// those of tests.
+std::vector<CallSite> callsOf(const CheckedProgram &program, const CallableDecl &callee);
+/// `bench "…"`, ``the call in `f` ``: for those who read where a value comes from.
+std::string describeCaller(const CallableDecl &caller);
+
 /// The entries that a preview of `decl` compiles: itself, or what a test, property or bench calls.
 /// Says in `problem` what does not fit; the result is empty then.
 std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const CallableDecl &decl,

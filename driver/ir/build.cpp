@@ -395,7 +395,7 @@ ExitCode runBuild(const Options &options) {
   if (options.positional().size() != 1)
     return usageError("give one file: `ptlc build FILE -o OUT`");
   Session session(options);
-  std::optional<Target> target = Targets(session).chosen();
+  std::optional<Target> target = chosenTarget(session);
   if (!target)
     return session.finish(ExitCode::Usage);
   if (target->isReference())

@@ -2,19 +2,22 @@
 // Without a target: what the prover says of manual kernels.
 #include "driver/check.h"
 #include "driver/ir/commands.h"
+#include "driver/ir/cost.h"
 #include "driver/ir/feasibility.h"
 #include "driver/ir/prove_manual.h"
+
+#include <charconv>
+#include <cstdio>
 
 namespace ptl {
 
 /// The targets of `--target a2,a3`; what is none is reported.
 static std::vector<Target> targetsOf(Session &session) {
-  Targets known(session);
   std::vector<Target> targets;
   std::string_view names = session.options().value(OptionId::Target);
   for (size_t begin = 0; begin <= names.size();) {
     size_t end = std::min(names.find(',', begin), names.size());
-    if (std::optional<Target> target = known.find(names.substr(begin, end - begin)))
+    if (std::optional<Target> target = findTarget(session, names.substr(begin, end - begin)))
       targets.push_back(std::move(*target));
     begin = end + 1;
   }
@@ -29,6 +32,49 @@ static Wanted wantedOf(const Options &options) {
   return wanted;
 }
 
+/// What `--cost` asks for, as it becomes known.
+namespace {
+class Costs {
+public:
+  Costs(Session &session, const CheckedProgram &program, const Target &target)
+      : session_(session), program_(program), target_(target) {
+    if (session.options().has(OptionId::Cost))
+      costs_ = findCosts(target.machine->name, session.machines()->ownFiles());
+    for (const auto &[name, value] : wantedOf(session.options())) {
+      int64_t number = 0;
+      if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
+        sizes_[name] = number;
+    }
+  }
+
+  void operator()(const BoundEntry &entry, const ChipProgram &lowered) {
+    if (costs_ && costs_->known())
+      found.push_back(costOf(
+          {program_, session_.sources(), entry, *target_.machine, *costs_, sizes_, /*hints=*/true},
+          lowered));
+  }
+  std::vector<Cost> found;
+
+private:
+  Session &session_;
+  const CheckedProgram &program_;
+  const Target &target_;
+  std::optional<MachineCosts> costs_;
+  ExampleSizes sizes_;
+};
+} // namespace
+
+static void print(Session &session, const std::vector<Cost> &costs) {
+  const SourceManager &sources = session.sources();
+  std::string text;
+  if (session.options().has(OptionId::Json))
+    text = costDocument(costs, sources);
+  else
+    for (const Cost &cost : costs)
+      text += costText(cost, sources);
+  std::fputs(text.c_str(), stdout);
+}
+
 ExitCode runCheckForChips(const Options &options) {
   bool isWell = true;
   ExitCode code = runCheck(options, [&](Session &session, const CheckedProgram &program) {
@@ -37,10 +83,17 @@ ExitCode runCheckForChips(const Options &options) {
         isWell &= proveManual(session, program, wantedOf(options));
       return;
     }
-    for (const Target &target : targetsOf(session))
-      if (target.isChip())
-        isWell &= checkForChip(program, session.sources(), compilerOptions(options, target),
-                               wantedOf(options), session.sink());
+    std::vector<Cost> costs;
+    for (const Target &target : targetsOf(session)) {
+      if (!target.isChip())
+        continue;
+      Costs own(session, program, target);
+      isWell &= checkForChip(program, session.sources(), compilerOptions(options, target),
+                             wantedOf(options), session.sink(), std::ref(own));
+      costs.insert(costs.end(), own.found.begin(), own.found.end());
+    }
+    if (options.has(OptionId::Cost))
+      print(session, costs);
   });
   return isWell ? code : ExitCode::Internal;
 }

@@ -19,6 +19,17 @@ Span spanOf(mlir::Location location) {
   return spans.empty() ? kNoSpan : spans.front();
 }
 
+ChipProgram copyOf(const ChipProgram &program) {
+  ChipProgram copy;
+  copy.program.host = program.program.host.get().clone();
+  for (const mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
+    copy.program.kernels.push_back(kernel.get().clone());
+  copy.ledger = program.ledger;
+  copy.sync = program.sync;
+  copy.tileShift = program.tileShift;
+  return copy;
+}
+
 /// A memory that is too small, and for which kernel.
 struct TooSmall {
   Overflow overflow;

@@ -17,6 +17,9 @@ struct ChipProgram {
   int tileShift = 0;                 ///< tiles of tensor-level code were halved so often
 };
 
+/// The same kernels and host code again, for who changes them.
+ChipProgram copyOf(const ChipProgram &program);
+
 /// Takes away what kernels require of their arguments, which the prover reads and the host checks,
 /// before they are written or run.
 void dropRequirements(mlir::ModuleOp kernel);

@@ -220,7 +220,9 @@ static cpu::JitCode::Symbols runtimeSymbols() {
           PTL_SYMBOL(ptl_rt_scratch_mark), PTL_SYMBOL(ptl_rt_scratch_release),
           PTL_SYMBOL(ptl_rt_alloc),        PTL_SYMBOL(ptl_rt_free),
           PTL_SYMBOL(ptl_rt_fail),         PTL_SYMBOL(ptl_rt_status),
-          PTL_SYMBOL(ptl_rt_print)};
+          PTL_SYMBOL(ptl_rt_print),        PTL_SYMBOL(ptl_rt_program),
+          PTL_SYMBOL(ptl_rt_submit),       PTL_SYMBOL(ptl_rt_await),
+          PTL_SYMBOL(ptl_rt_release),      PTL_SYMBOL(ptl_rt_grid)};
 #undef PTL_SYMBOL
 }
 

@@ -68,16 +68,19 @@ static std::vector<Wanted> variantsOf(const CallableDecl &decl, const Wanted &wa
 }
 
 bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
-                  const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink) {
+                  const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
+                  const OnLowered &onLowered) {
   bool isWell = true;
   for (const CallableDecl *decl : program.modules.front()->callables) {
-    if (!isForChips(*decl) || isBroken(*decl))
+    if (!isForChips(*decl) || !decl->isFor(options.chip->name) || isBroken(*decl))
       continue;
     for (const Wanted &variant : variantsOf(*decl, wanted)) {
       std::string problem;
       for (const BoundEntry &entry : bindEntries(program, *decl, variant, problem)) {
         Compiler compiler(program, sources, options, sink);
-        lowerEntry(compiler, entry);
+        std::optional<ChipProgram> lowered = lowerEntry(compiler, entry);
+        if (lowered && onLowered)
+          onLowered(entry, *lowered);
         isWell &= !compiler.hadInternalError();
       }
       if (!problem.empty())

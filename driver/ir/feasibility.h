@@ -20,8 +20,10 @@ std::optional<ChipProgram> lowerEntry(Compiler &compiler, const BoundEntry &entr
 
 /// Reports what keeps the kernels and programs of the root file from running on the chip, each with
 /// the values that `wanted`, the calls in the file and the defaults give it. What has errors is
-/// left out. False after an error of the compiler itself.
+/// left out. False after an error of the compiler itself. `onLowered` sees what can run there.
+using OnLowered = std::function<void(const BoundEntry &entry, const ChipProgram &program)>;
 bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
-                  const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink);
+                  const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
+                  const OnLowered &onLowered = {});
 
 } // namespace ptl

@@ -49,7 +49,7 @@ ExitCode runLower(const Options &options) {
     return usageError("say with `--to` what to print: `tile` or `manual`");
   ExplicitLevel level = to == "tile" ? ExplicitLevel::Tile : ExplicitLevel::Manual;
   Session session(options);
-  std::optional<Target> target = Targets(session).chosen();
+  std::optional<Target> target = chosenTarget(session);
   if (!target)
     return session.finish(ExitCode::Usage);
   if (level == ExplicitLevel::Manual && !target->isChip())

@@ -5,14 +5,13 @@
 namespace ptl {
 
 /// The machines that a kernel names, or all chips: one of each family of instructions.
-static std::vector<Machine> machinesOf(const CallableDecl &decl) {
+static std::vector<Machine> machinesOf(const CallableDecl &decl, const MachineSet &known) {
   std::vector<std::string> names = decl.targets;
   if (names.empty())
-    for (const MachineFile &file : builtinMachineFiles())
-      names.push_back(file.path);
+    names = known.names();
   std::vector<Machine> machines;
   for (const std::string &name : names) {
-    const Machine *machine = knownMachine(name);
+    const Machine *machine = known.find(name);
     bool isChip = machine && !machine->executable && !machine->tools.ptoas.empty();
     auto isKnown = [&](const Machine &other) { return other.tools.ptoas == machine->tools.ptoas; };
     if (isChip && std::none_of(machines.begin(), machines.end(), isKnown))
@@ -27,7 +26,7 @@ bool proveManual(Session &session, const CheckedProgram &program, const Wanted &
     if (decl->kind != DeclKind::ManualKernel || decl->hasErrors || !isForChips(*decl))
       continue;
     size_t errors = session.sink().errorCount();
-    for (const Machine &machine : machinesOf(*decl)) {
+    for (const Machine &machine : machinesOf(*decl, *session.machines())) {
       std::string problem;
       for (const BoundEntry &entry : bindEntries(program, *decl, wanted, problem)) {
         Compiler compiler(program, session.sources(),

@@ -3,9 +3,12 @@
 #include "driver/ir/compiled_handler.h"
 #include "driver/ir/show_array.h"
 #include "runtime/npy/npy.h"
+#include "runtime/pool.h"
+#include "runtime/trace/run_trace.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 namespace ptl {
 
@@ -93,6 +96,41 @@ std::vector<NamedResult> nameResults(const rt::Entry &entry, std::vector<rt::Own
   return results;
 }
 
+/// Where timelines are wanted, what ran when is recorded.
+class Timelines {
+public:
+  explicit Timelines(const Options &options) : options_(options) {
+    if (wanted())
+      rt::Recorder::ofThread() = &recorder_.emplace(rt::ThreadPool::shared().threadCount());
+  }
+  ~Timelines() { rt::Recorder::ofThread() = nullptr; }
+  Timelines(const Timelines &) = delete;
+
+  bool wanted() const { return options_.has(OptionId::Trace) || options_.has(OptionId::Lanes); }
+  bool write(Run &run) const;
+
+private:
+  const Options &options_;
+  std::optional<rt::Recorder> recorder_;
+};
+
+bool Timelines::write(Run &run) const {
+  struct View {
+    OptionId option;
+    std::string (*write)(const rt::trace::RecordedRun &);
+  };
+  constexpr View views[] = {{OptionId::Trace, rt::trace::writeRunChrome},
+                            {OptionId::Lanes, rt::trace::writeRunLanes}};
+  rt::trace::RecordedRun recorded{
+      run.entry.name, "cpu", {run.inputs.dims.begin(), run.inputs.dims.end()}, &*recorder_};
+  for (const View &view : views) {
+    std::string path(options_.value(view.option));
+    if (!path.empty() && !run.session.write(path, view.write(recorded)))
+      return false;
+  }
+  return true;
+}
+
 ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   std::vector<PtlArray> views;
   for (const rt::OwnedArray &array : run.inputs.arrays)
@@ -103,6 +141,7 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   std::vector<PtlDim> dims;
   for (const auto &[name, value] : run.inputs.dims)
     dims.push_back({name.c_str(), value});
+  Timelines timelines(run.session.options());
   CallResult result = run.session.timed("compile and run", [&] {
     return executor.call(run.decl, {arrays, run.inputs.scalars, dims});
   });
@@ -112,6 +151,8 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
     reportStop(run.session, result.failure);
     return ExitCode::ProgramStopped;
   }
+  if (timelines.wanted() && !timelines.write(run))
+    return ExitCode::SourceErrors;
   std::vector<rt::OwnedArray> inouts;
   size_t array = 0;
   for (const rt::Param &param : run.entry.params) {
@@ -180,12 +221,19 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
 
 ExitCode runRun(const Options &options) {
   Session session(options);
-  std::optional<Target> target = Targets(session).chosen();
+  std::optional<Target> target = chosenTarget(session);
   if (!target)
     return session.finish(ExitCode::Usage);
   if (target->isChip() != options.has(OptionId::Simulate)) {
     const char *why = target->isChip() ? "no such chip is attached; `--sim` simulates it"
                                        : "it is not a chip: leave out `--sim`";
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan, {target->name, why});
+    return session.finish(ExitCode::Missing);
+  }
+  bool isTimed = options.has(OptionId::Trace) || options.has(OptionId::Lanes);
+  if (isTimed && (target->isChip() || target->isReference())) {
+    const char *why = target->isChip() ? "`ptlc sim` writes timelines of chips"
+                                       : "only runs on the CPU have a timeline";
     session.sink().report(DiagId::TargetCannotRun, kNoSpan, {target->name, why});
     return session.finish(ExitCode::Missing);
   }

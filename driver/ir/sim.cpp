@@ -3,6 +3,7 @@
 
 #include "driver/ir/arguments.h"
 #include "driver/ir/commands.h"
+#include "driver/ir/cost.h"
 #include "driver/target.h"
 #include "runtime/sim/time/report.h"
 
@@ -15,10 +16,10 @@ namespace {
 namespace sim = rt::sim;
 
 /// What to simulate, `a3` unless something else is said; nothing after reporting why not.
-std::optional<Target> targetOf(Session &session, const Targets &targets) {
+std::optional<Target> targetOf(Session &session) {
   std::string_view name = session.options().value(OptionId::Target);
-  bool unsaid = name.empty() && targets.ownFiles().empty();
-  std::optional<Target> target = targets.find(unsaid ? "a3" : name);
+  bool unsaid = name.empty() && session.machines()->ownFiles().empty();
+  std::optional<Target> target = findTarget(session, unsaid ? "a3" : name);
   if (!target || target->isChip())
     return target;
   session.sink().report(DiagId::TargetCannotRun, kNoSpan,
@@ -58,18 +59,24 @@ void present(Session &session, const sim::Report &report) {
   std::fputs(text(report).c_str(), stdout);
 }
 
-ExitCode printEstimate(Session &session, Simulation &simulation) {
-  std::optional<sim::Estimate> estimate = simulation.estimate();
+ExitCode printEstimate(Session &session, Simulation &simulation, const CallableDecl &decl,
+                       const Machine &machine, const MachineCosts &costs) {
+  auto estimate = session.timed("simulate", [&] { return simulation.estimate(); });
   if (!estimate) {
     if (simulation.failure())
       reportStop(session, simulation.failure());
     return simulation.failure() ? ExitCode::ProgramStopped : ExitCode::SourceErrors;
   }
-  const char *form = session.options().has(OptionId::Json)
-                         ? "{\"us\": %.3f, \"bound\": \"%s\", \"operations\": %llu}\n"
-                         : "%.2f us, %s (estimate from %llu operations)\n";
-  std::printf(form, estimate->microseconds(), estimate->bound.c_str(),
-              static_cast<unsigned long long>(estimate->part.operations));
+  Cost cost;
+  cost.entry = decl.name;
+  cost.target = machine.name;
+  for (const auto &[name, value] : simulation.inputs().dims)
+    cost.sizes.push_back({name, value, "asked for"});
+  tellCost(cost, *estimate, decl, machine, costs, simulation.argumentBytes());
+  const SourceManager &sources = session.sources();
+  std::string text = session.options().has(OptionId::Json) ? costDocument({cost}, sources)
+                                                           : costText(cost, sources);
+  std::fputs(text.c_str(), stdout);
   return ExitCode::Fine;
 }
 
@@ -98,11 +105,11 @@ ExitCode simulateModule(Session &session, const Machine &machine, const MachineC
 
 ExitCode runSim(const Options &options) {
   Session session(options);
-  Targets targets(session);
-  std::optional<Target> target = targetOf(session, targets);
+  std::optional<Target> target = targetOf(session);
   if (!target)
     return session.finish(ExitCode::Missing);
-  std::optional<MachineCosts> costs = findCosts(target->machine->name, targets.ownFiles());
+  std::optional<MachineCosts> costs =
+      findCosts(target->machine->name, session.machines()->ownFiles());
   if (!costs || !costs->known()) {
     session.sink().report(DiagId::TargetCannotRun, kNoSpan,
                           {target->name, "its file has no costs, so there are no times"});
@@ -126,7 +133,7 @@ ExitCode runSim(const Options &options) {
   if (!simulation.bind(words, how))
     return session.finish();
   if (options.has(OptionId::Estimate))
-    return session.finish(printEstimate(session, simulation));
+    return session.finish(printEstimate(session, simulation, *decl, *target->machine, *costs));
   sim::Report report;
   bool ok = session.timed("simulate", [&] { return simulation.run(report); });
   if (!ok) {

@@ -53,12 +53,7 @@ bool Simulation::run(sim::Report &report) {
   report.machine = machine_.name;
   for (const auto &[name, value] : inputs_.dims)
     report.dims.push_back({name, value});
-  const MachineCore *cubes = machine_.core("aic"), *vectors = machine_.core("aiv");
-  bool cube = false;
-  for (const sim::Site &site : report.timeline.sites)
-    cube |= site.cube;
-  const MachineCore *cores = cube ? cubes : vectors;
-  report.groupsOfChip = cores ? cores->count : 1;
+  report.groupsOfChip = sim::groupsOfChip(report.timeline);
   report.analysis = sim::analyse(report.timeline, report.groupsOfChip);
   return true;
 }
@@ -79,18 +74,16 @@ void Simulation::explain(sim::Report &report) {
 }
 
 std::optional<sim::Estimate> Simulation::estimate() {
-  constexpr int64_t few = 2, more = 4;
-  sim::Timeline some, longer;
-  sim::TimeOptions how;
-  how.record = false;
-  how.mostPoints = few;
-  if (!once(how, some))
-    return std::nullopt;
-  how.mostPoints = more;
-  how.record = true;
-  if (!once(how, longer))
-    return std::nullopt;
-  return sim::extrapolate(some, longer, few, more);
+  return sim::estimate([&](sim::TimeOptions how, sim::Timeline &timeline) {
+    return once(std::move(how), timeline);
+  });
+}
+
+int64_t Simulation::argumentBytes() const {
+  int64_t bytes = 0;
+  for (const rt::OwnedArray &array : inputs_.arrays)
+    bytes += array.bytes();
+  return bytes;
 }
 
 } // namespace ptl

@@ -4,7 +4,7 @@
 #include "codegen/machines/costs.h"
 #include "driver/ir/arguments.h"
 #include "driver/ir/compiled_executor.h"
-#include "runtime/sim/time/report.h"
+#include "runtime/sim/time/estimate.h"
 
 namespace ptl {
 
@@ -27,9 +27,12 @@ public:
   bool run(rt::sim::Report &report);
   /// Runs again and again, each time with something for nothing: fills in what would be gained.
   void explain(rt::sim::Report &report);
-  /// The time without running all of it: the first rounds of the outermost loops of each kernel,
-  /// and the others as the last of them. Nothing after an error.
+  /// The time without running all of it. Nothing after an error.
   std::optional<rt::sim::Estimate> estimate();
+
+  /// Of the arrays that are passed.
+  int64_t argumentBytes() const;
+  const RunInputs &inputs() const { return inputs_; }
 
   const rt::Failure &failure() const { return failure_; }
 

@@ -95,11 +95,10 @@ std::vector<Target> chosenExecutors(Session &session) {
     lists.push_back(std::string(options.value(OptionId::Target)));
   if (lists.empty())
     lists = {"cpu,reference"};
-  Targets known(session);
   std::vector<Target> targets;
   for (const std::string &list : lists)
     for (llvm::StringRef word : llvm::split(list, ',')) {
-      std::optional<Target> target = known.find(std::string_view(word));
+      std::optional<Target> target = findTarget(session, std::string_view(word));
       if (!target)
         return {};
       targets.push_back(std::move(*target));

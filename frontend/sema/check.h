@@ -2,10 +2,12 @@
 // and the tree is usable (error types and error nodes) all the same.
 #pragma once
 
+#include "codegen/machines/machine_set.h"
 #include "frontend/base/diagnostic.h"
 #include "frontend/sema/checked_tree.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,8 @@ struct CheckOptions {
   std::string stdPath;                         ///< folder that holds `nn.ptl` … of `std`
   std::map<std::string, std::string> overlays; ///< path → text of files open in an editor
   std::map<std::string, int64_t> defines;      ///< `-D NAME=value`
+  /// What clauses, schedules and sources may name.
+  std::shared_ptr<const MachineSet> machines = std::make_shared<MachineSet>();
 };
 
 /// Checks a file and everything it imports. `sources` gets the imported files.

@@ -94,7 +94,8 @@ static void checkBufferOnMachines(Context &ctx, const Type *type, std::string_vi
     return elem.param ? std::string_view() : elemName(elem.kind);
   };
   for (const std::string &target : ctx.decl->targets)
-    if (const Machine *machine = knownMachine(target); machine && !machine->executable)
+    if (const Machine *machine = ctx.state.options.machines->find(target);
+        machine && !machine->executable)
       if (std::string why = whyNoBuffer(*machine, *type, namer); !why.empty()) {
         ctx.sink.report(DiagId::NotOnMachine, span, {std::string(name), target, why});
         return;

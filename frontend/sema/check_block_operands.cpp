@@ -350,7 +350,7 @@ private:
       return elem.param ? std::string_view() : elemName(elem.kind);
     };
     for (const std::string &target : ctx_.decl->targets) {
-      const Machine *machine = knownMachine(target);
+      const Machine *machine = ctx_.state.options.machines->find(target);
       if (!machine || machine->executable)
         continue;
       std::string why = whyNotOn(*machine, *call_, namer);

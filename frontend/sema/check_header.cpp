@@ -337,12 +337,11 @@ void checkResults(Context &ctx, NodeId node) {
 // ---- Clauses ------------------------------------------------------------------------------------
 
 static void checkKnown(Context &ctx, NodeId node, DiagId id,
-                       std::span<const std::string_view> known) {
+                       const std::vector<std::string> &names) {
   std::string_view name = ctx.text(node);
-  if (name.empty() || std::find(known.begin(), known.end(), name) != known.end())
+  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end())
     return;
   auto builder = ctx.sink.report(id, ctx.span(node), {std::string(name)});
-  std::vector<std::string> names(known.begin(), known.end());
   std::string nearest = nearestName(name, names);
   if (!nearest.empty()) {
     builder.fix("did you mean `" + nearest + "`?", {{ctx.span(node), nearest}});
@@ -355,21 +354,20 @@ static void checkKnown(Context &ctx, NodeId node, DiagId id,
 }
 
 void checkLevelName(Context &ctx, NodeId node) {
-  constexpr std::string_view levels[] = {"core", "aic", "aiv",      "die",     "chip",
-                                         "host", "pod", "superpod", "cluster", "global"};
+  static const std::vector<std::string> levels = {"core", "aic", "aiv",      "die",     "chip",
+                                                  "host", "pod", "superpod", "cluster", "global"};
   checkKnown(ctx, node, DiagId::UnknownLevel, levels);
 }
 
 void checkCoreName(Context &ctx, NodeId node) {
-  constexpr std::string_view cores[] = {"aic", "aiv", "core"};
+  static const std::vector<std::string> cores = {"aic", "aiv", "core"};
   checkKnown(ctx, node, DiagId::UnknownCore, cores);
 }
 
 void checkTargetName(Context &ctx, NodeId node) {
-  std::vector<std::string_view> targets;
-  for (size_t i = 0; i < opTargetCount; ++i)
-    targets.push_back(opTargetName(static_cast<OpTarget>(i)));
-  checkKnown(ctx, node, DiagId::UnknownMachine, targets);
+  std::vector<std::string> names = ctx.state.options.machines->names();
+  names.push_back("reference");
+  checkKnown(ctx, node, DiagId::UnknownMachine, names);
 }
 
 void checkClause(Context &ctx, NodeId node) {

@@ -13,6 +13,7 @@
 #include "frontend/sema/checked_stmt.h"
 #include "frontend/sema/node_map.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,7 +54,11 @@ struct CallableDecl {
   std::string level;         ///< `at host` …; empty: the default
   std::string role;          ///< `as worker`
   std::string core;          ///< `on aiv`; empty: the compiler splits
-  std::vector<std::string> targets;                               ///< `for a2, a3`; empty: all
+  std::vector<std::string> targets; ///< `for a2, a3`; empty: all
+  /// Whether it is for a machine of that name.
+  bool isFor(std::string_view machine) const {
+    return targets.empty() || std::find(targets.begin(), targets.end(), machine) != targets.end();
+  }
   std::vector<std::pair<std::string, std::string>> externSources; ///< target and symbol or file
   std::vector<TypeParam *> typeParams;
   std::vector<DimParam> dims; ///< in the order written

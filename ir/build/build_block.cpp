@@ -423,27 +423,38 @@ void Builder::buildSignal(const BlockExpr &call) {
     return;
   }
   pto::PipeKindAttr from = pipe(object.from.pipe), to = pipe(object.to.pipe);
+  Operation *flag = nullptr;
   if (int64_t number = extentOf(id); number != pto::kDynamic) {
     auto event = pto::EventIdAttr::get(&context_, static_cast<pto::EventId>(number));
-    if (isSignal)
-      make<pto::SetFlagOp>(loc, from, to, event);
-    else
-      make<pto::WaitFlagOp>(loc, from, to, event);
+    flag = isSignal ? make<pto::SetFlagOp>(loc, from, to, event).getOperation()
+                    : make<pto::WaitFlagOp>(loc, from, to, event).getOperation();
   } else {
-    Operation *flag = isSignal ? make<pto::SetFlagDynOp>(loc, from, to, id).getOperation()
-                               : make<pto::WaitFlagDynOp>(loc, from, to, id).getOperation();
+    flag = isSignal ? make<pto::SetFlagDynOp>(loc, from, to, id).getOperation()
+                    : make<pto::WaitFlagDynOp>(loc, from, to, id).getOperation();
     flag->setAttr("ptl.ids", builder_.getDenseI64ArrayAttr({manual_->ids[call.object], count}));
   }
+  flag->setAttr("ptl.event", builder_.getStringAttr(call.object->name)); // for messages
 }
 
 // ---- Dispatch
 // --------------------------------------------------------------------------------------
 
+/// On what makes a value that crosses: what its pipe says of slots.
+static void noteCount(const Bound &pushed, llvm::StringRef name, std::optional<int64_t> count) {
+  if (Operation *maker = pushed.value ? pushed.value.getDefiningOp() : nullptr; maker && count)
+    maker->setAttr(name, IntegerAttr::get(IntegerType::get(maker->getContext(), 64), *count));
+}
+
 Bound Builder::buildBlockExpr(const BlockExpr &call) {
   Location loc = here(call);
   if (call.value) { // what one section pushes is what the other pops
-    if (call.op == BlockOp::Push)
-      bindLocal(*call.value, readRefs(buildExpr(*call.ins[0]), loc));
+    if (call.op == BlockOp::Push) {
+      Bound pushed = readRefs(buildExpr(*call.ins[0]), loc);
+      const BlockObject &pipe = *call.object->object;
+      noteCount(pushed, "ptl.slots", pipe.depth ? constantDim(pipe.depth) : std::nullopt);
+      noteCount(pushed, "ptl.held", pipe.hold ? constantDim(pipe.hold) : std::nullopt);
+      bindLocal(*call.value, pushed);
+    }
     return bound(*call.value);
   }
   auto id = [&](mlir::Value value) {

@@ -141,10 +141,7 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
       frame.locals[callee.outputs[i]->index] = Bound::of(ref);
     }
     initOutputs();
-    if (callee.kind == DeclKind::ManualKernel)
-      buildManual(callee);
-    else
-      buildBlock(*callee.body);
+    buildKernelBody(callee);
     result.kind = Bound::Kind::Parts;
     for (const Local *output : callee.outputs)
       result.parts.push_back(readRef(frame.locals[output->index], loc));

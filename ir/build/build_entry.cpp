@@ -1,4 +1,5 @@
 // The function of an entry: arguments, storage of outputs, requirements.
+#include "codegen/machines/machine.h"
 #include "ir/build/builder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -201,12 +202,23 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   if (decl.kind == DeclKind::Fn) {
     buildStmts(bodyStmts(*decl.body), 0);
     storeResult(returned_, *body);
-  } else if (decl.kind == DeclKind::ManualKernel) {
-    buildManual(decl);
   } else {
-    buildBlock(*decl.body);
+    buildKernelBody(decl);
   }
   make<func::ReturnOp>(loc);
+}
+
+void Builder::buildKernelBody(const CallableDecl &decl) {
+  bool isManual = decl.kind == DeclKind::ManualKernel;
+  if (isManual && (!binding_.chip || binding_.chip->executable))
+    fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding_.machine});
+  else if (!decl.isFor(binding_.machine))
+    fail(DiagId::NotForTarget, decl.nameSpan,
+         {decl.name, llvm::join(decl.targets, ", "), binding_.machine});
+  else if (isManual)
+    buildManual(decl);
+  else
+    buildBlock(*decl.body);
 }
 
 void Builder::storeResult(Bound result, mlir::Block &body) {

@@ -88,6 +88,28 @@ llvm::StringRef Builder::slotName(const mlir::Value *slot) const {
   return {};
 }
 
+/// What the loop says (`given`: the depth that a tunable has), or the schedule says of it instead.
+static void setModifiers(scf::ForOp loop, const LoopModifiers &modifiers,
+                         std::optional<int64_t> given, const ScheduleDecl *schedule) {
+  int64_t pipeline = given.value_or(modifiers.pipeline);
+  std::optional<int64_t> unroll;
+  if (modifiers.unroll)
+    unroll = modifiers.unrollFactor;
+  if (schedule) {
+    for (const auto &[label, depth] : schedule->pipelines)
+      if (label == modifiers.label)
+        pipeline = depth;
+    for (const auto &[label, factor] : schedule->unrolls)
+      if (label == modifiers.label)
+        unroll = factor;
+  }
+  OpBuilder b(loop);
+  if (pipeline > 1)
+    loop->setAttr("ptl.pipeline", b.getI64IntegerAttr(pipeline));
+  if (unroll)
+    loop->setAttr("ptl.unroll", b.getI64IntegerAttr(*unroll));
+}
+
 void Builder::buildFor(const ForStmt &stmt) {
   if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
     return buildStaticFor(stmt);
@@ -106,10 +128,9 @@ void Builder::buildFor(const ForStmt &stmt) {
     make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
   };
   auto loop = builder_.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init, body);
-  if (stmt.modifiers.pipeline > 1)
-    loop->setAttr("ptl.pipeline", builder_.getI64IntegerAttr(stmt.modifiers.pipeline));
-  if (stmt.modifiers.unroll)
-    loop->setAttr("ptl.unroll", builder_.getI64IntegerAttr(stmt.modifiers.unrollFactor));
+  const Expr *depth = stmt.modifiers.pipelineExpr; // a tunable gives it
+  std::optional<int64_t> given = depth && depth->dim ? constantDim(depth->dim) : std::nullopt;
+  setModifiers(loop, stmt.modifiers, given, frame_->schedule);
   nameArgument(cast<BlockArgument>(loop.getInductionVar()), stmt.head.var->name);
   for (auto [slot, argument] : llvm::zip(slots, loop.getRegionIterArgs()))
     nameArgument(argument, slotName(slot));

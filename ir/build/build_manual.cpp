@@ -152,20 +152,9 @@ void Builder::checkMachine(const CallableDecl &decl) {
 /// One grid per `parallel`, each with the declarations before it; one for all of a body without
 /// `parallel`.
 void Builder::buildManual(const CallableDecl &decl) {
-  const Machine *machine = binding_.chip;
-  bool isFor = decl.targets.empty() || llvm::is_contained(decl.targets, binding_.machine);
-  if (!machine || machine->executable) {
-    fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding_.machine});
-    return;
-  }
-  if (!isFor) {
-    fail(DiagId::NotForTarget, decl.nameSpan,
-         {decl.name, llvm::join(decl.targets, ", "), binding_.machine});
-    return;
-  }
   context_.loadDialect<pto::PtoDialect>();
   auto outer = std::exchange(manual_, std::make_shared<ManualState>());
-  manual_->machine = machine;
+  manual_->machine = binding_.chip;
   size_t errors = sink_.errorCount();
   if (decl.targets.empty())
     checkMachine(decl);

@@ -152,8 +152,8 @@ private:
 
   static bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to);
   static void eraseSymbols(Frame &frame, const LoopHead &head);
-
   // build_manual.cpp: kernels written at block level
+  void buildKernelBody(const CallableDecl &decl); ///< if it is for the machine at hand
   void buildManual(const CallableDecl &decl);
   void buildManualGrid(const CallableDecl &decl, const std::vector<Stmt *> &stmts, size_t upTo);
   void buildPoints(const ParallelStmt &stmt, size_t from = 0);

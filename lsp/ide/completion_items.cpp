@@ -64,9 +64,10 @@ void Collector::snippets(Site site) {
 }
 
 void Collector::machines() {
-  for (size_t i = 0; i < opTargetCount; ++i)
-    add({.label = std::string(opTargetName(static_cast<OpTarget>(i))),
-         .kind = CompletionKind::Name});
+  std::vector<std::string> names = workspace.options().machines->names();
+  names.push_back("reference");
+  for (std::string &name : names)
+    add({.label = std::move(name), .kind = CompletionKind::Name});
 }
 
 /// The core that the cursor's section or kernel is for, by the words before it; empty: not said.

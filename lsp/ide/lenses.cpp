@@ -14,13 +14,25 @@ const LensInfo &lensInfo(LensKind kind) {
   return infos[static_cast<size_t>(kind)];
 }
 
+/// What the header of a kernel names behind `for`.
+static std::vector<std::string> targetsOf(const Tree &tree, NodeId item) {
+  std::vector<std::string> targets;
+  NodeId clause = CallableView(tree, item).clause();
+  if (clause == kNoNode || !tree.is(clause, NodeKind::OnClause))
+    return targets;
+  if (NodeId names = OnClauseView(tree, clause).targets(); names != kNoNode)
+    for (NodeId name : tree.children(names))
+      targets.emplace_back(tree.text(name));
+  return targets;
+}
+
 static void addOf(const Tree &tree, NodeId item, std::vector<Lens> &all) {
   NodeId name = tree.children(item).empty() ? kNoNode : tree.child(item, 0);
   if (name == kNoNode || tree.text(name).empty())
     return;
   Range range{tree.span(name).begin, tree.span(name).end};
   auto add = [&](LensKind kind, std::string text) {
-    all.push_back({kind, range, std::move(text)});
+    all.push_back({kind, range, std::move(text), {}});
   };
   switch (tree.kind(item)) {
   case NodeKind::TestDecl:
@@ -38,7 +50,7 @@ static void addOf(const Tree &tree, NodeId item, std::vector<Lens> &all) {
       return;
     add(LensKind::ShowPreview, std::string(tree.text(name)));
     if (!tree.is(item, NodeKind::FnDecl))
-      add(LensKind::Chip, std::string(tree.text(name)));
+      all.push_back({LensKind::Chip, range, std::string(tree.text(name)), targetsOf(tree, item)});
     return;
   default:
     return;

@@ -202,7 +202,7 @@ static std::string dumped(const json &value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// One for each chip. What it says is found when it is resolved.
+/// Two for each chip: what it says, which is found when it is resolved, and its timeline.
 static void addChipLenses(const Session &session, const std::string &uri, const ide::Chunk &chunk,
                           const ide::Lens &lens, PlacedText &out) {
   for (const std::string &target : session.settings.targets) {
@@ -210,6 +210,12 @@ static void addChipLenses(const Session &session, const std::string &uri, const 
     lensRange(session, chunk, lens, out);
     out.text +=
         ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}, {"target", target}}) + "}";
+    json command = commandOf(session, uri, {ide::LensKind::Timeline, {}, lens.name});
+    command["title"] = target + ": " + command.value("title", "");
+    command["arguments"].push_back(target);
+    out.text += ",{\"range\":";
+    lensRange(session, chunk, lens, out);
+    out.text += ",\"command\":" + dumped(command) + "}";
   }
 }
 

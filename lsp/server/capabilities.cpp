@@ -116,6 +116,7 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/inlayHints/types", own.typeHints);
   take(settings, "/inlayHints/parameters", own.parameterHints);
   take(settings, "/inlayHints/capacities", own.capacityHints);
+  take(settings, "/inlayHints/costs", own.costHints);
   take(settings, "/lens/enable", own.lenses);
   take(settings, "/lens/references", own.referenceLenses);
   take(settings, "/lens/commands", own.lensCommands);
@@ -123,11 +124,15 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/preview/bindings", own.bindings);
   take(settings, "/hover/ir", own.hoverIr);
   take(settings, "/targets", own.targets);
+  take(settings, "/machines", own.machines);
+  take(settings, "/sizes", own.sizes);
   take(settings, "/importPaths", options.importPaths);
   take(settings, "/defines", options.defines);
   take(settings, "/standardLibrary", options.stdPath);
   if (!own.bindings.is_object())
     own.bindings = json::object();
+  if (!own.sizes.is_object())
+    own.sizes = json::object();
 }
 
 } // namespace ptl::lsp

@@ -1,6 +1,7 @@
 #include "lsp/server/feasibility.h"
 
 #include "lsp/ide/lenses.h"
+#include "lsp/server/cost.h"
 #include "lsp/server/session.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ std::vector<ChipEntry> chipEntries(const ide::Document &document) {
   for (size_t place = 0; place < document.places().size(); ++place)
     for (const ide::Lens &lens : ide::lenses(*document.places()[place].chunk))
       if (lens.kind == ide::LensKind::Chip)
-        entries.push_back({lens.name, place, lens.range});
+        entries.push_back({lens.name, place, lens.range, lens.targets});
   return entries;
 }
 
@@ -132,6 +133,12 @@ ChipVerdict readVerdict(Session &session, const ide::Document &document, const C
   Span name{place.chunk->id(), entry.range.begin, entry.range.end};
   for (const json &each : result.value("diagnostics", json::array()))
     verdict.diagnostics.push_back(diagnosticOf(places, each, name, document.path()));
+  const json cost = result.value("cost", json::object());
+  for (const json &each : cost.value("statements", json::array()))
+    if (Span span = places.span(each.value("place", json())); span != kNoSpan)
+      verdict.statements.push_back({span, each});
+  for (const json &each : cost.value("hints", json::array()))
+    verdict.hints.push_back({places.span(each.value("place", json())), each});
   verdict.result = std::move(result);
   return verdict;
 }
@@ -203,7 +210,8 @@ static std::string summaryOf(const ChipVerdict &verdict) {
   std::string text = "fits";
   for (const SpaceUse &use : usesOf(result.value("ledger", json::object())))
     text += " · " + useText(use);
-  return text;
+  std::string cost = costTitle(verdict);
+  return cost.empty() ? text : text + " · " + cost;
 }
 
 std::string verdictTitle(Session &session, const std::string &path, const std::string &entry,
@@ -328,8 +336,9 @@ std::string ledgerText(Session &session, const ide::File &file, ide::Range range
       bool isStale = !isFresh(session, file.path(), *verdict);
       if (isName)
         text += "\n\n**" + verdictTitle(session, file.path(), entry.name, target) + "**" +
-                wholeLedger(view);
-      else if (std::string own = buffersIn(view, statementOf(file, range));
+                kernelCostText(*verdict) + wholeLedger(view);
+      else if (std::string own = buffersIn(view, statementOf(file, range)) +
+                                 statementCostText(session, file, *verdict, range);
                !own.empty() && !isStale)
         text += "\n\n**" + target + "**" + own;
     }

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +20,12 @@ namespace ptl::lsp {
 using json = nlohmann::json;
 class Session;
 
+/// A part of a cost, and where it is.
+struct PlacedCost {
+  Span span; ///< in a chunk
+  json item; ///< as the worker says it
+};
+
 /// What one chip says of one kernel or program.
 struct ChipVerdict {
   json result;         ///< the worker's last good answer; null: there is none
@@ -27,6 +34,7 @@ struct ChipVerdict {
   uint32_t line = 0;
   /// With places in chunks.
   std::vector<Diagnostic> diagnostics;
+  std::vector<PlacedCost> statements, hints;
   /// The chunks that it was made from, as far as it names them; the first has the declaration.
   std::vector<std::weak_ptr<const ide::Chunk>> chunks;
 
@@ -39,8 +47,14 @@ using Verdicts = std::map<std::tuple<std::string, std::string, std::string>, Chi
 /// A kernel or program of a file.
 struct ChipEntry {
   std::string name;
-  size_t place = 0; ///< of the document
-  ide::Range range; ///< of its name, in the chunk
+  size_t place = 0;                 ///< of the document
+  ide::Range range;                 ///< of its name, in the chunk
+  std::vector<std::string> targets; ///< that it is for; empty: all
+
+  bool isFor(std::string_view target) const {
+    return targets.empty() || std::find(targets.begin(), targets.end(),
+                                        target.substr(0, target.find(':'))) != targets.end();
+  }
 };
 std::vector<ChipEntry> chipEntries(const ide::Document &document);
 
@@ -58,6 +72,15 @@ std::string verdictTitle(Session &session, const std::string &path, const std::s
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range);
 /// The range of the `let` or `var` that a name is declared by; else the range itself.
 ide::Range statementOf(const ide::File &file, ide::Range range);
+
+/// What a request asks about one kernel or program of a file and one chip.
+struct ChipQuestion {
+  ChipEntry entry;
+  std::string target;
+  json request; ///< for the worker
+};
+/// `params`: `entry` or `position`, `target`, `bindings`, `sizes`. Throws `RequestError`.
+ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &params);
 
 /// The verdict that an answer of the worker's about `document` becomes.
 ChipVerdict readVerdict(Session &session, const ide::Document &document, const ChipEntry &entry,

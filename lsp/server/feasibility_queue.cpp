@@ -1,9 +1,11 @@
 #include "lsp/server/feasibility_queue.h"
 
+#include "lsp/server/cost.h"
 #include "lsp/server/deferred.h"
 #include "lsp/server/later.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptl::lsp {
 
@@ -44,7 +46,7 @@ void FeasibilityQueue::wakeIn(uint64_t milliseconds) {
 void FeasibilityQueue::add(std::deque<Task> &tasks, Task task) {
   auto same = [&](const Task &each) { return each.isSame(task); };
   if (auto known = std::find_if(tasks.begin(), tasks.end(), same); known != tasks.end())
-    known->helps = task.helps;
+    *known = std::move(task);
   else
     tasks.push_back(std::move(task));
 }
@@ -64,10 +66,13 @@ void FeasibilityQueue::collect() {
       if (file && readsFile(*reader, *file))
         for (const ChipEntry &entry : chipEntries(reader->document))
           for (const std::string &target : session.settings.targets) {
+            if (!entry.isFor(target))
+              continue;
             const ChipVerdict *verdict = verdictOf(session, reader->path(), entry.name, target);
             bool isKnown = verdict && isFresh(session, reader->path(), *verdict);
             bool hadHelps = isKnown && verdict->result.contains("overflow");
-            add(isKnown ? later_ : due_, {reader->path(), entry.name, target, hadHelps});
+            bool hadHints = isKnown && !verdict->result.contains("overflow");
+            add(isKnown ? later_ : due_, {reader->path(), entry.name, target, hadHelps, hadHints});
           }
     edit = edited_.erase(edit);
   }
@@ -76,10 +81,10 @@ void FeasibilityQueue::collect() {
 void FeasibilityQueue::pump() {
   if (isAsking_)
     return;
-  if (due_.empty() && lensesChanged_) {
-    lensesChanged_ = false;
+  if (due_.empty() && std::exchange(lensesChanged_, false))
     server_.refreshLenses();
-  }
+  if (due_.empty() && std::exchange(hintsChanged_, false))
+    server_.refreshHints();
   std::deque<Task> &tasks = due_.empty() ? later_ : due_;
   if (tasks.empty())
     return;
@@ -111,7 +116,7 @@ void FeasibilityQueue::ask(Task task) {
   std::vector<ChipEntry> entries = chipEntries(file->document);
   auto entry = std::find_if(entries.begin(), entries.end(),
                             [&](const ChipEntry &each) { return each.name == task.entry; });
-  if (entry == entries.end()) {
+  if (entry == entries.end() || !entry->isFor(task.target)) {
     session.verdicts.erase({task.path, task.entry, task.target});
     return pump();
   }
@@ -122,6 +127,9 @@ void FeasibilityQueue::ask(Task task) {
   request["target"] = task.target;
   request["bindings"] = ownBindings(request["bindings"]);
   request["options"] = {{"helps", task.helps}};
+  request["cost"] = true;
+  request["hints"] = task.hints;
+  request["sizes"] = session.settings.sizes;
   request["timeoutMs"] = 10000;
   isAsking_ = true;
   // A copy of the document shares its chunks, so places in the answer can be told from later ones.
@@ -138,6 +146,15 @@ void FeasibilityQueue::ask(Task task) {
   server_.worker.ask("feasibility", request, "", onAnswer);
 }
 
+/// What is shown within the text.
+static json dominantOf(const ChipVerdict &verdict) {
+  json shown = json::array();
+  for (const PlacedCost &each : verdict.statements)
+    if (each.item.value("dominant", false))
+      shown.push_back({each.item.value("us", 0.0), each.span.begin});
+  return shown;
+}
+
 void FeasibilityQueue::take(const Task &task, const ide::Document &document, const ChipEntry &entry,
                             json result) {
   Session &session = server_.session;
@@ -146,6 +163,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   ChipVerdict &verdict = session.verdicts[{task.path, task.entry, task.target}];
   bool wasShown = isFresh(session, task.path, verdict) && !verdict.diagnostics.empty();
   std::string titleBefore = verdictTitle(session, task.path, task.entry, task.target);
+  json dominantBefore = dominantOf(verdict);
   std::vector<Diagnostic> before = wasShown ? verdict.diagnostics : std::vector<Diagnostic>();
   bool isGood = result.value("ok", false);
   if (isGood)
@@ -165,15 +183,17 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   if (!isEqual)
     server_.diagnosticsChanged(task.path);
   lensesChanged_ |= titleBefore != verdictTitle(session, task.path, task.entry, task.target);
+  hintsChanged_ |= dominantBefore != dominantOf(verdict);
+  // Nobody reads these while typing.
   if (isGood && !task.helps && verdict.result.contains("overflow"))
-    add(later_, {task.path, task.entry, task.target, true}); // nobody reads it while typing
+    add(later_, {task.path, task.entry, task.target, true, false});
+  else if (isGood && !task.hints && verdict.result.contains("cost"))
+    add(later_, {task.path, task.entry, task.target, false, true});
 }
 
 // ---- The request --------------------------------------------------------------------------------
 
-void ledger(Server &server, const json &params, const Reply &reply) {
-  Session &session = server.session;
-  ide::File &file = session.file(params);
+ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &params) {
   PreviewKey key;
   key.path = file.path();
   key.entry = params.value("entry", "");
@@ -192,23 +212,48 @@ void ledger(Server &server, const json &params, const Reply &reply) {
     request["target"] = params["target"];
   else if (!session.settings.targets.empty())
     request["target"] = session.settings.targets.front();
-  request["options"] = {{"helps", true}};
+  request["sizes"] = session.settings.sizes;
+  request["sizes"].update(params.value("sizes", json::object()));
   std::string target = request.value("target", "");
-  auto onAnswer = [&session, reply, path = file.path(), target, document = file.document,
-                   entry = *entry](const WorkerAnswer &answer) {
+  return {*entry, std::move(target), std::move(request)};
+}
+
+using AnswerOf = json (*)(Session &session, const ide::File &file, const std::string &entry,
+                          const ChipVerdict &verdict, bool isStale);
+
+/// Asks about one kernel, and answers with the last good verdict where there is no better.
+static void askVerdict(Server &server, const json &params, const Reply &reply, const json &more,
+                       AnswerOf answerOf) {
+  Session &session = server.session;
+  ide::File &file = session.file(params);
+  ChipQuestion question = chipQuestion(session, file, params);
+  question.request.update(more);
+  auto onAnswer = [&session, reply, answerOf, path = file.path(), target = question.target,
+                   document = file.document, entry = question.entry](const WorkerAnswer &answer) {
     ide::File &now = session.fileOfUri(Session::uri(path));
     const ChipVerdict *known = verdictOf(session, path, entry.name, target);
     if (answer.ok() && answer.result.value("ok", false)) {
       ChipVerdict verdict = readVerdict(session, document, entry, answer.result);
       return reply.result(
-          ledgerAnswer(session, now, entry.name, verdict, !isFresh(session, path, verdict)));
+          answerOf(session, now, entry.name, verdict, !isFresh(session, path, verdict)));
     }
     if (known && !known->result.is_null())
-      return reply.result(ledgerAnswer(session, now, entry.name, *known, true));
+      return reply.result(answerOf(session, now, entry.name, *known, true));
     const json error = answer.ok() ? answer.result.value("error", json::object()) : answer.error;
     reply.error({kRequestFailed, error.value("message", "the compiler has no answer")});
   };
-  server.worker.ask("feasibility", std::move(request), "", onAnswer);
+  server.worker.ask("feasibility", std::move(question.request), "", onAnswer);
+}
+
+void ledger(Server &server, const json &params, const Reply &reply) {
+  askVerdict(server, params, reply, {{"options", {{"helps", true}}}}, ledgerAnswer);
+}
+
+void cost(Server &server, const json &params, const Reply &reply) {
+  askVerdict(
+      server, params, reply,
+      {{"options", {{"helps", false}}}, {"cost", true}, {"hints", params.value("hints", true)}},
+      costAnswer);
 }
 
 } // namespace ptl::lsp

@@ -31,6 +31,7 @@ private:
   struct Task {
     std::string path, entry, target;
     bool helps = false; ///< what would fit is looked for, too; takes longer
+    bool hints = false; ///< what would be faster, too; takes longer
     bool isSame(const Task &other) const {
       return path == other.path && entry == other.entry && target == other.target;
     }
@@ -47,7 +48,7 @@ private:
   std::map<std::string, uint64_t> edited_; ///< files by path, and since when, in ms of the loop
   std::deque<Task> due_;                   ///< of declarations that have changed
   std::deque<Task> later_;                 ///< that may read differently
-  bool isAsking_ = false, isWaiting_ = false, lensesChanged_ = false;
+  bool isAsking_ = false, isWaiting_ = false, lensesChanged_ = false, hintsChanged_ = false;
 };
 
 } // namespace ptl::lsp

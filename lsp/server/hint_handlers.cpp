@@ -1,6 +1,7 @@
 // Inlay hints. An answer about thousands of lines is put together from texts that are kept with the
 // chunks; what a hint leads to is said when it is resolved.
 #include "lsp/ide/inlay_hints.h"
+#include "lsp/server/cost.h"
 #include "lsp/server/handlers.h"
 #include "lsp/server/placed_text.h"
 
@@ -174,6 +175,10 @@ json inlayHints(Session &session, const json &params) {
                          static_cast<size_t>(end - hints.items.begin()), place.line));
     parts.push_back(&cut.back());
   }
+  if (settings.costHints && !settings.targets.empty()) {
+    cut.push_back(costHints(session, file, range));
+    parts.push_back(&cut.back());
+  }
   return rawArray(parts);
 }
 
@@ -219,6 +224,8 @@ static json labelJson(const Session &session, const std::vector<ide::LabelPart> 
 
 json resolveInlayHint(Session &session, const json &params) {
   json hint = params;
+  if (!params.contains("data")) // of costs: nothing is left to be said
+    return hint;
   auto meant = meantHint(session, params.at("data"));
   auto details = meant
                      ? ide::hintDetails(session.workspace, meant->file, meant->offset, meant->kind)

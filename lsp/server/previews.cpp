@@ -135,6 +135,8 @@ json entryRequest(const Session &session, const ide::File &file, const PreviewKe
                   {"bindings", std::move(bindings)},
                   {"importPaths", session.workspace.options().importPaths},
                   {"defines", session.workspace.options().defines}};
+  for (const MachineFile &machine : session.workspace.options().machines->ownFiles())
+    request["machines"][machine.path] = machine.text;
   if (!key.entry.empty())
     request["entry"] = key.entry;
   if (!key.stage.empty())

@@ -96,7 +96,7 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
           loop, [this](std::string_view bytes) { onBytes(bytes); }, [this] { onEnd(); }),
       worker(loop, executableFolder() + "ptl-lsp-worker", standardLibraryFolder()),
       background(loop), feasibility(*this), loop_(loop),
-      watcher_(loop, [this](const std::string &path) { readAgain({path}, false); }),
+      watcher_(loop, [this](const std::string &path) { fileChanged(path); }),
       project_(loop, session) {
   uv_idle_init(loop, &idle_);
   idle_.data = this;
@@ -371,6 +371,10 @@ void Server::setSettings(const json &given) {
   bool changed = options.importPaths != session.workspace.options().importPaths ||
                  options.stdPath != session.workspace.options().stdPath ||
                  options.defines != session.workspace.options().defines;
+  if (before.machines != session.settings.machines) {
+    readMachines(options);
+    changed = true;
+  }
   if (changed)
     session.workspace.setOptions(std::move(options));
   if (changed || before.targets != session.settings.targets ||
@@ -441,6 +445,11 @@ void Server::diagnosticsChanged(const std::string &path) {
 void Server::refreshLenses() {
   if (session.client.refreshesLenses)
     request("workspace/codeLens/refresh", nullptr);
+}
+
+void Server::refreshHints() {
+  if (session.client.refreshesHints)
+    request("workspace/inlayHint/refresh", nullptr);
 }
 
 void Server::importedChanged(const std::string &path) {
@@ -536,10 +545,19 @@ void Server::filesChanged(const json &params) {
   std::vector<std::string> paths;
   for (const json &change : params.at("changes")) {
     std::string path = Session::pathOfUri(change.at("uri").get<std::string>());
-    if (path.ends_with(".ptl"))
+    if (isMachineFile(path))
+      machineFilesChanged();
+    else if (path.ends_with(".ptl"))
       paths.push_back(std::move(path));
   }
   readAgain(std::move(paths), true);
+}
+
+void Server::fileChanged(const std::string &path) {
+  if (isMachineFile(path))
+    machineFilesChanged();
+  else if (path.ends_with(".ptl"))
+    readAgain({path}, false);
 }
 
 // ---- Diagnostics --------------------------------------------------------------------------------
@@ -550,10 +568,8 @@ bool Server::publishDue() {
     if (!refreshDue_)
       return false;
     refreshDue_ = false;
-    if (session.client.refreshesHints)
-      request("workspace/inlayHint/refresh", nullptr);
-    if (session.client.refreshesLenses)
-      request("workspace/codeLens/refresh", nullptr);
+    refreshHints();
+    refreshLenses();
     if (session.client.refreshesTokens)
       request("workspace/semanticTokens/refresh", nullptr);
     if (session.client.refreshesDiagnostics && session.client.pullsDiagnostics)

@@ -81,6 +81,7 @@ public:
   /// Diagnostics of a file are others although its text is the same.
   void diagnosticsChanged(const std::string &path);
   void refreshLenses();
+  void refreshHints();
   /// Called after each edit of a file.
   void onEdited(ide::File &file);
 
@@ -115,6 +116,11 @@ private:
   void didClose(const json &params);
   void didSave(const json &params);
   void filesChanged(const json &params);
+  void fileChanged(const std::string &path); ///< seen by `watcher_`
+  bool isMachineFile(const std::string &path) const;
+  /// Reads the machine files of the settings into `options`; tells the user what is none.
+  void readMachines(CheckOptions &options);
+  void machineFilesChanged();
   void readAgain(std::vector<std::string> paths, bool refreshes);
   void importedChanged(const std::string &path);
 

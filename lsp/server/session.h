@@ -72,13 +72,16 @@ struct Settings {
   bool typeHints = true;
   bool parameterHints = true;
   bool capacityHints = true;
+  bool costHints = true;
   bool lenses = true;
   bool referenceLenses = true;
   std::string lensCommands = "client"; ///< or "server": who carries out what a lens names
   std::string previewStage = "tile";   ///< shown in hovers and by lenses
   bool hoverIr = true;
-  json bindings = json::object();   ///< values of dimensions and element types for previews
-  std::vector<std::string> targets; ///< chips that kernels are to run on
+  json bindings = json::object();    ///< values of dimensions and element types for previews
+  std::vector<std::string> targets;  ///< chips that kernels are to run on
+  std::vector<std::string> machines; ///< paths of own machine files
+  json sizes = json::object();       ///< lengths that costs are told for
 };
 
 /// A declaration that the compiler's own process failed on.

@@ -24,7 +24,7 @@ void Watcher::watchFolderOf(const std::string &path) {
   auto onEvent = [](uv_fs_event_t *handle, const char *name, int, int status) {
     auto *folder = static_cast<Folder *>(handle->data);
     std::string file = name ? name : "";
-    if (status == 0 && folder->watcher && file.ends_with(".ptl"))
+    if (status == 0 && folder->watcher && (file.ends_with(".ptl") || file.ends_with(".json")))
       folder->watcher->onChange_(folder->path + "/" + file);
   };
   if (uv_fs_event_start(&watched->handle, onEvent, folder.c_str(), 0) != 0) {

@@ -12,7 +12,7 @@ namespace ptl::lsp {
 
 class Watcher {
 public:
-  /// `onChange` gets the path of a `.ptl` file that was written, created or removed.
+  /// `onChange` gets the path of a `.ptl` or `.json` file that was written, created or removed.
   Watcher(uv_loop_t *loop, std::function<void(const std::string &)> onChange)
       : loop_(loop), onChange_(std::move(onChange)) {}
   ~Watcher();

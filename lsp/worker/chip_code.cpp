@@ -69,6 +69,50 @@ const ChipOutcome *Code::outcome(const Watch &watch, Timings &timings) {
   return outcome_.get();
 }
 
+bool Code::canRun() {
+  return outcome_ && outcome_->fits && compiler_ && programs_.size() == 1 && entries_.size() == 1;
+}
+
+static std::string keyOf(const ExampleSizes &sizes, bool hints) {
+  std::string key = hints ? "hints" : "";
+  for (const auto &[name, value] : sizes)
+    key += " " + name + "=" + std::to_string(value);
+  return key;
+}
+
+const Cost *Code::cost(const ExampleSizes &sizes, bool hints, Timings &timings) {
+  std::string key = keyOf(sizes, hints);
+  if (auto known = costs_.find(key); known != costs_.end())
+    return &known->second;
+  const std::optional<MachineCosts> &costs = options_.costs;
+  if (!canRun() || !costs || !costs->known())
+    return nullptr;
+  timings_ = &timings;
+  Cost cost = timed("cost", [&] {
+    return costOf({*checked_->program, checked_->sources, entries_.front(),
+                   *compiler_->options().chip, *costs, sizes, hints},
+                  programs_.front());
+  });
+  timings_ = nullptr;
+  return &costs_.emplace(std::move(key), std::move(cost)).first->second;
+}
+
+std::optional<rt::sim::Report> Code::timeline(const ExampleSizes &sizes, uint64_t mostOperations,
+                                              bool &isPart, std::string &problem,
+                                              Timings &timings) {
+  const std::optional<MachineCosts> &costs = options_.costs;
+  if (!canRun() || !costs || !costs->known())
+    return std::nullopt;
+  timings_ = &timings;
+  auto report = timed("timeline", [&] {
+    return timelineOf({*checked_->program, checked_->sources, entries_.front(),
+                       *compiler_->options().chip, *costs, sizes, /*hints=*/true},
+                      programs_.front(), mostOperations, isPart, problem);
+  });
+  timings_ = nullptr;
+  return report;
+}
+
 /// Operations of a text by its lines: what stands where, and what there is to say.
 static void addNotes(StageText &text, const std::vector<mlir::Operation *> &ops,
                      const std::vector<ChipProgram> &programs) {

@@ -25,8 +25,7 @@ Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> r
   compiler.triesHelps = options_.helps;
   if (!options_.processor.empty())
     compiler.processor = cpu::Processor::named(options_.processor);
-  if (!options_.target.empty())
-    compiler.chip = findMachine(options_.target);
+  compiler.chip = options_.chip;
   compiler.onStep = [this](const std::string &step) { watch(step); };
   compiler_ =
       std::make_unique<Compiler>(*checked_->program, checked_->sources, compiler, checked_->sink);
@@ -84,7 +83,7 @@ bool Code::make(StageId id) {
   }
   if (id == StageId::Explicit || id == StageId::Manual)
     return timed("explicit", [&] { return makeExplicit(id); });
-  if (!options_.target.empty())
+  if (options_.chip)
     return makeForChip(id);
   if (failed_)
     return false;

@@ -4,6 +4,7 @@
 #include "driver/ir/binding.h"
 #include "driver/ir/chip.h"
 #include "driver/ir/compiler.h"
+#include "driver/ir/cost.h"
 #include "lsp/worker/function_code.h"
 #include "lsp/worker/function_key.h"
 #include "passes/analysis/buffer_overflow.h"
@@ -15,12 +16,13 @@
 namespace ptl::worker {
 
 struct CodeOptions {
-  int level = 2;          ///< of LLVM's optimisation
-  std::string processor;  ///< LLVM's name; empty: this machine
-  bool intel = false;     ///< syntax of assembly
-  bool unchecked = false; ///< no bounds checks
-  std::string target;     ///< a chip; empty: the CPU
-  bool helps = false;     ///< what does not fit it is tried with other values
+  int level = 2;               ///< of LLVM's optimisation
+  std::string processor;       ///< LLVM's name; empty: this machine
+  bool intel = false;          ///< syntax of assembly
+  bool unchecked = false;      ///< no bounds checks
+  std::optional<Machine> chip; ///< absent: the CPU
+  std::optional<MachineCosts> costs; ///< of the chip; absent: nothing is known of them
+  bool helps = false;          ///< what does not fit it is tried with other values
 };
 
 /// Whether the entries run on a chip, and what they need of it. Keeps nothing of the compiler's.
@@ -60,6 +62,12 @@ public:
   /// settled without. Precondition: made for a chip.
   const ChipOutcome *outcome(const Watch &watch, Timings &timings);
   bool hasOutcome() const { return outcome_ != nullptr; }
+  /// What it takes on the chip, and with `hints` what would be better. Null when it does not run
+  /// there, it is settled, or nothing is known of the chip's costs.
+  const Cost *cost(const ExampleSizes &sizes, bool hints, Timings &timings);
+  /// When everything happens; nothing as for `cost`, or with a `problem`.
+  std::optional<rt::sim::Report> timeline(const ExampleSizes &sizes, uint64_t mostOperations,
+                                          bool &isPart, std::string &problem, Timings &timings);
 
   const std::vector<BoundEntry> &entries() const { return entries_; }
   /// Where the entry and what it calls stand in the texts that this was made from.
@@ -79,6 +87,7 @@ private:
   bool makeForChip(StageId id);
   bool lowerToChip(bool keepsPhases);
   void noteOutcome();
+  bool canRun();
   StageText blockText();
   StageText ptoText();
   StageText cppText();
@@ -121,6 +130,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> tiles_, blocks_;
   std::vector<ChipProgram> programs_; ///< one per entry
   std::unique_ptr<ChipOutcome> outcome_;
+  std::map<std::string, Cost> costs_; ///< by what was asked
   FunctionCache &functions_;
   std::vector<FunctionKey> keys_; ///< of the functions with a body, in order
 };

@@ -1,7 +1,16 @@
-// The request `feasibility`: whether an entry runs on a chip, and what it needs of its memories.
+// The requests `feasibility`: whether an entry runs on a chip, what it needs of its memories and
+// how long it takes; and `timeline`: when everything happens.
 #include "lsp/worker/view.h"
 
 namespace ptl::worker {
+
+ExampleSizes sizesOf(const Json &request) {
+  ExampleSizes sizes;
+  for (const auto &[name, value] : objectOf(request, "sizes").items())
+    if (value.is_number_integer())
+      sizes[name] = value.get<int64_t>();
+  return sizes;
+}
 
 static Json overflowJson(const Overflow &overflow) {
   return {{"function", overflow.function},
@@ -54,6 +63,61 @@ Json Worker::feasibility(const Json &request) {
                  {"timings", timingsJson(view.timings)}};
   if (outcome->overflow)
     result["overflow"] = overflowJson(*outcome->overflow);
+  if (!truthOf(request, "cost", false) || !outcome->fits)
+    return {{"result", std::move(result)}};
+  if (!step("cost"))
+    return error("cancelled", "the request was cancelled");
+  const Cost *cost =
+      view.code->cost(sizesOf(request), truthOf(request, "hints", false), view.timings);
+  if (!cost && view.isKnown && view.code->isSettled()) {
+    cache_.remove(view.code);
+    return feasibility(request);
+  }
+  if (cost)
+    result["cost"] = costJson(*cost, [&](Span span) {
+      Json json = view.place(span);
+      return json.is_null() ? json : Json{{"place", std::move(json)}};
+    });
+  result["timings"] = timingsJson(view.timings);
+  return {{"result", std::move(result)}};
+}
+
+/// So many operations are as many boxes as a browser likes.
+static constexpr int64_t kMostOperations = 150'000;
+
+Json Worker::timeline(const Json &request) {
+  std::string target = textOf(request, "target");
+  View view = open(request, target.empty() ? std::string(kUsualChip) : target);
+  if (!view.failure.is_null())
+    return openFailure(std::move(view.failure));
+  if (view.isKnown && view.code->isSettled()) {
+    cache_.remove(view.code);
+    return timeline(request);
+  }
+  Watch watch = [this](const std::string &name) { return step(name); };
+  const ChipOutcome *outcome = view.code->outcome(watch, view.timings);
+  if (!outcome || !step("timeline"))
+    return error("cancelled", "the request was cancelled");
+  if (!outcome->fits)
+    return stageFailure(view);
+  bool isPart = false;
+  std::string problem = "nothing is known of the costs of `" + target + "`";
+  int64_t most = numberOf(request, "mostOperations", kMostOperations);
+  std::optional<rt::sim::Report> report =
+      view.code->timeline(sizesOf(request), static_cast<uint64_t>(std::max<int64_t>(most, 1)),
+                          isPart, problem, view.timings);
+  if (!report)
+    return {{"result", {{"ok", false}, {"error", {{"code", "no-time"}, {"message", problem}}}}}};
+  bool isPage = textOf(request, "form") == "page";
+  Json result = {{"ok", true},
+                 {"entry", report->entry},
+                 {"target", report->machine},
+                 {"part", isPart},
+                 {"timings", timingsJson(view.timings)}};
+  if (isPage)
+    result["page"] = rt::sim::writeSwimlane(*report);
+  else
+    result["timeline"] = Json::parse(rt::sim::writeLanes(*report), nullptr, false);
   return {{"result", std::move(result)}};
 }
 

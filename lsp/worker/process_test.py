@@ -168,7 +168,7 @@ class Stages(unittest.TestCase):
 tune ROWS: [4, 8, 16] = 8
 {
     parallel r in tiles(R, ROWS) {
-        y[r, :] = exp(x[r, :])
+        y[r, :] = max(x[r, 0:1], axis: 0) + exp(x[r, :])
     }
 }
 """
@@ -178,10 +178,10 @@ tune ROWS: [4, 8, 16] = 8
                 asked = {"root": "/t.ptl", "files": {"/t.ptl": before}, "entry": "k", "target": "a3", "options": {"helps": True}}
                 verdict = worker.ask("feasibility", **asked)["result"]
                 self.assertFalse(verdict["fits"], verdict)
-                self.assertEqual(verdict["overflow"]["needed"], 256 * 1024)
+                self.assertGreater(verdict["overflow"]["needed"], 256 * 1024)
                 source = before.encode()
                 place = verdict["diagnostics"][0]["place"]
-                self.assertEqual(source[place["begin"] : place["end"] + 3], b"x[r,")
+                self.assertEqual(source[place["begin"] : place["end"] + 3], b"max(x[")
                 [fix] = verdict["diagnostics"][0]["fixes"]
                 [edit] = fix["edits"]
                 self.assertEqual((source[edit["place"]["begin"] : edit["place"]["end"]], edit["text"]), (b"16", "8"))
@@ -364,7 +364,7 @@ class Robust(unittest.TestCase):
             self.assertEqual(worker.answer()["error"]["code"], "invalid")
 
     def test_not_utf8(self):
-        with Worker("--memory", "4096") as worker:
+        with Worker("--memory", "140") as worker:
             body = b'{"id":1,"method":"mlir","text":"\\ud800"}'
             worker.send_raw(b"Content-Length: %d\r\n\r\n" % len(body) + body)
             self.assertIsNotNone(worker.answer())
@@ -423,7 +423,12 @@ class LastWords(unittest.TestCase):
             self.assertEqual((answer["error"]["code"], answer["error"]["step"], code), ("crash", step, 125))
 
     def test_little_memory(self):
-        answer, code, _ = self.last_word("--memory", "150")
+        """A limit just above what the process holds before it has done anything."""
+        with Worker() as worker:
+            worker.ask("stages")
+            status = pathlib.Path(f"/proc/{worker.process.pid}/status").read_text()
+        standing = int(re.search(r"VmPeak:\s+(\d+) kB", status).group(1)) // 1024
+        answer, code, _ = self.last_word("--memory", str(standing + 2))
         self.assertEqual((answer["error"]["code"], code), ("crash", 125))
 
     def test_steps_are_told(self):

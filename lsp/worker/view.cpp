@@ -120,9 +120,13 @@ static Wanted wantedOf(const Json &bindings) {
   return wanted;
 }
 
-static CodeOptions codeOptionsOf(const Json &options, const std::string &target) {
+static CodeOptions codeOptionsOf(const Json &options, const Machine *chip,
+                                 const MachineSet &machines) {
   CodeOptions result;
-  result.target = target;
+  if (chip) {
+    result.chip = *chip;
+    result.costs = findCosts(chip->name, machines.ownFiles());
+  }
   result.helps = truthOf(options, "helps", false);
   result.level = static_cast<int>(std::clamp<int64_t>(numberOf(options, "level", 2), 0, 3));
   result.processor = textOf(options, "processor");
@@ -139,10 +143,12 @@ static std::optional<uint32_t> offsetOf(const Json &request) {
 
 /// Checks what the root file of a request has for its entry; null if it cannot be read.
 static std::unique_ptr<Checked> checkRequest(const Json &request, const std::string &stdPath,
+                                             std::shared_ptr<const MachineSet> machines,
                                              Narrower &narrower) {
   auto checked = std::make_unique<Checked>();
   CheckOptions options;
   options.stdPath = stdPath;
+  options.machines = std::move(machines);
   for (const auto &[path, text] : objectOf(request, "files").items())
     if (text.is_string())
       options.overlays[path] = text.get<std::string>();
@@ -181,32 +187,34 @@ static std::string keyOf(const Json &request, const std::string &target, const C
                          const std::vector<const CallableDecl *> &reach,
                          const std::vector<BoundEntry> &entries) {
   std::string key = target + dumped(objectOf(request, "options"));
-  key += dumped(objectOf(request, "defines"));
+  key += dumped(objectOf(request, "defines")) + dumped(objectOf(request, "machines"));
   key += dumped(choicesJson(entries)) + "\n";
   return key + sourceKey(*checked.program, checked.sources, reach);
 }
 
-static std::string chipNames() {
+static std::string chipNames(const MachineSet &machines) {
   std::string names;
-  for (const std::string &name : chips())
+  for (const std::string &name : machines.chips())
     names += (names.empty() ? "`" : ", `") + name + "`";
   return names;
 }
 
-std::vector<std::string> chips() {
-  std::vector<std::string> names;
-  for (const MachineFile &file : builtinMachineFiles())
-    if (std::optional<Machine> machine = findMachine(file.path); machine && !machine->executable)
-      names.push_back(machine->name);
-  return names;
+/// Those that came with the compiler and those of the request.
+static std::shared_ptr<const MachineSet> machinesOf(const Json &request) {
+  std::vector<MachineFile> own;
+  for (const auto &[path, text] : objectOf(request, "machines").items())
+    if (text.is_string())
+      own.push_back({path, text.get<std::string>()});
+  return std::make_shared<MachineSet>(std::move(own));
 }
 
 Worker::View Worker::open(const Json &request, const std::string &target) {
   View view;
-  if (std::optional<Machine> chip = findMachine(target);
-      !target.empty() && (!chip || chip->executable)) {
-    view.failure =
-        failureOf("no-target", "there is no chip `" + target + "`; there are " + chipNames());
+  std::shared_ptr<const MachineSet> machines = machinesOf(request);
+  const Machine *chip = machines->find(target);
+  if (!target.empty() && (!chip || chip->executable)) {
+    view.failure = failureOf("no-target", "there is no chip `" + target + "`; there are " +
+                                              chipNames(*machines));
     return view;
   }
   if (!step("check")) {
@@ -214,7 +222,7 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
     return view;
   }
   auto start = std::chrono::steady_clock::now();
-  std::unique_ptr<Checked> checked = checkRequest(request, options_.stdPath, narrower_);
+  std::unique_ptr<Checked> checked = checkRequest(request, options_.stdPath, machines, narrower_);
   std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   view.timings.emplace_back("check", time.count());
   if (!checked) {
@@ -238,8 +246,9 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
     return view;
   }
   std::string problem;
-  std::vector<BoundEntry> entries =
-      bindEntries(*checked->program, *decl, wantedOf(objectOf(request, "bindings")), problem);
+  Wanted wanted = wantedOf(objectOf(request, "bindings"));
+  wanted.merge(staticSizes(*decl, sizesOf(request)));
+  std::vector<BoundEntry> entries = bindEntries(*checked->program, *decl, wanted, problem);
   // The checked tree needs no binding.
   if (!problem.empty() && textOf(request, "stage") != stageInfo(StageId::Checked).name) {
     view.failure = failureOf("binding", problem);
@@ -255,7 +264,7 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
   // A text without its origin would have to be made again from this one.
   view.code = cache_.add(std::move(key),
                          std::make_unique<Code>(std::move(checked), view.reach, std::move(entries),
-                                                codeOptionsOf(objectOf(request, "options"), target),
+                                                codeOptionsOf(objectOf(request, "options"), chip, *machines),
                                                 functions_));
   return view;
 }

@@ -32,8 +32,8 @@ Json diagnosticsJson(const SourceManager &sources, const DiagnosticSink &sink,
                      const std::vector<const CallableDecl *> &reach);
 /// All of a diagnostic; `place` gives null for what is no place of the present text.
 Json wholeDiagnosticJson(const Diagnostic &diagnostic, const std::function<Json(Span)> &place);
-/// The names of the chips there are.
-std::vector<std::string> chips();
+/// `sizes` of a request: lengths that a cost is told for.
+ExampleSizes sizesOf(const Json &request);
 Json timingsJson(const Timings &timings);
 Json choicesJson(const std::vector<BoundEntry> &entries);
 

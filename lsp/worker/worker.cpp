@@ -48,6 +48,8 @@ Json Worker::answer(const Json &request) {
     result = facts(request);
   else if (method == "feasibility")
     result = feasibility(request);
+  else if (method == "timeline")
+    result = timeline(request);
   else if (method == "mlir")
     result = mlir(request);
   else if (method == "warm")
@@ -100,7 +102,8 @@ Json Worker::stages() const {
                     {"languageId", info.language},
                     {"extension", info.extension},
                     {"machine", machineName(info.machine)}});
-  return {{"stages", std::move(list)}, {"targets", chips()}, {"usualTarget", kUsualChip}};
+  return {
+      {"stages", std::move(list)}, {"targets", MachineSet().chips()}, {"usualTarget", kUsualChip}};
 }
 
 static int64_t residentBytes() {

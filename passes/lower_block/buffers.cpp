@@ -139,9 +139,10 @@ Value KernelLowering::destination(Operation *op, const Tile &like,
     if (!tile || !tile->buffer || tile->form != like.form || !fits(tile->buffer) ||
         users_.lookup(tile->buffer) != 1 || !diesAt(operand, op))
       continue;
-    Operation *maker = tile->buffer.getDefiningOp();
-    if (isa<pto::MultiTileGetOp, pto::TReshapeOp, pto::DeclareTileOp>(
-            maker)) // rotating buffers stay for their loads
+    // Rotating buffers stay for their loads; what was popped may go on in its slot.
+    Operation *maker = pto::rootOf(tile->buffer).getDefiningOp();
+    bool popped = isa_and_nonnull<pto::DeclareTileOp>(maker);
+    if (!popped && isa<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
       continue;
     --users_[tile->buffer];
     return tile->buffer;

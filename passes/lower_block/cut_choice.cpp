@@ -49,15 +49,30 @@ static int64_t loadedAgain(ParallelOp grid, StringAttr axis,
   return bytes;
 }
 
+/// Whether an axis runs along the columns of a tile, whose parts are to be long runs of memory.
+static bool isColumn(ParallelOp grid, StringAttr axis) {
+  bool found = false;
+  grid.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (llvm::ArrayRef<Extent> extents = extentsOf(value.getType()); extents.size() > 1)
+        found |= extents.back().symbol == axis;
+  });
+  return found;
+}
+
 ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options) {
   if (options.parts <= 1 && options.pointParts <= 1)
     return grid;
   CoreAssignment cores = assignCores(grid);
-  if (!cores.usesCube())
+  if (grid->hasAttr("ptl.manual") || (!cores.usesCube() && options.parts > 1))
     return {};
   llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
   // A part is dealt to the two vector cores, and each wants whole rows of boxes.
-  auto unit = [&](StringAttr name) { return cores.deals(name) ? 32 : 16; };
+  auto unit = [&](StringAttr name) -> int64_t {
+    if (!cores.usesCube())
+      return isColumn(grid, name) ? 64 : 1;
+    return cores.deals(name) ? 32 : 16;
+  };
   auto shrinks = [&](StringAttr name, int64_t parts) {
     int64_t step = unit(name), capacity = capacities.lookup(name);
     auto size = [&](int64_t n) { return ((capacity + n - 1) / n + step - 1) / step * step; };
@@ -74,6 +89,8 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options) {
     return {};
   }
   llvm::SmallVector<Value> made(cores.accumulators.begin(), cores.accumulators.end());
+  if (!cores.usesCube())
+    grid.walk([&](StoreOp store) { made.push_back(store.getValue()); });
   llvm::sort(made, [](Value a, Value b) { // a set has no order
     auto names = [](Value v) {
       std::string text;
@@ -89,8 +106,8 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options) {
   });
   for (StringAttr name : axes)
     if (shrinks(name, options.pointParts))
-      if (ParallelOp cut =
-              cutPoints(grid, {name, capacities.lookup(name)}, options.pointParts, unit(name)))
+      if (ParallelOp cut = cutPoints(grid, {name, capacities.lookup(name)}, options.pointParts,
+                                     unit(name), options.partBuffers))
         return cut;
   return {};
 }
@@ -104,6 +121,8 @@ bool LowerChoices::canCutInside() const {
 // Smaller tiles may leave room for what was given up before.
 bool LowerChoices::cutFurther() {
   options_.gridBuffers = LowerOptions().gridBuffers;
+  options_.partBuffers = LowerOptions().partBuffers;
+  options_.skews = LowerOptions().skews;
   options_.streamed = 0;
   if (canCutInside()) {
     options_.parts *= 2;
@@ -140,6 +159,10 @@ bool LowerChoices::afterOverflow(const Overflow &overflow) {
 }
 
 bool LowerChoices::relax() {
+  if (options_.unrolls) {
+    options_.unrolls = false;
+    return true;
+  }
   if (options_.gridBuffers > 1) {
     options_.gridBuffers = 1;
     return true;
@@ -147,6 +170,14 @@ bool LowerChoices::relax() {
   if (tooSmall_.space.place == "mat" && streamsHelp_ && options_.streamed < kMaxStreamed &&
       !(canCutInside() && halfQueuesFit(tooSmall_))) {
     ++options_.streamed;
+    return true;
+  }
+  if (options_.skews) {
+    options_.skews = false;
+    return true;
+  }
+  if (options_.pointParts > 1 && options_.partBuffers > 1) {
+    options_.partBuffers = 1;
     return true;
   }
   return cutFurther();

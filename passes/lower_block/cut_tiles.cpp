@@ -160,8 +160,8 @@ struct Part {
 class Cutter {
 public:
   /// `parts` 0: a loop over the parts around everything.
-  Cutter(ParallelOp grid, const TileAxis &axis, int64_t size, int64_t parts)
-      : grid_(grid), axis_(axis.name), size_(size), numParts_(parts), b_(grid) {}
+  Cutter(ParallelOp grid, const TileAxis &axis, int64_t size, int64_t parts, int64_t buffers = 1)
+      : grid_(grid), axis_(axis.name), size_(size), numParts_(parts), buffers_(buffers), b_(grid) {}
 
   ParallelOp run();
 
@@ -195,7 +195,7 @@ private:
 
   ParallelOp grid_;
   StringAttr axis_;
-  int64_t size_, numParts_;
+  int64_t size_, numParts_, buffers_;
   OpBuilder b_;
   Value length_; ///< of the whole axis, in the old grid
   IRMapping kept_;
@@ -287,7 +287,7 @@ void Cutter::makeParts() {
 void Cutter::makeLoop() {
   Value whole = kept_.lookupOrDefault(length_), size = constant(size_);
   auto loop = b_.create<scf::ForOp>(loc(), constant(0), whole, size);
-  loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(2));
+  loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(buffers_));
   b_.setInsertionPointToStart(loop.getBody());
   Part &part = parts_.emplace_back();
   part.name = unusedName(0);
@@ -543,11 +543,12 @@ static bool storesApart(ParallelOp grid, StringAttr axis) {
   return all;
 }
 
-ParallelOp cutPoints(ParallelOp grid, const TileAxis &axis, int64_t parts, int64_t unit) {
+ParallelOp cutPoints(ParallelOp grid, const TileAxis &axis, int64_t parts, int64_t unit,
+                     int64_t buffers) {
   int64_t size = sizeOf(axis, parts, unit);
   if (size >= axis.capacity || !keepsApart(grid, axis.name) || !storesApart(grid, axis.name))
     return {};
-  return Cutter(grid, axis, size, 0).run();
+  return Cutter(grid, axis, size, 0, buffers).run();
 }
 
 } // namespace ptl::block

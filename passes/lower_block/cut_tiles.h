@@ -32,7 +32,8 @@ ir::ParallelOp cutInsideLoops(ir::ParallelOp grid, const TileAxis &axis, int64_t
                               int64_t unit);
 
 /// A loop over parts of the axis around all that a point of the grid does with it. What does not
-/// have the axis is loaded again for each part.
-ir::ParallelOp cutPoints(ir::ParallelOp grid, const TileAxis &axis, int64_t parts, int64_t unit);
+/// have the axis is loaded again for each part. `buffers`: slots of what a part loads.
+ir::ParallelOp cutPoints(ir::ParallelOp grid, const TileAxis &axis, int64_t parts, int64_t unit,
+                         int64_t buffers);
 
 } // namespace ptl::block

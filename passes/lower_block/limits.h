@@ -16,6 +16,8 @@ broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Val
 llvm::StringRef combinationOf(mlir::Operation *op);
 /// Bytes of global memory that the queues of one core group need.
 int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine);
+/// Whether more values cross than the machine has flags for, so that those alike share queues.
+bool sharesQueues(const CoreAssignment &cores, const Machine &machine);
 /// The bounds of lengths by name, as the types of a grid have them.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
 /// The largest operands that products of a grid load in loops, the last ones of those alike.

@@ -15,19 +15,46 @@ using Form = Tile::Form;
 
 // ---- other names of the same bytes --------------------------------------------------------------
 
-/// The buffer with its rows as elements of another type, as many as fit.
+/// The valid rows and columns of a buffer that has them as values.
+static std::pair<Value, Value> validOf(Value buffer) {
+  Operation *op = buffer.getDefiningOp();
+  if (auto alloc = dyn_cast_or_null<pto::AllocTileOp>(op))
+    return {alloc.getValidRow(), alloc.getValidCol()};
+  if (auto get = dyn_cast_or_null<pto::MultiTileGetOp>(op))
+    return {get.getValidRow(), get.getValidCol()};
+  if (auto view = dyn_cast_or_null<pto::TReshapeOp>(op))
+    return {view.getValidRow(), view.getValidCol()};
+  if (auto part = dyn_cast_or_null<pto::SubsetOp>(op))
+    return {part.getValidRow(), part.getValidCol()};
+  return {};
+}
+
+/// The buffer with its rows as elements of another type, as many as fit. Whole words are touched,
+/// also where the last one is used in part.
 Value KernelLowering::wordsOf(Value buffer, Type element) {
   auto type = cast<pto::TileBufType>(buffer.getType());
   if (type.getElementType() == element)
     return buffer;
   int64_t from = pto::elementBytes(type.getElementType()), to = pto::elementBytes(element);
   auto scaled = [&](int64_t cols) { return (cols * from + to - 1) / to; };
-  bool dynamic = type.getValidCols() == pto::kDynamic;
-  // Whole words are touched, also where the last one is used in part.
-  auto as = pto::TileBufType::get(
-      b_.getContext(), type.getPlace(), type.getRows(), scaled(type.getCols()), element,
-      type.getRows(), scaled(dynamic ? type.getCols() : type.getValidCols()), type.getLayout());
-  return b_.create<pto::TReshapeOp>(loc_, as, buffer, Value(), Value());
+  auto [rows, cols] = validOf(buffer);
+  int64_t validRows = type.getValidRows(), validCols = type.getValidCols();
+  if (validRows == pto::kDynamic && !rows)
+    validRows = type.getRows();
+  if (validCols == pto::kDynamic && (!cols || from % to != 0)) {
+    validCols = scaled(type.getCols());
+    cols = {};
+  } else if (validCols == pto::kDynamic) {
+    cols = b_.createOrFold<arith::MulIOp>(loc_, cols, constant(from / to));
+  } else {
+    validCols = scaled(validCols);
+    cols = {};
+  }
+  auto as = pto::TileBufType::get(b_.getContext(), type.getPlace(), type.getRows(),
+                                  scaled(type.getCols()), element, validRows, validCols,
+                                  type.getLayout());
+  return b_.create<pto::TReshapeOp>(loc_, as, buffer, validRows == pto::kDynamic ? rows : Value(),
+                                    cols);
 }
 
 void KernelLowering::fillWith(const Tile &tile, Value scalar, Location loc) {

@@ -5,6 +5,7 @@
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
@@ -293,6 +294,29 @@ static bool checkHost(func::FuncOp function, const Machine &machine, const Repor
 
 } // namespace
 
+/// Unrolls the loops that say so. Those that products accumulate in stay: the accumulator is of the
+/// loop, and steps of a product overlap as they are.
+static void unrollLoops(ir::ParallelOp grid) {
+  constexpr int64_t mostCopies = 32;
+  llvm::SmallVector<scf::ForOp> loops;
+  grid.walk([&](scf::ForOp loop) { // inner ones first
+    if (loop->hasAttr("ptl.unroll"))
+      loops.push_back(loop);
+  });
+  for (scf::ForOp loop : loops) {
+    int64_t factor = cast<IntegerAttr>(loop->removeAttr("ptl.unroll")).getInt();
+    bool multiplies =
+        loop->walk([](ir::MatmulOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    IntegerAttr lower, upper, step;
+    if (factor == 0 && matchPattern(loop.getLowerBound(), m_Constant(&lower)) &&
+        matchPattern(loop.getUpperBound(), m_Constant(&upper)) &&
+        matchPattern(loop.getStep(), m_Constant(&step)) && step.getInt() > 0)
+      factor = (upper.getInt() - lower.getInt() + step.getInt() - 1) / step.getInt();
+    if (!multiplies && factor > 1 && factor <= mostCopies)
+      (void)loopUnrollByFactor(loop, static_cast<uint64_t>(factor));
+  }
+}
+
 std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
                                           const Report &report) {
@@ -310,6 +334,8 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   for (auto [i, grid] : llvm::enumerate(grids)) {
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
     LowerOptions own = i < options.size() ? options[i] : LowerOptions();
+    if (own.unrolls)
+      unrollLoops(grid);
     if (!(grid = cutTiles(grid, own))) {
       program.kernels.clear();
       program.uncut = i;

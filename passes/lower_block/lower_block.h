@@ -20,10 +20,13 @@ struct LowerOptions {
   int64_t queueSlots = 2;  ///< tiles that the consumer of a queue holds
   int64_t gridBuffers = 2; ///< slots of what a point of the grid loads and stores, so that
                            ///< neighbouring points overlap
+  bool unrolls = true;     ///< loops that say so are unrolled
+  bool skews = true;       ///< what is handed over first in a loop is computed an iteration ahead
   int64_t streamed = 0;    ///< so many operands that products load in loops, the largest ones, are
                            ///< loaded piece by piece
   int64_t parts = 1;       ///< of tiles that are handed over between cores, done in turn in loops
   int64_t pointParts = 1;  ///< of what a point of the grid does, done in turn
+  int64_t partBuffers = 2; ///< slots of what such a part loads, so that neighbouring parts overlap
 };
 
 /// A module as host code: what is outside of grids, with a `ptl.launch` for each grid. One module

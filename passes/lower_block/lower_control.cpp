@@ -108,6 +108,11 @@ void KernelLowering::lowerPoints(ir::ParallelOp grid) {
                         : b_.createOrFold<arith::CeilDivSIOp>(loc_, length, step[i]));
     total = i == 0 ? count[0] : b_.createOrFold<arith::MulIOp>(loc_, total, count[i]);
   }
+  if (grid->hasAttr("ptl.serial")) { // the first group does all of them
+    Value first = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, group, constant(0));
+    group = b_.create<arith::SelectOp>(loc_, first, constant(0), total);
+    groups = constant(1);
+  }
   auto loop = b_.create<scf::ForOp>(loc_, group, total, groups);
   gridLoop_ = loop;
   b_.setInsertionPointToStart(loop.getBody());
@@ -147,8 +152,11 @@ void KernelLowering::lowerBlock(Block &block) {
   }
   if (failed_)
     return;
-  popFor(block.getTerminator());
-  freeSlots(block.getTerminator());
+  Operation *end = block.getTerminator();
+  popFor(end);
+  // What the block hands on is copied first, by who lowers what the block is of.
+  if (llvm::all_of(end->getOperands(), [&](Value value) { return isScalar(value); }))
+    freeSlots(end);
 }
 
 /// A grid inside a grid: its points follow each other on the core that has the outer point.
@@ -235,6 +243,12 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   }
   if (failed_)
     return;
+  auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
+  bool rotates = pipeline && pipeline.getInt() > 1;
+  // In queues that several values share, their order is that of the program.
+  if (rotates && options_.skews && !sharesQueues(cores_, machine_))
+    if (auto stages = stagesOf(loop, cores_, core_); stages && stages->isSplit())
+      return lowerInStages(loop, *stages, tiles);
   auto made =
       b_.create<scf::ForOp>(loc, scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()),
                             scalarOf(loop.getStep()), inits);
@@ -249,8 +263,6 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     setTile(loop.getRegionIterArg(i), tile);
     wanted_[yield.getOperand(i)] = tile.buffer;
   }
-  auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
-  bool rotates = pipeline && pipeline.getInt() > 1;
   if (rotates)
     rotations_.push_back({made, iterationOf(made), pipeline.getInt()});
   lowerBlock(*loop.getBody());
@@ -260,6 +272,7 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     return;
   for (auto &[i, tile] : tiles)
     keep(yield.getOperand(i), tile, loc);
+  freeSlots(yield);
   llvm::SmallVector<Value> yielded;
   for (auto [i, value] : llvm::enumerate(yield.getOperands()))
     if (isScalar(value))
@@ -368,6 +381,7 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
       return;
     for (auto &[i, tile] : tiles)
       keep(source.getTerminator()->getOperand(i), tile, loc);
+    freeSlots(source.getTerminator());
     llvm::SmallVector<Value> yielded;
     for (Value value : source.getTerminator()->getOperands())
       if (isScalar(value))

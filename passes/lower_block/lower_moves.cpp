@@ -34,7 +34,7 @@ void KernelLowering::bindLengths(Operation *op) {
         ranged(result, axis, lengths[next++]);
   };
   llvm::TypeSwitch<Operation *>(op)
-      .Case<ir::SliceOp>([&](auto slice) {
+      .Case<ir::SliceOp, ir::LoadOp>([&](auto slice) {
         size_t kept = 0;
         for (auto [axis, length] : llvm::enumerate(slice.getLengths()))
           if (!llvm::is_contained(slice.getDropped(), static_cast<int64_t>(axis)))

@@ -1,6 +1,7 @@
 // The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the
 // accumulator.
 #include "passes/lower_block/lowering.h"
+#include "passes/lower_block/product_steps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -209,9 +210,10 @@ void KernelLowering::lowerMatmul(Operation *op) {
   if (accumulates) {
     Value carried = user->getOperand(user->getOperand(0) == result ? 1 : 0);
     out = *tileOf(carried);
-    auto loop = cast<scf::ForOp>(b_.getInsertionBlock()->getParentOp());
-    first = b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, loop.getInductionVar(),
-                                     loop.getLowerBound());
+    auto loop = cast<scf::ForOp>(carried.getParentBlock()->getParentOp());
+    first =
+        b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, scalarOf(loop.getInductionVar()),
+                                 scalarOf(loop.getLowerBound()));
   } else {
     out.form = Form::Acc;
     std::optional<Extents2> extents = extentsOf(op, result.getType());
@@ -226,16 +228,17 @@ void KernelLowering::lowerMatmul(Operation *op) {
   setTile(result, out);
 }
 
-/// The contracted extent in one step of the operand buffers, so that two steps of every product of
-/// the kernel fit in each: while one is multiplied, the next is brought.
+static std::string_view nameOf(Type element) {
+  return element.isF32() ? "f32" : element.isF16() ? "f16" : element.isBF16() ? "bf16" : "i8";
+}
+
+/// The contracted extent in one step of the operand buffers. A contraction without a bound is long.
 int64_t KernelLowering::contractedStep(const Tile &a, int64_t rows, int64_t cols) const {
-  int64_t bytes = pto::elementBytes(a.element), fractal = std::max<int64_t>(16, 32 / bytes);
-  int64_t parts = 2 * std::max<int64_t>(1, cores_.numProducts);
-  int64_t left =
-      usableBytes(machine_, "left") / parts / (roundUp(std::max<int64_t>(rows, 1), 16) * bytes);
-  int64_t right =
-      usableBytes(machine_, "right") / parts / (roundUp(std::max<int64_t>(cols, 1), 16) * bytes);
-  return std::max<int64_t>(fractal, std::min(left, right) / fractal * fractal);
+  constexpr int64_t longest = 4096;
+  int64_t contracted = a.extents.cols > 0 ? a.extents.cols : longest;
+  return stepOf(
+      {rows, cols, contracted, pto::elementBytes(a.element), nameOf(a.element), cores_.numProducts},
+      machine_);
 }
 
 /// `first` null: the accumulator begins with this product.
@@ -272,7 +275,9 @@ void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out,
                                   Value at, Value length, int64_t step, Location loc) {
   Extents2 leftExtents{out.extents.rows, step, out.extents.validRows, length};
   Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
-  bool rotates = static_cast<bool>(begins) || !rotations_.empty();
+  ProductShape shape{out.extents.rows,  out.extents.cols,  step, pto::elementBytes(a.element),
+                     nameOf(a.element), cores_.numProducts};
+  bool rotates = (begins || !rotations_.empty()) && fitsTwice(shape, step, machine_);
   Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, loc, rotates);
   Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, loc, rotates);
   Value zero = constant(0);

@@ -81,6 +81,7 @@ void KernelLowering::lowerWhile(scf::WhileOp loop) {
     scf::ConditionOp condition = loop.getConditionOp();
     for (const auto &[i, tile] : after->tiles)
       keep(condition.getArgs()[i], tile, loc);
+    freeSlots(condition);
     Value holds = scalarOf(condition.getCondition());
     llvm::SmallVector<Value> handed = scalarsAmong(condition.getArgs());
     if (!holds || llvm::is_contained(handed, Value()))
@@ -98,6 +99,7 @@ void KernelLowering::lowerWhile(scf::WhileOp loop) {
     scf::YieldOp yield = loop.getYieldOp();
     for (const auto &[i, tile] : before->tiles)
       keep(yield.getOperand(i), tile, loc);
+    freeSlots(yield);
     b_.create<scf::YieldOp>(loc, scalarsAmong(yield.getOperands()));
   }
   bindCarried(loop.getResults(), made.getResults(), *after);

@@ -5,6 +5,7 @@
 
 #include "ir/dialect/instruction_op.h"
 #include "passes/lower_block/limits.h"
+#include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/tile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,6 +50,14 @@ private:
   void lowerNestedGrid(ir::ParallelOp grid);
   void lowerFor(mlir::scf::ForOp loop);
   void lowerIf(mlir::scf::IfOp branch);
+  // loops in stages: lower_stages.cpp
+  using CarriedTiles = llvm::ArrayRef<std::pair<unsigned, Tile>>;
+  void lowerInStages(mlir::scf::ForOp loop, const LoopStages &stages, CarriedTiles tiles);
+  void lowerStage(mlir::scf::ForOp loop, const LoopStages &stages, int stage, mlir::Value variable,
+                  mlir::Value number, CarriedTiles tiles);
+  void lowerKept(mlir::Operation *op, mlir::Value value, mlir::Value number);
+  void lowerAndKeep(mlir::Operation *op, const LoopStages &stages, mlir::Value number);
+  void fetchKept(mlir::Operation *op, const LoopStages &stages, mlir::Value number);
   struct Carried;
   void lowerWhile(mlir::scf::WhileOp loop);
   std::optional<Carried> carriedBuffers(mlir::Operation *op, mlir::ValueRange arguments);
@@ -247,18 +256,6 @@ private:
   mlir::Value dealt(mlir::Value length, const ir::Extent &extent, mlir::Value *present = nullptr);
   /// Through the consumer's own memory, not through global memory.
   bool directQueues() const;
-
-  /// A value that has been pushed and is popped for its first user.
-  struct Waiting {
-    mlir::Value queue, value;
-    mlir::Operation *user;
-  };
-  /// A slot that is given back after the last use of its value.
-  struct Popped {
-    mlir::Value queue;
-    mlir::IntegerAttr split;
-    mlir::Value value;
-  };
   bool isRead(const Popped &slot, mlir::Operation *op);
 
   mlir::func::FuncOp function_;
@@ -285,6 +282,9 @@ private:
   mlir::Value workspace_, subblock_;
   int64_t workspaceBytes_ = 0;
   mlir::StringAttr peer_;
+  /// Slots of values that a stage of a loop makes for a later one, before what they stand.
+  llvm::DenseMap<mlir::Value, mlir::Value> keptSlots_;
+  mlir::Operation *keptBefore_ = nullptr;
   mlir::Operation *gridLoop_ = nullptr; ///< what does not depend on the point stands before it
   llvm::SmallVector<Rotation> rotations_;
   llvm::DenseSet<mlir::Value> streamed_; ///< operands of products that are loaded piece by piece

@@ -17,6 +17,13 @@ static int64_t slotsOf(const Machine &machine) {
   return exchange.throughBuffer ? exchange.slotsTwoWay : exchange.slotsOneWay;
 }
 
+/// What the pipe that a value goes through says of it (`ptl.slots`, `ptl.held`), else `usual`.
+static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
+  Operation *op = value.getDefiningOp();
+  auto said = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;
+  return said ? said.getInt() : usual;
+}
+
 /// The whole tile that crosses, before it is dealt.
 static std::optional<std::pair<int64_t, int64_t>>
 capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
@@ -75,6 +82,48 @@ static int64_t heldAtOnce(llvm::ArrayRef<Value> values, CoreKind consumer,
   return most;
 }
 
+using Queues = std::vector<llvm::SmallVector<Value>>; ///< the values that go through each
+
+/// The first flags of queues: pairs that nobody else uses.
+static llvm::SmallVector<int64_t> firstFlags(const Machine &machine) {
+  int64_t each = std::max<int64_t>(1, machine.exchange.flagsPerDirection);
+  int64_t count = machine.crossCore.flags ? machine.crossCore.flags : 64;
+  llvm::SmallVector<int64_t> firsts;
+  for (int64_t first = 0; first + each <= count; first += each)
+    if (llvm::none_of(machine.crossCore.reserved,
+                      [&](int64_t flag) { return flag >= first && flag < first + each; }))
+      firsts.push_back(first);
+  return firsts;
+}
+
+/// One queue for each value, and one for all parts of a value; first those to the vector cores.
+/// `share`: also one for values of a block that are alike, which are popped as they are pushed.
+static Queues queuesOf(const CoreAssignment &cores, bool share) {
+  Queues queues;
+  auto isAlike = [&](Value a, Value b) {
+    PartOf partA = partOf(a), partB = partOf(b);
+    if (partA.isPart() || partB.isPart())
+      return partA.group == partB.group && partA.isPart() == partB.isPart();
+    return share && a.getParentBlock() == b.getParentBlock() && a.getType() == b.getType();
+  };
+  for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube}) {
+    size_t first = queues.size();
+    for (Value value : *list) {
+      auto own = std::find_if(queues.begin() + static_cast<long>(first), queues.end(),
+                              [&](const auto &values) { return isAlike(values.front(), value); });
+      if (own == queues.end())
+        queues.push_back({value});
+      else
+        own->push_back(value);
+    }
+  }
+  return queues;
+}
+
+bool sharesQueues(const CoreAssignment &cores, const Machine &machine) {
+  return queuesOf(cores, false).size() > firstFlags(machine).size();
+}
+
 /// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
 /// in the workspace follow from the order of the crossings.
 void KernelLowering::openQueues(ir::ParallelOp grid) {
@@ -82,86 +131,71 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
     return;
   bool direct = directQueues();
   int64_t offset = 0;
-  int32_t flag = 0;
-  llvm::DenseMap<int64_t, Value> groups; ///< queues of parts of one value
-  llvm::DenseMap<int64_t, llvm::SmallVector<Value>> parts;
-  for (const llvm::SmallVector<Value> *list : {&cores_.toVector, &cores_.toCube})
-    for (Value value : *list)
-      if (PartOf part = partOf(value); part.isPart())
-        parts[part.group].push_back(value);
+  llvm::SmallVector<int64_t> flags = firstFlags(machine_);
+  Queues queues = queuesOf(cores_, sharesQueues(cores_, machine_));
+  if (queues.size() > flags.size())
+    return fail(grid, std::to_string(queues.size()) + " pipes between cores, with flags for " +
+                          std::to_string(flags.size()));
   MLIRContext *context = b_.getContext();
   Value group = b_.create<pto::GetBlockIdxOp>(loc_, b_.getI64Type());
   Value groupIndex = b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), group);
-  for (bool toVector : {true, false})
-    for (Value value : toVector ? cores_.toVector : cores_.toCube) {
-      PartOf part = partOf(value);
-      if (Value shared = part.isPart() ? groups.lookup(part.group) : Value()) {
-        queues_[value] = shared;
-        continue;
-      }
-      auto extents = capacities(value, capacities_);
-      Location loc = named(value);
-      if (!extents) {
-        fail(value.getDefiningOp() ? value.getDefiningOp() : grid.getOperation(),
-             "a value without a static bound that crosses between cores");
-        return;
-      }
-      Type element = ir::elementTypeOf(value.getType());
-      int64_t bytes = pto::slotBytes(extents->first, extents->second, element);
-      int64_t read =
-          heldAtOnce(parts[part.group], toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
-      int64_t held = std::max(options_.queueSlots, read);
-      int64_t numSlots = direct ? std::max(slotsOf(machine_), read + 1) : slotsOf(machine_);
-      bool consumer = toVector == (core_ == CoreKind::Vector);
-      int64_t local = toVector && !cores_.dealt.empty() ? bytes / 2 : bytes;
-      Value address = b_.create<arith::ConstantIntOp>(loc_, 0, 32);
-      std::string name = "queue" + std::to_string(flag / 2);
-      if (consumer)
-        address = b_.create<pto::ReserveBufferOp>(
-            loc, b_.getI32Type(), b_.getStringAttr(name),
-            b_.getI32IntegerAttr(static_cast<int32_t>((direct ? numSlots : held) * local)),
-            b_.getStringAttr(toVector ? "vec" : "mat"), b_.getBoolAttr(true), IntegerAttr());
-      auto mask = b_.getI8IntegerAttr(toVector ? 1 : 2);
-      auto size = b_.getI32IntegerAttr(static_cast<int32_t>(bytes)),
-           slots = b_.getI32IntegerAttr(static_cast<int32_t>(numSlots)),
-           heldSlots = b_.getI32IntegerAttr(static_cast<int32_t>(held));
-      BoolAttr nosplit = !cores_.dealt.empty() ? BoolAttr() : b_.getBoolAttr(true);
-      if (direct) {
-        if (!consumer)
-          address = b_.create<pto::ImportReservedBufferOp>(
-              loc, b_.getI32Type(), b_.getStringAttr(name), FlatSymbolRefAttr::get(context, peer_));
-        queues_[value] = b_.create<pto::InitializeL2LPipeOp>(
-            loc, pto::PipeHandleType::get(context), mask, size, slots, IntegerAttr(),
-            b_.getI32IntegerAttr(flag), nosplit, address);
-      } else {
-        // Each core group has its own ring in the workspace.
-        Value first =
-            b_.createOrFold<arith::MulIOp>(loc_, groupIndex, constant(workspaceBytes_ / 4));
-        first = b_.createOrFold<arith::AddIOp>(loc_, first, constant(offset / 4));
-        Value ring = b_.create<pto::AddPtrOp>(loc, workspace_.getType(), workspace_, first);
-        queues_[value] = b_.create<pto::InitializeL2G2LPipeOp>(
-            loc, pto::PipeHandleType::get(context), mask, size, slots, heldSlots,
-            b_.getI32IntegerAttr(flag), nosplit, ring, address);
-      }
-      if (part.isPart())
-        groups[part.group] = queues_[value];
-      offset += numSlots * bytes;
-      flag += 2;
+  for (auto [number, values] : llvm::enumerate(queues)) {
+    Value value = values.front();
+    bool toVector = llvm::is_contained(cores_.toVector, value);
+    auto extents = capacities(value, capacities_);
+    Location loc = named(value);
+    if (!extents) {
+      fail(value.getDefiningOp() ? value.getDefiningOp() : grid.getOperation(),
+           "a value without a static bound that crosses between cores");
+      return;
     }
+    Type element = ir::elementTypeOf(value.getType());
+    int64_t bytes = pto::slotBytes(extents->first, extents->second, element);
+    int64_t read = heldAtOnce(values, toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
+    int64_t slotsSaid = saidOf(value, "ptl.slots", slotsOf(machine_));
+    int64_t held = std::max(saidOf(value, "ptl.held", options_.queueSlots), read);
+    int64_t numSlots = direct ? std::max(slotsSaid, read + 1) : slotsSaid;
+    bool consumer = toVector == (core_ == CoreKind::Vector);
+    int64_t local = toVector && !cores_.dealt.empty() ? bytes / 2 : bytes;
+    Value address = b_.create<arith::ConstantIntOp>(loc_, 0, 32);
+    std::string name = "queue" + std::to_string(number);
+    auto word = [&](int64_t size) { return b_.getI32IntegerAttr(static_cast<int32_t>(size)); };
+    if (consumer)
+      address = b_.create<pto::ReserveBufferOp>(
+          loc, b_.getI32Type(), b_.getStringAttr(name), word((direct ? numSlots : held) * local),
+          b_.getStringAttr(toVector ? "vec" : "mat"), b_.getBoolAttr(true), IntegerAttr());
+    auto mask = b_.getI8IntegerAttr(toVector ? 1 : 2);
+    BoolAttr nosplit = !cores_.dealt.empty() ? BoolAttr() : b_.getBoolAttr(true);
+    Value queue;
+    if (direct) {
+      if (!consumer)
+        address = b_.create<pto::ImportReservedBufferOp>(
+            loc, b_.getI32Type(), b_.getStringAttr(name), FlatSymbolRefAttr::get(context, peer_));
+      queue = b_.create<pto::InitializeL2LPipeOp>(loc, pto::PipeHandleType::get(context), mask,
+                                                  word(bytes), word(numSlots), IntegerAttr(),
+                                                  word(flags[number]), nosplit, address);
+    } else {
+      // Each core group has its own ring in the workspace.
+      Value first = b_.createOrFold<arith::MulIOp>(loc_, groupIndex, constant(workspaceBytes_ / 4));
+      first = b_.createOrFold<arith::AddIOp>(loc_, first, constant(offset / 4));
+      Value ring = b_.create<pto::AddPtrOp>(loc, workspace_.getType(), workspace_, first);
+      queue = b_.create<pto::InitializeL2G2LPipeOp>(loc, pto::PipeHandleType::get(context), mask,
+                                                    word(bytes), word(numSlots), word(held),
+                                                    word(flags[number]), nosplit, ring, address);
+    }
+    for (Value each : values)
+      queues_[each] = queue;
+    offset += numSlots * bytes;
+  }
 }
 
 int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine) {
-  int64_t slots = slotsOf(machine);
   llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
   int64_t total = 0;
-  llvm::DenseSet<int64_t> groups;
-  for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube})
-    for (Value value : *list)
-      if (PartOf part = partOf(value); part.isPart() && !groups.insert(part.group).second)
-        continue;
-      else if (auto extents = capacities(value, bounds))
-        total += slots * pto::slotBytes(extents->first, extents->second,
-                                        ir::elementTypeOf(value.getType()));
+  for (const llvm::SmallVector<Value> &values : queuesOf(cores, sharesQueues(cores, machine)))
+    if (auto extents = capacities(values.front(), bounds))
+      total += saidOf(values.front(), "ptl.slots", slotsOf(machine)) *
+               pto::slotBytes(extents->first, extents->second, ir::elementTypeOf(values.front().getType()));
   return (total + 511) / 512 * 512;
 }
 

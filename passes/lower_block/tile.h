@@ -126,6 +126,19 @@ struct Rotation {
   int64_t count = 1;
 };
 
+/// A value that has been pushed and is popped for its first user.
+struct Waiting {
+  mlir::Value queue, value;
+  mlir::Operation *user;
+};
+
+/// A slot of a queue that is given back after the last use of its value.
+struct Popped {
+  mlir::Value queue;
+  mlir::IntegerAttr split;
+  mlir::Value value;
+};
+
 /// How bytes of global memory and of tiles are typed: conditions are bytes there.
 inline mlir::Type storedType(mlir::Type type) {
   return type.isInteger(1) ? mlir::IntegerType::get(type.getContext(), 8) : type;

@@ -27,6 +27,14 @@ Finding *Findings::undecided(Operation *primary, std::string what) {
 
 std::string mnemonic(Operation *op) { return op->getName().stripDialect().str(); }
 
+std::string spelling(Operation *op) {
+  auto event = op->getAttrOfType<StringAttr>("ptl.event");
+  if (!event)
+    return mnemonic(op);
+  bool isWait = isa<pto::WaitFlagOp, pto::WaitFlagDynOp>(op);
+  return (isWait ? "wait(" : "signal(") + event.str() + ")";
+}
+
 std::string nameOf(Operation *maker) {
   if (auto name = dyn_cast<NameLoc>(maker->getLoc()))
     return name.getName().str();
@@ -56,7 +64,7 @@ std::string placeText(Location location) {
 
 std::string withPlace(Operation *op) {
   std::string place = placeText(op->getLoc());
-  return "`" + mnemonic(op) + "`" + (place.empty() ? "" : " (" + place + ")");
+  return "`" + spelling(op) + "`" + (place.empty() ? "" : " (" + place + ")");
 }
 
 std::string pipeText(unsigned pipe) {

@@ -1,6 +1,7 @@
 #include "passes/prover/hazards.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ptl::prove {
 
@@ -292,6 +293,57 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
 void judgeTiles(const Case &judged) {
   for (uint32_t core = 0; core < judged.execution.cores.size(); ++core)
     TileJudge(judged, core).run();
+}
+
+// ---- slots of queues
+// ----------------------------------------------------------------------------------------------
+
+namespace {
+using PushKey = std::pair<uint16_t, int64_t>; ///< queue, number of the push
+} // namespace
+
+static void judgeSlotsOf(const Case &judged, uint32_t consumer,
+                         const std::multimap<PushKey, EventRef> &pushes) {
+  const Core &core = judged.execution.cores[consumer];
+  std::map<uint32_t, PushKey> writers; // buffer → the push that writes its bytes next
+  for (uint32_t i = 0; i < core.events.size(); ++i) {
+    const Event &event = core.events[i];
+    if (event.kind == Event::Pop && !judged.kernel.queues[event.flag].throughGlobal)
+      writers[core.accesses[event.access].buffer] = {
+          event.flag, event.number + judged.kernel.queues[event.flag].producer().slots};
+    if (event.kind != Event::Operation && event.kind != Event::Push)
+      continue;
+    for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
+      const Access &access = core.accesses[a];
+      auto next = access.global ? writers.end() : writers.find(access.buffer);
+      if (next == writers.end())
+        continue;
+      auto [first, last] = pushes.equal_range(next->second);
+      for (auto push = first; push != last; ++push) {
+        EventRef ref = push->second;
+        const Core &producer = judged.execution.cores[ref.core];
+        if (producer.function->cube == core.function->cube ||
+            judged.order.before(consumer, event.pipe, i, ref.core, ref.event))
+          continue;
+        std::string name = judged.bufferName(access.buffer);
+        reportHazard(judged, HazardKind::WriteAfterRead, {consumer, i}, ref, name, name);
+      }
+    }
+  }
+}
+
+/// Through the consumer's own memory a slot is written again by the push that comes so many later:
+/// all that touches the popped tile has to be done by then.
+void judgeSlots(const Case &judged) {
+  std::multimap<PushKey, EventRef> pushes;
+  for (uint32_t core = 0; core < judged.execution.cores.size(); ++core) {
+    const std::vector<Event> &events = judged.execution.cores[core].events;
+    for (uint32_t i = 0; i < events.size(); ++i)
+      if (events[i].kind == Event::Push)
+        pushes.insert({{events[i].flag, events[i].number}, {core, i}});
+  }
+  for (uint32_t core = 0; core < judged.execution.cores.size(); ++core)
+    judgeSlotsOf(judged, core, pushes);
 }
 
 // ---- global memory

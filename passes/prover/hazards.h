@@ -22,6 +22,8 @@ struct Case {
 
 /// On-chip memory: of every core in program order.
 void judgeTiles(const Case &judged);
+/// Slots of queues through the consumer's memory: nobody touches a tile whose slot was given back.
+void judgeSlots(const Case &judged);
 /// Global memory, between all pipes of a cube core and its vector cores.
 void judgeGlobal(const Case &judged);
 /// What the simulation of events and queues found.

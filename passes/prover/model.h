@@ -121,6 +121,8 @@ struct Body {
   std::vector<uint32_t> parameters;
   std::vector<Step> steps;
   bool hasQueue = false; ///< pushes or pops inside, at any depth
+  /// Of a loop: its turns write different parts of a tile, so that no turn stands for another.
+  bool fillsParts = false;
 };
 
 /// One side of a queue.

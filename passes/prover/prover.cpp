@@ -33,6 +33,7 @@ static void judge(const Kernel &kernel, const Execution &execution, const RangeT
   if (!order.finished || !order.faults.empty())
     return;
   judgeTiles(judged);
+  judgeSlots(judged);
   judgeGlobal(judged);
 }
 

@@ -480,6 +480,31 @@ void FunctionReader::readParts(Operation *op, Step &step) {
 // ---- control flow
 // -----------------------------------------------------------------------------------------
 
+/// Whether the turns of a loop write parts of tiles at positions that its variables give.
+static bool fillsParts(scf::ForOp loop) {
+  llvm::SmallVector<Value> open(loop.getBody()->getArguments());
+  llvm::DenseSet<Value> seen(open.begin(), open.end());
+  auto follow = [&](ValueRange values) {
+    for (Value value : values)
+      if (seen.insert(value).second)
+        open.push_back(value);
+  };
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      pto::Instruction instruction(user);
+      if (isa<pto::SubsetOp>(user) || (instruction && (instruction.id() == InstructionId::TSetVal ||
+                                                       instruction.id() == InstructionId::TInsert)))
+        return true;
+      if (auto inner = dyn_cast<scf::ForOp>(user))
+        follow(inner.getBody()->getArguments());
+      if (!isa<pto::MultiTileGetOp>(user) && isPure(user))
+        follow(user->getResults());
+    }
+  }
+  return false;
+}
+
 bool FunctionReader::readControl(Operation *op, Step &step, Body &body) {
   auto enter = [&](Region &region) {
     uint32_t index = readBody(region);
@@ -491,6 +516,7 @@ bool FunctionReader::readControl(Operation *op, Step &step, Body &body) {
     step.kind = StepKind::For;
     step.args = registersOf(op->getOperands());
     step.body = enter(loop.getRegion());
+    function_.bodies[step.body].fillsParts = fillsParts(loop);
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
     step.kind = StepKind::If;
     step.args = registersOf(op->getOperands());

@@ -101,9 +101,14 @@ void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef 
 // ---- events and queues
 // ------------------------------------------------------------------------------------
 
+/// The event and the pipes that it connects, as the author spells them.
 static std::vector<std::string> eventArguments(const Case &judged, EventRef ref) {
   unsigned flag = judged.event(ref).flag;
-  return {std::to_string(flag % 64), pipeText(flag / 512), pipeText(flag / 64 % 8)};
+  unsigned from = flag / 512, to = flag / 64 % 8;
+  mlir::Operation *op = judged.operation(ref);
+  if (auto name = op->getAttrOfType<mlir::StringAttr>("ptl.event"))
+    return {"`" + name.str() + "`", pipeWord(from), pipeWord(to)};
+  return {std::to_string(flag % 64), pipeText(from), pipeText(to)};
 }
 
 static Finding *reportEvent(const Case &judged, const SyncFault &fault) {
@@ -113,10 +118,10 @@ static Finding *reportEvent(const Case &judged, const SyncFault &fault) {
     arguments.push_back(judged.kernel.name);
     Finding *finding = judged.findings.add(DiagId::EventLeftSet, op, arguments);
     if (finding)
-      finding->fix = "wait for it after " + withPlace(op) + ", or leave the set out";
+      finding->fix = "wait for it after " + withPlace(op) + ", or leave that out";
     return finding;
   }
-  arguments.insert(arguments.begin(), mnemonic(op));
+  arguments.insert(arguments.begin(), spelling(op));
   if (fault.kind == SyncFault::NeverSet) {
     bool ever = false;
     for (const Event &event : judged.execution.cores[fault.first.core].events)
@@ -132,7 +137,7 @@ static Finding *reportEvent(const Case &judged, const SyncFault &fault) {
   if (finding) {
     finding->related.push_back(
         {pending->getLoc(), "set here, and " + arguments[3] + " may not have waited for it yet"});
-    finding->fix = "use another id, or let " + arguments[2] + " wait for an event of " +
+    finding->fix = "use another event, or let " + arguments[2] + " wait for an event of " +
                    arguments[3] + " in between";
   }
   return finding;
@@ -173,7 +178,7 @@ void judgeSync(const Case &judged) {
       mlir::Operation *other = two ? judged.operation(fault.second) : op;
       finding =
           judged.findings.add(DiagId::BlockDeadlock, op,
-                              {mnemonic(op), two ? withPlace(other) : "what it waits for"}, other);
+                              {spelling(op), two ? withPlace(other) : "what it waits for"}, other);
       if (finding && two)
         finding->related.push_back({other->getLoc(), "this waits too"});
     } else {

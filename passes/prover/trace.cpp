@@ -8,6 +8,7 @@ namespace ptl::prove {
 
 static constexpr int64_t kTurnsOnData = 3; ///< of a loop whose end only the data knows
 static constexpr int64_t kTurnsOfWhile = 4096;
+static constexpr int64_t kTurnsOfParts = 256; ///< that are run of a loop that fills a tile
 
 namespace {
 
@@ -99,8 +100,8 @@ void Runner::assign(const std::vector<uint32_t> &to, size_t first,
     at(to[first + i]) = values[from + i];
 }
 
-// A long loop runs its first and last turns; what is left out is a multiple of the rotation, and
-// carried values go on as they did in the last rotation.
+// A long loop runs its first and last turns, unless each fills another part of a tile; what is left
+// out is a multiple of the rotation, and carried values go on as they did in the last rotation.
 void Runner::runFor(const Step &step) {
   int64_t lower = at(step.args[0]).value, upper = at(step.args[1]).value,
           by = at(step.args[2]).value;
@@ -111,7 +112,8 @@ void Runner::runFor(const Step &step) {
   for (size_t i = 3; i < step.args.size(); ++i)
     carried.push_back(at(step.args[i]));
   int64_t rotation = kernel_.rotation, skipAt = -1, skip = 0;
-  if (!body.hasQueue && turns > 3 * rotation + 2) {
+  bool each = body.hasQueue || (body.fillsParts && turns <= kTurnsOfParts);
+  if (!each && turns > 3 * rotation + 2) {
     skipAt = 2 * rotation;
     skip = (turns - 3 * rotation - 1) / rotation * rotation;
   }

@@ -139,8 +139,9 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
 
   void runOnOperation() override {
+    serialiseAtomics(getOperation());
     forwardStorage(getOperation());
-    expandTensors(getOperation());
+    expandTensors(getOperation(), tileBytes);
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {

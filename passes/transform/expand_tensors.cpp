@@ -17,13 +17,13 @@ namespace ptl::ir {
 
 namespace {
 
-using legalize::isBool;
 using legalize::isReal;
 
 /// Rewrites one operation; what is made stands before it.
 class Expansion {
 public:
-  explicit Expansion(Operation *op) : b_(op), op_(op), loc_(op->getLoc()) {}
+  Expansion(Operation *op, int64_t tileBytes)
+      : b_(op), op_(op), loc_(op->getLoc()), tileBytes_(tileBytes) {}
   void run();
 
 private:
@@ -59,6 +59,7 @@ private:
   OpBuilder b_;
   Operation *op_;
   Location loc_;
+  int64_t tileBytes_;
 };
 
 Value Expansion::number(Type elem, double value) {
@@ -454,7 +455,7 @@ void Expansion::reduceToScalar() {
   }
   replaceWith(element);
   if (!searches)
-    Expansion(reduction).run();
+    Expansion(reduction, tileBytes_).run();
 }
 
 // ---- stores -------------------------------------------------------------------------------------
@@ -553,6 +554,8 @@ void Expansion::run() {
     return expandTake(take);
   if (isa<StoreOp>(op_))
     return store();
+  if (isa<SortOp, ArgsortOp, TopkOp>(op_))
+    return expandOrder(op_, tileBytes_);
   const OpRecord *record = recordOf(op_);
   bool reduces = record && record->opClass == OpClass::Reduction &&
                  rankOf(op_->getOperand(0).getType()) > 0 && !isa<UniqueOp, SortedOp>(op_);
@@ -569,13 +572,13 @@ void Expansion::run() {
 /// Whether there is something to rewrite.
 static bool isExpanded(Operation *op) {
   if (isa<ConcatOp, PadOp, InsertOp, InterleaveOp, DeinterleaveOp, TrilOp, TriuOp, OneHotOp,
-          ReshapeOp, TakeOp>(op))
+          ReshapeOp, TakeOp, SortOp, ArgsortOp, TopkOp>(op))
     return true;
   const OpRecord *record = recordOf(op);
   return record && (record->opClass == OpClass::Reduction || record->opClass == OpClass::Scan);
 }
 
-void expandTensors(func::FuncOp function) {
+void expandTensors(func::FuncOp function, int64_t tileBytes) {
   storeCarried(function);
   auto forEach = [&](llvm::function_ref<bool(Operation *)> isWanted) {
     llvm::SmallVector<Operation *> work;
@@ -587,7 +590,7 @@ void expandTensors(func::FuncOp function) {
       return WalkResult::advance();
     });
     for (Operation *op : work)
-      Expansion(op).run();
+      Expansion(op, tileBytes).run();
   };
   forEach([](Operation *op) { return isa<ConvertOp>(op); });
   forEach(isExpanded);

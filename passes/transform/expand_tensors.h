@@ -8,10 +8,12 @@
 
 namespace ptl::ir {
 
-/// Rewrites what stands outside of grids: `concat`, `pad`, `insert`, triangles, means, reductions
-/// to scalars and of truth values; first the variables of loops and branches (`storeCarried`).
-/// Afterwards stores have values of the shape of their boxes, made by operations of their own.
-void expandTensors(mlir::func::FuncOp function);
+/// Rewrites what stands outside of grids: `concat`, `pad`, `insert`, triangles, orderings of long
+/// axes, means, reductions to scalars and of truth values; first the variables of loops and
+/// branches
+/// (`storeCarried`). Afterwards stores have values of the shape of their boxes, made by operations
+/// of their own. `tileBytes`: of the largest tile.
+void expandTensors(mlir::func::FuncOp function, int64_t tileBytes);
 
 /// Arrays that loops and branches outside of grids carry become storage.
 void storeCarried(mlir::func::FuncOp function);
@@ -20,6 +22,14 @@ void storeCarried(mlir::func::FuncOp function);
 /// has a form that is not covered.
 void expandTake(TakeOp take);
 bool expandScatter(StoreOp store);
+
+/// Stores of grids that chips cannot do atomically. The grid gets the attribute `ptl.serial`: its
+/// points are done one after the other.
+void serialiseAtomics(mlir::func::FuncOp function);
+
+/// An ordering along an axis: where tiles cannot hold it, parts are sorted and merged through
+/// storage.
+void expandOrder(mlir::Operation *op, int64_t tileBytes);
 
 /// Storage of the lengths of `value`.
 mlir::Value storageLike(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);

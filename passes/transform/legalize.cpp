@@ -22,7 +22,7 @@ Table joinTables() {
   Table table;
   for (llvm::ArrayRef<Row> rows :
        {arithmeticRows(), comparisonRows(), conversionRows(), mathRows(), trigonometryRows(),
-        reductionRows(), shapeRows(), productRows(), randomRows()})
+        reductionRows(), shapeRows(), productRows(), randomRows(), orderRows()})
     for (const Row &row : rows)
       table[("ptl." + row.name).str()] = row.rewrite;
   return table;
@@ -77,6 +77,9 @@ public:
         rewriter_.eraseOp(op->getPrevNode());
       return Value();
     }
+    for (llvm::StringRef name : {"ptl.slots", "ptl.held"}) // of the pipe that it goes through
+      if (Attribute said = op->getAttr(name); said && result.getDefiningOp())
+        result.getDefiningOp()->setAttr(name, said);
     Type wanted = op->getResult(0).getType();
     if (result.getType() == wanted)
       return result;
@@ -130,6 +133,13 @@ struct Legalize : impl::LegalizeBase<Legalize> {
     }
     Target target(*found);
     Table table = joinTables();
+    llvm::SmallVector<Operation *> tops;
+    getOperation()->walk([&](TopkOp op) { tops.push_back(op); });
+    PatternRewriter rewriter(getOperation()->getContext());
+    for (Operation *op : tops) {
+      rewriter.setInsertionPoint(op);
+      rewriteTopk(Tiles(rewriter, op, target), op);
+    }
     if (failed(rewriteAll(getOperation(), table, target)))
       return signalPassFailure();
     getOperation()->walk([](Operation *op) {

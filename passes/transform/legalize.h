@@ -179,6 +179,10 @@ llvm::ArrayRef<Row> reductionRows();
 llvm::ArrayRef<Row> shapeRows();
 llvm::ArrayRef<Row> productRows();
 llvm::ArrayRef<Row> randomRows();
+llvm::ArrayRef<Row> orderRows();
+
+/// `topk`, which has two results and so no row; false if it stays.
+bool rewriteTopk(const Tiles &t, mlir::Operation *op);
 
 /// Extents with the axes from `begin` to `end` made one, and its lengths.
 struct Merged {

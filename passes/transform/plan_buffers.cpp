@@ -146,8 +146,10 @@ bool SpacePlanner::tryPlan(Sharing sharing, std::vector<int64_t> &addresses) {
   Packing packing = packBuffers(items_, space_.alignment);
   space_.peak = packing.peak;
   space_.waste = packing.peak - packing.lowerBound;
-  if (packing.peak > usable)
-    return false;
+  // Where the author put a buffer is for the prover to judge, which names the buffer.
+  for (size_t i = 0; i < items_.size(); ++i)
+    if (!items_[i].fixed && packing.addresses[i] + items_[i].bytes > usable)
+      return false;
   for (uint32_t buffer : buffers_)
     addresses[buffer] = packing.addresses[itemOf_[buffer]];
   return true;

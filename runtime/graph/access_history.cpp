@@ -1,252 +1,380 @@
 #include "runtime/graph/access_history.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace ptl::rt {
 namespace {
 
-// Shorter lists are tested one by one.
-constexpr size_t indexedFrom = 12;
+// So few cells are given up for another grid.
+constexpr size_t fewCells = 2;
+constexpr size_t fewestToSweep = 64;
 
 } // namespace
 
 // --- AccessList -----------------------------------------------------------------------------
 
-bool AccessList::onGrid(Box box) const {
-  for (size_t i = 0; i < rank_; ++i)
-    if (box[i].step != 1 || box[i].count > tile_[i] || box[i].start % tile_[i] != 0)
-      return false;
-  return true;
-}
-
-uint64_t AccessList::hashOf(Box box) const {
-  uint64_t hash = 0;
-  for (const Axis &axis : box)
-    hash = (hash ^ static_cast<uint64_t>(axis.start)) * 0x9e3779b97f4a7c15u;
-  return hash ^ (hash >> 32);
-}
-
-bool AccessList::samePlace(Box a, Box b) const {
-  for (size_t i = 0; i < rank_; ++i)
-    if (a[i].start != b[i].start)
-      return false;
-  return true;
-}
-
-void AccessList::clear() {
+void AccessList::clear(size_t rank) {
+  rank_ = rank;
   tasks_.clear();
   axes_.clear();
-  next_.clear();
-  std::fill(heads_.begin(), heads_.end(), none);
-  aligned_ = true;
-  tile_.clear();
-  forgotten_ = 0;
-}
-
-void AccessList::index(uint32_t entry) {
-  size_t mask = heads_.size() - 1;
-  size_t at = hashOf(box(entry)) & mask;
-  while (heads_[at] != none && !samePlace(box(heads_[at]), box(entry)))
-    at = (at + 1) & mask;
-  next_[entry] = heads_[at];
-  heads_[at] = entry;
-}
-
-void AccessList::rebuildIndex(size_t capacity) {
-  heads_.assign(capacity, none);
-  next_.resize(tasks_.size());
-  for (uint32_t entry = 0; entry < tasks_.size(); ++entry)
-    index(entry);
 }
 
 void AccessList::add(TaskRef task, Box box) {
-  if (tasks_.empty()) {
-    clear();
-    for (const Axis &axis : box) {
-      bool isTile = axis.step == 1 && axis.count > 0 && axis.start % axis.count == 0;
-      tile_.push_back(isTile ? axis.count : 1);
-      aligned_ = aligned_ && isTile;
-    }
-  } else if (aligned_ && !onGrid(box)) {
-    aligned_ = false;
-  }
   tasks_.push_back(task);
   axes_.insert(axes_.end(), box.begin(), box.end());
-  next_.push_back(none);
-  if (!aligned_ || tasks_.size() < indexedFrom)
-    return;
-  if (tasks_.size() == indexedFrom || heads_.size() < tasks_.size() * 2)
-    return rebuildIndex(std::max<size_t>(64, std::bit_ceil(tasks_.size() * 2)));
-  index(static_cast<uint32_t>(tasks_.size() - 1));
 }
 
-void AccessList::find(Box wanted, const Completed &completed, std::vector<uint32_t> &found) const {
+void AccessList::find(Box wanted, uint64_t since, const Completed &completed,
+                      std::vector<uint32_t> &found) const {
   found.clear();
-  if (aligned_ && tasks_.size() >= indexedFrom && onGrid(wanted)) {
-    size_t mask = heads_.size() - 1;
-    for (size_t at = hashOf(wanted) & mask; heads_[at] != none; at = (at + 1) & mask) {
-      if (!samePlace(box(heads_[at]), wanted))
-        continue;
-      // Tiles at one place share their first element, others share none.
-      for (uint32_t entry = heads_[at]; entry != none; entry = next_[entry])
-        if (tasks_[entry].sequence != 0 && !completed.has(tasks_[entry]))
-          found.push_back(entry);
-      break;
-    }
-    std::reverse(found.begin(), found.end());
-    return;
-  }
   for (uint32_t entry = 0; entry < tasks_.size(); ++entry)
-    if (tasks_[entry].sequence != 0 && overlaps(box(entry), wanted) &&
+    if (tasks_[entry].sequence > since && overlaps(box(entry), wanted) &&
         !completed.has(tasks_[entry]))
       found.push_back(entry);
 }
 
-void AccessList::remove(const std::vector<uint32_t> &entries, const Completed &completed) {
-  for (uint32_t entry : entries)
-    tasks_[entry].sequence = 0;
-  forgotten_ += entries.size();
-  if (forgotten_ == tasks_.size())
-    clear();
-  else if (forgotten_ * 2 > tasks_.size())
-    removeCompleted(completed);
+template <class Keep> void AccessList::retain(Keep keep) {
+  size_t kept = 0;
+  for (uint32_t entry = 0; entry < tasks_.size(); ++entry) {
+    if (!keep(entry))
+      continue;
+    tasks_[kept] = tasks_[entry];
+    if (kept != entry)
+      std::copy_n(axes_.begin() + static_cast<ptrdiff_t>(entry * rank_), rank_,
+                  axes_.begin() + static_cast<ptrdiff_t>(kept * rank_));
+    ++kept;
+  }
+  tasks_.resize(kept);
+  axes_.resize(kept * rank_);
+}
+
+void AccessList::removeCovered(Box outer, const std::vector<uint32_t> &entries) {
+  if (std::none_of(entries.begin(), entries.end(),
+                   [&](uint32_t entry) { return contains(outer, box(entry)); }))
+    return;
+  size_t next = 0;
+  retain([&](uint32_t entry) {
+    if (next == entries.size() || entries[next] != entry)
+      return true;
+    ++next;
+    return !contains(outer, box(entry));
+  });
 }
 
 void AccessList::removeCompleted(const Completed &completed) {
-  size_t kept = 0;
-  for (uint32_t entry = 0; entry < tasks_.size(); ++entry) {
-    if (tasks_[entry].sequence == 0 || completed.has(tasks_[entry]))
-      continue;
-    tasks_[kept] = tasks_[entry];
-    std::copy_n(axes_.begin() + static_cast<ptrdiff_t>(entry * rank_), rank_,
-                axes_.begin() + static_cast<ptrdiff_t>(kept * rank_));
-    ++kept;
-  }
-  forgotten_ = 0;
-  if (kept == 0)
-    return clear();
-  tasks_.resize(kept);
-  axes_.resize(kept * rank_);
-  next_.resize(kept);
-  if (aligned_ && kept >= indexedFrom)
-    rebuildIndex(heads_.size());
+  retain([&](uint32_t entry) { return !completed.has(tasks_[entry]); });
 }
 
-// --- AccessHistory --------------------------------------------------------------------------
+// --- storages and readers -------------------------------------------------------------------
 
 StorageId AccessHistory::addStorage(size_t rank) {
-  auto storage = std::make_unique<Storage>(rank);
+  StorageId id;
   if (free_.empty()) {
-    storages_.push_back(std::move(storage));
-    return static_cast<StorageId>(storages_.size() - 1);
+    id = static_cast<StorageId>(storages_.size());
+    storages_.push_back(std::make_unique<Storage>());
+  } else {
+    id = free_.back();
+    free_.pop_back();
   }
-  StorageId id = free_.back();
-  free_.pop_back();
-  storages_[id] = std::move(storage);
+  Storage &storage = *storages_[id];
+  storage.rank = rank;
+  storage.cells.clear(rank);
+  storage.reads.clear(rank);
+  storage.writes.clear(rank);
+  storage.readers = 0;
+  storage.sweepAt = fewestToSweep;
   return id;
 }
 
-void AccessHistory::forget(StorageId storage) {
-  held_ -= storages_[storage]->reads.size() + storages_[storage]->writes.size();
-  storages_[storage].reset();
-  free_.push_back(storage);
+void AccessHistory::forget(StorageId id) {
+  Storage &storage = *storages_[id];
+  held_ -= storage.held();
+  for (uint32_t cell = 0; cell < storage.cells.size(); ++cell)
+    dropReaders(storage, storage.cells[cell]);
+  free_.push_back(id);
 }
 
-void AccessHistory::addUnique(TaskRef task, std::vector<TaskRef> &out) {
+void AccessHistory::addReader(Storage &storage, Cell &cell, TaskRef task) {
+  // Of a task that reads the same again there is one.
+  if (cell.firstReader != none) {
+    TaskRef &first = readers_[cell.firstReader].task;
+    if (first == task || completed_.has(first)) {
+      first = task;
+      return;
+    }
+  }
+  uint32_t reader = freeReaders_;
+  if (reader == none) {
+    reader = static_cast<uint32_t>(readers_.size());
+    readers_.emplace_back();
+  } else {
+    freeReaders_ = readers_[reader].next;
+  }
+  readers_[reader] = {task, cell.firstReader};
+  cell.firstReader = reader;
+  ++storage.readers;
+}
+
+void AccessHistory::dropReaders(Storage &storage, Cell &cell) {
+  for (uint32_t reader = cell.firstReader; reader != none; --storage.readers) {
+    uint32_t next = std::exchange(readers_[reader].next, freeReaders_);
+    freeReaders_ = std::exchange(reader, next);
+  }
+  cell.firstReader = none;
+}
+
+void AccessHistory::dropCompleteReaders(Storage &storage, Cell &cell) {
+  uint32_t *link = &cell.firstReader;
+  while (*link != none) {
+    uint32_t reader = *link;
+    if (isLive(readers_[reader].task)) {
+      link = &readers_[reader].next;
+      continue;
+    }
+    *link = std::exchange(readers_[reader].next, freeReaders_);
+    freeReaders_ = reader;
+    --storage.readers;
+  }
+}
+
+/// Of the readers of a cell that are not complete.
+TaskRef AccessHistory::newestReader(const Cell &cell, TaskRef except) const {
+  for (uint32_t reader = cell.firstReader; reader != none; reader = readers_[reader].next)
+    if (readers_[reader].task != except && isLive(readers_[reader].task))
+      return readers_[reader].task;
+  return {};
+}
+
+void AccessHistory::addUnique(TaskRef task, Tasks &out) {
   if (taken_.size() <= task.slot)
     taken_.resize(std::max<size_t>(task.slot + 1, taken_.size() * 2));
   if (std::exchange(taken_[task.slot], takes_) != takes_)
     out.push_back(task);
 }
 
-/// Writers of `box`, without those whose common part a newer writer has written again.
-void AccessHistory::findWriters(Storage &storage, Box box, std::vector<TaskRef> &out) {
-  const AccessList &writes = storage.writes;
+/// The number of the cell of a box. A box that is no tile where there are few cells begins another
+/// grid if it can; the cells become entries of the lists.
+uint32_t AccessHistory::cellOf(Storage &storage, Box box) {
+  TileCells &cells = storage.cells;
+  uint32_t cell = cells.findOrAdd(box);
+  if (cell != none || cells.size() > fewCells || !TileCells::isTile(box))
+    return cell;
+  for (uint32_t old = 0; old < cells.size(); ++old) {
+    if (isLive(cells[old].writer))
+      storage.writes.add(cells[old].writer, cells.box(old));
+    for (uint32_t reader = cells[old].firstReader; reader != none; reader = readers_[reader].next)
+      if (isLive(readers_[reader].task))
+        storage.reads.add(readers_[reader].task, cells.box(old));
+    dropReaders(storage, cells[old]);
+  }
+  cells.clear(storage.rank);
+  return cells.findOrAdd(box);
+}
+
+// --- who waits for whom ---------------------------------------------------------------------
+
+/// Whether something in the lists that is newer than the writer of `written` has waited for it
+/// where it meets `box`. What the task itself has read says nothing.
+bool AccessHistory::isHiddenByList(const Storage &storage, TaskRef task, TaskRef writer,
+                                   Box written, Box box) const {
+  for (uint32_t read : foundReads_) {
+    TaskRef reader = storage.reads.task(read);
+    if (reader.sequence > writer.sequence && reader != task &&
+        containsCommon(storage.reads.box(read), written, box))
+      return true;
+  }
   for (size_t i = foundWrites_.size(); i-- > 0;) {
-    Box older = writes.box(foundWrites_[i]);
-    bool isHidden = false;
-    for (size_t j = i + 1; j < foundWrites_.size() && !isHidden; ++j)
-      isHidden = containsCommon(writes.box(foundWrites_[j]), older, box);
+    uint32_t write = foundWrites_[i];
+    if (storage.writes.task(write).sequence <= writer.sequence)
+      continue;
+    if (containsCommon(storage.writes.box(write), written, box))
+      return true;
+  }
+  return false;
+}
+
+/// The found writes of the list that nothing newer hides: neither the lists, nor `newestReader` of
+/// all of the box, nor the found cells. Readers hide only from who waits for them.
+void AccessHistory::takeWrites(const Storage &storage, TaskRef task, Box box, AccessMode mode,
+                               uint64_t newestReader, Tasks &out) {
+  const AccessList &writes = storage.writes;
+  for (uint32_t write : foundWrites_) {
+    TaskRef writer = writes.task(write);
+    if (newestReader > writer.sequence ||
+        isHiddenByList(storage, task, writer, writes.box(write), box))
+      continue;
+    bool isHidden = std::any_of(foundCells_.begin(), foundCells_.end(), [&](uint32_t number) {
+      const Cell &cell = storage.cells[number];
+      bool isNewer =
+          cell.writer.sequence > writer.sequence ||
+          (mode == AccessMode::Write && this->newestReader(cell, task).sequence > writer.sequence);
+      return isNewer && containsCommon(storage.cells.box(number), writes.box(write), box);
+    });
     if (!isHidden)
-      addUnique(writes.task(foundWrites_[i]), out);
+      addUnique(writer, out);
   }
 }
 
-void AccessHistory::recordRead(Storage &storage, TaskRef task, Box box, std::vector<TaskRef> &out) {
-  storage.writes.find(box, completed_, foundWrites_);
-  findWriters(storage, box, out);
+void AccessHistory::readTile(Storage &storage, Cell &cell, TaskRef task, Box box, Tasks &out) {
+  // Whoever wrote the tile has waited for all that met it before.
+  if (storage.writes.size() != 0) {
+    foundReads_.clear();
+    foundCells_.clear();
+    storage.writes.find(box, cell.writer.sequence, completed_, foundWrites_);
+    takeWrites(storage, task, box, AccessMode::Read, 0, out);
+  }
+  if (isLive(cell.writer))
+    addUnique(cell.writer, out);
+  addReader(storage, cell, task);
+}
+
+void AccessHistory::writeTile(Storage &storage, Cell &cell, TaskRef task, Box box, Tasks &out) {
+  uint64_t newest = 0;
+  for (uint32_t reader = cell.firstReader; reader != none; reader = readers_[reader].next) {
+    TaskRef known = readers_[reader].task;
+    if (known == task || !isLive(known))
+      continue;
+    addUnique(known, out);
+    newest = std::max(newest, known.sequence);
+  }
+  bool isHidden = newest != 0;
+  if (storage.reads.size() + storage.writes.size() != 0) {
+    foundCells_.clear();
+    storage.writes.find(box, cell.writer.sequence, completed_, foundWrites_);
+    storage.reads.find(box, cell.writer.sequence, completed_, foundReads_);
+    for (uint32_t read : foundReads_)
+      if (storage.reads.task(read) != task)
+        addUnique(storage.reads.task(read), out);
+    takeWrites(storage, task, box, AccessMode::Write, newest, out);
+    isHidden = isHidden || isHiddenByList(storage, task, cell.writer, box, box);
+    storage.writes.removeCovered(box, foundWrites_);
+    storage.reads.removeCovered(box, foundReads_);
+  }
+  if (!isHidden && isLive(cell.writer))
+    addUnique(cell.writer, out);
+  dropReaders(storage, cell);
+  cell.writer = task;
+}
+
+/// The writers of the found cells, or their readers, who have waited for them.
+void AccessHistory::takeCells(Storage &storage, TaskRef task, Box box, bool withReaders,
+                              Tasks &out) {
+  TileCells &cells = storage.cells;
+  for (uint32_t number : foundCells_) {
+    const Cell &cell = cells[number];
+    bool isHidden = !isLive(cell.writer);
+    for (uint32_t reader = cell.firstReader; withReaders && reader != none;
+         reader = readers_[reader].next) {
+      TaskRef known = readers_[reader].task;
+      if (known == task || !isLive(known))
+        continue;
+      addUnique(known, out);
+      isHidden = true;
+    }
+    if (!isHidden && !isHiddenByList(storage, task, cell.writer, cells.box(number), box))
+      addUnique(cell.writer, out);
+  }
+}
+
+void AccessHistory::readBox(Storage &storage, TaskRef task, Box box, Tasks &out) {
+  foundReads_.clear();
+  foundCells_.clear();
+  for (uint32_t cell = 0; cell < storage.cells.size(); ++cell)
+    if (isLive(storage.cells[cell].writer) && overlaps(storage.cells.box(cell), box))
+      foundCells_.push_back(cell);
+  storage.writes.find(box, 0, completed_, foundWrites_);
+  takeCells(storage, task, box, false, out);
+  takeWrites(storage, task, box, AccessMode::Read, 0, out);
   storage.reads.add(task, box);
 }
 
-void AccessHistory::recordWrite(Storage &storage, TaskRef task, Box box,
-                                std::vector<TaskRef> &out) {
-  AccessList &reads = storage.reads, &writes = storage.writes;
-  writes.find(box, completed_, foundWrites_);
-  reads.find(box, completed_, foundReads_);
+void AccessHistory::writeBox(Storage &storage, TaskRef task, Box box, Tasks &out) {
+  foundCells_.clear();
+  for (uint32_t cell = 0; cell < storage.cells.size(); ++cell)
+    if (overlaps(storage.cells.box(cell), box))
+      foundCells_.push_back(cell);
+  storage.writes.find(box, 0, completed_, foundWrites_);
+  storage.reads.find(box, 0, completed_, foundReads_);
   for (uint32_t read : foundReads_)
-    if (reads.task(read) != task)
-      addUnique(reads.task(read), out);
-  // A writer that a found reader has waited for, where the three meet, is implied.
-  covered_ = foundWrites_;
-  std::erase_if(foundWrites_, [&](uint32_t write) {
-    return std::any_of(foundReads_.begin(), foundReads_.end(), [&](uint32_t read) {
-      return reads.task(read).sequence > writes.task(write).sequence && reads.task(read) != task &&
-             containsCommon(reads.box(read), writes.box(write), box);
-    });
-  });
-  findWriters(storage, box, out);
+    if (storage.reads.task(read) != task)
+      addUnique(storage.reads.task(read), out);
+  takeCells(storage, task, box, true, out);
+  takeWrites(storage, task, box, AccessMode::Write, 0, out);
   // Whoever meets what this task writes meets the task; what it covers no longer matters.
-  std::erase_if(covered_, [&](uint32_t write) { return !contains(box, writes.box(write)); });
-  if (!covered_.empty())
-    writes.remove(covered_, completed_);
-  std::erase_if(foundReads_, [&](uint32_t read) { return !contains(box, reads.box(read)); });
-  if (!foundReads_.empty())
-    reads.remove(foundReads_, completed_);
-  writes.add(task, box);
+  for (uint32_t number : foundCells_)
+    if (contains(box, storage.cells.box(number))) {
+      dropReaders(storage, storage.cells[number]);
+      storage.cells[number].writer = {};
+    }
+  storage.writes.removeCovered(box, foundWrites_);
+  storage.reads.removeCovered(box, foundReads_);
+  storage.writes.add(task, box);
 }
 
 void AccessHistory::sweep(Storage &storage) {
-  if (storage.reads.size() + storage.writes.size() < storage.sweepAt)
+  if (storage.held() < storage.sweepAt)
     return;
   storage.reads.removeCompleted(completed_);
   storage.writes.removeCompleted(completed_);
-  storage.sweepAt = std::max<size_t>(64, 2 * (storage.reads.size() + storage.writes.size()));
+  storage.cells.retain([&](Cell &cell) {
+    dropCompleteReaders(storage, cell);
+    return isLive(cell.writer) || cell.firstReader != none;
+  });
+  storage.sweepAt = std::max(fewestToSweep, 2 * storage.held());
 }
 
-void AccessHistory::record(TaskRef task, std::span<const Access> accesses,
-                           std::vector<TaskRef> &predecessors) {
+void AccessHistory::record(TaskRef task, std::span<const Access> accesses, Tasks &predecessors) {
   predecessors.clear();
   ++takes_;
   for (const Access &access : accesses) {
     if (isEmpty(access.box))
       continue;
     Storage &storage = *storages_[access.storage];
-    size_t before = storage.reads.size() + storage.writes.size();
-    if (access.mode == AccessMode::Read)
-      recordRead(storage, task, access.box, predecessors);
+    size_t before = storage.held();
+    uint32_t cell = cellOf(storage, access.box);
+    bool isRead = access.mode == AccessMode::Read;
+    if (cell == none)
+      isRead ? readBox(storage, task, access.box, predecessors)
+             : writeBox(storage, task, access.box, predecessors);
     else
-      recordWrite(storage, task, access.box, predecessors);
+      isRead ? readTile(storage, storage.cells[cell], task, access.box, predecessors)
+             : writeTile(storage, storage.cells[cell], task, access.box, predecessors);
     sweep(storage);
-    held_ += storage.reads.size() + storage.writes.size() - before;
+    held_ += storage.held() - before;
   }
   std::erase(predecessors, task);
   peak_ = std::max(peak_, held_);
 }
 
-void AccessHistory::conflicts(const Access &access, std::vector<TaskRef> &tasks) {
+void AccessHistory::conflicts(const Access &access, Tasks &tasks) {
   tasks.clear();
   if (isEmpty(access.box))
     return;
   ++takes_;
   Storage &storage = *storages_[access.storage];
-  storage.writes.find(access.box, completed_, foundWrites_);
+  bool isWrite = access.mode == AccessMode::Write;
+  auto takeCell = [&](const Cell &cell) {
+    if (isLive(cell.writer))
+      addUnique(cell.writer, tasks);
+    for (uint32_t reader = cell.firstReader; isWrite && reader != none;
+         reader = readers_[reader].next)
+      if (isLive(readers_[reader].task))
+        addUnique(readers_[reader].task, tasks);
+  };
+  if (uint32_t own = storage.cells.find(access.box); own != none) {
+    takeCell(storage.cells[own]);
+  } else {
+    for (uint32_t cell = 0; cell < storage.cells.size(); ++cell)
+      if (overlaps(storage.cells.box(cell), access.box))
+        takeCell(storage.cells[cell]);
+  }
+  storage.writes.find(access.box, 0, completed_, foundWrites_);
   for (uint32_t write : foundWrites_)
     addUnique(storage.writes.task(write), tasks);
-  if (access.mode == AccessMode::Read)
+  if (!isWrite)
     return;
-  storage.reads.find(access.box, completed_, foundReads_);
+  storage.reads.find(access.box, 0, completed_, foundReads_);
   for (uint32_t read : foundReads_)
     addUnique(storage.reads.task(read), tasks);
 }

@@ -1,21 +1,13 @@
 #pragma once
 
 #include "runtime/graph/task.h"
+#include "runtime/graph/tile_cells.h"
 
 #include <atomic>
 #include <memory>
 #include <vector>
 
 namespace ptl::rt {
-
-/// A task as the histories know it: tasks that were submitted later have a larger sequence number,
-/// from 1. A slot holds one task after the other.
-struct TaskRef {
-  uint64_t sequence = 0;
-  uint32_t slot = 0;
-
-  friend bool operator==(const TaskRef &, const TaskRef &) = default;
-};
 
 /// Tells which tasks are complete: of each slot, the sequence number of the last task that is. An
 /// empty one says that none are, for graphs that are built before they run.
@@ -38,43 +30,36 @@ private:
   size_t stride_ = 0;
 };
 
-/// The accesses of one kind (reads, or writes) to one storage that still matter. While all boxes
-/// are tiles of one grid, a tile finds those that it meets by its position; else all are tested.
+/// Accesses of one kind (reads, or writes) to one storage that still matter, oldest first. Their
+/// boxes are anything, and all are tested.
 class AccessList {
 public:
-  explicit AccessList(size_t rank) : rank_(rank) {}
-
+  void clear(size_t rank);
   size_t size() const { return tasks_.size(); }
   TaskRef task(size_t i) const { return tasks_[i]; }
   Box box(size_t i) const { return {axes_.data() + i * rank_, rank_}; }
 
   void add(TaskRef task, Box box);
-  /// The numbers of the entries whose boxes overlap `box`, oldest first, without complete ones.
-  void find(Box box, const Completed &completed, std::vector<uint32_t> &found) const;
-  /// Forgets entries; their places stay until most are forgotten.
-  void remove(const std::vector<uint32_t> &entries, const Completed &completed);
+  /// The numbers of the entries after the task `since` whose boxes overlap `box`, oldest first,
+  /// without complete ones.
+  void find(Box box, uint64_t since, const Completed &completed,
+            std::vector<uint32_t> &found) const;
+  /// Forgets those of `entries` (ascending) that `box` covers.
+  void removeCovered(Box box, const std::vector<uint32_t> &entries);
   void removeCompleted(const Completed &completed);
 
 private:
-  bool onGrid(Box box) const;
-  uint64_t hashOf(Box box) const;
-  bool samePlace(Box a, Box b) const;
-  void clear();
-  void index(uint32_t entry);
-  void rebuildIndex(size_t capacity);
+  template <class Keep> void retain(Keep keep);
 
-  static constexpr uint32_t none = ~0u;
-  size_t rank_;
-  size_t forgotten_ = 0; ///< entries with a sequence number of 0
+  size_t rank_ = 0;
   std::vector<TaskRef> tasks_;
   std::vector<Axis> axes_;
-  // The grid: sizes of a tile; heads of chains of entries at one place, newest first.
-  bool aligned_ = true;
-  std::vector<int64_t> tile_;
-  std::vector<uint32_t> heads_, next_;
 };
 
 /// Derives the edges of tasks from what they read and write. Tasks come in program order.
+///
+/// Boxes that are tiles of one grid, as most are, are found by their place; the others of a
+/// storage stand in lists. A box of either kind is compared with all of the other kind.
 class AccessHistory {
 public:
   explicit AccessHistory(Completed completed = {}) : completed_(completed) {}
@@ -96,23 +81,48 @@ public:
   size_t peak() const { return peak_; }
 
 private:
+  using Cell = TileCells::Cell;
+  static constexpr uint32_t none = TileCells::none;
   struct Storage {
-    explicit Storage(size_t rank) : rank(rank), reads(rank), writes(rank) {}
-    size_t rank;
-    AccessList reads, writes;
-    size_t sweepAt = 64;
+    size_t rank = 0;
+    TileCells cells;
+    AccessList reads, writes; ///< of boxes without a cell
+    size_t readers = 0;       ///< of cells
+    size_t sweepAt = 0;
+    size_t held() const { return cells.size() + readers + reads.size() + writes.size(); }
   };
+  /// A reader of a cell.
+  struct Reader {
+    TaskRef task;
+    uint32_t next = none;
+  };
+  using Tasks = std::vector<TaskRef>;
 
-  void recordRead(Storage &storage, TaskRef task, Box box, std::vector<TaskRef> &out);
-  void recordWrite(Storage &storage, TaskRef task, Box box, std::vector<TaskRef> &out);
-  void findWriters(Storage &storage, Box box, std::vector<TaskRef> &out);
-  void addUnique(TaskRef task, std::vector<TaskRef> &out);
+  bool isLive(TaskRef task) const { return task.sequence != 0 && !completed_.has(task); }
+  uint32_t cellOf(Storage &storage, Box box);
+  void readTile(Storage &storage, Cell &cell, TaskRef task, Box box, Tasks &out);
+  void writeTile(Storage &storage, Cell &cell, TaskRef task, Box box, Tasks &out);
+  void readBox(Storage &storage, TaskRef task, Box box, Tasks &out);
+  void writeBox(Storage &storage, TaskRef task, Box box, Tasks &out);
+  void takeCells(Storage &storage, TaskRef task, Box box, bool withReaders, Tasks &out);
+  void takeWrites(const Storage &storage, TaskRef task, Box box, AccessMode mode,
+                  uint64_t newestReader, Tasks &out);
+  bool isHiddenByList(const Storage &storage, TaskRef task, TaskRef writer, Box written,
+                      Box box) const;
+  TaskRef newestReader(const Cell &cell, TaskRef except) const;
+  void addReader(Storage &storage, Cell &cell, TaskRef task);
+  void dropReaders(Storage &storage, Cell &cell);
+  void dropCompleteReaders(Storage &storage, Cell &cell);
+  void addUnique(TaskRef task, Tasks &out);
   void sweep(Storage &storage);
 
   Completed completed_;
   std::vector<std::unique_ptr<Storage>> storages_;
   std::vector<StorageId> free_;
-  std::vector<uint32_t> foundWrites_, foundReads_, covered_;
+  std::vector<Reader> readers_;
+  uint32_t freeReaders_ = none;
+  // What the present access has found: numbers of cells and entries of lists.
+  std::vector<uint32_t> foundCells_, foundWrites_, foundReads_;
   // Of each slot, the last task that took it as a predecessor, to name each only once.
   std::vector<uint64_t> taken_;
   uint64_t takes_ = 0;

@@ -114,29 +114,3 @@ TEST(Stress, ManyTasksInLittleMemory) {
   // Two accesses per task, and lists are swept when they have doubled.
   EXPECT_LE(state.window.peakAccesses(), 64u * 2 * 2 + 64);
 }
-
-TEST(Stress, TasksBehindAStopDoNotRun) {
-  struct State {
-    TaskWindow window{2, {.tasks = 8}};
-    std::vector<int> ran = std::vector<int>(200);
-  } state;
-  auto program = [](void *opaque) {
-    auto &state = *static_cast<State *>(opaque);
-    StorageId storage = state.window.addStorage(0);
-    Access access{storage, AccessMode::Write, {}};
-    for (int i = 0; i < 200; ++i) {
-      TaskSpec spec;
-      spec.closure = &i;
-      spec.body = [](void *opaque, const void *closure, int64_t, int64_t) {
-        auto &state = *static_cast<State *>(opaque);
-        state.ran[size_t(*static_cast<const int *>(closure))] = 1;
-        if (TaskWindow::runningTask() == 100)
-          state.window.stopAfter(100);
-      };
-      state.window.submit(spec, sizeof(i), {&access, 1});
-    }
-  };
-  state.window.run(poolOf(2), program, &state, &state);
-  for (int i = 0; i < 200; ++i)
-    EXPECT_EQ(state.ran[size_t(i)], i < 100) << i;
-}

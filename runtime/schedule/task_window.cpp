@@ -1,7 +1,6 @@
 #include "runtime/schedule/task_window.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace ptl::rt {
@@ -10,9 +9,9 @@ namespace {
 // More than a task can have predecessors; keeps it from starting while edges are added.
 constexpr int32_t guard = 1 << 30;
 
+// How many predecessors of predecessors are looked at.
+constexpr size_t pruneEffort = 32;
 constexpr int looksBeforeAsking = 200;
-
-thread_local uint64_t runningSequence = 0;
 
 } // namespace
 
@@ -29,23 +28,11 @@ TaskWindow::TaskWindow(int threads, const WindowLimits &limits, const SchedulePo
 
 TaskWindow::~TaskWindow() = default;
 
-uint64_t TaskWindow::runningTask() { return runningSequence; }
-
-void TaskWindow::stopAfter(uint64_t sequence) {
-  uint64_t present = stopAfter_.load(std::memory_order_relaxed);
-  while (sequence < present && !stopAfter_.compare_exchange_weak(present, sequence))
-    ;
-}
-
 // --- what lanes do --------------------------------------------------------------------------
 
 void TaskWindow::run(TaskId task, int64_t begin, int64_t end) {
   Slot &slot = slots_[task];
-  if (slot.sequence > stopAfter_.load(std::memory_order_relaxed))
-    return;
-  uint64_t outer = std::exchange(runningSequence, slot.sequence);
   slot.body(arguments_, slot.closure.data(), begin, end);
-  runningSequence = outer;
 }
 
 template <class OnReady> void TaskWindow::release(LaneId lane, TaskId task, OnReady onReady) {
@@ -92,7 +79,6 @@ void TaskWindow::run(ThreadPool &pool, void (*program)(void *), void *argument, 
   arguments_ = arguments;
   program_ = {program, argument, std::this_thread::get_id(), false};
   nextLane_.store(1, std::memory_order_relaxed);
-  stopAfter_.store(UINT64_MAX, std::memory_order_relaxed);
   isClosed_.store(false, std::memory_order_relaxed);
   auto lanes = static_cast<int64_t>(lanes_.size());
   if (lanes == 1)
@@ -157,16 +143,20 @@ TaskWindow::Edge *TaskWindow::takeEdge() {
 void TaskWindow::prune() {
   if (predecessors_.size() < 2)
     return;
-  implied_.clear();
+  // By slot, the task that such a predecessor was noted for, and its own number.
+  implied_.resize(limits_.tasks);
+  size_t looked = 0;
   for (TaskRef predecessor : predecessors_) {
     const Slot &slot = slots_[predecessor.slot];
-    implied_.insert(implied_.end(), slot.predecessors, slot.predecessors + slot.predecessorCount);
-    if (implied_.size() > 32)
+    for (size_t i = 0; i < slot.predecessorCount; ++i)
+      implied_[slot.predecessors[i].slot] = {submitted_, slot.predecessors[i].sequence};
+    if ((looked += slot.predecessorCount) > pruneEffort)
       break;
   }
-  std::erase_if(predecessors_, [&](TaskRef task) {
-    return std::find(implied_.begin(), implied_.end(), task) != implied_.end();
-  });
+  if (looked != 0)
+    std::erase_if(predecessors_, [&](TaskRef task) {
+      return implied_[task.slot] == std::pair(submitted_, task.sequence);
+    });
 }
 
 /// Makes `target` wait for `predecessor`, unless that is complete.
@@ -191,38 +181,33 @@ bool TaskWindow::link(TaskRef predecessor, TaskId target) {
   return false;
 }
 
-void TaskWindow::fill(Slot &slot, const TaskSpec &spec, size_t closureBytes) {
-  slot.sequence = submitted_;
-  slot.kind = spec.kind;
-  slot.body = spec.body;
-  slot.points = spec.points;
-  slot.grain = std::max<int64_t>(1, spec.grain);
-  if (closureBytes != 0)
-    std::memcpy(slot.closure.resize(closureBytes), spec.closure, closureBytes);
-  slot.waiting.store(guard, std::memory_order_relaxed);
-  slot.successors.store(nullptr, std::memory_order_relaxed);
-}
-
 void TaskWindow::runNow(const TaskSpec &spec) {
   ++submitted_;
   lanes_[0].completed.store(submitted_, std::memory_order_relaxed);
-  if (submitted_ > stopAfter_.load(std::memory_order_relaxed))
-    return;
-  uint64_t outer = std::exchange(runningSequence, submitted_);
-  spec.body(arguments_, spec.closure, 0, spec.points);
-  runningSequence = outer;
+  spec.body(arguments_, closure_.data(), 0, spec.points);
 }
 
-uint64_t TaskWindow::submit(const TaskSpec &spec, size_t closureBytes,
-                            std::span<const Access> accesses) {
+char *TaskWindow::begin(size_t closureBytes) {
+  if (inOrder_)
+    return closure_.resize(closureBytes);
+  begun_ = takeSlot();
+  return slots_[begun_].closure.resize(closureBytes);
+}
+
+uint64_t TaskWindow::submitBegun(const TaskSpec &spec, std::span<const Access> accesses) {
   if (inOrder_) {
     runNow(spec);
     return submitted_;
   }
-  TaskId id = takeSlot();
+  TaskId id = begun_;
   Slot &slot = slots_[id];
-  ++submitted_;
-  fill(slot, spec, closureBytes);
+  slot.sequence = ++submitted_;
+  slot.kind = spec.kind;
+  slot.body = spec.body;
+  slot.points = spec.points;
+  slot.grain = std::max<int64_t>(1, spec.grain);
+  slot.waiting.store(guard, std::memory_order_relaxed);
+  slot.successors.store(nullptr, std::memory_order_relaxed);
   history_.record({submitted_, id}, accesses, predecessors_);
   prune();
   slot.predecessorCount = static_cast<uint8_t>(std::min(predecessors_.size(), keptPredecessors));
@@ -243,6 +228,10 @@ void TaskWindow::await(const Access &access) {
     waitUntil([&] {
       return slots_[task.slot].completed.load(std::memory_order_acquire) >= task.sequence;
     });
+}
+
+void TaskWindow::helpUntil(bool (*condition)(void *), void *argument) {
+  waitUntil([&] { return condition(argument) || completedCount() == submitted_; });
 }
 
 void TaskWindow::awaitAll() {

@@ -4,6 +4,7 @@
 #include "runtime/pool.h"
 #include "runtime/schedule/lane_runner.h"
 
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -62,24 +63,33 @@ public:
   void forgetStorage(StorageId storage) { history_.forget(storage); }
 
   /// Copies `closureBytes` of the spec's closure. Gives the task's number, from 1.
-  uint64_t submit(const TaskSpec &spec, size_t closureBytes, std::span<const Access> accesses);
+  uint64_t submit(const TaskSpec &spec, size_t closureBytes, std::span<const Access> accesses) {
+    auto copy = [&](char *to) {
+      if (closureBytes != 0)
+        std::memcpy(to, spec.closure, closureBytes);
+    };
+    return submit(spec, closureBytes, copy, accesses);
+  }
+  /// The same; `fill(char *)` writes the closure where the task has it.
+  template <class Fill>
+  uint64_t submit(const TaskSpec &spec, size_t closureBytes, Fill fill,
+                  std::span<const Access> accesses) {
+    fill(begin(closureBytes));
+    return submitBegun(spec, accesses);
+  }
 
   /// Runs tasks until none is left that conflicts with the access.
   void await(const Access &access);
   void awaitAll();
   /// Runs tasks until the condition holds or no task is left.
   template <class Condition> void helpUntil(Condition condition) {
-    waitUntil([&] { return condition() || completedCount() == submitted_; });
+    if (!condition())
+      helpUntil([](void *holds) { return (*static_cast<Condition *>(holds))(); }, &condition);
   }
 
   uint64_t submitted() const { return submitted_; }
   /// Whether tasks run while they are submitted, so that there is never one to wait for.
   bool isInOrder() const { return inOrder_; }
-
-  /// Of what is not yet running, tasks with a larger number complete without running. For anybody.
-  void stopAfter(uint64_t sequence);
-  /// The number of the task that this thread runs, 0 outside of tasks.
-  static uint64_t runningTask();
 
   /// Accesses, tasks and edges held at most so far.
   size_t peakAccesses() const { return history_.peak(); }
@@ -87,6 +97,7 @@ public:
   size_t peakEdges() const { return edgesUsed_; }
 
 private:
+  void helpUntil(bool (*condition)(void *), void *argument);
   friend class LaneRunner<TaskWindow>;
   struct Edge {
     Edge *next;
@@ -126,7 +137,8 @@ private:
   void prune();
   bool link(TaskRef predecessor, TaskId target);
   void runNow(const TaskSpec &spec);
-  void fill(Slot &slot, const TaskSpec &spec, size_t closureBytes);
+  char *begin(size_t closureBytes);
+  uint64_t submitBegun(const TaskSpec &spec, std::span<const Access> accesses);
   void runLanes(int64_t chunks);
 
   static Edge *closed() { return reinterpret_cast<Edge *>(uintptr_t(1)); }
@@ -136,9 +148,12 @@ private:
   std::unique_ptr<Slot[]> slots_;
   std::unique_ptr<Edge[]> edges_;
   AccessHistory history_;
-  std::vector<TaskRef> predecessors_, implied_;
+  std::vector<TaskRef> predecessors_;
+  std::vector<std::pair<uint64_t, uint64_t>> implied_;
   std::vector<LaneCount> lanes_;
   uint64_t submitted_ = 0;
+  TaskId begun_ = noTask;
+  ClosureBuffer closure_; ///< of a task that runs when it is submitted
   TaskId freeSlots_ = noTask;
   Edge *freeEdges_ = nullptr;
   uint32_t slotsUsed_ = 0, edgesUsed_ = 0;
@@ -153,7 +168,6 @@ private:
   std::atomic<bool> isClosed_{false};
   alignas(64) std::atomic<TaskId> returnedSlots_{noTask};
   alignas(64) std::atomic<Edge *> returnedEdges_{nullptr};
-  alignas(64) std::atomic<uint64_t> stopAfter_{UINT64_MAX};
   std::atomic<bool> programWaits_{false};
   LaneRunner<TaskWindow> runner_;
 };

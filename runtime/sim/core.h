@@ -3,15 +3,24 @@
 
 #include "runtime/sim/execution.h"
 #include "runtime/sim/held_writes.h"
+#include "runtime/sim/issue_queue.h"
 #include "runtime/sim/run.h"
+#include "runtime/sim/sampling.h"
 
 #include <deque>
 #include <optional>
 #include <random>
+#include <utility>
 
 namespace ptl::rt::sim {
 
 class Group;
+
+/// An operation that begins or ends a window of rounds has the step of the loop, and as `ordinal`
+/// this, or how many windows more the one that ends stands for.
+struct SampleMark {
+  static constexpr int64_t begin = -1;
+};
 
 /// Counters of one queue, by number of the core.
 struct QueueState {
@@ -50,8 +59,11 @@ public:
   const Function &function() const { return function_; }
   /// Operations of the scalar unit so far that take time.
   uint64_t scalarWork() const { return scalarWork_; }
-  /// Rounds of outermost loops that `Options::mostPoints` left out.
-  int64_t skippedPoints() const { return skipped_; }
+  /// Rounds of loops that were left out.
+  int64_t skippedRounds() const { return sampler_ ? sampler_->skipped() : 0; }
+  /// Windows that the scalar unit has begun and ended since this was asked: what the operations
+  /// that pipes get have as `ordinal`.
+  std::vector<int64_t> takeMarks() { return std::exchange(marks_, {}); }
   /// What operations that are issued from now on carry.
   void setClock(double time, uint32_t note) {
     clock_ = time;
@@ -73,7 +85,7 @@ public:
 
 private:
   struct PipeState {
-    std::deque<Issued> queue;
+    IssueQueue queue;
     std::optional<HeldWrites> inFlight;
     uint64_t issued = 0, done = 0;
   };
@@ -95,7 +107,8 @@ private:
   bool runToIssue();
   bool runPlain(const Step &step);
   bool runCompute(const Step &step);
-  bool enoughPoints(const Step &step);
+  void sample(const Step &step);
+  void mark(const Step &step, int64_t factor);
   bool makeView(const Step &step);
   bool partitionView(const Step &step);
   bool makeTile(const Step &step);
@@ -118,7 +131,12 @@ private:
   bool advanceScalar();
   bool issue(const Step &step);
   bool issueQueue(const Step &step, Issued &issued);
-  Issued makeIssued(const Step &step);
+  void fill(Issued &issued, const Step &step);
+  Issued makeIssued(const Step &step) {
+    Issued issued;
+    fill(issued, step);
+    return issued;
+  }
   bool run(Pipe pipe, Issued &issued);
   bool complete(Pipe pipe);
   bool setFlag(Pipe pipe, const Issued &issued);
@@ -175,8 +193,9 @@ private:
   std::deque<Issued> frees_; ///< that wait for pipes
   uint64_t sequence_ = 0;
   uint64_t scalarWork_ = 0;
-  const Step *loop_ = nullptr;       ///< the outermost loop that runs
-  int64_t points_ = 0, skipped_ = 0; ///< its rounds, and those left out of all loops
+  std::optional<LoopSampler> sampler_;
+  std::map<size_t, std::vector<int64_t>> carried_; ///< by loops, when the window began
+  std::vector<int64_t> marks_;
   double clock_ = 0;
   uint32_t note_ = 0;
 };

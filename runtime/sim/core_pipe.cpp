@@ -21,6 +21,8 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
     memory_.places[i].resize(mine ? static_cast<size_t>(chip.bytes[i]) : 0);
     poison(memory_.places[i].data(), static_cast<int64_t>(memory_.places[i].size()));
   }
+  if (const LoopShapes *shapes = group.launch().shapesOf(function))
+    sampler_.emplace(*shapes, group.skips(), group.launch().options.glance);
   size_t nextPointer = 0, nextScalar = 0;
   for (size_t i = 0; i < function.arguments.size(); ++i) {
     const Parameter &parameter = group.launch().kernel.parameters[i];
@@ -117,17 +119,22 @@ Core::State Core::state(Pipe pipe) const {
 // ---- issue
 // ----------------------------------------------------------------------------------------------------------
 
-Issued Core::makeIssued(const Step &step) {
-  Issued issued;
+/// `issued` may hold another operation.
+void Core::fill(Issued &issued, const Step &step) {
   issued.function = &function_;
   issued.step = &step;
   issued.sequence = sequence_++;
   issued.time = clock_;
   issued.note = note_;
+  issued.flag = {};
+  issued.ordinal = sampler_ ? sampler_->outerRound() : 0;
   if (step.kind == StepKind::SetFlag || step.kind == StepKind::WaitFlag) {
     issued.flag = flagOf(step);
-    return issued;
+    return;
   }
+  for (size_t i = step.operands.size(); i < maxOperands; ++i)
+    if (issued.operands[i].index() != 0)
+      issued.operands[i] = Scalar();
   for (size_t i = 0; i < step.operands.size() && i < maxOperands; ++i) {
     Register r = step.operands[i];
     if (r.kind == RegisterKind::Scalar)
@@ -142,7 +149,6 @@ Issued Core::makeIssued(const Step &step) {
     for (size_t i = step.numIns(); i < step.operands.size(); ++i)
       if (Tile *tile = std::get_if<Tile>(&issued.operands[i]))
         tile->core = group_.firstVector() + (*step.modifiers.accToVec == AccToVec::Vec1);
-  return issued;
 }
 
 bool Core::checkFlag(const Issued &issued) {
@@ -177,33 +183,25 @@ bool Core::issueQueue(const Step &step, Issued &issued) {
       return true;
     }
   }
-  PipeState &pipe = pipes_[at(step.pipe)];
-  ++pipe.issued;
-  pipe.queue.push_back(std::move(issued));
   return true;
 }
 
 bool Core::issue(const Step &step) {
-  Issued issued = makeIssued(step);
-  switch (step.kind) {
-  case StepKind::Push:
-  case StepKind::Pop:
-  case StepKind::Free:
-    return issueQueue(step, issued);
-  case StepKind::SetFlag:
-  case StepKind::WaitFlag:
-    if (!checkFlag(issued))
-      return false;
-    break;
-  default:
-    break;
+  bool isFlag = step.kind == StepKind::SetFlag || step.kind == StepKind::WaitFlag;
+  bool isFree = step.kind == StepKind::Free && !queueOf(step).throughGlobal;
+  if (step.pipe == Pipe::S || isFree) {
+    Issued issued = makeIssued(step);
+    if (isFree)
+      return issueQueue(step, issued);
+    return (!isFlag || checkFlag(issued)) && run(Pipe::S, issued);
   }
-  if (step.pipe == Pipe::S)
-    return run(Pipe::S, issued);
   PipeState &pipe = pipes_[at(step.pipe)];
+  Issued &issued = pipe.queue.append();
   ++pipe.issued;
-  pipe.queue.push_back(std::move(issued));
-  return true;
+  fill(issued, step);
+  if (step.queue >= 0)
+    return issueQueue(step, issued);
+  return !isFlag || checkFlag(issued);
 }
 
 bool Core::advanceScalar() {
@@ -326,6 +324,8 @@ bool Core::run(Pipe pipe, Issued &issued) {
   case StepKind::Free:
     group_.signal(QueueSignal::Freed, issued.step->queue, index_);
     break;
+  case StepKind::JumpUnlessLess: // a mark, for who keeps time
+    break;
   default: {
     bool hold = holds(pipe, issued);
     HeldWrites held;
@@ -350,8 +350,11 @@ bool Core::run(Pipe pipe, Issued &issued) {
 
 bool Core::complete(Pipe pipe) {
   PipeState &state = pipes_[at(pipe)];
-  Issued done = std::move(state.queue.front());
-  state.queue.pop_front();
+  const Issued &done = state.queue.front();
+  StepKind kind = done.step->kind;
+  int32_t queue = done.step->queue;
+  report(pipe, done);
+  state.queue.pop();
   ++state.done;
   if (state.inFlight) {
     if (pipe == Pipe::V && delaysVector())
@@ -360,11 +363,10 @@ bool Core::complete(Pipe pipe) {
       state.inFlight->commit();
     state.inFlight.reset();
   }
-  if (done.step->kind == StepKind::Push)
-    group_.signal(QueueSignal::Pushed, done.step->queue, index_);
-  else if (done.step->kind == StepKind::Pop)
-    group_.signal(QueueSignal::Popped, done.step->queue, index_);
-  report(pipe, done);
+  if (kind == StepKind::Push)
+    group_.signal(QueueSignal::Pushed, queue, index_);
+  else if (kind == StepKind::Pop)
+    group_.signal(QueueSignal::Popped, queue, index_);
   settleFrees();
   return true;
 }
@@ -375,14 +377,14 @@ void Core::reorderVector() {
   LaunchState &launch = group_.launch();
   if (!delaysVector() || launch.options.schedule != Schedule::Random || launch.random() % 2)
     return;
-  std::deque<Issued> &queue = pipes_[at(Pipe::V)].queue;
+  IssueQueue &queue = pipes_[at(Pipe::V)].queue;
   size_t free = 0;
   while (free < queue.size() && queue[free].step->kind == StepKind::Instruction)
     ++free;
   if (free < 2)
     return;
-  auto chosen = queue.begin() + static_cast<ptrdiff_t>(launch.random() % free);
-  std::rotate(queue.begin(), chosen, chosen + 1);
+  for (size_t chosen = launch.random() % free; chosen > 0; --chosen)
+    std::swap(queue[chosen], queue[chosen - 1]);
 }
 
 bool Core::advance(Pipe pipe) {

@@ -80,7 +80,9 @@ bool Core::runPlain(const Step &step) {
       position_ = step.target;
     return true;
   case StepKind::JumpUnlessLess:
-    if (integer(step, 0) >= integer(step, 1) || (step.outermost && enoughPoints(step)))
+    if (sampler_)
+      sample(step);
+    if (integer(step, 0) >= integer(step, 1))
       position_ = step.target;
     return true;
   case StepKind::AddPointer:
@@ -132,21 +134,56 @@ bool Core::stop(const Step &step) {
   return failAt(step, check.message);
 }
 
-/// For estimates: whether an outermost loop has gone round as often as is wanted. Counts the rounds
-/// that are left out.
-bool Core::enoughPoints(const Step &step) {
-  int64_t most = group_.launch().options.mostPoints;
-  if (!most)
-    return false;
-  if (loop_ != &step) {
-    loop_ = &step;
-    points_ = 0;
+/// Before a round of a loop: rounds that others stand for are left out.
+void Core::sample(const Step &step) {
+  auto number = static_cast<size_t>(&step - function_.steps.data());
+  Scalar &position = scalar(step.operands[0]);
+  int64_t by = std::max<int64_t>(integer(step, 2), 1), end = integer(step, 1);
+  int64_t left = std::max<int64_t>((end - position.i + by - 1) / by, 0);
+  SampleAction action = sampler_->visit(number, left);
+  if (action.kind == SampleAction::Kind::Begin)
+    return mark(step, SampleMark::begin);
+  if (action.kind == SampleAction::Kind::None)
+    return;
+  if (action.kind == SampleAction::Kind::Leave) {
+    position.i = end;
+    sampler_->visit(number, 0);
+    return;
   }
-  if (points_++ < most)
-    return false;
-  int64_t left = integer(step, 1) - integer(step, 0), by = std::max<int64_t>(integer(step, 2), 1);
-  skipped_ += (left + by - 1) / by;
-  return true;
+  mark(step, action.factor);
+  position.i += action.skip * by;
+  const std::vector<int64_t> &before = carried_[number];
+  for (size_t i = 3; i < step.operands.size(); ++i)
+    if (step.operands[i].isScalar()) // what is counted goes on, what comes round is as it was
+      scalar(step.operands[i]).i +=
+          (scalar(step.operands[i]).i - before[i - 3]) * action.skip / action.window;
+  if (position.i >= end)
+    sampler_->visit(number, 0);
+  else if (action.begins)
+    mark(step, SampleMark::begin);
+}
+
+/// Tells all pipes that a window of rounds begins or has ended.
+void Core::mark(const Step &step, int64_t factor) {
+  if (factor == SampleMark::begin) {
+    std::vector<int64_t> &values = carried_[static_cast<size_t>(&step - function_.steps.data())];
+    values.clear();
+    for (size_t i = 3; i < step.operands.size(); ++i)
+      values.push_back(step.operands[i].isScalar() ? scalar(step.operands[i]).i : 0);
+  }
+  Issued issued;
+  issued.function = &function_;
+  issued.step = &step;
+  issued.ordinal = factor;
+  issued.sequence = sequence_++;
+  issued.time = clock_;
+  issued.note = note_;
+  for (PipeState &pipe : pipes_)
+    if (&pipe != &pipes_[static_cast<size_t>(Pipe::S)] && pipe.issued > 0) {
+      ++pipe.issued;
+      pipe.queue.append() = issued;
+    }
+  marks_.push_back(factor);
 }
 
 bool Core::runCompute(const Step &step) {

@@ -18,6 +18,14 @@ struct LaunchState {
   std::mt19937_64 random;
   Result result;
   uint64_t steps = 0;
+  std::map<const Function *, LoopShapes> shapes = {};
+
+  /// Null where all rounds are run.
+  const LoopShapes *shapesOf(const Function &function) {
+    if (!options.sample && !options.glance)
+      return nullptr;
+    return &shapes.try_emplace(&function, function, kernel.queues).first->second;
+  }
 };
 
 /// What happens to a slot of a queue.
@@ -58,6 +66,7 @@ public:
   int32_t firstVector() const { return launch_.kernel.cube ? 1 : 0; }
   int32_t numVector() const { return numVector_; }
   bool fail(std::string message);
+  SkipsOfGroup &skips() { return skips_; }
 
 private:
   LaunchState &launch_;
@@ -66,6 +75,7 @@ private:
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<CoreMemory *> memories_;
   std::vector<QueueState> queues_;
+  SkipsOfGroup skips_;
 };
 
 } // namespace ptl::rt::sim

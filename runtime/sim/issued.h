@@ -17,7 +17,8 @@ struct Issued {
   const Step *step = nullptr;
   std::array<Operand, maxOperands> operands;
   Flag flag;             ///< with the id computed
-  int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core
+  int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core; of instructions,
+                         ///< where rounds are left out: the round of the outermost loop
   uint64_t sequence = 0; ///< order of issue on its core
   double time = 0;       ///< when it was issued, and a note, for drivers that keep time
   uint32_t note = 0;

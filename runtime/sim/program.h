@@ -3,6 +3,7 @@
 // kinds: scalars, tiles, views (pointers are views of rank 0).
 #pragma once
 
+#include "frontend/base/span.h"
 #include "ir/ops/instruction_table.h"
 #include "runtime/sim/tile.h"
 
@@ -87,7 +88,6 @@ struct Step {
   bool validRowGiven = false,
        validColGiven = false; ///< the last operands are the valid rows, columns
   int32_t target = -1;        ///< of jumps
-  bool outermost = false;     ///< of `JumpUnlessLess`: of a loop that no other surrounds
   int32_t queue = -1;
   uint8_t split = 0;     ///< of queues: 0 whole, 1 rows, 2 columns dealt to the vector cores
   int64_t slotCount = 0; ///< of `GetSlot`
@@ -109,6 +109,9 @@ struct SourceLocation {
   std::string file;
   int32_t line = 0, column = 0;
   std::string name; ///< of the value that is made, if it has one
+  /// Ranges of the source, where the module has them: the innermost first, then the calls that it
+  /// was built for.
+  std::vector<Span> spans = {};
 };
 /// `k.ptl:3:7`, or empty.
 std::string toString(const SourceLocation &location);

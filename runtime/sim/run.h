@@ -33,7 +33,8 @@ struct Options {
   std::function<void(const TraceEvent &)> trace; ///< called after every operation on a pipe
   bool values = true;       ///< false: nothing is computed, memories have no bytes
   bool countEvents = false; ///< events may be set several times, as where waits were left out
-  int64_t mostPoints = 0;   ///< rounds of outermost loops, for estimates; 0: all
+  bool sample = false;      ///< rounds of loops stand for others like them (sampling.h)
+  bool glance = false;      ///< one round of each loop only, two of outermost ones; for addresses
 };
 
 /// A check of the program that did not hold.

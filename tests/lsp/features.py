@@ -17,7 +17,7 @@ def methods() -> list[str]:
 
 
 # Those that start other programs are asked for by tests of their own.
-COMPILES = ("ptl/preview", "ptl/ledger", "ptl/stages", "ptl/virtualDocument", "ptl/previewHover",
+COMPILES = ("ptl/preview", "ptl/ledger", "ptl/cost", "ptl/timeline", "ptl/stages", "ptl/virtualDocument", "ptl/previewHover",
             "workspace/textDocumentContent", "workspace/executeCommand")
 
 

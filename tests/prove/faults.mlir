@@ -115,3 +115,34 @@ module attributes {ptl.machine = "a2"} {
     return
   }
 }
+
+// -----
+!acc = !pto.tile_buf<acc, 64x64xf32, blayout=col_major, slayout=row_major, fractal=1024>
+!half = !pto.tile_buf<vec, 32x64xf32>
+module attributes {pto.target_arch = "a5", ptl.machine = "a5"} {
+  // The slot is given back before the tile in it is read: the next push may write there.
+  func.func @early_aic() attributes {pto.entry, ptl.kernel = "early", pto.kernel_kind = #pto.kernel_kind<cube>} {
+    %z = arith.constant 0 : i64
+    %base = pto.import_reserved_buffer {name = "in", peer_func = @early_aiv} -> i32
+    %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 16384, slot_num = 1, flag_base = 0}(%base : i32) -> !pto.pipe loc("q"("k.ptl":2:5))
+    %acc = pto.alloc_tile addr = %z : !acc loc("acc"("k.ptl":3:5))
+    pto.tpush(%acc, %q : !acc, !pto.pipe) {split = 1} loc("k.ptl":4:5)
+    pto.tpush(%acc, %q : !acc, !pto.pipe) {split = 1} loc("k.ptl":5:5)
+    return
+  }
+  func.func @early_aiv() attributes {pto.entry, ptl.kernel = "early", pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %to = arith.constant 65536 : i64
+    %core = pto.get_subblock_idx -> i64
+    %base = pto.reserve_buffer {name = "in", size = 8192, location = <vec>, auto = false, base = 0} -> i32
+    %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 16384, slot_num = 1, flag_base = 0}(%base : i32) -> !pto.pipe loc("q"("k.ptl":2:5))
+    %y = pto.alloc_tile addr = %to : !half loc("y"("k.ptl":7:5))
+    %s = pto.declare_tile -> !half loc("s"("k.ptl":8:5))
+    pto.tpop(%s, %q : !half, !pto.pipe) {split = 1} loc("k.ptl":9:5)
+    pto.tfree(%q : !pto.pipe) {split = 1} loc("k.ptl":10:5)
+    pto.tabs ins(%s : !half) outs(%y : !half) loc("k.ptl":11:5)
+    %t = pto.declare_tile -> !half loc("t"("k.ptl":12:5))
+    pto.tpop(%t, %q : !half, !pto.pipe) {split = 1} loc("k.ptl":13:5)
+    pto.tfree(%q : !pto.pipe) {split = 1} loc("k.ptl":14:5)
+    return
+  }
+}

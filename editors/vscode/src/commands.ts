@@ -11,6 +11,7 @@ import { isPreview, Previews, sourceOf } from "./previews";
 import * as protocol from "./protocol";
 import { Server } from "./server";
 import { runBlock } from "./tasks";
+import { TimelineView } from "./timeline_view";
 
 interface Subject {
   source: vscode.Uri;
@@ -23,6 +24,7 @@ export class Commands {
     private readonly server: Server,
     private readonly previews: Previews,
     private readonly memory: MemoryView,
+    private readonly timelines: TimelineView,
   ) {}
 
   /** All commands by name. */
@@ -31,6 +33,7 @@ export class Commands {
       "ptl.showPreview": (uri?: unknown, entry?: unknown, stage?: unknown) => this.showPreview(uri, entry, stage),
       "ptl.showPreviewAt": (uri?: unknown, entry?: unknown) => this.showPreviewAt(uri, entry),
       "ptl.showMemory": (uri?: unknown, entry?: unknown, target?: unknown) => this.showMemory(uri, entry, target),
+      "ptl.showTimeline": (uri?: unknown, entry?: unknown, target?: unknown) => this.showTimeline(uri, entry, target),
       "ptl.switchStage": () => this.switchStage(),
       "ptl.compareStages": (uri?: unknown, entry?: unknown) => this.compareStages(uri, entry),
       "ptl.peekPreview": () => this.peekPreview(),
@@ -64,6 +67,13 @@ export class Commands {
     const subject = findSubject(uri, entry);
     const chip = subject && (typeof target === "string" ? target : await this.pickTarget());
     if (chip) await this.open(subject, `memory:svg@${chip}`);
+  }
+
+  /** When everything of a kernel happens on a chip. */
+  private async showTimeline(uri: unknown, entry: unknown, target: unknown): Promise<void> {
+    const subject = findSubject(uri, entry);
+    const chip = subject && (typeof target === "string" ? target : await this.pickTarget());
+    if (subject) await this.timelines.show(subject.source, subject, chip);
   }
 
   private async showPreviewAt(uri: unknown, entry: unknown): Promise<void> {

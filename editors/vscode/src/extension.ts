@@ -6,6 +6,7 @@ import { MemoryView } from "./memory_view";
 import { Previews } from "./previews";
 import { Server } from "./server";
 import { taskProvider } from "./tasks";
+import { TimelineView } from "./timeline_view";
 
 const needRestart = ["ptl.server.path", "ptl.server.arguments", "ptl.server.environment"];
 
@@ -13,12 +14,14 @@ export function activate(context: vscode.ExtensionContext): void {
   const server = new Server();
   const previews = new Previews(server);
   const memory = new MemoryView(previews);
+  const timelines = new TimelineView(server);
   context.subscriptions.push(
     server,
     previews,
     memory,
+    timelines,
     new LinkedHighlight(previews),
-    ...new Commands(server, previews, memory).register(),
+    ...new Commands(server, previews, memory, timelines).register(),
     vscode.tasks.registerTaskProvider("ptlc", taskProvider),
     vscode.workspace.onDidChangeConfiguration((event) => {
       // The running server is told of the change first.

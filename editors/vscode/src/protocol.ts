@@ -55,6 +55,24 @@ export interface ServerStatus {
   message?: string;
 }
 
+export interface TimelineParams {
+  textDocument: TextDocumentIdentifier;
+  position?: Position;
+  entry?: string;
+  target?: string;
+  form: "page";
+}
+
+export interface TimelineResult {
+  version: number;
+  entry: string;
+  target: string;
+  /** Only the first rounds of its loops were run. */
+  part: boolean;
+  /** The swimlane. */
+  page: string;
+}
+
 interface Uri {
   uri: string;
 }
@@ -65,6 +83,7 @@ export const virtualDocumentRequest = new RequestType<Uri, PreviewResult | null,
 export const previewHoverRequest = new RequestType<Uri & { position: Position }, Hover | null, void>(
   "ptl/previewHover",
 );
+export const timelineRequest = new RequestType<TimelineParams, TimelineResult, void>("ptl/timeline");
 export const statusRequest = new RequestType0<object, void>("ptl/status");
 
 export const virtualDocumentChanged = new NotificationType<Uri>("ptl/virtualDocumentChanged");

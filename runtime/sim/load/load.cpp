@@ -1,5 +1,6 @@
 #include "runtime/sim/load/load.h"
 
+#include "ir/build/source_range.h"
 #include "runtime/sim/execution.h"
 #include "runtime/sim/load/function_loader.h"
 
@@ -16,6 +17,7 @@ SourceLocation sourceLocation(Location location) {
     result = {file.getFilename().str(),
               static_cast<int32_t>(file.getLine()),
               static_cast<int32_t>(file.getColumn()),
+              {},
               {}};
   } else if (auto fused = dyn_cast<FusedLoc>(location)) {
     for (Location part : fused.getLocations())
@@ -90,6 +92,7 @@ Step &FunctionLoader::add(StepKind kind, Operation *op) {
   step.kind = kind;
   step.location = static_cast<int32_t>(function_.locations.size());
   function_.locations.push_back(sourceLocation(op->getLoc()));
+  function_.locations.back().spans = ir::rangesOf(op->getLoc());
   function_.steps.push_back(std::move(step));
   return function_.steps.back();
 }

@@ -59,7 +59,7 @@ bool FunctionLoader::loadFor(scf::ForOp loop) {
   int32_t head = here();
   Step &test = add(StepKind::JumpUnlessLess, loop);
   test.operands = {position, registerOf(loop.getUpperBound()), registerOf(loop.getStep())};
-  test.outermost = isa<func::FuncOp>(loop->getParentOp());
+  test.operands.insert(test.operands.end(), carried.begin(), carried.end());
   if (!loadBlock(*loop.getBody()))
     return false;
   Operation *yield = loop.getBody()->getTerminator();

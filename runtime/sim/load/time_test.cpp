@@ -1,5 +1,5 @@
 #include "runtime/sim/load/sim_testing.h"
-#include "runtime/sim/time/report.h"
+#include "runtime/sim/time/estimate.h"
 #include "runtime/sim/time/shared.h"
 
 #include <nlohmann/json.hpp>
@@ -205,15 +205,25 @@ TEST(SimTime, CoresShareARate) {
 
 TEST(SimTime, RoundsThatAreAlikeNeedNotBeRun) {
   Kernel kernel = loadText(readModule("twice.pto"));
-  TimeOptions two, four;
-  two.mostPoints = 4;
-  four.mostPoints = 8;
   MachineCosts costs = *findCosts("a3");
-  Timeline full = timeOf(kernel, costs, 300);
-  Estimate estimate =
-      extrapolate(timeOf(kernel, costs, 300, 1, two), timeOf(kernel, costs, 300, 1, four), 4, 8);
-  EXPECT_EQ(estimate.part.launches.front().skipped, 292);
-  EXPECT_NEAR(estimate.cycles, full.end, 0.02 * full.end);
+  for (int64_t rounds : {1, 3, 7, 300, 20000}) {
+    Timeline full = timeOf(kernel, costs, rounds);
+    std::optional<Estimate> guess = estimate([&](TimeOptions how, Timeline &timeline) {
+      timeline = timeOf(kernel, costs, rounds, 1, std::move(how));
+      return timeline.ok;
+    });
+    ASSERT_TRUE(guess);
+    EXPECT_NEAR(guess->timeline.end, full.end, 0.02 * full.end) << rounds << " rounds";
+    EXPECT_EQ(guess->timeline.bytes, full.bytes);
+    EXPECT_EQ(guess->exact, guess->timeline.instructions == full.instructions);
+    EXPECT_LE(guess->timeline.instructions, std::min<uint64_t>(full.instructions, 1200));
+    EXPECT_EQ(guess->exact, rounds <= 300);
+    EXPECT_NEAR(guess->analysis.pipes.front().share, analyse(full, 1).pipes.front().share, 0.02);
+    Cycles sum = 0;
+    for (const PathPiece &piece : guess->analysis.path)
+      sum += piece.length();
+    EXPECT_NEAR(sum, guess->timeline.end, 1e-6 * full.end);
+  }
 }
 
 TEST(SimTime, WhatIsNotKnownIsRefused) {

@@ -12,6 +12,7 @@ public:
 
   void lanes();
   void path();
+  void weigh();
   void group();
 
 private:
@@ -53,7 +54,7 @@ Gap Analyser::gapBefore(uint32_t record, Cycles since) const {
   Cycles longest = -1;
   for (uint32_t each = record; each != noRecord; each = t_.records[each].before) {
     const Record &r = t_.records[each];
-    if (each != record && isWork(each))
+    if (each != record && (isWork(each) || r.window > 0))
       break;
     Cycles waited = r.start - std::max(r.ready, since);
     if (r.cause != Cause::None && waited > longest) {
@@ -72,9 +73,11 @@ void Analyser::lanes() {
   for (uint32_t i = 0; i < t_.records.size(); ++i) {
     const Record &record = t_.records[i];
     LaneUse &use = uses[record.lane];
+    Cycles &last = since[record.lane];
+    if (record.window > 0) // not idle: rounds stand for others
+      last = record.end;
     if (!isWork(i))
       continue;
-    Cycles &last = since[record.lane];
     const LaunchSpan &launch = t_.launches[record.launch];
     if (use.tasks == 0)
       use.first = record.start;
@@ -102,18 +105,46 @@ void Analyser::piece(PathPiece::Kind kind, uint32_t record, Cycles start, Cycles
   if (end <= start)
     return;
   result_.path.push_back({kind, record, start, end});
-  std::string part(pathKindNames[static_cast<size_t>(kind)]);
-  if (kind == PathPiece::Kind::Work) {
-    const Site &site = siteOf(record);
-    part = std::string(site.cube ? "aic " : "aiv ") + std::string(pipeName(site.pipe));
+}
+
+/// What stands for others counts as often as they are, and the pieces that they were do not.
+void Analyser::weigh() {
+  std::vector<PathPiece> &path = result_.path;
+  for (size_t i = 0; i < path.size(); ++i) {
+    PathPiece &repeat = path[i];
+    if (repeat.kind != PathPiece::Kind::Repeat)
+      continue;
+    Cycles begin = repeat.start - t_.records[repeat.record].window;
+    double times = (repeat.end - repeat.start) / (repeat.start - begin);
+    for (size_t j = i; j-- > 0 && path[j].end > begin;) {
+      PathPiece &piece = path[j];
+      Cycles inside = piece.end - std::max(piece.start, begin);
+      piece.weight *= 1 + times * inside / (piece.end - piece.start);
+    }
+    repeat.weight = 0;
   }
-  result_.pathByPart[part] += end - start;
+  for (const PathPiece &piece : path) {
+    std::string part(pathKindNames[static_cast<size_t>(piece.kind)]);
+    if (piece.kind == PathPiece::Kind::Work) {
+      const Site &site = siteOf(piece.record);
+      part = std::string(site.cube ? "aic " : "aiv ") + std::string(pipeName(site.pipe));
+    }
+    if (piece.weight > 0)
+      result_.pathByPart[part] += piece.length();
+  }
 }
 
 /// One operation of the critical path, and what comes before it.
 uint32_t Analyser::stepBack(uint32_t index) {
   using Kind = PathPiece::Kind;
   const Record &record = t_.records[index];
+  if (record.window > 0) {
+    piece(Kind::Repeat, index, record.start, record.end);
+    Cycles ended = record.before == noRecord ? t_.launches[record.launch].begun
+                                             : t_.records[record.before].end;
+    piece(Kind::Scalar, index, ended, record.start);
+    return record.before;
+  }
   piece(Kind::Stall, index, record.end - record.stall, record.end);
   piece(Kind::Work, index, record.start, record.end - record.stall);
   bool waited =
@@ -154,6 +185,7 @@ void Analyser::path() {
     last = before;
   }
   std::reverse(result_.path.begin(), result_.path.end());
+  weigh();
 }
 
 void Analyser::group() {
@@ -244,6 +276,13 @@ Analysis analyse(const Timeline &timeline, int64_t groupsOfChip) {
   analyser.path();
   analyser.group();
   return result;
+}
+
+int64_t groupsOfChip(const Timeline &timeline) {
+  bool cube = std::any_of(timeline.sites.begin(), timeline.sites.end(),
+                          [](const Site &site) { return site.cube; });
+  return std::count_if(timeline.lanes.begin(), timeline.lanes.end(),
+                       [&](const Lane &lane) { return lane.cube == cube && lane.pipe == Pipe::S; });
 }
 
 std::vector<BufferLife> buffersInUse(const Timeline &timeline) {

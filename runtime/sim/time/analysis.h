@@ -33,13 +33,18 @@ struct GapGroup {
 
 /// A part of the critical path, which covers the run without holes.
 struct PathPiece {
-  enum class Kind : uint8_t { Work, Stall, Scalar, CrossCore, Settle, Launch };
+  enum class Kind : uint8_t { Work, Stall, Scalar, CrossCore, Settle, Launch, Repeat };
   Kind kind = Kind::Work;
   uint32_t record = noRecord;
   Cycles start = 0, end = 0;
+  double weight = 1; ///< how often it counts: more than once where it stands for others, 0 where
+                     ///< others stand for it
+
+  Cycles length() const { return (end - start) * weight; }
 };
 inline constexpr std::string_view pathKindNames[] = {"work",         "shared memory", "scalar unit",
-                                                     "core to core", "pipe drains",   "launch"};
+                                                     "core to core", "pipe drains",   "launch",
+                                                     "rounds alike"};
 
 struct LaneUse {
   uint16_t lane = 0;
@@ -77,6 +82,8 @@ struct Analysis {
 };
 
 Analysis analyse(const Timeline &timeline, int64_t groupsOfChip);
+/// How many core groups the chip has for kernels like those that ran.
+int64_t groupsOfChip(const Timeline &timeline);
 
 /// From when a buffer of the first core group is written to when it is read the last time.
 struct BufferLife {
@@ -89,8 +96,10 @@ std::vector<BufferLife> buffersInUse(const Timeline &timeline);
 
 /// How long the run takes when something costs nothing.
 using Rerun = std::function<Cycles(const WhatIf &)>;
-/// Asks about every pipe and resource that the run spends time on, and the most expensive waits.
-void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun);
+/// Asks about every pipe and resource that the run spends time on, and the most expensive waits;
+/// with `forHints` only what hints are about.
+void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun,
+              bool forHints = false);
 
 /// `` `tload` (k.ptl:7:30) ``
 std::string describeSite(const Site &site);

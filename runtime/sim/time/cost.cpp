@@ -35,6 +35,12 @@ static int64_t validBytes(const Tile &tile) {
   return rows * cols * elemBytes(tile.elem);
 }
 
+/// How many parts a length is, the last of which may not be full.
+double CostModel::parts(int64_t length, int64_t part) const {
+  return padding_ ? static_cast<double>(ceilDiv(length, part))
+                  : static_cast<double>(length) / static_cast<double>(part);
+}
+
 OperationCost CostModel::product(const Issued &issued) const {
   const Tile *left = nullptr, *right = nullptr;
   for (const Operand &operand : issued.operands)
@@ -46,11 +52,9 @@ OperationCost CostModel::product(const Issued &issued) const {
   const ProductCost &product = costs_.product;
   if (!left || !right || !product.rows)
     return cost;
-  int64_t steps = ceilDiv(left->validRows, product.rows) *
-                  ceilDiv(right->validCols, product.columns) *
-                  ceilDiv(int64_t(left->validCols) * elemBytes(left->elem), product.depthBytes);
-  cost.busy =
-      product.head + cyclesOfStep_[static_cast<size_t>(left->elem)] * static_cast<double>(steps);
+  double steps = parts(left->validRows, product.rows) * parts(right->validCols, product.columns) *
+                 parts(int64_t(left->validCols) * elemBytes(left->elem), product.depthBytes);
+  cost.busy = product.head + cyclesOfStep_[static_cast<size_t>(left->elem)] * steps;
   return cost;
 }
 
@@ -126,10 +130,11 @@ OperationCost CostModel::vector(const Issued &issued) const {
   int64_t rowBytes = most / rows;
   bool dense = columns ? largest->validRows == largest->bufferRows
                        : largest->validCols == largest->bufferCols;
-  int64_t repeats = dense ? ceilDiv(most, repeatBytes_) : rows * ceilDiv(rowBytes, repeatBytes_);
+  double repeats =
+      dense ? parts(most, repeatBytes_) : static_cast<double>(rows) * parts(rowBytes, repeatBytes_);
   cost.head = row->head;
-  cost.busy = row->slope * static_cast<double>(repeats) + row->row * static_cast<double>(rows);
-  if ((dense ? most : rowBytes) % repeatBytes_)
+  cost.busy = row->slope * repeats + row->row * static_cast<double>(rows);
+  if (padding_ && (dense ? most : rowBytes) % repeatBytes_)
     cost.busy += costs_.control.mask;
   cost.tail = row->tail;
   return cost;

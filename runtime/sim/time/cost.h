@@ -34,6 +34,8 @@ public:
   double clockMhz() const { return clockMhz_; }
   /// Of an instruction, a push or a pop. `queue`: of these.
   OperationCost costOf(const Issued &issued, const Queue *queue) const;
+  /// What is not full costs only as much of it as is there.
+  void leaveOutPadding() { padding_ = false; }
 
 private:
   static constexpr size_t numWays = numPlaces + 1; ///< `gm` is the last
@@ -46,7 +48,10 @@ private:
   OperationCost handOver(const Issued &issued, const Queue &queue) const;
 
   MachineCosts costs_;
+  double parts(int64_t length, int64_t part) const;
+
   double clockMhz_ = 0;
+  bool padding_ = true;
   int64_t repeatBytes_ = 256;
   std::array<const InstructionCost *, std::size(instructions)> byInstruction_{};
   std::array<std::array<const PathCost *, numWays>, numWays> byPath_{};

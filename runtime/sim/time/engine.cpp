@@ -1,6 +1,9 @@
 // Launches: core groups get blocks, events happen in order of time.
 #include "runtime/sim/time/engine.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace ptl::rt::sim {
 
 static double rateOr(double rate) { return rate > 0 ? rate : never; }
@@ -11,6 +14,8 @@ Timer::Engine::Engine(const Machine &machine, const MachineCosts &costs, TimeOpt
       options(std::move(given)), machine_(machine), chip_(chipOf(machine)), model_(machine, costs),
       l2_(rateOr(costs.memory.l2Rate)), memory_(rateOr(costs.memory.memoryRate)) {
   timeline.clockMhz = model_.clockMhz();
+  if (options.whatIf.padding)
+    model_.leaveOutPadding();
   for (const char *kind : {"aic", "aiv"}) {
     const MachineCore *cores = machine.core(kind);
     int64_t count = cores && cores->count ? cores->count : kind[2] == 'c' ? 1 : 2;
@@ -73,10 +78,10 @@ bool Timer::Engine::run(const Kernel &kernel, std::span<const GlobalArray> point
   runOptions_ = {};
   runOptions_.values = options.values;
   runOptions_.countEvents = !options.whatIf.without.empty();
-  runOptions_.mostPoints = options.mostPoints;
+  runOptions_.sample = options.sample;
   runOptions_.maxSteps = options.maxSteps;
   launch_.emplace(LaunchState{
-      kernel, chip_, pointers, scalars, blocks, runOptions_, std::mt19937_64(0), {}, 0});
+      kernel, chip_, pointers, scalars, blocks, runOptions_, std::mt19937_64(0), {}, 0, {}});
   if (std::string wrong = checkArguments(*launch_); !wrong.empty())
     return fail("`" + kernel.name + "` " + wrong);
   arrays_ = arrays;
@@ -90,16 +95,75 @@ bool Timer::Engine::run(const Kernel &kernel, std::span<const GlobalArray> point
   groups_.resize(static_cast<size_t>(slots));
   cores_.clear();
   timeline.groupEnd.resize(std::max(timeline.groupEnd.size(), static_cast<size_t>(slots)));
-  nextBlock_ = skipped_ = 0;
-  for (int64_t slot = 0; slot < slots; ++slot)
-    beginBlock(slot, span.begun);
+  nextBlock_ = slots;
+  skipped_ = 0;
+  for (int64_t block : blocksToRun(kernel, pointers, scalars, slots, blocks))
+    beginBlock(block, block, span.begun);
+  std::vector<SiteTotal> before = timeline.totals;
+  int64_t bytes = timeline.bytes, missed = timeline.missed;
   bool ok = loop();
+  if (sharing_)
+    standForAll(span, before, bytes, missed);
   span.end = timeline.end = launchEnd_;
   span.skipped = skipped_;
   timeline.launches.push_back(span);
   timeline.instructions += launch_->result.instructions;
   groups_.clear();
   return ok;
+}
+
+/// Of as many blocks as there are core groups the first of each group; with `mostGroups` some of
+/// these.
+std::vector<int64_t> Timer::Engine::blocksToRun(const Kernel &kernel,
+                                                std::span<const GlobalArray> pointers,
+                                                std::span<const Scalar> scalars, int64_t slots,
+                                                int64_t blocks) {
+  sharing_.reset();
+  if (options.mostGroups && slots > options.mostGroups && slots == blocks)
+    sharing_.emplace(kernel, chip_, pointers, scalars, blocks, options.mostGroups);
+  if (sharing_ && !sharing_->isKnown())
+    sharing_.reset();
+  double part = sharing_ ? 1 / sharing_->weight() : 1;
+  l2_.setPart(part);
+  memory_.setPart(part);
+  if (sharing_)
+    return sharing_->chosen();
+  std::vector<int64_t> all(static_cast<size_t>(slots));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// What the chosen core groups did in a launch counts for those that they stand for.
+void Timer::Engine::standForAll(LaunchSpan &span, const std::vector<SiteTotal> &before,
+                                int64_t bytes, int64_t missed) {
+  double weight = sharing_->weight();
+  for (size_t i = 0; i < timeline.totals.size(); ++i) {
+    SiteTotal &total = timeline.totals[i];
+    auto scaled = [&](auto now, auto then) {
+      return then + static_cast<decltype(now)>(static_cast<double>(now - then) * weight);
+    };
+    total.count = scaled(total.count, before[i].count);
+    total.busy = scaled(total.busy, before[i].busy);
+    total.stall = scaled(total.stall, before[i].stall);
+  }
+  auto more = [&](int64_t now, int64_t then) {
+    return static_cast<int64_t>(static_cast<double>(now - then) * (weight - 1));
+  };
+  second.forget(more(timeline.missed, missed));
+  timeline.bytes += more(timeline.bytes, bytes);
+  timeline.missed += more(timeline.missed, missed);
+  for (uint32_t array : arrays_)
+    second.setTouched(array);
+  // The others end as the chosen one before them does, those without work at once.
+  span.standing = static_cast<int64_t>(sharing_->chosen().size());
+  for (size_t slot = 0; slot < timeline.groupEnd.size(); ++slot) {
+    auto block = static_cast<int64_t>(slot);
+    const std::vector<int64_t> &chosen = sharing_->chosen();
+    auto after = std::upper_bound(chosen.begin(), chosen.end(), block);
+    bool works = sharing_->working().count(block) && after != chosen.begin();
+    timeline.groupEnd[slot] = works ? timeline.groupEnd[static_cast<size_t>(*std::prev(after))]
+                                    : span.begun + 2 * model_.costs().control.issue;
+  }
 }
 
 void Timer::Engine::makeCore(GroupClock &clock, Core &core) {
@@ -121,10 +185,10 @@ void Timer::Engine::makeCore(GroupClock &clock, Core &core) {
   clock.cores.push_back(std::move(made));
 }
 
-void Timer::Engine::beginBlock(int64_t slot, Cycles time) {
+void Timer::Engine::beginBlock(int64_t slot, int64_t block, Cycles time) {
   auto clock = std::make_unique<GroupClock>();
   clock->slot = slot;
-  clock->group = std::make_unique<Group>(*launch_, nextBlock_++);
+  clock->group = std::make_unique<Group>(*launch_, block);
   clock->tiles.resize(launch_->kernel.queues.size());
   clock->slots.resize(launch_->kernel.queues.size());
   GroupClock *self = clock.get();
@@ -162,7 +226,7 @@ bool Timer::Engine::endGroup(GroupClock &clock) {
     return fail(launch_->result.error);
   Cycles end = now_;
   for (const std::unique_ptr<CoreClock> &core : clock.cores) {
-    skipped_ = std::max(skipped_, core->core->skippedPoints());
+    skipped_ = std::max(skipped_, core->core->skippedRounds());
     end = std::max(end, core->scalar);
     for (const PipeClock &pipe : core->pipes)
       end = std::max({end, pipe.free, pipe.settled});
@@ -174,7 +238,7 @@ bool Timer::Engine::endGroup(GroupClock &clock) {
     cores_[core->number] = nullptr;
   groups_[static_cast<size_t>(slot)].reset();
   if (nextBlock_ < launch_->blocks)
-    beginBlock(slot, end);
+    beginBlock(slot, nextBlock_++, end);
   return true;
 }
 
@@ -242,6 +306,8 @@ bool Timer::Engine::loop() {
     }
     if (!step())
       return false;
+    if (options.maxOperations && timeline.operations > options.maxOperations)
+      return fail("more than " + std::to_string(options.maxOperations) + " operations");
   }
   for (const std::unique_ptr<GroupClock> &group : groups_)
     if (group)

@@ -3,6 +3,7 @@
 
 #include "runtime/sim/group.h"
 #include "runtime/sim/time/shared.h"
+#include "runtime/sim/time/sharing.h"
 #include "runtime/sim/time/timer.h"
 
 #include <map>
@@ -22,6 +23,20 @@ struct PipeClock {
   Cycles started = 0;
   Cycles wakeAt = -1; ///< an event will look at it then
   uint32_t record = noRecord, last = noRecord;
+  int64_t bytes = 0, missed = 0; ///< that the operation which runs moves
+
+  /// Windows of rounds that are being measured, and what was done since the outermost began.
+  struct Window {
+    Cycles time;
+    size_t first;
+  };
+  struct Done {
+    uint32_t site;
+    SiteTotal total;
+    int64_t bytes, missed;
+  };
+  std::vector<Window> windows;
+  std::vector<Done> done;
 };
 
 struct GroupClock;
@@ -36,6 +51,8 @@ struct CoreClock {
   Cycles scalar = 0;
   bool scalarWaits = false;
   uint32_t scalarRecord = noRecord;
+  Cycles scalarBusy = 0; ///< of its time, that it did not wait
+  std::vector<Cycles> scalarWindows;
   Cycles flagTime[numPipes][numPipes][16] = {};
   uint32_t flagRecord[numPipes][numPipes][16];
 };
@@ -82,7 +99,11 @@ private:
 
   // launches (engine.cpp)
   void addSites(const Kernel &kernel);
-  void beginBlock(int64_t slot, Cycles time);
+  std::vector<int64_t> blocksToRun(const Kernel &kernel, std::span<const GlobalArray> pointers,
+                                   std::span<const Scalar> scalars, int64_t slots, int64_t blocks);
+  void standForAll(LaunchSpan &span, const std::vector<SiteTotal> &before, int64_t bytes,
+                   int64_t missed);
+  void beginBlock(int64_t slot, int64_t block, Cycles time);
   void makeCore(GroupClock &clock, Core &core);
   bool loop();
   bool step();
@@ -104,8 +125,14 @@ private:
   bool synchronise(CoreClock &clock, Pipe pipe);
   bool begin(CoreClock &clock, Pipe pipe);
   void noteBuffers(const CoreClock &clock, const Issued &head, Cycles end);
-  void transfer(CoreClock &clock, Pipe pipe, const OperationCost &cost);
+  void transfer(CoreClock &clock, Pipe pipe, const OperationCost &cost, const Issued &head);
   bool end(CoreClock &clock, Pipe pipe);
+
+  // rounds that stand for others (engine_sample.cpp)
+  void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total);
+  bool takeMark(CoreClock &clock, Pipe pipe);
+  void standFor(CoreClock &clock, Pipe pipe, const PipeClock::Window &window, int64_t factor);
+  void takeScalarMarks(CoreClock &clock);
   void wake(CoreClock &clock, PipeClock &pipe, Cycles time);
   uint32_t siteOf(const CoreClock &clock, const Step &step) const {
     return clock.firstSite + static_cast<uint32_t>(&step - clock.core->function().steps.data());
@@ -124,6 +151,7 @@ private:
   // of the launch that runs
   std::optional<LaunchState> launch_;
   Options runOptions_;
+  std::optional<Sharing> sharing_; ///< of the launch, where some core groups stand for all
   std::span<const uint32_t> arrays_;
   int64_t nextBlock_ = 0, skipped_ = 0;
   Cycles now_ = 0, launchEnd_ = 0;

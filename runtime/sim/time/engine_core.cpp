@@ -76,6 +76,7 @@ bool Timer::Engine::takeScalarStep(CoreClock &clock) {
     for (const PipeClock &pipe : clock.pipes)
       clock.scalar = std::max({clock.scalar, pipe.free, pipe.settled});
   clock.scalar += free ? 0 : cost;
+  clock.scalarBusy += free ? 0 : cost;
   core.setClock(clock.scalar, clock.scalarRecord);
   uint64_t before = core.scalarWork();
   StepKind kind = step.kind;
@@ -86,8 +87,13 @@ bool Timer::Engine::takeScalarStep(CoreClock &clock) {
     clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = clock.scalar;
     clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = clock.scalarRecord;
   }
-  if (!free)
-    clock.scalar += static_cast<Cycles>(core.scalarWork() - before) * control.scalar;
+  if (!free) {
+    Cycles work = static_cast<Cycles>(core.scalarWork() - before) * control.scalar;
+    clock.scalar += work;
+    clock.scalarBusy += work;
+  }
+  if (options.sample)
+    takeScalarMarks(clock);
   return true;
 }
 
@@ -139,6 +145,9 @@ bool Timer::Engine::progressPipe(CoreClock &clock, Pipe pipe) {
     case StepKind::Free:
       any |= synchronise(clock, pipe);
       break;
+    case StepKind::JumpUnlessLess:
+      any |= takeMark(clock, pipe);
+      break;
     default:
       any |= begin(clock, pipe);
       break;
@@ -161,7 +170,6 @@ void Timer::Engine::explain(const CoreClock &clock, Pipe pipe, const Issued &hea
   const PipeClock &state = clock.pipes[at(pipe)];
   record.ready = state.free;
   record.start = now_;
-  record.site = siteOf(clock, *head.step);
   record.before = state.last;
   record.lane = static_cast<uint16_t>(clock.firstLane + at(pipe));
   Cycles latest = state.free;
@@ -203,7 +211,9 @@ bool Timer::Engine::synchronise(CoreClock &clock, Pipe pipe) {
   Flag flag = head.flag;
   bool leftOut = isLeftOut(siteOf(clock, *head.step));
   Record record;
-  explain(clock, pipe, head, record);
+  record.site = siteOf(clock, *head.step);
+  if (options.record)
+    explain(clock, pipe, head, record);
   record.end = now_ + (leftOut ? 0 : model_.costs().control.event);
   state.last = actor_ = add(record);
   state.free = record.end;
@@ -211,6 +221,7 @@ bool Timer::Engine::synchronise(CoreClock &clock, Pipe pipe) {
   state.filled = false;
   ++timeline.operations;
   ++timeline.totals[record.site].count;
+  noteDone(state, record.site, {1, 0, 0});
   if (!leftOut && !clock.core->startHead(pipe))
     return fail(launch_->result.error);
   if (!clock.core->endHead(pipe))
@@ -235,16 +246,20 @@ OperationCost Timer::Engine::costOf(const CoreClock &clock, Pipe pipe, const Iss
 }
 
 /// Joins what the cores share, as far as the transfer needs it.
-void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &cost) {
+void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &cost,
+                             const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
   const SharedMemoryCost &memory = model_.costs().memory;
   int64_t missed = 0;
   if (cost.view && cost.view->array >= 0)
     missed = second.touch(arrays_[static_cast<size_t>(cost.view->array)], *cost.view);
+  if (sharing_ && missed > 0)
+    missed = static_cast<int64_t>(static_cast<double>(missed) *
+                                  sharing_->missing(clock.core->isCube(), head.step, head.ordinal));
   if (cost.writes) // L2 takes it; what becomes of it later is not modelled
     missed = 0;
-  timeline.bytes += cost.bytes;
-  timeline.missed += missed;
+  timeline.bytes += state.bytes = cost.bytes;
+  timeline.missed += state.missed = missed;
   if (options.whatIf.shared)
     return;
   uint32_t id = clock.number * static_cast<uint32_t>(numPipes) + static_cast<uint32_t>(at(pipe));
@@ -277,19 +292,22 @@ bool Timer::Engine::begin(CoreClock &clock, Pipe pipe) {
   const Issued &head = *clock.core->head(pipe);
   OperationCost cost = costOf(clock, pipe, head);
   Record record;
-  explain(clock, pipe, head, record);
+  record.site = siteOf(clock, *head.step);
+  if (options.record)
+    explain(clock, pipe, head, record);
   state.site = record.site;
   state.started = now_;
   bool follows = state.filled && state.free == now_;
   state.ownEnd = now_ + cost.busy + (follows ? 0 : cost.head);
   state.tail = record.tail = cost.tail;
   state.pending = 0;
+  state.bytes = state.missed = 0;
   state.busy = true;
   state.record = add(record);
   if (state.record != noRecord && clock.group->slot == 0 && clock.core->subBlock() == 0)
     noteBuffers(clock, head, state.ownEnd);
   if (cost.bytes > 0 && cost.rate > 0)
-    transfer(clock, pipe, cost);
+    transfer(clock, pipe, cost, head);
   if (!clock.core->startHead(pipe))
     return fail(launch_->result.error);
   if (state.pending == 0) {
@@ -320,6 +338,7 @@ bool Timer::Engine::end(CoreClock &clock, Pipe pipe) {
   ++total.count;
   total.busy += now_ - state.started;
   total.stall += stall;
+  noteDone(state, state.site, {1, now_ - state.started, stall});
   return clock.core->endHead(pipe) || fail(launch_->result.error);
 }
 

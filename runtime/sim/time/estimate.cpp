@@ -1,23 +1,51 @@
-#include "runtime/sim/time/report.h"
+#include "runtime/sim/time/estimate.h"
 
 #include <algorithm>
 
 namespace ptl::rt::sim {
 
-Estimate extrapolate(const Timeline &some, Timeline longer, int64_t few, int64_t more) {
+/// The first, the last, and one between them.
+static constexpr int64_t kMostGroups = 3;
+/// What takes no longer than this is run as it is.
+static constexpr uint64_t kFewOperations = 15'000;
+/// What takes longer than this, and cannot be told of by parts, has no time.
+static constexpr uint64_t kMostOperations = 3'000'000;
+
+static TimeOptions partly() {
+  TimeOptions how;
+  how.sample = true;
+  how.mostGroups = kMostGroups;
+  return how;
+}
+
+std::optional<Estimate> estimate(const RunInTime &run) {
   Estimate result;
-  result.clockMhz = longer.clockMhz;
-  result.cycles = longer.end;
-  size_t launches = std::min(some.launches.size(), longer.launches.size());
-  for (size_t i = 0; i < launches; ++i) {
-    const LaunchSpan &a = some.launches[i], &b = longer.launches[i];
-    Cycles round = ((b.end - b.begun) - (a.end - a.begun)) / static_cast<double>(more - few);
-    result.cycles += std::max(0.0, round) * static_cast<double>(b.skipped);
-  }
-  Analysis analysis = analyse(longer, 0);
-  result.bound = describeBound(analysis);
-  result.part = std::move(longer);
+  TimeOptions whole;
+  whole.maxOperations = kFewOperations;
+  bool ok = run(whole, result.timeline) || run(partly(), result.timeline);
+  // The cores of a group may not have left out the same rounds; without that they all run.
+  whole.maxOperations = kMostOperations;
+  if (!ok && !run(whole, result.timeline))
+    return std::nullopt;
+  const std::vector<LaunchSpan> &launches = result.timeline.launches;
+  result.exact = std::all_of(launches.begin(), launches.end(), [](const LaunchSpan &launch) {
+    return launch.skipped == 0 && launch.standing == 0;
+  });
+  result.groupsOfChip = groupsOfChip(result.timeline);
+  result.analysis = analyse(result.timeline, result.groupsOfChip);
+  if (!launches.empty() && launches.back().standing > 0)
+    for (PipeUse &use : result.analysis.pipes)
+      use.lanes = use.lanes * result.analysis.groupsAtWork /
+                  static_cast<int32_t>(launches.back().standing);
   return result;
+}
+
+Cycles estimateAgain(const RunInTime &run, const Estimate &first, const WhatIf &what) {
+  TimeOptions how = first.exact ? TimeOptions() : partly();
+  how.record = false;
+  how.whatIf = what;
+  Timeline timeline;
+  return run(how, timeline) ? timeline.end : first.timeline.end;
 }
 
 } // namespace ptl::rt::sim

@@ -30,10 +30,11 @@ static void ask(Analysis &analysis, const Rerun &rerun, const WhatIf &what, std:
   analysis.gains.push_back({std::move(name), rerun(what), gap});
 }
 
-void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun) {
+void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun, bool forHints) {
   std::set<Pipe> asked;
   for (const PipeUse &use : analysis.pipes)
-    if (use.share > 0.05 && asked.insert(use.pipe).second) {
+    if (use.share > 0.05 && (!forHints || use.pipe == Pipe::MTE2) &&
+        asked.insert(use.pipe).second) {
       WhatIf what;
       what.pipe[static_cast<size_t>(use.pipe)] = true;
       ask(analysis, rerun, what, "pipe " + std::string(pipeName(use.pipe)) + " took no time");
@@ -44,11 +45,11 @@ void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun) 
   };
   WhatIf what;
   what.shared = true;
-  if (timeline.bytes > 0)
+  if (timeline.bytes > 0 && !forHints)
     ask(analysis, rerun, what, "every core had L2 for itself, and all were in it");
   what = {};
   what.crossCore = true;
-  if (share("core to core"))
+  if (share("core to core") && !forHints)
     ask(analysis, rerun, what, "cores heard of each other at once");
   what = {};
   what.scalar = true;
@@ -58,7 +59,10 @@ void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun) 
   what.launch = true;
   if (share("launch"))
     ask(analysis, rerun, what, "the launch took no time");
-  int left = 3;
+  what = {};
+  what.padding = true;
+  ask(analysis, rerun, what, "extents were multiples of what instructions work on");
+  int left = forHints ? 1 : 3;
   for (uint32_t i = 0; i < analysis.groups.size() && left > 0; ++i) {
     const GapGroup &group = analysis.groups[i];
     if (group.cause != Cause::Event || timeline.sites[group.wait].kind != StepKind::WaitFlag)

@@ -20,6 +20,8 @@ public:
 
   void cores();
   void length();
+  void shortness();
+  void padding();
   void overlap();
   void again();
   std::vector<Hint> hints;
@@ -63,7 +65,43 @@ void Hinter::length() {
   if (share > 0.3)
     add("starting the kernels takes " + rounded(share * 100, 0) +
             " % of the time: more work for each kernel",
-        {}, share);
+        {}, gainOf("the launch took no time"));
+}
+
+/// Pipes that wait for the scalar unit have operations that are done before the next one is issued.
+void Hinter::shortness() {
+  auto path = a_.pathByPart.find("scalar unit");
+  double gain = gainOf("the scalar unit took no time");
+  if (path == a_.pathByPart.end() || path->second < 0.15 * t_.end || gain < 0.02)
+    return;
+  uint64_t operations = 0;
+  Cycles busy = 0;
+  for (size_t i = 0; i < t_.sites.size(); ++i)
+    if (t_.sites[i].isWork()) {
+      operations += t_.totals[i].count;
+      busy += t_.totals[i].busy;
+    }
+  double each = operations ? t_.microseconds(busy / static_cast<double>(operations)) : 0;
+  add("instructions are short, " + rounded(each, 2) +
+          " us on average, and pipes wait for the scalar unit to issue them: larger tiles",
+      {}, gain);
+}
+
+/// Steps of products and repeats of the vector unit that are partly empty.
+void Hinter::padding() {
+  double gain = gainOf("extents were multiples of what instructions work on");
+  if (gain < 0.02)
+    return;
+  const Site *dearest = nullptr;
+  Cycles most = 0;
+  for (size_t i = 0; i < t_.sites.size(); ++i)
+    if ((t_.sites[i].pipe == Pipe::M || t_.sites[i].pipe == Pipe::V) && t_.totals[i].busy > most) {
+      most = t_.totals[i].busy;
+      dearest = &t_.sites[i];
+    }
+  add("tiles are no multiples of what instructions work on at once (boxes of products, repeats of "
+      "the vector unit), and the rest is done for nothing: other tile sizes",
+      dearest ? dearest->location : SourceLocation{}, gain);
 }
 
 /// One pipe after the other, none of them busy.
@@ -114,6 +152,8 @@ std::vector<Hint> hintsOf(const Report &report) {
   Hinter hinter(report);
   hinter.cores();
   hinter.length();
+  hinter.shortness();
+  hinter.padding();
   hinter.overlap();
   hinter.again();
   std::stable_sort(hinter.hints.begin(), hinter.hints.end(),

@@ -174,8 +174,8 @@ std::vector<LineCost> lineCosts(const Report &report) {
       line.names += (line.names.empty() ? "" : " ") + site.name;
   }
   for (const PathPiece &piece : report.analysis.path)
-    if (piece.record != noRecord && piece.kind != PathPiece::Kind::Launch)
-      lineOf(t.sites[t.records[piece.record].site]).path += piece.end - piece.start;
+    if (piece.record != noRecord && piece.kind != PathPiece::Kind::Launch && piece.weight > 0)
+      lineOf(t.sites[t.records[piece.record].site]).path += piece.length();
   std::vector<LineCost> result;
   for (auto &[key, line] : lines)
     result.push_back(std::move(line));

@@ -13,6 +13,7 @@ struct Report {
   std::string entry, machine;
   std::vector<std::pair<std::string, int64_t>> dims;
   int64_t groupsOfChip = 1;
+  bool isPart = false; ///< the first rounds of loops only
   Timeline timeline;
   Analysis analysis;
 };
@@ -50,17 +51,5 @@ struct LineCost {
 };
 /// The lines that cost something, the dearest first.
 std::vector<LineCost> lineCosts(const Report &report);
-
-/// A time that was not simulated to its end.
-struct Estimate {
-  double clockMhz = 0;
-  Cycles cycles = 0;
-  std::string bound; ///< `cube-bound 87 %`
-  Timeline part;     ///< what was simulated
-  double microseconds() const { return clockMhz > 0 ? cycles / clockMhz : 0; }
-};
-/// From the runs of the first `few` and `more` rounds of the outermost loops. Exact where all of
-/// them run.
-Estimate extrapolate(const Timeline &some, Timeline longer, int64_t few, int64_t more);
 
 } // namespace ptl::rt::sim

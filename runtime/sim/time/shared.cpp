@@ -1,5 +1,7 @@
 #include "runtime/sim/time/shared.h"
 
+#include <bit>
+
 namespace ptl::rt::sim {
 
 void SharedRate::advance(Cycles now) {
@@ -62,6 +64,7 @@ uint32_t SharedRate::leave() {
 
 SecondLevel::SecondLevel(int64_t bytes, int64_t lineBytes)
     : lineBytes_(std::max<int64_t>(lineBytes, 1)),
+      shift_(lineBytes_ & (lineBytes_ - 1) ? -1 : std::countr_zero(uint64_t(lineBytes_))),
       capacity_(static_cast<uint32_t>(bytes / lineBytes_)) {}
 
 uint32_t SecondLevel::add(int64_t bytes, bool warm) {
@@ -71,21 +74,30 @@ uint32_t SecondLevel::add(int64_t bytes, bool warm) {
   return static_cast<uint32_t>(bytes_.size() - 1);
 }
 
-void SecondLevel::touchRun(std::vector<uint32_t> &lines, bool warm, int64_t first, int64_t last) {
-  if (auto needed = static_cast<size_t>(last / lineBytes_ + 1); needed > lines.size())
-    lines.resize(std::max(needed, 2 * lines.size()));
-  for (int64_t line = first / lineBytes_; line <= last / lineBytes_; ++line) {
-    uint32_t &stamp = lines[static_cast<size_t>(line)];
-    if (!stamp || filled_ - stamp >= capacity_) {
-      missed_ += stamp || !warm || filled_ >= capacity_ ? lineBytes_ : 0;
-      ++filled_;
+void SecondLevel::touchRun(Lines &lines, bool warm, int64_t first, int64_t last) {
+  constexpr int64_t pieceSize = int64_t(1) << kPieceBits;
+  int64_t line = lineOf(first), end = lineOf(last) + 1;
+  while (line < end) {
+    auto number = static_cast<size_t>(line >> kPieceBits);
+    if (number >= lines.size())
+      lines.resize(std::max(number + 1, 2 * lines.size()));
+    std::vector<uint32_t> &piece = lines[number];
+    if (piece.empty())
+      piece.resize(pieceSize);
+    int64_t stop = std::min(end, (int64_t(number) + 1) << kPieceBits);
+    for (; line < stop; ++line) {
+      uint32_t &stamp = piece[static_cast<size_t>(line & (pieceSize - 1))];
+      if (!stamp || filled_ - stamp >= capacity_) {
+        missed_ += stamp || !warm || filled_ >= capacity_ ? lineBytes_ : 0;
+        ++filled_;
+      }
+      stamp = std::max(filled_, 1u);
     }
-    stamp = std::max(filled_, 1u);
   }
 }
 
 int64_t SecondLevel::touch(uint32_t array, const View &view) {
-  std::vector<uint32_t> &lines = stamps_[array];
+  Lines &lines = stamps_[array];
   missed_ = 0;
   int64_t size = elemBytes(view.elem);
   // The axis whose elements lie closest runs; the others are walked.

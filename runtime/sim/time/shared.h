@@ -15,8 +15,10 @@ inline constexpr Cycles never = std::numeric_limits<Cycles>::infinity();
 /// times are given in order.
 class SharedRate {
 public:
-  explicit SharedRate(double rate) : rate_(rate) {}
+  explicit SharedRate(double rate) : whole_(rate), rate_(rate) {}
 
+  /// Only a part of those who share it are there; the others take as much as these.
+  void setPart(double part) { rate_ = whole_ * part; }
   void join(Cycles now, uint32_t id, double bytes, double limit);
   /// When the next transfer is done, if nobody joins before.
   Cycles next() const { return next_; }
@@ -40,7 +42,7 @@ private:
   void advance(Cycles now);
   void divide();
 
-  double rate_;
+  double whole_, rate_;
   Cycles now_ = 0, next_ = never;
   size_t nextClass_ = 0;
   std::vector<Class> classes_; ///< by rising limit
@@ -56,17 +58,27 @@ public:
   uint32_t add(int64_t bytes, bool warm);
   /// Touches what a view of an array reads or writes; bytes of the lines that were not there.
   int64_t touch(uint32_t array, const View &view);
+  /// An array was gone through, by others than those who touch it here.
+  void setTouched(uint32_t array) { warm_[array] = true; }
+  /// So many bytes more were brought in, from somewhere.
+  void forget(int64_t bytes) { filled_ += static_cast<uint32_t>(bytes / lineBytes_); }
 
 private:
-  void touchRun(std::vector<uint32_t> &lines, bool warm, int64_t first, int64_t last);
+  int64_t lineOf(int64_t byte) const { return shift_ >= 0 ? byte >> shift_ : byte / lineBytes_; }
+  /// Lines of an array by pieces, which are made when they are touched: arrays may be as large as
+  /// one likes.
+  using Lines = std::vector<std::vector<uint32_t>>;
+  static constexpr int kPieceBits = 12;
+  void touchRun(Lines &lines, bool warm, int64_t first, int64_t last);
 
   int64_t lineBytes_;
+  int shift_;         ///< of a byte to its line; -1: the size of a line is no power of two
   uint32_t capacity_; ///< in lines
   uint32_t filled_ = 0;
   int64_t missed_ = 0;
   std::vector<int64_t> bytes_; ///< of each array
   std::vector<bool> warm_;
-  std::vector<std::vector<uint32_t>> stamps_; ///< lines filled when it was touched last; 0: never
+  std::vector<Lines> stamps_; ///< lines filled when it was touched last; 0: never
 };
 
 } // namespace ptl::rt::sim

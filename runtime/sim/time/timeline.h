@@ -58,8 +58,9 @@ struct Lane {
 struct Record {
   Cycles ready = 0; ///< its pipe had come to it
   Cycles start = 0, end = 0;
-  Cycles tail = 0;  ///< after the end
-  Cycles stall = 0; ///< of its length, waiting for what the cores share
+  Cycles tail = 0;   ///< after the end
+  Cycles stall = 0;  ///< of its length, waiting for what the cores share
+  Cycles window = 0; ///< before it, whose rounds it stands for; 0: it is an operation
   uint32_t site = 0;
   uint32_t before = noRecord;    ///< the last one on its lane
   uint32_t waitedFor = noRecord; ///< what ended that it waited for
@@ -80,7 +81,8 @@ struct LaunchSpan {
   std::string kernel;
   Cycles start = 0, begun = 0, end = 0; ///< begun: its cores are at work
   int64_t blocks = 0;
-  int64_t skipped = 0; ///< rounds of outermost loops that were left out, of the core with the most
+  int64_t standing = 0; ///< core groups that ran for all; 0: all did
+  int64_t skipped = 0;  ///< rounds of loops that were left out, of the core with the most
 };
 
 /// Traffic of one moment on, for counters.

@@ -16,6 +16,7 @@ struct WhatIf {
   bool crossCore = false; ///< cores of a group hear of each other at once
   bool launch = false;
   bool scalar = false;
+  bool padding = false;          ///< of steps of products, repeats and boxes that are not full
   std::vector<uint32_t> without; ///< operations on events that are left out, by site
 };
 
@@ -25,7 +26,9 @@ struct TimeOptions {
   bool warm = false;                ///< arrays are in the second level at the start
   uint64_t mostRecords = 4'000'000; ///< more are not kept
   uint64_t maxSteps = 0;
-  int64_t mostPoints = 0; ///< of each core, at most so many rounds of its outermost loops; 0: all
+  uint64_t maxOperations = 0; ///< of all pipes; more are an error; 0: no limit
+  bool sample = false;        ///< rounds of loops stand for others like them
+  int64_t mostGroups = 0;     ///< so many core groups stand for all; 0: all run
   WhatIf whatIf;
 };
 

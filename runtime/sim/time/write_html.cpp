@@ -17,7 +17,7 @@ public:
 
   std::string write() {
     text_ = "{\"title\":";
-    string(r_.entry + " on " + r_.machine);
+    string(title());
     text_ += ",\"end\":" + us(t_.end) + ",\"report\":";
     string(writePage(r_));
     sites();
@@ -29,6 +29,13 @@ public:
   }
 
 private:
+  std::string title() const {
+    std::string text = r_.entry;
+    for (size_t i = 0; i < r_.dims.size(); ++i)
+      text += (i ? ", " : "[") + r_.dims[i].first + "=" + std::to_string(r_.dims[i].second);
+    text += (r_.dims.empty() ? "" : "]") + (" on " + r_.machine);
+    return text + (r_.isPart ? ": the first rounds of its loops" : "");
+  }
   void string(std::string_view value) {
     std::string quoted;
     appendJsonString(quoted, value);

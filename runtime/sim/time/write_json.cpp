@@ -1,18 +1,14 @@
 // Timelines for programs: one task a line, so that the text can be searched.
 #include "frontend/base/json.h"
 #include "runtime/sim/time/report.h"
+#include "runtime/trace/lane_text.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace ptl::rt::sim {
 namespace {
 
-std::string number(double value, int digits = 3) {
-  char text[48];
-  std::snprintf(text, sizeof(text), "%.*f", digits, value);
-  return text;
-}
+using trace::fixed;
 
 class Writer {
 public:
@@ -24,14 +20,13 @@ public:
   JsonWriter &json() { return json_; }
 
 private:
-  std::string us(Cycles cycles) const { return number(t_.microseconds(cycles)); }
+  std::string us(Cycles cycles) const { return fixed(t_.microseconds(cycles)); }
   JsonWriter &time(const char *name, Cycles cycles) { return json_.key(name).raw(us(cycles)); }
   void site(const Site &site);
   void waits();
   void path();
   void gains();
-  void tasks(uint16_t lane);
-  void gaps(uint16_t lane);
+  trace::LaneText lane(const LaneUse &use);
 
   const Report &r_;
   const Timeline &t_;
@@ -83,7 +78,7 @@ void Writer::gains() {
   for (const Gain &gain : a_.gains) {
     json_.beginObject().field("if", gain.what);
     time("us", gain.end);
-    json_.key("gain").raw(number(t_.end > 0 ? (t_.end - gain.end) / t_.end : 0, 4)).endObject();
+    json_.key("gain").raw(fixed(t_.end > 0 ? (t_.end - gain.end) / t_.end : 0, 4)).endObject();
   }
   json_.endArray();
   json_.key("hints").beginArray();
@@ -91,7 +86,7 @@ void Writer::gains() {
     json_.beginObject().field("text", hint.text);
     if (!hint.location.file.empty())
       json_.field("file", hint.location.file).field("line", int64_t(hint.location.line));
-    json_.key("gain").raw(number(hint.gain, 4)).endObject();
+    json_.key("gain").raw(fixed(hint.gain, 4)).endObject();
   }
   json_.endArray();
 }
@@ -103,7 +98,7 @@ void Writer::summary() {
     json_.field(name, value);
   json_.endObject();
   time("us", t_.end);
-  json_.key("cycles").raw(number(t_.end, 0)).key("clock_mhz").raw(number(t_.clockMhz, 0));
+  json_.key("cycles").raw(fixed(t_.end, 0)).key("clock_mhz").raw(fixed(t_.clockMhz, 0));
   json_.field("bound", describeBound(a_));
   json_.field("instructions", static_cast<int64_t>(t_.instructions));
   json_.field("operations", static_cast<int64_t>(t_.operations));
@@ -124,7 +119,7 @@ void Writer::summary() {
         .field("core", use.cube ? "aic" : "aiv")
         .field("pipe", pipeName(use.pipe))
         .key("util")
-        .raw(number(use.share, 4))
+        .raw(fixed(use.share, 4))
         .field("cores", int64_t(use.lanes))
         .endObject();
   json_.endArray();
@@ -142,42 +137,36 @@ void Writer::summary() {
   json_.endArray();
 }
 
-void Writer::tasks(uint16_t lane) {
-  json_.key("tasks").beginArray();
-  for (uint32_t index : byLane_[lane]) {
+trace::LaneText Writer::lane(const LaneUse &use) {
+  auto us = [&](Cycles cycles) { return t_.microseconds(cycles); };
+  trace::LaneText text;
+  text.name = t_.lanes[use.lane].name();
+  text.utilisation = t_.end > 0 ? use.busy / t_.end : 0;
+  text.busy = us(use.busy);
+  for (const auto &[cause, cycles] : use.idle)
+    text.idle.emplace_back(causeNames[static_cast<size_t>(cause)], us(cycles));
+  for (uint32_t index : byLane_[use.lane]) {
     const Record &record = t_.records[index];
     const Site &at = t_.sites[record.site];
-    std::string task = "{\"name\": ";
-    appendJsonString(task, at.name);
-    task += ", \"line\": " + std::to_string(at.location.line) + ", \"start\": " + us(record.start) +
-            ", \"end\": " + us(record.end);
-    if (record.stall > 0.5)
-      task += ", \"stall\": " + us(record.stall);
-    json_.raw(task + "}");
+    text.tasks.push_back({at.name, at.location.line, us(record.start), us(record.end),
+                          record.stall > 0.5 ? us(record.stall) : 0});
   }
-  json_.endArray();
-}
-
-void Writer::gaps(uint16_t lane) {
-  json_.key("gaps").beginArray();
-  auto first = std::lower_bound(a_.gaps.begin(), a_.gaps.end(), lane,
-                                [](const Gap &gap, uint16_t of) { return gap.lane < of; });
-  for (; first != a_.gaps.end() && first->lane == lane; ++first) {
-    std::string gap =
-        "{\"start\": " + us(first->start) + ", \"end\": " + us(first->end) + ", \"cause\": ";
-    appendJsonString(gap, causeNames[static_cast<size_t>(first->cause)]);
-    gap += ", \"before\": " + std::to_string(t_.sites[t_.records[first->next].site].location.line);
-    if (first->blocker != noRecord) {
-      const Record &blocker = t_.records[first->blocker];
-      gap += ", \"waits_for\": ";
-      appendJsonString(gap, t_.sites[blocker.site].name);
-      gap += ", \"lane\": ";
-      appendJsonString(gap, t_.lanes[blocker.lane].name());
-      gap += ", \"line\": " + std::to_string(t_.sites[blocker.site].location.line);
-    }
-    json_.raw(gap + "}");
+  auto gap = std::lower_bound(a_.gaps.begin(), a_.gaps.end(), use.lane,
+                              [](const Gap &gap, uint16_t of) { return gap.lane < of; });
+  for (; gap != a_.gaps.end() && gap->lane == use.lane; ++gap) {
+    trace::LaneGap &out = text.gaps.emplace_back();
+    out.start = us(gap->start);
+    out.end = us(gap->end);
+    out.cause = causeNames[static_cast<size_t>(gap->cause)];
+    out.before = t_.sites[t_.records[gap->next].site].location.line;
+    if (gap->blocker == noRecord)
+      continue;
+    const Record &blocker = t_.records[gap->blocker];
+    out.waitsFor = t_.sites[blocker.site].name;
+    out.lane = t_.lanes[blocker.lane].name();
+    out.line = t_.sites[blocker.site].location.line;
   }
-  json_.endArray();
+  return text;
 }
 
 void Writer::lanes() {
@@ -186,18 +175,8 @@ void Writer::lanes() {
     if (t_.sites[t_.records[i].site].isWork())
       byLane_[t_.records[i].lane].push_back(i);
   json_.key("lanes").beginArray();
-  for (const LaneUse &use : a_.lanes) {
-    json_.beginObject().field("lane", t_.lanes[use.lane].name());
-    json_.key("util").raw(number(t_.end > 0 ? use.busy / t_.end : 0, 4));
-    time("busy_us", use.busy);
-    json_.key("idle_us").beginObject();
-    for (const auto &[cause, cycles] : use.idle)
-      time(std::string(causeNames[static_cast<size_t>(cause)]).c_str(), cycles);
-    json_.endObject();
-    tasks(use.lane);
-    gaps(use.lane);
-    json_.endObject();
-  }
+  for (const LaneUse &use : a_.lanes)
+    trace::writeLane(json_, lane(use));
   json_.endArray();
 }
 

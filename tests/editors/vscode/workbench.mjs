@@ -318,6 +318,30 @@ const steps = {
     );
   },
 
+  async timeline(w) {
+    await w.goToText("pub kernel softmax_rows");
+    const lens = w.page.locator(".codelens-decoration a", { hasText: /^a3: fits .* · [\d.]+ [µm]s · \w+-bound \d+ %/ });
+    await until("a lens says how long the kernel takes", async () => (await lens.count()) > 0);
+    const hints = w.page.locator(".view-line", { hasText: /a3: [\d.]+ [µm]s · \d+ %/ });
+    await until("hints say what dominates", async () => (await hints.count()) > 0);
+    await w.page.locator(".codelens-decoration a", { hasText: /^a3: timeline/ }).first().click();
+    const inside = w.page.frameLocator("iframe.webview").last().frameLocator("iframe");
+    await until("the page tells of the kernel", async () => /^softmax_rows\[.*\] on a3/.test(await inside.locator("#title").innerText()));
+    await w.shoot("timelineShown");
+    // The first lane of the first core is right below the ruler.
+    const canvas = await inside.locator("canvas").boundingBox();
+    let found = false;
+    for (let x = 120; x < canvas.width && !found; x += 6) {
+      await w.page.mouse.click(canvas.x + x, canvas.y + 33);
+      found = (await inside.locator("#info h2").count()) > 0;
+    }
+    await until("a click on a task says what it is", async () => found);
+    await until("and goes to its line", async () =>
+      (await w.page.locator('.monaco-editor[data-uri$="/kernels.ptl"] .current-line').count()) > 0,
+    );
+    await w.shoot("timelineTask");
+  },
+
   async status(w) {
     await w.command("PTL: Show Server Status");
     await until("the status is shown", async () =>

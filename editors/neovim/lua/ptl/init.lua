@@ -166,6 +166,24 @@ function M.register()
       local uri, entry, target = unpack(command.arguments)
       require('ptl.preview').open({ uri = uri, entry = entry, stage = 'memory@' .. target })
     end
+    -- A page for the browser.
+    vim.lsp.commands['ptl.showTimeline'] = function(command, context)
+      local uri, entry, target = unpack(command.arguments)
+      local params = { textDocument = { uri = uri }, entry = entry, target = target, form = 'page' }
+      local client = vim.lsp.get_client_by_id(context.client_id)
+      client.request('ptl/timeline', params, function(problem, result)
+        if problem then
+          return warn(problem.message)
+        end
+        local path = vim.fn.tempname() .. '.html'
+        vim.fn.writefile(vim.split(result.page, '\n', { plain = true }), path)
+        if vim.ui.open then
+          vim.ui.open(path)
+        else
+          vim.notify('the timeline is in ' .. path)
+        end
+      end, context.bufnr)
+    end
   end
   vim.lsp.handlers['ptl/virtualDocumentChanged'] = function(_, result)
     require('ptl.preview').refresh_uri(result.uri)

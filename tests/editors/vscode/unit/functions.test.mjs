@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
@@ -10,6 +11,7 @@ const { findTool } = await load("find_tool");
 const { statusText } = await load("show_status");
 const { blockAt } = await load("blocks");
 const { memoryPage } = await load("memory_page");
+const { parsePlace, timelinePage } = await load("timeline_page");
 
 const range = (line, from, endLine, to) => ({ start: { line, character: from }, end: { line: endLine, character: to } });
 const at = (line, character) => range(line, character, line, character);
@@ -162,4 +164,20 @@ test("the page of a memory map holds the picture, and runs no script but its own
   assert.ok(memoryPage(svg, "", true).includes("the last that did"));
   const none = memoryPage(undefined, "// E0421: <b> & more", true);
   assert.ok(none.includes("E0421: &lt;b&gt; &amp; more") && !none.includes("<svg>"));
+});
+
+test("the page of a timeline is that of the compiler, allowed to run its own script and nothing else", () => {
+  const own = path.join(process.env.PTL_ROOT, "runtime/sim/time/swimlane.html");
+  const data = '{"title":"k on a3: <\\/script>","end":1}';
+  const page = timelinePage(fs.readFileSync(own, "utf8").replace("/*DATA*/", () => data));
+  const nonce = /script-src 'nonce-(\w+)'/.exec(page)[1];
+  assert.ok(nonce.length >= 20);
+  assert.deepEqual(page.match(/<script[^>]*>/g), [`<script nonce="${nonce}">`]);
+  assert.ok(page.includes(`const D=${data};`) && page.includes("default-src 'none'"));
+  assert.ok(!/https?:/.test(page), "nothing comes from elsewhere");
+});
+
+test("places of a timeline lead to lines", () => {
+  assert.deepEqual(parsePlace("/a b/k.ptl:12:5"), { path: "/a b/k.ptl", line: 12, column: 5 });
+  for (const wrong of ["", "k.ptl", "k.ptl:3", ":1:2", undefined, 7]) assert.equal(parsePlace(wrong), undefined);
 });

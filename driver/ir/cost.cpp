@@ -1,0 +1,257 @@
+#include "driver/ir/cost.h"
+
+#include "driver/ir/manifest.h"
+#include "driver/ir/reach.h"
+#include "driver/ir/statements.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+namespace sim = rt::sim;
+
+/// Of the scalar units: loops that never end must not hang who asks.
+static constexpr uint64_t kMostSteps = 200'000'000;
+
+// ---- By statement -------------------------------------------------------------------------------
+
+namespace {
+
+/// What each instruction of a kernel comes to.
+struct SiteCost {
+  sim::Cycles path = 0, busy = 0;
+  uint64_t count = 0;
+};
+
+} // namespace
+
+static std::vector<SiteCost> costsOfSites(const sim::Estimate &estimate) {
+  const sim::Timeline &t = estimate.timeline;
+  std::vector<SiteCost> costs(t.sites.size());
+  for (size_t i = 0; i < t.sites.size(); ++i)
+    if (t.sites[i].isWork())
+      costs[i] = {0, t.totals[i].busy, t.totals[i].count};
+  for (const sim::PathPiece &piece : estimate.analysis.path)
+    if (piece.record != sim::noRecord && piece.kind != sim::PathPiece::Kind::Launch)
+      costs[t.records[piece.record].site].path += piece.length();
+  return costs;
+}
+
+static bool isWithin(const std::vector<Span> &spans, Span outer) {
+  return std::any_of(spans.begin(), spans.end(), [&](Span span) {
+    return span.file == outer.file && outer.begin <= span.begin && span.end <= outer.end;
+  });
+}
+
+static void tellStatements(Cost &cost, const sim::Estimate &estimate, const CallableDecl &entry) {
+  const sim::Timeline &t = estimate.timeline;
+  std::vector<SiteCost> costs = costsOfSites(estimate);
+  for (const CallableDecl *decl : reachableFrom(entry))
+    forEachStatement(*decl, [&](const StatementPlace &place) {
+      StatementCost statement{place.span, std::string(place.kind)};
+      statement.isLeaf = place.isLeaf;
+      sim::Cycles path = 0, busy = 0;
+      uint64_t count = 0;
+      for (size_t i = 0; i < t.sites.size(); ++i)
+        if (isWithin(t.sites[i].location.spans, place.span)) {
+          path += costs[i].path;
+          busy += costs[i].busy;
+          count += costs[i].count;
+        }
+      if (path <= 0 && count == 0)
+        return;
+      statement.us = t.microseconds(path);
+      statement.busyUs = t.microseconds(busy);
+      statement.count = count;
+      cost.statements.push_back(std::move(statement));
+    });
+}
+
+const StatementCost *Cost::dominantStatement() const {
+  const StatementCost *best = nullptr;
+  for (const StatementCost &each : statements)
+    if (each.isLeaf && (!best || each.us > best->us))
+      best = &each;
+  return best;
+}
+
+const StatementCost *Cost::dominantLoop() const {
+  double work = us;
+  for (const auto &[part, partUs] : path)
+    work -= part == "launch" ? partUs : 0;
+  const StatementCost *best = nullptr; // loops come before what is in them
+  for (const StatementCost &each : statements)
+    if (each.kind == "loop" && each.us >= work / 2)
+      best = &each;
+  return best;
+}
+
+// ---- The whole ----------------------------------------------------------------------------------
+
+/// All work spread evenly over all cores, and every byte of the arguments moved once.
+static Roofline rooflineOf(const sim::Estimate &estimate, const Machine &machine,
+                           const MachineCosts &costs, int64_t bytes) {
+  const sim::Timeline &t = estimate.timeline;
+  sim::Cycles busy[numPipes] = {};
+  for (size_t i = 0; i < t.sites.size(); ++i)
+    if (t.sites[i].isWork())
+      busy[static_cast<size_t>(t.sites[i].pipe)] += t.totals[i].busy;
+  Roofline roof;
+  auto consider = [&](sim::Cycles cycles, const char *by) {
+    if (double us = t.microseconds(cycles); us > roof.us)
+      roof = {us, by};
+  };
+  for (auto [pipe, kind, by] : {std::tuple{Pipe::M, "aic", "cube"}, {Pipe::V, "aiv", "vector"}})
+    if (const MachineCore *cores = machine.core(kind); cores && cores->count)
+      consider(busy[static_cast<size_t>(pipe)] / static_cast<double>(cores->count), by);
+  auto moved = static_cast<double>(std::min(bytes, t.bytes));
+  if (costs.memory.memoryRate > 0)
+    consider(moved / costs.memory.memoryRate, "memory");
+  return roof;
+}
+
+void tellCost(Cost &cost, const sim::Estimate &estimate, const CallableDecl &entry,
+              const Machine &machine, const MachineCosts &costs, int64_t bytes) {
+  const sim::Timeline &t = estimate.timeline;
+  cost.exact = estimate.exact;
+  cost.us = estimate.microseconds();
+  cost.bound = sim::describeBound(estimate.analysis);
+  cost.pipes = estimate.analysis.pipes;
+  cost.groups = estimate.analysis.groupsAtWork;
+  cost.groupsOfChip = estimate.groupsOfChip;
+  cost.roofline = rooflineOf(estimate, machine, costs, bytes);
+  for (const sim::LaunchSpan &launch : t.launches)
+    cost.launches.emplace_back(launch.kernel, t.microseconds(launch.end - launch.start));
+  for (const auto &[part, cycles] : estimate.analysis.pathByPart)
+    cost.path.emplace_back(part, t.microseconds(cycles));
+  tellStatements(cost, estimate, entry);
+}
+
+static Span spanOf(const sim::SourceLocation &location) {
+  return location.spans.empty() ? kNoSpan : location.spans.front();
+}
+
+static void addGains(sim::Report &report, const sim::Estimate &estimate, const sim::RunInTime &run,
+                     bool forHints) {
+  sim::addGains(
+      report.timeline, report.analysis,
+      [&](const sim::WhatIf &what) { return sim::estimateAgain(run, estimate, what); }, forHints);
+}
+
+static sim::Report reportOf(const sim::Estimate &estimate) {
+  sim::Report report;
+  report.groupsOfChip = estimate.groupsOfChip;
+  report.timeline = estimate.timeline;
+  report.analysis = estimate.analysis;
+  return report;
+}
+
+namespace {
+
+/// One call that can be run as often as is wanted.
+class CallInTime {
+public:
+  CallInTime(const CostQuestion &question, const ChipProgram &program);
+
+  const std::optional<ExampleCall> &call() const { return call_; }
+  bool isReady() const { return runner_ != nullptr; }
+  bool operator()(sim::TimeOptions how, sim::Timeline &timeline);
+  std::string problem;
+
+private:
+  const CostQuestion &question_;
+  std::optional<ExampleCall> call_;
+  std::unique_ptr<ChipRunner> runner_;
+};
+
+} // namespace
+
+CallInTime::CallInTime(const CostQuestion &question, const ChipProgram &program)
+    : question_(question) {
+  std::string manifest =
+      emitManifest(question.program, question.sources, {{question.bound.binding.decl, {}}}, false);
+  rt::Manifest described = rt::parseManifest(manifest, problem).value_or(rt::Manifest{});
+  if (described.entries.empty()) {
+    problem = "it cannot be called from outside";
+    return;
+  }
+  call_ = exampleCall(question.program, question.bound, described.entries.front(), question.sizes,
+                      problem);
+  if (call_)
+    runner_ = ChipRunner::create(copyOf(program), question.machine, problem);
+}
+
+bool CallInTime::operator()(sim::TimeOptions how, sim::Timeline &timeline) {
+  how.maxSteps = kMostSteps;
+  sim::Timer timer(question_.machine, question_.costs, std::move(how));
+  ChipRun chip;
+  chip.timer = &timer;
+  chip.values = false;
+  rt::Failure failure = call_->run(*runner_, chip);
+  timeline = timer.take();
+  problem = failure.message;
+  return !failure;
+}
+
+Cost costOf(const CostQuestion &question, const ChipProgram &program) {
+  const CallableDecl &decl = *question.bound.binding.decl;
+  Cost cost;
+  cost.entry = decl.name;
+  cost.target = question.machine.name;
+  CallInTime call(question, program);
+  if (call.call())
+    cost.sizes = call.call()->sizes;
+  std::optional<sim::Estimate> estimate;
+  if (call.isReady())
+    estimate = sim::estimate(std::ref(call));
+  if (!estimate) {
+    cost.unknown = call.problem;
+    return cost;
+  }
+  tellCost(cost, *estimate, decl, question.machine, question.costs, call.call()->bytes);
+  if (!question.hints)
+    return cost;
+  sim::Report report = reportOf(*estimate);
+  addGains(report, *estimate, std::ref(call), /*forHints=*/true);
+  for (const sim::Hint &hint : sim::hintsOf(report))
+    cost.hints.push_back({hint.text, spanOf(hint.location), hint.gain});
+  return cost;
+}
+
+std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipProgram &program,
+                                      uint64_t mostOperations, bool &isPart, std::string &problem) {
+  CallInTime call(question, program);
+  std::optional<sim::Estimate> estimate;
+  if (call.isReady())
+    estimate = sim::estimate(std::ref(call));
+  if (!estimate) {
+    problem = call.problem;
+    return std::nullopt;
+  }
+  sim::Report report = reportOf(*estimate);
+  if (question.hints)
+    addGains(report, *estimate, std::ref(call), /*forHints=*/false);
+  isPart = !estimate->exact;
+  sim::Timeline whole;
+  sim::TimeOptions how;
+  how.maxOperations = mostOperations;
+  if (isPart && call(how, whole)) {
+    isPart = false;
+    report.timeline = std::move(whole);
+    std::vector<sim::Gain> gains = std::move(report.analysis.gains);
+    report.analysis = sim::analyse(report.timeline, report.groupsOfChip);
+    for (sim::Gain &gain : gains) // groups of gaps are others now
+      if (gain.gap == sim::noRecord) {
+        gain.end *= report.timeline.end / estimate->timeline.end;
+        report.analysis.gains.push_back(std::move(gain));
+      }
+  }
+  report.isPart = isPart;
+  report.entry = question.bound.binding.decl->name;
+  report.machine = question.machine.name;
+  for (const ExampleSize &size : call.call()->sizes)
+    report.dims.emplace_back(size.name, size.value);
+  return report;
+}
+
+} // namespace ptl

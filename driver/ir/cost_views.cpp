@@ -1,0 +1,145 @@
+// Costs for people and for programs.
+#include "driver/ir/cost.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+namespace ptl {
+
+using Json = nlohmann::json;
+
+/// Figures as people compare them: nanoseconds, parts in ten thousand.
+static double rounded(double value, double parts) { return std::round(value * parts) / parts; }
+static double us(double value) { return rounded(value, 1000); }
+static double shareOf(double value) { return rounded(value, 10000); }
+
+static Json statementJson(const Cost &cost, const StatementCost &each,
+                          const std::function<Json(Span)> &place) {
+  Json json = place(each.span);
+  if (!json.is_object())
+    return Json();
+  json.update({{"kind", each.kind},
+               {"us", us(each.us)},
+               {"share", shareOf(cost.share(each.us))},
+               {"busyUs", us(each.busyUs)},
+               {"instructions", each.count}});
+  if (&each == cost.dominantStatement() || &each == cost.dominantLoop())
+    json["dominant"] = true;
+  return json;
+}
+
+static Json pairsJson(const std::vector<std::pair<std::string, double>> &pairs, const char *name) {
+  Json list = Json::array();
+  for (const auto &[key, value] : pairs)
+    list.push_back({{name, key}, {"us", us(value)}});
+  return list;
+}
+
+Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
+  Json sizes = Json::array();
+  for (const ExampleSize &size : cost.sizes)
+    sizes.push_back({{"name", size.name}, {"value", size.value}, {"why", size.why}});
+  Json json = {{"entry", cost.entry}, {"target", cost.target}, {"sizes", std::move(sizes)}};
+  if (!cost.unknown.empty()) {
+    json["unknown"] = cost.unknown;
+    return json;
+  }
+  Json pipes = Json::array(), statements = Json::array(), hints = Json::array();
+  for (const rt::sim::PipeUse &use : cost.pipes)
+    pipes.push_back({{"core", use.cube ? "aic" : "aiv"},
+                     {"pipe", pipeName(use.pipe)},
+                     {"util", shareOf(use.share)},
+                     {"cores", use.lanes}});
+  for (const StatementCost &each : cost.statements)
+    if (Json one = statementJson(cost, each, place); one.is_object())
+      statements.push_back(std::move(one));
+  for (const CostHint &hint : cost.hints) {
+    Json one = place(hint.span);
+    if (!one.is_object())
+      one = Json::object();
+    one.update({{"text", hint.text}, {"gain", shareOf(hint.gain)}});
+    hints.push_back(std::move(one));
+  }
+  json.update({{"us", us(cost.us)},
+               {"exact", cost.exact},
+               {"bound", cost.bound},
+               {"roofline",
+                {{"us", us(cost.roofline.us)},
+                 {"by", cost.roofline.by},
+                 {"gap", cost.roofline.us > 0 ? rounded(cost.us / cost.roofline.us, 100) : 0}}},
+               {"groups", {{"used", cost.groups}, {"chip", cost.groupsOfChip}}},
+               {"launches", pairsJson(cost.launches, "kernel")},
+               {"path", pairsJson(cost.path, "part")},
+               {"pipes", std::move(pipes)},
+               {"statements", std::move(statements)},
+               {"hints", std::move(hints)}});
+  return json;
+}
+
+std::string costDocument(const std::vector<Cost> &costs, const SourceManager &sources) {
+  auto place = [&](Span span) -> Json {
+    if (span.file >= sources.size())
+      return nullptr;
+    const SourceFile &file = sources.file(span.file);
+    LineColumn begin = file.lineColumn(span.begin), end = file.lineColumn(span.end);
+    return {{"file", file.path()},
+            {"line", begin.line},
+            {"column", begin.column},
+            {"endLine", end.line},
+            {"endColumn", end.column}};
+  };
+  Json list = Json::array();
+  for (const Cost &cost : costs)
+    list.push_back(costJson(cost, place));
+  return Json{{"costs", std::move(list)}}.dump(2) + "\n";
+}
+
+// ---- For people ---------------------------------------------------------------------------------
+
+__attribute__((format(printf, 1, 2))) static std::string format(const char *text, ...) {
+  char buffer[256];
+  va_list arguments;
+  va_start(arguments, text);
+  std::vsnprintf(buffer, sizeof(buffer), text, arguments);
+  va_end(arguments);
+  return buffer;
+}
+
+static std::string placeOf(const SourceManager &sources, Span span) {
+  if (span.file >= sources.size())
+    return "";
+  const SourceFile &file = sources.file(span.file);
+  LineColumn at = file.lineColumn(span.begin);
+  return file.path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+std::string costText(const Cost &cost, const SourceManager &sources) {
+  std::string text = cost.entry;
+  for (size_t i = 0; i < cost.sizes.size(); ++i)
+    text += (i ? ", " : "[") + cost.sizes[i].name + "=" + std::to_string(cost.sizes[i].value);
+  text += (cost.sizes.empty() ? "" : "]") + (" on " + cost.target) + ": ";
+  if (!cost.unknown.empty())
+    return text + "no time is known: " + cost.unknown + "\n";
+  text += format("%.2f us", cost.us) + " · " + cost.bound;
+  if (cost.roofline.us > 0)
+    text += format(" · %.1f x the least for %s (%.2f us)", cost.us / cost.roofline.us,
+                   cost.roofline.by.c_str(), cost.roofline.us);
+  text += format(" · %lld of %lld core groups\n", static_cast<long long>(cost.groups),
+                 static_cast<long long>(cost.groupsOfChip));
+  for (const StatementCost &each : cost.statements) {
+    bool dominant = &each == cost.dominantStatement() || &each == cost.dominantLoop();
+    text += format("  %10.2f us %5.1f %%  ", each.us, 100 * cost.share(each.us));
+    text += placeOf(sources, each.span) + "  " + each.kind + (dominant ? "  <--\n" : "\n");
+  }
+  for (const CostHint &hint : cost.hints) {
+    std::string place = placeOf(sources, hint.span);
+    text += "  hint: " + (place.empty() ? "" : place + ": ") + hint.text;
+    text += hint.gain > 0 ? format(" (%.1f %%)\n", -100 * hint.gain) : "\n";
+  }
+  return text;
+}
+
+} // namespace ptl

@@ -1,0 +1,227 @@
+#include "driver/ir/example_call.h"
+
+#include "codegen/reference/scalar_ops.h"
+#include "runtime/elem.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ptl {
+
+/// Without any size the largest array has about so many elements: more than a cache, less than a
+/// chip's memory.
+static constexpr double kAssumedElements = 1 << 24;
+
+static const int64_t *find(const ExampleSizes &wanted, const CallableDecl &decl,
+                           const std::string &name) {
+  auto found = wanted.find(decl.name + "." + name);
+  if (found == wanted.end())
+    found = wanted.find(name);
+  return found == wanted.end() ? nullptr : &found->second;
+}
+
+Wanted staticSizes(const CallableDecl &decl, const ExampleSizes &wanted) {
+  Wanted result;
+  for (const DimParam &dim : decl.dims)
+    if (const int64_t *value = find(wanted, decl, dim.name); value && dim.isStatic)
+      result[decl.name + "." + dim.name] = std::to_string(*value);
+  return result;
+}
+
+namespace {
+
+class Chooser {
+public:
+  Chooser(const CheckedProgram &program, const BoundEntry &bound, const rt::Entry &entry,
+          const ExampleSizes &wanted)
+      : bound_(bound), decl_(*bound.binding.decl), entry_(entry), wanted_(wanted),
+        dims_(entry.dims.size()), leading_(bound.binding.prefixRank) {
+    for (const CallSite &call : callsOf(program, decl_))
+      if (call.caller->kind == DeclKind::Bench)
+        calls_.push_back(call);
+  }
+
+  void choose();
+  std::optional<ExampleCall> make(std::string &problem);
+
+private:
+  void chooseDim(size_t number);
+  void chooseLeading(size_t axis);
+  void assume();
+  void scalar(const rt::Param &param);
+  ElemKind elemOf(const rt::Param &param) const;
+  std::optional<int64_t> lengthOf(const rt::Expr &axis) const {
+    return rt::evaluateInt(axis, rt::ExprValues{dims_, {}, {}, {}, nullptr});
+  }
+  double assumedFor(const rt::Param &param) const;
+
+  const BoundEntry &bound_;
+  const CallableDecl &decl_;
+  const rt::Entry &entry_;
+  const ExampleSizes &wanted_;
+  std::vector<CallSite> calls_; ///< in benches
+  std::vector<std::optional<int64_t>> dims_, leading_;
+  ExampleCall result_;
+};
+
+} // namespace
+
+void Chooser::chooseDim(size_t number) {
+  const DimParam &dim = decl_.dims[number];
+  auto choose = [&](int64_t value, std::string why) {
+    dims_[number] = value;
+    result_.sizes.push_back({dim.name, value, std::move(why)});
+  };
+  if (auto bound = bound_.binding.statics.find(dim.name); bound != bound_.binding.statics.end()) {
+    for (const Choice &choice : bound_.choices)
+      if (choice.name == dim.name)
+        return choose(bound->second, choice.why);
+    return choose(bound->second, "bound");
+  }
+  if (const int64_t *value = find(wanted_, decl_, dim.name))
+    return choose(*value, "asked for");
+  for (const CallSite &call : calls_)
+    if (number < call.expr->dimArgs.size())
+      if (auto value = call.expr->dimArgs[number].constant())
+        return choose(*value, describeCaller(*call.caller));
+}
+
+void Chooser::chooseLeading(size_t axis) {
+  if (const int64_t *value = find(wanted_, decl_, "..")) {
+    leading_[axis] = *value;
+    return result_.sizes.push_back({"..", *value, "asked for"});
+  }
+  for (const CallSite &call : calls_) {
+    const std::vector<Extent> &given = call.expr->prefixArgs;
+    if (call.expr->prefixHasPrefix || given.size() != leading_.size())
+      continue;
+    if (auto value = given[axis].length.constant()) {
+      leading_[axis] = *value;
+      return result_.sizes.push_back({"..", *value, describeCaller(*call.caller)});
+    }
+  }
+}
+
+/// The length that each axis of an array which nothing fixes would have.
+double Chooser::assumedFor(const rt::Param &param) const {
+  double known = 1;
+  int open = 0;
+  for (const rt::Expr &axis : param.shape)
+    if (std::optional<int64_t> length = lengthOf(axis))
+      known *= static_cast<double>(std::max<int64_t>(*length, 1));
+    else
+      ++open;
+  for (const std::optional<int64_t> &length : leading_)
+    if (param.hasLeading && length)
+      known *= static_cast<double>(std::max<int64_t>(*length, 1));
+    else
+      open += param.hasLeading;
+  return open ? std::pow(kAssumedElements / known, 1.0 / open) : HUGE_VAL;
+}
+
+void Chooser::assume() {
+  double least = HUGE_VAL;
+  for (const rt::Param &param : entry_.params)
+    if (param.isArray())
+      least = std::min(least, assumedFor(param));
+  if (least == HUGE_VAL)
+    least = 1024; // no array has it
+  auto length =
+      static_cast<int64_t>(std::exp2(std::floor(std::log2(std::max(least, 16.0)) + 1e-9)));
+  for (std::optional<int64_t> &each : leading_)
+    if (!each) {
+      each = length;
+      result_.sizes.push_back({"..", length, "assumed"});
+    }
+  for (size_t i = 0; i < dims_.size(); ++i)
+    if (!dims_[i]) {
+      dims_[i] = length;
+      result_.sizes.push_back({entry_.dims[i].name, length, "assumed"});
+    }
+}
+
+void Chooser::choose() {
+  for (size_t axis = 0; axis < leading_.size(); ++axis)
+    chooseLeading(axis);
+  for (size_t i = 0; i < std::min(decl_.dims.size(), dims_.size()); ++i)
+    chooseDim(i);
+  assume();
+}
+
+ElemKind Chooser::elemOf(const rt::Param &param) const {
+  if (param.elem)
+    return elemKindByName(rt::elemName(*param.elem)).value_or(ElemKind::F32);
+  auto number = static_cast<size_t>(std::max(param.typeParam, 0));
+  return number < bound_.binding.elems.size() ? bound_.binding.elems[number] : ElemKind::F32;
+}
+
+/// Numbers that are no integers decide nothing.
+void Chooser::scalar(const rt::Param &param) {
+  using reference::Scalar;
+  PtlScalar cell{};
+  ElemKind kind = elemOf(param);
+  if (isFloat(kind)) {
+    reference::storeElem(&cell, kind, Scalar::real(1));
+  } else {
+    const int64_t *value = find(wanted_, decl_, param.name);
+    reference::storeElem(&cell, kind, Scalar{0, value ? *value : 1});
+    result_.sizes.push_back({param.name, value ? *value : 1, value ? "asked for" : "assumed"});
+  }
+  result_.scalars.push_back(cell);
+}
+
+std::optional<ExampleCall> Chooser::make(std::string &problem) {
+  for (const std::optional<int64_t> &length : leading_)
+    result_.lengths.push_back(*length);
+  for (const std::optional<int64_t> &length : dims_)
+    result_.lengths.push_back(*length);
+  for (const rt::Param &param : entry_.params) {
+    if (!param.isArray()) {
+      scalar(param);
+      continue;
+    }
+    std::vector<int64_t> extents;
+    if (param.hasLeading)
+      for (const std::optional<int64_t> &length : leading_)
+        extents.push_back(*length);
+    for (size_t axis = 0; axis < param.shape.size(); ++axis) {
+      std::optional<int64_t> length = lengthOf(param.shape[axis]);
+      if (!length || *length < 0) {
+        problem = "the axis `" + param.axisTexts[axis] + "` of `" + param.name +
+                  "` has no length for these sizes";
+        return std::nullopt;
+      }
+      extents.push_back(*length);
+    }
+    ElemKind kind = elemOf(param);
+    int64_t bytes = elemBytes(kind);
+    for (int64_t extent : extents)
+      bytes *= extent;
+    result_.bytes += bytes;
+    result_.extents.push_back(std::move(extents));
+    result_.elems.push_back(rt::elemFromName(elemName(kind)).value_or(PTL_F32));
+  }
+  return std::move(result_);
+}
+
+std::optional<ExampleCall> exampleCall(const CheckedProgram &program, const BoundEntry &bound,
+                                       const rt::Entry &entry, const ExampleSizes &wanted,
+                                       std::string &problem) {
+  Chooser chooser(program, bound, entry, wanted);
+  chooser.choose();
+  return chooser.make(problem);
+}
+
+rt::Failure ExampleCall::run(ChipRunner &runner, const ChipRun &how) const {
+  std::vector<PtlArray> arrays(extents.size());
+  std::vector<const PtlArray *> pointers;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    arrays[i].elem = elems[i];
+    arrays[i].rank = static_cast<int64_t>(extents[i].size());
+    arrays[i].extents = extents[i].data();
+    pointers.push_back(&arrays[i]);
+  }
+  return runner.run(pointers, scalars, lengths, how);
+}
+
+} // namespace ptl

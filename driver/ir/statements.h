@@ -1,0 +1,21 @@
+// The statements of a declaration, as far as something is told of each.
+#pragma once
+
+#include "frontend/sema/checked_tree.h"
+
+#include <functional>
+#include <string_view>
+
+namespace ptl {
+
+struct StatementPlace {
+  Span span;
+  std::string_view kind; ///< `loop`, `branch`, `section`, `statement`
+  bool isLeaf = false;   ///< holds no other statement
+};
+
+/// Every statement, outer before inner, in the order of the source.
+void forEachStatement(const CallableDecl &decl,
+                      const std::function<void(const StatementPlace &)> &visit);
+
+} // namespace ptl

@@ -1,0 +1,213 @@
+#include "lsp/server/cost.h"
+
+#include "lsp/server/deferred.h"
+#include "lsp/server/placed_text.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace ptl::lsp {
+
+__attribute__((format(printf, 1, 2))) static std::string format(const char *text, ...) {
+  char buffer[128];
+  va_list arguments;
+  va_start(arguments, text);
+  std::vsnprintf(buffer, sizeof(buffer), text, arguments);
+  va_end(arguments);
+  return buffer;
+}
+
+std::string timeText(double us) {
+  if (us >= 10000)
+    return format("%.1f ms", us / 1000);
+  return format(us >= 1000 ? "%.0f µs" : us >= 10 ? "%.1f µs" : "%.2f µs", us);
+}
+
+static std::string percent(double share) { return format("%.0f %%", 100 * share); }
+
+/// The cost of a verdict; null if no time is known.
+static const json *costOf(const ChipVerdict &verdict) {
+  auto cost = verdict.result.find("cost");
+  bool isKnown = verdict.result.is_object() && cost != verdict.result.end() && cost->contains("us");
+  return isKnown ? &*cost : nullptr;
+}
+
+std::string costTitle(const ChipVerdict &verdict) {
+  const json *cost = costOf(verdict);
+  return cost ? timeText(cost->value("us", 0.0)) + " · " + cost->value("bound", "") : "";
+}
+
+// ---- Hints --------------------------------------------------------------------------------------
+
+static std::string sizesText(const json &cost) {
+  std::string text;
+  for (const json &size : cost.value("sizes", json::array()))
+    text += (text.empty() ? "`" : ", `") + size.value("name", "") + " = " +
+            std::to_string(size.value("value", int64_t(0))) + "` (" + size.value("why", "") + ")";
+  return text;
+}
+
+static std::string statementText(const json &cost, const json &item) {
+  return timeText(item.value("us", 0.0)) + " of " + timeText(cost.value("us", 0.0)) + " (" +
+         percent(item.value("share", 0.0)) + ") · its pipes are busy for " +
+         timeText(item.value("busyUs", 0.0)) + " on all cores · " +
+         std::to_string(item.value("instructions", int64_t(0))) + " instructions";
+}
+
+/// The end of the line on which a statement begins.
+static uint32_t endOfLine(const ide::File &file, uint32_t offset) {
+  ide::LineByte at = file.document.position(offset);
+  auto length = static_cast<uint32_t>(file.document.lineText(at.line).size());
+  return file.document.offset({at.line, length});
+}
+
+static json hintOf(Session &session, const ide::File &file, const std::string &target,
+                   const json &cost, const json &item, uint32_t offset) {
+  bool isLoop = item.value("kind", "") == "loop";
+  std::string label =
+      target + ": " + timeText(item.value("us", 0.0)) + " · " + percent(item.value("share", 0.0));
+  std::string about = isLoop ? "The loop that dominates: " : "The statement that dominates: ";
+  return {{"position", session.position(file, offset)},
+          {"label", label},
+          {"paddingLeft", true},
+          {"tooltip",
+           session.markup(about + statementText(cost, item) + "\n\nfor " + sizesText(cost))}};
+}
+
+/// Calls `visit` with the statements of fresh verdicts about a file that are in it now.
+template <typename Visit>
+static void forEachStatement(Session &session, const ide::File &file, const ChipVerdict &verdict,
+                             Visit visit) {
+  for (const PlacedCost &each : verdict.statements)
+    if (ide::Location at = session.workspace.locate(each.span); at.file == &file)
+      visit(at.range, each.item);
+}
+
+std::string costHints(Session &session, const ide::File &file, ide::Range range) {
+  std::string text;
+  for (const std::string &target : session.settings.targets)
+    for (const ChipEntry &entry : chipEntries(file.document)) {
+      const ChipVerdict *verdict = verdictOf(session, file.path(), entry.name, target);
+      const json *cost = verdict ? costOf(*verdict) : nullptr;
+      if (!cost || !isFresh(session, file.path(), *verdict))
+        continue;
+      forEachStatement(session, file, *verdict, [&](ide::Range at, const json &item) {
+        uint32_t offset = endOfLine(file, at.begin);
+        if (item.value("dominant", false) && range.begin <= offset && offset <= range.end)
+          text +=
+              (text.empty() ? "" : ",") + hintOf(session, file, target, *cost, item, offset)
+                                              .dump(-1, ' ', false, json::error_handler_t::replace);
+      });
+    }
+  return text;
+}
+
+// ---- Hovers -------------------------------------------------------------------------------------
+
+static std::string pipesText(const json &cost) {
+  std::string text;
+  for (const json &pipe : cost.value("pipes", json::array()))
+    if (double share = pipe.value("util", 0.0); share >= 0.005)
+      text += (text.empty() ? "" : ", ") + std::string("`") + pipe.value("core", "") + "." +
+              pipe.value("pipe", "") + "` " + percent(share);
+  return text;
+}
+
+std::string kernelCostText(const ChipVerdict &verdict) {
+  const json *cost = costOf(verdict);
+  if (!cost) {
+    const json none = verdict.result.value("cost", json::object());
+    std::string reason = none.value("unknown", "");
+    return reason.empty() ? "" : "\n\nno time is known: " + reason;
+  }
+  const json roofline = cost->value("roofline", json::object());
+  const json groups = cost->value("groups", json::object());
+  std::string text = "\n\n" + costTitle(verdict) + " for " + sizesText(*cost);
+  if (double least = roofline.value("us", 0.0); least > 0)
+    text += "\n- " + format("%.1f", roofline.value("gap", 0.0)) + " × the least time of " +
+            roofline.value("by", "") + ", " + timeText(least);
+  text += "\n- busy: " + pipesText(*cost);
+  text += "\n- core groups with work: " + std::to_string(groups.value("used", int64_t(0))) +
+          " of " + std::to_string(groups.value("chip", int64_t(0)));
+  for (const json &hint : cost->value("hints", json::array())) {
+    double gain = hint.value("gain", 0.0);
+    text += "\n- " + hint.value("text", "") + (gain > 0 ? " (−" + percent(gain) + ")" : "");
+  }
+  return text;
+}
+
+std::string statementCostText(Session &session, const ide::File &file, const ChipVerdict &verdict,
+                              ide::Range range) {
+  const json *cost = costOf(verdict), *found = nullptr;
+  ide::Range least{0, 0};
+  if (cost)
+    forEachStatement(session, file, verdict, [&](ide::Range at, const json &item) {
+      bool isWithin = at.begin <= range.begin && range.end <= at.end;
+      if (isWithin && (!found || at.end - at.begin <= least.end - least.begin)) {
+        found = &item;
+        least = at;
+      }
+    });
+  return found ? "\n\n" + statementText(*cost, *found) : "";
+}
+
+// ---- Requests -----------------------------------------------------------------------------------
+
+static json located(Session &session, const json &item, Span span) {
+  json result = item;
+  result.erase("place");
+  if (ide::Location at = session.workspace.locate(span))
+    result["location"] = session.location(at);
+  return result;
+}
+
+json costAnswer(Session &session, const ide::File &file, const std::string &entry,
+                const ChipVerdict &verdict, bool isStale) {
+  json answer = verdict.result.value("cost", json::object());
+  answer.update({{"version", file.version},
+                 {"entry", entry},
+                 {"target", verdict.result.value("target", "")},
+                 {"fits", verdict.result.value("fits", false)},
+                 {"stale", isStale}});
+  if (!answer.contains("us") && !answer.contains("unknown"))
+    answer["unknown"] = verdict.result.value("fits", false) ? "nothing is known of the chip's costs"
+                                                            : "it does not run on the chip";
+  if (!answer.contains("us"))
+    return answer;
+  answer["statements"] = json::array();
+  for (const PlacedCost &each : verdict.statements)
+    answer["statements"].push_back(located(session, each.item, each.span));
+  json hints = json::array();
+  for (const PlacedCost &each : verdict.hints)
+    hints.push_back(located(session, each.item, each.span));
+  answer["hints"] = std::move(hints);
+  return answer;
+}
+
+/// When everything happens, for those who draw it.
+void timeline(Server &server, const json &params, const Reply &reply) {
+  Session &session = server.session;
+  ide::File &file = session.file(params);
+  ChipQuestion question = chipQuestion(session, file, params);
+  std::string form = params.value("form", "lanes");
+  if (form != "lanes" && form != "page")
+    throw RequestError{kInvalidParams, "`form` is `lanes` or `page`"};
+  question.request["form"] = form;
+  if (params.contains("mostOperations"))
+    question.request["mostOperations"] = params["mostOperations"];
+  auto onAnswer = [reply, version = file.version](const WorkerAnswer &answer) {
+    if (answer.ok() && answer.result.value("ok", false)) {
+      json result = answer.result;
+      result.erase("ok");
+      result.erase("timings");
+      result["version"] = version;
+      return reply.result(std::move(result));
+    }
+    const json error = answer.ok() ? answer.result.value("error", json::object()) : answer.error;
+    reply.error({kRequestFailed, error.value("message", "the compiler has no answer")});
+  };
+  server.worker.ask("timeline", std::move(question.request), "", onAnswer);
+}
+
+} // namespace ptl::lsp

@@ -1,0 +1,312 @@
+#include "passes/lower_block/loop_stages.h"
+
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace ptl::ir;
+
+namespace ptl::block {
+
+namespace {
+
+/// From this number of times that values have crossed on, operations are behind.
+constexpr int64_t kBehind = 2;
+
+bool isTile(Type type) { return isa<ArrayType>(type); }
+
+enum class Owner : uint8_t { Shared, Cube, Vector };
+
+/// How often the values that an operation needs have crossed between the cores in an iteration.
+struct Depth {
+  int64_t crossings = 0;
+  Owner owner = Owner::Shared; ///< who makes the value
+};
+
+class Splitter {
+public:
+  Splitter(scf::ForOp loop, const CoreAssignment &cores)
+      : loop_(loop), body_(loop.getBody()), cores_(cores) {}
+
+  bool findDepths();
+  std::optional<LoopStages> split(CoreKind core);
+
+private:
+  std::optional<Owner> ownerOf(Operation *op) const;
+  llvm::SmallVector<Value> operandsOf(Operation *op) const;
+  bool findOwners();
+  bool isMemorySafe() const;
+  bool passDepths();
+  Depth depthOf(Value value) const { return depths_.lookup(value); }
+  Owner sideOf(Value argument) const {
+    return cores_.isAccumulator(argument) ? Owner::Cube : Owner::Vector;
+  }
+  int64_t crossingsOf(Operation *op) const;
+  void findStages(Owner own);
+  bool placeVariables(Owner own, LoopStages &stages);
+  bool placeOperations(Owner own, LoopStages &stages);
+  bool isMade(Value value, Owner own) const {
+    Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == body_ && owners_.lookup(op) == own;
+  }
+
+  scf::ForOp loop_;
+  Block *body_;
+  const CoreAssignment &cores_;
+  llvm::DenseMap<Operation *, Owner> owners_;
+  llvm::DenseMap<Value, Depth> depths_;
+  llvm::DenseMap<Operation *, int> stages_; ///< of the operations of one core
+};
+
+/// Nothing for what does not belong to one of the cores.
+std::optional<Owner> Splitter::ownerOf(Operation *op) const {
+  if (isa<CheckOp, PrintOp, scf::WhileOp, ParallelOp>(op))
+    return std::nullopt;
+  if (op->getNumRegions()) {
+    bool cube = false, vector = false, crosses = false;
+    auto note = [&](Value value) {
+      crosses |=
+          llvm::is_contained(cores_.toCube, value) || llvm::is_contained(cores_.toVector, value);
+    };
+    op->walk([&](Operation *inner) {
+      llvm::for_each(inner->getResults(), note);
+      if (inner == op || isa<scf::YieldOp, scf::ForOp, scf::IfOp>(inner))
+        return;
+      if (isa<CheckOp, PrintOp, ParallelOp>(inner))
+        crosses = true;
+      std::optional<Owner> own = inner->getNumRegions() ? std::nullopt : ownerOf(inner);
+      cube |= own == Owner::Cube;
+      vector |= own == Owner::Vector;
+    });
+    if (crosses || cube == vector)
+      return std::nullopt;
+    return cube ? Owner::Cube : Owner::Vector;
+  }
+  if (cores_.cube.contains(op))
+    return Owner::Cube;
+  bool touchesTiles =
+      llvm::any_of(op->getOperandTypes(), isTile) || llvm::any_of(op->getResultTypes(), isTile);
+  if (isa<SliceOp, LoadOp, ZerosOp, OnesOp, FullOp, IndexOp, TransposeOp, CastOp, NewAxisOp, DimOp>(
+          op))
+    return Owner::Shared;
+  return touchesTiles || isa<StoreOp>(op) ? Owner::Vector : Owner::Shared;
+}
+
+/// With those of regions.
+llvm::SmallVector<Value> Splitter::operandsOf(Operation *op) const {
+  llvm::SetVector<Value> all(op->operand_begin(), op->operand_end());
+  if (op->getNumRegions())
+    getUsedValuesDefinedAbove(op->getRegions(), all);
+  return llvm::to_vector(all);
+}
+
+bool Splitter::findOwners() {
+  for (Operation &op : body_->without_terminator()) {
+    std::optional<Owner> owner = ownerOf(&op);
+    if (!owner)
+      return false;
+    owners_[&op] = *owner;
+  }
+  return true;
+}
+
+/// Storage that the loop writes is written at one place and not read.
+bool Splitter::isMemorySafe() const {
+  llvm::DenseMap<Value, unsigned> stores, loads;
+  body_->walk([&](Operation *op) {
+    if (auto store = dyn_cast<StoreOp>(op))
+      ++stores[store.getRef()];
+    else if (auto load = dyn_cast<LoadOp>(op))
+      ++loads[load.getRef()];
+  });
+  return llvm::all_of(
+      stores, [&](const auto &entry) { return entry.second == 1 && !loads.contains(entry.first); });
+}
+
+int64_t Splitter::crossingsOf(Operation *op) const {
+  int64_t most = 0;
+  Owner own = owners_.lookup(op);
+  for (Value operand : operandsOf(op)) {
+    Depth depth = depthOf(operand);
+    bool crosses = own != Owner::Shared && depth.owner != Owner::Shared && depth.owner != own;
+    most = std::max(most, depth.crossings + crosses);
+  }
+  return most;
+}
+
+/// One round through the body; false when no variable has changed.
+bool Splitter::passDepths() {
+  for (Operation &op : body_->without_terminator()) {
+    Depth depth{crossingsOf(&op), owners_.lookup(&op)};
+    if (depth.owner == Owner::Shared)
+      for (Value operand : op.getOperands())
+        if (depth.owner == Owner::Shared)
+          depth.owner = depthOf(operand).owner;
+    for (Value result : op.getResults())
+      depths_[result] = depth;
+  }
+  bool changed = false;
+  auto yield = cast<scf::YieldOp>(body_->getTerminator());
+  for (auto [argument, value] : llvm::zip(loop_.getRegionIterArgs(), yield.getOperands())) {
+    Depth &own = depths_[argument];
+    if (depthOf(value).crossings > own.crossings) {
+      own.crossings = depthOf(value).crossings;
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+bool Splitter::findDepths() {
+  for (Value argument : loop_.getRegionIterArgs()) {
+    if (!isTile(argument.getType()))
+      return false;
+    depths_[argument] = {0, sideOf(argument)};
+  }
+  if (!findOwners() || !isMemorySafe())
+    return false;
+  // A variable that goes to the other core and back has no end.
+  constexpr int rounds = 8;
+  int round = 0;
+  while (round < rounds && passDepths())
+    ++round;
+  if (round == rounds)
+    return false;
+  return llvm::any_of(owners_, [&](const auto &entry) {
+    return entry.second != Owner::Shared && crossingsOf(entry.first) >= kBehind;
+  });
+}
+
+/// Behind is what depends on what has crossed, and what it alone reads, if it reads nothing that is
+/// made ahead.
+void Splitter::findStages(Owner own) {
+  stages_.clear();
+  auto yield = cast<scf::YieldOp>(body_->getTerminator());
+  llvm::SmallVector<Operation *> open;
+  llvm::DenseSet<Operation *> wanted; // ahead
+  auto want = [&](Operation *op) {
+    if (op && op->getBlock() == body_ && wanted.insert(op).second)
+      open.push_back(op);
+  };
+  for (Operation &op : body_->without_terminator()) {
+    if (owners_.lookup(&op) != own)
+      continue;
+    stages_[&op] = crossingsOf(&op) >= kBehind;
+    bool leaves =
+        op.getNumRegions() || isa<StoreOp>(op) || llvm::any_of(op.getResults(), [&](Value value) {
+          return llvm::is_contained(cores_.toCube, value) ||
+                 llvm::is_contained(cores_.toVector, value) ||
+                 llvm::is_contained(yield.getOperands(), value);
+        });
+    if (stages_[&op] == 0 && leaves)
+      want(&op);
+  }
+  while (!open.empty())
+    for (Value operand : operandsOf(open.pop_back_val()))
+      want(operand.getDefiningOp());
+  for (Operation &op : body_->without_terminator()) {
+    if (owners_.lookup(&op) != own || stages_[&op] != 0 || wanted.contains(&op))
+      continue;
+    bool free = llvm::none_of(operandsOf(&op), [&](Value operand) {
+      Operation *made = operand.getDefiningOp();
+      if (made && made->getBlock() == body_)
+        return owners_.lookup(made) == own ? stages_.lookup(made) == 0
+                                           : depthOf(operand).owner != Owner::Shared;
+      return operand.getParentBlock() == body_ && operand != loop_.getInductionVar();
+    });
+    if (free)
+      stages_[&op] = 1;
+  }
+}
+
+/// Variables live in one buffer, so one stage has all that reads and writes them.
+bool Splitter::placeVariables(Owner own, LoopStages &stages) {
+  auto yield = cast<scf::YieldOp>(body_->getTerminator());
+  for (auto [argument, value] : llvm::zip(loop_.getRegionIterArgs(), yield.getOperands())) {
+    stages.stageOfVariable.push_back(-1);
+    if (sideOf(argument) != own)
+      continue;
+    if (!isMade(value, own))
+      return false;
+    int stage = stages.stageOfVariable.back() = stages_.lookup(value.getDefiningOp());
+    llvm::SmallVector<Value> names{argument};
+    while (!names.empty())
+      for (Operation *user : names.pop_back_val().getUsers()) {
+        Operation *here = body_->findAncestorOpInBlock(*user);
+        if (here == yield || !here)
+          return false;
+        Owner who = owners_.lookup(here);
+        if (who == Owner::Shared)
+          llvm::append_range(names, here->getResults());
+        else if (who != own || stages_.lookup(here) != stage)
+          return false;
+      }
+  }
+  return true;
+}
+
+bool Splitter::placeOperations(Owner own, LoopStages &stages) {
+  // Lengths are bound in both stages.
+  llvm::SmallVector<Value> lengths;
+  for (Operation &op : body_->without_terminator()) {
+    if (auto slice = dyn_cast<SliceOp>(op))
+      llvm::append_range(lengths, slice.getLengths());
+    else if (auto load = dyn_cast<LoadOp>(op))
+      llvm::append_range(lengths, load.getLengths());
+  }
+  for (int stage : {0, 1}) {
+    auto &operations = stages.operations[static_cast<size_t>(stage)];
+    llvm::SmallVector<Value> open(lengths);
+    for (Operation &op : body_->without_terminator())
+      if (owners_.lookup(&op) == own && stages_.lookup(&op) == stage) {
+        operations.insert(&op);
+        llvm::append_range(open, operandsOf(&op));
+      }
+    while (!open.empty()) {
+      Value value = open.pop_back_val();
+      Operation *made = value.getDefiningOp();
+      if (!made || made->getBlock() != body_)
+        continue;
+      Owner who = owners_.lookup(made);
+      if (who == Owner::Shared) {
+        if (operations.insert(made).second)
+          llvm::append_range(open, made->getOperands());
+      } else if (who != own) { // comes from the other core
+        if (!isTile(value.getType()) ||
+            stages.arrivals.try_emplace(value, stage).first->second != stage)
+          return false;
+      } else if (stages_.lookup(made) > stage) {
+        return false;
+      } else if (stages_.lookup(made) < stage) {
+        bool simple = own == Owner::Vector && isTile(value.getType()) &&
+                      !elementTypeOf(value.getType()).isInteger(1);
+        if (!simple)
+          return false;
+        stages.kept.insert(value);
+      }
+    }
+  }
+  return true;
+}
+
+std::optional<LoopStages> Splitter::split(CoreKind core) {
+  Owner own = core == CoreKind::Cube ? Owner::Cube : Owner::Vector;
+  LoopStages stages;
+  findStages(own);
+  if (!placeVariables(own, stages) || !placeOperations(own, stages))
+    return std::nullopt;
+  return stages;
+}
+
+} // namespace
+
+std::optional<LoopStages> stagesOf(scf::ForOp loop, const CoreAssignment &cores, CoreKind core) {
+  Splitter splitter(loop, cores);
+  if (!cores.isMixed() || !splitter.findDepths())
+    return std::nullopt;
+  CoreKind other = core == CoreKind::Cube ? CoreKind::Vector : CoreKind::Cube;
+  if (!splitter.split(other))
+    return std::nullopt;
+  return splitter.split(core);
+}
+
+} // namespace ptl::block

@@ -1,0 +1,28 @@
+// In how many steps a product goes through the operand buffers: by the time that the costs of the
+// machine's file predict.
+#pragma once
+
+#include "codegen/machines/machine.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace ptl::block {
+
+/// A product of `rows` x `contracted` by `contracted` x `cols` in a kernel of `products`, which all
+/// have a part of the operand buffers of their own.
+struct ProductShape {
+  int64_t rows = 1, cols = 1, contracted = 1;
+  int64_t bytes = 2; ///< of an element of the operands
+  std::string_view element;
+  int64_t products = 1;
+};
+
+/// The contracted extent of a step, a multiple of what a box holds. Several steps have two slots
+/// each; one step has two where there is room.
+int64_t stepOf(const ProductShape &shape, const Machine &machine);
+
+/// Whether the operands of a step fit twice into the product's part of the buffers.
+bool fitsTwice(const ProductShape &shape, int64_t step, const Machine &machine);
+
+} // namespace ptl::block

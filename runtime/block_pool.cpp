@@ -1,0 +1,66 @@
+#include "runtime/block_pool.h"
+
+#include "runtime/arena.h"
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace ptl::rt {
+namespace {
+
+// Smaller blocks are left to the C library.
+constexpr int64_t smallest = 4096;
+constexpr int64_t mostKept = int64_t(256) << 20;
+constexpr size_t mostBlocks = 64;
+
+int64_t mostFor(int64_t bytes) { return bytes + bytes / 4; }
+
+} // namespace
+
+void *BlockPool::take(int64_t bytes, int64_t &capacity) {
+  capacity = bytes;
+  if (bytes < smallest)
+    return allocateAligned(bytes);
+  {
+    std::lock_guard lock(mutex_);
+    size_t best = blocks_.size();
+    for (size_t i = 0; i < blocks_.size(); ++i)
+      if (blocks_[i].capacity >= bytes && blocks_[i].capacity <= mostFor(bytes) &&
+          (best == blocks_.size() || blocks_[i].capacity < blocks_[best].capacity))
+        best = i;
+    if (best != blocks_.size()) {
+      Block found = blocks_[best];
+      blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(best));
+      kept_ -= found.capacity;
+      capacity = found.capacity;
+      return found.memory;
+    }
+  }
+  return allocateAligned(bytes);
+}
+
+void BlockPool::giveBack(void *memory, int64_t capacity) {
+  if (capacity < smallest || capacity > mostKept)
+    return std::free(memory);
+  std::vector<Block> dropped;
+  {
+    std::lock_guard lock(mutex_);
+    blocks_.push_back({memory, capacity});
+    kept_ += capacity;
+    while (kept_ > mostKept || blocks_.size() > mostBlocks) {
+      dropped.push_back(blocks_.front());
+      kept_ -= blocks_.front().capacity;
+      blocks_.erase(blocks_.begin());
+    }
+  }
+  for (const Block &block : dropped)
+    std::free(block.memory);
+}
+
+BlockPool &BlockPool::shared() {
+  // Never destroyed: programs may run while the process exits.
+  static BlockPool *pool = new BlockPool;
+  return *pool;
+}
+
+} // namespace ptl::rt

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace ptl::rt {
+
+/// Large blocks of memory between uses: a program that runs often would else ask the system for its
+/// intermediates each time, and find every page unmapped.
+class BlockPool {
+public:
+  /// PTL_RT_ALIGNMENT-aligned memory of at least `bytes` >= 0, and how much it is; nullptr if there
+  /// is none. For any thread.
+  void *take(int64_t bytes, int64_t &capacity);
+  void giveBack(void *memory, int64_t capacity);
+
+  static BlockPool &shared();
+
+private:
+  struct Block {
+    void *memory;
+    int64_t capacity;
+  };
+  std::mutex mutex_;
+  std::vector<Block> blocks_; ///< the oldest first
+  int64_t kept_ = 0;
+};
+
+} // namespace ptl::rt

@@ -1,0 +1,316 @@
+#include "runtime/program.h"
+
+#include "runtime/arena.h"
+#include "runtime/pool.h"
+#include "runtime/program_graph.h"
+#include "runtime/recorder.h"
+#include "runtime/schedule/task_window.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptl::rt {
+namespace {
+
+constexpr int64_t chunksPerThread = 8;
+// A program that runs ahead of its tasks waits when its intermediates take more.
+constexpr int64_t mostRunAhead = int64_t(1) << 30;
+
+/// The number of the task that this thread runs, 0 outside of tasks.
+thread_local uint64_t runningTask = 0;
+
+} // namespace
+
+// --- what all kinds share -------------------------------------------------------------------
+
+bool ProgramRun::isProgramCode() { return runningTask == 0; }
+
+uint64_t ProgramRun::failAt() {
+  // The program's own code stands between what it has submitted and what it has not.
+  if (runningTask == 0)
+    return 2 * submitted_ + 1;
+  uint64_t present = stopAfter_.load(std::memory_order_relaxed);
+  while (runningTask < present && !stopAfter_.compare_exchange_weak(present, runningTask))
+    ;
+  return 2 * runningTask;
+}
+
+int64_t ProgramRun::grainOf(int64_t count) const {
+  return std::max<int64_t>(1, count / (context_.pool->threadCount() * chunksPerThread));
+}
+
+void ProgramRun::runPoints(const TaskHeader &header, const void *cells, int64_t begin,
+                           int64_t end) {
+  if (header.number > stopAfter_.load(std::memory_order_relaxed))
+    return;
+  uint64_t outer = std::exchange(runningTask, header.number);
+  Arena &arena = Arena::ofThread();
+  int64_t mark = arena.mark();
+  Recorder *recorder = context_.recorder;
+  int64_t start = recorder ? recorder->now() : 0;
+  header.body(&context_, begin, end, const_cast<void *>(cells));
+  if (recorder)
+    recorder->addSpan(header.number, begin, end, start, recorder->now());
+  arena.release(mark);
+  runningTask = outer;
+}
+
+void ProgramRun::runTask(void *run, const void *closure, int64_t begin, int64_t end) {
+  auto *header = static_cast<const TaskHeader *>(closure);
+  static_cast<ProgramRun *>(run)->runPoints(*header, header + 1, begin, end);
+}
+
+namespace {
+
+// --- one thread -----------------------------------------------------------------------------
+
+/// Program order is an order: each task runs when it is submitted.
+class InOrderRun : public ProgramRun {
+public:
+  using ProgramRun::ProgramRun;
+  void submit(const Submission &task) override {
+    runPoints({task.body, task.place, ++submitted_}, task.closure, 0, task.count);
+  }
+  void await(const int64_t *) override {}
+  void *allocate(int64_t bytes) override { return context_.allocate(bytes); }
+  void release(void *memory) override { context_.free(memory); }
+};
+
+// --- a graph that is built while it runs ----------------------------------------------------
+
+struct Release {
+  PtlContext *context;
+  std::atomic<int64_t> *live;
+  void *memory;
+};
+
+void runRelease(void *, const void *closure, int64_t, int64_t) {
+  auto *release = static_cast<const Release *>(closure);
+  release->live->fetch_sub(PtlContext::bytesOf(release->memory), std::memory_order_relaxed);
+  release->context->free(release->memory);
+}
+
+class WindowRun : public ProgramRun {
+public:
+  /// The window lends its lanes and memory to one run at a time.
+  WindowRun(PtlContext &context, TaskWindow &window) : ProgramRun(context), window_(window) {}
+  ~WindowRun() override {
+    storages_.forEach([&](const StorageTable::Entry &entry) { window_.forgetStorage(entry.id); });
+  }
+  void submit(const Submission &task) override;
+  void await(const int64_t *access) override;
+  void *allocate(int64_t bytes) override;
+  void release(void *memory) override;
+
+private:
+  std::span<const Access> read(const int64_t *words, size_t count) {
+    return words_.read(words, count, storages_,
+                       [&](int64_t, uint32_t rank) { return window_.addStorage(rank); });
+  }
+
+  TaskWindow &window_;
+  StorageTable storages_;
+  AccessWords words_;
+  std::atomic<int64_t> live_{0};
+};
+
+void WindowRun::submit(const Submission &task) {
+  TaskHeader header{task.body, task.place, ++submitted_};
+  TaskSpec spec;
+  spec.body = runTask;
+  spec.points = task.count;
+  spec.grain = grainOf(task.count);
+  auto fill = [&](char *closure) {
+    new (closure) TaskHeader(header);
+    std::memcpy(closure + sizeof(header), task.closure, task.closureBytes);
+  };
+  window_.submit(spec, sizeof(header) + task.closureBytes, fill,
+                 read(task.accesses, task.accessCount));
+}
+
+void WindowRun::await(const int64_t *access) {
+  // Of what no task has named there is nothing to wait for.
+  if (storages_.find(access[0]))
+    window_.await(read(access, 1).front());
+}
+
+void *WindowRun::allocate(int64_t bytes) {
+  window_.helpUntil([&] {
+    int64_t live = live_.load(std::memory_order_relaxed);
+    return live == 0 || live + bytes <= mostRunAhead;
+  });
+  void *memory = context_.allocate(bytes);
+  if (memory)
+    live_.fetch_add(PtlContext::bytesOf(memory), std::memory_order_relaxed);
+  return memory;
+}
+
+void WindowRun::release(void *memory) {
+  Release release{&context_, &live_, memory};
+  const StorageTable::Entry *found = storages_.find(reinterpret_cast<int64_t>(memory));
+  if (!found)
+    return runRelease(nullptr, &release, 0, 1);
+  // To free is to write: it waits for all who use the storage, and nobody uses it later.
+  int64_t whole[] = {found->address, 1, -1};
+  StorageId id = found->id;
+  TaskSpec spec;
+  spec.body = runRelease;
+  auto fill = [&](char *closure) { new (closure) Release(release); };
+  window_.submit(spec, sizeof(release), fill, read(whole, 1));
+  window_.forgetStorage(id);
+  storages_.remove(whole[0]);
+}
+
+/// Windows between runs, so that a program that runs often is not set up each time.
+class Windows {
+public:
+  std::unique_ptr<TaskWindow> take(int threads) {
+    std::lock_guard lock(mutex_);
+    for (size_t i = windows_.size(); i-- > 0;)
+      if (windows_[i].threads == threads) {
+        auto found = std::move(windows_[i].window);
+        windows_.erase(windows_.begin() + static_cast<ptrdiff_t>(i));
+        return found;
+      }
+    return std::make_unique<TaskWindow>(threads);
+  }
+  void giveBack(std::unique_ptr<TaskWindow> window, int threads) {
+    std::lock_guard lock(mutex_);
+    if (windows_.size() < mostKept)
+      windows_.push_back({threads, std::move(window)});
+  }
+  static Windows &shared() {
+    // Never destroyed: programs may run while the process exits.
+    static Windows *instance = new Windows;
+    return *instance;
+  }
+
+private:
+  static constexpr size_t mostKept = 4;
+  struct Kept {
+    int threads;
+    std::unique_ptr<TaskWindow> window;
+  };
+  std::mutex mutex_;
+  std::vector<Kept> windows_;
+};
+
+// --- which kind -----------------------------------------------------------------------------
+
+/// One call of a program.
+struct Call {
+  PtlContext *context;
+  const PtlProgram *program;
+  const PtlArray *const *arrays;
+  const int64_t *dims;
+  const PtlScalar *scalars;
+
+  void runCode() const {
+    Arena &arena = Arena::ofThread();
+    int64_t mark = arena.mark();
+    program->body(context, arrays, dims, scalars);
+    arena.release(mark);
+  }
+  ProgramGraph::Key key(int threads) const;
+  bool runStatic(int threads) const;
+  void runDynamic(int threads) const;
+};
+
+ProgramGraph::Key Call::key(int threads) const {
+  static std::atomic<int64_t> programs{0};
+  std::atomic_ref<int64_t> number(*program->number);
+  int64_t own = number.load(std::memory_order_relaxed), none = 0;
+  if (own == 0) {
+    own = programs.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (!number.compare_exchange_strong(none, own, std::memory_order_relaxed))
+      own = none;
+  }
+  ProgramGraph::Key key = {own, threads};
+  key.insert(key.end(), dims, dims + program->dim_count);
+  for (int32_t i = 0; i < program->scalar_count; ++i)
+    key.push_back(scalars[i].i64);
+  return key;
+}
+
+/// False if there is no graph of the program for these arguments; then nothing has happened.
+bool Call::runStatic(int threads) const {
+  ProgramGraph::Key wanted = key(threads);
+  std::unique_ptr<ProgramGraph> graph = ProgramGraphs::take(wanted);
+  if (!graph) {
+    graph = std::make_unique<ProgramGraph>(std::move(wanted), threads);
+    RecordRun record(*context, *graph);
+    runCode();
+    record.finish();
+    context->forgetFailure();
+  }
+  bool hasRun = false;
+  if (graph->isUsable()) {
+    FillRun fill(*context, *graph);
+    runCode();
+    hasRun = fill.execute();
+    const StoragePlan &plan = graph->plan();
+    if (context->recorder)
+      context->recorder->setStorage({plan.bytes, plan.unshared, plan.leastLive});
+    if (!hasRun) {
+      context->forgetFailure();
+      if (context->recorder)
+        context->recorder->restart();
+    }
+  }
+  ProgramGraphs::giveBack(std::move(graph));
+  return hasRun;
+}
+
+void Call::runDynamic(int threads) const {
+  auto window = Windows::shared().take(threads);
+  {
+    WindowRun run(*context, *window);
+    auto code = [](void *self) { static_cast<const Call *>(self)->runCode(); };
+    window->run(*context->pool, code, const_cast<Call *>(this), static_cast<ProgramRun *>(&run));
+  }
+  Windows::shared().giveBack(std::move(window), threads);
+}
+
+} // namespace
+} // namespace ptl::rt
+
+using namespace ptl::rt;
+
+int32_t ptl_rt_program(PtlContext *context, const PtlProgram *program,
+                       const PtlArray *const *arrays, const int64_t *dims,
+                       const PtlScalar *scalars) {
+  Call call{context, program, arrays, dims, scalars};
+  int threads = context->pool->threadCount();
+  if (threads == 1) {
+    InOrderRun run(*context);
+    call.runCode();
+  } else if (!program->is_static || !call.runStatic(threads)) {
+    call.runDynamic(threads);
+  }
+  return context->status.load(std::memory_order_acquire);
+}
+
+void ptl_rt_submit(PtlContext *context, PtlBody body, int64_t count, const void *closure,
+                   int64_t closureBytes, const int64_t *accesses, int32_t accessCount,
+                   const PtlPlace *place) {
+  if (count <= 0)
+    return;
+  if (context->recorder)
+    context->recorder->addTask(place, count, accesses, static_cast<size_t>(accessCount), false);
+  context->program->submit({body, count, closure, static_cast<size_t>(closureBytes), accesses,
+                            static_cast<size_t>(accessCount), place});
+}
+
+void ptl_rt_await(PtlContext *context, const int64_t *access) {
+  Recorder *recorder = context->recorder;
+  int64_t start = recorder ? recorder->now() : 0;
+  context->program->await(access);
+  if (recorder)
+    recorder->addWait(start, recorder->now());
+}
+
+void ptl_rt_release(PtlContext *context, void *memory) {
+  if (context->recorder)
+    context->recorder->addRelease(memory);
+  context->program->release(memory);
+}

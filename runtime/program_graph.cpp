@@ -1,0 +1,209 @@
+#include "runtime/program_graph.h"
+
+#include "runtime/block_pool.h"
+#include "runtime/pool.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <list>
+#include <mutex>
+
+namespace ptl::rt {
+namespace {
+
+constexpr size_t mostTasks = size_t(1) << 16;
+constexpr size_t chunkBytes = size_t(1) << 16;
+// Beyond this intermediates share memory even where that orders tasks.
+constexpr int64_t roomForStorage = int64_t(1) << 30;
+constexpr size_t mostGraphs = 32;
+constexpr int64_t mostBytesKept = int64_t(256) << 20;
+
+struct Kept {
+  std::mutex mutex;
+  std::list<std::unique_ptr<ProgramGraph>> graphs; ///< the last used first
+};
+
+Kept &kept() {
+  // Never destroyed: programs may run while the process exits.
+  static Kept *instance = new Kept;
+  return *instance;
+}
+
+size_t roundUp(size_t bytes) {
+  return (bytes + PTL_RT_ALIGNMENT - 1) / PTL_RT_ALIGNMENT * PTL_RT_ALIGNMENT;
+}
+
+} // namespace
+
+// --- the graph ------------------------------------------------------------------------------
+
+ProgramGraph::~ProgramGraph() {
+  for (void *chunk : chunks_)
+    std::free(chunk);
+  releaseBlock();
+}
+
+void ProgramGraph::releaseBlock() {
+  if (block_)
+    BlockPool::shared().giveBack(std::exchange(block_, nullptr), std::exchange(blockCapacity_, 0));
+}
+
+char *ProgramGraph::reserveClosure(size_t bytes) {
+  bytes = roundUp(bytes);
+  if (chunks_.empty() || chunkSize_ - chunkUsed_ < bytes) {
+    chunkSize_ = std::max(chunkBytes, bytes);
+    chunks_.push_back(std::aligned_alloc(PTL_RT_ALIGNMENT, chunkSize_));
+    chunkUsed_ = 0;
+    closureBytes_ += static_cast<int64_t>(chunkSize_);
+  }
+  char *memory = static_cast<char *>(chunks_.back());
+  return memory ? memory + std::exchange(chunkUsed_, chunkUsed_ + bytes) : nullptr;
+}
+
+void ProgramGraph::finish(const std::vector<std::optional<StorageId>> &storages,
+                          const std::vector<int64_t> &sizes) {
+  plan_ = builder_.planStorage(roomForStorage);
+  std::vector<int64_t> placeOf;
+  for (const StoragePlan::Place &place : plan_.places) {
+    placeOf.resize(std::max<size_t>(placeOf.size(), place.storage + 1));
+    placeOf[place.storage] = place.offset;
+  }
+  for (size_t i = 0; i < storages.size(); ++i) {
+    if (storages[i]) {
+      offsets_.push_back(placeOf[*storages[i]]);
+      continue;
+    }
+    // What no task names still has an address of its own.
+    offsets_.push_back(plan_.bytes);
+    plan_.bytes += static_cast<int64_t>(roundUp(static_cast<size_t>(sizes[i])));
+  }
+  graph_ = std::move(builder_).finish();
+  builder_ = GraphBuilder();
+  replay_.emplace(graph_, threads_);
+}
+
+bool ProgramGraph::reserveBlock() {
+  if (!block_)
+    block_ = BlockPool::shared().take(plan_.bytes, blockCapacity_);
+  return block_ != nullptr;
+}
+
+// --- seeing what a program submits ----------------------------------------------------------
+
+void *RecordRun::allocate(int64_t bytes) {
+  if (bytes < 0 || bytes > (int64_t(1) << 46)) {
+    isRefused_ = true;
+    return nullptr;
+  }
+  addresses_.push_back(nextAddress_);
+  sizes_.push_back(bytes);
+  storageOf_.emplace_back();
+  nextAddress_ += static_cast<int64_t>(roundUp(static_cast<size_t>(std::max<int64_t>(bytes, 1))));
+  return reinterpret_cast<void *>(addresses_.back());
+}
+
+void RecordRun::await(const int64_t *) { isRefused_ = true; }
+
+void RecordRun::submit(const Submission &task) {
+  if (isRefused_ || ++submitted_ > mostTasks) {
+    isRefused_ = true;
+    return;
+  }
+  auto add = [&](int64_t address, uint32_t rank) {
+    auto found = std::lower_bound(addresses_.begin(), addresses_.end(), address);
+    if (found == addresses_.end() || *found != address)
+      return graph_.builder_.addStorage(rank);
+    auto number = static_cast<size_t>(found - addresses_.begin());
+    return *(storageOf_[number] = graph_.builder_.addIntermediate(rank, sizes_[number]));
+  };
+  size_t bytes = sizeof(TaskHeader) + task.closureBytes;
+  char *closure = graph_.reserveClosure(bytes);
+  if (!closure) {
+    isRefused_ = true;
+    return;
+  }
+  TaskSpec spec;
+  spec.body = runTask;
+  spec.closure = closure;
+  spec.points = task.count;
+  spec.grain = grainOf(task.count);
+  spec.cost = task.count;
+  graph_.builder_.add(spec, words_.read(task.accesses, task.accessCount, storages_, add));
+  graph_.nodes_.push_back({closure, task.closureBytes, task.body, task.count});
+}
+
+void RecordRun::finish() {
+  if (!isRefused_ && context_.status.load(std::memory_order_relaxed) == PTL_OK)
+    graph_.finish(storageOf_, sizes_);
+  else
+    graph_.builder_ = GraphBuilder();
+}
+
+// --- running it ------------------------------------------------------------------------------
+
+void *FillRun::allocate(int64_t) {
+  if (allocations_ >= graph_.offsets_.size() || !graph_.reserveBlock()) {
+    isOther_ = true;
+    return nullptr;
+  }
+  return static_cast<char *>(graph_.block_) + graph_.offsets_[allocations_++];
+}
+
+void FillRun::submit(const Submission &task) {
+  size_t number = submitted_++;
+  if (number >= graph_.nodes_.size()) {
+    isOther_ = true;
+    return;
+  }
+  const ProgramGraph::Node &node = graph_.nodes_[number];
+  if (node.body != task.body || node.count != task.count ||
+      node.closureBytes != task.closureBytes) {
+    isOther_ = true;
+    return;
+  }
+  new (node.closure) TaskHeader{task.body, task.place, submitted_};
+  std::memcpy(node.closure + sizeof(TaskHeader), task.closure, task.closureBytes);
+}
+
+bool FillRun::execute() {
+  bool isSame = !isOther_ && submitted_ == graph_.nodes_.size() &&
+                context_.status.load(std::memory_order_relaxed) == PTL_OK;
+  if (isSame)
+    graph_.replay_->run(*context_.pool, static_cast<ProgramRun *>(this));
+  return isSame;
+}
+
+// --- graphs between runs ---------------------------------------------------------------------
+
+std::unique_ptr<ProgramGraph> ProgramGraphs::take(const ProgramGraph::Key &key) {
+  Kept &all = kept();
+  std::lock_guard lock(all.mutex);
+  for (auto at = all.graphs.begin(); at != all.graphs.end(); ++at)
+    if ((*at)->key() == key) {
+      auto found = std::move(*at);
+      all.graphs.erase(at);
+      return found;
+    }
+  return nullptr;
+}
+
+void ProgramGraphs::giveBack(std::unique_ptr<ProgramGraph> graph) {
+  std::list<std::unique_ptr<ProgramGraph>> dropped;
+  if (graph->bytes() > mostBytesKept)
+    graph->releaseBlock();
+  Kept &all = kept();
+  std::lock_guard lock(all.mutex);
+  all.graphs.push_front(std::move(graph));
+  int64_t bytes = 0;
+  size_t count = 0;
+  auto at = all.graphs.begin();
+  for (; at != all.graphs.end(); ++at) {
+    bytes += (*at)->bytes();
+    if (++count > 1 && (count > mostGraphs || bytes > mostBytesKept))
+      break;
+  }
+  dropped.splice(dropped.begin(), all.graphs, at, all.graphs.end());
+}
+
+} // namespace ptl::rt

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "runtime/program.h"
+#include "runtime/schedule/replay.h"
+
+#include <memory>
+#include <optional>
+
+namespace ptl::rt {
+
+/// What a static program submits for certain dimensions and scalars, linked once. A run then only
+/// fills in the closures and places its intermediates in one block of memory.
+class ProgramGraph {
+public:
+  /// Of which program, for which arguments.
+  using Key = std::vector<int64_t>;
+
+  ProgramGraph(Key key, int threads) : key_(std::move(key)), threads_(threads) {}
+  ~ProgramGraph();
+  ProgramGraph(const ProgramGraph &) = delete;
+
+  const Key &key() const { return key_; }
+  /// Without a graph: it would have too many tasks, or the program fails before it starts any.
+  bool isUsable() const { return replay_.has_value(); }
+  /// Memory that it holds between runs.
+  int64_t bytes() const { return blockCapacity_ + closureBytes_; }
+  /// Gives up the block of intermediates; the next run takes another.
+  void releaseBlock();
+  const StoragePlan &plan() const { return plan_; }
+
+private:
+  friend class RecordRun;
+  friend class FillRun;
+  struct Node {
+    char *closure;
+    size_t closureBytes;
+    PtlBody body;
+    int64_t count;
+  };
+  char *reserveClosure(size_t bytes);
+  void finish(const std::vector<std::optional<StorageId>> &storages,
+              const std::vector<int64_t> &sizes);
+  bool reserveBlock();
+
+  Key key_;
+  int threads_;
+  GraphBuilder builder_;
+  std::vector<Node> nodes_;
+  std::vector<void *> chunks_; ///< of closures
+  size_t chunkUsed_ = 0, chunkSize_ = 0;
+  int64_t closureBytes_ = 0;
+  StoragePlan plan_;
+  std::vector<int64_t> offsets_; ///< of each allocation, in the order of the program
+  void *block_ = nullptr;
+  int64_t blockCapacity_ = 0;
+  TaskGraph graph_;
+  std::optional<Replay> replay_;
+};
+
+/// Runs a program's code to see what it submits: nothing is executed, memory has addresses only.
+class RecordRun : public ProgramRun {
+public:
+  RecordRun(PtlContext &context, ProgramGraph &graph)
+      : ProgramRun(context), graph_(graph), recorder_(std::exchange(context.recorder, nullptr)) {}
+  ~RecordRun() override { context_.recorder = recorder_; }
+  void submit(const Submission &task) override;
+  void await(const int64_t *access) override;
+  void *allocate(int64_t bytes) override;
+  void release(void *) override {}
+  /// After the program's code: links the graph, unless it cannot be one.
+  void finish();
+
+private:
+  ProgramGraph &graph_;
+  Recorder *recorder_; ///< has the runs that are executed
+  StorageTable storages_;
+  AccessWords words_;
+  std::vector<std::optional<StorageId>> storageOf_; ///< by allocation
+  std::vector<int64_t> sizes_, addresses_;          ///< by allocation, ascending
+  int64_t nextAddress_ = int64_t(1) << 52;          ///< where no memory is
+  bool isRefused_ = false;
+};
+
+/// Runs a program's code to fill in the closures of a graph; then runs the graph.
+class FillRun : public ProgramRun {
+public:
+  FillRun(PtlContext &context, ProgramGraph &graph) : ProgramRun(context), graph_(graph) {}
+  void submit(const Submission &task) override;
+  void await(const int64_t *) override { isOther_ = true; }
+  void *allocate(int64_t bytes) override;
+  void release(void *) override {}
+  /// False if the program has not submitted what the graph has; nothing has run then.
+  bool execute();
+
+private:
+  ProgramGraph &graph_;
+  size_t allocations_ = 0;
+  bool isOther_ = false;
+};
+
+/// Graphs between runs, the last ones used. For any thread.
+class ProgramGraphs {
+public:
+  /// Nothing if there is none, or another run has it.
+  static std::unique_ptr<ProgramGraph> take(const ProgramGraph::Key &key);
+  static void giveBack(std::unique_ptr<ProgramGraph> graph);
+};
+
+} // namespace ptl::rt

@@ -1,0 +1,44 @@
+// Operations that wait for a pipe, in order: a ring that keeps its storage, since operations are
+// large and come and go by the million.
+#pragma once
+
+#include "runtime/sim/issued.h"
+
+#include <vector>
+
+namespace ptl::rt::sim {
+
+class IssueQueue {
+public:
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  Issued &operator[](size_t i) { return ring_[(first_ + i) & (ring_.size() - 1)]; }
+  const Issued &operator[](size_t i) const { return ring_[(first_ + i) & (ring_.size() - 1)]; }
+  Issued &front() { return (*this)[0]; }
+  const Issued &front() const { return (*this)[0]; }
+
+  /// One more at the end, to be filled in: it holds what some operation before it held.
+  Issued &append() {
+    if (size_ == ring_.size())
+      grow();
+    return (*this)[size_++];
+  }
+  void pop() {
+    first_ = (first_ + 1) & (ring_.size() - 1);
+    --size_;
+  }
+
+private:
+  void grow() {
+    std::vector<Issued> larger(ring_.empty() ? 8 : 2 * ring_.size());
+    for (size_t i = 0; i < size_; ++i)
+      larger[i] = std::move((*this)[i]);
+    ring_ = std::move(larger);
+    first_ = 0;
+  }
+
+  std::vector<Issued> ring_; ///< as many as a power of two
+  size_t first_ = 0, size_ = 0;
+};
+
+} // namespace ptl::rt::sim

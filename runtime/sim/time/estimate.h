@@ -1,0 +1,29 @@
+// Times without running everything: what editors show while one types.
+#pragma once
+
+#include "runtime/sim/time/report.h"
+
+#include <functional>
+#include <optional>
+
+namespace ptl::rt::sim {
+
+/// Runs a program in time. False if it stopped.
+using RunInTime = std::function<bool(TimeOptions, Timeline &)>;
+
+/// A time for which rounds of loops stood for others like them. In the timeline these are there as
+/// one record on each pipe; sums and times are those of the whole.
+struct Estimate {
+  bool exact = false; ///< everything was run
+  Timeline timeline;
+  Analysis analysis;
+  int64_t groupsOfChip = 0;
+  double microseconds() const { return timeline.microseconds(timeline.end); }
+};
+
+/// Nothing if the program stops.
+std::optional<Estimate> estimate(const RunInTime &run);
+/// How long it takes with something for nothing; `first` is the estimate without.
+Cycles estimateAgain(const RunInTime &run, const Estimate &first, const WhatIf &what);
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,52 @@
+// What the core groups of a launch have in common, so that a few of them can stand for all: who has
+// work, and how much of what they move at the same time is the same. Found by running the first
+// rounds of all groups without time.
+#pragma once
+
+#include "runtime/sim/run.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace ptl::rt::sim {
+
+class Sharing {
+public:
+  /// `most`: so many groups are to stand for all.
+  Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
+          std::span<const Scalar> scalars, int64_t blocks, int64_t most);
+
+  /// False when the groups cannot be told of like this; then all have to run.
+  bool isKnown() const { return known_; }
+  const std::vector<int64_t> &chosen() const { return chosen_; } ///< blocks that stand for others
+  const std::set<int64_t> &working() const { return working_; }  ///< blocks that move anything
+  /// For how many a chosen block stands.
+  double weight() const {
+    return static_cast<double>(working_.size()) / static_cast<double>(chosen_.size());
+  }
+  /// Of the bytes that the chosen blocks find nowhere by themselves at a step, the part that all
+  /// blocks together would not find either. `round`: of the outermost loop.
+  double missing(bool cube, const Step *step, int64_t round) const;
+
+private:
+  struct Place {
+    int32_t array;
+    int64_t offset;
+    auto operator<=>(const Place &) const = default;
+  };
+  /// The first time that each block comes to a step, in the first round or a later one.
+  struct Visits {
+    std::map<int64_t, Place> first, later;
+  };
+  double partOf(const Visits &visits, bool later) const;
+
+  std::map<std::pair<bool, const Step *>, Visits> visits_;
+  std::map<std::pair<bool, const Step *>, std::pair<double, double>> parts_;
+  std::set<int64_t> working_;
+  std::vector<int64_t> chosen_;
+  bool known_ = false;
+};
+
+} // namespace ptl::rt::sim

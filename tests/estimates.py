@@ -1,0 +1,71 @@
+"""Estimated times beside simulated ones: every kernel and program of the examples and of tests/chips that runs on a chip, for lengths
+that leave something to be estimated. `estimates.py BUILD [--print] [PATTERN]`; a difference of more than a tenth is a failure."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from harness import ROOT, Case, Tools, run_cases  # noqa: E402
+
+CHIPS = ("a3", "a5")
+MOST = 0.10  # of the simulated time
+# Beyond these, lengths that nothing fixes take long to simulate and show nothing more; by the number of open lengths.
+ASSUMED = {1: 1 << 20, 2: 1024, 3: 256}
+
+
+def costs_of(tools, path, chip):
+    """What `ptlc check` says of the entries of a file: it knows which there are, and their lengths."""
+    done = tools.run("check", path, "--target", chip, "--cost", "--json")
+    return json.loads(done.stdout)["costs"] if done.stdout.startswith("{") else []
+
+
+def words_of(cost):
+    """Arguments of `ptlc sim`; nothing for what it cannot be told."""
+    sizes = cost["sizes"]
+    if any(size["name"] == ".." for size in sizes):
+        return None
+    assumed = [size for size in sizes if size["why"] == "assumed"]
+    most = ASSUMED.get(len(assumed), 128)
+    return [f"{size['name']}={min(size['value'], most) if size in assumed else size['value']}" for size in sizes]
+
+
+def compare(tools, path, chip, cost, show):
+    def run():
+        call = ["sim", path, "--entry", cost["entry"], "--target", chip, "--json", *words_of(cost)]
+        whole, part = tools.run(*call), tools.run(*call, "--estimate")
+        if whole.code or part.code:
+            # What stops, stops both ways: data decides, or lengths do not suit.
+            return None if whole.code == part.code else f"exit codes {whole.code}, {part.code}\n{whole.stderr}{part.stderr}"
+        simulated, (estimated,) = json.loads(whole.stdout)["us"], json.loads(part.stdout)["costs"]
+        error = estimated["us"] / simulated - 1
+        if show:
+            print(f"{path.stem:24} {cost['entry']:28} {chip}  simulated {simulated:10.2f} us  estimated {estimated['us']:10.2f} us  "
+                  f"{100 * error:+6.2f} %  {'whole' if estimated['exact'] else 'part'}", flush=True)
+        if estimated["exact"] and abs(error) > 1e-3:
+            return f"said to be exact: {estimated['us']} us, simulated {simulated} us"
+        return None if abs(error) <= MOST else f"{estimated['us']} us, simulated {simulated} us: {100 * error:+.1f} %"
+
+    return Case(f"estimates/{path.stem}.{cost['entry']}.{chip}", run)
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    tools, show = Tools(pathlib.Path(arguments[0])), "--print" in arguments
+    patterns = [text for text in arguments[1:] if text != "--print"]
+    cases = []
+    for path in (*sorted((ROOT / "examples").glob("*.ptl")), *sorted((ROOT / "tests" / "chips").glob("*.ptl"))):
+        if patterns and not any(text in path.stem for text in patterns):
+            continue
+        for chip in CHIPS:
+            for cost in costs_of(tools, path, chip):
+                if "us" in cost and words_of(cost) is not None:
+                    cases.append(compare(tools, path, chip, cost, show))
+    if not patterns and len(cases) < 40:
+        print(f"only {len(cases)} kernels have a time")
+        return 1
+    return run_cases("estimates", cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""What the server says of times: the same as `ptlc check --cost`, beside the lines that it is about, and it follows the text."""
+import json
+import re
+import subprocess
+
+from chips import Talk, problems
+from client import Failure
+from session import ROOT, Place
+
+SUM = """kernel loud[R, C](x: f32[R, C]) -> (y: f32[R, 1])
+{
+    parallel r in tiles(R, 16) {
+        var total = zeros(f32[r, 1])
+        for c in tiles(C, 512) pipeline 2 {
+            let part = exp(x[r, c])
+            total += sum(part, axis: 1)
+        }
+        y[r, :] = total
+    }
+}
+
+bench "loud" {
+    loud(zeros(f32[768, 2048]))
+}
+"""
+DATA = """kernel picks[N](at: i32[N], x: f32[N, 64]) -> (y: f32[N, 64])
+where all(at >= 0) and all(at < N)
+{
+    parallel i in 0..N {
+        y[i, :] = x[at[i], :]
+    }
+}
+"""
+
+
+def checked(talk: Talk, *more):
+    """The costs that `ptlc check --cost` prints."""
+    command = [talk.place.bin / "ptlc", "check", talk.path, "--target", "a3", "--cost", "--json", *more]
+    done = subprocess.run(command, capture_output=True, text=True, env=talk.place.environment(), timeout=60)
+    return json.loads(done.stdout)["costs"]
+
+
+def ask(talk: Talk, **more):
+    return talk.client.request("ptl/cost", {**talk.document, "entry": "loud", **more})
+
+
+def hints(talk: Talk):
+    lines = talk.text.text.count("\n")
+    everything = {"start": {"line": 0, "character": 0}, "end": {"line": lines, "character": 0}}
+    found = talk.client.request("textDocument/inlayHint", {**talk.document, "range": everything})
+    return [hint for hint in found if isinstance(hint["label"], str) and hint["label"].startswith("a3: ")]
+
+
+def hover(talk: Talk, piece):
+    at = talk.text.position(talk.text.text.index(piece))
+    answer = talk.client.request("textDocument/hover", {**talk.document, "position": at})
+    return answer["contents"]["value"] if answer else ""
+
+
+def schema_and_command_line(place: Place):
+    schema = json.loads((ROOT / "docs" / "cost-schema.json").read_text())
+    with Talk(place, "cost", SUM) as talk:
+        answer, (printed,) = ask(talk), checked(talk)
+        for one in (answer, printed):
+            if wrong := problems(one, schema, schema):
+                return "\n".join(wrong)
+        if not answer["exact"] or [(s["name"], s["value"], s["why"]) for s in answer["sizes"]] != [
+                ("R", 768, 'bench "loud"'), ("C", 2048, 'bench "loud"')]:
+            return f"not for the sizes of the bench: {answer}"
+        same = ("us", "bound", "pipes", "path", "roofline", "groups", "launches", "sizes")
+        if different := [name for name in same if answer[name] != printed[name]]:
+            return f"not what ptlc says: {[(n, answer[n], printed[n]) for n in different]}"
+        ours = [(s["us"], s["location"]["range"]["start"]["line"] + 1, s["kind"], "dominant" in s) for s in answer["statements"]]
+        theirs = [(s["us"], s["line"], s["kind"], "dominant" in s) for s in printed["statements"]]
+        if ours != theirs or [line for _, line, *_ in ours] != [3, 5, 6, 7, 9]:
+            return f"statements:\n{ours}\n{theirs}"
+        if [line for _, line, _, dominant in ours if dominant] != [5, 6]:
+            return f"not the loop and the load and exp: {ours}"
+        # What is asked for counts more than the settings, and these more than a bench.
+        longer = ask(talk, sizes={"loud.R": 65536})
+        if longer["sizes"][0] != {"name": "R", "value": 65536, "why": "asked for"} or longer["us"] < 10 * answer["us"]:
+            return f"not for more rows: {longer['sizes']} {longer['us']}"
+        talk.client.notify("workspace/didChangeConfiguration", {"settings": {"ptl": {"targets": ["a3"], "sizes": {"R": 65536}}}})
+        talk.settled()
+        if ask(talk)["us"] != longer["us"] or f"{longer['us']:.1f}"[:4] not in talk.titles()[0]:
+            return f"not by the settings: {ask(talk)['us']}, {talk.titles()}"
+    return None
+
+
+def beside_the_lines(place: Place):
+    with Talk(place, "lines", SUM) as talk:
+        talk.settled()
+        title = talk.titles()[0]
+        if not re.fullmatch(r"a3: fits · vec [\d.]+/184 KiB · [\d.]+ µs · \w+-bound \d+ %", title):
+            return title
+        shown = [(hint["position"]["line"], hint["label"]) for hint in hints(talk)]
+        if [line for line, _ in shown] != [4, 5] or not all(re.fullmatch(r"a3: [\d.]+ µs · \d+ %", label) for _, label in shown):
+            return f"hints: {shown}"
+        whole, loop, statement = hover(talk, "loud["), hover(talk, "c in tiles"), hover(talk, "part =")
+        if "the least time of memory" not in whole or "core groups with work: 48 of 48" not in whole or '(bench "loud")' not in whole:
+            return f"of the kernel: {whole}"
+        for text, line in ((loop, 4), (statement, 5)):
+            label = dict(shown)[line].removeprefix("a3: ").split(" · ")[0]
+            if f"{label} of " not in text:
+                return f"not {label}: {text}"
+        # Lines above move them; a keystroke in the kernel takes them away until the answer is there.
+        talk.edit("kernel loud", "// one\nkernel loud")
+        talk.settled()
+        if [hint["position"]["line"] for hint in hints(talk)] != [5, 6]:
+            return f"not moved: {hints(talk)}"
+        talk.edit("exp(x[r, c])", "exp(x[r, c]")
+        if hints(talk):
+            return "hints about an older text"
+        talk.settled()
+        if not talk.titles()[0].endswith(" · stale") or not ask(talk)["stale"]:
+            return f"not stale: {talk.titles()}"
+    return None
+
+
+def nothing_is_known(place: Place):
+    with Talk(place, "data", DATA) as talk:
+        talk.settled()
+        answer = talk.client.request("ptl/cost", {**talk.document, "entry": "picks"})
+        if "us" in answer or "no values" not in answer.get("unknown", ""):
+            return f"a time that data decides: {answer}"
+        if "µs" in talk.titles()[0] or "no time is known: " not in hover(talk, "picks["):
+            return f"{talk.titles()}: {hover(talk, 'picks[')}"
+        try:
+            return f"of nothing: {talk.client.request('ptl/cost', {**talk.document, 'entry': 'nobody'})}"
+        except Failure:
+            return None
+
+
+def timelines(place: Place):
+    with Talk(place, "timeline", SUM) as talk:
+        asked = {**talk.document, "entry": "loud"}
+        answer = talk.client.request("ptl/timeline", asked)
+        lanes = {lane["lane"] for lane in answer["timeline"]["lanes"]}
+        if answer["part"] or answer["timeline"]["format"] != "ptl-timeline" or "aiv47.mte2" not in lanes:
+            return f"lanes: {lanes}"
+        if abs(answer["timeline"]["us"] - ask(talk)["us"]) > 0.01:
+            return f"{answer['timeline']['us']} µs are not {ask(talk)['us']}"
+        if {task["line"] for lane in answer["timeline"]["lanes"] for task in lane["tasks"]} - {4, 6, 7, 9}:
+            return "tasks of other lines"
+        page = talk.client.request("ptl/timeline", {**asked, "form": "page"})["page"]
+        if not page.startswith("<!doctype html>") or f"{talk.path}:6:" not in page or "http" in page:
+            return f"no page: {page[:300]}"
+        part = talk.client.request("ptl/timeline", {**asked, "sizes": {"R": 1 << 20}, "mostOperations": 1000})
+        if not part["part"]:
+            return "a long run is whole"
+        try:
+            return f"of no form: {talk.client.request('ptl/timeline', {**asked, 'form': 'song'})}"
+        except Failure:
+            return None
+
+
+def cases(place: Place, long: bool, seed: int):
+    yield "schema and command line", lambda: schema_and_command_line(place)
+    yield "beside the lines", lambda: beside_the_lines(place)
+    yield "nothing is known", lambda: nothing_is_known(place)
+    yield "timelines", lambda: timelines(place)
