@@ -441,11 +441,10 @@ Bound Builder::buildBlockExpr(const BlockExpr &call) {
   if (call.value) { // what one section pushes is what the other pops
     if (call.op == BlockOp::Push) {
       Bound pushed = readRefs(buildExpr(*call.ins[0]), loc);
-      Operation *maker = pushed.value ? pushed.value.getDefiningOp() : nullptr;
       const BlockObject &pipe = *call.object->object;
       for (auto [name, dim] : {std::pair("ptl.slots", pipe.depth), {"ptl.held", pipe.hold}})
-        if (std::optional<int64_t> count = maker && dim ? constantDim(dim) : std::nullopt)
-          maker->setAttr(name, builder_.getI64IntegerAttr(*count));
+        if (Operation *maker = pushed.value && dim ? pushed.value.getDefiningOp() : nullptr)
+          maker->setAttr(name, builder_.getI64IntegerAttr(constantDim(dim).value_or(0)));
       bindLocal(*call.value, pushed);
     }
     return bound(*call.value);

@@ -20,9 +20,9 @@ static void serialise(StoreOp store) {
   OpBuilder b(store);
   Location loc = store.getLoc();
   Type type = store.getValue().getType();
-  Value old = b.create<LoadOp>(loc, type, store.getRef(), store.getOffsets(), store.getLengths(),
-                               store.getSteps(), Value(),
-                               b.getDenseI64ArrayAttr(store.getDropped()));
+  Value old =
+      b.create<LoadOp>(loc, type, store.getRef(), store.getOffsets(), store.getLengths(),
+                       store.getSteps(), Value(), b.getDenseI64ArrayAttr(store.getDropped()));
   OperationState state(loc, *store.getAtomic() == "max" ? "ptl.max" : "ptl.min");
   state.addOperands({old, store.getValue()});
   state.addTypes(type);
