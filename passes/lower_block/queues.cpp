@@ -21,7 +21,7 @@ static int64_t slotsOf(const Machine &machine) {
 static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
   Operation *op = value.getDefiningOp();
   auto said = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;
-  return said ? said.getInt() : usual;
+  return said && said.getInt() > 0 ? said.getInt() : usual;
 }
 
 /// The whole tile that crosses, before it is dealt.
