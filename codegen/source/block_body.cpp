@@ -41,6 +41,9 @@ bool BlockBody::isInlined(Operation *op) {
   // An element of memory is read where it stands.
   if (isa<pto::TGetValOp, pto::LoadScalarOp, pto::TPopOp>(op))
     return false;
+  // A choice is a statement of its own, as a branch is.
+  if (isa<arith::SelectOp>(op) && op->getResult(0).getType().isIndex())
+    return op->use_empty();
   // Positions become what instructions take by themselves.
   if (auto cast = dyn_cast<arith::IndexCastOp>(op); cast && cast.getIn().getType().isIndex())
     return true;

@@ -210,7 +210,8 @@ std::string BlockBody::tileKey(Value tile) {
   auto type = cast<pto::TileBufType>(tile.getType());
   auto [rows, cols] = validOf(tile.getDefiningOp());
   auto length = [&](Value given, int64_t fixed) {
-    return given ? "#" + std::to_string(positions_.of(given).id()) : std::to_string(fixed);
+    Dim dim = given ? positions_.of(given) : positions_.constant(fixed);
+    return "#" + std::to_string(dim.id());
   };
   return wholeKey(tile) + "(" + length(rows, type.getValidRows()) + "," +
          length(cols, type.getValidCols()) + ")";

@@ -521,7 +521,6 @@ Bound Builder::buildBlockExpr(const BlockExpr &call) {
   case BlockOp::StoreScalar: {
     TensorView view = wholeTensor(*call.outs[0], true);
     make<pto::StoreScalarOp>(loc, view.pointer, positionOf(*call.ins[0]), buildValue(*call.ins[1]));
-    return {};
   }
   }
   return {};

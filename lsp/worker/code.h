@@ -16,13 +16,13 @@
 namespace ptl::worker {
 
 struct CodeOptions {
-  int level = 2;               ///< of LLVM's optimisation
-  std::string processor;       ///< LLVM's name; empty: this machine
-  bool intel = false;          ///< syntax of assembly
-  bool unchecked = false;      ///< no bounds checks
-  std::optional<Machine> chip; ///< absent: the CPU
+  int level = 2;                     ///< of LLVM's optimisation
+  std::string processor;             ///< LLVM's name; empty: this machine
+  bool intel = false;                ///< syntax of assembly
+  bool unchecked = false;            ///< no bounds checks
+  std::optional<Machine> chip;       ///< absent: the CPU
   std::optional<MachineCosts> costs; ///< of the chip; absent: nothing is known of them
-  bool helps = false;          ///< what does not fit it is tried with other values
+  bool helps = false;                ///< what does not fit it is tried with other values
 };
 
 /// Whether the entries run on a chip, and what they need of it. Keeps nothing of the compiler's.

@@ -195,7 +195,8 @@ int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Mach
   for (const llvm::SmallVector<Value> &values : queuesOf(cores, sharesQueues(cores, machine)))
     if (auto extents = capacities(values.front(), bounds))
       total += saidOf(values.front(), "ptl.slots", slotsOf(machine)) *
-               pto::slotBytes(extents->first, extents->second, ir::elementTypeOf(values.front().getType()));
+               pto::slotBytes(extents->first, extents->second,
+                              ir::elementTypeOf(values.front().getType()));
   return (total + 511) / 512 * 512;
 }
 
