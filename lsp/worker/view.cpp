@@ -262,10 +262,11 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
     return view;
   }
   // A text without its origin would have to be made again from this one.
-  view.code = cache_.add(std::move(key),
-                         std::make_unique<Code>(std::move(checked), view.reach, std::move(entries),
-                                                codeOptionsOf(objectOf(request, "options"), chip, *machines),
-                                                functions_));
+  view.code =
+      cache_.add(std::move(key),
+                 std::make_unique<Code>(
+                     std::move(checked), view.reach, std::move(entries),
+                     codeOptionsOf(objectOf(request, "options"), chip, *machines), functions_));
   return view;
 }
 
