@@ -378,7 +378,7 @@ void Server::setSettings(const json &given) {
   if (changed)
     session.workspace.setOptions(std::move(options));
   if (changed || before.targets != session.settings.targets ||
-      before.bindings != session.settings.bindings)
+      before.bindings != session.settings.bindings || before.sizes != session.settings.sizes)
     feasibility.settingsChanged();
   refresh();
 }
