@@ -51,4 +51,11 @@ void Server::machineFilesChanged() {
   refresh();
 }
 
+void Server::fileChanged(const std::string &path) {
+  if (isMachineFile(path))
+    machineFilesChanged();
+  else if (path.ends_with(".ptl"))
+    readAgain({path}, false);
+}
+
 } // namespace ptl::lsp

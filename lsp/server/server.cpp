@@ -553,13 +553,6 @@ void Server::filesChanged(const json &params) {
   readAgain(std::move(paths), true);
 }
 
-void Server::fileChanged(const std::string &path) {
-  if (isMachineFile(path))
-    machineFilesChanged();
-  else if (path.ends_with(".ptl"))
-    readAgain({path}, false);
-}
-
 // ---- Diagnostics --------------------------------------------------------------------------------
 
 /// Checks one chunk of a file whose diagnostics are due, or sends them. False when none is due.
