@@ -35,8 +35,8 @@ std::optional<Estimate> estimate(const RunInTime &run) {
   result.analysis = analyse(result.timeline, result.groupsOfChip);
   if (!launches.empty() && launches.back().standing > 0)
     for (PipeUse &use : result.analysis.pipes)
-      use.lanes = use.lanes * result.analysis.groupsAtWork /
-                  static_cast<int32_t>(launches.back().standing);
+      use.lanes =
+          use.lanes * result.analysis.groupsAtWork / static_cast<int32_t>(launches.back().standing);
   return result;
 }
 
