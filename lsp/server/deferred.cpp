@@ -197,4 +197,16 @@ void documentText(Server &server, const json &params, const Reply &reply) {
 
 void status(Server &server, const json &, const Reply &reply) { reply.result(server.status()); }
 
+// ---- What the client is to ask for again -------------------------------------------------------
+
+void Server::refreshLenses() {
+  if (session.client.refreshesLenses)
+    request("workspace/codeLens/refresh", nullptr);
+}
+
+void Server::refreshHints() {
+  if (session.client.refreshesHints)
+    request("workspace/inlayHint/refresh", nullptr);
+}
+
 } // namespace ptl::lsp

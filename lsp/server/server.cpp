@@ -442,16 +442,6 @@ void Server::diagnosticsChanged(const std::string &path) {
   wake();
 }
 
-void Server::refreshLenses() {
-  if (session.client.refreshesLenses)
-    request("workspace/codeLens/refresh", nullptr);
-}
-
-void Server::refreshHints() {
-  if (session.client.refreshesHints)
-    request("workspace/inlayHint/refresh", nullptr);
-}
-
 void Server::importedChanged(const std::string &path) {
   // Who imports it may read differently now.
   for (ide::File *other : session.workspace.openFiles())
