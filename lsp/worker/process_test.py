@@ -428,7 +428,10 @@ class LastWords(unittest.TestCase):
             worker.ask("stages")
             status = pathlib.Path(f"/proc/{worker.process.pid}/status").read_text()
         standing = int(re.search(r"VmPeak:\s+(\d+) kB", status).group(1)) // 1024
-        answer, code, _ = self.last_word("--memory", str(standing + 2))
+        path = str(ROOT / "examples/08_transformer.ptl")
+        with Worker("--memory", str(standing + 2)) as worker:
+            answer = worker.ask("preview", root=path, entry="transformer", stage="asm")
+            code = worker.process.wait(timeout=10)
         self.assertEqual((answer["error"]["code"], code), ("crash", 125))
 
     def test_steps_are_told(self):

@@ -339,6 +339,7 @@ bool Timer::Engine::end(CoreClock &clock, Pipe pipe) {
   total.busy += now_ - state.started;
   total.stall += stall;
   noteDone(state, state.site, {1, now_ - state.started, stall});
+  state.bytes = state.missed = 0; // what comes next may be no transfer
   return clock.core->endHead(pipe) || fail(launch_->result.error);
 }
 
