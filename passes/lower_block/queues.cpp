@@ -24,6 +24,16 @@ static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
   return said && said.getInt() > 0 ? said.getInt() : usual;
 }
 
+/// The slots of the queue that a value goes through: the numbers that a machine has are those of
+/// its queues that go one way and of those that go both. What nothing holds is left as it is for
+/// the prover.
+static int64_t numSlotsOf(Value value, const Machine &machine, int64_t atLeast = 0) {
+  int64_t wanted = std::max(saidOf(value, "ptl.slots", slotsOf(machine)), atLeast);
+  const CoreExchange &exchange = machine.exchange;
+  auto [few, many] = std::minmax(exchange.slotsOneWay, exchange.slotsTwoWay);
+  return wanted <= few ? few : wanted <= many ? many : std::max(atLeast, many);
+}
+
 /// The whole tile that crosses, before it is dealt.
 static std::optional<std::pair<int64_t, int64_t>>
 capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
@@ -152,9 +162,8 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
     Type element = ir::elementTypeOf(value.getType());
     int64_t bytes = pto::slotBytes(extents->first, extents->second, element);
     int64_t read = heldAtOnce(values, toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
-    int64_t slotsSaid = saidOf(value, "ptl.slots", slotsOf(machine_));
     int64_t held = std::max(saidOf(value, "ptl.held", options_.queueSlots), read);
-    int64_t numSlots = direct ? std::max(slotsSaid, read + 1) : slotsSaid;
+    int64_t numSlots = numSlotsOf(value, machine_, direct ? read + 1 : 0);
     bool consumer = toVector == (core_ == CoreKind::Vector);
     int64_t local = toVector && !cores_.dealt.empty() ? bytes / 2 : bytes;
     Value address = b_.create<arith::ConstantIntOp>(loc_, 0, 32);
@@ -194,7 +203,7 @@ int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Mach
   int64_t total = 0;
   for (const llvm::SmallVector<Value> &values : queuesOf(cores, sharesQueues(cores, machine)))
     if (auto extents = capacities(values.front(), bounds))
-      total += saidOf(values.front(), "ptl.slots", slotsOf(machine)) *
+      total += numSlotsOf(values.front(), machine) *
                pto::slotBytes(extents->first, extents->second,
                               ir::elementTypeOf(values.front().getType()));
   return (total + 511) / 512 * 512;
