@@ -1,4 +1,5 @@
 // Scalars as C++ expressions. What is used once stands where it is used.
+#include "codegen/pto/comparison.h"
 #include "codegen/pto/cpp_emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,52 +68,6 @@ CppExpression CppFunctionEmitter::expression(Value value) {
   return {names_.of(value)};
 }
 
-static std::string comparison(arith::CmpIPredicate predicate) {
-  using P = arith::CmpIPredicate;
-  switch (predicate) {
-  case P::eq:
-    return "==";
-  case P::ne:
-    return "!=";
-  case P::slt:
-  case P::ult:
-    return "<";
-  case P::sle:
-  case P::ule:
-    return "<=";
-  case P::sgt:
-  case P::ugt:
-    return ">";
-  case P::sge:
-  case P::uge:
-    return ">=";
-  }
-  return "==";
-}
-
-static std::string comparison(arith::CmpFPredicate predicate) {
-  using P = arith::CmpFPredicate;
-  switch (predicate) {
-  case P::OEQ:
-  case P::UEQ:
-    return "==";
-  case P::ONE:
-  case P::UNE:
-    return "!=";
-  case P::OLT:
-  case P::ULT:
-    return "<";
-  case P::OLE:
-  case P::ULE:
-    return "<=";
-  case P::OGT:
-  case P::UGT:
-    return ">";
-  default:
-    return ">=";
-  }
-}
-
 enum class ScalarKind : uint8_t { Binary, Unsigned, Form };
 struct CppScalarRow {
   llvm::StringLiteral operation, text;
@@ -167,17 +122,18 @@ CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
       });
     return {std::to_string(base)};
   }
-  auto compare = [&](const std::string &sign) {
+  auto compare = [&](llvm::StringRef sign) {
     bool equality = sign == "==" || sign == "!=";
     Precedence precedence = equality ? Precedence::Equality : Precedence::Relation;
-    return CppExpression{expression(op->getOperand(0)).within(Precedence::Shift) + " " + sign +
-                             " " + expression(op->getOperand(1)).within(Precedence::Shift),
+    return CppExpression{expression(op->getOperand(0)).within(Precedence::Shift) + " " +
+                             sign.str() + " " +
+                             expression(op->getOperand(1)).within(Precedence::Shift),
                          precedence};
   };
   if (auto compareOp = dyn_cast<arith::CmpIOp>(op))
-    return compare(comparison(compareOp.getPredicate()));
+    return compare(comparisonText(compareOp.getPredicate()));
   if (auto compareOp = dyn_cast<arith::CmpFOp>(op))
-    return compare(comparison(compareOp.getPredicate()));
+    return compare(comparisonText(compareOp.getPredicate()));
   const CppScalarRow *row = findScalar(op->getName().getStringRef());
   if (!row) {
     missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");

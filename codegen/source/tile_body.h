@@ -181,8 +181,6 @@ private:
   unsigned depth_ = 0; ///< of loops
 };
 
-/// `<=` for a comparison of integers.
-llvm::StringRef comparisonSpelling(mlir::arith::CmpIPredicate predicate);
 /// The PTL element type of an IR scalar type.
 std::string elementText(mlir::Type scalar);
 /// Whether its result is its operand under another description, which is written as the operand.

@@ -46,28 +46,6 @@ Expression TileBody::callPosition(Operation *op, llvm::StringRef name) {
   return {(name + "(" + a + ", " + b + ")").str()};
 }
 
-llvm::StringRef comparisonSpelling(arith::CmpIPredicate predicate) {
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return "==";
-  case arith::CmpIPredicate::ne:
-    return "!=";
-  case arith::CmpIPredicate::slt:
-  case arith::CmpIPredicate::ult:
-    return "<";
-  case arith::CmpIPredicate::sle:
-  case arith::CmpIPredicate::ule:
-    return "<=";
-  case arith::CmpIPredicate::sgt:
-  case arith::CmpIPredicate::ugt:
-    return ">";
-  case arith::CmpIPredicate::sge:
-  case arith::CmpIPredicate::uge:
-    return ">=";
-  }
-  return "==";
-}
-
 /// `-1 * x` and `x * -1`: the `x`.
 static Value negated(Value value) {
   auto product = value.getDefiningOp<arith::MulIOp>();

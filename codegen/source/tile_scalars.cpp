@@ -1,4 +1,5 @@
 // Arithmetic of scalars that no built-in stands for.
+#include "codegen/pto/comparison.h"
 #include "codegen/source/tile_body.h"
 
 #include "mlir/IR/Matchers.h"
@@ -18,29 +19,6 @@ constexpr ScalarForm kScalarForms[] = {
 #include "codegen/source/scalar_ops.def"
 };
 } // namespace
-
-static std::string_view comparisonOf(arith::CmpFPredicate predicate) {
-  using P = arith::CmpFPredicate;
-  switch (predicate) {
-  case P::OEQ:
-  case P::UEQ:
-    return "==";
-  case P::ONE:
-  case P::UNE:
-    return "!=";
-  case P::OLT:
-  case P::ULT:
-    return "<";
-  case P::OLE:
-  case P::ULE:
-    return "<=";
-  case P::OGT:
-  case P::UGT:
-    return ">";
-  default:
-    return ">=";
-  }
-}
 
 /// A constant takes its type from what it meets, if that has one.
 Expression TileBody::operandBeside(Value operand, Value other) {
@@ -66,9 +44,9 @@ Expression TileBody::comparison(arith::CmpIOp op, arith::CmpIPredicate predicate
   if (op.getLhs().getType().isIndex() && (predicate == P::ult || predicate == P::ule)) {
     Expression lhs = compared(op.getLhs(), {});
     return binary(binary(lhs, ">=", {"0"}), "and",
-                  binary(lhs, comparisonSpelling(predicate), compared(op.getRhs(), {})));
+                  binary(lhs, pto::comparisonText(predicate), compared(op.getRhs(), {})));
   }
-  return binary(compared(op.getLhs(), op.getRhs()), comparisonSpelling(predicate),
+  return binary(compared(op.getLhs(), op.getRhs()), pto::comparisonText(predicate),
                 compared(op.getRhs(), op.getLhs()));
 }
 
@@ -76,7 +54,7 @@ Expression TileBody::comparison(arith::CmpIOp op, arith::CmpIPredicate predicate
 std::optional<Expression> TileBody::scalar(Operation *op) {
   if (auto comparison = dyn_cast<arith::CmpFOp>(op))
     return binary(operandBeside(comparison.getLhs(), comparison.getRhs()),
-                  comparisonOf(comparison.getPredicate()),
+                  pto::comparisonText(comparison.getPredicate()),
                   operandBeside(comparison.getRhs(), comparison.getLhs()));
   if (auto own = dyn_cast<arith::CmpIOp>(op))
     return comparison(own, own.getPredicate());

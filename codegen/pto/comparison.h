@@ -1,0 +1,13 @@
+// How comparisons are written: in C++ as in the language.
+#pragma once
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace ptl::pto {
+
+/// `<`; whether numbers have a sign is said by their types.
+llvm::StringRef comparisonText(mlir::arith::CmpIPredicate predicate);
+/// `<`; what NaN compares as is not said.
+llvm::StringRef comparisonText(mlir::arith::CmpFPredicate predicate);
+
+} // namespace ptl::pto
