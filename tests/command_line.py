@@ -361,6 +361,9 @@ def starter_project(tools: Tools, folder: pathlib.Path) -> None:
         arguments = ["--check"] if command == "fmt" else []
         outcome = tools.run(command, *arguments, "axpy.ptl", cwd=folder / "axpy")
         expect(outcome.code == 0, command, outcome)
+    # Lengths that nothing says are such that the kernel's requirements hold.
+    outcome = tools.run("check", "axpy.ptl", "--target", "a3", "--cost", cwd=folder / "axpy")
+    expect(outcome.code == 0 and "C=1024] on a3: " in outcome.stdout and "-bound" in outcome.stdout, outcome)
     expect(tools.run("new", "axpy", cwd=folder).code == 1, "an existing folder is not overwritten")
     expect(tools.run("new", "1x", cwd=folder).code == 2)
 

@@ -48,6 +48,8 @@ private:
   void chooseDim(size_t number);
   void chooseLeading(size_t axis);
   void assume();
+  int64_t broken() const;
+  int64_t suiting(size_t dim);
   void scalar(const rt::Param &param);
   ElemKind elemOf(const rt::Param &param) const;
   std::optional<int64_t> lengthOf(const rt::Expr &axis) const {
@@ -133,11 +135,50 @@ void Chooser::assume() {
       each = length;
       result_.sizes.push_back({"..", length, "assumed"});
     }
+  std::vector<size_t> open;
   for (size_t i = 0; i < dims_.size(); ++i)
     if (!dims_[i]) {
       dims_[i] = length;
-      result_.sizes.push_back({entry_.dims[i].name, length, "assumed"});
+      open.push_back(i);
     }
+  for (size_t i : open) {
+    dims_[i] = suiting(i);
+    result_.sizes.push_back({entry_.dims[i].name, *dims_[i], "assumed"});
+  }
+}
+
+static bool isOfLengths(const rt::Expr &expr) {
+  using Op = rt::Expr::Op;
+  switch (expr.op) {
+  case Op::Scalar:
+  case Op::Elem:
+  case Op::All:
+  case Op::Unique:
+  case Op::Sorted:
+    return false;
+  default:
+    return std::all_of(expr.args.begin(), expr.args.end(), isOfLengths);
+  }
+}
+
+/// How many requirements of the entry do not hold; those that need more than lengths do not count.
+int64_t Chooser::broken() const {
+  return std::count_if(entry_.wheres.begin(), entry_.wheres.end(), [&](const rt::Where &where) {
+    return isOfLengths(where.expr) && lengthOf(where.expr) == 0;
+  });
+}
+
+/// The assumed length of a dimension, halved as long as fewer requirements are broken by that.
+int64_t Chooser::suiting(size_t dim) {
+  int64_t length = *dims_[dim], best = length, least = broken();
+  for (; least > 0 && length > 1; length /= 2) {
+    dims_[dim] = length / 2;
+    if (int64_t now = broken(); now < least) {
+      least = now;
+      best = length / 2;
+    }
+  }
+  return best;
 }
 
 void Chooser::choose() {
