@@ -1,11 +1,11 @@
 // Costs for people and for programs.
 #include "driver/ir/cost.h"
 
+#include "frontend/base/printed.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 
 namespace ptl {
 
@@ -99,15 +99,6 @@ std::string costDocument(const std::vector<Cost> &costs, const SourceManager &so
 
 // ---- For people ---------------------------------------------------------------------------------
 
-__attribute__((format(printf, 1, 2))) static std::string format(const char *text, ...) {
-  char buffer[256];
-  va_list arguments;
-  va_start(arguments, text);
-  std::vsnprintf(buffer, sizeof(buffer), text, arguments);
-  va_end(arguments);
-  return buffer;
-}
-
 static std::string placeOf(const SourceManager &sources, Span span) {
   if (span.file >= sources.size())
     return "";
@@ -123,21 +114,21 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
   text += (cost.sizes.empty() ? "" : "]") + (" on " + cost.target) + ": ";
   if (!cost.unknown.empty())
     return text + "no time is known: " + cost.unknown + "\n";
-  text += format("%.2f us", cost.us) + " · " + cost.bound;
+  text += printed("%.2f us", cost.us) + " · " + cost.bound;
   if (cost.roofline.us > 0)
-    text += format(" · %.1f x the least for %s (%.2f us)", cost.us / cost.roofline.us,
-                   cost.roofline.by.c_str(), cost.roofline.us);
-  text += format(" · %lld of %lld core groups\n", static_cast<long long>(cost.groups),
-                 static_cast<long long>(cost.groupsOfChip));
+    text += printed(" · %.1f x the least for %s (%.2f us)", cost.us / cost.roofline.us,
+                    cost.roofline.by.c_str(), cost.roofline.us);
+  text += printed(" · %lld of %lld core groups\n", static_cast<long long>(cost.groups),
+                  static_cast<long long>(cost.groupsOfChip));
   for (const StatementCost &each : cost.statements) {
     bool dominant = &each == cost.dominantStatement() || &each == cost.dominantLoop();
-    text += format("  %10.2f us %5.1f %%  ", each.us, 100 * cost.share(each.us));
+    text += printed("  %10.2f us %5.1f %%  ", each.us, 100 * cost.share(each.us));
     text += placeOf(sources, each.span) + "  " + each.kind + (dominant ? "  <--\n" : "\n");
   }
   for (const CostHint &hint : cost.hints) {
     std::string place = placeOf(sources, hint.span);
     text += "  hint: " + (place.empty() ? "" : place + ": ") + hint.text;
-    text += hint.gain > 0 ? format(" (%.1f %%)\n", -100 * hint.gain) : "\n";
+    text += hint.gain > 0 ? printed(" (%.1f %%)\n", -100 * hint.gain) : "\n";
   }
   return text;
 }

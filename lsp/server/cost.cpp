@@ -1,30 +1,20 @@
 #include "lsp/server/cost.h"
 
+#include "frontend/base/printed.h"
 #include "lsp/server/deferred.h"
 #include "lsp/server/placed_text.h"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 
 namespace ptl::lsp {
 
-__attribute__((format(printf, 1, 2))) static std::string format(const char *text, ...) {
-  char buffer[128];
-  va_list arguments;
-  va_start(arguments, text);
-  std::vsnprintf(buffer, sizeof(buffer), text, arguments);
-  va_end(arguments);
-  return buffer;
-}
-
 std::string timeText(double us) {
   if (us >= 10000)
-    return format("%.1f ms", us / 1000);
-  return format(us >= 1000 ? "%.0f µs" : us >= 10 ? "%.1f µs" : "%.2f µs", us);
+    return printed("%.1f ms", us / 1000);
+  return printed(us >= 1000 ? "%.0f µs" : us >= 10 ? "%.1f µs" : "%.2f µs", us);
 }
 
-static std::string percent(double share) { return format("%.0f %%", 100 * share); }
+static std::string percent(double share) { return printed("%.0f %%", 100 * share); }
 
 /// The cost of a verdict; null if no time is known.
 static const json *costOf(const ChipVerdict &verdict) {
@@ -125,7 +115,7 @@ std::string kernelCostText(const ChipVerdict &verdict) {
   const json groups = cost->value("groups", json::object());
   std::string text = "\n\n" + costTitle(verdict) + " for " + sizesText(*cost);
   if (double least = roofline.value("us", 0.0); least > 0)
-    text += "\n- " + format("%.1f", roofline.value("gap", 0.0)) + " × the least time of " +
+    text += "\n- " + printed("%.1f", roofline.value("gap", 0.0)) + " × the least time of " +
             roofline.value("by", "") + ", " + timeText(least);
   text += "\n- busy: " + pipesText(*cost);
   text += "\n- core groups with work: " + std::to_string(groups.value("used", int64_t(0))) +

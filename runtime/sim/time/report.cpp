@@ -1,32 +1,23 @@
 // The report for people.
 #include "runtime/sim/time/report.h"
 
+#include "frontend/base/printed.h"
+
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <map>
 
 namespace ptl::rt::sim {
 namespace {
 
-__attribute__((format(printf, 1, 2))) std::string format(const char *text, ...) {
-  char buffer[512];
-  va_list arguments;
-  va_start(arguments, text);
-  std::vsnprintf(buffer, sizeof(buffer), text, arguments);
-  va_end(arguments);
-  return buffer;
-}
-
 std::string duration(double microseconds) {
-  return microseconds >= 10000 ? format("%.2f ms", microseconds / 1000)
-                               : format("%.2f us", microseconds);
+  return microseconds >= 10000 ? printed("%.2f ms", microseconds / 1000)
+                               : printed("%.2f us", microseconds);
 }
 
 std::string amount(double bytes) {
-  return bytes >= 1e9   ? format("%.2f GB", bytes * 1e-9)
-         : bytes >= 1e6 ? format("%.1f MB", bytes * 1e-6)
-                        : format("%.1f KB", bytes * 1e-3);
+  return bytes >= 1e9   ? printed("%.2f GB", bytes * 1e-9)
+         : bytes >= 1e6 ? printed("%.1f MB", bytes * 1e-6)
+                        : printed("%.1f KB", bytes * 1e-3);
 }
 
 class Page {
@@ -58,8 +49,8 @@ void Page::head() {
     text += (i ? ", " : "[") + r_.dims[i].first + "=" + std::to_string(r_.dims[i].second);
   text +=
       (r_.dims.empty() ? "" : "]") + std::string(" on ") + r_.machine + ": " + duration(us(t_.end));
-  text += format("  (%.0f cycles at %.0f MHz", t_.end, t_.clockMhz);
-  text += t_.launches.size() == 1 ? ")" : format(", %zu kernels)", t_.launches.size());
+  text += printed("  (%.0f cycles at %.0f MHz", t_.end, t_.clockMhz);
+  text += t_.launches.size() == 1 ? ")" : printed(", %zu kernels)", t_.launches.size());
   text += "  " + describeBound(a_) + "\n";
   if (t_.records.empty())
     text += "no operations were kept: no lanes, gaps and path\n";
@@ -71,19 +62,19 @@ void Page::path() {
                    [](const auto &a, const auto &b) { return a.second > b.second; });
   text += "\ncritical path\n";
   for (const auto &[part, cycles] : parts)
-    text += format("  %-14s %12s  %5.1f %%\n", part.c_str(), duration(us(cycles)).c_str(),
-                   share(cycles));
+    text += printed("  %-14s %12s  %5.1f %%\n", part.c_str(), duration(us(cycles)).c_str(),
+                    share(cycles));
 }
 
 void Page::pipes() {
   text +=
-      format("\npipes             busy of the %s at work, on how many cores\n",
-             duration(us(t_.launches.empty() ? 0 : t_.end - t_.launches.front().begun)).c_str());
+      printed("\npipes             busy of the %s at work, on how many cores\n",
+              duration(us(t_.launches.empty() ? 0 : t_.end - t_.launches.front().begun)).c_str());
   for (const PipeUse &use : a_.pipes) {
     auto bar = static_cast<size_t>(use.share * 40 + 0.5);
-    text += format("  %s %-5s %6.1f %%  %-40s %d\n", use.cube ? "aic" : "aiv",
-                   std::string(pipeName(use.pipe)).c_str(), use.share * 100,
-                   std::string(std::min<size_t>(bar, 40), '#').c_str(), use.lanes);
+    text += printed("  %s %-5s %6.1f %%  %-40s %d\n", use.cube ? "aic" : "aiv",
+                    std::string(pipeName(use.pipe)).c_str(), use.share * 100,
+                    std::string(std::min<size_t>(bar, 40), '#').c_str(), use.lanes);
   }
 }
 
@@ -93,9 +84,9 @@ void Page::waits() {
   for (const GapGroup &group : a_.groups) {
     if (++shown > 12 || group.total < 0.002 * t_.end)
       break;
-    text += format("  %s %-5s %12s %7llu x  ", group.cube ? "aic" : "aiv",
-                   std::string(pipeName(group.pipe)).c_str(), duration(us(group.total)).c_str(),
-                   static_cast<unsigned long long>(group.count));
+    text += printed("  %s %-5s %12s %7llu x  ", group.cube ? "aic" : "aiv",
+                    std::string(pipeName(group.pipe)).c_str(), duration(us(group.total)).c_str(),
+                    static_cast<unsigned long long>(group.count));
     text += describeGap(t_, group) + (group.critical > 0 ? "  [on the critical path]" : "") + "\n";
   }
 }
@@ -105,11 +96,11 @@ void Page::gains() {
     return;
   text += "\nwhat would be gained: the run again, if\n";
   for (const Gain &gain : a_.gains)
-    text += format("  %6.1f %%  %12s  %s\n", t_.end > 0 ? -100 * (t_.end - gain.end) / t_.end : 0,
-                   duration(us(gain.end)).c_str(), gain.what.c_str());
+    text += printed("  %6.1f %%  %12s  %s\n", t_.end > 0 ? -100 * (t_.end - gain.end) / t_.end : 0,
+                    duration(us(gain.end)).c_str(), gain.what.c_str());
   if (a_.uneven > 0.01 * t_.end)
-    text += format("  %6.1f %%  %12s  all core groups ended at the same time\n", -share(a_.uneven),
-                   duration(us(t_.end - a_.uneven)).c_str());
+    text += printed("  %6.1f %%  %12s  all core groups ended at the same time\n", -share(a_.uneven),
+                    duration(us(t_.end - a_.uneven)).c_str());
 }
 
 void Page::lines() {
@@ -118,8 +109,8 @@ void Page::lines() {
   for (const LineCost &line : lineCosts(r_)) {
     if (++shown > 15)
       break;
-    text += format("  %-28s %12s  %5.1f %%  %s\n", toString(line.location).c_str(),
-                   duration(us(line.busy)).c_str(), share(line.path), line.names.c_str());
+    text += printed("  %-28s %12s  %5.1f %%  %s\n", toString(line.location).c_str(),
+                    duration(us(line.busy)).c_str(), share(line.path), line.names.c_str());
   }
 }
 
@@ -131,12 +122,13 @@ void Page::memory() {
   if (seconds <= 0)
     return;
   text += "\nglobal memory: " + amount(static_cast<double>(t_.bytes));
-  text += format(" to and from the cores, %.2f TB/s; ",
-                 static_cast<double>(t_.bytes) / seconds * 1e-12);
+  text += printed(" to and from the cores, %.2f TB/s; ",
+                  static_cast<double>(t_.bytes) / seconds * 1e-12);
   text += amount(static_cast<double>(t_.missed));
-  text += format(" of it not in L2, %.2f TB/s\n", static_cast<double>(t_.missed) / seconds * 1e-12);
-  text += format("core groups: %d of %lld have work\n", a_.groupsAtWork,
-                 static_cast<long long>(r_.groupsOfChip));
+  text +=
+      printed(" of it not in L2, %.2f TB/s\n", static_cast<double>(t_.missed) / seconds * 1e-12);
+  text += printed("core groups: %d of %lld have work\n", a_.groupsAtWork,
+                  static_cast<long long>(r_.groupsOfChip));
 }
 
 void Page::hints() {
@@ -146,7 +138,7 @@ void Page::hints() {
   for (const Hint &hint : hints) {
     std::string place = toString(hint.location);
     text += "  " + (place.empty() ? "" : place + ": ") + hint.text;
-    text += hint.gain > 0 ? format(" (%.1f %%)\n", -100 * hint.gain) : "\n";
+    text += hint.gain > 0 ? printed(" (%.1f %%)\n", -100 * hint.gain) : "\n";
   }
 }
 
