@@ -1,5 +1,6 @@
 // Positions, lengths and ranges: arithmetic on `index`, and the boxes of loads and stores.
 #include "codegen/source/tile_body.h"
+#include "ir/dialect/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -201,16 +202,7 @@ bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length,
       return true;
   // What is made as long as the slice is.
   Operation *made = base.getDefiningOp();
-  auto isCutSo = [&](auto box) {
-    int64_t kept = 0;
-    for (auto [cut, own] : llvm::enumerate(box.getLengths()))
-      if (!llvm::is_contained(box.getDropped(), static_cast<int64_t>(cut)) && kept++ == axis)
-        return own == length;
-    return false;
-  };
-  if (auto slice = dyn_cast_or_null<ir::SliceOp>(made); slice && isCutSo(slice))
-    return true;
-  if (auto load = dyn_cast_or_null<ir::LoadOp>(made); load && isCutSo(load))
+  if (ir::knownLength(base, static_cast<unsigned>(axis)) == length)
     return true;
   if (made && extentsOf(base.getType()).size() == 1 && isCheap(made) &&
       llvm::is_contained(made->getOperands(), length))

@@ -36,8 +36,7 @@ public:
         cores_(assignCores(grid)), b_(grid.getContext()) {}
 
   OwningOpRef<ModuleOp> run() {
-    if (grid_->hasAttr("ptl.manual"))
-      takeScalars();
+    takeScalars();
     collectArguments();
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
     (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
@@ -65,8 +64,33 @@ public:
 private:
   static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
 
-  /// What is computed from sizes is computed in the kernel again: the prover wants to know what
-  /// depends on what.
+  static bool isScalar(Operation *op) {
+    return op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndex() &&
+           op->getNumRegions() == 0 && isPure(op) &&
+           llvm::none_of(op->getOperands(), [](Value value) { return isArray(value); });
+  }
+
+  /// Whether it is computed from dimensions alone. Lengths of arrays are passed with the arrays.
+  static bool isFromDimensions(Operation *op) {
+    auto isDimension = [](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      auto function =
+          argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+      if (argument)
+        return function && function.getArgAttr(argument.getArgNumber(), "ptl.dim");
+      return isFromDimensions(value.getDefiningOp());
+    };
+    return isScalar(op) &&
+           llvm::none_of(op->getUsers(), [](Operation *user) { return isa<ir::AllocOp>(user); }) &&
+           llvm::all_of(op->getOperands(), isDimension);
+  }
+
+  bool isTaken(Operation *op) {
+    return grid_->hasAttr("ptl.manual") ? isScalar(op) : isFromDimensions(op);
+  }
+
+  /// What is computed from sizes is computed in the kernel again: who launches it has only what the
+  /// source names, and the prover wants to know what depends on what.
   void takeScalars() {
     OpBuilder b(grid_.getContext());
     for (bool changed = true; changed;) {
@@ -75,11 +99,7 @@ private:
       getUsedValuesDefinedAbove(grid_->getRegions(), captured);
       for (Value value : captured) {
         Operation *made = value.getDefiningOp();
-        bool isSize = value.getType().isIntOrIndex();
-        bool isScalar = made && isSize && made->getNumRegions() == 0 && isPure(made) &&
-                        !matchPattern(value, m_Constant()) &&
-                        llvm::none_of(made->getOperands(), [](Value v) { return isArray(v); });
-        if (!isScalar)
+        if (!made || matchPattern(value, m_Constant()) || !isTaken(made))
           continue;
         b.setInsertionPointToStart(&grid_.getBody().front());
         Operation *copy = b.clone(*made);
