@@ -491,6 +491,8 @@ void Builder::buildWhile(const WhileStmt &stmt) {
     make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
   };
   auto loop = builder_.create<scf::WhileOp>(loc, types, init, before, after);
+  nameArguments(slots, loop.getBeforeArguments());
+  nameArguments(slots, loop.getAfterArguments());
   setSlots(slots, loop.getResults());
   exits_ = outer;
   leaveOuterLoop(loc);

@@ -195,7 +195,7 @@ private:
   void addSlots(Bound &bound, Slots &slots);
   llvm::SmallVector<mlir::Value> slotValues(const Slots &slots);
   void setSlots(const Slots &slots, mlir::ValueRange values);
-  llvm::StringRef slotName(const mlir::Value *slot) const;
+  void nameArguments(const Slots &slots, mlir::Block::BlockArgListType arguments) const;
   /// The slots' values as those types: arrays that are only described differently are cast.
   llvm::SmallVector<mlir::Value> slotValuesAs(const Slots &slots, mlir::TypeRange types,
                                               mlir::Location loc);

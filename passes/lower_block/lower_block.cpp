@@ -3,6 +3,7 @@
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
+#include "passes/lower_block/rotate_while.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
@@ -266,6 +267,8 @@ private:
     manager.enableVerifier(false);
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
+    // Branches that are side by side now become one.
+    manager.addPass(createCanonicalizerPass());
     return manager.run(module);
   }
 
@@ -356,6 +359,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
     LowerOptions own = i < options.size() ? options[i] : LowerOptions();
     if (own.unrolls)
       unrollLoops(grid);
+    rotateWhileLoops(grid);
     if (!(grid = cutTiles(grid, own))) {
       program.kernels.clear();
       program.uncut = i;

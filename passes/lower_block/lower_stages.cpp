@@ -113,9 +113,10 @@ void KernelLowering::lowerStage(scf::ForOp loop, const LoopStages &stages, int s
   partBuffers_ = std::move(buffers);
   if (failed_)
     return;
-  for (const auto &[i, tile] : tiles)
-    if (stages.stageOfVariable[i] == stage)
-      keep(yield.getOperand(i), tile, loop.getLoc());
+  llvm::SmallVector<std::pair<unsigned, Tile>> own;
+  llvm::copy_if(tiles, std::back_inserter(own),
+                [&](const auto &each) { return stages.stageOfVariable[each.first] == stage; });
+  keepAll(yield.getOperands(), own, loop.getLoc());
   freeSlots(yield);
 }
 

@@ -59,14 +59,14 @@ private:
   void lowerAndKeep(mlir::Operation *op, const LoopStages &stages, mlir::Value number);
   void fetchKept(mlir::Operation *op, const LoopStages &stages, mlir::Value number);
   struct Carried;
-  void lowerWhile(mlir::scf::WhileOp loop);
+  void lowerWhile(mlir::scf::WhileOp loop), lowerCheck(ir::CheckOp check);
   std::optional<Carried> carriedBuffers(mlir::Operation *op, mlir::ValueRange arguments);
   llvm::SmallVector<mlir::Value> scalarsAmong(mlir::ValueRange values);
   void bindCarried(mlir::ValueRange arguments, mlir::ValueRange scalars, const Carried &carried);
-  void lowerCheck(ir::CheckOp check);
   bool carries(mlir::Value value) const;
   Tile carriedTile(mlir::scf::ForOp loop, unsigned index);
   void keep(mlir::Value value, const Tile &into, mlir::Location loc);
+  void keepAll(mlir::ValueRange values, CarriedTiles tiles, mlir::Location loc);
   mlir::Value iterationOf(mlir::scf::ForOp loop);
   bool lowerScalarOp(mlir::Operation *op);
   mlir::Value lowerScalarArithmetic(mlir::Operation *op);
