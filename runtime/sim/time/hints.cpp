@@ -59,8 +59,9 @@ void Hinter::cores() {
 
 void Hinter::length() {
   Cycles launch = 0;
-  for (const LaunchSpan &span : t_.launches)
-    launch += span.begun - span.start;
+  for (const char *part : {"launch", "orchestrator", "dispatch"})
+    if (auto found = a_.pathByPart.find(part); found != a_.pathByPart.end())
+      launch += found->second;
   double share = t_.end > 0 ? launch / t_.end : 0;
   if (share > 0.3)
     add("starting the kernels takes " + rounded(share * 100, 0) +
@@ -108,10 +109,7 @@ void Hinter::padding() {
 void Hinter::overlap() {
   if (a_.pipes.empty() || a_.pipes.front().share > 0.65)
     return;
-  Cycles atWork = 0;
-  for (const LaunchSpan &launch : t_.launches)
-    atWork += launch.end - launch.begun;
-  if (atWork < 0.3 * t_.end)
+  if (a_.atWork < 0.3 * t_.end)
     return;
   for (const GapGroup &group : a_.groups) {
     if (group.critical <= 0 || group.cause == Cause::Start)
