@@ -79,7 +79,7 @@ public:
     }
     runBlock(function.getBody().front());
     if (how_.timer && !failure_ && !how_.timer->finish())
-      stop(PTL_ERROR_SIMULATOR, function, how_.timer->timeline().error);
+      stopInTime(function);
     return failure_;
   }
 
@@ -117,7 +117,7 @@ private:
   /// Lets time pass until nobody is left who conflicts with what the host does now.
   void await(Operation *op, const rt::sim::ArrayAccess &access) {
     if (how_.timer && !how_.timer->await(access))
-      stop(PTL_ERROR_SIMULATOR, op, how_.timer->timeline().error);
+      stopInTime(op);
   }
 
   void setScalar(Value value, const PtlScalar &cell) {
@@ -381,7 +381,7 @@ private:
     request.accesses = {accessOf(source, box, false), {arrays_[result].number, true, {}}};
     request.location = rt::sim::sourceLocation(placeInProgram(op->getLoc()));
     if (!how_.timer->submit(std::move(request)))
-      stop(PTL_ERROR_SIMULATOR, op, how_.timer->timeline().error);
+      stopInTime(op);
     return true;
   }
 
@@ -443,7 +443,7 @@ private:
     if (auto grid = grids_.lookupSymbol<func::FuncOp>(launch.getKernel()))
       request.accesses = accessesOfLaunch(grid, arguments);
     if (!how_.timer->submit(std::move(request)))
-      stop(PTL_ERROR_SIMULATOR, launch, how_.timer->timeline().error);
+      stopInTime(launch);
   }
 
   /// A kernel's own memory: who keeps the time has it, else it is poison again for each launch.
@@ -455,6 +455,13 @@ private:
     uint8_t *data = how_.timer ? nullptr : workspaceFor(kernel, bytes).data;
     request.pointers.push_back({data, bytes, parameter.name});
     request.arrays.push_back(0);
+  }
+
+  void stopInTime(Operation *op) {
+    const rt::sim::Timeline &timeline = how_.timer->timeline();
+    if (timeline.failedCheck)
+      return stopAtCheck(*timeline.failedCheck);
+    stop(PTL_ERROR_SIMULATOR, op, timeline.error);
   }
 
   /// As the other executors say it.

@@ -77,6 +77,7 @@ struct Gain {
   std::string what;        ///< `if mte2 of the cube cores cost nothing`
   Cycles end = 0;          ///< of the run then
   uint32_t gap = noRecord; ///< the number of the group of gaps that it is about
+  uint32_t task = noTask;  ///< that did not wait where memory alone makes it
 };
 
 /// A stretch in which a core of a kind that the program uses had no task.
@@ -157,6 +158,9 @@ std::string describeSite(const Site &site);
 std::string describeGap(const Timeline &timeline, const GapGroup &group);
 /// `` `act`, which writes `h` (f.ptl:7) ``
 std::string describeTask(const Timeline &timeline, uint32_t task);
+/// Of the tasks that a task waits for those whose results it does not read: they use the same
+/// arrays.
+std::vector<TaskEdge> sharedMemoryEdges(const LaunchSpan &launch);
 /// Why a task did not begin earlier: `` #3 waits for #1: read after write of `h` ``.
 std::string describeWait(const Timeline &timeline, uint32_t task);
 /// Why cores were idle: what `describeWait` says of the task that they had next.

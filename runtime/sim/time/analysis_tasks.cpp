@@ -180,6 +180,14 @@ std::string describeTask(const Timeline &timeline, uint32_t task) {
   return text + (place.empty() ? "" : " (" + place + ")");
 }
 
+std::vector<TaskEdge> sharedMemoryEdges(const LaunchSpan &launch) {
+  std::vector<TaskEdge> edges;
+  for (const TaskEdge &edge : launch.waitsFor)
+    if (edge.hazard != Hazard::ReadAfterWrite)
+      edges.push_back(edge);
+  return edges;
+}
+
 std::string describeWait(const Timeline &timeline, uint32_t task) {
   const LaunchSpan &launch = timeline.launches[task];
   switch (launch.cause) {

@@ -44,6 +44,13 @@ bool Timer::Engine::fail(std::string message) {
   return false;
 }
 
+bool Timer::Engine::fail(const GroupClock &clock) {
+  const Result &result = clock.launch->state->result;
+  if (!failed_)
+    timeline.failedCheck = result.failedCheck;
+  return fail(result.error);
+}
+
 void Timer::Engine::addSites(const Kernel &kernel) {
   for (bool cube : {true, false}) {
     const std::optional<Function> &function = cube ? kernel.cube : kernel.vector;
@@ -237,6 +244,7 @@ bool Timer::Engine::step() {
     return true;
   switch (event.kind) {
   case EventKind::Begin:
+    clock->begun = true;
     if (!clock->core->begin())
       return fail(*clock->group);
     break;

@@ -51,6 +51,7 @@ struct CoreClock {
   uint32_t firstSite = 0; ///< of its function
   PipeClock pipes[numPipes];
   Cycles scalar = 0;
+  bool begun = false;
   bool scalarWaits = false;
   uint32_t scalarRecord = noRecord;
   Cycles scalarBusy = 0; ///< of its time, that it did not wait
@@ -155,7 +156,7 @@ private:
   bool step();
   bool endGroup(GroupClock &clock);
   bool fail(std::string message);
-  bool fail(const GroupClock &clock) { return fail(clock.launch->state->result.error); }
+  bool fail(const GroupClock &clock);
   void push(Event event) {
     event.order = order_++;
     events_.push(event);

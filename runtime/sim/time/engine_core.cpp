@@ -7,7 +7,7 @@ static size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
 
 /// Does all that can be done now.
 bool Timer::Engine::progress(CoreClock &clock) {
-  bool any = true;
+  bool any = clock.begun;
   while (any) {
     any = progressScalar(clock);
     for (size_t i = 1; i < numPipes && !failed_; ++i)

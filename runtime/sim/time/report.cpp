@@ -92,15 +92,16 @@ void Page::waits() {
 }
 
 void Page::gains() {
-  if (a_.gains.empty() && a_.uneven <= 0.01 * t_.end)
+  double uneven = a_.tasks.kernels == 1 ? a_.uneven : 0;
+  if (a_.gains.empty() && uneven <= 0.01 * t_.end)
     return;
   text += "\nwhat would be gained: the run again, if\n";
   for (const Gain &gain : a_.gains)
     text += printed("  %6.1f %%  %12s  %s\n", t_.end > 0 ? -100 * (t_.end - gain.end) / t_.end : 0,
                     duration(us(gain.end)).c_str(), gain.what.c_str());
-  if (a_.uneven > 0.01 * t_.end)
-    text += printed("  %6.1f %%  %12s  all core groups ended at the same time\n", -share(a_.uneven),
-                    duration(us(t_.end - a_.uneven)).c_str());
+  if (uneven > 0.01 * t_.end)
+    text += printed("  %6.1f %%  %12s  all core groups ended at the same time\n", -share(uneven),
+                    duration(us(t_.end - uneven)).c_str());
 }
 
 void Page::lines() {

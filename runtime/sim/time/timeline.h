@@ -1,7 +1,7 @@
 // What happened when: the one record of a simulated run that every reader of times reads.
 #pragma once
 
-#include "runtime/sim/program.h"
+#include "runtime/sim/run.h"
 #include "runtime/sim/time/cost.h"
 
 #include <string>
@@ -151,6 +151,7 @@ struct BufferAccess {
 struct Timeline {
   bool ok = true;
   std::string error;
+  std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
   double clockMhz = 0;
   Cycles end = 0;
   uint64_t operations = 0; ///< of all pipes, synchronisation included
