@@ -49,7 +49,9 @@ void Hinter::cores() {
   if (a_.tasks.kernels != 1)
     return;
   double uneven = t_.end > 0 ? a_.uneven / t_.end : 0;
-  if (a_.idleGroups > 0 && uneven > 0.05)
+  // Of what is uneven, what core groups without any work make.
+  double idle = a_.idleGroups * a_.atWork / (std::max<double>(r_.groupsOfChip, 1) * t_.end);
+  if (idle > uneven / 2 && uneven > 0.05)
     add(std::to_string(a_.idleGroups) + " of " + std::to_string(r_.groupsOfChip) +
             " core groups have nothing to do: smaller tiles, or another loop made parallel, give "
             "them work",
