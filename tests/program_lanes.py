@@ -114,7 +114,7 @@ def seeds(chip):
 
 
 def indexer(chip):
-    words = "T=8 H=1024 L=512 N=16 D=128 R=64 ROWS=512".split()
+    words = "T=8 H=7168 L=1536 N=64 D=128 R=64 ROWS=512".split()
     arrays = "x q_norm q_norm_scale w_qb w_qb_scale wk w_proj gamma beta cosine sine hadamard_q hadamard_k k_cache k_cache_scale".split()
     with tempfile.TemporaryDirectory() as folder:
         rows = pathlib.Path(folder) / "row.npy"
@@ -125,6 +125,10 @@ def indexer(chip):
     expect(report["tasks"]["at_once"] >= 3, f"{report['tasks']['at_once']} kernels at once")
     lengths = sum(launch["end"] - launch["begun"] for launch in kernels(report))
     expect(report["us"] < 0.7 * lengths, f"{report['us']} us, one after another {lengths} us")
+    keys, weights = (next(launch for launch in report["launches"] if launch["line"] == line) for line in (54, 59))
+    expect(overlap(keys, weights) > 0.5 * (weights["end"] - weights["begun"]), "keys and weights do not overlap")
+    gain = next(gain for gain in report["gains"] if gain["if"] == "the launch took no time")
+    expect(gain["gain"] > 0.2, f"{report['gains']}")
 
 
 def write_positions(path, values):

@@ -62,7 +62,8 @@ void Hinter::cores() {
         {}, uneven);
 }
 
-/// Tasks that wait for each other only because of the memory that they use, and cores without tasks.
+/// Tasks that wait for each other only because of the memory that they use, and cores without
+/// tasks.
 void Hinter::tasks() {
   for (const Gain &gain : a_.gains) {
     if (gain.task == noTask || t_.end - gain.end < 0.005 * t_.end)
@@ -72,8 +73,8 @@ void Hinter::tasks() {
       text += ": #" + std::to_string(edge.before) +
               (edge.hazard == Hazard::WriteAfterWrite ? " writes `" : " reads `") + edge.array +
               "`, which it writes";
-    add(text + "; with an array of its own it would not wait",
-        t_.launches[gain.task].location, (t_.end - gain.end) / t_.end);
+    add(text + "; with an array of its own it would not wait", t_.launches[gain.task].location,
+        (t_.end - gain.end) / t_.end);
   }
   double idle = a_.tasks.whole > 0 ? 1 - a_.tasks.busy / a_.tasks.whole : 0;
   if (a_.tasks.kernels < 2 || idle < 0.5 || a_.tasks.groups.empty())
