@@ -196,7 +196,8 @@ void Lowering::lowerParallel(ir::ParallelOp op) {
   });
   Captured captured = captureInto(body);
   if (isOrchestrating()) {
-    TaskRegions regions(*this, op);
+    EmittedPositions positions(*this);
+    ir::GridRegions regions(positions, ir::OutsideArrays::Computed, op);
     submitTask(op, body, total, captured, [&](Value ref) { return regions.of(ref); });
   } else {
     Type pointer = pointerType(e.b.getContext());

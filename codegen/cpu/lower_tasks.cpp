@@ -96,9 +96,12 @@ int64_t Lowering::storeAccess(int64_t position, Value root, bool isWritten,
     return position;
   for (const AxisBounds &axis : box->axes) {
     bool isKnown = static_cast<bool>(axis.start);
-    storeWord(e, words, position++, isKnown ? axis.start : e.i64(0));
-    storeWord(e, words, position++, isKnown ? axis.count : e.i64(INT64_MAX / 4));
-    storeWord(e, words, position++, isKnown ? axis.step : e.i64(1));
+    auto word = [&](OpFoldResult number, int64_t unknown) {
+      storeWord(e, words, position++, isKnown ? EmittedPositions::valueOf(number) : e.i64(unknown));
+    };
+    word(axis.start, 0);
+    word(axis.count, INT64_MAX / 4);
+    word(axis.step, 1);
   }
   return position;
 }
@@ -197,7 +200,8 @@ void Lowering::lowerHostOp(Operation *op) {
     llvm::SetVector<Value> roots;
     bool onStack = false;
     rootsOf(viewOf(load.getRef())->data, roots, onStack);
-    RegionBounds box = TaskRegions::ofLoad(*this, load);
+    EmittedPositions positions(*this);
+    RegionBounds box = ir::GridRegions::ofLoad(positions, load);
     for (Value root : roots)
       emitAwait(root, false, refs_.count(root) ? &box : nullptr);
     return lowerOp(op);
@@ -292,7 +296,8 @@ void Lowering::asTask(Operation *op, llvm::function_ref<void()> emit) {
              [&](Value ref) -> std::optional<SmallVector<RegionBounds, 4>> {
                if (!store || store.getRef() != ref)
                  return std::nullopt;
-               return TaskRegions::ofStore(*this, store, ref);
+               EmittedPositions positions(*this);
+               return ir::GridRegions::ofStore(positions, store, ref);
              });
 }
 

@@ -24,6 +24,10 @@
 #include <map>
 #include <optional>
 
+namespace ptl::ir {
+struct RegionBounds;
+}
+
 namespace ptl::cpu {
 
 using Values = llvm::SmallVector<mlir::Value, 4>;
@@ -49,8 +53,6 @@ using Coords = llvm::SmallVector<Coord, 4>;
 
 /// The number if `value` is a constant.
 std::optional<int64_t> constantOf(mlir::Value value);
-
-struct RegionBounds;
 
 class Lowering {
 public:
@@ -218,12 +220,12 @@ public:
   void lowerProgramBlock(mlir::Block &block);
   /// The boxes of a storage that a task touches; nothing where that is not known.
   using RegionsOf =
-      llvm::function_ref<std::optional<llvm::SmallVector<RegionBounds, 4>>(mlir::Value ref)>;
+      llvm::function_ref<std::optional<llvm::SmallVector<ir::RegionBounds, 4>>(mlir::Value ref)>;
   void submitTask(mlir::Operation *op, mlir::func::FuncOp body, mlir::Value count,
                   const Captured &captured, RegionsOf regionsOf);
   /// Emits `body`, which computes arrays for `op`: in a program as a task of its own.
   void asTask(mlir::Operation *op, llvm::function_ref<void()> body);
-  void emitAwait(mlir::Value root, bool isWritten, const RegionBounds *box);
+  void emitAwait(mlir::Value root, bool isWritten, const ir::RegionBounds *box);
   void emitProgramEntry(mlir::func::FuncOp body, llvm::StringRef name, int64_t dims,
                         int64_t scalars);
   /// A constant PtlPlace of what an operation makes.
@@ -250,7 +252,8 @@ public:
 private:
   void rootsOf(mlir::Value pointer, llvm::SetVector<mlir::Value> &roots, bool &onStack);
   mlir::Value taskWords();
-  int64_t storeAccess(int64_t position, mlir::Value root, bool isWritten, const RegionBounds *box);
+  int64_t storeAccess(int64_t position, mlir::Value root, bool isWritten,
+                      const ir::RegionBounds *box);
 
   using ElementKey = std::pair<void *, llvm::SmallVector<void *, 9>>;
   static ElementKey keyOf(mlir::Value value, const Coords &at, mlir::Value mask);

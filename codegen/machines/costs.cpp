@@ -70,7 +70,8 @@ static MachineCosts costsOf(const Json &json) {
                    .launch = figure(control, "launch"),
                    .block = figure(control, "block"),
                    .submit = figure(control, "submit"),
-                   .dispatch = figure(control, "dispatch")};
+                   .dispatch = figure(control, "dispatch"),
+                   .schedulers = figure(control, "schedulers")};
   return costs;
 }
 

@@ -54,7 +54,8 @@ struct ControlCost {
   double launch = 0;     ///< from the start of a kernel to the first operation of its cores
   double block = 0;      ///< the same for each core group, again for the next block of a group
   double submit = 0;     ///< of the orchestrator for a task
-  double dispatch = 0;   ///< of the scheduler for a task
+  double dispatch = 0;   ///< of a scheduler for a task
+  double schedulers = 0; ///< that hand out tasks at the same time
 };
 
 struct MachineCosts {

@@ -22,6 +22,7 @@ Span spanOf(mlir::Location location) {
 ChipProgram copyOf(const ChipProgram &program) {
   ChipProgram copy;
   copy.program.host = program.program.host.get().clone();
+  copy.program.grids = program.program.grids.get().clone();
   for (const mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
     copy.program.kernels.push_back(kernel.get().clone());
   copy.ledger = program.ledger;

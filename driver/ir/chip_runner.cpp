@@ -1,10 +1,12 @@
 #include "driver/ir/chip_runner.h"
 
 #include "driver/ir/host_values.h"
+#include "driver/ir/launch_regions.h"
 #include "runtime/check_status.h"
 #include "runtime/elem.h"
 #include "runtime/format_value.h"
 #include "runtime/sim/element.h"
+#include "runtime/sim/load/function_loader.h"
 #include "runtime/sim/load/load.h"
 #include "runtime/sim/scalar.h"
 
@@ -37,11 +39,23 @@ static int32_t elemCodeOf(ElemKind kind) {
   return static_cast<int32_t>(code.value_or(PTL_I64));
 }
 
+/// Where the program itself has an operation that it may have from something that it calls.
+static Location placeInProgram(Location location) {
+  if (auto named = dyn_cast<NameLoc>(location))
+    return placeInProgram(named.getChildLoc());
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return placeInProgram(call.getCaller());
+  if (auto fused = dyn_cast<FusedLoc>(location); fused && !fused.getLocations().empty())
+    return placeInProgram(fused.getLocations().front());
+  return location;
+}
+
 /// Runs the host function.
 class Host {
 public:
-  Host(const std::vector<rt::sim::Kernel> &kernels, const Machine &machine, const ChipRun &how)
-      : kernels_(kernels), chip_(rt::sim::chipOf(machine)), how_(how),
+  Host(const std::vector<rt::sim::Kernel> &kernels, ModuleOp grids, const Machine &machine,
+       const ChipRun &how)
+      : kernels_(kernels), grids_(grids), chip_(rt::sim::chipOf(machine)), how_(how),
         groups_(how.groups ? how.groups : groupsOf(machine)) {}
 
   rt::Failure run(func::FuncOp function, const std::vector<const PtlArray *> &arrays,
@@ -56,7 +70,7 @@ public:
         made.bytes = hostBytes(made.extents, argument.getType());
         if (!how_.values && !llvm::is_contained(how_.known, given.data))
           made.data = nullptr;
-        introduce(made);
+        introduce(made, argument);
       } else if (function.getArgAttr(argument.getArgNumber(), "ptl.dim")) {
         values_[argument] = IntegerAttr::get(argument.getType(), lengths[length++]);
       } else {
@@ -64,6 +78,8 @@ public:
       }
     }
     runBlock(function.getBody().front());
+    if (how_.timer && !failure_ && !how_.timer->finish())
+      stopInTime(function);
     return failure_;
   }
 
@@ -73,9 +89,35 @@ private:
     return cores && cores->count ? cores->count : 1;
   }
 
-  void introduce(HostArray &array) {
+  void introduce(HostArray &array, Value value = {}) {
     if (how_.timer)
-      array.number = how_.timer->addArray(array.bytes);
+      array.number = how_.timer->addArray(array.bytes, array.extents.size(), nameOf(value));
+  }
+
+  static std::string nameOf(Value value) {
+    if (!value)
+      return "";
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+        for (const char *attribute : {"ptl.name", "ptl.output"})
+          if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
+            return name.str();
+    auto named = dyn_cast<NameLoc>(value.getLoc());
+    return named ? named.getName().str() : "";
+  }
+
+  static rt::sim::ArrayAccess accessOf(const HostArray &array, const HostBox &box, bool writes) {
+    rt::sim::ArrayAccess access{array.number, writes, {}};
+    for (size_t axis = 0; axis < box.offsets.size() && !array.isReshaped; ++axis)
+      access.axes.push_back(
+          {box.offsets[axis], box.lengths[axis], std::max<int64_t>(1, box.steps[axis])});
+    return access;
+  }
+
+  /// Lets time pass until nobody is left who conflicts with what the host does now.
+  void await(Operation *op, const rt::sim::ArrayAccess &access) {
+    if (how_.timer && !how_.timer->await(access))
+      stopInTime(op);
   }
 
   void setScalar(Value value, const PtlScalar &cell) {
@@ -163,6 +205,9 @@ private:
   /// What is said about data that nobody gave is taken to hold.
   Attribute factOf(Operation *op) {
     const HostArray &array = arrays_[op->getOperand(0)];
+    await(op, {array.number, false, {}});
+    if (failure_)
+      return {};
     if (array.data || array.bytes == 0 || isa<ir::ArrayType>(op->getResult(0).getType()))
       return evaluateHostFact(op, array);
     return op->getResult(0).getType().isInteger(1) ? BoolAttr::get(op->getContext(), true)
@@ -215,6 +260,7 @@ private:
   /// The same elements under another description.
   void describe(Operation *op) {
     HostArray array = arrays_[op->getOperand(0)];
+    array.isReshaped |= !isa<ir::CastOp>(op);
     llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(op->getResult(0).getType());
     if (auto axes = dyn_cast<ir::NewAxisOp>(op)) {
       for (int64_t axis : axes.getAxes())
@@ -231,9 +277,10 @@ private:
 
   void storeScalar(ir::StoreOp store) {
     mlir::Type type = store.getValue().getType();
-    if (!how_.values && !arrays_[store.getRef()].data)
-      return;
     HostBox box = boxOf(store.getOffsets(), store.getLengths(), store.getSteps());
+    await(store, accessOf(arrays_[store.getRef()], box, true));
+    if (failure_ || (!how_.values && !arrays_[store.getRef()].data))
+      return;
     uint8_t *memory = elementAt(arrays_[store.getRef()], box, pto::elementBytes(type));
     if (!memory)
       return stop(PTL_ERROR_SIMULATOR, store, "a store of the host outside of its array");
@@ -282,7 +329,7 @@ private:
     array.extents = std::move(extents);
     if (how_.values)
       array.data = newStorage(array.bytes);
-    introduce(array);
+    introduce(array, value);
     arrays_[value] = array;
   }
 
@@ -310,6 +357,9 @@ private:
       return true;
     }
     if (scalar) {
+      await(op, accessOf(source, box, false));
+      if (failure_)
+        return true;
       uint8_t *memory = elementAt(source, box, bytes);
       if (memory)
         values_[result] = readHostScalar(memory, result.getType());
@@ -321,7 +371,18 @@ private:
       if (!llvm::is_contained(dropped, static_cast<int64_t>(axis)))
         extents.push_back(box.lengths[axis]);
     allocate(result, std::move(extents));
-    return !how_.values || copyBox(source, box, bytes, arrays_[result].data);
+    auto copy = [source, box, bytes, to = arrays_[result].data] {
+      return !to || copyBox(source, box, bytes, to);
+    };
+    if (!how_.timer)
+      return copy();
+    rt::sim::TaskRequest request;
+    request.work = copy;
+    request.accesses = {accessOf(source, box, false), {arrays_[result].number, true, {}}};
+    request.location = rt::sim::sourceLocation(placeInProgram(op->getLoc()));
+    if (!how_.timer->submit(std::move(request)))
+      stopInTime(op);
+    return true;
   }
 
   rt::sim::Scalar scalarOf(Value value) const {
@@ -340,39 +401,67 @@ private:
       return stop(PTL_ERROR_SIMULATOR, launch,
                   "there is no kernel `" + launch.getKernel().str() + "`");
     int64_t groups = how_.timer && !how_.groups ? how_.timer->groupsFor(*kernel) : groups_;
-    std::vector<rt::sim::GlobalArray> pointers;
-    std::vector<uint32_t> numbers;
-    std::vector<rt::sim::Scalar> scalars;
+    rt::sim::TaskRequest request;
+    request.kernel = kernel;
+    request.blocks = groups;
+    std::vector<LaunchArgument> arguments;
     size_t next = 0;
     for (const rt::sim::Parameter &parameter : kernel->parameters) {
       if (parameter.role == "workspace") {
-        const HostArray &array = workspaceFor(*kernel, parameter.bytes * groups);
-        pointers.push_back({array.data, array.bytes, parameter.name});
-        numbers.push_back(array.number);
+        takeWorkspace(*kernel, parameter, request);
         continue;
       }
       Value operand = launch.getArguments()[next++];
+      LaunchArgument &argument = arguments.emplace_back();
       if (!parameter.isPointer) {
-        scalars.push_back(scalarOf(operand));
+        request.scalars.push_back(scalarOf(operand));
+        if (operand.getType().isIndex())
+          argument.number = number(operand);
         continue;
       }
       HostArray &array = arrays_[operand];
-      pointers.push_back({array.data, array.bytes, parameter.name});
-      numbers.push_back(array.number);
-      if (!how_.values && parameter.role != "in") // what it holds from now on is not known
+      bool writes = parameter.role != "in";
+      argument = {{}, true, array.number, writes, array.isReshaped};
+      request.pointers.push_back({array.data, array.bytes, parameter.name});
+      request.arrays.push_back(array.number);
+      if (!how_.values && writes) // what it holds from now on is not known
         array.data = nullptr;
     }
-    if (how_.timer) {
-      if (!how_.timer->run(*kernel, pointers, numbers, scalars, groups))
-        stop(PTL_ERROR_SIMULATOR, launch, how_.timer->timeline().error);
-      return;
-    }
+    if (how_.timer)
+      return submit(launch, std::move(request), arguments);
     rt::sim::Result result =
-        rt::sim::runKernel(*kernel, chip_, pointers, scalars, groups, how_.options);
+        rt::sim::runKernel(*kernel, chip_, request.pointers, request.scalars, groups, how_.options);
     if (result.failedCheck)
       return stopAtCheck(*result.failedCheck);
     if (!result.ok)
       stop(PTL_ERROR_SIMULATOR, launch, result.error);
+  }
+
+  void submit(ir::LaunchOp launch, rt::sim::TaskRequest request,
+              llvm::ArrayRef<LaunchArgument> arguments) {
+    request.location = rt::sim::sourceLocation(placeInProgram(launch.getLoc()));
+    if (auto grid = grids_.lookupSymbol<func::FuncOp>(launch.getKernel()))
+      request.accesses = accessesOfLaunch(grid, arguments);
+    if (!how_.timer->submit(std::move(request)))
+      stopInTime(launch);
+  }
+
+  /// A kernel's own memory: who keeps the time has it, else it is poison again for each launch.
+  void takeWorkspace(const rt::sim::Kernel &kernel, const rt::sim::Parameter &parameter,
+                     rt::sim::TaskRequest &request) {
+    int64_t bytes = parameter.bytes * request.blocks;
+    if (how_.timer)
+      request.workspaces.push_back(request.pointers.size());
+    uint8_t *data = how_.timer ? nullptr : workspaceFor(kernel, bytes).data;
+    request.pointers.push_back({data, bytes, parameter.name});
+    request.arrays.push_back(0);
+  }
+
+  void stopInTime(Operation *op) {
+    const rt::sim::Timeline &timeline = how_.timer->timeline();
+    if (timeline.failedCheck)
+      return stopAtCheck(*timeline.failedCheck);
+    stop(PTL_ERROR_SIMULATOR, op, timeline.error);
   }
 
   /// As the other executors say it.
@@ -390,21 +479,18 @@ private:
         failed.at.file, failed.at.line};
   }
 
-  /// A kernel's own memory: poison again for each launch.
   const HostArray &workspaceFor(const rt::sim::Kernel &kernel, int64_t bytes) {
     HostArray &array = workspaces_[&kernel];
-    bool fresh = array.bytes == 0;
     array.bytes = bytes;
-    if (fresh)
-      introduce(array);
-    if (how_.values && fresh)
+    if (!array.data)
       array.data = newStorage(bytes);
-    else if (how_.values)
+    else
       rt::sim::poison(array.data, bytes);
     return array;
   }
 
   const std::vector<rt::sim::Kernel> &kernels_;
+  ModuleOp grids_;
   rt::sim::Chip chip_;
   const ChipRun &how_;
   int64_t groups_;
@@ -420,7 +506,7 @@ private:
 rt::Failure ChipRunner::run(const std::vector<const PtlArray *> &arrays,
                             const std::vector<PtlScalar> &scalars,
                             const std::vector<int64_t> &lengths, const ChipRun &how) {
-  Host host(kernels_, machine_, how);
+  Host host(kernels_, *program_.program.grids, machine_, how);
   auto function = *program_.program.host->getOps<func::FuncOp>().begin();
   return host.run(function, arrays, scalars, lengths);
 }

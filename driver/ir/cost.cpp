@@ -81,7 +81,7 @@ const StatementCost *Cost::dominantStatement() const {
 const StatementCost *Cost::dominantLoop() const {
   double work = us;
   for (const auto &[part, partUs] : path)
-    work -= part == "launch" ? partUs : 0;
+    work -= part == "launch" || part == "orchestrator" || part == "dispatch" ? partUs : 0;
   const StatementCost *best = nullptr; // loops come before what is in them
   for (const StatementCost &each : statements)
     if (each.kind == "loop" && each.us >= work / 2)
@@ -137,7 +137,8 @@ void tellCost(Cost &cost, const sim::Estimate &estimate, const CheckedProgram &p
   cost.groupsOfChip = estimate.groupsOfChip;
   cost.roofline = rooflineOf(estimate, machine, costs, bytes);
   for (const sim::LaunchSpan &launch : t.launches)
-    cost.launches.emplace_back(launch.kernel, t.microseconds(launch.end - launch.start));
+    if (!launch.kernel.empty())
+      cost.launches.emplace_back(launch.kernel, t.microseconds(launch.end - launch.start));
   for (const auto &[part, cycles] : estimate.analysis.pathByPart)
     cost.path.emplace_back(part, t.microseconds(cycles));
   DimLookup values = valuesOf(program, binding, cost.sizes);

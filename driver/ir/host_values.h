@@ -16,6 +16,7 @@ struct HostArray {
   uint32_t number = 0;     ///< for who keeps the time
   std::vector<int64_t> extents;
   int64_t bytes = 0;
+  bool isReshaped = false; ///< its extents are not those of the array that it is
 };
 
 /// A box of an array: per axis of the array.

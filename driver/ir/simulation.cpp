@@ -60,17 +60,28 @@ bool Simulation::run(sim::Report &report) {
 
 void Simulation::explain(sim::Report &report) {
   bool values = options_.values;
-  options_.values = false; // times do not depend on them, and what is left out may not be in order
+  // Times do not depend on values, and what is left out may not be in order then; but data may
+  // decide what is run.
+  sim::TimeOptions bare;
+  bare.record = false;
+  sim::Timeline timeline;
+  options_.values = false;
+  bool decides = !once(bare, timeline);
+  options_.values = values && decides;
   bool known = true;
   sim::addGains(report.timeline, report.analysis, [&](const sim::WhatIf &what) {
+    bool isUnordered = !what.without.empty() || !what.unordered.empty();
+    if (decides && (isUnordered || !values))
+      return report.timeline.end;
     sim::TimeOptions how;
+    how.values = options_.values;
     how.record = false;
     how.whatIf = what;
-    sim::Timeline timeline;
-    known &= once(how, timeline);
+    known = known && once(how, timeline);
     return known ? timeline.end : report.timeline.end;
   });
   options_.values = values;
+  failure_ = {};
 }
 
 std::optional<sim::Estimate> Simulation::estimate() {

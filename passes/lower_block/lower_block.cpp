@@ -340,12 +340,32 @@ static void unrollLoops(ir::ParallelOp grid) {
   }
 }
 
+/// A function that takes the operands of a launch and holds its grid.
+static void keepGrid(ModuleOp grids, ir::ParallelOp grid, llvm::StringRef name,
+                     ValueRange operands) {
+  OpBuilder b = OpBuilder::atBlockEnd(grids.getBody());
+  auto function = b.create<func::FuncOp>(grid.getLoc(), name,
+                                         b.getFunctionType(operands.getTypes(), TypeRange()));
+  b.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping mapping;
+  mapping.map(operands, function.getArguments());
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(grid->getRegions(), captured);
+  captured.insert(grid->operand_begin(), grid->operand_end());
+  for (Value value : captured)
+    if (!mapping.contains(value)) // constants
+      b.clone(*value.getDefiningOp(), mapping);
+  b.clone(*grid, mapping);
+  b.create<func::ReturnOp>(grid.getLoc());
+}
+
 std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
                                           const Report &report) {
   module.getContext()->loadDialect<pto::PtoDialect>();
   BlockProgram program;
   program.host = cast<ModuleOp>(module->clone());
+  program.grids = ModuleOp::create(module.getLoc());
   auto function = *program.host->getOps<func::FuncOp>().begin();
   llvm::SmallVector<ir::ParallelOp> grids;
   function.walk<WalkOrder::PreOrder>([&](ir::ParallelOp grid) {
@@ -370,8 +390,9 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
     if (!kernel)
       return std::nullopt;
     OpBuilder b(grid);
-    b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name),
-                           outliner.launchOperands());
+    llvm::SmallVector<Value> operands = outliner.launchOperands();
+    b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name), operands);
+    keepGrid(*program.grids, grid, name, operands);
     grid.erase();
     program.kernels.push_back(std::move(kernel));
   }

@@ -34,6 +34,9 @@ struct LowerOptions {
 struct BlockProgram {
   mlir::OwningOpRef<mlir::ModuleOp> host;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> kernels;
+  /// The grids that the kernels were made of, to ask what they touch: a function for each, with its
+  /// name, that takes the operands of its launch.
+  mlir::OwningOpRef<mlir::ModuleOp> grids;
   /// The kernel whose tiles cannot be cut as its options say; then there are no kernels.
   std::optional<size_t> uncut;
 };

@@ -2,34 +2,49 @@
 
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 namespace ptl::rt {
 
 struct VirtualLanes::State {
-  State(const TaskGraph &graph, const Topology &topology, const SchedulePolicy &policy);
+  State(const Topology &topology, const SchedulePolicy &policy);
+  void addAll(const TaskGraph &graph);
 
   struct Group {
     LaneId cube = 0;
     std::vector<LaneId> lanes; ///< the cube core, then the vector cores
     bool isReserved = false;
   };
-  struct Progress {
+  struct Task {
+    TaskKind kind = TaskKind::Host;
+    int level = 0;
+    int64_t points = 1, grain = 1;
     int64_t next = 0; ///< first point that is not handed out
     int64_t open = 0; ///< points that have not ended
     uint32_t waiting = 0;
+    std::vector<TaskId> successors;
+  };
+  /// Ready tasks of a kind: how many of each level wait in queues, and the one that is begun.
+  struct Kind {
+    std::vector<TaskId> queued;
+    TaskId begun = noTask;
+    LaneId nextLane = 0;
   };
 
+  Kind &kindOf(TaskId task) { return kinds[static_cast<size_t>(tasks[task].kind)]; }
   void push(LaneId lane, TaskId task);
+  void deal(TaskId task, bool inTurn);
+  TaskId take(LaneId lane, TaskKind kind);
   Dispatch start(TaskId task, LaneId lane, std::vector<LaneId> lanes);
   std::optional<Dispatch> startMixed();
   void reserveGroups();
   bool isFree(const Group &group) const;
 
-  const TaskGraph &graph;
   Topology topology;
+  SchedulePolicy policy;
   ReadyQueues queues;
-  int64_t longest;
-  std::vector<Progress> progress;
+  std::vector<Task> tasks;
+  Kind kinds[taskKinds];
   std::vector<bool> idle;
   std::vector<Group> groups;
   std::vector<uint32_t> groupOf; ///< by lane; ~0 without a cube core
@@ -37,12 +52,12 @@ struct VirtualLanes::State {
   TaskId ready = 0, mixedReady = 0, completed = 0;
 };
 
-VirtualLanes::State::State(const TaskGraph &graph, const Topology &topology,
-                           const SchedulePolicy &policy)
-    : graph(graph), topology(topology), queues(topology, policy), longest(graph.criticalPath()),
-      progress(graph.size()), idle(topology.lanes.size(), true),
-      groupOf(topology.lanes.size(), ~0u) {
+VirtualLanes::State::State(const Topology &topology, const SchedulePolicy &policy)
+    : topology(topology), policy(policy), queues(topology, policy),
+      idle(topology.lanes.size(), true), groupOf(topology.lanes.size(), ~0u) {
   auto lanes = static_cast<LaneId>(topology.lanes.size());
+  for (Kind &kind : kinds)
+    kind.queued.resize(static_cast<size_t>(queues.levels()));
   for (LaneId lane = 0; lane < lanes; ++lane) {
     if (topology.lanes[lane].kind != LaneKind::Aic)
       continue;
@@ -53,38 +68,76 @@ VirtualLanes::State::State(const TaskGraph &graph, const Topology &topology,
       groupOf[member] = static_cast<uint32_t>(groups.size());
     groups.push_back(std::move(group));
   }
-  for (TaskId task = 0; task < graph.size(); ++task)
-    progress[task] = {0, graph.task(task).points, graph.task(task).predecessors};
-  // Dealt to the lanes that take them, the longest ways last because the newest goes first.
-  LaneId next[taskKinds] = {};
-  auto roots = graph.roots();
-  for (size_t i = roots.size(); i-- > 0;) {
-    TaskKind kind = graph.task(roots[i]).kind;
-    LaneId &lane = next[static_cast<size_t>(kind)];
-    for (LaneId tries = 0; tries < lanes && !topology.accepts(lane, kind); ++tries)
-      lane = (lane + 1) % lanes;
-    push(lane, roots[i]);
-    lane = (lane + 1) % lanes;
+}
+
+void VirtualLanes::State::addAll(const TaskGraph &graph) {
+  int64_t longest = graph.criticalPath();
+  for (TaskId id = 0; id < graph.size(); ++id) {
+    const TaskGraph::Task &task = graph.task(id);
+    auto successors = graph.successors(id);
+    tasks.push_back({task.kind,
+                     levelOf(task.costToEnd, longest, queues.levels()),
+                     task.points,
+                     task.grain,
+                     0,
+                     task.points,
+                     task.predecessors,
+                     {successors.begin(), successors.end()}});
   }
+  // The longest ways last because the newest goes first.
+  auto roots = graph.roots();
+  for (size_t i = roots.size(); i-- > 0;)
+    deal(roots[i], true);
+}
+
+/// To one of the lanes that take it: each in turn, or always the first.
+void VirtualLanes::State::deal(TaskId task, bool inTurn) {
+  auto lanes = static_cast<LaneId>(topology.lanes.size());
+  LaneId &next = kindOf(task).nextLane;
+  for (LaneId tries = 0; tries < lanes && !topology.accepts(next, tasks[task].kind); ++tries)
+    next = (next + 1) % lanes;
+  push(next, task);
+  if (inTurn)
+    next = (next + 1) % lanes;
 }
 
 void VirtualLanes::State::push(LaneId lane, TaskId task) {
-  const TaskGraph::Task &what = graph.task(task);
-  queues.push(lane, task, what.kind, levelOf(what.costToEnd, longest, queues.levels()));
+  const Task &what = tasks[task];
+  queues.push(lane, task, what.kind, what.level);
+  ++kindOf(task).queued[static_cast<size_t>(what.level)];
   ++ready;
   mixedReady += what.kind == TaskKind::Mixed;
 }
 
-Dispatch VirtualLanes::State::start(TaskId task, LaneId lane, std::vector<LaneId> lanes) {
-  const TaskGraph::Task &what = graph.task(task);
-  Progress &state = progress[task];
+TaskId VirtualLanes::State::take(LaneId lane, TaskKind wanted) {
+  Kind &kind = kinds[static_cast<size_t>(wanted)];
+  bool goesOn = kind.begun != noTask;
+  for (size_t level = kind.queued.size(); goesOn && level-- > 0;)
+    goesOn = kind.queued[level] == 0 || tasks[kind.begun].level >= static_cast<int>(level);
+  TaskId task = goesOn ? std::exchange(kind.begun, noTask) : queues.take(lane, wanted);
+  if (task == noTask)
+    return noTask;
+  if (!goesOn)
+    --kind.queued[static_cast<size_t>(tasks[task].level)];
   --ready;
-  mixedReady -= what.kind == TaskKind::Mixed;
-  Dispatch dispatch{task, state.next, std::min(what.points, state.next + what.grain), lane,
+  mixedReady -= wanted == TaskKind::Mixed;
+  return task;
+}
+
+Dispatch VirtualLanes::State::start(TaskId task, LaneId lane, std::vector<LaneId> lanes) {
+  Task &what = tasks[task];
+  Dispatch dispatch{task, what.next, std::min(what.points, what.next + what.grain), lane,
                     std::move(lanes)};
-  state.next = dispatch.end;
-  if (state.next < what.points)
-    push(lane, task);
+  what.next = dispatch.end;
+  if (what.next < what.points) {
+    if (TaskId &begun = kindOf(task).begun; begun == noTask) {
+      begun = task;
+      ++ready;
+      mixedReady += what.kind == TaskKind::Mixed;
+    } else {
+      push(lane, task);
+    }
+  }
   for (LaneId used : dispatch.lanes)
     idle[used] = false;
   return dispatch;
@@ -123,7 +176,7 @@ std::optional<Dispatch> VirtualLanes::State::startMixed() {
   for (Group &group : groups) {
     if (!isFree(group))
       continue;
-    TaskId task = queues.take(group.cube, TaskKind::Mixed);
+    TaskId task = take(group.cube, TaskKind::Mixed);
     if (task != noTask)
       return start(task, group.cube, group.lanes);
   }
@@ -132,9 +185,21 @@ std::optional<Dispatch> VirtualLanes::State::startMixed() {
 
 VirtualLanes::VirtualLanes(const TaskGraph &graph, const Topology &topology,
                            const SchedulePolicy &policy)
-    : state_(std::make_unique<State>(graph, topology, policy)) {}
+    : state_(std::make_unique<State>(topology, policy)) {
+  state_->addAll(graph);
+}
+
+VirtualLanes::VirtualLanes(const Topology &topology, const SchedulePolicy &policy)
+    : state_(std::make_unique<State>(topology, policy)) {}
 
 VirtualLanes::~VirtualLanes() = default;
+
+TaskId VirtualLanes::add(TaskKind kind, int64_t points, int64_t grain) {
+  auto id = static_cast<TaskId>(state_->tasks.size());
+  state_->tasks.push_back({kind, 0, points, grain, 0, points, 0, {}});
+  state_->deal(id, !state_->policy.oldestFirst);
+  return id;
+}
 
 std::optional<Dispatch> VirtualLanes::next() {
   State &state = *state_;
@@ -152,7 +217,7 @@ std::optional<Dispatch> VirtualLanes::next() {
                      !(wanted == TaskKind::Mixed && state.groupOf[lane] != ~0u);
       if (!takesIt)
         continue;
-      if (TaskId task = state.queues.take(lane, wanted); task != noTask)
+      if (TaskId task = state.take(lane, wanted); task != noTask)
         return state.start(task, lane, {lane});
     }
   }
@@ -164,13 +229,13 @@ std::span<const TaskId> VirtualLanes::finish(const Dispatch &dispatch) {
   state.newlyReady.clear();
   for (LaneId lane : dispatch.lanes)
     state.idle[lane] = true;
-  State::Progress &progress = state.progress[dispatch.task];
-  progress.open -= dispatch.end - dispatch.begin;
-  if (progress.open != 0)
+  State::Task &task = state.tasks[dispatch.task];
+  task.open -= dispatch.end - dispatch.begin;
+  if (task.open != 0)
     return {};
   ++state.completed;
-  for (TaskId successor : state.graph.successors(dispatch.task)) {
-    if (--state.progress[successor].waiting != 0)
+  for (TaskId successor : task.successors) {
+    if (--state.tasks[successor].waiting != 0)
       continue;
     state.push(dispatch.lane, successor);
     state.newlyReady.push_back(successor);
@@ -178,7 +243,7 @@ std::span<const TaskId> VirtualLanes::finish(const Dispatch &dispatch) {
   return state.newlyReady;
 }
 
-bool VirtualLanes::isDone() const { return state_->completed == state_->graph.size(); }
+bool VirtualLanes::isDone() const { return state_->completed == state_->tasks.size(); }
 TaskId VirtualLanes::readyCount() const { return state_->ready; }
 bool VirtualLanes::isIdle(LaneId lane) const { return state_->idle[lane]; }
 

@@ -23,11 +23,18 @@ struct Dispatch {
 
 /// The scheduler with lanes that exist in virtual time. Whoever drives it asks for dispatches, lets
 /// time pass as its model says, and reports ends; it is the same queues, stealing and priorities
-/// that threads run. The same calls with the same seed give the same answers.
+/// that threads run. A task that was begun is handed out to its last point before another one of
+/// its level. The same calls with the same seed give the same answers.
 class VirtualLanes {
 public:
   VirtualLanes(const TaskGraph &graph, const Topology &topology, const SchedulePolicy &policy = {});
+  /// Without tasks, for who adds them.
+  explicit VirtualLanes(const Topology &topology, const SchedulePolicy &policy = {});
   ~VirtualLanes();
+
+  /// A task that waits for nothing any more: behind those that are ready, where the policy is
+  /// oldest first.
+  TaskId add(TaskKind kind, int64_t points, int64_t grain);
 
   /// The next piece for lanes that are idle now; nothing when no idle lane has any. To be asked
   /// until it has nothing, at the start and after each `finish`.
@@ -36,7 +43,7 @@ public:
   /// call.
   std::span<const TaskId> finish(const Dispatch &dispatch);
 
-  bool isDone() const;       ///< all tasks are complete
+  bool isDone() const;       ///< all tasks so far are complete
   TaskId readyCount() const; ///< tasks that wait for lanes
   bool isIdle(LaneId lane) const;
 

@@ -139,6 +139,8 @@ View asColumn(const View &view) {
 
 bool betweenGlobal(Execution &x, const Plane &from, const Plane &to, const OnTheWay &way) {
   bool loads = from.view != nullptr;
+  if (!loads && !to.view)
+    return x.fail("moves between tiles, where one side is to be global memory");
   const Plane &tile = loads ? to : from;
   Plane global = loads ? from : to;
   View column;

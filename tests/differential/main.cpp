@@ -10,6 +10,7 @@
 // With --records (the list of op records of the build) it is an error if an operation on tiles has
 // no callable `op_` and its name. Markdown files are searched for ```ptl blocks (the pages of the
 // built-ins).
+#include "codegen/machines/costs.h"
 #include "driver/ir/compiled_handler.h"
 #include "frontend/sema/check.h"
 #include "tests/differential/compare.h"
@@ -56,7 +57,13 @@ public:
              Totals &totals)
       : program_(program), sources_(sources), settings_(settings), totals_(totals),
         cpu_(program, sources, compilerOptions(settings), sink_),
-        handler_(compiledHandler(cpu_, sources)) {}
+        handler_(compiledHandler(cpu_, sources)) {
+    if (!settings.target.empty())
+      costs_ = findCosts(settings.target);
+    machine_ = settings.own ? &*settings.own : knownMachine(settings.target);
+    if (costs_ && (!machine_ || !costs_->known()))
+      costs_.reset();
+  }
 
   void run(const CallableDecl &decl);
 
@@ -82,6 +89,8 @@ private:
   DiagnosticSink sink_;
   CompiledExecutor cpu_;
   reference::CallHandler handler_;
+  const Machine *machine_ = nullptr;  ///< of a chip
+  std::optional<MachineCosts> costs_; ///< where its file has them
 };
 
 /// Empty when the executors agree, or when the sample is no legal call (`ran` is false then).
@@ -110,6 +119,16 @@ std::string Comparison::differenceAt(const Sampler &sampler, const Sample &sampl
   cpu_.simulation.options.seed = sample.seed;
   cpu_.simulation.options.stretched = sample.seed % 3 == 0;
   cpu_.simulation.groups = 1 + static_cast<int64_t>(sample.seed % 3);
+  // Half of the samples run in virtual time, where tasks of programs overlap.
+  std::optional<rt::sim::Timer> timer;
+  if (costs_ && sample.seed % 2 == 0) {
+    rt::sim::TimeOptions how;
+    how.values = true;
+    how.record = false;
+    how.seed = sample.seed;
+    timer.emplace(*machine_, *costs_, how);
+  }
+  cpu_.simulation.timer = timer ? &*timer : nullptr;
   std::optional<reference::RunResult> actual = handler_(*request);
   if (!actual)
     return "the native executor does not take the call";

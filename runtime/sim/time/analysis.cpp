@@ -1,6 +1,7 @@
 #include "runtime/sim/time/analysis.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace ptl::rt::sim {
@@ -28,6 +29,11 @@ private:
   Gap gapBefore(uint32_t record, Cycles since) const;
   uint32_t blockerOf(uint32_t wait) const;
   uint32_t stepBack(uint32_t record);
+  uint32_t beforeBlock(uint32_t block);
+  uint32_t endOfBlock(uint32_t block, Cycles until);
+  uint32_t beforeTask(uint32_t task, Cycles until);
+  uint32_t endOfTask(uint32_t task, Cycles until);
+  void noteTask(uint32_t task);
   void piece(PathPiece::Kind kind, uint32_t record, Cycles start, Cycles end);
 
   const Timeline &t_;
@@ -78,10 +84,9 @@ void Analyser::lanes() {
       last = record.end;
     if (!isWork(i))
       continue;
-    const LaunchSpan &launch = t_.launches[record.launch];
     if (use.tasks == 0)
       use.first = record.start;
-    Cycles from = std::max(last, launch.begun);
+    Cycles from = std::max(last, t_.blocks[record.block].begun);
     if (record.start > from + 0.5) {
       Gap gap = gapBefore(i, from);
       use.idle[gap.cause] += gap.end - gap.start;
@@ -140,8 +145,8 @@ uint32_t Analyser::stepBack(uint32_t index) {
   const Record &record = t_.records[index];
   if (record.window > 0) {
     piece(Kind::Repeat, index, record.start, record.end);
-    Cycles ended = record.before == noRecord ? t_.launches[record.launch].begun
-                                             : t_.records[record.before].end;
+    Cycles ended =
+        record.before == noRecord ? t_.blocks[record.block].begun : t_.records[record.before].end;
     piece(Kind::Scalar, index, ended, record.start);
     return record.before;
   }
@@ -150,7 +155,7 @@ uint32_t Analyser::stepBack(uint32_t index) {
   bool waited =
       record.cause != Cause::None && record.cause != Cause::Start && record.waitedFor != noRecord;
   uint32_t before = waited ? record.waitedFor : record.before;
-  Cycles ended = before == noRecord ? t_.launches[record.launch].begun : t_.records[before].end;
+  Cycles ended = before == noRecord ? t_.blocks[record.block].begun : t_.records[before].end;
   if (before != noRecord && record.cause == Cause::Barrier)
     piece(Kind::Settle, index, ended, record.start);
   else if (record.cause == Cause::Tile || record.cause == Cause::Slot)
@@ -170,22 +175,73 @@ void Analyser::path() {
     return;
   auto ends = [&](uint32_t record) { return t_.records[record].end; };
   piece(PathPiece::Kind::Settle, last, ends(last), t_.end);
+  noteTask(t_.blocks[t_.records[last].block].launch);
   while (last != noRecord) {
     uint32_t before = stepBack(last);
-    uint16_t launch = t_.records[last].launch;
-    if (before == noRecord) {
-      Cycles start = t_.launches[launch].start;
-      piece(PathPiece::Kind::Launch, last, start, t_.launches[launch].begun);
-      // A kernel begins when the one before it has ended.
-      for (uint32_t i = last; i-- > 0;)
-        if (t_.records[i].launch < launch && (before == noRecord || ends(i) > ends(before)) &&
-            ends(i) <= start)
-          before = i;
-    }
-    last = before;
+    last = before != noRecord ? before : beforeBlock(t_.records[last].block);
   }
   std::reverse(result_.path.begin(), result_.path.end());
+  std::reverse(result_.tasks.path.begin(), result_.tasks.path.end());
   weigh();
+}
+
+void Analyser::noteTask(uint32_t task) {
+  std::vector<uint32_t> &path = result_.tasks.path;
+  if (path.empty() || path.back() != task)
+    path.push_back(task);
+}
+
+/// What came before the first operation of a block: the block that had its core before it, or what
+/// its task had waited for. The operation from which the path goes on, if there is one.
+uint32_t Analyser::beforeBlock(uint32_t number) {
+  const BlockSpan &block = t_.blocks[number];
+  if (!block.waited || block.before == noTask)
+    return beforeTask(block.launch, block.begun);
+  piece(PathPiece::Kind::Launch, noRecord, block.start, block.begun);
+  return endOfBlock(block.before, block.start);
+}
+
+uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
+  const BlockSpan *block = &t_.blocks[number];
+  noteTask(block->launch);
+  // Of blocks that stand back the one that ran in their place.
+  for (uint32_t other = number; block->standsBack && other-- > 0;)
+    if (t_.blocks[other].launch == block->launch && !t_.blocks[other].standsBack &&
+        t_.blocks[other].end <= until)
+      block = &t_.blocks[other];
+  if (block->last != noRecord) {
+    piece(PathPiece::Kind::Settle, block->last, t_.records[block->last].end, until);
+    return block->last;
+  }
+  piece(PathPiece::Kind::Scalar, noRecord, block->begun, until);
+  return beforeBlock(static_cast<uint32_t>(block - t_.blocks.data()));
+}
+
+uint32_t Analyser::beforeTask(uint32_t task, Cycles until) {
+  using Kind = PathPiece::Kind;
+  const LaunchSpan &span = t_.launches[task];
+  if (span.cause == TaskCause::Start) {
+    piece(Kind::Launch, noRecord, 0, until);
+    return noRecord;
+  }
+  piece(Kind::Dispatch, noRecord, span.ready, until);
+  if (span.cause == TaskCause::Dependence)
+    return endOfTask(span.waitedFor, span.ready);
+  Cycles since = std::max(span.awaited, t_.programBegun);
+  piece(Kind::Submit, noRecord, since, span.ready);
+  if (span.awaitedTask != noTask)
+    return endOfTask(span.awaitedTask, since);
+  piece(Kind::Launch, noRecord, 0, since);
+  return noRecord;
+}
+
+uint32_t Analyser::endOfTask(uint32_t task, Cycles until) {
+  const LaunchSpan &span = t_.launches[task];
+  if (span.lastBlock != noTask)
+    return endOfBlock(span.lastBlock, until);
+  noteTask(task);
+  piece(PathPiece::Kind::Scalar, noRecord, span.begun, until);
+  return beforeTask(task, span.begun);
 }
 
 void Analyser::group() {
@@ -220,10 +276,22 @@ void Analyser::group() {
                    [](const GapGroup &a, const GapGroup &b) { return a.total > b.total; });
 }
 
-void pipeUses(const Timeline &t, Analysis &result) {
-  Cycles atWork = 0;
+/// How long some core had a task.
+Cycles timeAtWork(const Timeline &t) {
+  std::vector<std::pair<Cycles, Cycles>> spans;
   for (const LaunchSpan &launch : t.launches)
-    atWork += launch.end - launch.begun;
+    spans.push_back({launch.begun, launch.end});
+  std::sort(spans.begin(), spans.end());
+  Cycles sum = 0, until = 0;
+  for (auto [begun, end] : spans) {
+    sum += std::max(0.0, end - std::max(begun, until));
+    until = std::max(until, end);
+  }
+  return sum;
+}
+
+void pipeUses(const Timeline &t, Analysis &result) {
+  Cycles atWork = result.atWork;
   std::map<std::pair<bool, Pipe>, PipeUse> uses;
   std::map<bool, std::map<int32_t, bool>> cores;
   for (size_t i = 0; i < t.lanes.size(); ++i)
@@ -245,30 +313,36 @@ void pipeUses(const Timeline &t, Analysis &result) {
 }
 
 void balance(const Timeline &t, Analysis &result, int64_t groupsOfChip) {
-  if (t.launches.empty())
+  auto total = static_cast<double>(result.tasks.cores.size());
+  if (t.blocks.empty() || total == 0)
     return;
-  const LaunchSpan &last = t.launches.back();
+  bool cube =
+      std::any_of(t.launches.begin(), t.launches.end(), [](const auto &l) { return l.cube; });
+  uint32_t cubes = 0, vectors = 0;
+  for (size_t lane = 0; lane < t.lanes.size(); lane += numPipes)
+    ++(t.lanes[lane].cube ? cubes : vectors);
+  std::set<uint32_t> groups;
   Cycles sum = 0;
-  for (size_t i = 0; i < t.groupEnd.size(); ++i)
-    if (t.groupEnd[i] > last.begun + 1) {
-      ++result.groupsAtWork;
-      sum += t.groupEnd[i] - last.begun;
-    }
-  // A core group without a point of the grid ends within a few operations of the scalar unit.
-  Cycles length = last.end - last.begun;
-  int32_t none = 0;
-  for (Cycles end : t.groupEnd)
-    none += end - last.begun < length / 50;
-  result.idleGroups = static_cast<int32_t>(groupsOfChip - result.groupsAtWork) + none;
-  result.groupsAtWork -= none;
-  if (result.groupsAtWork > 0)
-    result.uneven = length - sum / static_cast<double>(std::max<int64_t>(groupsOfChip, 1));
+  for (const BlockSpan &block : t.blocks) {
+    const LaunchSpan &launch = t.launches[block.launch];
+    sum += (block.end - block.begun) * static_cast<double>(block.cores.size()) / total;
+    // A block without a point of the grid ends within a few operations of the scalar unit.
+    if (block.end - block.begun < (launch.end - launch.begun) / 50)
+      continue;
+    uint32_t first = block.cores.front();
+    groups.insert(first < cubes || !cube ? first : (first - cubes) * cubes / vectors);
+  }
+  result.groupsAtWork = static_cast<int32_t>(groups.size());
+  result.idleGroups = static_cast<int32_t>(groupsOfChip) - result.groupsAtWork;
+  result.uneven = std::max(0.0, result.atWork - sum);
 }
 
 } // namespace
 
 Analysis analyse(const Timeline &timeline, int64_t groupsOfChip) {
   Analysis result;
+  result.tasks = analyseTasks(timeline);
+  result.atWork = timeAtWork(timeline);
   pipeUses(timeline, result);
   balance(timeline, result, groupsOfChip);
   Analyser analyser(timeline, result);

@@ -33,7 +33,17 @@ struct GapGroup {
 
 /// A part of the critical path, which covers the run without holes.
 struct PathPiece {
-  enum class Kind : uint8_t { Work, Stall, Scalar, CrossCore, Settle, Launch, Repeat };
+  enum class Kind : uint8_t {
+    Work,
+    Stall,
+    Scalar,
+    CrossCore,
+    Settle,
+    Launch,
+    Repeat,
+    Submit,
+    Dispatch
+  };
   Kind kind = Kind::Work;
   uint32_t record = noRecord;
   Cycles start = 0, end = 0;
@@ -44,7 +54,7 @@ struct PathPiece {
 };
 inline constexpr std::string_view pathKindNames[] = {"work",         "shared memory", "scalar unit",
                                                      "core to core", "pipe drains",   "launch",
-                                                     "rounds alike"};
+                                                     "rounds alike", "orchestrator",  "dispatch"};
 
 struct LaneUse {
   uint16_t lane = 0;
@@ -67,6 +77,43 @@ struct Gain {
   std::string what;        ///< `if mte2 of the cube cores cost nothing`
   Cycles end = 0;          ///< of the run then
   uint32_t gap = noRecord; ///< the number of the group of gaps that it is about
+  uint32_t task = noTask;  ///< that did not wait where memory alone makes it
+};
+
+/// A stretch in which a core of a kind that the program uses had no task.
+struct CoreGap {
+  uint32_t core = 0;
+  Cycles start = 0, end = 0;
+  TaskCause cause = TaskCause::End;
+  uint32_t next = noTask;    ///< the task that it ran then, or the next one that anybody began
+  uint32_t blocker = noTask; ///< of a dependence: the task that was waited for
+};
+
+/// Gaps with the same cause before the same task, of all cores.
+struct CoreGapGroup {
+  TaskCause cause = TaskCause::End;
+  uint32_t next = noTask, blocker = noTask;
+  uint32_t cores = 0;
+  Cycles total = 0;
+};
+
+/// What a core did: blocks of tasks that had work.
+struct CoreUse {
+  uint32_t core = 0;
+  std::vector<uint32_t> blocks; ///< numbers of their spans
+  Cycles busy = 0;
+};
+
+/// The program as tasks on cores.
+struct TaskAnalysis {
+  std::vector<CoreUse> cores;       ///< those of the kinds that the program uses
+  std::vector<CoreGap> gaps;        ///< by core, then time
+  std::vector<CoreGapGroup> groups; ///< the longest first
+  std::vector<uint32_t> path;       ///< tasks on the critical path, from the first to the last
+  std::vector<uint32_t> coresOf;    ///< by task: cores that had work in it
+  int32_t kernels = 0;              ///< tasks that are launches
+  int32_t atOnce = 0;               ///< most of them that ran at the same time
+  Cycles busy = 0, whole = 0;       ///< of all those cores
 };
 
 struct Analysis {
@@ -77,11 +124,15 @@ struct Analysis {
   std::vector<PathPiece> path;              ///< from the start to the end
   std::map<std::string, Cycles> pathByPart; ///< `aic m`, `launch`: of the critical path
   std::vector<Gain> gains;                  ///< the largest first
-  Cycles uneven = 0;                        ///< saved if all core groups ended at the same time
+  TaskAnalysis tasks;
+  Cycles atWork = 0; ///< some core had a task
+  Cycles uneven = 0; ///< of that, saved if all cores had always something to do
   int32_t idleGroups = 0, groupsAtWork = 0; ///< core groups
 };
 
 Analysis analyse(const Timeline &timeline, int64_t groupsOfChip);
+/// The same of tasks on cores; `path` is not its own to find.
+TaskAnalysis analyseTasks(const Timeline &timeline);
 /// How many core groups the chip has for kernels like those that ran.
 int64_t groupsOfChip(const Timeline &timeline);
 
@@ -105,6 +156,15 @@ void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun,
 std::string describeSite(const Site &site);
 /// Why a lane was idle: `` `textract` (7:20) waits for `tload` (7:30) on mte2 of aic ``.
 std::string describeGap(const Timeline &timeline, const GapGroup &group);
+/// `` `act`, which writes `h` (f.ptl:7) ``
+std::string describeTask(const Timeline &timeline, uint32_t task);
+/// Of the tasks that a task waits for those whose results it does not read: they use the same
+/// arrays.
+std::vector<TaskEdge> sharedMemoryEdges(const LaunchSpan &launch);
+/// Why a task did not begin earlier: `` #3 waits for #1: read after write of `h` ``.
+std::string describeWait(const Timeline &timeline, uint32_t task);
+/// Why cores were idle: what `describeWait` says of the task that they had next.
+std::string describeGap(const Timeline &timeline, const CoreGapGroup &group);
 /// `cube-bound 87 %`: the pipe that is busiest.
 std::string describeBound(const Analysis &analysis);
 

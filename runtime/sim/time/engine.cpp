@@ -1,8 +1,7 @@
-// Launches: core groups get blocks, events happen in order of time.
+// Blocks of tasks on core groups: events happen in order of time.
 #include "runtime/sim/time/engine.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ptl::rt::sim {
 
@@ -24,6 +23,7 @@ Timer::Engine::Engine(const Machine &machine, const MachineCosts &costs, TimeOpt
                                 static_cast<Pipe>(i % int64_t(numPipes))});
   }
   timeline.busy.assign(timeline.lanes.size(), 0);
+  makeLanes();
   for (uint32_t site : options.whatIf.without) {
     left_.resize(std::max<size_t>(left_.size(), site + 1));
     left_[site] = true;
@@ -42,6 +42,13 @@ bool Timer::Engine::fail(std::string message) {
   }
   failed_ = true;
   return false;
+}
+
+bool Timer::Engine::fail(const GroupClock &clock) {
+  const Result &result = clock.launch->state->result;
+  if (!failed_)
+    timeline.failedCheck = result.failedCheck;
+  return fail(result.error);
 }
 
 void Timer::Engine::addSites(const Kernel &kernel) {
@@ -69,101 +76,64 @@ void Timer::Engine::addSites(const Kernel &kernel) {
   timeline.totals.resize(timeline.sites.size());
 }
 
-bool Timer::Engine::run(const Kernel &kernel, std::span<const GlobalArray> pointers,
-                        std::span<const uint32_t> arrays, std::span<const Scalar> scalars,
-                        int64_t blocks) {
-  if (failed_)
-    return false;
-  addSites(kernel);
-  runOptions_ = {};
-  runOptions_.values = options.values;
-  runOptions_.countEvents = !options.whatIf.without.empty();
-  runOptions_.sample = options.sample;
-  runOptions_.maxSteps = options.maxSteps;
-  launch_.emplace(LaunchState{
-      kernel, chip_, pointers, scalars, blocks, runOptions_, std::mt19937_64(0), {}, 0, {}});
-  if (std::string wrong = checkArguments(*launch_); !wrong.empty())
-    return fail("`" + kernel.name + "` " + wrong);
-  arrays_ = arrays;
-  const ControlCost &control = model_.costs().control;
-  bool first = timeline.launches.empty();
-  LaunchSpan span{kernel.name, timeline.end, timeline.end, timeline.end, blocks};
-  if (!options.whatIf.launch)
-    span.begun += first ? control.launch : control.dispatch;
-  now_ = launchEnd_ = span.begun;
-  int64_t slots = std::min(groupsFor(kernel), blocks);
-  groups_.resize(static_cast<size_t>(slots));
-  cores_.clear();
-  timeline.groupEnd.resize(std::max(timeline.groupEnd.size(), static_cast<size_t>(slots)));
-  nextBlock_ = slots;
-  skipped_ = 0;
-  for (int64_t block : blocksToRun(kernel, pointers, scalars, slots, blocks))
-    beginBlock(block, block, span.begun);
-  std::vector<SiteTotal> before = timeline.totals;
-  int64_t bytes = timeline.bytes, missed = timeline.missed;
-  bool ok = loop();
-  if (sharing_)
-    standForAll(span, before, bytes, missed);
-  span.end = timeline.end = launchEnd_;
-  span.skipped = skipped_;
-  timeline.launches.push_back(span);
-  timeline.instructions += launch_->result.instructions;
-  groups_.clear();
-  return ok;
+/// Of as many blocks as there are core groups some may stand for all.
+void Timer::Engine::share(LaunchClock &launch) {
+  const TaskRequest &request = launch.request;
+  int64_t groups = groupsFor(*request.kernel);
+  if (options.mostGroups && request.blocks > options.mostGroups && request.blocks <= groups)
+    launch.sharing.emplace(*request.kernel, chip_, request.pointers, request.scalars,
+                           request.blocks, options.mostGroups);
+  if (launch.sharing && !launch.sharing->isKnown())
+    launch.sharing.reset();
+  if (launch.sharing)
+    timeline.launches[launch.number].standing =
+        static_cast<int64_t>(launch.sharing->chosen().size());
 }
 
-/// Of as many blocks as there are core groups the first of each group; with `mostGroups` some of
-/// these.
-std::vector<int64_t> Timer::Engine::blocksToRun(const Kernel &kernel,
-                                                std::span<const GlobalArray> pointers,
-                                                std::span<const Scalar> scalars, int64_t slots,
-                                                int64_t blocks) {
-  sharing_.reset();
-  if (options.mostGroups && slots > options.mostGroups && slots == blocks)
-    sharing_.emplace(kernel, chip_, pointers, scalars, blocks, options.mostGroups);
-  if (sharing_ && !sharing_->isKnown())
-    sharing_.reset();
-  double part = sharing_ ? 1 / sharing_->weight() : 1;
-  l2_.setPart(part);
-  memory_.setPart(part);
-  if (sharing_)
-    return sharing_->chosen();
-  std::vector<int64_t> all(static_cast<size_t>(slots));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
-/// What the chosen core groups did in a launch counts for those that they stand for.
-void Timer::Engine::standForAll(LaunchSpan &span, const std::vector<SiteTotal> &before,
-                                int64_t bytes, int64_t missed) {
-  double weight = sharing_->weight();
-  for (size_t i = 0; i < timeline.totals.size(); ++i) {
-    SiteTotal &total = timeline.totals[i];
-    auto scaled = [&](auto now, auto then) {
-      return then + static_cast<decltype(now)>(static_cast<double>(now - then) * weight);
-    };
-    total.count = scaled(total.count, before[i].count);
-    total.busy = scaled(total.busy, before[i].busy);
-    total.stall = scaled(total.stall, before[i].stall);
-  }
-  auto more = [&](int64_t now, int64_t then) {
-    return static_cast<int64_t>(static_cast<double>(now - then) * (weight - 1));
+/// What the blocks of a task did counts; for those that they stand for, too.
+void Timer::Engine::standForAll(LaunchClock &launch) {
+  double weight = launch.weight();
+  auto scaled = [&](auto value) {
+    return static_cast<decltype(value)>(static_cast<double>(value) * weight);
   };
-  second.forget(more(timeline.missed, missed));
-  timeline.bytes += more(timeline.bytes, bytes);
-  timeline.missed += more(timeline.missed, missed);
-  for (uint32_t array : arrays_)
-    second.setTouched(array);
-  // The others end as the chosen one before them does, those without work at once.
-  span.standing = static_cast<int64_t>(sharing_->chosen().size());
-  for (size_t slot = 0; slot < timeline.groupEnd.size(); ++slot) {
-    auto block = static_cast<int64_t>(slot);
-    const std::vector<int64_t> &chosen = sharing_->chosen();
-    auto after = std::upper_bound(chosen.begin(), chosen.end(), block);
-    bool works = sharing_->working().count(block) && after != chosen.begin();
-    timeline.groupEnd[slot] = works ? timeline.groupEnd[static_cast<size_t>(*std::prev(after))]
-                                    : span.begun + 2 * model_.costs().control.issue;
+  for (size_t i = 0; i < launch.totals.size(); ++i) {
+    SiteTotal &total = timeline.totals[launch.firstSite + i];
+    total.count += scaled(launch.totals[i].count);
+    total.busy += scaled(launch.totals[i].busy);
+    total.stall += scaled(launch.totals[i].stall);
   }
+  timeline.bytes += scaled(launch.bytes);
+  timeline.missed += scaled(launch.missed);
+  if (!launch.sharing)
+    return;
+  second.forget(scaled(launch.missed) - launch.missed);
+  for (uint32_t array : launch.request.arrays)
+    second.setTouched(array);
+}
+
+/// Whether another block runs in the place of this one: it takes as long as that, and no time if it
+/// has no work.
+bool Timer::Engine::standsBack(LaunchClock &launch, uint32_t span) {
+  if (!launch.sharing)
+    return false;
+  BlockSpan &block = timeline.blocks[span];
+  const std::vector<int64_t> &chosen = launch.sharing->chosen();
+  auto after = std::upper_bound(chosen.begin(), chosen.end(), block.block);
+  bool isFirst = after == chosen.begin();
+  if (!isFirst && *std::prev(after) == block.block)
+    return false;
+  block.standsBack = true;
+  block.works = launch.sharing->working().count(block.block) && !isFirst;
+  if (!block.works) {
+    releaseBlock(span, now_ + 2 * model_.costs().control.issue);
+    return true;
+  }
+  int64_t runs = *std::prev(after);
+  if (auto took = launch.took.find(runs); took != launch.took.end())
+    releaseBlock(span, now_ + took->second);
+  else
+    launch.behind[runs].push_back(span);
+  return true;
 }
 
 void Timer::Engine::makeCore(GroupClock &clock, Core &core) {
@@ -171,26 +141,24 @@ void Timer::Engine::makeCore(GroupClock &clock, Core &core) {
   made->core = &core;
   made->group = &clock;
   made->number = static_cast<uint32_t>(cores_.size());
-  int64_t vectors = clock.group->numVector();
-  int64_t lane = clock.slot;
-  if (!core.isCube()) {
-    const MachineCore *cubes = machine_.core("aic");
-    lane = (cubes && cubes->count ? cubes->count : 1) + clock.slot * vectors + core.subBlock();
-  }
-  made->firstLane = static_cast<uint32_t>(std::min<int64_t>(
-      lane * int64_t(numPipes), static_cast<int64_t>(timeline.lanes.size() - numPipes)));
-  made->firstSite = firstSite_[{&launch_->kernel, core.isCube()}];
+  const std::vector<uint32_t> &cores = timeline.blocks[clock.span].cores;
+  bool withCube = clock.launch->request.kernel->cube.has_value();
+  size_t place = core.isCube() ? 0 : static_cast<size_t>(core.subBlock()) + withCube;
+  made->firstLane = cores[std::min(place, cores.size() - 1)] * static_cast<uint32_t>(numPipes);
+  made->firstSite = firstSite_[{clock.launch->request.kernel, core.isCube()}];
   std::fill_n(&made->flagRecord[0][0][0], numPipes * numPipes * 16, noRecord);
   cores_.push_back(made.get());
   clock.cores.push_back(std::move(made));
 }
 
-void Timer::Engine::beginBlock(int64_t slot, int64_t block, Cycles time) {
+void Timer::Engine::beginBlock(LaunchClock &launch, uint32_t span) {
   auto clock = std::make_unique<GroupClock>();
-  clock->slot = slot;
-  clock->group = std::make_unique<Group>(*launch_, block);
-  clock->tiles.resize(launch_->kernel.queues.size());
-  clock->slots.resize(launch_->kernel.queues.size());
+  const Kernel &kernel = *launch.request.kernel;
+  clock->launch = &launch;
+  clock->span = span;
+  clock->group = std::make_unique<Group>(*launch.state, timeline.blocks[span].block);
+  clock->tiles.resize(kernel.queues.size());
+  clock->slots.resize(kernel.queues.size());
   GroupClock *self = clock.get();
   clock->group->onSignal = [this, self](QueueSignal signal, int32_t queue, int32_t core) {
     if (signal == QueueSignal::Popped) // nobody waits for it
@@ -206,8 +174,7 @@ void Timer::Engine::beginBlock(int64_t slot, int64_t block, Cycles time) {
   };
   for (const std::unique_ptr<Core> &core : clock->group->cores())
     makeCore(*clock, *core);
-  if (!options.whatIf.launch)
-    time += model_.costs().control.block;
+  Cycles time = timeline.blocks[span].begun;
   for (const std::unique_ptr<CoreClock> &core : clock->cores) {
     core->scalar = time;
     for (PipeClock &pipe : core->pipes)
@@ -216,29 +183,39 @@ void Timer::Engine::beginBlock(int64_t slot, int64_t block, Cycles time) {
     event.core = core->number;
     push(event);
   }
-  groups_[static_cast<size_t>(slot)] = std::move(clock);
+  groups_[span] = std::move(clock);
 }
 
 bool Timer::Engine::endGroup(GroupClock &clock) {
   if (clock.signals || !clock.group->isFinished())
     return true;
   if (!clock.group->finish())
-    return fail(launch_->result.error);
-  Cycles end = now_;
+    return fail(clock);
+  LaunchClock &launch = *clock.launch;
+  LaunchSpan &whole = timeline.launches[launch.number];
+  BlockSpan &block = timeline.blocks[clock.span];
+  Cycles end = now_, last = -1;
   for (const std::unique_ptr<CoreClock> &core : clock.cores) {
-    skipped_ = std::max(skipped_, core->core->skippedRounds());
+    whole.skipped = std::max(whole.skipped, core->core->skippedRounds());
     end = std::max(end, core->scalar);
-    for (const PipeClock &pipe : core->pipes)
+    for (const PipeClock &pipe : core->pipes) {
       end = std::max({end, pipe.free, pipe.settled});
+      block.works |= pipe.record != noRecord || pipe.filled;
+      if (pipe.last != noRecord && std::max(pipe.free, pipe.settled) > last) {
+        last = std::max(pipe.free, pipe.settled);
+        block.last = pipe.last;
+      }
+    }
   }
-  launchEnd_ = std::max(launchEnd_, end);
-  timeline.groupEnd[static_cast<size_t>(clock.slot)] = end;
-  int64_t slot = clock.slot;
   for (const std::unique_ptr<CoreClock> &core : clock.cores)
     cores_[core->number] = nullptr;
-  groups_[static_cast<size_t>(slot)].reset();
-  if (nextBlock_ < launch_->blocks)
-    beginBlock(slot, nextBlock_++, end);
+  uint32_t span = clock.span;
+  groups_.erase(span); // and the clock
+  Cycles took = end - block.start;
+  launch.took[block.block] = took;
+  for (uint32_t other : launch.behind[block.block])
+    releaseBlock(other, std::max(now_, timeline.blocks[other].start + took));
+  releaseBlock(span, end);
   return true;
 }
 
@@ -260,19 +237,22 @@ bool Timer::Engine::step() {
   Event event = events_.top();
   events_.pop();
   now_ = event.time;
+  if (event.kind >= EventKind::Submitted)
+    return taskEvent(event);
   CoreClock *clock = cores_[event.core];
   if (!clock) // a look at a core that has ended since
     return true;
   switch (event.kind) {
   case EventKind::Begin:
+    clock->begun = true;
     if (!clock->core->begin())
-      return fail(launch_->result.error);
+      return fail(*clock->group);
     break;
   case EventKind::End:
     if (!end(*clock, static_cast<Pipe>(event.pipe)))
       return false;
     break;
-  case EventKind::Wake:
+  default:
     break;
   case EventKind::Signal: {
     GroupClock &group = *clock->group;
@@ -294,46 +274,36 @@ bool Timer::Engine::step() {
   return !group.group->isFinished() || endGroup(group);
 }
 
-bool Timer::Engine::loop() {
-  for (;;) {
-    Cycles event = events_.empty() ? never : events_.top().time;
-    Cycles shared = std::min(l2_.next(), memory_.next());
-    if (event == never && shared == never)
-      break;
-    if (shared <= event) {
-      leaveShared(l2_.next() <= memory_.next() ? l2_ : memory_);
-      continue;
-    }
-    if (!step())
-      return false;
-    if (options.maxOperations && timeline.operations > options.maxOperations)
-      return fail("more than " + std::to_string(options.maxOperations) + " operations");
+/// The next thing that happens; false after an error.
+bool Timer::Engine::stepOnce() {
+  Cycles event = events_.empty() ? never : events_.top().time;
+  Cycles shared = std::min(l2_.next(), memory_.next());
+  if (shared <= event) {
+    leaveShared(l2_.next() <= memory_.next() ? l2_ : memory_);
+    return true;
   }
-  for (const std::unique_ptr<GroupClock> &group : groups_)
-    if (group)
-      return fail("block " + std::to_string(group->group->block()) + " of `" +
-                  launch_->kernel.name + "` waits for ever:" + group->group->describeWaits());
+  if (!step())
+    return false;
+  if (options.maxOperations && timeline.operations > options.maxOperations)
+    return fail("more than " + std::to_string(options.maxOperations) + " operations");
   return true;
 }
 
-// ---- the outside
-// -----------------------------------------------------------------------------------------------------
-
-Timer::Timer(const Machine &machine, const MachineCosts &costs, TimeOptions options)
-    : engine_(std::make_unique<Engine>(machine, costs, std::move(options))) {}
-Timer::~Timer() = default;
-
-uint32_t Timer::addArray(int64_t bytes) {
-  return engine_->second.add(bytes, engine_->options.warm);
+/// False after an error, also when nothing can happen any more and it is not done.
+bool Timer::Engine::runUntil(const std::function<bool()> &isDone) {
+  while (!failed_ && !isDone()) {
+    bool any = !events_.empty() || l2_.next() != never || memory_.next() != never;
+    if (any) {
+      stepOnce();
+      continue;
+    }
+    for (const auto &[span, group] : groups_)
+      return fail("block " + std::to_string(group->group->block()) + " of `" +
+                  group->launch->request.kernel->name +
+                  "` waits for ever:" + group->group->describeWaits());
+    return fail("tasks wait for each other for ever");
+  }
+  return !failed_;
 }
-
-bool Timer::run(const Kernel &kernel, std::span<const GlobalArray> pointers,
-                std::span<const uint32_t> arrays, std::span<const Scalar> scalars, int64_t blocks) {
-  return engine_->run(kernel, pointers, arrays, scalars, blocks);
-}
-
-int64_t Timer::groupsFor(const Kernel &kernel) const { return engine_->groupsFor(kernel); }
-const Timeline &Timer::timeline() const { return engine_->timeline; }
-Timeline Timer::take() { return std::move(engine_->timeline); }
 
 } // namespace ptl::rt::sim

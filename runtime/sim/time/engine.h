@@ -1,6 +1,8 @@
 // The machinery of `Timer`. Inside this folder only.
 #pragma once
 
+#include "runtime/graph/access_history.h"
+#include "runtime/schedule/virtual_lanes.h"
 #include "runtime/sim/group.h"
 #include "runtime/sim/time/shared.h"
 #include "runtime/sim/time/sharing.h"
@@ -49,6 +51,7 @@ struct CoreClock {
   uint32_t firstSite = 0; ///< of its function
   PipeClock pipes[numPipes];
   Cycles scalar = 0;
+  bool begun = false;
   bool scalarWaits = false;
   uint32_t scalarRecord = noRecord;
   Cycles scalarBusy = 0; ///< of its time, that it did not wait
@@ -57,10 +60,38 @@ struct CoreClock {
   uint32_t flagRecord[numPipes][numPipes][16];
 };
 
+/// A task, from when it is submitted.
+struct LaunchClock {
+  TaskRequest request;
+  uint32_t number = 0; ///< of its span
+  std::vector<uint32_t> successors;
+  uint32_t waiting = 0; ///< tasks, and for having been submitted itself
+  bool done = false;
+  Cycles dispatched = 0; ///< a scheduler had handed it out
+
+  // of a kernel that has been handed out
+  Options options;
+  std::optional<LaunchState> state;
+  std::optional<Sharing> sharing; ///< where some core groups stand for all
+  std::vector<std::unique_ptr<uint8_t[]>> storage;
+  int64_t open = 0;       ///< blocks that have not ended
+  uint32_t firstSite = 0; ///< of its functions
+  std::vector<SiteTotal> totals;
+  int64_t bytes = 0, missed = 0;
+  /// Blocks that stand back, by the one that runs in their place: their spans. And when that took
+  /// how long.
+  std::map<int64_t, std::vector<uint32_t>> behind;
+  std::map<int64_t, Cycles> took;
+
+  double weight() const { return sharing ? sharing->weight() : 1; }
+  SiteTotal &totalOf(uint32_t site) { return totals[site - firstSite]; }
+};
+
 struct GroupClock {
+  LaunchClock *launch = nullptr;
   std::unique_ptr<Group> group;
   std::vector<std::unique_ptr<CoreClock>> cores;
-  int64_t slot = 0;
+  uint32_t span = 0;   ///< of its block
   int32_t signals = 0; ///< on their way
   struct Arrival {
     Cycles time = 0;
@@ -73,8 +104,10 @@ class Timer::Engine {
 public:
   Engine(const Machine &machine, const MachineCosts &costs, TimeOptions options);
 
-  bool run(const Kernel &kernel, std::span<const GlobalArray> pointers,
-           std::span<const uint32_t> arrays, std::span<const Scalar> scalars, int64_t blocks);
+  uint32_t addArray(int64_t bytes, size_t rank, std::string name);
+  bool submit(TaskRequest request);
+  bool await(const ArrayAccess &access);
+  bool finish();
   int64_t groupsFor(const Kernel &kernel) const;
 
   SecondLevel second;
@@ -82,14 +115,14 @@ public:
   TimeOptions options;
 
 private:
-  enum class EventKind : uint8_t { Begin, End, Wake, Signal };
+  enum class EventKind : uint8_t { Begin, End, Wake, Signal, Submitted, Dispatched, Released };
   struct Event {
     Cycles time;
     uint64_t order;
     EventKind kind;
     uint8_t pipe = 0;
     QueueSignal signal{};
-    uint32_t core = 0;
+    uint32_t core = 0; ///< or the task, or the span of a block
     int32_t queue = 0;
     uint32_t record = noRecord;
     bool operator>(const Event &other) const {
@@ -97,18 +130,33 @@ private:
     }
   };
 
-  // launches (engine.cpp)
+  // tasks (engine_tasks.cpp)
+  void makeLanes();
+  std::span<const Access> accessesOf(std::span<const ArrayAccess> from);
+  void findEdges(LaunchClock &launch, std::span<const Access> accesses);
+  bool mayBegin(uint32_t task, Cycles time);
+  bool handOut(LaunchClock &launch);
+  void takeWorkspaces(LaunchClock &launch);
+  bool complete(LaunchClock &launch);
+  bool beginBlocks();
+  void releaseBlock(uint32_t span, Cycles end);
+  bool blockReleased(uint32_t span);
+  bool taskEvent(const Event &event);
+  bool runUntil(const std::function<bool()> &isDone);
+
+  // blocks (engine.cpp)
   void addSites(const Kernel &kernel);
-  std::vector<int64_t> blocksToRun(const Kernel &kernel, std::span<const GlobalArray> pointers,
-                                   std::span<const Scalar> scalars, int64_t slots, int64_t blocks);
-  void standForAll(LaunchSpan &span, const std::vector<SiteTotal> &before, int64_t bytes,
-                   int64_t missed);
-  void beginBlock(int64_t slot, int64_t block, Cycles time);
+  std::string describe(const LaunchClock &launch) const;
+  void share(LaunchClock &launch);
+  void standForAll(LaunchClock &launch);
+  bool standsBack(LaunchClock &launch, uint32_t span);
+  void beginBlock(LaunchClock &launch, uint32_t span);
   void makeCore(GroupClock &clock, Core &core);
-  bool loop();
+  bool stepOnce();
   bool step();
   bool endGroup(GroupClock &clock);
   bool fail(std::string message);
+  bool fail(const GroupClock &clock);
   void push(Event event) {
     event.order = order_++;
     events_.push(event);
@@ -138,7 +186,7 @@ private:
     return clock.firstSite + static_cast<uint32_t>(&step - clock.core->function().steps.data());
   }
   void explain(const CoreClock &clock, Pipe pipe, const Issued &head, Record &record) const;
-  uint32_t add(const Record &record);
+  uint32_t add(const CoreClock &clock, const Record &record);
   OperationCost costOf(const CoreClock &clock, Pipe pipe, const Issued &head) const;
 
   Machine machine_;
@@ -148,17 +196,33 @@ private:
   std::vector<bool> left_; ///< sites that are left out
   std::map<std::pair<const Kernel *, bool>, uint32_t> firstSite_;
 
-  // of the launch that runs
-  std::optional<LaunchState> launch_;
-  Options runOptions_;
-  std::optional<Sharing> sharing_; ///< of the launch, where some core groups stand for all
-  std::span<const uint32_t> arrays_;
-  int64_t nextBlock_ = 0, skipped_ = 0;
-  Cycles now_ = 0, launchEnd_ = 0;
+  // tasks, by number
+  std::vector<std::unique_ptr<LaunchClock>> launches_;
+  size_t done_ = 0;
+  std::vector<std::string> arrayNames_;
+  AccessHistory history_;
+  std::vector<Access> accesses_;
+  std::vector<Axis> axes_;
+  Cycles orchestrator_ = 0;
+  uint32_t awaited_ = noTask;
+  Cycles awaitedAt_ = 0;
+  std::vector<Cycles> schedulers_; ///< when each is free
+  std::optional<VirtualLanes> lanes_;
+  std::vector<std::vector<uint32_t>> coresOfLane_; ///< one each; by lane
+  std::vector<uint32_t> launchOfLanes_;            ///< by the lanes' number of a task
+  std::vector<Dispatch> dispatches_;               ///< by span of a block
+  std::vector<uint32_t> lastOnCore_;               ///< span of a block
+  struct Workspace {
+    uint32_t array = 0;
+    std::unique_ptr<uint8_t[]> data;
+  };
+  std::map<std::pair<const Kernel *, size_t>, std::vector<Workspace>> workspaces_;
+
+  Cycles now_ = 0;
   bool failed_ = false;
-  std::vector<std::unique_ptr<GroupClock>> groups_;
-  std::vector<CoreClock *> cores_; ///< by number
-  uint32_t actor_ = noRecord;      ///< the record of who signals at present
+  std::map<uint32_t, std::unique_ptr<GroupClock>> groups_; ///< by span of its block
+  std::vector<CoreClock *> cores_;                         ///< by number; null: has ended
+  uint32_t actor_ = noRecord;                              ///< the record of who signals at present
   uint64_t order_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };

@@ -7,7 +7,7 @@ static size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
 
 /// Does all that can be done now.
 bool Timer::Engine::progress(CoreClock &clock) {
-  bool any = true;
+  bool any = clock.begun;
   while (any) {
     any = progressScalar(clock);
     for (size_t i = 1; i < numPipes && !failed_; ++i)
@@ -53,7 +53,7 @@ bool Timer::Engine::progressScalar(CoreClock &clock) {
         if (flag.id >= 0)
           record.waitedFor = clock.flagRecord[at(flag.source)][at(flag.target)][flag.id];
       }
-      clock.scalarRecord = add(record);
+      clock.scalarRecord = add(clock, record);
       clock.scalar = now_;
     }
     clock.scalarWaits = false;
@@ -82,7 +82,7 @@ bool Timer::Engine::takeScalarStep(CoreClock &clock) {
   StepKind kind = step.kind;
   Flag flag = step.flag;
   if (!core.advance(Pipe::S))
-    return fail(launch_->result.error);
+    return fail(*clock.group);
   if (kind == StepKind::SetFlag && flag.source == Pipe::S && flag.id >= 0 && flag.id < 16) {
     clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = clock.scalar;
     clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = clock.scalarRecord;
@@ -156,11 +156,11 @@ bool Timer::Engine::progressPipe(CoreClock &clock, Pipe pipe) {
   return any;
 }
 
-uint32_t Timer::Engine::add(const Record &record) {
+uint32_t Timer::Engine::add(const CoreClock &clock, const Record &record) {
   if (!options.record || timeline.records.size() >= options.mostRecords)
     return noRecord;
   timeline.records.push_back(record);
-  timeline.records.back().launch = static_cast<uint16_t>(timeline.launches.size());
+  timeline.records.back().block = clock.group->span;
   return static_cast<uint32_t>(timeline.records.size() - 1);
 }
 
@@ -215,17 +215,17 @@ bool Timer::Engine::synchronise(CoreClock &clock, Pipe pipe) {
   if (options.record)
     explain(clock, pipe, head, record);
   record.end = now_ + (leftOut ? 0 : model_.costs().control.event);
-  state.last = actor_ = add(record);
+  state.last = actor_ = add(clock, record);
   state.free = record.end;
   state.settled = std::max(state.settled, state.free);
   state.filled = false;
   ++timeline.operations;
-  ++timeline.totals[record.site].count;
+  ++clock.group->launch->totalOf(record.site).count;
   noteDone(state, record.site, {1, 0, 0});
   if (!leftOut && !clock.core->startHead(pipe))
-    return fail(launch_->result.error);
+    return fail(*clock.group);
   if (!clock.core->endHead(pipe))
-    return fail(launch_->result.error);
+    return fail(*clock.group);
   if (kind == StepKind::SetFlag && !leftOut) {
     clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = record.end;
     clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = state.last;
@@ -238,7 +238,7 @@ OperationCost Timer::Engine::costOf(const CoreClock &clock, Pipe pipe, const Iss
     return {};
   const Queue *queue = nullptr;
   if (head.step->queue >= 0)
-    queue = &launch_->kernel.queues[static_cast<size_t>(head.step->queue)];
+    queue = &clock.group->launch->request.kernel->queues[static_cast<size_t>(head.step->queue)];
   OperationCost cost = model_.costOf(head, queue);
   bool onlyFirst = queue && !queue->toVector && head.step->kind == StepKind::Push &&
                    head.step->split == 0 && clock.core->subBlock() != 0;
@@ -250,16 +250,18 @@ void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &c
                              const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
   const SharedMemoryCost &memory = model_.costs().memory;
+  LaunchClock &launch = *clock.group->launch;
   int64_t missed = 0;
   if (cost.view && cost.view->array >= 0)
-    missed = second.touch(arrays_[static_cast<size_t>(cost.view->array)], *cost.view);
-  if (sharing_ && missed > 0)
-    missed = static_cast<int64_t>(static_cast<double>(missed) *
-                                  sharing_->missing(clock.core->isCube(), head.step, head.ordinal));
+    missed = second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)], *cost.view);
+  if (launch.sharing && missed > 0)
+    missed = static_cast<int64_t>(
+        static_cast<double>(missed) *
+        launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal));
   if (cost.writes) // L2 takes it; what becomes of it later is not modelled
     missed = 0;
-  timeline.bytes += state.bytes = cost.bytes;
-  timeline.missed += state.missed = missed;
+  launch.bytes += state.bytes = cost.bytes;
+  launch.missed += state.missed = missed;
   if (options.whatIf.shared)
     return;
   uint32_t id = clock.number * static_cast<uint32_t>(numPipes) + static_cast<uint32_t>(at(pipe));
@@ -267,12 +269,13 @@ void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &c
     state.ownEnd += memory.missLatency;
   if (memory.l2Rate > 0) {
     ++state.pending;
-    l2_.join(now_, id, static_cast<double>(cost.bytes), cost.rate);
+    l2_.join(now_, id, static_cast<double>(cost.bytes), cost.rate, launch.weight());
   }
   if (missed > 0 && memory.memoryRate > 0) {
     ++state.pending;
     memory_.join(now_, id, static_cast<double>(missed),
-                 memory.memoryRateOfCore > 0 ? memory.memoryRateOfCore : cost.rate);
+                 memory.memoryRateOfCore > 0 ? memory.memoryRateOfCore : cost.rate,
+                 launch.weight());
   }
   if (options.record)
     timeline.traffic.push_back({now_, state.ownEnd, cost.bytes, missed});
@@ -303,13 +306,14 @@ bool Timer::Engine::begin(CoreClock &clock, Pipe pipe) {
   state.pending = 0;
   state.bytes = state.missed = 0;
   state.busy = true;
-  state.record = add(record);
-  if (state.record != noRecord && clock.group->slot == 0 && clock.core->subBlock() == 0)
+  state.record = add(clock, record);
+  bool isFirst = timeline.lanes[clock.firstLane].number == 0 && clock.core->subBlock() == 0;
+  if (state.record != noRecord && isFirst)
     noteBuffers(clock, head, state.ownEnd);
   if (cost.bytes > 0 && cost.rate > 0)
     transfer(clock, pipe, cost, head);
   if (!clock.core->startHead(pipe))
-    return fail(launch_->result.error);
+    return fail(*clock.group);
   if (state.pending == 0) {
     Event event{state.ownEnd, 0, EventKind::End};
     event.core = clock.number;
@@ -334,13 +338,13 @@ bool Timer::Engine::end(CoreClock &clock, Pipe pipe) {
   }
   ++timeline.operations;
   timeline.busy[clock.firstLane + at(pipe)] += now_ - state.started;
-  SiteTotal &total = timeline.totals[state.site];
+  SiteTotal &total = clock.group->launch->totalOf(state.site);
   ++total.count;
   total.busy += now_ - state.started;
   total.stall += stall;
   noteDone(state, state.site, {1, now_ - state.started, stall});
   state.bytes = state.missed = 0; // what comes next may be no transfer
-  return clock.core->endHead(pipe) || fail(launch_->result.error);
+  return clock.core->endHead(pipe) || fail(*clock.group);
 }
 
 } // namespace ptl::rt::sim

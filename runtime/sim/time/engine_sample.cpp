@@ -23,12 +23,13 @@ bool Timer::Engine::takeMark(CoreClock &clock, Pipe pipe) {
     if (state.windows.empty())
       state.done.clear();
   }
-  return clock.core->endHead(pipe) || fail(launch_->result.error);
+  return clock.core->endHead(pipe) || fail(*clock.group);
 }
 
 void Timer::Engine::standFor(CoreClock &clock, Pipe pipe, const PipeClock::Window &window,
                              int64_t factor) {
   PipeClock &state = clock.pipes[static_cast<size_t>(pipe)];
+  LaunchClock &launch = *clock.group->launch;
   auto times = static_cast<double>(factor);
   size_t last = state.done.size();
   int64_t missed = 0;
@@ -39,17 +40,17 @@ void Timer::Engine::standFor(CoreClock &clock, Pipe pipe, const PipeClock::Windo
     more.total.stall *= times;
     more.bytes *= factor;
     more.missed *= factor;
-    SiteTotal &total = timeline.totals[more.site];
+    SiteTotal &total = launch.totalOf(more.site);
     total.count += more.total.count;
     total.busy += more.total.busy;
     total.stall += more.total.stall;
     timeline.busy[clock.firstLane + static_cast<size_t>(pipe)] += more.total.busy;
-    timeline.bytes += more.bytes;
+    launch.bytes += more.bytes;
     missed += more.missed;
     if (!state.windows.empty())
       state.done.push_back(more);
   }
-  timeline.missed += missed;
+  launch.missed += missed;
   second.forget(missed);
   Record record;
   record.window = now_ - window.time;
@@ -58,7 +59,7 @@ void Timer::Engine::standFor(CoreClock &clock, Pipe pipe, const PipeClock::Windo
   record.site = siteOf(clock, *clock.core->head(pipe)->step);
   record.before = state.last;
   record.lane = static_cast<uint16_t>(clock.firstLane + static_cast<size_t>(pipe));
-  state.last = add(record);
+  state.last = add(clock, record);
   state.free = record.end;
   state.settled = std::max(state.settled + times * record.window, state.free);
   state.filled = false;

@@ -33,10 +33,12 @@ std::optional<Estimate> estimate(const RunInTime &run) {
   });
   result.groupsOfChip = groupsOfChip(result.timeline);
   result.analysis = analyse(result.timeline, result.groupsOfChip);
-  if (!launches.empty() && launches.back().standing > 0)
+  auto standing = std::find_if(launches.rbegin(), launches.rend(),
+                               [](const LaunchSpan &launch) { return launch.standing > 0; });
+  if (standing != launches.rend())
     for (PipeUse &use : result.analysis.pipes)
       use.lanes =
-          use.lanes * result.analysis.groupsAtWork / static_cast<int32_t>(launches.back().standing);
+          use.lanes * result.analysis.groupsAtWork / static_cast<int32_t>(standing->standing);
   return result;
 }
 

@@ -27,7 +27,30 @@ static std::vector<uint32_t> pairsOf(const Timeline &timeline, uint32_t wait) {
 
 static void ask(Analysis &analysis, const Rerun &rerun, const WhatIf &what, std::string name,
                 uint32_t gap = noRecord) {
-  analysis.gains.push_back({std::move(name), rerun(what), gap});
+  analysis.gains.push_back({std::move(name), rerun(what), gap, noTask});
+}
+
+/// Tasks of the critical path that wait for one whose results they do not read.
+static void askAboutMemory(const Timeline &timeline, Analysis &analysis, const Rerun &rerun) {
+  int left = 3;
+  for (uint32_t task : analysis.tasks.path) {
+    const LaunchSpan &launch = timeline.launches[task];
+    if (launch.cause != TaskCause::Dependence || left <= 0)
+      continue;
+    WhatIf what;
+    bool isWaitedFor = false;
+    std::string name;
+    for (const TaskEdge &edge : sharedMemoryEdges(launch)) {
+      what.unordered.push_back({task, edge.before});
+      isWaitedFor |= edge.before == launch.waitedFor;
+      name += (name.empty() ? "`" : ", `") + edge.array + "`";
+    }
+    if (!isWaitedFor)
+      continue;
+    --left;
+    analysis.gains.push_back(
+        {"#" + std::to_string(task) + " had " + name + " for itself", rerun(what), noRecord, task});
+  }
 }
 
 void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun, bool forHints) {
@@ -62,6 +85,7 @@ void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun, 
   what = {};
   what.padding = true;
   ask(analysis, rerun, what, "extents were multiples of what instructions work on");
+  askAboutMemory(timeline, analysis, rerun);
   int left = forHints ? 1 : 3;
   for (uint32_t i = 0; i < analysis.groups.size() && left > 0; ++i) {
     const GapGroup &group = analysis.groups[i];

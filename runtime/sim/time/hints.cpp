@@ -19,6 +19,7 @@ public:
   explicit Hinter(const Report &report) : r_(report), t_(report.timeline), a_(report.analysis) {}
 
   void cores();
+  void tasks();
   void length();
   void shortness();
   void padding();
@@ -45,8 +46,12 @@ private:
 
 /// Core groups without work, or with much less than others.
 void Hinter::cores() {
+  if (a_.tasks.kernels != 1)
+    return;
   double uneven = t_.end > 0 ? a_.uneven / t_.end : 0;
-  if (a_.idleGroups > 0 && uneven > 0.05)
+  // Of what is uneven, what core groups without any work make.
+  double idle = a_.idleGroups * a_.atWork / (std::max<double>(r_.groupsOfChip, 1) * t_.end);
+  if (idle > uneven / 2 && uneven > 0.05)
     add(std::to_string(a_.idleGroups) + " of " + std::to_string(r_.groupsOfChip) +
             " core groups have nothing to do: smaller tiles, or another loop made parallel, give "
             "them work",
@@ -57,10 +62,36 @@ void Hinter::cores() {
         {}, uneven);
 }
 
+/// Tasks that wait for each other only because of the memory that they use, and cores without
+/// tasks.
+void Hinter::tasks() {
+  for (const Gain &gain : a_.gains) {
+    if (gain.task == noTask || t_.end - gain.end < 0.005 * t_.end)
+      continue;
+    std::string text = "task #" + std::to_string(gain.task) + " reads nothing of what it waits for";
+    for (const TaskEdge &edge : sharedMemoryEdges(t_.launches[gain.task]))
+      text += ": #" + std::to_string(edge.before) +
+              (edge.hazard == Hazard::WriteAfterWrite ? " writes `" : " reads `") + edge.array +
+              "`, which it writes";
+    add(text + "; with an array of its own it would not wait", t_.launches[gain.task].location,
+        (t_.end - gain.end) / t_.end);
+  }
+  double idle = a_.tasks.whole > 0 ? 1 - a_.tasks.busy / a_.tasks.whole : 0;
+  if (a_.tasks.kernels < 2 || idle < 0.5 || a_.tasks.groups.empty())
+    return;
+  const CoreGapGroup &longest = a_.tasks.groups.front();
+  bool isOwn = longest.cause != TaskCause::Start && longest.cause != TaskCause::End;
+  add("cores have no task for " + rounded(idle * 100, 0) + " % of the time, most of it because " +
+          (isOwn ? describeGap(t_, longest)
+                 : "tasks have fewer blocks than there are cores, or begin late"),
+      isOwn ? t_.launches[longest.next].location : SourceLocation{});
+}
+
 void Hinter::length() {
   Cycles launch = 0;
-  for (const LaunchSpan &span : t_.launches)
-    launch += span.begun - span.start;
+  for (const char *part : {"launch", "orchestrator", "dispatch"})
+    if (auto found = a_.pathByPart.find(part); found != a_.pathByPart.end())
+      launch += found->second;
   double share = t_.end > 0 ? launch / t_.end : 0;
   if (share > 0.3)
     add("starting the kernels takes " + rounded(share * 100, 0) +
@@ -108,10 +139,7 @@ void Hinter::padding() {
 void Hinter::overlap() {
   if (a_.pipes.empty() || a_.pipes.front().share > 0.65)
     return;
-  Cycles atWork = 0;
-  for (const LaunchSpan &launch : t_.launches)
-    atWork += launch.end - launch.begun;
-  if (atWork < 0.3 * t_.end)
+  if (a_.atWork < 0.3 * t_.end)
     return;
   for (const GapGroup &group : a_.groups) {
     if (group.critical <= 0 || group.cause == Cause::Start)
@@ -151,6 +179,7 @@ void Hinter::again() {
 std::vector<Hint> hintsOf(const Report &report) {
   Hinter hinter(report);
   hinter.cores();
+  hinter.tasks();
   hinter.length();
   hinter.shortness();
   hinter.padding();

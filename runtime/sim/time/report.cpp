@@ -1,5 +1,5 @@
 // The report for people.
-#include "runtime/sim/time/report.h"
+#include "runtime/sim/time/write_tasks.h"
 
 #include "frontend/base/printed.h"
 
@@ -50,7 +50,7 @@ void Page::head() {
   text +=
       (r_.dims.empty() ? "" : "]") + std::string(" on ") + r_.machine + ": " + duration(us(t_.end));
   text += printed("  (%.0f cycles at %.0f MHz", t_.end, t_.clockMhz);
-  text += t_.launches.size() == 1 ? ")" : printed(", %zu kernels)", t_.launches.size());
+  text += a_.tasks.kernels == 1 ? ")" : printed(", %d kernels)", a_.tasks.kernels);
   text += "  " + describeBound(a_) + "\n";
   if (t_.records.empty())
     text += "no operations were kept: no lanes, gaps and path\n";
@@ -92,15 +92,16 @@ void Page::waits() {
 }
 
 void Page::gains() {
-  if (a_.gains.empty() && a_.uneven <= 0.01 * t_.end)
+  double uneven = a_.tasks.kernels == 1 ? a_.uneven : 0;
+  if (a_.gains.empty() && uneven <= 0.01 * t_.end)
     return;
   text += "\nwhat would be gained: the run again, if\n";
   for (const Gain &gain : a_.gains)
     text += printed("  %6.1f %%  %12s  %s\n", t_.end > 0 ? -100 * (t_.end - gain.end) / t_.end : 0,
                     duration(us(gain.end)).c_str(), gain.what.c_str());
-  if (a_.uneven > 0.01 * t_.end)
-    text += printed("  %6.1f %%  %12s  all core groups ended at the same time\n", -share(a_.uneven),
-                    duration(us(t_.end - a_.uneven)).c_str());
+  if (uneven > 0.01 * t_.end)
+    text += printed("  %6.1f %%  %12s  all core groups ended at the same time\n", -share(uneven),
+                    duration(us(t_.end - uneven)).c_str());
 }
 
 void Page::lines() {
@@ -115,10 +116,7 @@ void Page::lines() {
 }
 
 void Page::memory() {
-  Cycles atWork = 0;
-  for (const LaunchSpan &launch : t_.launches)
-    atWork += launch.end - launch.begun;
-  double seconds = us(atWork) * 1e-6;
+  double seconds = us(a_.atWork) * 1e-6;
   if (seconds <= 0)
     return;
   text += "\nglobal memory: " + amount(static_cast<double>(t_.bytes));
@@ -190,6 +188,7 @@ std::string writePage(const Report &report) {
   page.head();
   page.path();
   page.pipes();
+  page.text += taskPage(report);
   page.waits();
   page.gains();
   page.lines();

@@ -13,19 +13,18 @@ void SharedRate::advance(Cycles now) {
 
 /// Those whose limit is less than an even share leave the rest to the others.
 void SharedRate::divide() {
-  size_t left = 0;
+  double left = 0;
   for (const Class &each : classes_)
-    left += each.members.size();
+    left += each.weight;
   double rate = rate_;
   next_ = never;
   for (size_t i = 0; i < classes_.size(); ++i) {
     Class &each = classes_[i];
-    size_t count = each.members.size();
-    if (!count)
+    if (each.members.empty())
       continue;
-    each.rate = std::min(each.limit, rate / static_cast<double>(left));
-    rate -= each.rate * static_cast<double>(count);
-    left -= count;
+    each.rate = std::min(each.limit, rate / left);
+    rate -= each.rate * each.weight;
+    left -= each.weight;
     Cycles done = now_ + std::max(0.0, each.members.top().until - each.got) / each.rate;
     if (done < next_) {
       next_ = done;
@@ -34,7 +33,7 @@ void SharedRate::divide() {
   }
 }
 
-void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit) {
+void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit, double weight) {
   advance(now);
   auto place = classes_.begin();
   while (place != classes_.end() && place->limit < limit)
@@ -43,7 +42,8 @@ void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit) {
     place = classes_.emplace(place);
     place->limit = limit;
   }
-  place->members.push({place->got + bytes, id});
+  place->members.push({place->got + bytes, id, weight});
+  place->weight += weight;
   divide();
 }
 
@@ -52,9 +52,10 @@ uint32_t SharedRate::leave() {
   Class &each = classes_[nextClass_];
   each.got = std::max(each.got, each.members.top().until);
   uint32_t id = each.members.top().id;
+  each.weight -= each.members.top().weight;
   each.members.pop();
   if (each.members.empty())
-    each.got = 0;
+    each.got = each.weight = 0;
   divide();
   return id;
 }

@@ -15,11 +15,10 @@ inline constexpr Cycles never = std::numeric_limits<Cycles>::infinity();
 /// times are given in order.
 class SharedRate {
 public:
-  explicit SharedRate(double rate) : whole_(rate), rate_(rate) {}
+  explicit SharedRate(double rate) : rate_(rate) {}
 
-  /// Only a part of those who share it are there; the others take as much as these.
-  void setPart(double part) { rate_ = whole_ * part; }
-  void join(Cycles now, uint32_t id, double bytes, double limit);
+  /// `weight`: for how many it stands who take as much, each of them.
+  void join(Cycles now, uint32_t id, double bytes, double limit, double weight = 1);
   /// When the next transfer is done, if nobody joins before.
   Cycles next() const { return next_; }
   /// Takes out the transfer that is done at `next()`.
@@ -29,6 +28,7 @@ private:
   struct Waiting {
     double until; ///< bytes that each member of the class has got by then
     uint32_t id;
+    double weight;
     bool operator>(const Waiting &other) const {
       return until != other.until ? until > other.until : id > other.id;
     }
@@ -36,13 +36,14 @@ private:
   /// Transfers with the same limit have got equally much at any time.
   struct Class {
     double limit = 0, got = 0, rate = 0;
+    double weight = 0; ///< of all members
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> members;
   };
 
   void advance(Cycles now);
   void divide();
 
-  double whole_, rate_;
+  double rate_;
   Cycles now_ = 0, next_ = never;
   size_t nextClass_ = 0;
   std::vector<Class> classes_; ///< by rising limit

@@ -1,7 +1,7 @@
 // What happened when: the one record of a simulated run that every reader of times reads.
 #pragma once
 
-#include "runtime/sim/program.h"
+#include "runtime/sim/run.h"
 #include "runtime/sim/time/cost.h"
 
 #include <string>
@@ -65,8 +65,8 @@ struct Record {
   uint32_t before = noRecord;    ///< the last one on its lane
   uint32_t waitedFor = noRecord; ///< what ended that it waited for
   uint32_t setter = noRecord;    ///< of a wait for an event: who set it
+  uint32_t block = 0;            ///< span of a block
   uint16_t lane = 0;
-  uint16_t launch = 0;
   Cause cause = Cause::None;
 };
 
@@ -76,13 +76,62 @@ struct SiteTotal {
   Cycles busy = 0, stall = 0;
 };
 
-/// A kernel that ran as a part of the program.
+inline constexpr uint32_t noTask = ~0u;
+
+/// Why a task, or a block of one, did not begin earlier.
+enum class TaskCause : uint8_t {
+  Start,      ///< the program had not begun
+  Submit,     ///< the orchestrator had not come to it
+  Dependence, ///< a task that it waits for had not ended
+  Dispatch,   ///< a scheduler had not handed it out
+  Cores,      ///< cores of its kind were taken
+  End,        ///< of idle cores: nothing was left for them
+};
+inline constexpr std::string_view taskCauseNames[] = {"start",    "orchestrator", "dependence",
+                                                      "dispatch", "cores taken",  "nothing left"};
+
+/// Of two tasks that touch the same part of an array.
+enum class Hazard : uint8_t { ReadAfterWrite, WriteAfterRead, WriteAfterWrite };
+inline constexpr std::string_view hazardNames[] = {"read after write", "write after read",
+                                                   "write after write"};
+
+/// A task that another one waits for, and the array that is why.
+struct TaskEdge {
+  uint32_t before = noTask;
+  Hazard hazard = Hazard::ReadAfterWrite;
+  std::string array;
+};
+
+/// A task of the program: a launch of a kernel, or work of the host that takes no time.
 struct LaunchSpan {
-  std::string kernel;
+  std::string kernel; ///< empty: work of the host
+  std::string writes; ///< the arrays that it writes, by name
+  SourceLocation location = {};
+  bool cube = false, vector = false; ///< the cores that it needs
+  Cycles awaited = 0;                ///< the orchestrator went on
+  uint32_t awaitedTask = noTask;     ///< after this task
+  Cycles submitted = 0, ready = 0;   ///< ready: submitted, and those that it waits for have ended
   Cycles start = 0, begun = 0, end = 0; ///< begun: its cores are at work
+  TaskCause cause = TaskCause::Start;   ///< of `ready`
+  uint32_t waitedFor = noTask;          ///< of those that it waits for the one that ended last
+  std::vector<TaskEdge> waitsFor = {};
   int64_t blocks = 0;
-  int64_t standing = 0; ///< core groups that ran for all; 0: all did
-  int64_t skipped = 0;  ///< rounds of loops that were left out, of the core with the most
+  int64_t standing = 0;        ///< core groups that ran for all; 0: all did
+  int64_t skipped = 0;         ///< rounds of loops that were left out, of the core with the most
+  uint32_t lastBlock = noTask; ///< number of the span of the block that ended last
+};
+
+/// A block of a task on its cores.
+struct BlockSpan {
+  uint32_t launch = 0;
+  int64_t block = 0;
+  std::vector<uint32_t> cores = {};     ///< numbers: cube cores, then vector cores
+  Cycles start = 0, begun = 0, end = 0; ///< start: it has its cores
+  bool works = false;                   ///< it has had instructions
+  bool standsBack = false;              ///< another block ran in its place
+  bool waited = false;                  ///< for a core, until `before` had ended
+  uint32_t before = noTask;             ///< the block that had one of its cores last
+  uint32_t last = noRecord;             ///< of its operations the last to end
 };
 
 /// Traffic of one moment on, for counters.
@@ -102,6 +151,7 @@ struct BufferAccess {
 struct Timeline {
   bool ok = true;
   std::string error;
+  std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
   double clockMhz = 0;
   Cycles end = 0;
   uint64_t operations = 0; ///< of all pipes, synchronisation included
@@ -110,15 +160,21 @@ struct Timeline {
   std::vector<Site> sites;
   std::vector<SiteTotal> totals; ///< by site
   std::vector<Lane> lanes;
-  std::vector<Cycles> busy;     ///< by lane: instructions were on it
-  std::vector<Cycles> groupEnd; ///< by core group: when its last operation ended
-  std::vector<LaunchSpan> launches;
+  std::vector<Cycles> busy;         ///< by lane: instructions were on it
+  Cycles programBegun = 0;          ///< the orchestrator is at work
+  std::vector<LaunchSpan> launches; ///< tasks, in program order
+  std::vector<BlockSpan> blocks;    ///< by time of their beginning
   // If they are wanted:
   std::vector<Record> records; ///< by time of their beginning
   std::vector<TrafficPoint> traffic;
   std::vector<BufferAccess> accesses;
 
   double microseconds(Cycles cycles) const { return clockMhz > 0 ? cycles / clockMhz : 0; }
+  const LaunchSpan &launchOf(const Record &record) const {
+    return launches[blocks[record.block].launch];
+  }
+  /// The name of a core by its number: `aic3`.
+  std::string coreName(uint32_t core) const { return lanes[core * numPipes].core(); }
 };
 
 } // namespace ptl::rt::sim

@@ -2,6 +2,7 @@
 // the scalar unit, and what all cores share. Deterministic.
 #pragma once
 
+#include "runtime/graph/region.h"
 #include "runtime/sim/run.h"
 #include "runtime/sim/time/timeline.h"
 
@@ -16,7 +17,8 @@ struct WhatIf {
   bool crossCore = false; ///< cores of a group hear of each other at once
   bool launch = false;
   bool scalar = false;
-  bool padding = false;          ///< of steps of products, repeats and boxes that are not full
+  bool padding = false; ///< of steps of products, repeats and boxes that are not full
+  std::vector<std::pair<uint32_t, uint32_t>> unordered; ///< tasks that do not wait for others
   std::vector<uint32_t> without; ///< operations on events that are left out, by site
 };
 
@@ -29,19 +31,49 @@ struct TimeOptions {
   uint64_t maxOperations = 0; ///< of all pipes; more are an error; 0: no limit
   bool sample = false;        ///< rounds of loops stand for others like them
   int64_t mostGroups = 0;     ///< so many core groups stand for all; 0: all run
+  uint64_t seed = 0;          ///< 0: tasks go in the order in which they are submitted
   WhatIf whatIf;
 };
 
+/// What a task does to an array of global memory.
+struct ArrayAccess {
+  uint32_t array = 0;
+  bool writes = false;
+  std::vector<Axis> axes = {}; ///< without those of its array: all of it
+};
+
+struct TaskRequest {
+  const Kernel *kernel = nullptr;    ///< null: `work`, which takes no time
+  std::vector<GlobalArray> pointers; ///< arguments of the kernel, in order
+  std::vector<uint32_t> arrays;      ///< the numbers of its pointers
+  std::vector<size_t> workspaces;    ///< pointers that are memory of its own: poison, or no bytes
+  std::vector<Scalar> scalars;
+  int64_t blocks = 1;
+  std::vector<ArrayAccess> accesses;
+  std::function<bool()> work;
+  SourceLocation location = {};
+};
+
+/// A chip in virtual time. Tasks are submitted in program order by an orchestrator, wait for those
+/// that touch the same parts of arrays before them, are handed out by schedulers, and run block by
+/// block on cores of their kind: as many at the same time as there are cores.
 class Timer {
 public:
   Timer(const Machine &machine, const MachineCosts &costs, TimeOptions options);
   ~Timer();
 
   /// Makes an array of global memory known; its number.
-  uint32_t addArray(int64_t bytes);
+  uint32_t addArray(int64_t bytes, size_t rank = 1, std::string name = "");
 
-  /// Runs a kernel after all that ran before. `arrays`: the numbers of its pointers. False after an
-  /// error, which the timeline then has.
+  /// Another task. False after an error, which the timeline then has.
+  bool submit(TaskRequest request);
+  /// Lets time pass until nobody is left who conflicts with the access; the orchestrator goes on
+  /// then.
+  bool await(const ArrayAccess &access);
+  /// Lets time pass until all tasks have ended.
+  bool finish();
+
+  /// Runs a kernel after all that ran before.
   bool run(const Kernel &kernel, std::span<const GlobalArray> pointers,
            std::span<const uint32_t> arrays, std::span<const Scalar> scalars, int64_t blocks);
 

@@ -17,9 +17,7 @@ public:
 
   std::string write() {
     names();
-    for (const LaunchSpan &launch : t_.launches)
-      events_.task(launch.kernel, {}, us(launch.start), us(launch.end - launch.start),
-                   "\"blocks\": " + std::to_string(launch.blocks));
+    blocks();
     for (uint32_t i = 0; i < t_.records.size(); ++i)
       if (t_.sites[t_.records[i].site].isWork())
         task(i);
@@ -34,7 +32,9 @@ private:
   static trace::Track trackOf(const Lane &lane) {
     return {(lane.cube ? 1000 : 2000) + lane.number, static_cast<int>(lane.pipe)};
   }
+  static trace::Track trackOfCore(uint32_t core) { return {0, static_cast<int>(core)}; }
   void names();
+  void blocks();
   void task(uint32_t index);
   void arrows();
   void bandwidth();
@@ -46,7 +46,9 @@ private:
 };
 
 void Trace::names() {
-  events_.nameProcess(0, "kernels", 0);
+  events_.nameProcess(0, "tasks", 0);
+  for (const CoreUse &use : a_.tasks.cores)
+    events_.nameThread(trackOfCore(use.core), t_.coreName(use.core));
   std::map<int, bool> named;
   for (const LaneUse &use : a_.lanes) {
     const Lane &lane = t_.lanes[use.lane];
@@ -54,6 +56,31 @@ void Trace::names() {
     if (!std::exchange(named[track.process], true))
       events_.nameProcess(track.process, lane.core(), track.process);
     events_.nameThread(track, pipeName(lane.pipe));
+  }
+}
+
+/// Tasks on cores, and arrows for what they waited for.
+void Trace::blocks() {
+  for (const CoreUse &use : a_.tasks.cores)
+    for (uint32_t number : use.blocks) {
+      const BlockSpan &block = t_.blocks[number];
+      const LaunchSpan &launch = t_.launches[block.launch];
+      events_.task(
+          launch.kernel, trackOfCore(use.core), us(block.begun), us(block.end - block.begun),
+          "\"task\": " + std::to_string(block.launch) +
+              ", \"block\": " + std::to_string(block.block) +
+              ", \"source\": " + trace::ChromeEvents::quoted(toString(launch.location)) +
+              ", \"after\": " + trace::ChromeEvents::quoted(describeWait(t_, block.launch)));
+    }
+  for (const LaunchSpan &launch : t_.launches) {
+    if (launch.cause != TaskCause::Dependence || launch.lastBlock == noTask)
+      continue;
+    uint32_t from = t_.launches[launch.waitedFor].lastBlock;
+    if (from == noTask)
+      continue;
+    uint32_t to = t_.blocks[launch.lastBlock].cores.front();
+    events_.arrow(trackOfCore(t_.blocks[from].cores.front()), us(t_.blocks[from].end - 1),
+                  trackOfCore(to), us(launch.begun));
   }
 }
 

@@ -49,6 +49,12 @@ private:
     std::snprintf(text, sizeof(text), "%.4f", t_.microseconds(cycles));
     return text;
   }
+  /// Cores with their tasks, where there are several.
+  std::span<const CoreUse> coresShown() const {
+    if (a_.tasks.kernels < 2)
+      return {};
+    return a_.tasks.cores;
+  }
   void sites();
   void lanes();
   void gaps();
@@ -73,6 +79,16 @@ void Data::sites() {
     string(site.location.name);
     text_ += "]";
   }
+  // Tasks are drawn as instructions of their cores.
+  for (const LaunchSpan &launch : t_.launches) {
+    text_ += ",[";
+    string(launch.kernel);
+    text_ += ",";
+    string(toString(launch.location));
+    text_ += "," + std::to_string(launch.location.line) + ",";
+    string(launch.writes);
+    text_ += "]";
+  }
   text_ += "]";
 }
 
@@ -85,6 +101,11 @@ void Data::lanes() {
   text_ += ",\"lanes\":[";
   std::vector<int64_t> number(t_.lanes.size(), -1);
   int64_t count = 0;
+  for (const CoreUse &use : coresShown()) {
+    text_ += count++ ? ",[" : "[";
+    string(t_.coreName(use.core));
+    text_ += ",\"task\"," + std::to_string(t_.end > 0 ? use.busy / t_.end : 0) + "]";
+  }
   for (const LaneUse &use : a_.lanes) {
     const Lane &lane = t_.lanes[use.lane];
     if (lane.number >= (lane.cube || cores == INT32_MAX ? cores : cores * 2))
@@ -98,7 +119,16 @@ void Data::lanes() {
   }
   text_ += "],\"tasks\":[";
   shown_.assign(t_.records.size(), -1);
-  int64_t tasks = 0;
+  int64_t tasks = 0, lane = 0;
+  for (const CoreUse &use : coresShown()) {
+    for (uint32_t block : use.blocks) {
+      const BlockSpan &span = t_.blocks[block];
+      text_ += (tasks++ ? ",[" : "[") + std::to_string(lane) + "," +
+               std::to_string(t_.sites.size() + span.launch) + "," + us(span.begun) + "," +
+               us(span.end) + ",0]";
+    }
+    ++lane;
+  }
   for (size_t i = 0; i < t_.records.size(); ++i) {
     const Record &record = t_.records[i];
     if (!t_.sites[record.site].isWork() || number[record.lane] < 0)

@@ -1,6 +1,6 @@
 // Timelines for programs: one task a line, so that the text can be searched.
 #include "frontend/base/json.h"
-#include "runtime/sim/time/report.h"
+#include "runtime/sim/time/write_tasks.h"
 #include "runtime/trace/lane_text.h"
 
 #include <algorithm>
@@ -105,14 +105,7 @@ void Writer::summary() {
   json_.field("bytes", t_.bytes).field("missed_bytes", t_.missed);
   json_.field("groups", int64_t(a_.groupsAtWork)).field("groups_of_chip", r_.groupsOfChip);
   time("uneven_us", a_.uneven);
-  json_.key("launches").beginArray();
-  for (const LaunchSpan &launch : t_.launches) {
-    json_.beginObject().field("kernel", launch.kernel).field("blocks", launch.blocks);
-    time("start", launch.start);
-    time("begun", launch.begun);
-    time("end", launch.end).endObject();
-  }
-  json_.endArray();
+  writeTasks(json_, r_);
   json_.key("pipes").beginArray();
   for (const PipeUse &use : a_.pipes)
     json_.beginObject()
@@ -195,6 +188,7 @@ std::string writeLanes(const Report &report) {
   writer.json().beginObject().field("format", "ptl-timeline").field("version", int64_t(1));
   writer.summary();
   writer.lanes();
+  writeCoreLanes(writer.json(), report);
   writer.json().endObject();
   return writer.take();
 }

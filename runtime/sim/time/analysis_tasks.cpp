@@ -1,0 +1,229 @@
+// Tasks on cores: how many run at the same time, and why cores have none.
+#include "runtime/sim/time/analysis.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace ptl::rt::sim {
+namespace {
+
+/// Shorter stretches are no gaps.
+constexpr Cycles shortest = 1;
+
+class TaskAnalyser {
+public:
+  TaskAnalyser(const Timeline &timeline, TaskAnalysis &result) : t_(timeline), result_(result) {}
+
+  void cores();
+  void atOnce();
+  void gaps();
+
+private:
+  CoreGap gapBetween(uint32_t core, Cycles start, Cycles end, uint32_t next) const;
+  uint32_t nextBegun(bool cube, Cycles after) const;
+
+  const Timeline &t_;
+  TaskAnalysis &result_;
+};
+
+void TaskAnalyser::cores() {
+  bool uses[2] = {};
+  for (const LaunchSpan &launch : t_.launches) {
+    uses[0] |= launch.vector;
+    uses[1] |= launch.cube;
+    result_.kernels += !launch.kernel.empty();
+  }
+  std::vector<size_t> place(t_.lanes.size() / numPipes, SIZE_MAX);
+  for (uint32_t core = 0; core < place.size(); ++core)
+    if (uses[t_.lanes[core * numPipes].cube]) {
+      place[core] = result_.cores.size();
+      result_.cores.push_back({core, {}, 0});
+    }
+  result_.whole = static_cast<double>(result_.cores.size()) * t_.end;
+  std::vector<std::set<uint32_t>> coresOf(t_.launches.size());
+  for (uint32_t number = 0; number < t_.blocks.size(); ++number) {
+    const BlockSpan &block = t_.blocks[number];
+    if (!block.works)
+      continue;
+    for (uint32_t core : block.cores) {
+      CoreUse &use = result_.cores[place[core]];
+      use.blocks.push_back(number);
+      use.busy += block.end - block.begun;
+      result_.busy += block.end - block.begun;
+      coresOf[block.launch].insert(core);
+    }
+  }
+  for (const std::set<uint32_t> &cores : coresOf)
+    result_.coresOf.push_back(static_cast<uint32_t>(cores.size()));
+}
+
+void TaskAnalyser::atOnce() {
+  std::vector<std::pair<Cycles, int32_t>> changes;
+  for (const LaunchSpan &launch : t_.launches)
+    if (!launch.kernel.empty() && launch.end > launch.begun) {
+      changes.push_back({launch.begun, 1});
+      changes.push_back({launch.end, -1});
+    }
+  std::sort(changes.begin(), changes.end()); // ends first
+  int32_t present = 0;
+  for (auto [time, change] : changes)
+    result_.atOnce = std::max(result_.atOnce, present += change);
+}
+
+/// The task for this kind of core that was the next to begin.
+uint32_t TaskAnalyser::nextBegun(bool cube, Cycles after) const {
+  uint32_t next = noTask;
+  for (uint32_t task = 0; task < t_.launches.size(); ++task) {
+    const LaunchSpan &launch = t_.launches[task];
+    bool isLater = (cube ? launch.cube : launch.vector) && launch.begun > after + shortest;
+    if (isLater && (next == noTask || launch.begun < t_.launches[next].begun))
+      next = task;
+  }
+  return next;
+}
+
+/// What took most of the time in which a core waited for a task: the orchestrator to come to it,
+/// what it depends on, or a scheduler.
+CoreGap TaskAnalyser::gapBetween(uint32_t core, Cycles start, Cycles end, uint32_t next) const {
+  CoreGap gap{core, start, end, TaskCause::End, next, noTask};
+  if (next == noTask)
+    return gap;
+  const LaunchSpan &launch = t_.launches[next];
+  Cycles from = start;
+  Cycles most = -1;
+  auto consider = [&](Cycles until, TaskCause cause) {
+    Cycles took = std::min(until, end) - from;
+    if (took > most) {
+      most = took;
+      gap.cause = cause;
+    }
+    from = std::max(from, std::min(until, end));
+  };
+  if (launch.cause == TaskCause::Start) {
+    gap.cause = TaskCause::Start;
+    return gap;
+  }
+  // Before the orchestrator goes on, it waits for a task itself.
+  if (launch.awaitedTask != noTask && launch.awaited > from)
+    consider(launch.awaited, TaskCause::Dependence);
+  consider(launch.submitted, TaskCause::Submit);
+  if (launch.cause == TaskCause::Dependence)
+    consider(launch.ready, TaskCause::Dependence);
+  consider(launch.begun, TaskCause::Dispatch);
+  consider(end, TaskCause::Cores);
+  if (gap.cause == TaskCause::Dependence) {
+    bool isAwaited = launch.cause != TaskCause::Dependence;
+    gap.blocker = isAwaited ? launch.awaitedTask : launch.waitedFor;
+  }
+  return gap;
+}
+
+void TaskAnalyser::gaps() {
+  for (const CoreUse &use : result_.cores) {
+    bool cube = t_.lanes[use.core * numPipes].cube;
+    Cycles from = 0;
+    auto add = [&](Cycles until, uint32_t next) {
+      // While it waits for its next task, others may have begun and ended without it.
+      while (until - from > shortest) {
+        uint32_t other = nextBegun(cube, from);
+        bool isBefore = other != noTask && t_.launches[other].begun < until - shortest;
+        Cycles end = isBefore ? t_.launches[other].begun : until;
+        result_.gaps.push_back(gapBetween(use.core, from, end, isBefore ? other : next));
+        from = end;
+      }
+    };
+    for (uint32_t number : use.blocks) {
+      add(t_.blocks[number].begun, t_.blocks[number].launch);
+      from = std::max(from, t_.blocks[number].end);
+    }
+    add(t_.end, noTask);
+  }
+  std::map<std::tuple<TaskCause, uint32_t, uint32_t>, std::pair<CoreGapGroup, std::set<uint32_t>>>
+      groups;
+  for (const CoreGap &gap : result_.gaps) {
+    auto &[group, cores] = groups[{gap.cause, gap.next, gap.blocker}];
+    group.cause = gap.cause;
+    group.next = gap.next;
+    group.blocker = gap.blocker;
+    group.total += gap.end - gap.start;
+    cores.insert(gap.core);
+  }
+  for (auto &[key, entry] : groups) {
+    entry.first.cores = static_cast<uint32_t>(entry.second.size());
+    result_.groups.push_back(entry.first);
+  }
+  std::stable_sort(result_.groups.begin(), result_.groups.end(),
+                   [](const CoreGapGroup &a, const CoreGapGroup &b) { return a.total > b.total; });
+}
+
+std::string numberOf(uint32_t task) { return "#" + std::to_string(task); }
+
+} // namespace
+
+TaskAnalysis analyseTasks(const Timeline &timeline) {
+  TaskAnalysis result;
+  TaskAnalyser analyser(timeline, result);
+  analyser.cores();
+  analyser.atOnce();
+  analyser.gaps();
+  return result;
+}
+
+std::string describeTask(const Timeline &timeline, uint32_t task) {
+  const LaunchSpan &launch = timeline.launches[task];
+  std::string text = launch.kernel.empty() ? "a copy of the host" : "`" + launch.kernel + "`";
+  if (!launch.writes.empty())
+    text += ", which writes `" + launch.writes + "`";
+  std::string place = toString(launch.location);
+  return text + (place.empty() ? "" : " (" + place + ")");
+}
+
+std::vector<TaskEdge> sharedMemoryEdges(const LaunchSpan &launch) {
+  std::vector<TaskEdge> edges;
+  for (const TaskEdge &edge : launch.waitsFor)
+    if (edge.hazard != Hazard::ReadAfterWrite)
+      edges.push_back(edge);
+  return edges;
+}
+
+std::string describeWait(const Timeline &timeline, uint32_t task) {
+  const LaunchSpan &launch = timeline.launches[task];
+  switch (launch.cause) {
+  case TaskCause::Start:
+    return "the start of the program";
+  case TaskCause::Submit:
+    if (launch.awaitedTask != noTask)
+      return "the orchestrator, which waited for " + numberOf(launch.awaitedTask);
+    return "the orchestrator";
+  default:
+    break;
+  }
+  std::string text = numberOf(launch.waitedFor);
+  for (const TaskEdge &edge : launch.waitsFor)
+    if (edge.before == launch.waitedFor)
+      text += ": " + std::string(hazardNames[static_cast<size_t>(edge.hazard)]) +
+              (edge.array.empty() ? "" : " of `" + edge.array + "`");
+  return text;
+}
+
+std::string describeGap(const Timeline &timeline, const CoreGapGroup &group) {
+  if (group.cause == TaskCause::End || group.next == noTask)
+    return "nothing is left for them";
+  std::string text = numberOf(group.next);
+  switch (group.cause) {
+  case TaskCause::Dispatch:
+    return text + " waits for a scheduler";
+  case TaskCause::Cores:
+    return text + " has no block for them";
+  case TaskCause::Dependence:
+    if (timeline.launches[group.next].waitedFor != group.blocker)
+      return text + " waits for the orchestrator, which waits for " + numberOf(group.blocker);
+    [[fallthrough]];
+  default:
+    return text + " waits for " + describeWait(timeline, group.next);
+  }
+}
+
+} // namespace ptl::rt::sim

@@ -1,0 +1,16 @@
+// The tasks of a program in reports: for people, as JSON, by core.
+#pragma once
+
+#include "frontend/base/json.h"
+#include "runtime/sim/time/report.h"
+
+namespace ptl::rt::sim {
+
+/// A part of the page; empty where there is only one kernel.
+std::string taskPage(const Report &report);
+/// `launches` and `tasks` of an object.
+void writeTasks(JsonWriter &json, const Report &report);
+/// `cores` of an object: a lane for each core with the blocks of tasks that it ran.
+void writeCoreLanes(JsonWriter &json, const Report &report);
+
+} // namespace ptl::rt::sim

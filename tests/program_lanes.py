@@ -1,0 +1,195 @@
+"""Programs as tasks on simulated cores: what runs at the same time, and idle stretches with known causes, which the report has to name.
+`program_lanes.py BUILD`."""
+
+import json
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from harness import ROOT, Case, Tools, run_cases  # noqa: E402
+
+FOLDER = ROOT / "tests" / "lanes"
+
+
+class Wrong(Exception):
+    pass
+
+
+def expect(holds, text):
+    if not holds:
+        raise Wrong(text)
+
+
+class Chip:
+    """Runs entries on a simulated chip, and reads what is said of them."""
+
+    def __init__(self, tools):
+        self.tools = tools
+
+    def run(self, path, entry, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            lanes = pathlib.Path(folder) / "lanes.json"
+            done = self.tools.run("sim", path, "--entry", entry, "--target", "a3", "--report", "--json", "--lanes", lanes, *words)
+            if done.code != 0:
+                raise Wrong(done.stderr)
+            report = json.loads(done.stdout)
+            report["cores"] = json.loads(lanes.read_text())["cores"]
+            return report
+
+
+def kernels(report):
+    return [launch for launch in report["launches"] if launch["kernel"]]
+
+
+def waits(launch):
+    return {(edge["task"], edge["hazard"], edge["array"]) for edge in launch["waits_for"]}
+
+
+def overlap(a, b):
+    return min(a["end"], b["end"]) - max(a["begun"], b["begun"])
+
+
+def check_cores(report):
+    """No core runs two blocks at once, and everything outside of blocks is a gap with a cause."""
+    for core in report["cores"]:
+        spans = sorted((task["start"], task["end"]) for task in core["tasks"])
+        for (_, end), (start, _) in zip(spans, spans[1:]):
+            expect(start >= end - 1e-3, f"{core['lane']} runs two blocks at {start}")
+        idle = sum(gap["end"] - gap["start"] for gap in core["gaps"])
+        busy = sum(end - start for start, end in spans)
+        expect(abs(idle + busy - report["us"]) < 0.05, f"{core['lane']}: {busy} us busy, {idle} us idle of {report['us']} us")
+    for launch in report["launches"]:
+        for edge in launch["waits_for"]:
+            before = report["launches"][edge["task"]]
+            expect(launch["begun"] >= before["end"], f"#{launch['task']} began before #{edge['task']} had ended")
+
+
+def independent(chip):
+    path = FOLDER / "independent.ptl"
+    alone = [chip.run(path, entry, "N=32")["us"] for entry in ("first", "second")]
+    both = chip.run(path, "both", "N=32")
+    check_cores(both)
+    one, two = kernels(both)
+    expect(overlap(one, two) > 0.8 * (one["end"] - one["begun"]), "the kernels do not overlap")
+    expect(not one["waits_for"] and not two["waits_for"], "they wait for each other")
+    expect(both["us"] < 1.1 * max(alone), f"{both['us']} us, alone {alone}")
+    expect(both["tasks"]["at_once"] == 2, f"{both['tasks']['at_once']} at once")
+    used = [{task["name"] for task in core["tasks"]} for core in both["cores"] if core["tasks"]]
+    expect(len(used) == 8 and all(len(names) == 1 for names in used), f"cores with tasks: {used}")
+
+
+def shares_cores(chip):
+    """With more blocks than cores the time is what the cores need, not what each kernel would."""
+    path = FOLDER / "independent.ptl"
+    report = chip.run(path, "both", "N=512")  # 64 blocks of work each, on 48 cores
+    check_cores(report)
+    busy = sum(task["end"] - task["start"] for core in report["cores"] for task in core["tasks"])
+    least = busy / len(report["cores"])
+    expect(report["us"] < 2 * least + 10, f"{report['us']} us, {least} us if all cores were busy")
+
+
+def diamond(chip):
+    report = chip.run(FOLDER / "independent.ptl", "diamond", "N=32")
+    check_cores(report)
+    top, left, right, bottom = kernels(report)
+    expect(overlap(left, right) > 0.8 * (left["end"] - left["begun"]), "the two in the middle do not overlap")
+    expect(left["begun"] >= top["end"] and bottom["begun"] >= max(left["end"], right["end"]), "not in the order of the data")
+    expect({edge["task"] for edge in bottom["waits_for"]} == {left["task"], right["task"]}, f"{bottom['waits_for']}")
+    path = report["tasks"]["critical_path"]
+    expect(path[0] == top["task"] and path[-1] == bottom["task"] and right["task"] in path, f"critical path {path}")
+
+
+def halves(chip):
+    report = chip.run(FOLDER / "independent.ptl", "halves", "N=32")
+    check_cores(report)
+    one, _, two, _ = kernels(report)
+    expect(overlap(one, two) > 0.8 * (one["end"] - one["begun"]), "writing two halves of an array is in one order")
+
+
+def seeds(chip):
+    """The same seed gives the same run."""
+    path = FOLDER / "independent.ptl"
+    expect(chip.run(path, "diamond", "N=100") == chip.run(path, "diamond", "N=100"), "two runs differ")
+
+
+def indexer(chip):
+    words = "T=8 H=7168 L=1536 N=64 D=128 R=64 ROWS=512".split()
+    arrays = "x q_norm q_norm_scale w_qb w_qb_scale wk w_proj gamma beta cosine sine hadamard_q hadamard_k k_cache k_cache_scale".split()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = pathlib.Path(folder) / "row.npy"
+        write_positions(rows, [3, 100, 7, 511, 0, 64, 65, 200])
+        report = chip.run(ROOT / "examples" / "12_indexer_prolog.ptl", "indexer_prolog", "--values", *words, f"row=@{rows}",
+                          *(f"{name}=random" for name in arrays))
+    check_cores(report)
+    expect(report["tasks"]["at_once"] >= 3, f"{report['tasks']['at_once']} kernels at once")
+    lengths = sum(launch["end"] - launch["begun"] for launch in kernels(report))
+    expect(report["us"] < 0.7 * lengths, f"{report['us']} us, one after another {lengths} us")
+    keys, weights = (next(launch for launch in report["launches"] if launch["line"] == line) for line in (54, 59))
+    expect(overlap(keys, weights) > 0.5 * (weights["end"] - weights["begun"]), "keys and weights do not overlap")
+    gain = next(gain for gain in report["gains"] if gain["if"] == "the launch took no time")
+    expect(gain["gain"] > 0.2, f"{report['gains']}")
+
+
+def write_positions(path, values):
+    """An `i64` array as a file of NumPy."""
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({len(values)},), }}".ljust(117) + "\n"
+    data = b"".join(value.to_bytes(8, "little") for value in values)
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data)
+
+
+def experts(chip):
+    """Which experts run is data: the orchestrator waits for it, and goes on ahead of what it has submitted."""
+    words = "T=32 D=64 F=64 E=4 x=random router=random gate=random up=random down=random --values".split()
+    report = chip.run(ROOT / "examples" / "10_mixture_of_experts.ptl", "mixture_of_experts", *words)
+    check_cores(report)
+    expect(any("which waits for" in gap["text"] for gap in report["tasks"]["gaps"]), f"{report['tasks']['gaps']}")
+    expect(report["tasks"]["at_once"] >= 2, "no two kernels at the same time")
+
+
+def false_dependence(chip):
+    report = chip.run(FOLDER / "planted.ptl", "false_dependence", "N=32")
+    check_cores(report)
+    one, two = kernels(report)
+    expect(waits(two) == {(one["task"], "write after write", "scratch")}, f"{two['waits_for']}")
+    text = "#1 waits for #0: write after write of `scratch`"
+    expect(report["tasks"]["gaps"][0]["text"] == text, f"{report['tasks']['gaps'][0]}")
+    gain = next((gain for gain in report["gains"] if gain["if"] == "#1 had `scratch` for itself"), None)
+    expect(gain and gain["gain"] > 0.4, f"{report['gains']}")
+    hint = report["hints"][0]
+    expect("reads nothing of what it waits for: #0 writes `scratch`" in hint["text"] and hint["line"] == 20, f"{hint}")
+
+
+def serialised(chip):
+    report = chip.run(FOLDER / "planted.ptl", "one_by_one", "N=65536")
+    wait = next(wait for wait in report["waits"] if wait["pipe"] == "mte2")
+    expect(wait["instruction"] == "tload" and wait["waits_for"]["instruction"] == "tstore" and wait["critical"], f"{wait}")
+    expect("scalar unit, which waited for" in wait["text"], f"{wait}")
+
+
+def unbalanced(chip):
+    report = chip.run(FOLDER / "planted.ptl", "triangle", "N=384", "C=256")  # a block for each of the 48 cores
+    expect(report["uneven_us"] > 0.3 * report["us"], f"{report['uneven_us']} us of {report['us']} us")
+    hints = [hint["text"] for hint in report["hints"]]
+    expect(any("core groups do not end at the same time" in text for text in hints), f"{hints}")
+
+
+def case(tools, check):
+    def run():
+        try:
+            check(Chip(tools))
+        except Wrong as wrong:
+            return str(wrong)
+        return None
+
+    return Case(f"program_lanes/{check.__name__}", run)
+
+
+def main() -> int:
+    tools = Tools(pathlib.Path(sys.argv[1]))
+    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced)
+    return run_cases("program_lanes", [case(tools, check) for check in checks])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
