@@ -289,6 +289,7 @@ void Builder::buildParallel(const ParallelStmt &stmt, size_t from) {
     steps.push_back(bounds.back().step);
   }
   auto grid = make<ParallelOp>(loc, lower, upper, steps);
+  scheduleGrid(grid);
   OpBuilder::InsertionGuard guard(builder_);
   llvm::SmallVector<mlir::Type> types(lower.size(), builder_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), loc);

@@ -91,7 +91,7 @@ void Builder::buildStmt(const Stmt &stmt) {
   case StmtKind::Assert:
     return buildAssert(static_cast<const AssertStmt &>(stmt));
   case StmtKind::Task:
-    return buildBlock(*static_cast<const TaskStmt &>(stmt).body);
+    return buildTask(static_cast<const TaskStmt &>(stmt));
   case StmtKind::Block:
     return buildBlock(*static_cast<const BlockStmt &>(stmt).block);
   case StmtKind::BlockDecl:
@@ -184,30 +184,6 @@ mlir::Value Builder::atPlace(mlir::Value value, const Type &type, Location loc) 
   return castTo(value, placed, loc);
 }
 
-/// Hands what the schedule says of a `let` to the passes, as attributes of the operation that makes
-/// its value.
-void Builder::annotate(const Local &local, mlir::Value value) {
-  Operation *op = value.getDefiningOp();
-  const ScheduleDecl *schedule = frame_->schedule;
-  if (!op || !schedule)
-    return;
-  llvm::SmallVector<NamedAttribute> tiles;
-  for (const ScheduleDirective &directive : schedule->directives)
-    for (const auto &[name, size] : directive.tiles)
-      for (const DimParam &dim : frame_->decl->dims)
-        if (directive.label == local.name && dims_.symbol(dim.symbol).name == name)
-          tiles.push_back(
-              builder_.getNamedAttr(dims_.toString(rootDim(dims_.symbolDim(dim.symbol))),
-                                    builder_.getI64IntegerAttr(size)));
-  if (!tiles.empty())
-    op->setAttr("ptl.tile", builder_.getDictionaryAttr(tiles));
-  for (const auto &labels : schedule->fuses)
-    if (llvm::is_contained(labels, local.name))
-      op->setAttr("ptl.fuse", builder_.getStringAttr(labels.front()));
-  if (llvm::is_contained(schedule->splitsAfter, local.name))
-    op->setAttr("ptl.split", builder_.getUnitAttr());
-}
-
 void Builder::buildLet(const LetStmt &stmt) {
   if (buildManualLet(stmt) || buildRangeName(stmt))
     return;
@@ -223,7 +199,7 @@ void Builder::buildLet(const LetStmt &stmt) {
     if (value.kind == Bound::Kind::Value)
       value.value = atPlace(value.value, *stmt.locals[0]->type, loc);
     if (value.kind == Bound::Kind::Value)
-      annotate(*stmt.locals[0], value.value);
+      value.value = scheduled(*stmt.locals[0], value.value);
     bindLocal(*stmt.locals[0], std::move(value));
     return;
   }
@@ -264,6 +240,8 @@ void Builder::buildAssign(const AssignStmt &stmt) {
   bool isRef = target.kind == Bound::Kind::Value && isa<RefType>(place.getType());
   if (!stmt.place) {
     Bound value = readRefs(buildExpr(*stmt.value), loc);
+    if (value.kind == Bound::Kind::Value && value.value.getDefiningOp())
+      pinProduct(*stmt.target, value.value);
     if (isRef)
       storeBox(value.value, place, wholeBox(place), stmt.mode, loc);
     else

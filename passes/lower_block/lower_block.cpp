@@ -1,5 +1,6 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
+#include "passes/lower_block/check_places.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
@@ -38,6 +39,8 @@ public:
 
   OwningOpRef<ModuleOp> run() {
     takeScalars();
+    if (!checkQueues())
+      return {};
     collectArguments();
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
     (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
@@ -63,6 +66,20 @@ public:
   }
 
 private:
+  /// A queue has a kind of core at each end.
+  bool checkQueues() {
+    bool fits = true;
+    grid_.walk([&](ir::QueueOp queue) {
+      if (cores_.isMixed())
+        return;
+      const char *other = cores_.usesCube() ? "vector cores do" : "cube core does";
+      report_(DiagId::QueueSidesDiffer, queue.getLoc(),
+              {queue.getName().str(), std::string("the ") + other + " not open it"});
+      fits = false;
+    });
+    return fits;
+  }
+
   static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
 
   static bool isScalar(Operation *op) {
@@ -376,7 +393,11 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   base.consume_front("ptl_");
   for (auto [i, grid] : llvm::enumerate(grids)) {
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
+    if (auto cores = function->getAttr("ptl.cores"); cores && !grid->hasAttr("ptl.cores"))
+      grid->setAttr("ptl.cores", cores);
     LowerOptions own = i < options.size() ? options[i] : LowerOptions();
+    if (!takePlaces(grid, machine, report))
+      return std::nullopt;
     if (own.unrolls)
       unrollLoops(grid);
     rotateWhileLoops(grid);

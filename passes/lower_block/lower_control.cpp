@@ -108,7 +108,13 @@ void KernelLowering::lowerPoints(ir::ParallelOp grid) {
                         : b_.createOrFold<arith::CeilDivSIOp>(loc_, length, step[i]));
     total = i == 0 ? count[0] : b_.createOrFold<arith::MulIOp>(loc_, total, count[i]);
   }
-  auto loop = b_.create<scf::ForOp>(loc_, group, total, groups);
+  Value first = group;
+  if (auto cores = grid->getAttrOfType<IntegerAttr>("ptl.cores")) { // others have nothing to do
+    groups = minimum(groups, constant(cores.getInt()));
+    Value works = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, group, groups);
+    first = b_.create<arith::SelectOp>(loc_, works, group, total);
+  }
+  auto loop = b_.create<scf::ForOp>(loc_, first, total, groups);
   gridLoop_ = loop;
   b_.setInsertionPointToStart(loop.getBody());
   Value rest = loop.getInductionVar();

@@ -110,8 +110,7 @@ private:
                         llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
   // global memory: lower_memory.cpp
-  void lowerSlice(mlir::Operation *op);
-  void lowerStore(ir::StoreOp store);
+  void lowerSlice(mlir::Operation *op), lowerStore(ir::StoreOp store);
   llvm::SmallVector<mlir::Value> stridesOf(mlir::Value array);
   mlir::Value globalLength(mlir::Value array, size_t axis);
   mlir::Type storeBoxType(ir::StoreOp store);
@@ -237,6 +236,7 @@ private:
   void lowerMatmul(mlir::Operation *op);
   void zeroIfEmpty(mlir::Value lower, mlir::Value upper, const Tile &out, mlir::Type operand);
   int64_t contractedStep(const Tile &a, int64_t rows, int64_t cols) const;
+  bool pinStep(mlir::Operation *op, const Tile &a, const Tile &out);
   int64_t contractedPiece(const Tile &a, const Tile &b, const Tile &out, int64_t step) const;
   void multiply(const Tile &a, const Tile &b, const Tile &out, mlir::Value first,
                 mlir::Location loc);
@@ -293,8 +293,8 @@ private:
   int64_t productBuffers_ = 0;           ///< that it has made
   /// Buffers that the parts of a product use in turn, by group, which of its buffers, and turn.
   llvm::DenseMap<std::tuple<int64_t, int64_t, int64_t>, mlir::Value> partBuffers_;
-  bool dynamicValid_ = false;
-  bool failed_ = false;
+  int64_t pinnedStep_ = 0; ///< of that product, by its schedule; 0: it says nothing
+  bool dynamicValid_ = false, failed_ = false;
 };
 
 } // namespace ptl::block
