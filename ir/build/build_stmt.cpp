@@ -2,6 +2,7 @@
 // inouts are storage.
 #include "frontend/sema/reported.h"
 #include "ir/build/builder.h"
+#include "ir/dialect/task_attribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -64,6 +65,23 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
   setSlots(slots, branch.getResults());
 }
 
+/// What it computes is kept apart from what is around it, and bears its name.
+void Builder::buildTask(const TaskStmt &stmt) {
+  mlir::Block *block = builder_.getInsertionBlock();
+  bool atStart = builder_.getInsertionPoint() == block->begin();
+  Operation *before = atStart ? nullptr : &*std::prev(builder_.getInsertionPoint());
+  buildBlock(*stmt.body);
+  auto mark = builder_.getArrayAttr(
+      {builder_.getStringAttr(stmt.name), builder_.getI64IntegerAttr(tasks_++)});
+  auto first = before ? std::next(mlir::Block::iterator(before)) : block->begin();
+  auto last = builder_.getInsertionBlock() == block ? builder_.getInsertionPoint() : block->end();
+  for (Operation &op : llvm::make_range(first, last))
+    op.walk([&](Operation *inner) {
+      if (!inner->hasAttr(kTaskAttribute)) // of a task in it
+        inner->setAttr(kTaskAttribute, mark);
+    });
+}
+
 void Builder::buildStmt(const Stmt &stmt) {
   llvm::SaveAndRestore place(place_, location(stmt.span));
   switch (stmt.kind) {
@@ -91,7 +109,7 @@ void Builder::buildStmt(const Stmt &stmt) {
   case StmtKind::Assert:
     return buildAssert(static_cast<const AssertStmt &>(stmt));
   case StmtKind::Task:
-    return buildBlock(*static_cast<const TaskStmt &>(stmt).body);
+    return buildTask(static_cast<const TaskStmt &>(stmt));
   case StmtKind::Block:
     return buildBlock(*static_cast<const BlockStmt &>(stmt).block);
   case StmtKind::BlockDecl:

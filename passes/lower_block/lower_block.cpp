@@ -1,5 +1,6 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
+#include "ir/dialect/task_attribute.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
@@ -353,6 +354,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   base.consume_front("ptl_");
   for (auto [i, grid] : llvm::enumerate(grids)) {
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
+    Attribute task = grid->getAttr(ir::kTaskAttribute);
     LowerOptions own = i < options.size() ? options[i] : LowerOptions();
     if (own.unrolls)
       unrollLoops(grid);
@@ -367,7 +369,10 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
       return std::nullopt;
     OpBuilder b(grid);
     llvm::SmallVector<Value> operands = outliner.launchOperands();
-    b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name), operands);
+    auto launch = b.create<ir::LaunchOp>(grid.getLoc(),
+                                         FlatSymbolRefAttr::get(b.getContext(), name), operands);
+    if (task)
+      launch->setAttr(ir::kTaskAttribute, task);
     keepGrid(*program.grids, grid, name, operands);
     grid.erase();
     program.kernels.push_back(std::move(kernel));
