@@ -215,7 +215,7 @@ def storage_of_threads(chip):
         done = chip.tools.run("run", FOLDER / "blocks.ptl", "--entry", "chain", "a=random", "w=random", "N=96", "M=64", "-j", "2", "--lanes", lanes)
         expect(done.code == 0, done.stderr)
         used = json.loads(lanes.read_text())["storage"]
-        expect(used["least_bytes"] == 2 * 4 * 96 * 64 <= used["bytes"] <= used["unshared_bytes"] == 3 * 4 * 96 * 64, f"{used}")
+        expect(used["least_bytes"] == 2 * 4 * 96 * 64 <= used["bytes"] < used["unshared_bytes"], f"{used}")
 
 
 def case(tools, check):

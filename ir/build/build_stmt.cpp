@@ -77,7 +77,8 @@ void Builder::buildTask(const TaskStmt &stmt) {
   auto last = builder_.getInsertionBlock() == block ? builder_.getInsertionPoint() : block->end();
   for (Operation &op : llvm::make_range(first, last))
     op.walk([&](Operation *inner) {
-      if (!inner->hasAttr(kTaskAttribute)) // of a task in it
+      bool isOther = inner->hasAttr(kTaskAttribute); // of a task in it
+      if (!isOther && !inner->hasTrait<mlir::OpTrait::ConstantLike>())
         inner->setAttr(kTaskAttribute, mark);
     });
 }
