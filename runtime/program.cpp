@@ -2,11 +2,13 @@
 
 #include "runtime/arena.h"
 #include "runtime/pool.h"
+#include "runtime/program_choice.h"
 #include "runtime/program_graph.h"
 #include "runtime/recorder.h"
 #include "runtime/schedule/task_window.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 namespace ptl::rt {
@@ -212,8 +214,11 @@ struct Call {
     arena.release(mark);
   }
   ProgramGraph::Key key(int threads) const;
-  bool runStatic(int threads) const;
-  void runDynamic(int threads) const;
+  /// These give the number of tasks.
+  uint64_t runInOrder() const;
+  std::optional<uint64_t> runStatic(const ProgramGraph::Key &wanted, int threads) const;
+  uint64_t runDynamic(int threads) const;
+  void runOnThreads(int threads) const;
 };
 
 ProgramGraph::Key Call::key(int threads) const {
@@ -232,43 +237,70 @@ ProgramGraph::Key Call::key(int threads) const {
   return key;
 }
 
-/// False if there is no graph of the program for these arguments; then nothing has happened.
-bool Call::runStatic(int threads) const {
-  ProgramGraph::Key wanted = key(threads);
+uint64_t Call::runInOrder() const {
+  InOrderRun run(*context);
+  runCode();
+  return run.submitted();
+}
+
+/// Nothing if there is no graph of the program for these arguments; then nothing has happened.
+std::optional<uint64_t> Call::runStatic(const ProgramGraph::Key &wanted, int threads) const {
   std::unique_ptr<ProgramGraph> graph = ProgramGraphs::take(wanted);
   if (!graph) {
-    graph = std::make_unique<ProgramGraph>(std::move(wanted), threads);
+    graph = std::make_unique<ProgramGraph>(wanted, threads);
     RecordRun record(*context, *graph);
     runCode();
     record.finish();
     context->forgetFailure();
   }
-  bool hasRun = false;
+  std::optional<uint64_t> tasks;
   if (graph->isUsable()) {
     FillRun fill(*context, *graph);
     runCode();
-    hasRun = fill.execute();
+    if (fill.execute())
+      tasks = fill.submitted();
     const StoragePlan &plan = graph->plan();
     if (context->recorder)
       context->recorder->setStorage({plan.bytes, plan.unshared, plan.leastLive});
-    if (!hasRun) {
+    if (!tasks) {
       context->forgetFailure();
       if (context->recorder)
         context->recorder->restart();
     }
   }
   ProgramGraphs::giveBack(std::move(graph));
-  return hasRun;
+  return tasks;
 }
 
-void Call::runDynamic(int threads) const {
+uint64_t Call::runDynamic(int threads) const {
   auto window = Windows::shared().take(threads);
+  uint64_t tasks = 0;
   {
     WindowRun run(*context, *window);
     auto code = [](void *self) { static_cast<const Call *>(self)->runCode(); };
     window->run(*context->pool, code, const_cast<Call *>(this), static_cast<ProgramRun *>(&run));
+    tasks = run.submitted();
   }
   Windows::shared().giveBack(std::move(window), threads);
+  return tasks;
+}
+
+/// In the way that has been faster, where it may choose. What is recorded is how threads run.
+void Call::runOnThreads(int threads) const {
+  ProgramGraph::Key wanted = key(threads);
+  bool chooses = context->pool == &ThreadPool::shared() && !context->recorder;
+  bool inOrder = chooses && ProgramChoice::shared().runsInOrder(wanted);
+  auto start = std::chrono::steady_clock::now();
+  std::optional<uint64_t> tasks;
+  if (inOrder)
+    tasks = runInOrder();
+  else if (program->is_static)
+    tasks = runStatic(wanted, threads);
+  if (!tasks)
+    tasks = runDynamic(threads);
+  std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+  if (chooses && context->status.load(std::memory_order_relaxed) == PTL_OK)
+    ProgramChoice::shared().note(wanted, inOrder, took.count(), *tasks);
 }
 
 } // namespace
@@ -281,12 +313,10 @@ int32_t ptl_rt_program(PtlContext *context, const PtlProgram *program,
                        const PtlScalar *scalars) {
   Call call{context, program, arrays, dims, scalars};
   int threads = context->pool->threadCount();
-  if (threads == 1) {
-    InOrderRun run(*context);
-    call.runCode();
-  } else if (!program->is_static || !call.runStatic(threads)) {
-    call.runDynamic(threads);
-  }
+  if (threads == 1)
+    call.runInOrder();
+  else
+    call.runOnThreads(threads);
   return context->status.load(std::memory_order_acquire);
 }
 

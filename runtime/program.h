@@ -43,6 +43,8 @@ public:
   virtual void release(void *memory) = 0;
 
   PtlContext &context() { return context_; }
+  /// Tasks so far.
+  uint64_t submitted() const { return submitted_; }
   /// Stops what comes later in program order than the code that asks, and gives that place: larger
   /// is later.
   uint64_t failAt();

@@ -174,6 +174,50 @@ def unbalanced(chip):
     expect(any("core groups do not end at the same time" in text for text in hints), f"{hints}")
 
 
+def names(chip):
+    path = FOLDER / "blocks.ptl"
+    report = chip.run(path, "named", "N=64", "M=256")
+    check_cores(report)
+    named = {launch.get("name"): launch for launch in kernels(report)}
+    expect({"scale", "bend"} <= named.keys(), f"names {list(named)}")
+    expect(overlap(named["scale"], named["bend"]) > -2, "one waits for the other")
+    expect(named["scale"]["task"] not in {edge["task"] for edge in named["bend"]["waits_for"]}, "one waits for the other")
+    with tempfile.TemporaryDirectory() as folder:
+        lanes = pathlib.Path(folder) / "lanes.json"
+        done = chip.tools.run("run", path, "--entry", "named", "a=random", "b=random", "N=64", "M=256", "-j", "2", "--lanes", lanes)
+        expect(done.code == 0, done.stderr)
+        threads = json.loads(lanes.read_text())["lanes"]
+        expect({"scale", "bend"} <= {task["name"] for lane in threads for task in lane["tasks"]}, "not named on this CPU")
+
+
+def storage(chip):
+    """What is said before anything runs holds of what runs."""
+    path = FOLDER / "blocks.ptl"
+    done = chip.tools.run("check", path, "--target", "a3", "--cost", "--json")
+    expect(done.code == 0, done.stderr)
+    for cost in json.loads(done.stdout)["costs"]:
+        sizes = {size["name"]: size["value"] for size in cost["sizes"]}
+        said, measured = cost["storage"], cost["storage"]["bytes"]
+        in_order, most = (eval(said[name], {"max": max}, sizes) for name in ("inOrder", "most"))
+        expect(measured["inOrder"] == in_order, f"{cost['entry']}: {measured}, said {said} of {sizes}")
+        expect(measured["inOrder"] <= measured["peak"] <= measured["most"] == most, f"{cost['entry']}: {measured}, said {said}")
+        if cost["entry"] == "chain":
+            expect(most > in_order == measured["peak"], f"three arrays, of which two are live: {said}")
+        report = chip.run(path, cost["entry"], "N=96", "M=64")
+        for name, key in (("least_bytes", "inOrder"), ("unshared_bytes", "most")):
+            expect(report["tasks"]["storage"][name] == eval(said[key], {"max": max}, {"N": 96, "M": 64}), f"{cost['entry']}: {name}")
+
+
+def storage_of_threads(chip):
+    """The block of memory of a run on this CPU is no larger than without reuse."""
+    with tempfile.TemporaryDirectory() as folder:
+        lanes = pathlib.Path(folder) / "lanes.json"
+        done = chip.tools.run("run", FOLDER / "blocks.ptl", "--entry", "chain", "a=random", "w=random", "N=96", "M=64", "-j", "2", "--lanes", lanes)
+        expect(done.code == 0, done.stderr)
+        used = json.loads(lanes.read_text())["storage"]
+        expect(used["least_bytes"] == 2 * 4 * 96 * 64 <= used["bytes"] < used["unshared_bytes"], f"{used}")
+
+
 def case(tools, check):
     def run():
         try:
@@ -187,7 +231,8 @@ def case(tools, check):
 
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
-    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced)
+    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, names,
+              storage, storage_of_threads)
     return run_cases("program_lanes", [case(tools, check) for check in checks])
 
 

@@ -1,5 +1,6 @@
 // Grids: the body becomes a function that the runtime calls on ranges of the flattened grid.
 #include "codegen/cpu/task_regions.h"
+#include "ir/dialect/task_attribute.h"
 
 #include "passes/analysis/source_place.h"
 #include "llvm/ADT/MapVector.h"
@@ -159,7 +160,9 @@ static std::string nameOfResult(Operation *op) {
 
 Value Lowering::placeOfTask(Operation *op) {
   LedgerPlace place = block::placeOf(op->getLoc());
-  std::string name = block::nameOf(op->getLoc());
+  std::string name = ir::taskOf(op).str();
+  if (name.empty())
+    name = block::nameOf(op->getLoc());
   if (name.empty())
     name = nameOfResult(op);
   MLIRContext *context = e.b.getContext();

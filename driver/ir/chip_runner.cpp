@@ -1,4 +1,5 @@
 #include "driver/ir/chip_runner.h"
+#include "ir/dialect/task_attribute.h"
 
 #include "driver/ir/host_values.h"
 #include "driver/ir/launch_regions.h"
@@ -91,7 +92,8 @@ private:
 
   void introduce(HostArray &array, Value value = {}) {
     if (how_.timer)
-      array.number = how_.timer->addArray(array.bytes, array.extents.size(), nameOf(value));
+      array.number = how_.timer->addArray(array.bytes, array.extents.size(), nameOf(value),
+                                          value && value.getDefiningOp());
   }
 
   static std::string nameOf(Value value) {
@@ -440,6 +442,7 @@ private:
   void submit(ir::LaunchOp launch, rt::sim::TaskRequest request,
               llvm::ArrayRef<LaunchArgument> arguments) {
     request.location = rt::sim::sourceLocation(placeInProgram(launch.getLoc()));
+    request.name = ir::taskOf(launch).str();
     if (auto grid = grids_.lookupSymbol<func::FuncOp>(launch.getKernel()))
       request.accesses = accessesOfLaunch(grid, arguments);
     if (!how_.timer->submit(std::move(request)))

@@ -4,6 +4,8 @@
 #include "driver/ir/reach.h"
 #include "driver/ir/statements.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <algorithm>
 
 namespace ptl {
@@ -135,6 +137,7 @@ void tellCost(Cost &cost, const sim::Estimate &estimate, const CheckedProgram &p
   cost.pipes = estimate.analysis.pipes;
   cost.groups = estimate.analysis.groupsAtWork;
   cost.groupsOfChip = estimate.groupsOfChip;
+  cost.storageUse = estimate.analysis.tasks.storage;
   cost.roofline = rooflineOf(estimate, machine, costs, bytes);
   for (const sim::LaunchSpan &launch : t.launches)
     if (!launch.kernel.empty())
@@ -218,6 +221,7 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
   Cost cost;
   cost.entry = decl.name;
   cost.target = question.machine.name;
+  cost.storage = ir::storageOf(*program.program.host.get().getOps<mlir::func::FuncOp>().begin());
   CallInTime call(question, program);
   if (call.call())
     cost.sizes = call.call()->sizes;

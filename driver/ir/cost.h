@@ -4,6 +4,7 @@
 
 #include "codegen/machines/costs.h"
 #include "driver/ir/example_call.h"
+#include "passes/analysis/program_storage.h"
 #include "driver/ir/symbolic_cost.h"
 #include "runtime/sim/time/estimate.h"
 
@@ -47,6 +48,8 @@ struct Cost {
   Roofline roofline;
   std::vector<rt::sim::PipeUse> pipes;
   int64_t groups = 0, groupsOfChip = 0;                 ///< core groups with work, and all
+  ir::ProgramStorage storage;                           ///< of intermediate arrays, by formula
+  std::optional<rt::sim::StorageUse> storageUse;        ///< with these sizes
   std::vector<std::pair<std::string, double>> launches; ///< kernels in order, in us
   std::vector<std::pair<std::string, double>> path;     ///< us of the critical path by part
   std::vector<StatementCost> statements;                ///< in the order of the source

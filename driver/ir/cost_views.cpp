@@ -45,6 +45,16 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
   for (const ExampleSize &size : cost.sizes)
     sizes.push_back({{"name", size.name}, {"value", size.value}, {"why", size.why}});
   Json json = {{"entry", cost.entry}, {"target", cost.target}, {"sizes", std::move(sizes)}};
+  if (cost.storage.arrays > 0) {
+    Json &storage =
+        json["storage"] = {{"arrays", cost.storage.arrays}, {"inOrder", cost.storage.inOrder}};
+    if (!cost.storage.most.empty())
+      storage["most"] = cost.storage.most;
+    if (cost.storageUse)
+      storage["bytes"] = {{"peak", cost.storageUse->peak},
+                          {"inOrder", cost.storageUse->inOrder},
+                          {"most", cost.storageUse->unshared}};
+  }
   if (!cost.unknown.empty()) {
     json["unknown"] = cost.unknown;
     return json;
@@ -116,8 +126,18 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
   for (size_t i = 0; i < cost.sizes.size(); ++i)
     text += (i ? ", " : "[") + cost.sizes[i].name + "=" + std::to_string(cost.sizes[i].value);
   text += (cost.sizes.empty() ? "" : "]") + (" on " + cost.target) + ": ";
+  std::string storage;
+  if (cost.storage.arrays > 0) {
+    storage = "  intermediate arrays: ";
+    if (cost.storageUse)
+      storage += std::to_string(cost.storageUse->peak) + " bytes live at once; ";
+    storage += cost.storage.inOrder + " bytes if tasks run in order";
+    if (!cost.storage.most.empty() && cost.storage.most != cost.storage.inOrder)
+      storage += ", at most " + cost.storage.most;
+    storage += "\n";
+  }
   if (!cost.unknown.empty())
-    return text + "no time is known: " + cost.unknown + "\n";
+    return text + "no time is known: " + cost.unknown + "\n" + storage;
   text += printed("%.2f us", cost.us) + " · " + cost.bound;
   if (cost.roofline.us > 0)
     text += printed(" · %.1f x the least for %s (%.2f us)", cost.us / cost.roofline.us,
@@ -126,6 +146,7 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
                   static_cast<long long>(cost.groupsOfChip));
   if (!cost.formula.empty())
     text += "  us = " + cost.formula + "\n";
+  text += storage;
   for (const StatementCost &each : cost.statements) {
     bool dominant = &each == cost.dominantStatement() || &each == cost.dominantLoop();
     text += printed("  %10.2f us %5.1f %%  ", each.us, 100 * cost.share(each.us));

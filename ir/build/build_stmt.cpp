@@ -2,6 +2,7 @@
 // inouts are storage.
 #include "frontend/sema/reported.h"
 #include "ir/build/builder.h"
+#include "ir/dialect/task_attribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -62,6 +63,24 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
   build(branch.thenBlock(), true);
   build(branch.elseBlock(), false);
   setSlots(slots, branch.getResults());
+}
+
+/// What it computes is kept apart from what is around it, and bears its name.
+void Builder::buildTask(const TaskStmt &stmt) {
+  mlir::Block *block = builder_.getInsertionBlock();
+  bool atStart = builder_.getInsertionPoint() == block->begin();
+  Operation *before = atStart ? nullptr : &*std::prev(builder_.getInsertionPoint());
+  buildBlock(*stmt.body);
+  auto mark = builder_.getArrayAttr(
+      {builder_.getStringAttr(stmt.name), builder_.getI64IntegerAttr(tasks_++)});
+  auto first = before ? std::next(mlir::Block::iterator(before)) : block->begin();
+  auto last = builder_.getInsertionBlock() == block ? builder_.getInsertionPoint() : block->end();
+  for (Operation &op : llvm::make_range(first, last))
+    op.walk([&](Operation *inner) {
+      bool isOther = inner->hasAttr(kTaskAttribute); // of a task in it
+      if (!isOther && !inner->hasTrait<mlir::OpTrait::ConstantLike>())
+        inner->setAttr(kTaskAttribute, mark);
+    });
 }
 
 void Builder::buildStmt(const Stmt &stmt) {

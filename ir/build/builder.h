@@ -124,7 +124,8 @@ private:
   void storeBox(mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode,
                 mlir::Location loc);
   void buildAssign(const AssignStmt &stmt), buildAssert(const AssertStmt &stmt),
-      buildIf(const IfStmt &stmt), buildReturn(const ReturnStmt &stmt);
+      buildTask(const TaskStmt &stmt), buildIf(const IfStmt &stmt),
+      buildReturn(const ReturnStmt &stmt);
   void buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next);
   void buildReturningLoop(const Stmt &loop, const std::vector<Stmt *> &stmts, size_t next);
   void buildReturningBranch(mlir::Value condition, const std::function<void()> &thenArm,
@@ -285,6 +286,7 @@ private:
   DiagnosticSink &sink_;
   mlir::OpBuilder builder_;
   Frame *frame_ = nullptr;
+  int64_t tasks_ = 0;    ///< `task` blocks so far
   mlir::Location place_; ///< of the expression or statement being built
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;

@@ -1,6 +1,7 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
 #include "passes/lower_block/check_places.h"
+#include "ir/dialect/task_attribute.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
@@ -395,6 +396,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
     if (auto cores = function->getAttr("ptl.cores"); cores && !grid->hasAttr("ptl.cores"))
       grid->setAttr("ptl.cores", cores);
+    Attribute task = grid->getAttr(ir::kTaskAttribute);
     LowerOptions own = i < options.size() ? options[i] : LowerOptions();
     if (!takePlaces(grid, machine, report))
       return std::nullopt;
@@ -412,7 +414,10 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
       return std::nullopt;
     OpBuilder b(grid);
     llvm::SmallVector<Value> operands = outliner.launchOperands();
-    b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name), operands);
+    auto launch = b.create<ir::LaunchOp>(grid.getLoc(),
+                                         FlatSymbolRefAttr::get(b.getContext(), name), operands);
+    if (task)
+      launch->setAttr(ir::kTaskAttribute, task);
     keepGrid(*program.grids, grid, name, operands);
     grid.erase();
     program.kernels.push_back(std::move(kernel));

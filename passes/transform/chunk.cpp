@@ -101,7 +101,7 @@ void BlockChunker::run() {
     if (!isCandidate(op) || op.use_empty() || !mustBeStored(op))
       continue;
     ChunkGroup *group = nullptr;
-    if (isTiled(&op) && collectUsers(op, group) && group && !op.hasAttr("ptl.split") &&
+    if (isTiled(&op) && collectUsers(op, group) && group && !keptApart(&op, group->root()) &&
         group->tryJoin(&op)) {
       groupOf_[&op] = group;
       continue;

@@ -1,4 +1,5 @@
 #include "passes/transform/chunk_emit.h"
+#include "ir/dialect/task_attribute.h"
 
 #include "passes/transform/root_storage.h"
 
@@ -40,6 +41,8 @@ void ChunkEmitter::openGrid() {
     steps.push_back(constant(1));
   }
   auto grid = b_.create<ParallelOp>(loc_, lower, upper, steps);
+  if (Attribute task = groups_.front()->root()->getAttr(kTaskAttribute))
+    grid->setAttr(kTaskAttribute, task);
   gridOp_ = grid;
   llvm::SmallVector<Type> types(lower.size(), b_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), loc_);

@@ -2,6 +2,7 @@
 // them: `tile` and `fuse` arrive as attributes of the operations that they name.
 #pragma once
 
+#include "ir/dialect/task_attribute.h"
 #include "passes/transform/root_storage.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -24,6 +25,12 @@ std::optional<int64_t> scheduledStep(const Members &members, const Extent &exten
       return size.getInt();
   }
   return std::nullopt;
+}
+
+/// Whether an operation must not be computed with the root of a group: `split` after it, or one is
+/// of a `task` block that the other is not of.
+inline bool keptApart(mlir::Operation *op, mlir::Operation *root) {
+  return op->hasAttr("ptl.split") || op->getAttr(kTaskAttribute) != root->getAttr(kTaskAttribute);
 }
 
 /// What the groups that `fuse` joins have in common; null: nothing is said of this one.

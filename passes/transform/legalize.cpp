@@ -1,5 +1,6 @@
 // Rewrites what a machine has no instruction for into operations that it has.
 #include "passes/transform/legalize.h"
+#include "ir/dialect/task_attribute.h"
 
 #include "passes/passes.h"
 
@@ -77,7 +78,8 @@ public:
         rewriter_.eraseOp(op->getPrevNode());
       return Value();
     }
-    for (llvm::StringRef name : {"ptl.slots", "ptl.held"}) // of the pipe that it goes through
+    // What is said of the pipe that it goes through, and the task that it belongs to.
+    for (llvm::StringRef name : {"ptl.slots", "ptl.held", kTaskAttribute.data()})
       if (Attribute said = op->getAttr(name); said && result.getDefiningOp())
         result.getDefiningOp()->setAttr(name, said);
     Type wanted = op->getResult(0).getType();

@@ -150,6 +150,8 @@ void GridEmitter::openGrid() {
     steps.push_back(own.step);
   }
   auto grid = builder_.create<ParallelOp>(loc_(), lower, upper, steps);
+  if (Attribute task = groups_.front()->root()->getAttr(kTaskAttribute))
+    grid->setAttr(kTaskAttribute, task);
   llvm::SmallVector<Type> types(lower.size(), builder_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), withoutName(loc_()));
   Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
@@ -375,7 +377,7 @@ void BlockPartitioner::run() {
     if (!isCandidate(op) || op.use_empty())
       continue;
     if (FusionGroup *group = groupOfUsers(op);
-        group && !op.hasAttr("ptl.split") && group->tryJoin(&op)) {
+        group && !keptApart(&op, group->root()) && group->tryJoin(&op)) {
       groupOf_[&op] = group;
       continue;
     }

@@ -104,6 +104,14 @@ struct CoreUse {
   Cycles busy = 0;
 };
 
+/// Bytes of a program's intermediate arrays, each from when the first task that uses it begins to
+/// when the last one has ended.
+struct StorageUse {
+  int64_t peak = 0;     ///< live at once, as the tasks ran
+  int64_t inOrder = 0;  ///< if one had run after another
+  int64_t unshared = 0; ///< of all
+};
+
 /// The program as tasks on cores.
 struct TaskAnalysis {
   std::vector<CoreUse> cores;       ///< those of the kinds that the program uses
@@ -114,6 +122,7 @@ struct TaskAnalysis {
   int32_t kernels = 0;              ///< tasks that are launches
   int32_t atOnce = 0;               ///< most of them that ran at the same time
   Cycles busy = 0, whole = 0;       ///< of all those cores
+  StorageUse storage;
 };
 
 struct Analysis {

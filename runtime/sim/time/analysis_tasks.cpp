@@ -19,6 +19,7 @@ public:
   void cores();
   void atOnce();
   void gaps();
+  void storage();
 
 private:
   CoreGap gapBetween(uint32_t core, Cycles start, Cycles end, uint32_t next) const;
@@ -158,6 +159,43 @@ void TaskAnalyser::gaps() {
                    [](const CoreGapGroup &a, const CoreGapGroup &b) { return a.total > b.total; });
 }
 
+void TaskAnalyser::storage() {
+  struct Life {
+    uint32_t first = noTask, last = noTask;
+    Cycles start = 0, end = 0;
+  };
+  std::map<uint32_t, Life> lives;
+  for (uint32_t task = 0; task < t_.launches.size(); ++task)
+    for (uint32_t array : t_.launches[task].arrays) {
+      if (!t_.arrays[array].isIntermediate)
+        continue;
+      const LaunchSpan &launch = t_.launches[task];
+      auto [place, fresh] = lives.try_emplace(array, Life{task, task, launch.begun, launch.end});
+      place->second.last = task;
+      place->second.start = std::min(place->second.start, launch.begun);
+      place->second.end = std::max(place->second.end, launch.end);
+    }
+  // What ends where another begins is gone.
+  std::vector<std::tuple<Cycles, int, int64_t>> byTime, byOrder;
+  for (const auto &[array, life] : lives) {
+    int64_t bytes = t_.arrays[array].bytes;
+    result_.storage.unshared += bytes;
+    byTime.push_back({life.start, 1, bytes});
+    byTime.push_back({std::max(life.end, life.start), 0, -bytes});
+    byOrder.push_back({life.first, 0, bytes});
+    byOrder.push_back({life.last, 1, -bytes});
+  }
+  auto peakOf = [](auto &changes) {
+    std::sort(changes.begin(), changes.end());
+    int64_t live = 0, peak = 0;
+    for (const auto &[at, order, bytes] : changes)
+      peak = std::max(peak, live += bytes);
+    return peak;
+  };
+  result_.storage.peak = peakOf(byTime);
+  result_.storage.inOrder = peakOf(byOrder);
+}
+
 std::string numberOf(uint32_t task) { return "#" + std::to_string(task); }
 
 } // namespace
@@ -168,12 +206,15 @@ TaskAnalysis analyseTasks(const Timeline &timeline) {
   analyser.cores();
   analyser.atOnce();
   analyser.gaps();
+  analyser.storage();
   return result;
 }
 
 std::string describeTask(const Timeline &timeline, uint32_t task) {
   const LaunchSpan &launch = timeline.launches[task];
   std::string text = launch.kernel.empty() ? "a copy of the host" : "`" + launch.kernel + "`";
+  if (!launch.name.empty())
+    text = "task `" + launch.name + "`: " + text;
   if (!launch.writes.empty())
     text += ", which writes `" + launch.writes + "`";
   std::string place = toString(launch.location);

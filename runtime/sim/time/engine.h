@@ -104,7 +104,7 @@ class Timer::Engine {
 public:
   Engine(const Machine &machine, const MachineCosts &costs, TimeOptions options);
 
-  uint32_t addArray(int64_t bytes, size_t rank, std::string name);
+  uint32_t addArray(int64_t bytes, size_t rank, std::string name, bool isIntermediate);
   bool submit(TaskRequest request);
   bool await(const ArrayAccess &access);
   bool finish();
@@ -199,7 +199,6 @@ private:
   // tasks, by number
   std::vector<std::unique_ptr<LaunchClock>> launches_;
   size_t done_ = 0;
-  std::vector<std::string> arrayNames_;
   AccessHistory history_;
   std::vector<Access> accesses_;
   std::vector<Axis> axes_;

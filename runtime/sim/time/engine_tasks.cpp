@@ -46,9 +46,10 @@ void Timer::Engine::makeLanes() {
   lanes_.emplace(topology, policy);
 }
 
-uint32_t Timer::Engine::addArray(int64_t bytes, size_t rank, std::string name) {
+uint32_t Timer::Engine::addArray(int64_t bytes, size_t rank, std::string name,
+                                 bool isIntermediate) {
   uint32_t number = second.add(bytes, options.warm);
-  arrayNames_.push_back(std::move(name));
+  timeline.arrays.push_back({std::move(name), bytes, isIntermediate});
   StorageId storage = history_.addStorage(rank);
   (void)storage; // has the same number: both count
   return number;
@@ -102,7 +103,7 @@ void Timer::Engine::findEdges(LaunchClock &launch, std::span<const Access> acces
           continue;
         isKnown = true;
         edge.hazard = hazard;
-        edge.array = arrayNames_[access.storage];
+        edge.array = timeline.arrays[access.storage].name;
       }
     const auto &left = options.whatIf.unordered;
     if (std::find(left.begin(), left.end(), std::pair(launch.number, ref.slot)) != left.end())
@@ -121,6 +122,7 @@ bool Timer::Engine::submit(TaskRequest request) {
   launch.number = number;
   const Kernel *kernel = launch.request.kernel;
   LaunchSpan &span = timeline.launches.emplace_back();
+  span.name = launch.request.name;
   span.location = launch.request.location;
   span.blocks = kernel ? launch.request.blocks : 0;
   span.awaited = awaitedAt_;
@@ -137,6 +139,9 @@ bool Timer::Engine::submit(TaskRequest request) {
         span.writes += (span.writes.empty() ? "" : ", ") + parameter.name;
   }
   span.submitted = orchestrator_;
+  for (const ArrayAccess &access : launch.request.accesses)
+    if (std::find(span.arrays.begin(), span.arrays.end(), access.array) == span.arrays.end())
+      span.arrays.push_back(access.array);
   findEdges(launch, accessesOf(launch.request.accesses));
   launch.waiting = 1; // for the orchestrator
   for (const TaskEdge &edge : timeline.launches[number].waitsFor)
@@ -215,7 +220,7 @@ void Timer::Engine::takeWorkspaces(LaunchClock &launch) {
       own = std::move(free.back());
       free.pop_back();
     } else {
-      own.array = addArray(pointer.bytes, 1, pointer.name);
+      own.array = addArray(pointer.bytes, 1, pointer.name, false);
       if (options.values)
         own.data = std::make_unique<uint8_t[]>(static_cast<size_t>(pointer.bytes) + 64);
     }
@@ -353,8 +358,8 @@ Timer::Timer(const Machine &machine, const MachineCosts &costs, TimeOptions opti
     : engine_(std::make_unique<Engine>(machine, costs, std::move(options))) {}
 Timer::~Timer() = default;
 
-uint32_t Timer::addArray(int64_t bytes, size_t rank, std::string name) {
-  return engine_->addArray(bytes, rank, std::move(name));
+uint32_t Timer::addArray(int64_t bytes, size_t rank, std::string name, bool isIntermediate) {
+  return engine_->addArray(bytes, rank, std::move(name), isIntermediate);
 }
 
 bool Timer::submit(TaskRequest request) { return engine_->submit(std::move(request)); }

@@ -104,8 +104,9 @@ struct TaskEdge {
 
 /// A task of the program: a launch of a kernel, or work of the host that takes no time.
 struct LaunchSpan {
-  std::string kernel; ///< empty: work of the host
-  std::string writes; ///< the arrays that it writes, by name
+  std::string name = {};   ///< that the program gives it
+  std::string kernel = {}; ///< empty: work of the host
+  std::string writes = {}; ///< the arrays that it writes, by name
   SourceLocation location = {};
   bool cube = false, vector = false; ///< the cores that it needs
   Cycles awaited = 0;                ///< the orchestrator went on
@@ -115,10 +116,18 @@ struct LaunchSpan {
   TaskCause cause = TaskCause::Start;   ///< of `ready`
   uint32_t waitedFor = noTask;          ///< of those that it waits for the one that ended last
   std::vector<TaskEdge> waitsFor = {};
+  std::vector<uint32_t> arrays = {}; ///< that it touches, by number
   int64_t blocks = 0;
   int64_t standing = 0;        ///< core groups that ran for all; 0: all did
   int64_t skipped = 0;         ///< rounds of loops that were left out, of the core with the most
   uint32_t lastBlock = noTask; ///< number of the span of the block that ended last
+};
+
+/// An array of global memory.
+struct ArrayInfo {
+  std::string name;
+  int64_t bytes = 0;
+  bool isIntermediate = false; ///< made and given up by the program
 };
 
 /// A block of a task on its cores.
@@ -164,6 +173,7 @@ struct Timeline {
   Cycles programBegun = 0;          ///< the orchestrator is at work
   std::vector<LaunchSpan> launches; ///< tasks, in program order
   std::vector<BlockSpan> blocks;    ///< by time of their beginning
+  std::vector<ArrayInfo> arrays;
   // If they are wanted:
   std::vector<Record> records; ///< by time of their beginning
   std::vector<TrafficPoint> traffic;

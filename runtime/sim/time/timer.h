@@ -52,6 +52,7 @@ struct TaskRequest {
   std::vector<ArrayAccess> accesses;
   std::function<bool()> work;
   SourceLocation location = {};
+  std::string name = ""; ///< that the program gives it
 };
 
 /// A chip in virtual time. Tasks are submitted in program order by an orchestrator, wait for those
@@ -63,7 +64,8 @@ public:
   ~Timer();
 
   /// Makes an array of global memory known; its number.
-  uint32_t addArray(int64_t bytes, size_t rank = 1, std::string name = "");
+  uint32_t addArray(int64_t bytes, size_t rank = 1, std::string name = "",
+                    bool isIntermediate = false);
 
   /// Another task. False after an error, which the timeline then has.
   bool submit(TaskRequest request);

@@ -65,12 +65,13 @@ void Trace::blocks() {
     for (uint32_t number : use.blocks) {
       const BlockSpan &block = t_.blocks[number];
       const LaunchSpan &launch = t_.launches[block.launch];
-      events_.task(
-          launch.kernel, trackOfCore(use.core), us(block.begun), us(block.end - block.begun),
-          "\"task\": " + std::to_string(block.launch) +
-              ", \"block\": " + std::to_string(block.block) +
-              ", \"source\": " + trace::ChromeEvents::quoted(toString(launch.location)) +
-              ", \"after\": " + trace::ChromeEvents::quoted(describeWait(t_, block.launch)));
+      events_.task(launch.name.empty() ? launch.kernel : launch.name, trackOfCore(use.core),
+                   us(block.begun), us(block.end - block.begun),
+                   "\"task\": " + std::to_string(block.launch) +
+                       ", \"kernel\": " + trace::ChromeEvents::quoted(launch.kernel) +
+                       ", \"block\": " + std::to_string(block.block) + ", \"source\": " +
+                       trace::ChromeEvents::quoted(toString(launch.location)) + ", \"after\": " +
+                       trace::ChromeEvents::quoted(describeWait(t_, block.launch)));
     }
   for (const LaunchSpan &launch : t_.launches) {
     if (launch.cause != TaskCause::Dependence || launch.lastBlock == noTask)

@@ -44,6 +44,12 @@ std::string taskPage(const Report &report) {
   text += "  critical path:";
   for (size_t i = 0; i < tasks.path.size(); ++i)
     text += (i ? " -> #" : " #") + std::to_string(tasks.path[i]);
+  if (tasks.storage.unshared > 0)
+    text += printed("\n  intermediate arrays: %lld bytes live at once, %lld if tasks ran in order, "
+                    "%lld without reuse",
+                    static_cast<long long>(tasks.storage.peak),
+                    static_cast<long long>(tasks.storage.inOrder),
+                    static_cast<long long>(tasks.storage.unshared));
   text += "\nwhy cores have no task: sum over the cores, how many\n";
   size_t shown = 0;
   for (const CoreGapGroup &group : tasks.groups) {
@@ -74,6 +80,8 @@ static void writeLaunches(JsonWriter &json, const Timeline &t, const TaskAnalysi
   for (uint32_t number = 0; number < t.launches.size(); ++number) {
     const LaunchSpan &launch = t.launches[number];
     json.beginObject().field("task", int64_t(number)).field("kernel", launch.kernel);
+    if (!launch.name.empty())
+      json.field("name", launch.name);
     json.field("writes", launch.writes).field("blocks", launch.blocks);
     if (!launch.location.file.empty())
       json.field("file", launch.location.file).field("line", int64_t(launch.location.line));
@@ -98,6 +106,9 @@ void writeTasks(JsonWriter &json, const Report &report) {
   json.field("at_once", int64_t(tasks.atOnce));
   json.field("cores", static_cast<int64_t>(tasks.cores.size()));
   json.key("idle").raw(fixed(idleShare(tasks), 4));
+  json.key("storage").beginObject().field("bytes", tasks.storage.peak);
+  json.field("unshared_bytes", tasks.storage.unshared);
+  json.field("least_bytes", tasks.storage.inOrder).endObject();
   json.key("critical_path").beginArray();
   for (uint32_t task : tasks.path)
     json.raw(std::to_string(task));
@@ -118,7 +129,8 @@ void writeTasks(JsonWriter &json, const Report &report) {
 }
 
 static std::string nameOfTask(const Timeline &t, uint32_t task) {
-  return "#" + std::to_string(task) + " " + t.launches[task].kernel;
+  const LaunchSpan &launch = t.launches[task];
+  return "#" + std::to_string(task) + " " + (launch.name.empty() ? launch.kernel : launch.name);
 }
 
 void writeCoreLanes(JsonWriter &json, const Report &report) {
