@@ -247,7 +247,7 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
   bool rotates = pipeline && pipeline.getInt() > 1;
   // In queues that several values share, their order is that of the program.
-  if (rotates && options_.skews && !sharesQueues(cores_, machine_))
+  if (rotates && turnsAhead() > 0 && !sharesQueues(cores_, machine_))
     if (auto stages = stagesOf(loop, cores_, core_); stages && stages->isSplit())
       return lowerInStages(loop, *stages, tiles);
   auto made =

@@ -254,8 +254,8 @@ private:
   void popFor(mlir::Operation *op);
   void freeSlots(mlir::Operation *after);
   mlir::Value dealt(mlir::Value length, const ir::Extent &extent, mlir::Value *present = nullptr);
-  /// Through the consumer's own memory, not through global memory.
-  bool directQueues() const;
+  bool directQueues() const;  ///< through the consumer's own memory, not through global memory
+  int64_t turnsAhead() const; ///< that one stage of a loop may be before the other
   bool isRead(const Popped &slot, mlir::Operation *op);
 
   mlir::func::FuncOp function_;
@@ -285,6 +285,7 @@ private:
   /// Slots of values that a stage of a loop makes for a later one, before what they stand.
   llvm::DenseMap<mlir::Value, mlir::Value> keptSlots_;
   mlir::Operation *keptBefore_ = nullptr;
+  int64_t keptCount_ = 2;
   mlir::Operation *gridLoop_ = nullptr; ///< what does not depend on the point stands before it
   llvm::SmallVector<Rotation> rotations_;
   llvm::DenseSet<mlir::Value> streamed_; ///< operands of products that are loaded piece by piece
