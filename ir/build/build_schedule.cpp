@@ -151,22 +151,6 @@ void Builder::scheduleGrid(ParallelOp grid) {
 
 // ---- Tasks --------------------------------------------------------------------------------------
 
-/// A task as the unit that `order` moves: all that its body makes.
-void Builder::buildTask(const TaskStmt &stmt) {
-  mlir::Block *block = builder_.getInsertionBlock();
-  auto at = builder_.getInsertionPoint();
-  Operation *before = at == block->begin() ? nullptr : &*std::prev(at);
-  buildBlock(*stmt.body);
-  if (!frame_->schedule ||
-      llvm::none_of(frame_->schedule->orders, [&](const ScheduleLabels &labels) {
-        return llvm::is_contained(labels.names, stmt.name);
-      }))
-    return;
-  for (auto op = before ? std::next(before->getIterator()) : block->begin();
-       op != builder_.getInsertionPoint(); ++op)
-    op->setAttr("ptl.order", builder_.getStringAttr(stmt.name));
-}
-
 namespace {
 /// What is computed for one label, and what that needs, in one block.
 class Unit {

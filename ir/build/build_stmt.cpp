@@ -65,7 +65,8 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
   setSlots(slots, branch.getResults());
 }
 
-/// What it computes is kept apart from what is around it, and bears its name.
+/// What it computes is kept apart from what is around it, and bears its name. It is a unit that
+/// `order` of a schedule moves.
 void Builder::buildTask(const TaskStmt &stmt) {
   mlir::Block *block = builder_.getInsertionBlock();
   bool atStart = builder_.getInsertionPoint() == block->begin();
@@ -75,12 +76,19 @@ void Builder::buildTask(const TaskStmt &stmt) {
       {builder_.getStringAttr(stmt.name), builder_.getI64IntegerAttr(tasks_++)});
   auto first = before ? std::next(mlir::Block::iterator(before)) : block->begin();
   auto last = builder_.getInsertionBlock() == block ? builder_.getInsertionPoint() : block->end();
-  for (Operation &op : llvm::make_range(first, last))
+  bool isOrdered =
+      frame_->schedule && llvm::any_of(frame_->schedule->orders, [&](const ScheduleLabels &labels) {
+        return llvm::is_contained(labels.names, stmt.name);
+      });
+  for (Operation &op : llvm::make_range(first, last)) {
+    if (isOrdered)
+      op.setAttr("ptl.order", builder_.getStringAttr(stmt.name));
     op.walk([&](Operation *inner) {
       bool isOther = inner->hasAttr(kTaskAttribute); // of a task in it
       if (!isOther && !inner->hasTrait<mlir::OpTrait::ConstantLike>())
         inner->setAttr(kTaskAttribute, mark);
     });
+  }
 }
 
 void Builder::buildStmt(const Stmt &stmt) {

@@ -124,8 +124,7 @@ private:
   void storeBox(mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode,
                 mlir::Location loc);
   void buildAssign(const AssignStmt &stmt), buildAssert(const AssertStmt &stmt),
-      buildTask(const TaskStmt &stmt), buildIf(const IfStmt &stmt),
-      buildReturn(const ReturnStmt &stmt);
+      buildIf(const IfStmt &stmt), buildReturn(const ReturnStmt &stmt);
   void buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next);
   void buildReturningLoop(const Stmt &loop, const std::vector<Stmt *> &stmts, size_t next);
   void buildReturningBranch(mlir::Value condition, const std::function<void()> &thenArm,

@@ -1,7 +1,8 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
-#include "passes/lower_block/check_places.h"
+
 #include "ir/dialect/task_attribute.h"
+#include "passes/lower_block/check_places.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
