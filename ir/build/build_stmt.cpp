@@ -65,16 +65,14 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
   setSlots(slots, branch.getResults());
 }
 
-/// What it computes is kept apart from what is around it, and bears its name.
-void Builder::buildTask(const TaskStmt &stmt) {
-  mlir::Block *block = builder_.getInsertionBlock();
-  bool atStart = builder_.getInsertionPoint() == block->begin();
-  Operation *before = atStart ? nullptr : &*std::prev(builder_.getInsertionPoint());
-  buildBlock(*stmt.body);
-  auto mark = builder_.getArrayAttr(
-      {builder_.getStringAttr(stmt.name), builder_.getI64IntegerAttr(tasks_++)});
+/// What a `task` block has made since `before`, which stands in front of it in its block, is kept
+/// apart from what is around it and bears its name.
+static void markTask(mlir::OpBuilder &b, mlir::Block *block, Operation *before,
+                     const TaskStmt &stmt) {
+  auto mark =
+      b.getArrayAttr({b.getStringAttr(stmt.name), b.getI64IntegerAttr(int64_t(stmt.span.begin))});
   auto first = before ? std::next(mlir::Block::iterator(before)) : block->begin();
-  auto last = builder_.getInsertionBlock() == block ? builder_.getInsertionPoint() : block->end();
+  auto last = b.getInsertionBlock() == block ? b.getInsertionPoint() : block->end();
   for (Operation &op : llvm::make_range(first, last))
     op.walk([&](Operation *inner) {
       bool isOther = inner->hasAttr(kTaskAttribute); // of a task in it
@@ -109,8 +107,14 @@ void Builder::buildStmt(const Stmt &stmt) {
     return buildReturn(static_cast<const ReturnStmt &>(stmt));
   case StmtKind::Assert:
     return buildAssert(static_cast<const AssertStmt &>(stmt));
-  case StmtKind::Task:
-    return buildTask(static_cast<const TaskStmt &>(stmt));
+  case StmtKind::Task: {
+    auto &task = static_cast<const TaskStmt &>(stmt);
+    mlir::Block *block = builder_.getInsertionBlock();
+    bool atStart = builder_.getInsertionPoint() == block->begin();
+    Operation *before = atStart ? nullptr : &*std::prev(builder_.getInsertionPoint());
+    buildBlock(*task.body);
+    return markTask(builder_, block, before, task);
+  }
   case StmtKind::Block:
     return buildBlock(*static_cast<const BlockStmt &>(stmt).block);
   case StmtKind::BlockDecl:

@@ -122,7 +122,6 @@ private:
                 mlir::Location loc);
   void buildAssign(const AssignStmt &stmt);
   void buildAssert(const AssertStmt &stmt);
-  void buildTask(const TaskStmt &stmt);
   void buildIf(const IfStmt &stmt);
   void buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next);
   void buildReturningLoop(const Stmt &loop, const std::vector<Stmt *> &stmts, size_t next);
@@ -286,7 +285,6 @@ private:
   DiagnosticSink &sink_;
   mlir::OpBuilder builder_;
   Frame *frame_ = nullptr;
-  int64_t tasks_ = 0;    ///< `task` blocks so far
   mlir::Location place_; ///< of the expression or statement being built
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
