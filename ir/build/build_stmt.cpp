@@ -73,7 +73,7 @@ void Builder::buildTask(const TaskStmt &stmt) {
   Operation *before = atStart ? nullptr : &*std::prev(builder_.getInsertionPoint());
   buildBlock(*stmt.body);
   auto mark = builder_.getArrayAttr(
-      {builder_.getStringAttr(stmt.name), builder_.getI64IntegerAttr(tasks_++)});
+      {builder_.getStringAttr(stmt.name), builder_.getI64IntegerAttr(int64_t(stmt.span.begin))});
   auto first = before ? std::next(mlir::Block::iterator(before)) : block->begin();
   auto last = builder_.getInsertionBlock() == block ? builder_.getInsertionPoint() : block->end();
   bool isOrdered =
