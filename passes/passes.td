@@ -64,6 +64,16 @@ def PlanBuffers : Pass<"pto-plan-buffers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PeelStages : Pass<"pto-peel-stages", "::mlir::func::FuncOp"> {
+  let summary = "take what the first and the last turn do alone out of loops in two stages";
+  let description = [{
+    A loop whose body is in two stages, one a turn ahead of the other, has both in branches (`ptl.stage`). Instructions that
+    are in a branch can be put in order with others only before and behind it; here the branches go, so that each event stands
+    beside the instruction that it is for. For kernels whose buffers are placed.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DeriveSync : Pass<"pto-derive-sync", "::mlir::ModuleOp"> {
   let summary = "put what depends on each other in order, with events and barriers";
   let description = [{

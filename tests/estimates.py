@@ -52,6 +52,44 @@ def compare(tools, path, chip, cost, show):
     return Case(f"estimates/{path.stem}.{cost['entry']}.{chip}", run)
 
 
+def estimate(tools, file, entry, words):
+    path = ROOT / "examples" / file
+    done = tools.run("sim", path, "--entry", entry, "--target", "a3", "--json", "--estimate", *words)
+    if done.code:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)["costs"][0]
+
+
+def growth(tools):
+    """Rounds that differ: what is left out does not add up to more than was there."""
+    words = ("D=16", "S=1024", "T=1024")
+    few, many = (estimate(tools, "07_flash_attention.ptl", "flash_attention_causal", [*words, f"H={h}"])["us"] for h in (256, 1024))
+    return None if 3.9 < many / few < 4.1 else f"{few} us for 256 heads, {many} us for 1024"
+
+
+# A kernel, its tunables, sizes whose formula is asked for, and sizes for which it has to hold.
+FORMULAS = (
+    ("04_matmul.ptl", "matmul_f16", {"BM": 128, "BN": 256, "BK": 64}, {"M": 3072, "N": 4096, "K": 4096}, {"M": 6144, "N": 3072, "K": 6144}),
+    ("07_flash_attention.ptl", "flash_attention", {"BQ": 64, "BK": 128}, {"H": 24, "S": 1024, "T": 1024, "D": 64}, {"H": 24, "S": 2048, "T": 4096, "D": 64}),
+    ("02_softmax.ptl", "softmax_rows", {"ROWS": 8}, {"R": 6144, "C": 512}, {"R": 24576, "C": 512}),
+)  # fmt: skip
+
+
+def formula(tools, file, entry, tunables, asked, other):
+    def run():
+        words = [f"{name}={value}" for name, value in asked.items()]
+        cost = estimate(tools, file, entry, words)
+        cdiv = lambda a, b: -(-a // b)
+        told = eval(cost["formula"], {"cdiv": cdiv, "min": min, "max": max}, {**asked, **tunables})
+        if abs(told / cost["us"] - 1) > 0.02:
+            return f"{cost['formula']} is {told}, not {cost['us']}"
+        told = eval(cost["formula"], {"cdiv": cdiv, "min": min, "max": max}, {**other, **tunables})
+        us = estimate(tools, file, entry, [f"{name}={value}" for name, value in other.items()])["us"]
+        return None if abs(told / us - 1) <= MOST else f"{cost['formula']} is {told:.1f} us for {other}, the estimate {us} us"
+
+    return Case(f"estimates/formula of {entry}", run)
+
+
 def main() -> int:
     arguments = sys.argv[1:]
     tools, show = Tools(pathlib.Path(arguments[0])), "--print" in arguments
@@ -64,6 +102,9 @@ def main() -> int:
             for cost in costs_of(tools, path, chip):
                 if "us" in cost and words_of(cost) is not None:
                     cases.append(compare(tools, path, chip, cost, show))
+    if not patterns:
+        cases.append(Case("estimates/growth", lambda: growth(tools)))
+        cases += [formula(tools, *each) for each in FORMULAS]
     if not patterns and len(cases) < 40:
         print(f"only {len(cases)} kernels have a time")
         return 1

@@ -145,8 +145,7 @@ void Lowering::defineExtents(Operation *op) {
       extents = productExtents(*this, product);
     else if (auto einsum = dyn_cast<ir::EinsumOp>(op))
       extents = einsumExtents(*this, einsum);
-    else if (auto named = op->getName().getStringRef();
-             isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::ReshapeOp, ir::BroadcastOp,
+    else if (isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::ReshapeOp, ir::BroadcastOp,
                  ir::RandomOp>(op)) {
       ValueRange lengths = TypeSwitch<Operation *, ValueRange>(op)
                                .Case<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp,

@@ -43,9 +43,9 @@ struct View {
 /// A position along one axis: `base` for all lanes, `base + lane * step`, or any vector of
 /// positions. A coordinate without base and vector stands for one that is not known yet.
 struct Coord {
-  mlir::Value base;
+  mlir::Value base = {};
   int64_t step = 0;
-  mlir::Value vector;
+  mlir::Value vector = {};
   bool isUniform() const { return base && step == 0; }
   bool isUnknown() const { return !base && !vector; }
 };

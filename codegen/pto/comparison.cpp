@@ -27,6 +27,11 @@ llvm::StringRef comparisonText(arith::CmpIPredicate predicate) {
   return "==";
 }
 
+bool isUnsigned(arith::CmpIPredicate predicate) {
+  using P = arith::CmpIPredicate;
+  return predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
+}
+
 llvm::StringRef comparisonText(arith::CmpFPredicate predicate) {
   using P = arith::CmpFPredicate;
   switch (predicate) {

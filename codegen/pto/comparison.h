@@ -5,8 +5,9 @@
 
 namespace ptl::pto {
 
-/// `<`; whether numbers have a sign is said by their types.
+/// `<`; whether numbers have a sign is said by their types, or by `isUnsigned`.
 llvm::StringRef comparisonText(mlir::arith::CmpIPredicate predicate);
+bool isUnsigned(mlir::arith::CmpIPredicate predicate);
 /// `<`; what NaN compares as is not said.
 llvm::StringRef comparisonText(mlir::arith::CmpFPredicate predicate);
 

@@ -42,8 +42,12 @@ struct CppHelpers {
   llvm::StringSet<> used; ///< `smaller`, `larger`, `ceilDiv`, `floorDiv`
 };
 
+/// Adds the definitions of the helpers; `before` each, `AICORE ` for code of the device.
+void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string &before);
+
 class CppFunctionEmitter {
 public:
+  virtual ~CppFunctionEmitter() = default;
   CppFunctionEmitter(mlir::func::FuncOp function, const Machine &machine, CppTypes &types,
                      CppHelpers &helpers, std::vector<Finding> &findings)
       : function_(function), machine_(machine), types_(types), helpers_(helpers),
@@ -57,11 +61,18 @@ public:
   std::string parameters();
   std::string parameterName(unsigned index) { return names_.of(function_.getArgument(index)); }
 
-private:
+protected:
+  /// Statements and expressions that only some functions have; false and nothing: not one of them.
+  virtual bool emitOther(mlir::Operation *) { return false; }
+  virtual std::optional<CppExpression> otherExpression(mlir::Operation *) { return std::nullopt; }
+  /// After the statements of an operation.
+  virtual void leave(mlir::Operation *) {}
+
   // expressions: cpp_expressions.cpp
   CppExpression expression(mlir::Value value);
   CppExpression operationExpression(mlir::Operation *op);
   CppExpression binaryExpression(mlir::Operation *op, const struct CppScalarRow &row);
+  CppExpression comparison(mlir::Operation *op, llvm::StringRef sign, bool isUnsigned);
   CppExpression formExpression(mlir::Operation *op, const struct CppScalarRow &row);
   CppExpression constantExpression(mlir::TypedAttr value);
   std::string text(mlir::Value value) { return expression(value).text; }

@@ -1,6 +1,7 @@
 // Scalars as C++ expressions. What is used once stands where it is used.
 #include "codegen/pto/comparison.h"
 #include "codegen/pto/cpp_emitter.h"
+#include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -49,8 +50,10 @@ bool CppFunctionEmitter::isInlined(Operation *op) const {
   if (auto cast = dyn_cast<arith::IndexCastOp>(op)) // integers of 64 bits are what indices are
     if (!cast.getIn().getType().isInteger(32) && !cast.getType().isInteger(32))
       return true;
-  if (isa<AddPtrOp>(op))
+  if (isa<AddPtrOp, ir::DimOp>(op))
     return true;
+  if (isa<ir::LoadOp, ir::SliceOp>(op)) // of the host: reads memory of the device
+    return false;
   bool scalar = op->getNumResults() == 1 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
                 op->getResult(0).getType().isIntOrIndexOrFloat();
   if (!scalar)
@@ -122,24 +125,33 @@ CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
       });
     return {std::to_string(base)};
   }
-  auto compare = [&](llvm::StringRef sign) {
-    bool equality = sign == "==" || sign == "!=";
-    Precedence precedence = equality ? Precedence::Equality : Precedence::Relation;
-    return CppExpression{expression(op->getOperand(0)).within(Precedence::Shift) + " " +
-                             sign.str() + " " +
-                             expression(op->getOperand(1)).within(Precedence::Shift),
-                         precedence};
-  };
-  if (auto compareOp = dyn_cast<arith::CmpIOp>(op))
-    return compare(comparisonText(compareOp.getPredicate()));
-  if (auto compareOp = dyn_cast<arith::CmpFOp>(op))
-    return compare(comparisonText(compareOp.getPredicate()));
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return comparison(op, comparisonText(compare.getPredicate()),
+                      isUnsigned(compare.getPredicate()));
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return comparison(op, comparisonText(compare.getPredicate()), /*isUnsigned=*/false);
+  if (std::optional<CppExpression> other = otherExpression(op))
+    return *other;
   const CppScalarRow *row = findScalar(op->getName().getStringRef());
   if (!row) {
     missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");
     return {"0"};
   }
   return row->kind == ScalarKind::Form ? formExpression(op, *row) : binaryExpression(op, *row);
+}
+
+CppExpression CppFunctionEmitter::comparison(Operation *op, llvm::StringRef sign, bool isUnsigned) {
+  bool equality = sign == "==" || sign == "!=";
+  auto side = [&](Value value) {
+    llvm::APInt known;
+    CppExpression side = expression(value);
+    // What is negative is larger than every bound; C++ would compare it with its sign.
+    if (isUnsigned && !(matchPattern(value, m_ConstantInt(&known)) && known.isNonNegative()))
+      return "u" + cppElement(value.getType()) + "(" + side.text + ")";
+    return side.within(Precedence::Shift);
+  };
+  return {side(op->getOperand(0)) + " " + sign.str() + " " + side(op->getOperand(1)),
+          equality ? Precedence::Equality : Precedence::Relation};
 }
 
 CppExpression CppFunctionEmitter::binaryExpression(Operation *op, const CppScalarRow &row) {

@@ -1,6 +1,6 @@
 // Files of C++: aliases, functions, launch code.
 #include "codegen/pto/emit_cpp.h"
-#include "codegen/pto/cpp_emitter.h"
+#include "codegen/pto/cpp_host_emitter.h"
 #include "codegen/pto/format_cpp.h"
 
 using namespace mlir;
@@ -21,7 +21,7 @@ static std::vector<TileBufType> tilesOf(ModuleOp module) {
   return {tiles.begin(), tiles.end()};
 }
 
-static void addHelpers(TextLines &text, const CppHelpers &helpers) {
+void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string &before) {
   static constexpr std::pair<const char *, const char *> bodies[] = {
       {"smaller", "a < b ? a : b"},
       {"larger", "a < b ? b : a"},
@@ -30,7 +30,7 @@ static void addHelpers(TextLines &text, const CppHelpers &helpers) {
   };
   for (const auto &[name, body] : bodies)
     if (helpers.used.contains(name))
-      text.add(std::string("template <typename A, typename B> AICORE inline auto ") + name +
+      text.add("template <typename A, typename B> " + before + "inline auto " + name +
                "(A a, B b) { return " + body + "; }");
   if (!helpers.used.empty())
     text.blank();
@@ -43,43 +43,31 @@ struct HostArgument {
   std::string parameter, argument;
 };
 
-class CppFile {
+class CppKernel {
 public:
-  CppFile(ModuleOp kernel, const Machine &machine) : machine_(machine), types_(tilesOf(kernel)) {
+  CppKernel(ModuleOp kernel, const Machine &machine) : machine_(machine), types_(tilesOf(kernel)) {
     for (auto function : kernel.getOps<func::FuncOp>()) {
       functions_.push_back(function);
       emitters_.push_back(
           std::make_unique<CppFunctionEmitter>(function, machine, types_, helpers_, findings_));
     }
-    if (!functions_.empty())
-      name_ = functions_.front().getSymName().str();
-    if (auto name = functions_.empty()
-                        ? StringAttr()
-                        : functions_.front()->getAttrOfType<StringAttr>("ptl.kernel"))
-      name_ = name.str();
+    if (functions_.empty())
+      return;
+    auto name = functions_.front()->getAttrOfType<StringAttr>("ptl.kernel");
+    name_ = name ? name.str() : functions_.front().getSymName().str();
   }
 
-  Emitted emit() {
+  const std::string &name() const { return name_; }
+  bool mixed() const { return functions_.size() > 1; }
+  bool traps() const {
+    return llvm::any_of(functions_, [](func::FuncOp function) {
+      return function.walk([](TrapOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    });
+  }
+  std::vector<Finding> &findings() { return findings_; }
+
+  void emit(TextLines &text) {
     TextLines code = functions();
-    TextLines text;
-    text.add("// `" + name_ + "` for " + machine_.name +
-             ", on the PTO-ISA library: for devices, and for its CPU simulation");
-    text.add("// (-D__CPU_SIM). `launch_" + name_ + "` starts it.");
-    text.add("#include <cstdint>");
-    text.blank();
-    text.add("#include <pto/pto-inst.hpp>");
-    if (mixed()) {
-      text.add("#ifdef __CPU_SIM");
-      text.add("#include <thread>");
-      text.add("#endif");
-    }
-    if (checks()) {
-      text.add("#ifdef __CPU_SIM");
-      text.add("#include <cstdlib>");
-      text.add("inline void trap() { std::abort(); }");
-      text.add("#endif");
-    }
-    text.blank();
     text.add("namespace ptl_" + name_ + " {");
     text.blank();
     text.add("using namespace pto;");
@@ -87,24 +75,25 @@ public:
     for (const std::string &definition : types_.definitions())
       text.add(definition);
     text.blank();
-    addHelpers(text, helpers_);
+    addCppHelpers(text, helpers_, "AICORE ");
     text.append(std::move(code));
     addLaunch(text);
     text.blank();
     text.add("} // namespace ptl_" + name_);
-    return text.finish(std::move(findings_));
+  }
+
+  CppLaunch launch() {
+    CppLaunch launch{name_, mixed() || isCube(functions_.front()), {}};
+    for (BlockArgument argument : functions_.front().getArguments()) {
+      unsigned index = argument.getArgNumber();
+      auto bytes = functions_.front().getArgAttrOfType<IntegerAttr>(index, "ptl.bytes");
+      auto role = functions_.front().getArgAttrOfType<StringAttr>(index, "ptl.role");
+      launch.parameters.push_back({bytes ? bytes.getInt() : 0, role && role.getValue() != "in"});
+    }
+    return launch;
   }
 
 private:
-  bool mixed() const { return functions_.size() > 1; }
-  bool checks() const {
-    for (func::FuncOp function : functions_)
-      if (func::FuncOp(function)
-              .walk([](TrapOp) { return WalkResult::interrupt(); })
-              .wasInterrupted())
-        return true;
-    return false;
-  }
   static bool isCube(func::FuncOp function) {
     auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
     return kind && kind.getValue() == KernelKind::cube;
@@ -249,9 +238,75 @@ private:
 
 } // namespace
 
+static void addHeader(TextLines &text, const std::string &name, const char *starts,
+                      const Machine &machine) {
+  text.add("// `" + name + "` for " + machine.name +
+           ", on the PTO-ISA library: for devices, and for its CPU simulation");
+  text.add(std::string("// (-D__CPU_SIM). `") + starts + name + "` starts it.");
+}
+
+static void addIncludes(TextLines &text, bool hasHost, bool threads, bool traps) {
+  if (hasHost)
+    for (const char *header :
+         {"algorithm", "cstdint", "cstdio", "exception", "stdexcept", "vector"})
+      text.add(std::string("#include <") + header + ">");
+  else
+    text.add("#include <cstdint>");
+  text.blank();
+  text.add("#include <pto/pto-inst.hpp>");
+  if (hasHost || threads || traps) {
+    text.add("#ifdef __CPU_SIM");
+    if (hasHost || traps)
+      text.add("#include <cstdlib>");
+    if (hasHost)
+      text.add("#include <cstring>");
+    if (threads)
+      text.add("#include <thread>");
+    if (traps)
+      text.add("inline void trap() { std::abort(); }");
+    if (hasHost) {
+      text.add("#else");
+      text.add("#include <acl/acl.h>");
+    }
+    text.add("#endif");
+  }
+  text.blank();
+}
+
 Emitted emitCpp(ModuleOp kernel, const Machine &machine, const CppOptions &options) {
-  CppFile file(kernel, machine);
-  Emitted emitted = file.emit();
+  return emitCpp(llvm::ArrayRef(kernel), func::FuncOp(), machine, options);
+}
+
+Emitted emitCpp(llvm::ArrayRef<ModuleOp> modules, func::FuncOp host, const Machine &machine,
+                const CppOptions &options) {
+  std::vector<std::unique_ptr<CppKernel>> kernels;
+  std::vector<CppLaunch> launches;
+  for (ModuleOp module : modules) {
+    kernels.push_back(std::make_unique<CppKernel>(module, machine));
+    launches.push_back(kernels.back()->launch());
+  }
+  auto any = [&](bool (CppKernel::*is)() const) {
+    return llvm::any_of(kernels, [&](const auto &kernel) { return ((*kernel).*is)(); });
+  };
+  bool hasHost = host && needsHost(host);
+  TextLines text;
+  std::vector<Finding> findings;
+  if (hasHost)
+    addHeader(text, hostName(host), "run_", machine);
+  else if (!kernels.empty())
+    addHeader(text, kernels.front()->name(), "launch_", machine);
+  addIncludes(text, hasHost, any(&CppKernel::mixed), any(&CppKernel::traps));
+  for (auto &kernel : kernels) {
+    if (kernel != kernels.front())
+      text.blank();
+    kernel->emit(text);
+    findings.insert(findings.end(), kernel->findings().begin(), kernel->findings().end());
+  }
+  if (hasHost) {
+    text.blank();
+    CppHostEmitter(host, machine, launches, findings).emit(text);
+  }
+  Emitted emitted = text.finish(std::move(findings));
   if (options.formatted)
     formatCpp(emitted);
   if (options.lineDirectives)

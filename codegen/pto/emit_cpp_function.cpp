@@ -45,8 +45,10 @@ TextLines CppFunctionEmitter::emitBody() {
 }
 
 void CppFunctionEmitter::emitBlock(Block &block) {
-  for (Operation &op : block)
+  for (Operation &op : block) {
     emitOp(&op);
+    leave(&op);
+  }
 }
 
 void CppFunctionEmitter::emitOp(Operation *op) {
@@ -60,8 +62,8 @@ void CppFunctionEmitter::emitOp(Operation *op) {
       .Default([&](Operation *) {
         if (Instruction instruction(op); instruction)
           emitInstructionOp(instruction);
-        else if (!isInlined(op) && !emitBuffer(op) && !emitView(op) && !emitQueue(op) &&
-                 !emitOrder(op))
+        else if (!isInlined(op) && !emitOther(op) && !emitBuffer(op) && !emitView(op) &&
+                 !emitQueue(op) && !emitOrder(op))
           emitScalar(op);
       });
 }

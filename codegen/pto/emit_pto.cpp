@@ -344,13 +344,20 @@ void PtoFunctionEmitter::emitYield(Operation *op) {
 // ----------------------------------------------------------------------------------------------
 
 void PtoFunctionEmitter::emitScalar(Operation *op) {
-  // PTOAS has `index` as 32 bits and no cast from it to an integer of that width.
+  // PTOAS has `index` as 32 bits and no cast between it and integers of that width.
   auto cast = dyn_cast<arith::IndexCastOp>(op);
   if (cast && cast.getIn().getType().isIndex() && cast.getType().isInteger() &&
       cast.getType().getIntOrFloatBitWidth() < 64) {
     std::string wide = "%" + names_.fresh("position_i64");
     line(op, wide + " = arith.index_cast " + name(cast.getIn()) + " : index to i64");
     line(op, result(op) + "arith.trunci " + wide + " : i64 to " + typeOf(op->getResult(0)));
+    return;
+  }
+  if (cast && cast.getType().isIndex() && cast.getIn().getType().getIntOrFloatBitWidth() < 64) {
+    std::string wide = "%" + names_.fresh("number_i64");
+    line(op, wide + " = arith.extsi " + name(cast.getIn()) + " : " + typeOf(cast.getIn()) +
+                 " to i64");
+    line(op, result(op) + "arith.index_cast " + wide + " : i64 to index");
     return;
   }
   std::string head = result(op) + op->getName().getStringRef().str() + " ";

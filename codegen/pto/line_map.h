@@ -72,6 +72,12 @@ public:
       lines_.push_back(std::move(line));
   }
   bool empty() const { return lines_.empty(); }
+  /// For lines that outlive what they were printed for.
+  void forgetOperations() {
+    for (Line &line : lines_)
+      if (line.place)
+        line.place->operation = nullptr;
+  }
   Emitted finish(std::vector<Finding> findings) const;
 
 private:

@@ -1,6 +1,7 @@
 #include "codegen/pto/names.h"
 
 #include "ir/dialect/instruction_op.h"
+#include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -145,7 +146,8 @@ std::string NameTable::fresh(llvm::StringRef wanted) {
 
 void NameTable::keepForTiles(Operation *function) {
   function->walk([&](Operation *op) {
-    if (op->getNumResults() == 1 && isa<TileBufType, MultiTileBufType>(op->getResult(0).getType()))
+    if (op->getNumResults() == 1 &&
+        isa<TileBufType, MultiTileBufType, ir::RefType, ir::ArrayType>(op->getResult(0).getType()))
       tileNames_.insert(sourceName(op->getResult(0)));
   });
 }
@@ -154,12 +156,15 @@ const std::string &NameTable::of(Value value) {
   std::string &name = names_[value];
   if (name.empty()) {
     std::string source = sourceName(value);
-    bool taken =
-        value.getType().isIntOrIndex() && value.getDefiningOp() && tileNames_.contains(source);
+    bool isParameter = isa_and_nonnull<func::FuncOp>(value.getParentBlock()->getParentOp()) &&
+                       isa<BlockArgument>(value);
+    bool taken = value.getType().isIntOrIndex() && !isParameter && tileNames_.contains(source);
     if (!source.empty() && !taken)
       name = fresh(source);
     else if (auto tile = dyn_cast<TileBufType>(value.getType()))
       name = fresh(tileName(tile));
+    else if (isa<ir::RefType, ir::ArrayType>(value.getType()))
+      name = fresh("t");
     else if (std::string use = purpose(value); !use.empty())
       name = fresh(use);
     else if (style_ == Style::Pto)

@@ -24,8 +24,8 @@ public:
   enum class Style { Pto, Cpp };
   explicit NameTable(Style style) : style_(style) {}
 
-  /// Leaves the names of the tiles of a function to them: numbers beside a tile have its name in
-  /// their location, too.
+  /// Leaves the names of the tiles and arrays of a function to them: numbers beside one have its
+  /// name in their location, too.
   void keepForTiles(mlir::Operation *function);
 
   /// The name of a value, made at the first call.

@@ -216,6 +216,10 @@ bool BlockBody::special(Operation *op) {
     instruction(op);
     return true;
   }
+  if (auto alloc = dyn_cast<pto::AllocTileOp>(op); alloc && beginsInside(alloc)) {
+    declareBuffer(alloc);
+    return true;
+  }
   if (isa<func::ReturnOp, pto::ReserveBufferOp, pto::ImportReservedBufferOp, pto::AddPtrOp,
           pto::MakeTensorViewOp, pto::PartitionViewOp, pto::AllocTileOp, pto::AllocMultiTileOp,
           pto::MultiTileGetOp, pto::SubsetOp, pto::TReshapeOp, pto::BitcastOp>(op) ||

@@ -99,6 +99,8 @@ private:
   bool isAllOf(mlir::Operation *op, pto::TileBufType type);
   void collectBuffers();
   void declareBuffers();
+  void declareBuffer(mlir::Value buffer);
+  bool beginsInside(mlir::Value buffer) const;
   std::string bufferBase(mlir::Value root);
   Expression tileText(mlir::Value tile);
   std::string wholeKey(mlir::Value tile);

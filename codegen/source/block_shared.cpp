@@ -75,7 +75,7 @@ void BlockBody::before(Operation *op) {
   for (size_t i = 0; i < shared_.size(); ++i)
     if (Shared &one = shared_[i]; one.anchor == op && one.name.empty())
       if (std::string text = sharedText(one).text; needsName(one, text))
-        here.emplace_back(one.kind == Shared::Kind::Position ? text.size() : 1000, i);
+        here.emplace_back(one.kind == Shared::Kind::Position ? weightOf(text) : 1000, i);
   std::stable_sort(here.begin(), here.end(),
                    [](const auto &a, const auto &b) { return a.first < b.first; });
   for (auto [size, index] : here)
@@ -83,6 +83,8 @@ void BlockBody::before(Operation *op) {
       if (at == index)
         share(key, {});
 }
+
+constexpr size_t kLong = 8; ///< of positions that get a name where they occur twice
 
 bool BlockBody::needsName(const Shared &one, const std::string &text) const {
   if (isInCondition(one.anchor))
@@ -96,7 +98,7 @@ bool BlockBody::needsName(const Shared &one, const std::string &text) const {
     return true;
   case Shared::Kind::Position: {
     bool isStart = one.hint == "row" || one.hint == "col";
-    return one.count > 1 && !isPlain && (isStart || text.size() >= 10);
+    return one.count > 1 && !isPlain && (isStart || weightOf(text) >= kLong);
   }
   case Shared::Kind::Tile: {
     // A part of what is seen differently is hard to read inside of a call.

@@ -172,6 +172,17 @@ OutlinedKernel KernelPrinter::print() {
 
 } // namespace
 
+/// Parameters of kernels that only this program calls stand in the order in which they are used:
+/// arrays, then scalars.
+static void orderArguments(OutlinedKernel &kernel) {
+  auto rank = [&](const OutlinedKernel::Argument &argument) {
+    bool isScalar = ir::rankOf(argument.value.getType()) == 0;
+    return std::tuple(isScalar, argument.isInout, firstUse(kernel.body, argument.name));
+  };
+  llvm::stable_sort(kernel.arguments,
+                    [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
+}
+
 /// A kernel that is launched once, with what the entry was given, is the entry.
 static ir::LaunchOp onlyLaunch(func::FuncOp host) {
   auto kind = host->getAttrOfType<StringAttr>("ptl.kind");
@@ -272,8 +283,12 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
   dropRequirements(host, facts, byName);
   KernelOfLaunch kernelOfLaunch = [&](ir::LaunchOp launch) {
     auto found = byName.find(launch.getKernel().str());
-    if (found != byName.end())
-      return KernelPrinter(found->second, launch, facts, unwritable).print();
+    if (found != byName.end()) {
+      OutlinedKernel kernel = KernelPrinter(found->second, launch, facts, unwritable).print();
+      if (!onlyLaunch(host))
+        orderArguments(kernel);
+      return kernel;
+    }
     unwritable(launch, "`" + launch.getKernel().str() + "` is not there");
     return OutlinedKernel();
   };

@@ -157,25 +157,64 @@ static std::string layoutText(pto::TileBufType type) {
   return isUsual ? "" : name;
 }
 
+/// Bytes of a buffer in its memory; nothing where it has no place yet.
+static std::optional<std::pair<int64_t, int64_t>> bytesOf(Value buffer) {
+  auto multi = dyn_cast<pto::MultiTileBufType>(buffer.getType());
+  auto type = multi ? multi.getSlot() : cast<pto::TileBufType>(buffer.getType());
+  auto one = buffer.getDefiningOp<pto::AllocTileOp>();
+  Value address = one ? one.getAddr() : buffer.getDefiningOp<pto::AllocMultiTileOp>().getAddr();
+  std::optional<int64_t> at = address ? getConstantIntValue(address) : std::nullopt;
+  if (!at)
+    return std::nullopt;
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth() * type.getRows() * type.getCols();
+  return std::pair(*at, *at + (multi ? multi.getCount() : 1) * ((bits + 7) / 8));
+}
+
+static ir::Place placeOf(Value buffer) {
+  auto multi = dyn_cast<pto::MultiTileBufType>(buffer.getType());
+  return (multi ? multi.getSlot() : cast<pto::TileBufType>(buffer.getType())).getPlace();
+}
+
+/// Whether a buffer begins with each turn of the loop that it stands in. A push hands on whole
+/// slots: bytes beyond what is written this time are nobody's, not those of a buffer that shares
+/// them.
+bool BlockBody::beginsInside(Value buffer) const {
+  auto made = buffer.getDefiningOp<pto::AllocTileOp>();
+  if (!made || made->getParentOp() == function_)
+    return false;
+  bool isPushed = false;
+  function_->walk(
+      [&](pto::TPushOp push) { isPushed = isPushed || source::rootOf(push.getTile()) == buffer; });
+  auto own = bytesOf(buffer);
+  return isPushed && own && llvm::any_of(buffers_, [&](Value other) {
+           auto bytes =
+               other != buffer && placeOf(other) == placeOf(buffer) ? bytesOf(other) : std::nullopt;
+           return bytes && bytes->first < own->second && own->first < bytes->second;
+         });
+}
+
+void BlockBody::declareBuffer(Value buffer) {
+  auto multi = dyn_cast<pto::MultiTileBufType>(buffer.getType());
+  auto type = multi ? multi.getSlot() : cast<pto::TileBufType>(buffer.getType());
+  std::string text = "buffer " + roots_[buffer].name;
+  if (multi)
+    text += "[" + std::to_string(multi.getCount()) + "]";
+  text += ": " + shapeText(type) + " @" + ir::placeName(type.getPlace()).str();
+  if (std::string layout = layoutText(type); !layout.empty())
+    text += " " + layout;
+  if (auto bytes = bytesOf(buffer))
+    text += " at " + addressText(bytes->first);
+  Operation *outer = std::exchange(statement_, buffer.getDefiningOp());
+  line(text);
+  statement_ = outer;
+}
+
 void BlockBody::declareBuffers() {
   for (Value buffer : buffers_) {
     Root &root = roots_[buffer];
     root.name = names_.fresh(root.hasParts ? root.base + "_buffer" : root.base);
-    auto multi = dyn_cast<pto::MultiTileBufType>(buffer.getType());
-    auto type = multi ? multi.getSlot() : cast<pto::TileBufType>(buffer.getType());
-    std::string text = "buffer " + root.name;
-    if (multi)
-      text += "[" + std::to_string(multi.getCount()) + "]";
-    text += ": " + shapeText(type) + " @" + ir::placeName(type.getPlace()).str();
-    if (std::string layout = layoutText(type); !layout.empty())
-      text += " " + layout;
-    auto one = buffer.getDefiningOp<pto::AllocTileOp>();
-    Value address = one ? one.getAddr() : buffer.getDefiningOp<pto::AllocMultiTileOp>().getAddr();
-    if (std::optional<int64_t> at = address ? getConstantIntValue(address) : std::nullopt)
-      text += " at " + addressText(*at);
-    statement_ = buffer.getDefiningOp();
-    line(text);
-    statement_ = nullptr;
+    if (!beginsInside(buffer))
+      declareBuffer(buffer);
   }
 }
 

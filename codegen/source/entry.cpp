@@ -9,6 +9,13 @@ using namespace mlir;
 
 namespace ptl::source {
 
+std::string lengthNameOf(Value value, const std::set<std::string> &inTypes) {
+  if (!value.getType().isIndex() || !value.getDefiningOp())
+    return "";
+  std::string name = block::nameOf(value.getLoc());
+  return inTypes.count(name) != 0 ? name : "";
+}
+
 void ProgramEntry::run() {
   kernels_.clear();
   kernelNames_.clear();
@@ -74,6 +81,15 @@ bool ProgramEntry::special(Operation *op) {
   }
   if (auto each = dyn_cast<ir::StoreOp>(op))
     return store(each);
+  // All of an array is that array, however the lengths are computed.
+  if (auto slice = dyn_cast<ir::SliceOp>(op);
+      slice && !slice.getOutside() && known_.count(slice.getSource()) &&
+      !variables_.count(slice.getSource()) &&
+      isWholeBox(slice.getSource(), slice.getOffsets(), slice.getLengths(), slice.getSteps(),
+                 slice.getDropped())) {
+    know(slice.getResult(), known_[slice.getSource()].text);
+    return true;
+  }
   auto load = dyn_cast<ir::LoadOp>(op);
   if (!load || !readsFinal(load) || load.getOutside() ||
       !isWholeBox(load.getRef(), load.getOffsets(), load.getLengths(), load.getSteps(),
@@ -235,7 +251,8 @@ void ProgramEntry::launch(ir::ParallelOp first) {
       if (!known_.count(ref) && isOutput(ref, group))
         know(ref, names_.fresh(refName(ref)));
   KernelBody body(
-      group, entry_.facts, entry_.dims, [&](Value value) { return argumentName(value); },
+      group, entry_.facts, entry_.dims, entry_.inTypes,
+      [&](Value value) { return argumentName(value); },
       [&](Value ref) { return isOutput(ref, group); }, unwritable_);
   OutlinedKernel kernel = body.print();
   std::string wanted = entry_.facts.kernelAt(first.getLoc());

@@ -13,6 +13,12 @@ public:
       if (std::string dim = attribute(argument, "ptl.dim");
           !dim.empty() && !facts.statics.count(dim))
         dims.push_back(dim);
+    function.walk([&](mlir::Operation *op) {
+      for (mlir::Value value : op->getResults())
+        for (const ir::Extent &extent : ir::extentsOf(value.getType()))
+          if (extent.symbol)
+            inTypes.merge(identifiersOf(extent.symbol.getValue()));
+    });
   }
 
   std::string attribute(mlir::BlockArgument argument, llvm::StringRef name) {
@@ -36,7 +42,11 @@ public:
   mlir::func::FuncOp function;
   const EntryFacts &facts;
   std::vector<std::string> dims;
+  std::set<std::string> inTypes; ///< names that types speak of
 };
+
+/// The name by which types speak of a length that the entry computes; empty: they do not.
+std::string lengthNameOf(mlir::Value value, const std::set<std::string> &inTypes);
 
 /// A kernel of the block level as a host calls it. Empty `body`: it cannot be written.
 using KernelOfLaunch = std::function<OutlinedKernel(ir::LaunchOp)>;
@@ -61,6 +71,9 @@ private:
   void run();
   bool special(mlir::Operation *op) override;
   bool readsFinal(mlir::Operation *op) override;
+  std::string lengthName(mlir::Value value) const override {
+    return lengthNameOf(value, entry_.inTypes);
+  }
   void launch(ir::ParallelOp first);
   void launch(ir::LaunchOp launch);
   void callAs(const OutlinedKernel &kernel, const std::string &wanted);

@@ -18,6 +18,21 @@ static bool isWordChar(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+/// Where the name, number, call or parenthesis at the end of a text begins.
+static size_t startOfFactor(std::string_view text) {
+  size_t begin = text.size();
+  unsigned depth = 0;
+  while (begin > 0) {
+    char c = text[begin - 1];
+    depth += c == ')';
+    if (depth == 0 && !isWordChar(c) && c != '.')
+      break;
+    depth -= c == '(';
+    --begin;
+  }
+  return begin;
+}
+
 Expression dimension(std::string_view text) {
   Expression result;
   unsigned depth = 0;
@@ -27,7 +42,15 @@ Expression dimension(std::string_view text) {
     depth -= c == ')';
     bool spaced = i > 0 && text[i - 1] == ' ';
     bool isBinary = i > 0 && std::string_view("*/%").find(c) != std::string_view::npos && !spaced;
-    if (isBinary)
+    if (isBinary && text.substr(i, 2) == "**") { // a power is a product, which all levels have
+      std::string factor = result.text.substr(startOfFactor(result.text));
+      size_t power = 0;
+      for (i += 2; i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0; ++i)
+        power = 10 * power + static_cast<size_t>(text[i] - '0');
+      --i;
+      for (; power > 1; --power)
+        result.text += " * " + factor;
+    } else if (isBinary)
       result.text += std::string(" ") + c + " ";
     else
       result.text += c;
@@ -74,6 +97,32 @@ std::string renamed(const std::string &text, const std::map<std::string, std::st
     result += found == names.end() ? word : found->second;
   }
   return result;
+}
+
+size_t weightOf(std::string_view text) {
+  constexpr size_t kName = 3;
+  size_t weight = 0;
+  for (size_t i = 0; i < text.size();) {
+    size_t begin = i;
+    while (i < text.size() && isWordChar(text[i]))
+      ++i;
+    std::string_view word = text.substr(begin, i - begin);
+    bool isCall = i < text.size() && text[i] == '(';
+    weight += isIdentifier(word) && !isCall ? kName : word.size();
+    if (i == begin)
+      weight += text[i++] != ' ';
+  }
+  return weight;
+}
+
+size_t firstUse(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    bool begins = at == 0 || (!isWordChar(text[at - 1]) && text[at - 1] != '.');
+    size_t end = at + name.size();
+    if (begins && (end == text.size() || !isWordChar(text[end])))
+      return at;
+  }
+  return text.npos;
 }
 
 bool isIdentifier(std::string_view text) {

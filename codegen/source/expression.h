@@ -33,6 +33,12 @@ std::string renamed(const std::string &text, const std::map<std::string, std::st
 
 bool isIdentifier(std::string_view text);
 
+/// How long an expression is to a reader, whatever the names in it are.
+size_t weightOf(std::string_view text);
+
+/// Where a name occurs first; `npos`: nowhere.
+size_t firstUse(std::string_view text, std::string_view name);
+
 /// Names of one declaration: each is given once, and none is a reserved word.
 class Names {
 public:

@@ -15,6 +15,9 @@
 
 namespace ptl::source {
 
+/// Positions that are no longer than this are written again wherever they are used.
+inline constexpr size_t kShort = 9;
+
 /// What cannot be written as PTL: the operation and why.
 using Unwritable = std::function<void(mlir::Operation *, const std::string &why)>;
 
@@ -54,6 +57,8 @@ protected:
            const char *word = "let");
   /// Handles an operation of its own; false: it is printed as anywhere else.
   virtual bool special(mlir::Operation *op) { return false; }
+  /// The name by which types speak of a length that is computed; empty: they do not.
+  virtual std::string lengthName(mlir::Value value) const { return ""; }
   /// A value from outside of the declaration, or nothing: it is written out here.
   virtual std::optional<Expression> foreign(mlir::Value value) { return std::nullopt; }
   /// Where a `let` for something outside of the declaration's blocks goes; null: nowhere.
@@ -157,10 +162,18 @@ private:
   void store(ir::StoreOp store);
   void insert(ir::InsertOp insert);
   void check(ir::CheckOp check);
+  bool isInPlace(ir::InsertOp insert) const;
+  void results(mlir::Operation *op);
+  unsigned weight(mlir::Operation *op);
+  bool decideInlined(mlir::Operation *op);
+  bool isSafeAt(mlir::Operation *load, mlir::Operation *use);
+
+  // tile_control.cpp
   void forLoop(mlir::scf::ForOp loop);
   void whileLoop(mlir::scf::WhileOp loop);
   void branch(mlir::scf::IfOp branch);
-  void results(mlir::Operation *op);
+  llvm::SmallVector<mlir::Value> assignedBy(mlir::scf::IfOp branch) const;
+  void assigningBranch(mlir::scf::IfOp branch, mlir::ValueRange targets);
   std::string loopHead(mlir::BlockArgument position, mlir::Value lower, mlir::Value upper,
                        mlir::Value step, unsigned depth);
   bool isTiled(mlir::BlockArgument position, mlir::Value upper, mlir::Value step, Range &range);
@@ -169,12 +182,10 @@ private:
   void assignAll(mlir::ValueRange targets, mlir::ValueRange values);
   void yield(mlir::Block &block, mlir::ValueRange targets);
   void closeRanges(size_t count) { ranges_.resize(count); }
-  unsigned weight(mlir::Operation *op);
-  bool decideInlined(mlir::Operation *op);
-  bool isSafeAt(mlir::Operation *load, mlir::Operation *use);
 
-  std::vector<Range> ranges_;                          ///< open ones, outermost first
-  llvm::DenseMap<mlir::Operation *, unsigned> counts_; ///< how often a position is written
+  std::vector<Range> ranges_;                               ///< open ones, outermost first
+  llvm::DenseMap<mlir::Value, mlir::Operation *> assigned_; ///< variables that open branches assign
+  llvm::DenseMap<mlir::Operation *, unsigned> counts_;      ///< how often a position is written
   llvm::DenseMap<mlir::Operation *, std::string> hints_;
   llvm::DenseMap<mlir::Operation *, bool> inlined_;
   llvm::DenseMap<mlir::Operation *, unsigned> weights_;

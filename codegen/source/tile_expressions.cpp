@@ -360,17 +360,18 @@ Expression TileBody::value(Value value) {
   if (std::optional<Expression> outside = foreign(value))
     return whole(*outside);
   Operation *op = value.getDefiningOp();
+  if (!op || isPositionOp(op))
+    if (std::optional<Expression> own = positionText(value))
+      return *own;
   if (!op) {
     unwritable_(cast<BlockArgument>(value).getOwner()->getParentOp(), "a value has no name");
     return {"0"};
   }
-  if (isPositionOp(op))
-    if (std::optional<Expression> own = positionText(value))
-      return *own;
   if (isPositionOp(op) && !isa<ir::DimOp>(op) && counting_ && counts_[op]++ > 0)
     return {"n"};
   Expression expression = expressionOf(op, cast<OpResult>(value).getResultNumber());
-  bool often = !counting_ && isPositionOp(op) && counts_[op] > 1 && expression.text.size() > 12;
+  bool often =
+      !counting_ && isPositionOp(op) && counts_[op] > 1 && weightOf(expression.text) > kShort;
   if (std::string *prologue = often ? prologueFor(op) : nullptr) {
     auto hint = hints_.find(op);
     std::string name = names_.fresh(hint != hints_.end() ? hint->second : positionName(value));

@@ -1,5 +1,7 @@
 #include "codegen/source/tile_kernels.h"
 
+#include "codegen/source/entry.h"
+
 #include "passes/analysis/op_info.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -74,6 +76,11 @@ std::optional<Expression> KernelBody::foreign(Value value) {
   if (!owner)
     owner = cast<BlockArgument>(value).getOwner()->getParentOp();
   bool isOwn = isInside(owner);
+  if (std::string name = isOwn ? "" : lengthNameOf(value, inTypes_); !name.empty()) {
+    lengths_.insert(name);
+    know(value, name);
+    return known_[value];
+  }
   if (Operation *op = value.getDefiningOp(); op && !isOwn) {
     isOwn = isPositionOp(op) || op->hasTrait<OpTrait::ConstantLike>() || isCheap(op);
   }
@@ -139,6 +146,9 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
   for (const auto &[value, type] : kernel.outputs)
     read(value);
   std::set<std::string> inBody = identifiersOf(kernel.body);
+  for (const std::string &length : lengths_)
+    if (inBody.count(length) != 0)
+      inTypes.insert(length);
   for (const std::string &dim : dims_)
     if (inTypes.erase(dim) != 0 || inBody.count(dim) != 0)
       kernel.dims.push_back(dim);

@@ -34,10 +34,10 @@ public:
   using NameOf = std::function<std::string(mlir::Value)>;
   using IsOutput = std::function<bool(mlir::Value)>;
   KernelBody(llvm::ArrayRef<ir::ParallelOp> grids, const EntryFacts &facts,
-             const std::vector<std::string> &dims, NameOf nameOf, IsOutput isOutput,
-             Unwritable unwritable)
+             const std::vector<std::string> &dims, const std::set<std::string> &inTypes,
+             NameOf nameOf, IsOutput isOutput, Unwritable unwritable)
       : TileBody(true, std::move(unwritable)), grids_(grids), facts_(facts), dims_(dims),
-        nameOf_(std::move(nameOf)), isOutput_(std::move(isOutput)) {}
+        inTypes_(inTypes), nameOf_(std::move(nameOf)), isOutput_(std::move(isOutput)) {}
   OutlinedKernel print();
 
 private:
@@ -50,6 +50,8 @@ private:
   llvm::ArrayRef<ir::ParallelOp> grids_;
   const EntryFacts &facts_;
   const std::vector<std::string> &dims_;
+  const std::set<std::string> &inTypes_; ///< names that types of the entry speak of
+  std::set<std::string> lengths_;        ///< those that the entry computes and the body speaks of
   NameOf nameOf_;
   IsOutput isOutput_;
   std::vector<OutlinedKernel::Argument> arguments_;

@@ -1,5 +1,6 @@
 // Positions, lengths and ranges: arithmetic on `index`, and the boxes of loads and stores.
 #include "codegen/source/tile_body.h"
+#include "ir/dialect/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -37,13 +38,36 @@ Expression TileBody::binaryPosition(Operation *op, llvm::StringRef spelling) {
   return binary(value(op->getOperand(0)), spelling, value(op->getOperand(1)));
 }
 
-/// `min` and `max` have their operands in one order, numbers last: the checker has one, too.
+/// `min` and `max` have their operands in one order, with at most one number, which stands last:
+/// the checker has one, too.
 Expression TileBody::callPosition(Operation *op, llvm::StringRef name) {
-  std::string a = value(op->getOperand(0)).text, b = value(op->getOperand(1)).text;
-  auto isLater = [](const std::string &text) { return std::pair(!std::isdigit(text[0]), text); };
-  if (name != "cdiv" && isLater(a) < isLater(b))
-    std::swap(a, b);
-  return {(name + "(" + a + ", " + b + ")").str()};
+  if (name == "cdiv")
+    return {("cdiv(" + value(op->getOperand(0)).text + ", " + value(op->getOperand(1)).text + ")")};
+  llvm::SmallVector<Value> work = {op->getOperand(1), op->getOperand(0)};
+  llvm::SmallVector<std::string> operands;
+  std::optional<int64_t> number;
+  while (!work.empty()) {
+    Value operand = work.pop_back_val();
+    Operation *made = operand.getDefiningOp();
+    if (std::optional<int64_t> own = constantOf(operand))
+      number = !number ? *own : name == "min" ? std::min(*number, *own) : std::max(*number, *own);
+    else if (made && made->getName() == op->getName() && !known_.count(operand) &&
+             !rangePart(operand) && made->hasOneUse())
+      work.append({made->getOperand(1), made->getOperand(0)});
+    else
+      operands.push_back(value(operand).text);
+  }
+  llvm::sort(operands);
+  operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+  if (number)
+    operands.push_back(std::to_string(*number));
+  if (operands.size() == 1)
+    return {operands[0]};
+  // The checker takes two at a time.
+  std::string text = operands[0];
+  for (const std::string &each : llvm::drop_begin(operands))
+    text = (name + "(" + text + ", " + each + ")").str();
+  return {text};
 }
 
 /// `-1 * x` and `x * -1`: the `x`.
@@ -201,16 +225,7 @@ bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length,
       return true;
   // What is made as long as the slice is.
   Operation *made = base.getDefiningOp();
-  auto isCutSo = [&](auto box) {
-    int64_t kept = 0;
-    for (auto [cut, own] : llvm::enumerate(box.getLengths()))
-      if (!llvm::is_contained(box.getDropped(), static_cast<int64_t>(cut)) && kept++ == axis)
-        return own == length;
-    return false;
-  };
-  if (auto slice = dyn_cast_or_null<ir::SliceOp>(made); slice && isCutSo(slice))
-    return true;
-  if (auto load = dyn_cast_or_null<ir::LoadOp>(made); load && isCutSo(load))
+  if (ir::knownLength(base, static_cast<unsigned>(axis)) == length)
     return true;
   if (made && extentsOf(base.getType()).size() == 1 && isCheap(made) &&
       llvm::is_contained(made->getOperands(), length))

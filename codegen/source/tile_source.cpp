@@ -136,12 +136,15 @@ private:
 
 } // namespace
 
-/// What only requirements are computed with goes: they stand in the header.
+/// What only requirements and checks of bounds are computed with goes: the ones stand in the
+/// header, the others are made again.
 static void dropRequirements(func::FuncOp function, Entry &entry) {
   llvm::SmallVector<Operation *> checks;
-  for (Operation &op : function.getBody().front())
-    if (entry.isRequirement(&op))
-      checks.push_back(&op);
+  function.walk([&](ir::CheckOp check) {
+    bool isMadeAgain = check.getStatus() == "bounds" || check.getStatus() == "arithmetic";
+    if (isMadeAgain || entry.isRequirement(check))
+      checks.push_back(check);
+  });
   for (Operation *check : checks)
     check->erase();
   for (bool changed = !checks.empty(); changed;) {

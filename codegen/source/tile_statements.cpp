@@ -1,4 +1,4 @@
-// Statements: bindings, stores, checks, loops and branches.
+// Statements: bindings, stores, checks; what is written where it is used.
 #include "codegen/source/tile_body.h"
 
 #include "passes/analysis/op_info.h"
@@ -83,7 +83,7 @@ static bool isConstantLike(Operation *op) { return op->hasTrait<OpTrait::Constan
 /// Whether what a load reads is the same where its value is used.
 bool TileBody::isSafeAt(Operation *load, Operation *use) {
   for (Operation *op = load->getNextNode(); op && op != use; op = op->getNextNode())
-    if (!isMemoryEffectFree(op) && !isa<ir::LoadOp, ir::CheckOp>(op))
+    if (!isMemoryEffectFree(op) && !isa<ir::LoadOp, ir::CheckOp, ir::AllocOp>(op))
       return false;
   return true;
 }
@@ -214,10 +214,13 @@ void TileBody::statement(Operation *op) {
     return grid(each);
   if (op->getNumResults() == 0)
     return line(expressionOf(op, 0).text);
+  if (isPositionOp(op) || block::nameOf(op->getLoc()) != "")
+    if (std::string name = lengthName(op->getResult(0)); !name.empty())
+      return let(op->getResult(0), expressionOf(op, 0), name);
   bool often = !counting_ && isPositionOp(op) && counts_[op] > 1 && !known_.count(op->getResult(0));
   if (often) {
     Expression expression = position(op);
-    if (expression.text.size() > 12) {
+    if (weightOf(expression.text) > kShort) {
       auto hint = hints_.find(op);
       let(op->getResult(0), expression,
           hint != hints_.end() ? hint->second : positionName(op->getResult(0)));
@@ -254,23 +257,37 @@ Expression TileBody::operandOf(ir::StoreOp store, Value stored) {
   return value(stored);
 }
 
+/// Whether nothing asks for what a variable was before a box of it is replaced.
+bool TileBody::isInPlace(ir::InsertOp insert) const {
+  Value dest = insert.getDest();
+  // The other arm of a branch may keep it.
+  Operation *branch = assigned_.lookup(dest);
+  bool isBesideInsert = dest.getParentBlock() == insert->getBlock();
+  return variables_.count(dest) &&
+         (isBesideInsert || (branch && insert->getParentOp() == branch)) &&
+         llvm::all_of(dest.getUsers(), [&](Operation *user) {
+           bool isKept = isa<scf::YieldOp>(user) && user->getParentOp() == branch &&
+                         user->getBlock() != insert->getBlock();
+           return user == insert || isa<ir::DimOp>(user) || (branch && isKept);
+         });
+}
+
 /// An array with a box replaced is a `var` that is assigned there; one that nothing else uses is
 /// changed in place.
 void TileBody::insert(ir::InsertOp insert) {
   Value dest = insert.getDest();
-  bool inPlace =
-      variables_.count(dest) && dest.hasOneUse() && (dest.getParentBlock() == insert->getBlock());
-  if (inPlace) {
+  if (isInPlace(insert)) {
     know(insert.getResult(), known_[dest].text);
     variables_.insert(insert.getResult());
   } else {
     let(insert.getResult(), value(dest), nameFor(dest), "var");
   }
-  known_[dest] = known_[insert.getResult()];
+  Expression before = std::exchange(known_[dest], known_[insert.getResult()]);
   std::string target = boxText(dest, insert.getOffsets(), insert.getLengths(), insert.getSteps(),
                                insert.getDropped(), insert.getIndex(),
                                static_cast<int64_t>(insert.getIndexAxis().value_or(0)));
   line(target + " = " + value(insert.getValue()).text);
+  known_[dest] = before;
 }
 
 /// Checks of bounds and conversions are made again by the builder; the others are the author's.
@@ -293,304 +310,6 @@ std::string TileBody::assertText(const std::string &holds, llvm::StringRef text,
     i += isDouble;
   }
   return "assert(" + holds + ", \"" + message + "\")";
-}
-
-// ---- Loops --------------------------------------------------------------------------------------
-
-static bool isConstant(Value value, int64_t expected) {
-  return getConstantIntValue(value) == expected;
-}
-
-/// Whether boxes begin at the position and are as long as a step: then it is a range.
-bool TileBody::isTiled(BlockArgument position, Value upper, Value step, Range &range) {
-  for (Operation *user : position.getUsers()) {
-    auto rest = dyn_cast<arith::SubIOp>(user);
-    if (!rest || rest.getLhs() != upper || rest.getRhs() != position)
-      continue;
-    for (Operation *each : rest->getUsers())
-      if (auto least = dyn_cast<arith::MinSIOp>(each))
-        if (least.getLhs() == step || least.getRhs() == step)
-          range.lengths.push_back(least.getResult());
-  }
-  if (!range.lengths.empty())
-    return true;
-  std::optional<int64_t> size = getConstantIntValue(step);
-  auto begins = [&](OperandRange offsets, OperandRange lengths, llvm::ArrayRef<int64_t> dropped) {
-    for (size_t i = 0; i < offsets.size(); ++i)
-      if (offsets[i] == position && getConstantIntValue(lengths[i]) == size &&
-          !llvm::is_contained(dropped, static_cast<int64_t>(i)))
-        return true;
-    return false;
-  };
-  auto isDropped = [&](OperandRange offsets, llvm::ArrayRef<int64_t> dropped) {
-    for (int64_t axis : dropped)
-      if (offsets[static_cast<size_t>(axis)] == position)
-        return true;
-    return false;
-  };
-  bool found = false;
-  for (Operation *user : position.getUsers())
-    llvm::TypeSwitch<Operation *>(user).Case<ir::SliceOp, ir::LoadOp, ir::StoreOp, ir::InsertOp>(
-        [&](auto op) {
-          found |= begins(op.getOffsets(), op.getLengths(), op.getDropped());
-          if (size == 1 && isDropped(op.getOffsets(), op.getDropped()))
-            size = -1; // a position
-        });
-  return found && size && *size > 0;
-}
-
-/// The name that arrays have for the length of a range.
-std::string TileBody::rangeName(const Range &range) const {
-  auto nameIn = [&](OperandRange offsets, OperandRange lengths, Type type,
-                    llvm::ArrayRef<int64_t> dropped) -> std::string {
-    size_t axis = 0;
-    for (size_t i = 0; i < offsets.size(); ++i) {
-      if (llvm::is_contained(dropped, static_cast<int64_t>(i)))
-        continue;
-      llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(type);
-      if (axis < extents.size() && offsets[i] == range.position && extents[axis].symbol)
-        return extents[axis].symbol.str();
-      ++axis;
-    }
-    return "";
-  };
-  for (Operation *user : range.position.getUsers()) {
-    std::string name;
-    if (auto slice = dyn_cast<ir::SliceOp>(user))
-      name = nameIn(slice.getOffsets(), slice.getLengths(), slice.getType(), slice.getDropped());
-    if (auto load = dyn_cast<ir::LoadOp>(user))
-      name = nameIn(load.getOffsets(), load.getLengths(), load.getType(), load.getDropped());
-    if (auto store = dyn_cast<ir::StoreOp>(user))
-      name = nameIn(store.getOffsets(), store.getLengths(), store.getValue().getType(),
-                    store.getDropped());
-    if (isIdentifier(name))
-      return name;
-  }
-  return "";
-}
-
-static std::string depthName(unsigned depth) {
-  static constexpr const char *names[] = {"i", "j", "k", "l", "m"};
-  return names[std::min<size_t>(depth, std::size(names) - 1)];
-}
-
-/// `i in tiles(N, 64)` or `h in 0..H`; the variable is known afterwards.
-std::string TileBody::loopHead(BlockArgument position, Value lower, Value upper, Value step,
-                               unsigned depth) {
-  Range range{"", position, lower, upper, step, {}};
-  std::string wanted = block::nameOf(position.getLoc());
-  if (!hasRanges() || !isTiled(position, upper, step, range)) {
-    std::string over = rangeText(lower, upper, {}, "..").text;
-    if (!isConstant(lower, 0))
-      over = value(lower).as(Precedence::Or) + ".." + value(upper).as(Precedence::Or);
-    if (!isConstant(step, 1))
-      over += " step " + value(step).as(Precedence::Or);
-    std::string name = isIdentifier(wanted) ? wanted : depthName(depth);
-    name = names_.fresh((position.use_empty() && name[0] != '_' ? "_" : "") + name);
-    know(position, name);
-    return name + " in " + over;
-  }
-  if (!isIdentifier(wanted))
-    wanted = rangeName(range);
-  range.name = names_.fresh(wanted.empty() ? depthName(depth) : wanted);
-  if (Operation *op = step.getDefiningOp())
-    hints_.try_emplace(op, range.name + "_size");
-  std::string size = value(step).text, over;
-  std::optional<Expression> from = rangePart(lower), to = rangePart(upper);
-  llvm::StringRef outer = from ? llvm::StringRef(from->text) : llvm::StringRef();
-  if (isConstant(lower, 0))
-    over = value(upper).text;
-  else if (outer.consume_back(".start") && to && to->text == (outer + ".end").str())
-    over = outer.str();
-  else
-    over = value(lower).as(Precedence::Or) + ".." + value(upper).as(Precedence::Or);
-  ranges_.push_back(range);
-  return range.name + " in tiles(" + over + ", " + size + ")";
-}
-
-/// Each carried value is a `var`; one that is carried further, and used by nothing else, stays it.
-void TileBody::carry(ValueRange inits, mlir::Block::BlockArgListType args, Operation *loop) {
-  for (auto [init, arg] : llvm::zip(inits, args)) {
-    if (variables_.count(init) && init.hasOneUse() && init.getParentBlock() == loop->getBlock()) {
-      know(arg, known_[init].text);
-    } else {
-      std::string wanted = block::nameOf(arg.getLoc());
-      if (!isIdentifier(wanted))
-        wanted = nameFor(init);
-      Operation *op = init.getDefiningOp();
-      bool typed = op && isConstantLike(op) && !known_.count(init);
-      Expression first = typed ? literal(op->getAttr("value"), init.getType(), true) : value(init);
-      let(arg, first, wanted, "var");
-    }
-    variables_.insert(arg);
-  }
-}
-
-/// Assigns as if at once: what is read is assigned later, or kept under another name.
-void TileBody::assignAll(ValueRange targets, ValueRange values) {
-  struct Assignment {
-    std::string name;
-    Expression value;
-    std::set<std::string> reads;
-  };
-  std::vector<Assignment> open;
-  for (auto [target, each] : llvm::zip(targets, values)) {
-    Expression text = value(each);
-    std::string name = known_[target].text;
-    if (Operation *op = each.getDefiningOp(); op && isConstantLike(op) && !known_.count(each))
-      text = literal(op->getAttr("value"), each.getType(), false);
-    if (text.text != name)
-      open.push_back({name, text, identifiersOf(text.text)});
-  }
-  while (!open.empty()) {
-    auto free = llvm::find_if(open, [&](const Assignment &each) {
-      return llvm::none_of(open, [&](const Assignment &other) {
-        return &other != &each && other.reads.count(each.name) != 0;
-      });
-    });
-    if (free == open.end()) { // a circle
-      Assignment &first = open.front();
-      std::string kept = names_.fresh(first.name + "_next");
-      line("let " + kept + " = " + first.value.text);
-      first.value = {kept};
-      first.reads = {kept};
-      continue;
-    }
-    llvm::StringRef text = free->value.text;
-    bool isUpdate = free->value.bind == Precedence::Sum && text.consume_front(free->name + " + ") &&
-                    text.find(" + ") == text.npos && text.find(" - ") == text.npos;
-    line(isUpdate ? free->name + " += " + text.str() : free->name + " = " + free->value.text);
-    open.erase(free);
-  }
-}
-
-/// What the end of a block gives to the next turn.
-void TileBody::yield(mlir::Block &block, ValueRange targets) {
-  Operation *outer = std::exchange(statement_, block.getTerminator());
-  before(statement_);
-  assignAll(targets, block.getTerminator()->getOperands());
-  statement_ = outer;
-  closed(block);
-}
-
-void TileBody::forLoop(scf::ForOp loop) {
-  carry(loop.getInitArgs(), loop.getRegionIterArgs(), loop);
-  size_t ranges = ranges_.size();
-  std::string head = loopHead(cast<BlockArgument>(loop.getInductionVar()), loop.getLowerBound(),
-                              loop.getUpperBound(), loop.getStep(), depth_++);
-  std::string text = "for " + head;
-  if (auto depth = loop->getAttrOfType<IntegerAttr>("ptl.pipeline"))
-    text += " pipeline " + std::to_string(depth.getInt());
-  if (auto factor = loop->getAttrOfType<IntegerAttr>("ptl.unroll"))
-    text += factor.getInt() > 0 ? " unroll " + std::to_string(factor.getInt()) : " unroll";
-  line(text + " {");
-  block(*loop.getBody());
-  yield(*loop.getBody(), loop.getRegionIterArgs());
-  line("}");
-  --depth_;
-  closeRanges(ranges);
-  for (auto [result, arg] : llvm::zip(loop.getResults(), loop.getRegionIterArgs())) {
-    know(result, known_[arg].text);
-    variables_.insert(result);
-  }
-}
-
-void TileBody::whileLoop(scf::WhileOp loop) {
-  auto condition = cast<scf::ConditionOp>(loop.getBeforeBody()->getTerminator());
-  auto before = loop.getBeforeArguments();
-  bool isPlain = condition.getArgs().size() == before.size();
-  for (auto [given, own] : llvm::zip(condition.getArgs(), before))
-    isPlain &= given == own;
-  for (Operation &op : loop.getBeforeBody()->without_terminator())
-    isPlain &= isMemoryEffectFree(&op);
-  if (!isPlain)
-    unwritable_(loop, "its condition has effects");
-  carry(loop.getInits(), before, loop);
-  for (Operation &op : loop.getBeforeBody()->without_terminator())
-    inlined_[&op] = true;
-  line("while " + value(condition.getCondition()).text + " {");
-  for (auto [arg, own] : llvm::zip(loop.getAfterArguments(), before)) {
-    know(arg, known_[own].text);
-    variables_.insert(arg);
-  }
-  block(*loop.getAfterBody());
-  yield(*loop.getAfterBody(), before);
-  line("}");
-  for (auto [result, own] : llvm::zip(loop.getResults(), before)) {
-    know(result, known_[own].text);
-    variables_.insert(result);
-  }
-}
-
-void TileBody::branch(scf::IfOp branch) {
-  auto arm = [&](Region &region) {
-    if (region.empty())
-      return;
-    block(region.front());
-    Operation *outer = std::exchange(statement_, region.front().getTerminator());
-    before(statement_);
-    ValueRange values = region.front().getTerminator()->getOperands();
-    if (values.size() == 1)
-      line(value(values[0]).text);
-    else if (!values.empty()) {
-      std::vector<std::string> texts;
-      for (Value each : values)
-        texts.push_back(value(each).text);
-      line("(" + llvm::join(texts, ", ") + ")");
-    }
-    statement_ = outer;
-    closed(region.front());
-  };
-  std::string head = "if " + value(branch.getCondition()).text + " {";
-  std::vector<std::string> names;
-  for (Value result : branch.getResults())
-    names.push_back(names_.fresh(nameFor(result)));
-  if (names.size() == 1)
-    head = "let " + names[0] + " = " + head;
-  else if (!names.empty())
-    head = "let (" + llvm::join(names, ", ") + ") = " + head;
-  line(head);
-  arm(branch.getThenRegion());
-  bool hasElse = !branch.getElseRegion().empty() &&
-                 (!names.empty() || !branch.getElseRegion().front().without_terminator().empty());
-  if (hasElse) {
-    line("} else {");
-    arm(branch.getElseRegion());
-  }
-  line("}");
-  for (auto [result, name] : llvm::zip(branch.getResults(), names))
-    know(result, name);
-}
-
-/// Grids whose bounds depend on the variables of another one stand directly inside of it.
-void TileBody::grid(ir::ParallelOp grid) {
-  size_t ranges = ranges_.size();
-  unsigned depth = depth_;
-  std::vector<std::string> heads;
-  mlir::Block *body = nullptr;
-  for (ir::ParallelOp each = grid; each;) {
-    body = &each.getBody().front();
-    for (auto [arg, lower, upper, step] :
-         llvm::zip(body->getArguments(), each.getLower(), each.getUpper(), each.getSteps()))
-      heads.push_back(loopHead(arg, lower, upper, step, depth_++));
-    ir::ParallelOp inner;
-    if (!body->without_terminator().empty())
-      inner = dyn_cast<ir::ParallelOp>(body->getTerminator()->getPrevNode());
-    bool isNest =
-        inner && llvm::all_of(body->without_terminator(), [&](Operation &op) {
-          return &op == inner || isMemoryEffectFree(&op) || isa<ir::LoadOp, ir::CheckOp>(op);
-        });
-    if (!isNest)
-      break;
-    for (Operation &op : body->without_terminator())
-      inlined_[&op] = true;
-    each = inner;
-  }
-  line("parallel " + llvm::join(heads, ", ") + " {");
-  block(*body);
-  line("}");
-  depth_ = depth;
-  closeRanges(ranges);
 }
 
 } // namespace ptl::source

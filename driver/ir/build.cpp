@@ -69,7 +69,7 @@ private:
   std::string printed(mlir::ModuleOp module);
   void emitPhases(Compiler &compiler, mlir::ModuleOp module);
   ExitCode emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries);
-  bool emitTexts(const std::vector<mlir::ModuleOp> &kernels, const Machine &machine);
+  bool emitTexts(std::vector<ChipProgram> &programs, const Machine &machine);
   void emitCode(Compiler &compiler, cpu::LlvmModule code);
   void link(const std::string &object);
 
@@ -227,11 +227,15 @@ static std::string proofText(const std::string &symbol, const prove::ProofResult
          std::to_string(result.events) + " operations\n" + prove::toText(result);
 }
 
-/// `.pto` and C++ of all kernels. False if a tool that should judge them is missing.
-bool Builder::emitTexts(const std::vector<mlir::ModuleOp> &kernels, const Machine &machine) {
+/// `.pto` and C++ of all entries. False if a tool that should judge them is missing.
+bool Builder::emitTexts(std::vector<ChipProgram> &programs, const Machine &machine) {
   bool verified = true;
-  for (mlir::ModuleOp kernel : kernels)
-    dropRequirements(kernel);
+  std::vector<mlir::ModuleOp> kernels;
+  for (ChipProgram &program : programs)
+    for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
+      dropRequirements(*kernel);
+      kernels.push_back(*kernel);
+    }
   if (wants(EmitId::Pto))
     if (std::optional<pto::Emitted> text = emitPtoText(session_, kernels, machine)) {
       emit(EmitId::Pto, text->text);
@@ -240,9 +244,9 @@ bool Builder::emitTexts(const std::vector<mlir::ModuleOp> &kernels, const Machin
   if (!wants(EmitId::Cpp))
     return verified;
   std::string all;
-  for (mlir::ModuleOp kernel : kernels) {
-    all += emitCppText(session_, kernel, machine, pathFor(EmitId::Cpp)).text;
-    verified = verified && verifyCppText(session_, kernel, machine);
+  for (const ChipProgram &program : programs) {
+    all += emitCppText(session_, program, machine, pathFor(EmitId::Cpp)).text;
+    verified = verified && verifyCppText(session_, program, machine);
   }
   emit(EmitId::Cpp, all);
   return verified;
@@ -251,8 +255,7 @@ bool Builder::emitTexts(const std::vector<mlir::ModuleOp> &kernels, const Machin
 /// The block level of each variant, one kernel after the other.
 ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries) {
   std::string host, blocks, sync, proof;
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> kept;
-  std::vector<mlir::ModuleOp> kernels;
+  std::vector<ChipProgram> programs;
   BufferLedger ledger;
   const Machine &machine = *compiler.options().chip;
   for (const ManifestEntry &entry : entries)
@@ -267,10 +270,8 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
       if (!program)
         return ExitCode::Fine;
       host += printed(*program->program.host);
-      for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels) {
+      for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels)
         blocks += printed(*kernel);
-        kernels.push_back(*kernel);
-      }
       ledger.machine = program->ledger.machine;
       ledger.functions.insert(ledger.functions.end(), program->ledger.functions.begin(),
                               program->ledger.functions.end());
@@ -280,8 +281,7 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
       if (wants(EmitId::Sync))
         for (const pto::SyncResult &each : program->sync)
           pto::writeSyncJson(variant.symbol, each, out);
-      for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels)
-        kept.push_back(std::move(kernel));
+      programs.push_back(std::move(*program));
     }
   emit(EmitId::Sync, sync);
   emit(EmitId::Proof, proof);
@@ -293,7 +293,7 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
     emit(EmitId::MemorySvg, memoryMapSvg(ledger));
   emit(EmitId::Host, host);
   emit(EmitId::Block, blocks);
-  return emitTexts(kernels, machine) ? ExitCode::Fine : ExitCode::Missing;
+  return emitTexts(programs, machine) ? ExitCode::Fine : ExitCode::Missing;
 }
 
 void Builder::link(const std::string &object) {

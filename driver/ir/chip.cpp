@@ -4,6 +4,7 @@
 #include "ir/build/source_range.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/transform/derive_sync.h"
+#include "passes/transform/peel_stages.h"
 #include "passes/transform/plan_buffers.h"
 
 #include "mlir/IR/Verifier.h"
@@ -197,8 +198,10 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
       continue;
     }
     pto::BlockMachine machine(*options_.chip);
-    for (auto each : kernel->getOps<mlir::func::FuncOp>())
+    for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
+      pto::peelStages(each);
       pto::deriveSync(each, machine, result->sync.emplace_back());
+    }
     if (mlir::failed(mlir::verify(*kernel))) {
       reportFault("derive-sync", messages_, *kernel);
       return std::nullopt;

@@ -45,7 +45,8 @@ static bool isWithin(const std::vector<Span> &spans, Span outer) {
   });
 }
 
-static void tellStatements(Cost &cost, const sim::Estimate &estimate, const CallableDecl &entry) {
+static void tellStatements(Cost &cost, const sim::Estimate &estimate, const CallableDecl &entry,
+                           const std::function<Formula(const Stmt &)> &rounds) {
   const sim::Timeline &t = estimate.timeline;
   std::vector<SiteCost> costs = costsOfSites(estimate);
   for (const CallableDecl *decl : reachableFrom(entry))
@@ -65,6 +66,8 @@ static void tellStatements(Cost &cost, const sim::Estimate &estimate, const Call
       statement.us = t.microseconds(path);
       statement.busyUs = t.microseconds(busy);
       statement.count = count;
+      if (place.stmt && decl == &entry) // others have the sizes of their calls
+        statement.rounds = rounds(*place.stmt);
       cost.statements.push_back(std::move(statement));
     });
 }
@@ -112,8 +115,21 @@ static Roofline rooflineOf(const sim::Estimate &estimate, const Machine &machine
   return roof;
 }
 
-void tellCost(Cost &cost, const sim::Estimate &estimate, const CallableDecl &entry,
-              const Machine &machine, const MachineCosts &costs, int64_t bytes) {
+/// The loops of a kernel that is started once.
+static std::string formulaOf(const Cost &cost, const sim::Timeline &timeline,
+                             const CallableDecl &entry) {
+  if (entry.kind != DeclKind::Kernel || timeline.launches.size() != 1)
+    return "";
+  std::vector<TimedLoop> loops;
+  for (const StatementCost &each : cost.statements)
+    if (each.kind == "loop")
+      loops.push_back({each.span, each.us, loops.empty(), each.rounds});
+  return timeFormula(cost.us, loops, timeline.launches.front().blocks);
+}
+
+void tellCost(Cost &cost, const sim::Estimate &estimate, const CheckedProgram &program,
+              const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
+              int64_t bytes) {
   const sim::Timeline &t = estimate.timeline;
   cost.exact = estimate.exact;
   cost.us = estimate.microseconds();
@@ -128,7 +144,10 @@ void tellCost(Cost &cost, const sim::Estimate &estimate, const CallableDecl &ent
       cost.launches.emplace_back(launch.kernel, t.microseconds(launch.end - launch.start));
   for (const auto &[part, cycles] : estimate.analysis.pathByPart)
     cost.path.emplace_back(part, t.microseconds(cycles));
-  tellStatements(cost, estimate, entry);
+  DimLookup values = valuesOf(program, binding, cost.sizes);
+  tellStatements(cost, estimate, *binding.decl,
+                 [&](const Stmt &stmt) { return roundsOf(stmt, *program.dims, values); });
+  cost.formula = formulaOf(cost, t, *binding.decl);
 }
 
 static Span spanOf(const sim::SourceLocation &location) {
@@ -213,7 +232,8 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
     cost.unknown = call.problem;
     return cost;
   }
-  tellCost(cost, *estimate, decl, question.machine, question.costs, call.call()->bytes);
+  tellCost(cost, *estimate, question.program, question.bound.binding, question.machine,
+           question.costs, call.call()->bytes);
   if (!question.hints)
     return cost;
   sim::Report report = reportOf(*estimate);

@@ -5,6 +5,7 @@
 #include "codegen/machines/costs.h"
 #include "driver/ir/example_call.h"
 #include "passes/analysis/program_storage.h"
+#include "driver/ir/symbolic_cost.h"
 #include "runtime/sim/time/estimate.h"
 
 #include <functional>
@@ -20,6 +21,7 @@ struct StatementCost {
   double busyUs = 0;   ///< of all pipes of all cores
   uint64_t count = 0;  ///< instructions
   bool isLeaf = false; ///< holds no other statement
+  Formula rounds = {}; ///< of a loop, where sizes alone decide
 };
 
 struct CostHint {
@@ -41,7 +43,8 @@ struct Cost {
   std::string unknown; ///< why no time is known; empty if one is
   bool exact = false;  ///< everything was run; else the first rounds of loops, and others like them
   double us = 0;
-  std::string bound; ///< `cube-bound 87 %`
+  std::string bound;   ///< `cube-bound 87 %`
+  std::string formula; ///< `us` as a formula of the sizes (`timeFormula`); may be empty
   Roofline roofline;
   std::vector<rt::sim::PipeUse> pipes;
   int64_t groups = 0, groupsOfChip = 0;                 ///< core groups with work, and all
@@ -79,9 +82,10 @@ std::optional<rt::sim::Report> timelineOf(const CostQuestion &question, const Ch
                                           uint64_t mostOperations, bool &isPart,
                                           std::string &problem);
 
-/// Tells a cost of a run. `bytes`: of all arguments.
-void tellCost(Cost &cost, const rt::sim::Estimate &estimate, const CallableDecl &entry,
-              const Machine &machine, const MachineCosts &costs, int64_t bytes);
+/// Tells a cost of a run for the sizes in it. `bytes`: of all arguments.
+void tellCost(Cost &cost, const rt::sim::Estimate &estimate, const CheckedProgram &program,
+              const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
+              int64_t bytes);
 
 /// As docs/cost-schema.json says; `place` gives members that say where a span is.
 nlohmann::json costJson(const Cost &cost, const std::function<nlohmann::json(Span)> &place);

@@ -26,6 +26,8 @@ static Json statementJson(const Cost &cost, const StatementCost &each,
                {"share", shareOf(cost.share(each.us))},
                {"busyUs", us(each.busyUs)},
                {"instructions", each.count}});
+  if (each.rounds.value)
+    json["rounds"] = {{"formula", each.rounds.text}, {"value", *each.rounds.value}};
   if (&each == cost.dominantStatement() || &each == cost.dominantLoop())
     json["dominant"] = true;
   return json;
@@ -86,6 +88,8 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
                {"pipes", std::move(pipes)},
                {"statements", std::move(statements)},
                {"hints", std::move(hints)}});
+  if (!cost.formula.empty())
+    json["formula"] = cost.formula;
   return json;
 }
 
@@ -140,11 +144,16 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
                     cost.roofline.by.c_str(), cost.roofline.us);
   text += printed(" · %lld of %lld core groups\n", static_cast<long long>(cost.groups),
                   static_cast<long long>(cost.groupsOfChip));
+  if (!cost.formula.empty())
+    text += "  us = " + cost.formula + "\n";
   text += storage;
   for (const StatementCost &each : cost.statements) {
     bool dominant = &each == cost.dominantStatement() || &each == cost.dominantLoop();
     text += printed("  %10.2f us %5.1f %%  ", each.us, 100 * cost.share(each.us));
-    text += placeOf(sources, each.span) + "  " + each.kind + (dominant ? "  <--\n" : "\n");
+    text += placeOf(sources, each.span) + "  " + each.kind;
+    if (each.rounds.value)
+      text += printed(", %lld rounds", static_cast<long long>(*each.rounds.value));
+    text += dominant ? "  <--\n" : "\n";
   }
   for (const CostHint &hint : cost.hints) {
     std::string place = placeOf(sources, hint.span);

@@ -59,8 +59,9 @@ void present(Session &session, const sim::Report &report) {
   std::fputs(text(report).c_str(), stdout);
 }
 
-ExitCode printEstimate(Session &session, Simulation &simulation, const CallableDecl &decl,
-                       const Machine &machine, const MachineCosts &costs) {
+ExitCode printEstimate(Session &session, Simulation &simulation, const CheckedProgram &program,
+                       const CallableDecl &decl, const Machine &machine,
+                       const MachineCosts &costs) {
   auto estimate = session.timed("simulate", [&] { return simulation.estimate(); });
   if (!estimate) {
     if (simulation.failure())
@@ -72,7 +73,10 @@ ExitCode printEstimate(Session &session, Simulation &simulation, const CallableD
   cost.target = machine.name;
   for (const auto &[name, value] : simulation.inputs().dims)
     cost.sizes.push_back({name, value, "asked for"});
-  tellCost(cost, *estimate, decl, machine, costs, simulation.argumentBytes());
+  ir::EntryBinding binding;
+  binding.decl = &decl;
+  binding.machine = machine.name;
+  tellCost(cost, *estimate, program, binding, machine, costs, simulation.argumentBytes());
   const SourceManager &sources = session.sources();
   std::string text = session.options().has(OptionId::Json) ? costDocument({cost}, sources)
                                                            : costText(cost, sources);
@@ -133,7 +137,8 @@ ExitCode runSim(const Options &options) {
   if (!simulation.bind(words, how))
     return session.finish();
   if (options.has(OptionId::Estimate))
-    return session.finish(printEstimate(session, simulation, *decl, *target->machine, *costs));
+    return session.finish(
+        printEstimate(session, simulation, *program, *decl, *target->machine, *costs));
   sim::Report report;
   bool ok = session.timed("simulate", [&] { return simulation.run(report); });
   if (!ok) {

@@ -10,7 +10,7 @@ void visitBlock(const Block *block, const Visit &visit);
 
 void visitStatement(const Stmt &stmt, const Visit &visit) {
   auto inner = [&](std::string_view kind, std::initializer_list<const Block *> blocks) {
-    visit({stmt.span, kind, false});
+    visit({stmt.span, kind, false, &stmt});
     for (const Block *block : blocks)
       visitBlock(block, visit);
   };
@@ -36,7 +36,7 @@ void visitStatement(const Stmt &stmt, const Visit &visit) {
   case StmtKind::Continue:
     return;
   default:
-    return visit({stmt.span, "statement", true});
+    return visit({stmt.span, "statement", true, &stmt});
   }
 }
 

@@ -10,8 +10,9 @@ namespace ptl {
 
 struct StatementPlace {
   Span span;
-  std::string_view kind; ///< `loop`, `branch`, `section`, `statement`
-  bool isLeaf = false;   ///< holds no other statement
+  std::string_view kind;      ///< `loop`, `branch`, `section`, `statement`
+  bool isLeaf = false;        ///< holds no other statement
+  const Stmt *stmt = nullptr; ///< null for the value of a block
 };
 
 /// Every statement, outer before inner, in the order of the source.

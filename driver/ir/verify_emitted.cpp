@@ -1,8 +1,8 @@
 #include "driver/ir/verify_emitted.h"
 
-#include "codegen/pto/emit_cpp.h"
 #include "codegen/pto/emit_pto.h"
 #include "codegen/pto/verify.h"
+#include "driver/ir/chip_text.h"
 
 namespace ptl {
 
@@ -51,12 +51,12 @@ std::optional<pto::Emitted> emitPtoText(Session &session, llvm::ArrayRef<mlir::M
   return emitted;
 }
 
-pto::Emitted emitCppText(Session &session, mlir::ModuleOp kernel, const Machine &machine,
+pto::Emitted emitCppText(Session &session, const ChipProgram &program, const Machine &machine,
                          const std::string &fileName) {
   pto::CppOptions options;
   options.lineDirectives = session.options().has(OptionId::DebugInfo);
   options.fileName = fileName;
-  pto::Emitted emitted = pto::emitCpp(kernel, machine, options);
+  pto::Emitted emitted = cppText(program, machine, options);
   report(session, DiagId::NoSpelling, "C++", emitted.findings);
   return emitted;
 }
@@ -80,7 +80,7 @@ bool verifyPtoText(Session &session, const pto::Emitted &text, const Machine &ma
   return tell(session, "ptoas", pto::verifyPto(text, path, machine.tools.ptoas));
 }
 
-bool verifyCppText(Session &session, mlir::ModuleOp kernel, const Machine &machine) {
+bool verifyCppText(Session &session, const ChipProgram &program, const Machine &machine) {
   if (!session.options().has(OptionId::Verify))
     return true;
   std::string folder(session.options().value(OptionId::PtoIsa));
@@ -90,7 +90,7 @@ bool verifyCppText(Session &session, mlir::ModuleOp kernel, const Machine &machi
     return false;
   }
   // Without `#line`: the map is exact.
-  pto::Emitted text = pto::emitCpp(kernel, machine);
+  pto::Emitted text = cppText(program, machine);
   return tell(session, "clang++", pto::verifyCpp(text, folder));
 }
 

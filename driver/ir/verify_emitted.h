@@ -3,6 +3,7 @@
 
 #include "codegen/machines/machine.h"
 #include "codegen/pto/line_map.h"
+#include "driver/ir/chip.h"
 #include "driver/session.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -17,13 +18,13 @@ namespace ptl {
 std::optional<pto::Emitted> emitPtoText(Session &session, llvm::ArrayRef<mlir::ModuleOp> kernels,
                                         const Machine &machine);
 
-/// A kernel as C++, with `#line` if `-g` was given; what has no spelling is reported.
-pto::Emitted emitCppText(Session &session, mlir::ModuleOp kernel, const Machine &machine,
+/// An entry as C++, with `#line` if `-g` was given; what has no spelling is reported.
+pto::Emitted emitCppText(Session &session, const ChipProgram &program, const Machine &machine,
                          const std::string &fileName);
 
 /// `--verify`: what PTOAS (of `--ptoas`) and Clang (with the headers of `--pto-isa`) refuse is
 /// reported at the source. Does nothing without the flag. False: a tool is missing.
 bool verifyPtoText(Session &session, const pto::Emitted &text, const Machine &machine);
-bool verifyCppText(Session &session, mlir::ModuleOp kernel, const Machine &machine);
+bool verifyCppText(Session &session, const ChipProgram &program, const Machine &machine);
 
 } // namespace ptl

@@ -211,10 +211,33 @@ static Stmt *checkEvent(Context &ctx, NodeId node) {
 // ---- Pipes between cores
 // -------------------------------------------------------------------------
 
+/// Queues have as many slots as the machine has for one way or for both.
+static void checkDepthOnMachines(Context &ctx, Dim depth, NodeId node) {
+  std::optional<int64_t> slots = depth ? depth.constant() : std::nullopt;
+  if (!slots || ctx.decl->kind != DeclKind::ManualKernel)
+    return;
+  for (const std::string &target : ctx.decl->targets) {
+    const Machine *machine = ctx.state.options.machines->find(target);
+    if (!machine || machine->executable)
+      continue;
+    int64_t few = machine->exchange.slotsTwoWay, many = machine->exchange.slotsOneWay;
+    if (*slots == few || *slots == many)
+      continue;
+    std::string nearest = std::to_string(*slots < few ? few : many);
+    ctx.sink
+        .report(DiagId::NotOnMachine, ctx.span(node),
+                {"depth " + std::to_string(*slots), target,
+                 "queues have " + std::to_string(few) + " or " + std::to_string(many) + " slots"})
+        .fix("use `" + nearest + "`", {{ctx.span(node), nearest}});
+    return;
+  }
+}
+
 static Stmt *checkPipe(Context &ctx, NodeId node) {
   PipeStmtView view(ctx.tree, node);
   BlockObject object;
   object.depth = checkStaticNumber(ctx, view.depth(), "the depth of a pipe", 1);
+  checkDepthOnMachines(ctx, object.depth, view.depth());
   const Type *tile =
       tileTypeOf(ctx, resolveType(ctx, view.type()), ctx.span(view.type()), "a pipe");
   if (!tile->isError()) {

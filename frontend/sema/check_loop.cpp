@@ -323,7 +323,7 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
     ctx.canHoist = false;
     stmt->heads.push_back(bindLoop(ctx, domain, binding.pattern()));
     if (const Local *var = stmt->heads.back().var)
-      declareLabel(ctx, var->name, LabelKind::Loop, var->span);
+      declareLabel(ctx, var->name, LabelKind::Loop, var->span, /*isParallel=*/true);
   }
   ctx.canHoist = couldHoist;
   for (NodeId modifier : {view.pipeline(), view.unroll()})

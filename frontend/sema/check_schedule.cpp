@@ -23,9 +23,21 @@ struct ScheduleCheck {
   void tile(NodeId node, ScheduleDirective &directive);
   const LabelInfo *label(NodeId node);
   const LabelInfo *loopLabel(NodeId node);
-  std::vector<std::string> labelList(NodeId node);
+  ScheduleLabels labelList(NodeId node);
   int64_t positive(NodeId node, std::string_view what);
   void once(Span span, std::string what);
+  bool isKernel() const {
+    return target.kind == DeclKind::Kernel || isByHand() || target.kind == DeclKind::ExternKernel;
+  }
+  bool isByHand() const { return target.kind == DeclKind::ManualKernel; }
+  /// What can have no effect, and what would.
+  void refuse(NodeId node, std::string_view why, std::string_view help);
+  /// Items about how a program is cut into kernels.
+  bool refuseInKernel(NodeId node);
+  void place(NodeId node, ScheduleDirective &directive);
+  void l0(NodeId node, ScheduleDirective &directive);
+  void modifier(NodeId node, NodeId labelNode, const char *word,
+                std::vector<std::pair<std::string, int64_t>> &into, int64_t number);
 };
 
 } // namespace
@@ -90,12 +102,72 @@ const LabelInfo *ScheduleCheck::loopLabel(NodeId node) {
   return info;
 }
 
-std::vector<std::string> ScheduleCheck::labelList(NodeId node) {
-  std::vector<std::string> names;
+ScheduleLabels ScheduleCheck::labelList(NodeId node) {
+  ScheduleLabels labels;
   for (NodeId name : ctx.tree.children(node))
-    if (const LabelInfo *info = label(name))
-      names.push_back(info->name);
-  return names;
+    if (const LabelInfo *info = label(name)) {
+      labels.names.push_back(info->name);
+      labels.spans.push_back(ctx.span(name));
+    }
+  return labels;
+}
+
+void ScheduleCheck::refuse(NodeId node, std::string_view why, std::string_view help) {
+  auto builder = ctx.sink.report(DiagId::ScheduleCannot, ctx.span(node),
+                                 {std::string(ctx.text(node)), std::string(why)});
+  if (!help.empty())
+    builder.help(std::string(help));
+}
+
+bool ScheduleCheck::refuseInKernel(NodeId node) {
+  if (isKernel())
+    refuse(node, "`" + target.name + "` is a kernel, whose tiles and tasks are those that it says",
+           target.tunables.empty()
+               ? "give the kernel tunables: `tune ROWS = 8`"
+               : "give a tunable a value: `" + target.tunables.front().local->name + " = …`");
+  return isKernel();
+}
+
+/// In a kernel the place of a tile; in a program what is stored although it need not be.
+void ScheduleCheck::place(NodeId node, ScheduleDirective &directive) {
+  Layout layout = Layout::Inferred;
+  resolvePlace(ctx, ctx.tree.child(node, 0), directive.place, layout);
+  directive.placeSpan = ctx.span(node);
+  bool isGlobal = directive.place == Place::Gm;
+  if (directive.place == Place::Inferred)
+    return;
+  if (isByHand())
+    refuse(node, "the buffers of a manual kernel say where they lie", "");
+  else if (isKernel() && isGlobal)
+    refuse(node, "tiles of a kernel lie on chip", "store into an array to keep a value");
+}
+
+void ScheduleCheck::l0(NodeId node, ScheduleDirective &directive) {
+  directive.l0Span = ctx.span(node);
+  for (NodeId size : ctx.tree.children(node))
+    directive.l0.push_back(positive(size, "a size of `l0`"));
+  if (directive.l0.size() != 3)
+    refuse(node, "it takes three sizes",
+           "rows, columns and contracted positions: `l0 128, 256, 64`");
+  else if (isByHand())
+    refuse(node, "instructions of a manual kernel say their operands", "");
+  else if (schedule.machine == "cpu")
+    refuse(node, "`cpu` has no operand buffers", "say for which chip it is: `schedule … on a3`");
+}
+
+/// `pipeline j 3`, `unroll j`.
+void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
+                             std::vector<std::pair<std::string, int64_t>> &into, int64_t number) {
+  const LabelInfo *info = loopLabel(labelNode);
+  if (!info)
+    return;
+  once(ctx.span(labelNode), std::string(word) + " " + info->name);
+  if (info->isParallel)
+    refuse(node, "points of a `parallel` are dealt to cores and overlap as they are",
+           "name a `for`");
+  else if (isByHand())
+    refuse(node, "a manual kernel says itself how its iterations overlap", "");
+  into.push_back({info->name, number});
 }
 
 void ScheduleCheck::assign(NodeId node) {
@@ -164,6 +236,7 @@ void ScheduleCheck::tile(NodeId node, ScheduleDirective &directive) {
       if (other == axis)
         ctx.sink.report(DiagId::ScheduleRepeats, ctx.span(view.axis()), {axis});
     directive.tiles.push_back({axis, positive(view.size(), "a tile size")});
+    directive.tileSpans.push_back(ctx.span(axisNode));
   }
 }
 
@@ -179,15 +252,13 @@ void ScheduleCheck::block(NodeId node) {
     switch (ctx.tree.kind(part)) {
     case NodeKind::TileItem:
       tile(part, directive);
+      refuseInKernel(part);
       break;
-    case NodeKind::PlaceItem: {
-      Layout layout = Layout::Inferred;
-      resolvePlace(ctx, ctx.tree.child(part, 0), directive.place, layout);
+    case NodeKind::PlaceItem:
+      place(part, directive);
       break;
-    }
     case NodeKind::L0Item:
-      for (NodeId size : ctx.tree.children(part))
-        directive.l0.push_back(positive(size, "a size of `l0`"));
+      l0(part, directive);
       break;
     default:
       break;
@@ -205,36 +276,42 @@ void ScheduleCheck::item(NodeId node) {
     block(node);
     break;
   case NodeKind::FuseItem:
-    schedule.fuses.push_back(labelList(node));
+  case NodeKind::OrderItem: {
+    bool fuses = ctx.tree.is(node, NodeKind::FuseItem);
+    ScheduleLabels labels = labelList(node);
+    if (!refuseInKernel(node) && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
+      refuse(node, "it names one label",
+             fuses ? "name those that share a kernel: `fuse a, b`"
+                   : "name what comes first, then what comes later");
+    (fuses ? schedule.fuses : schedule.orders).push_back(std::move(labels));
     break;
-  case NodeKind::OrderItem:
-    schedule.orders.push_back(labelList(node));
-    break;
+  }
   case NodeKind::SplitItem:
-    if (const LabelInfo *info = label(ctx.tree.child(node, 0)))
-      schedule.splitsAfter.push_back(info->name);
+    if (const LabelInfo *info = label(ctx.tree.child(node, 0)); info && !refuseInKernel(node)) {
+      schedule.splitsAfter.names.push_back(info->name);
+      schedule.splitsAfter.spans.push_back(ctx.span(node));
+    }
     break;
   case NodeKind::CoresItem:
     once(ctx.span(node), "cores");
+    schedule.coresSpan = ctx.span(node);
+    if (target.kind == DeclKind::ExternKernel)
+      refuse(node, "what is written elsewhere deals its work itself", "");
+    else if (schedule.machine == "cpu")
+      refuse(node, "on `cpu` threads do the work", "say how many when it runs: `--threads N`");
     schedule.cores = positive(CoresItemView(ctx.tree, node).count(), "the number of cores");
     break;
   case NodeKind::PipelineItem: {
     PipelineItemView view(ctx.tree, node);
     int64_t depth = positive(view.depth(), "the depth of a pipeline");
-    if (const LabelInfo *info = loopLabel(view.label())) {
-      once(ctx.span(view.label()), "pipeline " + info->name);
-      schedule.pipelines.push_back({info->name, depth});
-    }
+    modifier(node, view.label(), "pipeline", schedule.pipelines, depth);
     break;
   }
   case NodeKind::UnrollItem: {
     UnrollItemView view(ctx.tree, node);
     int64_t factor =
         view.count() == kNoNode ? 0 : positive(view.count(), "the factor of an unroll");
-    if (const LabelInfo *info = loopLabel(view.label())) {
-      once(ctx.span(view.label()), "unroll " + info->name);
-      schedule.unrolls.push_back({info->name, factor});
-    }
+    modifier(node, view.label(), "unroll", schedule.unrolls, factor);
     break;
   }
   default:

@@ -117,8 +117,15 @@ struct ScheduleDirective {
   std::string label;
   std::vector<std::pair<std::string, int64_t>> tiles; ///< dimension name and size
   Place place = Place::Inferred;
-  std::vector<int64_t> l0;
-  Span span;
+  std::vector<int64_t> l0;          ///< rows, columns, contracted positions; empty: not said
+  Span span, placeSpan, l0Span;     ///< of the block, and of what it says
+  std::vector<Span> tileSpans = {}; ///< one per `tiles`
+};
+
+/// `order a, b`, `fuse a, b`, `split after a`.
+struct ScheduleLabels {
+  std::vector<std::string> names;
+  std::vector<Span> spans; ///< of the names
 };
 
 struct ScheduleDecl {
@@ -129,11 +136,10 @@ struct ScheduleDecl {
   std::vector<std::pair<std::string, int64_t>> pipelines; ///< loop label and depth
   std::vector<std::pair<std::string, int64_t>> unrolls;   ///< loop label and factor, 0: full
   std::vector<ScheduleDirective> directives;
-  std::vector<std::vector<std::string>> fuses;
-  std::vector<std::string> splitsAfter;
-  std::vector<std::vector<std::string>> orders;
-  int64_t cores = 0;
-  Span span;
+  std::vector<ScheduleLabels> fuses, orders;
+  ScheduleLabels splitsAfter;
+  int64_t cores = 0; ///< 0: not said
+  Span span, coresSpan;
 };
 
 /// One file after checking.

@@ -218,7 +218,8 @@ std::string_view localKindName(LocalKind kind);
 /// no warnings.
 bool isRootModule(const Context &ctx);
 /// A name schedules may use: a `let`, a `task`, a loop.
-void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span);
+void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span,
+                  bool isParallel = false);
 
 // ---- Declarations (check_decl.cpp, declare_module.cpp …) ------------------------
 

@@ -229,17 +229,17 @@ void Dumper::schedule(const ScheduleDecl &schedule) {
       text += (i ? ", " : " l0 ") + std::to_string(directive.l0[i]);
     line(text);
   }
-  auto names = [&](const char *word, const std::vector<std::string> &labels) {
+  auto names = [&](const char *word, const ScheduleLabels &labels) {
     std::string text = word;
-    for (const std::string &label : labels)
+    for (const std::string &label : labels.names)
       text += " " + label;
     line(text);
   };
-  for (const auto &labels : schedule.fuses)
+  for (const ScheduleLabels &labels : schedule.fuses)
     names("fuse", labels);
-  for (const auto &labels : schedule.orders)
+  for (const ScheduleLabels &labels : schedule.orders)
     names("order", labels);
-  if (!schedule.splitsAfter.empty())
+  if (!schedule.splitsAfter.names.empty())
     names("split after", schedule.splitsAfter);
   if (schedule.cores)
     line("cores " + std::to_string(schedule.cores));

@@ -41,6 +41,7 @@ struct LabelInfo {
   LabelKind kind = LabelKind::Let;
   Span span;
   bool pipelined = false;
+  bool isParallel = false; ///< a variable of a `parallel`
 };
 
 /// Locals of one declaration in nested scopes. Look-up is one hash access at any depth.

@@ -1,6 +1,8 @@
 // Calls: the callee's body is built in place, with its dimensions expressed in the entry's.
 #include "ir/build/builder.h"
 
+#include "codegen/machines/machine.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -27,6 +29,19 @@ void Builder::bindTunables(Frame &frame, const std::map<std::string, int64_t> &o
   frame_ = outer;
 }
 
+/// Why a machine cannot use so many core groups; empty: it can.
+static std::string whyNotCores(int64_t cores, const EntryBinding &binding) {
+  if (!binding.chip || binding.chip->executable)
+    return "on `" + binding.machine + "` threads do the work";
+  int64_t most = 0;
+  for (const char *kind : {"aic", "aiv"})
+    if (const MachineCore *core = binding.chip->core(kind))
+      most = std::max<int64_t>(most, core->count);
+  if (most == 0 || cores <= most)
+    return "";
+  return "`" + binding.machine + "` has " + std::to_string(most) + " cores of a kind";
+}
+
 /// The first schedule for this machine, then the first for every machine, whose `when` holds.
 const ScheduleDecl *Builder::scheduleOf(const CallableDecl &decl, const Frame &frame) {
   auto holds = [&](const ScheduleDecl &schedule) {
@@ -43,8 +58,13 @@ const ScheduleDecl *Builder::scheduleOf(const CallableDecl &decl, const Frame &f
       for (const ScheduleDecl *schedule : module->schedules)
         if (schedule->target == &decl &&
             schedule->machine == (forMachine ? binding_.machine : std::string()) &&
-            holds(*schedule))
+            holds(*schedule)) {
+          std::string why = schedule->cores ? whyNotCores(schedule->cores, binding_) : "";
+          if (!why.empty())
+            fail(DiagId::ScheduleCannot, schedule->coresSpan,
+                 {"cores " + std::to_string(schedule->cores), why});
           return schedule;
+        }
   return nullptr;
 }
 

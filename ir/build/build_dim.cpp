@@ -69,7 +69,12 @@ void Builder::bindSymbol(SymbolId symbol, mlir::Value value) {
   if (matchPattern(value, m_Constant(&constant)))
     return bindSymbolConstant(symbol, constant.getInt());
   const Symbol &info = dims_.symbol(symbol);
-  frame_->roots[symbol] = dims_.symbolDim(freshSymbol(info.name, info.kind, value));
+  SymbolId root = freshSymbol(info.name, info.kind, value);
+  frame_->roots[symbol] = dims_.symbolDim(root);
+  // Types speak of it by this name.
+  Operation *made = value.getDefiningOp();
+  if (info.kind == SymbolKind::ScalarValue && made && !isa<NameLoc>(made->getLoc()))
+    made->setLoc(NameLoc::get(builder_.getStringAttr(dims_.symbol(root).name), made->getLoc()));
 }
 
 void Builder::bindSymbolConstant(SymbolId symbol, int64_t value) {

@@ -196,6 +196,8 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   builder_.setInsertionPointToStart(body);
   bindArguments(*body);
   frame.schedule = scheduleOf(decl, frame);
+  if (frame.schedule && frame.schedule->cores > 0)
+    function->setAttr("ptl.cores", builder_.getI64IntegerAttr(frame.schedule->cores));
   bindTunables(frame, binding_.tunables);
   buildWheres();
   initOutputs();
@@ -219,6 +221,7 @@ void Builder::buildKernelBody(const CallableDecl &decl) {
     buildManual(decl);
   else
     buildBlock(*decl.body);
+  orderTasks(*builder_.getInsertionBlock());
 }
 
 void Builder::storeResult(Bound result, mlir::Block &body) {

@@ -136,6 +136,10 @@ Bound Builder::buildConvert(const ConvertExpr &expr) {
   Location loc = here(expr);
   if (expr.checkRange)
     checkConversion(arg, elemKind(expr.type->elem), loc);
+  IntegerAttr number; // a position that became a number, as `L - S` of equal lengths does
+  if (arg.getType().isIndex() && matchPattern(arg, m_Constant(&number)) &&
+      type.isSignlessInteger() && llvm::isIntN(type.getIntOrFloatBitWidth(), number.getInt()))
+    return Bound::of(make<arith::ConstantOp>(loc, IntegerAttr::get(type, number.getInt())));
   OperationState state(loc, "ptl.convert");
   state.addOperands(arg);
   state.addTypes(type);

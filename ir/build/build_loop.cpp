@@ -80,12 +80,12 @@ static void nameArgument(BlockArgument argument, llvm::StringRef name) {
     argument.setLoc(NameLoc::get(StringAttr::get(argument.getContext(), name), argument.getLoc()));
 }
 
-/// The local whose value a slot is; empty for parts of tuples and for flags.
-llvm::StringRef Builder::slotName(const mlir::Value *slot) const {
-  for (const Local *local : frame_->decl->locals)
-    if (&frame_->locals[local->index].value == slot)
-      return local->name;
-  return {};
+/// A slot has the name of the local whose value it is; parts of tuples and flags have none.
+void Builder::nameArguments(const Slots &slots, mlir::Block::BlockArgListType arguments) const {
+  for (auto [slot, argument] : llvm::zip(slots, arguments))
+    for (const Local *local : frame_->decl->locals)
+      if (&frame_->locals[local->index].value == slot)
+        nameArgument(argument, local->name);
 }
 
 /// What the loop says (`given`: the depth that a tunable has), or the schedule says of it instead.
@@ -132,8 +132,7 @@ void Builder::buildFor(const ForStmt &stmt) {
   std::optional<int64_t> given = depth && depth->dim ? constantDim(depth->dim) : std::nullopt;
   setModifiers(loop, stmt.modifiers, given, frame_->schedule);
   nameArgument(cast<BlockArgument>(loop.getInductionVar()), stmt.head.var->name);
-  for (auto [slot, argument] : llvm::zip(slots, loop.getRegionIterArgs()))
-    nameArgument(argument, slotName(slot));
+  nameArguments(slots, loop.getRegionIterArgs());
   setSlots(slots, loop.getResults());
   eraseSymbols(*frame_, stmt.head);
   exits_ = outer;
@@ -168,6 +167,8 @@ void Builder::buildExitingFor(const ForStmt &stmt) {
     make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
   };
   auto loop = builder_.create<scf::WhileOp>(loc, types, init, before, after);
+  nameArguments(slots, loop.getBeforeArguments());
+  nameArguments(slots, loop.getAfterArguments());
   setSlots(slots, loop.getResults());
   eraseSymbols(*frame_, stmt.head);
   exits_ = outer;
@@ -288,6 +289,7 @@ void Builder::buildParallel(const ParallelStmt &stmt, size_t from) {
     steps.push_back(bounds.back().step);
   }
   auto grid = make<ParallelOp>(loc, lower, upper, steps);
+  scheduleGrid(grid);
   OpBuilder::InsertionGuard guard(builder_);
   llvm::SmallVector<mlir::Type> types(lower.size(), builder_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), loc);

@@ -181,6 +181,7 @@ void Builder::buildManualGrid(const CallableDecl &decl, const std::vector<Stmt *
   mlir::Value zero = index(0), one = index(1);
   auto grid = make<ParallelOp>(loc, zero, one, one);
   grid->setAttr("ptl.manual", builder_.getStringAttr(decl.core));
+  scheduleGrid(grid);
   manual_->grid = grid;
   manual_->pointers.clear();
   manual_->uses.clear();
@@ -226,6 +227,12 @@ void Builder::buildPoints(const ParallelStmt &stmt, size_t from) {
       outermost ? asIndex(make<pto::GetBlockIdxOp>(loc, builder_.getI64Type())) : index(0);
   mlir::Value step =
       outermost ? asIndex(make<pto::GetBlockNumOp>(loc, builder_.getI64Type())) : index(1);
+  if (auto cores =
+          outermost ? manual_->grid->getAttrOfType<IntegerAttr>("ptl.cores") : IntegerAttr()) {
+    step = make<arith::MinSIOp>(loc, step, index(cores.getInt()));
+    mlir::Value works = make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, first, step);
+    first = make<arith::SelectOp>(loc, works, first, total);
+  }
   auto loop = make<scf::ForOp>(loc, first, total, step);
   {
     OpBuilder::InsertionGuard guard(builder_);

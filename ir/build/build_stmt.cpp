@@ -65,20 +65,30 @@ void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
   setSlots(slots, branch.getResults());
 }
 
-/// What a `task` block has made since `before`, which stands in front of it in its block, is kept
-/// apart from what is around it and bears its name.
-static void markTask(mlir::OpBuilder &b, mlir::Block *block, Operation *before,
-                     const TaskStmt &stmt) {
-  auto mark =
-      b.getArrayAttr({b.getStringAttr(stmt.name), b.getI64IntegerAttr(int64_t(stmt.span.begin))});
+/// What it computes is kept apart from what is around it, and bears its name. It is a unit that
+/// `order` of a schedule moves.
+void Builder::buildTask(const TaskStmt &stmt) {
+  mlir::Block *block = builder_.getInsertionBlock();
+  bool atStart = builder_.getInsertionPoint() == block->begin();
+  Operation *before = atStart ? nullptr : &*std::prev(builder_.getInsertionPoint());
+  buildBlock(*stmt.body);
+  auto mark = builder_.getArrayAttr(
+      {builder_.getStringAttr(stmt.name), builder_.getI64IntegerAttr(tasks_++)});
   auto first = before ? std::next(mlir::Block::iterator(before)) : block->begin();
-  auto last = b.getInsertionBlock() == block ? b.getInsertionPoint() : block->end();
-  for (Operation &op : llvm::make_range(first, last))
+  auto last = builder_.getInsertionBlock() == block ? builder_.getInsertionPoint() : block->end();
+  bool isOrdered =
+      frame_->schedule && llvm::any_of(frame_->schedule->orders, [&](const ScheduleLabels &labels) {
+        return llvm::is_contained(labels.names, stmt.name);
+      });
+  for (Operation &op : llvm::make_range(first, last)) {
+    if (isOrdered)
+      op.setAttr("ptl.order", builder_.getStringAttr(stmt.name));
     op.walk([&](Operation *inner) {
       bool isOther = inner->hasAttr(kTaskAttribute); // of a task in it
       if (!isOther && !inner->hasTrait<mlir::OpTrait::ConstantLike>())
         inner->setAttr(kTaskAttribute, mark);
     });
+  }
 }
 
 void Builder::buildStmt(const Stmt &stmt) {
@@ -107,14 +117,8 @@ void Builder::buildStmt(const Stmt &stmt) {
     return buildReturn(static_cast<const ReturnStmt &>(stmt));
   case StmtKind::Assert:
     return buildAssert(static_cast<const AssertStmt &>(stmt));
-  case StmtKind::Task: {
-    auto &task = static_cast<const TaskStmt &>(stmt);
-    mlir::Block *block = builder_.getInsertionBlock();
-    bool atStart = builder_.getInsertionPoint() == block->begin();
-    Operation *before = atStart ? nullptr : &*std::prev(builder_.getInsertionPoint());
-    buildBlock(*task.body);
-    return markTask(builder_, block, before, task);
-  }
+  case StmtKind::Task:
+    return buildTask(static_cast<const TaskStmt &>(stmt));
   case StmtKind::Block:
     return buildBlock(*static_cast<const BlockStmt &>(stmt).block);
   case StmtKind::BlockDecl:
@@ -207,30 +211,6 @@ mlir::Value Builder::atPlace(mlir::Value value, const Type &type, Location loc) 
   return castTo(value, placed, loc);
 }
 
-/// Hands what the schedule says of a `let` to the passes, as attributes of the operation that makes
-/// its value.
-void Builder::annotate(const Local &local, mlir::Value value) {
-  Operation *op = value.getDefiningOp();
-  const ScheduleDecl *schedule = frame_->schedule;
-  if (!op || !schedule)
-    return;
-  llvm::SmallVector<NamedAttribute> tiles;
-  for (const ScheduleDirective &directive : schedule->directives)
-    for (const auto &[name, size] : directive.tiles)
-      for (const DimParam &dim : frame_->decl->dims)
-        if (directive.label == local.name && dims_.symbol(dim.symbol).name == name)
-          tiles.push_back(
-              builder_.getNamedAttr(dims_.toString(rootDim(dims_.symbolDim(dim.symbol))),
-                                    builder_.getI64IntegerAttr(size)));
-  if (!tiles.empty())
-    op->setAttr("ptl.tile", builder_.getDictionaryAttr(tiles));
-  for (const auto &labels : schedule->fuses)
-    if (llvm::is_contained(labels, local.name))
-      op->setAttr("ptl.fuse", builder_.getStringAttr(labels.front()));
-  if (llvm::is_contained(schedule->splitsAfter, local.name))
-    op->setAttr("ptl.split", builder_.getUnitAttr());
-}
-
 void Builder::buildLet(const LetStmt &stmt) {
   if (buildManualLet(stmt) || buildRangeName(stmt))
     return;
@@ -246,7 +226,7 @@ void Builder::buildLet(const LetStmt &stmt) {
     if (value.kind == Bound::Kind::Value)
       value.value = atPlace(value.value, *stmt.locals[0]->type, loc);
     if (value.kind == Bound::Kind::Value)
-      annotate(*stmt.locals[0], value.value);
+      value.value = scheduled(*stmt.locals[0], value.value);
     bindLocal(*stmt.locals[0], std::move(value));
     return;
   }
@@ -287,6 +267,8 @@ void Builder::buildAssign(const AssignStmt &stmt) {
   bool isRef = target.kind == Bound::Kind::Value && isa<RefType>(place.getType());
   if (!stmt.place) {
     Bound value = readRefs(buildExpr(*stmt.value), loc);
+    if (value.kind == Bound::Kind::Value && value.value.getDefiningOp())
+      pinProduct(*stmt.target, value.value);
     if (isRef)
       storeBox(value.value, place, wholeBox(place), stmt.mode, loc);
     else
@@ -514,6 +496,8 @@ void Builder::buildWhile(const WhileStmt &stmt) {
     make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
   };
   auto loop = builder_.create<scf::WhileOp>(loc, types, init, before, after);
+  nameArguments(slots, loop.getBeforeArguments());
+  nameArguments(slots, loop.getAfterArguments());
   setSlots(slots, loop.getResults());
   exits_ = outer;
   leaveOuterLoop(loc);

@@ -109,10 +109,13 @@ private:
   // build_stmt.cpp
   void buildBlock(const ptl::Block &block);
   Bound buildValueBlock(const ptl::Block &block);
-  void buildStmts(const std::vector<Stmt *> &stmts, size_t from);
-  void buildStmt(const Stmt &stmt);
-  void buildLet(const LetStmt &stmt);
-  void annotate(const Local &local, mlir::Value value);
+  void buildStmts(const std::vector<Stmt *> &stmts, size_t from), buildStmt(const Stmt &stmt),
+      buildLet(const LetStmt &stmt);
+  mlir::Value scheduled(const Local &local, mlir::Value value), // build_schedule.cpp
+      placed(const ScheduleDirective &directive, const Local &local, mlir::Value value);
+  void scheduleValue(const ScheduleDirective &directive, const Local &local, mlir::Value value),
+      pinProduct(const Local &local, mlir::Value value), scheduleGrid(ParallelOp grid),
+      buildTask(const TaskStmt &stmt), orderTasks(mlir::Block &in);
   void bindLocal(Local &local, Bound value);
   bool buildRangeName(const LetStmt &stmt);
   static void assignBound(Bound &target, const Bound &value);
@@ -120,14 +123,12 @@ private:
   mlir::Value atPlace(mlir::Value value, const Type &type, mlir::Location loc);
   void storeBox(mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode,
                 mlir::Location loc);
-  void buildAssign(const AssignStmt &stmt);
-  void buildAssert(const AssertStmt &stmt);
-  void buildIf(const IfStmt &stmt);
+  void buildAssign(const AssignStmt &stmt), buildAssert(const AssertStmt &stmt),
+      buildIf(const IfStmt &stmt), buildReturn(const ReturnStmt &stmt);
   void buildReturningIf(const IfStmt &stmt, const std::vector<Stmt *> &stmts, size_t next);
   void buildReturningLoop(const Stmt &loop, const std::vector<Stmt *> &stmts, size_t next);
   void buildReturningBranch(mlir::Value condition, const std::function<void()> &thenArm,
                             const std::function<void()> &elseArm, mlir::Location loc);
-  void buildReturn(const ReturnStmt &stmt);
   std::vector<Stmt *> bodyStmts(const ptl::Block &body);
   void buildGuarded(const std::vector<Stmt *> &stmts, size_t from);
   std::optional<bool> constantCondition(mlir::Value condition);
@@ -195,7 +196,7 @@ private:
   void addSlots(Bound &bound, Slots &slots);
   llvm::SmallVector<mlir::Value> slotValues(const Slots &slots);
   void setSlots(const Slots &slots, mlir::ValueRange values);
-  llvm::StringRef slotName(const mlir::Value *slot) const;
+  void nameArguments(const Slots &slots, mlir::Block::BlockArgListType arguments) const;
   /// The slots' values as those types: arrays that are only described differently are cast.
   llvm::SmallVector<mlir::Value> slotValuesAs(const Slots &slots, mlir::TypeRange types,
                                               mlir::Location loc);
@@ -251,19 +252,18 @@ private:
   Box buildBox(const IndexExpr &expr, mlir::Value base, bool isTarget);
   Bound buildIndex(const IndexExpr &expr);
   void addPosition(const IndexItem &item, mlir::Value base, Box &box);
-  void addRange(const IndexItem &item, mlir::Value base, Box &box);
-  void addFull(mlir::Value base, Box &box);
-  void addGather(const IndexItem &item, mlir::Value base, Box &box, bool isTarget);
-  void checkPosition(mlir::Value position, mlir::Value extent, mlir::Location loc);
-  void checkRange(const Box &box, size_t axis, mlir::Value extent, mlir::Location loc);
-  void checkGather(mlir::Value indices, mlir::Value extent, mlir::Location loc);
+  void addGather(const IndexItem &item, mlir::Value base, Box &box, bool isTarget),
+      addRange(const IndexItem &item, mlir::Value base, Box &box),
+      addFull(mlir::Value base, Box &box);
+  void checkRange(const Box &box, size_t axis, mlir::Value extent, mlir::Location loc),
+      checkPosition(mlir::Value position, mlir::Value extent, mlir::Location loc),
+      checkGather(mlir::Value indices, mlir::Value extent, mlir::Location loc);
   Box wholeBox(mlir::Value base);
   static bool constantIs(mlir::Value value, int64_t expected);
 
   // build_call.cpp
-  Bound buildCall(const CallExpr &expr);
+  Bound buildCall(const CallExpr &expr), runCallee(const CallExpr &expr, Frame frame);
   Frame calleeFrame(const CallExpr &expr);
-  Bound runCallee(const CallExpr &expr, Frame frame);
   const ScheduleDecl *scheduleOf(const CallableDecl &decl, const Frame &frame);
   mlir::Value allocate(ArrayType type, mlir::Value like, mlir::Location loc);
   void assignInout(const CallArg &arg, mlir::Value value, mlir::Location loc);
@@ -285,6 +285,7 @@ private:
   DiagnosticSink &sink_;
   mlir::OpBuilder builder_;
   Frame *frame_ = nullptr;
+  int64_t tasks_ = 0;    ///< `task` blocks so far
   mlir::Location place_; ///< of the expression or statement being built
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
@@ -293,8 +294,8 @@ private:
   std::deque<ReturnStmt> bodyResults_;           ///< made for bodies that end in a value
   std::optional<ExitFlags> exits_;               ///< of the innermost loop with exits
   std::map<const Expr *, mlir::Value> prebuilt_; ///< operands of the condition being built
+  std::shared_ptr<ManualState> manual_;          ///< while a manual kernel is being built
   unsigned callDepth_ = 0;
-  std::shared_ptr<ManualState> manual_; ///< while a manual kernel is being built
 };
 
 } // namespace ptl::ir

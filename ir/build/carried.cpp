@@ -119,6 +119,8 @@ Builder::Slots Builder::assignedSlots(const std::vector<const ptl::Block *> &blo
   for (const ptl::Block *block : blocks)
     if (block)
       collector.visit(*block, false);
+  // As they are declared, so that the order does not depend on how the body is written.
+  llvm::sort(collector.order, [](const Local *a, const Local *b) { return a->index < b->index; });
   Slots slots;
   for (Local *local : collector.order)
     if (!collector.declared.count(local))

@@ -1,9 +1,11 @@
+#include "ir/dialect/lengths.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -31,11 +33,63 @@ LogicalResult DimOp::verify() {
   return success();
 }
 
+/// The argument of the function that says the length of its array; null if none does.
+static Value dimensionOf(BlockArgument array, StringAttr symbol) {
+  auto function = dyn_cast<FunctionOpInterface>(array.getOwner()->getParentOp());
+  for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+    if (function.getArgAttrOfType<StringAttr>(i, "ptl.dim") == symbol)
+      return function.getArgument(i);
+  return {};
+}
+
+/// The axis of the source that an axis of a box is.
+static unsigned sourceAxis(llvm::ArrayRef<int64_t> dropped, unsigned axis) {
+  unsigned from = 0;
+  for (;; ++from)
+    if (!llvm::is_contained(dropped, static_cast<int64_t>(from)) && axis-- == 0)
+      return from;
+}
+
+Value knownLength(Value array, unsigned axis) {
+  if (auto argument = dyn_cast<BlockArgument>(array))
+    return dimensionOf(argument, extentsOf(array.getType())[axis].symbol);
+  Operation *made = array.getDefiningOp();
+  if (auto load = dyn_cast<LoadOp>(made))
+    return load.getLengths()[sourceAxis(load.getDropped(), axis)];
+  if (auto slice = dyn_cast<SliceOp>(made))
+    return slice.getLengths()[sourceAxis(slice.getDropped(), axis)];
+  if (auto cast = dyn_cast<CastOp>(made))
+    return knownLength(cast.getSource(), axis);
+  if (auto alloc = dyn_cast<AllocOp>(made)) {
+    auto before = extentsOf(alloc.getType()).take_front(axis);
+    return alloc.getLengths()[static_cast<size_t>(
+        llvm::count_if(before, [](const Extent &extent) { return !extent.isConstant(); }))];
+  }
+  return {};
+}
+
 OpFoldResult DimOp::fold(FoldAdaptor) {
   const Extent &extent = extentsOf(getSource().getType())[getAxis()];
   if (extent.isConstant())
     return IntegerAttr::get(IndexType::get(getContext()), extent.length);
-  return {};
+  return knownLength(getSource(), static_cast<unsigned>(getAxis()));
+}
+
+/// All of an array is the array.
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  if (getType() != getSource().getType() || getOutside() || !getSteps().empty())
+    return {};
+  for (unsigned axis = 0; axis < getLengths().size(); ++axis) {
+    Value length = getLengths()[axis];
+    const Extent &extent = extentsOf(getSource().getType())[axis];
+    APInt number;
+    bool isWhole = extent.isConstant() ? matchPattern(length, m_ConstantInt(&number)) &&
+                                             number.getSExtValue() == extent.length
+                                       : length == knownLength(getSource(), axis);
+    if (!isWhole || !matchPattern(getOffsets()[axis], m_Zero()))
+      return {};
+  }
+  return getSource();
 }
 
 LogicalResult AllocOp::verify() {

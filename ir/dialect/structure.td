@@ -69,6 +69,7 @@ def Ptl_SliceOp : Ptl_StructureOp<"slice", [AttrSizedOperandSegments, Pure]> {
     $source `[` $offsets `]` `[` $lengths `]` (`step` `[` $steps^ `]`)? (`outside` $outside^ `:` type($outside))?
     `drop` $dropped attr-dict `:` type($source) `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 

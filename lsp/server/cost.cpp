@@ -117,6 +117,8 @@ std::string kernelCostText(const ChipVerdict &verdict) {
   if (double least = roofline.value("us", 0.0); least > 0)
     text += "\n- " + printed("%.1f", roofline.value("gap", 0.0)) + " × the least time of " +
             roofline.value("by", "") + ", " + timeText(least);
+  if (std::string formula = cost->value("formula", ""); !formula.empty())
+    text += "\n- µs = `" + formula + "`";
   text += "\n- busy: " + pipesText(*cost);
   text += "\n- core groups with work: " + std::to_string(groups.value("used", int64_t(0))) +
           " of " + std::to_string(groups.value("chip", int64_t(0)));

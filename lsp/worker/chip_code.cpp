@@ -1,6 +1,6 @@
 // Declarations compiled for a chip.
-#include "codegen/pto/emit_cpp.h"
 #include "codegen/pto/emit_pto.h"
+#include "driver/ir/chip_text.h"
 #include "driver/ir/feasibility.h"
 #include "ir/build/source_range.h"
 #include "lsp/worker/block_notes.h"
@@ -190,8 +190,8 @@ StageText Code::ptoText() {
 StageText Code::cppText() {
   StageText all;
   std::vector<mlir::Operation *> ops;
-  for (mlir::ModuleOp kernel : kernelsOf(programs_))
-    all.append(stageText(pto::emitCpp(kernel, *compiler_->options().chip), ops));
+  for (const ChipProgram &program : programs_)
+    all.append(stageText(ptl::cppText(program, *compiler_->options().chip), ops));
   addNotes(all, ops, programs_);
   return all;
 }

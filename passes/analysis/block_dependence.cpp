@@ -94,13 +94,15 @@ void BlockProgram::resolveSlot(MultiTileGetOp get, Touch &touch) {
               static_cast<uint64_t>(bytes),
               static_cast<uint64_t>(
                   machine_.alignment[static_cast<size_t>(type.getSlot().getPlace())])));
+  touch.ring = {*base, *base + (count - 1) * stride + bytes, count};
   if (std::optional<int64_t> slot = constantOf(get.getSlot())) {
-    touch.begin = *base + (*slot % count + count) % count * stride;
+    touch.slot = (*slot % count + count) % count;
+    touch.begin = *base + touch.slot * stride;
     touch.end = touch.begin + bytes;
     return;
   }
-  touch.begin = *base;
-  touch.end = *base + (count - 1) * stride + bytes;
+  touch.begin = touch.ring.begin;
+  touch.end = touch.ring.end;
   if (count > 1) {
     Value slot = stripModulo(get.getSlot(), count);
     touch.rotation = rotationIndex(
@@ -113,6 +115,7 @@ void BlockProgram::resolvePopped(DeclareTileOp tile, Touch &touch) {
   Operation *pipe = queue ? queue.getDefiningOp() : nullptr;
   if (!pipe)
     return;
+  touch.popped = tile;
   Value address = pipe->getOperands().back();
   auto reserved = address.getDefiningOp<ReserveBufferOp>();
   if (reserved && reserved.getBase()) {
@@ -124,9 +127,11 @@ void BlockProgram::resolvePopped(DeclareTileOp tile, Touch &touch) {
   }
   if (auto global = dyn_cast<InitializeL2G2LPipeOp>(pipe)) {
     int64_t count = global.getLocalSlotNum() ? *global.getLocalSlotNum() : global.getSlotNum();
-    if (count > 1)
+    if (count > 1) {
+      touch.ring = {touch.begin, touch.end, count};
       touch.rotation =
           rotationIndex({touch.begin, touch.end, count, expressions_.idOf(queue), Value(), queue});
+    }
   }
 }
 
@@ -235,7 +240,7 @@ void BlockProgram::addInstruction(Item &item) {
 }
 
 void BlockProgram::addComposite(Item &item) {
-  using Key = std::tuple<Pipe, unsigned, int64_t, int64_t, int, int, void *>;
+  using Key = std::tuple<Pipe, unsigned, int64_t, int64_t, int, int, void *, void *>;
   std::map<Key, size_t> known;
   for (auto &body : item.bodies)
     for (Item &inner : body->items) {
@@ -249,7 +254,8 @@ void BlockProgram::addComposite(Item &item) {
                 touch.end,
                 touch.rotation,
                 how,
-                touch.box ? PartitionViewOp(touch.box).getOperation() : nullptr};
+                touch.box ? PartitionViewOp(touch.box).getOperation() : nullptr,
+                touch.popped};
         auto [at, isNew] = known.try_emplace(key, item.touches.size());
         if (isNew)
           item.touches.push_back(touch);

@@ -57,6 +57,14 @@ struct Rotation {
   }
 };
 
+/// Slots of equal size one behind the other; none: `count` is 0.
+struct Ring {
+  int64_t begin = 0, end = 0, count = 0;
+  bool operator==(const Ring &other) const {
+    return begin == other.begin && end == other.end && count == other.count;
+  }
+};
+
 inline constexpr unsigned kFirstGlobalSpace = 16; ///< below: the places of on-chip memory
 
 /// Bytes that an item touches from one pipe. In global memory `space` is the array, and `box` the
@@ -70,7 +78,10 @@ struct Touch {
   bool releases = false; ///< tells the other core that its readers are done
   unsigned space;
   int64_t begin, end;
-  int rotation = -1; ///< in `BlockProgram::rotations`
+  int rotation = -1;                 ///< in `BlockProgram::rotations`
+  Ring ring;                         ///< that it is a slot of
+  int64_t slot = -1;                 ///< where that is a constant
+  mlir::Operation *popped = nullptr; ///< the tile of a queue
   PartitionViewOp box;
 
   bool isGlobal() const { return space >= kFirstGlobalSpace; }
@@ -128,6 +139,7 @@ public:
 
   Body &root() { return *root_; }
   const std::vector<Rotation> &rotations() const { return rotations_; }
+  unsigned numberOf(mlir::Value expression) { return expressions_.idOf(expression); }
 
   /// The dependences between the items of a body, latest producers only: what earlier ones order is
   /// left out. Same pipe pairs are given for the vector pipe alone. For a loop, also those between

@@ -32,7 +32,7 @@ std::string sizeText(const LedgerBuffer &buffer) {
 }
 
 std::string_view sharingName(Sharing sharing) {
-  static constexpr std::string_view names[] = {"none", "pipe", "loops", "all"};
+  static constexpr std::string_view names[] = {"none", "pipe", "loops", "turns", "all"};
   return names[static_cast<size_t>(sharing)];
 }
 

@@ -35,6 +35,7 @@ enum class Sharing : uint8_t {
   None,  ///< each buffer has bytes of its own
   Pipe,  ///< only buffers of one and the same pipe share
   Loops, ///< and such whose innermost loops are not live together
+  Turns, ///< and what is not live together, unless one follows right upon the other
   All,   ///< whatever is not live together
 };
 

@@ -122,7 +122,7 @@ bool LowerChoices::canCutInside() const {
 bool LowerChoices::cutFurther() {
   options_.gridBuffers = LowerOptions().gridBuffers;
   options_.partBuffers = LowerOptions().partBuffers;
-  options_.skews = LowerOptions().skews;
+  options_.ahead = LowerOptions().ahead;
   options_.streamed = 0;
   if (canCutInside()) {
     options_.parts *= 2;
@@ -172,8 +172,8 @@ bool LowerChoices::relax() {
     ++options_.streamed;
     return true;
   }
-  if (options_.skews) {
-    options_.skews = false;
+  if (options_.ahead > 0) {
+    --options_.ahead;
     return true;
   }
   if (options_.pointParts > 1 && options_.partBuffers > 1) {

@@ -1,9 +1,12 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
+
 #include "ir/dialect/task_attribute.h"
+#include "passes/lower_block/check_places.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
+#include "passes/lower_block/rotate_while.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
@@ -37,8 +40,9 @@ public:
         cores_(assignCores(grid)), b_(grid.getContext()) {}
 
   OwningOpRef<ModuleOp> run() {
-    if (grid_->hasAttr("ptl.manual"))
-      takeScalars();
+    takeScalars();
+    if (!checkQueues())
+      return {};
     collectArguments();
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
     (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
@@ -64,10 +68,49 @@ public:
   }
 
 private:
+  /// A queue has a kind of core at each end.
+  bool checkQueues() {
+    bool fits = true;
+    grid_.walk([&](ir::QueueOp queue) {
+      if (cores_.isMixed())
+        return;
+      const char *other = cores_.usesCube() ? "vector cores do" : "cube core does";
+      report_(DiagId::QueueSidesDiffer, queue.getLoc(),
+              {queue.getName().str(), std::string("the ") + other + " not open it"});
+      fits = false;
+    });
+    return fits;
+  }
+
   static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
 
-  /// What is computed from sizes is computed in the kernel again: the prover wants to know what
-  /// depends on what.
+  static bool isScalar(Operation *op) {
+    return op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndex() &&
+           op->getNumRegions() == 0 && isPure(op) &&
+           llvm::none_of(op->getOperands(), [](Value value) { return isArray(value); });
+  }
+
+  /// Whether it is computed from dimensions alone. Lengths of arrays are passed with the arrays.
+  static bool isFromDimensions(Operation *op) {
+    auto isDimension = [](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      auto function =
+          argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+      if (argument)
+        return function && function.getArgAttr(argument.getArgNumber(), "ptl.dim");
+      return isFromDimensions(value.getDefiningOp());
+    };
+    return isScalar(op) &&
+           llvm::none_of(op->getUsers(), [](Operation *user) { return isa<ir::AllocOp>(user); }) &&
+           llvm::all_of(op->getOperands(), isDimension);
+  }
+
+  bool isTaken(Operation *op) {
+    return grid_->hasAttr("ptl.manual") ? isScalar(op) : isFromDimensions(op);
+  }
+
+  /// What is computed from sizes is computed in the kernel again: who launches it has only what the
+  /// source names, and the prover wants to know what depends on what.
   void takeScalars() {
     OpBuilder b(grid_.getContext());
     for (bool changed = true; changed;) {
@@ -76,11 +119,7 @@ private:
       getUsedValuesDefinedAbove(grid_->getRegions(), captured);
       for (Value value : captured) {
         Operation *made = value.getDefiningOp();
-        bool isSize = value.getType().isIntOrIndex();
-        bool isScalar = made && isSize && made->getNumRegions() == 0 && isPure(made) &&
-                        !matchPattern(value, m_Constant()) &&
-                        llvm::none_of(made->getOperands(), [](Value v) { return isArray(v); });
-        if (!isScalar)
+        if (!made || matchPattern(value, m_Constant()) || !isTaken(made))
           continue;
         b.setInsertionPointToStart(&grid_.getBody().front());
         Operation *copy = b.clone(*made);
@@ -247,6 +286,8 @@ private:
     manager.enableVerifier(false);
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
+    // Branches that are side by side now become one.
+    manager.addPass(createCanonicalizerPass());
     return manager.run(module);
   }
 
@@ -354,10 +395,15 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   base.consume_front("ptl_");
   for (auto [i, grid] : llvm::enumerate(grids)) {
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
+    if (auto cores = function->getAttr("ptl.cores"); cores && !grid->hasAttr("ptl.cores"))
+      grid->setAttr("ptl.cores", cores);
     Attribute task = grid->getAttr(ir::kTaskAttribute);
     LowerOptions own = i < options.size() ? options[i] : LowerOptions();
+    if (!takePlaces(grid, machine, report))
+      return std::nullopt;
     if (own.unrolls)
       unrollLoops(grid);
+    rotateWhileLoops(grid);
     if (!(grid = cutTiles(grid, own))) {
       program.kernels.clear();
       program.uncut = i;

@@ -21,7 +21,7 @@ struct LowerOptions {
   int64_t gridBuffers = 2; ///< slots of what a point of the grid loads and stores, so that
                            ///< neighbouring points overlap
   bool unrolls = true;     ///< loops that say so are unrolled
-  bool skews = true;       ///< what is handed over first in a loop is computed an iteration ahead
+  int64_t ahead = 2;       ///< so many iterations what is handed over first in a loop is ahead
   int64_t streamed = 0;    ///< so many operands that products load in loops, the largest ones, are
                            ///< loaded piece by piece
   int64_t parts = 1;       ///< of tiles that are handed over between cores, done in turn in loops

@@ -108,12 +108,13 @@ void KernelLowering::lowerPoints(ir::ParallelOp grid) {
                         : b_.createOrFold<arith::CeilDivSIOp>(loc_, length, step[i]));
     total = i == 0 ? count[0] : b_.createOrFold<arith::MulIOp>(loc_, total, count[i]);
   }
-  if (grid->hasAttr("ptl.serial")) { // the first group does all of them
-    Value first = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, group, constant(0));
-    group = b_.create<arith::SelectOp>(loc_, first, constant(0), total);
-    groups = constant(1);
+  Value first = group;
+  if (auto cores = grid->getAttrOfType<IntegerAttr>("ptl.cores")) { // others have nothing to do
+    groups = minimum(groups, constant(cores.getInt()));
+    Value works = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, group, groups);
+    first = b_.create<arith::SelectOp>(loc_, works, group, total);
   }
-  auto loop = b_.create<scf::ForOp>(loc_, group, total, groups);
+  auto loop = b_.create<scf::ForOp>(loc_, first, total, groups);
   gridLoop_ = loop;
   b_.setInsertionPointToStart(loop.getBody());
   Value rest = loop.getInductionVar();
@@ -246,7 +247,7 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
   bool rotates = pipeline && pipeline.getInt() > 1;
   // In queues that several values share, their order is that of the program.
-  if (rotates && options_.skews && !sharesQueues(cores_, machine_))
+  if (rotates && turnsAhead() > 0 && !sharesQueues(cores_, machine_))
     if (auto stages = stagesOf(loop, cores_, core_); stages && stages->isSplit())
       return lowerInStages(loop, *stages, tiles);
   auto made =
@@ -270,8 +271,7 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     rotations_.pop_back();
   if (failed_)
     return;
-  for (auto &[i, tile] : tiles)
-    keep(yield.getOperand(i), tile, loc);
+  keepAll(yield.getOperands(), tiles, loc);
   freeSlots(yield);
   llvm::SmallVector<Value> yielded;
   for (auto [i, value] : llvm::enumerate(yield.getOperands()))
@@ -342,6 +342,23 @@ void KernelLowering::keep(Value value, const Tile &into, Location loc) {
   Tile source = materialise(*tile, loc);
   if (source.buffer != into.buffer)
     copy(source, into, loc);
+}
+
+/// As if at once: what is kept in a buffer that is written before is copied aside.
+void KernelLowering::keepAll(ValueRange values, CarriedTiles tiles, Location loc) {
+  llvm::SmallDenseSet<Value> written;
+  for (const auto &[i, into] : tiles) {
+    const Tile *tile = cores_.isAccumulator(values[i]) ? nullptr : tileOf(values[i]);
+    if (tile && tile->buffer != into.buffer && written.contains(tile->buffer)) {
+      Tile source = materialise(*tile, loc), aside = source;
+      aside.buffer = allocateLike(source, loc);
+      copy(source, aside, loc);
+      setTile(values[i], aside);
+    }
+    written.insert(into.buffer);
+  }
+  for (const auto &[i, tile] : tiles)
+    keep(values[i], tile, loc);
 }
 
 void KernelLowering::lowerIf(scf::IfOp branch) {

@@ -134,12 +134,14 @@ std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents)
     offset = scalarOf(in.offsets[matrix[i]]);
     valid = length;
     valid = dealt(length, extent, &box.present);
-    if (core_ == CoreKind::Vector && cores_.deals(extent.symbol)) {
+    bool deals = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
+    if (deals) {
       Value first = b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(capacity));
       offset = b_.createOrFold<arith::AddIOp>(loc_, offset, first);
     }
-    if (core_ == CoreKind::Cube && box.present && !isa<ir::StoreOp>(op)) {
-      // A part that is not there is loaded all the same, from the end of the array.
+    if ((core_ == CoreKind::Cube || deals) && box.present && !isa<ir::StoreOp>(op)) {
+      // A part that is not there is loaded all the same, from the end of the array: what is
+      // computed with it is not stored.
       Value last =
           b_.createOrFold<arith::SubIOp>(loc_, globalLength(in.array, matrix[i]), constant(1));
       offset = minimum(offset, last);

@@ -224,8 +224,49 @@ void KernelLowering::lowerMatmul(Operation *op) {
     out.buffer =
         allocate(ir::Place::Acc, "acc", out.extents, out.element, named(result), /*rotates=*/true);
   }
+  if (!pinStep(op, *a, out))
+    return;
   multiply(*a, *b, out, first, loc);
   setTile(result, out);
+}
+
+/// `l0 rows, columns, contracted positions` of a schedule: a step through the operand buffers. Rows
+/// and columns of a tile go through them whole.
+bool KernelLowering::pinStep(Operation *op, const Tile &a, const Tile &out) {
+  pinnedStep_ = 0;
+  auto said = op->getAttrOfType<ArrayAttr>("ptl.l0");
+  if (!said)
+    return true;
+  auto sizes = cast<DenseI64ArrayAttr>(said[0]);
+  auto [rows, cols, step] = std::tuple(sizes[0], sizes[1], sizes[2]);
+  std::string why;
+  int64_t bytes = pto::elementBytes(a.element), box = std::max<int64_t>(16, 32 / bytes);
+  auto number = [](int64_t value) { return std::to_string(value); };
+  auto tooSmall = [&](const char *what, int64_t given, int64_t own) {
+    if (why.empty() && given < own)
+      why = "the tile has " + number(own) + " " + what +
+            ", which go through the operand buffers together: make the tile smaller";
+  };
+  auto tooLarge = [&](const char *place, int64_t lines) {
+    int64_t needed = roundUp(lines, 16) * step * bytes, there = usableBytes(machine_, place);
+    if (why.empty() && needed > there)
+      why = number(needed) + " bytes of `" + place + "` are needed, `" + machine_.name + "` has " +
+            number(there);
+  };
+  tooSmall("rows", rows, out.extents.rows);
+  tooSmall("columns", cols, out.extents.cols);
+  if (why.empty() && step % box != 0)
+    why = "contracted positions go in boxes of " + number(box);
+  tooLarge("left", out.extents.rows);
+  tooLarge("right", out.extents.cols);
+  if (why.empty()) {
+    pinnedStep_ = step;
+    return true;
+  }
+  report_(DiagId::ScheduleCannot, cast<LocationAttr>(said[1]),
+          {"l0 " + number(rows) + ", " + number(cols) + ", " + number(step), why});
+  failed_ = true;
+  return false;
 }
 
 static std::string_view nameOf(Type element) {
@@ -244,7 +285,7 @@ int64_t KernelLowering::contractedStep(const Tile &a, int64_t rows, int64_t cols
 /// `first` null: the accumulator begins with this product.
 void KernelLowering::multiply(const Tile &a, const Tile &b, const Tile &out, Value first,
                               Location loc) {
-  int64_t step = contractedStep(a, out.extents.rows, out.extents.cols);
+  int64_t step = pinnedStep_ ? pinnedStep_ : contractedStep(a, out.extents.rows, out.extents.cols);
   int64_t contracted = a.extents.cols;
   if (a.form == Form::Memory || b.form == Form::Memory) {
     multiplyFromMemory(a, b, out, first, loc, step);
@@ -278,8 +319,10 @@ void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out,
   ProductShape shape{out.extents.rows,  out.extents.cols,  step, pto::elementBytes(a.element),
                      nameOf(a.element), cores_.numProducts};
   bool rotates = (begins || !rotations_.empty()) && fitsTwice(shape, step, machine_);
-  Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, loc, rotates);
-  Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, loc, rotates);
+  // The name is that of the product.
+  Location plain = isa<NameLoc>(loc) ? cast<NameLoc>(loc).getChildLoc() : loc;
+  Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, plain, rotates);
+  Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, plain, rotates);
   Value zero = constant(0);
   auto from = [&](Value start) {
     return start ? b_.createOrFold<arith::AddIOp>(loc, start, at) : at;

@@ -33,9 +33,6 @@ void KernelLowering::lowerSplat(Operation *op) {
   Value result = op->getResult(0);
   auto type = cast<ir::ArrayType>(result.getType());
   llvm::SmallVector<Value> lengths;
-  unsigned numLengths = 0;
-  for (const ir::Extent &extent : type.getExtents())
-    numLengths += !extent.isConstant();
   unsigned next = 0;
   for (const ir::Extent &extent : type.getExtents())
     if (!extent.isConstant() && next < op->getNumOperands())

@@ -1,5 +1,6 @@
-// Loops of which a part runs an iteration ahead: prologue, the loop, epilogue.
+// Loops of which a part runs some iterations ahead.
 #include "passes/lower_block/lowering.h"
+#include "passes/transform/peel_stages.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -8,9 +9,6 @@
 using namespace mlir;
 
 namespace ptl::block {
-
-/// Slots of a value that is made ahead and read behind.
-static constexpr int64_t kKeptSlots = 2;
 
 /// Where a value that a later stage reads stands: in the slot of its iteration.
 void KernelLowering::lowerKept(Operation *op, Value value, Value number) {
@@ -27,7 +25,7 @@ void KernelLowering::lowerKept(Operation *op, Value value, Value number) {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPoint(keptBefore_);
     slots = b_.create<pto::AllocMultiTileOp>(
-        named(value), pto::MultiTileBufType::get(b_.getContext(), type, kKeptSlots), Value());
+        named(value), pto::MultiTileBufType::get(b_.getContext(), type, keptCount_), Value());
   }
   Extents2 stored = storage(kept).first;
   kept.buffer = b_.create<pto::MultiTileGetOp>(
@@ -113,24 +111,33 @@ void KernelLowering::lowerStage(scf::ForOp loop, const LoopStages &stages, int s
   partBuffers_ = std::move(buffers);
   if (failed_)
     return;
-  for (const auto &[i, tile] : tiles)
-    if (stages.stageOfVariable[i] == stage)
-      keep(yield.getOperand(i), tile, loop.getLoc());
+  llvm::SmallVector<std::pair<unsigned, Tile>> own;
+  llvm::copy_if(tiles, std::back_inserter(own),
+                [&](const auto &each) { return stages.stageOfVariable[each.first] == stage; });
+  keepAll(yield.getOperands(), own, loop.getLoc());
   freeSlots(yield);
 }
 
-/// for i { if i is a turn: ahead(i) ; if there was one before: behind(i - 1) }, with a turn more.
+/// for i { if i is a turn: ahead(i) ; if i - n is one: behind(i - n) }, with n turns more.
 void KernelLowering::lowerInStages(scf::ForOp loop, const LoopStages &stages, CarriedTiles tiles) {
   Location loc = loop.getLoc();
   Value lower = scalarOf(loop.getLowerBound()), upper = scalarOf(loop.getUpperBound()),
         step = scalarOf(loop.getStep());
+  int64_t turns = turnsAhead();
+  Value lead = turns == 1 ? step : b_.createOrFold<arith::MulIOp>(loc, step, constant(turns));
   OpBuilder::InsertionGuard guard(b_);
   Value some = b_.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lower, upper);
   Value end = b_.createOrFold<arith::SelectOp>(
-      loc, some, b_.createOrFold<arith::AddIOp>(loc, upper, step), lower);
+      loc, some, b_.createOrFold<arith::AddIOp>(loc, upper, lead), lower);
+  Value first = b_.createOrFold<arith::AddIOp>(loc, lower, lead);
   auto made = b_.create<scf::ForOp>(loc, lower, end, step);
+  made->setAttr(pto::kStageAttribute, b_.getI64IntegerAttr(turns));
+  int64_t slotsAround = std::exchange(keptCount_, turns + 1);
   Operation *outer = std::exchange(keptBefore_, made);
-  auto done = llvm::make_scope_exit([&] { keptBefore_ = outer; });
+  auto done = llvm::make_scope_exit([&] {
+    keptBefore_ = outer;
+    keptCount_ = slotsAround;
+  });
   for (Value value : stages.kept)
     keptSlots_.erase(value);
   {
@@ -142,12 +149,13 @@ void KernelLowering::lowerInStages(scf::ForOp loop, const LoopStages &stages, Ca
                        : b_.create<arith::SubIOp>(loc, variable, lower).getResult();
     if (!matchPattern(step, m_One()))
       number = b_.create<arith::DivUIOp>(loc, number, step);
-    Value before = b_.create<arith::SubIOp>(loc, number, constant(1)),
-          last = b_.create<arith::SubIOp>(loc, variable, step);
+    Value before = b_.create<arith::SubIOp>(loc, number, constant(turns)),
+          last = b_.create<arith::SubIOp>(loc, variable, lead);
     int64_t slots = loop->getAttrOfType<IntegerAttr>("ptl.pipeline").getInt();
     rotations_.push_back({made, number, slots});
     auto stageIf = [&](Value holds, int stage, Value at, Value turn) {
       auto branch = b_.create<scf::IfOp>(loc, holds, /*withElseRegion=*/false);
+      branch->setAttr(pto::kStageAttribute, b_.getI64IntegerAttr(stage));
       OpBuilder::InsertionGuard within(b_);
       b_.setInsertionPointToStart(&branch.getThenRegion().front());
       rotations_.back().slot = turn;
@@ -156,7 +164,7 @@ void KernelLowering::lowerInStages(scf::ForOp loop, const LoopStages &stages, Ca
     using P = arith::CmpIPredicate;
     stageIf(b_.create<arith::CmpIOp>(loc, P::slt, variable, upper), 0, variable, number);
     if (!failed_)
-      stageIf(b_.create<arith::CmpIOp>(loc, P::sgt, variable, lower), 1, last, before);
+      stageIf(b_.create<arith::CmpIOp>(loc, P::sge, variable, first), 1, last, before);
     rotations_.pop_back();
   }
   if (failed_)

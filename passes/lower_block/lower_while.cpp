@@ -54,10 +54,21 @@ void KernelLowering::bindCarried(ValueRange arguments, ValueRange scalars, const
   }
 }
 
+/// Names included.
+static llvm::SmallVector<Location> scalarLocations(ValueRange arguments) {
+  llvm::SmallVector<Location> locations;
+  for (Value argument : arguments)
+    if (ir::rankOf(argument.getType()) == 0)
+      locations.push_back(argument.getLoc());
+  return locations;
+}
+
 void KernelLowering::lowerWhile(scf::WhileOp loop) {
   Location loc = loop.getLoc();
+  // A condition that hands everything on leaves it where it is.
+  bool handsOn = ValueRange(loop.getBeforeArguments()) == loop.getConditionOp().getArgs();
   std::optional<Carried> before = carriedBuffers(loop, loop.getBeforeArguments()),
-                         after = carriedBuffers(loop, loop.getAfterArguments());
+                         after = handsOn ? before : carriedBuffers(loop, loop.getAfterArguments());
   if (!before || !after)
     return;
   for (const auto &[i, tile] : before->tiles)
@@ -72,15 +83,14 @@ void KernelLowering::lowerWhile(scf::WhileOp loop) {
   auto made = b_.create<scf::WhileOp>(loc, afterTypes, inits);
   {
     OpBuilder::InsertionGuard guard(b_);
-    llvm::SmallVector<Location> locations(inits.size(), loc);
-    Block *body = b_.createBlock(&made.getBefore(), {}, ValueRange(inits).getTypes(), locations);
+    Block *body = b_.createBlock(&made.getBefore(), {}, ValueRange(inits).getTypes(),
+                                 scalarLocations(loop.getBeforeArguments()));
     bindCarried(loop.getBeforeArguments(), body->getArguments(), *before);
     lowerBlock(*loop.getBeforeBody());
     if (failed_)
       return;
     scf::ConditionOp condition = loop.getConditionOp();
-    for (const auto &[i, tile] : after->tiles)
-      keep(condition.getArgs()[i], tile, loc);
+    keepAll(condition.getArgs(), after->tiles, loc);
     freeSlots(condition);
     Value holds = scalarOf(condition.getCondition());
     llvm::SmallVector<Value> handed = scalarsAmong(condition.getArgs());
@@ -90,15 +100,14 @@ void KernelLowering::lowerWhile(scf::WhileOp loop) {
   }
   {
     OpBuilder::InsertionGuard guard(b_);
-    llvm::SmallVector<Location> locations(afterTypes.size(), loc);
-    Block *body = b_.createBlock(&made.getAfter(), {}, afterTypes, locations);
+    Block *body =
+        b_.createBlock(&made.getAfter(), {}, afterTypes, scalarLocations(loop.getAfterArguments()));
     bindCarried(loop.getAfterArguments(), body->getArguments(), *after);
     lowerBlock(*loop.getAfterBody());
     if (failed_)
       return;
     scf::YieldOp yield = loop.getYieldOp();
-    for (const auto &[i, tile] : before->tiles)
-      keep(yield.getOperand(i), tile, loc);
+    keepAll(yield.getOperands(), before->tiles, loc);
     freeSlots(yield);
     b_.create<scf::YieldOp>(loc, scalarsAmong(yield.getOperands()));
   }

@@ -59,14 +59,14 @@ private:
   void lowerAndKeep(mlir::Operation *op, const LoopStages &stages, mlir::Value number);
   void fetchKept(mlir::Operation *op, const LoopStages &stages, mlir::Value number);
   struct Carried;
-  void lowerWhile(mlir::scf::WhileOp loop);
+  void lowerWhile(mlir::scf::WhileOp loop), lowerCheck(ir::CheckOp check);
   std::optional<Carried> carriedBuffers(mlir::Operation *op, mlir::ValueRange arguments);
   llvm::SmallVector<mlir::Value> scalarsAmong(mlir::ValueRange values);
   void bindCarried(mlir::ValueRange arguments, mlir::ValueRange scalars, const Carried &carried);
-  void lowerCheck(ir::CheckOp check);
   bool carries(mlir::Value value) const;
   Tile carriedTile(mlir::scf::ForOp loop, unsigned index);
   void keep(mlir::Value value, const Tile &into, mlir::Location loc);
+  void keepAll(mlir::ValueRange values, CarriedTiles tiles, mlir::Location loc);
   mlir::Value iterationOf(mlir::scf::ForOp loop);
   bool lowerScalarOp(mlir::Operation *op);
   mlir::Value lowerScalarArithmetic(mlir::Operation *op);
@@ -110,8 +110,7 @@ private:
                         llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
   // global memory: lower_memory.cpp
-  void lowerSlice(mlir::Operation *op);
-  void lowerStore(ir::StoreOp store);
+  void lowerSlice(mlir::Operation *op), lowerStore(ir::StoreOp store);
   llvm::SmallVector<mlir::Value> stridesOf(mlir::Value array);
   mlir::Value globalLength(mlir::Value array, size_t axis);
   mlir::Type storeBoxType(ir::StoreOp store);
@@ -237,6 +236,7 @@ private:
   void lowerMatmul(mlir::Operation *op);
   void zeroIfEmpty(mlir::Value lower, mlir::Value upper, const Tile &out, mlir::Type operand);
   int64_t contractedStep(const Tile &a, int64_t rows, int64_t cols) const;
+  bool pinStep(mlir::Operation *op, const Tile &a, const Tile &out);
   int64_t contractedPiece(const Tile &a, const Tile &b, const Tile &out, int64_t step) const;
   void multiply(const Tile &a, const Tile &b, const Tile &out, mlir::Value first,
                 mlir::Location loc);
@@ -254,8 +254,8 @@ private:
   void popFor(mlir::Operation *op);
   void freeSlots(mlir::Operation *after);
   mlir::Value dealt(mlir::Value length, const ir::Extent &extent, mlir::Value *present = nullptr);
-  /// Through the consumer's own memory, not through global memory.
-  bool directQueues() const;
+  bool directQueues() const;  ///< through the consumer's own memory, not through global memory
+  int64_t turnsAhead() const; ///< that one stage of a loop may be before the other
   bool isRead(const Popped &slot, mlir::Operation *op);
 
   mlir::func::FuncOp function_;
@@ -285,6 +285,7 @@ private:
   /// Slots of values that a stage of a loop makes for a later one, before what they stand.
   llvm::DenseMap<mlir::Value, mlir::Value> keptSlots_;
   mlir::Operation *keptBefore_ = nullptr;
+  int64_t keptCount_ = 2;
   mlir::Operation *gridLoop_ = nullptr; ///< what does not depend on the point stands before it
   llvm::SmallVector<Rotation> rotations_;
   llvm::DenseSet<mlir::Value> streamed_; ///< operands of products that are loaded piece by piece
@@ -293,8 +294,8 @@ private:
   int64_t productBuffers_ = 0;           ///< that it has made
   /// Buffers that the parts of a product use in turn, by group, which of its buffers, and turn.
   llvm::DenseMap<std::tuple<int64_t, int64_t, int64_t>, mlir::Value> partBuffers_;
-  bool dynamicValid_ = false;
-  bool failed_ = false;
+  int64_t pinnedStep_ = 0; ///< of that product, by its schedule; 0: it says nothing
+  bool dynamicValid_ = false, failed_ = false;
 };
 
 } // namespace ptl::block

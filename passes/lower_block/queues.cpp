@@ -320,6 +320,16 @@ void KernelLowering::freeSlots(Operation *after) {
   });
 }
 
+/// So far may one stage of a loop be ahead of the other. What is ahead is handed on before any of
+/// it is taken: with as many turns as both ways of a value have slots each core still gets on.
+int64_t KernelLowering::turnsAhead() const {
+  int64_t slots = std::numeric_limits<int64_t>::max() / 2;
+  for (const llvm::SmallVector<Value> *values : {&cores_.toVector, &cores_.toCube})
+    for (Value value : *values)
+      slots = std::min(slots, numSlotsOf(value, machine_));
+  return std::min(options_.ahead, 2 * slots / std::max<int64_t>(1, options_.parts) - 1);
+}
+
 bool KernelLowering::directQueues() const { return machine_.exchange.throughBuffer; }
 
 /// This vector core's part of a length whose axis is dealt, or a length that may be 0: at least 1,

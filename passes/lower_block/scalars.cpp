@@ -255,6 +255,26 @@ Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type t
   return result ? scalars.cast(result, type) : result;
 }
 
+void lowerScalars(func::FuncOp function) {
+  OpBuilder b(function.getContext());
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  llvm::SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (isa_and_nonnull<ir::PtlDialect>(op->getDialect()) && op->getNumResults() == 1 &&
+        llvm::all_of(op->getOperandTypes(), isScalar) && isScalar(op->getResult(0).getType()))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    b.setInsertionPoint(op);
+    Value result =
+        scalarResult(b, op, llvm::to_vector(op->getOperands()), op->getResult(0).getType());
+    if (!result)
+      continue;
+    op->getResult(0).replaceAllUsesWith(result);
+    op->erase();
+  }
+}
+
 Value combineScalars(OpBuilder &b, Location loc, llvm::StringRef how, Value old, Value value) {
   if (how == "set")
     return value;

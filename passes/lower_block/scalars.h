@@ -1,6 +1,7 @@
 // Operations of the `ptl` dialect on scalars, as the scalar unit of a core computes them.
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
 
@@ -10,6 +11,9 @@ namespace ptl::block {
 /// scalar unit does not have it.
 mlir::Value scalarResult(mlir::OpBuilder &b, mlir::Operation *op, llvm::ArrayRef<mlir::Value> in,
                          mlir::Type type);
+
+/// Operations on nothing but scalars become `arith` and `math`, where the scalar unit has them.
+void lowerScalars(mlir::func::FuncOp function);
 
 /// `set`, `add`, `max` or `min` of what is there and what comes.
 mlir::Value combineScalars(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef how,

@@ -141,6 +141,8 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
   void runOnOperation() override {
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
+    storeCarried(getOperation());
+    forwardStorage(getOperation()); // of what loops carry
     expandTensors(getOperation(), tileBytes);
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;

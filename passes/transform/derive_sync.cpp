@@ -103,10 +103,12 @@ private:
   void recordBarrier(bool all, const Reason &reason, const std::string &why);
   void describeEnds(SyncEdge &edge, const Reason &reason);
   void insert(Body &body);
-  Value numberOf(Body &body, int frame);
+  Value numberOf(Body &body, Value slot, int64_t count);
+  Value iterationOf(Body &body);
+  Value modulo(Value number, int64_t count, Location loc);
   Value idOf(Body &body, const Event &event);
   Value constant(int64_t value);
-  Value copyOf(Value value, Block *block, IRMapping &copies);
+  Value copyOf(Value value, IRMapping &copies);
   template <typename OpT> void flag(const Event &event, int64_t id, const std::string &why);
   template <typename OpT> void flagBySlot(const Event &event, Value id, const std::string &why);
   void barrier(Location loc, PipeKind pipe, const std::string &why);
@@ -123,9 +125,10 @@ private:
   OpBuilder builder_;
   std::vector<Insertion> insertions_; ///< of the body at hand
   std::map<int64_t, Value> constants_;
-  std::map<int, Value> numbers_;                       ///< of the body at hand, by frame
-  std::map<std::pair<int, int>, Value> idsOfFrames_;   ///< by frame and first id
-  llvm::DenseMap<Operation *, Operation *> lastDrain_; ///< behind a loop
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> numbers_; ///< of slots, in the body at hand
+  llvm::DenseMap<std::pair<Value, int>, Value> ids_;         ///< by number and first id
+  std::set<std::tuple<size_t, int>> drained_;                ///< turns, by pair and resource
+  llvm::DenseMap<Operation *, Operation *> lastDrain_;       ///< behind a loop
 };
 
 template <typename OpT>
@@ -157,51 +160,63 @@ Value SyncEmitter::constant(int64_t value) {
 }
 
 // A value at the insertion point, computed again where it is not there yet.
-Value SyncEmitter::copyOf(Value value, Block *block, IRMapping &copies) {
+Value SyncEmitter::copyOf(Value value, IRMapping &copies) {
   Operation *op = value.getDefiningOp();
-  if (!op || !block->getParentOp()->isProperAncestor(op) || copies.contains(value))
+  if (!op || copies.contains(value))
     return copies.lookupOrDefault(value);
-  if (op->getBlock() == block && builder_.getInsertionPoint() != block->end() &&
-      op->isBeforeInBlock(&*builder_.getInsertionPoint()))
+  Operation *next = &*builder_.getInsertionPoint();
+  if (Operation *here = op->getBlock()->findAncestorOpInBlock(*next);
+      here && op->isBeforeInBlock(here))
     return value;
   for (Value operand : op->getOperands())
-    copies.map(operand, copyOf(operand, block, copies));
+    copies.map(operand, copyOf(operand, copies));
   return builder_.clone(*op, copies)->getResult(0);
 }
 
+Value SyncEmitter::iterationOf(Body &body) {
+  auto loop = cast<scf::ForOp>(body.owner);
+  Value number = loop.getInductionVar();
+  if (!matchPattern(loop.getLowerBound(), m_Zero()))
+    number = builder_.create<arith::SubIOp>(loop.getLoc(), number, loop.getLowerBound());
+  if (!matchPattern(loop.getStep(), m_One()))
+    number = builder_.create<arith::DivUIOp>(loop.getLoc(), number, loop.getStep());
+  return number;
+}
+
+// A number of a slot, from 0 on.
+Value SyncEmitter::modulo(Value number, int64_t count, Location loc) {
+  APInt divisor;
+  auto remainder = number.getDefiningOp<arith::RemUIOp>();
+  if (remainder && matchPattern(remainder.getRhs(), m_ConstantInt(&divisor)) && divisor == count)
+    return number;
+  return builder_.create<arith::RemUIOp>(loc, number, constant(count));
+}
+
 // The number of a slot, from 0 on, at the start of the body.
-Value SyncEmitter::numberOf(Body &body, int frameIndex) {
-  Value &number = numbers_[frameIndex];
+Value SyncEmitter::numberOf(Body &body, Value slot, int64_t count) {
+  Value &number = numbers_[{slot, count}];
   if (number)
     return number;
   OpBuilder::InsertionGuard guard(builder_);
   builder_.setInsertionPoint(body.items.front().op);
-  const Frame &frame = body.frames[static_cast<size_t>(frameIndex)];
-  Location loc = body.owner->getLoc();
-  if (frame.slot) {
-    IRMapping copies;
-    number = copyOf(frame.slot, body.block, copies);
-  } else {
-    auto loop = cast<scf::ForOp>(body.owner);
-    number = loop.getInductionVar();
-    if (!matchPattern(loop.getLowerBound(), m_Zero()))
-      number = builder_.create<arith::SubIOp>(loc, number, loop.getLowerBound());
-    if (!matchPattern(loop.getStep(), m_One()))
-      number = builder_.create<arith::DivUIOp>(loc, number, loop.getStep());
-  }
-  APInt divisor;
-  auto remainder = number.getDefiningOp<arith::RemUIOp>();
-  if (!remainder || !matchPattern(remainder.getRhs(), m_ConstantInt(&divisor)) ||
-      divisor != frame.count)
-    number = builder_.create<arith::RemUIOp>(loc, number, constant(frame.count));
+  IRMapping copies;
+  number = modulo(slot ? copyOf(slot, copies) : iterationOf(body), count, body.owner->getLoc());
   return number;
 }
 
+// The first of the ids of an event that has one for each slot, and which of them it is; null: it is
+// the first.
 Value SyncEmitter::idOf(Body &body, const Event &event) {
-  Value number = numberOf(body, event.frame);
+  if (event.resource >= 0 ? event.slots == 1 || event.slot.kind == SlotNumber::Constant
+                          : event.frame < 0)
+    return Value();
+  Value slot = event.resource < 0 ? body.frames[static_cast<size_t>(event.frame)].slot
+               : event.slot.kind == SlotNumber::Number ? event.slot.number
+                                                       : Value();
+  Value number = numberOf(body, slot, event.slots);
   if (event.id == 0)
     return number;
-  Value &id = idsOfFrames_[{event.frame, event.id}];
+  Value &id = ids_[{number, event.id}];
   if (!id) {
     OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPoint(body.items.front().op);
@@ -249,14 +264,15 @@ void SyncEmitter::emitDrains(const Item &around, const Event &event) {
 void SyncEmitter::addEvent(Body &body, const Event &event) {
   std::string why = explain(event.reason, function_);
   record(event, why);
-  Value id = event.frame < 0 ? Value() : idOf(body, event);
-  insertions_.push_back({event.setStep, [this, event, why, id] {
+  Value id = idOf(body, event);
+  int64_t first = event.id + (event.resource >= 0 ? event.slot.constant : 0);
+  insertions_.push_back({event.setStep, [this, event, why, id, first] {
                            id ? flagBySlot<SetFlagDynOp>(event, id, why)
-                              : flag<SetFlagOp>(event, event.id, why);
+                              : flag<SetFlagOp>(event, first, why);
                          }});
-  insertions_.push_back({event.waitStep, [this, event, why, id] {
+  insertions_.push_back({event.waitStep, [this, event, why, id, first] {
                            id ? flagBySlot<WaitFlagDynOp>(event, id, why)
-                              : flag<WaitFlagOp>(event, event.id, why);
+                              : flag<WaitFlagOp>(event, first, why);
                          }});
 }
 
@@ -316,7 +332,7 @@ void SyncEmitter::emitWhile(const Item &item) {
 // The outer body first: what stands around a loop must be next to it.
 void SyncEmitter::emit(Body &body) {
   numbers_.clear();
-  idsOfFrames_.clear();
+  ids_.clear();
   BodyOrder &order = order_.of(body);
   for (const Event &event : order.events())
     addEvent(body, event);
@@ -324,8 +340,10 @@ void SyncEmitter::emit(Body &body) {
     addBarrier(point);
   insert(body);
   for (const Event &event : order.events())
-    if (event.carried)
-      emitDrains(*order_.drainItem(body), event);
+    if (event.carried &&
+        (event.resource < 0 ||
+         drained_.insert({pairIndex(event.src, event.dst), event.resource}).second))
+      emitDrains(*order_.drainItem(body, event), event);
   for (Item &item : body.items) {
     for (auto &inner : item.bodies)
       emit(*inner);

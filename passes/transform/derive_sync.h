@@ -2,7 +2,7 @@
 // must not change places are put in order, with as few events as that takes.
 #pragma once
 
-#include "passes/transform/derive_sync_order.h"
+#include "passes/transform/derive_sync_phases.h"
 
 namespace ptl::pto {
 
@@ -44,7 +44,7 @@ void writeSyncJson(llvm::StringRef function, const SyncResult &result, llvm::raw
 class FunctionOrder {
 public:
   FunctionOrder(BlockProgram &program, const BlockMachine &machine)
-      : program_(program), machine_(machine) {
+      : program_(program), machine_(machine), plan_(program) {
     policy_.vectorBarrier = machine.vectorBarrier;
     policy_.eventIds = machine.eventIds;
   }
@@ -55,6 +55,8 @@ public:
   /// The item around which the first sets and last waits of a loop's carried events stand; it is
   /// the loop itself or a loop around it.
   const Item *drainItem(const Body &loop) const;
+  /// The same of an event of one of its bodies.
+  const Item *drainItem(const Body &body, const Event &event) const;
   /// Where an `scf.while` needs a barrier of all pipes: at the start and at the end of its second
   /// body.
   struct WhileBarriers {
@@ -77,10 +79,12 @@ private:
   Outcome allocate(Body &body, const Masks &allowed, Masks &used);
   Outcome allocateLoop(Item &item, const Masks &free, Masks &used);
   void escalate(Pipe from, Pipe to);
+  void makeDo(Pipe from, Pipe to);
 
   friend class StraightAllocator;
   BlockProgram &program_;
   const BlockMachine &machine_;
+  PhasePlan plan_;
   SyncPolicy policy_;
   std::map<const Body *, std::unique_ptr<BodyOrder>> orders_;
   std::vector<size_t> hopeless_;           ///< pairs that must do with barriers

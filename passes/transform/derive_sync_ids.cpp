@@ -16,6 +16,8 @@ static bool isLoop(const Item &item) { return isa<LoopLikeOpInterface>(item.op);
 /// anew by each loop.
 bool FunctionOrder::hoists(const Body &loop) const {
   for (const Event &event : orders_.at(&loop)->events()) {
+    if (event.resource >= 0)
+      continue;
     if (event.frame >= 0 && !loop.frames[static_cast<size_t>(event.frame)].slot)
       return false;
     if (event.carried && policy_.of(event.src, event.dst) >= Effort::Unrotated)
@@ -34,13 +36,18 @@ const Item *FunctionOrder::drainItem(const Body &loop) const {
   return found;
 }
 
+const Item *FunctionOrder::drainItem(const Body &body, const Event &event) const {
+  return event.resource < 0 ? drainItem(body)
+                            : plan_.resources()[static_cast<size_t>(event.resource)].outer;
+}
+
 // The carried events inside `item` whose first sets stand around `around`.
 void FunctionOrder::collectDrains(const Item &item, const Item &around,
                                   std::vector<ItemEffect::Drain> &drains) {
   for (auto &body : item.bodies) {
-    if (body->loop && drainItem(*body) == &around)
+    if (body->loop || !plan_.phasesOf(*body).empty())
       for (const Event &event : of(*body).events())
-        if (event.carried) {
+        if (event.carried && drainItem(*body, event) == &around) {
           unsigned before = 0;
           for (int i = 0; i < gapOf(event.setStep); ++i)
             before += body->items[static_cast<size_t>(i)].instructions[pipeIndex(event.src)];
@@ -70,7 +77,8 @@ ItemEffect FunctionOrder::effectOf(Item &item) {
   for (auto &body : item.bodies) {
     BodyOrder &order = of(*body);
     for (const Event &event : order.events())
-      effect.pending.try_emplace(pairIndex(event.src, event.dst), event.reason);
+      if (event.resource < 0)
+        effect.pending.try_emplace(pairIndex(event.src, event.dst), event.reason);
     for (const ItemEffect &inner : order.effects())
       if (!inner.selfOrdered)
         effect.pending.insert(inner.pending.begin(), inner.pending.end());
@@ -91,9 +99,11 @@ bool FunctionOrder::build(Body &body) {
     effects.push_back(effectOf(item));
   auto order = std::make_unique<BodyOrder>(body, std::move(effects), policy_);
   for (const Dependence &dependence : program_.dependencesOf(body)) {
-    order->addDependence(dependence);
+    if (!plan_.orders(body, dependence))
+      order->addDependence(dependence);
     ++numDependences_;
   }
+  order->setPhases(plan_.phasesOf(body), plan_.resources());
   if (!order->solve()) {
     solved = false;
     llvm::append_range(hopeless_, order->hopeless());
@@ -158,6 +168,22 @@ void FunctionOrder::escalate(Pipe from, Pipe to) {
     policy_.effort[pairIndex(to, from)] = std::max(policy_.effort[pairIndex(to, from)], effort);
 }
 
+/// With fewer ids for a pair: first events become one where that is possible, then buffers take
+/// turns together, then events within an iteration share ids, and then buffers go without turns.
+void FunctionOrder::makeDo(Pipe from, Pipe to) {
+  Effort effort = policy_.of(from, to);
+  if ((effort == Effort::Merged && plan_.merge(from, to)) ||
+      (effort >= Effort::Shared && plan_.drop(from, to)))
+    return;
+  escalate(from, to);
+}
+
+using IdsOfTurns = std::tuple<size_t, int, bool, int>;
+/// Equal for events that have the same ids.
+static IdsOfTurns idsOfTurns(const Event &event) {
+  return {pairIndex(event.src, event.dst), event.resource, event.carried, event.number};
+}
+
 // In a loop each event has its own ids, but for those that a body shares; those of slots first:
 // they need neighbours.
 FunctionOrder::Outcome FunctionOrder::allocateLoop(Item &item, const Masks &free, Masks &used) {
@@ -170,16 +196,19 @@ FunctionOrder::Outcome FunctionOrder::allocateLoop(Item &item, const Masks &free
   llvm::stable_sort(
       events, [](const Wanted &a, const Wanted &b) { return a.event->slots > b.event->slots; });
   std::map<std::tuple<const Body *, size_t, int>, int> shared;
+  std::map<IdsOfTurns, int> ofTurns;
   for (auto [event, body] : events) {
     size_t pair = pairIndex(event->src, event->dst);
-    int none = -1, &id = event->shared < 0
+    int none = -1, &id = event->resource >= 0
+                             ? ofTurns.try_emplace(idsOfTurns(*event), -1).first->second
+                         : event->shared < 0
                              ? none
                              : shared.try_emplace({body, pair, event->shared}, -1).first->second;
     if (id < 0)
       id = firstRun(free[pair] & ~used[pair], event->slots);
     event->id = id;
     if (id < 0) {
-      escalate(event->src, event->dst);
+      makeDo(event->src, event->dst);
       return Outcome::MoreEffort;
     }
     used[pair] |= ((1u << event->slots) - 1) << id;
@@ -291,8 +320,10 @@ StraightAllocator::Outcome StraightAllocator::give(Item &item, int index) {
   Outcome outcome = Outcome::Done;
   if (isLoop(item)) {
     std::array<int64_t, numPairs> wanted{};
+    std::set<IdsOfTurns> ofTurns;
     function_.forEvents(item, [&](Event &e, const Body &) {
-      wanted[pairIndex(e.src, e.dst)] += e.shared < 0 ? e.slots : 0;
+      if (e.resource < 0 || ofTurns.insert(idsOfTurns(e)).second)
+        wanted[pairIndex(e.src, e.dst)] += e.shared < 0 ? e.slots : 0;
     });
     for (size_t pair = 0; pair < numPairs; ++pair)
       if (wanted[pair] > __builtin_popcount(free[pair]) && makeRoom(pair, start, nullptr))

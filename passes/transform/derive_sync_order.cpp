@@ -282,7 +282,7 @@ void BodyOrder::runForward() {
 bool BodyOrder::mergeForward() {
   std::array<std::vector<const Event *>, numPairs> byPair;
   for (const Event &event : events_)
-    if (!event.carried && policy_.of(event.src, event.dst) >= Effort::Merged)
+    if (!event.carried && event.resource < 0 && policy_.of(event.src, event.dst) >= Effort::Merged)
       byPair[pairIndex(event.src, event.dst)].push_back(&event);
   size_t before = merged_.size();
   for (auto &events : byPair) {
@@ -315,6 +315,8 @@ void BodyOrder::learnAll(Past &past, Pipe of) {
 
 void BodyOrder::learnPast(const Event &event) {
   Past &past = past_[pipeIndex(event.dst)];
+  if (event.blind)
+    return;
   if (event.carried) {
     Clock clock = contribution(event.src, event.setStep);
     merge(event.frame < 0 ? past.previous : past.frames[static_cast<size_t>(event.frame)], clock);
@@ -460,7 +462,8 @@ bool BodyOrder::isAdjacent(const Event &a, const Event &b) const {
 bool BodyOrder::mergeCarried() {
   std::map<std::tuple<Pipe, Pipe, int>, std::vector<const Event *>> byKind;
   for (const Event &event : events_)
-    if (event.carried && (event.frame >= 0 || policy_.of(event.src, event.dst) >= Effort::Merged))
+    if (event.carried && event.resource < 0 &&
+        (event.frame >= 0 || policy_.of(event.src, event.dst) >= Effort::Merged))
       byKind[{event.src, event.dst, event.frame}].push_back(&event);
   size_t before = merged_.size();
   for (auto &[kind, events] : byKind) {
@@ -509,8 +512,14 @@ bool BodyOrder::solve() {
     runForward();
     if (mergeForward())
       runForward();
-    if (!body_.loop)
+    if (!body_.loop) {
+      llvm::copy_if(seeds_, std::back_inserter(events_),
+                    [](const Event &seed) { return seed.carried; });
+      if (reuseTurns())
+        continue;
+      giveTurns();
       return true;
+    }
     runCarried();
     if (bool merged = mergeCarried(), kept = keepBarriers(); merged || kept) {
       runForward();

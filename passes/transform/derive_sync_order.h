@@ -66,6 +66,14 @@ struct Need {
   bool barrier = false; ///< made by a barrier
 };
 
+/// The slot that a turn of a buffer uses: a constant, a number that is known at the start of the
+/// body, or the number of the iteration.
+struct SlotNumber {
+  enum Kind : uint8_t { Constant, Number, Iteration } kind = Constant;
+  int64_t constant = 0;
+  mlir::Value number;
+};
+
 /// A set and a wait in one body. Carried: the set serves the wait of a later iteration; of the next
 /// one with the same slot, if there is a frame, else of the next. `slots`: ids `id .. id + slots -
 /// 1`, by the frame's number.
@@ -77,6 +85,11 @@ struct Event {
   int64_t slots = 1;
   int id = -1;
   int shared = -1; ///< events of a body and a pair with this number have one id
+  /// Of a buffer that is used in turns: events of equal pair, resource and number have the same
+  /// ids, by the slot of the turn.
+  int resource = -1, number = 0;
+  SlotNumber slot;
+  bool blind = false; ///< carried, and it is not known from which iteration
   Reason reason;
 };
 
@@ -127,6 +140,9 @@ struct SyncPolicy {
   }
 };
 
+struct Phase;
+struct Resource;
+
 /// Solves one body. Needs first, then `solve`; more needs may be added, and `solve` called again.
 class BodyOrder {
 public:
@@ -137,6 +153,8 @@ public:
   void addDependence(const Dependence &dependence);
   /// Sets at `setStep` for waits at `waitStep` whatever is needed.
   void addSeed(const Event &event) { seeds_.push_back(event); }
+  /// The turns of buffers in this body.
+  void setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource> resources);
   /// `dst` may set at `setAgain` only after `src` has waited at `waited`.
   void addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool carried, Reason reason);
   /// Chooses events and barriers; in loops also adds what makes them safe to use again. False if
@@ -172,6 +190,9 @@ private:
   void runForward();
   void runCarried();
   bool makeReusable();
+  bool reuseTurns();
+  bool isFreeBy(const Event &event, const Phase &phase) const;
+  void giveTurns();
   bool reuseEvent(Event &event);
   bool reuseItems();
   bool shareIds();
@@ -202,6 +223,8 @@ private:
   const SyncPolicy &policy_;
   std::vector<Need> needs_;
   std::vector<Event> seeds_;
+  llvm::ArrayRef<Phase> phases_;
+  llvm::ArrayRef<Resource> resources_;
   std::vector<Event> merged_; ///< seeds of one `solve`
   std::vector<BarrierPoint> kept_;
   std::vector<size_t> hopeless_;

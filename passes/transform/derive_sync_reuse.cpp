@@ -1,6 +1,6 @@
 // An event may be set again only when the last wait for it is over: what that needs, and ids in
 // common where they are few.
-#include "passes/transform/derive_sync_order.h"
+#include "passes/transform/derive_sync_phases.h"
 
 using namespace mlir;
 
@@ -104,7 +104,7 @@ bool BodyOrder::shareIds(llvm::ArrayRef<Event *> events, size_t ids) {
 bool BodyOrder::shareIds() {
   std::map<size_t, std::vector<Event *>> byPair;
   for (Event &event : events_)
-    if (!event.carried && policy_.shared(event.src, event.dst))
+    if (!event.carried && event.resource < 0 && policy_.shared(event.src, event.dst))
       byPair[pairIndex(event.src, event.dst)].push_back(&event);
   bool added = false;
   for (auto &[pair, events] : byPair) {
@@ -114,10 +114,109 @@ bool BodyOrder::shareIds() {
   return added;
 }
 
+// ---- buffers that are used in turns
+// ---------------------------------------------------------------------------
+
+// Who uses follows who fills; who fills follows the users of the turn before.
+void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource> resources) {
+  phases_ = phases;
+  resources_ = resources;
+  for (const Phase &phase : phases) {
+    const Resource &resource = resources[static_cast<size_t>(phase.resource)];
+    for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+      if (!resource.users[pipe])
+        continue;
+      const Phase::Use &use = phase.uses[pipe];
+      addNeed({resource.filler,
+               pipeAt(pipe),
+               stepOf(use.filled, Execute),
+               stepOf(use.filled + 1, Set),
+               stepOf(use.first, Wait),
+               false,
+               -1,
+               {use.fillTouch, use.firstTouch, Hazard::RAW}});
+      if (!resource.tells[pipe])
+        continue;
+      Event event;
+      event.src = pipeAt(pipe);
+      event.dst = resource.filler;
+      event.setStep = stepOf(use.last + 1, Set);
+      event.waitStep = stepOf(phase.first, Wait);
+      event.carried = true;
+      event.frame = phase.frame;
+      event.slots = resource.slots;
+      event.resource = phase.resource;
+      event.slot = phase.slot;
+      event.blind = !body_.loop || (phase.frame < 0 && !phase.steady);
+      event.reason = {use.lastTouch, phase.firstTouch, Hazard::WAR, false, true, resource.slots};
+      addSeed(event);
+    }
+  }
+}
+
+// Whether an event's next set, in another turn of the phase's buffer, comes after this turn's wait:
+// who sets has then waited for who fills, who has waited for a user that knows of the wait.
+bool BodyOrder::isFreeBy(const Event &event, const Phase &phase) const {
+  const Resource &resource = resources_[static_cast<size_t>(phase.resource)];
+  Step begin = stepOf(phase.first, Wait);
+  bool begun = event.src == resource.filler
+                   ? begin < event.setStep
+                   : clockAt(event.src, event.setStep).over[pipeIndex(resource.filler)] > begin;
+  if (!begun)
+    return false;
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    if (!resource.tells[pipe])
+      continue;
+    Step end = stepOf(phase.uses[pipe].last + 1, Set);
+    if (pipeAt(pipe) == event.dst
+            ? event.waitStep < end
+            : clockAt(pipeAt(pipe), end).over[pipeIndex(event.dst)] > event.waitStep)
+      return true;
+  }
+  return false;
+}
+
+// Events within a turn share the ids of all turns of the buffer; first that of their dependence.
+void BodyOrder::giveTurns() {
+  std::map<std::pair<const Phase *, size_t>, int> numbers;
+  for (Event &event : events_) {
+    if (event.carried || event.resource >= 0)
+      continue;
+    const Phase *best = nullptr;
+    auto rank = [&](const Phase &phase) {
+      bool own = event.reason.dst == phase.firstTouch ||
+                 llvm::any_of(phase.uses, [&](const Phase::Use &use) {
+                   return use.firstTouch && use.firstTouch == event.reason.dst;
+                 });
+      return std::pair(!own, resources_[static_cast<size_t>(phase.resource)].slots);
+    };
+    for (const Phase &phase : phases_)
+      if (isFreeBy(event, phase) && (!best || rank(phase) < rank(*best)))
+        best = &phase;
+    if (!best)
+      continue;
+    event.resource = best->resource;
+    event.slots = resources_[static_cast<size_t>(best->resource)].slots;
+    event.slot = best->slot;
+    event.frame = -1;
+    event.number = numbers[{best, pairIndex(event.src, event.dst)}]++;
+  }
+}
+
+// Who sets that a turn is over must know that the wait at its start is.
+bool BodyOrder::reuseTurns() {
+  bool added = false;
+  for (Event &event : events_)
+    if (event.carried && event.resource >= 0)
+      added |= reuseEvent(event);
+  return added;
+}
+
 bool BodyOrder::makeReusable() {
+  giveTurns();
   bool added = reuseItems();
   for (Event &event : events_)
-    if (event.carried || !policy_.shared(event.src, event.dst))
+    if (event.carried || (event.resource < 0 && !policy_.shared(event.src, event.dst)))
       added |= reuseEvent(event);
   return shareIds() || added;
 }

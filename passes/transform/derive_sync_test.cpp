@@ -434,10 +434,11 @@ TEST_F(DeriveSync, ManyInputsStillRunAhead) {
     SyncResult result;
     EXPECT_EQ(check(sumOf(inputs), BlockMachine(), &result), "") << inputs;
     EXPECT_EQ(result.statistics.fullBarriers, 0u) << inputs;
-    // So many events are not used in turn by slots; loads are some ids ahead all the same.
+    // There are fewer ids than slots, so inputs take turns together; loads still run ahead by
+    // slots.
     bool inTurn = llvm::any_of(result.edges,
                                [](const SyncEdge &edge) { return edge.carried && edge.ids == 2; });
-    EXPECT_EQ(inTurn, inputs <= 8) << inputs;
+    EXPECT_TRUE(inTurn) << inputs;
     EXPECT_GE(result.statistics.ids[pairIndex(Pipe::MTE2, Pipe::V)], 2u) << inputs;
   }
 }

@@ -579,7 +579,6 @@ static bool isExpanded(Operation *op) {
 }
 
 void expandTensors(func::FuncOp function, int64_t tileBytes) {
-  storeCarried(function);
   auto forEach = [&](llvm::function_ref<bool(Operation *)> isWanted) {
     llvm::SmallVector<Operation *> work;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -23,8 +23,8 @@ void storeCarried(mlir::func::FuncOp function);
 void expandTake(TakeOp take);
 bool expandScatter(StoreOp store);
 
-/// Stores of grids that chips cannot do atomically. The grid gets the attribute `ptl.serial`: its
-/// points are done one after the other.
+/// Stores of grids that chips cannot do atomically: what is there is read and written by a grid of
+/// one point that loops over the points.
 void serialiseAtomics(mlir::func::FuncOp function);
 
 /// An ordering along an axis: where tiles cannot hold it, parts are sorted and merged through

@@ -69,6 +69,89 @@ static bool isUntouchedBefore(AllocOp variable, StoreOp copy) {
   });
 }
 
+/// Where a value, or what is computed or seen of it, is used last in a block.
+static Operation *lastUse(Value value, Block *block) {
+  llvm::SmallVector<Value> work = {value};
+  llvm::SmallDenseSet<Value> seen = {value};
+  Operation *last = nullptr;
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      Operation *here = block->findAncestorOpInBlock(*user);
+      if (!here)
+        continue;
+      last = !last || last->isBeforeInBlock(here) ? here : last;
+      for (Value result : here->getResults())
+        if (isa<ArrayType>(result.getType()) && seen.insert(result).second)
+          work.push_back(result);
+    }
+  return last;
+}
+
+/// The load of all of `ref` that a store of the same block fills other storage with.
+static LoadOp wholeLoadOf(StoreOp store, Value ref) {
+  Value value = store.getValue();
+  while (auto cast = value.getDefiningOp<CastOp>())
+    value = cast.getSource();
+  auto load = value.getDefiningOp<LoadOp>();
+  bool isWhole = load && load.getRef() == ref && load->getBlock() == store->getBlock() &&
+                 !load.getOutside() && isFromStart(load) &&
+                 extentsOf(load.getType()) == extentsOf(ref.getType());
+  return isWhole && !store.getIndex() && !store.getAtomic() && isFromStart(store) ? load : LoadOp();
+}
+
+namespace {
+/// A turn of a loop that works on a copy of what the loop carries: `begin` makes the copy, `copy`
+/// puts it back.
+struct CopiedTurn {
+  AllocOp alloc;
+  StoreOp begin, copy; ///< begin: null where the copy is written before it is read
+  Operation *firstWrite = nullptr;
+
+  CopiedTurn(AllocOp alloc, StoreOp copy) : alloc(alloc), copy(copy) {
+    Block *block = alloc->getBlock();
+    Operation *first = nullptr;
+    auto find = [&] {
+      first = nullptr;
+      for (Operation *user : alloc->getUsers())
+        if (Operation *here = block->findAncestorOpInBlock(*user);
+            !isa<DimOp>(user) && here != begin && (!first || here->isBeforeInBlock(first)))
+          first = here;
+    };
+    find();
+    if (auto store = dyn_cast_or_null<StoreOp>(first);
+        store && store.getRef() == alloc && wholeLoadOf(store, copy.getRef())) {
+      begin = store;
+      find();
+    }
+    firstWrite = first;
+  }
+
+  /// Whether the turn may work on what the loop carries itself: nobody asks for what that was
+  /// before once it is written.
+  bool isNeedless() {
+    Block *block = alloc->getBlock();
+    Value outer = copy.getRef();
+    Block *home = outer.getParentBlock();
+    if (!firstWrite || home == block || !home->findAncestorOpInBlock(*alloc) ||
+        outer.getType() != alloc.getType())
+      return false;
+    Operation *start = begin ? wholeLoadOf(begin, outer).getOperation() : firstWrite;
+    return llvm::all_of(outer.getUsers(), [&](Operation *user) {
+      Operation *here = block->findAncestorOpInBlock(*user);
+      if (!here || user == copy || isa<DimOp>(user) || copy->isBeforeInBlock(here))
+        return true;
+      auto load = dyn_cast<LoadOp>(user);
+      if (!load)
+        return here->isBeforeInBlock(start);
+      if (here != load || !load->isBeforeInBlock(firstWrite))
+        return false;
+      Operation *last = lastUse(load.getResult(), block);
+      return !last || last->isBeforeInBlock(firstWrite);
+    });
+  }
+};
+} // namespace
+
 /// Storage becomes other storage, and the copy between them goes.
 static void replace(StoreOp copy, AllocOp alloc, Value by) {
   auto load = copy.getValue().getDefiningOp<LoadOp>();
@@ -98,6 +181,12 @@ void forwardStorage(func::FuncOp function) {
         isUntouchedBefore(variable, copy)) {
       gone.insert(variable);
       replace(copy, variable, alloc);
+      continue;
+    }
+    if (CopiedTurn turn(alloc, copy); turn.isNeedless()) {
+      if (turn.begin)
+        turn.begin.erase();
+      replace(copy, alloc, target);
       continue;
     }
     bool isThere = !made || (made->getBlock() == alloc->getBlock() && made->isBeforeInBlock(alloc));

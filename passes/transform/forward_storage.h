@@ -7,7 +7,8 @@ namespace ptl::ir {
 
 /// Storage whose whole content is stored into other storage in the end becomes that storage, where
 /// nothing reads or writes the other one meanwhile: what a kernel gives back and an output takes is
-/// written there at once.
+/// written there at once. What a turn of a loop copies, changes and puts back is changed in place,
+/// where the old content is not asked for any more by then.
 void forwardStorage(mlir::func::FuncOp function);
 
 } // namespace ptl::ir

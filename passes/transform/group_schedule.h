@@ -18,9 +18,9 @@ template <typename Members>
 std::optional<int64_t> scheduledStep(const Members &members, const Extent &extent) {
   for (mlir::Operation *member : members) {
     auto sizes = member->template getAttrOfType<mlir::DictionaryAttr>("ptl.tile");
-    auto size = sizes && extent.symbol
-                    ? mlir::dyn_cast_or_null<mlir::IntegerAttr>(sizes.get(extent.symbol))
-                    : mlir::IntegerAttr();
+    std::string length = extent.symbol ? extent.symbol.str() : std::to_string(extent.length);
+    auto size =
+        sizes ? mlir::dyn_cast_or_null<mlir::IntegerAttr>(sizes.get(length)) : mlir::IntegerAttr();
     if (size)
       return size.getInt();
   }

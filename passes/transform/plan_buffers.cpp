@@ -31,6 +31,7 @@ public:
 private:
   LiveRange rangeAt(uint32_t buffer, Sharing sharing) const;
   LiveRange loopAround(LiveRange range) const;
+  void findTurns();
   void makeItems(Sharing sharing);
   void joinInPlace();
   bool tryPlan(Sharing sharing, std::vector<int64_t> &addresses);
@@ -45,6 +46,7 @@ private:
   std::vector<uint32_t> buffers_;
   LedgerSpace space_;
   uint8_t sharedPipe_ = 0;
+  llvm::DenseMap<uint32_t, uint32_t> turnEnds_; ///< where the one that follows a buffer ends
   std::vector<PackItem> items_;
   llvm::DenseMap<uint32_t, uint32_t> itemOf_;
 };
@@ -85,6 +87,29 @@ LiveRange SpacePlanner::loopAround(LiveRange range) const {
   return found;
 }
 
+/// While one buffer is emptied the one that follows it is filled, so the two are best apart. Not
+/// where an output takes over the bytes of an input.
+void SpacePlanner::findTurns() {
+  llvm::DenseSet<uint32_t> goesOn;
+  for (const InPlacePair &pair : liveness_.inPlace)
+    if (liveness_.buffers[pair.input].live.end == pair.position)
+      goesOn.insert(pair.input);
+  llvm::SmallVector<uint32_t> order;
+  for (uint32_t number : buffers_)
+    if (!liveness_.buffers[number].onePipe())
+      order.push_back(number);
+  llvm::stable_sort(order, [&](uint32_t a, uint32_t b) {
+    return liveness_.buffers[a].live.begin < liveness_.buffers[b].live.begin;
+  });
+  for (uint32_t number : order) {
+    LiveRange live = liveness_.buffers[number].live;
+    auto next = llvm::partition_point(
+        order, [&](uint32_t other) { return liveness_.buffers[other].live.begin <= live.end; });
+    if (next != order.end() && !goesOn.contains(number))
+      turnEnds_[number] = liveness_.buffers[*next].live.end;
+  }
+}
+
 LiveRange SpacePlanner::rangeAt(uint32_t number, Sharing sharing) const {
   const LiveBuffer &buffer = liveness_.buffers[number];
   LiveRange whole = {0, static_cast<uint32_t>(liveness_.positions.size())};
@@ -93,6 +118,8 @@ LiveRange SpacePlanner::rangeAt(uint32_t number, Sharing sharing) const {
     return whole;
   if (sharing == Sharing::Loops && !isAlone)
     return loopAround(buffer.live);
+  if (auto turn = turnEnds_.find(number); sharing == Sharing::Turns && turn != turnEnds_.end())
+    return {buffer.live.begin, turn->second};
   return buffer.live;
 }
 
@@ -161,7 +188,9 @@ void SpacePlanner::plan(bool tight, std::vector<int64_t> &addresses) {
   space_.lowerBound = least.lowerBound;
   space_.fullest = least.fullest;
   space_.fits = false;
-  for (Sharing sharing : {Sharing::None, Sharing::Pipe, Sharing::Loops, Sharing::All})
+  findTurns();
+  for (Sharing sharing :
+       {Sharing::None, Sharing::Pipe, Sharing::Loops, Sharing::Turns, Sharing::All})
     if (!space_.fits && (sharing == Sharing::All || !tight))
       space_.fits = tryPlan(sharing, addresses);
 }

@@ -4,7 +4,10 @@
 
 #include "ir/dialect/ptl_dialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -30,6 +33,30 @@ static void serialise(StoreOp store) {
   store.removeAtomicAttr();
 }
 
+/// A grid of one point, whose core group does the points of `grid` in loops.
+static void makeSerial(ParallelOp grid) {
+  OpBuilder b(grid);
+  Location loc = grid.getLoc();
+  Value zero = b.create<arith::ConstantIndexOp>(loc, 0),
+        one = b.create<arith::ConstantIndexOp>(loc, 1);
+  auto made = b.create<ParallelOp>(loc, ValueRange{zero}, ValueRange{one}, ValueRange{one});
+  llvm::SmallVector<Location> names{NameLoc::get(b.getStringAttr("_once"), loc)};
+  b.createBlock(&made.getBody(), {}, TypeRange(b.getIndexType()), names);
+  b.setInsertionPoint(b.create<YieldOp>(loc));
+  Block &points = grid.getBody().front();
+  scf::ForOp inner; // the innermost
+  for (auto [position, lower, upper, step] :
+       llvm::zip(points.getArguments(), grid.getLower(), grid.getUpper(), grid.getSteps())) {
+    inner = b.create<scf::ForOp>(loc, lower, upper, step);
+    inner.getInductionVar().setLoc(position.getLoc());
+    position.replaceAllUsesWith(inner.getInductionVar());
+    b.setInsertionPointToStart(inner.getBody());
+  }
+  for (Operation &op : llvm::make_early_inc_range(points.without_terminator()))
+    op.moveBefore(inner.getBody()->getTerminator());
+  grid.erase();
+}
+
 void serialiseAtomics(func::FuncOp function) {
   llvm::SmallVector<StoreOp> stores;
   function.walk([&](StoreOp store) {
@@ -37,13 +64,16 @@ void serialiseAtomics(func::FuncOp function) {
     if (how && *how != "add" && store->getParentOfType<ParallelOp>() && isPlainBox(store))
       stores.push_back(store);
   });
+  llvm::SetVector<Operation *> grids;
   for (StoreOp store : stores) {
     serialise(store);
     ParallelOp grid = store->getParentOfType<ParallelOp>();
     while (auto outer = grid->getParentOfType<ParallelOp>())
       grid = outer;
-    grid->setAttr("ptl.serial", UnitAttr::get(function.getContext()));
+    grids.insert(grid);
   }
+  for (Operation *grid : grids)
+    makeSerial(cast<ParallelOp>(grid));
 }
 
 } // namespace ptl::ir

@@ -61,6 +61,8 @@ public:
   uint64_t scalarWork() const { return scalarWork_; }
   /// Rounds of loops that were left out.
   int64_t skippedRounds() const { return sampler_ ? sampler_->skipped() : 0; }
+  /// Rounds of the loops that it came to, whether they ran or not.
+  int64_t roundsSeen() const { return sampler_ ? sampler_->seen() : 0; }
   /// Windows that the scalar unit has begun and ended since this was asked: what the operations
   /// that pipes get have as `ordinal`.
   std::vector<int64_t> takeMarks() { return std::exchange(marks_, {}); }

@@ -159,8 +159,6 @@ void Core::sample(const Step &step) {
           (scalar(step.operands[i]).i - before[i - 3]) * action.skip / action.window;
   if (position.i >= end)
     sampler_->visit(number, 0);
-  else if (action.begins)
-    mark(step, SampleMark::begin);
 }
 
 /// Tells all pipes that a window of rounds begins or has ended.

@@ -134,6 +134,9 @@ private:
       }
       if (!groups_[i]->finish())
         return false;
+      if (launch_.options.glance)
+        for (const std::unique_ptr<Core> &core : groups_[i]->cores())
+          launch_.result.rounds[groups_[i]->block()] += core->roundsSeen();
       groups_.erase(groups_.begin() + static_cast<ptrdiff_t>(i));
       any = true;
     }

@@ -7,6 +7,7 @@
 #include "runtime/sim/program.h"
 
 #include <functional>
+#include <map>
 #include <span>
 
 namespace ptl::rt::sim {
@@ -34,7 +35,9 @@ struct Options {
   bool values = true;       ///< false: nothing is computed, memories have no bytes
   bool countEvents = false; ///< events may be set several times, as where waits were left out
   bool sample = false;      ///< rounds of loops stand for others like them (sampling.h)
-  bool glance = false;      ///< one round of each loop only, two of outermost ones; for addresses
+  /// One round of each loop only, of outermost ones two, or some more where rounds differ: for
+  /// addresses, and how much each core group has to do.
+  bool glance = false;
 };
 
 /// A check of the program that did not hold.
@@ -50,6 +53,7 @@ struct Result {
   std::string error;
   std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
   uint64_t instructions = 0;              ///< that ran on pipes
+  std::map<int64_t, int64_t> rounds = {}; ///< of all loops, by block; of a glance
 };
 
 /// Runs a kernel on `blocks` core groups. `pointers` and `scalars` are its arguments in order. The

@@ -8,6 +8,8 @@ namespace ptl::rt::sim {
 
 /// Longer periods than this are not looked for.
 static constexpr int64_t kLongestPeriod = 24;
+/// Rounds of an outermost loop that a glance takes where they differ.
+static constexpr int64_t kGlanced = 16;
 /// Windows that a loop with rounds of different lengths is measured by.
 static constexpr int64_t kSegments = 4;
 
@@ -50,6 +52,7 @@ LoopShapes::LoopShapes(const Function &function, const std::vector<Queue> &queue
 void LoopSampler::enter(State &state, size_t step, int64_t trips) {
   for (State *outer : active_)
     outer->inside = outer->inside * 1000003 + static_cast<uint64_t>(trips) + 1;
+  seen_ += trips;
   state = {};
   state.active = true;
   active_.push_back(&state);
@@ -77,22 +80,22 @@ SampleAction LoopSampler::visit(size_t step, int64_t left) {
     return {};
   }
   if (glance_) {
-    bool enough = state.round >= (active_.size() == 1 ? 2 : 1);
+    int64_t most = active_.size() > 1 ? 1 : state.varies ? kGlanced : 2;
+    bool enough = state.round >= most;
     return {enough ? SampleAction::Kind::Leave : SampleAction::Kind::None};
   }
   return state.window ? act(state, step, left) : SampleAction{};
 }
 
 SampleAction LoopSampler::act(State &state, size_t step, int64_t left) {
-  if (state.round == state.warm && state.segments == 0 && left > 2 * state.window) {
+  bool isFirst = state.round == state.warm && state.end < 0 && left > 2 * state.window;
+  if (isFirst || state.round == state.begin) {
     state.end = state.round + state.window;
     return {SampleAction::Kind::Begin, 0, 0, state.window};
   }
   if (state.round != state.end)
     return {};
-  if (state.segments)
-    return spread(state, left);
-  return state.varies ? spread(state, left) : skipAlike(state, step, left);
+  return state.varies || state.segments ? spread(state, left) : skipAlike(state, step, left);
 }
 
 /// The measured window stands for all that is left but the end of the loop.
@@ -108,26 +111,23 @@ SampleAction LoopSampler::skipAlike(State &state, size_t step, int64_t left) {
   return {SampleAction::Kind::End, skip / state.window, skip, state.window};
 }
 
-/// The next of several windows. The one before, if there is one, stands for those around it.
+/// The first window has shown that rounds differ and stands for itself alone; the others stand for
+/// those around them.
 SampleAction LoopSampler::spread(State &state, int64_t left) {
   SampleAction action{SampleAction::Kind::End, 0, 0, state.window};
-  if (state.segments == 0) { // the window that has just run stands for itself
-    int64_t length = left / kSegments / state.window * state.window;
-    if (length < 2 * state.window)
+  if (state.segments == 0) {
+    state.factor = (left / kSegments - state.warm) / state.window - 1;
+    if (state.factor < 1)
       return action;
-    state.factor = length / state.window - 1;
     state.gap = state.factor / 2 * state.window;
-    state.segments = kSegments + 1;
+    state.segments = kSegments;
     action.skip = state.gap;
   } else {
-    int64_t behind = state.factor * state.window - state.gap;
     action.factor = state.factor;
-    action.skip = behind + (state.segments > 1 ? state.gap : 0);
+    action.skip = state.factor * state.window - state.gap + (--state.segments ? state.gap : 0);
   }
-  if (--state.segments > 0) {
-    action.begins = true;
-    state.end = state.round + state.window;
-  }
+  if (state.segments)
+    state.begin = state.round + state.warm;
   skipped_ += action.skip;
   return action;
 }

@@ -2,7 +2,9 @@
 // to the end. A loop runs some rounds until its pipes have fallen into step, then a window of
 // rounds that is measured, then leaves out as many windows as it can, and runs the rest, whose last
 // round may be a shorter one. Where rounds differ (the loops in them go round more and more often),
-// windows are spread over the whole loop instead, each standing for those around it.
+// windows are spread over the whole loop instead, each standing for those around it. Before each,
+// some rounds run unmeasured: cores that are ahead of each other after what was left out wait
+// there.
 #pragma once
 
 #include "runtime/sim/program.h"
@@ -39,10 +41,9 @@ private:
 struct SampleAction {
   enum class Kind : uint8_t { None, Begin, End, Leave };
   Kind kind = Kind::None;
-  int64_t factor = 0;  ///< of an end: the window stands for so many more of its length
-  int64_t skip = 0;    ///< rounds to leave out now
-  int64_t window = 1;  ///< rounds that were measured
-  bool begins = false; ///< after that another window begins
+  int64_t factor = 0; ///< of an end: the window stands for so many more of its length
+  int64_t skip = 0;   ///< rounds to leave out now
+  int64_t window = 1; ///< rounds that were measured
 };
 
 /// How much of a loop with queues a core group leaves out: what the first core to come there says.
@@ -51,13 +52,14 @@ using SkipsOfGroup = std::map<int64_t, int64_t>;
 /// The loops of one core while it runs.
 class LoopSampler {
 public:
-  /// `glance`: loops are left after a round or two instead.
+  /// `glance`: loops are left after some rounds instead.
   LoopSampler(const LoopShapes &shapes, SkipsOfGroup &group, bool glance)
       : shapes_(shapes), group_(group), glance_(glance) {}
 
   /// Called before each round of a loop and at its end; `left`: rounds that are still to come.
   SampleAction visit(size_t step, int64_t left);
   int64_t skipped() const { return skipped_; }
+  int64_t seen() const { return seen_; }
   /// Of the outermost loop that runs, counted from 0.
   int64_t outerRound() const { return active_.empty() ? 0 : active_.front()->round; }
 
@@ -70,7 +72,8 @@ private:
     bool varies = false;
     int64_t end = -1;            ///< the round at which the window ends
     int64_t factor = 0, gap = 0; ///< of windows that are spread over the loop
-    int64_t segments = 0;
+    int64_t begin = -1;          ///< the round at which the next of them begins
+    int64_t segments = 0;        ///< of them that are still to come
   };
   void enter(State &state, size_t step, int64_t trips);
   SampleAction act(State &state, size_t step, int64_t left);
@@ -82,7 +85,7 @@ private:
   bool glance_;
   std::map<size_t, State> states_;
   std::vector<State *> active_; ///< outer before inner
-  int64_t skipped_ = 0, queueLoops_ = 0;
+  int64_t skipped_ = 0, seen_ = 0, queueLoops_ = 0;
 };
 
 } // namespace ptl::rt::sim

@@ -28,6 +28,17 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   for (int64_t i = 0; i < most; ++i)
     chosen_.push_back(working[static_cast<size_t>(i) * (working.size() - 1) /
                               static_cast<size_t>(std::max<int64_t>(most - 1, 1))]);
+  // The one with the most to do ends last.
+  auto hasMore = [&](int64_t block, int64_t than) {
+    return result.rounds[block] > result.rounds[than];
+  };
+  int64_t busiest = chosen_[chosen_.size() / 2];
+  for (int64_t block : working)
+    busiest = hasMore(block, busiest) ? block : busiest;
+  if (std::none_of(chosen_.begin(), chosen_.end(),
+                   [&](int64_t block) { return !hasMore(busiest, block); }))
+    chosen_[chosen_.size() / 2] = busiest;
+  std::sort(chosen_.begin(), chosen_.end());
   for (const auto &[step, visits] : visits_)
     parts_[step] = {partOf(visits, false), partOf(visits, true)};
   known_ = true;

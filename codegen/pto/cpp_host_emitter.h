@@ -1,0 +1,68 @@
+// The printer of what the host does around kernels.
+#pragma once
+
+#include "codegen/pto/cpp_emitter.h"
+#include "ir/dialect/ptl_dialect.h"
+
+namespace ptl::pto {
+
+/// What a kernel's `launch_name` wants.
+struct CppLaunch {
+  struct Parameter {
+    int64_t groupBytes = 0; ///< of memory for each core group; 0: the caller gives the argument
+    bool isWritten = false;
+  };
+  std::string name;
+  bool onGroups = true; ///< `blocks` are core groups (or their cube cores), else vector cores
+  std::vector<Parameter> parameters;
+};
+
+/// What the entry is called: `flash_attention_D128`.
+std::string hostName(mlir::func::FuncOp host);
+/// Whether more is to be done than one launch with the arguments as they are.
+bool needsHost(mlir::func::FuncOp host);
+
+class CppHostEmitter : public CppFunctionEmitter {
+public:
+  CppHostEmitter(mlir::func::FuncOp host, const Machine &machine,
+                 llvm::ArrayRef<CppLaunch> launches, std::vector<Finding> &findings);
+  /// A namespace with `run_name`.
+  void emit(TextLines &text);
+
+private:
+  /// An array in global memory: dense.
+  struct Array {
+    std::string pointer;
+    llvm::SmallVector<CppExpression> extents;
+  };
+
+  bool emitOther(mlir::Operation *op) override;
+  std::optional<CppExpression> otherExpression(mlir::Operation *op) override;
+
+  void leave(mlir::Operation *op) override;
+
+  void nameArguments();
+  void take(mlir::Operation *op, const std::string &name, const std::string &bytes);
+  void emitAlloc(ir::AllocOp alloc);
+  void emitLaunch(ir::LaunchOp launch);
+  void emitCheck(ir::CheckOp check);
+  void emitStore(ir::StoreOp store);
+  /// A box: a scalar, an array that is not written any more, or a copy.
+  bool emitBox(mlir::Operation *op, mlir::ValueRange offsets, mlir::ValueRange lengths,
+               llvm::ArrayRef<int64_t> dropped, bool isPlain);
+  void emitView(mlir::Operation *op);
+  bool staysAsItIs(mlir::Operation *load) const;
+  CppExpression elementAt(const Array &array, mlir::ValueRange offsets);
+  std::string bytesOf(const Array &array, mlir::Type element);
+  llvm::SmallVector<CppExpression> extentsOf(mlir::Type type, mlir::ValueRange lengths);
+
+  mlir::func::FuncOp host_;
+  llvm::ArrayRef<CppLaunch> launches_;
+  CppTypes noTypes_{{}};
+  CppHelpers helpers_;
+  int64_t vectors_;
+  llvm::DenseMap<mlir::Value, Array> arrays_;
+  llvm::DenseMap<mlir::Operation *, std::vector<std::string>> dead_; ///< after each operation
+};
+
+} // namespace ptl::pto

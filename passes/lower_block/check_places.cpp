@@ -1,0 +1,110 @@
+#include "passes/lower_block/check_places.h"
+
+#include "passes/analysis/source_place.h"
+#include "passes/lower_block/assign_cores.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+using ir::Place;
+
+static bool isView(Operation *op) { return isa<ir::CastOp, ir::TransposeOp, ir::NewAxisOp>(op); }
+
+/// What reads a tile, views of it included.
+static void collectReaders(Value tile, llvm::SetVector<Operation *> &readers) {
+  for (Operation *user : tile.getUsers())
+    if (isView(user))
+      collectReaders(user->getResult(0), readers);
+    else if (!isa<ir::DimOp>(user))
+      readers.insert(user);
+}
+
+llvm::SmallVector<Place> placesOf(Value tile, const CoreAssignment &cores) {
+  Value source = tile;
+  while (Operation *op = source.getDefiningOp()) {
+    if (!isView(op))
+      break;
+    source = op->getOperand(0);
+  }
+  llvm::SetVector<Operation *> readers;
+  collectReaders(source, readers);
+  bool multiplied = llvm::any_of(readers, [](Operation *op) { return isa<ir::MatmulOp>(op); });
+  bool read = llvm::any_of(
+      readers, [&](Operation *op) { return !isa<ir::MatmulOp>(op) && !cores.cube.contains(op); });
+  Operation *made = source.getDefiningOp();
+  llvm::SmallVector<Place> places;
+  if (cores.isAccumulator(source)) {
+    places.push_back(Place::Acc);
+    read = read && llvm::is_contained(cores.toVector, source);
+  } else if (!made || !isa<ir::SliceOp, ir::LoadOp>(made)) {
+    read = true; // vector instructions make it
+  }
+  if (read || (places.empty() && !multiplied))
+    places.push_back(Place::Vec);
+  if (multiplied)
+    places.push_back(Place::Mat);
+  return places;
+}
+
+/// Why a tile lies where it does.
+static std::string reasonOf(Place place) {
+  std::string at = "`@" + ir::placeName(place).str() + "`";
+  switch (place) {
+  case Place::Acc:
+    return "it is the result of a product, which lies in " + at;
+  case Place::Mat:
+    return "products read it, so it lies in " + at;
+  default:
+    return "vector instructions work on it, so it lies in " + at;
+  }
+}
+
+/// The value is called what its pinned form is.
+static void unpin(ir::CastOp pinned) {
+  Operation *made = pinned.getSource().getDefiningOp();
+  if (std::string name = nameOf(pinned.getLoc());
+      made && !name.empty() && nameOf(made->getLoc()).empty())
+    made->setLoc(NameLoc::get(StringAttr::get(made->getContext(), name), made->getLoc()));
+  pinned.getResult().replaceAllUsesWith(pinned.getSource());
+  pinned.erase();
+}
+
+bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &report) {
+  if (grid->hasAttr("ptl.manual"))
+    return true;
+  std::optional<CoreAssignment> cores;
+  bool fits = true;
+  llvm::SmallVector<ir::CastOp> pins;
+  auto check = [&](Value tile, llvm::StringRef place, std::string name) {
+    if (!cores)
+      cores = assignCores(grid);
+    llvm::SmallVector<Place> places = placesOf(tile, *cores);
+    if (llvm::any_of(places, [&](Place own) { return ir::placeName(own) == place; }))
+      return;
+    bool isOperand = place == "left" || place == "right";
+    report(DiagId::PlaceNotTaken, tile.getLoc(),
+           {name.empty() ? "this tile" : std::move(name), place.str(), machine.name,
+            isOperand ? "operands go there step by step, from `@mat`" : reasonOf(places.front())});
+    fits = false;
+  };
+  grid->walk([&](Operation *op) {
+    // Of a program's values the schedule says it, of a kernel's tiles their type.
+    if (auto said = op->getAttrOfType<ArrayAttr>("ptl.place"))
+      check(op->getResult(0), cast<StringAttr>(said[0]).getValue(),
+            cast<StringAttr>(said[1]).str());
+    auto pinned = dyn_cast<ir::CastOp>(op);
+    auto type = pinned ? dyn_cast<ir::ArrayType>(pinned.getType()) : ir::ArrayType();
+    if (!type || type.getPlace() == Place::Inferred || type.getPlace() == Place::Gm)
+      return;
+    check(pinned.getResult(), ir::placeName(type.getPlace()), nameOf(op->getLoc()));
+    pins.push_back(pinned);
+  });
+  llvm::for_each(pins, unpin);
+  return fits;
+}
+
+} // namespace ptl::block

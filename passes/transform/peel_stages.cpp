@@ -1,0 +1,194 @@
+#include "passes/transform/peel_stages.h"
+
+#include "passes/passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+#define GEN_PASS_DEF_PEELSTAGES
+#include "passes/passes.h.inc"
+} // namespace ptl::ir
+
+namespace ptl::pto {
+
+namespace {
+
+class Peeler {
+public:
+  Peeler(func::FuncOp function, scf::ForOp loop)
+      : function_(function), loop_(loop), b_(loop), loc_(loop.getLoc()) {}
+
+  void peel();
+
+private:
+  bool findStages();
+  Value constant(TypedAttr value);
+  Value index(int64_t value) { return constant(b_.getIndexAttr(value)); }
+  void copy(Operation &op, IRMapping &copies);
+  void copyTurn(Value variable, unsigned stage);
+  void copyTurns(Value from, Value to, unsigned stage);
+  Value peelTurns(Value begin, Value end, int64_t ahead);
+  Value compute(bool smaller, Value a, Value b);
+  Value behindLast(Value begin, Value end, Value step);
+  void removeDead(Value value);
+
+  func::FuncOp function_;
+  scf::ForOp loop_;
+  OpBuilder b_;
+  Location loc_;
+  std::array<scf::IfOp, 2> stages_;
+};
+
+bool Peeler::findStages() {
+  for (auto branch : loop_.getBody()->getOps<scf::IfOp>())
+    if (auto stage = branch->getAttrOfType<IntegerAttr>(kStageAttribute);
+        stage && stage.getInt() >= 0 && stage.getInt() < 2)
+      stages_[static_cast<size_t>(stage.getInt())] = branch;
+  return stages_[0] && stages_[1] && stages_[0].getCondition().getDefiningOp<arith::CmpIOp>();
+}
+
+/// At the start of the function, where the others are.
+Value Peeler::constant(TypedAttr value) {
+  for (auto known : function_.front().getOps<arith::ConstantOp>())
+    if (known.getValue() == value)
+      return known;
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(&function_.front());
+  return b_.create<arith::ConstantOp>(function_.getLoc(), value);
+}
+
+/// A copy of an operation, or what it comes to.
+void Peeler::copy(Operation &op, IRMapping &copies) {
+  Operation *made = b_.clone(op, copies);
+  llvm::SmallVector<OpFoldResult> known;
+  if (made->getNumResults() != 1 || !isMemoryEffectFree(made) || failed(made->fold(known)) ||
+      known.size() != 1)
+    return;
+  Value value = dyn_cast<Value>(known.front());
+  if (!value)
+    if (auto attribute = dyn_cast<TypedAttr>(cast<Attribute>(known.front())))
+      value = constant(attribute);
+  if (!value)
+    return;
+  copies.map(op.getResult(0), value);
+  made->erase();
+}
+
+/// One turn of the loop, of which only one stage does something.
+void Peeler::copyTurn(Value variable, unsigned stage) {
+  IRMapping copies;
+  copies.map(loop_.getInductionVar(), variable);
+  Operation *other = stages_[1 - stage];
+  for (Operation &op : loop_.getBody()->without_terminator()) {
+    if (&op == other)
+      continue;
+    if (&op != stages_[stage]) {
+      copy(op, copies);
+      continue;
+    }
+    for (Operation &inner : stages_[stage].thenBlock()->without_terminator())
+      copy(inner, copies);
+  }
+}
+
+/// The first value of the variable that is no turn any more.
+Value Peeler::behindLast(Value begin, Value end, Value step) {
+  Value span =
+      matchPattern(begin, m_Zero()) ? end : b_.createOrFold<arith::SubIOp>(loc_, end, begin);
+  if (!matchPattern(step, m_One()))
+    span = b_.createOrFold<arith::MulIOp>(
+        loc_, b_.createOrFold<arith::CeilDivSIOp>(loc_, span, step), step);
+  return matchPattern(begin, m_Zero()) ? span : b_.createOrFold<arith::AddIOp>(loc_, begin, span);
+}
+
+void Peeler::removeDead(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isOpTriviallyDead(op))
+    return;
+  llvm::SmallVector<Value> operands(op->operand_begin(), op->operand_end());
+  op->erase();
+  llvm::for_each(operands, [this](Value operand) { removeDead(operand); });
+}
+
+/// Some turns of which only one stage does something.
+void Peeler::copyTurns(Value from, Value to, unsigned stage) {
+  auto turns = b_.create<scf::ForOp>(loc_, from, to, loop_.getStep());
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(turns.getBody());
+  copyTurn(turns.getInductionVar(), stage);
+}
+
+Value Peeler::compute(bool smaller, Value a, Value b) {
+  return smaller ? b_.createOrFold<arith::MinSIOp>(loc_, a, b)
+                 : b_.createOrFold<arith::MaxSIOp>(loc_, a, b);
+}
+
+/// The turns before the loop and behind it; gives the first one of the loop.
+Value Peeler::peelTurns(Value begin, Value end, int64_t ahead) {
+  Value step = loop_.getStep();
+  if (ahead == 1) {
+    Value some = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, begin, end);
+    if (!matchPattern(some, m_One())) {
+      auto branch = b_.create<scf::IfOp>(loc_, some, /*withElseRegion=*/false);
+      loop_->moveBefore(branch.thenBlock()->getTerminator());
+      b_.setInsertionPoint(loop_);
+    }
+    copyTurn(begin, 0);
+    Value second = b_.createOrFold<arith::AddIOp>(loc_, begin, step);
+    b_.setInsertionPointAfter(loop_);
+    copyTurn(behindLast(begin, end, step), 1);
+    return second;
+  }
+  Value lead = b_.createOrFold<arith::MulIOp>(loc_, step, index(ahead));
+  Value first = b_.createOrFold<arith::AddIOp>(loc_, begin, lead);
+  copyTurns(begin, compute(true, end, first), 0);
+  Value behind = behindLast(begin, end, step);
+  Value from = compute(false, behind, first);
+  Value to = b_.createOrFold<arith::AddIOp>(loc_, behind, lead);
+  b_.setInsertionPointAfter(loop_);
+  copyTurns(from, to, 1);
+  return first;
+}
+
+void Peeler::peel() {
+  int64_t ahead = cast<IntegerAttr>(loop_->removeAttr(kStageAttribute)).getInt();
+  if (!findStages())
+    return;
+  Value begin = loop_.getLowerBound(), longer = loop_.getUpperBound();
+  Value end = stages_[0].getCondition().getDefiningOp<arith::CmpIOp>().getRhs();
+  loop_.setLowerBound(peelTurns(begin, end, ahead));
+  loop_.setUpperBound(end);
+  for (scf::IfOp stage : stages_) {
+    Value condition = stage.getCondition();
+    stage.thenBlock()->getTerminator()->erase();
+    loop_.getBody()->getOperations().splice(Block::iterator(stage),
+                                            stage.thenBlock()->getOperations());
+    stage.erase();
+    removeDead(condition);
+  }
+  removeDead(longer);
+}
+
+struct PeelStagesPass : ir::impl::PeelStagesBase<PeelStagesPass> {
+  void runOnOperation() override { peelStages(getOperation()); }
+};
+
+} // namespace
+
+void peelStages(func::FuncOp function) {
+  llvm::SmallVector<scf::ForOp> loops;
+  function.walk([&](scf::ForOp loop) {
+    if (loop->hasAttr(kStageAttribute))
+      loops.push_back(loop);
+  });
+  for (scf::ForOp loop : loops)
+    Peeler(function, loop).peel();
+}
+
+} // namespace ptl::pto

@@ -1,0 +1,21 @@
+// Loops in two stages without their branches: what the first turn does alone stands before the
+// loop, what the last one does alone behind it.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ptl::pto {
+
+/// On loops that are made in two stages: by how many turns the first is ahead; and on the branch of
+/// each stage: its number. The body is `if variable < end { stage 0 } ; if variable >= begin + n *
+/// step { stage 1 }`, with n turns more.
+inline constexpr llvm::StringLiteral kStageAttribute = "ptl.stage";
+
+/// `if begin < end { stage 0 of the first turn ; for the others { both } ; stage 1 of the last }`,
+/// and of several turns: `for the first { stage 0 } ; for the others { both } ; for the last {
+/// stage 1 }`.
+/// In place; the order in which instructions run stays the same. For buffers that are placed: those
+/// of copies keep their addresses.
+void peelStages(mlir::func::FuncOp function);
+
+} // namespace ptl::pto
