@@ -174,6 +174,27 @@ def unbalanced(chip):
     expect(any("core groups do not end at the same time" in text for text in hints), f"{hints}")
 
 
+def views(chip):
+    """The page and the trace have the tasks of all cores, beside the pipes."""
+    with tempfile.TemporaryDirectory() as folder:
+        page, trace = pathlib.Path(folder) / "page.html", pathlib.Path(folder) / "trace.json"
+        path = FOLDER / "independent.ptl"
+        done = chip.tools.run("sim", path, "--entry", "both", "--target", "a3", "--html", "-o", page, "--trace", trace, "N=32")
+        expect(done.code == 0, done.stderr)
+        text = page.read_text()
+        begin = text.index("const D=") + len("const D=")
+        data = json.loads(text[begin:text.index(";\n", begin)])
+        cores = {i for i, lane in enumerate(data["lanes"]) if lane[1] == "task"}
+        shown = [task for task in data["tasks"] if task[0] in cores]
+        expect(len(cores) == 48 and len(shown) == 8, f"{len(shown)} blocks on {len(cores)} cores")
+        expect({data["sites"][task[1]][0] for task in shown} == {"both_0", "both_1"}, "blocks without their kernels")
+        for gap in data["gaps"]:
+            expect(data["tasks"][gap[0]][0] not in cores, "a gap of a pipe that is a core")
+        events = json.loads(trace.read_text())["traceEvents"]
+        blocks = [event for event in events if event["ph"] == "X" and event["pid"] == 0]
+        expect(len(blocks) == 8 and len({event["tid"] for event in blocks}) == 8, f"{len(blocks)} blocks in the trace")
+
+
 def names(chip):
     path = FOLDER / "blocks.ptl"
     report = chip.run(path, "named", "N=64", "M=256")
@@ -231,7 +252,7 @@ def case(tools, check):
 
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
-    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, names,
+    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, views, names,
               storage, storage_of_threads)
     return run_cases("program_lanes", [case(tools, check) for check in checks])
 

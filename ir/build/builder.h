@@ -285,6 +285,7 @@ private:
   DiagnosticSink &sink_;
   mlir::OpBuilder builder_;
   Frame *frame_ = nullptr;
+  int64_t tasks_ = 0;    ///< `task` blocks so far
   mlir::Location place_; ///< of the expression or statement being built
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;

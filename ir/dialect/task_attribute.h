@@ -7,7 +7,7 @@
 namespace ptl::ir {
 
 /// Of the operations of a `task` block of a program, and of the grids and launches that are made of
-/// them: an array of its name and its place in the source.
+/// them: an array of its name and a number.
 inline constexpr llvm::StringLiteral kTaskAttribute = "ptl.task";
 
 /// The name of the `task` block that an operation belongs to; empty if there is none.
