@@ -224,6 +224,8 @@ bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length,
       return true;
   // What is made as long as the slice is.
   Operation *made = base.getDefiningOp();
+  while (isa_and_nonnull<ir::CastOp>(made))
+    made = made->getOperand(0).getDefiningOp();
   auto isCutSo = [&](auto box) {
     int64_t kept = 0;
     for (auto [cut, own] : llvm::enumerate(box.getLengths()))
