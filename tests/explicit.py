@@ -180,7 +180,12 @@ def chip_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
             )
             return outcome.stderr if not built.code else None
         with tempfile.TemporaryDirectory() as folder:
-            return written_again(tools, outcome.stdout, entry, pathlib.Path(folder), "--target", chip)
+            problem = written_again(tools, outcome.stdout, entry, pathlib.Path(folder), "--target", chip)
+            if problem:
+                return problem
+            # The places that it says are those that its tiles have.
+            text = pathlib.Path(folder) / "lowered.ptl"
+            return tools.run("build", text, "--entry", entry, "--target", chip, "--emit=block", "-o", "-").stderr or None
 
     return Case(f"explicit/{path.relative_to(ROOT)}/{entry}.{chip}", run)
 

@@ -170,7 +170,7 @@ static std::optional<std::pair<int64_t, int64_t>> bytesOf(Value buffer) {
   return std::pair(*at, *at + (multi ? multi.getCount() : 1) * ((bits + 7) / 8));
 }
 
-static ir::Place placeOf(Value buffer) {
+static ir::Place memoryOf(Value buffer) {
   auto multi = dyn_cast<pto::MultiTileBufType>(buffer.getType());
   return (multi ? multi.getSlot() : cast<pto::TileBufType>(buffer.getType())).getPlace();
 }
@@ -187,8 +187,8 @@ bool BlockBody::beginsInside(Value buffer) const {
       [&](pto::TPushOp push) { isPushed = isPushed || source::rootOf(push.getTile()) == buffer; });
   auto own = bytesOf(buffer);
   return isPushed && own && llvm::any_of(buffers_, [&](Value other) {
-           auto bytes =
-               other != buffer && placeOf(other) == placeOf(buffer) ? bytesOf(other) : std::nullopt;
+           auto bytes = other != buffer && memoryOf(other) == memoryOf(buffer) ? bytesOf(other)
+                                                                               : std::nullopt;
            return bytes && bytes->first < own->second && own->first < bytes->second;
          });
 }

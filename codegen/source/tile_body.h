@@ -57,6 +57,8 @@ protected:
            const char *word = "let");
   /// Handles an operation of its own; false: it is printed as anywhere else.
   virtual bool special(mlir::Operation *op) { return false; }
+  /// Where a tile lies on the chip that the text is for; empty: that is not said.
+  virtual std::string placeOf(mlir::Value tile) const { return ""; }
   /// The name by which types speak of a length that is computed; empty: they do not.
   virtual std::string lengthName(mlir::Value value) const { return ""; }
   /// A value from outside of the declaration, or nothing: it is written out here.

@@ -149,7 +149,7 @@ void TileBody::carry(ValueRange inits, mlir::Block::BlockArgListType args, Opera
 /// Assigns as if at once: what is read is assigned later, or kept under another name.
 void TileBody::assignAll(ValueRange targets, ValueRange values) {
   struct Assignment {
-    std::string name;
+    std::string name, place;
     Expression value;
     std::set<std::string> reads;
   };
@@ -160,7 +160,7 @@ void TileBody::assignAll(ValueRange targets, ValueRange values) {
     if (Operation *op = each.getDefiningOp(); op && isConstantLike(op) && !known_.count(each))
       text = literal(op->getAttr("value"), each.getType(), false);
     if (text.text != name)
-      open.push_back({name, text, identifiersOf(text.text)});
+      open.push_back({name, placeOf(each), text, identifiersOf(text.text)});
   }
   while (!open.empty()) {
     auto free = llvm::find_if(open, [&](const Assignment &each) {
@@ -171,7 +171,8 @@ void TileBody::assignAll(ValueRange targets, ValueRange values) {
     if (free == open.end()) { // a circle
       Assignment &first = open.front();
       std::string kept = names_.fresh(first.name + "_next");
-      line("let " + kept + " = " + first.value.text);
+      line("let " + kept + (first.place.empty() ? "" : ": _ @" + first.place) + " = " +
+           first.value.text);
       first.value = {kept};
       first.reads = {kept};
       continue;

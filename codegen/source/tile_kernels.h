@@ -43,6 +43,9 @@ public:
 private:
   std::optional<Expression> foreign(mlir::Value value) override;
   std::string *prologueFor(mlir::Operation *op) override;
+  std::string placeOf(mlir::Value tile) const override {
+    return facts_.placeOf ? facts_.placeOf(tile) : "";
+  }
   bool isInside(mlir::Operation *op) const;
   void run();
   void findDims(OutlinedKernel &kernel);

@@ -225,6 +225,8 @@ bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length,
       return true;
   // What is made as long as the slice is.
   Operation *made = base.getDefiningOp();
+  while (isa_and_nonnull<ir::CastOp>(made))
+    made = made->getOperand(0).getDefiningOp();
   if (ir::knownLength(base, static_cast<unsigned>(axis)) == length)
     return true;
   if (made && extentsOf(base.getType()).size() == 1 && isCheap(made) &&

@@ -73,6 +73,10 @@ private:
     block(entry_.function.getBody().front());
   }
 
+  std::string placeOf(Value tile) const override {
+    return entry_.facts.placeOf ? entry_.facts.placeOf(tile) : "";
+  }
+
   /// An output that is filled before the grids has an initial value.
   bool special(Operation *op) override {
     if (entry_.isRequirement(op))

@@ -43,8 +43,10 @@ constexpr unsigned kMaxWeight = 8; ///< operations in one expression
 
 bool isTransparent(Operation *op) {
   if (auto cast = dyn_cast<ir::CastOp>(op)) {
+    // What the author pins has a name.
     ir::Place place = cast.getType().getPlace();
-    return place == ir::Place::Inferred || place == ir::Place::Gm;
+    return place == ir::Place::Inferred || place == ir::Place::Gm ||
+           block::nameOf(op->getLoc()).empty();
   }
   return op->getName().getStringRef() == "ptl.convert" &&
          ir::elementTypeOf(op->getOperand(0).getType()) ==
@@ -138,6 +140,11 @@ bool TileBody::decideInlined(Operation *op) {
     return true;
   if (uses.empty() || isa<ir::CastOp>(op))
     return false;
+  // What is staged for products says so.
+  bool isPinned =
+      llvm::all_of(uses, [](OpOperand *use) { return isa<ir::CastOp>(use->getOwner()); });
+  if (isa<ir::SliceOp, ir::LoadOp>(op) && !isPinned && placeOf(op->getResult(0)) == "mat")
+    return false;
   // What is stored under its own name needs no second one.
   std::string name = block::nameOf(op->getLoc());
   auto store = dyn_cast<ir::StoreOp>(uses.front()->getOwner());
@@ -160,7 +167,7 @@ bool TileBody::decideInlined(Operation *op) {
   if (reads && use->getNumResults() == 1 && isInlined(use))
     return isMemoryEffectFree(use) && use->hasOneUse() &&
            isSafeAt(op, op->getBlock()->findAncestorOpInBlock(**use->getUsers().begin()));
-  return weight(op) < kMaxWeight;
+  return (isPinned && uses.size() == 1) || weight(op) < kMaxWeight;
 }
 
 // ---- Statements ---------------------------------------------------------------------------------
@@ -175,13 +182,20 @@ void TileBody::block(mlir::Block &block) {
 void TileBody::results(Operation *op) {
   if (op->getNumResults() == 1) {
     if (auto placed = dyn_cast<ir::CastOp>(op)) {
-      std::string name = names_.fresh(nameFor(placed.getResult()));
+      std::string own = block::nameOf(placed.getLoc());
+      std::string name = names_.fresh(isIdentifier(own) ? own : nameFor(placed.getResult()));
       std::string place =
           ir::placeName(llvm::cast<ir::ArrayType>(placed.getType()).getPlace()).str();
       line("let " + name + ": _ @" + place + " = " + value(placed.getSource()).text);
       return know(placed.getResult(), name);
     }
-    return let(op->getResult(0), expressionOf(op, 0), nameFor(op->getResult(0)));
+    std::string place = placeOf(op->getResult(0)), wanted = nameFor(op->getResult(0));
+    if (place.empty())
+      return let(op->getResult(0), expressionOf(op, 0), wanted);
+    Expression tile = expressionOf(op, 0);
+    std::string name = names_.fresh(wanted);
+    line("let " + name + ": _ @" + place + " = " + tile.text);
+    return know(op->getResult(0), name);
   }
   Expression expression = expressionOf(op, 0);
   std::vector<std::string> names;

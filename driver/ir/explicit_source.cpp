@@ -8,6 +8,9 @@
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
 #include "ir/build/source_range.h"
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/check_places.h"
 
 #include <algorithm>
 
@@ -53,6 +56,24 @@ static std::string kernelAt(const CheckedProgram &program, const CallableDecl &e
           decl->span.begin <= spans[0].begin && spans[0].end <= decl->span.end)
         return decl->name;
   return "";
+}
+
+/// Where tiles of grids lie; the split of a grid over the cores is found once.
+static std::function<std::string(mlir::Value)> placesOfTiles() {
+  auto known = std::make_shared<llvm::DenseMap<mlir::Operation *, block::CoreAssignment>>();
+  return [known](mlir::Value tile) -> std::string {
+    ir::ParallelOp grid;
+    for (mlir::Operation *op = tile.getDefiningOp(); op; op = op->getParentOp())
+      if (auto outer = mlir::dyn_cast<ir::ParallelOp>(op))
+        grid = outer;
+    if (!grid || ir::rankOf(tile.getType()) == 0)
+      return "";
+    auto [cores, isNew] = known->try_emplace(grid);
+    if (isNew)
+      cores->second = block::assignCores(grid);
+    llvm::SmallVector<ir::Place> places = block::placesOf(tile, cores->second);
+    return places.size() == 1 ? ir::placeName(places.front()).str() : "";
+  };
 }
 
 static std::string formatted(SourceManager &sources, const std::string &text) {
@@ -137,6 +158,8 @@ std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProg
   facts.statics = binding.statics;
   facts.strides = stridesOf(decl, *program.dims);
   facts.target = compiler.options().chip ? compiler.options().chip->name : "cpu";
+  if (compiler.options().chip)
+    facts.placeOf = placesOfTiles();
   facts.kernelAt = [&](mlir::Location at) { return kernelAt(program, decl, at); };
   std::optional<source::SourceResult> result = print(compiler, *module, facts, level);
   if (!result)

@@ -87,7 +87,7 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
       return;
     bool isOperand = place == "left" || place == "right";
     report(DiagId::PlaceNotTaken, tile.getLoc(),
-           {name.empty() ? "this tile" : std::move(name), place.str(), machine.name,
+           {std::move(name), place.str(), machine.name,
             isOperand ? "operands go there step by step, from `@mat`" : reasonOf(places.front())});
     fits = false;
   };
@@ -98,9 +98,12 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
             cast<StringAttr>(said[1]).str());
     auto pinned = dyn_cast<ir::CastOp>(op);
     auto type = pinned ? dyn_cast<ir::ArrayType>(pinned.getType()) : ir::ArrayType();
-    if (!type || type.getPlace() == Place::Inferred || type.getPlace() == Place::Gm)
+    if (!type || ir::extentsOf(type) != ir::extentsOf(pinned.getSource().getType()))
       return;
-    check(pinned.getResult(), ir::placeName(type.getPlace()), nameOf(op->getLoc()));
+    // Those without a name go from one place to another where variables are assigned.
+    bool isSaid = type.getPlace() != Place::Inferred && type.getPlace() != Place::Gm;
+    if (std::string name = nameOf(op->getLoc()); isSaid && !name.empty())
+      check(pinned.getResult(), ir::placeName(type.getPlace()), name);
     pins.push_back(pinned);
   });
   llvm::for_each(pins, unpin);
