@@ -115,11 +115,18 @@ size_t weightOf(std::string_view text) {
   return weight;
 }
 
+/// Whether a position is behind the `//` of its line.
+static bool isInComment(std::string_view text, size_t at) {
+  size_t line = at == 0 ? text.npos : text.rfind('\n', at - 1);
+  size_t begin = line == text.npos ? 0 : line + 1;
+  return text.substr(begin, at - begin).find("//") != text.npos;
+}
+
 size_t firstUse(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
     bool begins = at == 0 || (!isWordChar(text[at - 1]) && text[at - 1] != '.');
     size_t end = at + name.size();
-    if (begins && (end == text.size() || !isWordChar(text[end])))
+    if (begins && (end == text.size() || !isWordChar(text[end])) && !isInComment(text, at))
       return at;
   }
   return text.npos;

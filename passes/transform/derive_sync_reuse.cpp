@@ -195,11 +195,15 @@ void BodyOrder::giveTurns() {
         best = &phase;
     if (!best)
       continue;
+    // Many within a turn do with a few ids, where these are short.
+    int &number = numbers[{best, pairIndex(event.src, event.dst)}];
+    if (number > 0 && policy_.shared(event.src, event.dst))
+      continue;
     event.resource = best->resource;
     event.slots = resources_[static_cast<size_t>(best->resource)].slots;
     event.slot = best->slot;
     event.frame = -1;
-    event.number = numbers[{best, pairIndex(event.src, event.dst)}]++;
+    event.number = number++;
   }
 }
 
