@@ -2,6 +2,7 @@
 
 #include "codegen/source/entry.h"
 #include "passes/analysis/op_info.h"
+#include "passes/analysis/source_place.h"
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -56,10 +57,34 @@ public:
     run();
     return entry_.header(
                "kernel", [&](Type type) { return typeText(type); }, initial_) +
-           "{\n" + out_ + "}\n";
+           "{\n" + out_ + "}\n" + schedule();
   }
 
 private:
+  /// What only a schedule can say.
+  std::string schedule() {
+    std::vector<std::string> items;
+    entry_.function.walk([&](ir::MatmulOp product) {
+      auto said = product->getAttrOfType<ArrayAttr>("ptl.l0");
+      std::string label = block::nameOf(product.getLoc());
+      for (Operation *user : product->getUsers())
+        if (label.empty() && isa<ir::CastOp>(user))
+          label = block::nameOf(user->getLoc());
+      if (!said || label.empty())
+        return;
+      std::vector<std::string> sizes;
+      for (int64_t size : cast<DenseI64ArrayAttr>(said[0]).asArrayRef())
+        sizes.push_back(std::to_string(size));
+      items.push_back(label + " { l0 " + llvm::join(sizes, ", ") + " }");
+    });
+    if (auto cores = entry_.function->getAttrOfType<IntegerAttr>("ptl.cores"))
+      items.push_back("cores " + std::to_string(cores.getInt()));
+    if (items.empty())
+      return "";
+    return "\nschedule " + entry_.facts.name + " on " + entry_.facts.target + " {\n" +
+           llvm::join(items, "\n") + "\n}\n";
+  }
+
   void run() {
     for (BlockArgument argument : entry_.function.getArguments())
       for (const char *kind : {"ptl.name", "ptl.output", "ptl.dim"})
