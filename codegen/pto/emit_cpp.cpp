@@ -94,6 +94,17 @@ public:
   }
 
 private:
+  /// Tiles are not split between vector cores: all of them do the same, or the first does all.
+  bool tilesCrossWhole() {
+    return llvm::any_of(functions_, [](func::FuncOp function) {
+      return function
+          .walk([](Operation *op) {
+            auto whole = op->getAttrOfType<BoolAttr>("nosplit");
+            return whole && whole.getValue() ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
+    });
+  }
   static bool isCube(func::FuncOp function) {
     auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
     return kind && kind.getValue() == KernelKind::cube;
@@ -115,6 +126,11 @@ private:
       if (!isCube(function)) {
         text.add("set_mask_norm();");
         text.add("set_vector_mask(-1, -1);");
+        // On chips whose flags are of one vector core each the cube core waits for the first alone.
+        if (tilesCrossWhole() && machine_.exchange.throughBuffer) {
+          text.add("if (get_subblockid() != 0)");
+          text.add("  return;");
+        }
       }
       text.dedent(2);
       text.append(emitter->emitBody());
@@ -203,7 +219,9 @@ private:
       text.add("  }");
       return;
     }
-    int64_t vectors = machine_.exchange.vectorPerCube ? machine_.exchange.vectorPerCube : 2;
+    int64_t vectors = tilesCrossWhole()                 ? 1
+                      : machine_.exchange.vectorPerCube ? machine_.exchange.vectorPerCube
+                                                        : 2;
     for (const std::string &pipe : types_.pipes())
       text.add("    " + pipe + "::reset_for_cpu_sim();");
     text.add("    std::thread cores[" + std::to_string(vectors + 1) + "];");

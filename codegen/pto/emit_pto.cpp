@@ -355,8 +355,8 @@ void PtoFunctionEmitter::emitScalar(Operation *op) {
   }
   if (cast && cast.getType().isIndex() && cast.getIn().getType().getIntOrFloatBitWidth() < 64) {
     std::string wide = "%" + names_.fresh("number_i64");
-    line(op, wide + " = arith.extsi " + name(cast.getIn()) + " : " + typeOf(cast.getIn()) +
-                 " to i64");
+    line(op,
+         wide + " = arith.extsi " + name(cast.getIn()) + " : " + typeOf(cast.getIn()) + " to i64");
     line(op, result(op) + "arith.index_cast " + wide + " : i64 to index");
     return;
   }

@@ -4,8 +4,8 @@
 
 #include "codegen/machines/costs.h"
 #include "driver/ir/example_call.h"
-#include "passes/analysis/program_storage.h"
 #include "driver/ir/symbolic_cost.h"
+#include "passes/analysis/program_storage.h"
 #include "runtime/sim/time/estimate.h"
 
 #include <functional>

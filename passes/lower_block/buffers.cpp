@@ -91,9 +91,8 @@ std::pair<Extents2, Type> KernelLowering::storage(const Tile &tile) {
   }
   if (tile.form != Tile::Form::Mask)
     return {extents, tile.element};
-  // As many bytes as rows of the operand have bits, all of its columns counted.
-  extents.validCols = constant((extents.cols + 7) / 8);
   extents.cols = maskBytes(extents.cols);
+  extents.validCols = constant(extents.cols);
   return {extents, b_.getI8Type()};
 }
 
