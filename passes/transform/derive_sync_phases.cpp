@@ -150,8 +150,6 @@ private:
   Resource found_;
   bool started_ = false;
   Slot slot_;
-  int filled_ = -1;
-  const Touch *fillTouch_ = nullptr;
 };
 
 PhaseScan::Summary PhaseScan::summarise(const Item &item) const {
@@ -249,8 +247,6 @@ bool PhaseScan::note(Phase &phase, const Body &body, int index, const Summary &s
     Phase::Use &use = phase.uses[pipe];
     if (use.first < 0) {
       use.first = index;
-      use.filled = filled_;
-      use.fillTouch = fillTouch_;
       use.firstTouch = summary.touches[pipe];
     }
     use.last = index;
@@ -302,8 +298,6 @@ bool PhaseScan::scan(const Body &body) {
       return false;
     slot_ = phases.back().second;
     if (fills) {
-      filled_ = index;
-      fillTouch_ = summary.writes[filler];
       slot_.fills += item.pipe ? 1 : 2;
     }
     if (!note(phases.back().first, body, index, summary))

@@ -15,11 +15,10 @@ struct Phase {
   SlotNumber slot;
   int frame = -1;      ///< of a loop: in which iterations with this slot follow each other
   bool steady = false; ///< the slot is the same whenever the body runs
-  /// By pipe that uses it: the first and the last item that does, and the item that filled it
-  /// before the first.
+  /// By pipe that uses it: the first and the last item that does.
   struct Use {
-    int first = -1, last = -1, filled = -1;
-    const Touch *firstTouch = nullptr, *lastTouch = nullptr, *fillTouch = nullptr;
+    int first = -1, last = -1;
+    const Touch *firstTouch = nullptr, *lastTouch = nullptr;
   };
   std::array<Use, numPipes> uses;
   const Touch *firstTouch = nullptr;

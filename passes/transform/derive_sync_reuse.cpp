@@ -117,7 +117,8 @@ bool BodyOrder::shareIds() {
 // ---- buffers that are used in turns
 // ---------------------------------------------------------------------------
 
-// Who uses follows who fills; who fills follows the users of the turn before.
+// Who uses follows the first fill, which follows the users of the turn before; what is read of what
+// fill is a dependence of its own.
 void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource> resources) {
   phases_ = phases;
   resources_ = resources;
@@ -129,12 +130,12 @@ void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource>
       const Phase::Use &use = phase.uses[pipe];
       addNeed({resource.filler,
                pipeAt(pipe),
-               stepOf(use.filled, Execute),
-               stepOf(use.filled + 1, Set),
+               stepOf(phase.first, Execute),
+               stepOf(phase.first + 1, Set),
                stepOf(use.first, Wait),
                false,
                -1,
-               {use.fillTouch, use.firstTouch, Hazard::RAW}});
+               {phase.firstTouch, use.firstTouch, Hazard::RAW}});
       if (!resource.tells[pipe])
         continue;
       Event event;
