@@ -91,8 +91,9 @@ std::pair<Extents2, Type> KernelLowering::storage(const Tile &tile) {
   }
   if (tile.form != Tile::Form::Mask)
     return {extents, tile.element};
+  // As many words as rows of the operand have bits, all of its columns counted.
+  extents.validCols = constant((extents.cols + 15) / 16 * 2);
   extents.cols = maskBytes(extents.cols);
-  extents.validCols = constant(extents.cols);
   return {extents, b_.getI8Type()};
 }
 

@@ -41,6 +41,9 @@ Value KernelLowering::wordsOf(Value buffer, Type element) {
   int64_t validRows = type.getValidRows(), validCols = type.getValidCols();
   if (validRows == pto::kDynamic && !rows)
     validRows = type.getRows();
+  if (llvm::APInt known;
+      validCols == pto::kDynamic && cols && matchPattern(cols, m_ConstantInt(&known)))
+    validCols = known.getSExtValue();
   if (validCols == pto::kDynamic && (!cols || from % to != 0)) {
     validCols = scaled(type.getCols());
     cols = {};
