@@ -300,6 +300,10 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(any(event["name"] == "tmatmul.acc" and event["args"]["source"].startswith("gemm.ptl:7")
                for event in trace["traceEvents"]), "source lines")
     expect(tools.run(*call, "--json", cwd=folder).stdout == run.stdout, "times are deterministic")
+    cut = json.loads(tools.run(*call, "--json", "-D", "gemm.BM=64", cwd=folder).stdout)
+    expect(cut["groups"] == 24 and cut["us"] != summary["us"], cut, "32 tiles instead of 16")
+    wrong = tools.run(*call, "-D", "BM=many", cwd=folder)
+    expect(wrong.code != 0 and "`many` is not a value" in wrong.stderr, wrong)
     large = ["sim", "gemm.ptl", "--entry", "gemm", "M=2048", "N=2048", "K=512", "--json"]
     whole, part = (json.loads(tools.run(*large, *more, cwd=folder).stdout) for more in ([], ["--estimate"]))
     (part,) = part["costs"]

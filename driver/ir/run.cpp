@@ -2,6 +2,7 @@
 #include "driver/ir/commands.h"
 #include "driver/ir/compiled_handler.h"
 #include "driver/ir/show_array.h"
+#include "driver/ir/variants.h"
 #include "runtime/npy/npy.h"
 #include "runtime/pool.h"
 #include "runtime/trace/run_trace.h"
@@ -142,8 +143,11 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   for (const auto &[name, value] : run.inputs.dims)
     dims.push_back({name.c_str(), value});
   Timelines timelines(run.session.options());
+  std::map<std::string, int64_t> tunables = tunablesGiven(run.session, run.decl);
+  if (run.session.failed())
+    return ExitCode::SourceErrors;
   CallResult result = run.session.timed("compile and run", [&] {
-    return executor.call(run.decl, {arrays, run.inputs.scalars, dims});
+    return executor.call(run.decl, {arrays, run.inputs.scalars, dims}, tunables);
   });
   if (!result.compiled)
     return executor.compiler().hadInternalError() ? ExitCode::Internal : ExitCode::SourceErrors;

@@ -4,6 +4,7 @@
 #include "driver/ir/arguments.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/cost.h"
+#include "driver/ir/variants.h"
 #include "driver/target.h"
 #include "runtime/sim/time/report.h"
 
@@ -75,6 +76,7 @@ ExitCode printEstimate(Session &session, Simulation &simulation, const CheckedPr
     cost.sizes.push_back({name, value, "asked for"});
   ir::EntryBinding binding;
   binding.decl = &decl;
+  binding.tunables = simulation.options().tunables;
   binding.machine = machine.name;
   tellCost(cost, *estimate, program, binding, machine, costs, simulation.argumentBytes());
   const SourceManager &sources = session.sources();
@@ -133,8 +135,9 @@ ExitCode runSim(const Options &options) {
   SimulationOptions how{.values = options.has(OptionId::Values),
                         .warm = options.has(OptionId::Warm),
                         .convert = options.has(OptionId::Convert),
-                        .seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0))};
-  if (!simulation.bind(words, how))
+                        .seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0)),
+                        .tunables = tunablesGiven(session, *decl)};
+  if (session.failed() || !simulation.bind(words, how))
     return session.finish();
   if (options.has(OptionId::Estimate))
     return session.finish(

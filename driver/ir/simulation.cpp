@@ -38,7 +38,7 @@ bool Simulation::once(sim::TimeOptions how, sim::Timeline &timeline) {
   std::vector<PtlDim> dims;
   for (const auto &[name, value] : inputs_.dims)
     dims.push_back({name.c_str(), value});
-  CallResult result = executor_.call(decl_, {arrays, inputs_.scalars, dims});
+  CallResult result = executor_.call(decl_, {arrays, inputs_.scalars, dims}, options_.tunables);
   timeline = timer.take();
   failure_ = result.failure;
   return result.compiled && !failure_;

@@ -13,6 +13,7 @@ struct SimulationOptions {
   bool warm = false;   ///< arguments are in the second-level cache at the start
   bool convert = false;
   uint64_t seed = 0;
+  std::map<std::string, int64_t> tunables; ///< given by the caller
 };
 
 class Simulation {
@@ -33,6 +34,7 @@ public:
   /// Of the arrays that are passed.
   int64_t argumentBytes() const;
   const RunInputs &inputs() const { return inputs_; }
+  const SimulationOptions &options() const { return options_; }
 
   const rt::Failure &failure() const { return failure_; }
 

@@ -33,10 +33,10 @@ struct TimedLoop {
 
 /// The time of a kernel in microseconds as a formula of its sizes: `5.2 + cdiv(H*cdiv(S, BQ), 24) *
 /// (1.1 + cdiv(T, BK) * (0.84))`: what is spent beside the grid, and the turns of the busiest core
-/// with the rounds of the loops in each. Exact at the sizes that the times were found for; beyond
-/// them as long as the same resource is the limit. `loops`: those of the kernel, outer before
-/// inner; `blocks`: cores that share the grid. Empty where the kernel is no single grid, or data
-/// decide.
+/// with the rounds of the loops in each, which bear the time in which pipes fill. Exact at the
+/// sizes that the times were found for; beyond them as long as the same resource is the limit.
+/// `loops`: those of the kernel, outer before inner; `blocks`: cores that share the grid. Empty
+/// where the kernel is no single grid, or data decide.
 std::string timeFormula(double us, const std::vector<TimedLoop> &loops, int64_t blocks);
 
 } // namespace ptl

@@ -134,8 +134,7 @@ std::string missingDefines(const CallableDecl &decl) {
   return text;
 }
 
-/// `-D BK=256` or `-D attention.BK=256`, for tunables of the entry.
-static std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDecl &decl) {
+std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDecl &decl) {
   std::map<std::string, int64_t> given;
   for (const std::string &define : session.options().values(OptionId::Define)) {
     size_t equals = define.find('=');

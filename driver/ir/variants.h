@@ -19,6 +19,10 @@ std::vector<ManifestEntry> chooseVariants(Session &session, const CheckedProgram
 /// What a caller must add to get a variant of `decl`: `-D softmax_rows.C=…`.
 std::string missingDefines(const CallableDecl &decl);
 
+/// The tunables of an entry that `-D BK=256` or `-D attention.BK=256` gives. Reports values that
+/// are none.
+std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDecl &decl);
+
 /// What makes one variant concrete, with the tunables that `-D BK=256` or `-D attention.BK=256`
 /// gives. Reports values that are none.
 ir::EntryBinding bindingOf(Session &session, const ManifestEntry &entry,

@@ -68,9 +68,9 @@ private:
     int64_t scatterAxis = -1;
     struct Gather {
       mlir::Value index;
-      int64_t axis;
+      int64_t axis; ///< of the base
     };
-    llvm::SmallVector<Gather> gathers; ///< axis of the base
+    llvm::SmallVector<Gather> gathers;
     bool strided = false;
   };
 
@@ -107,10 +107,9 @@ private:
   mlir::Value lengthOf(mlir::Value arrayOrRef, int64_t axis);
 
   // build_stmt.cpp
-  void buildBlock(const ptl::Block &block);
   Bound buildValueBlock(const ptl::Block &block);
-  void buildStmts(const std::vector<Stmt *> &stmts, size_t from), buildStmt(const Stmt &stmt),
-      buildLet(const LetStmt &stmt);
+  void buildBlock(const ptl::Block &block), buildStmt(const Stmt &stmt),
+      buildStmts(const std::vector<Stmt *> &stmts, size_t from), buildLet(const LetStmt &stmt);
   mlir::Value scheduled(const Local &local, mlir::Value value), // build_schedule.cpp
       placed(const ScheduleDirective &directive, const Local &local, mlir::Value value);
   void scheduleValue(const ScheduleDirective &directive, const Local &local, mlir::Value value),

@@ -1,6 +1,5 @@
-// The lowering of one kernel for one kind of core. A mixed kernel is lowered twice, once per kind:
-// each side makes the instructions that are its own, and where a value crosses, one side pushes and
-// the other pops at the same place of the program, so that both agree on the order.
+// The lowering of one kernel for one kind of core; of a mixed kernel, for both. Each side makes its
+// own instructions; what crosses is pushed and popped at the same place: both agree on the order.
 #pragma once
 
 #include "ir/dialect/instruction_op.h"
@@ -290,11 +289,11 @@ private:
   llvm::SmallVector<Rotation> rotations_;
   llvm::DenseSet<mlir::Value> streamed_; ///< operands of products that are loaded piece by piece
   PartOf part_;                          ///< of the product that is lowered
+  int64_t pinnedStep_ = 0;               ///< of that product, by its schedule; 0: it says nothing
   size_t productRotations_ = 0;          ///< rotations around that product
   int64_t productBuffers_ = 0;           ///< that it has made
   /// Buffers that the parts of a product use in turn, by group, which of its buffers, and turn.
   llvm::DenseMap<std::tuple<int64_t, int64_t, int64_t>, mlir::Value> partBuffers_;
-  int64_t pinnedStep_ = 0; ///< of that product, by its schedule; 0: it says nothing
   bool dynamicValid_ = false, failed_ = false;
 };
 

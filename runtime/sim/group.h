@@ -24,7 +24,7 @@ struct LaunchState {
   const LoopShapes *shapesOf(const Function &function) {
     if (!options.sample && !options.glance)
       return nullptr;
-    return &shapes.try_emplace(&function, function, kernel.queues).first->second;
+    return &shapes.try_emplace(&function, function, kernel).first->second;
   }
 };
 

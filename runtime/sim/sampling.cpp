@@ -13,8 +13,7 @@ static constexpr int64_t kGlanced = 16;
 /// Windows that a loop with rounds of different lengths is measured by.
 static constexpr int64_t kSegments = 4;
 
-LoopShapes::LoopShapes(const Function &function, const std::vector<Queue> &queues)
-    : shapes_(function.steps.size()) {
+int64_t LoopShapes::addTurns(const Function &function) {
   std::map<int32_t, int64_t> constants;
   int64_t most = 1;
   for (const Step &step : function.steps) {
@@ -26,14 +25,22 @@ LoopShapes::LoopShapes(const Function &function, const std::vector<Queue> &queue
       if (auto known = constants.find(step.operands[1].index);
           known != constants.end() && known->second > 1 && known->second <= 16)
         turn = known->second;
-    period_ = std::lcm(period_, std::max<int64_t>(turn, 1));
+    if (period_ <= kLongestPeriod)
+      period_ = std::lcm(period_, std::max<int64_t>(turn, 1));
     most = std::max(most, turn);
-    if (period_ > kLongestPeriod)
-      break;
   }
+  return most;
+}
+
+LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
+    : shapes_(function.steps.size()) {
+  int64_t most = 1;
+  for (const std::optional<Function> *half : {&kernel.cube, &kernel.vector})
+    if (*half)
+      most = std::max(most, addTurns(**half));
   if (period_ > kLongestPeriod)
     period_ = 0;
-  for (const Queue &queue : queues)
+  for (const Queue &queue : kernel.queues)
     most = std::max(most, queue.slots);
   settling_ = std::max<int64_t>(4, most + 2);
   for (size_t head = 0; head < function.steps.size(); ++head) {

@@ -21,10 +21,11 @@ struct LoopShape {
   bool hasQueues = false; ///< tiles from and for other cores: all of a group leave out the same
 };
 
-/// The loops of a function, by the step that they begin with.
+/// The loops of a function, by the step that they begin with. All cores of a kernel have the same
+/// period and settle as late: those of a group leave out the same rounds.
 class LoopShapes {
 public:
-  LoopShapes(const Function &function, const std::vector<Queue> &queues);
+  LoopShapes(const Function &function, const Kernel &kernel);
 
   const LoopShape &of(size_t step) const { return shapes_[step]; }
   /// After so many rounds buffers that are used in turn come again; 0: who knows.
@@ -33,6 +34,9 @@ public:
   int64_t settling() const { return settling_; }
 
 private:
+  /// Returns the longest turn.
+  int64_t addTurns(const Function &function);
+
   std::vector<LoopShape> shapes_;
   int64_t period_ = 1, settling_ = 4;
 };
