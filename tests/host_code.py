@@ -10,20 +10,11 @@ import tempfile
 
 from harness import ROOT, Case, Tools, run_cases
 
-STUBS = """#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
-#include <stdexcept>
-#include <vector>
-"""
 LAUNCH = re.compile(r'extern "C" void launch_(\w+)\(([^)]*)\) \{')
 
 
-def stub(name, parameters):
-    """A launch that prints its name and its numbers."""
+def recorded_launch(name, parameters):
+    """In place of a launch, which the library would be needed for: prints its name and its numbers."""
     words = [word.strip().rsplit(" ", 1) for word in " ".join(parameters.split()).split(",")]
     numbers = [name for kind, name in words if kind == "int64_t"]
     shown = "".join(f" {number}=%lld" for number in numbers)
@@ -34,7 +25,7 @@ extern "C" void launch_{name}({parameters}) {{ std::printf("{name} on %u{shown}\
 """
 
 
-def run(tools, file, entry, call="", **dims):
+def run(tools, file, entry, call=""):
     """The launches of `run_entry`, a line each; nothing if it is only to be compiled."""
     outcome = tools.run("build", ROOT / "examples" / file, "--target", "a3", "--entry", entry, "--emit=cpp", "-o", "-")
     if outcome.code != 0:
@@ -42,7 +33,8 @@ def run(tools, file, entry, call="", **dims):
     text = outcome.stdout
     host = text[text.rindex(f"namespace ptl_{entry} {{") :]
     main = f'int main() {{ static char m[1 << 22]; return ptl_{entry}::run_{entry}(nullptr, 3{call}); }}' if call else ""
-    source = STUBS + "".join(stub(*found) for found in LAUNCH.findall(text)) + host + main
+    includes = text[: text.index("namespace ptl_")].replace("#include <pto/pto-inst.hpp>\n", "")
+    source = includes + "".join(recorded_launch(*found) for found in LAUNCH.findall(text)) + host + main
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "host.cpp"
         path.write_text(source)

@@ -37,9 +37,11 @@ llvm::StringRef comparisonText(arith::CmpFPredicate predicate) {
   switch (predicate) {
   case P::OEQ:
   case P::UEQ:
+  case P::ORD: // a number with itself
     return "==";
   case P::ONE:
   case P::UNE:
+  case P::UNO: // the same
     return "!=";
   case P::OLT:
   case P::ULT:

@@ -53,6 +53,8 @@ private:
   void emitView(mlir::Operation *op);
   bool staysAsItIs(mlir::Operation *load) const;
   CppExpression elementAt(const Array &array, mlir::ValueRange offsets);
+  /// The length, reported as missing where it has no spelling.
+  CppExpression known(const CppExpression &extent);
   std::string bytesOf(const Array &array, mlir::Type element);
   llvm::SmallVector<CppExpression> extentsOf(mlir::Type type, mlir::ValueRange lengths);
 

@@ -266,7 +266,7 @@ static void addHeader(TextLines &text, const std::string &name, const char *star
 static void addIncludes(TextLines &text, bool hasHost, bool threads, bool traps) {
   if (hasHost)
     for (const char *header :
-         {"algorithm", "cstdint", "cstdio", "exception", "stdexcept", "vector"})
+         {"algorithm", "cstdint", "cstdio", "exception", "stdexcept", "string", "vector"})
       text.add(std::string("#include <") + header + ">");
   else
     text.add("#include <cstdint>");

@@ -40,7 +40,7 @@ public:
   explicit Storage(void *stream) : stream_(stream) {}
   Storage(const Storage &) = delete;
   ~Storage() {
-    wait();
+    settle();
     for (const Block &block : blocks_)
       release(block.memory);
   }
@@ -86,6 +86,7 @@ public:
   void copy(void *to, const void *from, int64_t bytes) { std::memcpy(to, from, bytes); }
 
 private:
+  void settle() {}
   static void *allocate(int64_t bytes) { return std::aligned_alloc(512, (bytes + 511) / 512 * 512); }
   static void release(void *block) { std::free(block); }
   static void fetch(void *to, const void *from, size_t bytes) { std::memcpy(to, from, bytes); }
@@ -99,13 +100,14 @@ private:
 private:
   static void expect(aclError error) {
     if (error != ACL_SUCCESS)
-      std::fprintf(stderr, "the device's runtime fails: %d\n", (int)error);
+      throw std::runtime_error("the device's runtime fails: " + std::to_string((int)error));
   }
+  void settle() { (void)aclrtSynchronizeStream(stream_); }
   static void *allocate(int64_t bytes) {
     void *block = nullptr;
     return aclrtMalloc(&block, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS ? block : nullptr;
   }
-  static void release(void *block) { expect(aclrtFree(block)); }
+  static void release(void *block) { (void)aclrtFree(block); }
   static void fetch(void *to, const void *from, size_t bytes) {
     expect(aclrtMemcpy(to, bytes, from, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
   }
@@ -161,13 +163,28 @@ static void addText(TextLines &text, llvm::StringRef lines) {
   }
 }
 
-/// Text of a type of the language, as `2*T`, in C++: names are those of the parameters.
+/// Text of a type of the language, as `2*T`, in C++: names are those of the parameters. Empty where
+/// the two mean different things: negative quotients, remainders, functions.
 static CppExpression extentOf(const ir::Extent &extent) {
   if (extent.isConstant())
     return {std::to_string(extent.length)};
   std::string text = extent.symbol.str();
+  llvm::StringRef formula = text;
+  bool mayRound =
+      formula.contains('/') && formula.contains('-'); // down in the one, to 0 in the other
+  bool calls = false;
+  for (size_t at = 1; at < text.size(); ++at)
+    calls |= text[at] == '(' && llvm::isAlpha(text[at - 1]);
+  if (mayRound || calls || formula.contains('%'))
+    return {""};
   bool isName = llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   return {text, isName ? Precedence::Primary : Precedence::Conditional};
+}
+
+CppExpression CppHostEmitter::known(const CppExpression &extent) {
+  if (extent.text.empty())
+    missing(host_, "the length of an argument, which C++ may round otherwise,");
+  return extent;
 }
 
 void CppHostEmitter::nameArguments() {
@@ -257,16 +274,18 @@ bool CppHostEmitter::emitOther(Operation *op) {
 std::optional<CppExpression> CppHostEmitter::otherExpression(Operation *op) {
   if (auto dim = dyn_cast<ir::DimOp>(op))
     if (auto array = arrays_.find(dim.getSource()); array != arrays_.end())
-      return array->second.extents[dim.getAxis()];
+      return known(array->second.extents[dim.getAxis()]);
   if (isa<ir::UniqueOp, ir::SortedOp>(op) && arrays_.count(op->getOperand(0))) {
     const Array &array = arrays_[op->getOperand(0)];
     std::string element = cppElement(ir::elementTypeOf(op->getOperand(0).getType()));
     CppExpression count = {"1"};
-    for (const CppExpression &extent : array.extents)
+    for (const CppExpression &each : array.extents) {
+      CppExpression extent = known(each);
       count = count.text == "1" ? extent
                                 : CppExpression{count.within(Precedence::Product) + " * " +
                                                     extent.within(Precedence::Unary),
                                                 Precedence::Product};
+    }
     return CppExpression{std::string(isa<ir::UniqueOp>(op) ? "isUnique" : "isSorted") +
                          "(storage.all<" + element + ">(" + array.pointer + ", " + count.text +
                          "))"};
@@ -384,7 +403,8 @@ CppExpression CppHostEmitter::elementAt(const Array &array, ValueRange offsets) 
       at = one;
       continue;
     }
-    at = {at.within(Precedence::Product) + " * " + array.extents[axis].within(Precedence::Unary) +
+    at = {at.within(Precedence::Product) + " * " +
+              known(array.extents[axis]).within(Precedence::Unary) +
               (one.text == "0" ? "" : " + " + one.within(Precedence::Product)),
           one.text == "0" ? Precedence::Product : Precedence::Sum};
   }
