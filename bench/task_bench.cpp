@@ -29,9 +29,9 @@ const std::vector<Named> contestants = {
 #endif
 };
 
-enum class Way { Replay, Build, Defer };
+enum class Way { Replay, Build, Defer, Follow };
 constexpr std::pair<Way, const char *> ways[] = {
-    {Way::Replay, "replay"}, {Way::Build, "build"}, {Way::Defer, "defer"}};
+    {Way::Replay, "replay"}, {Way::Build, "build"}, {Way::Defer, "defer"}, {Way::Follow, "follow"}};
 
 /// False if the contestant has no such way.
 bool runOnce(Contestant &contestant, Way way) {
@@ -39,6 +39,8 @@ bool runOnce(Contestant &contestant, Way way) {
     return contestant.replay();
   if (way == Way::Defer)
     return contestant.defer();
+  if (way == Way::Follow)
+    return contestant.follow();
   contestant.build();
   return true;
 }

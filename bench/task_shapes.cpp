@@ -1,7 +1,7 @@
 #include "bench/task_shapes.h"
 
+#include "runtime/schedule/path_submitter.h"
 #include "runtime/schedule/replay.h"
-#include "runtime/schedule/task_window.h"
 
 using namespace ptl::rt;
 
@@ -124,27 +124,39 @@ public:
   }
   void build() override {
     window_.run(
-        pool_, [](void *self) { submitAll(self, static_cast<Ptl *>(self)->window_); }, this);
+        pool_,
+        [](void *opaque) {
+          auto *self = static_cast<Ptl *>(opaque);
+          self->submitAll(self->window_, nullptr);
+        },
+        this);
   }
   bool defer() override {
-    deferring_.run(
-        pool_, [](void *self) { submitAll(self, static_cast<Ptl *>(self)->deferring_); }, this);
+    auto program = [](void *opaque) {
+      auto *self = static_cast<Ptl *>(opaque);
+      self->submitAll(self->deferring_, nullptr);
+    };
+    deferring_.run(pool_, program, this);
+    return true;
+  }
+  bool follow() override {
+    auto program = [](void *opaque) {
+      auto *self = static_cast<Ptl *>(opaque);
+      self->submitAll(self->deferring_, &self->tree_);
+    };
+    deferring_.run(pool_, program, this);
     return true;
   }
 
 private:
-  static void submitAll(void *opaque, TaskWindow &window) {
-    const Ptl &self = *static_cast<const Ptl *>(opaque);
-    std::vector<StorageId> ids;
-    for (size_t i = 0; i < self.shape_.tiles.size(); ++i)
-      ids.push_back(window.addStorage(1));
+  void submitAll(TaskWindow &window, PathTree *tree) const {
+    PathSubmitter submitter(window, tree);
+    for (size_t i = 0; i < shape_.tiles.size(); ++i)
+      submitter.addStorage(1);
     TaskSpec spec;
     spec.body = nothing;
-    for (size_t i = 0; i < self.shape_.tasks.size(); ++i)
-      window.submit(spec, 0, self.accesses_.of(i));
-    // Numbers are given out anew last to first; so they stay what the accesses say.
-    for (size_t i = ids.size(); i-- > 0;)
-      window.forgetStorage(ids[i]);
+    for (size_t i = 0; i < shape_.tasks.size(); ++i)
+      submitter.submit(spec, 0, [](char *) {}, accesses_.of(i));
   }
 
   const Shape &shape_;
@@ -152,6 +164,7 @@ private:
   TaskGraph graph_;
   Replay replay_;
   TaskWindow window_, deferring_;
+  PathTree tree_;
   Accesses accesses_;
 };
 

@@ -37,6 +37,9 @@ public:
   /// The same without running a task in the place of submitting it, which one thread may do.
   /// False if the system has no such choice.
   virtual bool defer() = 0;
+  /// Makes the graph while it runs, of a program that went the same way before. False if the system
+  /// does not learn from that.
+  virtual bool follow() { return false; }
   /// Runs a graph that was made before. False if the system has no such thing.
   virtual bool replay() = 0;
 };

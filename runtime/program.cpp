@@ -1,11 +1,12 @@
 #include "runtime/program.h"
 
 #include "runtime/arena.h"
+#include "runtime/kept_between_runs.h"
 #include "runtime/pool.h"
 #include "runtime/program_choice.h"
 #include "runtime/program_graph.h"
 #include "runtime/recorder.h"
-#include "runtime/schedule/task_window.h"
+#include "runtime/schedule/path_submitter.h"
 
 #include <algorithm>
 #include <chrono>
@@ -94,11 +95,9 @@ void runRelease(void *, const void *closure, int64_t, int64_t) {
 
 class WindowRun : public ProgramRun {
 public:
-  /// The window lends its lanes and memory to one run at a time.
-  WindowRun(PtlContext &context, TaskWindow &window) : ProgramRun(context), window_(window) {}
-  ~WindowRun() override {
-    storages_.forEach([&](const StorageTable::Entry &entry) { window_.forgetStorage(entry.id); });
-  }
+  /// The window lends its lanes and memory to one run at a time; so does the tree what it knows.
+  WindowRun(PtlContext &context, TaskWindow &window, PathTree &tree)
+      : ProgramRun(context), window_(window), submitter_(window, &tree) {}
   void submit(const Submission &task) override;
   void await(const int64_t *access) override;
   void *allocate(int64_t bytes) override;
@@ -107,10 +106,11 @@ public:
 private:
   std::span<const Access> read(const int64_t *words, size_t count) {
     return words_.read(words, count, storages_,
-                       [&](int64_t, uint32_t rank) { return window_.addStorage(rank); });
+                       [&](int64_t, uint32_t rank) { return submitter_.addStorage(rank); });
   }
 
   TaskWindow &window_;
+  PathSubmitter submitter_;
   StorageTable storages_;
   AccessWords words_;
   std::atomic<int64_t> live_{0};
@@ -126,14 +126,14 @@ void WindowRun::submit(const Submission &task) {
     new (closure) TaskHeader(header);
     std::memcpy(closure + sizeof(header), task.closure, task.closureBytes);
   };
-  window_.submit(spec, sizeof(header) + task.closureBytes, fill,
-                 read(task.accesses, task.accessCount));
+  submitter_.submit(spec, sizeof(header) + task.closureBytes, fill,
+                    read(task.accesses, task.accessCount));
 }
 
 void WindowRun::await(const int64_t *access) {
   // Of what no task has named there is nothing to wait for.
   if (storages_.find(access[0]))
-    window_.await(read(access, 1).front());
+    submitter_.await(read(access, 1).front());
 }
 
 void *WindowRun::allocate(int64_t bytes) {
@@ -158,8 +158,8 @@ void WindowRun::release(void *memory) {
   TaskSpec spec;
   spec.body = runRelease;
   auto fill = [&](char *closure) { new (closure) Release(release); };
-  window_.submit(spec, sizeof(release), fill, read(whole, 1));
-  window_.forgetStorage(id);
+  submitter_.submit(spec, sizeof(release), fill, read(whole, 1));
+  submitter_.forgetStorage(id);
   storages_.remove(whole[0]);
 }
 
@@ -197,6 +197,14 @@ private:
   std::vector<Kept> windows_;
 };
 
+KeptBetweenRuns<PathTree> &knownWays() {
+  constexpr size_t most = 64;
+  constexpr int64_t mostBytes = int64_t(64) << 20;
+  // Never destroyed, as windows.
+  static auto *instance = new KeptBetweenRuns<PathTree>(most, mostBytes);
+  return *instance;
+}
+
 // --- which kind -----------------------------------------------------------------------------
 
 /// One call of a program.
@@ -217,7 +225,7 @@ struct Call {
   /// These give the number of tasks.
   uint64_t runInOrder() const;
   std::optional<uint64_t> runStatic(const ProgramGraph::Key &wanted, int threads) const;
-  uint64_t runDynamic(int threads) const;
+  uint64_t runDynamic(const ProgramGraph::Key &wanted, int threads) const;
   void runOnThreads(int threads) const;
 };
 
@@ -272,15 +280,19 @@ std::optional<uint64_t> Call::runStatic(const ProgramGraph::Key &wanted, int thr
   return tasks;
 }
 
-uint64_t Call::runDynamic(int threads) const {
+uint64_t Call::runDynamic(const ProgramGraph::Key &wanted, int threads) const {
   auto window = Windows::shared().take(threads);
+  std::unique_ptr<PathTree> tree = knownWays().take(wanted);
+  if (!tree)
+    tree = std::make_unique<PathTree>(wanted);
   uint64_t tasks = 0;
   {
-    WindowRun run(*context, *window);
+    WindowRun run(*context, *window, *tree);
     auto code = [](void *self) { static_cast<const Call *>(self)->runCode(); };
     window->run(*context->pool, code, const_cast<Call *>(this), static_cast<ProgramRun *>(&run));
     tasks = run.submitted();
   }
+  knownWays().giveBack(std::move(tree));
   Windows::shared().giveBack(std::move(window), threads);
   return tasks;
 }
@@ -297,7 +309,7 @@ void Call::runOnThreads(int threads) const {
   else if (program->is_static)
     tasks = runStatic(wanted, threads);
   if (!tasks)
-    tasks = runDynamic(threads);
+    tasks = runDynamic(wanted, threads);
   std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
   if (chooses && context->status.load(std::memory_order_relaxed) == PTL_OK)
     ProgramChoice::shared().note(wanted, inOrder, took.count(), *tasks);

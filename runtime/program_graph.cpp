@@ -1,13 +1,12 @@
 #include "runtime/program_graph.h"
 
 #include "runtime/block_pool.h"
+#include "runtime/kept_between_runs.h"
 #include "runtime/pool.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <list>
-#include <mutex>
 
 namespace ptl::rt {
 namespace {
@@ -19,14 +18,9 @@ constexpr int64_t roomForStorage = int64_t(1) << 30;
 constexpr size_t mostGraphs = 32;
 constexpr int64_t mostBytesKept = int64_t(256) << 20;
 
-struct Kept {
-  std::mutex mutex;
-  std::list<std::unique_ptr<ProgramGraph>> graphs; ///< the last used first
-};
-
-Kept &kept() {
+KeptBetweenRuns<ProgramGraph> &kept() {
   // Never destroyed: programs may run while the process exits.
-  static Kept *instance = new Kept;
+  static auto *instance = new KeptBetweenRuns<ProgramGraph>(mostGraphs, mostBytesKept);
   return *instance;
 }
 
@@ -177,33 +171,13 @@ bool FillRun::execute() {
 // --- graphs between runs ---------------------------------------------------------------------
 
 std::unique_ptr<ProgramGraph> ProgramGraphs::take(const ProgramGraph::Key &key) {
-  Kept &all = kept();
-  std::lock_guard lock(all.mutex);
-  for (auto at = all.graphs.begin(); at != all.graphs.end(); ++at)
-    if ((*at)->key() == key) {
-      auto found = std::move(*at);
-      all.graphs.erase(at);
-      return found;
-    }
-  return nullptr;
+  return kept().take(key);
 }
 
 void ProgramGraphs::giveBack(std::unique_ptr<ProgramGraph> graph) {
-  std::list<std::unique_ptr<ProgramGraph>> dropped;
   if (graph->bytes() > mostBytesKept)
     graph->releaseBlock();
-  Kept &all = kept();
-  std::lock_guard lock(all.mutex);
-  all.graphs.push_front(std::move(graph));
-  int64_t bytes = 0;
-  size_t count = 0;
-  auto at = all.graphs.begin();
-  for (; at != all.graphs.end(); ++at) {
-    bytes += (*at)->bytes();
-    if (++count > 1 && (count > mostGraphs || bytes > mostBytesKept))
-      break;
-  }
-  dropped.splice(dropped.begin(), all.graphs, at, all.graphs.end());
+  kept().giveBack(std::move(graph));
 }
 
 } // namespace ptl::rt

@@ -221,14 +221,17 @@ TEST(Program, CodeBetweenTasksWaitsForWhatItReads) {
   for (int threads : {1, 2, 8}) {
     ThreadPool pool(threads);
     PtlContext context(pool);
-    std::vector<int64_t> cells(100);
-    PtlArray array{};
-    array.data = cells.data();
-    const PtlArray *arrays[] = {&array};
-    int64_t count = 100;
     Program program{untilProgram};
-    EXPECT_EQ(program.run(context, arrays, &count), 0);
-    EXPECT_EQ(cells, std::vector<int64_t>(100, 1023));
+    // The same way three times, then others.
+    for (int64_t start : {0, 0, 0, 3, 127, 3, 0}) {
+      std::vector<int64_t> cells(100, start);
+      PtlArray array{};
+      array.data = cells.data();
+      const PtlArray *arrays[] = {&array};
+      int64_t count = 100;
+      EXPECT_EQ(program.run(context, arrays, &count), 0);
+      EXPECT_EQ(cells, std::vector<int64_t>(100, 1023));
+    }
   }
 }
 

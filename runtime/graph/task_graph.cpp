@@ -62,6 +62,15 @@ TaskId GraphBuilder::add(const TaskSpec &spec, std::span<const Access> accesses,
   return id;
 }
 
+std::span<const TaskId> GraphBuilder::conflicts(const Access &access) {
+  history_.conflicts(access, found_);
+  conflicts_.clear();
+  for (TaskRef task : found_)
+    conflicts_.push_back(task.slot);
+  prune(conflicts_);
+  return conflicts_;
+}
+
 TaskGraph GraphBuilder::finish() && {
   TaskGraph graph;
   size_t count = specs_.size();

@@ -68,6 +68,9 @@ public:
   TaskId add(const TaskSpec &spec, std::span<const Access> accesses,
              std::span<const TaskId> after = {});
 
+  /// Whom somebody must wait for who does `access` now, without being a task. Until the next call.
+  std::span<const TaskId> conflicts(const Access &access);
+
   /// Places the intermediates, each from its first to its last use. One takes over memory freely
   /// where the graph has the tasks in order already. Beyond `limit` bytes it takes over memory of
   /// what program order has finished with, and edges make sure of that order.
@@ -94,7 +97,7 @@ private:
   std::vector<Intermediate> intermediates_;
   std::vector<uint32_t> intermediateOf_; ///< by storage; ~0 for others
   std::vector<TaskRef> found_;
-  std::vector<TaskId> implied_;
+  std::vector<TaskId> implied_, conflicts_;
 };
 
 } // namespace ptl::rt

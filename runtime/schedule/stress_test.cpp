@@ -1,7 +1,7 @@
 // Random graphs against sequential execution.
+#include "runtime/schedule/path_submitter.h"
 #include "runtime/schedule/random_graph.h"
 #include "runtime/schedule/replay.h"
-#include "runtime/schedule/task_window.h"
 
 #include <gtest/gtest.h>
 
@@ -113,4 +113,65 @@ TEST(Stress, ManyTasksInLittleMemory) {
   EXPECT_LE(state.window.peakEdges(), 96u);
   // Two accesses per task, and lists are swept when they have doubled.
   EXPECT_LE(state.window.peakAccesses(), 64u * 2 * 2 + 64);
+}
+
+namespace {
+
+/// A program whose runs differ: from a point on, each leaves out other tasks, or none.
+struct Wandering {
+  const RandomGraph &random;
+  TaskWindow &window;
+  PathTree *tree;
+  uint64_t variant = 0;
+  size_t followed = 0, submitted = 0;
+
+  bool leavesOut(const RandomTask &task) const {
+    return variant != 0 && task.number > random.tasks.size() / 2 && task.number % 3 == variant - 1;
+  }
+  static void call(void *opaque) {
+    auto &self = *static_cast<Wandering *>(opaque);
+    PathSubmitter submitter(self.window, self.tree);
+    std::vector<StorageId> ids;
+    for (const RandomArray &array : self.random.arrays)
+      ids.push_back(submitter.addStorage(array.extents.size()));
+    self.submitted = 0;
+    for (auto &task : self.random.tasks) {
+      if (self.leavesOut(*task))
+        continue;
+      auto accesses = self.random.accessesOf(*task, ids);
+      TaskSpec spec = self.random.specOf(*task);
+      spec.body = RandomGraph::boxedBody;
+      auto fill = [&](char *closure) { new (closure) const RandomTask *(task.get()); };
+      submitter.submit(spec, sizeof(RandomTask *), fill, accesses);
+      ++self.submitted;
+      if (task->number % 13 == 0)
+        submitter.await(accesses.front());
+    }
+    self.followed = submitter.followed();
+  }
+};
+
+} // namespace
+
+TEST(Stress, RunsThatGoKnownWaysGiveWhatProgramOrderGives) {
+  for (uint64_t seed = 2000; seed < 2300; ++seed) {
+    RandomGraph random(seed, 10 + int(seed % 90));
+    int threads = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 2 : 8;
+    TaskWindow window(threads, {.tasks = uint32_t(1 + seed % 40),
+                                .edges = uint32_t(1 + seed % 60),
+                                .deferAlways = seed % 2 == 0});
+    PathTree tree;
+    for (uint64_t variant : {0, 0, 0, 1, 2, 1, 2, 3, 3, 0}) {
+      Wandering run{random, window, &tree, variant};
+      auto memory = random.arrays;
+      window.run(poolOf(threads), Wandering::call, &run, &memory);
+      auto isLeftOut = [&](const RandomTask &task) { return run.leavesOut(task); };
+      expectSame(memory, random.runInOrder(isLeftOut),
+                 "seed " + std::to_string(seed) + ", variant " + std::to_string(variant));
+    }
+    Wandering again{random, window, &tree};
+    auto memory = random.arrays;
+    window.run(poolOf(threads), Wandering::call, &again, &memory);
+    EXPECT_EQ(again.followed, again.submitted) << "seed " << seed;
+  }
 }

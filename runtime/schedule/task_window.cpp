@@ -162,12 +162,9 @@ void TaskWindow::prune() {
 /// Makes `target` wait for `predecessor`, unless that is complete.
 bool TaskWindow::link(TaskRef predecessor, TaskId target) {
   Slot &slot = slots_[predecessor.slot];
-  auto isComplete = [&] {
-    return slot.completed.load(std::memory_order_acquire) >= predecessor.sequence;
-  };
   Edge *edge = takeEdge();
   if (!edge)
-    waitUntil([&] { return isComplete() || edge || (edge = takeEdge()); });
+    waitUntil([&] { return isComplete(predecessor) || edge || (edge = takeEdge()); });
   if (!edge)
     return false;
   edge->target = target;
@@ -194,13 +191,9 @@ char *TaskWindow::begin(size_t closureBytes) {
   return slots_[begun_].closure.resize(closureBytes);
 }
 
-uint64_t TaskWindow::submitBegun(const TaskSpec &spec, std::span<const Access> accesses) {
-  if (inOrder_) {
-    runNow(spec);
-    return submitted_;
-  }
-  TaskId id = begun_;
-  Slot &slot = slots_[id];
+/// Gives the task that was begun its number and what it does.
+TaskRef TaskWindow::enter(const TaskSpec &spec) {
+  Slot &slot = slots_[begun_];
   slot.sequence = ++submitted_;
   slot.kind = spec.kind;
   slot.body = spec.body;
@@ -208,16 +201,50 @@ uint64_t TaskWindow::submitBegun(const TaskSpec &spec, std::span<const Access> a
   slot.grain = std::max<int64_t>(1, spec.grain);
   slot.waiting.store(guard, std::memory_order_relaxed);
   slot.successors.store(nullptr, std::memory_order_relaxed);
-  history_.record({submitted_, id}, accesses, predecessors_);
-  prune();
-  slot.predecessorCount = static_cast<uint8_t>(std::min(predecessors_.size(), keptPredecessors));
-  std::copy_n(predecessors_.begin(), slot.predecessorCount, slot.predecessors);
+  return {submitted_, begun_};
+}
+
+/// Lets it run as soon as its predecessors have, of which any may be complete.
+void TaskWindow::start(TaskId task, std::span<const TaskRef> predecessors) {
+  Slot &slot = slots_[task];
+  slot.predecessorCount = static_cast<uint8_t>(std::min(predecessors.size(), keptPredecessors));
+  std::copy_n(predecessors.begin(), slot.predecessorCount, slot.predecessors);
   int32_t edges = 0;
-  for (TaskRef predecessor : predecessors_)
-    edges += link(predecessor, id);
+  for (TaskRef predecessor : predecessors)
+    edges += link(predecessor, task);
   if (slot.waiting.fetch_sub(guard - edges, std::memory_order_acq_rel) == guard - edges)
-    runner_.push(0, id);
-  return submitted_;
+    runner_.push(0, task);
+}
+
+uint64_t TaskWindow::submitBegun(const TaskSpec &spec, std::span<const Access> accesses) {
+  if (inOrder_) {
+    runNow(spec);
+    return submitted_;
+  }
+  TaskRef task = enter(spec);
+  history_.record(task, accesses, predecessors_);
+  prune();
+  start(task.slot, predecessors_);
+  return task.sequence;
+}
+
+TaskRef TaskWindow::submitBegunAfter(const TaskSpec &spec, std::span<const TaskRef> predecessors) {
+  if (inOrder_) {
+    runNow(spec);
+    return {submitted_, 0};
+  }
+  TaskRef task = enter(spec);
+  predecessors_.clear();
+  for (TaskRef predecessor : predecessors)
+    if (!isComplete(predecessor))
+      predecessors_.push_back(predecessor);
+  start(task.slot, predecessors_);
+  return task;
+}
+
+void TaskWindow::remember(TaskRef task, std::span<const Access> accesses) {
+  if (!isComplete(task))
+    history_.record(task, accesses, predecessors_);
 }
 
 void TaskWindow::await(const Access &access) {
@@ -225,9 +252,11 @@ void TaskWindow::await(const Access &access) {
     return;
   history_.conflicts(access, predecessors_);
   for (TaskRef task : predecessors_)
-    waitUntil([&] {
-      return slots_[task.slot].completed.load(std::memory_order_acquire) >= task.sequence;
-    });
+    await(task);
+}
+
+void TaskWindow::await(TaskRef task) {
+  waitUntil([&] { return isComplete(task); });
 }
 
 void TaskWindow::helpUntil(bool (*condition)(void *), void *argument) {

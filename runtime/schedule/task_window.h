@@ -78,8 +78,25 @@ public:
     return submitBegun(spec, accesses);
   }
 
+  /// The same for a task of which it is known whom it waits for; they may be complete. Later tasks
+  /// do not see what it accesses, unless it is remembered.
+  template <class Fill>
+  TaskRef submitAfter(const TaskSpec &spec, size_t closureBytes, Fill fill,
+                      std::span<const TaskRef> predecessors) {
+    fill(begin(closureBytes));
+    return submitBegunAfter(spec, predecessors);
+  }
+  /// What a task accesses that `submitAfter` was given; in program order, before those that
+  /// `submit` is given.
+  void remember(TaskRef task, std::span<const Access> accesses);
+  bool isComplete(TaskRef task) const {
+    return inOrder_ || slots_[task.slot].completed.load(std::memory_order_acquire) >= task.sequence;
+  }
+
   /// Runs tasks until none is left that conflicts with the access.
   void await(const Access &access);
+  /// Runs tasks until this one is complete.
+  void await(TaskRef task);
   void awaitAll();
   /// Runs tasks until the condition holds or no task is left.
   template <class Condition> void helpUntil(Condition condition) {
@@ -139,6 +156,9 @@ private:
   void runNow(const TaskSpec &spec);
   char *begin(size_t closureBytes);
   uint64_t submitBegun(const TaskSpec &spec, std::span<const Access> accesses);
+  TaskRef submitBegunAfter(const TaskSpec &spec, std::span<const TaskRef> predecessors);
+  TaskRef enter(const TaskSpec &spec);
+  void start(TaskId task, std::span<const TaskRef> predecessors);
   void runLanes(int64_t chunks);
 
   static Edge *closed() { return reinterpret_cast<Edge *>(uintptr_t(1)); }

@@ -1,0 +1,52 @@
+// What one run of a program learns for the next.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace ptl::rt {
+
+/// Things with a `key()` and a size in `bytes()`, the last ones used. A run takes one, so that no
+/// other has it, and gives it back. For any thread.
+template <class T> class KeptBetweenRuns {
+public:
+  KeptBetweenRuns(size_t most, int64_t mostBytes) : most_(most), mostBytes_(mostBytes) {}
+
+  /// Nothing if there is none, or another run has it.
+  std::unique_ptr<T> take(const std::vector<int64_t> &key) {
+    std::lock_guard lock(mutex_);
+    for (auto at = kept_.begin(); at != kept_.end(); ++at)
+      if ((*at)->key() == key) {
+        auto found = std::move(*at);
+        kept_.erase(at);
+        return found;
+      }
+    return nullptr;
+  }
+
+  void giveBack(std::unique_ptr<T> thing) {
+    std::list<std::unique_ptr<T>> dropped; // Destroyed without the lock.
+    std::lock_guard lock(mutex_);
+    kept_.push_front(std::move(thing));
+    int64_t bytes = 0;
+    size_t count = 0;
+    auto at = kept_.begin();
+    for (; at != kept_.end(); ++at) {
+      bytes += (*at)->bytes();
+      if (++count > 1 && (count > most_ || bytes > mostBytes_))
+        break;
+    }
+    dropped.splice(dropped.begin(), kept_, at, kept_.end());
+  }
+
+private:
+  size_t most_;
+  int64_t mostBytes_;
+  std::mutex mutex_;
+  std::list<std::unique_ptr<T>> kept_; ///< the last used first
+};
+
+} // namespace ptl::rt

@@ -1,0 +1,117 @@
+#include "runtime/schedule/path_submitter.h"
+
+#include <algorithm>
+
+namespace ptl::rt {
+
+PathSubmitter::~PathSubmitter() {
+  if (tree_ && !builder_)
+    tree_->noteFollowed();
+  for (StorageId storage = 0; storage < storages_.size(); ++storage)
+    forgetStorage(storage);
+}
+
+StorageId PathSubmitter::addStorage(size_t rank) {
+  storages_.push_back({rank, {}});
+  return static_cast<StorageId>(storages_.size() - 1);
+}
+
+void PathSubmitter::forgetStorage(StorageId storage) {
+  Storage &known = storages_[storage];
+  known.isForgotten = true;
+  if (known.inWindow)
+    window_.forgetStorage(*known.inWindow);
+  known.inWindow.reset();
+}
+
+/// The step of the tree that this one is; null where the window is to see for itself.
+const PathTree::Step *PathSubmitter::advance(PathTree::Kind kind,
+                                             std::span<const Access> accesses) {
+  if (!tree_)
+    return nullptr;
+  PathTree::Step *step = tree_->find(at_, kind, accesses);
+  if (step)
+    followed_ += kind == PathTree::Kind::Task;
+  else
+    step = grow(kind, accesses);
+  if (!step) {
+    leave();
+    return nullptr;
+  }
+  return at_ = step;
+}
+
+PathTree::Step *PathSubmitter::grow(PathTree::Kind kind, std::span<const Access> accesses) {
+  if (!builder_) {
+    if (!tree_->shouldGrow())
+      return nullptr;
+    builder_.emplace();
+    for (const PathTree::Step *step : wayHere())
+      derive(step->kind(), step->accesses());
+  }
+  return tree_->add(at_, kind, accesses, derive(kind, accesses));
+}
+
+std::span<const TaskId> PathSubmitter::derive(PathTree::Kind kind,
+                                              std::span<const Access> accesses) {
+  while (storagesBuilt_ < storages_.size())
+    builder_->addStorage(storages_[storagesBuilt_++].rank);
+  if (kind == PathTree::Kind::Await)
+    return builder_->conflicts(accesses.front());
+  return builder_->predecessors(builder_->add({}, accesses));
+}
+
+/// The window is told of what still runs.
+void PathSubmitter::leave() {
+  size_t next = 0;
+  for (const PathTree::Step *step : wayHere())
+    if (step->kind() == PathTree::Kind::Task) {
+      TaskRef task = tasks_[next++];
+      if (!window_.isComplete(task))
+        window_.remember(task, inWindow(step->accesses()));
+    }
+  tree_ = nullptr;
+  builder_.reset();
+}
+
+std::vector<const PathTree::Step *> PathSubmitter::wayHere() const {
+  std::vector<const PathTree::Step *> way;
+  for (const PathTree::Step *step = at_; step->previous(); step = step->previous())
+    way.push_back(step);
+  std::ranges::reverse(way);
+  return way;
+}
+
+std::span<const TaskRef> PathSubmitter::predecessorsOf(const PathTree::Step &step) {
+  predecessors_.clear();
+  for (TaskId task : step.after())
+    predecessors_.push_back(tasks_[task]);
+  return predecessors_;
+}
+
+/// With the window's numbers of storages, without those that nobody names again.
+std::span<const Access> PathSubmitter::inWindow(std::span<const Access> accesses) {
+  accesses_.clear();
+  for (const Access &access : accesses) {
+    Storage &storage = storages_[access.storage];
+    if (storage.isForgotten)
+      continue;
+    if (!storage.inWindow)
+      storage.inWindow = window_.addStorage(storage.rank);
+    accesses_.push_back({*storage.inWindow, access.mode, access.box});
+  }
+  return accesses_;
+}
+
+void PathSubmitter::await(const Access &access) {
+  if (const PathTree::Step *step = advance(PathTree::Kind::Await, {&access, 1})) {
+    for (TaskId task : step->after())
+      window_.await(tasks_[task]);
+    return;
+  }
+  // Where nothing that runs names the storage there is nothing to wait for.
+  for (const Access &known : inWindow({&access, 1}))
+    window_.await(known);
+}
+
+} // namespace ptl::rt
