@@ -8,13 +8,10 @@ namespace ptl::pto {
 
 /// What a kernel's `launch_name` wants.
 struct CppLaunch {
-  struct Parameter {
-    int64_t groupBytes = 0; ///< of memory for each core group; 0: the caller gives the argument
-    bool isWritten = false;
-  };
   std::string name;
   bool onGroups = true; ///< `blocks` are core groups (or their cube cores), else vector cores
-  std::vector<Parameter> parameters;
+  /// Of each parameter, the memory for each core group; 0: the caller gives the argument.
+  std::vector<int64_t> groupBytes;
 };
 
 /// What the entry is called: `flash_attention_D128`.
@@ -51,7 +48,6 @@ private:
   bool emitBox(mlir::Operation *op, mlir::ValueRange offsets, mlir::ValueRange lengths,
                llvm::ArrayRef<int64_t> dropped, bool isPlain);
   void emitView(mlir::Operation *op);
-  bool staysAsItIs(mlir::Operation *load) const;
   CppExpression elementAt(const Array &array, mlir::ValueRange offsets);
   /// The length, reported as missing where it has no spelling.
   CppExpression known(const CppExpression &extent);

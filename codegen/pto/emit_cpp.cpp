@@ -87,8 +87,7 @@ public:
     for (BlockArgument argument : functions_.front().getArguments()) {
       unsigned index = argument.getArgNumber();
       auto bytes = functions_.front().getArgAttrOfType<IntegerAttr>(index, "ptl.bytes");
-      auto role = functions_.front().getArgAttrOfType<StringAttr>(index, "ptl.role");
-      launch.parameters.push_back({bytes ? bytes.getInt() : 0, role && role.getValue() != "in"});
+      launch.groupBytes.push_back(bytes ? bytes.getInt() : 0);
     }
     return launch;
   }

@@ -1,5 +1,6 @@
 // What the host does around kernels, as C++: storage, scalars, control flow, launches.
 #include "codegen/pto/cpp_host_emitter.h"
+#include "ir/dialect/host_views.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -246,15 +247,6 @@ void CppHostEmitter::emit(TextLines &text) {
   text.add("} // namespace ptl_" + name);
 }
 
-/// Those of what describes the same elements, too.
-static void collectUses(Value array, llvm::SmallVectorImpl<Operation *> &uses) {
-  for (Operation *user : array.getUsers()) {
-    uses.push_back(user);
-    if (isa<ir::LoadOp, ir::SliceOp, ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(user))
-      collectUses(user->getResult(0), uses);
-  }
-}
-
 bool CppHostEmitter::emitOther(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<ir::AllocOp>([&](auto alloc) { return emitAlloc(alloc), true; })
@@ -322,10 +314,8 @@ void CppHostEmitter::emitAlloc(ir::AllocOp alloc) {
 /// Storage for the result of an operation, until its last use.
 void CppHostEmitter::take(Operation *op, const std::string &name, const std::string &bytes) {
   line(op, "void *" + name + " = storage.take(" + bytes + ");");
-  llvm::SmallVector<Operation *> uses;
-  collectUses(op->getResult(0), uses);
   Operation *last = op;
-  for (Operation *use : uses)
+  for (Operation *use : ir::usesOfElements(op->getResult(0)))
     if (Operation *here = op->getBlock()->findAncestorOpInBlock(*use))
       last = last->isBeforeInBlock(here) ? here : last;
   dead_[last].push_back(name);
@@ -344,11 +334,11 @@ void CppHostEmitter::emitLaunch(ir::LaunchOp launch) {
   std::string arguments =
       found->onGroups || vectors_ == 1 ? "groups" : std::to_string(vectors_) + " * groups";
   size_t next = 0;
-  for (const CppLaunch::Parameter &parameter : found->parameters) {
-    if (parameter.groupBytes) {
+  for (int64_t groupBytes : found->groupBytes) {
+    if (groupBytes) {
       std::string workspace = names_.fresh("workspace");
       line(launch, "void *" + workspace + " = storage.take(groups * (int64_t)" +
-                       std::to_string(parameter.groupBytes) + ");");
+                       std::to_string(groupBytes) + ");");
       dead_[launch].push_back(workspace);
       arguments += ", " + workspace;
       continue;
@@ -431,46 +421,6 @@ void CppHostEmitter::emitView(Operation *op) {
   arrays_[op->getResult(0)] = std::move(array);
 }
 
-/// Whether `a` is over before `b` begins, in every run of the block that holds both.
-static bool isBefore(Operation *a, Operation *b) {
-  for (Operation *outer = a; outer; outer = outer->getParentOp())
-    if (Operation *other =
-            outer->getBlock() ? outer->getBlock()->findAncestorOpInBlock(*b) : nullptr)
-      return outer != other && outer->isBeforeInBlock(other);
-  return false;
-}
-
-/// Whether nobody writes the storage between the load and the last use of what it gives. What is
-/// loaded in a loop is used in the same turn.
-bool CppHostEmitter::staysAsItIs(Operation *load) const {
-  Value root = load->getOperand(0);
-  while (Operation *made = root.getDefiningOp()) {
-    if (!isa<ir::LoadOp, ir::SliceOp, ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(made))
-      break;
-    root = made->getOperand(0);
-  }
-  llvm::SmallVector<Operation *> uses;
-  collectUses(load->getResult(0), uses);
-  auto writes = [&](Operation *user) {
-    auto launch = dyn_cast<ir::LaunchOp>(user);
-    if (!launch)
-      return isa<ir::StoreOp>(user);
-    auto found = llvm::find_if(
-        launches_, [&](const CppLaunch &each) { return each.name == launch.getKernel(); });
-    if (found == launches_.end())
-      return true;
-    size_t next = 0;
-    for (const CppLaunch::Parameter &parameter : found->parameters)
-      if (!parameter.groupBytes && launch.getArguments()[next++] == root && parameter.isWritten)
-        return true;
-    return false;
-  };
-  return llvm::all_of(root.getUsers(), [&](Operation *user) {
-    return !writes(user) || isBefore(user, load) ||
-           llvm::all_of(uses, [&](Operation *use) { return isBefore(use, user); });
-  });
-}
-
 bool CppHostEmitter::emitBox(Operation *op, ValueRange offsets, ValueRange lengths,
                              llvm::ArrayRef<int64_t> dropped, bool isPlain) {
   auto source = arrays_.find(op->getOperand(0));
@@ -501,7 +451,7 @@ bool CppHostEmitter::emitBox(Operation *op, ValueRange offsets, ValueRange lengt
   if (!isWhole)
     box.pointer = "(" + cppElement(element) + " *)" + from.pointer + " + " +
                   elementAt(from, offsets).within(Precedence::Product);
-  if (!staysAsItIs(op)) {
+  if (!ir::staysAsItIs(op)) {
     std::string name = names_.of(result), bytes = bytesOf(box, element);
     take(op, name, bytes);
     line(op, "storage.copy(" + name + ", " + box.pointer + ", " + bytes + ");");

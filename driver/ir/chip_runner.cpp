@@ -3,6 +3,7 @@
 
 #include "driver/ir/host_values.h"
 #include "driver/ir/launch_regions.h"
+#include "ir/dialect/host_views.h"
 #include "runtime/check_status.h"
 #include "runtime/elem.h"
 #include "runtime/format_value.h"
@@ -349,6 +350,10 @@ private:
       return false;
     Value result = op->getResult(0);
     HostArray source = arrays_[op->getOperand(0)];
+    if (ir::isOnlyName(op)) {
+      arrays_[result] = std::move(source);
+      return true;
+    }
     HostBox box = load ? boxOf(load.getOffsets(), load.getLengths(), load.getSteps())
                        : boxOf(slice.getOffsets(), slice.getLengths(), slice.getSteps());
     int64_t bytes = pto::elementBytes(ir::elementTypeOf(result.getType()));

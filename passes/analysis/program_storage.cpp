@@ -1,5 +1,6 @@
 #include "passes/analysis/program_storage.h"
 
+#include "ir/dialect/host_views.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/pto_dialect.h"
 
@@ -40,7 +41,8 @@ private:
 };
 
 bool StorageScan::isStorage(Operation &op) {
-  bool copies = isa<ir::LoadOp, ir::SliceOp>(op) && isa<ir::ArrayType>(op.getResult(0).getType());
+  bool copies = isa<ir::LoadOp, ir::SliceOp>(op) && isa<ir::ArrayType>(op.getResult(0).getType()) &&
+                !isOnlyName(&op);
   return isa<ir::AllocOp>(op) || copies;
 }
 
@@ -61,7 +63,8 @@ std::pair<Operation *, Operation *> StorageScan::usesOf(Value array, mlir::Block
         first = here;
       if (last->isBeforeInBlock(here))
         last = here;
-      if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(user))
+      if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(user) ||
+          (isa<ir::LoadOp, ir::SliceOp>(user) && isOnlyName(user)))
         names.insert(user->getResult(0));
     }
   return {first ? first : made, last};
