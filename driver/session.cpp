@@ -1,5 +1,7 @@
 #include "driver/session.h"
 
+#include "driver/defines.h"
+
 #include "driver/output.h"
 #include "frontend/base/render.h"
 
@@ -80,7 +82,11 @@ std::unique_ptr<CheckedProgram> Session::check(const std::string &path) {
   std::optional<FileId> id = timed("read", [&] { return load(path); });
   if (!id)
     return nullptr;
-  return timed("check", [&] { return checkFile(sources_, *id, checkOptions(), sink_); });
+  std::unique_ptr<CheckedProgram> program =
+      timed("check", [&] { return checkFile(sources_, *id, checkOptions(), sink_); });
+  if (program && !failed())
+    reportUnknownDefines(options_, *program, sink_);
+  return program;
 }
 
 bool Session::write(const std::string &path, std::string_view data) {

@@ -38,6 +38,15 @@ def Chunk : Pass<"ptl-chunk", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def HoistChecks : Pass<"ptl-hoist-checks", "::mlir::func::FuncOp"> {
+  let summary = "check before a loop or grid what comes out the same in all its rounds";
+  let description = [{
+    A `ptl.check` whose operands do not change moves before the loop, with the scalars that it needs, unless another check or
+    something printed comes before it in the body. It then holds as well where the loop has no round.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def Legalize : Pass<"ptl-legalize", "::mlir::func::FuncOp"> {
   let summary = "rewrite what a machine has no instruction for into operations that it has";
   let description = [{

@@ -54,6 +54,8 @@ LogicalResult runTilePipeline(ModuleOp module, const PipelineOptions &options) {
       manager.addNestedPass<func::FuncOp>(
           createPartition(PartitionOptions{options.productM, options.productN, options.tileBytes}));
     clean(manager);
+    manager.addNestedPass<func::FuncOp>(createHoistChecks());
+    clean(manager);
     if (!options.legalizeFor)
       return;
     manager.addNestedPass<func::FuncOp>(createLegalizeFor(*options.legalizeFor));

@@ -40,27 +40,37 @@ public:
       : session_(session), program_(program), target_(target) {
     if (session.options().has(OptionId::Cost))
       costs_ = findCosts(target.machine->name, session.machines()->ownFiles());
-    for (const auto &[name, value] : wantedOf(session.options())) {
-      int64_t number = 0;
-      if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
-        sizes_[name] = number;
-    }
   }
 
   void operator()(const BoundEntry &entry, const ChipProgram &lowered) {
     if (costs_ && costs_->known())
-      found.push_back(costOf(
-          {program_, session_.sources(), entry, *target_.machine, *costs_, sizes_, /*hints=*/true},
-          lowered));
+      found.push_back(costOf({program_, session_.sources(), entry, *target_.machine, *costs_,
+                              sizesFor(*entry.binding.decl), /*hints=*/true},
+                             lowered));
   }
   std::vector<Cost> found;
 
 private:
+  /// `N=64`, and `f.N=64` for the declaration `f`.
+  ExampleSizes sizesFor(const CallableDecl &decl) const {
+    ExampleSizes sizes;
+    for (const auto &[name, value] : wantedOf(session_.options())) {
+      int64_t number = 0;
+      if (std::from_chars(value.data(), value.data() + value.size(), number).ec != std::errc())
+        continue;
+      size_t dot = name.find('.');
+      if (dot == name.npos)
+        sizes.try_emplace(name, number);
+      else if (name.substr(0, dot) == decl.name)
+        sizes[name.substr(dot + 1)] = number;
+    }
+    return sizes;
+  }
+
   Session &session_;
   const CheckedProgram &program_;
   const Target &target_;
   std::optional<MachineCosts> costs_;
-  ExampleSizes sizes_;
 };
 } // namespace
 

@@ -45,6 +45,12 @@ static bool hasName(const CallableDecl &decl, const std::string &name) {
                      [&](const Tunable &tunable) { return isIt(tunable.local->name); });
 }
 
+/// Code is made for every length of a dimension that is not static, whatever examples have.
+static bool isLength(const CallableDecl &decl, std::string_view name) {
+  return std::any_of(decl.dims.begin(), decl.dims.end(),
+                     [&](const DimParam &dim) { return !dim.isStatic && dim.name == name; });
+}
+
 /// What concerns a declaration, once for each combination of values: `C=512,1024` are two.
 static std::vector<Wanted> variantsOf(const CallableDecl &decl, const Wanted &wanted) {
   std::vector<Wanted> variants(1);
@@ -52,6 +58,7 @@ static std::vector<Wanted> variantsOf(const CallableDecl &decl, const Wanted &wa
     size_t dot = name.find('.');
     bool isOwn = dot == name.npos || dot == 0 ? hasName(decl, name) || name == ".."
                                               : name.substr(0, dot) == decl.name;
+    isOwn &= !isLength(decl, std::string_view(name).substr(dot == name.npos ? 0 : dot + 1));
     std::vector<Wanted> longer;
     for (size_t begin = 0; isOwn && begin <= values.size();) {
       size_t end = std::min(values.find(',', begin), values.size());

@@ -1,3 +1,4 @@
+#include "driver/defines.h"
 #include "driver/ir/arguments.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/compiled_handler.h"
@@ -248,7 +249,7 @@ ExitCode runRun(const Options &options) {
   const CallableDecl *decl = chooseEntry(session, *program);
   if (!decl)
     return session.finish();
-  std::vector<std::string> words(options.positional().begin() + 1, options.positional().end());
+  std::vector<std::string> words = callWords(options, *decl);
   return session.finish(runEntryOn(session, *target, *program, *decl, words));
 }
 

@@ -1,6 +1,7 @@
 // `ptlc sim`: how long a program takes on a chip, and why.
 #include "driver/ir/simulation.h"
 
+#include "driver/defines.h"
 #include "driver/ir/arguments.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/cost.h"
@@ -131,7 +132,7 @@ ExitCode runSim(const Options &options) {
     return session.finish();
   Simulation simulation(*program, session.sources(), compilerOptions(options, *target), *costs,
                         session.sink(), *decl);
-  std::vector<std::string> words(options.positional().begin() + 1, options.positional().end());
+  std::vector<std::string> words = callWords(options, *decl);
   SimulationOptions how{.values = options.has(OptionId::Values),
                         .warm = options.has(OptionId::Warm),
                         .convert = options.has(OptionId::Convert),

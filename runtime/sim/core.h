@@ -117,15 +117,21 @@ private:
   bool window(const Step &step, Tile &tile);
   bool alias(const Step &step, Tile &tile);
   void setValid(const Step &step, Tile &tile);
+  bool isCheckOfUnknown(const Step &step) const;
   bool accessScalar(const Step &step);
   bool getValue(const Step &step);
   Scalar &scalar(Register r) { return scalars_[static_cast<size_t>(r.index)]; }
   const Scalar &scalar(Register r) const { return scalars_[static_cast<size_t>(r.index)]; }
   Tile &tile(Register r) { return tiles_[static_cast<size_t>(r.index)]; }
   View &view(Register r) { return views_[static_cast<size_t>(r.index)]; }
+  /// An address, a length or a position. One that is not known stops the core before it goes on.
   int64_t integer(const Step &step, size_t operand) const {
-    return scalar(step.operands[operand]).i;
+    const Scalar &value = scalar(step.operands[operand]);
+    needsUnknown_ |= !value.isKnown;
+    return value.i;
   }
+  /// Whether what the step has used is known; else it fails.
+  bool wasKnown(const Step &step);
 
   // pipes (core_pipe.cpp)
   State scalarState() const;
@@ -195,6 +201,7 @@ private:
   std::deque<Issued> frees_; ///< that wait for pipes
   uint64_t sequence_ = 0;
   uint64_t scalarWork_ = 0;
+  mutable bool needsUnknown_ = false;
   std::optional<LoopSampler> sampler_;
   std::map<size_t, std::vector<int64_t>> carried_; ///< by loops, when the window began
   std::vector<int64_t> marks_;

@@ -3,6 +3,8 @@
 #include "runtime/sim/group.h"
 #include "runtime/sim/scalar.h"
 
+#include <utility>
+
 namespace ptl::rt::sim {
 
 static bool isPlain(StepKind kind) {
@@ -49,10 +51,24 @@ bool Core::runToIssue() {
     scalarWork_ += takesTime(step.kind);
     if (launch.options.maxSteps && ++launch.steps > launch.options.maxSteps)
       return failAt(step, "took more than " + std::to_string(launch.options.maxSteps) + " steps");
-    if (!runPlain(step))
+    if (!runPlain(step) || !wasKnown(step))
       return false;
   }
   return true;
+}
+
+bool Core::wasKnown(const Step &step) {
+  return !std::exchange(needsUnknown_, false) ||
+         failAt(step, "depends on an element that the program computes or is given, which has no "
+                      "value where only times are wanted");
+}
+
+/// What data would have to be like, for a check, is taken for granted.
+bool Core::isCheckOfUnknown(const Step &step) const {
+  auto target = static_cast<size_t>(step.target);
+  return !scalar(step.operands[0]).isKnown &&
+         (current().kind == StepKind::Trap ||
+          (target < function_.steps.size() && function_.steps[target].kind == StepKind::Trap));
 }
 
 bool Core::runPlain(const Step &step) {
@@ -76,6 +92,11 @@ bool Core::runPlain(const Step &step) {
   case StepKind::Trap:
     return stop(step);
   case StepKind::JumpUnless:
+    if (isCheckOfUnknown(step)) {
+      if (current().kind == StepKind::Trap)
+        position_ = step.target;
+      return true;
+    }
     if (!integer(step, 0))
       position_ = step.target;
     return true;
@@ -186,8 +207,15 @@ void Core::mark(const Step &step, int64_t factor) {
 
 bool Core::runCompute(const Step &step) {
   Scalar values[3];
-  for (size_t i = 0; i < step.operands.size(); ++i)
+  bool isKnown = true;
+  for (size_t i = 0; i < step.operands.size(); ++i) {
     values[i] = scalar(step.operands[i]);
+    isKnown &= values[i].isKnown;
+  }
+  if (!isKnown) {
+    scalar(step.result) = Scalar::unknown();
+    return true;
+  }
   std::string error;
   return evaluate(step, values, scalar(step.result), error) || failAt(step, error);
 }
@@ -319,9 +347,10 @@ bool Core::accessScalar(const Step &step) {
                             "`, which has " + std::to_string(array.bytes));
   if (!group_.launch().options.values && step.kind == StepKind::StoreScalar)
     return true;
-  if (!array.data)
-    return failAt(step, "reads an element of `" + array.name +
-                            "`, which has no values where only times are wanted");
+  if (!array.data) {
+    scalar(step.result) = Scalar::unknown();
+    return wasKnown(step);
+  }
   if (step.kind == StepKind::LoadScalar)
     scalar(step.result) = loadScalar(array.data + at, pointer.elem);
   else
@@ -330,9 +359,10 @@ bool Core::accessScalar(const Step &step) {
 }
 
 bool Core::getValue(const Step &step) {
-  if (!group_.launch().options.values)
-    return failAt(step,
-                  "reads an element of a tile, which has no values where only times are wanted");
+  if (!group_.launch().options.values) {
+    scalar(step.result) = Scalar::unknown();
+    return true;
+  }
   Issued issued = makeIssued(step);
   Execution x(issued, group_.launch().chip, memory_, group_.memories(), group_.launch().pointers);
   const Tile &source = tile(step.operands[0]);

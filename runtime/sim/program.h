@@ -19,7 +19,9 @@ namespace ptl::rt::sim {
 struct Scalar {
   int64_t i = 0;
   double f = 0;
+  bool isKnown = true; ///< else it comes from data, which is not there where only times are wanted
 
+  static Scalar unknown() { return {0, 0, false}; }
   static Scalar integer(int64_t value) { return {value, 0}; }
   static Scalar real(double value) { return {0, value}; }
 };

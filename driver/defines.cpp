@@ -1,0 +1,84 @@
+#include "driver/defines.h"
+
+#include "frontend/base/explain.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+/// `attention.BK=256` as `attention`, `BK`, `256`; the first is empty in `BK=256`.
+namespace {
+struct Define {
+  std::string entry, name, value;
+  explicit Define(const std::string &text) {
+    size_t equals = std::min(text.find('='), text.size()), dot = text.substr(0, equals).find('.');
+    entry = dot == text.npos ? "" : text.substr(0, dot);
+    name = dot == text.npos ? text.substr(0, equals) : text.substr(dot + 1, equals - dot - 1);
+    value = equals < text.size() ? text.substr(equals + 1) : "";
+  }
+};
+} // namespace
+
+static std::vector<std::string> namesOf(const CallableDecl &decl) {
+  std::vector<std::string> names;
+  for (const DimParam &dim : decl.dims)
+    names.push_back(dim.name);
+  for (const TypeParam *param : decl.typeParams)
+    names.push_back(param->name);
+  for (const Tunable &tunable : decl.tunables)
+    names.push_back(tunable.local->name);
+  if (decl.hasPrefix)
+    names.push_back("..");
+  return names;
+}
+
+/// All that a define could mean, as it would be written: `N`, or `entry.N` where it has an entry.
+static std::vector<std::string> known(const Define &define, const CheckedProgram &program) {
+  std::vector<std::string> names;
+  if (define.entry.empty())
+    for (const ConstDecl *constant : program.modules.front()->consts)
+      names.push_back(constant->name);
+  for (const std::unique_ptr<CheckedModule> &module : program.modules)
+    for (const CallableDecl *decl : module->callables)
+      for (const std::string &name : namesOf(*decl))
+        names.push_back(define.entry.empty() ? name : decl->name + "." + name);
+  return names;
+}
+
+void reportUnknownDefines(const Options &options, const CheckedProgram &program,
+                          DiagnosticSink &sink) {
+  // Of several files each has its own names.
+  auto isSource = [](const std::string &word) { return word.ends_with(".ptl"); };
+  if (std::ranges::count_if(options.positional(), isSource) > 1)
+    return;
+  for (const std::string &text : options.values(OptionId::Define)) {
+    Define define(text);
+    std::string wanted = define.entry.empty() ? define.name : define.entry + "." + define.name;
+    std::vector<std::string> names = known(define, program);
+    if (std::find(names.begin(), names.end(), wanted) != names.end())
+      continue;
+    auto distance = [&](const std::string &name) { return editDistance(name, wanted); };
+    auto best = std::min_element(names.begin(), names.end(), [&](const auto &a, const auto &b) {
+      return distance(a) < distance(b);
+    });
+    bool isNear = best != names.end() && distance(*best) <= std::max<size_t>(1, wanted.size() / 3);
+    sink.report(DiagId::UnknownDefine, kNoSpan,
+                {wanted, isNear ? "; did you mean `" + *best + "`?" : ""});
+  }
+}
+
+std::vector<std::string> callWords(const Options &options, const CallableDecl &entry) {
+  std::vector<std::string> words(options.positional().begin() + 1, options.positional().end());
+  for (const std::string &text : options.values(OptionId::Define)) {
+    Define define(text);
+    auto isIt = [&](const DimParam &dim) { return dim.name == define.name; };
+    auto isGiven = [&](const std::string &word) { return word.starts_with(define.name + "="); };
+    if ((define.entry.empty() || define.entry == entry.name) &&
+        std::any_of(entry.dims.begin(), entry.dims.end(), isIt) &&
+        std::none_of(words.begin(), words.end(), isGiven))
+      words.push_back(define.name + "=" + define.value);
+  }
+  return words;
+}
+
+} // namespace ptl

@@ -1,0 +1,22 @@
+// What `-D NAME=VALUE` speaks of.
+#pragma once
+
+#include "driver/options.h"
+#include "frontend/base/diagnostic.h"
+#include "frontend/sema/checked_tree.h"
+
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// Reports every `-D` that names nothing of the program: neither a constant of the root file, nor a
+/// dimension, element type or tunable (`BK`, `attention.BK`) of something that can be called.
+void reportUnknownDefines(const Options &options, const CheckedProgram &program,
+                          DiagnosticSink &sink);
+
+/// The words `name=value` of the command line, and those that `-D` gives as lengths of the entry's
+/// dimensions where no word does.
+std::vector<std::string> callWords(const Options &options, const CallableDecl &entry);
+
+} // namespace ptl
