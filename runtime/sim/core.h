@@ -16,12 +16,6 @@ namespace ptl::rt::sim {
 
 class Group;
 
-/// An operation that begins or ends a window of rounds has the step of the loop, and as `ordinal`
-/// this, or how many windows more the one that ends stands for.
-struct SampleMark {
-  static constexpr int64_t begin = -1;
-};
-
 /// Counters of one queue, by number of the core.
 struct QueueState {
   static constexpr size_t maxCores = 4;
@@ -63,9 +57,14 @@ public:
   int64_t skippedRounds() const { return sampler_ ? sampler_->skipped() : 0; }
   /// Rounds of the loops that it came to, whether they ran or not.
   int64_t roundsSeen() const { return sampler_ ? sampler_->seen() : 0; }
-  /// Windows that the scalar unit has begun and ended since this was asked: what the operations
-  /// that pipes get have as `ordinal`.
-  std::vector<int64_t> takeMarks() { return std::exchange(marks_, {}); }
+  /// The marks of rounds that the scalar unit has given its pipes since this was asked.
+  std::vector<SampleAction> takeMarks() { return std::exchange(marks_, {}); }
+  /// Bits of the pipes that get marks of a loop.
+  uint32_t markedPipes(const Step &loop) const { return sampler_->shapeOf(loop, function_).pipes; }
+  /// A pipe has come to its head, which is a mark.
+  void passMark(Pipe pipe, LoopRun::Passage passage) {
+    sampler_->pass(head(pipe)->mark, pipe, passage);
+  }
   /// What operations that are issued from now on carry.
   void setClock(double time, uint32_t note) {
     clock_ = time;
@@ -90,6 +89,7 @@ private:
     IssueQueue queue;
     std::optional<HeldWrites> inFlight;
     uint64_t issued = 0, done = 0;
+    size_t marks = 0; ///< in the queue: they take no room
   };
   /// What an instruction of the vector pipe wrote, as long as later ones need not see it. Other
   /// pipes see it once an event has been set.
@@ -110,7 +110,8 @@ private:
   bool runPlain(const Step &step);
   bool runCompute(const Step &step);
   void sample(const Step &step);
-  void mark(const Step &step, int64_t factor);
+  void mark(const Step &step, const SampleAction &action);
+  void goOn(const Step &step, const SampleAction &action);
   bool makeView(const Step &step);
   bool partitionView(const Step &step);
   bool makeTile(const Step &step);
@@ -203,8 +204,8 @@ private:
   uint64_t scalarWork_ = 0;
   mutable bool needsUnknown_ = false;
   std::optional<LoopSampler> sampler_;
-  std::map<size_t, std::vector<int64_t>> carried_; ///< by loops, when the window began
-  std::vector<int64_t> marks_;
+  std::map<size_t, std::vector<std::vector<int64_t>>> carried_; ///< by loop and round
+  std::vector<SampleAction> marks_;
   double clock_ = 0;
   uint32_t note_ = 0;
 };

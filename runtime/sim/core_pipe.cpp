@@ -22,7 +22,7 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
     poison(memory_.places[i].data(), static_cast<int64_t>(memory_.places[i].size()));
   }
   if (const LoopShapes *shapes = group.launch().shapesOf(function))
-    sampler_.emplace(*shapes, group.skips(), group.launch().options.glance);
+    sampler_.emplace(*shapes, group.loops(), function.cube, group.launch().options.glance);
   size_t nextPointer = 0, nextScalar = 0;
   for (size_t i = 0; i < function.arguments.size(); ++i) {
     const Parameter &parameter = group.launch().kernel.parameters[i];
@@ -89,7 +89,10 @@ Core::State Core::scalarState() const {
     break;
   }
   bool queued = step.pipe != Pipe::S && step.pipe != Pipe::All;
-  return queued && pipes_[at(step.pipe)].queue.size() >= queueDepth ? State::Waiting : State::Ready;
+  if (!queued)
+    return State::Ready;
+  const PipeState &pipe = pipes_[at(step.pipe)];
+  return pipe.queue.size() - pipe.marks >= queueDepth ? State::Waiting : State::Ready;
 }
 
 bool Core::headReady(const Issued &head) const {
@@ -354,6 +357,7 @@ bool Core::complete(Pipe pipe) {
   StepKind kind = done.step->kind;
   int32_t queue = done.step->queue;
   report(pipe, done);
+  state.marks -= kind == StepKind::JumpUnlessLess;
   state.queue.pop();
   ++state.done;
   if (state.inFlight) {

@@ -161,48 +161,65 @@ void Core::sample(const Step &step) {
   Scalar &position = scalar(step.operands[0]);
   int64_t by = std::max<int64_t>(integer(step, 2), 1), end = integer(step, 1);
   int64_t left = std::max<int64_t>((end - position.i + by - 1) / by, 0);
-  SampleAction action = sampler_->visit(number, left);
-  if (action.kind == SampleAction::Kind::Begin)
-    return mark(step, SampleMark::begin);
-  if (action.kind == SampleAction::Kind::None)
+  LoopVisit at{number, position.i, by, left, sequence_, scalars_};
+  SampleAction action = sampler_->visit(at);
+  switch (action.kind) {
+  case SampleAction::Kind::None:
     return;
-  if (action.kind == SampleAction::Kind::Leave) {
+  case SampleAction::Kind::Leave:
     position.i = end;
-    sampler_->visit(number, 0);
+    at.left = 0;
+    sampler_->visit(at);
     return;
+  case SampleAction::Kind::Stand:
+    position.i += action.skip * by;
+    goOn(step, action);
+    break;
+  case SampleAction::Kind::End:
+    carried_.erase(number);
+    return mark(step, action);
+  case SampleAction::Kind::Round:
+    break;
   }
-  mark(step, action.factor);
-  position.i += action.skip * by;
-  const std::vector<int64_t> &before = carried_[number];
+  std::vector<int64_t> values;
   for (size_t i = 3; i < step.operands.size(); ++i)
-    if (step.operands[i].isScalar()) // what is counted goes on, what comes round is as it was
-      scalar(step.operands[i]).i +=
-          (scalar(step.operands[i]).i - before[i - 3]) * action.skip / action.window;
-  if (position.i >= end)
-    sampler_->visit(number, 0);
+    values.push_back(step.operands[i].isScalar() ? scalar(step.operands[i]).i : 0);
+  if (!values.empty())
+    carried_[number].push_back(std::move(values));
+  mark(step, action);
 }
 
-/// Tells all pipes that a window of rounds begins or has ended.
-void Core::mark(const Step &step, int64_t factor) {
-  if (factor == SampleMark::begin) {
-    std::vector<int64_t> &values = carried_[static_cast<size_t>(&step - function_.steps.data())];
-    values.clear();
-    for (size_t i = 3; i < step.operands.size(); ++i)
-      values.push_back(step.operands[i].isScalar() ? scalar(step.operands[i]).i : 0);
+/// What a loop counts goes on in the rounds that are left out, what comes round is as it was.
+void Core::goOn(const Step &step, const SampleAction &action) {
+  const auto &rounds = carried_[static_cast<size_t>(&step - function_.steps.data())];
+  if (rounds.size() < static_cast<size_t>(action.window))
+    return;
+  const std::vector<int64_t> &before = rounds[rounds.size() - static_cast<size_t>(action.window)];
+  for (size_t i = 3; i < step.operands.size(); ++i)
+    if (step.operands[i].isScalar())
+      scalar(step.operands[i]).i +=
+          (scalar(step.operands[i]).i - before[i - 3]) * action.skip / action.window;
+}
+
+/// Tells the pipes that have something to do in a loop that another round begins, or that it has
+/// ended.
+void Core::mark(const Step &step, const SampleAction &action) {
+  const LoopShape &shape = sampler_->shapeOf(step, function_);
+  for (size_t i = 0; i < numPipes; ++i) {
+    if (!(shape.pipes >> i & 1))
+      continue;
+    PipeState &pipe = pipes_[i];
+    ++pipe.issued;
+    ++pipe.marks;
+    Issued &issued = pipe.queue.append();
+    issued.function = &function_;
+    issued.step = &step;
+    issued.mark = action;
+    issued.sequence = sequence_++;
+    issued.time = clock_;
+    issued.note = note_;
   }
-  Issued issued;
-  issued.function = &function_;
-  issued.step = &step;
-  issued.ordinal = factor;
-  issued.sequence = sequence_++;
-  issued.time = clock_;
-  issued.note = note_;
-  for (PipeState &pipe : pipes_)
-    if (&pipe != &pipes_[static_cast<size_t>(Pipe::S)] && pipe.issued > 0) {
-      ++pipe.issued;
-      pipe.queue.append() = issued;
-    }
-  marks_.push_back(factor);
+  marks_.push_back(action);
 }
 
 bool Core::runCompute(const Step &step) {

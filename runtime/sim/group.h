@@ -66,7 +66,7 @@ public:
   int32_t firstVector() const { return launch_.kernel.cube ? 1 : 0; }
   int32_t numVector() const { return numVector_; }
   bool fail(std::string message);
-  SkipsOfGroup &skips() { return skips_; }
+  LoopsOfGroup &loops() { return loops_; }
 
 private:
   LaunchState &launch_;
@@ -75,7 +75,7 @@ private:
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<CoreMemory *> memories_;
   std::vector<QueueState> queues_;
-  SkipsOfGroup skips_;
+  LoopsOfGroup loops_;
 };
 
 } // namespace ptl::rt::sim

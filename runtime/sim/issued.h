@@ -2,7 +2,7 @@
 // unit came by.
 #pragma once
 
-#include "runtime/sim/program.h"
+#include "runtime/sim/sampling.h"
 
 #include <array>
 #include <variant>
@@ -19,6 +19,7 @@ struct Issued {
   Flag flag;             ///< with the id computed
   int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core; of instructions,
                          ///< where rounds are left out: the round of the outermost loop
+  SampleAction mark;     ///< of a beginning of a round, and the end of a loop
   uint64_t sequence = 0; ///< order of issue on its core
   double time = 0;       ///< when it was issued, and a note, for drivers that keep time
   uint32_t note = 0;

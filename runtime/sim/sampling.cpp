@@ -1,6 +1,7 @@
 #include "runtime/sim/sampling.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +13,19 @@ static constexpr int64_t kLongestPeriod = 24;
 static constexpr int64_t kGlanced = 16;
 /// Windows that a loop with rounds of different lengths is measured by.
 static constexpr int64_t kSegments = 4;
+/// Rounds of a loop, about, that are looked at for where its rounds begin to go other ways.
+static constexpr int64_t kProbes = 16;
+/// Rounds of a loop with others in it that run before a window is measured.
+static constexpr int64_t kWarming = 2;
+/// Rounds of an innermost loop that stand for others where its pace has been seen before.
+static constexpr int64_t kMeasured = 4;
+/// Rounds that have to show a pace, of innermost loops and others.
+static constexpr int64_t kShownInner = 6, kShownOuter = 3;
+
+/// The more operations a loop has taken, the less equal its rounds have to be.
+static double toleranceAfter(uint64_t operations) {
+  return operations < 2000 ? 0.01 : operations < 5000 ? 0.03 : operations < 8000 ? 0.1 : 1;
+}
 
 int64_t LoopShapes::addTurns(const Function &function) {
   std::map<int32_t, int64_t> constants;
@@ -32,12 +46,27 @@ int64_t LoopShapes::addTurns(const Function &function) {
   return most;
 }
 
+static bool usesQueue(const Step &step) {
+  return step.kind == StepKind::Push || step.kind == StepKind::Pop;
+}
+
+static bool hasLoopWithQueues(const Function &function) {
+  const std::vector<Step> &steps = function.steps;
+  return std::any_of(steps.begin(), steps.end(), [&](const Step &step) {
+    return step.kind == StepKind::JumpUnlessLess &&
+           std::any_of(&step, steps.data() + step.target, usesQueue);
+  });
+}
+
 LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
     : shapes_(function.steps.size()) {
   int64_t most = 1;
+  halves_ = 0;
   for (const std::optional<Function> *half : {&kernel.cube, &kernel.vector})
-    if (*half)
+    if (*half) {
       most = std::max(most, addTurns(**half));
+      halves_ += hasLoopWithQueues(**half);
+    }
   if (period_ > kLongestPeriod)
     period_ = 0;
   for (const Queue &queue : kernel.queues)
@@ -49,94 +78,294 @@ LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
       continue;
     shapes_[head].isLoop = true;
     for (size_t i = head + 1; i < static_cast<size_t>(step.target); ++i) {
-      StepKind kind = function.steps[i].kind;
-      shapes_[head].hasInner |= kind == StepKind::JumpUnlessLess;
-      shapes_[head].hasQueues |= kind == StepKind::Push || kind == StepKind::Pop;
+      Pipe pipe = function.steps[i].pipe;
+      shapes_[head].hasInner |= function.steps[i].kind == StepKind::JumpUnlessLess;
+      shapes_[head].hasQueues |= usesQueue(function.steps[i]);
+      bool isQueued = pipe != Pipe::S && static_cast<size_t>(pipe) < numPipes;
+      shapes_[head].pipes |= isQueued ? 1u << static_cast<uint32_t>(pipe) : 0;
     }
+    if (LoopControl control(function, head); control.varies())
+      shapes_[head].control = std::move(control);
   }
 }
 
-void LoopSampler::enter(State &state, size_t step, int64_t trips) {
+void LoopSampler::enter(State &state, const LoopVisit &at) {
+  size_t step = at.step;
+  int64_t trips = at.left;
   for (State *outer : active_)
     outer->inside = outer->inside * 1000003 + static_cast<uint64_t>(trips) + 1;
   seen_ += trips;
   state = {};
-  state.active = true;
+  state.run = std::make_shared<LoopRun>();
+  state.run->step = step;
+  state.run->pipes = shapes_.of(step).pipes;
+  state.effort = at.effort;
+  state.number = runs_++;
   active_.push_back(&state);
-  int64_t period = shapes_.period();
-  if (!period)
+  if (glance_)
     return;
-  bool hasInner = shapes_.of(step).hasInner;
-  auto whole = [&](int64_t rounds) { return (rounds + period - 1) / period * period; };
-  state.warm = whole(hasInner ? 2 : shapes_.settling());
-  state.window = whole(hasInner ? 1 : 4);
+  if (shapes_.of(step).hasQueues) {
+    state.shared = &group_[queueLoops_++];
+    const std::optional<LoopControl> &control = shapes_.of(step).control;
+    state.shared->members.push_back({state.run, control ? &*control : nullptr, at.scalars});
+    state.shared->halves |= isCube_ ? 2 : 1;
+  }
+  // What a loop does when it is come to again may be something else: more and more seldom that is
+  // looked at.
+  state.isMeasured = std::has_single_bit(++times_[step]);
+  if (trips > 0 && state.run->pipes && shapes_.period())
+    passing_[state.number] = {state.run, state.shared, true, state.isMeasured, state.run->pipes};
 }
 
-SampleAction LoopSampler::visit(size_t step, int64_t left) {
-  State &state = states_[step];
-  if (!state.active) {
-    enter(state, step, left);
+SampleAction LoopSampler::leave(State &state) {
+  SampleAction action{SampleAction::Kind::End, state.number};
+  state.run->isOver = true;
+  state.run->left = 0;
+  if (!state.run->pipes || !shapes_.period() || glance_ || !state.isBegun)
+    action.kind = SampleAction::Kind::None;
+  state.run.reset();
+  active_.pop_back();
+  return action;
+}
+
+SampleAction LoopSampler::round(const State &state) const {
+  bool isMarked = state.run->pipes && shapes_.period();
+  return {isMarked ? SampleAction::Kind::Round : SampleAction::Kind::None, state.number,
+          state.run->round == 0};
+}
+
+SampleAction LoopSampler::visit(const LoopVisit &at) {
+  State &state = states_[at.step];
+  int64_t left = at.left;
+  if (!state.run) {
+    enter(state, at);
   } else {
-    ++state.round;
-    state.varies |= state.round > 1 && state.inside != state.before;
+    ++state.run->round;
+    state.varies |= state.run->round > 1 && state.inside != state.before;
     state.before = std::exchange(state.inside, 0);
   }
-  if (left <= 0) {
-    state.active = false;
-    active_.pop_back();
-    return {};
-  }
+  state.run->left = left;
+  state.run->position = at.position;
+  state.run->by = at.by;
+  state.isBegun |= left > 0;
+  if (left <= 0)
+    return leave(state);
   if (glance_) {
     int64_t most = active_.size() > 1 ? 1 : state.varies ? kGlanced : 2;
-    bool enough = state.round >= most;
+    bool enough = state.run->round >= most;
     return {enough ? SampleAction::Kind::Leave : SampleAction::Kind::None};
   }
-  return state.window ? act(state, step, left) : SampleAction{};
+  if (!shapes_.period() || !state.run->pipes)
+    return round(state);
+  SampleAction action = act(state, at);
+  action.run = state.number;
+  skipped_ += action.skip;
+  state.run->left -= action.skip;
+  if (action.skip > 0)
+    passing_[state.number].isWhole = false;
+  return action;
 }
 
-SampleAction LoopSampler::act(State &state, size_t step, int64_t left) {
-  bool isFirst = state.round == state.warm && state.end < 0 && left > 2 * state.window;
-  if (isFirst || state.round == state.begin) {
-    state.end = state.round + state.window;
-    return {SampleAction::Kind::Begin, 0, 0, state.window};
-  }
-  if (state.round != state.end)
-    return {};
-  return state.varies || state.segments ? spread(state, left) : skipAlike(state, step, left);
+SampleAction LoopSampler::act(State &state, const LoopVisit &at) {
+  if (state.isDone)
+    return round(state);
+  QueueLoop *shared = state.shared;
+  if (state.varies && !state.segments && goesOnAlike(state, at))
+    state.varies = false;
+  if (state.varies && !(shared && !shared->agreed.empty()))
+    return spread(state, at.left);
+  return shared && shared->differs ? round(state) : skipAlike(state, at);
 }
 
-/// The measured window stands for all that is left but the end of the loop.
-SampleAction LoopSampler::skipAlike(State &state, size_t step, int64_t left) {
-  int64_t skip = (left - 1) / state.window * state.window;
-  if (shapes_.of(step).hasQueues) {
-    auto [agreed, isFirst] = group_.try_emplace(queueLoops_++, skip);
-    skip = agreed->second;
-    if (skip >= left) // the cores do not agree; who waits for whom will tell
-      skip = 0;
+std::optional<Pace> LoopSampler::look(const LoopRun &run, const QueueLoop *shared,
+                                      double tolerance) const {
+  std::vector<const LoopRun *> runs{&run};
+  if (shared) {
+    runs.clear();
+    for (const LoopMember &each : shared->members)
+      runs.push_back(each.run.get());
   }
-  skipped_ += skip;
-  return {SampleAction::Kind::End, skip / state.window, skip, state.window};
+  bool hasInner = shapes_.of(run.step).hasInner;
+  return findPace(runs, {shapes_.period(), shapes_.settling(), hasInner ? kShownOuter : kShownInner,
+                         tolerance});
+}
+
+/// The pace that the loop has shown by now, or has had before.
+std::optional<Pace> LoopSampler::paceOf(State &state, uint64_t effort) {
+  const LoopRun &run = *state.run;
+  auto known = paces_.find(run.step);
+  if (known != paces_.end() && !(state.isMeasured && run.first == 0)) {
+    bool hasInner = shapes_.of(run.step).hasInner;
+    Pace pace = known->second;
+    pace.last = -1;
+    int64_t warm = std::max(pace.settled, hasInner ? kWarming : shapes_.settling());
+    int64_t least = hasInner ? 1 : kMeasured;
+    pace.window *= (least + pace.window - 1) / pace.window;
+    pace.cycles *= static_cast<double>(pace.window) / static_cast<double>(known->second.window);
+    return run.round >= run.first + warm + pace.window ? std::optional(pace) : std::nullopt;
+  }
+  int64_t last = run.lastPassed();
+  if (last <= std::max(state.lookedAt, run.first))
+    return std::nullopt;
+  state.lookedAt = last;
+  return look(run, state.shared, toleranceAfter(effort - state.effort));
+}
+
+bool QueueLoop::isPending() const {
+  return std::any_of(members.begin(), members.end(), [&](const LoopMember &each) {
+    return !each.run->isOver && each.run->agreed < agreed.size();
+  });
+}
+
+/// Whether a core goes the same ways in two windows of rounds; they end before these rounds.
+static bool areAlike(const LoopMember &core, int64_t window, int64_t one, int64_t other) {
+  auto waysIn = [&](int64_t round) {
+    const LoopRun &run = *core.run;
+    return core.control->at(core.scalars, run.position + (round - run.round) * run.by);
+  };
+  for (int64_t i = 1; core.control && i <= window; ++i)
+    if (waysIn(one - i) != waysIn(other - i))
+      return false;
+  return true;
+}
+
+/// How many windows after a round go the same ways as the one before it, of `most`, for a core:
+/// where they differ is searched for between some that are spread over the loop.
+static int64_t alike(const LoopMember &core, int64_t round, int64_t window, int64_t most) {
+  if (!core.control || most <= 0)
+    return most;
+  auto isAlike = [&](int64_t windows) { // so many windows later
+    return areAlike(core, window, round, round + windows * window);
+  };
+  int64_t same = 0, other = most + 1, step = std::max<int64_t>(1, most / kProbes);
+  while (same < most && other > most)
+    (isAlike(std::min(same + step, most)) ? same : other) = std::min(same + step, most);
+  while (other - same > 1)
+    (isAlike((same + other) / 2) ? same : other) = (same + other) / 2;
+  return same;
+}
+
+/// Whether the rounds of a loop differ only here and there, and much of it is alike from here on.
+bool LoopSampler::goesOnAlike(State &state, const LoopVisit &at) const {
+  const std::optional<LoopControl> &control = shapes_.of(at.step).control;
+  int64_t window = inPeriods(1), most = (at.left - 1) / window - 1;
+  if (!control || most <= 0)
+    return false;
+  const LoopMember self{state.run, &*control, at.scalars};
+  return alike(self, state.run->round + window, window, most) >= std::max<int64_t>(most / 4, 4);
+}
+
+/// The last rounds stand for all that are like them, but the end of the loop.
+SampleAction LoopSampler::skipAlike(State &state, const LoopVisit &at) {
+  QueueLoop *shared = state.shared;
+  if (shared && static_cast<int64_t>(std::popcount(shared->halves)) < shapes_.halves())
+    return round(state);
+  if (shared && state.run->agreed < shared->agreed.size())
+    return follow(state);
+  if (shared && shared->isPending())
+    return round(state);
+  std::optional<Pace> pace = paceOf(state, at.effort);
+  return pace ? propose(state, at, *pace) : round(state);
+}
+
+SampleAction LoopSampler::follow(State &state) {
+  LoopRun &run = *state.run;
+  const QueueLoop::Agreement &agreed = state.shared->agreed[run.agreed];
+  if (run.round < agreed.round)
+    return round(state);
+  ++run.agreed;
+  run.first = run.round;
+  // Else the cores do not agree; who waits for whom will tell.
+  bool canFollow = run.round >= agreed.action.window && agreed.action.skip < run.left;
+  return canFollow ? agreed.action : round(state);
+}
+
+SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace &pace) {
+  QueueLoop *shared = state.shared;
+  LoopRun &run = *state.run;
+  const std::optional<LoopControl> &control = shapes_.of(at.step).control;
+  const LoopMember self{state.run, control ? &*control : nullptr, at.scalars};
+  std::span<const LoopMember> members{&self, 1};
+  if (shared)
+    members = shared->members;
+  int64_t when = run.round, most = INT64_MAX;
+  for (const LoopMember &each : members) // others have begun their round
+    when = std::max(when, each.run->round + (each.run != state.run));
+  for (const LoopMember &each : members) {
+    int64_t left = each.run->left - (when - each.run->round) - 1;
+    most = std::min(most, each.run->isOver ? 0 : std::max<int64_t>(left, 0) / pace.window);
+  }
+  SampleAction action{SampleAction::Kind::Stand};
+  action.window = pace.window;
+  // Other rounds of the loop have another pace, and another time that is gone through it may have.
+  action.cycles = run.first > 0 ? 0 : pace.cycles;
+  action.isMost = !state.isMeasured;
+  action.factor = most;
+  for (const LoopMember &each : members) {
+    int64_t ahead = (when - pace.last) / pace.window * pace.window; // of what has shown the pace
+    bool hasShown = pace.last < 0 || areAlike(each, pace.window, pace.last, pace.last + ahead);
+    int64_t windows = hasShown ? alike(each, when, pace.window, most) : 0;
+    action.factor = std::min(action.factor, windows);
+  }
+  if (pace.last >= 0 && action.factor > 0)
+    paces_[at.step] = pace;
+  action.skip = action.factor * pace.window;
+  state.isDone = !shared && action.factor == most;
+  run.first = run.round;
+  if (action.skip == 0 || !shared)
+    return action.skip > 0 ? action : round(state);
+  shared->agreed.push_back({when, action});
+  return follow(state);
 }
 
 /// The first window has shown that rounds differ and stands for itself alone; the others stand for
 /// those around them.
 SampleAction LoopSampler::spread(State &state, int64_t left) {
-  SampleAction action{SampleAction::Kind::End, 0, 0, state.window};
+  int64_t warm = inPeriods(kWarming), window = inPeriods(1), now = state.run->round;
+  if (state.end >= 0 && now != state.end)
+    return round(state);
+  SampleAction action{SampleAction::Kind::Stand};
+  action.window = window;
   if (state.segments == 0) {
-    state.factor = (left / kSegments - state.warm) / state.window - 1;
-    if (state.factor < 1)
-      return action;
-    state.gap = state.factor / 2 * state.window;
+    if (state.end >= 0 || now % shapes_.period()) {
+      state.isDone = state.end >= 0;
+      return round(state);
+    }
+    state.factor = (left / kSegments - warm) / window - 1;
+    if (state.factor < 1) {
+      state.isDone = true;
+      return round(state);
+    }
+    state.gap = state.factor / 2 * window;
     state.segments = kSegments;
     action.skip = state.gap;
+    if (state.shared)
+      state.shared->differs = true;
   } else {
     action.factor = state.factor;
-    action.skip = state.factor * state.window - state.gap + (--state.segments ? state.gap : 0);
+    action.skip = state.factor * window - state.gap + (--state.segments ? state.gap : 0);
   }
-  if (state.segments)
-    state.begin = state.round + state.warm;
-  skipped_ += action.skip;
+  state.end = now + warm + window;
   return action;
+}
+
+void LoopSampler::pass(const SampleAction &mark, Pipe pipe, LoopRun::Passage passage) {
+  auto found = passing_.find(mark.run);
+  if (found == passing_.end())
+    return;
+  Passing &passing = found->second;
+  passing.run->passed[static_cast<size_t>(pipe)].push_back(passage);
+  if (mark.kind != SampleAction::Kind::End)
+    return;
+  passing.open &= ~(1u << static_cast<uint32_t>(pipe));
+  if (passing.open)
+    return;
+  // A loop of few rounds is over before the scalar unit knows its pace: the next time it does.
+  size_t step = passing.run->step;
+  if (passing.isWhole && passing.isMeasured && shapes_.period())
+    if (std::optional<Pace> pace = look(*passing.run, passing.shared, toleranceAfter(2000)))
+      paces_[step] = *pace;
+  passing_.erase(found);
 }
 
 } // namespace ptl::rt::sim

@@ -1,16 +1,19 @@
 // Which rounds of a loop stand for others that are like them, so that times need not be simulated
-// to the end. A loop runs some rounds until its pipes have fallen into step, then a window of
-// rounds that is measured, then leaves out as many windows as it can, and runs the rest, whose last
-// round may be a shorter one. Where rounds differ (the loops in them go round more and more often),
-// windows are spread over the whole loop instead, each standing for those around it. Before each,
-// some rounds run unmeasured: cores that are ahead of each other after what was left out wait
-// there.
+// to the end. A loop runs until the times at which pipes come to its rounds show a pace (pace.h),
+// then leaves out as many rounds as it can, and runs the rest, whose last round may be a shorter
+// one. When the loop is come to again, it is known from where on it keeps a pace. Where rounds
+// differ (the loops in them go round more and more often), windows are spread over the whole loop
+// instead, each standing for those around it. Before each, some rounds run unmeasured: cores that
+// are ahead of each other after what was left out wait there.
 #pragma once
 
-#include "runtime/sim/program.h"
+#include "runtime/sim/loop_control.h"
+#include "runtime/sim/pace.h"
 
+#include <bit>
 #include <map>
-#include <vector>
+#include <memory>
+#include <optional>
 
 namespace ptl::rt::sim {
 
@@ -19,6 +22,8 @@ struct LoopShape {
   bool isLoop = false;
   bool hasInner = false;  ///< other loops are in it
   bool hasQueues = false; ///< tiles from and for other cores: all of a group leave out the same
+  uint32_t pipes = 0;     ///< bits of those that have something to do in it
+  std::optional<LoopControl> control; ///< where rounds may go different ways
 };
 
 /// The loops of a function, by the step that they begin with. All cores of a kernel have the same
@@ -32,63 +37,134 @@ public:
   int64_t period() const { return period_; }
   /// So many rounds until pipes and cores wait for each other as they will to the end.
   int64_t settling() const { return settling_; }
+  /// Whether both cube and vector cores have loops with queues.
+  int64_t halves() const { return halves_; }
 
 private:
   /// Returns the longest turn.
   int64_t addTurns(const Function &function);
 
   std::vector<LoopShape> shapes_;
-  int64_t period_ = 1, settling_ = 4;
+  int64_t period_ = 1, settling_ = 4, halves_ = 1;
 };
 
 /// What a core does when a loop is at its beginning.
 struct SampleAction {
-  enum class Kind : uint8_t { None, Begin, End, Leave };
+  enum class Kind : uint8_t {
+    None,
+    Round, ///< another round begins
+    Stand, ///< the same, after those that are left out
+    End,
+    Leave
+  };
   Kind kind = Kind::None;
-  int64_t factor = 0; ///< of an end: the window stands for so many more of its length
-  int64_t skip = 0;   ///< rounds to leave out now
-  int64_t window = 1; ///< rounds that were measured
+  int64_t run = 0;      ///< the number of the time that the loop is gone through
+  bool isFirst = false; ///< it begins
+  int64_t skip = 0;     ///< rounds to leave out now
+  int64_t window = 1;   ///< the last so many rounds
+  int64_t factor = 0;   ///< stand for so many more of that length
+  double cycles = 0;    ///< which take as long; 0: as long as those took on each pipe
+  bool isMost = false;  ///< as long as those took, but not longer than that
 };
 
-/// How much of a loop with queues a core group leaves out: what the first core to come there says.
-using SkipsOfGroup = std::map<int64_t, int64_t>;
+/// One of the cores that go through a loop.
+struct LoopMember {
+  std::shared_ptr<const LoopRun> run;
+  const LoopControl *control = nullptr; ///< null: rounds go the same ways
+  std::span<const Scalar> scalars;
+};
+
+/// A loop with queues while the cores of a group go through it. They leave out the same rounds:
+/// what the first core to know a pace says.
+struct QueueLoop {
+  struct Agreement {
+    int64_t round = 0; ///< before which all leave rounds out
+    SampleAction action;
+  };
+  std::vector<LoopMember> members;
+  uint32_t halves = 0; ///< bits: vector, cube
+  std::vector<Agreement> agreed;
+  bool differs = false; ///< its rounds do: windows are spread over it
+
+  bool isPending() const;
+};
+/// By how many loops with queues a core came to before.
+using LoopsOfGroup = std::map<int64_t, QueueLoop>;
+
+/// A core comes to the beginning of a loop: before each round, and at the end.
+struct LoopVisit {
+  size_t step = 0;
+  int64_t position = 0, by = 1; ///< of the round that is next; from round to round
+  int64_t left = 0;             ///< rounds that are still to come
+  uint64_t effort = 0;          ///< operations that the core has issued so far
+  std::span<const Scalar> scalars;
+};
 
 /// The loops of one core while it runs.
 class LoopSampler {
 public:
   /// `glance`: loops are left after some rounds instead.
-  LoopSampler(const LoopShapes &shapes, SkipsOfGroup &group, bool glance)
-      : shapes_(shapes), group_(group), glance_(glance) {}
+  LoopSampler(const LoopShapes &shapes, LoopsOfGroup &group, bool isCube, bool glance)
+      : shapes_(shapes), group_(group), isCube_(isCube), glance_(glance) {}
 
-  /// Called before each round of a loop and at its end; `left`: rounds that are still to come.
-  SampleAction visit(size_t step, int64_t left);
+  SampleAction visit(const LoopVisit &at);
+  /// A pipe has come to the beginning of a round, or to the end of the loop.
+  void pass(const SampleAction &mark, Pipe pipe, LoopRun::Passage passage);
+
+  const LoopShape &shapeOf(const Step &step, const Function &function) const {
+    return shapes_.of(static_cast<size_t>(&step - function.steps.data()));
+  }
   int64_t skipped() const { return skipped_; }
   int64_t seen() const { return seen_; }
   /// Of the outermost loop that runs, counted from 0.
-  int64_t outerRound() const { return active_.empty() ? 0 : active_.front()->round; }
+  int64_t outerRound() const { return active_.empty() ? 0 : active_.front()->run->round; }
 
 private:
   struct State {
-    bool active = false;
-    int64_t round = 0; ///< that ran so far
-    int64_t window = 0, warm = 0;
+    std::shared_ptr<LoopRun> run; ///< null: it does not run
+    int64_t number = 0;           ///< of the run
+    QueueLoop *shared = nullptr;
+    uint64_t effort = 0;             ///< when it began
     uint64_t inside = 0, before = 0; ///< how often inner loops went round in this round, the last
-    bool varies = false;
-    int64_t end = -1;            ///< the round at which the window ends
-    int64_t factor = 0, gap = 0; ///< of windows that are spread over the loop
-    int64_t begin = -1;          ///< the round at which the next of them begins
-    int64_t segments = 0;        ///< of them that are still to come
+    bool isBegun = false, isMeasured = false, varies = false, isDone = false;
+    int64_t lookedAt = 0; ///< rounds that had passed
+    // of windows that are spread over the loop
+    int64_t end = -1; ///< the round at which the window ends
+    int64_t factor = 0, gap = 0;
+    int64_t segments = 0; ///< of them that are still to come
   };
-  void enter(State &state, size_t step, int64_t trips);
-  SampleAction act(State &state, size_t step, int64_t left);
-  SampleAction skipAlike(State &state, size_t step, int64_t left);
+  void enter(State &state, const LoopVisit &at);
+  SampleAction leave(State &state);
+  SampleAction act(State &state, const LoopVisit &at);
+  SampleAction skipAlike(State &state, const LoopVisit &at);
+  bool goesOnAlike(State &state, const LoopVisit &at) const;
+  SampleAction follow(State &state);
+  SampleAction propose(State &state, const LoopVisit &at, const Pace &pace);
   SampleAction spread(State &state, int64_t left);
+  std::optional<Pace> paceOf(State &state, uint64_t effort);
+  std::optional<Pace> look(const LoopRun &run, const QueueLoop *shared, double tolerance) const;
+  SampleAction round(const State &state) const;
+  int64_t inPeriods(int64_t rounds) const {
+    return (rounds + shapes_.period() - 1) / shapes_.period() * shapes_.period();
+  }
 
   const LoopShapes &shapes_;
-  SkipsOfGroup &group_;
-  bool glance_;
+  LoopsOfGroup &group_;
+  bool isCube_, glance_;
   std::map<size_t, State> states_;
   std::vector<State *> active_; ///< outer before inner
+  /// Times that pipes have not passed wholly, by number; of loops with queues what all share.
+  struct Passing {
+    std::shared_ptr<LoopRun> run;
+    const QueueLoop *shared = nullptr;
+    bool isWhole = true; ///< nothing was left out
+    bool isMeasured = false;
+    uint32_t open = 0; ///< bits of pipes that have not come to the end
+  };
+  std::map<int64_t, Passing> passing_;
+  std::map<size_t, Pace> paces_;     ///< by loop
+  std::map<size_t, uint64_t> times_; ///< that it was come to
+  int64_t runs_ = 0;
   int64_t skipped_ = 0, seen_ = 0, queueLoops_ = 0;
 };
 

@@ -226,6 +226,59 @@ TEST(SimTime, RoundsThatAreAlikeNeedNotBeRun) {
   }
 }
 
+TEST(SimTime, RoundsThatGoOtherWaysAreNotAlike) {
+  std::string text =
+      replaced(readModule("twice.pto"), "      pto.tadds ins(%b, %one : !v, f32) outs(%b : !v)\n",
+               "      %twice = arith.muli %i, %c2 : index\n"
+               "      %late = arith.cmpi uge, %twice, %n : index\n"
+               "      scf.if %late {\n"
+               "        scf.for %j = %c0 to %c16 step %c1 {\n"
+               "          pto.tadds ins(%b, %one : !v, f32) outs(%b : !v)\n"
+               "          pto.barrier <PIPE_V>\n        }\n      }\n");
+  Kernel kernel = loadText(text);
+  MachineCosts costs = *findCosts("a3");
+  for (int64_t rounds : {2000, 2001, 20000}) {
+    Timeline full = timeOf(kernel, costs, rounds);
+    std::optional<Estimate> guess = estimate([&](TimeOptions how, Timeline &timeline) {
+      timeline = timeOf(kernel, costs, rounds, 1, std::move(how));
+      return timeline.ok;
+    });
+    ASSERT_TRUE(guess);
+    EXPECT_FALSE(guess->exact);
+    EXPECT_NEAR(guess->timeline.end, full.end, 0.02 * full.end) << rounds << " rounds";
+    EXPECT_LE(guess->timeline.operations, 15'000u);
+  }
+}
+
+/// Tiles of half a line of L2: of two core groups that load one, the first alone misses it.
+TEST(SimTime, GroupsThatStandForOthersMissAsOften) {
+  std::string text = replaced(readModule("twice.pto"), "    %in =",
+                              "    %block64 = pto.get_block_idx -> i64\n"
+                              "    %block = arith.index_cast %block64 : i64 to index\n"
+                              "    %count64 = pto.get_block_num -> i64\n"
+                              "    %count = arith.index_cast %count64 : i64 to index\n    %in =");
+  text = replaced(text, "%i = %c0 to %n step %c1", "%t = %block to %n step %count");
+  text = replaced(text, "%slot =",
+                  "%from = arith.subi %t, %block : index\n"
+                  "      %i = arith.divui %from, %count : index\n      %slot =");
+  text = replaced(text, "arith.muli %i, %c16", "arith.muli %t, %c1");
+  for (int i = 0; i < 2; ++i)
+    text = replaced(text, "sizes = [%c16, %c64]", "sizes = [%c1, %c64]");
+  Kernel kernel = loadText(text);
+  MachineCosts costs = *findCosts("a3");
+  Timeline full = timeOf(kernel, costs, 48 * 400, 48);
+  ASSERT_TRUE(full.ok) << full.error;
+  std::optional<Estimate> guess = estimate([&](TimeOptions how, Timeline &timeline) {
+    timeline = timeOf(kernel, costs, 48 * 400, 48, std::move(how));
+    return timeline.ok;
+  });
+  ASSERT_TRUE(guess);
+  EXPECT_FALSE(guess->exact);
+  EXPECT_NEAR(guess->timeline.end, full.end, 0.05 * full.end);
+  EXPECT_NEAR(static_cast<double>(guess->timeline.missed), static_cast<double>(full.missed),
+              0.05 * static_cast<double>(full.missed));
+}
+
 TEST(SimTime, WhatIsNotKnownIsRefused) {
   std::string text = "module attributes {\"pto.target_arch\" = \"a3\"} { func.func @k(%x: "
                      "!pto.ptr<f32>, %z: !pto.ptr<f32>, %n: index) attributes {pto.entry, "

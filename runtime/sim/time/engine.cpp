@@ -82,7 +82,7 @@ void Timer::Engine::share(LaunchClock &launch) {
   int64_t groups = groupsFor(*request.kernel);
   if (options.mostGroups && request.blocks > options.mostGroups && request.blocks <= groups)
     launch.sharing.emplace(*request.kernel, chip_, request.pointers, request.scalars,
-                           request.blocks, options.mostGroups);
+                           request.blocks, options.mostGroups, second.empty());
   if (launch.sharing && !launch.sharing->isKnown())
     launch.sharing.reset();
   if (launch.sharing)

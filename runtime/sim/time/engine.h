@@ -27,8 +27,8 @@ struct PipeClock {
   uint32_t record = noRecord, last = noRecord;
   int64_t bytes = 0, missed = 0; ///< that the operation which runs moves
 
-  /// Windows of rounds that are being measured, and what was done since the outermost began.
-  struct Window {
+  /// When the rounds of the loops that run began, and what was done since the outermost did.
+  struct Round {
     Cycles time;
     size_t first;
   };
@@ -37,7 +37,7 @@ struct PipeClock {
     SiteTotal total;
     int64_t bytes, missed;
   };
-  std::vector<Window> windows;
+  std::vector<std::vector<Round>> loops;
   std::vector<Done> done;
 };
 
@@ -54,8 +54,16 @@ struct CoreClock {
   bool begun = false;
   bool scalarWaits = false;
   uint32_t scalarRecord = noRecord;
-  Cycles scalarBusy = 0; ///< of its time, that it did not wait
-  std::vector<Cycles> scalarWindows;
+  Cycles scalarBusy = 0;                        ///< of its time, that it did not wait
+  std::vector<std::vector<Cycles>> scalarLoops; ///< of it, before each round
+  /// Pipes that have come to where rounds are left out, while others have not.
+  struct Standing {
+    uint32_t open = 0;   ///< bits of those
+    Cycles window = 0;   ///< the longest
+    Cycles at[numPipes]; ///< they came
+    bool isLate[numPipes];
+  };
+  std::map<int64_t, Standing> standing; ///< by run of a loop
   Cycles flagTime[numPipes][numPipes][16] = {};
   uint32_t flagRecord[numPipes][numPipes][16];
 };
@@ -179,7 +187,9 @@ private:
   // rounds that stand for others (engine_sample.cpp)
   void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total);
   bool takeMark(CoreClock &clock, Pipe pipe);
-  void standFor(CoreClock &clock, Pipe pipe, const PipeClock::Window &window, int64_t factor);
+  bool stand(CoreClock &clock, Pipe pipe);
+  void standFor(CoreClock &clock, Pipe pipe, const SampleAction &mark, Cycles at, Cycles window);
+  bool passMark(CoreClock &clock, Pipe pipe, Cycles passed, bool isLate);
   void takeScalarMarks(CoreClock &clock);
   void wake(CoreClock &clock, PipeClock &pipe, Cycles time);
   uint32_t siteOf(const CoreClock &clock, const Step &step) const {

@@ -254,10 +254,10 @@ void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &c
   int64_t missed = 0;
   if (cost.view && cost.view->array >= 0)
     missed = second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)], *cost.view);
+  double part = 1; // of those that it stands for, who miss
   if (launch.sharing && missed > 0)
-    missed = static_cast<int64_t>(
-        static_cast<double>(missed) *
-        launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal));
+    part = launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal);
+  missed = static_cast<int64_t>(static_cast<double>(missed) * part);
   if (cost.writes) // L2 takes it; what becomes of it later is not modelled
     missed = 0;
   launch.bytes += state.bytes = cost.bytes;
@@ -266,7 +266,7 @@ void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &c
     return;
   uint32_t id = clock.number * static_cast<uint32_t>(numPipes) + static_cast<uint32_t>(at(pipe));
   if (missed > 0)
-    state.ownEnd += memory.missLatency;
+    state.ownEnd += part * memory.missLatency;
   if (memory.l2Rate > 0) {
     ++state.pending;
     l2_.join(now_, id, static_cast<double>(cost.bytes), cost.rate, launch.weight());

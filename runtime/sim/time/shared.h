@@ -55,6 +55,8 @@ class SecondLevel {
 public:
   SecondLevel(int64_t bytes, int64_t lineBytes);
 
+  /// One like this without arrays.
+  SecondLevel empty() const { return {int64_t(capacity_) * lineBytes_, lineBytes_}; }
   /// Another array of global memory; its number. Warm ones are there when they are touched first.
   uint32_t add(int64_t bytes, bool warm);
   /// Touches what a view of an array reads or writes; bytes of the lines that were not there.

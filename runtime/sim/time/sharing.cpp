@@ -5,7 +5,8 @@
 namespace ptl::rt::sim {
 
 Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
-                 std::span<const Scalar> scalars, int64_t blocks, int64_t most) {
+                 std::span<const Scalar> scalars, int64_t blocks, int64_t most,
+                 SecondLevel second) {
   Options options;
   options.values = false;
   options.glance = true;
@@ -15,9 +16,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
     for (size_t i = 0; i < step->operands.size(); ++i)
       if (const View *view = std::get_if<View>(&event.issued->operands[i]);
           view && view->array >= 0) {
-        Visits &visits = visits_[{event.cube, step}];
-        auto &places = event.issued->ordinal > 0 ? visits.later : visits.first;
-        places.try_emplace(event.block, Place{view->array, view->offset});
+        views_[event.issued->ordinal > 0][{event.cube, step}].try_emplace(event.block, *view);
         working_.insert(event.block);
       }
   };
@@ -39,41 +38,35 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
                    [&](int64_t block) { return !hasMore(busiest, block); }))
     chosen_[chosen_.size() / 2] = busiest;
   std::sort(chosen_.begin(), chosen_.end());
-  for (const auto &[step, visits] : visits_)
-    parts_[step] = {partOf(visits, false), partOf(visits, true)};
+  for (const GlobalArray &pointer : pointers)
+    second.add(pointer.bytes, false);
+  compare(second, second);
   known_ = true;
 }
 
-/// How many different places a set of blocks comes to for each that comes there, all over chosen.
-double Sharing::partOf(const Visits &visits, bool later) const {
-  const std::map<int64_t, Place> &places = later ? visits.later : visits.first;
-  auto share = [&](auto isMember) {
-    std::set<Place> known, fresh;
-    if (later)
-      for (const auto &[block, place] : visits.first)
-        if (isMember(block))
-          known.insert(place);
-    double count = 0;
-    for (const auto &[block, place] : places)
-      if (isMember(block)) {
+void Sharing::compare(SecondLevel ofAll, SecondLevel ofChosen) {
+  std::set<int64_t> chosen(chosen_.begin(), chosen_.end());
+  for (size_t later : {0, 1})
+    for (const auto &[site, views] : views_[later]) {
+      double all = 0, alone = 0, count = 0;
+      for (const auto &[block, view] : views) {
+        auto array = static_cast<uint32_t>(view.array);
+        all += static_cast<double>(ofAll.touch(array, view));
+        if (!chosen.count(block))
+          continue;
         ++count;
-        if (!known.count(place))
-          fresh.insert(place);
+        alone += static_cast<double>(ofChosen.touch(array, view));
       }
-    return count > 0 ? static_cast<double>(fresh.size()) / count : 0.0;
-  };
-  double all = share([](int64_t) { return true; });
-  double chosen = share([&](int64_t block) {
-    return std::find(chosen_.begin(), chosen_.end(), block) != chosen_.end();
-  });
-  return chosen > 0 ? std::min(all / chosen, 1.0) : 1.0;
+      if (alone > 0)
+        parts_[later][site] =
+            std::min(all / static_cast<double>(views.size()) / (alone / count), 1.0);
+    }
 }
 
 double Sharing::missing(bool cube, const Step *step, int64_t round) const {
-  auto found = parts_.find({cube, step});
-  if (found == parts_.end())
-    return 1;
-  return round > 0 ? found->second.second : found->second.first;
+  const std::map<Site, double> &parts = parts_[round > 0];
+  auto found = parts.find({cube, step});
+  return found == parts.end() ? 1 : found->second;
 }
 
 } // namespace ptl::rt::sim

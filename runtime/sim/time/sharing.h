@@ -4,10 +4,10 @@
 #pragma once
 
 #include "runtime/sim/run.h"
+#include "runtime/sim/time/shared.h"
 
 #include <map>
 #include <set>
-#include <tuple>
 #include <vector>
 
 namespace ptl::rt::sim {
@@ -15,8 +15,9 @@ namespace ptl::rt::sim {
 class Sharing {
 public:
   /// `most`: so many groups are to stand for all.
+  /// `second`: of the chip, without arrays.
   Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
-          std::span<const Scalar> scalars, int64_t blocks, int64_t most);
+          std::span<const Scalar> scalars, int64_t blocks, int64_t most, SecondLevel second);
 
   /// False when the groups cannot be told of like this; then all have to run.
   bool isKnown() const { return known_; }
@@ -31,19 +32,14 @@ public:
   double missing(bool cube, const Step *step, int64_t round) const;
 
 private:
-  struct Place {
-    int32_t array;
-    int64_t offset;
-    auto operator<=>(const Place &) const = default;
-  };
-  /// The first time that each block comes to a step, in the first round or a later one.
-  struct Visits {
-    std::map<int64_t, Place> first, later;
-  };
-  double partOf(const Visits &visits, bool later) const;
+  /// What each block moves at a step, the first time that it comes there.
+  using Views = std::map<int64_t, View>;
+  using Site = std::pair<bool, const Step *>;
+  /// Of each byte that the chosen blocks alone would miss, how many all would for each of theirs.
+  void compare(SecondLevel ofAll, SecondLevel ofChosen);
 
-  std::map<std::pair<bool, const Step *>, Visits> visits_;
-  std::map<std::pair<bool, const Step *>, std::pair<double, double>> parts_;
+  std::map<Site, Views> views_[2];  ///< in the first round, in a later one
+  std::map<Site, double> parts_[2]; ///< the same
   std::set<int64_t> working_;
   std::vector<int64_t> chosen_;
   bool known_ = false;
