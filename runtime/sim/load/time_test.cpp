@@ -167,6 +167,47 @@ TEST(SimTime, SerialisedPipesAreNamed) {
   EXPECT_EQ(report.timeline.sites[gap->blocker].name, "tstore");
 }
 
+TEST(SimTime, LatencyIsToldApartFromBarriers) {
+  // Behind tmuls and tadds an event waits for 3 cycles each; the barrier then has nothing to do.
+  std::string text = readModule("twice.pto");
+  Kernel kernel = loadText(text);
+  Report report = reportOf(timeOf(kernel, roundCosts(), 1));
+  std::map<std::string, Cycles> parts = report.analysis.pathByPart;
+  EXPECT_DOUBLE_EQ(parts["aiv v"], 2 * 21);
+  EXPECT_DOUBLE_EQ(parts["aiv v latency"], 6);
+  EXPECT_EQ(parts.count("aiv v barrier"), 0u);
+  EXPECT_DOUBLE_EQ(report.analysis.latency, 6);
+  EXPECT_NE(writePage(report).find("aiv v latency"), std::string::npos);
+  EXPECT_NE(writeSummary(report).find("\"aiv v latency\""), std::string::npos);
+  TimeOptions options;
+  options.whatIf.latency = true;
+  EXPECT_DOUBLE_EQ(timeOf(kernel, roundCosts(), 1, 1, options).end, report.timeline.end - 6);
+  // With the barrier first it is that which waits.
+  std::string event = "pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %slot]\n",
+              barrier = "pto.barrier <PIPE_V>\n";
+  text = replaced(text, event + "      " + barrier, barrier + "      " + event);
+  report = reportOf(timeOf(loadText(text), roundCosts(), 1));
+  EXPECT_DOUBLE_EQ(report.analysis.pathByPart["aiv v barrier"], 3);
+  EXPECT_DOUBLE_EQ(report.analysis.pathByPart["aiv v latency"], 3);
+  EXPECT_DOUBLE_EQ(report.analysis.latency, 6);
+}
+
+TEST(SimTime, LatencyOfShortInstructionsIsAHint) {
+  MachineCosts costs = roundCosts();
+  costs.instructions[0].tail = 200;
+  Kernel kernel = loadText(readModule("twice.pto"));
+  Report report = reportOf(timeOf(kernel, costs, 1));
+  addGains(report.timeline, report.analysis, [&](const WhatIf &what) {
+    TimeOptions options;
+    options.whatIf = what;
+    return timeOf(kernel, costs, 1, 1, options).end;
+  });
+  bool isTold = false;
+  for (const Hint &hint : hintsOf(report))
+    isTold |= hint.text.find("results are waited for") != hint.text.npos && hint.gain > 0.3;
+  EXPECT_TRUE(isTold);
+}
+
 TEST(SimTime, UnevenSplitIsNamed) {
   std::string text = replaced(readModule("twice.pto"), "    %in =",
                               "    %block64 = pto.get_block_idx -> i64\n"

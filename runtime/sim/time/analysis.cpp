@@ -35,6 +35,7 @@ private:
   uint32_t endOfTask(uint32_t task, Cycles until);
   void noteTask(uint32_t task);
   void piece(PathPiece::Kind kind, uint32_t record, Cycles start, Cycles end);
+  void endPiece(uint32_t record, Cycles until);
 
   const Timeline &t_;
   Analysis &result_;
@@ -112,6 +113,14 @@ void Analyser::piece(PathPiece::Kind kind, uint32_t record, Cycles start, Cycles
   result_.path.push_back({kind, record, start, end});
 }
 
+/// Behind the last operation of a block: until its results are there, then what is not its own.
+void Analyser::endPiece(uint32_t record, Cycles until) {
+  const Record &last = t_.records[record];
+  Cycles settled = std::min(until, last.end + last.tail);
+  piece(PathPiece::Kind::Scalar, record, settled, until);
+  piece(PathPiece::Kind::Latency, record, last.end, settled);
+}
+
 /// What stands for others counts as often as they are, and the pieces that they were do not.
 void Analyser::weigh() {
   std::vector<PathPiece> &path = result_.path;
@@ -130,12 +139,16 @@ void Analyser::weigh() {
   }
   for (const PathPiece &piece : path) {
     std::string part(pathKindNames[static_cast<size_t>(piece.kind)]);
-    if (piece.kind == PathPiece::Kind::Work) {
-      const Site &site = siteOf(piece.record);
-      part = std::string(site.cube ? "aic " : "aiv ") + std::string(pipeName(site.pipe));
+    if (isOfPipe(piece.kind)) {
+      const Lane &lane = t_.lanes[t_.records[piece.record].lane];
+      part = (lane.cube ? "aic " : "aiv ") + std::string(pipeName(lane.pipe)) +
+             (piece.kind == PathPiece::Kind::Work ? "" : " " + part);
     }
-    if (piece.weight > 0)
-      result_.pathByPart[part] += piece.length();
+    if (piece.weight <= 0)
+      continue;
+    result_.pathByPart[part] += piece.length();
+    if (piece.kind == PathPiece::Kind::Latency || piece.kind == PathPiece::Kind::Barrier)
+      result_.latency += piece.length();
   }
 }
 
@@ -151,13 +164,15 @@ uint32_t Analyser::stepBack(uint32_t index) {
     return record.before;
   }
   piece(Kind::Stall, index, record.end - record.stall, record.end);
-  piece(Kind::Work, index, record.start, record.end - record.stall);
+  piece(isWork(index) ? Kind::Work : Kind::Events, index, record.start, record.end - record.stall);
   bool waited =
       record.cause != Cause::None && record.cause != Cause::Start && record.waitedFor != noRecord;
   uint32_t before = waited ? record.waitedFor : record.before;
   Cycles ended = before == noRecord ? t_.blocks[record.block].begun : t_.records[before].end;
   if (before != noRecord && record.cause == Cause::Barrier)
-    piece(Kind::Settle, index, ended, record.start);
+    piece(Kind::Barrier, index, ended, record.start);
+  else if (before != noRecord && record.cause == Cause::Latency)
+    piece(Kind::Latency, before, ended, record.start);
   else if (record.cause == Cause::Tile || record.cause == Cause::Slot)
     piece(Kind::CrossCore, index, ended, record.start);
   else
@@ -173,8 +188,7 @@ void Analyser::path() {
       last = i;
   if (last == noRecord)
     return;
-  auto ends = [&](uint32_t record) { return t_.records[record].end; };
-  piece(PathPiece::Kind::Settle, last, ends(last), t_.end);
+  endPiece(last, t_.end);
   noteTask(t_.blocks[t_.records[last].block].launch);
   while (last != noRecord) {
     uint32_t before = stepBack(last);
@@ -210,7 +224,7 @@ uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
         t_.blocks[other].end <= until)
       block = &t_.blocks[other];
   if (block->last != noRecord) {
-    piece(PathPiece::Kind::Settle, block->last, t_.records[block->last].end, until);
+    endPiece(block->last, until);
     return block->last;
   }
   piece(PathPiece::Kind::Scalar, noRecord, block->begun, until);
@@ -412,8 +426,11 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
   case Cause::Room:
     text += "the scalar unit" + (blocker ? ", which waited for " + other : " to issue it");
     break;
+  case Cause::Latency:
+    text += "the results of " + (blocker ? other : "what is before it");
+    break;
   case Cause::Barrier:
-    text += "a barrier" + (blocker ? ": " + other : "");
+    text += "a barrier" + (blocker ? ", and that for the results of " + other : "");
     break;
   case Cause::Start:
     text += "the kernel to begin";

@@ -34,11 +34,13 @@ struct GapGroup {
 /// A part of the critical path, which covers the run without holes.
 struct PathPiece {
   enum class Kind : uint8_t {
-    Work,
-    Stall,
-    Scalar,
-    CrossCore,
-    Settle,
+    Work,      ///< an instruction occupies its pipe
+    Events,    ///< an event or a barrier itself, or giving back a slot
+    Stall,     ///< of an instruction, waiting for what the cores share
+    Scalar,    ///< the scalar unit had not come to it
+    CrossCore, ///< another core had not heard of it
+    Latency,   ///< an instruction has left its pipe, and an event or the end waits for its results
+    Barrier,   ///< the same, and a barrier waits
     Launch,
     Repeat,
     Submit,
@@ -52,9 +54,14 @@ struct PathPiece {
 
   Cycles length() const { return (end - start) * weight; }
 };
-inline constexpr std::string_view pathKindNames[] = {"work",         "shared memory", "scalar unit",
-                                                     "core to core", "pipe drains",   "launch",
-                                                     "rounds alike", "orchestrator",  "dispatch"};
+inline constexpr std::string_view pathKindNames[] = {
+    "work",    "events", "shared memory", "scalar unit",  "core to core", "latency",
+    "barrier", "launch", "rounds alike",  "orchestrator", "dispatch"};
+/// Whether a part of the path is told of by the pipe that it was on: `aiv v`, `aiv v latency`.
+constexpr bool isOfPipe(PathPiece::Kind kind) {
+  return kind == PathPiece::Kind::Work || kind == PathPiece::Kind::Events ||
+         kind == PathPiece::Kind::Latency || kind == PathPiece::Kind::Barrier;
+}
 
 struct LaneUse {
   uint16_t lane = 0;
@@ -131,11 +138,13 @@ struct Analysis {
   std::vector<Gap> gaps;                    ///< by lane, then time
   std::vector<GapGroup> groups;             ///< the longest first
   std::vector<PathPiece> path;              ///< from the start to the end
-  std::map<std::string, Cycles> pathByPart; ///< `aic m`, `launch`: of the critical path
+  std::map<std::string, Cycles> pathByPart; ///< `aic m`, `aiv v latency`, `launch`
   std::vector<Gain> gains;                  ///< the largest first
   TaskAnalysis tasks;
   Cycles atWork = 0; ///< some core had a task
   Cycles uneven = 0; ///< of that, saved if all cores had always something to do
+  /// Of the critical path, waiting for results of instructions that had left their pipe.
+  Cycles latency = 0;
   int32_t idleGroups = 0, groupsAtWork = 0; ///< core groups
 };
 
@@ -156,6 +165,8 @@ std::vector<BufferLife> buffersInUse(const Timeline &timeline);
 
 /// How long the run takes when something costs nothing.
 using Rerun = std::function<Cycles(const WhatIf &)>;
+/// The share of latency in the critical path from which on it is worth a hint.
+inline constexpr double kMuchLatency = 0.15;
 /// Asks about every pipe and resource that the run spends time on, and the most expensive waits;
 /// with `forHints` only what hints are about.
 void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun,

@@ -176,6 +176,7 @@ private:
   bool progressScalar(CoreClock &clock);
   bool progressPipe(CoreClock &clock, Pipe pipe);
   bool takeScalarStep(CoreClock &clock);
+  void awaitResults(CoreClock &clock, uint32_t site);
   bool ready(CoreClock &clock, Pipe pipe, const Issued &head);
   bool isLeftOut(uint32_t site) const { return site < left_.size() && left_[site]; }
   bool synchronise(CoreClock &clock, Pipe pipe);

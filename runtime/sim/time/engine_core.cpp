@@ -63,6 +63,26 @@ bool Timer::Engine::progressScalar(CoreClock &clock) {
   }
 }
 
+/// A barrier of all pipes goes on when the results of all are there.
+void Timer::Engine::awaitResults(CoreClock &clock, uint32_t site) {
+  const PipeClock *latest = nullptr;
+  for (const PipeClock &pipe : clock.pipes)
+    if (Cycles there = std::max(pipe.free, pipe.settled); there > clock.scalar) {
+      clock.scalar = there;
+      latest = &pipe;
+    }
+  if (!latest)
+    return;
+  Record record;
+  record.ready = record.start = record.end = clock.scalar;
+  record.site = site;
+  record.before = clock.scalarRecord;
+  record.waitedFor = latest->last;
+  record.lane = static_cast<uint16_t>(clock.firstLane);
+  record.cause = Cause::Barrier;
+  clock.scalarRecord = add(clock, record);
+}
+
 bool Timer::Engine::takeScalarStep(CoreClock &clock) {
   Core &core = *clock.core;
   const Step &step = core.nextStep();
@@ -73,8 +93,7 @@ bool Timer::Engine::takeScalarStep(CoreClock &clock) {
       step.kind == StepKind::GetValue)
     cost = control.scalarLoad;
   if (step.kind == StepKind::Barrier && step.flag.source == Pipe::All)
-    for (const PipeClock &pipe : clock.pipes)
-      clock.scalar = std::max({clock.scalar, pipe.free, pipe.settled});
+    awaitResults(clock, siteOf(clock, step));
   clock.scalar += free ? 0 : cost;
   clock.scalarBusy += free ? 0 : cost;
   core.setClock(clock.scalar, clock.scalarRecord);
@@ -197,7 +216,8 @@ void Timer::Engine::explain(const CoreClock &clock, Pipe pipe, const Issued &hea
   } else if (kind == StepKind::Push) {
     consider(clock.group->slots[queue].time, Cause::Slot, clock.group->slots[queue].record);
   } else if (kind != StepKind::Instruction) {
-    consider(state.settled, Cause::Barrier, state.last);
+    consider(state.settled, kind == StepKind::Barrier ? Cause::Barrier : Cause::Latency,
+             state.last);
   }
   if (record.cause == Cause::None && state.last == noRecord)
     record.cause = Cause::Start;
@@ -240,6 +260,8 @@ OperationCost Timer::Engine::costOf(const CoreClock &clock, Pipe pipe, const Iss
   if (head.step->queue >= 0)
     queue = &clock.group->launch->request.kernel->queues[static_cast<size_t>(head.step->queue)];
   OperationCost cost = model_.costOf(head, queue);
+  if (options.whatIf.latency)
+    cost.tail = 0;
   bool onlyFirst = queue && !queue->toVector && head.step->kind == StepKind::Push &&
                    head.step->split == 0 && clock.core->subBlock() != 0;
   return onlyFirst ? OperationCost{} : cost; // the other vector cores push nothing

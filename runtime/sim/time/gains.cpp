@@ -79,6 +79,10 @@ void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun, 
   if (share("scalar unit"))
     ask(analysis, rerun, what, "the scalar unit took no time");
   what = {};
+  what.latency = true;
+  if (analysis.latency > (forHints ? kMuchLatency : 0.005) * timeline.end)
+    ask(analysis, rerun, what, "results were there as soon as instructions left their pipe");
+  what = {};
   what.launch = true;
   if (share("launch"))
     ask(analysis, rerun, what, "the launch took no time");

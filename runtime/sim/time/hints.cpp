@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 namespace ptl::rt::sim {
 namespace {
@@ -22,6 +23,7 @@ public:
   void tasks();
   void length();
   void shortness();
+  void latency();
   void padding();
   void overlap();
   void again();
@@ -118,6 +120,25 @@ void Hinter::shortness() {
       {}, gain);
 }
 
+/// Results are there only some time after their instruction has left its pipe; behind short
+/// instructions nothing else is left to do in that time.
+void Hinter::latency() {
+  double gain = gainOf("results were there as soon as instructions left their pipe");
+  if (a_.latency < kMuchLatency * t_.end || gain < 0.02)
+    return;
+  std::map<uint32_t, Cycles> waits;
+  for (const PathPiece &piece : a_.path)
+    if (piece.kind == PathPiece::Kind::Latency || piece.kind == PathPiece::Kind::Barrier)
+      waits[t_.records[piece.record].site] += piece.length();
+  auto most = std::max_element(waits.begin(), waits.end(),
+                               [](const auto &a, const auto &b) { return a.second < b.second; });
+  add("instructions have left their pipe and their results are waited for " +
+          rounded(100 * a_.latency / t_.end, 0) +
+          " % of the time, which is as long for short ones as for long ones: larger tiles, or "
+          "something else to do between them and what needs them",
+      t_.sites[most->first].location, gain);
+}
+
 /// Steps of products and repeats of the vector unit that are partly empty.
 void Hinter::padding() {
   double gain = gainOf("extents were multiples of what instructions work on");
@@ -182,6 +203,7 @@ std::vector<Hint> hintsOf(const Report &report) {
   hinter.tasks();
   hinter.length();
   hinter.shortness();
+  hinter.latency();
   hinter.padding();
   hinter.overlap();
   hinter.again();

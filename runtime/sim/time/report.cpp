@@ -62,7 +62,7 @@ void Page::path() {
                    [](const auto &a, const auto &b) { return a.second > b.second; });
   text += "\ncritical path\n";
   for (const auto &[part, cycles] : parts)
-    text += printed("  %-14s %12s  %5.1f %%\n", part.c_str(), duration(us(cycles)).c_str(),
+    text += printed("  %-18s %12s  %5.1f %%\n", part.c_str(), duration(us(cycles)).c_str(),
                     share(cycles));
 }
 

@@ -17,13 +17,14 @@ enum class Cause : uint8_t {
   Start,   ///< the kernel, or the block of this core group, had not begun
   Scalar,  ///< the scalar unit had not issued it
   Event,   ///< an event was not set
-  Barrier, ///< what was before it had not ended
+  Latency, ///< the results of what was before it on its pipe were not there
+  Barrier, ///< the same, and it is a barrier
   Tile,    ///< a queue had no tile from another core
   Slot,    ///< a queue had no free slot
   Room,    ///< the queue of a pipe was full (of the scalar unit)
 };
 inline constexpr std::string_view causeNames[] = {
-    "none",    "start",           "scalar unit",     "event",
+    "none",    "start",           "scalar unit",     "event",          "latency",
     "barrier", "tile of a queue", "slot of a queue", "queue of a pipe"};
 
 /// An instruction of a kernel, wherever it ran.
@@ -58,7 +59,7 @@ struct Lane {
 struct Record {
   Cycles ready = 0; ///< its pipe had come to it
   Cycles start = 0, end = 0;
-  Cycles tail = 0;   ///< after the end
+  Cycles tail = 0;   ///< its latency: from the end until its results are there
   Cycles stall = 0;  ///< of its length, waiting for what the cores share
   Cycles window = 0; ///< before it, whose rounds it stands for; 0: it is an operation
   uint32_t site = 0;

@@ -17,6 +17,7 @@ struct WhatIf {
   bool crossCore = false; ///< cores of a group hear of each other at once
   bool launch = false;
   bool scalar = false;
+  bool latency = false; ///< results are there as soon as their instruction has left its pipe
   bool padding = false; ///< of steps of products, repeats and boxes that are not full
   std::vector<std::pair<uint32_t, uint32_t>> unordered; ///< tasks that do not wait for others
   std::vector<uint32_t> without; ///< operations on events that are left out, by site
