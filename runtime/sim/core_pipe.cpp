@@ -23,6 +23,8 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
   }
   if (const LoopShapes *shapes = group.launch().shapesOf(function))
     sampler_.emplace(*shapes, group.loops(), function.cube, group.launch().options.glance);
+  if (sampler_ && group.launch().options.keepInnerQueues)
+    sampler_->keepInnerQueues();
   size_t nextPointer = 0, nextScalar = 0;
   for (size_t i = 0; i < function.arguments.size(); ++i) {
     const Parameter &parameter = group.launch().kernel.parameters[i];

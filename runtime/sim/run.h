@@ -35,6 +35,7 @@ struct Options {
   bool values = true;       ///< false: nothing is computed, memories have no bytes
   bool countEvents = false; ///< events may be set several times, as where waits were left out
   bool sample = false;      ///< rounds of loops stand for others like them (sampling.h)
+  bool keepInnerQueues = false; ///< but see `LoopSampler::keepInnerQueues`
   /// One round of each loop only, of outermost ones two, or some more where rounds differ: for
   /// addresses, and how much each core group has to do.
   bool glance = false;

@@ -104,7 +104,9 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
   active_.push_back(&state);
   if (glance_)
     return;
-  if (shapes_.of(step).hasQueues) {
+  bool isKept = keepsInnerQueues_ && active_.size() > 1;
+  state.isDone = isKept && shapes_.of(step).hasQueues;
+  if (shapes_.of(step).hasQueues && !isKept) {
     state.shared = &group_[queueLoops_++];
     const std::optional<LoopControl> &control = shapes_.of(step).control;
     state.shared->members.push_back({state.run, control ? &*control : nullptr, at.scalars});

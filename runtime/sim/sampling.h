@@ -107,6 +107,10 @@ public:
   LoopSampler(const LoopShapes &shapes, LoopsOfGroup &group, bool isCube, bool glance)
       : shapes_(shapes), group_(group), isCube_(isCube), glance_(glance) {}
 
+  /// Of loops that hand tiles to other cores no rounds are left out within a round of another loop:
+  /// cores that go through different loops there would not agree.
+  void keepInnerQueues() { keepsInnerQueues_ = true; }
+
   SampleAction visit(const LoopVisit &at);
   /// A pipe has come to the beginning of a round, or to the end of the loop.
   void pass(const SampleAction &mark, Pipe pipe, LoopRun::Passage passage);
@@ -148,6 +152,7 @@ private:
     return (rounds + shapes_.period() - 1) / shapes_.period() * shapes_.period();
   }
 
+  bool keepsInnerQueues_ = false;
   const LoopShapes &shapes_;
   LoopsOfGroup &group_;
   bool isCube_, glance_;

@@ -239,6 +239,7 @@ bool Timer::Engine::handOut(LaunchClock &launch) {
   launch.options.values = options.values;
   launch.options.countEvents = !options.whatIf.without.empty();
   launch.options.sample = options.sample;
+  launch.options.keepInnerQueues = options.keepInnerQueues;
   launch.options.maxSteps = options.maxSteps;
   launch.state.emplace(LaunchState{*request.kernel,
                                    chip_,

@@ -18,12 +18,22 @@ static TimeOptions partly() {
   return how;
 }
 
+/// Where the cores of a group go through different loops.
+static TimeOptions partlyApart() {
+  TimeOptions how = partly();
+  how.keepInnerQueues = true;
+  how.maxOperations = kMostOperations;
+  return how;
+}
+
 std::optional<Estimate> estimate(const RunInTime &run) {
   Estimate result;
   TimeOptions whole;
   whole.maxOperations = kFewOperations;
   bool ok = run(whole, result.timeline) || run(partly(), result.timeline);
-  // The cores of a group may not have left out the same rounds; without that they all run.
+  // The cores of a group may not have left out the same rounds.
+  bool isApart = !ok && run(partlyApart(), result.timeline);
+  ok |= isApart;
   whole.maxOperations = kMostOperations;
   if (!ok && !run(whole, result.timeline))
     return std::nullopt;
@@ -31,6 +41,7 @@ std::optional<Estimate> estimate(const RunInTime &run) {
   result.exact = std::all_of(launches.begin(), launches.end(), [](const LaunchSpan &launch) {
     return launch.skipped == 0 && launch.standing == 0;
   });
+  result.isApart = isApart;
   result.groupsOfChip = groupsOfChip(result.timeline);
   result.analysis = analyse(result.timeline, result.groupsOfChip);
   auto standing = std::find_if(launches.rbegin(), launches.rend(),
@@ -43,7 +54,7 @@ std::optional<Estimate> estimate(const RunInTime &run) {
 }
 
 Cycles estimateAgain(const RunInTime &run, const Estimate &first, const WhatIf &what) {
-  TimeOptions how = first.exact ? TimeOptions() : partly();
+  TimeOptions how = first.exact ? TimeOptions() : first.isApart ? partlyApart() : partly();
   how.record = false;
   how.whatIf = what;
   Timeline timeline;

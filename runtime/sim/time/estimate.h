@@ -14,7 +14,8 @@ using RunInTime = std::function<bool(TimeOptions, Timeline &)>;
 /// A time for which rounds of loops stood for others like them. In the timeline these are there as
 /// one record on each pipe; sums and times are those of the whole.
 struct Estimate {
-  bool exact = false; ///< everything was run
+  bool exact = false;   ///< everything was run
+  bool isApart = false; ///< inner loops with queues were run whole (`TimeOptions::keepInnerQueues`)
   Timeline timeline;
   Analysis analysis;
   int64_t groupsOfChip = 0;

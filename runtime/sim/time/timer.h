@@ -31,6 +31,7 @@ struct TimeOptions {
   uint64_t maxSteps = 0;
   uint64_t maxOperations = 0; ///< of all pipes; more are an error; 0: no limit
   bool sample = false;        ///< rounds of loops stand for others like them
+  bool keepInnerQueues = false; ///< but none within others where tiles are handed over
   int64_t mostGroups = 0;     ///< so many core groups stand for all; 0: all run
   uint64_t seed = 0;          ///< 0: tasks go in the order in which they are submitted
   WhatIf whatIf;
