@@ -51,7 +51,8 @@ LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
     for (size_t i = head + 1; i < static_cast<size_t>(step.target); ++i) {
       StepKind kind = function.steps[i].kind;
       shapes_[head].hasInner |= kind == StepKind::JumpUnlessLess;
-      shapes_[head].hasQueues |= kind == StepKind::Push || kind == StepKind::Pop;
+      shapes_[head].hasQueues |= kind == StepKind::Push || kind == StepKind::Pop ||
+                                 kind == StepKind::SignalCores || kind == StepKind::WaitCores;
     }
   }
 }

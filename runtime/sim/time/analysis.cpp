@@ -158,7 +158,8 @@ uint32_t Analyser::stepBack(uint32_t index) {
   Cycles ended = before == noRecord ? t_.blocks[record.block].begun : t_.records[before].end;
   if (before != noRecord && record.cause == Cause::Barrier)
     piece(Kind::Settle, index, ended, record.start);
-  else if (record.cause == Cause::Tile || record.cause == Cause::Slot)
+  else if (record.cause == Cause::Tile || record.cause == Cause::Slot ||
+           t_.sites[record.site].kind == StepKind::WaitCores)
     piece(Kind::CrossCore, index, ended, record.start);
   else
     piece(Kind::Scalar, index, ended, record.start);
