@@ -39,11 +39,14 @@ struct CppExpression {
 
 /// Helpers that functions of the file use.
 struct CppHelpers {
-  llvm::StringSet<> used; ///< `smaller`, `larger`, `ceilDiv`, `floorDiv`
+  llvm::StringSet<> used; ///< `smaller`, `larger`, `ceilDiv`, `floorDiv`, `coreEvents`
 };
 
 /// Adds the definitions of the helpers; `before` each, `AICORE ` for code of the device.
 void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string &before);
+
+/// Adds what signals other cores of a group and waits for them, for devices and for CPU simulation.
+void addCoreEvents(TextLines &text, const Machine &machine);
 
 class CppFunctionEmitter {
 public:

@@ -2,6 +2,7 @@
 #include "codegen/pto/emit_cpp.h"
 #include "codegen/pto/cpp_host_emitter.h"
 #include "codegen/pto/format_cpp.h"
+#include "ir/dialect/cross_core.h"
 
 using namespace mlir;
 
@@ -59,6 +60,11 @@ public:
 
   const std::string &name() const { return name_; }
   bool mixed() const { return functions_.size() > 1; }
+  bool signalsCores() const {
+    return llvm::any_of(functions_, [](func::FuncOp function) { return hasCoreEvents(function); });
+  }
+  /// One hub holds the flags between cores, for queues too: kernels are told where it is.
+  bool needsFlagsBase() const { return mixed() && !machine_.exchange.throughBuffer; }
   bool traps() const {
     return llvm::any_of(functions_, [](func::FuncOp function) {
       return function.walk([](TrapOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -76,6 +82,8 @@ public:
       text.add(definition);
     text.blank();
     addCppHelpers(text, helpers_, "AICORE ");
+    if (helpers_.used.contains("coreEvents"))
+      addCoreEvents(text, machine_);
     text.append(std::move(code));
     addLaunch(text);
     text.blank();
@@ -95,14 +103,8 @@ public:
 private:
   /// Tiles are not split between vector cores: all of them do the same, or the first does all.
   bool tilesCrossWhole() {
-    return llvm::any_of(functions_, [](func::FuncOp function) {
-      return function
-          .walk([](Operation *op) {
-            auto whole = op->getAttrOfType<BoolAttr>("nosplit");
-            return whole && whole.getValue() ? WalkResult::interrupt() : WalkResult::advance();
-          })
-          .wasInterrupted();
-    });
+    return llvm::any_of(functions_,
+                        [](func::FuncOp function) { return hasWholeTileQueues(function); });
   }
   static bool isCube(func::FuncOp function) {
     auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
@@ -183,7 +185,10 @@ private:
       text.add("#ifndef __CPU_SIM");
       text.add("// Compiled once for each kind of core.");
       text.add("extern \"C\" __global__ AICORE void " + name_ + "(" +
+               (needsFlagsBase() ? "__gm__ uint64_t *ffts, " : "") +
                emitters_.front()->parameters() + ") {");
+      if (needsFlagsBase())
+        text.add("  set_ffts_base_addr((uint64_t)ffts);");
       for (func::FuncOp function : functions_) {
         text.add("#ifdef " + std::string(coreMacro(function)));
         text.add("  " + function.getSymName().str() + "(" + plain + ");");
@@ -199,7 +204,13 @@ private:
     text.add("#ifdef __CPU_SIM");
     addSimulation(text, passed);
     text.add("#else");
-    text.add("  " + name_ + "<<<blocks, nullptr, stream>>>(" + passed + ");");
+    if (needsFlagsBase()) {
+      text.add("  uint64_t ffts = 0;");
+      text.add("  uint32_t length = 0;");
+      text.add("  rtGetC2cCtrlAddr(&ffts, &length);");
+    }
+    text.add("  " + name_ + "<<<blocks, nullptr, stream>>>(" +
+             (needsFlagsBase() ? "(__gm__ uint64_t *)ffts, " : "") + passed + ");");
     text.add("#endif");
     text.add("}");
   }
@@ -262,7 +273,13 @@ static void addHeader(TextLines &text, const std::string &name, const char *star
   text.add(std::string("// (-D__CPU_SIM). `") + starts + name + "` starts it.");
 }
 
-static void addIncludes(TextLines &text, bool hasHost, bool threads, bool traps) {
+/// What the files of a program use beside the library.
+struct CppUses {
+  bool host, threads, coreEvents, traps, flagsBase;
+};
+
+static void addIncludes(TextLines &text, CppUses uses) {
+  auto [hasHost, threads, coreEvents, traps, flagsBase] = uses;
   if (hasHost)
     for (const char *header :
          {"algorithm", "cstdint", "cstdio", "exception", "stdexcept", "string", "vector"})
@@ -273,18 +290,24 @@ static void addIncludes(TextLines &text, bool hasHost, bool threads, bool traps)
   text.add("#include <pto/pto-inst.hpp>");
   if (hasHost || threads || traps) {
     text.add("#ifdef __CPU_SIM");
+    if (coreEvents)
+      text.add("#include <condition_variable>");
     if (hasHost || traps)
       text.add("#include <cstdlib>");
     if (hasHost)
       text.add("#include <cstring>");
+    if (coreEvents)
+      text.add("#include <mutex>");
     if (threads)
       text.add("#include <thread>");
     if (traps)
       text.add("inline void trap() { std::abort(); }");
-    if (hasHost) {
+    if (hasHost || flagsBase)
       text.add("#else");
+    if (hasHost)
       text.add("#include <acl/acl.h>");
-    }
+    if (flagsBase)
+      text.add("extern \"C\" int rtGetC2cCtrlAddr(uint64_t *address, uint32_t *length);");
     text.add("#endif");
   }
   text.blank();
@@ -312,7 +335,8 @@ Emitted emitCpp(llvm::ArrayRef<ModuleOp> modules, func::FuncOp host, const Machi
     addHeader(text, hostName(host), "run_", machine);
   else if (!kernels.empty())
     addHeader(text, kernels.front()->name(), "launch_", machine);
-  addIncludes(text, hasHost, any(&CppKernel::mixed), any(&CppKernel::traps));
+  addIncludes(text, {hasHost, any(&CppKernel::mixed), any(&CppKernel::signalsCores),
+                     any(&CppKernel::traps), any(&CppKernel::needsFlagsBase)});
   for (auto &kernel : kernels) {
     if (kernel != kernels.front())
       text.blank();

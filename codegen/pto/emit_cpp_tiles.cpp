@@ -1,5 +1,6 @@
 // Buffers, views, queues, synchronisation and instructions as C++.
 #include "codegen/pto/cpp_emitter.h"
+#include "ir/dialect/cross_core.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -313,6 +314,20 @@ bool CppFunctionEmitter::emitOrder(Operation *op) {
       .Case<SetFlagDynOp, WaitFlagDynOp>([&](auto flag) {
         const char *call = isa<SetFlagDynOp>(op) ? "set_flag(" : "wait_flag(";
         return line(op, call + pipes(flag) + "event_t(" + text(flag.getEventId()) + "));"), true;
+      })
+      .Case<SyncSetOp, SyncWaitOp>([&](auto event) {
+        helpers_.used.insert("coreEvents");
+        auto kind = function_->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
+        const char *other =
+            kind && kind.getValue() == KernelKind::cube ? "VectorCores" : "CubeCore";
+        if (machine_.exchange.throughBuffer && hasWholeTileQueues(function_))
+          missing(op, "an event between cores beside a queue of whole tiles, for which only the "
+                      "first vector core of `" +
+                          machine_.name + "` runs");
+        return line(op, (isa<SyncSetOp>(op) ? "signal" : "waitFor") + std::string(other) + "<" +
+                            stringifyPipeKind(event.getPipe()).str() + ">(" +
+                            text(event.getEventId()) + ");"),
+               true;
       })
       .Case<BarrierOp>([&](BarrierOp barrier) {
         return line(op, "pipe_barrier(" + stringifyPipeKind(barrier.getPipe()).str() + ");"), true;

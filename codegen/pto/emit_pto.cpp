@@ -1,6 +1,7 @@
 // Modules, functions, control flow and scalars as `.pto`.
 #include "codegen/pto/emit_pto.h"
 #include "codegen/pto/pto_emitter.h"
+#include "ir/dialect/cross_core.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringExtras.h"
@@ -202,8 +203,16 @@ std::string PtoFunctionEmitter::longConstant(int64_t value) {
   return constant(IntegerAttr::get(IntegerType::get(function_.getContext(), 64), value));
 }
 
+/// Where one hub holds the flags between cores, PTOAS wants to be told where it is: whoever
+/// launches the kernel asks the runtime for its address.
+bool PtoFunctionEmitter::needsFlagsBase() {
+  return !machine_.exchange.throughBuffer && hasCoreEvents(function_);
+}
+
 std::string PtoFunctionEmitter::signature() {
   std::string text = "func.func @" + function_.getSymName().str() + "(";
+  if (needsFlagsBase())
+    text += "%ffts: memref<256xi64>, ";
   for (BlockArgument argument : function_.getArguments())
     text += (argument.getArgNumber() ? ", " : "") + name(argument) + ": " + typeOf(argument);
   text += ") attributes {";
@@ -220,6 +229,8 @@ TextLines PtoFunctionEmitter::emit() {
   text.indent(2);
   text.add(signature(), placeOf(function_));
   body_.indent(4);
+  if (needsFlagsBase())
+    body_.add("pto.set_ffts %ffts : memref<256xi64>");
   emitBlock(function_.getBody().front());
   text.indent(2);
   llvm::stable_sort(constants_, [](const Constant &a, const Constant &b) {

@@ -1,6 +1,8 @@
 // Buffers, views, queues, synchronisation and instructions as `.pto`.
 #include "codegen/pto/pto_emitter.h"
 
+#include "ir/dialect/cross_core.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -326,6 +328,62 @@ bool PtoFunctionEmitter::emitQueue(Operation *op) {
       })
       .Default([](Operation *) { return false; });
 }
+
+/// PTOAS takes computed ids where each vector core has ids of its own; elsewhere each has a branch.
+void PtoFunctionEmitter::emitCrossing(Operation *op, const std::string &text, Value id) {
+  auto ids = op->getAttrOfType<DenseI64ArrayAttr>("ptl.ids"); // first, and how many
+  if (std::optional<int64_t> number = constantOf(id))
+    return line(op, text + std::to_string(*number));
+  if (machine_.exchange.throughBuffer || !ids)
+    return line(op, text + name(id));
+  int64_t last = ids[0] + ids[1] - 1;
+  for (int64_t each = ids[0]; each < last; ++each) {
+    std::string is = "%" + names_.fresh("is_event");
+    line(op, is + " = arith.cmpi eq, " + name(id) + ", " + indexConstant(each) + " : index");
+    body_.add("scf.if " + is + " {", placeOf(op));
+    body_.indent(2);
+    line(op, text + std::to_string(each));
+    body_.dedent(2);
+    body_.add("} else {", placeOf(op));
+    body_.indent(2);
+  }
+  line(op, text + std::to_string(last));
+  for (int64_t each = ids[0]; each < last; ++each) {
+    body_.dedent(2);
+    line(op, "}");
+  }
+}
+
+/// Where cores reach each other's buffers, each vector core has ids of its own: the cube core waits
+/// for both. PTOAS signals both itself, but only from FIX.
+void PtoFunctionEmitter::emitCrossing(Operation *op, PipeKind pipe, Value id) {
+  bool sets = isa<SyncSetOp>(op);
+  std::string text =
+      op->getName().getStringRef().str() + " <" + stringifyPipeKind(pipe).str() + ">, ";
+  emitCrossing(op, text, id);
+  if (!machine_.exchange.throughBuffer)
+    return;
+  if (sets ? pipe != PipeKind::PIPE_FIX && pipe != PipeKind::PIPE_MTE3
+           : pipe == PipeKind::PIPE_S || pipe == PipeKind::PIPE_M)
+    missing(op, "this version of PTOAS has no event between cores " +
+                    std::string(sets ? "from" : "to") + " the pipe `" +
+                    std::string(pipeName(pipeOf(pipe))) + "` of `" + machine_.name + "`");
+  if (hasWholeTileQueues(function_))
+    missing(op, "an event between cores beside a queue of whole tiles, for which only the first "
+                "vector core of `" +
+                    machine_.name + "` runs");
+  auto kind = function_->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
+  bool cube = kind && kind.getValue() == KernelKind::cube;
+  if (!cube || (sets && pipe == PipeKind::PIPE_FIX))
+    return;
+  int64_t flags = machine_.crossCore.flags;
+  if (std::optional<int64_t> number = constantOf(id))
+    return line(op, text + std::to_string(*number + flags));
+  std::string other = "%" + names_.fresh("other_core");
+  line(op, other + " = arith.addi " + name(id) + ", " + indexConstant(flags) + " : index");
+  line(op, text + other);
+}
+
 template <typename FlagOp> static std::string pipes(FlagOp flag) {
   return "[<" + stringifyPipeKind(flag.getSrcPipe()).str() + ">, <" +
          stringifyPipeKind(flag.getDstPipe()).str() + ">, ";
@@ -342,6 +400,8 @@ bool PtoFunctionEmitter::emitOrder(Operation *op) {
         line(op, mnemonic + pipes(flag) + name(flag.getEventId()) + "]");
         return true;
       })
+      .Case<SyncSetOp, SyncWaitOp>(
+          [&](auto event) { return emitCrossing(op, event.getPipe(), event.getEventId()), true; })
       .Case<BarrierOp>([&](BarrierOp barrier) {
         line(op, "pto.barrier <" + stringifyPipeKind(barrier.getPipe()).str() + ">");
         return true;

@@ -73,6 +73,9 @@ private:
   void emitReservation(ReserveBufferOp made);
   void emitReservation(ImportReservedBufferOp made);
   bool emitOrder(mlir::Operation *op);
+  void emitCrossing(mlir::Operation *op, const std::string &text, mlir::Value id);
+  void emitCrossing(mlir::Operation *op, PipeKind pipe, mlir::Value id);
+  bool needsFlagsBase();
   void emitInstructionOp(Instruction instruction);
   void emitTileAt(mlir::Operation *op, const TileAddress &address, TileBufType type,
                   mlir::Value rows, mlir::Value cols);

@@ -1,6 +1,7 @@
 // Events: declared once for each group of numbers; the reasons stand behind the declaration.
 #include "codegen/source/block_body.h"
 
+#include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -155,6 +156,10 @@ bool BlockBody::synchronisation(Operation *op) {
       .Case<pto::SetFlagDynOp, pto::WaitFlagDynOp>([&](auto own) {
         return flag(isa<pto::SetFlagDynOp>(op), pto::pipeOf(own.getSrcPipe()),
                     pto::pipeOf(own.getDstPipe()), own.getEventId(), std::nullopt);
+      })
+      .Case<pto::SyncSetOp, pto::SyncWaitOp>([&](auto) {
+        unwritable_(op, "an event between cores was written by hand");
+        return true;
       })
       .Case<pto::BarrierOp>([&](pto::BarrierOp barrier) {
         line("barrier(" + std::string(pipeName(pto::pipeOf(barrier.getPipe()))) + ")");

@@ -1,6 +1,7 @@
 // What stands in manual kernels: buffers, tiles, views, instructions, events, queues.
 #include "frontend/sema/check_expr.h"
 #include "ir/build/manual.h"
+#include "ir/dialect/cross_core.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -418,13 +419,13 @@ void Builder::buildSignal(const BlockExpr &call) {
   mlir::Value id = eventId(call, manual_->ids[call.object], count);
   auto pipe = [&](Pipe kind) { return pto::PipeKindAttr::get(&context_, pto::pipeKind(kind)); };
   bool isSignal = call.op == BlockOp::Signal;
-  if (object.crosses()) {
-    fail(DiagId::NotOnBlockLevel, call.span, {"an event between cores", binding_.machine});
-    return;
-  }
   pto::PipeKindAttr from = pipe(object.from.pipe), to = pipe(object.to.pipe);
   Operation *flag = nullptr;
-  if (int64_t number = extentOf(id); number != pto::kDynamic) {
+  if (object.crosses()) {
+    flag = isSignal ? make<pto::SyncSetOp>(loc, from, id).getOperation()
+                    : make<pto::SyncWaitOp>(loc, to, id).getOperation();
+    flag->setAttr("ptl.ids", builder_.getDenseI64ArrayAttr({manual_->ids[call.object], count}));
+  } else if (int64_t number = extentOf(id); number != pto::kDynamic) {
     auto event = pto::EventIdAttr::get(&context_, static_cast<pto::EventId>(number));
     flag = isSignal ? make<pto::SetFlagOp>(loc, from, to, event).getOperation()
                     : make<pto::WaitFlagOp>(loc, from, to, event).getOperation();

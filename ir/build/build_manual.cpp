@@ -58,7 +58,8 @@ static constexpr int64_t kMostEvents = 16;
 // ---- Ids of events
 // ---------------------------------------------------------------------------------
 
-/// Ids count per pair of pipes and core; those that are pinned are taken first.
+/// Ids count per pair of pipes and core, those of events between cores for all together; those that
+/// are pinned are taken first.
 void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
   std::vector<std::pair<Local *, std::string>> events;
   forEachStmt(&body, core, [&](const Stmt &stmt, const std::string &where) {
@@ -97,12 +98,22 @@ void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
           return false;
       return true;
     };
+    int64_t limit = manual_->machine->events;
+    if (local->object->crosses()) { // from above: queues take theirs from below
+      const CrossCoreFlags &flags = manual_->machine->crossCore;
+      limit = flags.flags;
+      used.insert(flags.reserved.begin(), flags.reserved.end());
+      first = (limit > 0 ? limit : kMostEvents) - count;
+      while (first >= 0 && !isFree(first))
+        --first;
+      if (first < 0)
+        first = std::max(limit, kMostEvents);
+    }
     while (!isFree(first))
       ++first;
     for (int64_t i = 0; i < count; ++i)
       used.insert(first + i);
     manual_->ids[local] = first;
-    int64_t limit = manual_->machine->events;
     checkId(*local, first + count - 1, limit > 0 ? limit : kMostEvents);
   }
 }

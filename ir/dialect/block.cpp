@@ -1,6 +1,6 @@
 // Structural operations of the block level: spelling that is not declarative, names of results,
 // verification.
-#include "ir/dialect/pto_dialect.h"
+#include "ir/dialect/cross_core.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -49,6 +49,8 @@ static void printPipeOptions(OpAsmPrinter &printer, Operation *, IntegerAttr loc
 
 #define GET_OP_CLASSES
 #include "ir/dialect/block.cpp.inc"
+#define GET_OP_CLASSES
+#include "ir/dialect/cross_core.cpp.inc"
 
 namespace ptl::pto {
 
@@ -57,6 +59,25 @@ void PtoDialect::registerBlockOps() {
 #define GET_OP_LIST
 #include "ir/dialect/block.cpp.inc"
       >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dialect/cross_core.cpp.inc"
+      >();
+}
+
+bool hasCoreEvents(Operation *function) {
+  auto isEvent = [](Operation *op) {
+    return isa<SyncSetOp, SyncWaitOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return function->walk(isEvent).wasInterrupted();
+}
+
+bool hasWholeTileQueues(Operation *function) {
+  auto isWhole = [](Operation *op) {
+    auto whole = op->getAttrOfType<BoolAttr>("nosplit");
+    return whole && whole.getValue() ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return function->walk(isWhole).wasInterrupted();
 }
 
 PipeKind pipeKind(Pipe pipe) { return static_cast<PipeKind>(pipe); }

@@ -2,6 +2,7 @@
 // all events clear.
 #include "passes/lower_block/lower_manual.h"
 
+#include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -226,7 +227,8 @@ void drainEvents(func::FuncOp function, const Report &report) {
   for (const Pipes &pipes : pairs)
     Drainer(pipes, report).run(*point);
   function.walk([](Operation *op) {
-    op->removeAttr("ptl.ids");
+    if (!isa<pto::SyncSetOp, pto::SyncWaitOp>(op)) // `.pto` spells computed ones out
+      op->removeAttr("ptl.ids");
     op->removeAttr("ptl.point");
   });
 }

@@ -42,11 +42,19 @@ std::optional<GlobalBox> KernelLowering::globalBox(Operation *op, const BoxOpera
       size_t lead = numKept - std::min(numKept, extents.size());
       if (next >= lead) {
         const ir::Extent &extent = extents[next - lead];
-        made.length = dealt(made.length, extent, &box.present);
-        if (core_ == CoreKind::Vector && cores_.deals(extent.symbol)) {
+        Value present;
+        made.length = dealt(made.length, extent, &present);
+        bool deals = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
+        if (deals) {
           Value first = times(subblock_, constant(capacityOf(extent)));
           made.offset = plus(made.offset, times(first, made.step));
         }
+        // As in `boxOf` a part that is not there is loaded from the end of the array.
+        if (deals && present && !isa<ir::StoreOp>(op))
+          made.offset = minimum(made.offset, b_.createOrFold<arith::SubIOp>(
+                                                 loc_, globalLength(in.array, axis), constant(1)));
+        else if (present)
+          box.present = present;
         if (extent.symbol)
           lengths_[extent.symbol] = made.length;
       }

@@ -2,6 +2,7 @@
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/scalars.h"
 
+#include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -95,6 +96,12 @@ private:
       if (std::optional<uint64_t> pinned = queue.getFlag())
         for (int64_t each : {0, 1})
           taken.insert(static_cast<int64_t>(*pinned) + each);
+    function_.walk([&](Operation *op) {
+      auto ids = op->getAttrOfType<DenseI64ArrayAttr>("ptl.ids"); // first, and how many
+      if (isa<pto::SyncSetOp, pto::SyncWaitOp>(op) && ids)
+        for (int64_t i = 0; i < ids[1]; ++i)
+          taken.insert(ids[0] + i);
+    });
     int64_t offset = 0, flag = 0;
     for (ir::QueueOp queue : queues) {
       QueueShape shape(queue, options_.machine, options_.options.queueSlots);

@@ -1,5 +1,7 @@
 #include "passes/prover/findings.h"
 
+#include "ir/dialect/cross_core.h"
+
 #include "ir/dialect/instruction_op.h"
 
 #include "mlir/IR/Location.h"
@@ -31,8 +33,13 @@ std::string spelling(Operation *op) {
   auto event = op->getAttrOfType<StringAttr>("ptl.event");
   if (!event)
     return mnemonic(op);
-  bool isWait = isa<pto::WaitFlagOp, pto::WaitFlagDynOp>(op);
+  bool isWait = isa<pto::WaitFlagOp, pto::WaitFlagDynOp, pto::SyncWaitOp>(op);
   return (isWait ? "wait(" : "signal(") + event.str() + ")";
+}
+
+std::string spelledEvent(Operation *op) {
+  auto event = op->getAttrOfType<StringAttr>("ptl.event");
+  return event ? event.str() : mnemonic(op);
 }
 
 std::string nameOf(Operation *maker) {

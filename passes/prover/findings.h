@@ -33,6 +33,8 @@ std::string mnemonic(mlir::Operation *op);
 /// As the author wrote it: `signal(loaded)` and `wait(loaded)` in manual kernels, else the
 /// mnemonic.
 std::string spelling(mlir::Operation *op);
+/// Of what signals an event or waits for it: its name, else the mnemonic.
+std::string spelledEvent(mlir::Operation *op);
 /// The name that a value has in the source, or `%3`-like text made from its operation.
 std::string nameOf(mlir::Operation *maker);
 /// `k.ptl:12`; empty if unknown.

@@ -27,7 +27,7 @@ public:
 
   void run() {
     findAtoms();
-    for (uint32_t i = 0; i < core_.events.size(); ++i) {
+    for (uint32_t i = 0; i < core_.events.size() && !judged_.enough(); ++i) {
       const Event &event = core_.events[i];
       if (event.kind == Event::Alloc)
         epoch_[event.number] = i;
@@ -186,6 +186,8 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
                       : allocatedSince ? "which was allocated again since it was written"
                                        : "which was used as scratch since";
     mlir::Operation *maker = judged_.kernel.operations[judged_.execution.buffers[access.buffer].op];
+    if (judged_.findings.has(DiagId::ReadOfUndefined, reader, maker))
+      return;
     Finding *finding = judged_.findings.add(DiagId::ReadOfUndefined, reader,
                                             {mnemonic(reader), name(access.buffer), why}, maker);
     if (finding) {
@@ -198,6 +200,8 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
   if (atom.writer == own)
     return;
   mlir::Operation *writer = judged_.operation(ref(atom.writer));
+  if (judged_.findings.has(DiagId::ValueOverwritten, reader, writer))
+    return;
   uint32_t other = ownerOf(atom.writer, index);
   Finding *finding = judged_.findings.add(
       DiagId::ValueOverwritten, reader,
@@ -279,6 +283,8 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
         continue;
       bool writesX = x.writes || x.scratch;
       mlir::Operation *op = judged_.operation(ref(number));
+      if (judged_.findings.has(DiagId::InPlaceOverlap, op, nullptr))
+        continue;
       Finding *finding = judged_.findings.add(
           DiagId::InPlaceOverlap, op,
           {mnemonic(op), name((writesX ? x : y).buffer), name((writesX ? y : x).buffer)});

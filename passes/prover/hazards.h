@@ -13,7 +13,10 @@ struct Case {
   const Order &order;
   const RangeTable &ranges;
   Findings &findings;
-  std::string with; ///< `n = 65`: the values of the inputs, for messages
+  std::string with;               ///< `n = 65`: the values of the inputs, for messages
+  size_t enoughFaults = SIZE_MAX; ///< with so many findings in all nothing more is looked for
+
+  bool enough() const { return findings.faults() >= enoughFaults; }
 
   const Event &event(EventRef ref) const { return execution.cores[ref.core].events[ref.event]; }
   mlir::Operation *operation(EventRef ref) const { return kernel.operations[event(ref).op]; }

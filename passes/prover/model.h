@@ -75,7 +75,9 @@ enum class StepKind : uint8_t {
   AddPointer, ///< dst = args[0] + args[1] elements
   Pipe,       ///< an instruction on pipe sub; `accesses`
   Set,
-  Wait,    ///< imm: source pipe * 8 + destination pipe; args = id
+  Wait, ///< imm: source pipe * 8 + destination pipe; args = id
+  Signal,
+  Await,   ///< of other cores: sub: pipe; args = id
   Barrier, ///< sub: pipe
   Open,    ///< dst = queue number imm; args = pointer to global memory, if it goes through that
   Push,
@@ -120,7 +122,7 @@ struct Step {
 struct Body {
   std::vector<uint32_t> parameters;
   std::vector<Step> steps;
-  bool hasQueue = false; ///< pushes or pops inside, at any depth
+  bool hasQueue = false; ///< pushes, pops or events between cores inside, at any depth
   /// Of a loop: its turns write different parts of a tile, so that no turn stands for another.
   bool fillsParts = false;
 };
@@ -172,6 +174,11 @@ struct Kernel {
   std::vector<std::string> pointers; ///< names
   std::vector<int64_t> constants;    ///< that conditions and bounds compare with: worth trying
   int64_t eventIds = 0;              ///< of a pair of pipes; 0: no limit
+  int64_t crossIds = 0,
+          crossCount = 0; ///< of events between cores; how far one counts; 0: no limit
+  std::vector<int64_t> crossReserved;
+  int64_t queueFlags = 2;      ///< that a queue takes
+  bool awaitStopsCore = false; ///< a core that waits for another one issues nothing
   int64_t rotation = 1; ///< after so many turns every rotating buffer and event is the first again
 };
 

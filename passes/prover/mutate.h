@@ -31,9 +31,4 @@ struct MutationReport {
 /// killed ones too (slow).
 MutationReport mutate(mlir::ModuleOp module, const Machine &machine, bool confirm = false);
 
-/// `shuffles` random orders of each instance give what program order gives. Also true for a kernel
-/// that is not proved.
-bool sameInAnyOrder(mlir::ModuleOp original, mlir::ModuleOp mutant, const Machine &machine,
-                    unsigned shuffles);
-
 } // namespace ptl::prove

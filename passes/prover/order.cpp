@@ -34,6 +34,15 @@ struct Flag {
   uint32_t total = 0; ///< sets in the whole execution
 };
 
+/// One core's share in an event between cores.
+struct CrossCore {
+  std::vector<Clock> signals;
+  std::vector<uint32_t> sent;   ///< the events that signalled
+  std::vector<uint32_t> awaits; ///< number of each wait on its pipe, once it is over
+  std::vector<uint8_t> pipes;   ///< of the waits
+  uint32_t signalTotal = 0, issued = 0;
+};
+
 /// One core's share in a queue.
 struct QueueCore {
   std::vector<Clock> pushes, frees;
@@ -45,6 +54,7 @@ struct CoreState {
   std::vector<Clock> scalar; ///< versions of the clock of the scalar unit
   size_t position = 0;
   std::map<uint16_t, Flag> flags;
+  std::map<uint16_t, CrossCore> crossing;
   std::vector<QueueCore> queues;
   std::map<uint32_t, uint8_t>
       freeParts; ///< a free through a buffer → pipes that have read its slot
@@ -69,6 +79,11 @@ private:
   bool enabled(uint32_t index, const Event &event, Clock &clock);
   bool pushEnabled(uint32_t index, const Event &event, Clock &clock);
   bool popEnabled(uint32_t index, const Event &event, Clock &clock);
+  bool awaitEnabled(uint32_t index, const Event &event, uint32_t number, Clock &clock);
+  void signal(uint32_t index, uint32_t number, const Clock &done);
+  bool others(uint32_t a, uint32_t b) const {
+    return core(a).function->cube != core(b).function->cube;
+  }
   void execute(uint32_t index, uint8_t pipe, uint32_t number, Clock &clock);
   void set(uint32_t index, uint32_t number, const Clock &done);
   void finishFree(uint32_t index, uint32_t number, const Clock &done);
@@ -134,6 +149,8 @@ void Simulation::prepare(uint32_t index) {
   for (const Event &event : core(index).events) {
     if (event.kind == Event::Set)
       ++state.flags[event.flag].total;
+    else if (event.kind == Event::Signal)
+      ++state.crossing[event.flag].signalTotal;
     else if (event.kind == Event::Push)
       ++state.queues[event.flag].pushTotal;
     else if (event.kind == Event::Pop)
@@ -221,6 +238,13 @@ bool Simulation::issue(uint32_t index) {
       return false;
     execute(index, kScalar, number, clock);
   } else {
+    if (event.kind == Event::Await) {
+      Clock known;
+      CrossCore &crossing = state.crossing[event.flag];
+      if (kernel_.awaitStopsCore && !awaitEnabled(index, event, crossing.issued, known))
+        return false;
+      ++crossing.issued;
+    }
     state.pipes[event.pipe].items.push_back(
         {number, static_cast<uint32_t>(state.scalar.size() - 1)});
     ++state.position;
@@ -255,6 +279,10 @@ bool Simulation::enabled(uint32_t index, const Event &event, Clock &clock) {
     clock.join(flag.signals[flag.waits].clock);
     return true;
   }
+  if (event.kind == Event::Await)
+    return awaitEnabled(index, event,
+                        static_cast<uint32_t>(states_[index].crossing[event.flag].awaits.size()),
+                        clock);
   if (event.kind == Event::Push)
     return pushEnabled(index, event, clock);
   if (event.kind == Event::Pop)
@@ -294,6 +322,40 @@ bool Simulation::popEnabled(uint32_t index, const Event &event, Clock &clock) {
   return any;
 }
 
+// The wait `number` of an event comes after that signal of every core of the other kind.
+bool Simulation::awaitEnabled(uint32_t index, const Event &event, uint32_t number, Clock &clock) {
+  bool any = false;
+  for (uint32_t i = 0; i < states_.size(); ++i) {
+    if (!others(i, index))
+      continue;
+    const CrossCore &share = states_[i].crossing[event.flag];
+    if (share.signals.size() <= number)
+      return false;
+    clock.join(share.signals[number]);
+    any = true;
+  }
+  return any;
+}
+
+// It counts up to a limit: by then the first waits must be known to be over.
+void Simulation::signal(uint32_t index, uint32_t number, const Clock &done) {
+  const Event &event = core(index).events[number];
+  CrossCore &own = states_[index].crossing[event.flag];
+  auto before = static_cast<int64_t>(own.signals.size()) - kernel_.crossCount;
+  for (uint32_t i = 0; kernel_.crossCount && before >= 0 && i < states_.size(); ++i) {
+    if (!others(i, index))
+      continue;
+    const CrossCore &share = states_[i].crossing[event.flag];
+    auto wait = static_cast<size_t>(before);
+    if (wait >= share.awaits.size() || done.at[i * 8 + share.pipes[wait]] < share.awaits[wait]) {
+      fault(SyncFault::BeyondCount, {index, number}, {index, own.sent[wait]});
+      break;
+    }
+  }
+  own.signals.push_back(done);
+  own.sent.push_back(number);
+}
+
 void Simulation::record(uint32_t index, uint32_t number, const Clock &clock, uint32_t count) {
   Order::Lane &lane = order_.cores[index];
   lane.start[number] = clock;
@@ -311,16 +373,21 @@ void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number, Clock &c
   lane.clock = clock;
   uint32_t before = lane.count++;
   Clock done = clock;
-  done.at[index * 8 + pipe] = event.kind == Event::Set ? before : lane.count;
+  bool isSet = event.kind == Event::Set || event.kind == Event::Signal;
+  done.at[index * 8 + pipe] = isSet ? before : lane.count;
   bool overlaps = vectorBarrier_ && pipe == kVector;
   if (event.kind == Event::Barrier)
     lane.clock.at[index * 8 + pipe] = lane.count;
   else if (!overlaps)
     lane.clock.at[index * 8 + pipe] = lane.count;
-  record(index, number, event.kind == Event::Set ? done : clock, lane.count);
-  if (event.kind == Event::Set) {
+  record(index, number, isSet ? done : clock, lane.count);
+  if (isSet) {
     done.at[index * 8 + pipe] = lane.count;
-    set(index, number, done);
+    event.kind == Event::Set ? set(index, number, done) : signal(index, number, done);
+  } else if (event.kind == Event::Await) {
+    CrossCore &share = state.crossing[event.flag];
+    share.awaits.push_back(lane.count);
+    share.pipes.push_back(pipe);
   } else if (event.kind == Event::Wait) {
     Flag &flag = state.flags[event.flag];
     flag.signals[flag.waits++].waitIndex = lane.count;
@@ -365,10 +432,21 @@ void Simulation::judgeStuck() {
     CoreState &state = states_[index];
     if (event.kind == Event::Wait && state.flags[event.flag].total <= state.flags[event.flag].waits)
       fault(SyncFault::NeverSet, {index, number});
+    if (event.kind == Event::Await) {
+      bool comes = false;
+      for (uint32_t i = 0; i < states_.size(); ++i)
+        if (others(i, index)) {
+          comes = states_[i].crossing[event.flag].signalTotal >
+                  state.crossing[event.flag].awaits.size();
+          if (!comes)
+            break;
+        }
+      if (!comes)
+        fault(SyncFault::NeverSet, {index, number});
+    }
     uint32_t pushes = kNone, frees = kNone;
     for (uint32_t i = 0; i < states_.size(); ++i) {
-      if (i == index || event.kind == Event::Operation || event.kind == Event::Set ||
-          event.kind == Event::Wait || event.kind == Event::Barrier)
+      if (i == index || (event.kind != Event::Push && event.kind != Event::Pop))
         continue;
       const QueueCore &share = states_[i].queues[event.flag];
       if (share.pushTotal)
@@ -400,6 +478,12 @@ void Simulation::judgeEnd() {
     for (auto &[id, flag] : states_[i].flags)
       if (flag.waits < flag.signals.size())
         fault(SyncFault::LeftSet, {i, flag.signals.back().event});
+    for (auto &[id, share] : states_[i].crossing)
+      for (uint32_t other = 0; other < states_.size() && !share.sent.empty(); ++other)
+        if (others(i, other) && states_[other].crossing[id].awaits.size() < share.sent.size()) {
+          fault(SyncFault::LeftSet, {i, share.sent.back()});
+          break;
+        }
     for (size_t q = 0; q < kernel_.queues.size(); ++q) {
       uint32_t pushed = states_[i].queues[q].pushTotal, popped = kNone;
       if (!pushed)

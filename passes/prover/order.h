@@ -24,8 +24,9 @@ struct EventRef {
 struct SyncFault {
   enum Kind {
     SetTwice,        ///< `first`: the new set, `second`: the pending one
-    LeftSet,         ///< `first`: the set
+    LeftSet,         ///< `first`: the set or the signal
     NeverSet,        ///< `first`: the wait
+    BeyondCount,     ///< `first`: the signal that comes before so many others are waited for
     PopWithoutPush,  ///< `first`: the pop
     PushWithoutFree, ///< `first`: the push that finds the queue full for ever
     LeftInQueue,     ///< `first`: the first push that no one pops

@@ -12,16 +12,16 @@ namespace ptl::prove {
 static std::string text(int64_t number) { return std::to_string(number); }
 
 /// Bytes [base, base + bytes) of a memory: inside it, and aligned.
-static void judgeArea(Operation *op, const std::string &name, std::string_view place, int64_t base,
-                      int64_t bytes, const Machine &machine, Findings &findings) {
+static void judgeArea(Operation *op, llvm::function_ref<std::string()> name, std::string_view place,
+                      int64_t base, int64_t bytes, const Machine &machine, Findings &findings) {
   const MemorySpace *space = machine.space(place);
   if (!space)
     return;
   int64_t usable = space->usableBytes();
   if (base < 0 || (usable > 0 && base + bytes > usable)) {
-    Finding *finding =
-        findings.add(DiagId::BlockBufferOutside, op,
-                     {name, text(base), text(base + bytes - 1), std::string(place), text(usable)});
+    Finding *finding = findings.add(
+        DiagId::BlockBufferOutside, op,
+        {name(), text(base), text(base + bytes - 1), std::string(place), text(usable)});
     if (finding && base >= 0 && bytes <= usable)
       finding->fix = "place it at byte " +
                      text((usable - bytes) / space->alignment * space->alignment) + " or lower";
@@ -30,8 +30,9 @@ static void judgeArea(Operation *op, const std::string &name, std::string_view p
                                std::string(place) + "` are reserved");
   }
   if (base % space->alignment) {
-    Finding *finding = findings.add(DiagId::BlockBufferMisaligned, op,
-                                    {name, text(base), std::string(place), text(space->alignment)});
+    Finding *finding =
+        findings.add(DiagId::BlockBufferMisaligned, op,
+                     {name(), text(base), std::string(place), text(space->alignment)});
     if (finding)
       finding->fix =
           "use byte " + text((base + space->alignment - 1) / space->alignment * space->alignment);
@@ -90,9 +91,10 @@ void judgePlaces(const Case &judged, const Machine &machine) {
     Operation *maker = judged.kernel.operations[buffer.op];
     if (isQueue(maker))
       continue;
-    judgeArea(maker, nameOf(maker),
-              std::string_view(ir::placeName(static_cast<ir::Place>(buffer.place))), buffer.base,
-              buffer.bytes, machine, judged.findings);
+    judgeArea(
+        maker, [&] { return nameOf(maker); },
+        std::string_view(ir::placeName(static_cast<ir::Place>(buffer.place))), buffer.base,
+        buffer.bytes, machine, judged.findings);
     judgeSlots(judged, buffer, maker);
   }
   judgeAreas(judged);
@@ -236,8 +238,9 @@ void judgeQueues(const Kernel &kernel, const Machine &machine, Findings &finding
       findings.undecided(kernel.operations[side.op],
                          "the reserved buffer of `" + queue.name + "` has no address");
     else if (side.reservedBytes >= 0)
-      judgeArea(kernel.operations[side.reserveOp], side.reserved, side.reservedPlace,
-                side.reservedBase, side.reservedBytes, machine, findings);
+      judgeArea(
+          kernel.operations[side.reserveOp], [&] { return side.reserved; }, side.reservedPlace,
+          side.reservedBase, side.reservedBytes, machine, findings);
   }
 }
 

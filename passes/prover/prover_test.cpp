@@ -1,7 +1,9 @@
 #include "passes/prover/prover.h"
 
 #include "passes/prover/mutate.h"
-#include "passes/prover/tiles.h"
+#include "passes/prover/prove_kernel.h"
+#include "passes/prover/read.h"
+#include "passes/prover/shuffle.h"
 
 #include "ir/dialect/pto_dialect.h"
 
@@ -120,6 +122,249 @@ TEST_F(Prover, WindowsTouchTheirPartOnly) {
   )";
   EXPECT_EQ(codes(prove(windows)), "");
   EXPECT_EQ(codes(prove(windows + std::string("pto.barrier <PIPE_V>\n") + kAbs)), "");
+}
+
+TEST_F(Prover, DataMayEndALoopWithSlots) {
+  std::string loop = R"(
+    %d = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32
+    %l = arith.fptosi %d : f32 to i64
+    %m = arith.index_cast %l : i64 to index
+    %s = pto.alloc_multi_tile addr = %a0 : !pto.multi_tile_buf<!t, count = 2>
+    scf.for %i = FROM to UNTIL step %c1 {
+      %t = pto.multi_tile_get %s[%i] : !pto.multi_tile_buf<!t, count = 2> -> !t
+      pto.barrier <PIPE_V>
+      pto.texpands ins(%one : f32) outs(%t : !t)
+    }
+  )";
+  auto bounds = [&](const char *from, const char *to) {
+    std::string text = loop;
+    text.replace(text.find("FROM"), 4, from);
+    return text.replace(text.find("UNTIL"), 5, to);
+  };
+  EXPECT_EQ(codes(prove(bounds("%c0", "%m"))), "");
+  EXPECT_EQ(codes(prove(bounds("%m", "%n"))), "W1901 ");
+}
+
+// Turns that are left out fill what lies between those that run.
+TEST_F(Prover, ALoopFillsATileElementByElement) {
+  auto fill = [&](const char *from, const char *to, const char *step) {
+    return std::string("%from = arith.constant ") + from + " : index\n%to = arith.constant " + to +
+           " : index\n%step = arith.constant " + step + R"( : index
+      scf.for %i = %from to %to step %step {
+        pto.tsetval ins(%i, %one : index, f32) outs(%a : !t)
+      }
+      pto.set_flag[<PIPE_S>, <PIPE_V>, <EVENT_ID0>]
+      pto.wait_flag[<PIPE_S>, <PIPE_V>, <EVENT_ID0>]
+    )" + kAbs;
+  };
+  EXPECT_EQ(codes(prove(fill("0", "512", "1"))), "");
+  EXPECT_EQ(codes(prove(fill("0", "511", "1"))), "E0919 ");
+  EXPECT_EQ(codes(prove(fill("1", "512", "1"))), "E0919 ");
+  EXPECT_EQ(codes(prove(fill("0", "1024", "2"))), "E0919 ");
+}
+
+const char *const kOrdered = R"(
+  pto.texpands ins(%one : f32) outs(%a : !t)
+  pto.barrier <PIPE_V>
+  pto.tabs ins(%a : !t) outs(%b : !t)
+  pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]
+  pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]
+  pto.tstore ins(%b : !t) outs(%xb : !v)
+)";
+
+TEST_F(Prover, MutantsAreFoundAndTakenBack) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(kernel(kOrdered), &context);
+  ASSERT_TRUE(module);
+  auto textOf = [&] {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream);
+    return text;
+  };
+  std::string before = textOf();
+  MutationReport report = mutate(*module, *findMachine("a2"), /*confirm=*/true);
+  EXPECT_EQ(textOf(), before);
+  EXPECT_EQ(report.survived, 0u);
+  EXPECT_EQ(report.strict, 0u);
+  std::map<std::string, std::string> verdicts;
+  for (const MutantReport &mutant : report.mutants) {
+    std::string change = mutant.change;
+    if (size_t place = change.find(" ("); place != change.npos)
+      change.erase(place, change.find(')', place) + 1 - place);
+    verdicts[change] = mutant.verdict + " " + mutant.code;
+  }
+  EXPECT_EQ(verdicts["without `barrier`"], "killed E0917");
+  EXPECT_EQ(verdicts["without `wait_flag`"], "killed E0922");
+  EXPECT_EQ(verdicts["`set_flag` moved up"], "killed E0917");
+  EXPECT_EQ(verdicts["`set_flag` moved down"], "harmless ");
+  EXPECT_EQ(verdicts["`a` at byte 2048 instead of 0"], "harmless ");
+  EXPECT_EQ(verdicts["`a` at byte -2048 instead of 0"], "killed E0910");
+}
+
+// Without the barrier and the events some interleaving of two turns for each pipe differs; with
+// them none does.
+TEST_F(Prover, InterleavingsShowWhatIsNotOrdered) {
+  Machine machine = *findMachine("a2");
+  auto differs = [&](std::string body) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(kernel(body), &context);
+    Findings findings;
+    RangeTable ranges;
+    Kernel read = readKernels(*module, machine, findings).front();
+    Execution execution = runKernel(read, {1}, ranges, findings, kEventsPerInstance);
+    Shuffler shuffler(read, execution, ranges, machine);
+    Outcome expected = shuffler.inOrder();
+    unsigned different = 0;
+    for (uint64_t turn = 0; turn < 2 * shuffler.lanes(); ++turn)
+      different += !(shuffler.shuffled(turn) == expected);
+    return different;
+  };
+  auto without = [](const char *part) {
+    std::string text = kOrdered;
+    for (size_t at; (at = text.find(part)) != text.npos;)
+      text.erase(at, text.find('\n', at) - at);
+    return text;
+  };
+  EXPECT_EQ(differs(kOrdered), 0u);
+  EXPECT_GT(differs(without("pto.barrier")), 0u);
+  EXPECT_GT(differs(without("pto.wait_flag")), 0u);
+}
+
+TEST_F(Prover, EqualExecutionsHaveEqualFingerprints) {
+  Machine machine = *findMachine("a2");
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(kernel(kOrdered), &context);
+  RangeTable ranges;
+  auto now = [&] {
+    Findings findings;
+    Kernel read = readKernels(*module, machine, findings).front();
+    return fingerprint(read, runKernel(read, {1}, ranges, findings, kEventsPerInstance));
+  };
+  mlir::Operation *set = nullptr, *store = nullptr;
+  module->walk([&](mlir::Operation *op) {
+    set = mlir::isa<pto::SetFlagOp>(op) ? op : set;
+    store = op->getName().getStringRef() == "pto.tstore" ? op : store;
+  });
+  uint64_t before = now();
+  mlir::Operation *wait = set->getNextNode();
+  set->moveAfter(wait); // another pipe
+  EXPECT_EQ(now(), before);
+  wait->moveAfter(store);
+  EXPECT_NE(now(), before);
+}
+
+// A vector core stores a tile, the cube core loads it; `cube` and `vector` are in loops of `n`
+// turns.
+std::string crossing(const std::string &cube, const std::string &vector) {
+  auto function = [](const std::string &name, const std::string &kind, const std::string &tile,
+                     const std::string &body) {
+    return "func.func @k_" + name +
+           "(%x: !pto.ptr<f32> {ptl.name = \"x\"}, %n: index {ptl.name = " +
+           "\"n\"}) attributes {pto.entry, ptl.kernel = \"k\", pto.kernel_kind = " +
+           "#pto.kernel_kind<" + kind + ">} {" + R"(
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c3 = arith.constant 3 : index
+        %c4 = arith.constant 4 : index
+        %c64 = arith.constant 64 : index
+        %a0 = arith.constant 0 : i64
+        %one = arith.constant 1.0 : f32
+        %xv = pto.make_tensor_view %x, shape = [%c64, %c64], strides = [%c64, %c1] : !pto.tensor_view<64x64xf32>
+        %xb = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c64, %c64] : !pto.tensor_view<64x64xf32> -> !v
+        %t = pto.alloc_tile addr = %a0 : )" +
+           tile + "\n" + body + "\n return }\n";
+  };
+  return "!t = !pto.tile_buf<vec, 64x64xf32>\n"
+         "!m = !pto.tile_buf<mat, 64x64xf32, blayout=col_major, slayout=row_major>\n"
+         "!v = !pto.partition_tensor_view<64x64xf32>\n"
+         "module attributes {ptl.manual} {\n" +
+         function("aic", "cube", "!m", cube) + function("aiv", "vector", "!t", vector) + "}";
+}
+
+const char *const kStored = "scf.for %i = %c0 to %n step %c1 {\n"
+                            "pto.sync.wait <PIPE_MTE3>, %c4\n"
+                            "pto.texpands ins(%one : f32) outs(%t : !t)\n"
+                            "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n"
+                            "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n"
+                            "pto.tstore ins(%t : !t) outs(%xb : !v)\n"
+                            "pto.sync.set <PIPE_MTE3>, %c3\n"
+                            "pto.barrier <PIPE_ALL>\n"
+                            "}\n";
+const char *const kLoaded = "pto.sync.set <PIPE_MTE2>, %c4\n"
+                            "scf.for %i = %c0 to %n step %c1 {\n"
+                            "pto.sync.wait <PIPE_MTE2>, %c3\n"
+                            "pto.tload ins(%xb : !v) outs(%t : !m)\n"
+                            "pto.sync.set <PIPE_MTE2>, %c4\n"
+                            "pto.barrier <PIPE_ALL>\n"
+                            "}\n";
+
+TEST_F(Prover, EventsBetweenCoresOrderWhatTheyHandOver) {
+  auto found = [&](std::string cube, std::string vector, const char *machine) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(crossing(cube, vector), &context);
+    EXPECT_TRUE(module);
+    return module ? proveBlock(*module, *findMachine(machine)) : ProofResult();
+  };
+  auto without = [](std::string text, const std::string &line) {
+    size_t at = text.rfind(line);
+    return text.erase(at, line.size() + 1);
+  };
+  // What is signalled once more than it is waited for is waited for at the end.
+  std::string vector = std::string(kStored) + "pto.sync.wait <PIPE_MTE3>, %c4\n";
+  for (const char *machine : {"a2", "a5"}) {
+    EXPECT_EQ(codes(found(kLoaded, vector, machine)), "") << machine;
+    // Without turns it is the first signal, with turns that of the last one.
+    EXPECT_EQ(codes(found(kLoaded, kStored, machine)), "E0922 E0922 ") << machine;
+    // The loads are overwritten: the signal that they are done comes too early.
+    std::string early = without(kLoaded, "pto.sync.set <PIPE_MTE2>, %c4");
+    early.insert(early.find("pto.tload"), "pto.sync.set <PIPE_MTE2>, %c4\n");
+    ProofResult result = found(early, vector, machine);
+    ASSERT_EQ(codes(result), "E0917 ") << machine;
+    EXPECT_NE(result.findings[0].fix.find("event e: aic.mte2 -> aiv.mte3"), std::string::npos)
+        << result.findings[0].fix;
+    // Each waits for the other.
+    std::string late = without(kLoaded, "pto.sync.set <PIPE_MTE2>, %c4");
+    EXPECT_EQ(codes(found(late.erase(0, late.find("scf")), kStored, machine)), "E0920 ") << machine;
+  }
+}
+
+// The wait stops the whole core where it is for one hub, so that what would signal comes too late.
+TEST_F(Prover, AWaitForAnotherCoreMayStopTheCore) {
+  std::string cube = "pto.sync.wait <PIPE_MTE2>, %c3\npto.sync.set <PIPE_MTE1>, %c4\n";
+  std::string vector = "pto.sync.wait <PIPE_MTE2>, %c4\npto.sync.set <PIPE_MTE3>, %c3\n";
+  for (auto [machine, code] : {std::pair("a2", "E0923 "), std::pair("a5", "")}) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(crossing(cube, vector), &context);
+    ASSERT_TRUE(module);
+    EXPECT_EQ(codes(proveBlock(*module, *findMachine(machine))), code) << machine;
+  }
+}
+
+TEST_F(Prover, EventsBetweenCoresCountUpToALimit) {
+  auto many = [](int count, const std::string &line) {
+    std::string text;
+    while (count-- > 0)
+      text += line + "\n";
+    return text;
+  };
+  auto found = [&](int count) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(
+        crossing(many(count, "pto.sync.wait <PIPE_MTE2>, %c3"),
+                 many(count, "pto.sync.set <PIPE_MTE3>, %c3")),
+        &context);
+    return codes(proveBlock(*module, *findMachine("a3")));
+  };
+  EXPECT_EQ(found(15), "");
+  EXPECT_EQ(found(16), "E0921 ");
+}
+
+TEST_F(Prover, EventsBetweenCoresHaveFlagsOfTheirOwn) {
+  auto found = [&](const char *id) {
+    std::string text = crossing("pto.sync.wait <PIPE_MTE2>, %c3", "pto.sync.set <PIPE_MTE3>, %c3");
+    for (size_t at; (at = text.find("%c3 = arith.constant 3")) != text.npos;)
+      text.replace(at, 22, std::string("%c3 = arith.constant  ") + id);
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    return codes(proveBlock(*module, *findMachine("a3")));
+  };
+  EXPECT_EQ(found("15"), "");
+  EXPECT_EQ(found("12"), "E0913 E0913 ");
+  EXPECT_EQ(found("16"), "E0912 E0912 ");
 }
 
 TEST_F(Prover, ReportsBecomeDiagnostics) {

@@ -93,6 +93,12 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
     kernel.name = name;
     kernel.rotation = 2;
     kernel.eventIds = machine.events;
+    kernel.crossIds = machine.crossCore.flags;
+    kernel.crossReserved = machine.crossCore.reserved;
+    kernel.queueFlags = std::max<int64_t>(1, machine.exchange.flagsPerDirection);
+    kernel.crossCount = machine.crossCore.countMax;
+    // Chips whose cores reach each other's buffers have flags of pipes, the others one hub for all.
+    kernel.awaitStopsCore = !machine.exchange.throughBuffer;
     KernelReader shared(kernel, machine, findings);
     llvm::stable_sort(functions,
                       [](func::FuncOp a, func::FuncOp b) { return a.getName() < b.getName(); });

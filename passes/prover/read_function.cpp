@@ -1,5 +1,7 @@
 #include "passes/prover/read_function.h"
 
+#include "ir/dialect/cross_core.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
@@ -148,6 +150,7 @@ void FunctionReader::readOp(Operation *op, Body &body) {
       readData(op, result, body);
     return;
   }
+  body.hasQueue |= step.kind == StepKind::Signal || step.kind == StepKind::Await;
   body.steps.push_back(std::move(step));
 }
 
@@ -176,6 +179,9 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   if (auto constant = constantOf(value))
     return std::to_string(*constant);
+  // A tile is one of this core, wherever it lies.
+  if (isa<pto::AllocTileOp, pto::AllocMultiTileOp>(op))
+    return (function_.cube ? "c" : "v") + std::to_string(registerOf(value));
   std::string key = mnemonic(op) + "(";
   for (Value operand : op->getOperands())
     key += keyOf(operand, depth + 1) + ",";
@@ -415,6 +421,14 @@ bool FunctionReader::readSync(Operation *op, Step &step) {
     step.args = {registerOf(set.getEventId())};
   } else if (auto wait = dyn_cast<pto::WaitFlagDynOp>(op)) {
     flag(StepKind::Wait, wait.getSrcPipe(), wait.getDstPipe());
+    step.args = {registerOf(wait.getEventId())};
+  } else if (auto set = dyn_cast<pto::SyncSetOp>(op)) {
+    step.kind = StepKind::Signal;
+    step.sub = static_cast<uint8_t>(pto::pipeOf(set.getPipe()));
+    step.args = {registerOf(set.getEventId())};
+  } else if (auto wait = dyn_cast<pto::SyncWaitOp>(op)) {
+    step.kind = StepKind::Await;
+    step.sub = static_cast<uint8_t>(pto::pipeOf(wait.getPipe()));
     step.args = {registerOf(wait.getEventId())};
   } else if (auto barrier = dyn_cast<pto::BarrierOp>(op)) {
     step.kind = StepKind::Barrier;

@@ -28,15 +28,25 @@ static std::string pipeWord(unsigned pipe) {
   return llvm::StringRef(pipeText(pipe)).drop_front(5).lower();
 }
 
+/// `aic.fix`: a pipe of a core, as events between cores name it.
+static std::string endWord(const Core &core, unsigned pipe) {
+  return (core.function->cube ? "aic." : "aiv.") + pipeWord(pipe);
+}
+
 /// The missing edge of a manual kernel.
-static void explainByHand(unsigned from, unsigned to, mlir::Operation *a, mlir::Operation *b,
-                          Finding &finding) {
-  if (from == to) {
+static void explainByHand(const Case &judged, EventRef first, EventRef second, Finding &finding) {
+  mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
+  unsigned from = judged.event(first).pipe, to = judged.event(second).pipe;
+  bool crosses = first.core != second.core;
+  if (from == to && !crosses) {
     finding.notes.push_back("missing edge: `barrier(" + pipeWord(from) + ")` between the two");
     finding.fix = "insert `barrier(" + pipeWord(from) + ")` before " + withPlace(b);
     return;
   }
-  std::string edge = pipeWord(from) + " -> " + pipeWord(to);
+  const auto &cores = judged.execution.cores;
+  std::string edge =
+      crosses ? endWord(cores[first.core], from) + " -> " + endWord(cores[second.core], to)
+              : pipeWord(from) + " -> " + pipeWord(to);
   finding.notes.push_back("missing edge: " + edge + ", from " + withPlace(a) + " to " +
                           withPlace(b));
   finding.fix = "with an `event e: " + edge + "`, insert `signal(e)` after " + withPlace(a) +
@@ -47,6 +57,8 @@ static void explainByHand(unsigned from, unsigned to, mlir::Operation *a, mlir::
 static void explainEdge(const Case &judged, EventRef first, EventRef second, Finding &finding) {
   unsigned from = judged.event(first).pipe, to = judged.event(second).pipe;
   mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
+  if (byHand(b))
+    return explainByHand(judged, first, second, finding);
   if (first.core != second.core) {
     finding.notes.push_back("missing edge: from " + withPlace(a) + " on one core to " +
                             withPlace(b) + " on another");
@@ -54,8 +66,6 @@ static void explainEdge(const Case &judged, EventRef first, EventRef second, Fin
         "push to a queue after " + withPlace(a) + " and pop from it before " + withPlace(b);
     return;
   }
-  if (byHand(b))
-    return explainByHand(from, to, a, b, finding);
   if (from == to) {
     finding.notes.push_back("missing edge: `barrier <" + pipeText(from) + ">` between the two");
     finding.fix = "insert `barrier <" + pipeText(from) + ">` before " + withPlace(b);
@@ -101,9 +111,51 @@ void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef 
 // ---- events and queues
 // ------------------------------------------------------------------------------------
 
+static bool isCrossing(const Event &event) {
+  return event.kind == Event::Signal || event.kind == Event::Await;
+}
+
+static std::string crossingName(const Case &judged, EventRef ref) {
+  mlir::Operation *op = judged.operation(ref);
+  return op->hasAttr("ptl.event") ? "`" + spelledEvent(op) + "`"
+                                  : std::to_string(judged.event(ref).flag);
+}
+
+/// Where an event between cores is signalled or waited for: on the core that says so of itself, or
+/// else on the others.
+static std::string endOf(const Case &judged, EventRef ref, Event::Kind kind) {
+  const Core &own = judged.execution.cores[ref.core];
+  const Event &event = judged.event(ref);
+  if (event.kind == kind)
+    return endWord(own, event.pipe);
+  for (const Core &core : judged.execution.cores)
+    if (core.function->cube != own.function->cube)
+      for (const Event &other : core.events)
+        if (other.kind == kind && other.flag == event.flag)
+          return endWord(core, other.pipe);
+  return own.function->cube ? "aiv" : "aic";
+}
+
+/// Whether someone sets what a wait waits for.
+static bool isEverSet(const Case &judged, EventRef wait) {
+  const Event &awaited = judged.event(wait);
+  const auto &cores = judged.execution.cores;
+  for (uint32_t i = 0; i < cores.size(); ++i)
+    for (const Event &event : cores[i].events)
+      if (isCrossing(awaited)
+              ? event.kind == Event::Signal && event.flag == awaited.flag &&
+                    cores[i].function->cube != cores[wait.core].function->cube
+              : i == wait.core && event.kind == Event::Set && event.flag == awaited.flag)
+        return true;
+  return false;
+}
+
 /// The event and the pipes that it connects, as the author spells them.
 static std::vector<std::string> eventArguments(const Case &judged, EventRef ref) {
   unsigned flag = judged.event(ref).flag;
+  if (isCrossing(judged.event(ref)))
+    return {crossingName(judged, ref), endOf(judged, ref, Event::Signal),
+            endOf(judged, ref, Event::Await)};
   unsigned from = flag / 512, to = flag / 64 % 8;
   mlir::Operation *op = judged.operation(ref);
   if (auto name = op->getAttrOfType<mlir::StringAttr>("ptl.event"))
@@ -118,15 +170,16 @@ static Finding *reportEvent(const Case &judged, const SyncFault &fault) {
     arguments.push_back(judged.kernel.name);
     Finding *finding = judged.findings.add(DiagId::EventLeftSet, op, arguments);
     if (finding)
-      finding->fix = "wait for it after " + withPlace(op) + ", or leave that out";
+      finding->fix =
+          isCrossing(judged.event(fault.first))
+              ? "wait for it on the other core as often, or leave " + withPlace(op) + " out"
+              : "wait for it after " + withPlace(op) + ", or leave that out";
     return finding;
   }
   arguments.insert(arguments.begin(), spelling(op));
   if (fault.kind == SyncFault::NeverSet) {
-    bool ever = false;
-    for (const Event &event : judged.execution.cores[fault.first.core].events)
-      ever |= event.kind == Event::Set && event.flag == judged.event(fault.first).flag;
-    arguments.push_back(ever ? "set fewer times than it is waited for" : "never set");
+    arguments.push_back(isEverSet(judged, fault.first) ? "set fewer times than it is waited for"
+                                                       : "never set");
     Finding *finding = judged.findings.add(DiagId::WaitNeverSatisfied, op, arguments);
     if (finding)
       finding->fix = "set it on " + arguments[2] + " before, or leave the wait out";
@@ -134,6 +187,13 @@ static Finding *reportEvent(const Case &judged, const SyncFault &fault) {
   }
   mlir::Operation *pending = judged.operation(fault.second);
   Finding *finding = judged.findings.add(DiagId::EventSetTwice, op, arguments, pending);
+  if (finding && fault.kind == SyncFault::BeyondCount) {
+    finding->notes.push_back("events between cores count up to " +
+                             std::to_string(judged.kernel.crossCount) +
+                             " signals that nobody has waited for yet");
+    finding->fix = "let " + arguments[2] + " wait for an event of " + arguments[3] + " in between";
+    return finding;
+  }
   if (finding) {
     finding->related.push_back(
         {pending->getLoc(), "set here, and " + arguments[3] + " may not have waited for it yet"});
@@ -170,7 +230,7 @@ static Finding *reportQueue(const Case &judged, const SyncFault &fault) {
 void judgeSync(const Case &judged) {
   for (const SyncFault &fault : judged.order.faults) {
     Finding *finding = nullptr;
-    if (fault.kind <= SyncFault::NeverSet) {
+    if (fault.kind <= SyncFault::BeyondCount) {
       finding = reportEvent(judged, fault);
     } else if (fault.kind == SyncFault::Deadlock) {
       mlir::Operation *op = judged.operation(fault.first);

@@ -1,29 +1,37 @@
 #include "passes/prover/shuffle.h"
 
-#include "passes/prover/findings.h"
-
-#include "mlir/IR/Operation.h"
+#include "passes/prover/shuffle_plan.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
-#include <random>
-#include <set>
 
 namespace ptl::prove {
 
 namespace {
 
-constexpr int64_t kGranule = 32; ///< bytes that have one value
 constexpr auto kScalar = static_cast<uint8_t>(Pipe::S);
 constexpr auto kVector = static_cast<uint8_t>(Pipe::V);
 constexpr auto kAll = static_cast<uint8_t>(Pipe::All);
+constexpr size_t kFlags = 8 * 8 * 64; ///< pairs of pipes, ids
 
 uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t x = (a ^ (b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2))) * 0xD6E8FEB86659FD93ull;
   return x ^ (x >> 32);
 }
+
+/// Small, and the same everywhere.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t next() { return mix(state_ += 0x9E3779B97F4A7C15ull, 0x5851F42D4C957F2Dull); }
+  /// In [0, 1).
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+private:
+  uint64_t state_;
+};
 
 /// An instruction between its start and its end.
 struct Running {
@@ -39,198 +47,232 @@ struct PipeState {
 struct CoreState {
   std::array<PipeState, 8> pipes;
   size_t position = 0;
-  std::map<uint16_t, bool> flags;
-  std::map<uint32_t, unsigned> freeParts;           ///< pipes that a free still waits for
-  std::map<uint32_t, std::vector<uint64_t>> memory; ///< place → values
+  std::vector<bool> flags = std::vector<bool>(kFlags);
+  std::array<uint32_t, 64> signals = {}, awaits = {}, awaitsIssued = {}; ///< of other cores
+  int setFlags = 0;
+  uint64_t scalars = 0;                   ///< what the scalar unit has got
+  std::map<uint32_t, unsigned> freeParts; ///< pipes that a free still waits for
+  std::vector<uint64_t> memory;           ///< atom → value
 };
 
 struct QueueState {
   std::vector<std::vector<uint64_t>> pushed; ///< core → values
-  std::vector<uint32_t> popped, freed;
+  std::vector<uint32_t> freed;
 };
 
-class Shuffler {
+/// One part of a core that acts by itself: the scalar unit issues, a pipe starts or ends.
+struct Agent {
+  enum Kind : uint8_t { Issue, Start, End };
+  unsigned core;
+  uint8_t pipe;
+  Kind kind;
+  double pause, next = 0; ///< between two acts, about; when it acts next
+};
+
+/// The agents of an interleaving, and by numbers of agents, a bit each: those that are not blocked,
+/// and those of a core, its scalar unit, a pipe.
+struct Agents {
+  std::vector<Agent> all;
+  uint64_t open = 0;
+  uint64_t ofCore[kMaxCores] = {}, ofIssue[kMaxCores] = {}, ofPipe[kMaxCores][8] = {};
+
+  void add(Agent agent) {
+    uint64_t bit = uint64_t(1) << all.size();
+    open |= bit;
+    ofCore[agent.core] |= bit;
+    (agent.kind == Agent::Issue ? ofIssue[agent.core] : ofPipe[agent.core][agent.pipe]) |= bit;
+    all.push_back(agent);
+  }
+  /// The one that acts next; `open` is not empty.
+  size_t first() const {
+    size_t best = static_cast<size_t>(__builtin_ctzll(open));
+    for (uint64_t rest = open & (open - 1); rest; rest &= rest - 1) {
+      auto other = static_cast<size_t>(__builtin_ctzll(rest));
+      if (all[other].next < all[best].next)
+        best = other;
+    }
+    return best;
+  }
+};
+
+/// One interleaving.
+class Run {
 public:
-  Shuffler(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
-           bool vectorBarrier)
-      : kernel_(kernel), execution_(execution), ranges_(ranges), vectorBarrier_(vectorBarrier),
-        cores_(execution.cores.size()), queues_(kernel.queues.size()) {
+  explicit Run(const ShufflePlan &plan)
+      : plan_(plan), execution_(plan.execution), cores_(plan.cores.size()),
+        queues_(plan.kernel.queues.size()), global_(plan.cells.size()) {
+    for (size_t core = 0; core < cores_.size(); ++core)
+      cores_[core].memory.resize(plan.cores[core].lengths.size());
     for (QueueState &queue : queues_) {
       queue.pushed.resize(cores_.size());
-      queue.popped.resize(cores_.size());
       queue.freed.resize(cores_.size());
-    }
-    identify();
-    for (unsigned core = 0; core < cores_.size(); ++core)
-      findPushed(core);
-    for (const Core &core : execution.cores) {
-      takesPart_.emplace_back();
-      for (const Event &event : core.events)
-        if (event.kind == Event::Push || event.kind == Event::Pop)
-          takesPart_.back().insert({event.flag, event.kind});
     }
   }
 
-  Outcome shuffle(uint64_t seed);
+  Outcome shuffle(uint64_t turn);
   Outcome inOrder();
 
 private:
   const Event &event(unsigned core, uint32_t index) const {
     return execution_.cores[core].events[index];
   }
-  void identify();
-  void findPushed(unsigned core);
+  bool act(const Agent &agent, Random &random);
   bool issue(unsigned core);
   bool start(unsigned core, uint8_t pipe);
   bool finish(unsigned core, uint8_t pipe, size_t which);
   bool finishAny(unsigned core, uint8_t pipe, uint64_t first);
   bool ready(unsigned core, const Event &event) const;
-  bool takesPart(unsigned core, const Event &queue, Event::Kind kind) const;
+  bool signalled(unsigned core, uint16_t id, uint32_t times) const;
+  bool takesPart(unsigned core, const Event &queue, Event::Kind kind) const {
+    return plan_.cores[core].takesPart.count({queue.flag, kind}) != 0;
+  }
+  static bool isSet(const Event &event) {
+    return event.kind == Event::Set || event.kind == Event::Signal;
+  }
   void begin(unsigned core, uint8_t pipe, uint32_t index);
-  uint64_t readAll(unsigned core, const Event &event);
-  void writeAll(unsigned core, const Event &event, uint64_t value);
+  void beginPush(unsigned core, const Event &push, uint64_t value);
+  uint64_t readAll(unsigned core, uint32_t index) const;
+  uint64_t readAtoms(unsigned core, const ShufflePlan::Touch &touch,
+                     const std::vector<bool> *known) const;
+  void writeAll(unsigned core, uint32_t index, uint64_t value);
+  void writeAtoms(unsigned core, const ShufflePlan::Touch &touch, uint64_t value);
+  uint64_t readCell(uint32_t cell) const;
+  void writeCell(unsigned core, uint32_t cell, uint64_t value, bool atomic);
+  void writeBox(unsigned core, const ShufflePlan::Touch &touch, uint64_t value);
   void end(unsigned core, uint8_t pipe, Running done);
-  template <typename Visit> void granules(unsigned core, const Access &access, Visit visit);
+  Agents agentsOf(uint64_t turn, Random &random) const;
+  uint64_t woken(const Agents &agents, const Agent &acted) const;
   Outcome outcome() const;
 
-  const Kernel &kernel_;
+  const ShufflePlan &plan_;
   const Execution &execution_;
-  const RangeTable &ranges_;
-  bool vectorBarrier_;
   std::vector<CoreState> cores_;
   std::vector<QueueState> queues_;
-  std::vector<uint64_t> identity_; ///< of operations: the same in a module and its mutants
-  std::vector<std::set<std::pair<uint16_t, Event::Kind>>> takesPart_; ///< core → queues, as what
-  /// Core and push → which of its granules have a value: slots are pushed whole, whatever their
-  /// valid part.
-  std::map<std::pair<unsigned, uint32_t>, std::vector<bool>> pushed_;
-  std::map<std::array<int64_t, 3>, uint64_t> global_;
-  uint64_t scalars_ = 0;
+  std::vector<std::array<uint64_t, kMaxCores>> global_; ///< cell → what each core wrote there last
+  /// The last act may let any pipe of its core go on, any of another core.
+  bool reachesOwn_ = false, reachesOthers_ = false;
+  uint8_t lastIssued_ = 0; ///< pipe that the last act gave work to
 };
 
 } // namespace
 
-// The n-th operation of its kind is the same in a mutant.
-void Shuffler::identify() {
-  std::map<std::string, uint64_t> count;
-  for (mlir::Operation *op : kernel_.operations) {
-    std::string name = mnemonic(op);
-    identity_.push_back(mix(std::hash<std::string>()(name), count[name]++));
-  }
-}
+// ---- memory
+// ------------------------------------------------------------------------------------------------
 
-template <typename Visit>
-void Shuffler::granules(unsigned core, const Access &access, Visit visit) {
-  auto &memory = cores_[core].memory[access.place];
-  for (const ByteRange &range : ranges_[access.bytes]) {
-    int64_t first = (access.base + range.begin) / kGranule,
-            last = (access.base + range.end - 1) / kGranule;
-    if (first < 0 || last > (int64_t(1) << 20))
-      continue;
-    if (memory.size() <= static_cast<size_t>(last))
-      memory.resize(static_cast<size_t>(last) + 1);
-    for (int64_t i = first; i <= last; ++i)
-      visit(memory[static_cast<size_t>(i)]);
-  }
-}
-
-// In program order: a granule has a value if the buffer that is pushed wrote it last, since its
-// allocation.
-void Shuffler::findPushed(unsigned core) {
-  const Core &trace = execution_.cores[core];
-  bool any = false;
-  for (const Event &event : trace.events)
-    any |= event.kind == Event::Push;
-  if (!any)
-    return;
-  struct Written {
-    uint32_t buffer = kNone, event = 0;
-  };
-  std::map<uint8_t, std::vector<Written>> written; // place → granules
-  std::map<uint32_t, uint32_t> allocated;
-  // Once for the size of the memories, so that granules stay where they are.
-  for (const Access &access : trace.accesses)
-    if (!access.global)
-      granules(core, access, [](uint64_t &) {});
-  for (auto &[place, memory] : cores_[core].memory)
-    written[static_cast<uint8_t>(place)].resize(memory.size());
-  for (uint32_t i = 0; i < trace.events.size(); ++i) {
-    const Event &event = trace.events[i];
-    if (event.kind == Event::Alloc)
-      allocated[event.number] = i;
-    for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
-      const Access &access = trace.accesses[a];
-      bool pushes = event.kind == Event::Push;
-      if (access.global || (!pushes && !access.writes && !access.scratch))
-        continue;
-      auto &states = written[access.place];
-      const uint64_t *first = cores_[core].memory[access.place].data();
-      std::vector<bool> *known = pushes ? &pushed_[{core, i}] : nullptr;
-      uint32_t since = allocated[access.buffer];
-      granules(core, access, [&](uint64_t &granule) {
-        Written &state = states[static_cast<size_t>(&granule - first)];
-        if (known)
-          known->push_back(state.buffer == access.buffer && state.event >= since);
-        else
-          state = {access.buffer, i};
-      });
+// Runs of equal atoms count as one, so that it does not matter where others cut a memory.
+uint64_t Run::readAtoms(unsigned core, const ShufflePlan::Touch &touch,
+                        const std::vector<bool> *known) const {
+  if (touch.outside)
+    return 0;
+  const ShufflePlan::CorePlan &plan = plan_.cores[core];
+  const std::vector<uint64_t> &memory = cores_[core].memory;
+  uint64_t result = 1, last = 0;
+  int64_t length = 0;
+  size_t index = 0;
+  for (uint32_t s = touch.firstSpan; s < touch.lastSpan; ++s)
+    for (uint32_t atom = plan.spans[s].begin; atom < plan.spans[s].end; ++atom) {
+      uint64_t value = known && !(*known)[index++] ? 0xF0E : memory[atom];
+      if (value != last && length) {
+        result = mix(result, mix(last, static_cast<uint64_t>(length)));
+        length = 0;
+      }
+      last = value;
+      length += plan.lengths[atom];
     }
-  }
+  return mix(result, mix(last, static_cast<uint64_t>(length)));
 }
 
-static std::array<int64_t, 3> boxKey(const GlobalBox &box) {
-  int64_t sizes = 0;
-  for (unsigned i = 0; i < box.rank; ++i)
-    sizes = sizes * 4099 + box.axes[i].size;
-  return {box.pointer, box.offset, sizes};
-}
-
-uint64_t Shuffler::readAll(unsigned core, const Event &event) {
+uint64_t Run::readAll(unsigned core, uint32_t index) const {
+  const Event &reader = event(core, index);
+  const ShufflePlan::CorePlan &plan = plan_.cores[core];
+  const std::vector<bool> *known = nullptr;
+  if (reader.kind == Event::Push)
+    if (auto found = plan.pushed.find(index); found != plan.pushed.end())
+      known = &found->second;
   uint64_t value = 1;
-  const Core &trace = execution_.cores[core];
-  for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
-    const Access &access = trace.accesses[a];
-    if (!access.reads || access.scratch)
+  for (uint32_t a = reader.access; a < reader.access + reader.accesses; ++a) {
+    const ShufflePlan::Touch &touch = plan.touches[a];
+    if (!touch.reads || touch.atomic)
       continue;
-    if (access.global) {
-      auto found = global_.find(boxKey(execution_.boxes[access.bytes]));
-      auto key = boxKey(execution_.boxes[access.bytes]);
-      value = mix(value, found == global_.end() ? mix(mix(7, static_cast<uint64_t>(key[0])),
-                                                      static_cast<uint64_t>(key[1]))
-                                                : found->second);
-    } else {
-      auto known = pushed_.find({core, static_cast<uint32_t>(&event - trace.events.data())});
-      size_t index = 0;
-      granules(core, access, [&](uint64_t &granule) {
-        value = mix(value, known == pushed_.end() || known->second[index++] ? granule : 0xF0E);
-      });
-    }
+    value = mix(value, touch.global ? readCell(touch.cell) : readAtoms(core, touch, known));
   }
   return value;
 }
 
-void Shuffler::writeAll(unsigned core, const Event &event, uint64_t value) {
-  const Core &trace = execution_.cores[core];
-  for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
-    const Access &access = trace.accesses[a];
-    if (!access.writes && !access.scratch)
+void Run::writeAtoms(unsigned core, const ShufflePlan::Touch &touch, uint64_t value) {
+  const ShufflePlan::CorePlan &plan = plan_.cores[core];
+  if (touch.outside)
+    return;
+  for (uint32_t s = touch.firstSpan; s < touch.lastSpan; ++s)
+    std::fill(cores_[core].memory.begin() + plan.spans[s].begin,
+              cores_[core].memory.begin() + plan.spans[s].end, value);
+}
+
+// What was there before the kernel is told apart by where it is.
+uint64_t Run::readCell(uint32_t cell) const {
+  const GlobalBox &box = plan_.cells[cell];
+  uint64_t value = mix(mix(7, box.pointer), static_cast<uint64_t>(box.offset));
+  for (uint64_t part : global_[cell])
+    value = mix(value, part);
+  return value;
+}
+
+// Atomics add up in any order. Vector cores write different parts, so that neither hides what the
+// other one wrote.
+void Run::writeCell(unsigned core, uint32_t cell, uint64_t value, bool atomic) {
+  auto &parts = global_[cell];
+  if (atomic) {
+    parts[core] += value;
+    return;
+  }
+  bool cube = execution_.cores[core].function->cube;
+  for (unsigned other = 0; other < cores_.size(); ++other)
+    if (other == core || execution_.cores[other].function->cube != cube)
+      parts[other] = 0;
+  parts[core] = value;
+}
+
+// Who reads an overlapping box sees that this one was written.
+void Run::writeBox(unsigned core, const ShufflePlan::Touch &touch, uint64_t value) {
+  writeCell(core, touch.cell, value, touch.atomic);
+  for (uint32_t other : plan_.overlaps[touch.cell])
+    writeCell(core, other, mix(touch.atomic ? 0 : global_[other][core], mix(value, touch.cell)),
+              touch.atomic);
+}
+
+void Run::writeAll(unsigned core, uint32_t index, uint64_t value) {
+  const Event &writer = event(core, index);
+  for (uint32_t a = writer.access; a < writer.access + writer.accesses; ++a) {
+    const ShufflePlan::Touch &touch = plan_.cores[core].touches[a];
+    if (!touch.writes)
       continue;
-    if (access.global)
-      global_[boxKey(execution_.boxes[access.bytes])] = value;
+    if (touch.global)
+      writeBox(core, touch, value);
     else
-      granules(core, access, [&](uint64_t &granule) { granule = value; });
+      writeAtoms(core, touch, value);
   }
 }
 
-bool Shuffler::takesPart(unsigned core, const Event &queue, Event::Kind kind) const {
-  return takesPart_[core].count({queue.flag, kind}) != 0;
+// ---- one act
+// ------------------------------------------------------------------------------------------------
+
+/// Whether all cores of the other kind have signalled an event more often than that.
+bool Run::signalled(unsigned core, uint16_t id, uint32_t times) const {
+  bool any = false;
+  for (unsigned other = 0; other < cores_.size(); ++other)
+    if (execution_.cores[other].function->cube != execution_.cores[core].function->cube) {
+      any = true;
+      if (cores_[other].signals[id] <= times)
+        return false;
+    }
+  return any;
 }
 
-bool Shuffler::ready(unsigned core, const Event &event) const {
-  if (event.kind == Event::Wait) {
-    auto flag = cores_[core].flags.find(event.flag);
-    return flag != cores_[core].flags.end() && flag->second;
-  }
+bool Run::ready(unsigned core, const Event &event) const {
+  if (event.kind == Event::Wait)
+    return cores_[core].flags[event.flag];
+  if (event.kind == Event::Await)
+    return signalled(core, event.flag, cores_[core].awaits[event.flag]);
   if (event.kind != Event::Push && event.kind != Event::Pop)
     return true;
   const QueueState &queue = queues_[event.flag];
@@ -243,39 +285,73 @@ bool Shuffler::ready(unsigned core, const Event &event) const {
     if (event.kind == Event::Pop && queue.pushed[other].size() <= event.number)
       return false;
     if (event.kind == Event::Push &&
-        event.number >= queue.freed[other] + kernel_.queues[event.flag].producer().slots)
+        event.number >= queue.freed[other] + plan_.kernel.queues[event.flag].producer().slots)
       return false;
   }
   return any || event.kind == Event::Push;
 }
 
+// A push into the consumer's memory writes the slot while it runs; the pop that takes it puts the
+// parts of all producers there.
+void Run::beginPush(unsigned core, const Event &push, uint64_t value) {
+  if (plan_.kernel.queues[push.flag].throughGlobal)
+    return;
+  for (unsigned other = 0; other < cores_.size(); ++other) {
+    auto pop = plan_.cores[other].pops.find({push.flag, push.number});
+    if (other == core || pop == plan_.cores[other].pops.end())
+      continue;
+    const Event &popped = event(other, pop->second);
+    for (uint32_t a = popped.access; a < popped.access + popped.accesses; ++a)
+      writeAtoms(other, plan_.cores[other].touches[a], value);
+  }
+}
+
 // From the start on the results are neither old nor new.
-void Shuffler::begin(unsigned core, uint8_t pipe, uint32_t index) {
+void Run::begin(unsigned core, uint8_t pipe, uint32_t index) {
   const Event &started = event(core, index);
-  uint64_t inputs = readAll(core, started);
+  uint64_t inputs = readAll(core, index);
   if (started.kind == Event::Pop)
     for (unsigned other = 0; other < cores_.size(); ++other)
       if (queues_[started.flag].pushed[other].size() > started.number)
         inputs = mix(inputs, queues_[started.flag].pushed[other][started.number]);
-  bool inPlace = false;
-  for (uint32_t a = 0; a < started.accesses; ++a)
-    inPlace |= execution_.cores[core].accesses[started.access + a].reads;
-  if (!inPlace)
-    writeAll(core, started, mix(identity_[started.op], 0xDEAD + index));
+  uint64_t undefined = mix(plan_.identity[started.op], 0xDEAD + index);
+  const ShufflePlan::CorePlan &plan = plan_.cores[core];
+  for (uint32_t a = started.access; a < started.access + started.accesses; ++a) {
+    const ShufflePlan::Touch &touch = plan.touches[a];
+    if (plan.inPlace[index] || !touch.writes || touch.atomic)
+      continue;
+    if (touch.global)
+      writeCell(core, touch.cell, undefined, false);
+    else
+      writeAtoms(core, touch, undefined);
+  }
+  if (started.kind == Event::Push)
+    beginPush(core, started, undefined);
   cores_[core].pipes[pipe].running.push_back({index, inputs});
 }
 
-void Shuffler::end(unsigned core, uint8_t pipe, Running done) {
+void Run::end(unsigned core, uint8_t pipe, Running done) {
   const Event &ended = event(core, done.event);
   CoreState &state = cores_[core];
   switch (ended.kind) {
   case Event::Set:
+    state.setFlags += !state.flags[ended.flag];
     state.flags[ended.flag] = true;
+    reachesOwn_ = true;
     break;
   case Event::Wait:
+    state.setFlags -= state.flags[ended.flag];
     state.flags[ended.flag] = false;
     break;
+  case Event::Signal:
+    ++state.signals[ended.flag];
+    reachesOthers_ = true;
+    break;
+  case Event::Await:
+    ++state.awaits[ended.flag];
+    break;
   case Event::Free:
+    reachesOthers_ = true;
     if (--state.freeParts[done.event] == 0)
       ++queues_[ended.flag].freed[core];
     break;
@@ -283,19 +359,21 @@ void Shuffler::end(unsigned core, uint8_t pipe, Running done) {
   case Event::Alloc:
     break;
   default: {
-    bool changed = ended.kind != Event::Pop && readAll(core, ended) != done.inputs;
-    uint64_t value = mix(identity_[ended.op], mix(done.inputs, changed ? 0xBAD : core));
-    writeAll(core, ended, value);
-    if (ended.kind == Event::Push)
+    bool changed = ended.kind != Event::Pop && readAll(core, done.event) != done.inputs;
+    uint64_t value = mix(plan_.identity[ended.op], mix(done.inputs, changed ? 0xBAD : 0));
+    writeAll(core, done.event, value);
+    if (ended.kind == Event::Push) {
+      reachesOthers_ = true;
       queues_[ended.flag].pushed[core].push_back(value);
+    }
     if (pipe == kScalar)
-      scalars_ = mix(scalars_, value);
+      state.scalars = mix(state.scalars, value);
   }
   }
 }
 
 // What the scalar unit does next; what runs on pipes is only queued.
-bool Shuffler::issue(unsigned core) {
+bool Run::issue(unsigned core) {
   CoreState &state = cores_[core];
   if (state.position == execution_.cores[core].events.size())
     return false;
@@ -313,9 +391,11 @@ bool Shuffler::issue(unsigned core) {
     // Whichever pipes have work before it, at most more than the real readers: a free is never
     // early.
     unsigned parts = 0;
-    bool global = kernel_.queues[next.flag].throughGlobal;
+    bool global = plan_.kernel.queues[next.flag].throughGlobal;
+    reachesOwn_ = true;
     for (uint8_t pipe = 1; pipe < 7; ++pipe)
-      if (!global || pipe == static_cast<uint8_t>(Pipe::MTE2)) {
+      if (pipe == static_cast<uint8_t>(Pipe::MTE2) ||
+          (!global && plan_.cores[core].pipes >> pipe & 1)) {
         state.pipes[pipe].queued.push_back(index);
         ++parts;
       }
@@ -328,38 +408,43 @@ bool Shuffler::issue(unsigned core) {
     state.pipes[kScalar].running.pop_back();
     end(core, kScalar, running);
   } else {
+    if (next.kind == Event::Await &&
+        (plan_.kernel.awaitStopsCore && !signalled(core, next.flag, state.awaitsIssued[next.flag])))
+      return false;
+    state.awaitsIssued[next.flag & 63] += next.kind == Event::Await;
     state.pipes[next.pipe].queued.push_back(index);
+    lastIssued_ = next.pipe;
   }
   ++state.position;
   return true;
 }
 
-bool Shuffler::start(unsigned core, uint8_t pipe) {
+bool Run::start(unsigned core, uint8_t pipe) {
   PipeState &state = cores_[core].pipes[pipe];
   if (state.queued.empty())
     return false;
   const Event &next = event(core, state.queued.front());
-  bool overlaps = vectorBarrier_ && pipe == kVector && next.kind != Event::Barrier &&
+  bool overlaps = plan_.vectorBarrier && pipe == kVector && next.kind != Event::Barrier &&
                   next.kind != Event::Push && next.kind != Event::Free;
   if ((!state.running.empty() && !overlaps) || !ready(core, next))
     return false;
   uint32_t index = state.queued.front();
   state.queued.pop_front();
   begin(core, pipe, index);
-  bool later = next.kind == Event::Set && state.running.size() > 1;
+  bool later = isSet(next) && state.running.size() > 1;
   if (next.kind != Event::Operation && next.kind != Event::Push && next.kind != Event::Pop &&
       !later)
     finish(core, pipe, state.running.size() - 1);
   return true;
 }
 
-bool Shuffler::finish(unsigned core, uint8_t pipe, size_t which) {
+bool Run::finish(unsigned core, uint8_t pipe, size_t which) {
   PipeState &state = cores_[core].pipes[pipe];
   if (which >= state.running.size())
     return false;
   Running done = state.running[which];
   // An event is set when all before it has ended; it does not hold up what comes after.
-  if (event(core, done.event).kind == Event::Set)
+  if (isSet(event(core, done.event)))
     for (const Running &other : state.running)
       if (other.event < done.event)
         return false;
@@ -369,7 +454,7 @@ bool Shuffler::finish(unsigned core, uint8_t pipe, size_t which) {
 }
 
 // One that may end, beginning with any.
-bool Shuffler::finishAny(unsigned core, uint8_t pipe, uint64_t first) {
+bool Run::finishAny(unsigned core, uint8_t pipe, uint64_t first) {
   size_t count = cores_[core].pipes[pipe].running.size();
   for (size_t i = 0; i < count; ++i)
     if (finish(core, pipe, (first + i) % count))
@@ -377,66 +462,105 @@ bool Shuffler::finishAny(unsigned core, uint8_t pipe, uint64_t first) {
   return false;
 }
 
-Outcome Shuffler::outcome() const {
-  Outcome result;
-  for (const CoreState &core : cores_) {
-    result.ended &=
-        core.position == execution_.cores[static_cast<size_t>(&core - cores_.data())].events.size();
-    for (const PipeState &pipe : core.pipes)
-      result.ended &= pipe.queued.empty() && pipe.running.empty();
-    for (auto &[id, set] : core.flags)
-      result.clear &= !set;
+bool Run::act(const Agent &agent, Random &random) {
+  switch (agent.kind) {
+  case Agent::Issue:
+    return issue(agent.core);
+  case Agent::Start:
+    return start(agent.core, agent.pipe);
+  case Agent::End:
+    return finishAny(agent.core, agent.pipe, random.next());
   }
-  for (size_t q = 0; q < queues_.size(); ++q) {
+  return false;
+}
+
+// ---- all of it
+// ---------------------------------------------------------------------------------------------
+
+Outcome Run::outcome() const {
+  Outcome result;
+  for (size_t core = 0; core < cores_.size(); ++core) {
+    const CoreState &state = cores_[core];
+    result.ended &= state.position == execution_.cores[core].events.size();
+    for (const PipeState &pipe : state.pipes)
+      result.ended &= pipe.queued.empty() && pipe.running.empty();
+    result.clear &= state.setFlags == 0;
+    for (size_t other = 0; other < cores_.size(); ++other)
+      if (execution_.cores[other].function->cube != execution_.cores[core].function->cube)
+        result.clear &= state.signals == cores_[other].awaits;
+    result.value = mix(result.value, state.scalars);
+  }
+  for (const QueueState &queue : queues_) {
     size_t pushes = 0, frees = 0;
     for (unsigned core = 0; core < cores_.size(); ++core) {
-      pushes = std::max(pushes, queues_[q].pushed[core].size());
-      frees = std::max<size_t>(frees, queues_[q].freed[core]);
+      pushes = std::max(pushes, queue.pushed[core].size());
+      frees = std::max<size_t>(frees, queue.freed[core]);
     }
     result.clear &= pushes == frees;
   }
-  result.value = scalars_;
-  for (auto &[key, value] : global_)
-    result.value = mix(result.value, mix(static_cast<uint64_t>(key[0] * 31 + key[1]), value));
+  for (uint32_t cell = 0; cell < global_.size(); ++cell)
+    result.value = mix(result.value, readCell(cell));
   return result;
 }
 
-Outcome Shuffler::shuffle(uint64_t seed) {
-  std::mt19937_64 random(seed);
-  struct Action {
-    unsigned core;
-    uint8_t pipe, kind; ///< 0 issue, 1 start, 2 end
-    double speed;
-  };
-  std::vector<Action> actions;
-  auto unit = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+Agents Run::agentsOf(uint64_t turn, Random &random) const {
+  // 1 to 10^exponent, each power as often.
+  auto upTo = [&](double exponent) { return std::pow(10, exponent * random.unit()); };
+  bool oneIsSlow = turn % 2 != 0;
+  Agents agents;
+  size_t lane = 0, lanes = plan_.lanes();
   for (unsigned core = 0; core < cores_.size(); ++core) {
-    actions.push_back({core, 0, 0, std::pow(10, -unit())});
+    agents.add({core, 0, Agent::Issue, upTo(1)});
     for (uint8_t pipe = 1; pipe < 7; ++pipe) {
-      actions.push_back({core, pipe, 1, std::pow(10, -4 * unit())});
-      actions.push_back({core, pipe, 2, std::pow(10, -4 * unit())});
+      if (!(plan_.cores[core].pipes >> pipe & 1))
+        continue;
+      bool slow = oneIsSlow && lane++ % lanes == turn / 2 % lanes;
+      agents.add({core, pipe, Agent::Start, upTo(oneIsSlow ? 1 : 4)}); // its end is next
+      agents.add({core, pipe, Agent::End, slow ? 1e5 : upTo(oneIsSlow ? 1 : 4)});
     }
   }
-  unsigned idle = 0;
-  for (size_t turn = 0; idle < 2; ++turn) {
-    bool progress = false, slept = false;
-    std::shuffle(actions.begin(), actions.end(), random);
-    for (const Action &action : actions) {
-      if (idle == 0 && unit() > action.speed) {
-        slept = true;
-        continue;
-      }
-      progress |= action.kind == 0   ? issue(action.core)
-                  : action.kind == 1 ? start(action.core, action.pipe)
-                                     : finishAny(action.core, action.pipe, random());
+  return agents;
+}
+
+// Those that the last act may have let go on.
+uint64_t Run::woken(const Agents &agents, const Agent &acted) const {
+  uint64_t bits = reachesOwn_ ? agents.ofCore[acted.core] : 0;
+  bits |= agents.ofIssue[acted.core] | agents.ofPipe[acted.core][acted.pipe];
+  if (acted.kind == Agent::Issue)
+    bits |= agents.ofPipe[acted.core][lastIssued_];
+  for (unsigned core = 0; reachesOthers_ && core < cores_.size(); ++core)
+    bits |= core == acted.core ? 0 : agents.ofCore[core];
+  return bits;
+}
+
+Outcome Run::shuffle(uint64_t turn) {
+  Random random(turn);
+  Agents agents = agentsOf(turn, random);
+  double now = 0;
+  while (agents.open) {
+    size_t number = agents.first();
+    Agent &acts = agents.all[number];
+    now = std::max(now, acts.next);
+    reachesOwn_ = reachesOthers_ = false;
+    lastIssued_ = 0;
+    if (!act(acts, random)) {
+      agents.open &= ~(uint64_t(1) << number);
+      continue;
     }
-    idle = progress || (slept && idle == 0 && turn % 48 != 47) ? 0 : idle + 1;
+    auto later = [&](double pause) { return now + pause * (0.5 + random.unit()); };
+    acts.next = later(acts.pause);
+    agents.open |= woken(agents, acts);
+    // An instruction takes its time from its start on.
+    if (acts.kind == Agent::Start && cores_[acts.core].pipes[acts.pipe].running.size() == 1) {
+      Agent &ends = agents.all[number + 1];
+      ends.next = later(ends.pause);
+    }
   }
   return outcome();
 }
 
 // Every instruction ends before the next is issued; cores go on while they can.
-Outcome Shuffler::inOrder() {
+Outcome Run::inOrder() {
   for (bool progress = true; progress;) {
     progress = false;
     for (unsigned core = 0; core < cores_.size(); ++core)
@@ -455,13 +579,13 @@ Outcome Shuffler::inOrder() {
   return outcome();
 }
 
-Outcome runInOrder(const Kernel &kernel, const Execution &execution, const RangeTable &ranges) {
-  return Shuffler(kernel, execution, ranges, false).inOrder();
-}
+Shuffler::Shuffler(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
+                   const Machine &machine)
+    : plan_(std::make_unique<ShufflePlan>(kernel, execution, ranges, machine)) {}
+Shuffler::~Shuffler() = default;
 
-Outcome runShuffled(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
-                    bool vectorBarrier, uint64_t seed) {
-  return Shuffler(kernel, execution, ranges, vectorBarrier).shuffle(seed);
-}
+Outcome Shuffler::inOrder() const { return Run(*plan_).inOrder(); }
+Outcome Shuffler::shuffled(uint64_t turn) const { return Run(*plan_).shuffle(turn); }
+size_t Shuffler::lanes() const { return plan_->lanes(); }
 
 } // namespace ptl::prove

@@ -78,6 +78,14 @@ uint32_t RangeTable::part(const TileShape &shape, int64_t row, int64_t col, int6
   return entry->second;
 }
 
+uint32_t RangeTable::between(int64_t begin, int64_t end) {
+  auto [entry, isNew] =
+      known_.try_emplace({nullptr, begin, end, 0, 0}, static_cast<uint32_t>(ranges_.size()));
+  if (isNew)
+    ranges_.push_back({{begin, end}});
+  return entry->second;
+}
+
 bool GlobalBox::empty() const {
   if (!known)
     return false;

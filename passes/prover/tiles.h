@@ -18,6 +18,8 @@ class RangeTable {
 public:
   /// Rows [row, row + rows) and columns [col, col + cols) of a tile, cut to its extents.
   uint32_t part(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols);
+  /// Bytes that follow each other.
+  uint32_t between(int64_t begin, int64_t end);
   const std::vector<ByteRange> &operator[](uint32_t index) const { return ranges_[index]; }
 
 private:

@@ -3,12 +3,13 @@
 #include "mlir/IR/Operation.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace ptl::prove {
 
 static constexpr int64_t kTurnsOnData = 3; ///< of a loop whose end only the data knows
 static constexpr int64_t kTurnsOfWhile = 4096;
-static constexpr int64_t kTurnsOfParts = 256; ///< that are run of a loop that fills a tile
+static constexpr int64_t kTurnsOfParts = 256; ///< that are all run of a loop that fills a tile
 
 namespace {
 
@@ -33,6 +34,7 @@ public:
     popped_.assign(kernel_.queues.size(), 0);
     pushed_ = freed_ = popped_;
     tiles_.assign(1, {});
+    written_.clear();
     runBody(0);
   }
 
@@ -56,6 +58,8 @@ private:
   void makeBox(const Step &step);
   void runPipe(const Step &step);
   void runFlag(const Step &step);
+  void runCrossing(const Step &step);
+  void judgeCrossing(const Step &step, int64_t id);
   void runOpen(const Step &step);
   void runQueue(const Step &step);
   uint32_t buffer(const Buffer &wanted);
@@ -63,6 +67,7 @@ private:
   GlobalBox &boxAt(uint32_t index) { return boxes_[static_cast<size_t>(at(index).value)]; }
   Tile &tileAt(uint32_t index) { return tiles_[static_cast<size_t>(at(index).value)]; }
   void touchTile(const AccessSpec &spec, Access &access);
+  void bridge(const AccessSpec &spec, Access &access);
   void touchGlobal(const AccessSpec &spec, Access &access);
   Event &emit(Event::Kind kind, const Step &step, uint8_t pipe);
   void requireKnown(const Step &step, uint32_t value, const char *what);
@@ -79,6 +84,13 @@ private:
   std::vector<Tile> tiles_;
   std::vector<GlobalBox> boxes_;
   std::vector<uint32_t> popped_, pushed_, freed_;
+  /// What an operand was written in last, and whether that began where the time before had ended.
+  struct Written {
+    ByteRange range = {0, 0};
+    bool followed = false;
+  };
+  std::unordered_map<const AccessSpec *, Written> written_;
+  bool bridging_ = false; ///< in the first turn after some that were left out
 };
 
 } // namespace
@@ -100,12 +112,14 @@ void Runner::assign(const std::vector<uint32_t> &to, size_t first,
     at(to[first + i]) = values[from + i];
 }
 
-// A long loop runs its first and last turns, unless each fills another part of a tile; what is left
-// out is a multiple of the rotation, and carried values go on as they did in the last rotation.
+// A long loop runs its first and last turns; what is left out is a multiple of the rotation, and
+// carried values go on as they did in the last rotation. Where turns fill a tile part by part, the
+// first write after those that were left out stands for theirs.
 void Runner::runFor(const Step &step) {
   int64_t lower = at(step.args[0]).value, upper = at(step.args[1]).value,
           by = at(step.args[2]).value;
-  bool data = at(step.args[0]).data || at(step.args[1]).data || at(step.args[2]).data;
+  // Data that says how often it runs does not say where a turn is.
+  bool data = at(step.args[0]).data || at(step.args[2]).data;
   int64_t turns = by > 0 && upper > lower ? (upper - lower - 1) / by + 1 : 0;
   const Body &body = function_->bodies[step.body];
   std::vector<Scalar> carried, earlier;
@@ -120,6 +134,7 @@ void Runner::runFor(const Step &step) {
   for (int64_t turn = 0; turn < turns && execution_.complete; ++turn) {
     if (turn == skipAt - rotation)
       earlier = carried;
+    bridging_ |= turn == skipAt && body.fillsParts;
     if (turn == skipAt) {
       turn += skip;
       for (size_t i = 0; i < carried.size(); ++i)
@@ -130,6 +145,7 @@ void Runner::runFor(const Step &step) {
     yielded_.clear();
     runBody(step.body);
     carried = yielded_;
+    bridging_ &= turn != skipAt + skip;
   }
   assign(step.results, 0, carried, 0);
 }
@@ -209,6 +225,10 @@ void Runner::runStep(const Step &step) {
   case StepKind::Barrier:
     runFlag(step);
     break;
+  case StepKind::Signal:
+  case StepKind::Await:
+    runCrossing(step);
+    break;
   case StepKind::Push:
   case StepKind::Pop:
   case StepKind::Free:
@@ -244,7 +264,8 @@ uint32_t Runner::buffer(const Buffer &wanted) {
 }
 
 void Runner::requireKnown(const Step &step, uint32_t value, const char *what) {
-  if (value != kNone && at(value).data)
+  if (value != kNone && at(value).data &&
+      !findings_.has(DiagId::CannotBeProved, operation(step), nullptr))
     findings_.undecided(operation(step), std::string(what) + " of `" + nameOf(operation(step)) +
                                              "` depends on data");
 }
@@ -389,6 +410,22 @@ void Runner::touchTile(const AccessSpec &spec, Access &access) {
     rows = cols = 1;
   }
   access.bytes = ranges_.part(shape, row, col, rows, cols);
+  if (spec.writes)
+    bridge(spec, access);
+}
+
+// Parts that follow each other turn by turn.
+void Runner::bridge(const AccessSpec &spec, Access &access) {
+  const std::vector<ByteRange> &ranges = ranges_[access.bytes];
+  if (ranges.size() != 1)
+    return;
+  Written &last = written_[&spec];
+  ByteRange now = {ranges[0].begin + access.base, ranges[0].end + access.base};
+  if (bridging_ && last.followed && now.begin > last.range.end) {
+    access.bytes = ranges_.between(last.range.end - access.base, ranges[0].end);
+    now.begin = last.range.end;
+  }
+  last = {now, now.begin == last.range.end};
 }
 
 void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
@@ -439,6 +476,35 @@ void Runner::runFlag(const Step &step) {
   auto pipe = static_cast<uint8_t>(set ? step.imm / 8 : step.imm % 8);
   Event &event = emit(set ? Event::Set : Event::Wait, step, pipe);
   event.flag = static_cast<uint16_t>(step.imm * 64 + (id & 63));
+  execution_.hash += static_cast<uint64_t>(id) * 0xA24BAED4963EE407ull;
+}
+
+// Queues take flags of the same set.
+void Runner::judgeCrossing(const Step &step, int64_t id) {
+  std::string name = spelledEvent(operation(step));
+  if (id < 0 || (kernel_.crossIds && id >= kernel_.crossIds))
+    findings_.add(
+        DiagId::EventIdBeyondLimit, operation(step),
+        {std::to_string(id), "one core", "another", std::to_string(kernel_.crossIds - 1)});
+  for (int64_t reserved : kernel_.crossReserved)
+    if (id == reserved)
+      findings_.add(DiagId::QueueFlagsClash, operation(step),
+                    {name, std::to_string(id), "which is reserved"});
+  for (const Queue &queue : kernel_.queues) {
+    const QueueSide &side = queue.cube.op != kNone ? queue.cube : queue.vector;
+    if (side.flagBase >= 0 && id >= side.flagBase && id < side.flagBase + kernel_.queueFlags)
+      findings_.add(DiagId::QueueFlagsClash, operation(step),
+                    {name, std::to_string(id), "as `" + queue.name + "` does"},
+                    kernel_.operations[side.op]);
+  }
+}
+
+void Runner::runCrossing(const Step &step) {
+  int64_t id = at(step.args[0]).value;
+  requireKnown(step, step.args[0], "the event");
+  judgeCrossing(step, id);
+  Event &event = emit(step.kind == StepKind::Signal ? Event::Signal : Event::Await, step, step.sub);
+  event.flag = static_cast<uint16_t>(id & 63);
   execution_.hash += static_cast<uint64_t>(id) * 0xA24BAED4963EE407ull;
 }
 

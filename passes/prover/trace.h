@@ -17,12 +17,13 @@ struct Access {
 };
 
 struct Event {
-  enum Kind : uint8_t { Operation, Set, Wait, Barrier, Push, Pop, Free, Alloc };
+  enum Kind : uint8_t { Operation, Set, Wait, Signal, Await, Barrier, Push, Pop, Free, Alloc };
   Kind kind;
   bool inPlace = false;
   uint8_t pipe =
       0; ///< the pipe that it runs on; of a Free through a buffer: decided by its readers
-  uint16_t flag = 0;   ///< Set, Wait: (source * 8 + destination) * 64 + id; Push, Pop, Free: queue
+  uint16_t flag = 0;   ///< Set, Wait: (source * 8 + destination) * 64 + id; Signal, Await: id;
+                       ///< Push, Pop, Free: queue
   uint32_t number = 0; ///< Push, Pop, Free: which of that queue and core; Alloc: buffer
   uint32_t op = 0;     ///< index of Kernel::operations
   uint32_t access = 0, accesses = 0;

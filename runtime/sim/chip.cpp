@@ -15,6 +15,12 @@ Chip chipOf(const Machine &machine) {
     chip.vectorPerCube = static_cast<int32_t>(machine.exchange.vectorPerCube);
   if (machine.events)
     chip.events = static_cast<int32_t>(machine.events);
+  if (machine.crossCore.flags) {
+    chip.crossFlags = static_cast<int32_t>(machine.crossCore.flags);
+    chip.crossCountMax = static_cast<int32_t>(machine.crossCore.countMax);
+  }
+  // Chips whose cores reach each other's buffers have flags of pipes, the others one hub for all.
+  chip.crossWaitsStopCore = !machine.exchange.throughBuffer;
   return chip;
 }
 

@@ -15,7 +15,9 @@ struct Chip {
   int64_t alignment[numPlaces] = {}; ///< of the addresses of buffers
   bool vectorBarrier = false;        ///< dependent vector instructions need a barrier
   int32_t vectorPerCube = 2;
-  int32_t events = 8; ///< ids of each ordered pair of pipes
+  int32_t events = 8;                          ///< ids of each ordered pair of pipes
+  int32_t crossFlags = 16, crossCountMax = 15; ///< between cores: ids, and how far one counts
+  bool crossWaitsStopCore = false;             ///< a wait for another core stops the scalar unit
 };
 
 Chip chipOf(const Machine &machine);

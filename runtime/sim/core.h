@@ -16,6 +16,9 @@ namespace ptl::rt::sim {
 
 class Group;
 
+/// Ids of events between cores that can be named.
+inline constexpr size_t maxCrossFlags = 32;
+
 /// Counters of one queue, by number of the core.
 struct QueueState {
   static constexpr size_t maxCores = 4;
@@ -80,6 +83,8 @@ public:
   CoreMemory &memory() { return memory_; }
   /// Whether it will never take part in a queue: it is done and has not.
   bool leftOut(size_t queue) const;
+  /// How often it has waited for an event between cores.
+  int64_t awaited(int32_t event) const { return awaited_[static_cast<size_t>(event)]; }
   /// One sentence for each pipe that waits.
   std::string describeWaits() const;
   std::string name() const;
@@ -166,6 +171,9 @@ private:
   bool isSet(const Flag &flag) const { return const_cast<Core *>(this)->flag(flag) > 0; }
   Flag flagOf(const Step &step) const;
   bool checkFlag(const Issued &issued);
+  bool crossReady(int32_t event, int64_t number) const;
+  bool signalCores(Pipe pipe, const Issued &issued);
+  void takeSignal(Pipe pipe, const Issued &issued);
   void report(Pipe pipe, const Issued &issued);
   bool fail(const Issued &issued, const std::string &message);
   bool failAt(const Step &step, const std::string &message);
@@ -198,6 +206,8 @@ private:
   uint64_t vectorWrites_ = 0;
   uint64_t known_[numPipes] = {}; ///< vector instructions that a pipe comes after
   uint64_t knownAtFlag_[numPipes][numPipes][16] = {}; ///< the same of who set an event
+  /// Of events between cores: waits that were issued, waits that are over, signals.
+  int64_t crossIssued_[maxCrossFlags] = {}, awaited_[maxCrossFlags] = {}, sent_[maxCrossFlags] = {};
   std::vector<QueueEnd> ends_;
   std::deque<Issued> frees_; ///< that wait for pipes
   uint64_t sequence_ = 0;

@@ -64,6 +64,11 @@ bool Core::drained() const {
 
 bool Core::isFinished() const { return current().kind == StepKind::Return && drained(); }
 
+static bool isEvent(StepKind kind) {
+  return kind == StepKind::SetFlag || kind == StepKind::WaitFlag || kind == StepKind::SignalCores ||
+         kind == StepKind::WaitCores;
+}
+
 Flag Core::flagOf(const Step &step) const {
   Flag flag = step.flag;
   if (flag.id < 0)
@@ -87,6 +92,14 @@ Core::State Core::scalarState() const {
       return !known || isSet(flag) ? State::Ready : State::Waiting;
     }
     break;
+  case StepKind::WaitCores:
+    if (step.pipe == Pipe::S || group_.launch().chip.crossWaitsStopCore) {
+      int32_t event = flagOf(step).id;
+      bool known = event >= 0 && event < int32_t(maxCrossFlags);
+      if (known && !crossReady(event, crossIssued_[event]))
+        return State::Waiting;
+    }
+    break;
   default:
     break;
   }
@@ -101,6 +114,8 @@ bool Core::headReady(const Issued &head) const {
   switch (head.step->kind) {
   case StepKind::WaitFlag:
     return isSet(head.flag);
+  case StepKind::WaitCores:
+    return crossReady(head.flag.id, awaited_[head.flag.id]);
   case StepKind::Push:
     return pushReady(head);
   case StepKind::Pop:
@@ -133,7 +148,7 @@ void Core::fill(Issued &issued, const Step &step) {
   issued.note = note_;
   issued.flag = {};
   issued.ordinal = sampler_ ? sampler_->outerRound() : 0;
-  if (step.kind == StepKind::SetFlag || step.kind == StepKind::WaitFlag) {
+  if (isEvent(step.kind)) {
     issued.flag = flagOf(step);
     return;
   }
@@ -158,6 +173,15 @@ void Core::fill(Issued &issued, const Step &step) {
 
 bool Core::checkFlag(const Issued &issued) {
   const Flag &flag = issued.flag;
+  if (issued.step->kind == StepKind::SignalCores || issued.step->kind == StepKind::WaitCores) {
+    int32_t flags = std::min(group_.launch().chip.crossFlags, int32_t(maxCrossFlags));
+    if (flag.id >= 0 && flag.id < flags) {
+      crossIssued_[flag.id] += issued.step->kind == StepKind::WaitCores;
+      return true;
+    }
+    return fail(issued, "names the event " + std::to_string(flag.id) +
+                            " between cores; there are " + std::to_string(flags));
+  }
   bool pipes = at(flag.source) < numPipes && at(flag.target) < numPipes;
   if (pipes && flag.id >= 0 && flag.id < std::min(group_.launch().chip.events, 16))
     return true;
@@ -192,7 +216,7 @@ bool Core::issueQueue(const Step &step, Issued &issued) {
 }
 
 bool Core::issue(const Step &step) {
-  bool isFlag = step.kind == StepKind::SetFlag || step.kind == StepKind::WaitFlag;
+  bool isFlag = isEvent(step.kind);
   bool isFree = step.kind == StepKind::Free && !queueOf(step).throughGlobal;
   if (step.pipe == Pipe::S || isFree) {
     Issued issued = makeIssued(step);
@@ -312,6 +336,41 @@ void Core::takeFlag(Pipe pipe, const Issued &issued) {
     settleUpTo(known);
 }
 
+/// Whether all cores of the other kind have signalled an event more often than `number` times.
+bool Core::crossReady(int32_t event, int64_t number) const {
+  bool any = false;
+  for (const std::unique_ptr<Core> &core : group_.cores())
+    if (core->isCube() != isCube()) {
+      any = true;
+      if (group_.signalled(core->index(), event) <= number)
+        return false;
+    }
+  return any;
+}
+
+bool Core::signalCores(Pipe pipe, const Issued &issued) {
+  int32_t event = issued.flag.id;
+  if (pipe == Pipe::V)
+    publish();
+  ++sent_[event];
+  for (const std::unique_ptr<Core> &core : group_.cores())
+    if (core->isCube() != isCube() &&
+        sent_[event] - core->awaited(event) > group_.launch().chip.crossCountMax)
+      return fail(issued, "signals the event " + std::to_string(event) + " between cores " +
+                              std::to_string(sent_[event] - core->awaited(event)) +
+                              " times before " + core->name() + " waits for it; it counts up to " +
+                              std::to_string(group_.launch().chip.crossCountMax));
+  group_.signal(QueueSignal::Signalled, event, index_);
+  return true;
+}
+
+/// What the other core has seen of this one's vector pipe, that pipe sees too.
+void Core::takeSignal(Pipe pipe, const Issued &issued) {
+  ++awaited_[issued.flag.id];
+  if (pipe == Pipe::V)
+    settleUpTo(vectorWrites_);
+}
+
 /// Runs what a pipe has at its head. Instructions whose writes are held stay in flight.
 bool Core::run(Pipe pipe, Issued &issued) {
   switch (issued.step->kind) {
@@ -321,6 +380,13 @@ bool Core::run(Pipe pipe, Issued &issued) {
     break;
   case StepKind::WaitFlag:
     takeFlag(pipe, issued);
+    break;
+  case StepKind::SignalCores:
+    if (!signalCores(pipe, issued))
+      return false;
+    break;
+  case StepKind::WaitCores:
+    takeSignal(pipe, issued);
     break;
   case StepKind::Barrier:
     if (pipe == Pipe::V)
@@ -483,10 +549,12 @@ std::string Core::describeWaits() const {
   };
   if (scalarState() == State::Waiting) {
     const Step &step = current();
-    Flag flag = step.kind == StepKind::WaitFlag ? flagOf(step) : Flag{};
+    Flag flag = isEvent(step.kind) ? flagOf(step) : Flag{};
     add(Pipe::S, step,
         step.kind == StepKind::WaitFlag
             ? "for the event " + flagText(flag.source, flag.target, flag.id)
+        : step.kind == StepKind::WaitCores
+            ? "for the event " + std::to_string(flag.id) + " between cores"
         : step.kind == StepKind::Barrier
             ? "for all pipes"
             : "for room in the queue of pipe " + std::string(pipeName(step.pipe)));
@@ -499,6 +567,8 @@ std::string Core::describeWaits() const {
     add(static_cast<Pipe>(i), *head.step,
         kind == StepKind::WaitFlag
             ? "for the event " + flagText(head.flag.source, head.flag.target, head.flag.id)
+        : kind == StepKind::WaitCores
+            ? "for the event " + std::to_string(head.flag.id) + " between cores"
         : kind == StepKind::Push
             ? "for a free slot of its queue, for push " + std::to_string(head.ordinal)
             : "for push " + std::to_string(head.ordinal) + " of its queue");

@@ -18,6 +18,8 @@ static bool isPlain(StepKind kind) {
   case StepKind::Free:
   case StepKind::SetFlag:
   case StepKind::WaitFlag:
+  case StepKind::SignalCores:
+  case StepKind::WaitCores:
   case StepKind::Barrier:
   case StepKind::Instruction:
     return false;

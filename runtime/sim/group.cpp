@@ -16,9 +16,14 @@ Group::Group(LaunchState &launch, int64_t block)
         std::make_unique<Core>(*this, *kernel.vector, static_cast<int32_t>(cores_.size()), i));
   for (const std::unique_ptr<Core> &core : cores_)
     memories_.push_back(&core->memory());
+  signalled_.resize(cores_.size());
 }
 
 void Group::apply(QueueSignal signal, int32_t queue, int32_t core) {
+  if (signal == QueueSignal::Signalled) {
+    ++signalled_[static_cast<size_t>(core)][static_cast<size_t>(queue)];
+    return;
+  }
   QueueState &state = queues_[static_cast<size_t>(queue)];
   ++(signal == QueueSignal::Pushed   ? state.pushed
      : signal == QueueSignal::Popped ? state.popped
@@ -51,6 +56,16 @@ bool Group::finish() {
   for (const std::unique_ptr<Core> &core : cores_)
     if (!core->finish())
       return false;
+  for (const std::unique_ptr<Core> &from : cores_)
+    for (const std::unique_ptr<Core> &to : cores_)
+      for (int32_t event = 0; from->isCube() != to->isCube() && event < int32_t(maxCrossFlags);
+           ++event)
+        if (signalled(from->index(), event) != to->awaited(event))
+          return fail("block " + std::to_string(block_) + ", " + from->name() +
+                      ": has signalled the event " + std::to_string(event) + " between cores " +
+                      std::to_string(signalled(from->index(), event)) + " times, and " +
+                      to->name() + " has waited for it " + std::to_string(to->awaited(event)) +
+                      " times");
   for (size_t q = 0; q < queues_.size(); ++q) {
     const Queue &queue = launch_.kernel.queues[q];
     int64_t pushes = 0;

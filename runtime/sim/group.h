@@ -28,8 +28,8 @@ struct LaunchState {
   }
 };
 
-/// What happens to a slot of a queue.
-enum class QueueSignal : uint8_t { Pushed, Popped, Freed };
+/// What happens to a slot of a queue, or that an event between cores is signalled.
+enum class QueueSignal : uint8_t { Pushed, Popped, Freed, Signalled };
 
 /// What is wrong with the arguments of a launch; empty if nothing is.
 std::string checkArguments(const LaunchState &launch);
@@ -38,8 +38,8 @@ class Group {
 public:
   Group(LaunchState &launch, int64_t block);
 
-  /// A core has pushed, popped, or given back: the others know, or `onSignal` tells them later by
-  /// `apply`.
+  /// A core has pushed, popped, given back, or signalled the event `queue`: the others know, or
+  /// `onSignal` tells them later by `apply`.
   void signal(QueueSignal signal, int32_t queue, int32_t core) {
     onSignal ? onSignal(signal, queue, core) : apply(signal, queue, core);
   }
@@ -62,6 +62,10 @@ public:
   std::vector<std::unique_ptr<Core>> &cores() { return cores_; }
   std::span<CoreMemory *const> memories() const { return memories_; }
   std::vector<QueueState> &queues() { return queues_; }
+  /// How often a core has signalled an event that the others know of.
+  int64_t signalled(int32_t core, int32_t event) const {
+    return signalled_[static_cast<size_t>(core)][static_cast<size_t>(event)];
+  }
   /// Number of the first vector core among the cores, and how many there are.
   int32_t firstVector() const { return launch_.kernel.cube ? 1 : 0; }
   int32_t numVector() const { return numVector_; }
@@ -75,6 +79,7 @@ private:
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<CoreMemory *> memories_;
   std::vector<QueueState> queues_;
+  std::vector<std::array<int64_t, maxCrossFlags>> signalled_; ///< by core
   LoopsOfGroup loops_;
 };
 

@@ -47,7 +47,8 @@ int64_t LoopShapes::addTurns(const Function &function) {
 }
 
 static bool usesQueue(const Step &step) {
-  return step.kind == StepKind::Push || step.kind == StepKind::Pop;
+  return step.kind == StepKind::Push || step.kind == StepKind::Pop ||
+         step.kind == StepKind::SignalCores || step.kind == StepKind::WaitCores;
 }
 
 static bool hasLoopWithQueues(const Function &function) {

@@ -1,4 +1,5 @@
 // The operations of the `pto` dialect but queues: views, buffers, synchronisation, instructions.
+#include "ir/dialect/cross_core.h"
 #include "runtime/sim/execution.h"
 #include "runtime/sim/load/function_loader.h"
 
@@ -166,6 +167,15 @@ bool FunctionLoader::loadSync(Operation *op, bool &known) {
     return addFlag(StepKind::SetFlag, set.getSrcPipe(), set.getDstPipe(), -1, op->getOperands());
   if (auto wait = dyn_cast<pto::WaitFlagDynOp>(op))
     return addFlag(StepKind::WaitFlag, wait.getSrcPipe(), wait.getDstPipe(), -1, op->getOperands());
+  auto addCrossing = [&](StepKind kind, pto::PipeKind pipe, Value id) {
+    Step &step = add(kind, op, id);
+    step.flag.source = step.flag.target = step.pipe = pto::pipeOf(pipe);
+    return true;
+  };
+  if (auto set = dyn_cast<pto::SyncSetOp>(op))
+    return addCrossing(StepKind::SignalCores, set.getPipe(), set.getEventId());
+  if (auto wait = dyn_cast<pto::SyncWaitOp>(op))
+    return addCrossing(StepKind::WaitCores, wait.getPipe(), wait.getEventId());
   if (auto barrier = dyn_cast<pto::BarrierOp>(op)) {
     Step &step = add(StepKind::Barrier, op);
     step.flag.source = step.pipe = pto::pipeOf(barrier.getPipe());

@@ -173,7 +173,8 @@ uint32_t Analyser::stepBack(uint32_t index) {
     piece(Kind::Barrier, index, ended, record.start);
   else if (before != noRecord && record.cause == Cause::Latency)
     piece(Kind::Latency, before, ended, record.start);
-  else if (record.cause == Cause::Tile || record.cause == Cause::Slot)
+  else if (record.cause == Cause::Tile || record.cause == Cause::Slot ||
+           t_.sites[record.site].kind == StepKind::WaitCores)
     piece(Kind::CrossCore, index, ended, record.start);
   else
     piece(Kind::Scalar, index, ended, record.start);

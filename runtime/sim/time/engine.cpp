@@ -159,6 +159,7 @@ void Timer::Engine::beginBlock(LaunchClock &launch, uint32_t span) {
   clock->group = std::make_unique<Group>(*launch.state, timeline.blocks[span].block);
   clock->tiles.resize(kernel.queues.size());
   clock->slots.resize(kernel.queues.size());
+  clock->events.resize(maxCrossFlags);
   GroupClock *self = clock.get();
   clock->group->onSignal = [this, self](QueueSignal signal, int32_t queue, int32_t core) {
     if (signal == QueueSignal::Popped) // nobody waits for it
@@ -257,7 +258,9 @@ bool Timer::Engine::step() {
   case EventKind::Signal: {
     GroupClock &group = *clock->group;
     group.group->apply(event.signal, event.queue, clock->core->index());
-    auto &arrivals = event.signal == QueueSignal::Pushed ? group.tiles : group.slots;
+    auto &arrivals = event.signal == QueueSignal::Signalled ? group.events
+                     : event.signal == QueueSignal::Pushed  ? group.tiles
+                                                            : group.slots;
     arrivals[static_cast<size_t>(event.queue)] = {now_, event.record};
     --group.signals;
     break;

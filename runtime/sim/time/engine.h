@@ -106,6 +106,7 @@ struct GroupClock {
     uint32_t record = noRecord;
   };
   std::vector<Arrival> tiles, slots; ///< the last of each queue
+  std::vector<Arrival> events;       ///< the last signal of each event between cores
 };
 
 class Timer::Engine {

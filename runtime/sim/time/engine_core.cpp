@@ -22,7 +22,7 @@ bool Timer::Engine::progress(CoreClock &clock) {
 // -------------------------------------------------------------------------------------------------
 
 static Cause causeOfScalar(const Step &step) {
-  if (step.kind == StepKind::WaitFlag)
+  if (step.kind == StepKind::WaitFlag || step.kind == StepKind::WaitCores)
     return Cause::Event;
   return step.kind == StepKind::Barrier ? Cause::Barrier : Cause::Room;
 }
@@ -133,7 +133,8 @@ bool Timer::Engine::ready(CoreClock &clock, Pipe pipe, const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
   Cycles earliest = std::max(state.free, head.time);
   StepKind kind = head.step->kind;
-  bool settles = kind == StepKind::SetFlag || kind == StepKind::Barrier || kind == StepKind::Free;
+  bool settles = kind == StepKind::SetFlag || kind == StepKind::SignalCores ||
+                 kind == StepKind::Barrier || kind == StepKind::Free;
   if (settles)
     earliest = std::max(earliest, state.settled);
   if (kind == StepKind::WaitFlag && !isLeftOut(siteOf(clock, *head.step))) {
@@ -160,6 +161,8 @@ bool Timer::Engine::progressPipe(CoreClock &clock, Pipe pipe) {
     switch (head->step->kind) {
     case StepKind::SetFlag:
     case StepKind::WaitFlag:
+    case StepKind::SignalCores:
+    case StepKind::WaitCores:
     case StepKind::Barrier:
     case StepKind::Free:
       any |= synchronise(clock, pipe);
@@ -211,6 +214,10 @@ void Timer::Engine::explain(const CoreClock &clock, Pipe pipe, const Issued &hea
     uint32_t setter = clock.flagRecord[from][to][head.flag.id];
     consider(clock.flagTime[from][to][head.flag.id], Cause::Event, setter);
     record.setter = setter;
+  } else if (kind == StepKind::WaitCores) {
+    const GroupClock::Arrival &signal = clock.group->events[static_cast<size_t>(head.flag.id)];
+    consider(signal.time, Cause::Event, signal.record);
+    record.setter = signal.record;
   } else if (kind == StepKind::Pop) {
     consider(clock.group->tiles[queue].time, Cause::Tile, clock.group->tiles[queue].record);
   } else if (kind == StepKind::Push) {

@@ -1,0 +1,163 @@
+#include "passes/prover/prove_kernel.h"
+
+#include "passes/prover/hazards.h"
+#include "passes/prover/instances.h"
+
+#include <unordered_set>
+
+namespace ptl::prove {
+
+static constexpr uint64_t kEventsPerKernel = 160000;
+
+static std::string describe(const Kernel &kernel, const Inputs &inputs) {
+  std::string text;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    text += text.empty() ? "" : ", ";
+    text += (kernel.inputs[i].data ? "data" : kernel.inputs[i].name) + " = " +
+            std::to_string(inputs[i]);
+  }
+  return text;
+}
+
+uint64_t eventsOf(const Execution &execution) {
+  uint64_t events = 0;
+  for (const Core &core : execution.cores)
+    events += core.events.size();
+  return events;
+}
+
+void forEachExecution(const Kernel &kernel, RangeTable &ranges, Findings &findings,
+                      llvm::function_ref<void(const Inputs &, const Execution &)> visit) {
+  std::unordered_set<uint64_t> seen;
+  uint64_t used = 0;
+  std::vector<Inputs> instances = instancesOf(kernel);
+  size_t excluded = 0;
+  for (size_t i = 0; i < instances.size(); ++i) {
+    if (used > kEventsPerKernel) {
+      findings.result().skipped += static_cast<unsigned>(instances.size() - i);
+      break;
+    }
+    Execution execution = runKernel(kernel, instances[i], ranges, findings, kEventsPerInstance);
+    used += eventsOf(execution);
+    if (execution.excluded) {
+      ++excluded;
+      continue;
+    }
+    if (!execution.complete) {
+      findings.undecided(kernel.functions.front().op, "`" + kernel.name + "` takes more than " +
+                                                          std::to_string(kEventsPerInstance) +
+                                                          " operations with " +
+                                                          describe(kernel, instances[i]));
+      continue;
+    }
+    if (!seen.insert(execution.hash).second)
+      continue;
+    ++findings.result().instances;
+    findings.result().events += eventsOf(execution);
+    visit(instances[i], execution);
+  }
+  if (excluded > 0 && excluded == instances.size())
+    findings.undecided(kernel.functions.front().op, "none of the sizes that were tried for `" +
+                                                        kernel.name + "` meets what it requires");
+}
+
+// Later faults of an execution that does not end, or whose signals are lost, are consequences.
+void judgeExecution(const Kernel &kernel, const Inputs &inputs, const Execution &execution,
+                    const RangeTable &ranges, const Machine &machine, Findings &findings,
+                    bool firstOnly) {
+  Order order;
+  Case judged{kernel, execution, order, ranges, findings, describe(kernel, inputs)};
+  if (firstOnly)
+    judged.enoughFaults = findings.faults() + 1;
+  judgePlaces(judged, machine);
+  if (judged.enough())
+    return;
+  order = orderOf(kernel, execution, machine.vectorBarrier);
+  judgeSync(judged);
+  if (!order.finished || !order.faults.empty())
+    return;
+  using Judge = void (*)(const Case &);
+  for (Judge judge : {Judge(judgeTiles), Judge(judgeSlots), Judge(judgeGlobal)}) {
+    judge(judged);
+    if (judged.enough())
+      return;
+  }
+}
+
+// ---- fingerprints
+// -----------------------------------------------------------------------------------------------
+
+namespace {
+
+uint64_t mix(uint64_t a, uint64_t b) {
+  uint64_t x = (a ^ (b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2))) * 0xD6E8FEB86659FD93ull;
+  return x ^ (x >> 32);
+}
+
+uint64_t numberOf(const Kernel &kernel, uint32_t op) {
+  return reinterpret_cast<uintptr_t>(kernel.operations[op]);
+}
+
+uint64_t hashOf(const Kernel &kernel, const Execution &execution, const Core &core,
+                const Event &event) {
+  uint64_t hash = mix(mix(numberOf(kernel, event.op), event.kind), event.flag * 64 + event.pipe);
+  for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
+    const Access &access = core.accesses[a];
+    unsigned how = access.reads + 2u * access.writes + 4u * access.scratch + 8u * access.atomic;
+    hash = mix(hash, how);
+    if (access.global) {
+      const GlobalBox &box = execution.boxes[access.bytes];
+      hash = mix(mix(hash, box.pointer * 2 + box.known), static_cast<uint64_t>(box.offset));
+      for (unsigned i = 0; i < box.rank; ++i)
+        hash = mix(mix(hash, static_cast<uint64_t>(box.axes[i].size)),
+                   static_cast<uint64_t>(box.axes[i].stride));
+    } else {
+      const Buffer &buffer = execution.buffers[access.buffer];
+      hash = mix(mix(hash, numberOf(kernel, buffer.op)), buffer.slot * 16 + buffer.turn);
+      hash =
+          mix(mix(hash, access.place + access.bytes * 64ull), static_cast<uint64_t>(access.base));
+    }
+  }
+  return hash;
+}
+
+} // namespace
+
+uint64_t fingerprint(const Kernel &kernel, const Execution &execution) {
+  uint64_t result = 0;
+  for (const Core &core : execution.cores) {
+    uint64_t pipes[8] = {}, program = 0, scalar = 0; // `scalar`: its events so far
+    for (const Event &event : core.events) {
+      uint64_t hash = hashOf(kernel, execution, core, event);
+      bool isSync = event.kind == Event::Set || event.kind == Event::Wait ||
+                    event.kind == Event::Barrier || event.kind == Event::Signal ||
+                    event.kind == Event::Await;
+      if (!isSync)
+        program = mix(program, hash);
+      if (event.kind == Event::Alloc)
+        continue;
+      bool waitsForAll =
+          event.kind == Event::Barrier && event.pipe == static_cast<uint8_t>(Pipe::All);
+      // Who has read a slot gives it back.
+      bool stopsCore = event.kind == Event::Await && kernel.awaitStopsCore;
+      bool onAll = waitsForAll || event.kind == Event::Free || stopsCore;
+      for (unsigned pipe = 0; pipe < 8; ++pipe)
+        if (onAll || pipe == event.pipe)
+          pipes[pipe] = mix(pipes[pipe], mix(hash, scalar));
+      if (waitsForAll || stopsCore || event.pipe == static_cast<uint8_t>(Pipe::S))
+        scalar = mix(scalar, hash);
+    }
+    for (uint64_t pipe : pipes)
+      result = mix(result, pipe);
+    result = mix(result, program);
+  }
+  for (const Buffer &buffer : execution.buffers)
+    result += mix(mix(buffer.op < kernel.operations.size() ? numberOf(kernel, buffer.op) : 0,
+                      buffer.slot * 16 + buffer.turn),
+                  static_cast<uint64_t>(buffer.base));
+  for (const QueueArea &area : execution.areas)
+    result = mix(result, mix(static_cast<uint64_t>(area.begin), area.pointer));
+  return result;
+}
+
+} // namespace ptl::prove
