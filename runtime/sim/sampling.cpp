@@ -93,8 +93,8 @@ LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
 void LoopSampler::enter(State &state, const LoopVisit &at) {
   size_t step = at.step;
   int64_t trips = at.left;
-  for (State *outer : active_)
-    outer->inside = outer->inside * 1000003 + static_cast<uint64_t>(trips) + 1;
+  if (!active_.empty())
+    active_.back()->note(static_cast<uint64_t>(trips));
   seen_ += trips;
   state = {};
   state.run = std::make_shared<LoopRun>();
@@ -144,6 +144,9 @@ SampleAction LoopSampler::visit(const LoopVisit &at) {
     enter(state, at);
   } else {
     ++state.run->round;
+    // Of what is within this loop those around it hear once, since rounds may be left out here.
+    if (state.run->round == 1 && active_.size() > 1)
+      active_[active_.size() - 2]->note(state.inside);
     state.varies |= state.run->round > 1 && state.inside != state.before;
     state.before = std::exchange(state.inside, 0);
   }
@@ -337,6 +340,8 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
     state.factor = (left / kSegments - warm) / window - 1;
     if (state.factor < 1) {
       state.isDone = true;
+      if (state.shared)
+        state.shared->differs = true;
       return round(state);
     }
     state.gap = state.factor / 2 * window;

@@ -130,6 +130,7 @@ private:
     QueueLoop *shared = nullptr;
     uint64_t effort = 0;             ///< when it began
     uint64_t inside = 0, before = 0; ///< how often inner loops went round in this round, the last
+    void note(uint64_t trips) { inside = inside * 1000003 + trips + 1; }
     bool isBegun = false, isMeasured = false, varies = false, isDone = false;
     int64_t lookedAt = 0; ///< rounds that had passed
     // of windows that are spread over the loop
