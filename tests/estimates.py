@@ -71,6 +71,7 @@ def growth(tools):
 FORMULAS = (
     ("04_matmul.ptl", "matmul_f16", {"BM": 128, "BN": 256, "BK": 64}, {"M": 3072, "N": 4096, "K": 4096}, {"M": 6144, "N": 3072, "K": 6144}),
     ("07_flash_attention.ptl", "flash_attention", {"BQ": 64, "BK": 128}, {"H": 24, "S": 1024, "T": 2048, "D": 64}, {"H": 24, "S": 2048, "T": 4096, "D": 64}),
+    ("07_flash_attention.ptl", "flash_attention", {"BQ": 64, "BK": 128}, {"H": 24, "S": 1024, "T": 1024, "D": 64}, {"H": 24, "S": 1024, "T": 4096, "D": 64}),
     ("02_softmax.ptl", "softmax_rows", {"ROWS": 8}, {"R": 6144, "C": 512}, {"R": 24576, "C": 512}),
 )  # fmt: skip
 
@@ -87,7 +88,7 @@ def formula(tools, file, entry, tunables, asked, other):
         us = estimate(tools, file, entry, [f"{name}={value}" for name, value in other.items()])["us"]
         return None if abs(told / us - 1) <= MOST else f"{cost['formula']} is {told:.1f} us for {other}, the estimate {us} us"
 
-    return Case(f"estimates/formula of {entry}", run)
+    return Case(f"estimates/formula of {entry} for {asked}", run)
 
 
 def main() -> int:

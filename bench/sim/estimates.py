@@ -7,16 +7,11 @@ cores than work, many heads, and long loops. Whole runs take most of the time; t
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-
-import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "examples")
-ROWS_OF_CACHE = tempfile.mkdtemp()
 MACHINES = ("a2", "a3", "a5")
 ROWS = {
     ("01_vector_add", "vector_add"): ["N=5000", "N=1000003", "N=4194304", "N=16777216"],
@@ -33,15 +28,11 @@ ROWS = {
     ("08_transformer", "transformer"): ["S=64 D=128 F=256 H=4 L=2", "S=200 D=192 F=500 H=3 L=2", "S=512 D=512 F=1024 H=8 L=2"],
     ("09_split_k", "split_k"): ["M=64 N=64 K=8192", "M=300 N=500 K=4000", "M=512 N=512 K=16384"],
     ("09_split_k", "split_k_atomic"): ["M=64 N=64 K=8192", "M=300 N=500 K=4000", "M=512 N=512 K=16384"],
-    ("12_indexer_prolog", "indexer_prolog"): ["T=8 H=512 L=256 N=8 D=128 R=64 ROWS=1024 row=@{rows}/8.npy",
-                                              "T=50 H=1000 L=300 N=4 D=128 R=64 ROWS=999 row=@{rows}/50.npy",
-                                              "T=256 H=1024 L=512 N=16 D=128 R=64 ROWS=4096 row=@{rows}/256.npy"],
 }  # fmt: skip
 
 
 def simulate(ptlc, row, machine, *more):
     (file, entry), words = row
-    words = words.replace("{rows}", ROWS_OF_CACHE)
     done = subprocess.run([ptlc, "sim", os.path.join(EXAMPLES, file + ".ptl"), "--entry", entry, "--target", machine, "--json",
                            "--time-passes", *words.split(), *more], capture_output=True, text=True)
     return (json.loads(done.stdout) if done.returncode == 0 else None), done.stderr
@@ -54,8 +45,6 @@ def reason(text):
 def main():
     arguments = sys.argv[1:]
     ptlc = os.path.join(os.path.abspath(arguments.pop(0)), "bin", "ptlc")
-    for tokens in (8, 50, 256):
-        np.save(os.path.join(ROWS_OF_CACHE, f"{tokens}.npy"), np.arange(tokens, dtype=np.int64))
     files = {}
     for option in ("--json", "--keep"):
         if option in arguments:
@@ -98,7 +87,6 @@ def main():
     if errors:
         print(f"\n{len(results)} rows, {len(errors)} told of from a part: median {100 * errors[len(errors) // 2]:.1f} %, "
               f"most {100 * errors[-1]:.1f} %, {sum(error > 0.1 for error in errors)} beyond 10 %")
-    shutil.rmtree(ROWS_OF_CACHE)
     if "--json" in files:
         with open(files["--json"], "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)

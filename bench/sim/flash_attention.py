@@ -1,13 +1,14 @@
 """Attention at the block level in the structure of the published kernel: `flash_attention.py AHEAD LAG > flash_attention.pto`.
 
 128 queries of a head of 128 for each point of the grid, 256 keys at a time in halves. The cube core makes the scores AHEAD tiles
-before it needs the weights of a tile; each vector core has half of the queries and adds a tile's product LAG tiles later.
+before it needs the weights of a tile; each vector core has half of the queries and adds a tile's product LAG tiles later. Both are 4 in
+the published kernel (QK_PRELOAD).
 """
 
 import sys
 
-AHEAD = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-LAG = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+AHEAD = int(sys.argv[1]) if len(sys.argv) > 1 else 4
+LAG = int(sys.argv[2]) if len(sys.argv) > 2 else 4
 lines, indent, number = [], 1, 0
 
 MAT = "!pto.tile_buf<mat, 128x128xf16, blayout=col_major, slayout=row_major>"

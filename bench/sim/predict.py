@@ -58,12 +58,17 @@ def main():
         error = result["us"] / row["us"] - 1
         used = utilisations(result)
         pipes = "  ".join(f"{pipe} {100 * share:.0f}/{100 * used.get(pipe, 0):.0f}" for pipe, share in row["util"].items())
+        again = f"  (again {row['again_us']:.2f}: {100 * (result['us'] / row['again_us'] - 1):+.1f}%)" if "again_us" in row else ""
         print(f"{row['name']:24} {row['us']:10.2f} {result['us']:10.2f} {100 * error:+6.1f}%  {row['use']:5}  "
-              f"{result['bound']}; {pipes}")
+              f"{result['bound']}; {pipes}{again}", flush=True)
         results.append({"name": row["name"], "published_us": row["us"], "simulated_us": result["us"], "use": row["use"],
                         "bound": result["bound"], "util": used, "operations": result["operations"],
                         "seconds": result["seconds"]})
     shutil.rmtree(folder)
+    errors = sorted(abs(row["simulated_us"] / row["published_us"] - 1) for row in results if row["use"] == "judge")
+    if errors:
+        print(f"judged: {len(errors)} rows, median {100 * errors[len(errors) // 2]:.1f} %, most {100 * errors[-1]:.1f} %, "
+              f"{sum(error > 0.15 for error in errors)} beyond 15 %")
     if out:
         with open(out, "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)

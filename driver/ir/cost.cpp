@@ -93,7 +93,8 @@ const StatementCost *Cost::dominantLoop() const {
 
 // ---- The whole ----------------------------------------------------------------------------------
 
-/// All work spread evenly over all cores, and every byte of the arguments moved once.
+/// All work spread evenly over all cores; every byte of the arguments between the cores and L2
+/// once, and from the memory as much of it as was not in L2. What is written stays in L2.
 static Roofline rooflineOf(const sim::Estimate &estimate, const Machine &machine,
                            const MachineCosts &costs, int64_t bytes) {
   const sim::Timeline &t = estimate.timeline;
@@ -109,10 +110,23 @@ static Roofline rooflineOf(const sim::Estimate &estimate, const Machine &machine
   for (auto [pipe, kind, by] : {std::tuple{Pipe::M, "aic", "cube"}, {Pipe::V, "aiv", "vector"}})
     if (const MachineCore *cores = machine.core(kind); cores && cores->count)
       consider(busy[static_cast<size_t>(pipe)] / static_cast<double>(cores->count), by);
-  auto moved = static_cast<double>(std::min(bytes, t.bytes));
-  if (costs.memory.memoryRate > 0)
-    consider(moved / costs.memory.memoryRate, "memory");
+  auto rate = [&](int64_t moved, double bytesPerCycle, const char *by) {
+    if (bytesPerCycle > 0)
+      consider(static_cast<double>(std::min(bytes, moved)) / bytesPerCycle, by);
+  };
+  rate(t.bytes, costs.memory.l2Rate, "L2");
+  rate(t.missed, costs.memory.memoryRate, "memory");
   return roof;
+}
+
+/// Microseconds of a round of a source loop, of the slowest core.
+static double paceOf(const sim::Timeline &timeline, Span loop) {
+  sim::Cycles longest = 0;
+  for (const auto &[site, cycles] : timeline.paces)
+    if (const std::vector<Span> &spans = timeline.sites[site].location.spans;
+        !spans.empty() && spans.front().file == loop.file && spans.front().begin == loop.begin)
+      longest = std::max(longest, cycles);
+  return timeline.microseconds(longest);
 }
 
 /// The loops of a kernel that is started once.
@@ -123,7 +137,8 @@ static std::string formulaOf(const Cost &cost, const sim::Timeline &timeline,
   std::vector<TimedLoop> loops;
   for (const StatementCost &each : cost.statements)
     if (each.kind == "loop")
-      loops.push_back({each.span, each.us, loops.empty(), each.rounds});
+      loops.push_back(
+          {each.span, each.us, loops.empty(), each.rounds, paceOf(timeline, each.span)});
   return timeFormula(cost.us, loops, timeline.launches.front().blocks);
 }
 

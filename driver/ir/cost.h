@@ -34,7 +34,7 @@ struct CostHint {
 /// The least time that the work itself would take if every core had its even share of it.
 struct Roofline {
   double us = 0;
-  std::string by; ///< `cube`, `vector`, `memory`
+  std::string by; ///< `cube`, `vector`, `L2`, `memory`
 };
 
 struct Cost {

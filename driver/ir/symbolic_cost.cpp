@@ -94,17 +94,32 @@ struct LoopTime {
 
 static std::string number(double us) { return printed("%.3g", us); }
 
-/// Time of one run of what `us` in all is for, which ran `times` times: what is left beside the
-/// inner loops, and their rounds.
+/// What is left of `us` beside the rounds of loops, and these.
+static std::string timeOnce(double us, const std::vector<LoopTime> &inner, double times);
+
+/// Of a loop that is gone through `times` times and takes `us` in all: a round, as a formula. Takes
+/// its rounds from `rest`.
+static std::string roundOf(const LoopTime &loop, double us, double times, double &rest) {
+  double rounds = static_cast<double>(*loop.loop->rounds.value);
+  double round = us / (times * rounds);
+  // A pace that would take longer than all of it was another one.
+  if (loop.loop->pace > 0 && loop.loop->pace < round)
+    round = loop.loop->pace;
+  rest -= round * rounds;
+  return timeOnce(round, loop.inner, times * rounds);
+}
+
 static std::string timeOnce(double us, const std::vector<LoopTime> &inner, double times) {
   std::string loops;
+  double known = 0;
+  for (const LoopTime &each : inner)
+    known += each.loop->us / times;
   for (const LoopTime &each : inner) {
-    us -= each.loop->us;
-    double rounds = static_cast<double>(*each.loop->rounds.value);
-    loops += " + " + each.loop->rounds.text + " * (" +
-             timeOnce(each.loop->us, each.inner, times * rounds) + ")";
+    // Rounds that overlap with those of the loop around them take no longer than that.
+    double part = each.loop->us * (known > us && known > 0 ? us / known : 1);
+    loops += " + " + each.loop->rounds.text + " * (" + roundOf(each, part, times, us) + ")";
   }
-  return number(std::max(us, 0.0) / times) + loops;
+  return number(std::max(us, 0.0)) + loops;
 }
 
 std::string timeFormula(double us, const std::vector<TimedLoop> &loops, int64_t blocks) {
@@ -122,8 +137,12 @@ std::string timeFormula(double us, const std::vector<TimedLoop> &loops, int64_t 
     return "";
   const TimedLoop &grid = *outermost.front().loop;
   int64_t turns = (*grid.rounds.value + blocks - 1) / blocks;
-  return number(us - grid.us) + " + cdiv(" + grid.rounds.text + ", " + std::to_string(blocks) +
-         ") * (" + timeOnce(grid.us, outermost.front().inner, static_cast<double>(turns)) + ")";
+  double turn = grid.us / static_cast<double>(turns);
+  if (grid.pace > 0 && grid.pace < turn)
+    turn = grid.pace;
+  std::string inTurn = timeOnce(turn, outermost.front().inner, static_cast<double>(turns));
+  return number(us - turn * static_cast<double>(turns)) + " + cdiv(" + grid.rounds.text + ", " +
+         std::to_string(blocks) + ") * (" + inTurn + ")";
 }
 
 } // namespace ptl

@@ -194,9 +194,9 @@ VirtualLanes::VirtualLanes(const Topology &topology, const SchedulePolicy &polic
 
 VirtualLanes::~VirtualLanes() = default;
 
-TaskId VirtualLanes::add(TaskKind kind, int64_t points, int64_t grain) {
+TaskId VirtualLanes::add(TaskKind kind, int64_t points, int64_t grain, int level) {
   auto id = static_cast<TaskId>(state_->tasks.size());
-  state_->tasks.push_back({kind, 0, points, grain, 0, points, 0, {}});
+  state_->tasks.push_back({kind, level, points, grain, 0, points, 0, {}});
   state_->deal(id, !state_->policy.oldestFirst);
   return id;
 }

@@ -32,9 +32,9 @@ public:
   explicit VirtualLanes(const Topology &topology, const SchedulePolicy &policy = {});
   ~VirtualLanes();
 
-  /// A task that waits for nothing any more: behind those that are ready, where the policy is
-  /// oldest first.
-  TaskId add(TaskKind kind, int64_t points, int64_t grain);
+  /// A task that waits for nothing any more: behind those of its level that are ready, where the
+  /// policy is oldest first.
+  TaskId add(TaskKind kind, int64_t points, int64_t grain, int level = 0);
 
   /// The next piece for lanes that are idle now; nothing when no idle lane has any. To be asked
   /// until it has nothing, at the start and after each `finish`.

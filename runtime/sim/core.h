@@ -58,8 +58,12 @@ public:
   uint64_t scalarWork() const { return scalarWork_; }
   /// Rounds of loops that were left out.
   int64_t skippedRounds() const { return sampler_ ? sampler_->skipped() : 0; }
-  /// Rounds of the loops that it came to, whether they ran or not.
-  int64_t roundsSeen() const { return sampler_ ? sampler_->seen() : 0; }
+  /// Rounds of the outermost loops that it came to, whether they ran or not.
+  int64_t outermostRounds() const { return sampler_ ? sampler_->outermost() : 0; }
+  /// What rounds of loops take, by their steps; null: nobody looked.
+  const std::map<size_t, double> *rounds() const {
+    return sampler_ ? &sampler_->rounds() : nullptr;
+  }
   /// The marks of rounds that the scalar unit has given its pipes since this was asked.
   std::vector<SampleAction> takeMarks() { return std::exchange(marks_, {}); }
   /// Bits of the pipes that get marks of a loop.

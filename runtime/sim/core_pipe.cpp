@@ -22,7 +22,10 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
     poison(memory_.places[i].data(), static_cast<int64_t>(memory_.places[i].size()));
   }
   if (const LoopShapes *shapes = group.launch().shapesOf(function))
-    sampler_.emplace(*shapes, group.loops(), function.cube, group.launch().options.glance);
+    sampler_.emplace(*shapes, group.loops(), function.cube,
+                     group.launch().options.glance   ? SampleMode::Glance
+                     : group.launch().options.sample ? SampleMode::LeaveOut
+                                                     : SampleMode::Look);
   if (sampler_ && group.launch().options.keepInnerQueues)
     sampler_->keepInnerQueues();
   size_t nextPointer = 0, nextScalar = 0;
@@ -148,6 +151,7 @@ void Core::fill(Issued &issued, const Step &step) {
   issued.note = note_;
   issued.flag = {};
   issued.ordinal = sampler_ ? sampler_->outerRound() : 0;
+  issued.times = group_.launch().options.glance ? sampler_->times() : 1;
   if (isEvent(step.kind)) {
     issued.flag = flagOf(step);
     return;

@@ -22,7 +22,7 @@ struct LaunchState {
 
   /// Null where all rounds are run.
   const LoopShapes *shapesOf(const Function &function) {
-    if (!options.sample && !options.glance)
+    if (!options.sample && !options.glance && !options.paces)
       return nullptr;
     return &shapes.try_emplace(&function, function, kernel).first->second;
   }

@@ -20,6 +20,7 @@ struct Issued {
   int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core; of instructions,
                          ///< where rounds are left out: the round of the outermost loop
   SampleAction mark;     ///< of a beginning of a round, and the end of a loop
+  double times = 1;      ///< of a glance: that it would run in a round of the outermost loop
   uint64_t sequence = 0; ///< order of issue on its core
   double time = 0;       ///< when it was issued, and a note, for drivers that keep time
   uint32_t note = 0;

@@ -37,6 +37,7 @@ public:
 
   int64_t count() const { return last_ - first_; }
   std::optional<Pace> paceOf(int64_t window, int64_t windows, const PaceQuestion &question) const;
+  double roundOfLastHalf() const;
 
 private:
   using Pipe = std::vector<LoopRun::Passage>;
@@ -98,7 +99,20 @@ std::optional<Pace> Passages::paceOf(int64_t window, int64_t windows,
   return pace;
 }
 
+double Passages::roundOfLastHalf() const {
+  int64_t rounds = count() / 2;
+  double longest = 0;
+  if (rounds >= 2)
+    for (const Pipe *pipe : deciding(rounds))
+      longest = std::max(longest, timeOf(*pipe, last_) - timeOf(*pipe, last_ - rounds));
+  return longest / static_cast<double>(std::max<int64_t>(rounds, 1));
+}
+
 } // namespace
+
+double roundOfLastHalf(std::span<const LoopRun *const> runs) {
+  return Passages(runs).roundOfLastHalf();
+}
 
 std::optional<Pace> findPace(std::span<const LoopRun *const> runs, const PaceQuestion &question) {
   Passages passages(runs);

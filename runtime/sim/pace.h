@@ -47,6 +47,10 @@ struct PaceQuestion {
   double tolerance = 0.01; ///< by which windows of one pace differ
 };
 
+/// What a round of the second half of a loop took that was over too soon to show a pace, on the
+/// slowest pipe; 0 where it has less than four rounds.
+double roundOfLastHalf(std::span<const LoopRun *const> runs);
+
 /// The pace of a loop that cores go through together, if what ran so far shows one.
 std::optional<Pace> findPace(std::span<const LoopRun *const> runs, const PaceQuestion &question);
 

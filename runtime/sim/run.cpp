@@ -136,7 +136,8 @@ private:
         return false;
       if (launch_.options.glance)
         for (const std::unique_ptr<Core> &core : groups_[i]->cores())
-          launch_.result.rounds[groups_[i]->block()] += core->roundsSeen();
+          if (int64_t &rounds = launch_.result.rounds[groups_[i]->block()]; true)
+            rounds = std::max(rounds, core->outermostRounds());
       groups_.erase(groups_.begin() + static_cast<ptrdiff_t>(i));
       any = true;
     }

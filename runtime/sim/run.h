@@ -39,6 +39,7 @@ struct Options {
   /// One round of each loop only, of outermost ones two, or some more where rounds differ: for
   /// addresses, and how much each core group has to do.
   bool glance = false;
+  bool paces = false; ///< those of loops are looked for, whether rounds are left out or not
 };
 
 /// A check of the program that did not hold.
@@ -54,7 +55,7 @@ struct Result {
   std::string error;
   std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
   uint64_t instructions = 0;              ///< that ran on pipes
-  std::map<int64_t, int64_t> rounds = {}; ///< of all loops, by block; of a glance
+  std::map<int64_t, int64_t> rounds = {}; ///< of outermost loops, by block; of a glance
 };
 
 /// Runs a kernel on `blocks` core groups. `pointers` and `scalars` are its arguments in order. The

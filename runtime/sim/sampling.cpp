@@ -95,15 +95,16 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
   int64_t trips = at.left;
   if (!active_.empty())
     active_.back()->note(static_cast<uint64_t>(trips));
-  seen_ += trips;
+  outermost_ += active_.empty() ? trips : 0;
   state = {};
   state.run = std::make_shared<LoopRun>();
   state.run->step = step;
   state.run->pipes = shapes_.of(step).pipes;
   state.effort = at.effort;
   state.number = runs_++;
+  state.trips = trips;
   active_.push_back(&state);
-  if (glance_)
+  if (mode_ == SampleMode::Glance)
     return;
   bool isKept = keepsInnerQueues_ && active_.size() > 1;
   state.isDone = isKept && shapes_.of(step).hasQueues;
@@ -124,7 +125,7 @@ SampleAction LoopSampler::leave(State &state) {
   SampleAction action{SampleAction::Kind::End, state.number};
   state.run->isOver = true;
   state.run->left = 0;
-  if (!state.run->pipes || !shapes_.period() || glance_ || !state.isBegun)
+  if (!state.run->pipes || !shapes_.period() || mode_ == SampleMode::Glance || !state.isBegun)
     action.kind = SampleAction::Kind::None;
   state.run.reset();
   active_.pop_back();
@@ -156,12 +157,12 @@ SampleAction LoopSampler::visit(const LoopVisit &at) {
   state.isBegun |= left > 0;
   if (left <= 0)
     return leave(state);
-  if (glance_) {
+  if (mode_ == SampleMode::Glance) {
     int64_t most = active_.size() > 1 ? 1 : state.varies ? kGlanced : 2;
     bool enough = state.run->round >= most;
     return {enough ? SampleAction::Kind::Leave : SampleAction::Kind::None};
   }
-  if (!shapes_.period() || !state.run->pipes)
+  if (mode_ == SampleMode::Look || !shapes_.period() || !state.run->pipes)
     return round(state);
   SampleAction action = act(state, at);
   action.run = state.number;
@@ -170,6 +171,13 @@ SampleAction LoopSampler::visit(const LoopVisit &at) {
   if (action.skip > 0)
     passing_[state.number].isWhole = false;
   return action;
+}
+
+double LoopSampler::times() const {
+  double times = 1;
+  for (size_t i = 1; i < active_.size(); ++i)
+    times *= static_cast<double>(std::max<int64_t>(active_[i]->trips, 1));
+  return times;
 }
 
 SampleAction LoopSampler::act(State &state, const LoopVisit &at) {
@@ -183,17 +191,27 @@ SampleAction LoopSampler::act(State &state, const LoopVisit &at) {
   return shared && shared->differs ? round(state) : skipAlike(state, at);
 }
 
-std::optional<Pace> LoopSampler::look(const LoopRun &run, const QueueLoop *shared,
-                                      double tolerance) const {
+/// The runs of all cores that go through a loop together.
+static std::vector<const LoopRun *> runsOf(const LoopRun &run, const QueueLoop *shared) {
   std::vector<const LoopRun *> runs{&run};
   if (shared) {
     runs.clear();
     for (const LoopMember &each : shared->members)
       runs.push_back(each.run.get());
   }
+  return runs;
+}
+
+std::optional<Pace> LoopSampler::look(const LoopRun &run, const QueueLoop *shared,
+                                      double tolerance) const {
   bool hasInner = shapes_.of(run.step).hasInner;
-  return findPace(runs, {shapes_.period(), shapes_.settling(), hasInner ? kShownOuter : kShownInner,
-                         tolerance});
+  return findPace(runsOf(run, shared), {shapes_.period(), shapes_.settling(),
+                                        hasInner ? kShownOuter : kShownInner, tolerance});
+}
+
+void LoopSampler::learn(size_t step, const Pace &pace) {
+  paces_[step] = pace;
+  rounds_[step] = pace.cycles / static_cast<double>(pace.window);
 }
 
 /// The pace that the loop has shown by now, or has had before.
@@ -314,7 +332,7 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
     action.factor = std::min(action.factor, windows);
   }
   if (pace.last >= 0 && action.factor > 0)
-    paces_[at.step] = pace;
+    learn(at.step, pace);
   action.skip = action.factor * pace.window;
   state.isDone = !shared && action.factor == most;
   run.first = run.round;
@@ -357,6 +375,17 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
   return action;
 }
 
+/// A loop of few rounds is over before the scalar unit knows its pace: the next time it does.
+void LoopSampler::passEnd(const Passing &passing) {
+  size_t step = passing.run->step;
+  if (!passing.isWhole || !passing.isMeasured || !shapes_.period())
+    return;
+  if (std::optional<Pace> pace = look(*passing.run, passing.shared, toleranceAfter(2000)))
+    learn(step, *pace);
+  else if (!paces_.count(step))
+    rounds_[step] = roundOfLastHalf(runsOf(*passing.run, passing.shared));
+}
+
 void LoopSampler::pass(const SampleAction &mark, Pipe pipe, LoopRun::Passage passage) {
   auto found = passing_.find(mark.run);
   if (found == passing_.end())
@@ -368,11 +397,7 @@ void LoopSampler::pass(const SampleAction &mark, Pipe pipe, LoopRun::Passage pas
   passing.open &= ~(1u << static_cast<uint32_t>(pipe));
   if (passing.open)
     return;
-  // A loop of few rounds is over before the scalar unit knows its pace: the next time it does.
-  size_t step = passing.run->step;
-  if (passing.isWhole && passing.isMeasured && shapes_.period())
-    if (std::optional<Pace> pace = look(*passing.run, passing.shared, toleranceAfter(2000)))
-      paces_[step] = *pace;
+  passEnd(passing);
   passing_.erase(found);
 }
 

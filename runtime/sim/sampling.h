@@ -100,12 +100,17 @@ struct LoopVisit {
   std::span<const Scalar> scalars;
 };
 
+enum class SampleMode : uint8_t {
+  Glance,   ///< loops are left after some rounds
+  Look,     ///< nothing is left out: for the paces alone
+  LeaveOut, ///< rounds stand for others
+};
+
 /// The loops of one core while it runs.
 class LoopSampler {
 public:
-  /// `glance`: loops are left after some rounds instead.
-  LoopSampler(const LoopShapes &shapes, LoopsOfGroup &group, bool isCube, bool glance)
-      : shapes_(shapes), group_(group), isCube_(isCube), glance_(glance) {}
+  LoopSampler(const LoopShapes &shapes, LoopsOfGroup &group, bool isCube, SampleMode mode)
+      : shapes_(shapes), group_(group), isCube_(isCube), mode_(mode) {}
 
   /// Of loops that hand tiles to other cores no rounds are left out within a round of another loop:
   /// cores that go through different loops there would not agree.
@@ -119,14 +124,18 @@ public:
     return shapes_.of(static_cast<size_t>(&step - function.steps.data()));
   }
   int64_t skipped() const { return skipped_; }
-  int64_t seen() const { return seen_; }
+  int64_t outermost() const { return outermost_; }
+  /// What a round of each loop takes, by its step, once pipes are in step or nearly so.
+  const std::map<size_t, double> &rounds() const { return rounds_; }
+  /// How often what comes now would run in a round of the outermost loop, where a glance has one.
+  double times() const;
   /// Of the outermost loop that runs, counted from 0.
   int64_t outerRound() const { return active_.empty() ? 0 : active_.front()->run->round; }
 
 private:
   struct State {
-    std::shared_ptr<LoopRun> run; ///< null: it does not run
-    int64_t number = 0;           ///< of the run
+    std::shared_ptr<LoopRun> run;  ///< null: it does not run
+    int64_t number = 0, trips = 0; ///< of the run; its rounds
     QueueLoop *shared = nullptr;
     uint64_t effort = 0;             ///< when it began
     uint64_t inside = 0, before = 0; ///< how often inner loops went round in this round, the last
@@ -138,6 +147,14 @@ private:
     int64_t factor = 0, gap = 0;
     int64_t segments = 0; ///< of them that are still to come
   };
+  /// Times that pipes have not passed wholly, by number; of loops with queues what all share.
+  struct Passing {
+    std::shared_ptr<LoopRun> run;
+    const QueueLoop *shared = nullptr;
+    bool isWhole = true; ///< nothing was left out
+    bool isMeasured = false;
+    uint32_t open = 0; ///< bits of pipes that have not come to the end
+  };
   void enter(State &state, const LoopVisit &at);
   SampleAction leave(State &state);
   SampleAction act(State &state, const LoopVisit &at);
@@ -148,6 +165,8 @@ private:
   SampleAction spread(State &state, int64_t left);
   std::optional<Pace> paceOf(State &state, uint64_t effort);
   std::optional<Pace> look(const LoopRun &run, const QueueLoop *shared, double tolerance) const;
+  void learn(size_t step, const Pace &pace);
+  void passEnd(const Passing &passing);
   SampleAction round(const State &state) const;
   int64_t inPeriods(int64_t rounds) const {
     return (rounds + shapes_.period() - 1) / shapes_.period() * shapes_.period();
@@ -156,22 +175,16 @@ private:
   bool keepsInnerQueues_ = false;
   const LoopShapes &shapes_;
   LoopsOfGroup &group_;
-  bool isCube_, glance_;
+  bool isCube_;
+  SampleMode mode_;
   std::map<size_t, State> states_;
   std::vector<State *> active_; ///< outer before inner
-  /// Times that pipes have not passed wholly, by number; of loops with queues what all share.
-  struct Passing {
-    std::shared_ptr<LoopRun> run;
-    const QueueLoop *shared = nullptr;
-    bool isWhole = true; ///< nothing was left out
-    bool isMeasured = false;
-    uint32_t open = 0; ///< bits of pipes that have not come to the end
-  };
   std::map<int64_t, Passing> passing_;
   std::map<size_t, Pace> paces_;     ///< by loop
+  std::map<size_t, double> rounds_;  ///< what they take
   std::map<size_t, uint64_t> times_; ///< that it was come to
   int64_t runs_ = 0;
-  int64_t skipped_ = 0, seen_ = 0, queueLoops_ = 0;
+  int64_t skipped_ = 0, outermost_ = 0, queueLoops_ = 0;
 };
 
 } // namespace ptl::rt::sim

@@ -208,6 +208,47 @@ TEST(SimTime, LatencyOfShortInstructionsIsAHint) {
   EXPECT_TRUE(isTold);
 }
 
+/// What the hint about tiles that are no multiples of a repeat says would be saved; 0: there is
+/// none.
+static double gainOfFullRepeats(const std::string &text, const MachineCosts &costs) {
+  Kernel kernel = loadText(text);
+  Timeline t = timeOf(kernel, costs, 40);
+  EXPECT_TRUE(t.ok) << t.error;
+  Report report = reportOf(std::move(t));
+  addGains(report.timeline, report.analysis, [&](const WhatIf &what) {
+    TimeOptions how;
+    how.whatIf = what;
+    return timeOf(kernel, costs, 40, 1, how).end;
+  });
+  for (const Hint &hint : hintsOf(report))
+    if (hint.text.find("no multiples of what instructions work on") != hint.text.npos)
+      return hint.gain;
+  return 0;
+}
+
+TEST(SimTime, TilesThatDoNotFillRepeatsAreHinted) {
+  MachineCosts costs = roundCosts();
+  costs.instructions = {{"default", 5, 100, 0, 3}};
+  costs.control.mask = 0;
+  std::string full = readModule("twice.pto"), narrow = full;
+  EXPECT_EQ(gainOfFullRepeats(full, costs), 0);
+  // 50 of 64 columns: 200 bytes of each row are a repeat of 256.
+  for (const char *from : {"vec, 16x64xf32>", "view<16x64xf32>"}) {
+    std::string to =
+        replaced(from, "16x64xf32",
+                 from[0] == 'v' && from[1] == 'e' ? "16x64xf32, valid=16x50" : "16x50xf32");
+    narrow = replaced(narrow, from, to);
+  }
+  narrow = replaced(narrow, "%c64 = arith.constant 64 : index",
+                    "%c64 = arith.constant 64 : index\n    %c50 = arith.constant 50 : index");
+  for (int i = 0; i < 2; ++i)
+    narrow = replaced(narrow, "sizes = [%c16, %c64]", "sizes = [%c16, %c50]");
+  EXPECT_NEAR(gainOfFullRepeats(narrow, costs), (1600 - 1250) / 1608.0, 0.01);
+  // Where loads take most of the time, nothing would be saved.
+  costs.instructions = {{"default", 5, 1, 0, 3}};
+  EXPECT_EQ(gainOfFullRepeats(narrow, costs), 0);
+}
+
 TEST(SimTime, UnevenSplitIsNamed) {
   std::string text = replaced(readModule("twice.pto"), "    %in =",
                               "    %block64 = pto.get_block_idx -> i64\n"
@@ -318,6 +359,44 @@ TEST(SimTime, GroupsThatStandForOthersMissAsOften) {
   EXPECT_NEAR(guess->timeline.end, full.end, 0.05 * full.end);
   EXPECT_NEAR(static_cast<double>(guess->timeline.missed), static_cast<double>(full.missed),
               0.05 * static_cast<double>(full.missed));
+}
+
+/// Ten tasks that fill all cores, and behind them a chain of tasks of one core each.
+static Timeline wideAndLong(int levels, uint64_t seed) {
+  static const Kernel kernel = loadText(readModule("twice.pto"));
+  TimeOptions options;
+  options.levels = levels;
+  options.seed = seed;
+  Timer timer(*findMachine("a3"), *findCosts("a3"), options);
+  auto submit = [&](int64_t rounds, int64_t blocks, uint32_t from, uint32_t to) {
+    TaskRequest request;
+    request.kernel = &kernel;
+    int64_t bytes = rounds * 4096;
+    request.pointers = {{nullptr, bytes, "x"}, {nullptr, bytes, "z"}};
+    request.arrays = {from, to};
+    request.scalars = {Scalar::integer(rounds)};
+    request.blocks = blocks;
+    request.accesses = {{from, false, {{0, rounds * 1024, 1}}},
+                        {to, true, {{0, rounds * 1024, 1}}}};
+    EXPECT_TRUE(timer.submit(std::move(request)));
+  };
+  for (int i = 0; i < 10; ++i)
+    submit(200, 48, timer.addArray(200 * 4096), timer.addArray(200 * 4096));
+  uint32_t last = timer.addArray(200 * 4096);
+  for (int i = 0; i < 8; ++i) {
+    uint32_t next = timer.addArray(200 * 4096);
+    submit(200, 1, last, next);
+    last = next;
+  }
+  EXPECT_TRUE(timer.finish());
+  return timer.take();
+}
+
+TEST(SimTime, TasksWithALongWayToTheEndGoFirst) {
+  Cycles inOrder = wideAndLong(1, 0).end, byWay = wideAndLong(4, 0).end;
+  EXPECT_LT(byWay, 0.7 * inOrder);
+  for (uint64_t seed : {0, 1, 2})
+    EXPECT_EQ(wideAndLong(4, seed).end, wideAndLong(4, seed).end);
 }
 
 TEST(SimTime, WhatIsNotKnownIsRefused) {

@@ -82,7 +82,7 @@ void Timer::Engine::share(LaunchClock &launch) {
   int64_t groups = groupsFor(*request.kernel);
   if (options.mostGroups && request.blocks > options.mostGroups && request.blocks <= groups)
     launch.sharing.emplace(*request.kernel, chip_, request.pointers, request.scalars,
-                           request.blocks, options.mostGroups, second.empty());
+                           request.blocks, options.mostGroups, model_, second.empty());
   if (launch.sharing && !launch.sharing->isKnown())
     launch.sharing.reset();
   if (launch.sharing)
@@ -197,6 +197,11 @@ bool Timer::Engine::endGroup(GroupClock &clock) {
   BlockSpan &block = timeline.blocks[clock.span];
   Cycles end = now_, last = -1;
   for (const std::unique_ptr<CoreClock> &core : clock.cores) {
+    if (const std::map<size_t, double> *rounds = core->core->rounds())
+      for (const auto &[step, cycles] : *rounds) {
+        Cycles &known = timeline.paces[core->firstSite + static_cast<uint32_t>(step)];
+        known = std::max(known, cycles);
+      }
     whole.skipped = std::max(whole.skipped, core->core->skippedRounds());
     end = std::max(end, core->scalar);
     for (const PipeClock &pipe : core->pipes) {

@@ -73,7 +73,8 @@ struct LaunchClock {
   TaskRequest request;
   uint32_t number = 0; ///< of its span
   std::vector<uint32_t> successors;
-  uint32_t waiting = 0; ///< tasks, and for having been submitted itself
+  int64_t cost = 0, costToEnd = 0; ///< elements that it touches; on the longest way to the end
+  uint32_t waiting = 0;            ///< tasks, and for having been submitted itself
   bool done = false;
   Cycles dispatched = 0; ///< a scheduler had handed it out
 
@@ -143,6 +144,7 @@ private:
   void makeLanes();
   std::span<const Access> accessesOf(std::span<const ArrayAccess> from);
   void findEdges(LaunchClock &launch, std::span<const Access> accesses);
+  void findWays(uint32_t task);
   bool mayBegin(uint32_t task, Cycles time);
   bool handOut(LaunchClock &launch);
   void takeWorkspaces(LaunchClock &launch);
@@ -211,6 +213,7 @@ private:
   // tasks, by number
   std::vector<std::unique_ptr<LaunchClock>> launches_;
   size_t done_ = 0;
+  int64_t longest_ = 0; ///< way of a task to the end
   AccessHistory history_;
   std::vector<Access> accesses_;
   std::vector<Axis> axes_;

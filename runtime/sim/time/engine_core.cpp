@@ -111,7 +111,7 @@ bool Timer::Engine::takeScalarStep(CoreClock &clock) {
     clock.scalar += work;
     clock.scalarBusy += work;
   }
-  if (options.sample)
+  if (options.sample || options.paces)
     takeScalarMarks(clock);
   return true;
 }

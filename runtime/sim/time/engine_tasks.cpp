@@ -40,7 +40,7 @@ void Timer::Engine::makeLanes() {
   }
   lastOnCore_.assign(cubes + vectors, noTask);
   SchedulePolicy policy;
-  policy.levels = 1;
+  policy.levels = options.levels;
   policy.oldestFirst = options.seed == 0;
   policy.seed = options.seed;
   lanes_.emplace(topology, policy);
@@ -112,6 +112,31 @@ void Timer::Engine::findEdges(LaunchClock &launch, std::span<const Access> acces
   }
 }
 
+/// Elements of the box of an access; no more than the array has bytes.
+static int64_t elementsOf(const Access &access, int64_t bytes) {
+  int64_t count = 1;
+  for (const Axis &axis : access.box)
+    count = axis.count < bytes / std::max<int64_t>(count, 1) ? count * axis.count : bytes;
+  return count;
+}
+
+/// A task makes the ways of those before it longer: the scheduler knows what was submitted so far.
+void Timer::Engine::findWays(uint32_t task) {
+  std::vector<uint32_t> open{task};
+  while (!open.empty()) {
+    const LaunchClock &after = *launches_[open.back()];
+    open.pop_back();
+    longest_ = std::max(longest_, after.costToEnd);
+    for (const TaskEdge &edge : timeline.launches[after.number].waitsFor) {
+      LaunchClock &before = *launches_[edge.before];
+      if (before.done || before.costToEnd >= before.cost + after.costToEnd)
+        continue;
+      before.costToEnd = before.cost + after.costToEnd;
+      open.push_back(edge.before);
+    }
+  }
+}
+
 bool Timer::Engine::submit(TaskRequest request) {
   if (failed_)
     return false;
@@ -143,6 +168,10 @@ bool Timer::Engine::submit(TaskRequest request) {
     if (std::find(span.arrays.begin(), span.arrays.end(), access.array) == span.arrays.end())
       span.arrays.push_back(access.array);
   findEdges(launch, accessesOf(launch.request.accesses));
+  for (const Access &access : accessesOf(launch.request.accesses))
+    launch.cost += kernel ? elementsOf(access, timeline.arrays[access.storage].bytes) : 0;
+  launch.costToEnd = launch.cost;
+  findWays(number);
   launch.waiting = 1; // for the orchestrator
   for (const TaskEdge &edge : timeline.launches[number].waitsFor)
     if (LaunchClock &before = *launches_[edge.before]; !before.done) {
@@ -240,6 +269,7 @@ bool Timer::Engine::handOut(LaunchClock &launch) {
   launch.options.countEvents = !options.whatIf.without.empty();
   launch.options.sample = options.sample;
   launch.options.keepInnerQueues = options.keepInnerQueues;
+  launch.options.paces = options.paces;
   launch.options.maxSteps = options.maxSteps;
   launch.state.emplace(LaunchState{*request.kernel,
                                    chip_,
@@ -264,7 +294,8 @@ bool Timer::Engine::handOut(LaunchClock &launch) {
   timeline.launches[launch.number].begun = now_;
   if (request.blocks <= 0)
     return complete(launch);
-  TaskId id = lanes_->add(kindOf(*request.kernel), request.blocks, 1);
+  int level = levelOf(launch.costToEnd, longest_, options.levels);
+  TaskId id = lanes_->add(kindOf(*request.kernel), request.blocks, 1, level);
   launchOfLanes_.resize(std::max<size_t>(launchOfLanes_.size(), id + 1), noTask);
   launchOfLanes_[id] = launch.number;
   return beginBlocks();

@@ -13,7 +13,7 @@ static constexpr uint64_t kMostOperations = 200'000;
 
 static TimeOptions partly() {
   TimeOptions how;
-  how.sample = true;
+  how.sample = how.paces = true;
   how.mostGroups = kMostGroups;
   return how;
 }
@@ -29,6 +29,7 @@ static TimeOptions partlyApart() {
 std::optional<Estimate> estimate(const RunInTime &run) {
   Estimate result;
   TimeOptions whole;
+  whole.paces = true;
   whole.maxOperations = kFewOperations;
   bool ok = run(whole, result.timeline) || run(partly(), result.timeline);
   // The cores of a group may not have left out the same rounds.

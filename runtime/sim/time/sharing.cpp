@@ -6,13 +6,27 @@ namespace ptl::rt::sim {
 
 Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
                  std::span<const Scalar> scalars, int64_t blocks, int64_t most,
-                 SecondLevel second) {
+                 const CostModel &model, SecondLevel second) {
   Options options;
   options.values = false;
   options.glance = true;
   options.maxSteps = 1'000'000;
+  // Of each pipe, what it does in the rounds of the outermost loop that are glanced at.
+  struct PipeWork {
+    Cycles busy = 0;
+    int64_t rounds = 0;
+  };
+  std::map<int64_t, std::map<std::pair<int32_t, Pipe>, PipeWork>> work;
   options.trace = [&](const TraceEvent &event) {
     const Step *step = event.issued->step;
+    if (step->kind == StepKind::Instruction || step->queue >= 0) {
+      PipeWork &pipe = work[event.block][{event.core, event.pipe}];
+      const Queue *queue =
+          step->queue < 0 ? nullptr : &kernel.queues[static_cast<size_t>(step->queue)];
+      if (step->kind != StepKind::Free)
+        pipe.busy += event.issued->times * model.costOf(*event.issued, queue).busy;
+      pipe.rounds = std::max(pipe.rounds, event.issued->ordinal + 1);
+    }
     for (size_t i = 0; i < step->operands.size(); ++i)
       if (const View *view = std::get_if<View>(&event.issued->operands[i]);
           view && view->array >= 0) {
@@ -28,9 +42,15 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
     chosen_.push_back(working[static_cast<size_t>(i) * (working.size() - 1) /
                               static_cast<size_t>(std::max<int64_t>(most - 1, 1))]);
   // The one with the most to do ends last.
-  auto hasMore = [&](int64_t block, int64_t than) {
-    return result.rounds[block] > result.rounds[than];
-  };
+  std::map<int64_t, Cycles> longest;
+  for (const auto &[block, pipes] : work)
+    for (const auto &[pipe, does] : pipes)
+      if (does.rounds > 0) {
+        auto rounds = static_cast<double>(result.rounds[block]);
+        longest[block] = std::max(
+            longest[block], does.busy * std::max(1.0, rounds / static_cast<double>(does.rounds)));
+      }
+  auto hasMore = [&](int64_t block, int64_t than) { return longest[block] > longest[than]; };
   int64_t busiest = chosen_[chosen_.size() / 2];
   for (int64_t block : working)
     busiest = hasMore(block, busiest) ? block : busiest;

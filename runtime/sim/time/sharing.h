@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/sim/run.h"
+#include "runtime/sim/time/cost.h"
 #include "runtime/sim/time/shared.h"
 
 #include <map>
@@ -15,9 +16,10 @@ namespace ptl::rt::sim {
 class Sharing {
 public:
   /// `most`: so many groups are to stand for all.
-  /// `second`: of the chip, without arrays.
+  /// `model` says what takes long; `second`: of the chip, without arrays.
   Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
-          std::span<const Scalar> scalars, int64_t blocks, int64_t most, SecondLevel second);
+          std::span<const Scalar> scalars, int64_t blocks, int64_t most, const CostModel &model,
+          SecondLevel second);
 
   /// False when the groups cannot be told of like this; then all have to run.
   bool isKnown() const { return known_; }

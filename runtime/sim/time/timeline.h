@@ -4,6 +4,7 @@
 #include "runtime/sim/run.h"
 #include "runtime/sim/time/cost.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -168,7 +169,8 @@ struct Timeline {
   uint64_t instructions = 0;
   int64_t bytes = 0, missed = 0; ///< to and from global memory; of these past the second level
   std::vector<Site> sites;
-  std::vector<SiteTotal> totals; ///< by site
+  std::vector<SiteTotal> totals;    ///< by site
+  std::map<uint32_t, Cycles> paces; ///< of loops, by site: a round, once pipes are in step
   std::vector<Lane> lanes;
   std::vector<Cycles> busy;         ///< by lane: instructions were on it
   Cycles programBegun = 0;          ///< the orchestrator is at work

@@ -32,8 +32,10 @@ struct TimeOptions {
   uint64_t maxOperations = 0; ///< of all pipes; more are an error; 0: no limit
   bool sample = false;        ///< rounds of loops stand for others like them
   bool keepInnerQueues = false; ///< but none within others where tiles are handed over
+  bool paces = false;         ///< those of loops are looked for
   int64_t mostGroups = 0;     ///< so many core groups stand for all; 0: all run
-  uint64_t seed = 0;          ///< 0: tasks go in the order in which they are submitted
+  int levels = 4;             ///< of tasks, by how long their way to the end is; 1: all are alike
+  uint64_t seed = 0;          ///< 0: tasks of a level go in the order in which they are submitted
   WhatIf whatIf;
 };
 
