@@ -67,6 +67,29 @@ def growth(tools):
     return None if 3.9 < many / few < 4.1 else f"{few} us for 256 heads, {many} us for 1024"
 
 
+# Sizes of layers, by file, entry, and arguments.
+LARGE = (
+    ("examples/07_flash_attention.ptl", "flash_attention", "D=128 H=8 S=4096 T=4096"),
+    ("examples/07_flash_attention.ptl", "flash_attention_causal", "D=128 H=8 S=2048 T=2048"),
+    ("tests/sizes/layers.ptl", "ln_gelu", "R=16384 C=512"),
+    ("tests/sizes/layers.ptl", "ln_gelu", "R=8192 C=2048"),
+    *(("tests/sizes/layers.ptl", "gemm_bias", f"M=2048 N=4096 K=4096 -D gemm_bias.BK={bk} -D gemm_bias.BN={bn}")
+      for bk, bn in ((64, 256), (128, 256), (256, 128), (256, 256))),
+)  # fmt: skip
+
+
+def large(tools, file, entry, words):
+    def run():
+        call = ["sim", ROOT / file, "--entry", entry, "--target", "a3", "--json", *words.split()]
+        whole, part = tools.run(*call), tools.run(*call, "--estimate")
+        if whole.code or part.code:
+            return whole.stderr + part.stderr
+        simulated, estimated = json.loads(whole.stdout)["us"], json.loads(part.stdout)["costs"][0]["us"]
+        return None if abs(estimated / simulated - 1) <= MOST else f"{estimated} us, simulated {simulated} us"
+
+    return Case(f"estimates/{entry} {words}", run)
+
+
 # A kernel, its tunables, sizes whose formula is asked for, and sizes for which it has to hold.
 FORMULAS = (
     ("04_matmul.ptl", "matmul_f16", {"BM": 128, "BN": 256, "BK": 64}, {"M": 3072, "N": 4096, "K": 4096}, {"M": 6144, "N": 3072, "K": 6144}),
@@ -106,6 +129,7 @@ def main() -> int:
     if not patterns:
         cases.append(Case("estimates/growth", lambda: growth(tools)))
         cases += [formula(tools, *each) for each in FORMULAS]
+        cases += [large(tools, *each) for each in LARGE]
     if not patterns and len(cases) < 40:
         print(f"only {len(cases)} kernels have a time")
         return 1

@@ -32,9 +32,9 @@ struct Options {
       0; ///< of a group; 0: as the chip has for a kernel with a cube function, else 1
   uint64_t maxSteps = 0;                         ///< of all cores; 0: no limit
   std::function<void(const TraceEvent &)> trace; ///< called after every operation on a pipe
-  bool values = true;       ///< false: nothing is computed, memories have no bytes
-  bool countEvents = false; ///< events may be set several times, as where waits were left out
-  bool sample = false;      ///< rounds of loops stand for others like them (sampling.h)
+  bool values = true;           ///< false: nothing is computed, memories have no bytes
+  bool countEvents = false;     ///< events may be set several times, as where waits were left out
+  bool sample = false;          ///< rounds of loops stand for others like them (sampling.h)
   bool keepInnerQueues = false; ///< but see `LoopSampler::keepInnerQueues`
   /// One round of each loop only, of outermost ones two, or some more where rounds differ: for
   /// addresses, and how much each core group has to do.

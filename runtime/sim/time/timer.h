@@ -29,13 +29,13 @@ struct TimeOptions {
   bool warm = false;                ///< arrays are in the second level at the start
   uint64_t mostRecords = 4'000'000; ///< more are not kept
   uint64_t maxSteps = 0;
-  uint64_t maxOperations = 0; ///< of all pipes; more are an error; 0: no limit
-  bool sample = false;        ///< rounds of loops stand for others like them
+  uint64_t maxOperations = 0;   ///< of all pipes; more are an error; 0: no limit
+  bool sample = false;          ///< rounds of loops stand for others like them
   bool keepInnerQueues = false; ///< but none within others where tiles are handed over
-  bool paces = false;         ///< those of loops are looked for
-  int64_t mostGroups = 0;     ///< so many core groups stand for all; 0: all run
-  int levels = 4;             ///< of tasks, by how long their way to the end is; 1: all are alike
-  uint64_t seed = 0;          ///< 0: tasks of a level go in the order in which they are submitted
+  bool paces = false;           ///< those of loops are looked for
+  int64_t mostGroups = 0;       ///< so many core groups stand for all; 0: all run
+  int levels = 4;               ///< of tasks, by how long their way to the end is; 1: all are alike
+  uint64_t seed = 0;            ///< 0: tasks of a level go in the order in which they are submitted
   WhatIf whatIf;
 };
 
