@@ -79,9 +79,11 @@ def main():
                           f"killed {counts[0]:5} harmless {counts[1]:5} survived {counts[2]}", flush=True)
                     for mutant in result.get("mutants", []):
                         print("    " + mutant["change"], flush=True)
-    killed, harmless, survived = (sum(row.get(key, 0) for row in rows) for key in ("killed", "harmless", "survived"))
+    killed, harmless, another, survived = (
+        sum(row.get(key, 0) for row in rows) for key in ("killed", "harmless", "another", "survived")
+    )
     print(f"{len(rows)} kernels in {time.monotonic() - start:.0f} s: {killed} faults found, {survived} not; {harmless} changes "
-          f"of no consequence; {late} kernels left out")
+          f"of no consequence, {another} that make another program; {late} kernels left out")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
     os.unlink(folder / "kernel.mlir")

@@ -235,12 +235,15 @@ private:
   std::vector<std::vector<size_t>> changedCases();
   bool sameInAnyOrder(const std::vector<std::vector<size_t>> &changed);
   bool sameInAnyOrder(Original &original, const Kernel &mutant, const std::vector<size_t> &changed);
+  MutantReport verdictOf(Change &change, std::vector<std::vector<size_t>> changed);
 
   ModuleOp module_;
   const Machine &machine_;
   bool confirm_;
   std::set<std::string> known_; ///< findings of the module as it is
   std::vector<Original> originals_;
+  /// The change moves a push: the values that are pushed are those of where it stands now.
+  bool movesPush_ = false, isAnother_ = false;
 };
 
 } // namespace
@@ -320,10 +323,16 @@ bool Mutator::sameInAnyOrder(Original &original, const Kernel &mutant,
           Shuffler(original.kernel, execute(original.kernel), original.ranges, machine_).inOrder();
     Execution execution = execute(mutant);
     Shuffler shuffler(mutant, execution, original.ranges, machine_);
+    Outcome expected = *tried.outcome;
+    if (movesPush_)
+      if (Outcome own = shuffler.inOrder(); own.ended && own.clear && !(own == expected)) {
+        isAnother_ = true;
+        expected = own;
+      }
     uint64_t turns = std::clamp(kShuffledEvents / kShuffledInstances / (eventsOf(execution) + 1),
                                 kFewestShuffles, kMostShuffles);
     for (uint64_t last = turn + turns; turn < last; ++turn)
-      if (!(shuffler.shuffled(turn) == *tried.outcome))
+      if (!(shuffler.shuffled(turn) == expected))
         return false;
   }
   return true;
@@ -355,6 +364,14 @@ bool Mutator::sameInAnyOrder(const std::vector<std::vector<size_t>> &changed) {
   return true;
 }
 
+MutantReport Mutator::verdictOf(Change &change, std::vector<std::vector<size_t>> changed) {
+  isAnother_ = false;
+  movesPush_ =
+      isa<pto::TPushOp>(change.op) && (change.kind == Change::Up || change.kind == Change::Down);
+  bool same = sameInAnyOrder(changed);
+  return {"", !same ? "survived" : isAnother_ ? "another" : "harmless", ""};
+}
+
 MutationReport Mutator::run() {
   MutationReport report;
   for (Change &change : changesOf(module_)) {
@@ -365,21 +382,17 @@ MutationReport Mutator::run() {
     std::vector<std::vector<size_t>> changed;
     std::optional<Finding> found = judge(changed);
     report.seconds += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    MutantReport entry{std::move(text), "killed", ""};
-    if (found) {
-      entry.code = found->code();
-      ++report.killed;
-      if (confirm_ && sameInAnyOrder(changed)) {
-        entry.verdict = "strict";
-        ++report.strict;
-      }
-    } else if (sameInAnyOrder(changed)) {
-      entry.verdict = "harmless";
-      ++report.harmless;
-    } else {
-      entry.verdict = "survived";
-      ++report.survived;
-    }
+    MutantReport entry{"", "killed", found ? found->code() : ""};
+    if (!found)
+      entry = verdictOf(change, changed);
+    else if (movesPush_ = false; confirm_ && sameInAnyOrder(changed))
+      entry.verdict = "strict";
+    report.killed += found.has_value();
+    report.strict += entry.verdict == "strict";
+    report.harmless += entry.verdict == "harmless";
+    report.another += entry.verdict == "another";
+    report.survived += entry.verdict == "survived";
+    entry.change = std::move(text);
     report.mutants.push_back(std::move(entry));
     change.undo();
   }

@@ -7,8 +7,9 @@ namespace ptl::prove {
 
 struct MutantReport {
   std::string change;  ///< `without wait_flag (k.ptl:7)`
-  std::string verdict; ///< `killed`, `harmless`, `survived`: no order of the pipes shows a
-                       ///< difference, or one does
+  std::string verdict; ///< `killed`; not reported: `harmless`, no order of the pipes shows a
+                       ///< difference; `another`, a push that takes another value of its tile, in
+                       ///< any order; `survived`
   std::string code;    ///< of the first finding, if killed
 };
 
@@ -16,6 +17,7 @@ struct MutationReport {
   std::vector<MutantReport> mutants;
   unsigned killed = 0;   ///< the prover reports a fault
   unsigned harmless = 0; ///< not reported, and no execution changes
+  unsigned another = 0;  ///< not reported, and no fault: another program
   unsigned survived = 0; ///< not reported, but some execution changes
   unsigned strict = 0;   ///< of the killed: no interleaving that was tried differs
   double seconds = 0;    ///< of processor time in the prover, for all mutants

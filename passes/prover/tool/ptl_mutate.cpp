@@ -58,6 +58,7 @@ static int runFile(const char *path, const Options &options) {
     prove::MutationReport report = prove::mutate(*module, *machine, options.confirm);
     summary["killed"] = report.killed;
     summary["harmless"] = report.harmless;
+    summary["another"] = report.another;
     summary["survived"] = report.survived;
     if (options.confirm)
       summary["strict"] = report.strict;

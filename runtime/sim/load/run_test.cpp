@@ -106,6 +106,33 @@ TEST(SimErrors, DeadlockNamesWhoWaitsForWhat) {
   EXPECT_NE(error.find("for the event [mte2, v, 0]"), std::string::npos) << error;
 }
 
+/// The cube core signals so often, the vector cores wait so often.
+static std::string crossing(int signals, int waits) {
+  auto function = [](const char *name, const char *kind, const char *line, int count) {
+    std::string text = std::string("func.func @k_") + name +
+                       "(%x: !pto.ptr<f32>) attributes {pto.entry, ptl.kernel = \"k\", " +
+                       "pto.kernel_kind = #pto.kernel_kind<" + kind + ">} {\n" +
+                       "%c9 = arith.constant 9 : index\n";
+    while (count-- > 0)
+      text += std::string(line) + "\n";
+    return text + "return }\n";
+  };
+  return "module {" + function("aic", "cube", "pto.sync.set <PIPE_FIX>, %c9", signals) +
+         function("aiv", "vector", "pto.sync.wait <PIPE_MTE2>, %c9", waits) + "}";
+}
+
+TEST(SimErrors, EventsBetweenCoresAreSignalledAsOftenAsTheyAreWaitedFor) {
+  std::vector<float> x(16);
+  auto error = [&](int signals, int waits) {
+    return errorOf(crossing(signals, waits), {arrayOf(x)}, {});
+  };
+  EXPECT_EQ(error(2, 2), "");
+  EXPECT_NE(error(1, 2).find("for the event 9 between cores"), std::string::npos) << error(1, 2);
+  EXPECT_NE(error(2, 1).find("has signalled the event 9 between cores 2 times"), std::string::npos)
+      << error(2, 1);
+  EXPECT_NE(error(17, 17).find("it counts up to 15"), std::string::npos) << error(17, 17);
+}
+
 TEST(SimErrors, OutOfBoundsNamesTheInstructionAndItsPlace) {
   std::vector<float> x(1024), z(1024);
   std::string error = errorOf(doubleBuffered(), {arrayOf(x), arrayOf(z)}, {Scalar::integer(2)});
