@@ -399,15 +399,33 @@ TEST(SimTime, TasksWithALongWayToTheEndGoFirst) {
     EXPECT_EQ(wideAndLong(4, seed).end, wideAndLong(4, seed).end);
 }
 
-TEST(SimTime, WhatIsNotKnownIsRefused) {
-  std::string text = "module attributes {\"pto.target_arch\" = \"a3\"} { func.func @k(%x: "
-                     "!pto.ptr<f32>, %z: !pto.ptr<f32>, %n: index) attributes {pto.entry, "
-                     "pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
-                     "%c0 = arith.constant 0 : index\n"
-                     "%v = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32\nreturn } }";
-  Timeline t = timeOf(loadText(text), roundCosts(), 1);
+/// A kernel that reads an element and then does something with it.
+static Timeline timeWithElement(const std::string &type, const std::string &use) {
+  std::string text =
+      "module attributes {\"pto.target_arch\" = \"a3\"} { func.func @k(%x: !pto.ptr<" + type +
+      ">, %z: !pto.ptr<f32>, %n: index) attributes {pto.entry, pto.kernel_kind = "
+      "#pto.kernel_kind<vector>} {\n%c0 = arith.constant 0 : index\n"
+      "%v = pto.load_scalar %x[%c0] : !pto.ptr<" +
+      type + "> -> " + type + "\n" + use + "\nreturn } }";
+  return timeOf(loadText(text), roundCosts(), 1);
+}
+
+TEST(SimTime, DataMayBeUnknownUntilItDecides) {
+  Timeline t = timeWithElement("f32", "%w = arith.addf %v, %v : f32");
+  EXPECT_TRUE(t.ok) << t.error;
+  std::string compared = "%one = arith.constant 1 : i32\n"
+                         "%holds = arith.cmpi slt, %v, %one : i32\n";
+  t = timeWithElement("i32", compared + "cf.assert %holds, \"is too large\"");
+  EXPECT_TRUE(t.ok) << t.error;
+  t = timeWithElement("i32", compared + "scf.if %holds {\npto.barrier <PIPE_ALL>\n}");
   EXPECT_FALSE(t.ok);
-  EXPECT_NE(t.error.find("reads an element of `x`, which has no values"), t.error.npos) << t.error;
+  EXPECT_NE(t.error.find("which has no value where only times"), t.error.npos) << t.error;
+  // So does a length, but not where nothing goes by it.
+  std::string length = "%l = arith.index_cast %v : i32 to index\n";
+  t = timeWithElement("i32", length + "%m = arith.addi %l, %n : index");
+  EXPECT_TRUE(t.ok) << t.error;
+  t = timeWithElement("i32", length + "%y = pto.addptr %x, %l : <i32> -> <i32>");
+  EXPECT_FALSE(t.ok);
 }
 
 TEST(SimTime, ViewsAreValidJson) {
