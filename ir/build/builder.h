@@ -10,8 +10,10 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace ptl::ir {
 
@@ -49,7 +51,9 @@ struct Frame {
   std::vector<ElemKind> elems; ///< of `decl->typeParams`
   std::vector<Dim> prefix;     ///< root lengths of `..`
   const ScheduleDecl *schedule = nullptr;
-  std::optional<mlir::Location> call; ///< where a callee is called; only with ranges
+  std::set<uint32_t> taken = {}; ///< where the items of the schedule begin that have had effect
+  std::map<std::string, std::string> whyNot = {}; ///< by label: why nothing can be said of it
+  std::optional<mlir::Location> call;             ///< where a callee is called; only with ranges
 };
 
 class Builder {
@@ -115,6 +119,15 @@ private:
   void scheduleValue(const ScheduleDirective &directive, const Local &local, mlir::Value value),
       pinProduct(const Local &local, mlir::Value value), scheduleGrid(ParallelOp grid),
       buildTask(const TaskStmt &stmt), orderTasks(mlir::Block &in);
+  bool isScheduled(const Local &local) const;
+  void cannotSchedule(const Local &local, const std::string &why);
+  using NamedAttributes = llvm::SmallVector<mlir::NamedAttribute>;
+  void noteItem(mlir::Operation *op, const std::string &label, const std::string &item, Span at,
+                NamedAttributes details = {});
+  void fuseValue(const Local &local, mlir::Operation *op), refuseUntaken();
+  void refuse(Span at, const std::string &item, const std::string &why);
+  /// Marks what was built since, and not marked before, as done by so many core groups.
+  void shareCores(int64_t cores, mlir::Block &in, mlir::Operation *before);
   void bindLocal(Local &local, Bound value);
   bool buildRangeName(const LetStmt &stmt);
   static void assignBound(Bound &target, const Bound &value);
@@ -284,8 +297,12 @@ private:
   DiagnosticSink &sink_;
   mlir::OpBuilder builder_;
   Frame *frame_ = nullptr;
-  int64_t tasks_ = 0;    ///< `task` blocks so far
-  mlir::Location place_; ///< of the expression or statement being built
+  llvm::SmallVector<mlir::Attribute> items_; ///< of schedules: see `kItemsAttribute`
+  /// Numbers of `fuse` items, by the declaration being built and their list.
+  std::map<std::pair<const Frame *, const ScheduleLabels *>, int64_t> fusions_;
+  int64_t fuseCount_ = 0;
+  std::set<std::pair<FileId, uint32_t>> refused_; ///< items that were told to have no effect
+  mlir::Location place_;                          ///< of the expression or statement being built
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
   Bound returned_;                               ///< value of the `return` just built
