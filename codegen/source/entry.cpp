@@ -152,6 +152,10 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
   }
   if (auto grid = dyn_cast<ir::ParallelOp>(first); grid && covers(alloc, groupFrom(grid)))
     return;
+  auto launch = dyn_cast<ir::LaunchOp>(first);
+  if (launch && llvm::any_of(outlined(launch).outputs,
+                             [&](const auto &output) { return output.first == alloc.getResult(); }))
+    return;
   let(alloc, {"zeros(" + typeText(alloc.getType()) + ")"}, refName(alloc), "var");
   written_.insert(alloc);
 }

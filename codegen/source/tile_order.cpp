@@ -58,6 +58,10 @@ private:
 
 /// Written wherever they are used, or not at all: their place says nothing.
 static bool hasNoPlace(Operation *op) {
+  bool isPosition = op->getName().getStringRef() == "ptl.convert" &&
+                    op->getResult(0).getType().isIndex(); // of an element, as a position
+  if (isPosition)
+    return true;
   return isPositionOp(op) || op->hasTrait<OpTrait::ConstantLike>() || isCheap(op) ||
          isTransparent(op) || isa<ir::NewAxisOp, ir::DimOp, ir::AllocOp>(op);
 }

@@ -140,6 +140,13 @@ static bool isForChecks(Operation *op) {
          llvm::all_of(op->getUsers(), [](Operation *user) { return isForChecks(user); });
 }
 
+/// Whether a value is what a variable of a loop by that name begins with.
+static bool beginsVariable(OpOperand &use, size_t uses, const std::string &name) {
+  auto loop = dyn_cast<scf::ForOp>(use.getOwner());
+  BlockArgument variable = loop ? loop.getTiedLoopRegionIterArg(&use) : BlockArgument();
+  return uses == 1 && variable && block::nameOf(variable.getLoc()) == name;
+}
+
 bool TileBody::decideInlined(Operation *op) {
   llvm::SmallVector<OpOperand *> uses;
   collectUses(op->getResult(0), uses);
@@ -158,7 +165,7 @@ bool TileBody::decideInlined(Operation *op) {
   std::string name = block::nameOf(op->getLoc());
   auto store = dyn_cast<ir::StoreOp>(uses.front()->getOwner());
   bool isStored = store && uses.size() == 1 && block::nameOf(store.getRef().getLoc()) == name;
-  if (!name.empty() && !isStored)
+  if (!name.empty() && !isStored && !beginsVariable(*uses.front(), uses.size(), name))
     return false;
   // All uses may be inside of one grid, which gets the value as an argument.
   Operation *use = nullptr;
