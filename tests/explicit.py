@@ -1,7 +1,8 @@
 """What `ptlc lower` writes is the program: every kernel, program and function of the examples is written out with its
 tiles, and for chips with its buffers and events. The text is formatted, checks without warnings (manual kernels are
 proved by that), is written out as itself again (so it compiles to the same, names apart), and gives the same results,
-bit for bit: on the CPU, and manual kernels on the simulator."""
+bit for bit: on the CPU, and manual kernels on the simulator. Text at tile level for a chip compiles to the buffers, events and
+instructions of its source: their text is the same. All comments in a declaration are in its text."""
 import itertools
 import json
 import pathlib
@@ -68,6 +69,7 @@ def lowered(tools: Tools, path, entry: str, *arguments):
 # ---- Texts that are alike ----
 
 TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
+DECLARES = ("let", "var", "buffer", "event", "pipe", "for")
 DECLARED = re.compile(r"\b(?:let|var|buffer|event|pipe|for|kernel)\s+(\w+)|\b(\w+): ")
 
 
@@ -85,7 +87,11 @@ def renamed_difference(first: str, second: str):
     for i, (a, b) in enumerate(zip(*tokens)):
         same = a == b
         is_call = same and tokens[0][i + 1 : i + 2] == ["("]  # a function may have the name of a variable
-        if a in declared[0] and b in declared[1] and not is_call:
+        if i and all(each[i - 1] in DECLARES for each in tokens):  # from here on the name is another one's
+            back.pop(to.pop(a, None), None)
+            to.pop(back.pop(b, None), None)
+        is_pipe = same and tokens[0][i - 1] in (":", ">")  # of an event
+        if a in declared[0] and b in declared[1] and not is_call and not is_pipe:
             same = to.setdefault(a, b) == b and back.setdefault(b, a) == a
         if a == b and a in ("kernel", "program"):  # names of parameters are those of one declaration
             to, back = {}, {}
@@ -163,7 +169,7 @@ def entry_case(tools: Tools, path: pathlib.Path, entry: str) -> Case:
             return outcome.stderr
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            problem = written_again(tools, outcome.stdout, entry, folder)
+            problem = written_again(tools, outcome.stdout, entry, folder) or lost_comments(path, entry, outcome.stdout)
             if problem or defines and ".." in " ".join(defines):
                 return problem
             return same_results(tools, path, folder / "lowered.ptl", entry, defines, folder)
@@ -183,11 +189,37 @@ def chip_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
             problem = written_again(tools, outcome.stdout, entry, pathlib.Path(folder), "--target", chip)
             if problem:
                 return problem
-            # The places that it says are those that its tiles have.
+            # It compiles to the same buffers, events and instructions.
             text = pathlib.Path(folder) / "lowered.ptl"
-            return tools.run("build", text, "--entry", entry, "--target", chip, "--emit=block", "-o", "-").stderr or None
+            given = lower(tools, path, entry, "--to", "manual", "--target", chip, *defines)
+            written = lower(tools, text, entry, "--to", "manual", "--target", chip)
+            if given.code or written.code or written.stderr:
+                return f"at block level: {given.stderr}{written.stderr}\n{outcome.stdout}"
+            # The depth of a pipe between sections is not said at tile level.
+            problem = renamed_difference(*(DEPTH.sub("depth", each.stdout) for each in (given, written)))
+            return f"{entry} compiles to something else:\n   {problem}" if problem else None
 
     return Case(f"explicit/{path.relative_to(ROOT)}/{entry}.{chip}", run)
+
+
+DEPTH = re.compile(r"\bdepth \d+")
+
+# ---- Comments ----
+
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+
+
+def comments_of(path: pathlib.Path, entry: str) -> list[str]:
+    """Those in the body of a declaration, which ends with a brace at the beginning of a line, or on its own line."""
+    text = path.read_text()
+    begin = re.search(rf"^(?:pub )?(?:fn|kernel|program) {entry}\b", text, re.M).start()
+    end = re.search(r"^\}|^[^\n]*\{[^\n]*\}$", text[begin:], re.M).end()
+    return [comment.split("\n")[0].rstrip() for comment in COMMENT.findall(text[begin : begin + end])]
+
+
+def lost_comments(path: pathlib.Path, entry: str, text: str):
+    lost = [comment for comment in comments_of(path, entry) if comment not in text]
+    return f"comments are lost: {lost}\n{text}" if lost else None
 
 
 # ---- Manual text ----
@@ -217,7 +249,7 @@ def manual_text(tools: Tools, path, entry: str, text_path: pathlib.Path, machine
     if again.code:
         return f"the text cannot be written out again:\n{again.stderr}\n{text}"
     problem = renamed_difference(text, again.stdout)
-    return f"{entry}, written out again, differs:\n   {problem}" if problem else None
+    return f"{entry}, written out again, differs:\n   {problem}" if problem else lost_comments(path, entry, text)
 
 
 def manual_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
@@ -252,13 +284,13 @@ def known_gap(case: Case) -> Case:
 
 
 def cases(tools: Tools, update: bool) -> list[Case]:
-    gaps = {line for line in GAPS.read_text().splitlines() if not line.startswith("#")}
     result = []
     for path in sources():
         for entry in CALLABLE.findall(path.read_text()):
             result.append(entry_case(tools, path, entry))
             result += [chip_case(tools, path, entry, chip) for chip in CHIPS]
             result += [manual_case(tools, path, entry, chip) for chip in CHIPS]
+    gaps = {line for line in GAPS.read_text().splitlines() if not line.startswith("#")}
     unknown = gaps - {case.name for case in result}
     result.append(Case("explicit/gaps", lambda: f"no such case: {sorted(unknown)}" if unknown else None))
     return [known_gap(case) if case.name in gaps else case for case in result]

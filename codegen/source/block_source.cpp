@@ -162,11 +162,16 @@ OutlinedKernel KernelPrinter::print() {
     if (!isBound)
       result_.namedDims.push_back(dim);
   }
-  for (const std::string &condition : facts_.wheres)
-    if (llvm::all_of(identifiersOf(condition),
-                     [&](const std::string &name) { return dims_.count(name) != 0; }))
-      result_.wheres.push_back(condition);
   result_.body = body();
+  // Requirements of what the kernel computes with.
+  std::set<std::string> used = identifiersOf(result_.body);
+  for (const std::string &condition : facts_.wheres) {
+    std::set<std::string> names = identifiersOf(condition);
+    auto isDim = [&](const std::string &name) { return dims_.count(name) != 0; };
+    auto isUsed = [&](const std::string &name) { return used.count(name) != 0; };
+    if (llvm::all_of(names, isDim) && llvm::any_of(names, isUsed))
+      result_.wheres.push_back(condition);
+  }
   return result_;
 }
 
@@ -215,14 +220,16 @@ static void tidy(ModuleOp kernel) {
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
 }
 
-/// What only requirements are computed with goes: they stand in the header.
+/// What only requirements and checks of bounds are computed with goes: the ones stand in the
+/// header, the others are about what kernels do.
 static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
                              const std::map<std::string, BlockKernel> &kernels) {
   Entry entry(host, facts);
   llvm::SmallVector<Operation *> checks;
-  for (Operation &op : host.getBody().front())
-    if (entry.isRequirement(&op))
-      checks.push_back(&op);
+  host.walk([&](ir::CheckOp check) {
+    if (isMadeAgain(check) || entry.isRequirement(check))
+      checks.push_back(check);
+  });
   for (Operation *check : checks)
     check->erase();
   auto isUnread = [&](ir::LaunchOp launch) {

@@ -67,6 +67,8 @@ bool ProgramEntry::readsFinal(Operation *op) {
 bool ProgramEntry::special(Operation *op) {
   if (entry_.isRequirement(op))
     return true;
+  if (auto check = dyn_cast<ir::CheckOp>(op); check && isUniqueOfGrid(check))
+    return true;
   if (auto grid = dyn_cast<ir::ParallelOp>(op)) {
     launch(grid);
     return true;
@@ -99,12 +101,48 @@ bool ProgramEntry::special(Operation *op) {
   return true;
 }
 
+/// Whether storage is used within one loop or branch alone, and filled there before anything else.
+bool ProgramEntry::beginsInside(ir::AllocOp alloc) {
+  llvm::SmallVector<Operation *> users;
+  for (Operation *user : alloc->getUsers())
+    if (!isa<ir::DimOp>(user))
+      users.push_back(user);
+  mlir::Block *inner = users.empty() ? alloc->getBlock() : users.front()->getBlock();
+  auto holdsAll = [&] {
+    return llvm::all_of(users,
+                        [&](Operation *user) { return inner->findAncestorOpInBlock(*user); });
+  };
+  while (inner != alloc->getBlock() &&
+         (isa<ir::ParallelOp>(inner->getParentOp()) ||
+          inner->getParentOp()->getParentOfType<ir::ParallelOp>() || !holdsAll()))
+    inner = inner->getParentOp()->getBlock();
+  if (inner == alloc->getBlock())
+    return false;
+  Operation *first = nullptr;
+  for (Operation *user : users)
+    if (Operation *here = inner->findAncestorOpInBlock(*user);
+        !first || here->isBeforeInBlock(first))
+      first = here;
+  if (auto launch = dyn_cast<ir::LaunchOp>(first))
+    return llvm::any_of(outlined(launch).outputs,
+                        [&](const auto &output) { return output.first == alloc.getResult(); });
+  auto grid = dyn_cast<ir::ParallelOp>(first);
+  if (!grid)
+    return false;
+  std::vector<ir::ParallelOp> group = groupFrom(grid);
+  bool isRead = llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+    return isa<ir::LoadOp>(user) &&
+           llvm::any_of(group, [&](ir::ParallelOp each) { return each->isAncestor(user); });
+  });
+  return !isRead && covers(alloc, group);
+}
+
 /// Storage is named where it is written first; where that is further inside, it begins as zeros.
 void ProgramEntry::allocate(ir::AllocOp alloc) {
   llvm::SmallVector<Operation *> writers = writersOf(alloc);
   bool isInside = llvm::any_of(
       writers, [&](Operation *writer) { return writer->getBlock() != alloc->getBlock(); });
-  if (!isInside)
+  if (!isInside || beginsInside(alloc))
     return;
   // What the first grid fills needs no zeros.
   Operation *first = nullptr;
@@ -113,6 +151,10 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
     first = !first || here->isBeforeInBlock(first) ? here : first;
   }
   if (auto grid = dyn_cast<ir::ParallelOp>(first); grid && covers(alloc, groupFrom(grid)))
+    return;
+  auto launch = dyn_cast<ir::LaunchOp>(first);
+  if (launch && llvm::any_of(outlined(launch).outputs,
+                             [&](const auto &output) { return output.first == alloc.getResult(); }))
     return;
   let(alloc, {"zeros(" + typeText(alloc.getType()) + ")"}, refName(alloc), "var");
   written_.insert(alloc);
@@ -255,6 +297,7 @@ void ProgramEntry::launch(ir::ParallelOp first) {
       [&](Value value) { return argumentName(value); },
       [&](Value ref) { return isOutput(ref, group); }, unwritable_);
   OutlinedKernel kernel = body.print();
+  kernel.doc = entry_.facts.kernelDocAt(first.getLoc());
   std::string wanted = entry_.facts.kernelAt(first.getLoc());
   if (wanted.empty()) {
     std::string what = !kernel.outputs.empty() ? refName(kernel.outputs[0].first)
@@ -275,7 +318,8 @@ void ProgramEntry::callAs(const OutlinedKernel &kernel, const std::string &wante
   auto [found, isNew] = kernelNames_.try_emplace(kernel.key());
   if (isNew) {
     found->second = kernelNamesUsed_.fresh(wanted);
-    kernels_ += kernel.text(found->second) + "\n";
+    kernels_ +=
+        docLines(found->second == wanted ? kernel.doc : "") + kernel.text(found->second) + "\n";
   }
   call(kernel, found->second);
 }
@@ -318,6 +362,7 @@ void ProgramEntry::launch(ir::LaunchOp launch) {
   for (const auto &[ref, type] : kernel.outputs)
     if (!known_.count(ref))
       know(ref, names_.fresh(refName(ref)));
+  kernel.doc = entry_.facts.kernelDocAt(launch.getLoc());
   std::string wanted = entry_.facts.kernelAt(launch.getLoc());
   if (wanted.empty()) {
     Value written = kernel.outputs.empty() ? Value() : kernel.outputs[0].first;

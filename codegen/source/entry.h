@@ -79,6 +79,8 @@ private:
   void callAs(const OutlinedKernel &kernel, const std::string &wanted);
   void call(const OutlinedKernel &kernel, const std::string &name);
   void allocate(ir::AllocOp alloc);
+  bool beginsInside(ir::AllocOp alloc);
+  bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
   bool store(ir::StoreOp store);
   std::string refName(mlir::Value ref);
   std::string argumentName(mlir::Value value);

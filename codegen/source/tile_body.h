@@ -51,7 +51,8 @@ protected:
   /// A line that is written for the present statement.
   void line(const std::string &text) {
     bool isEnd = text.starts_with("}");
-    out_ += (statement_ && !isEnd ? withOrigin(text, statement_->getLoc()) : text) + "\n";
+    out_ += (statement_ && !isEnd ? withOrigin(text, statement_->getLoc(), parts_) : text) + "\n";
+    parts_.clear();
   }
   void let(mlir::Value value, const Expression &expression, const std::string &wanted,
            const char *word = "let");
@@ -76,6 +77,9 @@ protected:
   virtual bool hasRanges() const { return true; }
   /// A value computed by arithmetic on positions; nothing: its operations are written.
   virtual std::optional<Expression> positionText(mlir::Value value) { return std::nullopt; }
+  /// Whether statements are to compute in the order of the operations: on chips that is the order
+  /// of instructions.
+  virtual bool keepsOrder() const { return false; }
   /// Called before each statement.
   virtual void before(mlir::Operation *op) {}
   /// Called at the end of the braces of a loop or a branch.
@@ -107,6 +111,7 @@ protected:
   Names names_;
   std::string out_;
   mlir::Operation *statement_ = nullptr; ///< that is written
+  std::vector<mlir::Location> parts_;    ///< of operations that are written in the present line
   Unwritable unwritable_;
 
 private:
@@ -170,6 +175,10 @@ private:
   bool decideInlined(mlir::Operation *op);
   bool isSafeAt(mlir::Operation *load, mlir::Operation *use);
 
+  // tile_order.cpp
+  void nameByOrder(mlir::Block &block);
+  void collectWritten(mlir::Operation *op, llvm::SmallVectorImpl<mlir::Operation *> &written);
+
   // tile_control.cpp
   void forLoop(mlir::scf::ForOp loop);
   void whileLoop(mlir::scf::WhileOp loop);
@@ -190,6 +199,7 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> counts_;      ///< how often a position is written
   llvm::DenseMap<mlir::Operation *, std::string> hints_;
   llvm::DenseMap<mlir::Operation *, bool> inlined_;
+  llvm::DenseSet<mlir::Operation *> named_; ///< that are not written in others for their order
   llvm::DenseMap<mlir::Operation *, unsigned> weights_;
   unsigned depth_ = 0; ///< of loops
 };
@@ -200,6 +210,15 @@ std::string elementText(mlir::Type scalar);
 bool isTransparent(mlir::Operation *op);
 /// Whether it is an array out of nothing, or all of one: written again wherever it is used.
 bool isCheap(mlir::Operation *op);
+/// Whether a check is one of bounds or of a conversion, which the builder makes again.
+bool isMadeAgain(ir::CheckOp check);
+/// Of conversions of positions whose range is checked; `noteConversions` marks those that a check
+/// is about, before it goes.
+inline constexpr llvm::StringLiteral kCheckedAttribute = "ptl.checked";
+void noteConversions(ir::CheckOp check);
+/// Whether such a conversion is written with a name that says the type, `let n: i32 = T - S`: where
+/// it is used nothing else would.
+bool needsTypedName(mlir::Operation *op);
 /// Whether it computes positions, lengths or conditions over them from nothing but such.
 bool isPositionOp(mlir::Operation *op);
 

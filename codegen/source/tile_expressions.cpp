@@ -78,19 +78,38 @@ static Value implicitPosition(Operation *op) {
   if (!op || op->getName().getStringRef() != "ptl.convert" ||
       !op->getOperand(0).getType().isIndex())
     return {};
-  for (Operation *user : op->getOperand(0).getUsers())
-    if (auto check = dyn_cast<ir::CheckOp>(user); check && check.getStatus() == "arithmetic")
-      return op->getOperand(0);
-  return {};
+  return op->hasAttr(kCheckedAttribute) ? op->getOperand(0) : Value();
 }
 
-/// An operand of a built-in: a literal takes its type from another operand where it can.
-Expression TileBody::operand(Operation *op, Value operand) {
-  bool othersSay = llvm::any_of(op->getOperands(), [&](Value other) {
+void noteConversions(ir::CheckOp check) {
+  if (check.getStatus() != "arithmetic")
+    return;
+  for (Value value : check.getValues())
+    for (Operation *user : value.getUsers())
+      if (user->getName().getStringRef() == "ptl.convert" && user->getOperand(0) == value)
+        user->setAttr(kCheckedAttribute, UnitAttr::get(user->getContext()));
+}
+
+/// Whether another operand of an operation says of which type a literal or a position is.
+static bool isSaidByOthers(Operation *op, Value operand) {
+  return llvm::any_of(op->getOperands(), [&](Value other) {
     return other != operand && !constantAttribute(other) &&
            !implicitPosition(other.getDefiningOp()) &&
            ir::elementTypeOf(other.getType()) == operand.getType();
   });
+}
+
+bool needsTypedName(Operation *op) {
+  return implicitPosition(op) && ir::rankOf(op->getResult(0).getType()) == 0 &&
+         !llvm::all_of(op->getUsers(), [&](Operation *user) {
+           const OpRecord *record = ir::recordOf(user);
+           return record && record->id != OpId::Full && isSaidByOthers(user, op->getResult(0));
+         });
+}
+
+/// An operand of a built-in: a literal takes its type from another operand where it can.
+Expression TileBody::operand(Operation *op, Value operand) {
+  bool othersSay = isSaidByOthers(op, operand);
   if (Attribute attribute = constantAttribute(operand); attribute && !known_.count(operand))
     return literal(attribute, operand.getType(), !othersSay);
   Operation *made = operand.getDefiningOp();
@@ -312,6 +331,7 @@ Expression TileBody::conditional(scf::IfOp branch) {
 }
 
 Expression TileBody::expressionOf(Operation *op, unsigned result) {
+  parts_.push_back(op->getLoc());
   if (Attribute constant = constantAttribute(op->getResult(0)))
     return literal(constant, op->getResult(0).getType(), true);
   if (std::optional<Expression> own = written(op))

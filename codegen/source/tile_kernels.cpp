@@ -62,7 +62,7 @@ std::string OutlinedKernel::key() const {
     names[argument.name] = "%" + std::to_string(names.size());
   for (const std::string &output : outputNames)
     names[output] = "%" + std::to_string(names.size());
-  return renamed(takeOrigins(text("%")).text, names);
+  return renamed(takeOrigins(text("%")).text(), names);
 }
 
 // ---- The body -----------------------------------------------------------------------------------
@@ -123,6 +123,11 @@ void KernelBody::run() {
     grid(each);
 }
 
+static bool isDataFact(llvm::StringRef condition) {
+  return condition.starts_with("unique(") || condition.starts_with("all(") ||
+         condition.starts_with("sorted(");
+}
+
 /// The dimensions that its types and its body speak of.
 void KernelBody::findDims(OutlinedKernel &kernel) {
   std::set<std::string> inTypes, bound;
@@ -168,10 +173,63 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
   };
   for (const std::string &condition : facts_.wheres)
     if (llvm::all_of(identifiersOf(condition), [&](const std::string &name) {
-          return llvm::is_contained(kernel.dims, name) ||
-                 (isGiven(name) && llvm::StringRef(condition).starts_with("unique("));
+          return llvm::is_contained(kernel.dims, name) || (isGiven(name) && isDataFact(condition));
         }))
       kernel.wheres.push_back(condition);
+  for (ir::ParallelOp grid : grids_)
+    for (Value array : uniqueArrays(grid)) {
+      auto named = known_.find(array);
+      std::string fact = named == known_.end() ? "" : "unique(" + named->second.text + ")";
+      if (!fact.empty() && !llvm::is_contained(kernel.wheres, fact))
+        kernel.wheres.push_back(fact);
+    }
+}
+
+/// The length that a loop of the host runs up to, from 0 on in steps of 1; empty if it is none that
+/// has a name.
+static std::string lengthOfLoop(Value position) {
+  auto variable = dyn_cast<BlockArgument>(position);
+  auto loop = variable ? dyn_cast<scf::ForOp>(variable.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || variable != loop.getInductionVar() ||
+      getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
+    return "";
+  if (std::optional<int64_t> number = getConstantIntValue(loop.getUpperBound()))
+    return std::to_string(*number);
+  auto given = dyn_cast<BlockArgument>(loop.getUpperBound());
+  auto function = given ? dyn_cast<func::FuncOp>(given.getOwner()->getParentOp()) : func::FuncOp();
+  auto dim = function ? function.getArgAttrOfType<StringAttr>(given.getArgNumber(), "ptl.dim")
+                      : StringAttr();
+  return dim ? dim.str() : "";
+}
+
+/// What a loop of the program says of a position that the kernel is given: without it the kernel
+/// would check what it indexes with it.
+void KernelBody::findBounds(OutlinedKernel &kernel) {
+  for (const OutlinedKernel::Argument &argument : kernel.arguments) {
+    std::string length = lengthOfLoop(argument.value);
+    if (length.empty())
+      continue;
+    bool isNeeded = false;
+    auto look = [&](auto box, Value base) {
+      for (int64_t axis : box.getDropped())
+        isNeeded |=
+            box.getOffsets()[static_cast<size_t>(axis)] == argument.value &&
+            extentText(ir::extentsOf(base.getType())[static_cast<size_t>(axis)]).text == length;
+    };
+    for (ir::ParallelOp grid : grids_)
+      grid->walk([&](Operation *op) {
+        if (auto load = dyn_cast<ir::LoadOp>(op))
+          look(load, load.getRef());
+        else if (auto slice = dyn_cast<ir::SliceOp>(op))
+          look(slice, slice.getSource());
+        else if (auto store = dyn_cast<ir::StoreOp>(op))
+          look(store, store.getRef());
+      });
+    if (!isNeeded)
+      continue;
+    kernel.wheres.push_back(argument.name + " >= 0");
+    kernel.wheres.push_back(argument.name + " < " + length);
+  }
 }
 
 static bool isOpen(const ir::Extent &extent) {
@@ -233,6 +291,7 @@ OutlinedKernel KernelBody::print() {
   if (llvm::any_of(grids_, hasUnboundedTile))
     kernel.clause = "on core for " + facts_.target;
   findDims(kernel);
+  findBounds(kernel);
   return kernel;
 }
 

@@ -4,6 +4,8 @@
 #include "codegen/source/tile_body.h"
 #include "codegen/source/tile_source.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace ptl::source {
 
 /// A kernel made of grids, and how to call it.
@@ -13,7 +15,7 @@ struct OutlinedKernel {
     std::string name, type;
     bool isInout = false;
   };
-  std::string wanted; ///< its name, if that is free
+  std::string doc; ///< lines without `///`
   std::vector<Argument> arguments;
   std::vector<std::pair<mlir::Value, std::string>> outputs; ///< storage and type
   std::vector<std::string> outputNames;
@@ -46,9 +48,11 @@ private:
   std::string placeOf(mlir::Value tile) const override {
     return facts_.placeOf ? facts_.placeOf(tile) : "";
   }
+  bool keepsOrder() const override { return facts_.placeOf != nullptr; }
   bool isInside(mlir::Operation *op) const;
   void run();
   void findDims(OutlinedKernel &kernel);
+  void findBounds(OutlinedKernel &kernel);
 
   llvm::ArrayRef<ir::ParallelOp> grids_;
   const EntryFacts &facts_;
@@ -61,6 +65,12 @@ private:
   std::vector<std::pair<mlir::Value, std::string>> outputs_;
   std::string prologue_;
 };
+
+/// Arrays whose values must differ for the points of a grid to write different elements: a kernel
+/// says so of its parameters. `isUniqueOfGrid`: whether a check is about one of these, which calls
+/// of the kernel make again.
+llvm::SetVector<mlir::Value> uniqueArrays(ir::ParallelOp grid);
+bool isUniqueOfGrid(ir::CheckOp check);
 
 /// Storage that the grids write.
 llvm::SmallVector<mlir::Value> storedRefs(ir::ParallelOp grid);

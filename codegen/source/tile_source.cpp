@@ -1,6 +1,7 @@
 #include "codegen/source/tile_source.h"
 
 #include "codegen/source/entry.h"
+#include "ir/dialect/schedule_attributes.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/source_place.h"
 
@@ -77,7 +78,7 @@ private:
         sizes.push_back(std::to_string(size));
       items.push_back(label + " { l0 " + llvm::join(sizes, ", ") + " }");
     });
-    if (auto cores = entry_.function->getAttrOfType<IntegerAttr>("ptl.cores"))
+    if (auto cores = entry_.function->getAttrOfType<IntegerAttr>(ir::kCoresAttribute))
       items.push_back("cores " + std::to_string(cores.getInt()));
     if (items.empty())
       return "";
@@ -98,6 +99,7 @@ private:
     block(entry_.function.getBody().front());
   }
 
+  bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
   std::string placeOf(Value tile) const override {
     return entry_.facts.placeOf ? entry_.facts.placeOf(tile) : "";
   }
@@ -170,12 +172,13 @@ private:
 static void dropRequirements(func::FuncOp function, Entry &entry) {
   llvm::SmallVector<Operation *> checks;
   function.walk([&](ir::CheckOp check) {
-    bool isMadeAgain = check.getStatus() == "bounds" || check.getStatus() == "arithmetic";
-    if (isMadeAgain || entry.isRequirement(check))
+    if (isMadeAgain(check) || entry.isRequirement(check))
       checks.push_back(check);
   });
-  for (Operation *check : checks)
+  for (Operation *check : checks) {
+    noteConversions(cast<ir::CheckOp>(check));
     check->erase();
+  }
   for (bool changed = !checks.empty(); changed;) {
     llvm::SetVector<Operation *> dead;
     function.walk([&](ir::AllocOp alloc) {

@@ -23,6 +23,8 @@ struct EntryFacts {
   std::string target;                         ///< `cpu`, or a chip
   /// The kernel in whose source text a location lies; empty if there is none, or it is the entry.
   std::function<std::string(mlir::Location)> kernelAt;
+  /// The comment of that kernel, as `doc`.
+  std::function<std::string(mlir::Location)> kernelDocAt;
   /// Where a tile of a kernel lies; empty: in several places, or nothing says where. Null: on the
   /// CPU, which has no places.
   std::function<std::string(mlir::Value)> placeOf;

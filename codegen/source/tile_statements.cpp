@@ -22,9 +22,11 @@ void TileBody::startAgain() {
   variables_.clear();
   ranges_.clear();
   inlined_.clear();
+  named_.clear();
   weights_.clear();
   names_ = Names();
   out_.clear();
+  parts_.clear();
   depth_ = 0;
 }
 
@@ -102,9 +104,12 @@ unsigned TileBody::weight(Operation *op) {
 }
 
 bool TileBody::isInlined(Operation *op) {
+  if (needsTypedName(op))
+    return false;
   if (isPositionOp(op) || isConstantLike(op) || isCheap(op) || isTransparent(op))
     return true;
-  if (op->getNumResults() != 1 || isa<scf::ForOp, scf::WhileOp, scf::IfOp, ir::InsertOp>(op))
+  if (op->getNumResults() != 1 || isa<scf::ForOp, scf::WhileOp, scf::IfOp, ir::InsertOp>(op) ||
+      named_.count(op))
     return false;
   if (auto found = inlined_.find(op); found != inlined_.end())
     return found->second;
@@ -123,12 +128,23 @@ static void collectUses(Value value, llvm::SmallVectorImpl<OpOperand *> &uses) {
       uses.push_back(&use);
 }
 
+bool isMadeAgain(ir::CheckOp check) {
+  return check.getStatus() == "bounds" || check.getStatus() == "arithmetic";
+}
+
 /// Whether an operation is there for checks that are made again.
 static bool isForChecks(Operation *op) {
   if (auto check = dyn_cast<ir::CheckOp>(op))
-    return check.getStatus() == "bounds" || check.getStatus() == "arithmetic";
+    return isMadeAgain(check);
   return isPositionOp(op) && !op->use_empty() &&
          llvm::all_of(op->getUsers(), [](Operation *user) { return isForChecks(user); });
+}
+
+/// Whether a value is what a variable of a loop by that name begins with.
+static bool beginsVariable(OpOperand &use, size_t uses, const std::string &name) {
+  auto loop = dyn_cast<scf::ForOp>(use.getOwner());
+  BlockArgument variable = loop ? loop.getTiedLoopRegionIterArg(&use) : BlockArgument();
+  return uses == 1 && variable && block::nameOf(variable.getLoc()) == name;
 }
 
 bool TileBody::decideInlined(Operation *op) {
@@ -149,7 +165,7 @@ bool TileBody::decideInlined(Operation *op) {
   std::string name = block::nameOf(op->getLoc());
   auto store = dyn_cast<ir::StoreOp>(uses.front()->getOwner());
   bool isStored = store && uses.size() == 1 && block::nameOf(store.getRef().getLoc()) == name;
-  if (!name.empty() && !isStored)
+  if (!name.empty() && !isStored && !beginsVariable(*uses.front(), uses.size(), name))
     return false;
   // All uses may be inside of one grid, which gets the value as an argument.
   Operation *use = nullptr;
@@ -174,6 +190,8 @@ bool TileBody::decideInlined(Operation *op) {
 
 void TileBody::block(mlir::Block &block) {
   Operation *outer = statement_;
+  if (keepsOrder())
+    nameByOrder(block);
   for (Operation &op : block.without_terminator())
     statement(&op);
   statement_ = outer;
@@ -188,6 +206,12 @@ void TileBody::results(Operation *op) {
           ir::placeName(llvm::cast<ir::ArrayType>(placed.getType()).getPlace()).str();
       line("let " + name + ": _ @" + place + " = " + value(placed.getSource()).text);
       return know(placed.getResult(), name);
+    }
+    if (needsTypedName(op)) {
+      Expression position = value(op->getOperand(0));
+      std::string name = names_.fresh(positionName(op->getResult(0)));
+      line("let " + name + ": " + elementText(op->getResult(0).getType()) + " = " + position.text);
+      return know(op->getResult(0), name);
     }
     std::string place = placeOf(op->getResult(0)), wanted = nameFor(op->getResult(0));
     if (place.empty())
@@ -306,7 +330,7 @@ void TileBody::insert(ir::InsertOp insert) {
 
 /// Checks of bounds and conversions are made again by the builder; the others are the author's.
 void TileBody::check(ir::CheckOp check) {
-  if (check.getStatus() == "bounds" || check.getStatus() == "arithmetic")
+  if (isMadeAgain(check))
     return;
   line(
       assertText(value(check.getCondition()).text, check.getMessage(), !check.getValues().empty()));

@@ -275,6 +275,8 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
       ledger.machine = program->ledger.machine;
       ledger.functions.insert(ledger.functions.end(), program->ledger.functions.begin(),
                               program->ledger.functions.end());
+      ledger.kernels.insert(ledger.kernels.end(), program->ledger.kernels.begin(),
+                            program->ledger.kernels.end());
       if (wants(EmitId::Proof))
         proof += proofText(variant.symbol, compiler.prove(*program));
       llvm::raw_string_ostream out(sync);
@@ -344,8 +346,9 @@ void Builder::emitCode(Compiler &compiler, cpu::LlvmModule code) {
 
 ExitCode Builder::compile(const CheckedProgram &program,
                           const std::vector<ManifestEntry> &entries) {
-  Compiler compiler(program, session_.sources(), compilerOptions(session_.options(), target_),
-                    session_.sink());
+  CompilerOptions options = compilerOptions(session_.options(), target_);
+  options.tellsParts = wants(EmitId::Ledger) || wants(EmitId::Memory);
+  Compiler compiler(program, session_.sources(), std::move(options), session_.sink());
   if (compiler.options().chip && lastStage() >= Stage::Block) {
     ExitCode code = emitBlocks(compiler, entries);
     return compiler.hadInternalError() ? ExitCode::Internal : code;

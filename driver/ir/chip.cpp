@@ -70,6 +70,27 @@ static std::optional<TooSmall> placeBuffers(block::BlockProgram &program, const 
   return std::nullopt;
 }
 
+/// How kernels that did not fit at once were made to.
+static void tellRoom(ChipProgram &program, const std::vector<block::LowerChoices> &choices) {
+  for (size_t i = 0; i < choices.size() && i < program.program.kernels.size(); ++i) {
+    LedgerKernel kernel;
+    for (auto function : (*program.program.kernels[i]).getOps<mlir::func::FuncOp>())
+      if (auto name = function->getAttrOfType<mlir::StringAttr>("ptl.kernel"))
+        kernel.name = name.str();
+    auto functions = (*program.program.kernels[i]).getOps<mlir::func::FuncOp>();
+    bool isMixed = std::distance(functions.begin(), functions.end()) > 1;
+    kernel.givenUp = choices[i].givenUp(program.program.unrolls[i], isMixed);
+    kernel.parts = program.program.parts[i];
+    if (const std::optional<Overflow> &whole = choices[i].wholeOverflow(); whole && kernel.parts) {
+      kernel.parts->memory = whole->space.place;
+      kernel.parts->needed = whole->needed;
+      kernel.parts->usable = whole->space.usable;
+    }
+    if (kernel.parts || !kernel.givenUp.empty())
+      program.ledger.kernels.push_back(std::move(kernel));
+  }
+}
+
 /// Lowers what is tiled, each kernel with as much overlap as the memories have room for. Nothing
 /// after an error; `overflow` is set if a memory is too small in every way. `mayCut`: tiles that
 /// products take part in may be done in parts.
@@ -110,6 +131,7 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
     result.program = std::move(*program);
     if (!full) {
       overflow = std::nullopt;
+      tellRoom(result, choices);
       return result;
     }
     overflow = std::move(full->overflow);
@@ -118,8 +140,8 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
   }
 }
 
-/// Whether an entry can be placed; says nothing if not.
-bool Compiler::fits(const ir::EntryBinding &binding) {
+/// Whether an entry can be placed, with its tiles in parts if they may be; says nothing if not.
+bool Compiler::fits(const ir::EntryBinding &binding, bool mayCut) {
   DiagnosticSink quiet;
   CompilerOptions options = options_;
   options.bundleFolder.clear();
@@ -127,12 +149,12 @@ bool Compiler::fits(const ir::EntryBinding &binding) {
   Compiler trial(program_, sources_, std::move(options), quiet);
   mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
   std::optional<Overflow> overflow;
-  return module && trial.tile(*module) && trial.lowerTiled(*module, true, overflow) && !overflow;
+  return module && trial.tile(*module) && trial.lowerTiled(*module, mayCut, overflow) && !overflow;
 }
 
 /// Values of each tunable alone, within its domain, that were tried and found to fit.
-std::vector<Fix> Compiler::helpsFor() {
-  std::vector<Fix> helps;
+std::vector<Compiler::Help> Compiler::helpsFor(bool mayCut) {
+  std::vector<Help> helps;
   if (!options_.triesHelps)
     return helps;
   ir::EntryBinding binding = binding_;
@@ -151,12 +173,25 @@ std::vector<Fix> Compiler::helpsFor() {
     binding.tunables = binding_.tunables;
     std::optional<int64_t> best = largestThatFits(candidates, [&](int64_t value) {
       binding.tunables[name] = value;
-      return fits(binding);
+      return fits(binding, mayCut);
     });
     if (best)
-      helps.push_back({tunableHelp(name, *best), tunableEdits(program_, binding_, tunable, *best)});
+      helps.push_back({&tunable, *best});
   }
   return helps;
+}
+
+/// The value of a tunable with which no tile is done in parts.
+void Compiler::tellWhatAvoidsParts(BufferLedger &ledger) {
+  bool any = std::any_of(ledger.kernels.begin(), ledger.kernels.end(),
+                         [](const LedgerKernel &kernel) { return kernel.parts.has_value(); });
+  if (!any || !options_.tellsParts)
+    return;
+  std::vector<Help> helps = helpsFor(/*mayCut=*/false);
+  for (LedgerKernel &kernel : ledger.kernels)
+    if (kernel.parts && !helps.empty())
+      kernel.parts->avoid =
+          helps.front().tunable->local->name + " = " + std::to_string(helps.front().value);
 }
 
 std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase) {
@@ -181,11 +216,16 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
       break;
   }
   if (overflow) {
-    reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, helpsFor(),
+    std::vector<Fix> fixes;
+    for (const Help &help : helpsFor(/*mayCut=*/true))
+      fixes.push_back({tunableHelp(help.tunable->local->name, help.value),
+                       tunableEdits(program_, binding_, *help.tunable, help.value)});
+    reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, fixes,
                    pipelineEdits(program_, sources_, *overflow));
     overflow_ = std::make_unique<Overflow>(std::move(*overflow));
     return std::nullopt;
   }
+  tellWhatAvoidsParts(result->ledger);
   step("derive-sync");
   size_t errors = sink_.errorCount();
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : result->program.kernels) {

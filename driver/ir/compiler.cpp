@@ -3,9 +3,13 @@
 #include "codegen/cpu/to_llvm.h"
 #include "codegen/machines/machine.h"
 #include "driver/bundle.h"
+#include "driver/ir/chip.h"
+#include "driver/ir/chip_fixes.h"
 #include "driver/output.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/schedule_attributes.h"
 #include "passes/analysis/buffer_overflow.h"
+#include "passes/analysis/source_place.h"
 #include "passes/pipeline.h"
 #include "runtime/kernel_abi.h"
 
@@ -156,8 +160,28 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
   return pipeline;
 }
 
+/// What schedules say, and had no effect; whether there is such.
+static bool reportRefused(mlir::ModuleOp module, const SourceManager &sources,
+                          DiagnosticSink &sink) {
+  bool any = false;
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (auto refused =
+            mlir::dyn_cast_or_null<mlir::ArrayAttr>(function->removeAttr(ir::kRefusedAttribute)))
+      for (mlir::Attribute each : refused) {
+        auto parts = mlir::cast<mlir::ArrayAttr>(each);
+        mlir::Location at = mlir::cast<mlir::LocationAttr>(parts[2]);
+        Span span = spanOf(at);
+        sink.report(DiagId::ScheduleCannot,
+                    span == kNoSpan ? spanAt(sources, block::placeOf(at)) : span,
+                    {mlir::cast<mlir::StringAttr>(parts[0]).str(),
+                     mlir::cast<mlir::StringAttr>(parts[1]).str()});
+        any = true;
+      }
+  return any;
+}
+
 bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
-  return collecting("passes", module, [&] {
+  bool done = collecting("passes", module, [&] {
     ir::PipelineOptions pipeline = pipelineOptions(options_);
     if (!legalizes_)
       pipeline.legalizeFor.reset();
@@ -174,6 +198,7 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
     };
     return mlir::succeeded(ir::runTilePipeline(module, pipeline));
   });
+  return !reportRefused(module, sources_, sink_) && done;
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Compiler::vectorise(mlir::ModuleOp module) {

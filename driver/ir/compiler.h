@@ -22,6 +22,7 @@ struct ProofResult;
 
 namespace ptl {
 
+struct BufferLedger;
 struct ChipProgram;
 struct Overflow;
 
@@ -36,6 +37,7 @@ struct CompilerOptions {
   cpu::Processor processor = cpu::Processor::host();
   bool ranges = false;         ///< locations carry source ranges
   bool triesHelps = true;      ///< what does not fit a chip is tried with other values
+  bool tellsParts = false;     ///< the same where tiles are done in parts, for the ledger
   std::optional<Machine> chip; ///< compile for this chip's block level, not for the CPU
   /// Called before each step (`build`, the name of a pass, `vectorise`, `llvm` …), for those who
   /// watch.
@@ -110,8 +112,13 @@ private:
   std::unique_ptr<mlir::MLIRContext> context_;
   std::string messages_; ///< what MLIR said in the present stage
   unsigned dumps_ = 0;
-  std::vector<Fix> helpsFor();
-  bool fits(const ir::EntryBinding &binding);
+  struct Help {
+    const Tunable *tunable;
+    int64_t value;
+  };
+  std::vector<Help> helpsFor(bool mayCut);
+  bool fits(const ir::EntryBinding &binding, bool mayCut);
+  void tellWhatAvoidsParts(BufferLedger &ledger);
   ir::EntryBinding binding_; ///< of what was built last
   bool legalizes_ = true;    ///< tiling goes on to what the chip has instructions for
   int tileShift_ = 0;        ///< tiles of tensor-level code are smaller by this power of two

@@ -4,6 +4,7 @@
 #include "codegen/source/origins.h"
 #include "codegen/source/tile_source.h"
 #include "driver/ir/chip.h"
+#include "driver/ir/kept_comments.h"
 #include "frontend/format/format.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
@@ -43,19 +44,19 @@ static std::map<std::string, std::string> stridesOf(const CallableDecl &decl, Di
   return texts;
 }
 
-/// The kernel whose text holds a place, innermost first; none for the entry itself.
-static std::string kernelAt(const CheckedProgram &program, const CallableDecl &entry,
-                            mlir::Location location) {
+/// The kernel whose text holds a place, innermost first; null for the entry itself.
+static const CallableDecl *kernelAt(const CheckedProgram &program, const CallableDecl &entry,
+                                    mlir::Location location) {
   std::vector<Span> spans = ir::rangesOf(location);
   if (spans.empty())
-    return "";
+    return nullptr;
   for (const auto &module : program.modules)
     for (const CallableDecl *decl : module->callables)
       if ((decl->kind == DeclKind::Kernel || decl->kind == DeclKind::ManualKernel) &&
           decl != &entry && decl->span.file == spans[0].file &&
           decl->span.begin <= spans[0].begin && spans[0].end <= decl->span.end)
-        return decl->name;
-  return "";
+        return decl;
+  return nullptr;
 }
 
 /// Where tiles of grids lie; the split of a grid over the cores is found once.
@@ -106,14 +107,15 @@ static std::vector<PlacedToken> tokensOf(const std::string &text) {
 /// its first token did.
 static ExplicitText withOrigins(std::string text, const source::OriginLines &plain) {
   ExplicitText result{std::move(text), {}};
-  std::vector<PlacedToken> before = tokensOf(plain.text), after = tokensOf(result.text);
+  std::string given = plain.text();
+  std::vector<PlacedToken> before = tokensOf(given), after = tokensOf(result.text);
   size_t next = 0;
   for (const PlacedToken &token : after) {
     while (next < before.size() && before[next].text != token.text && before[next].text == ",")
       ++next;
     if (next >= before.size() || before[next].text != token.text)
       continue;
-    const auto &origin = plain.origins[std::min(before[next].line, plain.origins.size() - 1)];
+    const auto &origin = plain.lines[std::min(before[next].line, plain.lines.size() - 1)].origin;
     bool isFirst = result.origins.size() <= token.line;
     result.origins.resize(std::max(result.origins.size(), token.line + 1));
     if (isFirst && origin)
@@ -160,13 +162,21 @@ std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProg
   facts.target = compiler.options().chip ? compiler.options().chip->name : "cpu";
   if (compiler.options().chip)
     facts.placeOf = placesOfTiles();
-  facts.kernelAt = [&](mlir::Location at) { return kernelAt(program, decl, at); };
+  facts.kernelAt = [&](mlir::Location at) {
+    const CallableDecl *kernel = kernelAt(program, decl, at);
+    return kernel ? kernel->name : "";
+  };
+  facts.kernelDocAt = [&](mlir::Location at) {
+    const CallableDecl *kernel = kernelAt(program, decl, at);
+    return kernel ? kernel->doc : "";
+  };
   std::optional<source::SourceResult> result = print(compiler, *module, facts, level);
   if (!result)
     return std::nullopt;
   if (result->problem.empty()) {
     source::OriginLines plain = source::takeOrigins(result->text);
-    return withOrigins(formatted(sources, plain.text), plain);
+    keepComments(program, decl, name, plain);
+    return withOrigins(formatted(sources, plain.text()), plain);
   }
   Span span = spanOf(result->at);
   sink.report(DiagId::NoSourceForm, span.file == kNoSpan.file ? decl.nameSpan : span,

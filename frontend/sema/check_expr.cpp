@@ -287,6 +287,7 @@ Dim dimOrHoist(Context &ctx, Expr *value) {
   let->span = value->span;
   let->locals = {local};
   let->value = value;
+  assumeBounds(ctx, local, value);
   ctx.hoisted.push_back(let);
   return local->dim;
 }

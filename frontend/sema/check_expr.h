@@ -129,6 +129,8 @@ Expr *checkIndex(Context &ctx, NodeId node);
 /// `x[…]` of `load(x[…], outside: v)`: no bounds.
 IndexExpr *checkRegion(Context &ctx, NodeId node);
 /// Whether a `where` about data says that all elements of the parameter that an index reads are
+/// Whether `min`, `max` and `%` in an `int` that is no dimension keep it within `0..extent`.
+bool staysWithin(Context &ctx, const Expr *value, Dim extent);
 /// positions of an axis of that extent.
 bool elementsWithin(Context &ctx, const Expr *index, Dim extent);
 /// The place an indexed assignment writes.

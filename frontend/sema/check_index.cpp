@@ -93,9 +93,11 @@ void Indexing::addPosition(size_t axis, IndexItem item) {
     } else if (high.isFalse()) {
       reportBound(item, extent, value, high);
     }
-    item.needsCheck = !low.isTrue() || !high.isTrue();
+    item.needsCheck =
+        (!low.isTrue() || !high.isTrue()) && !elementsWithin(ctx, item.value, extent.length);
   } else if (checkBounds) {
-    item.needsCheck = !elementsWithin(ctx, item.value, extent.length);
+    item.needsCheck = !elementsWithin(ctx, item.value, extent.length) &&
+                      !staysWithin(ctx, item.value, extent.length);
   }
   expr->items.push_back(item);
 }
@@ -152,6 +154,30 @@ void Indexing::addGather(size_t axis, IndexItem item) {
   result.push_back(type->extents.front());
 }
 
+/// Whether two expressions are the same tokens.
+static bool isSameText(const Context &ctx, NodeId a, NodeId b) {
+  const Node &left = ctx.tree.node(a), &right = ctx.tree.node(b);
+  uint32_t count = left.endToken - left.firstToken;
+  if (count != right.endToken - right.firstToken)
+    return false;
+  for (uint32_t i = 0; i < count; ++i)
+    if (ctx.tree.tokenText(left.firstToken + i) != ctx.tree.tokenText(right.firstToken + i))
+      return false;
+  return true;
+}
+
+/// The `n` of `x[i:i + n]`: whatever `i` is, that is how long the slice is. Null if the end is no
+/// such sum.
+static Expr *lengthOfSlice(Context &ctx, const SliceIndexView &view, Expr *stop) {
+  bool isSum = !isMissing(stop) && !stop->dim && stop->kind == ExprKind::Op &&
+               ctx.tree.is(stop->syntax, NodeKind::BinaryExpr) && view.start() != kNoNode;
+  const auto *sum = isSum ? static_cast<const OpExpr *>(stop) : nullptr;
+  if (!sum || !sum->op || sum->op->id != OpId::Add || sum->args.size() != 2 ||
+      !isSameText(ctx, ctx.tree.child(stop->syntax, 0), view.start()))
+    return nullptr;
+  return sum->args[1];
+}
+
 void Indexing::addSlice(size_t axis, NodeId index) {
   SliceIndexView view(ctx.tree, index);
   const Extent &extent = base.extents[axis];
@@ -162,7 +188,12 @@ void Indexing::addSlice(size_t axis, NodeId index) {
   RangeInfo info;
   info.span = ctx.span(index);
   info.start = bound(view.start(), ctx.dims.constant(0), "the start of a slice");
-  Dim stop = bound(view.stop(), extent.length, "the end of a slice");
+  Dim stop = extent.length;
+  if (view.stop() != kNoNode) {
+    Expr *end = checkIntScalar(ctx, view.stop(), "the end of a slice");
+    Expr *length = info.start ? lengthOfSlice(ctx, view, end) : nullptr;
+    stop = length ? ctx.dims.add(info.start, dimOrHoist(ctx, length)) : dimOrHoist(ctx, end);
+  }
   info.step = bound(view.step(), one, "the step of a slice");
   if (!info.start || !stop || !info.step) {
     failed = true;

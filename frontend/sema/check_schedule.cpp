@@ -37,7 +37,9 @@ struct ScheduleCheck {
   void place(NodeId node, ScheduleDirective &directive);
   void l0(NodeId node, ScheduleDirective &directive);
   void modifier(NodeId node, NodeId labelNode, const char *word,
-                std::vector<std::pair<std::string, int64_t>> &into, int64_t number);
+                std::vector<ScheduleModifier> &into, int64_t number);
+  bool isValue(NodeId node, const LabelInfo *info);
+  void fuse(NodeId node);
 };
 
 } // namespace
@@ -157,7 +159,7 @@ void ScheduleCheck::l0(NodeId node, ScheduleDirective &directive) {
 
 /// `pipeline j 3`, `unroll j`.
 void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
-                             std::vector<std::pair<std::string, int64_t>> &into, int64_t number) {
+                             std::vector<ScheduleModifier> &into, int64_t number) {
   const LabelInfo *info = loopLabel(labelNode);
   if (!info)
     return;
@@ -167,7 +169,10 @@ void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
            "name a `for`");
   else if (isByHand())
     refuse(node, "a manual kernel says itself how its iterations overlap", "");
-  into.push_back({info->name, number});
+  else if (schedule.machine == "cpu")
+    refuse(node, "`cpu` overlaps and unrolls loops by itself",
+           "say for which chip it is: `schedule … on a3`");
+  into.push_back({info->name, number, ctx.span(node)});
 }
 
 void ScheduleCheck::assign(NodeId node) {
@@ -244,7 +249,7 @@ void ScheduleCheck::block(NodeId node) {
   ScheduleBlockView view(ctx.tree, node);
   ScheduleDirective directive;
   directive.span = ctx.span(node);
-  if (const LabelInfo *info = label(view.label())) {
+  if (const LabelInfo *info = label(view.label()); isValue(node, info)) {
     directive.label = info->name;
     once(ctx.span(view.label()), info->name);
   }
@@ -267,6 +272,43 @@ void ScheduleCheck::block(NodeId node) {
   schedule.directives.push_back(std::move(directive));
 }
 
+/// Whether a label is that of a value; else that is told.
+bool ScheduleCheck::isValue(NodeId node, const LabelInfo *info) {
+  if (!info || info->kind == LabelKind::Let)
+    return info != nullptr;
+  bool isTask = info->kind == LabelKind::Task;
+  auto builder = ctx.sink.report(
+      DiagId::ScheduleCannot, ctx.span(node),
+      {std::string(ctx.text(node)), "`" + info->name + "` is " +
+                                        (isTask ? "a task, which has kernels of its own"
+                                                : "a loop, and this is said of values")});
+  builder.label(info->span, "declared here");
+  builder.help(std::string("name a `let`") + (isTask ? " in it" : " or a `var`"));
+  return false;
+}
+
+/// Values that share a kernel: several, each in one such list.
+void ScheduleCheck::fuse(NodeId node) {
+  ScheduleLabels labels;
+  bool isLegal = !refuseInKernel(node);
+  for (NodeId name : ctx.tree.children(node)) {
+    const LabelInfo *info = label(name);
+    if (!isLegal || !(isLegal = isValue(node, info)))
+      continue;
+    labels.names.push_back(info->name);
+    labels.spans.push_back(ctx.span(name));
+  }
+  if (isLegal && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
+    refuse(node, "it names one label", "name those that share a kernel: `fuse a, b`");
+  for (size_t i = 0; isLegal && i < labels.names.size(); ++i)
+    for (const ScheduleLabels &other : schedule.fuses)
+      if (std::find(other.names.begin(), other.names.end(), labels.names[i]) != other.names.end())
+        refuse(node, "`" + labels.names[i] + "` shares another kernel already",
+               "name all that share a kernel in one `fuse`");
+  if (isLegal)
+    schedule.fuses.push_back(std::move(labels));
+}
+
 void ScheduleCheck::item(NodeId node) {
   switch (ctx.tree.kind(node)) {
   case NodeKind::ScheduleAssign:
@@ -276,18 +318,18 @@ void ScheduleCheck::item(NodeId node) {
     block(node);
     break;
   case NodeKind::FuseItem:
+    fuse(node);
+    break;
   case NodeKind::OrderItem: {
-    bool fuses = ctx.tree.is(node, NodeKind::FuseItem);
     ScheduleLabels labels = labelList(node);
     if (!refuseInKernel(node) && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
-      refuse(node, "it names one label",
-             fuses ? "name those that share a kernel: `fuse a, b`"
-                   : "name what comes first, then what comes later");
-    (fuses ? schedule.fuses : schedule.orders).push_back(std::move(labels));
+      refuse(node, "it names one label", "name what comes first, then what comes later");
+    schedule.orders.push_back(std::move(labels));
     break;
   }
   case NodeKind::SplitItem:
-    if (const LabelInfo *info = label(ctx.tree.child(node, 0)); info && !refuseInKernel(node)) {
+    if (const LabelInfo *info = label(ctx.tree.child(node, 0));
+        !refuseInKernel(node) && isValue(node, info)) {
       schedule.splitsAfter.names.push_back(info->name);
       schedule.splitsAfter.spans.push_back(ctx.span(node));
     }

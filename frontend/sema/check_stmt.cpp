@@ -94,6 +94,9 @@ Stmt *checkLet(Context &ctx, NodeId node) {
   Dim dim = !let->isVar && let->value && type->isInt() ? let->value->dim : Dim();
   Local *local = declareLocal(ctx, kind, ctx.text(pattern), ctx.span(pattern), type, pattern, dim);
   let->locals = {local};
+  assumeBounds(ctx, local, let->value);
+  if (!let->isVar && !isMissing(let->value))
+    ctx.letValues[local] = let->value;
   return let;
 }
 

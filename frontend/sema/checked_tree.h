@@ -128,13 +128,20 @@ struct ScheduleLabels {
   std::vector<Span> spans; ///< of the names
 };
 
+/// `pipeline j 3`, `unroll j`.
+struct ScheduleModifier {
+  std::string label;
+  int64_t number = 0;
+  Span span;
+};
+
 struct ScheduleDecl {
   const CallableDecl *target = nullptr;
   std::string machine;  ///< empty: every target
   Expr *when = nullptr; ///< over the target's dimensions and tunables; null: always
   std::vector<std::pair<Local *, int64_t>> tunables;
-  std::vector<std::pair<std::string, int64_t>> pipelines; ///< loop label and depth
-  std::vector<std::pair<std::string, int64_t>> unrolls;   ///< loop label and factor, 0: full
+  std::vector<ScheduleModifier> pipelines; ///< with their depth
+  std::vector<ScheduleModifier> unrolls;   ///< with their factor, 0: full
   std::vector<ScheduleDirective> directives;
   std::vector<ScheduleLabels> fuses, orders;
   ScheduleLabels splitsAfter;

@@ -63,6 +63,7 @@ struct Context {
   bool canHoist = false;       ///< in bodies: values that types speak of may become implicit `let`s
                                ///< before the statement
   std::vector<Stmt *> hoisted; ///< those of the statement being checked
+  std::unordered_map<const Local *, const Expr *> letValues; ///< what each `let` was bound to
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }
   bool inFn() const { return isKind(DeclKind::Fn); }
@@ -236,6 +237,8 @@ void noteCall(Context &ctx, const CallableDecl *callee, Span span);
 /// Adds what a condition says to the facts: comparisons of dimensions, joined by `and`. Others are
 /// ignored.
 void assumeCondition(Context &ctx, const Expr *condition);
+/// Adds what `min`, `max` and `%` in the value of an `int` that is no dimension say of it.
+void assumeBounds(Context &ctx, const Local *local, const Expr *value);
 
 // ---- Expressions and statements (check_expr.cpp, check_stmt.cpp …) ------------------------------
 

@@ -82,6 +82,13 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
 
 bool elementsWithin(Context &ctx, const Expr *index, Dim extent) {
   index = withoutConversion(index);
+  // An element with a name: `let p = idx[i]`.
+  while (index && index->kind == ExprKind::LocalRef) {
+    auto named = ctx.letValues.find(static_cast<const LocalRefExpr *>(index)->local);
+    if (named == ctx.letValues.end())
+      break;
+    index = withoutConversion(named->second);
+  }
   const Local *array = index ? rootLocal(index) : nullptr;
   bool isParam = array && array->kind == LocalKind::Param && !array->isInout;
   if (!isParam || !ctx.decl || !extent || !array->type->isArray())

@@ -215,10 +215,10 @@ void Dumper::schedule(const ScheduleDecl &schedule) {
   ++depth_;
   for (const auto &[tunable, value] : schedule.tunables)
     line(tunable->name + " = " + std::to_string(value));
-  for (const auto &[label, depth] : schedule.pipelines)
-    line("pipeline " + label + " " + std::to_string(depth));
-  for (const auto &[label, factor] : schedule.unrolls)
-    line("unroll " + label + " " + std::to_string(factor));
+  for (const ScheduleModifier &each : schedule.pipelines)
+    line("pipeline " + each.label + " " + std::to_string(each.number));
+  for (const ScheduleModifier &each : schedule.unrolls)
+    line("unroll " + each.label + " " + std::to_string(each.number));
   for (const ScheduleDirective &directive : schedule.directives) {
     std::string text = directive.label + ":";
     for (const auto &[axis, size] : directive.tiles)

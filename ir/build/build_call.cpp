@@ -144,6 +144,9 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
   Frame *outer = std::exchange(frame_, &frame);
   std::optional<ExitFlags> outerExits = std::exchange(exits_, std::nullopt);
   std::optional<ReturnSlot> outerSlot = std::exchange(returnSlot_, std::nullopt);
+  mlir::Block *block = builder_.getInsertionBlock();
+  bool atStart = builder_.getInsertionPoint() == block->begin();
+  Operation *before = atStart ? nullptr : &*std::prev(builder_.getInsertionPoint());
   Bound result;
   if (callee.kind == DeclKind::Fn) {
     returned_ = {};
@@ -168,6 +171,16 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
     if (result.parts.size() == 1)
       result = Bound(result.parts[0]);
   }
+  bool ownsGrids = callee.kind == DeclKind::Kernel || callee.kind == DeclKind::ManualKernel;
+  if (int64_t cores = frame.schedule ? frame.schedule->cores : 0; cores > 0 && !ownsGrids) {
+    if (isa<ParallelOp>(block->getParentOp()) ||
+        block->getParentOp()->getParentOfType<ParallelOp>())
+      refuse(frame.schedule->coresSpan, "cores " + std::to_string(cores),
+             "`" + callee.name + "` is called within a kernel, which has its cores");
+    else
+      shareCores(cores, *block, before);
+  }
+  refuseUntaken();
   frame_ = outer;
   exits_ = outerExits;
   returnSlot_ = outerSlot;

@@ -1,6 +1,7 @@
 // The function of an entry: arguments, storage of outputs, requirements.
 #include "codegen/machines/machine.h"
 #include "ir/build/builder.h"
+#include "ir/dialect/schedule_attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -197,7 +198,7 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   bindArguments(*body);
   frame.schedule = scheduleOf(decl, frame);
   if (frame.schedule && frame.schedule->cores > 0)
-    function->setAttr("ptl.cores", builder_.getI64IntegerAttr(frame.schedule->cores));
+    function->setAttr(kCoresAttribute, builder_.getI64IntegerAttr(frame.schedule->cores));
   bindTunables(frame, binding_.tunables);
   buildWheres();
   initOutputs();
@@ -207,6 +208,9 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
   } else {
     buildKernelBody(decl);
   }
+  refuseUntaken();
+  if (!items_.empty())
+    function->setAttr(kItemsAttribute, builder_.getArrayAttr(items_));
   make<func::ReturnOp>(loc);
 }
 

@@ -165,6 +165,32 @@ void Builder::checkConversion(mlir::Value position, ElemKind target, Location lo
             loc);
 }
 
+/// Whether a block computes little, of scalars alone and without effects, so that it may as well be
+/// computed where it is not asked for.
+static bool isLittle(mlir::Block &block) {
+  constexpr size_t most = 4;
+  auto isScalar = [](mlir::Value value) { return value.getType().isIntOrIndexOrFloat(); };
+  size_t count = 0;
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      continue;
+    bool isFree = op.hasTrait<OpTrait::ConstantLike>();
+    if (!isPure(&op) || op.getNumRegions() != 0 || !llvm::all_of(op.getResults(), isScalar) ||
+        !llvm::all_of(op.getOperands(), isScalar) || (count += !isFree) > most)
+      return false;
+  }
+  return true;
+}
+
+/// The operations of a block but its end, before another one.
+static void moveBefore(Operation *before, mlir::Block &block) {
+  mlir::Block::iterator end = block.end();
+  if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
+    end = block.back().getIterator();
+  before->getBlock()->getOperations().splice(before->getIterator(), block.getOperations(),
+                                             block.begin(), end);
+}
+
 Bound Builder::buildIfExpr(const IfExpr &expr) {
   Location loc = here(expr);
   mlir::Value condition = buildValue(*expr.condition);
@@ -197,6 +223,14 @@ Bound Builder::buildIfExpr(const IfExpr &expr) {
     types.push_back(value.getType());
   if (expr.type->isArray())
     types.back() = irType(*expr.type);
+  bool isChoice = slots.empty() && types.size() == 1 && types.front().isIntOrIndexOrFloat() &&
+                  results[0][0].getType() == results[1][0].getType();
+  if (isChoice && isLittle(regions[0].front()) && isLittle(regions[1].front())) {
+    auto choice = make<arith::SelectOp>(loc, condition, results[0][0], results[1][0]);
+    for (Region &region : regions)
+      moveBefore(choice, region.front());
+    return Bound::of(choice);
+  }
   auto branch = make<scf::IfOp>(loc, types, condition, false, false);
   for (size_t arm : {0, 1}) {
     OpBuilder::InsertionGuard guard(builder_);
@@ -248,13 +282,13 @@ Bound Builder::buildLogical(const LogicalExpr &expr) {
   arm(branch.elseBlock(), !expr.isAnd);
   mlir::Block &evaluated = expr.isAnd ? *branch.thenBlock() : *branch.elseBlock();
   // By hand a condition is what it says, as long as computing all of it has no effect.
-  if (!manual_ ||
-      !llvm::all_of(evaluated.without_terminator(), [](Operation &op) { return isPure(&op); }))
+  bool computesBoth = manual_ ? llvm::all_of(evaluated.without_terminator(),
+                                             [](Operation &op) { return isPure(&op); })
+                              : isLittle(evaluated);
+  if (!computesBoth)
     return Bound::of(branch.getResult(0));
   mlir::Value rhs = evaluated.getTerminator()->getOperand(0);
-  branch->getBlock()->getOperations().splice(branch->getIterator(), evaluated.getOperations(),
-                                             evaluated.begin(),
-                                             evaluated.getTerminator()->getIterator());
+  moveBefore(branch, evaluated);
   branch.erase();
   return Bound::of(expr.isAnd ? mlir::Value(make<arith::AndIOp>(loc, lhs, rhs))
                               : mlir::Value(make<arith::OrIOp>(loc, lhs, rhs)));

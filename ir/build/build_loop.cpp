@@ -1,5 +1,6 @@
 // Loops: over positions, over tiles, over lists; static ones; grids.
 #include "ir/build/builder.h"
+#include "ir/dialect/schedule_attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -90,18 +91,21 @@ void Builder::nameArguments(const Slots &slots, mlir::Block::BlockArgListType ar
 
 /// What the loop says (`given`: the depth that a tunable has), or the schedule says of it instead.
 static void setModifiers(scf::ForOp loop, const LoopModifiers &modifiers,
-                         std::optional<int64_t> given, const ScheduleDecl *schedule) {
+                         std::optional<int64_t> given, Frame &frame) {
   int64_t pipeline = given.value_or(modifiers.pipeline);
   std::optional<int64_t> unroll;
   if (modifiers.unroll)
     unroll = modifiers.unrollFactor;
-  if (schedule) {
-    for (const auto &[label, depth] : schedule->pipelines)
-      if (label == modifiers.label)
-        pipeline = depth;
-    for (const auto &[label, factor] : schedule->unrolls)
-      if (label == modifiers.label)
-        unroll = factor;
+  auto said = [&](const std::vector<ScheduleModifier> &all, auto &number) {
+    for (const ScheduleModifier &each : all)
+      if (each.label == modifiers.label) {
+        number = each.number;
+        frame.taken.insert(each.span.begin);
+      }
+  };
+  if (frame.schedule) {
+    said(frame.schedule->pipelines, pipeline);
+    said(frame.schedule->unrolls, unroll);
   }
   OpBuilder b(loop);
   if (pipeline > 1)
@@ -130,7 +134,11 @@ void Builder::buildFor(const ForStmt &stmt) {
   auto loop = builder_.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init, body);
   const Expr *depth = stmt.modifiers.pipelineExpr; // a tunable gives it
   std::optional<int64_t> given = depth && depth->dim ? constantDim(depth->dim) : std::nullopt;
-  setModifiers(loop, stmt.modifiers, given, frame_->schedule);
+  setModifiers(loop, stmt.modifiers, given, *frame_);
+  if (frame_->schedule)
+    for (const ScheduleModifier &each : frame_->schedule->unrolls)
+      if (each.label == stmt.modifiers.label)
+        loop->setAttr(kUnrollPlaceAttribute, LocationAttr(location(each.span)));
   nameArgument(cast<BlockArgument>(loop.getInductionVar()), stmt.head.var->name);
   nameArguments(slots, loop.getRegionIterArgs());
   setSlots(slots, loop.getResults());
@@ -141,6 +149,7 @@ void Builder::buildFor(const ForStmt &stmt) {
 /// A loop with `break` or `continue` runs as `scf.while` over the position and the flags.
 void Builder::buildExitingFor(const ForStmt &stmt) {
   Location loc = location(stmt.span);
+  frame_->whyNot[stmt.modifiers.label] = "the loop may be left early";
   LoopBounds bounds = loopBounds(stmt.head);
   std::optional<ExitFlags> outer = exits_;
   mlir::Value no = make<arith::ConstantIntOp>(loc, 0, 1);
@@ -176,6 +185,7 @@ void Builder::buildExitingFor(const ForStmt &stmt) {
 }
 
 void Builder::buildStaticFor(const ForStmt &stmt) {
+  frame_->whyNot[stmt.modifiers.label] = "the loop is run when compiling";
   if (mayReturn(stmt)) {
     fail(DiagId::ReturnInStaticLoop, stmt.span, {frame_->decl->name, binding_.machine});
     return;

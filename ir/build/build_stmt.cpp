@@ -227,11 +227,16 @@ void Builder::buildLet(const LetStmt &stmt) {
       value.value = atPlace(value.value, *stmt.locals[0]->type, loc);
     if (value.kind == Bound::Kind::Value)
       value.value = scheduled(*stmt.locals[0], value.value);
+    else
+      cannotSchedule(*stmt.locals[0], "`" + stmt.locals[0]->name + "` is no array");
     bindLocal(*stmt.locals[0], std::move(value));
     return;
   }
-  for (size_t i = 0; i < stmt.locals.size() && i < value.parts.size(); ++i)
+  for (size_t i = 0; i < stmt.locals.size() && i < value.parts.size(); ++i) {
+    cannotSchedule(*stmt.locals[i],
+                   "`" + stmt.locals[i]->name + "` is one of several results of an operation");
     bindLocal(*stmt.locals[i], value.parts[i]);
+  }
 }
 
 static llvm::StringRef atomicName(AssignMode mode) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "frontend/sema/checked_block.h"
-#include "ir/build/build_ir.h"
+#include "ir/build/frame.h"
 #include "ir/dialect/pto_dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,47 +10,15 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace ptl::ir {
 
 struct ManualState;
 struct TensorView;
-
-/// What a local stands for while its declaration is being built.
-struct Bound {
-  enum class Kind : uint8_t { None, Value, Range, Parts };
-  Kind kind = Kind::None;
-  mlir::Value value;               ///< Value: array, scalar or ref
-  mlir::Value start, length, step; ///< Range
-  mlir::Value size, count;         ///< Range made by `tiles`
-  std::vector<Bound> parts;        ///< Parts: tuples, structs, lists
-
-  static Bound of(mlir::Value value) {
-    Bound bound;
-    bound.kind = Kind::Value;
-    bound.value = value;
-    return bound;
-  }
-};
-
-/// Appends the values of a bound and its parts, in order; `refill` puts others in their places.
-void flatten(const Bound &bound, llvm::SmallVectorImpl<mlir::Value> &values);
-void refill(Bound &bound, mlir::ValueRange values, size_t &next);
-
-/// One declaration being built: the entry, or a callee inside it. Dimensions of the declaration map
-/// to *root* dimensions, those over the symbols of the entry and over fresh symbols for whatever is
-/// bound on the way.
-struct Frame {
-  const CallableDecl *decl = nullptr;
-  std::vector<Bound> locals;   ///< by `Local::index`
-  DimSubstitution roots;       ///< symbols of `decl` → root dimensions
-  std::vector<ElemKind> elems; ///< of `decl->typeParams`
-  std::vector<Dim> prefix;     ///< root lengths of `..`
-  const ScheduleDecl *schedule = nullptr;
-  std::optional<mlir::Location> call; ///< where a callee is called; only with ranges
-};
 
 class Builder {
 public:
@@ -115,6 +83,15 @@ private:
   void scheduleValue(const ScheduleDirective &directive, const Local &local, mlir::Value value),
       pinProduct(const Local &local, mlir::Value value), scheduleGrid(ParallelOp grid),
       buildTask(const TaskStmt &stmt), orderTasks(mlir::Block &in);
+  bool isScheduled(const Local &local) const;
+  void cannotSchedule(const Local &local, const std::string &why);
+  using NamedAttributes = llvm::SmallVector<mlir::NamedAttribute>;
+  void noteItem(mlir::Operation *op, const std::string &label, const std::string &item, Span at,
+                NamedAttributes details = {});
+  void fuseValue(const Local &local, mlir::Operation *op), refuseUntaken();
+  void refuse(Span at, const std::string &item, const std::string &why);
+  /// Marks what was built since, and not marked before, as done by so many core groups.
+  void shareCores(int64_t cores, mlir::Block &in, mlir::Operation *before);
   void bindLocal(Local &local, Bound value);
   bool buildRangeName(const LetStmt &stmt);
   static void assignBound(Bound &target, const Bound &value);
@@ -284,8 +261,12 @@ private:
   DiagnosticSink &sink_;
   mlir::OpBuilder builder_;
   Frame *frame_ = nullptr;
-  int64_t tasks_ = 0;    ///< `task` blocks so far
-  mlir::Location place_; ///< of the expression or statement being built
+  llvm::SmallVector<mlir::Attribute> items_; ///< of schedules: see `kItemsAttribute`
+  /// Numbers of `fuse` items, by the declaration being built and their list.
+  std::map<std::pair<const Frame *, const ScheduleLabels *>, int64_t> fusions_;
+  int64_t fuseCount_ = 0;
+  std::set<std::pair<FileId, uint32_t>> refused_; ///< items that were told to have no effect
+  mlir::Location place_;                          ///< of the expression or statement being built
   std::map<SymbolId, mlir::Value> rootValues_;
   std::map<std::string, unsigned> nameCounts_;
   Bound returned_;                               ///< value of the `return` just built

@@ -45,8 +45,7 @@ static std::string statementText(const json &cost, const json &item) {
          std::to_string(item.value("instructions", int64_t(0))) + " instructions";
 }
 
-/// The end of the line on which a statement begins.
-static uint32_t endOfLine(const ide::File &file, uint32_t offset) {
+uint32_t endOfLine(const ide::File &file, uint32_t offset) {
   ide::LineByte at = file.document.position(offset);
   auto length = static_cast<uint32_t>(file.document.lineText(at.line).size());
   return file.document.offset({at.line, length});

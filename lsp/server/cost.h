@@ -11,6 +11,8 @@ std::string timeText(double us);
 /// `41.2 µs · cube-bound 87 %`, or nothing if no time is known.
 std::string costTitle(const ChipVerdict &verdict);
 
+/// The end of the line on which something begins, where hints stand.
+uint32_t endOfLine(const ide::File &file, uint32_t offset);
 /// Inlay hints in a range: the loop and the statement that dominate a kernel, one text for all.
 std::string costHints(Session &session, const ide::File &file, ide::Range range);
 

@@ -192,6 +192,22 @@ static std::string useText(const SpaceUse &use) {
   return use.place + " " + kibText(use.peak) + limit + " KiB";
 }
 
+/// Calls `visit` with what the ledger says of tiles that are done in parts.
+template <typename Visit> static void forEachParts(const ChipVerdict &verdict, Visit visit) {
+  if (!verdict.result.is_object()) // nobody has answered yet
+    return;
+  const json ledger = verdict.result.value("ledger", json::object());
+  for (const json &kernel : ledger.value("kernels", json::array()))
+    if (auto parts = kernel.find("parts"); parts != kernel.end())
+      visit(*parts);
+}
+
+json partsOf(const ChipVerdict &verdict) {
+  json all = json::array();
+  forEachParts(verdict, [&](const json &parts) { all.push_back(parts); });
+  return all;
+}
+
 /// What a verdict says in a few words, behind the name of the chip.
 static std::string summaryOf(const ChipVerdict &verdict) {
   if (!verdict.problem.empty())
@@ -208,6 +224,7 @@ static std::string summaryOf(const ChipVerdict &verdict) {
            (diagnostics.empty() ? "" : " (" + diagnostics[0].value("code", "") + ")");
   }
   std::string text = "fits";
+  forEachParts(verdict, [&](const json &parts) { text += " · " + parts.value("title", ""); });
   for (const SpaceUse &use : usesOf(result.value("ledger", json::object())))
     text += " · " + useText(use);
   std::string cost = costTitle(verdict);
@@ -294,6 +311,13 @@ static std::string wholeLedger(const LedgerView &view) {
       text += "\n- " + fix.title;
   }
   const json ledger = view.verdict.result.value("ledger", json::object());
+  for (const json &kernel : ledger.value("kernels", json::array())) {
+    text += "\n\nTo fit, `" + kernel.value("name", "") + "` is done with less overlap:";
+    if (auto parts = kernel.find("parts"); parts != kernel.end())
+      text += "\n- " + parts->value("text", "");
+    for (const json &each : kernel.value("givenUp", json::array()))
+      text += "\n- " + each.get<std::string>();
+  }
   for (const json &function : ledger.value("functions", json::array()))
     for (const json &space : function.value("spaces", json::array())) {
       SpaceUse use{space.value("place", ""), space.value("peak", int64_t(0)),
@@ -305,6 +329,40 @@ static std::string wholeLedger(const LedgerView &view) {
         text += "\n- " + bufferText(buffers[i], use.place, view.shift());
       if (buffers.size() > most)
         text += "\n- " + std::to_string(buffers.size() - most) + " more";
+    }
+  return text;
+}
+
+/// What is told of tiles within a range that are done in parts.
+static std::string partsIn(const LedgerView &view, ide::Range range) {
+  std::string text;
+  forEachParts(view.verdict, [&](const json &parts) {
+    if (auto at = view.offsetOf(parts); at && range.begin <= *at && *at < range.end)
+      text += "\n\n" + parts.value("text", "");
+  });
+  return text;
+}
+
+std::string partHints(Session &session, const ide::File &file, ide::Range range) {
+  std::string text;
+  for (const std::string &target : session.settings.targets)
+    for (const ChipEntry &entry : chipEntries(file.document)) {
+      const ChipVerdict *verdict = verdictOf(session, file.path(), entry.name, target);
+      if (!verdict || !isFresh(session, file.path(), *verdict))
+        continue;
+      LedgerView view{file, *verdict, file.document.places()[entry.place]};
+      forEachParts(*verdict, [&](const json &parts) {
+        std::optional<uint32_t> at = view.offsetOf(parts);
+        uint32_t offset = at ? endOfLine(file, *at) : 0;
+        if (!at || offset < range.begin || range.end < offset)
+          return;
+        json hint = {{"position", session.position(file, offset)},
+                     {"label", target + ": " + parts.value("title", "")},
+                     {"paddingLeft", true},
+                     {"tooltip", session.markup(parts.value("text", ""))}};
+        text +=
+            (text.empty() ? "" : ",") + hint.dump(-1, ' ', false, json::error_handler_t::replace);
+      });
     }
   return text;
 }
@@ -338,6 +396,7 @@ std::string ledgerText(Session &session, const ide::File &file, ide::Range range
         text += "\n\n**" + verdictTitle(session, file.path(), entry.name, target) + "**" +
                 kernelCostText(*verdict) + wholeLedger(view);
       else if (std::string own = buffersIn(view, statementOf(file, range)) +
+                                 partsIn(view, statementOf(file, range)) +
                                  statementCostText(session, file, *verdict, range);
                !own.empty() && !isStale)
         text += "\n\n**" + target + "**" + own;
@@ -360,6 +419,7 @@ json ledgerAnswer(Session &session, const ide::File &file, const std::string &en
       {"summary", result.value("target", "") + ": " + summaryOf(verdict)},
       {"machine", result.value("ledger", json::object()).value("machine", "")},
       {"functions", result.value("ledger", json::object()).value("functions", json::array())},
+      {"kernels", result.value("ledger", json::object()).value("kernels", json::array())},
       {"diagnostics", json::array()},
       {"bindings", json::array()}};
   for (const json &bound : result.value("entries", json::array()))
@@ -384,6 +444,10 @@ json ledgerAnswer(Session &session, const ide::File &file, const std::string &en
       for (json &buffer : space["buffers"])
         if (auto at = view.offsetOf(buffer))
           buffer["location"] = session.location({&file, {*at, *at}});
+  for (json &kernel : answer["kernels"])
+    if (auto parts = kernel.find("parts"); parts != kernel.end())
+      if (auto at = view.offsetOf(*parts))
+        (*parts)["location"] = session.location({&file, {*at, *at}});
   return answer;
 }
 

@@ -60,6 +60,8 @@ std::vector<ChipEntry> chipEntries(const ide::Document &document);
 
 /// Whether a verdict is about the present text.
 bool isFresh(Session &session, const std::string &path, const ChipVerdict &verdict);
+/// What the ledger says of tiles that are done in parts.
+json partsOf(const ChipVerdict &verdict);
 /// Null if nobody has answered yet.
 const ChipVerdict *verdictOf(const Session &session, const std::string &path,
                              const std::string &entry, const std::string &target);
@@ -70,6 +72,8 @@ std::string verdictTitle(Session &session, const std::string &path, const std::s
 /// What a hover over a range says: of the name of a kernel all memories, of others the buffers made
 /// there. Markdown, empty if there is nothing to say.
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range);
+/// Hints at tiles that are done in parts, within a range: JSON without brackets.
+std::string partHints(Session &session, const ide::File &file, ide::Range range);
 /// The range of the `let` or `var` that a name is declared by; else the range itself.
 ide::Range statementOf(const ide::File &file, ide::Range range);
 

@@ -152,6 +152,7 @@ static json dominantOf(const ChipVerdict &verdict) {
   for (const PlacedCost &each : verdict.statements)
     if (each.item.value("dominant", false))
       shown.push_back({each.item.value("us", 0.0), each.span.begin});
+  shown.push_back(partsOf(verdict));
   return shown;
 }
 
@@ -185,10 +186,10 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   lensesChanged_ |= titleBefore != verdictTitle(session, task.path, task.entry, task.target);
   hintsChanged_ |= dominantBefore != dominantOf(verdict);
   // Nobody reads these while typing.
-  if (isGood && !task.helps && verdict.result.contains("overflow"))
+  if (isGood && !task.helps && (verdict.result.contains("overflow") || !partsOf(verdict).empty()))
     add(later_, {task.path, task.entry, task.target, true, false});
   else if (isGood && !task.hints && verdict.result.contains("cost"))
-    add(later_, {task.path, task.entry, task.target, false, true});
+    add(later_, {task.path, task.entry, task.target, task.helps, true});
 }
 
 // ---- The request --------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // chunks; what a hint leads to is said when it is resolved.
 #include "lsp/ide/inlay_hints.h"
 #include "lsp/server/cost.h"
+#include "lsp/server/feasibility.h"
 #include "lsp/server/handlers.h"
 #include "lsp/server/placed_text.h"
 
@@ -177,6 +178,8 @@ json inlayHints(Session &session, const json &params) {
   }
   if (settings.costHints && !settings.targets.empty()) {
     cut.push_back(costHints(session, file, range));
+    parts.push_back(&cut.back());
+    cut.push_back(partHints(session, file, range));
     parts.push_back(&cut.back());
   }
   return rawArray(parts);

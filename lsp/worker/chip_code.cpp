@@ -16,6 +16,8 @@ static BufferLedger ledgerOf(const std::vector<ChipProgram> &programs) {
     all.machine = program.ledger.machine;
     all.functions.insert(all.functions.end(), program.ledger.functions.begin(),
                          program.ledger.functions.end());
+    all.kernels.insert(all.kernels.end(), program.ledger.kernels.begin(),
+                       program.ledger.kernels.end());
   }
   return all;
 }

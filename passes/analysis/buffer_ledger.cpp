@@ -96,11 +96,36 @@ static void writeFunction(JsonWriter &json, const LedgerFunction &function) {
   json.endArray().endObject();
 }
 
+static void writeKernel(JsonWriter &json, const LedgerKernel &kernel) {
+  json.beginObject().field("name", kernel.name).key("givenUp").beginArray();
+  for (const std::string &each : kernel.givenUp)
+    json.string(each);
+  json.endArray();
+  if (const std::optional<LedgerParts> &parts = kernel.parts) {
+    json.key("parts").beginObject().field("axis", parts->axis).field("tile", parts->tile);
+    writePlace(json, parts->place);
+    json.field("capacity", parts->capacity).field("parts", parts->parts);
+    json.field("size", parts->size).key("insideLoops").boolean(parts->insideLoops);
+    json.key("loadedAgain").beginArray();
+    for (const std::string &tile : parts->loadedAgain)
+      json.string(tile);
+    json.endArray().field("bytesAgain", parts->bytesAgain).field("memory", parts->memory);
+    json.field("needed", parts->needed).field("usable", parts->usable);
+    if (!parts->avoid.empty())
+      json.field("avoid", parts->avoid);
+    json.field("title", partsTitle(*parts)).field("text", partsText(*parts)).endObject();
+  }
+  json.endObject();
+}
+
 std::string ledgerJson(const BufferLedger &ledger) {
   JsonWriter json;
   json.beginObject().field("machine", ledger.machine).key("functions").beginArray();
   for (const LedgerFunction &function : ledger.functions)
     writeFunction(json, function);
+  json.endArray().key("kernels").beginArray();
+  for (const LedgerKernel &kernel : ledger.kernels)
+    writeKernel(json, kernel);
   json.endArray().endObject();
   return json.take();
 }
@@ -178,8 +203,43 @@ static std::string spaceText(const LedgerSpace &space, const LedgerFunction &fun
   return out + table.text();
 }
 
+std::string partsTitle(const LedgerParts &parts) {
+  return std::to_string(parts.parts) + " parts of " + std::to_string(parts.size);
+}
+
+std::string partsText(const LedgerParts &parts) {
+  std::string text = "`" + (parts.tile.empty() ? parts.axis : parts.tile) + "` is done in " +
+                     partsTitle(parts) + " along the " + std::to_string(parts.capacity) + " of `" +
+                     parts.axis + "`: whole, the tiles of the kernel need " +
+                     bytesText(parts.needed) + " of `" + parts.memory + "`, which has " +
+                     bytesText(parts.usable) + ".";
+  std::string again;
+  for (const std::string &tile : parts.loadedAgain)
+    again += (again.empty() ? "`" : ", `") + tile + "`";
+  if (again.empty())
+    text += " Nothing is loaded more often for that";
+  else
+    text += " Each part loads " + again + " again, " + bytesText(parts.bytesAgain) +
+            " for each part after the first and turn of their loops";
+  text += parts.insideLoops ? ", but every instruction works on less." : ".";
+  if (!parts.avoid.empty())
+    text += " `" + parts.avoid + "` needs no parts.";
+  return text;
+}
+
+static std::string kernelText(const LedgerKernel &kernel) {
+  std::string out = kernel.name + " was made to fit\n";
+  if (kernel.parts)
+    out += "  " + partsText(*kernel.parts) + "\n";
+  for (const std::string &each : kernel.givenUp)
+    out += "  " + each + "\n";
+  return out;
+}
+
 std::string ledgerText(const BufferLedger &ledger) {
   std::string out;
+  for (const LedgerKernel &kernel : ledger.kernels)
+    out += kernelText(kernel);
   for (const LedgerFunction &function : ledger.functions) {
     out += (out.empty() ? "" : "\n") + function.name + " (" + function.core + " core of " +
            ledger.machine + ")\n";

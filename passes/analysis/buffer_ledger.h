@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,29 @@ struct LedgerLoop {
   LedgerPlace place;
 };
 
+/// Tiles of a kernel that are too large for a memory of the core and are done in parts.
+struct LedgerParts {
+  std::string axis, tile; ///< the length that is cut, and the largest tile that has it, by name
+  LedgerPlace place;      ///< of that tile
+  int64_t capacity = 0;   ///< of the whole
+  int64_t parts = 1, size = 0;
+  /// Each part is handed on within its loops, and what does not have the axis is loaded once;
+  /// else a part is done with all that a point of the grid does.
+  bool insideLoops = false;
+  std::vector<std::string> loadedAgain; ///< tiles that every part loads
+  int64_t bytesAgain = 0;               ///< of them, for each further part and turn of their loops
+  std::string memory;                   ///< that is too small for the whole
+  int64_t needed = 0, usable = 0;
+  std::string avoid; ///< what would need no parts: `ROWS = 32`; empty: nothing was found
+};
+
+/// How a kernel was made to fit.
+struct LedgerKernel {
+  std::string name;
+  std::optional<LedgerParts> parts;
+  std::vector<std::string> givenUp; ///< for room: what overlaps less, or is not done as it says
+};
+
 /// Positions number the instructions of a function, and the begins and ends of its loops and
 /// branches, in program order.
 struct LedgerFunction {
@@ -73,7 +97,13 @@ struct LedgerFunction {
 struct BufferLedger {
   std::string machine;
   std::vector<LedgerFunction> functions;
+  std::vector<LedgerKernel> kernels; ///< those that did not fit at once
 };
+
+/// `4 parts of 32`.
+std::string partsTitle(const LedgerParts &parts);
+/// What is cut, why, what it costs and what would avoid it, in sentences.
+std::string partsText(const LedgerParts &parts);
 
 /// `204 KiB`, `20.5 KiB`, `96 B`.
 std::string bytesText(int64_t bytes);

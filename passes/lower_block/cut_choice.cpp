@@ -1,5 +1,6 @@
 #include "passes/lower_block/cut_choice.h"
 
+#include "passes/analysis/source_place.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/cut_tiles.h"
 #include "passes/lower_block/lowering.h"
@@ -60,7 +61,56 @@ static bool isColumn(ParallelOp grid, StringAttr axis) {
   return found;
 }
 
-ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options) {
+static int64_t bytesOf(Value value, const llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  Type element = elementTypeOf(value.getType());
+  int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
+  for (const Extent &extent : extentsOf(value.getType()))
+    bytes *= extent.isConstant() ? extent.length
+                                 : std::max<int64_t>(1, capacities.lookup(extent.symbol));
+  return bytes;
+}
+
+/// What is told of tiles that are cut along an axis.
+static LedgerParts describe(ParallelOp grid, StringAttr axis, int64_t parts, int64_t unit,
+                            bool insideLoops,
+                            const llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  LedgerParts told;
+  told.axis = axis.str();
+  told.capacity = capacities.lookup(axis);
+  told.size = ((told.capacity + parts - 1) / parts + unit - 1) / unit * unit;
+  told.parts = (told.capacity + told.size - 1) / told.size;
+  told.insideLoops = insideLoops;
+  int64_t most = -1;
+  grid.walk([&](Operation *op) {
+    for (Value value : op->getResults()) {
+      auto hasAxis = [&](const Extent &extent) { return extent.symbol == axis; };
+      if (!isa<ArrayType>(value.getType()))
+        continue;
+      bool isCut = llvm::any_of(extentsOf(value.getType()), hasAxis);
+      std::string name = nameOf(op->getLoc());
+      // A tile with a name is found in the source.
+      if (int64_t size = bytesOf(value, capacities) * (name.empty() ? 1 : 2);
+          isCut && size > most) {
+        most = size;
+        told.tile = name;
+        told.place = placeOf(op->getLoc());
+      }
+      bool isLoad =
+          isa<LoadOp, SliceOp>(op) && !op->getOperand(0).getDefiningOp<SliceOp>() &&
+          (isa<LoadOp>(op) || !grid->isAncestor(op->getOperand(0).getParentBlock()->getParentOp()));
+      if (insideLoops || isCut || !isLoad)
+        continue;
+      if (name.empty())
+        name = nameOf(op->getOperand(0).getLoc());
+      told.loadedAgain.push_back(name.empty() ? "tile" : name);
+      told.bytesAgain += bytesOf(value, capacities);
+    }
+  });
+  return told;
+}
+
+ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
+                    std::optional<LedgerParts> &told) {
   if (options.parts <= 1 && options.pointParts <= 1)
     return grid;
   CoreAssignment cores = assignCores(grid);
@@ -82,10 +132,13 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options) {
     llvm::SmallVector<Value> crossing(cores.toVector);
     crossing.append(cores.toCube.begin(), cores.toCube.end());
     for (StringAttr name : axesOf(crossing))
-      if (shrinks(name, options.parts) && (cores.dealt.empty() || cores.deals(name)))
+      if (shrinks(name, options.parts) && (cores.dealt.empty() || cores.deals(name))) {
+        told = describe(grid, name, options.parts, unit(name), /*insideLoops=*/true, capacities);
         if (ParallelOp cut =
                 cutInsideLoops(grid, {name, capacities.lookup(name)}, options.parts, unit(name)))
           return cut;
+      }
+    told.reset();
     return {};
   }
   llvm::SmallVector<Value> made(cores.accumulators.begin(), cores.accumulators.end());
@@ -105,10 +158,14 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options) {
     return loadedAgain(grid, a, capacities) < loadedAgain(grid, b, capacities);
   });
   for (StringAttr name : axes)
-    if (shrinks(name, options.pointParts))
+    if (shrinks(name, options.pointParts)) {
+      told =
+          describe(grid, name, options.pointParts, unit(name), /*insideLoops=*/false, capacities);
       if (ParallelOp cut = cutPoints(grid, {name, capacities.lookup(name)}, options.pointParts,
                                      unit(name), options.partBuffers))
         return cut;
+    }
+  told.reset();
   return {};
 }
 
@@ -150,7 +207,31 @@ static bool halfQueuesFit(const Overflow &overflow) {
   return overflow.needed - queues / 2 <= overflow.space.usable;
 }
 
+std::vector<std::string> LowerChoices::givenUp(bool unrolls, bool isMixed) const {
+  static const LowerOptions all;
+  std::vector<std::string> texts;
+  if (unrolls && !options_.unrolls)
+    texts.push_back("loops that say `unroll` are not unrolled");
+  if (options_.gridBuffers < all.gridBuffers)
+    texts.push_back("what the next point of the grid loads has no buffers of its own");
+  if (options_.streamed > 0)
+    texts.push_back(std::to_string(options_.streamed) + " of the operands of products " +
+                    (options_.streamed == 1 ? "is" : "are") + " loaded piece by piece");
+  if (isMixed && options_.ahead < all.ahead)
+    texts.push_back(options_.ahead == 0 ? "no iteration of a loop is ahead of what waits for it"
+                                        : "one iteration of a loop instead of two is ahead of "
+                                          "what waits for it");
+  if (options_.pointParts > 1 && options_.partBuffers < all.partBuffers)
+    texts.push_back("what the next part loads has no buffers of its own");
+  if (isMixed && options_.queueSlots < all.queueSlots)
+    texts.push_back("queues between cores have one slot");
+  return texts;
+}
+
 bool LowerChoices::afterOverflow(const Overflow &overflow) {
+  if (options_.parts == 1 && options_.pointParts == 1 &&
+      options_.queueSlots == LowerOptions().queueSlots)
+    whole_ = overflow;
   // Loading in pieces that left as much to be found has helped nothing.
   streamsHelp_ = options_.streamed == 0 || overflow.needed < tooSmall_.needed;
   tried_ = options_;

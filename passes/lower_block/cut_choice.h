@@ -10,7 +10,9 @@ namespace ptl::block {
 
 /// The grid with its tiles in parts as the options say: itself if they ask for none, null if that
 /// cannot be. Only what products take part in is cut; other tiles are the author's.
-ir::ParallelOp cutTiles(ir::ParallelOp grid, const LowerOptions &options);
+/// `told`: what was cut.
+ir::ParallelOp cutTiles(ir::ParallelOp grid, const LowerOptions &options,
+                        std::optional<LedgerParts> &told);
 
 /// The ways to lower a kernel, from the one with most overlap to the one that needs least room.
 class LowerChoices {
@@ -21,6 +23,11 @@ public:
   const LowerOptions &options() const { return options_; }
   /// Goes on to the next way after a memory was too small. False: there is none.
   bool afterOverflow(const Overflow &overflow);
+  /// What was given up for room, in words. `unrolls`: some loop says so; `isMixed`: cores of both
+  /// kinds work.
+  std::vector<std::string> givenUp(bool unrolls, bool isMixed) const;
+  /// The memory that was too small for tiles as a whole, when everything else had been given up.
+  const std::optional<Overflow> &wholeOverflow() const { return whole_; }
   /// The same after the tiles could not be cut as `options` says.
   bool afterUncut();
 
@@ -31,6 +38,7 @@ private:
 
   LowerOptions options_, tried_; ///< what is to be tried, and what was too large last
   Overflow tooSmall_;            ///< which memory then was
+  std::optional<Overflow> whole_;
   bool streamsHelp_ = true, insideLeft_, pointsLeft_;
 };
 

@@ -1,6 +1,7 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
 
+#include "ir/dialect/schedule_attributes.h"
 #include "ir/dialect/task_attribute.h"
 #include "passes/lower_block/check_places.h"
 #include "passes/lower_block/cut_choice.h"
@@ -337,9 +338,10 @@ static bool checkHost(func::FuncOp function, const Machine &machine, const Repor
 } // namespace
 
 /// Unrolls the loops that say so. Those that products accumulate in stay: the accumulator is of the
-/// loop, and steps of a product overlap as they are.
-static void unrollLoops(ir::ParallelOp grid) {
+/// loop, and steps of a product overlap as they are. What a schedule says in vain is told: false.
+static bool unrollLoops(ir::ParallelOp grid, const Report &report) {
   constexpr int64_t mostCopies = 32;
+  bool isWell = true;
   llvm::SmallVector<scf::ForOp> loops;
   grid.walk([&](scf::ForOp loop) { // inner ones first
     if (loop->hasAttr("ptl.unroll"))
@@ -354,9 +356,21 @@ static void unrollLoops(ir::ParallelOp grid) {
         matchPattern(loop.getUpperBound(), m_Constant(&upper)) &&
         matchPattern(loop.getStep(), m_Constant(&step)) && step.getInt() > 0)
       factor = (upper.getInt() - lower.getInt() + step.getInt() - 1) / step.getInt();
-    if (!multiplies && factor > 1 && factor <= mostCopies)
+    auto at = dyn_cast_or_null<LocationAttr>(loop->removeAttr(ir::kUnrollPlaceAttribute));
+    std::string why =
+        multiplies            ? "products accumulate in the loop, whose steps overlap as they are"
+        : factor == 0         ? "nothing says how many turns the loop has: give it a number"
+        : factor > mostCopies ? "at most " + std::to_string(mostCopies) + " copies are made"
+                              : "";
+    if (why.empty() && factor > 1)
       (void)loopUnrollByFactor(loop, static_cast<uint64_t>(factor));
+    if (why.empty() || !at)
+      continue;
+    report(DiagId::ScheduleCannot, at,
+           {factor ? "unroll " + std::to_string(factor) : "unroll", why});
+    isWell = false;
   }
+  return isWell;
 }
 
 /// A function that takes the operands of a launch and holds its grid.
@@ -395,16 +409,20 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   base.consume_front("ptl_");
   for (auto [i, grid] : llvm::enumerate(grids)) {
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
-    if (auto cores = function->getAttr("ptl.cores"); cores && !grid->hasAttr("ptl.cores"))
-      grid->setAttr("ptl.cores", cores);
+    if (auto cores = function->getAttr(ir::kCoresAttribute);
+        cores && !grid->hasAttr(ir::kCoresAttribute))
+      grid->setAttr(ir::kCoresAttribute, cores);
     Attribute task = grid->getAttr(ir::kTaskAttribute);
     LowerOptions own = i < options.size() ? options[i] : LowerOptions();
     if (!takePlaces(grid, machine, report))
       return std::nullopt;
-    if (own.unrolls)
-      unrollLoops(grid);
+    bool unrolls = false;
+    grid.walk([&](scf::ForOp loop) { unrolls |= loop->hasAttr("ptl.unroll"); });
+    program.unrolls.push_back(unrolls);
+    if (own.unrolls && !unrollLoops(grid, report))
+      return std::nullopt;
     rotateWhileLoops(grid);
-    if (!(grid = cutTiles(grid, own))) {
+    if (!(grid = cutTiles(grid, own, program.parts.emplace_back()))) {
       program.kernels.clear();
       program.uncut = i;
       return program;

@@ -5,6 +5,7 @@
 
 #include "codegen/machines/machine.h"
 #include "frontend/base/diagnostic.h"
+#include "passes/analysis/buffer_ledger.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -37,6 +38,9 @@ struct BlockProgram {
   /// The grids that the kernels were made of, to ask what they touch: a function for each, with its
   /// name, that takes the operands of its launch.
   mlir::OwningOpRef<mlir::ModuleOp> grids;
+  /// By kernel: its tiles in parts, if they are.
+  std::vector<std::optional<LedgerParts>> parts;
+  std::vector<bool> unrolls; ///< by kernel: some loop says that it is unrolled
   /// The kernel whose tiles cannot be cut as its options say; then there are no kernels.
   std::optional<size_t> uncut;
 };

@@ -1,4 +1,5 @@
 // Grids, loops, branches, and scalars.
+#include "ir/dialect/schedule_attributes.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
 
@@ -109,7 +110,8 @@ void KernelLowering::lowerPoints(ir::ParallelOp grid) {
     total = i == 0 ? count[0] : b_.createOrFold<arith::MulIOp>(loc_, total, count[i]);
   }
   Value first = group;
-  if (auto cores = grid->getAttrOfType<IntegerAttr>("ptl.cores")) { // others have nothing to do
+  if (auto cores = grid->getAttrOfType<IntegerAttr>(ir::kCoresAttribute)) {
+    // others have nothing to do
     groups = minimum(groups, constant(cores.getInt()));
     Value works = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, group, groups);
     first = b_.create<arith::SelectOp>(loc_, works, group, total);

@@ -8,6 +8,7 @@
 #include "passes/transform/expand_tensors.h"
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/root_storage.h"
+#include "passes/transform/schedule_effects.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -139,6 +140,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
 
   void runOnOperation() override {
+    ScheduleEffects effects(getOperation());
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());
@@ -156,6 +158,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     for (Block *block : blocks)
       BlockChunker(*block, sizes, number).run();
     forwardLengths(getOperation());
+    effects.check();
   }
 };
 

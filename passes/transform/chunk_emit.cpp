@@ -1,7 +1,6 @@
 #include "passes/transform/chunk_emit.h"
-#include "ir/dialect/task_attribute.h"
 
-#include "passes/transform/root_storage.h"
+#include "passes/transform/group_schedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -41,8 +40,14 @@ void ChunkEmitter::openGrid() {
     steps.push_back(constant(1));
   }
   auto grid = b_.create<ParallelOp>(loc_, lower, upper, steps);
-  if (Attribute task = groups_.front()->root()->getAttr(kTaskAttribute))
-    grid->setAttr(kTaskAttribute, task);
+  takeMarks(grid, groups_.front()->root());
+  NamedAttrList scheduled;
+  for (size_t i = 0; i < axes_.size(); ++i)
+    if (auto id = static_cast<int64_t>(i);
+        group_->find(id) == id && scheduledStep(id) == axis(id).step)
+      scheduled.set(lengthName(group_->axis(id).extent), b_.getI64IntegerAttr(axis(id).step));
+  if (!scheduled.empty())
+    grid->setAttr(kTiledAttribute, scheduled.getDictionary(b_.getContext()));
   gridOp_ = grid;
   llvm::SmallVector<Type> types(lower.size(), b_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), loc_);
@@ -320,13 +325,17 @@ void ChunkEmitter::emit() {
   llvm::SmallVector<RootStorage> storages;
   for (ChunkGroup *group : groups_)
     storages.push_back(allocateFor(b_, group->root()));
+  for (ChunkGroup *group : groups_)
+    if (groups_.size() > 1)
+      bringStore(b_, group->root());
   llvm::SmallVector<StoreOp> stores;
   for (auto [group, storage] : llvm::zip(groups_, storages))
     stores.push_back(storeFor(b_, group->root(), storage,
                               [&](Operation *user) { return group->contains(user); }));
   for (StoreOp store : stores)
     written_.push_back(store.getRef());
-  b_.setInsertionPoint(stores.front());
+  b_.setInsertionPoint(
+      *llvm::min_element(stores, [](StoreOp a, StoreOp b) { return a->isBeforeInBlock(b); }));
   chooseSizes();
   openGrid();
   ParallelOp grid = cast<ParallelOp>(gridOp_);

@@ -30,8 +30,10 @@ int64_t ChunkEmitter::elementBudget() const {
 
 /// A size that a schedule gives for this axis: `tile B by 128`.
 std::optional<int64_t> ChunkEmitter::scheduledStep(int64_t id) const {
-  const Extent &extent = group_->axis(id).extent;
-  return ir::scheduledStep(group_->members(), extent);
+  const SpaceAxis &space = group_->axis(id);
+  if (space.isWhole)
+    return std::nullopt;
+  return ir::scheduledStep(group_->members(), space.extent);
 }
 
 /// Whether something has the columns before the rows in memory.

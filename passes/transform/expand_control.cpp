@@ -152,8 +152,22 @@ static void storeCarriedByIf(scf::IfOp branch) {
   replaceResults(b, branch, made, refs);
 }
 
+/// By value that a condition hands to the body: the number of the variable that it is unchanged, if
+/// no other is that one.
+static llvm::SmallVector<std::optional<size_t>> handedOn(scf::WhileOp loop) {
+  auto condition = cast<scf::ConditionOp>(loop.getBeforeBody()->getTerminator());
+  llvm::SmallVector<std::optional<size_t>> numbers;
+  for (Value value : condition.getArgs()) {
+    auto variable = dyn_cast<BlockArgument>(value);
+    bool isOne = variable && variable.getOwner() == loop.getBeforeBody() && isArray(value) &&
+                 llvm::count(condition.getArgs(), value) == 1;
+    numbers.push_back(isOne ? std::optional<size_t>(variable.getArgNumber()) : std::nullopt);
+  }
+  return numbers;
+}
+
 /// One storage for the variables of the condition and one for those of the body, which may be
-/// others.
+/// others; one for both where they are the same.
 static void storeCarriedByWhile(scf::WhileOp loop) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
@@ -165,9 +179,12 @@ static void storeCarriedByWhile(scf::WhileOp loop) {
       inits.push_back(init);
   }
   auto condition = cast<scf::ConditionOp>(loop.getBeforeBody()->getTerminator());
+  llvm::SmallVector<std::optional<size_t>> handed = handedOn(loop);
   for (auto [i, result] : llvm::enumerate(loop.getResults())) {
     Value ref;
-    if (isArray(result)) // as long as what the variable began with
+    if (handed[i])
+      ref = before[*handed[i]];
+    else if (isArray(result)) // as long as what the variable began with
       ref = storageLike(b, loc, loop.getInits()[std::min(i, loop.getInits().size() - 1)]);
     else
       types.push_back(result.getType());
@@ -191,11 +208,12 @@ static void storeCarriedByWhile(scf::WhileOp loop) {
   auto keep = [&](Operation *end, ValueRange values, llvm::ArrayRef<Value> refs) {
     b.setInsertionPoint(end);
     llvm::SmallVector<Value> scalars;
-    for (auto [value, ref] : llvm::zip(values, refs)) {
-      if (ref)
-        storeWhole(b, loc, value, ref);
-      else
+    for (auto [i, value] : llvm::enumerate(values)) {
+      bool isThere = refs.data() == after.data() && handed[i];
+      if (!refs[i])
         scalars.push_back(value);
+      else if (!isThere)
+        storeWhole(b, loc, value, refs[i]);
     }
     return scalars;
   };

@@ -281,7 +281,7 @@ std::pair<Value, Value> Ordering::fromFirst(const Runs &from, Value run, Value s
       Value open = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, low, high);
       Value middle = make<arith::DivUIOp>(plus(low, high), constant(2));
       Value atB = minus(plus(startB, count), plus(middle, constant(1)));
-      Value a = readElement(from.keys, least(plus(base, middle), last)),
+      Value a = readElement(from.keys, least(most(plus(base, middle), zero), last)),
             b = readElement(from.keys, least(most(atB, zero), last));
       Value fewer = make<arith::AndIOp>(open, comesFirst(b, a));
       Value more = make<arith::AndIOp>(
@@ -302,7 +302,9 @@ void Ordering::mergeTile(const Runs &from, const Runs &into, Value run, Value st
   Value pair = make<arith::MulIOp>(run, constant(2));
   Value base = make<arith::MulIOp>(make<arith::DivUIOp>(start, pair), pair);
   Value startB = least(plus(base, run), length_);
-  Value lengthA = minus(upTo, before), lengthB = minus(length, lengthA);
+  // It is within the tile; that the data does not say.
+  Value lengthA = most(least(minus(upTo, before), length), constant(0));
+  Value lengthB = minus(length, lengthA);
   Value atA = plus(base, before), atB = plus(startB, minus(minus(start, base), before));
   Extent a = named("merged 1", sorted_), b = named("merged 2", sorted_),
          both = named("merged", sorted_);

@@ -4,6 +4,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/transform/chunk_group.h"
+#include "passes/transform/group_schedule.h"
 #include "passes/transform/legalize.h"
 #include "passes/transform/root_storage.h"
 
@@ -589,7 +590,7 @@ void expandTensors(func::FuncOp function, int64_t tileBytes) {
       return WalkResult::advance();
     });
     for (Operation *op : work)
-      Expansion(op, tileBytes).run();
+      keepingMarks(op, [&] { Expansion(op, tileBytes).run(); });
   };
   forEach([](Operation *op) { return isa<ConvertOp>(op); });
   forEach(isExpanded);

@@ -2,6 +2,7 @@
 // them: `tile` and `fuse` arrive as attributes of the operations that they name.
 #pragma once
 
+#include "ir/dialect/schedule_attributes.h"
 #include "ir/dialect/task_attribute.h"
 #include "passes/transform/root_storage.h"
 
@@ -13,14 +14,18 @@
 
 namespace ptl::ir {
 
+/// A length as schedules name it: `B`, or its number.
+inline std::string lengthName(const Extent &extent) {
+  return extent.symbol ? extent.symbol.str() : std::to_string(extent.length);
+}
+
 /// A size that a schedule gives for an axis of that extent: `tile B by 128`.
 template <typename Members>
 std::optional<int64_t> scheduledStep(const Members &members, const Extent &extent) {
   for (mlir::Operation *member : members) {
     auto sizes = member->template getAttrOfType<mlir::DictionaryAttr>("ptl.tile");
-    std::string length = extent.symbol ? extent.symbol.str() : std::to_string(extent.length);
-    auto size =
-        sizes ? mlir::dyn_cast_or_null<mlir::IntegerAttr>(sizes.get(length)) : mlir::IntegerAttr();
+    auto size = sizes ? mlir::dyn_cast_or_null<mlir::IntegerAttr>(sizes.get(lengthName(extent)))
+                      : mlir::IntegerAttr();
     if (size)
       return size.getInt();
   }
@@ -28,9 +33,31 @@ std::optional<int64_t> scheduledStep(const Members &members, const Extent &exten
 }
 
 /// Whether an operation must not be computed with the root of a group: `split` after it, or one is
-/// of a `task` block that the other is not of.
+/// of a `task` block that the other is not of, or other cores do it.
 inline bool keptApart(mlir::Operation *op, mlir::Operation *root) {
-  return op->hasAttr("ptl.split") || op->getAttr(kTaskAttribute) != root->getAttr(kTaskAttribute);
+  return op->hasAttr("ptl.split") || op->getAttr(kTaskAttribute) != root->getAttr(kTaskAttribute) ||
+         op->getAttr(kCoresAttribute) != root->getAttr(kCoresAttribute);
+}
+
+/// What is made of an operation belongs to its task and its cores.
+inline void takeMarks(mlir::Operation *made, const mlir::NamedAttrList &of) {
+  for (llvm::StringRef name : {kTaskAttribute, kCoresAttribute})
+    if (mlir::Attribute mark = of.get(name); mark && !made->hasAttr(name))
+      made->setAttr(name, mark);
+}
+inline void takeMarks(mlir::Operation *made, mlir::Operation *of) {
+  takeMarks(made, mlir::NamedAttrList(of->getAttrDictionary()));
+}
+
+/// What `rewrite` puts before or in the place of an operation is of its task and its cores.
+template <typename Rewrite> void keepingMarks(mlir::Operation *op, Rewrite rewrite) {
+  mlir::Block *block = op->getBlock();
+  mlir::Operation *before = op->getPrevNode(), *behind = op->getNextNode();
+  mlir::NamedAttrList marks(op->getAttrDictionary());
+  rewrite();
+  mlir::Operation *made = before ? before->getNextNode() : &block->front();
+  for (; made && made != behind; made = made->getNextNode())
+    takeMarks(made, marks);
 }
 
 /// What the groups that `fuse` joins have in common; null: nothing is said of this one.
@@ -48,19 +75,21 @@ std::vector<Group *> fusedWith(Group *group, const Groups &groups, mlir::Block &
                                MayShare mayShare) {
   std::vector<Group *> fused{group};
   mlir::Attribute label = fuseLabel(*group);
-  if (!label || onlyStore(group->root()))
+  if (!label)
     return fused;
   for (auto &other : llvm::reverse(groups)) {
     if (other.get() == group || fuseLabel(*other) != label || !mayShare(*group, *other) ||
-        !group->root()->isBeforeInBlock(other->root()) || onlyStore(other->root()))
+        !group->root()->isBeforeInBlock(other->root()))
       continue;
     bool apart = llvm::any_of(fused, [&](Group *earlier) {
       return llvm::any_of(earlier->root()->getUsers(), [&](mlir::Operation *user) {
         mlir::Operation *inBlock = block.findAncestorOpInBlock(*user);
-        return !earlier->contains(user) && inBlock && inBlock->isBeforeInBlock(other->root());
+        return !earlier->contains(user) && user != onlyStore(earlier->root()) && inBlock &&
+               (inBlock == other->root() || inBlock->isBeforeInBlock(other->root()));
       });
     });
-    if (!apart)
+    auto maySettle = [&](Group *each) { return mayStoreBehind(each->root(), other->root()); };
+    if (!apart && llvm::all_of(fused, maySettle) && maySettle(other.get()))
       fused.push_back(other.get());
   }
   return fused;

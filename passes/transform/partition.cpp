@@ -2,6 +2,7 @@
 #include "passes/passes.h"
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/group_schedule.h"
+#include "passes/transform/schedule_effects.h"
 
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
@@ -63,13 +64,17 @@ private:
   unsigned number_;
   OpBuilder builder_;
   llvm::SmallVector<Axis> axes_; ///< by axis of the root; unused where not parallel
+  NamedAttrList scheduled_;      ///< the sizes that a schedule gave
   llvm::DenseMap<Value, Value> tiles_;
 };
 
 /// A size that a schedule gives for this axis: `tile B by 128`.
 std::optional<int64_t> GridEmitter::scheduledStep(int64_t axis) {
   const Extent &extent = extentsOf(group_->root()->getResult(0).getType())[axis];
-  return ir::scheduledStep(group_->members(), extent);
+  std::optional<int64_t> step = ir::scheduledStep(group_->members(), extent);
+  if (step)
+    scheduled_.set(lengthName(extent), builder_.getI64IntegerAttr(*step));
+  return step;
 }
 
 /// Elements that a tile may have along the parallel axes, so that its part of the result, or of
@@ -150,8 +155,9 @@ void GridEmitter::openGrid() {
     steps.push_back(own.step);
   }
   auto grid = builder_.create<ParallelOp>(loc_(), lower, upper, steps);
-  if (Attribute task = groups_.front()->root()->getAttr(kTaskAttribute))
-    grid->setAttr(kTaskAttribute, task);
+  takeMarks(grid, groups_.front()->root());
+  if (!scheduled_.empty())
+    grid->setAttr(kTiledAttribute, scheduled_.getDictionary(builder_.getContext()));
   llvm::SmallVector<Type> types(lower.size(), builder_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), withoutName(loc_()));
   Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
@@ -306,12 +312,16 @@ void GridEmitter::emit() {
   for (FusionGroup *group : groups_) {
     storages.push_back(allocateFor(builder_, group->root()));
   }
+  for (FusionGroup *group : groups_)
+    if (groups_.size() > 1)
+      bringStore(builder_, group->root());
   for (auto [group, storage] : llvm::zip(groups_, storages)) {
     stores.push_back(storeFor(builder_, group->root(), storage,
                               [&](Operation *user) { return group->contains(user); }));
   }
   group_ = groups_.front();
-  builder_.setInsertionPoint(stores.front());
+  builder_.setInsertionPoint(
+      *llvm::min_element(stores, [](StoreOp a, StoreOp b) { return a->isBeforeInBlock(b); }));
   chooseSteps();
   openGrid();
   for (auto [group, store] : llvm::zip(groups_, stores)) {
@@ -404,6 +414,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
   using PartitionBase::PartitionBase;
 
   void runOnOperation() override {
+    ScheduleEffects effects(getOperation());
     forwardStorage(getOperation());
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {
@@ -415,6 +426,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     unsigned number = 0;
     for (Block *block : blocks)
       BlockPartitioner(*block, sizes, number).run();
+    effects.check();
   }
 };
 

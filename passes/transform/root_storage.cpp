@@ -31,6 +31,31 @@ StoreOp onlyStore(Operation *root) {
   return store;
 }
 
+bool mayStoreBehind(Operation *root, Operation *last) {
+  StoreOp store = onlyStore(root);
+  if (!store)
+    return true;
+  Block *block = root->getBlock();
+  bool isBehind = last->isBeforeInBlock(store);
+  Operation *from = isBehind ? last : store.getOperation(), *to = isBehind ? store : last;
+  auto isBetween = [&](Operation *op) {
+    return from->isBeforeInBlock(op) && (op == to || op->isBeforeInBlock(to));
+  };
+  bool isReady = llvm::all_of(store->getOperands(), [&](Value operand) {
+    Operation *made = operand.getDefiningOp();
+    return !isBehind || !made || made->getBlock() != block || !isBetween(made);
+  });
+  return isReady && llvm::none_of(store.getRef().getUsers(), [&](Operation *user) {
+           Operation *here = block->findAncestorOpInBlock(*user);
+           return here && here != store && !isa<DimOp>(user) && isBetween(here);
+         });
+}
+
+void bringStore(OpBuilder &builder, Operation *root) {
+  if (StoreOp store = onlyStore(root))
+    store->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+}
+
 RootStorage allocateFor(OpBuilder &builder, Operation *root) {
   RootStorage storage;
   if (onlyStore(root))

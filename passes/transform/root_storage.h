@@ -12,6 +12,9 @@ namespace ptl::ir {
 /// once; null if none.
 StoreOp onlyStore(mlir::Operation *root);
 
+/// Whether the store of a root, where a plain one takes it, may as well stand right behind `last`.
+bool mayStoreBehind(mlir::Operation *root, mlir::Operation *last);
+
 struct RootStorage {
   mlir::Value ref; ///< null where there is a plain store
   llvm::SmallVector<mlir::Value> lengths, offsets;
@@ -19,6 +22,9 @@ struct RootStorage {
 
 /// Storage for a root that no plain store takes.
 RootStorage allocateFor(mlir::OpBuilder &builder, mlir::Operation *root);
+
+/// Brings the plain store of a root, if there is one, to where the builder is.
+void bringStore(mlir::OpBuilder &builder, mlir::Operation *root);
 
 /// The store of the root; storage of its own is stored whole and loaded by the users for which
 /// `stays` is false.

@@ -48,6 +48,15 @@ program rows[R, C](x: f32[R, C]) -> (y: f32[R, C])
     y = exp(x - max(x, axis: -1))
 }
 """
+PARTS = """kernel large[R](x: f32[R, 16384]) -> (y: f32[R, 16384])
+tune ROWS = 4
+{
+    parallel r in tiles(R, ROWS) {
+        let rows = x[r, :]
+        y[r, :] = exp(rows)
+    }
+}
+"""
 DOUBLES = WIDE.replace("f32", "f64")
 CAPABILITIES = {**FULL, "workspace": {**FULL["workspace"], "codeLens": {"refreshSupport": True}}}
 
@@ -378,6 +387,42 @@ def ledgers(place: Place):
             return None
 
 
+def parts(place: Place):
+    """Tiles that are done in parts are told of where they are made, with what they cost and what needs none."""
+    schema = json.loads((ROOT / "docs" / "ledger-schema.json").read_text())
+    with Talk(place, "parts", PARTS) as talk:
+        ask = lambda: talk.client.request("ptl/ledger", {**talk.document, "entry": "large", "target": "a3"})
+        answer = ask()
+        if wrong := problems(answer, schema, schema):
+            return "\n".join(wrong)
+        talk.settled()
+        told = answer["kernels"][0]["parts"]
+        if told["needed"] <= told["usable"] or told["parts"] * told["size"] < told["capacity"] or told["parts"] < 2:
+            return f"no parts: {told}"
+        line = talk.text.position(talk.text.text.index("let rows"))["line"]
+        if told["location"]["range"]["start"]["line"] != line or told["tile"] != "rows":
+            return f"made elsewhere: {told}"
+        if told["title"] not in talk.titles()[0]:
+            return f"the lens says {talk.titles()}"
+        whole = {"start": {"line": 0, "character": 0}, "end": talk.text.position(len(talk.text.text))}
+        hints = talk.client.request("textDocument/inlayHint", {**talk.document, "range": whole})
+        hint = [each for each in hints if each["label"] == "a3: " + told["title"]]
+        if len(hint) != 1 or hint[0]["position"]["line"] != line or told["text"] not in json.dumps(hint[0]["tooltip"], ensure_ascii=False):
+            return f"hints: {hints}"
+        hover = talk.client.request("textDocument/hover", {**talk.document, "position": talk.text.position(talk.text.text.index("rows ="))})
+        if told["text"] not in hover["contents"]["value"]:
+            return f"the hover says {hover}"
+        # What is said to avoid them does, and no larger value.
+        name, value = told["avoid"].split(" = ")
+        talk.edit(f"{name} = 4", told["avoid"])
+        if any("parts" in kernel for kernel in ask()["kernels"]):
+            return f"{told['avoid']}: still in parts"
+        talk.edit(told["avoid"], f"{name} = {int(value) + 1}")
+        if not any("parts" in kernel for kernel in ask()["kernels"]):
+            return f"{told['avoid']} is not the largest"
+        return None
+
+
 def cases(place: Place, long: bool, seed: int):
     texts = {"wide": WIDE, "scheduled": SCHEDULED, "pipelined": PIPELINED, "others": OTHERS, "doubles": DOUBLES}
     for name, text in texts.items():
@@ -396,3 +441,4 @@ def cases(place: Place, long: bool, seed: int):
     yield "previews that cannot be", lambda: previews_are_refused(place)
     yield "hovers", lambda: hovers(place)
     yield "ledgers", lambda: ledgers(place)
+    yield "parts", lambda: parts(place)

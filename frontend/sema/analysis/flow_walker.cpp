@@ -112,6 +112,7 @@ void FlowWalker::let(const LetStmt &stmt) {
     if (!stmt.isVar && stmt.locals.size() == 1) {
       lets_[stmt.locals[0]] = stmt.value;
       learnElement(stmt.locals[0]->dim, stmt.value);
+      assumeBounds(ctx_, stmt.locals[0], stmt.value);
     }
     return;
   }

@@ -1,0 +1,104 @@
+// What must have a name so that the text computes things in the order of the IR: expressions are
+// computed where they are written, operands from left to right.
+#include "codegen/source/tile_body.h"
+
+#include "passes/analysis/source_place.h"
+
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace ptl::source {
+
+namespace {
+
+/// The operations of a block that are written within others, as they come to be. Of those that are
+/// not yet part of a statement, the ones that the next statement takes must be the last ones, in
+/// the order in which it takes them; others get a name, and all before them.
+class Pending {
+public:
+  explicit Pending(llvm::DenseSet<Operation *> &named) : named_(named) {}
+
+  void add(Operation *op) { open_.push_back(op); }
+  /// What is written in the present operation, from left to right.
+  void take(llvm::ArrayRef<Operation *> wanted) {
+    llvm::SmallVector<Operation *> left(wanted);
+    while (!left.empty()) {
+      llvm::erase_if(left, [&](Operation *op) { return !llvm::is_contained(open_, op); });
+      size_t count = 0;
+      while (count < left.size() &&
+             left[left.size() - 1 - count] == open_[open_.size() - 1 - count])
+        ++count;
+      if (count == left.size())
+        break;
+      // The one that should have come here comes earlier.
+      auto early = llvm::find(open_, left[left.size() - 1 - count]);
+      size_t number = static_cast<size_t>(early - open_.begin());
+      size_t last = open_.size() - 1 - count;
+      bool isTaken = llvm::is_contained(left, open_[last]);
+      name(isTaken ? number + 1 : last + 1);
+    }
+    open_.resize(open_.size() - left.size());
+  }
+  /// A statement stands here: what is open was computed before it.
+  void close() { name(open_.size()); }
+
+private:
+  void name(size_t count) {
+    named_.insert(open_.begin(), open_.begin() + static_cast<ptrdiff_t>(count));
+    open_.erase(open_.begin(), open_.begin() + static_cast<ptrdiff_t>(count));
+  }
+
+  llvm::DenseSet<Operation *> &named_;
+  llvm::SmallVector<Operation *> open_;
+};
+
+} // namespace
+
+/// Written wherever they are used, or not at all: their place says nothing.
+static bool hasNoPlace(Operation *op) {
+  bool isPosition = op->getName().getStringRef() == "ptl.convert" &&
+                    op->getResult(0).getType().isIndex(); // of an element, as a position
+  if (isPosition)
+    return true;
+  return isPositionOp(op) || op->hasTrait<OpTrait::ConstantLike>() || isCheap(op) ||
+         isTransparent(op) || isa<ir::NewAxisOp, ir::DimOp, ir::AllocOp>(op);
+}
+
+void TileBody::collectWritten(Operation *op, llvm::SmallVectorImpl<Operation *> &written) {
+  llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
+  if (isa<ir::ParallelOp>(op)) // a call of the kernel that it becomes
+    getUsedValuesDefinedAbove(op->getRegions(), operands);
+  for (Value operand : operands) {
+    Operation *made = operand.getDefiningOp();
+    if (!made || made->getBlock() != op->getBlock() || known_.count(operand))
+      continue;
+    if (hasNoPlace(made))
+      collectWritten(made, written);
+    else if (isInlined(made) && !llvm::is_contained(written, made))
+      written.push_back(made);
+  }
+}
+
+void TileBody::nameByOrder(mlir::Block &block) {
+  Pending pending(named_);
+  for (Operation &op : block) {
+    if (hasNoPlace(&op))
+      continue;
+    auto check = dyn_cast<ir::CheckOp>(op);
+    if (check && isMadeAgain(check))
+      continue;
+    llvm::SmallVector<Operation *> written;
+    collectWritten(&op, written);
+    // A store is written with its value first, as it is computed.
+    pending.take(written);
+    if (!op.hasTrait<OpTrait::IsTerminator>() && isInlined(&op)) {
+      pending.add(&op);
+      continue;
+    }
+    pending.close();
+  }
+}
+
+} // namespace ptl::source

@@ -1,0 +1,53 @@
+// What is known of one declaration while it is built.
+#pragma once
+
+#include "frontend/sema/checked_block.h"
+#include "ir/build/build_ir.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ptl::ir {
+
+/// What a local stands for while its declaration is being built.
+struct Bound {
+  enum class Kind : uint8_t { None, Value, Range, Parts };
+  Kind kind = Kind::None;
+  mlir::Value value;               ///< Value: array, scalar or ref
+  mlir::Value start, length, step; ///< Range
+  mlir::Value size, count;         ///< Range made by `tiles`
+  std::vector<Bound> parts;        ///< Parts: tuples, structs, lists
+
+  static Bound of(mlir::Value value) {
+    Bound bound;
+    bound.kind = Kind::Value;
+    bound.value = value;
+    return bound;
+  }
+};
+
+/// Appends the values of a bound and its parts, in order; `refill` puts others in their places.
+void flatten(const Bound &bound, llvm::SmallVectorImpl<mlir::Value> &values);
+void refill(Bound &bound, mlir::ValueRange values, size_t &next);
+
+/// One declaration being built: the entry, or a callee inside it. Dimensions of the declaration map
+/// to *root* dimensions, those over the symbols of the entry and over fresh symbols for whatever is
+/// bound on the way.
+struct Frame {
+  const CallableDecl *decl = nullptr;
+  std::vector<Bound> locals;   ///< by `Local::index`
+  DimSubstitution roots;       ///< symbols of `decl` → root dimensions
+  std::vector<ElemKind> elems; ///< of `decl->typeParams`
+  std::vector<Dim> prefix;     ///< root lengths of `..`
+  const ScheduleDecl *schedule = nullptr;
+  std::set<uint32_t> taken = {}; ///< where the items of the schedule begin that have had effect
+  std::map<std::string, std::string> whyNot = {}; ///< by label: why nothing can be said of it
+  std::optional<mlir::Location> call;             ///< where a callee is called; only with ranges
+};
+
+} // namespace ptl::ir

@@ -1,0 +1,42 @@
+// Whether what a schedule says of values took effect when grids were made of them.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl::ir {
+
+/// Made before a function is cut into grids, asked behind that: what had no effect is told in the
+/// function's `kRefusedAttribute`, for who can report it. Functions without items cost nothing.
+class ScheduleEffects {
+public:
+  explicit ScheduleEffects(mlir::func::FuncOp function);
+  void check();
+
+private:
+  /// What was said of one value, and what was known of that before.
+  struct Item {
+    mlir::DictionaryAttr said;
+    mlir::Block *block = nullptr; ///< where it is computed; null: nowhere any more
+    mlir::Attribute task, cores;
+    bool isSplit = false;
+    std::string type;
+    std::vector<mlir::Operation *> grids = {}; ///< that compute it
+
+    std::string label() const;
+    std::optional<int64_t> number(llvm::StringRef name) const;
+  };
+
+  std::string whyNotTiled(const Item &item) const;
+  std::string whyNotFused(const Item &a, const Item &b) const;
+  void refuse(const Item &item, const std::string &why);
+
+  mlir::func::FuncOp function_;
+  std::vector<Item> items_;
+  llvm::SmallVector<mlir::Attribute> refused_;
+};
+
+} // namespace ptl::ir
