@@ -137,7 +137,8 @@ private:
   /// An address, a length or a position. One that is not known stops the core before it goes on.
   int64_t integer(const Step &step, size_t operand) const {
     const Scalar &value = scalar(step.operands[operand]);
-    needsUnknown_ |= !value.isKnown;
+    if (!value.isKnown)
+      needed_ = &value;
     return value.i;
   }
   /// Whether what the step has used is known; else it fails.
@@ -181,6 +182,7 @@ private:
   void report(Pipe pipe, const Issued &issued);
   bool fail(const Issued &issued, const std::string &message);
   bool failAt(const Step &step, const std::string &message);
+  bool failAt(const Step &step, const std::string &what, const std::string &message);
   bool stop(const Step &step);
 
   // queues between cores (core_queue.cpp)
@@ -216,7 +218,7 @@ private:
   std::deque<Issued> frees_; ///< that wait for pipes
   uint64_t sequence_ = 0;
   uint64_t scalarWork_ = 0;
-  mutable bool needsUnknown_ = false;
+  mutable const Scalar *needed_ = nullptr; ///< but not known
   std::optional<LoopSampler> sampler_;
   std::map<size_t, std::vector<std::vector<int64_t>>> carried_; ///< by loop and round
   std::vector<SampleAction> marks_;

@@ -46,10 +46,12 @@ std::string Core::name() const {
 }
 
 bool Core::failAt(const Step &step, const std::string &message) {
+  return failAt(step, "`" + std::string(nameOf(step)) + "`", message);
+}
+bool Core::failAt(const Step &step, const std::string &what, const std::string &message) {
   std::string place = toString(function_.locations[static_cast<size_t>(step.location)]);
   return group_.fail((place.empty() ? "" : place + ": ") + "block " +
-                     std::to_string(group_.block()) + ", " + name() + ": `" +
-                     std::string(nameOf(step)) + "` " + message);
+                     std::to_string(group_.block()) + ", " + name() + ": " + what + " " + message);
 }
 bool Core::fail(const Issued &issued, const std::string &message) {
   return failAt(*issued.step, message);

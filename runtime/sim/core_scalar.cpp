@@ -60,9 +60,18 @@ bool Core::runToIssue() {
 }
 
 bool Core::wasKnown(const Step &step) {
-  return !std::exchange(needsUnknown_, false) ||
-         failAt(step, "depends on an element that the program computes or is given, which has no "
-                      "value where only times are wanted");
+  const Scalar *needed = std::exchange(needed_, nullptr);
+  if (!needed)
+    return true;
+  std::string what = step.kind == StepKind::JumpUnlessLess ? "how often a loop goes round"
+                     : step.kind == StepKind::JumpUnless   ? "whether a branch is taken"
+                                                           : "`" + std::string(nameOf(step)) + "`";
+  std::string data = "what is computed";
+  if (needed->i > 0)
+    data =
+        "elements of `" + group_.launch().pointers[static_cast<size_t>(needed->i - 1)].name + "`";
+  return failAt(step, what,
+                "depends on " + data + ": there are no values where only times are wanted");
 }
 
 /// What data would have to be like, for a check, is taken for granted.
@@ -226,14 +235,12 @@ void Core::mark(const Step &step, const SampleAction &action) {
 
 bool Core::runCompute(const Step &step) {
   Scalar values[3];
-  bool isKnown = true;
   for (size_t i = 0; i < step.operands.size(); ++i) {
     values[i] = scalar(step.operands[i]);
-    isKnown &= values[i].isKnown;
-  }
-  if (!isKnown) {
-    scalar(step.result) = Scalar::unknown();
-    return true;
+    if (!values[i].isKnown) {
+      scalar(step.result) = values[i];
+      return true;
+    }
   }
   std::string error;
   return evaluate(step, values, scalar(step.result), error) || failAt(step, error);
@@ -367,7 +374,7 @@ bool Core::accessScalar(const Step &step) {
   if (!group_.launch().options.values && step.kind == StepKind::StoreScalar)
     return true;
   if (!array.data) {
-    scalar(step.result) = Scalar::unknown();
+    scalar(step.result) = Scalar::unknown(pointer.array + 1);
     return wasKnown(step);
   }
   if (step.kind == StepKind::LoadScalar)
@@ -379,7 +386,7 @@ bool Core::accessScalar(const Step &step) {
 
 bool Core::getValue(const Step &step) {
   if (!group_.launch().options.values) {
-    scalar(step.result) = Scalar::unknown();
+    scalar(step.result) = Scalar::unknown(0);
     return true;
   }
   Issued issued = makeIssued(step);

@@ -21,7 +21,8 @@ struct Scalar {
   double f = 0;
   bool isKnown = true; ///< else it comes from data, which is not there where only times are wanted
 
-  static Scalar unknown() { return {0, 0, false}; }
+  /// `array`: the number of the array that it is an element of, from 1; 0: it is computed.
+  static Scalar unknown(int64_t array) { return {array, 0, false}; }
   static Scalar integer(int64_t value) { return {value, 0}; }
   static Scalar real(double value) { return {0, value}; }
 };
