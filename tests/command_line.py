@@ -332,6 +332,18 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(times[0] < times[1], times)
     computed = tools.run(*call, "n=ones", "K=1", "x=random", "--values", "--json", cwd=folder)
     expect(json.loads(computed.stdout)["us"] == times[1], computed, times)
+    # Data that nothing goes by need not be there: a requirement is taken for granted, a factor is some factor.
+    (folder / "facts.ptl").write_text(
+        "kernel scaled[N](x: f32[N], s: f32) -> (y: f32[N]) { parallel r in tiles(N, 128) { y[r] = x[r] * s } }\n"
+        "pub program facts[N](x: f32[N], k: i32[4]) -> (y: f32[N]) where all(k >= 0), unique(k) { y = scaled(x, f32(k[0])) }\n"
+        "pub program decides[N](x: f32[N], k: i32[4]) -> (y: f32[N]) { y = x\n if k[1] > 0 { y = scaled(x, 2.0) } }\n")
+    call = ["sim", "facts.ptl", "-D", "N=4096", "--entry"]
+    expect(tools.run(*call, "facts", cwd=folder).code == 0)
+    refused = tools.run(*call, "facts", "k=ones", cwd=folder)
+    expect(refused.code == 5 and "1 occurs more than once" in refused.stderr, refused)
+    decides = tools.run(*call, "decides", cwd=folder)
+    expect(decides.code == 5 and "an element of an array decides here" in decides.stderr, decides)
+    expect(tools.run(*call, "decides", "k=ones", cwd=folder).code == 0)
 
 
 def timelines_of_runs(tools: Tools, folder: pathlib.Path) -> None:

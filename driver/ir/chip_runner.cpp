@@ -170,7 +170,30 @@ private:
     }
   }
 
+  /// A scalar that comes from data which nobody gave, where only times are wanted.
+  bool isUnknown(Value value) const { return isa_and_nonnull<UnitAttr>(values_.lookup(value)); }
+
+  /// Whether all is known by which the operation goes.
+  bool isDecided(Operation *op, ValueRange by) {
+    if (llvm::none_of(by, [&](Value value) { return isUnknown(value); }))
+      return true;
+    stop(PTL_ERROR_SIMULATOR, op,
+         "an element of an array decides here, and it has no values where only times are wanted");
+    return false;
+  }
+
+  static ValueRange whatDecides(Operation *op) {
+    if (isa<scf::ForOp>(op))
+      return op->getOperands().take_front(3);
+    if (isa<ir::StoreOp>(op))
+      return op->getOperands().drop_front();
+    bool decides = isa<ir::AllocOp, ir::LoadOp, ir::SliceOp, ir::ReshapeOp, scf::IfOp>(op);
+    return decides ? ValueRange(op->getOperands()) : ValueRange();
+  }
+
   void runOp(Operation *op) {
+    if (!isDecided(op, whatDecides(op)))
+      return;
     if (auto launch = dyn_cast<ir::LaunchOp>(op))
       return runLaunch(launch);
     if (auto alloc = dyn_cast<ir::AllocOp>(op))
@@ -181,7 +204,8 @@ private:
       return;
     }
     if (auto check = dyn_cast<ir::CheckOp>(op)) {
-      if (number(check.getCondition()) == 0)
+      // What data would have to be like is taken for granted.
+      if (!isUnknown(check.getCondition()) && number(check.getCondition()) == 0)
         stop(rt::statusOfCheck(check.getStatus()), op, check.getMessage().str());
       return;
     }
@@ -252,7 +276,7 @@ private:
       runBlock(*loop.getBeforeBody());
       auto condition = loop.getConditionOp();
       bind(loop.getAfterArguments(), condition.getArgs());
-      if (number(condition.getCondition()) == 0)
+      if (!isDecided(loop, condition.getCondition()) || number(condition.getCondition()) == 0)
         break;
       runBlock(*loop.getAfterBody());
       bind(loop.getBeforeArguments(), loop.getAfterBody()->getTerminator()->getOperands());
@@ -282,7 +306,8 @@ private:
     mlir::Type type = store.getValue().getType();
     HostBox box = boxOf(store.getOffsets(), store.getLengths(), store.getSteps());
     await(store, accessOf(arrays_[store.getRef()], box, true));
-    if (failure_ || (!how_.values && !arrays_[store.getRef()].data))
+    bool hasNone = isUnknown(store.getValue()) || (!how_.values && !arrays_[store.getRef()].data);
+    if (failure_ || hasNone)
       return;
     uint8_t *memory = elementAt(arrays_[store.getRef()], box, pto::elementBytes(type));
     if (!memory)
@@ -305,6 +330,11 @@ private:
     llvm::SmallVector<Attribute> operands;
     for (Value operand : op->getOperands())
       operands.push_back(values_.lookup(operand));
+    if (llvm::any_of(op->getOperands(), [&](Value operand) { return isUnknown(operand); })) {
+      for (Value result : op->getResults())
+        values_[result] = UnitAttr::get(op->getContext());
+      return;
+    }
     llvm::SmallVector<OpFoldResult> results;
     if (Attribute value = evaluateHostScalar(op, operands)) {
       values_[op->getResult(0)] = value;
@@ -358,15 +388,14 @@ private:
                        : boxOf(slice.getOffsets(), slice.getLengths(), slice.getSteps());
     int64_t bytes = pto::elementBytes(ir::elementTypeOf(result.getType()));
     bool scalar = !isa<ir::ArrayType>(result.getType());
-    if (scalar && !how_.values && !source.data) {
-      stop(PTL_ERROR_SIMULATOR, op,
-           "an element of an array decides here, and it has no values where only times are wanted");
-      return true;
-    }
     if (scalar) {
       await(op, accessOf(source, box, false));
       if (failure_)
         return true;
+      if (!how_.values && !source.data) {
+        values_[result] = UnitAttr::get(result.getContext());
+        return true;
+      }
       uint8_t *memory = elementAt(source, box, bytes);
       if (memory)
         values_[result] = readHostScalar(memory, result.getType());
@@ -393,6 +422,8 @@ private:
   }
 
   rt::sim::Scalar scalarOf(Value value) const {
+    if (isUnknown(value))
+      return rt::sim::Scalar::unknown(0);
     Attribute known = values_.lookup(value);
     if (auto real = dyn_cast_or_null<FloatAttr>(known))
       return rt::sim::Scalar::real(real.getValueAsDouble());
@@ -421,6 +452,8 @@ private:
       Value operand = launch.getArguments()[next++];
       LaunchArgument &argument = arguments.emplace_back();
       if (!parameter.isPointer) {
+        if (operand.getType().isIndex() && !isDecided(launch, operand))
+          return;
         request.scalars.push_back(scalarOf(operand));
         if (operand.getType().isIndex())
           argument.number = number(operand);

@@ -419,7 +419,8 @@ TEST(SimTime, DataMayBeUnknownUntilItDecides) {
   EXPECT_TRUE(t.ok) << t.error;
   t = timeWithElement("i32", compared + "scf.if %holds {\npto.barrier <PIPE_ALL>\n}");
   EXPECT_FALSE(t.ok);
-  EXPECT_NE(t.error.find("whether a branch is taken depends on elements of `x`"), t.error.npos) << t.error;
+  EXPECT_NE(t.error.find("whether a branch is taken depends on elements of `x`"), t.error.npos)
+      << t.error;
   // So does a length, but not where nothing goes by it.
   std::string length = "%l = arith.index_cast %v : i32 to index\n";
   t = timeWithElement("i32", length + "%m = arith.addi %l, %n : index");
