@@ -12,7 +12,7 @@ CHIPS = ("a3", "a5")
 GAPS = {line.split()[0] for line in (ROOT / "tests" / "estimate_gaps.txt").read_text().splitlines() if not line.startswith("#")}
 MOST = 0.10  # of the simulated time
 # Beyond these, lengths that nothing fixes take long to simulate and show nothing more; by the number of open lengths.
-ASSUMED = {1: 1 << 20, 2: 1024, 3: 256}
+ASSUMED = {1: 1 << 20, 2: 1024, 3: 256, 5: 48}
 
 
 def costs_of(tools, path, chip):
