@@ -213,8 +213,8 @@ std::vector<Call> calledBy(const CallableDecl &block) {
   return calls;
 }
 
-/// Of all that is wanted what concerns one declaration: `f.C` is the `C` of `f`, and stronger than
-/// a mere `C`.
+} // namespace
+
 Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted) {
   Wanted own;
   for (const auto &[name, value] : wanted) {
@@ -226,8 +226,6 @@ Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted) {
   }
   return own;
 }
-
-} // namespace
 
 std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const CallableDecl &decl,
                                     const Wanted &wanted, std::string &problem) {

@@ -15,6 +15,10 @@ namespace ptl {
 /// declaration `f` alone.
 using Wanted = std::map<std::string, std::string>;
 
+/// Of all that is wanted what concerns one declaration: `f.C` is the `C` of `f`, and stronger than
+/// a mere `C`.
+Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted);
+
 struct Choice {
   const char *kind; ///< `type`, `static`, `dimension`, `leading`, `tunable`
   std::string name, value;

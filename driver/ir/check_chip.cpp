@@ -51,18 +51,12 @@ public:
   std::vector<Cost> found;
 
 private:
-  /// `N=64`, and `f.N=64` for the declaration `f`.
   ExampleSizes sizesFor(const CallableDecl &decl) const {
     ExampleSizes sizes;
-    for (const auto &[name, value] : wantedOf(session_.options())) {
+    for (const auto &[name, value] : wantedBy(decl, wantedOf(session_.options()))) {
       int64_t number = 0;
-      if (std::from_chars(value.data(), value.data() + value.size(), number).ec != std::errc())
-        continue;
-      size_t dot = name.find('.');
-      if (dot == name.npos)
-        sizes.try_emplace(name, number);
-      else if (name.substr(0, dot) == decl.name)
-        sizes[name.substr(dot + 1)] = number;
+      if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
+        sizes[name] = number;
     }
     return sizes;
   }
