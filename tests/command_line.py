@@ -9,6 +9,14 @@ import time
 from harness import Case, Tools, run_cases
 
 GOOD = "fn id(x: f32) -> f32 {\n    return x\n}\n"
+GENERIC = """fn root[N, T: float](x: T[N]) -> T[N] {
+    return exp(x)
+}
+
+fn turned[N, T: integer](x: T[N]) -> T[N] {
+    return x << x
+}
+"""
 STOPS = """kernel asserts[N](x: f32[N], n: int) -> (y: f32[N])
 {
     assert(n < 4, "n is too large")
@@ -116,6 +124,23 @@ def exit_codes(tools: Tools, folder: pathlib.Path) -> None:
         outcome = tools.run(*arguments, cwd=folder)
         expect(outcome.code == code, arguments, outcome)
         expect(code == 0 or outcome.stderr, arguments, "a failure says why")
+
+
+def element_types(tools: Tools, folder: pathlib.Path) -> None:
+    """A parameter gets element types that it may have, whoever names them, and such a one where nobody does."""
+    (folder / "generic.ptl").write_text(GENERIC)
+    refused = [
+        ("run", "--entry", "root", "N=3", "x=ones", "T=u16"),
+        ("sim", "--target", "a3", "--entry", "root", "N=3", "x=ones", "T=u16"),
+        ("build", "--entry", "root", "--emit=asm", "-o", "-", "-D", "root.T=u16"),
+    ]
+    for command, *words in refused:
+        outcome = tools.run(command, "generic.ptl", *words, cwd=folder)
+        expect(outcome.code == 1 and "`u16` is no element type for `T: float`" in outcome.stderr, words, outcome)
+    outcome = tools.run("run", "generic.ptl", "--entry", "turned", "N=2", "x=ones", cwd=folder)
+    expect(outcome.code == 0 and "i32[2]" in outcome.stdout, outcome)
+    outcome = tools.run("build", "generic.ptl", "--entry", "turned", "--target", "a3", "--emit=pto", cwd=folder)
+    expect("-D turned.T=i32" in outcome.stderr, outcome)
 
 
 def standard_input(tools: Tools, folder: pathlib.Path) -> None:
@@ -466,7 +491,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 
 TESTS = [
-    exit_codes, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
+    exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
     formatting, stopped_programs, values_of_conditions, benches, simulated_times, timelines_of_runs, starter_project,
     machines, robust, fast_start,
 ]  # fmt: skip

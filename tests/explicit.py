@@ -15,7 +15,6 @@ CALLABLE = re.compile(r"^(?:pub )?(?:fn|kernel|program) (\w+)", re.M)
 # What the compiler proposes for an entry that leaves something open: see `missingDefines`.
 DEFINE = re.compile(r"-D (\S+?)(?=[`\s]|$)")
 NOT_AN_ENTRY = "E0807"
-GAPS = ROOT / "tests" / "explicit_gaps.txt"
 CHIPS = ("a3", "a5")
 # Lengths that meet what the entry asks for; others get primes, which no tile size divides.
 LENGTHS = {
@@ -71,6 +70,7 @@ def lowered(tools: Tools, path, entry: str, *arguments):
 TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 DECLARES = ("let", "var", "buffer", "event", "pipe", "for")
 DECLARED = re.compile(r"\b(?:let|var|buffer|event|pipe|for|kernel)\s+(\w+)|\b(\w+): ")
+SEVERAL = re.compile(r"\b(?:let|var)\s+\(([^)]*)\)")
 
 
 def code_tokens(text: str) -> list[str]:
@@ -79,10 +79,15 @@ def code_tokens(text: str) -> list[str]:
     return [a for a, b in zip(tokens, tokens[1:] + [""]) if a != "," or b not in (")", "]")]
 
 
+def declared_in(text: str) -> set[str]:
+    names = {name for names in DECLARED.findall(text) for name in names if name}
+    return names | {name for names in SEVERAL.findall(text) for name in re.findall(r"\w+", names)}
+
+
 def renamed_difference(first: str, second: str):
     """Where two texts differ in more than the names that they declare."""
     tokens = code_tokens(first), code_tokens(second)
-    declared = [{name for names in DECLARED.findall(text) for name in names if name} for text in (first, second)]
+    declared = [declared_in(text) for text in (first, second)]
     to, back = {}, {}
     for i, (a, b) in enumerate(zip(*tokens)):
         same = a == b
@@ -276,13 +281,6 @@ def manual_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case
     return Case(f"explicit/{path.relative_to(ROOT)}/{entry}.{chip}.manual", run)
 
 
-def known_gap(case: Case) -> Case:
-    def run():
-        return None if case.run() else f"`{case.name}` is listed in {GAPS.name}, and passes"
-
-    return Case(case.name, run)
-
-
 def cases(tools: Tools, update: bool) -> list[Case]:
     result = []
     for path in sources():
@@ -290,7 +288,4 @@ def cases(tools: Tools, update: bool) -> list[Case]:
             result.append(entry_case(tools, path, entry))
             result += [chip_case(tools, path, entry, chip) for chip in CHIPS]
             result += [manual_case(tools, path, entry, chip) for chip in CHIPS]
-    gaps = {line for line in GAPS.read_text().splitlines() if not line.startswith("#")}
-    unknown = gaps - {case.name for case in result}
-    result.append(Case("explicit/gaps", lambda: f"no such case: {sorted(unknown)}" if unknown else None))
-    return [known_gap(case) if case.name in gaps else case for case in result]
+    return result

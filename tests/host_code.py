@@ -1,5 +1,5 @@
 """The C++ that runs programs on the host: compiled by Clang in the form for CPU simulation, with kernels that only say how
-they were launched, and run."""
+they were launched, and run. What launches kernels compiles in both forms, whatever things are called."""
 
 import argparse
 import pathlib
@@ -11,6 +11,100 @@ import tempfile
 from harness import ROOT, Case, Tools, run_cases
 
 LAUNCH = re.compile(r'extern "C" void launch_(\w+)\(([^)]*)\) \{')
+
+
+# What the code around kernels uses of the library and of the device's compiler.
+LIBRARY = """#define AICORE
+#define __gm__
+#define __global__
+using half = _Float16;
+enum pipe_t { PIPE_V };
+enum { FFTS_MODE_VAL };
+uint32_t get_subblockid(), get_subblockdim();
+uint64_t getFFTSMsg(int mode, uint32_t id);
+void ffts_cross_core_sync(pipe_t, uint64_t), wait_flag_dev(uint32_t), set_ffts_base_addr(uint64_t);
+void set_intra_block(pipe_t, uint32_t), wait_intra_block(pipe_t, uint32_t);
+namespace pto {
+enum class NPUArch { A5 };
+inline void NPU_MEMORY_INIT(NPUArch) {}
+namespace cpu_sim {
+struct Config { uint32_t num_cores; };
+inline void EnsureRuntimeInitialized() {}
+inline Config &runtime_config() { static Config config; return config; }
+struct ScopedExecutionContext { ScopedExecutionContext(uint32_t, uint32_t, uint32_t) {} };
+} // namespace cpu_sim
+} // namespace pto
+"""
+# Every name means something in C++, in its libraries, or in the emitted text.
+AWKWARD = """kernel length[N](length: f32[N], stream: f32[N], blocks: f32[N]) -> (ffts: f32[N])
+{
+    parallel block in tiles(N, 64) { ffts[block] = length[block] + stream[block] * blocks[block] }
+}
+
+kernel div[core, cores, context](nullptr: f32[core, cores], length: f32[cores, context]) -> (half: f32[core, context])
+{
+    parallel i in tiles(core, 32), j in tiles(context, 32) {
+        var smaller = zeros(f32[i, j])
+        for larger in tiles(cores, 32) { smaller += nullptr[i, larger] @ length[larger, j] }
+        half[i, j] = exp(smaller)
+    }
+}
+
+kernel exp2[N](exp2: f32[N]) -> (y: f32[N])
+{
+    parallel r in tiles(N, 64) { y[r] = exp2[r] * 2.0 }
+}
+
+kernel half[wait_flag](pipe_barrier: f16[wait_flag, 8]) -> (get_block_idx: f16[wait_flag, 8])
+{
+    parallel event_t in tiles(wait_flag, 16) { get_block_idx[event_t, :] = pipe_barrier[event_t, :] * 2.0 }
+}
+
+kernel main[uint32_t](int64_t: f32[uint32_t]) -> (y: f32[uint32_t])
+{
+    parallel TLOAD in tiles(uint32_t, 64) { y[TLOAD] = int64_t[TLOAD] * 2.0 }
+}
+
+program double[storage, uint32_t](groups: f32[storage, uint32_t], stream: f32[storage, uint32_t]) -> (require: f32[storage, 1])
+{
+    var Storage = groups
+    for _i in 0..3 { Storage = exp(Storage + stream) }
+    require = sum(Storage, axis: 1)
+}
+
+program Storage[N](x: f32[N, 16]) -> (y: f32[N, 16])
+{
+    y = exp(x)
+}
+"""
+
+
+def launches_compile(tools, path, entry, machine):
+    """Kernels do nothing here, and there are no types of the library."""
+    outcome = tools.run("build", path, "--target", machine, "--entry", entry, "--emit=cpp", "-o", "-")
+    if outcome.code != 0:
+        raise AssertionError(outcome.stderr)
+    text = re.sub(r"^#if defined\(__DAV_\w+__\) \|\| defined\(__CPU_SIM\)\n.*?^#endif\n", "", outcome.stdout, flags=re.M | re.S)
+    text = re.sub(r"^using (?!namespace)\w+ =.*?;\n", "", text, flags=re.M | re.S)
+    text = re.sub(r"\w+::reset_for_cpu_sim\(\);|<<<.*?>>>", "", text, flags=re.S)
+    text = text.replace("#include <pto/pto-inst.hpp>\n", LIBRARY)
+    forms = [["-D__CPU_SIM"]] if "acl/acl.h" in text else [["-D__CPU_SIM"], ["-D__DAV_CUBE__", "-D__DAV_VEC__"]]
+    for form in forms:
+        command = ["clang++-19", "-std=c++20", "-fsyntax-only", "-x", "c++", *form, "-"]
+        compiled = subprocess.run(command, input=text, capture_output=True, text=True)
+        if compiled.returncode != 0:
+            raise AssertionError(f"{entry} {form}: {compiled.stderr[:3000]}")
+
+
+def names(tools):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "awkward.ptl"
+        path.write_text(AWKWARD)
+        for entry in re.findall(r"^(?:kernel|program) (\w+)", AWKWARD, re.M):
+            for machine in ("a3", "a5"):
+                launches_compile(tools, path, entry, machine)
+    # A kernel and its host may have one name.
+    launches_compile(tools, ROOT / "examples/08_transformer.ptl", "heads", "a3")
 
 
 def recorded_launch(name, parameters):
@@ -96,7 +190,7 @@ def main():
         "12_indexer_prolog.ptl": "indexer_prolog",
     }
     cases = [Case(entry, lambda f=file, e=entry: compiles(tools, f, e)) for file, entry in programs.items()]
-    cases += [Case(each.__name__, lambda each=each: each(tools)) for each in (split_k, requirements, loops)]
+    cases += [Case(each.__name__, lambda each=each: each(tools)) for each in (split_k, requirements, loops, names)]
     return run_cases("host_code", cases)
 
 

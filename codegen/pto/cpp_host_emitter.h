@@ -58,6 +58,7 @@ private:
   llvm::ArrayRef<CppLaunch> launches_;
   CppTypes noTypes_{{}};
   CppHelpers helpers_;
+  std::string storage_, stream_, groups_; ///< names of our own
   int64_t vectors_;
   llvm::DenseMap<mlir::Value, Array> arrays_;
   llvm::DenseMap<mlir::Operation *, std::vector<std::string>> dead_; ///< after each operation

@@ -1,5 +1,6 @@
 #include "codegen/pto/emit_cpp.h"
 #include "codegen/pto/emit_pto.h"
+#include "codegen/pto/names.h"
 #include "codegen/pto/verify.h"
 
 #include "ir/dialect/pto_dialect.h"
@@ -91,6 +92,91 @@ TEST_F(Emission, SlotsAndWindowsAreSpelledOutForOldVersions) {
   Emitted recent = emitPto(*module_, machine_, *PtoasVersion::parse("0.57"));
   EXPECT_NE(recent.text.find("pto.multi_tile_get"), std::string::npos);
   EXPECT_FALSE(PtoasVersion::parse("1.2"));
+}
+
+constexpr const char *whileText = R"(
+module attributes {pto.target_arch = "a3", ptl.machine = "a3"} {
+  func.func @count(%y: !pto.ptr<f32> {ptl.name = "y"}, %n: index {ptl.name = "n"})
+      attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>, ptl.kernel = "count"} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %one = arith.constant 1.0 : f32
+    scf.for %row = %c0 to %n step %c1 {
+      %at, %sum = scf.while (%a = %c0, %s = %zero) : (index, f32) -> (index, f32) {
+        %more = arith.cmpi slt, %a, %row : index
+        scf.condition(%more) %a, %s : index, f32
+      } do {
+      ^bb0(%b: index, %t: f32):
+        %odd = arith.cmpi eq, %b, %c1 : index
+        %u = scf.if %odd -> (f32) {
+          %v = arith.addf %t, %one : f32 loc("k.ptl":7:3)
+          scf.yield %v : f32
+        } else {
+          scf.yield %t : f32
+        }
+        %next = arith.addi %b, %c1 : index
+        scf.yield %next, %u : index, f32
+      }
+      pto.store_scalar %sum, %y[%row] : !pto.ptr<f32>, f32 loc("k.ptl":9:3)
+    } loc("k.ptl":5:3)
+    return
+  }
+}
+)";
+
+TEST_F(Emission, NestedWhilesAreBlocksForOldVersions) {
+  module_ = mlir::parseSourceString<mlir::ModuleOp>(whileText, &context_);
+  ASSERT_TRUE(module_);
+  Emitted old = emitPto(*module_, machine_, *PtoasVersion::parse("0.58"));
+  EXPECT_TRUE(old.findings.empty());
+  for (const char *gone : {"scf.while", "scf.for", "arith.addf"})
+    EXPECT_EQ(old.text.find(gone), std::string::npos) << old.text;
+  for (const char *there : {"cf.cond_br", "^bb1(", "scf.if", "arith.negf", "arith.subf"})
+    EXPECT_NE(old.text.find(there), std::string::npos) << old.text;
+  expectLine(old, "pto.store_scalar", 9);
+  // Lines are of the module that was given, though a copy was printed.
+  mlir::Operation *store = nullptr;
+  module_->walk([&](StoreScalarOp op) { store = op; });
+  EXPECT_EQ(old.lines.at(lineWith(old, "pto.store_scalar"))->operation, store);
+  Emitted recent = emitPto(*module_, machine_, *PtoasVersion::parse("0.59"));
+  EXPECT_NE(recent.text.find("scf.while"), std::string::npos);
+  EXPECT_EQ(recent.text.find("cf.br"), std::string::npos);
+}
+
+constexpr const char *gatherText = R"(
+!wide = !pto.tile_buf<vec, 5x16xf32, valid=5x8>
+!narrow = !pto.tile_buf<vec, 5x16xf32, valid=5x4>
+module attributes {pto.target_arch = "a3", ptl.machine = "a3"} {
+  func.func @even() attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>, ptl.kernel = "even"} {
+    %c0 = arith.constant 0 : i64
+    %c512 = arith.constant 512 : i64
+    %a = pto.alloc_tile addr = %c0 : !wide
+    %b = pto.alloc_tile addr = %c512 : !narrow
+    pto.tgather.mask ins(%a : !wide) outs(%b : !narrow) {maskPattern = #pto.mask_pattern<P0101>}
+    return
+  }
+}
+)";
+
+TEST_F(Emission, WidthsOfGathersAreGivenAsValues) {
+  module_ = mlir::parseSourceString<mlir::ModuleOp>(gatherText, &context_);
+  ASSERT_TRUE(module_);
+  Emitted pto = emitPto(*module_, machine_);
+  EXPECT_NE(pto.text.find("valid_col = %c4 : !pto.tile_buf<vec, 5x16xf32, valid=5x?>"),
+            std::string::npos)
+      << pto.text;
+}
+
+TEST(Names, WhatCppHasIsLeftToIt) {
+  EXPECT_EQ(functionName("softmax"), "softmax");
+  for (const char *taken :
+       {"half", "double", "exp2", "index", "main", "co_await", "TLOAD", "require"})
+    EXPECT_EQ(functionName(taken), std::string(taken) + "_kernel");
+  NameTable names(NameTable::Style::Cpp);
+  EXPECT_EQ(names.fresh("exp2"), "exp2");
+  for (const char *taken : {"nullptr", "bitand", "int64_t", "set_flag", "smaller"})
+    EXPECT_EQ(names.fresh(taken), std::string(taken) + "_");
 }
 
 TEST_F(Emission, LinesLeadToTheSourceAndBack) {

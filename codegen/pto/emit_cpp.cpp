@@ -39,9 +39,31 @@ void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string
 
 namespace {
 
-/// What the launch code needs to know of the functions.
+/// A parameter of the kernel in the code that starts it.
 struct HostArgument {
-  std::string parameter, argument;
+  std::string type, name; ///< on the device, `__gm__ float *`
+  bool isPointer;
+  int64_t groupBytes; ///< of global memory for each core group; 0: the caller's
+
+  std::string onDevice() const { return type + name; }
+  std::string onHost() const { return isPointer ? "void *" + name : onDevice(); }
+  std::string plain() const { return name; }
+  std::string passed() const { return isPointer ? "(" + type + ")" + name : name; }
+};
+
+/// Names of the code that starts a kernel. Functions have theirs, and parameters those of the
+/// source where they can.
+struct LaunchNames {
+  NameTable all{NameTable::Style::Cpp};
+  std::vector<HostArgument> arguments;
+  std::string stream, blocks, ffts, length, block, core, cores, context;
+
+  std::string list(std::string (HostArgument::*form)() const, const std::string &before) const {
+    std::string text = before;
+    for (const HostArgument &argument : arguments)
+      text += (text.empty() ? "" : ", ") + (argument.*form)();
+    return text;
+  }
 };
 
 class CppKernel {
@@ -120,7 +142,7 @@ private:
       auto place = placeOf(function);
       std::string parameters = emitter->parameters();
       text.add(std::string("extern \"C\" ") + (mixed() ? "" : "__global__ ") + "AICORE void " +
-                   function.getSymName().str() + "(" + parameters + ") {",
+                   functionName(function.getSymName()) + "(" + parameters + ") {",
                place);
       text.add("#if defined(" + std::string(coreMacro(function)) + ") || defined(__CPU_SIM)");
       text.indent(2);
@@ -142,90 +164,113 @@ private:
     return text;
   }
 
-  std::vector<HostArgument> hostArguments() {
-    std::vector<HostArgument> arguments;
+  LaunchNames launchNames() {
+    LaunchNames names;
+    for (func::FuncOp function : functions_)
+      names.all.fresh(functionName(function.getSymName()));
+    if (mixed())
+      names.all.fresh(functionName(name_));
     for (BlockArgument argument : functions_.front().getArguments()) {
-      std::string name = emitters_.front()->parameterName(argument.getArgNumber());
-      if (auto pointer = dyn_cast<PtrType>(argument.getType()))
-        arguments.push_back(
-            {"void *" + name, "(__gm__ " + cppElement(pointer.getElementType()) + " *)" + name});
-      else
-        arguments.push_back({cppElement(argument.getType()) + " " + name, name});
+      unsigned index = argument.getArgNumber();
+      auto pointer = dyn_cast<PtrType>(argument.getType());
+      auto bytes = functions_.front().getArgAttrOfType<IntegerAttr>(index, "ptl.bytes");
+      names.arguments.push_back({pointer ? "__gm__ " + cppElement(pointer.getElementType()) + " *"
+                                         : cppElement(argument.getType()) + " ",
+                                 names.all.fresh(emitters_.front()->parameterName(index)),
+                                 static_cast<bool>(pointer), bytes ? bytes.getInt() : 0});
     }
-    return arguments;
+    for (auto [name, wanted] : {std::pair{&names.stream, "stream"},
+                                {&names.blocks, "blocks"},
+                                {&names.ffts, "ffts"},
+                                {&names.length, "length"},
+                                {&names.block, "block"},
+                                {&names.core, "core"},
+                                {&names.cores, "cores"},
+                                {&names.context, "context"}})
+      *name = names.all.fresh(wanted);
+    return names;
   }
 
-  std::string launchSummary() {
-    std::string text = "// Starts the kernel on `blocks` " +
+  std::string launchSummary(const LaunchNames &names) {
+    std::string text = "// Starts the kernel on `" + names.blocks + "` " +
                        std::string(mixed() ? "groups of a cube core and its vector cores"
                                    : isCube(functions_.front()) ? "cube cores"
                                                                 : "vector cores") +
                        ".";
-    for (BlockArgument argument : functions_.front().getArguments()) {
-      auto bytes =
-          functions_.front().getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "ptl.bytes");
-      if (bytes)
-        text += " `" + emitters_.front()->parameterName(argument.getArgNumber()) +
-                "`: " + std::to_string(bytes.getInt()) + " bytes of global memory for each.";
-    }
+    for (const HostArgument &argument : names.arguments)
+      if (argument.groupBytes)
+        text += " `" + argument.name + "`: " + std::to_string(argument.groupBytes) +
+                " bytes of global memory for each.";
     return text;
+  }
+
+  /// The kernel of both kinds of cores.
+  void addMixedKernel(TextLines &text, const LaunchNames &names) {
+    text.add("#ifndef __CPU_SIM");
+    text.add("// Compiled once for each kind of core.");
+    text.add("extern \"C\" __global__ AICORE void " + functionName(name_) + "(" +
+             names.list(&HostArgument::onDevice,
+                        needsFlagsBase() ? "__gm__ uint64_t *" + names.ffts : "") +
+             ") {");
+    if (needsFlagsBase())
+      text.add("  set_ffts_base_addr((uint64_t)" + names.ffts + ");");
+    for (func::FuncOp function : functions_) {
+      text.add("#ifdef " + std::string(coreMacro(function)));
+      text.add("  " + functionName(function.getSymName()) + "(" +
+               names.list(&HostArgument::plain, "") + ");");
+      text.add("#endif");
+    }
+    text.add("}");
+    text.add("#endif");
+    text.blank();
   }
 
   void addLaunch(TextLines &text) {
     if (functions_.empty())
       return;
-    std::string parameters, passed, plain;
-    for (const HostArgument &argument : hostArguments()) {
-      parameters += ", " + argument.parameter;
-      passed += (passed.empty() ? "" : ", ") + argument.argument;
-      plain +=
-          (plain.empty() ? "" : ", ") + argument.argument.substr(argument.argument.rfind(')') + 1);
-    }
-    if (mixed()) {
-      text.add("#ifndef __CPU_SIM");
-      text.add("// Compiled once for each kind of core.");
-      text.add("extern \"C\" __global__ AICORE void " + name_ + "(" +
-               (needsFlagsBase() ? "__gm__ uint64_t *ffts, " : "") +
-               emitters_.front()->parameters() + ") {");
-      if (needsFlagsBase())
-        text.add("  set_ffts_base_addr((uint64_t)ffts);");
-      for (func::FuncOp function : functions_) {
-        text.add("#ifdef " + std::string(coreMacro(function)));
-        text.add("  " + function.getSymName().str() + "(" + plain + ");");
-        text.add("#endif");
-      }
-      text.add("}");
-      text.add("#endif");
-      text.blank();
-    }
-    text.add(launchSummary());
-    text.add("extern \"C\" void launch_" + name_ + "(void *stream, uint32_t blocks" + parameters +
-             ") {");
+    LaunchNames names = launchNames();
+    if (mixed())
+      addMixedKernel(text, names);
+    text.add(launchSummary(names));
+    text.add(
+        "extern \"C\" void launch_" + name_ + "(" +
+        names.list(&HostArgument::onHost, "void *" + names.stream + ", uint32_t " + names.blocks) +
+        ") {");
     text.add("#ifdef __CPU_SIM");
-    addSimulation(text, passed);
+    addSimulation(text, names);
     text.add("#else");
     if (needsFlagsBase()) {
-      text.add("  uint64_t ffts = 0;");
-      text.add("  uint32_t length = 0;");
-      text.add("  rtGetC2cCtrlAddr(&ffts, &length);");
+      text.add("  uint64_t " + names.ffts + " = 0;");
+      text.add("  uint32_t " + names.length + " = 0;");
+      text.add("  rtGetC2cCtrlAddr(&" + names.ffts + ", &" + names.length + ");");
     }
-    text.add("  " + name_ + "<<<blocks, nullptr, stream>>>(" +
-             (needsFlagsBase() ? "(__gm__ uint64_t *)ffts, " : "") + passed + ");");
+    const std::string kernel = mixed() ? name_ : functions_.front().getSymName().str();
+    text.add("  " + functionName(kernel) + "<<<" + names.blocks + ", nullptr, " + names.stream +
+             ">>>(" +
+             names.list(&HostArgument::passed,
+                        needsFlagsBase() ? "(__gm__ uint64_t *)" + names.ffts : "") +
+             ");");
     text.add("#endif");
     text.add("}");
   }
 
   /// The core groups one after the other; the cores of one are threads that share its queues.
-  void addSimulation(TextLines &text, const std::string &passed) {
-    text.add("  (void)stream;");
+  void addSimulation(TextLines &text, const LaunchNames &names) {
+    const std::string passed = names.list(&HostArgument::passed, "");
+    auto context = [&](const std::string &core, int64_t cores) {
+      return "cpu_sim::ScopedExecutionContext " + names.context + "(" + names.block + ", " + core +
+             ", " + std::to_string(cores) + ");";
+    };
+    text.add("  (void)" + names.stream + ";");
     text.add("  cpu_sim::EnsureRuntimeInitialized();");
-    text.add("  cpu_sim::runtime_config().num_cores = blocks;");
+    text.add("  cpu_sim::runtime_config().num_cores = " + names.blocks + ";");
     if (machine_.tools.ptoas == "a5")
       text.add("  NPU_MEMORY_INIT(NPUArch::A5);");
-    text.add("  for (uint32_t block = 0; block < blocks; ++block) {");
+    text.add("  for (uint32_t " + names.block + " = 0; " + names.block + " < " + names.blocks +
+             "; ++" + names.block + ") {");
     if (!mixed()) {
-      text.add("    cpu_sim::ScopedExecutionContext context(block, 0, 1);");
-      text.add("    " + functions_.front().getSymName().str() + "(" + passed + ");");
+      text.add("    " + context("0", 1));
+      text.add("    " + functionName(functions_.front().getSymName()) + "(" + passed + ");");
       text.add("  }");
       return;
     }
@@ -234,24 +279,24 @@ private:
                                                         : 2;
     for (const std::string &pipe : types_.pipes())
       text.add("    " + pipe + "::reset_for_cpu_sim();");
-    text.add("    std::thread cores[" + std::to_string(vectors + 1) + "];");
-    text.add("    for (uint32_t core = 0; core < " + std::to_string(vectors + 1) + "; ++core)");
-    text.add("      cores[core] = std::thread([=] {");
+    std::string all = std::to_string(vectors + 1);
+    text.add("    std::thread " + names.cores + "[" + all + "];");
+    text.add("    for (uint32_t " + names.core + " = 0; " + names.core + " < " + all + "; ++" +
+             names.core + ")");
+    text.add("      " + names.cores + "[" + names.core + "] = std::thread([=] {");
     std::string cube, vector;
     for (func::FuncOp function : functions_)
-      (isCube(function) ? cube : vector) = function.getSymName().str();
-    text.add("        if (core == " + std::to_string(vectors) + ") {");
-    text.add("          cpu_sim::ScopedExecutionContext context(block, 0, " +
-             std::to_string(vectors) + ");");
+      (isCube(function) ? cube : vector) = functionName(function.getSymName());
+    text.add("        if (" + names.core + " == " + std::to_string(vectors) + ") {");
+    text.add("          " + context("0", vectors));
     text.add("          " + cube + "(" + passed + ");");
     text.add("        } else {");
-    text.add("          cpu_sim::ScopedExecutionContext context(block, core, " +
-             std::to_string(vectors) + ");");
+    text.add("          " + context(names.core, vectors));
     text.add("          " + vector + "(" + passed + ");");
     text.add("        }");
     text.add("      });");
-    text.add("    for (std::thread &core : cores)");
-    text.add("      core.join();");
+    text.add("    for (std::thread &" + names.core + " : " + names.cores + ")");
+    text.add("      " + names.core + ".join();");
     text.add("  }");
   }
 

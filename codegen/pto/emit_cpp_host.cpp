@@ -210,8 +210,14 @@ void CppHostEmitter::emit(TextLines &text) {
     parameters +=
         (arrays_.count(argument) ? ", void *" : ", " + cppElement(argument.getType()) + " ") +
         names_.of(argument);
-  for (const char *own : {"storage", "stream", "groups"})
-    names_.fresh(own);
+  storage_ = names_.fresh("storage");
+  stream_ = names_.fresh("stream");
+  groups_ = names_.fresh("groups");
+  // The host and a kernel with its name have helpers of their own.
+  std::string space = "ptl_" + name;
+  while (
+      llvm::any_of(launches_, [&](const CppLaunch &each) { return "ptl_" + each.name == space; }))
+    space += "_host";
   body_.indent(4);
   emitBlock(host_.getBody().front());
   bool facts = host_
@@ -220,7 +226,7 @@ void CppHostEmitter::emit(TextLines &text) {
                                                                 : WalkResult::advance();
                    })
                    .wasInterrupted();
-  text.add("namespace ptl_" + name + " {");
+  text.add("namespace " + space + " {");
   text.blank();
   addText(text, kStorage);
   addText(text, kRequire);
@@ -228,15 +234,16 @@ void CppHostEmitter::emit(TextLines &text) {
     addText(text, kFacts);
   text.blank();
   addCppHelpers(text, helpers_, "");
-  text.add("// Runs `" + name +
-           "` on `groups` cube cores and their vector cores; 0 when all is done.");
-  text.add("extern \"C\" int run_" + name + "(void *stream, uint32_t groups" + parameters + ") {",
+  text.add("// Runs `" + name + "` on `" + groups_ +
+           "` cube cores and their vector cores; 0 when all is done.");
+  text.add("extern \"C\" int run_" + name + "(void *" + stream_ + ", uint32_t " + groups_ +
+               parameters + ") {",
            placeOf(host_));
   text.add("  try {");
-  text.add("    Storage storage(stream);");
+  text.add("    Storage " + storage_ + "(" + stream_ + ");");
   body_.forgetOperations();
   text.append(std::move(body_));
-  text.add("    storage.wait();");
+  text.add("    " + storage_ + ".wait();");
   text.add("    return 0;");
   text.add("  } catch (const std::exception &problem) {");
   text.add("    std::fprintf(stderr, \"%s\\n\", problem.what());");
@@ -244,7 +251,7 @@ void CppHostEmitter::emit(TextLines &text) {
   text.add("  }");
   text.add("}");
   text.blank();
-  text.add("} // namespace ptl_" + name);
+  text.add("} // namespace " + space);
 }
 
 bool CppHostEmitter::emitOther(Operation *op) {
@@ -278,8 +285,8 @@ std::optional<CppExpression> CppHostEmitter::otherExpression(Operation *op) {
                                                     extent.within(Precedence::Unary),
                                                 Precedence::Product};
     }
-    return CppExpression{std::string(isa<ir::UniqueOp>(op) ? "isUnique" : "isSorted") +
-                         "(storage.all<" + element + ">(" + array.pointer + ", " + count.text +
+    return CppExpression{std::string(isa<ir::UniqueOp>(op) ? "isUnique" : "isSorted") + "(" +
+                         storage_ + ".all<" + element + ">(" + array.pointer + ", " + count.text +
                          "))"};
   }
   return std::nullopt;
@@ -313,7 +320,7 @@ void CppHostEmitter::emitAlloc(ir::AllocOp alloc) {
 
 /// Storage for the result of an operation, until its last use.
 void CppHostEmitter::take(Operation *op, const std::string &name, const std::string &bytes) {
-  line(op, "void *" + name + " = storage.take(" + bytes + ");");
+  line(op, "void *" + name + " = " + storage_ + ".take(" + bytes + ");");
   Operation *last = op;
   for (Operation *use : ir::usesOfElements(op->getResult(0)))
     if (Operation *here = op->getBlock()->findAncestorOpInBlock(*use))
@@ -323,7 +330,7 @@ void CppHostEmitter::take(Operation *op, const std::string &name, const std::str
 
 void CppHostEmitter::leave(Operation *op) {
   for (const std::string &name : dead_.lookup(op))
-    body_.add("storage.give(" + name + ");", placeOf(op));
+    body_.add(storage_ + ".give(" + name + ");", placeOf(op));
 }
 
 void CppHostEmitter::emitLaunch(ir::LaunchOp launch) {
@@ -332,12 +339,12 @@ void CppHostEmitter::emitLaunch(ir::LaunchOp launch) {
   if (found == launches_.end())
     return missing(launch, "there is no kernel `" + launch.getKernel().str() + "`");
   std::string arguments =
-      found->onGroups || vectors_ == 1 ? "groups" : std::to_string(vectors_) + " * groups";
+      found->onGroups || vectors_ == 1 ? groups_ : std::to_string(vectors_) + " * " + groups_;
   size_t next = 0;
   for (int64_t groupBytes : found->groupBytes) {
     if (groupBytes) {
       std::string workspace = names_.fresh("workspace");
-      line(launch, "void *" + workspace + " = storage.take(groups * (int64_t)" +
+      line(launch, "void *" + workspace + " = " + storage_ + ".take(" + groups_ + " * (int64_t)" +
                        std::to_string(groupBytes) + ");");
       dead_[launch].push_back(workspace);
       arguments += ", " + workspace;
@@ -347,7 +354,8 @@ void CppHostEmitter::emitLaunch(ir::LaunchOp launch) {
     auto array = arrays_.find(operand);
     arguments += ", " + (array == arrays_.end() ? text(operand) : array->second.pointer);
   }
-  line(launch, "ptl_" + found->name + "::launch_" + found->name + "(stream, " + arguments + ");");
+  line(launch,
+       "ptl_" + found->name + "::launch_" + found->name + "(" + stream_ + ", " + arguments + ");");
 }
 
 /// `{0}` becomes what prints the first value.
@@ -405,7 +413,7 @@ void CppHostEmitter::emitStore(ir::StoreOp store) {
   auto array = arrays_.find(store.getRef());
   if (array == arrays_.end() || isa<ir::ArrayType>(store.getValue().getType()))
     return missing(store, "a store of the host that has no spelling in C++");
-  line(store, "storage.write<" + cppElement(store.getValue().getType()) + ">(" +
+  line(store, storage_ + ".write<" + cppElement(store.getValue().getType()) + ">(" +
                   array->second.pointer + ", " + elementAt(array->second, store.getOffsets()).text +
                   ", " + text(store.getValue()) + ");");
 }
@@ -430,8 +438,8 @@ bool CppHostEmitter::emitBox(Operation *op, ValueRange offsets, ValueRange lengt
   Array from = source->second;
   if (!isa<ir::ArrayType>(result.getType())) {
     std::string element = cppElement(result.getType());
-    line(op, "const " + element + " " + names_.of(result) + " = storage.read<" + element + ">(" +
-                 from.pointer + ", " + elementAt(from, offsets).text + ");");
+    line(op, "const " + element + " " + names_.of(result) + " = " + storage_ + ".read<" + element +
+                 ">(" + from.pointer + ", " + elementAt(from, offsets).text + ");");
     return true;
   }
   // Elements that follow each other: whole axes, but for the first that has more than one place.
@@ -454,7 +462,7 @@ bool CppHostEmitter::emitBox(Operation *op, ValueRange offsets, ValueRange lengt
   if (!ir::staysAsItIs(op)) {
     std::string name = names_.of(result), bytes = bytesOf(box, element);
     take(op, name, bytes);
-    line(op, "storage.copy(" + name + ", " + box.pointer + ", " + bytes + ");");
+    line(op, storage_ + ".copy(" + name + ", " + box.pointer + ", " + bytes + ");");
     box.pointer = name;
   }
   arrays_[result] = std::move(box);

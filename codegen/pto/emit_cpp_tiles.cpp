@@ -455,7 +455,7 @@ void CppFunctionEmitter::emitInstructionOp(Instruction instruction) {
     arguments += (arguments.empty() ? "" : ", ") + text(value);
   for (Value value : instruction.ins())
     arguments += (arguments.empty() ? "" : ", ") + text(value);
-  line(op, std::string(instruction.info().libraryName) + "(" + arguments + ");");
+  line(op, std::string(instruction.info().cppName) + "(" + arguments + ");");
 }
 
 } // namespace ptl::pto

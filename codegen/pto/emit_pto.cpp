@@ -1,9 +1,12 @@
 // Modules, functions, control flow and scalars as `.pto`.
 #include "codegen/pto/emit_pto.h"
+#include "codegen/pto/loops_as_blocks.h"
 #include "codegen/pto/pto_emitter.h"
 #include "ir/dialect/cross_core.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -210,7 +213,7 @@ bool PtoFunctionEmitter::needsFlagsBase() {
 }
 
 std::string PtoFunctionEmitter::signature() {
-  std::string text = "func.func @" + function_.getSymName().str() + "(";
+  std::string text = "func.func @" + functionName(function_.getSymName()) + "(";
   if (needsFlagsBase())
     text += "%ffts: memref<256xi64>, ";
   for (BlockArgument argument : function_.getArguments())
@@ -231,7 +234,11 @@ TextLines PtoFunctionEmitter::emit() {
   body_.indent(4);
   if (needsFlagsBase())
     body_.add("pto.set_ffts %ffts : memref<256xi64>");
-  emitBlock(function_.getBody().front());
+  for (Block &block : function_.getBody()) {
+    if (!block.isEntryBlock())
+      emitLabel(block);
+    emitBlock(block);
+  }
   text.indent(2);
   llvm::stable_sort(constants_, [](const Constant &a, const Constant &b) {
     return a.isIndex != b.isIndex ? a.isIndex : a.number < b.number;
@@ -252,6 +259,26 @@ void PtoFunctionEmitter::emitBlock(Block &block) {
     emitOp(&op);
 }
 
+std::string PtoFunctionEmitter::label(Block *block) {
+  unsigned number =
+      static_cast<unsigned>(std::distance(function_.getBody().begin(), block->getIterator()));
+  return "^bb" + std::to_string(number);
+}
+
+void PtoFunctionEmitter::emitLabel(Block &block) {
+  std::string arguments;
+  for (BlockArgument argument : block.getArguments())
+    arguments += (arguments.empty() ? "(" : ", ") + name(argument) + ": " + typeOf(argument);
+  body_.dedent(2);
+  body_.add(label(&block) + (arguments.empty() ? "" : arguments + ")") + ":");
+  body_.indent(2);
+}
+
+/// `^bb2(%i : index)`
+std::string PtoFunctionEmitter::target(Block *block, ValueRange passed) {
+  return label(block) + (passed.empty() ? "" : "(" + names(passed) + " : " + typed(passed) + ")");
+}
+
 void PtoFunctionEmitter::emitOp(Operation *op) {
   if (std::string why = reasonOf(op); !why.empty())
     body_.add("// " + why, placeOf(op));
@@ -261,6 +288,13 @@ void PtoFunctionEmitter::emitOp(Operation *op) {
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
       .Case<scf::YieldOp, scf::ConditionOp>([&](auto) { emitYield(op); })
+      .Case<cf::BranchOp>(
+          [&](auto jump) { line(op, "cf.br " + target(jump.getDest(), jump.getDestOperands())); })
+      .Case<cf::CondBranchOp>([&](auto branch) {
+        line(op, "cf.cond_br " + name(branch.getCondition()) + ", " +
+                     target(branch.getTrueDest(), branch.getTrueDestOperands()) + ", " +
+                     target(branch.getFalseDest(), branch.getFalseDestOperands()));
+      })
       .Case<func::ReturnOp>([&](auto) { body_.add("return", placeOf(op)); })
       .Default([&](Operation *) {
         if (Instruction instruction(op); instruction)
@@ -371,6 +405,13 @@ void PtoFunctionEmitter::emitScalar(Operation *op) {
     line(op, result(op) + "arith.index_cast " + wide + " : i64 to index");
     return;
   }
+  if (isa<arith::AddFOp>(op)) { // PTOAS has no form for it; the other way round it is the same
+    std::string negated = "%" + names_.fresh(names_.of(op->getResult(0)) + "_minus");
+    line(op,
+         negated + " = arith.negf " + name(op->getOperand(1)) + " : " + typeOf(op->getOperand(1)));
+    return line(op, result(op) + "arith.subf " + name(op->getOperand(0)) + ", " + negated + " : " +
+                        typeOf(op->getResult(0)));
+  }
   std::string head = result(op) + op->getName().getStringRef().str() + " ";
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return line(op, head + arith::stringifyCmpIPredicate(compare.getPredicate()).str() + ", " +
@@ -397,6 +438,36 @@ Emitted emitPto(ModuleOp kernel, const Machine &machine, PtoasVersion version) {
   return emitPto(llvm::ArrayRef<ModuleOp>(kernel), machine, version);
 }
 
+/// The functions of a kernel as the version takes them.
+static TextLines emitFunctions(ModuleOp kernel, const Machine &machine, PtoasVersion version,
+                               const TypeAliases &types, std::vector<Finding> &findings) {
+  TextLines code;
+  IRMapping copies;
+  OwningOpRef<ModuleOp> copy;
+  bool inBlocks = !hasFeature(version, PtoasFeature::NestedWhile) &&
+                  llvm::any_of(kernel.getOps<func::FuncOp>(), needsBlocks);
+  if (inBlocks) {
+    copy = cast<ModuleOp>(kernel->clone(copies));
+    kernel = *copy;
+    for (func::FuncOp function : kernel.getOps<func::FuncOp>())
+      if (needsBlocks(function))
+        makeBlocks(function);
+  }
+  size_t before = findings.size();
+  for (func::FuncOp function : kernel.getOps<func::FuncOp>())
+    code.append(PtoFunctionEmitter(function, machine, version, types, findings).emit());
+  if (!inBlocks)
+    return code;
+  llvm::DenseMap<Operation *, Operation *> originals;
+  for (auto [original, made] : copies.getOperationMap())
+    originals[made] = original;
+  code.mapOperations([&](Operation *op) { return originals.lookup(op); });
+  for (size_t i = before; i < findings.size(); ++i)
+    if (findings[i].place)
+      findings[i].place->operation = originals.lookup(findings[i].place->operation);
+  return code;
+}
+
 Emitted emitPto(llvm::ArrayRef<ModuleOp> kernels, const Machine &machine, PtoasVersion version) {
   TextLines text, code;
   std::vector<Finding> findings;
@@ -404,11 +475,9 @@ Emitted emitPto(llvm::ArrayRef<ModuleOp> kernels, const Machine &machine, PtoasV
   std::string listed;
   for (ModuleOp kernel : kernels) {
     StringAttr name;
-    for (func::FuncOp function : kernel.getOps<func::FuncOp>()) {
-      PtoFunctionEmitter emitter(function, machine, version, types, findings);
-      code.append(emitter.emit());
+    code.append(emitFunctions(kernel, machine, version, types, findings));
+    for (func::FuncOp function : kernel.getOps<func::FuncOp>())
       name = function->getAttrOfType<StringAttr>("ptl.kernel");
-    }
     listed += (listed.empty() ? "`" : ", `") + (name ? name.str() : std::string("kernel")) + "`";
   }
   text.add("// " + listed + " for " + machine.name + ". ptoas --pto-arch=" + machine.tools.ptoas +

@@ -54,17 +54,38 @@ std::string PtoFunctionEmitter::addressOf(Operation *op, const TileAddress &addr
   return sum;
 }
 
+/// PTOAS has the positions and the results of gathers as wide as their tiles, where it knows how
+/// wide they are.
+static bool hidesWidth(Value tile, TileBufType type) {
+  if (type.getValidCols() == kDynamic || type.getValidCols() == type.getCols())
+    return false;
+  return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+    Instruction instruction(user);
+    if (!instruction)
+      return false;
+    bool gathers = instruction.id() == InstructionId::TGather;
+    return gathers || (instruction.id() == InstructionId::TGatherMask &&
+                       llvm::is_contained(instruction.outs(), tile));
+  });
+}
+
 void PtoFunctionEmitter::emitTileAt(Operation *op, const TileAddress &address, TileBufType type,
                                     Value rows, Value cols) {
   Value tile = op->getResult(0);
+  std::string width = cols ? name(cols) : std::string();
+  if (hidesWidth(tile, type)) {
+    width = indexConstant(type.getValidCols());
+    type = TileBufType::get(type.getContext(), type.getPlace(), type.getRows(), type.getCols(),
+                            type.getElementType(), type.getValidRows(), kDynamic, type.getLayout());
+  }
   addresses_[tile] = address;
   if (type != tile.getType())
     tileTypes_[tile] = type;
   std::string text = " addr = " + addressOf(op, address);
   if (rows)
     text += " valid_row = " + name(rows);
-  if (cols)
-    text += " valid_col = " + name(cols);
+  if (!width.empty())
+    text += " valid_col = " + width;
   line(op, result(op) + "pto.alloc_tile" + text + " : " + types_.of(type));
 }
 
@@ -239,7 +260,7 @@ bool PtoFunctionEmitter::emitView(Operation *op) {
         return true;
       })
       .Case<TrapOp>([&](TrapOp trap) {
-        line(op, "// " + trap.getStatus().str() + ": " + trap.getMessage().str());
+        body_.add("// " + trap.getStatus().str() + ": " + trap.getMessage().str(), placeOf(op));
         line(op, "pto.trap");
         return true;
       })
@@ -293,7 +314,7 @@ void PtoFunctionEmitter::emitReservation(ReserveBufferOp made) {
 }
 void PtoFunctionEmitter::emitReservation(ImportReservedBufferOp made) {
   line(made, result(made) + "pto.import_reserved_buffer {name = \"" + made.getName().str() +
-                 "\", peer_func = @" + made.getPeerFunc().str() + "} -> i32");
+                 "\", peer_func = @" + functionName(made.getPeerFunc()) + "} -> i32");
 }
 
 bool PtoFunctionEmitter::emitQueue(Operation *op) {

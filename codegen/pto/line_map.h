@@ -72,11 +72,15 @@ public:
       lines_.push_back(std::move(line));
   }
   bool empty() const { return lines_.empty(); }
-  /// For lines that outlive what they were printed for.
-  void forgetOperations() {
+  /// For lines that outlive what they were printed for: what stands for an operation instead, null
+  /// for nothing.
+  void mapOperations(llvm::function_ref<mlir::Operation *(mlir::Operation *)> to) {
     for (Line &line : lines_)
       if (line.place)
-        line.place->operation = nullptr;
+        line.place->operation = to(line.place->operation);
+  }
+  void forgetOperations() {
+    mapOperations([](mlir::Operation *) { return nullptr; });
   }
   Emitted finish(std::vector<Finding> findings) const;
 

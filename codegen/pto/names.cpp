@@ -9,6 +9,10 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include "clang/Basic/Builtins.h"
+#include "clang/Basic/IdentifierTable.h"
+#include "clang/Basic/LangOptions.h"
+
 using namespace mlir;
 
 namespace ptl::pto {
@@ -35,7 +39,8 @@ static std::string loopName(scf::ForOp loop) {
 
 static std::string argumentName(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
-  if (auto function = dyn_cast<func::FuncOp>(parent))
+  if (auto function = dyn_cast<func::FuncOp>(parent);
+      function && argument.getOwner()->isEntryBlock())
     if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
       return name.str();
   if (std::string name = locationName(argument.getLoc()); !name.empty())
@@ -114,18 +119,43 @@ static std::string tileName(TileBufType type) {
   }
 }
 
-static bool isKeyword(llvm::StringRef name) {
-  static const llvm::StringSet<> keywords{
-      "alignas", "alignof",  "and",       "asm",     "auto",     "bool",     "break",   "case",
-      "catch",   "char",     "class",     "compl",   "const",    "continue", "default", "delete",
-      "do",      "double",   "else",      "enum",    "explicit", "export",   "extern",  "false",
-      "float",   "for",      "friend",    "goto",    "half",     "if",       "inline",  "int",
-      "long",    "mutable",  "namespace", "new",     "not",      "operator", "or",      "private",
-      "public",  "register", "return",    "short",   "signed",   "sizeof",   "static",  "struct",
-      "switch",  "template", "this",      "throw",   "true",     "try",      "typedef", "typename",
-      "union",   "unsigned", "using",     "virtual", "void",     "volatile", "while",   "xor",
-      "pto",     "main",     "stream",    "log",     "exp",      "sqrt",     "abs"};
-  return keywords.contains(name);
+namespace {
+/// Words that C++ does not leave to names.
+struct CppWords {
+  llvm::StringSet<> keywords, functions; ///< for no name at all; for no function
+};
+} // namespace
+
+static CppWords readCppWords() {
+  clang::LangOptions options;
+  options.CPlusPlus = options.CPlusPlus11 = options.CPlusPlus14 = options.CPlusPlus17 =
+      options.CPlusPlus20 = true;
+  options.Bool = options.WChar = options.Char8 = options.CXXOperatorNames = true;
+  clang::IdentifierTable table(options);
+  clang::Builtin::Context().initializeBuiltins(table, options);
+  CppWords words;
+  for (const auto &entry : table)
+    if (entry.second->getTokenID() != clang::tok::identifier)
+      words.keywords.insert(entry.first());
+    else if (entry.second->getBuiltinID())
+      words.functions.insert(entry.first());
+#define USED(NAME) words.keywords.insert(NAME);
+#define LIBRARY(NAME) words.functions.insert(NAME);
+#include "codegen/pto/cpp_names.def"
+#define INSTRUCTION(ID, MNEMONIC, LIBRARY, PIPE, INS, OUTS, FLAGS, SUMMARY)                        \
+  words.keywords.insert(LIBRARY);
+#include "ir/ops/instructions.def"
+  return words;
+}
+
+static const CppWords &cppWords() {
+  static const CppWords words = readCppWords();
+  return words;
+}
+
+std::string functionName(llvm::StringRef symbol) {
+  bool isFree = !cppWords().keywords.contains(symbol) && !cppWords().functions.contains(symbol);
+  return symbol.str() + (isFree ? "" : "_kernel");
 }
 
 std::string NameTable::fresh(llvm::StringRef wanted) {
@@ -136,7 +166,7 @@ std::string NameTable::fresh(llvm::StringRef wanted) {
   bool isNumber = style_ == Style::Pto && llvm::all_of(name, llvm::isDigit);
   if (name.empty() || (llvm::isDigit(name[0]) && !isNumber))
     name = "v" + name;
-  if (style_ == Style::Cpp && isKeyword(name))
+  if (style_ == Style::Cpp && cppWords().keywords.contains(name))
     name += '_';
   std::string result = name;
   for (unsigned &count = counts_[name]; !taken_.insert(result).second;)
@@ -156,8 +186,9 @@ const std::string &NameTable::of(Value value) {
   std::string &name = names_[value];
   if (name.empty()) {
     std::string source = sourceName(value);
-    bool isParameter = isa_and_nonnull<func::FuncOp>(value.getParentBlock()->getParentOp()) &&
-                       isa<BlockArgument>(value);
+    Block *block = value.getParentBlock();
+    bool isParameter = isa_and_nonnull<func::FuncOp>(block->getParentOp()) &&
+                       block->isEntryBlock() && isa<BlockArgument>(value);
     bool taken = value.getType().isIntOrIndex() && !isParameter && tileNames_.contains(source);
     if (!source.empty() && !taken)
       name = fresh(source);

@@ -17,6 +17,10 @@ std::string sourceName(mlir::Value value);
 /// reason.
 std::string reasonOf(mlir::Operation *op);
 
+/// What a function is called in texts that are C++ or become it: its symbol, or more than that
+/// where C++ or the library of C has this name.
+std::string functionName(llvm::StringRef symbol);
+
 /// Names of one function; each is given once.
 class NameTable {
 public:

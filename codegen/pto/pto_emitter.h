@@ -49,6 +49,9 @@ private:
   // functions, control, scalars: emit_pto.cpp
   std::string signature();
   void emitBlock(mlir::Block &block);
+  void emitLabel(mlir::Block &block);
+  std::string label(mlir::Block *block);
+  std::string target(mlir::Block *block, mlir::ValueRange passed);
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
   void emitIf(mlir::scf::IfOp branch);

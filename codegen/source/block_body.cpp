@@ -13,9 +13,9 @@ using namespace mlir;
 
 namespace ptl::source {
 
-BlockBody::BlockBody(func::FuncOp function, Queues &queues, const GivenArguments &arguments,
+BlockBody::BlockBody(func::FuncOp function, SharedByCores &shared, const GivenArguments &arguments,
                      Unwritable unwritable)
-    : TileBody(false, std::move(unwritable)), function_(function), queues_(queues),
+    : TileBody(false, std::move(unwritable)), function_(function), byCores_(shared),
       arguments_(arguments) {
   // Names before what is computed from them.
   for (BlockArgument argument : function.getArguments())
@@ -70,8 +70,10 @@ void BlockBody::run() {
     names_.reserve(given.name);
     know(argument, given.name);
   }
-  for (auto &[flag, queue] : queues_)
+  for (auto &[flag, queue] : byCores_.queues)
     names_.reserve(queue.name);
+  for (auto &[number, event] : byCores_.events)
+    names_.reserve(event.name);
   declareBuffers();
   nameEvents();
   declareEvents();

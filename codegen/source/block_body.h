@@ -12,13 +12,33 @@
 
 namespace ptl::source {
 
-/// A queue between the two kinds of cores, which both sides must call the same.
+/// A queue between the two kinds of cores.
 struct Queue {
   std::string name;
   std::string declaration; ///< with what `initialize_pipe` says
 };
-/// By the number of its first flag.
-using Queues = std::map<int64_t, Queue>;
+
+/// An event between them: each side knows its own end.
+struct CoreEvent {
+  std::string name;
+  int64_t first = 0, count = 1;
+  std::string from, to;          ///< `aic.fix`
+  mlir::Operation *op = nullptr; ///< that is about it
+};
+/// Where the source declares the event that an operation is about.
+std::optional<mlir::Location> declarationOf(mlir::Operation *op);
+
+/// What the two kinds of cores share, which both sides must call the same.
+struct SharedByCores {
+  std::map<int64_t, Queue> queues; ///< by the number of the first flag
+  /// By whether they go to vector cores, and number.
+  std::map<std::pair<bool, int64_t>, CoreEvent> events;
+
+  /// `wanted`, or what is free of that; no queue or event is called so.
+  std::string fresh(const std::string &wanted) const;
+  /// Stands before both sides.
+  std::string declarations(const Unwritable &unwritable) const;
+};
 
 /// What the host gives for an argument of the kernel, and what that is called in the text, or how
 /// it is computed from dimensions.
@@ -32,7 +52,7 @@ using GivenArguments = llvm::DenseMap<unsigned, GivenArgument>;
 /// get a `let` before the first statement that all their uses are in or behind.
 class BlockBody : public TileBody {
 public:
-  BlockBody(mlir::func::FuncOp function, Queues &queues, const GivenArguments &arguments,
+  BlockBody(mlir::func::FuncOp function, SharedByCores &shared, const GivenArguments &arguments,
             Unwritable unwritable);
   /// Declarations of buffers and events, then the statements.
   std::string print();
@@ -81,12 +101,15 @@ private:
     int64_t first = 0, count = 1;
     std::string name;
     std::set<std::string> reasons;
+    std::optional<mlir::Location> declared = {}; ///< where the source declares it
   };
   void collectEvents();
   EventGroup &groupOf(Pipe from, Pipe to, int64_t id);
   void nameEvents();
   std::string eventText(Pipe from, Pipe to, mlir::Value id, std::optional<int64_t> number);
   void declareEvents();
+  CoreEvent *coreEvent(mlir::Operation *op, bool isSet);
+  void coreFlag(mlir::Operation *op, bool isSet, mlir::Value id);
   bool synchronisation(mlir::Operation *op);
 
   // block_tiles.cpp
@@ -127,7 +150,7 @@ private:
   bool queueing(mlir::Operation *op);
 
   mlir::func::FuncOp function_;
-  Queues &queues_;
+  SharedByCores &byCores_;
   const GivenArguments &arguments_;
   Positions positions_;
   std::deque<Shared> shared_; ///< in the order of their first uses

@@ -42,6 +42,31 @@ BlockBody::EventGroup &BlockBody::groupOf(Pipe from, Pipe to, int64_t id) {
   return events_.back();
 }
 
+std::optional<Location> declarationOf(Operation *op) {
+  auto places = dyn_cast<FusedLoc>(op->getLoc()); // of the call and of the declaration
+  bool isDeclared = op->hasAttr("ptl.event") && places && places.getLocations().size() == 2;
+  return isDeclared ? std::optional<Location>(places.getLocations()[1]) : std::nullopt;
+}
+
+/// The event between cores that an operation is about, by its source: numbers that are computed
+/// are of one. Null: it is none that was declared.
+CoreEvent *BlockBody::coreEvent(Operation *op, bool isSet) {
+  auto ids = op->getAttrOfType<DenseI64ArrayAttr>("ptl.ids"); // first, and how many
+  auto kind = function_->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+  if (!ids || !kind)
+    return nullptr;
+  bool isCube = kind.getValue() == pto::KernelKind::cube;
+  CoreEvent &event = byCores_.events[{isCube == isSet, ids[0]}];
+  if (event.name.empty()) {
+    auto name = op->getAttrOfType<StringAttr>("ptl.event");
+    event.name = byCores_.fresh(name ? name.str() : "handed");
+    event.first = ids[0];
+    event.count = ids[1];
+    event.op = op;
+  }
+  return &event;
+}
+
 /// Without places, which are of another text.
 static std::string reasonText(llvm::StringRef why) {
   std::string text;
@@ -66,15 +91,33 @@ void BlockBody::collectEvents() {
       EventGroup &group = groupOf(from, to, rotation.first);
       group.count = std::max(group.count, rotation.count);
     };
+    auto addEnd = [&](Operation *op, bool isSet, Pipe pipe) {
+      CoreEvent *event = coreEvent(op, isSet);
+      if (!event)
+        return unwritable_(op, "an event between cores has no declaration");
+      auto kind = function_->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+      bool isCube = kind.getValue() == pto::KernelKind::cube;
+      std::string &known = isSet ? event->from : event->to;
+      std::string end = (isCube ? "aic." : "aiv.") + std::string(pipeName(pipe));
+      if (!known.empty() && known != end)
+        return unwritable_(op, "events between cores share a number");
+      known = end;
+    };
     if (auto set = dyn_cast<pto::SetFlagDynOp>(op))
       add(pto::pipeOf(set.getSrcPipe()), pto::pipeOf(set.getDstPipe()), set.getEventId());
     if (auto wait = dyn_cast<pto::WaitFlagDynOp>(op))
       add(pto::pipeOf(wait.getSrcPipe()), pto::pipeOf(wait.getDstPipe()), wait.getEventId());
+    if (auto set = dyn_cast<pto::SyncSetOp>(op))
+      addEnd(op, /*isSet=*/true, pto::pipeOf(set.getPipe()));
+    if (auto wait = dyn_cast<pto::SyncWaitOp>(op))
+      addEnd(op, /*isSet=*/false, pto::pipeOf(wait.getPipe()));
   });
   function_->walk([&](Operation *op) {
     auto note = [&](EventGroup &group) {
       if (auto why = op->getAttrOfType<StringAttr>("ptl.why"))
         group.reasons.insert(reasonText(why));
+      if (!group.declared)
+        group.declared = declarationOf(op);
     };
     llvm::TypeSwitch<Operation *>(op)
         .Case<pto::SetFlagOp, pto::WaitFlagOp>([&](auto flag) {
@@ -129,7 +172,7 @@ void BlockBody::declareEvents() {
       if (group.reasons.size() > 1)
         text += ", and " + std::to_string(group.reasons.size() - 1) + " more";
     }
-    line(text);
+    line(group.declared ? withOrigin(text, *group.declared) : text);
   }
 }
 
@@ -141,6 +184,21 @@ std::string BlockBody::eventText(Pipe from, Pipe to, Value id, std::optional<int
   return group.name + "[" +
          (number ? std::to_string(*number - group.first) : positionAs(rotation.turn, "turn").text) +
          "]";
+}
+
+void BlockBody::coreFlag(Operation *op, bool isSet, Value id) {
+  CoreEvent *event = coreEvent(op, isSet);
+  if (!event)
+    return;
+  std::string text = event->name;
+  std::optional<int64_t> number = getConstantIntValue(id);
+  Value turn = rotationOf(id).turn;
+  if (event->count > 1 && !number && !turn)
+    return unwritable_(op, "an event has a computed number");
+  if (event->count > 1)
+    text += "[" +
+            (number ? std::to_string(*number - event->first) : positionAs(turn, "turn").text) + "]";
+  line((isSet ? "signal(" : "wait(") + text + ")");
 }
 
 bool BlockBody::synchronisation(Operation *op) {
@@ -157,8 +215,8 @@ bool BlockBody::synchronisation(Operation *op) {
         return flag(isa<pto::SetFlagDynOp>(op), pto::pipeOf(own.getSrcPipe()),
                     pto::pipeOf(own.getDstPipe()), own.getEventId(), std::nullopt);
       })
-      .Case<pto::SyncSetOp, pto::SyncWaitOp>([&](auto) {
-        unwritable_(op, "an event between cores was written by hand");
+      .Case<pto::SyncSetOp, pto::SyncWaitOp>([&](auto own) {
+        coreFlag(op, isa<pto::SyncSetOp>(op), own.getEventId());
         return true;
       })
       .Case<pto::BarrierOp>([&](pto::BarrierOp barrier) {

@@ -8,6 +8,33 @@ using namespace mlir;
 
 namespace ptl::source {
 
+std::string SharedByCores::fresh(const std::string &wanted) const {
+  auto isTaken = [&](const std::string &name) {
+    auto isIt = [&](const auto &each) { return each.second.name == name; };
+    return llvm::any_of(queues, isIt) || llvm::any_of(events, isIt);
+  };
+  std::string name = wanted;
+  for (unsigned number = 2; isTaken(name); ++number)
+    name = wanted + "_" + std::to_string(number);
+  return name;
+}
+
+std::string SharedByCores::declarations(const Unwritable &unwritable) const {
+  std::string text;
+  for (const auto &[flag, queue] : queues)
+    text += queue.declaration + "\n";
+  for (const auto &[number, event] : events) {
+    if (event.from.empty() || event.to.empty())
+      unwritable(event.op, "the other end of an event between cores is not there");
+    std::string count = event.count > 1 ? "[" + std::to_string(event.count) + "]" : "";
+    std::string own = "event " + event.name + count + ": " + event.from + " -> " + event.to +
+                      " id " + std::to_string(event.first);
+    std::optional<Location> declared = declarationOf(event.op);
+    text += (declared ? withOrigin(own, *declared) : own) + "\n";
+  }
+  return text;
+}
+
 /// The tile that crosses, as a whole: a vector core pushes and pops its part.
 static std::optional<std::pair<pto::TileBufType, int>> crossingTile(Value pipe) {
   for (Operation *user : pipe.getUsers()) {
@@ -32,19 +59,9 @@ void BlockBody::queue(Operation *op, int64_t flag, int64_t slots, std::optional<
   Value pipe = op->getResult(0);
   auto direction = op->getAttrOfType<IntegerAttr>("dir_mask");
   bool toVector = direction.getInt() == 1;
-  auto [entry, isNew] = queues_.try_emplace(flag);
-  Queue &queue = entry->second;
-  if (isNew) {
-    std::string wanted = pipeName(pipe, toVector);
-    queue.name = wanted;
-    auto isTaken = [&] {
-      return llvm::any_of(queues_, [&](const auto &other) {
-        return &other.second != &queue && other.second.name == queue.name;
-      });
-    };
-    for (unsigned number = 2; isTaken(); ++number)
-      queue.name = wanted + "_" + std::to_string(number);
-  }
+  Queue &queue = byCores_.queues[flag];
+  if (queue.name.empty())
+    queue.name = byCores_.fresh(pipeName(pipe, toVector));
   know(pipe, queue.name);
   auto crossing = crossingTile(pipe);
   if (!crossing)

@@ -32,6 +32,7 @@ public:
 
 private:
   void addOperand(BlockArgument argument, Value operand);
+  void knowLengths(const std::set<std::string> &inTypes);
   std::string body();
   std::string typeText(Type type);
 
@@ -100,21 +101,34 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
   }
 }
 
-/// Both sides, or the only one. Queues stand before the sides, which share them.
+/// Lengths that the host computes and types speak of are dimensions of the kernel.
+void KernelPrinter::knowLengths(const std::set<std::string> &inTypes) {
+  llvm::SmallVector<Value> work(launch_.getArguments());
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *made = value.getDefiningOp();
+    if (!made || !value.getType().isIndex() || !seen.insert(value).second)
+      continue;
+    if (std::string name = lengthNameOf(value, inTypes); !name.empty())
+      host_.knowComputedLength(name, value);
+    work.append(made->operand_begin(), made->operand_end());
+  }
+}
+
+/// Both sides, or the only one. What they share stands before them.
 std::string KernelPrinter::body() {
-  Queues queues;
+  SharedByCores shared;
   std::vector<std::string> sides;
-  // The first time finds what the consumers of queues say of them.
+  // The first time finds what the other side says of queues and events.
   for (int pass = 0; pass < 2; ++pass) {
     sides.clear();
     for (func::FuncOp function : kernel_.functions)
-      sides.push_back(BlockBody(function, queues, given_, unwritable_).print());
+      sides.push_back(BlockBody(function, shared, given_, unwritable_).print());
   }
+  std::string text = shared.declarations(unwritable_);
   if (sides.size() == 1)
-    return sides[0];
-  std::string text;
-  for (const auto &[flag, queue] : queues)
-    text += queue.declaration + "\n";
+    return text + sides[0];
   for (size_t i = 0; i < sides.size(); ++i)
     text += std::string("on ") + (isCube(kernel_.functions[i]) ? "aic" : "aiv") + " {\n" +
             sides[i] + "}\n";
@@ -128,11 +142,14 @@ OutlinedKernel KernelPrinter::print() {
                    : isCube(function)           ? "on aic"
                                                 : "on aiv";
   result_.clause += " for " + kernel_.machine;
+  std::set<std::string> inTypes;
   for (Value operand : launch_.getArguments())
     for (const ir::Extent &extent : ir::extentsOf(operand.getType()))
       if (extent.symbol)
-        for (const std::string &name : identifiersOf(extent.symbol.getValue()))
-          names_.reserve(name);
+        inTypes.merge(identifiersOf(extent.symbol.getValue()));
+  for (const std::string &name : inTypes)
+    names_.reserve(name);
+  knowLengths(inTypes);
   auto host = launch_->getParentOfType<func::FuncOp>();
   for (BlockArgument argument : host.getArguments())
     if (auto dim = host.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim"))
@@ -221,13 +238,13 @@ static void tidy(ModuleOp kernel) {
 }
 
 /// What only requirements and checks of bounds are computed with goes: the ones stand in the
-/// header, the others are about what kernels do.
+/// header, the others are about what kernels do, as is what they require of positions.
 static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
                              const std::map<std::string, BlockKernel> &kernels) {
   Entry entry(host, facts);
   llvm::SmallVector<Operation *> checks;
   host.walk([&](ir::CheckOp check) {
-    if (isMadeAgain(check) || entry.isRequirement(check))
+    if (isMadeAgain(check) || isBoundOfPosition(check) || entry.isRequirement(check))
       checks.push_back(check);
   });
   for (Operation *check : checks)

@@ -1,6 +1,8 @@
-// Which arrays of positions must hold each value once, so that points of a grid write different
-// elements.
-#include "codegen/source/tile_kernels.h"
+// What data must be for a kernel to be right: which arrays of positions hold each value once, so
+// that points of a grid write different elements; which positions that a program computes are in
+// bounds.
+#include "codegen/source/entry.h"
+#include "codegen/source/position_text.h"
 
 using namespace mlir;
 
@@ -84,6 +86,161 @@ bool isUniqueOfGrid(ir::CheckOp check) {
     if (!grid->getParentOfType<ir::ParallelOp>())
       for (Value needed : uniqueArrays(grid))
         isNeeded |= rootOf(needed) == array;
+  });
+  return isNeeded;
+}
+
+// ---- Positions ----------------------------------------------------------------------------------
+
+namespace {
+/// `base + r` for the `r` of a grid that runs up to `length`, as an index of an axis.
+struct Reach {
+  Value base, length;
+  ir::Extent axis;
+};
+
+/// Polynomials over what the entry and its types give names to.
+class NamedPositions {
+public:
+  explicit NamedPositions(func::FuncOp function) {
+    for (BlockArgument argument : function.getArguments())
+      if (auto dim = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim"))
+        positions_.knowLength(dim.str(), argument);
+  }
+  Dim endOf(const Reach &reach) {
+    return positions_.add(positions_.of(reach.base), positions_.of(reach.length));
+  }
+  Dim lengthOf(const ir::Extent &extent) {
+    return extent.isConstant() ? positions_.constant(extent.length)
+                               : positions_.named(extent.symbol.getValue());
+  }
+  Dim of(Value value) { return positions_.of(value); }
+  bool isOfDimensions(Value value) { return positions_.inNames(value).has_value(); }
+  /// Empty: something in it has no name.
+  std::string text(Dim dim, const std::set<std::string> &inTypes) {
+    bool isNamed = true;
+    auto nameOf = [&](Value leaf) -> Expression {
+      if (std::optional<std::string> name = positions_.inNames(leaf))
+        return {*name};
+      std::string name = lengthNameOf(leaf, inTypes);
+      isNamed &= !name.empty();
+      return {name};
+    };
+    std::string text = positions_.text(dim, nameOf).text;
+    return isNamed ? text : "";
+  }
+
+private:
+  Positions positions_;
+};
+} // namespace
+
+/// Where a grid goes from positions that the program computes on.
+static std::vector<Reach> reachesOf(ir::ParallelOp grid) {
+  std::vector<Reach> reaches;
+  auto lengthOf = [&](Value position) {
+    auto variable = dyn_cast<BlockArgument>(position);
+    auto own = variable ? dyn_cast<ir::ParallelOp>(variable.getOwner()->getParentOp()) : grid;
+    return variable && own && (own == grid || grid->isAncestor(own))
+               ? own.getUpper()[variable.getArgNumber()]
+               : Value();
+  };
+  auto look = [&](auto box, Value array) {
+    for (auto [axis, offset] : llvm::enumerate(box.getOffsets())) {
+      auto sum = offset.template getDefiningOp<arith::AddIOp>();
+      for (unsigned own = 0; sum && own < 2; ++own)
+        if (Value base = sum->getOperand(own), length = lengthOf(sum->getOperand(1 - own));
+            length && !grid->isAncestor(base.getParentBlock()->getParentOp()))
+          reaches.push_back({base, length, ir::extentsOf(array.getType())[axis]});
+    }
+  };
+  forEachBox(grid, look);
+  return reaches;
+}
+
+/// Arrays of positions by whose elements a grid indexes an axis.
+static std::vector<std::pair<Value, ir::Extent>> indicesOf(ir::ParallelOp grid) {
+  std::vector<std::pair<Value, ir::Extent>> indices;
+  auto look = [&](auto box, Value array) {
+    for (auto [axis, offset] : llvm::enumerate(box.getOffsets()))
+      if (Operation *element = elementAt(offset)) {
+        Value index = element->getOperand(0);
+        if (!index.getDefiningOp() || !grid->isAncestor(index.getDefiningOp()))
+          indices.emplace_back(index, ir::extentsOf(array.getType())[axis]);
+      }
+  };
+  forEachBox(grid, look);
+  return indices;
+}
+
+std::vector<std::string> factsOfIndices(ir::ParallelOp grid,
+                                        llvm::function_ref<std::string(Value)> nameOf) {
+  std::vector<std::string> facts;
+  if (grid->hasAttr(kChecksAttribute))
+    return facts;
+  for (auto [array, axis] : indicesOf(grid)) {
+    std::string name = nameOf(array);
+    std::string length =
+        axis.isConstant() ? std::to_string(axis.length) : dimension(axis.symbol.getValue()).text;
+    for (const std::string &fact : {name + " >= 0", name + " < " + length})
+      if (std::string all = "all(" + fact + ")"; !name.empty() && !llvm::is_contained(facts, all))
+        facts.push_back(all);
+  }
+  return facts;
+}
+
+/// What follows the array in `all(array …)`, which a requirement that a check is of says; empty: it
+/// says something else.
+static std::string factOfAll(ir::CheckOp check) {
+  llvm::StringRef clause = check.getMessage().split("needs `all(").second.split('`').first;
+  if (check.getStatus() != "where" || !clause.consume_back(")"))
+    return "";
+  llvm::StringRef fact = clause.drop_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return fact == " >= 0" || fact.starts_with(" < ") ? fact.str() : "";
+}
+
+std::vector<std::string> boundsOf(ir::ParallelOp grid, const std::set<std::string> &inTypes) {
+  std::vector<std::string> bounds;
+  if (grid->hasAttr(kChecksAttribute))
+    return bounds;
+  NamedPositions positions(grid->getParentOfType<func::FuncOp>());
+  for (const Reach &reach : reachesOf(grid)) {
+    std::string end = positions.text(positions.endOf(reach), inTypes);
+    std::string bound = end + " <= " + positions.text(positions.lengthOf(reach.axis), inTypes);
+    if (!positions.isOfDimensions(reach.base) && !end.empty() && !llvm::is_contained(bounds, bound))
+      bounds.push_back(bound);
+  }
+  return bounds;
+}
+
+bool isBoundOfPosition(ir::CheckOp check) {
+  bool isUnique = check.getMessage().contains("needs `unique(") && check.getStatus() == "where";
+  if (isUnique || !factOfAll(check).empty())
+    return true;
+  auto bound = check.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (check.getStatus() != "where" || !bound || bound.getPredicate() != arith::CmpIPredicate::sle ||
+      !bound.getLhs().getType().isIndex())
+    return false;
+  NamedPositions positions(check->getParentOfType<func::FuncOp>());
+  return !positions.isOfDimensions(bound.getLhs()) && positions.isOfDimensions(bound.getRhs());
+}
+
+bool isBoundOfGrid(ir::CheckOp check) {
+  auto function = check->getParentOfType<func::FuncOp>();
+  auto bound = check.getCondition().getDefiningOp<arith::CmpIOp>();
+  std::string ofAll = factOfAll(check);
+  if (!isBoundOfPosition(check) || (ofAll.empty() && !bound))
+    return false;
+  NamedPositions positions(function);
+  bool isNeeded = false;
+  function.walk([&](ir::ParallelOp grid) {
+    if (!ofAll.empty())
+      isNeeded |= llvm::is_contained(factsOfIndices(grid, [](Value) { return "x"; }),
+                                     "all(x" + ofAll + ")");
+    else
+      for (const Reach &reach : reachesOf(grid))
+        isNeeded |= positions.endOf(reach) == positions.of(bound.getLhs()) &&
+                    positions.lengthOf(reach.axis) == positions.of(bound.getRhs());
   });
   return isNeeded;
 }

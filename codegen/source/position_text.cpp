@@ -102,6 +102,11 @@ void Positions::knowLength(const std::string &name, Value value) {
     known_[value] = meaning;
 }
 
+void Positions::knowComputedLength(const std::string &name, Value value) {
+  if (names_.try_emplace(name, value).second)
+    known_[value] = symbolOf(value);
+}
+
 namespace {
 /// Reads what `DimContext::toString` writes.
 class LengthReader {

@@ -30,6 +30,8 @@ public:
   /// told of. Unknown if it cannot be read.
   Dim named(std::string_view text);
   void knowLength(const std::string &name, mlir::Value value);
+  /// A length that has a name, whatever it is computed from.
+  void knowComputedLength(const std::string &name, mlir::Value value);
   /// The value is what a text of names says.
   void knowMeaning(mlir::Value value, std::string_view text);
   /// The text of a value that is computed from names alone.

@@ -183,6 +183,14 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
       if (!fact.empty() && !llvm::is_contained(kernel.wheres, fact))
         kernel.wheres.push_back(fact);
     }
+  auto nameOf = [&](Value array) {
+    auto named = known_.find(array);
+    return named == known_.end() ? "" : named->second.text;
+  };
+  for (ir::ParallelOp grid : grids_)
+    for (const std::string &fact : factsOfIndices(grid, nameOf))
+      if (!llvm::is_contained(kernel.wheres, fact))
+        kernel.wheres.push_back(fact);
 }
 
 /// The length that a loop of the host runs up to, from 0 on in steps of 1; empty if it is none that
@@ -205,6 +213,9 @@ static std::string lengthOfLoop(Value position) {
 /// What a loop of the program says of a position that the kernel is given: without it the kernel
 /// would check what it indexes with it.
 void KernelBody::findBounds(OutlinedKernel &kernel) {
+  for (ir::ParallelOp grid : grids_)
+    for (const std::string &bound : boundsOf(grid, inTypes_))
+      kernel.wheres.push_back(bound);
   for (const OutlinedKernel::Argument &argument : kernel.arguments) {
     std::string length = lengthOfLoop(argument.value);
     if (length.empty())
@@ -217,14 +228,7 @@ void KernelBody::findBounds(OutlinedKernel &kernel) {
             extentText(ir::extentsOf(base.getType())[static_cast<size_t>(axis)]).text == length;
     };
     for (ir::ParallelOp grid : grids_)
-      grid->walk([&](Operation *op) {
-        if (auto load = dyn_cast<ir::LoadOp>(op))
-          look(load, load.getRef());
-        else if (auto slice = dyn_cast<ir::SliceOp>(op))
-          look(slice, slice.getSource());
-        else if (auto store = dyn_cast<ir::StoreOp>(op))
-          look(store, store.getRef());
-      });
+      forEachBox(grid, look);
     if (!isNeeded)
       continue;
     kernel.wheres.push_back(argument.name + " >= 0");

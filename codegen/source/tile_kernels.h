@@ -72,7 +72,32 @@ private:
 llvm::SetVector<mlir::Value> uniqueArrays(ir::ParallelOp grid);
 bool isUniqueOfGrid(ir::CheckOp check);
 
+/// Of a grid: it checks itself that positions are in bounds.
+inline constexpr llvm::StringLiteral kChecksAttribute = "ptl.checks_bounds";
+/// What a kernel says of positions that the program computes, `last <= N`: without it the kernel
+/// would check what it indexes from them on. Empty if the grid did check that.
+std::vector<std::string> boundsOf(ir::ParallelOp grid, const std::set<std::string> &inTypes);
+/// The same of arrays of positions that a grid indexes by: `all(ids >= 0)`, `all(ids < N)`.
+std::vector<std::string> factsOfIndices(ir::ParallelOp grid,
+                                        llvm::function_ref<std::string(mlir::Value)> nameOf);
+/// Whether a check is what a kernel requires of positions, so that it writes what it should;
+/// whether it is one of these.
+bool isBoundOfPosition(ir::CheckOp check);
+bool isBoundOfGrid(ir::CheckOp check);
+
 /// Storage that the grids write.
 llvm::SmallVector<mlir::Value> storedRefs(ir::ParallelOp grid);
+
+/// Calls `look` with what a grid reads or writes a box of, and the array.
+template <typename LookT> void forEachBox(ir::ParallelOp grid, LookT look) {
+  grid->walk([&](mlir::Operation *op) {
+    if (auto load = mlir::dyn_cast<ir::LoadOp>(op))
+      look(load, load.getRef());
+    else if (auto slice = mlir::dyn_cast<ir::SliceOp>(op))
+      look(slice, slice.getSource());
+    else if (auto store = mlir::dyn_cast<ir::StoreOp>(op))
+      look(store, store.getRef());
+  });
+}
 
 } // namespace ptl::source

@@ -42,9 +42,9 @@ Expression TileBody::comparison(arith::CmpIOp op, arith::CmpIPredicate predicate
   using P = arith::CmpIPredicate;
   // What is less than 0 is large as an unsigned number.
   if (op.getLhs().getType().isIndex() && (predicate == P::ult || predicate == P::ule)) {
-    Expression lhs = compared(op.getLhs(), {});
-    return binary(binary(lhs, ">=", {"0"}), "and",
-                  binary(lhs, pto::comparisonText(predicate), compared(op.getRhs(), {})));
+    Expression first = compared(op.getLhs(), {}), again = compared(op.getLhs(), {}); // both count
+    return binary(binary(first, ">=", {"0"}), "and",
+                  binary(again, pto::comparisonText(predicate), compared(op.getRhs(), {})));
   }
   return binary(compared(op.getLhs(), op.getRhs()), pto::comparisonText(predicate),
                 compared(op.getRhs(), op.getLhs()));

@@ -172,7 +172,13 @@ private:
 static void dropRequirements(func::FuncOp function, Entry &entry) {
   llvm::SmallVector<Operation *> checks;
   function.walk([&](ir::CheckOp check) {
-    if (isMadeAgain(check) || entry.isRequirement(check))
+    for (Operation *outer = check->getParentOp(); outer && isMadeAgain(check);
+         outer = outer->getParentOp())
+      if (isa<ir::ParallelOp>(outer))
+        outer->setAttr(kChecksAttribute, UnitAttr::get(outer->getContext()));
+  });
+  function.walk([&](ir::CheckOp check) {
+    if (isMadeAgain(check) || isBoundOfGrid(check) || entry.isRequirement(check))
       checks.push_back(check);
   });
   for (Operation *check : checks) {

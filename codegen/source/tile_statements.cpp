@@ -151,10 +151,15 @@ bool TileBody::decideInlined(Operation *op) {
   llvm::SmallVector<OpOperand *> uses;
   collectUses(op->getResult(0), uses);
   bool isUsed = !uses.empty();
-  llvm::erase_if(uses, [](OpOperand *use) { return isForChecks(use->getOwner()); });
+  llvm::erase_if(uses, [](OpOperand *use) { // lengths have names of their own
+    return isForChecks(use->getOwner()) || isa<ir::DimOp>(use->getOwner());
+  });
   if (isUsed && uses.empty())
     return true;
-  if (uses.empty() || isa<ir::CastOp>(op))
+  // `a and b` computes `b` only where it matters: what is computed anyway stands before.
+  bool isJoined = llvm::any_of(
+      uses, [](OpOperand *use) { return isa<arith::AndIOp, arith::OrIOp>(use->getOwner()); });
+  if (uses.empty() || isa<ir::CastOp>(op) || isJoined)
     return false;
   // What is staged for products says so.
   bool isPinned =

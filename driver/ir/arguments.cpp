@@ -1,6 +1,7 @@
 #include "driver/ir/arguments.h"
 
 #include "codegen/reference/scalar_ops.h"
+#include "driver/ir/binding.h"
 #include "frontend/base/explain.h"
 #include "runtime/npy/npy.h"
 
@@ -89,6 +90,7 @@ public:
         elems_(entry.types.size()) {}
 
   void read(const std::vector<std::string> &words);
+  void checkTypes(const CallableDecl &decl);
   void finish(RunInputs &inputs, RunNeeds needs);
   std::vector<RunArgumentError> errors;
 
@@ -249,7 +251,7 @@ std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) 
   return extents;
 }
 
-/// An array of which only the shape is known, or a number that decides nothing.
+/// An array of which only the shape is known, or what may decide, or a number that decides nothing.
 bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
   if (!param.isArray()) {
     if (!isFloat(*kindOf(elemOf(param))))
@@ -258,8 +260,16 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
     return true;
   }
   std::optional<std::vector<int64_t>> extents = extentsOf(param);
+  if (!extents)
+    return true;
+  if (auto assumed = assumeElements(entry_, param, dims_, *extents)) {
+    inputs.elements.push_back(std::move(assumed->elements));
+    inputs.arrays.push_back(std::move(assumed->array));
+    inputs.hasValues.push_back(true);
+    return true;
+  }
   std::optional<rt::OwnedArray> array;
-  if (extents && !(array = rt::OwnedArray::reserve(elemOf(param), *extents)))
+  if (!(array = rt::OwnedArray::reserve(elemOf(param), *extents)))
     fail(param.name, "there is no memory for an array of this size");
   if (array) {
     inputs.arrays.push_back(std::move(*array));
@@ -328,6 +338,15 @@ std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::str
   return cell;
 }
 
+void Resolver::checkTypes(const CallableDecl &decl) {
+  for (size_t i = 0; i < elems_.size(); ++i)
+    if (!elems_[i])
+      elems_[i] = rt::elemFromName(elemName(usualElement(*decl.typeParams[i])));
+    else if (std::string wrong = elementProblem(*decl.typeParams[i], rt::elemName(*elems_[i]));
+             !wrong.empty())
+      fail(entry_.types[i], wrong);
+}
+
 void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
   uint64_t stream = 0;
   for (const rt::Param &param : entry_.params) {
@@ -362,12 +381,13 @@ void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
 
 } // namespace
 
-std::vector<RunArgumentError> resolveRunArguments(const rt::Entry &entry,
+std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, const rt::Entry &entry,
                                                   const std::vector<std::string> &words,
                                                   uint64_t seed, bool convert, RunInputs &inputs,
                                                   RunNeeds needs) {
   Resolver resolver(entry, seed, convert);
   resolver.read(words);
+  resolver.checkTypes(decl);
   resolver.finish(inputs, needs);
   return resolver.errors;
 }

@@ -1,6 +1,8 @@
 // The `name=value` arguments of `ptlc run`: arrays from files or made up, scalars, dimensions.
 #pragma once
 
+#include "driver/ir/assumed_elements.h"
+#include "frontend/sema/checked_tree.h"
 #include "runtime/manifest.h"
 #include "runtime/npy/owned_array.h"
 
@@ -14,11 +16,12 @@ struct RunInputs {
   std::vector<rt::OwnedArray> arrays;                ///< array parameters
   std::vector<PtlScalar> scalars;                    ///< scalar parameters
   std::vector<std::pair<std::string, int64_t>> dims; ///< dimensions given by name
-  std::vector<bool> hasValues; ///< of `arrays`: false where only the shape is known
+  std::vector<bool> hasValues;           ///< of `arrays`: false where only the shape is known
+  std::vector<AssumedElements> elements; ///< of arrays that nobody gave and that may decide
 };
 
-/// What arguments have to say. `Times`: arrays that are not given have a shape only, and scalars
-/// that are not integers need no value.
+/// What arguments have to say. `Times`: arrays that are not given have a shape, and values only
+/// where these may decide (`assumeElements`); scalars that are not integers need no value.
 enum class RunNeeds : uint8_t { Values, Times };
 
 struct RunArgumentError {
@@ -28,7 +31,8 @@ struct RunArgumentError {
 
 /// Resolves the words for an entry. With `convert`, `f32` and `f64` files are rounded to the
 /// parameter's float type. Gives the errors, none if all is well.
-std::vector<RunArgumentError> resolveRunArguments(const rt::Entry &entry,
+/// Element types are those that the declaration's parameters may have.
+std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, const rt::Entry &entry,
                                                   const std::vector<std::string> &words,
                                                   uint64_t seed, bool convert, RunInputs &inputs,
                                                   RunNeeds needs = RunNeeds::Values);

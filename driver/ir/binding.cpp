@@ -24,6 +24,21 @@ std::string describeCaller(const CallableDecl &decl) {
   }
 }
 
+std::string elementProblem(const TypeParam &param, const std::string &name) {
+  std::optional<ElemKind> kind = elemKindByName(name);
+  if (kind && satisfies(*kind, param.constraint))
+    return {};
+  return "`" + name + "` is no element type for `" + param.name + ": " +
+         std::string(constraintName(param.constraint)) + "`";
+}
+
+ElemKind usualElement(const TypeParam &param) {
+  for (ElemKind kind : {ElemKind::F32, ElemKind::I32, ElemKind::Bool})
+    if (satisfies(kind, param.constraint))
+      return kind;
+  return ElemKind::F32;
+}
+
 std::vector<CallSite> callsOf(const CheckedProgram &program, const CallableDecl &callee) {
   auto rank = [](DeclKind kind) { return kind == DeclKind::Bench ? 0 : isBlock(kind) ? 1 : 2; };
   std::vector<CallSite> calls;
@@ -92,19 +107,14 @@ void Binder::bindType(size_t number) {
     chose("type", param.name, std::string(elemName(kind)), std::move(why));
   };
   if (const std::string *text = asked(param.name)) {
-    std::optional<ElemKind> kind = elemKindByName(*text);
-    if (!kind || !satisfies(*kind, param.constraint))
-      problem_ = "`" + *text + "` is no element type for `" + param.name + ": " +
-                 std::string(constraintName(param.constraint)) + "`";
-    return choose(kind.value_or(ElemKind::F32), "asked for");
+    if (std::string wrong = elementProblem(param, *text); !wrong.empty())
+      problem_ = wrong;
+    return choose(elemKindByName(*text).value_or(ElemKind::F32), "asked for");
   }
   for (const Call &call : calls_)
     if (number < call.expr->elemArgs.size() && !call.expr->elemArgs[number].param)
       return choose(call.expr->elemArgs[number].kind, describeCaller(*call.caller));
-  for (ElemKind kind : {ElemKind::F32, ElemKind::I32, ElemKind::Bool})
-    if (satisfies(kind, param.constraint))
-      return choose(kind, "default");
-  choose(ElemKind::F32, "default");
+  choose(usualElement(param), "default");
 }
 
 void Binder::bindDim(size_t number) {

@@ -43,6 +43,11 @@ std::vector<CallSite> callsOf(const CheckedProgram &program, const CallableDecl 
 /// `bench "…"`, ``the call in `f` ``: for those who read where a value comes from.
 std::string describeCaller(const CallableDecl &caller);
 
+/// What is wrong with an element type by this name for a parameter; empty if it may have it.
+std::string elementProblem(const TypeParam &param, const std::string &name);
+/// The element type for who names none: the first of the usual ones that the parameter may have.
+ElemKind usualElement(const TypeParam &param);
+
 /// The entries that a preview of `decl` compiles: itself, or what a test, property or bench calls.
 /// Says in `problem` what does not fit; the result is empty then.
 std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const CallableDecl &decl,

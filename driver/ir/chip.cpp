@@ -62,8 +62,11 @@ static std::optional<TooSmall> placeBuffers(block::BlockProgram &program, const 
   ledger = {};
   for (size_t i = 0; i < program.kernels.size(); ++i) {
     BufferLedger one;
-    if (std::optional<Overflow> overflow = block::planBuffers(*program.kernels[i], machine, one))
+    if (program.ledgers[i])
+      one = *program.ledgers[i];
+    else if (auto overflow = block::planBuffers(*program.kernels[i], machine, one))
       return TooSmall{std::move(*overflow), i};
+    program.ledgers[i] = one;
     ledger.machine = one.machine;
     ledger.functions.insert(ledger.functions.end(), one.functions.begin(), one.functions.end());
   }
@@ -115,7 +118,7 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
     for (const block::LowerChoices &choice : choices)
       options.push_back(choice.options());
     std::optional<block::BlockProgram> program =
-        block::lowerToBlocks(module, *options_.chip, options, report);
+        block::lowerToBlocks(module, *options_.chip, options, report, &result.program);
     if (!program) {
       if (sink_.errorCount() == errors)
         reportFault("lower-block", messages_, module);

@@ -441,6 +441,7 @@ private:
     int64_t groups = how_.timer && !how_.groups ? how_.timer->groupsFor(*kernel) : groups_;
     rt::sim::TaskRequest request;
     request.kernel = kernel;
+    request.site = launch.getOperation();
     request.blocks = groups;
     std::vector<LaunchArgument> arguments;
     size_t next = 0;

@@ -228,6 +228,8 @@ bool CallInTime::operator()(sim::TimeOptions how, sim::Timeline &timeline) {
   rt::Failure failure = call_->run(*runner_, chip);
   timeline = timer.take();
   problem = failure.message;
+  if (failure.line > 0 && !problem.starts_with(failure.file)) // kernels tell it themselves
+    problem = failure.file + ":" + std::to_string(failure.line) + ": " + problem;
   return !failure;
 }
 
@@ -238,8 +240,10 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
   cost.target = question.machine.name;
   cost.storage = ir::storageOf(*program.program.host.get().getOps<mlir::func::FuncOp>().begin());
   CallInTime call(question, program);
-  if (call.call())
+  if (call.call()) {
     cost.sizes = call.call()->sizes;
+    cost.elements = call.call()->elements;
+  }
   std::optional<sim::Estimate> estimate;
   if (call.isReady())
     estimate = sim::estimate(std::ref(call));
@@ -291,6 +295,8 @@ std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipPr
   report.machine = question.machine.name;
   for (const ExampleSize &size : call.call()->sizes)
     report.dims.emplace_back(size.name, size.value);
+  for (const AssumedElements &each : call.call()->elements)
+    report.elements.emplace_back(each.name, each.text);
   return report;
 }
 

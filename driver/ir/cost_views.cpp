@@ -45,6 +45,8 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
   for (const ExampleSize &size : cost.sizes)
     sizes.push_back({{"name", size.name}, {"value", size.value}, {"why", size.why}});
   Json json = {{"entry", cost.entry}, {"target", cost.target}, {"sizes", std::move(sizes)}};
+  for (const AssumedElements &each : cost.elements)
+    json["elements"].push_back({{"name", each.name}, {"text", each.text}});
   if (cost.storage.arrays > 0) {
     Json &storage =
         json["storage"] = {{"arrays", cost.storage.arrays}, {"inOrder", cost.storage.inOrder}};
@@ -122,10 +124,15 @@ static std::string placeOf(const SourceManager &sources, Span span) {
 }
 
 std::string costText(const Cost &cost, const SourceManager &sources) {
+  std::vector<std::string> words;
+  for (const ExampleSize &size : cost.sizes)
+    words.push_back(size.name + "=" + std::to_string(size.value));
+  for (const AssumedElements &each : cost.elements)
+    words.push_back(each.name + ": " + each.text);
   std::string text = cost.entry;
-  for (size_t i = 0; i < cost.sizes.size(); ++i)
-    text += (i ? ", " : "[") + cost.sizes[i].name + "=" + std::to_string(cost.sizes[i].value);
-  text += (cost.sizes.empty() ? "" : "]") + (" on " + cost.target) + ": ";
+  for (size_t i = 0; i < words.size(); ++i)
+    text += (i ? ", " : "[") + words[i];
+  text += (words.empty() ? "" : "]") + (" on " + cost.target) + ": ";
   std::string storage;
   if (cost.storage.arrays > 0) {
     storage = "  intermediate arrays: ";

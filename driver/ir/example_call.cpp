@@ -239,6 +239,10 @@ std::optional<ExampleCall> Chooser::make(std::string &problem) {
     for (int64_t extent : extents)
       bytes *= extent;
     result_.bytes += bytes;
+    if (auto assumed = assumeElements(entry_, param, dims_, extents)) {
+      result_.elements.push_back(std::move(assumed->elements));
+      result_.data.emplace(result_.extents.size(), std::move(assumed->array));
+    }
     result_.extents.push_back(std::move(extents));
     result_.elems.push_back(rt::elemFromName(elemName(kind)).value_or(PTL_F32));
   }
@@ -256,13 +260,18 @@ std::optional<ExampleCall> exampleCall(const CheckedProgram &program, const Boun
 rt::Failure ExampleCall::run(ChipRunner &runner, const ChipRun &how) const {
   std::vector<PtlArray> arrays(extents.size());
   std::vector<const PtlArray *> pointers;
+  ChipRun chip = how;
   for (size_t i = 0; i < arrays.size(); ++i) {
     arrays[i].elem = elems[i];
     arrays[i].rank = static_cast<int64_t>(extents[i].size());
     arrays[i].extents = extents[i].data();
+    if (auto given = data.find(i); given != data.end()) {
+      arrays[i].data = given->second.data();
+      chip.known.push_back(arrays[i].data);
+    }
     pointers.push_back(&arrays[i]);
   }
-  return runner.run(pointers, scalars, lengths, how);
+  return runner.run(pointers, scalars, lengths, chip);
 }
 
 } // namespace ptl

@@ -2,8 +2,11 @@
 // asks, from benches in the file, or are assumed, and it is said which.
 #pragma once
 
+#include "driver/ir/assumed_elements.h"
 #include "driver/ir/binding.h"
 #include "driver/ir/chip_runner.h"
+
+#include <map>
 
 namespace ptl {
 
@@ -20,9 +23,11 @@ using ExampleSizes = std::map<std::string, int64_t>;
 /// Of all sizes those that fix static dimensions, to be bound with the rest of what is wanted.
 Wanted staticSizes(const CallableDecl &decl, const ExampleSizes &wanted);
 
-/// The arguments of an entry on a chip, arrays without data.
+/// The arguments of an entry on a chip, arrays without data but where it may decide.
 struct ExampleCall {
   std::vector<ExampleSize> sizes;
+  std::vector<AssumedElements> elements;     ///< of the arrays in `data`
+  std::map<size_t, rt::OwnedArray> data;     ///< by number of the array
   std::vector<std::vector<int64_t>> extents; ///< of the arrays, then of the outputs
   std::vector<int32_t> elems;                ///< of these
   std::vector<PtlScalar> scalars;

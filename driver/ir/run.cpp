@@ -214,8 +214,8 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
                             session.sink());
   Run run{session, program, decl, executor.describe(decl), {}};
   uint64_t seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
-  for (const RunArgumentError &error :
-       resolveRunArguments(run.entry, words, seed, options.has(OptionId::Convert), run.inputs))
+  for (const RunArgumentError &error : resolveRunArguments(
+           decl, run.entry, words, seed, options.has(OptionId::Convert), run.inputs))
     session.sink().report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
   if (session.failed() || !checkOutputNames(session, run.entry))
     return ExitCode::SourceErrors;

@@ -75,6 +75,7 @@ ExitCode printEstimate(Session &session, Simulation &simulation, const CheckedPr
   cost.target = machine.name;
   for (const auto &[name, value] : simulation.inputs().dims)
     cost.sizes.push_back({name, value, "asked for"});
+  cost.elements = simulation.inputs().elements;
   ir::EntryBinding binding;
   binding.decl = &decl;
   binding.tunables = simulation.options().tunables;

@@ -13,8 +13,8 @@ Simulation::Simulation(const CheckedProgram &program, const SourceManager &sourc
 bool Simulation::bind(const std::vector<std::string> &words, const SimulationOptions &options) {
   options_ = options;
   std::vector<RunArgumentError> errors =
-      resolveRunArguments(executor_.describe(decl_), words, options.seed, options.convert, inputs_,
-                          options.values ? RunNeeds::Values : RunNeeds::Times);
+      resolveRunArguments(decl_, executor_.describe(decl_), words, options.seed, options.convert,
+                          inputs_, options.values ? RunNeeds::Values : RunNeeds::Times);
   for (const RunArgumentError &error : errors)
     sink_.report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
   return errors.empty();
@@ -53,6 +53,8 @@ bool Simulation::run(sim::Report &report) {
   report.machine = machine_.name;
   for (const auto &[name, value] : inputs_.dims)
     report.dims.push_back({name, value});
+  for (const AssumedElements &each : inputs_.elements)
+    report.elements.emplace_back(each.name, each.text);
   report.groupsOfChip = sim::groupsOfChip(report.timeline);
   report.analysis = sim::analyse(report.timeline, report.groupsOfChip);
   return true;

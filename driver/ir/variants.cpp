@@ -1,5 +1,6 @@
 #include "driver/ir/variants.h"
 
+#include "driver/ir/binding.h"
 #include "driver/ir/commands.h"
 
 #include <algorithm>
@@ -34,42 +35,43 @@ struct Axis {
   enum class Kind { Static, Elem, Leading } kind;
   std::string name;
   std::vector<std::string> values;
+  const TypeParam *type = nullptr; ///< of `Elem`
 };
 
 std::vector<Axis> axesOf(const CallableDecl &decl, const Defines &defines) {
   std::vector<Axis> axes;
-  auto add = [&](Axis::Kind kind, const std::string &name) {
+  auto add = [&](Axis::Kind kind, const std::string &name, const TypeParam *type = nullptr) {
     auto it = defines.find(decl.name + "." + name);
-    axes.push_back({kind, name, it == defines.end() ? std::vector<std::string>{} : it->second});
+    axes.push_back(
+        {kind, name, it == defines.end() ? std::vector<std::string>{} : it->second, type});
   };
   for (const DimParam &dim : decl.dims)
     if (dim.isStatic)
       add(Axis::Kind::Static, dim.name);
   for (const TypeParam *param : decl.typeParams)
-    add(Axis::Kind::Elem, param->name);
+    add(Axis::Kind::Elem, param->name, param);
   if (decl.hasPrefix)
     add(Axis::Kind::Leading, "..");
   return axes;
 }
 
-/// Applies one value to a variant; false if the value does not fit.
-bool apply(ManifestVariant &variant, const Axis &axis, const std::string &value) {
+/// Applies one value to a variant; says what is wrong with it.
+std::string apply(ManifestVariant &variant, const Axis &axis, const std::string &value) {
   if (axis.kind == Axis::Kind::Elem) {
-    std::optional<ElemKind> elem = elemKindByName(value);
-    variant.elems.push_back(elem.value_or(ElemKind::F32));
+    variant.elems.push_back(elemKindByName(value).value_or(ElemKind::F32));
     variant.symbol += "_" + value;
-    return elem.has_value();
+    return elementProblem(*axis.type, value);
   }
   int64_t number = -1;
   auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (status != std::errc() || end != value.data() + value.size() || number < 0)
-    return false;
+    return "`" + value + "` is not a value for it";
   if (axis.kind == Axis::Kind::Leading)
     variant.leading = static_cast<uint32_t>(number);
   else
     variant.statics[axis.name] = number;
   variant.symbol += "_" + (axis.kind == Axis::Kind::Leading ? "rank" : axis.name) + value;
-  return true;
+  return {};
 }
 
 std::vector<ManifestVariant> variantsOf(Session &session, const CallableDecl &decl,
@@ -80,10 +82,9 @@ std::vector<ManifestVariant> variantsOf(Session &session, const CallableDecl &de
     for (const ManifestVariant &variant : variants)
       for (const std::string &value : axis.values) {
         longer.push_back(variant);
-        if (!apply(longer.back(), axis, value))
-          session.sink().report(
-              DiagId::BadRunArgument, kNoSpan,
-              {decl.name + "." + axis.name, "`" + value + "` is not a value for it"});
+        if (std::string wrong = apply(longer.back(), axis, value); !wrong.empty())
+          session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                                {decl.name + "." + axis.name, wrong});
       }
     variants = std::move(longer);
   }
@@ -126,10 +127,11 @@ std::vector<ManifestEntry> chooseVariants(Session &session, const CheckedProgram
 std::string missingDefines(const CallableDecl &decl) {
   std::string text;
   for (const Axis &axis : axesOf(decl, {})) {
-    const char *example = axis.kind == Axis::Kind::Elem      ? "f32"
-                          : axis.kind == Axis::Kind::Leading ? "1"
-                                                             : "512";
-    text += (text.empty() ? "-D " : " -D ") + decl.name + "." + axis.name + "=" + example;
+    std::string_view example = axis.kind == Axis::Kind::Elem ? elemName(usualElement(*axis.type))
+                               : axis.kind == Axis::Kind::Leading ? "1"
+                                                                  : "512";
+    text += (text.empty() ? "-D " : " -D ") + decl.name + "." + axis.name + "=";
+    text += example;
   }
   return text;
 }

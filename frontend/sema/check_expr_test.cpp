@@ -45,8 +45,9 @@ fn clampi[N](x: i8[N]) -> i8[N] { return max(min(x, 100), -100) }
 fn loopsum[N](x: f32[N]) -> f32 {
   var s = 0.0
   for i in 0..N step 2 { s += x[i] }
-  for i in 0..N as outer unroll 4 { if x[i] > 3.0 { continue }
+  for i in 0..N as outer { if x[i] > 3.0 { continue }
     s -= x[i] }
+  for i in 0..N unroll 4 { s += x[i] }
   var k = 0
   while k < 10 { k += 1 }
   static for t in [1, 2, 3] { s += f32(t) }

@@ -212,6 +212,7 @@ static LoopModifiers checkModifiers(Context &ctx, const LoopView &view, const Lo
     modifiers.pipeline = checkPipeline(ctx, view.pipeline(), modifiers);
   if (view.unroll() != kNoNode) {
     modifiers.unroll = true;
+    modifiers.unrollSpan = ctx.span(view.unroll());
     NodeId count = UnrollView(ctx.tree, view.unroll()).count();
     if (count != kNoNode) {
       auto value = requireConstInt(ctx, count, "the number of an `unroll`");
@@ -230,6 +231,26 @@ static LoopModifiers checkModifiers(Context &ctx, const LoopView &view, const Lo
   if (view.pipeline() != kNoNode && !ctx.scope.labels.empty())
     ctx.scope.labels.back().pipelined = true;
   return modifiers;
+}
+
+/// What a loop says of how it runs takes effect where it runs, or is refused here.
+static void refuseModifiers(Context &ctx, const LoopView &view, const ForStmt &stmt,
+                            const LoopFrame &loop) {
+  std::string why;
+  if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
+    why = "the loop is run when compiling";
+  else if (ctx.isKind(DeclKind::ManualKernel))
+    why = "a manual kernel says itself how its iterations overlap";
+  else if ((ctx.inProgram() || ctx.inTest()) && !ctx.inParallel())
+    why = "the loop is no part of a kernel: it hands out what is in it";
+  auto refuse = [&](NodeId modifier, const char *word, bool isLeft) {
+    if (modifier != kNoNode && (isLeft || !why.empty()))
+      ctx.sink.report(DiagId::ScheduleCannot, ctx.span(modifier),
+                      {word + std::string(ctx.text(modifier)),
+                       why.empty() ? "the loop may be left early" : why});
+  };
+  refuse(view.pipeline(), "pipeline ", loop.returns); // jumps say so themselves
+  refuse(view.unroll(), "", loop.jumps || loop.returns);
 }
 
 static void pushLoop(Context &ctx, LoopKind kind, bool pipelined, NodeId node) {
@@ -277,6 +298,7 @@ Stmt *checkFor(Context &ctx, NodeId node) {
            node);
   ctx.loops.back().firstLocal = marker;
   stmt->body = checkBlock(ctx, view.body(), false);
+  refuseModifiers(ctx, view, *stmt, ctx.loops.back());
   ctx.loops.pop_back();
   ctx.inStatic = wasStatic;
   ctx.staticSymbols.resize(statics);

@@ -207,7 +207,8 @@ static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
     ctx.sink.report(DiagId::JumpOutsideLoop, ctx.span(node), {word});
     return stmt;
   }
-  const LoopFrame &loop = ctx.loops.back();
+  LoopFrame &loop = ctx.loops.back();
+  loop.jumps = true;
   DiagId id = loop.kind == LoopKind::Parallel ? DiagId::JumpOutOfParallel : DiagId::JumpInPipeline;
   if (loop.kind == LoopKind::Parallel || loop.pipelined)
     ctx.sink.report(id, ctx.span(node), {word}).label(loop.span, "the loop");
@@ -217,6 +218,8 @@ static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
 static Stmt *checkReturn(Context &ctx, NodeId node) {
   NodeId valueNode = ReturnStmtView(ctx.tree, node).value();
   auto *stmt = newStmt<ReturnStmt>(ctx, StmtKind::Return, node);
+  for (LoopFrame &loop : ctx.loops)
+    loop.returns = true;
   for (const LoopFrame &loop : ctx.loops)
     if (loop.kind == LoopKind::Parallel) {
       ctx.sink.report(DiagId::JumpOutOfParallel, ctx.span(node), {"return"})

@@ -71,7 +71,8 @@ struct LoopModifiers {
   Expr *pipelineExpr = nullptr; ///< when given by a tunable
   bool unroll = false;
   int64_t unrollFactor = 0; ///< 0: full
-  std::string label;        ///< `as name`, or the loop variable
+  Span unrollSpan = kNoSpan;
+  std::string label; ///< `as name`, or the loop variable
 };
 
 /// One loop: over a range of integers, the tiles of a range, or (in tests) a list.

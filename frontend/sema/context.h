@@ -25,7 +25,8 @@ struct LoopFrame {
   LoopKind kind = LoopKind::For;
   bool pipelined = false;
   Span span;
-  size_t firstLocal = 0; ///< locals of the declaration made before it stand outside
+  size_t firstLocal = 0;               ///< locals of the declaration made before it stand outside
+  bool jumps = false, returns = false; ///< what stands in it: `break` or `continue`, `return`
 };
 
 /// The state of checking one declaration (or a `const`, `type`, `struct`, `schedule`).

@@ -435,6 +435,8 @@ void Builder::buildSignal(const BlockExpr &call) {
     flag->setAttr("ptl.ids", builder_.getDenseI64ArrayAttr({manual_->ids[call.object], count}));
   }
   flag->setAttr("ptl.event", builder_.getStringAttr(call.object->name)); // for messages
+  if (binding_.ranges) // who looks at the declaration sees what became of the event
+    flag->setLoc(FusedLoc::get(&context_, {loc, location(call.object->span)}));
 }
 
 // ---- Dispatch

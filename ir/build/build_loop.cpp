@@ -89,29 +89,40 @@ void Builder::nameArguments(const Slots &slots, mlir::Block::BlockArgListType ar
         nameArgument(argument, local->name);
 }
 
-/// What the loop says (`given`: the depth that a tunable has), or the schedule says of it instead.
-static void setModifiers(scf::ForOp loop, const LoopModifiers &modifiers,
-                         std::optional<int64_t> given, Frame &frame) {
+/// What the loop says, or the schedule says of it instead. On chips it is for loops of kernels: who
+/// unrolls them is told where that was said. A `fn` may stand in a kernel or not.
+void Builder::setModifiers(Operation *loop, const LoopModifiers &modifiers) {
+  if (binding_.chip && !loop->getParentOfType<ParallelOp>()) {
+    frame_->whyNot[modifiers.label] = "the loop is no part of a kernel: it hands out what is in it";
+    return;
+  }
+  const Expr *depth = modifiers.pipelineExpr; // a tunable gives it
+  std::optional<int64_t> given = depth && depth->dim ? constantDim(depth->dim) : std::nullopt;
   int64_t pipeline = given.value_or(modifiers.pipeline);
   std::optional<int64_t> unroll;
   if (modifiers.unroll)
     unroll = modifiers.unrollFactor;
-  auto said = [&](const std::vector<ScheduleModifier> &all, auto &number) {
+  Span pipelineAt = kNoSpan, unrollAt = modifiers.unrollSpan;
+  auto said = [&](const std::vector<ScheduleModifier> &all, auto &number, Span &at) {
     for (const ScheduleModifier &each : all)
       if (each.label == modifiers.label) {
         number = each.number;
-        frame.taken.insert(each.span.begin);
+        at = each.span;
+        frame_->taken.insert(each.span.begin);
       }
   };
-  if (frame.schedule) {
-    said(frame.schedule->pipelines, pipeline);
-    said(frame.schedule->unrolls, unroll);
+  if (frame_->schedule) {
+    said(frame_->schedule->pipelines, pipeline, pipelineAt);
+    said(frame_->schedule->unrolls, unroll, unrollAt);
   }
   OpBuilder b(loop);
   if (pipeline > 1)
     loop->setAttr("ptl.pipeline", b.getI64IntegerAttr(pipeline));
-  if (unroll)
-    loop->setAttr("ptl.unroll", b.getI64IntegerAttr(*unroll));
+  if (!unroll)
+    return;
+  loop->setAttr("ptl.unroll", b.getI64IntegerAttr(*unroll));
+  if (binding_.chip)
+    loop->setAttr(kUnrollPlaceAttribute, LocationAttr(location(unrollAt)));
 }
 
 void Builder::buildFor(const ForStmt &stmt) {
@@ -132,13 +143,7 @@ void Builder::buildFor(const ForStmt &stmt) {
     make<scf::YieldOp>(loc, slotValuesAs(slots, types, loc));
   };
   auto loop = builder_.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init, body);
-  const Expr *depth = stmt.modifiers.pipelineExpr; // a tunable gives it
-  std::optional<int64_t> given = depth && depth->dim ? constantDim(depth->dim) : std::nullopt;
-  setModifiers(loop, stmt.modifiers, given, *frame_);
-  if (frame_->schedule)
-    for (const ScheduleModifier &each : frame_->schedule->unrolls)
-      if (each.label == stmt.modifiers.label)
-        loop->setAttr(kUnrollPlaceAttribute, LocationAttr(location(each.span)));
+  setModifiers(loop, stmt.modifiers);
   nameArgument(cast<BlockArgument>(loop.getInductionVar()), stmt.head.var->name);
   nameArguments(slots, loop.getRegionIterArgs());
   setSlots(slots, loop.getResults());

@@ -123,6 +123,7 @@ private:
   LoopBounds loopBounds(const LoopHead &head);
   void bindLoopVar(const LoopHead &head, const LoopBounds &bounds, mlir::Value position);
   void buildFor(const ForStmt &stmt);
+  void setModifiers(mlir::Operation *loop, const LoopModifiers &modifiers);
   void buildStaticFor(const ForStmt &stmt);
   void buildExitingFor(const ForStmt &stmt);
   void buildParallel(const ParallelStmt &stmt, size_t from = 0);

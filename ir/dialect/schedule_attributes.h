@@ -19,7 +19,7 @@ inline constexpr llvm::StringLiteral kRefusedAttribute = "ptl.refused";
 /// How many core groups do the points of a grid: of a function, of its operations, of a grid.
 inline constexpr llvm::StringLiteral kCoresAttribute = "ptl.cores";
 
-/// Of a loop: where a schedule says that it is unrolled, by `ptl.unroll` copies.
+/// Of a loop: where it is said that it is unrolled, by `ptl.unroll` copies.
 inline constexpr llvm::StringLiteral kUnrollPlaceAttribute = "ptl.unroll_at";
 
 } // namespace ptl::ir

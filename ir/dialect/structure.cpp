@@ -60,6 +60,10 @@ Value knownLength(Value array, unsigned axis) {
     return slice.getLengths()[sourceAxis(slice.getDropped(), axis)];
   if (auto cast = dyn_cast<CastOp>(made))
     return knownLength(cast.getSource(), axis);
+  if (auto expand = dyn_cast<NewAxisOp>(made)) {
+    auto before = llvm::count_if(expand.getAxes(), [&](int64_t own) { return own < axis; });
+    return knownLength(expand.getSource(), axis - static_cast<unsigned>(before));
+  }
   if (auto alloc = dyn_cast<AllocOp>(made)) {
     auto before = extentsOf(alloc.getType()).take_front(axis);
     return alloc.getLengths()[static_cast<size_t>(

@@ -28,9 +28,9 @@ struct InstructionInfo {
 
   InstructionId id;
   std::string_view mnemonic;
-  std::string_view libraryName; ///< of its function in the PTO-ISA library
-  Pipe pipe;                    ///< meaningful unless `byPlace`
-  bool byPlace;                 ///< the pipe follows from the places of the operands
+  std::string_view cppName; ///< of its function in the PTO-ISA library
+  Pipe pipe;                ///< meaningful unless `byPlace`
+  bool byPlace;             ///< the pipe follows from the places of the operands
   std::string_view ins, outs;
   uint8_t flags;
   std::string_view summary;

@@ -35,6 +35,9 @@ static std::string sizesText(const json &cost) {
   for (const json &size : cost.value("sizes", json::array()))
     text += (text.empty() ? "`" : ", `") + size.value("name", "") + " = " +
             std::to_string(size.value("value", int64_t(0))) + "` (" + size.value("why", "") + ")";
+  for (const json &each : cost.value("elements", json::array()))
+    text += (text.empty() ? "" : ", ") + ("elements of `" + each.value("name", "") + "`: ") +
+            each.value("text", "") + " (assumed)";
   return text;
 }
 

@@ -1,5 +1,6 @@
 #include "lsp/worker/block_notes.h"
 
+#include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"
 #include "passes/analysis/source_place.h"
 
@@ -32,16 +33,28 @@ namespace {
 
 /// An event: who sets it, who waits for it, its number.
 struct Flag {
-  Pipe from, to;
+  Pipe from, to; ///< of events between cores only the own end is known, and stands for both
   bool isWait;
-  std::optional<int64_t> id; ///< nothing: computed
+  std::optional<int64_t> id = std::nullopt; ///< nothing: computed
+  bool crosses = false;
+  int64_t first = 0, count = 0; ///< of computed numbers between cores
 
+  Pipe own() const { return isWait ? to : from; }
   /// Whether the other end may mean the same event: computed numbers may be any.
   bool mayMeet(const Flag &other) const {
-    return isWait != other.isWait && from == other.from && to == other.to &&
-           (!id || !other.id || id == other.id);
+    if (isWait == other.isWait || crosses != other.crosses)
+      return false;
+    if (crosses)
+      return first < other.first + other.count && other.first < first + count;
+    return from == other.from && to == other.to && (!id || !other.id || id == other.id);
   }
 };
+
+std::optional<int64_t> numberOf(Value value) {
+  APInt number;
+  return value && matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue())
+                                                              : std::nullopt;
+}
 
 std::optional<Flag> flagOf(Operation *op) {
   auto fixed = [](auto flag, bool isWait) {
@@ -49,13 +62,23 @@ std::optional<Flag> flagOf(Operation *op) {
                 static_cast<int64_t>(flag.getEventId())};
   };
   auto computed = [](auto flag, bool isWait) {
-    return Flag{pipeOf(flag.getSrcPipe()), pipeOf(flag.getDstPipe()), isWait, std::nullopt};
+    return Flag{pipeOf(flag.getSrcPipe()), pipeOf(flag.getDstPipe()), isWait};
+  };
+  auto crossing = [](auto event, bool isWait) {
+    Pipe own = pipeOf(event.getPipe());
+    Flag flag{own, own, isWait, numberOf(event.getEventId()), /*crosses=*/true, 0, 0};
+    auto ids = event->template getAttrOfType<DenseI64ArrayAttr>("ptl.ids");
+    flag.first = flag.id ? *flag.id : ids ? ids[0] : 0;
+    flag.count = flag.id ? 1 : ids ? ids[1] : 0;
+    return flag;
   };
   return llvm::TypeSwitch<Operation *, std::optional<Flag>>(op)
       .Case([&](SetFlagOp flag) { return fixed(flag, false); })
       .Case([&](WaitFlagOp flag) { return fixed(flag, true); })
       .Case([&](SetFlagDynOp flag) { return computed(flag, false); })
       .Case([&](WaitFlagDynOp flag) { return computed(flag, true); })
+      .Case([&](SyncSetOp event) { return crossing(event, false); })
+      .Case([&](SyncWaitOp event) { return crossing(event, true); })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -78,7 +101,8 @@ std::string placeText(const LedgerBuffer &buffer, std::string_view space) {
 /// Says something about one operation.
 class BlockNotes::Writer {
 public:
-  Writer(const Function &function, const LineOf &lineOf) : function_(function), lineOf_(lineOf) {}
+  Writer(llvm::ArrayRef<Function> functions, size_t own, const LineOf &lineOf)
+      : functions_(functions), function_(functions[own]), lineOf_(lineOf) {}
 
   std::vector<std::string> write(Operation *op);
 
@@ -90,12 +114,22 @@ private:
   void buffer(Operation *op);
   void reason(Operation *op);
 
+  /// An operation and the function that it stands in.
+  struct Placed {
+    const Function *function;
+    Operation *op;
+  };
   std::string named(Operation *op) const;
-  Operation *neighbour(Operation *op, Pipe pipe, bool before) const;
-  std::vector<Operation *> partners(const Flag &flag) const;
+  Operation *neighbour(Operation *op, Pipe pipe, bool before) const {
+    return neighbour({&function_, op}, pipe, before);
+  }
+  Operation *neighbour(Placed from, Pipe pipe, bool before) const;
+  std::vector<Placed> partners(const Flag &flag) const;
+  std::string handedOver(Placed set, Pipe from, Placed wait, Pipe to) const;
   const LedgerBuffer *bufferOf(Operation *maker, std::string &space) const;
   void add(std::string text) { notes_.push_back(std::move(text)); }
 
+  llvm::ArrayRef<Function> functions_;
   const Function &function_;
   const LineOf &lineOf_;
   std::vector<std::string> notes_;
@@ -113,28 +147,69 @@ std::string BlockNotes::Writer::named(Operation *op) const {
 }
 
 /// The nearest operation on a pipe before or behind, in program order.
-Operation *BlockNotes::Writer::neighbour(Operation *op, Pipe pipe, bool before) const {
+Operation *BlockNotes::Writer::neighbour(Placed from, Pipe pipe, bool before) const {
+  const Function &function = *from.function;
   auto isOn = [&](Operation *other) {
     std::optional<Pipe> own = pto::pipeOf(other);
     return own && (*own == pipe || pipe == Pipe::All);
   };
-  size_t at = function_.numbers.lookup(op);
+  size_t at = function.numbers.lookup(from.op);
   for (size_t i = at; before && i-- > 0;)
-    if (isOn(function_.order[i]))
-      return function_.order[i];
-  for (size_t i = at + 1; !before && i < function_.order.size(); ++i)
-    if (isOn(function_.order[i]))
-      return function_.order[i];
+    if (isOn(function.order[i]))
+      return function.order[i];
+  for (size_t i = at + 1; !before && i < function.order.size(); ++i)
+    if (isOn(function.order[i]))
+      return function.order[i];
   return nullptr;
 }
 
-/// The waits of a set, the sets of a wait.
-std::vector<Operation *> BlockNotes::Writer::partners(const Flag &flag) const {
-  std::vector<Operation *> found;
-  for (Operation *op : function_.order)
-    if (std::optional<Flag> other = flagOf(op); other && flag.mayMeet(*other))
-      found.push_back(op);
+/// The waits of a set, the sets of a wait: of an event between cores those of the other kind.
+std::vector<BlockNotes::Writer::Placed> BlockNotes::Writer::partners(const Flag &flag) const {
+  std::vector<Placed> found;
+  for (const Function &function : functions_)
+    if ((&function == &function_) != flag.crosses)
+      for (Operation *op : function.order)
+        if (std::optional<Flag> other = flagOf(op); other && flag.mayMeet(*other))
+          found.push_back({&function, op});
   return found;
+}
+
+/// What an access goes to: a buffer of the function, or an array in global memory by its name.
+static std::pair<Value, std::string> targetOf(const Access &access, func::FuncOp function) {
+  Value root = rootOf(access.value);
+  auto argument = dyn_cast<BlockArgument>(root);
+  bool isParameter = argument && argument.getOwner() == &function.front();
+  auto name = isParameter
+                  ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name")
+                  : StringAttr();
+  return {name ? Value() : root, name ? name.str() : ""};
+}
+
+/// What an event orders that was set by hand: something that the one pipe did just before it is
+/// set, and the other does just behind the wait, to the same bytes. Empty: nothing is near.
+std::string BlockNotes::Writer::handedOver(Placed set, Pipe from, Placed wait, Pipe to) const {
+  constexpr unsigned nearby = 4;
+  auto verb = [](const Access &access) {
+    return access.writes ? access.reads ? "updates" : "writes" : "reads";
+  };
+  Placed last = set;
+  for (unsigned i = 0; i < nearby && (last.op = neighbour(last, from, true)); ++i) {
+    Placed next = wait;
+    for (unsigned j = 0; j < nearby && (next.op = neighbour(next, to, false)); ++j)
+      for (const Access &early : accessesOf(last.op))
+        for (const Access &late : accessesOf(next.op)) {
+          auto target = targetOf(early, last.function->op);
+          bool isSame = target == targetOf(late, next.function->op) &&
+                        (!target.first || set.function == wait.function);
+          if (!isSame || !(early.writes || late.writes) || early.scratch || late.scratch)
+            continue;
+          std::string name = target.first ? block::nameOf(target.first.getLoc()) : target.second;
+          return named(last.op) + " " + verb(early) + " " +
+                 (name.empty() ? "what" : "`" + name + "`, which") + " " + named(next.op) + " " +
+                 verb(late);
+        }
+  }
+  return "";
 }
 
 void BlockNotes::Writer::reason(Operation *op) {
@@ -142,22 +217,53 @@ void BlockNotes::Writer::reason(Operation *op) {
     add("why: " + why.str());
 }
 
+/// `` `fix` of the cube core``; of two vector cores both are meant.
+static std::string endText(Pipe pipe, func::FuncOp function, bool all) {
+  auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
+  bool isCube = kind && kind.getValue() == KernelKind::cube;
+  return pipeText(pipe) + (isCube ? " of the cube core"
+                           : all  ? " of both vector cores"
+                                  : " of the vector core");
+}
+
 void BlockNotes::Writer::flag(Operation *op, const Flag &flag) {
+  std::vector<Placed> others = partners(flag);
   std::string event = flag.id ? "event " + std::to_string(*flag.id) : "an event by slot";
+  std::string from = pipeText(flag.from), to = pipeText(flag.to);
+  if (flag.crosses) {
+    std::optional<Flag> other = others.empty() ? std::nullopt : flagOf(others.front().op);
+    std::string far = other ? endText(other->own(), others.front().function->op, /*all=*/true)
+                            : "the other cores";
+    std::string near = endText(flag.own(), function_.op, /*all=*/false);
+    from = flag.isWait ? far : near;
+    to = flag.isWait ? near : far;
+  }
   if (flag.isWait)
-    add("**" + pipeText(flag.to) + " waits for " + pipeText(flag.from) + "** (" + event + ")");
+    add("**" + to + " waits for " + from + "** (" + event + ")");
   else
-    add("**" + pipeText(flag.from) + " tells " + pipeText(flag.to) +
-        "** that it has done all before (" + event + ")");
+    add("**" + from + " tells " + to + "** that it has done all before (" + event + ")");
   reason(op);
+  std::string why;
+  for (size_t i = 0; i < others.size() && why.empty() && !op->hasAttr("ptl.why"); ++i) {
+    Placed set{&function_, op}, wait = others[i];
+    Pipe from = flag.own(), to = flagOf(wait.op)->own();
+    if (flag.isWait) {
+      std::swap(set, wait);
+      std::swap(from, to);
+    }
+    why = handedOver(set, from, wait, to);
+    if (why.empty()) // other pipes have told this one
+      why = handedOver(set, Pipe::All, wait, to);
+  }
+  if (!why.empty())
+    add("why: " + why);
   if (!flag.isWait)
     if (Operation *last = neighbour(op, flag.from, true))
       add("done before: " + named(last));
   std::string list;
   constexpr size_t most = 6;
-  std::vector<Operation *> others = partners(flag);
   for (size_t i = 0; i < others.size() && i < most; ++i)
-    if (std::optional<size_t> line = lineOf_(others[i]))
+    if (std::optional<size_t> line = lineOf_(others[i].op))
       list += (list.empty() ? "" : ", ") + std::to_string(*line + 1);
   if (!list.empty())
     add(std::string(flag.isWait ? "set" : "waited for") + " at line " + list +
@@ -183,19 +289,13 @@ const LedgerBuffer *BlockNotes::Writer::bufferOf(Operation *maker, std::string &
     return nullptr;
   if (auto slot = dyn_cast<MultiTileGetOp>(maker))
     maker = slot.getSource().getDefiningOp();
-  auto addressOf = [](Value value) -> std::optional<int64_t> {
-    APInt number;
-    return value && matchPattern(value, m_ConstantInt(&number))
-               ? std::optional(number.getSExtValue())
-               : std::nullopt;
-  };
   std::optional<int64_t> address;
   ir::Place place{};
   if (auto tile = dyn_cast_or_null<AllocTileOp>(maker)) {
-    address = addressOf(tile.getAddr());
+    address = numberOf(tile.getAddr());
     place = cast<TileBufType>(tile->getResult(0).getType()).getPlace();
   } else if (auto slots = dyn_cast_or_null<AllocMultiTileOp>(maker)) {
-    address = addressOf(slots.getAddr());
+    address = numberOf(slots.getAddr());
     place = cast<MultiTileBufType>(slots->getResult(0).getType()).getSlot().getPlace();
   }
   if (!address)
@@ -271,8 +371,10 @@ void BlockNotes::Writer::instruction(Operation *op, Pipe pipe) {
     if (!isOwn)
       continue;
     auto why = other->getAttrOfType<StringAttr>("ptl.why");
-    add("waits for " + (wait ? pipeText(wait->from) : "all before") +
-        (why ? ": " + why.str() : std::string()));
+    std::string whom = wait && wait->crosses ? "another core"
+                       : wait                ? pipeText(wait->from)
+                                             : "all before";
+    add("waits for " + whom + (why ? ": " + why.str() : std::string()));
   }
 }
 
@@ -291,7 +393,7 @@ std::vector<std::string> BlockNotes::Writer::write(Operation *op) {
 std::vector<std::string> BlockNotes::of(Operation *op, const LineOf &lineOf) const {
   auto found = functionOf_.find(op);
   return found == functionOf_.end() ? std::vector<std::string>()
-                                    : Writer(functions_[found->second], lineOf).write(op);
+                                    : Writer(functions_, found->second, lineOf).write(op);
 }
 
 } // namespace ptl::worker

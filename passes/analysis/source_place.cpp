@@ -35,4 +35,18 @@ std::string nameOf(Location location) {
       .Default([](LocationAttr) { return std::string(); });
 }
 
+Location withoutName(Location location) {
+  if (auto named = dyn_cast<NameLoc>(location))
+    return withoutName(named.getChildLoc());
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return CallSiteLoc::get(withoutName(call.getCallee()), call.getCaller());
+  auto fused = dyn_cast<FusedLoc>(location);
+  if (!fused)
+    return location;
+  llvm::SmallVector<Location> parts;
+  for (Location part : fused.getLocations())
+    parts.push_back(withoutName(part));
+  return FusedLoc::get(parts, fused.getMetadata(), location.getContext());
+}
+
 } // namespace ptl::block

@@ -11,5 +11,7 @@ namespace ptl::block {
 LedgerPlace placeOf(mlir::Location location);
 /// The name in the location; empty if it has none.
 std::string nameOf(mlir::Location location);
+/// The place alone.
+mlir::Location withoutName(mlir::Location location);
 
 } // namespace ptl::block

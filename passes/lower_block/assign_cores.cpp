@@ -1,6 +1,7 @@
 #include "passes/lower_block/assign_cores.h"
 
 #include "passes/lower_block/cut_tiles.h"
+#include "passes/lower_block/tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -114,8 +115,9 @@ private:
       for (Value operand : product->getOperands()) {
         Value source = productSource(operand);
         Operation *op = source.getDefiningOp();
-        bool fromMemory = op && isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0));
-        if (!fromMemory && !llvm::is_contained(result_.toCube, source))
+        bool fromMemory = op && isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0)) &&
+                          isMatrixBox(operandsOf(op), source.getType());
+        if (!fromMemory && !result_.crossesToCube(source))
           result_.toCube.push_back(source);
       }
     });
@@ -210,8 +212,7 @@ private:
       Value left = productSource(op->getOperand(0)), right = productSource(op->getOperand(1));
       bool asRows = left == op->getOperand(0) &&
                     llvm::is_contained(parts, extentsOf(left.getType())[0].symbol);
-      return (llvm::is_contained(result_.toCube, left) && !asRows) ||
-             llvm::is_contained(result_.toCube, right);
+      return (result_.crossesToCube(left) && !asRows) || result_.crossesToCube(right);
     }
     if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp, DimOp>(op))
       return false;

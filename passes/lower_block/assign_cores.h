@@ -34,6 +34,7 @@ struct CoreAssignment {
     return cube.contains(op) ? CoreKind::Cube : CoreKind::Vector;
   }
   bool isAccumulator(mlir::Value value) const { return accumulators.contains(value); }
+  bool crossesToCube(mlir::Value value) const { return llvm::is_contained(toCube, value); }
 };
 
 CoreAssignment assignCores(ir::ParallelOp grid);

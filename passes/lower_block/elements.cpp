@@ -1,6 +1,7 @@
 // What has no instruction on whole tiles: rows that move by windows, and elements that the scalar
 // unit moves one by one.
 #include "passes/analysis/machine_types.h"
+#include "passes/analysis/source_place.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,7 +70,7 @@ void KernelLowering::forEach(Indices lengths, llvm::function_ref<void(Indices)> 
       at.push_back(constant(0));
       continue;
     }
-    auto loop = b_.create<scf::ForOp>(loc_, constant(0), length, constant(1));
+    auto loop = b_.create<scf::ForOp>(withoutName(loc_), constant(0), length, constant(1));
     at.push_back(loop.getInductionVar());
     b_.setInsertionPointToStart(loop.getBody());
   }

@@ -36,28 +36,17 @@ struct Argument {
 class Outliner {
 public:
   Outliner(ir::ParallelOp grid, std::string name, const Machine &machine,
-           const LowerOptions &options, const Report &report)
+           const LowerOptions &options, const Report &report, PassManager &simplify)
       : grid_(grid), name_(std::move(name)), machine_(machine), options_(options), report_(report),
-        cores_(assignCores(grid)), b_(grid.getContext()) {}
+        simplify_(simplify), cores_(assignCores(grid)), b_(grid.getContext()) {}
 
-  OwningOpRef<ModuleOp> run() {
+  /// The kernel; `known`, if that is there, which was made of the same grid in the same way.
+  OwningOpRef<ModuleOp> run(OwningOpRef<ModuleOp> known) {
     takeScalars();
     if (!checkQueues())
       return {};
     collectArguments();
-    OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
-    (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
-    (*module)->setAttr("ptl.machine", b_.getStringAttr(machine_.name));
-    if (grid_->hasAttr("ptl.manual"))
-      (*module)->setAttr("ptl.manual", b_.getUnitAttr());
-    bool lowered = true;
-    if (cores_.usesCube())
-      lowered &= lower(*module, CoreKind::Cube);
-    if (lowered && (cores_.usesVector || !cores_.usesCube()))
-      lowered &= lower(*module, CoreKind::Vector);
-    if (!lowered || failed(clean(*module)))
-      return {};
-    return module;
+    return known ? std::move(known) : lower();
   }
 
   llvm::SmallVector<Value> launchOperands() const {
@@ -69,6 +58,22 @@ public:
   }
 
 private:
+  OwningOpRef<ModuleOp> lower() {
+    OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
+    (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
+    (*module)->setAttr("ptl.machine", b_.getStringAttr(machine_.name));
+    if (grid_->hasAttr("ptl.manual"))
+      (*module)->setAttr("ptl.manual", b_.getUnitAttr());
+    bool lowered = true;
+    if (cores_.usesCube())
+      lowered &= lower(*module, CoreKind::Cube);
+    if (lowered && (cores_.usesVector || !cores_.usesCube()))
+      lowered &= lower(*module, CoreKind::Vector);
+    if (!lowered || failed(mlir::verify(*module)) || failed(simplify_.run(*module)))
+      return {};
+    return module;
+  }
+
   /// A queue has a kind of core at each end.
   bool checkQueues() {
     bool fits = true;
@@ -92,22 +97,30 @@ private:
   }
 
   /// Whether it is computed from dimensions alone. Lengths of arrays are passed with the arrays.
+  static bool isDimension(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto function =
+        argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+    if (argument)
+      return function && function.getArgAttr(argument.getArgNumber(), "ptl.dim");
+    return isFromDimensions(value.getDefiningOp());
+  }
   static bool isFromDimensions(Operation *op) {
-    auto isDimension = [](Value value) {
-      auto argument = dyn_cast<BlockArgument>(value);
-      auto function =
-          argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-      if (argument)
-        return function && function.getArgAttr(argument.getArgNumber(), "ptl.dim");
-      return isFromDimensions(value.getDefiningOp());
-    };
     return isScalar(op) &&
            llvm::none_of(op->getUsers(), [](Operation *user) { return isa<ir::AllocOp>(user); }) &&
            llvm::all_of(op->getOperands(), isDimension);
   }
 
-  bool isTaken(Operation *op) {
-    return grid_->hasAttr("ptl.manual") ? isScalar(op) : isFromDimensions(op);
+  /// What a kernel by hand computes may have been found to be what the host computes: from what
+  /// else the kernel is given, or from dimensions.
+  bool isTaken(Operation *op, const llvm::SetVector<Value> &given) {
+    if (!grid_->hasAttr("ptl.manual"))
+      return isFromDimensions(op);
+    return isFromDimensions(op) ||
+           (isScalar(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+              return given.contains(operand) || matchPattern(operand, m_Constant()) ||
+                     isDimension(operand);
+            }));
   }
 
   /// What is computed from sizes is computed in the kernel again: who launches it has only what the
@@ -120,7 +133,7 @@ private:
       getUsedValuesDefinedAbove(grid_->getRegions(), captured);
       for (Value value : captured) {
         Operation *made = value.getDefiningOp();
-        if (!made || matchPattern(value, m_Constant()) || !isTaken(made))
+        if (!made || matchPattern(value, m_Constant()) || !isTaken(made, captured))
           continue;
         b.setInsertionPointToStart(&grid_.getBody().front());
         Operation *copy = b.clone(*made);
@@ -280,23 +293,12 @@ private:
     return lowerManual(function, grid_, arguments, manual, report_);
   }
 
-  LogicalResult clean(ModuleOp module) {
-    if (failed(mlir::verify(module)))
-      return failure();
-    PassManager manager(module.getContext());
-    manager.enableVerifier(false);
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-    // Branches that are side by side now become one.
-    manager.addPass(createCanonicalizerPass());
-    return manager.run(module);
-  }
-
   ir::ParallelOp grid_;
   std::string name_;
   const Machine &machine_;
   const LowerOptions &options_;
   const Report &report_;
+  PassManager &simplify_;
   CoreAssignment cores_;
   OpBuilder b_;
   llvm::SmallVector<Argument> arguments_;
@@ -338,7 +340,7 @@ static bool checkHost(func::FuncOp function, const Machine &machine, const Repor
 } // namespace
 
 /// Unrolls the loops that say so. Those that products accumulate in stay: the accumulator is of the
-/// loop, and steps of a product overlap as they are. What a schedule says in vain is told: false.
+/// loop, and steps of a product overlap as they are. What is said in vain is told: false.
 static bool unrollLoops(ir::ParallelOp grid, const Report &report) {
   constexpr int64_t mostCopies = 32;
   bool isWell = true;
@@ -392,9 +394,18 @@ static void keepGrid(ModuleOp grids, ir::ParallelOp grid, llvm::StringRef name,
   b.create<func::ReturnOp>(grid.getLoc());
 }
 
+/// Kernels are verified before.
+static void fillSimplify(PassManager &manager) {
+  manager.enableVerifier(false);
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  // Branches that are side by side now become one.
+  manager.addPass(createCanonicalizerPass());
+}
+
 std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
-                                          const Report &report) {
+                                          const Report &report, BlockProgram *before) {
   module.getContext()->loadDialect<pto::PtoDialect>();
   BlockProgram program;
   program.host = cast<ModuleOp>(module->clone());
@@ -407,6 +418,8 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   });
   llvm::StringRef base = function.getSymName();
   base.consume_front("ptl_");
+  PassManager simplify(module.getContext()); // for all: its passes look their patterns up once
+  fillSimplify(simplify);
   for (auto [i, grid] : llvm::enumerate(grids)) {
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
     if (auto cores = function->getAttr(ir::kCoresAttribute);
@@ -427,8 +440,13 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
       program.uncut = i;
       return program;
     }
-    Outliner outliner(grid, name, machine, own, report);
-    OwningOpRef<ModuleOp> kernel = outliner.run();
+    Outliner outliner(grid, name, machine, own, report, simplify);
+    bool isKnown =
+        before && i < before->kernels.size() && before->kernels[i] && before->options[i] == own;
+    OwningOpRef<ModuleOp> kernel =
+        outliner.run(isKnown ? std::move(before->kernels[i]) : OwningOpRef<ModuleOp>());
+    program.options.push_back(own);
+    program.ledgers.push_back(isKnown ? std::move(before->ledgers[i]) : std::nullopt);
     if (!kernel)
       return std::nullopt;
     OpBuilder b(grid);

@@ -28,6 +28,7 @@ struct LowerOptions {
   int64_t parts = 1;       ///< of tiles that are handed over between cores, done in turn in loops
   int64_t pointParts = 1;  ///< of what a point of the grid does, done in turn
   int64_t partBuffers = 2; ///< slots of what such a part loads, so that neighbouring parts overlap
+  bool operator==(const LowerOptions &) const = default;
 };
 
 /// A module as host code: what is outside of grids, with a `ptl.launch` for each grid. One module
@@ -40,7 +41,10 @@ struct BlockProgram {
   mlir::OwningOpRef<mlir::ModuleOp> grids;
   /// By kernel: its tiles in parts, if they are.
   std::vector<std::optional<LedgerParts>> parts;
-  std::vector<bool> unrolls; ///< by kernel: some loop says that it is unrolled
+  std::vector<bool> unrolls;         ///< by kernel: some loop says that it is unrolled
+  std::vector<LowerOptions> options; ///< by kernel: how it was lowered
+  /// By kernel: where its buffers are, once somebody has placed them.
+  std::vector<std::optional<BufferLedger>> ledgers;
   /// The kernel whose tiles cannot be cut as its options say; then there are no kernels.
   std::optional<size_t> uncut;
 };
@@ -50,9 +54,10 @@ using Report = std::function<void(DiagId, mlir::Location, std::vector<std::strin
 
 /// Lowers a module at tile level that holds one function. Nothing after an error, which is
 /// reported. `module` stays as it is. `options`: by kernel; those that are not there have the
-/// defaults.
+/// defaults. `before`: the same module with other options, if there is one; kernels whose options
+/// are as they were are taken from it.
 std::optional<BlockProgram> lowerToBlocks(mlir::ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
-                                          const Report &report);
+                                          const Report &report, BlockProgram *before = nullptr);
 
 } // namespace ptl::block

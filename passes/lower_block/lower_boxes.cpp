@@ -1,6 +1,7 @@
 // Boxes of global memory that are no matrix: more than two axes, steps, elements that do not lie
 // side by side, positions beyond the edges, rows by position. They move row by row; where a row
 // does not lie side by side, element by element.
+#include "passes/analysis/source_place.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,7 +51,7 @@ std::optional<GlobalBox> KernelLowering::globalBox(Operation *op, const BoxOpera
           made.offset = plus(made.offset, times(first, made.step));
         }
         // As in `boxOf` a part that is not there is loaded from the end of the array.
-        if (deals && present && !isa<ir::StoreOp>(op))
+        if (deals && present && !in.outside && !isa<ir::StoreOp>(op))
           made.offset = minimum(made.offset, b_.createOrFold<arith::SubIOp>(
                                                  loc_, globalLength(in.array, axis), constant(1)));
         else if (present)
@@ -91,20 +92,19 @@ Value KernelLowering::matrixView(Value pointer, Value element, Value rows, Value
   return partition(box, extents, storedType(type), loc_);
 }
 
-/// Whether all positions of an axis, or of all, lie inside the array.
-Value KernelLowering::allInside(const GlobalBox &box) {
-  Value inside;
+/// Whether all positions of these axes lie inside the array.
+Value KernelLowering::allInside(llvm::ArrayRef<GlobalAxis> axes) {
+  Value inside = b_.create<arith::ConstantIntOp>(loc_, 1, 1);
   auto both = [&](Value condition) {
-    inside = inside ? b_.createOrFold<arith::AndIOp>(loc_, inside, condition) : condition;
+    inside = b_.createOrFold<arith::AndIOp>(loc_, inside, condition);
   };
-  for (const auto *axes : {&box.axes, &box.fixed})
-    for (const GlobalAxis &axis : *axes) {
-      using P = arith::CmpIPredicate;
-      Value last = plus(axis.offset, times(axis.length, axis.step));
-      both(b_.createOrFold<arith::CmpIOp>(loc_, P::sge, axis.offset, constant(0)));
-      both(b_.createOrFold<arith::CmpIOp>(loc_, P::sle, last, axis.extent));
-    }
-  return inside ? inside : b_.create<arith::ConstantIntOp>(loc_, 1, 1).getResult();
+  for (const GlobalAxis &axis : axes) {
+    using P = arith::CmpIPredicate;
+    Value last = plus(axis.offset, times(axis.length, axis.step));
+    both(b_.createOrFold<arith::CmpIOp>(loc_, P::sge, axis.offset, constant(0)));
+    both(b_.createOrFold<arith::CmpIOp>(loc_, P::sle, last, axis.extent));
+  }
+  return inside;
 }
 
 Value KernelLowering::isInside(const GlobalBox &box, Indices at) {
@@ -139,9 +139,12 @@ void KernelLowering::loadRows(const GlobalBox &box, const ShapedTile &to) {
   IndexVector outer;
   for (const GlobalAxis &axis : llvm::ArrayRef(box.axes).drop_back())
     outer.push_back(axis.length);
-  // Whole matrices where their rows are known to be there.
-  IntegerAttr rows;
-  bool matrices = rank > 1 && matchPattern(outer.back(), m_Constant(&rows)) && rows.getInt() > 0;
+  // Whole matrices: one, or several whose rows are known to be there.
+  IntegerAttr known;
+  int64_t rows = rank == 2 ? type.getRows() : 0;
+  if (rank > 1 && matchPattern(outer.back(), m_Constant(&known)))
+    rows = known.getInt();
+  bool matrices = rows > 0;
   Value numRows = matrices ? outer.back() : constant(1);
   Value rowStride = rank > 1 ? box.axes[rank - 2].stride : last.length;
   if (matrices)
@@ -151,7 +154,7 @@ void KernelLowering::loadRows(const GlobalBox &box, const ShapedTile &to) {
     first.push_back(constant(0));
     Value view = matrixView(box.pointer, elementAt(box, first), numRows, last.length, rowStride,
                             to.tile.element);
-    Value part = window(to.tile.buffer, rowAt(to, first), constant(0), matrices ? rows.getInt() : 1,
+    Value part = window(to.tile.buffer, rowAt(to, first), constant(0), matrices ? rows : 1,
                         type.getCols(), numRows, last.length);
     emit(loc_, InstructionId::TLoad, {view}, {part});
   });
@@ -174,6 +177,60 @@ void KernelLowering::loadElements(const GlobalBox &box, const ShapedTile &to, Va
     b_.create<scf::YieldOp>(loc_, outside);
     b_.setInsertionPointAfter(branch);
     writeElement(to, at, branch.getResult(0));
+  });
+}
+
+static void branch(OpBuilder &b, Location loc, Value condition, llvm::function_ref<void()> then,
+                   llvm::function_ref<void()> otherwise = nullptr) {
+  OpBuilder::InsertionGuard guard(b);
+  auto branch = b.create<scf::IfOp>(loc, condition, /*withElseRegion=*/bool(otherwise));
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  then();
+  if (!otherwise)
+    return;
+  b.setInsertionPointToStart(&branch.getElseRegion().front());
+  otherwise();
+}
+
+/// Elements that lie side by side from `element` on, into a row of a tile.
+void KernelLowering::loadRow(const ShapedTile &to, Indices at, Value pointer, Value element,
+                             Value length) {
+  int64_t cols = cast<pto::TileBufType>(to.tile.buffer.getType()).getCols();
+  Value view = matrixView(pointer, element, constant(1), length, length, to.tile.element);
+  emit(loc_, InstructionId::TLoad, {view},
+       {window(to.tile.buffer, rowAt(to, at), constant(0), 1, cols, constant(1), length)});
+}
+
+/// Of a box that lies partly outside: everything is filled, then rows that are inside are loaded,
+/// and elements of those that are partly.
+void KernelLowering::loadInside(const GlobalBox &box, const ShapedTile &to, Value outside) {
+  Value length = box.axes.back().length, acrossInside = allInside(box.axes.back());
+  IndexVector rows;
+  for (const GlobalAxis &axis : llvm::ArrayRef(box.axes).drop_back())
+    rows.push_back(axis.length);
+  auto from = [](const IndexVector &row, Value col) {
+    IndexVector at(row);
+    at.push_back(col);
+    return at;
+  };
+  auto loadWhole = [&](const IndexVector &row) {
+    IndexVector at = from(row, constant(0));
+    loadRow(to, at, box.pointer, elementAt(box, at), length);
+  };
+  auto loadElement = [&](const IndexVector &row, Value col) {
+    IndexVector at = from(row, col);
+    branch(b_, loc_, isInside(box, at), [&] {
+      writeElement(to, at, readGlobal(box.pointer, elementAt(box, at), to.tile.element));
+    });
+  };
+  fillWith(to.tile, outside, loc_);
+  forEach(rows, [&](Indices at) {
+    IndexVector row(at.begin(), at.end());
+    branch(b_, loc_, isInside(box, row), [&] {
+      branch(
+          b_, loc_, acrossInside, [&] { loadWhole(row); },
+          [&] { forEach({length}, [&](Indices col) { loadElement(row, col[0]); }); });
+    });
   });
 }
 
@@ -207,6 +264,7 @@ void KernelLowering::loadBox(Operation *op, const BoxOperands &in) {
   std::optional<ShapedTile> to = newResult(op);
   if (!to)
     return;
+  loc_ = withoutName(loc_); // it is the tile's
   bool rows = isUnit(box->axes.back().stride) && to->tile.form == Form::Whole;
   MemoryBox present;
   present.present = box->present;
@@ -215,12 +273,10 @@ void KernelLowering::loadBox(Operation *op, const BoxOperands &in) {
       return rows ? loadRows(*box, *to) : loadElements(*box, *to, {});
     if (!rows)
       return loadElements(*box, *to, outside);
-    auto branch = b_.create<scf::IfOp>(loc_, allInside(*box), /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(&branch.getThenRegion().front());
-    loadRows(*box, *to);
-    b_.setInsertionPointToStart(&branch.getElseRegion().front());
-    loadElements(*box, *to, outside);
+    Value isWhole =
+        b_.createOrFold<arith::AndIOp>(loc_, allInside(box->axes), allInside(box->fixed));
+    branch(
+        b_, loc_, isWhole, [&] { loadRows(*box, *to); }, [&] { loadInside(*box, *to, outside); });
   });
 }
 
@@ -251,7 +307,6 @@ void KernelLowering::takeGlobal(Operation *op, Operation *box) {
   IndexVector lengths = IndexVector(to->lengths);
   if (rows)
     lengths.back() = constant(1);
-  auto type = cast<pto::TileBufType>(to->tile.buffer.getType());
   forEach(lengths, [&](Indices at) {
     Value from = base;
     for (size_t n = 0; n < at.size(); ++n)
@@ -259,11 +314,7 @@ void KernelLowering::takeGlobal(Operation *op, Operation *box) {
                   times(n == axis ? asPosition(readElement(*index, {at[n]})) : at[n], strides[n]));
     if (!rows)
       return writeElement(*to, at, readGlobal(pointer, from, element));
-    Value length = to->lengths.back();
-    Value view = matrixView(pointer, from, constant(1), length, length, element);
-    emit(loc_, InstructionId::TLoad, {view},
-         {window(to->tile.buffer, rowAt(*to, at), constant(0), 1, type.getCols(), constant(1),
-                 length)});
+    loadRow(*to, at, pointer, from, to->lengths.back());
   });
 }
 

@@ -66,8 +66,7 @@ Value KernelLowering::elementsBefore(ValueRange offsets, llvm::ArrayRef<Value> s
   return base;
 }
 
-/// Whether a box is a matrix whose rows lie side by side, or a part of one.
-bool KernelLowering::isMatrix(Operation *op, const BoxOperands &in, Type boxType) {
+bool isMatrixBox(const BoxOperands &in, Type boxType) {
   if (!in.steps.empty() || in.outside)
     return false;
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
@@ -81,11 +80,18 @@ bool KernelLowering::isMatrix(Operation *op, const BoxOperands &in, Type boxType
   while (kept.size() - first > 2 && extents[first].isOne())
     ++first;
   size_t last = in.offsets.size() - 1;
-  if (kept.size() - first > 2 || (!kept.empty() && kept.back() != last))
+  return kept.size() - first <= 2 && (kept.empty() || kept.back() == last);
+}
+
+/// Whether a box is a matrix whose rows lie side by side, or a part of one, for this core.
+bool KernelLowering::isMatrix(Operation *op, const BoxOperands &in, Type boxType) {
+  if (!isMatrixBox(in, boxType))
     return false;
   // A column stands alone only where rows have one element.
+  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
+  size_t last = in.offsets.size() - 1;
   bool column =
-      kept.size() > first + 1 && extents.back().isOne() && !extents[kept.size() - 2].isOne();
+      extents.size() > 1 && extents.back().isOne() && !extents[extents.size() - 2].isOne();
   IntegerAttr width;
   Value cols = globalLength(in.array, last);
   if (column && core_ == CoreKind::Vector &&
@@ -301,10 +307,12 @@ void KernelLowering::lowerSlice(Operation *op) {
   if (isTakenFrom(result)) // what takes from it reads global memory
     return bindLengths(op);
   if (isScalar(result) || !isMatrix(op, in, result.getType())) {
-    bool isUsed = core_ == CoreKind::Cube ? isUsedOnCube(result, cores_) : usedOnVector(result);
+    bool isUsed = core_ == CoreKind::Vector
+                      ? usedOnVector(result)
+                      : isUsedOnCube(result, cores_) && !cores_.crossesToCube(result);
     if (isScalar(result) || isUsed)
-      loadBox(op, in);
-    return;
+      return loadBox(op, in);
+    return bindLengths(op);
   }
   Extents2 extents;
   std::optional<MemoryBox> box = boxOf(op, extents);
@@ -328,11 +336,11 @@ void KernelLowering::lowerSlice(Operation *op) {
 
 /// Whether a vector operation reads a loaded value; what only products read is the cube's.
 bool KernelLowering::usedOnVector(Value value) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp>(user))
-      return usedOnVector(user->getResult(0));
-    return cores_.coreOf(user) == CoreKind::Vector && !isa<ir::DimOp>(user);
-  });
+  return cores_.crossesToCube(value) || llvm::any_of(value.getUsers(), [&](Operation *user) {
+           if (isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp>(user))
+             return usedOnVector(user->getResult(0));
+           return cores_.coreOf(user) == CoreKind::Vector && !isa<ir::DimOp>(user);
+         });
 }
 
 void KernelLowering::lowerStore(ir::StoreOp store) {

@@ -1,5 +1,6 @@
 // The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the
 // accumulator.
+#include "passes/analysis/source_place.h"
 #include "passes/lower_block/lowering.h"
 #include "passes/lower_block/product_steps.h"
 
@@ -320,7 +321,7 @@ void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out,
                      nameOf(a.element), cores_.numProducts};
   bool rotates = (begins || !rotations_.empty()) && fitsTwice(shape, step, machine_);
   // The name is that of the product.
-  Location plain = isa<NameLoc>(loc) ? cast<NameLoc>(loc).getChildLoc() : loc;
+  Location plain = withoutName(loc);
   Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, plain, rotates);
   Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, plain, rotates);
   Value zero = constant(0);

@@ -128,13 +128,13 @@ private:
   Value elementAt(const GlobalBox &box, Indices at);
   Value matrixView(Value pointer, Value element, Value rows, Value cols, Value rowStride,
                    Type type);
-  Value allInside(const GlobalBox &box);
-  Value isInside(const GlobalBox &box, Indices at);
+  Value allInside(llvm::ArrayRef<GlobalAxis> axes), isInside(const GlobalBox &box, Indices at);
   Value readGlobal(Value pointer, Value element, Type type);
+  void loadRow(const ShapedTile &to, Indices at, Value pointer, Value element, Value length);
   void loadRows(const GlobalBox &box, const ShapedTile &to);
-  void loadElements(const GlobalBox &box, const ShapedTile &to, Value outside);
-  void loadBox(Operation *op, const BoxOperands &in);
-  void takeGlobal(Operation *op, Operation *box);
+  void loadElements(const GlobalBox &box, const ShapedTile &to, Value outside),
+      loadInside(const GlobalBox &box, const ShapedTile &to, Value outside);
+  void loadBox(Operation *op, const BoxOperands &in), takeGlobal(Operation *op, Operation *box);
   Value apart(Value column, int64_t rows, Value count, Type element);
   void storeApart(const StoreTarget &target, Value row, int64_t cols, Value length, Indices outer);
   void storeBox(ir::StoreOp store, const BoxOperands &in,

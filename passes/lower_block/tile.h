@@ -94,6 +94,8 @@ struct BoxOperands {
 };
 
 BoxOperands operandsOf(mlir::Operation *op);
+/// Whether such a box is a matrix, or a part of one: all of it inside, no steps.
+bool isMatrixBox(const BoxOperands &in, mlir::Type boxType);
 
 /// An axis of a box of global memory.
 struct GlobalAxis {

@@ -177,8 +177,9 @@ struct Kernel {
   int64_t crossIds = 0,
           crossCount = 0; ///< of events between cores; how far one counts; 0: no limit
   std::vector<int64_t> crossReserved;
-  int64_t queueFlags = 2;      ///< that a queue takes
-  bool awaitStopsCore = false; ///< a core that waits for another one issues nothing
+  int64_t queueFlags = 2;        ///< that a queue takes
+  bool awaitStopsCore = false;   ///< a core that waits for another one issues nothing
+  int64_t group = 0, groups = 1; ///< the core group that runs it, of so many
   int64_t rotation = 1; ///< after so many turns every rotating buffer and event is the first again
 };
 

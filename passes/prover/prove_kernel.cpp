@@ -16,6 +16,9 @@ static std::string describe(const Kernel &kernel, const Inputs &inputs) {
     text += (kernel.inputs[i].data ? "data" : kernel.inputs[i].name) + " = " +
             std::to_string(inputs[i]);
   }
+  if (kernel.groups > 1)
+    text += (text.empty() ? "" : ", ") + ("as core group " + std::to_string(kernel.group)) +
+            " of " + std::to_string(kernel.groups);
   return text;
 }
 
@@ -27,10 +30,11 @@ uint64_t eventsOf(const Execution &execution) {
 }
 
 void forEachExecution(const Kernel &kernel, RangeTable &ranges, Findings &findings,
-                      llvm::function_ref<void(const Inputs &, const Execution &)> visit) {
+                      llvm::function_ref<void(const Inputs &, const Execution &)> visit,
+                      const Kernel *sizesOf) {
   std::unordered_set<uint64_t> seen;
   uint64_t used = 0;
-  std::vector<Inputs> instances = instancesOf(kernel);
+  std::vector<Inputs> instances = instancesOf(sizesOf ? *sizesOf : kernel);
   size_t excluded = 0;
   for (size_t i = 0; i < instances.size(); ++i) {
     if (used > kEventsPerKernel) {

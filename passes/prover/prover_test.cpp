@@ -354,6 +354,28 @@ TEST_F(Prover, EventsBetweenCoresCountUpToALimit) {
   EXPECT_EQ(found(16), "E0921 ");
 }
 
+// What a point leaves for the next one is there only if the same core group has that.
+TEST_F(Prover, PointsThatNeedTheOneBeforeAreRefused) {
+  auto points = [](const std::string &body) {
+    return "%b = pto.get_block_idx -> i64\n%bi = arith.index_cast %b : i64 to index\n"
+           "%g = pto.get_block_num -> i64\n%gi = arith.index_cast %g : i64 to index\n"
+           "scf.for %p = %bi to %n step %gi {\n" +
+           body + "pto.barrier <PIPE_ALL>\n}\n";
+  };
+  auto found = [&](const std::string &waits, const std::string &signals) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(
+        crossing(points(waits + "scf.if %c { pto.sync.wait <PIPE_MTE2>, %c3 }\n"),
+                 points(signals + "scf.if %c { pto.sync.set <PIPE_MTE3>, %c3 }\n")),
+        &context);
+    EXPECT_TRUE(module);
+    return module ? codes(proveBlock(*module, *findMachine("a3"))) : "";
+  };
+  std::string notFirst = "%c = arith.cmpi sgt, %p, %c0 : index\n";
+  std::string notLast = "%q = arith.addi %p, %c1 : index\n%c = arith.cmpi slt, %q, %n : index\n";
+  EXPECT_EQ(found(notFirst, notFirst), "");
+  EXPECT_NE(found(notFirst, notLast), "");
+}
+
 TEST_F(Prover, EventsBetweenCoresHaveFlagsOfTheirOwn) {
   auto found = [&](const char *id) {
     std::string text = crossing("pto.sync.wait <PIPE_MTE2>, %c3", "pto.sync.set <PIPE_MTE3>, %c3");

@@ -75,22 +75,25 @@ uint32_t KernelReader::queue(Operation *op, bool cube, QueueSide side, bool toVe
 // ---- modules
 // ----------------------------------------------------------------------------------------------
 
-std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Findings &findings) {
-  std::vector<std::pair<std::string, std::vector<func::FuncOp>>> groups;
+std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Findings &findings,
+                                int64_t group, int64_t groups) {
+  std::vector<std::pair<std::string, std::vector<func::FuncOp>>> named;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() || !function->hasAttr("pto.entry"))
       continue;
     auto name = function->getAttrOfType<StringAttr>("ptl.kernel");
     std::string key = name ? name.getValue().str() : function.getName().str();
-    auto group = llvm::find_if(groups, [&](auto &entry) { return entry.first == key; });
-    if (group == groups.end())
-      group = groups.insert(groups.end(), {key, {}});
-    group->second.push_back(function);
+    auto own = llvm::find_if(named, [&](auto &entry) { return entry.first == key; });
+    if (own == named.end())
+      own = named.insert(named.end(), {key, {}});
+    own->second.push_back(function);
   }
   std::vector<Kernel> kernels;
-  for (auto &[name, functions] : groups) {
+  for (auto &[name, functions] : named) {
     Kernel kernel;
     kernel.name = name;
+    kernel.group = group;
+    kernel.groups = groups;
     kernel.rotation = 2;
     kernel.eventIds = machine.events;
     kernel.crossIds = machine.crossCore.flags;

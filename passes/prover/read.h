@@ -8,8 +8,9 @@
 
 namespace ptl::prove {
 
-/// The kernels of a module. What cannot be followed goes to `findings` as undecided; the rest is
-/// read all the same.
-std::vector<Kernel> readKernels(mlir::ModuleOp module, const Machine &machine, Findings &findings);
+/// The kernels of a module, as one of so many core groups runs them. What cannot be followed goes
+/// to `findings` as undecided; the rest is read all the same.
+std::vector<Kernel> readKernels(mlir::ModuleOp module, const Machine &machine, Findings &findings,
+                                int64_t group = 0, int64_t groups = 1);
 
 } // namespace ptl::prove

@@ -206,7 +206,7 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
   }
   if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op)) {
     step.sub = static_cast<uint8_t>(Calc::Constant);
-    step.imm = isa<pto::GetBlockNumOp>(op);
+    step.imm = isa<pto::GetBlockNumOp>(op) ? kernel_.groups : kernel_.group;
     return true;
   }
   if (isa<pto::GetSubBlockNumOp>(op)) {

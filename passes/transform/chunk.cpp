@@ -146,6 +146,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     storeCarried(getOperation());
     forwardStorage(getOperation()); // of what loops carry
     expandTensors(getOperation(), tileBytes);
+    forwardStorage(getOperation()); // of what boxes are replaced in
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {

@@ -4,6 +4,7 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/source_place.h"
 #include "passes/transform/chunk_group.h"
 #include "passes/transform/legalize.h"
 
@@ -38,8 +39,9 @@ struct Runs {
 class Ordering {
 public:
   Ordering(Operation *op, int64_t bytes)
-      : b_(op), bytes_(bytes), sorted_(sortedAtOnce(bytes)), op_(op), loc_(op->getLoc()),
-        x_(op->getOperand(0)), elem_(elementTypeOf(x_.getType())), rank_(rankOf(x_.getType())) {
+      : b_(op), bytes_(bytes), sorted_(sortedAtOnce(bytes)), op_(op),
+        loc_(block::withoutName(op->getLoc())), x_(op->getOperand(0)),
+        elem_(elementTypeOf(x_.getType())), rank_(rankOf(x_.getType())) {
     auto flag = op->getAttrOfType<BoolAttr>("descending");
     descending_ = isa<TopkOp>(op) || (flag && flag.getValue());
   }
@@ -54,8 +56,10 @@ private:
   void turn(int64_t axis);
   Runs sortAll();
   void sortParts(const Runs &into);
-  void merge(const Runs &from, const Runs &into, Value run, Value steps);
+  void merge(const Runs &from, const Runs &into, Value run, Value steps, bool again);
   void mergeTile(const Runs &from, const Runs &into, Value run, Value steps, Value start);
+  Value baseOf(Value run, Value start);
+  Value startOfSecond(Value run, Value base);
   std::pair<Value, Value> fromFirst(const Runs &from, Value run, Value steps, Value start,
                                     Value length);
   void largestOfRows();
@@ -81,6 +85,8 @@ private:
   Value first(Value x, int64_t count);
   Value positions(Value start, Value length, const Extent &extent);
   Value comesFirst(Value a, Value b);
+  /// An operation on scalars that gives a condition.
+  Value ofFlags(llvm::StringRef name, ValueRange operands);
 
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
   template <typename OpT> Value make(Value a, Value b) { return b_.createOrFold<OpT>(loc_, a, b); }
@@ -225,18 +231,19 @@ Value Ordering::positions(Value start, Value length, const Extent &extent) {
   return b_.create(state)->getResult(0);
 }
 
+Value Ordering::ofFlags(llvm::StringRef name, ValueRange operands) {
+  OperationState state(loc_, ("ptl." + name).str());
+  state.addOperands(operands);
+  state.addTypes(b_.getI1Type());
+  return b_.create(state)->getResult(0);
+}
+
 /// Whether a scalar stands before another one of a later position only because of its value.
 Value Ordering::comesFirst(Value a, Value b) {
-  auto compare = [&](llvm::StringRef name, Value left, Value right) {
-    OperationState state(loc_, ("ptl." + name).str());
-    state.addOperands({left, right});
-    state.addTypes(b_.getI1Type());
-    return b_.create(state)->getResult(0);
-  };
-  Value before = compare(descending_ ? "gt" : "lt", a, b);
+  Value before = ofFlags(descending_ ? "gt" : "lt", {a, b});
   if (!isa<FloatType>(elem_))
     return before;
-  Value nanBehind = make<arith::AndIOp>(compare("ne", b, b), compare("eq", a, a));
+  Value nanBehind = make<arith::AndIOp>(ofFlags("ne", {b, b}), ofFlags("eq", {a, a}));
   return make<arith::OrIOp>(before, nanBehind);
 }
 
@@ -255,39 +262,52 @@ void Ordering::sortParts(const Runs &into) {
   });
 }
 
+/// Where the two runs of a tile begin.
+Value Ordering::baseOf(Value run, Value start) {
+  Value pair = make<arith::MulIOp>(run, constant(2));
+  return make<arith::MulIOp>(make<arith::DivUIOp>(start, pair), pair);
+}
+
+Value Ordering::startOfSecond(Value run, Value base) { return least(plus(run, base), length_); }
+
 /// How many of what a tile of the merged run holds, and of what stands before it, come from the
 /// first of the two runs: both found by halving, side by side.
 std::pair<Value, Value> Ordering::fromFirst(const Runs &from, Value run, Value steps, Value start,
                                             Value length) {
-  Value pair = make<arith::MulIOp>(run, constant(2));
-  Value base = make<arith::MulIOp>(make<arith::DivUIOp>(start, pair), pair);
-  Value lengthA = least(minus(length_, base), run), startB = least(plus(base, run), length_);
-  Value lengthB = least(minus(length_, startB), run);
+  Value base = baseOf(run, start), startB;
   Value last = minus(length_, constant(1)), zero = constant(0);
-  llvm::SmallVector<Value> counts = {minus(start, base), {}}, bounds;
-  counts[1] = plus(counts[0], length);
-  for (Value count : counts) {
-    bounds.push_back(most(minus(count, lengthB), zero));
-    bounds.push_back(least(count, lengthA));
+  llvm::SmallVector<Value> ends = {start, plus(start, length)}, bounds;
+  for (Value end : ends) {
+    Value count = minus(end, base);
+    startB = startOfSecond(run, base);
+    bounds.push_back(most(minus(count, least(run, minus(length_, startB))), zero));
+    bounds.push_back(least(least(run, count), minus(length_, base)));
   }
   auto loop = b_.create<scf::ForOp>(loc_, zero, steps, constant(1), bounds);
   {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(loop.getBody());
-    llvm::SmallVector<Value> next;
-    for (auto [i, count] : llvm::enumerate(counts)) {
-      auto number = static_cast<unsigned>(2 * i);
-      Value low = loop.getRegionIterArg(number), high = loop.getRegionIterArg(number + 1);
+    struct Search {
+      Value low, high, open, middle, fewer;
+    };
+    llvm::SmallVector<Search> searches;
+    for (unsigned i = 0; i < 2; ++i) {
+      Value low = loop.getRegionIterArg(2 * i), high = loop.getRegionIterArg(2 * i + 1);
       Value open = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, low, high);
       Value middle = make<arith::DivUIOp>(plus(low, high), constant(2));
-      Value atB = minus(plus(startB, count), plus(middle, constant(1)));
-      Value a = readElement(from.keys, least(most(plus(base, middle), zero), last)),
-            b = readElement(from.keys, least(most(atB, zero), last));
+      Value a = readElement(from.keys, least(most(plus(base, middle), zero), last));
+      Value atB = i == 0 ? minus(start, constant(1)) : plus(minus(start, constant(1)), length);
+      atB = minus(plus(minus(atB, base), startB), middle);
+      Value b = readElement(from.keys, least(most(atB, zero), last));
       Value fewer = make<arith::AndIOp>(open, comesFirst(b, a));
-      Value more = make<arith::AndIOp>(
-          open, make<arith::XOrIOp>(fewer, b_.create<arith::ConstantIntOp>(loc_, 1, 1)));
-      next.push_back(b_.createOrFold<arith::SelectOp>(loc_, more, plus(middle, constant(1)), low));
-      next.push_back(b_.createOrFold<arith::SelectOp>(loc_, fewer, middle, high));
+      searches.push_back({low, high, open, middle, fewer});
+    }
+    llvm::SmallVector<Value> next;
+    for (const Search &each : searches) {
+      Value more = make<arith::AndIOp>(each.open, ofFlags("not", {each.fewer}));
+      Value behind = plus(each.middle, constant(1));
+      next.push_back(b_.createOrFold<arith::SelectOp>(loc_, more, behind, each.low));
+      next.push_back(b_.createOrFold<arith::SelectOp>(loc_, each.fewer, each.middle, each.high));
     }
     b_.create<scf::YieldOp>(loc_, next);
   }
@@ -299,25 +319,30 @@ std::pair<Value, Value> Ordering::fromFirst(const Runs &from, Value run, Value s
 void Ordering::mergeTile(const Runs &from, const Runs &into, Value run, Value steps, Value start) {
   Value length = least(minus(length_, start), constant(sorted_));
   auto [before, upTo] = fromFirst(from, run, steps, start, length);
-  Value pair = make<arith::MulIOp>(run, constant(2));
-  Value base = make<arith::MulIOp>(make<arith::DivUIOp>(start, pair), pair);
-  Value startB = least(plus(base, run), length_);
-  // It is within the tile; that the data does not say.
-  Value lengthA = most(least(minus(upTo, before), length), constant(0));
+  Value base = baseOf(run, start);
+  // It is within the tile and the runs; that the data does not say.
+  Value zero = constant(0), lengthA = most(least(minus(upTo, before), length), zero);
+  Value fromA = least(most(plus(base, before), zero), minus(length_, lengthA));
+  Value atB = plus(startOfSecond(run, base), minus(minus(start, base), before));
+  Value fromB = least(most(atB, zero), plus(minus(length_, length), lengthA));
   Value lengthB = minus(length, lengthA);
-  Value atA = plus(base, before), atB = plus(startB, minus(minus(start, base), before));
   Extent a = named("merged 1", sorted_), b = named("merged 2", sorted_),
          both = named("merged", sorted_);
   auto joined = [&](Value ref) {
-    return join(read(ref, atA, lengthA, a), read(ref, atB, lengthB, b), both);
+    Value first = read(ref, fromA, lengthA, a);
+    return join(first, read(ref, fromB, lengthB, b), both);
   };
   Value keys = joined(from.keys), places = joined(from.places), order = this->order(keys);
   write(gather(keys, order), into.keys, start, length);
   write(gather(places, order), into.places, start, length);
 }
 
-void Ordering::merge(const Runs &from, const Runs &into, Value run, Value steps) {
-  inGrid(1, sorted_, [&](Value start) { mergeTile(from, into, run, steps, start); });
+/// `again`: runs of twice the length.
+void Ordering::merge(const Runs &from, const Runs &into, Value run, Value steps, bool again) {
+  inGrid(1, sorted_, [&](Value start) {
+    Value length = again ? make<arith::MulIOp>(run, constant(2)) : run;
+    mergeTile(from, into, length, again ? plus(steps, constant(1)) : steps, start);
+  });
 }
 
 /// Parts, then runs of two parts, of four and so on; an even number of times, so that the first
@@ -341,8 +366,8 @@ Runs Ordering::sortAll() {
   b_.create<scf::ConditionOp>(loc_, more, before->getArguments());
   Block *after = b_.createBlock(&loop.getAfter(), {}, types, locs);
   Value run = after->getArgument(0), steps = after->getArgument(1);
-  merge(one, other, run, steps);
-  merge(other, one, make<arith::MulIOp>(run, constant(2)), plus(steps, constant(1)));
+  merge(one, other, run, steps, /*again=*/false);
+  merge(other, one, run, steps, /*again=*/true);
   b_.create<scf::YieldOp>(
       loc_, ValueRange{make<arith::MulIOp>(run, constant(4)), plus(steps, constant(2))});
   return one;

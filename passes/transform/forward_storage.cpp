@@ -2,6 +2,7 @@
 
 #include "ir/dialect/ptl_dialect.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -29,6 +30,13 @@ static Operation *onlyUser(Value value) {
   return only;
 }
 
+/// What a value is a description of.
+static Value describedBy(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
 /// The store that copies all of the storage, if that is the last thing that happens to it.
 static StoreOp finalCopy(AllocOp alloc) {
   for (Operation *user : alloc->getUsers()) {
@@ -36,7 +44,10 @@ static StoreOp finalCopy(AllocOp alloc) {
     if (!load || load->getBlock() != alloc->getBlock() || load.getOutside() || !isFromStart(load) ||
         extentsOf(load.getType()) != extentsOf(alloc.getType()))
       continue;
-    auto store = dyn_cast_or_null<StoreOp>(onlyUser(load));
+    Operation *next = onlyUser(load);
+    while (isa_and_nonnull<CastOp>(next))
+      next = onlyUser(next->getResult(0));
+    auto store = dyn_cast_or_null<StoreOp>(next);
     bool isWhole = store && store->getBlock() == alloc->getBlock() && !store.getIndex() &&
                    !store.getAtomic() && isFromStart(store) &&
                    store.getRef().getType() == alloc.getType();
@@ -69,96 +80,131 @@ static bool isUntouchedBefore(AllocOp variable, StoreOp copy) {
   });
 }
 
-/// Where a value, or what is computed or seen of it, is used last in a block.
-static Operation *lastUse(Value value, Block *block) {
-  llvm::SmallVector<Value> work = {value};
-  llvm::SmallDenseSet<Value> seen = {value};
-  Operation *last = nullptr;
-  while (!work.empty())
-    for (Operation *user : work.pop_back_val().getUsers()) {
-      Operation *here = block->findAncestorOpInBlock(*user);
-      if (!here)
-        continue;
-      last = !last || last->isBeforeInBlock(here) ? here : last;
-      for (Value result : here->getResults())
-        if (isa<ArrayType>(result.getType()) && seen.insert(result).second)
-          work.push_back(result);
-    }
-  return last;
+// ---- The order of operations in branches --------------------------------------------------------
+
+/// The block of which a block is a part of a single turn: nothing but branches is in between.
+static Block *turnOf(Block *block) {
+  while (isa<scf::IfOp>(block->getParentOp()))
+    block = block->getParentOp()->getBlock();
+  return block;
 }
 
-/// The load of all of `ref` that a store of the same block fills other storage with.
+/// Whether one operation comes before another one in the same turn, or never both are run in it.
+static bool isBeforeOrApart(Operation *first, Operation *second, Block *turn) {
+  Block *block = first->getBlock();
+  while (!block->findAncestorOpInBlock(*second))
+    block = block->getParentOp()->getBlock();
+  Operation *own = block->findAncestorOpInBlock(*first),
+            *other = block->findAncestorOpInBlock(*second);
+  if (turnOf(block) != turn)
+    return false; // turns of a loop within come one after the other
+  bool isApart = own == other && isa<scf::IfOp>(own) && own != first && own != second;
+  return isApart || (own != other && own->isBeforeInBlock(other));
+}
+
+/// A load, and whatever uses what is computed or seen of it: nothing is read before it is used.
+static llvm::SmallVector<Operation *> readsOf(LoadOp load) {
+  llvm::SmallVector<Operation *> reads = {load};
+  llvm::SmallPtrSet<Operation *, 8> seen = {load};
+  for (size_t i = 0; i < reads.size(); ++i) {
+    Operation *op = reads[i];
+    ValueRange results = isa<scf::YieldOp>(op) ? op->getParentOp()->getResults() : op->getResults();
+    for (Value result : results)
+      if (isa<ArrayType>(result.getType()))
+        for (Operation *user : result.getUsers())
+          if (!isa<DimOp>(user) && seen.insert(user).second)
+            reads.push_back(user);
+  }
+  return reads;
+}
+
+/// The load of all of `ref` that a store fills other storage with.
 static LoadOp wholeLoadOf(StoreOp store, Value ref) {
-  Value value = store.getValue();
-  while (auto cast = value.getDefiningOp<CastOp>())
-    value = cast.getSource();
-  auto load = value.getDefiningOp<LoadOp>();
-  bool isWhole = load && load.getRef() == ref && load->getBlock() == store->getBlock() &&
-                 !load.getOutside() && isFromStart(load) &&
+  auto load = describedBy(store.getValue()).getDefiningOp<LoadOp>();
+  bool isWhole = load && load.getRef() == ref && !load.getOutside() && isFromStart(load) &&
                  extentsOf(load.getType()) == extentsOf(ref.getType());
   return isWhole && !store.getIndex() && !store.getAtomic() && isFromStart(store) ? load : LoadOp();
 }
 
 namespace {
-/// A turn of a loop that works on a copy of what the loop carries: `begin` makes the copy, `copy`
-/// puts it back.
+/// A turn of a loop that works on a copy of what the loop carries: `begins` make the copy, in the
+/// arms of branches for instance, `copy` puts it back.
 struct CopiedTurn {
   AllocOp alloc;
-  StoreOp begin, copy; ///< begin: null where the copy is written before it is read
-  Operation *firstWrite = nullptr;
+  StoreOp copy;
+  llvm::SmallVector<StoreOp> begins; ///< none where the copy is written before it is read
+  llvm::SmallVector<Operation *> writes;
 
   CopiedTurn(AllocOp alloc, StoreOp copy) : alloc(alloc), copy(copy) {
-    Block *block = alloc->getBlock();
-    Operation *first = nullptr;
-    auto find = [&] {
-      first = nullptr;
-      for (Operation *user : alloc->getUsers())
-        if (Operation *here = block->findAncestorOpInBlock(*user);
-            !isa<DimOp>(user) && here != begin && (!first || here->isBeforeInBlock(first)))
-          first = here;
-    };
-    find();
-    if (auto store = dyn_cast_or_null<StoreOp>(first);
-        store && store.getRef() == alloc && wholeLoadOf(store, copy.getRef())) {
-      begin = store;
-      find();
+    for (Operation *user : alloc->getUsers()) {
+      auto store = dyn_cast<StoreOp>(user);
+      if (store && store.getRef() == alloc && wholeLoadOf(store, copy.getRef()))
+        begins.push_back(store);
+      else if (!isa<DimOp, LoadOp>(user))
+        writes.push_back(user);
     }
-    firstWrite = first;
   }
 
   /// Whether the turn may work on what the loop carries itself: nobody asks for what that was
   /// before once it is written.
   bool isNeedless() {
-    Block *block = alloc->getBlock();
+    Block *block = alloc->getBlock(), *turn = turnOf(block);
     Value outer = copy.getRef();
     Block *home = outer.getParentBlock();
-    if (!firstWrite || home == block || !home->findAncestorOpInBlock(*alloc) ||
+    if (writes.empty() || home == block || !home->findAncestorOpInBlock(*alloc) ||
         outer.getType() != alloc.getType())
       return false;
-    Operation *start = begin ? wholeLoadOf(begin, outer).getOperation() : firstWrite;
+    auto isBeforeWrites = [&](Operation *op) {
+      return llvm::all_of(writes,
+                          [&](Operation *write) { return isBeforeOrApart(op, write, turn); });
+    };
     return llvm::all_of(outer.getUsers(), [&](Operation *user) {
-      Operation *here = block->findAncestorOpInBlock(*user);
-      if (!here || user == copy || isa<DimOp>(user) || copy->isBeforeInBlock(here))
+      bool isInTurn = turn->findAncestorOpInBlock(*user);
+      if (user == copy || isa<DimOp>(user) || (isInTurn && isBeforeOrApart(copy, user, turn)))
         return true;
       auto load = dyn_cast<LoadOp>(user);
-      if (!load)
-        return here->isBeforeInBlock(start);
-      if (here != load || !load->isBeforeInBlock(firstWrite))
-        return false;
-      Operation *last = lastUse(load.getResult(), block);
-      return !last || last->isBeforeInBlock(firstWrite);
+      if (!load) // it may not change what a copy begins with
+        return !isInTurn ||
+               (isBeforeWrites(user) && llvm::all_of(begins, [&](StoreOp begin) {
+                  LoadOp first = wholeLoadOf(begin, outer);
+                  return turn->findAncestorOpInBlock(*first) && isBeforeOrApart(user, first, turn);
+                }));
+      return llvm::all_of(readsOf(load), [&](Operation *read) {
+        return !turn->findAncestorOpInBlock(*read) || isBeforeWrites(read);
+      });
     });
   }
 };
 } // namespace
 
+/// Whether nobody asks for what storage was once other storage is made, up to where that is copied
+/// to it.
+static bool isFreeFor(AllocOp alloc, StoreOp copy) {
+  Value target = copy.getRef();
+  Operation *made = target.getDefiningOp();
+  Block *home = made->getBlock();
+  Operation *here = home->findAncestorOpInBlock(*alloc);
+  if (!here || !made->isBeforeInBlock(here))
+    return false;
+  Block *turn = turnOf(home);
+  return llvm::all_of(target.getUsers(), [&](Operation *user) {
+    auto load = dyn_cast<LoadOp>(user);
+    return !load || isBeforeOrApart(copy, load, turn) ||
+           llvm::all_of(readsOf(load),
+                        [&](Operation *read) { return isBeforeOrApart(read, alloc, turn); });
+  });
+}
+
 /// Storage becomes other storage, and the copy between them goes.
 static void replace(StoreOp copy, AllocOp alloc, Value by) {
-  auto load = copy.getValue().getDefiningOp<LoadOp>();
-  Value stored = load.getRef();
+  Value value = copy.getValue(), stored = cast<LoadOp>(describedBy(value).getDefiningOp()).getRef();
   copy.erase();
-  load.getResult().replaceAllUsesWith(stored); // who asks for lengths
-  load.erase();
+  while (value != stored) {
+    Operation *made = value.getDefiningOp();
+    value.replaceAllUsesWith(stored); // who asks for lengths
+    value = made->getOperand(0);
+    made->erase();
+  }
   alloc.getResult().replaceAllUsesWith(by);
   alloc.erase();
 }
@@ -184,13 +230,12 @@ void forwardStorage(func::FuncOp function) {
       continue;
     }
     if (CopiedTurn turn(alloc, copy); turn.isNeedless()) {
-      if (turn.begin)
-        turn.begin.erase();
+      for (StoreOp begin : turn.begins)
+        begin.erase();
       replace(copy, alloc, target);
       continue;
     }
-    bool isThere = !made || (made->getBlock() == alloc->getBlock() && made->isBeforeInBlock(alloc));
-    if (target == alloc || !isThere || !isIdle(target, alloc, copy))
+    if (target == alloc || (made && !isFreeFor(alloc, copy)) || !isIdle(target, alloc, copy))
       continue;
     replace(copy, alloc, target);
   }

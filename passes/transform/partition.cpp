@@ -6,6 +6,7 @@
 
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
+#include "passes/analysis/source_place.h"
 #include "passes/transform/fusion_group.h"
 #include "passes/transform/root_storage.h"
 
@@ -131,21 +132,6 @@ void GridEmitter::chooseSteps() {
   }
 }
 
-/// The place alone: the name of a root is not that of a position.
-static Location withoutName(Location location) {
-  if (auto named = dyn_cast<NameLoc>(location))
-    return withoutName(named.getChildLoc());
-  if (auto call = dyn_cast<CallSiteLoc>(location))
-    return CallSiteLoc::get(withoutName(call.getCallee()), call.getCaller());
-  auto fused = dyn_cast<FusedLoc>(location);
-  if (!fused)
-    return location;
-  llvm::SmallVector<Location> parts;
-  for (Location part : fused.getLocations())
-    parts.push_back(withoutName(part));
-  return FusedLoc::get(parts, fused.getMetadata(), location.getContext());
-}
-
 void GridEmitter::openGrid() {
   llvm::SmallVector<Value> lower, upper, steps;
   for (int64_t axis : group_->parallel()) {
@@ -159,7 +145,8 @@ void GridEmitter::openGrid() {
   if (!scheduled_.empty())
     grid->setAttr(kTiledAttribute, scheduled_.getDictionary(builder_.getContext()));
   llvm::SmallVector<Type> types(lower.size(), builder_.getIndexType());
-  llvm::SmallVector<Location> locs(lower.size(), withoutName(loc_()));
+  // The name of a root is not that of a position.
+  llvm::SmallVector<Location> locs(lower.size(), block::withoutName(loc_()));
   Block *body = builder_.createBlock(&grid.getBody(), {}, types, locs);
   for (auto [i, axis] : llvm::enumerate(group_->parallel())) {
     Axis &own = axes_[static_cast<size_t>(axis)];

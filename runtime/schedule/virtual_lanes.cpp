@@ -112,8 +112,14 @@ void VirtualLanes::State::push(LaneId lane, TaskId task) {
 TaskId VirtualLanes::State::take(LaneId lane, TaskKind wanted) {
   Kind &kind = kinds[static_cast<size_t>(wanted)];
   bool goesOn = kind.begun != noTask;
-  for (size_t level = kind.queued.size(); goesOn && level-- > 0;)
-    goesOn = kind.queued[level] == 0 || tasks[kind.begun].level >= static_cast<int>(level);
+  bool isAny = goesOn;
+  for (size_t level = kind.queued.size(); level-- > 0;) {
+    isAny |= kind.queued[level] > 0;
+    goesOn =
+        goesOn && (kind.queued[level] == 0 || tasks[kind.begun].level >= static_cast<int>(level));
+  }
+  if (!isAny)
+    return noTask;
   TaskId task = goesOn ? std::exchange(kind.begun, noTask) : queues.take(lane, wanted);
   if (task == noTask)
     return noTask;

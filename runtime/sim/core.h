@@ -141,6 +141,12 @@ private:
       needed_ = &value;
     return value.i;
   }
+  /// Of a position in global memory. One that data decides is left out, and the view told.
+  int64_t position(const Step &step, size_t operand, View &view) const {
+    const Scalar &value = scalar(step.operands[operand]);
+    view.isSomewhere |= !value.isKnown;
+    return value.isKnown ? value.i : 0;
+  }
   /// Whether what the step has used is known; else it fails.
   bool wasKnown(const Step &step);
 

@@ -119,7 +119,8 @@ bool Core::runPlain(const Step &step) {
     return true;
   case StepKind::AddPointer:
     view(step.result) = view(step.operands[0]);
-    view(step.result).offset += integer(step, 1) * elemBytes(view(step.result).elem);
+    view(step.result).offset +=
+        position(step, 1, view(step.result)) * elemBytes(view(step.result).elem);
     return true;
   case StepKind::MakeView:
     return makeView(step);
@@ -251,6 +252,7 @@ bool Core::makeView(const Step &step) {
   const View &pointer = view(step.operands[0]);
   result.array = pointer.array;
   result.offset = pointer.offset;
+  result.isSomewhere = pointer.isSomewhere;
   auto rank = static_cast<size_t>(result.rank);
   for (size_t i = 0; i < rank; ++i) {
     result.shape[i] = integer(step, 1 + i);
@@ -264,7 +266,7 @@ bool Core::partitionView(const Step &step) {
   View result = view(step.operands[0]);
   auto rank = static_cast<size_t>(result.rank);
   for (size_t i = 0; i < rank; ++i) {
-    int64_t offset = integer(step, 1 + i), size = integer(step, 1 + rank + i);
+    int64_t offset = position(step, 1 + i, result), size = integer(step, 1 + rank + i);
     if (offset < 0 || size < 0 || offset + size > result.shape[i])
       return failAt(step, "takes elements " + std::to_string(offset) + ".." +
                               std::to_string(offset + size) + " of axis " + std::to_string(i) +
@@ -367,7 +369,13 @@ bool Core::alias(const Step &step, Tile &made) {
 bool Core::accessScalar(const Step &step) {
   const View &pointer = view(step.operands[0]);
   const GlobalArray &array = group_.launch().pointers[static_cast<size_t>(pointer.array)];
-  int64_t size = elemBytes(pointer.elem), at = pointer.offset + integer(step, 1) * size;
+  View cell = pointer;
+  int64_t size = elemBytes(pointer.elem), at = pointer.offset + position(step, 1, cell) * size;
+  if (cell.isSomewhere) {
+    if (step.kind == StepKind::LoadScalar)
+      scalar(step.result) = Scalar::unknown(pointer.array + 1);
+    return true;
+  }
   if (at < 0 || at + size > array.bytes)
     return failAt(step, "is at byte " + std::to_string(at) + " of `" + array.name +
                             "`, which has " + std::to_string(array.bytes));

@@ -78,6 +78,8 @@ struct View {
   ViewLayout layout = ViewLayout::Nd;
   int8_t rank = 0;
   int64_t offset = 0; ///< bytes from the start of the array
+  /// Where only times are wanted: data decides where it begins, `offset` leaves that out.
+  bool isSomewhere = false;
   int64_t shape[maxRank] = {};
   int64_t strides[maxRank] = {};
 

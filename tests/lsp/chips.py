@@ -332,6 +332,39 @@ def hovers(place: Place):
     return None
 
 
+def hovers_on_events(place: Place):
+    """Of events of manual kernels: who waits for whom, and why, where they are declared and where they are used."""
+    text = (ROOT / "tests/manual/handed.ptl").read_text()
+    with Talk(place, "events", text) as talk:
+        talk.settled()
+
+        def said(*words):
+            at = 0
+            for word in words:
+                at = text.index(word, at)
+            end = time.monotonic() + 20
+            while True:  # right after opening, and until the worker has answered once, there is no IR
+                request = {"textDocument": {"uri": talk.uri}, "position": talk.text.position(at)}
+                answer = talk.client.request("textDocument/hover", request)["contents"]["value"]
+                if "`block@a3`" in answer or time.monotonic() > end:
+                    return answer
+                time.sleep(0.05)
+
+        tells = "**`fix` of the cube core tells `mte2` of both vector cores**"
+        waits = "**`mte2` of the vector core waits for `fix` of the cube core**"
+        why = r"why: `tstore` \(35:17\), line \d+ writes `slots`, which `tload` \(49:17\), line \d+ reads"
+        for words, wanted in ((("event full", "full"), tells), (("signal(full", "full"), tells), (("wait(full", "full"), waits)):
+            if wanted not in (shown := said(*words)) or not re.search(why, shown):
+                return f"{words}: {shown}"
+        free = said("wait(free", "free")
+        if "**`fix` of the cube core waits for `mte3` of both vector cores**" not in free or "which `tstore` (35:17)" not in free:
+            return f"free: {free}"
+        own = said("event loaded: mte2 -> v", "loaded")
+        if "**`mte2` tells `v`**" not in own or "writes `t`, which `texp` (52:17)" not in own:
+            return f"of one core: {own}"
+    return None
+
+
 # ---- The ledger ----
 
 
@@ -440,5 +473,6 @@ def cases(place: Place, long: bool, seed: int):
         yield f"previews are what is built for {target}", lambda t=target: previews_are_what_is_built(place, t)
     yield "previews that cannot be", lambda: previews_are_refused(place)
     yield "hovers", lambda: hovers(place)
+    yield "hovers on events", lambda: hovers_on_events(place)
     yield "ledgers", lambda: ledgers(place)
     yield "parts", lambda: parts(place)

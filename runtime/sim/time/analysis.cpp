@@ -13,7 +13,9 @@ public:
 
   void lanes();
   void path();
-  void weigh();
+  void weighRepeats();
+  void addAlike();
+  void sumUp();
   void group();
 
 private:
@@ -33,12 +35,14 @@ private:
   uint32_t endOfBlock(uint32_t block, Cycles until);
   uint32_t beforeTask(uint32_t task, Cycles until);
   uint32_t endOfTask(uint32_t task, Cycles until);
+  uint32_t endAlike(uint32_t task, Cycles until);
   void noteTask(uint32_t task);
   void piece(PathPiece::Kind kind, uint32_t record, Cycles start, Cycles end);
   void endPiece(uint32_t record, Cycles until);
 
   const Timeline &t_;
   Analysis &result_;
+  std::map<uint32_t, Cycles> alike_; ///< on the path, of tasks that ran like this one
 };
 
 /// What a waiting operation waited for, as an instruction.
@@ -122,7 +126,7 @@ void Analyser::endPiece(uint32_t record, Cycles until) {
 }
 
 /// What stands for others counts as often as they are, and the pieces that they were do not.
-void Analyser::weigh() {
+void Analyser::weighRepeats() {
   std::vector<PathPiece> &path = result_.path;
   for (size_t i = 0; i < path.size(); ++i) {
     PathPiece &repeat = path[i];
@@ -137,14 +141,41 @@ void Analyser::weigh() {
     }
     repeat.weight = 0;
   }
-  for (const PathPiece &piece : path) {
+}
+
+/// The ways through tasks like which others on the path ran, as often as those did.
+void Analyser::addAlike() {
+  for (auto [task, cycles] : alike_) {
+    const LaunchSpan &span = t_.launches[task];
+    if (span.lastBlock == noTask || span.end <= span.begun)
+      continue;
+    std::vector<PathPiece> path;
+    std::swap(path, result_.path);
+    const BlockSpan &block = t_.blocks[span.lastBlock];
+    if (block.last != noRecord)
+      endPiece(block.last, span.end);
+    for (uint32_t record = block.last; record != noRecord;)
+      record = stepBack(record);
+    std::reverse(result_.path.begin(), result_.path.end());
+    weighRepeats();
+    piece(PathPiece::Kind::Dispatch, noRecord, span.begun, block.begun);
+    for (PathPiece &piece : result_.path) {
+      piece.weight *= cycles / (span.end - span.begun);
+      path.push_back(piece);
+    }
+    std::swap(path, result_.path);
+  }
+}
+
+void Analyser::sumUp() {
+  for (const PathPiece &piece : result_.path) {
     std::string part(pathKindNames[static_cast<size_t>(piece.kind)]);
     if (isOfPipe(piece.kind)) {
       const Lane &lane = t_.lanes[t_.records[piece.record].lane];
       part = (lane.cube ? "aic " : "aiv ") + std::string(pipeName(lane.pipe)) +
              (piece.kind == PathPiece::Kind::Work ? "" : " " + part);
     }
-    if (piece.weight <= 0)
+    if (piece.weight <= 0 || piece.kind == PathPiece::Kind::Alike)
       continue;
     result_.pathByPart[part] += piece.length();
     if (piece.kind == PathPiece::Kind::Latency || piece.kind == PathPiece::Kind::Barrier)
@@ -197,7 +228,9 @@ void Analyser::path() {
   }
   std::reverse(result_.path.begin(), result_.path.end());
   std::reverse(result_.tasks.path.begin(), result_.tasks.path.end());
-  weigh();
+  weighRepeats();
+  addAlike();
+  sumUp();
 }
 
 void Analyser::noteTask(uint32_t task) {
@@ -218,6 +251,8 @@ uint32_t Analyser::beforeBlock(uint32_t number) {
 
 uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
   const BlockSpan *block = &t_.blocks[number];
+  if (t_.launches[block->launch].like != noTask)
+    return endAlike(block->launch, until);
   noteTask(block->launch);
   // Of blocks that stand back the one that ran in their place.
   for (uint32_t other = number; block->standsBack && other-- > 0;)
@@ -250,8 +285,18 @@ uint32_t Analyser::beforeTask(uint32_t task, Cycles until) {
   return noRecord;
 }
 
+uint32_t Analyser::endAlike(uint32_t task, Cycles until) {
+  const LaunchSpan &span = t_.launches[task];
+  noteTask(task);
+  piece(PathPiece::Kind::Alike, noRecord, span.begun, until);
+  alike_[span.like] += until - span.begun;
+  return beforeTask(task, span.begun);
+}
+
 uint32_t Analyser::endOfTask(uint32_t task, Cycles until) {
   const LaunchSpan &span = t_.launches[task];
+  if (span.like != noTask)
+    return endAlike(task, until);
   if (span.lastBlock != noTask)
     return endOfBlock(span.lastBlock, until);
   noteTask(task);
@@ -305,22 +350,42 @@ Cycles timeAtWork(const Timeline &t) {
   return sum;
 }
 
+/// Cores that had something to do, vector and cube cores; with others that stood for some of them.
+struct CoresAtWork {
+  int32_t count[2] = {};
+  bool isPart = false;
+};
+
+CoresAtWork coresAtWork(const Timeline &t) {
+  CoresAtWork result;
+  std::set<uint32_t> cores;
+  for (const LaunchSpan &launch : t.launches)
+    result.isPart |= launch.standing > 0 || launch.like != noTask;
+  for (const BlockSpan &block : t.blocks)
+    if (block.works)
+      cores.insert(block.cores.begin(), block.cores.end());
+  for (uint32_t core : cores)
+    ++result.count[t.lanes[core * numPipes].cube];
+  return result;
+}
+
 void pipeUses(const Timeline &t, Analysis &result) {
   Cycles atWork = result.atWork;
   std::map<std::pair<bool, Pipe>, PipeUse> uses;
-  std::map<bool, std::map<int32_t, bool>> cores;
   for (size_t i = 0; i < t.lanes.size(); ++i)
-    if (t.busy[i] > 0) {
-      const Lane &lane = t.lanes[i];
-      PipeUse &use = uses[{lane.cube, lane.pipe}];
-      use.pipe = lane.pipe;
-      use.cube = lane.cube;
-      use.busy += t.busy[i];
-      ++use.lanes;
-      cores[lane.cube][lane.number] = true;
-    }
+    if (t.busy[i] > 0)
+      ++uses[{t.lanes[i].cube, t.lanes[i].pipe}].lanes;
+  for (size_t i = 0; i < t.sites.size(); ++i)
+    if (auto use = uses.find({t.sites[i].cube, t.sites[i].pipe}); use != uses.end())
+      use->second.busy += t.totals[i].busy;
+  CoresAtWork cores = coresAtWork(t);
   for (auto &[key, use] : uses) {
-    use.share = atWork > 0 ? use.busy / (atWork * static_cast<double>(cores[use.cube].size())) : 0;
+    auto &[cube, pipe] = key;
+    use.cube = cube;
+    use.pipe = pipe;
+    if (cores.isPart)
+      use.lanes = cores.count[cube];
+    use.share = atWork > 0 ? use.busy / (atWork * std::max(cores.count[cube], 1)) : 0;
     result.pipes.push_back(use);
   }
   std::stable_sort(result.pipes.begin(), result.pipes.end(),

@@ -44,7 +44,8 @@ struct PathPiece {
     Launch,
     Repeat,
     Submit,
-    Dispatch
+    Dispatch,
+    Alike, ///< a task that is taken to have run like another one
   };
   Kind kind = Kind::Work;
   uint32_t record = noRecord;
@@ -56,7 +57,7 @@ struct PathPiece {
 };
 inline constexpr std::string_view pathKindNames[] = {
     "work",    "events", "shared memory", "scalar unit",  "core to core", "latency",
-    "barrier", "launch", "rounds alike",  "orchestrator", "dispatch"};
+    "barrier", "launch", "rounds alike",  "orchestrator", "dispatch",     "tasks alike"};
 /// Whether a part of the path is told of by the pipe that it was on: `aiv v`, `aiv v latency`.
 constexpr bool isOfPipe(PathPiece::Kind kind) {
   return kind == PathPiece::Kind::Work || kind == PathPiece::Kind::Events ||
@@ -133,11 +134,12 @@ struct TaskAnalysis {
 };
 
 struct Analysis {
-  std::vector<PipeUse> pipes;               ///< the busiest first
-  std::vector<LaneUse> lanes;               ///< those that did something
-  std::vector<Gap> gaps;                    ///< by lane, then time
-  std::vector<GapGroup> groups;             ///< the longest first
-  std::vector<PathPiece> path;              ///< from the start to the end
+  std::vector<PipeUse> pipes;   ///< the busiest first
+  std::vector<LaneUse> lanes;   ///< those that did something
+  std::vector<Gap> gaps;        ///< by lane, then time
+  std::vector<GapGroup> groups; ///< the longest first
+  std::vector<PathPiece>
+      path; ///< from the start to the end; then those of tasks like which others ran
   std::map<std::string, Cycles> pathByPart; ///< `aic m`, `aiv v latency`, `launch`
   std::vector<Gain> gains;                  ///< the largest first
   TaskAnalysis tasks;

@@ -27,6 +27,7 @@ private:
 
   const Timeline &t_;
   TaskAnalysis &result_;
+  std::vector<uint32_t> byBegin_[2]; ///< tasks for vector and for cube cores
 };
 
 void TaskAnalyser::cores() {
@@ -35,7 +36,14 @@ void TaskAnalyser::cores() {
     uses[0] |= launch.vector;
     uses[1] |= launch.cube;
     result_.kernels += !launch.kernel.empty();
+    for (bool cube : {false, true})
+      if (cube ? launch.cube : launch.vector)
+        byBegin_[cube].push_back(static_cast<uint32_t>(&launch - t_.launches.data()));
   }
+  for (std::vector<uint32_t> &tasks : byBegin_)
+    std::stable_sort(tasks.begin(), tasks.end(), [&](uint32_t a, uint32_t b) {
+      return t_.launches[a].begun < t_.launches[b].begun;
+    });
   std::vector<size_t> place(t_.lanes.size() / numPipes, SIZE_MAX);
   for (uint32_t core = 0; core < place.size(); ++core)
     if (uses[t_.lanes[core * numPipes].cube]) {
@@ -75,14 +83,11 @@ void TaskAnalyser::atOnce() {
 
 /// The task for this kind of core that was the next to begin.
 uint32_t TaskAnalyser::nextBegun(bool cube, Cycles after) const {
-  uint32_t next = noTask;
-  for (uint32_t task = 0; task < t_.launches.size(); ++task) {
-    const LaunchSpan &launch = t_.launches[task];
-    bool isLater = (cube ? launch.cube : launch.vector) && launch.begun > after + shortest;
-    if (isLater && (next == noTask || launch.begun < t_.launches[next].begun))
-      next = task;
-  }
-  return next;
+  const std::vector<uint32_t> &tasks = byBegin_[cube];
+  auto next =
+      std::upper_bound(tasks.begin(), tasks.end(), after + shortest,
+                       [&](Cycles time, uint32_t task) { return time < t_.launches[task].begun; });
+  return next == tasks.end() ? noTask : *next;
 }
 
 /// What took most of the time in which a core waited for a task: the orchestrator to come to it,

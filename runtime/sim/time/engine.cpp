@@ -90,33 +90,19 @@ void Timer::Engine::share(LaunchClock &launch) {
         static_cast<int64_t>(launch.sharing->chosen().size());
 }
 
-/// What the blocks of a task did counts; for those that they stand for, too.
-void Timer::Engine::standForAll(LaunchClock &launch) {
-  double weight = launch.weight();
-  auto scaled = [&](auto value) {
-    return static_cast<decltype(value)>(static_cast<double>(value) * weight);
-  };
-  for (size_t i = 0; i < launch.totals.size(); ++i) {
-    SiteTotal &total = timeline.totals[launch.firstSite + i];
-    total.count += scaled(launch.totals[i].count);
-    total.busy += scaled(launch.totals[i].busy);
-    total.stall += scaled(launch.totals[i].stall);
-  }
-  timeline.bytes += scaled(launch.bytes);
-  timeline.missed += scaled(launch.missed);
-  if (!launch.sharing)
-    return;
-  second.forget(scaled(launch.missed) - launch.missed);
-  for (uint32_t array : launch.request.arrays)
-    second.setTouched(array);
-}
-
 /// Whether another block runs in the place of this one: it takes as long as that, and no time if it
 /// has no work.
 bool Timer::Engine::standsBack(LaunchClock &launch, uint32_t span) {
+  BlockSpan &block = timeline.blocks[span];
+  if (const auto &like = launch.turn.like) {
+    const LaunchResult::Block &other = like->blocks[static_cast<size_t>(block.block)];
+    block.standsBack = true;
+    block.works = other.works;
+    releaseBlock(span, now_ + other.took);
+    return true;
+  }
   if (!launch.sharing)
     return false;
-  BlockSpan &block = timeline.blocks[span];
   const std::vector<int64_t> &chosen = launch.sharing->chosen();
   auto after = std::upper_bound(chosen.begin(), chosen.end(), block.block);
   bool isFirst = after == chosen.begin();
@@ -299,6 +285,7 @@ bool Timer::Engine::stepOnce() {
 
 /// False after an error, also when nothing can happen any more and it is not done.
 bool Timer::Engine::runUntil(const std::function<bool()> &isDone) {
+  findWays();
   while (!failed_ && !isDone()) {
     bool any = !events_.empty() || l2_.next() != never || memory_.next() != never;
     if (any) {

@@ -4,6 +4,7 @@
 #include "runtime/graph/access_history.h"
 #include "runtime/schedule/virtual_lanes.h"
 #include "runtime/sim/group.h"
+#include "runtime/sim/time/repeats.h"
 #include "runtime/sim/time/shared.h"
 #include "runtime/sim/time/sharing.h"
 #include "runtime/sim/time/timer.h"
@@ -83,10 +84,14 @@ struct LaunchClock {
   std::optional<LaunchState> state;
   std::optional<Sharing> sharing; ///< where some core groups stand for all
   std::vector<std::unique_ptr<uint8_t[]>> storage;
+  bool begun = false;     ///< it has cores
   int64_t open = 0;       ///< blocks that have not ended
   uint32_t firstSite = 0; ///< of its functions
   std::vector<SiteTotal> totals;
+  std::vector<Cycles> busy; ///< by lane, where launches may be repeated
   int64_t bytes = 0, missed = 0;
+  Repeats::Turn turn;
+  std::vector<LaunchResult::Block> ran; ///< by block, where launches may be repeated
   /// Blocks that stand back, by the one that runs in their place: their spans. And when that took
   /// how long.
   std::map<int64_t, std::vector<uint32_t>> behind;
@@ -144,9 +149,10 @@ private:
   void makeLanes();
   std::span<const Access> accessesOf(std::span<const ArrayAccess> from);
   void findEdges(LaunchClock &launch, std::span<const Access> accesses);
-  void findWays(uint32_t task);
+  void findWays();
   bool mayBegin(uint32_t task, Cycles time);
   bool handOut(LaunchClock &launch);
+  void take(LaunchClock &launch);
   void takeWorkspaces(LaunchClock &launch);
   bool complete(LaunchClock &launch);
   bool beginBlocks();
@@ -155,11 +161,19 @@ private:
   bool taskEvent(const Event &event);
   bool runUntil(const std::function<bool()> &isDone);
 
+  // tasks like others (engine_repeat.cpp)
+  bool mayRepeat(const LaunchClock &launch) const;
+  void takeTurn(LaunchClock &launch);
+  void repeat(LaunchClock &launch);
+  void noteBusy(const CoreClock &clock, Pipe pipe, Cycles busy);
+  LaunchResult resultOf(LaunchClock &launch);
+  void addUp(uint32_t firstSite, const LaunchResult &result);
+  void count(LaunchClock &launch);
+
   // blocks (engine.cpp)
   void addSites(const Kernel &kernel);
   std::string describe(const LaunchClock &launch) const;
   void share(LaunchClock &launch);
-  void standForAll(LaunchClock &launch);
   bool standsBack(LaunchClock &launch, uint32_t span);
   void beginBlock(LaunchClock &launch, uint32_t span);
   void makeCore(GroupClock &clock, Core &core);
@@ -212,8 +226,11 @@ private:
 
   // tasks, by number
   std::vector<std::unique_ptr<LaunchClock>> launches_;
+  std::map<const void *, Repeats> repeats_; ///< by place of the program
   size_t done_ = 0;
-  int64_t longest_ = 0; ///< way of a task to the end
+  size_t known_ = 0;     ///< tasks whose ways to the end are known
+  size_t firstOpen_ = 0; ///< those before it have ended
+  int64_t longest_ = 0;  ///< way of a task to the end
   AccessHistory history_;
   std::vector<Access> accesses_;
   std::vector<Axis> axes_;

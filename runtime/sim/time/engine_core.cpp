@@ -366,7 +366,7 @@ bool Timer::Engine::end(CoreClock &clock, Pipe pipe) {
     record.stall = stall;
   }
   ++timeline.operations;
-  timeline.busy[clock.firstLane + at(pipe)] += now_ - state.started;
+  noteBusy(clock, pipe, now_ - state.started);
   SiteTotal &total = clock.group->launch->totalOf(state.site);
   ++total.count;
   total.busy += now_ - state.started;

@@ -120,19 +120,20 @@ static int64_t elementsOf(const Access &access, int64_t bytes) {
   return count;
 }
 
-/// A task makes the ways of those before it longer: the scheduler knows what was submitted so far.
-void Timer::Engine::findWays(uint32_t task) {
-  std::vector<uint32_t> open{task};
-  while (!open.empty()) {
-    const LaunchClock &after = *launches_[open.back()];
-    open.pop_back();
+/// Tasks make the ways of those before them longer: the scheduler knows what was submitted so far.
+void Timer::Engine::findWays() {
+  if (known_ == launches_.size())
+    return;
+  known_ = launches_.size();
+  while (launches_[firstOpen_]->done)
+    ++firstOpen_;
+  for (size_t task = launches_.size(); task-- > firstOpen_;) { // edges lead to later tasks
+    const LaunchClock &after = *launches_[task];
     longest_ = std::max(longest_, after.costToEnd);
-    for (const TaskEdge &edge : timeline.launches[after.number].waitsFor) {
+    for (const TaskEdge &edge : timeline.launches[task].waitsFor) {
       LaunchClock &before = *launches_[edge.before];
-      if (before.done || before.costToEnd >= before.cost + after.costToEnd)
-        continue;
-      before.costToEnd = before.cost + after.costToEnd;
-      open.push_back(edge.before);
+      if (!before.done)
+        before.costToEnd = std::max(before.costToEnd, before.cost + after.costToEnd);
     }
   }
 }
@@ -171,7 +172,6 @@ bool Timer::Engine::submit(TaskRequest request) {
   for (const Access &access : accessesOf(launch.request.accesses))
     launch.cost += kernel ? elementsOf(access, timeline.arrays[access.storage].bytes) : 0;
   launch.costToEnd = launch.cost;
-  findWays(number);
   launch.waiting = 1; // for the orchestrator
   for (const TaskEdge &edge : timeline.launches[number].waitsFor)
     if (LaunchClock &before = *launches_[edge.before]; !before.done) {
@@ -289,7 +289,6 @@ bool Timer::Engine::handOut(LaunchClock &launch) {
   for (const std::optional<Function> *function : {&request.kernel->cube, &request.kernel->vector})
     sites += *function ? (*function)->steps.size() : 0;
   launch.totals.resize(sites);
-  share(launch);
   launch.open = request.blocks;
   timeline.launches[launch.number].begun = now_;
   if (request.blocks <= 0)
@@ -301,10 +300,20 @@ bool Timer::Engine::handOut(LaunchClock &launch) {
   return beginBlocks();
 }
 
+/// A task has cores for the first time.
+void Timer::Engine::take(LaunchClock &launch) {
+  launch.begun = true;
+  takeTurn(launch);
+  if (!launch.turn.like)
+    share(launch);
+}
+
 /// Blocks begin on the cores that the scheduler names.
 bool Timer::Engine::beginBlocks() {
   while (std::optional<Dispatch> dispatch = lanes_->next()) {
     LaunchClock &launch = *launches_[launchOfLanes_[dispatch->task]];
+    if (!launch.begun)
+      take(launch);
     auto number = static_cast<uint32_t>(timeline.blocks.size());
     BlockSpan &span = timeline.blocks.emplace_back();
     span.launch = launch.number;
@@ -332,7 +341,11 @@ bool Timer::Engine::beginBlocks() {
 }
 
 void Timer::Engine::releaseBlock(uint32_t span, Cycles end) {
-  timeline.blocks[span].end = end;
+  BlockSpan &block = timeline.blocks[span];
+  block.end = end;
+  LaunchClock &launch = *launches_[block.launch];
+  if (!launch.ran.empty())
+    launch.ran[static_cast<size_t>(block.block)] = {end - block.start, block.works};
   Event event{end, 0, EventKind::Released};
   event.core = span;
   push(event);
@@ -356,10 +369,8 @@ bool Timer::Engine::complete(LaunchClock &launch) {
   LaunchSpan &span = timeline.launches[launch.number];
   span.end = now_;
   timeline.end = std::max(timeline.end, now_);
-  if (launch.state) {
-    standForAll(launch);
-    timeline.instructions += launch.state->result.instructions;
-  }
+  if (launch.state)
+    count(launch);
   size_t next = 0;
   for (size_t which : launch.request.workspaces)
     workspaces_[{launch.request.kernel, which}].push_back(

@@ -26,31 +26,47 @@ static TimeOptions partlyApart() {
   return how;
 }
 
+static TimeOptions whole(uint64_t mostOperations) {
+  TimeOptions how;
+  how.paces = true;
+  how.maxOperations = mostOperations;
+  return how;
+}
+
+static bool isWhole(const Timeline &timeline) {
+  return std::all_of(timeline.launches.begin(), timeline.launches.end(),
+                     [](const LaunchSpan &launch) {
+                       return launch.skipped == 0 && launch.standing == 0 && launch.like == noTask;
+                     });
+}
+
+/// Those that others stood for included.
+static uint64_t operationsOf(const Timeline &timeline) {
+  uint64_t sum = 0;
+  for (const SiteTotal &total : timeline.totals)
+    sum += total.count;
+  return sum;
+}
+
 std::optional<Estimate> estimate(const RunInTime &run) {
   Estimate result;
-  TimeOptions whole;
-  whole.paces = true;
-  whole.maxOperations = kFewOperations;
-  bool ok = run(whole, result.timeline) || run(partly(), result.timeline);
+  Timeline &timeline = result.timeline;
+  bool isKnown = run(partly(), timeline);
+  if (!isKnown || (!isWhole(timeline) && operationsOf(timeline) <= kFewOperations)) {
+    Timeline exact;
+    if (run(whole(kFewOperations), exact)) {
+      timeline = std::move(exact);
+      isKnown = true;
+    }
+  }
   // The cores of a group may not have left out the same rounds.
-  bool isApart = !ok && run(partlyApart(), result.timeline);
-  ok |= isApart;
-  whole.maxOperations = kMostOperations;
-  if (!ok && !run(whole, result.timeline))
+  if (!isKnown)
+    isKnown = result.isApart = run(partlyApart(), timeline);
+  if (!isKnown && !run(whole(kMostOperations), timeline))
     return std::nullopt;
-  const std::vector<LaunchSpan> &launches = result.timeline.launches;
-  result.exact = std::all_of(launches.begin(), launches.end(), [](const LaunchSpan &launch) {
-    return launch.skipped == 0 && launch.standing == 0;
-  });
-  result.isApart = isApart;
-  result.groupsOfChip = groupsOfChip(result.timeline);
-  result.analysis = analyse(result.timeline, result.groupsOfChip);
-  auto standing = std::find_if(launches.rbegin(), launches.rend(),
-                               [](const LaunchSpan &launch) { return launch.standing > 0; });
-  if (standing != launches.rend())
-    for (PipeUse &use : result.analysis.pipes)
-      use.lanes =
-          use.lanes * result.analysis.groupsAtWork / static_cast<int32_t>(standing->standing);
+  result.exact = isWhole(timeline);
+  result.groupsOfChip = groupsOfChip(timeline);
+  result.analysis = analyse(timeline, result.groupsOfChip);
   return result;
 }
 

@@ -44,11 +44,7 @@ private:
 };
 
 void Page::head() {
-  text += r_.entry;
-  for (size_t i = 0; i < r_.dims.size(); ++i)
-    text += (i ? ", " : "[") + r_.dims[i].first + "=" + std::to_string(r_.dims[i].second);
-  text +=
-      (r_.dims.empty() ? "" : "]") + std::string(" on ") + r_.machine + ": " + duration(us(t_.end));
+  text += describeCall(r_) + ": " + duration(us(t_.end));
   text += printed("  (%.0f cycles at %.0f MHz", t_.end, t_.clockMhz);
   text += a_.tasks.kernels == 1 ? ")" : printed(", %d kernels)", a_.tasks.kernels);
   text += "  " + describeBound(a_) + "\n";
@@ -173,6 +169,16 @@ std::vector<LineCost> lineCosts(const Report &report) {
     return a.path != b.path ? a.path > b.path : a.busy > b.busy;
   });
   return result;
+}
+
+std::string describeCall(const Report &report) {
+  std::string list;
+  auto add = [&](const std::string &text) { list += (list.empty() ? "" : ", ") + text; };
+  for (const auto &[name, value] : report.dims)
+    add(name + "=" + std::to_string(value));
+  for (const auto &[name, elements] : report.elements)
+    add(name + ": " + elements);
+  return report.entry + (list.empty() ? "" : "[" + list + "]") + " on " + report.machine;
 }
 
 std::string writeShort(const Report &report) {

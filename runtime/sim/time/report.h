@@ -12,12 +12,16 @@ namespace ptl::rt::sim {
 struct Report {
   std::string entry, machine;
   std::vector<std::pair<std::string, int64_t>> dims;
+  /// What elements of arrays were taken to be, where nobody gave them: `512`, `0, 1, 2 ...`.
+  std::vector<std::pair<std::string, std::string>> elements = {};
   int64_t groupsOfChip = 1;
   bool isPart = false; ///< the first rounds of loops only
   Timeline timeline;
   Analysis analysis;
 };
 
+/// `paged_attention[B=16, length: 4096] on a3`.
+std::string describeCall(const Report &report);
 /// A few lines: time, bound, critical path.
 std::string writeShort(const Report &report);
 /// A page: pipes, waits and their causes, critical path, what would be gained, cost of each line.

@@ -1,6 +1,8 @@
 #include "runtime/sim/time/shared.h"
 
 #include <bit>
+#include <cstdlib>
+#include <utility>
 
 namespace ptl::rt::sim {
 
@@ -72,6 +74,7 @@ uint32_t SecondLevel::add(int64_t bytes, bool warm) {
   bytes_.push_back(bytes);
   warm_.push_back(warm);
   stamps_.emplace_back();
+  next_.push_back(0);
   return static_cast<uint32_t>(bytes_.size() - 1);
 }
 
@@ -97,7 +100,16 @@ void SecondLevel::touchRun(Lines &lines, bool warm, int64_t first, int64_t last)
   }
 }
 
-int64_t SecondLevel::touch(uint32_t array, const View &view) {
+int64_t SecondLevel::touch(uint32_t array, View view) {
+  if (view.isSomewhere) {
+    int64_t size = 1;
+    for (int i = 0; i < view.rank; ++i)
+      size += std::max<int64_t>(view.shape[i] - 1, 0) * std::abs(view.strides[i]);
+    size *= elemBytes(view.elem);
+    if (next_[array] + size > bytes_[array])
+      next_[array] = 0;
+    view.offset = std::exchange(next_[array], next_[array] + size);
+  }
   Lines &lines = stamps_[array];
   missed_ = 0;
   int64_t size = elemBytes(view.elem);

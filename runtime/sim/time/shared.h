@@ -59,8 +59,9 @@ public:
   SecondLevel empty() const { return {int64_t(capacity_) * lineBytes_, lineBytes_}; }
   /// Another array of global memory; its number. Warm ones are there when they are touched first.
   uint32_t add(int64_t bytes, bool warm);
-  /// Touches what a view of an array reads or writes; bytes of the lines that were not there.
-  int64_t touch(uint32_t array, const View &view);
+  /// Touches what a view of an array reads or writes; bytes of the lines that were not there. Of
+  /// views that lie somewhere each is taken to begin where the one before it ended, over and over.
+  int64_t touch(uint32_t array, View view);
   /// An array was gone through, by others than those who touch it here.
   void setTouched(uint32_t array) { warm_[array] = true; }
   /// So many bytes more were brought in, from somewhere.
@@ -82,6 +83,7 @@ private:
   std::vector<int64_t> bytes_; ///< of each array
   std::vector<bool> warm_;
   std::vector<Lines> stamps_; ///< lines filled when it was touched last; 0: never
+  std::vector<int64_t> next_; ///< where the next view begins that lies somewhere
 };
 
 } // namespace ptl::rt::sim

@@ -37,11 +37,6 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   Result result = runKernel(kernel, chip, pointers, scalars, blocks, options);
   if (!result.ok || working_.size() <= static_cast<size_t>(most))
     return;
-  std::vector<int64_t> working(working_.begin(), working_.end());
-  for (int64_t i = 0; i < most; ++i)
-    chosen_.push_back(working[static_cast<size_t>(i) * (working.size() - 1) /
-                              static_cast<size_t>(std::max<int64_t>(most - 1, 1))]);
-  // The one with the most to do ends last.
   std::map<int64_t, Cycles> longest;
   for (const auto &[block, pipes] : work)
     for (const auto &[pipe, does] : pipes)
@@ -50,18 +45,36 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
         longest[block] = std::max(
             longest[block], does.busy * std::max(1.0, rounds / static_cast<double>(does.rounds)));
       }
-  auto hasMore = [&](int64_t block, int64_t than) { return longest[block] > longest[than]; };
-  int64_t busiest = chosen_[chosen_.size() / 2];
-  for (int64_t block : working)
-    busiest = hasMore(block, busiest) ? block : busiest;
-  if (std::none_of(chosen_.begin(), chosen_.end(),
-                   [&](int64_t block) { return !hasMore(busiest, block); }))
-    chosen_[chosen_.size() / 2] = busiest;
-  std::sort(chosen_.begin(), chosen_.end());
+  choose(most, longest, result.rounds);
   for (const GlobalArray &pointer : pointers)
     second.add(pointer.bytes, false);
   compare(second, second);
   known_ = true;
+}
+
+/// Blocks at even distances; the one with the most to do, which ends last; and of those with the
+/// most rounds the last one: it has the last point of the grid, where edges may take longer.
+void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
+                     std::map<int64_t, int64_t> &rounds) {
+  std::vector<int64_t> working(working_.begin(), working_.end());
+  int64_t busiest = working.front(), last = working.front();
+  for (int64_t block : working) {
+    busiest = longest[block] > longest[busiest] ? block : busiest;
+    last = rounds[block] >= rounds[last] ? block : last;
+  }
+  std::set<int64_t> chosen;
+  for (int64_t i = 0; i < most; ++i)
+    chosen.insert(working[static_cast<size_t>(i) * (working.size() - 1) /
+                          static_cast<size_t>(std::max<int64_t>(most - 1, 1))]);
+  bool isThere = std::any_of(chosen.begin(), chosen.end(),
+                             [&](int64_t block) { return longest[block] >= longest[busiest]; });
+  int64_t middle = *std::next(chosen.begin(), static_cast<ptrdiff_t>(chosen.size() / 2));
+  if (!isThere || !chosen.count(last))
+    chosen.erase(middle);
+  if (!isThere)
+    chosen.insert(busiest);
+  chosen.insert(last);
+  chosen_.assign(chosen.begin(), chosen.end());
 }
 
 void Sharing::compare(SecondLevel ofAll, SecondLevel ofChosen) {

@@ -15,7 +15,7 @@ namespace ptl::rt::sim {
 
 class Sharing {
 public:
-  /// `most`: so many groups are to stand for all.
+  /// `most`: so many groups are to stand for all, or one more.
   /// `model` says what takes long; `second`: of the chip, without arrays.
   Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalArray> pointers,
           std::span<const Scalar> scalars, int64_t blocks, int64_t most, const CostModel &model,
@@ -37,6 +37,7 @@ private:
   /// What each block moves at a step, the first time that it comes there.
   using Views = std::map<int64_t, View>;
   using Site = std::pair<bool, const Step *>;
+  void choose(int64_t most, std::map<int64_t, Cycles> &longest, std::map<int64_t, int64_t> &rounds);
   /// Of each byte that the chosen blocks alone would miss, how many all would for each of theirs.
   void compare(SecondLevel ofAll, SecondLevel ofChosen);
 

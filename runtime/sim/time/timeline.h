@@ -122,6 +122,7 @@ struct LaunchSpan {
   int64_t blocks = 0;
   int64_t standing = 0;        ///< core groups that ran for all; 0: all did
   int64_t skipped = 0;         ///< rounds of loops that were left out, of the core with the most
+  uint32_t like = noTask;      ///< an earlier task like which it is taken to have run
   uint32_t lastBlock = noTask; ///< number of the span of the block that ended last
 };
 

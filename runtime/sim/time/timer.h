@@ -30,7 +30,7 @@ struct TimeOptions {
   uint64_t mostRecords = 4'000'000; ///< more are not kept
   uint64_t maxSteps = 0;
   uint64_t maxOperations = 0;   ///< of all pipes; more are an error; 0: no limit
-  bool sample = false;          ///< rounds of loops stand for others like them
+  bool sample = false;          ///< rounds of loops, and launches, stand for others like them
   bool keepInnerQueues = false; ///< but none within others where tiles are handed over
   bool paces = false;           ///< those of loops are looked for
   int64_t mostGroups = 0;       ///< so many core groups stand for all; 0: all run
@@ -56,7 +56,8 @@ struct TaskRequest {
   std::vector<ArrayAccess> accesses;
   std::function<bool()> work;
   SourceLocation location = {};
-  std::string name = ""; ///< that the program gives it
+  std::string name = "";      ///< that the program gives it
+  const void *site = nullptr; ///< the operation of the program; those of one may be alike
 };
 
 /// A chip in virtual time. Tasks are submitted in program order by an orchestrator, wait for those

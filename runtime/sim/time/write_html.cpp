@@ -30,11 +30,7 @@ public:
 
 private:
   std::string title() const {
-    std::string text = r_.entry;
-    for (size_t i = 0; i < r_.dims.size(); ++i)
-      text += (i ? ", " : "[") + r_.dims[i].first + "=" + std::to_string(r_.dims[i].second);
-    text += (r_.dims.empty() ? "" : "]") + (" on " + r_.machine);
-    return text + (r_.isPart ? ": the first rounds of its loops" : "");
+    return describeCall(r_) + (r_.isPart ? ": the first rounds of its loops" : "");
   }
   void string(std::string_view value) {
     std::string quoted;

@@ -97,6 +97,12 @@ void Writer::summary() {
   for (const auto &[name, value] : r_.dims)
     json_.field(name, value);
   json_.endObject();
+  if (!r_.elements.empty()) {
+    json_.key("elements").beginObject();
+    for (const auto &[name, text] : r_.elements)
+      json_.field(name, text);
+    json_.endObject();
+  }
   time("us", t_.end);
   json_.key("cycles").raw(fixed(t_.end, 0)).key("clock_mhz").raw(fixed(t_.clockMhz, 0));
   json_.field("bound", describeBound(a_));

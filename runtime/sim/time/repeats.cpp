@@ -1,0 +1,47 @@
+#include "runtime/sim/time/repeats.h"
+
+#include <cmath>
+
+namespace ptl::rt::sim {
+
+/// How near two launches in a row come to each other, so that a third is taken to be like them;
+/// and what is found later, when others began to differ slowly.
+static constexpr double kAlike = 0.01, kStillAlike = 0.02;
+/// After that many times as many launches it is looked again. Of the two that are run then the
+/// first finds in the second-level cache what nobody brought there, and does not count.
+static constexpr int64_t kLater = 3;
+
+Cycles LaunchResult::sum() const {
+  Cycles sum = 0;
+  for (const Block &block : blocks)
+    if (block.works)
+      sum += block.took;
+  return sum;
+}
+
+static bool areAlike(const LaunchResult &a, const LaunchResult &b, double within) {
+  return a.blocks.size() == b.blocks.size() &&
+         std::abs(a.sum() - b.sum()) <= within * std::max(a.sum(), b.sum());
+}
+
+Repeats::Turn Repeats::next() {
+  int64_t number = begun_++;
+  if (!isSteady_)
+    return {number};
+  if (number == look_)
+    return {number, false};
+  if (number == look_ + 1)
+    return {number};
+  return {number, false, last_};
+}
+
+void Repeats::note(const Turn &turn, LaunchResult result) {
+  if (!turn.counts)
+    return;
+  isSteady_ = last_ && areAlike(*last_, result, isSteady_ ? kStillAlike : kAlike);
+  if (isSteady_)
+    look_ = std::max(kLater * turn.number, begun_);
+  last_ = std::make_shared<const LaunchResult>(std::move(result));
+}
+
+} // namespace ptl::rt::sim

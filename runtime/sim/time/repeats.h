@@ -1,0 +1,49 @@
+// Launches that a program makes again and again: where two in a row took the same, later ones are
+// taken to run like the last that did.
+#pragma once
+
+#include "runtime/sim/time/timeline.h"
+
+#include <memory>
+#include <vector>
+
+namespace ptl::rt::sim {
+
+/// What a launch came to, core groups for which others stood included.
+struct LaunchResult {
+  uint32_t task = noTask;
+  struct Block {
+    Cycles took = 0; ///< from when it had its cores
+    bool works = false;
+  };
+  std::vector<Block> blocks;
+  std::vector<SiteTotal> totals; ///< by site of its kernel
+  std::vector<Cycles> busy;      ///< by lane
+  int64_t bytes = 0, missed = 0;
+  uint64_t instructions = 0;
+  int64_t standing = 0, skipped = 0; ///< as in its span
+
+  Cycles sum() const;
+};
+
+/// The launches of one place of a program, in the order in which they begin.
+class Repeats {
+public:
+  /// How the next launch is to go.
+  struct Turn {
+    int64_t number = 0;
+    bool counts = true;                                 ///< what it comes to says how others go
+    std::shared_ptr<const LaunchResult> like = nullptr; ///< if nothing of it has to be run
+  };
+  Turn next();
+  /// A launch that was run has ended.
+  void note(const Turn &turn, LaunchResult result);
+
+private:
+  std::shared_ptr<const LaunchResult> last_;
+  bool isSteady_ = false; ///< two in a row took the same
+  int64_t begun_ = 0;
+  int64_t look_ = 0; ///< the number of the launch from which on two are run to see whether it holds
+};
+
+} // namespace ptl::rt::sim
