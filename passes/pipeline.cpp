@@ -1,10 +1,10 @@
 #include "passes/pipeline.h"
 
 #include "passes/passes.h"
+#include "passes/transform/simplify.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
@@ -39,11 +39,9 @@ static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options,
   return success();
 }
 
-LogicalResult runTilePipeline(ModuleOp module, const PipelineOptions &options) {
-  auto clean = [](OpPassManager &manager) {
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-  };
+LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
+                              const PipelineOptions &options) {
+  auto clean = [&](OpPassManager &manager) { manager.addPass(simplifier.pass()); };
   if (failed(runPhase(module, options, "tensor", clean)))
     return failure();
   return runPhase(module, options, "tile", [&](OpPassManager &manager) {

@@ -12,6 +12,8 @@
 
 namespace ptl::ir {
 
+class Simplifier;
+
 struct PipelineOptions {
   int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
   int64_t tileBytes = 65536;             ///< tile of other operations
@@ -26,6 +28,7 @@ struct PipelineOptions {
 };
 
 /// Tensor level to tile level, in place. Fails only on invalid IR; MLIR's handler has the reason.
-llvm::LogicalResult runTilePipeline(mlir::ModuleOp module, const PipelineOptions &options);
+llvm::LogicalResult runTilePipeline(mlir::ModuleOp module, const Simplifier &simplifier,
+                                    const PipelineOptions &options);
 
 } // namespace ptl::ir

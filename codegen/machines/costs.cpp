@@ -45,16 +45,19 @@ static ProductCost productOf(const Json &json) {
 static MachineCosts costsOf(const Json &json) {
   MachineCosts costs;
   const Json none = Json::object();
-  const Json instructions = json.value("instructions", none);
-  for (const auto &[name, cost] : instructions.items())
+  auto part = [&](const char *name) -> const Json & {
+    auto found = json.find(name);
+    return found == json.end() ? none : *found;
+  };
+  for (const auto &[name, cost] : part("instructions").items())
     costs.instructions.push_back(
         {name, cost["head"], cost["slope"], cost.value("row", 0.0), cost["tail"]});
-  for (const Json &path : json.value("paths", Json::array()))
+  for (const Json &path : part("paths"))
     costs.paths.push_back(
         {path["from"], path["to"], path.value("head", 0.0), path["bytesPerCycle"]});
   if (auto product = json.find("product"); product != json.end())
     costs.product = productOf(*product);
-  const Json memory = json.value("memory", none), control = json.value("control", none);
+  const Json &memory = part("memory"), &control = part("control");
   costs.memory = {.l2Bytes = static_cast<int64_t>(figure(memory, "l2Bytes")),
                   .lineBytes = static_cast<int64_t>(figure(memory, "lineBytes")),
                   .l2Rate = figure(memory, "l2Rate"),
@@ -75,20 +78,22 @@ static MachineCosts costsOf(const Json &json) {
   return costs;
 }
 
+/// Those that the description of a machine has.
+static std::optional<MachineCosts> costsIn(const Json &machine) {
+  auto costs = machine.find("costs");
+  return costs == machine.end() || costs->is_null() ? std::nullopt : std::optional(costsOf(*costs));
+}
+
 std::optional<MachineCosts> findCosts(std::string_view name, std::span<const MachineFile> others) {
   name = name.substr(0, name.find(':'));
-  std::vector<MachineFile> files(others.begin(), others.end());
-  for (MachineFile &file : builtinMachineFiles())
-    files.push_back(std::move(file));
-  for (const MachineFile &file : files) {
+  for (const MachineFile &file : others) {
     std::string error;
     Json json = resolveMachine(file.text, &error, others);
-    if (!error.empty() || json["name"].get<std::string>() != name)
-      continue;
-    auto costs = json.find("costs");
-    return costs == json.end() || costs->is_null() ? std::nullopt : std::optional(costsOf(*costs));
+    if (error.empty() && json["name"].get<std::string>() == name)
+      return costsIn(json);
   }
-  return std::nullopt;
+  const Json &json = builtinMachine(name);
+  return json.is_null() ? std::nullopt : costsIn(json);
 }
 
 } // namespace ptl

@@ -308,7 +308,7 @@ std::optional<Machine> machineVariant(Machine machine, std::string_view name) {
 }
 
 std::optional<Machine> findMachine(std::string_view name) {
-  Json json = builtinMachine(name.substr(0, name.find(':')));
+  const Json &json = builtinMachine(name.substr(0, name.find(':')));
   if (json.is_null())
     return std::nullopt;
   return machineVariant(machineOf(json), name);

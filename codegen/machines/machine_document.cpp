@@ -3,6 +3,8 @@
 #include "codegen/machines/machine_files.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <set>
 
 namespace ptl {
@@ -14,6 +16,11 @@ static std::string_view embeddedText(std::string_view name) {
     if (kMachineFiles[i].name == name)
       return kMachineFiles[i].text;
   return "";
+}
+
+static const Json &schemaDocument() {
+  static const Json schema = Json::parse(embeddedText("schema"));
+  return schema;
 }
 
 std::vector<MachineFile> builtinMachineFiles() {
@@ -337,13 +344,13 @@ static Json withBase(Json own, std::string *error, const Json *schema,
   }
   if (own.contains("elementTypes") && own["elementTypes"].is_array())
     narrowTypes(base, own["elementTypes"]);
-  *error = mergeInto(base, own, schema ? *schema : Json::parse(embeddedText("schema")), "");
+  *error = mergeInto(base, own, schemaDocument(), "");
   return error->empty() ? base : nullptr;
 }
 
 static Json resolveText(std::string_view text, std::string *error, const Json *schema,
                         std::span<const MachineFile> others, std::vector<std::string> &below) {
-  Json json = parseText(text, error);
+  Json json = schema ? parseText(text, error) : Json::parse(text);
   if (!error->empty())
     return nullptr;
   bool partial = json.is_object() && json.contains("base");
@@ -368,16 +375,25 @@ static Json resolveText(std::string_view text, std::string *error, const Json *s
 Json resolveMachine(std::string_view text, std::string *error,
                     std::span<const MachineFile> others) {
   error->clear();
-  Json schema = Json::parse(embeddedText("schema"));
   std::vector<std::string> below;
-  return resolveText(text, error, &schema, others, below);
+  return resolveText(text, error, &schemaDocument(), others, below);
 }
 
-Json builtinMachine(std::string_view name) {
-  std::string_view text = textOfMachine(name, {});
-  std::string error;
-  std::vector<std::string> below;
-  return text.empty() ? nullptr : resolveText(text, &error, nullptr, {}, below);
+const Json &builtinMachine(std::string_view name) {
+  static std::mutex mutex;
+  static std::map<std::string, Json, std::less<>> machines;
+  std::lock_guard lock(mutex);
+  auto found = machines.find(name);
+  if (found == machines.end()) {
+    std::string_view text = textOfMachine(name, {});
+    std::string error;
+    std::vector<std::string> below;
+    found = machines
+                .emplace(std::string(name),
+                         text.empty() ? Json() : resolveText(text, &error, nullptr, {}, below))
+                .first;
+  }
+  return found->second;
 }
 
 } // namespace ptl

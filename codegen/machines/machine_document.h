@@ -15,7 +15,8 @@ using MachineJson = nlohmann::ordered_json;
 MachineJson resolveMachine(std::string_view text, std::string *error,
                            std::span<const MachineFile> others);
 
-/// The same for a built-in machine, which tests validate; null if there is none of that name.
-MachineJson builtinMachine(std::string_view name);
+/// The same for a built-in machine, which tests validate; null if there is none of that name. Kept
+/// for good.
+const MachineJson &builtinMachine(std::string_view name);
 
 } // namespace ptl

@@ -106,8 +106,10 @@ std::string TypeAliases::nameOf(TileBufType tile, bool onlyOfPlace) const {
 }
 
 std::string TypeAliases::of(Type type) const {
-  auto found = aliases_.find(type);
-  return found == aliases_.end() ? printed(type) : found->second;
+  if (auto found = aliases_.find(type); found != aliases_.end())
+    return found->second;
+  std::string &text = texts_[type];
+  return text.empty() ? text = printed(type) : text;
 }
 
 std::vector<std::string> TypeAliases::definitions() const {
@@ -144,14 +146,16 @@ std::string PtoFunctionEmitter::result(Operation *op) { return name(op->getResul
 
 void PtoFunctionEmitter::line(Operation *op, const std::string &text) {
   std::optional<SourcePlace> place = placeOf(op);
-  std::string location;
-  if (place) {
-    llvm::raw_string_ostream out(location);
-    out << " loc(\"";
+  if (!place)
+    return body_.add(text, place);
+  if (file_.first != place->file) {
+    file_ = {place->file, ""};
+    llvm::raw_string_ostream out(file_.second);
     llvm::printEscapedString(place->file, out);
-    out << "\":" << place->line << ":" << place->column << ")";
   }
-  body_.add(text + location, place);
+  body_.add(text + " loc(\"" + file_.second + "\":" + std::to_string(place->line) + ":" +
+                std::to_string(place->column) + ")",
+            place);
 }
 
 void PtoFunctionEmitter::missing(Operation *op, const std::string &what) {
@@ -160,7 +164,7 @@ void PtoFunctionEmitter::missing(Operation *op, const std::string &what) {
 
 /// Constants stand at the beginning of the function, each once.
 std::string PtoFunctionEmitter::constant(TypedAttr value) {
-  std::string type = printed(value.getType()), digits;
+  std::string type = types_.of(value.getType()), digits;
   if (auto integer = dyn_cast<IntegerAttr>(value)) {
     if (value.getType().isInteger(1))
       digits = integer.getValue().isZero() ? "false" : "true";
@@ -319,7 +323,7 @@ void PtoFunctionEmitter::emitFor(scf::ForOp loop) {
     carried += ")" + resultTypes(loop, [&](Value value) { return typeOf(value); });
   // The type of the induction variable stands where it is not index.
   Type type = loop.getInductionVar().getType();
-  std::string ofType = type.isIndex() ? "" : " : " + printed(type);
+  std::string ofType = type.isIndex() ? "" : " : " + types_.of(type);
   std::string head = name(loop.getInductionVar()) + " = " + name(loop.getLowerBound()) + " to " +
                      name(loop.getUpperBound()) + " step " + name(loop.getStep());
   body_.add((results.empty() ? "" : results + " = ") + "scf.for " + head + carried + ofType + " {",

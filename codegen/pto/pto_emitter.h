@@ -26,6 +26,8 @@ public:
 private:
   std::string nameOf(TileBufType tile, bool onlyOfPlace) const;
   llvm::MapVector<mlir::Type, std::string> aliases_;
+  /// Of types without an alias: to print one alone takes long.
+  mutable llvm::DenseMap<mlir::Type, std::string> texts_;
 };
 
 /// The byte address of a tile: a value that is computed, and a constant.
@@ -99,6 +101,7 @@ private:
   std::vector<Finding> &findings_;
   NameTable names_{NameTable::Style::Pto};
   TextLines body_;
+  std::pair<std::string, std::string> file_; ///< of the last line, and as it is quoted
   struct Constant {
     std::string name, definition;
     bool isIndex;

@@ -269,9 +269,11 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
         program = compiler.lowerToChip(*module);
       if (!program)
         return ExitCode::Fine;
-      host += printed(*program->program.host);
-      for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels)
-        blocks += printed(*kernel);
+      if (wants(EmitId::Host))
+        host += printed(*program->program.host);
+      if (wants(EmitId::Block))
+        for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels)
+          blocks += printed(*kernel);
       ledger.machine = program->ledger.machine;
       ledger.functions.insert(ledger.functions.end(), program->ledger.functions.begin(),
                               program->ledger.functions.end());

@@ -73,6 +73,11 @@ static std::optional<TooSmall> placeBuffers(block::BlockProgram &program, const 
   return std::nullopt;
 }
 
+static block::KernelTraits traitsOf(const block::BlockProgram &program, size_t kernel) {
+  auto functions = program.kernels[kernel].get().getOps<mlir::func::FuncOp>();
+  return {program.unrolls[kernel], std::distance(functions.begin(), functions.end()) > 1};
+}
+
 /// How kernels that did not fit at once were made to.
 static void tellRoom(ChipProgram &program, const std::vector<block::LowerChoices> &choices) {
   for (size_t i = 0; i < choices.size() && i < program.program.kernels.size(); ++i) {
@@ -80,9 +85,7 @@ static void tellRoom(ChipProgram &program, const std::vector<block::LowerChoices
     for (auto function : (*program.program.kernels[i]).getOps<mlir::func::FuncOp>())
       if (auto name = function->getAttrOfType<mlir::StringAttr>("ptl.kernel"))
         kernel.name = name.str();
-    auto functions = (*program.program.kernels[i]).getOps<mlir::func::FuncOp>();
-    bool isMixed = std::distance(functions.begin(), functions.end()) > 1;
-    kernel.givenUp = choices[i].givenUp(program.program.unrolls[i], isMixed);
+    kernel.givenUp = choices[i].givenUp(traitsOf(program.program, i));
     kernel.parts = program.program.parts[i];
     if (const std::optional<Overflow> &whole = choices[i].wholeOverflow(); whole && kernel.parts) {
       kernel.parts->memory = whole->space.place;
@@ -117,8 +120,8 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
     std::vector<block::LowerOptions> options;
     for (const block::LowerChoices &choice : choices)
       options.push_back(choice.options());
-    std::optional<block::BlockProgram> program =
-        block::lowerToBlocks(module, *options_.chip, options, report, &result.program);
+    std::optional<block::BlockProgram> program = block::lowerToBlocks(
+        module, *options_.chip, options, *simplifier_, report, &result.program);
     if (!program) {
       if (sink_.errorCount() == errors)
         reportFault("lower-block", messages_, module);
@@ -138,7 +141,7 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
       return result;
     }
     overflow = std::move(full->overflow);
-    if (!choiceOf(full->kernel).afterOverflow(*overflow))
+    if (!choiceOf(full->kernel).afterOverflow(*overflow, traitsOf(result.program, full->kernel)))
       return result;
   }
 }

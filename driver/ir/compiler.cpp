@@ -7,10 +7,12 @@
 #include "driver/ir/chip_fixes.h"
 #include "driver/output.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/pto_dialect.h"
 #include "ir/dialect/schedule_attributes.h"
 #include "passes/analysis/buffer_overflow.h"
 #include "passes/analysis/source_place.h"
 #include "passes/pipeline.h"
+#include "passes/transform/simplify.h"
 #include "runtime/kernel_abi.h"
 
 #include "mlir/IR/Verifier.h"
@@ -32,10 +34,12 @@ CompilerOptions compilerOptions(const Options &options, const Target &target) {
   return compiler;
 }
 
-static std::unique_ptr<mlir::MLIRContext> makeContext() {
+static std::unique_ptr<mlir::MLIRContext> makeContext(bool forChip) {
   mlir::DialectRegistry registry;
   cpu::registerCpuDialects(registry);
   registry.insert<ir::PtlDialect>();
+  if (forChip)
+    registry.insert<pto::PtoDialect>();
   // Entries are small; the caller's threads are better spent on several of them.
   auto context =
       std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -46,7 +50,8 @@ static std::unique_ptr<mlir::MLIRContext> makeContext() {
 Compiler::Compiler(const CheckedProgram &program, const SourceManager &sources,
                    CompilerOptions options, DiagnosticSink &sink)
     : program_(program), sources_(sources), options_(std::move(options)), sink_(sink),
-      context_(makeContext()) {
+      context_(makeContext(options_.chip.has_value())),
+      simplifier_(std::make_unique<ir::Simplifier>(*context_)) {
   context_->getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
       messages_ += (messages_.empty() ? "" : "; ") + diagnostic.str();
@@ -97,9 +102,8 @@ auto Compiler::collecting(const std::string &stage, mlir::ModuleOp module, Phase
   return result;
 }
 
+/// A file of the dump folder, which there is.
 void Compiler::dump(const std::string &phase, const std::string &text) {
-  if (options_.dumpFolder.empty())
-    return;
   ::mkdir(options_.dumpFolder.c_str(), 0777);
   char name[32];
   std::snprintf(name, sizeof name, "/%02u-", dumps_++);
@@ -129,7 +133,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &bindin
     wanted.chip = &*options_.chip;
     wanted.ranges = true; // errors of the block level are about places in the source
   }
-  wanted.lacking = lackingTypes(options_.chip ? *options_.chip : *findMachine("cpu"));
+  wanted.lacking = lackingTypes(options_.chip ? *options_.chip : *knownMachine("cpu"));
   binding_ = wanted;
   auto module = collecting("build", {}, [&] {
     auto built = ir::buildIr(*context_, program_, sources_, wanted, symbol, sink_);
@@ -137,7 +141,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compiler::build(const ir::EntryBinding &bindin
       built = nullptr;
     return built;
   });
-  if (module)
+  if (module && !options_.dumpFolder.empty())
     dump("tensor.mlir", textOf(*module));
   return module;
 }
@@ -151,7 +155,7 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
     pipeline.legalizeFor = options.chip;
     pipeline.inChunks = true;
   }
-  std::optional<Machine> machine = options.chip ? options.chip : findMachine("cpu");
+  const Machine *machine = options.chip ? &*options.chip : knownMachine("cpu");
   if (machine && machine->tiling) {
     pipeline.productM = machine->tiling->productM;
     pipeline.productN = machine->tiling->productN;
@@ -196,7 +200,7 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
       if (onPhase)
         onPhase(phase, done);
     };
-    return mlir::succeeded(ir::runTilePipeline(module, pipeline));
+    return mlir::succeeded(ir::runTilePipeline(module, *simplifier_, pipeline));
   });
   return !reportRefused(module, sources_, sink_) && done;
 }

@@ -110,6 +110,7 @@ private:
   CompilerOptions options_;
   DiagnosticSink &sink_;
   std::unique_ptr<mlir::MLIRContext> context_;
+  std::unique_ptr<ir::Simplifier> simplifier_;
   std::string messages_; ///< what MLIR said in the present stage
   unsigned dumps_ = 0;
   struct Help {

@@ -418,7 +418,7 @@ class LastWords(unittest.TestCase):
             self.assertEqual((answer["error"]["code"], answer["error"]["step"], code), ("timeout", step, 124))
 
     def test_a_crash_says_where(self):
-        for step in ["check", "build", "canonicalize", "vectorise", "translate"]:
+        for step in ["check", "build", "ptl-simplify", "vectorise", "translate"]:
             answer, code, _ = self.last_word("--fault", f"crash:{step}")
             self.assertEqual((answer["error"]["code"], answer["error"]["step"], code), ("crash", step, 125))
 
@@ -437,7 +437,7 @@ class LastWords(unittest.TestCase):
     def test_steps_are_told(self):
         with Worker() as worker:
             worker.preview(SCALE, "scale", "asm")
-            expected = ["check", "build", "canonicalize", "ptl-partition", "vectorise", "translate", "optimise", "assembly"]
+            expected = ["check", "build", "ptl-simplify", "ptl-partition", "vectorise", "translate", "optimise", "assembly"]
             self.assertEqual([step for step in expected if step in worker.steps], expected)
 
 

@@ -191,7 +191,7 @@ bool LowerChoices::cutFurther() {
     return true;
   }
   options_.pointParts = 1;
-  if (options_.queueSlots == 1)
+  if (options_.queueSlots == 1 || !traits_.isMixed)
     return false;
   options_.queueSlots = 1;
   options_.gridBuffers = 1;
@@ -207,28 +207,29 @@ static bool halfQueuesFit(const Overflow &overflow) {
   return overflow.needed - queues / 2 <= overflow.space.usable;
 }
 
-std::vector<std::string> LowerChoices::givenUp(bool unrolls, bool isMixed) const {
+std::vector<std::string> LowerChoices::givenUp(const KernelTraits &traits) const {
   static const LowerOptions all;
   std::vector<std::string> texts;
-  if (unrolls && !options_.unrolls)
+  if (traits.unrolls && !options_.unrolls)
     texts.push_back("loops that say `unroll` are not unrolled");
   if (options_.gridBuffers < all.gridBuffers)
     texts.push_back("what the next point of the grid loads has no buffers of its own");
   if (options_.streamed > 0)
     texts.push_back(std::to_string(options_.streamed) + " of the operands of products " +
                     (options_.streamed == 1 ? "is" : "are") + " loaded piece by piece");
-  if (isMixed && options_.ahead < all.ahead)
+  if (traits.isMixed && options_.ahead < all.ahead)
     texts.push_back(options_.ahead == 0 ? "no iteration of a loop is ahead of what waits for it"
                                         : "one iteration of a loop instead of two is ahead of "
                                           "what waits for it");
   if (options_.pointParts > 1 && options_.partBuffers < all.partBuffers)
     texts.push_back("what the next part loads has no buffers of its own");
-  if (isMixed && options_.queueSlots < all.queueSlots)
+  if (traits.isMixed && options_.queueSlots < all.queueSlots)
     texts.push_back("queues between cores have one slot");
   return texts;
 }
 
-bool LowerChoices::afterOverflow(const Overflow &overflow) {
+bool LowerChoices::afterOverflow(const Overflow &overflow, const KernelTraits &traits) {
+  traits_ = traits;
   if (options_.parts == 1 && options_.pointParts == 1 &&
       options_.queueSlots == LowerOptions().queueSlots)
     whole_ = overflow;
@@ -239,12 +240,19 @@ bool LowerChoices::afterOverflow(const Overflow &overflow) {
   return relax();
 }
 
+/// Whether anything in the memory that was too small is used in turn.
+bool LowerChoices::hasSlots() const {
+  return llvm::any_of(tooSmall_.live, [](const LedgerBuffer &buffer) {
+    return buffer.kind == LedgerBuffer::Kind::Slots;
+  });
+}
+
 bool LowerChoices::relax() {
-  if (options_.unrolls) {
+  if (options_.unrolls && traits_.unrolls) {
     options_.unrolls = false;
     return true;
   }
-  if (options_.gridBuffers > 1) {
+  if (options_.gridBuffers > 1 && hasSlots()) {
     options_.gridBuffers = 1;
     return true;
   }
@@ -253,11 +261,11 @@ bool LowerChoices::relax() {
     ++options_.streamed;
     return true;
   }
-  if (options_.ahead > 0) {
+  if (options_.ahead > 0 && traits_.isMixed) {
     --options_.ahead;
     return true;
   }
-  if (options_.pointParts > 1 && options_.partBuffers > 1) {
+  if (options_.pointParts > 1 && options_.partBuffers > 1 && hasSlots()) {
     options_.partBuffers = 1;
     return true;
   }

@@ -14,7 +14,14 @@ namespace ptl::block {
 ir::ParallelOp cutTiles(ir::ParallelOp grid, const LowerOptions &options,
                         std::optional<LedgerParts> &told);
 
+/// What of a kernel there is to give up.
+struct KernelTraits {
+  bool unrolls = false; ///< some loop says that it is unrolled
+  bool isMixed = false; ///< cores of both kinds work
+};
+
 /// The ways to lower a kernel, from the one with most overlap to the one that needs least room.
+/// Those that cannot help are left out.
 class LowerChoices {
 public:
   /// `mayCut`: tiles may be done in parts.
@@ -22,10 +29,9 @@ public:
 
   const LowerOptions &options() const { return options_; }
   /// Goes on to the next way after a memory was too small. False: there is none.
-  bool afterOverflow(const Overflow &overflow);
-  /// What was given up for room, in words. `unrolls`: some loop says so; `isMixed`: cores of both
-  /// kinds work.
-  std::vector<std::string> givenUp(bool unrolls, bool isMixed) const;
+  bool afterOverflow(const Overflow &overflow, const KernelTraits &traits);
+  /// What was given up for room, in words.
+  std::vector<std::string> givenUp(const KernelTraits &traits) const;
   /// The memory that was too small for tiles as a whole, when everything else had been given up.
   const std::optional<Overflow> &wholeOverflow() const { return whole_; }
   /// The same after the tiles could not be cut as `options` says.
@@ -34,10 +40,12 @@ public:
 private:
   bool relax();
   bool cutFurther();
+  bool hasSlots() const;
   bool canCutInside() const;
 
   LowerOptions options_, tried_; ///< what is to be tried, and what was too large last
   Overflow tooSmall_;            ///< which memory then was
+  KernelTraits traits_;          ///< of what was tried last
   std::optional<Overflow> whole_;
   bool streamsHelp_ = true, insideLeft_, pointsLeft_;
 };

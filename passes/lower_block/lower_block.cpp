@@ -8,14 +8,13 @@
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
 #include "passes/lower_block/rotate_while.h"
+#include "passes/transform/simplify.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -36,9 +35,9 @@ struct Argument {
 class Outliner {
 public:
   Outliner(ir::ParallelOp grid, std::string name, const Machine &machine,
-           const LowerOptions &options, const Report &report, PassManager &simplify)
+           const LowerOptions &options, const Report &report, const ir::Simplifier &simplifier)
       : grid_(grid), name_(std::move(name)), machine_(machine), options_(options), report_(report),
-        simplify_(simplify), cores_(assignCores(grid)), b_(grid.getContext()) {}
+        simplifier_(simplifier), cores_(assignCores(grid)), b_(grid.getContext()) {}
 
   /// The kernel; `known`, if that is there, which was made of the same grid in the same way.
   OwningOpRef<ModuleOp> run(OwningOpRef<ModuleOp> known) {
@@ -69,8 +68,9 @@ private:
       lowered &= lower(*module, CoreKind::Cube);
     if (lowered && (cores_.usesVector || !cores_.usesCube()))
       lowered &= lower(*module, CoreKind::Vector);
-    if (!lowered || failed(mlir::verify(*module)) || failed(simplify_.run(*module)))
+    if (!lowered || failed(mlir::verify(*module)))
       return {};
+    simplifier_.run(*module);
     return module;
   }
 
@@ -298,7 +298,7 @@ private:
   const Machine &machine_;
   const LowerOptions &options_;
   const Report &report_;
-  PassManager &simplify_;
+  const ir::Simplifier &simplifier_;
   CoreAssignment cores_;
   OpBuilder b_;
   llvm::SmallVector<Argument> arguments_;
@@ -394,19 +394,10 @@ static void keepGrid(ModuleOp grids, ir::ParallelOp grid, llvm::StringRef name,
   b.create<func::ReturnOp>(grid.getLoc());
 }
 
-/// Kernels are verified before.
-static void fillSimplify(PassManager &manager) {
-  manager.enableVerifier(false);
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
-  // Branches that are side by side now become one.
-  manager.addPass(createCanonicalizerPass());
-}
-
 std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
-                                          const Report &report, BlockProgram *before) {
-  module.getContext()->loadDialect<pto::PtoDialect>();
+                                          const ir::Simplifier &simplifier, const Report &report,
+                                          BlockProgram *before) {
   BlockProgram program;
   program.host = cast<ModuleOp>(module->clone());
   program.grids = ModuleOp::create(module.getLoc());
@@ -418,8 +409,6 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   });
   llvm::StringRef base = function.getSymName();
   base.consume_front("ptl_");
-  PassManager simplify(module.getContext()); // for all: its passes look their patterns up once
-  fillSimplify(simplify);
   for (auto [i, grid] : llvm::enumerate(grids)) {
     std::string name = grids.size() == 1 ? base.str() : (base + "_" + llvm::Twine(i)).str();
     if (auto cores = function->getAttr(ir::kCoresAttribute);
@@ -440,7 +429,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
       program.uncut = i;
       return program;
     }
-    Outliner outliner(grid, name, machine, own, report, simplify);
+    Outliner outliner(grid, name, machine, own, report, simplifier);
     bool isKnown =
         before && i < before->kernels.size() && before->kernels[i] && before->options[i] == own;
     OwningOpRef<ModuleOp> kernel =

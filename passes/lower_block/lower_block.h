@@ -15,6 +15,10 @@
 #include <string>
 #include <vector>
 
+namespace ptl::ir {
+class Simplifier;
+} // namespace ptl::ir
+
 namespace ptl::block {
 
 struct LowerOptions {
@@ -53,11 +57,12 @@ struct BlockProgram {
 using Report = std::function<void(DiagId, mlir::Location, std::vector<std::string>)>;
 
 /// Lowers a module at tile level that holds one function. Nothing after an error, which is
-/// reported. `module` stays as it is. `options`: by kernel; those that are not there have the
-/// defaults. `before`: the same module with other options, if there is one; kernels whose options
-/// are as they were are taken from it.
+/// reported. `module` stays as it is; its context has the `pto` dialect loaded. `options`: by
+/// kernel; those that are not there have the defaults. `before`: the same module with other
+/// options, if there is one; kernels whose options are as they were are taken from it.
 std::optional<BlockProgram> lowerToBlocks(mlir::ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
-                                          const Report &report, BlockProgram *before = nullptr);
+                                          const ir::Simplifier &simplifier, const Report &report,
+                                          BlockProgram *before = nullptr);
 
 } // namespace ptl::block

@@ -1,0 +1,52 @@
+#include "passes/transform/simplify.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+static FrozenRewritePatternSet patternsOf(MLIRContext &context) {
+  RewritePatternSet patterns(&context);
+  for (Dialect *dialect : context.getLoadedDialects())
+    dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName op : context.getRegisteredOperations())
+    op.getCanonicalizationPatterns(patterns, &context);
+  return patterns;
+}
+
+namespace {
+struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SimplifyPass)
+  explicit SimplifyPass(const Simplifier &simplifier) : simplifier(simplifier) {}
+  StringRef getArgument() const override { return "ptl-simplify"; }
+  StringRef getDescription() const override { return "canonical form, nothing computed twice"; }
+  void runOnOperation() override { simplifier.run(getOperation()); }
+  Simplifier simplifier;
+};
+} // namespace
+
+Simplifier::Simplifier(MLIRContext &context) : patterns_(patternsOf(context)) {}
+
+std::unique_ptr<Pass> Simplifier::pass() const { return std::make_unique<SimplifyPass>(*this); }
+
+void Simplifier::run(Operation *op) const {
+  GreedyRewriteConfig config;
+  config.useTopDownTraversal = true;
+  // Control flow is structured: there are no blocks to simplify.
+  config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled;
+  // Whether the patterns came to an end does not matter: what they leave is right.
+  (void)applyPatternsAndFoldGreedily(op, patterns_, config);
+  IRRewriter rewriter(op->getContext());
+  DominanceInfo dominance(op);
+  bool changed = false;
+  eliminateCommonSubExpressions(rewriter, dominance, op, &changed);
+  if (changed) // values that became one are what patterns look for
+    (void)applyPatternsAndFoldGreedily(op, patterns_, config);
+}
+
+} // namespace ptl::ir
