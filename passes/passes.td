@@ -29,11 +29,15 @@ def Chunk : Pass<"ptl-chunk", "::mlir::func::FuncOp"> {
     a reduction folds is gone along in chunks: one loop for each step that needs the whole of it, carrying partial results, and a
     last one that computes what is stored. What is needed once is computed before the loops. Tensor operations that are no
     arithmetic (`concat`, `pad`, variables of loops) become stores of boxes before.
+
+    Groups are numbered from 1 (`ptl.tile_group` of their grids), so that the tiles of one that does not fit can be halved without
+    those of the others.
   }];
   let options = [
     Option<"productM", "product-m", "int64_t", "128", "rows of a tile of a matrix product">,
     Option<"productN", "product-n", "int64_t", "128", "columns of a tile of a matrix product">,
     Option<"tileBytes", "tile-bytes", "int64_t", "16384", "bytes of a tile of other operations">,
+    ListOption<"halvings", "halvings", "int64_t", "how often tiles are halved, by group (0: those without one)">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }

@@ -46,8 +46,8 @@ LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
     return failure();
   return runPhase(module, options, "tile", [&](OpPassManager &manager) {
     if (options.inChunks)
-      manager.addNestedPass<func::FuncOp>(
-          createChunk(ChunkOptions{options.productM, options.productN, options.tileBytes}));
+      manager.addNestedPass<func::FuncOp>(createChunk(
+          ChunkOptions{options.productM, options.productN, options.tileBytes, options.halvings}));
     else
       manager.addNestedPass<func::FuncOp>(
           createPartition(PartitionOptions{options.productM, options.productN, options.tileBytes}));

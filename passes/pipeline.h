@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace ptl::ir {
 
@@ -17,6 +18,8 @@ class Simplifier;
 struct PipelineOptions {
   int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
   int64_t tileBytes = 65536;             ///< tile of other operations
+  /// How often tiles of tensor-level code in chunks are halved, by the number of their group.
+  std::vector<int64_t> halvings;
   bool inChunks = false;              ///< tiles of two axes with static bounds, as chips want them
   std::optional<Machine> legalizeFor; ///< whose instructions are to suffice
   bool verifyEach = false;

@@ -28,15 +28,16 @@ ChipProgram copyOf(const ChipProgram &program) {
     copy.program.kernels.push_back(kernel.get().clone());
   copy.ledger = program.ledger;
   copy.sync = program.sync;
-  copy.tileShift = program.tileShift;
+  copy.halvings = program.halvings;
   return copy;
 }
 
 /// A memory that is too small, and for which kernel.
-struct TooSmall {
+struct Compiler::TooSmall {
   Overflow overflow;
   size_t kernel;
 };
+
 void dropRequirements(mlir::ModuleOp kernel) {
   llvm::SmallVector<mlir::Operation *> open;
   kernel.walk([&](ir::CheckOp check) { open.push_back(check); });
@@ -56,21 +57,28 @@ void dropRequirements(mlir::ModuleOp kernel) {
   }
 }
 
-/// Places the buffers of all kernels; the first memory that is too small.
-static std::optional<TooSmall> placeBuffers(block::BlockProgram &program, const Machine &machine,
-                                            BufferLedger &ledger) {
-  ledger = {};
+/// Places the buffers of the kernels but for those in `full`; the first for which that fails.
+static std::optional<std::pair<size_t, Overflow>>
+placeBuffers(block::BlockProgram &program, const Machine &machine, llvm::ArrayRef<size_t> full) {
   for (size_t i = 0; i < program.kernels.size(); ++i) {
-    BufferLedger one;
-    if (program.ledgers[i])
-      one = *program.ledgers[i];
-    else if (auto overflow = block::planBuffers(*program.kernels[i], machine, one))
-      return TooSmall{std::move(*overflow), i};
-    program.ledgers[i] = one;
-    ledger.machine = one.machine;
-    ledger.functions.insert(ledger.functions.end(), one.functions.begin(), one.functions.end());
+    if (program.ledgers[i] || llvm::is_contained(full, i))
+      continue;
+    BufferLedger ledger;
+    if (auto overflow = block::planBuffers(*program.kernels[i], machine, ledger))
+      return std::pair(i, std::move(*overflow));
+    program.ledgers[i] = std::move(ledger);
   }
   return std::nullopt;
+}
+
+/// That of all kernels, whose buffers are placed.
+static BufferLedger ledgerOf(const block::BlockProgram &program) {
+  BufferLedger all;
+  for (const std::optional<BufferLedger> &one : program.ledgers) {
+    all.machine = one->machine;
+    all.functions.insert(all.functions.end(), one->functions.begin(), one->functions.end());
+  }
+  return all;
 }
 
 static block::KernelTraits traitsOf(const block::BlockProgram &program, size_t kernel) {
@@ -98,28 +106,33 @@ static void tellRoom(ChipProgram &program, const std::vector<block::LowerChoices
 }
 
 /// Lowers what is tiled, each kernel with as much overlap as the memories have room for. Nothing
-/// after an error; `overflow` is set if a memory is too small in every way. `mayCut`: tiles that
-/// products take part in may be done in parts.
+/// after an error; `full`: the kernels for which a memory is too small in every way, of those that
+/// may be cut only the first. `mayCut`: tiles that products take part in may be done in parts.
+/// `before`: what became of other tiles.
 std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayCut,
-                                                std::optional<Overflow> &overflow) {
+                                                ChipProgram before, std::vector<TooSmall> &full) {
   size_t errors = sink_.errorCount();
   block::Report report = [&](DiagId id, mlir::Location location,
                              std::vector<std::string> arguments) {
     sink_.report(id, spanOf(location), std::move(arguments));
   };
-  ChipProgram result;
+  ChipProgram result = std::move(before);
   std::vector<block::LowerChoices> choices;
   auto choiceOf = [&](size_t kernel) -> block::LowerChoices & {
     while (choices.size() <= kernel)
       choices.emplace_back(mayCut);
     return choices[kernel];
   };
-  overflow = std::nullopt;
+  std::vector<block::LowerOptions> options;
+  auto tryNext = [&](size_t kernel) {
+    options.resize(std::max(options.size(), kernel + 1));
+    options[kernel] = choiceOf(kernel).options();
+  };
+  full.clear();
+  llvm::SmallVector<size_t> hopeless;
+  TooSmall last;
   for (;;) {
     step("lower-block");
-    std::vector<block::LowerOptions> options;
-    for (const block::LowerChoices &choice : choices)
-      options.push_back(choice.options());
     std::optional<block::BlockProgram> program = block::lowerToBlocks(
         module, *options_.chip, options, *simplifier_, report, &result.program);
     if (!program) {
@@ -128,21 +141,34 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
       return std::nullopt;
     }
     if (program->uncut) {
-      if (!choiceOf(*program->uncut).afterUncut())
+      if (!choiceOf(*program->uncut).afterUncut()) {
+        full.push_back(std::move(last));
         return result;
+      }
+      tryNext(*program->uncut);
       continue;
     }
     step("plan-buffers");
-    std::optional<TooSmall> full = placeBuffers(*program, *options_.chip, result.ledger);
     result.program = std::move(*program);
-    if (!full) {
-      overflow = std::nullopt;
-      tellRoom(result, choices);
-      return result;
+    std::optional<std::pair<size_t, Overflow>> next;
+    while ((next = placeBuffers(result.program, *options_.chip, hopeless))) {
+      last = {std::move(next->second), next->first};
+      if (choiceOf(last.kernel).afterOverflow(last.overflow, traitsOf(result.program, last.kernel)))
+        break;
+      hopeless.push_back(last.kernel);
+      full.push_back(last);
+      if (mayCut)
+        return result;
     }
-    overflow = std::move(full->overflow);
-    if (!choiceOf(full->kernel).afterOverflow(*overflow, traitsOf(result.program, full->kernel)))
-      return result;
+    if (next) {
+      tryNext(last.kernel);
+      continue;
+    }
+    if (full.empty()) {
+      result.ledger = ledgerOf(result.program);
+      tellRoom(result, choices);
+    }
+    return result;
   }
 }
 
@@ -154,8 +180,9 @@ bool Compiler::fits(const ir::EntryBinding &binding, bool mayCut) {
   options.dumpFolder.clear();
   Compiler trial(program_, sources_, std::move(options), quiet);
   mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
-  std::optional<Overflow> overflow;
-  return module && trial.tile(*module) && trial.lowerTiled(*module, mayCut, overflow) && !overflow;
+  std::vector<TooSmall> full;
+  return module && trial.tile(*module) && trial.lowerTiled(*module, mayCut, {}, full) &&
+         full.empty();
 }
 
 /// Values of each tunable alone, within its domain, that were tried and found to fit.
@@ -200,45 +227,83 @@ void Compiler::tellWhatAvoidsParts(BufferLedger &ledger) {
           helps.front().tunable->local->name + " = " + std::to_string(helps.front().value);
 }
 
+namespace {
+/// How often tiles of tensor-level code are halved until everything fits.
+class TileHalvings {
+public:
+  const std::vector<int64_t> &byGroup() const { return byGroup_; }
+
+  /// After the tiles of the group of this kernel were too large.
+  void shrink(size_t kernel, const block::BlockProgram &program) {
+    const std::vector<size_t> &groups = program.tileGroups;
+    byGroup_.resize(std::max(byGroup_.size(), 1 + *std::max_element(groups.begin(), groups.end())));
+    ++byGroup_[groups[kernel]];
+    // Where groups are others than before, their numbers say nothing.
+    if (!groups_.empty() && groups_ != groups)
+      byGroup_.assign(byGroup_.size(), *std::max_element(byGroup_.begin(), byGroup_.end()));
+    groups_ = groups;
+  }
+
+private:
+  std::vector<int64_t> byGroup_;
+  std::vector<size_t> groups_; ///< of the kernels, as they were last
+};
+} // namespace
+
 std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase) {
   messages_.clear();
   overflow_.reset();
-  std::optional<ChipProgram> result;
-  std::optional<Overflow> overflow;
+  ChipProgram result;
+  std::vector<TooSmall> full;
   // Tiles that the author wrote are as they are; those of tensor-level code shrink until they fit.
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
   auto kind = function->getAttrOfType<mlir::StringAttr>("ptl.kind");
   bool isTiled = kind && (kind.getValue() == "kernel" || kind.getValue() == "manual");
   int attempts = isTiled ? 1 : 5;
+  TileHalvings halvings;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     mlir::OwningOpRef<mlir::ModuleOp> tiled = module.clone();
-    tileShift_ = attempt;
+    halvings_ = halvings.byGroup();
     bool done = tile(*tiled, onPhase);
-    tileShift_ = 0;
-    if (!done || !(result = lowerTiled(*tiled, attempt + 1 == attempts, overflow)))
+    halvings_.clear();
+    std::optional<ChipProgram> lowered;
+    if (done)
+      lowered = lowerTiled(*tiled, attempt + 1 == attempts, std::move(result), full);
+    if (!lowered)
       return std::nullopt;
-    result->tileShift = attempt;
-    if (!overflow)
+    result = std::move(*lowered);
+    result.halvings = halvings.byGroup();
+    if (full.empty())
       break;
+    for (const TooSmall &each : full)
+      halvings.shrink(each.kernel, result.program);
   }
-  if (overflow) {
+  if (!full.empty()) {
+    Overflow &overflow = full.front().overflow;
     std::vector<Fix> fixes;
     for (const Help &help : helpsFor(/*mayCut=*/true))
       fixes.push_back({tunableHelp(help.tunable->local->name, help.value),
                        tunableEdits(program_, binding_, *help.tunable, help.value)});
-    reportOverflow(sink_, spanAt(sources_, overflow->at), *overflow, fixes,
-                   pipelineEdits(program_, sources_, *overflow));
-    overflow_ = std::make_unique<Overflow>(std::move(*overflow));
+    reportOverflow(sink_, spanAt(sources_, overflow.at), overflow, fixes,
+                   pipelineEdits(program_, sources_, overflow));
+    overflow_ = std::make_unique<Overflow>(std::move(overflow));
     return std::nullopt;
   }
-  tellWhatAvoidsParts(result->ledger);
+  tellWhatAvoidsParts(result.ledger);
+  if (!synchronise(result))
+    return std::nullopt;
+  return result;
+}
+
+/// Puts what depends on each other in order; what its author did is judged. False after an error.
+bool Compiler::synchronise(ChipProgram &program) {
   step("derive-sync");
   size_t errors = sink_.errorCount();
-  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : result->program.kernels) {
-    if ((*kernel)->hasAttr("ptl.manual")) { // synchronised by its author, and judged
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
+    if ((*kernel)->hasAttr("ptl.manual")) {
       for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
         (void)each;
-        result->sync.emplace_back();
+        program.sync.emplace_back();
       }
       prove::report(prove::proveBlock(*kernel, *options_.chip), sink_, spanOf);
       continue;
@@ -246,16 +311,14 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     pto::BlockMachine machine(*options_.chip);
     for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
       pto::peelStages(each);
-      pto::deriveSync(each, machine, result->sync.emplace_back());
+      pto::deriveSync(each, machine, program.sync.emplace_back());
     }
     if (mlir::failed(mlir::verify(*kernel))) {
       reportFault("derive-sync", messages_, *kernel);
-      return std::nullopt;
+      return false;
     }
   }
-  if (sink_.errorCount() != errors)
-    return std::nullopt;
-  return result;
+  return sink_.errorCount() == errors;
 }
 
 bool Compiler::tileForReading(mlir::ModuleOp module) {
@@ -263,12 +326,12 @@ bool Compiler::tileForReading(mlir::ModuleOp module) {
     std::optional<ChipProgram> program = lowerToChip(module);
     if (!program)
       return false;
-    tileShift_ = program->tileShift;
+    halvings_ = program->halvings;
   }
   legalizes_ = false;
   bool done = tile(module);
   legalizes_ = true;
-  tileShift_ = 0;
+  halvings_.clear();
   return done;
 }
 

@@ -14,7 +14,8 @@ struct ChipProgram {
   block::BlockProgram program;
   BufferLedger ledger;               ///< of all kernels
   std::vector<pto::SyncResult> sync; ///< of all functions, in order
-  int tileShift = 0;                 ///< tiles of tensor-level code were halved so often
+  /// How often tiles of tensor-level code were halved, by group (`ir::PipelineOptions`).
+  std::vector<int64_t> halvings;
 };
 
 /// The same kernels and host code again, for who changes them.

@@ -189,9 +189,7 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
     ir::PipelineOptions pipeline = pipelineOptions(options_);
     if (!legalizes_)
       pipeline.legalizeFor.reset();
-    pipeline.tileBytes >>= tileShift_;
-    pipeline.productN >>= (tileShift_ + 1) / 2;
-    pipeline.productM >>= tileShift_ / 2;
+    pipeline.halvings = halvings_;
     if (options_.onStep)
       pipeline.onPass = [&](llvm::StringRef pass) { options_.onStep(pass.str()); };
     pipeline.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {

@@ -100,8 +100,10 @@ private:
       options_.onStep(name);
   }
   void dump(const std::string &phase, const std::string &text);
-  std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, bool mayCut,
-                                        std::optional<Overflow> &overflow);
+  struct TooSmall;
+  std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, bool mayCut, ChipProgram before,
+                                        std::vector<TooSmall> &full);
+  bool synchronise(ChipProgram &program);
   template <typename Phase>
   auto collecting(const std::string &stage, mlir::ModuleOp module, Phase phase);
 
@@ -120,9 +122,9 @@ private:
   std::vector<Help> helpsFor(bool mayCut);
   bool fits(const ir::EntryBinding &binding, bool mayCut);
   void tellWhatAvoidsParts(BufferLedger &ledger);
-  ir::EntryBinding binding_; ///< of what was built last
-  bool legalizes_ = true;    ///< tiling goes on to what the chip has instructions for
-  int tileShift_ = 0;        ///< tiles of tensor-level code are smaller by this power of two
+  ir::EntryBinding binding_;      ///< of what was built last
+  bool legalizes_ = true;         ///< tiling goes on to what the chip has instructions for
+  std::vector<int64_t> halvings_; ///< of tiles of tensor-level code (`ir::PipelineOptions`)
   bool internalError_ = false;
   std::unique_ptr<Overflow> overflow_;
 };

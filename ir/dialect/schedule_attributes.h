@@ -14,6 +14,9 @@ inline constexpr llvm::StringLiteral kItemsAttribute = "ptl.items";
 inline constexpr llvm::StringLiteral kItemNumbersAttribute = "ptl.item";
 /// Of a grid: the sizes of tiles that a schedule gave it, by length.
 inline constexpr llvm::StringLiteral kTiledAttribute = "ptl.tiled";
+/// Of a grid: the group of tensor operations whose tiles it computes, from 1. There is none where
+/// the author made the tiles, or one operation became several grids.
+inline constexpr llvm::StringLiteral kTileGroupAttribute = "ptl.tile_group";
 /// Of a function: what had no effect, as `[item, why, at]`.
 inline constexpr llvm::StringLiteral kRefusedAttribute = "ptl.refused";
 /// How many core groups do the points of a grid: of a function, of its operations, of a grid.

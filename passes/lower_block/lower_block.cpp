@@ -39,24 +39,16 @@ public:
       : grid_(grid), name_(std::move(name)), machine_(machine), options_(options), report_(report),
         simplifier_(simplifier), cores_(assignCores(grid)), b_(grid.getContext()) {}
 
-  /// The kernel; `known`, if that is there, which was made of the same grid in the same way.
-  OwningOpRef<ModuleOp> run(OwningOpRef<ModuleOp> known) {
+  /// Finds out what the kernel is given. False after an error.
+  bool prepare() {
     takeScalars();
     if (!checkQueues())
-      return {};
+      return false;
     collectArguments();
-    return known ? std::move(known) : lower();
+    return true;
   }
 
-  llvm::SmallVector<Value> launchOperands() const {
-    llvm::SmallVector<Value> operands;
-    for (const Argument &argument : arguments_)
-      if (argument.host)
-        operands.push_back(argument.host);
-    return operands;
-  }
-
-private:
+  /// The kernel; null after an error.
   OwningOpRef<ModuleOp> lower() {
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
     (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
@@ -74,6 +66,15 @@ private:
     return module;
   }
 
+  llvm::SmallVector<Value> launchOperands() const {
+    llvm::SmallVector<Value> operands;
+    for (const Argument &argument : arguments_)
+      if (argument.host)
+        operands.push_back(argument.host);
+    return operands;
+  }
+
+private:
   /// A queue has a kind of core at each end.
   bool checkQueues() {
     bool fits = true;
@@ -376,12 +377,14 @@ static bool unrollLoops(ir::ParallelOp grid, const Report &report) {
 }
 
 /// A function that takes the operands of a launch and holds its grid.
-static void keepGrid(ModuleOp grids, ir::ParallelOp grid, llvm::StringRef name,
-                     ValueRange operands) {
+static func::FuncOp keepGrid(ModuleOp grids, ir::ParallelOp grid, llvm::StringRef name,
+                             ValueRange operands) {
   OpBuilder b = OpBuilder::atBlockEnd(grids.getBody());
   auto function = b.create<func::FuncOp>(grid.getLoc(), name,
                                          b.getFunctionType(operands.getTypes(), TypeRange()));
   b.setInsertionPointToStart(function.addEntryBlock());
+  for (auto [argument, operand] : llvm::zip(function.getArguments(), operands))
+    argument.setLoc(operand.getLoc());
   IRMapping mapping;
   mapping.map(operands, function.getArguments());
   llvm::SetVector<Value> captured;
@@ -392,6 +395,21 @@ static void keepGrid(ModuleOp grids, ir::ParallelOp grid, llvm::StringRef name,
       b.clone(*value.getDefiningOp(), mapping);
   b.clone(*grid, mapping);
   b.create<func::ReturnOp>(grid.getLoc());
+  return function;
+}
+
+/// Whether kernel `i` of `before` was made of the same grid, as `function` holds it, in the same
+/// way.
+static bool isMadeOf(const BlockProgram &before, size_t i, func::FuncOp function,
+                     const LowerOptions &options) {
+  if (i >= before.kernels.size() || !before.kernels[i] || !(before.options[i] == options))
+    return false;
+  auto grids = before.grids.get().getOps<func::FuncOp>();
+  func::FuncOp other = *std::next(grids.begin(), static_cast<ptrdiff_t>(i));
+  return function.getSymName() == other.getSymName() &&
+         function.getFunctionType() == other.getFunctionType() &&
+         OperationEquivalence::isRegionEquivalentTo(&function.getBody(), &other.getBody(),
+                                                    OperationEquivalence::None);
 }
 
 std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
@@ -415,6 +433,8 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
         cores && !grid->hasAttr(ir::kCoresAttribute))
       grid->setAttr(ir::kCoresAttribute, cores);
     Attribute task = grid->getAttr(ir::kTaskAttribute);
+    auto group = grid->getAttrOfType<IntegerAttr>(ir::kTileGroupAttribute);
+    program.tileGroups.push_back(group ? static_cast<size_t>(group.getInt()) : 0);
     LowerOptions own = i < options.size() ? options[i] : LowerOptions();
     if (!takePlaces(grid, machine, report))
       return std::nullopt;
@@ -430,21 +450,21 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
       return program;
     }
     Outliner outliner(grid, name, machine, own, report, simplifier);
-    bool isKnown =
-        before && i < before->kernels.size() && before->kernels[i] && before->options[i] == own;
-    OwningOpRef<ModuleOp> kernel =
-        outliner.run(isKnown ? std::move(before->kernels[i]) : OwningOpRef<ModuleOp>());
+    if (!outliner.prepare())
+      return std::nullopt;
+    llvm::SmallVector<Value> operands = outliner.launchOperands();
+    func::FuncOp kept = keepGrid(*program.grids, grid, name, operands);
+    bool isKnown = before && isMadeOf(*before, i, kept, own);
+    OwningOpRef<ModuleOp> kernel = isKnown ? std::move(before->kernels[i]) : outliner.lower();
     program.options.push_back(own);
     program.ledgers.push_back(isKnown ? std::move(before->ledgers[i]) : std::nullopt);
     if (!kernel)
       return std::nullopt;
     OpBuilder b(grid);
-    llvm::SmallVector<Value> operands = outliner.launchOperands();
     auto launch = b.create<ir::LaunchOp>(grid.getLoc(),
                                          FlatSymbolRefAttr::get(b.getContext(), name), operands);
     if (task)
       launch->setAttr(ir::kTaskAttribute, task);
-    keepGrid(*program.grids, grid, name, operands);
     grid.erase();
     program.kernels.push_back(std::move(kernel));
   }

@@ -47,6 +47,8 @@ struct BlockProgram {
   std::vector<std::optional<LedgerParts>> parts;
   std::vector<bool> unrolls;         ///< by kernel: some loop says that it is unrolled
   std::vector<LowerOptions> options; ///< by kernel: how it was lowered
+  /// By kernel: the group of tensor operations whose tiles it computes, from 1; 0: there is none.
+  std::vector<size_t> tileGroups;
   /// By kernel: where its buffers are, once somebody has placed them.
   std::vector<std::optional<BufferLedger>> ledgers;
   /// The kernel whose tiles cannot be cut as its options say; then there are no kernels.

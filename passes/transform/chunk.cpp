@@ -25,8 +25,10 @@ namespace {
 /// Finds the groups of one block and replaces each by its grid.
 class BlockChunker {
 public:
-  BlockChunker(Block &block, const ChunkSizes &sizes, unsigned &number)
-      : block_(block), sizes_(sizes), number_(number) {}
+  /// `sizesOf`: the sizes of the group with that number.
+  using SizesOf = llvm::function_ref<ChunkSizes(unsigned number)>;
+  BlockChunker(Block &block, SizesOf sizesOf, unsigned &number)
+      : block_(block), sizesOf_(sizesOf), number_(number) {}
   void run();
 
 private:
@@ -36,7 +38,7 @@ private:
   void emitGroups();
 
   Block &block_;
-  const ChunkSizes &sizes_;
+  SizesOf sizesOf_;
   unsigned &number_;
   std::vector<std::unique_ptr<ChunkGroup>> groups_; ///< in reverse program order
   llvm::DenseMap<Operation *, ChunkGroup *> groupOf_;
@@ -93,7 +95,8 @@ void BlockChunker::emitGroups() {
       continue;
     std::vector<ChunkGroup *> fused = fusedWith(group.get(), groups_, block_, mayFuse);
     done.insert(fused.begin(), fused.end());
-    ChunkEmitter(fused, sizes_, number_++).emit();
+    ChunkEmitter(fused, sizesOf_(number_), number_).emit();
+    ++number_;
   }
 }
 
@@ -145,7 +148,9 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     forwardStorage(getOperation());
     storeCarried(getOperation());
     forwardStorage(getOperation()); // of what loops carry
-    expandTensors(getOperation(), tileBytes);
+    auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
+    ChunkSizes sizes{productM, productN, tileBytes};
+    expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes);
     forwardStorage(getOperation()); // of what boxes are replaced in
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;
@@ -154,10 +159,10 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
           !isa<ParallelOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    ChunkSizes sizes{productM, productN, tileBytes};
+    auto sizesOf = [&](unsigned number) { return sizes.halved(halvingsOf(number + 1)); };
     unsigned number = 0;
     for (Block *block : blocks)
-      BlockChunker(*block, sizes, number).run();
+      BlockChunker(*block, sizesOf, number).run();
     forwardLengths(getOperation());
     effects.check();
   }

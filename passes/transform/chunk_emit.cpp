@@ -41,6 +41,7 @@ void ChunkEmitter::openGrid() {
   }
   auto grid = b_.create<ParallelOp>(loc_, lower, upper, steps);
   takeMarks(grid, groups_.front()->root());
+  grid->setAttr(kTileGroupAttribute, b_.getI64IntegerAttr(number_ + 1));
   NamedAttrList scheduled;
   for (size_t i = 0; i < axes_.size(); ++i)
     if (auto id = static_cast<int64_t>(i);

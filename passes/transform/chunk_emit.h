@@ -11,6 +11,11 @@ namespace ptl::ir {
 struct ChunkSizes {
   int64_t productM, productN; ///< tile of a product
   int64_t bytes;              ///< of the largest tile of other groups
+
+  /// For tiles of half the size, so many times.
+  ChunkSizes halved(int64_t times) const {
+    return {productM >> (times / 2), productN >> ((times + 1) / 2), bytes >> times};
+  }
 };
 
 /// What the emitter knows of an axis of the space.
@@ -98,7 +103,7 @@ private:
 
   llvm::ArrayRef<ChunkGroup *> groups_;
   ChunkGroup *group_; ///< the one being emitted
-  const ChunkSizes &sizes_;
+  ChunkSizes sizes_;
   unsigned number_, names_ = 0;
   mlir::OpBuilder b_;
   mlir::Location loc_;
