@@ -145,10 +145,11 @@ def bench_lsp(folder):
         print(line)
 
 
-CHIP_EXAMPLES = {
-    "vector_add": ("01_vector_add.ptl",), "softmax": ("02_softmax.ptl", "-D", "softmax_rows.C=1024"),
-    "matmul": ("04_matmul.ptl", "--entry", "matmul_i8"),
-    "flash_attention": ("07_flash_attention.ptl", "--entry", "flash_attention", "-D", "flash_attention.D=64"),
+# What the lengths of generic examples are compiled for.
+CHIP_LENGTHS = {
+    "02_softmax": ("softmax_rows.C=1024",), "06_rope": ("rope.D=128",),
+    "07_flash_attention": ("flash_attention.D=128", "flash_attention_causal.D=128"),
+    "11_paged_attention": ("paged_attention.S=128", "paged_attention.D=128"),
 }  # fmt: skip
 
 
@@ -164,7 +165,10 @@ def long_kernel(statements):
 def bench_chip(folder):
     """From source to `.pto`; generated kernels show how the time grows."""
     build = lambda *file: process(PTLC, "build", *file, "--target", "a3", "--emit=pto", "-o", os.devnull)  # noqa: E731
-    examples = {name: build(os.path.join(ROOT, "examples", file), *rest) for name, (file, *rest) in CHIP_EXAMPLES.items()}
+    files = sorted(file[:-4] for file in os.listdir(os.path.join(ROOT, "examples")) if file.endswith(".ptl"))
+    examples = {name: build(os.path.join(ROOT, "examples", name + ".ptl"),
+                            *(word for length in CHIP_LENGTHS.get(name, ()) for word in ("-D", length)))
+                for name in files}  # fmt: skip
     times = interleaved(examples, 11)
     print("source to .pto for a3, whole process: " + ", ".join(f"{name} {t * 1e3:.0f} ms" for name, t in times.items()))
     sizes = (100, 300, 1000, 3000, 10000)
@@ -174,7 +178,7 @@ def bench_chip(folder):
         with open(path, "w", encoding="utf-8") as file:
             file.write(long_kernel(size))
         candidates[size] = build(path)
-    start = interleaved({"start": examples["vector_add"]}, 5)["start"]
+    start = interleaved({"start": examples["01_vector_add"]}, 5)["start"]
     times = interleaved(candidates, 5)
     print("source to .pto, statements of one kernel: "
           + ", ".join(f"{size}: {times[size] * 1e3:.0f} ms ({(times[size] - start) / size * 1e6:.0f} us each)" for size in sizes))
