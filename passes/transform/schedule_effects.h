@@ -21,9 +21,9 @@ private:
   struct Item {
     mlir::DictionaryAttr said;
     mlir::Block *block = nullptr; ///< where it is computed; null: nowhere any more
-    mlir::Attribute task, cores;
+    mlir::Attribute task = {}, cores = {};
     bool isSplit = false;
-    std::string type;
+    std::string type = {};
     std::vector<mlir::Operation *> grids = {}; ///< that compute it
 
     std::string label() const;

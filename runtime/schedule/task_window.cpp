@@ -1,6 +1,7 @@
 #include "runtime/schedule/task_window.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace ptl::rt {
@@ -13,10 +14,20 @@ constexpr int32_t guard = 1 << 30;
 constexpr size_t pruneEffort = 32;
 constexpr int looksBeforeAsking = 200;
 
+// One of so many tasks is measured: where it is submitted, and where it was handed to.
+constexpr uint64_t measuredHere = 16, measuredElsewhere = 256;
+
+uint64_t nanosecondsNow() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
 } // namespace
 
 TaskWindow::TaskWindow(int threads, const WindowLimits &limits, const SchedulePolicy &policy)
     : limits_(limits), inOrder_(threads <= 1 && !limits.deferAlways),
+      runsShort_(threads > 1 && !limits.deferAlways),
       slots_(inOrder_ ? nullptr : std::make_unique<Slot[]>(std::max(1u, limits.tasks))),
       edges_(inOrder_ ? nullptr : std::make_unique<Edge[]>(std::max(1u, limits.edges))),
       history_(slots_ ? Completed(&slots_[0].completed, sizeof(Slot)) : Completed()),
@@ -31,8 +42,16 @@ TaskWindow::~TaskWindow() = default;
 // --- what lanes do --------------------------------------------------------------------------
 
 void TaskWindow::run(TaskId task, int64_t begin, int64_t end) {
-  Slot &slot = slots_[task];
+  runSlot(slots_[task], begin, end, measuredElsewhere);
+}
+
+/// One of `every` tasks is measured, if that is of any use.
+void TaskWindow::runSlot(Slot &slot, int64_t begin, int64_t end, uint64_t every) {
+  if (!runsShort_ || slot.isWide() || !times_.isDue(slot.body, slot.sequence, every))
+    return slot.body(arguments_, slot.closure.data(), begin, end);
+  uint64_t started = nanosecondsNow();
   slot.body(arguments_, slot.closure.data(), begin, end);
+  times_.add(slot.body, nanosecondsNow() - started);
 }
 
 template <class OnReady> void TaskWindow::release(LaneId lane, TaskId task, OnReady onReady) {
@@ -213,7 +232,26 @@ void TaskWindow::start(TaskId task, std::span<const TaskRef> predecessors) {
   for (TaskRef predecessor : predecessors)
     edges += link(predecessor, task);
   if (slot.waiting.fetch_sub(guard - edges, std::memory_order_acq_rel) == guard - edges)
+    startReady(task);
+}
+
+void TaskWindow::startReady(TaskId task) {
+  const Slot &slot = slots_[task];
+  if (runsShort_ && !slot.isWide() && times_.isShort(slot.body))
+    runHere(task);
+  else
     runner_.push(0, task);
+}
+
+/// Right after it was submitted: nobody waits for it yet.
+void TaskWindow::runHere(TaskId task) {
+  Slot &slot = slots_[task];
+  runSlot(slot, 0, slot.points, measuredHere);
+  slot.completed.store(slot.sequence, std::memory_order_release);
+  slot.successors.store(closed(), std::memory_order_relaxed);
+  slot.nextFree = std::exchange(freeSlots_, task);
+  std::atomic<uint64_t> &completed = lanes_[0].completed; // this thread's own
+  completed.store(completed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 uint64_t TaskWindow::submitBegun(const TaskSpec &spec, std::span<const Access> accesses) {

@@ -2,6 +2,7 @@
 
 #include "runtime/graph/access_history.h"
 #include "runtime/pool.h"
+#include "runtime/schedule/body_times.h"
 #include "runtime/schedule/lane_runner.h"
 
 #include <cstring>
@@ -38,7 +39,9 @@ private:
 struct WindowLimits {
   uint32_t tasks = 1024;
   uint32_t edges = 16384;
-  /// With one thread, a task runs when it is submitted. This defers it all the same.
+  /// With one thread, a task runs when it is submitted; with several, one that nothing keeps from
+  /// running does if its like has been found to take no longer than to be handed over. This defers
+  /// all.
   bool deferAlways = false;
 };
 
@@ -134,6 +137,7 @@ private:
     WideState wide;
     TaskId nextFree = noTask;
     TaskRef predecessors[keptPredecessors];
+    bool isWide() const { return points > grain; }
   };
   struct alignas(64) LaneCount {
     std::atomic<uint64_t> completed{0};
@@ -145,6 +149,7 @@ private:
   int64_t grainOf(TaskId task) const { return slots_[task].grain; }
   WideState &wideOf(TaskId task) { return slots_[task].wide; }
   void run(TaskId task, int64_t begin, int64_t end);
+  void runSlot(Slot &slot, int64_t begin, int64_t end, uint64_t every);
   template <class OnReady> void release(LaneId lane, TaskId task, OnReady onReady);
 
   template <class Condition> void waitUntil(Condition condition);
@@ -159,12 +164,16 @@ private:
   TaskRef submitBegunAfter(const TaskSpec &spec, std::span<const TaskRef> predecessors);
   TaskRef enter(const TaskSpec &spec);
   void start(TaskId task, std::span<const TaskRef> predecessors);
+  void startReady(TaskId task);
+  void runHere(TaskId task);
   void runLanes(int64_t chunks);
 
   static Edge *closed() { return reinterpret_cast<Edge *>(uintptr_t(1)); }
 
   WindowLimits limits_;
   bool inOrder_;
+  bool runsShort_; ///< where they are submitted
+  BodyTimes times_;
   std::unique_ptr<Slot[]> slots_;
   std::unique_ptr<Edge[]> edges_;
   AccessHistory history_;
