@@ -1,5 +1,5 @@
-// `ptlc check --target a3`: beside what is wrong with the program, what keeps it from the chip.
-// Without a target: what the prover says of manual kernels.
+// `ptlc check --target a3`: beside what is wrong with the program, what keeps it from the chip, and
+// with `--cost` what it costs there. Without a target: what the prover says of manual kernels.
 #include "driver/check.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/cost.h"
@@ -38,7 +38,7 @@ class Costs {
 public:
   Costs(Session &session, const CheckedProgram &program, const Target &target)
       : session_(session), program_(program), target_(target) {
-    if (session.options().has(OptionId::Cost))
+    if (session.options().has(OptionId::Cost) && target.isChip())
       costs_ = findCosts(target.machine->name, session.machines()->ownFiles());
   }
 
@@ -48,6 +48,16 @@ public:
                               sizesFor(*entry.binding.decl), /*hints=*/true},
                              lowered));
   }
+
+  /// On this processor the storage is known, and times are measured.
+  void operator()(const BoundEntry &entry, mlir::ModuleOp tiled) {
+    Cost &cost = found.emplace_back();
+    cost.entry = entry.binding.decl->name;
+    cost.target = "cpu";
+    cost.storage = ir::storageOf(*tiled.getOps<mlir::func::FuncOp>().begin());
+    cost.unknown = "it is measured here, with `ptlc bench`";
+  }
+
   std::vector<Cost> found;
 
 private:
@@ -82,17 +92,19 @@ static void print(Session &session, const std::vector<Cost> &costs) {
 ExitCode runCheckForChips(const Options &options) {
   bool isWell = true;
   ExitCode code = runCheck(options, [&](Session &session, const CheckedProgram &program) {
-    if (!options.has(OptionId::Target) && !options.has(OptionId::Machine)) {
-      if (!session.failed())
-        isWell &= proveManual(session, program, wantedOf(options));
+    bool isForMachine = options.has(OptionId::Target) || options.has(OptionId::Machine);
+    if (!isForMachine && !session.failed())
+      isWell &= proveManual(session, program, wantedOf(options));
+    if (!isForMachine && !options.has(OptionId::Cost))
       return;
-    }
     std::vector<Cost> costs;
     for (const Target &target : targetsOf(session)) {
-      if (!target.isChip())
-        continue;
       Costs own(session, program, target);
-      isWell &= checkForChip(program, session.sources(), compilerOptions(options, target),
+      if (target.isChip())
+        isWell &= checkForChip(program, session.sources(), compilerOptions(options, target),
+                               wantedOf(options), session.sink(), std::ref(own));
+      else if (options.has(OptionId::Cost))
+        isWell &= tileForCpu(program, session.sources(), compilerOptions(options, target),
                              wantedOf(options), session.sink(), std::ref(own));
       costs.insert(costs.end(), own.found.begin(), own.found.end());
     }

@@ -74,26 +74,51 @@ static std::vector<Wanted> variantsOf(const CallableDecl &decl, const Wanted &wa
   return variants;
 }
 
-bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
-                  const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
-                  const OnLowered &onLowered) {
-  bool isWell = true;
+/// Visits the kernels and programs of the root file for the machine with that name, with the values
+/// that they are compiled for.
+static void eachEntry(const CheckedProgram &program, std::string_view machine,
+                      const Wanted &wanted, DiagnosticSink &sink,
+                      const std::function<void(const BoundEntry &)> &visit) {
   for (const CallableDecl *decl : program.modules.front()->callables) {
-    if (!isForChips(*decl) || !decl->isFor(options.chip->name) || isBroken(*decl))
+    if (!isForChips(*decl) || !decl->isFor(machine) || isBroken(*decl))
       continue;
     for (const Wanted &variant : variantsOf(*decl, wanted)) {
       std::string problem;
-      for (const BoundEntry &entry : bindEntries(program, *decl, variant, problem)) {
-        Compiler compiler(program, sources, options, sink);
-        std::optional<ChipProgram> lowered = lowerEntry(compiler, entry);
-        if (lowered && onLowered)
-          onLowered(entry, *lowered);
-        isWell &= !compiler.hadInternalError();
-      }
+      for (const BoundEntry &entry : bindEntries(program, *decl, variant, problem))
+        visit(entry);
       if (!problem.empty())
         sink.report(DiagId::BadRunArgument, kNoSpan, {decl->name, problem});
     }
   }
+}
+
+bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
+                  const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
+                  const OnLowered &onLowered) {
+  bool isWell = true;
+  eachEntry(program, options.chip->name, wanted, sink, [&](const BoundEntry &entry) {
+    Compiler compiler(program, sources, options, sink);
+    std::optional<ChipProgram> lowered = lowerEntry(compiler, entry);
+    if (lowered && onLowered)
+      onLowered(entry, *lowered);
+    isWell &= !compiler.hadInternalError();
+  });
+  return isWell;
+}
+
+bool tileForCpu(const CheckedProgram &program, const SourceManager &sources,
+                const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
+                const OnTiled &onTiled) {
+  bool isWell = true;
+  eachEntry(program, "cpu", wanted, sink, [&](const BoundEntry &entry) {
+    if (entry.binding.decl->kind == DeclKind::ManualKernel)
+      return;
+    Compiler compiler(program, sources, options, sink);
+    mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(entry.binding, chipSymbol(entry));
+    if (module && compiler.tile(*module))
+      onTiled(entry, *module);
+    isWell &= !compiler.hadInternalError();
+  });
   return isWell;
 }
 

@@ -26,4 +26,10 @@ bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
                   const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
                   const OnLowered &onLowered = {});
 
+/// The same for this processor: entries at tile level.
+using OnTiled = std::function<void(const BoundEntry &entry, mlir::ModuleOp module)>;
+bool tileForCpu(const CheckedProgram &program, const SourceManager &sources,
+                const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
+                const OnTiled &onTiled);
+
 } // namespace ptl

@@ -98,7 +98,7 @@ std::vector<LiveSet> StorageScan::of(mlir::Block &block) {
     for (unsigned number : begin.lookup(&op))
       live.insert(std::upper_bound(live.begin(), live.end(), number), number);
     keep(sets, live);
-    for (Region &region : op.getRegions())
+    for (Region &region : isa<ir::ParallelOp>(op) ? MutableArrayRef<Region>() : op.getRegions())
       for (mlir::Block &inner : region)
         for (const LiveSet &more : of(inner)) {
           LiveSet both;

@@ -18,7 +18,8 @@ struct ProgramStorage {
   std::string most;
 };
 
-/// Of the host code of a chip: storage, and the copies that it makes of parts of arrays.
+/// Of the host code of a chip, or a function at tile level: storage, and the copies that it makes of
+/// parts of arrays. What is in grids does not count.
 ProgramStorage storageOf(mlir::Operation *host);
 
 } // namespace ptl::ir
