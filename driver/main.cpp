@@ -54,13 +54,14 @@ static std::string wrongValue(const Options &options) {
   return options.number(OptionId::Optimize).value_or(0) > 3 ? "optimisation levels are 0 to 3" : "";
 }
 
-/// Whether the command needs IR: most say so in their table, `check` when it is asked about chips or
-/// costs.
+/// Whether the command needs IR: most say so in their table, `check` when it is asked about chips
+/// or costs.
 static bool isInLibrary(const CommandInfo &command, const Options &options) {
   std::string_view target = options.value(OptionId::Target);
   bool isForChips =
       target.empty() ? options.has(OptionId::Machine) : target != "cpu" && target != "reference";
-  return command.home == CommandHome::Ir || (command.id == CommandId::Check && (isForChips || options.has(OptionId::Cost)));
+  return command.home == CommandHome::Ir ||
+         (command.id == CommandId::Check && (isForChips || options.has(OptionId::Cost)));
 }
 
 int main(int argc, char **argv) {

@@ -10,6 +10,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from harness import ROOT, Case, Tools, run_cases  # noqa: E402
 
 FOLDER = ROOT / "tests" / "lanes"
+INPUTS = {"chain": "aw", "split_k": "ab",
+          "transformer": ("tokens", "w_qkv", "w_out", "w_gate", "w_up", "w_down", "gamma", "cosine", "sine")}  # fmt: skip
 
 
 class Wrong(Exception):
@@ -239,6 +241,28 @@ def storage_of_threads(chip):
         expect(used["least_bytes"] == 2 * 4 * 96 * 64 <= used["bytes"] < used["unshared_bytes"], f"{used}")
 
 
+def storage_before(chip):
+    """What is said before a run on this CPU is what the run has where no loop makes arrays; else no more than it could have."""
+    examples = ROOT / "examples"
+    layers = {"S": 64, "D": 128, "F": 256, "L": 3, "H": 4}
+    for path, entry, sizes in ((FOLDER / "blocks.ptl", "chain", {"N": 96, "M": 64}), (examples / "09_split_k.ptl", "split_k", {"M": 64, "N": 96, "K": 512}),
+                               (examples / "08_transformer.ptl", "transformer", layers)):  # fmt: skip
+        done = chip.tools.run("check", path, "--cost", "--json")
+        expect(done.code == 0, done.stderr)
+        said = next(each for each in json.loads(done.stdout)["costs"] if each["entry"] == entry)["storage"]
+        value = {name: eval(text.replace("/", "//"), {"max": max}, sizes) for name, text in said.items() if name != "arrays"}
+        with tempfile.TemporaryDirectory() as folder:
+            lanes = pathlib.Path(folder) / "lanes.json"
+            words = [f"{name}={size}" for name, size in sizes.items()]
+            arrays = [f"{name}=random" for name in INPUTS[entry]]
+            done = chip.tools.run("run", path, "--entry", entry, *arrays, *words, "-j", "2", "--lanes", lanes)
+            expect(done.code == 0, done.stderr)
+            used = json.loads(lanes.read_text())["storage"]
+        expect(used["least_bytes"] <= value["inOrder"] <= used["unshared_bytes"], f"{entry}: {said}, {used}")
+        if "most" in value:
+            expect((value["inOrder"], value["most"]) == (used["least_bytes"], used["unshared_bytes"]), f"{entry}: {said}, {used}")
+
+
 def case(tools, check):
     def run():
         try:
@@ -253,7 +277,7 @@ def case(tools, check):
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
     checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, views, names,
-              storage, storage_of_threads)
+              storage, storage_of_threads, storage_before)
     return run_cases("program_lanes", [case(tools, check) for check in checks])
 
 

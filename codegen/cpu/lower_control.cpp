@@ -1,5 +1,6 @@
 // Statements: blocks, loops, branches, grids, checks.
 #include "codegen/cpu/lowering.h"
+#include "codegen/cpu/program_storage.h"
 
 #include "runtime/check_status.h"
 #include "runtime/kernel_abi.h"
@@ -143,6 +144,7 @@ void Lowering::lowerScalarOp(Operation *op) {
 View Lowering::carriedBuffer(Operation *op, Value initial) {
   auto type = cast<ir::ArrayType>(initial.getType());
   View buffer = allocate(type.getElementType(), extentsOf(initial));
+  tellBytes(buffer.data, type);
   asTask(op, [&] { evaluateInto(initial, buffer); });
   return buffer;
 }

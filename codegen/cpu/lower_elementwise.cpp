@@ -373,8 +373,8 @@ bool Lowering::isElementwise(Operation *op) { return rowOf(op) != nullptr; }
 int64_t Lowering::costOfOp(Operation *op) {
   if (const Row *row = rowOf(op))
     return row->cost;
-  if (isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp,
-          ir::TransposeOp, ir::BroadcastOp, ir::ConstantOp>(op))
+  if (isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::LoadOp, ir::SliceOp, ir::NewAxisOp,
+          ir::CastOp, ir::TransposeOp, ir::BroadcastOp, ir::ConstantOp>(op))
     return 0;
   return isa<ir::PhiloxOp, ir::RandomOp>(op) ? 80 : 4;
 }

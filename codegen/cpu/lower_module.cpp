@@ -1,6 +1,7 @@
 // Functions: the entry's interface, its arguments, failures, and the public way in.
 #include "codegen/cpu/lower.h"
 #include "codegen/cpu/lowering.h"
+#include "codegen/cpu/program_storage.h"
 
 #include "runtime/kernel_abi.h"
 
@@ -105,6 +106,7 @@ void Lowering::lowerFunction(func::FuncOp op) {
   isStatic_ = isProgram_;
   if (isProgram_) {
     function.setPrivate();
+    function->setAttr(kProgramAttribute, builder.getUnitAttr());
     function->setAttr("llvm.linkage",
                       LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   }

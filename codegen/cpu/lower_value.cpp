@@ -1,5 +1,7 @@
 // Pending and materialised values: when each is computed, and how one element is.
 #include "codegen/cpu/lowering.h"
+#include "codegen/cpu/program_storage.h"
+#include "ir/dialect/host_views.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -177,16 +179,14 @@ int64_t Lowering::cost(Value value) {
 
 // Whether storage that a load reads may change before the last use of what was loaded.
 static bool isOverwritten(ir::LoadOp load) {
-  Value ref = load.getRef();
-  for (Operation *user : ref.getUsers()) {
+  Value storage = ir::storageUnder(load.getRef());
+  return llvm::any_of(ir::usesOfElements(storage), [&](Operation *user) {
     auto store = dyn_cast<ir::StoreOp>(user);
-    if (!store || store.getRef() != ref)
-      continue;
+    if (!store || ir::storageUnder(store.getRef()) != storage)
+      return false;
     Operation *inBlock = load->getBlock()->findAncestorOpInBlock(*store);
-    if (inBlock && load->isBeforeInBlock(inBlock))
-      return true;
-  }
-  return false;
+    return inBlock && load->isBeforeInBlock(inBlock);
+  });
 }
 
 static bool isUsedInside(Operation *op) {
@@ -490,7 +490,10 @@ void Lowering::unwind(size_t size) {
 }
 
 void Lowering::bindScalar(Value key, Value value) { scalars_[key] = value; }
+
 void Lowering::bindView(Value key, const View &view) {
+  if (isOrchestrating())
+    tellBytes(view.data, key.getType());
   if (ownViews_ && !views_.count(key))
     ownViews_->push_back({key, extents_.lookup(key)});
   views_[key] = view;

@@ -1,5 +1,6 @@
 // `ptlc check --target a3`: beside what is wrong with the program, what keeps it from the chip, and
 // with `--cost` what it costs there. Without a target: what the prover says of manual kernels.
+#include "codegen/cpu/program_storage.h"
 #include "driver/check.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/cost.h"
@@ -50,11 +51,11 @@ public:
   }
 
   /// On this processor the storage is known, and times are measured.
-  void operator()(const BoundEntry &entry, mlir::ModuleOp tiled) {
+  void operator()(const BoundEntry &entry, mlir::ModuleOp blocks) {
     Cost &cost = found.emplace_back();
     cost.entry = entry.binding.decl->name;
     cost.target = "cpu";
-    cost.storage = ir::storageOf(*tiled.getOps<mlir::func::FuncOp>().begin());
+    cost.storage = cpu::storageOf(blocks).value_or(ir::ProgramStorage());
     cost.unknown = "it is measured here, with `ptlc bench`";
   }
 
@@ -104,8 +105,8 @@ ExitCode runCheckForChips(const Options &options) {
         isWell &= checkForChip(program, session.sources(), compilerOptions(options, target),
                                wantedOf(options), session.sink(), std::ref(own));
       else if (options.has(OptionId::Cost))
-        isWell &= tileForCpu(program, session.sources(), compilerOptions(options, target),
-                             wantedOf(options), session.sink(), std::ref(own));
+        isWell &= checkForCpu(program, session.sources(), compilerOptions(options, target),
+                              wantedOf(options), session.sink(), std::ref(own));
       costs.insert(costs.end(), own.found.begin(), own.found.end());
     }
     if (options.has(OptionId::Cost))

@@ -76,9 +76,8 @@ static std::vector<Wanted> variantsOf(const CallableDecl &decl, const Wanted &wa
 
 /// Visits the kernels and programs of the root file for the machine with that name, with the values
 /// that they are compiled for.
-static void eachEntry(const CheckedProgram &program, std::string_view machine,
-                      const Wanted &wanted, DiagnosticSink &sink,
-                      const std::function<void(const BoundEntry &)> &visit) {
+static void eachEntry(const CheckedProgram &program, std::string_view machine, const Wanted &wanted,
+                      DiagnosticSink &sink, const std::function<void(const BoundEntry &)> &visit) {
   for (const CallableDecl *decl : program.modules.front()->callables) {
     if (!isForChips(*decl) || !decl->isFor(machine) || isBroken(*decl))
       continue;
@@ -106,17 +105,18 @@ bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
   return isWell;
 }
 
-bool tileForCpu(const CheckedProgram &program, const SourceManager &sources,
-                const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
-                const OnTiled &onTiled) {
+bool checkForCpu(const CheckedProgram &program, const SourceManager &sources,
+                 const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
+                 const OnBlocks &onLowered) {
   bool isWell = true;
   eachEntry(program, "cpu", wanted, sink, [&](const BoundEntry &entry) {
     if (entry.binding.decl->kind == DeclKind::ManualKernel)
       return;
     Compiler compiler(program, sources, options, sink);
     mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(entry.binding, chipSymbol(entry));
-    if (module && compiler.tile(*module))
-      onTiled(entry, *module);
+    mlir::OwningOpRef<mlir::ModuleOp> blocks;
+    if (module && compiler.tile(*module) && (blocks = compiler.vectorise(*module)))
+      onLowered(entry, *blocks);
     isWell &= !compiler.hadInternalError();
   });
   return isWell;

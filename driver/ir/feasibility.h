@@ -26,10 +26,10 @@ bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
                   const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
                   const OnLowered &onLowered = {});
 
-/// The same for this processor: entries at tile level.
-using OnTiled = std::function<void(const BoundEntry &entry, mlir::ModuleOp module)>;
-bool tileForCpu(const CheckedProgram &program, const SourceManager &sources,
-                const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
-                const OnTiled &onTiled);
+/// The same for this processor; `onLowered` sees entries as loops and vectors.
+using OnBlocks = std::function<void(const BoundEntry &entry, mlir::ModuleOp blocks)>;
+bool checkForCpu(const CheckedProgram &program, const SourceManager &sources,
+                 const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
+                 const OnBlocks &onLowered);
 
 } // namespace ptl

@@ -13,14 +13,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 
 namespace ptl::ir {
 namespace {
-
-/// Numbers of arrays, ascending.
-using LiveSet = std::vector<unsigned>;
 
 class StorageScan {
 public:
@@ -28,14 +26,12 @@ public:
   /// the larger.
   std::vector<LiveSet> of(mlir::Block &block);
 
-  std::string bytesOf(const LiveSet &arrays) const;
-  LiveSet all() const;
+  std::vector<ArrayBytes> arrays() const;
   bool inLoops = false;
 
 private:
   static bool isStorage(Operation &op);
   static std::pair<Operation *, Operation *> usesOf(Value array, mlir::Block &block);
-  static void keep(std::vector<LiveSet> &sets, LiveSet set);
 
   std::vector<Value> arrays_;
 };
@@ -70,16 +66,6 @@ std::pair<Operation *, Operation *> StorageScan::usesOf(Value array, mlir::Block
   return {first ? first : made, last};
 }
 
-void StorageScan::keep(std::vector<LiveSet> &sets, LiveSet set) {
-  auto within = [](const LiveSet &inner, const LiveSet &outer) {
-    return std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
-  };
-  if (llvm::any_of(sets, [&](const LiveSet &other) { return within(set, other); }))
-    return;
-  llvm::erase_if(sets, [&](const LiveSet &other) { return within(other, set); });
-  sets.push_back(std::move(set));
-}
-
 std::vector<LiveSet> StorageScan::of(mlir::Block &block) {
   llvm::DenseMap<Operation *, std::vector<unsigned>> begin, end;
   for (Operation &op : block) {
@@ -97,14 +83,14 @@ std::vector<LiveSet> StorageScan::of(mlir::Block &block) {
   for (Operation &op : block) {
     for (unsigned number : begin.lookup(&op))
       live.insert(std::upper_bound(live.begin(), live.end(), number), number);
-    keep(sets, live);
-    for (Region &region : isa<ir::ParallelOp>(op) ? MutableArrayRef<Region>() : op.getRegions())
+    keepLarger(sets, live);
+    for (Region &region : op.getRegions())
       for (mlir::Block &inner : region)
         for (const LiveSet &more : of(inner)) {
           LiveSet both;
           std::set_union(live.begin(), live.end(), more.begin(), more.end(),
                          std::back_inserter(both));
-          keep(sets, std::move(both));
+          keepLarger(sets, std::move(both));
         }
     for (unsigned number : end.lookup(&op))
       llvm::erase(live, number);
@@ -112,32 +98,18 @@ std::vector<LiveSet> StorageScan::of(mlir::Block &block) {
   return sets;
 }
 
-LiveSet StorageScan::all() const {
-  LiveSet set(arrays_.size());
-  for (unsigned i = 0; i < set.size(); ++i)
-    set[i] = i;
-  return set;
+std::vector<ArrayBytes> StorageScan::arrays() const {
+  std::vector<ArrayBytes> bytes;
+  for (Value array : arrays_)
+    bytes.push_back(bytesOf(array.getType()));
+  return bytes;
 }
 
 /// A sum of products: those with the same lengths together.
-std::string StorageScan::bytesOf(const LiveSet &arrays) const {
+std::string sumOf(llvm::ArrayRef<ArrayBytes> arrays, const LiveSet &set) {
   std::map<std::vector<std::string>, int64_t> terms;
-  for (unsigned number : arrays) {
-    mlir::Type type = arrays_[number].getType();
-    int64_t factor = pto::elementBytes(ir::elementTypeOf(type));
-    std::vector<std::string> lengths;
-    for (const Extent &extent : ir::extentsOf(type)) {
-      if (extent.isConstant()) {
-        factor *= extent.length;
-        continue;
-      }
-      std::string name = extent.symbol.str();
-      bool isName = llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-      lengths.push_back(isName ? name : "(" + name + ")");
-    }
-    std::sort(lengths.begin(), lengths.end());
-    terms[lengths] += factor;
-  }
+  for (unsigned number : set)
+    terms[arrays[number].lengths] += arrays[number].factor;
   std::string text;
   for (const auto &[lengths, factor] : terms) {
     text += (text.empty() ? "" : " + ") + std::to_string(factor);
@@ -149,6 +121,54 @@ std::string StorageScan::bytesOf(const LiveSet &arrays) const {
 
 } // namespace
 
+ArrayBytes bytesOf(mlir::Type array) {
+  ArrayBytes bytes{pto::elementBytes(ir::elementTypeOf(array)), {}};
+  for (const Extent &extent : ir::extentsOf(array)) {
+    if (extent.isConstant()) {
+      bytes.factor *= extent.length;
+      continue;
+    }
+    std::string name = extent.symbol.str();
+    bool isName = llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+    bytes.lengths.push_back(isName ? name : "(" + name + ")");
+  }
+  std::sort(bytes.lengths.begin(), bytes.lengths.end());
+  return bytes;
+}
+
+void keepLarger(std::vector<LiveSet> &sets, LiveSet set) {
+  auto within = [](const LiveSet &inner, const LiveSet &outer) {
+    return std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
+  };
+  if (llvm::any_of(sets, [&](const LiveSet &other) { return within(set, other); }))
+    return;
+  llvm::erase_if(sets, [&](const LiveSet &other) { return within(other, set); });
+  sets.push_back(std::move(set));
+}
+
+ProgramStorage storageOf(llvm::ArrayRef<ArrayBytes> arrays, llvm::ArrayRef<LiveSet> sets,
+                         bool inLoops) {
+  ProgramStorage result;
+  result.arrays = static_cast<int64_t>(arrays.size());
+  if (arrays.empty())
+    return result;
+  llvm::SetVector<llvm::StringRef> different;
+  std::vector<std::string> texts;
+  for (const LiveSet &set : sets)
+    if (!set.empty())
+      texts.push_back(sumOf(arrays, set));
+  for (const std::string &text : texts)
+    different.insert(text);
+  result.inOrder = llvm::join(different, ", ");
+  if (different.size() > 1)
+    result.inOrder = "max(" + result.inOrder + ")";
+  LiveSet all(arrays.size());
+  std::iota(all.begin(), all.end(), 0u);
+  if (!inLoops)
+    result.most = sumOf(arrays, all);
+  return result;
+}
+
 ProgramStorage storageOf(Operation *host) {
   StorageScan scan;
   std::vector<LiveSet> sets;
@@ -156,24 +176,7 @@ ProgramStorage storageOf(Operation *host) {
     for (mlir::Block &block : region)
       for (LiveSet &set : scan.of(block))
         sets.push_back(std::move(set));
-  ProgramStorage result;
-  LiveSet all = scan.all();
-  result.arrays = static_cast<int64_t>(all.size());
-  if (all.empty())
-    return result;
-  llvm::SetVector<llvm::StringRef> different;
-  std::vector<std::string> texts;
-  for (const LiveSet &set : sets)
-    if (!set.empty())
-      texts.push_back(scan.bytesOf(set));
-  for (const std::string &text : texts)
-    different.insert(text);
-  result.inOrder = llvm::join(different, ", ");
-  if (different.size() > 1)
-    result.inOrder = "max(" + result.inOrder + ")";
-  if (!scan.inLoops)
-    result.most = scan.bytesOf(all);
-  return result;
+  return storageOf(scan.arrays(), sets, scan.inLoops);
 }
 
 } // namespace ptl::ir

@@ -5,6 +5,7 @@
 #include "mlir/IR/Operation.h"
 
 #include <string>
+#include <vector>
 
 namespace ptl::ir {
 
@@ -18,8 +19,25 @@ struct ProgramStorage {
   std::string most;
 };
 
-/// Of the host code of a chip, or a function at tile level: storage, and the copies that it makes of
-/// parts of arrays. What is in grids does not count.
+/// Bytes of an array: a number times lengths, by name.
+struct ArrayBytes {
+  int64_t factor = 0;
+  std::vector<std::string> lengths; ///< ascending
+};
+ArrayBytes bytesOf(mlir::Type array);
+
+/// Numbers of arrays, ascending.
+using LiveSet = std::vector<unsigned>;
+
+/// Adds a set of arrays that are live at once; of sets of which one holds another only the larger
+/// stays.
+void keepLarger(std::vector<LiveSet> &sets, LiveSet set);
+
+/// By the sets of arrays that are live at once. `inLoops`: some array is made in a loop.
+ProgramStorage storageOf(llvm::ArrayRef<ArrayBytes> arrays, llvm::ArrayRef<LiveSet> sets,
+                         bool inLoops);
+
+/// Of the host code of a chip: storage, and the copies that it makes of parts of arrays.
 ProgramStorage storageOf(mlir::Operation *host);
 
 } // namespace ptl::ir
