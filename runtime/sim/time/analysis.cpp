@@ -9,7 +9,13 @@ namespace {
 
 class Analyser {
 public:
-  Analyser(const Timeline &timeline, Analysis &result) : t_(timeline), result_(result) {}
+  Analyser(const Timeline &timeline, Analysis &result) : t_(timeline), result_(result) {
+    workAt_.resize(t_.records.size());
+    for (uint32_t i = 0; i < workAt_.size(); ++i) {
+      uint32_t before = t_.records[i].before;
+      workAt_[i] = isWork(i) ? i : before == noRecord ? noRecord : workAt_[before];
+    }
+  }
 
   void lanes();
   void path();
@@ -22,12 +28,6 @@ private:
   const Site &siteOf(uint32_t record) const { return t_.sites[t_.records[record].site]; }
   bool isWork(uint32_t record) const { return siteOf(record).isWork(); }
   bool onScalar(uint32_t record) const { return t_.lanes[t_.records[record].lane].pipe == Pipe::S; }
-  /// The last instruction at or before a record of a lane.
-  uint32_t workBefore(uint32_t record) const {
-    while (record != noRecord && !isWork(record))
-      record = t_.records[record].before;
-    return record;
-  }
   Gap gapBefore(uint32_t record, Cycles since) const;
   uint32_t blockerOf(uint32_t wait) const;
   uint32_t stepBack(uint32_t record);
@@ -42,6 +42,7 @@ private:
 
   const Timeline &t_;
   Analysis &result_;
+  std::vector<uint32_t> workAt_;     ///< the last instruction at or before each record of its lane
   std::map<uint32_t, Cycles> alike_; ///< on the path, of tasks that ran like this one
 };
 
@@ -51,7 +52,7 @@ uint32_t Analyser::blockerOf(uint32_t wait) const {
   // The scalar unit was held up by something itself.
   for (int depth = 0; other != noRecord && onScalar(other) && depth < 8; ++depth)
     other = t_.records[other].waitedFor;
-  return other == noRecord ? noRecord : workBefore(other);
+  return other == noRecord ? noRecord : workAt_[other];
 }
 
 /// The gap that ends with an instruction: of the operations in it, the one that waited longest is

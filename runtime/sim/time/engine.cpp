@@ -192,7 +192,7 @@ bool Timer::Engine::endGroup(GroupClock &clock) {
     end = std::max(end, core->scalar);
     for (const PipeClock &pipe : core->pipes) {
       end = std::max({end, pipe.free, pipe.settled});
-      block.works |= pipe.record != noRecord || pipe.filled;
+      block.works |= pipe.works;
       if (pipe.last != noRecord && std::max(pipe.free, pipe.settled) > last) {
         last = std::max(pipe.free, pipe.settled);
         block.last = pipe.last;

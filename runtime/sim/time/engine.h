@@ -19,6 +19,7 @@ struct PipeClock {
   Cycles settled = 0; ///< and what waits for it may begin
   bool busy = false;
   bool filled = false; ///< the last operation was an instruction
+  bool works = false;  ///< it has had one
   Cycles ownEnd = 0;   ///< of the operation that runs, if nothing is in its way
   Cycles tail = 0;
   int pending = 0; ///< transfers that it waits for

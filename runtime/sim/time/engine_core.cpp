@@ -334,7 +334,7 @@ bool Timer::Engine::begin(CoreClock &clock, Pipe pipe) {
   state.tail = record.tail = cost.tail;
   state.pending = 0;
   state.bytes = state.missed = 0;
-  state.busy = true;
+  state.busy = state.works = true;
   state.record = add(clock, record);
   bool isFirst = timeline.lanes[clock.firstLane].number == 0 && clock.core->subBlock() == 0;
   if (state.record != noRecord && isFirst)
