@@ -84,7 +84,7 @@ bool isMatrixBox(const BoxOperands &in, Type boxType) {
 }
 
 /// Whether a box is a matrix whose rows lie side by side, or a part of one, for this core.
-bool KernelLowering::isMatrix(Operation *op, const BoxOperands &in, Type boxType) {
+bool KernelLowering::isMatrix(const BoxOperands &in, Type boxType) {
   if (!isMatrixBox(in, boxType))
     return false;
   // A column stands alone only where rows have one element.
@@ -306,7 +306,7 @@ void KernelLowering::lowerSlice(Operation *op) {
   }
   if (isTakenFrom(result)) // what takes from it reads global memory
     return bindLengths(op);
-  if (isScalar(result) || !isMatrix(op, in, result.getType())) {
+  if (isScalar(result) || !isMatrix(in, result.getType())) {
     bool isUsed = core_ == CoreKind::Vector
                       ? usedOnVector(result)
                       : isUsedOnCube(result, cores_) && !cores_.crossesToCube(result);
@@ -357,7 +357,7 @@ void KernelLowering::lowerStore(ir::StoreOp store) {
   bool single = isScalar(value) && llvm::all_of(in.lengths, [](Value length) {
                   return matchPattern(length, m_One());
                 });
-  bool matrix = !isScalar(value) && !store.getIndex() && isMatrix(store, in, storeBoxType(store)) &&
+  bool matrix = !isScalar(value) && !store.getIndex() && isMatrix(in, storeBoxType(store)) &&
                 fillsBox(store);
   const Tile *tile = tileOf(value);
   if (tile && tile->form == Tile::Form::Acc && !matrix)

@@ -146,7 +146,7 @@ private:
   void storeScalar(ir::StoreOp store, const BoxOperands &in);
   Tile conditionsOf(const Tile &bytes, Location loc);
   Tile bytesOf(const Tile &mask, Location loc);
-  bool isMatrix(Operation *op, const BoxOperands &in, Type boxType);
+  bool isMatrix(const BoxOperands &in, Type boxType);
 
   // vector instructions: lower_elementwise.cpp
   bool lowerVector(Operation *op), lowerByInstruction(Operation *op);
