@@ -143,6 +143,8 @@ Value KernelLowering::destination(Operation *op, const Tile &like,
     // Rotating buffers stay for their loads; what was popped may go on in its slot.
     Operation *maker = pto::rootOf(tile->buffer).getDefiningOp();
     bool popped = isa_and_nonnull<pto::DeclareTileOp>(maker);
+    if (popped && outlivesSlot(result, maker->getResult(0)))
+      continue;
     if (!popped && isa<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
       continue;
     --users_[tile->buffer];

@@ -248,14 +248,14 @@ private:
   // crossings: queues.cpp
   void openQueues(ir::ParallelOp grid);
   void cross(mlir::Value value);
-  void push(mlir::Value value, mlir::Value queue);
+  void push(mlir::Value value, mlir::Value queue), popFor(mlir::Operation *op);
   void pop(mlir::Value value, mlir::Value queue, bool toVector);
-  void popFor(mlir::Operation *op);
   void freeSlots(mlir::Operation *after);
   mlir::Value dealt(mlir::Value length, const ir::Extent &extent, mlir::Value *present = nullptr);
   bool directQueues() const;  ///< through the consumer's own memory, not through global memory
   int64_t turnsAhead() const; ///< that one stage of a loop may be before the other
   bool isRead(const Popped &slot, mlir::Operation *op);
+  bool outlivesSlot(mlir::Value result, mlir::Value slot);
 
   mlir::func::FuncOp function_;
   CoreKind core_;
