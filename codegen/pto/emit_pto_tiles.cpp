@@ -514,6 +514,14 @@ void PtoFunctionEmitter::emitInstructionOp(Instruction instruction) {
     inNames = name(ins[0]) + ", " + slope;
     inTypes = typeOf(ins[0]) + ", f32";
   }
+  if (instruction.id() == InstructionId::TMrgSort && ins[1].getType().isIndex()) {
+    // A number in manual text; PTOAS takes the length of lists as an integer.
+    std::string wide = "%" + names_.fresh("length_i64"), length = "%" + names_.fresh("length");
+    line(op, wide + " = arith.index_cast " + name(ins[1]) + " : index to i64");
+    line(op, length + " = arith.trunci " + wide + " : i64 to i32");
+    inNames = name(ins[0]) + ", " + length;
+    inTypes = typeOf(ins[0]) + ", i32";
+  }
   if (!ins.empty()) {
     const char *between = instruction.id() == InstructionId::TGatherMask ? ", " : " ";
     text += " ins(" + inNames + (inside ? between + attrs : std::string()) + " : " + inTypes + ")";
