@@ -258,7 +258,7 @@ void CppFunctionEmitter::emitPipe(Operation *op, Value memory, Value local) {
                         (direction == 1   ? "DIR_C2V"
                          : direction == 2 ? "DIR_V2C"
                                           : "DIR_BOTH") +
-                        ", " + std::to_string(number("slot_size", 0)) + ", " +
+                        ", " + std::to_string(slotStride(op)) + ", " +
                         std::to_string(number("slot_num", 8)) + ", " +
                         std::to_string(number("local_slot_num", 2)) + (nosplit ? ", true>" : ">");
   const std::string name = names_.of(op->getResult(0));

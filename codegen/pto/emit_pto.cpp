@@ -123,6 +123,8 @@ std::vector<std::string> TypeAliases::definitions() const {
 // --------------------------------------------------------------------------------------------
 
 std::string PtoFunctionEmitter::name(Value value) {
+  while (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>())
+    value = cast.getOperand(0); // from and to unsigned: scalars have no sign in PTOAS
   if (auto constantOp = value.getDefiningOp<arith::ConstantOp>())
     return constant(constantOp.getValue());
   return "%" + names_.of(value);
@@ -287,7 +289,7 @@ void PtoFunctionEmitter::emitOp(Operation *op) {
   if (std::string why = reasonOf(op); !why.empty())
     body_.add("// " + why, placeOf(op));
   llvm::TypeSwitch<Operation *>(op)
-      .Case<arith::ConstantOp>([](auto) {}) // made where it is used
+      .Case<arith::ConstantOp, UnrealizedConversionCastOp>([](auto) {}) // made where it is used
       .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
@@ -408,6 +410,19 @@ void PtoFunctionEmitter::emitScalar(Operation *op) {
          wide + " = arith.extsi " + name(cast.getIn()) + " : " + typeOf(cast.getIn()) + " to i64");
     line(op, result(op) + "arith.index_cast " + wide + " : i64 to index");
     return;
+  }
+  unsigned width = isa<arith::ShRUIOp>(op) && op->getResult(0).getType().isInteger()
+                       ? op->getResult(0).getType().getIntOrFloatBitWidth()
+                       : 64;
+  if (width < 64) { // PTOAS casts to a signed number before it shifts; no sign, no difference
+    std::string to = "i" + std::to_string(2 * width), from = typeOf(op->getResult(0));
+    std::string wide[3];
+    for (std::string &each : wide)
+      each = "%" + names_.fresh(names_.of(op->getResult(0)) + "_wide");
+    for (unsigned i : {0u, 1u})
+      line(op, wide[i] + " = arith.extui " + name(op->getOperand(i)) + " : " + from + " to " + to);
+    line(op, wide[2] + " = arith.shrui " + wide[0] + ", " + wide[1] + " : " + to);
+    return line(op, result(op) + "arith.trunci " + wide[2] + " : " + to + " to " + from);
   }
   if (isa<arith::AddFOp>(op)) { // PTOAS has no form for it; the other way round it is the same
     std::string negated = "%" + names_.fresh(names_.of(op->getResult(0)) + "_minus");

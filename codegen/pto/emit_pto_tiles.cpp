@@ -30,6 +30,35 @@ std::string PtoFunctionEmitter::typeOf(Value value) {
   return types_.of(other ? other : signless(value.getType()));
 }
 
+/// The name and the type of a tile whose elements have no sign, as the scalars that go in and out:
+/// for one of unsigned elements another with the same bytes.
+std::pair<std::string, std::string> PtoFunctionEmitter::withoutSign(Operation *op, Value tile) {
+  Type other = tileTypes_.lookup(tile);
+  auto type = cast<TileBufType>(other ? other : tile.getType());
+  Type element = signless(type.getElementType());
+  if (element == type.getElementType())
+    return {name(tile), typeOf(tile)};
+  auto known = [](int64_t valid, int64_t all) { return valid == kDynamic ? all : valid; };
+  auto plain = TileBufType::get(type.getContext(), type.getPlace(), type.getRows(), type.getCols(),
+                                element, known(type.getValidRows(), type.getRows()),
+                                known(type.getValidCols(), type.getCols()), type.getLayout());
+  std::string alias = "%" + names_.fresh(names_.of(tile) + "_bits");
+  if (auto at = addresses_.find(tile); at != addresses_.end()) {
+    std::string address = at->second.computed;
+    if (address.empty()) {
+      address = longConstant(at->second.constant);
+    } else if (at->second.constant) {
+      address = "%" + names_.fresh(names_.of(tile) + "_addr");
+      line(op, address + " = arith.addi " + at->second.computed + ", " +
+                   longConstant(at->second.constant) + " : i64");
+    }
+    line(op, alias + " = pto.alloc_tile addr = " + address + " : " + types_.of(plain));
+  } else {
+    missing(op, "elements of a popped tile of unsigned integers have no spelling in PTOAS");
+  }
+  return {alias, types_.of(plain)};
+}
+
 // ---- addresses
 // --------------------------------------------------------------------------------------------
 
@@ -214,8 +243,10 @@ bool PtoFunctionEmitter::emitBuffer(Operation *op) {
         return true;
       })
       .Case<TGetValOp>([&](TGetValOp made) {
-        line(op, result(op) + "pto.tgetval ins(" + names(op->getOperands()) + " : " +
-                     typed(op->getOperands()) + ") outs : " + typeOf(made.getValue()));
+        auto [tile, type] = withoutSign(op, op->getOperand(0));
+        line(op, result(op) + "pto.tgetval ins(" + tile + ", " + name(op->getOperand(1)) + " : " +
+                     type + ", " + typeOf(op->getOperand(1)) +
+                     ") outs : " + typeOf(made.getValue()));
         return true;
       })
       .Default([](Operation *) { return false; });
@@ -275,10 +306,10 @@ bool PtoFunctionEmitter::emitView(Operation *op) {
 // ---------------------------------------------------------------------------------------
 
 std::string PtoFunctionEmitter::initPipe(Operation *op, Value memory, Value local) {
-  auto number = [&](const char *key) {
+  auto number = [&](llvm::StringRef key) {
     auto attribute = op->getAttrOfType<IntegerAttr>(key);
-    return attribute ? std::string(key) + " = " + std::to_string(attribute.getInt())
-                     : std::string();
+    int64_t value = !attribute ? 0 : key == "slot_size" ? slotStride(op) : attribute.getInt();
+    return attribute ? key.str() + " = " + std::to_string(value) : std::string();
   };
   std::string text = "{";
   for (const char *key : {"dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base"})
@@ -466,6 +497,8 @@ void PtoFunctionEmitter::emitInstructionOp(Instruction instruction) {
     inside = false;
   ValueRange ins = instruction.ins(), outs = instruction.outs();
   std::string outNames = names(outs), outTypes = typed(outs);
+  if (instruction.id() == InstructionId::TExpands)
+    std::tie(outNames, outTypes) = withoutSign(op, outs[0]);
   if (instruction.id() == InstructionId::TMrgSortLists) {
     // How many of each list were merged: PTOAS wants a place for the counts.
     auto counts = VectorType::get({4}, IntegerType::get(op->getContext(), 16));
@@ -480,6 +513,14 @@ void PtoFunctionEmitter::emitInstructionOp(Instruction instruction) {
     line(op, slope + " = arith.extf " + name(ins[1]) + " : " + typeOf(ins[1]) + " to f32");
     inNames = name(ins[0]) + ", " + slope;
     inTypes = typeOf(ins[0]) + ", f32";
+  }
+  if (instruction.id() == InstructionId::TMrgSort && ins[1].getType().isIndex()) {
+    // A number in manual text; PTOAS takes the length of lists as an integer.
+    std::string wide = "%" + names_.fresh("length_i64"), length = "%" + names_.fresh("length");
+    line(op, wide + " = arith.index_cast " + name(ins[1]) + " : index to i64");
+    line(op, length + " = arith.trunci " + wide + " : i64 to i32");
+    inNames = name(ins[0]) + ", " + length;
+    inTypes = typeOf(ins[0]) + ", i32";
   }
   if (!ins.empty()) {
     const char *between = instruction.id() == InstructionId::TGatherMask ? ", " : " ";

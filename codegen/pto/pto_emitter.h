@@ -91,6 +91,7 @@ private:
   std::string scaled(mlir::Operation *op, const std::string &value, int64_t by,
                      llvm::StringRef wanted);
   std::string typeOf(mlir::Value value);
+  std::pair<std::string, std::string> withoutSign(mlir::Operation *op, mlir::Value tile);
   std::string attributes(mlir::Operation *op);
   std::string initPipe(mlir::Operation *op, mlir::Value memory, mlir::Value local);
 

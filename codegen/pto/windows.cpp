@@ -24,4 +24,12 @@ int64_t slotStride(MultiTileBufType type, int64_t alignment) {
   return (type.getSlot().getBytes() + alignment - 1) / alignment * alignment;
 }
 
+int64_t slotStride(mlir::Operation *pipe) {
+  if (auto global = mlir::dyn_cast<InitializeL2G2LPipeOp>(pipe))
+    return global.getSlotSize();
+  auto direct = mlir::cast<InitializeL2LPipeOp>(pipe);
+  bool isDealt = direct.getDirMask() == 1 && !direct.getNosplit().value_or(false);
+  return isDealt ? direct.getSlotSize() / 2 : direct.getSlotSize();
+}
+
 } // namespace ptl::pto

@@ -1,4 +1,4 @@
-// Windows into tiles as tiles of their own.
+// Windows into tiles as tiles of their own, and slots.
 #pragma once
 
 #include "ir/dialect/pto_dialect.h"
@@ -18,5 +18,9 @@ TileBufType windowType(TileBufType source, TileBufType window);
 
 /// Bytes from one slot of a multi-tile to the next.
 int64_t slotStride(MultiTileBufType type, int64_t alignment);
+
+/// Bytes from one slot of a queue to the next, as the library counts them (its SlotSize): where the
+/// slots are the vector cores' own, each holds that core's part of a tile.
+int64_t slotStride(mlir::Operation *pipe);
 
 } // namespace ptl::pto

@@ -11,6 +11,40 @@ namespace ptl::block {
 
 static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
+/// PTOAS wants tiles of one shape where TCVT makes bytes or is given them, and where TCMP makes a
+/// mask of the shape of its operands; rows of bytes are padded to 32, others to 16. What crosses
+/// between cores has the rows of the other side.
+void KernelLowering::findWideRows(ir::ParallelOp grid) {
+  auto rowOf = [&](Type type) {
+    int64_t rows = 1, cols = 1;
+    for (const ir::Extent &extent : ir::extentsOf(type)) {
+      rows *= cols;
+      cols = std::max<int64_t>(capacityOf(extent), 1);
+    }
+    return cols == 1 ? rows : cols;
+  };
+  auto isByte = [](Type type) { return ir::elementTypeOf(type).isInteger(8); };
+  auto isTile = [](Value value) { return isa<ir::ArrayType>(value.getType()); };
+  grid.walk([&](Operation *op) {
+    bool compares = isa<ir::EqOp, ir::NeOp, ir::LtOp, ir::LeOp, ir::GtOp, ir::GeOp>(op) &&
+                    machine_.maskOfOperandShape;
+    if (auto store = dyn_cast<ir::StoreOp>(op)) { // conditions lie in global memory as bytes
+      if (isTile(store.getValue()) && ir::elementTypeOf(store.getValue().getType()).isInteger(1))
+        wideRows_.insert(rowOf(store.getValue().getType()));
+    } else if (op->getNumResults() == 1 && isTile(op->getResult(0))) {
+      Type type = op->getResult(0).getType();
+      bool converts =
+          isa<ir::ConvertOp>(op) && (isByte(type) || isByte(op->getOperand(0).getType()));
+      bool loads = isa<ir::SliceOp, ir::LoadOp>(op) && ir::elementTypeOf(type).isInteger(1);
+      if (converts || loads || (compares && llvm::all_of(op->getOperands(), isTile)))
+        wideRows_.insert(rowOf(type));
+    }
+  });
+  for (const llvm::SmallVector<Value> *values : {&cores_.toVector, &cores_.toCube})
+    for (Value value : *values)
+      wideRows_.erase(rowOf(value.getType()));
+}
+
 pto::TileBufType KernelLowering::tileType(ir::Place place, llvm::StringRef layoutName,
                                           const Extents2 &extents, Type element) {
   pto::Layout layout = *pto::layoutByName(layoutName);
@@ -24,7 +58,8 @@ pto::TileBufType KernelLowering::tileType(ir::Place place, llvm::StringRef layou
   } else if (layout.box == pto::Layout::RowMajor) {
     // 16 elements at least, as boxes have, so that a tile has the same rows on either side of a
     // queue.
-    cols = roundUp(cols, std::max<int64_t>(16, block));
+    int64_t least = place == ir::Place::Vec && wideRows_.contains(cols) ? 32 : 16;
+    cols = roundUp(cols, std::max(least, block));
   } else {
     rows = roundUp(rows, block);
   }
@@ -143,6 +178,8 @@ Value KernelLowering::destination(Operation *op, const Tile &like,
     // Rotating buffers stay for their loads; what was popped may go on in its slot.
     Operation *maker = pto::rootOf(tile->buffer).getDefiningOp();
     bool popped = isa_and_nonnull<pto::DeclareTileOp>(maker);
+    if (popped && outlivesSlot(result, maker->getResult(0)))
+      continue;
     if (!popped && isa<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
       continue;
     --users_[tile->buffer];

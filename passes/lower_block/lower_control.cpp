@@ -77,6 +77,7 @@ llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
 bool KernelLowering::lowerGrid(ir::ParallelOp grid) {
   dynamicValid_ = hasOpenLengths(grid);
   capacities_ = capacitiesOf(grid);
+  findWideRows(grid);
   streamed_ = streamedOperands(grid, options_.streamed);
   Block *entry = &function_.getBody().front();
   b_.setInsertionPointToEnd(entry);

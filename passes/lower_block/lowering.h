@@ -88,6 +88,7 @@ private:
   mlir::Value allocate(ir::Place place, llvm::StringRef layout, const Extents2 &extents,
                        mlir::Type element, mlir::Location loc, bool rotates = false);
   mlir::Value shared(int64_t number, llvm::function_ref<mlir::Value()> make);
+  void findWideRows(ir::ParallelOp grid);
   int64_t maskBytes(int64_t cols) const;
   mlir::Value allocateLike(const Tile &like, mlir::Location loc);
   std::pair<Extents2, mlir::Type> storage(const Tile &tile);
@@ -98,8 +99,7 @@ private:
   bool diesBefore(mlir::Value value, mlir::Operation *op) const;
   mlir::Value reshape(mlir::Value buffer, pto::TileBufType type, mlir::Value rows,
                       mlir::Value cols);
-  mlir::Value columnView(const Tile &column);
-  mlir::Value fullView(mlir::Value buffer);
+  mlir::Value columnView(const Tile &column), fullView(mlir::Value buffer);
   Tile materialise(const Tile &tile, mlir::Location loc);
   Tile expand(const Tile &tile, const Extents2 &extents, mlir::Location loc);
   pto::TileBufType tileType(ir::Place place, llvm::StringRef layout, const Extents2 &extents,
@@ -246,16 +246,15 @@ private:
   llvm::StringRef leftLayout() const;
 
   // crossings: queues.cpp
-  void openQueues(ir::ParallelOp grid);
-  void cross(mlir::Value value);
-  void push(mlir::Value value, mlir::Value queue);
+  void openQueues(ir::ParallelOp grid), cross(mlir::Value value);
+  void push(mlir::Value value, mlir::Value queue), popFor(mlir::Operation *op);
   void pop(mlir::Value value, mlir::Value queue, bool toVector);
-  void popFor(mlir::Operation *op);
   void freeSlots(mlir::Operation *after);
   mlir::Value dealt(mlir::Value length, const ir::Extent &extent, mlir::Value *present = nullptr);
   bool directQueues() const;  ///< through the consumer's own memory, not through global memory
   int64_t turnsAhead() const; ///< that one stage of a loop may be before the other
   bool isRead(const Popped &slot, mlir::Operation *op);
+  bool outlivesSlot(mlir::Value result, mlir::Value slot);
 
   mlir::func::FuncOp function_;
   CoreKind core_;
@@ -269,7 +268,8 @@ private:
   llvm::DenseMap<mlir::Value, Tile> tiles_;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> lengths_;
   llvm::DenseMap<mlir::StringAttr, int64_t> capacities_;
-  llvm::DenseMap<mlir::Value, unsigned> users_;     ///< tile values that hold a buffer
+  llvm::DenseSet<int64_t> wideRows_;            ///< lengths of rows that take whole blocks of bytes
+  llvm::DenseMap<mlir::Value, unsigned> users_; ///< tile values that hold a buffer
   llvm::DenseMap<mlir::Value, mlir::Value> held_;   ///< the value that a buffer got last
   llvm::DenseMap<mlir::Value, mlir::Value> wanted_; ///< a value that is best made in this buffer
   llvm::DenseMap<mlir::Value, mlir::Value> queues_;

@@ -51,12 +51,11 @@ capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
   return std::pair{extents[0], extents[1]};
 }
 
-/// The first and the last operation of a value's block for which `core` reads the value, also under
-/// another name.
+/// The first and the last operation of `home` for which `core` reads a value, also under another
+/// name.
 static std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core,
-                                                  const CoreAssignment &cores) {
+                                                  const CoreAssignment &cores, Block *home) {
   Operation *first = nullptr, *last = nullptr;
-  Block *home = value.getParentBlock();
   llvm::SmallVector<Value> names{value};
   while (!names.empty())
     for (Operation *user : names.pop_back_val().getUsers()) {
@@ -73,6 +72,17 @@ static std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core,
       last = last && here->isBeforeInBlock(last) ? last : here;
     }
   return {first, last};
+}
+
+static std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core,
+                                                  const CoreAssignment &cores) {
+  return usesOf(value, core, cores, value.getParentBlock());
+}
+
+/// Whether nothing of `first` is read any more when `core` pops `second`, which comes after it.
+static bool follows(Value second, Value first, CoreKind core, const CoreAssignment &cores) {
+  Operation *done = usesOf(first, core, cores).second, *next = usesOf(second, core, cores).first;
+  return !done || !next || done->getBlock() != next->getBlock() || done->isBeforeInBlock(next);
 }
 
 /// The most values of a queue that are read after another one has been popped, and that one.
@@ -108,7 +118,9 @@ static llvm::SmallVector<int64_t> firstFlags(const Machine &machine) {
 
 /// One queue for each value, and one for all parts of a value; first those to the vector cores.
 /// `share`: also one for values of a block that are alike, which are popped as they are pushed.
-static Queues queuesOf(const CoreAssignment &cores, bool share) {
+/// In the consumer's own memory one slot is given back before the next is popped: which slot
+/// TFREE gives back, the library counts by what was popped last.
+static Queues queuesOf(const CoreAssignment &cores, const Machine &machine, bool share) {
   Queues queues;
   auto isAlike = [&](Value a, Value b) {
     PartOf partA = partOf(a), partB = partOf(b);
@@ -118,9 +130,14 @@ static Queues queuesOf(const CoreAssignment &cores, bool share) {
   };
   for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube}) {
     size_t first = queues.size();
+    CoreKind consumer = list == &cores.toVector ? CoreKind::Vector : CoreKind::Cube;
+    auto takes = [&](const llvm::SmallVector<Value> &values, Value value) {
+      return isAlike(values.front(), value) &&
+             (!machine.exchange.throughBuffer || follows(value, values.back(), consumer, cores));
+    };
     for (Value value : *list) {
       auto own = std::find_if(queues.begin() + static_cast<long>(first), queues.end(),
-                              [&](const auto &values) { return isAlike(values.front(), value); });
+                              [&](const auto &values) { return takes(values, value); });
       if (own == queues.end())
         queues.push_back({value});
       else
@@ -131,7 +148,7 @@ static Queues queuesOf(const CoreAssignment &cores, bool share) {
 }
 
 bool sharesQueues(const CoreAssignment &cores, const Machine &machine) {
-  return queuesOf(cores, false).size() > firstFlags(machine).size();
+  return queuesOf(cores, machine, false).size() > firstFlags(machine).size();
 }
 
 /// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
@@ -142,7 +159,7 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
   bool direct = directQueues();
   int64_t offset = 0;
   llvm::SmallVector<int64_t> flags = firstFlags(machine_);
-  Queues queues = queuesOf(cores_, sharesQueues(cores_, machine_));
+  Queues queues = queuesOf(cores_, machine_, sharesQueues(cores_, machine_));
   if (queues.size() > flags.size())
     return fail(grid, std::to_string(queues.size()) + " pipes between cores, with flags for " +
                           std::to_string(flags.size()));
@@ -201,7 +218,8 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
 int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine) {
   llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
   int64_t total = 0;
-  for (const llvm::SmallVector<Value> &values : queuesOf(cores, sharesQueues(cores, machine)))
+  for (const llvm::SmallVector<Value> &values :
+       queuesOf(cores, machine, sharesQueues(cores, machine)))
     if (auto extents = capacities(values.front(), bounds))
       total += numSlotsOf(values.front(), machine) *
                pto::slotBytes(extents->first, extents->second,
@@ -295,12 +313,44 @@ bool KernelLowering::isRead(const Popped &slot, Operation *op) {
     if (!tile.buffer || pto::rootOf(tile.buffer) != root)
       continue;
     for (Operation *user : value.getUsers()) {
+      if (core_ == CoreKind::Vector && cores_.coreOf(user) == CoreKind::Cube)
+        continue; // it reads what it was sent
       Operation *here = home->findAncestorOpInBlock(*user);
       if (!here || op->isBeforeInBlock(here))
         return true;
     }
   }
   return false;
+}
+
+/// Whether what is made in the slot of a popped tile would still be read when others of its queue
+/// have been popped into all slots that the consumer may hold.
+bool KernelLowering::outlivesSlot(Value result, Value slot) {
+  Value popped;
+  for (const auto &[value, queue] : queues_)
+    if (const Tile *tile = tileOf(value); tile && pto::rootOf(tile->buffer) == slot)
+      popped = value;
+  if (!popped)
+    return true;
+  Block *home = popped.getParentBlock();
+  Value queue = queues_.lookup(popped);
+  llvm::SmallVector<std::pair<Operation *, Operation *>> later; // where made, where popped
+  for (const auto &[value, its] : queues_) {
+    Operation *maker = value.getDefiningOp(), *first = usesOf(value, core_, cores_).first;
+    if (its == queue && value != popped && maker && first && maker->getBlock() == home &&
+        (!popped.getDefiningOp() || popped.getDefiningOp()->isBeforeInBlock(maker)))
+      later.push_back({maker, first});
+  }
+  auto global = queue.getDefiningOp<pto::InitializeL2G2LPipeOp>();
+  size_t held = global ? static_cast<size_t>(global.getLocalSlotNum().value_or(1)) : 1;
+  if (later.size() < held)
+    return false;
+  llvm::sort(later, [](const auto &a, const auto &b) { return a.first->isBeforeInBlock(b.first); });
+  Operation *over = later[held - 1].second;
+  for (const auto &each : llvm::drop_begin(later, held)) // popped before what was pushed after it
+    over = each.second->isBeforeInBlock(over) ? each.second : over;
+  Operation *last = usesOf(result, core_, cores_, home).second;
+  return last && !last->isBeforeInBlock(over);
 }
 
 /// In the consumer's own memory a slot is given back after the last use of what was popped into it;

@@ -118,6 +118,9 @@ void Simulation::prepareFrees(uint32_t index) {
   for (uint32_t i = 0; i < core(index).events.size(); ++i) {
     const Event &event = core(index).events[i];
     if (event.kind == Event::Pop) {
+      // The library's TFREE gives the consumer's slots back by the number of the last pop.
+      if (!kernel_.queues[event.flag].throughGlobal && popped[event.flag].size() == 1)
+        fault(SyncFault::HeldTwice, {index, i});
       popped[event.flag].push_back({core(index).accesses[event.access].buffer, i, 0});
     } else if (event.kind == Event::Free) {
       if (popped[event.flag].empty()) {

@@ -32,6 +32,7 @@ struct SyncFault {
     LeftInQueue,     ///< `first`: the first push that no one pops
     MissingFree,     ///< `first`: the pop whose slot is not given back
     ExtraFree,       ///< `first`: the free
+    HeldTwice,       ///< `first`: the pop that comes before the slot of the last one is given back
     Deadlock,        ///< `first`, `second`: two that wait
   };
   Kind kind;

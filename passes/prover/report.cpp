@@ -221,6 +221,9 @@ static Finding *reportQueue(const Case &judged, const SyncFault &fault) {
   case SyncFault::MissingFree:
     what = "the slot of pop " + number + " is never given back with tfree";
     break;
+  case SyncFault::HeldTwice:
+    what = "pop " + number + " comes before tfree gives back what was popped before it";
+    break;
   default:
     what = "tfree " + number + " comes when no slot is popped";
   }
