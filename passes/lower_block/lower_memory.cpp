@@ -357,8 +357,8 @@ void KernelLowering::lowerStore(ir::StoreOp store) {
   bool single = isScalar(value) && llvm::all_of(in.lengths, [](Value length) {
                   return matchPattern(length, m_One());
                 });
-  bool matrix = !isScalar(value) && !store.getIndex() && isMatrix(in, storeBoxType(store)) &&
-                fillsBox(store);
+  bool matrix =
+      !isScalar(value) && !store.getIndex() && isMatrix(in, storeBoxType(store)) && fillsBox(store);
   const Tile *tile = tileOf(value);
   if (tile && tile->form == Tile::Form::Acc && !matrix)
     return fail(store, "a store of an accumulator to a box that is no matrix");
