@@ -189,9 +189,16 @@ CppExpression CppFunctionEmitter::formExpression(Operation *op, const CppScalarR
       continue;
     }
     char what = row.text[++i];
-    if (what == 'T')
+    bool isUnsigned = what == 'u';
+    if (isUnsigned)
+      what = row.text[++i];
+    if (what == 'T') {
       form += cppElement(op->getResult(0).getType());
-    else {
+    } else if (Value number = op->getOperand(static_cast<unsigned>(what - '0'));
+               isUnsigned && number.getType().isSignlessInteger() &&
+               !number.getType().isInteger(1)) {
+      form += "u" + cppElement(number.getType()) + "(" + expression(number).text + ")";
+    } else {
       bool free = row.text.contains('('); // between commas and parentheses nothing can fall apart
       CppExpression operand = expression(op->getOperand(static_cast<unsigned>(what - '0')));
       form += free ? operand.text : operand.within(Precedence::BitOr);
@@ -201,6 +208,8 @@ CppExpression CppFunctionEmitter::formExpression(Operation *op, const CppScalarR
   for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv"})
     if (call == helper)
       helpers_.used.insert(helper);
+  if (isa<arith::MinUIOp, arith::MaxUIOp>(op) && !op->getResult(0).getType().isIndex())
+    form = cppElement(op->getResult(0).getType()) + "(" + form + ")";
   return {form, row.precedence};
 }
 
