@@ -22,6 +22,11 @@ bool sharesQueues(const CoreAssignment &cores, const Machine &machine);
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
 /// The largest operands that products of a grid load in loops, the last ones of those alike.
 llvm::DenseSet<mlir::Value> streamedOperands(ir::ParallelOp grid, int64_t count);
+/// Bytes of its own memory that a consumer needs for the tiles it holds of a queue through global
+/// memory: PTO-ISA puts them as far apart as the slots of the ring, of which a tile may be a part.
+inline int64_t heldBytes(int64_t held, int64_t slot, int64_t tile) {
+  return (held - 1) * slot + tile;
+}
 /// Bytes of a machine's memory that kernels may use.
 int64_t usableBytes(const Machine &machine, llvm::StringRef place);
 

@@ -1,5 +1,6 @@
 // From a grid written at block level to a function of its kernel.
 #include "passes/lower_block/lower_manual.h"
+#include "passes/lower_block/limits.h"
 #include "passes/lower_block/scalars.h"
 
 #include "ir/dialect/cross_core.h"
@@ -133,7 +134,7 @@ private:
       std::optional<uint64_t> base = queue.getBase();
       address = b_.create<pto::ReserveBufferOp>(
           loc, b_.getI32Type(), queue.getNameAttr(),
-          number((direct ? shape.slots : shape.held) * part),
+          number(direct ? shape.slots * part : heldBytes(shape.held, bytes, part)),
           b_.getStringAttr(queue.getToVector() ? "vec" : "mat"), b_.getBoolAttr(!base),
           base ? number(static_cast<int64_t>(*base)) : IntegerAttr());
     } else if (direct) {

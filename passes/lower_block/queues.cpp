@@ -188,7 +188,8 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
     auto word = [&](int64_t size) { return b_.getI32IntegerAttr(static_cast<int32_t>(size)); };
     if (consumer)
       address = b_.create<pto::ReserveBufferOp>(
-          loc, b_.getI32Type(), b_.getStringAttr(name), word((direct ? numSlots : held) * local),
+          loc, b_.getI32Type(), b_.getStringAttr(name),
+          word(direct ? numSlots * local : heldBytes(held, bytes, local)),
           b_.getStringAttr(toVector ? "vec" : "mat"), b_.getBoolAttr(true), IntegerAttr());
     auto mask = b_.getI8IntegerAttr(toVector ? 1 : 2);
     BoolAttr nosplit = !cores_.dealt.empty() ? BoolAttr() : b_.getBoolAttr(true);

@@ -214,10 +214,13 @@ static void judgeTiles(const Kernel &kernel, const Queue &queue, Findings &findi
       findings.add(DiagId::QueueTooSmall, transfer.op,
                    {what, text(transfer.bytes * transfer.parts), "a slot of `" + queue.name + "`",
                     text(any.slotSize)});
+    // Behind a ring in global memory the consumer's slots lie as far apart as those of the ring.
+    int64_t apart = queue.throughGlobal ? any.slotSize : transfer.bytes,
+            needed = (slots - 1) * apart + transfer.bytes;
     if (isa<pto::TPopOp>(transfer.op) && consumer.reservedBytes >= 0 &&
-        transfer.bytes * slots > consumer.reservedBytes)
+        needed > consumer.reservedBytes)
       findings.add(DiagId::QueueTooSmall, kernel.operations[consumer.op],
-                   {"`" + queue.name + "`", text(transfer.bytes * slots), "its reserved buffer",
+                   {"`" + queue.name + "`", text(needed), "its reserved buffer",
                     text(consumer.reservedBytes)});
     if (first)
       judgeTransfers(queue, *first, transfer, isa<pto::TPushOp>(first->op), findings);

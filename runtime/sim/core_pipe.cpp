@@ -204,7 +204,10 @@ bool Core::issueQueue(const Step &step, Issued &issued) {
     issued.ordinal = end.pops++;
     int64_t slots = queue.throughGlobal ? queue.localSlots : queue.slots;
     Tile &bound = tile(step.operands[0]);
-    bound.address = end.localAddress + issued.ordinal % slots * slotDistance(queue);
+    // Behind a ring in global memory slots lie as far apart as those of the ring.
+    bound.address =
+        end.localAddress +
+        issued.ordinal % slots * (queue.throughGlobal ? queue.slotBytes : slotDistance(queue));
     issued.operands[0] = bound;
   } else {
     issued.ordinal = end.frees++;

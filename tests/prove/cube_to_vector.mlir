@@ -61,8 +61,8 @@ module attributes {pto.target_arch = "a3", ptl.machine = "a2"} {
     %c2 = arith.constant 2 : index
     %c32 = arith.constant 32 : index
     %c64 = arith.constant 64 : index
-    %a1 = arith.constant 16384 : i64
-    %base = pto.reserve_buffer {name = "in", size = 16384, location = <vec>, auto = false, base = 0} -> i32
+    %a1 = arith.constant 24576 : i64
+    %base = pto.reserve_buffer {name = "in", size = 24576, location = <vec>, auto = false, base = 0} -> i32
     %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 16384, slot_num = 4, local_slot_num = 2, flag_base = 0}(%w : !pto.ptr<f32>, %base : i32) -> !pto.pipe loc("q")
     %turns = arith.divsi %n, %c64 : index
     %sub = pto.get_subblock_idx -> i64
