@@ -242,8 +242,8 @@ private:
   bool confirm_;
   std::set<std::string> known_; ///< findings of the module as it is
   std::vector<Original> originals_;
-  /// The change moves a push: the values that are pushed are those of where it stands now.
-  bool movesPush_ = false, isAnother_ = false;
+  /// The change moves a push or a pop: what it hands over is the value of where it stands now.
+  bool movesTile_ = false, isAnother_ = false;
 };
 
 } // namespace
@@ -324,7 +324,7 @@ bool Mutator::sameInAnyOrder(Original &original, const Kernel &mutant,
     Execution execution = execute(mutant);
     Shuffler shuffler(mutant, execution, original.ranges, machine_);
     Outcome expected = *tried.outcome;
-    if (movesPush_)
+    if (movesTile_)
       if (Outcome own = shuffler.inOrder(); own.ended && own.clear && !(own == expected)) {
         isAnother_ = true;
         expected = own;
@@ -366,8 +366,8 @@ bool Mutator::sameInAnyOrder(const std::vector<std::vector<size_t>> &changed) {
 
 MutantReport Mutator::verdictOf(Change &change, std::vector<std::vector<size_t>> changed) {
   isAnother_ = false;
-  movesPush_ =
-      isa<pto::TPushOp>(change.op) && (change.kind == Change::Up || change.kind == Change::Down);
+  movesTile_ = isa<pto::TPushOp, pto::TPopOp>(change.op) &&
+               (change.kind == Change::Up || change.kind == Change::Down);
   bool same = sameInAnyOrder(changed);
   return {"", !same ? "survived" : isAnother_ ? "another" : "harmless", ""};
 }
@@ -385,7 +385,7 @@ MutationReport Mutator::run() {
     MutantReport entry{"", "killed", found ? found->code() : ""};
     if (!found)
       entry = verdictOf(change, changed);
-    else if (movesPush_ = false; confirm_ && sameInAnyOrder(changed))
+    else if (movesTile_ = false; confirm_ && sameInAnyOrder(changed))
       entry.verdict = "strict";
     report.killed += found.has_value();
     report.strict += entry.verdict == "strict";
