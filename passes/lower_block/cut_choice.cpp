@@ -195,6 +195,7 @@ bool LowerChoices::cutFurther() {
     return false;
   options_.queueSlots = 1;
   options_.gridBuffers = 1;
+  insideLeft_ = pointsLeft_ = mayCut_; // all parts once more, with less room for queues
   return true;
 }
 

@@ -25,7 +25,7 @@ struct KernelTraits {
 class LowerChoices {
 public:
   /// `mayCut`: tiles may be done in parts.
-  explicit LowerChoices(bool mayCut) : insideLeft_(mayCut), pointsLeft_(mayCut) {}
+  explicit LowerChoices(bool mayCut) : mayCut_(mayCut), insideLeft_(mayCut), pointsLeft_(mayCut) {}
 
   const LowerOptions &options() const { return options_; }
   /// Goes on to the next way after a memory was too small. False: there is none.
@@ -47,7 +47,7 @@ private:
   Overflow tooSmall_;            ///< which memory then was
   KernelTraits traits_;          ///< of what was tried last
   std::optional<Overflow> whole_;
-  bool streamsHelp_ = true, insideLeft_, pointsLeft_;
+  bool streamsHelp_ = true, mayCut_, insideLeft_, pointsLeft_;
 };
 
 } // namespace ptl::block
