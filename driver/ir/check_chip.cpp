@@ -55,8 +55,11 @@ public:
     Cost &cost = found.emplace_back();
     cost.entry = entry.binding.decl->name;
     cost.target = "cpu";
-    cost.storage = cpu::storageOf(blocks).value_or(ir::ProgramStorage());
     cost.unknown = "it is measured here, with `ptlc bench`";
+    if (std::optional<ir::ProgramStorage> storage = cpu::storageOf(blocks))
+      cost.storage = std::move(*storage);
+    else
+      cost.unknown += "; what its intermediate arrays take is not known";
   }
 
   std::vector<Cost> found;
