@@ -9,7 +9,13 @@ namespace {
 
 class Analyser {
 public:
-  Analyser(const Timeline &timeline, Analysis &result) : t_(timeline), result_(result) {}
+  Analyser(const Timeline &timeline, Analysis &result) : t_(timeline), result_(result) {
+    workAt_.resize(t_.records.size());
+    for (uint32_t i = 0; i < workAt_.size(); ++i) {
+      uint32_t before = t_.records[i].before;
+      workAt_[i] = isWork(i) ? i : before == noRecord ? noRecord : workAt_[before];
+    }
+  }
 
   void lanes();
   void path();
@@ -22,12 +28,6 @@ private:
   const Site &siteOf(uint32_t record) const { return t_.sites[t_.records[record].site]; }
   bool isWork(uint32_t record) const { return siteOf(record).isWork(); }
   bool onScalar(uint32_t record) const { return t_.lanes[t_.records[record].lane].pipe == Pipe::S; }
-  /// The last instruction at or before a record of a lane.
-  uint32_t workBefore(uint32_t record) const {
-    while (record != noRecord && !isWork(record))
-      record = t_.records[record].before;
-    return record;
-  }
   Gap gapBefore(uint32_t record, Cycles since) const;
   uint32_t blockerOf(uint32_t wait) const;
   uint32_t stepBack(uint32_t record);
@@ -42,6 +42,7 @@ private:
 
   const Timeline &t_;
   Analysis &result_;
+  std::vector<uint32_t> workAt_;     ///< the last instruction at or before each record of its lane
   std::map<uint32_t, Cycles> alike_; ///< on the path, of tasks that ran like this one
 };
 
@@ -51,7 +52,7 @@ uint32_t Analyser::blockerOf(uint32_t wait) const {
   // The scalar unit was held up by something itself.
   for (int depth = 0; other != noRecord && onScalar(other) && depth < 8; ++depth)
     other = t_.records[other].waitedFor;
-  return other == noRecord ? noRecord : workBefore(other);
+  return other == noRecord ? noRecord : workAt_[other];
 }
 
 /// The gap that ends with an instruction: of the operations in it, the one that waited longest is
@@ -75,6 +76,10 @@ Gap Analyser::gapBefore(uint32_t record, Cycles since) const {
     }
   }
   gap.blocker = blockerOf(gap.wait);
+  if (uint32_t other = t_.records[gap.wait].waitedFor;
+      gap.cause == Cause::Scalar && other != noRecord &&
+      t_.records[other].cause == Cause::Signals) // the scalar unit stood still itself
+    gap.cause = Cause::Signals;
   return gap;
 }
 
@@ -205,9 +210,11 @@ uint32_t Analyser::stepBack(uint32_t index) {
   else if (before != noRecord && record.cause == Cause::Latency)
     piece(Kind::Latency, before, ended, record.start);
   else if (record.cause == Cause::Tile || record.cause == Cause::Slot ||
-           t_.sites[record.site].kind == StepKind::WaitCores)
-    piece(Kind::CrossCore, index, ended, record.start);
-  else
+           record.cause == Cause::Signals || t_.sites[record.site].kind == StepKind::WaitCores) {
+    Cycles passed = std::min(ended + record.queued, record.start);
+    piece(Kind::CrossCore, index, passed, record.start);
+    piece(Kind::Signals, index, ended, passed);
+  } else
     piece(Kind::Scalar, index, ended, record.start);
   return before;
 }
@@ -392,6 +399,15 @@ void pipeUses(const Timeline &t, Analysis &result) {
                    [](const PipeUse &a, const PipeUse &b) { return a.share > b.share; });
 }
 
+void countSignals(const Timeline &t, Analysis &result) {
+  double signals = 0;
+  for (size_t i = 0; i < t.sites.size(); ++i)
+    signals += t.sites[i].signals * static_cast<double>(t.totals[i].count);
+  result.signals = static_cast<uint64_t>(signals);
+  if (result.atWork > 0)
+    result.signalUse = signals * t.signal / result.atWork;
+}
+
 void balance(const Timeline &t, Analysis &result, int64_t groupsOfChip) {
   auto total = static_cast<double>(result.tasks.cores.size());
   if (t.blocks.empty() || total == 0)
@@ -424,6 +440,7 @@ Analysis analyse(const Timeline &timeline, int64_t groupsOfChip) {
   result.tasks = analyseTasks(timeline);
   result.atWork = timeAtWork(timeline);
   pipeUses(timeline, result);
+  countSignals(timeline, result);
   balance(timeline, result, groupsOfChip);
   Analyser analyser(timeline, result);
   analyser.lanes();
@@ -488,6 +505,9 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
   case Cause::Slot:
     text += "a free slot of its queue" + (blocker ? ", kept until " + other : "");
     break;
+  case Cause::Signals:
+    text += "signals between cores that come before that of " + (blocker ? other : "another core");
+    break;
   case Cause::Scalar:
   case Cause::Room:
     text += "the scalar unit" + (blocker ? ", which waited for " + other : " to issue it");
@@ -508,14 +528,19 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
   return text;
 }
 
+static std::string percent(double share) {
+  return std::to_string(static_cast<int>(share * 100 + 0.5)) + " %";
+}
+
 std::string describeBound(const Analysis &analysis) {
   if (analysis.pipes.empty())
     return "";
   const PipeUse &use = analysis.pipes.front();
+  if (analysis.signalUse > use.share)
+    return "signal-bound " + percent(analysis.signalUse);
   static constexpr std::string_view names[numPipes] = {"scalar", "vector", "cube", "move",
                                                        "load",   "store",  "store"};
-  return std::string(names[static_cast<size_t>(use.pipe)]) + "-bound " +
-         std::to_string(static_cast<int>(use.share * 100 + 0.5)) + " %";
+  return std::string(names[static_cast<size_t>(use.pipe)]) + "-bound " + percent(use.share);
 }
 
 } // namespace ptl::rt::sim
