@@ -14,19 +14,24 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def published():
+    with open(os.path.join(HERE, "published.json"), encoding="utf-8") as file:
+        return json.load(file)["rows"]
+
+
 def source(row, folder):
-    """The file to simulate: a program, or what a program prints that writes one."""
+    """The file to simulate: a program, or what a program prints that writes one, given the row's options."""
     path = os.path.join(HERE, row["file"])
     if not path.endswith(".py"):
         return path
     made = os.path.join(folder, os.path.basename(path)[:-3] + ".pto")
     with open(made, "w", encoding="utf-8") as out:
-        subprocess.run([sys.executable, path], check=True, stdout=out)
+        subprocess.run([sys.executable, path] + row.get("options", []), check=True, stdout=out)
     return made
 
 
-def simulate(ptlc, row, folder):
-    command = [ptlc, "sim", source(row, folder), "--target", row["machine"], "--json"]
+def simulate(ptlc, row, folder, more=()):
+    command = [ptlc, "sim", source(row, folder), "--target", row["machine"], "--json", *more]
     started = time.perf_counter()
     output = subprocess.run(command + row["args"] + ["--warm"] * row.get("warm", False),
                             check=True, stdout=subprocess.PIPE).stdout
@@ -47,9 +52,7 @@ def main():
         at = arguments.index("--json")
         out = arguments[at + 1]
         del arguments[at:at + 2]
-    with open(os.path.join(HERE, "published.json"), encoding="utf-8") as file:
-        rows = json.load(file)["rows"]
-    rows = [row for row in rows if not arguments or any(name in row["name"] for name in arguments)]
+    rows = [row for row in published() if not arguments or any(name in row["name"] for name in arguments)]
     results = []
     print(f"{'':24} {'published':>10} {'simulated':>10} {'error':>7}  use    bound; utilisation published/simulated")
     folder = tempfile.mkdtemp()

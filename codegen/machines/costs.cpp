@@ -61,6 +61,7 @@ static MachineCosts costsOf(const Json &json) {
   costs.memory = {.l2Bytes = static_cast<int64_t>(figure(memory, "l2Bytes")),
                   .lineBytes = static_cast<int64_t>(figure(memory, "lineBytes")),
                   .l2Rate = figure(memory, "l2Rate"),
+                  .l2WriteRate = figure(memory, "l2WriteRate"),
                   .memoryRate = figure(memory, "memoryRate"),
                   .memoryRateOfCore = figure(memory, "memoryRateOfCore"),
                   .missLatency = figure(memory, "missLatency")};
@@ -70,6 +71,7 @@ static MachineCosts costsOf(const Json &json) {
                    .event = figure(control, "event"),
                    .mask = figure(control, "mask"),
                    .crossCore = figure(control, "crossCore"),
+                   .signal = figure(control, "signal"),
                    .launch = figure(control, "launch"),
                    .block = figure(control, "block"),
                    .submit = figure(control, "submit"),

@@ -38,7 +38,8 @@ struct ProductCost {
 /// What all cores of a chip share. Rates are bytes per cycle of all cores together.
 struct SharedMemoryCost {
   int64_t l2Bytes = 0, lineBytes = 0;
-  double l2Rate = 0;
+  double l2Rate = 0;      ///< of reading it; of both, where writing has none
+  double l2WriteRate = 0; ///< of writing it
   double memoryRate = 0, memoryRateOfCore = 0;
   double missLatency = 0; ///< of a transfer that finds something not in L2
 };
@@ -51,6 +52,7 @@ struct ControlCost {
   double event = 0;      ///< an operation on an event, or a barrier
   double mask = 0;       ///< more for a vector instruction whose rows are not full repeats
   double crossCore = 0;  ///< from one core of a group to another
+  double signal = 0;     ///< of the hub, for each signal between cores of the whole chip
   double launch = 0;     ///< from the start of a kernel to the first operation of its cores
   double block = 0;      ///< the same for each core group, again for the next block of a group
   double submit = 0;     ///< of the orchestrator for a task

@@ -82,6 +82,8 @@ public:
   /// Checks what has to hold at the end.
   bool finish();
   bool isCube() const { return function_.cube; }
+  /// The event that a step is about, whose number may be in a register.
+  Flag flagOf(const Step &step) const;
   int32_t index() const { return index_; }
   int32_t subBlock() const { return subBlock_; }
   CoreMemory &memory() { return memory_; }
@@ -180,7 +182,6 @@ private:
                  [static_cast<size_t>(flag.id)];
   }
   bool isSet(const Flag &flag) const { return const_cast<Core *>(this)->flag(flag) > 0; }
-  Flag flagOf(const Step &step) const;
   bool checkFlag(const Issued &issued);
   bool crossReady(int32_t event, int64_t number) const;
   bool signalCores(Pipe pipe, const Issued &issued);

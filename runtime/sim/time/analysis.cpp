@@ -76,6 +76,10 @@ Gap Analyser::gapBefore(uint32_t record, Cycles since) const {
     }
   }
   gap.blocker = blockerOf(gap.wait);
+  if (uint32_t other = t_.records[gap.wait].waitedFor;
+      gap.cause == Cause::Scalar && other != noRecord &&
+      t_.records[other].cause == Cause::Signals) // the scalar unit stood still itself
+    gap.cause = Cause::Signals;
   return gap;
 }
 
@@ -206,9 +210,11 @@ uint32_t Analyser::stepBack(uint32_t index) {
   else if (before != noRecord && record.cause == Cause::Latency)
     piece(Kind::Latency, before, ended, record.start);
   else if (record.cause == Cause::Tile || record.cause == Cause::Slot ||
-           t_.sites[record.site].kind == StepKind::WaitCores)
-    piece(Kind::CrossCore, index, ended, record.start);
-  else
+           record.cause == Cause::Signals || t_.sites[record.site].kind == StepKind::WaitCores) {
+    Cycles passed = std::min(ended + record.queued, record.start);
+    piece(Kind::CrossCore, index, passed, record.start);
+    piece(Kind::Signals, index, ended, passed);
+  } else
     piece(Kind::Scalar, index, ended, record.start);
   return before;
 }
@@ -393,6 +399,15 @@ void pipeUses(const Timeline &t, Analysis &result) {
                    [](const PipeUse &a, const PipeUse &b) { return a.share > b.share; });
 }
 
+void countSignals(const Timeline &t, Analysis &result) {
+  double signals = 0;
+  for (size_t i = 0; i < t.sites.size(); ++i)
+    signals += t.sites[i].signals * static_cast<double>(t.totals[i].count);
+  result.signals = static_cast<uint64_t>(signals);
+  if (result.atWork > 0)
+    result.signalUse = signals * t.signal / result.atWork;
+}
+
 void balance(const Timeline &t, Analysis &result, int64_t groupsOfChip) {
   auto total = static_cast<double>(result.tasks.cores.size());
   if (t.blocks.empty() || total == 0)
@@ -425,6 +440,7 @@ Analysis analyse(const Timeline &timeline, int64_t groupsOfChip) {
   result.tasks = analyseTasks(timeline);
   result.atWork = timeAtWork(timeline);
   pipeUses(timeline, result);
+  countSignals(timeline, result);
   balance(timeline, result, groupsOfChip);
   Analyser analyser(timeline, result);
   analyser.lanes();
@@ -489,6 +505,9 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
   case Cause::Slot:
     text += "a free slot of its queue" + (blocker ? ", kept until " + other : "");
     break;
+  case Cause::Signals:
+    text += "signals between cores that come before that of " + (blocker ? other : "another core");
+    break;
   case Cause::Scalar:
   case Cause::Room:
     text += "the scalar unit" + (blocker ? ", which waited for " + other : " to issue it");
@@ -509,14 +528,19 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
   return text;
 }
 
+static std::string percent(double share) {
+  return std::to_string(static_cast<int>(share * 100 + 0.5)) + " %";
+}
+
 std::string describeBound(const Analysis &analysis) {
   if (analysis.pipes.empty())
     return "";
   const PipeUse &use = analysis.pipes.front();
+  if (analysis.signalUse > use.share)
+    return "signal-bound " + percent(analysis.signalUse);
   static constexpr std::string_view names[numPipes] = {"scalar", "vector", "cube", "move",
                                                        "load",   "store",  "store"};
-  return std::string(names[static_cast<size_t>(use.pipe)]) + "-bound " +
-         std::to_string(static_cast<int>(use.share * 100 + 0.5)) + " %";
+  return std::string(names[static_cast<size_t>(use.pipe)]) + "-bound " + percent(use.share);
 }
 
 } // namespace ptl::rt::sim

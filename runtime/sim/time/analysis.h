@@ -39,6 +39,7 @@ struct PathPiece {
     Stall,     ///< of an instruction, waiting for what the cores share
     Scalar,    ///< the scalar unit had not come to it
     CrossCore, ///< another core had not heard of it
+    Signals,   ///< of that, until those of other cores had been handed on
     Latency,   ///< an instruction has left its pipe, and an event or the end waits for its results
     Barrier,   ///< the same, and a barrier waits
     Launch,
@@ -56,7 +57,7 @@ struct PathPiece {
   Cycles length() const { return (end - start) * weight; }
 };
 inline constexpr std::string_view pathKindNames[] = {
-    "work",    "events", "shared memory", "scalar unit",  "core to core", "latency",
+    "work",    "events", "shared memory", "scalar unit",  "core to core", "signal hub", "latency",
     "barrier", "launch", "rounds alike",  "orchestrator", "dispatch",     "tasks alike"};
 /// Whether a part of the path is told of by the pipe that it was on: `aiv v`, `aiv v latency`.
 constexpr bool isOfPipe(PathPiece::Kind kind) {
@@ -143,8 +144,10 @@ struct Analysis {
   std::map<std::string, Cycles> pathByPart; ///< `aic m`, `aiv v latency`, `launch`
   std::vector<Gain> gains;                  ///< the largest first
   TaskAnalysis tasks;
-  Cycles atWork = 0; ///< some core had a task
-  Cycles uneven = 0; ///< of that, saved if all cores had always something to do
+  Cycles atWork = 0;    ///< some core had a task
+  Cycles uneven = 0;    ///< of that, saved if all cores had always something to do
+  uint64_t signals = 0; ///< between cores
+  double signalUse = 0; ///< of the time in which cores were at work, that the hub was taken
   /// Of the critical path, waiting for results of instructions that had left their pipe.
   Cycles latency = 0;
   int32_t idleGroups = 0, groupsAtWork = 0; ///< core groups

@@ -2,6 +2,7 @@
 #include "runtime/sim/time/engine.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptl::rt::sim {
 
@@ -11,8 +12,11 @@ Timer::Engine::Engine(const Machine &machine, const MachineCosts &costs, TimeOpt
     : second(costs.memory.l2Bytes ? costs.memory.l2Bytes : INT64_MAX >> 24,
              costs.memory.lineBytes ? costs.memory.lineBytes : 512),
       options(std::move(given)), machine_(machine), chip_(chipOf(machine)), model_(machine, costs),
-      l2_(rateOr(costs.memory.l2Rate)), memory_(rateOr(costs.memory.memoryRate)) {
+      l2_(rateOr(costs.memory.l2Rate)), l2Writes_(rateOr(costs.memory.l2WriteRate)),
+      memory_(rateOr(costs.memory.memoryRate)),
+      hub_(options.whatIf.signals || options.whatIf.crossCore ? 0 : costs.control.signal) {
   timeline.clockMhz = model_.clockMhz();
+  timeline.signal = costs.control.signal;
   if (options.whatIf.padding)
     model_.leaveOutPadding();
   for (const char *kind : {"aic", "aiv"}) {
@@ -51,6 +55,17 @@ bool Timer::Engine::fail(const GroupClock &clock) {
   return fail(result.error);
 }
 
+/// PTO-ISA signals free slots only when so many have been given back.
+static int64_t freePeriod(const Queue &queue) {
+  return queue.slots <= 2 ? std::max<int64_t>(queue.slots, 1) : queue.slots / 2;
+}
+
+static double signalsOf(const Step &step, const Kernel &kernel) {
+  if (step.kind == StepKind::Free)
+    return 1 / static_cast<double>(freePeriod(kernel.queues[static_cast<size_t>(step.queue)]));
+  return step.kind == StepKind::SignalCores || step.kind == StepKind::Push ? 1 : 0;
+}
+
 void Timer::Engine::addSites(const Kernel &kernel) {
   for (bool cube : {true, false}) {
     const std::optional<Function> &function = cube ? kernel.cube : kernel.vector;
@@ -67,7 +82,8 @@ void Timer::Engine::addSites(const Kernel &kernel) {
                 .queue = step.queue,
                 .name = std::string(nameOf(step)),
                 .location = function->locations[static_cast<size_t>(step.location)],
-                .why = {}};
+                .why = {},
+                .signals = signalsOf(step, kernel)};
       if (step.why >= 0)
         site.why = function->reasons[static_cast<size_t>(step.why)];
       timeline.sites.push_back(std::move(site));
@@ -137,6 +153,31 @@ void Timer::Engine::makeCore(GroupClock &clock, Core &core) {
   clock.cores.push_back(std::move(made));
 }
 
+/// A core tells the others of its group something.
+void Timer::Engine::send(GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core) {
+  if (signal == QueueSignal::Popped) // nobody waits for it
+    return clock.group->apply(signal, queue, core);
+  int64_t times = 1;
+  if (signal == QueueSignal::Freed) {
+    int64_t &freed = clock.freed[{queue, core}];
+    const std::vector<Queue> &queues = clock.launch->request.kernel->queues;
+    if (++freed < freePeriod(queues[static_cast<size_t>(queue)]))
+      return;
+    times = std::exchange(freed, 0);
+  }
+  ++clock.signals;
+  Cycles queued = hub_.pass(now_, clock.launch->weightInTurn());
+  Cycles later = options.whatIf.crossCore ? 0 : model_.costs().control.crossCore;
+  Event event{now_ + queued + later, 0, EventKind::Signal};
+  event.signal = signal;
+  event.core = clock.cores[static_cast<size_t>(core)]->number;
+  event.queue = queue;
+  event.record = actor_;
+  event.queued = queued;
+  event.times = times;
+  push(event);
+}
+
 void Timer::Engine::beginBlock(LaunchClock &launch, uint32_t span) {
   auto clock = std::make_unique<GroupClock>();
   const Kernel &kernel = *launch.request.kernel;
@@ -148,16 +189,7 @@ void Timer::Engine::beginBlock(LaunchClock &launch, uint32_t span) {
   clock->events.resize(maxCrossFlags);
   GroupClock *self = clock.get();
   clock->group->onSignal = [this, self](QueueSignal signal, int32_t queue, int32_t core) {
-    if (signal == QueueSignal::Popped) // nobody waits for it
-      return self->group->apply(signal, queue, core);
-    ++self->signals;
-    Cycles later = options.whatIf.crossCore ? 0 : model_.costs().control.crossCore;
-    Event event{now_ + later, 0, EventKind::Signal};
-    event.signal = signal;
-    event.core = self->cores[static_cast<size_t>(core)]->number;
-    event.queue = queue;
-    event.record = actor_;
-    push(event);
+    send(*self, signal, queue, core);
   };
   for (const std::unique_ptr<Core> &core : clock->group->cores())
     makeCore(*clock, *core);
@@ -176,6 +208,9 @@ void Timer::Engine::beginBlock(LaunchClock &launch, uint32_t span) {
 bool Timer::Engine::endGroup(GroupClock &clock) {
   if (clock.signals || !clock.group->isFinished())
     return true;
+  for (auto [who, times] : clock.freed)
+    for (; times > 0; --times)
+      clock.group->apply(QueueSignal::Freed, who.first, who.second);
   if (!clock.group->finish())
     return fail(clock);
   LaunchClock &launch = *clock.launch;
@@ -248,11 +283,12 @@ bool Timer::Engine::step() {
     break;
   case EventKind::Signal: {
     GroupClock &group = *clock->group;
-    group.group->apply(event.signal, event.queue, clock->core->index());
+    for (int64_t i = 0; i < event.times; ++i)
+      group.group->apply(event.signal, event.queue, clock->core->index());
     auto &arrivals = event.signal == QueueSignal::Signalled ? group.events
                      : event.signal == QueueSignal::Pushed  ? group.tiles
                                                             : group.slots;
-    arrivals[static_cast<size_t>(event.queue)] = {now_, event.record};
+    arrivals[static_cast<size_t>(event.queue)] = {now_, event.queued, event.record};
     --group.signals;
     break;
   }
@@ -268,12 +304,17 @@ bool Timer::Engine::step() {
   return !group.group->isFinished() || endGroup(group);
 }
 
+/// The rate whose next transfer is done first.
+SharedRate &Timer::Engine::nextShared() {
+  SharedRate &l2 = l2Writes_.next() < l2_.next() ? l2Writes_ : l2_;
+  return memory_.next() < l2.next() ? memory_ : l2;
+}
+
 /// The next thing that happens; false after an error.
 bool Timer::Engine::stepOnce() {
   Cycles event = events_.empty() ? never : events_.top().time;
-  Cycles shared = std::min(l2_.next(), memory_.next());
-  if (shared <= event) {
-    leaveShared(l2_.next() <= memory_.next() ? l2_ : memory_);
+  if (SharedRate &shared = nextShared(); shared.next() <= event) {
+    leaveShared(shared);
     return true;
   }
   if (!step())
@@ -287,8 +328,7 @@ bool Timer::Engine::stepOnce() {
 bool Timer::Engine::runUntil(const std::function<bool()> &isDone) {
   findWays();
   while (!failed_ && !isDone()) {
-    bool any = !events_.empty() || l2_.next() != never || memory_.next() != never;
-    if (any) {
+    if (!events_.empty() || nextShared().next() != never) {
       stepOnce();
       continue;
     }

@@ -99,6 +99,7 @@ struct LaunchClock {
   std::map<int64_t, Cycles> took;
 
   double weight() const { return sharing ? sharing->weight() : 1; }
+  double weightInTurn() const { return sharing ? sharing->weightInTurn() : 1; }
   SiteTotal &totalOf(uint32_t site) { return totals[site - firstSite]; }
 };
 
@@ -106,10 +107,12 @@ struct GroupClock {
   LaunchClock *launch = nullptr;
   std::unique_ptr<Group> group;
   std::vector<std::unique_ptr<CoreClock>> cores;
-  uint32_t span = 0;   ///< of its block
-  int32_t signals = 0; ///< on their way
+  uint32_t span = 0;                                    ///< of its block
+  int32_t signals = 0;                                  ///< on their way
+  std::map<std::pair<int32_t, int32_t>, int64_t> freed; ///< slots, by queue and core, not yet told
   struct Arrival {
     Cycles time = 0;
+    Cycles queued = 0; ///< before it was handed on
     uint32_t record = noRecord;
   };
   std::vector<Arrival> tiles, slots; ///< the last of each queue
@@ -141,6 +144,8 @@ private:
     uint32_t core = 0; ///< or the task, or the span of a block
     int32_t queue = 0;
     uint32_t record = noRecord;
+    Cycles queued = 0; ///< of a signal, before it was handed on
+    int64_t times = 1; ///< slots that a signal is about
     bool operator>(const Event &other) const {
       return time != other.time ? time > other.time : order > other.order;
     }
@@ -177,6 +182,7 @@ private:
   void share(LaunchClock &launch);
   bool standsBack(LaunchClock &launch, uint32_t span);
   void beginBlock(LaunchClock &launch, uint32_t span);
+  void send(GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core);
   void makeCore(GroupClock &clock, Core &core);
   bool stepOnce();
   bool step();
@@ -188,11 +194,13 @@ private:
     events_.push(event);
   }
   void leaveShared(SharedRate &rate);
+  SharedRate &nextShared();
 
   // cores (engine_core.cpp)
   bool progress(CoreClock &clock);
   bool progressScalar(CoreClock &clock);
   bool progressPipe(CoreClock &clock, Pipe pipe);
+  Record scalarWait(const CoreClock &clock, const Step &step) const;
   bool takeScalarStep(CoreClock &clock);
   void awaitResults(CoreClock &clock, uint32_t site);
   bool ready(CoreClock &clock, Pipe pipe, const Issued &head);
@@ -221,7 +229,8 @@ private:
   Machine machine_;
   Chip chip_;
   CostModel model_;
-  SharedRate l2_, memory_;
+  SharedRate l2_, l2Writes_, memory_;
+  SignalHub hub_;
   std::vector<bool> left_; ///< sites that are left out
   std::map<std::pair<const Kernel *, bool>, uint32_t> firstSite_;
 

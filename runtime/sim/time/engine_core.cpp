@@ -27,6 +27,32 @@ static Cause causeOfScalar(const Step &step) {
   return step.kind == StepKind::Barrier ? Cause::Barrier : Cause::Room;
 }
 
+/// The scalar unit goes on with a step that it had to wait for.
+Record Timer::Engine::scalarWait(const CoreClock &clock, const Step &step) const {
+  Record record;
+  record.ready = clock.scalar;
+  record.start = record.end = now_;
+  record.site = siteOf(clock, step);
+  record.before = clock.scalarRecord;
+  record.waitedFor = actor_;
+  record.lane = static_cast<uint16_t>(clock.firstLane);
+  record.cause = causeOfScalar(step);
+  if (record.cause != Cause::Event)
+    return record;
+  Flag flag = clock.core->flagOf(step);
+  if (step.kind == StepKind::WaitFlag) {
+    if (flag.id >= 0)
+      record.waitedFor = clock.flagRecord[at(flag.source)][at(flag.target)][flag.id];
+    return record;
+  }
+  const GroupClock::Arrival &signal = clock.group->events[static_cast<size_t>(flag.id)];
+  record.waitedFor = signal.record;
+  record.queued = std::min(signal.queued, now_ - clock.scalar);
+  if (2 * record.queued > now_ - clock.scalar)
+    record.cause = Cause::Signals;
+  return record;
+}
+
 bool Timer::Engine::progressScalar(CoreClock &clock) {
   bool any = false;
   Core &core = *clock.core;
@@ -40,20 +66,7 @@ bool Timer::Engine::progressScalar(CoreClock &clock) {
     }
     const Step &step = core.nextStep();
     if (clock.scalarWaits && now_ > clock.scalar) {
-      Record record;
-      record.ready = clock.scalar;
-      record.start = record.end = now_;
-      record.site = siteOf(clock, step);
-      record.before = clock.scalarRecord;
-      record.waitedFor = actor_;
-      record.lane = static_cast<uint16_t>(clock.firstLane);
-      record.cause = causeOfScalar(step);
-      if (step.kind == StepKind::WaitFlag) {
-        Flag flag = step.flag;
-        if (flag.id >= 0)
-          record.waitedFor = clock.flagRecord[at(flag.source)][at(flag.target)][flag.id];
-      }
-      clock.scalarRecord = add(clock, record);
+      clock.scalarRecord = add(clock, scalarWait(clock, step));
       clock.scalar = now_;
     }
     clock.scalarWaits = false;
@@ -207,6 +220,14 @@ void Timer::Engine::explain(const CoreClock &clock, Pipe pipe, const Issued &hea
     record.cause = cause;
     record.waitedFor = who;
   };
+  // Of a signal the larger part of the wait counts.
+  auto hear = [&](const GroupClock::Arrival &signal, Cause cause) {
+    Cycles wait = signal.time - latest;
+    if (wait <= 0)
+      return;
+    consider(signal.time, 2 * signal.queued > wait ? Cause::Signals : cause, signal.record);
+    record.queued = std::min(signal.queued, wait);
+  };
   StepKind kind = head.step->kind;
   auto queue = static_cast<size_t>(std::max(head.step->queue, 0));
   if (kind == StepKind::WaitFlag) {
@@ -216,12 +237,12 @@ void Timer::Engine::explain(const CoreClock &clock, Pipe pipe, const Issued &hea
     record.setter = setter;
   } else if (kind == StepKind::WaitCores) {
     const GroupClock::Arrival &signal = clock.group->events[static_cast<size_t>(head.flag.id)];
-    consider(signal.time, Cause::Event, signal.record);
+    hear(signal, Cause::Event);
     record.setter = signal.record;
   } else if (kind == StepKind::Pop) {
-    consider(clock.group->tiles[queue].time, Cause::Tile, clock.group->tiles[queue].record);
+    hear(clock.group->tiles[queue], Cause::Tile);
   } else if (kind == StepKind::Push) {
-    consider(clock.group->slots[queue].time, Cause::Slot, clock.group->slots[queue].record);
+    hear(clock.group->slots[queue], Cause::Slot);
   } else if (kind != StepKind::Instruction) {
     consider(state.settled, kind == StepKind::Barrier ? Cause::Barrier : Cause::Latency,
              state.last);
@@ -298,7 +319,8 @@ void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &c
     state.ownEnd += part * memory.missLatency;
   if (memory.l2Rate > 0) {
     ++state.pending;
-    l2_.join(now_, id, static_cast<double>(cost.bytes), cost.rate, launch.weight());
+    SharedRate &l2 = cost.writes && memory.l2WriteRate > 0 ? l2Writes_ : l2_;
+    l2.join(now_, id, static_cast<double>(cost.bytes), cost.rate, launch.weight());
   }
   if (missed > 0 && memory.memoryRate > 0) {
     ++state.pending;

@@ -75,6 +75,10 @@ void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun, 
   if (share("core to core") && !forHints)
     ask(analysis, rerun, what, "cores heard of each other at once");
   what = {};
+  what.signals = true;
+  if (share("signal hub"))
+    ask(analysis, rerun, what, "signals between cores did not wait for each other");
+  what = {};
   what.scalar = true;
   if (share("scalar unit"))
     ask(analysis, rerun, what, "the scalar unit took no time");

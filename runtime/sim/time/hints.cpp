@@ -23,6 +23,7 @@ public:
   void tasks();
   void length();
   void shortness();
+  void signals();
   void latency();
   void padding();
   void overlap();
@@ -120,6 +121,17 @@ void Hinter::shortness() {
       {}, gain);
 }
 
+/// Cores tell each other more often than the chip hands on.
+void Hinter::signals() {
+  double gain = gainOf("signals between cores did not wait for each other");
+  if (gain < 0.02)
+    return;
+  add("signals between cores go through a hub of the whole chip, which is taken " +
+          rounded(a_.signalUse * 100, 0) +
+          " % of the time: larger tiles are handed over with fewer signals",
+      {}, gain);
+}
+
 /// Results are there only some time after their instruction has left its pipe; behind short
 /// instructions nothing else is left to do in that time.
 void Hinter::latency() {
@@ -203,6 +215,7 @@ std::vector<Hint> hintsOf(const Report &report) {
   hinter.tasks();
   hinter.length();
   hinter.shortness();
+  hinter.signals();
   hinter.latency();
   hinter.padding();
   hinter.overlap();

@@ -121,6 +121,9 @@ void Page::memory() {
   text += amount(static_cast<double>(t_.missed));
   text +=
       printed(" of it not in L2, %.2f TB/s\n", static_cast<double>(t_.missed) / seconds * 1e-12);
+  if (t_.signal > 0 && a_.signals > 0)
+    text += printed("signals between cores: %llu, which take %.1f %% of what the hub can hand on\n",
+                    static_cast<unsigned long long>(a_.signals), a_.signalUse * 100);
   text += printed("core groups: %d of %lld have work\n", a_.groupsAtWork,
                   static_cast<long long>(r_.groupsOfChip));
 }

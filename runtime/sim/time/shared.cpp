@@ -62,6 +62,12 @@ uint32_t SharedRate::leave() {
   return id;
 }
 
+Cycles SignalHub::pass(Cycles now, double weight) {
+  Cycles begin = std::max(free_, now);
+  free_ = begin + weight * each_;
+  return begin - now + (weight - 1) / 2 * each_;
+}
+
 // ---- the second level
 // ------------------------------------------------------------------------------------------------
 

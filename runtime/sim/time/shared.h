@@ -49,6 +49,20 @@ private:
   std::vector<Class> classes_; ///< by rising limit
 };
 
+/// What all signals between cores of the chip go through, one after another. All times are given in
+/// order.
+class SignalHub {
+public:
+  explicit SignalHub(Cycles each) : each_(each) {}
+
+  /// How long a signal that is sent now waits for those before it. `weight`: for how many it stands
+  /// that are sent with it; on average half of the others are before it.
+  Cycles pass(Cycles now, double weight = 1);
+
+private:
+  Cycles each_, free_ = 0;
+};
+
 /// Which lines of global memory are in the second-level cache: those that were touched while not
 /// more than its size has been brought in since.
 class SecondLevel {

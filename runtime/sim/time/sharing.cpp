@@ -75,6 +75,13 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
     chosen.insert(busiest);
   chosen.insert(last);
   chosen_.assign(chosen.begin(), chosen.end());
+  Cycles all = 0, ofChosen = 0;
+  for (int64_t block : working)
+    all += longest[block];
+  for (int64_t block : chosen_)
+    ofChosen += longest[block];
+  if (ofChosen > 0)
+    evenness_ = std::min(all / ofChosen / weight(), 1.0);
 }
 
 void Sharing::compare(SecondLevel ofAll, SecondLevel ofChosen) {

@@ -29,6 +29,9 @@ public:
   double weight() const {
     return static_cast<double>(working_.size()) / static_cast<double>(chosen_.size());
   }
+  /// The same for what all groups share one after another: those that were not chosen may have less
+  /// to do.
+  double weightInTurn() const { return weight() * evenness_; }
   /// Of the bytes that the chosen blocks find nowhere by themselves at a step, the part that all
   /// blocks together would not find either. `round`: of the outermost loop.
   double missing(bool cube, const Step *step, int64_t round) const;
@@ -45,6 +48,7 @@ private:
   std::map<Site, double> parts_[2]; ///< the same
   std::set<int64_t> working_;
   std::vector<int64_t> chosen_;
+  double evenness_ = 1; ///< of what a chosen group has to do, what any has on average
   bool known_ = false;
 };
 

@@ -22,11 +22,12 @@ enum class Cause : uint8_t {
   Barrier, ///< the same, and it is a barrier
   Tile,    ///< a queue had no tile from another core
   Slot,    ///< a queue had no free slot
+  Signals, ///< a signal between cores was there, but waited for those of others
   Room,    ///< the queue of a pipe was full (of the scalar unit)
 };
 inline constexpr std::string_view causeNames[] = {
-    "none",    "start",           "scalar unit",     "event",          "latency",
-    "barrier", "tile of a queue", "slot of a queue", "queue of a pipe"};
+    "none",    "start",           "scalar unit",     "event",      "latency",
+    "barrier", "tile of a queue", "slot of a queue", "signal hub", "queue of a pipe"};
 
 /// An instruction of a kernel, wherever it ran.
 struct Site {
@@ -38,7 +39,8 @@ struct Site {
   int32_t queue = -1;
   std::string name; ///< `tload`
   SourceLocation location;
-  std::string why; ///< of synchronisation
+  std::string why;    ///< of synchronisation
+  double signals = 0; ///< to other cores, for each time
   bool isWork() const {
     return kind == StepKind::Instruction || kind == StepKind::Push || kind == StepKind::Pop;
   }
@@ -62,6 +64,7 @@ struct Record {
   Cycles start = 0, end = 0;
   Cycles tail = 0;   ///< its latency: from the end until its results are there
   Cycles stall = 0;  ///< of its length, waiting for what the cores share
+  Cycles queued = 0; ///< of what it waited, that the signal it waited for did so for others
   Cycles window = 0; ///< before it, whose rounds it stands for; 0: it is an operation
   uint32_t site = 0;
   uint32_t before = noRecord;    ///< the last one on its lane
@@ -165,6 +168,7 @@ struct Timeline {
   std::string error;
   std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
   double clockMhz = 0;
+  Cycles signal = 0; ///< of the hub, for each signal between cores
   Cycles end = 0;
   uint64_t operations = 0; ///< of all pipes, synchronisation included
   uint64_t instructions = 0;

@@ -15,6 +15,7 @@ struct WhatIf {
   bool pipe[numPipes] = {};
   bool shared = false;    ///< transfers do not share a rate, and everything is in the second level
   bool crossCore = false; ///< cores of a group hear of each other at once
+  bool signals = false;   ///< signals between cores do not wait for each other
   bool launch = false;
   bool scalar = false;
   bool latency = false; ///< results are there as soon as their instruction has left its pipe

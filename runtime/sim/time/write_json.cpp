@@ -109,6 +109,10 @@ void Writer::summary() {
   json_.field("instructions", static_cast<int64_t>(t_.instructions));
   json_.field("operations", static_cast<int64_t>(t_.operations));
   json_.field("bytes", t_.bytes).field("missed_bytes", t_.missed);
+  if (t_.signal > 0)
+    json_.field("signals", static_cast<int64_t>(a_.signals))
+        .key("signal_util")
+        .raw(fixed(a_.signalUse, 4));
   json_.field("groups", int64_t(a_.groupsAtWork)).field("groups_of_chip", r_.groupsOfChip);
   time("uneven_us", a_.uneven);
   writeTasks(json_, r_);
