@@ -1,7 +1,7 @@
 """Fits the coefficients of codegen/machines/a2.json that come from measurements: `fit.py [BUILD_FOLDER]`.
 
 Prints each fit with its residuals, and beside it what the machine file has. The rows used here are never among those that
-predict.py judges by. With a build folder the coefficient that only shows in whole kernels is fitted by simulating them.
+predict.py judges by. With a build folder those that only show in whole kernels are fitted too, by simulating them.
 """
 
 import copy
@@ -30,9 +30,14 @@ M_SHARE, EXTRACT_SHARE, STORE_SHARE = 0.790, 0.620, 0.058
 SOFTMAX, STAGE = 2489, ["tmuls", "trowmax", "trowexpandsub", "texp", "trowsum", "tcvt"]
 
 
-# What the hub for signals between cores takes for each of them: attention on 16 cores, which waits for it most of the time.
-SIGNAL_ROW = "attention 2048 x 2048"
-SIGNAL_CHECK = ["attention 2048 x 1024", "attention 2048 x 4096", "attention 2048 x 8192", "attention 1024 x 2048"]
+# What only shows in whole kernels: where it stands in the file, between which values it lies, the row that it is fitted to, and rows to
+# compare. Attention on 16 cores waits for the hub most of the time; the library's on all cores waits for L2.
+SIMULATED = [
+    ("signal between cores", "control", "signal", (0, 100), "attention 2048 x 2048",
+     ["attention 2048 x 1024", "attention 2048 x 4096", "attention 2048 x 8192", "attention 1024 x 2048"]),
+    ("L2, bytes per cycle", "memory", "l2Rate", (2000, 4000), "attention 4096",
+     ["attention 2048", "attention 8192", "attention 16384", "attention 32768"]),
+]
 
 
 def show(name, values, machine):
@@ -43,27 +48,27 @@ def residual(name, measured, predicted, use):
     print(f"  {use:5} {name:28} measured {measured:6}  predicted {predicted:8.1f}  {100 * (predicted / measured - 1):+5.1f} %")
 
 
-def fit_signal(build, machine):
-    """By bisection, to half a cycle; then what rows say that it is not fitted to."""
-    ptlc = os.path.join(os.path.abspath(build), "bin", "ptlc")
-    rows = {row["name"]: row for row in predict.published()}
+def fit_simulated(ptlc, machine, rows, name, part, figure, bounds, fitted, checks):
+    """By bisection, to half a per cent of what lies between the bounds; then what rows say that it is not fitted to."""
     with tempfile.TemporaryDirectory() as folder:
 
-        def simulated(name, cycles):
+        def simulated(row, value):
             changed = copy.deepcopy(machine)
-            changed["costs"]["control"]["signal"]["value"] = cycles
+            changed["costs"][part][figure]["value"] = value
             path = os.path.join(folder, "machine.json")
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(changed, file)
-            return predict.simulate(ptlc, rows[name], folder, ["--machine", path])["us"]
+            return predict.simulate(ptlc, rows[row], folder, ["--machine", path])["us"]
 
-        low, high = 0.0, 100.0
-        while high - low > 0.5:
+        low, high = bounds
+        rises = simulated(fitted, low) < simulated(fitted, high)
+        while high - low > (bounds[1] - bounds[0]) * 0.005:
             middle = (low + high) / 2
-            low, high = (middle, high) if simulated(SIGNAL_ROW, middle) < rows[SIGNAL_ROW]["us"] else (low, middle)
-        show("signal between cores", (low + high) / 2, machine["costs"]["control"]["signal"]["value"])
-        for name in [SIGNAL_ROW] + SIGNAL_CHECK:
-            residual(name, rows[name]["us"], simulated(name, (low + high) / 2), "fit" if name == SIGNAL_ROW else "check")
+            low, high = (middle, high) if (simulated(fitted, middle) < rows[fitted]["us"]) == rises else (low, middle)
+        best = (low + high) / 2
+        show(name, best, machine["costs"][part][figure]["value"])
+        for row in [fitted] + checks:
+            residual(row, rows[row]["us"], simulated(row, best), "fit" if row == fitted else "check")
 
 
 def main():
@@ -74,7 +79,7 @@ def main():
     matrix = np.array([[count, size] for _, size, count, _ in LOADS], dtype=float)
     cycles = np.array([row[3] for row in LOADS], dtype=float)
     head, slope = np.linalg.lstsq(matrix, cycles, rcond=None)[0]
-    show("gm -> vec, head", head, paths["gm", "vec"]["head"])
+    show("gm -> vec, latency", head, paths["gm", "vec"]["latency"])
     show("gm -> vec, bytes per cycle", 1 / slope, paths["gm", "vec"]["bytesPerCycle"])
     for use, rows in (("fit", LOADS), ("check", LOADS_CHECK)):
         for name, size, count, measured in rows:
@@ -92,7 +97,9 @@ def main():
     stage = sum(row["head"] + 256 * row["slope"] + row["tail"] for row in rows)
     print(f"  check softmax of 64 x 256            published {SOFTMAX:5}  predicted {stage:8.1f}  {100 * (stage / SOFTMAX - 1):+5.1f} %")
     if len(sys.argv) > 1:
-        fit_signal(sys.argv[1], machine)
+        ptlc = os.path.join(os.path.abspath(sys.argv[1]), "bin", "ptlc")
+        for what in SIMULATED:
+            fit_simulated(ptlc, machine, {row["name"]: row for row in predict.published()}, *what)
 
 
 if __name__ == "__main__":

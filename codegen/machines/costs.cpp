@@ -53,15 +53,14 @@ static MachineCosts costsOf(const Json &json) {
     costs.instructions.push_back(
         {name, cost["head"], cost["slope"], cost.value("row", 0.0), cost["tail"]});
   for (const Json &path : part("paths"))
-    costs.paths.push_back(
-        {path["from"], path["to"], path.value("head", 0.0), path["bytesPerCycle"]});
+    costs.paths.push_back({path["from"], path["to"], path.value("latency", 0.0),
+                           path.value("head", 0.0), path["bytesPerCycle"]});
   if (auto product = json.find("product"); product != json.end())
     costs.product = productOf(*product);
   const Json &memory = part("memory"), &control = part("control");
   costs.memory = {.l2Bytes = static_cast<int64_t>(figure(memory, "l2Bytes")),
                   .lineBytes = static_cast<int64_t>(figure(memory, "lineBytes")),
                   .l2Rate = figure(memory, "l2Rate"),
-                  .l2WriteRate = figure(memory, "l2WriteRate"),
                   .memoryRate = figure(memory, "memoryRate"),
                   .memoryRateOfCore = figure(memory, "memoryRateOfCore"),
                   .missLatency = figure(memory, "missLatency")};

@@ -21,9 +21,10 @@ struct InstructionCost {
   double head = 0, slope = 0, row = 0, tail = 0;
 };
 
+/// A move: `latency` if its pipe was idle (behind another move it has passed by then), `head` always.
 struct PathCost {
   std::string from, to;
-  double head = 0, bytesPerCycle = 0;
+  double latency = 0, head = 0, bytesPerCycle = 0;
 };
 
 /// head + cycles of the operands' type * ceil(m/rows) * ceil(n/columns) * ceil(k*size/depthBytes)
@@ -38,8 +39,7 @@ struct ProductCost {
 /// What all cores of a chip share. Rates are bytes per cycle of all cores together.
 struct SharedMemoryCost {
   int64_t l2Bytes = 0, lineBytes = 0;
-  double l2Rate = 0;      ///< of reading it; of both, where writing has none
-  double l2WriteRate = 0; ///< of writing it
+  double l2Rate = 0;
   double memoryRate = 0, memoryRateOfCore = 0;
   double missLatency = 0; ///< of a transfer that finds something not in L2
 };

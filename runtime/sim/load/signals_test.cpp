@@ -14,7 +14,7 @@ constexpr Cycles kCrossCore = 100, kSignal = 10;
 MachineCosts costsWith(Cycles signal) {
   MachineCosts costs;
   costs.instructions = {{"default", 5, 1, 0, 3}};
-  costs.paths = {{"gm", "vec", 0, 32}};
+  costs.paths = {{"gm", "vec", 0, 0, 32}};
   costs.control.crossCore = kCrossCore;
   costs.control.signal = signal;
   return costs;

@@ -14,7 +14,7 @@ namespace {
 MachineCosts roundCosts() {
   MachineCosts costs;
   costs.instructions = {{"default", 5, 1, 0, 3}};
-  costs.paths = {{"gm", "vec", 100, 64}, {"vec", "gm", 50, 64}};
+  costs.paths = {{"gm", "vec", 0, 100, 64}, {"vec", "gm", 0, 50, 64}};
   return costs;
 }
 

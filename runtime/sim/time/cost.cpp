@@ -63,6 +63,7 @@ OperationCost CostModel::move(size_t from, size_t to, int64_t bytes) const {
   const PathCost *path = byPath_[from][to];
   if (!path || path->bytesPerCycle <= 0)
     return cost;
+  cost.head = path->latency;
   cost.busy = path->head + static_cast<double>(bytes) / path->bytesPerCycle;
   cost.rate = path->bytesPerCycle;
   return cost;

@@ -12,8 +12,7 @@ Timer::Engine::Engine(const Machine &machine, const MachineCosts &costs, TimeOpt
     : second(costs.memory.l2Bytes ? costs.memory.l2Bytes : INT64_MAX >> 24,
              costs.memory.lineBytes ? costs.memory.lineBytes : 512),
       options(std::move(given)), machine_(machine), chip_(chipOf(machine)), model_(machine, costs),
-      l2_(rateOr(costs.memory.l2Rate)), l2Writes_(rateOr(costs.memory.l2WriteRate)),
-      memory_(rateOr(costs.memory.memoryRate)),
+      l2_(rateOr(costs.memory.l2Rate)), memory_(rateOr(costs.memory.memoryRate)),
       hub_(options.whatIf.signals || options.whatIf.crossCore ? 0 : costs.control.signal) {
   timeline.clockMhz = model_.clockMhz();
   timeline.signal = costs.control.signal;
@@ -306,8 +305,7 @@ bool Timer::Engine::step() {
 
 /// The rate whose next transfer is done first.
 SharedRate &Timer::Engine::nextShared() {
-  SharedRate &l2 = l2Writes_.next() < l2_.next() ? l2Writes_ : l2_;
-  return memory_.next() < l2.next() ? memory_ : l2;
+  return memory_.next() < l2_.next() ? memory_ : l2_;
 }
 
 /// The next thing that happens; false after an error.

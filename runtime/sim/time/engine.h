@@ -229,7 +229,7 @@ private:
   Machine machine_;
   Chip chip_;
   CostModel model_;
-  SharedRate l2_, l2Writes_, memory_;
+  SharedRate l2_, memory_;
   SignalHub hub_;
   std::vector<bool> left_; ///< sites that are left out
   std::map<std::pair<const Kernel *, bool>, uint32_t> firstSite_;

@@ -319,8 +319,7 @@ void Timer::Engine::transfer(CoreClock &clock, Pipe pipe, const OperationCost &c
     state.ownEnd += part * memory.missLatency;
   if (memory.l2Rate > 0) {
     ++state.pending;
-    SharedRate &l2 = cost.writes && memory.l2WriteRate > 0 ? l2Writes_ : l2_;
-    l2.join(now_, id, static_cast<double>(cost.bytes), cost.rate, launch.weight());
+    l2_.join(now_, id, static_cast<double>(cost.bytes), cost.rate, launch.weight());
   }
   if (missed > 0 && memory.memoryRate > 0) {
     ++state.pending;
