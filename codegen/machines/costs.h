@@ -21,7 +21,8 @@ struct InstructionCost {
   double head = 0, slope = 0, row = 0, tail = 0;
 };
 
-/// A move: `latency` if its pipe was idle (behind another move it has passed by then), `head` always.
+/// A move: `latency` if its pipe was idle (behind another move it has passed by then), `head`
+/// always.
 struct PathCost {
   std::string from, to;
   double latency = 0, head = 0, bytesPerCycle = 0;

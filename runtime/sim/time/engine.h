@@ -99,7 +99,6 @@ struct LaunchClock {
   std::map<int64_t, Cycles> took;
 
   double weight() const { return sharing ? sharing->weight() : 1; }
-  double weightInTurn() const { return sharing ? sharing->weightInTurn() : 1; }
   SiteTotal &totalOf(uint32_t site) { return totals[site - firstSite]; }
 };
 
@@ -117,6 +116,7 @@ struct GroupClock {
   };
   std::vector<Arrival> tiles, slots; ///< the last of each queue
   std::vector<Arrival> events;       ///< the last signal of each event between cores
+  SignalHub hub;                     ///< as it sees it, where rounds are left out
 };
 
 class Timer::Engine {
@@ -181,6 +181,7 @@ private:
   std::string describe(const LaunchClock &launch) const;
   void share(LaunchClock &launch);
   bool standsBack(LaunchClock &launch, uint32_t span);
+  double groupsInTurn(const LaunchClock &launch, uint32_t span) const;
   void beginBlock(LaunchClock &launch, uint32_t span);
   void send(GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core);
   void makeCore(GroupClock &clock, Core &core);

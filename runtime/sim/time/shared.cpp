@@ -62,10 +62,10 @@ uint32_t SharedRate::leave() {
   return id;
 }
 
-Cycles SignalHub::pass(Cycles now, double weight) {
+Cycles SignalHub::pass(Cycles now) {
   Cycles begin = std::max(free_, now);
-  free_ = begin + weight * each_;
-  return begin - now + (weight - 1) / 2 * each_;
+  free_ = begin + each_;
+  return std::max(begin - now - inAdvance_, 0.0);
 }
 
 // ---- the second level

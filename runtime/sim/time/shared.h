@@ -53,14 +53,21 @@ private:
 /// order.
 class SignalHub {
 public:
-  explicit SignalHub(Cycles each) : each_(each) {}
+  /// `inAdvance`: what it may owe before anybody waits.
+  explicit SignalHub(Cycles each = 0, Cycles inAdvance = 0) : each_(each), inAdvance_(inAdvance) {}
+  /// What one of so many core groups sees of it that signal alike: a part of its time, but not
+  /// always when it wants it.
+  static SignalHub shareOf(Cycles each, double groups) {
+    return SignalHub(each * groups, kInAdvance * each * groups);
+  }
 
-  /// How long a signal that is sent now waits for those before it. `weight`: for how many it stands
-  /// that are sent with it; on average half of the others are before it.
-  Cycles pass(Cycles now, double weight = 1);
+  /// How long a signal that is sent now waits for those before it.
+  Cycles pass(Cycles now);
+  Cycles each() const { return each_; }
 
 private:
-  Cycles each_, free_ = 0;
+  static constexpr double kInAdvance = 1; ///< signals of a group that find the others silent
+  Cycles each_, inAdvance_, free_ = 0;
 };
 
 /// Which lines of global memory are in the second-level cache: those that were touched while not

@@ -1,6 +1,7 @@
 #include "runtime/sim/time/sharing.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ptl::rt::sim {
 
@@ -75,13 +76,12 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
     chosen.insert(busiest);
   chosen.insert(last);
   chosen_.assign(chosen.begin(), chosen.end());
-  Cycles all = 0, ofChosen = 0;
+  Cycles all = 0;
   for (int64_t block : working)
     all += longest[block];
   for (int64_t block : chosen_)
-    ofChosen += longest[block];
-  if (ofChosen > 0)
-    evenness_ = std::min(all / ofChosen / weight(), 1.0);
+    inTurn_[block] = std::min(static_cast<double>(working.size()),
+                              longest[block] > 0 ? all / longest[block] : INFINITY);
 }
 
 void Sharing::compare(SecondLevel ofAll, SecondLevel ofChosen) {

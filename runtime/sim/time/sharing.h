@@ -29,9 +29,9 @@ public:
   double weight() const {
     return static_cast<double>(working_.size()) / static_cast<double>(chosen_.size());
   }
-  /// The same for what all groups share one after another: those that were not chosen may have less
-  /// to do.
-  double weightInTurn() const { return weight() * evenness_; }
+  /// How many groups take turns with that of a chosen block, on average over its time: the others
+  /// may be done before.
+  double groupsInTurn(int64_t block) const { return inTurn_.at(block); }
   /// Of the bytes that the chosen blocks find nowhere by themselves at a step, the part that all
   /// blocks together would not find either. `round`: of the outermost loop.
   double missing(bool cube, const Step *step, int64_t round) const;
@@ -48,7 +48,7 @@ private:
   std::map<Site, double> parts_[2]; ///< the same
   std::set<int64_t> working_;
   std::vector<int64_t> chosen_;
-  double evenness_ = 1; ///< of what a chosen group has to do, what any has on average
+  std::map<int64_t, double> inTurn_;
   bool known_ = false;
 };
 
