@@ -284,8 +284,7 @@ def vector():
     state = 163840  # local and global largest, local and global sum of each row, then the factors of each tile
     slices = [[tile(ROW, state + 256 * i + 4 * ROWS * part) for part in range(PARTS)] for i in range(4)]
     total = tile(WHOLE, state + 768)
-    factors = [slots(ROW, state + 1024 + 4 * ROWS * OPTIONS.slots * part, OPTIONS.slots) for part in range(PARTS)]
-    factors_of_tile = slots(WHOLE, state + 1024, OPTIONS.slots)  # as many; where they lie does not matter here
+    factors = slots(WHOLE, state + 1024, OPTIONS.slots)
 
     def v(name, ins, outs, barrier=True):
         do(name, ins, outs)
@@ -295,8 +294,8 @@ def vector():
     def column(row, kinds=(ROW, COL)):
         return let(f"pto.treshape {row} : {kinds[0]} -> {kinds[1]}"), kinds[1]
 
-    def part_of(source, kind, part_kind, part):
-        return let(f"pto.subset {source}[{index(0)}, {index(128 * part)}] : {kind} -> {part_kind}"), part_kind
+    def part_of(source, kind, part_kind, column):
+        return let(f"pto.subset {source}[{index(0)}, {index(column)}] : {kind} -> {part_kind}"), part_kind
 
     def row_in_ring(ring, tile_number, part, rows):
         return op("addi", op("addi", ring.row(tile_number, part), half), rows)
@@ -333,7 +332,7 @@ def vector():
             scores.await_tile()
         x, small = sources(buffer), weight(buffer)
         for box in range(PARTS):
-            do("tload", [scores.rows.box(row_in_ring(scores, tile_number, box, part * ROWS), ROWS)], part_of(x, S, SPART, box))
+            do("tload", [scores.rows.box(row_in_ring(scores, tile_number, box, part * ROWS), ROWS)], part_of(x, S, SPART, 128 * box))
         if part == PARTS - 1:
             scores.give_back(tile_number)
         flag("set", "MTE2", "V", buffer)
@@ -342,14 +341,14 @@ def vector():
         with when("eq", tile_number, 0):
             first_softmax(x, small, part)
         with when("sgt", tile_number, 0):
-            softmax(x, small, (factors[part](tile_number), ROW), part)
+            softmax(x, small, part_of(factors(op("remui", tile_number, OPTIONS.slots)), WHOLE, ROW, part * ROWS), part)
         flag("set", "V", "MTE2", buffer)
         flag("set", "V", "MTE3", buffer)
         flag("wait", "V", "MTE3", buffer)
         if part == 0:
             weights.await_slot(tile_number)
         for box in range(PARTS):
-            do("tstore", [part_of(small, P, PPART, box)], weights.rows.box(row_in_ring(weights, tile_number, box, part * ROWS), ROWS))
+            do("tstore", [part_of(small, P, PPART, 128 * box)], weights.rows.box(row_in_ring(weights, tile_number, box, part * ROWS), ROWS))
         if part == PARTS - 1:
             weights.ready()
         flag("set", "MTE3", "V", buffer)
@@ -369,7 +368,7 @@ def vector():
             do("tload", [box], (to, O))
             flag("set", "MTE2", "V", buffer)
             flag("wait", "MTE2", "V", buffer)
-            v("trowexpandmul", [(acc, O), column(factors_of_tile(tile_number), (WHOLE, WHOLECOL))], (acc, O), barrier=False)
+            v("trowexpandmul", [(acc, O), column(factors(op("remui", tile_number, OPTIONS.slots)), (WHOLE, WHOLECOL))], (acc, O), barrier=False)
             v("tadd", [(acc, O), (to, O)], (acc, O), barrier=False)
         flag("set", "V", "MTE2", buffer)
         products.give_back(tile_number)
