@@ -3,6 +3,7 @@
 #include "frontend/base/explain.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace ptl {
 
@@ -19,6 +20,14 @@ struct Define {
 };
 } // namespace
 
+std::vector<std::string> exampleNames(const CallableDecl &decl) {
+  std::vector<std::string> names;
+  for (const Local *local : decl.locals)
+    if (local->kind == LocalKind::Let && local->symbol && !local->name.empty())
+      names.push_back(local->name);
+  return names;
+}
+
 static std::vector<std::string> namesOf(const CallableDecl &decl) {
   std::vector<std::string> names;
   for (const DimParam &dim : decl.dims)
@@ -29,6 +38,8 @@ static std::vector<std::string> namesOf(const CallableDecl &decl) {
     names.push_back(tunable.local->name);
   if (decl.hasPrefix)
     names.push_back("..");
+  for (std::string &name : exampleNames(decl))
+    names.push_back(std::move(name));
   return names;
 }
 
@@ -65,6 +76,21 @@ void reportUnknownDefines(const Options &options, const CheckedProgram &program,
     sink.report(DiagId::UnknownDefine, kNoSpan,
                 {wanted, isNear ? "; did you mean `" + *best + "`?" : ""});
   }
+}
+
+std::map<std::string, int64_t> examplesGiven(const Options &options, const CallableDecl &decl) {
+  std::map<std::string, int64_t> examples;
+  std::vector<std::string> names = exampleNames(decl);
+  for (const std::string &text : options.values(OptionId::Define)) {
+    Define define(text);
+    int64_t number = 0;
+    const char *end = define.value.data() + define.value.size();
+    bool isNumber = std::from_chars(define.value.data(), end, number).ptr == end;
+    if ((define.entry.empty() || define.entry == decl.name) && isNumber &&
+        std::find(names.begin(), names.end(), define.name) != names.end())
+      examples[define.name] = number;
+  }
+  return examples;
 }
 
 std::vector<std::string> callWords(const Options &options, const CallableDecl &entry) {

@@ -5,15 +5,24 @@
 #include "frontend/base/diagnostic.h"
 #include "frontend/sema/checked_tree.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace ptl {
 
 /// Reports every `-D` that names nothing of the program: neither a constant of the root file, nor a
-/// dimension, element type or tunable (`BK`, `attention.BK`) of something that can be called.
+/// dimension, element type, tunable (`BK`, `attention.BK`) or example of something that can be
+/// called.
 void reportUnknownDefines(const Options &options, const CheckedProgram &program,
                           DiagnosticSink &sink);
+
+/// The `let`s of a declaration that hold an integer: where data decides what they are, times may be
+/// told for examples of them.
+std::vector<std::string> exampleNames(const CallableDecl &decl);
+
+/// What `-D` gives as examples of these, by name.
+std::map<std::string, int64_t> examplesGiven(const Options &options, const CallableDecl &decl);
 
 /// The words `name=value` of the command line, and those that `-D` gives as lengths of the entry's
 /// dimensions where no word does.

@@ -77,6 +77,23 @@ def elements(tools):
     return None if told == wanted else f"sim: {told}"
 
 
+def examples(tools):
+    """What data decides, for an example of it: not far from what random data take, which route evenly."""
+    call = ["sim", ROOT / "examples" / "10_mixture_of_experts.ptl", "--target", "a3", "--json", "T=256", "D=256", "F=256", "E=8"]
+    told = tools.run(*call, "--estimate", "-D", "first=0", "-D", "last=64")
+    if told.code:
+        return told.stderr
+    (cost,) = json.loads(told.stdout)["costs"]
+    if not {("first", 0), ("last", 64)} <= {(size["name"], size["value"]) for size in cost["sizes"]}:
+        return f"sizes: {cost['sizes']}"
+    arrays = ("x", "router", "gate", "up", "down")
+    real = json.loads(tools.run(*call, "--values", *(f"{name}=random" for name in arrays)).stdout)["us"]
+    if abs(cost["us"] / real - 1) > MOST:
+        return f"{cost['us']} us, with data {real} us"
+    lacking = tools.run(*call, "-D", "first=0")
+    return None if lacking.code and "-D last=...`" in lacking.stderr else f"says what it lacks: {lacking.stderr}"
+
+
 # Sizes of layers, by file, entry, and arguments.
 LARGE = (
     ("examples/07_flash_attention.ptl", "flash_attention", "D=128 H=8 S=4096 T=4096"),
@@ -141,6 +158,7 @@ def main() -> int:
     if not patterns:
         cases.append(Case("estimates/growth", lambda: growth(tools)))
         cases.append(Case("estimates/elements", lambda: elements(tools)))
+        cases.append(Case("estimates/examples", lambda: examples(tools)))
         cases += [formula(tools, *each) for each in FORMULAS]
         cases += [large(tools, *each) for each in LARGE]
     if not patterns and len(cases) < 40:

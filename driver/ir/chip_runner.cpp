@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cstring>
 
@@ -173,12 +174,41 @@ private:
   /// A scalar that comes from data which nobody gave, where only times are wanted.
   bool isUnknown(Value value) const { return isa_and_nonnull<UnitAttr>(values_.lookup(value)); }
 
+  /// What stands for a scalar that is not known: the example that was given for it, if any.
+  Attribute unknown(Value value) const {
+    auto name = dyn_cast<NameLoc>(value.getDefiningOp()->getLoc());
+    auto example = name ? how_.examples.find(name.getName().str()) : how_.examples.end();
+    if (example == how_.examples.end() || !value.getType().isIntOrIndex())
+      return UnitAttr::get(value.getContext());
+    return IntegerAttr::get(value.getType(), example->second);
+  }
+
+  /// The names of unknown scalars that this one is made of, of each the nearest.
+  void namesBehind(Value value, llvm::SetVector<StringAttr> &names) const {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isUnknown(value))
+      return;
+    if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && value.getType().isIntOrIndex()) {
+      names.insert(name.getName());
+      return;
+    }
+    for (Value operand : op->getOperands())
+      namesBehind(operand, names);
+  }
+
   /// Whether all is known by which the operation goes.
   bool isDecided(Operation *op, ValueRange by) {
     if (llvm::none_of(by, [&](Value value) { return isUnknown(value); }))
       return true;
-    stop(PTL_ERROR_SIMULATOR, op,
-         "an element of an array decides here, and it has no values where only times are wanted");
+    llvm::SetVector<StringAttr> names;
+    for (Value value : by)
+      namesBehind(value, names);
+    std::string text = "an element of an array decides here, and it has no values where only times "
+                       "are wanted";
+    for (StringAttr name : names)
+      text += (name == names.front() ? "; examples may be given: `-D " : " -D ") +
+              name.getValue().str() + "=...";
+    stop(PTL_ERROR_SIMULATOR, op, text + (names.empty() ? "" : "`"));
     return false;
   }
 
@@ -332,7 +362,7 @@ private:
       operands.push_back(values_.lookup(operand));
     if (llvm::any_of(op->getOperands(), [&](Value operand) { return isUnknown(operand); })) {
       for (Value result : op->getResults())
-        values_[result] = UnitAttr::get(op->getContext());
+        values_[result] = unknown(result);
       return;
     }
     llvm::SmallVector<OpFoldResult> results;
@@ -393,7 +423,7 @@ private:
       if (failure_)
         return true;
       if (!how_.values && !source.data) {
-        values_[result] = UnitAttr::get(result.getContext());
+        values_[result] = unknown(result);
         return true;
       }
       uint8_t *memory = elementAt(source, box, bytes);

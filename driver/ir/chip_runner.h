@@ -7,6 +7,7 @@
 #include "runtime/sim/run.h"
 #include "runtime/sim/time/timer.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct ChipRun {
   rt::sim::Timer *timer = nullptr; ///< keeps the time; null: there is none
   bool values = true;              ///< false: only times are wanted
   std::vector<const void *> known; ///< the data of arrays that have values all the same
+  /// Of integers that come from data which nobody gave, by the names of their `let`s.
+  std::map<std::string, int64_t> examples;
 };
 
 class ChipRunner {

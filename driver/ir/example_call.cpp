@@ -1,6 +1,7 @@
 #include "driver/ir/example_call.h"
 
 #include "codegen/reference/scalar_ops.h"
+#include "driver/defines.h"
 #include "runtime/elem.h"
 
 #include <algorithm>
@@ -47,6 +48,7 @@ public:
 private:
   void chooseDim(size_t number);
   void chooseLeading(size_t axis);
+  void chooseExamples();
   void assume();
   int64_t broken() const;
   int64_t suiting(size_t dim);
@@ -181,12 +183,21 @@ int64_t Chooser::suiting(size_t dim) {
   return best;
 }
 
+/// Of what data decides while the program runs.
+void Chooser::chooseExamples() {
+  for (const std::string &name : exampleNames(decl_))
+    if (const int64_t *value = find(wanted_, decl_, name);
+        value && result_.examples.emplace(name, *value).second)
+      result_.sizes.push_back({name, *value, "asked for"});
+}
+
 void Chooser::choose() {
   for (size_t axis = 0; axis < leading_.size(); ++axis)
     chooseLeading(axis);
   for (size_t i = 0; i < std::min(decl_.dims.size(), dims_.size()); ++i)
     chooseDim(i);
   assume();
+  chooseExamples();
 }
 
 ElemKind Chooser::elemOf(const rt::Param &param) const {
@@ -261,6 +272,7 @@ rt::Failure ExampleCall::run(ChipRunner &runner, const ChipRun &how) const {
   std::vector<PtlArray> arrays(extents.size());
   std::vector<const PtlArray *> pointers;
   ChipRun chip = how;
+  chip.examples = examples;
   for (size_t i = 0; i < arrays.size(); ++i) {
     arrays[i].elem = elems[i];
     arrays[i].rank = static_cast<int64_t>(extents[i].size());

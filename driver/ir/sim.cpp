@@ -75,6 +75,8 @@ ExitCode printEstimate(Session &session, Simulation &simulation, const CheckedPr
   cost.target = machine.name;
   for (const auto &[name, value] : simulation.inputs().dims)
     cost.sizes.push_back({name, value, "asked for"});
+  for (const auto &[name, value] : simulation.options().examples)
+    cost.sizes.push_back({name, value, "asked for"});
   cost.elements = simulation.inputs().elements;
   ir::EntryBinding binding;
   binding.decl = &decl;
@@ -138,7 +140,8 @@ ExitCode runSim(const Options &options) {
                         .warm = options.has(OptionId::Warm),
                         .convert = options.has(OptionId::Convert),
                         .seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0)),
-                        .tunables = tunablesGiven(session, *decl)};
+                        .tunables = tunablesGiven(session, *decl),
+                        .examples = examplesGiven(options, *decl)};
   if (session.failed() || !simulation.bind(words, how))
     return session.finish();
   if (options.has(OptionId::Estimate))

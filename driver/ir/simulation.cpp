@@ -26,6 +26,7 @@ bool Simulation::once(sim::TimeOptions how, sim::Timeline &timeline) {
   executor_.simulation = {};
   executor_.simulation.timer = &timer;
   executor_.simulation.values = options_.values;
+  executor_.simulation.examples = options_.examples;
   std::vector<PtlArray> views;
   for (size_t i = 0; i < inputs_.arrays.size(); ++i) {
     views.push_back(inputs_.arrays[i].view());
@@ -53,6 +54,8 @@ bool Simulation::run(sim::Report &report) {
   report.machine = machine_.name;
   for (const auto &[name, value] : inputs_.dims)
     report.dims.push_back({name, value});
+  if (!options_.values)
+    report.dims.insert(report.dims.end(), options_.examples.begin(), options_.examples.end());
   for (const AssumedElements &each : inputs_.elements)
     report.elements.emplace_back(each.name, each.text);
   report.groupsOfChip = sim::groupsOfChip(report.timeline);

@@ -14,6 +14,7 @@ struct SimulationOptions {
   bool convert = false;
   uint64_t seed = 0;
   std::map<std::string, int64_t> tunables; ///< given by the caller
+  std::map<std::string, int64_t> examples; ///< see `ChipRun`
 };
 
 class Simulation {

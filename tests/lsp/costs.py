@@ -23,6 +23,15 @@ bench "loud" {
     loud(zeros(f32[768, 2048]))
 }
 """
+ROUTED = """program routed[N](count: i32[N], x: f32[N, 64]) -> (y: f32[N, 64])
+{
+    y = zeros(f32[N, 64])
+    for i in 0..4 {
+        let rows = int(count[i])
+        if rows > 0 { y[0:rows, :] = exp(x[0:rows, :]) }
+    }
+}
+"""
 DATA = """kernel picks[N](at: i32[N], x: f32[N, 64]) -> (y: f32[N, 64])
 where all(at >= 0) and all(at < N)
 {
@@ -131,6 +140,20 @@ def nothing_is_known(place: Place):
             return None
 
 
+def examples_of_data(place: Place):
+    with Talk(place, "routed", ROUTED) as talk:
+        talk.settled()
+        ask_for = lambda **more: talk.client.request("ptl/cost", {**talk.document, "entry": "routed", **more})
+        if "`-D rows=...`" not in ask_for(sizes={"N": 65536}).get("unknown", ""):
+            return f"does not say what it lacks: {ask_for()}"
+        few, many = (ask_for(sizes={"N": 65536, "rows": rows}) for rows in (64, 65536))
+        if {"name": "rows", "value": 64, "why": "asked for"} not in few.get("sizes", []) or not few["us"] < many["us"] / 2:
+            return f"not for the examples: {few}\n{many}"
+        talk.client.notify("workspace/didChangeConfiguration", {"settings": {"ptl": {"targets": ["a3"], "sizes": {"N": 65536, "rows": 64}}}})
+        talk.settled()
+        return None if f"{few['us']:.1f}"[:4] in talk.titles()[0] else f"not by the settings: {talk.titles()}"
+
+
 def timelines(place: Place):
     with Talk(place, "timeline", SUM) as talk:
         asked = {**talk.document, "entry": "loud"}
@@ -158,4 +181,5 @@ def cases(place: Place, long: bool, seed: int):
     yield "schema and command line", lambda: schema_and_command_line(place)
     yield "beside the lines", lambda: beside_the_lines(place)
     yield "nothing is known", lambda: nothing_is_known(place)
+    yield "examples of data", lambda: examples_of_data(place)
     yield "timelines", lambda: timelines(place)
