@@ -404,8 +404,8 @@ void countSignals(const Timeline &t, Analysis &result) {
   for (size_t i = 0; i < t.sites.size(); ++i)
     signals += t.sites[i].signals * static_cast<double>(t.totals[i].count);
   result.signals = static_cast<uint64_t>(signals);
-  if (result.atWork > 0)
-    result.signalUse = signals * t.signal / result.atWork;
+  if (result.atWork > 0) // where groups stand for others it may come to a little more than all
+    result.signalUse = std::min(signals * t.signal / result.atWork, 1.0);
 }
 
 void balance(const Timeline &t, Analysis &result, int64_t groupsOfChip) {

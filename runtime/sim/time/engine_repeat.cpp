@@ -45,7 +45,7 @@ void Timer::Engine::addUp(uint32_t firstSite, const LaunchResult &result) {
 /// What the blocks of a task did counts; for those that they stand for, too.
 LaunchResult Timer::Engine::resultOf(LaunchClock &launch) {
   const LaunchSpan &span = timeline.launches[launch.number];
-  double weight = launch.weight();
+  double weight = launch.sharing ? launch.sharing->workWeight() : 1;
   auto scaled = [&](auto value) {
     return static_cast<decltype(value)>(static_cast<double>(value) * weight);
   };

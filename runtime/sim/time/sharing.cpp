@@ -76,9 +76,12 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
     chosen.insert(busiest);
   chosen.insert(last);
   chosen_.assign(chosen.begin(), chosen.end());
-  Cycles all = 0;
+  Cycles all = 0, ofChosen = 0;
   for (int64_t block : working)
     all += longest[block];
+  for (int64_t block : chosen_)
+    ofChosen += longest[block];
+  workWeight_ = ofChosen > 0 ? all / ofChosen : weight();
   for (int64_t block : chosen_)
     inTurn_[block] = std::min(static_cast<double>(working.size()),
                               longest[block] > 0 ? all / longest[block] : INFINITY);

@@ -29,6 +29,8 @@ public:
   double weight() const {
     return static_cast<double>(working_.size()) / static_cast<double>(chosen_.size());
   }
+  /// By how much what all groups do is more than what the chosen ones do.
+  double workWeight() const { return workWeight_; }
   /// How many groups take turns with that of a chosen block, on average over its time: the others
   /// may be done before.
   double groupsInTurn(int64_t block) const { return inTurn_.at(block); }
@@ -48,6 +50,7 @@ private:
   std::map<Site, double> parts_[2]; ///< the same
   std::set<int64_t> working_;
   std::vector<int64_t> chosen_;
+  double workWeight_ = 1;
   std::map<int64_t, double> inTurn_;
   bool known_ = false;
 };
