@@ -13,7 +13,7 @@ namespace ptl::cpu {
 inline constexpr llvm::StringLiteral kProgramAttribute = "ptl.program";
 /// Of a call that allocates an array: a number and the names of lengths, whose product its bytes
 /// are.
-inline constexpr llvm::StringLiteral kBytesAttribute = "ptl.bytes";
+inline constexpr llvm::StringLiteral kBytesAttribute = "ptl.storage";
 
 /// Has the call that gives `address`, if one does, say how many bytes an array of that type takes,
 /// unless it does.

@@ -380,7 +380,7 @@ void pipeUses(const Timeline &t, Analysis &result) {
   Cycles atWork = result.atWork;
   std::map<std::pair<bool, Pipe>, PipeUse> uses;
   for (size_t i = 0; i < t.lanes.size(); ++i)
-    if (t.busy[i] > 0)
+    if (t.used[i])
       ++uses[{t.lanes[i].cube, t.lanes[i].pipe}].lanes;
   for (size_t i = 0; i < t.sites.size(); ++i)
     if (auto use = uses.find({t.sites[i].cube, t.sites[i].pipe}); use != uses.end())

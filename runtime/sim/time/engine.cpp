@@ -25,7 +25,7 @@ Timer::Engine::Engine(const Machine &machine, const MachineCosts &costs, TimeOpt
       timeline.lanes.push_back({kind[2] == 'c', static_cast<int32_t>(i / int64_t(numPipes)),
                                 static_cast<Pipe>(i % int64_t(numPipes))});
   }
-  timeline.busy.assign(timeline.lanes.size(), 0);
+  timeline.used.assign(timeline.lanes.size(), false);
   makeLanes();
   for (uint32_t site : options.whatIf.without) {
     left_.resize(std::max<size_t>(left_.size(), site + 1));

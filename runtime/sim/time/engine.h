@@ -89,7 +89,7 @@ struct LaunchClock {
   int64_t open = 0;       ///< blocks that have not ended
   uint32_t firstSite = 0; ///< of its functions
   std::vector<SiteTotal> totals;
-  std::vector<Cycles> busy; ///< by lane, where launches may be repeated
+  std::vector<bool> used; ///< by lane, where launches may be repeated
   int64_t bytes = 0, missed = 0;
   Repeats::Turn turn;
   std::vector<LaunchResult::Block> ran; ///< by block, where launches may be repeated
@@ -171,7 +171,7 @@ private:
   bool mayRepeat(const LaunchClock &launch) const;
   void takeTurn(LaunchClock &launch);
   void repeat(LaunchClock &launch);
-  void noteBusy(const CoreClock &clock, Pipe pipe, Cycles busy);
+  void noteUse(const CoreClock &clock, Pipe pipe);
   LaunchResult resultOf(LaunchClock &launch);
   void addUp(uint32_t firstSite, const LaunchResult &result);
   void count(LaunchClock &launch);

@@ -387,7 +387,7 @@ bool Timer::Engine::end(CoreClock &clock, Pipe pipe) {
     record.stall = stall;
   }
   ++timeline.operations;
-  noteBusy(clock, pipe, now_ - state.started);
+  noteUse(clock, pipe);
   SiteTotal &total = clock.group->launch->totalOf(state.site);
   ++total.count;
   total.busy += now_ - state.started;

@@ -19,15 +19,14 @@ void Timer::Engine::takeTurn(LaunchClock &launch) {
   if (launch.turn.like)
     return;
   launch.ran.resize(blocks);
-  launch.busy.resize(timeline.lanes.size());
+  launch.used.resize(timeline.lanes.size());
 }
 
-void Timer::Engine::noteBusy(const CoreClock &clock, Pipe pipe, Cycles busy) {
+void Timer::Engine::noteUse(const CoreClock &clock, Pipe pipe) {
   uint32_t lane = clock.firstLane + static_cast<uint32_t>(pipe);
-  timeline.busy[lane] += busy;
-  std::vector<Cycles> &own = clock.group->launch->busy;
-  if (!own.empty())
-    own[lane] += busy;
+  timeline.used[lane] = true;
+  if (std::vector<bool> &own = clock.group->launch->used; !own.empty())
+    own[lane] = true;
 }
 
 void Timer::Engine::addUp(uint32_t firstSite, const LaunchResult &result) {
@@ -53,7 +52,7 @@ LaunchResult Timer::Engine::resultOf(LaunchClock &launch) {
   result.task = launch.number;
   result.blocks = std::move(launch.ran);
   result.totals = std::move(launch.totals);
-  result.busy = std::move(launch.busy);
+  result.used = std::move(launch.used);
   for (SiteTotal &total : result.totals)
     total = {scaled(total.count), scaled(total.busy), scaled(total.stall)};
   result.bytes = scaled(launch.bytes);
@@ -87,8 +86,9 @@ void Timer::Engine::repeat(LaunchClock &launch) {
   span.standing = like.standing;
   span.skipped = like.skipped;
   addUp(launch.firstSite, like);
-  for (size_t lane = 0; lane < like.busy.size(); ++lane)
-    timeline.busy[lane] += like.busy[lane];
+  for (size_t lane = 0; lane < like.used.size(); ++lane)
+    if (like.used[lane])
+      timeline.used[lane] = true;
   second.forget(like.missed);
 }
 

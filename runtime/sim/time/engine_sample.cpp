@@ -96,7 +96,6 @@ void Timer::Engine::standFor(CoreClock &clock, Pipe pipe, const SampleAction &ma
     total.count += more.total.count;
     total.busy += more.total.busy;
     total.stall += more.total.stall;
-    noteBusy(clock, pipe, more.total.busy);
     launch.bytes += more.bytes;
     missed += more.missed;
     state.done.push_back(more);

@@ -18,7 +18,7 @@ struct LaunchResult {
   };
   std::vector<Block> blocks;
   std::vector<SiteTotal> totals; ///< by site of its kernel
-  std::vector<Cycles> busy;      ///< by lane
+  std::vector<bool> used;        ///< by lane: an instruction was on it
   int64_t bytes = 0, missed = 0;
   uint64_t instructions = 0;
   int64_t standing = 0, skipped = 0; ///< as in its span

@@ -177,7 +177,7 @@ struct Timeline {
   std::vector<SiteTotal> totals;    ///< by site
   std::map<uint32_t, Cycles> paces; ///< of loops, by site: a round, once pipes are in step
   std::vector<Lane> lanes;
-  std::vector<Cycles> busy;         ///< by lane: instructions were on it
+  std::vector<bool> used;           ///< by lane: an instruction was on it
   Cycles programBegun = 0;          ///< the orchestrator is at work
   std::vector<LaunchSpan> launches; ///< tasks, in program order
   std::vector<BlockSpan> blocks;    ///< by time of their beginning
