@@ -90,6 +90,12 @@ struct CoreExchange {
   int64_t flagsPerDirection = 0;            ///< cross-core flags that a pipe takes
 };
 
+/// PTO-ISA (`TPipe`) tells the producer of a pipe with so many slots of free ones only when this
+/// many have been given back, and the producer waits for that before it takes the first of them.
+inline int64_t freedAtOnce(int64_t slots) {
+  return slots <= 2 ? (slots < 1 ? 1 : slots) : slots / 2;
+}
+
 /// 0 is no limit.
 struct MachineLimits {
   int64_t matmulExtent = 0; ///< largest m, n, k of a matrix product

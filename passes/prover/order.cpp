@@ -1,5 +1,7 @@
 #include "passes/prover/order.h"
 
+#include "codegen/machines/machine.h"
+
 #include <deque>
 
 namespace ptl::prove {
@@ -293,18 +295,20 @@ bool Simulation::enabled(uint32_t index, const Event &event, Clock &clock) {
   return true;
 }
 
-// A push waits until every consumer has freed the slot that it takes again.
+// A push waits until every consumer has told that the slot which it takes again is free. What comes
+// with that, of slots that it does not need, is how the library does it and orders nothing.
 bool Simulation::pushEnabled(uint32_t index, const Event &event, Clock &clock) {
   const Queue &queue = kernel_.queues[event.flag];
   int64_t slots = std::max<int64_t>(1, queue.producer().slots);
   int64_t needed = static_cast<int64_t>(event.number) - slots;
   if (needed < 0)
     return true;
+  int64_t atOnce = freedAtOnce(slots), told = (needed / atOnce + 1) * atOnce;
   for (uint32_t i = 0; i < states_.size(); ++i) {
     const QueueCore &share = states_[i].queues[event.flag];
     if (i == index || (!share.popTotal && !share.freeTotal))
       continue;
-    if (static_cast<int64_t>(share.frees.size()) <= needed)
+    if (static_cast<int64_t>(share.frees.size()) < told)
       return false;
     clock.join(share.frees[static_cast<size_t>(needed)]);
   }

@@ -325,6 +325,64 @@ TEST_F(Prover, EventsBetweenCoresOrderWhatTheyHandOver) {
   }
 }
 
+// Vector cores push tiles through a queue of four slots; the cube core has given back all but
+// `held` of those that it popped when it pops the next.
+std::string holding(int held) {
+  auto function = [](const std::string &name, const std::string &kind, const std::string &body) {
+    return "func.func @k_" + name +
+           "(%x: !pto.ptr<f32> {ptl.name = \"x\"}, %w: !pto.ptr<f32> {ptl.name = \"w\", ptl.role = "
+           "\"workspace\"}) attributes {pto.entry, ptl.kernel = \"k\", pto.kernel_kind = "
+           "#pto.kernel_kind<" +
+           kind + R"(>} {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c12 = arith.constant 12 : index
+        %a0 = arith.constant 0 : i64
+        %one = arith.constant 1.0 : f32
+    )" + body +
+           "\n return }\n";
+  };
+  const std::string pipe = "%q = pto.initialize_l2g2l_pipe {dir_mask = 2, slot_size = 16384, "
+                           "slot_num = 4, local_slot_num = 1, flag_base = 0}"
+                           "(%w : !pto.ptr<f32>, %base : i32) -> !pto.pipe loc(\"q\")\n";
+  const std::string pop = "%p = pto.declare_tile -> !m\n"
+                          "pto.tpop(%p, %q : !m, !pto.pipe) {split = 1}\n";
+  const std::string free = "pto.tfree(%q : !pto.pipe) {split = 1}\n";
+  std::string cube =
+      "%base = pto.reserve_buffer {name = \"q\", size = 16384, location = <mat>, auto = "
+      "false, base = 0} -> i32\n" +
+      pipe;
+  std::string rest = "%first = arith.constant " + std::to_string(held) + " : index\n";
+  cube += rest + "scf.for %i = %c0 to %first step %c1 {\n" + pop + "}\n" +
+          "scf.for %i = %first to %c12 step %c1 {\n" + pop + free + "}\n" +
+          "scf.for %i = %c0 to %first step %c1 {\n" + free + "}\n";
+  std::string vector =
+      "%base = pto.import_reserved_buffer {name = \"q\", peer_func = @k_aic} -> i32\n" + pipe +
+      "%t = pto.alloc_tile addr = %a0 : !t\n"
+      "pto.texpands ins(%one : f32) outs(%t : !t)\n"
+      "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n"
+      "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n"
+      "scf.for %i = %c0 to %c12 step %c1 {\n"
+      "pto.tpush(%t, %q : !t, !pto.pipe) {split = 1}\n}\n";
+  return "!t = !pto.tile_buf<vec, 32x64xf32>\n"
+         "!m = !pto.tile_buf<mat, 64x64xf32, blayout=col_major, slayout=row_major>\n"
+         "module attributes {ptl.manual} {\n" +
+         function("aic", "cube", cube) + function("aiv", "vector", vector) + "}";
+}
+
+// PTO-ISA tells of two free slots of four at once.
+TEST_F(Prover, SlotsAreToldFreeSeveralAtOnce) {
+  for (int held : {0, 1, 2, 3}) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(holding(held), &context);
+    ASSERT_TRUE(module);
+    ProofResult result = proveBlock(*module, *findMachine("a2"));
+    EXPECT_EQ(codes(result), held <= 2 ? "" : "E0923 ") << held;
+    if (held > 2)
+      EXPECT_EQ(result.findings[0].notes[0],
+                "free slots of `q` are told 2 at once, when 2 have been given back");
+  }
+}
+
 // The wait stops the whole core where it is for one hub, so that what would signal comes too late.
 TEST_F(Prover, AWaitForAnotherCoreMayStopTheCore) {
   std::string cube = "pto.sync.wait <PIPE_MTE2>, %c3\npto.sync.set <PIPE_MTE1>, %c4\n";

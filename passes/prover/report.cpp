@@ -1,6 +1,8 @@
 // What the judges say about hazards and synchronisation.
 #include "passes/prover/hazards.h"
 
+#include "codegen/machines/machine.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
 
@@ -230,6 +232,20 @@ static Finding *reportQueue(const Case &judged, const SyncFault &fault) {
   return judged.findings.add(DiagId::QueueUnbalanced, op, {queue.name, what});
 }
 
+/// A push may wait although its own slot has been given back.
+static void noteFreeSlots(const Case &judged, const SyncFault &fault, Finding &finding) {
+  for (const EventRef &each : {fault.first, fault.second}) {
+    if (each.event == kNone || judged.event(each).kind != Event::Push)
+      continue;
+    const Queue &queue = judged.kernel.queues[judged.event(each).flag];
+    std::string atOnce = std::to_string(freedAtOnce(queue.producer().slots));
+    if (atOnce != "1")
+      finding.notes.push_back("free slots of `" + queue.name + "` are told " + atOnce +
+                              " at once, when " + atOnce + " have been given back");
+    return;
+  }
+}
+
 void judgeSync(const Case &judged) {
   for (const SyncFault &fault : judged.order.faults) {
     Finding *finding = nullptr;
@@ -244,6 +260,8 @@ void judgeSync(const Case &judged) {
                               {spelling(op), two ? withPlace(other) : "what it waits for"}, other);
       if (finding && two)
         finding->related.push_back({other->getLoc(), "this waits too"});
+      if (finding)
+        noteFreeSlots(judged, fault, *finding);
     } else {
       finding = reportQueue(judged, fault);
     }

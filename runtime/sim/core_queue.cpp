@@ -1,4 +1,5 @@
 // Queues of tiles between the cube core and the vector cores of a group.
+#include "codegen/machines/machine.h"
 #include "runtime/sim/group.h"
 
 namespace ptl::rt::sim {
@@ -11,15 +12,17 @@ bool Core::leftOut(size_t queue) const {
   return isFinished() && ends_[queue].pops == 0 && ends_[queue].pushes == 0;
 }
 
-/// Consumers give slots back in order, so the slowest one counts. A core that ended without taking
-/// part does not.
+/// Consumers give slots back in order, so the slowest one counts, and tell it of several at once. A
+/// core that ended without taking part does not.
 bool Core::pushReady(const Issued &issued) const {
   auto index = static_cast<size_t>(issued.step->queue);
   const Queue &queue = queueOf(*issued.step);
   const QueueState &state = group_.queues()[index];
+  int64_t atOnce = freedAtOnce(queue.slots);
   for (const std::unique_ptr<Core> &core : group_.cores())
-    if (core->isCube() != queue.toVector && !core->leftOut(index) &&
-        issued.ordinal - state.freed[core->index()] >= queue.slots)
+    if (int64_t told = state.freed[core->index()] / atOnce * atOnce;
+        core->isCube() != queue.toVector && !core->leftOut(index) &&
+        issued.ordinal - told >= queue.slots)
       return false;
   return true;
 }

@@ -142,9 +142,6 @@ struct Queue {
   int64_t slots = 0, localSlots = 0;
   uint8_t split = 0;
   std::optional<Tile> popped; ///< the type of what is popped
-
-  /// PTO-ISA tells the producer of free slots only when so many have been given back.
-  int64_t freePeriod() const { return slots <= 2 ? std::max<int64_t>(slots, 1) : slots / 2; }
 };
 
 struct Parameter {

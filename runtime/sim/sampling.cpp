@@ -1,5 +1,7 @@
 #include "runtime/sim/sampling.h"
 
+#include "codegen/machines/machine.h"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -71,7 +73,7 @@ LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
   for (const Queue &queue : kernel.queues) {
     most = std::max(most, queue.slots);
     if (period_ <= kLongestPeriod)
-      period_ = std::lcm(period_, queue.freePeriod());
+      period_ = std::lcm(period_, freedAtOnce(queue.slots));
   }
   if (period_ > kLongestPeriod)
     period_ = 0;

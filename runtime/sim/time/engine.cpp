@@ -1,6 +1,8 @@
 // Blocks of tasks on core groups: events happen in order of time.
 #include "runtime/sim/time/engine.h"
 
+#include "codegen/machines/machine.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -56,7 +58,8 @@ bool Timer::Engine::fail(const GroupClock &clock) {
 
 static double signalsOf(const Step &step, const Kernel &kernel) {
   if (step.kind == StepKind::Free)
-    return 1 / static_cast<double>(kernel.queues[static_cast<size_t>(step.queue)].freePeriod());
+    return 1 /
+           static_cast<double>(freedAtOnce(kernel.queues[static_cast<size_t>(step.queue)].slots));
   return step.kind == StepKind::SignalCores || step.kind == StepKind::Push ? 1 : 0;
 }
 
@@ -155,7 +158,7 @@ void Timer::Engine::send(GroupClock &clock, QueueSignal signal, int32_t queue, i
   if (signal == QueueSignal::Freed) {
     int64_t &freed = clock.freed[{queue, core}];
     const Kernel &kernel = *clock.launch->request.kernel;
-    if (++freed < kernel.queues[static_cast<size_t>(queue)].freePeriod())
+    if (++freed < freedAtOnce(kernel.queues[static_cast<size_t>(queue)].slots))
       return;
     times = std::exchange(freed, 0);
   }
