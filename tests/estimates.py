@@ -90,6 +90,9 @@ def examples(tools):
     real = json.loads(tools.run(*call, "--values", *(f"{name}=random" for name in arrays)).stdout)["us"]
     if abs(cost["us"] / real - 1) > MOST:
         return f"{cost['us']} us, with data {real} us"
+    outside = tools.run(*call, "-D", "mixture_of_experts.first=-5", "-D", "mixture_of_experts.last=2")
+    if "positions -5..2 are outside of 0..512" not in outside.stderr:
+        return f"of examples that cannot be: {outside.stderr}"
     lacking = tools.run(*call, "-D", "first=0")
     return None if lacking.code and "-D last=...`" in lacking.stderr else f"says what it lacks: {lacking.stderr}"
 

@@ -1,5 +1,6 @@
 #include "driver/ir/binding.h"
 
+#include "driver/defines.h"
 #include "driver/ir/reach.h"
 
 #include <algorithm>
@@ -93,6 +94,8 @@ private:
   void bindPrefix();
   void bindTunable(const Tunable &tunable);
 
+  bool isExample(const std::string &name) const;
+
   const CallableDecl &decl_;
   const Wanted &wanted_;
   std::vector<Call> calls_;
@@ -173,6 +176,12 @@ void Binder::bindTunable(const Tunable &tunable) {
   chose("tunable", name, std::to_string(tunable.defaultValue), "default, unless a schedule says");
 }
 
+/// Only times are told for it, nothing is bound.
+bool Binder::isExample(const std::string &name) const {
+  std::vector<std::string> names = exampleNames(decl_);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::string Binder::bind() {
   for (size_t i = 0; i < decl_.typeParams.size(); ++i)
     bindType(i);
@@ -183,7 +192,8 @@ std::string Binder::bind() {
     bindTunable(tunable);
   for (const auto &[name, value] : wanted_)
     if (std::none_of(entry_.choices.begin(), entry_.choices.end(),
-                     [&name = name](const Choice &each) { return each.name == name; }))
+                     [&name = name](const Choice &each) { return each.name == name; }) &&
+        !isExample(name))
       problem_ = "`" + decl_.name + "` has no `" + name + "` to bind";
   return problem_;
 }

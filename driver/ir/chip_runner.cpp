@@ -236,7 +236,7 @@ private:
     if (auto check = dyn_cast<ir::CheckOp>(op)) {
       // What data would have to be like is taken for granted.
       if (!isUnknown(check.getCondition()) && number(check.getCondition()) == 0)
-        stop(rt::statusOfCheck(check.getStatus()), op, check.getMessage().str());
+        stop(rt::statusOfCheck(check.getStatus()), op, messageOf(check));
       return;
     }
     if (isa<ir::LoadOp, ir::SliceOp>(op) && readBox(op))
@@ -534,6 +534,19 @@ private:
     if (timeline.failedCheck)
       return stopAtCheck(*timeline.failedCheck);
     stop(PTL_ERROR_SIMULATOR, op, timeline.error);
+  }
+
+  /// With the values that are known.
+  std::string messageOf(ir::CheckOp check) const {
+    std::vector<PtlValue> values;
+    for (Value each : check.getValues()) {
+      Attribute known = values_.lookup(each);
+      if (!known || isUnknown(each))
+        break;
+      values.push_back(hostValue(each.getType(), known));
+    }
+    return rt::formatMessage(check.getMessage().str(), values.data(),
+                             static_cast<int32_t>(values.size()));
   }
 
   /// As the other executors say it.

@@ -2,6 +2,7 @@
 
 #include "codegen/reference/scalar_ops.h"
 #include "passes/analysis/op_info.h"
+#include "runtime/elem.h"
 #include "runtime/sim/load/load.h"
 
 #include "ir/build/build_ir.h"
@@ -101,6 +102,14 @@ static Attribute attributeOf(reference::Scalar value, mlir::Type type) {
 
 Attribute readHostScalar(const uint8_t *memory, mlir::Type type) {
   return attributeOf(reference::loadElem(memory, kindOf(type)), type);
+}
+
+PtlValue hostValue(mlir::Type type, Attribute value) {
+  PtlValue shown{};
+  std::optional<PtlElem> code = rt::elemFromName(elemName(kindOf(type)));
+  shown.elem = static_cast<int32_t>(code.value_or(PTL_I64));
+  writeHostScalar(reinterpret_cast<uint8_t *>(&shown.as.scalar), type, value);
+  return shown;
 }
 
 void writeHostScalar(uint8_t *memory, mlir::Type type, Attribute value) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
+#include "runtime/kernel_abi.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -35,6 +36,8 @@ uint8_t *elementAt(const HostArray &array, const HostBox &box, int64_t elementBy
 /// The scalar in memory as a constant, and back.
 mlir::Attribute readHostScalar(const uint8_t *memory, mlir::Type type);
 void writeHostScalar(uint8_t *memory, mlir::Type type, mlir::Attribute value);
+/// As messages show it.
+PtlValue hostValue(mlir::Type type, mlir::Attribute value);
 
 /// A built-in of scalars with these operands; null when it is none.
 mlir::Attribute evaluateHostScalar(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands);
