@@ -1,7 +1,9 @@
 """Estimated times beside simulated ones: every kernel and program of the examples and of tests/chips that runs on a chip, for lengths
 that leave something to be estimated. `estimates.py BUILD [--print] [PATTERN]`; a difference of more than a tenth is a failure."""
 
+import concurrent.futures
 import json
+import os
 import pathlib
 import sys
 
@@ -150,14 +152,12 @@ def main() -> int:
     arguments = sys.argv[1:]
     tools, show = Tools(pathlib.Path(arguments[0])), "--print" in arguments
     patterns = [text for text in arguments[1:] if text != "--print"]
-    cases = []
-    for path in (*sorted((ROOT / "examples").glob("*.ptl")), *sorted((ROOT / "tests" / "chips").glob("*.ptl"))):
-        if patterns and not any(text in path.stem for text in patterns):
-            continue
-        for chip in CHIPS:
-            for cost in costs_of(tools, path, chip):
-                if "us" in cost and words_of(cost) is not None:
-                    cases.append(compare(tools, path, chip, cost, show))
+    files = [path for folder in (ROOT / "examples", ROOT / "tests" / "chips") for path in sorted(folder.glob("*.ptl"))]
+    asked = [(path, chip) for path in files for chip in CHIPS if not patterns or any(text in path.stem for text in patterns)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        answers = pool.map(lambda each: costs_of(tools, *each), asked)
+        cases = [compare(tools, path, chip, cost, show) for (path, chip), costs in zip(asked, answers) for cost in costs
+                 if "us" in cost and words_of(cost) is not None]
     if not patterns:
         cases.append(Case("estimates/growth", lambda: growth(tools)))
         cases.append(Case("estimates/elements", lambda: elements(tools)))
