@@ -28,6 +28,11 @@ std::vector<std::string> exampleNames(const CallableDecl &decl) {
   return names;
 }
 
+bool isExampleName(const CallableDecl &decl, std::string_view name) {
+  std::vector<std::string> names = exampleNames(decl);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 static std::vector<std::string> namesOf(const CallableDecl &decl) {
   std::vector<std::string> names;
   for (const DimParam &dim : decl.dims)
@@ -80,14 +85,13 @@ void reportUnknownDefines(const Options &options, const CheckedProgram &program,
 
 std::map<std::string, int64_t> examplesGiven(const Options &options, const CallableDecl &decl) {
   std::map<std::string, int64_t> examples;
-  std::vector<std::string> names = exampleNames(decl);
   for (const std::string &text : options.values(OptionId::Define)) {
     Define define(text);
     int64_t number = 0;
     const char *end = define.value.data() + define.value.size();
     bool isNumber = std::from_chars(define.value.data(), end, number).ptr == end;
     if ((define.entry.empty() || define.entry == decl.name) && isNumber &&
-        std::find(names.begin(), names.end(), define.name) != names.end())
+        isExampleName(decl, define.name))
       examples[define.name] = number;
   }
   return examples;

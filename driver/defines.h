@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptl {
@@ -20,6 +21,8 @@ void reportUnknownDefines(const Options &options, const CheckedProgram &program,
 /// The `let`s of a declaration that hold an integer: where data decides what they are, times may be
 /// told for examples of them.
 std::vector<std::string> exampleNames(const CallableDecl &decl);
+
+bool isExampleName(const CallableDecl &decl, std::string_view name);
 
 /// What `-D` gives as examples of these, by name.
 std::map<std::string, int64_t> examplesGiven(const Options &options, const CallableDecl &decl);

@@ -94,8 +94,6 @@ private:
   void bindPrefix();
   void bindTunable(const Tunable &tunable);
 
-  bool isExample(const std::string &name) const;
-
   const CallableDecl &decl_;
   const Wanted &wanted_;
   std::vector<Call> calls_;
@@ -176,12 +174,6 @@ void Binder::bindTunable(const Tunable &tunable) {
   chose("tunable", name, std::to_string(tunable.defaultValue), "default, unless a schedule says");
 }
 
-/// Only times are told for it, nothing is bound.
-bool Binder::isExample(const std::string &name) const {
-  std::vector<std::string> names = exampleNames(decl_);
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::string Binder::bind() {
   for (size_t i = 0; i < decl_.typeParams.size(); ++i)
     bindType(i);
@@ -193,7 +185,7 @@ std::string Binder::bind() {
   for (const auto &[name, value] : wanted_)
     if (std::none_of(entry_.choices.begin(), entry_.choices.end(),
                      [&name = name](const Choice &each) { return each.name == name; }) &&
-        !isExample(name))
+        !isExampleName(decl_, name)) // of which only times are told
       problem_ = "`" + decl_.name + "` has no `" + name + "` to bind";
   return problem_;
 }

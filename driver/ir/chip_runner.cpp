@@ -183,26 +183,27 @@ private:
     return IntegerAttr::get(value.getType(), example->second);
   }
 
-  /// The names of unknown scalars that this one is made of, of each the nearest.
-  void namesBehind(Value value, llvm::SetVector<StringAttr> &names) const {
-    Operation *op = value.getDefiningOp();
-    if (!op || !isUnknown(value))
-      return;
-    if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && value.getType().isIntOrIndex()) {
-      names.insert(name.getName());
-      return;
+  /// The names of unknown scalars that these are made of, of each the nearest.
+  llvm::SetVector<StringAttr> namesBehind(ValueRange values) const {
+    llvm::SetVector<Value> behind(values.begin(), values.end());
+    llvm::SetVector<StringAttr> names;
+    for (size_t i = 0; i < behind.size(); ++i) {
+      Operation *op = behind[i].getDefiningOp();
+      if (!op || !isUnknown(behind[i]))
+        continue;
+      if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && behind[i].getType().isIntOrIndex())
+        names.insert(name.getName());
+      else
+        behind.insert(op->operand_begin(), op->operand_end());
     }
-    for (Value operand : op->getOperands())
-      namesBehind(operand, names);
+    return names;
   }
 
   /// Whether all is known by which the operation goes.
   bool isDecided(Operation *op, ValueRange by) {
     if (llvm::none_of(by, [&](Value value) { return isUnknown(value); }))
       return true;
-    llvm::SetVector<StringAttr> names;
-    for (Value value : by)
-      namesBehind(value, names);
+    llvm::SetVector<StringAttr> names = namesBehind(by);
     std::string text = "an element of an array decides here, and it has no values where only times "
                        "are wanted";
     for (StringAttr name : names)

@@ -11,12 +11,6 @@ namespace {
 
 constexpr int64_t kQueries = 128, kWidth = 128;
 
-std::string readText(const char *path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 std::vector<_Float16> numbers(int64_t rows, uint32_t seed) {
   std::vector<_Float16> result(static_cast<size_t>(rows * kWidth));
   for (_Float16 &value : result) {

@@ -50,11 +50,15 @@ inline std::string loadError(const std::string &text) {
   return error;
 }
 
+inline std::string readText(const std::string &path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 /// The text of a file of testdata.
 inline std::string readModule(const std::string &name) {
-  std::ifstream file(std::string(PTL_SIM_TESTDATA) + "/" + name);
-  EXPECT_TRUE(file) << name;
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return readText(std::string(PTL_SIM_TESTDATA) + "/" + name);
 }
 
 template <typename T> GlobalArray arrayOf(std::vector<T> &data, std::string name = "x") {
