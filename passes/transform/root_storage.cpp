@@ -3,6 +3,7 @@
 #include "passes/analysis/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -25,7 +26,7 @@ StoreOp onlyStore(Operation *root) {
     if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(base)))
       continue;
     const Extent &extent = extentsOf(root->getResult(0).getType())[axis++];
-    if (extent.isOne() && !box[base].isOne())
+    if (extent.isOne() && !box[base].isOne() && !matchPattern(store.getLengths()[base], m_One()))
       return {};
   }
   return store;
