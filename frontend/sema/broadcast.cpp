@@ -127,6 +127,10 @@ void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a,
       diagnostic.label(extent->range->span, "`" + toString(ctx.dims, *extent) + "` is this range");
   if (verdict.proof != Proof::Unknown || namesRange(ctx, a.length) || namesRange(ctx, b.length))
     return;
+  if (toString(ctx.dims, a) == toString(ctx.dims, b)) {
+    diagnostic.help("bind it once, with `let`, and use that name in both");
+    return;
+  }
   MissingFact missing = missingFact(ctx.facts, verdict);
   if (!missing.text.empty())
     diagnostic.help(missing.isWhere

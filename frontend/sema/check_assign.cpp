@@ -48,6 +48,8 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
   }
   if (!checkAssignable(ctx, *stmt->target, target->span))
     return false;
+  if (stmt->target->type->isInt())
+    ctx.hoistedValues.changes();
   bool indexed = target->kind == ExprKind::Index;
   if (!indexed && target->kind != ExprKind::LocalRef) {
     ctx.sink.report(DiagId::NotAPlace, target->span, {})

@@ -163,6 +163,7 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding,
 // ------------------------------------------------------------------------------------------------
 
 void Binding::checkInout(size_t i) {
+  ctx.hoistedValues.changes();
   const CallArgument &arg = *given[i];
   Expr *value = checkTarget(ctx, arg.value);
   operands[i].expr = value;

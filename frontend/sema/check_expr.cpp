@@ -274,6 +274,14 @@ Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what) {
   return errorExpr(ctx, node);
 }
 
+/// What types and messages call a value without a name: its text in parentheses.
+static std::string hoistedName(const Context &ctx, const Expr *value) {
+  constexpr size_t longest = 40;
+  std::string_view text = ctx.text(value->span);
+  bool isShort = text.size() <= longest && text.find('\n') == text.npos;
+  return "(" + std::string(isShort ? text : "...") + ")";
+}
+
 Dim dimOrHoist(Context &ctx, Expr *value) {
   if (isMissing(value) || value->dim)
     return value ? value->dim : Dim();
@@ -282,7 +290,14 @@ Dim dimOrHoist(Context &ctx, Expr *value) {
         .help("bind it first: `let n = " + std::string(ctx.text(value->span)) + "`");
     return Dim();
   }
-  Local *local = declareLocal(ctx, LocalKind::Let, "", value->span, intType(ctx));
+  if (const Local *held = ctx.hoistedValues.find(value))
+    return held->dim;
+  SymbolId symbol =
+      ctx.dims.addSymbol(hoistedName(ctx, value), SymbolKind::ScalarValue, value->span);
+  Local *local = declareLocal(ctx, LocalKind::Let, "", value->span, intType(ctx), kNoNode,
+                              ctx.dims.symbolDim(symbol));
+  local->symbol = symbol;
+  ctx.hoistedValues.add(value, local);
   auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, value->syntax);
   let->span = value->span;
   let->locals = {local};

@@ -137,6 +137,7 @@ static Block *checkElse(Context &ctx, NodeId node) {
     return checkBlock(ctx, node, false);
   auto *block = ctx.program.make<Block>();
   block->span = ctx.span(node);
+  HoistedValues::Scope values(ctx.hoistedValues);
   std::vector<Stmt *> outer;
   outer.swap(ctx.hoisted);
   Stmt *inner = checkIf(ctx, node);
@@ -199,6 +200,7 @@ static Block *checkArm(Context &ctx, NodeId node, const Type *expected) {
   if (ctx.tree.is(node, NodeKind::If)) {
     auto *block = ctx.program.make<Block>();
     block->span = ctx.span(node);
+    HoistedValues::Scope values(ctx.hoistedValues);
     std::vector<Stmt *> outer;
     outer.swap(ctx.hoisted);
     block->value = checkIfValue(ctx, node, expected);

@@ -386,6 +386,7 @@ static void append(Context &ctx, Block *block, Stmt *stmt) {
   ctx.hoisted.clear();
   if (stmt)
     block->stmts.push_back(stmt);
+  ctx.hoistedValues.endStatement();
 }
 
 /// The last expression of a block that is used as a value; statements without a value stay
@@ -418,6 +419,7 @@ Block *checkBlock(Context &ctx, NodeId node, bool asValue, const Type *expected)
   if (!ctx.tree.is(node, NodeKind::Block))
     return block;
   ScopeGuard scope(ctx);
+  HoistedValues::Scope values(ctx.hoistedValues);
   std::vector<Stmt *> outer;
   outer.swap(ctx.hoisted);
   bool couldHoist = ctx.canHoist;

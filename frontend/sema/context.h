@@ -5,6 +5,7 @@
 #pragma once
 
 #include "frontend/sema/facts.h"
+#include "frontend/sema/hoisted_values.h"
 #include "frontend/sema/program_state.h"
 #include "frontend/sema/type_string.h"
 
@@ -64,6 +65,7 @@ struct Context {
   bool canHoist = false;       ///< in bodies: values that types speak of may become implicit `let`s
                                ///< before the statement
   std::vector<Stmt *> hoisted; ///< those of the statement being checked
+  HoistedValues hoistedValues; ///< what they and those before hold
   std::unordered_map<const Local *, const Expr *> letValues; ///< what each `let` was bound to
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }

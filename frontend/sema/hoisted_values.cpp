@@ -1,0 +1,54 @@
+#include "frontend/sema/hoisted_values.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+/// Whether two expressions of integers have one value while no variable changes: built-ins of
+/// scalars over dimensions and variables.
+static bool isSame(const Expr *a, const Expr *b) {
+  if (!a || !b)
+    return a == b;
+  if (a->dim || b->dim)
+    return a->dim && b->dim && a->dim == b->dim;
+  if (a->kind != b->kind || !a->type->isInt() || !b->type->isInt())
+    return false;
+  if (a->kind == ExprKind::LocalRef)
+    return static_cast<const LocalRefExpr *>(a)->local ==
+           static_cast<const LocalRefExpr *>(b)->local;
+  if (a->kind != ExprKind::Op)
+    return false;
+  const auto *left = static_cast<const OpExpr *>(a), *right = static_cast<const OpExpr *>(b);
+  return left->op == right->op && left->rest.empty() && right->rest.empty() &&
+         std::ranges::equal(left->args, right->args, isSame);
+}
+
+Local *HoistedValues::find(const Expr *value) const {
+  for (const Entry &each : entries_)
+    if (isSame(each.value, value))
+      return each.local;
+  return nullptr;
+}
+
+void HoistedValues::add(const Expr *value, Local *local) { entries_.push_back({value, local}); }
+
+void HoistedValues::endStatement() {
+  if (isChanged_)
+    forget();
+  isChanged_ = false;
+}
+
+void HoistedValues::forget() {
+  entries_.clear();
+  ++epoch_;
+}
+
+HoistedValues::Scope::Scope(HoistedValues &values)
+    : values_(values), count_(values.entries_.size()), epoch_(values.epoch_) {}
+
+HoistedValues::Scope::~Scope() {
+  // All that stands there now was added inside, if everything was forgotten meanwhile.
+  values_.entries_.resize(values_.epoch_ == epoch_ ? count_ : 0);
+}
+
+} // namespace ptl
