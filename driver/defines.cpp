@@ -20,10 +20,15 @@ struct Define {
 };
 } // namespace
 
+static bool isInteger(const Local &local) {
+  return local.type && local.type->isScalar() && !local.type->elem.param &&
+         isInteger(local.type->elem.kind);
+}
+
 std::vector<std::string> exampleNames(const CallableDecl &decl) {
   std::vector<std::string> names;
   for (const Local *local : decl.locals)
-    if (local->kind == LocalKind::Let && local->symbol && !local->name.empty())
+    if (local->kind == LocalKind::Let && isInteger(*local) && !local->name.empty())
       names.push_back(local->name);
   return names;
 }
@@ -43,6 +48,9 @@ static std::vector<std::string> namesOf(const CallableDecl &decl) {
     names.push_back(tunable.local->name);
   if (decl.hasPrefix)
     names.push_back("..");
+  for (const Local *param : decl.params)
+    if (isInteger(*param))
+      names.push_back(param->name);
   for (std::string &name : exampleNames(decl))
     names.push_back(std::move(name));
   return names;
@@ -102,9 +110,12 @@ std::vector<std::string> callWords(const Options &options, const CallableDecl &e
   for (const std::string &text : options.values(OptionId::Define)) {
     Define define(text);
     auto isIt = [&](const DimParam &dim) { return dim.name == define.name; };
+    auto isParam = [&](const Local *param) {
+      return isInteger(*param) && param->name == define.name;
+    };
     auto isGiven = [&](const std::string &word) { return word.starts_with(define.name + "="); };
     if ((define.entry.empty() || define.entry == entry.name) &&
-        std::any_of(entry.dims.begin(), entry.dims.end(), isIt) &&
+        (std::ranges::any_of(entry.dims, isIt) || std::ranges::any_of(entry.params, isParam)) &&
         std::none_of(words.begin(), words.end(), isGiven))
       words.push_back(define.name + "=" + define.value);
   }

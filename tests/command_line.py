@@ -366,9 +366,27 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(tools.run(*call, "facts", cwd=folder).code == 0)
     refused = tools.run(*call, "facts", "k=ones", cwd=folder)
     expect(refused.code == 5 and "1 occurs more than once" in refused.stderr, refused)
+    # Where data decides that nobody gave, branches are taken and loops run once, and that is said.
     decides = tools.run(*call, "decides", cwd=folder)
-    expect(decides.code == 5 and "an element of an array decides here" in decides.stderr, decides)
-    expect(tools.run(*call, "decides", "k=ones", cwd=folder).code == 0)
+    expect(decides.code == 0 and "facts.ptl:4: the branch is taken" in decides.stdout, decides)
+    given = [tools.run(*call, "decides", f"k={value}", "--json", cwd=folder) for value in ("zeros", "ones")]
+    expect(all("decisions" not in json.loads(run.stdout) for run in given), given)
+    expect(json.loads(given[0].stdout)["us"] < json.loads(given[1].stdout)["us"], given)
+    (folder / "rounds.ptl").write_text(
+        "pub program halved[N](x: f32[N], least: f32, most: int) -> (y: f32[N])\n{\n    var now = x\n    var i = 0\n"
+        "    while sum(now) > least and i < most {\n        now = now / 2.0\n        i += 1\n    }\n    y = now\n}\n"
+        "pub program until[N](x: f32[N], least: f32) -> (y: f32[N])\n{\n    var now = x\n    var top = 1.0\n"
+        "    while top > least { now = now / 2.0\n top = top / 2.0 }\n    y = now\n}\n"
+        "pub program some[N](x: f32[N], k: i32[4]) -> (s: f32[1]) { let n = int(k[0])\n s = sum(x[0:n], axis: 0) }\n")
+    call = ["sim", "rounds.ptl", "-D", "N=4096", "--entry"]
+    once = tools.run(*call, "halved", "-D", "most=20", "--json", cwd=folder)
+    expect(json.loads(once.stdout)["decisions"] == {"rounds.ptl:5": "the loop runs once"}, once)
+    kernels = [len(json.loads(tools.run(*call, "until", *words, "--json", cwd=folder).stdout)["launches"])
+               for words in ([], ["least=0.2"])]
+    expect(kernels[1] > kernels[0], "a number that is given decides, one that is not is some number", kernels)
+    lengths = tools.run(*call, "some", cwd=folder)
+    expect(lengths.code == 5 and "an element of an array decides here" in lengths.stderr, lengths)
+    expect("`-D n=...`" in lengths.stderr and tools.run(*call, "some", "-D", "n=7", cwd=folder).code == 0, lengths)
 
 
 def timelines_of_runs(tools: Tools, folder: pathlib.Path) -> None:

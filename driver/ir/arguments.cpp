@@ -257,6 +257,8 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
     if (!isFloat(*kindOf(elemOf(param))))
       return false;
     inputs.scalars.push_back(*scalar(param, "1"));
+    inputs.assumedScalars.resize(inputs.scalars.size(), false);
+    inputs.assumedScalars.back() = true;
     return true;
   }
   std::optional<std::vector<int64_t>> extents = extentsOf(param);

@@ -15,6 +15,7 @@ namespace ptl {
 struct RunInputs {
   std::vector<rt::OwnedArray> arrays;                ///< array parameters
   std::vector<PtlScalar> scalars;                    ///< scalar parameters
+  std::vector<bool> assumedScalars;                  ///< of `scalars`: nobody gave them
   std::vector<std::pair<std::string, int64_t>> dims; ///< dimensions given by name
   std::vector<bool> hasValues;           ///< of `arrays`: false where only the shape is known
   std::vector<AssumedElements> elements; ///< of arrays that nobody gave and that may decide

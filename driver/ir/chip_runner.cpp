@@ -1,6 +1,7 @@
 #include "driver/ir/chip_runner.h"
 #include "ir/dialect/task_attribute.h"
 
+#include "driver/ir/host_places.h"
 #include "driver/ir/host_values.h"
 #include "driver/ir/launch_regions.h"
 #include "ir/dialect/host_views.h"
@@ -42,17 +43,6 @@ static int32_t elemCodeOf(ElemKind kind) {
   return static_cast<int32_t>(code.value_or(PTL_I64));
 }
 
-/// Where the program itself has an operation that it may have from something that it calls.
-static Location placeInProgram(Location location) {
-  if (auto named = dyn_cast<NameLoc>(location))
-    return placeInProgram(named.getChildLoc());
-  if (auto call = dyn_cast<CallSiteLoc>(location))
-    return placeInProgram(call.getCaller());
-  if (auto fused = dyn_cast<FusedLoc>(location); fused && !fused.getLocations().empty())
-    return placeInProgram(fused.getLocations().front());
-  return location;
-}
-
 /// Runs the host function.
 class Host {
 public:
@@ -77,7 +67,12 @@ public:
       } else if (function.getArgAttr(argument.getArgNumber(), "ptl.dim")) {
         values_[argument] = IntegerAttr::get(argument.getType(), lengths[length++]);
       } else {
-        setScalar(argument, scalars[scalar++]);
+        values_[argument] =
+            scalar < how_.assumedScalars.size() && how_.assumedScalars[scalar]
+                ? assumed(argument.getType())
+                : readHostScalar(reinterpret_cast<const uint8_t *>(&scalars[scalar]),
+                                 argument.getType());
+        ++scalar;
       }
     }
     runBlock(function.getBody().front());
@@ -94,20 +89,8 @@ private:
 
   void introduce(HostArray &array, Value value = {}) {
     if (how_.timer)
-      array.number = how_.timer->addArray(array.bytes, array.extents.size(), nameOf(value),
+      array.number = how_.timer->addArray(array.bytes, array.extents.size(), sourceName(value),
                                           value && value.getDefiningOp());
-  }
-
-  static std::string nameOf(Value value) {
-    if (!value)
-      return "";
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-        for (const char *attribute : {"ptl.name", "ptl.output"})
-          if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
-            return name.str();
-    auto named = dyn_cast<NameLoc>(value.getLoc());
-    return named ? named.getName().str() : "";
   }
 
   static rt::sim::ArrayAccess accessOf(const HostArray &array, const HostBox &box, bool writes) {
@@ -124,38 +107,14 @@ private:
       stopInTime(op);
   }
 
-  void setScalar(Value value, const PtlScalar &cell) {
-    mlir::Type type = value.getType();
-    if (auto real = dyn_cast<FloatType>(type)) {
-      rt::sim::Scalar read =
-          rt::sim::loadScalar(reinterpret_cast<const uint8_t *>(&cell), elemKindOf(type));
-      values_[value] = FloatAttr::get(real, read.f);
-    } else {
-      int64_t number =
-          type.isIndex()
-              ? cell.i64
-              : rt::sim::loadScalar(reinterpret_cast<const uint8_t *>(&cell), elemKindOf(type)).i;
-      values_[value] = IntegerAttr::get(type, number);
-    }
-  }
-
-  static ElemKind elemKindOf(mlir::Type type) {
-    return type.isInteger(1) ? ElemKind::Bool
-           : type.isIndex()  ? ElemKind::I64
-                             : ir::elemKindOf(type);
-  }
-
   void stop(int32_t code, Operation *op, std::string message) {
     if (failure_)
       return;
     failure_ = {code, std::move(message), "", 0};
-    op->getLoc()->walk([&](Location inner) {
-      if (auto at = dyn_cast<FileLineColLoc>(inner); at && failure_.line == 0) {
-        failure_.file = at.getFilename().str();
-        failure_.line = static_cast<int32_t>(at.getLine());
-      }
-      return WalkResult::advance();
-    });
+    if (FileLineColLoc at = firstPlace(op->getLoc())) {
+      failure_.file = at.getFilename().str();
+      failure_.line = static_cast<int32_t>(at.getLine());
+    }
   }
 
   int64_t number(Value value) const {
@@ -172,6 +131,9 @@ private:
   }
 
   /// A scalar that comes from data which nobody gave, where only times are wanted.
+  /// A number of the caller that nobody gave: kernels see 1, and it decides nothing here.
+  static Attribute assumed(mlir::Type type) { return UnitAttr::get(type.getContext()); }
+
   bool isUnknown(Value value) const { return isa_and_nonnull<UnitAttr>(values_.lookup(value)); }
 
   /// What stands for a scalar that is not known: the example that was given for it, if any.
@@ -191,7 +153,9 @@ private:
       Operation *op = behind[i].getDefiningOp();
       if (!op || !isUnknown(behind[i]))
         continue;
-      if (auto name = dyn_cast<NameLoc>(op->getLoc()); name && behind[i].getType().isIntOrIndex())
+      // A name that begins with `_` is none that the source has.
+      if (auto name = dyn_cast<NameLoc>(op->getLoc());
+          name && behind[i].getType().isIntOrIndex() && !name.getName().strref().starts_with("_"))
         names.insert(name.getName());
       else
         behind.insert(op->operand_begin(), op->operand_end());
@@ -213,12 +177,25 @@ private:
     return false;
   }
 
-  static ValueRange whatDecides(Operation *op) {
+  /// Tells, once for each place, what is taken for granted of data that nobody gave. False where
+  /// nothing may be.
+  bool assume(Operation *op, const char *what) {
+    if (!how_.decisions)
+      return false;
+    FileLineColLoc at = firstPlace(placeInProgram(op->getLoc()));
+    AssumedDecision decision{
+        at ? at.getFilename().str() + ":" + std::to_string(at.getLine()) : std::string(), what};
+    if (!llvm::is_contained(*how_.decisions, decision))
+      how_.decisions->push_back(std::move(decision));
+    return true;
+  }
+
+  ValueRange whatDecides(Operation *op) const {
     if (isa<scf::ForOp>(op))
       return op->getOperands().take_front(3);
     if (isa<ir::StoreOp>(op))
       return op->getOperands().drop_front();
-    bool decides = isa<ir::AllocOp, ir::LoadOp, ir::SliceOp, ir::ReshapeOp, scf::IfOp>(op);
+    bool decides = isa<ir::AllocOp, ir::LoadOp, ir::SliceOp, ir::ReshapeOp>(op);
     return decides ? ValueRange(op->getOperands()) : ValueRange();
   }
 
@@ -294,7 +271,11 @@ private:
   }
 
   void runIf(scf::IfOp branch) {
-    Region &arm = number(branch.getCondition()) ? branch.getThenRegion() : branch.getElseRegion();
+    bool isAssumed = isUnknown(branch.getCondition()) && assume(branch, "the branch is taken");
+    if (!isAssumed && !isDecided(branch, branch.getCondition()))
+      return;
+    bool isTaken = isAssumed || number(branch.getCondition()) != 0;
+    Region &arm = isTaken ? branch.getThenRegion() : branch.getElseRegion();
     if (arm.empty())
       return;
     runBlock(arm.front());
@@ -303,12 +284,17 @@ private:
 
   void runWhile(scf::WhileOp loop) {
     bind(loop.getBeforeArguments(), loop.getInits());
-    while (!failure_) {
+    for (bool isFirst = true; !failure_; isFirst = false) {
       runBlock(*loop.getBeforeBody());
       auto condition = loop.getConditionOp();
       bind(loop.getAfterArguments(), condition.getArgs());
-      if (!isDecided(loop, condition.getCondition()) || number(condition.getCondition()) == 0)
+      if (isUnknown(condition.getCondition()) && assume(loop, "the loop runs once")) {
+        if (!isFirst)
+          break;
+      } else if (!isDecided(loop, condition.getCondition()) ||
+                 number(condition.getCondition()) == 0) {
         break;
+      }
       runBlock(*loop.getAfterBody());
       bind(loop.getBeforeArguments(), loop.getAfterBody()->getTerminator()->getOperands());
     }
@@ -452,9 +438,14 @@ private:
     return true;
   }
 
+  static bool isArgument(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  }
+
   rt::sim::Scalar scalarOf(Value value) const {
     if (isUnknown(value))
-      return rt::sim::Scalar::unknown(0);
+      return isArgument(value) ? rt::sim::Scalar::real(1) : rt::sim::Scalar::unknown(0);
     Attribute known = values_.lookup(value);
     if (auto real = dyn_cast_or_null<FloatAttr>(known))
       return rt::sim::Scalar::real(real.getValueAsDouble());

@@ -14,6 +14,13 @@
 
 namespace ptl {
 
+/// What host code would do by data that nobody gave.
+struct AssumedDecision {
+  std::string place; ///< `FILE:LINE` in the program
+  std::string text;  ///< `the loop runs once`
+  bool operator==(const AssumedDecision &) const = default;
+};
+
 /// How a program runs on the simulated chip.
 struct ChipRun {
   rt::sim::Options options;
@@ -23,6 +30,11 @@ struct ChipRun {
   std::vector<const void *> known; ///< the data of arrays that have values all the same
   /// Of integers that come from data which nobody gave, by the names of their `let`s.
   std::map<std::string, int64_t> examples;
+  /// Where only times are wanted, by number: scalars that nobody gave. Kernels see 1.
+  std::vector<bool> assumedScalars;
+  /// Where only times are wanted and data decides that nobody gave: branches are taken, `while`
+  /// loops run once, and it is told here. Null: such a program stops.
+  std::vector<AssumedDecision> *decisions = nullptr;
 };
 
 class ChipRunner {

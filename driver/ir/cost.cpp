@@ -195,6 +195,7 @@ public:
   bool isReady() const { return runner_ != nullptr; }
   bool operator()(sim::TimeOptions how, sim::Timeline &timeline);
   std::string problem;
+  std::vector<AssumedDecision> decisions; ///< of all runs
 
 private:
   const CostQuestion &question_;
@@ -225,6 +226,7 @@ bool CallInTime::operator()(sim::TimeOptions how, sim::Timeline &timeline) {
   ChipRun chip;
   chip.timer = &timer;
   chip.values = false;
+  chip.decisions = &decisions;
   rt::Failure failure = call_->run(*runner_, chip);
   timeline = timer.take();
   problem = failure.message;
@@ -251,6 +253,7 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
     cost.unknown = call.problem;
     return cost;
   }
+  cost.decisions = call.decisions;
   tellCost(cost, *estimate, question.program, question.bound.binding, question.machine,
            question.costs, call.call()->bytes);
   if (!question.hints)
@@ -297,6 +300,8 @@ std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipPr
     report.dims.emplace_back(size.name, size.value);
   for (const AssumedElements &each : call.call()->elements)
     report.elements.emplace_back(each.name, each.text);
+  for (const AssumedDecision &each : call.decisions)
+    report.decisions.emplace_back(each.place, each.text);
   return report;
 }
 

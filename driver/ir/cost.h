@@ -40,8 +40,9 @@ struct Roofline {
 struct Cost {
   std::string entry, target;
   std::vector<ExampleSize> sizes;
-  std::vector<AssumedElements> elements; ///< of arrays whose data may decide how long it takes
-  std::string unknown;                   ///< why no time is known; empty if one is
+  std::vector<AssumedElements> elements;  ///< of arrays whose data may decide how long it takes
+  std::vector<AssumedDecision> decisions; ///< of the host, by data that nobody gave
+  std::string unknown;                    ///< why no time is known; empty if one is
   bool exact = false; ///< everything was run; else the first rounds of loops, and others like them
   double us = 0;
   std::string bound;   ///< `cube-bound 87 %`

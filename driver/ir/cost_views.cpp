@@ -47,6 +47,8 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
   Json json = {{"entry", cost.entry}, {"target", cost.target}, {"sizes", std::move(sizes)}};
   for (const AssumedElements &each : cost.elements)
     json["elements"].push_back({{"name", each.name}, {"text", each.text}});
+  for (const AssumedDecision &each : cost.decisions)
+    json["decisions"].push_back({{"place", each.place}, {"text", each.text}});
   if (cost.storage.arrays > 0) {
     Json &storage =
         json["storage"] = {{"arrays", cost.storage.arrays}, {"inOrder", cost.storage.inOrder}};
@@ -129,6 +131,8 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
     words.push_back(size.name + "=" + std::to_string(size.value));
   for (const AssumedElements &each : cost.elements)
     words.push_back(each.name + ": " + each.text);
+  for (const AssumedDecision &each : cost.decisions)
+    words.push_back(each.place + ": " + each.text);
   std::string text = cost.entry;
   for (size_t i = 0; i < words.size(); ++i)
     text += (i ? ", " : "[") + words[i];

@@ -207,7 +207,7 @@ ElemKind Chooser::elemOf(const rt::Param &param) const {
   return number < bound_.binding.elems.size() ? bound_.binding.elems[number] : ElemKind::F32;
 }
 
-/// Numbers that are no integers decide nothing.
+/// Of numbers that are no integers nothing is known.
 void Chooser::scalar(const rt::Param &param) {
   using reference::Scalar;
   PtlScalar cell{};
@@ -220,6 +220,7 @@ void Chooser::scalar(const rt::Param &param) {
     result_.sizes.push_back({param.name, value ? *value : 1, value ? "asked for" : "assumed"});
   }
   result_.scalars.push_back(cell);
+  result_.assumedScalars.push_back(isFloat(kind));
 }
 
 std::optional<ExampleCall> Chooser::make(std::string &problem) {
@@ -273,6 +274,7 @@ rt::Failure ExampleCall::run(ChipRunner &runner, const ChipRun &how) const {
   std::vector<const PtlArray *> pointers;
   ChipRun chip = how;
   chip.examples = examples;
+  chip.assumedScalars = assumedScalars;
   for (size_t i = 0; i < arrays.size(); ++i) {
     arrays[i].elem = elems[i];
     arrays[i].rank = static_cast<int64_t>(extents[i].size());

@@ -31,6 +31,7 @@ struct ExampleCall {
   std::vector<std::vector<int64_t>> extents; ///< of the arrays, then of the outputs
   std::vector<int32_t> elems;                ///< of these
   std::vector<PtlScalar> scalars;
+  std::vector<bool> assumedScalars;        ///< see `ChipRun`
   std::vector<int64_t> lengths;            ///< leading axes, then dimensions
   std::map<std::string, int64_t> examples; ///< see `ChipRun`
   int64_t bytes = 0;                       ///< of all arrays

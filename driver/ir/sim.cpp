@@ -78,6 +78,7 @@ ExitCode printEstimate(Session &session, Simulation &simulation, const CheckedPr
   for (const auto &[name, value] : simulation.options().examples)
     cost.sizes.push_back({name, value, "asked for"});
   cost.elements = simulation.inputs().elements;
+  cost.decisions = simulation.decisions();
   ir::EntryBinding binding;
   binding.decl = &decl;
   binding.tunables = simulation.options().tunables;

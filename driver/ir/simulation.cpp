@@ -27,6 +27,8 @@ bool Simulation::once(sim::TimeOptions how, sim::Timeline &timeline) {
   executor_.simulation.timer = &timer;
   executor_.simulation.values = options_.values;
   executor_.simulation.examples = options_.examples;
+  executor_.simulation.assumedScalars = inputs_.assumedScalars;
+  executor_.simulation.decisions = assumes_ ? &decisions_ : nullptr;
   std::vector<PtlArray> views;
   for (size_t i = 0; i < inputs_.arrays.size(); ++i) {
     views.push_back(inputs_.arrays[i].view());
@@ -48,6 +50,7 @@ bool Simulation::once(sim::TimeOptions how, sim::Timeline &timeline) {
 bool Simulation::run(sim::Report &report) {
   sim::TimeOptions how;
   how.values = options_.values;
+  assumes_ = !options_.values;
   if (!once(how, report.timeline))
     return false;
   report.entry = decl_.name;
@@ -58,6 +61,8 @@ bool Simulation::run(sim::Report &report) {
     report.dims.insert(report.dims.end(), options_.examples.begin(), options_.examples.end());
   for (const AssumedElements &each : inputs_.elements)
     report.elements.emplace_back(each.name, each.text);
+  for (const AssumedDecision &each : decisions_)
+    report.decisions.emplace_back(each.place, each.text);
   report.groupsOfChip = sim::groupsOfChip(report.timeline);
   report.analysis = sim::analyse(report.timeline, report.groupsOfChip);
   return true;
@@ -65,6 +70,7 @@ bool Simulation::run(sim::Report &report) {
 
 void Simulation::explain(sim::Report &report) {
   bool values = options_.values;
+  assumes_ = !values; // a run with values goes as the data says
   // Times do not depend on values, and what is left out may not be in order then; but data may
   // decide what is run.
   sim::TimeOptions bare;
@@ -90,6 +96,7 @@ void Simulation::explain(sim::Report &report) {
 }
 
 std::optional<sim::Estimate> Simulation::estimate() {
+  assumes_ = true;
   return sim::estimate([&](sim::TimeOptions how, sim::Timeline &timeline) {
     return once(std::move(how), timeline);
   });

@@ -37,6 +37,8 @@ public:
   const RunInputs &inputs() const { return inputs_; }
   const SimulationOptions &options() const { return options_; }
 
+  /// What was taken for granted where data decides that nobody gave.
+  const std::vector<AssumedDecision> &decisions() const { return decisions_; }
   const rt::Failure &failure() const { return failure_; }
 
 private:
@@ -49,6 +51,8 @@ private:
   CompiledExecutor executor_;
   SimulationOptions options_;
   RunInputs inputs_;
+  bool assumes_ = false; ///< what data decides that nobody gave
+  std::vector<AssumedDecision> decisions_;
   rt::Failure failure_;
 };
 

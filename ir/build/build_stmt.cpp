@@ -135,11 +135,15 @@ void Builder::buildStmt(const Stmt &stmt) {
 
 // ---- Bindings and assignments -------------------------------------------------------------------
 
+/// Arrays, and integers, which examples may be given for.
+static bool isNamed(mlir::Type type) {
+  return isa<ArrayType>(type) || (type.isInteger() && !type.isInteger(1));
+}
+
 /// Later stages call a value by the name in its location: that of the first local that held it.
 static void nameValue(mlir::Value value, llvm::StringRef name) {
   Operation *op = value.getDefiningOp();
-  if (op && op->getNumResults() == 1 && isa<ArrayType>(value.getType()) &&
-      !isa<NameLoc>(op->getLoc()))
+  if (op && op->getNumResults() == 1 && isNamed(value.getType()) && !isa<NameLoc>(op->getLoc()))
     op->setLoc(NameLoc::get(StringAttr::get(op->getContext(), name), op->getLoc()));
 }
 

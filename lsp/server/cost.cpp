@@ -38,6 +38,11 @@ static std::string sizesText(const json &cost) {
   for (const json &each : cost.value("elements", json::array()))
     text += (text.empty() ? "" : ", ") + ("elements of `" + each.value("name", "") + "`: ") +
             each.value("text", "") + " (assumed)";
+  for (const json &each : cost.value("decisions", json::array())) {
+    std::string place = each.value("place", "");
+    text += (text.empty() ? "`" : ", `") + place.substr(place.rfind('/') + 1) +
+            "`: " + each.value("text", "") + " (assumed)";
+  }
   return text;
 }
 

@@ -32,12 +32,17 @@ ROUTED = """program routed[N](count: i32[N], x: f32[N, 64]) -> (y: f32[N, 64])
     }
 }
 """
-DATA = """kernel picks[N](at: i32[N], x: f32[N, 64]) -> (y: f32[N, 64])
-where all(at >= 0) and all(at < N)
+DATA = """program picks[N](at: i32[N], x: f32[N, 64]) -> (y: f32[1, 64])
 {
-    parallel i in 0..N {
-        y[i, :] = x[at[i], :]
-    }
+    let n = int(at[0])
+    y = sum(x[0:n, :], axis: 0)
+}
+"""
+DECIDES = """program until[N](x: f32[N], least: f32) -> (y: f32[N])
+{
+    var now = x
+    while sum(now) > least { now = now / 2.0 }
+    y = now
 }
 """
 
@@ -140,6 +145,17 @@ def nothing_is_known(place: Place):
             return None
 
 
+def assumed_decisions(place: Place):
+    with Talk(place, "decides", DECIDES) as talk:
+        talk.settled()
+        answer = talk.client.request("ptl/cost", {**talk.document, "entry": "until"})
+        if [each["text"] for each in answer.get("decisions", [])] != ["the loop runs once"] or "us" not in answer:
+            return f"not told: {answer}"
+        if "chips.ptl:4`: the loop runs once (assumed)" not in hover(talk, "until["):
+            return f"not in the hover: {hover(talk, 'until[')}"
+        return None
+
+
 def examples_of_data(place: Place):
     with Talk(place, "routed", ROUTED) as talk:
         talk.settled()
@@ -181,5 +197,6 @@ def cases(place: Place, long: bool, seed: int):
     yield "schema and command line", lambda: schema_and_command_line(place)
     yield "beside the lines", lambda: beside_the_lines(place)
     yield "nothing is known", lambda: nothing_is_known(place)
+    yield "assumed decisions", lambda: assumed_decisions(place)
     yield "examples of data", lambda: examples_of_data(place)
     yield "timelines", lambda: timelines(place)

@@ -181,6 +181,8 @@ std::string describeCall(const Report &report) {
     add(name + "=" + std::to_string(value));
   for (const auto &[name, elements] : report.elements)
     add(name + ": " + elements);
+  for (const auto &[place, text] : report.decisions)
+    add(place + ": " + text);
   return report.entry + (list.empty() ? "" : "[" + list + "]") + " on " + report.machine;
 }
 

@@ -14,6 +14,8 @@ struct Report {
   std::vector<std::pair<std::string, int64_t>> dims;
   /// What elements of arrays were taken to be, where nobody gave them: `512`, `0, 1, 2 ...`.
   std::vector<std::pair<std::string, std::string>> elements = {};
+  /// What data decides that nobody gave, by its place in the program: `the loop runs once`.
+  std::vector<std::pair<std::string, std::string>> decisions = {};
   int64_t groupsOfChip = 1;
   bool isPart = false; ///< the first rounds of loops only
   Timeline timeline;

@@ -103,6 +103,12 @@ void Writer::summary() {
       json_.field(name, text);
     json_.endObject();
   }
+  if (!r_.decisions.empty()) {
+    json_.key("decisions").beginObject();
+    for (const auto &[place, text] : r_.decisions)
+      json_.field(place, text);
+    json_.endObject();
+  }
   time("us", t_.end);
   json_.key("cycles").raw(fixed(t_.end, 0)).key("clock_mhz").raw(fixed(t_.clockMhz, 0));
   json_.field("bound", describeBound(a_));
