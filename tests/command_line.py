@@ -386,6 +386,12 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(kernels[1] > kernels[0], "a number that is given decides, one that is not is some number", kernels)
     lengths = tools.run(*call, "some", cwd=folder)
     expect(lengths.code == 5 and "an element of an array decides here" in lengths.stderr, lengths)
+    # Lengths that are assumed suit what is required of them and of the caller's integers.
+    (folder / "within.ptl").write_text(
+        "pub program within[T, N](x: f32[N, 64], y: inout f32[T, 64], t: int) where t >= 0, t + N <= T { y[t:t + N, :] = x }\n")
+    assumed = json.loads(tools.run("check", "within.ptl", "--target", "a3", "--cost", "--json", cwd=folder).stdout)["costs"][0]
+    sizes = {each["name"]: each["value"] for each in assumed["sizes"]}
+    expect("us" in assumed and sizes["t"] == 1 and sizes["t"] + sizes["N"] <= sizes["T"], assumed)
     expect("`-D n=...`" in lengths.stderr and tools.run(*call, "some", "-D", "n=7", cwd=folder).code == 0, lengths)
 
 

@@ -52,10 +52,12 @@ private:
   void assume();
   int64_t broken() const;
   int64_t suiting(size_t dim);
-  void scalar(const rt::Param &param);
+  void chooseScalars();
+  void tellScalar(const rt::Param &param);
+  bool isOfNumbers(const rt::Expr &expr) const;
   ElemKind elemOf(const rt::Param &param) const;
   std::optional<int64_t> lengthOf(const rt::Expr &axis) const {
-    return rt::evaluateInt(axis, rt::ExprValues{dims_, {}, {}, {}, nullptr});
+    return rt::evaluateInt(axis, rt::ExprValues{dims_, result_.scalars, scalarElems_, {}, nullptr});
   }
   double assumedFor(const rt::Param &param) const;
 
@@ -65,6 +67,7 @@ private:
   const ExampleSizes &wanted_;
   std::vector<CallSite> calls_; ///< in benches
   std::vector<std::optional<int64_t>> dims_, leading_;
+  std::vector<int32_t> scalarElems_; ///< of the scalars of the call
   ExampleCall result_;
 };
 
@@ -149,24 +152,27 @@ void Chooser::assume() {
   }
 }
 
-static bool isOfLengths(const rt::Expr &expr) {
+/// Whether lengths and integers of the caller alone are in it.
+bool Chooser::isOfNumbers(const rt::Expr &expr) const {
   using Op = rt::Expr::Op;
   switch (expr.op) {
   case Op::Scalar:
+    return !result_.assumedScalars[static_cast<size_t>(expr.index)];
   case Op::Elem:
   case Op::All:
   case Op::Unique:
   case Op::Sorted:
     return false;
   default:
-    return std::all_of(expr.args.begin(), expr.args.end(), isOfLengths);
+    return std::ranges::all_of(expr.args, [&](const rt::Expr &arg) { return isOfNumbers(arg); });
   }
 }
 
-/// How many requirements of the entry do not hold; those that need more than lengths do not count.
+/// How many requirements of the entry do not hold; those that need more than these numbers do not
+/// count.
 int64_t Chooser::broken() const {
   return std::count_if(entry_.wheres.begin(), entry_.wheres.end(), [&](const rt::Where &where) {
-    return isOfLengths(where.expr) && lengthOf(where.expr) == 0;
+    return isOfNumbers(where.expr) && lengthOf(where.expr) == 0;
   });
 }
 
@@ -192,6 +198,7 @@ void Chooser::chooseExamples() {
 }
 
 void Chooser::choose() {
+  chooseScalars();
   for (size_t axis = 0; axis < leading_.size(); ++axis)
     chooseLeading(axis);
   for (size_t i = 0; i < std::min(decl_.dims.size(), dims_.size()); ++i)
@@ -207,20 +214,27 @@ ElemKind Chooser::elemOf(const rt::Param &param) const {
   return number < bound_.binding.elems.size() ? bound_.binding.elems[number] : ElemKind::F32;
 }
 
-/// Of numbers that are no integers nothing is known.
-void Chooser::scalar(const rt::Param &param) {
+/// Integers are 1 as long as nobody says more. Of other numbers nothing is known.
+void Chooser::chooseScalars() {
   using reference::Scalar;
-  PtlScalar cell{};
-  ElemKind kind = elemOf(param);
-  if (isFloat(kind)) {
-    reference::storeElem(&cell, kind, Scalar::real(1));
-  } else {
+  for (const rt::Param &param : entry_.params) {
+    if (param.isArray())
+      continue;
+    PtlScalar cell{};
+    ElemKind kind = elemOf(param);
     const int64_t *value = find(wanted_, decl_, param.name);
-    reference::storeElem(&cell, kind, Scalar{0, value ? *value : 1});
-    result_.sizes.push_back({param.name, value ? *value : 1, value ? "asked for" : "assumed"});
+    reference::storeElem(&cell, kind,
+                         isFloat(kind) ? Scalar::real(1) : Scalar{0, value ? *value : 1});
+    result_.scalars.push_back(cell);
+    result_.assumedScalars.push_back(isFloat(kind));
+    scalarElems_.push_back(rt::elemFromName(elemName(kind)).value_or(PTL_F32));
   }
-  result_.scalars.push_back(cell);
-  result_.assumedScalars.push_back(isFloat(kind));
+}
+
+void Chooser::tellScalar(const rt::Param &param) {
+  const int64_t *value = find(wanted_, decl_, param.name);
+  if (!isFloat(elemOf(param)))
+    result_.sizes.push_back({param.name, value ? *value : 1, value ? "asked for" : "assumed"});
 }
 
 std::optional<ExampleCall> Chooser::make(std::string &problem) {
@@ -230,7 +244,7 @@ std::optional<ExampleCall> Chooser::make(std::string &problem) {
     result_.lengths.push_back(*length);
   for (const rt::Param &param : entry_.params) {
     if (!param.isArray()) {
-      scalar(param);
+      tellScalar(param);
       continue;
     }
     std::vector<int64_t> extents;
