@@ -521,15 +521,14 @@ void Expansion::store() {
   store.getValueMutable().assign(value);
 }
 
-/// To the type that it has: nothing.
+/// To its own type.
 void Expansion::convert() {
   Value x = op_->getOperand(0);
-  bool isArray = isa<ArrayType>(x.getType());
-  if (elementTypeOf(x.getType()) != elementTypeOf(op_->getResult(0).getType()) || !isArray)
+  if (!isa<ArrayType>(x.getType()) ||
+      elementTypeOf(x.getType()) != elementTypeOf(op_->getResult(0).getType()))
     return;
-  if (x.getType() != op_->getResult(0).getType())
-    x = b_.create<CastOp>(loc_, op_->getResult(0).getType(), x);
-  replaceWith(x);
+  bool isSame = x.getType() == op_->getResult(0).getType();
+  replaceWith(isSame ? x : b_.create<CastOp>(loc_, op_->getResult(0).getType(), x));
 }
 
 void Expansion::run() {
@@ -592,6 +591,7 @@ void expandTensors(func::FuncOp function, int64_t tileBytes) {
     for (Operation *op : work)
       keepingMarks(op, [&] { Expansion(op, tileBytes).run(); });
   };
+  storeScatteredOperands(function);
   forEach([](Operation *op) { return isa<ConvertOp>(op); });
   forEach(isExpanded);
   forEach([](Operation *op) { return isa<StoreOp>(op); });

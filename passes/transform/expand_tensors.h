@@ -23,6 +23,9 @@ void storeCarried(mlir::func::FuncOp function);
 void expandTake(TakeOp take);
 bool expandScatter(StoreOp store);
 
+/// Operands of products whose elements lie apart in memory become arrays of their own.
+void storeScatteredOperands(mlir::func::FuncOp function);
+
 /// Stores of grids that chips cannot do atomically: what is there is read and written by a grid of
 /// one point that loops over the points.
 void serialiseAtomics(mlir::func::FuncOp function);
