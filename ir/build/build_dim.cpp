@@ -53,7 +53,8 @@ std::optional<int64_t> Builder::constantDim(Dim dim) { return rootDim(dim).const
 
 /// A name for a run-time length that no other length of this entry has.
 SymbolId Builder::freshSymbol(const std::string &name, SymbolKind kind, mlir::Value value) {
-  std::string base = name.starts_with("(") ? "" : name; // one that the source has no name for
+  // What the source has no name for is no name of its own.
+  std::string base = name.empty() || name.starts_with("(") ? "_length" : name;
   if (kind == SymbolKind::RangeLen && base.ends_with(".len"))
     base.resize(base.size() - 4);
   unsigned count = nameCounts_[base]++;
