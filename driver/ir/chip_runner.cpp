@@ -4,6 +4,7 @@
 #include "driver/ir/host_places.h"
 #include "driver/ir/host_values.h"
 #include "driver/ir/launch_regions.h"
+#include "ir/dialect/file_location.h"
 #include "ir/dialect/host_views.h"
 #include "runtime/check_status.h"
 #include "runtime/elem.h"
@@ -111,7 +112,7 @@ private:
     if (failure_)
       return;
     failure_ = {code, std::move(message), "", 0};
-    if (FileLineColLoc at = firstPlace(op->getLoc())) {
+    if (FileLineColLoc at = fileOf(op->getLoc())) {
       failure_.file = at.getFilename().str();
       failure_.line = static_cast<int32_t>(at.getLine());
     }
@@ -130,10 +131,10 @@ private:
     }
   }
 
-  /// A scalar that comes from data which nobody gave, where only times are wanted.
   /// A number of the caller that nobody gave: kernels see 1, and it decides nothing here.
   static Attribute assumed(mlir::Type type) { return UnitAttr::get(type.getContext()); }
 
+  /// A scalar that comes from data which nobody gave, where only times are wanted.
   bool isUnknown(Value value) const { return isa_and_nonnull<UnitAttr>(values_.lookup(value)); }
 
   /// What stands for a scalar that is not known: the example that was given for it, if any.
@@ -182,7 +183,7 @@ private:
   bool assume(Operation *op, const char *what) {
     if (!how_.decisions)
       return false;
-    FileLineColLoc at = firstPlace(placeInProgram(op->getLoc()));
+    FileLineColLoc at = fileOf(placeInProgram(op->getLoc()));
     AssumedDecision decision{
         at ? at.getFilename().str() + ":" + std::to_string(at.getLine()) : std::string(), what};
     if (!llvm::is_contained(*how_.decisions, decision))

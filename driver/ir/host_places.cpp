@@ -16,15 +16,6 @@ Location placeInProgram(Location location) {
   return location;
 }
 
-FileLineColLoc firstPlace(Location location) {
-  FileLineColLoc place;
-  location->walk([&](Location inner) {
-    place = dyn_cast<FileLineColLoc>(inner);
-    return place ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return place;
-}
-
 std::string sourceName(Value value) {
   if (!value)
     return "";

@@ -11,9 +11,6 @@ namespace ptl {
 /// Where the program itself has an operation that it may have from something that it calls.
 mlir::Location placeInProgram(mlir::Location location);
 
-/// The first file and line of a location; null if it has none.
-mlir::FileLineColLoc firstPlace(mlir::Location location);
-
 /// The name of an array's parameter, output or `let`; empty if it has none.
 std::string sourceName(mlir::Value value);
 

@@ -48,8 +48,6 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
   }
   if (!checkAssignable(ctx, *stmt->target, target->span))
     return false;
-  if (stmt->target->type->isInt())
-    ctx.hoistedValues.changes();
   bool indexed = target->kind == ExprKind::Index;
   if (!indexed && target->kind != ExprKind::LocalRef) {
     ctx.sink.report(DiagId::NotAPlace, target->span, {})
@@ -163,6 +161,8 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
       stmt->value = settle(ctx, operand);
     }
   }
+  if (placed && stmt->target->type->isInt())
+    ctx.hoistedValues.change();
   if (!placed || isMissing(stmt->value))
     stmt->kind = StmtKind::Error;
   return stmt;

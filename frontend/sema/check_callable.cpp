@@ -163,7 +163,7 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding,
 // ------------------------------------------------------------------------------------------------
 
 void Binding::checkInout(size_t i) {
-  ctx.hoistedValues.changes();
+  ctx.hoistedValues.change();
   const CallArgument &arg = *given[i];
   Expr *value = checkTarget(ctx, arg.value);
   operands[i].expr = value;

@@ -256,7 +256,7 @@ static void refuseModifiers(Context &ctx, const LoopView &view, const ForStmt &s
 static void pushLoop(Context &ctx, LoopKind kind, bool pipelined, NodeId node) {
   Span span = ctx.tree.mainSpan(node);
   ctx.loops.push_back({kind, pipelined, span, ctx.decl ? ctx.decl->locals.size() : 0});
-  ctx.hoistedValues.forget();
+  ctx.hoistedValues.change();
 }
 
 static void requireStaticDomain(Context &ctx, const Domain &domain) {

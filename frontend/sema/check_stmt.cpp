@@ -386,7 +386,6 @@ static void append(Context &ctx, Block *block, Stmt *stmt) {
   ctx.hoisted.clear();
   if (stmt)
     block->stmts.push_back(stmt);
-  ctx.hoistedValues.endStatement();
 }
 
 /// The last expression of a block that is used as a value; statements without a value stay
@@ -427,6 +426,7 @@ Block *checkBlock(Context &ctx, NodeId node, bool asValue, const Type *expected)
   auto stmts = ctx.tree.children(node);
   bool hasValue = asValue && yieldsValue(ctx, node);
   for (size_t i = 0; i < stmts.size(); ++i) {
+    HoistedValues::Statement statement(ctx.hoistedValues);
     if (hasValue && i + 1 == stmts.size())
       checkValue(ctx, block, stmts[i], expected);
     else

@@ -25,30 +25,9 @@ static bool isSame(const Expr *a, const Expr *b) {
 
 Local *HoistedValues::find(const Expr *value) const {
   for (const Entry &each : entries_)
-    if (isSame(each.value, value))
+    if (each.changes == changes_ && isSame(each.value, value))
       return each.local;
   return nullptr;
-}
-
-void HoistedValues::add(const Expr *value, Local *local) { entries_.push_back({value, local}); }
-
-void HoistedValues::endStatement() {
-  if (isChanged_)
-    forget();
-  isChanged_ = false;
-}
-
-void HoistedValues::forget() {
-  entries_.clear();
-  ++epoch_;
-}
-
-HoistedValues::Scope::Scope(HoistedValues &values)
-    : values_(values), count_(values.entries_.size()), epoch_(values.epoch_) {}
-
-HoistedValues::Scope::~Scope() {
-  // All that stands there now was added inside, if everything was forgotten meanwhile.
-  values_.entries_.resize(values_.epoch_ == epoch_ ? count_ : 0);
 }
 
 } // namespace ptl

@@ -12,37 +12,50 @@ class HoistedValues {
 public:
   /// The local that holds `value` where the check is now; null if none surely does.
   Local *find(const Expr *value) const;
-  void add(const Expr *value, Local *local);
+  /// `local` is bound to `value` before the statement at hand.
+  void add(const Expr *value, Local *local) { entries_.push_back({value, local, start_}); }
 
-  /// The statement at hand changes a variable of type `int`.
-  void changes() { isChanged_ = true; }
-  /// Behind each statement.
-  void endStatement();
-  /// What is known does not hold in a body that runs again and again.
-  void forget();
+  /// Variables of type `int` may have other values from here on: one is assigned, or a body begins
+  /// that runs again.
+  void change() { ++changes_; }
+
+  /// While a statement is checked: what it adds is computed before anything in it changes.
+  class Statement {
+  public:
+    explicit Statement(HoistedValues &values) : values_(values), outer_(values.start_) {
+      values.start_ = values.changes_;
+    }
+    ~Statement() { values_.start_ = outer_; }
+    Statement(const Statement &) = delete;
+    Statement &operator=(const Statement &) = delete;
+
+  private:
+    HoistedValues &values_;
+    uint64_t outer_;
+  };
 
   /// The values of a block are unknown behind it.
   class Scope {
   public:
-    explicit Scope(HoistedValues &values);
-    ~Scope();
+    explicit Scope(HoistedValues &values) : values_(values), count_(values.entries_.size()) {}
+    ~Scope() { values_.entries_.resize(count_); }
     Scope(const Scope &) = delete;
     Scope &operator=(const Scope &) = delete;
 
   private:
     HoistedValues &values_;
     size_t count_;
-    uint64_t epoch_;
   };
 
 private:
   struct Entry {
-    const Expr *value;
-    Local *local;
+    const Expr *value = nullptr;
+    Local *local = nullptr;
+    uint64_t changes = 0; ///< before it was computed
   };
   std::vector<Entry> entries_;
-  uint64_t epoch_ = 0; ///< how often all was forgotten
-  bool isChanged_ = false;
+  uint64_t changes_ = 0;
+  uint64_t start_ = 0; ///< changes before the statement at hand
 };
 
 } // namespace ptl

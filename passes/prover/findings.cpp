@@ -2,6 +2,7 @@
 
 #include "ir/dialect/cross_core.h"
 
+#include "ir/dialect/file_location.h"
 #include "ir/dialect/instruction_op.h"
 
 #include "mlir/IR/Location.h"
@@ -51,15 +52,6 @@ std::string nameOf(Operation *maker) {
   llvm::raw_string_ostream stream(text);
   maker->getResult(0).printAsOperand(stream, OpPrintingFlags().useLocalScope());
   return text;
-}
-
-static FileLineColLoc fileOf(Location location) {
-  FileLineColLoc found;
-  location->walk([&](Location part) {
-    found = dyn_cast<FileLineColLoc>(part);
-    return found ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return found;
 }
 
 std::string placeText(Location location) {
