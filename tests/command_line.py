@@ -377,10 +377,14 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
         "    while sum(now) > least and i < most {\n        now = now / 2.0\n        i += 1\n    }\n    y = now\n}\n"
         "pub program until[N](x: f32[N], least: f32) -> (y: f32[N])\n{\n    var now = x\n    var top = 1.0\n"
         "    while top > least { now = now / 2.0\n top = top / 2.0 }\n    y = now\n}\n"
+        "pub program later[N](x: f32[N]) -> (y: f32[N])\n{\n    var now = x\n    var top = 9.0\n"
+        "    while top > 1.0 {\n        now = now / 2.0\n        top = sum(now)\n    }\n    y = now\n}\n"
         "pub program some[N](x: f32[N], k: i32[4]) -> (s: f32[1]) { let n = int(k[0])\n s = sum(x[0:n], axis: 0) }\n")
     call = ["sim", "rounds.ptl", "-D", "N=4096", "--entry"]
     once = tools.run(*call, "halved", "-D", "most=20", "--json", cwd=folder)
     expect(json.loads(once.stdout)["decisions"] == {"rounds.ptl:5": "the loop runs once"}, once)
+    later = tools.run(*call, "later", "--json", cwd=folder)
+    expect(json.loads(later.stdout)["decisions"] == {"rounds.ptl:23": "the loop ends where data first decides"}, later)
     kernels = [len(json.loads(tools.run(*call, "until", *words, "--json", cwd=folder).stdout)["launches"])
                for words in ([], ["least=0.2"])]
     expect(kernels[1] > kernels[0], "a number that is given decides, one that is not is some number", kernels)

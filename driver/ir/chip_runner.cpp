@@ -191,7 +191,7 @@ private:
     return true;
   }
 
-  ValueRange whatDecides(Operation *op) const {
+  static ValueRange whatDecides(Operation *op) {
     if (isa<scf::ForOp>(op))
       return op->getOperands().take_front(3);
     if (isa<ir::StoreOp>(op))
@@ -285,13 +285,17 @@ private:
 
   void runWhile(scf::WhileOp loop) {
     bind(loop.getBeforeArguments(), loop.getInits());
+    bool isAssumed = false;
     for (bool isFirst = true; !failure_; isFirst = false) {
       runBlock(*loop.getBeforeBody());
       auto condition = loop.getConditionOp();
       bind(loop.getAfterArguments(), condition.getArgs());
-      if (isUnknown(condition.getCondition()) && assume(loop, "the loop runs once")) {
+      if (isUnknown(condition.getCondition()) && how_.decisions) {
+        if (!isFirst && !isAssumed)
+          assume(loop, "the loop ends where data first decides");
         if (!isFirst)
           break;
+        isAssumed = assume(loop, "the loop runs once");
       } else if (!isDecided(loop, condition.getCondition()) ||
                  number(condition.getCondition()) == 0) {
         break;

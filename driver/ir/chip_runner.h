@@ -33,7 +33,8 @@ struct ChipRun {
   /// Where only times are wanted, by number: scalars that nobody gave. Kernels see 1.
   std::vector<bool> assumedScalars;
   /// Where only times are wanted and data decides that nobody gave: branches are taken, `while`
-  /// loops run once, and it is told here. Null: such a program stops.
+  /// loops run once, or end where it first decides, and it is told here. Null: such a program
+  /// stops.
   std::vector<AssumedDecision> *decisions = nullptr;
 };
 
