@@ -149,62 +149,92 @@ View Lowering::carriedBuffer(Operation *op, Value initial) {
   return buffer;
 }
 
-// Whether each pending reader of `value` computes its elements from the elements at the same place
-// and ends in the yielded value `number` alone.
-static bool readersStayInPlace(Lowering &l, Value value, Operation *yield, unsigned number) {
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (user == yield) {
-      if (use.getOperandNumber() != number)
-        return false;
-      continue;
+// What an address was computed from.
+static Value memoryOf(Value pointer) {
+  while (auto step = pointer.getDefiningOp<LLVM::GEPOp>())
+    pointer = step.getBase();
+  return pointer;
+}
+
+static bool sameView(const View &a, const View &b) {
+  auto same = [](auto pair) {
+    auto [x, y] = pair;
+    return x == y || (constantOf(x) && constantOf(x) == constantOf(y));
+  };
+  return a.data == b.data && a.rank() == b.rank() &&
+         llvm::all_of(llvm::zip(a.extents, b.extents), same) &&
+         llvm::all_of(llvm::zip(a.strides, b.strides), same);
+}
+
+// Whether each element of the op comes from the element of the operand at the same place.
+static bool staysInPlace(Operation *op, Value operand) {
+  auto from = dyn_cast<ir::ArrayType>(operand.getType());
+  auto to = dyn_cast<ir::ArrayType>(op->getResult(0).getType());
+  if (!from || !to || !(Lowering::isElementwise(op) || isa<ir::CastOp>(op)))
+    return false;
+  return from.getRank() == to.getRank() &&
+         llvm::all_of(llvm::zip(from.getExtents(), to.getExtents()), [](auto extents) {
+           auto [x, y] = extents;
+           return !x.isOne() || y.isOne();
+         });
+}
+
+namespace {
+/// What a value that is still to be computed reads of a carried buffer.
+class BufferReads {
+public:
+  BufferReads(Lowering &lowering, const View &buffer) : l_(lowering), buffer_(buffer) {}
+  /// No element of the buffer at all.
+  bool none(Value value) { return onlyAllowed(value, false); }
+  /// No element but the one at the place that is computed. What permutes, shifts, folds or repeats
+  /// elements reads others, even where it is a view that costs nothing.
+  bool onlyInPlace(Value value) { return onlyAllowed(value, true); }
+
+private:
+  bool onlyAllowed(Value value, bool inPlace) {
+    if (l_.isScalar(value) || !seen_.insert({value, inPlace ? 1 : 0}).second)
+      return true;
+    if (l_.isMaterialised(value)) {
+      View view = *l_.viewOf(value);
+      return memoryOf(view.data) != memoryOf(buffer_.data) || (inPlace && sameView(view, buffer_));
     }
-    // Statements and nested regions have run; so have materialised values.
-    if (user->getBlock() != yield->getBlock() || user->getNumResults() != 1 ||
-        l.isScalar(user->getResult(0)) || l.isMaterialised(user->getResult(0)))
-      continue;
-    if (user->getResult(0).use_empty())
-      continue;
-    auto from = cast<ir::ArrayType>(value.getType());
-    auto to = cast<ir::ArrayType>(user->getResult(0).getType());
-    if (!(Lowering::isElementwise(user) || isa<ir::CastOp>(user)) || from.getRank() != to.getRank())
-      return false;
-    for (auto [x, y] : llvm::zip(from.getExtents(), to.getExtents()))
-      if (x.isOne() && !y.isOne())
-        return false;
-    if (!readersStayInPlace(l, user->getResult(0), yield, number))
-      return false;
+    Operation *op = value.getDefiningOp();
+    return op && llvm::all_of(op->getOperands(), [&](Value operand) {
+             return onlyAllowed(operand, inPlace && staysInPlace(op, operand));
+           });
   }
-  return true;
-}
 
-static bool viewOfSource(Operation *op) {
-  return isa<ir::LoadOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::TransposeOp, ir::BroadcastOp>(
-      op);
-}
+  Lowering &l_;
+  const View &buffer_;
+  llvm::DenseSet<std::pair<Value, unsigned>> seen_;
+};
+} // namespace
 
-void Lowering::yieldInto(Operation *yield, ValueRange values, ValueRange arguments,
-                         ArrayRef<std::optional<View>> buffers, Values &scalars) {
+void Lowering::yieldInto(Operation *yield, ValueRange values, ArrayRef<std::optional<View>> buffers,
+                         Values &scalars) {
   SmallVector<std::pair<View, View>> copies;
-  SmallVector<size_t> inPlace;
-  unsigned firstOperand = yield->getNumOperands() - values.size();
+  SmallVector<size_t> inPlace; // in this order, so none reads what one before it has changed
+  auto isCarried = [&](const View &view) {
+    return llvm::any_of(buffers, [&](const std::optional<View> &buffer) {
+      return buffer && memoryOf(buffer->data) == memoryOf(view.data);
+    });
+  };
   for (size_t k = 0; k < values.size(); ++k) {
     if (!buffers[k]) {
       scalars.push_back(scalarOf(values[k]));
       continue;
     }
     auto view = viewOf(values[k]);
-    if (view && view->data == buffers[k]->data)
+    if (view && sameView(*view, *buffers[k]))
       continue;
-    if (!view && !arguments.empty() &&
-        readersStayInPlace(*this, arguments[k], yield, firstOperand + k)) {
+    bool keepsOthers = llvm::all_of(
+        inPlace, [&](size_t i) { return BufferReads(*this, *buffers[i]).none(values[k]); });
+    if (!view && keepsOthers && BufferReads(*this, *buffers[k]).onlyInPlace(values[k])) {
       inPlace.push_back(k);
       continue;
     }
-    // A part of something else may be changed by the copies below.
-    Operation *op = values[k].getDefiningOp();
-    bool ownStorage = view && op && !viewOfSource(op);
-    View from = ownStorage ? *view : carriedBuffer(yield, values[k]);
+    // A part of what is carried may be changed by the copies below.
+    View from = view && !isCarried(*view) ? *view : carriedBuffer(yield, values[k]);
     copies.push_back({from, *buffers[k]});
   }
   for (size_t k : inPlace)
@@ -253,9 +283,7 @@ void Lowering::lowerFor(scf::ForOp op) {
                withScratchScope([&] {
                  lowerBlock(*op.getBody());
                  Operation *yield = op.getBody()->getTerminator();
-                 asHost([&] {
-                   yieldInto(yield, yield->getOperands(), op.getRegionIterArgs(), buffers, next);
-                 });
+                 asHost([&] { yieldInto(yield, yield->getOperands(), buffers, next); });
                });
                releaseOwned(owned);
                return SmallVector<Value>(next.begin(), next.end());
@@ -373,10 +401,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     withScratchScope([&] {
       lowerBlock(*after);
       Operation *yield = after->getTerminator();
-      // Only where the first region hands everything through do its buffers have one name inside.
-      bool same = condition.getArgs() == ValueRange(before->getArguments());
-      ValueRange names = same ? ValueRange(after->getArguments()) : ValueRange();
-      asHost([&] { yieldInto(yield, yield->getOperands(), names, buffers, scalars); });
+      asHost([&] { yieldInto(yield, yield->getOperands(), buffers, scalars); });
     });
     // What the first region has made is still in use where the loop is left.
     SmallVector<Value> made(ArrayRef<Value>(owned_).slice(owned, first - owned));

@@ -206,9 +206,8 @@ public:
   void lowerScalarOp(mlir::Operation *op);
   /// Memory for what a region carries, filled with the initial value.
   View carriedBuffer(mlir::Operation *op, mlir::Value initial);
-  /// Moves what a region yields to the memory of what it carries; `arguments` are the region's
-  /// names of the carried values. Gives the scalars among them.
-  void yieldInto(mlir::Operation *yield, mlir::ValueRange values, mlir::ValueRange arguments,
+  /// Moves what a region yields to the memory of what it carries. Gives the scalars among them.
+  void yieldInto(mlir::Operation *yield, mlir::ValueRange values,
                  llvm::ArrayRef<std::optional<View>> buffers, Values &scalars);
   void withScratchScope(llvm::function_ref<void()> body);
 

@@ -110,6 +110,8 @@ private:
     Dim dim;
     int64_t value;
     std::string name;
+    bool isStride = false;
+    bool mayDiffer = false; ///< nothing depends on it: it is only a way to a dimension
   };
 
   void bindElem(const Elem &elem, ElemKind kind, const std::string &name);
@@ -117,7 +119,9 @@ private:
   void bindStruct(const Type &type, const Value &value, const std::string &name);
   void bindShape(const Type &type, std::span<const int64_t> shape, const std::string &name);
   void bindPrefix(std::span<const int64_t> lead, const std::string &name);
+  void bindStrides(const Type &type, std::span<const int64_t> shape, const std::string &name);
   void bindExtent(Dim dim, int64_t value, const std::string &name);
+  void bindLength(const Pending &length);
   bool solveOne(const Pending &pending);
   void settle();
   [[noreturn]] void mismatch(const std::string &name, const std::string &why) {
@@ -151,15 +155,31 @@ void EntryBinder::bindElem(const Elem &elem, ElemKind kind, const std::string &n
 }
 
 void EntryBinder::bindExtent(Dim dim, int64_t value, const std::string &name) {
-  auto symbol = dim.symbol();
+  bindLength({dim, value, name});
+}
+
+void EntryBinder::bindLength(const Pending &length) {
+  auto symbol = length.dim.symbol();
   bool isOwn = symbol && std::any_of(decl_.dims.begin(), decl_.dims.end(),
                                      [&](const DimParam &each) { return each.symbol == *symbol; });
   if (isOwn && !machine_.symbolValue(*symbol)) {
-    machine_.bindSymbol(*symbol, value);
-    sources_[*symbol] = name;
+    machine_.bindSymbol(*symbol, length.value);
+    sources_[*symbol] = length.name;
     return;
   }
-  pending_.push_back({dim, value, name});
+  pending_.push_back(length);
+}
+
+/// Arguments are dense here. The strides of an empty array say nothing, and neither does that of an
+/// axis of one element.
+void EntryBinder::bindStrides(const Type &type, std::span<const int64_t> shape,
+                              const std::string &name) {
+  bool isEmpty = elementCount(shape) == 0;
+  int64_t dense = 1;
+  for (size_t axis = type.strides.size(); axis-- > 0;) {
+    bindLength({type.strides[axis], dense, name, true, isEmpty || shape[axis] == 1});
+    dense *= shape[axis];
+  }
 }
 
 void EntryBinder::bindPrefix(std::span<const int64_t> lead, const std::string &name) {
@@ -223,8 +243,10 @@ void EntryBinder::bindValue(const Type &type, const Value &value, const std::str
   bindElem(type.elem, value.elem(), name);
   if (type.isScalar() && value.isArray())
     mismatch(name, "needs a scalar, got " + typeText(value.elem(), value.shape()));
-  if (type.isArray())
+  if (type.isArray()) {
     bindShape(type, value.shape(), name);
+    bindStrides(type, value.shape(), name);
+  }
 }
 
 /// `2*D` against 8 gives `D`: the extent as a function of its one open symbol is linear.
@@ -257,14 +279,15 @@ void EntryBinder::settle() {
   }
   for (const Pending &pending : pending_) {
     auto value = machine_.tryDim(pending.dim);
-    if (value == pending.value)
+    if (value == pending.value || (value && pending.mayDiffer))
       continue;
+    std::string what = pending.isStride ? "the stride `" : "the extent `";
     std::string text = machine_.program_.dims->toString(pending.dim);
     auto symbol = pending.dim.symbol();
     std::string source = symbol && sources_.count(*symbol) ? " by `" + sources_[*symbol] + "`" : "";
-    mismatch(pending.name, value ? "the extent `" + text + "` is " + std::to_string(*value) +
-                                       source + ", but " + std::to_string(pending.value) + " here"
-                                 : "the extent `" + text + "` cannot be determined");
+    mismatch(pending.name, value ? what + text + "` is " + std::to_string(*value) + source +
+                                       ", but " + std::to_string(pending.value) + " here"
+                                 : what + text + "` cannot be determined");
   }
 }
 

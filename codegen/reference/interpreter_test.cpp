@@ -50,6 +50,17 @@ Value counting(std::vector<int64_t> shape) {
   return Value::array(std::move(array));
 }
 
+TEST(Reference, stridesOfDenseArguments) {
+  Checked checked(
+      "fn rows[M, N, S](x: f32[M, N] strides [S, 1]) -> f32[M, 1] { return sum(x, axis: 1) }\n"
+      "fn columns[M, N, S](x: f32[M, N] strides [1, S]) -> f32[M, 1] { return sum(x, axis: 1) }\n");
+  EXPECT_EQ(checked.show("rows", {counting({2, 3})}), "[[3],\n [12]]");
+  EXPECT_EQ(checked.show("rows", {counting({0, 3})}), "f32[0, 1]");
+  EXPECT_EQ(checked.show("columns", {counting({1, 3})}), "[[3]]");
+  EXPECT_EQ(checked.show("columns", {counting({2, 3})}),
+            "arguments: `x`: the stride `1` is 1, but 3 here");
+}
+
 TEST(Reference, functions) {
   Checked checked("fn twice[N](x: f32[N]) -> f32[N] { return x * 2.0 }\n"
                   "fn rows[R, C](x: f32[R, C]) -> f32[R, 1] { return sum(x, axis: 1) }\n"

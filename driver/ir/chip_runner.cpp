@@ -32,6 +32,8 @@ std::unique_ptr<ChipRunner> ChipRunner::create(ChipProgram program, const Machin
     std::optional<rt::sim::Kernel> kernel = rt::sim::load(*module, "", error);
     if (!kernel)
       return nullptr;
+    if (!(*module)->hasAttr("ptl.manual"))
+      runner->ownKernels_.insert(kernel->name);
     runner->kernels_.push_back(std::move(*kernel));
   }
   return runner;
@@ -47,10 +49,11 @@ static int32_t elemCodeOf(ElemKind kind) {
 /// Runs the host function.
 class Host {
 public:
-  Host(const std::vector<rt::sim::Kernel> &kernels, ModuleOp grids, const Machine &machine,
-       const ChipRun &how)
-      : kernels_(kernels), grids_(grids), chip_(rt::sim::chipOf(machine)), how_(how),
-        groups_(how.groups ? how.groups : groupsOf(machine)) {}
+  /// `ownKernels`: those that the compiler has made, none of which an author wrote by hand.
+  Host(const std::vector<rt::sim::Kernel> &kernels, const std::set<std::string> &ownKernels,
+       ModuleOp grids, const Machine &machine, const ChipRun &how)
+      : kernels_(kernels), ownKernels_(ownKernels), grids_(grids), chip_(rt::sim::chipOf(machine)),
+        how_(how), groups_(how.groups ? how.groups : groupsOf(machine)) {}
 
   rt::Failure run(func::FuncOp function, const std::vector<const PtlArray *> &arrays,
                   const std::vector<PtlScalar> &scalars, const std::vector<int64_t> &lengths) {
@@ -333,7 +336,7 @@ private:
       return;
     uint8_t *memory = elementAt(arrays_[store.getRef()], box, pto::elementBytes(type));
     if (!memory)
-      return stop(PTL_ERROR_SIMULATOR, store, "a store of the host outside of its array");
+      return stop(PTL_ERROR_INTERNAL, store, "a store of the host outside of its array");
     writeHostScalar(memory, type, values_.lookup(store.getValue()));
   }
 
@@ -363,7 +366,7 @@ private:
       return;
     }
     if (failed(op->fold(operands, results)) || results.size() != op->getNumResults())
-      return stop(PTL_ERROR_SIMULATOR, op,
+      return stop(PTL_ERROR_INTERNAL, op,
                   "the simulator's host cannot run `" + op->getName().getStringRef().str() + "`");
     for (auto [result, folded] : llvm::zip(op->getResults(), results))
       values_[result] =
@@ -463,7 +466,7 @@ private:
       if (each.name == launch.getKernel())
         kernel = &each;
     if (!kernel)
-      return stop(PTL_ERROR_SIMULATOR, launch,
+      return stop(PTL_ERROR_INTERNAL, launch,
                   "there is no kernel `" + launch.getKernel().str() + "`");
     int64_t groups = how_.timer && !how_.groups ? how_.timer->groupsFor(*kernel) : groups_;
     rt::sim::TaskRequest request;
@@ -502,7 +505,7 @@ private:
     if (result.failedCheck)
       return stopAtCheck(*result.failedCheck);
     if (!result.ok)
-      stop(PTL_ERROR_SIMULATOR, launch, result.error);
+      stop(codeOfStop(ownKernels_.count(kernel->name)), launch, result.error);
   }
 
   void submit(ir::LaunchOp launch, rt::sim::TaskRequest request,
@@ -530,7 +533,8 @@ private:
     const rt::sim::Timeline &timeline = how_.timer->timeline();
     if (timeline.failedCheck)
       return stopAtCheck(*timeline.failedCheck);
-    stop(PTL_ERROR_SIMULATOR, op, timeline.error);
+    // Several kernels may be under way: whose fault it is, is certain where all are the compiler's.
+    stop(codeOfStop(ownKernels_.size() == kernels_.size()), op, timeline.error);
   }
 
   /// With the values that are known.
@@ -571,7 +575,14 @@ private:
     return array;
   }
 
+  /// Of what stops the simulated chip: a kernel of the compiler's stops it by a fault of the
+  /// compiler.
+  int32_t codeOfStop(bool isOwn) const {
+    return isOwn && how_.values ? PTL_ERROR_INTERNAL : PTL_ERROR_SIMULATOR;
+  }
+
   const std::vector<rt::sim::Kernel> &kernels_;
+  const std::set<std::string> &ownKernels_;
   ModuleOp grids_;
   rt::sim::Chip chip_;
   const ChipRun &how_;
@@ -588,7 +599,7 @@ private:
 rt::Failure ChipRunner::run(const std::vector<const PtlArray *> &arrays,
                             const std::vector<PtlScalar> &scalars,
                             const std::vector<int64_t> &lengths, const ChipRun &how) {
-  Host host(kernels_, *program_.program.grids, machine_, how);
+  Host host(kernels_, ownKernels_, *program_.program.grids, machine_, how);
   auto function = *program_.program.host->getOps<func::FuncOp>().begin();
   return host.run(function, arrays, scalars, lengths);
 }

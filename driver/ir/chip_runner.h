@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ private:
   ChipProgram program_;
   Machine machine_;
   std::vector<rt::sim::Kernel> kernels_;
+  std::set<std::string> ownKernels_; ///< names of those that no author wrote by hand
 };
 
 } // namespace ptl

@@ -59,8 +59,13 @@ rt::Failure CompiledExecutor::runOnChip(const Variant &variant, const rt::CallAr
   std::vector<int64_t> lengths = binding.leading;
   for (std::optional<int64_t> length : binding.dims)
     lengths.push_back(length.value_or(0));
-  return variant.chip->run(arrays, {inputs.scalars.begin(), inputs.scalars.end()}, lengths,
-                           simulation);
+  rt::Failure failure = variant.chip->run(arrays, {inputs.scalars.begin(), inputs.scalars.end()},
+                                          lengths, simulation);
+  if (failure.code == PTL_ERROR_INTERNAL) {
+    std::string at = failure.line ? failure.file + ":" + std::to_string(failure.line) + ": " : "";
+    compiler_.reportFault("simulator", at + failure.message);
+  }
+  return failure;
 }
 
 const CompiledExecutor::Variant *

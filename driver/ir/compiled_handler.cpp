@@ -98,6 +98,10 @@ static RunStatus statusOf(int32_t code) {
     return RunStatus::Where;
   case PTL_ERROR_ARITHMETIC:
     return RunStatus::Arithmetic;
+  case PTL_ERROR_INTERNAL:
+    return RunStatus::Fault;
+  case PTL_ERROR_MEMORY:
+    return RunStatus::Memory;
   default:
     return RunStatus::Arguments;
   }

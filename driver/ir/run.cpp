@@ -152,6 +152,8 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   });
   if (!result.compiled)
     return executor.compiler().hadInternalError() ? ExitCode::Internal : ExitCode::SourceErrors;
+  if (executor.compiler().hadInternalError())
+    return ExitCode::Internal;
   if (result.failure) {
     reportStop(run.session, result.failure);
     return ExitCode::ProgramStopped;
@@ -191,6 +193,10 @@ ExitCode runOnReference(Run &run) {
     return reference::runEntry(run.program, run.session.sources(), run.decl, std::move(args),
                                options);
   });
+  if (result.status == reference::RunStatus::Fault) {
+    run.session.sink().report(DiagId::CompilerFault, result.span, {"reference", result.message});
+    return ExitCode::Internal;
+  }
   if (!result.ok()) {
     std::string name = "`" + run.decl.name + "`";
     bool named = result.message.find(name) != result.message.npos;

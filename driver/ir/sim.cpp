@@ -66,6 +66,8 @@ ExitCode printEstimate(Session &session, Simulation &simulation, const CheckedPr
                        const MachineCosts &costs) {
   auto estimate = session.timed("simulate", [&] { return simulation.estimate(); });
   if (!estimate) {
+    if (simulation.hadInternalError())
+      return ExitCode::Internal;
     if (simulation.failure())
       reportStop(session, simulation.failure());
     return simulation.failure() ? ExitCode::ProgramStopped : ExitCode::SourceErrors;
@@ -150,6 +152,8 @@ ExitCode runSim(const Options &options) {
         printEstimate(session, simulation, *program, *decl, *target->machine, *costs));
   sim::Report report;
   bool ok = session.timed("simulate", [&] { return simulation.run(report); });
+  if (!ok && simulation.hadInternalError())
+    return session.finish(ExitCode::Internal);
   if (!ok) {
     if (simulation.failure())
       reportStop(session, simulation.failure());

@@ -40,6 +40,8 @@ public:
   /// What was taken for granted where data decides that nobody gave.
   const std::vector<AssumedDecision> &decisions() const { return decisions_; }
   const rt::Failure &failure() const { return failure_; }
+  /// Whether that was the compiler's own fault; the sink has it.
+  bool hadInternalError() { return executor_.compiler().hadInternalError(); }
 
 private:
   bool once(rt::sim::TimeOptions how, rt::sim::Timeline &timeline);

@@ -40,30 +40,51 @@ void Builder::checkRange(const Box &box, size_t axis, mlir::Value extent, Locati
   emitCheck(fits, "bounds", "positions {0}..{1} are outside of 0..{2}", {start, end, extent}, loc);
 }
 
-/// One reduction over the index array.
+/// One reduction over the index array. What is compared is wide enough for every position and every
+/// extent: a limit in an element type of 8 bits would end before the last position that it names.
 void Builder::checkGather(mlir::Value indices, mlir::Value extent, Location loc) {
-  auto type = cast<ArrayType>(indices.getType());
   auto create = [&](llvm::StringRef name, mlir::ValueRange operands, mlir::Type result) {
     OperationState state(loc, name);
     state.addOperands(operands);
     state.addTypes(result);
     return builder_.create(state)->getResult(0);
   };
-  auto flags = ArrayType::get(&context_, builder_.getI1Type(), type.getExtents(), type.getPlace());
-  mlir::Value zero = constant(elemKindOf(type.getElementType()), 0, 0, loc);
-  mlir::Value limit = extent;
-  if (!isa<IndexType>(type.getElementType())) {
+  auto convert = [&](mlir::Value value, mlir::Type type) {
     OperationState state(loc, "ptl.convert");
-    state.addOperands(extent);
-    state.addTypes(type.getElementType());
+    state.addOperands(value);
+    state.addTypes(type);
     state.addAttribute("round", builder_.getStringAttr("even"));
     state.addAttribute("saturate", builder_.getBoolAttr(true));
-    limit = builder_.create(state)->getResult(0);
+    return builder_.create(state)->getResult(0);
+  };
+  auto arrayOf = [&](mlir::Type element) {
+    auto type = cast<ArrayType>(indices.getType());
+    return ArrayType::get(&context_, element, type.getExtents(), type.getPlace());
+  };
+  mlir::Type element = cast<ArrayType>(indices.getType()).getElementType();
+  if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() < 32) {
+    element = builder_.getI32Type();
+    indices = convert(indices, arrayOf(element));
   }
-  mlir::Value low = create("ptl.ge", {indices, zero}, flags);
-  mlir::Value high = create("ptl.lt", {indices, limit}, flags);
-  mlir::Value both = create("ptl.and", {low, high}, flags);
-  mlir::Value all = create("ptl.reduce_all", {both}, builder_.getI1Type());
+  mlir::Type flags = arrayOf(builder_.getI1Type());
+  mlir::Value good, isInside;
+  if (element.isUnsignedInteger()) { // nothing lies below, and there is no limit of an empty axis
+    mlir::Value last = builder_.createOrFold<arith::SubIOp>(loc, extent, index(1));
+    good = create("ptl.le", {indices, convert(last, element)}, flags);
+    mlir::Value none = builder_.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                                            lengthOf(indices, 0), index(0));
+    isInside = builder_.createOrFold<arith::OrIOp>(
+        loc, none,
+        builder_.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, extent, index(0)));
+  } else {
+    mlir::Value zero = constant(elemKindOf(element), 0, 0, loc);
+    mlir::Value limit = isa<IndexType>(element) ? extent : convert(extent, element);
+    mlir::Value low = create("ptl.ge", {indices, zero}, flags);
+    good = create("ptl.and", {low, create("ptl.lt", {indices, limit}, flags)}, flags);
+  }
+  mlir::Value all = create("ptl.reduce_all", {good}, builder_.getI1Type());
+  if (isInside)
+    all = builder_.createOrFold<arith::AndIOp>(loc, all, isInside);
   emitCheck(all, "bounds", "an index array holds a position outside of 0..{0}", {extent}, loc);
 }
 

@@ -40,8 +40,16 @@ public:
     Value id = b.create<SliceOp>(
         loc, elementTypeOf(list.getType()), list, ValueRange(offsets[static_cast<size_t>(axis)]),
         ValueRange(constant(1)), ValueRange(), Value(), b.getDenseI64ArrayAttr({0}));
-    if (!id.getType().isIndex())
+    if (id.getType().isUnsignedInteger()) {
+      OperationState state(loc, "ptl.convert");
+      state.addOperands(id);
+      state.addTypes(b.getIndexType());
+      state.addAttribute("round", b.getStringAttr("even"));
+      state.addAttribute("saturate", b.getBoolAttr(false));
+      id = b.create(state)->getResult(0);
+    } else if (!id.getType().isIndex()) {
       id = b.create<arith::IndexCastOp>(loc, b.getIndexType(), id);
+    }
     there = offsets;
     there[static_cast<size_t>(axis)] = id;
   }
