@@ -97,14 +97,6 @@ private:
                                           value && value.getDefiningOp());
   }
 
-  static rt::sim::ArrayAccess accessOf(const HostArray &array, const HostBox &box, bool writes) {
-    rt::sim::ArrayAccess access{array.number, writes, {}};
-    for (size_t axis = 0; axis < box.offsets.size() && !array.isReshaped; ++axis)
-      access.axes.push_back(
-          {box.offsets[axis], box.lengths[axis], std::max<int64_t>(1, box.steps[axis])});
-    return access;
-  }
-
   /// Lets time pass until nobody is left who conflicts with what the host does now.
   void await(Operation *op, const rt::sim::ArrayAccess &access) {
     if (how_.timer && !how_.timer->await(access))

@@ -79,4 +79,12 @@ std::vector<rt::sim::ArrayAccess> accessesOfLaunch(func::FuncOp function,
   return accesses;
 }
 
+rt::sim::ArrayAccess accessOf(const HostArray &array, const HostBox &box, bool writes) {
+  rt::sim::ArrayAccess access{array.number, writes, {}};
+  for (size_t axis = 0; axis < box.offsets.size() && !array.isReshaped; ++axis)
+    access.axes.push_back(
+        {box.offsets[axis], box.lengths[axis], std::max<int64_t>(1, box.steps[axis])});
+  return access;
+}
+
 } // namespace ptl

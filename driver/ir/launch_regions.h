@@ -2,6 +2,7 @@
 // arguments have.
 #pragma once
 
+#include "driver/ir/host_values.h"
 #include "runtime/sim/time/timer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,5 +24,8 @@ struct LaunchArgument {
 /// `grid`: the function of `block::BlockProgram::grids` that the kernel was made of.
 std::vector<rt::sim::ArrayAccess> accessesOfLaunch(mlir::func::FuncOp grid,
                                                    llvm::ArrayRef<LaunchArgument> arguments);
+
+/// What the host touches of an array: a box of it.
+rt::sim::ArrayAccess accessOf(const HostArray &array, const HostBox &box, bool writes);
 
 } // namespace ptl
