@@ -17,8 +17,7 @@ static void markEnded(std::mutex &mutex, std::condition_variable &condition, boo
   condition.notify_all();
 }
 
-Background::Handle Background::start(std::function<void(const Stop &)> work,
-                                     std::function<void()> then) {
+Background::Handle Background::start(std::function<void(const Stop &)> work, Callback<> then) {
   auto job = std::make_shared<Job>();
   job->work = std::move(work);
   job->then = std::move(then);
@@ -26,19 +25,23 @@ Background::Handle Background::start(std::function<void(const Stop &)> work,
   job->itself = job;
   job->request.data = job.get();
   jobs_.push_back(job);
-  auto onThread = [](uv_work_t *request) {
+  Entry onThread([](uv_work_t *request) {
     auto *job = static_cast<Job *>(request->data);
-    job->work(Stop(job->stop));
+    try {
+      job->work(Stop(job->stop));
+    } catch (...) {
+      job->problem = currentProblem();
+    }
     markEnded(job->mutex, job->ended, job->hasEnded);
-  };
-  auto onLoop = [](uv_work_t *request, int status) {
+  });
+  Entry onLoop([](uv_work_t *request, int status) {
     std::shared_ptr<Job> job = std::move(static_cast<Job *>(request->data)->itself);
     // It was taken back before a thread took it.
     if (status == UV_ECANCELED)
       markEnded(job->mutex, job->ended, job->hasEnded);
     if (job->lane)
       job->lane->deliver();
-  };
+  });
   uv_queue_work(loop_, &job->request, onThread, onLoop);
   Handle handle;
   handle.job_ = job;
@@ -64,8 +67,8 @@ void Background::deliver() {
     }
     jobs_.pop_front();
     job->lane = nullptr;
-    if (job->then)
-      std::exchange(job->then, nullptr)();
+    Callback<> then = std::exchange(job->then, nullptr);
+    job->problem ? then.fail(*job->problem) : then();
   }
 }
 

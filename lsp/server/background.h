@@ -2,6 +2,8 @@
 // may wait.
 #pragma once
 
+#include "lsp/server/callback.h"
+
 #include <uv.h>
 
 #include <atomic>
@@ -48,12 +50,14 @@ public:
     std::weak_ptr<Job> job_;
   };
 
-  /// Runs `work` and gives its result to `then`.
+  /// Runs `work` and gives its result to `then`, which is told what `work` throws in its place.
   template <typename Result>
-  Handle run(std::function<Result(const Stop &)> work, std::function<void(Result)> then) {
+  Handle run(std::function<Result(const Stop &)> work, Callback<Result> then) {
     auto result = std::make_shared<std::optional<Result>>();
+    Callback<> onEnd([then, result] { then(std::move(**result)); },
+                     [then](const RequestError &problem) { then.fail(problem); });
     return start([work = std::move(work), result](const Stop &stop) { *result = work(stop); },
-                 [then = std::move(then), result] { then(std::move(**result)); });
+                 std::move(onEnd));
   }
   /// Waits for everything, and gives the results.
   void finish();
@@ -63,7 +67,8 @@ private:
   struct Job {
     uv_work_t request;
     std::function<void(const Stop &)> work;
-    std::function<void()> then;
+    Callback<> then;
+    std::optional<RequestError> problem; ///< what `work` threw
     std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
     Background *lane = nullptr;  ///< null when that is gone
     std::shared_ptr<Job> itself; ///< until libuv has done with it
@@ -72,7 +77,7 @@ private:
     bool hasEnded = false; ///< `work` will not run any more
   };
 
-  Handle start(std::function<void(const Stop &)> work, std::function<void()> then);
+  Handle start(std::function<void(const Stop &)> work, Callback<> then);
   void deliver();
 
   uv_loop_t *loop_;

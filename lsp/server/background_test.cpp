@@ -38,10 +38,11 @@ TEST(Background, ResultsComeInOrderOnTheLoop) {
           sleep(i % 4);
           return i;
         },
-        [&](int result) {
-          EXPECT_EQ(std::this_thread::get_id(), here);
-          results.push_back(result);
-        });
+        {[&](int result) {
+           EXPECT_EQ(std::this_thread::get_id(), here);
+           results.push_back(result);
+         },
+         reportProblem});
   EXPECT_TRUE(results.empty());
   loop.run();
   ASSERT_EQ(results.size(), 20u);
@@ -61,7 +62,7 @@ TEST(Background, WhatIsCancelledDoesNotCome) {
             sleep(1);
           return i;
         },
-        [&](int result) { results.push_back(result); }));
+        {[&](int result) { results.push_back(result); }, reportProblem}));
   sleep(5);
   for (int i = 0; i < 30; ++i)
     if (i != 7)
@@ -79,7 +80,7 @@ TEST(Background, FinishWaits) {
     Background::Handle second;
     for (int i = 0; i < 8; ++i) {
       auto handle = lane.run<int>([i](const Background::Stop &) { return sleep(2), i; },
-                                  [&](int result) { results.push_back(result); });
+                                  {[&](int result) { results.push_back(result); }, reportProblem});
       if (i == 2)
         second = handle;
     }
@@ -98,7 +99,7 @@ TEST(Background, ResultsOfALaneThatIsGoneGoNowhere) {
     Background lane(&loop.loop);
     for (int i = 0; i < 8; ++i)
       lane.run<int>([](const Background::Stop &) { return sleep(3), 1; },
-                    [&](int result) { results += result; });
+                    {[&](int result) { results += result; }, reportProblem});
   }
   loop.run();
   EXPECT_EQ(results, 0);
@@ -117,13 +118,14 @@ TEST(Project, FilesAreReadBesideTheLoopAndTakenInOneByOne) {
     session.folders = {folder.string()};
     Project project(&loop.loop, session);
     int woken = 0, answered = 0;
-    project.onWork = [&] { ++woken; };
+    project.onWork = {[&] { ++woken; }, reportProblem};
     for (int i = 0; i < 2; ++i)
-      project.whenKnown([&] {
-        ++answered;
-        EXPECT_EQ(session.workspaceFiles().size(), 2u);
-        EXPECT_EQ(session.workspace.files().size(), 2u);
-      });
+      project.whenKnown({[&] {
+                           ++answered;
+                           EXPECT_EQ(session.workspaceFiles().size(), 2u);
+                           EXPECT_EQ(session.workspace.files().size(), 2u);
+                         },
+                         reportProblem});
     EXPECT_FALSE(project.step());
     loop.run();
     EXPECT_EQ(woken, 1) << "the second shares what the first looked for";
@@ -134,7 +136,7 @@ TEST(Project, FilesAreReadBesideTheLoopAndTakenInOneByOne) {
     fs::remove(folder / "a.ptl");
     std::string b = (folder / "below" / "b.ptl").string();
     std::ofstream(b) << "const N = 1\n";
-    project.changed({(folder / "a.ptl").string(), b}, [&] { ++answered; });
+    project.changed({(folder / "a.ptl").string(), b}, {[&] { ++answered; }, reportProblem});
     project.finish();
     EXPECT_EQ(answered, 3);
     EXPECT_TRUE(session.workspace.find((folder / "a.ptl").string())->isMissing);

@@ -8,7 +8,7 @@
 
 namespace ptl::lsp {
 
-Connection::Connection(uv_loop_t *loop, OnBytes onBytes, std::function<void()> onEnd)
+Connection::Connection(uv_loop_t *loop, OnBytes onBytes, Callback<> onEnd)
     : loop_(loop), onBytes_(std::move(onBytes)), onEnd_(std::move(onEnd)),
       readBuffer_(65536, '\0') {
   // A client that is gone shows as an error of the write.
@@ -17,31 +17,33 @@ Connection::Connection(uv_loop_t *loop, OnBytes onBytes, std::function<void()> o
 
 Connection::~Connection() = default;
 
-void Connection::allocate(uv_handle_t *handle, size_t, uv_buf_t *buffer) {
-  auto *self = static_cast<Connection *>(handle->data);
-  *buffer = uv_buf_init(self->readBuffer_.data(), static_cast<unsigned>(self->readBuffer_.size()));
-}
-
-void Connection::onRead(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer) {
-  auto *self = static_cast<Connection *>(stream->data);
-  if (size > 0)
-    self->onBytes_({buffer->base, static_cast<size_t>(size)});
-  else if (size < 0)
-    self->onEnd_();
+void Connection::startReading() {
+  Entry allocate([](uv_handle_t *handle, size_t, uv_buf_t *buffer) {
+    std::string &bytes = static_cast<Connection *>(handle->data)->readBuffer_;
+    *buffer = uv_buf_init(bytes.data(), static_cast<unsigned>(bytes.size()));
+  });
+  Entry onRead([](uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer) {
+    auto *self = static_cast<Connection *>(stream->data);
+    if (size > 0)
+      self->onBytes_({buffer->base, static_cast<size_t>(size)});
+    else if (size < 0)
+      self->onEnd_();
+  });
+  uv_read_start(in_, allocate, onRead);
 }
 
 /// A file is never waited for: it is read bit by bit between other work.
 void Connection::readFile() {
   uv_idle_init(loop_, &fileReader_);
   fileReader_.data = this;
-  uv_idle_start(&fileReader_, [](uv_idle_t *idle) {
+  uv_idle_start(&fileReader_, Entry([](uv_idle_t *idle) {
     auto *self = static_cast<Connection *>(idle->data);
     ssize_t size = ::read(0, self->readBuffer_.data(), self->readBuffer_.size());
     if (size > 0)
       return self->onBytes_({self->readBuffer_.data(), static_cast<size_t>(size)});
     uv_idle_stop(idle);
     self->onEnd_();
-  });
+  }));
 }
 
 void Connection::useStandardStreams() {
@@ -59,7 +61,7 @@ void Connection::useStandardStreams() {
     return readFile();
   pipeIn_.data = this;
   in_ = reinterpret_cast<uv_stream_t *>(&pipeIn_);
-  uv_read_start(in_, allocate, onRead);
+  startReading();
 }
 
 int Connection::listen(int port) {
@@ -69,7 +71,7 @@ int Connection::listen(int port) {
   uv_ip4_addr("127.0.0.1", port, &address);
   if (int error = uv_tcp_bind(&server_, reinterpret_cast<sockaddr *>(&address), 0))
     return error;
-  auto onClient = [](uv_stream_t *server, int status) {
+  Entry onClient([](uv_stream_t *server, int status) {
     auto *self = static_cast<Connection *>(server->data);
     if (status < 0 || self->in_)
       return;
@@ -80,9 +82,9 @@ int Connection::listen(int port) {
       return;
     uv_tcp_nodelay(&self->socket_, 1);
     self->in_ = self->out_ = stream;
-    uv_read_start(stream, allocate, onRead);
+    self->startReading();
     uv_close(reinterpret_cast<uv_handle_t *>(server), nullptr);
-  };
+  });
   if (int error = uv_listen(reinterpret_cast<uv_stream_t *>(&server_), 1, onClient))
     return error;
   int size = sizeof address;
@@ -135,7 +137,7 @@ void Connection::writeAll(std::span<std::string_view> pieces) {
   auto *write = new Write{{}, std::move(rest)};
   write->request.data = write;
   uv_buf_t buffer = bufferOf(write->bytes);
-  auto onWritten = [](uv_write_t *request, int) { delete static_cast<Write *>(request->data); };
+  Entry onWritten([](uv_write_t *request, int) { delete static_cast<Write *>(request->data); });
   if (uv_write(&write->request, out_, &buffer, 1, onWritten) != 0)
     delete write;
 }

@@ -2,12 +2,12 @@
 // loop.
 #pragma once
 
+#include "lsp/server/callback.h"
 #include "lsp/server/framing.h"
 
 #include <nlohmann/json.hpp>
 #include <uv.h>
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,9 +18,9 @@ using json = nlohmann::json;
 
 class Connection {
 public:
-  using OnBytes = std::function<void(std::string_view)>;
+  using OnBytes = Callback<std::string_view>;
   /// `onEnd`: the client has gone.
-  Connection(uv_loop_t *loop, OnBytes onBytes, std::function<void()> onEnd);
+  Connection(uv_loop_t *loop, OnBytes onBytes, Callback<> onEnd);
   ~Connection();
   Connection(const Connection &) = delete;
 
@@ -38,15 +38,14 @@ public:
   size_t unsent() const;
 
 private:
-  static void allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer);
-  static void onRead(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer);
+  void startReading();
   void readFile();
   /// The pieces one after the other; empties them.
   void writeAll(std::span<std::string_view> pieces);
 
   uv_loop_t *loop_;
   OnBytes onBytes_;
-  std::function<void()> onEnd_;
+  Callback<> onEnd_;
   uv_pipe_t pipeIn_, pipeOut_;
   uv_tcp_t server_, socket_;
   uv_idle_t fileReader_;

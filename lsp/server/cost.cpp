@@ -206,7 +206,7 @@ void timeline(Server &server, const json &params, const Reply &reply) {
     const json error = answer.ok() ? answer.result.value("error", json::object()) : answer.error;
     reply.error({kRequestFailed, error.value("message", "the compiler has no answer")});
   };
-  server.worker.ask("timeline", std::move(question.request), "", onAnswer);
+  server.worker.ask("timeline", std::move(question.request), "", {onAnswer, reply.onProblem()});
 }
 
 } // namespace ptl::lsp

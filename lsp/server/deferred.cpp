@@ -31,7 +31,7 @@ std::string entryAt(const ide::File &file, uint32_t offset) {
 
 /// What the client gets now, and what is kept of it.
 static const PreviewAnswer &settle(Server &server, Preview &preview, const json &result) {
-  ide::File &file = server.session.fileOfUri(Session::uri(preview.key.path));
+  ide::File &file = server.session.fileStill(preview.key.path);
   PreviewAnswer answer = previewAnswer(server.session, file, preview.key, result);
   if (result.value("ok", false)) {
     preview.lastGood = answer;
@@ -53,29 +53,32 @@ static const PreviewAnswer &settle(Server &server, Preview &preview, const json 
 }
 
 static void askPreview(Server &server, const std::string &uri, const PreviewKey &key,
-                       const std::string &topic,
-                       std::function<void(const PreviewAnswer &)> onAnswer,
-                       std::function<void(const RequestError &)> onError) {
+                       const std::string &topic, Callback<const PreviewAnswer &> onAnswer) {
   ide::File &file = server.session.fileOfUri(Session::uri(key.path));
   server.previews.get(uri, key);
   json request = entryRequest(server.session, file, key);
-  server.worker.ask(
-      "preview", request, topic,
-      [&server, uri, key, request, onAnswer, onError](const WorkerAnswer &answer) {
-        Preview &preview = server.previews.get(uri, key);
-        if (answer.ok())
-          return onAnswer(settle(server, preview, answer.result));
-        std::string code = answer.error.value("code", "");
-        if (code != "crash" && code != "timeout")
-          return onError(asRequestError(answer.error));
-        std::string message = answer.error.value("message", "");
-        server.compilerFailed(key.path, key.entry, message, request);
-        json failed = {
-            {"ok", false},
-            {"error", code},
-            {"diagnostics", {{{"message", message}, {"code", "E0808"}, {"severity", "error"}}}}};
-        onAnswer(settle(server, preview, failed));
-      });
+  auto onReply = [&server, uri, key, request, onAnswer](const WorkerAnswer &answer) {
+    Preview &preview = server.previews.get(uri, key);
+    if (answer.ok())
+      return onAnswer(settle(server, preview, answer.result));
+    std::string code = answer.error.value("code", "");
+    if (code != "crash" && code != "timeout")
+      return onAnswer.fail(asRequestError(answer.error));
+    std::string message = answer.error.value("message", "");
+    server.compilerFailed(key.path, key.entry, message, request);
+    json failed = {
+        {"ok", false},
+        {"error", code},
+        {"diagnostics", {{{"message", message}, {"code", "E0808"}, {"severity", "error"}}}}};
+    onAnswer(settle(server, preview, failed));
+  };
+  auto onProblem = [onAnswer](const RequestError &problem) { onAnswer.fail(problem); };
+  server.worker.ask("preview", request, topic, {onReply, onProblem});
+}
+
+/// Answers with the whole preview.
+static Callback<const PreviewAnswer &> answerWithPreview(const Reply &reply) {
+  return {[reply](const PreviewAnswer &answer) { reply.result(answer.raw()); }, reply.onProblem()};
 }
 
 static std::string extensionOf(const Server &server, const std::string &stage) {
@@ -99,16 +102,16 @@ void preview(Server &server, const json &params, const Reply &reply) {
   if (key.entry.empty())
     throw RequestError{kInvalidParams, "there is no declaration at this position"};
   // The name of a preview ends like a file of its language, which the table of stages tells.
-  auto ask = [&server, key, reply]() mutable {
+  auto ask = [&server, asked = key, reply] {
+    PreviewKey key = asked;
     key.stage = wholeStage(server.previews, server.session.settings, key.stage);
-    askPreview(
-        server, key.uri(extensionOf(server, key.stage)), key, "",
-        [reply](const PreviewAnswer &answer) { reply.result(answer.raw()); },
-        [reply](const RequestError &error) { reply.error(error); });
+    askPreview(server, key.uri(extensionOf(server, key.stage)), key, "", answerWithPreview(reply));
   };
   if (!server.previews.stages.is_null())
     return ask();
-  askStages(server, [ask](const RequestError *) mutable { ask(); });
+  // Without the table the preview is asked for all the same: it says what is wrong.
+  auto onProblem = [ask, reply](const RequestError &) { guarded(ask, reply.onProblem()); };
+  askStages(server, {ask, onProblem});
 }
 
 void virtualDocument(Server &server, const json &params, const Reply &reply) {
@@ -118,17 +121,15 @@ void virtualDocument(Server &server, const json &params, const Reply &reply) {
   Preview &known = server.previews.get(uri, key);
   if (!known.answer.isNone() && known.answer.head.value("version", int64_t(-1)) == file.version)
     return reply.result(known.answer.raw());
-  askPreview(
-      server, uri, key, "", [reply](const PreviewAnswer &answer) { reply.result(answer.raw()); },
-      [reply](const RequestError &error) { reply.error(error); });
+  askPreview(server, uri, key, "", answerWithPreview(reply));
 }
 
 void textDocumentContent(Server &server, const json &params, const Reply &reply) {
   std::string uri = params.at("uri").get<std::string>();
-  askPreview(
-      server, uri, PreviewKey::ofUri(uri), "",
-      [reply](const PreviewAnswer &answer) { reply.result({{"text", answer.body->text}}); },
-      [reply](const RequestError &error) { reply.error(error); });
+  auto onAnswer = [reply](const PreviewAnswer &answer) {
+    reply.result({{"text", answer.body->text}});
+  };
+  askPreview(server, uri, PreviewKey::ofUri(uri), "", {onAnswer, reply.onProblem()});
 }
 
 void openPreview(Server &server, const json &params) {
@@ -151,43 +152,44 @@ bool readsFile(const ide::File &file, const ide::File &other) {
 void previewsChanged(Server &server, const ide::File &file) {
   for (auto &[uri, preview] : server.previews.byUri) {
     ide::File *source = preview.isOpen ? server.session.workspace.find(preview.key.path) : nullptr;
-    if (!source || !readsFile(*source, file))
+    if (!source || source->isMissing || !readsFile(*source, file))
       continue;
     auto onAnswer = [&server, uri = uri, before = preview.answer](const PreviewAnswer &answer) {
       if (!answer.looksLike(before))
         server.notify("ptl/virtualDocumentChanged", {{"uri", uri}});
     };
-    askPreview(server, uri, preview.key, "refresh " + uri, onAnswer, [](const RequestError &) {});
+    // Nobody has asked: a preview that cannot be made stays as it is.
+    askPreview(server, uri, preview.key, "refresh " + uri, {onAnswer, [](const RequestError &) {}});
   }
 }
 
-void askStages(Server &server, std::function<void(const RequestError *)> then) {
-  server.worker.ask("stages", json::object(), "", [&server, then](const WorkerAnswer &answer) {
-    if (!answer.ok()) {
-      RequestError error = asRequestError(answer.error);
-      return then(&error);
-    }
-    server.previews.stages = json::array();
+void askStages(Server &server, Callback<> then) {
+  auto onAnswer = [&server, then](const WorkerAnswer &answer) {
+    if (!answer.ok())
+      return then.fail(asRequestError(answer.error));
+    json stages = json::array();
     for (const json &stage : answer.result.value("stages", json::array()))
-      server.previews.stages.push_back(
-          {{"id", stage.value("name", "")},
-           {"title", stage.value("title", "")},
-           {"languageId", stage.value("languageId", "")},
-           {"extension", stage.value("extension", "")},
-           {"machine", stage.value("machine", "cpu")},
-           {"summary", stage.value("summary", stage.value("title", ""))}});
+      stages.push_back({{"id", stage.value("name", "")},
+                        {"title", stage.value("title", "")},
+                        {"languageId", stage.value("languageId", "")},
+                        {"extension", stage.value("extension", "")},
+                        {"machine", stage.value("machine", "cpu")},
+                        {"summary", stage.value("summary", stage.value("title", ""))}});
     server.previews.usualTarget = answer.result.value("usualTarget", "");
-    then(nullptr);
-  });
+    server.previews.stages = std::move(stages);
+    then();
+  };
+  auto onProblem = [then](const RequestError &problem) { then.fail(problem); };
+  server.worker.ask("stages", json::object(), "", {onAnswer, onProblem});
 }
 
 void stages(Server &server, const json &, const Reply &reply) {
-  auto answer = [&server, reply](const RequestError *error) {
-    error ? reply.error(*error) : reply.result(stagesFor(server.previews, server.session.settings));
+  auto answer = [&server, reply] {
+    reply.result(stagesFor(server.previews, server.session.settings));
   };
   if (server.previews.stages.is_null())
-    return askStages(server, answer);
-  answer(nullptr);
+    return askStages(server, {answer, reply.onProblem()});
+  answer();
 }
 
 void documentText(Server &server, const json &params, const Reply &reply) {

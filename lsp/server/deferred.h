@@ -12,8 +12,8 @@ namespace ptl::lsp {
 #include "lsp/server/deferred_methods.def"
 #undef METHOD
 
-/// Fills `Previews::stages`; `then` gets what kept it from that, or null.
-void askStages(Server &server, std::function<void(const RequestError *)> then);
+/// Fills `Previews::stages`; `then` fails with what kept it from that.
+void askStages(Server &server, Callback<> then);
 /// The declaration at a byte: its name, or the text of a test.
 std::string entryAt(const ide::File &file, uint32_t offset);
 /// Whether a file is the other or imports it, directly or not.

@@ -26,12 +26,13 @@ void resolveAnyCodeAction(Server &server, const json &params, const Reply &reply
   key.entry = data.at("explicit").get<std::string>();
   key.stage = data.at("stage").get<std::string>();
   json request = entryRequest(server.session, file, key);
-  auto onAnswer = [&server, uri, data, params, isOld, reply](const WorkerAnswer &answer) {
+  auto onAnswer = [&server, path = key.path, data, params, isOld,
+                   reply](const WorkerAnswer &answer) {
     if (!answer.ok())
       return reply.error({kRequestFailed, answer.error.value("message", "")});
     if (!answer.result.value("ok", false))
       return reply.error({kRequestFailed, reasonOf(answer.result)});
-    ide::File &now = server.session.fileOfUri(uri);
+    ide::File &now = server.session.fileStill(path);
     if (isOld(now))
       return reply.error({kContentModified, "the text has changed"});
     std::string text = answer.result.at("text").get<std::string>();
@@ -42,7 +43,7 @@ void resolveAnyCodeAction(Server &server, const json &params, const Reply &reply
     action["edit"] = server.session.workspaceEdit({{{&now, range}, text}});
     reply.result(std::move(action));
   };
-  server.worker.ask("preview", request, "", onAnswer);
+  server.worker.ask("preview", request, "", {onAnswer, reply.onProblem()});
 }
 
 } // namespace ptl::lsp

@@ -36,11 +36,12 @@ void FeasibilityQueue::wakeIn(uint64_t milliseconds) {
   if (isWaiting_)
     return;
   isWaiting_ = true;
-  later(server_.loop(), milliseconds, [this] {
+  auto onTime = [this] {
     isWaiting_ = false;
-    collect();
+    guarded([this] { collect(); });
     pump();
-  });
+  };
+  later(server_.loop(), milliseconds, {onTime, reportProblem});
 }
 
 void FeasibilityQueue::add(std::deque<Task> &tasks, Task task) {
@@ -62,6 +63,7 @@ void FeasibilityQueue::collect() {
       ++edit;
       continue;
     }
+    edit = edited_.erase(edit);
     for (const ide::File *reader : session.workspace.openFiles())
       if (file && readsFile(*reader, *file))
         for (const ChipEntry &entry : chipEntries(reader->document))
@@ -74,7 +76,6 @@ void FeasibilityQueue::collect() {
             bool hadHints = isKnown && !verdict->result.contains("overflow");
             add(isKnown ? later_ : due_, {reader->path(), entry.name, target, hadHelps, hadHints});
           }
-    edit = edited_.erase(edit);
   }
 }
 
@@ -136,14 +137,21 @@ void FeasibilityQueue::ask(Task task) {
   auto onAnswer = [this, task, request, document = file->document,
                    entry = *entry](const WorkerAnswer &answer) {
     isAsking_ = false;
-    std::string code = answer.error.is_object() ? answer.error.value("code", "") : "";
+    std::string code = answer.ok() ? "" : answer.error.value("code", "");
+    if (code == "ended")
+      return;
     if (answer.ok())
       take(task, document, entry, answer.result);
     else if (code == "crash" || code == "timeout")
       server_.compilerFailed(task.path, task.entry, answer.error.value("message", ""), request);
     pump();
   };
-  server_.worker.ask("feasibility", request, "", onAnswer);
+  // An answer that cannot be read is none; the next is asked for.
+  auto onProblem = [this](const RequestError &problem) {
+    reportProblem(problem);
+    pump();
+  };
+  server_.worker.ask("feasibility", request, "", {onAnswer, onProblem});
 }
 
 /// What is shown within the text.
@@ -231,7 +239,7 @@ static void askVerdict(Server &server, const json &params, const Reply &reply, c
   question.request.update(more);
   auto onAnswer = [&session, reply, answerOf, path = file.path(), target = question.target,
                    document = file.document, entry = question.entry](const WorkerAnswer &answer) {
-    ide::File &now = session.fileOfUri(Session::uri(path));
+    ide::File &now = session.fileStill(path);
     const ChipVerdict *known = verdictOf(session, path, entry.name, target);
     if (answer.ok() && answer.result.value("ok", false)) {
       ChipVerdict verdict = readVerdict(session, document, entry, answer.result);
@@ -243,7 +251,7 @@ static void askVerdict(Server &server, const json &params, const Reply &reply, c
     const json error = answer.ok() ? answer.result.value("error", json::object()) : answer.error;
     reply.error({kRequestFailed, error.value("message", "the compiler has no answer")});
   };
-  server.worker.ask("feasibility", std::move(question.request), "", onAnswer);
+  server.worker.ask("feasibility", std::move(question.request), "", {onAnswer, reply.onProblem()});
 }
 
 void ledger(Server &server, const json &params, const Reply &reply) {

@@ -48,17 +48,17 @@ static void formatAside(Server &server, const ide::File &file, std::optional<ide
   Encoding encoding = server.session.client.encoding;
   if ((range ? range->end - range->begin : file.document.size()) < longText)
     return reply.result(formatted(file.document, range, encoding));
-  auto handle = server.background.run<json>(
-      [document = file.document, range, encoding](const Background::Stop &) {
-        return formatted(document, range, encoding);
-      },
-      [&server, reply, path = file.path(), document = file.document](json edits) {
-        // Edits of another text would tear it apart.
-        const ide::File *now = server.session.workspace.find(path);
-        if (!now || now->isMissing || !sameText(document, now->document))
-          return reply.error({kContentModified, "the text was edited"});
-        reply.result(std::move(edits));
-      });
+  auto work = [document = file.document, range, encoding](const Background::Stop &) {
+    return formatted(document, range, encoding);
+  };
+  auto then = [&server, reply, path = file.path(), document = file.document](json edits) {
+    // Edits of another text would tear it apart.
+    const ide::File *now = server.session.workspace.find(path);
+    if (!now || now->isMissing || !sameText(document, now->document))
+      return reply.error({kContentModified, "the text was edited"});
+    reply.result(std::move(edits));
+  };
+  auto handle = server.background.run<json>(work, {then, reply.onProblem()});
   reply.onCancel([handle]() mutable { handle.cancel(); });
 }
 

@@ -111,7 +111,8 @@ static void askStage(std::shared_ptr<IrHover> hover, std::vector<std::string> st
     hover->text += irText(answer.result);
     askStage(hover, {stages.begin() + 1, stages.end()}, isPart);
   };
-  hover->server.worker.ask("hover", std::move(request), "hover", onAnswer);
+  hover->server.worker.ask("hover", std::move(request), "hover",
+                           {onAnswer, hover->reply.onProblem()});
 }
 
 /// The stages that a hover shows. What is written for chips has no others than theirs.
@@ -162,7 +163,7 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   auto waiting = std::make_shared<IrHover>(server, reply, std::move(plain), std::move(request));
   // What comes later is kept by the worker, for the next look.
   constexpr uint64_t patience = 60; // ms
-  later(server.loop(), patience, [waiting] { waiting->answer(); });
+  later(server.loop(), patience, {[waiting] { waiting->answer(); }, reply.onProblem()});
   askStage(waiting, hoverStages(session, file, range.begin), false);
 }
 
@@ -173,31 +174,30 @@ static void askOpAt(Server &server, const std::string &uri, const json &params, 
                     std::function<void(const json &op)> onOp) {
   int64_t line = params.at("position").at("line").get<int64_t>();
   int64_t column = params.at("position").at("character").get<int64_t>();
-  server.worker.ask(
-      "mlir", {{"text", server.irDocument(uri)}}, "", [=](const WorkerAnswer &answer) {
-        if (!answer.ok())
-          return reply.result(nullptr);
-        const json *best = nullptr;
-        const json ops = answer.result.value("ops", json::array());
-        for (const json &op : ops) {
-          std::pair begin(op.value("line", int64_t(0)), op.value("col", int64_t(0)));
-          std::pair end(op.value("endLine", begin.first), op.value("endCol", begin.second));
-          std::pair at(line, column);
-          if (begin <= at && at <= end &&
-              (!best ||
-               begin >= std::pair(best->value("line", int64_t(0)), best->value("col", int64_t(0)))))
-            best = &op;
-        }
-        if (!best)
-          return reply.result(nullptr);
-        // Relative paths are those of where the compiler ran; the folder of the dump is the best
-        // guess.
-        json op = *best;
-        std::filesystem::path folder = std::filesystem::path(Session::pathOfUri(uri)).parent_path();
-        for (json &place : op["sources"])
-          place["path"] = (folder / place.value("path", "")).lexically_normal().string();
-        onOp(op);
-      });
+  auto onAnswer = [=](const WorkerAnswer &answer) {
+    if (!answer.ok())
+      return reply.result(nullptr);
+    const json *best = nullptr;
+    const json ops = answer.result.value("ops", json::array());
+    for (const json &op : ops) {
+      std::pair begin(op.value("line", int64_t(0)), op.value("col", int64_t(0)));
+      std::pair end(op.value("endLine", begin.first), op.value("endCol", begin.second));
+      std::pair at(line, column);
+      if (begin <= at && at <= end &&
+          (!best ||
+           begin >= std::pair(best->value("line", int64_t(0)), best->value("col", int64_t(0)))))
+        best = &op;
+    }
+    if (!best)
+      return reply.result(nullptr);
+    // Relative paths are those of where the compiler ran; the folder of the dump is the best guess.
+    json op = *best;
+    std::filesystem::path folder = std::filesystem::path(Session::pathOfUri(uri)).parent_path();
+    for (json &place : op["sources"])
+      place["path"] = (folder / place.value("path", "")).lexically_normal().string();
+    onOp(op);
+  };
+  server.worker.ask("mlir", {{"text", server.irDocument(uri)}}, "", {onAnswer, reply.onProblem()});
 }
 
 static std::string listOf(const json &types) {
@@ -266,7 +266,7 @@ void previewHover(Server &server, const json &params, const Reply &reply) {
   ide::File &file = session.fileOfUri(Session::uri(key.path));
   json request = entryRequest(session, file, key);
   request["line"] = params.at("position").at("line");
-  server.worker.ask("facts", std::move(request), "", [&session, reply](const WorkerAnswer &answer) {
+  auto onAnswer = [&session, reply](const WorkerAnswer &answer) {
     if (!answer.ok() || !answer.result.value("ok", false))
       return reply.result(nullptr);
     std::string text, notes;
@@ -282,7 +282,8 @@ void previewHover(Server &server, const json &params, const Reply &reply) {
       notes += "\n\n" + note.get<std::string>();
     text = notes.empty() ? text : text + (text.empty() ? notes.substr(2) : notes);
     text.empty() ? reply.result(nullptr) : reply.result({{"contents", session.markup(text)}});
-  });
+  };
+  server.worker.ask("facts", std::move(request), "", {onAnswer, reply.onProblem()});
 }
 
 } // namespace ptl::lsp

@@ -1,13 +1,13 @@
 // Doing something once, after a while.
 #pragma once
 
-#include <uv.h>
+#include "lsp/server/callback.h"
 
-#include <functional>
+#include <uv.h>
 
 namespace ptl::lsp {
 
 /// Calls `action` on the loop after so many ms.
-void later(uv_loop_t *loop, uint64_t milliseconds, std::function<void()> action);
+void later(uv_loop_t *loop, uint64_t milliseconds, Callback<> action);
 
 } // namespace ptl::lsp

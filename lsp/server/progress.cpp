@@ -1,5 +1,6 @@
 #include "lsp/server/progress.h"
 
+#include "lsp/server/callback.h"
 #include "lsp/server/server.h"
 
 namespace ptl::lsp {
@@ -12,9 +13,8 @@ Progress::Progress(Server &server) : server_(server) {
 void Progress::begin(const std::string &title) {
   constexpr uint64_t patience = 400; // ms without a word
   title_ = title;
-  uv_timer_start(
-      &timer_, [](uv_timer_t *timer) { static_cast<Progress *>(timer->data)->show(); }, patience,
-      0);
+  Entry onTime([](uv_timer_t *timer) { static_cast<Progress *>(timer->data)->show(); });
+  uv_timer_start(&timer_, onTime, patience, 0);
 }
 
 void Progress::notify(json value) {

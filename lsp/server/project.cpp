@@ -1,6 +1,7 @@
 #include "lsp/server/project.h"
 
 #include <filesystem>
+#include <utility>
 
 namespace ptl::lsp {
 
@@ -40,7 +41,7 @@ Project::Found Project::look(const std::vector<std::string> &folders,
   return found;
 }
 
-void Project::whenKnown(std::function<void()> then) {
+void Project::whenKnown(Callback<> then) {
   if (session_.folders.empty())
     return then();
   next_.push_back(std::move(then));
@@ -54,34 +55,40 @@ void Project::start() {
   for (const auto &[path, file] : session_.workspace.files())
     if (!file->isMissing)
       known.insert(path);
-  lane_.run<Found>([folders = session_.folders, known = std::move(known)](
-                       const Background::Stop &stop) { return look(folders, known, stop); },
-                   [this](Found found) {
-                     isLooking_ = false;
-                     paths_ = std::move(found.paths);
-                     for (auto &text : found.texts)
-                       texts_.push_back(std::move(text));
-                     for (auto &then : next_)
-                       ready_.push_back(std::move(then));
-                     next_.clear();
-                     onWork();
-                   });
+  auto work = [folders = session_.folders, known = std::move(known)](const Background::Stop &stop) {
+    return look(folders, known, stop);
+  };
+  auto then = [this](Found found) {
+    isLooking_ = false;
+    paths_ = std::move(found.paths);
+    for (auto &text : found.texts)
+      texts_.push_back(std::move(text));
+    for (auto &then : std::exchange(next_, {}))
+      ready_.push_back(std::move(then));
+    onWork();
+  };
+  auto onProblem = [this](const RequestError &problem) {
+    isLooking_ = false;
+    for (const Callback<> &waiting : std::exchange(next_, {}))
+      waiting.fail(problem);
+  };
+  lane_.run<Found>(work, {then, onProblem});
 }
 
-void Project::changed(std::vector<std::string> paths, std::function<void()> then) {
+void Project::changed(std::vector<std::string> paths, Callback<> then) {
   using Texts = std::vector<std::optional<std::string>>;
-  lane_.run<Texts>(
-      [paths](const Background::Stop &) {
-        Texts texts;
-        for (const std::string &path : paths)
-          texts.push_back(ide::readFile(path));
-        return texts;
-      },
-      [this, paths, then = std::move(then)](Texts texts) {
-        for (size_t i = 0; i < paths.size(); ++i)
-          session_.workspace.fileChanged(paths[i], texts[i]);
-        then();
-      });
+  auto work = [paths](const Background::Stop &) {
+    Texts texts;
+    for (const std::string &path : paths)
+      texts.push_back(ide::readFile(path));
+    return texts;
+  };
+  auto take = [this, paths, then](Texts texts) {
+    for (size_t i = 0; i < paths.size(); ++i)
+      session_.workspace.fileChanged(paths[i], texts[i]);
+    then();
+  };
+  lane_.run<Texts>(work, {take, [then](const RequestError &problem) { then.fail(problem); }});
 }
 
 bool Project::step() {
@@ -93,7 +100,7 @@ bool Project::step() {
   }
   if (ready_.empty())
     return false;
-  auto then = std::move(ready_.front());
+  Callback<> then = std::move(ready_.front());
   ready_.pop_front();
   session_.projectFiles = paths_;
   then();

@@ -15,13 +15,13 @@ class Project {
 public:
   Project(uv_loop_t *loop, Session &session) : session_(session), lane_(loop) {}
   /// Called when there is something for `step`.
-  std::function<void()> onWork;
+  Callback<> onWork;
 
   /// Looks into the folders, and calls `then` when all files there are known to the workspace;
   /// `Session::workspaceFiles` looks nowhere meanwhile. Those who ask while it looks share it.
-  void whenKnown(std::function<void()> then);
+  void whenKnown(Callback<> then);
   /// Reads files that have changed on disk; `then` is called when the workspace knows their texts.
-  void changed(std::vector<std::string> paths, std::function<void()> then);
+  void changed(std::vector<std::string> paths, Callback<> then);
   /// Takes in one file that was read, or lets one go on who waits; false when there is none.
   bool step();
   /// Brings everything to its end.
@@ -39,10 +39,10 @@ private:
   Session &session_;
   Background lane_;
   bool isLooking_ = false;
-  std::vector<std::function<void()>> next_; ///< who waits for what is being looked for
-  std::vector<std::string> paths_;          ///< that were found last
+  std::vector<Callback<>> next_;   ///< who waits for what is being looked for
+  std::vector<std::string> paths_; ///< that were found last
   std::deque<std::pair<std::string, std::string>> texts_; ///< to be taken in
-  std::deque<std::function<void()>> ready_;               ///< who waits for these texts
+  std::deque<Callback<>> ready_;                          ///< who waits for these texts
 };
 
 /// The `.ptl` files in folders and below, by normal path, at most some thousands of entries deep.

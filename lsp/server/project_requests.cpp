@@ -38,26 +38,28 @@ void Server::answerWithProject(const Reply &reply, RequestHandler handler, const
   std::optional<ide::Document> before;
   if (uri)
     before = session.fileOfUri(*uri).document;
-  project_.whenKnown([this, reply, handler, params, uri, before] {
+  auto answer = [this, reply, handler, params, uri, before] {
     if (!reply.isOpen())
       return;
     reply.with([&] {
-      if (before && !sameText(*before, session.fileOfUri(*uri).document))
+      if (before && !sameText(*before, session.fileStill(Session::pathOfUri(*uri)).document))
         throw RequestError{kContentModified, "the text was edited"};
       return handler(session, params);
     });
-  });
+  };
+  project_.whenKnown({answer, reply.onProblem()});
 }
 
 /// Takes the texts of files from disk.
 void Server::readAgain(std::vector<std::string> paths, bool refreshes) {
-  project_.changed(paths, [this, paths, refreshes] {
+  auto then = [this, paths, refreshes] {
     for (const std::string &path : paths)
       importedChanged(path);
     if (refreshes)
       refresh();
     wake();
-  });
+  };
+  project_.changed(paths, {then, reportProblem});
 }
 
 } // namespace ptl::lsp

@@ -33,55 +33,17 @@ static DeferredHandler deferredHandlerOf(const std::string &method) {
   return found == handlers.end() ? nullptr : found->second;
 }
 
-// ---- Replies ------------------------------------------------------------------------------------
-
-void Reply::result(json value) const {
-  server_->complete(id_, {{"jsonrpc", "2.0"}, {"id", id_}, {"result", std::move(value)}});
-}
-
-static json errorMessage(const json &id, const RequestError &error) {
-  return {{"jsonrpc", "2.0"},
-          {"id", id},
-          {"error", {{"code", error.code}, {"message", error.message}}}};
-}
-
-void Reply::error(const RequestError &error) const {
-  server_->complete(id_, errorMessage(id_, error));
-}
-
-bool Reply::isOpen() const { return server_->isOpen(id_); }
-
-void Reply::onCancel(std::function<void()> action) const {
-  if (isOpen())
-    server_->onCancel(id_, std::move(action));
-}
-
-void Reply::with(const std::function<json()> &answer) const {
-  try {
-    result(answer());
-  } catch (const RequestError &problem) {
-    error(problem);
-  } catch (const json::exception &problem) {
-    // The library's text names the member that is missing or of another type.
-    error({kInvalidParams, problem.what()});
-  }
-}
+// ---- Messages to the client ---------------------------------------------------------------------
 
 void Server::refuse(const json &id, const RequestError &error) {
   connection.send(errorMessage(id, error));
-}
-
-void Server::complete(const json &id, json answer) {
-  if (open_.erase(id.dump()) > 0)
-    connection.send(answer);
 }
 
 void Server::notify(std::string_view method, json params) {
   connection.send({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
 }
 
-void Server::request(std::string_view method, json params,
-                     std::function<void(const json &)> onAnswer) {
+void Server::request(std::string_view method, json params, Callback<const json &> onAnswer) {
   int64_t id = nextId_++;
   asked_[id] = std::move(onAnswer);
   connection.send(
@@ -92,17 +54,17 @@ void Server::request(std::string_view method, json params,
 
 Server::Server(uv_loop_t *loop, CheckOptions options)
     : session{ide::Workspace(std::move(options)), {}, {}},
-      connection(
-          loop, [this](std::string_view bytes) { onBytes(bytes); }, [this] { onEnd(); }),
+      connection(loop, {[this](std::string_view bytes) { onBytes(bytes); }, reportProblem},
+                 {[this] { onEnd(); }, reportProblem}),
       worker(loop, executableFolder() + "ptl-lsp-worker", standardLibraryFolder()),
       background(loop), feasibility(*this), loop_(loop),
-      watcher_(loop, [this](const std::string &path) { fileChanged(path); }),
+      watcher_(loop, {[this](const std::string &path) { fileChanged(path); }, reportProblem}),
       project_(loop, session) {
   uv_idle_init(loop, &idle_);
   idle_.data = this;
   progress_ = std::make_unique<Progress>(*this);
-  project_.onWork = [this] { wake(); };
-  worker.onProgress = [this](const std::string &method, const std::string &step) {
+  project_.onWork = {[this] { wake(); }, reportProblem};
+  auto onProgress = [this](const std::string &method, const std::string &step) {
     // Of what nobody asked for nobody is told.
     if (method == "feasibility")
       return;
@@ -113,13 +75,17 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
     else
       progress_->step(step);
   };
+  worker.onProgress = {onProgress, reportProblem};
 }
 
+/// Who drops a reply from now on answers nobody.
+Server::~Server() { open_.reset(); }
+
 void Server::wake() {
-  uv_idle_start(&idle_, [](uv_idle_t *idle) {
+  uv_idle_start(&idle_, Entry([](uv_idle_t *idle) {
     if (!static_cast<Server *>(idle->data)->step())
       uv_idle_stop(idle);
-  });
+  }));
 }
 
 void Server::onBytes(std::string_view bytes) {
@@ -154,7 +120,31 @@ void Server::onEnd() {
   uv_stop(loop_);
 }
 
+/// How deep the arrays and objects of a JSON text are nested.
+static size_t nestingOf(std::string_view text) {
+  size_t depth = 0, deepest = 0;
+  bool isString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (isString) {
+      i += c == '\\';
+      isString = c != '"';
+    } else if (c == '"') {
+      isString = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if (depth > 0 && (c == ']' || c == '}')) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
 void Server::receive(const std::string &text) {
+  constexpr size_t deepest = 500; // levels: copying and printing go down as deep as a value
+  if (nestingOf(text) > deepest)
+    return refuse(nullptr, {kInvalidRequest, "the message is nested deeper than " +
+                                                 std::to_string(deepest) + " levels"});
   json message = json::parse(text, nullptr, false);
   if (message.is_discarded())
     return refuse(nullptr, {kParseError, "the message is not JSON"});
@@ -180,17 +170,23 @@ void Server::cancel(const json &id) {
   for (const json &message : queue_)
     if (message.contains("method") && message.value("id", json()) == id)
       cancelled_.insert(id.dump());
-  auto open = open_.find(id.dump());
-  if (open == open_.end() || cancelled_.contains(id.dump()))
+  auto open = open_->find(id.dump());
+  if (open == open_->end() || cancelled_.contains(id.dump()))
     return;
-  auto onCancel = std::move(open->second);
-  Reply(*this, id).error({kRequestCancelled, "cancelled"});
-  if (onCancel)
-    onCancel();
+  Callback<> onCancel = std::move(open->second);
+  replyTo(id).error({kRequestCancelled, "cancelled"});
+  onCancel();
 }
 
-/// One message, or one piece of the work that waits; false when there is nothing to do.
+/// One message, or one piece of the work that waits; false when there is nothing to do. What fails
+/// is done with, and the next comes.
 bool Server::step() {
+  bool isMore = true;
+  guarded([&] { isMore = takeStep(); });
+  return isMore;
+}
+
+bool Server::takeStep() {
   if (isStopped_)
     return false;
   if (!queue_.empty()) {
@@ -212,32 +208,38 @@ void Server::handle(const json &message) {
   auto found = message.find("params");
   const json &params = found == message.end() ? none : *found;
   if (method == message.end() || !method->is_string()) {
-    if (message.contains("result") || message.contains("error")) {
-      auto asked = id.is_number_integer() ? asked_.find(id.get<int64_t>()) : asked_.end();
-      if (asked == asked_.end())
-        return;
-      auto onAnswer = std::move(asked->second);
-      asked_.erase(asked);
-      if (onAnswer)
-        onAnswer(message.value("result", json()));
-      return;
-    }
+    if (message.contains("result") || message.contains("error"))
+      return handleAnswer(id, message);
     return refuse(id, {kInvalidRequest, "the message has no method"});
   }
-  bool isRequest = message.contains("id");
-  try {
-    if (isRequest)
-      handleRequest(id, method->get<std::string>(), params);
-    else
-      handleNotification(method->get<std::string>(), params);
-  } catch (const RequestError &error) {
-    if (isRequest)
-      Reply(*this, id).error(error);
-  } catch (const json::exception &error) {
-    // The library's text names the member that is missing or of another type.
-    if (isRequest)
-      Reply(*this, id).error({kInvalidParams, error.what()});
+  std::string name = method->get<std::string>();
+  if (message.contains("id")) {
+    // Whoever handles it may drop its copy when it throws.
+    Reply reply = replyTo(id);
+    open_->try_emplace(id.dump());
+    try {
+      return handleRequest(reply, id, name, params);
+    } catch (...) {
+      return reply.error(problemOfParams());
+    }
   }
+  try {
+    handleNotification(name, params);
+  } catch (...) {
+    RequestError problem = problemOfParams();
+    if (problem.code == kInternalError)
+      reportProblem(problem); // other problems are the client's
+  }
+}
+
+/// Of what the client was asked.
+void Server::handleAnswer(const json &id, const json &message) {
+  auto asked = id.is_number_integer() ? asked_.find(id.get<int64_t>()) : asked_.end();
+  if (asked == asked_.end())
+    return;
+  Callback<const json &> onAnswer = std::move(asked->second);
+  asked_.erase(asked);
+  onAnswer(message.value("result", json()));
 }
 
 /// The answer of a request that has nothing to say.
@@ -254,9 +256,8 @@ bool Server::isAboutIr(const json &params) const {
          isIrDocument(document->value("uri", ""));
 }
 
-void Server::handleRequest(const json &id, const std::string &method, const json &params) {
-  Reply reply(*this, id);
-  open_.try_emplace(id.dump());
+void Server::handleRequest(const Reply &reply, const json &id, const std::string &method,
+                           const json &params) {
   if (cancelled_.erase(id.dump()) > 0)
     return reply.error({kRequestCancelled, "cancelled"});
   if (method == "initialize") {
@@ -354,10 +355,11 @@ void Server::foldersChanged(const json &event) {
 
 void Server::askSettings() {
   request("workspace/configuration", {{"items", {{{"section", "ptl"}}}}},
-          [this](const json &values) {
-            if (values.is_array() && !values.empty())
-              setSettings(values[0]);
-          });
+          {[this](const json &values) {
+             if (values.is_array() && !values.empty())
+               setSettings(values[0]);
+           },
+           reportProblem});
 }
 
 void Server::setSettings(const json &given) {
@@ -559,16 +561,15 @@ bool Server::publishDue() {
       request("workspace/diagnostic/refresh", nullptr);
     return false;
   }
-  auto due = unpublished_.begin();
-  ide::File *file = session.workspace.find(due->first);
-  if (!file || !file->isOpen) {
-    unpublished_.erase(due);
+  // What a check fails on is not due any more.
+  auto due = unpublished_.extract(unpublished_.begin());
+  ide::File *file = session.workspace.find(due.key());
+  if (!file || !file->isOpen)
     return true;
-  }
   if (session.workspace.checkNext(*file))
-    return true;
-  unpublished_.erase(due);
-  publish(*file);
+    unpublished_.insert(std::move(due));
+  else
+    publish(*file);
   return true;
 }
 

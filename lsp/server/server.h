@@ -8,11 +8,13 @@
 #pragma once
 
 #include "lsp/server/background.h"
+#include "lsp/server/callback.h"
 #include "lsp/server/connection.h"
 #include "lsp/server/feasibility_queue.h"
 #include "lsp/server/previews.h"
 #include "lsp/server/progress.h"
 #include "lsp/server/project.h"
+#include "lsp/server/reply.h"
 #include "lsp/server/session.h"
 #include "lsp/server/watcher.h"
 #include "lsp/server/worker_client.h"
@@ -24,30 +26,13 @@
 
 namespace ptl::lsp {
 
-/// Completes a request once, with `result(...)` or `error(...)`; later calls do nothing.
-class Reply {
-public:
-  Reply(class Server &server, json id) : server_(&server), id_(std::move(id)) {}
-  void result(json value) const;
-  void error(const RequestError &error) const;
-  /// False when it was answered, or cancelled.
-  bool isOpen() const;
-  /// Called when the client takes the request back.
-  void onCancel(std::function<void()> action) const;
-  /// Answers with what `answer` returns or throws.
-  void with(const std::function<json()> &answer) const;
-
-private:
-  class Server *server_;
-  json id_;
-};
-
 /// Answers a request later.
 using DeferredHandler = void (*)(Server &server, const json &params, const Reply &reply);
 
 class Server {
 public:
   Server(uv_loop_t *loop, CheckOptions options);
+  ~Server();
 
   Session session;
   Connection connection;
@@ -61,11 +46,7 @@ public:
 
   void notify(std::string_view method, json params);
   /// Asks the client; `onAnswer` gets the result, null after an error.
-  void request(std::string_view method, json params,
-               std::function<void(const json &)> onAnswer = {});
-  void complete(const json &id, json answer);
-  bool isOpen(const json &id) const { return open_.contains(id.dump()); }
-  void onCancel(const json &id, std::function<void()> action) { open_[id.dump()] = action; }
+  void request(std::string_view method, json params, Callback<const json &> onAnswer = {});
   /// Answers what is no request that can be answered.
   void refuse(const json &id, const RequestError &error);
   /// The state of all of the server, for `ptl/status`.
@@ -93,12 +74,16 @@ private:
   void onEnd();
   void receive(const std::string &text);
   void cancel(const json &id);
+  Reply replyTo(const json &id) { return Reply(open_, connection, id); }
   bool step();
+  bool takeStep();
   void wake();
 
   // Messages.
   void handle(const json &message);
-  void handleRequest(const json &id, const std::string &method, const json &params);
+  void handleAnswer(const json &id, const json &message);
+  void handleRequest(const Reply &reply, const json &id, const std::string &method,
+                     const json &params);
   void answerWithProject(const Reply &reply, RequestHandler handler, const json &params);
   bool isAboutIr(const json &params) const;
   void handleNotification(const std::string &method, const json &params);
@@ -134,13 +119,12 @@ private:
   FrameReader frames_;
   std::deque<json> queue_;
   std::set<std::string> cancelled_; ///< ids, as text, of requests in the queue
-  /// Requests that are being answered, by their ids as text: what to do when they are cancelled.
-  std::map<std::string, std::function<void()>> open_;
+  std::shared_ptr<OpenRequests> open_ = std::make_shared<OpenRequests>();
   State state_ = State::Fresh;
   int exitCode_ = 1;
   bool isStopped_ = false;
   int64_t nextId_ = 1;
-  std::map<int64_t, std::function<void(const json &)>> asked_;
+  std::map<int64_t, Callback<const json &>> asked_;
   /// Files whose diagnostics the client does not have, and since when, in ms of the loop.
   std::map<std::string, uint64_t> unpublished_;
   std::set<std::string> published_; ///< files that the client knows diagnostics of

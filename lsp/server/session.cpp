@@ -80,6 +80,13 @@ ide::File &Session::fileOfUri(const std::string &uri) {
   return *file;
 }
 
+ide::File &Session::fileStill(const std::string &path) {
+  ide::File *file = workspace.load(path);
+  if (!file)
+    throw RequestError{kContentModified, "`" + path + "` was closed or deleted"};
+  return *file;
+}
+
 ide::File &Session::file(const json &params) {
   return fileOfUri(params.at("textDocument").at("uri").get<std::string>());
 }

@@ -4,6 +4,7 @@
 
 #include "lsp/ide/workspace.h"
 #include "lsp/server/feasibility.h"
+#include "lsp/server/request_error.h"
 #include "lsp/server/token_state.h"
 
 #include <nlohmann/json.hpp>
@@ -17,22 +18,6 @@
 namespace ptl::lsp {
 
 using json = nlohmann::json;
-
-/// An answer that is an error. Thrown by handlers, caught where requests are dispatched; never
-/// leaves `lsp/server`.
-struct RequestError {
-  int code;
-  std::string message;
-};
-inline constexpr int kParseError = -32700;
-inline constexpr int kInvalidRequest = -32600;
-inline constexpr int kMethodNotFound = -32601;
-inline constexpr int kInvalidParams = -32602;
-inline constexpr int kInternalError = -32603;
-inline constexpr int kServerNotInitialized = -32002;
-inline constexpr int kRequestFailed = -32803;
-inline constexpr int kRequestCancelled = -32800;
-inline constexpr int kContentModified = -32801;
 
 /// How a client counts the characters of a line.
 enum class Encoding : uint8_t { Utf8, Utf16, Utf32 };
@@ -94,12 +79,12 @@ public:
   ide::Workspace workspace;
   ClientAbilities client;
   Settings settings;
-  std::vector<std::string> folders; ///< of the workspace
+  std::vector<std::string> folders = {}; ///< of the workspace
   /// The files in them, while a request is answered that has had them looked for.
-  std::optional<std::vector<std::string>> projectFiles;
-  std::vector<CompilerFailure> failures;
-  Verdicts verdicts; ///< of chips
-  TokenState tokens;
+  std::optional<std::vector<std::string>> projectFiles = {};
+  std::vector<CompilerFailure> failures = {};
+  Verdicts verdicts = {}; ///< of chips
+  TokenState tokens = {};
 
   /// The paths of all `.ptl` files: those in the workspace's folders and those that are open.
   std::vector<std::string> workspaceFiles() const;
@@ -109,6 +94,9 @@ public:
   /// The file of `params.textDocument.uri`.
   ide::File &file(const json &params);
   ide::File &fileOfUri(const std::string &uri);
+  /// The file of a request that was answered elsewhere meanwhile: one that was closed or deleted
+  /// since is no fault of the request, but `ContentModified`.
+  ide::File &fileStill(const std::string &path);
   uint32_t offset(const ide::File &file, const json &position) const;
   ide::Range range(const ide::File &file, const json &range) const;
   /// `params.position` in the file of `params`.

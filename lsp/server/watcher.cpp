@@ -6,7 +6,7 @@ Watcher::~Watcher() {
   for (auto &[path, folder] : folders_) {
     folder->watcher = nullptr;
     uv_close(reinterpret_cast<uv_handle_t *>(&folder->handle),
-             [](uv_handle_t *handle) { delete static_cast<Folder *>(handle->data); });
+             Entry([](uv_handle_t *handle) { delete static_cast<Folder *>(handle->data); }));
   }
 }
 
@@ -21,15 +21,15 @@ void Watcher::watchFolderOf(const std::string &path) {
   auto *watched = new Folder{{}, this, folder};
   uv_fs_event_init(loop_, &watched->handle);
   watched->handle.data = watched;
-  auto onEvent = [](uv_fs_event_t *handle, const char *name, int, int status) {
+  Entry onEvent([](uv_fs_event_t *handle, const char *name, int, int status) {
     auto *folder = static_cast<Folder *>(handle->data);
     std::string file = name ? name : "";
     if (status == 0 && folder->watcher && (file.ends_with(".ptl") || file.ends_with(".json")))
       folder->watcher->onChange_(folder->path + "/" + file);
-  };
+  });
   if (uv_fs_event_start(&watched->handle, onEvent, folder.c_str(), 0) != 0) {
     uv_close(reinterpret_cast<uv_handle_t *>(&watched->handle),
-             [](uv_handle_t *handle) { delete static_cast<Folder *>(handle->data); });
+             Entry([](uv_handle_t *handle) { delete static_cast<Folder *>(handle->data); }));
     return;
   }
   // Watching alone keeps no server alive.

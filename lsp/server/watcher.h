@@ -1,9 +1,10 @@
 // Watching the folders of the files that were read: what other programs write shows at once.
 #pragma once
 
+#include "lsp/server/callback.h"
+
 #include <uv.h>
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,7 +14,7 @@ namespace ptl::lsp {
 class Watcher {
 public:
   /// `onChange` gets the path of a `.ptl` or `.json` file that was written, created or removed.
-  Watcher(uv_loop_t *loop, std::function<void(const std::string &)> onChange)
+  Watcher(uv_loop_t *loop, Callback<const std::string &> onChange)
       : loop_(loop), onChange_(std::move(onChange)) {}
   ~Watcher();
   Watcher(const Watcher &) = delete;
@@ -29,7 +30,7 @@ private:
     std::string path;
   };
   uv_loop_t *loop_;
-  std::function<void(const std::string &)> onChange_;
+  Callback<const std::string &> onChange_;
   std::map<std::string, Folder *> folders_; ///< closed handles are freed by libuv's callback
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <unistd.h>
+#include <utility>
 
 namespace ptl::lsp {
 
@@ -23,27 +24,41 @@ struct WorkerClient::Process {
          {reinterpret_cast<uv_handle_t *>(&process), reinterpret_cast<uv_handle_t *>(&in),
           reinterpret_cast<uv_handle_t *>(&out)})
       if (!uv_is_closing(handle))
-        uv_close(handle, [](uv_handle_t *closed) {
-          auto *self = static_cast<Process *>(closed->data);
-          if (--self->openHandles == 0)
-            delete self;
-        });
+        uv_close(handle, Entry([](uv_handle_t *closed) {
+                   auto *self = static_cast<Process *>(closed->data);
+                   if (--self->openHandles == 0)
+                     delete self;
+                 }));
   }
 };
 
 WorkerClient::WorkerClient(uv_loop_t *loop, std::string program, std::string standardLibrary)
     : loop_(loop), program_(std::move(program)), standardLibrary_(std::move(standardLibrary)) {}
 
-WorkerClient::~WorkerClient() { stop(); }
+static WorkerAnswer failure(std::string code, std::string message) {
+  return {nullptr, {{"code", std::move(code)}, {"message", std::move(message)}}};
+}
 
-void WorkerClient::stop() {
-  waiting_.clear();
-  current_.reset();
+WorkerClient::~WorkerClient() { end(); }
+
+void WorkerClient::end() {
   if (!process_)
     return;
   uv_process_kill(&process_->process, SIGKILL);
   process_->close();
   process_ = nullptr;
+}
+
+void WorkerClient::stop() {
+  isStopped_ = true;
+  end();
+  if (std::unique_ptr<Task> task = std::move(current_))
+    finish(*task, failure("ended", "the server ends"));
+  while (!waiting_.empty()) {
+    Task task = std::move(waiting_.front());
+    waiting_.pop_front();
+    finish(task, failure("ended", "the server ends"));
+  }
 }
 
 void WorkerClient::start() {
@@ -68,20 +83,20 @@ void WorkerClient::start() {
   options.args = arguments;
   options.stdio = stdio;
   options.stdio_count = 3;
-  options.exit_cb = [](uv_process_t *handle, int64_t status, int signal) {
+  options.exit_cb = Entry([](uv_process_t *handle, int64_t status, int signal) {
     auto *process = static_cast<Process *>(handle->data);
     if (process->owner)
       process->owner->onExit(status, signal);
-  };
+  });
   ++starts_;
   if (uv_spawn(loop_, &process->process, &options) != 0)
     return process->close();
   process_ = process;
-  auto allocate = [](uv_handle_t *handle, size_t, uv_buf_t *buffer) {
+  Entry allocate([](uv_handle_t *handle, size_t, uv_buf_t *buffer) {
     auto *process = static_cast<Process *>(handle->data);
     *buffer = uv_buf_init(process->buffer.data(), static_cast<unsigned>(process->buffer.size()));
-  };
-  auto onRead = [](uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer) {
+  });
+  Entry onRead([](uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer) {
     auto *process = static_cast<Process *>(stream->data);
     if (size <= 0 || !process->owner)
       return;
@@ -93,9 +108,9 @@ void WorkerClient::start() {
         return;
       json message = json::parse(*text, nullptr, false);
       if (message.is_object())
-        process->owner->receive(message);
+        guarded([&] { process->owner->receive(message); });
     }
-  };
+  });
   uv_read_start(reinterpret_cast<uv_stream_t *>(&process->out), allocate, onRead);
 }
 
@@ -107,32 +122,30 @@ void WorkerClient::send(const json &message) {
   auto *write = new Write{{}, frame(message.dump(-1, ' ', false, json::error_handler_t::replace))};
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
-  auto onWritten = [](uv_write_t *request, int) { delete static_cast<Write *>(request->data); };
+  Entry onWritten([](uv_write_t *request, int) { delete static_cast<Write *>(request->data); });
   if (uv_write(&write->request, reinterpret_cast<uv_stream_t *>(&process_->in), &buffer, 1,
                onWritten) != 0)
     delete write;
 }
 
-static WorkerAnswer failure(std::string code, std::string message) {
-  return {nullptr, {{"code", std::move(code)}, {"message", std::move(message)}}};
+void WorkerClient::finish(Task &task, WorkerAnswer answer) {
+  if (task.id == runningId_)
+    onProgress("", "");
+  answered_.emplace_back(std::move(task.onAnswer), std::move(answer));
+  deliver();
 }
 
-void WorkerClient::finish(Task &task, WorkerAnswer answer) {
-  if (onProgress && task.id == runningId_)
-    onProgress("", "");
-  OnAnswer onAnswer = std::move(task.onAnswer);
-  if (!onAnswer)
+/// Who gets an answer may ask the next question, which may be answered at once: one after the
+/// other, not one within the other.
+void WorkerClient::deliver() {
+  if (std::exchange(isDelivering_, true))
     return;
-  try {
+  while (!answered_.empty()) {
+    auto [onAnswer, answer] = std::move(answered_.front());
+    answered_.pop_front();
     onAnswer(answer);
-  } catch (const RequestError &error) {
-    // Its file is gone.
-    onAnswer(failure("answer", error.message));
-  } catch (const std::exception &error) {
-    // An answer that is not what it should be ends one request, not the server.
-    onAnswer(
-        failure("answer", std::string("the compiler's answer cannot be read: ") + error.what()));
   }
+  isDelivering_ = false;
 }
 
 /// Of a request, whatever its number.
@@ -143,6 +156,8 @@ static size_t fingerprintOf(const std::string &method, const json &params) {
 
 void WorkerClient::ask(std::string method, json params, std::string topic, OnAnswer onAnswer) {
   Task task{nextId_++, std::move(method), std::move(params), std::move(topic), std::move(onAnswer)};
+  if (isStopped_)
+    return finish(task, failure("ended", "the server ends"));
   if (!poison_.empty() && poison_.contains(fingerprintOf(task.method, task.params)))
     return finish(task, failure("crash", "the compiler failed on this text before"));
   if (!task.topic.empty()) {
@@ -178,37 +193,42 @@ void WorkerClient::sendNext() {
     runningId_ = task.id;
     current_ = std::make_unique<Task>(std::move(task));
     step_.clear();
-    if (onProgress)
-      onProgress(current_->method, "");
+    onProgress(current_->method, "");
     send(message);
   }
 }
 
+/// A member that is a text; what the worker writes while it dies may be anything.
+static std::string textOf(const json &object, const char *key, const std::string &otherwise = "") {
+  auto found = object.is_object() ? object.find(key) : object.end();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
 void WorkerClient::receive(const json &message) {
   if (auto progress = message.find("progress"); progress != message.end()) {
-    step_ = progress->value("step", "");
-    if (onProgress && current_)
+    step_ = textOf(*progress, "step");
+    if (current_)
       onProgress(current_->method, step_);
     return;
   }
-  if (!current_ || message.value("id", json()) != json(current_->id)) {
+  auto id = message.find("id");
+  if (!current_ || id == message.end() || *id != json(current_->id)) {
     lastWords_ = message;
     return;
   }
   auto error = message.find("error");
-  bool isLast = error != message.end() &&
-                (error->value("code", "") == "timeout" || error->value("code", "") == "crash");
-  if (isLast) {
+  std::string code = error == message.end() ? "" : textOf(*error, "code");
+  if (code == "timeout" || code == "crash") {
     lastWords_ = message; // it ends now
     return;
   }
   crashes_ = 0;
   auto task = std::move(current_);
   WorkerAnswer answer;
-  if (error != message.end())
-    answer.error = *error;
-  else
+  if (error == message.end())
     answer.result = message.value("result", json());
+  else
+    answer = failure(code, textOf(*error, "message", code));
   finish(*task, std::move(answer));
   sendNext();
 }
@@ -227,7 +247,7 @@ void WorkerClient::onExit(int64_t status, int signal) {
     if (!task->params.empty())
       poison_.insert(fingerprintOf(task->method, task->params));
     std::string step = lastWords_.is_object() && lastWords_.contains("error")
-                           ? lastWords_["error"].value("step", step_)
+                           ? textOf(lastWords_["error"], "step", step_)
                            : step_;
     std::string how =
         signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status);

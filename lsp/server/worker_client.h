@@ -2,13 +2,13 @@
 // with a pause when it died, and sends it one request at a time.
 #pragma once
 
+#include "lsp/server/callback.h"
 #include "lsp/server/framing.h"
 
 #include <nlohmann/json.hpp>
 #include <uv.h>
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,7 +18,8 @@ namespace ptl::lsp {
 using json = nlohmann::json;
 
 /// What became of a request: `result`, or `error` with `code` and `message` (those of the worker;
-/// also `unavailable`: there is no worker to ask, `superseded`: a newer request took its place).
+/// also `unavailable`: there is no worker to ask, `superseded`: a newer request took its place,
+/// `ended`: the server ends).
 struct WorkerAnswer {
   json result;
   json error;
@@ -27,7 +28,7 @@ struct WorkerAnswer {
 
 class WorkerClient {
 public:
-  using OnAnswer = std::function<void(const WorkerAnswer &)>;
+  using OnAnswer = Callback<const WorkerAnswer &>;
 
   WorkerClient(uv_loop_t *loop, std::string program, std::string standardLibrary);
   ~WorkerClient();
@@ -35,11 +36,11 @@ public:
 
   /// Sends a request when those before it are answered. A request with the same `topic` that still
   /// waits is superseded; one that runs is cancelled. An empty topic supersedes nothing. What made
-  /// the worker die is not asked again until its text changes.
+  /// the worker die is not asked again until its text changes. `onAnswer` is called once.
   void ask(std::string method, json params, std::string topic, OnAnswer onAnswer);
   /// Called when a request is begun (with its method), is in a step, has ended (both empty).
-  std::function<void(const std::string &method, const std::string &step)> onProgress;
-  /// Asks the worker to end and ends it soon after.
+  Callback<const std::string &, const std::string &> onProgress;
+  /// Ends the worker. Those who wait are told.
   void stop();
   json status() const;
 
@@ -54,10 +55,12 @@ private:
   struct Process;
 
   void start();
+  void end();
   void sendNext();
   void receive(const json &message);
   void onExit(int64_t status, int signal);
   void finish(Task &task, WorkerAnswer answer);
+  void deliver();
   void send(const json &message);
 
   uv_loop_t *loop_;
@@ -65,6 +68,8 @@ private:
   Process *process_ = nullptr; ///< freed by libuv's callbacks
   std::deque<Task> waiting_;
   std::unique_ptr<Task> current_;
+  std::deque<std::pair<OnAnswer, WorkerAnswer>> answered_; ///< to be told
+  bool isDelivering_ = false, isStopped_ = false;
   std::string step_;        ///< that the worker is in
   json lastWords_;          ///< what it said before it died
   std::set<size_t> poison_; ///< fingerprints of requests that it died of

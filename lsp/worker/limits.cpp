@@ -1,11 +1,14 @@
 #include "lsp/worker/limits.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <thread>
 #include <unistd.h>
 
 namespace ptl::worker {
@@ -106,6 +109,26 @@ void installLimits(int out, uint64_t memoryBytes) {
   action.sa_handler = onFault;
   for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP})
     ::sigaction(number, &action, nullptr);
+}
+
+void endWithReader(int out) {
+  // Signals are for the thread that works: their handlers run on its other stack.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  // A thread, since a code generator looks at nothing for seconds. The parent's death would be the
+  // wrong sign: whoever starts a worker may hand its pipes on, and the end of the input too, for
+  // requests may come from a file.
+  std::thread([out] {
+    pollfd reader = {out, 0, 0};
+    int count = 0;
+    do
+      count = ::poll(&reader, 1, -1);
+    while (count < 0 && errno == EINTR);
+    if (count > 0)
+      ::_exit(0);
+  }).detach();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void beginRequest(const std::string &id, unsigned milliseconds) {

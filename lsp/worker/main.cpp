@@ -103,6 +103,7 @@ int serve(const Arguments &arguments, WorkerOptions options) {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   Channel channel(STDIN_FILENO, out);
   installLimits(out, static_cast<uint64_t>(arguments.memoryMib) << 20);
+  endWithReader(out);
   Json id;
   using Clock = std::chrono::steady_clock;
   Clock::time_point looked = Clock::now();

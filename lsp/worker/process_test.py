@@ -374,6 +374,27 @@ class Robust(unittest.TestCase):
             worker.process.stdin.close()
             self.assertEqual(worker.process.wait(timeout=10), 0)
 
+    def test_it_ends_when_nobody_reads(self):
+        """In a step that would never end, and between requests."""
+        with Worker("--fault", "hang:optimise", "--timeout", "600000") as worker:
+            worker.send({"id": 1, "method": "preview", "root": "/t.ptl", "files": {"/t.ptl": SCALE}, "entry": "scale", "stage": "asm"})
+            while worker.receive()["progress"]["step"] != "translate":
+                pass
+            time.sleep(0.1)
+            worker.process.stdout.close()
+            self.assertEqual(worker.process.wait(timeout=5), 0)
+        with Worker() as worker:
+            worker.ask("status")
+            worker.process.stdout.close()
+            self.assertEqual(worker.process.wait(timeout=5), 0)
+
+    def test_requests_of_a_file_are_answered(self):
+        """The end of the input is no end of the reader."""
+        body = json.dumps({"id": 1, "method": "preview", "root": "/t.ptl", "files": {"/t.ptl": SCALE}, "entry": "scale",
+                           "stage": "asm"}).encode()
+        done = subprocess.run([WORKER], input=b"Content-Length: %d\r\n\r\n" % len(body) + body, capture_output=True, timeout=20)
+        self.assertIn(b'"ok":true', done.stdout)
+
     def test_shutdown(self):
         with Worker() as worker:
             self.assertIn("result", worker.ask("shutdown"))

@@ -129,7 +129,25 @@ def fuzz(place: Place, count: int, seed: int):
             client.kill()
 
 
+def nested(place: Place):
+    """Messages nested deeper than a stack is long are refused, whatever part of them is."""
+    with place.server() as client:
+        client.initialize()
+        for deep in (b"[" * 200000 + b"]" * 200000, b'{"a":' * 200000 + b"1" + b"}" * 200000):
+            for message in (b'{"jsonrpc":"2.0","id":%s,"method":"ptl/status"}', b'{"jsonrpc":"2.0","id":5,"method":"ptl/status","params":%s}',
+                            b'{"jsonrpc":"2.0","id":1,"result":%s}', b"%s"):
+                body = message % deep
+                client.send_bytes(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+                answer = client.reply(None)
+                if answer is None or answer["error"]["code"] != -32600:
+                    return f"{message}: {answer}"
+        client.open(URI, "// " + "[" * 100000)
+        client.status()
+        return None if client.stop() == 0 else "the exit code is not 0"
+
+
 def cases(place: Place, long: bool, seed: int):
+    yield "nested deeper than a stack", lambda: nested(place)
     each, parts = (1000, 20) if long else (250, 4)
     for part in range(parts):
         yield f"{each} messages, seed {seed + part}", lambda s=seed + part: fuzz(place, each, s)

@@ -1,0 +1,45 @@
+#include "lsp/server/callback.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+namespace ptl::lsp {
+
+RequestError currentProblem() {
+  try {
+    throw;
+  } catch (const RequestError &problem) {
+    return problem;
+  } catch (const std::exception &problem) {
+    return {kInternalError, problem.what()};
+  } catch (...) {
+    return {kInternalError, "an exception without a text"};
+  }
+}
+
+RequestError problemOfParams() {
+  try {
+    throw;
+  } catch (const nlohmann::json::exception &problem) {
+    // The library's text names the member that is missing or of another type.
+    return {kInvalidParams, problem.what()};
+  } catch (...) {
+    return currentProblem();
+  }
+}
+
+void reportProblem(const RequestError &problem) {
+  std::fprintf(stderr, "ptl-lsp: error: a step failed: %s\n", problem.message.c_str());
+}
+
+void tellProblem(const OnProblem &onProblem) noexcept {
+  try {
+    RequestError problem = currentProblem();
+    onProblem ? onProblem(problem) : reportProblem(problem);
+  } catch (...) {
+    std::fputs("ptl-lsp: error: a step failed, and telling of it failed too\n", stderr);
+  }
+}
+
+} // namespace ptl::lsp
