@@ -113,17 +113,52 @@ static std::string compareLists(const reference::CallRequest &request,
   return "";
 }
 
+/// Why one ran and the other did not, if so; `settled` is set where there are no values to compare.
+static std::string differenceOfEnds(const RunResult &expected, const RunResult &actual,
+                                    bool &settled) {
+  // What stops the reference by a division by zero is unspecified elsewhere.
+  settled = expected.status == RunStatus::Arithmetic ||
+            expected.status == RunStatus::Uninitialised || !expected.ok() || !actual.ok();
+  if (expected.ok() == actual.ok() || expected.status == RunStatus::Arithmetic ||
+      expected.status == RunStatus::Uninitialised)
+    return "";
+  return std::string(actual.ok() ? "it runs" : "it stops: " + actual.message) + ", the reference " +
+         (expected.ok() ? "runs" : "stops: " + expected.message);
+}
+
+std::string exactDifference(const RunResult &expected, const RunResult &actual) {
+  bool settled = false;
+  std::string text = differenceOfEnds(expected, actual, settled);
+  if (settled)
+    return text;
+  auto compareAll = [&](const std::vector<Value> &a, const std::vector<Value> &b) {
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      RefArray wanted = asArray(a[i]), found = asArray(b[i]);
+      if (wanted.shape != found.shape || wanted.elem != found.elem)
+        return "result " + std::to_string(i) + " is " +
+               reference::typeText(found.elem, found.shape) + ", the reference's " +
+               reference::typeText(wanted.elem, wanted.shape);
+      std::string where = "result " + std::to_string(i) + ": ";
+      for (size_t k = 0; k < wanted.floats.size(); ++k)
+        if (wanted.floats[k] != found.floats[k] && !std::isnan(wanted.floats[k]))
+          return where + "element " + std::to_string(k) + " is " + std::to_string(found.floats[k]) +
+                 ", the reference has " + std::to_string(wanted.floats[k]);
+      if (std::string ints = compareInts(wanted, found, 0); !ints.empty())
+        return where + ints;
+    }
+    return a.size() == b.size() ? std::string() : std::string("another number of results");
+  };
+  text = compareAll(expected.outputs, actual.outputs);
+  return text.empty() ? compareAll(expected.inouts, actual.inouts) : text;
+}
+
 std::string difference(const reference::CallRequest &request, const RunResult &expected,
                        const RunResult &actual) {
-  // What stops the reference by a division by zero is unspecified elsewhere.
-  if (expected.status == RunStatus::Arithmetic || expected.status == RunStatus::Uninitialised)
-    return "";
-  if (expected.ok() != actual.ok())
-    return std::string(actual.ok() ? "it runs" : "it stops: " + actual.message) +
-           ", the reference " + (expected.ok() ? "runs" : "stops: " + expected.message);
-  if (!expected.ok())
-    return "";
-  std::string text = compareLists(request, expected.outputs, actual.outputs);
+  bool settled = false;
+  std::string text = differenceOfEnds(expected, actual, settled);
+  if (settled)
+    return text;
+  text = compareLists(request, expected.outputs, actual.outputs);
   return text.empty() ? compareLists(request, expected.inouts, actual.inouts) : text;
 }
 

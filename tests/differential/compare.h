@@ -13,4 +13,8 @@ namespace ptl::differential {
 std::string difference(const reference::CallRequest &request, const reference::RunResult &expected,
                        const reference::RunResult &actual);
 
+/// The same where every element is exact: none may differ. What is NaN may be anything.
+std::string exactDifference(const reference::RunResult &expected,
+                            const reference::RunResult &actual);
+
 } // namespace ptl::differential

@@ -202,7 +202,7 @@ void Comparison::run(const CallableDecl &decl) {
 
 void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elems) {
   ++totals_.callables;
-  Sampler sampler(program_, decl, settings_.seed * 1000003 + std::hash<std::string>()(decl.name));
+  Sampler sampler(decl, settings_.seed * 1000003 + std::hash<std::string>()(decl.name));
   int done = 0;
   for (int attempt = 0; done < settings_.samples && attempt < 60 * settings_.samples; ++attempt) {
     Sample sample = sampler.draw(elems);

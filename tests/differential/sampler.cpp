@@ -37,9 +37,15 @@ int64_t Sampler::drawExtent(bool isStatic) {
 Sample Sampler::draw() {
   Sample sample;
   // Many axes make large products, so the more dimensions the shorter each.
+  if (values_ == ArgumentValues::Whole) {
+    static constexpr std::array<int64_t, 24> extents = {
+        1, 1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 16, 17, 20, 24, 31, 32, 33, 40, 48, 64, 65, 70};
+    for (size_t i = 0; i < decl_.dims.size(); ++i)
+      sample.dims.push_back(random_() % 24 == 0 ? 0 : extents[random_() % extents.size()]);
+  }
   int64_t limit = decl_.dims.size() > 4 ? 9 : decl_.dims.size() > 2 ? 70 : 300;
-  for (const DimParam &dim : decl_.dims)
-    sample.dims.push_back(std::min(drawExtent(dim.isStatic), limit));
+  for (size_t i = sample.dims.size(); i < decl_.dims.size(); ++i)
+    sample.dims.push_back(std::min(drawExtent(decl_.dims[i].isStatic), limit));
   std::vector<ElemKind> floats = {ElemKind::F32, ElemKind::F32, ElemKind::F16, ElemKind::BF16,
                                   ElemKind::F64};
   std::vector<ElemKind> integers = {ElemKind::I32, ElemKind::I8,  ElemKind::U8,
@@ -72,7 +78,9 @@ ElemKind Sampler::elemOf(const Elem &elem, const Sample &sample) const {
 }
 
 /// Floats within -2..2; integers small, so that they may serve as positions.
-static Scalar drawScalar(ElemKind elem, std::mt19937_64 &random) {
+static Scalar drawScalar(ElemKind elem, std::mt19937_64 &random, ArgumentValues values) {
+  if (isFloat(elem) && values == ArgumentValues::Whole)
+    return Scalar::real(static_cast<double>(random() % 7) - 3);
   if (isFloat(elem))
     return Scalar::real(std::uniform_real_distribution<double>(-2, 2)(random));
   if (elem == ElemKind::Bool)
@@ -85,7 +93,7 @@ std::optional<Value> Sampler::argument(const Local &param, const Sample &sample,
   const Type &type = *param.type;
   ElemKind elem = elemOf(type.elem, sample);
   if (type.isScalar())
-    return Value::scalar(elem, roundScalar(drawScalar(elem, random), elem));
+    return Value::scalar(elem, roundScalar(drawScalar(elem, random, values_), elem));
   std::vector<int64_t> shape;
   if (type.prefix)
     shape = sample.prefix;
@@ -105,7 +113,7 @@ std::optional<Value> Sampler::argument(const Local &param, const Sample &sample,
     return std::nullopt;
   RefArray array = reference::zeroArray(elem, shape);
   for (int64_t i = 0; i < array.count(); ++i)
-    array.set(i, roundScalar(drawScalar(elem, random), elem));
+    array.set(i, roundScalar(drawScalar(elem, random, values_), elem));
   return Value::array(std::move(array));
 }
 

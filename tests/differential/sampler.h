@@ -16,10 +16,15 @@ struct Sample {
   uint64_t seed = 0; ///< of the arguments' values
 };
 
+/// What the elements of arguments are: fractions, or small whole numbers, with which sums and
+/// products of any order are exact.
+enum class ArgumentValues : uint8_t { Fractions, Whole };
+
 class Sampler {
 public:
-  Sampler(const CheckedProgram &program, const CallableDecl &decl, uint64_t seed)
-      : program_(program), decl_(decl), random_(seed) {}
+  Sampler(const CallableDecl &decl, uint64_t seed,
+          ArgumentValues values = ArgumentValues::Fractions)
+      : decl_(decl), random_(seed), values_(values) {}
 
   /// Draws extents at the edges (0, 1, primes, one beside powers of two), small enough to
   /// interpret.
@@ -37,9 +42,9 @@ private:
                                            std::mt19937_64 &random) const;
   ElemKind elemOf(const Elem &elem, const Sample &sample) const;
 
-  const CheckedProgram &program_;
   const CallableDecl &decl_;
   std::mt19937_64 random_;
+  ArgumentValues values_;
 };
 
 /// Why such calls are not made: structs, functions or texts in the signature, block level, no body.

@@ -1,0 +1,163 @@
+// Reductions, running reductions, and what orders elements.
+#include "tests/differential/generate/maker.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ptl::differential {
+
+namespace {
+
+/// What adds so many elements up needs operands that are as much smaller.
+Term summand(Maker &m, const Type &type, int64_t count, int depth) {
+  Term x = m.expression(type, depth);
+  double limit = exactLimit(type.elem) / static_cast<double>(std::max<int64_t>(count, 1));
+  if (x.bound.exact && x.bound.most * static_cast<double>(1 << x.bound.bits) > limit)
+    x = m.within(x, type.elem, std::max(1.0, std::min(limit, 4.0)), 0);
+  return x;
+}
+
+bool isSummed(ElemKind elem) { return elem == ElemKind::F32 || elem == ElemKind::I32; }
+
+std::optional<Term> makeReduction(Maker &m, const Type &want, int depth) {
+  if (m.axes.empty() || want.shape.empty())
+    return std::nullopt;
+  for (size_t axis = 0; axis < want.shape.size(); ++axis) {
+    if (!want.shape[axis].isOne())
+      continue;
+    Type whole = want;
+    whole.shape[axis] = m.any(m.axes);
+    std::string along = ", axis: " + std::to_string(axis) + ")";
+    if (want.elem == ElemKind::Bool) {
+      Term x = m.expression(whole, depth - 1);
+      return Term{(m.chance(50) ? "any(" : "all(") + x.text + along, {1, 0, true}};
+    }
+    if (want.elem == ElemKind::I32 && m.chance(30)) {
+      Term x = m.expression(whole.with(ElemKind::F32), depth - 1);
+      if (!x.bound.exact)
+        return std::nullopt;
+      return Term{(m.chance(50) ? "argmax(" : "argmin(") + x.text + along, {100, 0, true}};
+    }
+    int64_t count = whole.shape[axis].most;
+    if (isSummed(want.elem) && m.chance(55)) {
+      Term x = summand(m, whole, count, depth - 1);
+      x.bound.most *= static_cast<double>(count);
+      return Term{"sum(" + x.text + along, x.bound};
+    }
+    // Over nothing they are infinite: see `limited`.
+    Term x = m.expression(whole, depth - 1);
+    std::string text = (m.chance(50) ? "max(" : "min(") + x.text + along;
+    return Term{text, x.bound};
+  }
+  return std::nullopt;
+}
+
+std::optional<Term> makeTotal(Maker &m, const Type &want, int depth) {
+  if (!want.shape.empty() || m.axes.empty() || !isSummed(want.elem))
+    return std::nullopt;
+  Type whole = want;
+  int64_t count = 1;
+  for (size_t rank = 1 + m.below(2); rank-- > 0;) {
+    whole.shape.push_back(m.any(m.axes));
+    count *= whole.shape.back().most;
+  }
+  if (count > 4096)
+    return std::nullopt;
+  Term x = summand(m, whole, count, depth - 1);
+  x.bound.most *= static_cast<double>(count);
+  return Term{"sum(" + x.text + ")", x.bound};
+}
+
+std::optional<Term> makeScan(Maker &m, const Type &want, int depth) {
+  if (want.shape.empty() || !isSummed(want.elem))
+    return std::nullopt;
+  size_t axis = m.chance(70) ? want.shape.size() - 1 : m.below(want.shape.size());
+  std::string along = ", axis: " + std::to_string(axis) + ")";
+  if (m.chance(60)) {
+    int64_t count = want.shape[axis].most;
+    Term x = summand(m, want, count, depth - 1);
+    x.bound.most *= static_cast<double>(count);
+    return Term{"cumsum(" + x.text + along, x.bound};
+  }
+  Term x = m.expression(want, depth - 1);
+  return Term{(m.chance(50) ? "cummax(" : "cummin(") + x.text + along, x.bound};
+}
+
+std::optional<Term> makeSort(Maker &m, const Type &want, int depth) {
+  if (!m.hasOrders || want.shape.empty() || want.elem == ElemKind::Bool)
+    return std::nullopt;
+  std::string descending = m.chance(40) ? ", descending: true)" : ")";
+  std::string last = ", axis: " + std::to_string(want.shape.size() - 1);
+  if (want.elem == ElemKind::I32 && m.chance(60)) {
+    Term x = m.expression(want.with(ElemKind::F32), depth - 1);
+    if (!x.bound.exact)
+      return std::nullopt;
+    return Term{"argsort(" + x.text + last + descending, {100, 0, true}};
+  }
+  if (want.elem != ElemKind::F32 && want.elem != ElemKind::I32)
+    return std::nullopt;
+  Term x = m.expression(want, depth - 1);
+  return Term{"sort(" + x.text + last + descending, x.bound};
+}
+
+/// The largest of a row, and where they were.
+std::optional<Term> makeTopk(Maker &m, const Type &want, int depth) {
+  if (!m.hasOrders || want.shape.empty() || m.axes.empty() || !want.shape.back().constant)
+    return std::nullopt;
+  bool positions = want.elem == ElemKind::I32;
+  int64_t count = *want.shape.back().constant;
+  if ((want.elem != ElemKind::F32 && !positions) || count > 8 || count < 1)
+    return std::nullopt;
+  Type whole = want.with(ElemKind::F32);
+  whole.shape.back() = constantAxis(count + 9);
+  Term x = m.expression(whole, depth - 1);
+  if (!x.bound.exact)
+    return std::nullopt;
+  std::string values = m.fresh("v"), at = m.fresh("v");
+  m.line("let (" + (positions ? "_" + values : values) + ", " + (positions ? at : "_" + at) +
+         ") = topk(" + x.text + ", " + std::to_string(count) + ")");
+  return positions ? Term{at, {100, 0, true}} : Term{values, x.bound};
+}
+
+/// By positions of the rank of what is read.
+std::optional<Term> makeGather(Maker &m, const Type &want, int depth) {
+  if (!m.hasOrders || want.shape.empty() || want.elem == ElemKind::Bool)
+    return std::nullopt;
+  size_t axis = m.below(want.shape.size());
+  const Axis &along = want.shape[axis];
+  Term x = m.expression(want, depth - 1);
+  Term at = m.expression(want.with(ElemKind::I32), depth - 1);
+  std::string last = along.constant ? std::to_string(std::max<int64_t>(*along.constant - 1, 0))
+                                    : "i32(" + along.length + " - 1)";
+  std::string positions = "max(min(abs(" + at.text + ") % 64, " + last + "), 0)";
+  if (m.chance(65) || want.elem != ElemKind::F32)
+    return Term{"gather(" + x.text + ", " + positions + ", axis: " + std::to_string(axis) + ")",
+                x.bound};
+  Term v = m.expression(want, depth - 1);
+  double count = static_cast<double>(along.most);
+  if (!v.bound.exact || v.bound.most * count * (1 << v.bound.bits) > exactLimit(want.elem) / 2)
+    v = m.leaf(want);
+  if (v.bound.most * count > 1e5)
+    return std::nullopt;
+  Bound bound{x.bound.most + v.bound.most * count, std::max(x.bound.bits, v.bound.bits),
+              x.bound.exact && v.bound.exact};
+  return Term{"scatter(" + x.text + ", " + positions + ", " + v.text +
+                  ", axis: " + std::to_string(axis) + ", combine: .add)",
+              bound};
+}
+
+} // namespace
+
+std::span<const Form> foldForms() {
+  static constexpr Form forms[] = {
+      {"reduction", 12, makeReduction}, {"total", 5, makeTotal}, {"scan", 4, makeScan}};
+  return forms;
+}
+
+std::span<const Form> orderForms() {
+  static constexpr Form forms[] = {
+      {"sort", 4, makeSort}, {"topk", 3, makeTopk}, {"gather", 4, makeGather}};
+  return forms;
+}
+
+} // namespace ptl::differential

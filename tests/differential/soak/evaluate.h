@@ -1,0 +1,54 @@
+// One program on all executors: what each of them makes of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ptl::differential {
+
+/// What can be wrong with an executor, the worst first.
+enum class Kind : uint8_t {
+  Wrong,    ///< another value than the reference, or one of them stops
+  Crash,    ///< a signal, an abort
+  Internal, ///< an internal error of the compiler, or of what it made
+  Hang,     ///< no end within the limits of time or memory
+  Refuted,  ///< the prover found a fault
+  Unproved, ///< the prover did not decide
+  Refused,  ///< cannot be compiled for it
+  Invalid,  ///< the program itself has errors
+};
+std::string_view kindName(Kind kind);
+
+struct Observation {
+  std::string executor; ///< `cpu-O2`, `a3`
+  Kind kind;
+  std::string text;
+  std::map<std::string, int64_t> extents; ///< of the call that showed it
+  uint64_t seed = 0;                      ///< of its arguments
+};
+
+/// A program and how to call it: its last callable, with these extents where they are given.
+struct Case {
+  std::string text;
+  std::map<std::string, int64_t> extents;
+  uint64_t seed = 1;
+};
+
+struct EvaluateOptions {
+  std::string stdPath;
+  /// `cpu-O0`, `cpu-O2`, `cpu-O3`, `a2`, `a3`, `a5`.
+  std::vector<std::string> executors = {"cpu-O0", "cpu-O2", "cpu-O3", "a2", "a3", "a5"};
+  int samples = 2;
+  bool proves = true;
+};
+
+/// Runs the program in this process; `onStage` is told before what could crash, `onObserved` when
+/// something is wrong.
+void evaluate(const Case &program, const EvaluateOptions &options,
+              const std::function<void(const std::string &)> &onStage,
+              const std::function<void(const Observation &)> &onObserved);
+
+} // namespace ptl::differential

@@ -1,0 +1,288 @@
+// Makes random programs and runs them on all executors; what differs is shrunk and filed.
+//   ptl_soak [--programs N] [--seed S] [--jobs J] [--file FOLDER] [--report FILE] [--seconds N]
+//            [--budget RUNS] [--executors LIST] [--std FOLDER] [--no-prover] [--print SEED]
+//            [--refused] [--replay] [--shrink] FILE...
+// Without --file nothing is shrunk; what executors refuse is with --refused only. --report gets one
+// line for each cause. --replay runs files that were filed, with their extents and others; --shrink
+// makes files smaller.
+#include "frontend/format/format.h"
+#include "frontend/parse/parse.h"
+#include "tests/differential/generate/callables.h"
+#include "tests/differential/soak/shrink.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+namespace ptl::differential {
+
+struct Settings {
+  size_t programs = 0;
+  uint64_t seed = 1;
+  int jobs = 2, budget = 600;
+  double seconds = 1e9;
+  std::string folder, report;
+  bool filesRefused = false; ///< what executors refuse, too
+  bool replays = false, shrinks = false, prints = false;
+  EvaluateOptions evaluate;
+  std::vector<std::string> files;
+};
+
+/// All programs that showed one cause.
+struct Cause {
+  Observation first;
+  Case program;
+  size_t count = 0;
+};
+
+static const char *kHead = "// ";
+
+static std::string described(const Observation &seen) {
+  std::string text = std::string(kindName(seen.kind)) + " on " + seen.executor + ": " + seen.text;
+  return text.substr(0, 400);
+}
+
+/// As it is filed: what was seen, how to call it, the program.
+static std::string fileText(const Case &program, const Observation &seen) {
+  std::string text =
+      kHead + described(seen) + "\n" + kHead + "call: seed=" + std::to_string(program.seed);
+  for (const auto &[name, value] : program.extents)
+    text += " " + name + "=" + std::to_string(value);
+  return text + "\n" + program.text;
+}
+
+static Case readCase(const std::string &path) {
+  std::ifstream in(path);
+  std::stringstream all;
+  all << in.rdbuf();
+  Case program;
+  program.text = all.str();
+  size_t at = program.text.find("// call: ");
+  if (at == program.text.npos)
+    return program;
+  std::istringstream words(program.text.substr(at + 9, program.text.find('\n', at) - at - 9));
+  for (std::string word; words >> word;) {
+    size_t equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    if (name == "seed")
+      program.seed = std::strtoull(word.c_str() + equals + 1, nullptr, 10);
+    else
+      program.extents[name] = std::atoll(word.c_str() + equals + 1);
+  }
+  return program;
+}
+
+static std::string formattedProgram(const std::string &text) {
+  SourceManager sources;
+  DiagnosticSink sink;
+  FileId file = sources.add("program.ptl", text);
+  Tree tree = parse(sources.file(file), sink);
+  return sink.hasErrors() ? text : format(tree).text;
+}
+
+class Soak {
+public:
+  explicit Soak(Settings settings)
+      : settings_(std::move(settings)), pool_(settings_.evaluate, {}, settings_.jobs) {}
+
+  int run();
+  int replay();
+  int shrinkFiles();
+
+private:
+  void take(const Case &program, const Outcome &outcome);
+  void file();
+  void writeReport();
+
+  Settings settings_;
+  Pool pool_;
+  std::map<std::string, Cause> causes_;
+  size_t done_ = 0;
+};
+
+void Soak::take(const Case &program, const Outcome &outcome) {
+  ++done_;
+  for (const Observation &seen : outcome.seen) {
+    // Wrong values say nothing of their cause: each is one until it has been shrunk.
+    std::string key = causeOf(seen);
+    if (seen.kind == Kind::Wrong || seen.kind == Kind::Hang)
+      key += " seed " + std::to_string(program.seed);
+    Cause &cause = causes_[key];
+    if (cause.count++ == 0) {
+      cause.first = seen;
+      cause.program = program;
+      bool tells = seen.kind != Kind::Refused && seen.kind != Kind::Unproved;
+      if (tells)
+        std::printf("seed %llu: %s\n", static_cast<unsigned long long>(program.seed),
+                    described(seen).c_str());
+      std::fflush(stdout);
+    }
+  }
+}
+
+void Soak::file() {
+  std::map<std::string, std::string> filed; // by what the shrunk program is without its numbers
+  for (auto &[key, cause] : causes_) {
+    Kind kind = cause.first.kind;
+    if (kind == Kind::Invalid || kind == Kind::Unproved ||
+        (kind == Kind::Refused && !settings_.filesRefused))
+      continue;
+    Case small = shrink(pool_, cause.program, cause.first, settings_.budget);
+    small.text = formattedProgram(small.text);
+    std::string shape;
+    for (char c : small.text)
+      if (!std::isdigit(static_cast<unsigned char>(c)) &&
+          !std::isspace(static_cast<unsigned char>(c)))
+        shape += c;
+    std::string name = std::string(kindName(kind)) + "-" +
+                       (cause.first.executor.starts_with("cpu") ? "cpu" : "chip") + "-" +
+                       std::to_string(std::hash<std::string>()(shape) % 1000000) + ".ptl";
+    if (!filed.emplace(name, key).second)
+      continue;
+    std::filesystem::create_directories(settings_.folder);
+    std::ofstream(settings_.folder + "/" + name) << fileText(small, cause.first);
+    std::printf("%s (%zu times): %s\n", name.c_str(), cause.count, described(cause.first).c_str());
+    std::fflush(stdout);
+  }
+}
+
+void Soak::writeReport() {
+  std::map<Kind, std::pair<size_t, size_t>> byKind; // causes, programs
+  std::ostringstream lines;
+  for (const auto &[key, cause] : causes_) {
+    ++byKind[cause.first.kind].first;
+    byKind[cause.first.kind].second += cause.count;
+    lines << cause.count << "\t" << cause.program.seed << "\t" << cause.first.executor << "\t"
+          << key << "\t" << cause.first.text << "\n";
+  }
+  if (!settings_.report.empty())
+    std::ofstream(settings_.report) << lines.str();
+  std::printf("%zu programs", done_);
+  for (const auto &[kind, counts] : byKind)
+    std::printf(", %s: %zu (%zu causes)", std::string(kindName(kind)).c_str(), counts.second,
+                counts.first);
+  std::printf("\n");
+}
+
+int Soak::run() {
+  auto start = std::chrono::steady_clock::now();
+  uint64_t next = settings_.seed, last = settings_.seed + settings_.programs;
+  pool_.run(
+      [&]() -> std::optional<Case> {
+        std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+        if (next == last || passed.count() > settings_.seconds)
+          return std::nullopt;
+        uint64_t seed = next++;
+        return Case{randomSource(seed), {}, seed};
+      },
+      [&](size_t, const Case &program, const Outcome &outcome) {
+        take(program, outcome);
+        return true;
+      });
+  writeReport();
+  std::fflush(stdout);
+  if (!settings_.folder.empty())
+    file();
+  bool isFine = true;
+  for (const auto &[key, cause] : causes_) {
+    Kind kind = cause.first.kind;
+    bool counts = kind != Kind::Refused && kind != Kind::Unproved && kind != Kind::Invalid;
+    isFine &= !counts;
+  }
+  return isFine ? 0 : 1;
+}
+
+int Soak::replay() {
+  std::vector<Case> cases;
+  for (const std::string &path : settings_.files)
+    cases.push_back(readCase(path));
+  std::vector<Outcome> outcomes = pool_.all(cases);
+  int failures = 0;
+  for (size_t i = 0; i < cases.size(); ++i)
+    for (const Observation &seen : outcomes[i].seen) {
+      if (seen.kind == Kind::Unproved)
+        continue;
+      ++failures;
+      std::printf("%s: %s\n", settings_.files[i].c_str(), described(seen).c_str());
+    }
+  std::printf("%zu programs, %d observations\n", cases.size(), failures);
+  return failures == 0 && !cases.empty() ? 0 : 1;
+}
+
+int Soak::shrinkFiles() {
+  for (const std::string &path : settings_.files) {
+    Case program = readCase(path);
+    Outcome outcome = pool_.all({program}).front();
+    if (outcome.isFine())
+      continue;
+    Case small = shrink(pool_, program, outcome.seen.front(), settings_.budget);
+    small.text = formattedProgram(small.text);
+    std::printf("%s", fileText(small, outcome.seen.front()).c_str());
+  }
+  return 0;
+}
+
+static Settings parseArguments(int argc, char **argv) {
+  Settings settings;
+  settings.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    auto value = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
+    if (word == "--programs")
+      settings.programs = std::stoul(value());
+    else if (word == "--seed")
+      settings.seed = std::stoull(value());
+    else if (word == "--jobs")
+      settings.jobs = std::stoi(value());
+    else if (word == "--budget")
+      settings.budget = std::stoi(value());
+    else if (word == "--seconds")
+      settings.seconds = std::stod(value());
+    else if (word == "--file")
+      settings.folder = value();
+    else if (word == "--refused")
+      settings.filesRefused = true;
+    else if (word == "--report")
+      settings.report = value();
+    else if (word == "--std")
+      settings.evaluate.stdPath = value();
+    else if (word == "--samples")
+      settings.evaluate.samples = std::stoi(value());
+    else if (word == "--no-prover")
+      settings.evaluate.proves = false;
+    else if (word == "--executors") {
+      settings.evaluate.executors.clear();
+      std::istringstream list(value());
+      for (std::string each; std::getline(list, each, ',');)
+        settings.evaluate.executors.push_back(each);
+    } else if (word == "--replay")
+      settings.replays = true;
+    else if (word == "--shrink")
+      settings.shrinks = true;
+    else if (word == "--print")
+      settings.prints = true, settings.seed = std::stoull(value());
+    else
+      settings.files.push_back(word);
+  }
+  return settings;
+}
+
+} // namespace ptl::differential
+
+int main(int argc, char **argv) {
+  using namespace ptl::differential;
+  Settings settings = parseArguments(argc, argv);
+  if (settings.prints) {
+    std::printf("%s", randomSource(settings.seed).c_str());
+    return 0;
+  }
+  Soak soak(settings);
+  if (settings.replays)
+    return soak.replay();
+  return settings.shrinks ? soak.shrinkFiles() : soak.run();
+}
