@@ -422,8 +422,8 @@ void Builder::buildSignal(const BlockExpr &call) {
   pto::PipeKindAttr from = pipe(object.from.pipe), to = pipe(object.to.pipe);
   Operation *flag = nullptr;
   if (object.crosses()) {
-    flag = isSignal ? make<pto::SyncSetOp>(loc, from, id).getOperation()
-                    : make<pto::SyncWaitOp>(loc, to, id).getOperation();
+    flag = isSignal ? make<pto::SyncSetOp>(loc, from, id, mlir::ValueRange()).getOperation()
+                    : make<pto::SyncWaitOp>(loc, to, id, mlir::ValueRange()).getOperation();
     flag->setAttr("ptl.ids", builder_.getDenseI64ArrayAttr({manual_->ids[call.object], count}));
   } else if (int64_t number = extentOf(id); number != pto::kDynamic) {
     auto event = pto::EventIdAttr::get(&context_, static_cast<pto::EventId>(number));

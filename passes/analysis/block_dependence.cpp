@@ -1,6 +1,8 @@
 // The tree of a block-level function, and which bytes each instruction touches.
 #include "passes/analysis/block_dependence.h"
 
+#include "ir/dialect/cross_core.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -230,6 +232,11 @@ void BlockProgram::addInstruction(Item &item) {
     auto pop = dyn_cast<TPopOp>(op);
     touch.receives = pop && pop.getPipe().getDefiningOp<InitializeL2LPipeOp>();
   }
+  if (isa<SyncSetOp, SyncWaitOp>(op)) // the other cores reach these arrays before or behind it
+    for (Value array : op->getOperands().drop_front()) {
+      Touch &touch = add(array);
+      touch.reads = touch.writes = true;
+    }
   if (auto free = dyn_cast<TFreeOp>(op))
     for (auto [tile, queue] : poppedFrom_)
       if (queue == free.getPipe()) {
@@ -274,6 +281,10 @@ std::unique_ptr<Body> BlockProgram::build(Block &block, Operation *owner) {
     Item item{&op, pipeOf(&op), {}, {}, {}};
     if (auto free = dyn_cast<TFreeOp>(op))
       item.pipe = pipeOfFree(free);
+    else if (auto set = dyn_cast<SyncSetOp>(op))
+      item.pipe = pipeOf(set.getPipe());
+    else if (auto wait = dyn_cast<SyncWaitOp>(op))
+      item.pipe = pipeOf(wait.getPipe());
     if (item.pipe) {
       addInstruction(item);
     } else {

@@ -1,6 +1,7 @@
 #include "passes/lower_block/assign_cores.h"
 
 #include "passes/lower_block/cut_tiles.h"
+#include "passes/lower_block/meetings.h"
 #include "passes/lower_block/tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,6 +39,7 @@ public:
   Assigner(ParallelOp grid, CoreAssignment &result) : grid_(grid), result_(result) {}
 
   void run() {
+    grid_.walk([&](StoreOp store) { result_.written.insert(store.getRef()); });
     grid_.walk([&](MatmulOp product) {
       result_.cube.insert(product);
       result_.numProducts += partOf(product->getResult(0)).number == 0;
@@ -47,6 +49,13 @@ public:
       changed = false;
       grid_.walk([&](AddOp add) { changed |= takeAccumulation(add); });
     }
+    llvm::SetVector<Value> multiplied;
+    grid_.walk([&](MatmulOp product) {
+      for (Value operand : product->getOperands())
+        if (Value source = productSource(operand); result_.isAccumulator(source))
+          multiplied.insert(source);
+    });
+    llvm::for_each(multiplied, detour);
     grid_.walk([&](Operation *op) { takeEpilogue(op); });
     findCrossings();
     findDealtAxis();
@@ -76,6 +85,22 @@ private:
       return true;
     }
     return false;
+  }
+
+  // Nothing goes from the accumulator to the operand buffers as it is: what products make and
+  // products read goes to the vector cores and comes back.
+  static void detour(Value accumulator) {
+    OpBuilder b(accumulator.getContext());
+    b.setInsertionPointAfterValue(accumulator);
+    OperationState state(accumulator.getLoc(), ConvertOp::getOperationName(), accumulator,
+                         accumulator.getType(), {b.getNamedAttr("round", b.getStringAttr("even"))});
+    Operation *there = b.create(state);
+    accumulator.replaceUsesWithIf(there->getResult(0),
+                                  [&](OpOperand &use) { return isReadByProduct(use.getOwner()); });
+  }
+  static bool isReadByProduct(Operation *op) {
+    return isa<MatmulOp>(op) || (isa<TransposeOp, CastOp, NewAxisOp>(op) &&
+                                 llvm::any_of(op->getUsers(), isReadByProduct));
   }
 
   // A finished accumulator is stored by the fix pipe, which can round to a narrower float on the
@@ -123,13 +148,6 @@ private:
     });
     if (!result_.toCube.empty())
       result_.usesVector = true;
-  }
-
-  static bool isGlobal(Value array) {
-    if (auto ref = dyn_cast<RefType>(array.getType()))
-      return ref.getPlace() == Place::Gm;
-    Operation *op = array.getDefiningOp();
-    return !op || !op->getParentOfType<ParallelOp>();
   }
 
   bool isVectorOp(Operation *op) {
@@ -259,7 +277,45 @@ CoreAssignment assignCores(ParallelOp grid) {
     return result;
   }
   Assigner(grid, result).run();
+  findMeetings(grid, result);
   return result;
+}
+
+bool isGlobal(Value array) {
+  if (auto ref = dyn_cast<RefType>(array.getType()))
+    return ref.getPlace() == Place::Gm;
+  Operation *op = array.getDefiningOp();
+  if (op)
+    return !op->getParentOfType<ParallelOp>();
+  // What loops of a grid carry is none of the function's.
+  return !isa<ParallelOp>(array.getParentBlock()->getParentOp()) &&
+         !array.getParentBlock()->getParentOp()->getParentOfType<ParallelOp>();
+}
+
+bool isTakenFrom(Value box, const CoreAssignment &cores) {
+  auto takes = [&](Operation *user) {
+    return isa<DimOp>(user) || (isa<TakeOp>(user) && user->getOperand(0) == box);
+  };
+  BoxOperands in = operandsOf(box.getDefiningOp());
+  return in.steps.empty() && !in.outside && !box.use_empty() && !cores.written.contains(in.array) &&
+         llvm::all_of(box.getUsers(), takes) &&
+         llvm::any_of(box.getUsers(), [](Operation *user) { return isa<TakeOp>(user); });
+}
+
+bool isUsedOnCube(Value value, const CoreAssignment &cores) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (isa<TransposeOp, CastOp, NewAxisOp>(user))
+      return isUsedOnCube(user->getResult(0), cores);
+    return cores.coreOf(user) == CoreKind::Cube;
+  });
+}
+
+bool isUsedOnVector(Value value, const CoreAssignment &cores) {
+  return cores.crossesToCube(value) || llvm::any_of(value.getUsers(), [&](Operation *user) {
+           if (isa<TransposeOp, CastOp, NewAxisOp>(user))
+             return isUsedOnVector(user->getResult(0), cores);
+           return cores.coreOf(user) == CoreKind::Vector && !isa<DimOp>(user);
+         });
 }
 
 } // namespace ptl::block

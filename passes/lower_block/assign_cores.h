@@ -21,8 +21,15 @@ struct CoreAssignment {
   /// The names of the lengths whose axis is dealt to the two vector cores: one, or those of its
   /// parts; none: one of the cores does all.
   llvm::SmallVector<mlir::StringAttr, 4> dealt;
+  /// Operations before which all cores of the group have to have done what stands before, since
+  /// both kinds reach the same global memory, and the arrays that this is about.
+  llvm::DenseSet<mlir::Operation *> meetings;
+  llvm::SmallVector<mlir::Value> metOver;
   /// Names of lengths that may be 0, because what they are parts of is shorter.
   llvm::SmallVector<mlir::StringAttr, 4> mayBeEmpty;
+
+  /// Arrays that the grid stores to: what is read from them is read where the program says so.
+  llvm::DenseSet<mlir::Value> written;
 
   bool usesCube() const { return !cube.empty(); }
   bool usesVector = false;
@@ -38,6 +45,15 @@ struct CoreAssignment {
 };
 
 CoreAssignment assignCores(ir::ParallelOp grid);
+
+/// Whether an array lies in global memory: storage, or a value that was not made in the grid.
+bool isGlobal(mlir::Value array);
+/// Whether a box of global memory serves only to take parts by position from. Where the kernel
+/// writes that array, it is loaded where it stands.
+bool isTakenFrom(mlir::Value box, const CoreAssignment &cores);
+/// Whether a product reads a loaded value, and whether a vector operation does, under any name.
+bool isUsedOnCube(mlir::Value value, const CoreAssignment &cores);
+bool isUsedOnVector(mlir::Value value, const CoreAssignment &cores);
 
 /// The part of what it was cut from that an operation's result is.
 struct PartOf {

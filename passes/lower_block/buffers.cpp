@@ -142,38 +142,36 @@ pto::TileBufType KernelLowering::allocateType(const Tile &like) {
   return tileType(ir::Place::Vec, "nd", extents, element);
 }
 
-bool KernelLowering::diesAt(Value value, Operation *op) const {
-  Block *home = value.getParentBlock();
-  if (op->getBlock() != home)
-    return false;
-  for (Operation *user : value.getUsers()) {
-    Operation *here = home->findAncestorOpInBlock(*user);
-    if (!here || op->isBeforeInBlock(here))
-      return false;
-  }
-  return true;
+/// Whether the result of `op` may be written to `buffer`. What `op` reads at `inPlace` it reads
+/// element by element where it writes, if the operand lies there in the same form.
+bool KernelLowering::mayWrite(Operation *op, Value buffer, llvm::ArrayRef<unsigned> inPlace) {
+  llvm::SmallVector<unsigned> aligned;
+  for (unsigned number : inPlace)
+    if (const Tile *tile = tileOf(op->getOperand(number));
+        tile && tile->buffer && tile->buffer.getType() == buffer.getType())
+      aligned.push_back(number);
+  return sharing_.mayOverwrite(pto::rootOf(buffer), op, aligned);
 }
 
 // Where the result of `op` goes: the buffer that is wanted for it, that of an operand which dies
-// here, or a new one.
+// here, or a new one. `inPlace`: the operands that the instruction may write over.
 Value KernelLowering::destination(Operation *op, const Tile &like,
-                                  llvm::ArrayRef<Value> candidates) {
+                                  llvm::ArrayRef<unsigned> inPlace) {
   Value result = op->getResult(0);
   pto::TileBufType wanted = allocateType(like);
   auto fits = [&](Value buffer) { return buffer.getType() == wanted; };
-  if (Value buffer = wanted_.lookup(result); buffer && fits(buffer)) {
-    Value held = held_.lookup(buffer);
-    if (users_.lookup(buffer) <= 1 &&
-        (!held || diesBefore(held, op) ||
-         (diesAt(held, op) && llvm::is_contained(candidates, held)))) {
-      users_[buffer] = 0;
-      return buffer;
-    }
-  }
-  for (Value operand : candidates) {
-    const Tile *tile = tileOf(operand);
+  if (Value buffer = wanted_.lookup(result);
+      buffer && fits(buffer) && mayWrite(op, buffer, inPlace))
+    return buffer;
+  for (unsigned number : inPlace) {
+    const Tile *tile = tileOf(op->getOperand(number));
     if (!tile || !tile->buffer || tile->form != like.form || !fits(tile->buffer) ||
-        users_.lookup(tile->buffer) != 1 || !diesAt(operand, op))
+        !mayWrite(op, tile->buffer, inPlace))
+      continue;
+    // The scalar unit fills in positions: in a buffer of their own it need not wait for
+    // instructions.
+    if (llvm::any_of(sharing_.valuesIn(pto::rootOf(tile->buffer)),
+                     [](Value value) { return value.getDefiningOp<ir::IndexOp>(); }))
       continue;
     // Rotating buffers stay for their loads; what was popped may go on in its slot.
     Operation *maker = pto::rootOf(tile->buffer).getDefiningOp();
@@ -182,22 +180,9 @@ Value KernelLowering::destination(Operation *op, const Tile &like,
       continue;
     if (!popped && isa<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
       continue;
-    --users_[tile->buffer];
     return tile->buffer;
   }
   return allocateLike(like, op->getLoc());
-}
-
-bool KernelLowering::diesBefore(Value value, Operation *op) const {
-  Block *home = value.getParentBlock();
-  if (op->getBlock() != home)
-    return false;
-  for (Operation *user : value.getUsers()) {
-    Operation *here = home->findAncestorOpInBlock(*user);
-    if (!here || !here->isBeforeInBlock(op))
-      return false;
-  }
-  return true;
 }
 
 Operation *KernelLowering::emit(Location loc, InstructionId id, ValueRange ins, ValueRange outs,

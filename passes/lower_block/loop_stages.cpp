@@ -158,7 +158,7 @@ bool Splitter::passDepths() {
 
 bool Splitter::findDepths() {
   for (Value argument : loop_.getRegionIterArgs()) {
-    if (!isTile(argument.getType()))
+    if (!isTile(argument.getType()) || cores_.crossesToCube(argument))
       return false;
     depths_[argument] = {0, sideOf(argument)};
   }

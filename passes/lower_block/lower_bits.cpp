@@ -167,7 +167,7 @@ void KernelLowering::lowerShift(Operation *op) {
   Type type = op->getResult(0).getType();
   Tile source = materialise(spread(*a, x.getType(), type, op), loc);
   InstructionId scalar = left ? InstructionId::TShls : InstructionId::TShrs;
-  out->buffer = destination(op, *out, {});
+  out->buffer = destination(op, *out);
   if (b->form == Form::Splat && takes(scalar, {out->element}))
     emit(loc, scalar, {source.buffer, b->scalar}, {out->buffer});
   else
@@ -207,7 +207,6 @@ void KernelLowering::lowerBitcast(Operation *op) {
   }
   out->form = in->form;
   out->buffer = sameWidth(*in, out->element);
-  ++users_[in->buffer]; // in use as long as either value
   setTile(op->getResult(0), *out);
 }
 

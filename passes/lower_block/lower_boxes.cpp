@@ -67,6 +67,7 @@ std::optional<GlobalBox> KernelLowering::globalBox(Operation *op, const BoxOpera
     else
       box.fixed.push_back(made);
   }
+  box.present = onceOnly(op, box.present, extents);
   return box;
 }
 

@@ -2,6 +2,7 @@
 #include "ir/dialect/schedule_attributes.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
+#include "passes/lower_block/meetings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -84,6 +85,7 @@ bool KernelLowering::lowerGrid(ir::ParallelOp grid) {
   if (core_ == CoreKind::Vector && cores_.isMixed()) {
     Value index = b_.create<pto::GetSubBlockIdxOp>(loc_, b_.getI64Type());
     subblock_ = b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), index);
+    isFirst_ = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, subblock_, constant(0));
   }
   openQueues(grid);
   lowerPoints(grid);
@@ -148,6 +150,8 @@ void KernelLowering::lowerBlock(Block &block) {
       return;
     loc_ = op.getLoc();
     popFor(&op);
+    if (cores_.meetings.contains(&op))
+      meet(loc_);
     lowerOp(&op);
     for (Value result : op.getResults())
       cross(result);
@@ -244,13 +248,15 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     } else if (carries(argument)) {
       tiles.emplace_back(static_cast<unsigned>(i), carriedTile(loop, static_cast<unsigned>(i)));
     }
+    if (failed_)
+      return;
   }
   if (failed_)
     return;
   auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
   bool rotates = pipeline && pipeline.getInt() > 1;
   // In queues that several values share, their order is that of the program.
-  if (rotates && turnsAhead() > 0 && !sharesQueues(cores_, machine_))
+  if (rotates && turnsAhead() > 0 && !sharesQueues(cores_, machine_) && !meetsInside(loop, cores_))
     if (auto stages = stagesOf(loop, cores_, core_); stages && stages->isSplit())
       return lowerInStages(loop, *stages, tiles);
   auto made =
@@ -263,10 +269,10 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
     scalars_[argument] = value;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (auto &[i, tile] : tiles) {
-    users_[tile.buffer] = 0;
     setTile(loop.getRegionIterArg(i), tile);
     wanted_[yield.getOperand(i)] = tile.buffer;
   }
+  llvm::for_each(loop.getRegionIterArgs(), [&](Value argument) { cross(argument); });
   if (rotates)
     rotations_.push_back({made, iterationOf(made), pipeline.getInt()});
   lowerBlock(*loop.getBody());
@@ -287,10 +293,8 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   for (Value result : loop.getResults())
     if (isScalar(result))
       scalars_[result] = made.getResult(next++);
-  for (auto &[i, tile] : tiles) {
-    users_[tile.buffer] = 0;
+  for (auto &[i, tile] : tiles)
     setTile(loop.getResult(i), tile);
-  }
 }
 
 Value KernelLowering::iterationOf(scf::ForOp loop) {
@@ -315,13 +319,14 @@ Tile KernelLowering::carriedTile(scf::ForOp loop, unsigned index) {
     return tile;
   }
   tile = *first;
-  bool own = first->buffer && users_.lookup(first->buffer) == 1 && diesAt(init, loop) &&
-             first->buffer.getDefiningOp<pto::AllocTileOp>();
-  if (own)
+  // The value that it begins with stays where it is if nobody else reads it: neither the loop, nor
+  // another variable, nor what comes behind.
+  OpOperand &operand = loop.getInitArgsMutable()[index];
+  if (first->buffer && first->buffer.getDefiningOp<pto::AllocTileOp>() &&
+      sharing_.mayOverwrite(first->buffer, loop, {operand.getOperandNumber()}))
     return tile;
-  bool column = tile.extents.cols == 1 && tile.extents.rows > 1;
   if (tile.form == Tile::Form::Splat || tile.form == Tile::Form::Memory)
-    tile.form = column ? Tile::Form::Column : Tile::Form::Whole;
+    tile.form = formOf(tile);
   Tile source = *first;
   tile.buffer = allocateLike(tile, named(argument));
   if (source.form == Tile::Form::Splat)
@@ -333,7 +338,7 @@ Tile KernelLowering::carriedTile(scf::ForOp loop, unsigned index) {
 
 /// Brings a value into the buffer that a loop carries or a branch leaves.
 void KernelLowering::keep(Value value, const Tile &into, Location loc) {
-  if (cores_.isAccumulator(value))
+  if (core_ == CoreKind::Cube) // what it carries is accumulated where it is
     return;
   const Tile *tile = tileOf(value);
   if (!tile)
@@ -351,14 +356,15 @@ void KernelLowering::keep(Value value, const Tile &into, Location loc) {
 void KernelLowering::keepAll(ValueRange values, CarriedTiles tiles, Location loc) {
   llvm::SmallDenseSet<Value> written;
   for (const auto &[i, into] : tiles) {
-    const Tile *tile = cores_.isAccumulator(values[i]) ? nullptr : tileOf(values[i]);
-    if (tile && tile->buffer != into.buffer && written.contains(tile->buffer)) {
+    const Tile *tile = core_ == CoreKind::Cube ? nullptr : tileOf(values[i]);
+    if (tile && tile->buffer && tile->buffer != into.buffer &&
+        written.contains(pto::rootOf(tile->buffer))) {
       Tile source = materialise(*tile, loc), aside = source;
       aside.buffer = allocateLike(source, loc);
       copy(source, aside, loc);
       setTile(values[i], aside);
     }
-    written.insert(into.buffer);
+    written.insert(pto::rootOf(into.buffer));
   }
   for (const auto &[i, tile] : tiles)
     keep(values[i], tile, loc);

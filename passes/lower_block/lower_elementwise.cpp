@@ -156,7 +156,7 @@ void KernelLowering::lowerUnary(Operation *op, InstructionId id) {
     return;
   Tile source = materialise(*in, op->getLoc());
   bool inPlace = instructionInfo(id).has(InstructionInfo::InPlace);
-  out->buffer = inPlace ? destination(op, *out, {op->getOperand(0)}) : destination(op, *out, {});
+  out->buffer = inPlace ? destination(op, *out, {0}) : destination(op, *out);
   emit(op->getLoc(), id, {source.buffer}, {out->buffer});
   setTile(op->getResult(0), *out);
 }
@@ -190,15 +190,17 @@ void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
     *a = materialise(*a, loc);
   }
   Value result = op->getResult(0);
+  unsigned left = 0, right = 1;                 // which operands they are
   if (!sameShape(*a, *out) && forms.commutes) { // the whole tile to the left
     std::swap(a, b);
     std::swap(first, second);
+    std::swap(left, right);
   }
   if (!sameShape(*a, *out)) {
     bool scalarByTile =
         a->form == Form::Splat && sameShape(*b, *out) && forms.tiles == InstructionId::TDiv;
     if (scalarByTile) {
-      out->buffer = destination(op, *out, {second});
+      out->buffer = destination(op, *out, {right});
       emit(loc, InstructionId::TDivs, {a->scalar, b->buffer}, {out->buffer});
       return setTile(result, *out);
     }
@@ -218,28 +220,28 @@ void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
     b = spread(*b, second.getType(), result.getType(), op);
     second = {};
   }
-  llvm::SmallVector<Value> candidates;
+  llvm::SmallVector<unsigned> inPlace;
   if (first)
-    candidates.push_back(first);
-  Value right;
+    inPlace.push_back(left);
+  Value other;
   InstructionId id;
   if (b->form == Form::Splat) {
     id = forms.scalar;
-    right = b->scalar;
+    other = b->scalar;
   } else if (sameShape(*b, *out)) {
     id = forms.tiles;
-    right = b->buffer;
+    other = b->buffer;
     if (second)
-      candidates.push_back(second);
+      inPlace.push_back(right);
   } else if (column) {
     id = forms.column;
-    right = columnView(*b);
+    other = columnView(*b);
   } else {
     id = forms.row;
-    right = b->buffer;
+    other = b->buffer;
   }
-  out->buffer = destination(op, *out, candidates);
-  emit(loc, id, {a->buffer, right}, {out->buffer});
+  out->buffer = destination(op, *out, inPlace);
+  emit(loc, id, {a->buffer, other}, {out->buffer});
   setTile(result, *out);
 }
 
@@ -288,7 +290,7 @@ void KernelLowering::lowerSelect(Operation *op) {
     return materialise(spread(tile, op->getOperand(number).getType(), type, op), loc).buffer;
   };
   Value first = whole(*a, 1);
-  out->buffer = destination(op, *out, {});
+  out->buffer = destination(op, *out);
   if (b->form == Form::Splat)
     emit(loc, InstructionId::TSels, {mask->buffer, first, scratch, b->scalar}, {out->buffer});
   else

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -177,7 +178,17 @@ std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents)
   } else {
     box.matrixCols = constant(1);
   }
+  box.present = onceOnly(op, box.present, boxTypes);
   return box;
+}
+
+/// What has an effect and is not dealt out is done by one of the vector cores.
+Value KernelLowering::onceOnly(Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents) {
+  bool isDealt =
+      llvm::any_of(extents, [&](const ir::Extent &extent) { return cores_.deals(extent.symbol); });
+  if (!isFirst_ || isDealt || isMemoryEffectFree(op) || hasSingleEffect<MemoryEffects::Read>(op))
+    return present;
+  return present ? b_.createOrFold<arith::AndIOp>(loc_, present, isFirst_) : isFirst_;
 }
 
 /// The type whose extents are those of the box that is written.
@@ -274,26 +285,6 @@ Tile KernelLowering::bytesOf(const Tile &mask, Location loc) {
   return bytes;
 }
 
-/// Whether a product reads a loaded value.
-static bool isUsedOnCube(Value value, const CoreAssignment &cores) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp>(user))
-      return isUsedOnCube(user->getResult(0), cores);
-    return cores.coreOf(user) == CoreKind::Cube;
-  });
-}
-
-/// Whether a box of global memory serves only to take parts by position from.
-static bool isTakenFrom(Value box) {
-  auto takes = [&](Operation *user) {
-    return isa<ir::DimOp>(user) || (isa<ir::TakeOp>(user) && user->getOperand(0) == box);
-  };
-  BoxOperands in = operandsOf(box.getDefiningOp());
-  return in.steps.empty() && !in.outside && !box.use_empty() &&
-         llvm::all_of(box.getUsers(), takes) &&
-         llvm::any_of(box.getUsers(), [](Operation *user) { return isa<ir::TakeOp>(user); });
-}
-
 void KernelLowering::lowerSlice(Operation *op) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
@@ -304,11 +295,11 @@ void KernelLowering::lowerSlice(Operation *op) {
       source ? sliceTile(op, *source) : fail(op, "a part of a value that another core holds");
     return;
   }
-  if (isTakenFrom(result)) // what takes from it reads global memory
+  if (isTakenFrom(result, cores_)) // what takes from it reads global memory
     return bindLengths(op);
   if (isScalar(result) || !isMatrix(in, result.getType())) {
     bool isUsed = core_ == CoreKind::Vector
-                      ? usedOnVector(result)
+                      ? isUsedOnVector(result, cores_)
                       : isUsedOnCube(result, cores_) && !cores_.crossesToCube(result);
     if (isScalar(result) || isUsed)
       return loadBox(op, in);
@@ -325,22 +316,13 @@ void KernelLowering::lowerSlice(Operation *op) {
   memory.box = *box;
   if (core_ == CoreKind::Cube)
     return stage(op, memory);
-  if (!usedOnVector(result))
+  if (!isUsedOnVector(result, cores_))
     return;
   if (extents.rows == ir::Extent::kUnknown || extents.cols == ir::Extent::kUnknown) {
     extentsOf(op, result.getType()); // reports which
     return;
   }
   setTile(result, load(memory, loc));
-}
-
-/// Whether a vector operation reads a loaded value; what only products read is the cube's.
-bool KernelLowering::usedOnVector(Value value) {
-  return cores_.crossesToCube(value) || llvm::any_of(value.getUsers(), [&](Operation *user) {
-           if (isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp>(user))
-             return usedOnVector(user->getResult(0));
-           return cores_.coreOf(user) == CoreKind::Vector && !isa<ir::DimOp>(user);
-         });
 }
 
 void KernelLowering::lowerStore(ir::StoreOp store) {
@@ -409,7 +391,10 @@ void KernelLowering::storeScalar(ir::StoreOp store, const BoxOperands &in) {
     return fail(store, "a scalar that another core computes");
   if (scalar.getType().isInteger(1))
     scalar = b_.create<arith::ExtUIOp>(loc_, b_.getI8Type(), scalar);
-  b_.create<pto::StoreScalarOp>(loc_, box->pointer, box->base, scalar);
+  MemoryBox present;
+  present.present = box->present;
+  whenPresent(present, loc_,
+              [&] { b_.create<pto::StoreScalarOp>(loc_, box->pointer, box->base, scalar); });
 }
 
 // ---- parts of tiles

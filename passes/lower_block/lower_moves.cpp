@@ -210,7 +210,7 @@ void KernelLowering::lowerInsert(Operation *op) {
     return;
   if (dest->form == Form::Mask)
     return fail(op, "`insert` of packed conditions");
-  out->buffer = destination(op, *out, {insert.getDest()});
+  out->buffer = destination(op, *out, {insert.getDestMutable().getOperandNumber()});
   if (dest->form == Form::Splat)
     fillWith(*out, dest->scalar, loc);
   else if (dest->buffer != out->buffer)
@@ -354,7 +354,7 @@ void KernelLowering::lowerScatter(Operation *op) {
   std::optional<Tile> out = resultTile(op);
   if (!out)
     return;
-  out->buffer = destination(op, *out, {scatter.getX()});
+  out->buffer = destination(op, *out, {scatter.getXMutable().getOperandNumber()});
   if (start->tile.form == Form::Splat)
     fillWith(*out, start->tile.scalar, loc);
   else if (start->tile.buffer != out->buffer)

@@ -73,11 +73,33 @@ void KernelLowering::stage(Operation *slice, const Tile &memory) {
   bool bounded = tile.extents.rows != unknown && tile.extents.cols != unknown;
   int64_t bytes =
       bounded ? tile.extents.rows * tile.extents.cols * pto::elementBytes(tile.element) : 0;
-  if (!bounded || bytes > usableBytes(machine_, "mat") / 4 || streamed_.contains(result)) {
+  bool isWritten = cores_.written.contains(operandsOf(slice).array); // read where it stands
+  if (!bounded && isWritten)
+    return fail(slice, "an operand of a product without a static bound, from an array that the "
+                       "kernel stores to,");
+  if (!bounded ||
+      (!isWritten && (bytes > usableBytes(machine_, "mat") / 4 || streamed_.contains(result)))) {
     setTile(result, tile);
     return;
   }
-  setTile(result, loadMatrix(memory, *transposed, named(result)));
+  Tile loaded = loadMatrix(memory, *transposed, named(result));
+  loaded.transposed = *transposed;
+  setTile(result, loaded);
+}
+
+/// A staged matrix as a product reads it. Where its buffer holds the transposed matrix, the same
+/// bytes are the matrix itself in the other order of boxes.
+Tile KernelLowering::asProductReads(const Tile &tile) {
+  if (tile.form != Form::Matrix || !tile.transposed)
+    return tile;
+  Tile seen = tile;
+  seen.transposed = false;
+  bool byRows = cast<pto::TileBufType>(tile.buffer.getType()).getLayout().box ==
+                pto::Layout::RowMajor; // `zn`
+  seen.buffer = reshape(tile.buffer,
+                        tileType(ir::Place::Mat, byRows ? "nz" : "zn", tile.extents, tile.element),
+                        tile.extents.validRows, tile.extents.validCols);
+  return seen;
 }
 
 /// From memory to `mat`. Transposed, the matrix that products see is loaded: column-major memory in
@@ -225,9 +247,10 @@ void KernelLowering::lowerMatmul(Operation *op) {
     out.buffer =
         allocate(ir::Place::Acc, "acc", out.extents, out.element, named(result), /*rotates=*/true);
   }
-  if (!pinStep(op, *a, out))
+  Tile left = asProductReads(*a), right = asProductReads(*b);
+  if (!pinStep(op, left, out))
     return;
-  multiply(*a, *b, out, first, loc);
+  multiply(left, right, out, first, loc);
   setTile(result, out);
 }
 

@@ -122,7 +122,6 @@ void KernelLowering::lowerView(Operation *op) {
   if (!dense || wanted.getCols() != extents->cols || wanted.getBytes() != buffer.getBytes())
     return lowerReshape(op);
   shaped.buffer = reshape(tile.buffer, wanted, extents->validRows, extents->validCols);
-  ++users_[tile.buffer]; // in use as long as either value
   setTile(result, shaped);
 }
 
@@ -130,12 +129,12 @@ void KernelLowering::lowerTranspose(Operation *op) {
   Value result = op->getResult(0);
   const Tile *found = tileOf(op->getOperand(0));
   if (!found) {
-    if (core_ == CoreKind::Vector && usedOnVector(result))
+    if (core_ == CoreKind::Vector && isUsedOnVector(result, cores_))
       fail(op, "this value");
     return;
   }
   if (core_ == CoreKind::Cube) {
-    Tile tile = *found; // staged the way its product reads it
+    Tile tile = *found; // products read it as it is staged, or under another layout
     std::swap(tile.extents.rows, tile.extents.cols);
     std::swap(tile.extents.validRows, tile.extents.validCols);
     tile.transposed = !tile.transposed;

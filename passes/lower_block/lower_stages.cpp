@@ -44,7 +44,6 @@ void KernelLowering::lowerAndKeep(Operation *op, const LoopStages &stages, Value
       if (failed_)
         return;
       kept.emplace_back(result, tiles_.lookup(result));
-      users_[kept.back().second.buffer] = 0;
       wanted_[result] = kept.back().second.buffer;
       tiles_.erase(result);
     }
@@ -79,7 +78,6 @@ void KernelLowering::lowerStage(scf::ForOp loop, const LoopStages &stages, int s
   for (const auto &[i, tile] : tiles) {
     if (stages.stageOfVariable[i] != stage)
       continue;
-    users_[tile.buffer] = 0;
     setTile(loop.getRegionIterArg(i), tile);
     wanted_[yield.getOperand(i)] = tile.buffer;
   }
@@ -169,10 +167,8 @@ void KernelLowering::lowerInStages(scf::ForOp loop, const LoopStages &stages, Ca
   }
   if (failed_)
     return;
-  for (const auto &[i, tile] : tiles) {
-    users_[tile.buffer] = 0;
+  for (const auto &[i, tile] : tiles)
     setTile(loop.getResult(i), tile);
-  }
 }
 
 } // namespace ptl::block

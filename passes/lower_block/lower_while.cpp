@@ -48,10 +48,8 @@ void KernelLowering::bindCarried(ValueRange arguments, ValueRange scalars, const
   for (Value argument : arguments)
     if (isScalar(argument))
       scalars_[argument] = scalars[next++];
-  for (const auto &[i, tile] : carried.tiles) {
-    users_[tile.buffer] = 0;
+  for (const auto &[i, tile] : carried.tiles)
     setTile(arguments[i], tile);
-  }
 }
 
 /// Names included.
@@ -86,6 +84,7 @@ void KernelLowering::lowerWhile(scf::WhileOp loop) {
     Block *body = b_.createBlock(&made.getBefore(), {}, ValueRange(inits).getTypes(),
                                  scalarLocations(loop.getBeforeArguments()));
     bindCarried(loop.getBeforeArguments(), body->getArguments(), *before);
+    llvm::for_each(loop.getBeforeArguments(), [&](Value argument) { cross(argument); });
     lowerBlock(*loop.getBeforeBody());
     if (failed_)
       return;
@@ -103,6 +102,7 @@ void KernelLowering::lowerWhile(scf::WhileOp loop) {
     Block *body =
         b_.createBlock(&made.getAfter(), {}, afterTypes, scalarLocations(loop.getAfterArguments()));
     bindCarried(loop.getAfterArguments(), body->getArguments(), *after);
+    llvm::for_each(loop.getAfterArguments(), [&](Value argument) { cross(argument); });
     lowerBlock(*loop.getAfterBody());
     if (failed_)
       return;
@@ -132,7 +132,10 @@ void KernelLowering::lowerPrint(Operation *op) {
       }
       tile->extents = {1, 1, constant(1), constant(1)};
     }
-    emit(loc, InstructionId::TPrint, {materialise(*tile, loc).buffer}, {});
+    Tile printed = materialise(*tile, loc);
+    MemoryBox once;
+    once.present = onceOnly(op, {}, ir::extentsOf(operand.getType()));
+    whenPresent(once, loc, [&] { emit(loc, InstructionId::TPrint, {printed.buffer}, {}); });
   }
 }
 

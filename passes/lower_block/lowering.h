@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/dialect/instruction_op.h"
+#include "passes/analysis/shared_buffers.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/tile.h"
@@ -44,11 +45,10 @@ public:
 private:
   // control: lower_control.cpp
   void lowerPoints(ir::ParallelOp grid);
-  void lowerBlock(mlir::Block &block);
+  void lowerBlock(mlir::Block &block), meet(mlir::Location loc);
   void lowerOp(Operation *op), lowerPrint(Operation *op);
   void lowerNestedGrid(ir::ParallelOp grid);
-  void lowerFor(mlir::scf::ForOp loop);
-  void lowerIf(mlir::scf::IfOp branch);
+  void lowerFor(mlir::scf::ForOp loop), lowerIf(mlir::scf::IfOp branch);
   // loops in stages: lower_stages.cpp
   using CarriedTiles = llvm::ArrayRef<std::pair<unsigned, Tile>>;
   void lowerInStages(mlir::scf::ForOp loop, const LoopStages &stages, CarriedTiles tiles);
@@ -94,9 +94,8 @@ private:
   std::pair<Extents2, mlir::Type> storage(const Tile &tile);
   pto::TileBufType allocateType(const Tile &like);
   mlir::Value destination(mlir::Operation *op, const Tile &like,
-                          llvm::ArrayRef<mlir::Value> candidates);
-  bool diesAt(mlir::Value value, mlir::Operation *op) const;
-  bool diesBefore(mlir::Value value, mlir::Operation *op) const;
+                          llvm::ArrayRef<unsigned> inPlace = {});
+  bool mayWrite(mlir::Operation *op, mlir::Value buffer, llvm::ArrayRef<unsigned> inPlace);
   mlir::Value reshape(mlir::Value buffer, pto::TileBufType type, mlir::Value rows,
                       mlir::Value cols);
   mlir::Value columnView(const Tile &column), fullView(mlir::Value buffer);
@@ -118,9 +117,9 @@ private:
   std::optional<MemoryBox> boxOf(mlir::Operation *op, Extents2 &extents);
   mlir::Value partition(const MemoryBox &box, const Extents2 &extents, mlir::Type element,
                         mlir::Location loc, bool transposed = false, bool asRow = false);
+  Value onceOnly(Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents);
   void whenPresent(const MemoryBox &box, mlir::Location loc, llvm::function_ref<void()> body);
   Tile load(const Tile &memory, mlir::Location loc);
-  bool usedOnVector(mlir::Value value);
   void sliceTile(mlir::Operation *op, const Tile &source);
 
   // boxes of global memory that are no matrix: lower_boxes.cpp
@@ -230,6 +229,7 @@ private:
   // products: lower_product.cpp
   void stage(mlir::Operation *slice, const Tile &memory);
   Tile loadMatrix(const Tile &memory, bool transposed, mlir::Location loc);
+  Tile asProductReads(const Tile &tile);
   void lowerCube(mlir::Operation *op);
   Tile accumulatorTile(mlir::scf::ForOp loop, mlir::Value argument);
   void lowerMatmul(mlir::Operation *op);
@@ -268,9 +268,8 @@ private:
   llvm::DenseMap<mlir::Value, Tile> tiles_;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> lengths_;
   llvm::DenseMap<mlir::StringAttr, int64_t> capacities_;
-  llvm::DenseSet<int64_t> wideRows_;            ///< lengths of rows that take whole blocks of bytes
-  llvm::DenseMap<mlir::Value, unsigned> users_; ///< tile values that hold a buffer
-  llvm::DenseMap<mlir::Value, mlir::Value> held_;   ///< the value that a buffer got last
+  llvm::DenseSet<int64_t> wideRows_; ///< lengths of rows that take whole blocks of bytes
+  ir::SharedBuffers sharing_;        ///< which values lie in which buffer, by its root
   llvm::DenseMap<mlir::Value, mlir::Value> wanted_; ///< a value that is best made in this buffer
   llvm::DenseMap<mlir::Value, mlir::Value> queues_;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames_;
@@ -278,7 +277,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> dealtLengths_, dealtPresent_;
   llvm::SmallVector<Waiting> waiting_;
   llvm::SmallVector<Popped> popped_;
-  mlir::Value workspace_, subblock_;
+  mlir::Value workspace_, subblock_, isFirst_; ///< isFirst_: an i1, of the vector cores of a group
+  int64_t meetingEvents_[2]{};                 ///< to the cube core, and from it
   int64_t workspaceBytes_ = 0;
   mlir::StringAttr peer_;
   /// Slots of values that a stage of a loop makes for a later one, before what they stand.

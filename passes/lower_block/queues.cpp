@@ -1,5 +1,6 @@
 // Values that cross between the cube and the vector cores: one queue per value, pushed where it is
 // made and popped at the same place on the other side.
+#include "ir/dialect/cross_core.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -147,8 +148,32 @@ static Queues queuesOf(const CoreAssignment &cores, const Machine &machine, bool
   return queues;
 }
 
+/// Of the pairs of flags, those that queues may have: meetings of the cores take one.
+static size_t flagsForQueues(const CoreAssignment &cores, const Machine &machine) {
+  size_t pairs = firstFlags(machine).size();
+  return cores.meetings.empty() ? pairs : pairs - std::min<size_t>(pairs, 1);
+}
+
 bool sharesQueues(const CoreAssignment &cores, const Machine &machine) {
-  return queuesOf(cores, machine, false).size() > firstFlags(machine).size();
+  return queuesOf(cores, machine, false).size() > flagsForQueues(cores, machine);
+}
+
+/// All cores of the group have done what stands before when any of them goes on: the vector cores
+/// tell the cube core, and that tells them all.
+void KernelLowering::meet(Location loc) {
+  llvm::SmallVector<Value> arrays;
+  for (Value array : cores_.metOver)
+    arrays.push_back(pointers_.lookup(array));
+  auto pipe = [&](pto::PipeKind kind) { return pto::PipeKindAttr::get(b_.getContext(), kind); };
+  auto toCube = constant(meetingEvents_[0]), fromCube = constant(meetingEvents_[1]);
+  using Kind = pto::PipeKind;
+  if (core_ == CoreKind::Vector) {
+    b_.create<pto::SyncSetOp>(loc, pipe(Kind::PIPE_MTE3), toCube, arrays);
+    b_.create<pto::SyncWaitOp>(loc, pipe(Kind::PIPE_MTE2), fromCube, arrays);
+  } else {
+    b_.create<pto::SyncWaitOp>(loc, pipe(Kind::PIPE_FIX), toCube, arrays);
+    b_.create<pto::SyncSetOp>(loc, pipe(Kind::PIPE_FIX), fromCube, arrays);
+  }
 }
 
 /// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
@@ -160,9 +185,14 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> flags = firstFlags(machine_);
   Queues queues = queuesOf(cores_, machine_, sharesQueues(cores_, machine_));
-  if (queues.size() > flags.size())
+  size_t pairs = flagsForQueues(cores_, machine_);
+  if (queues.size() > pairs)
     return fail(grid, std::to_string(queues.size()) + " pipes between cores, with flags for " +
-                          std::to_string(flags.size()));
+                          std::to_string(pairs));
+  if (!cores_.meetings.empty()) {
+    meetingEvents_[0] = flags[queues.size()];
+    meetingEvents_[1] = flags[queues.size()] + 1;
+  }
   MLIRContext *context = b_.getContext();
   Value group = b_.create<pto::GetBlockIdxOp>(loc_, b_.getI64Type());
   Value groupIndex = b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), group);
@@ -310,9 +340,7 @@ bool KernelLowering::isRead(const Popped &slot, Operation *op) {
   Value root = pto::rootOf(tileOf(slot.value)->buffer);
   Value popped = slot.value;
   Block *home = popped.getParentBlock();
-  for (const auto &[value, tile] : tiles_) {
-    if (!tile.buffer || pto::rootOf(tile.buffer) != root)
-      continue;
+  for (Value value : sharing_.valuesIn(root))
     for (Operation *user : value.getUsers()) {
       if (core_ == CoreKind::Vector && cores_.coreOf(user) == CoreKind::Cube)
         continue; // it reads what it was sent
@@ -320,7 +348,6 @@ bool KernelLowering::isRead(const Popped &slot, Operation *op) {
       if (!here || op->isBeforeInBlock(here))
         return true;
     }
-  }
   return false;
 }
 

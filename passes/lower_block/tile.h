@@ -50,7 +50,8 @@ struct Tile {
   mlir::Value buffer;
   mlir::Value scalar;
   MemoryBox box;
-  bool transposed = false; ///< Memory, Matrix: stands for the transposed box
+  bool transposed = false; ///< Memory: stands for the transposed box; Matrix: its buffer holds the
+                           ///< transposed matrix
   mlir::Value start;       ///< Matrix: where along the contracted axis a piece begins; null: at 0
   bool isRow() const { return extents.rows == 1; }
 };

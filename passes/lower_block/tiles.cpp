@@ -50,10 +50,7 @@ const Tile *KernelLowering::tileOf(Value value) {
 }
 
 void KernelLowering::setTile(Value value, Tile tile) {
-  if (tile.buffer) {
-    ++users_[tile.buffer];
-    held_[tile.buffer] = value;
-  }
+  sharing_.bind(value, tile.buffer ? pto::rootOf(tile.buffer) : Value());
   tiles_[value] = std::move(tile);
 }
 
