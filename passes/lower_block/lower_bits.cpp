@@ -61,6 +61,12 @@ Value KernelLowering::wordsOf(Value buffer, Type element) {
 }
 
 void KernelLowering::fillWith(const Tile &tile, Value scalar, Location loc) {
+  if (tile.form == Form::Mask) { // all bits of a word are one condition
+    Value bits = b_.createOrFold<arith::ExtSIOp>(loc, b_.getI16Type(), scalar);
+    loc_ = loc;
+    emit(loc, InstructionId::TExpands, {bits}, {wordsOf(tile.buffer, b_.getI16Type())});
+    return;
+  }
   if (takes(InstructionId::TExpands, {tile.element})) {
     emit(loc, InstructionId::TExpands, {scalar}, {tile.buffer});
     return;
@@ -94,14 +100,14 @@ Value KernelLowering::sameWidth(const Tile &tile, Type element) {
       as.getValidCols() == pto::kDynamic ? stored.validCols : Value());
 }
 
-/// A whole tile to another buffer of its type.
+/// A whole tile to another buffer of its type. Of masks whole pairs of bytes have been written.
 void KernelLowering::copy(const Tile &from, const Tile &to, Location loc) {
   loc_ = loc;
+  Type word = to.form == Form::Mask ? b_.getI16Type() : b_.getI32Type();
   if (takes(InstructionId::TMov, {to.element}))
     emit(loc, InstructionId::TMov, {from.buffer}, {to.buffer});
   else
-    emit(loc, InstructionId::TMov, {wordsOf(from.buffer, b_.getI32Type())},
-         {wordsOf(to.buffer, b_.getI32Type())});
+    emit(loc, InstructionId::TMov, {wordsOf(from.buffer, word)}, {wordsOf(to.buffer, word)});
 }
 
 // ---- logic --------------------------------------------------------------------------------------

@@ -29,6 +29,10 @@ std::optional<GlobalBox> KernelLowering::globalBox(Operation *op, const BoxOpera
     return std::nullopt;
   }
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
+  auto store = dyn_cast<ir::StoreOp>(op);
+  auto isIndexed = [&](size_t axis) { // there the elements of the index, dealt out, say where
+    return store && store.getIndex() && static_cast<size_t>(*store.getIndexAxis()) == axis;
+  };
   size_t numKept = in.offsets.size() - in.dropped.size(), next = 0;
   box.base = constant(0);
   for (size_t axis = 0; axis < in.offsets.size(); ++axis) {
@@ -46,12 +50,12 @@ std::optional<GlobalBox> KernelLowering::globalBox(Operation *op, const BoxOpera
         Value present;
         made.length = dealt(made.length, extent, &present);
         bool deals = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
-        if (deals) {
+        if (deals && !isIndexed(axis)) {
           Value first = times(subblock_, constant(capacityOf(extent)));
           made.offset = plus(made.offset, times(first, made.step));
         }
         // As in `boxOf` a part that is not there is loaded from the end of the array.
-        if (deals && present && !in.outside && !isa<ir::StoreOp>(op))
+        if (deals && present && !in.outside && !store)
           made.offset = minimum(made.offset, b_.createOrFold<arith::SubIOp>(
                                                  loc_, globalLength(in.array, axis), constant(1)));
         else if (present)

@@ -290,10 +290,10 @@ void KernelLowering::lowerSlice(Operation *op) {
   Value result = op->getResult(0);
   Location loc = op->getLoc();
   if (!pointers_.count(in.array)) {
+    if (core_ == CoreKind::Cube) // the vector cores cut tiles, and send what products read
+      return bindLengths(op);
     const Tile *source = tileOf(in.array);
-    if (core_ == CoreKind::Vector || source)
-      source ? sliceTile(op, *source) : fail(op, "a part of a value that another core holds");
-    return;
+    return source ? sliceTile(op, *source) : fail(op, "a part of a value that another core holds");
   }
   if (isTakenFrom(result, cores_)) // what takes from it reads global memory
     return bindLengths(op);

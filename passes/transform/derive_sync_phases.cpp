@@ -468,8 +468,8 @@ bool PhasePlan::merge(Pipe from, Pipe to) {
   return true;
 }
 
-/// Whether each turn of `inner` lies within one of `outer`: who fills has waited for the end of
-/// that of before.
+/// Whether each turn of `inner` lies within one of `outer`, alone: who fills has waited for the end
+/// of that of before. Of two in one turn nothing would say that the first is over.
 bool PhasePlan::isCovered(const Resource &inner, const Resource &outer) const {
   if (inner.outer != outer.outer || inner.filler != outer.filler || inner.slots != outer.slots)
     return false;
@@ -478,6 +478,7 @@ bool PhasePlan::isCovered(const Resource &inner, const Resource &outer) const {
            (a.kind != SlotNumber::Number ||
             program_.numberOf(a.number) == program_.numberOf(b.number));
   };
+  llvm::DenseSet<const Phase *> taken;
   return llvm::all_of(inner.phases, [&](auto &entry) {
     auto &[body, own] = entry;
     return llvm::any_of(outer.phases, [&, body = body, &own = own](auto &other) {
@@ -487,7 +488,7 @@ bool PhasePlan::isCovered(const Resource &inner, const Resource &outer) const {
       for (size_t pipe = 0; pipe < numPipes; ++pipe)
         if (inner.ends[pipe] && (!outer.ends[pipe] || around.uses[pipe].last < own.uses[pipe].last))
           return false;
-      return true;
+      return taken.insert(&around).second;
     });
   });
 }
