@@ -164,15 +164,20 @@ void KernelLowering::meet(Location loc) {
   llvm::SmallVector<Value> arrays;
   for (Value array : cores_.metOver)
     arrays.push_back(pointers_.lookup(array));
-  auto pipe = [&](pto::PipeKind kind) { return pto::PipeKindAttr::get(b_.getContext(), kind); };
-  auto toCube = constant(meetingEvents_[0]), fromCube = constant(meetingEvents_[1]);
-  using Kind = pto::PipeKind;
+  auto flag = [&](bool isSet, pto::PipeKind kind, int64_t id) {
+    auto pipe = pto::PipeKindAttr::get(b_.getContext(), kind);
+    Value number = constant(id);
+    Operation *op = isSet ? b_.create<pto::SyncSetOp>(loc, pipe, number, arrays).getOperation()
+                          : b_.create<pto::SyncWaitOp>(loc, pipe, number, arrays).getOperation();
+    op->setAttr("ptl.ids", b_.getDenseI64ArrayAttr({id, 1}));
+  };
+  auto [toCube, fromCube] = std::pair(meetingEvents_[0], meetingEvents_[1]);
   if (core_ == CoreKind::Vector) {
-    b_.create<pto::SyncSetOp>(loc, pipe(Kind::PIPE_MTE3), toCube, arrays);
-    b_.create<pto::SyncWaitOp>(loc, pipe(Kind::PIPE_MTE2), fromCube, arrays);
+    flag(/*isSet=*/true, pto::PipeKind::PIPE_MTE3, toCube);
+    flag(/*isSet=*/false, pto::PipeKind::PIPE_MTE2, fromCube);
   } else {
-    b_.create<pto::SyncWaitOp>(loc, pipe(Kind::PIPE_FIX), toCube, arrays);
-    b_.create<pto::SyncSetOp>(loc, pipe(Kind::PIPE_FIX), fromCube, arrays);
+    flag(/*isSet=*/false, pto::PipeKind::PIPE_FIX, toCube);
+    flag(/*isSet=*/true, pto::PipeKind::PIPE_FIX, fromCube);
   }
 }
 

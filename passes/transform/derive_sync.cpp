@@ -2,6 +2,8 @@
 // there.
 #include "passes/transform/derive_sync.h"
 
+#include "ir/dialect/cross_core.h"
+
 #include "passes/passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -410,6 +412,10 @@ bool deriveSync(func::FuncOp function, const BlockMachine &machine, SyncResult &
       llvm::count_if(result.edges, [](const SyncEdge &e) { return !e.reuse; }));
   statistics.implied = statistics.dependences - std::min(statistics.dependences, asked);
   countIds(statistics, result.edges);
+  function.walk([](Operation *op) { // what events between cores are for has been seen to
+    if (isa<SyncSetOp, SyncWaitOp>(op))
+      op->eraseOperands(1, op->getNumOperands() - 1);
+  });
   return true;
 }
 
