@@ -18,13 +18,11 @@ namespace ptl::block {
 static bool hasOpenLengths(ir::ParallelOp grid) {
   bool open = false;
   grid.walk([&](Operation *op) {
-    ValueRange lengths;
-    if (auto slice = dyn_cast<ir::SliceOp>(op))
-      lengths = slice.getLengths();
-    else if (auto load = dyn_cast<ir::LoadOp>(op))
-      lengths = load.getLengths();
-    else if (auto store = dyn_cast<ir::StoreOp>(op))
-      lengths = store.getLengths();
+    auto lengths = llvm::TypeSwitch<Operation *, ValueRange>(op)
+                       .Case<ir::SliceOp, ir::LoadOp, ir::StoreOp, ir::ZerosOp, ir::OnesOp,
+                             ir::FullOp, ir::IndexOp, ir::ReshapeOp, ir::BroadcastOp>(
+                           [](auto each) { return ValueRange(each.getLengths()); })
+                       .Default([](Operation *) { return ValueRange(); });
     for (Value length : lengths)
       open |= !matchPattern(length, m_Constant());
   });

@@ -10,6 +10,7 @@
 #include "tests/differential/generate/callables.h"
 #include "tests/differential/soak/shrink.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -121,13 +122,23 @@ void Soak::take(const Case &program, const Outcome &outcome) {
         std::printf("seed %llu: %s\n", static_cast<unsigned long long>(program.seed),
                     described(seen).c_str());
       std::fflush(stdout);
+    } else if (program.text.size() < cause.program.text.size()) { // the smallest is shrunk soonest
+      cause.first = seen;
+      cause.program = program;
     }
   }
 }
 
 void Soak::file() {
   std::map<std::string, std::string> filed; // by what the shrunk program is without its numbers
-  for (auto &[key, cause] : causes_) {
+  std::vector<std::pair<std::string, Cause>> causes(causes_.begin(), causes_.end());
+  std::stable_sort(causes.begin(), causes.end(), [](const auto &a, const auto &b) {
+    auto rank = [](const Cause &cause) {
+      return std::pair(cause.first.kind, cause.program.text.size());
+    };
+    return rank(a.second) < rank(b.second);
+  });
+  for (auto &[key, cause] : causes) {
     Kind kind = cause.first.kind;
     if (kind == Kind::Invalid || kind == Kind::Unproved ||
         (kind == Kind::Refused && !settings_.filesRefused))
