@@ -37,8 +37,25 @@ def file_cases(tools: Tools, path: pathlib.Path) -> list[Case]:
     ]
 
 
+def versions_case() -> Case:
+    """The table of PTOAS' versions in the documents says what the table of the printer does."""
+    def run():
+        rows = []
+        for kind, since, rest in re.findall(r"^(CHANGE|RENAMED)\((\d+), (.*)\)$", (ROOT / "codegen/pto/ptoas_versions.def").read_text(), re.M):
+            words = re.findall(r'"([^"]*)"', rest)
+            if kind == "CHANGE":
+                rows.append(f"| 0.{since} | {words[0] or 'all'} | {words[1]} |")
+            elif since != "0":
+                rows.append(f"| 0.{since} | all | `{words[0]}` is called `{words[1]}` |")
+        text = (ROOT / "docs/machines.md").read_text()
+        shown = re.findall(r"^\| 0\.\d+ \|.*$", text[text.index("## Versions of PTOAS"):], re.M)
+        return None if shown == rows else f"docs/machines.md has\n{shown}\nthe table has\n{rows}"
+
+    return Case("docs/machines.md: versions of PTOAS", run)
+
+
 def cases(tools: Tools, update: bool) -> list[Case]:
-    result = []
+    result = [versions_case()]
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         if not path.exists():
             continue

@@ -100,6 +100,7 @@ protected:
   bool emitQueue(mlir::Operation *op);
   bool emitOrder(mlir::Operation *op);
   void emitInstructionOp(Instruction instruction);
+  bool emitReduction(Instruction reduction);
   void declareTile(mlir::Operation *op, TileBufType type, mlir::Value rows, mlir::Value cols);
   void emitTileAt(mlir::Operation *op, const CppExpression &address, TileBufType type,
                   mlir::Value rows, mlir::Value cols);

@@ -92,6 +92,134 @@ TEST_F(Emission, SlotsAndWindowsAreSpelledOutForOldVersions) {
   Emitted recent = emitPto(*module_, machine_, *PtoasVersion::parse("0.57"));
   EXPECT_NE(recent.text.find("pto.multi_tile_get"), std::string::npos);
   EXPECT_FALSE(PtoasVersion::parse("1.2"));
+  EXPECT_FALSE(PtoasVersion::parse("0.26"));
+  EXPECT_FALSE(PtoasVersion::parse("0.27x"));
+}
+
+constexpr const char *versionsText = R"(
+!t = !pto.tile_buf<vec, 2x32xf16>
+!f = !pto.tile_buf<vec, 1x64xf32>
+!i = !pto.tile_buf<vec, 1x64xi32>
+!u = !pto.tile_buf<vec, 1x64xui32>
+!m = !pto.tile_buf<vec, 2x32xi8>
+module attributes {pto.target_arch = "a3", ptl.machine = "a3"} {
+  func.func @versions(%x: !pto.ptr<f32> {ptl.name = "x"}, %n: index {ptl.name = "n"})
+      attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>, ptl.kernel = "versions"} {
+    %c3 = arith.constant 3 : i32
+    %zero = arith.constant 0.0 : f16
+    %half = arith.constant 0x7E00 : f16
+    %least = arith.constant 0xFF800000 : f32
+    %a0 = arith.constant 0 : i64
+    %a1 = arith.constant 512 : i64
+    %a2 = arith.constant 1024 : i64
+    %a3 = arith.constant 1536 : i64
+    %a4 = arith.constant 2048 : i64
+    %a5 = arith.constant 2560 : i64
+    %t = pto.alloc_tile addr = %a0 : !t
+    %f = pto.alloc_tile addr = %a1 : !f
+    %i = pto.alloc_tile addr = %a2 : !i
+    %m = pto.alloc_tile addr = %a3 : !m
+    %s = pto.alloc_tile addr = %a4 : !pto.tile_buf<vec, 1x32xi8>
+    %w = pto.alloc_tile addr = %a5 : !pto.tile_buf<vec, 1x128xf32>
+    %u = pto.alloc_tile addr = %a2 : !u
+    %h = pto.alloc_tile addr = %a3 : !pto.tile_buf<vec, 1x32xf32>
+    %v = pto.load_scalar %x[%n] : !pto.ptr<f32> -> f32
+    pto.store_scalar %v, %x[%n] : !pto.ptr<f32>, f32
+    pto.tci ins(%c3 {descending = true} : i32) outs(%i : !i)
+    pto.tsels ins(%m, %t, %s, %zero : !m, !t, !pto.tile_buf<vec, 1x32xi8>, f16) outs(%t : !t)
+    pto.tsel ins(%m, %t, %t, %s : !m, !t, !t, !pto.tile_buf<vec, 1x32xi8>) outs(%t : !t)
+    pto.tcvt ins(%t {rmode = #pto<round_mode RINT>} : !t) outs(%m : !m)
+    pto.tcvt ins(%t {rmode = #pto<round_mode RINT>, sat_mode = #pto<saturation_mode OFF>} : !t) outs(%m : !m)
+    pto.tsort32 ins(%f, %u : !f, !u) outs(%w : !pto.tile_buf<vec, 1x128xf32>)
+    pto.tgather.mask ins(%f {maskPattern = #pto.mask_pattern<P0101>} : !f) outs(%h : !pto.tile_buf<vec, 1x32xf32>)
+    pto.texpands ins(%least : f32) outs(%f : !f)
+    pto.tadds ins(%f, %least : !f, f32) outs(%f : !f)
+    pto.tmaxs ins(%t, %half : !t, f16) outs(%t : !t)
+    return
+  }
+}
+)";
+
+/// What each version wants, by the row of the table, with the texts before and since.
+TEST_F(Emission, EachVersionGetsWhatItsVerifiersWant) {
+  module_ = mlir::parseSourceString<mlir::ModuleOp>(versionsText, &context_);
+  ASSERT_TRUE(module_);
+  struct Row {
+    unsigned since;
+    const char *before, *after;
+  };
+  const Row rows[] = {
+      {45, "pto.tci ins(%c3_i32 {descending = true} : i32)", "pto.tci ins(%c3_i32 : i32)"},
+      {57, "#pto.mask_pattern<P0101>} : !vec_f32_1x64)", "P0101>} : !vec_f32_1x64, \"row\")"},
+      {58, "pto.tci ", "pto.tsetval ins(%at, %number : index, i32) outs(%i : !vec_i32_1x64)"},
+      {58, "%c0_f16 : !vec_i8_2x32, !vec_f16_2x32, !vec_i8_1x32, f16)",
+       "%c0_f16 : !vec_i8_2x32, !vec_f16_2x32, !pto.tile_buf<vec, 1x32xf16>, f16)"},
+      {58, "!vec_f16_2x32, !vec_i8_1x32) outs(%t", "!pto.tile_buf<vec, 1x8xi32>) outs(%t"},
+      {58, "{rmode = #pto<round_mode RINT>}", "sat_mode = #pto<saturation_mode ON>}"},
+      {64, "= pto.load_scalar %x", "= pto.load %x"},
+      {64, "pto.store_scalar %0", "pto.store %0"}};
+  for (unsigned minor = PtoasVersion::kFirst; minor <= PtoasVersion::kLast; ++minor) {
+    Emitted text = emitPto(*module_, machine_, PtoasVersion{minor});
+    auto has = [&](const char *part) { return text.text.find(part) != std::string::npos; };
+    for (const Row &row : rows) {
+      if (row.since == 45 && minor >= 58)
+        continue; // the next row about `tci`
+      EXPECT_EQ(has(row.before), minor < row.since) << minor << ": " << row.before;
+      EXPECT_EQ(has(row.after), minor >= row.since) << minor << ": " << row.after << text.text;
+    }
+    // Only what an expert has asked for that needs scratch is refused, with what to do.
+    ASSERT_EQ(text.findings.size(), minor < 58 ? 0u : 1u) << minor;
+    if (minor >= 58)
+      EXPECT_NE(text.findings[0].message.find("give it a second operand"), std::string::npos);
+  }
+  EXPECT_FALSE(hasChanged({64}, "a5", PtoasChange::TciByElement));
+}
+
+TEST_F(Emission, InfinitiesAndNanAreMadeOfBits) {
+  module_ = mlir::parseSourceString<mlir::ModuleOp>(versionsText, &context_);
+  ASSERT_TRUE(module_);
+  Emitted text = emitPto(*module_, machine_);
+  for (const char *part :
+       {"pto.texpands ins(%cm8388608_i32 : i32) outs(%f_bits : !vec_i32_1x64)",
+        "= arith.select %never, %c0_i32, %cm8388608_i32 : i32",
+        "%cmInf_f32 = arith.bitcast %cmInf_f32_bits : i32 to f32",
+        "pto.tadds ins(%f, %cmInf_f32 :", "arith.select %never, %c0_i16, %c32256_i16 : i16",
+        "%cNaN_f16 = arith.bitcast", "%never = arith.cmpi slt, %cores, %c0_i64 : i64"})
+    EXPECT_NE(text.text.find(part), std::string::npos) << part << " is not in\n" << text.text;
+  for (const char *part : {"0x", "Inf :", "NaN :"})
+    EXPECT_EQ(text.text.find(part), std::string::npos) << part << " is in\n" << text.text;
+}
+
+constexpr const char *rowsText = R"(
+!three = !pto.tile_buf<vec, 3x64xf32>
+!eight = !pto.tile_buf<vec, 8x64xf32>
+!column = !pto.tile_buf<vec, 8x1xf32, valid=3x1, blayout=col_major>
+module attributes {pto.target_arch = "a3", ptl.machine = "a3"} {
+  func.func @rows() attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>, ptl.kernel = "rows"} {
+    %a0 = arith.constant 0 : i64
+    %a1 = arith.constant 4096 : i64
+    %a2 = arith.constant 8192 : i64
+    %x = pto.alloc_tile addr = %a1 : !three loc("x"("k.ptl":3:7))
+    %e = pto.alloc_tile addr = %a1 : !eight loc("e"("k.ptl":3:7))
+    %s = pto.alloc_tile addr = %a2 : !three loc("s"("k.ptl":3:7))
+    %c = pto.alloc_tile addr = %a0 : !column loc("c"("k.ptl":3:7))
+    pto.trowsum ins(%x, %s : !three, !three) outs(%c : !column) loc("k.ptl":4:7)
+    pto.trowmax ins(%e, %s : !eight, !three) outs(%c : !column) loc("k.ptl":5:7)
+    return
+  }
+}
+)";
+
+TEST_F(Emission, WhatIsReducedHasTheRowsOfTheResult) {
+  module_ = mlir::parseSourceString<mlir::ModuleOp>(rowsText, &context_);
+  ASSERT_TRUE(module_);
+  std::string text = emitCpp(*module_, machine_).text;
+  EXPECT_NE(text.find("TASSIGN(x_rows, 0x1000)"), std::string::npos) << text;
+  EXPECT_NE(text.find("TROWSUM(c, x_rows, s)"), std::string::npos) << text;
+  EXPECT_NE(text.find("TROWMAX(c, e, s)"), std::string::npos) << text;
+  EXPECT_NE(text.find("Tile<TileType::Vec, float, 8, 64, BLayout::RowMajor, 3, 64>"),
+            std::string::npos)
+      << text;
 }
 
 constexpr const char *whileText = R"(

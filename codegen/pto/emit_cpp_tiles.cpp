@@ -443,8 +443,47 @@ static bool fits(const CppForm &form, Instruction instruction) {
   return instruction.operation()->hasAttr(form.when);
 }
 
+/// Columns of results have rows in multiples of what fits 32 bytes, what is reduced has as many as
+/// it has. The library's simulator takes no two tiles of different rows: the source goes in as a
+/// tile of more, of which no more are valid.
+bool CppFunctionEmitter::emitReduction(Instruction reduction) {
+  Value source = reduction.ins()[0];
+  auto from = cast<TileBufType>(source.getType()),
+       to = cast<TileBufType>(reduction.outs()[0].getType());
+  auto address = addresses_.find(source);
+  if (from.getRows() >= to.getRows() || address == addresses_.end())
+    return false;
+  std::string name = names_.of(source), rows = names_.fresh(name + "_rows"), valid, inputs;
+  if (from.getValidRows() == kDynamic)
+    valid = name + ".GetValidRow()";
+  if (from.getValidCols() == kDynamic)
+    valid += (valid.empty() ? "" : ", ") + name + ".GetValidCol()";
+  auto type = TileBufType::get(from.getContext(), from.getPlace(), to.getRows(), from.getCols(),
+                               from.getElementType(), from.getValidRows(), from.getValidCols(),
+                               from.getLayout());
+  for (Value more : reduction.ins().drop_front())
+    inputs += ", " + text(more);
+  line(reduction.operation(), "{ " + types_.tile(type) + " " + rows +
+                                  (valid.empty() ? "" : "(" + valid + ")") + "; TASSIGN(" + rows +
+                                  ", " + address->second.text + "); " +
+                                  std::string(reduction.info().cppName) + "(" +
+                                  text(reduction.outs()[0]) + ", " + rows + inputs + "); }");
+  return true;
+}
+
 void CppFunctionEmitter::emitInstructionOp(Instruction instruction) {
   Operation *op = instruction.operation();
+  switch (instruction.id()) {
+  case InstructionId::TRowSum:
+  case InstructionId::TRowMax:
+  case InstructionId::TRowMin:
+  case InstructionId::TRowProd:
+    if (emitReduction(instruction))
+      return;
+    break;
+  default:
+    break;
+  }
   for (const CppForm &form : cppForms)
     if (fits(form, instruction)) {
       std::string statement = fill(instruction, form.text);

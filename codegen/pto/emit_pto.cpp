@@ -22,18 +22,31 @@ std::optional<PtoasVersion> PtoasVersion::parse(std::string_view text) {
     return std::nullopt;
   text.remove_prefix(2);
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version.minor);
-  if (error != std::errc() || end != text.data() + text.size())
+  bool isNumber = error == std::errc() && end == text.data() + text.size();
+  if (!isNumber || version.minor < kFirst)
     return std::nullopt;
   return version;
 }
 
-bool hasFeature(PtoasVersion version, PtoasFeature feature) {
-  static constexpr unsigned since[] = {
-#define FEATURE(ID, SINCE, WHAT) SINCE,
-#define RENAMED(INSTRUCTION, MNEMONIC)
-#include "codegen/pto/spelling.def"
+bool hasChanged(PtoasVersion version, std::string_view arch, PtoasChange change) {
+  struct Row {
+    unsigned since;
+    std::string_view arch;
   };
-  return version.minor >= since[static_cast<size_t>(feature)];
+  static constexpr Row rows[] = {
+#define CHANGE(SINCE, ID, ARCH, WHAT) {SINCE, ARCH},
+#include "codegen/pto/ptoas_versions.def"
+  };
+  const Row &row = rows[static_cast<size_t>(change)];
+  return version.minor >= row.since && (row.arch.empty() || row.arch == arch);
+}
+
+std::string_view ptoasName(PtoasVersion version, std::string_view operation) {
+#define RENAMED(SINCE, NAME, SPELLING)                                                             \
+  if (operation == NAME && version.minor >= SINCE)                                                 \
+    return SPELLING;
+#include "codegen/pto/ptoas_versions.def"
+  return operation;
 }
 
 static std::string printed(Type type) {
@@ -181,7 +194,8 @@ std::string PtoFunctionEmitter::constant(TypedAttr value) {
   std::string &known = constantNames_[definition];
   if (known.empty()) {
     std::string base = "c" + digits;
-    if (auto real = dyn_cast<FloatAttr>(value)) {
+    auto real = dyn_cast<FloatAttr>(value);
+    if (real) {
       llvm::SmallString<16> shortest;
       real.getValue().toString(shortest, /*FormatPrecision=*/4, /*FormatMaxPadding=*/8);
       base = "c" + shortest.str().str();
@@ -196,6 +210,8 @@ std::string PtoFunctionEmitter::constant(TypedAttr value) {
       if (c == '-')
         c = 'm';
     llvm::erase(base, '+');
+    if (real && !real.getValue().isFinite())
+      return "%" + (known = constantOfBits(real, base));
     known = names_.fresh(base);
     auto integer = dyn_cast<IntegerAttr>(value);
     bool small = integer && integer.getValue().getBitWidth() <= 64;
@@ -203,6 +219,27 @@ std::string PtoFunctionEmitter::constant(TypedAttr value) {
                           small ? integer.getValue().getSExtValue() : 0});
   }
   return "%" + known;
+}
+
+/// A number that PTOAS prints as C++ that does not compile: the bits of an integer, which it must
+/// not know to be a constant, or it makes the number of them.
+std::string PtoFunctionEmitter::constantOfBits(FloatAttr value, const std::string &wanted) {
+  llvm::APInt bits = value.getValue().bitcastToAPInt();
+  auto word = IntegerType::get(function_.getContext(), bits.getBitWidth());
+  std::string type = types_.of(word);
+  if (never_.empty()) {
+    std::string cores = "%" + names_.fresh("cores");
+    never_ = "%" + names_.fresh("never");
+    made_.push_back(cores + " = pto.get_block_num");
+    made_.push_back(never_ + " = arith.cmpi slt, " + cores + ", " + longConstant(0) + " : i64");
+  }
+  std::string chosen = "%" + names_.fresh(wanted + "_bits"), name = names_.fresh(wanted);
+  made_.push_back(chosen + " = arith.select " + never_ + ", " +
+                  constant(IntegerAttr::get(word, 0)) + ", " +
+                  constant(IntegerAttr::get(word, bits)) + " : " + type);
+  made_.push_back("%" + name + " = arith.bitcast " + chosen + " : " + type + " to " +
+                  types_.of(value.getType()));
+  return name;
 }
 
 std::string PtoFunctionEmitter::indexConstant(int64_t value) {
@@ -251,6 +288,8 @@ TextLines PtoFunctionEmitter::emit() {
   });
   for (const Constant &constant : constants_)
     text.add("%" + constant.name + " = " + constant.definition);
+  for (const std::string &line : made_)
+    text.add(line);
   text.append(std::move(body_));
   text.dedent(2);
   text.add("}");
@@ -463,7 +502,7 @@ static TextLines emitFunctions(ModuleOp kernel, const Machine &machine, PtoasVer
   TextLines code;
   IRMapping copies;
   OwningOpRef<ModuleOp> copy;
-  bool inBlocks = !hasFeature(version, PtoasFeature::NestedWhile) &&
+  bool inBlocks = !hasChanged(version, machine.tools.ptoas, PtoasChange::NestedWhile) &&
                   llvm::any_of(kernel.getOps<func::FuncOp>(), needsBlocks);
   if (inBlocks) {
     copy = cast<ModuleOp>(kernel->clone(copies));

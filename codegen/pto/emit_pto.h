@@ -11,24 +11,28 @@
 
 namespace ptl::pto {
 
-/// A version of PTOAS, `0.27`.
+/// A version of PTOAS: `0.27`, the default, to `0.64`; later ones are taken for the last.
 struct PtoasVersion {
-  unsigned minor = 27;
+  static constexpr unsigned kFirst = 27, kLast = 64;
+  unsigned minor = kFirst;
 
-  /// Reads `0.27`; nothing for what is no version.
+  /// Reads `0.27`; nothing for what is no version, or older than the first.
   static std::optional<PtoasVersion> parse(std::string_view text);
 };
 
-/// Features by version: `spelling.def`.
-enum class PtoasFeature : uint8_t {
-#define FEATURE(ID, SINCE, WHAT) ID,
-#define RENAMED(INSTRUCTION, MNEMONIC)
-#include "codegen/pto/spelling.def"
+/// What changed from version to version: `ptoas_versions.def`.
+enum class PtoasChange : uint8_t {
+#define CHANGE(SINCE, ID, ARCH, WHAT) ID,
+#include "codegen/pto/ptoas_versions.def"
 };
-bool hasFeature(PtoasVersion version, PtoasFeature feature);
+/// Whether it has for an architecture (`--pto-arch`).
+bool hasChanged(PtoasVersion version, std::string_view arch, PtoasChange change);
+/// An operation of ours as the version calls it, both without `pto.`.
+std::string_view ptoasName(PtoasVersion version, std::string_view operation);
 
 /// The text of a kernel whose buffers are placed, for `ptoas --pto-level=level3`. What the version
-/// lacks is spelled out: slots of multi-tiles and windows become tiles at computed addresses.
+/// lacks is spelled out: slots of multi-tiles and windows become tiles at computed addresses, and
+/// what it prints as C++ that does not compile (infinities, NaN) is made of its bits.
 /// Attributes of ours are dropped; names, places and the reasons of synchronisation stay.
 Emitted emitPto(mlir::ModuleOp kernel, const Machine &machine, PtoasVersion version = {});
 /// Several kernels as one module.

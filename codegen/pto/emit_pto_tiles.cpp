@@ -18,8 +18,7 @@ static std::optional<int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
-/// Scalars have no sign in PTOAS.
-static Type signless(Type type) {
+Type signless(Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   return integer && !integer.isSignless() ? IntegerType::get(type.getContext(), integer.getWidth())
                                           : type;
@@ -32,31 +31,43 @@ std::string PtoFunctionEmitter::typeOf(Value value) {
 
 /// The name and the type of a tile whose elements have no sign, as the scalars that go in and out:
 /// for one of unsigned elements another with the same bytes.
-std::pair<std::string, std::string> PtoFunctionEmitter::withoutSign(Operation *op, Value tile) {
+PtoFunctionEmitter::Operand PtoFunctionEmitter::withoutSign(Operation *op, Value tile) {
+  Type element = cast<TileBufType>(tile.getType()).getElementType();
+  if (signless(element) == element)
+    return {name(tile), typeOf(tile)};
+  if (addresses_.find(tile) == addresses_.end())
+    missing(op, "elements of a popped tile of unsigned integers have no spelling in PTOAS");
+  return asBits(op, tile, signless(element));
+}
+
+/// A tile with the same bytes whose elements are of another type of their width.
+PtoFunctionEmitter::Operand PtoFunctionEmitter::asBits(Operation *op, Value tile, Type element) {
   Type other = tileTypes_.lookup(tile);
   auto type = cast<TileBufType>(other ? other : tile.getType());
-  Type element = signless(type.getElementType());
-  if (element == type.getElementType())
-    return {name(tile), typeOf(tile)};
   auto known = [](int64_t valid, int64_t all) { return valid == kDynamic ? all : valid; };
-  auto plain = TileBufType::get(type.getContext(), type.getPlace(), type.getRows(), type.getCols(),
-                                element, known(type.getValidRows(), type.getRows()),
-                                known(type.getValidCols(), type.getCols()), type.getLayout());
+  return asTile(op, tile,
+                TileBufType::get(type.getContext(), type.getPlace(), type.getRows(), type.getCols(),
+                                 element, known(type.getValidRows(), type.getRows()),
+                                 known(type.getValidCols(), type.getCols()), type.getLayout()));
+}
+
+/// Another tile that begins at the same byte, if it is known where that is.
+PtoFunctionEmitter::Operand PtoFunctionEmitter::asTile(Operation *op, Value tile,
+                                                       TileBufType type) {
+  auto at = addresses_.find(tile);
+  if (at == addresses_.end())
+    return {name(tile), typeOf(tile)};
   std::string alias = "%" + names_.fresh(names_.of(tile) + "_bits");
-  if (auto at = addresses_.find(tile); at != addresses_.end()) {
-    std::string address = at->second.computed;
-    if (address.empty()) {
-      address = longConstant(at->second.constant);
-    } else if (at->second.constant) {
-      address = "%" + names_.fresh(names_.of(tile) + "_addr");
-      line(op, address + " = arith.addi " + at->second.computed + ", " +
-                   longConstant(at->second.constant) + " : i64");
-    }
-    line(op, alias + " = pto.alloc_tile addr = " + address + " : " + types_.of(plain));
-  } else {
-    missing(op, "elements of a popped tile of unsigned integers have no spelling in PTOAS");
+  std::string address = at->second.computed;
+  if (address.empty()) {
+    address = longConstant(at->second.constant);
+  } else if (at->second.constant) {
+    address = "%" + names_.fresh(names_.of(tile) + "_addr");
+    line(op, address + " = arith.addi " + at->second.computed + ", " +
+                 longConstant(at->second.constant) + " : i64");
   }
-  return {alias, types_.of(plain)};
+  line(op, alias + " = pto.alloc_tile addr = " + address + " : " + types_.of(type));
+  return {alias, types_.of(type)};
 }
 
 // ---- addresses
@@ -204,14 +215,14 @@ bool PtoFunctionEmitter::emitBuffer(Operation *op) {
         std::optional<int64_t> address = constantOf(made.getAddr());
         if (!address)
           missing(op, "the buffer has no address yet");
-        if (has(PtoasFeature::MultiTile))
+        if (has(PtoasChange::MultiTile))
           line(op, result(op) + "pto.alloc_multi_tile addr = " + longConstant(address.value_or(0)) +
                        " : " + types_.of(made.getType()));
         addresses_[made] = {"", address.value_or(0)};
         return true;
       })
       .Case<MultiTileGetOp>([&](MultiTileGetOp made) {
-        if (!has(PtoasFeature::MultiTile))
+        if (!has(PtoasChange::MultiTile))
           return emitSlot(made), true;
         std::string valid;
         if (made.getValidRow())
@@ -279,13 +290,13 @@ bool PtoFunctionEmitter::emitView(Operation *op) {
         return true;
       })
       .Case<LoadScalarOp>([&](LoadScalarOp load) {
-        line(op, result(op) + "pto.load_scalar " + name(load.getPointer()) + "[" +
+        line(op, result(op) + spelled(op) + " " + name(load.getPointer()) + "[" +
                      name(load.getOffset()) + "] : " + typeOf(load.getPointer()) + " -> " +
                      typeOf(load.getValue()));
         return true;
       })
       .Case<StoreScalarOp>([&](StoreScalarOp store) {
-        line(op, "pto.store_scalar " + name(store.getValue()) + ", " + name(store.getPointer()) +
+        line(op, spelled(op) + " " + name(store.getValue()) + ", " + name(store.getPointer()) +
                      "[" + name(store.getOffset()) + "] : " + typeOf(store.getPointer()) + ", " +
                      typeOf(store.getValue()));
         return true;
@@ -459,78 +470,6 @@ bool PtoFunctionEmitter::emitOrder(Operation *op) {
         return true;
       })
       .Default([](Operation *) { return false; });
-}
-
-// ---- instructions
-// -------------------------------------------------------------------------------------------
-
-/// ` {cmpMode = #pto<cmp lt>}` without what is ours.
-std::string PtoFunctionEmitter::attributes(Operation *op) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  for (NamedAttribute attribute : op->getAttrs()) {
-    if (attribute.getName().strref().starts_with("ptl."))
-      continue;
-    out << (text.empty() ? "{" : ", ") << attribute.getName().strref() << " = "
-        << attribute.getValue();
-  }
-  return text.empty() ? text : text + "}";
-}
-
-static std::string mnemonicOf(InstructionId id) {
-  switch (id) {
-#define FEATURE(ID, SINCE, WHAT)
-#define RENAMED(INSTRUCTION, MNEMONIC)                                                             \
-  case InstructionId::INSTRUCTION:                                                                 \
-    return "pto." MNEMONIC;
-#include "codegen/pto/spelling.def"
-  default:
-    return operationName(id).str();
-  }
-}
-
-void PtoFunctionEmitter::emitInstructionOp(Instruction instruction) {
-  Operation *op = instruction.operation();
-  std::string attrs = attributes(op), text = mnemonicOf(instruction.id());
-  bool inside = instruction.info().has(InstructionInfo::AttrsInside) && !attrs.empty();
-  if (instruction.id() == InstructionId::TCi && has(PtoasFeature::TciAttributesLast))
-    inside = false;
-  ValueRange ins = instruction.ins(), outs = instruction.outs();
-  std::string outNames = names(outs), outTypes = typed(outs);
-  if (instruction.id() == InstructionId::TExpands)
-    std::tie(outNames, outTypes) = withoutSign(op, outs[0]);
-  if (instruction.id() == InstructionId::TMrgSortLists) {
-    // How many of each list were merged: PTOAS wants a place for the counts.
-    auto counts = VectorType::get({4}, IntegerType::get(op->getContext(), 16));
-    outNames +=
-        ", " + constant(cast<TypedAttr>(DenseElementsAttr::get(counts, static_cast<int16_t>(0))));
-    outTypes += ", vector<4xi16>";
-  }
-  std::string inNames = names(ins), inTypes = typed(ins);
-  if (instruction.id() == InstructionId::TLrelu && !ins[1].getType().isF32()) {
-    // PTOAS takes the slope in f32, whatever the elements are.
-    std::string slope = "%" + names_.fresh("slope");
-    line(op, slope + " = arith.extf " + name(ins[1]) + " : " + typeOf(ins[1]) + " to f32");
-    inNames = name(ins[0]) + ", " + slope;
-    inTypes = typeOf(ins[0]) + ", f32";
-  }
-  if (instruction.id() == InstructionId::TMrgSort && ins[1].getType().isIndex()) {
-    // A number in manual text; PTOAS takes the length of lists as an integer.
-    std::string wide = "%" + names_.fresh("length_i64"), length = "%" + names_.fresh("length");
-    line(op, wide + " = arith.index_cast " + name(ins[1]) + " : index to i64");
-    line(op, length + " = arith.trunci " + wide + " : i64 to i32");
-    inNames = name(ins[0]) + ", " + length;
-    inTypes = typeOf(ins[0]) + ", i32";
-  }
-  if (!ins.empty()) {
-    const char *between = instruction.id() == InstructionId::TGatherMask ? ", " : " ";
-    text += " ins(" + inNames + (inside ? between + attrs : std::string()) + " : " + inTypes + ")";
-  }
-  if (!outs.empty())
-    text += " outs(" + outNames + " : " + outTypes + ")";
-  if (!inside && !attrs.empty())
-    text += " " + attrs;
-  line(op, text);
 }
 
 } // namespace ptl::pto

@@ -30,6 +30,9 @@ private:
   mutable llvm::DenseMap<mlir::Type, std::string> texts_;
 };
 
+/// A type without its sign: scalars have none in PTOAS.
+mlir::Type signless(mlir::Type type);
+
 /// The byte address of a tile: a value that is computed, and a constant.
 struct TileAddress {
   std::string computed; ///< an i64 value; empty: none
@@ -48,6 +51,10 @@ public:
   TextLines emit();
 
 private:
+  /// The name and the type of an operand, as they are written.
+  struct Operand {
+    std::string name, type;
+  };
   // functions, control, scalars: emit_pto.cpp
   std::string signature();
   void emitBlock(mlir::Block &block);
@@ -69,7 +76,10 @@ private:
   std::string constant(mlir::TypedAttr value);
   std::string indexConstant(int64_t value);
   std::string longConstant(int64_t value);
-  bool has(PtoasFeature feature) const { return hasFeature(version_, feature); }
+  std::string constantOfBits(mlir::FloatAttr value, const std::string &wanted);
+  bool has(PtoasChange change) const { return hasChanged(version_, machine_.tools.ptoas, change); }
+  /// `pto.load`, of an operation of ours.
+  std::string spelled(mlir::Operation *op) const;
 
   // buffers, queues, instructions: emit_pto_tiles.cpp
   bool emitBuffer(mlir::Operation *op);
@@ -81,7 +91,6 @@ private:
   void emitCrossing(mlir::Operation *op, const std::string &text, mlir::Value id);
   void emitCrossing(mlir::Operation *op, PipeKind pipe, mlir::Value id);
   bool needsFlagsBase();
-  void emitInstructionOp(Instruction instruction);
   void emitTileAt(mlir::Operation *op, const TileAddress &address, TileBufType type,
                   mlir::Value rows, mlir::Value cols);
   void emitSlot(MultiTileGetOp op);
@@ -91,8 +100,19 @@ private:
   std::string scaled(mlir::Operation *op, const std::string &value, int64_t by,
                      llvm::StringRef wanted);
   std::string typeOf(mlir::Value value);
-  std::pair<std::string, std::string> withoutSign(mlir::Operation *op, mlir::Value tile);
-  std::string attributes(mlir::Operation *op);
+  Operand withoutSign(mlir::Operation *op, mlir::Value tile);
+  Operand asBits(mlir::Operation *op, mlir::Value tile, mlir::Type element);
+  Operand asTile(mlir::Operation *op, mlir::Value tile, TileBufType type);
+
+  // instructions: emit_pto_instructions.cpp
+  void emitInstructionOp(Instruction instruction);
+  bool emitBits(Instruction fill);
+  void emitNumbers(Instruction tci);
+  void findScratch(Instruction instruction);
+  std::vector<Operand> inputsOf(Instruction instruction);
+  std::vector<Operand> outputsOf(Instruction instruction);
+  Operand scratchOf(Instruction select, unsigned number);
+  std::string attributes(Instruction instruction);
   std::string initPipe(mlir::Operation *op, mlir::Value memory, mlir::Value local);
 
   mlir::func::FuncOp function_;
@@ -110,6 +130,8 @@ private:
   };
   std::vector<Constant> constants_;
   std::map<std::string, std::string> constantNames_; ///< by definition
+  std::vector<std::string> made_; ///< lines behind the constants: those that are made of bits
+  std::string never_;             ///< a condition that does not hold, which PTOAS cannot know
   llvm::DenseMap<mlir::Value, TileAddress> addresses_;
   llvm::DenseMap<mlir::Value, mlir::Type>
       tileTypes_; ///< where the text has another type than the IR

@@ -41,7 +41,8 @@ std::optional<pto::Emitted> emitPtoText(Session &session, llvm::ArrayRef<mlir::M
     std::optional<pto::PtoasVersion> asked = pto::PtoasVersion::parse(text);
     if (!asked) {
       session.sink().report(DiagId::CannotVerify, kNoSpan,
-                            {"`" + std::string(text) + "` is no version of PTOAS, as `0.27` is"});
+                            {"`" + std::string(text) +
+                             "` is no version of PTOAS that `.pto` is written for, as `0.27` is"});
       return std::nullopt;
     }
     version = *asked;
