@@ -1,4 +1,5 @@
 // Reductions and scans.
+#include "codegen/cpu/lower_sort.h"
 #include "codegen/cpu/lowering.h"
 
 #include <limits>
@@ -352,26 +353,6 @@ static Value sortedFact(Lowering &l, Operation *op) {
                          auto predicate =
                              isUnsigned(view.element) ? CmpIPredicate::ule : CmpIPredicate::sle;
                          return {e.bitAnd(carried[0], e.cmpi(predicate, before, now))};
-                       });
-  return result[0];
-}
-
-// `unique(x)`: every pair is compared; facts are checked once, on index arrays.
-static Value uniqueFact(Lowering &l, Operation *op) {
-  const Emit &e = l.e;
-  View view = l.requireView(op->getOperand(0));
-  auto result = e.loop(l.index(0), view.extents[0], l.index(1), e.boolean(true),
-                       [&](const Emit &, Value i, ValueRange outer) -> SmallVector<Value> {
-                         Lowering::Scope scope(l);
-                         Value x = l.loadAt(view, {Coord{i}});
-                         auto inner = e.loop(
-                             l.index(0), i, l.index(1), outer[0],
-                             [&](const Emit &, Value j, ValueRange carried) -> SmallVector<Value> {
-                               Lowering::Scope scope(l);
-                               Value y = l.loadAt(view, {Coord{j}});
-                               return {e.bitAnd(carried[0], e.cmpi(CmpIPredicate::ne, x, y))};
-                             });
-                         return {inner[0]};
                        });
   return result[0];
 }

@@ -1,5 +1,5 @@
 // Orderings: a stable merge sort of keys with their positions, row by row.
-#include "codegen/cpu/lowering.h"
+#include "codegen/cpu/lower_sort.h"
 
 using namespace mlir;
 using arith::CmpFPredicate;
@@ -81,6 +81,35 @@ static SortBuffers sortRow(Lowering &l, SortBuffers s, Type elem, bool descendin
                        choose(v[1], v[3]), choose(v[2], v[4])};
              });
   return {s.key, passes[1], passes[2], passes[3], passes[4]};
+}
+
+Value uniqueFact(Lowering &l, Operation *op) {
+  const Emit &e = l.e;
+  View view = l.requireView(op->getOperand(0));
+  Type elem = view.element, i32 = e.b.getI32Type(), stored = storageType(elem);
+  Value length = view.extents[0];
+  Values row = {length};
+  Lowering::Scope scope(l);
+  View keys = l.allocate(elem, row), otherKeys = l.allocate(elem, row);
+  View positions = l.allocate(i32, row), otherPositions = l.allocate(i32, row);
+  e.loop(l.index(0), length, l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
+    Lowering::Scope inner(l);
+    l.storeAt(keys, {Coord{i}}, l.loadAt(view, {Coord{i}}));
+    l.storeAt(positions, {Coord{i}}, e.indexCast(i, i32));
+    return SmallVector<Value>();
+  });
+  SortBuffers buffers{elem, keys.data, positions.data, otherKeys.data, otherPositions.data};
+  SortBuffers sorted = sortRow(l, buffers, elem, false, length);
+  auto keyAt = [&](Value i) {
+    return loadRaw(e, elementPointer(e, sorted.keys, stored, i), stored, 0);
+  };
+  auto result = e.loop(l.index(1), length, l.index(1), e.boolean(true),
+                       [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
+                         Value before = keyAt(e.sub(i, l.index(1)));
+                         Value differs = e.cmpi(CmpIPredicate::ne, before, keyAt(i));
+                         return {e.bitAnd(carried[0], differs)};
+                       });
+  return result[0];
 }
 
 bool Lowering::produceSort(Operation *op, ArrayRef<View> dests) {

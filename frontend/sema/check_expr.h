@@ -128,11 +128,15 @@ Expr *checkCall(Context &ctx, NodeId node, const Type *expected);
 Expr *checkIndex(Context &ctx, NodeId node);
 /// `x[…]` of `load(x[…], outside: v)`: no bounds.
 IndexExpr *checkRegion(Context &ctx, NodeId node);
-/// Whether a `where` about data says that all elements of the parameter that an index reads are
 /// Whether `min`, `max` and `%` in an `int` that is no dimension keep it within `0..extent`.
 bool staysWithin(Context &ctx, const Expr *value, Dim extent);
+/// Whether a `where` about data says that all elements of the parameter that an index reads are
 /// positions of an axis of that extent.
 bool elementsWithin(Context &ctx, const Expr *index, Dim extent);
+/// The same of all elements of an array.
+bool valuesWithin(Context &ctx, const Local *array, Dim extent);
+/// The integer before conversions that keep different integers different.
+const Expr *withoutWidening(const Expr *expr);
 /// The place an indexed assignment writes.
 Expr *checkTarget(Context &ctx, NodeId node);
 Expr *checkMember(Context &ctx, NodeId node);

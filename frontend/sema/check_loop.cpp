@@ -307,13 +307,15 @@ Stmt *checkFor(Context &ctx, NodeId node) {
   return stmt;
 }
 
-/// Where a `parallel` may stand: directly in a kernel, or in a `task` of a program; never in
-/// another.
+/// Where a `parallel` may stand: directly in a kernel, in a `task` of a program, or in another one.
 static void checkParallelPlace(Context &ctx, NodeId node) {
   Span span = ctx.tree.mainSpan(node);
   if (ctx.inParallel()) {
-    ctx.sink.report(DiagId::NestedParallel, span, {})
-        .help("put all variables into one: `parallel i in …, j in … { }`, or use `for`");
+    if (ctx.isKind(DeclKind::ManualKernel) || ctx.inSection)
+      ctx.sink.report(DiagId::NestedParallel, span, {})
+          .note(std::string(ctx.inSection ? "a section of one core" : "a manual kernel") +
+                " deals the points of one grid to the core groups")
+          .help("put all variables into one: `parallel i in …, j in … { }`, or use `for`");
     return;
   }
   bool inLoop = !ctx.loops.empty();
@@ -326,6 +328,17 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
                 {"`parallel`", inLoop && ctx.inKernel() ? "a loop of a kernel" : declKindText(ctx)})
         .help(ctx.inFn() ? "use `for`: a `fn` runs inside of a kernel's iteration"
                          : "`parallel` stands at the top of a kernel");
+}
+
+/// A `parallel` whose body is another one is one with all their variables: each point of both is a
+/// point of the grid.
+static void mergeInner(ParallelStmt *stmt) {
+  if (stmt->body->stmts.size() != 1 || stmt->body->value ||
+      stmt->body->stmts[0]->kind != StmtKind::Parallel)
+    return;
+  auto *inner = static_cast<ParallelStmt *>(stmt->body->stmts[0]);
+  stmt->heads.insert(stmt->heads.end(), inner->heads.begin(), inner->heads.end());
+  stmt->body = inner->body;
 }
 
 Stmt *checkParallel(Context &ctx, NodeId node) {
@@ -357,6 +370,7 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
   stmt->body = checkBlock(ctx, view.body(), false);
   ctx.loops.pop_back();
   ctx.facts = before;
+  mergeInner(stmt);
   return stmt;
 }
 

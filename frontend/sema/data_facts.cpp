@@ -17,6 +17,21 @@ static const Expr *withoutConversion(const Expr *expr) {
   return expr;
 }
 
+const Expr *withoutWidening(const Expr *expr) {
+  auto bits = [](const Type *type) {
+    return type->isInt() ? 64u : isInteger(type->elem.kind) ? elemBits(type->elem.kind) : 0u;
+  };
+  while (expr && expr->kind == ExprKind::Convert) {
+    const auto *convert = static_cast<const ConvertExpr *>(expr);
+    bool isPlain = !expr->type->elem.param && !convert->arg->type->elem.param;
+    unsigned from = isPlain ? bits(convert->arg->type) : 0;
+    if (from == 0 || (bits(expr->type) < from && !convert->checkRange) || convert->saturate)
+      return expr;
+    expr = convert->arg;
+  }
+  return expr;
+}
+
 static Dim boundOf(Context &ctx, const Expr *expr) {
   expr = withoutConversion(expr);
   if (expr && expr->kind == ExprKind::Const && elemIs(expr->type->elem, ElemConstraint::Integer))
@@ -72,6 +87,12 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
       readCondition(ctx, arg, array, bounds);
     return;
   }
+  if (op->op->name == "permutation" && refersTo(op->args[0], array)) {
+    bounds.atLeastZero = true;
+    if (!array->type->extents.empty())
+      bounds.below.push_back(array->type->extents[0].length);
+    return;
+  }
   if (op->op->opClass != OpClass::Comparison || op->args.size() != 2)
     return;
   if (refersTo(op->args[0], array))
@@ -80,16 +101,7 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
     addComparison(ctx, bounds, mirrored(op->op->name), boundOf(ctx, op->args[0]));
 }
 
-bool elementsWithin(Context &ctx, const Expr *index, Dim extent) {
-  index = withoutConversion(index);
-  // An element with a name: `let p = idx[i]`.
-  while (index && index->kind == ExprKind::LocalRef) {
-    auto named = ctx.letValues.find(static_cast<const LocalRefExpr *>(index)->local);
-    if (named == ctx.letValues.end())
-      break;
-    index = withoutConversion(named->second);
-  }
-  const Local *array = index ? rootLocal(index) : nullptr;
+bool valuesWithin(Context &ctx, const Local *array, Dim extent) {
   bool isParam = array && array->kind == LocalKind::Param && !array->isInout;
   if (!isParam || !ctx.decl || !extent || !array->type->isArray())
     return false;
@@ -104,6 +116,18 @@ bool elementsWithin(Context &ctx, const Expr *index, Dim extent) {
     if (ctx.facts.proveLessEqual(below, extent).isTrue())
       return true;
   return false;
+}
+
+bool elementsWithin(Context &ctx, const Expr *index, Dim extent) {
+  index = withoutWidening(index);
+  // An element with a name: `let p = idx[i]`.
+  while (index && index->kind == ExprKind::LocalRef) {
+    auto named = ctx.letValues.find(static_cast<const LocalRefExpr *>(index)->local);
+    if (named == ctx.letValues.end())
+      break;
+    index = withoutWidening(named->second);
+  }
+  return valuesWithin(ctx, index ? rootLocal(index) : nullptr, extent);
 }
 
 } // namespace ptl

@@ -344,6 +344,17 @@ bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool wit
   return false;
 }
 
+/// The divisor of a quotient in a sum, where it is no number.
+static Dim symbolicDivisor(DimContext &context, Dim sum) {
+  for (const DimTerm &term : sum.terms()) {
+    const DimAtom *atom = term.monomial->degree == 1 ? term.monomial->factors[0].atom : nullptr;
+    if (atom && atom->kind == DimAtomKind::FloorDiv && !atom->operands[1].isConstant() &&
+        context.isPlainlyNonNegative(atom->operands[1]))
+      return atom->operands[1];
+  }
+  return {};
+}
+
 bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &from, int splits) {
   // The columns of the goal come first, so a choice in the goal is split before one of a fact.
   const DimAtom *choice = nullptr;
@@ -351,6 +362,15 @@ bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &f
     return true;
   if (hasProduct(assumptions[0].value) && eliminates(assumptions, true, from, choice))
     return true;
+  // `q <= c` of a quotient by a symbol is `b*q <= b*c`, and that is about what was divided.
+  const Assumption &first = assumptions[0];
+  if (Dim divisor = first.isZero ? Dim() : symbolicDivisor(context_, first.value)) {
+    std::vector<Assumption> more = assumptions;
+    more.push_back({context_.mul(first.value, divisor), false, nullptr});
+    const DimAtom *none = nullptr;
+    if (more.back().value && eliminates(more, false, from, none))
+      return true;
+  }
   return splits > 0 && choice && refutesCases(assumptions, *choice, from, splits);
 }
 

@@ -288,9 +288,31 @@ bool Builder::dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
   return depends(over);
 }
 
+/// A `parallel` beside other statements of an iteration: that iteration runs its points in order.
+void Builder::buildInnerParallel(const ParallelStmt &stmt, size_t from) {
+  if (from == stmt.heads.size())
+    return buildBlock(*stmt.body);
+  Location loc = location(stmt.span);
+  const LoopHead &head = stmt.heads[from];
+  LoopBounds bounds = loopBounds(head);
+  std::optional<ExitFlags> outer = std::exchange(exits_, std::nullopt);
+  auto body = [&](OpBuilder &, Location, mlir::Value position, ValueRange) {
+    bindLoopVar(head, bounds, position);
+    buildInnerParallel(stmt, from + 1);
+    make<scf::YieldOp>(loc);
+  };
+  auto loop =
+      builder_.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, ValueRange(), body);
+  nameArgument(cast<BlockArgument>(loop.getInductionVar()), head.var->name);
+  eraseSymbols(*frame_, head);
+  exits_ = outer;
+}
+
 /// Variables whose bounds do not depend on earlier ones share one grid; a dependent one starts a
 /// nested grid.
 void Builder::buildParallel(const ParallelStmt &stmt, size_t from) {
+  if (inGrid_ && from == 0)
+    return buildInnerParallel(stmt);
   Location loc = location(stmt.span);
   llvm::SmallVector<mlir::Value> lower, upper, steps;
   std::vector<LoopBounds> bounds;
@@ -314,10 +336,12 @@ void Builder::buildParallel(const ParallelStmt &stmt, size_t from) {
     nameArgument(position, stmt.heads[i].var->name);
     bindLoopVar(stmt.heads[i], bounds[i - from], position);
   }
+  bool wasInGrid = std::exchange(inGrid_, true);
   if (to < stmt.heads.size())
     buildParallel(stmt, to);
   else
     buildBlock(*stmt.body);
+  inGrid_ = wasInGrid;
   make<YieldOp>(loc);
   for (size_t i = from; i < to; ++i)
     eraseSymbols(*frame_, stmt.heads[i]);

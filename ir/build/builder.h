@@ -127,6 +127,7 @@ private:
   void buildStaticFor(const ForStmt &stmt);
   void buildExitingFor(const ForStmt &stmt);
   void buildParallel(const ParallelStmt &stmt, size_t from = 0);
+  void buildInnerParallel(const ParallelStmt &stmt, size_t from = 0);
 
   static bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to);
   static void eraseSymbols(Frame &frame, const LoopHead &head);
@@ -274,6 +275,7 @@ private:
   std::optional<ReturnSlot> returnSlot_;         ///< while inside a loop that has a `return`
   std::deque<ReturnStmt> bodyResults_;           ///< made for bodies that end in a value
   std::optional<ExitFlags> exits_;               ///< of the innermost loop with exits
+  bool inGrid_ = false;                          ///< in the body of a grid
   std::map<const Expr *, mlir::Value> prebuilt_; ///< operands of the condition being built
   std::shared_ptr<ManualState> manual_;          ///< while a manual kernel is being built
   unsigned callDepth_ = 0;

@@ -107,6 +107,26 @@ TEST(Coverage, neverAndExempt) {
       "");
 }
 
+TEST(Coverage, numbersThatGoOverSeveralAxes) {
+  const std::string head = "kernel k[A, B](x: f32[A * B]) -> (y: f32[A, B]) {\n";
+  EXPECT_EQ(flowOf(head + "parallel t in 0..A * B { y[t / B, t % B] = x[t] } }"), "");
+  EXPECT_EQ(flowOf(head + "parallel t in 0..A * B - 1 { y[t / B, t % B] = x[t] } }"), "E0502 1\n");
+  EXPECT_EQ(
+      flowOf(head + "parallel p in 0..7 { for t in p..A * B step 7 { y[t / B, t % B] = x[t] } } }"),
+      "");
+  EXPECT_EQ(
+      flowOf(head + "parallel p in 0..6 { for t in p..A * B step 7 { y[t / B, t % B] = x[t] } } }"),
+      "E0502 1\n");
+}
+
+TEST(Coverage, permutations) {
+  const std::string head = "kernel k[N](x: f32[N], p: i32[N]) -> (y: f32[N])\n";
+  const std::string loop = "{ parallel i in 0..N { y[p[i]] = x[i] } }";
+  EXPECT_EQ(flowOf(head + "where unique(p), all(p >= 0), all(p < N)\n" + loop), "");
+  EXPECT_EQ(flowOf(head + "where unique(p), all(p >= 0)\n" + loop), "E0502 1\n");
+  EXPECT_EQ(flowOf("program g[N](x: f32[N]) -> (y: f32[N]) { y[argsort(x)] = x }"), "");
+}
+
 TEST(Coverage, placesKnownOnlyWhenRunning) {
   EXPECT_EQ(flowOf("kernel k[N](x: f32[N], f: i32[N]) -> (y: f32[N]) where unique(f) {\n"
                    "parallel i in 0..N { y[f[i]] = x[i] } }"),

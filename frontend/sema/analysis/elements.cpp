@@ -2,6 +2,10 @@
 
 #include "frontend/sema/analysis/region.h"
 
+#include "frontend/sema/check_expr.h"
+
+#include <algorithm>
+
 namespace ptl {
 
 namespace {
@@ -20,34 +24,214 @@ Region wholeRegion(const Type *type) {
   return region;
 }
 
-static const Expr *withoutConversion(const Expr *expr) {
-  while (expr->kind == ExprKind::Convert)
-    expr = static_cast<const ConvertExpr *>(expr)->arg;
-  return expr;
-}
-
 /// A parameter or `let`: what it holds never changes.
 static bool isImmutable(const Local &local) {
   return (local.kind == LocalKind::Param && !local.isInout) || local.kind == LocalKind::Let;
 }
 
+const ElementSymbol *KnownValues::element(Dim symbol) const {
+  auto id = symbol ? symbol.symbol() : std::nullopt;
+  for (const ElementSymbol &each : elements)
+    if (id && each.symbol == *id)
+      return &each;
+  return nullptr;
+}
+
+// ---- Values that occur once
+// ------------------------------------------------------------------------------------------
+
+/// Whether a part of an array that was sorted along `axis`, counted from the end, stays within one
+/// row.
+static bool isPartOfRow(const IndexExpr &part, int64_t axis) {
+  return std::all_of(part.items.begin(), part.items.end(), [&](const IndexItem &item) {
+    return item.kind == IndexItemKind::Position || item.kind == IndexItemKind::NewAxis ||
+           item.axis == axis;
+  });
+}
+
+/// What has the same values, or some of them each once: the array before a conversion that loses
+/// nothing, what a `let` names, what a slice is of. Null where `value` is none of these.
+static const Expr *source(const Expr *value, const KnownValues &values) {
+  if (value->kind == ExprKind::Convert) {
+    const Expr *before = withoutWidening(value);
+    return before == value ? nullptr : before;
+  }
+  if (value->kind == ExprKind::LocalRef) {
+    auto found = values.lets.find(static_cast<const LocalRefExpr *>(value)->local);
+    return found == values.lets.end() ? nullptr : found->second;
+  }
+  if (value->kind != ExprKind::Index)
+    return nullptr;
+  const auto *part = static_cast<const IndexExpr *>(value);
+  bool repeats = part->outside ||
+                 std::any_of(part->items.begin(), part->items.end(), [](const IndexItem &item) {
+                   return item.kind == IndexItemKind::Gather;
+                 });
+  return repeats ? nullptr : part->base;
+}
+
+bool isKnownUnique(const Expr *value, const KnownValues &values) {
+  const IndexExpr *part = nullptr;
+  while (const Expr *of = source(value, values)) {
+    part = value->kind == ExprKind::Index ? static_cast<const IndexExpr *>(value) : part;
+    value = of;
+  }
+  if (value->kind != ExprKind::Op)
+    return false;
+  const auto *op = static_cast<const OpExpr *>(value);
+  if (!op->op || (op->op->name != "index" && op->op->name != "argsort"))
+    return false;
+  bool isRow = value->type->isArray() && !value->type->prefix && value->type->extents.size() == 1;
+  return isRow || (part && op->axes.size() == 1 && isPartOfRow(*part, op->axes[0]));
+}
+
+bool isKnownPermutation(const Expr *value, const KnownValues &values) {
+  while (value->kind != ExprKind::Index) {
+    const Expr *of = source(value, values);
+    if (!of)
+      break;
+    value = of;
+  }
+  const auto *op = value->kind == ExprKind::Op ? static_cast<const OpExpr *>(value) : nullptr;
+  return op && op->op && op->op->name == "argsort" && !value->type->prefix &&
+         value->type->extents.size() == 1;
+}
+
+// ---- Positions that are no dimensions
+// ------------------------------------------------------------------------------------------
+
+/// The symbol of `table[index]`.
+static Dim elementSymbol(DimContext &dims, KnownValues &values, const Local *table, Dim index) {
+  for (const ElementSymbol &each : values.elements)
+    if (each.table == table && each.index == index)
+      return dims.symbolDim(each.symbol);
+  std::string name = table->name + "[" + dims.toString(index) + "]";
+  SymbolId symbol = dims.addSymbol(name, SymbolKind::ScalarValue);
+  values.elements.push_back({symbol, table, index});
+  return dims.symbolDim(symbol);
+}
+
+namespace {
+/// Integers computed from elements and scalars, as dimensions over symbols that stand for these.
+struct ScalarDims {
+  DimContext &dims;
+  KnownValues &values;
+  /// Not negative wherever the access is: their remainders are positions of it.
+  std::vector<Dim> dividends = {};
+
+  Dim of(const Expr *value, int depth = 8);
+  Dim ofName(const Local *local, int depth);
+  Dim ofOp(const OpExpr &op, int depth);
+};
+} // namespace
+
+Dim ScalarDims::ofName(const Local *local, int depth) {
+  auto bound = values.lets.find(local);
+  if (bound != values.lets.end())
+    return of(bound->second, depth);
+  if (!isImmutable(*local) || local->kind != LocalKind::Param)
+    return {};
+  Dim &known = values.scalars[local];
+  if (!known)
+    known = dims.symbolDim(dims.addSymbol(local->name, SymbolKind::ScalarValue));
+  return known;
+}
+
+Dim ScalarDims::ofOp(const OpExpr &op, int depth) {
+  if (!op.op || op.args.size() != 2 || !op.args[0] || !op.args[1])
+    return {};
+  Dim a = of(op.args[0], depth), b = of(op.args[1], depth);
+  if (!a || !b)
+    return {};
+  bool isInt = op.type->isInt();
+  bool isSigned = !op.type->elem.param && ptl::isSigned(op.type->elem.kind);
+  switch (op.op->id) {
+  case OpId::Add:
+    return isInt ? dims.add(a, b) : Dim();
+  case OpId::Sub:
+    return isInt ? dims.sub(a, b) : Dim();
+  case OpId::Mul:
+    return isInt ? dims.mul(a, b) : Dim();
+  case OpId::Div:
+  case OpId::Rem: {
+    // Types other than `int` truncate: the same where nothing is negative.
+    bool floors = isInt || !isSigned || dims.isPlainlyNonNegative(a) ||
+                  std::find(dividends.begin(), dividends.end(), a) != dividends.end();
+    if (!floors || dims.plainLowerBound(b).value_or(0) < 0)
+      return {};
+    return op.op->id == OpId::Div ? dims.floorDiv(a, b) : dims.mod(a, b);
+  }
+  default:
+    return {};
+  }
+}
+
+Dim ScalarDims::of(const Expr *value, int depth) {
+  if (value->dim || depth == 0)
+    return value->dim;
+  value = withoutWidening(value);
+  bool isInteger =
+      value->type->isScalar() && (value->type->isInt() || ptl::isInteger(value->type->elem.kind));
+  if (value->dim || !isInteger || value->type->elem.param)
+    return value->dim;
+  if (value->kind == ExprKind::Const)
+    return dims.constant(static_cast<const ConstExpr *>(value)->intValue);
+  if (value->kind == ExprKind::LocalRef)
+    return ofName(static_cast<const LocalRefExpr *>(value)->local, depth - 1);
+  if (value->kind == ExprKind::Op)
+    return ofOp(*static_cast<const OpExpr *>(value), depth - 1);
+  auto place = elementsOf(dims, value, values);
+  bool isElement = place && place->field < 0 && isImmutable(*place->local) &&
+                   place->region.axes.size() == 1 && place->region.axes[0].isInterval();
+  return isElement ? elementSymbol(dims, values, place->local, place->region.axes[0].start) : Dim();
+}
+
+/// The dividends whose remainders are positions: what goes on has found them in bounds.
+static std::vector<Dim> dividendsOf(ScalarDims scalars, const IndexExpr &index) {
+  std::vector<Dim> found;
+  for (const IndexItem &item : index.items) {
+    const Expr *value = item.kind == IndexItemKind::Position ? item.value : nullptr;
+    for (int depth = 0; depth < 8 && value && !value->dim && value->kind != ExprKind::Op; ++depth) {
+      const Expr *before = value->kind == ExprKind::Convert ? withoutWidening(value) : nullptr;
+      if (value->kind == ExprKind::LocalRef) {
+        auto bound = scalars.values.lets.find(static_cast<const LocalRefExpr *>(value)->local);
+        before = bound == scalars.values.lets.end() ? nullptr : bound->second;
+      }
+      value = before == value ? nullptr : before;
+    }
+    const auto *op =
+        value && value->kind == ExprKind::Op ? static_cast<const OpExpr *>(value) : nullptr;
+    if (op && op->op && op->op->id == OpId::Rem && op->args.size() == 2 && op->args[0])
+      if (Dim dividend = scalars.of(op->args[0]))
+        found.push_back(dividend);
+  }
+  return found;
+}
+
+static AxisSet interval(Dim start, Dim stop, Dim step);
+
 /// What an index array or a position that is no dimension stands for.
-static AxisSet valuesOf(DimContext &dims, const Expr *value, const LetValues &lets) {
+static AxisSet valuesOf(DimContext &dims, const Expr *value, KnownValues &values) {
   AxisSet set;
   set.kind = AxisSet::Kind::Unknown;
-  value = withoutConversion(value);
+  if (value->type->isArray() && isKnownPermutation(value, values)) {
+    set.kind = AxisSet::Kind::Each;
+    set.stop = value->type->extents[0].length;
+    return set;
+  }
+  value = withoutWidening(value);
   const Local *name = nullptr;
   for (int depth = 0; depth < 8 && value->kind == ExprKind::LocalRef; ++depth) {
     const Local *local = static_cast<const LocalRefExpr *>(value)->local;
     if (!isImmutable(*local))
       return set;
     name = local;
-    auto found = lets.find(local);
-    if (found == lets.end())
+    auto found = values.lets.find(local);
+    if (found == values.lets.end())
       break;
-    value = withoutConversion(found->second);
+    value = withoutWidening(found->second);
   }
-  auto place = elementsOf(dims, value, lets);
+  auto place = elementsOf(dims, value, values);
   if (place && place->field < 0 && isImmutable(*place->local) && place->type->isArray()) {
     set.kind = AxisSet::Kind::Lookup;
     set.local = place->local;
@@ -79,17 +263,35 @@ static AxisSet rangeSet(DimContext &dims, const IndexItem &item) {
                   range.step);
 }
 
-static AxisSet itemSet(DimContext &dims, const IndexItem &item, const LetValues &lets) {
+/// A position as a dimension, with symbols for the elements of arrays in it. An element alone is
+/// looked up instead: of that more is known.
+static AxisSet positionSet(const Expr *value, ScalarDims &scalars) {
+  DimContext &dims = scalars.dims;
+  Dim dim = value->dim;
+  if (const ElementSymbol *element = scalars.values.element(dim)) {
+    AxisSet set;
+    set.kind = AxisSet::Kind::Lookup;
+    set.local = element->table;
+    set.index = {
+        interval(element->index, dims.add(element->index, dims.constant(1)), dims.constant(1))};
+    return set;
+  }
+  if (!dim) {
+    AxisSet set = valuesOf(dims, value, scalars.values);
+    if (set.kind == AxisSet::Kind::Lookup || !(dim = scalars.of(value)))
+      return set;
+  }
+  return interval(dim, dims.add(dim, dims.constant(1)), dims.constant(1));
+}
+
+static AxisSet itemSet(const IndexItem &item, ScalarDims &scalars) {
   switch (item.kind) {
   case IndexItemKind::Position:
-    if (item.value->dim)
-      return interval(item.value->dim, dims.add(item.value->dim, dims.constant(1)),
-                      dims.constant(1));
-    return valuesOf(dims, item.value, lets);
+    return positionSet(item.value, scalars);
   case IndexItemKind::Gather:
-    return valuesOf(dims, item.value, lets);
+    return valuesOf(scalars.dims, item.value, scalars.values);
   case IndexItemKind::Range:
-    return rangeSet(dims, item);
+    return rangeSet(scalars.dims, item);
   default:
     return {};
   }
@@ -110,7 +312,7 @@ static AxisSet within(DimContext &dims, const AxisSet &outer, const AxisSet &inn
   return interval(place(inner.start), place(inner.stop), dims.mul(outer.step, inner.step));
 }
 
-static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, const LetValues &lets) {
+static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, KnownValues &values) {
   Chain chain;
   auto start = [&](const Local *local, int32_t field, const Type *type) {
     chain.place = {local, field, type, wholeRegion(type), {}};
@@ -142,9 +344,11 @@ static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, const Le
   if (expr->kind != ExprKind::Index)
     return std::nullopt;
   const auto *index = static_cast<const IndexExpr *>(expr);
-  auto base = chainOf(dims, index->base, lets);
+  auto base = chainOf(dims, index->base, values);
   if (!base)
     return std::nullopt;
+  ScalarDims scalars{dims, values};
+  scalars.dividends = dividendsOf(scalars, *index);
   std::vector<size_t> kept;
   size_t axis = 0;
   for (const IndexItem &item : index->items) {
@@ -157,7 +361,7 @@ static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, const Le
       size_t target = base->kept[axis];
       if (target < base->place.region.axes.size()) {
         AxisSet &set = base->place.region.axes[target];
-        set = within(dims, set, itemSet(dims, item, lets));
+        set = within(dims, set, itemSet(item, scalars));
       }
       if (item.kind != IndexItemKind::Position)
         kept.push_back(target);
@@ -167,8 +371,8 @@ static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, const Le
   return base;
 }
 
-std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, const LetValues &lets) {
-  auto chain = chainOf(dims, expr, lets);
+std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, KnownValues &values) {
+  auto chain = chainOf(dims, expr, values);
   if (!chain)
     return std::nullopt;
   chain->place.span = expr->span;
@@ -201,6 +405,7 @@ std::string toString(DimContext &dims, const AxisSet &set) {
     return set.local->name + "[" + toString(dims, Region{set.index}) + "]";
   case AxisSet::Kind::Value:
     return set.local->name;
+  case AxisSet::Kind::Each:
   case AxisSet::Kind::Unknown:
     return "…";
   }

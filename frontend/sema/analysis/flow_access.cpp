@@ -40,7 +40,7 @@ void FlowWalker::readCall(const CallExpr &call) {
     read(tunable.second);
   for (const CallArg &arg : call.args)
     if (arg.isInout && arg.value)
-      if (auto elements = elementsOf(ctx_.dims, arg.value, lets_))
+      if (auto elements = elementsOf(ctx_.dims, arg.value, data_.values))
         writeElements(std::move(*elements), nullptr);
 }
 
@@ -51,7 +51,7 @@ void FlowWalker::read(const Expr *expr) {
   case ExprKind::LocalRef:
   case ExprKind::Index:
   case ExprKind::Field:
-    if (auto elements = elementsOf(ctx_.dims, expr, lets_)) {
+    if (auto elements = elementsOf(ctx_.dims, expr, data_.values)) {
       readIndices(expr);
       return readElements(*elements);
     }
@@ -168,49 +168,17 @@ void FlowWalker::noteAtomic(const Elements &elements, bool isWrite, const Assign
     use.other = elements.span;
 }
 
-/// What has the same values, or some of them each once: the array before a conversion that loses
-/// nothing, what a `let` names, what a slice is of. Null where `value` is none of these.
-static const Expr *source(const Expr *value, const LetValues &lets) {
-  if (value->kind == ExprKind::Convert) {
-    const Elem &elem = value->type->elem;
-    bool wide = !elem.param && isInteger(elem.kind) && elemBits(elem.kind) >= 32;
-    return wide ? static_cast<const ConvertExpr *>(value)->arg : nullptr;
-  }
-  if (value->kind == ExprKind::LocalRef) {
-    auto found = lets.find(static_cast<const LocalRefExpr *>(value)->local);
-    return found == lets.end() ? nullptr : found->second;
-  }
-  if (value->kind != ExprKind::Index)
-    return nullptr;
-  const auto *part = static_cast<const IndexExpr *>(value);
-  bool repeats = part->outside ||
-                 std::any_of(part->items.begin(), part->items.end(), [](const IndexItem &item) {
-                   return item.kind == IndexItemKind::Gather;
-                 });
-  return repeats ? nullptr : part->base;
-}
-
-/// The values of an operation none of which occurs twice.
-static bool isKnownUnique(const Expr *value, const LetValues &lets) {
-  while (const Expr *of = source(value, lets))
-    value = of;
-  if (value->kind != ExprKind::Op)
-    return false;
-  const OpRecord *op = static_cast<const OpExpr *>(value)->op;
-  return op && (op->name == "index" || op->name == "argsort");
-}
-
 void FlowWalker::checkScatter(const AssignStmt &stmt, const Elements &elements) {
   if (stmt.mode != AssignMode::Set)
     return;
   for (const IndexItem &item : stmt.place->items) {
-    if (item.kind != IndexItemKind::Gather || isKnownUnique(item.value, lets_))
+    if (item.kind != IndexItemKind::Gather || isKnownUnique(item.value, data_.values))
       continue;
     const Local *table = nullptr;
     for (const AxisSet &set : elements.region.axes)
       if (set.kind == AxisSet::Kind::Lookup || set.kind == AxisSet::Kind::Value)
         table = set.local;
-    if (table && data_.unique.contains(table))
+    if (table && data_.values.unique.contains(table))
       continue;
     if (isReported(elements.local))
       return;
@@ -250,25 +218,33 @@ void FlowWalker::learn(const Expr *condition) {
   if (condition->kind != ExprKind::Op)
     return;
   const auto *op = static_cast<const OpExpr *>(condition);
-  bool isUnique = op->op && op->op->name == "unique", isSorted = op->op && op->op->name == "sorted";
-  if ((!isUnique && !isSorted) || op->args.empty() || !op->args[0])
+  std::string_view name = op->op ? op->op->name : std::string_view();
+  if ((name != "unique" && name != "sorted" && name != "permutation") || op->args.empty() ||
+      !op->args[0])
     return;
-  if (auto elements = elementsOf(ctx_.dims, op->args[0], lets_))
-    if (elements->region == wholeRegion(elements->type))
-      (isUnique ? data_.unique : data_.sorted).insert(elements->local);
+  auto elements = elementsOf(ctx_.dims, op->args[0], data_.values);
+  if (!elements || elements->region != wholeRegion(elements->type))
+    return;
+  const Local *local = elements->local;
+  (name == "sorted" ? data_.values.sorted : data_.values.unique).insert(local);
+  const auto &extents = local->type->extents;
+  bool isCounted = !local->type->prefix && extents.size() == 1;
+  if (name == "permutation" ||
+      (name == "unique" && isCounted && valuesWithin(ctx_, local, extents[0].length)))
+    data_.values.permutations.insert(local);
 }
 
 /// Remembers that `symbol` is an element of an array that does not change.
 void FlowWalker::learnElement(Dim symbol, const Expr *value) {
   if (!symbol || !symbol.symbol() || !value || value->dim)
     return;
-  while (value->kind == ExprKind::Convert)
-    value = static_cast<const ConvertExpr *>(value)->arg;
-  auto elements = elementsOf(ctx_.dims, value, lets_);
+  value = withoutWidening(value);
+  auto elements = elementsOf(ctx_.dims, value, data_.values);
   if (!elements || elements->local->kind != LocalKind::Param || elements->local->isInout ||
       elements->region.axes.size() != 1 || !elements->region.axes[0].isInterval())
     return;
-  data_.elements.push_back({*symbol.symbol(), elements->local, elements->region.axes[0].start});
+  data_.values.elements.push_back(
+      {*symbol.symbol(), elements->local, elements->region.axes[0].start});
 }
 
 void FlowWalker::learnBoundsOf(const LoopDomain &domain, const Expr *iterable) {

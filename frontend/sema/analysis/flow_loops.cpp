@@ -58,7 +58,7 @@ FlowState FlowWalker::joined(const LoopDomain &domain, const FactSet &outside, b
   result.written.resize(tracked_.size());
   if (!end.isReachable)
     return result;
-  Joiner joiner{ctx_.facts, domain, outside, isSoFar};
+  Joiner joiner{ctx_.facts, domain, outside, data_.values, isSoFar};
   for (size_t i = 0; i < end.written.size(); ++i) {
     const auto &old = i < before.written.size() ? before.written[i] : result.written[i];
     if (end.written[i] == old)
@@ -169,6 +169,12 @@ void FlowWalker::parallel(const ParallelStmt &stmt) {
   ctx_.facts = frame_->outside;
   if (checked_.insert(&stmt).second)
     checkIndependence(ctx_, *frame_, data_);
+  // What the points of an inner one do is done by the iteration around them.
+  if (outer)
+    for (Access &access : frame_->accesses) {
+      access.isConditional |= conditions > 0;
+      outer->accesses.push_back(std::move(access));
+    }
   frame_ = std::move(outer);
 }
 

@@ -110,7 +110,11 @@ void FlowWalker::let(const LetStmt &stmt) {
   if (stmt.value) {
     read(stmt.value);
     if (!stmt.isVar && stmt.locals.size() == 1) {
-      lets_[stmt.locals[0]] = stmt.value;
+      data_.values.lets[stmt.locals[0]] = stmt.value;
+      if (stmt.value->type->isArray() && isKnownUnique(stmt.value, data_.values))
+        data_.values.unique.insert(stmt.locals[0]);
+      if (stmt.value->type->isArray() && isKnownPermutation(stmt.value, data_.values))
+        data_.values.permutations.insert(stmt.locals[0]);
       learnElement(stmt.locals[0]->dim, stmt.value);
       assumeBounds(ctx_, stmt.locals[0], stmt.value);
     }
@@ -125,7 +129,7 @@ void FlowWalker::assign(const AssignStmt &stmt) {
   Elements elements;
   if (stmt.place) {
     readIndices(stmt.place);
-    auto found = elementsOf(ctx_.dims, stmt.place, lets_);
+    auto found = elementsOf(ctx_.dims, stmt.place, data_.values);
     if (!found)
       return;
     elements = std::move(*found);
@@ -206,7 +210,7 @@ void FlowWalker::keep(size_t number, const std::vector<Region> &from, const Flow
                       const FactSet &otherFacts, std::vector<Region> &result,
                       const Expr *condition) {
   const Local *local = tracked_[number].local;
-  Regions inOther{otherFacts, local->type};
+  Regions inOther{otherFacts, local->type, data_.values};
   for (const Region &region : from) {
     if (inOther.containsAny(other.written[number], region) || inOther.isEmpty(region))
       regions(local).add(result, region);

@@ -90,7 +90,7 @@ private:
   void reportAtomicMix(const Local *local, const AtomicUse &use);
   std::string sourceText(Span span) const;
 
-  Regions regions(const Local *local) const { return {ctx_.facts, local->type}; }
+  Regions regions(const Local *local) const { return {ctx_.facts, local->type, data_.values}; }
   bool isReported(const Local *local) const { return data_.reported.contains(local); }
   Tracked *trackedOf(const Local *local, size_t *number);
   void track(const Local *local, bool isOutput);
@@ -104,7 +104,6 @@ private:
   std::vector<int32_t> numbers_; ///< of tracked locals by index, -1: none
   std::vector<Jumps> jumps_;
   std::unique_ptr<ParallelFrame> frame_; ///< of the enclosing `parallel`
-  LetValues lets_;
   DataFacts data_;
   std::unordered_map<const Local *, AtomicUse> atomics_;
   std::unordered_set<const Stmt *> unreachable_; ///< reported

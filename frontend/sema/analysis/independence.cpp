@@ -1,33 +1,14 @@
-// Two iterations, an earlier and a later one: each `parallel` variable in turn is the first in
-// which they differ. Symbols of the later iteration are those of the earlier one moved on, or
-// fresh.
-
 #include "frontend/sema/analysis/independence.h"
+
+#include "frontend/sema/analysis/apart.h"
+#include "frontend/sema/analysis/iterations.h"
 
 #include <algorithm>
 #include <cctype>
-#include <numeric>
 
 namespace ptl {
 
 namespace {
-
-/// Two iterations that first differ in one head.
-struct IterationPair {
-  size_t head = 0;
-  DimSubstitution earlier, later;
-  FactSet facts;
-  SymbolId distance;         ///< how many further than the next one the later is
-  bool isImpossible = false; ///< the loop has one iteration at most
-};
-
-/// The proof that came nearest, to name what is missing.
-struct NearMiss {
-  Verdict verdict;
-  FactSet facts;
-  SymbolId distance;
-  const Local *table = nullptr; ///< an index array whose values may repeat
-};
 
 struct Conflict {
   const Access *write = nullptr, *other = nullptr;
@@ -36,19 +17,21 @@ struct Conflict {
 
 class IndependenceChecker {
 public:
-  IndependenceChecker(Context &ctx, const ParallelFrame &frame, DataFacts &data);
+  IndependenceChecker(Context &ctx, const ParallelFrame &frame, DataFacts &data)
+      : ctx_(ctx), dims_(ctx.dims), frame_(frame), data_(data), iterations_(ctx.dims, frame) {}
   void run();
 
 private:
+  Dim laterDim(IterationPair &pair, Dim dim) { return iterations_.later(pair, dim); }
   IterationPair makePair(size_t head);
-  void moveOn(IterationPair &pair, const LoopDomain &domain);
-  void addLaterHead(IterationPair &pair, const LoopDomain &domain);
-  Dim laterDim(IterationPair &pair, Dim dim);
   void addSorted(IterationPair &pair);
   const Local *unsortedTable() const;
+  const Local *repeatingTable(const Region &region) const;
   AxisSet mapped(IterationPair &pair, const AxisSet &set, bool isLater);
   bool isApart(const Access &earlier, const Access &later, IterationPair &pair);
-  bool isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts);
+  void addRounds(IterationValues &known, const Access &earlier, const Access &later,
+                 IterationPair &pair, FactSet &facts);
+  void addDistinct(IterationValues &known, IterationPair &pair, const FactSet &facts);
   bool followHead(const Access &a, const Access &b, const LoopDomain &domain);
   bool isImpossible(const FactSet &facts, SymbolId distance);
   bool isHeadRange(const AxisSet &set, const LoopDomain &domain);
@@ -63,133 +46,28 @@ private:
   std::string settlingFact();
   bool dependsOn(const AxisSet &set, const LoopDomain &domain) const;
   bool dependsOn(const Region &region, const LoopDomain &domain) const;
-  bool isInner(SymbolId symbol) const { return hasFirst_ && symbol >= first_; }
+  bool isInner(SymbolId symbol) const { return iterations_.isInner(symbol); }
+  bool isOfHead(SymbolId symbol) const { return iterations_.isOfHead(symbol); }
 
   Context &ctx_;
   DimContext &dims_;
   const ParallelFrame &frame_;
   DataFacts &data_;
+  Iterations iterations_;
   std::vector<std::optional<IterationPair>> pairs_; ///< by head
-  SymbolId first_;                                  ///< of the heads
-  bool hasFirst_ = false;
   std::optional<NearMiss> miss_;
 };
 
 } // namespace
 
-IndependenceChecker::IndependenceChecker(Context &ctx, const ParallelFrame &frame, DataFacts &data)
-    : ctx_(ctx), dims_(ctx.dims), frame_(frame), data_(data) {
-  for (const LoopDomain &head : frame.heads)
-    if (auto symbol = head.firstSymbol(); symbol && (!hasFirst_ || *symbol < first_)) {
-      first_ = *symbol;
-      hasFirst_ = true;
-    }
-}
-
-// ---- The later iteration
-// -----------------------------------------------------------------------------
-
-static Dim freshLike(DimContext &dims, SymbolId symbol) {
-  Symbol like = dims.symbol(symbol);
-  return dims.symbolDim(dims.addSymbol(like.name + "'", like.kind, like.span));
-}
-
-/// A dimension in the later iteration; what belongs to it alone gets symbols of its own.
-Dim IndependenceChecker::laterDim(IterationPair &pair, Dim dim) {
-  if (!dim)
-    return dim;
-  forEachSymbol(dim, [&](SymbolId symbol) {
-    if (isInner(symbol) && !pair.later.contains(symbol))
-      pair.later[symbol] = freshLike(dims_, symbol);
-  });
-  return dims_.substitute(dim, pair.later);
-}
-
-/// The head in which they differ: the later one is `1 + d` steps on.
-void IndependenceChecker::moveOn(IterationPair &pair, const LoopDomain &domain) {
-  pair.distance = dims_.addSymbol("d'", SymbolKind::RangeCount);
-  Dim ahead = dims_.add(dims_.constant(1), dims_.symbolDim(pair.distance));
-  FactSet &facts = pair.facts;
-  if (domain.kind != LoopDomain::Kind::Tiles) {
-    if (!domain.index)
-      return;
-    domain.addFacts(facts);
-    Dim later = dims_.add(dims_.symbolDim(*domain.index), dims_.mul(domain.step, ahead));
-    pair.later[*domain.index] = later;
-    if (domain.kind == LoopDomain::Kind::Index)
-      facts.addLess(later, domain.hi, domain.span);
-    return;
-  }
-  // The earlier range is not the last one, so it is full.
-  Dim start = dims_.symbolDim(domain.start), count = dims_.symbolDim(domain.count);
-  Dim laterStart = dims_.add(start, dims_.mul(domain.size, ahead));
-  Dim laterLen = freshLike(dims_, domain.len);
-  pair.earlier[domain.len] = domain.size;
-  pair.later[domain.start] = laterStart;
-  pair.later[domain.count] = dims_.add(count, ahead);
-  pair.later[domain.len] = laterLen;
-  Dim one = dims_.constant(1);
-  facts.addLessEqual(one, domain.size, domain.span);
-  facts.addLessEqual(one, laterLen, domain.span);
-  facts.addLessEqual(laterLen, domain.size, domain.span);
-  facts.addLessEqual(domain.lo, start, domain.span);
-  facts.addLessEqual(dims_.add(laterStart, laterLen), domain.hi, domain.span);
-  facts.addEqual(start, dims_.add(domain.lo, dims_.mul(domain.size, count)), domain.span);
-  if (facts.proveDivides(domain.size, dims_.sub(domain.hi, domain.lo)).isTrue())
-    facts.addEqual(laterLen, domain.size, domain.span);
-}
-
-/// A head behind that one: any value in both.
-void IndependenceChecker::addLaterHead(IterationPair &pair, const LoopDomain &domain) {
-  domain.addFacts(pair.facts);
-  LoopDomain later = domain;
-  later.lo = laterDim(pair, domain.lo);
-  later.hi = laterDim(pair, domain.hi);
-  later.step = laterDim(pair, domain.step);
-  later.size = laterDim(pair, domain.size);
-  auto fresh = [&](SymbolId symbol) {
-    return laterDim(pair, dims_.symbolDim(symbol)).symbol().value_or(symbol);
-  };
-  if (domain.index)
-    later.index = fresh(*domain.index);
-  if (domain.kind == LoopDomain::Kind::Tiles) {
-    later.start = fresh(domain.start);
-    later.len = fresh(domain.len);
-    later.count = fresh(domain.count);
-  }
-  later.addFacts(pair.facts);
-}
-
-IterationPair IndependenceChecker::makePair(size_t head) {
-  IterationPair pair{head, {}, {}, frame_.outside, {}, false};
-  auto share = [&](SymbolId symbol) { pair.later.emplace(symbol, dims_.symbolDim(symbol)); };
-  for (size_t i = 0; i <= head; ++i) {
-    const LoopDomain &domain = frame_.heads[i];
-    for (Dim dim : {domain.lo, domain.hi, domain.step, domain.size})
-      if (dim)
-        forEachSymbol(dim, share);
-    if (i == head)
-      break;
-    if (domain.index)
-      share(*domain.index);
-    if (domain.kind == LoopDomain::Kind::Tiles)
-      for (SymbolId symbol : {domain.start, domain.len, domain.count})
-        share(symbol);
-    domain.addFacts(pair.facts);
-  }
-  moveOn(pair, frame_.heads[head]);
-  for (size_t i = head + 1; i < frame_.heads.size(); ++i)
-    addLaterHead(pair, frame_.heads[i]);
-  addSorted(pair);
-  pair.isImpossible = isImpossible(pair.facts, pair.distance);
-  return pair;
-}
+// ---- Facts of both
+// ----------------------------------------------------------------------------------------------
 
 /// Elements of a sorted array at positions in order are in order.
 void IndependenceChecker::addSorted(IterationPair &pair) {
-  for (const ElementSymbol &a : data_.elements)
-    for (const ElementSymbol &b : data_.elements) {
-      if (a.table != b.table || !data_.sorted.contains(a.table))
+  for (const ElementSymbol &a : data_.values.elements)
+    for (const ElementSymbol &b : data_.values.elements) {
+      if (a.table != b.table || !data_.values.sorted.contains(a.table))
         continue;
       Dim first = dims_.substitute(a.index, pair.earlier), second = laterDim(pair, b.index);
       if (pair.facts.proveLessEqual(first, second).isTrue())
@@ -198,25 +76,38 @@ void IndependenceChecker::addSorted(IterationPair &pair) {
     }
 }
 
+IterationPair IndependenceChecker::makePair(size_t head) {
+  IterationPair pair = iterations_.pair(head);
+  addSorted(pair);
+  pair.isImpossible = isImpossible(pair.facts, pair.distance);
+  return pair;
+}
+
 /// An array that bounds what iterations touch and of which nothing says that it is sorted.
 const Local *IndependenceChecker::unsortedTable() const {
-  for (const ElementSymbol &element : data_.elements)
-    if (isInner(element.symbol) && !data_.sorted.contains(element.table))
+  for (const ElementSymbol &element : data_.values.elements)
+    if (isInner(element.symbol) && !data_.values.sorted.contains(element.table))
       return element.table;
   return nullptr;
 }
 
+/// An array whose elements say where an access is and of which nothing says that they differ.
+const Local *IndependenceChecker::repeatingTable(const Region &region) const {
+  for (const ElementSymbol &element : data_.values.elements) {
+    auto isIt = [&](SymbolId symbol) { return symbol == element.symbol; };
+    bool isUsed = std::any_of(region.axes.begin(), region.axes.end(), [&](const AxisSet &set) {
+      return mentions(set.start, isIt) && dims_.sub(set.stop, set.start).isConstant();
+    });
+    if (isUsed && isInner(element.symbol) && !data_.values.unique.contains(element.table))
+      return element.table;
+  }
+  return nullptr;
+}
+
 AxisSet IndependenceChecker::mapped(IterationPair &pair, const AxisSet &set, bool isLater) {
-  AxisSet result = set;
-  auto map = [&](Dim dim) {
-    return !dim ? dim : isLater ? laterDim(pair, dim) : dims_.substitute(dim, pair.earlier);
-  };
-  result.start = map(set.start);
-  result.stop = map(set.stop);
-  result.step = map(set.step);
-  for (AxisSet &index : result.index)
-    index = mapped(pair, index, isLater);
-  return result;
+  return ptl::mapped(set, [&](Dim dim) {
+    return isLater ? laterDim(pair, dim) : dims_.substitute(dim, pair.earlier);
+  });
 }
 
 void IndependenceChecker::addFactsOf(FactSet &facts, const Access &access, IterationPair &pair,
@@ -237,53 +128,6 @@ void IndependenceChecker::addFactsOf(FactSet &facts, const Access &access, Itera
 
 // ---- Apart
 // -------------------------------------------------------------------------------------------
-
-/// Whether positions never agree modulo a common divisor of what varies.
-static bool differInRemainder(DimContext &dims, const AxisSet &a, const AxisSet &b) {
-  int64_t divisor = 0, remainder = 0;
-  auto useStep = [&](const AxisSet &set) {
-    bool isPoint = dims.sub(set.stop, set.start).isConstant(1);
-    if (isPoint)
-      return true;
-    auto step = set.step.constant();
-    if (!step)
-      return false;
-    divisor = std::gcd(divisor, *step);
-    return true;
-  };
-  if (!useStep(a) || !useStep(b))
-    return false;
-  for (const DimTerm &term : dims.sub(a.start, b.start).terms()) {
-    if (term.monomial->isOne())
-      remainder = term.coefficient;
-    else
-      divisor = std::gcd(divisor, term.coefficient);
-  }
-  return divisor > 1 && remainder % divisor != 0;
-}
-
-bool IndependenceChecker::isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts) {
-  if (a.kind == AxisSet::Kind::Lookup && b.kind == AxisSet::Kind::Lookup && a.local == b.local) {
-    bool differ = false;
-    for (size_t i = 0; i < a.index.size() && i < b.index.size() && !differ; ++i)
-      differ = isApart(a.index[i], b.index[i], facts);
-    if (differ && !data_.unique.contains(a.local)) {
-      miss_ = NearMiss{{}, facts, {}, a.local};
-      return false;
-    }
-    return differ;
-  }
-  if (!a.isInterval() || !b.isInterval())
-    return false;
-  if (differInRemainder(dims_, a, b))
-    return true;
-  Verdict before = facts.proveLessEqual(a.stop, b.start);
-  if (before.isTrue() || facts.proveLessEqual(b.stop, a.start).isTrue())
-    return true;
-  if (!before.isFalse() && !miss_)
-    miss_ = NearMiss{before, facts, {}, nullptr};
-  return false;
-}
 
 bool IndependenceChecker::isHeadRange(const AxisSet &set, const LoopDomain &domain) {
   if (!set.isInterval() || !set.step.isConstant(1))
@@ -314,6 +158,59 @@ bool IndependenceChecker::isImpossible(const FactSet &facts, SymbolId distance) 
   return reduced.constant().value_or(0) < 0 || facts.proveLessEqual(reduced, any).isTrue();
 }
 
+/// Loops with steps inside of an iteration: position `lo + step * n` of round `n`.
+void IndependenceChecker::addRounds(IterationValues &known, const Access &earlier,
+                                    const Access &later, IterationPair &pair, FactSet &facts) {
+  std::vector<Fact> all = earlier.facts.facts(), others = later.facts.facts();
+  for (size_t i = frame_.factCount; i < all.size() && i < others.size(); ++i) {
+    const Fact &fact = all[i];
+    if (fact.relation != Relation::Divides || others[i].relation != Relation::Divides ||
+        fact.a != others[i].a || fact.b != others[i].b || fact.b.isConstant(1))
+      continue;
+    auto round = [&](Dim position, Dim step) {
+      Dim number = dims_.symbolDim(dims_.addSymbol("n", SymbolKind::ScalarValue));
+      facts.addEqual(position, dims_.mul(step, number), fact.span);
+      return number;
+    };
+    Dim first =
+        round(dims_.substitute(fact.a, pair.earlier), dims_.substitute(fact.b, pair.earlier));
+    known.rounds.push_back({first, round(laterDim(pair, fact.a), laterDim(pair, fact.b))});
+  }
+  // Loops without steps whose variable is in the positions: their rounds are its values.
+  std::vector<SymbolId> found;
+  auto look = [&](SymbolId symbol) {
+    bool hasStep = std::any_of(all.begin(), all.end(), [&](const Fact &fact) {
+      return fact.relation == Relation::Divides && fact.a.mentions(symbol);
+    });
+    if (isInner(symbol) && !isOfHead(symbol) && !hasStep &&
+        dims_.symbol(symbol).kind == SymbolKind::LoopIndex &&
+        std::find(found.begin(), found.end(), symbol) == found.end())
+      found.push_back(symbol);
+  };
+  for (const AxisSet &set : earlier.elements.region.axes)
+    for (Dim dim : {set.start, set.stop})
+      if (dim)
+        forEachSymbol(dim, look);
+  for (SymbolId symbol : found)
+    known.rounds.push_back({dims_.symbolDim(symbol), laterDim(pair, dims_.symbolDim(symbol))});
+}
+
+/// Elements of arrays without repetition at places that differ.
+void IndependenceChecker::addDistinct(IterationValues &known, IterationPair &pair,
+                                      const FactSet &facts) {
+  const KnownValues &values = data_.values;
+  for (const ElementSymbol &a : values.elements)
+    for (const ElementSymbol &b : values.elements) {
+      if (a.table != b.table || !values.unique.contains(a.table) || !isInner(a.symbol) ||
+          !isInner(b.symbol))
+        continue;
+      Dim first = dims_.substitute(a.index, pair.earlier), second = laterDim(pair, b.index);
+      if (facts.proveLess(first, second).isTrue() || facts.proveLess(second, first).isTrue())
+        known.distinct.push_back(
+            {dims_.symbolDim(a.symbol), laterDim(pair, dims_.symbolDim(b.symbol))});
+    }
+}
+
 bool IndependenceChecker::isApart(const Access &earlier, const Access &later, IterationPair &pair) {
   const auto &a = earlier.elements.region.axes;
   const auto &b = later.elements.region.axes;
@@ -322,18 +219,41 @@ bool IndependenceChecker::isApart(const Access &earlier, const Access &later, It
   FactSet facts = pair.facts;
   addFactsOf(facts, earlier, pair, false);
   addFactsOf(facts, later, pair, true);
+  std::vector<AxisPair> axes;
   for (size_t i = 0; i < a.size(); ++i)
-    if (isApart(mapped(pair, a[i], false), mapped(pair, b[i], true), facts))
+    axes.push_back({mapped(pair, a[i], false), mapped(pair, b[i], true)});
+  IterationValues known{data_.values, frame_.heads.front().var, {}, {}};
+  ApartProof direct(dims_, known);
+  if (direct.prove(axes, facts))
+    return true;
+  if (!miss_)
+    miss_ = direct.miss();
+  addRounds(known, earlier, later, pair, facts);
+  addDistinct(known, pair, facts);
+  if (!known.rounds.empty() || !known.distinct.empty())
+    if (ApartProof(dims_, known).prove(axes, facts))
       return true;
   // Conditions that exclude each other: there is no such pair.
   return (earlier.isConditional || later.isConditional) && isImpossible(facts, pair.distance);
 }
 
+/// Whether the bounds of a loop speak of certain symbols; those are never its own.
+static bool mentionsAny(const LoopDomain &domain, const std::function<bool(SymbolId)> &which) {
+  return mentions(domain.lo, which) || mentions(domain.hi, which) || mentions(domain.size, which);
+}
+
 // ---- Meeting
 // -----------------------------------------------------------------------------------------
 
+/// Also through the bounds of later heads and of loops inside of an iteration.
 bool IndependenceChecker::dependsOn(const AxisSet &set, const LoopDomain &domain) const {
-  auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
+  std::function<bool(SymbolId)> own = [&](SymbolId symbol) {
+    if (domain.isOwn(symbol) || (isInner(symbol) && !isOfHead(symbol)))
+      return true;
+    return std::any_of(frame_.heads.begin(), frame_.heads.end(), [&](const LoopDomain &head) {
+      return &head != &domain && head.isOwn(symbol) && mentionsAny(head, own);
+    });
+  };
   if (mentions(set.start, own) || mentions(set.stop, own) || mentions(set.step, own))
     return true;
   if (set.kind == AxisSet::Kind::Value && domain.var && set.local->index >= domain.var->index)
@@ -356,6 +276,13 @@ bool IndependenceChecker::overlaps(const AxisSet &a, const AxisSet &b, const Dim
   if (a == b && a.kind == AxisSet::Kind::Value)
     return true;
   if (!a.isInterval() || !b.isInterval() || !a.step.isConstant(1) || !b.step.isConstant(1))
+    return false;
+  // What an iteration computes may be something else in the next one.
+  auto isComputed = [&](SymbolId symbol) {
+    return isInner(symbol) && !isOfHead(symbol) &&
+           dims_.symbol(symbol).kind == SymbolKind::ScalarValue;
+  };
+  if (mentions(b.start, isComputed) || mentions(b.stop, isComputed))
     return false;
   Dim start = dims_.substitute(b.start, next), stop = dims_.substitute(b.stop, next);
   if (a.start == start && a.stop == stop)
@@ -381,7 +308,7 @@ bool IndependenceChecker::surelyMeets(const Access &a, const Access &b, size_t h
       return false;
   DimSubstitution next;
   if (domain.kind == LoopDomain::Kind::Tiles) {
-    Dim len = freshLike(dims_, domain.len);
+    Dim len = iterations_.freshLike(domain.len);
     next[domain.start] = dims_.add(dims_.symbolDim(domain.start), domain.size);
     next[domain.count] = dims_.add(dims_.symbolDim(domain.count), dims_.constant(1));
     next[domain.len] = len;
@@ -412,15 +339,16 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
                                   bool isProved) {
   const LoopDomain &domain = frame_.heads[conflict.head];
   std::string name = domain.var ? domain.var->name : "";
-  if (miss_ && miss_->table) {
-    const Local *table = miss_->table;
+  const Local *repeating = miss_ ? miss_->table : nullptr;
+  repeating = repeating ? repeating : repeatingTable(conflict.write->elements.region);
+  if (const Local *table = repeating) {
     report.label(table->span, "values of `" + table->name + "` may repeat")
         .help("state that they differ: `where unique(" + table->name + ")`");
     return;
   }
   if (const Local *table = unsortedTable()) {
     bool boundsBoth =
-        std::count_if(data_.elements.begin(), data_.elements.end(),
+        std::count_if(data_.values.elements.begin(), data_.values.elements.end(),
                       [&](const ElementSymbol &element) { return element.table == table; }) > 1;
     report.label(table->span, "nothing orders the values of `" + table->name + "`");
     if (boundsBoth)

@@ -3,21 +3,11 @@
 
 #include "frontend/sema/analysis/loop_domain.h"
 
-#include <unordered_set>
-
 namespace ptl {
-
-/// A symbol that stands for an element of an array that does not change.
-struct ElementSymbol {
-  SymbolId symbol;
-  const Local *table = nullptr;
-  Dim index;
-};
 
 /// What `where` and `assert` say about the contents of arrays.
 struct DataFacts {
-  std::unordered_set<const Local *> unique, sorted;
-  std::vector<ElementSymbol> elements;
+  KnownValues values;
   std::unordered_set<const Local *> reported; ///< had a report: one cause, one error
 };
 

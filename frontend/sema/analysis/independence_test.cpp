@@ -92,6 +92,38 @@ TEST(Independence, raggedRows) {
             "");
 }
 
+TEST(Independence, rangesCutFromRanges) {
+  const std::string head =
+      "kernel k[M](x: f32[M]) -> (y: f32[M] = 0.0) {\nparallel g in tiles(M, 48)";
+  EXPECT_EQ(flowOf(head + ", i in tiles(g, 16) { y[i] = x[i] } }"), "");
+  EXPECT_EQ(flowOf(head + " { parallel i in tiles(g, 16) { y[i] = x[i] } } }"), "");
+  EXPECT_EQ(flowOf(head + " { y[g] = x[g]\nparallel i in tiles(g, 16) { y[i] = x[i] } } }"), "");
+  auto checked = checkText(head + ", i in tiles(g.start..min(g.end + 8, M), 16) { y[i] = x[i] } }");
+  ASSERT_EQ(checked->sink.all().size(), 1u);
+  EXPECT_EQ(checked->sink.all()[0].message,
+            "iterations of the `parallel` may write the same elements of `y`");
+  EXPECT_TRUE(checked->sink.all()[0].notes.empty()); // they do depend on `g`
+}
+
+TEST(Independence, quotientsAndRemainders) {
+  const std::string head = "kernel k[A, B, C](x: f32[A * B]) -> (y: f32[A, B] = 0.0) {\n";
+  EXPECT_EQ(flowOf(head + "parallel t in 0..A * B { y[t / B, t % B] = x[t] } }"), "");
+  EXPECT_EQ(codeOf(head + "parallel t in 0..A * B { y[t / C, t % B] = x[t] } }"), "E0507");
+  const std::string worker = head + "parallel p in 0..8 { for t in p..A * B step ";
+  EXPECT_EQ(flowOf(worker + "8 { y[t / B, t % B] = x[t] } } }"), "");
+  EXPECT_EQ(codeOf(worker + "7 { y[t / B, t % B] = x[t] } } }"), "E0507");
+}
+
+TEST(Independence, valuesThatDiffer) {
+  const std::string head = "kernel k[T, B, P](x: f32[T], s: i32[T]) -> (y: f32[B, P] = 0.0)\n";
+  const std::string loop = "{ parallel t in 0..T { y[s[t] / P, s[t] % P] = x[t] } }";
+  EXPECT_EQ(flowOf(head + "where unique(s)\n" + loop), "");
+  auto checked = checkText(head + loop);
+  ASSERT_EQ(checked->sink.all().size(), 1u);
+  ASSERT_EQ(checked->sink.all()[0].helps.size(), 1u);
+  EXPECT_EQ(checked->sink.all()[0].helps[0], "state that they differ: `where unique(s)`");
+}
+
 TEST(Independence, atomic) {
   EXPECT_EQ(flowOf("kernel k[N, V](idx: i32[N]) -> (h: i32[V] = 0) { parallel t in 0..N { atomic "
                    "h[idx[t]] += 1 } }"),

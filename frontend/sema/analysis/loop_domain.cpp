@@ -95,13 +95,17 @@ bool Joiner::dependsOn(const AxisSet &set) const {
   return false;
 }
 
+bool Joiner::isForeign(SymbolId symbol) const {
+  auto first = domain.firstSymbol();
+  return first && symbol >= *first && !domain.isOwn(symbol);
+}
+
 /// Whether a set speaks of what has another value in every iteration, besides the variable itself.
 bool Joiner::isForeign(const AxisSet &set) const {
-  auto first = domain.firstSymbol();
-  auto inner = [&](SymbolId symbol) { return first && symbol >= *first && !domain.isOwn(symbol); };
+  auto inner = [&](SymbolId symbol) { return isForeign(symbol); };
   if (mentions(set.start, inner) || mentions(set.stop, inner) || mentions(set.step, inner))
     return true;
-  if (set.kind == AxisSet::Kind::Value && domain.var && set.local->index >= domain.var->index)
+  if (set.local && domain.var && set.local->index >= domain.var->index)
     return true;
   for (const AxisSet &index : set.index)
     if (isForeign(index))
@@ -177,17 +181,21 @@ std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim
   AxisSet all = set;
   all.start = at(set.start, lo);
   bool isPoint = set.step.isConstant(1) && dims.sub(set.stop, set.start).isConstant(1);
-  if (isPoint && delta.constant().value_or(0) > 1) {
+  if (isPoint && facts.proveLess(dims.constant(0), delta).isTrue()) {
     all.stop = at(set.start, hi);
     all.step = delta;
     return all;
   }
+  // One of each remainder: up to a common end, or up to the same number of each.
   bool interleaves = !set.step.isConstant(1) && delta.isConstant(1) && step.isConstant(1) &&
-                     !mentions(set.stop, own) &&
                      facts.proveEqual(dims.sub(hi, lo), set.step).isTrue();
-  if (!interleaves)
+  Dim length = dims.sub(set.stop, set.start);
+  bool isCommon = !mentions(set.stop, own);
+  if (!interleaves ||
+      (!isCommon && (mentions(length, own) || !facts.proveDivides(set.step, length).isTrue())))
     return std::nullopt;
   all.step = dims.constant(1);
+  all.stop = isCommon ? set.stop : dims.add(all.start, length);
   return all;
 }
 
@@ -227,6 +235,13 @@ std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
 }
 
 std::optional<AxisSet> Joiner::joinAxis(const AxisSet &set) const {
+  if (set.kind == AxisSet::Kind::Lookup && set.index.size() == 1) {
+    auto index = joinAxis(set.index[0]);
+    AxisSet all = set;
+    if (index)
+      all.index[0] = *index;
+    return index ? std::optional<AxisSet>(all) : std::nullopt;
+  }
   if (!set.isInterval())
     return std::nullopt;
   if (domain.kind == LoopDomain::Kind::Tiles)
@@ -237,7 +252,7 @@ std::optional<AxisSet> Joiner::joinAxis(const AxisSet &set) const {
   return joinIndex(set, *domain.index, domain.lo, hi, domain.step);
 }
 
-std::optional<Region> Joiner::join(const Region &region, Unjoined *why) const {
+std::optional<Region> Joiner::joinOne(const Region &region, Unjoined *why) const {
   size_t moving = SIZE_MAX;
   for (size_t i = 0; i < region.axes.size(); ++i) {
     if (isForeign(region.axes[i])) {
@@ -264,6 +279,16 @@ std::optional<Region> Joiner::join(const Region &region, Unjoined *why) const {
   Region all = region;
   all.axes[moving] = *joined;
   return all;
+}
+
+std::optional<Region> Joiner::join(const Region &region, Unjoined *why) const {
+  if (region.slot)
+    return joinSlots(region, why);
+  if (auto joined = joinOne(region, why))
+    return joined;
+  Unjoined ofSlots = *why;
+  auto slotted = withSlot(region);
+  return slotted ? joinSlots(*slotted, &ofSlots) : std::nullopt;
 }
 
 } // namespace ptl

@@ -47,11 +47,19 @@ struct Joiner {
   const FactSet &facts;
   const LoopDomain &domain;
   const FactSet &before; ///< what holds before the loop
-  bool isSoFar = false;  ///< the iterations before this one instead of all
+  const KnownValues &values;
+  bool isSoFar = false; ///< the iterations before this one instead of all
 
   std::optional<Region> join(const Region &region, Unjoined *why) const;
 
 private:
+  // loop_slots.cpp: values that go over several axes at once.
+  std::optional<Region> withSlot(const Region &region) const;
+  std::optional<Region> joinSlots(const Region &region, Unjoined *why) const;
+  std::optional<Region> spread(const Region &region) const;
+  std::optional<Region> spread(Region region, SymbolId slot, Dim count, int depth) const;
+
+  std::optional<Region> joinOne(const Region &region, Unjoined *why) const;
   std::optional<AxisSet> joinAxis(const AxisSet &set) const;
   std::optional<AxisSet> joinTiles(const AxisSet &set) const;
   std::optional<AxisSet> joinIndex(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
@@ -60,6 +68,7 @@ private:
                                   Dim step) const;
   bool dependsOn(const AxisSet &set) const;
   bool isForeign(const AxisSet &set) const;
+  bool isForeign(SymbolId symbol) const;
 };
 
 } // namespace ptl

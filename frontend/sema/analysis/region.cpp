@@ -23,9 +23,21 @@ static bool mayStartAtZero(const FactSet &facts, Dim start) {
   return !moves && facts.proveLessEqual(start, dims.constant(0)).isTrue();
 }
 
+Dim countOfEach(const KnownValues &values, const FactSet &facts, const AxisSet &set) {
+  if (set.kind == AxisSet::Kind::Each)
+    return set.stop;
+  if (set.kind != AxisSet::Kind::Lookup || !values.permutations.contains(set.local) ||
+      set.index.size() != 1)
+    return {};
+  Regions positions{facts, set.local->type, values};
+  return positions.isFull(set.index[0], 0) ? set.local->type->extents[0].length : Dim();
+}
+
 bool Regions::isFull(const AxisSet &set, size_t axis) const {
   if (set.kind == AxisSet::Kind::Full)
     return true;
+  if (Dim count = countOfEach(values, facts, set))
+    return facts.proveLessEqual(extent(axis), count).isTrue();
   if (!set.isInterval() || !isUnit(set.step))
     return false;
   if (!set.start.isConstant(0) && !mayStartAtZero(facts, set.start))
@@ -35,6 +47,8 @@ bool Regions::isFull(const AxisSet &set, size_t axis) const {
 }
 
 bool Regions::isFull(const Region &region) const {
+  if (region.slot)
+    return false;
   for (size_t i = 0; i < region.axes.size(); ++i)
     if (!isFull(region.axes[i], i))
       return false;
@@ -55,7 +69,9 @@ bool Regions::contains(const AxisSet &outer, const AxisSet &inner, size_t axis) 
 }
 
 bool Regions::contains(const Region &outer, const Region &inner) const {
-  if (outer.axes.size() != inner.axes.size())
+  if (outer == inner)
+    return true;
+  if (outer.axes.size() != inner.axes.size() || outer.slot)
     return false;
   for (size_t i = 0; i < outer.axes.size(); ++i)
     if (!contains(outer.axes[i], inner.axes[i], i))
@@ -73,6 +89,9 @@ bool Regions::isEmpty(const AxisSet &set, size_t axis) const {
 }
 
 bool Regions::isEmpty(const Region &region) const {
+  if (region.slot && region.slots.isInterval() &&
+      facts.proveLessEqual(region.slots.stop, region.slots.start).isTrue())
+    return true;
   for (size_t i = 0; i < region.axes.size(); ++i)
     if (isEmpty(region.axes[i], i))
       return true;
@@ -131,6 +150,8 @@ std::optional<AxisSet> Regions::join(const AxisSet &a, const AxisSet &b, size_t 
 
 /// Regions that differ on one axis only.
 std::optional<Region> Regions::join(const Region &a, const Region &b) const {
+  if (a.slot || b.slot)
+    return a == b ? std::optional<Region>(a) : std::nullopt;
   size_t different = SIZE_MAX;
   for (size_t i = 0; i < a.axes.size(); ++i) {
     if (a.axes[i] == b.axes[i])
@@ -209,6 +230,10 @@ void Regions::add(std::vector<Region> &all, Region region) const {
   }
   if (std::find(all.begin(), all.end(), region) != all.end())
     return;
+  if (region.slot) {
+    all.push_back(std::move(region));
+    return;
+  }
   for (size_t i = 0; i < all.size() && all.size() <= maxParts; ++i) {
     auto joined = join(all[i], region);
     if (!joined)

@@ -5,6 +5,7 @@
 #include "frontend/sema/context.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ptl {
 
@@ -15,6 +16,7 @@ struct AxisSet {
     Interval, ///< `start`, `start + step` … below `stop`
     Lookup,   ///< the values of `local[index…]`, an array that does not change
     Value,    ///< the value of `local`, a scalar that does not change
+    Each,     ///< every position below `stop` once, in some order
     Unknown,  ///< some
   };
   Kind kind = Kind::Full;
@@ -27,9 +29,13 @@ struct AxisSet {
   bool isKnown() const { return kind != Kind::Unknown; }
 };
 
-/// One set per axis after the prefix; a prefix is always whole. A scalar has no axes.
+/// One set per axis after the prefix; a prefix is always whole. A scalar has no axes. With a
+/// `slot`, all the regions that `axes` are for one of the `slots` each: `y[t / N, t % N]` for
+/// several `t`.
 struct Region {
   std::vector<AxisSet> axes;
+  std::optional<SymbolId> slot = std::nullopt;
+  AxisSet slots = {};
 
   bool operator==(const Region &) const = default;
 };
@@ -43,18 +49,42 @@ struct Elements {
   Span span; ///< as written
 };
 
-/// Values of immutable locals, to look through them.
-using LetValues = std::unordered_map<const Local *, const Expr *>;
+/// A symbol that stands for an element of an array that does not change.
+struct ElementSymbol {
+  SymbolId symbol;
+  const Local *table = nullptr;
+  Dim index;
+};
+
+/// What is known of immutable locals and of the contents of arrays.
+struct KnownValues {
+  std::unordered_map<const Local *, const Expr *> lets; ///< what they were bound to
+  std::vector<ElementSymbol> elements;
+  std::unordered_map<const Local *, Dim> scalars; ///< integers that are no dimensions
+  /// By `where`, `assert`, or because of who makes them. Permutations are unique, too.
+  std::unordered_set<const Local *> unique, sorted, permutations;
+
+  /// The element with this symbol; null if it is none.
+  const ElementSymbol *element(Dim symbol) const;
+};
 
 /// The elements that `x`, `x[…]`, `x[…][…]`, `s.field[…]` names; nothing for other expressions.
-std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, const LetValues &lets);
+/// Elements of arrays in computed positions get symbols in `values`.
+std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, KnownValues &values);
+/// Whether an expression has every position of its one axis once (`argsort`), or no value twice.
+bool isKnownPermutation(const Expr *value, const KnownValues &values);
+bool isKnownUnique(const Expr *value, const KnownValues &values);
 /// All of an array.
 Region wholeRegion(const Type *type);
+
+/// How many positions from 0 a set surely has, each of them once; unknown if it is no permutation.
+Dim countOfEach(const KnownValues &values, const FactSet &facts, const AxisSet &set);
 
 /// What is asked of regions of one array at one place of the program.
 struct Regions {
   const FactSet &facts;
   const Type *type; ///< of the array
+  const KnownValues &values;
 
   /// Whether a set is certainly all of its axis.
   bool isFull(const AxisSet &set, size_t axis) const;

@@ -1,0 +1,64 @@
+// Proofs that two accesses of different iterations touch no common element. Inside `sema/analysis`
+// only.
+#pragma once
+
+#include "frontend/sema/analysis/quotients.h"
+
+namespace ptl {
+
+/// The proof that came nearest, to name what is missing.
+struct NearMiss {
+  Verdict verdict;
+  FactSet facts;
+  SymbolId distance;
+  const Local *table = nullptr; ///< an index array whose values may repeat
+};
+
+/// One value in the earlier and in the later iteration.
+struct ValuePair {
+  Dim earlier, later;
+};
+
+/// One axis of an access in the earlier iteration and of one in the later.
+struct AxisPair {
+  AxisSet earlier, later;
+};
+
+/// What is known of two iterations besides facts.
+struct IterationValues {
+  const KnownValues &values;
+  const Local *firstVar = nullptr; ///< of the `parallel`: locals behind it are an iteration's own
+  std::vector<ValuePair> rounds;   ///< numbers of the rounds that inner loops with steps are in
+  std::vector<ValuePair> distinct; ///< values that surely differ
+};
+
+class ApartProof {
+public:
+  ApartProof(DimContext &dims, const IterationValues &known) : dims_(dims), known_(known) {}
+
+  /// Whether some axis surely separates them. Where no axis does alone, the cases are gone through
+  /// of what comes first: a round, a value that differs, the quotient or the remainder of one.
+  bool prove(const std::vector<AxisPair> &axes, const FactSet &facts) {
+    return byCases(axes, facts, 0, maxQuotients);
+  }
+  const std::optional<NearMiss> &miss() const { return miss_; }
+
+private:
+  static constexpr int maxQuotients = 3;
+  static constexpr size_t maxRounds = 2, maxDistinct = 4;
+  enum class Order { Earlier, Later, Same };
+
+  bool isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts);
+  bool areDifferent(Dim a, Dim b, const FactSet &facts) const;
+  FactSet ordered(const FactSet &facts, ValuePair pair, Order order);
+  bool byCases(const std::vector<AxisPair> &axes, const FactSet &facts, size_t next, int quotients);
+  bool byQuotients(const std::vector<AxisPair> &axes, const FactSet &facts, int quotients);
+  bool byQuotient(const std::vector<AxisPair> &axes, const FactSet &facts, const Quotient &earlier,
+                  const Quotient &later, int quotients);
+
+  DimContext &dims_;
+  const IterationValues &known_;
+  std::optional<NearMiss> miss_;
+};
+
+} // namespace ptl

@@ -1,0 +1,144 @@
+// Loops over values that are taken apart to positions on several axes: `y[t / N, t % N]`. The
+// region keeps the value as its slot until the loops around have covered a whole stretch of values
+// from 0; then the axes are covered each by itself.
+
+#include "frontend/sema/analysis/loop_domain.h"
+#include "frontend/sema/analysis/quotients.h"
+
+namespace ptl {
+
+/// Divisions that one value may be taken apart by.
+static constexpr int maxDivisions = 4;
+
+static AxisSet pointSet(DimContext &dims, Dim at) {
+  AxisSet set;
+  set.kind = AxisSet::Kind::Interval;
+  set.start = at;
+  set.stop = dims.add(at, dims.constant(1));
+  set.step = dims.constant(1);
+  return set;
+}
+
+static bool mentionsSymbol(const AxisSet &set, const std::function<bool(SymbolId)> &which) {
+  if (mentions(set.start, which) || mentions(set.stop, which) || mentions(set.step, which))
+    return true;
+  for (const AxisSet &index : set.index)
+    if (mentionsSymbol(index, which))
+      return true;
+  return false;
+}
+
+/// The region by the value whose quotients its axes follow, where all that has another value in
+/// another iteration is in that value.
+std::optional<Region> Joiner::withSlot(const Region &region) const {
+  DimContext &dims = facts.context();
+  std::vector<Quotient> quotients;
+  for (const AxisSet &set : region.axes)
+    collectQuotients(set, quotients);
+  auto moves = [&](SymbolId symbol) { return domain.isOwn(symbol) || isForeign(symbol); };
+  for (const Quotient &each : quotients) {
+    Dim slot = dims.symbolDim(dims.addSymbol("slot", SymbolKind::ScalarValue));
+    auto solved = solvedSymbol(each.dividend, [](SymbolId) { return true; });
+    if (!solved || !mentions(each.dividend, moves))
+      continue;
+    Dim value = dims.sub(slot, dims.sub(each.dividend, dims.symbolDim(*solved)));
+    Region result = region;
+    bool isAlone = true;
+    for (AxisSet &set : result.axes) {
+      set = mapped(set, [&](Dim dim) { return dims.substitute(dim, {{*solved, value}}); });
+      bool isKnown = !set.isInterval() || (set.start && set.stop && set.step);
+      isAlone = isAlone && isKnown && !mentionsSymbol(set, [&](SymbolId symbol) {
+                  return moves(symbol) && symbol != *slot.symbol();
+                });
+    }
+    if (!isAlone)
+      continue;
+    result.slot = *slot.symbol();
+    result.slots = pointSet(dims, each.dividend);
+    // An element of an array: the value goes over those of the array.
+    if (const ElementSymbol *element = values.element(each.dividend)) {
+      result.slots.kind = AxisSet::Kind::Lookup;
+      result.slots.local = element->table;
+      result.slots.index = {pointSet(dims, element->index)};
+      result.slots.start = result.slots.stop = result.slots.step = Dim();
+    }
+    return result;
+  }
+  return std::nullopt;
+}
+
+std::optional<Region> Joiner::joinSlots(const Region &region, Unjoined *why) const {
+  auto moves = [&](SymbolId symbol) {
+    return symbol != *region.slot && (domain.isOwn(symbol) || isForeign(symbol));
+  };
+  for (const AxisSet &set : region.axes)
+    if (mentionsSymbol(set, moves)) {
+      *why = Unjoined::TwoAxes;
+      return std::nullopt;
+    }
+  auto all = joinOne({{region.slots}}, why);
+  if (!all)
+    return std::nullopt;
+  Region result = region;
+  result.slots = all->axes[0];
+  auto covered = spread(result);
+  return covered ? covered : result;
+}
+
+/// The region without its slot, once that has been all values from 0 up to some number.
+std::optional<Region> Joiner::spread(const Region &region) const {
+  DimContext &dims = facts.context();
+  Dim count = countOfEach(values, facts, region.slots);
+  const AxisSet &slots = region.slots;
+  if (!count && slots.isInterval() && slots.step.isConstant(1) && slots.start.isConstant(0))
+    count = slots.stop;
+  if (!count)
+    return std::nullopt;
+  Region result = region;
+  result.slot.reset();
+  result.slots = {};
+  return spread(std::move(result), *region.slot, dims.max(count, dims.constant(0)), maxDivisions);
+}
+
+/// Takes a value below `count` apart: whole rounds of a divisor are all remainders for each
+/// quotient.
+std::optional<Region> Joiner::spread(Region region, SymbolId slot, Dim count, int depth) const {
+  DimContext &dims = facts.context();
+  Dim zero = dims.constant(0), one = dims.constant(1), value = dims.symbolDim(slot);
+  auto along = [&](FactSet inside, SymbolId index, Dim to, AxisSet &set) {
+    inside.addLoopIndex({index, zero, to, one, domain.span});
+    Joiner joiner{inside, domain, before, values};
+    auto joined = set.isInterval() ? joiner.joinIndex(set, index, zero, to, one) : std::nullopt;
+    if (joined)
+      set = *joined;
+    return joined.has_value();
+  };
+  std::vector<size_t> moving;
+  for (size_t i = 0; i < region.axes.size(); ++i)
+    if (mentionsSymbol(region.axes[i], [&](SymbolId symbol) { return symbol == slot; }))
+      moving.push_back(i);
+  if (moving.size() == 1)
+    return along(facts, slot, count, region.axes[moving[0]]) ? std::optional(region) : std::nullopt;
+  std::vector<Quotient> quotients;
+  for (size_t axis : moving)
+    collectQuotients(region.axes[axis], quotients);
+  auto finest = depth > 0 ? finestOf(dims, quotients, value) : std::nullopt;
+  if (!finest || !facts.proveNonNegative(finest->divisor).isTrue())
+    return std::nullopt; // over nothing where the divisor is 0
+  SymbolId quotient = dims.addSymbol("quotient", SymbolKind::RangeCount);
+  SymbolId rest = dims.addSymbol("rest", SymbolKind::RangeCount);
+  for (size_t axis : moving) {
+    AxisSet &set = region.axes[axis];
+    set = splitBy(dims, set, *finest, dims.symbolDim(quotient), dims.symbolDim(rest));
+    bool byRest = mentionsSymbol(set, [&](SymbolId symbol) { return symbol == rest; });
+    bool byOther =
+        mentionsSymbol(set, [&](SymbolId symbol) { return symbol == quotient || symbol == slot; });
+    if (byRest && (byOther || !along(facts, rest, finest->divisor, set)))
+      return std::nullopt;
+    if (mentionsSymbol(set, [&](SymbolId symbol) { return symbol == slot || symbol == rest; }))
+      return std::nullopt;
+  }
+  return spread(std::move(region), quotient, dims.floorDiv(count, finest->divisor), depth - 1);
+}
+
+} // namespace ptl
