@@ -1,36 +1,73 @@
 #include "driver/check.h"
 
 #include "frontend/base/fixes.h"
+#include "frontend/sema/import_edit.h"
 
+#include <cstdio>
 #include <map>
+#include <set>
 
 namespace ptl {
 
-/// Carries out the fixes in the files; true if anything changed.
-static bool applyFixesToFiles(Session &session) {
+/// The trees of what was checked.
+using CheckedFiles = std::map<FileId, std::shared_ptr<const Tree>>;
+
+/// The certain fixes by file; those that import names from one module are one.
+static std::map<FileId, std::vector<Fix>> certainFixes(const Session &session,
+                                                       const CheckedFiles &files) {
   std::map<FileId, std::vector<Fix>> fixes;
-  for (const Diagnostic &diagnostic : session.sink().all())
-    if (!diagnostic.fixes.empty() && !diagnostic.fixes.front().edits.empty())
-      fixes[diagnostic.fixes.front().edits.front().span.file].push_back(diagnostic.fixes.front());
+  std::map<FileId, ImportNeeds> imports;
+  // Where text is not understood yet, what it declares may only seem to be missing.
+  std::set<FileId> broken;
+  for (const Diagnostic &diagnostic : session.diagnostics())
+    if (isSyntaxError(diagnostic.id))
+      broken.insert(diagnostic.span.file);
+  for (const Diagnostic &diagnostic : session.diagnostics()) {
+    const Fix *fix = diagnostic.certainFix();
+    if (!fix || fix->edits.empty())
+      continue;
+    FileId file = fix->edits.front().span.file;
+    if (!isSyntaxError(diagnostic.id) && broken.contains(file))
+      continue;
+    if (fix->import && files.contains(file))
+      imports[file][fix->import->module].insert(fix->import->name);
+    else
+      fixes[file].push_back(*fix);
+  }
+  for (const auto &[file, needs] : imports)
+    for (TextEdit &edit : importEdits(*files.at(file), needs))
+      fixes[file].emplace_back(FixId::ImportName, "", std::vector{std::move(edit)});
+  return fixes;
+}
+
+/// Carries out the certain fixes in the files, and adds how many to `made`; true if anything
+/// changed.
+static bool applyFixesToFiles(Session &session, const CheckedFiles &files, size_t &made) {
   bool changed = false;
-  for (const auto &[id, list] : fixes) {
+  for (const auto &[id, list] : certainFixes(session, files)) {
     const SourceFile &file = session.sources().file(id);
     FixedText fixed = applyFixes(file.text(), id, list);
     bool isFile = file.path().substr(0, 1) != "<";
-    if (isFile && fixed.applied > 0 && fixed.text != file.text())
-      changed = session.write(file.path(), fixed.text) || changed;
+    if (!isFile || fixed.applied == 0 || fixed.text == file.text() ||
+        !session.write(file.path(), fixed.text))
+      continue;
+    made += fixed.applied;
+    changed = true;
   }
   return changed;
 }
 
 /// True if some file holds manual kernels. The process ends after checking, so the trees are left
 /// to it: taking them apart costs a tenth of the time.
-static bool checkAll(Session &session, const CheckMore &more) {
+static bool checkAll(Session &session, const CheckMore &more, CheckedFiles *files = nullptr) {
   bool byHand = false;
   for (const std::string &path : session.options().positional()) {
     std::unique_ptr<CheckedProgram> program = session.check(path);
     if (program && more)
       more(session, *program);
+    if (program && files)
+      for (const auto &module : program->modules)
+        files->emplace(module->file, module->tree);
     if (const CheckedProgram *kept = program.release())
       for (const CallableDecl *decl : kept->modules.front()->callables)
         byHand |= decl->kind == DeclKind::ManualKernel;
@@ -38,17 +75,33 @@ static bool checkAll(Session &session, const CheckMore &more) {
   return byHand;
 }
 
+static void sayWhatWasFixed(const Session &session, size_t made) {
+  size_t left = 0;
+  for (const Diagnostic &diagnostic : session.diagnostics())
+    left += !diagnostic.fixes.empty();
+  auto count = [](size_t number) {
+    return std::to_string(number) + (number == 1 ? " fix" : " fixes");
+  };
+  std::string text = count(made) + " made";
+  if (left)
+    text += "; " + count(left) +
+            " left to you, which may change what the program means (`--show-fixes` shows them)";
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
 ExitCode runCheck(const Options &options, const CheckMore &more,
                   const std::function<ExitCode()> &forManual) {
   if (options.positional().empty())
     return usageError("no input files");
+  size_t made = 0;
   if (options.has(OptionId::Fix)) {
     // A fix can make room for the next one; what keeps changing after ten rounds would never
     // settle.
     for (int round = 0; round < 10; ++round) {
       Session attempt(options);
-      checkAll(attempt, more);
-      if (!applyFixesToFiles(attempt))
+      CheckedFiles files;
+      checkAll(attempt, more, &files);
+      if (!applyFixesToFiles(attempt, files, made))
         break;
     }
   }
@@ -56,7 +109,12 @@ ExitCode runCheck(const Options &options, const CheckMore &more,
   if (checkAll(session, more) && !session.failed() && forManual)
     return forManual();
   session.writeDependencies(options.positional().front());
-  return session.finish();
+  ExitCode code = session.finish();
+  if (options.has(OptionId::ShowFixes))
+    std::fputs(shownFixes(session.sources(), session.diagnostics()).c_str(), stdout);
+  if (options.has(OptionId::Fix))
+    sayWhatWasFixed(session, made);
+  return code;
 }
 
 } // namespace ptl

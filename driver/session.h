@@ -22,6 +22,7 @@ public:
   const Options &options() const { return options_; }
   SourceManager &sources() { return sources_; }
   DiagnosticSink &sink() { return sink_; }
+  const std::vector<Diagnostic> &diagnostics() const { return sink_.all(); }
 
   /// Reads an input; `-` is standard input. Reports E0001 and gives nothing if it cannot be read.
   std::optional<FileId> load(const std::string &path);

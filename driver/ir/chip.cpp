@@ -200,7 +200,9 @@ std::vector<Compiler::Help> Compiler::helpsFor(bool mayCut) {
     if (candidates.empty()) { // no domain: any number; a schedule may have made it larger
       auto given = binding_.tunables.find(name);
       int64_t present = given == binding_.tunables.end() ? tunable.defaultValue : given->second;
-      candidates.resize(static_cast<size_t>(8 * std::max<int64_t>(present, 1)));
+      // No tile of more positions fits a chip.
+      constexpr int64_t most = 1 << 16;
+      candidates.resize(static_cast<size_t>(8 * std::clamp<int64_t>(present, 1, most / 8)));
       std::iota(candidates.begin(), candidates.end(), 1);
     }
     binding.tunables = binding_.tunables;
@@ -282,8 +284,8 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     Overflow &overflow = full.front().overflow;
     std::vector<Fix> fixes;
     for (const Help &help : helpsFor(/*mayCut=*/true))
-      fixes.push_back({tunableHelp(help.tunable->local->name, help.value),
-                       tunableEdits(program_, binding_, *help.tunable, help.value)});
+      fixes.emplace_back(FixId::SmallerTile, tunableHelp(help.tunable->local->name, help.value),
+                         tunableEdits(program_, binding_, *help.tunable, help.value));
     reportOverflow(sink_, spanAt(sources_, overflow.at), overflow, fixes,
                    pipelineEdits(program_, sources_, overflow));
     overflow_ = std::make_unique<Overflow>(std::move(overflow));

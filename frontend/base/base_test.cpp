@@ -108,7 +108,7 @@ TEST(Render, colorsOnlyWhenAsked) {
 TEST(Render, documentsForPrograms) {
   Scene scene("ä x");
   Diagnostic error = scene.error(scene.at("x"), "a \"quoted\" message");
-  error.fixes = {{"write y", {{scene.at("x"), "y"}}}};
+  error.fixes = {{FixId::Spelling, "write y", {{scene.at("x"), "y"}}}};
   std::string json = renderJson(scene.sources, {error});
   EXPECT_NE(json.find(R"("message": "a \"quoted\" message")"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("errors": 1)"), std::string::npos);
@@ -134,10 +134,10 @@ TEST(Fixes, appliesWholeFixesThatDoNotOverlap) {
   auto edit = [](uint32_t begin, uint32_t end, std::string text) {
     return TextEdit{{0, begin, end}, std::move(text)};
   };
-  std::vector<Fix> fixes = {{"", {edit(0, 1, "A"), edit(4, 4, "!")}},
-                            {"", {edit(2, 3, "C"), edit(0, 2, "?")}},
-                            {"", {edit(2, 3, "X")}},
-                            {"", {edit(90, 91, "far")}}};
+  std::vector<Fix> fixes = {{FixId::Spelling, "", {edit(0, 1, "A"), edit(4, 4, "!")}},
+                            {FixId::Spelling, "", {edit(2, 3, "C"), edit(0, 2, "?")}},
+                            {FixId::Spelling, "", {edit(2, 3, "X")}},
+                            {FixId::Spelling, "", {edit(90, 91, "far")}}};
   FixedText fixed = applyFixes("abcd", 0, fixes);
   EXPECT_EQ(fixed.text, "AbXd!");
   EXPECT_EQ(fixed.applied, 2u);

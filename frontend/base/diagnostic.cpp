@@ -16,6 +16,20 @@ const std::vector<DiagInfo> &allDiagInfos() {
 
 const DiagInfo &diagInfo(DiagId id) { return allDiagInfos()[static_cast<size_t>(id)]; }
 
+const std::vector<FixInfo> &allFixInfos() {
+  static const std::vector<FixInfo> infos = {
+#define FIX(NAME, SAFETY, WHY) {FixId::NAME, #NAME, FixSafety::SAFETY, WHY},
+#include "frontend/base/fixes.def"
+  };
+  return infos;
+}
+
+const FixInfo &fixInfo(FixId id) { return allFixInfos()[static_cast<size_t>(id)]; }
+
+const char *fixSafetyName(FixSafety safety) {
+  return safety == FixSafety::Certain ? "certain" : "maybe";
+}
+
 static std::string formatMessage(std::string_view pattern, const std::vector<std::string> &args) {
   std::string text;
   for (size_t i = 0; i < pattern.size(); ++i) {
@@ -52,9 +66,27 @@ DiagnosticBuilder &DiagnosticBuilder::help(std::string text) {
   return *this;
 }
 
-DiagnosticBuilder &DiagnosticBuilder::fix(std::string title, std::vector<TextEdit> edits) {
-  diagnostic_->fixes.push_back({std::move(title), std::move(edits)});
+DiagnosticBuilder &DiagnosticBuilder::fix(FixId id, std::string title,
+                                          std::vector<TextEdit> edits) {
+  diagnostic_->fixes.emplace_back(id, std::move(title), std::move(edits));
   return *this;
+}
+
+DiagnosticBuilder &DiagnosticBuilder::fix(FixId id, std::string title, ImportNeed import) {
+  diagnostic_->fixes.emplace_back(id, std::move(title), std::move(import));
+  return *this;
+}
+
+const Fix *Diagnostic::certainFix() const {
+  const Fix *only = nullptr;
+  for (const Fix &fix : fixes) {
+    if (!fix.isCertain())
+      continue;
+    if (only)
+      return nullptr;
+    only = &fix;
+  }
+  return only;
 }
 
 DiagnosticBuilder DiagnosticSink::report(DiagId id, Span span, std::vector<std::string> args) {

@@ -5,6 +5,7 @@
 #include "frontend/base/source.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,10 +44,50 @@ struct TextEdit {
   std::string text;
 };
 
-/// A repair: a title in the imperative and the edits that carry it out.
+/// Whether a fix may be made without being asked for by itself.
+enum class FixSafety : uint8_t { Certain, Maybe };
+
+/// One entry per row of `fixes.def`, which says what each is for.
+enum class FixId : uint8_t {
+#define FIX(NAME, SAFETY, WHY) NAME,
+#include "frontend/base/fixes.def"
+};
+
+/// One row of `fixes.def`.
+struct FixInfo {
+  FixId id;
+  const char *name; ///< `Lookalike`
+  FixSafety safety;
+  const char *why; ///< the reason for the safety
+};
+
+const FixInfo &fixInfo(FixId id);
+/// All rows, in order of the table.
+const std::vector<FixInfo> &allFixInfos();
+/// `certain`, `maybe`
+const char *fixSafetyName(FixSafety safety);
+
+/// Names of a module that a file must import: where the text goes depends on its other imports.
+struct ImportNeed {
+  std::string module; ///< `std.nn`
+  std::string name;   ///< `silu`; empty: the module itself is imported
+};
+
+/// A repair: a title in the imperative and the edits that carry it out. There is no fix without a
+/// kind, which says how safe it is.
 struct Fix {
+  Fix(FixId id, std::string title, std::vector<TextEdit> edits)
+      : id(id), title(std::move(title)), edits(std::move(edits)) {}
+  /// `checkFile` fills in the edits; who checks parts of files does so itself.
+  Fix(FixId id, std::string title, ImportNeed import)
+      : id(id), title(std::move(title)), import(std::move(import)) {}
+
+  FixId id;
   std::string title;
   std::vector<TextEdit> edits;
+  std::optional<ImportNeed> import;
+
+  bool isCertain() const { return fixInfo(id).safety == FixSafety::Certain; }
 };
 
 /// A secondary place with its explanation.
@@ -65,6 +106,10 @@ struct Diagnostic {
   std::vector<std::string> notes;
   std::vector<std::string> helps;
   std::vector<Fix> fixes;
+
+  /// The one fix that may be made without being asked for by itself; null if there is none, or
+  /// more than one.
+  const Fix *certainFix() const;
 };
 
 /// Adds detail to a diagnostic that was just reported. Valid until the next report to the same
@@ -76,8 +121,10 @@ public:
   DiagnosticBuilder &label(Span span, std::string text);
   DiagnosticBuilder &note(std::string text);
   DiagnosticBuilder &help(std::string text);
-  /// A structured fix; its title is printed as help too.
-  DiagnosticBuilder &fix(std::string title, std::vector<TextEdit> edits);
+  /// A structured fix; its title is printed too.
+  DiagnosticBuilder &fix(FixId id, std::string title, std::vector<TextEdit> edits);
+  /// A fix that imports something into the file of the diagnostic.
+  DiagnosticBuilder &fix(FixId id, std::string title, ImportNeed import);
 
 private:
   Diagnostic *diagnostic_;
@@ -90,6 +137,8 @@ public:
   DiagnosticBuilder report(DiagId id, Span span, std::vector<std::string> args = {});
 
   const std::vector<Diagnostic> &all() const { return diagnostics_; }
+  /// To complete what was reported.
+  std::vector<Diagnostic> &all() { return diagnostics_; }
   bool hasErrors() const { return errorCount_ > 0; }
   size_t errorCount() const { return errorCount_; }
   /// Appends all diagnostics of another sink.

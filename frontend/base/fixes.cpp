@@ -39,4 +39,48 @@ FixedText applyFixes(std::string_view text, FileId file, const std::vector<Fix> 
   return result;
 }
 
+/// Each line with a mark before it.
+static void addLines(std::string &out, char mark, std::string_view lines) {
+  while (!lines.empty()) {
+    size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
+    std::string_view line = lines.substr(0, end);
+    out += mark;
+    out += ' ';
+    out += line.ends_with('\n') ? line.substr(0, line.size() - 1) : line;
+    out += '\n';
+    lines.remove_prefix(end);
+  }
+}
+
+/// The lines that differ: from the first to the last of them.
+static void addChange(std::string &out, std::string_view before, std::string_view after) {
+  size_t most = std::min(before.size(), after.size()), same = 0, tail = 0;
+  while (same < most && before[same] == after[same])
+    ++same;
+  while (same > 0 && before[same - 1] != '\n')
+    --same;
+  while (tail < most - same && before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
+    ++tail;
+  while (tail > 0 && before[before.size() - tail - 1] != '\n')
+    --tail;
+  addLines(out, '-', before.substr(same, before.size() - tail - same));
+  addLines(out, '+', after.substr(same, after.size() - tail - same));
+}
+
+std::string shownFixes(const SourceManager &sources, const std::vector<Diagnostic> &diagnostics) {
+  std::string out;
+  for (const Diagnostic &diagnostic : diagnostics)
+    for (const Fix &fix : diagnostic.fixes) {
+      if (fix.edits.empty())
+        continue;
+      FileId id = fix.edits.front().span.file;
+      const SourceFile &file = sources.file(id);
+      LineColumn place = file.lineColumn(fix.edits.front().span.begin);
+      out += file.path() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
+             ": " + fixSafetyName(fixInfo(fix.id).safety) + ": " + fix.title + "\n";
+      addChange(out, file.text(), applyFixes(file.text(), id, {fix}).text);
+    }
+  return out;
+}
+
 } // namespace ptl

@@ -20,4 +20,7 @@ struct FixedText {
 /// all; of two that overlap the first wins. Two insertions at one place are both made, in order.
 FixedText applyFixes(std::string_view text, FileId file, const std::vector<Fix> &fixes);
 
+/// Every fix of the diagnostics: place, safety and title, and the lines before and after.
+std::string shownFixes(const SourceManager &sources, const std::vector<Diagnostic> &diagnostics);
+
 } // namespace ptl

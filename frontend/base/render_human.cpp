@@ -275,7 +275,7 @@ void Human::render(const Diagnostic &diagnostic) {
   for (const std::string &help : diagnostic.helps)
     footer("help", help);
   for (const Fix &fix : diagnostic.fixes)
-    footer("help", fix.title);
+    footer(fix.isCertain() ? "fix" : "help", fix.title);
 }
 
 } // namespace

@@ -33,7 +33,8 @@ static void writeFixes(JsonWriter &json, const SourceManager &sources,
                        const std::vector<Fix> &fixes) {
   json.key("fixes").beginArray();
   for (const Fix &fix : fixes) {
-    json.beginObject().field("title", fix.title).key("edits").beginArray();
+    json.beginObject().field("title", fix.title).field("kind", fixInfo(fix.id).name);
+    json.field("safety", fixSafetyName(fixInfo(fix.id).safety)).key("edits").beginArray();
     for (const TextEdit &edit : fix.edits) {
       json.beginObject();
       writeSpan(json, sources, edit.span);

@@ -77,7 +77,8 @@ static void writeFix(JsonWriter &json, const SourceManager &sources, const Fix &
     writeText(json, "insertedContent", edit.text);
     json.endObject().endArray().endObject();
   }
-  json.endArray().endObject();
+  json.endArray().key("properties").beginObject().field("kind", fixInfo(fix.id).name);
+  json.field("safety", fixSafetyName(fixInfo(fix.id).safety)).endObject().endObject();
 }
 
 static void writeResult(JsonWriter &json, const SourceManager &sources,

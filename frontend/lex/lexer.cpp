@@ -21,12 +21,30 @@ bool isAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 struct Lookalike {
   char32_t codePoint;
   const char *replacement;
+  FixId fix = FixId::Lookalike;
 };
 constexpr Lookalike kLookalikes[] = {
-    {0x00D7, "*"},  {0x00F7, "/"},  {0x2264, "<="}, {0x2265, ">="}, {0x2260, "!="},
-    {0x2192, "->"}, {0x2212, "-"},  {0x2013, "-"},  {0x201C, "\""}, {0x201D, "\""},
-    {0x2025, ".."}, {0x2026, ".."}, {0x00A0, " "},  {0x00B7, "*"},
+    {0x00D7, "*", FixId::AmbiguousSymbol},
+    {0x00F7, "/"},
+    {0x2264, "<="},
+    {0x2265, ">="},
+    {0x2260, "!="},
+    {0x2192, "->"},
+    {0x2212, "-"},
+    {0x2013, "-"},
+    {0x201C, "\""},
+    {0x201D, "\""},
+    {0x2025, ".."},
+    {0x2026, ".."},
+    {0x00A0, " "},
+    {0x00B7, "*", FixId::AmbiguousSymbol},
 };
+
+/// Whether `#` and what follows is a comment elsewhere, and no directive.
+bool startsComment(std::string_view text) {
+  return text.size() < 2 || text[1] == ' ' || text[1] == '\t' || text[1] == '\r' ||
+         text[1] == '\n' || text[1] == '#';
+}
 
 /// Everything outside ASCII that is no symbol or space counts as a letter: the error then is about
 /// names.
@@ -230,7 +248,7 @@ void Lexer::lexForeign() {
   error(DiagId::UnexpectedCharacter, span(begin, at), {shown}, [&](DiagnosticBuilder &b) {
     for (const Lookalike &l : kLookalikes)
       if (l.codePoint == first.value)
-        b.fix("write `" + std::string(l.replacement) + "`",
+        b.fix(l.fix, "write `" + std::string(l.replacement) + "`",
               {{span(begin, begin + first.length), l.replacement}});
   });
   addToken(TokenKind::Invalid, begin, true);
@@ -283,7 +301,8 @@ void Lexer::lexNumber() {
     error(DiagId::MalformedNumber, span(begin, at), {std::string(text.substr(begin, at - begin))},
           [&](DiagnosticBuilder &b) {
             if (word == "f" || wordKind(word) != TokenKind::Identifier)
-              b.fix("remove the suffix: literals take the type of the other operand",
+              b.fix(FixId::LiteralSuffix,
+                    "remove the suffix: literals take the type of the other operand",
                     {{span(suffix, at), ""}});
             else if (!word.empty())
               b.help("units of sizes are `KiB`, `MiB`, `GiB` and `TiB`");
@@ -377,9 +396,10 @@ void Lexer::lexPunct() {
     at += static_cast<uint32_t>(quote + 1);
   error(DiagId::UnexpectedCharacter, span(begin, at), {shown}, [&](DiagnosticBuilder &b) {
     if (c == '!')
-      b.fix("write `not `", {{span(begin, at), "not "}});
+      b.fix(FixId::ForeignNot, "write `not `", {{span(begin, at), "not "}});
     else if (c == '#')
-      b.fix("comments start with `//`", {{span(begin, at), "//"}});
+      b.fix(startsComment(text.substr(begin)) ? FixId::HashComment : FixId::HashDirective,
+            "comments start with `//`", {{span(begin, at), "//"}});
     else if (c == '\'')
       b.help("text is written between double quotes");
     else if (c == '?')

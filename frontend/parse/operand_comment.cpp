@@ -68,7 +68,7 @@ void Parser::warnOperandComments(TokenIndex first) {
       bool isNumber = head[0] >= '0' && head[0] <= '9';
       if (isNumber || names.contains(head))
         sink_.report(DiagId::OperandComment, {tree_.file(), t.begin, t.end}, {std::string(text)})
-            .fix("write `/`", {{{tree_.file(), t.begin, t.begin + 2}, "/"}});
+            .fix(FixId::OperandComment, "write `/`", {{{tree_.file(), t.begin, t.begin + 2}, "/"}});
     }
   }
 }

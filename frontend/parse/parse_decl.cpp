@@ -72,7 +72,8 @@ NodeId Parser::parseDeclaration() {
       continue;
     std::string right(spelling(foreign.kind));
     error(DiagId::ForeignWord, {std::string(foreign.word), right})
-        .fix("write `" + right + "`", {{tree_.tokenSpan(at_), right}});
+        .fix(foreign.kind == TokenKind::Fn ? FixId::ForeignFn : FixId::ForeignDeclaration,
+             "write `" + right + "`", {{tree_.tokenSpan(at_), right}});
     if (foreign.kind == TokenKind::Fn)
       return parseCallable(NodeKind::FnDecl, flags);
     return missing();
@@ -117,7 +118,10 @@ NodeId Parser::parseDeclaration() {
   case TokenKind::RBrace:
     return missing();
   default:
-    error(DiagId::ExpectedDeclaration, {found()});
+    auto report = error(DiagId::ExpectedDeclaration, {found()});
+    if (at(TokenKind::At))
+      report.help("nothing decorates a declaration: a kernel is declared "
+                  "`kernel name[N](x: f32[N]) -> (y: f32[N])`");
     return missing();
   }
   tree_.setFirstToken(id, first);
@@ -153,6 +157,13 @@ NodeId Parser::parseImport() {
     size_t start = mark();
     commaList([&] { return parseName("a name to import"); });
     names = finish(NodeKind::NameList, listFirst, start);
+  }
+  if (atWord("as") && continues()) {
+    error(DiagId::ExpectedStatementEnd, {found()})
+        .help("a module is called by the last word of its path: `import std.nn` binds `nn`");
+    advance();
+    if (at(TokenKind::Identifier) && continues())
+      advance();
   }
   return make(NodeKind::ImportDecl, first, {path, names});
 }

@@ -39,7 +39,7 @@ bool Parser::acceptForeignOperator(TokenKind left, TokenKind right, const char *
   Span both = join(tree_.tokenSpan(at_), tree_.tokenSpan(at_ + 1));
   std::string shown(tree_.fileText().substr(both.begin, both.end - both.begin));
   errorAt(both, DiagId::ForeignOperator, {shown})
-      .fix("write `" + std::string(word) + "`", {{both, word}});
+      .fix(FixId::ForeignOperator, "write `" + std::string(word) + "`", {{both, word}});
   advance();
   return true;
 }
@@ -168,6 +168,11 @@ NodeId Parser::parsePrimary() {
 NodeId Parser::parseWordPrimary() {
   if (isElementType(kind()))
     return parseElementExpr();
+  if (at(TokenKind::Where) && kind(1) == TokenKind::LParen && touchesNext()) {
+    error(DiagId::ForeignWord, {"where", "select"})
+        .fix(FixId::ForeignName, "write `select`", {{tree_.tokenSpan(at_), "select"}});
+    return leaf(NodeKind::Error);
+  }
   error(DiagId::ExpectedExpression, {found()});
   // A reserved word in the middle of a line was meant as a name.
   if (isKeyword(kind()) && !token().newlineBefore && !at(TokenKind::Else) && !at(TokenKind::Where))
@@ -227,7 +232,7 @@ NodeId Parser::parseArg() {
   if (word && kind(1) == TokenKind::Equal) {
     name = parseName("a parameter");
     error(DiagId::AssignmentAsValue)
-        .fix("write `:` between the name of an argument and its value",
+        .fix(FixId::ArgumentColon, "write `:` between the name of an argument and its value",
              {{tree_.tokenSpan(at_), ":"}});
     advance();
   }
@@ -251,7 +256,8 @@ NodeId Parser::parseIndex(NodeId base, TokenIndex first) {
 
 NodeId Parser::parseIndexItem() {
   TokenIndex first = at_;
-  if (at(TokenKind::DotDot))
+  acceptForeignOperator(TokenKind::DotDot, TokenKind::Dot, ".."); // `...` is one of them too many
+  if (at(TokenKind::DotDot) || (at_ > first && at(TokenKind::Dot)))
     return leaf(NodeKind::RestIndex);
   if (at(TokenKind::New))
     return leaf(NodeKind::NewIndex);

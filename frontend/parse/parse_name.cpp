@@ -7,7 +7,10 @@ NodeId Parser::parseName(const char *what) {
   if (at(TokenKind::Identifier))
     return leaf(NodeKind::Name);
   if ((isKeyword(kind()) || isElementType(kind())) && (continues() || at_ == itemStart_)) {
-    error(DiagId::ReservedWord, {std::string(text()), what}).help("choose another name");
+    bool isNumber = at(TokenKind::Inf) || at(TokenKind::Nan);
+    error(DiagId::ReservedWord, {std::string(text()), what})
+        .help(isNumber ? "`" + std::string(text()) + "` is a number by itself"
+                       : "choose another name");
     return leaf(NodeKind::Name);
   }
   error(DiagId::ExpectedName, {what, found()});

@@ -72,8 +72,14 @@ void Parser::parseStatements(TokenIndex open) {
     NodeId statement = nested ? parseNestedDeclaration() : parseStatement();
     bool clean = lastError_ != at_;
     if (!atStatementEnd() || at_ == first) {
-      if (clean && at_ != first)
-        error(DiagId::ExpectedStatementEnd, {found()});
+      if (clean && at_ != first) {
+        auto report = error(DiagId::ExpectedStatementEnd, {found()});
+        if (at(TokenKind::If))
+          report.help(
+              "a choice is a value: `if c { a } else { b }`; elementwise it is `select(c, a, b)`");
+        else if (at(TokenKind::Comma))
+          report.help("several values are one between parentheses: `(a, b)`");
+      }
       if (at_ == first)
         skipBalanced();
       statement = skipIntoError(statement, first);
@@ -168,6 +174,13 @@ NodeId Parser::parseBinding(NodeKind node) {
   NodeId pattern = parsePattern();
   acceptForeignOperator(TokenKind::Colon, TokenKind::Equal, "=");
   NodeId type = accept(TokenKind::Colon) ? parseType() : kNoNode;
+  if (at(TokenKind::At) && type == kNoNode && continues()) {
+    Span name = tree_.span(pattern);
+    error(DiagId::ExpectedToken, {"`:` and a type", found()})
+        .fix(FixId::PlaceBehindName, "a place belongs to the type, which may be `_`",
+             {{{name.file, name.end, name.end}, ": _"}});
+    type = parsePlace();
+  }
   NodeId value = kNoNode;
   if (accept(TokenKind::Equal))
     value = parseExpr();
@@ -235,7 +248,8 @@ NodeId Parser::parseCondition() {
   NodeId value = parseExpr();
   if (!at(TokenKind::Equal) || !continues())
     return value;
-  error(DiagId::AssignmentAsValue).fix("write `==` to compare", {{tree_.tokenSpan(at_), "=="}});
+  error(DiagId::AssignmentAsValue)
+      .fix(FixId::Comparison, "write `==` to compare", {{tree_.tokenSpan(at_), "=="}});
   TokenIndex main = at_;
   advance();
   NodeId rhs = parseExpr();
@@ -253,7 +267,7 @@ NodeId Parser::parseIf() {
   NodeId otherwise = kNoNode;
   if (atWord("elif")) {
     error(DiagId::ForeignWord, {"elif", "else if"})
-        .fix("write `else if`", {{tree_.tokenSpan(at_), "else if"}});
+        .fix(FixId::ElseIf, "write `else if`", {{tree_.tokenSpan(at_), "else if"}});
     otherwise = parseIf();
   } else if (accept(TokenKind::Else)) {
     otherwise = at(TokenKind::If) ? parseIf() : parseBlock();

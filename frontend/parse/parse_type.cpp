@@ -36,6 +36,13 @@ NodeId Parser::parseType() {
     size_t start = mark();
     bracketed(TokenKind::RParen, [&] { return parseType(); });
     return finish(NodeKind::TupleType, first, start);
+  } else if (at(TokenKind::At)) {
+    Span at = tree_.tokenSpan(at_);
+    error(DiagId::ExpectedType, {found()})
+        .fix(FixId::PlaceBehindName, "a place stands behind its type, which may be `_`",
+             {{{at.file, at.begin, at.begin}, "_ "}});
+    parsePlace();
+    return missing();
   } else {
     error(DiagId::ExpectedType, {found()});
     return missing();

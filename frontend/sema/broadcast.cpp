@@ -117,6 +117,63 @@ static bool namesRange(Context &ctx, Dim dim) {
   return found;
 }
 
+/// The axes of extent 1 without which a shape is the target; empty if it is not.
+static std::vector<size_t> keptAxes(Context &ctx, const Shape &shape, const Shape &target) {
+  std::vector<size_t> kept;
+  if (shape.prefix != target.prefix || shape.extents.size() <= target.extents.size())
+    return kept;
+  size_t at = 0;
+  for (size_t i = 0; i < shape.extents.size(); ++i) {
+    const Extent &extent = shape.extents[i];
+    size_t left = shape.extents.size() - i, wanted = target.extents.size() - at;
+    bool isOne = extent.length && extent.length.isConstant(1);
+    if (at < target.extents.size() && !(isOne && left > wanted) &&
+        extentsEqual(ctx, extent, target.extents[at]) == Proof::True)
+      ++at;
+    else if (isOne)
+      kept.push_back(i);
+    else
+      return {};
+  }
+  return at == target.extents.size() ? kept : std::vector<size_t>();
+}
+
+bool offerWithoutKeptAxes(Context &ctx, DiagnosticBuilder report, const Expr *value,
+                          const Type *target) {
+  if (!value->type->isArray() || !(target->isArray() || target->isScalar()))
+    return false;
+  Shape shape = shapeOf(value->type);
+  std::vector<size_t> kept = keptAxes(ctx, shape, shapeOf(target));
+  if (kept.empty()) {
+    // `acc += sum(x, axis: 1)`: one side of the operator has the axis.
+    bool offered = false;
+    if (value->kind == ExprKind::Op && static_cast<const OpExpr *>(value)->op->isOperator)
+      for (const Expr *arg : static_cast<const OpExpr *>(value)->args)
+        offered = offered || (arg && offerWithoutKeptAxes(ctx, report, arg, target));
+    return offered;
+  }
+  Span span = value->span;
+  bool isReduction = value->kind == ExprKind::Op &&
+                     static_cast<const OpExpr *>(value)->op->opClass == OpClass::Reduction;
+  if (isReduction && ctx.text(span).ends_with(')')) {
+    report.note("a reduction keeps its axes, with extent 1");
+    report.fix(FixId::DropKeptAxis, "drop them: `keep: false`",
+               {{{span.file, span.end - 1, span.end - 1}, ", keep: false"}});
+    return true;
+  }
+  std::string index = shape.prefix ? "[.., " : "[";
+  for (size_t i = 0; i < shape.extents.size(); ++i)
+    index += std::string(i ? ", " : "") +
+             (std::find(kept.begin(), kept.end(), i) != kept.end() ? "0" : ":");
+  index += "]";
+  bool isPlain = value->kind == ExprKind::LocalRef || value->kind == ExprKind::Index ||
+                 ctx.text(span).ends_with(')');
+  report.fix(FixId::DropKeptAxis, "index the axis of extent 1: `" + index + "`",
+             {{{span.file, span.begin, span.begin}, isPlain ? "" : "("},
+              {{span.file, span.end, span.end}, (isPlain ? "" : ")") + index}});
+  return true;
+}
+
 void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a, const Extent &b) {
   if (!a.length || !b.length)
     return;

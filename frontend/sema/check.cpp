@@ -1,6 +1,7 @@
 #include "frontend/sema/check.h"
 
 #include "frontend/sema/check_decl.h"
+#include "frontend/sema/import_edit.h"
 
 #include <algorithm>
 #include <set>
@@ -92,6 +93,15 @@ static void checkAll(ProgramState &state) {
     warnUnusedImports(state, *state.program.modules.front());
 }
 
+/// Says where the imports go that fixes need, now that the files are read.
+static void placeImports(const CheckedProgram &program, DiagnosticSink &sink) {
+  for (Diagnostic &diagnostic : sink.all())
+    for (Fix &fix : diagnostic.fixes)
+      for (const auto &module : program.modules)
+        if (fix.import && fix.edits.empty() && module->file == diagnostic.span.file)
+          fix.edits = importEdits(*module->tree, {{fix.import->module, {fix.import->name}}});
+}
+
 std::unique_ptr<CheckedProgram> checkFile(SourceManager &sources, FileId root,
                                           const CheckOptions &options, DiagnosticSink &sink) {
   auto program = std::make_unique<CheckedProgram>();
@@ -105,6 +115,7 @@ std::unique_ptr<CheckedProgram> checkFile(SourceManager &sources, FileId root,
       state, [&](Span span) { return sources.file(span.file).lineColumn(span.begin).line; });
   own.sort();
   removeRepeated(state);
+  placeImports(*program, own);
   sink.append(own);
   return program;
 }

@@ -18,7 +18,7 @@ static bool checkAssignable(Context &ctx, const Local &local, Span span) {
     bool isLet = local.kind == LocalKind::Let && local.span.begin >= 4 &&
                  text.substr(local.span.begin - 4, 4) == "let ";
     if (isLet)
-      report.fix("declare it as `var`",
+      report.fix(FixId::MakeVar, "declare it as `var`",
                  {{{local.span.file, local.span.begin - 4, local.span.begin - 1}, "var"}});
     else if (local.kind == LocalKind::Param)
       report.help("a parameter that is changed is `inout`: `" + local.name + ": inout …`");
@@ -60,7 +60,8 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
     std::string index = suggestIndex(ctx, *target->type);
     ctx.sink.report(DiagId::TensorMustBeIndexed, span, {stmt->target->name})
         .label(stmt->target->span, "`" + stmt->target->name + "` lies in global memory")
-        .fix("say which part this iteration writes: `" + stmt->target->name + index + "`",
+        .fix(FixId::IndexOfIteration,
+             "say which part this iteration writes: `" + stmt->target->name + index + "`",
              {{{span.file, span.end, span.end}, index}});
     return false;
   }
@@ -82,12 +83,14 @@ static void reportUnfit(Context &ctx, const AssignStmt *stmt, const Expr *value,
     explainExtents(ctx, report, mismatch->a, mismatch->b);
   bool elemDiffers =
       (value->type->isScalar() || value->type->isArray()) && !(value->type->elem == type->elem);
-  if (!elemDiffers)
+  if (!elemDiffers) {
+    offerWithoutKeptAxes(ctx, report, value, type);
     return;
+  }
   bool rounds = elemIs(value->type->elem, ElemConstraint::Float) &&
                 elemIs(type->elem, ElemConstraint::Integer);
   std::string name = toString(type->elem), end = rounds ? ", round: .even)" : ")";
-  report.fix("convert it: `" + name + "(…" + end + "`",
+  report.fix(FixId::Convert, "convert it: `" + name + "(…" + end + "`",
              {{{value->span.file, value->span.begin, value->span.begin}, name + "("},
               {{value->span.file, value->span.end, value->span.end}, end}});
 }

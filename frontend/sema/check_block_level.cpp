@@ -113,7 +113,8 @@ static Stmt *checkBuffer(Context &ctx, NodeId node) {
   Span end = ctx.span(view.type());
   if (!type->isError() && (type->place == Place::Inferred || type->place == Place::Gm)) {
     ctx.sink.report(DiagId::BufferNeedsPlace, end, {name})
-        .fix("say where it lies, for example `@vec`", {{{end.file, end.end, end.end}, " @vec"}});
+        .fix(FixId::BufferPlace, "say where it lies, for example `@vec`",
+             {{{end.file, end.end, end.end}, " @vec"}});
     type = errorType(ctx);
   }
   if (!type->isError()) {
@@ -154,7 +155,7 @@ static DiagnosticBuilder reportPipe(Context &ctx, Span span, std::string_view na
   auto report = ctx.sink.report(DiagId::UnknownPipe, span, {std::string(name)});
   std::vector<std::string> names(std::begin(pipeNames), std::end(pipeNames) - 1);
   if (std::string nearest = nearestName(name, names); !nearest.empty())
-    return report.fix("did you mean `" + nearest + "`?", {{span, nearest}});
+    return report.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
   return report.help("pipes are `s v m mte1 mte2 mte3 fix`");
 }
 
@@ -228,7 +229,7 @@ static void checkDepthOnMachines(Context &ctx, Dim depth, NodeId node) {
         .report(DiagId::NotOnMachine, ctx.span(node),
                 {"depth " + std::to_string(*slots), target,
                  "queues have " + std::to_string(few) + " or " + std::to_string(many) + " slots"})
-        .fix("use `" + nearest + "`", {{ctx.span(node), nearest}});
+        .fix(FixId::QueueDepth, "use `" + nearest + "`", {{ctx.span(node), nearest}});
     return;
   }
 }

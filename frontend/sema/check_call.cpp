@@ -1,5 +1,6 @@
 // Calls: what the callee is, its arguments as written, conversions.
 #include "frontend/sema/check_expr.h"
+#include "frontend/sema/foreign_names.h"
 
 namespace ptl {
 
@@ -137,7 +138,7 @@ Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   if (fromFloat && toInteger && !args.round && !(type->elem == target)) {
     Span span = ctx.span(node);
     ctx.sink.report(DiagId::RoundingRequired, span, {toString(ctx, type), name})
-        .fix("say it: `round: .even`",
+        .fix(FixId::Rounding, "say it: `round: .even`",
              {{{span.file, span.end - 1, span.end - 1}, ", round: .even"}});
     return errorExpr(ctx, node);
   }
@@ -163,10 +164,28 @@ Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
 
 static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Type *expected);
 
+/// `low..high step n` of `range(low, high, n)`; empty if it is no such call.
+static std::string rangeText(Context &ctx, const std::vector<CallArgument> &args) {
+  std::vector<std::string> texts;
+  for (const CallArgument &arg : args)
+    if (arg.name.empty() && arg.value != kNoNode)
+      texts.emplace_back(ctx.text(arg.value));
+  if (texts.size() != args.size() || texts.empty() || texts.size() > 3)
+    return "";
+  std::string range = texts.size() == 1 ? "0.." + texts[0] : texts[0] + ".." + texts[1];
+  return range + (texts.size() == 3 ? " step " + texts[2] : "");
+}
+
 /// The nearest built-in or callable for a name that is none.
 static Expr *reportUnknown(Context &ctx, NodeId node, std::string_view name,
                            const std::vector<CallArgument> &args) {
-  reportUnknownCallable(ctx, name, ctx.span(CallExprView(ctx.tree, node).callee()));
+  Span span = ctx.span(CallExprView(ctx.tree, node).callee());
+  if (std::string range = name == "range" ? rangeText(ctx, args) : ""; !range.empty()) {
+    ctx.sink.report(DiagId::UnknownFunction, span, {std::string(name)})
+        .fix(FixId::ForeignName, "write `" + range + "`", {{ctx.span(node), range}});
+  } else {
+    reportUnknownCallable(ctx, name, span);
+  }
   checkLooseArguments(ctx, args);
   return errorExpr(ctx, node);
 }
@@ -211,6 +230,56 @@ Expr *checkCall(Context &ctx, NodeId node, const Type *expected) {
   return errorExpr(ctx, node);
 }
 
+/// Whether the one argument of `x.astype(f16)` names an element type, or the method itself does.
+static std::string conversionOf(Context &ctx, std::string_view method,
+                                const std::vector<CallArgument> &args) {
+  const ForeignName *foreign = foreignType(method);
+  if (args.empty())
+    return foreign ? std::string(foreign->ours) : "";
+  bool converts = method == "astype" || method == "to" || method == "cast" || method == "type";
+  if (!converts || args.size() != 1 || args[0].value == kNoNode)
+    return "";
+  const ForeignName *named = foreignType(ctx.text(args[0].value));
+  auto elem = findElem(ctx, args[0].value);
+  return elem ? toString(*elem) : named ? std::string(named->ours) : "";
+}
+
+/// What `object.name(…)` is written as here.
+static void offerFunction(Context &ctx, DiagnosticBuilder report, NodeId node,
+                          std::string_view name, const std::vector<CallArgument> &args) {
+  NodeId callee = skipParens(ctx, CallExprView(ctx.tree, node).callee());
+  std::string object(ctx.text(MemberExprView(ctx.tree, callee).base()));
+  Span whole = ctx.span(node), open = ctx.tree.mainSpan(node);
+  auto replace = [&](uint32_t end, std::string text) {
+    return TextEdit{{whole.file, whole.begin, end}, std::move(text)};
+  };
+  if (std::string type = conversionOf(ctx, name, args); !type.empty()) {
+    std::string text = type + "(" + object + ")";
+    report.fix(FixId::CallNotMethod, "write `" + text + "`", std::vector{replace(whole.end, text)});
+    return;
+  }
+  const ForeignName *foreign = foreignCall(name);
+  if (foreign && foreign->ours.empty()) {
+    report.help(std::string(foreign->how));
+    return;
+  }
+  std::string function(foreign ? foreign->ours : name);
+  if (findOps(function).empty() && !lookupCallable(ctx, function))
+    return;
+  // Extents and axes come as a list.
+  bool wantsList = (function == "reshape" || function == "transpose" || function == "broadcast") &&
+                   !args.empty() && args[0].name.empty() &&
+                   !ctx.tree.is(args[0].value, NodeKind::ListExpr);
+  std::vector<TextEdit> edits = {replace(open.end, function + "(" + object +
+                                                       (args.empty() ? ""
+                                                        : wantsList  ? ", ["
+                                                                     : ", "))};
+  if (wantsList)
+    edits.push_back({{whole.file, whole.end - 1, whole.end - 1}, "]"});
+  std::string rest = args.empty() ? ")`" : wantsList ? ", […])`" : ", …)`";
+  report.fix(FixId::CallNotMethod, "write `" + function + "(" + object + rest, std::move(edits));
+}
+
 /// `nn.silu(x)`. There are no methods; `x.f(…)` is told how to write it.
 static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Type *expected) {
   MemberExprView view(ctx.tree, callee);
@@ -227,6 +296,11 @@ static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Typ
       checkLooseArguments(ctx, args);
       return errorExpr(ctx, node);
     }
+    if (!base && reportUnknownModule(ctx, ctx.text(view.base()), name, ctx.span(view.base()),
+                                     ctx.span(callee))) {
+      checkLooseArguments(ctx, args);
+      return errorExpr(ctx, node);
+    }
   }
   Expr *base = checkBase(ctx, view.base());
   checkLooseArguments(ctx, args);
@@ -234,10 +308,7 @@ static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Typ
     Span span = ctx.span(callee);
     std::string object(ctx.text(view.base()));
     auto report = ctx.sink.report(DiagId::NoMethods, span, {object, std::string(name)});
-    Span open = ctx.tree.mainSpan(node);
-    report.fix("write `" + std::string(name) + "(" + object + (args.empty() ? ")`" : ", …)`"),
-               {{{span.file, span.begin, open.end},
-                 std::string(name) + "(" + object + (args.empty() ? "" : ", ")}});
+    offerFunction(ctx, report, node, name, args);
   }
   return errorExpr(ctx, node);
 }

@@ -117,7 +117,7 @@ static void reportUnknownArgument(Binding &binding, const CallArgument &arg,
       ctx.sink.report(DiagId::UnknownArgument, span, {binding.name, std::string(arg.name)});
   std::string nearest = nearestName(arg.name, names);
   if (!nearest.empty())
-    report.fix("did you mean `" + nearest + "`?", {{span, nearest}});
+    report.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
   binding.failed = true;
 }
 
@@ -191,7 +191,7 @@ void Binding::checkValues() {
     Span value = ctx.span(arg.value);
     if (params[i]->isInout && !arg.isInout) {
       ctx.sink.report(DiagId::InoutNotMarked, arg.span, {name, params[i]->name})
-          .fix("mark it: the call changes it",
+          .fix(FixId::MarkInout, "mark it: the call changes it",
                {{{value.file, value.begin, value.begin}, "inout "}});
       failed = true;
     } else if (!params[i]->isInout && arg.isInout) {
@@ -338,7 +338,7 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
       Span close = {span.file, span.end - 1, span.end - 1};
       ctx.sink.report(DiagId::DimensionNotFixed, span, {dim.name, callee.name})
           .label(dim.span, "declared here")
-          .fix("pass it by name: `" + dim.name + ": …`",
+          .fix(FixId::DimensionArgument, "pass it by name: `" + dim.name + ": …`",
                {{close, (callee.params.empty() ? "" : ", ") + dim.name + ": 1"}});
       binding.failed = true;
     }
@@ -351,7 +351,7 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
     forEachSymbol(extent->length, [&](SymbolId symbol) {
       for (const DimParam &own : ctx.decl ? ctx.decl->dims : std::vector<DimParam>())
         if (own.symbol == symbol && !own.isStatic)
-          report.fix("mark it: `static " + own.name + "`",
+          report.fix(FixId::MakeStatic, "mark it: `static " + own.name + "`",
                      {{{own.span.file, own.span.begin, own.span.begin}, "static "}});
     });
     binding.failed = true;

@@ -153,7 +153,7 @@ static Expr *requireIndexed(Context &ctx, Expr *member) {
   std::string name(ctx.text(span)), index = suggestIndex(ctx, *member->type);
   ctx.sink.report(DiagId::TensorMustBeIndexed, span, {name})
       .label(root->span, "it lies in global memory: `" + toString(ctx, member->type) + "`")
-      .fix("load what this iteration works on: `" + name + index + "`",
+      .fix(FixId::IndexOfIteration, "load what this iteration works on: `" + name + index + "`",
            {{{span.file, span.end, span.end}, index}});
   return errorExpr(ctx, member->syntax);
 }
@@ -187,7 +187,8 @@ static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
     ctx.sink.report(DiagId::TensorMustBeIndexed, span, {local->name})
         .label(local->span,
                "`" + local->name + "` lies in global memory: `" + toString(ctx, local->type) + "`")
-        .fix("load what this iteration works on: `" + local->name + index + "`",
+        .fix(FixId::IndexOfIteration,
+             "load what this iteration works on: `" + local->name + index + "`",
              {{{span.file, span.end, span.end}, index}});
     return errorExpr(ctx, node);
   }
@@ -404,10 +405,11 @@ Expr *checkCondition(Context &ctx, NodeId node) {
   Span span = condition->span;
   if (type->isArray() && type->elem == Elem{ElemKind::Bool})
     report.fix(
-        "say which is meant, for example `all(…)`",
+        FixId::WhichOfAll, "say which is meant, for example `all(…)`",
         {{{span.file, span.begin, span.begin}, "all("}, {{span.file, span.end, span.end}, ")"}});
   else if (type->isScalar() && elemIs(type->elem, ElemConstraint::Number))
-    report.fix("compare it: `… != 0`", {{{span.file, span.end, span.end}, " != 0"}});
+    report.fix(FixId::CompareWithZero, "compare it: `… != 0`",
+               {{{span.file, span.end, span.end}, " != 0"}});
   return errorExpr(ctx, node);
 }
 

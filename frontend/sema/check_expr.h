@@ -77,6 +77,9 @@ std::optional<Shape> broadcast(Context &ctx, const Shape &a, const Shape &b,
 bool broadcastsTo(Context &ctx, const Shape &from, const Shape &to, ExtentMismatch *mismatch);
 /// Adds why two extents differ or cannot be shown equal, and the `assert` that would settle it.
 void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a, const Extent &b);
+/// Where a value would be of the type without axes that a reduction has kept, offers to drop them.
+bool offerWithoutKeptAxes(Context &ctx, DiagnosticBuilder report, const Expr *value,
+                          const Type *target);
 
 // ---- Operands
 // ----------------------------------------------------------------------------------------

@@ -109,14 +109,17 @@ static bool addDomainRange(Context &ctx, NodeId node, Tunable &tunable) {
     step = requireConstInt(ctx, view.step(), "the step of the domain");
   if (!lo || !hi || !step)
     return false;
-  constexpr int64_t largestDomain = 65536;
-  if (*step <= 0 || (*hi - *lo) / *step > largestDomain) {
+  constexpr uint64_t largestDomain = 65536;
+  uint64_t distance = *hi > *lo ? static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo) : 0;
+  if (*step <= 0 || distance / static_cast<uint64_t>(*step) > largestDomain) {
     ctx.sink.report(DiagId::TunableDomain, ctx.span(node), {tunable.local->name})
         .note("a range has a positive step and at most 65536 values");
     return false;
   }
-  for (int64_t value = *lo; value < *hi; value += *step)
-    tunable.domain.push_back(value);
+  uint64_t width = static_cast<uint64_t>(*step), count = distance / width;
+  count += distance % width != 0;
+  for (uint64_t i = 0; i < count; ++i)
+    tunable.domain.push_back(static_cast<int64_t>(static_cast<uint64_t>(*lo) + i * width));
   return true;
 }
 
@@ -344,7 +347,7 @@ static void checkKnown(Context &ctx, NodeId node, DiagId id,
   auto builder = ctx.sink.report(id, ctx.span(node), {std::string(name)});
   std::string nearest = nearestName(name, names);
   if (!nearest.empty()) {
-    builder.fix("did you mean `" + nearest + "`?", {{ctx.span(node), nearest}});
+    builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{ctx.span(node), nearest}});
     return;
   }
   std::string all = "known are `";

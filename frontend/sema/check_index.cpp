@@ -169,13 +169,19 @@ static bool isSameText(const Context &ctx, NodeId a, NodeId b) {
 /// The `n` of `x[i:i + n]`: whatever `i` is, that is how long the slice is. Null if the end is no
 /// such sum.
 static Expr *lengthOfSlice(Context &ctx, const SliceIndexView &view, Expr *stop) {
+  // An end of another integer type was converted; the sum is what it holds.
+  bool isConverted = !isMissing(stop) && stop->kind == ExprKind::Convert;
+  if (isConverted)
+    stop = static_cast<ConvertExpr *>(stop)->arg;
   bool isSum = !isMissing(stop) && !stop->dim && stop->kind == ExprKind::Op &&
                ctx.tree.is(stop->syntax, NodeKind::BinaryExpr) && view.start() != kNoNode;
   const auto *sum = isSum ? static_cast<const OpExpr *>(stop) : nullptr;
   if (!sum || !sum->op || sum->op->id != OpId::Add || sum->args.size() != 2 ||
       !isSameText(ctx, ctx.tree.child(stop->syntax, 0), view.start()))
     return nullptr;
-  return sum->args[1];
+  if (!isConverted)
+    return sum->args[1];
+  return checkIntScalar(ctx, ctx.tree.child(stop->syntax, 1), "the length of a slice");
 }
 
 void Indexing::addSlice(size_t axis, NodeId index) {
@@ -297,7 +303,7 @@ bool Indexing::countAxes(std::span<const NodeId> indices, size_t *restCount) {
     Span first = ctx.span(indices.empty() ? node : indices.front());
     auto report = ctx.sink.report(DiagId::PrefixNotIndexed, first, {type()});
     if (rest == kNoNode)
-      report.fix("keep the leading axes: `[.., …]`",
+      report.fix(FixId::KeepLeadingAxes, "keep the leading axes: `[.., …]`",
                  {{{first.file, first.begin, first.begin}, ".., "}});
     return false;
   }
@@ -305,8 +311,27 @@ bool Indexing::countAxes(std::span<const NodeId> indices, size_t *restCount) {
   return true;
 }
 
+/// `x[:, None]`, reported.
+static bool hasForeignAxis(Context &ctx, std::span<const NodeId> indices) {
+  bool found = false;
+  for (NodeId index : indices) {
+    std::string text(ctx.text(index));
+    bool isForeign = text == "None" || text == "newaxis" || text == "np.newaxis";
+    if (!isForeign || lookupValue(ctx, text.substr(0, text.find('.'))))
+      continue;
+    ctx.sink.report(DiagId::UnknownName, ctx.span(index), {text})
+        .fix(FixId::NewAxis, "an axis of extent 1 is `new`", {{ctx.span(index), "new"}});
+    found = true;
+  }
+  return found;
+}
+
 void Indexing::run(std::span<const NodeId> indices) {
   size_t restCount = 0;
+  if (hasForeignAxis(ctx, indices)) {
+    failed = true;
+    return;
+  }
   if (!countAxes(indices, &restCount)) {
     failed = true;
     return;

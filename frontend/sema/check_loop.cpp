@@ -1,5 +1,6 @@
 // Loops: what their variables are, what holds inside, and their modifiers.
 #include "frontend/sema/check_expr.h"
+#include "frontend/sema/limits.h"
 
 #include <algorithm>
 
@@ -111,7 +112,8 @@ static Domain checkDomain(Context &ctx, NodeId node) {
     auto report = ctx.sink.report(DiagId::NotALoopDomain, ctx.span(node), {toString(ctx, type)});
     Span span = ctx.span(node);
     if (type->isInt())
-      report.fix("count from 0: `0..…`", {{{span.file, span.begin, span.begin}, "0.."}});
+      report.fix(FixId::LoopFromZero, "count from 0: `0..…`",
+                 {{{span.file, span.begin, span.begin}, "0.."}});
   }
   return domain;
 }
@@ -198,7 +200,9 @@ static int64_t checkPipeline(Context &ctx, NodeId node, LoopModifiers &modifiers
     if (*value < 1)
       ctx.sink.report(DiagId::CountNotPositive, depth->span,
                       {"the depth of a pipeline", std::to_string(*value)});
-    return *value < 1 ? 1 : *value;
+    else
+      requireAtMost(ctx, depth->span, "the depth of a pipeline", *value, kMostPipelineDepth);
+    return std::clamp<int64_t>(*value, 1, kMostPipelineDepth);
   }
   if (!isStaticValue(ctx, depth))
     ctx.sink.report(DiagId::StaticNotKnown, depth->span, {"the depth of a pipeline"});
@@ -219,7 +223,9 @@ static LoopModifiers checkModifiers(Context &ctx, const LoopView &view, const Lo
       if (value && *value < 1)
         ctx.sink.report(DiagId::CountNotPositive, ctx.span(count),
                         {"the number of an `unroll`", std::to_string(*value)});
-      modifiers.unrollFactor = value && *value > 0 ? *value : 1;
+      if (value)
+        requireAtMost(ctx, ctx.span(count), "the number of an `unroll`", *value, kMostUnroll);
+      modifiers.unrollFactor = std::clamp<int64_t>(value.value_or(1), 1, kMostUnroll);
     }
   }
   NodeId label = view.label();

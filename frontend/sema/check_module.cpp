@@ -148,7 +148,7 @@ void reportNotInModule(const std::string &module, std::string_view name, Span sp
   auto builder = sink.report(DiagId::NotInModule, span, {module, std::string(name)});
   std::string nearest = nearestName(name, exports);
   if (!nearest.empty())
-    builder.fix("did you mean `" + nearest + "`?", {{span, nearest}});
+    builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
 }
 
 void bindImport(const Tree &tree, NodeId node, const ImportRequest &request, ModuleIndex &importer,

@@ -2,6 +2,7 @@
 // check.
 #include "frontend/lex/literal.h"
 #include "frontend/sema/check_expr.h"
+#include "frontend/sema/op_call_reports.h"
 
 #include <algorithm>
 
@@ -103,8 +104,16 @@ static void readDims(Context &ctx, OpCall &call, const OpParam &param, NodeId no
   if (!ctx.tree.is(node, NodeKind::ListExpr)) {
     auto report = ctx.sink.report(DiagId::ShapeNeeded, ctx.span(node), {std::string(param.name)});
     Span span = ctx.span(node);
-    report.fix("write it as a list: `[…]`", {{{span.file, span.begin, span.begin}, "["},
-                                             {{span.file, span.end, span.end}, "]"}});
+    if (ctx.tree.is(node, NodeKind::TupleExpr)) {
+      report.fix(FixId::ShapeList, "write it as a list: `[…]`",
+                 {{{span.file, span.begin, span.begin + 1}, "["},
+                  {{span.file, span.end - 1, span.end}, "]"}});
+      call.hasErrors = true;
+      return;
+    }
+    report.fix(
+        FixId::ShapeList, "write it as a list: `[…]`",
+        {{{span.file, span.begin, span.begin}, "["}, {{span.file, span.end, span.end}, "]"}});
     call.hasErrors = true;
     return;
   }
@@ -143,7 +152,7 @@ static void readEnum(Context &ctx, OpCall &call, const OpParam &param, NodeId no
                                 {std::string(ctx.text(node)), std::string(param.name), values});
   std::string nearest = nearestName(isTag ? tag : ctx.text(node), candidates);
   if (!nearest.empty())
-    report.fix("did you mean `." + nearest + "`?", {{span, "." + nearest}});
+    report.fix(FixId::Spelling, "did you mean `." + nearest + "`?", {{span, "." + nearest}});
   call.hasErrors = true;
 }
 
@@ -165,7 +174,8 @@ static void readArrayType(Context &ctx, OpCall &call, const OpParam &param, Node
     ctx.sink
         .report(DiagId::TypeNeeded, ctx.span(node),
                 {std::string(call.op->name), std::string(param.name)})
-        .help("name the type of the result: `" + std::string(call.op->name) + "(f32[N])`");
+        .help("name the type of the result: `" + std::string(call.op->name) + "(f32" +
+              shapeText(ctx.text(node)) + ")`");
     call.hasErrors = true;
     return;
   }
@@ -342,62 +352,6 @@ static Placed place(Context &ctx, const OpRecord &op, const std::vector<CallArgu
   return placed;
 }
 
-static std::string signatureText(const OpRecord &op) {
-  std::string text;
-  for (const OpParam &param : op.params) {
-    text += text.empty() ? "" : ", ";
-    text += std::string(param.name) + (param.keywordOnly ? ":" : "") +
-            (param.variadic ? ", …" : "") + (param.optional ? "?" : "");
-  }
-  return std::string(op.name) + "(" + text + ")";
-}
-
-/// No record of the name takes such arguments.
-static void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
-                           const std::vector<CallArgument> &args) {
-  auto records = findOps(name);
-  for (const CallArgument &arg : args) {
-    if (arg.name.empty())
-      continue;
-    std::vector<std::string> names;
-    for (const OpRecord *op : records)
-      for (const OpParam &param : op->params)
-        names.emplace_back(param.name);
-    if (std::find(names.begin(), names.end(), arg.name) != names.end())
-      continue;
-    Span span = ctx.span(ArgView(ctx.tree, arg.node).name());
-    auto report =
-        ctx.sink.report(DiagId::UnknownArgument, span, {std::string(name), std::string(arg.name)});
-    std::string nearest = nearestName(arg.name, names);
-    if (!nearest.empty())
-      report.fix("did you mean `" + nearest + "`?", {{span, nearest}});
-    return;
-  }
-  const OpRecord &op = *records.front();
-  for (size_t i = 0; records.size() == 1 && i < op.params.size(); ++i) {
-    const OpParam &param = op.params[i];
-    bool given = false;
-    size_t positional = 0;
-    for (const CallArgument &arg : args) {
-      given |= arg.name == param.name ||
-               (arg.name.empty() && !param.keywordOnly && (positional == i || param.variadic));
-      positional += arg.name.empty();
-    }
-    if (given || param.optional)
-      continue;
-    ctx.sink
-        .report(DiagId::MissingArgument, ctx.span(node),
-                {std::string(name), std::string(param.name)})
-        .note("`" + std::string(param.name) + "` is " + std::string(param.doc));
-    return;
-  }
-  auto report =
-      ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node),
-                      {std::string(name), "other arguments", std::to_string(args.size())});
-  for (const OpRecord *record : records)
-    report.note("`" + signatureText(*record) + "`: " + std::string(record->summary));
-}
-
 /// Whether an operand has the element type of the result.
 static bool sharesResultElem(const OpRecord &op, size_t operand) {
   const Signature &signature = op.signatures.front();
@@ -530,6 +484,48 @@ static Expr *checkAnyway(Context &ctx, NodeId node, const std::vector<CallArgume
   return errorExpr(ctx, node);
 }
 
+/// Whether a reduction says `keep: false`.
+static bool dropsAxes(const OpCall &call) {
+  const Expr *keep = call.op->opClass == OpClass::Reduction ? call.other("keep") : nullptr;
+  return keep && keep->kind == ExprKind::Const &&
+         static_cast<const ConstExpr *>(keep)->intValue == 0;
+}
+
+/// The reduction as if its axes were indexed away behind it: `sum(x, axis: 1)[:, 0]`. So every
+/// reader of the tree knows it.
+static Expr *withoutAxes(Context &ctx, OpExpr *reduction) {
+  if (!reduction->type->isArray() || reduction->axes.empty())
+    return reduction;
+  const Type &type = *reduction->type;
+  auto *index = newExpr<IndexExpr>(ctx, ExprKind::Index, reduction->syntax, errorType(ctx));
+  index->base = reduction;
+  auto rank = static_cast<int64_t>(type.extents.size());
+  Shape shape;
+  shape.prefix = type.prefix;
+  auto add = [&](IndexItemKind kind, int64_t axis) -> IndexItem & {
+    IndexItem item;
+    item.kind = kind;
+    item.axis = axis;
+    item.needsCheck = false;
+    item.span = reduction->span;
+    index->items.push_back(item);
+    return index->items.back();
+  };
+  if (type.prefix)
+    add(IndexItemKind::Rest, -rank).restHasPrefix = true;
+  for (int64_t axis = -rank; axis < 0; ++axis) {
+    if (std::find(reduction->axes.begin(), reduction->axes.end(), axis) != reduction->axes.end()) {
+      add(IndexItemKind::Position, axis).value =
+          dimValue(ctx, ctx.dims.constant(0), reduction->syntax);
+      continue;
+    }
+    add(IndexItemKind::Full, axis);
+    shape.extents.push_back(type.extents[static_cast<size_t>(axis + rank)]);
+  }
+  index->type = shapedType(ctx, type.elem, shape);
+  return index;
+}
+
 Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
                   const std::vector<CallArgument> &args, const Type *expected) {
   std::vector<std::string_view> named;
@@ -581,7 +577,7 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
       !requireCapacity(ctx, expr->type, expr->span, "this array"))
     expr->type = errorType(ctx);
   setDim(ctx, expr);
-  return expr;
+  return dropsAxes(call) ? withoutAxes(ctx, expr) : expr;
 }
 
 } // namespace ptl

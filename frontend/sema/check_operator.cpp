@@ -1,6 +1,7 @@
 // Operators: arithmetic with dimensions, shifted ranges, short circuit, everything else by the op
 // table.
 #include "frontend/sema/check_expr.h"
+#include "frontend/sema/foreign_names.h"
 
 namespace ptl {
 
@@ -283,22 +284,54 @@ static Expr *rangeField(Context &ctx, NodeId node, Expr *base, std::string_view 
 
 static Expr *structField(Context &ctx, NodeId node, Expr *base, std::string_view name);
 
+/// The `N` of `x.shape[1]`.
+static void offerExtent(Context &ctx, DiagnosticBuilder report, NodeId node, const Type *type,
+                        std::string_view name) {
+  NodeId indexed = ctx.tree.parent(node);
+  if (name != "shape" || !ctx.tree.is(indexed, NodeKind::IndexExpr) || type->prefix)
+    return;
+  auto indices = IndexExprView(ctx.tree, indexed).indices();
+  auto value = indices.size() == 1 ? evalConst(ctx, indices[0]) : std::nullopt;
+  auto axis = value ? value->integer() : std::nullopt;
+  auto rank = static_cast<int64_t>(type->extents.size());
+  if (!axis || *axis < -rank || *axis >= rank)
+    return;
+  const Extent &extent = type->extents[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)];
+  std::string text = toString(ctx.dims, extent);
+  bool isName = std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+  if (extent.range)
+    text += ".len";
+  report.fix(FixId::ExtentOfShape, "write `" + text + "`",
+             {{ctx.span(indexed), isName || extent.range ? text : "(" + text + ")"}});
+}
+
 static Expr *reportNoField(Context &ctx, NodeId node, const Type *type, std::string_view name,
                            std::vector<std::string> fields) {
   Span span = ctx.span(MemberExprView(ctx.tree, node).name());
   auto report =
       ctx.sink.report(DiagId::NoSuchField, span, {toString(ctx, type), std::string(name)});
+  if (const ForeignName *foreign = type->isArray() ? foreignField(name) : nullptr) {
+    report.help(std::string(foreign->how) + ", `" + toString(ctx, type) + "`");
+    offerExtent(ctx, report, node, type, name);
+    return errorExpr(ctx, node);
+  }
   std::string nearest = nearestName(name, fields);
   if (!nearest.empty())
-    report.fix("did you mean `" + nearest + "`?", {{span, nearest}});
+    report.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
   return errorExpr(ctx, node);
 }
 
 Expr *checkMember(Context &ctx, NodeId node) {
   MemberExprView view(ctx.tree, node);
   std::string_view name = ctx.text(view.name());
-  if (ctx.tree.is(view.base(), NodeKind::NameExpr))
-    if (ValueRef ref = lookupValue(ctx, ctx.text(view.base())); ref.module) {
+  if (ctx.tree.is(view.base(), NodeKind::NameExpr)) {
+    ValueRef ref = lookupValue(ctx, ctx.text(view.base()));
+    if (!ref && reportUnknownModule(ctx, ctx.text(view.base()), name, ctx.span(view.base()),
+                                    ctx.span(node)))
+      return errorExpr(ctx, node);
+    if (ref.module) {
       ValueRef member = lookupValueIn(ctx, *ref.module, name, ctx.span(view.name()));
       if (!member.constant)
         return errorExpr(ctx, node);
@@ -307,6 +340,7 @@ Expr *checkMember(Context &ctx, NodeId node) {
                  ? errorExpr(ctx, node)
                  : makeConst(ctx, it->second, scalarType(ctx, defaultElem(it->second)), node);
     }
+  }
   bool transposes = name == "T";
   Expr *base = transposes ? checkExpr(ctx, view.base()) : checkBase(ctx, view.base());
   if (isMissing(base) || name.empty())

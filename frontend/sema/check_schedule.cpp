@@ -1,9 +1,11 @@
 // Schedules: everything they name exists, every number makes sense.
 
 #include "frontend/sema/check_decl.h"
+#include "frontend/sema/limits.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ptl {
 namespace {
@@ -24,7 +26,8 @@ struct ScheduleCheck {
   const LabelInfo *label(NodeId node);
   const LabelInfo *loopLabel(NodeId node);
   ScheduleLabels labelList(NodeId node);
-  int64_t positive(NodeId node, std::string_view what);
+  int64_t positive(NodeId node, std::string_view what,
+                   int64_t most = std::numeric_limits<int64_t>::max());
   void once(Span span, std::string what);
   bool isKernel() const {
     return target.kind == DeclKind::Kernel || isByHand() || target.kind == DeclKind::ExternKernel;
@@ -50,14 +53,15 @@ void ScheduleCheck::once(Span span, std::string what) {
   set.push_back(std::move(what));
 }
 
-int64_t ScheduleCheck::positive(NodeId node, std::string_view what) {
+int64_t ScheduleCheck::positive(NodeId node, std::string_view what, int64_t most) {
   auto value = requireConstInt(ctx, node, what);
   if (!value)
     return 1;
   if (*value < 1)
     ctx.sink.report(DiagId::ScheduleNumber, ctx.span(node),
                     {std::string(what), std::to_string(*value)});
-  return std::max<int64_t>(*value, 1);
+  requireAtMost(ctx, ctx.span(node), what, *value, most);
+  return std::clamp<int64_t>(*value, 1, most);
 }
 
 const LabelInfo *ScheduleCheck::label(NodeId node) {
@@ -87,7 +91,7 @@ const LabelInfo *ScheduleCheck::label(NodeId node) {
       names.push_back(info.name);
     std::string nearest = nearestName(name, names);
     if (!nearest.empty())
-      builder.fix("did you mean `" + nearest + "`?", {{ctx.span(node), nearest}});
+      builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{ctx.span(node), nearest}});
     else
       builder.help("labels are `let` names, `task` names and loops");
   }
@@ -190,7 +194,8 @@ void ScheduleCheck::assign(NodeId node) {
       names.push_back(tunable.local->name);
     std::string nearest = nearestName(name, names);
     if (!nearest.empty())
-      builder.fix("did you mean `" + nearest + "`?", {{ctx.span(view.name()), nearest}});
+      builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?",
+                  {{ctx.span(view.name()), nearest}});
     return;
   }
   once(ctx.span(view.name()), name);
@@ -235,7 +240,8 @@ void ScheduleCheck::tile(NodeId node, ScheduleDirective &directive) {
         names.push_back(dim.name);
       std::string nearest = nearestName(axis, names);
       if (!nearest.empty())
-        builder.fix("did you mean `" + nearest + "`?", {{ctx.span(view.axis()), nearest}});
+        builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?",
+                    {{ctx.span(view.axis()), nearest}});
     }
     for (const auto &[other, size] : directive.tiles)
       if (other == axis)
@@ -345,14 +351,15 @@ void ScheduleCheck::item(NodeId node) {
     break;
   case NodeKind::PipelineItem: {
     PipelineItemView view(ctx.tree, node);
-    int64_t depth = positive(view.depth(), "the depth of a pipeline");
+    int64_t depth = positive(view.depth(), "the depth of a pipeline", kMostPipelineDepth);
     modifier(node, view.label(), "pipeline", schedule.pipelines, depth);
     break;
   }
   case NodeKind::UnrollItem: {
     UnrollItemView view(ctx.tree, node);
-    int64_t factor =
-        view.count() == kNoNode ? 0 : positive(view.count(), "the factor of an unroll");
+    int64_t factor = view.count() == kNoNode
+                         ? 0
+                         : positive(view.count(), "the factor of an unroll", kMostUnroll);
     modifier(node, view.label(), "unroll", schedule.unrolls, factor);
     break;
   }
@@ -383,7 +390,7 @@ static const CallableDecl *findTarget(Context &ctx, NodeId path) {
       declaredNames(ctx.state, ctx.moduleScope, DeclSpace::Callable);
   std::string nearest = nearestName(last, candidates);
   if (!nearest.empty())
-    builder.fix("did you mean `" + nearest + "`?", {{ctx.span(path), nearest}});
+    builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{ctx.span(path), nearest}});
   return nullptr;
 }
 

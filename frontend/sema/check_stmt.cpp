@@ -149,9 +149,9 @@ static Stmt *exprStmt(Context &ctx, NodeId node, Expr *value) {
   auto report = ctx.sink.report(DiagId::UnusedValue, value->span, {toString(ctx, value->type)});
   bool isEqual = value->kind == ExprKind::Op && static_cast<OpExpr *>(value)->op->name == "==";
   if (isEqual && value->syntax != kNoNode)
-    report.fix("assign with `=`", {{ctx.tree.mainSpan(value->syntax), "="}});
+    report.fix(FixId::Assignment, "assign with `=`", {{ctx.tree.mainSpan(value->syntax), "="}});
   else if (ctx.inFn())
-    report.fix("return it",
+    report.fix(FixId::ReturnValue, "return it",
                {{{value->span.file, value->span.begin, value->span.begin}, "return "}});
   return stmt;
 }

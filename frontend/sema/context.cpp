@@ -179,12 +179,21 @@ bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view
     for (const DimParam *dim : openDims(ctx, extent.length)) {
       builder.label(dim->span, "`" + dim->name + "` may have any value");
       Span at = {dim->span.file, dim->span.begin, dim->span.begin};
-      builder.fix("compile it for each value: `static " + dim->name + "`", {{at, "static "}});
+      builder.fix(FixId::MakeStatic, "compile it for each value: `static " + dim->name + "`",
+                  {{at, "static "}});
       std::string bound = dim->name + " <= 8192";
-      builder.fix("or bound it: `where " + bound + "`", {whereEdit(ctx, bound)});
+      builder.fix(FixId::AddBound, "or bound it: `where " + bound + "`", {whereEdit(ctx, bound)});
     }
   }
   return all;
+}
+
+void requireAtMost(Context &ctx, Span span, std::string_view what, int64_t value, int64_t most) {
+  if (value > most)
+    ctx.sink
+        .report(DiagId::CountTooLarge, span,
+                {std::string(what), std::to_string(most), std::to_string(value)})
+        .note("the compiler multiplies by it, so it bounds what compiling takes");
 }
 
 } // namespace ptl

@@ -170,8 +170,11 @@ std::optional<ConstValue> evalConst(Context &ctx, NodeId node);
 /// An integer constant where one is required (`pipeline 2`, `[64, 128]`, schedules); reports
 /// otherwise.
 std::optional<int64_t> requireConstInt(Context &ctx, NodeId node, std::string_view what);
+/// Reports a count beyond its limit (limits.h).
+void requireAtMost(Context &ctx, Span span, std::string_view what, int64_t value, int64_t most);
 
-// ---- Names (scope.cpp) --------------------------------------------------------------------------
+// ---- Names (scope.cpp, unknown_names.cpp)
+// --------------------------------------------------------------------------
 
 /// Makes a local and binds its name in the innermost scope. Reports names that may not be shadowed.
 /// Gives `int` scalars that never change (all kinds but `Var`, `Output`, `inout`) a symbol and
@@ -205,6 +208,10 @@ ValueRef lookupValueIn(Context &ctx, const CheckedModule &module, std::string_vi
 /// Reports an unknown name, with the nearest known spelling as a fix.
 void reportUnknownValue(Context &ctx, std::string_view name, Span span);
 void reportUnknownCallable(Context &ctx, std::string_view name, Span span);
+/// `nn.silu` where `nn` is no name but a module of the library: reports that it is not imported;
+/// likewise `np.exp`, with a module of another library. False if there is no such module.
+bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view member, Span span,
+                         Span whole);
 /// Nearest of the candidates by edit distance, empty if none is near.
 std::string nearestName(std::string_view name, const std::vector<std::string> &candidates);
 void reportUnknownType(Context &ctx, std::string_view name, Span span);

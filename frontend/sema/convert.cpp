@@ -150,9 +150,11 @@ static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::
         elemIs(type->elem, ElemConstraint::Float) && elemIs(target->elem, ElemConstraint::Integer);
     std::string name = toString(target->elem);
     std::string rest = rounds ? ", round: .even)" : ")";
-    report.fix("convert it: `" + name + "(…" + rest + "`",
+    report.fix(FixId::Convert, "convert it: `" + name + "(…" + rest + "`",
                {{{value->span.file, value->span.begin, value->span.begin}, name + "("},
                 {{value->span.file, value->span.end, value->span.end}, rest}});
+  } else if (offerWithoutKeptAxes(ctx, report, value, target)) {
+    // That is all.
   } else if (type->isArray() && target->isArray() && type->prefix == target->prefix &&
              type->extents.size() == target->extents.size()) {
     for (size_t i = 0; i < type->extents.size(); ++i)

@@ -311,7 +311,7 @@ static TextEdit insertAt(Span span, uint32_t offset, std::string text) {
 static void offerConversion(DiagnosticBuilder report, const Operand &operand, Elem from, Elem to) {
   bool rounds = elemIs(from, ElemConstraint::Float) && elemIs(to, ElemConstraint::Integer);
   std::string name = toString(to);
-  report.fix("convert it: `" + name + "(…" + (rounds ? ", round: .even)`" : ")`"),
+  report.fix(FixId::Convert, "convert it: `" + name + "(…" + (rounds ? ", round: .even)`" : ")`"),
              {insertAt(operand.span, operand.span.begin, name + "("),
               insertAt(operand.span, operand.span.end, rounds ? ", round: .even)" : ")")});
 }
@@ -368,12 +368,13 @@ static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m
     std::vector<TextEdit> edits = {insertAt(b.span, b.span.end, wrap ? ").T" : ".T")};
     if (wrap)
       edits.push_back(insertAt(b.span, b.span.begin, "("));
-    report.fix("transpose the right side: `" + std::string(ctx.text(a.span)) + " @ " +
+    report.fix(FixId::Transpose,
+               "transpose the right side: `" + std::string(ctx.text(a.span)) + " @ " +
                    (wrap ? "(" + text + ")" : text) + ".T`",
                std::move(edits));
   } else if (leftExtents.size() >= 2 &&
              extentsEqual(ctx, m.extents.b, leftExtents[leftExtents.size() - 2]) == Proof::True) {
-    report.fix("transpose the left side", {insertAt(a.span, a.span.end, ".T")});
+    report.fix(FixId::Transpose, "transpose the left side", {insertAt(a.span, a.span.end, ".T")});
   } else {
     explainExtents(ctx, report, m.extents.a, m.extents.b);
   }
@@ -416,7 +417,7 @@ static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m)
        {std::tuple{&left, &right, &other}, std::tuple{&right, &left, &operand}})
     if (vector->rank() == 1 && matrix->rank() == 2 &&
         extentsEqual(ctx, vector->extents[0], matrix->extents[0]) == Proof::True)
-      report.fix("make it a column: `[:, new]`",
+      report.fix(FixId::MakeColumn, "make it a column: `[:, new]`",
                  {insertAt(where->span, where->span.end, "[:, new]")});
 }
 

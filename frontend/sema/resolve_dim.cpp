@@ -255,7 +255,10 @@ Extent resolveExtent(Context &ctx, NodeId node) {
   }
   Dim length = resolveDim(ctx, node);
   if (length && ctx.facts.proveLess(length, ctx.dims.constant(0)).isTrue()) {
-    ctx.sink.report(DiagId::NegativeExtent, ctx.span(node), {ctx.dims.toString(length)});
+    auto report =
+        ctx.sink.report(DiagId::NegativeExtent, ctx.span(node), {ctx.dims.toString(length)});
+    if (length.isConstant(-1))
+      report.help("an extent that is left over is named like the others: `[N, 4]`, `[M * N]`");
     length = {};
   }
   return makeExtent(ctx, length);

@@ -209,7 +209,7 @@ static void warnUnused(Context &ctx, const Local &local) {
     return;
   ctx.sink
       .report(DiagId::UnusedLocal, local.span, {std::string(localKindName(local.kind)), local.name})
-      .fix("name it `_" + local.name + "` if that is meant",
+      .fix(FixId::UnusedName, "name it `_" + local.name + "` if that is meant",
            {{Span{local.span.file, local.span.begin, local.span.begin}, "_"}});
 }
 
@@ -333,106 +333,6 @@ TypeRef lookupTypeIn(Context &ctx, const CheckedModule &module, std::string_view
   if (!ref)
     reportNotInModule(ctx, module, name, span);
   return ref;
-}
-
-// ---- Unknown names ------------------------------------------------------------------------------
-
-/// Edit distance with transpositions, given up at `limit`.
-static size_t distance(std::string_view a, std::string_view b, size_t limit) {
-  if (a.size() > b.size() + limit || b.size() > a.size() + limit)
-    return limit + 1;
-  std::vector<size_t> before, row(b.size() + 1), next(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    next[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        next[j] = std::min(next[j], before[j - 2] + 1);
-    }
-    before = row;
-    row = next;
-  }
-  return row[b.size()];
-}
-
-std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
-  // Long names are pasted, not mistyped.
-  constexpr size_t longest = 64;
-  std::string best;
-  if (name.size() > longest)
-    return best;
-  size_t bestDistance = name.size() <= 2 ? 1 : name.size() <= 6 ? 2 : 3;
-  ++bestDistance;
-  for (const std::string &candidate : candidates) {
-    size_t d = distance(name, candidate, bestDistance);
-    bool allDiffers = d >= std::max(name.size(), candidate.size());
-    if (!allDiffers &&
-        (d < bestDistance || (d == bestDistance && !best.empty() && candidate < best))) {
-      bestDistance = d;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-static void suggest(DiagnosticBuilder builder, Span span, const std::string &nearest) {
-  if (!nearest.empty())
-    builder.fix("did you mean `" + nearest + "`?", {{span, nearest}});
-}
-
-/// Names that may stand where `name` was not found.
-static void addNames(std::vector<std::string> &names, Context &ctx,
-                     std::initializer_list<DeclSpace> spaces) {
-  for (DeclSpace space : spaces)
-    for (std::string &name : declaredNames(ctx.state, ctx.moduleScope, space))
-      names.push_back(std::move(name));
-}
-
-void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
-  auto builder = ctx.sink.report(DiagId::UnknownName, span, {std::string(name)});
-  if (lookupCallable(ctx, name) || !findOps(name).empty()) {
-    builder.help("`" + std::string(name) + "` is a function: call it, `" + std::string(name) +
-                 "(…)`");
-    return;
-  }
-  std::vector<std::string> names = ctx.scope.names();
-  addNames(names, ctx, {DeclSpace::Const});
-  for (std::string &module : importedModules(ctx.state, ctx.moduleScope))
-    names.push_back(std::move(module));
-  suggest(builder, span, nearestName(name, names));
-}
-
-void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
-  auto builder = ctx.sink.report(DiagId::UnknownFunction, span, {std::string(name)});
-  if (const Local *local = ctx.scope.find(name)) {
-    builder.label(local->span, "a " + std::string(localKindName(local->kind)) +
-                                   " of that name is declared here, but values cannot be called");
-    return;
-  }
-  std::vector<std::string> names = importedNames(ctx.state, ctx.moduleScope);
-  addNames(names, ctx, {DeclSpace::Callable, DeclSpace::Struct});
-  for (const OpRecord &op : allOps())
-    if (!op.isOperator)
-      names.emplace_back(op.name);
-  suggest(builder, span, nearestName(name, names));
-}
-
-void reportUnknownType(Context &ctx, std::string_view name, Span span) {
-  auto builder = ctx.sink.report(DiagId::UnknownType, span, {std::string(name)});
-  if (ctx.scope.find(name)) {
-    builder.help("`" + std::string(name) +
-                 "` is a value; types are element types, structs and aliases");
-    return;
-  }
-  std::vector<std::string> names = importedNames(ctx.state, ctx.moduleScope);
-  addNames(names, ctx, {DeclSpace::Struct, DeclSpace::Alias});
-  for (const TypeParam *param : ctx.typeParams)
-    names.push_back(param->name);
-  for (const ElemInfo &info : elemInfos)
-    names.emplace_back(info.name);
-  suggest(builder, span, nearestName(name, names));
 }
 
 } // namespace ptl

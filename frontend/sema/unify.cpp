@@ -84,7 +84,7 @@ void Unifier::offerConversion(Elem param, Elem arg, Span span, DiagnosticBuilder
   bool rounds = elemIs(arg, ElemConstraint::Float) && elemIs(need, ElemConstraint::Integer);
   std::string name = toString(need), end = rounds ? ", round: .even)" : ")";
   report.fix(
-      "convert it: `" + name + "(…" + end + "`",
+      FixId::Convert, "convert it: `" + name + "(…" + end + "`",
       {{{span.file, span.begin, span.begin}, name + "("}, {{span.file, span.end, span.end}, end}});
 }
 

@@ -96,6 +96,8 @@ Bound Builder::buildCall(const CallExpr &expr) {
     if (check.condition && binding_.checked)
       emitCondition(*check.condition, "where", "`" + callee.name + "` needs `" + check.text + "`",
                     loc);
+  if (isTooLarge(expr.span, "the call of `" + callee.name + "`"))
+    return expr.type->kind == TypeKind::Void ? Bound() : zeroOf(*expr.type, loc);
   Frame frame = calleeFrame(expr);
   if (binding_.ranges)
     frame.call = loc;

@@ -1,5 +1,6 @@
 // The function of an entry: arguments, storage of outputs, requirements.
 #include "codegen/machines/machine.h"
+#include "frontend/sema/limits.h"
 #include "ir/build/builder.h"
 #include "ir/dialect/schedule_attributes.h"
 
@@ -14,7 +15,10 @@ namespace ptl::ir {
 Builder::Builder(MLIRContext &context, const CheckedProgram &program, const SourceManager &sources,
                  const EntryBinding &binding, DiagnosticSink &sink)
     : context_(context), program_(program), dims_(*program.dims), sources_(sources),
-      binding_(binding), sink_(sink), builder_(&context), place_(location(binding.decl->nameSpan)) {
+      binding_(binding), sink_(sink), builder_(&context), place_(location(binding.decl->nameSpan)),
+      mostBuilt_(kMostWrittenOut) {
+  for (const auto &module : program.modules)
+    mostBuilt_ += module->tree->nodeCount();
 }
 
 OwningOpRef<ModuleOp> buildIr(MLIRContext &context, const CheckedProgram &program,

@@ -21,6 +21,7 @@ mlir::Value Builder::buildValue(const Expr &expr) {
 
 Bound Builder::buildExpr(const Expr &expr) {
   llvm::SaveAndRestore place(place_, here(expr));
+  ++built_;
   // What is known as a dimension needs no second computation.
   if (expr.dim.isKnown() && expr.type->isInt())
     return Bound::of(emitDim(expr.dim));
@@ -309,6 +310,15 @@ Bound Builder::buildRange(const RangeExpr &expr) {
 Bound Builder::fail(DiagId id, Span span, std::vector<std::string> args) {
   sink_.report(id, span, std::move(args));
   return {};
+}
+
+bool Builder::isTooLarge(Span span, const std::string &what) {
+  if (built_ <= mostBuilt_)
+    return false;
+  if (!tooLarge_)
+    sink_.report(DiagId::WrittenOutTooLarge, span, {what, std::to_string(mostBuilt_)})
+        .note("a `static for` is written out round by round, and a `fn` wherever it is called");
+  return tooLarge_ = true;
 }
 
 /// What stands nowhere in the source belongs to what it is built for.

@@ -1,4 +1,5 @@
 // Loops: over positions, over tiles, over lists; static ones; grids.
+#include "frontend/sema/limits.h"
 #include "ir/build/builder.h"
 #include "ir/dialect/schedule_attributes.h"
 
@@ -115,6 +116,11 @@ void Builder::setModifiers(Operation *loop, const LoopModifiers &modifiers) {
     said(frame_->schedule->pipelines, pipeline, pipelineAt);
     said(frame_->schedule->unrolls, unroll, unrollAt);
   }
+  if (pipeline > kMostPipelineDepth) {
+    fail(DiagId::CountTooLarge, depth ? depth->span : pipelineAt,
+         {"the depth of a pipeline", std::to_string(kMostPipelineDepth), std::to_string(pipeline)});
+    return;
+  }
   OpBuilder b(loop);
   if (pipeline > 1)
     loop->setAttr("ptl.pipeline", b.getI64IntegerAttr(pipeline));
@@ -189,6 +195,15 @@ void Builder::buildExitingFor(const ForStmt &stmt) {
   leaveOuterLoop(loc);
 }
 
+/// How often a loop with constant bounds runs. They may be as far apart as numbers can be.
+static int64_t roundsOf(int64_t lower, int64_t upper, int64_t step) {
+  if (lower >= upper || step < 1)
+    return 0;
+  uint64_t distance = static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower);
+  uint64_t rounds = (distance - 1) / static_cast<uint64_t>(step) + 1;
+  return static_cast<int64_t>(std::min<uint64_t>(rounds, std::numeric_limits<int64_t>::max()));
+}
+
 void Builder::buildStaticFor(const ForStmt &stmt) {
   frame_->whyNot[stmt.modifiers.label] = "the loop is run when compiling";
   if (mayReturn(stmt)) {
@@ -197,6 +212,8 @@ void Builder::buildStaticFor(const ForStmt &stmt) {
   }
   if (stmt.head.iterable->kind == ExprKind::List) {
     for (const Expr *element : static_cast<const ListExpr &>(*stmt.head.iterable).elements) {
+      if (isTooLarge(stmt.span, "the loop over `" + stmt.head.var->name + "`"))
+        return;
       bindLocal(*stmt.head.var, buildExpr(*element));
       buildBlock(*stmt.body);
       eraseSymbols(*frame_, stmt.head);
@@ -211,7 +228,15 @@ void Builder::buildStaticFor(const ForStmt &stmt) {
     fail(DiagId::StaticBoundNotKnown, stmt.head.iterable->span, {stmt.head.var->name});
     return;
   }
-  for (int64_t i = lower.getInt(); i < upper.getInt(); i += step.getInt()) {
+  int64_t rounds = roundsOf(lower.getInt(), upper.getInt(), step.getInt());
+  std::string what =
+      "`static for " + stmt.head.var->name + "` of " + std::to_string(rounds) + " rounds";
+  if (static_cast<size_t>(rounds) > mostBuilt_)
+    built_ = mostBuilt_ + 1; // empty rounds take time too
+  for (int64_t round = 0; round < rounds; ++round) {
+    if (isTooLarge(stmt.span, what))
+      return;
+    int64_t i = lower.getInt() + round * step.getInt();
     bindLoopVar(stmt.head, bounds, index(i));
     buildBlock(*stmt.body);
     eraseSymbols(*frame_, stmt.head);

@@ -110,6 +110,8 @@ void Builder::addParam(const OpExpr &expr, size_t position, int64_t rank, OpPart
   case ParamKind::Axes:
     return addAxes(expr, param, rank, parts);
   case ParamKind::BoolConst: {
+    if (param.name == "keep") // the checker has dropped the axes
+      return;
     const auto *constant =
         arg && arg->kind == ExprKind::Const ? static_cast<const ConstExpr *>(arg) : nullptr;
     return attribute(builder_.getBoolAttr(constant && constant->intValue != 0));
@@ -164,6 +166,11 @@ Bound Builder::buildOp(const OpExpr &expr) {
   int64_t rank = operandRank(expr);
   for (size_t i = 0; i < expr.op->params.size(); ++i)
     addParam(expr, i, rank, parts);
+  // A scalar has no axes: what would be reduced is there. (`T[..]` may stand for one.)
+  if (expr.op->opClass == OpClass::Reduction && rank == 0) {
+    bool isPosition = expr.op->id == OpId::ReduceArgmax || expr.op->id == OpId::ReduceArgmin;
+    return Bound::of(isPosition ? constant(ElemKind::I32, 0, 0, here(expr)) : parts.operands[0]);
+  }
   bool onPositions = !parts.operands.empty() && llvm::all_of(parts.operands, [](mlir::Value v) {
     return isa<IndexType>(v.getType());
   });

@@ -93,6 +93,7 @@ void Builder::buildTask(const TaskStmt &stmt) {
 
 void Builder::buildStmt(const Stmt &stmt) {
   llvm::SaveAndRestore place(place_, location(stmt.span));
+  ++built_;
   switch (stmt.kind) {
   case StmtKind::Let:
     return buildLet(static_cast<const LetStmt &>(stmt));

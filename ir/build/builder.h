@@ -251,6 +251,9 @@ private:
   mlir::Location here(const Expr &expr) { return location(expr.span); }
   Bound &bound(const Local &local) { return frame_->locals[local.index]; }
   Bound fail(DiagId id, Span span, std::vector<std::string> args);
+  /// Whether more has been built than the source allows; reported once, where it is multiplied.
+  /// What multiplies (rounds of static loops, calls) builds nothing more then.
+  bool isTooLarge(Span span, const std::string &what);
   template <typename Op, typename... Args> Op make(mlir::Location loc, Args &&...args) {
     return builder_.create<Op>(loc, std::forward<Args>(args)...);
   }
@@ -279,6 +282,9 @@ private:
   std::map<const Expr *, mlir::Value> prebuilt_; ///< operands of the condition being built
   std::shared_ptr<ManualState> manual_;          ///< while a manual kernel is being built
   unsigned callDepth_ = 0;
+  size_t built_ = 0;     ///< statements and expressions so far
+  size_t mostBuilt_ = 0; ///< `kMostWrittenOut` beyond the source
+  bool tooLarge_ = false;
 };
 
 } // namespace ptl::ir

@@ -1,13 +1,16 @@
 // Reductions, scans, and the predicates that facts about data are made of.
 include "ir/ops/op_base.td"
 
+/// The checker indexes the axes away: the IR class knows nothing of it.
+def Ptl_Keep : Ptl_Keyword<"keep", "BoolConst", "true", "`false`: the axes are gone instead of keeping extent 1">;
+
 class Ptl_Reduction<string spelling, string sum, string chip> : Ptl_Builtin<"reduce_" # spelling> {
   let name = spelling;
   let group = "reduction";
   let summary = sum;
   let opClass = "Reduction";
   let params = [Ptl_In<"x", "operand">,
-                Ptl_Axes<"axes to reduce, one or a list; without it all, and the result is a scalar">];
+                Ptl_Axes<"axes to reduce, one or a list; without it all, and the result is a scalar">, Ptl_Keep];
   let signatures = ["[T: number] (T[..]) -> T[reduced]"];
   let example = "fn example[R, C](x: f32[R, C]) -> f32[R, 1] { return " # spelling # "(x, axis: 1) }\n";
   let flops = "in";
@@ -20,7 +23,7 @@ class Ptl_BoolReduction<string spelling, string sum> : Ptl_Reduction<spelling, s
 class Ptl_ArgReduction<string spelling, string sum, string chip> : Ptl_Reduction<spelling, sum, chip> {
   let params = [Ptl_In<"x", "operand">,
                 Ptl_OptNamed<"axis", "Axis", "axis to search; without it the position in row-major order",
-                             [OptionalAttr<I64Attr>]>];
+                             [OptionalAttr<I64Attr>]>, Ptl_Keep];
   let signatures = ["[T: number] (T[..]) -> i32[reduced]"];
   let example = "fn example[R, C](x: f32[R, C]) -> i32[R, 1] { return " # spelling # "(x, axis: 1) }\n";
 }

@@ -1,10 +1,12 @@
 #include "lsp/ide/code_actions.h"
 
 #include "lsp/ide/actions/refactoring.h"
+#include "lsp/ide/module_exports.h"
 
 #include "frontend/sema/op_table.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace ptl::ide {
@@ -141,8 +143,13 @@ void addRefactorings(const ActionContext &context, Range range,
 // ---- Fixes --------------------------------------------------------------------------------------
 
 /// The edits of a fix where they lie now; nothing if a place is gone or an import's file not open.
-std::vector<FileEdit> located(const Workspace &workspace, const Fix &fix) {
+std::vector<FileEdit> located(const Workspace &workspace, const File &file, const Fix &fix) {
   std::vector<FileEdit> edits;
+  if (fix.import) {
+    for (const Edit &edit : importEdits(file, {{fix.import->module, {fix.import->name}}}))
+      edits.push_back({&file, edit.range, edit.text});
+    return edits;
+  }
   for (const TextEdit &edit : fix.edits) {
     Location at = workspace.locate(edit.span);
     if (!at)
@@ -182,12 +189,17 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-/// `did you mean …` says what to write: that is what the action does.
+/// `did you mean …` says what to write: that is what the action does. One that may change the
+/// meaning says so.
 std::string titleOf(const Fix &fix) {
-  constexpr std::string_view question = "did you mean ";
-  if (fix.title.starts_with(question) && fix.title.ends_with("?"))
-    return "Change to " + fix.title.substr(question.size(), fix.title.size() - question.size() - 1);
-  return capitalised(fix.title);
+  constexpr std::string_view question = "did you mean ", condition = " if that is meant";
+  std::string title = fix.title;
+  if (title.starts_with(question) && title.ends_with("?"))
+    title = "Change to " + title.substr(question.size(), title.size() - question.size() - 1);
+  title = capitalised(std::move(title));
+  if (!fix.isCertain() && !title.ends_with(condition))
+    title += condition;
+  return title;
 }
 
 /// Only chunks with imports matter, which are few.
@@ -218,9 +230,9 @@ void addFixes(Workspace &workspace, File &file, Range range, std::vector<CodeAct
     for (const Fix &fix : diagnostic.fixes) {
       CodeAction action;
       action.title = titleOf(fix);
-      action.isPreferred = diagnostic.fixes.size() == 1;
+      action.isPreferred = &fix == diagnostic.certainFix();
       action.diagnostic = each;
-      action.edits = located(workspace, fix);
+      action.edits = located(workspace, file, fix);
       action.isResolved = true;
       action.key = {"fix", range, 0, diagInfo(diagnostic.id).code};
       if (!action.edits.empty())
@@ -228,7 +240,7 @@ void addFixes(Workspace &workspace, File &file, Range range, std::vector<CodeAct
     }
     if (diagnostic.id == DiagId::UnusedImport)
       addImportFix(workspace, file, each, range, actions);
-    if (diagnostic.fixes.size() == 1)
+    if (diagnostic.certainFix())
       codes.insert(diagInfo(diagnostic.id).code);
   }
   for (const std::string &code : codes) {
@@ -245,17 +257,29 @@ bool overlaps(const FileEdit &a, const FileEdit &b) {
   return a.range == b.range || (a.range.begin < b.range.end && b.range.begin < a.range.end);
 }
 
-/// The fixes of all diagnostics of a file that have exactly one, of one code if `code` is not
-/// empty. A fix is made as a whole or not at all; of two that overlap the first is made.
+/// The certain fixes of all diagnostics of a file that have exactly one, of one code if `code` is
+/// not empty. A fix is made as a whole or not at all; of two that overlap the first is made.
 std::vector<FileEdit> allFixes(Workspace &workspace, File &file, const std::string &code) {
   while (workspace.checkNext(file)) {
   }
   std::vector<FileEdit> all;
-  for (const FileDiagnostic &each : workspace.diagnostics(file)) {
+  ImportNeeds imports;
+  // Where text is not understood yet, what it declares may only seem to be missing.
+  std::vector<FileDiagnostic> found = workspace.diagnostics(file);
+  bool isBroken = std::any_of(found.begin(), found.end(), [](const FileDiagnostic &each) {
+    return isSyntaxError(each.diagnostic->id);
+  });
+  for (const FileDiagnostic &each : found) {
     const Diagnostic &diagnostic = *each.diagnostic;
-    if (diagnostic.fixes.size() != 1 || (!code.empty() && code != diagInfo(diagnostic.id).code))
+    const Fix *fix = diagnostic.certainFix();
+    if (!fix || (!code.empty() && code != diagInfo(diagnostic.id).code) ||
+        (isBroken && !isSyntaxError(diagnostic.id)))
       continue;
-    std::vector<FileEdit> edits = located(workspace, diagnostic.fixes.front());
+    if (fix->import) {
+      imports[fix->import->module].insert(fix->import->name);
+      continue;
+    }
+    std::vector<FileEdit> edits = located(workspace, file, *fix);
     bool fits = std::all_of(edits.begin(), edits.end(), [&](const FileEdit &edit) {
       return edit.file == &file && std::none_of(all.begin(), all.end(), [&](const FileEdit &other) {
                return overlaps(edit, other);
@@ -264,6 +288,8 @@ std::vector<FileEdit> allFixes(Workspace &workspace, File &file, const std::stri
     if (fits)
       all.insert(all.end(), edits.begin(), edits.end());
   }
+  for (const Edit &edit : importEdits(file, imports))
+    all.push_back({&file, edit.range, edit.text});
   return all;
 }
 

@@ -246,7 +246,7 @@ void Collector::otherModules(std::initializer_list<DeclSpace> spaces) {
         way = importWay(workspace, file, module);
       CompletionItem item = itemOf(each.space, each.name, *module.file);
       item.detail = module.path;
-      item.rank = way->at ? 8 : 6;
+      item.rank = way->qualifier.empty() ? 8 : 6;
       item.filter = item.label;
       item.label.insert(0, way->qualifier);
       item.insert = item.label;

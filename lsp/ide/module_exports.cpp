@@ -1,5 +1,6 @@
 #include "lsp/ide/module_exports.h"
 
+#include "frontend/sema/import_edit.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/symbol.h"
 
@@ -63,32 +64,10 @@ std::vector<ImportableModule> importableModules(Workspace &workspace, const File
   return modules;
 }
 
-/// Before the first declaration and the comments that belong to it.
-static uint32_t firstDeclaration(const Document &document) {
-  const Place &place = document.places().front();
-  const Tree &tree = *place.chunk->tree;
-  uint32_t begin = tree.token(0).begin;
-  unsigned lineEnds = 0;
-  auto trivia = tree.triviaBefore(0);
-  for (auto each = trivia.rbegin(); each != trivia.rend(); ++each) {
-    if (each->kind == TriviaKind::Newline)
-      ++lineEnds;
-    else if (each->kind != TriviaKind::Whitespace)
-      begin = each->begin, lineEnds = 0;
-    if (lineEnds > 1)
-      break;
-  }
-  return begin;
-}
-
-std::vector<Edit> ImportWay::edits(std::string_view name) const {
-  if (!at)
-    return {};
-  return {{{*at, *at}, before + std::string(name) + after}};
-}
-
-ImportWay importWay(Workspace &workspace, File &file, const ImportableModule &module) {
-  std::optional<uint32_t> lastImport;
+ImportSites importSites(const File &file,
+                        const std::function<bool(const Tree &, NodeId)> &isOfModule) {
+  ImportSites sites;
+  sites.first = firstDeclaration(*file.document.places().front().chunk->tree);
   for (const Place &place : file.document.places()) {
     if (!place.chunk->hasImports)
       continue;
@@ -96,19 +75,44 @@ ImportWay importWay(Workspace &workspace, File &file, const ImportableModule &mo
     for (NodeId item : tree.children(tree.root())) {
       if (!tree.is(item, NodeKind::ImportDecl))
         continue;
-      uint32_t end = place.begin + tree.span(item).end;
-      lastImport = end;
-      if (importedFile(workspace, file, tree, item) != module.file)
-        continue;
-      if (ImportDeclView(tree, item).names() == kNoNode)
-        return {module.file->index.name + ".", {}, "", ""};
-      return {"", end, ", ", ""};
+      sites.last = place.begin + tree.span(item).end;
+      if (ImportDeclView(tree, item).names() != kNoNode && isOfModule(tree, item))
+        sites.names = sites.last;
     }
   }
-  std::string import = "import " + module.path + ": ";
-  if (lastImport)
-    return {"", lastImport, "\n" + import, ""};
-  return {"", firstDeclaration(file.document), import, "\n\n"};
+  return sites;
+}
+
+static Edit insertion(const PlacedText &placed) { return {{placed.at, placed.at}, placed.text}; }
+
+std::vector<Edit> importEdits(const File &file, const ImportNeeds &needs) {
+  auto sitesFor = [&](const std::string &module) {
+    return importSites(file, [&](const Tree &tree, NodeId item) {
+      return tree.text(ImportDeclView(tree, item).path()) == module;
+    });
+  };
+  std::vector<Edit> edits;
+  for (const PlacedText &placed : importTexts(needs, sitesFor))
+    edits.push_back(insertion(placed));
+  return edits;
+}
+
+std::vector<Edit> ImportWay::edits(std::string_view name) const {
+  if (!qualifier.empty())
+    return {};
+  return {insertion(importText(sites, path, std::string(name)))};
+}
+
+ImportWay importWay(Workspace &workspace, File &file, const ImportableModule &module) {
+  ImportWay way;
+  way.path = module.path;
+  way.sites = importSites(file, [&](const Tree &tree, NodeId item) {
+    return importedFile(workspace, file, tree, item) == module.file;
+  });
+  for (const auto &[name, import] : file.index.modules)
+    if (import.module == &module.file->index)
+      way.qualifier = name + ".";
+  return way;
 }
 
 std::vector<std::string> importPaths(const Workspace &workspace, const File &file) {

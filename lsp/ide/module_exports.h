@@ -1,9 +1,11 @@
 // What other files export, and how this one imports it.
 #pragma once
 
+#include "frontend/sema/import_edit.h"
 #include "lsp/ide/actions/trial.h"
 #include "lsp/ide/workspace.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,13 +33,20 @@ std::vector<ImportableModule> importableModules(Workspace &workspace, const File
 
 /// How the names of a module come into a file.
 struct ImportWay {
-  std::string qualifier;      ///< `nn.` where the whole module is imported
-  std::optional<uint32_t> at; ///< else where the edit goes in
-  std::string before, after;  ///< around the name
+  std::string path;      ///< as an import writes it
+  std::string qualifier; ///< `nn.` where the whole module is imported
+  ImportSites sites;     ///< else where the edit goes in
 
+  /// Of a name, of several (`silu, gelu`), or, where it is empty, of the module itself.
   std::vector<Edit> edits(std::string_view name) const;
 };
 ImportWay importWay(Workspace &workspace, File &file, const ImportableModule &module);
+
+/// `isOfModule`: whether an import is of the module that is asked for.
+ImportSites importSites(const File &file,
+                        const std::function<bool(const Tree &, NodeId)> &isOfModule);
+/// The imports of names of modules of the library: `std.nn`.
+std::vector<Edit> importEdits(const File &file, const ImportNeeds &needs);
 
 /// Names of files and library modules behind `import`: `std.nn`, `layers`.
 std::vector<std::string> importPaths(const Workspace &workspace, const File &file);

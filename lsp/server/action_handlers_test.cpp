@@ -86,7 +86,21 @@ TEST(ActionHandlers, FixesCarryTheDiagnosticsOfTheClient) {
   json fix = titled(codeAction(session, params), "Change to `sqrt`");
   ASSERT_TRUE(fix.is_object());
   EXPECT_EQ(fix.at("diagnostics"), json::array({diagnostic}));
-  EXPECT_EQ(fix.at("isPreferred"), true);
+}
+
+TEST(ActionHandlers, OnlyCertainFixesArePreferredAndMadeAtOnce) {
+  Session session;
+  session.client.codeActionLiterals = true;
+  open(session, kSource);
+  json guess = titled(codeAction(session, at(2, 16, 16)), "Change to `sqrt`");
+  ASSERT_TRUE(guess.is_object());
+  EXPECT_EQ(guess.at("title"), "Change to `sqrt` if that is meant");
+  EXPECT_FALSE(guess.contains("isPreferred"));
+  open(session, "fn f(a: bool, b: bool) -> bool {\n    return a && b\n}\n");
+  json certain = titled(codeAction(session, at(1, 14, 14)), "Write `and`");
+  ASSERT_TRUE(certain.is_object());
+  EXPECT_EQ(certain.at("title"), "Write `and`");
+  EXPECT_EQ(certain.at("isPreferred"), true);
 }
 
 TEST(ActionHandlers, ReasonsWhereTheClientShowsThem) {

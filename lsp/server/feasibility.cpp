@@ -87,6 +87,14 @@ static DiagId diagIdOf(const std::string &code) {
   return DiagId::CompilerFault;
 }
 
+/// A kind that is not known is no reason to make a fix without being asked.
+static FixId fixIdOf(const std::string &kind) {
+  for (const FixInfo &info : allFixInfos())
+    if (info.name == kind)
+      return info.id;
+  return FixId::Spelling;
+}
+
 static std::vector<std::string> textsOf(const json &list) {
   std::vector<std::string> texts;
   for (const json &each : list)
@@ -114,7 +122,7 @@ static Diagnostic diagnosticOf(PlaceReader &places, const json &from, Span entry
     if (Span at = places.span(label.at("place")); at != kNoSpan)
       result.labels.push_back({at, label.value("text", "")});
   for (const json &fix : from.value("fixes", json::array())) {
-    Fix whole{fix.value("title", ""), {}};
+    Fix whole(fixIdOf(fix.value("kind", "")), fix.value("title", ""), std::vector<TextEdit>());
     for (const json &edit : fix.at("edits"))
       if (Span at = places.span(edit.at("place")); at != kNoSpan)
         whole.edits.push_back({at, edit.value("text", "")});

@@ -56,7 +56,8 @@ Json wholeDiagnosticJson(const Diagnostic &diagnostic, const std::function<Json(
     Json edits = Json::array();
     for (const TextEdit &edit : fix.edits)
       edits.push_back({{"place", place(edit.span)}, {"text", edit.text}});
-    fixes.push_back({{"title", fix.title}, {"edits", std::move(edits)}});
+    fixes.push_back(
+        {{"title", fix.title}, {"kind", fixInfo(fix.id).name}, {"edits", std::move(edits)}});
   }
   return {{"code", diagInfo(diagnostic.id).code},
           {"severity", severityName(diagnostic.severity)},

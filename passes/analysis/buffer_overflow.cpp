@@ -83,13 +83,13 @@ void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
   if (overflow.space.lowerBound <= overflow.space.usable && overflow.needed > overflow.space.usable)
     builder.note(bytesText(overflow.space.lowerBound) +
                  " are live at once; the rest is lost in gaps between buffers");
-  auto add = [&](const std::string &title, const std::vector<TextEdit> &edits) {
-    edits.empty() ? builder.help(title) : builder.fix(title, edits);
+  auto add = [&](FixId id, const std::string &title, const std::vector<TextEdit> &edits) {
+    edits.empty() ? builder.help(title) : builder.fix(id, title, edits);
   };
   for (const Fix &help : helps)
-    add(help.title, help.edits);
+    add(help.id, help.title, help.edits);
   if (overflow.pipeline)
-    add(pipelineHelp(overflow), fewerCopies);
+    add(FixId::FewerCopies, pipelineHelp(overflow), fewerCopies);
 }
 
 std::vector<std::string> detailsOf(const Overflow &overflow) {

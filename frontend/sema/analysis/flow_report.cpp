@@ -118,7 +118,8 @@ void FlowWalker::offerInitialValue(DiagnosticBuilder report, const Tracked &trac
     if (result.name() == kNoNode || ctx_.span(result.name()).begin != tracked.local->span.begin)
       continue;
     Span end = ctx_.span(result.type());
-    report.fix("give it an initial value: `" + tracked.local->name + ": " + sourceText(end) +
+    report.fix(FixId::InitialValue,
+               "give it an initial value: `" + tracked.local->name + ": " + sourceText(end) +
                    " = " + value + "`",
                {{{end.file, end.end, end.end}, " = " + value}});
   }
