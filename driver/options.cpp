@@ -9,7 +9,8 @@ namespace ptl {
 
 namespace {
 
-enum class Kind : uint8_t { Flag, Value, List };
+/// `Maybe`: a flag that may have a value joined to it.
+enum class Kind : uint8_t { Flag, Maybe, Value, List };
 
 /// Sets of commands, one bit each.
 using CommandSet = uint32_t;
@@ -144,8 +145,8 @@ ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::st
       parsed.error = "`" + argument + "` is not an option of `" + command.name + "`";
       return parsed;
     }
-    if (spelled.option->kind == Kind::Flag) {
-      parsed.options.add(spelled.option->id, "");
+    if (spelled.option->kind == Kind::Flag || spelled.option->kind == Kind::Maybe) {
+      parsed.options.add(spelled.option->id, std::string(spelled.joined.value_or("")));
       continue;
     }
     if (!spelled.joined && i + 1 == arguments.size()) {
@@ -164,7 +165,7 @@ static std::string optionHelp(const OptionInfo &option) {
     left += std::string("-") + option.letter + ", ";
   left += (option.name[0] == 'M' ? "-" : "--") + std::string(option.name);
   if (*option.meta)
-    left += std::string(option.kind == Kind::Flag ? "" : " ") + option.meta;
+    left += std::string(option.kind <= Kind::Maybe ? "" : " ") + option.meta;
   left.resize(std::max<size_t>(left.size() + 2, 36), ' ');
   return left + option.summary + "\n";
 }

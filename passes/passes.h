@@ -3,9 +3,11 @@
 
 #include "codegen/machines/machine.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/pto_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 
 #include <memory>

@@ -1,4 +1,5 @@
-// The table of our passes. Each is one file of its name in `transform/`.
+// The table of our passes, in the order in which they run for a chip. Each is one file of its name in `transform/`, those of
+// `lower_block/` beside what they run.
 #ifndef PTL_PASSES
 #define PTL_PASSES
 
@@ -61,6 +62,67 @@ def Legalize : Pass<"ptl-legalize", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def Simplify : Pass<"ptl-simplify"> {
+  let summary = "canonical form, nothing computed twice";
+  let description = [{
+    The canonical form of every operation's own patterns, and removal of what is computed twice. Control flow stays structured.
+  }];
+}
+
+def CheckPlaces : Pass<"ptl-check-places", "::mlir::func::FuncOp"> {
+  let summary = "tiles that are pinned to a memory lie there";
+  let description = [{
+    Compares the places that the source gives tiles with those that cores use them in, and takes the pins away. An error where
+    they differ. What follows finds no `ptl.cast` that only names a place.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+}
+
+def Unroll : Pass<"ptl-unroll", "::mlir::func::FuncOp"> {
+  let summary = "copy the bodies of loops that say so";
+  let description = [{
+    Loops with `ptl.unroll` that no product accumulates in. What is said in vain is an error. The choice `unrolls = false` of a
+    grid leaves its loops as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def RotateWhile : Pass<"ptl-rotate-while", "::mlir::func::FuncOp"> {
+  let summary = "decide whether a loop goes on at the end of its turns";
+  let description = [{
+    A `while` whose condition reads tiles gets it before the loop and again at the end of the body, and carries it. Conditions of
+    the loops that are left are arithmetic of scalars.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def CutTiles : Pass<"ptl-cut-tiles", "::mlir::func::FuncOp"> {
+  let summary = "compute tiles that are too large in parts";
+  let description = [{
+    As the choices of a grid say (`parts`: inside of loops; `point_parts`: all that a point does), along an axis whose positions
+    every operation keeps apart. Grids without such choices stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def Outline : Pass<"ptl-outline", "::mlir::ModuleOp"> {
+  let summary = "a function of its own for each grid, which the host launches";
+  let description = [{
+    The functions take what the grids use from outside (`ptl.role` of arrays, `ptl.length` of lengths) and hold nothing but
+    constants and their grid. Numbers that follow from lengths are computed in them again.
+  }];
+}
+
+def LowerBlock : Pass<"ptl-lower-block", "::mlir::ModuleOp"> {
+  let summary = "outlined grids to kernels of the block level";
+  let description = [{
+    A module for each, with a function per kind of core: instructions, queues between cores, buffers that have no
+    addresses yet. Nothing is synchronised.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::ptl::pto::PtoDialect"];
 }
 
 def PlanBuffers : Pass<"pto-plan-buffers", "::mlir::ModuleOp"> {

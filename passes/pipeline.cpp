@@ -11,14 +11,20 @@ using namespace mlir;
 namespace ptl::ir {
 
 namespace {
-struct PassNames : PassInstrumentation {
-  explicit PassNames(std::function<void(StringRef)> onPass) : onPass(std::move(onPass)) {}
+struct PassObserver : PassInstrumentation {
+  explicit PassObserver(const PipelineOptions &options) : options(options) {}
   // Nested passes run through an adaptor without a name of its own.
   void runBeforePass(Pass *pass, Operation *) override {
-    if (!pass->getArgument().empty())
-      onPass(pass->getArgument());
+    if (options.onPass && !pass->getArgument().empty())
+      options.onPass(pass->getArgument());
   }
-  std::function<void(StringRef)> onPass;
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (!options.afterPass || pass->getArgument().empty())
+      return;
+    auto module = dyn_cast<ModuleOp>(op);
+    options.afterPass(pass->getArgument(), module ? module : op->getParentOfType<ModuleOp>());
+  }
+  const PipelineOptions &options;
 };
 } // namespace
 
@@ -29,8 +35,8 @@ static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options,
   manager.enableVerifier(options.verifyEach);
   if (options.timePasses)
     manager.enableTiming();
-  if (options.onPass)
-    manager.addInstrumentation(std::make_unique<PassNames>(options.onPass));
+  if (options.onPass || options.afterPass)
+    manager.addInstrumentation(std::make_unique<PassObserver>(options));
   fill(manager);
   if (failed(manager.run(module)))
     return failure();

@@ -28,6 +28,8 @@ struct PipelineOptions {
   std::function<void(const std::string &phase, mlir::ModuleOp)> onPhase;
   /// Called before each pass with its name on the command line.
   std::function<void(llvm::StringRef pass)> onPass;
+  /// Called after each pass, with what it made.
+  std::function<void(llvm::StringRef pass, mlir::ModuleOp)> afterPass;
 };
 
 /// Tensor level to tile level, in place. Fails only on invalid IR; MLIR's handler has the reason.

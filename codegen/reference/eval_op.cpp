@@ -2,7 +2,6 @@
 #include "codegen/reference/machine.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ptl::reference {
 
@@ -13,7 +12,8 @@ Value Machine::operand(const OpExpr &expr, size_t index) {
   return arg ? eval(*arg) : Value();
 }
 
-/// All operands in order, the variadic ones at the place of theirs.
+/// Of each `Value` parameter in order, the variadic ones at the place of theirs; none for one left
+/// out.
 std::vector<Value> Machine::operandsOf(const OpExpr &expr) {
   std::vector<Value> values;
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
@@ -23,8 +23,8 @@ std::vector<Value> Machine::operandsOf(const OpExpr &expr) {
     if (param.variadic)
       for (const Expr *each : expr.rest)
         values.push_back(eval(*each));
-    else if (i < expr.args.size() && expr.args[i])
-      values.push_back(eval(*expr.args[i]));
+    else
+      values.push_back(operand(expr, i));
   }
   return values;
 }
@@ -47,153 +47,74 @@ std::string Machine::tag(const OpExpr &expr, size_t index) {
   return value.isText() ? value.asText() : std::string();
 }
 
-// ---- Groups ------------------------------------------------------------------------------------
+// ---- Built-ins ---------------------------------------------------------------------------------
 
-Value Machine::evalReduction(const OpExpr &expr) {
-  Value x = operand(expr, 0);
-  switch (expr.op->id) {
-  case OpId::Unique:
-    return isUnique(x);
-  case OpId::Sorted:
-    return isSorted(x);
-  case OpId::Cumsum:
-  case OpId::Cumprod:
-  case OpId::Cummax:
-  case OpId::Cummin: {
-    std::vector<int64_t> axes = axesOf(expr, x.shape().size());
-    return scanValue(expr.op->id, x,
-                     axes.empty() ? static_cast<int64_t>(x.shape().size()) - 1 : axes[0]);
+/// The lengths that a call names: of the result, or of the margins of `pad`.
+void Machine::addShape(const OpExpr &expr, BuiltinCall &call) {
+  bool isCreated = opRecord(call.op).opClass == OpClass::Creation || call.op == OpId::Random;
+  if (isCreated && call.op != OpId::OneHot && call.op != OpId::Index) {
+    call.shape = shapeOf(*expr.type, expr.span);
+    return;
   }
-  case OpId::ReduceArgmax:
-  case OpId::ReduceArgmin: {
-    std::vector<int64_t> axes = axesOf(expr, x.shape().size());
-    return argReduce(expr.op->id, x,
-                     expr.reducesAll || axes.empty() ? std::nullopt : std::optional(axes[0]));
-  }
-  default:
-    return reduceValue(expr.op->id, x, axesOf(expr, x.shape().size()), expr.reducesAll);
-  }
-}
-
-static std::vector<int64_t> transposedAxes(std::vector<int64_t> named, size_t rank) {
-  std::vector<int64_t> axes(rank);
-  std::iota(axes.begin(), axes.end(), 0);
-  if (named.empty())
-    std::swap(axes[rank - 1], axes[rank - 2]);
-  for (size_t i = 0; i < named.size(); ++i) // Leading axes of `..` stay where they are.
-    axes[rank - named.size() + i] = named[i];
-  return axes;
-}
-
-Value Machine::evalShapeOp(const OpExpr &expr) {
   std::vector<int64_t> dims;
   for (Dim dim : expr.shape)
     dims.push_back(dimValue(dim, expr.span));
-  std::vector<int64_t> shape = expr.shapeHasPrefix ? frame_->prefix : std::vector<int64_t>();
-  shape.insert(shape.end(), dims.begin(), dims.end());
-  if (expr.op->id == OpId::Concat) {
-    std::vector<Value> values = operandsOf(expr);
-    return concatValues(values, axesOf(expr, values[0].shape().size())[0]);
-  }
-  Value x = operand(expr, 0);
-  size_t rank = x.shape().size();
-  switch (expr.op->id) {
-  case OpId::Reshape:
-    return reshapeValue(x, std::move(shape));
-  case OpId::Broadcast:
-    return broadcastValue(x, std::move(shape));
-  case OpId::Transpose:
-    return transposeValue(x, transposedAxes(axesOf(expr, rank), rank));
-  case OpId::Pad: {
-    std::vector<int64_t> before(rank, 0), after(rank, 0);
-    size_t named = dims.size() / 2;
-    std::copy_n(dims.begin(), named, before.end() - static_cast<ptrdiff_t>(named));
+  if (call.op == OpId::Pad) {
+    size_t rank = call.operands[0].shape().size(), named = dims.size() / 2;
+    call.before.assign(rank, 0);
+    call.after.assign(rank, 0);
+    std::copy_n(dims.begin(), named, call.before.end() - static_cast<ptrdiff_t>(named));
     std::copy_n(dims.begin() + static_cast<ptrdiff_t>(named), named,
-                after.end() - static_cast<ptrdiff_t>(named));
-    return padValue(x, operand(expr, 1).asScalar().scalar, before, after);
+                call.after.end() - static_cast<ptrdiff_t>(named));
+    return;
   }
-  case OpId::Interleave:
-    return interleaveValues(x, operand(expr, 1));
-  case OpId::Deinterleave:
-    return deinterleaveValue(x);
-  default: {
-    Value diagonal = operand(expr, 1);
-    return triangleValue(x, diagonal.isScalar() ? diagonal.asScalar().scalar.i : 0,
-                         expr.op->id == OpId::Tril);
-  }
-  }
+  if (expr.shapeHasPrefix)
+    call.shape = frame_->prefix;
+  call.shape.insert(call.shape.end(), dims.begin(), dims.end());
 }
 
-/// Products, gathers and orderings.
-Value Machine::evalData(const OpExpr &expr) {
-  if (expr.op->id == OpId::Einsum) {
-    std::vector<Value> operands = operandsOf(expr);
-    return einsumValue(expr.equation, operands);
-  }
-  Value x = operand(expr, 0);
-  std::vector<int64_t> axes = axesOf(expr, x.shape().size());
-  int64_t axis = axes.empty() ? static_cast<int64_t>(x.shape().size()) - 1 : axes[0];
-  switch (expr.op->id) {
-  case OpId::Matmul:
-    return matmulValue(x, operand(expr, 1));
-  case OpId::Gather:
-    return gatherValue(x, operand(expr, 1), axis);
-  case OpId::Scatter:
-    return scatterValue(x, operand(expr, 1), operand(expr, 2), axis, tag(expr, 4));
-  case OpId::Topk:
-    return topkValue(x, dimValue(expr.shape[0], expr.span));
-  default:
-    return sortValue(x, axis, flag(expr, 2), expr.op->id == OpId::Argsort);
-  }
+/// `index(r)` of a range, `index(N)` of a length.
+RangeValue Machine::indexRange(const OpExpr &expr) {
+  const Expr &arg = *expr.args[0];
+  if (arg.type->kind == TypeKind::Range)
+    return evalRange(arg);
+  RangeValue range;
+  range.length = std::max<int64_t>(evalInt(arg), 0);
+  return range;
 }
 
-Value Machine::evalCreation(const OpExpr &expr) {
-  ElemKind elem = elemOf(expr.type->elem);
-  switch (expr.op->id) {
-  case OpId::Zeros:
-    return fullValue(elem, shapeOf(*expr.type, expr.span), {});
-  case OpId::Ones:
-    return fullValue(elem, shapeOf(*expr.type, expr.span), {1, 1});
-  case OpId::Full:
-    return fullValue(elem, shapeOf(*expr.type, expr.span), operand(expr, 1).asScalar().scalar);
-  case OpId::Index: {
-    const Expr &arg = *expr.args[0];
-    if (arg.type->kind == TypeKind::Range)
-      return indexValue(evalRange(arg));
-    RangeValue range;
-    range.length = std::max<int64_t>(evalInt(arg), 0);
-    return indexValue(range);
+/// What the parameters of the record say that are no operands.
+void Machine::addParameters(const OpExpr &expr, BuiltinCall &call) {
+  for (size_t i = 0; i < expr.op->params.size(); ++i) {
+    const OpParam &param = expr.op->params[i];
+    if (param.kind == ParamKind::Enum) {
+      call.text = tag(expr, i);
+      call.round = roundModeByName(call.text).value_or(RoundMode::Even);
+    } else if (param.kind == ParamKind::BoolConst) {
+      (param.name == "saturate" ? call.saturate : call.descending) = flag(expr, i);
+    }
   }
-  case OpId::OneHot:
-    return oneHotValue(operand(expr, 0), dimValue(expr.shape[0], expr.span), elem);
-  case OpId::Philox:
-    return philoxValue(operand(expr, 0), operand(expr, 1).asScalar().scalar.i);
-  default: {
-    Value seed = operand(expr, 1), low = operand(expr, 2), high = operand(expr, 3);
-    Scalar one = {1, 1};
-    return randomValue(elem, shapeOf(*expr.type, expr.span),
-                       seed.isScalar() ? seed.asScalar().scalar.i : 0,
-                       low.isScalar() ? low.asScalar().scalar : Scalar(),
-                       high.isScalar() ? high.asScalar().scalar : one);
-  }
-  }
+  if (call.op == OpId::Einsum)
+    call.text = expr.equation;
 }
 
-Value Machine::evalConversion(const OpExpr &expr) {
-  Value x = operand(expr, 0);
-  ElemKind to = elemOf(expr.type->elem);
-  switch (expr.op->id) {
-  case OpId::Bitcast:
-    return bitcastValue(x, to);
-  case OpId::Quantize:
-    return quantizeValue(x, operand(expr, 1), operand(expr, 2), to);
-  case OpId::Dequantize:
-    return dequantizeValue(x, operand(expr, 1), operand(expr, 2));
-  default: {
-    auto round = roundModeByName(tag(expr, 1));
-    return convertValue(x, to, round.value_or(RoundMode::Even), flag(expr, 2));
-  }
-  }
+Value Machine::evalBuiltinOp(const OpExpr &expr) {
+  BuiltinCall call;
+  call.op = expr.op->id;
+  if (expr.op->opClass == OpClass::Effect)
+    return evalEffect(expr);
+  if (call.op == OpId::Index)
+    call.range = indexRange(expr);
+  call.operands = operandsOf(expr);
+  size_t rank =
+      call.operands.empty() || call.operands[0].isNone() ? 0 : call.operands[0].shape().size();
+  call.axes = axesOf(expr, rank);
+  call.all = expr.reducesAll;
+  if (expr.type->isArray() || expr.type->isScalar())
+    call.elem = elemOf(expr.type->elem);
+  addShape(expr, call);
+  addParameters(expr, call);
+  return applyBuiltin(call);
 }
 
 Value Machine::evalEffect(const OpExpr &expr) {
@@ -218,42 +139,11 @@ Value Machine::evalEffect(const OpExpr &expr) {
 
 // ---- Dispatch ----------------------------------------------------------------------------------
 
-Value Machine::evalOpByGroup(const OpExpr &expr) {
-  switch (expr.op->opClass) {
-  case OpClass::Elementwise:
-  case OpClass::Comparison:
-  case OpClass::Select: {
-    std::vector<Value> operands = operandsOf(expr);
-    return elementwise(expr.op->id, operands);
-  }
-  case OpClass::Reduction:
-  case OpClass::Scan:
-    return evalReduction(expr);
-  case OpClass::Shape:
-    return evalShapeOp(expr);
-  case OpClass::Product:
-  case OpClass::Gather:
-  case OpClass::Scatter:
-  case OpClass::Sort:
-    return evalData(expr);
-  case OpClass::Creation:
-  case OpClass::Random:
-    return evalCreation(expr);
-  case OpClass::Conversion:
-    return evalConversion(expr);
-  case OpClass::Effect:
-    return evalEffect(expr);
-  case OpClass::Load:
-    break;
-  }
-  stop(RunStatus::Fault, "`" + std::string(expr.op->name) + "` is no value", expr.span);
-}
-
 Value Machine::evalOp(const OpExpr &expr) {
   if (expr.type->kind == TypeKind::Range)
     return Value::range(rangeOfInfo(*expr.type->range, expr.span));
   try {
-    return evalOpByGroup(expr);
+    return evalBuiltinOp(expr);
   } catch (Stop &why) {
     if (why.span.file == kNoFile)
       why.span = expr.span;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/reference/array_ops.h"
+#include "codegen/reference/builtin.h"
 #include "codegen/reference/interpreter.h"
 
 namespace ptl::reference {
@@ -83,12 +84,10 @@ private:
 
   // eval_op.cpp, eval_op_data.cpp, expect.cpp
   Value evalOp(const OpExpr &expr);
-  Value evalOpByGroup(const OpExpr &expr);
-  Value evalReduction(const OpExpr &expr);
-  Value evalShapeOp(const OpExpr &expr);
-  Value evalData(const OpExpr &expr);
-  Value evalCreation(const OpExpr &expr);
-  Value evalConversion(const OpExpr &expr);
+  Value evalBuiltinOp(const OpExpr &expr);
+  void addShape(const OpExpr &expr, BuiltinCall &call);
+  void addParameters(const OpExpr &expr, BuiltinCall &call);
+  RangeValue indexRange(const OpExpr &expr);
   Value evalEffect(const OpExpr &expr);
   Value operand(const OpExpr &expr, size_t index);
   std::vector<Value> operandsOf(const OpExpr &expr);

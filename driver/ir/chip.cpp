@@ -1,8 +1,9 @@
 // From tile level to the block level of a chip: lowered, placed, synchronised.
 #include "driver/ir/chip.h"
 #include "driver/ir/chip_fixes.h"
+#include "driver/ir/stages.h"
 #include "ir/build/source_range.h"
-#include "passes/lower_block/cut_choice.h"
+#include "passes/lower_block/lower_choices.h"
 #include "passes/transform/derive_sync.h"
 #include "passes/transform/peel_stages.h"
 #include "passes/transform/plan_buffers.h"
@@ -105,6 +106,30 @@ static void tellRoom(ChipProgram &program, const std::vector<block::LowerChoices
   }
 }
 
+static void keepBlocks(StageRecord *stages, const char *pass, Stage::Level level,
+                       const ChipProgram &program) {
+  if (stages)
+    stages->addBlocks(pass, level, program);
+}
+
+std::unique_ptr<StageRecord> Compiler::takeStages() { return std::move(stages_); }
+
+/// What each pass made, in files by its name: what ptl-opt makes of the file before.
+void Compiler::dumpStages() {
+  if (options_.dumpFolder.empty())
+    return;
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo();
+  for (const Stage &stage : stages_->all()) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    wholeOf(stage)->print(out, flags);
+    dump(stage.pass + ".mlir", text);
+  }
+  if (!options_.keepsStages)
+    stages_.reset();
+}
+
 /// Lowers what is tiled, each kernel with as much overlap as the memories have room for. Nothing
 /// after an error; `full`: the kernels for which a memory is too small in every way, of those that
 /// may be cut only the first. `mayCut`: tiles that products take part in may be done in parts.
@@ -131,10 +156,18 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
   full.clear();
   llvm::SmallVector<size_t> hopeless;
   TooSmall last;
+  size_t tiled = stages_ ? stages_->size() : 0;
+  block::AfterPass keepTiles;
+  if (stages_)
+    keepTiles = [&](llvm::StringRef pass, mlir::ModuleOp made) {
+      stages_->addTiles(pass.str(), made);
+    };
   for (;;) {
     step("lower-block");
+    if (stages_)
+      stages_->truncate(tiled);
     std::optional<block::BlockProgram> program = block::lowerToBlocks(
-        module, *options_.chip, options, *simplifier_, report, &result.program);
+        module, *options_.chip, options, *simplifier_, report, &result.program, keepTiles);
     if (!program) {
       if (sink_.errorCount() == errors)
         reportFault("lower-block", messages_, module);
@@ -150,6 +183,7 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
     }
     step("plan-buffers");
     result.program = std::move(*program);
+    keepBlocks(stages_.get(), "ptl-lower-block", Stage::Level::Unplaced, result);
     std::optional<std::pair<size_t, Overflow>> next;
     while ((next = placeBuffers(result.program, *options_.chip, hopeless))) {
       last = {std::move(next->second), next->first};
@@ -167,6 +201,7 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
     if (full.empty()) {
       result.ledger = ledgerOf(result.program);
       tellRoom(result, choices);
+      keepBlocks(stages_.get(), "pto-plan-buffers", Stage::Level::Placed, result);
     }
     return result;
   }
@@ -178,6 +213,7 @@ bool Compiler::fits(const ir::EntryBinding &binding, bool mayCut) {
   CompilerOptions options = options_;
   options.bundleFolder.clear();
   options.dumpFolder.clear();
+  options.keepsStages = false;
   Compiler trial(program_, sources_, std::move(options), quiet);
   mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
   std::vector<TooSmall> full;
@@ -255,6 +291,10 @@ private:
 std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase) {
   messages_.clear();
   overflow_.reset();
+  if (options_.keepsStages || !options_.dumpFolder.empty()) {
+    stages_ = std::make_unique<StageRecord>();
+    stages_->addTiles("build", module);
+  }
   ChipProgram result;
   std::vector<TooSmall> full;
   // Tiles that the author wrote are as they are; those of tensor-level code shrink until they fit.
@@ -266,6 +306,8 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
   for (int attempt = 0; attempt < attempts; ++attempt) {
     mlir::OwningOpRef<mlir::ModuleOp> tiled = module.clone();
     halvings_ = halvings.byGroup();
+    if (stages_)
+      stages_->truncate(1);
     bool done = tile(*tiled, onPhase);
     halvings_.clear();
     std::optional<ChipProgram> lowered;
@@ -292,7 +334,9 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     return std::nullopt;
   }
   tellWhatAvoidsParts(result.ledger);
-  if (!synchronise(result))
+  bool isWell = synchronise(result);
+  dumpStages();
+  if (!isWell)
     return std::nullopt;
   return result;
 }
@@ -301,6 +345,11 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
 bool Compiler::synchronise(ChipProgram &program) {
   step("derive-sync");
   size_t errors = sink_.errorCount();
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
+    if (!(*kernel)->hasAttr("ptl.manual"))
+      for (auto each : kernel->getOps<mlir::func::FuncOp>())
+        pto::peelStages(each);
+  keepBlocks(stages_.get(), "pto-peel-stages", Stage::Level::Placed, program);
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
     if ((*kernel)->hasAttr("ptl.manual")) {
       for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
@@ -311,15 +360,14 @@ bool Compiler::synchronise(ChipProgram &program) {
       continue;
     }
     pto::BlockMachine machine(*options_.chip);
-    for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
-      pto::peelStages(each);
+    for (auto each : kernel->getOps<mlir::func::FuncOp>())
       pto::deriveSync(each, machine, program.sync.emplace_back());
-    }
     if (mlir::failed(mlir::verify(*kernel))) {
       reportFault("derive-sync", messages_, *kernel);
       return false;
     }
   }
+  keepBlocks(stages_.get(), "pto-derive-sync", Stage::Level::Synchronised, program);
   return sink_.errorCount() == errors;
 }
 

@@ -50,17 +50,29 @@ bool CompiledExecutor::compileForChip(const ir::EntryBinding &concrete, Variant 
   variant.chip = ChipRunner::create(std::move(*program), *compiler_.options().chip, error);
   if (!variant.chip)
     compiler_.reportFault("simulator", error);
+  variant.stages = compiler_.takeStages();
   return variant.chip != nullptr;
 }
 
-rt::Failure CompiledExecutor::runOnChip(const Variant &variant, const rt::CallArguments &inputs,
-                                        const rt::Binding &binding,
-                                        const std::vector<const PtlArray *> &arrays) {
-  std::vector<int64_t> lengths = binding.leading;
+/// Runs the program after every pass; what differs is the compiler's own fault.
+bool CompiledExecutor::stagesAgree(const Variant &variant, const StageCall &call) {
+  std::optional<StageDifference> found =
+      findChange(*variant.stages, &*compiler_.options().chip, call);
+  if (found)
+    compiler_.reportFault(found->pass, found->text, found->module);
+  return !found;
+}
+
+std::optional<rt::Failure>
+CompiledExecutor::runOnChip(const Variant &variant, const rt::CallArguments &inputs,
+                            const rt::Binding &binding,
+                            const std::vector<const PtlArray *> &arrays) {
+  StageCall call{arrays, {inputs.scalars.begin(), inputs.scalars.end()}, binding.leading};
   for (std::optional<int64_t> length : binding.dims)
-    lengths.push_back(length.value_or(0));
-  rt::Failure failure = variant.chip->run(arrays, {inputs.scalars.begin(), inputs.scalars.end()},
-                                          lengths, simulation);
+    call.lengths.push_back(length.value_or(0));
+  if (variant.stages && simulation.values && !stagesAgree(variant, call))
+    return std::nullopt;
+  rt::Failure failure = variant.chip->run(arrays, call.scalars, call.lengths, simulation);
   if (failure.code == PTL_ERROR_INTERNAL) {
     std::string at = failure.line ? failure.file + ":" + std::to_string(failure.line) + ": " : "";
     compiler_.reportFault("simulator", at + failure.message);
@@ -165,7 +177,9 @@ CallResult CompiledExecutor::call(const CallableDecl &decl, const rt::CallArgume
   for (const PtlArray &view : views)
     arrays.push_back(&view);
   if (variant->chip) {
-    result.failure = runOnChip(*variant, inputs, binding, arrays);
+    std::optional<rt::Failure> failure = runOnChip(*variant, inputs, binding, arrays);
+    result.compiled = failure.has_value();
+    result.failure = failure.value_or(rt::Failure());
     return result;
   }
   std::string missing;

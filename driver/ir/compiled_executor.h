@@ -4,6 +4,7 @@
 
 #include "driver/ir/chip_runner.h"
 #include "driver/ir/compiler.h"
+#include "driver/ir/stages.h"
 #include "driver/ir/work.h"
 #include "runtime/library.h"
 #include "runtime/npy/owned_array.h"
@@ -62,11 +63,15 @@ private:
     std::optional<cpu::JitCode> code;
     PtlLibrary library;
     std::unique_ptr<ChipRunner> chip;
+    std::unique_ptr<StageRecord> stages; ///< where they are run, too
   };
 
   bool compileForChip(const ir::EntryBinding &concrete, Variant &variant);
-  rt::Failure runOnChip(const Variant &variant, const rt::CallArguments &inputs,
-                        const rt::Binding &binding, const std::vector<const PtlArray *> &arrays);
+  /// Nothing where a pass has changed what the program means, which is reported.
+  std::optional<rt::Failure> runOnChip(const Variant &variant, const rt::CallArguments &inputs,
+                                       const rt::Binding &binding,
+                                       const std::vector<const PtlArray *> &arrays);
+  bool stagesAgree(const Variant &variant, const StageCall &call);
   const Variant *variantFor(const CallableDecl &decl, const rt::Entry &entry,
                             const rt::Binding &binding,
                             const std::map<std::string, int64_t> &tunables);

@@ -5,6 +5,7 @@
 #include "driver/bundle.h"
 #include "driver/ir/chip.h"
 #include "driver/ir/chip_fixes.h"
+#include "driver/ir/stages.h"
 #include "driver/output.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/pto_dialect.h"
@@ -27,6 +28,7 @@ CompilerOptions compilerOptions(const Options &options, const Target &target) {
   compiler.level = static_cast<int>(options.number(OptionId::Optimize).value_or(2));
   compiler.unchecked = options.has(OptionId::Unchecked);
   compiler.verifyEach = options.has(OptionId::VerifyEach);
+  compiler.keepsStages = target.chip() && options.value(OptionId::VerifyEach) == "run";
   compiler.timePasses = options.has(OptionId::TimePasses);
   compiler.bundleFolder = bundleFolder();
   compiler.dumpFolder = options.value(OptionId::DumpPhases);
@@ -192,6 +194,10 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
     pipeline.halvings = halvings_;
     if (options_.onStep)
       pipeline.onPass = [&](llvm::StringRef pass) { options_.onStep(pass.str()); };
+    if (stages_)
+      pipeline.afterPass = [&](llvm::StringRef pass, mlir::ModuleOp made) {
+        stages_->addTiles(pass.str(), made);
+      };
     pipeline.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {
       if (!options_.dumpFolder.empty())
         dump(phase + ".mlir", textOf(done));

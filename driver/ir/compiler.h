@@ -25,14 +25,16 @@ namespace ptl {
 struct BufferLedger;
 struct ChipProgram;
 struct Overflow;
+class StageRecord;
 
 struct CompilerOptions {
-  int level = 2;                      ///< `-O`
-  bool unchecked = false;             ///< no bounds checks
-  bool verifyEach = false;            ///< run the verifier after every pass
-  bool timePasses = false;            ///< print MLIR's times
-  std::string bundleFolder;           ///< of what shows an internal error again; empty: none
-  std::string dumpFolder;             ///< numbered files of every phase; empty: none
+  int level = 2;            ///< `-O`
+  bool unchecked = false;   ///< no bounds checks
+  bool verifyEach = false;  ///< run the verifier after every pass
+  bool keepsStages = false; ///< of chips: `Compiler::takeStages` has the IR after each pass
+  bool timePasses = false;  ///< print MLIR's times
+  std::string bundleFolder; ///< of what shows an internal error again; empty: none
+  std::string dumpFolder;   ///< numbered files of every phase; empty: none
   std::optional<Machine> legalizeFor; ///< whose instructions are to suffice, for tests
   cpu::Processor processor = cpu::Processor::host();
   bool ranges = false;         ///< locations carry source ranges
@@ -79,6 +81,8 @@ public:
   std::optional<ChipProgram> lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase = {});
   /// What was too small when `lowerToChip` failed for that; else null.
   const Overflow *overflow() const { return overflow_.get(); }
+  /// The stages of what `lowerToChip` made last, where `keepsStages` asks for them; else null.
+  std::unique_ptr<StageRecord> takeStages();
   /// What the prover says of them.
   prove::ProofResult prove(const ChipProgram &program);
   /// Code in this process.
@@ -100,6 +104,7 @@ private:
       options_.onStep(name);
   }
   void dump(const std::string &phase, const std::string &text);
+  void dumpStages();
   struct TooSmall;
   std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, bool mayCut, ChipProgram before,
                                         std::vector<TooSmall> &full);
@@ -127,6 +132,7 @@ private:
   std::vector<int64_t> halvings_; ///< of tiles of tensor-level code (`ir::PipelineOptions`)
   bool internalError_ = false;
   std::unique_ptr<Overflow> overflow_;
+  std::unique_ptr<StageRecord> stages_; ///< null: nobody asks for them
 };
 
 } // namespace ptl

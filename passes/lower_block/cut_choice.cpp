@@ -13,8 +13,6 @@ using namespace ptl::ir;
 
 namespace ptl::block {
 
-static constexpr int64_t kMaxParts = 16, kMaxStreamed = 4;
-
 // ---- axes ---------------------------------------------------------------------------------------
 
 /// The named axes of values, in order.
@@ -167,116 +165,6 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
     }
   told.reset();
   return {};
-}
-
-// ---- choices ------------------------------------------------------------------------------------
-
-bool LowerChoices::canCutInside() const {
-  return insideLeft_ && options_.pointParts == 1 && options_.parts < kMaxParts;
-}
-
-// Smaller tiles may leave room for what was given up before.
-bool LowerChoices::cutFurther() {
-  options_.gridBuffers = LowerOptions().gridBuffers;
-  options_.partBuffers = LowerOptions().partBuffers;
-  options_.ahead = LowerOptions().ahead;
-  options_.streamed = 0;
-  if (canCutInside()) {
-    options_.parts *= 2;
-    return true;
-  }
-  options_.parts = 1;
-  if (pointsLeft_ && options_.pointParts < kMaxParts) {
-    options_.pointParts *= 2;
-    return true;
-  }
-  options_.pointParts = 1;
-  if (options_.queueSlots == 1 || !traits_.isMixed)
-    return false;
-  options_.queueSlots = 1;
-  options_.gridBuffers = 1;
-  insideLeft_ = pointsLeft_ = mayCut_; // all parts once more, with less room for queues
-  return true;
-}
-
-/// Whether queues with slots of half the size would do.
-static bool halfQueuesFit(const Overflow &overflow) {
-  int64_t queues = 0;
-  for (const LedgerBuffer &buffer : overflow.live)
-    if (buffer.kind == LedgerBuffer::Kind::Queue)
-      queues += buffer.total;
-  return overflow.needed - queues / 2 <= overflow.space.usable;
-}
-
-std::vector<std::string> LowerChoices::givenUp(const KernelTraits &traits) const {
-  static const LowerOptions all;
-  std::vector<std::string> texts;
-  if (traits.unrolls && !options_.unrolls)
-    texts.push_back("loops that say `unroll` are not unrolled");
-  if (options_.gridBuffers < all.gridBuffers)
-    texts.push_back("what the next point of the grid loads has no buffers of its own");
-  if (options_.streamed > 0)
-    texts.push_back(std::to_string(options_.streamed) + " of the operands of products " +
-                    (options_.streamed == 1 ? "is" : "are") + " loaded piece by piece");
-  if (traits.isMixed && options_.ahead < all.ahead)
-    texts.push_back(options_.ahead == 0 ? "no iteration of a loop is ahead of what waits for it"
-                                        : "one iteration of a loop instead of two is ahead of "
-                                          "what waits for it");
-  if (options_.pointParts > 1 && options_.partBuffers < all.partBuffers)
-    texts.push_back("what the next part loads has no buffers of its own");
-  if (traits.isMixed && options_.queueSlots < all.queueSlots)
-    texts.push_back("queues between cores have one slot");
-  return texts;
-}
-
-bool LowerChoices::afterOverflow(const Overflow &overflow, const KernelTraits &traits) {
-  traits_ = traits;
-  if (options_.parts == 1 && options_.pointParts == 1 &&
-      options_.queueSlots == LowerOptions().queueSlots)
-    whole_ = overflow;
-  // Loading in pieces that left as much to be found has helped nothing.
-  streamsHelp_ = options_.streamed == 0 || overflow.needed < tooSmall_.needed;
-  tried_ = options_;
-  tooSmall_ = overflow;
-  return relax();
-}
-
-/// Whether anything in the memory that was too small is used in turn.
-bool LowerChoices::hasSlots() const {
-  return llvm::any_of(tooSmall_.live, [](const LedgerBuffer &buffer) {
-    return buffer.kind == LedgerBuffer::Kind::Slots;
-  });
-}
-
-bool LowerChoices::relax() {
-  if (options_.unrolls && traits_.unrolls) {
-    options_.unrolls = false;
-    return true;
-  }
-  if (options_.gridBuffers > 1 && hasSlots()) {
-    options_.gridBuffers = 1;
-    return true;
-  }
-  if (tooSmall_.space.place == "mat" && streamsHelp_ && options_.streamed < kMaxStreamed &&
-      !(canCutInside() && halfQueuesFit(tooSmall_))) {
-    ++options_.streamed;
-    return true;
-  }
-  if (options_.ahead > 0 && traits_.isMixed) {
-    --options_.ahead;
-    return true;
-  }
-  if (options_.pointParts > 1 && options_.partBuffers > 1 && hasSlots()) {
-    options_.partBuffers = 1;
-    return true;
-  }
-  return cutFurther();
-}
-
-bool LowerChoices::afterUncut() {
-  (options_.parts > 1 ? insideLeft_ : pointsLeft_) = false;
-  options_ = tried_;
-  return relax();
 }
 
 } // namespace ptl::block

@@ -58,13 +58,18 @@ struct BlockProgram {
 /// Says that something cannot be lowered: a diagnostic, where, and its arguments.
 using Report = std::function<void(DiagId, mlir::Location, std::vector<std::string>)>;
 
+/// Called after a pass on tiles with its name and what it made.
+using AfterPass = std::function<void(llvm::StringRef pass, mlir::ModuleOp)>;
+
 /// Lowers a module at tile level that holds one function. Nothing after an error, which is
 /// reported. `module` stays as it is; its context has the `pto` dialect loaded. `options`: by
 /// kernel; those that are not there have the defaults. `before`: the same module with other
-/// options, if there is one; kernels whose options are as they were are taken from it.
+/// options, if there is one; kernels whose options are as they were are taken from it. `afterPass`:
+/// sees what the passes before the instructions make.
 std::optional<BlockProgram> lowerToBlocks(mlir::ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
                                           const ir::Simplifier &simplifier, const Report &report,
-                                          BlockProgram *before = nullptr);
+                                          BlockProgram *before = nullptr,
+                                          const AfterPass &afterPass = {});
 
 } // namespace ptl::block

@@ -166,6 +166,23 @@ static llvm::SmallVector<std::optional<size_t>> handedOn(scf::WhileOp loop) {
   return numbers;
 }
 
+/// Moves a block into a region, whose block carries scalars alone: the arrays are read from their
+/// storage.
+static void moveBlock(OpBuilder &b, Location loc, Block *from, Region &to, ValueRange scalars,
+                      llvm::ArrayRef<Value> refs) {
+  llvm::SmallVector<Type> own;
+  for (Value value : scalars)
+    own.push_back(value.getType());
+  llvm::SmallVector<Location> locs(own.size(), loc);
+  Block *body = b.createBlock(&to, {}, own, locs);
+  llvm::SmallVector<Value> arguments;
+  unsigned next = 0;
+  for (auto [argument, ref] : llvm::zip(from->getArguments(), refs))
+    arguments.push_back(ref ? loadWhole(b, loc, ref, argument.getType())
+                            : Value(body->getArgument(next++)));
+  IRRewriter(b.getContext()).inlineBlockBefore(from, body, body->end(), arguments);
+}
+
 /// One storage for the variables of the condition and one for those of the body, which may be
 /// others; one for both where they are the same.
 static void storeCarriedByWhile(scf::WhileOp loop) {
@@ -191,20 +208,6 @@ static void storeCarriedByWhile(scf::WhileOp loop) {
     after.push_back(ref);
   }
   auto made = b.create<scf::WhileOp>(loc, types, inits);
-  IRRewriter rewriter(b.getContext());
-  auto move = [&](Block *from, Region &to, ValueRange scalars, llvm::ArrayRef<Value> refs) {
-    llvm::SmallVector<Type> own;
-    for (Value value : scalars)
-      own.push_back(value.getType());
-    llvm::SmallVector<Location> locs(own.size(), loc);
-    Block *body = b.createBlock(&to, {}, own, locs);
-    llvm::SmallVector<Value> arguments;
-    unsigned next = 0;
-    for (auto [argument, ref] : llvm::zip(from->getArguments(), refs))
-      arguments.push_back(ref ? loadWhole(b, loc, ref, argument.getType())
-                              : Value(body->getArgument(next++)));
-    rewriter.inlineBlockBefore(from, body, body->end(), arguments);
-  };
   auto keep = [&](Operation *end, ValueRange values, llvm::ArrayRef<Value> refs) {
     b.setInsertionPoint(end);
     llvm::SmallVector<Value> scalars;
@@ -217,11 +220,11 @@ static void storeCarriedByWhile(scf::WhileOp loop) {
     }
     return scalars;
   };
-  move(loop.getBeforeBody(), made.getBefore(), inits, before);
+  moveBlock(b, loc, loop.getBeforeBody(), made.getBefore(), inits, before);
   llvm::SmallVector<Value> kept = keep(condition, condition.getArgs(), after);
   b.create<scf::ConditionOp>(loc, condition.getCondition(), kept);
   condition.erase();
-  move(loop.getAfterBody(), made.getAfter(), made.getResults(), after);
+  moveBlock(b, loc, loop.getAfterBody(), made.getAfter(), made.getResults(), after);
   Operation *yield = made.getAfter().front().getTerminator();
   kept = keep(yield, yield->getOperands(), before);
   b.create<scf::YieldOp>(loc, kept);

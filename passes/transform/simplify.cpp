@@ -1,5 +1,7 @@
 #include "passes/transform/simplify.h"
 
+#include "passes/passes.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -9,6 +11,9 @@
 using namespace mlir;
 
 namespace ptl::ir {
+
+#define GEN_PASS_DEF_SIMPLIFY
+#include "passes/passes.h.inc"
 
 static FrozenRewritePatternSet patternsOf(MLIRContext &context) {
   RewritePatternSet patterns(&context);
@@ -20,13 +25,16 @@ static FrozenRewritePatternSet patternsOf(MLIRContext &context) {
 }
 
 namespace {
-struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SimplifyPass)
+struct SimplifyPass : impl::SimplifyBase<SimplifyPass> {
+  SimplifyPass() = default;
   explicit SimplifyPass(const Simplifier &simplifier) : simplifier(simplifier) {}
-  StringRef getArgument() const override { return "ptl-simplify"; }
-  StringRef getDescription() const override { return "canonical form, nothing computed twice"; }
-  void runOnOperation() override { simplifier.run(getOperation()); }
-  Simplifier simplifier;
+  LogicalResult initialize(MLIRContext *context) override {
+    if (!simplifier)
+      simplifier.emplace(*context);
+    return success();
+  }
+  void runOnOperation() override { simplifier->run(getOperation()); }
+  std::optional<Simplifier> simplifier;
 };
 } // namespace
 

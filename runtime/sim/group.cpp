@@ -39,10 +39,20 @@ bool Group::fail(std::string message) {
 }
 
 void Group::collect(std::vector<Choice> &choices) {
-  for (const std::unique_ptr<Core> &core : cores_)
-    for (size_t i = 0; i < numPipes; ++i)
-      if (core->state(static_cast<Pipe>(i)) == Core::State::Ready)
-        choices.push_back({core.get(), static_cast<Pipe>(i)});
+  for (const std::unique_ptr<Core> &core : cores_) {
+    bool isBusy = false;
+    for (size_t i = 0; i < numPipes; ++i) {
+      auto pipe = static_cast<Pipe>(i);
+      Core::State state = core->state(pipe);
+      isBusy |= pipe != Pipe::S && state != Core::State::Idle;
+      if (state == Core::State::Ready)
+        choices.push_back({core.get(), pipe});
+    }
+    if (isBusy && launch_.options.oneByOne)
+      std::erase_if(choices, [&](const Choice &choice) {
+        return choice.core == core.get() && choice.pipe == Pipe::S;
+      });
+  }
 }
 
 bool Group::isFinished() const {

@@ -26,6 +26,8 @@ struct Options {
   uint64_t seed = 0;
   /// Instructions read when they begin and write when they end, and others run in between.
   bool stretched = false;
+  /// A core issues nothing before its pipes have done all that was: code that has no events yet.
+  bool oneByOne = false;
   /// Cores groups of the launch that run at the same time; the others wait until one is done.
   int32_t groupsAtOnce = 1;
   int32_t vectorCores =

@@ -1,5 +1,7 @@
 #include "tests/differential/compare.h"
 
+#include "codegen/reference/agreement.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,22 +11,6 @@ using reference::RefArray;
 using reference::RunResult;
 using reference::RunStatus;
 using reference::Value;
-
-/// Relative error that results may have: some hundred roundings of the shortest float type.
-static double tolerance(ElemKind elem) {
-  switch (elem) {
-  case ElemKind::F64:
-    return 1e-5; // Library functions compute statistics in `f32`.
-  case ElemKind::F32:
-    return 2e-4;
-  case ElemKind::F16:
-    return 2e-2;
-  case ElemKind::BF16:
-    return 1e-1;
-  default:
-    return 5e-1;
-  }
-}
 
 static bool hasFloat(const reference::CallRequest &request) {
   return std::any_of(request.args.begin(), request.args.end(),
@@ -60,45 +46,15 @@ static double magnitudeOf(const reference::CallRequest &request) {
   return most;
 }
 
-/// `scale`: errors may be relative to a tenth of it.
-static std::string compareFloats(const RefArray &expected, const RefArray &actual, double relative,
-                                 double scale) {
-  for (double value : expected.floats)
-    if (std::isfinite(value))
-      scale = std::max(scale, std::fabs(value));
-  for (size_t i = 0; i < expected.floats.size(); ++i) {
-    double a = expected.floats[i], b = actual.floats[i];
-    bool same = a == b || (std::isnan(a) && std::isnan(b));
-    // Near the largest number one executor may overflow and the other not.
-    bool near = std::fabs(a - b) <= relative * std::max({std::fabs(a), scale * 0.1, 1e-3});
-    if (!same && !near)
-      return "element " + std::to_string(i) + " is " + std::to_string(b) + ", the reference has " +
-             std::to_string(a);
-  }
-  return "";
-}
-
-static std::string compareInts(const RefArray &expected, const RefArray &actual, int64_t slack) {
-  for (size_t i = 0; i < expected.ints.size(); ++i)
-    if (std::llabs(expected.ints[i] - actual.ints[i]) > slack)
-      return "element " + std::to_string(i) + " is " + std::to_string(actual.ints[i]) +
-             ", the reference has " + std::to_string(expected.ints[i]);
-  return "";
-}
-
 static std::string compareValues(const reference::CallRequest &request, const Value &expected,
                                  const Value &actual) {
-  RefArray a = asArray(expected), b = asArray(actual);
-  if (a.shape != b.shape || a.elem != b.elem)
-    return "the result is " + reference::typeText(b.elem, b.shape) + ", the reference's " +
-           reference::typeText(a.elem, a.shape);
-  if (a.isReal()) {
-    ElemKind shortest = shortestFloat(request, a.elem);
-    double scale = elemBits(shortest) <= 8 ? 10 * magnitudeOf(request) : 0;
-    return compareFloats(a, b, tolerance(shortest), scale);
-  }
-  bool rounded = hasFloat(request) && elemBits(a.elem) <= 8 && a.elem != ElemKind::Bool;
-  return compareInts(a, b, rounded ? 1 : 0);
+  RefArray a = asArray(expected);
+  reference::Agreement agreement;
+  agreement.hasRounded = hasFloat(request);
+  agreement.shortest = shortestFloat(request, a.elem);
+  if (elemBits(agreement.shortest) <= 8)
+    agreement.scale = 10 * magnitudeOf(request);
+  return reference::firstDifference(a, asArray(actual), agreement);
 }
 
 static std::string compareLists(const reference::CallRequest &request,
@@ -143,7 +99,8 @@ std::string exactDifference(const RunResult &expected, const RunResult &actual) 
         if (wanted.floats[k] != found.floats[k] && !std::isnan(wanted.floats[k]))
           return where + "element " + std::to_string(k) + " is " + std::to_string(found.floats[k]) +
                  ", the reference has " + std::to_string(wanted.floats[k]);
-      if (std::string ints = compareInts(wanted, found, 0); !ints.empty())
+      if (std::string ints = wanted.isReal() ? "" : firstDifference(wanted, found, {});
+          !ints.empty())
         return where + ints;
     }
     return a.size() == b.size() ? std::string() : std::string("another number of results");

@@ -1,15 +1,15 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
 //   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP]
-//   [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER] FILE...
+//   [--stages] [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER] FILE...
 // With --legalize the native code uses only operations that the machine has instructions for.
 // On a chip, what has one element type as a parameter is called with every type that the chip has;
-// --machine describes a chip of one's own.
-// LIST names what a chip refuses, one a line: chips, callable, part of the error. With it
-// everything else has to compile, and what it names has to be refused.
-// With --records (the list of op records of the build) it is an error if an operation on tiles has
-// no callable `op_` and its name. Markdown files are searched for ```ptl blocks (the pages of the
-// built-ins).
+// --machine describes a chip of one's own. With --stages the program is also run after every pass
+// of the chip's pipeline, and the first that changes a result is named. LIST names what a chip
+// refuses, one a line: chips, callable, part of the error. With it everything else has to compile,
+// and what it names has to be refused. With --records (the list of op records of the build) it is
+// an error if an operation on tiles has no callable `op_` and its name. Markdown files are searched
+// for ```ptl blocks (the pages of the built-ins).
 #include "codegen/machines/costs.h"
 #include "driver/ir/compiled_handler.h"
 #include "frontend/sema/check.h"
@@ -40,6 +40,7 @@ struct Settings {
   std::string stdPath, legalizeFor, target, records;
   std::vector<std::string> files;
   std::optional<Machine> own; ///< the chip, where it is none of ours
+  bool runsStages = false;
   bool listsRefusals = false;
   std::vector<Refusal> refusals; ///< those of the target
 };
@@ -75,6 +76,7 @@ private:
       options.legalizeFor = findMachine(settings.legalizeFor);
     if (!settings.target.empty())
       options.chip = settings.own ? settings.own : findMachine(settings.target);
+    options.keepsStages = settings.runsStages;
     return options;
   }
   std::string differenceAt(const Sampler &sampler, const Sample &sample, bool *ran);
@@ -393,6 +395,8 @@ static Settings parse(int argc, char **argv) {
       settings.target = value();
     else if (!std::strcmp(argv[i], "--machine"))
       readMachine(value(), settings);
+    else if (!std::strcmp(argv[i], "--stages"))
+      settings.runsStages = true;
     else if (!std::strcmp(argv[i], "--refused"))
       refused = value();
     else if (!std::strcmp(argv[i], "--records"))

@@ -1,0 +1,167 @@
+// Passes that are wrong on purpose are found by their names.
+#include "driver/ir/compiler.h"
+#include "driver/ir/stages.h"
+#include "frontend/sema/check.h"
+#include "ir/dialect/pto_dialect.h"
+#include "runtime/npy/owned_array.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+
+namespace ptl {
+namespace {
+
+/// A kernel compiled for a chip, with the IR after every pass.
+class Compiled {
+public:
+  explicit Compiled(const std::string &text, const char *chip = "a3") {
+    CheckOptions check;
+    check.stdPath = PTL_STD_PATH;
+    program_ = checkFile(sources_, sources_.add("k.ptl", text), check, sink_);
+    CompilerOptions options;
+    options.chip = findMachine(chip);
+    options.keepsStages = true;
+    compiler_ = std::make_unique<Compiler>(*program_, sources_, options, sink_);
+    ir::EntryBinding binding;
+    binding.decl = program_->modules.front()->callables.front();
+    module_ = compiler_->build(binding, "ptl_" + binding.decl->name);
+    if (module_ && compiler_->lowerToChip(*module_))
+      record = compiler_->takeStages();
+  }
+
+  /// The first change of meaning for arrays of these lengths, the last of them the output.
+  std::optional<StageDifference> find(const std::vector<std::vector<int64_t>> &shapes,
+                                      std::vector<int64_t> lengths) {
+    std::vector<rt::OwnedArray> arrays;
+    std::vector<PtlArray> views;
+    for (const std::vector<int64_t> &shape : shapes) {
+      arrays.push_back(*rt::OwnedArray::make(PTL_F32, shape));
+      auto *values = static_cast<float *>(arrays.back().data());
+      for (int64_t i = 0; i < arrays.back().count(); ++i)
+        values[i] = static_cast<float>(i % 7) - 2.5f;
+    }
+    for (const rt::OwnedArray &array : arrays)
+      views.push_back(array.view());
+    StageCall call;
+    for (const PtlArray &view : views)
+      call.arrays.push_back(&view);
+    call.lengths = std::move(lengths);
+    return findChange(*record, &*compiler_->options().chip, call);
+  }
+
+  /// The stage that a pass made.
+  Stage &after(const std::string &pass) {
+    for (const Stage &stage : record->all())
+      if (stage.pass == pass)
+        return const_cast<Stage &>(stage);
+    ADD_FAILURE() << "there is no stage after " << pass;
+    std::abort();
+  }
+
+  std::unique_ptr<StageRecord> record;
+
+private:
+  SourceManager sources_;
+  DiagnosticSink sink_;
+  std::unique_ptr<CheckedProgram> program_;
+  std::unique_ptr<Compiler> compiler_;
+  OwningOpRef<ModuleOp> module_;
+};
+
+const char *const Difference = R"(
+kernel difference[N](a: f32[N], b: f32[N]) -> (y: f32[N])
+{
+    parallel i in tiles(N, 64) {
+        var s = a[i]
+        for k in 0..3 { s = s * 0.5 - b[i] }
+        y[i] = s
+    }
+}
+)";
+const std::vector<std::vector<int64_t>> Rows = {{100}, {100}, {100}};
+
+TEST(Stages, EveryPassKeepsTheMeaning) {
+  Compiled compiled(Difference);
+  ASSERT_TRUE(compiled.record);
+  EXPECT_FALSE(compiled.find(Rows, {100}));
+  std::vector<std::string> passes;
+  for (const Stage &stage : compiled.record->all())
+    if (passes.empty() || passes.back() != stage.pass)
+      passes.push_back(stage.pass);
+  EXPECT_EQ(passes, (std::vector<std::string>{"build", "ptl-simplify", "ptl-chunk", "ptl-simplify",
+                                              "ptl-hoist-checks", "ptl-simplify", "ptl-legalize",
+                                              "ptl-simplify", "ptl-check-places", "ptl-unroll",
+                                              "ptl-rotate-while", "ptl-cut-tiles", "ptl-outline",
+                                              "ptl-lower-block", "pto-plan-buffers",
+                                              "pto-peel-stages", "pto-derive-sync"}));
+}
+
+TEST(Stages, AWrongRewritingOfTilesIsNamed) {
+  Compiled compiled(Difference);
+  ASSERT_TRUE(compiled.record);
+  // A pass that exchanges the operands of a difference.
+  compiled.after("ptl-legalize").tiles->walk([](ir::SubOp sub) {
+    Value a = sub.getA();
+    sub->setOperand(0, sub.getB());
+    sub->setOperand(1, a);
+  });
+  std::optional<StageDifference> found = compiled.find(Rows, {100});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pass, "ptl-legalize");
+  EXPECT_EQ(found->text.substr(0, 34), "`difference`: `y`: element [0] is ") << found->text;
+}
+
+TEST(Stages, AnExtentThatIsNoneIsNamed) {
+  Compiled compiled(Difference);
+  ASSERT_TRUE(compiled.record);
+  // A pass that forgets that the last tile is a shorter one.
+  compiled.after("ptl-unroll").tiles->walk([](arith::MinSIOp least) {
+    least.replaceAllUsesWith(least.getLhs());
+  });
+  std::optional<StageDifference> found = compiled.find(Rows, {100});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pass, "ptl-unroll");
+}
+
+/// Moves every buffer to the same bytes.
+void stack(block::BlockProgram &program) {
+  for (OwningOpRef<ModuleOp> &kernel : program.kernels)
+    kernel->walk([](pto::AllocTileOp tile) {
+      if (auto address = tile.getAddr().getDefiningOp<arith::ConstantOp>())
+        address.setValueAttr(IntegerAttr::get(address.getType(), 0));
+    });
+}
+
+TEST(Stages, WrongAddressesAreNamed) {
+  Compiled compiled(Difference);
+  ASSERT_TRUE(compiled.record);
+  for (const char *pass : {"pto-plan-buffers", "pto-peel-stages", "pto-derive-sync"})
+    stack(compiled.after(pass).blocks.program);
+  std::optional<StageDifference> found = compiled.find(Rows, {100});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pass, "pto-plan-buffers");
+}
+
+TEST(Stages, AMissingWaitIsNamed) {
+  Compiled compiled(Difference);
+  ASSERT_TRUE(compiled.record);
+  for (OwningOpRef<ModuleOp> &kernel : compiled.after("pto-derive-sync").blocks.program.kernels) {
+    llvm::SmallVector<Operation *> order;
+    kernel->walk([&](Operation *op) {
+      if (isa<pto::SetFlagOp, pto::WaitFlagOp, pto::SetFlagDynOp, pto::WaitFlagDynOp>(op))
+        order.push_back(op);
+    });
+    ASSERT_FALSE(order.empty());
+    for (Operation *op : order)
+      op->erase();
+  }
+  std::optional<StageDifference> found = compiled.find(Rows, {100});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pass, "pto-derive-sync");
+}
+
+} // namespace
+} // namespace ptl

@@ -1,0 +1,247 @@
+#include "ir/execute/interpreter.h"
+
+#include "ir/dialect/file_location.h"
+#include "ir/execute/arithmetic.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace mlir;
+
+namespace ptl::execute {
+
+using reference::RefArray;
+using reference::RunStatus;
+using reference::Scalar;
+
+Result execute(func::FuncOp function, std::vector<reference::Value> arguments,
+               const Options &options) {
+  return Interpreter(options).run(function, std::move(arguments));
+}
+
+Result Interpreter::run(func::FuncOp function, std::vector<reference::Value> arguments) {
+  std::vector<Storage> made;
+  for (auto [argument, value] : llvm::zip(function.getArguments(), arguments)) {
+    if (isa<ir::RefType>(argument.getType())) {
+
+      made.push_back(std::make_shared<RefArray>(
+          value.isArray() ? value.asArray() : reference::zeroArray(value.elem(), {})));
+      storage_[argument] = made.back();
+    } else {
+      values_[argument] = std::move(value);
+    }
+  }
+  runBlock(function.getBody().front());
+  for (const Storage &each : made)
+    result_.storage.push_back(std::move(*each));
+  return std::move(result_);
+}
+
+void Interpreter::stop(RunStatus status, Operation *op, std::string message) {
+  if (isStopped())
+    return;
+  result_.status = status;
+  if (FileLineColLoc at = fileOf(op->getLoc()))
+    message = at.getFilename().str() + ":" + std::to_string(at.getLine()) + ": " + message;
+  result_.message = std::move(message);
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+void Interpreter::bind(ValueRange targets, ValueRange sources) {
+  llvm::SmallVector<reference::Value> values;
+  llvm::SmallVector<Storage> storage;
+  for (mlir::Value source : sources) {
+    values.push_back(values_.lookup(source));
+    storage.push_back(storage_.lookup(source));
+  }
+  for (auto [target, value, memory] : llvm::zip(targets, values, storage)) {
+    values_[target] = value;
+    if (memory)
+      storage_[target] = memory;
+  }
+}
+
+/// Keeps what an operation made, if it is what the type says.
+void Interpreter::set(mlir::Value value, reference::Value content) {
+  mlir::Type type = value.getType();
+  bool fits = content.elem() == kindOf(ir::elementTypeOf(type)) &&
+              content.shape().size() == ir::extentsOf(type).size();
+  for (size_t axis = 0; fits && axis < content.shape().size(); ++axis) {
+    const ir::Extent &extent = ir::extentsOf(type)[axis];
+    int64_t length = content.shape()[axis];
+    fits = extent.isConstant() ? length == extent.length
+                               : extent.capacity < 0 || length <= extent.capacity;
+  }
+  if (!fits) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    stop(RunStatus::Fault, value.getDefiningOp(),
+         "`" + value.getDefiningOp()->getName().getStringRef().str() + "` makes " +
+             reference::typeText(content.elem(), content.shape()) + ", its type is " + text);
+  }
+  values_[value] = std::move(content);
+}
+
+int64_t Interpreter::number(mlir::Value value) const {
+  auto found = values_.find(value);
+  return found != values_.end() && found->second.isScalar() ? found->second.asScalar().scalar.i : 0;
+}
+
+std::vector<int64_t> Interpreter::numbers(ValueRange values) const {
+  std::vector<int64_t> all;
+  for (mlir::Value value : values)
+    all.push_back(number(value));
+  return all;
+}
+
+/// The lengths of a type, of which `named` says those that are no numbers.
+std::vector<int64_t> Interpreter::shapeOf(mlir::Type type, ValueRange named) const {
+  std::vector<int64_t> shape;
+  size_t next = 0;
+  for (const ir::Extent &extent : ir::extentsOf(type))
+    shape.push_back(extent.isConstant() ? extent.length
+                                        : std::max<int64_t>(number(named[next++]), 0));
+  return shape;
+}
+
+/// The elements of an array or of storage.
+const RefArray &Interpreter::baseOf(mlir::Value base) {
+  if (Storage storage = storage_.lookup(base))
+    return *storage;
+  return values_[base].asArray();
+}
+
+// ---- control ------------------------------------------------------------------------------------
+
+void Interpreter::runBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (isStopped())
+      return;
+    runOp(&op);
+  }
+}
+
+void Interpreter::runOp(Operation *op) {
+  if (++operations_ > options_.maxOperations)
+    return stop(RunStatus::Fault, op, "it comes to no end");
+  if (runControl(op) || runStructure(op) || runBuiltin(op))
+    return;
+  bool isScalar = op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+                  op->getResult(0).getType().isIntOrIndexOrFloat();
+  if (!isScalar)
+    return stop(RunStatus::Unsupported, op,
+                "`" + op->getName().getStringRef().str() + "` is not of the tile level");
+  runScalar(op);
+}
+
+bool Interpreter::runControl(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    runFor(loop);
+  else if (auto branch = dyn_cast<scf::IfOp>(op))
+    runIf(branch);
+  else if (auto loop = dyn_cast<scf::WhileOp>(op))
+    runWhile(loop);
+  else if (auto grid = dyn_cast<ir::ParallelOp>(op))
+    runGrid(grid);
+  else if (auto launch = dyn_cast<ir::LaunchOp>(op))
+    runLaunch(launch);
+  else if (auto condition = dyn_cast<ir::CheckOp>(op))
+    check(condition);
+  else
+    return false;
+  return true;
+}
+
+void Interpreter::runFor(scf::ForOp loop) {
+  bind(loop.getRegionIterArgs(), loop.getInitArgs());
+  int64_t end = number(loop.getUpperBound()), step = number(loop.getStep());
+  if (step <= 0)
+    return stop(RunStatus::Fault, loop, "a loop with the step " + std::to_string(step));
+  ElemKind kind = kindOf(loop.getInductionVar().getType());
+  for (int64_t i = number(loop.getLowerBound()); i < end && !isStopped(); i += step) {
+    values_[loop.getInductionVar()] = reference::Value::scalar(kind, Scalar::integer(i));
+    runBlock(*loop.getBody());
+    bind(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands());
+  }
+  bind(loop.getResults(), loop.getRegionIterArgs());
+}
+
+void Interpreter::runIf(scf::IfOp branch) {
+  Region &arm = number(branch.getCondition()) ? branch.getThenRegion() : branch.getElseRegion();
+  if (arm.empty())
+    return;
+  runBlock(arm.front());
+  bind(branch.getResults(), arm.front().getTerminator()->getOperands());
+}
+
+void Interpreter::runWhile(scf::WhileOp loop) {
+  bind(loop.getBeforeArguments(), loop.getInits());
+  while (!isStopped()) {
+    runBlock(*loop.getBeforeBody());
+    bind(loop.getAfterArguments(), loop.getConditionOp().getArgs());
+    if (isStopped() || !number(loop.getConditionOp().getCondition()))
+      break;
+    runBlock(*loop.getAfterBody());
+    bind(loop.getBeforeArguments(), loop.getAfterBody()->getTerminator()->getOperands());
+  }
+  bind(loop.getResults(), loop.getAfterArguments());
+}
+
+void Interpreter::runGrid(ir::ParallelOp grid) {
+  if (grid->hasAttr("ptl.manual"))
+    return stop(RunStatus::Unsupported, grid, "a kernel by hand is of the block level");
+  std::vector<int64_t> lower = numbers(grid.getLower()), upper = numbers(grid.getUpper()),
+                       steps = numbers(grid.getSteps());
+  std::vector<std::vector<int64_t>> points{{}};
+  for (size_t axis = 0; axis < lower.size(); ++axis) {
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t> &point : points)
+      for (int64_t i = lower[axis]; i < upper[axis]; i += std::max<int64_t>(steps[axis], 1)) {
+        longer.push_back(point);
+        longer.back().push_back(i);
+      }
+    points = std::move(longer);
+  }
+  if (options_.shuffle)
+    std::shuffle(points.begin(), points.end(), std::mt19937_64(*options_.shuffle));
+  for (const std::vector<int64_t> &point : points) {
+    if (isStopped())
+      return;
+    for (auto [variable, position] : llvm::zip(grid.getBody().getArguments(), point))
+      values_[variable] = reference::Value::integer(position);
+    runBlock(grid.getBody().front());
+  }
+}
+
+void Interpreter::runLaunch(ir::LaunchOp launch) {
+  auto module = launch->getParentOfType<ModuleOp>();
+  auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+  if (!kernel)
+    return stop(RunStatus::Unsupported, launch, "the kernel is of the block level");
+  bind(kernel.getArguments(), launch.getArguments());
+  runBlock(kernel.getBody().front());
+}
+
+static RunStatus statusOf(llvm::StringRef name) {
+  for (RunStatus status :
+       {RunStatus::Assert, RunStatus::Bounds, RunStatus::Where, RunStatus::Arithmetic})
+    if (name == llvm::StringRef(reference::runStatusName(status)))
+      return status;
+  return RunStatus::Where; // a fact about data
+}
+
+void Interpreter::check(ir::CheckOp check) {
+  if (number(check.getCondition()))
+    return;
+  std::string text = check.getMessage().str();
+  for (auto [i, value] : llvm::enumerate(check.getValues())) {
+    std::string place = "{" + std::to_string(i) + "}";
+    const reference::Value &known = values_[value];
+    if (size_t at = text.find(place); at != text.npos && known.isScalar())
+      text.replace(at, place.size(), reference::scalarText(known.elem(), known.asScalar().scalar));
+  }
+  stop(statusOf(check.getStatus()), check, std::move(text));
+}
+
+} // namespace ptl::execute

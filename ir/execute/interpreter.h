@@ -1,0 +1,66 @@
+// The state of one run of a function, and what its operations do.
+#pragma once
+
+#include "codegen/reference/builtin.h"
+#include "ir/dialect/ptl_dialect.h"
+#include "ir/execute/boxes.h"
+#include "ir/execute/execute.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <memory>
+
+namespace ptl::execute {
+
+class Interpreter {
+public:
+  explicit Interpreter(const Options &options) : options_(options) {}
+
+  Result run(mlir::func::FuncOp function, std::vector<reference::Value> arguments);
+
+private:
+  using Storage = std::shared_ptr<reference::RefArray>;
+
+  // control: interpreter.cpp
+  void runBlock(mlir::Block &block);
+  void runOp(mlir::Operation *op);
+  bool runControl(mlir::Operation *op);
+  void runFor(mlir::scf::ForOp loop);
+  void runIf(mlir::scf::IfOp branch);
+  void runWhile(mlir::scf::WhileOp loop);
+  void runGrid(ir::ParallelOp grid);
+  void runLaunch(ir::LaunchOp launch);
+  void check(ir::CheckOp check);
+  void stop(reference::RunStatus status, mlir::Operation *op, std::string message);
+  bool isStopped() const { return !result_.ok(); }
+
+  // values: interpreter.cpp
+  void bind(mlir::ValueRange targets, mlir::ValueRange sources);
+  void set(mlir::Value value, reference::Value content);
+  int64_t number(mlir::Value value) const;
+  std::vector<int64_t> numbers(mlir::ValueRange values) const;
+  std::vector<int64_t> shapeOf(mlir::Type type, mlir::ValueRange named) const;
+  const reference::RefArray &baseOf(mlir::Value base);
+
+  // structure: structure.cpp
+  bool runStructure(mlir::Operation *op);
+  template <typename OpT> Box boxOf(OpT op) const;
+  template <typename OpT> void read(OpT op);
+  template <typename OpT> bool write(OpT op, reference::RefArray &base, Meeting meeting);
+  void runStore(ir::StoreOp store);
+  void runInsert(ir::InsertOp insert);
+  void runScalar(mlir::Operation *op);
+
+  // built-ins: builtins.cpp
+  bool runBuiltin(mlir::Operation *op);
+  reference::BuiltinCall callOf(mlir::Operation *op, OpId id) const;
+  void addLengths(mlir::Operation *op, reference::BuiltinCall &call) const;
+
+  const Options &options_;
+  Result result_;
+  uint64_t operations_ = 0;
+  llvm::DenseMap<mlir::Value, reference::Value> values_;
+  llvm::DenseMap<mlir::Value, Storage> storage_;
+};
+
+} // namespace ptl::execute

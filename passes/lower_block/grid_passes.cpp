@@ -1,0 +1,107 @@
+#include "passes/lower_block/grid_passes.h"
+
+#include "passes/lower_block/check_places.h"
+#include "passes/lower_block/cut_choice.h"
+#include "passes/lower_block/outline.h"
+#include "passes/lower_block/rotate_while.h"
+#include "passes/lower_block/unroll_loops.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+// ---- choices ------------------------------------------------------------------------------------
+
+static constexpr llvm::StringLiteral kChoicesAttr = "ptl.choices";
+
+namespace {
+/// A number among the choices, by its name in the attribute.
+struct Choice {
+  llvm::StringLiteral name;
+  int64_t LowerOptions::*number;
+};
+constexpr Choice choices[] = {
+    {"queue_slots", &LowerOptions::queueSlots},
+    {"grid_buffers", &LowerOptions::gridBuffers},
+    {"ahead", &LowerOptions::ahead},
+    {"streamed", &LowerOptions::streamed},
+    {"parts", &LowerOptions::parts},
+    {"point_parts", &LowerOptions::pointParts},
+    {"part_buffers", &LowerOptions::partBuffers},
+};
+} // namespace
+
+void setChoices(ir::ParallelOp grid, const LowerOptions &options) {
+  Builder b(grid.getContext());
+  llvm::SmallVector<NamedAttribute> said;
+  const LowerOptions usual;
+  for (const Choice &choice : choices)
+    if (options.*choice.number != usual.*choice.number)
+      said.push_back(b.getNamedAttr(choice.name, b.getI64IntegerAttr(options.*choice.number)));
+  if (!options.unrolls)
+    said.push_back(b.getNamedAttr("unrolls", b.getBoolAttr(false)));
+  if (said.empty())
+    grid->removeAttr(kChoicesAttr);
+  else
+    grid->setAttr(kChoicesAttr, b.getDictionaryAttr(said));
+}
+
+LowerOptions choicesOf(ir::ParallelOp grid) {
+  LowerOptions options;
+  auto said = grid->getAttrOfType<DictionaryAttr>(kChoicesAttr);
+  if (!said)
+    return options;
+  for (const Choice &choice : choices)
+    if (auto number = said.getAs<IntegerAttr>(choice.name))
+      options.*choice.number = number.getInt();
+  if (auto unrolls = said.getAs<BoolAttr>("unrolls"))
+    options.unrolls = unrolls.getValue();
+  return options;
+}
+
+// ---- passes -------------------------------------------------------------------------------------
+
+static bool checkPlaces(ir::ParallelOp grid, size_t, GridContext &context) {
+  return takePlaces(grid, context.machine, context.report);
+}
+
+static bool unroll(ir::ParallelOp grid, size_t, GridContext &context) {
+  return !choicesOf(grid).unrolls || unrollLoops(grid, context.report);
+}
+
+static bool rotate(ir::ParallelOp grid, size_t, GridContext &) {
+  rotateWhileLoops(grid);
+  return true;
+}
+
+static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
+  std::optional<LedgerParts> unused;
+  std::optional<LedgerParts> &told = number < context.parts.size() ? context.parts[number] : unused;
+  LowerOptions options = choicesOf(grid);
+  ir::ParallelOp made = cutTiles(grid, options, told);
+  if (!made) {
+    context.uncut = number;
+    return false;
+  }
+  setChoices(made, options);
+  return true;
+}
+
+llvm::ArrayRef<GridPass> gridPasses() {
+  static constexpr GridPass passes[] = {
+      {"ptl-check-places", checkPlaces},
+      {"ptl-unroll", unroll},
+      {"ptl-rotate-while", rotate},
+      {"ptl-cut-tiles", cut},
+  };
+  return passes;
+}
+
+bool runGridPass(const GridPass &pass, func::FuncOp function, GridContext &context) {
+  for (auto [number, grid] : llvm::enumerate(kernelGrids(function)))
+    if (!pass.run(grid, number, context))
+      return false;
+  return true;
+}
+
+} // namespace ptl::block

@@ -1,0 +1,36 @@
+// The passes on tiles that stand between what is legal for a chip and the instructions: their
+// order, and what each needs to know.
+#pragma once
+
+#include "passes/lower_block/lower_block.h"
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ptl::block {
+
+/// How a grid is to be lowered, as an attribute of it: what is as usual is left out.
+void setChoices(ir::ParallelOp grid, const LowerOptions &options);
+LowerOptions choicesOf(ir::ParallelOp grid);
+
+/// What such passes read and tell.
+struct GridContext {
+  const Machine &machine;
+  const Report &report;
+  llvm::MutableArrayRef<std::optional<LedgerParts>> parts; ///< by grid; may be empty
+  std::optional<size_t> uncut; ///< the grid whose tiles cannot be cut as its choices say
+};
+
+struct GridPass {
+  const char *name; ///< on the command line of ptl-opt
+  /// Changes one grid, which may become another. False after an error or with `uncut`.
+  bool (*run)(ir::ParallelOp grid, size_t number, GridContext &context);
+};
+
+/// In their order.
+llvm::ArrayRef<GridPass> gridPasses();
+/// Runs one on every grid of a function that becomes a kernel.
+bool runGridPass(const GridPass &pass, mlir::func::FuncOp function, GridContext &context);
+
+} // namespace ptl::block

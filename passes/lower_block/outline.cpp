@@ -1,0 +1,247 @@
+// Grids as functions of their own.
+#include "passes/lower_block/outline.h"
+
+#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/task_attribute.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+namespace {
+
+/// What a kernel is given.
+struct Argument {
+  std::string name, role; ///< role: of arrays
+  Value value;
+  StringAttr length; ///< the length it is, by its name in types; null: none
+};
+
+class Outliner {
+public:
+  explicit Outliner(ir::ParallelOp grid) : grid_(grid) {}
+
+  llvm::ArrayRef<Argument> collect() {
+    takeScalars();
+    collectArguments();
+    return arguments_;
+  }
+
+private:
+  static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
+
+  static bool isScalar(Operation *op) {
+    return op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndex() &&
+           op->getNumRegions() == 0 && isPure(op) &&
+           llvm::none_of(op->getOperands(), [](Value value) { return isArray(value); });
+  }
+
+  /// Whether it is computed from dimensions alone. Lengths of arrays are passed with the arrays.
+  static bool isDimension(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto function =
+        argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+    if (argument)
+      return function && function.getArgAttr(argument.getArgNumber(), "ptl.dim");
+    return isFromDimensions(value.getDefiningOp());
+  }
+  static bool isFromDimensions(Operation *op) {
+    return isScalar(op) &&
+           llvm::none_of(op->getUsers(), [](Operation *user) { return isa<ir::AllocOp>(user); }) &&
+           llvm::all_of(op->getOperands(), isDimension);
+  }
+
+  /// What a kernel by hand computes may have been found to be what the host computes: from what
+  /// else the kernel is given, or from dimensions.
+  bool isTaken(Operation *op, const llvm::SetVector<Value> &given) {
+    if (!grid_->hasAttr("ptl.manual"))
+      return isFromDimensions(op);
+    return isFromDimensions(op) ||
+           (isScalar(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+              return given.contains(operand) || matchPattern(operand, m_Constant()) ||
+                     isDimension(operand);
+            }));
+  }
+
+  /// What is computed from sizes is computed in the kernel again: who launches it has only what the
+  /// source names, and the prover wants to know what depends on what.
+  void takeScalars() {
+    OpBuilder b(grid_.getContext());
+    for (bool changed = true; changed;) {
+      changed = false;
+      llvm::SetVector<Value> captured;
+      getUsedValuesDefinedAbove(grid_->getRegions(), captured);
+      for (Value value : captured) {
+        Operation *made = value.getDefiningOp();
+        if (!made || matchPattern(value, m_Constant()) || !isTaken(made, captured))
+          continue;
+        b.setInsertionPointToStart(&grid_.getBody().front());
+        Operation *copy = b.clone(*made);
+        value.replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) {
+          return use.getOwner() != copy && grid_->isProperAncestor(use.getOwner());
+        });
+        changed = true;
+      }
+    }
+  }
+
+  void collectArguments() {
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(grid_->getRegions(), captured);
+    for (Value operand : grid_->getOperands())
+      captured.insert(operand);
+    auto function = grid_->getParentOfType<func::FuncOp>();
+    llvm::SmallVector<Value> ordered;
+    for (Value argument : function.getArguments())
+      if (captured.contains(argument))
+        ordered.push_back(argument);
+    for (Value value : captured)
+      if (!llvm::is_contained(function.getArguments(), value)) // of loops of the host, too
+        ordered.push_back(value);
+    for (Value value : ordered)
+      if (isArray(value))
+        arguments_.push_back({nameOf(value), roleOf(value), value, {}});
+    addLengths(function, ordered);
+    for (Value value : ordered)
+      if (!isArray(value) && !matchPattern(value, m_Constant()) &&
+          llvm::none_of(arguments_, [&](const Argument &a) { return a.value == value; }))
+        arguments_.push_back({nameOf(value), "", value, {}});
+  }
+
+  /// The lengths that the types of arrays in global memory name.
+  void addLengths(func::FuncOp function, llvm::ArrayRef<Value> values) {
+    llvm::SetVector<StringAttr> names;
+    for (Value value : values)
+      for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(value.getType()))) {
+        if (extent.isConstant() || !names.insert(extent.symbol))
+          continue;
+        Value length = dimension(function, extent.symbol);
+        if (!length) {
+          OpBuilder host(grid_);
+          length = host.create<ir::DimOp>(grid_.getLoc(), host.getIndexType(), value,
+                                          static_cast<int64_t>(axis));
+        }
+        arguments_.push_back({extent.symbol.str(), "", length, extent.symbol});
+      }
+  }
+
+  static Value dimension(func::FuncOp function, StringAttr symbol) {
+    for (BlockArgument argument : function.getArguments())
+      if (function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim") == symbol)
+        return argument;
+    return {};
+  }
+
+  std::string nameOf(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+        for (const char *attribute : {"ptl.name", "ptl.output", "ptl.dim"})
+          if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
+            return name.str();
+    if (auto name = dyn_cast<NameLoc>(value.getLoc()))
+      return unique(name.getName().str());
+    return unique(isArray(value) ? "t" : "s");
+  }
+
+  std::string unique(const std::string &name) {
+    unsigned count = names_[name]++;
+    return count ? name + std::to_string(count) : name;
+  }
+
+  std::string roleOf(Value array) {
+    bool written = false, read = false;
+    grid_.walk([&](Operation *op) {
+      if (auto store = dyn_cast<ir::StoreOp>(op); store && store.getRef() == array)
+        written = true;
+      else if (auto pointer = dyn_cast<ir::PointerOp>(op); pointer && pointer.getArray() == array) {
+        written |= pointer.getRole() != "in";
+        read |= pointer.getRole() != "out";
+      } else
+        read |= llvm::is_contained(op->getOperands(), array) && !isa<ir::DimOp>(op);
+    });
+    return written ? (read ? "inout" : "out") : "in";
+  }
+
+  ir::ParallelOp grid_;
+  llvm::SmallVector<Argument> arguments_;
+  llvm::StringMap<unsigned> names_;
+};
+
+} // namespace
+
+llvm::SmallVector<ir::ParallelOp> kernelGrids(func::FuncOp function) {
+  llvm::SmallVector<ir::ParallelOp> grids;
+  function.walk<WalkOrder::PreOrder>([&](ir::ParallelOp grid) {
+    grids.push_back(grid);
+    return WalkResult::skip();
+  });
+  return grids;
+}
+
+std::string kernelName(func::FuncOp function, size_t number, size_t count) {
+  llvm::StringRef base = function.getSymName();
+  base.consume_front("ptl_");
+  return count == 1 ? base.str() : (base + "_" + llvm::Twine(number)).str();
+}
+
+static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, ModuleOp into,
+                                llvm::ArrayRef<Argument> arguments) {
+  OpBuilder b = OpBuilder::atBlockEnd(into.getBody());
+  llvm::SmallVector<Value> operands;
+  for (const Argument &argument : arguments)
+    operands.push_back(argument.value);
+  auto function = b.create<func::FuncOp>(
+      grid.getLoc(), name, b.getFunctionType(ValueRange(operands).getTypes(), TypeRange()));
+  Block *entry = function.addEntryBlock();
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    auto number = static_cast<unsigned>(i);
+    entry->getArgument(number).setLoc(argument.value.getLoc());
+    function.setArgAttr(number, "ptl.name", b.getStringAttr(argument.name));
+    if (!argument.role.empty())
+      function.setArgAttr(number, kRoleAttr, b.getStringAttr(argument.role));
+    if (argument.length)
+      function.setArgAttr(number, kLengthAttr, argument.length);
+  }
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  mapping.map(operands, function.getArguments());
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(grid->getRegions(), captured);
+  captured.insert(grid->operand_begin(), grid->operand_end());
+  for (Value value : captured)
+    if (!mapping.contains(value)) // constants
+      b.clone(*value.getDefiningOp(), mapping);
+  b.clone(*grid, mapping);
+  b.create<func::ReturnOp>(grid.getLoc());
+  return function;
+}
+
+func::FuncOp outlineGrid(ir::ParallelOp grid, llvm::StringRef name, ModuleOp into) {
+  Outliner outliner(grid);
+  llvm::ArrayRef<Argument> arguments = outliner.collect();
+  func::FuncOp function = functionFor(grid, name, into, arguments);
+  llvm::SmallVector<Value> operands;
+  for (const Argument &argument : arguments)
+    operands.push_back(argument.value);
+  OpBuilder b(grid);
+  auto launch =
+      b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name), operands);
+  if (Attribute task = grid->getAttr(ir::kTaskAttribute))
+    launch->setAttr(ir::kTaskAttribute, task);
+  grid.erase();
+  return function;
+}
+
+ir::ParallelOp gridOf(func::FuncOp outlined) {
+  return *outlined.getBody().front().getOps<ir::ParallelOp>().begin();
+}
+
+} // namespace ptl::block

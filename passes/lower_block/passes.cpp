@@ -1,0 +1,130 @@
+// The passes of this folder for ptl-opt: what `lowerToBlocks` does, one by one.
+#include "passes/passes.h"
+
+#include "ir/dialect/pto_dialect.h"
+#include "passes/lower_block/grid_passes.h"
+#include "passes/lower_block/lower_kernel.h"
+#include "passes/lower_block/outline.h"
+#include "passes/transform/simplify.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace ptl::ir {
+
+#define GEN_PASS_DEF_CHECKPLACES
+#define GEN_PASS_DEF_UNROLL
+#define GEN_PASS_DEF_ROTATEWHILE
+#define GEN_PASS_DEF_CUTTILES
+#define GEN_PASS_DEF_OUTLINE
+#define GEN_PASS_DEF_LOWERBLOCK
+#include "passes/passes.h.inc"
+
+} // namespace ptl::ir
+
+using namespace mlir;
+
+namespace ptl::ir {
+namespace {
+
+/// Reports become errors of MLIR.
+block::Report reportAsErrors() {
+  return [](DiagId id, Location location, std::vector<std::string> arguments) {
+    DiagnosticSink sink;
+    sink.report(id, kNoSpan, std::move(arguments));
+    emitError(location) << sink.all().back().message;
+  };
+}
+
+std::optional<Machine> machineFor(Operation *op, const std::string &name) {
+  std::optional<Machine> machine = findMachine(name);
+  if (!machine)
+    op->emitError() << "there is no machine `" << name << "`";
+  return machine;
+}
+
+/// Runs a pass on tiles on the kernels of a function. False after an error.
+bool runOnGrids(func::FuncOp function, llvm::StringRef name, const std::string &machineName) {
+  std::optional<Machine> machine = machineFor(function, machineName);
+  if (!machine)
+    return false;
+  block::Report report = reportAsErrors();
+  block::GridContext context{*machine, report, {}, {}};
+  for (const block::GridPass &pass : block::gridPasses())
+    if (name == pass.name && !block::runGridPass(pass, function, context)) {
+      if (context.uncut)
+        function.emitError() << "the tiles of kernel " << *context.uncut
+                             << " cannot be cut as its choices say";
+      return false;
+    }
+  return true;
+}
+
+struct CheckPlacesPass : impl::CheckPlacesBase<CheckPlacesPass> {
+  using CheckPlacesBase::CheckPlacesBase;
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), machine))
+      signalPassFailure();
+  }
+};
+struct UnrollPass : impl::UnrollBase<UnrollPass> {
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
+  }
+};
+struct RotateWhilePass : impl::RotateWhileBase<RotateWhilePass> {
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
+  }
+};
+struct CutTilesPass : impl::CutTilesBase<CutTilesPass> {
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
+  }
+};
+
+/// The functions that `ptl-outline` has made: what is not the host.
+llvm::SmallVector<func::FuncOp> outlinedIn(ModuleOp module) {
+  auto functions = module.getOps<func::FuncOp>();
+  return {std::next(functions.begin()), functions.end()};
+}
+
+struct OutlinePass : impl::OutlineBase<OutlinePass> {
+  void runOnOperation() override {
+    auto functions = getOperation().getOps<func::FuncOp>();
+    if (functions.empty() || outlinedIn(getOperation()).size() > 0) {
+      getOperation().emitError() << "one function is outlined";
+      return signalPassFailure();
+    }
+    func::FuncOp host = *functions.begin();
+    llvm::SmallVector<ParallelOp> grids = block::kernelGrids(host);
+    for (auto [i, grid] : llvm::enumerate(grids))
+      block::outlineGrid(grid, block::kernelName(host, i, grids.size()), getOperation());
+  }
+};
+
+struct LowerBlockPass : impl::LowerBlockBase<LowerBlockPass> {
+  using LowerBlockBase::LowerBlockBase;
+  void runOnOperation() override {
+    std::optional<Machine> target = machineFor(getOperation(), machine);
+    if (!target || getOperation().getOps<func::FuncOp>().empty())
+      return signalPassFailure();
+    Simplifier simplifier(getContext());
+    block::Report report = reportAsErrors();
+    for (func::FuncOp outlined : outlinedIn(getOperation())) {
+      OwningOpRef<ModuleOp> kernel = block::lowerKernel(
+          outlined, *target, block::choicesOf(block::gridOf(outlined)), simplifier, report);
+      if (!kernel)
+        return signalPassFailure();
+      getOperation().push_back(kernel.release());
+      outlined.erase();
+    }
+    if (!block::checkHost(*getOperation().getOps<func::FuncOp>().begin(), *target, report))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace ptl::ir

@@ -1,0 +1,57 @@
+#include "passes/lower_block/unroll_loops.h"
+
+#include "ir/dialect/schedule_attributes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+static constexpr llvm::StringLiteral kUnrollAttr = "ptl.unroll";
+
+bool saysUnroll(ir::ParallelOp grid) {
+  return grid
+      ->walk([](scf::ForOp loop) {
+        return loop->hasAttr(kUnrollAttr) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool unrollLoops(ir::ParallelOp grid, const Report &report) {
+  constexpr int64_t mostCopies = 32;
+  bool isWell = true;
+  llvm::SmallVector<scf::ForOp> loops;
+  grid.walk([&](scf::ForOp loop) { // inner ones first
+    if (loop->hasAttr(kUnrollAttr))
+      loops.push_back(loop);
+  });
+  for (scf::ForOp loop : loops) {
+    int64_t factor = cast<IntegerAttr>(loop->removeAttr(kUnrollAttr)).getInt();
+    bool multiplies =
+        loop->walk([](ir::MatmulOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    IntegerAttr lower, upper, step;
+    if (factor == 0 && matchPattern(loop.getLowerBound(), m_Constant(&lower)) &&
+        matchPattern(loop.getUpperBound(), m_Constant(&upper)) &&
+        matchPattern(loop.getStep(), m_Constant(&step)) && step.getInt() > 0)
+      factor = (upper.getInt() - lower.getInt() + step.getInt() - 1) / step.getInt();
+    auto at = dyn_cast_or_null<LocationAttr>(loop->removeAttr(ir::kUnrollPlaceAttribute));
+    std::string why =
+        multiplies            ? "products accumulate in the loop, whose steps overlap as they are"
+        : factor == 0         ? "nothing says how many turns the loop has: give it a number"
+        : factor > mostCopies ? "at most " + std::to_string(mostCopies) + " copies are made"
+                              : "";
+    if (why.empty() && factor > 1)
+      (void)loopUnrollByFactor(loop, static_cast<uint64_t>(factor));
+    if (why.empty() || !at)
+      continue;
+    report(DiagId::ScheduleCannot, at,
+           {factor ? "unroll " + std::to_string(factor) : "unroll", why});
+    isWell = false;
+  }
+  return isWell;
+}
+
+} // namespace ptl::block
