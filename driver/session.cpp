@@ -212,6 +212,10 @@ ExitCode Session::finish(ExitCode code) {
       text += line;
     }
   std::fputs(text.c_str(), document ? stdout : stderr);
+  // Whichever command met it, and whatever came of it there.
+  if (std::any_of(shown.begin(), shown.end(),
+                  [](const Diagnostic &each) { return each.id == DiagId::CompilerFault; }))
+    return ExitCode::Internal;
   return code == ExitCode::Fine && errors > 0 ? ExitCode::SourceErrors : code;
 }
 

@@ -280,7 +280,7 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
       ledger.kernels.insert(ledger.kernels.end(), program->ledger.kernels.begin(),
                             program->ledger.kernels.end());
       if (wants(EmitId::Proof))
-        proof += proofText(variant.symbol, compiler.prove(*program));
+        proof += proofText(variant.symbol, program->proof);
       llvm::raw_string_ostream out(sync);
       if (wants(EmitId::Sync))
         for (const pto::SyncResult &each : program->sync)

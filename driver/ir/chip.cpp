@@ -1,4 +1,4 @@
-// From tile level to the block level of a chip: lowered, placed, synchronised.
+// From tile level to the block level of a chip: lowered, placed, synchronised, judged.
 #include "driver/ir/chip.h"
 #include "driver/ir/chip_fixes.h"
 #include "driver/ir/stages.h"
@@ -29,6 +29,7 @@ ChipProgram copyOf(const ChipProgram &program) {
     copy.program.kernels.push_back(kernel.get().clone());
   copy.ledger = program.ledger;
   copy.sync = program.sync;
+  copy.proof = program.proof;
   copy.halvings = program.halvings;
   return copy;
 }
@@ -334,41 +335,62 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     return std::nullopt;
   }
   tellWhatAvoidsParts(result.ledger);
-  bool isWell = synchronise(result);
+  bool isWell = synchronise(result) && judge(result);
   dumpStages();
   if (!isWell)
     return std::nullopt;
   return result;
 }
 
-/// Puts what depends on each other in order; what its author did is judged. False after an error.
+/// Puts what depends on each other in order, but for kernels whose author did. False after an
+/// error.
 bool Compiler::synchronise(ChipProgram &program) {
   step("derive-sync");
-  size_t errors = sink_.errorCount();
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
     if (!(*kernel)->hasAttr("ptl.manual"))
       for (auto each : kernel->getOps<mlir::func::FuncOp>())
         pto::peelStages(each);
   keepBlocks(stages_.get(), "pto-peel-stages", Stage::Level::Placed, program);
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
-    if ((*kernel)->hasAttr("ptl.manual")) {
-      for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
-        (void)each;
-        program.sync.emplace_back();
-      }
-      prove::report(prove::proveBlock(*kernel, *options_.chip), sink_, spanOf);
-      continue;
-    }
+    bool byHand = (*kernel)->hasAttr("ptl.manual");
     pto::BlockMachine machine(*options_.chip);
-    for (auto each : kernel->getOps<mlir::func::FuncOp>())
-      pto::deriveSync(each, machine, program.sync.emplace_back());
+    for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
+      pto::SyncResult &sync = program.sync.emplace_back();
+      if (!byHand)
+        pto::deriveSync(each, machine, sync);
+    }
     if (mlir::failed(mlir::verify(*kernel))) {
       reportFault("derive-sync", messages_, *kernel);
       return false;
     }
   }
   keepBlocks(stages_.get(), "pto-derive-sync", Stage::Level::Synchronised, program);
-  return sink_.errorCount() == errors;
+  return true;
+}
+
+/// The gate that all code for chips goes through: what the prover refutes leaves the compiler
+/// neither as text nor as a preview, a time or a run. Of a kernel by hand it is its author's fault,
+/// else the compiler's. What cannot be decided is told. False if something was refuted.
+bool Compiler::judge(ChipProgram &program) {
+  step("prove");
+  bool holds = true;
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
+    prove::ProofResult proof = prove::proveBlock(*kernel, *options_.chip);
+    holds &= proof.findings.empty();
+    if ((*kernel)->hasAttr("ptl.manual") || proof.findings.empty())
+      prove::report(proof, sink_, spanOf);
+    else
+      reportRefuted(proof, *kernel);
+    program.proof.add(std::move(proof));
+  }
+  return holds;
+}
+
+void Compiler::reportRefuted(const prove::ProofResult &proof, mlir::ModuleOp kernel) {
+  const prove::Finding &first = proof.findings.front();
+  reportFault("prove",
+              "the code that it made is wrong: " + first.message() + " (" + first.code() + ")",
+              kernel, spanOf(first.location), prove::toText(proof));
 }
 
 bool Compiler::tileForReading(mlir::ModuleOp module) {
@@ -383,19 +405,6 @@ bool Compiler::tileForReading(mlir::ModuleOp module) {
   legalizes_ = true;
   halvings_.clear();
   return done;
-}
-
-prove::ProofResult Compiler::prove(const ChipProgram &program) {
-  prove::ProofResult all;
-  for (const mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
-    prove::ProofResult one = prove::proveBlock(kernel.get(), *options_.chip);
-    all.findings.insert(all.findings.end(), one.findings.begin(), one.findings.end());
-    all.undecided.insert(all.undecided.end(), one.undecided.begin(), one.undecided.end());
-    all.instances += one.instances;
-    all.skipped += one.skipped;
-    all.events += one.events;
-  }
-  return all;
 }
 
 } // namespace ptl

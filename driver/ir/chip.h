@@ -14,6 +14,7 @@ struct ChipProgram {
   block::BlockProgram program;
   BufferLedger ledger;               ///< of all kernels
   std::vector<pto::SyncResult> sync; ///< of all functions, in order
+  prove::ProofResult proof;          ///< of all kernels: no faults, else there is no program
   /// How often tiles of tensor-level code were halved, by group (`ir::PipelineOptions`).
   std::vector<int64_t> halvings;
 };

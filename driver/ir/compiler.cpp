@@ -77,12 +77,14 @@ static std::string textOf(llvm::Module &module) {
 }
 
 void Compiler::reportFault(const std::string &stage, const std::string &message,
-                           mlir::ModuleOp module) {
+                           mlir::ModuleOp module, Span at, const std::string &details) {
   std::string why = message.empty() ? "no reason given" : message;
-  DiagnosticBuilder builder = sink_.report(DiagId::CompilerFault, kNoSpan, {stage, why});
+  DiagnosticBuilder builder = sink_.report(DiagId::CompilerFault, at, {stage, why});
+  builder.note("this is a fault of the compiler, not of the program: nothing was emitted");
   if (!internalError_ && !options_.bundleFolder.empty()) {
-    std::string reason =
-        writeBundle(options_.bundleFolder, sources_, {stage, why, module ? textOf(module) : ""});
+    std::string reason = writeBundle(
+        options_.bundleFolder, sources_,
+        {stage, details.empty() ? why : why + "\n" + details, module ? textOf(module) : ""});
     builder.note(reason.empty() ? "`" + options_.bundleFolder + "` has what shows this again"
                                 : "`" + options_.bundleFolder + "` cannot be written: " + reason);
   }

@@ -75,16 +75,15 @@ public:
   translate(mlir::ModuleOp blocks, const std::function<void(mlir::ModuleOp)> &onLowered = {});
   /// Optimised LLVM IR of a module as built, which is tiled in place; nothing after an error.
   std::optional<cpu::LlvmModule> lower(mlir::ModuleOp module);
-  /// Kernels of the block level for `options().chip`, with buffers placed and synchronised, from a
-  /// module as built, which stays as it is. Nothing after an error. `onPhase` sees every attempt to
-  /// tile it; the last is what was lowered.
+  /// Kernels of the block level for `options().chip`, with buffers placed and synchronised, and
+  /// judged by the prover, from a module as built, which stays as it is. Nothing after an error,
+  /// and so nothing that the prover refutes. `onPhase` sees every attempt to tile it; the last is
+  /// what was lowered.
   std::optional<ChipProgram> lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase = {});
   /// What was too small when `lowerToChip` failed for that; else null.
   const Overflow *overflow() const { return overflow_.get(); }
   /// The stages of what `lowerToChip` made last, where `keepsStages` asks for them; else null.
   std::unique_ptr<StageRecord> takeStages();
-  /// What the prover says of them.
-  prove::ProofResult prove(const ChipProgram &program);
   /// Code in this process.
   std::optional<cpu::JitCode> compile(const ir::EntryBinding &binding, const std::string &symbol);
 
@@ -92,9 +91,10 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
 
   /// Reports an error of the compiler itself, in a stage that was given `module` (null: none), and
-  /// writes the bundle of the first.
-  void reportFault(const std::string &stage, const std::string &message,
-                   mlir::ModuleOp module = {});
+  /// writes the bundle of the first. `at`: the place in the source that it shows at; `details`:
+  /// more for the bundle's report.
+  void reportFault(const std::string &stage, const std::string &message, mlir::ModuleOp module = {},
+                   Span at = kNoSpan, const std::string &details = "");
   /// True if an error was the compiler's own.
   bool hadInternalError() const { return internalError_; }
 
@@ -109,6 +109,8 @@ private:
   std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, bool mayCut, ChipProgram before,
                                         std::vector<TooSmall> &full);
   bool synchronise(ChipProgram &program);
+  bool judge(ChipProgram &program);
+  void reportRefuted(const prove::ProofResult &proof, mlir::ModuleOp kernel);
   template <typename Phase>
   auto collecting(const std::string &stage, mlir::ModuleOp module, Phase phase);
 

@@ -107,7 +107,9 @@ static Diagnostic diagnosticOf(PlaceReader &places, const json &from, Span entry
                                const std::string &path) {
   Diagnostic result{};
   result.id = diagIdOf(from.value("code", ""));
-  result.severity = Severity::Error;
+  result.severity = from.value("severity", "") == severityName(Severity::Warning)
+                        ? Severity::Warning
+                        : Severity::Error;
   result.message = from.value("message", "");
   result.primaryLabel = from.value("label", "");
   result.notes = textsOf(from.value("notes", json::array()));

@@ -31,7 +31,8 @@ void Code::noteOutcome() {
   if (const Overflow *overflow = compiler_->overflow())
     outcome->overflow = *overflow;
   for (const Diagnostic &diagnostic : sink().all())
-    if (failed_ && diagnostic.severity == Severity::Error)
+    if ((failed_ && diagnostic.severity == Severity::Error) ||
+        diagnostic.id == DiagId::CannotBeProved)
       outcome->diagnostics.push_back(diagnostic);
   outcome_ = std::move(outcome);
 }

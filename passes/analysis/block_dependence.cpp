@@ -2,6 +2,7 @@
 #include "passes/analysis/block_dependence.h"
 
 #include "ir/dialect/cross_core.h"
+#include "ir/ops/pipe_names.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -193,6 +194,7 @@ void BlockProgram::resolve(Value value, Touch &touch) {
 
 BlockMachine::BlockMachine(const Machine &machine) : vectorBarrier(machine.vectorBarrier) {
   eventIds = std::max<int64_t>(1, machine.events);
+  library = machine.tools.library;
   for (size_t place = 0; place < alignment.size(); ++place)
     if (const MemorySpace *space =
             machine.space(std::string(ir::placeName(static_cast<ir::Place>(place)))))
@@ -215,6 +217,26 @@ static std::optional<Pipe> pipeOfFree(TFreeOp free) {
   return kind && kind.getValue() == KernelKind::cube ? Pipe::MTE1 : Pipe::V;
 }
 
+// An event inside may be set again once it has been waited for. The scalar unit issues nothing
+// meanwhile, so what it waits for is over anyway.
+void BlockProgram::addInside(const InsideInstruction &inside, Item &item) {
+  inside_.insert(&inside);
+  Pipe from = pipeNamed(inside.from), to = pipeNamed(inside.to);
+  if (to == Pipe::S)
+    return;
+  for (Pipe pipe : {from, to}) {
+    Touch &touch = item.touches.emplace_back();
+    touch.first = touch.last = item.op;
+    touch.value = item.op->getOperands().back();
+    touch.pipe = pipe;
+    touch.reads = pipe == to;
+    touch.writes = touch.aside = pipe == from;
+    touch.space = kEventSpace;
+    touch.begin = (static_cast<int64_t>(from) * 8 + static_cast<int64_t>(to)) * 64 + inside.id;
+    touch.end = touch.begin + 1;
+  }
+}
+
 void BlockProgram::addInstruction(Item &item) {
   Operation *op = item.op;
   ++item.instructions[static_cast<size_t>(*item.pipe)];
@@ -225,7 +247,16 @@ void BlockProgram::addInstruction(Item &item) {
     resolve(value, touch);
     return touch;
   };
+  const InsideInstruction *inside =
+      insideOf(machine_.library, std::string_view(op->getName().stripDialect()));
+  if (inside)
+    addInside(*inside, item);
   for (const Access &access : accessesOf(op)) {
+    if (access.scratch && inside && !inside->scratchPipe.empty()) {
+      Touch &touch = add(access.value);
+      touch.pipe = pipeNamed(inside->scratchPipe);
+      touch.writes = touch.aside = true;
+    }
     Touch &touch = add(access.value);
     touch.reads = access.reads || access.scratch;
     touch.writes = access.writes || access.scratch;
@@ -254,7 +285,8 @@ void BlockProgram::addComposite(Item &item) {
       for (size_t i = 0; i < numPipes; ++i)
         item.instructions[i] += inner.instructions[i];
       for (const Touch &touch : inner.touches) {
-        int how = touch.reads | touch.writes << 1 | touch.receives << 2 | touch.releases << 3;
+        int how = touch.reads | touch.writes << 1 | touch.receives << 2 | touch.releases << 3 |
+                  touch.aside << 4;
         Key key{touch.pipe,
                 touch.space,
                 touch.begin,

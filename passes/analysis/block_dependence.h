@@ -3,6 +3,7 @@
 // of one body.
 #pragma once
 
+#include "codegen/machines/inside.h"
 #include "codegen/machines/machine.h"
 #include "ir/dialect/instruction_op.h"
 
@@ -11,6 +12,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace ptl::pto {
@@ -20,6 +22,7 @@ struct BlockMachine {
   bool vectorBarrier = true; ///< dependent instructions of the vector pipe need a barrier
   int64_t eventIds = 8;      ///< of an ordered pair of pipes
   std::array<int64_t, 9> alignment{32, 32, 32, 32, 512, 512, 512, 64, 128}; ///< by place
+  std::string library; ///< whose instructions do what `inside.def` says
 
   BlockMachine() = default;
   explicit BlockMachine(const Machine &machine);
@@ -66,6 +69,7 @@ struct Ring {
 };
 
 inline constexpr unsigned kFirstGlobalSpace = 16; ///< below: the places of on-chip memory
+inline constexpr unsigned kEventSpace = 15;       ///< the events that instructions use inside
 
 /// Bytes that an item touches from one pipe. In global memory `space` is the array, and `box` the
 /// part where it is known.
@@ -76,6 +80,7 @@ struct Touch {
   bool reads = false, writes = false;
   bool receives = false; ///< filled by the other core, which waits for the readers of before
   bool releases = false; ///< tells the other core that its readers are done
+  bool aside = false;    ///< before the instruction starts, which itself waits for that
   unsigned space;
   int64_t begin, end;
   int rotation = -1;                 ///< in `BlockProgram::rotations`
@@ -148,6 +153,9 @@ public:
   /// The same of an `scf.while`: its two bodies are one sequence, numbered through.
   std::vector<Dependence> dependencesOfWhile(const Item &loop);
 
+  /// Of its instructions, those that do something beside their work.
+  const std::set<const InsideInstruction *> &inside() const { return inside_; }
+
   /// The number modulo `count`, without operations that do not change that.
   mlir::Value stripModulo(mlir::Value slot, int64_t count) const;
 
@@ -156,6 +164,7 @@ private:
 
   std::unique_ptr<Body> build(mlir::Block &block, mlir::Operation *owner);
   void addInstruction(Item &item);
+  void addInside(const InsideInstruction &inside, Item &item);
   void addComposite(Item &item);
   void resolve(mlir::Value value, Touch &touch);
   void resolveTile(mlir::Value value, Touch &touch);
@@ -173,6 +182,7 @@ private:
   ExpressionTable expressions_;
   std::unique_ptr<Body> root_;
   std::vector<Rotation> rotations_;
+  std::set<const InsideInstruction *> inside_;
   llvm::DenseMap<mlir::Value, mlir::Value> poppedFrom_; ///< queue of a declared tile
   std::map<std::string, unsigned> spaceByName_;
   llvm::DenseMap<mlir::Value, unsigned> spaceByPointer_;

@@ -314,7 +314,7 @@ void DependenceScan::clear(Segment &segment) const {
 void DependenceScan::update(const Touch &touch) {
   Entry entry{&touch, item_, round_};
   size_t pipe = static_cast<size_t>(touch.pipe);
-  if (touch.releases)
+  if (touch.releases || touch.aside)
     return;
   if (touch.isGlobal()) {
     GlobalState &state = globals_[touch.space];

@@ -96,7 +96,8 @@ private:
         continue;
       }
       unsigned from = cast<BlockArgument>(parameter).getArgNumber();
-      for (llvm::StringRef name : {llvm::StringRef("ptl.name"), llvm::StringRef(kRoleAttr)})
+      for (llvm::StringRef name :
+           {llvm::StringRef("ptl.name"), llvm::StringRef(kRoleAttr), llvm::StringRef(kFormulaAttr)})
         if (Attribute attribute = outlined_.getArgAttr(from, name))
           function.setArgAttr(number, name, attribute);
     }

@@ -3,6 +3,7 @@
 
 #include "ir/dialect/schedule_attributes.h"
 #include "ir/dialect/task_attribute.h"
+#include "passes/analysis/formula.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -209,6 +210,9 @@ static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, Modul
       function.setArgAttr(number, kRoleAttr, b.getStringAttr(argument.role));
     if (argument.length)
       function.setArgAttr(number, kLengthAttr, argument.length);
+    else if (std::string formula = argument.role.empty() ? ir::formulaOf(argument.value) : "";
+             !formula.empty() && formula != argument.name)
+      function.setArgAttr(number, kFormulaAttr, b.getStringAttr(formula));
   }
   b.setInsertionPointToStart(entry);
   IRMapping mapping;

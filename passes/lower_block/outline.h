@@ -9,9 +9,11 @@
 namespace ptl::block {
 
 /// Arguments of outlined functions: what the kernel does with an array (`in`, `out`, `inout`), and
-/// which length of types a number is. `ptl.name` is the name of each.
+/// which length of types a number is; of other numbers what they are computed from
+/// (`ir::formulaOf`). `ptl.name` is the name of each.
 inline constexpr llvm::StringLiteral kRoleAttr = "ptl.role";
 inline constexpr llvm::StringLiteral kLengthAttr = "ptl.length";
+inline constexpr llvm::StringLiteral kFormulaAttr = "ptl.formula";
 
 /// The grids of a function that become kernels, in order; a grid inside a grid is part of its
 /// kernel.

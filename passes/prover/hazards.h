@@ -27,7 +27,8 @@ struct Case {
 void judgeTiles(const Case &judged);
 /// Slots of queues through the consumer's memory: nobody touches a tile whose slot was given back.
 void judgeSlots(const Case &judged);
-/// Global memory, between all pipes of a cube core and its vector cores.
+/// Global memory, between all pipes of a cube core and its vector cores; what both vector cores do
+/// where once was meant.
 void judgeGlobal(const Case &judged);
 /// What the simulation of events and queues found.
 void judgeSync(const Case &judged);

@@ -8,6 +8,8 @@ namespace ptl::prove {
 static constexpr int64_t kLargestInput = int64_t(1) << 20;
 static constexpr int64_t kBases[] = {1, 128, 16, 4096};
 static constexpr size_t kMostInstances = 256;
+/// A core group gets so many points, or more as long as they have fewer operations than this.
+static constexpr int64_t kFewestPoints = 3, kOperations = 2000;
 
 namespace {
 
@@ -21,8 +23,11 @@ public:
   }
 
   int64_t value(uint32_t index, const Inputs &inputs) {
-    ++stamp_;
-    known_.resize(function_.registers);
+    if (stamp_ == 0 || inputs != last_) {
+      ++stamp_;
+      last_ = inputs;
+      known_.resize(function_.registers);
+    }
     return evaluate(index, inputs).value;
   }
   /// The inputs that a value depends on.
@@ -90,6 +95,7 @@ private:
   const Function &function_;
   std::vector<Definition> definitions_;
   std::vector<std::pair<uint64_t, Scalar>> known_;
+  Inputs last_; ///< that `known_` is about, since `stamp_`
   uint64_t stamp_ = 0;
 };
 
@@ -98,6 +104,7 @@ struct Decision {
   Evaluator *evaluator;
   const Step *step;
   std::set<uint32_t> inputs;
+  int64_t rotation = 1; ///< of a loop
 
   int64_t measure(const Inputs &values) const {
     if (step->kind != StepKind::For)
@@ -117,16 +124,18 @@ struct Choice {
 
 class Chooser {
 public:
-  explicit Chooser(const Kernel &kernel) : kernel_(kernel), choices_(kernel.inputs.size()) {
+  Chooser(const Kernel &kernel, bool thorough)
+      : kernel_(kernel), thorough_(thorough), choices_(kernel.inputs.size()) {
     evaluators_.reserve(kernel.functions.size());
+    for (uint32_t i = 0; i < kernel.inputs.size(); ++i)
+      if (isOfGroups(i))
+        (kernel.inputs[i].role == Input::Group ? group_ : groups_) = i;
     for (const Function &function : kernel.functions) {
       evaluators_.emplace_back(function);
       for (const Body &body : function.bodies)
         for (const Step &step : body.steps)
           addDecision(step);
     }
-    int64_t r = kernel.rotation;
-    targets_ = {0, 1, 2, 3, r, r + 1, 2 * r + 1};
   }
   std::vector<Inputs> run();
 
@@ -142,11 +151,26 @@ private:
                                   int64_t turns) const;
   void add(uint32_t input, int64_t value, bool core);
   void combine(std::set<Inputs> &instances) const;
+  int64_t costOf(const Function &function, Evaluator &evaluator, uint32_t body,
+                 const Inputs &values) const;
+  int64_t costOf(const Inputs &values);
+  static int64_t turnsOf(const Function &function, Evaluator &evaluator, const Step &step,
+                         const Inputs &values);
+  void spread(Inputs &values);
+  size_t failing(const Inputs &values) const;
+  bool meet(Inputs &values) const;
+  bool isOfGroups(uint32_t input) const {
+    return kernel_.inputs[input].role == Input::Group ||
+           kernel_.inputs[input].role == Input::Groups;
+  }
 
   const Kernel &kernel_;
+  bool thorough_;
   std::vector<Evaluator> evaluators_;
+  std::vector<Decision> requirements_;
+  uint32_t group_ = kNone, groups_ = kNone; ///< the inputs that say which core group of how many
+  std::vector<Decision> points_;            ///< loops over the points of a core group
   std::vector<Decision> decisions_;
-  std::vector<int64_t> targets_;
   Inputs defaults_;
   std::vector<std::set<Choice>> choices_;
 };
@@ -154,11 +178,22 @@ private:
 } // namespace
 
 void Chooser::addDecision(const Step &step) {
+  if (step.kind == StepKind::Assume) {
+    Evaluator &evaluator = evaluators_.back();
+    requirements_.push_back({&evaluator, &step, evaluator.inputsOf(step.args[0])});
+    return;
+  }
   if (step.kind != StepKind::For && step.kind != StepKind::If)
     return;
   Decision decision{&evaluators_.back(), &step, {}};
+  if (step.kind == StepKind::For)
+    decision.rotation = kernel_.functions[evaluators_.size() - 1].bodies[step.body].rotation;
   for (size_t i = 0; i < (step.kind == StepKind::For ? 3 : 1); ++i)
     decision.inputs.merge(evaluators_.back().inputsOf(step.args[i]));
+  if (step.kind == StepKind::For && decision.inputs.count(groups_))
+    points_.push_back(decision);
+  decision.inputs.erase(group_);
+  decision.inputs.erase(groups_);
   if (!decision.inputs.empty())
     decisions_.push_back(std::move(decision));
 }
@@ -188,10 +223,17 @@ std::optional<int64_t> Chooser::reaching(uint32_t input, const Decision &decisio
 
 // Start where every loop can be made to run two turns by its inputs alone, then use those values.
 void Chooser::chooseDefaults() {
-  defaults_.assign(kernel_.inputs.size(), 1);
+  auto alone = [&](Inputs values) {
+    if (group_ != kNone)
+      values[group_] = 0;
+    if (groups_ != kNone)
+      values[groups_] = 1;
+    return values;
+  };
+  defaults_ = alone(Inputs(kernel_.inputs.size(), 1));
   size_t best = 0;
   for (int64_t base : kBases) {
-    Inputs values(kernel_.inputs.size(), base);
+    Inputs values = alone(Inputs(kernel_.inputs.size(), base));
     for (size_t i = 0; i < values.size(); ++i)
       if (kernel_.inputs[i].boolean)
         values[i] = 1;
@@ -230,8 +272,12 @@ void Chooser::add(uint32_t input, int64_t value, bool core) {
 
 // Full tiles: the largest value with that many turns; cut ones: the smallest.
 void Chooser::chooseTurns(uint32_t input, const Decision &decision) {
-  for (int64_t turns : targets_) {
-    bool core = turns <= 2 || turns == kernel_.rotation + 1;
+  int64_t r = decision.rotation;
+  std::vector<int64_t> targets = {0, 1, 2, r + 1};
+  if (thorough_)
+    targets.insert(targets.end(), {3, r, r + 2, 2 * r + 1});
+  for (int64_t turns : targets) {
+    bool core = (thorough_ ? turns <= 2 : turns <= 1) || turns == r + 1;
     auto more = reaching(input, decision, defaults_, turns + 1);
     if (more && *more > 0) {
       Inputs values = defaults_;
@@ -239,7 +285,8 @@ void Chooser::chooseTurns(uint32_t input, const Decision &decision) {
       if (decision.measure(values) == turns)
         add(input, *more - 1, core);
     }
-    auto least = turns ? reaching(input, decision, defaults_, turns) : std::nullopt;
+    bool cuts = turns && (thorough_ || turns <= 2);
+    auto least = cuts ? reaching(input, decision, defaults_, turns) : std::nullopt;
     if (least)
       add(input, *least, false);
   }
@@ -251,17 +298,19 @@ void Chooser::chooseBranch(uint32_t input, const Decision &decision) {
     for (int64_t value : {constant - 1, constant, constant + 1})
       if (value >= 0 && value <= kLargestInput)
         worthTrying.insert(value);
-  bool seen[2] = {};
+  bool seen[2] = {}, usual = decision.measure(defaults_) != 0;
   for (int64_t value : worthTrying) {
     Inputs values = defaults_;
     values[input] = value;
     bool taken = decision.measure(values) != 0;
     if (!std::exchange(seen[taken], true))
-      add(input, value, true);
+      add(input, value, thorough_ || taken != usual);
   }
 }
 
 void Chooser::choose(uint32_t input) {
+  if (isOfGroups(input))
+    return;
   add(input, defaults_[input], true);
   if (kernel_.inputs[input].boolean) {
     add(input, 0, true);
@@ -275,7 +324,7 @@ void Chooser::choose(uint32_t input) {
       else
         chooseBranch(input, decision);
     }
-  if (kernel_.inputs[input].data)
+  if (kernel_.inputs[input].role == Input::Data)
     add(input, 0, true);
 }
 
@@ -288,13 +337,118 @@ void Chooser::combine(std::set<Inputs> &instances) const {
       instances.insert(values);
       for (uint32_t b = a + 1; b < count && first.core; ++b)
         for (const Choice &second : choices_[b]) {
-          if (!second.core)
+          // One long loop at a time.
+          bool isLong = first.value > defaults_[a] && second.value > defaults_[b];
+          if (!second.core || (isLong && !thorough_))
             continue;
           Inputs both = values;
           both[b] = second.value;
           instances.insert(both);
         }
     }
+}
+
+// As far as they are run: of long loops without queues some are left out.
+int64_t Chooser::turnsOf(const Function &function, Evaluator &evaluator, const Step &step,
+                         const Inputs &values) {
+  int64_t turns = Decision{&evaluator, &step, {}}.measure(values);
+  const Body &body = function.bodies[step.body];
+  return body.hasQueue ? turns : std::min(turns, 4 * body.rotation);
+}
+
+// About how many operations a body takes, with loops at their first turn.
+int64_t Chooser::costOf(const Function &function, Evaluator &evaluator, uint32_t body,
+                        const Inputs &values) const {
+  int64_t cost = 1;
+  for (const Step &step : function.bodies[body].steps) {
+    if (step.kind >= StepKind::Pipe && step.kind <= StepKind::Free)
+      ++cost;
+    else if (step.kind == StepKind::For)
+      cost += turnsOf(function, evaluator, step, values) *
+              costOf(function, evaluator, step.body, values);
+    else if (step.kind == StepKind::If)
+      cost += std::max(costOf(function, evaluator, step.body, values),
+                       costOf(function, evaluator, step.other, values));
+    else if (step.kind == StepKind::While)
+      cost += costOf(function, evaluator, step.body, values) +
+              costOf(function, evaluator, step.other, values);
+  }
+  return cost;
+}
+
+int64_t Chooser::costOf(const Inputs &values) {
+  int64_t cost = 0;
+  for (size_t i = 0; i < evaluators_.size(); ++i)
+    cost += costOf(kernel_.functions[i], evaluators_[i], 0, values);
+  return cost;
+}
+
+/// How many requirements do not hold.
+size_t Chooser::failing(const Inputs &values) const {
+  return static_cast<size_t>(
+      std::count_if(requirements_.begin(), requirements_.end(),
+                    [&](const Decision &each) { return each.measure(values) == 0; }));
+}
+
+// Changes inputs of what the kernel requires until all of it holds: to what it is compared with, to
+// multiples of that, to the value of another input. False if that does not lead there.
+bool Chooser::meet(Inputs &values) const {
+  for (size_t open = failing(values); open > 0;) {
+    size_t before = open;
+    for (const Decision &requirement : requirements_) {
+      if (requirement.measure(values) != 0)
+        continue;
+      for (uint32_t input : requirement.inputs) {
+        std::vector<int64_t> candidates = {0, 1};
+        for (int64_t constant : kernel_.constants)
+          for (int64_t near : {constant - 1, constant, constant + 1})
+            candidates.push_back(near);
+        for (int64_t constant : kernel_.constants)
+          if (constant > 1) {
+            candidates.push_back(values[input] / constant * constant);
+            candidates.push_back((values[input] / constant + 1) * constant);
+          }
+        for (uint32_t other : requirement.inputs)
+          candidates.push_back(values[other]);
+        // As near to what was wanted as may be.
+        std::sort(candidates.begin(), candidates.end(), [&](int64_t a, int64_t b) {
+          return std::pair(std::abs(a - values[input]), a) <
+                 std::pair(std::abs(b - values[input]), b);
+        });
+        Inputs tried = values;
+        for (int64_t candidate : candidates) {
+          tried[input] = candidate;
+          if (candidate < 0 || candidate > kLargestInput || failing(tried) >= open)
+            continue;
+          values = tried;
+          open = failing(values);
+          break;
+        }
+      }
+    }
+    if (open == before)
+      return false;
+  }
+  return true;
+}
+
+// Many points are dealt to many core groups, so that one has a few of them, the last among them.
+// What sizes decide inside a point needs no more points for that.
+void Chooser::spread(Inputs &values) {
+  int64_t points = 0;
+  for (const Decision &loop : points_)
+    points = std::max(points, loop.measure(values));
+  int64_t each = costOf(values) / std::max<int64_t>(points, 1) + 1;
+  int64_t wanted = std::clamp<int64_t>(kOperations / each, kFewestPoints, 2 * kernel_.rotation + 1);
+  if (points <= wanted || groups_ == kNone || group_ == kNone)
+    return;
+  values[groups_] = (points + wanted - 1) / wanted;
+  values[group_] = (points - 1) % values[groups_];
+  bool isAnyThere = false;
+  for (const Decision &loop : points_)
+    isAnyThere |= loop.measure(values) > 0;
+  if (!isAnyThere)
+    values[group_] = 0;
 }
 
 std::vector<Inputs> Chooser::run() {
@@ -304,15 +458,15 @@ std::vector<Inputs> Chooser::run() {
   std::set<Inputs> instances = {defaults_};
   combine(instances);
   std::vector<Inputs> ordered(instances.begin(), instances.end());
-  auto size = [&](const Inputs &values) {
-    int64_t turns = 0;
-    for (const Decision &decision : decisions_)
-      turns += decision.measure(values);
-    return turns;
-  };
   std::vector<std::pair<int64_t, size_t>> order;
-  for (size_t i = 0; i < ordered.size(); ++i)
-    order.emplace_back(size(ordered[i]), i);
+  for (Inputs &values : ordered)
+    meet(values);
+  std::sort(ordered.begin(), ordered.end());
+  ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    spread(ordered[i]);
+    order.emplace_back(costOf(ordered[i]), i);
+  }
   std::sort(order.begin(), order.end());
   std::vector<Inputs> result;
   for (auto [turns, i] : order)
@@ -321,6 +475,8 @@ std::vector<Inputs> Chooser::run() {
   return result;
 }
 
-std::vector<Inputs> instancesOf(const Kernel &kernel) { return Chooser(kernel).run(); }
+std::vector<Inputs> instancesOf(const Kernel &kernel, bool thorough) {
+  return Chooser(kernel, thorough).run();
+}
 
 } // namespace ptl::prove

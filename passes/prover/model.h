@@ -16,6 +16,7 @@ class Operation;
 namespace ptl::prove {
 
 inline constexpr uint32_t kNone = ~0u;
+inline constexpr uint8_t kNoPipe = 255;
 inline constexpr unsigned kMaxCores = 3; ///< a cube core and its two vector cores
 inline constexpr unsigned kLanes = 24;   ///< pipes of all cores: core * 8 + pipe
 
@@ -115,7 +116,9 @@ struct Step {
   std::vector<uint32_t> args;    ///< registers; `kNone` where an optional one is missing
   std::vector<uint32_t> results; ///< For, If, While: registers of the results
   std::vector<AccessSpec> accesses;
-  bool inPlace = false; ///< a result may be the same bytes as an input
+  bool inPlace = false;    ///< a result may be the same bytes as an input
+  uint32_t inside = kNone; ///< index of Kernel::inside
+  int64_t rotates = 0;     ///< Calc: a remainder by so small a number that it may choose a slot
 };
 
 /// A block of code; `parameters` are the registers of its arguments (loop variable first).
@@ -125,6 +128,17 @@ struct Body {
   bool hasQueue = false; ///< pushes, pops or events between cores inside, at any depth
   /// Of a loop: its turns write different parts of a tile, so that no turn stands for another.
   bool fillsParts = false;
+  /// Of a loop: after so many turns every slot, id and queue that goes by them is the first again.
+  int64_t rotation = 2;
+};
+
+/// What an instruction does beside its work: it fills its scratch from another pipe, and sets and
+/// waits for an event.
+struct Inside {
+  uint8_t scratchPipe = kNoPipe;
+  uint8_t from = 0, to = 0;
+  int64_t id = 0;
+  bool always = false; ///< false: in some forms, so that it orders nothing for sure
 };
 
 /// One side of a queue.
@@ -157,10 +171,12 @@ struct Function {
   std::vector<Body> bodies; ///< the first is the function's
 };
 
-/// What instances choose: a scalar parameter, or a value that comes from data.
+/// What instances choose: a scalar parameter, a value that comes from data, or a core group.
 struct Input {
+  /// `Group`, `Groups`: which core group it is, of how many; chosen after the sizes.
+  enum Role : uint8_t { Size, Data, Group, Groups };
   std::string name; ///< `n`, or the expression
-  bool data = false;
+  Role role = Size;
   bool boolean = false;
 };
 
@@ -171,16 +187,20 @@ struct Kernel {
   std::vector<TileShape> shapes;
   std::vector<Input> inputs;
   std::vector<Queue> queues;
+  std::vector<Inside> inside;
   std::vector<std::string> pointers; ///< names
+  std::vector<uint32_t> prints;      ///< operations that print a tile
   std::vector<int64_t> constants;    ///< that conditions and bounds compare with: worth trying
   int64_t eventIds = 0;              ///< of a pair of pipes; 0: no limit
   int64_t crossIds = 0,
           crossCount = 0; ///< of events between cores; how far one counts; 0: no limit
   std::vector<int64_t> crossReserved;
-  int64_t queueFlags = 2;        ///< that a queue takes
-  bool awaitStopsCore = false;   ///< a core that waits for another one issues nothing
-  int64_t group = 0, groups = 1; ///< the core group that runs it, of so many
-  int64_t rotation = 1; ///< after so many turns every rotating buffer and event is the first again
+  int64_t queueFlags = 2;      ///< that a queue takes
+  bool awaitStopsCore = false; ///< a core that waits for another one issues nothing
+  /// By hand: the core group that runs it, of so many. Others have inputs for that.
+  int64_t group = 0, groups = 1;
+  bool byHand = false;
+  int64_t rotation = 2; ///< of all loops together
 };
 
 } // namespace ptl::prove

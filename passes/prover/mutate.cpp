@@ -1,17 +1,11 @@
 #include "passes/prover/mutate.h"
 
+#include "passes/prover/changes.h"
 #include "passes/prover/hazards.h"
+#include "passes/prover/instances.h"
 #include "passes/prover/prove_kernel.h"
 #include "passes/prover/read.h"
 #include "passes/prover/shuffle.h"
-
-#include "ir/dialect/cross_core.h"
-#include "ir/dialect/instruction_op.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/Verifier.h"
 
 #include <ctime>
 #include <set>
@@ -24,181 +18,6 @@ namespace ptl::prove {
 /// by their length: so many events in all.
 static constexpr size_t kShuffledInstances = 10;
 static constexpr uint64_t kFewestShuffles = 4, kMostShuffles = 12, kShuffledEvents = 40000;
-
-static bool isSync(Operation *op) {
-  return isa<pto::SetFlagOp, pto::WaitFlagOp, pto::SetFlagDynOp, pto::WaitFlagDynOp, pto::SyncSetOp,
-             pto::SyncWaitOp, pto::BarrierOp, pto::TPushOp, pto::TPopOp, pto::TFreeOp>(op);
-}
-static bool isBuffer(Operation *op) { return isa<pto::AllocTileOp, pto::AllocMultiTileOp>(op); }
-/// Whether moving something across it can matter.
-static bool matters(Operation *op) {
-  return isSync(op) || pto::pipeOf(op) || op->getNumRegions() > 0;
-}
-
-static std::vector<Operation *> operationsOf(ModuleOp module) {
-  std::vector<Operation *> operations;
-  module.walk<WalkOrder::PreOrder>([&](Operation *op) { operations.push_back(op); });
-  return operations;
-}
-
-// ---- one change
-// -------------------------------------------------------------------------------------------
-
-static Value addressOf(Operation *op) {
-  if (auto alloc = dyn_cast<pto::AllocTileOp>(op))
-    return alloc.getAddr();
-  return cast<pto::AllocMultiTileOp>(op).getAddr();
-}
-
-static void setAddress(Operation *op, Value address) {
-  if (auto alloc = dyn_cast<pto::AllocTileOp>(op))
-    alloc.getAddrMutable().assign(address);
-  else
-    cast<pto::AllocMultiTileOp>(op).getAddrMutable().assign(address);
-}
-
-static pto::TileBufType tileOf(Operation *op) {
-  if (auto alloc = dyn_cast<pto::AllocTileOp>(op))
-    return alloc.getType();
-  return cast<pto::AllocMultiTileOp>(op).getType().getSlot();
-}
-
-static std::optional<int64_t> constantAddress(Operation *op) {
-  Value address = addressOf(op);
-  if (!address)
-    return std::nullopt;
-  if (auto constant = address.getDefiningOp<arith::ConstantIntOp>())
-    return constant.value();
-  return std::nullopt;
-}
-
-namespace {
-
-/// A fault that is made in a module and taken back.
-struct Change {
-  enum Kind { Remove, Up, Down, Move };
-
-  Change(Kind kind, Operation *op, int64_t place = 0, std::string name = "")
-      : kind(kind), op(op), place(place), name(std::move(name)) {}
-
-  Kind kind;
-  Operation *op;
-  int64_t place;    ///< Move: the address
-  std::string name; ///< Move: of the buffer
-
-  /// False, and nothing changed: not possible here.
-  bool apply();
-  void undo();
-
-private:
-  bool shift(bool down);
-
-  Block *block = nullptr;
-  Operation *next = nullptr; ///< what it stood before
-  Value address;             ///< what it had
-};
-
-} // namespace
-
-// Up or down across the next operation that matters; false if there is none, or if it would leave
-// its operands behind.
-bool Change::shift(bool down) {
-  Operation *target = down ? op->getNextNode() : op->getPrevNode();
-  while (target && !matters(target))
-    target = down ? target->getNextNode() : target->getPrevNode();
-  if (!target || target->hasTrait<OpTrait::IsTerminator>())
-    return false;
-  if (down) {
-    op->moveAfter(target);
-    return true;
-  }
-  for (Value operand : op->getOperands()) {
-    Operation *maker = operand.getDefiningOp();
-    if (maker && maker->getBlock() == op->getBlock() && !maker->isBeforeInBlock(target))
-      return false;
-  }
-  op->moveBefore(target);
-  return true;
-}
-
-bool Change::apply() {
-  block = op->getBlock();
-  next = op->getNextNode();
-  if (kind == Up || kind == Down)
-    return shift(kind == Down);
-  if (kind == Remove) {
-    op->remove();
-    return true;
-  }
-  address = addressOf(op);
-  OpBuilder builder(op);
-  Value constant = builder.create<arith::ConstantIntOp>(op->getLoc(), place, 64);
-  setAddress(op, constant);
-  if (succeeded(verify(op)))
-    return true;
-  undo();
-  return false;
-}
-
-void Change::undo() {
-  if (kind == Move) {
-    Operation *constant = addressOf(op).getDefiningOp();
-    setAddress(op, address);
-    constant->erase();
-    return;
-  }
-  if (kind != Remove)
-    op->remove();
-  block->getOperations().insert(next ? Block::iterator(next) : block->end(), op);
-}
-
-// ---- all changes
-// ------------------------------------------------------------------------------------------
-
-static std::string textOf(const Change &change) {
-  switch (change.kind) {
-  case Change::Remove:
-    return "without " + withPlace(change.op);
-  case Change::Up:
-    return withPlace(change.op) + " moved up";
-  case Change::Down:
-    return withPlace(change.op) + " moved down";
-  case Change::Move:
-    return "`" + change.name + "` at byte " + std::to_string(change.place) + " instead of " +
-           std::to_string(*constantAddress(change.op));
-  }
-  return "";
-}
-
-static void addBufferChanges(Operation *op, const std::vector<Operation *> &all,
-                             std::vector<Change> &changes) {
-  auto address = constantAddress(op);
-  if (!address)
-    return;
-  std::set<int64_t> places = {*address + tileOf(op).getBytes(), *address - tileOf(op).getBytes()};
-  for (Operation *other : all)
-    if (other != op && isBuffer(other) && tileOf(other).getPlace() == tileOf(op).getPlace() &&
-        other->getParentOfType<func::FuncOp>() == op->getParentOfType<func::FuncOp>())
-      if (auto there = constantAddress(other))
-        places.insert(*there);
-  places.erase(*address);
-  std::string name = nameOf(op);
-  for (int64_t place : places)
-    changes.emplace_back(Change::Move, op, place, name);
-}
-
-static std::vector<Change> changesOf(ModuleOp module) {
-  std::vector<Change> changes;
-  std::vector<Operation *> operations = operationsOf(module);
-  for (Operation *op : operations) {
-    if (isSync(op))
-      for (Change::Kind kind : {Change::Remove, Change::Up, Change::Down})
-        changes.emplace_back(kind, op);
-    else if (isBuffer(op))
-      addBufferChanges(op, operations, changes);
-  }
-  return changes;
-}
 
 // ---- verdicts
 // ---------------------------------------------------------------------------------------------
@@ -218,7 +37,8 @@ struct Original {
   };
   Kernel kernel;
   RangeTable ranges;
-  std::vector<Case> cases;   ///< from small to large
+  std::vector<Case> cases;   ///< those that the prover judges, from small to large; then others
+  size_t judged = 0;         ///< how many it judges
   std::vector<size_t> order; ///< that have shown faults, the last one first; then the others
 };
 
@@ -242,7 +62,7 @@ private:
   bool confirm_;
   std::set<std::string> known_; ///< findings of the module as it is
   std::vector<Original> originals_;
-  /// The change moves a push or a pop: what it hands over is the value of where it stands now.
+  /// The change is of values, too: what is right then is what it gives in program order.
   bool movesTile_ = false, isAnother_ = false;
 };
 
@@ -256,12 +76,22 @@ Mutator::Mutator(ModuleOp module, const Machine &machine, bool confirm)
   for (Kernel &kernel : readKernels(module, machine, ignored)) {
     Original &original = originals_.emplace_back();
     original.kernel = std::move(kernel);
-    forEachExecution(original.kernel, original.ranges, ignored,
-                     [&](const Inputs &inputs, const Execution &execution) {
-                       original.order.push_back(original.cases.size());
-                       original.cases.push_back(
-                           {inputs, fingerprint(original.kernel, execution), {}});
-                     });
+    // The prover's own come first; where only the others differ, they show what it does not see.
+    auto add = [&](const Inputs &inputs, const Execution &execution) {
+      uint64_t found = fingerprint(original.kernel, execution);
+      bool isThere =
+          llvm::any_of(original.cases, [&](const Original::Case &c) { return c.inputs == inputs; });
+      if (!isThere)
+        original.cases.push_back({inputs, found, {}});
+    };
+    for (bool thorough : {false, true}) {
+      forEachExecution(original.kernel, instancesOf(original.kernel, thorough), original.ranges,
+                       ignored, add);
+      if (!thorough)
+        original.judged = original.cases.size();
+    }
+    for (size_t i = 0; i < original.cases.size(); ++i)
+      original.order.push_back(i);
   }
 }
 
@@ -283,14 +113,16 @@ std::optional<Finding> Mutator::judge(std::vector<std::vector<size_t>> &changed)
     for (size_t at = 0; at < original.order.size(); ++at) {
       size_t index = original.order[at];
       const Original::Case &tried = original.cases[index];
-      Execution execution =
-          runKernel(mutants[k], tried.inputs, original.ranges, findings, kEventsPerInstance);
+      bool isJudged = index < original.judged;
+      Findings ignored;
+      Execution execution = runKernel(mutants[k], tried.inputs, original.ranges,
+                                      isJudged ? findings : ignored, kEventsPerInstance);
       bool isNew = !findings.result().findings.empty();
       if (!isNew && execution.complete && !execution.excluded &&
           fingerprint(mutants[k], execution) == tried.fingerprint)
         continue;
       changed[k].push_back(index);
-      if (known_.empty() && !isNew)
+      if (known_.empty() && !isNew && isJudged)
         judgeExecution(mutants[k], tried.inputs, execution, original.ranges, machine_, findings,
                        /*firstOnly=*/true);
       if (!known_.empty() || findings.result().findings.empty())
@@ -366,8 +198,7 @@ bool Mutator::sameInAnyOrder(const std::vector<std::vector<size_t>> &changed) {
 
 MutantReport Mutator::verdictOf(Change &change, std::vector<std::vector<size_t>> changed) {
   isAnother_ = false;
-  movesTile_ = isa<pto::TPushOp, pto::TPopOp>(change.op) &&
-               (change.kind == Change::Up || change.kind == Change::Down);
+  movesTile_ = change.changesValues();
   bool same = sameInAnyOrder(changed);
   return {"", !same ? "survived" : isAnother_ ? "another" : "harmless", ""};
 }
@@ -375,7 +206,7 @@ MutantReport Mutator::verdictOf(Change &change, std::vector<std::vector<size_t>>
 MutationReport Mutator::run() {
   MutationReport report;
   for (Change &change : changesOf(module_)) {
-    std::string text = textOf(change);
+    std::string text = change.text();
     if (!change.apply())
       continue;
     std::clock_t start = std::clock();

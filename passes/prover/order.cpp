@@ -414,7 +414,7 @@ void Simulation::set(uint32_t index, uint32_t number, const Clock &done) {
     if (!last.waitIndex || done.at[index * 8 + destination] < last.waitIndex)
       fault(SyncFault::SetTwice, {index, number}, {index, last.event});
   }
-  flag.signals.push_back({done, number});
+  flag.signals.push_back({event.orders ? done : Clock(), number});
 }
 
 void Simulation::finishFree(uint32_t index, uint32_t number, const Clock &done) {

@@ -2,6 +2,7 @@
 
 #include "passes/prover/hazards.h"
 #include "passes/prover/instances.h"
+#include "passes/prover/mix.h"
 
 #include <unordered_set>
 
@@ -11,14 +12,19 @@ static constexpr uint64_t kEventsPerKernel = 160000;
 
 static std::string describe(const Kernel &kernel, const Inputs &inputs) {
   std::string text;
+  int64_t group = kernel.group, groups = kernel.groups;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    const Input &input = kernel.inputs[i];
+    if (input.role == Input::Group || input.role == Input::Groups) {
+      (input.role == Input::Group ? group : groups) = inputs[i];
+      continue;
+    }
     text += text.empty() ? "" : ", ";
-    text += (kernel.inputs[i].data ? "data" : kernel.inputs[i].name) + " = " +
-            std::to_string(inputs[i]);
+    text += (input.role == Input::Data ? "data" : input.name) + " = " + std::to_string(inputs[i]);
   }
-  if (kernel.groups > 1)
-    text += (text.empty() ? "" : ", ") + ("as core group " + std::to_string(kernel.group)) +
-            " of " + std::to_string(kernel.groups);
+  if (groups > 1)
+    text += (text.empty() ? "" : ", ") + ("as core group " + std::to_string(group)) + " of " +
+            std::to_string(groups);
   return text;
 }
 
@@ -29,12 +35,11 @@ uint64_t eventsOf(const Execution &execution) {
   return events;
 }
 
-void forEachExecution(const Kernel &kernel, RangeTable &ranges, Findings &findings,
-                      llvm::function_ref<void(const Inputs &, const Execution &)> visit,
-                      const Kernel *sizesOf) {
+void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances,
+                      RangeTable &ranges, Findings &findings,
+                      llvm::function_ref<void(const Inputs &, const Execution &)> visit) {
   std::unordered_set<uint64_t> seen;
   uint64_t used = 0;
-  std::vector<Inputs> instances = instancesOf(sizesOf ? *sizesOf : kernel);
   size_t excluded = 0;
   for (size_t i = 0; i < instances.size(); ++i) {
     if (used > kEventsPerKernel) {
@@ -93,11 +98,6 @@ void judgeExecution(const Kernel &kernel, const Inputs &inputs, const Execution 
 
 namespace {
 
-uint64_t mix(uint64_t a, uint64_t b) {
-  uint64_t x = (a ^ (b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2))) * 0xD6E8FEB86659FD93ull;
-  return x ^ (x >> 32);
-}
-
 uint64_t numberOf(const Kernel &kernel, uint32_t op) {
   return reinterpret_cast<uintptr_t>(kernel.operations[op]);
 }
@@ -105,16 +105,13 @@ uint64_t numberOf(const Kernel &kernel, uint32_t op) {
 uint64_t hashOf(const Kernel &kernel, const Execution &execution, const Core &core,
                 const Event &event) {
   uint64_t hash = mix(mix(numberOf(kernel, event.op), event.kind), event.flag * 64 + event.pipe);
+  hash = mix(hash, event.scalars);
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core.accesses[a];
     unsigned how = access.reads + 2u * access.writes + 4u * access.scratch + 8u * access.atomic;
     hash = mix(hash, how);
     if (access.global) {
-      const GlobalBox &box = execution.boxes[access.bytes];
-      hash = mix(mix(hash, box.pointer * 2 + box.known), static_cast<uint64_t>(box.offset));
-      for (unsigned i = 0; i < box.rank; ++i)
-        hash = mix(mix(hash, static_cast<uint64_t>(box.axes[i].size)),
-                   static_cast<uint64_t>(box.axes[i].stride));
+      hash = mix(hash, hashOf(execution.boxes[access.bytes]));
     } else {
       const Buffer &buffer = execution.buffers[access.buffer];
       hash = mix(mix(hash, numberOf(kernel, buffer.op)), buffer.slot * 16 + buffer.turn);

@@ -1,6 +1,7 @@
 #include "passes/prover/prover.h"
 
 #include "passes/prover/hazards.h"
+#include "passes/prover/instances.h"
 #include "passes/prover/prove_kernel.h"
 #include "passes/prover/read.h"
 
@@ -8,14 +9,19 @@
 
 namespace ptl::prove {
 
-static void proveKernel(const Kernel &kernel, const Machine &machine, Findings &findings,
-                        const Kernel *sizesOf = nullptr) {
+static void proveKernel(const Kernel &kernel, const std::vector<Inputs> &instances,
+                        const Machine &machine, Findings &findings) {
   judgeQueues(kernel, machine, findings);
   RangeTable ranges;
   auto judge = [&](const Inputs &inputs, const Execution &execution) {
     judgeExecution(kernel, inputs, execution, ranges, machine, findings);
   };
-  forEachExecution(kernel, ranges, findings, judge, sizesOf);
+  unsigned before = findings.result().skipped;
+  forEachExecution(kernel, instances, ranges, findings, judge);
+  if (unsigned skipped = findings.result().skipped - before)
+    findings.undecided(kernel.functions.front().op,
+                       std::to_string(skipped) + " of the sizes that were to be tried for `" +
+                           kernel.name + "` take too many operations together");
 }
 
 // A missing order that two others would give. Those that are dropped support no others, so that of
@@ -52,17 +58,25 @@ static void dropConsequences(ProofResult &result) {
   std::erase_if(result.findings, [&](const Finding &) { return dropped[index++]; });
 }
 
+void ProofResult::add(ProofResult other) {
+  findings.insert(findings.end(), other.findings.begin(), other.findings.end());
+  undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
+  instances += other.instances;
+  skipped += other.skipped;
+  events += other.events;
+}
+
 ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine) {
   Findings findings;
   std::vector<Kernel> kernels = readKernels(module, machine, findings);
   for (const Kernel &kernel : kernels)
-    proveKernel(kernel, machine, findings);
+    proveKernel(kernel, instancesOf(kernel), machine, findings);
   // Every point is to begin and end alike: by hand it may go by which one it is, and another core
   // group has others, of the same sizes.
   if (module->hasAttr("ptl.manual") && findings.faults() == 0) {
     std::vector<Kernel> others = readKernels(module, machine, findings, /*group=*/1, /*groups=*/2);
     for (size_t i = 0; i < others.size(); ++i)
-      proveKernel(others[i], machine, findings, &kernels[i]);
+      proveKernel(others[i], instancesOf(kernels[i]), machine, findings);
   }
   dropConsequences(findings.result());
   return std::move(findings.result());

@@ -48,6 +48,8 @@ struct ProofResult {
   uint64_t events = 0;            ///< operations in all of them
 
   bool proved() const { return findings.empty() && undecided.empty(); }
+  /// Of two the sum.
+  void add(ProofResult other);
 };
 
 /// Judges all kernels of a module (functions with `pto.entry`, grouped by `ptl.kernel`). Never

@@ -2,6 +2,9 @@
 
 #include "passes/prover/read_function.h"
 
+#include "codegen/machines/inside.h"
+#include "ir/ops/pipe_names.h"
+
 using namespace mlir;
 
 namespace ptl::prove {
@@ -30,10 +33,10 @@ int64_t KernelReader::shape(pto::TileBufType type) {
   return entry->second;
 }
 
-uint32_t KernelReader::input(std::string name, bool data, bool boolean) {
+uint32_t KernelReader::input(std::string name, Input::Role role, bool boolean) {
   auto [entry, isNew] = inputs_.try_emplace(name, static_cast<uint32_t>(kernel.inputs.size()));
   if (isNew)
-    kernel.inputs.push_back({std::move(name), data, boolean});
+    kernel.inputs.push_back({std::move(name), role, boolean});
   return entry->second;
 }
 
@@ -42,6 +45,19 @@ uint32_t KernelReader::pointer(StringRef name) {
       pointers_.try_emplace(name.str(), static_cast<uint32_t>(kernel.pointers.size()));
   if (isNew)
     kernel.pointers.push_back(name.str());
+  return entry->second;
+}
+
+uint32_t KernelReader::inside(std::string_view mnemonic) {
+  const InsideInstruction *found = insideOf(machine.tools.library, mnemonic);
+  if (!found)
+    return kNone;
+  auto [entry, isNew] =
+      inside_.try_emplace(found->name, static_cast<uint32_t>(kernel.inside.size()));
+  auto pipe = [](std::string_view name) { return static_cast<uint8_t>(pipeNamed(name)); };
+  if (isNew)
+    kernel.inside.push_back({found->scratchPipe.empty() ? kNoPipe : pipe(found->scratchPipe),
+                             pipe(found->from), pipe(found->to), found->id, found->always});
   return entry->second;
 }
 
@@ -94,7 +110,7 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
     kernel.name = name;
     kernel.group = group;
     kernel.groups = groups;
-    kernel.rotation = 2;
+    kernel.byHand = module->hasAttr("ptl.manual");
     kernel.eventIds = machine.events;
     kernel.crossIds = machine.crossCore.flags;
     kernel.crossReserved = machine.crossCore.reserved;
@@ -113,6 +129,7 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
       FunctionReader(shared, function, op).read();
       kernel.functions.push_back(std::move(function));
     }
+    findRotations(kernel);
     kernels.push_back(std::move(kernel));
   }
   return kernels;

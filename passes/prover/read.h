@@ -13,4 +13,7 @@ namespace ptl::prove {
 std::vector<Kernel> readKernels(mlir::ModuleOp module, const Machine &machine, Findings &findings,
                                 int64_t group = 0, int64_t groups = 1);
 
+/// Of every loop of a kernel that is read (`Body::rotation`), and of all of it.
+void findRotations(Kernel &kernel);
+
 } // namespace ptl::prove

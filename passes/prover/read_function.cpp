@@ -1,5 +1,7 @@
 #include "passes/prover/read_function.h"
 
+#include "passes/prover/length.h"
+
 #include "ir/dialect/cross_core.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,20 +77,60 @@ std::vector<uint32_t> FunctionReader::registersOf(ValueRange values) {
   return registers;
 }
 
+// A length that is computed from others: it is what its name says, and none where that is negative.
+bool FunctionReader::readLength(BlockArgument argument, const std::string &name, Body &prelude,
+                                llvm::function_ref<uint32_t(std::string_view)> input) {
+  uint32_t op = shared_.operation(op_);
+  auto fresh = [&] { return function_.registers++; };
+  uint32_t computed = computeLength(name, op, prelude.steps, input, fresh);
+  if (computed == kNone)
+    return false;
+  registers_[argument] = computed;
+  Step zero(StepKind::Calc, Calc::Constant), compare(StepKind::Calc, Calc::Compare),
+      assume(StepKind::Assume);
+  zero.op = compare.op = assume.op = op;
+  zero.dst = fresh();
+  compare.imm = static_cast<int64_t>(arith::CmpIPredicate::sge);
+  compare.args = {computed, zero.dst};
+  compare.dst = fresh();
+  assume.args = {compare.dst};
+  for (Step &step : {std::ref(zero), std::ref(compare), std::ref(assume)})
+    prelude.steps.push_back(std::move(step));
+  return true;
+}
+
 void FunctionReader::read() {
   function_.bodies.emplace_back();
   Body prelude;
+  std::map<std::string, uint32_t, std::less<>> named; // names of arguments and in their names
+  auto input = [&](std::string_view name) {
+    auto [entry, isNew] = named.try_emplace(std::string(name), function_.registers);
+    if (isNew) {
+      Step step(StepKind::Input);
+      step.op = shared_.operation(op_);
+      step.dst = function_.registers++;
+      step.imm = shared_.input(entry->first, Input::Size);
+      prelude.steps.push_back(std::move(step));
+    }
+    return entry->second;
+  };
   for (BlockArgument argument : op_.getArguments()) {
     std::string name = "%arg" + std::to_string(argument.getArgNumber());
     if (auto given = op_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
       name = given.getValue().str();
+    auto formula = op_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.formula");
+    if (formula)
+      name = formula.str();
+    if (argument.getType().isIntOrIndex() && readLength(argument, name, prelude, input))
+      continue;
     Step step(isa<pto::PtrType>(argument.getType()) ? StepKind::Pointer : StepKind::Input);
     step.op = shared_.operation(op_);
     step.dst = registerOf(argument);
     if (step.kind == StepKind::Pointer) {
       step.imm = shared_.pointer(name);
     } else if (argument.getType().isIntOrIndex()) {
-      step.imm = shared_.input(name, false, argument.getType().isInteger(1));
+      named.try_emplace(name, step.dst);
+      step.imm = shared_.input(name, Input::Size, argument.getType().isInteger(1));
     } else {
       step.kind = StepKind::Calc;
     }
@@ -162,7 +204,7 @@ void FunctionReader::readData(Operation *op, Value result, Body &body) {
   if (result.getType().isIntOrIndex()) {
     step.kind = StepKind::Input;
     step.sub = 1;
-    step.imm = shared_.input(keyOf(result), true, result.getType().isInteger(1));
+    step.imm = shared_.input(keyOf(result), Input::Data, result.getType().isInteger(1));
   }
   body.steps.push_back(std::move(step));
 }
@@ -202,6 +244,14 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
   if (auto check = dyn_cast<ir::CheckOp>(op)) {
     step.kind = StepKind::Assume;
     step.args = {registerOf(check.getCondition())};
+    return true;
+  }
+  if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op) && !kernel_.byHand) {
+    bool counts = isa<pto::GetBlockNumOp>(op);
+    step.kind = StepKind::Input;
+    step.sub = 0;
+    step.imm =
+        shared_.input(counts ? "core groups" : "core group", counts ? Input::Groups : Input::Group);
     return true;
   }
   if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op)) {
@@ -245,11 +295,13 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
     step.imm = static_cast<int64_t>(narrow.isIndex() ? 64 : narrow.getIntOrFloatBitWidth());
   }
   if (*calc == Calc::Rem || *calc == Calc::RemUnsigned)
-    if (auto modulus = constantOf(op->getOperand(1)); modulus && *modulus <= 8)
-      shared_.rotateBy(*modulus);
+    if (auto modulus = constantOf(op->getOperand(1))) {
+      kernel_.constants.push_back(*modulus);
+      step.rotates = *modulus <= 8 ? *modulus : 0;
+    }
   if (*calc == Calc::And)
     if (auto mask = constantOf(op->getOperand(1)); mask && *mask < 8 && ((*mask + 1) & *mask) == 0)
-      shared_.rotateBy(*mask + 1);
+      step.rotates = *mask + 1;
   return true;
 }
 
@@ -278,7 +330,6 @@ bool FunctionReader::readTile(Operation *op, Step &step) {
       step.args = {registerOf(multi.getAddr())};
     else
       shared_.findings.undecided(op, "`" + nameOf(op) + "` has no address");
-    shared_.rotateBy(multi.getType().getCount());
   } else if (auto get = dyn_cast<pto::MultiTileGetOp>(op)) {
     step.kind = StepKind::MultiGet;
     step.imm = shape(get.getResult().getType());
@@ -377,8 +428,6 @@ void FunctionReader::readOpen(Operation *op, Step &step) {
     step.args = {registerOf(global.getGmAddr())};
     side.pointerBytes = pto::elementBytes(global.getGmAddr().getType().getElementType());
   }
-  shared_.rotateBy(side.slots);
-  shared_.rotateBy(side.localSlots);
   step.kind = StepKind::Open;
   step.imm = shared_.queue(op, function_.cube, std::move(side), number("dir_mask") != 2,
                            global != nullptr);
@@ -455,6 +504,9 @@ void FunctionReader::readPipe(Operation *op, Pipe pipe, Step &step) {
     spec.atomic = atomic && spec.memory;
     step.accesses.push_back(spec);
   }
+  for (Value operand : op->getOperands())
+    if (operand.getType().isIntOrIndex())
+      step.args.push_back(registerOf(operand));
   readParts(op, step);
 }
 
@@ -468,6 +520,9 @@ void FunctionReader::readParts(Operation *op, Step &step) {
   if (!instruction)
     return;
   step.inPlace = instruction.info().has(InstructionInfo::InPlace);
+  step.inside = shared_.inside(instruction.info().mnemonic);
+  if (instruction.id() == InstructionId::TPrint)
+    kernel_.prints.push_back(step.op);
   auto positions = [&](AccessSpec &spec, Value row, Value col, Value extent) {
     spec.row = registerOf(row);
     spec.col = registerOf(col);

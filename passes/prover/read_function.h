@@ -8,12 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
-#include <numeric>
-
 namespace ptl::prove {
-
-/// A rotation that is longer is not tried: its kernels are run for the shorter ones in it.
-inline constexpr int64_t kLongestRotation = 16;
 
 /// What the functions of one kernel share.
 class KernelReader {
@@ -29,13 +24,10 @@ public:
     return entry->second;
   }
   int64_t shape(pto::TileBufType type);
-  uint32_t input(std::string name, bool data, bool boolean);
+  uint32_t input(std::string name, Input::Role role, bool boolean = false);
   uint32_t pointer(llvm::StringRef name);
   uint32_t queue(mlir::Operation *op, bool cube, QueueSide side, bool toVector, bool throughGlobal);
-  void rotateBy(int64_t count) {
-    if (count > 1 && std::lcm(kernel.rotation, count) <= kLongestRotation)
-      kernel.rotation = std::lcm(kernel.rotation, count);
-  }
+  uint32_t inside(std::string_view mnemonic);
 
   Kernel &kernel;
   const Machine &machine;
@@ -46,6 +38,7 @@ private:
   llvm::DenseMap<mlir::Operation *, uint32_t> operations_;
   llvm::DenseMap<mlir::Type, int64_t> shapes_;
   std::map<std::string, uint32_t> inputs_, pointers_;
+  std::map<std::string_view, uint32_t> inside_;
 };
 
 class FunctionReader {
@@ -58,6 +51,8 @@ private:
   uint32_t registerOf(mlir::Value value);
   uint32_t optional(mlir::Value value) { return value ? registerOf(value) : kNone; }
   std::vector<uint32_t> registersOf(mlir::ValueRange values);
+  bool readLength(mlir::BlockArgument argument, const std::string &name, Body &prelude,
+                  llvm::function_ref<uint32_t(std::string_view)> input);
   uint32_t readBody(mlir::Region &region, bool isFunction = false);
   void readOp(mlir::Operation *op, Body &body);
   bool readScalar(mlir::Operation *op, Step &step);

@@ -1,5 +1,6 @@
 #include "passes/prover/shuffle.h"
 
+#include "passes/prover/mix.h"
 #include "passes/prover/shuffle_plan.h"
 
 #include <algorithm>
@@ -15,11 +16,6 @@ constexpr auto kScalar = static_cast<uint8_t>(Pipe::S);
 constexpr auto kVector = static_cast<uint8_t>(Pipe::V);
 constexpr auto kAll = static_cast<uint8_t>(Pipe::All);
 constexpr size_t kFlags = 8 * 8 * 64; ///< pairs of pipes, ids
-
-uint64_t mix(uint64_t a, uint64_t b) {
-  uint64_t x = (a ^ (b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2))) * 0xD6E8FEB86659FD93ull;
-  return x ^ (x >> 32);
-}
 
 /// Small, and the same everywhere.
 class Random {

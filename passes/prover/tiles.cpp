@@ -1,5 +1,7 @@
 #include "passes/prover/tiles.h"
 
+#include "passes/prover/mix.h"
+
 #include "ir/dialect/pto_dialect.h"
 
 #include <algorithm>
@@ -86,6 +88,14 @@ uint32_t RangeTable::between(int64_t begin, int64_t end) {
   return entry->second;
 }
 
+uint64_t hashOf(const GlobalBox &box) {
+  uint64_t hash = mix(box.pointer * 2 + box.known, static_cast<uint64_t>(box.offset));
+  for (unsigned i = 0; i < box.rank; ++i)
+    hash = mix(mix(hash, static_cast<uint64_t>(box.axes[i].size)),
+               static_cast<uint64_t>(box.axes[i].stride));
+  return hash;
+}
+
 bool GlobalBox::empty() const {
   if (!known)
     return false;
@@ -95,7 +105,9 @@ bool GlobalBox::empty() const {
   return false;
 }
 
-static std::pair<int64_t, int64_t> extentOf(const GlobalBox &box) {
+std::pair<int64_t, int64_t> reachOf(const GlobalBox &box) {
+  if (!box.known)
+    return {INT64_MIN, INT64_MAX};
   int64_t low = box.offset, high = box.offset;
   for (unsigned i = 0; i < box.rank; ++i) {
     int64_t reach = (box.axes[i].size - 1) * box.axes[i].stride;
@@ -128,8 +140,8 @@ bool mayOverlap(const GlobalBox &a, const GlobalBox &b) {
     return false;
   if (!a.known || !b.known)
     return true;
-  auto [lowA, highA] = extentOf(a);
-  auto [lowB, highB] = extentOf(b);
+  auto [lowA, highA] = reachOf(a);
+  auto [lowB, highB] = reachOf(b);
   if (highA < lowB || highB < lowA)
     return false;
   if (a.rank != b.rank)

@@ -51,6 +51,9 @@ struct GlobalBox {
   bool operator==(const GlobalBox &) const = default;
 };
 
+/// The first and the last element behind its pointer that a box may have; everything if unknown.
+std::pair<int64_t, int64_t> reachOf(const GlobalBox &box);
+
 /// Whether two boxes may share an element. Exact for boxes of arrays with equal strides.
 bool mayOverlap(const GlobalBox &a, const GlobalBox &b);
 

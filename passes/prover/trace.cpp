@@ -1,5 +1,7 @@
 #include "passes/prover/trace.h"
 
+#include "passes/prover/mix.h"
+
 #include "mlir/IR/Operation.h"
 
 #include <algorithm>
@@ -39,6 +41,7 @@ public:
   }
 
 private:
+  bool goesOn() const { return execution_.complete && !execution_.excluded; }
   Scalar &at(uint32_t index) { return registers_[index]; }
   int64_t valueOr(uint32_t index, int64_t otherwise) {
     return index == kNone ? otherwise : at(index).value;
@@ -57,6 +60,7 @@ private:
   void deriveTile(const Step &step);
   void makeBox(const Step &step);
   void runPipe(const Step &step);
+  void runInside(const Step &step);
   void runFlag(const Step &step);
   void runCrossing(const Step &step);
   void judgeCrossing(const Step &step, int64_t id);
@@ -69,6 +73,10 @@ private:
   void touchTile(const AccessSpec &spec, Access &access);
   void bridge(const AccessSpec &spec, Access &access);
   void touchGlobal(const AccessSpec &spec, Access &access);
+  void note(uint64_t what) {
+    core_->hash = (core_->hash ^ what) * 0x9E3779B97F4A7C15ull;
+    core_->hash ^= core_->hash >> 31;
+  }
   Event &emit(Event::Kind kind, const Step &step, uint8_t pipe);
   void requireKnown(const Step &step, uint32_t value, const char *what);
 
@@ -100,7 +108,7 @@ private:
 
 void Runner::runBody(uint32_t index) {
   for (const Step &step : function_->bodies[index].steps) {
-    if (!execution_.complete)
+    if (!goesOn())
       return;
     runStep(step);
   }
@@ -125,13 +133,13 @@ void Runner::runFor(const Step &step) {
   std::vector<Scalar> carried, earlier;
   for (size_t i = 3; i < step.args.size(); ++i)
     carried.push_back(at(step.args[i]));
-  int64_t rotation = kernel_.rotation, skipAt = -1, skip = 0;
+  int64_t rotation = body.rotation, skipAt = -1, skip = 0;
   bool each = body.hasQueue || (body.fillsParts && turns <= kTurnsOfParts);
   if (!each && turns > 3 * rotation + 2) {
     skipAt = 2 * rotation;
     skip = (turns - 3 * rotation - 1) / rotation * rotation;
   }
-  for (int64_t turn = 0; turn < turns && execution_.complete; ++turn) {
+  for (int64_t turn = 0; turn < turns && goesOn(); ++turn) {
     if (turn == skipAt - rotation)
       earlier = carried;
     bridging_ |= turn == skipAt && body.fillsParts;
@@ -161,7 +169,7 @@ void Runner::runWhile(const Step &step) {
   std::vector<Scalar> values;
   for (uint32_t argument : step.args)
     values.push_back(at(argument));
-  for (int64_t turn = 0; execution_.complete; ++turn) {
+  for (int64_t turn = 0; goesOn(); ++turn) {
     assign(function_->bodies[step.body].parameters, 0, values, 0);
     yielded_.clear();
     runBody(step.body);
@@ -386,8 +394,7 @@ Event &Runner::emit(Event::Kind kind, const Step &step, uint8_t pipe) {
   event.op = step.op;
   event.access = static_cast<uint32_t>(core_->accesses.size());
   core_->events.push_back(event);
-  execution_.hash = (execution_.hash ^ (step.op * 8 + kind)) * 0x9E3779B97F4A7C15ull;
-  execution_.hash ^= execution_.hash >> 31;
+  note(step.op * 16 + kind);
   return core_->events.back();
 }
 
@@ -439,10 +446,34 @@ void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
   access.bytes = box(place);
 }
 
+// What the instruction does before it starts: another pipe fills its scratch, and tells it so.
+void Runner::runInside(const Step &step) {
+  const Inside &inside = kernel_.inside[step.inside];
+  if (inside.scratchPipe != kNoPipe) {
+    Event &event = emit(Event::Operation, step, inside.scratchPipe);
+    for (const AccessSpec &spec : step.accesses)
+      if (spec.scratch) {
+        ++event.accesses;
+        Access access{false, true};
+        touchTile(spec, access);
+        core_->accesses.push_back(access);
+      }
+  }
+  for (Event::Kind kind : {Event::Set, Event::Wait}) {
+    Event &event = emit(kind, step, kind == Event::Set ? inside.from : inside.to);
+    event.flag = static_cast<uint16_t>((inside.from * 8 + inside.to) * 64 + inside.id);
+    event.orders = inside.always;
+  }
+}
+
 void Runner::runPipe(const Step &step) {
+  if (step.inside != kNone)
+    runInside(step);
   Event &event = emit(Event::Operation, step, step.sub);
   event.inPlace = step.inPlace;
   event.accesses = static_cast<uint32_t>(step.accesses.size());
+  for (uint32_t operand : step.args)
+    event.scalars = event.scalars * 0x9E3779B1u + static_cast<uint32_t>(at(operand).value);
   for (const AccessSpec &spec : step.accesses) {
     Access access{spec.reads, spec.writes, spec.scratch, spec.atomic};
     if (spec.memory)
@@ -450,9 +481,7 @@ void Runner::runPipe(const Step &step) {
     else
       touchTile(spec, access);
     if (!access.global)
-      execution_.hash =
-          (execution_.hash ^ (access.bytes * 64 + static_cast<uint64_t>(access.base))) *
-          0xD6E8FEB86659FD93ull;
+      note(access.bytes * 64 + static_cast<uint64_t>(access.base));
     core_->accesses.push_back(access);
   }
 }
@@ -476,7 +505,7 @@ void Runner::runFlag(const Step &step) {
   auto pipe = static_cast<uint8_t>(set ? step.imm / 8 : step.imm % 8);
   Event &event = emit(set ? Event::Set : Event::Wait, step, pipe);
   event.flag = static_cast<uint16_t>(step.imm * 64 + (id & 63));
-  execution_.hash += static_cast<uint64_t>(id) * 0xA24BAED4963EE407ull;
+  note(static_cast<uint64_t>(id));
 }
 
 // Queues take flags of the same set.
@@ -505,7 +534,7 @@ void Runner::runCrossing(const Step &step) {
   judgeCrossing(step, id);
   Event &event = emit(step.kind == StepKind::Signal ? Event::Signal : Event::Await, step, step.sub);
   event.flag = static_cast<uint16_t>(id & 63);
-  execution_.hash += static_cast<uint64_t>(id) * 0xA24BAED4963EE407ull;
+  note(static_cast<uint64_t>(id));
 }
 
 void Runner::runOpen(const Step &step) {
@@ -568,10 +597,19 @@ Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &rang
   execution.buffers.push_back({}); // of tiles that no pop has bound yet
   for (const Function &function : kernel.functions) {
     Runner runner(kernel, inputs, ranges, findings, execution, limit);
-    unsigned copies = !function.cube && function.usesSubBlock ? 2 : 1;
-    for (unsigned i = 0; i < copies && execution.cores.size() < kMaxCores; ++i)
-      runner.run(function, i);
+    bool onBoth = !function.cube && (function.usesSubBlock || kernel.functions.size() > 1);
+    runner.run(function, 0);
+    if (!onBoth || execution.cores.size() == kMaxCores)
+      continue;
+    if (function.usesSubBlock) {
+      runner.run(function, 1);
+    } else { // the same again
+      execution.cores.push_back(execution.cores.back());
+      execution.cores.back().subBlock = 1;
+    }
   }
+  for (const Core &core : execution.cores)
+    execution.hash = mix(execution.hash, core.hash);
   return execution;
 }
 

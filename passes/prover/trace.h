@@ -20,12 +20,14 @@ struct Event {
   enum Kind : uint8_t { Operation, Set, Wait, Signal, Await, Barrier, Push, Pop, Free, Alloc };
   Kind kind;
   bool inPlace = false;
+  bool orders = true; ///< Set: false where it may not take place
   uint8_t pipe =
       0; ///< the pipe that it runs on; of a Free through a buffer: decided by its readers
-  uint16_t flag = 0;   ///< Set, Wait: (source * 8 + destination) * 64 + id; Signal, Await: id;
-                       ///< Push, Pop, Free: queue
-  uint32_t number = 0; ///< Push, Pop, Free: which of that queue and core; Alloc: buffer
-  uint32_t op = 0;     ///< index of Kernel::operations
+  uint16_t flag = 0;    ///< Set, Wait: (source * 8 + destination) * 64 + id; Signal, Await: id;
+                        ///< Push, Pop, Free: queue
+  uint32_t number = 0;  ///< Push, Pop, Free: which of that queue and core; Alloc: buffer
+  uint32_t op = 0;      ///< index of Kernel::operations
+  uint32_t scalars = 0; ///< a hash of its scalar operands
   uint32_t access = 0, accesses = 0;
 };
 
@@ -42,6 +44,8 @@ struct Buffer {
 struct Core {
   const Function *function = nullptr;
   unsigned subBlock = 0;
+  /// Equal where two cores do the same on chip, in the same order.
+  uint64_t hash = 0;
   std::vector<Event> events; ///< in program order
   std::vector<Access> accesses;
 };
@@ -66,8 +70,8 @@ struct Execution {
 /// What to choose for an instance: a value for each input of the kernel.
 using Inputs = std::vector<int64_t>;
 
-/// Runs all functions; vector functions that ask for their number run on both vector cores. At most
-/// `limit` events.
+/// Runs all functions; on both vector cores what runs beside a cube core, or asks for its number.
+/// At most `limit` events.
 Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
                     Findings &findings, size_t limit);
 

@@ -56,7 +56,7 @@ void PhasePlan::collect(const Item &outer) {
   size_t before = parts_.size();
   for (const Touch *touch : touches) {
     Ring ring = touch->ring.count > 1 ? touch->ring : Ring();
-    bool plain = !touch->receives && !touch->releases;
+    bool plain = !touch->receives && !touch->releases && !touch->aside;
     if (parts_.size() == before || parts_.back().space != touch->space ||
         parts_.back().end <= beginOf(*touch)) {
       parts_.push_back({&outer, touch->space, beginOf(*touch), endOf(*touch), ring, true, plain});

@@ -1,0 +1,33 @@
+// What instructions of the library do beside their work (`inside.def`).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace ptl {
+
+/// One row: other pipes are by their names.
+struct InsideInstruction {
+  std::string_view library, name;
+  std::string_view scratchPipe; ///< fills its scratch before it starts; empty: none does
+  std::string_view from, to;    ///< the event that it sets and waits for itself
+  int64_t id;
+  bool always; ///< false: in some of its forms, so that the event orders nothing for sure
+};
+
+inline constexpr InsideInstruction insideInstructions[] = {
+#define INSIDE(library, name, scratch, from, to, id, always)                                       \
+  {library, name, scratch, from, to, id, always},
+#include "codegen/machines/inside.def"
+};
+
+/// What an instruction of a library does beside its work; null: nothing.
+inline constexpr const InsideInstruction *insideOf(std::string_view library,
+                                                   std::string_view instruction) {
+  for (const InsideInstruction &each : insideInstructions)
+    if (each.library == library && each.name == instruction)
+      return &each;
+  return nullptr;
+}
+
+} // namespace ptl

@@ -1,0 +1,16 @@
+// Pipes by the names that the machine files have for them. Standard library only.
+#pragma once
+
+#include "ir/ops/instruction_table.h"
+
+namespace ptl {
+
+/// The pipe of that name; `All` if there is none.
+inline constexpr Pipe pipeNamed(std::string_view name) {
+  for (size_t i = 0; i < numPipes; ++i)
+    if (pipeNames[i] == name)
+      return static_cast<Pipe>(i);
+  return Pipe::All;
+}
+
+} // namespace ptl

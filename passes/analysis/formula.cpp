@@ -1,0 +1,63 @@
+#include "passes/analysis/formula.h"
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+static std::string nameOfParameter(BlockArgument argument) {
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!function || !argument.getType().isIntOrIndex())
+    return "";
+  for (const char *attribute : {"ptl.dim", "ptl.name"})
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
+      return name.str();
+  return "";
+}
+
+static std::string formulaOf(Value scalar, unsigned depth) {
+  constexpr unsigned deepest = 8;
+  if (auto argument = dyn_cast<BlockArgument>(scalar))
+    return nameOfParameter(argument);
+  Operation *op = scalar.getDefiningOp();
+  APInt constant;
+  if (matchPattern(scalar, m_ConstantInt(&constant)))
+    return std::to_string(constant.getSExtValue());
+  if (auto dim = dyn_cast<DimOp>(op)) {
+    const Extent &extent = extentsOf(dim.getSource().getType())[dim.getAxis()];
+    return extent.isConstant() ? std::to_string(extent.length) : extent.symbol.str();
+  }
+  auto of = [&](unsigned operand) { return formulaOf(op->getOperand(operand), depth + 1); };
+  if (depth == deepest || op->getNumOperands() == 0)
+    return "";
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    return of(0);
+  if (op->getNumOperands() != 2)
+    return "";
+  std::string a = of(0), b = of(1);
+  if (a.empty() || b.empty())
+    return "";
+  auto call = [&](const char *name) { return name + ("(" + a + ", " + b + ")"); };
+  auto infix = [&](const char *sign) { return "(" + a + ")" + sign + "(" + b + ")"; };
+  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
+    return call("cdiv");
+  if (isa<arith::MinSIOp, arith::MinUIOp>(op))
+    return call("min");
+  if (isa<arith::MaxSIOp, arith::MaxUIOp>(op))
+    return call("max");
+  return isa<arith::AddIOp>(op)                                         ? infix(" + ")
+         : isa<arith::SubIOp>(op)                                       ? infix(" - ")
+         : isa<arith::MulIOp>(op)                                       ? infix("*")
+         : isa<arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(op) ? infix("/")
+         : isa<arith::RemSIOp, arith::RemUIOp>(op)                      ? infix(" % ")
+                                                                        : "";
+}
+
+std::string formulaOf(Value scalar) { return formulaOf(scalar, 0); }
+
+} // namespace ptl::ir

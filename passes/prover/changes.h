@@ -1,0 +1,60 @@
+// The faults that the mutation test makes: changes of a module that are taken back.
+#pragma once
+
+#include "passes/prover/findings.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <vector>
+
+namespace ptl::prove {
+
+/// A fault that is made in a module and taken back.
+struct Change {
+  enum Kind : uint8_t {
+    Remove,   ///< an operation
+    Up,       ///< an operation, across the one before
+    Down,     ///< an operation, across the one behind
+    Move,     ///< a buffer, to another address
+    Unpaired, ///< no core signals an event to the other kind of core, and none waits for it
+    Renumber, ///< an event gets the number of another one
+    Both,     ///< what asks which vector core it is takes itself for the first
+    Redirect  ///< an operand is another tile of the same type
+  };
+
+  Change(Kind kind, mlir::Operation *op, int64_t place = 0, std::string name = "")
+      : kind(kind), op(op), place(place), name(std::move(name)) {}
+
+  Kind kind;
+  mlir::Operation *op;
+  int64_t place;    ///< Move: the address; Renumber: the number; Redirect: the operand
+  std::string name; ///< Move: of the buffer
+  std::vector<mlir::Operation *> ops; ///< Unpaired, Renumber: all that change
+  mlir::Value value;                  ///< Redirect: the tile
+
+  /// False, and nothing changed: not possible here.
+  bool apply();
+  void undo();
+  std::string text() const;
+  /// Whether it may make another program, with other values in any order.
+  bool changesValues() const;
+
+private:
+  struct Removed {
+    mlir::Operation *op, *next;
+    mlir::Block *block;
+  };
+  bool shift(bool down);
+  void remove(mlir::Operation *op);
+
+  std::vector<Removed> removed; ///< from where; also where it stood before it was moved
+  std::vector<mlir::Attribute> numbers;
+  mlir::Value former; ///< the address, the value or the operand that it had
+};
+
+/// Whether an operation puts others in order, or hands on tiles.
+bool isSync(mlir::Operation *op);
+
+std::vector<Change> changesOf(mlir::ModuleOp module);
+
+} // namespace ptl::prove

@@ -1,0 +1,88 @@
+#include "passes/prover/contents.h"
+
+#include "passes/prover/mix.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+
+namespace ptl::prove {
+
+Contents::Contents(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
+                   uint32_t core)
+    : kernel_(kernel), execution_(execution), ranges_(ranges) {
+  const Core &trace = execution.cores[core];
+  for (const Event &event : trace.events)
+    results_.push_back(resultOf(trace, event));
+}
+
+uint64_t Contents::resultOf(const Core &core, const Event &event) {
+  bool computes =
+      event.kind == Event::Operation || event.kind == Event::Push || event.kind == Event::Pop;
+  if (!computes)
+    return 0;
+  // What scalars from memory decide is not followed; cores that read others do other things.
+  uint64_t result = mix(mix(event.op, event.scalars), scalars_);
+  if (event.kind == Event::Pop) {
+    auto split = kernel_.operations[event.op]->getAttrOfType<mlir::IntegerAttr>("split");
+    bool parts = split && split.getInt() != 0;
+    result = mix(result, mix(event.number, parts ? core.subBlock + 1 : 0));
+  }
+  bool writes = false;
+  for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
+    const Access &access = core.accesses[a];
+    writes |= access.writes;
+    if (access.global)
+      result = mix(result, hashOf(execution_.boxes[access.bytes]));
+    else if (access.reads)
+      result = mix(result, read(access));
+  }
+  for (uint32_t a = event.access; a < event.access + event.accesses; ++a)
+    if (const Access &access = core.accesses[a];
+        !access.global && (access.writes || access.scratch))
+      write(access, mix(result, a - event.access));
+  if (event.pipe == static_cast<uint8_t>(Pipe::S) && !writes)
+    scalars_ = mix(scalars_, result);
+  return result;
+}
+
+// No piece lies on both sides of `at`.
+void Contents::cut(Memory &memory, int64_t at) {
+  auto next = memory.upper_bound(at);
+  if (next == memory.begin())
+    return;
+  auto piece = std::prev(next);
+  if (piece->first == at || piece->second.end <= at)
+    return;
+  memory.emplace_hint(next, at, piece->second);
+  piece->second.end = at;
+}
+
+uint64_t Contents::read(const Access &access) {
+  Memory &memory = memories_[access.place];
+  uint64_t result = 0;
+  for (const ByteRange &range : ranges_[access.bytes]) {
+    int64_t begin = access.base + range.begin, end = access.base + range.end;
+    cut(memory, begin);
+    cut(memory, end);
+    for (auto piece = memory.lower_bound(begin); piece != memory.end() && piece->first < end;
+         ++piece) {
+      auto where = static_cast<uint64_t>(piece->first - access.base),
+           from = static_cast<uint64_t>(piece->first - piece->second.base);
+      result = mix(mix(result, where), mix(piece->second.value, from));
+    }
+  }
+  return result;
+}
+
+void Contents::write(const Access &access, uint64_t value) {
+  Memory &memory = memories_[access.place];
+  for (const ByteRange &range : ranges_[access.bytes]) {
+    int64_t begin = access.base + range.begin, end = access.base + range.end;
+    cut(memory, begin);
+    cut(memory, end);
+    memory.erase(memory.lower_bound(begin), memory.lower_bound(end));
+    memory[begin] = {end, access.base, value};
+  }
+}
+
+} // namespace ptl::prove

@@ -1,0 +1,155 @@
+#include "passes/prover/length.h"
+
+#include <charconv>
+#include <optional>
+
+namespace ptl::prove {
+
+namespace {
+
+/// The expressions that the checker prints for lengths: sums of products, quotients and remainders
+/// of names and numbers, with `min`, `max` and `cdiv`.
+struct Term {
+  enum Kind : uint8_t { Number, Name, Operation } kind = Number;
+  int64_t number = 0;
+  std::string_view name;
+  Calc calc = Calc::Constant;
+  std::vector<Term> operands;
+};
+
+class Parser {
+public:
+  explicit Parser(std::string_view text) : rest_(text) {}
+  std::optional<Term> parse() {
+    Term whole = sum();
+    return ok_ && rest_.empty() ? std::optional(std::move(whole)) : std::nullopt;
+  }
+
+private:
+  static bool isDigit(char c) { return c >= '0' && c <= '9'; }
+  static bool isLetter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+  }
+  void skipBlanks() {
+    while (!rest_.empty() && rest_.front() == ' ')
+      rest_.remove_prefix(1);
+  }
+  bool take(char c) {
+    skipBlanks();
+    if (rest_.empty() || rest_.front() != c)
+      return false;
+    rest_.remove_prefix(1);
+    skipBlanks();
+    return true;
+  }
+  static Term of(Calc calc, Term a, Term b) {
+    Term made;
+    made.kind = Term::Operation;
+    made.calc = calc;
+    made.operands.push_back(std::move(a));
+    made.operands.push_back(std::move(b));
+    return made;
+  }
+  Term sum() {
+    bool negative = take('-');
+    Term value = product();
+    if (negative)
+      value = of(Calc::Sub, Term(), std::move(value));
+    while (ok_)
+      if (take('+'))
+        value = of(Calc::Add, std::move(value), product());
+      else if (take('-'))
+        value = of(Calc::Sub, std::move(value), product());
+      else
+        break;
+    return value;
+  }
+  Term product() {
+    Term value = factor();
+    while (ok_)
+      if (take('*'))
+        value = of(Calc::Mul, std::move(value), factor());
+      else if (take('/'))
+        value = of(Calc::FloorDiv, std::move(value), factor());
+      else if (take('%'))
+        value = of(Calc::Rem, std::move(value), factor());
+      else
+        break;
+    return value;
+  }
+  Term factor() {
+    Term base = primary();
+    while (ok_ && rest_.starts_with("**")) {
+      rest_.remove_prefix(2);
+      Term power = primary(), value = base;
+      ok_ &= power.kind == Term::Number && power.number >= 1 && power.number <= 8;
+      for (int64_t i = 1; ok_ && i < power.number; ++i)
+        value = of(Calc::Mul, std::move(value), base);
+      base = std::move(value);
+    }
+    return base;
+  }
+  Term primary() {
+    skipBlanks();
+    Term value;
+    if (take('(')) {
+      value = sum();
+      ok_ &= take(')');
+    } else if (!rest_.empty() && isDigit(rest_.front())) {
+      auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value.number);
+      ok_ &= error == std::errc();
+      rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+      skipBlanks();
+    } else if (!rest_.empty() && isLetter(rest_.front())) {
+      size_t size = 0;
+      while (size < rest_.size() && (isLetter(rest_[size]) || isDigit(rest_[size])))
+        ++size;
+      value.kind = Term::Name;
+      value.name = rest_.substr(0, size);
+      rest_.remove_prefix(size);
+      skipBlanks();
+      if (take('('))
+        value = call(value.name);
+    } else {
+      ok_ = false;
+    }
+    return value;
+  }
+  Term call(std::string_view name) {
+    bool isMin = name == "min", isMax = name == "max", isQuotient = name == "cdiv";
+    ok_ &= isMin || isMax || isQuotient;
+    Term value = sum();
+    while (ok_ && take(','))
+      value = of(isMin ? Calc::Min : isMax ? Calc::Max : Calc::CeilDiv, std::move(value), sum());
+    ok_ &= take(')');
+    return value;
+  }
+
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+} // namespace
+
+uint32_t computeLength(std::string_view name, uint32_t op, std::vector<Step> &steps,
+                       llvm::function_ref<uint32_t(std::string_view name)> registerOf,
+                       llvm::function_ref<uint32_t()> fresh) {
+  std::optional<Term> whole = Parser(name).parse();
+  if (!whole || whole->kind == Term::Name)
+    return kNone;
+  auto emit = [&](const Term &term, auto &&self) -> uint32_t {
+    if (term.kind == Term::Name)
+      return registerOf(term.name);
+    Step step(StepKind::Calc, term.calc);
+    step.op = op;
+    step.imm = term.number;
+    for (const Term &operand : term.operands)
+      step.args.push_back(self(operand, self));
+    step.dst = fresh();
+    steps.push_back(std::move(step));
+    return steps.back().dst;
+  };
+  return emit(*whole, emit);
+}
+
+} // namespace ptl::prove
