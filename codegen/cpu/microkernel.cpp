@@ -273,8 +273,9 @@ namespace {
 struct Blocking {
   const Plan &p;
   func::FuncOp packA, packB, block, edge;
-  Value a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k;
-  Value packedA, packedB;
+  Value a = {}, aRow = {}, aColumn = {}, b = {}, bRow = {}, bColumn = {}, c = {}, cRow = {}, m = {},
+        n = {}, k = {};
+  Value packedA = {}, packedB = {};
 
   void columns(const Emit &e, Value jc) const;
   void depths(const Emit &e, Value jc, Value pc, Value width) const;

@@ -39,16 +39,16 @@ struct DocSource {
 struct CompletionItem {
   std::string label;
   CompletionKind kind = CompletionKind::Word;
-  std::string signature;  ///< what follows the name: `(x: f32[N]) -> f32[N]`
-  std::string detail;     ///< the type, or the module
-  std::string insert;     ///< empty: the label
-  bool isSnippet = false; ///< `insert` has places to fill in
-  int rank = 0;           ///< lower ones come first
-  std::string help;       ///< one line
-  DocSource doc;
-  std::vector<Edit> edits; ///< elsewhere in the file: an import
-  std::string filter;      ///< what the prefix is compared with; empty: the label
-  int score = 0;           ///< how well the prefix fits, higher is better
+  std::string signature = {}; ///< what follows the name: `(x: f32[N]) -> f32[N]`
+  std::string detail = {};    ///< the type, or the module
+  std::string insert = {};    ///< empty: the label
+  bool isSnippet = false;     ///< `insert` has places to fill in
+  int rank = 0;               ///< lower ones come first
+  std::string help = {};      ///< one line
+  DocSource doc = {};
+  std::vector<Edit> edits = {}; ///< elsewhere in the file: an import
+  std::string filter = {};      ///< what the prefix is compared with; empty: the label
+  int score = 0;                ///< how well the prefix fits, higher is better
   const std::string &filterText() const { return filter.empty() ? label : filter; }
 };
 

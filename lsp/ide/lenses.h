@@ -23,9 +23,9 @@ const LensInfo &lensInfo(LensKind kind);
 
 struct Lens {
   LensKind kind = LensKind::RunTest;
-  Range range;                      ///< of the name, in the chunk
-  std::string name;                 ///< of the declaration
-  std::vector<std::string> targets; ///< that a kernel is for, by its header; empty: all
+  Range range;                           ///< of the name, in the chunk
+  std::string name;                      ///< of the declaration
+  std::vector<std::string> targets = {}; ///< that a kernel is for, by its header; empty: all
 };
 
 /// By position. Looks at the syntax alone.

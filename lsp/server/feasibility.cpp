@@ -1,5 +1,6 @@
 #include "lsp/server/feasibility.h"
 
+#include "frontend/base/render.h"
 #include "lsp/ide/lenses.h"
 #include "lsp/server/cost.h"
 #include "lsp/server/session.h"
