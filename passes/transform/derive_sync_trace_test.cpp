@@ -57,7 +57,7 @@ Range Trace::rangeOf(Value memory) {
 void Trace::touch(Operation &op, size_t pipe, const pto::Access &what) {
   Access access{rangeOf(what.value), what.writes || what.scratch, pipe, done_[pipe], &op};
   for (const Access &earlier : accesses_) {
-    if (!(earlier.writes || access.writes) || earlier.op == &op && earlier.index == access.index)
+    if (!(earlier.writes || access.writes) || (earlier.op == &op && earlier.index == access.index))
       continue;
     bool inOrder = earlier.pipe == pipe &&
                    (pipe != pipeIndex(Pipe::V) || !vectorBarrier_ || access.range.space >= 100);

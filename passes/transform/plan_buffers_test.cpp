@@ -329,7 +329,8 @@ TEST(BufferOverflow, SaysWhatIsLiveLargestFirst) {
   overflow.machine = "a3";
   overflow.needed = 204 * 1024;
   overflow.at.line = 37;
-  overflow.space = {.place = "vec", .bytes = 196608, .reserved = 8192, .usable = 188416};
+  overflow.space = {
+      .place = "vec", .bytes = 196608, .reserved = 8192, .usable = 188416, .buffers = {}};
   overflow.space.lowerBound = overflow.needed;
   auto add = [&](std::string name, int64_t kib, int64_t count, uint32_t line) {
     LedgerBuffer buffer;
@@ -351,7 +352,9 @@ TEST(BufferOverflow, SaysWhatIsLiveLargestFirst) {
   EXPECT_EQ(liveText(overflow), "o 2 × 48 KiB, `pipeline 2` (18:7) · s 64 KiB (27:7) · p 32 KiB "
                                 "(30:7) · 12 KiB in 3 others");
   DiagnosticSink sink;
-  reportOverflow(sink, {0, 1, 2}, overflow, {{"`BK = 192` is the largest that fits", {}}});
+  reportOverflow(
+      sink, {0, 1, 2}, overflow,
+      {{FixId::SmallerTile, "`BK = 192` is the largest that fits", std::vector<TextEdit>()}});
   EXPECT_EQ(sink.all().at(0).helps.at(0), "`BK = 192` is the largest that fits");
 }
 

@@ -68,7 +68,7 @@ TEST(SimCube, StoreConvertsAddsAndCutsOff) {
                                     "{atomicType = #pto<atomic_type atomic_add>, reluPreMode = "
                                     "#pto<relu_pre_mode normal_relu>}"));
   std::vector<GlobalArray> arrays{arrayOf(data.a), arrayOf(data.b), arrayOf(sum)};
-  Options options{Schedule::Random, 3, true, 3, 0, 0, {}};
+  Options options{Schedule::Random, 3, true, false, 3, 0, 0, {}};
   Result result = runKernel(add, chipNamed("a3"), arrays, {}, 3, options);
   ASSERT_TRUE(result.ok) << result.error;
   for (size_t i = 0; i < sum.size(); ++i)
@@ -124,7 +124,7 @@ TEST(SimQueue, TilesArriveInOrderThroughGlobalMemoryAndDirectly) {
     for (Schedule schedule : {Schedule::Program, Schedule::Eager, Schedule::Lazy, Schedule::Random})
       for (bool stretched : {false, true}) {
         QueueRun run(queueText(direct, true), direct ? "a5" : "a3",
-                     {schedule, 5, stretched, 1, 0, 0, {}});
+                     {schedule, 5, stretched, false, 1, 0, 0, {}});
         ASSERT_TRUE(run.result.ok) << run.result.error;
         EXPECT_TRUE(run.isRight()) << direct << ' ' << static_cast<int>(schedule);
       }

@@ -49,9 +49,9 @@ std::vector<Options> orders() {
   std::vector<Options> all;
   for (Schedule schedule : {Schedule::Program, Schedule::Eager, Schedule::Lazy})
     for (bool stretched : {false, true})
-      all.push_back({schedule, 0, stretched, 1, 0, 0, {}});
+      all.push_back({schedule, 0, stretched, false, 1, 0, 0, {}});
   for (uint64_t seed = 1; seed <= 14; ++seed)
-    all.push_back({Schedule::Random, seed, seed % 2 == 0, 1, 0, 0, {}});
+    all.push_back({Schedule::Random, seed, seed % 2 == 0, false, 1, 0, 0, {}});
   return all;
 }
 
