@@ -178,7 +178,8 @@ Value KernelLowering::destination(Operation *op, const Tile &like,
     bool popped = isa_and_nonnull<pto::DeclareTileOp>(maker);
     if (popped && outlivesSlot(result, maker->getResult(0)))
       continue;
-    if (!popped && isa_and_nonnull<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
+    if (!popped &&
+        isa_and_nonnull<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
       continue;
     return tile->buffer;
   }

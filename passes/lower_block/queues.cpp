@@ -361,8 +361,7 @@ bool KernelLowering::isRead(const Popped &slot, Operation *op) {
 bool KernelLowering::outlivesSlot(Value result, Value slot) {
   Value popped;
   for (const auto &[value, queue] : queues_)
-    if (const Tile *tile = tileOf(value);
-        tile && tile->buffer && pto::rootOf(tile->buffer) == slot)
+    if (const Tile *tile = tileOf(value); tile && tile->buffer && pto::rootOf(tile->buffer) == slot)
       popped = value;
   if (!popped)
     return true;
