@@ -44,13 +44,17 @@ static void buildFor(const std::string &target, const Machine *chip, const Check
 static void buildAll(const CheckedProgram &program, const SourceManager &sources,
                      const MachineSet &machines) {
   for (const CallableDecl *decl : program.modules.front()->callables) {
+    if (decl->kind == DeclKind::Test || decl->kind == DeclKind::Property ||
+        decl->kind == DeclKind::Bench)
+      continue;
     std::string problem;
     for (const BoundEntry &entry : bindEntries(program, *decl, {}, problem)) {
       bool isManual = entry.binding.decl->kind == DeclKind::ManualKernel;
       if (!isManual && decl->isFor("cpu"))
         buildFor("cpu", nullptr, program, sources, entry);
       for (const char *name : {"a2", "a3", "a5"})
-        if (const Machine *chip = machines.find(name); chip && decl->isFor(name))
+        if (const Machine *chip = machines.find(name);
+            chip && isForChips(*decl) && decl->isFor(name))
           buildFor(name, chip, program, sources, entry);
     }
   }
