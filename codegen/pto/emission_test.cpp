@@ -151,7 +151,7 @@ TEST_F(Emission, EachVersionGetsWhatItsVerifiersWant) {
   const Row rows[] = {
       {45, "pto.tci ins(%c3_i32 {descending = true} : i32)", "pto.tci ins(%c3_i32 : i32)"},
       {57, "#pto.mask_pattern<P0101>} : !vec_f32_1x64)", "P0101>} : !vec_f32_1x64, \"row\")"},
-      {58, "pto.tci ", "pto.tsetval ins(%at, %number : index, i32) outs(%i : !vec_i32_1x64)"},
+      {58, "pto.tci ", "pto.tsetval ins(%at, %number : index, i32) outs(%tile_2 : !vec_i32_1x64)"},
       {58, "%c0_f16 : !vec_i8_2x32, !vec_f16_2x32, !vec_i8_1x32, f16)",
        "%c0_f16 : !vec_i8_2x32, !vec_f16_2x32, !pto.tile_buf<vec, 1x32xf16>, f16)"},
       {58, "!vec_f16_2x32, !vec_i8_1x32) outs(%t", "!pto.tile_buf<vec, 1x8xi32>) outs(%t"},
@@ -180,10 +180,10 @@ TEST_F(Emission, InfinitiesAndNanAreMadeOfBits) {
   ASSERT_TRUE(module_);
   Emitted text = emitPto(*module_, machine_);
   for (const char *part :
-       {"pto.texpands ins(%cm8388608_i32 : i32) outs(%f_bits : !vec_i32_1x64)",
+       {"pto.texpands ins(%cm8388608_i32 : i32) outs(%tile_1_bits : !vec_i32_1x64)",
         "= arith.select %never, %c0_i32, %cm8388608_i32 : i32",
         "%cmInf_f32 = arith.bitcast %cmInf_f32_bits : i32 to f32",
-        "pto.tadds ins(%f, %cmInf_f32 :", "arith.select %never, %c0_i16, %c32256_i16 : i16",
+        "pto.tadds ins(%tile_1, %cmInf_f32 :", "arith.select %never, %c0_i16, %c32256_i16 : i16",
         "%cNaN_f16 = arith.bitcast", "%never = arith.cmpi slt, %cores, %c0_i64 : i64"})
     EXPECT_NE(text.text.find(part), std::string::npos) << part << " is not in\n" << text.text;
   for (const char *part : {"0x", "Inf :", "NaN :"})
