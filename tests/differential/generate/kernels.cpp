@@ -211,7 +211,7 @@ void KernelMaker::addInout() {
 
 /// One store of everything, by halves, or one that is read and changed again.
 void KernelMaker::store(const std::string &name, const Type &type, const std::string &at) {
-  Term value = m_.expression(type, 2);
+  Term value = m_.expression(type, m_.depth - static_cast<int>(m_.below(2)));
   m_.line(name + at + " = " + value.text);
   if (!m_.chance(30))
     return;
@@ -313,6 +313,7 @@ Signature KernelMaker::make() {
                                                     ElemKind::F16, ElemKind::F16, ElemKind::BF16,
                                                     ElemKind::I32, ElemKind::I8};
   chooseGrid();
+  m_.depth = m_.chance(45) ? 3 : m_.chance(60) ? 2 : 1; // small ones are refused less often
   m_.mayRound = m_.chance(35);
   m_.hasOrders = m_.chance(12);
   m_.hasProducts = m_.chance(65);
@@ -350,7 +351,7 @@ Signature KernelMaker::make() {
   for (const std::string &range : grid_)
     heads += (heads.empty() ? "parallel " : ", ") + range;
   m_.block(heads, [&] {
-    m_.statements(static_cast<int>(1 + m_.below(5)), 3);
+    m_.statements(static_cast<int>(m_.below(m_.depth == 3 ? 6 : 3)), m_.depth);
     stores();
     atomics();
   });

@@ -73,6 +73,7 @@ public:
   std::vector<ElemKind> elems = {ElemKind::F32};
   bool isTile = true; ///< inside of a kernel
   bool hasProducts = true, hasOrders = false, mayRound = true;
+  int depth = 3; ///< of the expressions and statements of the whole
   int loops = 0; ///< around the present statement
   /// What can be read at a range that a loop has cut from the named axis: by its name, the loads.
   struct Cut {

@@ -171,9 +171,10 @@ Signature randomFunction(const std::string &name, uint64_t seed) {
   std::vector<std::string> dims, wheres;
   m.axes = someAxes(m, dims, wheres);
   addParams(m, signature, m.axes);
-  m.statements(static_cast<int>(1 + m.below(5)), 3);
+  m.depth = m.chance(50) ? 3 : 2;
+  m.statements(static_cast<int>(m.below(m.depth == 3 ? 6 : 3)), m.depth);
   Type type = m.chance(70) ? m.any(m.variables).type : Type{ElemKind::F32, {m.axes[0], m.axes[1]}};
-  Term result = m.expression(type, 3);
+  Term result = m.expression(type, m.depth);
   m.line("return " + result.text);
   signature.text = "fn " + name + listOf(dims, "[", "]") + paramsText(signature) + " -> " +
                    type.text() + wheresText(wheres) + "{\n" + m.body + "}\n";

@@ -2,7 +2,6 @@
 
 #include "driver/ir/compiled_handler.h"
 #include "frontend/sema/check.h"
-#include "passes/prover/prover.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/sampler.h"
 
@@ -15,8 +14,8 @@ using reference::RunResult;
 using reference::RunStatus;
 
 std::string_view kindName(Kind kind) {
-  static constexpr std::array<std::string_view, 8> names = {
-      "wrong", "crash", "internal", "hang", "refuted", "unproved", "refused", "invalid"};
+  static constexpr std::array<std::string_view, 7> names = {
+      "wrong", "crash", "internal", "hang", "refuted", "refused", "invalid"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -44,7 +43,6 @@ private:
   bool addCall(const Sampler &sampler, const Sample &sample);
   void runOn(const std::string &executor);
   bool compareCall(CompiledExecutor &native, const Expected &expected, const std::string &how);
-  void prove(CompiledExecutor &native);
   void observe(Kind kind, const std::string &text, const Expected *call = nullptr);
 
   const Case &case_;
@@ -154,8 +152,12 @@ bool Evaluation::compareCall(CompiledExecutor &native, const Expected &expected,
   if (!actual)
     return observe(Kind::Refused, "the executor does not take the call", &expected), false;
   std::string said = sink_.all().size() > known ? sink_.all().back().message : "";
-  if (native.compiler().hadInternalError())
-    return observe(Kind::Internal, said.empty() ? actual->message : said, &expected), false;
+  if (native.compiler().hadInternalError()) {
+    bool isRefuted = said.find("failed in `prove`") != said.npos;
+    observe(isRefuted ? Kind::Refuted : Kind::Internal, said.empty() ? actual->message : said,
+            &expected);
+    return false;
+  }
   if (actual->status == RunStatus::Compile)
     return observe(Kind::Refused, said, &expected), false;
   if (actual->status == RunStatus::Fault)
@@ -166,32 +168,6 @@ bool Evaluation::compareCall(CompiledExecutor &native, const Expected &expected,
     return true;
   observe(Kind::Wrong, text + how, &expected);
   return false;
-}
-
-void Evaluation::prove(CompiledExecutor &native) {
-  onStage_(executor_ + ", prover");
-  // A compiler of its own, since executors keep what they compiled.
-  DiagnosticSink sink;
-  Compiler compiler(*program_, sources_, native.compiler().options(), sink);
-  ir::EntryBinding binding;
-  binding.decl = entry_;
-  const Sample &sample = calls_.front().sample;
-  for (size_t i = 0; i < entry_->dims.size(); ++i)
-    if (entry_->dims[i].isStatic)
-      binding.statics[entry_->dims[i].name] = sample.dims[i];
-  binding.elems = sample.elems;
-  binding.prefixRank = static_cast<uint32_t>(sample.prefix.size());
-  auto module = compiler.build(binding, "ptl_" + entry_->name);
-  std::optional<ChipProgram> program;
-  if (module)
-    program = compiler.lowerToChip(*module);
-  if (!program)
-    return;
-  prove::ProofResult proof = compiler.prove(*program);
-  if (!proof.findings.empty())
-    observe(Kind::Refuted, proof.findings.front().message());
-  else if (!proof.undecided.empty())
-    observe(Kind::Unproved, proof.undecided.front().message());
 }
 
 void Evaluation::runOn(const std::string &executor) {
@@ -220,8 +196,6 @@ void Evaluation::runOn(const std::string &executor) {
         return;
     }
   }
-  if (isChip && options_.proves)
-    prove(native);
 }
 
 void Evaluation::run() {

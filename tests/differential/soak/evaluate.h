@@ -15,8 +15,7 @@ enum class Kind : uint8_t {
   Crash,    ///< a signal, an abort
   Internal, ///< an internal error of the compiler, or of what it made
   Hang,     ///< no end within the limits of time or memory
-  Refuted,  ///< the prover found a fault
-  Unproved, ///< the prover did not decide
+  Refuted,  ///< the prover found a fault in what would leave the compiler
   Refused,  ///< cannot be compiled for it
   Invalid,  ///< the program itself has errors
 };
@@ -42,7 +41,6 @@ struct EvaluateOptions {
   /// `cpu-O0`, `cpu-O2`, `cpu-O3`, `a2`, `a3`, `a5`.
   std::vector<std::string> executors = {"cpu-O0", "cpu-O2", "cpu-O3", "a2", "a3", "a5"};
   int samples = 2;
-  bool proves = true;
 };
 
 /// Runs the program in this process; `onStage` is told before what could crash, `onObserved` when

@@ -227,8 +227,9 @@ std::vector<std::string> Smaller::candidates() {
     if (tree_->is(id, NodeKind::Param) || tree_->is(id, NodeKind::DimParam))
       dropFromList(id);
     if (tree_->is(id, NodeKind::WhereClause))
-      for (NodeId condition : tree_->children(id))
-        dropFromList(condition);
+      for (NodeId condition : tree_->children(id)) // what is never empty stays so
+        if (textOf(condition).find(">=") == std::string::npos)
+          dropFromList(condition);
     if (tree_->is(id, NodeKind::ResultList))
       for (NodeId result : tree_->children(id))
         dropResult(id, result);

@@ -1,6 +1,6 @@
 // Makes random programs and runs them on all executors; what differs is shrunk and filed.
 //   ptl_soak [--programs N] [--seed S] [--jobs J] [--file FOLDER] [--report FILE] [--seconds N]
-//            [--budget RUNS] [--executors LIST] [--std FOLDER] [--no-prover] [--print SEED]
+//            [--budget RUNS] [--executors LIST] [--std FOLDER] [--print SEED]
 //            [--refused] [--replay] [--shrink] FILE...
 // Without --file nothing is shrunk; what executors refuse is with --refused only. --report gets one
 // line for each cause. --replay runs files that were filed, with their extents and others; --shrink
@@ -117,7 +117,7 @@ void Soak::take(const Case &program, const Outcome &outcome) {
     if (cause.count++ == 0) {
       cause.first = seen;
       cause.program = program;
-      bool tells = seen.kind != Kind::Refused && seen.kind != Kind::Unproved;
+      bool tells = seen.kind != Kind::Refused;
       if (tells)
         std::printf("seed %llu: %s\n", static_cast<unsigned long long>(program.seed),
                     described(seen).c_str());
@@ -140,8 +140,7 @@ void Soak::file() {
   });
   for (auto &[key, cause] : causes) {
     Kind kind = cause.first.kind;
-    if (kind == Kind::Invalid || kind == Kind::Unproved ||
-        (kind == Kind::Refused && !settings_.filesRefused))
+    if (kind == Kind::Invalid || (kind == Kind::Refused && !settings_.filesRefused))
       continue;
     Case small = shrink(pool_, cause.program, cause.first, settings_.budget);
     small.text = formattedProgram(small.text);
@@ -202,7 +201,7 @@ int Soak::run() {
   bool isFine = true;
   for (const auto &[key, cause] : causes_) {
     Kind kind = cause.first.kind;
-    bool counts = kind != Kind::Refused && kind != Kind::Unproved && kind != Kind::Invalid;
+    bool counts = kind != Kind::Refused && kind != Kind::Invalid;
     isFine &= !counts;
   }
   return isFine ? 0 : 1;
@@ -216,8 +215,6 @@ int Soak::replay() {
   int failures = 0;
   for (size_t i = 0; i < cases.size(); ++i)
     for (const Observation &seen : outcomes[i].seen) {
-      if (seen.kind == Kind::Unproved)
-        continue;
       ++failures;
       std::printf("%s: %s\n", settings_.files[i].c_str(), described(seen).c_str());
     }
@@ -264,8 +261,6 @@ static Settings parseArguments(int argc, char **argv) {
       settings.evaluate.stdPath = value();
     else if (word == "--samples")
       settings.evaluate.samples = std::stoi(value());
-    else if (word == "--no-prover")
-      settings.evaluate.proves = false;
     else if (word == "--executors") {
       settings.evaluate.executors.clear();
       std::istringstream list(value());
