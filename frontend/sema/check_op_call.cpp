@@ -398,7 +398,8 @@ static void fillArgs(const OpCall &call, const OpMatch &match, OpExpr *expr) {
   for (size_t i = 0; i < call.op->params.size(); ++i) {
     const OpParam &param = call.op->params[i];
     if (param.kind != ParamKind::Value) {
-      expr->args[i] = call.other(param.name);
+      bool isTakenApart = param.name == "keep"; // see `withoutAxes`
+      expr->args[i] = isTakenApart ? nullptr : call.other(param.name);
       continue;
     }
     for (size_t v = 0; v < call.values.size(); ++v) {

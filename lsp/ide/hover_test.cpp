@@ -92,12 +92,14 @@ std::string helpOf(const std::string &text) {
 }
 
 TEST(SignatureHelp, Calls) {
-  EXPECT_EQ(helpOf(attentionWith("max(s, axis: 1)", "max(s, $0)")),
-            "*max(a: T[*], >b: T[*]<) -> T[*]   (T: number)\n"
-            " max(x: T[..], axis: axes?) -> T[reduced]   (T: number)\n");
-  EXPECT_EQ(helpOf(attentionWith("max(s, axis: 1)", "max(s, axis: $0)")),
-            " max(a: T[*], b: T[*]) -> T[*]   (T: number)\n"
-            "*max(x: T[..], >axis: axes?<) -> T[reduced]   (T: number)\n");
+  EXPECT_EQ(
+      helpOf(attentionWith("max(s, axis: 1)", "max(s, $0)")),
+      "*max(a: T[*], >b: T[*]<) -> T[*]   (T: number)\n"
+      " max(x: T[..], axis: axes?, keep: true or false = true) -> T[reduced]   (T: number)\n");
+  EXPECT_EQ(
+      helpOf(attentionWith("max(s, axis: 1)", "max(s, axis: $0)")),
+      " max(a: T[*], b: T[*]) -> T[*]   (T: number)\n"
+      "*max(x: T[..], >axis: axes?<, keep: true or false = true) -> T[reduced]   (T: number)\n");
   EXPECT_EQ(helpOf(attentionWith("max(s, axis: 1)", "nn.layer_norm(s, eps: $0")),
             "*layer_norm(x: T[.., C], gamma: T[C], beta: T[C], >eps: f32 = 1e-5<) -> T[.., C]\n");
   EXPECT_EQ(helpOf(attentionWith("let s = (qi @ kj.T) * scale", "let s = attention(qi, kj[$0")),
