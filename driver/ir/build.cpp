@@ -1,6 +1,8 @@
+#include "driver/defines.h"
 #include "driver/ir/chip.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/compiler.h"
+#include "driver/ir/drawn_call.h"
 #include "driver/ir/variants.h"
 #include "driver/ir/verify_emitted.h"
 #include "frontend/lex/lexer.h"
@@ -69,6 +71,7 @@ private:
   std::string printed(mlir::ModuleOp module);
   void emitPhases(Compiler &compiler, mlir::ModuleOp module);
   ExitCode emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries);
+  bool runStages(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
   bool emitTexts(std::vector<ChipProgram> &programs, const Machine &machine);
   void emitCode(Compiler &compiler, cpu::LlvmModule code);
   void link(const std::string &object);
@@ -346,6 +349,22 @@ void Builder::emitCode(Compiler &compiler, cpu::LlvmModule code) {
     ::unlink(object.c_str());
 }
 
+/// Runs each variant after every pass, with drawn arguments. False where a pass changed a result.
+bool Builder::runStages(const CheckedProgram &program, const std::vector<ManifestEntry> &entries) {
+  const Options &options = session_.options();
+  CompiledExecutor executor(program, session_.sources(), compilerOptions(options, target_),
+                            session_.sink());
+  for (const ManifestEntry &entry : entries)
+    for (const ManifestVariant &variant : entry.variants) {
+      ir::EntryBinding binding = bindingOf(session_, entry, variant);
+      if (!callDrawn(executor, *entry.decl, variant, binding.tunables,
+                     callWords(options, *entry.decl)))
+        std::fprintf(stderr, "%s: no arguments were found to run it with\n",
+                     entry.decl->name.c_str());
+    }
+  return !executor.compiler().hadInternalError();
+}
+
 ExitCode Builder::compile(const CheckedProgram &program,
                           const std::vector<ManifestEntry> &entries) {
   CompilerOptions options = compilerOptions(session_.options(), target_);
@@ -353,6 +372,8 @@ ExitCode Builder::compile(const CheckedProgram &program,
   Compiler compiler(program, session_.sources(), std::move(options), session_.sink());
   if (compiler.options().chip && lastStage() >= Stage::Block) {
     ExitCode code = emitBlocks(compiler, entries);
+    if (compiler.options().keepsStages && !session_.failed() && !runStages(program, entries))
+      return ExitCode::Internal;
     return compiler.hadInternalError() ? ExitCode::Internal : code;
   }
   mlir::OwningOpRef<mlir::ModuleOp> module = buildAll(compiler, entries);

@@ -149,7 +149,7 @@ Outcome runBlocks(const Stage &stage, const Machine &machine, const StageCall &c
   Outcome outcome;
   auto function = *stage.blocks.program.host.get().getOps<func::FuncOp>().begin();
   std::unique_ptr<ChipRunner> runner = ChipRunner::create(std::move(program), own, outcome.why);
-  outcome.isRun = runner != nullptr;
+  outcome.isStopped = runner == nullptr; // what the simulator does not know, no pass may make
   if (!runner)
     return outcome;
   Arrays arrays(call);

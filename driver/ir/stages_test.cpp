@@ -61,14 +61,15 @@ public:
     std::abort();
   }
 
-  std::unique_ptr<StageRecord> record;
-
 private:
   SourceManager sources_;
   DiagnosticSink sink_;
   std::unique_ptr<CheckedProgram> program_;
-  std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<Compiler> compiler_; // has the context of all modules
   OwningOpRef<ModuleOp> module_;
+
+public:
+  std::unique_ptr<StageRecord> record;
 };
 
 const char *const Difference = R"(
@@ -128,11 +129,14 @@ TEST(Stages, AnExtentThatIsNoneIsNamed) {
 
 /// Moves every buffer to the same bytes.
 void stack(block::BlockProgram &program) {
-  for (OwningOpRef<ModuleOp> &kernel : program.kernels)
-    kernel->walk([](pto::AllocTileOp tile) {
-      if (auto address = tile.getAddr().getDefiningOp<arith::ConstantOp>())
-        address.setValueAttr(IntegerAttr::get(address.getType(), 0));
-    });
+  auto move = [](Value address) {
+    if (auto constant = address.getDefiningOp<arith::ConstantOp>())
+      constant.setValueAttr(IntegerAttr::get(constant.getType(), 0));
+  };
+  for (OwningOpRef<ModuleOp> &kernel : program.kernels) {
+    kernel->walk([&](pto::AllocTileOp tile) { move(tile.getAddr()); });
+    kernel->walk([&](pto::AllocMultiTileOp tile) { move(tile.getAddr()); });
+  }
 }
 
 TEST(Stages, WrongAddressesAreNamed) {
