@@ -223,7 +223,7 @@ Tile KernelLowering::materialise(const Tile &tile, Location loc) {
   return filled;
 }
 
-/// A column or a row as a whole tile.
+/// A column or a row as a whole tile, one element as a column.
 Tile KernelLowering::expand(const Tile &tile, const Extents2 &extents, Location loc) {
   Tile source = tile;
   if (source.form == Tile::Form::Splat) {
@@ -233,10 +233,10 @@ Tile KernelLowering::expand(const Tile &tile, const Extents2 &extents, Location 
   if (source.extents.rows == extents.rows && source.extents.cols == extents.cols)
     return source;
   Tile whole = source;
-  whole.form = Tile::Form::Whole;
   whole.extents = extents;
+  whole.form = extents.cols == 1 && extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
   whole.buffer = allocateLike(whole, loc);
-  if (source.form == Tile::Form::Column)
+  if (source.form == Tile::Form::Column || whole.form == Tile::Form::Column)
     emit(loc, InstructionId::TRowExpand, {columnView(source)}, {whole.buffer});
   else
     emit(loc, InstructionId::TColExpand, {source.buffer}, {whole.buffer});

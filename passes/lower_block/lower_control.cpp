@@ -150,7 +150,11 @@ void KernelLowering::lowerBlock(Block &block) {
     popFor(&op);
     if (cores_.meetings.contains(&op))
       meet(loc_);
+    // What a region says of lengths anew are no values behind it.
+    auto known = op.getNumRegions() ? lengths_ : decltype(lengths_)();
     lowerOp(&op);
+    for (auto [symbol, length] : known)
+      lengths_[symbol] = length;
     for (Value result : op.getResults())
       cross(result);
     if (!failed_ && !popped_.empty())

@@ -527,8 +527,11 @@ Tile KernelLowering::spread(const Tile &tile, Type from, Type to, Operation *op)
     return tile;
   bool column = tile.form == Form::Column && tile.extents.rows == extents->rows &&
                 takes(InstructionId::TRowExpand, {tile.element});
-  bool row = tile.form == Form::Whole && tile.extents.rows == 1 &&
-             tile.extents.cols == extents->cols && takes(InstructionId::TColExpand, {tile.element});
+  // Down a column, which is kept as a row, one element goes along that row.
+  bool isColumn = extents->cols == 1 && extents->rows > 1;
+  bool row =
+      tile.form == Form::Whole && tile.extents.rows == 1 && tile.extents.cols == extents->cols &&
+      takes(isColumn ? InstructionId::TRowExpand : InstructionId::TColExpand, {tile.element});
   if (column || row)
     return expand(tile, *extents, op->getLoc());
   whole.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;

@@ -101,6 +101,7 @@ private:
   mlir::Value columnView(const Tile &column), fullView(mlir::Value buffer);
   Tile materialise(const Tile &tile, mlir::Location loc);
   Tile expand(const Tile &tile, const Extents2 &extents, mlir::Location loc);
+  Tile asColumn(const Tile &matrix, mlir::Type type, mlir::Location loc);
   pto::TileBufType tileType(ir::Place place, llvm::StringRef layout, const Extents2 &extents,
                             mlir::Type element);
   mlir::Operation *emit(mlir::Location loc, InstructionId id, mlir::ValueRange ins,

@@ -315,6 +315,26 @@ void KernelLowering::push(Value value, Value queue) {
                           b_.getI8IntegerAttr(cores_.dealt.empty() ? 0 : 1));
 }
 
+/// A matrix of one column, as products leave it, the way in which columns are kept.
+Tile KernelLowering::asColumn(const Tile &matrix, Type type, Location loc) {
+  Tile column = matrix;
+  column.form = Form::Column;
+  column.buffer = allocateLike(column, loc);
+  if (takes(InstructionId::TRowSum, {matrix.element})) { // each sum has one element
+    emit(loc, InstructionId::TRowSum, {matrix.buffer, allocateLike(matrix, loc)},
+         {columnView(column)});
+    return column;
+  }
+  ShapedTile from = shaped(matrix, type), to = shaped(column, type);
+  Movement movement;
+  movement.lengths = IndexVector(to.lengths);
+  movement.ends = [](Indices at) {
+    return Ends{IndexVector(at.begin(), at.end()), IndexVector(at.begin(), at.end())};
+  };
+  move(from, to, movement, loc);
+  return column;
+}
+
 void KernelLowering::pop(Value value, Value queue, bool toVector) {
   Location loc = named(value);
   Operation *op =
@@ -333,6 +353,8 @@ void KernelLowering::pop(Value value, Value queue, bool toVector) {
   auto split = b_.getI8IntegerAttr(cores_.dealt.empty() ? 0 : 1);
   b_.create<pto::TPopOp>(loc, popped, queue, split);
   tile.buffer = reshape(popped, type, tile.extents.validRows, tile.extents.validCols);
+  if (toVector && formOf(tile) == Form::Column)
+    tile = asColumn(tile, value.getType(), loc);
   setTile(value, tile);
   if (directQueues())
     popped_.push_back({queue, split, value});
