@@ -5,6 +5,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
+#include <algorithm>
+
 namespace ptl::prove {
 
 Contents::Contents(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
@@ -83,6 +85,83 @@ void Contents::write(const Access &access, uint64_t value) {
     memory.erase(memory.lower_bound(begin), memory.lower_bound(end));
     memory[begin] = {end, access.base, value};
   }
+}
+
+// ---- what is used
+// -----------------------------------------------------------------------------------------
+
+namespace {
+
+/// Bytes of all memories of a core.
+class ByteSet {
+public:
+  bool touches(const Access &access, const std::vector<ByteRange> &ranges) const {
+    return std::any_of(parts_.begin(), parts_.end(), [&](const Part &part) {
+      return part.place == access.place &&
+             std::any_of(ranges.begin(), ranges.end(), [&](const ByteRange &range) {
+               return access.base + range.begin < part.end && part.begin < access.base + range.end;
+             });
+    });
+  }
+  void add(const Access &access, const std::vector<ByteRange> &ranges) {
+    for (const ByteRange &range : ranges)
+      parts_.push_back({access.place, access.base + range.begin, access.base + range.end});
+  }
+  void remove(const Access &access, const std::vector<ByteRange> &ranges) {
+    for (const ByteRange &range : ranges) {
+      int64_t begin = access.base + range.begin, end = access.base + range.end;
+      std::vector<Part> kept;
+      for (const Part &part : parts_)
+        if (part.place != access.place || part.end <= begin || end <= part.begin) {
+          kept.push_back(part);
+        } else {
+          if (part.begin < begin)
+            kept.push_back({part.place, part.begin, begin});
+          if (end < part.end)
+            kept.push_back({part.place, end, part.end});
+        }
+      parts_ = std::move(kept);
+    }
+  }
+  bool empty() const { return parts_.empty(); }
+
+private:
+  struct Part {
+    uint8_t place;
+    int64_t begin, end;
+  };
+  std::vector<Part> parts_;
+};
+
+} // namespace
+
+bool isUsed(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
+            uint32_t core, uint32_t event) {
+  const Core &trace = execution.cores[core];
+  ByteSet open; // what holds the data, or was computed from it
+  for (uint32_t i = event; i < trace.events.size(); ++i) {
+    const Event &each = trace.events[i];
+    bool reads = i == event, writes = false;
+    for (uint32_t a = each.access; a < each.access + each.accesses; ++a) {
+      const Access &access = trace.accesses[a];
+      reads |= access.reads && !access.global && open.touches(access, ranges[access.bytes]);
+      writes |= access.writes && !access.global;
+      if (access.global && access.writes && reads && !execution.boxes[access.bytes].empty())
+        return true;
+    }
+    if (reads && (!writes || each.kind == Event::Push) && i != event)
+      if (each.kind == Event::Push || each.pipe == static_cast<uint8_t>(Pipe::S) ||
+          std::find(kernel.prints.begin(), kernel.prints.end(), each.op) != kernel.prints.end())
+        return true;
+    if (i == event && !writes) // a scalar
+      return true;
+    for (uint32_t a = each.access; a < each.access + each.accesses; ++a)
+      if (const Access &access = trace.accesses[a]; access.writes && !access.global)
+        reads ? open.add(access, ranges[access.bytes]) : open.remove(access, ranges[access.bytes]);
+    if (open.empty())
+      return false;
+  }
+  return false;
 }
 
 } // namespace ptl::prove

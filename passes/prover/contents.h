@@ -37,4 +37,9 @@ private:
   std::vector<uint64_t> results_;
 };
 
+/// Whether anything that an event reads from global memory leaves its core again, or decides
+/// something there: what is loaded and never used may be anything.
+bool isUsed(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
+            uint32_t core, uint32_t event);
+
 } // namespace ptl::prove

@@ -162,8 +162,13 @@ const std::vector<uint64_t> &PointerJudge::writesOf(uint32_t place, unsigned cor
 }
 
 // Whether it does not matter which of two vector cores comes first: both write the same to the same
-// elements, one after the other; who reads has written them before, and they do not change.
+// elements, one after the other; who reads has written them before, and they do not change, or does
+// nothing with them (a core that has no rows computes one that nobody stores).
 bool PointerJudge::agree(const Touch &first, const Touch &second) {
+  for (const Touch *each : {&first, &second})
+    if (each->reads && !each->writes &&
+        !isUsed(judged_.kernel, judged_.execution, judged_.ranges, each->ref.core, each->ref.event))
+      return true;
   if (first.place != second.place || first.atomic || second.atomic)
     return false;
   const auto &one = writesOf(first.place, first.ref.core);

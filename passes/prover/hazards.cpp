@@ -347,6 +347,9 @@ static void judgeSlotsOf(const Case &judged, uint32_t consumer,
 /// Through the consumer's own memory a slot is written again by the push that comes so many later:
 /// all that touches the popped tile has to be done by then.
 void judgeSlots(const Case &judged) {
+  const std::vector<Queue> &queues = judged.kernel.queues;
+  if (std::all_of(queues.begin(), queues.end(), [](const Queue &q) { return q.throughGlobal; }))
+    return;
   std::multimap<PushKey, EventRef> pushes;
   for (uint32_t core = 0; core < judged.execution.cores.size(); ++core) {
     const std::vector<Event> &events = judged.execution.cores[core].events;

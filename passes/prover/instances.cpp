@@ -9,7 +9,7 @@ static constexpr int64_t kLargestInput = int64_t(1) << 20;
 static constexpr int64_t kBases[] = {1, 128, 16, 4096};
 static constexpr size_t kMostInstances = 256;
 /// A core group gets so many points, or more as long as they have fewer operations than this.
-static constexpr int64_t kFewestPoints = 3, kOperations = 2000;
+static constexpr int64_t kFewestPoints = 2, kOperations = 3000;
 
 namespace {
 

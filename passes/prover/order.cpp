@@ -36,6 +36,29 @@ struct Flag {
   uint32_t total = 0; ///< sets in the whole execution
 };
 
+/// The flags of a core, by their numbers.
+class Flags {
+public:
+  Flag &operator[](uint16_t number) {
+    if (at_.empty())
+      at_.resize(size_t(1) << 12, kNone);
+    uint32_t &at = at_[number];
+    if (at == kNone) {
+      at = static_cast<uint32_t>(all_.size());
+      all_.emplace_back();
+    }
+    return all_[at];
+  }
+  const Flag *find(uint16_t number) const {
+    return at_.empty() || at_[number] == kNone ? nullptr : &all_[at_[number]];
+  }
+  static constexpr uint16_t count() { return 1 << 12; }
+
+private:
+  std::vector<uint32_t> at_; ///< number → index of `all_`
+  std::vector<Flag> all_;
+};
+
 /// One core's share in an event between cores.
 struct CrossCore {
   std::vector<Clock> signals;
@@ -55,7 +78,7 @@ struct CoreState {
   PipeState pipes[8];
   std::vector<Clock> scalar; ///< versions of the clock of the scalar unit
   size_t position = 0;
-  std::map<uint16_t, Flag> flags;
+  Flags flags;
   std::map<uint16_t, CrossCore> crossing;
   std::vector<QueueCore> queues;
   std::map<uint32_t, uint8_t>
@@ -482,9 +505,10 @@ void Simulation::judgeStuck() {
 
 void Simulation::judgeEnd() {
   for (uint32_t i = 0; i < states_.size(); ++i) {
-    for (auto &[id, flag] : states_[i].flags)
-      if (flag.waits < flag.signals.size())
-        fault(SyncFault::LeftSet, {i, flag.signals.back().event});
+    for (uint16_t number = 0; number < Flags::count(); ++number)
+      if (const Flag *flag = states_[i].flags.find(number);
+          flag && flag->waits < flag->signals.size())
+        fault(SyncFault::LeftSet, {i, flag->signals.back().event});
     for (auto &[id, share] : states_[i].crossing)
       for (uint32_t other = 0; other < states_.size() && !share.sent.empty(); ++other)
         if (others(i, other) && states_[other].crossing[id].awaits.size() < share.sent.size()) {

@@ -156,6 +156,24 @@ static void judgeFlags(const Kernel &kernel, const Machine &machine, Findings &f
   }
 }
 
+// Queues take flags of the same set.
+void judgeCrossing(const Kernel &kernel, Operation *op, int64_t id, Findings &findings) {
+  std::string name = spelledEvent(op);
+  if (id < 0 || (kernel.crossIds && id >= kernel.crossIds))
+    findings.add(DiagId::EventIdBeyondLimit, op,
+                 {std::to_string(id), "one core", "another", std::to_string(kernel.crossIds - 1)});
+  for (int64_t reserved : kernel.crossReserved)
+    if (id == reserved)
+      findings.add(DiagId::QueueFlagsClash, op, {name, std::to_string(id), "which is reserved"});
+  for (const Queue &queue : kernel.queues) {
+    const QueueSide &side = queue.cube.op != kNone ? queue.cube : queue.vector;
+    if (side.flagBase >= 0 && id >= side.flagBase && id < side.flagBase + kernel.queueFlags)
+      findings.add(DiagId::QueueFlagsClash, op,
+                   {name, std::to_string(id), "as `" + queue.name + "` does"},
+                   kernel.operations[side.op]);
+  }
+}
+
 namespace {
 /// A push or a pop, with what its tile amounts to over both vector cores.
 struct Transfer {
@@ -172,13 +190,19 @@ static std::string tileText(pto::TileBufType type) {
   return result;
 }
 
+/// Whether two ends of a queue see the same elements in a slot, which lie row by row in it. Where a
+/// tile is handed over whole, one of them may have room for more rows than are valid.
+static bool fit(const Transfer &a, const Transfer &b) {
+  bool whole = a.split == 0 && a.tile.getCols() == b.tile.getCols();
+  return a.tile.getElementType() == b.tile.getElementType() && (whole || a.elements == b.elements);
+}
+
 static void judgeTransfers(const Queue &queue, const Transfer &first, const Transfer &next,
                            bool firstPushes, Findings &findings) {
   std::string what;
   if (first.split != next.split)
     what = "split is " + text(first.split) + " here and " + text(next.split) + " there";
-  else if (first.elements != next.elements ||
-           first.tile.getElementType() != next.tile.getElementType())
+  else if (!fit(first, next))
     what = "tiles of " + tileText(first.tile) + (first.parts == 2 ? " on each vector core" : "") +
            " meet tiles of " + tileText(next.tile) +
            (next.parts == 2 ? " on each vector core" : "");

@@ -8,7 +8,7 @@
 
 namespace ptl::prove {
 
-static constexpr uint64_t kEventsPerKernel = 160000;
+static constexpr uint64_t kEventsPerKernel = 400000;
 
 static std::string describe(const Kernel &kernel, const Inputs &inputs) {
   std::string text;

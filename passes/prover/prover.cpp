@@ -70,13 +70,13 @@ ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine) {
   Findings findings;
   std::vector<Kernel> kernels = readKernels(module, machine, findings);
   for (const Kernel &kernel : kernels)
-    proveKernel(kernel, instancesOf(kernel), machine, findings);
+    proveKernel(kernel, instancesOf(kernel, kernel.byHand), machine, findings);
   // Every point is to begin and end alike: by hand it may go by which one it is, and another core
   // group has others, of the same sizes.
   if (module->hasAttr("ptl.manual") && findings.faults() == 0) {
     std::vector<Kernel> others = readKernels(module, machine, findings, /*group=*/1, /*groups=*/2);
     for (size_t i = 0; i < others.size(); ++i)
-      proveKernel(others[i], instancesOf(kernels[i]), machine, findings);
+      proveKernel(others[i], instancesOf(kernels[i], /*thorough=*/true), machine, findings);
   }
   dropConsequences(findings.result());
   return std::move(findings.result());

@@ -4,6 +4,9 @@
 
 #include "codegen/machines/inside.h"
 #include "ir/ops/pipe_names.h"
+#include "passes/prover/length.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
@@ -86,6 +89,30 @@ uint32_t KernelReader::queue(Operation *op, bool cube, QueueSide side, bool toVe
   (cube ? queue.cube : queue.vector) = std::move(side);
   kernel.queues.push_back(std::move(queue));
   return static_cast<uint32_t>(kernel.queues.size() - 1);
+}
+
+// ---- lengths
+
+// A length that is computed from others: it is what its name says, and none where that is negative.
+bool FunctionReader::readLength(BlockArgument argument, const std::string &name, Body &prelude,
+                                llvm::function_ref<uint32_t(std::string_view)> input) {
+  uint32_t op = shared_.operation(op_);
+  auto fresh = [&] { return function_.registers++; };
+  uint32_t computed = computeLength(name, op, prelude.steps, input, fresh);
+  if (computed == kNone)
+    return false;
+  registers_[argument] = computed;
+  Step zero(StepKind::Calc, Calc::Constant), compare(StepKind::Calc, Calc::Compare),
+      assume(StepKind::Assume);
+  zero.op = compare.op = assume.op = op;
+  zero.dst = fresh();
+  compare.imm = static_cast<int64_t>(arith::CmpIPredicate::sge);
+  compare.args = {computed, zero.dst};
+  compare.dst = fresh();
+  assume.args = {compare.dst};
+  for (Step &step : {std::ref(zero), std::ref(compare), std::ref(assume)})
+    prelude.steps.push_back(std::move(step));
+  return true;
 }
 
 // ---- modules

@@ -63,7 +63,6 @@ private:
   void runInside(const Step &step);
   void runFlag(const Step &step);
   void runCrossing(const Step &step);
-  void judgeCrossing(const Step &step, int64_t id);
   void runOpen(const Step &step);
   void runQueue(const Step &step);
   uint32_t buffer(const Buffer &wanted);
@@ -508,30 +507,10 @@ void Runner::runFlag(const Step &step) {
   note(static_cast<uint64_t>(id));
 }
 
-// Queues take flags of the same set.
-void Runner::judgeCrossing(const Step &step, int64_t id) {
-  std::string name = spelledEvent(operation(step));
-  if (id < 0 || (kernel_.crossIds && id >= kernel_.crossIds))
-    findings_.add(
-        DiagId::EventIdBeyondLimit, operation(step),
-        {std::to_string(id), "one core", "another", std::to_string(kernel_.crossIds - 1)});
-  for (int64_t reserved : kernel_.crossReserved)
-    if (id == reserved)
-      findings_.add(DiagId::QueueFlagsClash, operation(step),
-                    {name, std::to_string(id), "which is reserved"});
-  for (const Queue &queue : kernel_.queues) {
-    const QueueSide &side = queue.cube.op != kNone ? queue.cube : queue.vector;
-    if (side.flagBase >= 0 && id >= side.flagBase && id < side.flagBase + kernel_.queueFlags)
-      findings_.add(DiagId::QueueFlagsClash, operation(step),
-                    {name, std::to_string(id), "as `" + queue.name + "` does"},
-                    kernel_.operations[side.op]);
-  }
-}
-
 void Runner::runCrossing(const Step &step) {
   int64_t id = at(step.args[0]).value;
   requireKnown(step, step.args[0], "the event");
-  judgeCrossing(step, id);
+  judgeCrossing(kernel_, operation(step), id, findings_);
   Event &event = emit(step.kind == StepKind::Signal ? Event::Signal : Event::Await, step, step.sub);
   event.flag = static_cast<uint16_t>(id & 63);
   note(static_cast<uint64_t>(id));

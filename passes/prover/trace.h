@@ -75,6 +75,9 @@ using Inputs = std::vector<int64_t>;
 Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
                     Findings &findings, size_t limit);
 
+/// The id of an event between cores: there, and of no queue.
+void judgeCrossing(const Kernel &kernel, mlir::Operation *op, int64_t id, Findings &findings);
+
 /// A scalar while running; `data`: depends on values that only the data has.
 struct Scalar {
   int64_t value = 0;

@@ -1,8 +1,6 @@
 // All bodies of a function put in order, and ids for their events.
 #include "passes/transform/derive_sync.h"
 
-#include "ir/ops/pipe_names.h"
-
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -401,8 +399,11 @@ void FunctionOrder::build() {
 void FunctionOrder::solve() {
   Masks all;
   all.fill((1u << std::min<int64_t>(machine_.eventIds, 16)) - 1);
+  auto number = [](std::string_view pipe) {
+    return static_cast<size_t>(llvm::find(pipeNames, pipe) - std::begin(pipeNames));
+  };
   for (const InsideInstruction *inside : program_.inside())
-    all[pairIndex(pipeNamed(inside->from), pipeNamed(inside->to))] &= ~(1u << inside->id);
+    all[number(inside->from) * numPipes + number(inside->to)] &= ~(1u << inside->id);
   constexpr int mostRounds = 40;
   for (int round = 0;; ++round) {
     if (round == mostRounds) // the last resort, which uses no events
