@@ -496,6 +496,15 @@ void Lowering::bindView(Value key, const View &view) {
     tellBytes(view.data, key.getType());
   if (ownViews_ && !views_.count(key))
     ownViews_->push_back({key, extents_.lookup(key)});
+  // What is computed within a loop or an arm is not there behind it, whoever asks next.
+  if (scopeDepth_ > 0 && !views_.count(key))
+    remember([this, key, known = extents_.count(key) > 0, extents = extents_.lookup(key)] {
+      views_.erase(key);
+      if (known)
+        extents_[key] = extents;
+      else
+        extents_.erase(key);
+    });
   views_[key] = view;
   extents_[key] = view.extents;
   if (isa<ir::RefType>(key.getType()))
