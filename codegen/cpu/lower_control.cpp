@@ -373,7 +373,9 @@ void Lowering::lowerWhile(scf::WhileOp op) {
   size_t next = 0;
   for (auto [argument, buffer] : llvm::zip(before->getArguments(), buffers))
     buffer ? bindView(argument, *buffer) : bindScalar(argument, header->getArgument(next++));
-  Scope scope(*this);
+  // The first region is left only behind the loop: what it gives has a name there.
+  SmallVector<std::pair<Value, View>> left;
+  std::optional<Scope> scope(std::in_place, *this);
   size_t owned = ownedCount();
   lowerBlock(*before);
   auto condition = cast<scf::ConditionOp>(before->getTerminator());
@@ -387,7 +389,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     asHost([&] { requireView(value); });
     View view = requireView(value);
     bindView(inside, view);
-    bindView(result, view);
+    left.push_back({result, view});
   }
   Value go = scalarOf(condition.getCondition());
   size_t first = ownedCount();
@@ -410,6 +412,9 @@ void Lowering::lowerWhile(scf::WhileOp op) {
   }
   e.b.create<cf::BranchOp>(e.loc, header, SmallVector<Value>(scalars.begin(), scalars.end()));
   e.b.setInsertionPointToEnd(done);
+  scope.reset();
+  for (auto &[result, view] : left)
+    bindView(result, view);
 }
 
 // --- checks
