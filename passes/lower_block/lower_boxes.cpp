@@ -55,7 +55,7 @@ std::optional<GlobalBox> KernelLowering::globalBox(Operation *op, const BoxOpera
           made.offset = plus(made.offset, times(first, made.step));
         }
         // As in `boxOf` a part that is not there is loaded from the end of the array.
-        if (deals && present && !in.outside && !store)
+        if (deals && present && !in.outside && !store && !cores_.written.contains(in.array))
           made.offset = minimum(made.offset, b_.createOrFold<arith::SubIOp>(
                                                  loc_, globalLength(in.array, axis), constant(1)));
         else if (present)
@@ -273,6 +273,8 @@ void KernelLowering::loadBox(Operation *op, const BoxOperands &in) {
   bool rows = isUnit(box->axes.back().stride) && to->tile.form == Form::Whole;
   MemoryBox present;
   present.present = box->present;
+  if (box->present)
+    fillWith(to->tile, constantOf(to->tile.element, 0), loc_);
   whenPresent(present, loc_, [&] {
     if (!outside)
       return rows ? loadRows(*box, *to) : loadElements(*box, *to, {});

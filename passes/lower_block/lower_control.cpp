@@ -89,6 +89,13 @@ bool KernelLowering::lowerGrid(ir::ParallelOp grid) {
   lowerPoints(grid);
   b_.setInsertionPointToEnd(entry);
   b_.create<func::ReturnOp>(loc_);
+  if (isFirst_ && isFirst_.use_empty()) // who is asked who it is, without need
+    isFirst_.getDefiningOp()->erase();
+  if (subblock_ && subblock_.use_empty()) {
+    Operation *cast = subblock_.getDefiningOp(), *index = cast->getOperand(0).getDefiningOp();
+    cast->erase();
+    index->erase();
+  }
   return !failed_;
 }
 

@@ -139,16 +139,16 @@ std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents)
     Value length = scalarOf(in.lengths[matrix[i]]);
     capacity = capacityOf(extent);
     offset = scalarOf(in.offsets[matrix[i]]);
-    valid = length;
     valid = dealt(length, extent, &box.present);
     bool deals = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
     if (deals) {
       Value first = b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(capacity));
       offset = b_.createOrFold<arith::AddIOp>(loc_, offset, first);
     }
-    if ((core_ == CoreKind::Cube || deals) && box.present && !isa<ir::StoreOp>(op)) {
-      // A part that is not there is loaded all the same, from the end of the array: what is
-      // computed with it is not stored.
+    bool isRead = !isa<ir::StoreOp>(op) && !(deals && cores_.written.contains(in.array));
+    if ((core_ == CoreKind::Cube || deals) && box.present && isRead) {
+      // A part that is not there is loaded all the same, from the end of the array, unless another
+      // core may store there: what is computed with it is not stored.
       Value last =
           b_.createOrFold<arith::SubIOp>(loc_, globalLength(in.array, matrix[i]), constant(1));
       offset = minimum(offset, last);
@@ -256,6 +256,11 @@ Tile KernelLowering::load(const Tile &memory, Location loc) {
   tile.form = column ? Tile::Form::Column : Tile::Form::Whole;
   tile.buffer = allocate(ir::Place::Vec, "nd", storage(tile).first, storedType(memory.element), loc,
                          /*rotates=*/true);
+  if (memory.box.present) {
+    Tile zeros = tile;
+    zeros.element = storedType(tile.element);
+    fillWith(zeros, constantOf(zeros.element, 0), loc);
+  }
   whenPresent(memory.box, loc, [&] {
     Value view =
         partition(memory.box, memory.extents, storedType(memory.element), loc, false, column);

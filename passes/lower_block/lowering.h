@@ -249,13 +249,13 @@ private:
   // crossings: queues.cpp
   void openQueues(ir::ParallelOp grid), cross(mlir::Value value);
   void push(mlir::Value value, mlir::Value queue), popFor(mlir::Operation *op);
+  Value rowsOf(Value buffer, pto::TileBufType type, const Extents2 &extents, Location loc);
   void pop(mlir::Value value, mlir::Value queue, bool toVector);
   void freeSlots(mlir::Operation *after);
   mlir::Value dealt(mlir::Value length, const ir::Extent &extent, mlir::Value *present = nullptr);
   bool directQueues() const;  ///< through the consumer's own memory, not through global memory
   int64_t turnsAhead() const; ///< that one stage of a loop may be before the other
-  bool isRead(const Popped &slot, mlir::Operation *op);
-  bool outlivesSlot(mlir::Value result, mlir::Value slot);
+  bool isRead(const Popped &slot, Operation *op), outlivesSlot(Value result, Value slot);
 
   mlir::func::FuncOp function_;
   CoreKind core_;

@@ -302,6 +302,19 @@ void KernelLowering::popFor(Operation *op) {
       waiting_.push_back(each);
 }
 
+/// Rows of the boxes that the cube core keeps matrices in.
+static constexpr int64_t kBoxRows = 16;
+static int64_t boxesOf(int64_t rows) { return (rows + kBoxRows - 1) / kBoxRows * kBoxRows; }
+
+/// The first rows of a buffer as a tile of `type`.
+Value KernelLowering::rowsOf(Value buffer, pto::TileBufType type, const Extents2 &extents,
+                             Location loc) {
+  return b_.create<pto::SubsetOp>(
+      loc, type, buffer, constant(0), constant(0),
+      type.getValidRows() == pto::kDynamic ? extents.validRows : Value(),
+      type.getValidCols() == pto::kDynamic ? extents.validCols : Value());
+}
+
 void KernelLowering::push(Value value, Value queue) {
   Location loc = named(value);
   const Tile *found = tileOf(value);
@@ -310,7 +323,18 @@ void KernelLowering::push(Value value, Value queue) {
     return;
   }
   Tile tile = found->form == Form::Acc ? *found : materialise(*found, loc);
-  // Slots have the whole capacity, so that both sides agree on where rows lie.
+  // Slots have the whole capacity, so that both sides agree on where rows lie. The cube core has
+  // boxes of rows: a tile of fewer goes in a buffer of as many.
+  auto type = cast<pto::TileBufType>(tile.buffer.getType());
+  if (core_ == CoreKind::Vector && type.getRows() % kBoxRows) {
+    Extents2 boxes = tile.extents;
+    boxes.rows = boxesOf(boxes.rows);
+    Tile padded = tile;
+    Value wide = allocate(ir::Place::Vec, "nd", boxes, tile.element, loc);
+    padded.buffer = rowsOf(wide, type, tile.extents, loc);
+    copy(tile, padded, loc);
+    tile.buffer = wide;
+  }
   b_.create<pto::TPushOp>(loc, fullView(tile.buffer), queue,
                           b_.getI8IntegerAttr(cores_.dealt.empty() ? 0 : 1));
 }
@@ -346,13 +370,18 @@ void KernelLowering::pop(Value value, Value queue, bool toVector) {
   tile.extents = *extents;
   tile.element = ir::elementTypeOf(value.getType());
   tile.form = toVector ? Form::Whole : Form::Matrix;
+  Extents2 boxes = tile.extents;
+  boxes.rows = boxesOf(boxes.rows);
   pto::TileBufType type = tileType(toVector ? ir::Place::Vec : ir::Place::Mat,
-                                   toVector ? "nd" : "nz", tile.extents, tile.element);
+                                   toVector ? "nd" : "nz", boxes, tile.element);
   auto full = type.withValid(type.getRows(), type.getCols());
   Value popped = b_.create<pto::DeclareTileOp>(loc, full, Value(), Value());
   auto split = b_.getI8IntegerAttr(cores_.dealt.empty() ? 0 : 1);
   b_.create<pto::TPopOp>(loc, popped, queue, split);
-  tile.buffer = reshape(popped, type, tile.extents.validRows, tile.extents.validCols);
+  auto own = tileType(type.getPlace(), toVector ? "nd" : "nz", tile.extents, tile.element);
+  tile.buffer = own.getRows() == type.getRows()
+                    ? reshape(popped, own, tile.extents.validRows, tile.extents.validCols)
+                    : rowsOf(popped, own, tile.extents, loc);
   if (toVector && formOf(tile) == Form::Column)
     tile = asColumn(tile, value.getType(), loc);
   setTile(value, tile);
