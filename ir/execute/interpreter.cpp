@@ -1,5 +1,6 @@
 #include "ir/execute/interpreter.h"
 
+#include "codegen/reference/array_ops.h"
 #include "ir/dialect/file_location.h"
 #include "ir/execute/arithmetic.h"
 
@@ -23,9 +24,7 @@ Result Interpreter::run(func::FuncOp function, std::vector<reference::Value> arg
   std::vector<Storage> made;
   for (auto [argument, value] : llvm::zip(function.getArguments(), arguments)) {
     if (isa<ir::RefType>(argument.getType())) {
-
-      made.push_back(std::make_shared<RefArray>(
-          value.isArray() ? value.asArray() : reference::zeroArray(value.elem(), {})));
+      made.push_back(std::make_shared<RefArray>(reference::asArray(value, scalar_)));
       storage_[argument] = made.back();
     } else {
       values_[argument] = std::move(value);
@@ -109,7 +108,7 @@ std::vector<int64_t> Interpreter::shapeOf(mlir::Type type, ValueRange named) con
 const RefArray &Interpreter::baseOf(mlir::Value base) {
   if (Storage storage = storage_.lookup(base))
     return *storage;
-  return values_[base].asArray();
+  return reference::asArray(values_[base], scalar_);
 }
 
 // ---- control ------------------------------------------------------------------------------------

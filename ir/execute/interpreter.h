@@ -61,6 +61,7 @@ private:
   uint64_t operations_ = 0;
   llvm::DenseMap<mlir::Value, reference::Value> values_;
   llvm::DenseMap<mlir::Value, Storage> storage_;
+  reference::RefArray scalar_; ///< an array without axes, which is a scalar as a value
 };
 
 } // namespace ptl::execute

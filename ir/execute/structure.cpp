@@ -75,7 +75,7 @@ void Interpreter::runInsert(ir::InsertOp insert) {
 
 /// The same elements in another shape.
 static reference::Value reshaped(const reference::Value &value, std::vector<int64_t> shape) {
-  RefArray array = value.asArray();
+  RefArray scalar, array = reference::asArray(value, scalar);
   array.shape = std::move(shape);
   return reference::Value::array(std::move(array));
 }
