@@ -201,7 +201,7 @@ std::string TileBody::argument(Operation *op, const OpRecord &record, size_t num
   case ParamKind::Axes:
     return axes(op, param);
   case ParamKind::BoolConst:
-    return unless(attribute && cast<BoolAttr>(attribute).getValue() ? "true" : "false");
+    return attribute ? unless(cast<BoolAttr>(attribute).getValue() ? "true" : "false") : "";
   case ParamKind::IntConst:
     return attribute ? unless(std::to_string(cast<IntegerAttr>(attribute).getInt())) : "";
   case ParamKind::Enum:

@@ -238,8 +238,7 @@ private:
   int64_t contractedStep(const Tile &a, int64_t rows, int64_t cols) const;
   bool pinStep(mlir::Operation *op, const Tile &a, const Tile &out);
   int64_t contractedPiece(const Tile &a, const Tile &b, const Tile &out, int64_t step) const;
-  void multiply(const Tile &a, const Tile &b, const Tile &out, mlir::Value first,
-                mlir::Location loc);
+  void multiply(const Tile &a, const Tile &b, const Tile &out, Value first, Location loc);
   void multiplyStep(const Tile &a, const Tile &b, const Tile &out, mlir::Value begins,
                     mlir::Value at, mlir::Value length, int64_t step, mlir::Location loc);
   void multiplyFromMemory(const Tile &a, const Tile &b, const Tile &out, mlir::Value first,

@@ -37,13 +37,15 @@ uint64_t eventsOf(const Execution &execution) {
 
 void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances,
                       RangeTable &ranges, Findings &findings,
-                      llvm::function_ref<void(const Inputs &, const Execution &)> visit) {
+                      llvm::function_ref<void(const Inputs &, const Execution &)> visit,
+                      bool isExtra) {
   std::unordered_set<uint64_t> seen;
   uint64_t used = 0;
   size_t excluded = 0;
   for (size_t i = 0; i < instances.size(); ++i) {
     if (used > kEventsPerKernel) {
-      findings.result().skipped += static_cast<unsigned>(instances.size() - i);
+      if (!isExtra)
+        findings.result().skipped += static_cast<unsigned>(instances.size() - i);
       break;
     }
     Execution execution = runKernel(kernel, instances[i], ranges, findings, kEventsPerInstance);
@@ -52,6 +54,8 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
       ++excluded;
       continue;
     }
+    if (!execution.complete && isExtra)
+      continue;
     if (!execution.complete) {
       findings.undecided(kernel.functions.front().op, "`" + kernel.name + "` takes more than " +
                                                           std::to_string(kEventsPerInstance) +
@@ -65,7 +69,7 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
     findings.result().events += eventsOf(execution);
     visit(instances[i], execution);
   }
-  if (excluded > 0 && excluded == instances.size())
+  if (!isExtra && excluded > 0 && excluded == instances.size())
     findings.undecided(kernel.functions.front().op, "none of the sizes that were tried for `" +
                                                         kernel.name + "` meets what it requires");
 }

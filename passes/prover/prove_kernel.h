@@ -15,10 +15,12 @@ uint64_t eventsOf(const Execution &execution);
 
 /// Runs a kernel for its instances, from few turns to many, and visits each execution that is
 /// complete, is not excluded and differs from those before, until the budget for a kernel is used
-/// up. What was left out is told in `findings`. `instances`: from `instancesOf`.
+/// up. What was left out is told in `findings`, unless the instances are more than a proof needs
+/// (`isExtra`). `instances`: from `instancesOf`.
 void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances,
                       RangeTable &ranges, Findings &findings,
-                      llvm::function_ref<void(const Inputs &, const Execution &)> visit);
+                      llvm::function_ref<void(const Inputs &, const Execution &)> visit,
+                      bool isExtra = false);
 
 /// Judges one execution. `firstOnly`: what comes after the first kind of fault is not looked for.
 void judgeExecution(const Kernel &kernel, const Inputs &inputs, const Execution &execution,

@@ -6,22 +6,35 @@
 #include "passes/prover/read.h"
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace ptl::prove {
 
-static void proveKernel(const Kernel &kernel, const std::vector<Inputs> &instances,
-                        const Machine &machine, Findings &findings) {
+/// Judges `kernel` for the instances of `chosen`, the same kernel or another core group's.
+static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machine &machine,
+                        Findings &findings) {
   judgeQueues(kernel, machine, findings);
   RangeTable ranges;
   auto judge = [&](const Inputs &inputs, const Execution &execution) {
     judgeExecution(kernel, inputs, execution, ranges, machine, findings);
   };
-  unsigned before = findings.result().skipped;
-  forEachExecution(kernel, instances, ranges, findings, judge);
-  if (unsigned skipped = findings.result().skipped - before)
+  std::vector<Inputs> instances = instancesOf(chosen);
+  unsigned skipped = findings.result().skipped, tried = findings.result().instances;
+  forEachExecution(kernel, instances, ranges, findings, judge, chosen.byHand);
+  // By hand, sizes that take too long to try say nothing as long as others were tried.
+  if (chosen.byHand && tried == findings.result().instances)
+    forEachExecution(kernel, instances, ranges, findings, judge);
+  skipped = findings.result().skipped - skipped;
+  if (skipped)
     findings.undecided(kernel.functions.front().op,
                        std::to_string(skipped) + " of the sizes that were to be tried for `" +
                            kernel.name + "` take too many operations together");
+  if (!chosen.byHand)
+    return;
+  // What a person wrote may differ in any turn: more are tried, as far as there is time.
+  std::vector<Inputs> more = instancesOf(chosen, /*thorough=*/true);
+  std::erase_if(more, [&](const Inputs &each) { return llvm::is_contained(instances, each); });
+  forEachExecution(kernel, more, ranges, findings, judge, /*isExtra=*/true);
 }
 
 // A missing order that two others would give. Those that are dropped support no others, so that of
@@ -70,13 +83,13 @@ ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine) {
   Findings findings;
   std::vector<Kernel> kernels = readKernels(module, machine, findings);
   for (const Kernel &kernel : kernels)
-    proveKernel(kernel, instancesOf(kernel, kernel.byHand), machine, findings);
+    proveKernel(kernel, kernel, machine, findings);
   // Every point is to begin and end alike: by hand it may go by which one it is, and another core
   // group has others, of the same sizes.
   if (module->hasAttr("ptl.manual") && findings.faults() == 0) {
     std::vector<Kernel> others = readKernels(module, machine, findings, /*group=*/1, /*groups=*/2);
     for (size_t i = 0; i < others.size(); ++i)
-      proveKernel(others[i], instancesOf(kernels[i], /*thorough=*/true), machine, findings);
+      proveKernel(others[i], kernels[i], machine, findings);
   }
   dropConsequences(findings.result());
   return std::move(findings.result());
