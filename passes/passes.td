@@ -98,6 +98,15 @@ def RotateWhile : Pass<"ptl-rotate-while", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def HandOperands : Pass<"ptl-hand-operands", "::mlir::func::FuncOp"> {
+  let summary = "name what is handed to the cube core";
+  let description = [{
+    An operand of a product that is no matrix in global memory, and no result of an operation of the vector cores as it is, becomes
+    the result of a `ptl.cast` with `ptl.handed`: a variable of a loop, a product, a transpose, an added axis. A column that is loaded
+    becomes the transpose of a row.
+  }];
+}
+
 def CutTiles : Pass<"ptl-cut-tiles", "::mlir::func::FuncOp"> {
   let summary = "compute tiles that are too large in parts";
   let description = [{
@@ -105,6 +114,15 @@ def CutTiles : Pass<"ptl-cut-tiles", "::mlir::func::FuncOp"> {
     every operation keeps apart. Grids without such choices stay as they are.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def HandLate : Pass<"ptl-hand-late", "::mlir::func::FuncOp"> {
+  let summary = "hand operands over right before their products, where queues are shared by all";
+  let description = [{
+    For kernels in which more values cross between the cores than the machine has flags for, also when those alike share a queue:
+    each product is handed its operands once more, so that each is read before the next one comes.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
 }
 
 def Outline : Pass<"ptl-outline", "::mlir::ModuleOp"> {

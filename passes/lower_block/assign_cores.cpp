@@ -1,5 +1,6 @@
 #include "passes/lower_block/assign_cores.h"
 
+#include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_tiles.h"
 #include "passes/lower_block/meetings.h"
 #include "passes/lower_block/tile.h"
@@ -17,11 +18,18 @@ static bool isTile(Type type) { return isa<ArrayType>(type); }
 
 Value productSource(Value operand) {
   while (Operation *op = operand.getDefiningOp()) {
-    if (!isa<TransposeOp, CastOp, NewAxisOp>(op))
+    if (!isViewOfOperand(op))
       break;
     operand = op->getOperand(0);
   }
   return operand;
+}
+
+bool isLoadedOperand(Value operand) {
+  Value source = productSource(operand);
+  Operation *op = source.getDefiningOp();
+  return op && isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0)) &&
+         isMatrixBox(operandsOf(op), source.getType());
 }
 
 static bool isZero(Value value) {
@@ -45,62 +53,87 @@ public:
       result_.numProducts += partOf(product->getResult(0)).number == 0;
       result_.accumulators.insert(product->getResult(0));
     });
-    for (bool changed = true; changed;) {
-      changed = false;
-      grid_.walk([&](AddOp add) { changed |= takeAccumulation(add); });
-    }
-    llvm::SetVector<Value> multiplied;
-    grid_.walk([&](MatmulOp product) {
-      for (Value operand : product->getOperands())
-        if (Value source = productSource(operand); result_.isAccumulator(source))
-          multiplied.insert(source);
-    });
-    llvm::for_each(multiplied, detour);
+    grid_.walk([&](scf::ForOp loop) { takeCarried(loop); });
+    grid_.walk([&](MatmulOp product) { takeSum(product); });
     grid_.walk([&](Operation *op) { takeEpilogue(op); });
     findCrossings();
     findDealtAxis();
   }
 
 private:
-  // `acc = acc + a @ b` on a variable that a loop carries, that begins with zeros and that nobody
-  // else reads in the loop.
-  bool takeAccumulation(AddOp add) {
-    if (result_.cube.contains(add))
-      return false;
-    for (unsigned side : {0u, 1u}) {
-      Value product = add->getOperand(side), carried = add->getOperand(1 - side);
-      auto argument = dyn_cast<BlockArgument>(carried);
-      auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : nullptr;
-      if (!loop || argument.getArgNumber() == 0 || !result_.isAccumulator(product) ||
-          !product.hasOneUse() || !product.getDefiningOp<MatmulOp>() || !argument.hasOneUse() ||
-          !add->hasOneUse())
-        continue;
-      unsigned index = argument.getArgNumber() - 1;
-      bool yielded = loop.getBody()->getTerminator()->getOperand(index) == add->getResult(0);
-      if (!yielded || !isZero(loop.getInitArgs()[index]))
-        continue;
-      result_.cube.insert(add);
-      for (Value value : {Value(add->getResult(0)), Value(argument), Value(loop->getResult(index))})
-        result_.accumulators.insert(value);
-      return true;
-    }
-    return false;
+  // The product that an addition adds to `sum`, if that and the product are read by it alone and
+  // the product comes after what `sum` has so far.
+  static MatmulOp addedTo(Value sum, AddOp add) {
+    Value product = add->getOperand(add->getOperand(0) == sum ? 1 : 0);
+    auto made = product.getDefiningOp<MatmulOp>();
+    auto isRepeated = [](auto pair) {
+      return std::get<0>(pair).isOne() != std::get<1>(pair).isOne();
+    };
+    bool isAlone = made && product.hasOneUse() && sum.hasOneUse() &&
+                   made->getBlock() == add->getBlock() && product != sum &&
+                   llvm::none_of(llvm::zip(extentsOf(sum.getType()), extentsOf(product.getType())),
+                                 isRepeated);
+    return isAlone ? made : MatmulOp();
   }
 
-  // Nothing goes from the accumulator to the operand buffers as it is: what products make and
-  // products read goes to the vector cores and comes back.
-  static void detour(Value accumulator) {
-    OpBuilder b(accumulator.getContext());
-    b.setInsertionPointAfterValue(accumulator);
-    OperationState state(accumulator.getLoc(), ConvertOp::getOperationName(), accumulator,
-                         accumulator.getType(), {b.getNamedAttr("round", b.getStringAttr("even"))});
-    Operation *there = b.create(state);
-    accumulator.replaceUsesWithIf(there->getResult(0),
-                                  [&](OpOperand &use) { return isReadByProduct(use.getOwner()); });
+  static AddOp onlyAddition(Value sum) {
+    return sum.hasOneUse() ? dyn_cast<AddOp>(*sum.getUsers().begin()) : AddOp();
   }
-  static bool isReadByProduct(Operation *op) {
-    return isa<MatmulOp>(op) || (isa<TransposeOp, CastOp, NewAxisOp>(op) &&
-                                 llvm::any_of(op->getUsers(), isReadByProduct));
+
+  // The additions of products, one after the other, that `sum` begins.
+  static llvm::SmallVector<AddOp> additionsTo(Value sum, MatmulOp last) {
+    llvm::SmallVector<AddOp> additions;
+    for (AddOp add = onlyAddition(sum); add; add = onlyAddition(sum)) {
+      MatmulOp product = addedTo(sum, add);
+      if (!product || add->getBlock() != sum.getParentBlock() ||
+          (last && !last->isBeforeInBlock(product)))
+        break;
+      additions.push_back(add);
+      sum = add->getResult(0);
+      last = product;
+    }
+    return additions;
+  }
+
+  // `acc = acc + a @ b` on a variable that a loop carries, that begins with zeros and that nobody
+  // else reads in the loop.
+  void takeCarried(scf::ForOp loop) {
+    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+    for (auto [argument, init, result, next] :
+         llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults(),
+                   yield.getOperands())) {
+      if (!isTile(argument.getType()) || !isZero(init))
+        continue;
+      llvm::SmallVector<AddOp> additions = additionsTo(argument, {});
+      if (additions.empty() || additions.back()->getResult(0) != next || !next.hasOneUse())
+        continue;
+      for (AddOp add : additions) {
+        result_.cube.insert(add);
+        result_.accumulators.insert(add->getResult(0));
+      }
+      result_.accumulators.insert(argument);
+      result_.accumulators.insert(result);
+    }
+  }
+
+  // `a @ b + c @ d`: the second product is added to the accumulator of the first, which may be
+  // added to zeros.
+  void takeSum(MatmulOp product) {
+    Value sum = product->getResult(0);
+    AddOp first = onlyAddition(sum);
+    if (!first || result_.cube.contains(first))
+      return;
+    llvm::SmallVector<AddOp> additions;
+    if (isZero(first->getOperand(first->getOperand(0) == sum ? 1 : 0)) &&
+        first->getBlock() == product->getBlock()) {
+      additions.push_back(first);
+      sum = first->getResult(0);
+    }
+    llvm::append_range(additions, additionsTo(sum, product));
+    for (AddOp add : additions) {
+      result_.cube.insert(add);
+      result_.accumulators.insert(add->getResult(0));
+    }
   }
 
   // A finished accumulator is stored by the fix pipe, which can round to a narrower float on the
@@ -139,10 +172,7 @@ private:
     grid_.walk([&](MatmulOp product) {
       for (Value operand : product->getOperands()) {
         Value source = productSource(operand);
-        Operation *op = source.getDefiningOp();
-        bool fromMemory = op && isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0)) &&
-                          isMatrixBox(operandsOf(op), source.getType());
-        if (!fromMemory && !result_.crossesToCube(source))
+        if (!isLoadedOperand(operand) && !result_.crossesToCube(source))
           result_.toCube.push_back(source);
       }
     });
@@ -304,7 +334,7 @@ bool isTakenFrom(Value box, const CoreAssignment &cores) {
 
 bool isUsedOnCube(Value value, const CoreAssignment &cores) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (isa<TransposeOp, CastOp, NewAxisOp>(user))
+    if (isViewOfOperand(user))
       return isUsedOnCube(user->getResult(0), cores);
     return cores.coreOf(user) == CoreKind::Cube;
   });
@@ -312,7 +342,7 @@ bool isUsedOnCube(Value value, const CoreAssignment &cores) {
 
 bool isUsedOnVector(Value value, const CoreAssignment &cores) {
   return cores.crossesToCube(value) || llvm::any_of(value.getUsers(), [&](Operation *user) {
-           if (isa<TransposeOp, CastOp, NewAxisOp>(user))
+           if (isViewOfOperand(user))
              return isUsedOnVector(user->getResult(0), cores);
            return cores.coreOf(user) == CoreKind::Vector && !isa<DimOp>(user);
          });

@@ -65,5 +65,7 @@ PartOf partOf(mlir::Value value);
 /// What a product reads: looks through transposes, casts and new axes to the value that is loaded
 /// or computed.
 mlir::Value productSource(mlir::Value operand);
+/// Whether the cube core loads an operand of a product itself: it is a matrix in global memory.
+bool isLoadedOperand(mlir::Value operand);
 
 } // namespace ptl::block

@@ -1,7 +1,9 @@
 #include "passes/lower_block/grid_passes.h"
 
 #include "passes/lower_block/check_places.h"
+#include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_choice.h"
+#include "passes/lower_block/limits.h"
 #include "passes/lower_block/outline.h"
 #include "passes/lower_block/rotate_while.h"
 #include "passes/lower_block/unroll_loops.h"
@@ -74,6 +76,17 @@ static bool rotate(ir::ParallelOp grid, size_t, GridContext &) {
   return true;
 }
 
+static bool hand(ir::ParallelOp grid, size_t, GridContext &) {
+  handOperands(grid);
+  return true;
+}
+
+static bool handLate(ir::ParallelOp grid, size_t, GridContext &context) {
+  if (!grid->hasAttr("ptl.manual") && mergesQueues(assignCores(grid), context.machine))
+    handBeforeUse(grid);
+  return true;
+}
+
 static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
   std::optional<LedgerParts> unused;
   std::optional<LedgerParts> &told = number < context.parts.size() ? context.parts[number] : unused;
@@ -89,10 +102,8 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
 
 llvm::ArrayRef<GridPass> gridPasses() {
   static constexpr GridPass passes[] = {
-      {"ptl-check-places", checkPlaces},
-      {"ptl-unroll", unroll},
-      {"ptl-rotate-while", rotate},
-      {"ptl-cut-tiles", cut},
+      {"ptl-check-places", checkPlaces}, {"ptl-unroll", unroll}, {"ptl-rotate-while", rotate},
+      {"ptl-hand-operands", hand},       {"ptl-cut-tiles", cut}, {"ptl-hand-late", handLate},
   };
   return passes;
 }

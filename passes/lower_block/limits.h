@@ -18,6 +18,9 @@ llvm::StringRef combinationOf(mlir::Operation *op);
 int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine);
 /// Whether more values cross than the machine has flags for, so that those alike share queues.
 bool sharesQueues(const CoreAssignment &cores, const Machine &machine);
+/// Whether those alike still need more flags than there are, so that values of all forms share one
+/// queue to the vector cores, and the operands of each side of products one to the cube core.
+bool mergesQueues(const CoreAssignment &cores, const Machine &machine);
 /// The bounds of lengths by name, as the types of a grid have them.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
 /// The largest operands that products of a grid load in loops, the last ones of those alike.

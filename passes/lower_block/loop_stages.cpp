@@ -1,5 +1,7 @@
 #include "passes/lower_block/loop_stages.h"
 
+#include "passes/lower_block/cross_operands.h"
+
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -83,6 +85,8 @@ std::optional<Owner> Splitter::ownerOf(Operation *op) const {
   }
   if (cores_.cube.contains(op))
     return Owner::Cube;
+  if (isHanded(op))
+    return Owner::Vector;
   bool touchesTiles =
       llvm::any_of(op->getOperandTypes(), isTile) || llvm::any_of(op->getResultTypes(), isTile);
   if (isa<SliceOp, LoadOp, ZerosOp, OnesOp, FullOp, IndexOp, TransposeOp, CastOp, NewAxisOp, DimOp>(

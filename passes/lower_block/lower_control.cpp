@@ -1,5 +1,6 @@
 // Grids, loops, branches, and scalars.
 #include "ir/dialect/schedule_attributes.h"
+#include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lowering.h"
 #include "passes/lower_block/meetings.h"
@@ -78,6 +79,8 @@ bool KernelLowering::lowerGrid(ir::ParallelOp grid) {
   capacities_ = capacitiesOf(grid);
   findWideRows(grid);
   streamed_ = streamedOperands(grid, options_.streamed);
+  if (core_ == CoreKind::Cube && cores_.isMixed())
+    cubeScalars_ = scalarsOfCube(grid, cores_);
   Block *entry = &function_.getBody().front();
   b_.setInsertionPointToEnd(entry);
   if (core_ == CoreKind::Vector && cores_.isMixed()) {
@@ -218,15 +221,17 @@ void KernelLowering::lowerOp(Operation *op) {
   bool touchesTiles = llvm::any_of(op->getOperands(), [&](Value v) { return !isScalar(v); }) ||
                       llvm::any_of(op->getResults(), [&](Value v) { return !isScalar(v); });
   if (!touchesTiles) {
-    if (!lowerScalarOp(op))
-      fail(op, "`" + op->getName().stripDialect().str() + "` of scalars");
+    if (llvm::any_of(op->getResults(), [&](Value v) { return isNeeded(v); }) && !lowerScalarOp(op))
+      fail(op, core_ == CoreKind::Cube && cores_.isMixed()
+                   ? "a number that the vector cores compute and the cube core needs"
+                   : "`" + op->getName().stripDialect().str() + "` of scalars");
     return;
   }
   if (core_ == CoreKind::Cube) {
     if (cores_.coreOf(op) == CoreKind::Cube)
       lowerCube(op);
-    else
-      lowerShared(op);
+    else if (!lowerShared(op))
+      bindLengths(op);
     return;
   }
   if (cores_.coreOf(op) == CoreKind::Cube)
@@ -252,6 +257,8 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
     Value argument = loop.getRegionIterArg(static_cast<unsigned>(i));
     if (isScalar(init)) {
+      if (!isNeeded(argument))
+        continue;
       inits.push_back(scalarOf(init));
       carriedArguments.push_back(argument);
     } else if (carries(argument)) {
@@ -292,15 +299,15 @@ void KernelLowering::lowerFor(scf::ForOp loop) {
   keepAll(yield.getOperands(), tiles, loc);
   freeSlots(yield);
   llvm::SmallVector<Value> yielded;
-  for (auto [i, value] : llvm::enumerate(yield.getOperands()))
-    if (isScalar(value))
+  for (auto [value, argument] : llvm::zip(yield.getOperands(), loop.getRegionIterArgs()))
+    if (isScalar(value) && isNeeded(argument))
       yielded.push_back(scalarOf(value));
   if (!yielded.empty())
     b_.create<scf::YieldOp>(loc, yielded);
   b_.setInsertionPointAfter(made);
   unsigned next = 0;
-  for (Value result : loop.getResults())
-    if (isScalar(result))
+  for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))
+    if (isScalar(result) && isNeeded(argument))
       scalars_[result] = made.getResult(next++);
   for (auto &[i, tile] : tiles)
     setTile(loop.getResult(i), tile);
@@ -385,7 +392,8 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
   llvm::SmallVector<std::pair<unsigned, Tile>> tiles;
   for (auto [i, result] : llvm::enumerate(branch.getResults())) {
     if (isScalar(result)) {
-      types.push_back(result.getType());
+      if (isNeeded(result))
+        types.push_back(result.getType());
       continue;
     }
     if (core_ == CoreKind::Cube)
@@ -418,15 +426,16 @@ void KernelLowering::lowerIf(scf::IfOp branch) {
       keep(source.getTerminator()->getOperand(i), tile, loc);
     freeSlots(source.getTerminator());
     llvm::SmallVector<Value> yielded;
-    for (Value value : source.getTerminator()->getOperands())
-      if (isScalar(value))
+    for (auto [value, result] :
+         llvm::zip(source.getTerminator()->getOperands(), branch.getResults()))
+      if (isScalar(value) && isNeeded(result))
         yielded.push_back(scalarOf(value));
     if (target.empty() || !target.back().hasTrait<OpTrait::IsTerminator>())
       b_.create<scf::YieldOp>(loc, yielded);
   }
   unsigned next = 0;
   for (Value result : branch.getResults())
-    if (isScalar(result))
+    if (isScalar(result) && isNeeded(result))
       scalars_[result] = made.getResult(next++);
   for (auto &[i, tile] : tiles)
     setTile(branch.getResult(i), tile);

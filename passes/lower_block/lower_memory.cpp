@@ -303,6 +303,8 @@ void KernelLowering::lowerSlice(Operation *op) {
   }
   if (isTakenFrom(result, cores_)) // what takes from it reads global memory
     return bindLengths(op);
+  if (isScalar(result) && !isNeeded(result))
+    return;
   if (isScalar(result) || !isMatrix(in, result.getType())) {
     bool isUsed = core_ == CoreKind::Vector
                       ? isUsedOnVector(result, cores_)
@@ -311,6 +313,8 @@ void KernelLowering::lowerSlice(Operation *op) {
       return loadBox(op, in);
     return bindLengths(op);
   }
+  if (core_ == CoreKind::Cube && !isUsedOnCube(result, cores_))
+    return bindLengths(op);
   Extents2 extents;
   std::optional<MemoryBox> box = boxOf(op, extents);
   if (!box)

@@ -25,7 +25,8 @@ void KernelLowering::bindLengths(Operation *op) {
     return lengthOf(ir::extentsOf(value.getType())[axis]);
   };
   auto ranged = [&](Value result, size_t axis, Value length) {
-    bind(result, axis, dealt(scalarOf(length), ir::extentsOf(result.getType())[axis]));
+    if (Value known = scalarOf(length))
+      bind(result, axis, dealt(known, ir::extentsOf(result.getType())[axis]));
   };
   auto named = [&](Value result, ValueRange lengths) {
     size_t next = 0;
@@ -45,8 +46,11 @@ void KernelLowering::bindLengths(Operation *op) {
       .Case<ir::ConcatOp>([&](auto concat) {
         auto axis = static_cast<size_t>(concat.getAxis());
         Value sum = constant(0);
-        for (Value part : concat.getXs())
+        for (Value part : concat.getXs()) {
+          if (!lengthAt(part, axis)) // of what only the vector cores have
+            return;
           sum = plus(sum, lengthAt(part, axis));
+        }
         bind(concat.getResult(), axis, sum);
       })
       .Case<ir::TakeOp>([&](auto take) {
@@ -54,10 +58,13 @@ void KernelLowering::bindLengths(Operation *op) {
       })
       .Case<ir::InterleaveOp>([&](auto both) {
         size_t last = ir::extentsOf(both.getResult().getType()).size() - 1;
-        bind(both.getResult(), last, times(lengthAt(both.getA(), last), constant(2)));
+        if (lengthAt(both.getA(), last))
+          bind(both.getResult(), last, times(lengthAt(both.getA(), last), constant(2)));
       })
       .Case<ir::DeinterleaveOp>([&](auto parts) {
         size_t last = ir::extentsOf(parts.getX().getType()).size() - 1;
+        if (!lengthAt(parts.getX(), last))
+          return;
         Value half =
             b_.createOrFold<arith::DivUIOp>(loc_, lengthAt(parts.getX(), last), constant(2));
         for (Value result : op->getResults())

@@ -1,6 +1,7 @@
 // The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the
 // accumulator.
 #include "passes/analysis/source_place.h"
+#include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/lowering.h"
 #include "passes/lower_block/product_steps.h"
 
@@ -29,7 +30,7 @@ static std::optional<bool> productUse(Value value, bool transposed = false) {
     if (isa<ir::TransposeOp>(user))
       if (auto use = productUse(user->getResult(0), !transposed))
         return use;
-    if (isa<ir::CastOp, ir::NewAxisOp>(user))
+    if (isa<ir::CastOp, ir::NewAxisOp>(user) && !isHanded(user))
       if (auto use = productUse(user->getResult(0), transposed))
         return use;
   }
@@ -124,9 +125,8 @@ void KernelLowering::lowerCube(Operation *op) {
     return lowerMatmul(op);
   Value result = op->getResult(0);
   if (isa<ir::AddOp>(op)) { // the product has been added where it was made
-    for (Value operand : op->getOperands())
-      if (isa<BlockArgument>(operand))
-        setTile(result, *tileOf(operand));
+    const Tile *sum = tileOf(op->getOperand(0));
+    setTile(result, sum ? *sum : *tileOf(op->getOperand(1)));
     return;
   }
   if (isa<ir::ConvertOp>(op)) { // done by the store
@@ -227,16 +227,18 @@ void KernelLowering::lowerMatmul(Operation *op) {
     return fail(op, "a batch of products in one kernel");
   // Added onto what a loop carries, or a product by itself.
   Operation *user = result.hasOneUse() ? *result.getUsers().begin() : nullptr;
-  bool accumulates = user && isa<ir::AddOp>(user) && cores_.coreOf(user) == CoreKind::Cube;
+  bool isAdded = user && isa<ir::AddOp>(user) && cores_.coreOf(user) == CoreKind::Cube;
+  Value sum = isAdded ? user->getOperand(user->getOperand(0) == result ? 1 : 0) : Value();
   Tile out;
   Value first; // an i1: nothing has been accumulated yet
-  if (accumulates) {
-    Value carried = user->getOperand(user->getOperand(0) == result ? 1 : 0);
-    out = *tileOf(carried);
-    auto loop = cast<scf::ForOp>(carried.getParentBlock()->getParentOp());
-    first =
-        b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, scalarOf(loop.getInductionVar()),
-                                 scalarOf(loop.getLowerBound()));
+  if (sum && tileOf(sum)) {
+    out = *tileOf(sum);
+    auto loop = dyn_cast<scf::ForOp>(sum.getParentBlock()->getParentOp());
+    first = isa<BlockArgument>(sum) ? b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                                               scalarOf(loop.getInductionVar()),
+                                                               scalarOf(loop.getLowerBound()))
+                                          .getResult()
+                                    : b_.create<arith::ConstantIntOp>(loc, 0, 1).getResult();
   } else {
     out.form = Form::Acc;
     std::optional<Extents2> extents = extentsOf(op, result.getType());
@@ -311,6 +313,13 @@ void KernelLowering::multiply(const Tile &a, const Tile &b, const Tile &out, Val
                               Location loc) {
   int64_t step = pinnedStep_ ? pinnedStep_ : contractedStep(a, out.extents.rows, out.extents.cols);
   int64_t contracted = a.extents.cols;
+  if (out.extents.rows == 0 || out.extents.cols == 0)
+    return;
+  if (contracted == 0) { // zeros, where anything begins
+    Value begins =
+        first ? b_.createOrFold<arith::IndexCastUIOp>(loc, b_.getIndexType(), first) : constant(1);
+    return zeroIfEmpty(begins, constant(1), out, a.element);
+  }
   if (a.form == Form::Memory || b.form == Form::Memory) {
     multiplyFromMemory(a, b, out, first, loc, step);
     return;
@@ -320,6 +329,8 @@ void KernelLowering::multiply(const Tile &a, const Tile &b, const Tile &out, Val
     return;
   }
   Value zero = constant(0);
+  if (!first)
+    zeroIfEmpty(zero, a.extents.validCols, out, a.element);
   auto loop = b_.create<scf::ForOp>(loc, zero, a.extents.validCols, constant(step));
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(loop.getBody());

@@ -1,5 +1,6 @@
 // Constants, positions, and other views of a value: what either side of a mixed kernel may make for
 // itself.
+#include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +21,10 @@ bool KernelLowering::lowerShared(Operation *op) {
       lowerIndex(op);
     return true;
   }
+  bool isView = isa<ir::NewAxisOp, ir::CastOp, ir::ReshapeOp, ir::TransposeOp>(op);
+  if (isView && core_ == CoreKind::Cube &&
+      (isHanded(op) || !isUsedOnCube(op->getResult(0), cores_)))
+    return bindLengths(op), true; // it is of what the vector cores have
   if (isa<ir::NewAxisOp, ir::CastOp, ir::ReshapeOp>(op))
     return lowerView(op), true;
   if (isa<ir::TransposeOp>(op))
@@ -83,11 +88,13 @@ void KernelLowering::lowerView(Operation *op) {
   Value source = op->getOperand(0), result = op->getResult(0);
   const Tile *found = tileOf(source);
   if (!found) {
-    if (core_ == CoreKind::Vector)
+    if (core_ == CoreKind::Vector && isUsedOnVector(result, cores_))
       fail(op, "this value");
     return;
   }
   bindLengths(op);
+  if (core_ == CoreKind::Cube && found->form == Form::Memory) // loaded piece by piece, as a matrix
+    return setTile(result, Tile(*found));
   std::optional<Extents2> extents = extentsOf(op, result.getType());
   if (!extents)
     return;

@@ -74,14 +74,16 @@ private:
   void fail(mlir::Operation *op, const std::string &what);
   mlir::Value scalarOf(mlir::Value value);
   bool isScalar(mlir::Value value) const;
+  bool isNeeded(mlir::Value scalar) const {
+    return core_ == CoreKind::Vector || !cores_.isMixed() || cubeScalars_.contains(scalar);
+  }
   const Tile *tileOf(mlir::Value value);
   void setTile(mlir::Value value, Tile tile);
   std::optional<Extents2> extentsOf(mlir::Operation *op, mlir::Type type);
   int64_t capacityOf(const ir::Extent &extent) const;
   mlir::Value lengthOf(const ir::Extent &extent);
-  mlir::Value constant(int64_t value);
-  mlir::Value constantOf(mlir::Type type, double value);
-  mlir::Value minimum(mlir::Value a, mlir::Value b);
+  mlir::Value constant(int64_t value), constantOf(mlir::Type type, double value),
+      minimum(mlir::Value a, mlir::Value b);
   mlir::Location named(mlir::Value value) const;
 
   // buffers: buffers.cpp
@@ -144,8 +146,7 @@ private:
   void storeColumn(const StoreTarget &target, const ShapedTile &from, Indices lengths);
   bool fillsBox(ir::StoreOp store);
   void storeScalar(ir::StoreOp store, const BoxOperands &in);
-  Tile conditionsOf(const Tile &bytes, Location loc);
-  Tile bytesOf(const Tile &mask, Location loc);
+  Tile conditionsOf(const Tile &bytes, Location loc), bytesOf(const Tile &mask, Location loc);
   bool isMatrix(const BoxOperands &in, Type boxType);
 
   // vector instructions: lower_elementwise.cpp
@@ -168,11 +169,8 @@ private:
 
   // row by row, element by element: elements.cpp
   ShapedTile shaped(const Tile &tile, Type type);
-  Value plus(Value a, Value b);
-  Value times(Value a, Value b);
-  Value asPosition(Value scalar);
-  Value rowAt(const ShapedTile &shape, Indices at);
-  Value elementOf(const ShapedTile &shape, Indices at);
+  Value plus(Value a, Value b), times(Value a, Value b), asPosition(Value scalar);
+  Value rowAt(const ShapedTile &shape, Indices at), elementOf(const ShapedTile &shape, Indices at);
   void forEach(Indices lengths, llvm::function_ref<void(Indices)> body);
   void whenInside(const Movement &movement, Indices at, llvm::function_ref<void()> body);
   Value readElement(const ShapedTile &shape, Indices at);
@@ -206,8 +204,7 @@ private:
   void copy(const Tile &from, const Tile &to, Location loc);
   void lowerLogic(Operation *op, InstructionId id, bool scratch);
   void lowerShift(Operation *op), lowerFmod(Operation *op), lowerBitcast(Operation *op);
-  Tile numbersOf(const Tile &mask, Location loc);
-  Tile maskOf(const Tile &numbers, Location loc);
+  Tile numbersOf(const Tile &mask, Location loc), maskOf(const Tile &numbers, Location loc);
 
   // orderings, scans: lower_order.cpp
   using Step = llvm::function_ref<llvm::SmallVector<Value>(mlir::ValueRange, Indices)>;
@@ -280,6 +277,8 @@ private:
   mlir::Value workspace_, subblock_, isFirst_; ///< isFirst_: an i1, of the vector cores of a group
   int64_t meetingEvents_[2]{};                 ///< to the cube core, and from it
   int64_t workspaceBytes_ = 0;
+  llvm::DenseSet<mlir::Value> cubeScalars_; ///< of a mixed kernel: what the cube core computes
+  bool mergesQueues_ = false;               ///< values of any form share a queue
   mlir::StringAttr peer_;
   /// Slots of values that a stage of a loop makes for a later one, before what they stand.
   llvm::DenseMap<mlir::Value, mlir::Value> keptSlots_;

@@ -14,7 +14,9 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_CHECKPLACES
 #define GEN_PASS_DEF_UNROLL
 #define GEN_PASS_DEF_ROTATEWHILE
+#define GEN_PASS_DEF_HANDOPERANDS
 #define GEN_PASS_DEF_CUTTILES
+#define GEN_PASS_DEF_HANDLATE
 #define GEN_PASS_DEF_OUTLINE
 #define GEN_PASS_DEF_LOWERBLOCK
 #include "passes/passes.h.inc"
@@ -75,6 +77,19 @@ struct UnrollPass : impl::UnrollBase<UnrollPass> {
 struct RotateWhilePass : impl::RotateWhileBase<RotateWhilePass> {
   void runOnOperation() override {
     if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
+  }
+};
+struct HandOperandsPass : impl::HandOperandsBase<HandOperandsPass> {
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
+  }
+};
+struct HandLatePass : impl::HandLateBase<HandLatePass> {
+  using HandLateBase::HandLateBase;
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), machine))
       signalPassFailure();
   }
 };

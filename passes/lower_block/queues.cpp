@@ -1,6 +1,7 @@
 // Values that cross between the cube and the vector cores: one queue per value, pushed where it is
 // made and popped at the same place on the other side.
 #include "ir/dialect/cross_core.h"
+#include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -62,7 +63,7 @@ static std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core,
     for (Operation *user : names.pop_back_val().getUsers()) {
       if (isa<ir::DimOp>(user))
         continue;
-      if (isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp, ir::ReshapeOp, ir::SliceOp>(user))
+      if (isViewOfOperand(user) || isa<ir::ReshapeOp, ir::SliceOp>(user))
         names.push_back(user->getResult(0));
       else if ((cores.coreOf(user) == CoreKind::Cube) != (core == CoreKind::Cube))
         continue;
@@ -154,6 +155,25 @@ static size_t flagsForQueues(const CoreAssignment &cores, const Machine &machine
   return cores.meetings.empty() ? pairs : pairs - std::min<size_t>(pairs, 1);
 }
 
+/// One queue for all values to the vector cores, and one for each side of products: their operands
+/// are handed over right before (`handBeforeUse`).
+static Queues mergedQueues(const CoreAssignment &cores) {
+  auto isLeft = [](Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isa<ir::MatmulOp>(user) && user->getOperand(0) == value;
+    });
+  };
+  Queues queues(1, cores.toVector);
+  for (bool left : {true, false}) {
+    llvm::SmallVector<Value> operands;
+    llvm::copy_if(cores.toCube, std::back_inserter(operands),
+                  [&](Value value) { return isLeft(value) == left; });
+    queues.push_back(operands);
+  }
+  llvm::erase_if(queues, [](const auto &values) { return values.empty(); });
+  return queues;
+}
+
 bool sharesQueues(const CoreAssignment &cores, const Machine &machine) {
   return queuesOf(cores, machine, false).size() > flagsForQueues(cores, machine);
 }
@@ -181,6 +201,29 @@ void KernelLowering::meet(Location loc) {
   }
 }
 
+bool mergesQueues(const CoreAssignment &cores, const Machine &machine) {
+  return queuesOf(cores, machine, true).size() > flagsForQueues(cores, machine);
+}
+
+static Queues plannedQueues(const CoreAssignment &cores, const Machine &machine) {
+  return mergesQueues(cores, machine) ? mergedQueues(cores)
+                                      : queuesOf(cores, machine, sharesQueues(cores, machine));
+}
+
+/// The bytes of a slot: those of the largest value; nothing if one has no bound.
+static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
+                                          const llvm::DenseMap<StringAttr, int64_t> &bounds) {
+  int64_t most = 0;
+  for (Value value : values) {
+    auto extents = capacities(value, bounds);
+    if (!extents)
+      return std::nullopt;
+    most = std::max(
+        most, pto::slotBytes(extents->first, extents->second, ir::elementTypeOf(value.getType())));
+  }
+  return most;
+}
+
 /// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
 /// in the workspace follow from the order of the crossings.
 void KernelLowering::openQueues(ir::ParallelOp grid) {
@@ -189,7 +232,8 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
   bool direct = directQueues();
   int64_t offset = 0;
   llvm::SmallVector<int64_t> flags = firstFlags(machine_);
-  Queues queues = queuesOf(cores_, machine_, sharesQueues(cores_, machine_));
+  Queues queues = plannedQueues(cores_, machine_);
+  mergesQueues_ = mergesQueues(cores_, machine_);
   size_t pairs = flagsForQueues(cores_, machine_);
   if (queues.size() > pairs)
     return fail(grid, std::to_string(queues.size()) + " pipes between cores, with flags for " +
@@ -204,16 +248,17 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
   for (auto [number, values] : llvm::enumerate(queues)) {
     Value value = values.front();
     bool toVector = llvm::is_contained(cores_.toVector, value);
-    auto extents = capacities(value, capacities_);
+    std::optional<int64_t> slot = slotBytesOf(values, capacities_);
     Location loc = named(value);
-    if (!extents) {
+    if (!slot) {
       fail(value.getDefiningOp() ? value.getDefiningOp() : grid.getOperation(),
            "a value without a static bound that crosses between cores");
       return;
     }
-    Type element = ir::elementTypeOf(value.getType());
-    int64_t bytes = pto::slotBytes(extents->first, extents->second, element);
-    int64_t read = heldAtOnce(values, toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
+    int64_t bytes = *slot;
+    int64_t read = mergesQueues_ && toVector // copied when it is popped
+                       ? 1
+                       : heldAtOnce(values, toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
     int64_t held = std::max(saidOf(value, "ptl.held", options_.queueSlots), read);
     int64_t numSlots = numSlotsOf(value, machine_, direct ? read + 1 : 0);
     bool consumer = toVector == (core_ == CoreKind::Vector);
@@ -254,12 +299,9 @@ void KernelLowering::openQueues(ir::ParallelOp grid) {
 int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine) {
   llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
   int64_t total = 0;
-  for (const llvm::SmallVector<Value> &values :
-       queuesOf(cores, machine, sharesQueues(cores, machine)))
-    if (auto extents = capacities(values.front(), bounds))
-      total += numSlotsOf(values.front(), machine) *
-               pto::slotBytes(extents->first, extents->second,
-                              ir::elementTypeOf(values.front().getType()));
+  for (const llvm::SmallVector<Value> &values : plannedQueues(cores, machine))
+    if (auto bytes = slotBytesOf(values, bounds))
+      total += numSlotsOf(values.front(), machine) * *bytes;
   return (total + 511) / 512 * 512;
 }
 
@@ -271,6 +313,8 @@ void KernelLowering::cross(Value value) {
   bool toVector = llvm::is_contained(cores_.toVector, value);
   if (toVector == (core_ == CoreKind::Cube))
     return push(value, queue);
+  if (mergesQueues_) // at once, so that both sides go through a queue in the order of the program
+    return pop(value, queue, toVector);
   // Popped where it is needed first, so that what does not need it goes on before.
   if (auto [first, last] = usesOf(value, core_, cores_); first)
     waiting_.push_back({queue, value, first});
@@ -323,6 +367,10 @@ void KernelLowering::push(Value value, Value queue) {
     return;
   }
   Tile tile = found->form == Form::Acc ? *found : materialise(*found, loc);
+  if (tile.form == Form::Column) { // as the first column of a matrix
+    loc_ = loc;
+    tile.buffer = apart(tile.buffer, tile.extents.rows, tile.extents.validRows, tile.element);
+  }
   // Slots have the whole capacity, so that both sides agree on where rows lie. The cube core has
   // boxes of rows: a tile of fewer goes in a buffer of as many.
   auto type = cast<pto::TileBufType>(tile.buffer.getType());
@@ -382,8 +430,20 @@ void KernelLowering::pop(Value value, Value queue, bool toVector) {
   tile.buffer = own.getRows() == type.getRows()
                     ? reshape(popped, own, tile.extents.validRows, tile.extents.validCols)
                     : rowsOf(popped, own, tile.extents, loc);
-  if (toVector && formOf(tile) == Form::Column)
+  bool isColumn = toVector && formOf(tile) == Form::Column;
+  if (isColumn)
     tile = asColumn(tile, value.getType(), loc);
+  if (mergesQueues_ && toVector) { // what is popped next may have another form
+    if (!isColumn) {
+      Tile own = tile;
+      own.buffer = allocateLike(own, loc);
+      copy(tile, own, loc);
+      tile = own;
+    }
+    setTile(value, tile);
+    b_.create<pto::TFreeOp>(loc, queue, split);
+    return;
+  }
   setTile(value, tile);
   if (directQueues())
     popped_.push_back({queue, split, value});

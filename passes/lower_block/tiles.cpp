@@ -126,9 +126,7 @@ std::optional<Extents2> KernelLowering::extentsOf(Operation *op, Type type) {
       result.validCols = length;
       continue;
     }
-    // Rows of several axes lie one behind the other only if the inner ones are full.
-    if (result.rows != 1 && !axis.isConstant() && !matchPattern(length, m_Constant()))
-      fail(op, "a tile whose inner axis `" + axis.symbol.str() + "` may be partly filled");
+    // Rows of several axes lie one behind the other, as many as there are.
     result.validRows =
         result.rows == 1 ? length : b_.createOrFold<arith::MulIOp>(loc_, result.validRows, length);
     result.rows *= capacity;

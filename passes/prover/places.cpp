@@ -213,8 +213,27 @@ static void judgeTransfers(const Queue &queue, const Transfer &first, const Tran
     finding->related.push_back({first.op->getLoc(), firstPushes ? "pushed here" : "popped here"});
 }
 
+/// The transfer that another one is to be like: where both sides have as many, they go through a
+/// queue in the order of the program, so that it is the other end of the same number; else all are
+/// alike.
+static const Transfer *partner(llvm::ArrayRef<Transfer> all, const Transfer &one) {
+  auto pushes = [](const Transfer &each) { return isa<pto::TPushOp>(each.op); };
+  bool paired = 2 * llvm::count_if(all, pushes) == static_cast<int64_t>(all.size());
+  if (!paired)
+    return &all.front();
+  int64_t number = 0;
+  for (const Transfer &each : all) {
+    if (&each == &one)
+      break;
+    number += pushes(each) == pushes(one);
+  }
+  for (const Transfer &each : all)
+    if (pushes(each) != pushes(one) && number-- == 0)
+      return &each < &one ? &each : nullptr; // told once, at the later end
+  return nullptr;
+}
+
 static void judgeTiles(const Kernel &kernel, const Queue &queue, Findings &findings) {
-  const Transfer *first = nullptr;
   std::vector<Transfer> transfers;
   for (Operation *op : kernel.operations) {
     if (!isa<pto::TPushOp, pto::TPopOp>(op))
@@ -239,17 +258,17 @@ static void judgeTiles(const Kernel &kernel, const Queue &queue, Findings &findi
                    {what, text(transfer.bytes * transfer.parts), "a slot of `" + queue.name + "`",
                     text(any.slotSize)});
     // Behind a ring in global memory the consumer's slots lie as far apart as those of the ring.
-    int64_t apart = queue.throughGlobal ? any.slotSize : transfer.bytes,
+    int64_t parts = !queue.throughGlobal && queue.toVector && transfer.split ? 2 : 1;
+    int64_t apart = any.slotSize > 0 ? any.slotSize / parts : transfer.bytes,
             needed = (slots - 1) * apart + transfer.bytes;
     if (isa<pto::TPopOp>(transfer.op) && consumer.reservedBytes >= 0 &&
         needed > consumer.reservedBytes)
       findings.add(DiagId::QueueTooSmall, kernel.operations[consumer.op],
                    {"`" + queue.name + "`", text(needed), "its reserved buffer",
                     text(consumer.reservedBytes)});
-    if (first)
-      judgeTransfers(queue, *first, transfer, isa<pto::TPushOp>(first->op), findings);
-    else
-      first = &transfer;
+    const Transfer *other = partner(transfers, transfer);
+    if (other && other != &transfer)
+      judgeTransfers(queue, *other, transfer, isa<pto::TPushOp>(other->op), findings);
   }
 }
 

@@ -556,7 +556,8 @@ void Runner::runQueue(const Step &step) {
     const QueueSide &side = queue.consumer();
     int64_t slots = std::max<int64_t>(1, queue.throughGlobal ? side.localSlots : side.slots);
     auto slot = static_cast<uint32_t>(event.number % slots);
-    int64_t apart = queue.throughGlobal && side.slotSize > 0 ? side.slotSize : shape.bytes;
+    int64_t parts = !queue.throughGlobal && queue.toVector && step.imm ? 2 : 1;
+    int64_t apart = side.slotSize > 0 ? side.slotSize / parts : shape.bytes;
     tile.base = std::max<int64_t>(side.reservedBase, 0) + slot * apart;
     tile.buffer = buffer({side.op == kNone ? step.op : side.op, shape.place, slot, tile.base,
                           shape.bytes, static_cast<uint32_t>(event.number / slots % kTurns)});

@@ -49,7 +49,10 @@ bool BlockChunker::mustBeStored(Operation &op) const {
   if (isTiled(&op))
     return true;
   return llvm::any_of(op.getUsers(), [](Operation *user) {
-    bool looksThrough = isTiled(user) || isView(user) || isa<DimOp>(user);
+    if (isa<DimOp>(user))
+      return false;
+    // Grids that are there already read what is in memory.
+    bool looksThrough = (isTiled(user) || isView(user)) && !user->getParentOfType<ParallelOp>();
     return !looksThrough;
   });
 }

@@ -2,6 +2,8 @@
 // lie apart in memory, and every column of tiles would gather them again.
 #include "passes/transform/expand_tensors.h"
 
+#include "passes/transform/chunk_access.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -18,12 +20,15 @@ static bool skipsElements(SliceOp slice) {
   return !slice.getSteps().empty() && !matchPattern(slice.getSteps().back(), m_One());
 }
 
+/// Whether a product cannot load an operand as rows and columns.
 static bool isScattered(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     auto slice = dyn_cast<SliceOp>(op);
     if (slice && (slice.getOutside() || !isa<ArrayType>(slice.getType())))
       return false;
     if (slice && skipsElements(slice))
+      return true;
+    if (isa<BroadcastOp>(op) || isFill(op)) // it is nowhere in memory
       return true;
     if (!slice && !isa<CastOp, NewAxisOp, TransposeOp>(op))
       return false;

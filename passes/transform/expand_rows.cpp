@@ -40,18 +40,8 @@ public:
     Value id = b.create<SliceOp>(
         loc, elementTypeOf(list.getType()), list, ValueRange(offsets[static_cast<size_t>(axis)]),
         ValueRange(constant(1)), ValueRange(), Value(), b.getDenseI64ArrayAttr({0}));
-    if (id.getType().isUnsignedInteger()) {
-      OperationState state(loc, "ptl.convert");
-      state.addOperands(id);
-      state.addTypes(b.getIndexType());
-      state.addAttribute("round", b.getStringAttr("even"));
-      state.addAttribute("saturate", b.getBoolAttr(false));
-      id = b.create(state)->getResult(0);
-    } else if (!id.getType().isIndex()) {
-      id = b.create<arith::IndexCastOp>(loc, b.getIndexType(), id);
-    }
     there = offsets;
-    there[static_cast<size_t>(axis)] = id;
+    there[static_cast<size_t>(axis)] = asPosition(b, loc, id);
   }
 
   Value read(Value array, ValueRange at) {
@@ -94,6 +84,19 @@ private:
 
 } // namespace
 
+Value asPosition(OpBuilder &builder, Location loc, Value number) {
+  if (number.getType().isIndex())
+    return number;
+  if (!number.getType().isUnsignedInteger())
+    return builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), number);
+  OperationState state(loc, "ptl.convert"); // `arith` knows integers without a sign alone
+  state.addOperands(number);
+  state.addAttribute("round", builder.getStringAttr("even"));
+  state.addAttribute("saturate", builder.getBoolAttr(false));
+  state.addTypes(builder.getIndexType());
+  return builder.create(state)->getResult(0);
+}
+
 void expandTake(TakeOp take) {
   OpBuilder b(take);
   Location loc = take.getLoc();
@@ -117,19 +120,20 @@ void expandTake(TakeOp take) {
   take.erase();
 }
 
-bool expandScatter(StoreOp store) {
+void expandScatter(StoreOp store) {
   auto type = dyn_cast<ArrayType>(store.getValue().getType());
   auto refType = cast<RefType>(store.getRef().getType());
   bool whole = type && type.getRank() == refType.getRank() && store.getSteps().empty() &&
                store.getDropped().empty();
-  if (!whole)
-    return false;
+  bool repeats =
+      whole && llvm::any_of(llvm::zip(type.getExtents(), refType.getExtents()), [](auto pair) {
+        return std::get<0>(pair).isOne() && !std::get<1>(pair).isOne();
+      });
+  if (!whole || repeats)
+    return storeByElements(store);
   OpBuilder b(store);
   Location loc = store.getLoc();
   llvm::SmallVector<Value> lengths(store.getLengths());
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    if (type.getExtents()[axis].isOne() && !refType.getExtents()[axis].isOne())
-      return false; // broadcasts
   int64_t indexAxis = static_cast<int64_t>(*store.getIndexAxis());
   RowGrid grid(b, loc, store.getIndex(), type.getElementType(), type.getExtents(), lengths,
                indexAxis);
@@ -140,7 +144,6 @@ bool expandScatter(StoreOp store) {
       at[axis] = b.createOrFold<arith::AddIOp>(loc, at[axis], base);
   grid.write(tile, store.getRef(), at, store.getAtomicAttr());
   store.erase();
-  return true;
 }
 
 } // namespace ptl::ir

@@ -521,7 +521,6 @@ void Expansion::store() {
   store.getValueMutable().assign(value);
 }
 
-/// To its own type.
 void Expansion::convert() {
   Value x = op_->getOperand(0);
   if (!isa<ArrayType>(x.getType()) ||
@@ -550,8 +549,8 @@ void Expansion::run() {
     return oneHot();
   if (isa<ReshapeOp>(op_))
     return reshape();
-  if (auto take = dyn_cast<TakeOp>(op_))
-    return expandTake(take);
+  if (expandByPosition(op_))
+    return;
   if (isa<StoreOp>(op_))
     return store();
   if (isa<SortOp, ArgsortOp, TopkOp>(op_))
@@ -572,7 +571,7 @@ void Expansion::run() {
 /// Whether there is something to rewrite.
 static bool isExpanded(Operation *op) {
   if (isa<ConcatOp, PadOp, InsertOp, InterleaveOp, DeinterleaveOp, TrilOp, TriuOp, OneHotOp,
-          ReshapeOp, TakeOp, SortOp, ArgsortOp, TopkOp>(op))
+          ReshapeOp, TakeOp, GatherOp, ScatterOp, SortOp, ArgsortOp, TopkOp>(op))
     return true;
   const OpRecord *record = recordOf(op);
   return record && (record->opClass == OpClass::Reduction || record->opClass == OpClass::Scan);
@@ -591,6 +590,7 @@ void expandTensors(func::FuncOp function, int64_t tileBytes) {
     for (Operation *op : work)
       keepingMarks(op, [&] { Expansion(op, tileBytes).run(); });
   };
+  expandProducts(function);
   storeScatteredOperands(function);
   forEach([](Operation *op) { return isa<ConvertOp>(op); });
   forEach(isExpanded);

@@ -8,9 +8,9 @@
 
 namespace ptl::ir {
 
-/// Rewrites what stands outside of grids: `concat`, `pad`, `insert`, triangles, orderings of long
-/// axes, means, reductions to scalars and of truth values; first the variables of loops and
-/// branches
+/// Rewrites what stands outside of grids: `concat`, `pad`, `insert`, `gather`, `scatter`,
+/// triangles, orderings of long axes, means, reductions to scalars and of truth values; first the
+/// variables of loops and branches
 /// (`storeCarried`). Afterwards stores have values of the shape of their boxes, made by operations
 /// of their own. `tileBytes`: of the largest tile.
 void expandTensors(mlir::func::FuncOp function, int64_t tileBytes);
@@ -18,10 +18,18 @@ void expandTensors(mlir::func::FuncOp function, int64_t tileBytes);
 /// Arrays that loops and branches outside of grids carry become storage.
 void storeCarried(mlir::func::FuncOp function);
 
-/// Parts by position: `x[ids, :]` and stores through such a list become grids. False where a store
-/// has a form that is not covered.
+/// Parts by position: `x[ids, :]` and stores through such a list become grids.
 void expandTake(TakeOp take);
-bool expandScatter(StoreOp store);
+void expandScatter(StoreOp store);
+/// Such a store element by element, whatever its box and its value are.
+void storeByElements(StoreOp store);
+/// The above, and elements by position: `gather` and `scatter` become grids. False for others.
+bool expandByPosition(mlir::Operation *op);
+/// A number of any integer type as a position.
+mlir::Value asPosition(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number);
+
+/// Products in index notation and those with vectors become products of matrices.
+void expandProducts(mlir::func::FuncOp function);
 
 /// Operands of products whose elements lie apart in memory become arrays of their own.
 void storeScatteredOperands(mlir::func::FuncOp function);

@@ -3,6 +3,8 @@
 #include "ir/dialect/task_attribute.h"
 
 #include "passes/passes.h"
+#include "passes/transform/expand_tensors.h"
+#include "passes/transform/group_schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -155,6 +157,42 @@ struct Legalize : impl::LegalizeBase<Legalize> {
 
 } // namespace
 } // namespace legalize
+
+/// What a schedule says of a product is about the product of matrices that it becomes.
+static void passOnSchedule(Operation *from, Operation *to) {
+  for (NamedAttribute said : from->getDiscardableAttrs())
+    if (!to->hasAttr(said.getName()))
+      to->setAttr(said.getName(), said.getValue());
+}
+
+void expandProducts(func::FuncOp function) {
+  llvm::SmallVector<Operation *> products;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<ParallelOp>(op))
+      return WalkResult::skip();
+    if (isa<EinsumOp, MatmulOp>(op))
+      products.push_back(op);
+    return WalkResult::advance();
+  });
+  legalize::Table table;
+  for (const legalize::Row &row : legalize::productRows())
+    table[("ptl." + row.name).str()] = row.rewrite;
+  Machine none; // products become products of matrices whatever the machine
+  legalize::Target target(none);
+  PatternRewriter rewriter(function.getContext());
+  legalize::RewriteByTable rewrite(rewriter, table, target);
+  for (Operation *op : products)
+    keepingMarks(op, [&] {
+      Operation *previous = op->getPrevNode();
+      FailureOr<Value> result = rewrite.rewrite(op);
+      if (failed(result) || !*result)
+        return;
+      for (Operation *made = op->getPrevNode(); made != previous; made = made->getPrevNode())
+        if (isa<MatmulOp>(made))
+          passOnSchedule(op, made);
+      rewriter.replaceOp(op, *result);
+    });
+}
 
 std::unique_ptr<mlir::Pass> createLegalizeFor(Machine machine) {
   return std::make_unique<legalize::Legalize>(std::move(machine));

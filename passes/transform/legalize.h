@@ -192,6 +192,11 @@ struct Merged {
 Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, mlir::ValueRange lengths,
                  int64_t begin, int64_t end);
 
+/// A product with a batch as a loop over its matrices; null if it has none.
+mlir::Value batchOfProducts(const Tiles &t, MatmulOp product);
+/// A product of matrices as a sum of columns times rows, for element types that no cube multiplies.
+mlir::Value productByColumns(const Tiles &t, MatmulOp product);
+
 /// `op` on wider floats, for element types that no instruction and no rewriting of `op` takes; null
 /// when its operands are wide enough already.
 mlir::Value onWiderFloats(const Tiles &t, mlir::Operation *op);

@@ -27,13 +27,29 @@ static Value matmul(const Tiles &t, Value a, Value b, Type acc, StringAttr preci
   return t.r.create<MatmulOp>(t.loc, type, a, b, precision);
 }
 
-/// A vector is a matrix of one row on the left, of one column on the right.
+static Value transposed(const Tiles &t, Value x) {
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(x.getType())));
+  std::swap(axes[axes.size() - 2], axes.back());
+  return t.transpose(x, axes);
+}
+
+/// A vector is a matrix of one row: on the right side that of the transposed product, so that
+/// vectors lie along rows. Batches in a kernel are gone along one matrix at a time.
 static Value rewriteMatmul(const Tiles &t, Operation *op) {
   auto product = cast<MatmulOp>(op);
   Value a = product.getA(), b = product.getB();
   int64_t rankA = rankOf(a.getType()), rankB = rankOf(b.getType());
-  if (rankA > 1 && rankB > 1)
-    return {};
+  if (rankA > 1 && rankB > 1) {
+    if (!op->getParentOfType<ParallelOp>())
+      return {};
+    Value loop = batchOfProducts(t, product);
+    return loop || t.target.has("tmatmul", elem(a)) ? loop : productByColumns(t, product);
+  }
+  if (rankB == 1 && rankA > 1) {
+    std::swap(a, b);
+    std::swap(rankA, rankB);
+    b = transposed(t, b);
+  }
   if (rankA == 1)
     a = t.newAxis(a, {0});
   if (rankB == 1)
@@ -60,11 +76,31 @@ struct Term {
 };
 } // namespace
 
-static bool isDistinct(llvm::StringRef letters) {
-  for (size_t i = 0; i < letters.size(); ++i)
-    if (letters.find(letters[i], i + 1) != llvm::StringRef::npos)
-      return false;
-  return true;
+/// The sum over some axes, without them.
+static Value sumOver(const Tiles &t, Value x, llvm::ArrayRef<int64_t> axes) {
+  llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
+  for (int64_t axis : axes)
+    extents[static_cast<size_t>(axis)] = Extent::constant(1);
+  OperationState state(t.loc, "ptl.reduce_sum");
+  state.addOperands(x);
+  state.addAttribute("axes", t.r.getDenseI64ArrayAttr(axes));
+  state.addTypes(ArrayType::get(t.r.getContext(), elem(x), extents, Place::Inferred));
+  return t.dropAxes(t.r.create(state)->getResult(0), axes);
+}
+
+/// The diagonal of axes that have one letter: what stands elsewhere is 0, and the later axis is
+/// summed over.
+static Term withoutRepeats(const Tiles &t, Term term) {
+  for (size_t first = 0; first < term.letters.size(); ++first)
+    for (size_t second;
+         (second = term.letters.find(term.letters[first], first + 1)) != std::string::npos;) {
+      auto row = static_cast<int64_t>(first), column = static_cast<int64_t>(second);
+      Value x = term.value;
+      Value kept = t.select(t.eq(t.positions(x, row), t.positions(x, column)), x, 0);
+      term.value = sumOver(t, kept, column);
+      term.letters.erase(second, 1);
+    }
+  return term;
 }
 
 /// Sums over the letters that nothing else has.
@@ -78,15 +114,7 @@ static Term withoutLonely(const Tiles &t, Term term, llvm::StringRef others, Typ
       axes.push_back(static_cast<int64_t>(i));
   if (axes.empty())
     return term;
-  Value wide = t.convert(term.value, acc);
-  llvm::SmallVector<Extent> extents(extentsOf(wide.getType()));
-  for (int64_t axis : axes)
-    extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(t.loc, "ptl.reduce_sum");
-  state.addOperands(wide);
-  state.addAttribute("axes", t.r.getDenseI64ArrayAttr(axes));
-  state.addTypes(ArrayType::get(t.r.getContext(), acc, extents, Place::Inferred));
-  return {t.dropAxes(t.r.create(state)->getResult(0), axes), kept};
+  return {sumOver(t, t.convert(term.value, acc), axes), kept};
 }
 
 static Value reordered(const Tiles &t, const Term &term, llvm::StringRef order) {
@@ -140,8 +168,7 @@ static Groups groupsOf(const Term &a, const Term &b, llvm::StringRef result) {
 }
 
 /// A product of matrices `[batch.., rows, summed] @ [batch.., summed, columns]`.
-static Term contract(const Tiles &t, const Term &a, const Term &b, const Groups &g, Type acc,
-                     Operation *op) {
+static Term contract(const Tiles &t, const Term &a, const Term &b, const Groups &g, Type acc) {
   Value left = reordered(t, a, g.batch + g.rows + g.summed);
   Value right = reordered(t, b, g.batch + g.summed + g.columns);
   llvm::SmallVector<Extent> extents;
@@ -186,38 +213,66 @@ static Term outerProduct(const Tiles &t, const Term &a, const Term &b, llvm::Str
   return {t.mul(placed(a), placed(b)), result.str()};
 }
 
+/// The product of two operands with the letters `kept`.
+static Term productOf(const Tiles &t, Term a, Term b, llvm::StringRef kept, Type acc) {
+  Term left = withoutLonely(t, a, b.letters + kept.str(), acc);
+  Term right = withoutLonely(t, b, a.letters + kept.str(), acc);
+  if (!isArray(left.value) || !isArray(right.value)) { // one is summed to a number
+    Value factor = t.mul(t.convert(left.value, acc), t.convert(right.value, acc));
+    return {factor, left.letters + right.letters};
+  }
+  // Both factors of a product have one type.
+  if (elem(left.value) != elem(right.value)) {
+    left.value = t.convert(left.value, acc);
+    right.value = t.convert(right.value, acc);
+  }
+  Groups groups = groupsOf(left, right, kept);
+  if (groups.columns.empty()) { // as rows vectors lie side by side
+    std::swap(left, right);
+    std::swap(groups.columns, groups.rows);
+  }
+  return groups.summed.empty() ? outerProduct(t, left, right, kept, acc)
+                               : contract(t, left, right, groups, acc);
+}
+
+/// The letters of two operands that the result or a later operand has, in order.
+static std::string keptLetters(const Term &a, const Term &b, llvm::ArrayRef<Term> later,
+                               llvm::StringRef result) {
+  if (later.empty())
+    return result.str();
+  std::string kept;
+  for (char letter : a.letters + b.letters) {
+    bool isWanted = result.contains(letter) ||
+                    llvm::any_of(later, [&](const Term &term) { return term.has(letter); });
+    if (isWanted && kept.find(letter) == std::string::npos)
+      kept += letter;
+  }
+  return kept;
+}
+
+/// Operands are multiplied from left to right; each step sums over what nobody needs any more.
 static Value rewriteEinsum(const Tiles &t, Operation *op) {
   auto einsum = cast<EinsumOp>(op);
-  auto [inputs, result] = einsum.getSpec().split("->");
+  std::string spec = einsum.getSpec().str();
+  llvm::erase(spec, ' ');
+  auto [inputs, result] = llvm::StringRef(spec).split("->");
   llvm::SmallVector<llvm::StringRef> parts;
   inputs.split(parts, ',');
-  result = result.trim();
-  if (parts.size() != einsum.getXs().size() || parts.size() > 2 || !isArray(op->getOperand(0)))
-    return {};
   Type acc = elem(op->getResult(0));
   llvm::SmallVector<Term> terms;
-  for (auto [part, x] : llvm::zip(parts, einsum.getXs())) {
-    if (!isDistinct(part.trim()) || !isArray(x))
-      return {};
-    terms.push_back({x, part.trim().str()});
-  }
+  for (auto [part, x] : llvm::zip(parts, einsum.getXs()))
+    terms.push_back(withoutRepeats(t, {x, part.str()}));
+  if (parts.size() != einsum.getXs().size())
+    return {};
   Term product = terms[0];
-  if (parts.size() == 1) {
+  if (terms.size() == 1) {
     product = withoutLonely(t, product, result, acc);
     product.value = t.convert(product.value, acc);
-  } else {
-    Term a = withoutLonely(t, terms[0], terms[1].letters + result.str(), acc);
-    Term b = withoutLonely(t, terms[1], terms[0].letters + result.str(), acc);
-    if (!isArray(a.value) || !isArray(b.value))
-      return {};
-    // Both factors of a product have one type.
-    if (elem(a.value) != elem(b.value)) {
-      a.value = t.convert(a.value, acc);
-      b.value = t.convert(b.value, acc);
-    }
-    Groups groups = groupsOf(a, b, result);
-    product = groups.summed.empty() ? outerProduct(t, a, b, result, acc)
-                                    : contract(t, a, b, groups, acc, op);
+  }
+  for (size_t next = 1; next < terms.size(); ++next) {
+    llvm::ArrayRef<Term> later = llvm::ArrayRef(terms).drop_front(next + 1);
+    std::string kept = keptLetters(product, terms[next], later, result);
+    product = productOf(t, product, terms[next], kept, acc);
   }
   return result.empty() ? product.value : reordered(t, product, result);
 }

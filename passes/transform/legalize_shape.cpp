@@ -10,7 +10,7 @@ namespace ptl::ir::legalize {
 Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, ValueRange lengths, int64_t begin,
                  int64_t end) {
   Merged merged;
-  int64_t product = 1;
+  int64_t product = 1, capacity = 1;
   std::string name;
   Value length = t.index(1);
   bool isConstant = true;
@@ -18,6 +18,9 @@ Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, ValueRange leng
     const Extent &extent = extents[static_cast<size_t>(axis)];
     isConstant &= extent.isConstant();
     product *= extent.isConstant() ? extent.length : 1;
+    int64_t own = extent.isConstant() ? extent.length : extent.capacity;
+    capacity =
+        own == Extent::kUnknown || capacity == Extent::kUnknown ? Extent::kUnknown : capacity * own;
     name += (name.empty() ? "" : " * ") +
             (extent.isConstant() ? std::to_string(extent.length) : extent.symbol.str());
     length = t.r.createOrFold<arith::MulIOp>(t.loc, length, lengths[static_cast<size_t>(axis)]);
@@ -26,7 +29,7 @@ Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, ValueRange leng
     if (axis >= begin && axis < end) {
       if (axis == begin) {
         merged.extents.push_back(isConstant ? Extent::constant(product)
-                                            : Extent::named(t.r.getStringAttr(name)));
+                                            : Extent::named(t.r.getStringAttr(name), capacity));
         merged.lengths.push_back(length);
       }
       continue;

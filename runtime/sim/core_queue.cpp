@@ -113,9 +113,23 @@ bool Core::pushToTile(Execution &x, const Plane &from, Tile to, int64_t row, int
   return ok;
 }
 
+static bool isAlike(const Tile &a, const Tile &b) {
+  return a.rows == b.rows && a.cols == b.cols && a.elem == b.elem && a.layout == b.layout;
+}
+
+/// Whether each place that pushes has the place that pops to itself.
+static bool isPaired(const Queue &queue) {
+  return queue.popped.size() == static_cast<size_t>(queue.pushes);
+}
+
+/// The type of the tile that is popped of what a step pushes.
+static const Tile &poppedBy(const Queue &queue, const Step &step) {
+  return queue.popped[isPaired(queue) ? static_cast<size_t>(step.number) : 0];
+}
+
 bool Core::pushDirect(Execution &x, const Issued &issued, const Plane &from, HeldWrites *held) {
   const Queue &queue = queueOf(*issued.step);
-  Tile slot = *queue.popped;
+  Tile slot = poppedBy(queue, *issued.step);
   bool byRows = issued.step->split == 1, byCols = issued.step->split == 2;
   slot.address = ends_[static_cast<size_t>(issued.step->queue)].localAddress +
                  issued.ordinal % queue.slots * slotDistance(queue);
@@ -139,9 +153,15 @@ bool Core::pushDirect(Execution &x, const Issued &issued, const Plane &from, Hel
 bool Core::runPush(Execution &x, const Issued &issued, HeldWrites *held) {
   const Queue &queue = queueOf(*issued.step);
   const Plane &from = x.in(0);
-  if (queue.popped && queue.popped->elem != from.elem)
-    return x.fail("pushes " + std::string(elemName(from.elem)) + " where " +
-                  std::string(elemName(queue.popped->elem)) + " is popped");
+  if (!queue.popped.empty()) {
+    const Tile &wanted = poppedBy(queue, *issued.step);
+    if (!isPaired(queue) && !std::all_of(queue.popped.begin(), queue.popped.end(),
+                                         [&](const Tile &tile) { return isAlike(tile, wanted); }))
+      return x.fail("pushes where tiles of several types are popped");
+    if (wanted.elem != from.elem)
+      return x.fail("pushes " + std::string(elemName(from.elem)) + " where " +
+                    std::string(elemName(wanted.elem)) + " is popped");
+  }
   bool takesPartOnly = !queue.toVector && issued.step->split == 0 && subBlock_ != 0;
   if (takesPartOnly)
     return true;

@@ -92,6 +92,7 @@ struct Step {
        validColGiven = false; ///< the last operands are the valid rows, columns
   int32_t target = -1;        ///< of jumps
   int32_t queue = -1;
+  int32_t number = 0;    ///< of pushes: among the places that push to the queue
   uint8_t split = 0;     ///< of queues: 0 whole, 1 rows, 2 columns dealt to the vector cores
   int64_t slotCount = 0; ///< of `GetSlot`
   Scalar constant;
@@ -141,7 +142,10 @@ struct Queue {
   int64_t slotBytes = 0; ///< of a whole tile
   int64_t slots = 0, localSlots = 0;
   uint8_t split = 0;
-  std::optional<Tile> popped; ///< the type of what is popped
+  /// The types of what is popped, in the order of the program: one for all, or one for each place
+  /// that pushes.
+  std::vector<Tile> popped;
+  int32_t pushes = 0; ///< places that push
 };
 
 struct Parameter {

@@ -1,15 +1,17 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
 //   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP]
-//   [--stages] [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER] FILE...
+//   [--stages] [--report FILE] [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER]
+//   FILE...
 // With --legalize the native code uses only operations that the machine has instructions for.
 // On a chip, what has one element type as a parameter is called with every type that the chip has;
 // --machine describes a chip of one's own. With --stages the program is also run after every pass
 // of the chip's pipeline, and the first that changes a result is named. LIST names what a chip
 // refuses, one a line: chips, callable, part of the error. With it everything else has to compile,
 // and what it names has to be refused. With --records (the list of op records of the build) it is
-// an error if an operation on tiles has no callable `op_` and its name. Markdown files are searched
-// for ```ptl blocks (the pages of the built-ins).
+// an error if an operation on tiles has no callable `op_` and its name. With --report FILE each
+// callable gets a line there: its name, `right`, `refused`, `wrong` or `untried`, and why, with
+// tabs between. Markdown files are searched for ```ptl blocks (the pages of the built-ins).
 #include "codegen/machines/costs.h"
 #include "driver/ir/compiled_handler.h"
 #include "frontend/sema/check.h"
@@ -38,6 +40,7 @@ struct Settings {
   uint64_t seed = 1;
   int randomPrograms = 0;
   std::string stdPath, legalizeFor, target, records;
+  std::string report; ///< a file that gets a line for each callable
   std::vector<std::string> files;
   std::optional<Machine> own; ///< the chip, where it is none of ours
   bool runsStages = false;
@@ -81,6 +84,7 @@ private:
   }
   std::string differenceAt(const Sampler &sampler, const Sample &sample, bool *ran);
   void report(const Sampler &sampler, const CallableDecl &decl, Sample sample, std::string text);
+  void note(const char *status, const std::string &why = "") const;
 
   const CheckedProgram &program_;
   const SourceManager &sources_;
@@ -92,6 +96,7 @@ private:
   CompiledExecutor cpu_;
   reference::CallHandler handler_;
   const Machine *machine_ = nullptr;  ///< of a chip
+  std::string name_;                  ///< of what is being compared, with its element types
   std::optional<MachineCosts> costs_; ///< where its file has them
 };
 
@@ -172,6 +177,12 @@ void Comparison::report(const Sampler &sampler, const CallableDecl &decl, Sample
     std::printf("  %s\n", diagnostic.message.c_str());
 }
 
+void Comparison::note(const char *status, const std::string &why) const {
+  if (!settings_.report.empty())
+    std::ofstream(settings_.report, std::ios::app)
+        << name_ << '\t' << status << '\t' << why << '\n';
+}
+
 static bool accepts(ElemConstraint constraint, ElemKind kind) {
   if (kind == ElemKind::Bool || kind == ElemKind::Int)
     return false;
@@ -204,6 +215,9 @@ void Comparison::run(const CallableDecl &decl) {
 
 void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elems) {
   ++totals_.callables;
+  name_ = decl.name;
+  for (ElemKind elem : elems)
+    name_ += "[" + std::string(elemName(elem)) + "]";
   Sampler sampler(decl, settings_.seed * 1000003 + std::hash<std::string>()(decl.name));
   int done = 0;
   for (int attempt = 0; done < settings_.samples && attempt < 60 * settings_.samples; ++attempt) {
@@ -219,22 +233,23 @@ void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elem
     if (!settings_.target.empty() && text.find("cannot be compiled") != text.npos) {
       ++totals_.notCompiled;
       std::string error = sink_.all().empty() ? "" : sink_.all().back().message;
+      note("refused", error);
       if (settings_.listsRefusals && isListed(decl.name, error))
         return;
       if (settings_.listsRefusals)
         ++totals_.failures;
-      std::string name = decl.name;
-      for (ElemKind elem : elems)
-        name += "[" + std::string(elemName(elem)) + "]";
-      std::printf("%s is not compiled for %s: %s\n", name.c_str(), settings_.target.c_str(),
+      std::printf("%s is not compiled for %s: %s\n", name_.c_str(), settings_.target.c_str(),
                   error.c_str());
       return;
     }
     ++done;
     ++totals_.calls;
-    if (!text.empty())
+    if (!text.empty()) {
+      note("wrong", text);
       return report(sampler, decl, sample, text);
+    }
   }
+  note(done ? "right" : "untried");
   if (done == 0) {
     ++totals_.failures;
     std::printf("%s: no legal call was found\n", decl.name.c_str());
@@ -399,6 +414,8 @@ static Settings parse(int argc, char **argv) {
       settings.runsStages = true;
     else if (!std::strcmp(argv[i], "--refused"))
       refused = value();
+    else if (!std::strcmp(argv[i], "--report"))
+      settings.report = value();
     else if (!std::strcmp(argv[i], "--records"))
       settings.records = value();
     else if (!std::strcmp(argv[i], "--std"))

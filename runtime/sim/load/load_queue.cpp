@@ -53,17 +53,13 @@ template <typename InitOp> bool FunctionLoader::initQueue(InitOp op, bool throug
 }
 
 /// The tile that is popped tells a producer how to lay out what it pushes into the consumer's
-/// memory.
+/// memory: the one of the same number, where both sides go through the queue in the order of the
+/// program.
 bool FunctionLoader::notePop(pto::TPopOp pop, Queue &queue) {
   Tile tile;
   if (!tileOf(pop, pop.getTile().getType(), tile))
     return false;
-  bool same =
-      !queue.popped || (queue.popped->rows == tile.rows && queue.popped->cols == tile.cols &&
-                        queue.popped->elem == tile.elem && queue.popped->layout == tile.layout);
-  if (!same)
-    return fail(pop, "pops another type of tile than before");
-  queue.popped = tile;
+  queue.popped.push_back(tile);
   return true;
 }
 
@@ -117,6 +113,8 @@ bool FunctionLoader::loadQueueOp(Operation *op, bool &known) {
                                           : free.getSplit());
   step.pipe = free ? Pipe::MTE2 : *pto::pipeOf(op);
   queue.split = std::max(queue.split, step.split);
+  if (push)
+    step.number = queue.pushes++;
   return true;
 }
 

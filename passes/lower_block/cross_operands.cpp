@@ -1,0 +1,107 @@
+#include "passes/lower_block/cross_operands.h"
+
+#include "passes/lower_block/assign_cores.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using namespace ptl::ir;
+
+namespace ptl::block {
+
+namespace {
+class Handing {
+public:
+  explicit Handing(ParallelOp grid) : b_(grid.getContext()) {}
+  void run(MatmulOp product);
+
+private:
+  bool crossesAsItIs(Value operand) const;
+  Value handed(Value operand);
+  void turnColumn(OpOperand &operand);
+
+  OpBuilder b_;
+  llvm::DenseMap<Value, Value> handed_;
+};
+} // namespace
+
+/// Results of vector operations are pushed as they are; products and their sums are not theirs.
+bool Handing::crossesAsItIs(Value operand) const {
+  Operation *op = operand.getDefiningOp();
+  return op && op->getNumRegions() == 0 && !isa<MatmulOp, AddOp>(op) && !isViewOfOperand(op);
+}
+
+/// One value for all products that read it.
+Value Handing::handed(Value operand) {
+  Value &known = handed_[operand];
+  if (known)
+    return known;
+  b_.setInsertionPointAfterValue(operand);
+  auto cast = b_.create<CastOp>(operand.getLoc(), operand.getType(), operand);
+  cast->setAttr(kHandedAttr, b_.getUnitAttr());
+  return known = cast;
+}
+
+/// `x[:, new]` of a row in memory is the transpose of `x[new, :]`.
+void Handing::turnColumn(OpOperand &operand) {
+  auto column = operand.get().getDefiningOp<NewAxisOp>();
+  if (!column || rankOf(column.getSource().getType()) != 1 ||
+      column.getAxes() != llvm::ArrayRef<int64_t>{1})
+    return;
+  b_.setInsertionPoint(column);
+  Location loc = column.getLoc();
+  const Extent &extent = extentsOf(column.getSource().getType()).front();
+  auto type = [&](llvm::ArrayRef<Extent> extents) {
+    return ArrayType::get(b_.getContext(), elementTypeOf(column.getType()), extents,
+                          Place::Inferred);
+  };
+  Value row = b_.create<NewAxisOp>(loc, type({Extent::constant(1), extent}), column.getSource(),
+                                   b_.getDenseI64ArrayAttr({0}));
+  operand.set(b_.create<TransposeOp>(loc, type({extent, Extent::constant(1)}), row,
+                                     b_.getDenseI64ArrayAttr({1, 0})));
+  if (column->use_empty())
+    column->erase();
+}
+
+void Handing::run(MatmulOp product) {
+  for (OpOperand &operand : product->getOpOperands()) {
+    if (isLoadedOperand(operand.get()))
+      turnColumn(operand);
+    else if (!crossesAsItIs(operand.get()))
+      operand.set(handed(operand.get()));
+  }
+}
+
+void handOperands(ParallelOp grid) {
+  if (grid->hasAttr("ptl.manual"))
+    return;
+  llvm::SmallVector<MatmulOp> products;
+  grid.walk([&](MatmulOp product) { products.push_back(product); });
+  Handing handing(grid);
+  for (MatmulOp product : products)
+    handing.run(product);
+}
+
+void handBeforeUse(ParallelOp grid) {
+  llvm::SmallVector<MatmulOp> products;
+  grid.walk([&](MatmulOp product) { products.push_back(product); });
+  OpBuilder b(grid.getContext());
+  for (MatmulOp product : products)
+    for (OpOperand &operand : product->getOpOperands()) {
+      if (isLoadedOperand(operand.get()))
+        continue;
+      Value value = operand.get();
+      Operation *known = value.getDefiningOp();
+      if (known && isHanded(known))
+        value = known->getOperand(0);
+      b.setInsertionPoint(product);
+      auto cast = b.create<CastOp>(value.getLoc(), value.getType(), value);
+      cast->setAttr(kHandedAttr, b.getUnitAttr());
+      operand.set(cast);
+      if (known && isHanded(known) && known->use_empty())
+        known->erase();
+    }
+}
+
+} // namespace ptl::block

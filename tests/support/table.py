@@ -1,0 +1,171 @@
+"""The table of support: each operation in each form at each level is compiled for each chip and compared with the reference
+executor. `python3 table.py --build build` writes `docs/support.md`; with `--check N` it tries every N-th cell and says what
+the page has otherwise."""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from forms import FORMS, LEVELS, cells
+from operations import ELSEWHERE, HELPERS, OPERATIONS
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs/support.md"
+TARGETS = ["cpu", "a2", "a3", "a5"]
+PROGRAMS = ["std", "examples"]
+KINDS = ["f32", "f16", "bf16"]
+
+
+def compare(build: pathlib.Path, target: str, files: list) -> dict[str, tuple[str, str]]:
+    """What became of each callable of the files: `right`, `refused`, `wrong` or `untried`, and why."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report"
+        chip = [] if target == "cpu" else ["--target", target]
+        tool = build / "tests/differential/ptl_differential"
+        command = [tool, "--std", ROOT / "std", "--samples", "2", *chip, "--report", report, *files]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        if not report.exists():
+            raise SystemExit(done.stdout + done.stderr)
+        lines = [line.split("\t") for line in report.read_text().splitlines() if line.count("\t") >= 2]
+        return {name: (status, " ".join(why)) for name, status, *why in lines}
+
+
+def try_cells(build: pathlib.Path, level: str, every: int, target: str):
+    chosen = [cell for i, cell in enumerate(cells(level)) if i % every == 0]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"{level}.ptl"
+        path.write_text(HELPERS + "\n".join(cell.text() for cell in chosen))
+        found = compare(build, target, [path])
+    return {cell.name: found.get(cell.name, ("untried", "")) for cell in chosen}
+
+
+class Notes:
+    """The footnotes of the page, one for each reason."""
+
+    def __init__(self):
+        self.texts: list[str] = []
+
+    def number(self, text: str) -> int:
+        if text not in self.texts:
+            self.texts.append(text)
+        return self.texts.index(text) + 1
+
+
+def reason(status: str, why: str, target: str) -> str:
+    why = re.sub(r" cannot be compiled for `\w+`$", "", why).replace("`" + target + "`", "the chip")
+    return {"refused": "refused: ", "wrong": "differs: ", "untried": "no call was found: "}[status] + why
+
+
+def mark(results: dict[str, tuple[str, str]], notes: Notes) -> str:
+    """One cell: a tick if all executors are right, else what is not, with the numbers of the notes."""
+    others = {}
+    for target, (status, why) in results.items():
+        if status != "right":
+            others.setdefault(notes.number(reason(status, why, target)), []).append(target)
+    return " ".join(f"{' '.join(targets)} [{number}]" for number, targets in others.items()) or "✓"
+
+
+def level_table(level: str, results, notes: Notes) -> list[str]:
+    lines = [f"## {LEVELS[level][0].upper()}{LEVELS[level][1:]}", "", "| operation | " + " | ".join(FORMS) + " |"]
+    lines.append("|---|" + "---|" * len(FORMS))
+    known = {cell.name for cell in cells(level)}
+    for operation in OPERATIONS:
+        row = []
+        for form in FORMS:
+            name = f"{operation}__{form.replace(' ', '_')}"
+            row.append(mark({t: results[level, t][name] for t in TARGETS}, notes) if name in known else "")
+        if any(row):
+            lines.append(f"| `{operation}` | " + " | ".join(row) + " |")
+    return lines + [""]
+
+
+def program_table(results, notes: Notes) -> list[str]:
+    lines = ["## The library and the examples", "", "| file | callable | " + " | ".join([*KINDS, "as it is"]) + " |"]
+    lines.append("|---|---|" + "---|" * (len(KINDS) + 1))
+    for path, by_target in results.items():
+        names = sorted({re.sub(r"\[\w+\]$", "", name) for found in by_target.values() for name in found})
+        for name in names:
+            row = []
+            for kind in [*KINDS, None]:
+                whole = f"{name}[{kind}]" if kind else name
+                tried = {t: found[whole] for t, found in by_target.items() if whole in found}
+                row.append(mark(tried, notes) if tried else "")
+            lines.append(f"| {path} | `{name}` | " + " | ".join(row) + " |")
+    return lines + [""]
+
+
+HEAD = """# What runs where
+
+Every operation in every form, at every level, compiled for the processor and for the simulated chips a2, a3 and a5 and compared with the
+reference executor. The page is written by `./dev docs` from what `tests/support` tries; a test keeps it true. ✓: all four compute it;
+otherwise the executors that do not are named, with a note that says why.
+
+"""
+
+
+def page(results, programs) -> str:
+    notes = Notes()
+    lines = ["| form | what the operand is |", "|---|---|", *(f"| {name} | {text} |" for name, text in FORMS.items()), ""]
+    for level in LEVELS:
+        lines += level_table(level, results, notes)
+    lines += program_table(programs, notes)
+    if notes.texts:
+        lines += ["## Notes", "", *(f"{i + 1}. {text}" for i, text in enumerate(notes.texts)), ""]
+    return HEAD + "\n".join(lines)
+
+
+def check(build: pathlib.Path, every: int) -> int:
+    """Cells of the page against what is so now."""
+    text = PAGE.read_text()
+    sections = {level: text.split(f"## {LEVELS[level][0].upper()}{LEVELS[level][1:]}")[1].split("\n## ")[0] for level in LEVELS}
+    notes = re.findall(r"^\d+\. (.*)$", text.split("## Notes")[-1], re.M) if "## Notes" in text else []
+    faults = []
+    for level in LEVELS:
+        rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", sections[level], re.M))
+        tried = {target: try_cells(build, level, every, target) for target in TARGETS}
+        for name in tried[TARGETS[0]]:
+            operation, form = name.split("__")
+            told = rows[operation].split(" | ")[[f.replace(" ", "_") for f in FORMS].index(form)]
+            now = Notes()
+            now.texts = list(notes)
+            seen = mark({target: tried[target][name] for target in TARGETS}, now)
+            if seen != told:
+                faults.append(f"{level}, {operation}, {form}: the page has {told}, now it is {seen} {now.texts[len(notes):]}")
+    for fault in faults:
+        print(fault)
+    return len(faults)
+
+
+def missing(build: pathlib.Path) -> list[str]:
+    """Operations of the records that nothing here tries."""
+    records = (build / "ir/ops/coverage.txt").read_text().splitlines()
+    return [name for name in (line.split("\t")[0] for line in records) if name not in OPERATIONS and name not in ELSEWHERE]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--check", type=int, metavar="N")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    for name in missing(build):
+        print(f"no cell tries the operation `{name}`")
+    if missing(build):
+        return 1
+    if arguments.check:
+        return min(check(build, arguments.check), 1)
+    results = {(level, target): try_cells(build, level, 1, target) for level in LEVELS for target in TARGETS}
+    programs = {
+        str(path.relative_to(ROOT)): {target: compare(build, target, [path]) for target in TARGETS}
+        for folder in PROGRAMS
+        for path in sorted((ROOT / folder).glob("*.ptl"))
+    }
+    PAGE.write_text(page(results, programs))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
