@@ -91,8 +91,9 @@ bool KernelLowering::isMatrix(const BoxOperands &in, Type boxType) {
   // A column stands alone only where rows have one element.
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
   size_t last = in.offsets.size() - 1;
+  auto isSingle = [&](const ir::Extent &each) { return each.isOne() || capacityOf(each) == 1; };
   bool column =
-      extents.size() > 1 && extents.back().isOne() && !extents[extents.size() - 2].isOne();
+      extents.size() > 1 && isSingle(extents.back()) && !isSingle(extents[extents.size() - 2]);
   IntegerAttr width;
   Value cols = globalLength(in.array, last);
   if (column && core_ == CoreKind::Vector &&
