@@ -3,7 +3,7 @@
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/cut_tiles.h"
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/limits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,8 +1,11 @@
 // What has no instruction on whole tiles: rows that move by windows, and elements that the scalar
 // unit moves one by one.
+#include "passes/lower_block/elements.h"
 #include "passes/analysis/machine_types.h"
 #include "passes/analysis/source_place.h"
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/buffers.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -13,153 +16,155 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-// ---- positions ----------------------------------------------------------------------------------
+static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
+                     const Movement &movement);
 
-ShapedTile KernelLowering::shaped(const Tile &tile, Type type) {
+// ---- positions ----------------------------------------------------------------------------------
+ShapedTile shaped(KernelContext &c, const Tile &tile, Type type) {
   ShapedTile result{tile, {}};
   for (const ir::Extent &extent : ir::extentsOf(type))
-    result.lengths.push_back(lengthOf(extent));
+    result.lengths.push_back(lengthOf(c, extent));
   return result;
 }
 
-Value KernelLowering::plus(Value a, Value b) { return b_.createOrFold<arith::AddIOp>(loc_, a, b); }
+Value plus(KernelContext &c, Value a, Value b) {
+  return c.b.createOrFold<arith::AddIOp>(c.loc, a, b);
+}
 
-Value KernelLowering::times(Value a, Value b) {
+Value times(KernelContext &c, Value a, Value b) {
   if (matchPattern(a, m_Zero()) || matchPattern(b, m_One()))
     return a;
   if (matchPattern(b, m_Zero()) || matchPattern(a, m_One()))
     return b;
-  return b_.createOrFold<arith::MulIOp>(loc_, a, b);
+  return c.b.createOrFold<arith::MulIOp>(c.loc, a, b);
 }
 
-/// A number of any integer type as a position.
-Value KernelLowering::asPosition(Value scalar) {
+Value asPosition(KernelContext &c, Value scalar) {
   Type type = scalar.getType();
   if (type.isIndex())
     return scalar;
   if (!type.isUnsignedInteger())
-    return b_.createOrFold<arith::IndexCastOp>(loc_, b_.getIndexType(), scalar);
-  Type word = b_.getIntegerType(type.getIntOrFloatBitWidth());
-  Value plain = b_.create<UnrealizedConversionCastOp>(loc_, word, scalar).getResult(0);
-  return b_.createOrFold<arith::IndexCastUIOp>(loc_, b_.getIndexType(), plain);
+    return c.b.createOrFold<arith::IndexCastOp>(c.loc, c.b.getIndexType(), scalar);
+  Type word = c.b.getIntegerType(type.getIntOrFloatBitWidth());
+  Value plain = c.b.create<UnrealizedConversionCastOp>(c.loc, word, scalar).getResult(0);
+  return c.b.createOrFold<arith::IndexCastUIOp>(c.loc, c.b.getIndexType(), plain);
 }
 
-/// The row of the matrix that a tile is: rows of several axes lie one behind the other.
-Value KernelLowering::rowAt(const ShapedTile &shape, Indices at) {
-  Value row = constant(0);
+Value rowAt(KernelContext &c, const ShapedTile &shape, Indices at) {
+  Value row = constant(c, 0);
   for (size_t axis = 0; axis + 1 < at.size(); ++axis)
-    row = plus(times(row, shape.lengths[axis]), at[axis]);
+    row = plus(c, times(c, row, shape.lengths[axis]), at[axis]);
   return row;
 }
 
-Value KernelLowering::elementOf(const ShapedTile &shape, Indices at) {
+static Value elementOf(KernelContext &c, const ShapedTile &shape, Indices at) {
   if (at.empty())
-    return constant(0);
-  Value row = rowAt(shape, at);
+    return constant(c, 0);
+  Value row = rowAt(c, shape, at);
   if (shape.tile.form == Form::Column)
     return row;
   auto type = cast<pto::TileBufType>(shape.tile.buffer.getType());
-  return plus(times(row, constant(type.getCols())), at.back());
+  return plus(c, times(c, row, constant(c, type.getCols())), at.back());
 }
 
-void KernelLowering::forEach(Indices lengths, llvm::function_ref<void(Indices)> body) {
-  OpBuilder::InsertionGuard guard(b_);
+void forEach(KernelContext &c, Indices lengths, llvm::function_ref<void(Indices)> body) {
+  OpBuilder::InsertionGuard guard(c.b);
   IndexVector at;
   for (Value length : lengths) {
     if (matchPattern(length, m_One())) {
-      at.push_back(constant(0));
+      at.push_back(constant(c, 0));
       continue;
     }
-    auto loop = b_.create<scf::ForOp>(withoutName(loc_), constant(0), length, constant(1));
+    auto loop = c.b.create<scf::ForOp>(withoutName(c.loc), constant(c, 0), length, constant(c, 1));
     at.push_back(loop.getInductionVar());
-    b_.setInsertionPointToStart(loop.getBody());
+    c.b.setInsertionPointToStart(loop.getBody());
   }
   body(at);
 }
 
 // ---- elements -----------------------------------------------------------------------------------
 
-Value KernelLowering::readElement(const ShapedTile &shape, Indices at) {
+Value readElement(KernelContext &c, const ShapedTile &shape, Indices at) {
   if (shape.tile.form == Form::Splat)
     return shape.tile.scalar;
-  return b_.create<pto::TGetValOp>(loc_, shape.tile.element, shape.tile.buffer,
-                                   elementOf(shape, at));
+  return c.b.create<pto::TGetValOp>(c.loc, shape.tile.element, shape.tile.buffer,
+                                    elementOf(c, shape, at));
 }
 
-void KernelLowering::writeElement(const ShapedTile &shape, Indices at, Value value) {
-  emit(loc_, InstructionId::TSetVal, {elementOf(shape, at), value}, {shape.tile.buffer});
+void writeElement(KernelContext &c, const ShapedTile &shape, Indices at, Value value) {
+  emit(c, c.loc, InstructionId::TSetVal, {elementOf(c, shape, at), value}, {shape.tile.buffer});
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-Value KernelLowering::window(Value buffer, Value row, Value col, int64_t rows, int64_t cols,
-                             Value validRows, Value validCols) {
+Value window(KernelContext &c, Value buffer, Value row, Value col, int64_t rows, int64_t cols,
+             Value validRows, Value validCols) {
   auto whole = cast<pto::TileBufType>(buffer.getType());
   auto valid = [](Value length) {
     IntegerAttr number;
     return matchPattern(length, m_Constant(&number)) ? number.getInt() : pto::kDynamic;
   };
   auto type =
-      pto::TileBufType::get(b_.getContext(), whole.getPlace(), rows, cols, whole.getElementType(),
+      pto::TileBufType::get(c.b.getContext(), whole.getPlace(), rows, cols, whole.getElementType(),
                             valid(validRows), valid(validCols), whole.getLayout());
-  return b_.create<pto::SubsetOp>(loc_, type, buffer, row, col,
-                                  type.getValidRows() == pto::kDynamic ? validRows : Value(),
-                                  type.getValidCols() == pto::kDynamic ? validCols : Value());
+  return c.b.create<pto::SubsetOp>(c.loc, type, buffer, row, col,
+                                   type.getValidRows() == pto::kDynamic ? validRows : Value(),
+                                   type.getValidCols() == pto::kDynamic ? validCols : Value());
 }
 
 /// Whether parts of rows that begin at this column may be windows: those begin at whole blocks.
-bool KernelLowering::movesInRows(const ShapedTile &shape, Value firstCol) const {
+bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol) {
   IntegerAttr first;
   int64_t bytes = pto::elementBytes(shape.tile.element);
   return shape.tile.form == Form::Whole && matchPattern(firstCol, m_Constant(&first)) &&
-         first.getInt() * bytes % machine_.limits.blockBytes == 0;
+         first.getInt() * bytes % c.machine.limits.blockBytes == 0;
 }
 
-bool KernelLowering::takes(InstructionId id, llvm::ArrayRef<Type> types) const {
+bool takes(const KernelContext &c, InstructionId id, llvm::ArrayRef<Type> types) {
   std::vector<std::string> names;
   for (Type type : types)
     names.push_back(ir::machineTypeName(type));
   std::vector<std::string_view> views(names.begin(), names.end());
-  return machine_.supports(instructionInfo(id).mnemonic, views);
+  return c.machine.supports(instructionInfo(id).mnemonic, views);
 }
 
-void KernelLowering::whenInside(const Movement &movement, Indices at,
-                                llvm::function_ref<void()> body) {
+static void whenInside(KernelContext &c, const Movement &movement, Indices at,
+                       llvm::function_ref<void()> body) {
   if (!movement.isInside)
     return body();
-  OpBuilder::InsertionGuard guard(b_);
-  auto branch = b_.create<scf::IfOp>(loc_, movement.isInside(at), /*withElseRegion=*/false);
-  b_.setInsertionPointToStart(&branch.getThenRegion().front());
+  OpBuilder::InsertionGuard guard(c.b);
+  auto branch = c.b.create<scf::IfOp>(c.loc, movement.isInside(at), /*withElseRegion=*/false);
+  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
   body();
 }
 
-void KernelLowering::move(const ShapedTile &from, const ShapedTile &to, const Movement &movement,
-                          Location loc) {
-  loc_ = loc;
+void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const Movement &movement,
+          Location loc) {
+  c.loc = loc;
   if (movement.inRows)
-    return moveRows(from, to, movement);
-  forEach(movement.lengths, [&](Indices at) {
-    whenInside(movement, at, [&] {
+    return moveRows(c, from, to, movement);
+  forEach(c, movement.lengths, [&](Indices at) {
+    whenInside(c, movement, at, [&] {
       Ends ends = movement.ends(at);
-      writeElement(to, ends.to, readElement(from, ends.from));
+      writeElement(c, to, ends.to, readElement(c, from, ends.from));
     });
   });
 }
 
 /// Row by row, as words where the elements have no moves.
-void KernelLowering::moveRows(const ShapedTile &from, const ShapedTile &to,
-                              const Movement &movement) {
-  Location loc = loc_;
-  bool direct = takes(InstructionId::TMov, {to.tile.element});
-  Type word = direct ? to.tile.element : Type(b_.getI32Type());
+static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
+                     const Movement &movement) {
+  Location loc = c.loc;
+  bool direct = takes(c, InstructionId::TMov, {to.tile.element});
+  Type word = direct ? to.tile.element : Type(c.b.getI32Type());
   int64_t perElement = pto::elementBytes(to.tile.element) / pto::elementBytes(word);
-  Value source = wordsOf(from.tile.buffer, word), target = wordsOf(to.tile.buffer, word);
-  Value length = times(movement.lengths.back(), constant(perElement));
+  Value source = wordsOf(c, from.tile.buffer, word), target = wordsOf(c, to.tile.buffer, word);
+  Value length = times(c, movement.lengths.back(), constant(c, perElement));
   auto colsOf = [](Value buffer) { return cast<pto::TileBufType>(buffer.getType()).getCols(); };
-  forEach(Indices(movement.lengths).drop_back(), [&](Indices outer) {
+  forEach(c, Indices(movement.lengths).drop_back(), [&](Indices outer) {
     IndexVector at(outer.begin(), outer.end());
-    at.push_back(constant(0));
-    whenInside(movement, at, [&] {
+    at.push_back(constant(c, 0));
+    whenInside(c, movement, at, [&] {
       Ends ends = movement.ends(at);
       auto firstCol = [&](Indices first) {
         IntegerAttr number;
@@ -168,10 +173,11 @@ void KernelLowering::moveRows(const ShapedTile &from, const ShapedTile &to,
       int64_t cols =
           std::min(colsOf(source) - firstCol(ends.from), colsOf(target) - firstCol(ends.to));
       auto rowWindow = [&](const ShapedTile &shape, Value buffer, Indices first) {
-        return window(buffer, rowAt(shape, first), times(first.back(), constant(perElement)), 1,
-                      cols, constant(1), length);
+        return window(c, buffer, rowAt(c, shape, first),
+                      times(c, first.back(), constant(c, perElement)), 1, cols, constant(c, 1),
+                      length);
       };
-      emit(loc, InstructionId::TMov, {rowWindow(from, source, ends.from)},
+      emit(c, loc, InstructionId::TMov, {rowWindow(from, source, ends.from)},
            {rowWindow(to, target, ends.to)});
     });
   });

@@ -1,7 +1,12 @@
 // Bits: logic on words and on packed conditions, shifts, the same bytes as another type, and fills
 // and copies of element types that the instructions know under another name.
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/buffers.h"
+#include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_elementwise.h"
+#include "passes/lower_block/lower_moves.h"
 #include "passes/lower_block/scalars.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -31,7 +36,7 @@ static std::pair<Value, Value> validOf(Value buffer) {
 
 /// The buffer with its rows as elements of another type, as many as fit. Whole words are touched,
 /// also where the last one is used in part.
-Value KernelLowering::wordsOf(Value buffer, Type element) {
+Value wordsOf(KernelContext &c, Value buffer, Type element) {
   auto type = cast<pto::TileBufType>(buffer.getType());
   if (type.getElementType() == element)
     return buffer;
@@ -48,66 +53,67 @@ Value KernelLowering::wordsOf(Value buffer, Type element) {
     validCols = scaled(type.getCols());
     cols = {};
   } else if (validCols == pto::kDynamic) {
-    cols = b_.createOrFold<arith::MulIOp>(loc_, cols, constant(from / to));
+    cols = c.b.createOrFold<arith::MulIOp>(c.loc, cols, constant(c, from / to));
   } else {
     validCols = scaled(validCols);
     cols = {};
   }
-  auto as = pto::TileBufType::get(b_.getContext(), type.getPlace(), type.getRows(),
+  auto as = pto::TileBufType::get(c.b.getContext(), type.getPlace(), type.getRows(),
                                   scaled(type.getCols()), element, validRows, validCols,
                                   type.getLayout());
-  return b_.create<pto::TReshapeOp>(loc_, as, buffer, validRows == pto::kDynamic ? rows : Value(),
-                                    cols);
+  return c.b.create<pto::TReshapeOp>(c.loc, as, buffer, validRows == pto::kDynamic ? rows : Value(),
+                                     cols);
 }
 
-void KernelLowering::fillWith(const Tile &tile, Value scalar, Location loc) {
+void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc) {
   if (tile.form == Form::Mask) { // all bits of a word are one condition
-    Value bits = b_.createOrFold<arith::ExtSIOp>(loc, b_.getI16Type(), scalar);
-    loc_ = loc;
-    emit(loc, InstructionId::TExpands, {bits}, {wordsOf(tile.buffer, b_.getI16Type())});
+    Value bits = c.b.createOrFold<arith::ExtSIOp>(loc, c.b.getI16Type(), scalar);
+    c.loc = loc;
+    emit(c, loc, InstructionId::TExpands, {bits}, {wordsOf(c, tile.buffer, c.b.getI16Type())});
     return;
   }
-  if (takes(InstructionId::TExpands, {tile.element})) {
-    emit(loc, InstructionId::TExpands, {scalar}, {tile.buffer});
+  if (takes(c, InstructionId::TExpands, {tile.element})) {
+    emit(c, loc, InstructionId::TExpands, {scalar}, {tile.buffer});
     return;
   }
   int64_t bytes = pto::elementBytes(tile.element);
-  Type word = b_.getIntegerType(static_cast<unsigned>(8 * bytes));
-  loc_ = loc;
-  if ((bytes == 2 || bytes == 4) && takes(InstructionId::TExpands, {word})) {
+  Type word = c.b.getIntegerType(static_cast<unsigned>(8 * bytes));
+  c.loc = loc;
+  if ((bytes == 2 || bytes == 4) && takes(c, InstructionId::TExpands, {word})) {
     Value bits = isa<FloatType>(tile.element)
-                     ? b_.createOrFold<arith::BitcastOp>(loc, word, scalar)
-                     : b_.create<UnrealizedConversionCastOp>(loc, word, scalar).getResult(0);
-    Value view = sameWidth(tile, word);
-    emit(loc, InstructionId::TExpands, {bits}, {view});
+                     ? c.b.createOrFold<arith::BitcastOp>(loc, word, scalar)
+                     : c.b.create<UnrealizedConversionCastOp>(loc, word, scalar).getResult(0);
+    Value view = sameWidth(c, tile, word);
+    emit(c, loc, InstructionId::TExpands, {bits}, {view});
     return;
   }
   ShapedTile all{tile, {tile.extents.validRows, tile.extents.validCols}};
-  forEach(all.lengths, [&](Indices at) { writeElement(all, at, scalar); });
+  forEach(c, all.lengths, [&](Indices at) { writeElement(c, all, at, scalar); });
 }
 
 /// A tile's buffer under an element type of the same width, with the same valid part.
-Value KernelLowering::sameWidth(const Tile &tile, Type element) {
+Value sameWidth(KernelContext &c, const Tile &tile, Type element) {
   auto type = cast<pto::TileBufType>(tile.buffer.getType());
   if (type.getElementType() == element)
     return tile.buffer;
   auto as =
-      pto::TileBufType::get(b_.getContext(), type.getPlace(), type.getRows(), type.getCols(),
+      pto::TileBufType::get(c.b.getContext(), type.getPlace(), type.getRows(), type.getCols(),
                             element, type.getValidRows(), type.getValidCols(), type.getLayout());
-  Extents2 stored = storage(tile).first;
-  return b_.create<pto::TReshapeOp>(
-      loc_, as, tile.buffer, as.getValidRows() == pto::kDynamic ? stored.validRows : Value(),
+  Extents2 stored = storage(c, tile).first;
+  return c.b.create<pto::TReshapeOp>(
+      c.loc, as, tile.buffer, as.getValidRows() == pto::kDynamic ? stored.validRows : Value(),
       as.getValidCols() == pto::kDynamic ? stored.validCols : Value());
 }
 
 /// A whole tile to another buffer of its type. Of masks whole pairs of bytes have been written.
-void KernelLowering::copy(const Tile &from, const Tile &to, Location loc) {
-  loc_ = loc;
-  Type word = to.form == Form::Mask ? b_.getI16Type() : b_.getI32Type();
-  if (takes(InstructionId::TMov, {to.element}))
-    emit(loc, InstructionId::TMov, {from.buffer}, {to.buffer});
+void copy(KernelContext &c, const Tile &from, const Tile &to, Location loc) {
+  c.loc = loc;
+  Type word = to.form == Form::Mask ? c.b.getI16Type() : c.b.getI32Type();
+  if (takes(c, InstructionId::TMov, {to.element}))
+    emit(c, loc, InstructionId::TMov, {from.buffer}, {to.buffer});
   else
-    emit(loc, InstructionId::TMov, {wordsOf(from.buffer, word)}, {wordsOf(to.buffer, word)});
+    emit(c, loc, InstructionId::TMov, {wordsOf(c, from.buffer, word)},
+         {wordsOf(c, to.buffer, word)});
 }
 
 // ---- logic --------------------------------------------------------------------------------------
@@ -130,9 +136,9 @@ static std::optional<LogicForm> logicOf(Operation *op) {
 }
 
 /// On words that the instruction takes, whatever the elements are.
-void KernelLowering::lowerLogic(Operation *op, InstructionId id, bool scratch) {
+static void lowerLogic(KernelContext &c, Operation *op, InstructionId id, bool scratch) {
   Location loc = op->getLoc();
-  std::optional<Tile> out = resultTile(op);
+  std::optional<Tile> out = resultTile(c, op);
   if (!out)
     return;
   bool masks = out->element.isInteger(1);
@@ -140,96 +146,98 @@ void KernelLowering::lowerLogic(Operation *op, InstructionId id, bool scratch) {
     out->form = Form::Mask;
   llvm::SmallVector<Value> buffers;
   Type word = out->element;
-  if (masks || !takes(id, {word}))
-    word = b_.getIntegerType(16);
+  if (masks || !takes(c, id, {word}))
+    word = c.b.getIntegerType(16);
   for (Value operand : op->getOperands()) {
-    std::optional<Tile> tile = operandTile(op, operand);
+    std::optional<Tile> tile = operandTile(c, op, operand);
     if (!tile)
       return;
     if (masks && tile->form != Form::Mask)
-      return fail(op, "`" + op->getName().stripDialect().str() + "` of this condition");
+      return fail(c, op, "`" + op->getName().stripDialect().str() + "` of this condition");
     Tile whole =
         masks ? *tile
-              : materialise(spread(*tile, operand.getType(), op->getResult(0).getType(), op), loc);
-    buffers.push_back(wordsOf(whole.buffer, word));
+              : materialise(c, spread(c, *tile, operand.getType(), op->getResult(0).getType(), op),
+                            loc);
+    buffers.push_back(wordsOf(c, whole.buffer, word));
   }
-  out->buffer = allocateLike(*out, loc);
-  Value result = wordsOf(out->buffer, word);
+  out->buffer = allocateLike(c, *out, loc);
+  Value result = wordsOf(c, out->buffer, word);
   if (scratch) {
     Tile like = *out;
-    buffers.push_back(wordsOf(allocateLike(like, loc), word));
+    buffers.push_back(wordsOf(c, allocateLike(c, like, loc), word));
   }
-  emit(loc, id, buffers, {result});
-  setTile(op->getResult(0), *out);
+  emit(c, loc, id, buffers, {result});
+  setTile(c, op->getResult(0), *out);
 }
 
-void KernelLowering::lowerShift(Operation *op) {
+static void lowerShift(KernelContext &c, Operation *op) {
   Location loc = op->getLoc();
   bool left = isa<ir::ShlOp>(op);
   Value x = op->getOperand(0), count = op->getOperand(1);
-  std::optional<Tile> a = operandTile(op, x), b = operandTile(op, count), out = resultTile(op);
+  std::optional<Tile> a = operandTile(c, op, x), b = operandTile(c, op, count),
+                      out = resultTile(c, op);
   if (!a || !b || !out)
     return;
   Type type = op->getResult(0).getType();
-  Tile source = materialise(spread(*a, x.getType(), type, op), loc);
+  Tile source = materialise(c, spread(c, *a, x.getType(), type, op), loc);
   InstructionId scalar = left ? InstructionId::TShls : InstructionId::TShrs;
-  out->buffer = destination(op, *out);
-  if (b->form == Form::Splat && takes(scalar, {out->element}))
-    emit(loc, scalar, {source.buffer, b->scalar}, {out->buffer});
+  out->buffer = destination(c, op, *out);
+  if (b->form == Form::Splat && takes(c, scalar, {out->element}))
+    emit(c, loc, scalar, {source.buffer, b->scalar}, {out->buffer});
   else
-    emit(loc, left ? InstructionId::TShl : InstructionId::TShr,
-         {source.buffer, materialise(spread(*b, count.getType(), type, op), loc).buffer},
+    emit(c, loc, left ? InstructionId::TShl : InstructionId::TShr,
+         {source.buffer, materialise(c, spread(c, *b, count.getType(), type, op), loc).buffer},
          {out->buffer});
-  setTile(op->getResult(0), *out);
+  setTile(c, op->getResult(0), *out);
 }
 
 /// The remainder of floats, with the sign of the dividend.
-void KernelLowering::lowerFmod(Operation *op) {
+static void lowerFmod(KernelContext &c, Operation *op) {
   Location loc = op->getLoc();
   Value x = op->getOperand(0), y = op->getOperand(1);
-  std::optional<Tile> a = operandTile(op, x), b = operandTile(op, y), out = resultTile(op);
+  std::optional<Tile> a = operandTile(c, op, x), b = operandTile(c, op, y), out = resultTile(c, op);
   if (!a || !b || !out)
     return;
   Type type = op->getResult(0).getType();
-  Tile source = materialise(spread(*a, x.getType(), type, op), loc);
-  out->buffer = allocateLike(*out, loc);
+  Tile source = materialise(c, spread(c, *a, x.getType(), type, op), loc);
+  out->buffer = allocateLike(c, *out, loc);
   if (b->form == Form::Splat)
-    emit(loc, InstructionId::TFmods, {source.buffer, b->scalar}, {out->buffer});
+    emit(c, loc, InstructionId::TFmods, {source.buffer, b->scalar}, {out->buffer});
   else
-    emit(loc, InstructionId::TFmod,
-         {source.buffer, materialise(spread(*b, y.getType(), type, op), loc).buffer},
+    emit(c, loc, InstructionId::TFmod,
+         {source.buffer, materialise(c, spread(c, *b, y.getType(), type, op), loc).buffer},
          {out->buffer});
-  setTile(op->getResult(0), *out);
+  setTile(c, op->getResult(0), *out);
 }
 
-void KernelLowering::lowerBitcast(Operation *op) {
-  std::optional<Tile> in = operandTile(op, op->getOperand(0)), out = resultTile(op);
+static void lowerBitcast(KernelContext &c, Operation *op) {
+  std::optional<Tile> in = operandTile(c, op, op->getOperand(0)), out = resultTile(c, op);
   if (!in || !out)
     return;
   if (in->form == Form::Splat) {
     out->form = Form::Splat;
-    out->scalar = scalarResult(b_, op, {in->scalar}, out->element);
-    return setTile(op->getResult(0), *out);
+    out->scalar = scalarResult(c.b, op, {in->scalar}, out->element);
+    return setTile(c, op->getResult(0), *out);
   }
   out->form = in->form;
-  out->buffer = sameWidth(*in, out->element);
-  setTile(op->getResult(0), *out);
+  out->buffer = sameWidth(c, *in, out->element);
+  setTile(c, op->getResult(0), *out);
 }
 
-bool KernelLowering::lowerBits(Operation *op) {
+bool lowerBits(KernelContext &c, Operation *op) {
   if (std::optional<LogicForm> form = logicOf(op))
-    return lowerLogic(op, form->tiles, form->scratch), true;
+    return lowerLogic(c, op, form->tiles, form->scratch), true;
   if (isa<ir::BitcastOp>(op))
-    return lowerBitcast(op), true;
+    return lowerBitcast(c, op), true;
   Type element = ir::elementTypeOf(op->getResult(0).getType());
   bool shifts = isa<ir::ShlOp, ir::ShrOp>(op) &&
-                takes(isa<ir::ShlOp>(op) ? InstructionId::TShl : InstructionId::TShr, {element});
+                takes(c, isa<ir::ShlOp>(op) ? InstructionId::TShl : InstructionId::TShr, {element});
   if (shifts)
-    return lowerShift(op), true;
-  bool fmod = isa<ir::RemOp>(op) && takes(InstructionId::TFmod, {element}) &&
-              takes(InstructionId::TFmods, {element});
+    return lowerShift(c, op), true;
+  bool fmod = isa<ir::RemOp>(op) && takes(c, InstructionId::TFmod, {element}) &&
+              takes(c, InstructionId::TFmods, {element});
   if (fmod)
-    return lowerFmod(op), true;
+    return lowerFmod(c, op), true;
   return false;
 }
 

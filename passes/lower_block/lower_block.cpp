@@ -3,9 +3,9 @@
 
 #include "ir/dialect/schedule_attributes.h"
 #include "passes/lower_block/grid_passes.h"
+#include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_kernel.h"
 #include "passes/lower_block/lower_manual.h"
-#include "passes/lower_block/lowering.h"
 #include "passes/lower_block/outline.h"
 #include "passes/lower_block/unroll_loops.h"
 #include "passes/transform/simplify.h"
@@ -123,7 +123,7 @@ private:
     StringAttr peer = b_.getStringAttr(name_ + suffixes[core == CoreKind::Cube]);
     if (grid_->hasAttr("ptl.manual"))
       return lowerByHand(function, core, peer);
-    KernelLowering lowering(function, core, cores_, machine_, options_, report_);
+    KernelContext lowering(function, core, cores_, machine_, options_, report_);
     for (auto [value, parameter] : llvm::zip(function.getArguments(), parameters_)) {
       if (!parameter) {
         lowering.bindWorkspace(value, workspace_);
@@ -140,7 +140,7 @@ private:
         lowering.bindLength(length, value);
     }
     lowering.bindPeer(peer);
-    return lowering.lowerGrid(grid_);
+    return lowerGrid(lowering, grid_);
   }
 
   bool lowerByHand(func::FuncOp function, CoreKind core, StringAttr peer) {

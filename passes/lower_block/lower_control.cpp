@@ -1,9 +1,21 @@
 // Grids, loops, branches, and scalars.
+#include "passes/lower_block/lower_control.h"
 #include "ir/dialect/schedule_attributes.h"
+#include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cube_scalars.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_manual.h"
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/lower_memory.h"
+#include "passes/lower_block/lower_moves.h"
+#include "passes/lower_block/lower_product.h"
+#include "passes/lower_block/lower_scalars.h"
+#include "passes/lower_block/lower_shape.h"
+#include "passes/lower_block/lower_stages.h"
+#include "passes/lower_block/lower_while.h"
 #include "passes/lower_block/meetings.h"
+#include "passes/lower_block/queues.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -74,264 +86,278 @@ llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
   return capacities;
 }
 
-bool KernelLowering::lowerGrid(ir::ParallelOp grid) {
-  dynamicValid_ = hasOpenLengths(grid);
-  capacities_ = capacitiesOf(grid);
-  findWideRows(grid);
-  streamed_ = streamedOperands(grid, options_.streamed);
-  if (core_ == CoreKind::Cube && cores_.isMixed())
-    cubeScalars_ = scalarsOfCube(grid, cores_);
-  Block *entry = &function_.getBody().front();
-  b_.setInsertionPointToEnd(entry);
-  if (core_ == CoreKind::Vector && cores_.isMixed()) {
-    Value index = b_.create<pto::GetSubBlockIdxOp>(loc_, b_.getI64Type());
-    subblock_ = b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), index);
-    isFirst_ = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, subblock_, constant(0));
+static void lowerPoints(KernelContext &c, ir::ParallelOp grid);
+static void lowerFor(KernelContext &c, mlir::scf::ForOp loop);
+static void lowerIf(KernelContext &c, mlir::scf::IfOp branch);
+static bool lowerScalarOp(KernelContext &c, mlir::Operation *op);
+static Tile carriedTile(KernelContext &c, mlir::scf::ForOp loop, unsigned index);
+
+bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
+  c.dynamicValid = hasOpenLengths(grid);
+  c.capacities = capacitiesOf(grid);
+  findWideRows(c, grid);
+  c.streamed = streamedOperands(grid, c.options.streamed);
+  if (c.core == CoreKind::Cube && c.cores.isMixed())
+    c.cubeScalars = scalarsOfCube(grid, c.cores);
+  Block *entry = &c.function.getBody().front();
+  c.b.setInsertionPointToEnd(entry);
+  if (c.core == CoreKind::Vector && c.cores.isMixed()) {
+    Value index = c.b.create<pto::GetSubBlockIdxOp>(c.loc, c.b.getI64Type());
+    c.subblock = c.b.create<arith::IndexCastOp>(c.loc, c.b.getIndexType(), index);
+    c.isFirst =
+        c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::eq, c.subblock, constant(c, 0));
   }
-  openQueues(grid);
-  lowerPoints(grid);
-  b_.setInsertionPointToEnd(entry);
-  b_.create<func::ReturnOp>(loc_);
-  if (isFirst_ && isFirst_.use_empty()) // who is asked who it is, without need
-    isFirst_.getDefiningOp()->erase();
-  if (subblock_ && subblock_.use_empty()) {
-    Operation *cast = subblock_.getDefiningOp(), *index = cast->getOperand(0).getDefiningOp();
+  openQueues(c, grid);
+  lowerPoints(c, grid);
+  c.b.setInsertionPointToEnd(entry);
+  c.b.create<func::ReturnOp>(c.loc);
+  if (c.isFirst && c.isFirst.use_empty()) // who is asked who it is, without need
+    c.isFirst.getDefiningOp()->erase();
+  if (c.subblock && c.subblock.use_empty()) {
+    Operation *cast = c.subblock.getDefiningOp(), *index = cast->getOperand(0).getDefiningOp();
     cast->erase();
     index->erase();
   }
-  return !failed_;
+  return !c.failed;
 }
 
 // The points are numbered, and core group g of n takes the points g, g + n, …
-void KernelLowering::lowerPoints(ir::ParallelOp grid) {
-  loc_ = grid.getLoc();
-  auto index = [&](Value id) { return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), id); };
-  Value group = index(b_.create<pto::GetBlockIdxOp>(loc_, b_.getI64Type()));
-  Value groups = index(b_.create<pto::GetBlockNumOp>(loc_, b_.getI64Type()));
+static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
+  c.loc = grid.getLoc();
+  auto index = [&](Value id) {
+    return c.b.create<arith::IndexCastOp>(c.loc, c.b.getIndexType(), id);
+  };
+  Value group = index(c.b.create<pto::GetBlockIdxOp>(c.loc, c.b.getI64Type()));
+  Value groups = index(c.b.create<pto::GetBlockNumOp>(c.loc, c.b.getI64Type()));
   size_t rank = grid.getLower().size();
   llvm::SmallVector<Value> lower, step, count;
-  Value total = constant(1);
+  Value total = constant(c, 1);
   for (size_t i = 0; i < rank; ++i) {
-    lower.push_back(scalarOf(grid.getLower()[i]));
-    step.push_back(scalarOf(grid.getSteps()[i]));
-    Value length = b_.createOrFold<arith::SubIOp>(loc_, scalarOf(grid.getUpper()[i]), lower[i]);
+    lower.push_back(scalarOf(c, grid.getLower()[i]));
+    step.push_back(scalarOf(c, grid.getSteps()[i]));
+    Value length =
+        c.b.createOrFold<arith::SubIOp>(c.loc, scalarOf(c, grid.getUpper()[i]), lower[i]);
     count.push_back(matchPattern(step[i], m_One())
                         ? length
-                        : b_.createOrFold<arith::CeilDivSIOp>(loc_, length, step[i]));
-    total = i == 0 ? count[0] : b_.createOrFold<arith::MulIOp>(loc_, total, count[i]);
+                        : c.b.createOrFold<arith::CeilDivSIOp>(c.loc, length, step[i]));
+    total = i == 0 ? count[0] : c.b.createOrFold<arith::MulIOp>(c.loc, total, count[i]);
   }
   Value first = group;
   if (auto cores = grid->getAttrOfType<IntegerAttr>(ir::kCoresAttribute)) {
     // others have nothing to do
-    groups = minimum(groups, constant(cores.getInt()));
-    Value works = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, group, groups);
-    first = b_.create<arith::SelectOp>(loc_, works, group, total);
+    groups = minimum(c, groups, constant(c, cores.getInt()));
+    Value works = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt, group, groups);
+    first = c.b.create<arith::SelectOp>(c.loc, works, group, total);
   }
-  auto loop = b_.create<scf::ForOp>(loc_, first, total, groups);
-  gridLoop_ = loop;
-  b_.setInsertionPointToStart(loop.getBody());
+  auto loop = c.b.create<scf::ForOp>(c.loc, first, total, groups);
+  c.gridLoop = loop;
+  c.b.setInsertionPointToStart(loop.getBody());
   Value rest = loop.getInductionVar();
   for (size_t i = rank; i-- > 0;) {
-    Value number = i == 0 ? rest : b_.create<arith::RemUIOp>(loc_, rest, count[i]);
+    Value number = i == 0 ? rest : c.b.create<arith::RemUIOp>(c.loc, rest, count[i]);
     if (i > 0)
-      rest = b_.create<arith::DivUIOp>(loc_, rest, count[i]);
+      rest = c.b.create<arith::DivUIOp>(c.loc, rest, count[i]);
     Value offset = matchPattern(step[i], m_One())
                        ? number
-                       : b_.createOrFold<arith::MulIOp>(loc_, number, step[i]);
-    scalars_[grid.getBody().getArgument(static_cast<unsigned>(i))] =
+                       : c.b.createOrFold<arith::MulIOp>(c.loc, number, step[i]);
+    c.scalars[grid.getBody().getArgument(static_cast<unsigned>(i))] =
         matchPattern(lower[i], m_Zero()) ? offset
-                                         : b_.createOrFold<arith::AddIOp>(loc_, lower[i], offset);
+                                         : c.b.createOrFold<arith::AddIOp>(c.loc, lower[i], offset);
   }
-  if (options_.gridBuffers > 1) {
-    Value done = b_.create<arith::SubIOp>(loc_, loop.getInductionVar(), group);
-    rotations_.push_back(
-        {loop, b_.create<arith::DivUIOp>(loc_, done, groups), options_.gridBuffers});
+  if (c.options.gridBuffers > 1) {
+    Value done = c.b.create<arith::SubIOp>(c.loc, loop.getInductionVar(), group);
+    c.rotations.push_back(
+        {loop, c.b.create<arith::DivUIOp>(c.loc, done, groups), c.options.gridBuffers});
   }
-  lowerBlock(grid.getBody().front());
-  if (options_.gridBuffers > 1)
-    rotations_.pop_back();
+  lowerBlock(c, grid.getBody().front());
+  if (c.options.gridBuffers > 1)
+    c.rotations.pop_back();
 }
 
-void KernelLowering::lowerBlock(Block &block) {
+void lowerBlock(KernelContext &c, Block &block) {
   for (Operation &op : block.without_terminator()) {
-    if (failed_)
+    if (c.failed)
       return;
-    loc_ = op.getLoc();
-    popFor(&op);
-    if (cores_.meetings.contains(&op))
-      meet(loc_);
+    c.loc = op.getLoc();
+    popFor(c, &op);
+    if (c.cores.meetings.contains(&op))
+      meet(c, c.loc);
     // What a region says of lengths anew are no values behind it.
-    auto known = op.getNumRegions() ? lengths_ : decltype(lengths_)();
-    lowerOp(&op);
+    auto known = op.getNumRegions() ? c.lengths : decltype(c.lengths)();
+    lowerOp(c, &op);
     for (auto [symbol, length] : known)
-      lengths_[symbol] = length;
+      c.lengths[symbol] = length;
     for (Value result : op.getResults())
-      cross(result);
-    if (!failed_ && !popped_.empty())
-      freeSlots(&op);
+      cross(c, result);
+    if (!c.failed && !c.popped.empty())
+      freeSlots(c, &op);
   }
-  if (failed_)
+  if (c.failed)
     return;
   Operation *end = block.getTerminator();
-  popFor(end);
+  popFor(c, end);
   // What the block hands on is copied first, by who lowers what the block is of.
-  if (llvm::all_of(end->getOperands(), [&](Value value) { return isScalar(value); }))
-    freeSlots(end);
+  if (llvm::all_of(end->getOperands(), [&](Value value) { return isScalar(c, value); }))
+    freeSlots(c, end);
 }
 
 /// A grid inside a grid: its points follow each other on the core that has the outer point.
-void KernelLowering::lowerNestedGrid(ir::ParallelOp grid) {
-  OpBuilder::InsertionGuard guard(b_);
+static void lowerNestedGrid(KernelContext &c, ir::ParallelOp grid) {
+  OpBuilder::InsertionGuard guard(c.b);
   for (size_t i = 0; i < grid.getLower().size(); ++i) {
-    auto loop = b_.create<scf::ForOp>(loc_, scalarOf(grid.getLower()[i]),
-                                      scalarOf(grid.getUpper()[i]), scalarOf(grid.getSteps()[i]));
-    scalars_[grid.getBody().getArgument(static_cast<unsigned>(i))] = loop.getInductionVar();
-    b_.setInsertionPointToStart(loop.getBody());
+    auto loop =
+        c.b.create<scf::ForOp>(c.loc, scalarOf(c, grid.getLower()[i]),
+                               scalarOf(c, grid.getUpper()[i]), scalarOf(c, grid.getSteps()[i]));
+    c.scalars[grid.getBody().getArgument(static_cast<unsigned>(i))] = loop.getInductionVar();
+    c.b.setInsertionPointToStart(loop.getBody());
   }
-  lowerBlock(grid.getBody().front());
+  lowerBlock(c, grid.getBody().front());
 }
 
-void KernelLowering::lowerOp(Operation *op) {
+void lowerOp(KernelContext &c, Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return lowerFor(loop);
+    return lowerFor(c, loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
-    return lowerIf(branch);
+    return lowerIf(c, branch);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return lowerWhile(loop);
+    return lowerWhile(c, loop);
   if (auto grid = dyn_cast<ir::ParallelOp>(op))
-    return lowerNestedGrid(grid);
+    return lowerNestedGrid(c, grid);
   if (auto check = dyn_cast<ir::CheckOp>(op))
-    return lowerCheck(check);
+    return lowerCheck(c, check);
   if (isa<ir::PrintOp>(op))
-    return lowerPrint(op);
+    return lowerPrint(c, op);
   if (isa<ir::SliceOp, ir::LoadOp>(op))
-    return lowerSlice(op);
+    return lowerSlice(c, op);
   if (auto store = dyn_cast<ir::StoreOp>(op)) {
-    bool onCube = cores_.coreOf(op) == CoreKind::Cube;
-    if (onCube == (core_ == CoreKind::Cube))
-      lowerStore(store);
+    bool onCube = c.cores.coreOf(op) == CoreKind::Cube;
+    if (onCube == (c.core == CoreKind::Cube))
+      lowerStore(c, store);
     return;
   }
   if (auto dim = dyn_cast<ir::DimOp>(op)) {
     auto type = dim.getSource().getType();
     const ir::Extent &extent = ir::extentsOf(type)[dim.getAxis()];
-    scalars_[dim.getResult()] = lengthOf(extent);
+    c.scalars[dim.getResult()] = lengthOf(c, extent);
     return;
   }
-  bool touchesTiles = llvm::any_of(op->getOperands(), [&](Value v) { return !isScalar(v); }) ||
-                      llvm::any_of(op->getResults(), [&](Value v) { return !isScalar(v); });
+  bool touchesTiles = llvm::any_of(op->getOperands(), [&](Value v) { return !isScalar(c, v); }) ||
+                      llvm::any_of(op->getResults(), [&](Value v) { return !isScalar(c, v); });
   if (!touchesTiles) {
-    if (llvm::any_of(op->getResults(), [&](Value v) { return isNeeded(v); }) && !lowerScalarOp(op))
-      fail(op, core_ == CoreKind::Cube && cores_.isMixed()
-                   ? "a number that the vector cores compute and the cube core needs"
-                   : "`" + op->getName().stripDialect().str() + "` of scalars");
+    if (llvm::any_of(op->getResults(), [&](Value v) { return isNeeded(c, v); }) &&
+        !lowerScalarOp(c, op))
+      fail(c, op,
+           c.core == CoreKind::Cube && c.cores.isMixed()
+               ? "a number that the vector cores compute and the cube core needs"
+               : "`" + op->getName().stripDialect().str() + "` of scalars");
     return;
   }
-  if (core_ == CoreKind::Cube) {
-    if (cores_.coreOf(op) == CoreKind::Cube)
-      lowerCube(op);
-    else if (!lowerShared(op))
-      bindLengths(op);
+  if (c.core == CoreKind::Cube) {
+    if (c.cores.coreOf(op) == CoreKind::Cube)
+      lowerCube(c, op);
+    else if (!lowerShared(c, op))
+      bindLengths(c, op);
     return;
   }
-  if (cores_.coreOf(op) == CoreKind::Cube)
+  if (c.cores.coreOf(op) == CoreKind::Cube)
     return;
-  if (!lowerVector(op))
-    fail(op, "`" + op->getName().stripDialect().str() + "`");
+  if (!lowerVector(c, op))
+    fail(c, op, "`" + op->getName().stripDialect().str() + "`");
 }
 
 // ---- loops
 // ------------------------------------------------------------------------------------------------
 
 /// Whether this core keeps what a loop or a branch carries.
-bool KernelLowering::carries(Value value) const {
-  if (isScalar(value))
+static bool carries(const KernelContext &c, Value value) {
+  if (isScalar(c, value))
     return true;
-  return cores_.isAccumulator(value) == (core_ == CoreKind::Cube);
+  return c.cores.isAccumulator(value) == (c.core == CoreKind::Cube);
 }
 
-void KernelLowering::lowerFor(scf::ForOp loop) {
+static void lowerFor(KernelContext &c, scf::ForOp loop) {
   Location loc = loop.getLoc();
   llvm::SmallVector<Value> inits, carriedArguments;
   llvm::SmallVector<std::pair<unsigned, Tile>> tiles;
   for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
     Value argument = loop.getRegionIterArg(static_cast<unsigned>(i));
-    if (isScalar(init)) {
-      if (!isNeeded(argument))
+    if (isScalar(c, init)) {
+      if (!isNeeded(c, argument))
         continue;
-      inits.push_back(scalarOf(init));
+      inits.push_back(scalarOf(c, init));
       carriedArguments.push_back(argument);
-    } else if (carries(argument)) {
-      tiles.emplace_back(static_cast<unsigned>(i), carriedTile(loop, static_cast<unsigned>(i)));
+    } else if (carries(c, argument)) {
+      tiles.emplace_back(static_cast<unsigned>(i), carriedTile(c, loop, static_cast<unsigned>(i)));
     }
-    if (failed_)
+    if (c.failed)
       return;
   }
-  if (failed_)
+  if (c.failed)
     return;
   auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
   bool rotates = pipeline && pipeline.getInt() > 1;
   // In queues that several values share, their order is that of the program.
-  if (rotates && turnsAhead() > 0 && !sharesQueues(cores_, machine_) && !meetsInside(loop, cores_))
-    if (auto stages = stagesOf(loop, cores_, core_); stages && stages->isSplit())
-      return lowerInStages(loop, *stages, tiles);
+  if (rotates && turnsAhead(c) > 0 && !sharesQueues(c.cores, c.machine) &&
+      !meetsInside(loop, c.cores))
+    if (auto stages = stagesOf(loop, c.cores, c.core); stages && stages->isSplit())
+      return lowerInStages(c, loop, *stages, tiles);
   auto made =
-      b_.create<scf::ForOp>(loc, scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()),
-                            scalarOf(loop.getStep()), inits);
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(made.getBody());
-  scalars_[loop.getInductionVar()] = made.getInductionVar();
+      c.b.create<scf::ForOp>(loc, scalarOf(c, loop.getLowerBound()),
+                             scalarOf(c, loop.getUpperBound()), scalarOf(c, loop.getStep()), inits);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(made.getBody());
+  c.scalars[loop.getInductionVar()] = made.getInductionVar();
   for (auto [argument, value] : llvm::zip(carriedArguments, made.getRegionIterArgs()))
-    scalars_[argument] = value;
+    c.scalars[argument] = value;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (auto &[i, tile] : tiles) {
-    setTile(loop.getRegionIterArg(i), tile);
-    wanted_[yield.getOperand(i)] = tile.buffer;
+    setTile(c, loop.getRegionIterArg(i), tile);
+    c.wanted[yield.getOperand(i)] = tile.buffer;
   }
-  llvm::for_each(loop.getRegionIterArgs(), [&](Value argument) { cross(argument); });
+  llvm::for_each(loop.getRegionIterArgs(), [&](Value argument) { cross(c, argument); });
   if (rotates)
-    rotations_.push_back({made, iterationOf(made), pipeline.getInt()});
-  lowerBlock(*loop.getBody());
+    c.rotations.push_back({made, iterationOf(c, made), pipeline.getInt()});
+  lowerBlock(c, *loop.getBody());
   if (rotates)
-    rotations_.pop_back();
-  if (failed_)
+    c.rotations.pop_back();
+  if (c.failed)
     return;
-  keepAll(yield.getOperands(), tiles, loc);
-  freeSlots(yield);
+  keepAll(c, yield.getOperands(), tiles, loc);
+  freeSlots(c, yield);
   llvm::SmallVector<Value> yielded;
   for (auto [value, argument] : llvm::zip(yield.getOperands(), loop.getRegionIterArgs()))
-    if (isScalar(value) && isNeeded(argument))
-      yielded.push_back(scalarOf(value));
+    if (isScalar(c, value) && isNeeded(c, argument))
+      yielded.push_back(scalarOf(c, value));
   if (!yielded.empty())
-    b_.create<scf::YieldOp>(loc, yielded);
-  b_.setInsertionPointAfter(made);
+    c.b.create<scf::YieldOp>(loc, yielded);
+  c.b.setInsertionPointAfter(made);
   unsigned next = 0;
   for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))
-    if (isScalar(result) && isNeeded(argument))
-      scalars_[result] = made.getResult(next++);
+    if (isScalar(c, result) && isNeeded(c, argument))
+      c.scalars[result] = made.getResult(next++);
   for (auto &[i, tile] : tiles)
-    setTile(loop.getResult(i), tile);
+    setTile(c, loop.getResult(i), tile);
 }
 
-Value KernelLowering::iterationOf(scf::ForOp loop) {
+Value iterationOf(KernelContext &c, scf::ForOp loop) {
   Value done = matchPattern(loop.getLowerBound(), m_Zero())
                    ? loop.getInductionVar()
-                   : b_.create<arith::SubIOp>(loc_, loop.getInductionVar(), loop.getLowerBound())
+                   : c.b.create<arith::SubIOp>(c.loc, loop.getInductionVar(), loop.getLowerBound())
                          .getResult();
   return matchPattern(loop.getStep(), m_One())
              ? done
-             : b_.create<arith::DivUIOp>(loc_, done, loop.getStep()).getResult();
+             : c.b.create<arith::DivUIOp>(c.loc, done, loop.getStep()).getResult();
 }
 
 /// The buffer of a tile that a loop carries, with the first value in it.
-Tile KernelLowering::carriedTile(scf::ForOp loop, unsigned index) {
+static Tile carriedTile(KernelContext &c, scf::ForOp loop, unsigned index) {
   Value init = loop.getInitArgs()[index], argument = loop.getRegionIterArg(index);
   Tile tile;
-  if (cores_.isAccumulator(argument))
-    return accumulatorTile(loop, argument);
-  const Tile *first = tileOf(init);
+  if (c.cores.isAccumulator(argument))
+    return accumulatorTile(c, loop, argument);
+  const Tile *first = tileOf(c, init);
   if (!first) {
-    fail(loop, "a variable that begins with what another core computes");
+    fail(c, loop, "a variable that begins with what another core computes");
     return tile;
   }
   tile = *first;
@@ -339,129 +365,129 @@ Tile KernelLowering::carriedTile(scf::ForOp loop, unsigned index) {
   // another variable, nor what comes behind.
   OpOperand &operand = loop.getInitArgsMutable()[index];
   if (first->buffer && first->buffer.getDefiningOp<pto::AllocTileOp>() &&
-      sharing_.mayOverwrite(first->buffer, loop, {operand.getOperandNumber()}))
+      c.sharing.mayOverwrite(first->buffer, loop, {operand.getOperandNumber()}))
     return tile;
   if (tile.form == Tile::Form::Splat || tile.form == Tile::Form::Memory)
     tile.form = formOf(tile);
   Tile source = *first;
-  tile.buffer = allocateLike(tile, named(argument));
+  tile.buffer = allocateLike(c, tile, named(c, argument));
   if (source.form == Tile::Form::Splat)
-    fillWith(tile, source.scalar, loc_);
+    fillWith(c, tile, source.scalar, c.loc);
   else
-    copy(materialise(source, loc_), tile, loc_);
+    copy(c, materialise(c, source, c.loc), tile, c.loc);
   return tile;
 }
 
 /// Brings a value into the buffer that a loop carries or a branch leaves.
-void KernelLowering::keep(Value value, const Tile &into, Location loc) {
-  if (core_ == CoreKind::Cube) // what it carries is accumulated where it is
+void keep(KernelContext &c, Value value, const Tile &into, Location loc) {
+  if (c.core == CoreKind::Cube) // what it carries is accumulated where it is
     return;
-  const Tile *tile = tileOf(value);
+  const Tile *tile = tileOf(c, value);
   if (!tile)
     return;
   if (tile->form == Tile::Form::Splat) {
-    fillWith(into, tile->scalar, loc);
+    fillWith(c, into, tile->scalar, loc);
     return;
   }
-  Tile source = materialise(*tile, loc);
+  Tile source = materialise(c, *tile, loc);
   if (source.buffer != into.buffer)
-    copy(source, into, loc);
+    copy(c, source, into, loc);
 }
 
 /// As if at once: what is kept in a buffer that is written before is copied aside.
-void KernelLowering::keepAll(ValueRange values, CarriedTiles tiles, Location loc) {
+void keepAll(KernelContext &c, ValueRange values, CarriedTiles tiles, Location loc) {
   llvm::SmallDenseSet<Value> written;
   for (const auto &[i, into] : tiles) {
-    const Tile *tile = core_ == CoreKind::Cube ? nullptr : tileOf(values[i]);
+    const Tile *tile = c.core == CoreKind::Cube ? nullptr : tileOf(c, values[i]);
     if (tile && tile->buffer && tile->buffer != into.buffer &&
         written.contains(pto::rootOf(tile->buffer))) {
-      Tile source = materialise(*tile, loc), aside = source;
-      aside.buffer = allocateLike(source, loc);
-      copy(source, aside, loc);
-      setTile(values[i], aside);
+      Tile source = materialise(c, *tile, loc), aside = source;
+      aside.buffer = allocateLike(c, source, loc);
+      copy(c, source, aside, loc);
+      setTile(c, values[i], aside);
     }
     written.insert(pto::rootOf(into.buffer));
   }
   for (const auto &[i, tile] : tiles)
-    keep(values[i], tile, loc);
+    keep(c, values[i], tile, loc);
 }
 
-void KernelLowering::lowerIf(scf::IfOp branch) {
+static void lowerIf(KernelContext &c, scf::IfOp branch) {
   Location loc = branch.getLoc();
   llvm::SmallVector<Type> types;
   llvm::SmallVector<std::pair<unsigned, Tile>> tiles;
   for (auto [i, result] : llvm::enumerate(branch.getResults())) {
-    if (isScalar(result)) {
-      if (isNeeded(result))
+    if (isScalar(c, result)) {
+      if (isNeeded(c, result))
         types.push_back(result.getType());
       continue;
     }
-    if (core_ == CoreKind::Cube)
+    if (c.core == CoreKind::Cube)
       continue;
-    std::optional<Extents2> extents = extentsOf(branch, result.getType());
+    std::optional<Extents2> extents = extentsOf(c, branch, result.getType());
     if (!extents)
       return;
     Tile tile;
     tile.extents = *extents;
     tile.element = ir::elementTypeOf(result.getType());
     tile.form = formOf(tile);
-    tile.buffer = allocateLike(tile, loc);
+    tile.buffer = allocateLike(c, tile, loc);
     tiles.emplace_back(static_cast<unsigned>(i), tile);
   }
   auto made =
-      b_.create<scf::IfOp>(loc, types, scalarOf(branch.getCondition()), /*addThenBlock=*/true,
-                           /*addElseBlock=*/!branch.getElseRegion().empty());
+      c.b.create<scf::IfOp>(loc, types, scalarOf(c, branch.getCondition()), /*addThenBlock=*/true,
+                            /*addElseBlock=*/!branch.getElseRegion().empty());
   for (unsigned arm = 0; arm < 2 && !branch->getRegion(arm).empty(); ++arm) {
-    OpBuilder::InsertionGuard guard(b_);
+    OpBuilder::InsertionGuard guard(c.b);
     Block &target = made->getRegion(arm).front();
     if (target.empty() || !target.back().hasTrait<OpTrait::IsTerminator>())
-      b_.setInsertionPointToEnd(&target);
+      c.b.setInsertionPointToEnd(&target);
     else
-      b_.setInsertionPoint(&target.back());
+      c.b.setInsertionPoint(&target.back());
     Block &source = branch->getRegion(arm).front();
-    lowerBlock(source);
-    if (failed_)
+    lowerBlock(c, source);
+    if (c.failed)
       return;
     for (auto &[i, tile] : tiles)
-      keep(source.getTerminator()->getOperand(i), tile, loc);
-    freeSlots(source.getTerminator());
+      keep(c, source.getTerminator()->getOperand(i), tile, loc);
+    freeSlots(c, source.getTerminator());
     llvm::SmallVector<Value> yielded;
     for (auto [value, result] :
          llvm::zip(source.getTerminator()->getOperands(), branch.getResults()))
-      if (isScalar(value) && isNeeded(result))
-        yielded.push_back(scalarOf(value));
+      if (isScalar(c, value) && isNeeded(c, result))
+        yielded.push_back(scalarOf(c, value));
     if (target.empty() || !target.back().hasTrait<OpTrait::IsTerminator>())
-      b_.create<scf::YieldOp>(loc, yielded);
+      c.b.create<scf::YieldOp>(loc, yielded);
   }
   unsigned next = 0;
   for (Value result : branch.getResults())
-    if (isScalar(result) && isNeeded(result))
-      scalars_[result] = made.getResult(next++);
+    if (isScalar(c, result) && isNeeded(c, result))
+      c.scalars[result] = made.getResult(next++);
   for (auto &[i, tile] : tiles)
-    setTile(branch.getResult(i), tile);
+    setTile(c, branch.getResult(i), tile);
 }
 
 // ---- scalars
 // ----------------------------------------------------------------------------------------------
 
-bool KernelLowering::lowerScalarOp(Operation *op) {
+static bool lowerScalarOp(KernelContext &c, Operation *op) {
   Dialect *dialect = op->getDialect();
   if (isa<arith::ArithDialect>(dialect) || (dialect && dialect->getNamespace() == "math")) {
     IRMapping mapping;
     for (Value operand : op->getOperands()) {
-      Value value = scalarOf(operand);
+      Value value = scalarOf(c, operand);
       if (!value)
         return false;
       mapping.map(operand, value);
     }
-    Operation *copy = b_.clone(*op, mapping);
+    Operation *copy = c.b.clone(*op, mapping);
     for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
-      scalars_[from] = to;
+      c.scalars[from] = to;
     return true;
   }
-  Value result = lowerScalarArithmetic(op);
+  Value result = lowerScalarArithmetic(c, op);
   if (result)
-    scalars_[op->getResult(0)] = result;
+    c.scalars[op->getResult(0)] = result;
   return static_cast<bool>(result);
 }
 

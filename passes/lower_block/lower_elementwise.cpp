@@ -1,6 +1,14 @@
 // Elementwise operations, comparisons, selection and conversion as vector instructions.
+#include "passes/lower_block/lower_elementwise.h"
 #include "passes/analysis/machine_types.h"
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/buffers.h"
+#include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/lower_moves.h"
+#include "passes/lower_block/lower_order.h"
+#include "passes/lower_block/lower_scalars.h"
+#include "passes/lower_block/lower_shape.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -75,72 +83,84 @@ template <typename Row, size_t n> static const Row *rowOf(const Row (&table)[n],
   return nullptr;
 }
 
-bool KernelLowering::lowerVector(Operation *op) {
+static bool lowerByInstruction(KernelContext &c, Operation *op);
+static void lowerReduction(KernelContext &c, mlir::Operation *op, InstructionId row,
+                           InstructionId column);
+static void lowerUnary(KernelContext &c, mlir::Operation *op, InstructionId id);
+static void lowerBinary(KernelContext &c, mlir::Operation *op, const struct BinaryForms &forms);
+static void lowerCompare(KernelContext &c, mlir::Operation *op, pto::CmpMode mode,
+                         pto::CmpMode swapped);
+static void lowerSelect(KernelContext &c, Operation *op);
+static void lowerConvert(KernelContext &c, Operation *op);
+static void beginUnlessEmpty(KernelContext &c, mlir::Value length, mlir::Operation *op,
+                             const Tile &out);
+static void reduceAll(KernelContext &c, mlir::Operation *op, Tile source, InstructionId row);
+
+bool lowerVector(KernelContext &c, Operation *op) {
   if (op->getNumResults() == 0)
     return false;
-  if (lowerShared(op) || lowerBits(op) || lowerMove(op) || lowerOrder(op))
+  if (lowerShared(c, op) || lowerBits(c, op) || lowerMove(c, op) || lowerOrder(c, op))
     return true;
   if (const ReductionForm *form = rowOf(reductionForms, op)) {
-    lowerReduction(op, form->row, form->column);
+    lowerReduction(c, op, form->row, form->column);
     return true;
   }
-  return lowerByInstruction(op) || lowerByElements(op);
+  return lowerByInstruction(c, op) || lowerByElements(c, op);
 }
 
 /// Elementwise operations that the machine has an instruction for on these element types.
-bool KernelLowering::lowerByInstruction(Operation *op) {
+static bool lowerByInstruction(KernelContext &c, Operation *op) {
   Type element = ir::elementTypeOf(op->getOperand(op->getNumOperands() - 1).getType());
   Type result = ir::elementTypeOf(op->getResult(0).getType());
   if (const BinaryForms *forms = rowOf(binaryForms, op)) {
-    if (takes(forms->tiles, {element}))
-      return lowerBinary(op, *forms), true;
+    if (takes(c, forms->tiles, {element}))
+      return lowerBinary(c, op, *forms), true;
   } else if (const UnaryForm *form = rowOf(unaryForms, op)) {
-    if (takes(form->id, {element}))
-      return lowerUnary(op, form->id), true;
+    if (takes(c, form->id, {element}))
+      return lowerUnary(c, op, form->id), true;
   } else if (const CompareForm *form = rowOf(compareForms, op)) {
-    bool scalar = isScalar(op->getOperand(0)) || isScalar(op->getOperand(1));
+    bool scalar = isScalar(c, op->getOperand(0)) || isScalar(c, op->getOperand(1));
     std::string name = scalar ? "tcmps" : "tcmp";
     std::string type = ir::machineTypeName(element);
-    if (machine_.supports(name, {std::string_view(type)}) ||
-        (isa<ir::EqOp>(op) && machine_.supports(name + ".eq", {std::string_view(type)})))
-      return lowerCompare(op, form->mode, form->swapped), true;
+    if (c.machine.supports(name, {std::string_view(type)}) ||
+        (isa<ir::EqOp>(op) && c.machine.supports(name + ".eq", {std::string_view(type)})))
+      return lowerCompare(c, op, form->mode, form->swapped), true;
   } else if (isa<ir::SelectOp>(op)) {
-    if (takes(InstructionId::TSel, {element}) && takes(InstructionId::TSels, {element}))
-      return lowerSelect(op), true;
+    if (takes(c, InstructionId::TSel, {element}) && takes(c, InstructionId::TSels, {element}))
+      return lowerSelect(c, op), true;
   } else if (isa<ir::RoundOp, ir::FloorOp, ir::CeilOp, ir::TruncOp>(op)) {
-    if (takes(InstructionId::TCvt, {element, element}))
-      return lowerConvert(op), true;
+    if (takes(c, InstructionId::TCvt, {element, element}))
+      return lowerConvert(c, op), true;
   } else if (isa<ir::ConvertOp>(op)) {
-    if (element == result || takes(InstructionId::TCvt, {element, result}))
-      return lowerConvert(op), true;
+    if (element == result || takes(c, InstructionId::TCvt, {element, result}))
+      return lowerConvert(c, op), true;
   }
   return false;
 }
 
-/// Operands as tiles of the result's shape, or narrower; scalars as splats.
-std::optional<Tile> KernelLowering::operandTile(Operation *op, Value operand) {
+std::optional<Tile> operandTile(KernelContext &c, Operation *op, Value operand) {
   Tile tile;
-  if (isScalar(operand)) {
+  if (isScalar(c, operand)) {
     tile.form = Form::Splat;
-    tile.scalar = scalarOf(operand);
+    tile.scalar = scalarOf(c, operand);
     tile.element = operand.getType();
     if (!tile.scalar) {
-      fail(op, "a scalar that another core computes");
+      fail(c, op, "a scalar that another core computes");
       return std::nullopt;
     }
     return tile;
   }
-  const Tile *found = tileOf(operand);
+  const Tile *found = tileOf(c, operand);
   if (!found) {
-    fail(op, "`" + op->getName().stripDialect().str() + "` of this value");
+    fail(c, op, "`" + op->getName().stripDialect().str() + "` of this value");
     return std::nullopt;
   }
-  return found->form == Form::Memory ? materialise(*found, op->getLoc()) : *found;
+  return found->form == Form::Memory ? materialise(c, *found, op->getLoc()) : *found;
 }
 
-std::optional<Tile> KernelLowering::resultTile(Operation *op) {
+std::optional<Tile> resultTile(KernelContext &c, Operation *op) {
   Type type = op->getResult(0).getType();
-  std::optional<Extents2> extents = extentsOf(op, type);
+  std::optional<Extents2> extents = extentsOf(c, op, type);
   if (!extents)
     return std::nullopt;
   Tile tile;
@@ -150,15 +170,15 @@ std::optional<Tile> KernelLowering::resultTile(Operation *op) {
   return tile;
 }
 
-void KernelLowering::lowerUnary(Operation *op, InstructionId id) {
-  std::optional<Tile> in = operandTile(op, op->getOperand(0)), out = resultTile(op);
+static void lowerUnary(KernelContext &c, Operation *op, InstructionId id) {
+  std::optional<Tile> in = operandTile(c, op, op->getOperand(0)), out = resultTile(c, op);
   if (!in || !out)
     return;
-  Tile source = materialise(*in, op->getLoc());
+  Tile source = materialise(c, *in, op->getLoc());
   bool inPlace = instructionInfo(id).has(InstructionInfo::InPlace);
-  out->buffer = inPlace ? destination(op, *out, {0}) : destination(op, *out);
-  emit(op->getLoc(), id, {source.buffer}, {out->buffer});
-  setTile(op->getResult(0), *out);
+  out->buffer = inPlace ? destination(c, op, *out, {0}) : destination(c, op, *out);
+  emit(c, op->getLoc(), id, {source.buffer}, {out->buffer});
+  setTile(c, op->getResult(0), *out);
 }
 
 static bool sameShape(const Tile &a, const Tile &b) {
@@ -167,27 +187,28 @@ static bool sameShape(const Tile &a, const Tile &b) {
 }
 
 /// A value of one element as a scalar, where an instruction takes one.
-void KernelLowering::scalarise(Tile &tile, const Tile &result) {
+static void scalarise(KernelContext &c, Tile &tile, const Tile &result) {
   bool single = tile.form != Form::Splat && tile.extents.rows == 1 && tile.extents.cols == 1 &&
                 !sameShape(tile, result);
   if (!single)
     return;
-  tile.scalar = b_.create<pto::TGetValOp>(loc_, tile.element, tile.buffer, constant(0));
+  tile.scalar = c.b.create<pto::TGetValOp>(c.loc, tile.element, tile.buffer, constant(c, 0));
   tile.form = Form::Splat;
   tile.buffer = {};
 }
 
-void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
+static void lowerBinary(KernelContext &c, Operation *op, const BinaryForms &forms) {
   Location loc = op->getLoc();
   Value first = op->getOperand(0), second = op->getOperand(1);
-  std::optional<Tile> a = operandTile(op, first), b = operandTile(op, second), out = resultTile(op);
+  std::optional<Tile> a = operandTile(c, op, first), b = operandTile(c, op, second),
+                      out = resultTile(c, op);
   if (!a || !b || !out)
     return;
-  scalarise(*a, *out);
-  scalarise(*b, *out);
+  scalarise(c, *a, *out);
+  scalarise(c, *b, *out);
   if (a->form == Form::Splat && b->form == Form::Splat) {
     a->extents = out->extents;
-    *a = materialise(*a, loc);
+    *a = materialise(c, *a, loc);
   }
   Value result = op->getResult(0);
   unsigned left = 0, right = 1;                 // which operands they are
@@ -200,24 +221,24 @@ void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
     bool scalarByTile =
         a->form == Form::Splat && sameShape(*b, *out) && forms.tiles == InstructionId::TDiv;
     if (scalarByTile) {
-      out->buffer = destination(op, *out, {right});
-      emit(loc, InstructionId::TDivs, {a->scalar, b->buffer}, {out->buffer});
-      return setTile(result, *out);
+      out->buffer = destination(c, op, *out, {right});
+      emit(c, loc, InstructionId::TDivs, {a->scalar, b->buffer}, {out->buffer});
+      return setTile(c, result, *out);
     }
-    a = materialise(spread(*a, first.getType(), result.getType(), op), loc);
+    a = materialise(c, spread(c, *a, first.getType(), result.getType(), op), loc);
     first = {};
   }
-  if (b->form == Form::Splat && !takes(forms.scalar, {out->element})) {
+  if (b->form == Form::Splat && !takes(c, forms.scalar, {out->element})) {
     b->extents = out->extents;
-    b = materialise(*b, loc);
+    b = materialise(c, *b, loc);
     second = {};
   }
   bool column = b->form == Form::Column && b->extents.rows == out->extents.rows &&
-                takes(forms.column, {out->element});
+                takes(c, forms.column, {out->element});
   bool row = b->form == Form::Whole && b->extents.rows == 1 &&
-             b->extents.cols == out->extents.cols && takes(forms.row, {out->element});
+             b->extents.cols == out->extents.cols && takes(c, forms.row, {out->element});
   if (b->form != Form::Splat && !sameShape(*b, *out) && !column && !row) {
-    b = spread(*b, second.getType(), result.getType(), op);
+    b = spread(c, *b, second.getType(), result.getType(), op);
     second = {};
   }
   llvm::SmallVector<unsigned> inPlace;
@@ -235,20 +256,20 @@ void KernelLowering::lowerBinary(Operation *op, const BinaryForms &forms) {
       inPlace.push_back(right);
   } else if (column) {
     id = forms.column;
-    other = columnView(*b);
+    other = columnView(c, *b);
   } else {
     id = forms.row;
     other = b->buffer;
   }
-  out->buffer = destination(op, *out, inPlace);
-  emit(loc, id, {a->buffer, other}, {out->buffer});
-  setTile(result, *out);
+  out->buffer = destination(c, op, *out, inPlace);
+  emit(c, loc, id, {a->buffer, other}, {out->buffer});
+  setTile(c, result, *out);
 }
 
-void KernelLowering::lowerCompare(Operation *op, pto::CmpMode mode, pto::CmpMode swapped) {
+static void lowerCompare(KernelContext &c, Operation *op, pto::CmpMode mode, pto::CmpMode swapped) {
   Location loc = op->getLoc();
-  std::optional<Tile> a = operandTile(op, op->getOperand(0)),
-                      b = operandTile(op, op->getOperand(1)), out = resultTile(op);
+  std::optional<Tile> a = operandTile(c, op, op->getOperand(0)),
+                      b = operandTile(c, op, op->getOperand(1)), out = resultTile(c, op);
   if (!a || !b || !out)
     return;
   bool swaps = a->form == Form::Splat;
@@ -257,45 +278,45 @@ void KernelLowering::lowerCompare(Operation *op, pto::CmpMode mode, pto::CmpMode
     mode = swapped;
   }
   auto whole = [&](const Tile &tile, Value operand) {
-    return materialise(spread(tile, operand.getType(), op->getResult(0).getType(), op), loc);
+    return materialise(c, spread(c, tile, operand.getType(), op->getResult(0).getType(), op), loc);
   };
   a = whole(*a, swaps ? op->getOperand(1) : op->getOperand(0));
   out->form = Form::Mask;
-  out->element = b_.getI1Type();
-  out->buffer = allocateLike(*out, loc);
-  auto attribute = b_.getNamedAttr("cmpMode", pto::CmpModeAttr::get(b_.getContext(), mode));
+  out->element = c.b.getI1Type();
+  out->buffer = allocateLike(c, *out, loc);
+  auto attribute = c.b.getNamedAttr("cmpMode", pto::CmpModeAttr::get(c.b.getContext(), mode));
   if (b->form == Form::Splat)
-    emit(loc, InstructionId::TCmps, {a->buffer, b->scalar}, {out->buffer}, {attribute});
+    emit(c, loc, InstructionId::TCmps, {a->buffer, b->scalar}, {out->buffer}, {attribute});
   else
-    emit(loc, InstructionId::TCmp,
+    emit(c, loc, InstructionId::TCmp,
          {a->buffer, whole(*b, swaps ? op->getOperand(0) : op->getOperand(1)).buffer},
          {out->buffer}, {attribute});
-  setTile(op->getResult(0), *out);
+  setTile(c, op->getResult(0), *out);
 }
 
-void KernelLowering::lowerSelect(Operation *op) {
+static void lowerSelect(KernelContext &c, Operation *op) {
   Location loc = op->getLoc();
-  std::optional<Tile> a = operandTile(op, op->getOperand(1)),
-                      b = operandTile(op, op->getOperand(2)), out = resultTile(op);
-  const Tile *mask = tileOf(op->getOperand(0));
+  std::optional<Tile> a = operandTile(c, op, op->getOperand(1)),
+                      b = operandTile(c, op, op->getOperand(2)), out = resultTile(c, op);
+  const Tile *mask = tileOf(c, op->getOperand(0));
   if (!a || !b || !out)
     return;
   if (!mask || mask->form != Form::Mask || mask->extents.rows != out->extents.rows ||
       mask->extents.cols != out->extents.cols)
-    return fail(op, "`select` by a condition of another shape");
-  Extents2 one{1, 32, constant(1), constant(32)};
-  Value scratch = allocate(ir::Place::Vec, "nd", one, b_.getI8Type(), loc);
+    return fail(c, op, "`select` by a condition of another shape");
+  Extents2 one{1, 32, constant(c, 1), constant(c, 32)};
+  Value scratch = allocate(c, ir::Place::Vec, "nd", one, c.b.getI8Type(), loc);
   Type type = op->getResult(0).getType();
   auto whole = [&](const Tile &tile, unsigned number) {
-    return materialise(spread(tile, op->getOperand(number).getType(), type, op), loc).buffer;
+    return materialise(c, spread(c, tile, op->getOperand(number).getType(), type, op), loc).buffer;
   };
   Value first = whole(*a, 1);
-  out->buffer = destination(op, *out);
+  out->buffer = destination(c, op, *out);
   if (b->form == Form::Splat)
-    emit(loc, InstructionId::TSels, {mask->buffer, first, scratch, b->scalar}, {out->buffer});
+    emit(c, loc, InstructionId::TSels, {mask->buffer, first, scratch, b->scalar}, {out->buffer});
   else
-    emit(loc, InstructionId::TSel, {mask->buffer, first, whole(*b, 2), scratch}, {out->buffer});
-  setTile(op->getResult(0), *out);
+    emit(c, loc, InstructionId::TSel, {mask->buffer, first, whole(*b, 2), scratch}, {out->buffer});
+  setTile(c, op->getResult(0), *out);
 }
 
 static pto::RoundMode roundMode(llvm::StringRef round) {
@@ -310,42 +331,43 @@ static pto::RoundMode roundMode(llvm::StringRef round) {
   return pto::RoundMode::RINT;
 }
 
-void KernelLowering::lowerConvert(Operation *op) {
-  std::optional<Tile> in = operandTile(op, op->getOperand(0)), out = resultTile(op);
+static void lowerConvert(KernelContext &c, Operation *op) {
+  std::optional<Tile> in = operandTile(c, op, op->getOperand(0)), out = resultTile(c, op);
   if (!in || !out)
     return;
-  Tile source = materialise(*in, op->getLoc());
+  Tile source = materialise(c, *in, op->getLoc());
   if (source.element == out->element && isa<ir::ConvertOp>(op)) {
-    setTile(op->getResult(0), source);
+    setTile(c, op->getResult(0), source);
     return;
   }
-  out->buffer = allocateLike(*out, op->getLoc());
+  out->buffer = allocateLike(c, *out, op->getLoc());
   auto round = op->getAttrOfType<StringAttr>("round");
   // Roundings within a type are named after their direction.
   pto::RoundMode mode =
       roundMode(isa<ir::ConvertOp>(op) ? (round ? round.getValue() : llvm::StringRef())
                                        : op->getName().stripDialect());
-  emit(op->getLoc(), InstructionId::TCvt, {source.buffer}, {out->buffer},
-       {b_.getNamedAttr("rmode", pto::RoundModeAttr::get(b_.getContext(), mode))});
-  setTile(op->getResult(0), *out);
+  emit(c, op->getLoc(), InstructionId::TCvt, {source.buffer}, {out->buffer},
+       {c.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c.b.getContext(), mode))});
+  setTile(c, op->getResult(0), *out);
 }
 
 // ---- reductions
 // -------------------------------------------------------------------------------------------
 
-void KernelLowering::lowerReduction(Operation *op, InstructionId row, InstructionId column) {
+static void lowerReduction(KernelContext &c, Operation *op, InstructionId row,
+                           InstructionId column) {
   Location loc = op->getLoc();
-  std::optional<Tile> in = operandTile(op, op->getOperand(0));
+  std::optional<Tile> in = operandTile(c, op, op->getOperand(0));
   if (!in)
     return;
   bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
-  Type position = b_.getI32Type();
+  Type position = c.b.getI32Type();
   auto has = [&](InstructionId id) {
-    return search ? takes(id, {in->element, position}) : takes(id, {in->element});
+    return search ? takes(c, id, {in->element, position}) : takes(c, id, {in->element});
   };
   if (!has(row))
-    return reduceByElements(op);
-  Tile source = materialise(*in, loc);
+    return reduceByElements(c, op);
+  Tile source = materialise(c, *in, loc);
   int64_t rank = ir::rankOf(op->getOperand(0).getType());
   llvm::SmallVector<int64_t> axes;
   if (auto list = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
@@ -354,15 +376,15 @@ void KernelLowering::lowerReduction(Operation *op, InstructionId row, Instructio
     axes.push_back(one.getInt());
   bool last = axes.size() == 1 && axes[0] == rank - 1,
        above = axes.size() == 1 && axes[0] == rank - 2;
-  if (isScalar(op->getResult(0)))
-    return search ? reduceByElements(op) : reduceAll(op, source, row);
-  std::optional<Tile> out = resultTile(op);
+  if (isScalar(c, op->getResult(0)))
+    return search ? reduceByElements(c, op) : reduceAll(c, op, source, row);
+  std::optional<Tile> out = resultTile(c, op);
   if (!out)
     return;
   if ((!last && !above) || (above && (rank != 2 || !has(column))))
-    return reduceByElements(op);
+    return reduceByElements(c, op);
   if (source.extents.cols == 1 && last && !search) {
-    setTile(op->getResult(0), source);
+    setTile(c, op->getResult(0), source);
     return;
   }
   if (source.form == Form::Column && above) { // along the row that it is kept as
@@ -373,51 +395,52 @@ void KernelLowering::lowerReduction(Operation *op, InstructionId row, Instructio
     source = line;
     last = true;
   }
-  out->buffer = allocateLike(*out, loc);
-  OpBuilder::InsertionGuard guard(b_);
-  beginUnlessEmpty(last ? source.extents.validCols : source.extents.validRows, op, *out);
+  out->buffer = allocateLike(c, *out, loc);
+  OpBuilder::InsertionGuard guard(c.b);
+  beginUnlessEmpty(c, last ? source.extents.validCols : source.extents.validRows, op, *out);
   if (last) {
     Tile scratch = source;
-    Value tmp = allocateLike(scratch, loc);
-    emit(loc, row, {source.buffer, tmp},
-         {out->form == Form::Column ? columnView(*out) : out->buffer});
+    Value tmp = allocateLike(c, scratch, loc);
+    emit(c, loc, row, {source.buffer, tmp},
+         {out->form == Form::Column ? columnView(c, *out) : out->buffer});
   } else if (column == InstructionId::TColArgMax || column == InstructionId::TColArgMin) {
-    emit(loc, column, {source.buffer, allocateLike(source, loc)}, {out->buffer});
+    emit(c, loc, column, {source.buffer, allocateLike(c, source, loc)}, {out->buffer});
   } else {
-    emit(loc, column, {source.buffer}, {out->buffer});
+    emit(c, loc, column, {source.buffer}, {out->buffer});
   }
-  setTile(op->getResult(0), *out);
+  setTile(c, op->getResult(0), *out);
 }
 
 /// Where nothing may be reduced the result is what a reduction begins with, and the instructions,
 /// which want an element, stand in a branch.
-void KernelLowering::beginUnlessEmpty(Value length, Operation *op, const Tile &out) {
+static void beginUnlessEmpty(KernelContext &c, Value length, Operation *op, const Tile &out) {
   IntegerAttr number;
   bool constant0 = matchPattern(length, m_Constant(&number)) && number.getInt() == 0;
   if (!constant0 && !isa<BlockArgument>(length))
     return;
   auto argument = dyn_cast<BlockArgument>(length);
-  if (argument && argument.getOwner() != &function_.getBody().front())
+  if (argument && argument.getOwner() != &c.function.getBody().front())
     return;
   bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
-  fillWith(out, search ? constantOf(out.element, 0) : identityOf(combinationOf(op), out.element),
+  fillWith(c, out,
+           search ? constantOf(c, out.element, 0) : identityOf(c, combinationOf(op), out.element),
            op->getLoc());
-  Value any = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, length, constant(0));
-  auto branch = b_.create<scf::IfOp>(loc_, any, /*withElseRegion=*/false);
-  b_.setInsertionPointToStart(&branch.getThenRegion().front());
+  Value any = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sgt, length, constant(c, 0));
+  auto branch = c.b.create<scf::IfOp>(c.loc, any, /*withElseRegion=*/false);
+  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
 }
 
 /// To one scalar: along the rows, then along the column of their results.
-void KernelLowering::reduceAll(Operation *op, Tile source, InstructionId row) {
+static void reduceAll(KernelContext &c, Operation *op, Tile source, InstructionId row) {
   Location loc = op->getLoc();
   auto along = [&](const Tile &from) {
     Tile to = from;
     to.extents.cols = 1;
-    to.extents.validCols = constant(1);
+    to.extents.validCols = constant(c, 1);
     to.form = to.extents.rows > 1 ? Form::Column : Form::Whole;
-    to.buffer = allocateLike(to, loc);
-    emit(loc, row, {from.buffer, allocateLike(from, loc)},
-         {to.form == Form::Column ? columnView(to) : to.buffer});
+    to.buffer = allocateLike(c, to, loc);
+    emit(c, loc, row, {from.buffer, allocateLike(c, from, loc)},
+         {to.form == Form::Column ? columnView(c, to) : to.buffer});
     return to;
   };
   if (source.form != Form::Column && source.extents.cols > 1)
@@ -429,8 +452,8 @@ void KernelLowering::reduceAll(Operation *op, Tile source, InstructionId row) {
     std::swap(line.extents.validRows, line.extents.validCols);
     source = along(line);
   }
-  scalars_[op->getResult(0)] =
-      b_.create<pto::TGetValOp>(loc, source.element, source.buffer, constant(0));
+  c.scalars[op->getResult(0)] =
+      c.b.create<pto::TGetValOp>(loc, source.element, source.buffer, constant(c, 0));
 }
 
 } // namespace ptl::block

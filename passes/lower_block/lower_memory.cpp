@@ -1,5 +1,15 @@
 // Loads and stores: boxes of arrays in global memory as views, and parts of tiles.
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/lower_memory.h"
+#include "passes/lower_block/buffers.h"
+#include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/lower_boxes.h"
+#include "passes/lower_block/lower_moves.h"
+#include "passes/lower_block/lower_product.h"
+#include "passes/lower_block/lower_scalars.h"
+#include "passes/lower_block/lower_shape.h"
+#include "passes/lower_block/queues.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -21,48 +31,51 @@ BoxOperands operandsOf(Operation *op) {
           store.getSteps(), store.getDropped(), {}};
 }
 
-/// Elements from one position of an axis to the next.
-llvm::SmallVector<Value> KernelLowering::stridesOf(Value array) {
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPoint(gridLoop_);
+static Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc);
+static void sliceTile(KernelContext &c, mlir::Operation *op, const Tile &source);
+static bool fillsBox(KernelContext &c, ir::StoreOp store);
+static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &in);
+
+llvm::SmallVector<Value> stridesOf(KernelContext &c, Value array) {
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPoint(c.gridLoop);
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(array.getType());
   llvm::SmallVector<Value> strides(extents.size());
-  Value stride = constant(1);
+  Value stride = constant(c, 1);
   for (size_t i = extents.size(); i-- > 0;) {
     strides[i] = stride;
     if (i == 0)
       break;
-    Value length = globalLength(array, i);
+    Value length = globalLength(c, array, i);
     if (!length)
       return {};
     stride = matchPattern(stride, m_One()) ? length
-                                           : b_.createOrFold<arith::MulIOp>(loc_, stride, length);
+                                           : c.b.createOrFold<arith::MulIOp>(c.loc, stride, length);
   }
   return strides;
 }
 
-/// The length of an axis of an array in global memory: lengths of arguments keep their names.
-Value KernelLowering::globalLength(Value array, size_t axis) {
+Value globalLength(KernelContext &c, Value array, size_t axis) {
   const ir::Extent &extent = ir::extentsOf(array.getType())[axis];
   if (extent.isConstant())
-    return constant(extent.length);
-  return globalLengths_.lookup(extent.symbol);
+    return constant(c, extent.length);
+  return c.globalLengths.lookup(extent.symbol);
 }
 
 /// Elements before the matrix, from the positions along its other axes; null for none.
-Value KernelLowering::elementsBefore(ValueRange offsets, llvm::ArrayRef<Value> strides,
-                                     llvm::ArrayRef<size_t> matrix) {
+static Value elementsBefore(KernelContext &c, ValueRange offsets, llvm::ArrayRef<Value> strides,
+                            llvm::ArrayRef<size_t> matrix) {
   Value base;
   for (size_t axis = 0; axis < offsets.size(); ++axis) {
     if (llvm::is_contained(matrix, axis))
       continue;
-    Value offset = scalarOf(offsets[axis]);
+    Value offset = scalarOf(c, offsets[axis]);
     if (matchPattern(offset, m_Zero()))
       continue;
     Value elements = matchPattern(strides[axis], m_One())
                          ? offset
-                         : b_.createOrFold<arith::MulIOp>(loc_, offset, strides[axis]);
-    base = base ? b_.createOrFold<arith::AddIOp>(loc_, base, elements) : elements;
+                         : c.b.createOrFold<arith::MulIOp>(c.loc, offset, strides[axis]);
+    base = base ? c.b.createOrFold<arith::AddIOp>(c.loc, base, elements) : elements;
   }
   return base;
 }
@@ -85,126 +98,151 @@ bool isMatrixBox(const BoxOperands &in, Type boxType) {
 }
 
 /// Whether a box is a matrix whose rows lie side by side, or a part of one, for this core.
-bool KernelLowering::isMatrix(const BoxOperands &in, Type boxType) {
+static bool isMatrix(KernelContext &c, const BoxOperands &in, Type boxType) {
   if (!isMatrixBox(in, boxType))
     return false;
   // A column stands alone only where rows have one element.
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
   size_t last = in.offsets.size() - 1;
-  auto isSingle = [&](const ir::Extent &each) { return each.isOne() || capacityOf(each) == 1; };
+  auto isSingle = [&](const ir::Extent &each) { return each.isOne() || capacityOf(c, each) == 1; };
   bool column =
       extents.size() > 1 && isSingle(extents.back()) && !isSingle(extents[extents.size() - 2]);
   IntegerAttr width;
-  Value cols = globalLength(in.array, last);
-  if (column && core_ == CoreKind::Vector &&
+  Value cols = globalLength(c, in.array, last);
+  if (column && c.core == CoreKind::Vector &&
       !(cols && matchPattern(cols, m_Constant(&width)) && width.getInt() == 1))
     return false;
   return true;
 }
 
-std::optional<MemoryBox> KernelLowering::boxOf(Operation *op, Extents2 &extents) {
-  BoxOperands in = operandsOf(op);
-  MemoryBox box;
-  box.pointer = pointers_.lookup(in.array);
-  llvm::SmallVector<Value> strides = stridesOf(in.array);
-  if (!box.pointer || strides.size() != in.offsets.size() || !in.steps.empty() || in.outside) {
-    fail(op, in.outside          ? "a load with `outside`"
-             : !in.steps.empty() ? "a strided range"
-                                 : "this array");
-    return std::nullopt;
-  }
-  llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(in.array.getType());
+/// The axes of a box that are a matrix: those that are kept, without leading ones of extent 1,
+/// which are positions, too.
+static llvm::SmallVector<size_t> matrixAxes(const BoxOperands &in,
+                                            llvm::ArrayRef<ir::Extent> extents) {
   llvm::SmallVector<size_t> kept;
-  auto boxTypes = ir::extentsOf(isa<ir::StoreOp>(op) ? storeBoxType(cast<ir::StoreOp>(op))
-                                                     : op->getResult(0).getType());
-  for (size_t axis = 0; axis < axes.size(); ++axis)
+  for (size_t axis = 0; axis < in.offsets.size(); ++axis)
     if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))
       kept.push_back(axis);
-  // Leading axes of extent 1 are positions, too.
-  size_t firstKept = 0;
-  while (kept.size() - firstKept > 2 && boxTypes[firstKept].isOne())
-    ++firstKept;
-  llvm::SmallVector<size_t> matrix(kept.begin() + static_cast<long>(firstKept), kept.end());
-  if (matrix.size() > 2) {
-    fail(op, "a box of more than two axes");
-    return std::nullopt;
+  size_t first = 0;
+  while (kept.size() - first > 2 && extents[first].isOne())
+    ++first;
+  return {kept.begin() + static_cast<long>(first), kept.end()};
+}
+
+namespace {
+/// What a box has of one axis of its array.
+struct BoxAxis {
+  int64_t capacity;
+  Value valid, offset;
+};
+} // namespace
+
+/// What this core has of an axis, whose extent is `extent`; `present` as `dealt` says it.
+static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::Extent &extent,
+                        Value &present) {
+  BoxOperands in = operandsOf(op);
+  Value length = scalarOf(c, in.lengths[axis]);
+  BoxAxis result{capacityOf(c, extent), {}, scalarOf(c, in.offsets[axis])};
+  result.valid = dealt(c, length, extent, &present);
+  bool deals = c.core == CoreKind::Vector && c.cores.deals(extent.symbol);
+  if (deals) {
+    Value first = c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, result.capacity));
+    result.offset = c.b.createOrFold<arith::AddIOp>(c.loc, result.offset, first);
   }
-  box.base = elementsBefore(in.offsets, strides, matrix);
-  box.matrixRows = constant(1);
-  box.row = box.col = constant(0);
-  box.rowStride = constant(1);
-  extents = {1, 1, constant(1), constant(1)};
-  auto extentAt = [&](size_t i) { return boxTypes[boxTypes.size() - matrix.size() + i]; };
+  bool isRead = !isa<ir::StoreOp>(op) && !(deals && c.cores.written.contains(in.array));
+  if ((c.core == CoreKind::Cube || deals) && present && isRead) {
+    // A part that is not there is loaded all the same, from the end of the array, unless another
+    // core may store there: what is computed with it is not stored.
+    Value last =
+        c.b.createOrFold<arith::SubIOp>(c.loc, globalLength(c, in.array, axis), constant(c, 1));
+    result.offset = minimum(c, result.offset, last);
+    present = {};
+  }
+  if (extent.symbol)
+    c.lengths[extent.symbol] = result.valid;
+  return result;
+}
+
+/// Rows and columns of a box, from the axes of its array that are a matrix. False after an error.
+static bool takeMatrix(KernelContext &c, Operation *op, llvm::ArrayRef<size_t> matrix,
+                       llvm::ArrayRef<ir::Extent> boxTypes, llvm::ArrayRef<Value> strides,
+                       MemoryBox &box, Extents2 &extents) {
+  Value array = operandsOf(op).array;
   auto take = [&](size_t i, int64_t &capacity, Value &valid, Value &offset) {
-    const ir::Extent &extent = extentAt(i);
-    Value length = scalarOf(in.lengths[matrix[i]]);
-    capacity = capacityOf(extent);
-    offset = scalarOf(in.offsets[matrix[i]]);
-    valid = dealt(length, extent, &box.present);
-    bool deals = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
-    if (deals) {
-      Value first = b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(capacity));
-      offset = b_.createOrFold<arith::AddIOp>(loc_, offset, first);
-    }
-    bool isRead = !isa<ir::StoreOp>(op) && !(deals && cores_.written.contains(in.array));
-    if ((core_ == CoreKind::Cube || deals) && box.present && isRead) {
-      // A part that is not there is loaded all the same, from the end of the array, unless another
-      // core may store there: what is computed with it is not stored.
-      Value last =
-          b_.createOrFold<arith::SubIOp>(loc_, globalLength(in.array, matrix[i]), constant(1));
-      offset = minimum(offset, last);
-      box.present = {};
-    }
-    if (extent.symbol)
-      lengths_[extent.symbol] = valid;
+    BoxAxis axis =
+        takeAxis(c, op, matrix[i], boxTypes[boxTypes.size() - matrix.size() + i], box.present);
+    std::tie(capacity, valid, offset) = std::tuple(axis.capacity, axis.valid, axis.offset);
   };
   if (matrix.size() == 2) {
     take(0, extents.rows, extents.validRows, box.row);
     take(1, extents.cols, extents.validCols, box.col);
-    box.matrixRows = globalLength(in.array, matrix[0]);
-    box.matrixCols = globalLength(in.array, matrix[1]);
+    box.matrixRows = globalLength(c, array, matrix[0]);
+    box.matrixCols = globalLength(c, array, matrix[1]);
     box.rowStride = strides[matrix[0]];
-    if (!matchPattern(strides[matrix[1]], m_One())) {
-      fail(op, "a box whose columns do not lie side by side in memory");
-      return std::nullopt;
-    }
+    if (!matchPattern(strides[matrix[1]], m_One()))
+      return fail(c, op, "a box whose columns do not lie side by side in memory"), false;
   } else if (matrix.size() == 1) {
     take(0, extents.cols, extents.validCols, box.col);
-    box.matrixCols = globalLength(in.array, matrix[0]);
+    box.matrixCols = globalLength(c, array, matrix[0]);
     box.rowStride = box.matrixCols;
-    if (matrix[0] + 1 != axes.size() && !matchPattern(strides[matrix[0]], m_One())) {
-      fail(op, "a box whose elements do not lie side by side in memory");
-      return std::nullopt;
-    }
+    if (matrix[0] + 1 != strides.size() && !matchPattern(strides[matrix[0]], m_One()))
+      return fail(c, op, "a box whose elements do not lie side by side in memory"), false;
   } else {
-    box.matrixCols = constant(1);
+    box.matrixCols = constant(c, 1);
   }
-  box.present = onceOnly(op, box.present, boxTypes);
+  return true;
+}
+
+static std::optional<MemoryBox> boxOf(KernelContext &c, Operation *op, Extents2 &extents) {
+  BoxOperands in = operandsOf(op);
+  MemoryBox box;
+  box.pointer = c.pointers.lookup(in.array);
+  llvm::SmallVector<Value> strides = stridesOf(c, in.array);
+  if (!box.pointer || strides.size() != in.offsets.size() || !in.steps.empty() || in.outside) {
+    fail(c, op,
+         in.outside          ? "a load with `outside`"
+         : !in.steps.empty() ? "a strided range"
+                             : "this array");
+    return std::nullopt;
+  }
+  auto boxTypes = ir::extentsOf(isa<ir::StoreOp>(op) ? storeBoxType(c, cast<ir::StoreOp>(op))
+                                                     : op->getResult(0).getType());
+  llvm::SmallVector<size_t> matrix = matrixAxes(in, boxTypes);
+  if (matrix.size() > 2) {
+    fail(c, op, "a box of more than two axes");
+    return std::nullopt;
+  }
+  box.base = elementsBefore(c, in.offsets, strides, matrix);
+  box.matrixRows = constant(c, 1);
+  box.row = box.col = constant(c, 0);
+  box.rowStride = constant(c, 1);
+  extents = {1, 1, constant(c, 1), constant(c, 1)};
+  if (!takeMatrix(c, op, matrix, boxTypes, strides, box, extents))
+    return std::nullopt;
+  box.present = onceOnly(c, op, box.present, boxTypes);
   return box;
 }
 
-/// What has an effect and is not dealt out is done by one of the vector cores.
-Value KernelLowering::onceOnly(Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents) {
+Value onceOnly(KernelContext &c, Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents) {
   bool isDealt =
-      llvm::any_of(extents, [&](const ir::Extent &extent) { return cores_.deals(extent.symbol); });
-  if (!isFirst_ || isDealt || isMemoryEffectFree(op) || hasSingleEffect<MemoryEffects::Read>(op))
+      llvm::any_of(extents, [&](const ir::Extent &extent) { return c.cores.deals(extent.symbol); });
+  if (!c.isFirst || isDealt || isMemoryEffectFree(op) || hasSingleEffect<MemoryEffects::Read>(op))
     return present;
-  return present ? b_.createOrFold<arith::AndIOp>(loc_, present, isFirst_) : isFirst_;
+  return present ? c.b.createOrFold<arith::AndIOp>(c.loc, present, c.isFirst) : c.isFirst;
 }
 
-/// The type whose extents are those of the box that is written.
-Type KernelLowering::storeBoxType(ir::StoreOp store) {
-  if (!isScalar(store.getValue()))
+Type storeBoxType(KernelContext &c, ir::StoreOp store) {
+  if (!isScalar(c, store.getValue()))
     return store.getValue().getType();
-  return ir::ArrayType::get(b_.getContext(), store.getValue().getType(), {}, ir::Place::Inferred);
+  return ir::ArrayType::get(c.b.getContext(), store.getValue().getType(), {}, ir::Place::Inferred);
 }
 
-Value KernelLowering::partition(const MemoryBox &box, const Extents2 &extents, Type element,
-                                Location loc, bool transposed, bool asRow) {
+Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents, Type element,
+                Location loc, bool transposed, bool asRow) {
   Value pointer = box.pointer;
   if (box.base)
-    pointer = b_.create<pto::AddPtrOp>(loc, pointer.getType(), pointer, box.base);
-  Value shape[2] = {box.matrixRows, box.matrixCols}, strides[2] = {box.rowStride, constant(1)};
+    pointer = c.b.create<pto::AddPtrOp>(loc, pointer.getType(), pointer, box.base);
+  Value shape[2] = {box.matrixRows, box.matrixCols}, strides[2] = {box.rowStride, constant(c, 1)};
   Value offsets[2] = {box.row, box.col}, sizes[2] = {extents.validRows, extents.validCols};
   auto swap = [](Value(&pair)[2]) { std::swap(pair[0], pair[1]); };
   if (transposed || asRow) {
@@ -220,103 +258,104 @@ Value KernelLowering::partition(const MemoryBox &box, const Extents2 &extents, T
     return matchPattern(value, m_Constant(&number)) ? number.getInt() : pto::kDynamic;
   };
   llvm::SmallVector<int64_t> viewShape = {extentOf(shape[0]), extentOf(shape[1])};
-  auto viewType = pto::TensorViewType::get(b_.getContext(), viewShape, element);
+  auto viewType = pto::TensorViewType::get(c.b.getContext(), viewShape, element);
   pto::ViewLayoutAttr layout;
   if (transposed)
-    layout = pto::ViewLayoutAttr::get(b_.getContext(), pto::ViewLayout::dn);
+    layout = pto::ViewLayoutAttr::get(c.b.getContext(), pto::ViewLayout::dn);
   Value view;
   {
     // Views of whole arrays stand before the grid.
-    OpBuilder::InsertionGuard guard(b_);
+    OpBuilder::InsertionGuard guard(c.b);
     if (!box.base)
-      b_.setInsertionPoint(gridLoop_);
-    Location place = NameLoc::get(pointerNames_.lookup(box.pointer), loc);
-    view = b_.create<pto::MakeTensorViewOp>(place, viewType, pointer, shape, strides, layout);
+      c.b.setInsertionPoint(c.gridLoop);
+    Location place = NameLoc::get(c.pointerNames.lookup(box.pointer), loc);
+    view = c.b.create<pto::MakeTensorViewOp>(place, viewType, pointer, shape, strides, layout);
   }
   llvm::SmallVector<int64_t> boxShape = {extentOf(sizes[0]), extentOf(sizes[1])};
-  return b_.create<pto::PartitionViewOp>(
-      loc, pto::PartitionViewType::get(b_.getContext(), boxShape, element), view, offsets, sizes);
+  return c.b.create<pto::PartitionViewOp>(
+      loc, pto::PartitionViewType::get(c.b.getContext(), boxShape, element), view, offsets, sizes);
 }
 
-void KernelLowering::whenPresent(const MemoryBox &box, Location loc,
-                                 llvm::function_ref<void()> body) {
+void whenPresent(KernelContext &c, const MemoryBox &box, Location loc,
+                 llvm::function_ref<void()> body) {
   if (!box.present)
     return body();
-  OpBuilder::InsertionGuard guard(b_);
-  auto branch = b_.create<scf::IfOp>(loc, box.present, /*withElseRegion=*/false);
-  b_.setInsertionPointToStart(&branch.getThenRegion().front());
+  OpBuilder::InsertionGuard guard(c.b);
+  auto branch = c.b.create<scf::IfOp>(loc, box.present, /*withElseRegion=*/false);
+  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
   body();
 }
 
-/// Into the vector memory.
-Tile KernelLowering::load(const Tile &memory, Location loc) {
+Tile load(KernelContext &c, const Tile &memory, Location loc) {
   Tile tile = memory;
   tile.box = {};
   tile.transposed = false;
   bool column = memory.extents.cols == 1 && memory.extents.rows > 1;
   tile.form = column ? Tile::Form::Column : Tile::Form::Whole;
-  tile.buffer = allocate(ir::Place::Vec, "nd", storage(tile).first, storedType(memory.element), loc,
-                         /*rotates=*/true);
+  tile.buffer =
+      allocate(c, ir::Place::Vec, "nd", storage(c, tile).first, storedType(memory.element), loc,
+               /*rotates=*/true);
   if (memory.box.present) {
     Tile zeros = tile;
     zeros.element = storedType(tile.element);
-    fillWith(zeros, constantOf(zeros.element, 0), loc);
+    fillWith(c, zeros, constantOf(c, zeros.element, 0), loc);
   }
-  whenPresent(memory.box, loc, [&] {
+  whenPresent(c, memory.box, loc, [&] {
     Value view =
-        partition(memory.box, memory.extents, storedType(memory.element), loc, false, column);
-    emit(loc, InstructionId::TLoad, {view}, {tile.buffer});
+        partition(c, memory.box, memory.extents, storedType(memory.element), loc, false, column);
+    emit(c, loc, InstructionId::TLoad, {view}, {tile.buffer});
   });
-  return memory.element.isInteger(1) ? conditionsOf(tile, loc) : tile;
+  return memory.element.isInteger(1) ? conditionsOf(c, tile, loc) : tile;
 }
 
 /// Bytes of conditions, as they lie in global memory, to packed bits, and back.
-Tile KernelLowering::conditionsOf(const Tile &bytes, Location loc) {
+static Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc) {
   Tile numbers = bytes;
-  numbers.element = b_.getF16Type();
-  numbers.buffer = allocateLike(numbers, loc);
+  numbers.element = c.b.getF16Type();
+  numbers.buffer = allocateLike(c, numbers, loc);
   auto round =
-      b_.getNamedAttr("rmode", pto::RoundModeAttr::get(b_.getContext(), pto::RoundMode::RINT));
-  emit(loc, InstructionId::TCvt, {bytes.buffer}, {numbers.buffer}, {round});
-  return maskOf(numbers, loc);
+      c.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c.b.getContext(), pto::RoundMode::RINT));
+  emit(c, loc, InstructionId::TCvt, {bytes.buffer}, {numbers.buffer}, {round});
+  return maskOf(c, numbers, loc);
 }
 
-Tile KernelLowering::bytesOf(const Tile &mask, Location loc) {
-  Tile numbers = numbersOf(mask, loc), bytes = numbers;
-  bytes.element = b_.getI8Type();
-  bytes.buffer = allocateLike(bytes, loc);
+Tile bytesOf(KernelContext &c, const Tile &mask, Location loc) {
+  Tile numbers = numbersOf(c, mask, loc), bytes = numbers;
+  bytes.element = c.b.getI8Type();
+  bytes.buffer = allocateLike(c, bytes, loc);
   auto round =
-      b_.getNamedAttr("rmode", pto::RoundModeAttr::get(b_.getContext(), pto::RoundMode::RINT));
-  emit(loc, InstructionId::TCvt, {numbers.buffer}, {bytes.buffer}, {round});
+      c.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c.b.getContext(), pto::RoundMode::RINT));
+  emit(c, loc, InstructionId::TCvt, {numbers.buffer}, {bytes.buffer}, {round});
   return bytes;
 }
 
-void KernelLowering::lowerSlice(Operation *op) {
+void lowerSlice(KernelContext &c, Operation *op) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
   Location loc = op->getLoc();
-  if (!pointers_.count(in.array)) {
-    if (core_ == CoreKind::Cube) // the vector cores cut tiles, and send what products read
-      return bindLengths(op);
-    const Tile *source = tileOf(in.array);
-    return source ? sliceTile(op, *source) : fail(op, "a part of a value that another core holds");
+  if (!c.pointers.count(in.array)) {
+    if (c.core == CoreKind::Cube) // the vector cores cut tiles, and send what products read
+      return bindLengths(c, op);
+    const Tile *source = tileOf(c, in.array);
+    return source ? sliceTile(c, op, *source)
+                  : fail(c, op, "a part of a value that another core holds");
   }
-  if (isTakenFrom(result, cores_)) // what takes from it reads global memory
-    return bindLengths(op);
-  if (isScalar(result) && !isNeeded(result))
+  if (isTakenFrom(result, c.cores)) // what takes from it reads global memory
+    return bindLengths(c, op);
+  if (isScalar(c, result) && !isNeeded(c, result))
     return;
-  if (isScalar(result) || !isMatrix(in, result.getType())) {
-    bool isUsed = core_ == CoreKind::Vector
-                      ? isUsedOnVector(result, cores_)
-                      : isUsedOnCube(result, cores_) && !cores_.crossesToCube(result);
-    if (isScalar(result) || isUsed)
-      return loadBox(op, in);
-    return bindLengths(op);
+  if (isScalar(c, result) || !isMatrix(c, in, result.getType())) {
+    bool isUsed = c.core == CoreKind::Vector
+                      ? isUsedOnVector(result, c.cores)
+                      : isUsedOnCube(result, c.cores) && !c.cores.crossesToCube(result);
+    if (isScalar(c, result) || isUsed)
+      return loadBox(c, op, in);
+    return bindLengths(c, op);
   }
-  if (core_ == CoreKind::Cube && !isUsedOnCube(result, cores_))
-    return bindLengths(op);
+  if (c.core == CoreKind::Cube && !isUsedOnCube(result, c.cores))
+    return bindLengths(c, op);
   Extents2 extents;
-  std::optional<MemoryBox> box = boxOf(op, extents);
+  std::optional<MemoryBox> box = boxOf(c, op, extents);
   if (!box)
     return;
   Tile memory;
@@ -324,61 +363,61 @@ void KernelLowering::lowerSlice(Operation *op) {
   memory.extents = extents;
   memory.element = ir::elementTypeOf(result.getType());
   memory.box = *box;
-  if (core_ == CoreKind::Cube)
-    return stage(op, memory);
-  if (!isUsedOnVector(result, cores_))
+  if (c.core == CoreKind::Cube)
+    return stage(c, op, memory);
+  if (!isUsedOnVector(result, c.cores))
     return;
   if (extents.rows == ir::Extent::kUnknown || extents.cols == ir::Extent::kUnknown) {
-    extentsOf(op, result.getType()); // reports which
+    extentsOf(c, op, result.getType()); // reports which
     return;
   }
-  setTile(result, load(memory, loc));
+  setTile(c, result, load(c, memory, loc));
 }
 
-void KernelLowering::lowerStore(ir::StoreOp store) {
+void lowerStore(KernelContext &c, ir::StoreOp store) {
   Location loc = store.getLoc();
   Value value = store.getValue();
   llvm::SmallVector<NamedAttribute> attributes;
   if (std::optional<llvm::StringRef> atomic = store.getAtomic()) {
     if (*atomic != "add")
-      return fail(store, "`atomic " + atomic->str() + "=`");
-    attributes.push_back(b_.getNamedAttr(
-        "atomicType", pto::AtomicTypeAttr::get(b_.getContext(), pto::AtomicType::atomic_add)));
+      return fail(c, store, "`atomic " + atomic->str() + "=`");
+    attributes.push_back(c.b.getNamedAttr(
+        "atomicType", pto::AtomicTypeAttr::get(c.b.getContext(), pto::AtomicType::atomic_add)));
   }
   BoxOperands in = operandsOf(store);
-  bool single = isScalar(value) && llvm::all_of(in.lengths, [](Value length) {
+  bool single = isScalar(c, value) && llvm::all_of(in.lengths, [](Value length) {
                   return matchPattern(length, m_One());
                 });
-  bool matrix =
-      !isScalar(value) && !store.getIndex() && isMatrix(in, storeBoxType(store)) && fillsBox(store);
-  const Tile *tile = tileOf(value);
+  bool matrix = !isScalar(c, value) && !store.getIndex() &&
+                isMatrix(c, in, storeBoxType(c, store)) && fillsBox(c, store);
+  const Tile *tile = tileOf(c, value);
   if (tile && tile->form == Tile::Form::Acc && !matrix)
-    return fail(store, "a store of an accumulator to a box that is no matrix");
+    return fail(c, store, "a store of an accumulator to a box that is no matrix");
   if (single && attributes.empty() && !store.getIndex())
-    return storeScalar(store, in);
+    return storeScalar(c, store, in);
   if (!matrix)
-    return storeBox(store, in, attributes);
+    return storeBox(c, store, in, attributes);
   Extents2 extents;
-  std::optional<MemoryBox> box = boxOf(store, extents);
+  std::optional<MemoryBox> box = boxOf(c, store, extents);
   if (!box)
     return;
   if (!tile)
-    return fail(store, "this value");
-  Tile source = tile->form == Tile::Form::Acc ? *tile : materialise(*tile, loc);
+    return fail(c, store, "this value");
+  Tile source = tile->form == Tile::Form::Acc ? *tile : materialise(c, *tile, loc);
   if (source.form == Tile::Form::Mask)
-    source = bytesOf(source, loc);
+    source = bytesOf(c, source, loc);
   bool column = source.form == Tile::Form::Column;
   source.extents.validRows = extents.validRows;
   source.extents.validCols = extents.validCols;
-  whenPresent(*box, loc, [&] {
+  whenPresent(c, *box, loc, [&] {
     Type element = storedType(ir::elementTypeOf(store.getRef().getType()));
-    Value view = partition(*box, source.extents, element, loc, false, column);
-    emit(loc, InstructionId::TStore, {source.buffer}, {view}, attributes);
+    Value view = partition(c, *box, source.extents, element, loc, false, column);
+    emit(c, loc, InstructionId::TStore, {source.buffer}, {view}, attributes);
   });
 }
 
 /// Whether a value has the extents of the box that it is stored to: else it is repeated.
-bool KernelLowering::fillsBox(ir::StoreOp store) {
+static bool fillsBox(KernelContext &c, ir::StoreOp store) {
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(store.getValue().getType());
   size_t next = 0;
   for (auto [axis, length] : llvm::enumerate(store.getLengths())) {
@@ -391,20 +430,20 @@ bool KernelLowering::fillsBox(ir::StoreOp store) {
 }
 
 /// One element.
-void KernelLowering::storeScalar(ir::StoreOp store, const BoxOperands &in) {
-  loc_ = store.getLoc();
-  std::optional<GlobalBox> box = globalBox(store, in, storeBoxType(store));
-  Value scalar = scalarOf(store.getValue());
+static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &in) {
+  c.loc = store.getLoc();
+  std::optional<GlobalBox> box = globalBox(c, store, in, storeBoxType(c, store));
+  Value scalar = scalarOf(c, store.getValue());
   if (!box)
     return;
   if (!scalar)
-    return fail(store, "a scalar that another core computes");
+    return fail(c, store, "a scalar that another core computes");
   if (scalar.getType().isInteger(1))
-    scalar = b_.create<arith::ExtUIOp>(loc_, b_.getI8Type(), scalar);
+    scalar = c.b.create<arith::ExtUIOp>(c.loc, c.b.getI8Type(), scalar);
   MemoryBox present;
   present.present = box->present;
-  whenPresent(present, loc_,
-              [&] { b_.create<pto::StoreScalarOp>(loc_, box->pointer, box->base, scalar); });
+  whenPresent(c, present, c.loc,
+              [&] { c.b.create<pto::StoreScalarOp>(c.loc, box->pointer, box->base, scalar); });
 }
 
 // ---- parts of tiles
@@ -426,18 +465,18 @@ static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {
   return true;
 }
 
-void KernelLowering::sliceTile(Operation *op, const Tile &source) {
+static void sliceTile(KernelContext &c, Operation *op, const Tile &source) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
-  if (isScalar(result) && !in.outside) {
+  if (isScalar(c, result) && !in.outside) {
     ShapedTile from =
-        shaped(source.form == Tile::Form::Splat ? source : materialise(source, op->getLoc()),
+        shaped(c, source.form == Tile::Form::Splat ? source : materialise(c, source, op->getLoc()),
                in.array.getType());
-    loc_ = op->getLoc();
+    c.loc = op->getLoc();
     IndexVector at;
     for (Value offset : in.offsets)
-      at.push_back(scalarOf(offset));
-    scalars_[result] = readElement(from, at);
+      at.push_back(scalarOf(c, offset));
+    c.scalars[result] = readElement(c, from, at);
     return;
   }
   bool whole = in.steps.empty() &&
@@ -445,21 +484,21 @@ void KernelLowering::sliceTile(Operation *op, const Tile &source) {
                in.dropped.empty() &&
                ir::extentsOf(result.getType()) == ir::extentsOf(in.array.getType());
   if (whole) {
-    setTile(result, source);
+    setTile(c, result, source);
     return;
   }
   if (isWholeWithoutOnes(in, result))
-    return lowerView(op);
+    return lowerView(c, op);
   if (source.form == Tile::Form::Splat && !in.outside) {
-    bindLengths(op);
-    std::optional<Extents2> extents = extentsOf(op, result.getType());
+    bindLengths(c, op);
+    std::optional<Extents2> extents = extentsOf(c, op, result.getType());
     if (!extents)
       return;
     Tile splat = source;
     splat.extents = *extents;
-    return setTile(result, splat);
+    return setTile(c, result, splat);
   }
-  sliceByMoves(op, source);
+  sliceByMoves(c, op, source);
 }
 
 } // namespace ptl::block

@@ -1,6 +1,13 @@
 // Operations that give the elements of their operands at other positions.
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/lower_moves.h"
+#include "passes/lower_block/buffers.h"
+#include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/lower_boxes.h"
+#include "passes/lower_block/lower_elementwise.h"
+#include "passes/lower_block/queues.h"
 #include "passes/lower_block/scalars.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -14,19 +21,27 @@ using Form = Tile::Form;
 
 // ---- operands and results -----------------------------------------------------------------------
 
+static void lowerInsert(KernelContext &c, Operation *op);
+static void lowerTake(KernelContext &c, Operation *op);
+static void lowerGather(KernelContext &c, Operation *op);
+static void lowerScatter(KernelContext &c, Operation *op);
+static void lowerConcat(KernelContext &c, Operation *op);
+static void lowerInterleave(KernelContext &c, Operation *op);
+static void lowerDeinterleave(KernelContext &c, Operation *op);
+
 /// The lengths of a result that its types name and nothing said before.
-void KernelLowering::bindLengths(Operation *op) {
+void bindLengths(KernelContext &c, Operation *op) {
   auto bind = [&](Value result, size_t axis, Value length) {
     const ir::Extent &extent = ir::extentsOf(result.getType())[axis];
     if (extent.symbol && length)
-      lengths_[extent.symbol] = length;
+      c.lengths[extent.symbol] = length;
   };
   auto lengthAt = [&](Value value, size_t axis) {
-    return lengthOf(ir::extentsOf(value.getType())[axis]);
+    return lengthOf(c, ir::extentsOf(value.getType())[axis]);
   };
   auto ranged = [&](Value result, size_t axis, Value length) {
-    if (Value known = scalarOf(length))
-      bind(result, axis, dealt(known, ir::extentsOf(result.getType())[axis]));
+    if (Value known = scalarOf(c, length))
+      bind(result, axis, dealt(c, known, ir::extentsOf(result.getType())[axis]));
   };
   auto named = [&](Value result, ValueRange lengths) {
     size_t next = 0;
@@ -45,11 +60,11 @@ void KernelLowering::bindLengths(Operation *op) {
           [&](auto made) { named(made.getResult(), made.getLengths()); })
       .Case<ir::ConcatOp>([&](auto concat) {
         auto axis = static_cast<size_t>(concat.getAxis());
-        Value sum = constant(0);
+        Value sum = constant(c, 0);
         for (Value part : concat.getXs()) {
           if (!lengthAt(part, axis)) // of what only the vector cores have
             return;
-          sum = plus(sum, lengthAt(part, axis));
+          sum = plus(c, sum, lengthAt(part, axis));
         }
         bind(concat.getResult(), axis, sum);
       })
@@ -59,14 +74,14 @@ void KernelLowering::bindLengths(Operation *op) {
       .Case<ir::InterleaveOp>([&](auto both) {
         size_t last = ir::extentsOf(both.getResult().getType()).size() - 1;
         if (lengthAt(both.getA(), last))
-          bind(both.getResult(), last, times(lengthAt(both.getA(), last), constant(2)));
+          bind(both.getResult(), last, times(c, lengthAt(both.getA(), last), constant(c, 2)));
       })
       .Case<ir::DeinterleaveOp>([&](auto parts) {
         size_t last = ir::extentsOf(parts.getX().getType()).size() - 1;
         if (!lengthAt(parts.getX(), last))
           return;
         Value half =
-            b_.createOrFold<arith::DivUIOp>(loc_, lengthAt(parts.getX(), last), constant(2));
+            c.b.createOrFold<arith::DivUIOp>(c.loc, lengthAt(parts.getX(), last), constant(c, 2));
         for (Value result : op->getResults())
           bind(result, last, half);
       })
@@ -76,45 +91,45 @@ void KernelLowering::bindLengths(Operation *op) {
       });
 }
 
-std::optional<ShapedTile> KernelLowering::sourceOf(Operation *op, Value operand) {
-  std::optional<Tile> tile = operandTile(op, operand);
+std::optional<ShapedTile> sourceOf(KernelContext &c, Operation *op, Value operand) {
+  std::optional<Tile> tile = operandTile(c, op, operand);
   if (!tile)
     return std::nullopt;
   if (tile->form == Form::Mask) {
-    fail(op, "`" + op->getName().stripDialect().str() + "` of packed conditions");
+    fail(c, op, "`" + op->getName().stripDialect().str() + "` of packed conditions");
     return std::nullopt;
   }
-  return shaped(*tile, operand.getType());
+  return shaped(c, *tile, operand.getType());
 }
 
 /// A new buffer for a result, which is bound to it.
-std::optional<ShapedTile> KernelLowering::newResult(Operation *op, unsigned number) {
+std::optional<ShapedTile> newResult(KernelContext &c, Operation *op, unsigned number) {
   Value result = op->getResult(number);
-  std::optional<Extents2> extents = extentsOf(op, result.getType());
+  std::optional<Extents2> extents = extentsOf(c, op, result.getType());
   if (!extents)
     return std::nullopt;
   Tile tile;
   tile.extents = *extents;
   tile.element = ir::elementTypeOf(result.getType());
   tile.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;
-  tile.buffer = allocateLike(tile, op->getLoc());
-  setTile(result, tile);
-  return shaped(tile, result.getType());
+  tile.buffer = allocateLike(c, tile, op->getLoc());
+  setTile(c, result, tile);
+  return shaped(c, tile, result.getType());
 }
 
-bool KernelLowering::lowerMove(Operation *op) {
+bool lowerMove(KernelContext &c, Operation *op) {
   if (!isa<ir::InsertOp, ir::TakeOp, ir::GatherOp, ir::ScatterOp, ir::ConcatOp, ir::InterleaveOp,
            ir::DeinterleaveOp>(op))
     return false;
-  bindLengths(op);
+  bindLengths(c, op);
   llvm::TypeSwitch<Operation *>(op)
-      .Case<ir::InsertOp>([&](auto) { lowerInsert(op); })
-      .Case<ir::TakeOp>([&](auto) { lowerTake(op); })
-      .Case<ir::GatherOp>([&](auto) { lowerGather(op); })
-      .Case<ir::ScatterOp>([&](auto) { lowerScatter(op); })
-      .Case<ir::ConcatOp>([&](auto) { lowerConcat(op); })
-      .Case<ir::InterleaveOp>([&](auto) { lowerInterleave(op); })
-      .Default([&](Operation *) { lowerDeinterleave(op); });
+      .Case<ir::InsertOp>([&](auto) { lowerInsert(c, op); })
+      .Case<ir::TakeOp>([&](auto) { lowerTake(c, op); })
+      .Case<ir::GatherOp>([&](auto) { lowerGather(c, op); })
+      .Case<ir::ScatterOp>([&](auto) { lowerScatter(c, op); })
+      .Case<ir::ConcatOp>([&](auto) { lowerConcat(c, op); })
+      .Case<ir::InterleaveOp>([&](auto) { lowerInterleave(c, op); })
+      .Default([&](Operation *) { lowerDeinterleave(c, op); });
   return true;
 }
 
@@ -142,14 +157,14 @@ template <typename OpT> static TileBox boxIn(OpT op, llvm::function_ref<Value(Va
 static bool isUnit(Value step) { return !step || matchPattern(step, m_One()); }
 
 /// A part of a tile, with a scalar beyond its edges where the operation has one.
-void KernelLowering::sliceByMoves(Operation *op, const Tile &source) {
+void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
   auto slice = cast<ir::SliceOp>(op);
-  bindLengths(op);
-  TileBox box = boxIn(slice, [&](Value v) { return scalarOf(v); });
-  std::optional<ShapedTile> to = newResult(op);
+  bindLengths(c, op);
+  TileBox box = boxIn(slice, [&](Value v) { return scalarOf(c, v); });
+  std::optional<ShapedTile> to = newResult(c, op);
   if (!to)
     return;
-  ShapedTile from = shaped(materialise(source, op->getLoc()), slice.getSource().getType());
+  ShapedTile from = shaped(c, materialise(c, source, op->getLoc()), slice.getSource().getType());
   Movement movement;
   for (auto [axis, length] : llvm::enumerate(box.lengths))
     if (!box.dropped[axis])
@@ -161,7 +176,8 @@ void KernelLowering::sliceByMoves(Operation *op, const Tile &source) {
       Value position = box.offsets[axis];
       if (!box.dropped[axis]) {
         Value along = at[next++];
-        position = plus(position, isUnit(box.steps[axis]) ? along : times(along, box.steps[axis]));
+        position =
+            plus(c, position, isUnit(box.steps[axis]) ? along : times(c, along, box.steps[axis]));
       }
       in.push_back(position);
     }
@@ -176,26 +192,26 @@ void KernelLowering::sliceByMoves(Operation *op, const Tile &source) {
                                            ir::extentsOf(slice.getSource().getType()).back() ==
                                                ir::extentsOf(slice.getResult().getType()).back());
   movement.inRows = !box.dropped[last] && isUnit(box.steps[last]) && wholeRows &&
-                    movesInRows(from, box.offsets[last]) && to->tile.form == Form::Whole;
+                    movesInRows(c, from, box.offsets[last]) && to->tile.form == Form::Whole;
   if (slice.getOutside()) {
-    Value outside = scalarOf(slice.getOutside());
+    Value outside = scalarOf(c, slice.getOutside());
     if (!outside)
-      return fail(op, "a scalar that another core computes");
-    fillWith(to->tile, outside, op->getLoc());
+      return fail(c, op, "a scalar that another core computes");
+    fillWith(c, to->tile, outside, op->getLoc());
     movement.isInside = [&](Indices at) {
       IndexVector in = positions(at);
       Value inside;
       for (auto [axis, position] : llvm::enumerate(in)) {
         if (movement.inRows && axis == last)
           continue;
-        Value below = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::ult, position,
-                                                     from.lengths[axis]);
-        inside = inside ? b_.createOrFold<arith::AndIOp>(loc_, inside, below) : below;
+        Value below = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::ult, position,
+                                                      from.lengths[axis]);
+        inside = inside ? c.b.createOrFold<arith::AndIOp>(c.loc, inside, below) : below;
       }
-      return inside ? inside : b_.create<arith::ConstantIntOp>(loc_, 1, 1).getResult();
+      return inside ? inside : c.b.create<arith::ConstantIntOp>(c.loc, 1, 1).getResult();
     };
   }
-  move(from, *to, movement, op->getLoc());
+  move(c, from, *to, movement, op->getLoc());
 }
 
 /// Positions in an operand that broadcasts to a box, from those in the box.
@@ -208,25 +224,25 @@ llvm::SmallVector<Value, 4> broadcastPositions(Type operand, llvm::ArrayRef<Valu
   return in;
 }
 
-void KernelLowering::lowerInsert(Operation *op) {
+static void lowerInsert(KernelContext &c, Operation *op) {
   auto insert = cast<ir::InsertOp>(op);
   Location loc = op->getLoc();
-  std::optional<ShapedTile> from = sourceOf(op, insert.getValue());
-  std::optional<Tile> dest = operandTile(op, insert.getDest()), out = resultTile(op);
+  std::optional<ShapedTile> from = sourceOf(c, op, insert.getValue());
+  std::optional<Tile> dest = operandTile(c, op, insert.getDest()), out = resultTile(c, op);
   if (!from || !dest || !out)
     return;
   if (dest->form == Form::Mask)
-    return fail(op, "`insert` of packed conditions");
-  out->buffer = destination(op, *out, {insert.getDestMutable().getOperandNumber()});
+    return fail(c, op, "`insert` of packed conditions");
+  out->buffer = destination(c, op, *out, {insert.getDestMutable().getOperandNumber()});
   if (dest->form == Form::Splat)
-    fillWith(*out, dest->scalar, loc);
+    fillWith(c, *out, dest->scalar, loc);
   else if (dest->buffer != out->buffer)
-    copy(*dest, *out, loc);
-  setTile(op->getResult(0), *out);
-  ShapedTile to = shaped(*out, op->getResult(0).getType());
-  TileBox box = boxIn(insert, [&](Value v) { return scalarOf(v); });
+    copy(c, *dest, *out, loc);
+  setTile(c, op->getResult(0), *out);
+  ShapedTile to = shaped(c, *out, op->getResult(0).getType());
+  TileBox box = boxIn(insert, [&](Value v) { return scalarOf(c, v); });
   std::optional<ShapedTile> index;
-  if (insert.getIndex() && !(index = sourceOf(op, insert.getIndex())))
+  if (insert.getIndex() && !(index = sourceOf(c, op, insert.getIndex())))
     return;
   Movement movement;
   for (auto [axis, length] : llvm::enumerate(box.lengths))
@@ -235,15 +251,16 @@ void KernelLowering::lowerInsert(Operation *op) {
   auto indexAxis = insert.getIndexAxis();
   movement.ends = [&](Indices at) {
     Ends ends;
-    ends.from = broadcastPositions(insert.getValue().getType(), at, constant(0));
+    ends.from = broadcastPositions(insert.getValue().getType(), at, constant(c, 0));
     size_t next = 0;
     for (size_t axis = 0; axis < box.offsets.size(); ++axis) {
       Value position = box.offsets[axis];
       if (!box.dropped[axis]) {
         Value along = at[next++];
         if (index && indexAxis && static_cast<size_t>(*indexAxis) == axis)
-          along = asPosition(readElement(*index, {along}));
-        position = plus(position, isUnit(box.steps[axis]) ? along : times(along, box.steps[axis]));
+          along = asPosition(c, readElement(c, *index, {along}));
+        position =
+            plus(c, position, isUnit(box.steps[axis]) ? along : times(c, along, box.steps[axis]));
       }
       ends.to.push_back(position);
     }
@@ -254,180 +271,181 @@ void KernelLowering::lowerInsert(Operation *op) {
   bool rows = !value.empty() && !value.back().isOne() && from->tile.form == Form::Whole;
   movement.inRows = rows && !box.dropped[last] && isUnit(box.steps[last]) &&
                     !(indexAxis && static_cast<size_t>(*indexAxis) == last) &&
-                    movesInRows(to, box.offsets[last]);
-  move(*from, to, movement, loc);
+                    movesInRows(c, to, box.offsets[last]);
+  move(c, *from, to, movement, loc);
 }
 
 // ---- by position --------------------------------------------------------------------------------
 
-void KernelLowering::lowerTake(Operation *op) {
+static void lowerTake(KernelContext &c, Operation *op) {
   auto take = cast<ir::TakeOp>(op);
   auto axis = static_cast<size_t>(take.getAxis());
   Operation *box = take.getSource().getDefiningOp();
-  bool boxed = box && isa<ir::SliceOp, ir::LoadOp>(box) && !tileOf(take.getSource()) &&
-               pointers_.count(box->getOperand(0));
-  if (boxed || pointers_.count(take.getSource()))
-    return takeGlobal(op, boxed ? box : nullptr);
-  std::optional<ShapedTile> from = sourceOf(op, take.getSource()),
-                            index = sourceOf(op, take.getIndex());
-  std::optional<ShapedTile> to = from && index ? newResult(op) : std::nullopt;
+  bool boxed = box && isa<ir::SliceOp, ir::LoadOp>(box) && !tileOf(c, take.getSource()) &&
+               c.pointers.count(box->getOperand(0));
+  if (boxed || c.pointers.count(take.getSource()))
+    return takeGlobal(c, op, boxed ? box : nullptr);
+  std::optional<ShapedTile> from = sourceOf(c, op, take.getSource()),
+                            index = sourceOf(c, op, take.getIndex());
+  std::optional<ShapedTile> to = from && index ? newResult(c, op) : std::nullopt;
   if (!to)
     return;
-  from->tile = materialise(from->tile, op->getLoc());
+  from->tile = materialise(c, from->tile, op->getLoc());
   Movement movement;
   movement.lengths = IndexVector(to->lengths);
   movement.ends = [&](Indices at) {
     IndexVector in(at.begin(), at.end());
-    in[axis] = asPosition(readElement(*index, {at[axis]}));
+    in[axis] = asPosition(c, readElement(c, *index, {at[axis]}));
     return Ends{in, IndexVector(at.begin(), at.end())};
   };
   movement.inRows = axis + 1 < to->lengths.size() && from->tile.form == Form::Whole &&
                     to->tile.form == Form::Whole;
-  move(*from, *to, movement, op->getLoc());
+  move(c, *from, *to, movement, op->getLoc());
 }
 
 /// Positions along the rows of `from` as positions in the whole tile, which the instruction takes.
-Tile KernelLowering::positionsInTile(const Tile &from, const Tile &index, Location loc) {
+static Tile positionsInTile(KernelContext &c, const Tile &from, const Tile &index, Location loc) {
   if (from.extents.rows == 1)
     return index;
   Tile numbers;
-  numbers.extents = {1, index.extents.rows, constant(1), index.extents.validRows};
+  numbers.extents = {1, index.extents.rows, constant(c, 1), index.extents.validRows};
   numbers.element = index.element;
-  numbers.buffer = allocateLike(numbers, loc);
-  emit(loc, InstructionId::TCi, {constantOf(index.element, 0)}, {numbers.buffer},
-       {b_.getNamedAttr("descending", b_.getBoolAttr(false))});
+  numbers.buffer = allocateLike(c, numbers, loc);
+  emit(c, loc, InstructionId::TCi, {constantOf(c, index.element, 0)}, {numbers.buffer},
+       {c.b.getNamedAttr("descending", c.b.getBoolAttr(false))});
   int64_t pitch = cast<pto::TileBufType>(from.buffer.getType()).getCols();
   Tile starts = numbers;
-  starts.buffer = allocateLike(starts, loc);
-  emit(loc, InstructionId::TMuls,
-       {numbers.buffer, constantOf(index.element, static_cast<double>(pitch))}, {starts.buffer});
+  starts.buffer = allocateLike(c, starts, loc);
+  emit(c, loc, InstructionId::TMuls,
+       {numbers.buffer, constantOf(c, index.element, static_cast<double>(pitch))}, {starts.buffer});
   starts.form = Form::Column;
   std::swap(starts.extents.rows, starts.extents.cols);
   std::swap(starts.extents.validRows, starts.extents.validCols);
   Tile positions = index;
-  positions.buffer = allocateLike(positions, loc);
-  emit(loc, InstructionId::TRowExpandAdd, {index.buffer, columnView(starts)}, {positions.buffer});
+  positions.buffer = allocateLike(c, positions, loc);
+  emit(c, loc, InstructionId::TRowExpandAdd, {index.buffer, columnView(c, starts)},
+       {positions.buffer});
   return positions;
 }
 
 /// By one instruction, where the machine has it for these types and positions are along rows.
-bool KernelLowering::gatherByInstruction(const ShapedTile &from, const ShapedTile &index,
-                                         const ShapedTile &to, size_t axis, Location loc) {
+static bool gatherByInstruction(KernelContext &c, const ShapedTile &from, const ShapedTile &index,
+                                const ShapedTile &to, size_t axis, Location loc) {
   bool rows = axis + 1 == to.lengths.size() && from.tile.form == Form::Whole &&
               index.tile.form == Form::Whole && to.tile.form == Form::Whole &&
               from.tile.extents.rows == to.tile.extents.rows && index.tile.element.isInteger(32) &&
-              takes(InstructionId::TGather, {to.tile.element, index.tile.element}) &&
-              takes(InstructionId::TMuls, {index.tile.element}) &&
-              takes(InstructionId::TRowExpandAdd, {index.tile.element});
+              takes(c, InstructionId::TGather, {to.tile.element, index.tile.element}) &&
+              takes(c, InstructionId::TMuls, {index.tile.element}) &&
+              takes(c, InstructionId::TRowExpandAdd, {index.tile.element});
   if (!rows)
     return false;
-  Tile positions = positionsInTile(from.tile, index.tile, loc);
-  emit(loc, InstructionId::TGather,
-       {from.tile.buffer, positions.buffer, allocateLike(positions, loc)}, {to.tile.buffer});
+  Tile positions = positionsInTile(c, from.tile, index.tile, loc);
+  emit(c, loc, InstructionId::TGather,
+       {from.tile.buffer, positions.buffer, allocateLike(c, positions, loc)}, {to.tile.buffer});
   return true;
 }
 
 /// One position per element.
-void KernelLowering::lowerGather(Operation *op) {
+static void lowerGather(KernelContext &c, Operation *op) {
   auto gather = cast<ir::GatherOp>(op);
   auto axis = static_cast<size_t>(gather.getAxis());
-  std::optional<ShapedTile> from = sourceOf(op, gather.getX()),
-                            index = sourceOf(op, gather.getIdx());
-  std::optional<ShapedTile> to = from && index ? newResult(op) : std::nullopt;
+  std::optional<ShapedTile> from = sourceOf(c, op, gather.getX()),
+                            index = sourceOf(c, op, gather.getIdx());
+  std::optional<ShapedTile> to = from && index ? newResult(c, op) : std::nullopt;
   if (!to)
     return;
-  from->tile = materialise(from->tile, op->getLoc());
-  if (gatherByInstruction(*from, *index, *to, axis, op->getLoc()))
+  from->tile = materialise(c, from->tile, op->getLoc());
+  if (gatherByInstruction(c, *from, *index, *to, axis, op->getLoc()))
     return;
   Movement movement;
   movement.lengths = IndexVector(to->lengths);
   movement.ends = [&](Indices at) {
     IndexVector in(at.begin(), at.end());
-    in[axis] = asPosition(readElement(*index, at));
+    in[axis] = asPosition(c, readElement(c, *index, at));
     return Ends{in, IndexVector(at.begin(), at.end())};
   };
-  move(*from, *to, movement, op->getLoc());
+  move(c, *from, *to, movement, op->getLoc());
 }
 
-void KernelLowering::lowerScatter(Operation *op) {
+static void lowerScatter(KernelContext &c, Operation *op) {
   auto scatter = cast<ir::ScatterOp>(op);
   auto axis = static_cast<size_t>(scatter.getAxis());
   Location loc = op->getLoc();
-  std::optional<ShapedTile> start = sourceOf(op, scatter.getX()),
-                            index = sourceOf(op, scatter.getIdx()),
-                            from = sourceOf(op, scatter.getV());
+  std::optional<ShapedTile> start = sourceOf(c, op, scatter.getX()),
+                            index = sourceOf(c, op, scatter.getIdx()),
+                            from = sourceOf(c, op, scatter.getV());
   if (!start || !index || !from)
     return;
-  std::optional<Tile> out = resultTile(op);
+  std::optional<Tile> out = resultTile(c, op);
   if (!out)
     return;
-  out->buffer = destination(op, *out, {scatter.getXMutable().getOperandNumber()});
+  out->buffer = destination(c, op, *out, {scatter.getXMutable().getOperandNumber()});
   if (start->tile.form == Form::Splat)
-    fillWith(*out, start->tile.scalar, loc);
+    fillWith(c, *out, start->tile.scalar, loc);
   else if (start->tile.buffer != out->buffer)
-    copy(start->tile, *out, loc);
-  setTile(op->getResult(0), *out);
-  ShapedTile to = shaped(*out, op->getResult(0).getType());
+    copy(c, start->tile, *out, loc);
+  setTile(c, op->getResult(0), *out);
+  ShapedTile to = shaped(c, *out, op->getResult(0).getType());
   llvm::StringRef combine = scatter.getCombine();
-  loc_ = loc;
+  c.loc = loc;
   // In the order of the positions: the last of equal ones counts.
-  forEach(from->lengths, [&](Indices at) {
+  forEach(c, from->lengths, [&](Indices at) {
     IndexVector target(at.begin(), at.end());
-    target[axis] = asPosition(readElement(*index, at));
-    Value value = readElement(*from, at);
+    target[axis] = asPosition(c, readElement(c, *index, at));
+    Value value = readElement(c, *from, at);
     if (combine != "set")
-      value = combineScalars(b_, loc_, combine, readElement(to, target), value);
-    writeElement(to, target, value);
+      value = combineScalars(c.b, c.loc, combine, readElement(c, to, target), value);
+    writeElement(c, to, target, value);
   });
 }
 
 // ---- arrays side by side ------------------------------------------------------------------------
 
-void KernelLowering::lowerConcat(Operation *op) {
+static void lowerConcat(KernelContext &c, Operation *op) {
   auto concat = cast<ir::ConcatOp>(op);
   auto axis = static_cast<size_t>(concat.getAxis());
   llvm::SmallVector<ShapedTile> parts;
   for (Value part : concat.getXs()) {
-    std::optional<ShapedTile> one = sourceOf(op, part);
+    std::optional<ShapedTile> one = sourceOf(c, op, part);
     if (!one)
       return;
     parts.push_back(*one);
   }
-  std::optional<ShapedTile> to = newResult(op);
+  std::optional<ShapedTile> to = newResult(c, op);
   if (!to)
     return;
   for (ShapedTile &part : parts)
-    part.tile = materialise(part.tile, op->getLoc());
+    part.tile = materialise(c, part.tile, op->getLoc());
   bool sideBySide =
       parts.size() == 2 && axis + 1 == to->lengths.size() &&
-      takes(InstructionId::TConcat, {to->tile.element}) &&
+      takes(c, InstructionId::TConcat, {to->tile.element}) &&
       llvm::all_of(parts, [](const ShapedTile &part) { return part.tile.form == Form::Whole; });
   if (sideBySide) {
-    emit(op->getLoc(), InstructionId::TConcat, {parts[0].tile.buffer, parts[1].tile.buffer},
+    emit(c, op->getLoc(), InstructionId::TConcat, {parts[0].tile.buffer, parts[1].tile.buffer},
          {to->tile.buffer});
     return;
   }
-  Value start = constant(0);
+  Value start = constant(c, 0);
   for (ShapedTile &part : parts) {
     Movement movement;
     movement.lengths = IndexVector(part.lengths);
     movement.ends = [&](Indices at) {
       IndexVector target(at.begin(), at.end());
-      target[axis] = plus(start, at[axis]);
+      target[axis] = plus(c, start, at[axis]);
       return Ends{IndexVector(at.begin(), at.end()), target};
     };
     bool lastAxis = axis + 1 == to->lengths.size();
     movement.inRows =
-        part.tile.form == Form::Whole && movesInRows(*to, lastAxis ? start : constant(0));
-    move(part, *to, movement, op->getLoc());
-    start = plus(start, part.lengths[axis]);
+        part.tile.form == Form::Whole && movesInRows(c, *to, lastAxis ? start : constant(c, 0));
+    move(c, part, *to, movement, op->getLoc());
+    start = plus(c, start, part.lengths[axis]);
   }
 }
 
-void KernelLowering::lowerInterleave(Operation *op) {
-  std::optional<ShapedTile> parts[2] = {sourceOf(op, op->getOperand(0)),
-                                        sourceOf(op, op->getOperand(1))};
-  std::optional<ShapedTile> to = parts[0] && parts[1] ? newResult(op) : std::nullopt;
+static void lowerInterleave(KernelContext &c, Operation *op) {
+  std::optional<ShapedTile> parts[2] = {sourceOf(c, op, op->getOperand(0)),
+                                        sourceOf(c, op, op->getOperand(1))};
+  std::optional<ShapedTile> to = parts[0] && parts[1] ? newResult(c, op) : std::nullopt;
   if (!to)
     return;
   for (int64_t odd : {0, 1}) {
@@ -435,77 +453,77 @@ void KernelLowering::lowerInterleave(Operation *op) {
     movement.lengths = IndexVector(parts[odd]->lengths);
     movement.ends = [&](Indices at) {
       IndexVector target(at.begin(), at.end());
-      target.back() = plus(times(target.back(), constant(2)), constant(odd));
+      target.back() = plus(c, times(c, target.back(), constant(c, 2)), constant(c, odd));
       return Ends{IndexVector(at.begin(), at.end()), target};
     };
-    move(*parts[odd], *to, movement, op->getLoc());
+    move(c, *parts[odd], *to, movement, op->getLoc());
   }
 }
 
-void KernelLowering::lowerDeinterleave(Operation *op) {
-  std::optional<ShapedTile> from = sourceOf(op, op->getOperand(0));
+static void lowerDeinterleave(KernelContext &c, Operation *op) {
+  std::optional<ShapedTile> from = sourceOf(c, op, op->getOperand(0));
   if (!from)
     return;
-  from->tile = materialise(from->tile, op->getLoc());
+  from->tile = materialise(c, from->tile, op->getLoc());
   for (unsigned odd : {0u, 1u}) {
-    std::optional<ShapedTile> to = newResult(op, odd);
+    std::optional<ShapedTile> to = newResult(c, op, odd);
     if (!to)
       return;
     bool byPattern = from->tile.form == Form::Whole && to->tile.form == Form::Whole &&
-                     takes(InstructionId::TGatherMask, {to->tile.element});
+                     takes(c, InstructionId::TGatherMask, {to->tile.element});
     if (byPattern) {
       auto pattern = odd ? pto::MaskPattern::P1010 : pto::MaskPattern::P0101;
-      emit(op->getLoc(), InstructionId::TGatherMask, {from->tile.buffer}, {to->tile.buffer},
-           {b_.getNamedAttr("maskPattern", pto::MaskPatternAttr::get(b_.getContext(), pattern))});
+      emit(c, op->getLoc(), InstructionId::TGatherMask, {from->tile.buffer}, {to->tile.buffer},
+           {c.b.getNamedAttr("maskPattern", pto::MaskPatternAttr::get(c.b.getContext(), pattern))});
       continue;
     }
     Movement movement;
     movement.lengths = IndexVector(to->lengths);
     movement.ends = [&](Indices at) {
       IndexVector in(at.begin(), at.end());
-      in.back() = plus(times(in.back(), constant(2)), constant(odd));
+      in.back() = plus(c, times(c, in.back(), constant(c, 2)), constant(c, odd));
       return Ends{in, IndexVector(at.begin(), at.end())};
     };
-    move(*from, *to, movement, op->getLoc());
+    move(c, *from, *to, movement, op->getLoc());
   }
 }
 
 // ---- the same elements in another shape ---------------------------------------------------------
 
 /// Row-major order stays: positions are counted, and split again.
-void KernelLowering::lowerReshape(Operation *op) {
-  std::optional<ShapedTile> from = sourceOf(op, op->getOperand(0));
-  std::optional<ShapedTile> to = from ? newResult(op) : std::nullopt;
+void lowerReshape(KernelContext &c, Operation *op) {
+  std::optional<ShapedTile> from = sourceOf(c, op, op->getOperand(0));
+  std::optional<ShapedTile> to = from ? newResult(c, op) : std::nullopt;
   if (!to)
     return;
-  from->tile = materialise(from->tile, op->getLoc());
+  from->tile = materialise(c, from->tile, op->getLoc());
   Movement movement;
   movement.lengths = IndexVector(to->lengths);
   movement.ends = [&](Indices at) {
-    Value number = constant(0);
+    Value number = constant(c, 0);
     for (auto [position, length] : llvm::zip(at, to->lengths))
-      number = plus(times(number, length), position);
+      number = plus(c, times(c, number, length), position);
     IndexVector in(from->lengths.size());
     for (size_t axis = from->lengths.size(); axis-- > 0;) {
       if (axis == 0) {
         in[0] = number;
         break;
       }
-      in[axis] = b_.createOrFold<arith::RemUIOp>(loc_, number, from->lengths[axis]);
-      number = b_.createOrFold<arith::DivUIOp>(loc_, number, from->lengths[axis]);
+      in[axis] = c.b.createOrFold<arith::RemUIOp>(c.loc, number, from->lengths[axis]);
+      number = c.b.createOrFold<arith::DivUIOp>(c.loc, number, from->lengths[axis]);
     }
     return Ends{in, IndexVector(at.begin(), at.end())};
   };
-  move(*from, *to, movement, op->getLoc());
+  move(c, *from, *to, movement, op->getLoc());
 }
 
-void KernelLowering::lowerPermutation(Operation *op) {
+void lowerPermutation(KernelContext &c, Operation *op) {
   auto transpose = cast<ir::TransposeOp>(op);
-  std::optional<ShapedTile> from = sourceOf(op, op->getOperand(0));
-  std::optional<ShapedTile> to = from ? newResult(op) : std::nullopt;
+  std::optional<ShapedTile> from = sourceOf(c, op, op->getOperand(0));
+  std::optional<ShapedTile> to = from ? newResult(c, op) : std::nullopt;
   if (!to)
     return;
-  from->tile = materialise(from->tile, op->getLoc());
+  from->tile = materialise(c, from->tile, op->getLoc());
   llvm::ArrayRef<int64_t> axes = transpose.getAxes();
   Movement movement;
   movement.lengths = IndexVector(to->lengths);
@@ -517,12 +535,12 @@ void KernelLowering::lowerPermutation(Operation *op) {
   };
   movement.inRows = axes.back() + 1 == static_cast<int64_t>(axes.size()) &&
                     from->tile.form == Form::Whole && to->tile.form == Form::Whole;
-  move(*from, *to, movement, op->getLoc());
+  move(c, *from, *to, movement, op->getLoc());
 }
 
 /// A value repeated along the axes that it lacks or has once.
-Tile KernelLowering::spread(const Tile &tile, Type from, Type to, Operation *op) {
-  std::optional<Extents2> extents = extentsOf(op, to);
+Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *op) {
+  std::optional<Extents2> extents = extentsOf(c, op, to);
   if (!extents)
     return tile;
   Tile whole = tile;
@@ -533,25 +551,25 @@ Tile KernelLowering::spread(const Tile &tile, Type from, Type to, Operation *op)
   if (same)
     return tile;
   bool column = tile.form == Form::Column && tile.extents.rows == extents->rows &&
-                takes(InstructionId::TRowExpand, {tile.element});
+                takes(c, InstructionId::TRowExpand, {tile.element});
   // Down a column, which is kept as a row, one element goes along that row.
   bool isColumn = extents->cols == 1 && extents->rows > 1;
   bool row =
       tile.form == Form::Whole && tile.extents.rows == 1 && tile.extents.cols == extents->cols &&
-      takes(isColumn ? InstructionId::TRowExpand : InstructionId::TColExpand, {tile.element});
+      takes(c, isColumn ? InstructionId::TRowExpand : InstructionId::TColExpand, {tile.element});
   if (column || row)
-    return expand(tile, *extents, op->getLoc());
+    return expand(c, tile, *extents, op->getLoc());
   whole.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;
-  whole.buffer = allocateLike(whole, op->getLoc());
-  ShapedTile source = shaped(tile, from), target = shaped(whole, to);
+  whole.buffer = allocateLike(c, whole, op->getLoc());
+  ShapedTile source = shaped(c, tile, from), target = shaped(c, whole, to);
   Movement movement;
   movement.lengths = IndexVector(target.lengths);
   movement.ends = [&](Indices at) {
-    return Ends{broadcastPositions(from, at, constant(0)), IndexVector(at.begin(), at.end())};
+    return Ends{broadcastPositions(from, at, constant(c, 0)), IndexVector(at.begin(), at.end())};
   };
   movement.inRows =
       tile.form == Form::Whole && whole.form == Form::Whole && tile.extents.cols == extents->cols;
-  move(source, target, movement, op->getLoc());
+  move(c, source, target, movement, op->getLoc());
   return whole;
 }
 

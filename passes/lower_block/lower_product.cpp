@@ -1,9 +1,13 @@
 // The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the
 // accumulator.
+#include "passes/lower_block/lower_product.h"
 #include "passes/analysis/source_place.h"
+#include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/lower_control.h"
+#include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/product_steps.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -62,9 +66,21 @@ llvm::DenseSet<Value> streamedOperands(ir::ParallelOp grid, int64_t count) {
   return chosen;
 }
 
-/// A value that products read: loaded to `mat` where it is cut from memory. What has no bound stays
-/// in memory, and the product loads it piece by piece.
-void KernelLowering::stage(Operation *slice, const Tile &memory) {
+static Tile loadMatrix(KernelContext &c, const Tile &memory, bool transposed, mlir::Location loc);
+static void lowerMatmul(KernelContext &c, mlir::Operation *op);
+static void zeroIfEmpty(KernelContext &c, mlir::Value lower, mlir::Value upper, const Tile &out,
+                        mlir::Type operand);
+static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
+                         mlir::Value begins, mlir::Value at, mlir::Value length, int64_t step,
+                         mlir::Location loc);
+static bool pinStep(KernelContext &c, mlir::Operation *op, const Tile &a, const Tile &out);
+static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile &out, Value first,
+                     Location loc);
+static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
+                               mlir::Value first, mlir::Location loc, int64_t step);
+static llvm::StringRef leftLayout(const KernelContext &c);
+
+void stage(KernelContext &c, Operation *slice, const Tile &memory) {
   Value result = slice->getResult(0);
   std::optional<bool> transposed = productUse(result);
   if (!transposed)
@@ -74,38 +90,39 @@ void KernelLowering::stage(Operation *slice, const Tile &memory) {
   bool bounded = tile.extents.rows != unknown && tile.extents.cols != unknown;
   int64_t bytes =
       bounded ? tile.extents.rows * tile.extents.cols * pto::elementBytes(tile.element) : 0;
-  bool isWritten = cores_.written.contains(operandsOf(slice).array); // read where it stands
+  bool isWritten = c.cores.written.contains(operandsOf(slice).array); // read where it stands
   if (!bounded && isWritten)
-    return fail(slice, "an operand of a product without a static bound, from an array that the "
-                       "kernel stores to,");
+    return fail(c, slice,
+                "an operand of a product without a static bound, from an array that the "
+                "kernel stores to,");
   if (!bounded ||
-      (!isWritten && (bytes > usableBytes(machine_, "mat") / 4 || streamed_.contains(result)))) {
-    setTile(result, tile);
+      (!isWritten && (bytes > usableBytes(c.machine, "mat") / 4 || c.streamed.contains(result)))) {
+    setTile(c, result, tile);
     return;
   }
-  Tile loaded = loadMatrix(memory, *transposed, named(result));
+  Tile loaded = loadMatrix(c, memory, *transposed, named(c, result));
   loaded.transposed = *transposed;
-  setTile(result, loaded);
+  setTile(c, result, loaded);
 }
 
 /// A staged matrix as a product reads it. Where its buffer holds the transposed matrix, the same
 /// bytes are the matrix itself in the other order of boxes.
-Tile KernelLowering::asProductReads(const Tile &tile) {
+static Tile asProductReads(KernelContext &c, const Tile &tile) {
   if (tile.form != Form::Matrix || !tile.transposed)
     return tile;
   Tile seen = tile;
   seen.transposed = false;
   bool byRows = cast<pto::TileBufType>(tile.buffer.getType()).getLayout().box ==
                 pto::Layout::RowMajor; // `zn`
-  seen.buffer = reshape(tile.buffer,
-                        tileType(ir::Place::Mat, byRows ? "nz" : "zn", tile.extents, tile.element),
-                        tile.extents.validRows, tile.extents.validCols);
+  seen.buffer = reshape(
+      c, tile.buffer, tileType(c, ir::Place::Mat, byRows ? "nz" : "zn", tile.extents, tile.element),
+      tile.extents.validRows, tile.extents.validCols);
   return seen;
 }
 
 /// From memory to `mat`. Transposed, the matrix that products see is loaded: column-major memory in
 /// `zn` boxes.
-Tile KernelLowering::loadMatrix(const Tile &memory, bool transposed, Location loc) {
+static Tile loadMatrix(KernelContext &c, const Tile &memory, bool transposed, Location loc) {
   Tile tile = memory;
   tile.form = Form::Matrix;
   Extents2 seen = memory.extents;
@@ -113,48 +130,47 @@ Tile KernelLowering::loadMatrix(const Tile &memory, bool transposed, Location lo
     std::swap(seen.rows, seen.cols);
     std::swap(seen.validRows, seen.validCols);
   }
-  tile.buffer = allocate(ir::Place::Mat, transposed ? "zn" : "nz", seen, memory.element, loc,
+  tile.buffer = allocate(c, ir::Place::Mat, transposed ? "zn" : "nz", seen, memory.element, loc,
                          /*rotates=*/true);
-  Value view = partition(memory.box, seen, memory.element, loc, transposed);
-  emit(loc, InstructionId::TLoad, {view}, {tile.buffer});
+  Value view = partition(c, memory.box, seen, memory.element, loc, transposed);
+  emit(c, loc, InstructionId::TLoad, {view}, {tile.buffer});
   return tile;
 }
 
-void KernelLowering::lowerCube(Operation *op) {
+void lowerCube(KernelContext &c, Operation *op) {
   if (isa<ir::MatmulOp>(op))
-    return lowerMatmul(op);
+    return lowerMatmul(c, op);
   Value result = op->getResult(0);
   if (isa<ir::AddOp>(op)) { // the product has been added where it was made
-    const Tile *sum = tileOf(op->getOperand(0));
-    setTile(result, sum ? *sum : *tileOf(op->getOperand(1)));
+    const Tile *sum = tileOf(c, op->getOperand(0));
+    setTile(c, result, sum ? *sum : *tileOf(c, op->getOperand(1)));
     return;
   }
   if (isa<ir::ConvertOp>(op)) { // done by the store
-    setTile(result, *tileOf(op->getOperand(0)));
+    setTile(c, result, *tileOf(c, op->getOperand(0)));
     return;
   }
-  fail(op, "`" + op->getName().stripDialect().str() + "` on the cube core");
+  fail(c, op, "`" + op->getName().stripDialect().str() + "` on the cube core");
 }
 
-/// The accumulator of a variable that a loop carries. It begins with the first product, so nothing
-/// fills it.
-Tile KernelLowering::accumulatorTile(scf::ForOp loop, Value argument) {
+Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   Tile tile;
-  std::optional<Extents2> extents = extentsOf(loop, argument.getType());
+  std::optional<Extents2> extents = extentsOf(c, loop, argument.getType());
   if (!extents)
     return tile;
   tile.form = Form::Acc;
   tile.extents = *extents;
   tile.element = ir::elementTypeOf(argument.getType());
-  Location loc = loc_;
+  Location loc = c.loc;
   for (Value init : loop.getInitArgs())
     if (init.getType() == argument.getType())
-      loc = named(init);
-  tile.buffer = allocate(ir::Place::Acc, "acc", tile.extents, tile.element, loc);
+      loc = named(c, init);
+  tile.buffer = allocate(c, ir::Place::Acc, "acc", tile.extents, tile.element, loc);
   Type operand;
   loop.walk(
       [&](ir::MatmulOp product) { operand = ir::elementTypeOf(product->getOperand(0).getType()); });
-  zeroIfEmpty(scalarOf(loop.getLowerBound()), scalarOf(loop.getUpperBound()), tile, operand);
+  zeroIfEmpty(c, scalarOf(c, loop.getLowerBound()), scalarOf(c, loop.getUpperBound()), tile,
+              operand);
   return tile;
 }
 
@@ -171,7 +187,7 @@ static bool isRangeLength(Value length) {
 
 /// Zeros in an accumulator whose loop may not run: the product of zeros, since nothing else writes
 /// there.
-void KernelLowering::zeroIfEmpty(Value lower, Value upper, const Tile &out, Type operand) {
+static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &out, Type operand) {
   IntegerAttr first, last;
   if (matchPattern(lower, m_Constant(&first)) && matchPattern(upper, m_Constant(&last)) &&
       first.getInt() < last.getInt())
@@ -179,87 +195,87 @@ void KernelLowering::zeroIfEmpty(Value lower, Value upper, const Tile &out, Type
   if (matchPattern(lower, m_Zero()) && isRangeLength(upper))
     return;
   // What is made in the branch is for it alone.
-  PartOf part = std::exchange(part_, {});
-  llvm::SmallVector<Rotation> rotations = std::exchange(rotations_, {});
+  PartOf part = std::exchange(c.part, {});
+  llvm::SmallVector<Rotation> rotations = std::exchange(c.rotations, {});
   auto done = llvm::make_scope_exit([&] {
-    part_ = part;
-    rotations_ = rotations;
+    c.part = part;
+    c.rotations = rotations;
   });
-  Value empty = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, lower, upper);
-  auto branch = b_.create<scf::IfOp>(loc_, empty, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(&branch.getThenRegion().front());
+  Value empty = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sge, lower, upper);
+  auto branch = c.b.create<scf::IfOp>(c.loc, empty, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
   int64_t step = std::max<int64_t>(16, 32 / pto::elementBytes(operand));
-  Extents2 left{out.extents.rows, step, out.extents.validRows, constant(step)};
-  Extents2 right{step, out.extents.cols, constant(step), out.extents.validCols};
+  Extents2 left{out.extents.rows, step, out.extents.validRows, constant(c, step)};
+  Extents2 right{step, out.extents.cols, constant(c, step), out.extents.validCols};
   auto zeros = [&](const Extents2 &extents) {
-    Value tile = allocate(ir::Place::Mat, "nz", extents, operand, loc_);
-    Value filled = fullView(tile);
-    Type wide = operand.isF16() || operand.isF32() ? operand : b_.getIntegerType(16);
+    Value tile = allocate(c, ir::Place::Mat, "nz", extents, operand, c.loc);
+    Value filled = fullView(c, tile);
+    Type wide = operand.isF16() || operand.isF32() ? operand : c.b.getIntegerType(16);
     if (wide != operand) { // the same bytes as a type that can be filled
       auto type = cast<pto::TileBufType>(filled.getType());
       int64_t cols = type.getCols() * pto::elementBytes(operand) / 2;
-      auto as = pto::TileBufType::get(b_.getContext(), type.getPlace(), type.getRows(), cols, wide,
+      auto as = pto::TileBufType::get(c.b.getContext(), type.getPlace(), type.getRows(), cols, wide,
                                       type.getRows(), cols, type.getLayout());
-      filled = b_.create<pto::BitcastOp>(loc_, as, filled, Value(), Value());
+      filled = c.b.create<pto::BitcastOp>(c.loc, as, filled, Value(), Value());
     }
-    emit(loc_, InstructionId::TExpands, {constantOf(wide, 0)}, {filled});
+    emit(c, c.loc, InstructionId::TExpands, {constantOf(c, wide, 0)}, {filled});
     return tile;
   };
   Tile a, b;
   a.buffer = zeros(left);
   b.buffer = zeros(right);
   a.element = b.element = operand;
-  multiplyStep(a, b, out, {}, constant(0), constant(step), step, loc_);
+  multiplyStep(c, a, b, out, {}, constant(c, 0), constant(c, step), step, c.loc);
 }
 
-void KernelLowering::lowerMatmul(Operation *op) {
+static void lowerMatmul(KernelContext &c, Operation *op) {
   Location loc = op->getLoc();
   Value result = op->getResult(0);
-  part_ = partOf(result);
-  productRotations_ = rotations_.size();
-  productBuffers_ = 0;
-  auto done = llvm::make_scope_exit([&] { part_ = {}; });
-  const Tile *a = tileOf(op->getOperand(0)), *b = tileOf(op->getOperand(1));
+  c.part = partOf(result);
+  c.productRotations = c.rotations.size();
+  c.productBuffers = 0;
+  auto done = llvm::make_scope_exit([&] { c.part = {}; });
+  const Tile *a = tileOf(c, op->getOperand(0)), *b = tileOf(c, op->getOperand(1));
   if (!a || !b)
-    return fail(op, "this operand of a product");
+    return fail(c, op, "this operand of a product");
   if (ir::rankOf(result.getType()) != 2)
-    return fail(op, "a batch of products in one kernel");
+    return fail(c, op, "a batch of products in one kernel");
   // Added onto what a loop carries, or a product by itself.
   Operation *user = result.hasOneUse() ? *result.getUsers().begin() : nullptr;
-  bool isAdded = user && isa<ir::AddOp>(user) && cores_.coreOf(user) == CoreKind::Cube;
+  bool isAdded = user && isa<ir::AddOp>(user) && c.cores.coreOf(user) == CoreKind::Cube;
   Value sum = isAdded ? user->getOperand(user->getOperand(0) == result ? 1 : 0) : Value();
   Tile out;
   Value first; // an i1: nothing has been accumulated yet
-  if (sum && tileOf(sum)) {
-    out = *tileOf(sum);
+  if (sum && tileOf(c, sum)) {
+    out = *tileOf(c, sum);
     auto loop = dyn_cast<scf::ForOp>(sum.getParentBlock()->getParentOp());
-    first = isa<BlockArgument>(sum) ? b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                                               scalarOf(loop.getInductionVar()),
-                                                               scalarOf(loop.getLowerBound()))
+    first = isa<BlockArgument>(sum) ? c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                                                scalarOf(c, loop.getInductionVar()),
+                                                                scalarOf(c, loop.getLowerBound()))
                                           .getResult()
-                                    : b_.create<arith::ConstantIntOp>(loc, 0, 1).getResult();
+                                    : c.b.create<arith::ConstantIntOp>(loc, 0, 1).getResult();
   } else {
     out.form = Form::Acc;
-    std::optional<Extents2> extents = extentsOf(op, result.getType());
+    std::optional<Extents2> extents = extentsOf(c, op, result.getType());
     if (!extents)
       return;
     out.extents = *extents;
     out.element = ir::elementTypeOf(result.getType());
-    out.buffer =
-        allocate(ir::Place::Acc, "acc", out.extents, out.element, named(result), /*rotates=*/true);
+    out.buffer = allocate(c, ir::Place::Acc, "acc", out.extents, out.element, named(c, result),
+                          /*rotates=*/true);
   }
-  Tile left = asProductReads(*a), right = asProductReads(*b);
-  if (!pinStep(op, left, out))
+  Tile left = asProductReads(c, *a), right = asProductReads(c, *b);
+  if (!pinStep(c, op, left, out))
     return;
-  multiply(left, right, out, first, loc);
-  setTile(result, out);
+  multiply(c, left, right, out, first, loc);
+  setTile(c, result, out);
 }
 
 /// `l0 rows, columns, contracted positions` of a schedule: a step through the operand buffers. Rows
 /// and columns of a tile go through them whole.
-bool KernelLowering::pinStep(Operation *op, const Tile &a, const Tile &out) {
-  pinnedStep_ = 0;
+static bool pinStep(KernelContext &c, Operation *op, const Tile &a, const Tile &out) {
+  c.pinnedStep = 0;
   auto said = op->getAttrOfType<ArrayAttr>("ptl.l0");
   if (!said)
     return true;
@@ -274,9 +290,9 @@ bool KernelLowering::pinStep(Operation *op, const Tile &a, const Tile &out) {
             ", which go through the operand buffers together: make the tile smaller";
   };
   auto tooLarge = [&](const char *place, int64_t lines) {
-    int64_t needed = roundUp(lines, 16) * step * bytes, there = usableBytes(machine_, place);
+    int64_t needed = roundUp(lines, 16) * step * bytes, there = usableBytes(c.machine, place);
     if (why.empty() && needed > there)
-      why = number(needed) + " bytes of `" + place + "` are needed, `" + machine_.name + "` has " +
+      why = number(needed) + " bytes of `" + place + "` are needed, `" + c.machine.name + "` has " +
             number(there);
   };
   tooSmall("rows", rows, out.extents.rows);
@@ -286,12 +302,12 @@ bool KernelLowering::pinStep(Operation *op, const Tile &a, const Tile &out) {
   tooLarge("left", out.extents.rows);
   tooLarge("right", out.extents.cols);
   if (why.empty()) {
-    pinnedStep_ = step;
+    c.pinnedStep = step;
     return true;
   }
-  report_(DiagId::ScheduleCannot, cast<LocationAttr>(said[1]),
-          {"l0 " + number(rows) + ", " + number(cols) + ", " + number(step), why});
-  failed_ = true;
+  c.report(DiagId::ScheduleCannot, cast<LocationAttr>(said[1]),
+           {"l0 " + number(rows) + ", " + number(cols) + ", " + number(step), why});
+  c.failed = true;
   return false;
 }
 
@@ -300,112 +316,113 @@ static std::string_view nameOf(Type element) {
 }
 
 /// The contracted extent in one step of the operand buffers. A contraction without a bound is long.
-int64_t KernelLowering::contractedStep(const Tile &a, int64_t rows, int64_t cols) const {
+static int64_t contractedStep(const KernelContext &c, const Tile &a, int64_t rows, int64_t cols) {
   constexpr int64_t longest = 4096;
   int64_t contracted = a.extents.cols > 0 ? a.extents.cols : longest;
-  return stepOf(
-      {rows, cols, contracted, pto::elementBytes(a.element), nameOf(a.element), cores_.numProducts},
-      machine_);
+  return stepOf({rows, cols, contracted, pto::elementBytes(a.element), nameOf(a.element),
+                 c.cores.numProducts},
+                c.machine);
 }
 
 /// `first` null: the accumulator begins with this product.
-void KernelLowering::multiply(const Tile &a, const Tile &b, const Tile &out, Value first,
-                              Location loc) {
-  int64_t step = pinnedStep_ ? pinnedStep_ : contractedStep(a, out.extents.rows, out.extents.cols);
+static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile &out, Value first,
+                     Location loc) {
+  int64_t step =
+      c.pinnedStep ? c.pinnedStep : contractedStep(c, a, out.extents.rows, out.extents.cols);
   int64_t contracted = a.extents.cols;
   if (out.extents.rows == 0 || out.extents.cols == 0)
     return;
   if (contracted == 0) { // zeros, where anything begins
-    Value begins =
-        first ? b_.createOrFold<arith::IndexCastUIOp>(loc, b_.getIndexType(), first) : constant(1);
-    return zeroIfEmpty(begins, constant(1), out, a.element);
+    Value begins = first ? c.b.createOrFold<arith::IndexCastUIOp>(loc, c.b.getIndexType(), first)
+                         : constant(c, 1);
+    return zeroIfEmpty(c, begins, constant(c, 1), out, a.element);
   }
   if (a.form == Form::Memory || b.form == Form::Memory) {
-    multiplyFromMemory(a, b, out, first, loc, step);
+    multiplyFromMemory(c, a, b, out, first, loc, step);
     return;
   }
   if (contracted <= step) {
-    multiplyStep(a, b, out, first, constant(0), a.extents.validCols, contracted, loc);
+    multiplyStep(c, a, b, out, first, constant(c, 0), a.extents.validCols, contracted, loc);
     return;
   }
-  Value zero = constant(0);
+  Value zero = constant(c, 0);
   if (!first)
-    zeroIfEmpty(zero, a.extents.validCols, out, a.element);
-  auto loop = b_.create<scf::ForOp>(loc, zero, a.extents.validCols, constant(step));
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(loop.getBody());
+    zeroIfEmpty(c, zero, a.extents.validCols, out, a.element);
+  auto loop = c.b.create<scf::ForOp>(loc, zero, a.extents.validCols, constant(c, step));
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(loop.getBody());
   Value at = loop.getInductionVar();
-  Value rest = b_.create<arith::SubIOp>(loc, a.extents.validCols, at);
-  Value length = minimum(rest, constant(step));
-  Value begins = b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, at, zero);
+  Value rest = c.b.create<arith::SubIOp>(loc, a.extents.validCols, at);
+  Value length = minimum(c, rest, constant(c, step));
+  Value begins = c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, at, zero);
   if (first)
-    begins = b_.create<arith::AndIOp>(loc, first, begins);
-  rotations_.push_back({loop, iterationOf(loop), 2});
-  multiplyStep(a, b, out, begins, at, length, step, loc);
-  rotations_.pop_back();
+    begins = c.b.create<arith::AndIOp>(loc, first, begins);
+  c.rotations.push_back({loop, iterationOf(c, loop), 2});
+  multiplyStep(c, a, b, out, begins, at, length, step, loc);
+  c.rotations.pop_back();
 }
 
 /// One step from `mat` through the operand buffers. `begins`: an i1 that says whether the
 /// accumulator begins here; null: it does.
-void KernelLowering::multiplyStep(const Tile &a, const Tile &b, const Tile &out, Value begins,
-                                  Value at, Value length, int64_t step, Location loc) {
+static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
+                         Value begins, Value at, Value length, int64_t step, Location loc) {
   Extents2 leftExtents{out.extents.rows, step, out.extents.validRows, length};
   Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
-  ProductShape shape{out.extents.rows,  out.extents.cols,  step, pto::elementBytes(a.element),
-                     nameOf(a.element), cores_.numProducts};
-  bool rotates = (begins || !rotations_.empty()) && fitsTwice(shape, step, machine_);
+  ProductShape shape{out.extents.rows,  out.extents.cols,   step, pto::elementBytes(a.element),
+                     nameOf(a.element), c.cores.numProducts};
+  bool rotates = (begins || !c.rotations.empty()) && fitsTwice(shape, step, c.machine);
   // The name is that of the product.
   Location plain = withoutName(loc);
-  Value left = allocate(ir::Place::Left, leftLayout(), leftExtents, a.element, plain, rotates);
-  Value right = allocate(ir::Place::Right, "zn", rightExtents, b.element, plain, rotates);
-  Value zero = constant(0);
+  Value left = allocate(c, ir::Place::Left, leftLayout(c), leftExtents, a.element, plain, rotates);
+  Value right = allocate(c, ir::Place::Right, "zn", rightExtents, b.element, plain, rotates);
+  Value zero = constant(c, 0);
   auto from = [&](Value start) {
-    return start ? b_.createOrFold<arith::AddIOp>(loc, start, at) : at;
+    return start ? c.b.createOrFold<arith::AddIOp>(loc, start, at) : at;
   };
-  emit(loc, InstructionId::TExtract, {a.buffer, zero, from(a.start)}, {left});
-  emit(loc, InstructionId::TExtract, {b.buffer, from(b.start), zero}, {right});
+  emit(c, loc, InstructionId::TExtract, {a.buffer, zero, from(a.start)}, {left});
+  emit(c, loc, InstructionId::TExtract, {b.buffer, from(b.start), zero}, {right});
   if (!begins) {
-    emit(loc, InstructionId::TMatmul, {left, right}, {out.buffer});
+    emit(c, loc, InstructionId::TMatmul, {left, right}, {out.buffer});
     return;
   }
-  auto branch = b_.create<scf::IfOp>(loc, begins, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(&branch.getThenRegion().front());
-  emit(loc, InstructionId::TMatmul, {left, right}, {out.buffer});
-  b_.setInsertionPointToStart(&branch.getElseRegion().front());
-  emit(loc, InstructionId::TMatmulAcc, {out.buffer, left, right}, {out.buffer});
+  auto branch = c.b.create<scf::IfOp>(loc, begins, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+  emit(c, loc, InstructionId::TMatmul, {left, right}, {out.buffer});
+  c.b.setInsertionPointToStart(&branch.getElseRegion().front());
+  emit(c, loc, InstructionId::TMatmulAcc, {out.buffer, left, right}, {out.buffer});
 }
 
 /// The contracted extent of a piece: some steps, as many as leave room for other values in `mat`.
-int64_t KernelLowering::contractedPiece(const Tile &a, const Tile &b, const Tile &out,
-                                        int64_t step) const {
+static int64_t contractedPiece(const KernelContext &c, const Tile &a, const Tile &b,
+                               const Tile &out, int64_t step) {
   int64_t line = 0; // bytes that one position of the contracted axis takes
   if (a.form == Form::Memory)
     line += roundUp(std::max<int64_t>(out.extents.rows, 1), 16) * pto::elementBytes(a.element);
   if (b.form == Form::Memory)
     line += roundUp(std::max<int64_t>(out.extents.cols, 1), 16) * pto::elementBytes(b.element);
-  int64_t room = usableBytes(machine_, "mat") / 4 / std::max<int64_t>(1, cores_.numProducts);
+  int64_t room = usableBytes(c.machine, "mat") / 4 / std::max<int64_t>(1, c.cores.numProducts);
   return step * std::clamp<int64_t>(room / (line * step), 1, 4);
 }
 
 /// A contraction of what stays in memory, because it has no bound or is large: pieces of it are
 /// loaded to `mat` in a loop.
-void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile &out, Value first,
-                                        Location loc, int64_t step) {
-  int64_t piece = contractedPiece(a, b, out, step);
+static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
+                               Value first, Location loc, int64_t step) {
+  int64_t piece = contractedPiece(c, a, b, out, step);
   Value total = a.form == Form::Memory ? a.extents.validCols : b.extents.validRows;
-  Value zero = constant(0);
+  Value zero = constant(c, 0);
   if (!first)
-    zeroIfEmpty(zero, total, out, a.element);
-  auto loop = b_.create<scf::ForOp>(loc, zero, total, constant(piece));
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(loop.getBody());
+    zeroIfEmpty(c, zero, total, out, a.element);
+  auto loop = c.b.create<scf::ForOp>(loc, zero, total, constant(c, piece));
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(loop.getBody());
   Value at = loop.getInductionVar();
-  Value length = minimum(b_.create<arith::SubIOp>(loc, total, at), constant(piece));
-  Value begins = b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, at, zero);
+  Value length = minimum(c, c.b.create<arith::SubIOp>(loc, total, at), constant(c, piece));
+  Value begins = c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, at, zero);
   if (first)
-    begins = b_.create<arith::AndIOp>(loc, first, begins);
-  rotations_.push_back({loop, iterationOf(loop), 2});
+    begins = c.b.create<arith::AndIOp>(loc, first, begins);
+  c.rotations.push_back({loop, iterationOf(c, loop), 2});
   auto cut = [&](const Tile &from, bool rowsContracted) {
     // `from` holds extents as the product sees them; its box is in the order of memory.
     Tile part = from;
@@ -417,7 +434,7 @@ void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile
     }
     bool alongRows = rowsContracted != from.transposed;
     Value &offset = alongRows ? part.box.row : part.box.col;
-    offset = b_.createOrFold<arith::AddIOp>(loc, offset, at);
+    offset = c.b.createOrFold<arith::AddIOp>(loc, offset, at);
     (rowsContracted ? part.extents.rows : part.extents.cols) = piece;
     (rowsContracted ? part.extents.validRows : part.extents.validCols) = length;
     bool transposed = part.transposed;
@@ -426,7 +443,7 @@ void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile
       std::swap(part.extents.validRows, part.extents.validCols);
       part.transposed = false;
     }
-    Tile loaded = loadMatrix(part, transposed, loc);
+    Tile loaded = loadMatrix(c, part, transposed, loc);
     loaded.extents = part.extents;
     if (transposed) {
       std::swap(loaded.extents.rows, loaded.extents.cols);
@@ -437,12 +454,12 @@ void KernelLowering::multiplyFromMemory(const Tile &a, const Tile &b, const Tile
   Tile left = cut(a, false), right = cut(b, true);
   // Inside, the steps of the operand buffers; the accumulator begins with the first step of the
   // first piece.
-  multiply(left, right, out, begins, loc);
-  rotations_.pop_back();
+  multiply(c, left, right, out, begins, loc);
+  c.rotations.pop_back();
 }
 
-llvm::StringRef KernelLowering::leftLayout() const {
-  const MemorySpace *left = machine_.space("left");
+static llvm::StringRef leftLayout(const KernelContext &c) {
+  const MemorySpace *left = c.machine.space("left");
   return left ? llvm::StringRef(left->usualLayout()) : "zz";
 }
 

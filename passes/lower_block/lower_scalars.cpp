@@ -1,7 +1,12 @@
 // Operations on scalars, and with them those on tiles that no instruction takes: the scalar unit
 // goes through the elements.
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/lower_scalars.h"
+#include "passes/lower_block/buffers.h"
+#include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/scalars.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -14,91 +19,93 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-Value KernelLowering::lowerScalarArithmetic(Operation *op) {
+Value lowerScalarArithmetic(KernelContext &c, Operation *op) {
   llvm::SmallVector<Value> in;
   for (Value operand : op->getOperands()) {
-    in.push_back(scalarOf(operand));
+    in.push_back(scalarOf(c, operand));
     if (!in.back())
       return {};
   }
   if (op->getNumResults() != 1)
     return {};
-  return scalarResult(b_, op, in, op->getResult(0).getType());
+  return scalarResult(c.b, op, in, op->getResult(0).getType());
 }
 
 // ---- elementwise --------------------------------------------------------------------------------
 
 /// Packed conditions as numbers 1 and 0, which have elements.
-Tile KernelLowering::numbersOf(const Tile &mask, Location loc) {
+Tile numbersOf(KernelContext &c, const Tile &mask, Location loc) {
   Tile numbers = mask;
-  numbers.element = b_.getF16Type();
+  numbers.element = c.b.getF16Type();
   numbers.form = mask.extents.cols == 1 && mask.extents.rows > 1 ? Form::Column : Form::Whole;
   Tile ones = numbers;
-  ones.buffer = allocateLike(ones, loc);
-  fillWith(ones, constantOf(numbers.element, 1), loc);
-  numbers.buffer = allocateLike(numbers, loc);
-  Extents2 one{1, 32, constant(1), constant(32)};
-  Value scratch = allocate(ir::Place::Vec, "nd", one, b_.getI8Type(), loc);
-  emit(loc, InstructionId::TSels,
-       {mask.buffer, ones.buffer, scratch, constantOf(numbers.element, 0)}, {numbers.buffer});
+  ones.buffer = allocateLike(c, ones, loc);
+  fillWith(c, ones, constantOf(c, numbers.element, 1), loc);
+  numbers.buffer = allocateLike(c, numbers, loc);
+  Extents2 one{1, 32, constant(c, 1), constant(c, 32)};
+  Value scratch = allocate(c, ir::Place::Vec, "nd", one, c.b.getI8Type(), loc);
+  emit(c, loc, InstructionId::TSels,
+       {mask.buffer, ones.buffer, scratch, constantOf(c, numbers.element, 0)}, {numbers.buffer});
   return numbers;
 }
 
 /// Numbers as packed conditions.
-Tile KernelLowering::maskOf(const Tile &numbers, Location loc) {
+Tile maskOf(KernelContext &c, const Tile &numbers, Location loc) {
   Tile mask = numbers;
   mask.form = Form::Mask;
-  mask.element = b_.getI1Type();
-  mask.buffer = allocateLike(mask, loc);
-  emit(loc, InstructionId::TCmps, {numbers.buffer, constantOf(numbers.element, 0)}, {mask.buffer},
-       {b_.getNamedAttr("cmpMode", pto::CmpModeAttr::get(b_.getContext(), pto::CmpMode::ne))});
+  mask.element = c.b.getI1Type();
+  mask.buffer = allocateLike(c, mask, loc);
+  emit(c, loc, InstructionId::TCmps, {numbers.buffer, constantOf(c, numbers.element, 0)},
+       {mask.buffer},
+       {c.b.getNamedAttr("cmpMode", pto::CmpModeAttr::get(c.b.getContext(), pto::CmpMode::ne))});
   return mask;
 }
 
-bool KernelLowering::lowerByElements(Operation *op) {
-  if (op->getNumResults() != 1 || isScalar(op->getResult(0)) || op->getNumRegions())
+bool lowerByElements(KernelContext &c, Operation *op) {
+  if (op->getNumResults() != 1 || isScalar(c, op->getResult(0)) || op->getNumRegions())
     return false;
   Location loc = op->getLoc();
   Type type = op->getResult(0).getType(), element = ir::elementTypeOf(type);
-  std::optional<Tile> out = resultTile(op);
+  std::optional<Tile> out = resultTile(c, op);
   if (!out)
     return true;
   bool toMask = element.isInteger(1);
   if (toMask)
-    out->element = b_.getF16Type();
+    out->element = c.b.getF16Type();
   llvm::SmallVector<ShapedTile> operands;
   llvm::SmallVector<bool> masks;
   for (Value operand : op->getOperands()) {
-    std::optional<Tile> tile = operandTile(op, operand);
+    std::optional<Tile> tile = operandTile(c, op, operand);
     if (!tile)
       return true;
     masks.push_back(tile->form == Form::Mask);
-    operands.push_back(shaped(masks.back() ? numbersOf(*tile, loc) : *tile, operand.getType()));
+    operands.push_back(
+        shaped(c, masks.back() ? numbersOf(c, *tile, loc) : *tile, operand.getType()));
   }
-  out->buffer = allocateLike(*out, loc);
-  ShapedTile to = shaped(*out, type);
-  loc_ = loc;
+  out->buffer = allocateLike(c, *out, loc);
+  ShapedTile to = shaped(c, *out, type);
+  c.loc = loc;
   bool known = true;
-  forEach(to.lengths, [&](Indices at) {
+  forEach(c, to.lengths, [&](Indices at) {
     llvm::SmallVector<Value> in;
     for (auto [i, operand] : llvm::enumerate(operands)) {
-      Value value =
-          readElement(operand, broadcastPositions(op->getOperand(i).getType(), at, constant(0)));
+      Value value = readElement(
+          c, operand, broadcastPositions(op->getOperand(i).getType(), at, constant(c, 0)));
       if (masks[i])
-        value = b_.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNE, value,
-                                         constantOf(value.getType(), 0));
+        value = c.b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNE, value,
+                                          constantOf(c, value.getType(), 0));
       in.push_back(value);
     }
-    Value result = scalarResult(b_, op, in, element);
+    Value result = scalarResult(c.b, op, in, element);
     if (!(known = static_cast<bool>(result)))
       return;
     if (toMask)
-      result = b_.create<arith::SelectOp>(loc, result, constantOf(out->element, 1),
-                                          constantOf(out->element, 0));
-    writeElement(to, at, result);
+      result = c.b.create<arith::SelectOp>(loc, result, constantOf(c, out->element, 1),
+                                           constantOf(c, out->element, 0));
+    writeElement(c, to, at, result);
   });
   if (known)
-    setTile(op->getResult(0), toMask ? maskOf(*out, loc) : *out);
+    setTile(c, op->getResult(0), toMask ? maskOf(c, *out, loc) : *out);
   return known;
 }
 

@@ -1,7 +1,13 @@
 // Constants, positions, and other views of a value: what either side of a mixed kernel may make for
 // itself.
+#include "passes/lower_block/lower_shape.h"
+#include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_elementwise.h"
+#include "passes/lower_block/lower_moves.h"
+#include "passes/lower_block/queues.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -13,174 +19,178 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-bool KernelLowering::lowerShared(Operation *op) {
+static void lowerSplat(KernelContext &c, Operation *op);
+static void lowerIndex(KernelContext &c, Operation *op);
+static void lowerTranspose(KernelContext &c, Operation *op);
+static void lowerBroadcast(KernelContext &c, Operation *op);
+
+bool lowerShared(KernelContext &c, Operation *op) {
   if (isa<ir::ZerosOp, ir::OnesOp, ir::FullOp>(op))
-    return lowerSplat(op), true;
+    return lowerSplat(c, op), true;
   if (isa<ir::IndexOp>(op)) {
-    if (core_ == CoreKind::Vector)
-      lowerIndex(op);
+    if (c.core == CoreKind::Vector)
+      lowerIndex(c, op);
     return true;
   }
   bool isView = isa<ir::NewAxisOp, ir::CastOp, ir::ReshapeOp, ir::TransposeOp>(op);
-  if (isView && core_ == CoreKind::Cube &&
-      (isHanded(op) || !isUsedOnCube(op->getResult(0), cores_)))
-    return bindLengths(op), true; // it is of what the vector cores have
+  if (isView && c.core == CoreKind::Cube &&
+      (isHanded(op) || !isUsedOnCube(op->getResult(0), c.cores)))
+    return bindLengths(c, op), true; // it is of what the vector cores have
   if (isa<ir::NewAxisOp, ir::CastOp, ir::ReshapeOp>(op))
-    return lowerView(op), true;
+    return lowerView(c, op), true;
   if (isa<ir::TransposeOp>(op))
-    return lowerTranspose(op), true;
-  if (isa<ir::BroadcastOp>(op) && core_ == CoreKind::Vector)
-    return lowerBroadcast(op), true;
+    return lowerTranspose(c, op), true;
+  if (isa<ir::BroadcastOp>(op) && c.core == CoreKind::Vector)
+    return lowerBroadcast(c, op), true;
   return false;
 }
 
-void KernelLowering::lowerSplat(Operation *op) {
+static void lowerSplat(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
   auto type = cast<ir::ArrayType>(result.getType());
   llvm::SmallVector<Value> lengths;
   unsigned next = 0;
   for (const ir::Extent &extent : type.getExtents())
     if (!extent.isConstant() && next < op->getNumOperands())
-      lengths_[extent.symbol] = dealt(scalarOf(op->getOperand(next++)), extent);
-  if (core_ == CoreKind::Cube)
+      c.lengths[extent.symbol] = dealt(c, scalarOf(c, op->getOperand(next++)), extent);
+  if (c.core == CoreKind::Cube)
     return;
   Tile tile;
-  std::optional<Extents2> extents = extentsOf(op, type);
+  std::optional<Extents2> extents = extentsOf(c, op, type);
   if (!extents)
     return;
   tile.form = Form::Splat;
   tile.extents = *extents;
   tile.element = type.getElementType();
-  tile.scalar = isa<ir::FullOp>(op) ? scalarOf(op->getOperands().back())
-                                    : constantOf(tile.element, isa<ir::OnesOp>(op) ? 1 : 0);
+  tile.scalar = isa<ir::FullOp>(op) ? scalarOf(c, op->getOperands().back())
+                                    : constantOf(c, tile.element, isa<ir::OnesOp>(op) ? 1 : 0);
   if (!tile.scalar)
-    return fail(op, "a scalar that another core computes");
-  setTile(result, tile);
+    return fail(c, op, "a scalar that another core computes");
+  setTile(c, result, tile);
 }
 
 /// `index(r)`: the positions of a range, as a row. The row serves as a column, too.
-void KernelLowering::lowerIndex(Operation *op) {
+static void lowerIndex(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
   auto type = cast<ir::ArrayType>(result.getType());
   const ir::Extent &extent = type.getExtents()[0];
-  Value start = scalarOf(op->getOperand(0));
+  Value start = scalarOf(c, op->getOperand(0));
   if (!extent.isConstant()) {
-    bool isDealt = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
-    lengths_[extent.symbol] = dealt(scalarOf(op->getOperand(1)), extent);
+    bool isDealt = c.core == CoreKind::Vector && c.cores.deals(extent.symbol);
+    c.lengths[extent.symbol] = dealt(c, scalarOf(c, op->getOperand(1)), extent);
     if (isDealt)
-      start = b_.createOrFold<arith::AddIOp>(
-          loc_, start,
-          b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(capacityOf(extent))));
+      start = c.b.createOrFold<arith::AddIOp>(
+          c.loc, start,
+          c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, capacityOf(c, extent))));
   }
-  std::optional<Tile> tile = resultTile(op);
+  std::optional<Tile> tile = resultTile(c, op);
   if (!tile)
     return;
   tile->form = Form::Whole;
-  tile->buffer = allocateLike(*tile, op->getLoc());
-  Value first = b_.createOrFold<arith::IndexCastOp>(loc_, tile->element, start);
-  emit(op->getLoc(), InstructionId::TCi, {first}, {tile->buffer},
-       {b_.getNamedAttr("descending", b_.getBoolAttr(false))});
-  setTile(result, *tile);
+  tile->buffer = allocateLike(c, *tile, op->getLoc());
+  Value first = c.b.createOrFold<arith::IndexCastOp>(c.loc, tile->element, start);
+  emit(c, op->getLoc(), InstructionId::TCi, {first}, {tile->buffer},
+       {c.b.getNamedAttr("descending", c.b.getBoolAttr(false))});
+  setTile(c, result, *tile);
 }
 
-/// Another shape of the same elements in the same order.
-void KernelLowering::lowerView(Operation *op) {
+void lowerView(KernelContext &c, Operation *op) {
   Value source = op->getOperand(0), result = op->getResult(0);
-  const Tile *found = tileOf(source);
+  const Tile *found = tileOf(c, source);
   if (!found) {
-    if (core_ == CoreKind::Vector && isUsedOnVector(result, cores_))
-      fail(op, "this value");
+    if (c.core == CoreKind::Vector && isUsedOnVector(result, c.cores))
+      fail(c, op, "this value");
     return;
   }
-  bindLengths(op);
-  if (core_ == CoreKind::Cube && found->form == Form::Memory) // loaded piece by piece, as a matrix
-    return setTile(result, Tile(*found));
-  std::optional<Extents2> extents = extentsOf(op, result.getType());
+  bindLengths(c, op);
+  if (c.core == CoreKind::Cube && found->form == Form::Memory) // loaded piece by piece, as a matrix
+    return setTile(c, result, Tile(*found));
+  std::optional<Extents2> extents = extentsOf(c, op, result.getType());
   if (!extents)
     return;
   Tile tile = *found;
   if (tile.form == Form::Memory)
-    tile = materialise(tile, op->getLoc());
+    tile = materialise(c, tile, op->getLoc());
   bool sameMatrix = tile.extents.rows == extents->rows && tile.extents.cols == extents->cols;
   if (sameMatrix || tile.form == Form::Splat) {
     tile.extents = *extents;
-    return setTile(result, tile);
+    return setTile(c, result, tile);
   }
   bool line = tile.form == Form::Whole && tile.extents.rows == 1; // a row becomes a column
   bool toColumn = extents->cols == 1 && extents->rows == tile.extents.cols;
   if (line && toColumn) {
     tile.form = Form::Column;
     tile.extents = *extents;
-    return setTile(result, tile);
+    return setTile(c, result, tile);
   }
   bool toRow =
       tile.form == Form::Column && extents->rows == 1 && extents->cols == tile.extents.rows;
   if (toRow) {
     tile.form = Form::Whole;
     tile.extents = *extents;
-    return setTile(result, tile);
+    return setTile(c, result, tile);
   }
   auto buffer = tile.buffer ? cast<pto::TileBufType>(tile.buffer.getType()) : pto::TileBufType();
-  bool dense =
-      buffer && tile.form == Form::Whole && buffer.getCols() == tile.extents.cols && !dynamicValid_;
+  bool dense = buffer && tile.form == Form::Whole && buffer.getCols() == tile.extents.cols &&
+               !c.dynamicValid;
   Tile shaped = tile;
   shaped.extents = *extents;
-  auto wanted = allocateType(shaped);
+  auto wanted = allocateType(c, shaped);
   if (!dense || wanted.getCols() != extents->cols || wanted.getBytes() != buffer.getBytes())
-    return lowerReshape(op);
-  shaped.buffer = reshape(tile.buffer, wanted, extents->validRows, extents->validCols);
-  setTile(result, shaped);
+    return lowerReshape(c, op);
+  shaped.buffer = reshape(c, tile.buffer, wanted, extents->validRows, extents->validCols);
+  setTile(c, result, shaped);
 }
 
-void KernelLowering::lowerTranspose(Operation *op) {
+static void lowerTranspose(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
-  const Tile *found = tileOf(op->getOperand(0));
+  const Tile *found = tileOf(c, op->getOperand(0));
   if (!found) {
-    if (core_ == CoreKind::Vector && isUsedOnVector(result, cores_))
-      fail(op, "this value");
+    if (c.core == CoreKind::Vector && isUsedOnVector(result, c.cores))
+      fail(c, op, "this value");
     return;
   }
-  if (core_ == CoreKind::Cube) {
+  if (c.core == CoreKind::Cube) {
     Tile tile = *found; // products read it as it is staged, or under another layout
     std::swap(tile.extents.rows, tile.extents.cols);
     std::swap(tile.extents.validRows, tile.extents.validCols);
     tile.transposed = !tile.transposed;
-    return setTile(result, tile);
+    return setTile(c, result, tile);
   }
-  std::optional<Tile> out = resultTile(op);
+  std::optional<Tile> out = resultTile(c, op);
   if (!out)
     return;
   if (found->form == Form::Splat) {
     Tile splat = *found;
     splat.extents = out->extents;
-    return setTile(result, splat);
+    return setTile(c, result, splat);
   }
-  Tile source = materialise(*found, op->getLoc());
+  Tile source = materialise(c, *found, op->getLoc());
   bool matrix = ir::rankOf(result.getType()) <= 2;
   if (!matrix)
-    return lowerPermutation(op);
+    return lowerPermutation(c, op);
   if (source.form == Form::Column ||
       source.extents.rows == 1) { // the same elements in the same order
     Tile line = source;
     line.form = out->form;
     line.extents = out->extents;
-    return setTile(result, line);
+    return setTile(c, result, line);
   }
-  if (!takes(InstructionId::TTrans, {source.element}))
-    return lowerPermutation(op);
-  out->buffer = allocateLike(*out, op->getLoc());
-  emit(op->getLoc(), InstructionId::TTrans, {source.buffer, allocateLike(source, op->getLoc())},
-       {out->buffer});
-  setTile(result, *out);
+  if (!takes(c, InstructionId::TTrans, {source.element}))
+    return lowerPermutation(c, op);
+  out->buffer = allocateLike(c, *out, op->getLoc());
+  emit(c, op->getLoc(), InstructionId::TTrans,
+       {source.buffer, allocateLike(c, source, op->getLoc())}, {out->buffer});
+  setTile(c, result, *out);
 }
 
-void KernelLowering::lowerBroadcast(Operation *op) {
-  bindLengths(op);
-  std::optional<Tile> in = operandTile(op, op->getOperand(0));
+static void lowerBroadcast(KernelContext &c, Operation *op) {
+  bindLengths(c, op);
+  std::optional<Tile> in = operandTile(c, op, op->getOperand(0));
   if (!in)
     return;
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
-  setTile(op->getResult(0), spread(*in, from, to, op));
+  setTile(c, op->getResult(0), spread(c, *in, from, to, op));
 }
 
 } // namespace ptl::block

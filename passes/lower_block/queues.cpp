@@ -1,8 +1,13 @@
 // Values that cross between the cube and the vector cores: one queue per value, pushed where it is
 // made and popped at the same place on the other side.
+#include "passes/lower_block/queues.h"
 #include "ir/dialect/cross_core.h"
+#include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/lower_boxes.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -178,21 +183,23 @@ bool sharesQueues(const CoreAssignment &cores, const Machine &machine) {
   return queuesOf(cores, machine, false).size() > flagsForQueues(cores, machine);
 }
 
-/// All cores of the group have done what stands before when any of them goes on: the vector cores
-/// tell the cube core, and that tells them all.
-void KernelLowering::meet(Location loc) {
+static bool directQueues(const KernelContext &c);
+static void push(KernelContext &c, mlir::Value value, mlir::Value queue);
+static void pop(KernelContext &c, mlir::Value value, mlir::Value queue, bool toVector);
+
+void meet(KernelContext &c, Location loc) {
   llvm::SmallVector<Value> arrays;
-  for (Value array : cores_.metOver)
-    arrays.push_back(pointers_.lookup(array));
+  for (Value array : c.cores.metOver)
+    arrays.push_back(c.pointers.lookup(array));
   auto flag = [&](bool isSet, pto::PipeKind kind, int64_t id) {
-    auto pipe = pto::PipeKindAttr::get(b_.getContext(), kind);
-    Value number = constant(id);
-    Operation *op = isSet ? b_.create<pto::SyncSetOp>(loc, pipe, number, arrays).getOperation()
-                          : b_.create<pto::SyncWaitOp>(loc, pipe, number, arrays).getOperation();
-    op->setAttr("ptl.ids", b_.getDenseI64ArrayAttr({id, 1}));
+    auto pipe = pto::PipeKindAttr::get(c.b.getContext(), kind);
+    Value number = constant(c, id);
+    Operation *op = isSet ? c.b.create<pto::SyncSetOp>(loc, pipe, number, arrays).getOperation()
+                          : c.b.create<pto::SyncWaitOp>(loc, pipe, number, arrays).getOperation();
+    op->setAttr("ptl.ids", c.b.getDenseI64ArrayAttr({id, 1}));
   };
-  auto [toCube, fromCube] = std::pair(meetingEvents_[0], meetingEvents_[1]);
-  if (core_ == CoreKind::Vector) {
+  auto [toCube, fromCube] = std::pair(c.meetingEvents[0], c.meetingEvents[1]);
+  if (c.core == CoreKind::Vector) {
     flag(/*isSet=*/true, pto::PipeKind::PIPE_MTE3, toCube);
     flag(/*isSet=*/false, pto::PipeKind::PIPE_MTE2, fromCube);
   } else {
@@ -224,74 +231,75 @@ static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
   return most;
 }
 
-/// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
-/// in the workspace follow from the order of the crossings.
-void KernelLowering::openQueues(ir::ParallelOp grid) {
-  if (!cores_.isMixed())
+void openQueues(KernelContext &c, ir::ParallelOp grid) {
+  if (!c.cores.isMixed())
     return;
-  bool direct = directQueues();
+  bool direct = directQueues(c);
   int64_t offset = 0;
-  llvm::SmallVector<int64_t> flags = firstFlags(machine_);
-  Queues queues = plannedQueues(cores_, machine_);
-  mergesQueues_ = mergesQueues(cores_, machine_);
-  size_t pairs = flagsForQueues(cores_, machine_);
+  llvm::SmallVector<int64_t> flags = firstFlags(c.machine);
+  Queues queues = plannedQueues(c.cores, c.machine);
+  c.mergesQueues = mergesQueues(c.cores, c.machine);
+  size_t pairs = flagsForQueues(c.cores, c.machine);
   if (queues.size() > pairs)
-    return fail(grid, std::to_string(queues.size()) + " pipes between cores, with flags for " +
-                          std::to_string(pairs));
-  if (!cores_.meetings.empty()) {
-    meetingEvents_[0] = flags[queues.size()];
-    meetingEvents_[1] = flags[queues.size()] + 1;
+    return fail(c, grid,
+                std::to_string(queues.size()) + " pipes between cores, with flags for " +
+                    std::to_string(pairs));
+  if (!c.cores.meetings.empty()) {
+    c.meetingEvents[0] = flags[queues.size()];
+    c.meetingEvents[1] = flags[queues.size()] + 1;
   }
-  MLIRContext *context = b_.getContext();
-  Value group = b_.create<pto::GetBlockIdxOp>(loc_, b_.getI64Type());
-  Value groupIndex = b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), group);
+  MLIRContext *context = c.b.getContext();
+  Value group = c.b.create<pto::GetBlockIdxOp>(c.loc, c.b.getI64Type());
+  Value groupIndex = c.b.create<arith::IndexCastOp>(c.loc, c.b.getIndexType(), group);
   for (auto [number, values] : llvm::enumerate(queues)) {
     Value value = values.front();
-    bool toVector = llvm::is_contained(cores_.toVector, value);
-    std::optional<int64_t> slot = slotBytesOf(values, capacities_);
-    Location loc = named(value);
+    bool toVector = llvm::is_contained(c.cores.toVector, value);
+    std::optional<int64_t> slot = slotBytesOf(values, c.capacities);
+    Location loc = named(c, value);
     if (!slot) {
-      fail(value.getDefiningOp() ? value.getDefiningOp() : grid.getOperation(),
+      fail(c, value.getDefiningOp() ? value.getDefiningOp() : grid.getOperation(),
            "a value without a static bound that crosses between cores");
       return;
     }
     int64_t bytes = *slot;
-    int64_t read = mergesQueues_ && toVector // copied when it is popped
+    int64_t read = c.mergesQueues && toVector // copied when it is popped
                        ? 1
-                       : heldAtOnce(values, toVector ? CoreKind::Vector : CoreKind::Cube, cores_);
-    int64_t held = std::max(saidOf(value, "ptl.held", options_.queueSlots), read);
-    int64_t numSlots = numSlotsOf(value, machine_, direct ? read + 1 : 0);
-    bool consumer = toVector == (core_ == CoreKind::Vector);
-    int64_t local = toVector && !cores_.dealt.empty() ? bytes / 2 : bytes;
-    Value address = b_.create<arith::ConstantIntOp>(loc_, 0, 32);
+                       : heldAtOnce(values, toVector ? CoreKind::Vector : CoreKind::Cube, c.cores);
+    int64_t held = std::max(saidOf(value, "ptl.held", c.options.queueSlots), read);
+    int64_t numSlots = numSlotsOf(value, c.machine, direct ? read + 1 : 0);
+    bool consumer = toVector == (c.core == CoreKind::Vector);
+    int64_t local = toVector && !c.cores.dealt.empty() ? bytes / 2 : bytes;
+    Value address = c.b.create<arith::ConstantIntOp>(c.loc, 0, 32);
     std::string name = "queue" + std::to_string(number);
-    auto word = [&](int64_t size) { return b_.getI32IntegerAttr(static_cast<int32_t>(size)); };
+    auto word = [&](int64_t size) { return c.b.getI32IntegerAttr(static_cast<int32_t>(size)); };
     if (consumer)
-      address = b_.create<pto::ReserveBufferOp>(
-          loc, b_.getI32Type(), b_.getStringAttr(name),
+      address = c.b.create<pto::ReserveBufferOp>(
+          loc, c.b.getI32Type(), c.b.getStringAttr(name),
           word(direct ? numSlots * local : heldBytes(held, bytes, local)),
-          b_.getStringAttr(toVector ? "vec" : "mat"), b_.getBoolAttr(true), IntegerAttr());
-    auto mask = b_.getI8IntegerAttr(toVector ? 1 : 2);
-    BoolAttr nosplit = !cores_.dealt.empty() ? BoolAttr() : b_.getBoolAttr(true);
+          c.b.getStringAttr(toVector ? "vec" : "mat"), c.b.getBoolAttr(true), IntegerAttr());
+    auto mask = c.b.getI8IntegerAttr(toVector ? 1 : 2);
+    BoolAttr nosplit = !c.cores.dealt.empty() ? BoolAttr() : c.b.getBoolAttr(true);
     Value queue;
     if (direct) {
       if (!consumer)
-        address = b_.create<pto::ImportReservedBufferOp>(
-            loc, b_.getI32Type(), b_.getStringAttr(name), FlatSymbolRefAttr::get(context, peer_));
-      queue = b_.create<pto::InitializeL2LPipeOp>(loc, pto::PipeHandleType::get(context), mask,
-                                                  word(bytes), word(numSlots), IntegerAttr(),
-                                                  word(flags[number]), nosplit, address);
+        address =
+            c.b.create<pto::ImportReservedBufferOp>(loc, c.b.getI32Type(), c.b.getStringAttr(name),
+                                                    FlatSymbolRefAttr::get(context, c.peer));
+      queue = c.b.create<pto::InitializeL2LPipeOp>(loc, pto::PipeHandleType::get(context), mask,
+                                                   word(bytes), word(numSlots), IntegerAttr(),
+                                                   word(flags[number]), nosplit, address);
     } else {
       // Each core group has its own ring in the workspace.
-      Value first = b_.createOrFold<arith::MulIOp>(loc_, groupIndex, constant(workspaceBytes_ / 4));
-      first = b_.createOrFold<arith::AddIOp>(loc_, first, constant(offset / 4));
-      Value ring = b_.create<pto::AddPtrOp>(loc, workspace_.getType(), workspace_, first);
-      queue = b_.create<pto::InitializeL2G2LPipeOp>(loc, pto::PipeHandleType::get(context), mask,
-                                                    word(bytes), word(numSlots), word(held),
-                                                    word(flags[number]), nosplit, ring, address);
+      Value first =
+          c.b.createOrFold<arith::MulIOp>(c.loc, groupIndex, constant(c, c.workspaceBytes / 4));
+      first = c.b.createOrFold<arith::AddIOp>(c.loc, first, constant(c, offset / 4));
+      Value ring = c.b.create<pto::AddPtrOp>(loc, c.workspace.getType(), c.workspace, first);
+      queue = c.b.create<pto::InitializeL2G2LPipeOp>(loc, pto::PipeHandleType::get(context), mask,
+                                                     word(bytes), word(numSlots), word(held),
+                                                     word(flags[number]), nosplit, ring, address);
     }
     for (Value each : values)
-      queues_[each] = queue;
+      c.queues[each] = queue;
     offset += numSlots * bytes;
   }
 }
@@ -305,32 +313,30 @@ int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Mach
   return (total + 511) / 512 * 512;
 }
 
-/// After a value's definition: its producer pushes it, its consumer pops it.
-void KernelLowering::cross(Value value) {
-  Value queue = queues_.lookup(value);
-  if (!queue || failed_)
+void cross(KernelContext &c, Value value) {
+  Value queue = c.queues.lookup(value);
+  if (!queue || c.failed)
     return;
-  bool toVector = llvm::is_contained(cores_.toVector, value);
-  if (toVector == (core_ == CoreKind::Cube))
-    return push(value, queue);
-  if (mergesQueues_) // at once, so that both sides go through a queue in the order of the program
-    return pop(value, queue, toVector);
+  bool toVector = llvm::is_contained(c.cores.toVector, value);
+  if (toVector == (c.core == CoreKind::Cube))
+    return push(c, value, queue);
+  if (c.mergesQueues) // at once, so that both sides go through a queue in the order of the program
+    return pop(c, value, queue, toVector);
   // Popped where it is needed first, so that what does not need it goes on before.
-  if (auto [first, last] = usesOf(value, core_, cores_); first)
-    waiting_.push_back({queue, value, first});
+  if (auto [first, last] = usesOf(value, c.core, c.cores); first)
+    c.waiting.push_back({queue, value, first});
   else
-    pop(value, queue, toVector);
+    pop(c, value, queue, toVector);
 }
 
-/// Pops what `op` needs, and what was pushed before it on the same queue.
-void KernelLowering::popFor(Operation *op) {
+void popFor(KernelContext &c, Operation *op) {
   llvm::SmallDenseSet<Value, 4> due;
-  for (const Waiting &each : waiting_)
+  for (const Waiting &each : c.waiting)
     if (each.user == op)
       due.insert(each.queue);
   if (due.empty())
     return;
-  llvm::SmallVector<Waiting> all = std::move(waiting_);
+  llvm::SmallVector<Waiting> all = std::move(c.waiting);
   auto last = [&](Value queue) { // the last one that this operation needs
     size_t at = 0;
     for (auto [i, each] : llvm::enumerate(all))
@@ -338,12 +344,12 @@ void KernelLowering::popFor(Operation *op) {
         at = i;
     return at;
   };
-  waiting_.clear();
+  c.waiting.clear();
   for (auto [i, each] : llvm::enumerate(all))
     if (due.contains(each.queue) && i <= last(each.queue))
-      pop(each.value, each.queue, llvm::is_contained(cores_.toVector, each.value));
+      pop(c, each.value, each.queue, llvm::is_contained(c.cores.toVector, each.value));
     else
-      waiting_.push_back(each);
+      c.waiting.push_back(each);
 }
 
 /// Rows of the boxes that the cube core keeps matrices in.
@@ -351,67 +357,67 @@ static constexpr int64_t kBoxRows = 16;
 static int64_t boxesOf(int64_t rows) { return (rows + kBoxRows - 1) / kBoxRows * kBoxRows; }
 
 /// The first rows of a buffer as a tile of `type`.
-Value KernelLowering::rowsOf(Value buffer, pto::TileBufType type, const Extents2 &extents,
-                             Location loc) {
-  return b_.create<pto::SubsetOp>(
-      loc, type, buffer, constant(0), constant(0),
+static Value rowsOf(KernelContext &c, Value buffer, pto::TileBufType type, const Extents2 &extents,
+                    Location loc) {
+  return c.b.create<pto::SubsetOp>(
+      loc, type, buffer, constant(c, 0), constant(c, 0),
       type.getValidRows() == pto::kDynamic ? extents.validRows : Value(),
       type.getValidCols() == pto::kDynamic ? extents.validCols : Value());
 }
 
-void KernelLowering::push(Value value, Value queue) {
-  Location loc = named(value);
-  const Tile *found = tileOf(value);
+static void push(KernelContext &c, Value value, Value queue) {
+  Location loc = named(c, value);
+  const Tile *found = tileOf(c, value);
   if (!found) {
-    fail(value.getDefiningOp(), "this value crossing between cores");
+    fail(c, value.getDefiningOp(), "this value crossing between cores");
     return;
   }
-  Tile tile = found->form == Form::Acc ? *found : materialise(*found, loc);
+  Tile tile = found->form == Form::Acc ? *found : materialise(c, *found, loc);
   if (tile.form == Form::Column) { // as the first column of a matrix
-    loc_ = loc;
-    tile.buffer = apart(tile.buffer, tile.extents.rows, tile.extents.validRows, tile.element);
+    c.loc = loc;
+    tile.buffer = apart(c, tile.buffer, tile.extents.rows, tile.extents.validRows, tile.element);
   }
   // Slots have the whole capacity, so that both sides agree on where rows lie. The cube core has
   // boxes of rows: a tile of fewer goes in a buffer of as many.
   auto type = cast<pto::TileBufType>(tile.buffer.getType());
-  if (core_ == CoreKind::Vector && type.getRows() % kBoxRows) {
+  if (c.core == CoreKind::Vector && type.getRows() % kBoxRows) {
     Extents2 boxes = tile.extents;
     boxes.rows = boxesOf(boxes.rows);
     Tile padded = tile;
-    Value wide = allocate(ir::Place::Vec, "nd", boxes, tile.element, loc);
-    padded.buffer = rowsOf(wide, type, tile.extents, loc);
-    copy(tile, padded, loc);
+    Value wide = allocate(c, ir::Place::Vec, "nd", boxes, tile.element, loc);
+    padded.buffer = rowsOf(c, wide, type, tile.extents, loc);
+    copy(c, tile, padded, loc);
     tile.buffer = wide;
   }
-  b_.create<pto::TPushOp>(loc, fullView(tile.buffer), queue,
-                          b_.getI8IntegerAttr(cores_.dealt.empty() ? 0 : 1));
+  c.b.create<pto::TPushOp>(loc, fullView(c, tile.buffer), queue,
+                           c.b.getI8IntegerAttr(c.cores.dealt.empty() ? 0 : 1));
 }
 
 /// A matrix of one column, as products leave it, the way in which columns are kept.
-Tile KernelLowering::asColumn(const Tile &matrix, Type type, Location loc) {
+static Tile asColumn(KernelContext &c, const Tile &matrix, Type type, Location loc) {
   Tile column = matrix;
   column.form = Form::Column;
-  column.buffer = allocateLike(column, loc);
-  if (takes(InstructionId::TRowSum, {matrix.element})) { // each sum has one element
-    emit(loc, InstructionId::TRowSum, {matrix.buffer, allocateLike(matrix, loc)},
-         {columnView(column)});
+  column.buffer = allocateLike(c, column, loc);
+  if (takes(c, InstructionId::TRowSum, {matrix.element})) { // each sum has one element
+    emit(c, loc, InstructionId::TRowSum, {matrix.buffer, allocateLike(c, matrix, loc)},
+         {columnView(c, column)});
     return column;
   }
-  ShapedTile from = shaped(matrix, type), to = shaped(column, type);
+  ShapedTile from = shaped(c, matrix, type), to = shaped(c, column, type);
   Movement movement;
   movement.lengths = IndexVector(to.lengths);
   movement.ends = [](Indices at) {
     return Ends{IndexVector(at.begin(), at.end()), IndexVector(at.begin(), at.end())};
   };
-  move(from, to, movement, loc);
+  move(c, from, to, movement, loc);
   return column;
 }
 
-void KernelLowering::pop(Value value, Value queue, bool toVector) {
-  Location loc = named(value);
+static void pop(KernelContext &c, Value value, Value queue, bool toVector) {
+  Location loc = named(c, value);
   Operation *op =
       value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp();
-  std::optional<Extents2> extents = extentsOf(op, value.getType());
+  std::optional<Extents2> extents = extentsOf(c, op, value.getType());
   if (!extents)
     return;
   Tile tile;
@@ -420,45 +426,45 @@ void KernelLowering::pop(Value value, Value queue, bool toVector) {
   tile.form = toVector ? Form::Whole : Form::Matrix;
   Extents2 boxes = tile.extents;
   boxes.rows = boxesOf(boxes.rows);
-  pto::TileBufType type = tileType(toVector ? ir::Place::Vec : ir::Place::Mat,
+  pto::TileBufType type = tileType(c, toVector ? ir::Place::Vec : ir::Place::Mat,
                                    toVector ? "nd" : "nz", boxes, tile.element);
   auto full = type.withValid(type.getRows(), type.getCols());
-  Value popped = b_.create<pto::DeclareTileOp>(loc, full, Value(), Value());
-  auto split = b_.getI8IntegerAttr(cores_.dealt.empty() ? 0 : 1);
-  b_.create<pto::TPopOp>(loc, popped, queue, split);
-  auto own = tileType(type.getPlace(), toVector ? "nd" : "nz", tile.extents, tile.element);
+  Value popped = c.b.create<pto::DeclareTileOp>(loc, full, Value(), Value());
+  auto split = c.b.getI8IntegerAttr(c.cores.dealt.empty() ? 0 : 1);
+  c.b.create<pto::TPopOp>(loc, popped, queue, split);
+  auto own = tileType(c, type.getPlace(), toVector ? "nd" : "nz", tile.extents, tile.element);
   tile.buffer = own.getRows() == type.getRows()
-                    ? reshape(popped, own, tile.extents.validRows, tile.extents.validCols)
-                    : rowsOf(popped, own, tile.extents, loc);
+                    ? reshape(c, popped, own, tile.extents.validRows, tile.extents.validCols)
+                    : rowsOf(c, popped, own, tile.extents, loc);
   bool isColumn = toVector && formOf(tile) == Form::Column;
   if (isColumn)
-    tile = asColumn(tile, value.getType(), loc);
-  if (mergesQueues_ && toVector) { // what is popped next may have another form
+    tile = asColumn(c, tile, value.getType(), loc);
+  if (c.mergesQueues && toVector) { // what is popped next may have another form
     if (!isColumn) {
       Tile own = tile;
-      own.buffer = allocateLike(own, loc);
-      copy(tile, own, loc);
+      own.buffer = allocateLike(c, own, loc);
+      copy(c, tile, own, loc);
       tile = own;
     }
-    setTile(value, tile);
-    b_.create<pto::TFreeOp>(loc, queue, split);
+    setTile(c, value, tile);
+    c.b.create<pto::TFreeOp>(loc, queue, split);
     return;
   }
-  setTile(value, tile);
-  if (directQueues())
-    popped_.push_back({queue, split, value});
+  setTile(c, value, tile);
+  if (directQueues(c))
+    c.popped.push_back({queue, split, value});
   else
-    b_.create<pto::TFreeOp>(loc, queue, split); // it has been copied from global memory
+    c.b.create<pto::TFreeOp>(loc, queue, split); // it has been copied from global memory
 }
 
 /// Whether anything behind `op` reads a value that lies in the buffer of `slot`.
-bool KernelLowering::isRead(const Popped &slot, Operation *op) {
-  Value root = pto::rootOf(tileOf(slot.value)->buffer);
+static bool isRead(KernelContext &c, const Popped &slot, Operation *op) {
+  Value root = pto::rootOf(tileOf(c, slot.value)->buffer);
   Value popped = slot.value;
   Block *home = popped.getParentBlock();
-  for (Value value : sharing_.valuesIn(root))
+  for (Value value : c.sharing.valuesIn(root))
     for (Operation *user : value.getUsers()) {
-      if (core_ == CoreKind::Vector && cores_.coreOf(user) == CoreKind::Cube)
+      if (c.core == CoreKind::Vector && c.cores.coreOf(user) == CoreKind::Cube)
         continue; // it reads what it was sent
       Operation *here = home->findAncestorOpInBlock(*user);
       if (!here || op->isBeforeInBlock(here))
@@ -467,20 +473,19 @@ bool KernelLowering::isRead(const Popped &slot, Operation *op) {
   return false;
 }
 
-/// Whether what is made in the slot of a popped tile would still be read when others of its queue
-/// have been popped into all slots that the consumer may hold.
-bool KernelLowering::outlivesSlot(Value result, Value slot) {
+bool outlivesSlot(KernelContext &c, Value result, Value slot) {
   Value popped;
-  for (const auto &[value, queue] : queues_)
-    if (const Tile *tile = tileOf(value); tile && tile->buffer && pto::rootOf(tile->buffer) == slot)
+  for (const auto &[value, queue] : c.queues)
+    if (const Tile *tile = tileOf(c, value);
+        tile && tile->buffer && pto::rootOf(tile->buffer) == slot)
       popped = value;
   if (!popped)
     return true;
   Block *home = popped.getParentBlock();
-  Value queue = queues_.lookup(popped);
+  Value queue = c.queues.lookup(popped);
   llvm::SmallVector<std::pair<Operation *, Operation *>> later; // where made, where popped
-  for (const auto &[value, its] : queues_) {
-    Operation *maker = value.getDefiningOp(), *first = usesOf(value, core_, cores_).first;
+  for (const auto &[value, its] : c.queues) {
+    Operation *maker = value.getDefiningOp(), *first = usesOf(value, c.core, c.cores).first;
     if (its == queue && value != popped && maker && first && maker->getBlock() == home &&
         (!popped.getDefiningOp() || popped.getDefiningOp()->isBeforeInBlock(maker)))
       later.push_back({maker, first});
@@ -493,65 +498,62 @@ bool KernelLowering::outlivesSlot(Value result, Value slot) {
   Operation *over = later[held - 1].second;
   for (const auto &each : llvm::drop_begin(later, held)) // popped before what was pushed after it
     over = each.second->isBeforeInBlock(over) ? each.second : over;
-  Operation *last = usesOf(result, core_, cores_, home).second;
+  Operation *last = usesOf(result, c.core, c.cores, home).second;
   return last && !last->isBeforeInBlock(over);
 }
 
-/// In the consumer's own memory a slot is given back after the last use of what was popped into it;
-/// slots of a queue in the order in which they came.
-void KernelLowering::freeSlots(Operation *after) {
+void freeSlots(KernelContext &c, Operation *after) {
   llvm::SmallDenseSet<Value, 4> held;
-  llvm::erase_if(popped_, [&](const Popped &slot) {
+  llvm::erase_if(c.popped, [&](const Popped &slot) {
     Value popped = slot.value;
     if (popped.getParentBlock() != after->getBlock() || held.contains(slot.queue))
       return false;
-    if (!after->hasTrait<OpTrait::IsTerminator>() && isRead(slot, after)) {
+    if (!after->hasTrait<OpTrait::IsTerminator>() && isRead(c, slot, after)) {
       held.insert(slot.queue);
       return false;
     }
-    b_.create<pto::TFreeOp>(named(slot.value), slot.queue, slot.split);
+    c.b.create<pto::TFreeOp>(named(c, slot.value), slot.queue, slot.split);
     return true;
   });
 }
 
 /// So far may one stage of a loop be ahead of the other. What is ahead is handed on before any of
 /// it is taken: with as many turns as both ways of a value have slots each core still gets on.
-int64_t KernelLowering::turnsAhead() const {
+int64_t turnsAhead(const KernelContext &c) {
   int64_t slots = std::numeric_limits<int64_t>::max() / 2;
-  for (const llvm::SmallVector<Value> *values : {&cores_.toVector, &cores_.toCube})
+  for (const llvm::SmallVector<Value> *values : {&c.cores.toVector, &c.cores.toCube})
     for (Value value : *values)
-      slots = std::min(slots, numSlotsOf(value, machine_));
-  return std::min(options_.ahead, 2 * slots / std::max<int64_t>(1, options_.parts) - 1);
+      slots = std::min(slots, numSlotsOf(value, c.machine));
+  return std::min(c.options.ahead, 2 * slots / std::max<int64_t>(1, c.options.parts) - 1);
 }
 
-bool KernelLowering::directQueues() const { return machine_.exchange.throughBuffer; }
+/// Through the consumer's own memory, not through global memory.
+static bool directQueues(const KernelContext &c) { return c.machine.exchange.throughBuffer; }
 
-/// This vector core's part of a length whose axis is dealt, or a length that may be 0: at least 1,
-/// so that instructions have something to do; `present` becomes an i1 that says whether there is
-/// anything.
-Value KernelLowering::dealt(Value length, const ir::Extent &extent, Value *present) {
-  bool deals = core_ == CoreKind::Vector && cores_.deals(extent.symbol);
-  if (!length || (!deals && !cores_.empties(extent.symbol)))
+Value dealt(KernelContext &c, Value length, const ir::Extent &extent, Value *present) {
+  bool deals = c.core == CoreKind::Vector && c.cores.deals(extent.symbol);
+  if (!length || (!deals && !c.cores.empties(extent.symbol)))
     return length;
-  int64_t own = capacityOf(extent);
+  int64_t own = capacityOf(c, extent);
   IntegerAttr number;
   if (matchPattern(length, m_Constant(&number)))
     if (deals ? number.getInt() == 2 * own : number.getInt() > 0)
-      return deals ? constant(own) : length;
-  Value &part = dealtLengths_[length];
+      return deals ? constant(c, own) : length;
+  Value &part = c.dealtLengths[length];
   if (!part) {
-    OpBuilder::InsertionGuard guard(b_); // beside the length, so that every use comes after it
-    b_.setInsertionPointAfterValue(length);
+    OpBuilder::InsertionGuard guard(c.b); // beside the length, so that every use comes after it
+    c.b.setInsertionPointAfterValue(length);
     Value rest = length;
     if (deals)
-      rest = b_.createOrFold<arith::SubIOp>(
-          loc_, length, b_.createOrFold<arith::MulIOp>(loc_, subblock_, constant(own)));
-    part = b_.createOrFold<arith::MaxSIOp>(loc_, minimum(rest, constant(own)), constant(1));
-    dealtPresent_[length] =
-        b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, rest, constant(0));
+      rest = c.b.createOrFold<arith::SubIOp>(
+          c.loc, length, c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, own)));
+    part =
+        c.b.createOrFold<arith::MaxSIOp>(c.loc, minimum(c, rest, constant(c, own)), constant(c, 1));
+    c.dealtPresent[length] =
+        c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sgt, rest, constant(c, 0));
   }
   if (present)
-    *present = dealtPresent_[length];
+    *present = c.dealtPresent[length];
   return part;
 }
 

@@ -1,5 +1,5 @@
 // Values of the tile level and what they became.
-#include "passes/lower_block/lowering.h"
+#include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -8,55 +8,56 @@ using namespace mlir;
 
 namespace ptl::block {
 
-KernelLowering::KernelLowering(func::FuncOp function, CoreKind core, const CoreAssignment &cores,
-                               const Machine &machine, const LowerOptions &options,
-                               const Report &report)
-    : function_(function), core_(core), cores_(cores), machine_(machine), options_(options),
-      report_(report), b_(function.getContext()), loc_(function.getLoc()) {}
+KernelContext::KernelContext(func::FuncOp function, CoreKind core, const CoreAssignment &cores,
+                             const Machine &machine, const LowerOptions &options,
+                             const Report &report)
+    : function(function), core(core), cores(cores), machine(machine), options(options),
+      report(report), b(function.getContext()), loc(function.getLoc()) {}
 
-void KernelLowering::fail(Operation *op, const std::string &what) {
-  if (!failed_)
-    report_(DiagId::NotOnBlockLevel, op->getLoc(), {what, machine_.name});
-  failed_ = true;
+void fail(KernelContext &c, Operation *op, const std::string &what) {
+  if (!c.failed)
+    c.report(DiagId::NotOnBlockLevel, op->getLoc(), {what, c.machine.name});
+  c.failed = true;
 }
 
-bool KernelLowering::isScalar(Value value) const {
+bool isScalar(const KernelContext &c, Value value) {
   return !isa<ir::ArrayType, ir::RefType>(value.getType());
 }
 
-Value KernelLowering::scalarOf(Value value) {
-  if (Value found = scalars_.lookup(value))
+Value scalarOf(KernelContext &c, Value value) {
+  if (Value found = c.scalars.lookup(value))
     return found;
   Attribute attribute;
   if (matchPattern(value, m_Constant(&attribute))) {
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(&function_.getBody().front());
+    OpBuilder::InsertionGuard guard(c.b);
+    c.b.setInsertionPointToStart(&c.function.getBody().front());
     auto typed = cast<TypedAttr>(attribute);
     Type type = typed.getType();
     if (!type.isUnsignedInteger())
-      return scalars_[value] = b_.create<arith::ConstantOp>(loc_, typed);
+      return c.scalars[value] = c.b.create<arith::ConstantOp>(c.loc, typed);
     // `arith` knows integers without a sign alone.
-    Type word = b_.getIntegerType(type.getIntOrFloatBitWidth());
-    Value plain = b_.create<arith::ConstantOp>(
-        loc_, b_.getIntegerAttr(word, cast<IntegerAttr>(attribute).getValue()));
-    return scalars_[value] = b_.create<UnrealizedConversionCastOp>(loc_, type, plain).getResult(0);
+    Type word = c.b.getIntegerType(type.getIntOrFloatBitWidth());
+    Value plain = c.b.create<arith::ConstantOp>(
+        c.loc, c.b.getIntegerAttr(word, cast<IntegerAttr>(attribute).getValue()));
+    return c.scalars[value] =
+               c.b.create<UnrealizedConversionCastOp>(c.loc, type, plain).getResult(0);
   }
   return {};
 }
 
-const Tile *KernelLowering::tileOf(Value value) {
-  auto found = tiles_.find(value);
-  return found == tiles_.end() ? nullptr : &found->second;
+const Tile *tileOf(KernelContext &c, Value value) {
+  auto found = c.tiles.find(value);
+  return found == c.tiles.end() ? nullptr : &found->second;
 }
 
-void KernelLowering::setTile(Value value, Tile tile) {
-  sharing_.bind(value, tile.buffer ? pto::rootOf(tile.buffer) : Value());
-  tiles_[value] = std::move(tile);
+void setTile(KernelContext &c, Value value, Tile tile) {
+  c.sharing.bind(value, tile.buffer ? pto::rootOf(tile.buffer) : Value());
+  c.tiles[value] = std::move(tile);
 }
 
-Value KernelLowering::constant(int64_t value) {
+Value constant(KernelContext &c, int64_t value) {
   // One constant per value, before everything else, as an author would write them.
-  Block &entry = function_.getBody().front();
+  Block &entry = c.function.getBody().front();
   for (Operation &op : entry) {
     auto constant = dyn_cast<arith::ConstantIndexOp>(op);
     if (!constant)
@@ -64,61 +65,62 @@ Value KernelLowering::constant(int64_t value) {
     if (constant.value() == value)
       return constant;
   }
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(&entry);
-  return b_.create<arith::ConstantIndexOp>(loc_, value);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(&entry);
+  return c.b.create<arith::ConstantIndexOp>(c.loc, value);
 }
 
-Value KernelLowering::constantOf(Type type, double value) {
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(&function_.getBody().front());
+Value constantOf(KernelContext &c, Type type, double value) {
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(&c.function.getBody().front());
   if (auto floating = dyn_cast<FloatType>(type))
-    return b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(floating, value));
+    return c.b.create<arith::ConstantOp>(c.loc, c.b.getFloatAttr(floating, value));
   if (type.isUnsignedInteger())
-    return b_
+    return c.b
         .create<UnrealizedConversionCastOp>(
-            loc_, type, constantOf(b_.getIntegerType(type.getIntOrFloatBitWidth()), value))
+            c.loc, type, constantOf(c, c.b.getIntegerType(type.getIntOrFloatBitWidth()), value))
         .getResult(0);
-  return b_.create<arith::ConstantOp>(loc_, b_.getIntegerAttr(type, static_cast<int64_t>(value)));
+  return c.b.create<arith::ConstantOp>(c.loc,
+                                       c.b.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
 
-Value KernelLowering::minimum(Value a, Value b) {
-  return b_.createOrFold<arith::MinSIOp>(loc_, a, b);
+Value minimum(KernelContext &c, Value a, Value b) {
+  return c.b.createOrFold<arith::MinSIOp>(c.loc, a, b);
 }
 
-Location KernelLowering::named(Value value) const {
+Location named(const KernelContext &c, Value value) {
   return value.getDefiningOp() ? value.getDefiningOp()->getLoc() : value.getLoc();
 }
 
-int64_t KernelLowering::capacityOf(const ir::Extent &extent) const {
+int64_t capacityOf(const KernelContext &c, const ir::Extent &extent) {
   int64_t capacity = extent.capacity;
   if (capacity == ir::Extent::kUnknown && extent.symbol) {
     // Some types name a length without its bound; the operation that cut it knows.
-    auto found = capacities_.find(extent.symbol);
-    capacity = found == capacities_.end() ? ir::Extent::kUnknown : found->second;
+    auto found = c.capacities.find(extent.symbol);
+    capacity = found == c.capacities.end() ? ir::Extent::kUnknown : found->second;
   }
-  if (core_ == CoreKind::Vector && cores_.deals(extent.symbol) && capacity > 0)
+  if (c.core == CoreKind::Vector && c.cores.deals(extent.symbol) && capacity > 0)
     capacity = (capacity + 1) / 2;
   return capacity;
 }
 
-Value KernelLowering::lengthOf(const ir::Extent &extent) {
+Value lengthOf(KernelContext &c, const ir::Extent &extent) {
   if (extent.isConstant())
-    return constant(extent.length);
-  return lengths_.lookup(extent.symbol);
+    return constant(c, extent.length);
+  return c.lengths.lookup(extent.symbol);
 }
 
-std::optional<Extents2> KernelLowering::extentsOf(Operation *op, Type type) {
+std::optional<Extents2> extentsOf(KernelContext &c, Operation *op, Type type) {
   llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(type);
   Extents2 result;
-  result.validRows = result.validCols = constant(1);
+  result.validRows = result.validCols = constant(c, 1);
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    int64_t capacity = capacityOf(axis);
-    Value length = lengthOf(axis);
+    int64_t capacity = capacityOf(c, axis);
+    Value length = lengthOf(c, axis);
     if (capacity == ir::Extent::kUnknown || !length) {
       std::string name = axis.symbol ? axis.symbol.str() : std::to_string(axis.length);
-      report_(DiagId::ExtentHasNoCapacity, op->getLoc(), {name, machine_.name});
-      failed_ = true;
+      c.report(DiagId::ExtentHasNoCapacity, op->getLoc(), {name, c.machine.name});
+      c.failed = true;
       return std::nullopt;
     }
     if (i + 1 == axes.size()) {
@@ -127,11 +129,16 @@ std::optional<Extents2> KernelLowering::extentsOf(Operation *op, Type type) {
       continue;
     }
     // Rows of several axes lie one behind the other, as many as there are.
-    result.validRows =
-        result.rows == 1 ? length : b_.createOrFold<arith::MulIOp>(loc_, result.validRows, length);
+    result.validRows = result.rows == 1
+                           ? length
+                           : c.b.createOrFold<arith::MulIOp>(c.loc, result.validRows, length);
     result.rows *= capacity;
   }
   return result;
+}
+
+bool isNeeded(const KernelContext &c, mlir::Value scalar) {
+  return c.core == CoreKind::Vector || !c.cores.isMixed() || c.cubeScalars.contains(scalar);
 }
 
 } // namespace ptl::block

@@ -1,0 +1,35 @@
+// Elements of tiles by position, and boxes of them that move row by row or one by one.
+#pragma once
+
+#include "passes/lower_block/kernel_context.h"
+
+namespace ptl::block {
+
+/// A tile with the lengths of the axes of its type.
+ShapedTile shaped(KernelContext &c, const Tile &tile, Type type);
+/// The sum of two positions.
+Value plus(KernelContext &c, Value a, Value b);
+/// The product of two positions.
+Value times(KernelContext &c, Value a, Value b);
+/// A number of any integer type as a position.
+Value asPosition(KernelContext &c, Value scalar);
+/// The row of the matrix that a tile is: rows of several axes lie one behind the other.
+Value rowAt(KernelContext &c, const ShapedTile &shape, Indices at);
+/// A loop for each axis around what `body` makes of the positions.
+void forEach(KernelContext &c, Indices lengths, llvm::function_ref<void(Indices)> body);
+/// One element, by the scalar unit.
+Value readElement(KernelContext &c, const ShapedTile &shape, Indices at);
+/// The same for writing.
+void writeElement(KernelContext &c, const ShapedTile &shape, Indices at, Value value);
+/// A part of a buffer that begins at this row and column, as a tile.
+Value window(KernelContext &c, Value buffer, Value row, Value col, int64_t rows, int64_t cols,
+             Value validRows, Value validCols);
+/// Whether parts of rows that begin at this column may be windows: those begin at whole blocks.
+bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol);
+/// Moves a box of elements: row by row through windows where that goes, else one by one.
+void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const Movement &movement,
+          Location loc);
+/// Whether the machine has this instruction for operands of these element types.
+bool takes(const KernelContext &c, InstructionId id, llvm::ArrayRef<Type> types);
+
+} // namespace ptl::block

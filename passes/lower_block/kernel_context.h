@@ -1,0 +1,88 @@
+// What the lowering of one kernel knows, for one kind of core; of a mixed kernel, for both. Each
+// side makes its own instructions; what crosses is pushed and popped at the same place: both agree
+// on the order.
+#pragma once
+
+#include "ir/dialect/instruction_op.h"
+#include "passes/analysis/shared_buffers.h"
+#include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/limits.h"
+#include "passes/lower_block/tile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+namespace ptl::block {
+
+/// What is known of the function that is made, and of the values of its grid. Every part of the
+/// lowering is functions that read it and add to it.
+struct KernelContext {
+  KernelContext(mlir::func::FuncOp function, CoreKind core, const CoreAssignment &cores,
+                const Machine &machine, const LowerOptions &options, const Report &report);
+
+  /// Binds a value outside of the grid to an argument of the function: an array to its pointer.
+  void bindScalar(mlir::Value value, mlir::Value argument) { scalars[value] = argument; }
+  void bindPointer(mlir::Value array, mlir::Value pointer, mlir::StringAttr name) {
+    pointers[array] = pointer;
+    pointerNames[pointer] = name;
+  }
+  /// Binds a length of arrays in global memory by its name in types.
+  void bindLength(mlir::StringAttr symbol, mlir::Value argument) {
+    lengths[symbol] = argument;
+    globalLengths[symbol] = argument;
+  }
+  /// Global memory of the queues: `bytes` per core group.
+  void bindWorkspace(mlir::Value pointer, int64_t bytes) {
+    workspace = pointer;
+    workspaceBytes = bytes;
+  }
+  /// The function of the other kind of core.
+  void bindPeer(mlir::StringAttr name) { peer = name; }
+
+  mlir::func::FuncOp function;
+  CoreKind core;
+  const CoreAssignment &cores;
+  const Machine &machine;
+  const LowerOptions &options;
+  const Report &report;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars, pointers;
+  llvm::DenseMap<mlir::Value, Tile> tiles;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> lengths;
+  llvm::DenseMap<mlir::StringAttr, int64_t> capacities;
+  llvm::DenseSet<int64_t> wideRows; ///< lengths of rows that take whole blocks of bytes
+  ir::SharedBuffers sharing;        ///< which values lie in which buffer, by its root
+  llvm::DenseMap<mlir::Value, mlir::Value> wanted; ///< a value that is best made in this buffer
+  llvm::DenseMap<mlir::Value, mlir::Value> queues;
+  llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> globalLengths;
+  llvm::DenseMap<mlir::Value, mlir::Value> dealtLengths, dealtPresent;
+  llvm::SmallVector<Waiting> waiting;
+  llvm::SmallVector<Popped> popped;
+  mlir::Value workspace, subblock, isFirst; ///< isFirst: an i1, of the vector cores of a group
+  int64_t meetingEvents[2]{};               ///< to the cube core, and from it
+  int64_t workspaceBytes = 0;
+  llvm::DenseSet<mlir::Value> cubeScalars; ///< of a mixed kernel: what the cube core computes
+  bool mergesQueues = false;               ///< values of any form share a queue
+  mlir::StringAttr peer;
+  /// Slots of values that a stage of a loop makes for a later one, before what they stand.
+  llvm::DenseMap<mlir::Value, mlir::Value> keptSlots;
+  mlir::Operation *keptBefore = nullptr;
+  int64_t keptCount = 2;
+  mlir::Operation *gridLoop = nullptr; ///< what does not depend on the point stands before it
+  llvm::SmallVector<Rotation> rotations;
+  llvm::DenseSet<mlir::Value> streamed; ///< operands of products that are loaded piece by piece
+  PartOf part;                          ///< of the product that is lowered
+  int64_t pinnedStep = 0;               ///< of that product, by its schedule; 0: it says nothing
+  size_t productRotations = 0;          ///< rotations around that product
+  int64_t productBuffers = 0;           ///< that it has made
+  /// Buffers that the parts of a product use in turn, by group, which of its buffers, and turn.
+  llvm::DenseMap<std::tuple<int64_t, int64_t, int64_t>, mlir::Value> partBuffers;
+  bool dynamicValid = false, failed = false;
+};
+
+using CarriedTiles = llvm::ArrayRef<std::pair<unsigned, Tile>>;
+
+} // namespace ptl::block

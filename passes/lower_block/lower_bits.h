@@ -1,0 +1,19 @@
+// Logic, shifts, packed conditions; fills and copies of any type.
+#pragma once
+
+#include "passes/lower_block/kernel_context.h"
+
+namespace ptl::block {
+
+/// Logic, shifts, remainders and bit casts. False: not one of these.
+bool lowerBits(KernelContext &c, Operation *op);
+/// A buffer seen as words of another type.
+Value wordsOf(KernelContext &c, Value buffer, Type element);
+/// A tile's buffer under an element type of the same width, with the same valid part.
+Value sameWidth(KernelContext &c, const Tile &tile, Type element);
+/// Fills a tile with one scalar.
+void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc);
+/// A whole tile to another buffer of its type.
+void copy(KernelContext &c, const Tile &from, const Tile &to, Location loc);
+
+} // namespace ptl::block

@@ -1,0 +1,32 @@
+// Loads and stores of matrices in global memory.
+#pragma once
+
+#include "passes/lower_block/kernel_context.h"
+
+namespace ptl::block {
+
+/// A load, or a part of a tile.
+void lowerSlice(KernelContext &c, mlir::Operation *op);
+/// A store, by the core that holds the value.
+void lowerStore(KernelContext &c, ir::StoreOp store);
+/// Elements from one position of an axis to the next.
+llvm::SmallVector<mlir::Value> stridesOf(KernelContext &c, mlir::Value array);
+/// The length of an axis of an array in global memory: lengths of arguments keep their names.
+mlir::Value globalLength(KernelContext &c, mlir::Value array, size_t axis);
+/// The type whose extents are those of the box that is written.
+mlir::Type storeBoxType(KernelContext &c, ir::StoreOp store);
+/// The view of a box in global memory that loads and stores take.
+mlir::Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents,
+                      mlir::Type element, mlir::Location loc, bool transposed = false,
+                      bool asRow = false);
+/// What has an effect and is not dealt out is done by one of the vector cores.
+Value onceOnly(KernelContext &c, Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents);
+/// In a branch where the box may be empty.
+void whenPresent(KernelContext &c, const MemoryBox &box, mlir::Location loc,
+                 llvm::function_ref<void()> body);
+/// Into the vector memory.
+Tile load(KernelContext &c, const Tile &memory, mlir::Location loc);
+/// The bits of a mask as bytes.
+Tile bytesOf(KernelContext &c, const Tile &mask, Location loc);
+
+} // namespace ptl::block

@@ -1,0 +1,25 @@
+// Operations that move elements.
+#pragma once
+
+#include "passes/lower_block/kernel_context.h"
+
+namespace ptl::block {
+
+/// An operation that moves elements. False: not one of these.
+bool lowerMove(KernelContext &c, Operation *op);
+/// The lengths that a load or slice gives names to, for a core that does not load it.
+void bindLengths(KernelContext &c, Operation *op);
+/// An operand as a tile with lengths. Nothing after an error.
+std::optional<ShapedTile> sourceOf(KernelContext &c, Operation *op, Value operand);
+/// The result as a tile with lengths in a buffer of its own. Nothing after an error.
+std::optional<ShapedTile> newResult(KernelContext &c, Operation *op, unsigned number = 0);
+/// A part of a tile, by moving its elements.
+void sliceByMoves(KernelContext &c, Operation *op, const Tile &source);
+/// Another shape of the same elements.
+void lowerReshape(KernelContext &c, Operation *op);
+/// Axes in another order, or elements in the opposite one.
+void lowerPermutation(KernelContext &c, Operation *op);
+/// A tile of one type of array as one of another: axes of extent 1 repeated.
+Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *op);
+
+} // namespace ptl::block

@@ -1,0 +1,32 @@
+// Values that cross between the cube and the vector cores.
+#pragma once
+
+#include "passes/lower_block/kernel_context.h"
+
+namespace ptl::block {
+
+/// All cores of the group have done what stands before when any of them goes on: the vector cores
+/// tell the cube core, and that tells them all.
+void meet(KernelContext &c, mlir::Location loc);
+/// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
+/// in the workspace follow from the order of the crossings.
+void openQueues(KernelContext &c, ir::ParallelOp grid);
+/// After a value's definition: its producer pushes it, its consumer pops it.
+void cross(KernelContext &c, mlir::Value value);
+/// Pops what `op` needs, and what was pushed before it on the same queue.
+void popFor(KernelContext &c, mlir::Operation *op);
+/// In the consumer's own memory a slot is given back after the last use of what was popped into it;
+/// slots of a queue in the order in which they came.
+void freeSlots(KernelContext &c, mlir::Operation *after);
+/// This vector core's part of a length whose axis is dealt, or a length that may be 0: at least 1,
+/// so that instructions have something to do; `present` becomes an i1 that says whether there is
+/// anything.
+mlir::Value dealt(KernelContext &c, mlir::Value length, const ir::Extent &extent,
+                  mlir::Value *present = nullptr);
+/// That one stage of a loop may be before the other.
+int64_t turnsAhead(const KernelContext &c);
+/// Whether what is made in the slot of a popped tile would still be read when others of its queue
+/// have been popped into all slots that the consumer may hold.
+bool outlivesSlot(KernelContext &c, Value result, Value slot);
+
+} // namespace ptl::block

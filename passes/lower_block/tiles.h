@@ -1,0 +1,35 @@
+// What values became: scalars, tiles, lengths; constants.
+#pragma once
+
+#include "passes/lower_block/kernel_context.h"
+
+namespace ptl::block {
+
+/// Says that the chip cannot do this, once, and ends the lowering.
+void fail(KernelContext &c, mlir::Operation *op, const std::string &what);
+/// What a scalar outside of this function became. Null: this core does not know it.
+mlir::Value scalarOf(KernelContext &c, mlir::Value value);
+/// Whether a value is no array.
+bool isScalar(const KernelContext &c, mlir::Value value);
+/// Whether this core computes a scalar.
+bool isNeeded(const KernelContext &c, mlir::Value scalar);
+/// What an array became. Null: this core does not have it.
+const Tile *tileOf(KernelContext &c, mlir::Value value);
+/// Says what an array became.
+void setTile(KernelContext &c, mlir::Value value, Tile tile);
+/// An array as a matrix: capacities and lengths. Nothing after an error.
+std::optional<Extents2> extentsOf(KernelContext &c, mlir::Operation *op, mlir::Type type);
+/// The most positions that this core has of an axis.
+int64_t capacityOf(const KernelContext &c, const ir::Extent &extent);
+/// The positions that it has, as a value.
+mlir::Value lengthOf(KernelContext &c, const ir::Extent &extent);
+/// A number as an `index`, made once.
+mlir::Value constant(KernelContext &c, int64_t value);
+/// A number of an element type.
+mlir::Value constantOf(KernelContext &c, mlir::Type type, double value);
+/// The smaller one of two positions.
+mlir::Value minimum(KernelContext &c, mlir::Value a, mlir::Value b);
+/// A location with the name of a value.
+mlir::Location named(const KernelContext &c, mlir::Value value);
+
+} // namespace ptl::block
