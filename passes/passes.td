@@ -133,6 +133,17 @@ def Outline : Pass<"ptl-outline", "::mlir::ModuleOp"> {
   }];
 }
 
+def AssignCores : Pass<"ptl-assign-cores", "::mlir::func::FuncOp"> {
+  let summary = "which kind of core does what, and what crosses between them";
+  let description = [{
+    For outlined grids. Products, what accumulates them and what stores an accumulator are the cube core's, other operations on
+    tiles the vector cores' (`ptl.core`); what both need for themselves, loads, constants and control flow, says nothing. Results
+    that are handed to the other kind of core say so (`ptl.crosses`), variables that live in the accumulator (`ptl.accumulates`),
+    the axis that the two vector cores share (`ptl.dealt`), and the places where all cores of a group wait for each other
+    (`ptl.meets`), because they reach the same global memory. Nothing is moved.
+  }];
+}
+
 def LowerBlock : Pass<"ptl-lower-block", "::mlir::ModuleOp"> {
   let summary = "outlined grids to kernels of the block level";
   let description = [{

@@ -92,12 +92,26 @@ TEST(Stages, EveryPassKeepsTheMeaning) {
   for (const Stage &stage : compiled.record->all())
     if (passes.empty() || passes.back() != stage.pass)
       passes.push_back(stage.pass);
-  EXPECT_EQ(passes, (std::vector<std::string>{
-                        "build", "ptl-simplify", "ptl-chunk", "ptl-simplify", "ptl-hoist-checks",
-                        "ptl-simplify", "ptl-legalize", "ptl-simplify", "ptl-check-places",
-                        "ptl-unroll", "ptl-rotate-while", "ptl-hand-operands", "ptl-cut-tiles",
-                        "ptl-hand-late", "ptl-outline", "ptl-lower-block", "pto-plan-buffers",
-                        "pto-peel-stages", "pto-derive-sync"}));
+  EXPECT_EQ(passes, (std::vector<std::string>{"build",
+                                              "ptl-simplify",
+                                              "ptl-chunk",
+                                              "ptl-simplify",
+                                              "ptl-hoist-checks",
+                                              "ptl-simplify",
+                                              "ptl-legalize",
+                                              "ptl-simplify",
+                                              "ptl-check-places",
+                                              "ptl-unroll",
+                                              "ptl-rotate-while",
+                                              "ptl-hand-operands",
+                                              "ptl-cut-tiles",
+                                              "ptl-hand-late",
+                                              "ptl-outline",
+                                              "ptl-assign-cores",
+                                              "ptl-lower-block",
+                                              "pto-plan-buffers",
+                                              "pto-peel-stages",
+                                              "pto-derive-sync"}));
 }
 
 TEST(Stages, AWrongRewritingOfTilesIsNamed) {

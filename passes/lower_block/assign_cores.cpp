@@ -166,8 +166,10 @@ private:
       for (Value value : op->getResults())
         if (result_.isAccumulator(value) && readByVector(value))
           result_.toVector.push_back(value);
-      if (!result_.cube.contains(op) && isVectorOp(op))
+      if (!result_.cube.contains(op) && isVectorOp(op)) {
         result_.usesVector = true;
+        result_.vector.insert(op);
+      }
     });
     grid_.walk([&](MatmulOp product) {
       for (Value operand : product->getOperands()) {

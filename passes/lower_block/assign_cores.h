@@ -16,6 +16,7 @@ enum class CoreKind { Cube, Vector };
 /// constants, scalars and control flow belong to whoever uses them.
 struct CoreAssignment {
   llvm::DenseSet<mlir::Operation *> cube;          ///< operations on tiles that the cube core does
+  llvm::DenseSet<mlir::Operation *> vector;        ///< and that the vector cores do
   llvm::DenseSet<mlir::Value> accumulators;        ///< values that live in the accumulator
   llvm::SmallVector<mlir::Value> toVector, toCube; ///< values that cross, in program order
   /// The names of the lengths whose axis is dealt to the two vector cores: one, or those of its
@@ -44,6 +45,7 @@ struct CoreAssignment {
   bool crossesToCube(mlir::Value value) const { return llvm::is_contained(toCube, value); }
 };
 
+/// Decides it. `core_marks.h` writes it down.
 CoreAssignment assignCores(ir::ParallelOp grid);
 
 /// Whether an array lies in global memory: storage, or a value that was not made in the grid.

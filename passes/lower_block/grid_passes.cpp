@@ -1,6 +1,7 @@
 #include "passes/lower_block/grid_passes.h"
 
 #include "passes/lower_block/check_places.h"
+#include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/limits.h"
@@ -105,6 +106,16 @@ llvm::ArrayRef<GridPass> gridPasses() {
       {"ptl-check-places", checkPlaces}, {"ptl-unroll", unroll}, {"ptl-rotate-while", rotate},
       {"ptl-hand-operands", hand},       {"ptl-cut-tiles", cut}, {"ptl-hand-late", handLate},
   };
+  return passes;
+}
+
+static bool assign(ir::ParallelOp grid, size_t, GridContext &) {
+  markCores(grid);
+  return succeeded(verifyCores(grid));
+}
+
+llvm::ArrayRef<GridPass> kernelPasses() {
+  static constexpr GridPass passes[] = {{"ptl-assign-cores", assign}};
   return passes;
 }
 

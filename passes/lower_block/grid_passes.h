@@ -28,8 +28,10 @@ struct GridPass {
   bool (*run)(ir::ParallelOp grid, size_t number, GridContext &context);
 };
 
-/// In their order.
+/// Those on grids where they stand, in their order.
 llvm::ArrayRef<GridPass> gridPasses();
+/// Those on functions that `outlineGrid` has made, in their order.
+llvm::ArrayRef<GridPass> kernelPasses();
 /// Runs one on every grid of a function that becomes a kernel.
 bool runGridPass(const GridPass &pass, mlir::func::FuncOp function, GridContext &context);
 

@@ -2,6 +2,7 @@
 #include "passes/lower_block/lower_block.h"
 
 #include "ir/dialect/schedule_attributes.h"
+#include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_kernel.h"
@@ -25,11 +26,11 @@ public:
               const Report &report, const ir::Simplifier &simplifier)
       : outlined_(outlined), grid_(gridOf(outlined)), name_(outlined.getSymName()),
         machine_(machine), options_(options), report_(report), simplifier_(simplifier),
-        cores_(assignCores(grid_)), b_(outlined.getContext()) {}
+        cores_(markedCores(grid_)), b_(outlined.getContext()) {}
 
   /// The kernel; null after an error.
   OwningOpRef<ModuleOp> lower() {
-    if (!checkQueues())
+    if (failed(verifyCores(grid_)) || !checkQueues())
       return {};
     collectParameters();
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
@@ -253,18 +254,33 @@ static bool prepareGrids(func::FuncOp function, const Machine &machine, const Re
   return true;
 }
 
-/// Moves the grids out of the function. For those who want to see that, in one module.
-static void outlineGrids(func::FuncOp function, ModuleOp grids, const AfterPass &afterPass) {
-  llvm::SmallVector<ir::ParallelOp> all = kernelGrids(function);
-  for (auto [i, grid] : llvm::enumerate(all))
-    outlineGrid(grid, kernelName(function, i, all.size()), grids);
+/// The host and the outlined grids in one module, for those who want to see them.
+static void showOutlined(const BlockProgram &program, const char *pass,
+                         const AfterPass &afterPass) {
   if (!afterPass)
     return;
-  OwningOpRef<ModuleOp> both = function->getParentOfType<ModuleOp>().clone();
+  OwningOpRef<ModuleOp> both = program.host.get().clone();
   OpBuilder b = OpBuilder::atBlockEnd(both->getBody());
-  for (auto each : grids.getOps<func::FuncOp>())
+  for (auto each : program.grids.get().getOps<func::FuncOp>())
     b.clone(*each);
-  afterPass("ptl-outline", *both);
+  afterPass(pass, *both);
+}
+
+/// Moves the grids out of the function, and runs the passes on them. False after an error.
+static bool outlineGrids(func::FuncOp function, const Machine &machine, const Report &report,
+                         BlockProgram &program, const AfterPass &afterPass) {
+  llvm::SmallVector<ir::ParallelOp> all = kernelGrids(function);
+  for (auto [i, grid] : llvm::enumerate(all))
+    outlineGrid(grid, kernelName(function, i, all.size()), *program.grids);
+  showOutlined(program, "ptl-outline", afterPass);
+  GridContext context{machine, report, {}, {}};
+  for (const GridPass &pass : kernelPasses()) {
+    for (auto outlined : program.grids->getOps<func::FuncOp>())
+      if (!runGridPass(pass, outlined, context))
+        return false;
+    showOutlined(program, pass.name, afterPass);
+  }
+  return true;
 }
 
 std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machine,
@@ -278,7 +294,8 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   beginGrids(function, options, program);
   if (!prepareGrids(function, machine, report, program, afterPass))
     return program.uncut ? std::optional(std::move(program)) : std::nullopt;
-  outlineGrids(function, *program.grids, afterPass);
+  if (!outlineGrids(function, machine, report, program, afterPass))
+    return std::nullopt;
   for (auto [i, outlined] : llvm::enumerate(program.grids->getOps<func::FuncOp>())) {
     bool isKnown = before && isMadeOf(*before, i, outlined, program.options[i]);
     OwningOpRef<ModuleOp> kernel =

@@ -18,6 +18,7 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_CUTTILES
 #define GEN_PASS_DEF_HANDLATE
 #define GEN_PASS_DEF_OUTLINE
+#define GEN_PASS_DEF_ASSIGNCORES
 #define GEN_PASS_DEF_LOWERBLOCK
 #include "passes/passes.h.inc"
 
@@ -51,13 +52,14 @@ bool runOnGrids(func::FuncOp function, llvm::StringRef name, const std::string &
     return false;
   block::Report report = reportAsErrors();
   block::GridContext context{*machine, report, {}, {}};
-  for (const block::GridPass &pass : block::gridPasses())
-    if (name == pass.name && !block::runGridPass(pass, function, context)) {
-      if (context.uncut)
-        function.emitError() << "the tiles of kernel " << *context.uncut
-                             << " cannot be cut as its choices say";
-      return false;
-    }
+  for (llvm::ArrayRef<block::GridPass> passes : {block::gridPasses(), block::kernelPasses()})
+    for (const block::GridPass &pass : passes)
+      if (name == pass.name && !block::runGridPass(pass, function, context)) {
+        if (context.uncut)
+          function.emitError() << "the tiles of kernel " << *context.uncut
+                               << " cannot be cut as its choices say";
+        return false;
+      }
   return true;
 }
 
@@ -117,6 +119,13 @@ struct OutlinePass : impl::OutlineBase<OutlinePass> {
     llvm::SmallVector<ParallelOp> grids = block::kernelGrids(host);
     for (auto [i, grid] : llvm::enumerate(grids))
       block::outlineGrid(grid, block::kernelName(host, i, grids.size()), getOperation());
+  }
+};
+
+struct AssignCoresPass : impl::AssignCoresBase<AssignCoresPass> {
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
   }
 };
 

@@ -1,0 +1,226 @@
+#include "passes/lower_block/core_marks.h"
+
+#include "passes/lower_block/cross_operands.h"
+#include "passes/lower_block/cut_tiles.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace ptl::ir;
+
+namespace ptl::block {
+
+static bool isTile(Value value) { return isa<ArrayType>(value.getType()); }
+
+// ---- writing ------------------------------------------------------------------------------------
+
+static void markGrid(ParallelOp grid, const CoreAssignment &cores) {
+  Builder b(grid.getContext());
+  const char *kind = cores.isMixed() ? "mix" : cores.usesCube() ? "aic" : "aiv";
+  grid->setAttr(kCoreAttr, b.getStringAttr(kind));
+  if (cores.dealt.empty())
+    return;
+  llvm::SmallVector<Attribute> names(cores.dealt.begin(), cores.dealt.end());
+  grid->setAttr(kDealtAttr, b.getArrayAttr(names));
+}
+
+/// Adds a number to a list that is an attribute.
+static void addNumber(Operation *op, llvm::StringRef name, int64_t number) {
+  llvm::SmallVector<int64_t> numbers;
+  if (auto known = op->getAttrOfType<DenseI64ArrayAttr>(name))
+    llvm::append_range(numbers, known.asArrayRef());
+  numbers.push_back(number);
+  op->setAttr(name, DenseI64ArrayAttr::get(op->getContext(), numbers));
+}
+
+void markCores(ParallelOp grid) {
+  if (grid->hasAttr("ptl.manual"))
+    return;
+  CoreAssignment cores = assignCores(grid);
+  markGrid(grid, cores);
+  if (!cores.usesCube())
+    return;
+  Builder b(grid.getContext());
+  for (Operation *op : cores.cube)
+    op->setAttr(kCoreAttr, b.getStringAttr("aic"));
+  for (Operation *op : cores.vector)
+    op->setAttr(kCoreAttr, b.getStringAttr("aiv"));
+  for (Operation *op : cores.meetings)
+    op->setAttr(kMeetsAttr, b.getUnitAttr());
+  for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube})
+    for (Value value : *list)
+      if (auto result = dyn_cast<OpResult>(value)) // `ptl-hand-operands` has named the others
+        addNumber(result.getOwner(), kCrossesAttr, result.getResultNumber());
+  grid.walk([&](scf::ForOp loop) {
+    for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+      if (cores.isAccumulator(argument))
+        addNumber(loop, kAccumulatesAttr, static_cast<int64_t>(number));
+  });
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+static bool says(Operation *op, llvm::StringRef name, int64_t number) {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(name);
+  return numbers && llvm::is_contained(numbers.asArrayRef(), number);
+}
+
+/// The operations by core, and what lies in the accumulator.
+static void readOperations(ParallelOp grid, CoreAssignment &cores) {
+  grid.walk([&](Operation *op) {
+    auto core = op == grid ? StringAttr() : op->getAttrOfType<StringAttr>(kCoreAttr);
+    if (core && core.getValue() == "aic") {
+      cores.cube.insert(op);
+      cores.accumulators.insert(op->result_begin(), op->result_end());
+    } else if (core) {
+      cores.vector.insert(op);
+    }
+    if (op->hasAttr(kMeetsAttr))
+      cores.meetings.insert(op);
+    if (isa<MatmulOp>(op))
+      cores.numProducts += partOf(op->getResult(0)).number == 0;
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      for (auto [number, argument, result] :
+           llvm::enumerate(loop.getRegionIterArgs(), loop.getResults()))
+        if (says(op, kAccumulatesAttr, static_cast<int64_t>(number))) {
+          cores.accumulators.insert(argument);
+          cores.accumulators.insert(result);
+        }
+  });
+}
+
+/// What crosses: to the vector cores in the order of the program, to the cube core in that of the
+/// products.
+static void readCrossings(ParallelOp grid, CoreAssignment &cores) {
+  grid.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (OpResult result : op->getResults())
+      if (cores.isAccumulator(result) && says(op, kCrossesAttr, result.getResultNumber()))
+        cores.toVector.push_back(result);
+  });
+  grid.walk([&](MatmulOp product) {
+    for (Value operand : product->getOperands()) {
+      auto source = dyn_cast<OpResult>(productSource(operand));
+      if (source && !cores.isAccumulator(source) && !cores.crossesToCube(source) &&
+          says(source.getOwner(), kCrossesAttr, source.getResultNumber()))
+        cores.toCube.push_back(source);
+    }
+  });
+}
+
+CoreAssignment markedCores(ParallelOp grid) {
+  if (grid->hasAttr("ptl.manual"))
+    return assignCores(grid);
+  CoreAssignment cores;
+  auto kind = grid->getAttrOfType<StringAttr>(kCoreAttr);
+  cores.usesVector = !kind || kind.getValue() != "aic";
+  if (auto names = grid->getAttrOfType<ArrayAttr>(kDealtAttr))
+    for (Attribute name : names)
+      cores.dealt.push_back(cast<StringAttr>(name));
+  if (auto names = grid->getAttrOfType<ArrayAttr>(kPartsAttr))
+    for (Attribute name : names.getValue().drop_front(names.empty() ? 0 : 1))
+      cores.mayBeEmpty.push_back(cast<StringAttr>(name));
+  readOperations(grid, cores);
+  readCrossings(grid, cores);
+  llvm::SetVector<Value> stored;
+  grid.walk([&](StoreOp store) { stored.insert(store.getRef()); });
+  cores.written.insert(stored.begin(), stored.end());
+  if (!cores.meetings.empty())
+    cores.metOver = stored.takeVector();
+  return cores;
+}
+
+// ---- verifying ----------------------------------------------------------------------------------
+
+namespace {
+class Verifier {
+public:
+  explicit Verifier(ParallelOp grid) : grid_(grid), cores_(markedCores(grid)) {}
+
+  LogicalResult run() {
+    auto kind = grid_->getAttrOfType<StringAttr>(kCoreAttr);
+    if (!kind)
+      return grid_.emitError("no core is assigned to what this grid does");
+    const char *own = cores_.isMixed() ? "mix" : cores_.usesCube() ? "aic" : "aiv";
+    if (kind.getValue() != own)
+      return grid_.emitError() << "is said to be `" << kind.getValue() << "`, and does what `"
+                               << own << "` do";
+    WalkResult result = grid_.walk([&](Operation *op) {
+      return succeeded(verify(op)) ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+private:
+  LogicalResult verify(Operation *op) {
+    if (isa<MatmulOp>(op) && cores_.coreOf(op) != CoreKind::Cube)
+      return op->emitError("a product that is not the cube core's");
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return verifyLoop(loop);
+    if (cores_.cube.contains(op))
+      return verifyCube(op);
+    if (op->getNumRegions() == 0 && cores_.vector.contains(op))
+      return verifyVector(op);
+    bool hasEffect =
+        isa<StoreOp>(op) || (isa<PrintOp>(op) && llvm::any_of(op->getOperands(), isTile));
+    if (cores_.usesCube() && hasEffect)
+      return op->emitError("it has an effect, and belongs to no core");
+    return verifyCrossing(op);
+  }
+
+  /// What an accumulator is handed on as stays one.
+  LogicalResult verifyLoop(scf::ForOp loop) {
+    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+    for (auto [argument, next] : llvm::zip(loop.getRegionIterArgs(), yield.getOperands()))
+      if (cores_.isAccumulator(argument) && !cores_.isAccumulator(next))
+        return loop.emitError("a variable in the accumulator gets a value from elsewhere");
+    return verifyCrossing(loop);
+  }
+
+  LogicalResult verifyCube(Operation *op) {
+    for (Value operand : op->getOperands()) {
+      if (!isTile(operand) || isGlobal(operand) || cores_.isAccumulator(operand))
+        continue;
+      bool isOperand = isa<MatmulOp>(op) &&
+                       (isLoadedOperand(operand) || cores_.crossesToCube(productSource(operand)));
+      bool isBegin = isa<AddOp>(op) && operand.getDefiningOp(); // zeros, which nothing makes
+      if (!isOperand && !isBegin)
+        return op->emitError("the cube core reads what it neither loads nor is handed");
+    }
+    return verifyCrossing(op);
+  }
+
+  LogicalResult verifyVector(Operation *op) {
+    for (Value operand : op->getOperands())
+      if (cores_.isAccumulator(operand) && !llvm::is_contained(cores_.toVector, operand))
+        return op->emitError("the vector cores read an accumulator that is not handed to them");
+    return verifyCrossing(op);
+  }
+
+  LogicalResult verifyCrossing(Operation *op) {
+    auto crossing = op->getAttrOfType<DenseI64ArrayAttr>(kCrossesAttr);
+    if (!crossing)
+      return success();
+    for (int64_t number : crossing.asArrayRef()) {
+      if (number < 0 || number >= op->getNumResults())
+        return op->emitError("there is no result that crosses");
+      Value value = op->getResult(static_cast<unsigned>(number));
+      if (!llvm::is_contained(cores_.toVector, value) && !cores_.crossesToCube(value))
+        return op->emitError("it crosses to a core that does not read it");
+      llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+      if (!cores_.dealt.empty() && (extents.size() != 2 || !cores_.deals(extents[0].symbol)))
+        return op->emitError("its rows are not dealt to the vector cores, as others are");
+    }
+    return success();
+  }
+
+  ParallelOp grid_;
+  CoreAssignment cores_;
+};
+} // namespace
+
+LogicalResult verifyCores(ParallelOp grid) {
+  return grid->hasAttr("ptl.manual") ? success() : Verifier(grid).run();
+}
+
+} // namespace ptl::block
