@@ -20,6 +20,7 @@ struct Indexing {
   Indexing(Context &ctx, NodeId node, IndexExpr *expr)
       : ctx(ctx), node(node), expr(expr), base(shapeOf(expr->base->type)) {}
   void run(std::span<const NodeId> indices);
+  Extent bounded(Extent extent) const;
   void addFull(size_t axis, Span span);
   void addRest(size_t first, size_t count, Span span);
   void addIndex(size_t axis, NodeId index);
@@ -37,6 +38,13 @@ struct Indexing {
 
 } // namespace
 
+/// An axis that stays whole: what is loaded has its bound, which the parameter's type need not say.
+Extent Indexing::bounded(Extent extent) const {
+  if (!extent.capacity)
+    extent.capacity = capacityOf(ctx, extent.length);
+  return extent;
+}
+
 void Indexing::addFull(size_t axis, Span span) {
   IndexItem item;
   item.kind = IndexItemKind::Full;
@@ -44,7 +52,7 @@ void Indexing::addFull(size_t axis, Span span) {
   item.needsCheck = false;
   item.span = span;
   expr->items.push_back(item);
-  result.push_back(base.extents[axis]);
+  result.push_back(bounded(base.extents[axis]));
 }
 
 void Indexing::addRest(size_t first, size_t count, Span span) {
@@ -58,7 +66,7 @@ void Indexing::addRest(size_t first, size_t count, Span span) {
   expr->items.push_back(item);
   resultPrefix = item.restHasPrefix;
   for (size_t i = 0; i < count; ++i)
-    result.push_back(base.extents[first + i]);
+    result.push_back(bounded(base.extents[first + i]));
 }
 
 DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &extent,
@@ -184,6 +192,31 @@ static Expr *lengthOfSlice(Context &ctx, const SliceIndexView &view, Expr *stop)
   return checkIntScalar(ctx, ctx.tree.child(stop->syntax, 1), "the length of a slice");
 }
 
+/// The quotients that are factors of the terms of `a`.
+static void addQuotients(Context &ctx, Dim a, std::vector<Dim> &quotients) {
+  for (const DimTerm &term : a.terms())
+    for (const DimFactor &factor : term.monomial->factors)
+      if (factor.atom->kind == DimAtomKind::FloorDiv)
+        quotients.push_back(ctx.dims.atomDim(*factor.atom));
+}
+
+/// From `start` to `stop`, by the name that other lengths have: `N - N/2` is `N/2` where `N` is
+/// even, so that both halves are of one length for all that looks at names.
+static Dim distanceBetween(Context &ctx, Dim start, Dim stop) {
+  Dim distance = ctx.dims.sub(stop, start);
+  std::vector<Dim> names, own;
+  addQuotients(ctx, distance, own);
+  if (own.empty())
+    return distance;
+  addQuotients(ctx, start, names);
+  addQuotients(ctx, stop, names);
+  Dim reduced = ctx.facts.reduce(distance);
+  for (Dim name : names)
+    if (ctx.facts.reduce(name) == reduced)
+      return name;
+  return distance;
+}
+
 void Indexing::addSlice(size_t axis, NodeId index) {
   SliceIndexView view(ctx.tree, index);
   const Extent &extent = base.extents[axis];
@@ -210,7 +243,7 @@ void Indexing::addSlice(size_t axis, NodeId index) {
     failed = true;
     return;
   }
-  Dim distance = ctx.dims.sub(stop, info.start);
+  Dim distance = distanceBetween(ctx, info.start, stop);
   info.length = info.step.isConstant(1) ? distance : ctx.dims.ceilDiv(distance, info.step);
   info.capacity = capacityOf(ctx, info.length);
   IndexItem item;

@@ -60,4 +60,43 @@ static std::string formulaOf(Value scalar, unsigned depth) {
 
 std::string formulaOf(Value scalar) { return formulaOf(scalar, 0); }
 
+static const char *signOf(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return " == ";
+  case arith::CmpIPredicate::ne:
+    return " != ";
+  case arith::CmpIPredicate::slt:
+    return " < ";
+  case arith::CmpIPredicate::sle:
+    return " <= ";
+  case arith::CmpIPredicate::sgt:
+    return " > ";
+  case arith::CmpIPredicate::sge:
+    return " >= ";
+  default: // of numbers without sign
+    return nullptr;
+  }
+}
+
+std::string relationOf(Value condition) {
+  Operation *op = condition.getDefiningOp();
+  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op)) {
+    const char *sign = signOf(compare.getPredicate());
+    std::string a = formulaOf(compare.getLhs()), b = formulaOf(compare.getRhs());
+    return !sign || a.empty() || b.empty() ? "" : a + sign + b;
+  }
+  if (!isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+    return "";
+  std::string a = relationOf(op->getOperand(0));
+  if (a.empty())
+    return "";
+  if (isa<arith::XOrIOp>(op))
+    return matchPattern(op->getOperand(1), m_One()) ? "not(" + a + ")" : "";
+  if (isa<arith::AndIOp>(op) && matchPattern(op->getOperand(1), m_One()))
+    return a;
+  std::string b = relationOf(op->getOperand(1));
+  return b.empty() ? "" : (isa<arith::AndIOp>(op) ? "and(" : "or(") + a + ", " + b + ")";
+}
+
 } // namespace ptl::ir

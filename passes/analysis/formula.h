@@ -11,4 +11,7 @@ namespace ptl::ir {
 /// that is not lengths, integer parameters and constants alone.
 std::string formulaOf(mlir::Value scalar);
 
+/// What a condition says, where that is of such scalars: `N <= 128`, `or(not(0 < B), 0 < C)`.
+std::string relationOf(mlir::Value condition);
+
 } // namespace ptl::ir

@@ -119,6 +119,8 @@ private:
                                                                     ? pto::KernelKind::cube
                                                                     : pto::KernelKind::vector));
     function->setAttr("ptl.kernel", b_.getStringAttr(name_));
+    if (Attribute checked = outlined_->getAttr(kCheckedAttr))
+      function->setAttr(kCheckedAttr, checked);
     function.addEntryBlock();
     describe(function);
     StringAttr peer = b_.getStringAttr(name_ + suffixes[core == CoreKind::Cube]);

@@ -193,6 +193,17 @@ std::string kernelName(func::FuncOp function, size_t number, size_t count) {
   return count == 1 ? base.str() : (base + "_" + llvm::Twine(number)).str();
 }
 
+/// The relations that hold wherever the host comes to a grid.
+static llvm::SmallVector<Attribute> checkedBefore(ir::ParallelOp grid) {
+  llvm::SetVector<Attribute> relations;
+  for (Operation *at = grid; !isa<func::FuncOp>(at); at = at->getParentOp())
+    for (Operation &before : llvm::make_range(at->getBlock()->begin(), at->getIterator()))
+      if (auto check = dyn_cast<ir::CheckOp>(before))
+        if (std::string relation = ir::relationOf(check.getCondition()); !relation.empty())
+          relations.insert(StringAttr::get(grid.getContext(), relation));
+  return relations.takeVector();
+}
+
 static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, ModuleOp into,
                                 llvm::ArrayRef<Argument> arguments) {
   OpBuilder b = OpBuilder::atBlockEnd(into.getBody());
@@ -201,6 +212,8 @@ static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, Modul
     operands.push_back(argument.value);
   auto function = b.create<func::FuncOp>(
       grid.getLoc(), name, b.getFunctionType(ValueRange(operands).getTypes(), TypeRange()));
+  if (llvm::SmallVector<Attribute> checked = checkedBefore(grid); !checked.empty())
+    function->setAttr(kCheckedAttr, b.getArrayAttr(checked));
   Block *entry = function.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     auto number = static_cast<unsigned>(i);

@@ -15,6 +15,10 @@ inline constexpr llvm::StringLiteral kRoleAttr = "ptl.role";
 inline constexpr llvm::StringLiteral kLengthAttr = "ptl.length";
 inline constexpr llvm::StringLiteral kFormulaAttr = "ptl.formula";
 
+/// Of an outlined function and of the functions for its cores: the relations among lengths that the
+/// host has checked before it launches, as text (`ir::relationOf`).
+inline constexpr llvm::StringLiteral kCheckedAttr = "ptl.checked";
+
 /// The grids of a function that become kernels, in order; a grid inside a grid is part of its
 /// kernel.
 llvm::SmallVector<ir::ParallelOp> kernelGrids(mlir::func::FuncOp function);

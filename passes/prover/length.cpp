@@ -1,5 +1,8 @@
 #include "passes/prover/length.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -8,7 +11,7 @@ namespace ptl::prove {
 namespace {
 
 /// The expressions that the checker prints for lengths: sums of products, quotients and remainders
-/// of names and numbers, with `min`, `max` and `cdiv`.
+/// of names and numbers, with `min`, `max` and `cdiv`; relations of these with `and`, `or`, `not`.
 struct Term {
   enum Kind : uint8_t { Number, Name, Operation } kind = Number;
   int64_t number = 0;
@@ -21,7 +24,7 @@ class Parser {
 public:
   explicit Parser(std::string_view text) : rest_(text) {}
   std::optional<Term> parse() {
-    Term whole = sum();
+    Term whole = relation();
     return ok_ && rest_.empty() ? std::optional(std::move(whole)) : std::nullopt;
   }
 
@@ -49,6 +52,21 @@ private:
     made.operands.push_back(std::move(a));
     made.operands.push_back(std::move(b));
     return made;
+  }
+  Term relation() {
+    using mlir::arith::CmpIPredicate;
+    constexpr std::pair<std::string_view, CmpIPredicate> signs[] = {
+        {"==", CmpIPredicate::eq},  {"!=", CmpIPredicate::ne}, {"<=", CmpIPredicate::sle},
+        {">=", CmpIPredicate::sge}, {"<", CmpIPredicate::slt}, {">", CmpIPredicate::sgt}};
+    Term left = sum();
+    for (auto [sign, predicate] : signs)
+      if (rest_.starts_with(sign)) {
+        rest_.remove_prefix(sign.size());
+        left = of(Calc::Compare, std::move(left), sum());
+        left.number = static_cast<int64_t>(predicate);
+        break;
+      }
+    return left;
   }
   Term sum() {
     bool negative = take('-');
@@ -116,11 +134,19 @@ private:
     return value;
   }
   Term call(std::string_view name) {
-    bool isMin = name == "min", isMax = name == "max", isQuotient = name == "cdiv";
-    ok_ &= isMin || isMax || isQuotient;
-    Term value = sum();
+    constexpr std::pair<std::string_view, Calc> functions[] = {
+        {"min", Calc::Min}, {"max", Calc::Max}, {"cdiv", Calc::CeilDiv},
+        {"and", Calc::And}, {"or", Calc::Or},   {"not", Calc::Compare}};
+    const auto *function = std::find_if(std::begin(functions), std::end(functions),
+                                        [&](const auto &each) { return each.first == name; });
+    ok_ &= function != std::end(functions);
+    Term value = relation();
     while (ok_ && take(','))
-      value = of(isMin ? Calc::Min : isMax ? Calc::Max : Calc::CeilDiv, std::move(value), sum());
+      value = of(function->second, std::move(value), relation());
+    if (name == "not") { // equal to 0
+      value = of(Calc::Compare, std::move(value), Term());
+      value.number = static_cast<int64_t>(mlir::arith::CmpIPredicate::eq);
+    }
     ok_ &= take(')');
     return value;
   }

@@ -1,4 +1,5 @@
-// Lengths by their names: the name of an argument may be what it is computed from, as in `3 * H`.
+// Lengths by their names: the name of an argument may be what it is computed from, as in `3 * H`;
+// and relations of lengths, as in `or(N < 1, M <= 64)`.
 #pragma once
 
 #include "passes/prover/model.h"

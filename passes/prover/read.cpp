@@ -102,17 +102,32 @@ bool FunctionReader::readLength(BlockArgument argument, const std::string &name,
   if (computed == kNone)
     return false;
   registers_[argument] = computed;
-  Step zero(StepKind::Calc, Calc::Constant), compare(StepKind::Calc, Calc::Compare),
-      assume(StepKind::Assume);
-  zero.op = compare.op = assume.op = op;
+  Step zero(StepKind::Calc, Calc::Constant), compare(StepKind::Calc, Calc::Compare);
+  zero.op = compare.op = op;
   zero.dst = fresh();
   compare.imm = static_cast<int64_t>(arith::CmpIPredicate::sge);
   compare.args = {computed, zero.dst};
   compare.dst = fresh();
-  assume.args = {compare.dst};
-  for (Step &step : {std::ref(zero), std::ref(compare), std::ref(assume)})
-    prelude.steps.push_back(std::move(step));
+  prelude.steps.insert(prelude.steps.end(), {zero, compare});
+  assume(compare.dst, prelude);
   return true;
+}
+
+// What the host has checked before it launches.
+void FunctionReader::readRelation(std::string_view relation, Body &prelude,
+                                  llvm::function_ref<uint32_t(std::string_view)> input) {
+  auto fresh = [&] { return function_.registers++; };
+  uint32_t op = shared_.operation(op_);
+  if (uint32_t holds = computeLength(relation, op, prelude.steps, input, fresh); holds != kNone)
+    assume(holds, prelude);
+}
+
+// Executions where a condition does not hold are none.
+void FunctionReader::assume(uint32_t holds, Body &prelude) {
+  Step assume(StepKind::Assume);
+  assume.op = shared_.operation(op_);
+  assume.args = {holds};
+  prelude.steps.push_back(std::move(assume));
 }
 
 // ---- modules

@@ -112,6 +112,9 @@ void FunctionReader::read() {
     }
     prelude.steps.push_back(step);
   }
+  if (auto checked = op_->getAttrOfType<ArrayAttr>("ptl.checked"))
+    for (auto relation : checked.getAsRange<StringAttr>())
+      readRelation(relation.getValue(), prelude, input);
   uint32_t body = readBody(op_.getBody(), true);
   Body &whole = function_.bodies[body];
   whole.steps.insert(whole.steps.begin(), prelude.steps.begin(), prelude.steps.end());

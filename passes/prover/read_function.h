@@ -53,6 +53,9 @@ private:
   std::vector<uint32_t> registersOf(mlir::ValueRange values);
   bool readLength(mlir::BlockArgument argument, const std::string &name, Body &prelude,
                   llvm::function_ref<uint32_t(std::string_view)> input);
+  void readRelation(std::string_view relation, Body &prelude,
+                    llvm::function_ref<uint32_t(std::string_view)> input);
+  void assume(uint32_t holds, Body &prelude);
   uint32_t readBody(mlir::Region &region, bool isFunction = false);
   void readOp(mlir::Operation *op, Body &body);
   bool readScalar(mlir::Operation *op, Step &step);
