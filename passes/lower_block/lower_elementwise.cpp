@@ -6,6 +6,7 @@
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_moves.h"
 #include "passes/lower_block/lower_order.h"
+#include "passes/lower_block/lower_reduction.h"
 #include "passes/lower_block/lower_scalars.h"
 #include "passes/lower_block/lower_shape.h"
 #include "passes/lower_block/tiles.h"
@@ -63,19 +64,6 @@ static constexpr CompareForm compareForms[] = {
     {"ptl.gt", pto::CmpMode::gt, pto::CmpMode::lt}, {"ptl.ge", pto::CmpMode::ge, pto::CmpMode::le},
 };
 
-struct ReductionForm {
-  llvm::StringLiteral op;
-  InstructionId row, column;
-};
-static constexpr ReductionForm reductionForms[] = {
-    {"ptl.reduce_sum", InstructionId::TRowSum, InstructionId::TColSum},
-    {"ptl.reduce_max", InstructionId::TRowMax, InstructionId::TColMax},
-    {"ptl.reduce_min", InstructionId::TRowMin, InstructionId::TColMin},
-    {"ptl.reduce_prod", InstructionId::TRowProd, InstructionId::TColProd},
-    {"ptl.reduce_argmax", InstructionId::TRowArgMax, InstructionId::TColArgMax},
-    {"ptl.reduce_argmin", InstructionId::TRowArgMin, InstructionId::TColArgMin},
-};
-
 template <typename Row, size_t n> static const Row *rowOf(const Row (&table)[n], Operation *op) {
   for (const Row &row : table)
     if (row.op == op->getName().getStringRef())
@@ -84,28 +72,19 @@ template <typename Row, size_t n> static const Row *rowOf(const Row (&table)[n],
 }
 
 static bool lowerByInstruction(KernelContext &c, Operation *op);
-static void lowerReduction(KernelContext &c, mlir::Operation *op, InstructionId row,
-                           InstructionId column);
 static void lowerUnary(KernelContext &c, mlir::Operation *op, InstructionId id);
 static void lowerBinary(KernelContext &c, mlir::Operation *op, const struct BinaryForms &forms);
 static void lowerCompare(KernelContext &c, mlir::Operation *op, pto::CmpMode mode,
                          pto::CmpMode swapped);
 static void lowerSelect(KernelContext &c, Operation *op);
 static void lowerConvert(KernelContext &c, Operation *op);
-static void beginUnlessEmpty(KernelContext &c, mlir::Value length, mlir::Operation *op,
-                             const Tile &out);
-static void reduceAll(KernelContext &c, mlir::Operation *op, Tile source, InstructionId row);
 
 bool lowerVector(KernelContext &c, Operation *op) {
   if (op->getNumResults() == 0)
     return false;
   if (lowerShared(c, op) || lowerBits(c, op) || lowerMove(c, op) || lowerOrder(c, op))
     return true;
-  if (const ReductionForm *form = rowOf(reductionForms, op)) {
-    lowerReduction(c, op, form->row, form->column);
-    return true;
-  }
-  return lowerByInstruction(c, op) || lowerByElements(c, op);
+  return lowerReduction(c, op) || lowerByInstruction(c, op) || lowerByElements(c, op);
 }
 
 /// Elementwise operations that the machine has an instruction for on these element types.
@@ -349,111 +328,6 @@ static void lowerConvert(KernelContext &c, Operation *op) {
   emit(c, op->getLoc(), InstructionId::TCvt, {source.buffer}, {out->buffer},
        {c.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c.b.getContext(), mode))});
   setTile(c, op->getResult(0), *out);
-}
-
-// ---- reductions
-// -------------------------------------------------------------------------------------------
-
-static void lowerReduction(KernelContext &c, Operation *op, InstructionId row,
-                           InstructionId column) {
-  Location loc = op->getLoc();
-  std::optional<Tile> in = operandTile(c, op, op->getOperand(0));
-  if (!in)
-    return;
-  bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
-  Type position = c.b.getI32Type();
-  auto has = [&](InstructionId id) {
-    return search ? takes(c, id, {in->element, position}) : takes(c, id, {in->element});
-  };
-  if (!has(row))
-    return reduceByElements(c, op);
-  Tile source = materialise(c, *in, loc);
-  int64_t rank = ir::rankOf(op->getOperand(0).getType());
-  llvm::SmallVector<int64_t> axes;
-  if (auto list = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
-    axes.append(list.asArrayRef().begin(), list.asArrayRef().end());
-  else if (auto one = op->getAttrOfType<IntegerAttr>("axis"))
-    axes.push_back(one.getInt());
-  bool last = axes.size() == 1 && axes[0] == rank - 1,
-       above = axes.size() == 1 && axes[0] == rank - 2;
-  if (isScalar(c, op->getResult(0)))
-    return search ? reduceByElements(c, op) : reduceAll(c, op, source, row);
-  std::optional<Tile> out = resultTile(c, op);
-  if (!out)
-    return;
-  if ((!last && !above) || (above && (rank != 2 || !has(column))))
-    return reduceByElements(c, op);
-  if (source.extents.cols == 1 && last && !search) {
-    setTile(c, op->getResult(0), source);
-    return;
-  }
-  if (source.form == Form::Column && above) { // along the row that it is kept as
-    Tile line = source;
-    line.form = Form::Whole;
-    std::swap(line.extents.rows, line.extents.cols);
-    std::swap(line.extents.validRows, line.extents.validCols);
-    source = line;
-    last = true;
-  }
-  out->buffer = allocateLike(c, *out, loc);
-  OpBuilder::InsertionGuard guard(c.b);
-  beginUnlessEmpty(c, last ? source.extents.validCols : source.extents.validRows, op, *out);
-  if (last) {
-    Tile scratch = source;
-    Value tmp = allocateLike(c, scratch, loc);
-    emit(c, loc, row, {source.buffer, tmp},
-         {out->form == Form::Column ? columnView(c, *out) : out->buffer});
-  } else if (column == InstructionId::TColArgMax || column == InstructionId::TColArgMin) {
-    emit(c, loc, column, {source.buffer, allocateLike(c, source, loc)}, {out->buffer});
-  } else {
-    emit(c, loc, column, {source.buffer}, {out->buffer});
-  }
-  setTile(c, op->getResult(0), *out);
-}
-
-/// Where nothing may be reduced the result is what a reduction begins with, and the instructions,
-/// which want an element, stand in a branch.
-static void beginUnlessEmpty(KernelContext &c, Value length, Operation *op, const Tile &out) {
-  IntegerAttr number;
-  bool constant0 = matchPattern(length, m_Constant(&number)) && number.getInt() == 0;
-  if (!constant0 && !isa<BlockArgument>(length))
-    return;
-  auto argument = dyn_cast<BlockArgument>(length);
-  if (argument && argument.getOwner() != &c.function.getBody().front())
-    return;
-  bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
-  fillWith(c, out,
-           search ? constantOf(c, out.element, 0) : identityOf(c, combinationOf(op), out.element),
-           op->getLoc());
-  Value any = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sgt, length, constant(c, 0));
-  auto branch = c.b.create<scf::IfOp>(c.loc, any, /*withElseRegion=*/false);
-  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
-}
-
-/// To one scalar: along the rows, then along the column of their results.
-static void reduceAll(KernelContext &c, Operation *op, Tile source, InstructionId row) {
-  Location loc = op->getLoc();
-  auto along = [&](const Tile &from) {
-    Tile to = from;
-    to.extents.cols = 1;
-    to.extents.validCols = constant(c, 1);
-    to.form = to.extents.rows > 1 ? Form::Column : Form::Whole;
-    to.buffer = allocateLike(c, to, loc);
-    emit(c, loc, row, {from.buffer, allocateLike(c, from, loc)},
-         {to.form == Form::Column ? columnView(c, to) : to.buffer});
-    return to;
-  };
-  if (source.form != Form::Column && source.extents.cols > 1)
-    source = along(source);
-  if (source.form == Form::Column) {
-    Tile line = source;
-    line.form = Form::Whole;
-    std::swap(line.extents.rows, line.extents.cols);
-    std::swap(line.extents.validRows, line.extents.validCols);
-    source = along(line);
-  }
-  c.scalars[op->getResult(0)] =
-      c.b.create<pto::TGetValOp>(loc, source.element, source.buffer, constant(c, 0));
 }
 
 } // namespace ptl::block

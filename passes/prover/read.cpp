@@ -118,8 +118,14 @@ void FunctionReader::readRelation(std::string_view relation, Body &prelude,
                                   llvm::function_ref<uint32_t(std::string_view)> input) {
   auto fresh = [&] { return function_.registers++; };
   uint32_t op = shared_.operation(op_);
-  if (uint32_t holds = computeLength(relation, op, prelude.steps, input, fresh); holds != kNone)
-    assume(holds, prelude);
+  size_t first = prelude.steps.size();
+  uint32_t holds = computeLength(relation, op, prelude.steps, input, fresh);
+  if (holds == kNone)
+    return;
+  for (size_t i = first; i < prelude.steps.size(); ++i)
+    if (prelude.steps[i].kind == StepKind::Calc && prelude.steps[i].sub == uint8_t(Calc::Constant))
+      kernel_.constants.push_back(prelude.steps[i].imm);
+  assume(holds, prelude);
 }
 
 // Executions where a condition does not hold are none.

@@ -119,10 +119,11 @@ bool executeReduction(Execution &x) {
     return x.fail("has operands of different element types");
   if (how.position && isFloat(out.elem))
     return x.fail("gives positions, so integers");
-  if (in.rows == 0)
+  if (how.ofRows ? in.rows == 0 : in.cols == 0)
     return true;
-  if (in.cols == 0)
-    return x.fail("reduces rows without elements");
+  if (in.rows == 0 || in.cols == 0)
+    return x.fail(std::string("reduces ") + (how.ofRows ? "rows" : "columns") +
+                  " without elements");
   return visitCompute(in.elem, [&](auto zero) {
     using C = decltype(zero);
     if (how.ofRows)

@@ -1,0 +1,104 @@
+#include "passes/analysis/positive.h"
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+static std::optional<int64_t> constantOf(Value value) {
+  APInt number;
+  return matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue())
+                                                     : std::nullopt;
+}
+
+static bool isSame(Value a, Value b) {
+  std::optional<int64_t> constant = constantOf(a);
+  return a == b || (constant && constant == constantOf(b));
+}
+
+/// What a loop or grid counts to; null for what is no counter.
+static Value endOf(Value counter) {
+  auto argument = dyn_cast<BlockArgument>(counter);
+  if (!argument)
+    return {};
+  Operation *loop = argument.getOwner()->getParentOp();
+  if (auto each = dyn_cast<scf::ForOp>(loop))
+    return argument == each.getInductionVar() ? each.getUpperBound() : Value();
+  if (auto grid = dyn_cast<ParallelOp>(loop))
+    return grid.getUpper()[argument.getArgNumber()];
+  return {};
+}
+
+/// Whether `start` is below `end` by the loop that counts it.
+static bool isBelow(Value start, Value end) {
+  Value last = endOf(start);
+  return last && isSame(last, end);
+}
+
+bool isPositive(Value number) {
+  if (std::optional<int64_t> constant = constantOf(number))
+    return *constant > 0;
+  Operation *op = number.getDefiningOp();
+  if (auto dim = dyn_cast_or_null<DimOp>(op)) {
+    const Extent &extent = extentsOf(dim.getSource().getType())[dim.getAxis()];
+    return extent.isConstant() && extent.length > 0;
+  }
+  if (!op || op->getNumOperands() != 2)
+    return false;
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  if (isa<arith::SubIOp>(op))
+    return isBelow(b, a);
+  if (isa<arith::MaxSIOp>(op))
+    return isPositive(a) || isPositive(b);
+  return isa<arith::MinSIOp, arith::AddIOp, arith::MulIOp, arith::CeilDivSIOp>(op) &&
+         isPositive(a) && isPositive(b);
+}
+
+/// The lengths that an operation gives its result, one for each axis of what it takes from.
+static Value lengthGiven(Operation *op, int64_t axis) {
+  auto of = [&](auto box) -> Value {
+    for (auto [base, length] : llvm::enumerate(box.getLengths()))
+      if (!llvm::is_contained(box.getDropped(), static_cast<int64_t>(base)) && axis-- == 0)
+        return length;
+    return {};
+  };
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return of(slice);
+  if (auto load = dyn_cast<LoadOp>(op))
+    return of(load);
+  return {};
+}
+
+static bool hasElements(Value array, int64_t axis, unsigned depth) {
+  constexpr unsigned deepest = 16;
+  const Extent &extent = extentsOf(array.getType())[static_cast<size_t>(axis)];
+  if (extent.isConstant())
+    return extent.length > 0;
+  if (depth == deepest)
+    return false;
+  auto anyNamed = [&](ValueRange values) { // an array with an axis of the name
+    return llvm::any_of(values, [&](Value value) {
+      for (auto [at, other] : llvm::enumerate(extentsOf(value.getType())))
+        if (other.symbol == extent.symbol)
+          return hasElements(value, static_cast<int64_t>(at), depth + 1);
+      return false;
+    });
+  };
+  Operation *op = array.getDefiningOp();
+  if (!op) {
+    auto loop = dyn_cast<scf::ForOp>(array.getParentBlock()->getParentOp());
+    return loop && anyNamed(loop.getInitArgs());
+  }
+  if (Value length = lengthGiven(op, axis))
+    return isPositive(length);
+  return anyNamed(op->getOperands());
+}
+
+bool hasElements(Value array, int64_t axis) { return hasElements(array, axis, 0); }
+
+} // namespace ptl::ir

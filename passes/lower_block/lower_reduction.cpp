@@ -1,0 +1,196 @@
+// Reductions as vector instructions. These want an element: where an axis may have none, the result
+// is what a reduction begins with, and the instructions stand in a branch.
+#include "passes/lower_block/lower_reduction.h"
+#include "passes/analysis/positive.h"
+#include "passes/lower_block/buffers.h"
+#include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_bits.h"
+#include "passes/lower_block/lower_elementwise.h"
+#include "passes/lower_block/lower_moves.h"
+#include "passes/lower_block/lower_order.h"
+#include "passes/lower_block/lower_scalars.h"
+#include "passes/lower_block/lower_shape.h"
+#include "passes/lower_block/tiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::block {
+
+using Form = Tile::Form;
+
+struct ReductionForm {
+  llvm::StringLiteral op;
+  InstructionId row, column;
+};
+static constexpr ReductionForm reductionForms[] = {
+    {"ptl.reduce_sum", InstructionId::TRowSum, InstructionId::TColSum},
+    {"ptl.reduce_max", InstructionId::TRowMax, InstructionId::TColMax},
+    {"ptl.reduce_min", InstructionId::TRowMin, InstructionId::TColMin},
+    {"ptl.reduce_prod", InstructionId::TRowProd, InstructionId::TColProd},
+    {"ptl.reduce_argmax", InstructionId::TRowArgMax, InstructionId::TColArgMax},
+    {"ptl.reduce_argmin", InstructionId::TRowArgMin, InstructionId::TColArgMin},
+};
+
+static llvm::SmallVector<int64_t> axesOf(Operation *op) {
+  llvm::SmallVector<int64_t> axes;
+  if (auto list = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
+    axes.append(list.asArrayRef().begin(), list.asArrayRef().end());
+  else if (auto one = op->getAttrOfType<IntegerAttr>("axis"))
+    axes.push_back(one.getInt());
+  return axes;
+}
+
+namespace {
+/// A length of a tile, of one axis or of all but the last.
+struct Reduced {
+  Value length;
+  bool hasElements;
+};
+} // namespace
+
+/// Whether all lengths are above 0; null where that is known.
+static Value anyOf(KernelContext &c, llvm::ArrayRef<Reduced> lengths) {
+  Value all;
+  for (const Reduced &each : lengths) {
+    if (each.hasElements)
+      continue;
+    Value some = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sgt, each.length,
+                                                 constant(c, 0));
+    all = all ? c.b.createOrFold<arith::AndIOp>(c.loc, all, some) : some;
+  }
+  return all;
+}
+
+/// What a reduction of nothing gives.
+static Value startOf(KernelContext &c, Operation *op, Type element) {
+  bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
+  return search ? constantOf(c, element, -1) : identityOf(c, combinationOf(op), element);
+}
+
+/// Goes on in a branch that is taken where `any` holds.
+static void beginWhere(KernelContext &c, Value any, Operation *op, const Tile &out) {
+  fillWith(c, out, startOf(c, op, out.element), op->getLoc());
+  auto branch = c.b.create<scf::IfOp>(c.loc, any, /*withElseRegion=*/false);
+  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+}
+
+/// All elements: along the rows, then along the column of their results.
+static Value reduceTile(KernelContext &c, Operation *op, Tile source, InstructionId row) {
+  Location loc = op->getLoc();
+  auto along = [&](const Tile &from) {
+    Tile to = from;
+    to.extents.cols = 1;
+    to.extents.validCols = constant(c, 1);
+    to.form = to.extents.rows > 1 ? Form::Column : Form::Whole;
+    to.buffer = allocateLike(c, to, loc);
+    emit(c, loc, row, {from.buffer, allocateLike(c, from, loc)},
+         {to.form == Form::Column ? columnView(c, to) : to.buffer});
+    return to;
+  };
+  if (source.form != Form::Column && source.extents.cols > 1)
+    source = along(source);
+  if (source.form == Form::Column) {
+    Tile line = source;
+    line.form = Form::Whole;
+    std::swap(line.extents.rows, line.extents.cols);
+    std::swap(line.extents.validRows, line.extents.validCols);
+    source = along(line);
+  }
+  return c.b.create<pto::TGetValOp>(loc, source.element, source.buffer, constant(c, 0));
+}
+
+/// To one scalar.
+static void reduceAll(KernelContext &c, Operation *op, const Tile &source, InstructionId row) {
+  Value array = op->getOperand(0);
+  int64_t last = ir::rankOf(array.getType()) - 1;
+  auto isKnown = [&](int64_t axis) { return ir::hasElements(array, axis); };
+  Value any =
+      anyOf(c, {{source.extents.validRows, llvm::all_of(llvm::seq<int64_t>(0, last), isKnown)},
+                {source.extents.validCols, isKnown(last)}});
+  if (!any) {
+    c.scalars[op->getResult(0)] = reduceTile(c, op, source, row);
+    return;
+  }
+  auto branch = c.b.create<scf::IfOp>(c.loc, TypeRange(source.element), any,
+                                      /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+  Value whole = reduceTile(c, op, source, row);
+  c.b.create<scf::YieldOp>(c.loc, whole);
+  c.b.setInsertionPointToStart(&branch.getElseRegion().front());
+  Value start = startOf(c, op, source.element);
+  c.b.create<scf::YieldOp>(c.loc, start);
+  c.scalars[op->getResult(0)] = branch.getResult(0);
+}
+
+static void reduce(KernelContext &c, Operation *op, InstructionId row, InstructionId column) {
+  Location loc = op->getLoc();
+  std::optional<Tile> in = operandTile(c, op, op->getOperand(0));
+  if (!in)
+    return;
+  bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
+  Type position = c.b.getI32Type();
+  auto has = [&](InstructionId id) {
+    return search ? takes(c, id, {in->element, position}) : takes(c, id, {in->element});
+  };
+  if (!has(row))
+    return reduceByElements(c, op);
+  Tile source = materialise(c, *in, loc);
+  int64_t rank = ir::rankOf(op->getOperand(0).getType());
+  llvm::SmallVector<int64_t> axes = axesOf(op);
+  bool last = axes.size() == 1 && axes[0] == rank - 1,
+       above = axes.size() == 1 && axes[0] == rank - 2;
+  if (isScalar(c, op->getResult(0)))
+    return search ? reduceByElements(c, op) : reduceAll(c, op, source, row);
+  std::optional<Tile> out = resultTile(c, op);
+  if (!out)
+    return;
+  if ((!last && !above) || (above && (rank != 2 || !has(column))))
+    return reduceByElements(c, op);
+  bool isFilled = ir::hasElements(op->getOperand(0), axes[0]);
+  if (source.extents.cols == 1 && last && !search) {
+    if (!isFilled)
+      return reduceByElements(c, op);
+    setTile(c, op->getResult(0), source);
+    return;
+  }
+  if (source.form == Form::Column && above) { // along the row that it is kept as
+    Tile line = source;
+    line.form = Form::Whole;
+    std::swap(line.extents.rows, line.extents.cols);
+    std::swap(line.extents.validRows, line.extents.validCols);
+    source = line;
+    last = true;
+  }
+  out->buffer = allocateLike(c, *out, loc);
+  OpBuilder::InsertionGuard guard(c.b);
+  Value length = last ? source.extents.validCols : source.extents.validRows;
+  if (Value any = anyOf(c, {{length, isFilled}}))
+    beginWhere(c, any, op, *out);
+  if (last) {
+    Tile scratch = source;
+    Value tmp = allocateLike(c, scratch, loc);
+    emit(c, loc, row, {source.buffer, tmp},
+         {out->form == Form::Column ? columnView(c, *out) : out->buffer});
+  } else if (column == InstructionId::TColArgMax || column == InstructionId::TColArgMin) {
+    emit(c, loc, column, {source.buffer, allocateLike(c, source, loc)}, {out->buffer});
+  } else {
+    emit(c, loc, column, {source.buffer}, {out->buffer});
+  }
+  setTile(c, op->getResult(0), *out);
+}
+
+bool lowerReduction(KernelContext &c, Operation *op) {
+  for (const ReductionForm &form : reductionForms)
+    if (form.op == op->getName().getStringRef()) {
+      reduce(c, op, form.row, form.column);
+      return true;
+    }
+  return false;
+}
+
+} // namespace ptl::block
