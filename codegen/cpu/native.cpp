@@ -176,7 +176,7 @@ JitCode::~JitCode() = default;
 
 Expected<JitCode> JitCode::create(std::unique_ptr<LLVMContext> context,
                                   std::unique_ptr<Module> module, const Processor &processor,
-                                  const Symbols &symbols) {
+                                  const Symbols &symbols, const Objects &objects) {
   initialiseTargets();
   orc::JITTargetMachineBuilder builder{Triple(processor.triple)};
   builder.setCPU(processor.name);
@@ -198,6 +198,9 @@ Expected<JitCode> JitCode::create(std::unique_ptr<LLVMContext> context,
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));
+  for (const auto &object : objects)
+    if (auto error = (*jit)->addObjectFile(MemoryBuffer::getMemBuffer(*object, "function", false)))
+      return error;
   orc::ThreadSafeModule safe(std::move(module), std::move(context));
   if (auto error = (*jit)->addIRModule(std::move(safe)))
     return error;

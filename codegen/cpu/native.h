@@ -58,10 +58,14 @@ public:
   JitCode &operator=(JitCode &&) noexcept;
   ~JitCode();
 
-  /// Compiles an optimised module. Calls resolve to `symbols` first, then to this process.
+  /// Object code that modules call.
+  using Objects = std::vector<std::shared_ptr<const std::string>>;
+  /// Compiles an optimised module. Calls resolve to `symbols` first, then to `objects` and to this
+  /// process.
   static llvm::Expected<JitCode> create(std::unique_ptr<llvm::LLVMContext> context,
                                         std::unique_ptr<llvm::Module> module,
-                                        const Processor &processor, const Symbols &symbols);
+                                        const Processor &processor, const Symbols &symbols,
+                                        const Objects &objects = {});
 
   /// The address of a symbol, nullptr if there is none.
   void *lookup(const std::string &symbol) const;

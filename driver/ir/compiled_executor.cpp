@@ -2,11 +2,14 @@
 
 #include "driver/ir/manifest.h"
 
+#include <utility>
+
 namespace ptl {
 
 CompiledExecutor::CompiledExecutor(const CheckedProgram &program, const SourceManager &sources,
                                    CompilerOptions options, DiagnosticSink &sink)
-    : program_(program), sources_(sources), compiler_(program, sources, std::move(options), sink) {}
+    : program_(program), sources_(sources), compiler_(program, sources, std::move(options), sink),
+      level_(compiler_.options().level) {}
 
 const rt::Entry &CompiledExecutor::describe(const CallableDecl &decl) {
   std::unique_ptr<rt::Manifest> &known = described_[&decl];
@@ -36,6 +39,46 @@ ir::EntryBinding CompiledExecutor::wanted(const CallableDecl &decl, const rt::En
     if (entry.dims[i].isStatic)
       result.statics[entry.dims[i].name] = binding.dims[i].value_or(0);
   return result;
+}
+
+bool CompiledExecutor::compileForCpu(const ir::EntryBinding &concrete, Variant &variant) {
+  const std::string symbol = "ptl_entry";
+  if (compiler_.options().manyLevels) {
+    variant.translated = compiler_.translated(concrete, symbol);
+    if (!variant.translated.empty())
+      variant.code = compiler_.compile(variant.translated, level_);
+  } else {
+    variant.code = compiler_.compile(concrete, symbol);
+  }
+  if (!variant.code)
+    return false;
+  variant.manifest = emitManifest(
+      program_, sources_,
+      {{concrete.decl, {{symbol, concrete.statics, concrete.elems, concrete.prefixRank}}}},
+      !concrete.checked);
+  load(variant);
+  return true;
+}
+
+/// Finds the entry in the code.
+void CompiledExecutor::load(Variant &variant) {
+  PtlLookup lookup = [](void *code, const char *name) {
+    return static_cast<cpu::JitCode *>(code)->lookup(name);
+  };
+  variant.library.entries.clear();
+  rt::openManifest(variant.manifest.c_str(), lookup, &*variant.code, variant.library);
+}
+
+void CompiledExecutor::useLevel(int level) {
+  if (std::exchange(level_, level) == level)
+    return;
+  for (auto &[key, variant] : variants_) {
+    variant->code.reset();
+    if (!variant->translated.empty())
+      variant->code = compiler_.compile(variant->translated, level);
+    if (variant->code)
+      load(*variant);
+  }
 }
 
 bool CompiledExecutor::compileForChip(const ir::EntryBinding &concrete, Variant &variant) {
@@ -94,19 +137,7 @@ CompiledExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
   ir::EntryBinding concrete = wanted(decl, entry, binding, tunables);
   if (compiler_.options().chip)
     return compileForChip(concrete, *variant) ? variant.get() : nullptr;
-  const std::string symbol = "ptl_entry";
-  variant->code = compiler_.compile(concrete, symbol);
-  if (!variant->code)
-    return nullptr;
-  std::string text =
-      emitManifest(program_, sources_,
-                   {{&decl, {{symbol, concrete.statics, concrete.elems, concrete.prefixRank}}}},
-                   !concrete.checked);
-  PtlLookup lookup = [](void *code, const char *name) {
-    return static_cast<cpu::JitCode *>(code)->lookup(name);
-  };
-  rt::openManifest(text.c_str(), lookup, &*variant->code, variant->library);
-  return variant.get();
+  return compileForCpu(concrete, *variant) ? variant.get() : nullptr;
 }
 
 rt::Failure CompiledExecutor::allocate(const rt::Entry &entry, const rt::CallArguments &inputs,

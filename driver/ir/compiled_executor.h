@@ -45,6 +45,10 @@ public:
                            const std::vector<ElemKind> &elems,
                            const std::vector<rt::OwnedArray> &outputs);
 
+  /// Calls from here on run code of that level. What comes before LLVM's passes is done once for
+  /// all levels. Precondition: `CompilerOptions::manyLevels`, and no chip.
+  void useLevel(int level);
+
   Compiler &compiler() { return compiler_; }
 
   /// How the simulated chip runs.
@@ -62,10 +66,13 @@ private:
   struct Variant {
     std::optional<cpu::JitCode> code;
     PtlLibrary library;
+    std::string translated, manifest; ///< for code of another level
     std::unique_ptr<ChipRunner> chip;
     std::unique_ptr<StageRecord> stages; ///< where they are run, too
   };
 
+  bool compileForCpu(const ir::EntryBinding &concrete, Variant &variant);
+  void load(Variant &variant);
   bool compileForChip(const ir::EntryBinding &concrete, Variant &variant);
   /// Nothing where a pass has changed what the program means, which is reported.
   std::optional<rt::Failure> runOnChip(const Variant &variant, const rt::CallArguments &inputs,
@@ -79,6 +86,7 @@ private:
   const CheckedProgram &program_;
   const SourceManager &sources_;
   Compiler compiler_;
+  int level_;
   std::map<const CallableDecl *, std::unique_ptr<rt::Manifest>> described_;
   std::map<std::pair<const CallableDecl *, std::string>, std::unique_ptr<Variant>> variants_;
 };

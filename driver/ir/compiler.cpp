@@ -17,6 +17,8 @@
 #include "runtime/kernel_abi.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <sys/stat.h>
@@ -232,19 +234,38 @@ Compiler::translate(mlir::ModuleOp blocks, const std::function<void(mlir::Module
 std::optional<cpu::LlvmModule> Compiler::lower(mlir::ModuleOp module) {
   if (!tile(module))
     return std::nullopt;
-  if (!options_.dumpFolder.empty())
-    if (mlir::OwningOpRef<mlir::ModuleOp> blocks = vectorise(module))
-      dump("vector.mlir", textOf(*blocks));
-  auto lowered = collecting("cpu", module, [&]() -> std::optional<cpu::LlvmModule> {
-    auto code = cpu::compileToLlvm(module, options_.processor, options_.level);
-    if (code)
-      return std::move(*code);
-    messages_ += llvm::toString(code.takeError());
+  mlir::OwningOpRef<mlir::ModuleOp> blocks = vectorise(module);
+  if (!blocks)
     return std::nullopt;
+  if (!options_.dumpFolder.empty())
+    dump("vector.mlir", textOf(*blocks));
+  std::optional<cpu::LlvmModule> code = translate(*blocks);
+  if (!code || !optimise(*code, options_.level))
+    return std::nullopt;
+  if (!options_.dumpFolder.empty())
+    dump("llvm.ll", textOf(*code->module));
+  return code;
+}
+
+bool Compiler::optimise(cpu::LlvmModule &code, int level, cpu::JitCode::Objects *objects) {
+  step("optimise");
+  return collecting("optimise", {}, [&] {
+    auto machine = cpu::makeTargetMachine(options_.processor);
+    if (!machine) {
+      messages_ += llvm::toString(machine.takeError());
+      return false;
+    }
+    if (objects && options_.functionObjects) {
+      auto taken = options_.functionObjects->take(*code.module, **machine, level);
+      if (!taken) {
+        messages_ += llvm::toString(taken.takeError());
+        return false;
+      }
+      *objects = std::move(*taken);
+    }
+    cpu::optimise(*code.module, **machine, level);
+    return true;
   });
-  if (lowered && !options_.dumpFolder.empty())
-    dump("llvm.ll", textOf(*lowered->module));
-  return lowered;
 }
 
 /// What compiled code may call; it runs in this process, where these symbols are not exported.
@@ -261,23 +282,54 @@ static cpu::JitCode::Symbols runtimeSymbols() {
 #undef PTL_SYMBOL
 }
 
+std::optional<cpu::JitCode> Compiler::load(cpu::LlvmModule code,
+                                           const cpu::JitCode::Objects &objects) {
+  step("native code");
+  return collecting("native code", {}, [&]() -> std::optional<cpu::JitCode> {
+    auto loaded = cpu::JitCode::create(std::move(code.context), std::move(code.module),
+                                       options_.processor, runtimeSymbols(), objects);
+    if (loaded)
+      return std::move(*loaded);
+    messages_ += llvm::toString(loaded.takeError());
+    return std::nullopt;
+  });
+}
+
 std::optional<cpu::JitCode> Compiler::compile(const ir::EntryBinding &binding,
                                               const std::string &symbol) {
   mlir::OwningOpRef<mlir::ModuleOp> module = build(binding, symbol);
   std::optional<cpu::LlvmModule> entry;
   if (module)
     entry = lower(*module);
-  if (!entry)
+  return entry ? load(std::move(*entry)) : std::nullopt;
+}
+
+std::string Compiler::translated(const ir::EntryBinding &binding, const std::string &symbol) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = build(binding, symbol), blocks;
+  if (module && tile(*module))
+    blocks = vectorise(*module);
+  std::optional<cpu::LlvmModule> code;
+  if (blocks)
+    code = translate(*blocks);
+  std::string bytes;
+  if (code) {
+    llvm::raw_string_ostream out(bytes);
+    llvm::WriteBitcodeToFile(*code->module, out);
+  }
+  return bytes;
+}
+
+std::optional<cpu::JitCode> Compiler::compile(const std::string &translated, int level) {
+  cpu::LlvmModule code{std::make_unique<llvm::LLVMContext>(), nullptr};
+  auto module =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(translated, "translated"), *code.context);
+  if (!module) {
+    reportFault("translate", llvm::toString(module.takeError()));
     return std::nullopt;
-  return collecting("native code", *module, [&]() -> std::optional<cpu::JitCode> {
-    auto code = cpu::JitCode::create(std::move(entry->context), std::move(entry->module),
-                                     options_.processor, runtimeSymbols());
-    if (!code) {
-      messages_ += llvm::toString(code.takeError());
-      return std::nullopt;
-    }
-    return std::move(*code);
-  });
+  }
+  code.module = std::move(*module);
+  cpu::JitCode::Objects objects;
+  return optimise(code, level, &objects) ? load(std::move(code), objects) : std::nullopt;
 }
 
 } // namespace ptl

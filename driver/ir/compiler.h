@@ -2,6 +2,7 @@
 // share.
 #pragma once
 
+#include "codegen/cpu/function_objects.h"
 #include "codegen/cpu/lower.h"
 #include "codegen/machines/machine.h"
 #include "driver/target.h"
@@ -37,9 +38,12 @@ struct CompilerOptions {
   std::string dumpFolder;   ///< numbered files of every phase; empty: none
   std::optional<Machine> legalizeFor; ///< whose instructions are to suffice, for tests
   cpu::Processor processor = cpu::Processor::host();
-  bool ranges = false;         ///< locations carry source ranges
-  bool triesHelps = true;      ///< what does not fit a chip is tried with other values
-  bool tellsParts = false;     ///< the same where tiles are done in parts, for the ledger
+  bool ranges = false;     ///< locations carry source ranges
+  bool triesHelps = true;  ///< what does not fit a chip is tried with other values
+  bool tellsParts = false; ///< the same where tiles are done in parts, for the ledger
+  bool manyLevels = false; ///< `CompiledExecutor::useLevel` is going to be called
+  /// Where `manyLevels`: what compilers one after the other share. Null: nothing.
+  std::shared_ptr<cpu::FunctionObjects> functionObjects;
   std::optional<Machine> chip; ///< compile for this chip's block level, not for the CPU
   /// Called before each step (`build`, the name of a pass, `vectorise`, `llvm` …), for those who
   /// watch.
@@ -86,6 +90,10 @@ public:
   std::unique_ptr<StageRecord> takeStages();
   /// Code in this process.
   std::optional<cpu::JitCode> compile(const ir::EntryBinding &binding, const std::string &symbol);
+  /// The way there in two steps, of which the second is all that the level is about: LLVM IR before
+  /// optimisation, as bytes (empty after an error), and code of it.
+  std::string translated(const ir::EntryBinding &binding, const std::string &symbol);
+  std::optional<cpu::JitCode> compile(const std::string &translated, int level);
 
   /// A module without functions.
   mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
@@ -103,6 +111,9 @@ private:
     if (options_.onStep)
       options_.onStep(name);
   }
+  /// What `translate` gave, optimised in place, but for what is put into `objects` if it is given.
+  bool optimise(cpu::LlvmModule &code, int level, cpu::JitCode::Objects *objects = nullptr);
+  std::optional<cpu::JitCode> load(cpu::LlvmModule code, const cpu::JitCode::Objects &objects = {});
   void dump(const std::string &phase, const std::string &text);
   void dumpStages();
   struct TooSmall;

@@ -48,6 +48,7 @@ private:
   void search(Dim a, int depth);
   void offer(Dim a);
   void replace(Dim a, const DimTerm &term, const DimAtom &atom, Dim rest, int depth);
+  Dim boundOfAll(const DimAtom &atom, bool below);
   std::vector<Dim> bounds(const DimAtom &atom, bool below);
   void symbolBounds(const DimAtom &atom, bool below, std::vector<Dim> &result);
 
@@ -84,6 +85,19 @@ void BoundSearch::symbolBounds(const DimAtom &atom, bool below, std::vector<Dim>
   }
 }
 
+/// What is above the largest of a `max` is above all of its operands, and likewise below a `min`.
+Dim BoundSearch::boundOfAll(const DimAtom &atom, bool below) {
+  Dim all;
+  for (Dim operand : atom.operands) {
+    Dim bound = inner(below ? operand : context_.negate(operand));
+    if (!bound)
+      return {};
+    bound = below ? bound : context_.negate(bound);
+    all = !all ? bound : below ? context_.min(all, bound) : context_.max(all, bound);
+  }
+  return all;
+}
+
 /// Candidates for `candidate <= atom` (below) or `atom <= candidate`.
 std::vector<Dim> BoundSearch::bounds(const DimAtom &atom, bool below) {
   std::vector<Dim> result;
@@ -96,6 +110,8 @@ std::vector<Dim> BoundSearch::bounds(const DimAtom &atom, bool below) {
   case DimAtomKind::Max:
     if (isMin != below)
       result.assign(atom.operands.begin(), atom.operands.end());
+    else
+      result.push_back(boundOfAll(atom, below));
     break;
   case DimAtomKind::FloorDiv: {
     // Bounds of the dividend under a divisor that may stay; else a/b <= a for a >= 0.

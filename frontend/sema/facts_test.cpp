@@ -247,6 +247,8 @@ TEST_F(FactsTest, SymbolicBounds) {
   facts.addLessEqual(N, c(100));
   EXPECT_EQ(facts.symbolicUpperBound(N, tunable), c(100));
   EXPECT_EQ(facts.symbolicUpperBound(dims.floorDiv(i.len, c(2)), tunable), dims.floorDiv(T, c(2)));
+  EXPECT_EQ(facts.symbolicUpperBound(dims.max(dims.min(M, N), c(1)), tunable), c(100));
+  EXPECT_EQ(facts.symbolicUpperBound(dims.max(M, c(1)), tunable), Dim());
 }
 
 TEST_F(FactsTest, Explanations) {

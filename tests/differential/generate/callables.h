@@ -12,6 +12,7 @@ struct Signature {
     std::string name;
     Type type;
     bool isInout = false;
+    std::optional<Bound> bound = std::nullopt; ///< of an output, where it is known
   };
   std::vector<Array> params, outputs;
   std::vector<Axis> dims; ///< without those that are no dimension

@@ -56,7 +56,7 @@ std::optional<Term> makeInteger(Maker &m, const Type &want, int depth) {
                                                   {"($ % 4)", 0, 3, 0},
                                                   {"($ & 3)", 0, 3, 0},
                                                   {"($ >> 1)", 1, 1, 0}}};
-  if (want.elem != ElemKind::I32)
+  if (want.elem != ElemKind::I32 && want.elem != ElemKind::I16)
     return std::nullopt;
   Term x = m.expression(want, depth - 1);
   const Unary &form = m.any(forms);

@@ -52,6 +52,36 @@ std::optional<Term> makeReduction(Maker &m, const Type &want, int depth) {
   return std::nullopt;
 }
 
+/// Along one or two axes that are gone then.
+std::optional<Term> makeFold(Maker &m, const Type &want, int depth) {
+  if (m.axes.empty() || want.shape.size() > 2 || want.elem == ElemKind::Bool)
+    return std::nullopt;
+  Type whole = want;
+  size_t axis = m.below(want.shape.size() + 1);
+  size_t gone = want.shape.size() <= 1 && m.chance(30) ? 2 : 1;
+  int64_t count = 1;
+  for (size_t i = 0; i < gone; ++i) {
+    const Axis &added = m.any(m.axes);
+    whole.shape.insert(whole.shape.begin() + static_cast<long>(axis), added);
+    count *= added.most;
+  }
+  if (count > 4096)
+    return std::nullopt;
+  std::string at = std::to_string(axis);
+  std::string along =
+      ", axis: " + (gone == 2 ? "[" + at + ", " + std::to_string(axis + 1) + "]" : at) +
+      ", keep: false)";
+  if (isSummed(want.elem) && m.chance(60)) {
+    Term x = summand(m, whole, count, depth - 1);
+    x.bound.most *= static_cast<double>(count);
+    return Term{"sum(" + x.text + along, x.bound};
+  }
+  Term x = m.expression(whole, depth - 1);
+  if (m.mayRound && want.elem == ElemKind::F32 && m.chance(40))
+    return Term{"mean(" + x.text + along, {x.bound.most, 0, false}};
+  return Term{(m.chance(50) ? "max(" : "min(") + x.text + along, x.bound};
+}
+
 std::optional<Term> makeTotal(Maker &m, const Type &want, int depth) {
   if (!want.shape.empty() || m.axes.empty() || !isSummed(want.elem))
     return std::nullopt;
@@ -149,8 +179,10 @@ std::optional<Term> makeGather(Maker &m, const Type &want, int depth) {
 } // namespace
 
 std::span<const Form> foldForms() {
-  static constexpr Form forms[] = {
-      {"reduction", 12, makeReduction}, {"total", 5, makeTotal}, {"scan", 4, makeScan}};
+  static constexpr Form forms[] = {{"reduction", 12, makeReduction},
+                                   {"fold", 5, makeFold},
+                                   {"total", 5, makeTotal},
+                                   {"scan", 4, makeScan}};
   return forms;
 }
 

@@ -19,11 +19,16 @@ private:
   void chooseGrid();
   void chooseWhole(const char *name);
   void addParam(ElemKind elem, const std::vector<int> &axes);
+  void addNeighbours(const std::string &name, ElemKind elem, const std::vector<int> &axes);
+  void addLengths();
   void addTable();
   void addInout();
+  std::optional<Variable> loadOf(const Signature::Array &param, size_t cut, const std::string &by,
+                                 const Axis &part) const;
   void cutAlong(const Axis &axis);
-  void store(const std::string &name, const Type &type, const std::string &at);
-  void stores();
+  Bound store(const std::string &name, const Type &type, const std::string &at);
+  void storeInouts();
+  void stores(size_t count);
   void atomics();
   std::string header() const;
 
@@ -41,6 +46,7 @@ private:
   std::vector<Place> places_;
   std::vector<std::string> dims_, wheres_, grid_, starts_;
   std::vector<std::pair<std::string, std::string>> after_; ///< stores that follow: `atomic` …
+  std::string first_; ///< a statement that the grid's body begins with
 };
 
 void KernelMaker::chooseWhole(const char *name) {
@@ -64,7 +70,12 @@ void KernelMaker::chooseGrid() {
     Axis whole = dimAxis(name, kMostExtent);
     int64_t tile = m_.any(tiles);
     dims_.push_back(name);
-    grid_.push_back(std::string(variable) + " in tiles(" + name + ", " + std::to_string(tile) +
+    std::string from = name;
+    if (m_.chance(8)) { // tiles of parts
+      from = "g" + std::string(variable);
+      grid_.push_back(from + " in tiles(" + name + ", " + std::to_string(tile + 20) + ")");
+    }
+    grid_.push_back(std::string(variable) + " in tiles(" + from + ", " + std::to_string(tile) +
                     ")");
     places_.push_back({whole, rangeAxis(variable, tile), variable, false});
   };
@@ -115,6 +126,66 @@ void KernelMaker::addParam(ElemKind elem, const std::vector<int> &axes) {
     type.shape.push_back(places_[static_cast<size_t>(axis)].inArguments);
   signature_.params.push_back({name, type, false});
   m_.variables.push_back({name + indexOf(axes), tileOf(elem, axes), kArgument, false});
+  if (m_.chance(12))
+    addNeighbours(name, elem, axes);
+}
+
+/// The tile beside the present one by one position, with zeros beyond the edge.
+void KernelMaker::addNeighbours(const std::string &name, ElemKind elem,
+                                const std::vector<int> &axes) {
+  std::string index = indexOf(axes);
+  const char *by = m_.chance(50) ? " - 1" : " + 1";
+  for (int axis : axes) {
+    const Place &place = places_[static_cast<size_t>(axis)];
+    if (place.at == ":")
+      continue;
+    index.replace(index.find(place.at) + place.at.size(), 0, by);
+    m_.variables.push_back(
+        {"load(" + name + index + ", outside: " + (isFloat(elem) ? "0.0)" : "0)"),
+         tileOf(elem, axes), kArgument, false});
+    return;
+  }
+}
+
+/// So many positions of an axis as an array says for each point of a grid.
+void KernelMaker::addLengths() {
+  if (!places_[0].dropped || places_.back().at != ":")
+    return;
+  const Axis whole = places_.back().inArguments;
+  signature_.params.push_back({"count", {ElemKind::I32, {places_[0].inArguments}}, false});
+  first_ = "let n = max(min(int(count[" + places_[0].at + "]), min(" + whole.length + ", " +
+           std::to_string(whole.most) + ")), 1)";
+  Axis part{"n", "n", "0..n", whole.most, std::nullopt};
+  m_.axes.push_back(part);
+  for (const Signature::Array &param : signature_.params)
+    for (size_t axis = 0; axis < param.type.shape.size(); ++axis)
+      if (param.type.shape[axis] == whole && !param.isInout)
+        if (std::optional<Variable> load = loadOf(param, axis, "0:n", part))
+          m_.variables.push_back(std::move(*load));
+}
+
+/// What the grid's point sees of an array, but for one axis that is cut otherwise.
+std::optional<Variable> KernelMaker::loadOf(const Signature::Array &param, size_t cut,
+                                            const std::string &by, const Axis &part) const {
+  std::string index;
+  Type type{param.type.elem, {}};
+  for (size_t i = 0; i < param.type.shape.size(); ++i) {
+    index += i ? ", " : "[";
+    if (i == cut) {
+      index += by;
+      type.shape.push_back(part);
+      continue;
+    }
+    auto place = std::find_if(places_.begin(), places_.end(), [&](const Place &each) {
+      return each.inArguments == param.type.shape[i];
+    });
+    if (place == places_.end())
+      return std::nullopt;
+    index += place->at;
+    if (!place->dropped)
+      type.shape.push_back(place->inTile);
+  }
+  return Variable{param.name + index + "]", type, kArgument, false};
 }
 
 /// Rows of a table by positions in an array, which are atomic targets too.
@@ -150,50 +221,19 @@ void KernelMaker::addTable() {
 }
 
 void KernelMaker::cutAlong(const Axis &axis) {
-  std::vector<std::pair<std::string, Place>> loads; // `x0[$, :]`
-  std::vector<std::tuple<std::string, ElemKind, std::vector<Axis>, size_t>> found;
-  for (const Signature::Array &param : signature_.params) {
-    if (param.name == "ids" || param.name == "table")
-      continue;
-    for (size_t at = 0; at < param.type.shape.size(); ++at) {
-      if (!(param.type.shape[at] == axis))
-        continue;
-      std::string index = param.name + "[";
-      Shape shape;
-      size_t position = 0;
-      bool fits = true;
-      for (size_t i = 0; i < param.type.shape.size(); ++i) {
-        index += i ? ", " : "";
-        if (i == at) {
-          index += "$";
-          position = shape.size();
-          shape.push_back(axis);
-          continue;
-        }
-        auto place = std::find_if(places_.begin(), places_.end(), [&](const Place &each) {
-          return each.inArguments == param.type.shape[i];
-        });
-        fits &= place != places_.end();
-        if (!fits)
-          break;
-        index += place->at;
-        if (!place->dropped)
-          shape.push_back(place->inTile);
-      }
-      if (fits)
-        found.emplace_back(index + "]", param.type.elem, shape, position);
-    }
-  }
+  std::vector<std::pair<const Signature::Array *, size_t>> found;
+  for (const Signature::Array &param : signature_.params)
+    for (size_t at = 0; at < param.type.shape.size(); ++at)
+      // What a point changes no other one reads.
+      if (param.type.shape[at] == axis && param.name != "ids" && !param.isInout &&
+          loadOf(param, at, "", axis))
+        found.emplace_back(&param, at);
   if (found.empty())
     return;
-  m_.cuts.push_back({axis, [found](const Axis &range) {
+  m_.cuts.push_back({axis, [this, found](const Axis &range) {
                        std::vector<Variable> loads;
-                       for (const auto &[index, elem, shape, position] : found) {
-                         Variable load{index, {elem, shape}, kArgument, false};
-                         load.name.replace(load.name.find('$'), 1, range.name);
-                         load.type.shape[position] = range;
-                         loads.push_back(load);
-                       }
+                       for (const auto &[param, at] : found)
+                         loads.push_back(*loadOf(*param, at, range.name, range));
                        return loads;
                      }});
 }
@@ -210,26 +250,35 @@ void KernelMaker::addInout() {
 }
 
 /// One store of everything, by halves, or one that is read and changed again.
-void KernelMaker::store(const std::string &name, const Type &type, const std::string &at) {
+Bound KernelMaker::store(const std::string &name, const Type &type, const std::string &at) {
   Term value = m_.expression(type, m_.depth - static_cast<int>(m_.below(2)));
   m_.line(name + at + " = " + value.text);
+  Bound bound = value.bound;
+  auto also = [&](const Bound &other) {
+    bound = {std::max(bound.most, other.most), std::max(bound.bits, other.bits),
+             bound.exact && other.exact};
+  };
   if (!m_.chance(30))
-    return;
+    return bound;
   value = m_.within({name + at, value.bound}, type.elem, 8, 2);
   m_.variables.push_back({value.text, type, value.bound, false});
   if (m_.chance(40)) {
     m_.block("for " + m_.fresh("k") + " in 0..2", [&] {
       Term next = m_.within(m_.expression(type, 2), type.elem, value.bound.most, value.bound.bits);
-      if (next.bound.exact || !value.bound.exact)
+      if (next.bound.exact || !value.bound.exact) {
         m_.line(name + at + " = " + next.text);
+        also(next.bound);
+      }
     });
-    return;
+    return bound;
   }
   Term next = m_.expression(type, 2);
   m_.line(name + at + " = " + next.text);
+  also(next.bound);
+  return bound;
 }
 
-void KernelMaker::stores() {
+void KernelMaker::storeInouts() {
   for (const Signature::Array &param : signature_.params)
     if (param.isInout) {
       std::vector<int> axes;
@@ -242,8 +291,10 @@ void KernelMaker::stores() {
           }
       store(param.name, tileOf(param.type.elem, axes), indexOf(axes));
     }
-  size_t count = 1 + (m_.chance(30) ? 1 : 0);
-  for (size_t n = 0; n < count; ++n) {
+}
+
+void KernelMaker::stores(size_t count) {
+  for (; count > 0; --count) {
     // All axes of the grid, then some of the others.
     std::vector<int> axes;
     for (size_t i = 0; i < places_.size(); ++i) {
@@ -252,12 +303,13 @@ void KernelMaker::stores() {
         axes.push_back(static_cast<int>(i));
     }
     ElemKind elem = m_.chance(80) ? ElemKind::F32 : m_.any(m_.elems);
-    Signature::Array output{"y" + std::to_string(n), {elem, {}}, false};
+    size_t known = signature_.outputs.size();
+    Signature::Array output{"y" + std::to_string(known), {elem, {}}, false};
     for (int axis : axes)
       output.type.shape.push_back(places_[static_cast<size_t>(axis)].inArguments);
     // A length that is reduced away before it is stored.
+    output.bound = store(output.name, tileOf(elem, axes), indexOf(axes));
     signature_.outputs.push_back(output);
-    store(output.name, tileOf(elem, axes), indexOf(axes));
   }
 }
 
@@ -309,9 +361,10 @@ std::string KernelMaker::header() const {
 }
 
 Signature KernelMaker::make() {
-  static constexpr std::array<ElemKind, 8> kinds = {ElemKind::F32, ElemKind::F32, ElemKind::F32,
-                                                    ElemKind::F16, ElemKind::F16, ElemKind::BF16,
-                                                    ElemKind::I32, ElemKind::I8};
+  static constexpr std::array<ElemKind, 14> kinds = {
+      ElemKind::F32, ElemKind::F32, ElemKind::F32, ElemKind::F32,  ElemKind::F32,
+      ElemKind::F16, ElemKind::F16, ElemKind::F16, ElemKind::BF16, ElemKind::BF16,
+      ElemKind::I32, ElemKind::I8,  ElemKind::I16, ElemKind::I32};
   chooseGrid();
   m_.depth = m_.chance(45) ? 3 : m_.chance(60) ? 2 : 1; // small ones are refused less often
   m_.mayRound = m_.chance(35);
@@ -333,13 +386,15 @@ Signature KernelMaker::make() {
     if (axes.size() == 2 && m_.chance(20))
       std::swap(axes[0], axes[1]);
     addParam(elem, axes);
-    if (isFloat(elem) || elem == ElemKind::I32)
+    if (isFloat(elem) || elem == ElemKind::I32 || elem == ElemKind::I16)
       m_.elems.push_back(elem);
   }
   if (m_.chance(15))
     addTable();
   if (m_.chance(15) && grid_.back() != "i in tiles(1, 1)") // whose points are not known to be one
     addInout();
+  if (m_.chance(35))
+    addLengths();
   for (const Place &place : places_)
     if (!place.dropped)
       m_.axes.push_back(place.inTile);
@@ -351,10 +406,19 @@ Signature KernelMaker::make() {
   for (const std::string &range : grid_)
     heads += (heads.empty() ? "parallel " : ", ") + range;
   m_.block(heads, [&] {
+    if (!first_.empty())
+      m_.line(first_);
     m_.statements(static_cast<int>(m_.below(m_.depth == 3 ? 6 : 3)), m_.depth);
-    stores();
+    storeInouts();
+    stores(m_.chance(30) ? 2 : 1);
     atomics();
   });
+  if (m_.chance(8) && first_.empty()) // another launch
+    m_.block(heads, [&] {
+      m_.statements(static_cast<int>(m_.below(3)), m_.depth - 1);
+      storeInouts();
+      stores(1);
+    });
   signature_.text = header() + m_.body + "}\n";
   for (const Place &place : places_)
     if (!place.inArguments.constant)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace ptl::differential {
 
@@ -84,15 +85,19 @@ Maker makerOfTensors(uint64_t seed) {
 /// The dimensions of a kernel by those of the program, when its arrays can be had.
 class CallMaker {
 public:
-  CallMaker(Maker &m, const Signature &kernel) : m_(m), kernel_(kernel) {}
+  /// `changing`: the variables of the program that calls change.
+  CallMaker(Maker &m, const Signature &kernel, std::vector<Variable> &changing)
+      : m_(m), kernel_(kernel), changing_(changing) {}
   bool make();
 
 private:
   Axis here(const Axis &axis) const;
   Type here(const Type &type) const;
+  const Variable *sharedOf(const Type &type) const;
 
   Maker &m_;
   const Signature &kernel_;
+  std::vector<Variable> &changing_;
   std::vector<std::pair<std::string, Axis>> bound_;
 };
 
@@ -108,6 +113,18 @@ Type CallMaker::here(const Type &type) const {
   for (Axis &axis : result.shape)
     axis = here(axis);
   return result;
+}
+
+/// A whole array of the program, as kernels before and after may take it, too.
+const Variable *CallMaker::sharedOf(const Type &type) const {
+  std::vector<const Variable *> fitting;
+  for (const Variable &variable : m_.variables)
+    if (variable.type == type && variable.bound.exact && variable.bound.bits == 0 &&
+        variable.bound.most <= kArgument.most &&
+        std::all_of(variable.name.begin(), variable.name.end(),
+                    [](unsigned char c) { return std::isalnum(c); }))
+      fitting.push_back(&variable);
+  return fitting.empty() || m_.chance(40) ? nullptr : m_.any(fitting);
 }
 
 bool CallMaker::make() {
@@ -135,11 +152,21 @@ bool CallMaker::make() {
     }
     Term value = m_.within(m_.expression(type, 2), type.elem, 3, 0);
     if (!param.isInout) {
-      words.push_back(value.text);
+      const Variable *shared = sharedOf(type);
+      words.push_back(shared ? shared->name : value.text);
+      continue;
+    }
+    auto again = std::find_if(changing_.begin(), changing_.end(), [&](const Variable &each) {
+      return each.type == type &&
+             std::find(words.begin(), words.end(), "inout " + each.name) == words.end();
+    });
+    if (again != changing_.end() && m_.chance(60)) { // by several calls
+      words.push_back("inout " + again->name);
       continue;
     }
     std::string name = m_.fresh("c");
     m_.line("var " + name + " = " + value.text);
+    changing_.push_back({name, type, {8, 8, false}, false});
     m_.variables.push_back({"clamp(" + name + ", -8.0, 8.0)", type, {8, 8, false}, false});
     words.push_back("inout " + name);
   }
@@ -147,8 +174,10 @@ bool CallMaker::make() {
   std::vector<Variable> results;
   for (const Signature::Array &output : kernel_.outputs) {
     names.push_back(m_.fresh("t"));
-    Variable result{
-        "clamp(" + names.back() + ", -8.0, 8.0)", here(output.type), {8, 8, false}, false};
+    Variable result{names.back(), here(output.type), output.bound.value_or(Bound{8, 8, false}),
+                    false};
+    if (!output.bound)
+      result.name = "clamp(" + names.back() + ", -8.0, 8.0)";
     if (isFloat(output.type.elem))
       results.push_back(result);
   }
@@ -189,13 +218,14 @@ Signature randomOrchestration(const std::string &name, uint64_t seed,
   std::vector<std::string> dims, wheres;
   m.axes = someAxes(m, dims, wheres);
   addParams(m, signature, m.axes);
+  std::vector<Variable> changing;
   for (size_t i = 0, count = 1 + m.below(3); i < count; ++i) {
     if (m.chance(50))
       m.statement(2);
     if (kernels.empty())
       continue;
     if (m.chance(80)) {
-      CallMaker(m, m.any(kernels)).make();
+      CallMaker(m, m.any(kernels), changing).make();
       continue;
     }
     size_t names = m.variables.size();
@@ -218,8 +248,7 @@ Signature randomOrchestration(const std::string &name, uint64_t seed,
   return signature;
 }
 
-std::string randomSource(uint64_t seed) {
-  std::mt19937_64 random(seed);
+static std::string drawnSource(std::mt19937_64 &random) {
   size_t kind = random() % 10;
   if (kind < 6)
     return randomKernel("entry", random()).text;
@@ -232,6 +261,16 @@ std::string randomSource(uint64_t seed) {
     text += kernels.back().text + "\n";
   }
   return text + randomOrchestration("entry", random(), kernels).text;
+}
+
+std::string randomSource(uint64_t seed) {
+  // Long ones take most of the time and show little more: few of them stay.
+  static constexpr size_t kLong = 1500;
+  std::mt19937_64 random(seed);
+  std::string text = drawnSource(random);
+  for (int attempt = 0; attempt < 3 && text.size() > kLong && random() % 8 != 0; ++attempt)
+    text = drawnSource(random);
+  return text;
 }
 
 } // namespace ptl::differential

@@ -156,9 +156,19 @@ bool makeCountedLoop(Maker &m, int depth) {
   std::string k = m.fresh("k");
   static constexpr std::array<const char *, 5> heads = {"0..2", "0..3", "1..4", "0..5 step 2",
                                                         "0..1"};
-  std::string how = m.isTile && m.chance(15) ? (m.chance(50) ? " pipeline 2" : " unroll") : "";
-  m.block("for " + k + " in " + m.any(heads) + how, [&] {
+  std::string head = m.any(heads);
+  bool isList = m.chance(8);
+  if (isList)
+    head = "[2, 0, 1]";
+  else if (!m.ints.empty() && m.chance(40)) // as far as the loop around it has come
+    head = "0.." + m.any(m.ints) + " + 1";
+  std::string how;
+  if (m.isTile && !isList && m.chance(15))
+    how = m.chance(50) ? " pipeline 2" : " unroll";
+  m.block("for " + k + " in " + head + how, [&] {
     m.ints.push_back(k);
+    if (how.empty() && m.chance(5))
+      m.line("if " + m.condition(1).text + " { continue }");
     loopBody(m, depth - 1);
     if (how.empty() && m.isTile && m.chance(6))
       m.line("if " + m.condition(1).text + " { break }");

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 
 namespace ptl::differential {
 
@@ -17,6 +18,32 @@ std::string_view kindName(Kind kind) {
   static constexpr std::array<std::string_view, 7> names = {
       "wrong", "crash", "internal", "hang", "refuted", "refused", "invalid"};
   return names[static_cast<size_t>(kind)];
+}
+
+void StepClock::enter(const std::string &step) {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  double now = static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  if (!step_.empty())
+    seconds_[step_] += now - since_;
+  step_ = step;
+  since_ = now;
+}
+
+std::string StepClock::report() const {
+  std::vector<std::pair<double, std::string>> rows;
+  double all = 0;
+  for (const auto &[step, seconds] : seconds_)
+    rows.emplace_back(seconds, step), all += seconds;
+  std::sort(rows.rbegin(), rows.rend());
+  std::string text;
+  for (const auto &[seconds, step] : rows) {
+    char line[160];
+    std::snprintf(line, sizeof line, "%9.3f s %5.1f %%  %s\n", seconds, 100 * seconds / all,
+                  step.c_str());
+    text += line;
+  }
+  return text;
 }
 
 namespace {
@@ -42,6 +69,9 @@ private:
   void drawCalls();
   bool addCall(const Sampler &sampler, const Sample &sample);
   void runOn(const std::string &executor);
+  void runOnCpu(int level);
+  CompilerOptions compilerOptions();
+  void enter(const std::string &step);
   bool compareCall(CompiledExecutor &native, const Expected &expected, const std::string &how);
   void observe(Kind kind, const std::string &text, const Expected *call = nullptr);
 
@@ -55,6 +85,7 @@ private:
   const CallableDecl *entry_ = nullptr;
   std::vector<Expected> calls_;
   std::string executor_ = "check";
+  std::unique_ptr<CompiledExecutor> cpu_;
   bool isExact_ = true;
 };
 
@@ -73,6 +104,7 @@ void Evaluation::observe(Kind kind, const std::string &text, const Expected *cal
 
 bool Evaluation::check() {
   onStage_("check");
+  enter("");
   CheckOptions options;
   options.stdPath = options_.stdPath;
   FileId file = sources_.add("program.ptl", case_.text);
@@ -128,6 +160,7 @@ bool Evaluation::addCall(const Sampler &sampler, const Sample &sample) {
 void Evaluation::drawCalls() {
   executor_ = "reference";
   onStage_("reference");
+  enter("");
   Sampler sampler(*entry_, case_.seed, ArgumentValues::Whole);
   if (!case_.extents.empty() || entry_->dims.empty()) {
     Sample sample = sampler.draw();
@@ -147,6 +180,7 @@ void Evaluation::drawCalls() {
 bool Evaluation::compareCall(CompiledExecutor &native, const Expected &expected,
                              const std::string &how) {
   onStage_(executor_ + how);
+  enter("call");
   size_t known = sink_.all().size();
   std::optional<RunResult> actual = compiledHandler(native, sources_)(expected.request);
   if (!actual)
@@ -172,30 +206,55 @@ bool Evaluation::compareCall(CompiledExecutor &native, const Expected &expected,
 
 void Evaluation::runOn(const std::string &executor) {
   executor_ = executor;
-  CompilerOptions options;
   bool isChip = !executor.starts_with("cpu");
-  if (isChip)
-    options.chip = findMachine(executor);
-  else
-    options.level = executor.back() - '0';
+  if (!isChip)
+    return runOnCpu(executor.back() - '0');
+  CompilerOptions options = compilerOptions();
+  options.chip = findMachine(executor);
   CompiledExecutor native(*program_, sources_, options, sink_);
   for (size_t n = 0; n < calls_.size(); ++n) {
-    size_t schedules = !isChip ? 1 : n == 0 ? 4 : 2;
+    size_t schedules = n == 0 ? 4 : 2;
     for (size_t schedule = 0; schedule < schedules; ++schedule) {
-      std::string how;
-      if (isChip) {
-        size_t which = n == 0 ? schedule : 1 + schedule;
-        native.simulation.options.schedule = static_cast<rt::sim::Schedule>(which);
-        native.simulation.options.seed = calls_[n].sample.seed;
-        native.simulation.options.stretched = (n + schedule) % 2 == 1;
-        native.simulation.options.maxSteps = 20'000'000;
-        native.simulation.groups = 1 + static_cast<int64_t>((n + schedule) % 3);
-        how = ", pipes " + std::string(rt::sim::scheduleNames[which]);
-      }
-      if (!compareCall(native, calls_[n], how))
+      size_t which = n == 0 ? schedule : 1 + schedule;
+      native.simulation.options.schedule = static_cast<rt::sim::Schedule>(which);
+      native.simulation.options.seed = calls_[n].sample.seed;
+      native.simulation.options.stretched = (n + schedule) % 2 == 1;
+      native.simulation.options.maxSteps = 20'000'000;
+      native.simulation.groups = 1 + static_cast<int64_t>((n + schedule) % 3);
+      if (!compareCall(native, calls_[n], ", pipes " + std::string(rt::sim::scheduleNames[which])))
         return;
     }
   }
+}
+
+/// One executor for all levels: only LLVM's work is different.
+void Evaluation::runOnCpu(int level) {
+  if (!cpu_) {
+    CompilerOptions options = compilerOptions();
+    options.level = level;
+    options.manyLevels = true;
+    static auto objects = std::make_shared<cpu::FunctionObjects>(); // of all programs here
+    options.functionObjects = objects;
+    cpu_ = std::make_unique<CompiledExecutor>(*program_, sources_, options, sink_);
+  }
+  onStage_(executor_);
+  cpu_->useLevel(level);
+  for (const Expected &call : calls_)
+    if (!compareCall(*cpu_, call, ""))
+      return;
+}
+
+CompilerOptions Evaluation::compilerOptions() {
+  CompilerOptions options;
+  if (options_.clock)
+    options.onStep = [this](const std::string &step) { enter(step); };
+  return options;
+}
+
+/// The time from here on is that of the step.
+void Evaluation::enter(const std::string &step) {
+  if (options_.clock)
+    options_.clock->enter(executor_.substr(0, 3) + " " + step);
 }
 
 void Evaluation::run() {

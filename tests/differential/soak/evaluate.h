@@ -36,11 +36,26 @@ struct Case {
   uint64_t seed = 1;
 };
 
+/// Adds up what the steps of many programs take, in processor time of this process.
+class StepClock {
+public:
+  /// Ends the step before.
+  void enter(const std::string &step);
+  /// Seconds, the longest first.
+  std::string report() const;
+
+private:
+  std::map<std::string, double> seconds_;
+  std::string step_;
+  double since_ = 0;
+};
+
 struct EvaluateOptions {
   std::string stdPath;
   /// `cpu-O0`, `cpu-O2`, `cpu-O3`, `a2`, `a3`, `a5`.
   std::vector<std::string> executors = {"cpu-O0", "cpu-O2", "cpu-O3", "a2", "a3", "a5"};
   int samples = 2;
+  StepClock *clock = nullptr; ///< null: nobody asks
 };
 
 /// Runs the program in this process; `onStage` is told before what could crash, `onObserved` when

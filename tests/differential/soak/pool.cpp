@@ -1,6 +1,7 @@
 #include "tests/differential/soak/pool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <sstream>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,8 +58,6 @@ Observation parseLine(const std::string &line) {
 }
 
 void limitProcess(const Limits &limits) {
-  rlimit time{static_cast<rlim_t>(limits.seconds), static_cast<rlim_t>(limits.seconds + 1)};
-  ::setrlimit(RLIMIT_CPU, &time);
   rlimit memory{static_cast<rlim_t>(limits.megabytes) << 20, static_cast<rlim_t>(limits.megabytes)
                                                                  << 20};
   ::setrlimit(RLIMIT_AS, &memory);
@@ -65,20 +65,33 @@ void limitProcess(const Limits &limits) {
   ::setrlimit(RLIMIT_CORE, &none);
 }
 
+/// Processor time from here on, of all threads; then the process ends with SIGPROF.
+void limitTime(int seconds) {
+  itimerval time{{0, 0}, {seconds, 0}};
+  ::setitimer(ITIMER_PROF, &time, nullptr);
+}
+
 } // namespace
+
+struct Pool::Job {
+  Case program;
+  size_t number = 0;
+  bool isAlone = false;
+};
 
 struct Pool::Child {
   pid_t process = -1;
   int pipe = -1, errors = -1;
-  size_t number = 0;
-  Case program;
-  std::string said;
+  std::vector<Job> jobs;
+  size_t at = 0; ///< in `jobs`
+  std::string stage = "start", said;
+  Outcome outcome; ///< of the present one
+  std::chrono::steady_clock::time_point heard = std::chrono::steady_clock::now();
 };
 
-Pool::Child Pool::start(const Case &program, size_t number) const {
+Pool::Child Pool::start(std::vector<Job> jobs) const {
   Child child;
-  child.number = number;
-  child.program = program;
+  child.jobs = std::move(jobs);
   child.errors = ::memfd_create("errors", 0);
   int ends[2];
   if (::pipe(ends) != 0 || child.errors < 0) {
@@ -93,11 +106,14 @@ Pool::Child Pool::start(const Case &program, size_t number) const {
     ::dup2(nothing, 1);
     ::dup2(child.errors, 2);
     limitProcess(limits_);
-    evaluate(
-        program, options_,
-        [&](const std::string &stage) { writeAll(ends[1], "at\t" + stage + "\n"); },
-        [&](const Observation &seen) { writeAll(ends[1], lineOf(seen)); });
-    writeAll(ends[1], "end\n");
+    for (const Job &job : child.jobs) {
+      limitTime(limits_.seconds);
+      evaluate(
+          job.program, options_,
+          [&](const std::string &stage) { writeAll(ends[1], "at\t" + stage + "\n"); },
+          [&](const Observation &seen) { writeAll(ends[1], lineOf(seen)); });
+      writeAll(ends[1], "end\n");
+    }
     std::_Exit(0);
   }
   ::close(ends[1]);
@@ -114,79 +130,130 @@ static std::string tailOf(int file) {
   return text;
 }
 
-Outcome Pool::finish(Child &child, int status) {
-  Outcome outcome;
-  std::istringstream lines(child.said);
-  std::string stage = "start";
-  bool ended = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("at\t"))
-      stage = line.substr(3);
-    else if (line.starts_with("seen\t"))
-      outcome.seen.push_back(parseLine(line));
-    ended |= line == "end";
+/// Takes the lines that are complete.
+bool Pool::hear(Child &child, const Done &done) {
+  child.heard = std::chrono::steady_clock::now();
+  bool more = true;
+  size_t begin = 0;
+  for (size_t end; (end = child.said.find('\n', begin)) != child.said.npos; begin = end + 1) {
+    std::string line = child.said.substr(begin, end - begin);
+    if (line.starts_with("at\t")) {
+      child.stage = line.substr(3);
+    } else if (line.starts_with("seen\t")) {
+      child.outcome.seen.push_back(parseLine(line));
+    } else if (line == "end") {
+      const Job &job = child.jobs[child.at++];
+      more &= done(job.number, job.program, child.outcome);
+      child.outcome = {};
+      child.stage = "start";
+    }
   }
-  if (!ended) {
-    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    bool hangs = signal == SIGXCPU || signal == SIGKILL;
-    std::string text =
-        hangs    ? "no end"
-        : signal ? std::string(::strsignal(signal)) + " " + tailOf(child.errors)
-                 : "exit " + std::to_string(WEXITSTATUS(status)) + " " + tailOf(child.errors);
-    outcome.seen.push_back({stage.substr(0, stage.find(',')),
-                            hangs ? Kind::Hang : Kind::Crash,
-                            text + " (" + stage + ")",
-                            {},
-                            child.program.seed});
+  child.said.erase(0, begin);
+  return more;
+}
+
+static Observation deathOf(const std::string &stage, int status, int errors, uint64_t seed) {
+  int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  bool hangs = signal == SIGPROF || signal == SIGKILL;
+  std::string text = hangs ? "no end"
+                     : signal
+                         ? std::string(::strsignal(signal)) + " " + tailOf(errors)
+                         : "exit " + std::to_string(WEXITSTATUS(status)) + " " + tailOf(errors);
+  return {stage.substr(0, stage.find(',')),
+          hangs ? Kind::Hang : Kind::Crash,
+          text + " (" + stage + ")",
+          {},
+          seed};
+}
+
+/// After a process has ended: what it did not come to is done `again`, and the program that it died
+/// of, too, unless that was alone.
+bool Pool::finish(Child &child, const Done &done, std::vector<Job> &again) {
+  int status = 0;
+  ::waitpid(child.process, &status, 0);
+  bool more = hear(child, done);
+  if (child.at < child.jobs.size()) {
+    Job &job = child.jobs[child.at];
+    if (child.jobs.size() == 1) {
+      child.outcome.seen.push_back(deathOf(child.stage, status, child.errors, job.program.seed));
+      more &= done(job.number, job.program, child.outcome);
+    } else {
+      job.isAlone = true;
+      again.insert(again.end(), child.jobs.begin() + static_cast<long>(child.at), child.jobs.end());
+    }
   }
   ::close(child.errors);
   ::close(child.pipe);
-  return outcome;
+  return more;
 }
 
-void Pool::run(const std::function<std::optional<Case>()> &next,
-               const std::function<bool(size_t, const Case &, const Outcome &)> &done) {
+void Pool::run(const std::function<std::optional<Case>()> &next, const Done &done) {
   std::vector<Child> children;
+  std::vector<Job> again;
   size_t number = 0;
   bool more = true;
-  while (more || !children.empty()) {
-    while (more && static_cast<int>(children.size()) < jobs_) {
-      std::optional<Case> program = next();
-      if (!program)
+  auto batch = [&] {
+    std::vector<Job> jobs;
+    while (jobs.size() < limits_.batch) {
+      if (!again.empty()) {
+        if (again.back().isAlone && !jobs.empty())
+          break;
+        jobs.push_back(std::move(again.back()));
+        again.pop_back();
+        if (jobs.back().isAlone)
+          break;
+        continue;
+      }
+      std::optional<Case> program = more ? next() : std::nullopt;
+      if (!program) {
         more = false;
-      else
-        children.push_back(start(*program, number++));
+        break;
+      }
+      jobs.push_back({*program, number++});
+    }
+    return jobs;
+  };
+  do {
+    while (static_cast<int>(children.size()) < jobs_) {
+      std::vector<Job> jobs = batch();
+      if (jobs.empty())
+        break;
+      children.push_back(start(std::move(jobs)));
     }
     std::vector<pollfd> polled;
     for (const Child &child : children)
       polled.push_back({child.pipe, POLLIN, 0});
-    if (polled.empty() || ::poll(polled.data(), polled.size(), -1) < 0)
+    if (polled.empty() || ::poll(polled.data(), polled.size(), 10'000) < 0)
       continue;
     for (size_t i = children.size(); i-- > 0;) {
-      if (!polled[i].revents)
-        continue;
-      char buffer[4096];
-      ssize_t got = ::read(children[i].pipe, buffer, sizeof buffer);
-      if (got > 0) {
-        children[i].said.append(buffer, static_cast<size_t>(got));
+      Child &child = children[i];
+      if (!polled[i].revents) {
+        if (std::chrono::steady_clock::now() - child.heard > std::chrono::seconds(limits_.silence))
+          ::kill(child.process, SIGKILL);
         continue;
       }
-      int status = 0;
-      ::waitpid(children[i].process, &status, 0);
-      Outcome outcome = finish(children[i], status);
-      Child child = std::move(children[i]);
+      char buffer[4096];
+      ssize_t got = ::read(child.pipe, buffer, sizeof buffer);
+      if (got > 0) {
+        child.said.append(buffer, static_cast<size_t>(got));
+        more &= hear(child, done);
+        continue;
+      }
+      more &= finish(child, done, again);
       children.erase(children.begin() + static_cast<long>(i));
-      more &= done(child.number, child.program, outcome);
     }
-  }
+  } while (more || !children.empty() || !again.empty());
 }
 
 std::vector<Outcome> Pool::all(const std::vector<Case> &programs,
                                const std::vector<std::string> &executors) {
   std::vector<Outcome> outcomes(programs.size());
   EvaluateOptions before = options_;
+  size_t batchBefore = limits_.batch;
   if (!executors.empty())
     options_.executors = executors;
+  auto jobs = static_cast<size_t>(std::max(jobs_, 1));
+  limits_.batch = std::clamp((programs.size() + jobs - 1) / jobs, size_t{1}, limits_.batch);
   size_t at = 0;
   run([&]() { return at < programs.size() ? std::optional<Case>(programs[at++]) : std::nullopt; },
       [&](size_t number, const Case &, const Outcome &outcome) {
@@ -194,6 +261,7 @@ std::vector<Outcome> Pool::all(const std::vector<Case> &programs,
         return true;
       });
   options_ = std::move(before);
+  limits_.batch = batchBefore;
   return outcomes;
 }
 

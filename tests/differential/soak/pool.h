@@ -1,4 +1,6 @@
-// Runs programs in processes of their own, several at a time, which may crash or never end.
+// Runs programs in other processes, several at a time, which may crash or never end. A process runs
+// some programs one after the other, since much of what the first needs is there for the next; the
+// one that it dies of runs once more in a process of its own.
 #pragma once
 
 #include "tests/differential/soak/evaluate.h"
@@ -9,7 +11,9 @@ namespace ptl::differential {
 
 struct Limits {
   int seconds = 20;         ///< of processor time, for one program on all executors
-  int64_t megabytes = 6000; ///< of address space
+  int64_t megabytes = 8000; ///< of address space, for a process
+  int silence = 600;        ///< seconds until a process that says nothing is taken for dead
+  size_t batch = 20;        ///< programs for a process
 };
 
 /// What was observed of one program; a crash and a hang are observations like others.
@@ -24,7 +28,7 @@ public:
       : options_(std::move(options)), limits_(limits), jobs_(jobs) {}
 
   /// Runs `next()` until it gives nothing; `done` gets each program with its number and outcome, in
-  /// the order in which they end. What `done` returns false for ends it all.
+  /// the order in which they end. Where `done` returns false, no more are begun.
   void run(const std::function<std::optional<Case>()> &next,
            const std::function<bool(size_t number, const Case &, const Outcome &)> &done);
   /// All of them; outcomes in their order. Only these executors, if any are named.
@@ -33,9 +37,12 @@ public:
   int jobs() const { return jobs_; }
 
 private:
+  struct Job; ///< a program with its number
   struct Child;
-  Child start(const Case &program, size_t number) const;
-  static Outcome finish(Child &child, int status);
+  using Done = std::function<bool(size_t number, const Case &, const Outcome &)>;
+  Child start(std::vector<Job> jobs) const;
+  bool hear(Child &child, const Done &done);
+  bool finish(Child &child, const Done &done, std::vector<Job> &again);
 
   EvaluateOptions options_;
   Limits limits_;

@@ -1,10 +1,10 @@
 // Makes random programs and runs them on all executors; what differs is shrunk and filed.
 //   ptl_soak [--programs N] [--seed S] [--jobs J] [--file FOLDER] [--report FILE] [--seconds N]
 //            [--budget RUNS] [--executors LIST] [--std FOLDER] [--print SEED]
-//            [--refused] [--replay] [--shrink] FILE...
+//            [--refused] [--replay] [--shrink] [--times] FILE...
 // Without --file nothing is shrunk; what executors refuse is with --refused only. --report gets one
 // line for each cause. --replay runs files that were filed, with their extents and others; --shrink
-// makes files smaller.
+// makes files smaller. --times runs the programs in this process and says how long each step took.
 #include "frontend/format/format.h"
 #include "frontend/parse/parse.h"
 #include "tests/differential/generate/callables.h"
@@ -29,7 +29,7 @@ struct Settings {
   double seconds = 1e9;
   std::string folder, report;
   bool filesRefused = false; ///< what executors refuse, too
-  bool replays = false, shrinks = false, prints = false;
+  bool replays = false, shrinks = false, prints = false, times = false;
   EvaluateOptions evaluate;
   std::vector<std::string> files;
 };
@@ -235,6 +235,18 @@ int Soak::shrinkFiles() {
   return 0;
 }
 
+/// Where the time goes.
+static int tellTimes(Settings settings) {
+  StepClock clock;
+  settings.evaluate.clock = &clock;
+  auto quiet = [](const auto &) {};
+  for (uint64_t seed = settings.seed; seed < settings.seed + settings.programs; ++seed)
+    evaluate({randomSource(seed), {}, seed}, settings.evaluate, quiet, quiet);
+  clock.enter("");
+  std::printf("%s", clock.report().c_str());
+  return 0;
+}
+
 static Settings parseArguments(int argc, char **argv) {
   Settings settings;
   settings.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -268,6 +280,8 @@ static Settings parseArguments(int argc, char **argv) {
         settings.evaluate.executors.push_back(each);
     } else if (word == "--replay")
       settings.replays = true;
+    else if (word == "--times")
+      settings.times = true;
     else if (word == "--shrink")
       settings.shrinks = true;
     else if (word == "--print")
@@ -287,6 +301,8 @@ int main(int argc, char **argv) {
     std::printf("%s", randomSource(settings.seed).c_str());
     return 0;
   }
+  if (settings.times)
+    return tellTimes(settings);
   Soak soak(settings);
   if (settings.replays)
     return soak.replay();
