@@ -144,6 +144,36 @@ def AssignCores : Pass<"ptl-assign-cores", "::mlir::func::FuncOp"> {
   }];
 }
 
+def PlanQueues : Pass<"ptl-plan-queues", "::mlir::func::FuncOp"> {
+  let summary = "which queue each value takes between the cores, with its events, slots and bytes";
+  let description = [{
+    For grids whose cores are assigned. Each value that crosses gets the number of a queue (`ptl.queue`), and the grid a list of
+    them (`ptl.queues`): one for each value; where the machine has too few events, one for values that are alike; where that is
+    not enough, one for all values to the vector cores and one for each side of products (`ptl.merged`). An error if there are
+    too few even so, or if a value has no bound.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+}
+
+def StageOperands : Pass<"ptl-stage-operands", "::mlir::func::FuncOp"> {
+  let summary = "which operands of products are loaded whole, and which piece by piece";
+  let description = [{
+    Each load that a product reads says how the cube core stages it (`ptl.staged`): `whole`, or in `pieces` where it has no bound,
+    takes more than a fourth of the staging memory, or the choices of the grid say so. What the kernel stores to is loaded where
+    it is read.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+}
+
+def StageLoops : Pass<"ptl-stage-loops", "::mlir::func::FuncOp"> {
+  let summary = "which operations of a loop are done some turns ahead of the others";
+  let description = [{
+    For loops with `pipeline` whose values cross between the cores more than once in a turn. Each operation of a core says whether
+    it is `ahead` or `behind` (`ptl.turn`), the loop by how many turns (`ptl.turns_ahead`). Nothing is moved.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+}
+
 def LowerBlock : Pass<"ptl-lower-block", "::mlir::ModuleOp"> {
   let summary = "outlined grids to kernels of the block level";
   let description = [{

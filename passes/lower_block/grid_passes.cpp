@@ -4,9 +4,11 @@
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_choice.h"
-#include "passes/lower_block/limits.h"
+#include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/outline.h"
+#include "passes/lower_block/plan_queues.h"
 #include "passes/lower_block/rotate_while.h"
+#include "passes/lower_block/stage_operands.h"
 #include "passes/lower_block/unroll_loops.h"
 
 using namespace mlir;
@@ -114,8 +116,27 @@ static bool assign(ir::ParallelOp grid, size_t, GridContext &) {
   return succeeded(verifyCores(grid));
 }
 
+static bool planQueues(ir::ParallelOp grid, size_t, GridContext &context) {
+  return markQueues(grid, context.machine, context.report) &&
+         succeeded(verifyQueues(grid, context.machine));
+}
+
+static bool stageOperands(ir::ParallelOp grid, size_t, GridContext &context) {
+  return markOperands(grid, context.machine, context.report) && succeeded(verifyOperands(grid));
+}
+
+static bool stageLoops(ir::ParallelOp grid, size_t, GridContext &context) {
+  markLoopStages(grid, context.machine);
+  return succeeded(verifyLoopStages(grid));
+}
+
 llvm::ArrayRef<GridPass> kernelPasses() {
-  static constexpr GridPass passes[] = {{"ptl-assign-cores", assign}};
+  static constexpr GridPass passes[] = {
+      {"ptl-assign-cores", assign},
+      {"ptl-plan-queues", planQueues},
+      {"ptl-stage-operands", stageOperands},
+      {"ptl-stage-loops", stageLoops},
+  };
   return passes;
 }
 

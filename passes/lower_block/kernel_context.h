@@ -7,6 +7,7 @@
 #include "passes/analysis/shared_buffers.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/limits.h"
+#include "passes/lower_block/plan_queues.h"
 #include "passes/lower_block/tile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,7 +20,8 @@ namespace ptl::block {
 /// lowering is functions that read it and add to it.
 struct KernelContext {
   KernelContext(mlir::func::FuncOp function, CoreKind core, const CoreAssignment &cores,
-                const Machine &machine, const LowerOptions &options, const Report &report);
+                const QueuePlan &plan, const Machine &machine, const LowerOptions &options,
+                const Report &report);
 
   /// Binds a value outside of the grid to an argument of the function: an array to its pointer.
   void bindScalar(mlir::Value value, mlir::Value argument) { scalars[value] = argument; }
@@ -43,6 +45,7 @@ struct KernelContext {
   mlir::func::FuncOp function;
   CoreKind core;
   const CoreAssignment &cores;
+  const QueuePlan &plan;
   const Machine &machine;
   const LowerOptions &options;
   const Report &report;
@@ -62,10 +65,8 @@ struct KernelContext {
   llvm::SmallVector<Waiting> waiting;
   llvm::SmallVector<Popped> popped;
   mlir::Value workspace, subblock, isFirst; ///< isFirst: an i1, of the vector cores of a group
-  int64_t meetingEvents[2]{};               ///< to the cube core, and from it
   int64_t workspaceBytes = 0;
   llvm::DenseSet<mlir::Value> cubeScalars; ///< of a mixed kernel: what the cube core computes
-  bool mergesQueues = false;               ///< values of any form share a queue
   mlir::StringAttr peer;
   /// Slots of values that a stage of a loop makes for a later one, before what they stand.
   llvm::DenseMap<mlir::Value, mlir::Value> keptSlots;
@@ -73,11 +74,10 @@ struct KernelContext {
   int64_t keptCount = 2;
   mlir::Operation *gridLoop = nullptr; ///< what does not depend on the point stands before it
   llvm::SmallVector<Rotation> rotations;
-  llvm::DenseSet<mlir::Value> streamed; ///< operands of products that are loaded piece by piece
-  PartOf part;                          ///< of the product that is lowered
-  int64_t pinnedStep = 0;               ///< of that product, by its schedule; 0: it says nothing
-  size_t productRotations = 0;          ///< rotations around that product
-  int64_t productBuffers = 0;           ///< that it has made
+  PartOf part;                 ///< of the product that is lowered
+  int64_t pinnedStep = 0;      ///< of that product, by its schedule; 0: it says nothing
+  size_t productRotations = 0; ///< rotations around that product
+  int64_t productBuffers = 0;  ///< that it has made
   /// Buffers that the parts of a product use in turn, by group, which of its buffers, and turn.
   llvm::DenseMap<std::tuple<int64_t, int64_t, int64_t>, mlir::Value> partBuffers;
   bool dynamicValid = false, failed = false;

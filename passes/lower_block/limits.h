@@ -14,17 +14,8 @@ llvm::SmallVector<mlir::Value, 4>
 broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Value zero);
 /// `add`, `mul`, `max` or `min`: what a scan or a reduction does; empty for others.
 llvm::StringRef combinationOf(mlir::Operation *op);
-/// Bytes of global memory that the queues of one core group need.
-int64_t workspaceOf(const CoreAssignment &cores, ir::ParallelOp grid, const Machine &machine);
-/// Whether more values cross than the machine has flags for, so that those alike share queues.
-bool sharesQueues(const CoreAssignment &cores, const Machine &machine);
-/// Whether those alike still need more flags than there are, so that values of all forms share one
-/// queue to the vector cores, and the operands of each side of products one to the cube core.
-bool mergesQueues(const CoreAssignment &cores, const Machine &machine);
 /// The bounds of lengths by name, as the types of a grid have them.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
-/// The largest operands that products of a grid load in loops, the last ones of those alike.
-llvm::DenseSet<mlir::Value> streamedOperands(ir::ParallelOp grid, int64_t count);
 /// Bytes of its own memory that a consumer needs for the tiles it holds of a queue through global
 /// memory: PTO-ISA puts them as far apart as the slots of the ring, of which a tile may be a part.
 inline int64_t heldBytes(int64_t held, int64_t slot, int64_t tile) {

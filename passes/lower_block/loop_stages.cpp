@@ -1,6 +1,10 @@
 #include "passes/lower_block/loop_stages.h"
 
+#include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
+#include "passes/lower_block/grid_passes.h"
+#include "passes/lower_block/meetings.h"
+#include "passes/lower_block/plan_queues.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -30,7 +34,9 @@ public:
       : loop_(loop), body_(loop.getBody()), cores_(cores) {}
 
   bool findDepths();
-  std::optional<LoopStages> split(CoreKind core);
+  bool mark(CoreKind core);
+  void write(int64_t turns);
+  std::optional<LoopStages> read(CoreKind core);
 
 private:
   std::optional<Owner> ownerOf(Operation *op) const;
@@ -38,6 +44,9 @@ private:
   bool findOwners();
   bool isMemorySafe() const;
   bool passDepths();
+  static Owner ownerFor(CoreKind core) {
+    return core == CoreKind::Cube ? Owner::Cube : Owner::Vector;
+  }
   Depth depthOf(Value value) const { return depths_.lookup(value); }
   Owner sideOf(Value argument) const {
     return cores_.isAccumulator(argument) ? Owner::Cube : Owner::Vector;
@@ -57,6 +66,8 @@ private:
   llvm::DenseMap<Operation *, Owner> owners_;
   llvm::DenseMap<Value, Depth> depths_;
   llvm::DenseMap<Operation *, int> stages_; ///< of the operations of one core
+  llvm::SmallVector<std::pair<Operation *, const char *>> marks_;
+  bool isSplit_ = false; ///< some core does something in either stage
 };
 
 /// Nothing for what does not belong to one of the cores.
@@ -292,10 +303,42 @@ bool Splitter::placeOperations(Owner own, LoopStages &stages) {
   return true;
 }
 
-std::optional<LoopStages> Splitter::split(CoreKind core) {
-  Owner own = core == CoreKind::Cube ? Owner::Cube : Owner::Vector;
-  LoopStages stages;
+/// Decides, and says so.
+bool Splitter::mark(CoreKind core) {
+  Owner own = ownerFor(core);
   findStages(own);
+  LoopStages stages;
+  if (!placeVariables(own, stages) || !placeOperations(own, stages))
+    return false;
+  for (auto [op, stage] : stages_)
+    marks_.push_back({op, stage == 0 ? "ahead" : "behind"});
+  isSplit_ |= stages.isSplit();
+  return true;
+}
+
+void Splitter::write(int64_t turns) {
+  if (!isSplit_)
+    return;
+  Builder b(loop_.getContext());
+  loop_->setAttr(kTurnsAttr, b.getI64IntegerAttr(turns));
+  for (auto [op, turn] : marks_)
+    op->setAttr(kTurnAttr, b.getStringAttr(turn));
+}
+
+/// What has been said. Nothing where that cannot be.
+std::optional<LoopStages> Splitter::read(CoreKind core) {
+  Owner own = ownerFor(core);
+  if (!findOwners())
+    return std::nullopt;
+  stages_.clear();
+  for (Operation &op : body_->without_terminator())
+    if (owners_.lookup(&op) == own) {
+      auto turn = op.getAttrOfType<StringAttr>(kTurnAttr);
+      if (!turn)
+        return std::nullopt;
+      stages_[&op] = turn.getValue() == "ahead" ? 0 : 1;
+    }
+  LoopStages stages;
   if (!placeVariables(own, stages) || !placeOperations(own, stages))
     return std::nullopt;
   return stages;
@@ -303,14 +346,56 @@ std::optional<LoopStages> Splitter::split(CoreKind core) {
 
 } // namespace
 
-std::optional<LoopStages> stagesOf(scf::ForOp loop, const CoreAssignment &cores, CoreKind core) {
-  Splitter splitter(loop, cores);
-  if (!cores.isMixed() || !splitter.findDepths())
+int64_t turnsOf(scf::ForOp loop) {
+  auto turns = loop->getAttrOfType<IntegerAttr>(kTurnsAttr);
+  return turns ? turns.getInt() : 0;
+}
+
+std::optional<LoopStages> markedStages(scf::ForOp loop, const CoreAssignment &cores,
+                                       CoreKind core) {
+  if (turnsOf(loop) == 0)
     return std::nullopt;
-  CoreKind other = core == CoreKind::Cube ? CoreKind::Vector : CoreKind::Cube;
-  if (!splitter.split(other))
-    return std::nullopt;
-  return splitter.split(core);
+  return Splitter(loop, cores).read(core);
+}
+
+void markLoopStages(ParallelOp grid, const Machine &machine) {
+  CoreAssignment cores = markedCores(grid);
+  if (grid->hasAttr("ptl.manual") || !cores.isMixed() || sharesQueues(cores, machine))
+    return;
+  int64_t turns = turnsAhead(cores, machine, choicesOf(grid));
+  grid.walk([&](scf::ForOp loop) {
+    auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
+    if (turns < 1 || !pipeline || pipeline.getInt() < 2 || meetsInside(loop, cores))
+      return;
+    Splitter splitter(loop, cores);
+    if (splitter.findDepths() && splitter.mark(CoreKind::Cube) && splitter.mark(CoreKind::Vector))
+      splitter.write(turns);
+  });
+}
+
+/// Whether a core has its stages, and takes nothing ahead that the other one makes behind.
+static bool fitsTogether(scf::ForOp loop, const CoreAssignment &cores, CoreKind core) {
+  std::optional<LoopStages> stages = markedStages(loop, cores, core);
+  return stages && llvm::all_of(stages->arrivals, [](const auto &arrival) {
+           Operation *made = arrival.first.getDefiningOp();
+           auto turn = made ? made->getAttrOfType<StringAttr>(kTurnAttr) : StringAttr();
+           return arrival.second == 1 || !turn || turn.getValue() == "ahead";
+         });
+}
+
+LogicalResult verifyLoopStages(ParallelOp grid) {
+  CoreAssignment cores = markedCores(grid);
+  WalkResult result = grid.walk([&](scf::ForOp loop) {
+    if (turnsOf(loop) == 0)
+      return WalkResult::advance();
+    bool fits =
+        fitsTogether(loop, cores, CoreKind::Cube) && fitsTogether(loop, cores, CoreKind::Vector);
+    if (fits && turnsOf(loop) > 0)
+      return WalkResult::advance();
+    loop.emitError("its operations cannot be in the stages that they say");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 } // namespace ptl::block

@@ -3,6 +3,7 @@
 // makes of what it has just handed over.
 #pragma once
 
+#include "codegen/machines/machine.h"
 #include "passes/lower_block/assign_cores.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,9 +27,25 @@ struct LoopStages {
   bool isSplit() const { return !operations[0].empty() && !operations[1].empty(); }
 };
 
-/// The stages of a loop on one kind of core; nothing where iterations cannot be split, or are
-/// handed over too seldom for that to help. Both kinds of cores split a loop or none does.
-std::optional<LoopStages> stagesOf(mlir::scf::ForOp loop, const CoreAssignment &cores,
-                                   CoreKind core);
+/// Of a loop: so many turns its first stage is ahead of the second.
+inline constexpr llvm::StringLiteral kTurnsAttr = "ptl.turns_ahead";
+/// Of an operation of one kind of core in such a loop: `ahead` or `behind`. Loads, constants and
+/// scalars say nothing: they go with what reads them.
+inline constexpr llvm::StringLiteral kTurnAttr = "ptl.turn";
+
+/// Says so for the loops of a grid that go in stages: those with `pipeline`, whose values cross
+/// often enough for that to help and whose iterations can be split on both kinds of cores. In
+/// queues that several values share, their order is that of the program, and so it is where cores
+/// meet.
+void markLoopStages(ir::ParallelOp grid, const Machine &machine);
+
+/// Whether what is said can be done, errors if not: nothing that is ahead reads what is behind, on
+/// either core, a variable belongs to one stage, and what crosses is taken by one stage.
+mlir::LogicalResult verifyLoopStages(ir::ParallelOp grid);
+
+/// The stages of a loop on one kind of core, as they are said; nothing where it has none.
+std::optional<LoopStages> markedStages(mlir::scf::ForOp loop, const CoreAssignment &cores,
+                                       CoreKind core);
+int64_t turnsOf(mlir::scf::ForOp loop);
 
 } // namespace ptl::block

@@ -4,10 +4,12 @@
 #include "ir/dialect/schedule_attributes.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/grid_passes.h"
+#include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_kernel.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/outline.h"
+#include "passes/lower_block/stage_operands.h"
 #include "passes/lower_block/unroll_loops.h"
 #include "passes/transform/simplify.h"
 
@@ -26,11 +28,11 @@ public:
               const Report &report, const ir::Simplifier &simplifier)
       : outlined_(outlined), grid_(gridOf(outlined)), name_(outlined.getSymName()),
         machine_(machine), options_(options), report_(report), simplifier_(simplifier),
-        cores_(markedCores(grid_)), b_(outlined.getContext()) {}
+        cores_(markedCores(grid_)), plan_(markedQueues(grid_, cores_)), b_(outlined.getContext()) {}
 
   /// The kernel; null after an error.
   OwningOpRef<ModuleOp> lower() {
-    if (failed(verifyCores(grid_)) || !checkQueues())
+    if (!isPrepared() || !checkQueues())
       return {};
     collectParameters();
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
@@ -50,6 +52,12 @@ public:
   }
 
 private:
+  /// What the passes before have said is there, and is right.
+  bool isPrepared() {
+    return succeeded(verifyCores(grid_)) && succeeded(verifyQueues(grid_, machine_)) &&
+           succeeded(verifyOperands(grid_)) && succeeded(verifyLoopStages(grid_));
+  }
+
   /// A queue has a kind of core at each end.
   bool checkQueues() {
     bool fits = true;
@@ -70,7 +78,7 @@ private:
   /// arrays memory of its own for queues.
   void collectParameters() {
     workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer
-                     ? workspaceOf(cores_, grid_, machine_) + queueBytes(grid_, machine_)
+                     ? plan_.workspaceBytes() + queueBytes(grid_, machine_)
                      : 0;
     parameters_.assign(outlined_.getArguments().begin(), outlined_.getArguments().end());
     if (workspace_)
@@ -126,7 +134,7 @@ private:
     StringAttr peer = b_.getStringAttr(name_ + suffixes[core == CoreKind::Cube]);
     if (grid_->hasAttr("ptl.manual"))
       return lowerByHand(function, core, peer);
-    KernelContext lowering(function, core, cores_, machine_, options_, report_);
+    KernelContext lowering(function, core, cores_, plan_, machine_, options_, report_);
     for (auto [value, parameter] : llvm::zip(function.getArguments(), parameters_)) {
       if (!parameter) {
         lowering.bindWorkspace(value, workspace_);
@@ -166,6 +174,7 @@ private:
   const Report &report_;
   const ir::Simplifier &simplifier_;
   CoreAssignment cores_;
+  QueuePlan plan_;
   OpBuilder b_;
   /// Arguments of `outlined_`; null: the workspace.
   llvm::SmallVector<Value> parameters_;

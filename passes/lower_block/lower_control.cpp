@@ -96,7 +96,6 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   c.dynamicValid = hasOpenLengths(grid);
   c.capacities = capacitiesOf(grid);
   findWideRows(c, grid);
-  c.streamed = streamedOperands(grid, c.options.streamed);
   if (c.core == CoreKind::Cube && c.cores.isMixed())
     c.cubeScalars = scalarsOfCube(grid, c.cores);
   Block *entry = &c.function.getBody().front();
@@ -107,7 +106,7 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
     c.isFirst =
         c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::eq, c.subblock, constant(c, 0));
   }
-  openQueues(c, grid);
+  openQueues(c);
   lowerPoints(c, grid);
   c.b.setInsertionPointToEnd(entry);
   c.b.create<func::ReturnOp>(c.loc);
@@ -296,11 +295,8 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
     return;
   auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
   bool rotates = pipeline && pipeline.getInt() > 1;
-  // In queues that several values share, their order is that of the program.
-  if (rotates && turnsAhead(c) > 0 && !sharesQueues(c.cores, c.machine) &&
-      !meetsInside(loop, c.cores))
-    if (auto stages = stagesOf(loop, c.cores, c.core); stages && stages->isSplit())
-      return lowerInStages(c, loop, *stages, tiles);
+  if (auto stages = markedStages(loop, c.cores, c.core); stages && stages->isSplit())
+    return lowerInStages(c, loop, *stages, tiles);
   auto made =
       c.b.create<scf::ForOp>(loc, scalarOf(c, loop.getLowerBound()),
                              scalarOf(c, loop.getUpperBound()), scalarOf(c, loop.getStep()), inits);

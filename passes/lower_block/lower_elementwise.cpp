@@ -176,6 +176,33 @@ static void scalarise(KernelContext &c, Tile &tile, const Tile &result) {
   tile.buffer = {};
 }
 
+/// The right operand in a form that an instruction takes beside a whole tile: that instruction, and
+/// what it is given. `value` becomes null where the operand is a copy.
+static std::pair<InstructionId, Value> rightForm(KernelContext &c, Operation *op,
+                                                 const BinaryForms &forms, const Tile &out, Tile &b,
+                                                 Value &value) {
+  if (b.form == Form::Splat && !takes(c, forms.scalar, {out.element})) {
+    b.extents = out.extents;
+    b = materialise(c, b, op->getLoc());
+    value = {};
+  }
+  bool column = b.form == Form::Column && b.extents.rows == out.extents.rows &&
+                takes(c, forms.column, {out.element});
+  bool row = b.form == Form::Whole && b.extents.rows == 1 && b.extents.cols == out.extents.cols &&
+             takes(c, forms.row, {out.element});
+  if (b.form != Form::Splat && !sameShape(b, out) && !column && !row) {
+    b = spread(c, b, value.getType(), op->getResult(0).getType(), op);
+    value = {};
+  }
+  if (b.form == Form::Splat)
+    return {forms.scalar, b.scalar};
+  if (sameShape(b, out))
+    return {forms.tiles, b.buffer};
+  if (column)
+    return {forms.column, columnView(c, b)};
+  return {forms.row, b.buffer};
+}
+
 static void lowerBinary(KernelContext &c, Operation *op, const BinaryForms &forms) {
   Location loc = op->getLoc();
   Value first = op->getOperand(0), second = op->getOperand(1);
@@ -207,39 +234,12 @@ static void lowerBinary(KernelContext &c, Operation *op, const BinaryForms &form
     a = materialise(c, spread(c, *a, first.getType(), result.getType(), op), loc);
     first = {};
   }
-  if (b->form == Form::Splat && !takes(c, forms.scalar, {out->element})) {
-    b->extents = out->extents;
-    b = materialise(c, *b, loc);
-    second = {};
-  }
-  bool column = b->form == Form::Column && b->extents.rows == out->extents.rows &&
-                takes(c, forms.column, {out->element});
-  bool row = b->form == Form::Whole && b->extents.rows == 1 &&
-             b->extents.cols == out->extents.cols && takes(c, forms.row, {out->element});
-  if (b->form != Form::Splat && !sameShape(*b, *out) && !column && !row) {
-    b = spread(c, *b, second.getType(), result.getType(), op);
-    second = {};
-  }
+  auto [id, other] = rightForm(c, op, forms, *out, *b, second);
   llvm::SmallVector<unsigned> inPlace;
   if (first)
     inPlace.push_back(left);
-  Value other;
-  InstructionId id;
-  if (b->form == Form::Splat) {
-    id = forms.scalar;
-    other = b->scalar;
-  } else if (sameShape(*b, *out)) {
-    id = forms.tiles;
-    other = b->buffer;
-    if (second)
-      inPlace.push_back(right);
-  } else if (column) {
-    id = forms.column;
-    other = columnView(c, *b);
-  } else {
-    id = forms.row;
-    other = b->buffer;
-  }
+  if (second && sameShape(*b, *out))
+    inPlace.push_back(right);
   out->buffer = destination(c, op, *out, inPlace);
   emit(c, loc, id, {a->buffer, other}, {out->buffer});
   setTile(c, result, *out);

@@ -7,6 +7,7 @@
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/product_steps.h"
+#include "passes/lower_block/stage_operands.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,46 +25,6 @@ static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to
 int64_t usableBytes(const Machine &machine, llvm::StringRef place) {
   const MemorySpace *space = machine.space(std::string_view(place));
   return space ? space->usableBytes() : 0;
-}
-
-/// Whether a loaded value is read transposed by products; nothing if no product reads it.
-static std::optional<bool> productUse(Value value, bool transposed = false) {
-  for (Operation *user : value.getUsers()) {
-    if (isa<ir::MatmulOp>(user))
-      return transposed;
-    if (isa<ir::TransposeOp>(user))
-      if (auto use = productUse(user->getResult(0), !transposed))
-        return use;
-    if (isa<ir::CastOp, ir::NewAxisOp>(user) && !isHanded(user))
-      if (auto use = productUse(user->getResult(0), transposed))
-        return use;
-  }
-  return std::nullopt;
-}
-
-llvm::DenseSet<Value> streamedOperands(ir::ParallelOp grid, int64_t count) {
-  struct Operand {
-    Value value;
-    int64_t bytes;
-  };
-  llvm::SmallVector<Operand> operands;
-  llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
-  grid.walk([&](Operation *op) {
-    if (!isa<ir::SliceOp, ir::LoadOp>(op) || !op->getParentOfType<scf::ForOp>() ||
-        !productUse(op->getResult(0)))
-      return;
-    int64_t bytes = pto::elementBytes(ir::elementTypeOf(op->getResult(0).getType()));
-    for (const ir::Extent &extent : ir::extentsOf(op->getResult(0).getType()))
-      bytes *= extent.isConstant() ? extent.length : capacities.lookup(extent.symbol);
-    operands.push_back({op->getResult(0), bytes});
-  });
-  std::reverse(operands.begin(), operands.end());
-  llvm::stable_sort(operands, [](const Operand &a, const Operand &b) { return a.bytes > b.bytes; });
-  llvm::DenseSet<Value> chosen;
-  for (const Operand &operand : operands)
-    if (static_cast<int64_t>(chosen.size()) < count)
-      chosen.insert(operand.value);
-  return chosen;
 }
 
 static Tile loadMatrix(KernelContext &c, const Tile &memory, bool transposed, mlir::Location loc);
@@ -85,19 +46,8 @@ void stage(KernelContext &c, Operation *slice, const Tile &memory) {
   std::optional<bool> transposed = productUse(result);
   if (!transposed)
     return;
-  Tile tile = memory;
-  const int64_t unknown = ir::Extent::kUnknown;
-  bool bounded = tile.extents.rows != unknown && tile.extents.cols != unknown;
-  int64_t bytes =
-      bounded ? tile.extents.rows * tile.extents.cols * pto::elementBytes(tile.element) : 0;
-  bool isWritten = c.cores.written.contains(operandsOf(slice).array); // read where it stands
-  if (!bounded && isWritten)
-    return fail(c, slice,
-                "an operand of a product without a static bound, from an array that the "
-                "kernel stores to,");
-  if (!bounded ||
-      (!isWritten && (bytes > usableBytes(c.machine, "mat") / 4 || c.streamed.contains(result)))) {
-    setTile(c, result, tile);
+  if (isInPieces(slice)) { // the product loads it
+    setTile(c, result, memory);
     return;
   }
   Tile loaded = loadMatrix(c, memory, *transposed, named(c, result));

@@ -126,7 +126,7 @@ void lowerInStages(KernelContext &c, scf::ForOp loop, const LoopStages &stages,
   Location loc = loop.getLoc();
   Value lower = scalarOf(c, loop.getLowerBound()), upper = scalarOf(c, loop.getUpperBound()),
         step = scalarOf(c, loop.getStep());
-  int64_t turns = turnsAhead(c);
+  int64_t turns = turnsOf(loop);
   Value lead = turns == 1 ? step : c.b.createOrFold<arith::MulIOp>(loc, step, constant(c, turns));
   OpBuilder::InsertionGuard guard(c.b);
   Value some = c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lower, upper);

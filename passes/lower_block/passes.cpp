@@ -19,6 +19,9 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_HANDLATE
 #define GEN_PASS_DEF_OUTLINE
 #define GEN_PASS_DEF_ASSIGNCORES
+#define GEN_PASS_DEF_PLANQUEUES
+#define GEN_PASS_DEF_STAGEOPERANDS
+#define GEN_PASS_DEF_STAGELOOPS
 #define GEN_PASS_DEF_LOWERBLOCK
 #include "passes/passes.h.inc"
 
@@ -125,6 +128,27 @@ struct OutlinePass : impl::OutlineBase<OutlinePass> {
 struct AssignCoresPass : impl::AssignCoresBase<AssignCoresPass> {
   void runOnOperation() override {
     if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
+  }
+};
+struct PlanQueuesPass : impl::PlanQueuesBase<PlanQueuesPass> {
+  using PlanQueuesBase::PlanQueuesBase;
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), machine))
+      signalPassFailure();
+  }
+};
+struct StageOperandsPass : impl::StageOperandsBase<StageOperandsPass> {
+  using StageOperandsBase::StageOperandsBase;
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), machine))
+      signalPassFailure();
+  }
+};
+struct StageLoopsPass : impl::StageLoopsBase<StageLoopsPass> {
+  using StageLoopsBase::StageLoopsBase;
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), machine))
       signalPassFailure();
   }
 };

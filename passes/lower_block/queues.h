@@ -8,9 +8,9 @@ namespace ptl::block {
 /// All cores of the group have done what stands before when any of them goes on: the vector cores
 /// tell the cube core, and that tells them all.
 void meet(KernelContext &c, mlir::Location loc);
-/// Makes the queues at the start of the function, alike on both sides: flags, slots and their place
-/// in the workspace follow from the order of the crossings.
-void openQueues(KernelContext &c, ir::ParallelOp grid);
+/// Opens the planned queues at the start of the function, alike on both sides; their rings lie one
+/// behind the other in the workspace.
+void openQueues(KernelContext &c);
 /// After a value's definition: its producer pushes it, its consumer pops it.
 void cross(KernelContext &c, mlir::Value value);
 /// Pops what `op` needs, and what was pushed before it on the same queue.
@@ -23,8 +23,6 @@ void freeSlots(KernelContext &c, mlir::Operation *after);
 /// anything.
 mlir::Value dealt(KernelContext &c, mlir::Value length, const ir::Extent &extent,
                   mlir::Value *present = nullptr);
-/// That one stage of a loop may be before the other.
-int64_t turnsAhead(const KernelContext &c);
 /// Whether what is made in the slot of a popped tile would still be read when others of its queue
 /// have been popped into all slots that the consumer may hold.
 bool outlivesSlot(KernelContext &c, Value result, Value slot);

@@ -9,9 +9,9 @@ using namespace mlir;
 namespace ptl::block {
 
 KernelContext::KernelContext(func::FuncOp function, CoreKind core, const CoreAssignment &cores,
-                             const Machine &machine, const LowerOptions &options,
-                             const Report &report)
-    : function(function), core(core), cores(cores), machine(machine), options(options),
+                             const QueuePlan &plan, const Machine &machine,
+                             const LowerOptions &options, const Report &report)
+    : function(function), core(core), cores(cores), plan(plan), machine(machine), options(options),
       report(report), b(function.getContext()), loc(function.getLoc()) {}
 
 void fail(KernelContext &c, Operation *op, const std::string &what) {

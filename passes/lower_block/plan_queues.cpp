@@ -1,0 +1,392 @@
+#include "passes/lower_block/plan_queues.h"
+
+#include "passes/lower_block/core_marks.h"
+#include "passes/lower_block/cross_operands.h"
+#include "passes/lower_block/grid_passes.h"
+#include "passes/lower_block/limits.h"
+
+#include "ir/dialect/pto_dialect.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace ptl::block {
+
+/// Tiles in flight per queue: what is direct takes the consumer's memory, so there are fewer.
+static int64_t slotsOf(const Machine &machine) {
+  const CoreExchange &exchange = machine.exchange;
+  return exchange.throughBuffer ? exchange.slotsTwoWay : exchange.slotsOneWay;
+}
+
+/// What the pipe that a value goes through says of it (`ptl.slots`, `ptl.held`), else `usual`.
+static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
+  Operation *op = value.getDefiningOp();
+  auto said = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;
+  return said && said.getInt() > 0 ? said.getInt() : usual;
+}
+
+/// The slots of the queue that a value goes through: the numbers that a machine has are those of
+/// its queues that go one way and of those that go both. What nothing holds is left as it is for
+/// the prover.
+static int64_t numSlotsOf(Value value, const Machine &machine, int64_t atLeast = 0) {
+  int64_t wanted = std::max(saidOf(value, "ptl.slots", slotsOf(machine)), atLeast);
+  const CoreExchange &exchange = machine.exchange;
+  auto [few, many] = std::minmax(exchange.slotsOneWay, exchange.slotsTwoWay);
+  return wanted <= few ? few : wanted <= many ? many : std::max(atLeast, many);
+}
+
+/// The whole tile that crosses, before it is dealt.
+static std::optional<std::pair<int64_t, int64_t>>
+capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
+  llvm::SmallVector<int64_t> extents;
+  for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
+    int64_t capacity = extent.capacity;
+    if (capacity == ir::Extent::kUnknown)
+      capacity = bounds.contains(extent.symbol) ? bounds.lookup(extent.symbol) : -1;
+    if (capacity < 0)
+      return std::nullopt;
+    extents.push_back(capacity);
+  }
+  if (extents.size() != 2)
+    return std::nullopt;
+  return std::pair{extents[0], extents[1]};
+}
+
+std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core, const CoreAssignment &cores,
+                                           Block *home) {
+  home = home ? home : value.getParentBlock();
+  Operation *first = nullptr, *last = nullptr;
+  llvm::SmallVector<Value> names{value};
+  while (!names.empty())
+    for (Operation *user : names.pop_back_val().getUsers()) {
+      if (isa<ir::DimOp>(user))
+        continue;
+      if (isViewOfOperand(user) || isa<ir::ReshapeOp, ir::SliceOp>(user))
+        names.push_back(user->getResult(0));
+      else if ((cores.coreOf(user) == CoreKind::Cube) != (core == CoreKind::Cube))
+        continue;
+      Operation *here = home->findAncestorOpInBlock(*user);
+      if (!here)
+        continue;
+      first = first && first->isBeforeInBlock(here) ? first : here;
+      last = last && here->isBeforeInBlock(last) ? last : here;
+    }
+  return {first, last};
+}
+
+/// Whether nothing of `first` is read any more when `core` pops `second`, which comes after it.
+static bool follows(Value second, Value first, CoreKind core, const CoreAssignment &cores) {
+  Operation *done = usesOf(first, core, cores).second, *next = usesOf(second, core, cores).first;
+  return !done || !next || done->getBlock() != next->getBlock() || done->isBeforeInBlock(next);
+}
+
+/// The most values of a queue that are read after another one has been popped, and that one.
+static int64_t heldAtOnce(llvm::ArrayRef<Value> values, CoreKind consumer,
+                          const CoreAssignment &cores) {
+  int64_t most = 1;
+  llvm::SmallVector<Operation *> lasts;
+  for (Value value : values) {
+    auto [first, last] = usesOf(value, consumer, cores);
+    int64_t held = 1;
+    for (Operation *earlier : lasts)
+      held += earlier && first && earlier->getBlock() == first->getBlock() &&
+              !earlier->isBeforeInBlock(first);
+    most = std::max(most, held);
+    lasts.push_back(last);
+  }
+  return most;
+}
+
+using Groups = std::vector<llvm::SmallVector<Value>>; ///< the values that go through each queue
+
+/// The first flags of queues: pairs that nobody else uses.
+static llvm::SmallVector<int64_t> firstFlags(const Machine &machine) {
+  int64_t each = std::max<int64_t>(1, machine.exchange.flagsPerDirection);
+  int64_t count = machine.crossCore.flags ? machine.crossCore.flags : 64;
+  llvm::SmallVector<int64_t> firsts;
+  for (int64_t first = 0; first + each <= count; first += each)
+    if (llvm::none_of(machine.crossCore.reserved,
+                      [&](int64_t flag) { return flag >= first && flag < first + each; }))
+      firsts.push_back(first);
+  return firsts;
+}
+
+/// One queue for each value, and one for all parts of a value; first those to the vector cores.
+/// `share`: also one for values of a block that are alike, which are popped as they are pushed.
+/// In the consumer's own memory one slot is given back before the next is popped: which slot
+/// TFREE gives back, the library counts by what was popped last.
+static Groups groupsOf(const CoreAssignment &cores, const Machine &machine, bool share) {
+  Groups queues;
+  auto isAlike = [&](Value a, Value b) {
+    PartOf partA = partOf(a), partB = partOf(b);
+    if (partA.isPart() || partB.isPart())
+      return partA.group == partB.group && partA.isPart() == partB.isPart();
+    return share && a.getParentBlock() == b.getParentBlock() && a.getType() == b.getType();
+  };
+  for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube}) {
+    size_t first = queues.size();
+    CoreKind consumer = list == &cores.toVector ? CoreKind::Vector : CoreKind::Cube;
+    auto takes = [&](const llvm::SmallVector<Value> &values, Value value) {
+      return isAlike(values.front(), value) &&
+             (!machine.exchange.throughBuffer || follows(value, values.back(), consumer, cores));
+    };
+    for (Value value : *list) {
+      auto own = std::find_if(queues.begin() + static_cast<long>(first), queues.end(),
+                              [&](const auto &values) { return takes(values, value); });
+      if (own == queues.end())
+        queues.push_back({value});
+      else
+        own->push_back(value);
+    }
+  }
+  return queues;
+}
+
+/// Of the pairs of flags, those that queues may have: meetings of the cores take one.
+static size_t flagsForQueues(const CoreAssignment &cores, const Machine &machine) {
+  size_t pairs = firstFlags(machine).size();
+  return cores.meetings.empty() ? pairs : pairs - std::min<size_t>(pairs, 1);
+}
+
+/// One queue for all values to the vector cores, and one for each side of products: their operands
+/// are handed over right before (`handBeforeUse`).
+static Groups mergedGroups(const CoreAssignment &cores) {
+  auto isLeft = [](Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isa<ir::MatmulOp>(user) && user->getOperand(0) == value;
+    });
+  };
+  Groups queues(1, cores.toVector);
+  for (bool left : {true, false}) {
+    llvm::SmallVector<Value> operands;
+    llvm::copy_if(cores.toCube, std::back_inserter(operands),
+                  [&](Value value) { return isLeft(value) == left; });
+    queues.push_back(operands);
+  }
+  llvm::erase_if(queues, [](const auto &values) { return values.empty(); });
+  return queues;
+}
+
+bool sharesQueues(const CoreAssignment &cores, const Machine &machine) {
+  return groupsOf(cores, machine, false).size() > flagsForQueues(cores, machine);
+}
+
+bool mergesQueues(const CoreAssignment &cores, const Machine &machine) {
+  return groupsOf(cores, machine, true).size() > flagsForQueues(cores, machine);
+}
+
+static Groups plannedGroups(const CoreAssignment &cores, const Machine &machine) {
+  return mergesQueues(cores, machine) ? mergedGroups(cores)
+                                      : groupsOf(cores, machine, sharesQueues(cores, machine));
+}
+
+/// The bytes of a slot: those of the largest value; nothing if one has no bound.
+static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
+                                          const llvm::DenseMap<StringAttr, int64_t> &bounds) {
+  int64_t most = 0;
+  for (Value value : values) {
+    auto extents = capacities(value, bounds);
+    if (!extents)
+      return std::nullopt;
+    most = std::max(
+        most, pto::slotBytes(extents->first, extents->second, ir::elementTypeOf(value.getType())));
+  }
+  return most;
+}
+
+int64_t turnsAhead(const CoreAssignment &cores, const Machine &machine,
+                   const LowerOptions &options) {
+  int64_t slots = std::numeric_limits<int64_t>::max() / 2;
+  for (const llvm::SmallVector<Value> *values : {&cores.toVector, &cores.toCube})
+    for (Value value : *values)
+      slots = std::min(slots, numSlotsOf(value, machine));
+  return std::min(options.ahead, 2 * slots / std::max<int64_t>(1, options.parts) - 1);
+}
+
+int64_t QueuePlan::workspaceBytes() const {
+  int64_t total = 0;
+  for (const Queue &queue : queues)
+    total += queue.slots * queue.bytes;
+  return (total + 511) / 512 * 512;
+}
+
+// ---- planning -----------------------------------------------------------------------------------
+
+static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &cores,
+                                     const Machine &machine, const Report &report) {
+  QueuePlan result;
+  result.merges = mergesQueues(cores, machine);
+  Groups groups = plannedGroups(cores, machine);
+  llvm::SmallVector<int64_t> flags = firstFlags(machine);
+  size_t pairs = flagsForQueues(cores, machine);
+  if (groups.size() > pairs) {
+    report(DiagId::NotOnBlockLevel, grid.getLoc(),
+           {std::to_string(groups.size()) + " pipes between cores, with flags for " +
+                std::to_string(pairs),
+            machine.name});
+    return std::nullopt;
+  }
+  if (!cores.meetings.empty())
+    result.meetingFlag = flags[groups.size()];
+  llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
+  int64_t usuallyHeld = choicesOf(grid).queueSlots;
+  bool isDirect = machine.exchange.throughBuffer;
+  for (auto [number, values] : llvm::enumerate(groups)) {
+    Value first = values.front();
+    std::optional<int64_t> bytes = slotBytesOf(values, bounds);
+    if (!bytes) {
+      report(DiagId::NotOnBlockLevel, first.getLoc(),
+             {"a value without a static bound that crosses between cores", machine.name});
+      return std::nullopt;
+    }
+    Queue queue;
+    queue.toVector = llvm::is_contained(cores.toVector, first);
+    int64_t read =
+        result.merges && queue.toVector // copied when it is popped
+            ? 1
+            : heldAtOnce(values, queue.toVector ? CoreKind::Vector : CoreKind::Cube, cores);
+    queue.held = std::max(saidOf(first, "ptl.held", usuallyHeld), read);
+    queue.slots = numSlotsOf(first, machine, isDirect ? read + 1 : 0);
+    queue.bytes = *bytes;
+    queue.flag = flags[number];
+    queue.values = std::move(values);
+    result.queues.push_back(std::move(queue));
+  }
+  return result;
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+/// The numbers of queues beside those of the results that cross.
+static void markValue(OpResult value, int64_t number) {
+  Operation *op = value.getOwner();
+  auto results = op->getAttrOfType<DenseI64ArrayAttr>(kCrossesAttr);
+  llvm::SmallVector<int64_t> numbers(static_cast<size_t>(results.size()), 0);
+  if (auto known = op->getAttrOfType<DenseI64ArrayAttr>(kQueueAttr))
+    numbers.assign(known.asArrayRef().begin(), known.asArrayRef().end());
+  auto at =
+      llvm::find(results.asArrayRef(), value.getResultNumber()) - results.asArrayRef().begin();
+  numbers[static_cast<size_t>(at)] = number;
+  op->setAttr(kQueueAttr, DenseI64ArrayAttr::get(op->getContext(), numbers));
+}
+
+bool markQueues(ir::ParallelOp grid, const Machine &machine, const Report &report) {
+  CoreAssignment cores = markedCores(grid);
+  if (grid->hasAttr("ptl.manual") || !cores.isMixed())
+    return true;
+  std::optional<QueuePlan> made = plan(grid, cores, machine, report);
+  if (!made)
+    return false;
+  Builder b(grid.getContext());
+  llvm::SmallVector<Attribute> queues;
+  auto number = [&](llvm::StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  for (auto [i, queue] : llvm::enumerate(made->queues)) {
+    queues.push_back(
+        b.getDictionaryAttr({b.getNamedAttr("to", b.getStringAttr(queue.toVector ? "aiv" : "aic")),
+                             number("flag", queue.flag), number("slots", queue.slots),
+                             number("held", queue.held), number("bytes", queue.bytes)}));
+    for (Value value : queue.values)
+      markValue(cast<OpResult>(value), static_cast<int64_t>(i));
+  }
+  grid->setAttr(kQueuesAttr, b.getArrayAttr(queues));
+  if (made->merges)
+    grid->setAttr(kMergedAttr, b.getUnitAttr());
+  if (!cores.meetings.empty())
+    grid->setAttr(kMeetingFlagAttr, b.getI64IntegerAttr(made->meetingFlag));
+  return true;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+/// The queue of a result that crosses; -1: none is said.
+static int64_t queueOf(OpResult value) {
+  auto results = value.getOwner()->getAttrOfType<DenseI64ArrayAttr>(kCrossesAttr);
+  auto queues = value.getOwner()->getAttrOfType<DenseI64ArrayAttr>(kQueueAttr);
+  if (results && queues && results.size() == queues.size())
+    for (auto [result, queue] : llvm::zip(results.asArrayRef(), queues.asArrayRef()))
+      if (result == value.getResultNumber())
+        return queue;
+  return -1;
+}
+
+QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
+  QueuePlan plan;
+  plan.merges = grid->hasAttr(kMergedAttr);
+  if (auto flag = grid->getAttrOfType<IntegerAttr>(kMeetingFlagAttr))
+    plan.meetingFlag = flag.getInt();
+  if (auto queues = grid->getAttrOfType<ArrayAttr>(kQueuesAttr))
+    for (auto said : queues.getAsRange<DictionaryAttr>()) {
+      auto number = [&](llvm::StringRef name) {
+        auto value = said.getAs<IntegerAttr>(name);
+        return value ? value.getInt() : 0;
+      };
+      Queue queue;
+      auto to = said.getAs<StringAttr>("to");
+      queue.toVector = to && to.getValue() == "aiv";
+      queue.flag = number("flag");
+      queue.slots = number("slots");
+      queue.held = number("held");
+      queue.bytes = number("bytes");
+      plan.queues.push_back(std::move(queue));
+    }
+  for (Value value : llvm::concat<const Value>(cores.toVector, cores.toCube)) {
+    int64_t number = queueOf(cast<OpResult>(value));
+    if (number >= 0 && number < static_cast<int64_t>(plan.queues.size()))
+      plan.queues[static_cast<size_t>(number)].values.push_back(value);
+  }
+  return plan;
+}
+
+// ---- verifying ----------------------------------------------------------------------------------
+
+/// One queue: its values fit, and are read one after the other where that is wanted.
+static LogicalResult verifyQueue(ir::ParallelOp grid, const Queue &queue, bool merges,
+                                 const CoreAssignment &cores, const Machine &machine) {
+  if (queue.slots < 1 || queue.held < 1)
+    return grid.emitError("a queue without slots");
+  std::optional<int64_t> bytes = slotBytesOf(queue.values, capacitiesOf(grid));
+  if (!bytes || *bytes > queue.bytes)
+    return grid.emitError("the slots of a queue are smaller than what goes through it");
+  CoreKind consumer = queue.toVector ? CoreKind::Vector : CoreKind::Cube;
+  for (auto [i, value] : llvm::enumerate(queue.values)) {
+    if (llvm::is_contained(cores.toVector, value) != queue.toVector)
+      return value.getDefiningOp()->emitError("its queue goes the other way");
+    bool isShared = i > 0 && machine.exchange.throughBuffer && !merges;
+    if (isShared && !follows(value, queue.values[i - 1], consumer, cores))
+      return value.getDefiningOp()->emitError(
+          "it is popped while what went through its queue before is still read");
+  }
+  return success();
+}
+
+LogicalResult verifyQueues(ir::ParallelOp grid, const Machine &machine) {
+  CoreAssignment cores = markedCores(grid);
+  if (grid->hasAttr("ptl.manual") || !cores.isMixed())
+    return success();
+  QueuePlan plan = markedQueues(grid, cores);
+  llvm::SmallVector<int64_t> flags = firstFlags(machine), used;
+  for (const Queue &queue : plan.queues) {
+    if (failed(verifyQueue(grid, queue, plan.merges, cores, machine)))
+      return failure();
+    used.push_back(queue.flag);
+  }
+  if (llvm::any_of(plan.queues, [](const Queue &queue) { return queue.values.empty(); }))
+    return grid.emitError("a queue that nothing goes through");
+  if (!cores.meetings.empty())
+    used.push_back(plan.meetingFlag);
+  for (auto [i, flag] : llvm::enumerate(used))
+    if (!llvm::is_contained(flags, flag) ||
+        llvm::is_contained(llvm::ArrayRef(used).take_front(i), flag))
+      return grid.emitError() << "the event " << flag
+                              << " between cores is not there, or used twice";
+  for (Value value : llvm::concat<const Value>(cores.toVector, cores.toCube))
+    if (queueOf(cast<OpResult>(value)) < 0 ||
+        queueOf(cast<OpResult>(value)) >= static_cast<int64_t>(plan.queues.size()))
+      return value.getDefiningOp()->emitError("it crosses between cores, and has no queue");
+  return success();
+}
+
+} // namespace ptl::block

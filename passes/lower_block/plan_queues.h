@@ -1,0 +1,72 @@
+// The queues between the cores of a mixed kernel: which value goes through which one, their flags,
+// slots and bytes. `ptl-plan-queues` decides it and writes it down; the lowering opens what stands
+// there.
+#pragma once
+
+#include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/lower_block.h"
+
+#include "mlir/Support/LogicalResult.h"
+
+#include <utility>
+#include <vector>
+
+namespace ptl::block {
+
+/// By result that crosses (`ptl.crosses`): the number of its queue.
+inline constexpr llvm::StringLiteral kQueueAttr = "ptl.queue";
+/// Of a grid: its queues, each with `to`, `flag`, `slots`, `held` and `bytes`.
+inline constexpr llvm::StringLiteral kQueuesAttr = "ptl.queues";
+/// Of a grid: values of any form share a queue, so both sides pop where the other one pushes.
+inline constexpr llvm::StringLiteral kMergedAttr = "ptl.merged";
+/// Of a grid: the first of the two events by which its cores meet.
+inline constexpr llvm::StringLiteral kMeetingFlagAttr = "ptl.meeting_flag";
+
+/// A queue that goes one way.
+struct Queue {
+  llvm::SmallVector<mlir::Value> values; ///< that go through it
+  bool toVector = false;
+  int64_t flag = 0;  ///< the first of its events between cores
+  int64_t slots = 0; ///< tiles in flight
+  int64_t held = 1;  ///< of these in the consumer's own memory at once, where slots are global
+  int64_t bytes = 0; ///< of a slot: the whole of the largest value
+};
+
+struct QueuePlan {
+  std::vector<Queue> queues;
+  bool merges = false; ///< `kMergedAttr`
+  int64_t meetingFlag = 0;
+  /// Global memory that the slots need for each core group, unless they are the consumer's own.
+  int64_t workspaceBytes() const;
+};
+
+/// Plans the queues of a grid whose cores are assigned. False after an error, which is reported:
+/// the machine has too few flags, or a value has no bound.
+bool markQueues(ir::ParallelOp grid, const Machine &machine, const Report &report);
+
+/// What the attributes of a grid say.
+QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores);
+
+/// Whether they are there and right, errors if not: each value that crosses has one queue, which
+/// goes its way and has room for it; no event is used twice; where slots are the consumer's own
+/// memory, values of a queue are read one after the other, unless it copies them.
+mlir::LogicalResult verifyQueues(ir::ParallelOp grid, const Machine &machine);
+
+/// Whether more values cross than the machine has flags for, so that those alike share queues.
+bool sharesQueues(const CoreAssignment &cores, const Machine &machine);
+/// Whether those alike still need more flags than there are, so that values of all forms share one
+/// queue to the vector cores, and the operands of each side of products one to the cube core.
+bool mergesQueues(const CoreAssignment &cores, const Machine &machine);
+
+/// So many turns may one stage of a loop be ahead of the other. What is ahead is handed on before
+/// any of it is taken: with as many turns as both ways of a value have slots each core still gets
+/// on.
+int64_t turnsAhead(const CoreAssignment &cores, const Machine &machine,
+                   const LowerOptions &options);
+
+/// The first and the last operation of `home` (null: where the value is made) for which `core`
+/// reads a value, also under another name.
+std::pair<mlir::Operation *, mlir::Operation *>
+usesOf(mlir::Value value, CoreKind core, const CoreAssignment &cores, mlir::Block *home = nullptr);
+
+} // namespace ptl::block

@@ -1,0 +1,121 @@
+#include "passes/lower_block/stage_operands.h"
+
+#include "passes/lower_block/core_marks.h"
+#include "passes/lower_block/cross_operands.h"
+#include "passes/lower_block/grid_passes.h"
+#include "passes/lower_block/limits.h"
+
+#include "ir/dialect/pto_dialect.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace ptl::block {
+
+std::optional<bool> productUse(Value value, bool transposed) {
+  for (Operation *user : value.getUsers()) {
+    if (isa<ir::MatmulOp>(user))
+      return transposed;
+    if (isa<ir::TransposeOp>(user))
+      if (auto use = productUse(user->getResult(0), !transposed))
+        return use;
+    if (isa<ir::CastOp, ir::NewAxisOp>(user) && !isHanded(user))
+      if (auto use = productUse(user->getResult(0), transposed))
+        return use;
+  }
+  return std::nullopt;
+}
+
+namespace {
+struct Operand {
+  Operation *load;
+  std::optional<int64_t> bytes; ///< nothing: there is no bound
+};
+} // namespace
+
+static std::optional<int64_t> bytesOf(Value value,
+                                      const llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  int64_t bytes = pto::elementBytes(ir::elementTypeOf(value.getType()));
+  for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
+    int64_t capacity = extent.isConstant() ? extent.length : extent.capacity;
+    if (capacity == ir::Extent::kUnknown)
+      if (auto known = capacities.find(extent.symbol); known != capacities.end())
+        capacity = known->second;
+    if (capacity == ir::Extent::kUnknown)
+      return std::nullopt;
+    bytes *= capacity;
+  }
+  return bytes;
+}
+
+/// The loads that the cube core does, as products read them.
+static llvm::SmallVector<Operand> operandsOfProducts(ir::ParallelOp grid) {
+  llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
+  llvm::SmallVector<Operand> operands;
+  grid.walk([&](Operation *op) {
+    if (isa<ir::SliceOp, ir::LoadOp>(op) && isLoadedOperand(op->getResult(0)) &&
+        productUse(op->getResult(0)))
+      operands.push_back({op, bytesOf(op->getResult(0), capacities)});
+  });
+  return operands;
+}
+
+/// The largest ones that products load in loops, the last ones of those alike.
+static llvm::DenseSet<Operation *> largest(llvm::SmallVector<Operand> operands, int64_t count) {
+  llvm::erase_if(operands,
+                 [](const Operand &each) { return !each.load->getParentOfType<scf::ForOp>(); });
+  std::reverse(operands.begin(), operands.end());
+  llvm::stable_sort(operands, [](const Operand &a, const Operand &b) {
+    return a.bytes.value_or(0) > b.bytes.value_or(0);
+  });
+  llvm::DenseSet<Operation *> chosen;
+  for (const Operand &operand : llvm::ArrayRef(operands).take_front(
+           static_cast<size_t>(std::min<int64_t>(count, static_cast<int64_t>(operands.size())))))
+    chosen.insert(operand.load);
+  return chosen;
+}
+
+bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &report) {
+  if (grid->hasAttr("ptl.manual"))
+    return true;
+  llvm::SmallVector<Operand> operands = operandsOfProducts(grid);
+  llvm::DenseSet<Operation *> streamed = largest(operands, choicesOf(grid).streamed);
+  CoreAssignment cores = markedCores(grid);
+  for (const Operand &operand : operands) {
+    bool isWritten = cores.written.contains(operand.load->getOperand(0));
+    if (!operand.bytes && isWritten) {
+      report(DiagId::NotOnBlockLevel, operand.load->getLoc(),
+             {"an operand of a product without a static bound, from an array that the kernel "
+              "stores to,",
+              machine.name});
+      return false;
+    }
+    bool isLarge = !operand.bytes || *operand.bytes > usableBytes(machine, "mat") / 4;
+    bool inPieces = !isWritten && (isLarge || streamed.contains(operand.load));
+    operand.load->setAttr(kStagedAttr,
+                          StringAttr::get(grid.getContext(), inPieces ? "pieces" : "whole"));
+  }
+  return true;
+}
+
+bool isInPieces(Operation *load) {
+  auto said = load->getAttrOfType<StringAttr>(kStagedAttr);
+  return said && said.getValue() == "pieces";
+}
+
+LogicalResult verifyOperands(ir::ParallelOp grid) {
+  if (grid->hasAttr("ptl.manual"))
+    return success();
+  for (const Operand &operand : operandsOfProducts(grid)) {
+    if (!operand.load->hasAttr(kStagedAttr))
+      return operand.load->emitError("a product reads it, and nothing says how it is staged");
+    if (!operand.bytes && !isInPieces(operand.load))
+      return operand.load->emitError("it is staged as a whole, and has no bound");
+  }
+  return success();
+}
+
+} // namespace ptl::block
