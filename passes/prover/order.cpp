@@ -254,9 +254,14 @@ bool Simulation::issue(uint32_t index) {
     if (parts != state.freeParts.end()) {
       state.freeing[number] = {static_cast<unsigned>(__builtin_popcount(parts->second)), {}};
       for (uint8_t pipe = 0; pipe < 8; ++pipe)
-        if (parts->second >> pipe & 1)
+        if (pipe != kScalar && parts->second >> pipe & 1)
           state.pipes[pipe].items.push_back(
               {number, static_cast<uint32_t>(state.scalar.size() - 1)});
+      if (parts->second >> kScalar & 1) { // what the scalar unit read it has read when it is here
+        Clock done = scalar.clock;
+        done.at[index * 8 + kScalar] = scalar.count;
+        finishFree(index, number, done);
+      }
     }
     ++state.position;
     return true;
