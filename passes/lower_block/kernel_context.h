@@ -62,6 +62,8 @@ struct KernelContext {
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> globalLengths;
   llvm::DenseMap<mlir::Value, mlir::Value> dealtLengths, dealtPresent;
+  /// Where the range ends that a variable of a loop or of the grid goes along: it is before that.
+  llvm::DenseMap<mlir::Value, mlir::Value> rangeEnds;
   llvm::SmallVector<Waiting> waiting;
   llvm::SmallVector<Popped> popped;
   mlir::Value workspace, subblock, isFirst; ///< isFirst: an i1, of the vector cores of a group

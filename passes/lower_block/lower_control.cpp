@@ -159,9 +159,11 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
     Value offset = matchPattern(step[i], m_One())
                        ? number
                        : c.b.createOrFold<arith::MulIOp>(c.loc, number, step[i]);
-    c.scalars[grid.getBody().getArgument(static_cast<unsigned>(i))] =
-        matchPattern(lower[i], m_Zero()) ? offset
-                                         : c.b.createOrFold<arith::AddIOp>(c.loc, lower[i], offset);
+    Value at = matchPattern(lower[i], m_Zero())
+                   ? offset
+                   : c.b.createOrFold<arith::AddIOp>(c.loc, lower[i], offset);
+    c.scalars[grid.getBody().getArgument(static_cast<unsigned>(i))] = at;
+    c.rangeEnds[at] = scalarOf(c, grid.getUpper()[i]);
   }
   if (c.options.gridBuffers > 1) {
     Value done = c.b.create<arith::SubIOp>(c.loc, loop.getInductionVar(), group);
@@ -303,6 +305,7 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
   OpBuilder::InsertionGuard guard(c.b);
   c.b.setInsertionPointToStart(made.getBody());
   c.scalars[loop.getInductionVar()] = made.getInductionVar();
+  c.rangeEnds[made.getInductionVar()] = made.getUpperBound();
   for (auto [argument, value] : llvm::zip(carriedArguments, made.getRegionIterArgs()))
     c.scalars[argument] = value;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());

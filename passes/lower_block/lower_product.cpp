@@ -124,14 +124,13 @@ Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   return tile;
 }
 
-/// The length of the range that a loop is at: `min(end - at, size)`, which is never 0.
-static bool isRangeLength(Value length) {
+/// The length of the range that a loop or a point of the grid is at: `min(end - at, size)`, which
+/// is never 0.
+static bool isRangeLength(const KernelContext &c, Value length) {
   auto least = length.getDefiningOp<arith::MinSIOp>();
   auto rest = least ? least.getLhs().getDefiningOp<arith::SubIOp>() : nullptr;
   IntegerAttr size;
-  auto at = rest ? dyn_cast<BlockArgument>(rest.getRhs()) : nullptr;
-  auto loop = at ? dyn_cast<scf::ForOp>(at.getOwner()->getParentOp()) : nullptr;
-  return loop && at == loop.getInductionVar() && rest.getLhs() == loop.getUpperBound() &&
+  return rest && c.rangeEnds.lookup(rest.getRhs()) == rest.getLhs() &&
          matchPattern(least.getRhs(), m_Constant(&size)) && size.getInt() > 0;
 }
 
@@ -142,7 +141,7 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
   if (matchPattern(lower, m_Constant(&first)) && matchPattern(upper, m_Constant(&last)) &&
       first.getInt() < last.getInt())
     return;
-  if (matchPattern(lower, m_Zero()) && isRangeLength(upper))
+  if (matchPattern(lower, m_Zero()) && isRangeLength(c, upper))
     return;
   // What is made in the branch is for it alone.
   PartOf part = std::exchange(c.part, {});

@@ -79,6 +79,7 @@ static void lowerStage(KernelContext &c, scf::ForOp loop, const LoopStages &stag
   auto buffers = std::move(c.partBuffers);
   c.partBuffers.clear();
   c.scalars[loop.getInductionVar()] = variable;
+  c.rangeEnds[variable] = scalarOf(c, loop.getUpperBound());
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (const auto &[i, tile] : tiles) {
     if (stages.stageOfVariable[i] != stage)

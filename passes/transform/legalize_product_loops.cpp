@@ -24,7 +24,9 @@ static ArrayType typeAt(Value x, int64_t axis, bool drops) {
 }
 
 /// A box of an array in global memory at one position of an axis: it is loaded from there.
-static Value partOfBox(const Tiles &t, SliceOp box, int64_t axis, Value position, bool drops) {
+template <typename BoxOp>
+static Value partOfBox(const Tiles &t, BoxOp box, Value source, int64_t axis, Value position,
+                       bool drops) {
   llvm::SmallVector<int64_t> dropped(box.getDropped());
   llvm::SmallVector<Value> offsets(box.getOffsets()), lengths(box.getLengths());
   size_t base = 0;
@@ -35,8 +37,20 @@ static Value partOfBox(const Tiles &t, SliceOp box, int64_t axis, Value position
   if (drops)
     dropped.push_back(static_cast<int64_t>(base));
   llvm::sort(dropped);
-  return t.r.create<SliceOp>(t.loc, typeAt(box.getResult(), axis, drops), box.getSource(), offsets,
-                             lengths, ValueRange(), Value(), t.r.getDenseI64ArrayAttr(dropped));
+  return t.r.create<BoxOp>(t.loc, typeAt(box.getResult(), axis, drops), source, offsets, lengths,
+                           ValueRange(), Value(), t.r.getDenseI64ArrayAttr(dropped));
+}
+
+/// Whether a box can be loaded again in parts: nothing is stored to what it is cut from between it
+/// and the end of its block.
+static bool isUnchanged(LoadOp box) {
+  for (Operation *op = box->getNextNode(); op; op = op->getNextNode())
+    if (op->walk([&](StoreOp store) {
+            return store.getRef() == box.getRef() ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+          }).wasInterrupted())
+      return false;
+  return true;
 }
 
 /// What stands at one position of an axis.
@@ -44,8 +58,11 @@ static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool 
   if (auto box = x.getDefiningOp<SliceOp>()) {
     auto source = dyn_cast<ArrayType>(box.getSource().getType());
     if (source && source.getPlace() == Place::Gm && box.getSteps().empty() && !box.getOutside())
-      return partOfBox(t, box, axis, position, drops);
+      return partOfBox(t, box, box.getSource(), axis, position, drops);
   }
+  if (auto box = x.getDefiningOp<LoadOp>())
+    if (box.getSteps().empty() && !box.getOutside() && isUnchanged(box))
+      return partOfBox(t, box, box.getRef(), axis, position, drops);
   if (auto turned = x.getDefiningOp<TransposeOp>()) {
     int64_t from = turned.getAxes()[static_cast<size_t>(axis)];
     llvm::SmallVector<int64_t> axes;
