@@ -1,6 +1,7 @@
 #include "passes/lower_block/cross_operands.h"
 
 #include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/tile.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
@@ -20,6 +21,8 @@ private:
   bool crossesAsItIs(Value operand) const;
   Value handed(Value operand);
   void turnColumn(OpOperand &operand);
+  Value asMatrix(Value operand);
+  Value asMatrix(NewAxisOp line);
 
   OpBuilder b_;
   llvm::DenseMap<Value, Value> handed_;
@@ -64,8 +67,58 @@ void Handing::turnColumn(OpOperand &operand) {
     column->erase();
 }
 
+/// A vector in global memory whose elements stand below each other, with a new axis, as the matrix
+/// of one column that it is cut from; null if it is something else.
+Value Handing::asMatrix(NewAxisOp line) {
+  Operation *box = line.getSource().getDefiningOp();
+  if (!box || !isa<SliceOp, LoadOp>(box) || rankOf(line.getSource().getType()) != 1 ||
+      !isGlobal(box->getOperand(0)))
+    return {};
+  BoxOperands in = operandsOf(box);
+  auto last = static_cast<int64_t>(in.offsets.size()) - 1;
+  if (!in.steps.empty() || in.outside || !llvm::is_contained(in.dropped, last))
+    return {};
+  llvm::SmallVector<int64_t> dropped(in.dropped);
+  llvm::erase(dropped, last);
+  const Extent &extent = extentsOf(line.getSource().getType()).front();
+  auto type = [&](llvm::ArrayRef<Extent> extents) {
+    return ArrayType::get(b_.getContext(), elementTypeOf(line.getType()), extents, Place::Inferred);
+  };
+  b_.setInsertionPointAfter(box);
+  auto make = [&](auto op) -> Value {
+    return b_.create<decltype(op)>(box->getLoc(), type({extent, Extent::constant(1)}), in.array,
+                                   in.offsets, in.lengths, ValueRange(), Value(),
+                                   b_.getDenseI64ArrayAttr(dropped));
+  };
+  Value matrix = isa<SliceOp>(box) ? make(cast<SliceOp>(box)) : make(cast<LoadOp>(box));
+  if (line.getAxes() == llvm::ArrayRef<int64_t>{1})
+    return matrix;
+  return b_.create<TransposeOp>(line.getLoc(), line.getType(), matrix,
+                                b_.getDenseI64ArrayAttr({1, 0}));
+}
+
+/// The same for another side of such a vector.
+Value Handing::asMatrix(Value operand) {
+  Operation *op = operand.getDefiningOp();
+  if (!op || !isViewOfOperand(op))
+    return {};
+  if (auto line = dyn_cast<NewAxisOp>(op); line && rankOf(line.getSource().getType()) == 1)
+    return asMatrix(line);
+  Value source = asMatrix(op->getOperand(0));
+  if (!source)
+    return {};
+  b_.setInsertionPointAfter(op);
+  Operation *same = b_.clone(*op);
+  same->setOperand(0, source);
+  return same->getResult(0);
+}
+
 void Handing::run(MatmulOp product) {
   for (OpOperand &operand : product->getOpOperands()) {
+    if (Value matrix = asMatrix(operand.get())) {
+      operand.set(matrix);
+      continue;
+    }
     if (isLoadedOperand(operand.get()))
       turnColumn(operand);
     else if (!crossesAsItIs(operand.get()))

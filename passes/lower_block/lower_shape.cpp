@@ -97,12 +97,12 @@ static void lowerIndex(KernelContext &c, Operation *op) {
 void lowerView(KernelContext &c, Operation *op) {
   Value source = op->getOperand(0), result = op->getResult(0);
   const Tile *found = tileOf(c, source);
+  bindLengths(c, op);
   if (!found) {
     if (c.core == CoreKind::Vector && isUsedOnVector(result, c.cores))
       fail(c, op, "this value");
     return;
   }
-  bindLengths(c, op);
   if (c.core == CoreKind::Cube && found->form == Form::Memory) // loaded piece by piece, as a matrix
     return setTile(c, result, Tile(*found));
   std::optional<Extents2> extents = extentsOf(c, op, result.getType());

@@ -46,8 +46,7 @@ static Value partOfBox(const Tiles &t, BoxOp box, Value source, int64_t axis, Va
 static bool isUnchanged(LoadOp box) {
   for (Operation *op = box->getNextNode(); op; op = op->getNextNode())
     if (op->walk([&](StoreOp store) {
-            return store.getRef() == box.getRef() ? WalkResult::interrupt()
-                                                  : WalkResult::advance();
+            return store.getRef() == box.getRef() ? WalkResult::interrupt() : WalkResult::advance();
           }).wasInterrupted())
       return false;
   return true;
