@@ -591,9 +591,9 @@ void expandTensors(func::FuncOp function, int64_t tileBytes) {
       keepingMarks(op, [&] { Expansion(op, tileBytes).run(); });
   };
   expandProducts(function);
-  storeScatteredOperands(function);
   forEach([](Operation *op) { return isa<ConvertOp>(op); });
   forEach(isExpanded);
+  storeScatteredOperands(function); // parts of which may just have been made
   forEach([](Operation *op) { return isa<StoreOp>(op); });
 }
 

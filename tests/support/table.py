@@ -33,6 +33,28 @@ def compare(build: pathlib.Path, target: str, files: list) -> dict[str, tuple[st
         return {name: (status, " ".join(why)) for name, status, *why in lines}
 
 
+def in_type(text: str, kind: str) -> str:
+    """A program with another type of floats: instead of its short ones, or of `f32` where it has none."""
+    own = r"\b(f16|bf16)\b" if re.search(r"\b(f16|bf16)\b", text) else r"\bf32\b"
+    return re.sub(own, kind, text)
+
+
+def try_program(build: pathlib.Path, path: pathlib.Path, target: str) -> dict[str, tuple[str, str]]:
+    """A file as it is and, where that is still a program, with other types of floats: `name[kind]`."""
+    found = compare(build, target, [path])
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in KINDS:
+            text = in_type(path.read_text(), kind)
+            other = pathlib.Path(folder) / f"{kind}.ptl"
+            other.write_text(text)
+            if path.parent.name == "std" or subprocess.run([build / "bin/ptlc", "check", other], capture_output=True).returncode:
+                continue
+            for name, result in compare(build, target, [other]).items():
+                if "[" not in name:
+                    found.setdefault(f"{name}[{kind}]", result)
+    return found
+
+
 def try_cells(build: pathlib.Path, level: str, every: int, target: str):
     chosen = [cell for i, cell in enumerate(cells(level)) if i % every == 0]
     with tempfile.TemporaryDirectory() as folder:
@@ -118,13 +140,16 @@ def page(results, programs) -> str:
 
 
 def check(build: pathlib.Path, every: int) -> int:
-    """Cells of the page against what is so now."""
+    """Cells of the page against what is so now, and its rows against the operations that there are."""
     text = PAGE.read_text()
     sections = {level: text.split(f"## {LEVELS[level][0].upper()}{LEVELS[level][1:]}")[1].split("\n## ")[0] for level in LEVELS}
     notes = re.findall(r"^\d+\. (.*)$", text.split("## Notes")[-1], re.M) if "## Notes" in text else []
     faults = []
     for level in LEVELS:
         rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", sections[level], re.M))
+        if set(rows) != {cell.name.split("__")[0] for cell in cells(level)}:
+            faults.append(f"{level}: the page has other operations than the records: `./dev docs` writes it")
+            continue
         tried = {target: try_cells(build, level, every, target) for target in TARGETS}
         for name in tried[TARGETS[0]]:
             operation, form = name.split("__")
@@ -159,7 +184,7 @@ def main() -> int:
         return min(check(build, arguments.check), 1)
     results = {(level, target): try_cells(build, level, 1, target) for level in LEVELS for target in TARGETS}
     programs = {
-        str(path.relative_to(ROOT)): {target: compare(build, target, [path]) for target in TARGETS}
+        str(path.relative_to(ROOT)): {target: try_program(build, path, target) for target in TARGETS}
         for folder in PROGRAMS
         for path in sorted((ROOT / folder).glob("*.ptl"))
     }
