@@ -226,8 +226,14 @@ static std::string proofText(const std::string &symbol, const prove::ProofResult
   std::string verdict = result.proved()           ? "proved"
                         : result.findings.empty() ? "cannot be proved"
                                                   : "faults";
+  std::string untried;
+  if (result.untried)
+    untried =
+        "  not tried, since they take too many operations: " + std::to_string(result.untried) +
+        (result.untried == 1 ? " size, " : " sizes, the first of them ") + result.firstUntried +
+        "\n";
   return symbol + ": " + verdict + ", " + std::to_string(result.instances) + " instances, " +
-         std::to_string(result.events) + " operations\n" + prove::toText(result);
+         std::to_string(result.events) + " operations\n" + untried + prove::toText(result);
 }
 
 /// `.pto` and C++ of all entries. False if a tool that should judge them is missing.

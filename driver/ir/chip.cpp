@@ -107,8 +107,22 @@ static void tellRoom(ChipProgram &program, const std::vector<block::LowerChoices
   }
 }
 
-static void keepBlocks(StageRecord *stages, const char *pass, Stage::Level level,
-                       const ChipProgram &program) {
+void Compiler::keepTiles(llvm::StringRef pass, mlir::ModuleOp made) {
+  if (options_.afterPass)
+    options_.afterPass(pass, made);
+  if (stages_)
+    stages_->addTiles(pass.str(), made);
+}
+
+/// What a pass has made of kernels.
+static void keepBlocks(const CompilerOptions &options, StageRecord *stages, const char *pass,
+                       Stage::Level level, ChipProgram &program) {
+  if (options.afterPass) {
+    llvm::SmallVector<mlir::ModuleOp> made;
+    for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
+      made.push_back(*kernel);
+    options.afterPass(pass, made);
+  }
   if (stages)
     stages->addBlocks(pass, level, program);
 }
@@ -158,17 +172,15 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
   llvm::SmallVector<size_t> hopeless;
   TooSmall last;
   size_t tiled = stages_ ? stages_->size() : 0;
-  block::AfterPass keepTiles;
-  if (stages_)
-    keepTiles = [&](llvm::StringRef pass, mlir::ModuleOp made) {
-      stages_->addTiles(pass.str(), made);
-    };
+  block::AfterPass afterPass;
+  if (stages_ || options_.afterPass)
+    afterPass = [&](llvm::StringRef pass, mlir::ModuleOp made) { keepTiles(pass, made); };
   for (;;) {
     step("lower-block");
     if (stages_)
       stages_->truncate(tiled);
     std::optional<block::BlockProgram> program = block::lowerToBlocks(
-        module, *options_.chip, options, *simplifier_, report, &result.program, keepTiles);
+        module, *options_.chip, options, *simplifier_, report, &result.program, afterPass);
     if (!program) {
       if (sink_.errorCount() == errors)
         reportFault("lower-block", messages_, module);
@@ -184,7 +196,7 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
     }
     step("plan-buffers");
     result.program = std::move(*program);
-    keepBlocks(stages_.get(), "ptl-lower-block", Stage::Level::Unplaced, result);
+    keepBlocks(options_, stages_.get(), "ptl-lower-block", Stage::Level::Unplaced, result);
     std::optional<std::pair<size_t, Overflow>> next;
     while ((next = placeBuffers(result.program, *options_.chip, hopeless))) {
       last = {std::move(next->second), next->first};
@@ -202,7 +214,7 @@ std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayC
     if (full.empty()) {
       result.ledger = ledgerOf(result.program);
       tellRoom(result, choices);
-      keepBlocks(stages_.get(), "pto-plan-buffers", Stage::Level::Placed, result);
+      keepBlocks(options_, stages_.get(), "pto-plan-buffers", Stage::Level::Placed, result);
     }
     return result;
   }
@@ -350,7 +362,7 @@ bool Compiler::synchronise(ChipProgram &program) {
     if (!(*kernel)->hasAttr("ptl.manual"))
       for (auto each : kernel->getOps<mlir::func::FuncOp>())
         pto::peelStages(each);
-  keepBlocks(stages_.get(), "pto-peel-stages", Stage::Level::Placed, program);
+  keepBlocks(options_, stages_.get(), "pto-peel-stages", Stage::Level::Placed, program);
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
     bool byHand = (*kernel)->hasAttr("ptl.manual");
     pto::BlockMachine machine(*options_.chip);
@@ -364,7 +376,7 @@ bool Compiler::synchronise(ChipProgram &program) {
       return false;
     }
   }
-  keepBlocks(stages_.get(), "pto-derive-sync", Stage::Level::Synchronised, program);
+  keepBlocks(options_, stages_.get(), "pto-derive-sync", Stage::Level::Synchronised, program);
   return true;
 }
 
@@ -374,8 +386,9 @@ bool Compiler::synchronise(ChipProgram &program) {
 bool Compiler::judge(ChipProgram &program) {
   step("prove");
   bool holds = true;
+  prove::Proved proved;
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
-    prove::ProofResult proof = prove::proveBlock(*kernel, *options_.chip);
+    prove::ProofResult proof = prove::proveBlock(*kernel, *options_.chip, &proved);
     holds &= proof.findings.empty();
     if ((*kernel)->hasAttr("ptl.manual") || proof.findings.empty())
       prove::report(proof, sink_, spanOf);

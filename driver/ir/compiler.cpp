@@ -198,9 +198,9 @@ bool Compiler::tile(mlir::ModuleOp module, const OnPhase &onPhase) {
     pipeline.halvings = halvings_;
     if (options_.onStep)
       pipeline.onPass = [&](llvm::StringRef pass) { options_.onStep(pass.str()); };
-    if (stages_)
+    if (stages_ || options_.afterPass)
       pipeline.afterPass = [&](llvm::StringRef pass, mlir::ModuleOp made) {
-        stages_->addTiles(pass.str(), made);
+        keepTiles(pass, made);
       };
     pipeline.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {
       if (!options_.dumpFolder.empty())

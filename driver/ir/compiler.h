@@ -48,6 +48,9 @@ struct CompilerOptions {
   /// Called before each step (`build`, the name of a pass, `vectorise`, `llvm` …), for those who
   /// watch.
   std::function<void(const std::string &step)> onStep;
+  /// Called with what a pass on the way to a chip has made, one module or those of all kernels,
+  /// which it may change: the tests make passes wrong with it.
+  std::function<void(llvm::StringRef pass, llvm::ArrayRef<mlir::ModuleOp> made)> afterPass;
 };
 
 CompilerOptions compilerOptions(const Options &options, const Target &target);
@@ -115,6 +118,7 @@ private:
   bool optimise(cpu::LlvmModule &code, int level, cpu::JitCode::Objects *objects = nullptr);
   std::optional<cpu::JitCode> load(cpu::LlvmModule code, const cpu::JitCode::Objects &objects = {});
   void dump(const std::string &phase, const std::string &text);
+  void keepTiles(llvm::StringRef pass, mlir::ModuleOp made);
   void dumpStages();
   struct TooSmall;
   std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, bool mayCut, ChipProgram before,

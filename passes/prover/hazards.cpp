@@ -1,5 +1,11 @@
 #include "passes/prover/hazards.h"
 
+#include "passes/prover/mix.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <map>
 
@@ -7,17 +13,12 @@ namespace ptl::prove {
 
 namespace {
 
-/// Bytes of one memory that no access tells apart.
+/// Bytes of one memory that no access tells apart, next to each other or not.
 struct Atom {
   uint32_t writer = kNone;
   bool undefined = false; ///< the writer used it as scratch
   uint32_t readers[8];    ///< the last reader of each pipe since the writer
-  uint32_t lastReader = 0;
   Atom() { std::fill(std::begin(readers), std::end(readers), kNone); }
-};
-
-struct Span {
-  uint32_t begin, end;
 };
 
 class TileJudge {
@@ -39,7 +40,6 @@ public:
 private:
   void findAtoms();
   void judge(uint32_t number, const Event &event);
-  void read(uint32_t number, const Access &access, const std::vector<Span> &spans);
   void checkRead(uint32_t number, const Access &access, uint32_t atom);
   void checkWrite(uint32_t number, const Access &access, const Atom &atom);
   void checkInPlace(uint32_t number, const Event &event);
@@ -55,46 +55,49 @@ private:
   uint32_t ownerOf(uint32_t writer, uint32_t atom) const;
   std::string name(uint32_t buffer) const { return judged_.bufferName(buffer); }
   uint32_t &lastWrite(uint32_t buffer, uint32_t atom);
+  /// Those that an access touches; none of global memory.
+  llvm::ArrayRef<uint32_t> atomsOf(uint32_t access) const {
+    uint32_t part = partOf_[access];
+    if (part == kNone)
+      return {};
+    return llvm::ArrayRef(touched_).slice(first_[part], first_[part + 1] - first_[part]);
+  }
 
   const Case &judged_;
   uint32_t index_;
   const Core &core_;
   std::vector<Atom> atoms_;
-  std::vector<uint32_t> spanOf_;         ///< access → index of spans_, kNone for global memory
-  std::vector<std::vector<Span>> spans_; ///< of each different part
-  std::vector<uint32_t> epoch_;          ///< buffer → its last allocation
+  std::vector<uint32_t> partOf_;          ///< access → what it touches, kNone for global memory
+  std::vector<uint32_t> touched_, first_; ///< the atoms of all parts, and where those of each begin
+  std::vector<uint32_t> epoch_;           ///< buffer → its last allocation
   std::vector<std::vector<uint32_t>>
       written_; ///< buffer → atom → event that wrote it through this buffer
 };
 
 } // namespace
 
-// Cuts each memory at the ends of all accesses; then an access is a few runs of atoms.
-void TileJudge::findAtoms() {
-  struct Key {
-    uint8_t place;
-    int64_t base;
-    uint32_t bytes;
-    auto operator<=>(const Key &) const = default;
-  };
-  std::map<Key, uint32_t> known;
-  std::vector<Key> keys;
-  for (const Access &access : core_.accesses) {
-    spanOf_.push_back(kNone);
-    if (access.global)
-      continue;
-    auto [entry, isNew] =
-        known.try_emplace({access.place, access.base, access.bytes}, uint32_t(keys.size()));
-    if (isNew)
-      keys.push_back(entry->first);
-    spanOf_.back() = entry->second;
-  }
+namespace {
+/// A part of a memory that is touched.
+struct Part {
+  uint8_t place;
+  int64_t base;
+  uint32_t bytes;
+};
+} // namespace
+
+/// Cuts memories at the ends of all parts; the pieces of each range of each part, one part after
+/// the other, as numbers from `begin` to `end`. How many pieces there are.
+static uint32_t
+cutMemories(const std::vector<Part> &parts, const RangeTable &ranges,
+            llvm::function_ref<void(uint32_t part, uint32_t begin, uint32_t end)> visit) {
   std::map<uint8_t, std::vector<int64_t>> cuts;
-  for (const Key &key : keys)
-    for (const ByteRange &range : judged_.ranges[key.bytes]) {
-      cuts[key.place].push_back(key.base + range.begin);
-      cuts[key.place].push_back(key.base + range.end);
+  for (const Part &part : parts) {
+    std::vector<int64_t> &points = cuts[part.place];
+    for (const ByteRange &range : ranges[part.bytes]) {
+      points.push_back(part.base + range.begin);
+      points.push_back(part.base + range.end);
     }
+  }
   std::map<uint8_t, uint32_t> first;
   uint32_t total = 0;
   for (auto &[place, points] : cuts) {
@@ -103,21 +106,67 @@ void TileJudge::findAtoms() {
     first[place] = total;
     total += static_cast<uint32_t>(points.size());
   }
-  atoms_.resize(total);
-  for (const Key &key : keys) {
-    std::vector<Span> spans;
-    for (const ByteRange &range : judged_.ranges[key.bytes]) {
-      const auto &points = cuts[key.place];
-      auto position = [&](int64_t byte) {
-        return first[key.place] +
-               static_cast<uint32_t>(
-                   std::lower_bound(points.begin(), points.end(), key.base + byte) -
-                   points.begin());
-      };
-      spans.push_back({position(range.begin), position(range.end)});
+  for (uint32_t number = 0; number < parts.size(); ++number) {
+    const Part &part = parts[number];
+    const std::vector<int64_t> &points = cuts[part.place];
+    uint32_t start = first[part.place];
+    auto from = points.begin();
+    auto position = [&](int64_t byte) { // ranges are sorted
+      from = std::lower_bound(from, points.end(), part.base + byte);
+      return start + static_cast<uint32_t>(from - points.begin());
+    };
+    for (const ByteRange &range : ranges[part.bytes]) {
+      uint32_t begin = position(range.begin);
+      visit(number, begin, position(range.end));
     }
-    spans_.push_back(std::move(spans));
   }
+  return total;
+}
+
+// Cuts each memory at the ends of all accesses. Pieces that the same accesses touch have the same
+// history, and are one atom; then an access is a few of them.
+void TileJudge::findAtoms() {
+  std::vector<Part> parts;
+  llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> known;
+  for (const Access &access : core_.accesses) {
+    partOf_.push_back(kNone);
+    if (access.global)
+      continue;
+    auto [entry, isNew] = known.try_emplace(
+        {static_cast<uint64_t>(access.base), access.bytes * 256ull + access.place}, parts.size());
+    if (isNew)
+      parts.push_back({access.place, access.base, access.bytes});
+    partOf_.back() = entry->second;
+  }
+  struct Pieces {
+    uint32_t part, begin, end;
+  };
+  std::vector<Pieces> pieces;
+  uint32_t total =
+      cutMemories(parts, judged_.ranges, [&](uint32_t part, uint32_t begin, uint32_t end) {
+        pieces.push_back({part, begin, end});
+      });
+  std::vector<uint64_t> touching(total); // a hash of the parts that touch a piece
+  for (const Pieces &each : pieces)
+    for (uint32_t i = each.begin; i < each.end; ++i)
+      touching[i] = mix(touching[i], each.part);
+  std::vector<uint32_t> atomOf(total), lastPart;
+  llvm::DenseMap<uint64_t, uint32_t> atoms;
+  first_.assign(1, 0);
+  for (const Pieces &each : pieces) {
+    while (first_.size() <= each.part)
+      first_.push_back(static_cast<uint32_t>(touched_.size()));
+    for (uint32_t i = each.begin; i < each.end; ++i) {
+      auto [entry, isNew] = atoms.try_emplace(touching[i] >> 1, lastPart.size());
+      if (isNew)
+        lastPart.push_back(kNone);
+      if (std::exchange(lastPart[entry->second], each.part) != each.part)
+        touched_.push_back(entry->second);
+    }
+  }
+  while (first_.size() <= parts.size())
+    first_.push_back(static_cast<uint32_t>(touched_.size()));
+  atoms_.resize(lastPart.size());
   epoch_.assign(judged_.execution.buffers.size(), 0);
   written_.resize(judged_.execution.buffers.size());
 }
@@ -134,32 +183,32 @@ void TileJudge::judge(uint32_t number, const Event &event) {
     checkInPlace(number, event);
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core_.accesses[a];
-    if (spanOf_[a] == kNone)
-      continue;
-    for (Span span : spans_[spanOf_[a]])
-      for (uint32_t i = span.begin; i < span.end; ++i) {
-        if (access.reads)
-          checkRead(number, access, i);
-        if (access.writes || access.scratch)
-          checkWrite(number, access, atoms_[i]);
-      }
+    auto isDefined = [&](uint32_t i) {
+      uint32_t own = lastWrite(access.buffer, i);
+      return own != kNone && own >= epoch_[access.buffer];
+    };
+    // Some of the bytes may never be asked for, but not all.
+    bool mayMiss = access.partly && (access.writes || llvm::any_of(atomsOf(a), isDefined));
+    for (uint32_t i : atomsOf(a)) {
+      if (access.reads && (!mayMiss || isDefined(i)))
+        checkRead(number, access, i);
+      if (access.writes || access.scratch)
+        checkWrite(number, access, atoms_[i]);
+    }
   }
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core_.accesses[a];
-    if (spanOf_[a] == kNone)
-      continue;
-    for (Span span : spans_[spanOf_[a]])
-      for (uint32_t i = span.begin; i < span.end; ++i) {
-        Atom &atom = atoms_[i];
-        if (access.writes || access.scratch) {
-          atom = Atom();
-          atom.writer = number;
-          atom.undefined = access.scratch;
-          lastWrite(access.buffer, i) = number;
-        } else {
-          atom.readers[event.pipe] = number;
-        }
+    for (uint32_t i : atomsOf(a)) {
+      Atom &atom = atoms_[i];
+      if (access.writes || access.scratch) {
+        atom = Atom();
+        atom.writer = number;
+        atom.undefined = access.scratch;
+        lastWrite(access.buffer, i) = number;
+      } else {
+        atom.readers[event.pipe] = number;
       }
+    }
   }
 }
 
@@ -236,11 +285,8 @@ void TileJudge::checkWrite(uint32_t number, const Access &access, const Atom &at
     const Event &earlier = core_.events[reader];
     uint32_t other = access.buffer;
     for (uint32_t a = earlier.access; a < earlier.access + earlier.accesses; ++a)
-      if (spanOf_[a] != kNone && core_.accesses[a].reads)
-        for (Span span : spans_[spanOf_[a]])
-          if (auto i = static_cast<uint32_t>(&atom - atoms_.data());
-              i >= span.begin && i < span.end)
-            other = core_.accesses[a].buffer;
+      if (core_.accesses[a].reads && llvm::is_contained(atomsOf(a), &atom - atoms_.data()))
+        other = core_.accesses[a].buffer;
     reportHazard(judged_, HazardKind::WriteAfterRead, ref(reader), ref(number), name(access.buffer),
                  name(other));
   }
@@ -273,7 +319,8 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
   for (uint32_t a = event.access; a < last; ++a)
     for (uint32_t b = a + 1; b < last; ++b) {
       const Access &x = core_.accesses[a], &y = core_.accesses[b];
-      bool harmless = x.global || y.global || (!x.writes && !x.scratch && !y.writes && !y.scratch),
+      bool harmless = x.global || y.global || x.partly || y.partly ||
+                      (!x.writes && !x.scratch && !y.writes && !y.scratch),
            overlap;
       if (harmless)
         continue;

@@ -8,8 +8,12 @@ namespace ptl::prove {
 static constexpr int64_t kLargestInput = int64_t(1) << 20;
 static constexpr int64_t kBases[] = {1, 128, 16, 4096};
 static constexpr size_t kMostInstances = 256;
+static constexpr int64_t kFullTiles = 4096; ///< a length that no tile has
 /// A core group gets so many points, or more as long as they have fewer operations than this.
 static constexpr int64_t kFewestPoints = 2, kOperations = 3000;
+/// Operations of one execution and of all of them, as far as they can be guessed; well inside of
+/// what is run (`forEachExecution`).
+static constexpr int64_t kEventsOfOne = 40000, kEventsInAll = 300000;
 
 namespace {
 
@@ -116,6 +120,29 @@ struct Decision {
   }
 };
 
+/// What a decision comes to for different values of one input.
+class Along {
+public:
+  Along(const Decision &decision, uint32_t input, Inputs values)
+      : decision_(decision), input_(input), values_(std::move(values)) {}
+
+  int64_t measure(int64_t value) {
+    for (auto [known, turns] : known_)
+      if (known == value)
+        return turns;
+    values_[input_] = value;
+    return known_.emplace_back(value, decision_.measure(values_)).second;
+  }
+  /// The smallest value with which the loop runs `turns` turns or more; nothing if there is none.
+  std::optional<int64_t> reaching(int64_t turns);
+
+private:
+  const Decision &decision_;
+  uint32_t input_;
+  Inputs values_;
+  std::vector<std::pair<int64_t, int64_t>> known_;
+};
+
 struct Choice {
   int64_t value;
   bool core; ///< worth combining with the choices of other inputs
@@ -145,18 +172,21 @@ private:
   void choose(uint32_t input);
   void chooseTurns(uint32_t input, const Decision &decision);
   void chooseBranch(uint32_t input, const Decision &decision);
-  /// The smallest value of an input with which the loop runs `turns` turns or more; nothing if
-  /// there is none.
-  std::optional<int64_t> reaching(uint32_t input, const Decision &decision, Inputs values,
-                                  int64_t turns) const;
   void add(uint32_t input, int64_t value, bool core);
   void combine(std::set<Inputs> &instances) const;
   int64_t costOf(const Function &function, Evaluator &evaluator, uint32_t body,
                  const Inputs &values) const;
-  int64_t costOf(const Inputs &values);
+  /// About how many operations an execution has: of each function, and with both vector cores.
+  struct Cost {
+    int64_t once = 0, events = 0;
+  };
+  Cost costOf(const Inputs &values);
   static int64_t turnsOf(const Function &function, Evaluator &evaluator, const Step &step,
                          const Inputs &values);
   void spread(Inputs &values);
+  bool runsLess(const Inputs &values, uint32_t input, int64_t value) const;
+  bool cheapen(Inputs &values);
+  void keepBudget(std::vector<Inputs> &instances, std::vector<Cost> &costs);
   size_t failing(const Inputs &values) const;
   bool meet(Inputs &values) const;
   bool isOfGroups(uint32_t input) const {
@@ -171,6 +201,7 @@ private:
   uint32_t group_ = kNone, groups_ = kNone; ///< the inputs that say which core group of how many
   std::vector<Decision> points_;            ///< loops over the points of a core group
   std::vector<Decision> decisions_;
+  bool hasWhile_ = false; ///< a loop whose turns are not counted here
   Inputs defaults_;
   std::vector<std::set<Choice>> choices_;
 };
@@ -178,6 +209,7 @@ private:
 } // namespace
 
 void Chooser::addDecision(const Step &step) {
+  hasWhile_ |= step.kind == StepKind::While;
   if (step.kind == StepKind::Assume) {
     Evaluator &evaluator = evaluators_.back();
     requirements_.push_back({&evaluator, &step, evaluator.inputsOf(step.args[0])});
@@ -198,22 +230,17 @@ void Chooser::addDecision(const Step &step) {
     decisions_.push_back(std::move(decision));
 }
 
-std::optional<int64_t> Chooser::reaching(uint32_t input, const Decision &decision, Inputs values,
-                                         int64_t turns) const {
-  auto enough = [&](int64_t value) {
-    values[input] = value;
-    return decision.measure(values) >= turns;
-  };
+std::optional<int64_t> Along::reaching(int64_t turns) {
   int64_t high = 1;
-  while (!enough(high)) {
+  while (measure(high) < turns) {
     high *= 2;
     if (high > kLargestInput)
       return std::nullopt;
   }
-  int64_t low = 0; // the least that may be enough
+  int64_t low = high / 2; // the least that may be enough
   while (low < high) {
     int64_t middle = (low + high) / 2;
-    if (enough(middle))
+    if (measure(middle) >= turns)
       high = middle;
     else
       low = middle + 1;
@@ -231,20 +258,23 @@ void Chooser::chooseDefaults() {
     return values;
   };
   defaults_ = alone(Inputs(kernel_.inputs.size(), 1));
-  size_t best = 0;
+  size_t best = 0, most = 0; // loops that run two turns, and that could
+  for (const Decision &decision : decisions_)
+    most += decision.inputs.size();
   for (int64_t base : kBases) {
+    if (best == most && base != kBases[0])
+      break;
     Inputs values = alone(Inputs(kernel_.inputs.size(), base));
     for (size_t i = 0; i < values.size(); ++i)
       if (kernel_.inputs[i].boolean)
         values[i] = 1;
     size_t reached = 0;
     for (const Decision &decision : decisions_)
-      for (uint32_t input : decision.inputs)
-        if (auto two = reaching(input, decision, values, 2)) {
-          Inputs tried = values;
-          tried[input] = *two;
-          reached += decision.measure(tried) == 2;
-        }
+      for (uint32_t input : decision.inputs) {
+        Along along(decision, input, values);
+        auto two = along.reaching(2);
+        reached += two && along.measure(*two) == 2;
+      }
     if (base == kBases[0] || reached > best) {
       best = reached;
       defaults_ = values;
@@ -254,8 +284,8 @@ void Chooser::chooseDefaults() {
     if (decision.step->kind != StepKind::For)
       continue;
     for (uint32_t input : decision.inputs) {
-      auto two = reaching(input, decision, defaults_, 2),
-           three = reaching(input, decision, defaults_, 3);
+      Along along(decision, input, defaults_);
+      auto two = along.reaching(2), three = along.reaching(3);
       if (two)
         defaults_[input] = std::max(defaults_[input], three && *three > *two ? *three - 1 : *two);
     }
@@ -273,20 +303,17 @@ void Chooser::add(uint32_t input, int64_t value, bool core) {
 // Full tiles: the largest value with that many turns; cut ones: the smallest.
 void Chooser::chooseTurns(uint32_t input, const Decision &decision) {
   int64_t r = decision.rotation;
+  Along along(decision, input, defaults_);
   std::vector<int64_t> targets = {0, 1, 2, r + 1};
   if (thorough_)
     targets.insert(targets.end(), {3, r, r + 2, 2 * r + 1});
   for (int64_t turns : targets) {
     bool core = (thorough_ ? turns <= 2 : turns <= 1) || turns == r + 1;
-    auto more = reaching(input, decision, defaults_, turns + 1);
-    if (more && *more > 0) {
-      Inputs values = defaults_;
-      values[input] = *more - 1;
-      if (decision.measure(values) == turns)
-        add(input, *more - 1, core);
-    }
+    auto more = along.reaching(turns + 1);
+    if (more && *more > 0 && along.measure(*more - 1) == turns)
+      add(input, *more - 1, core);
     bool cuts = turns && (thorough_ || turns <= 2);
-    auto least = cuts ? reaching(input, decision, defaults_, turns) : std::nullopt;
+    auto least = cuts ? along.reaching(turns) : std::nullopt;
     if (least)
       add(input, *least, false);
   }
@@ -317,15 +344,19 @@ void Chooser::choose(uint32_t input) {
     add(input, 1, true);
     return;
   }
+  bool hasTurns = false;
   for (const Decision &decision : decisions_)
     if (decision.inputs.count(input)) {
-      if (decision.step->kind == StepKind::For)
-        chooseTurns(input, decision);
-      else
-        chooseBranch(input, decision);
+      bool isLoop = decision.step->kind == StepKind::For;
+      isLoop ? chooseTurns(input, decision) : chooseBranch(input, decision);
+      hasTurns |= isLoop;
     }
-  if (kernel_.inputs[input].role == Input::Data)
+  if (kernel_.inputs[input].role == Input::Data) {
     add(input, 0, true);
+  } else if (!hasTurns && !hasWhile_) { // how much of tiles is valid: little, and all of it
+    add(input, 1, false);
+    add(input, kFullTiles, false);
+  }
 }
 
 void Chooser::combine(std::set<Inputs> &instances) const {
@@ -376,10 +407,15 @@ int64_t Chooser::costOf(const Function &function, Evaluator &evaluator, uint32_t
   return cost;
 }
 
-int64_t Chooser::costOf(const Inputs &values) {
-  int64_t cost = 0;
-  for (size_t i = 0; i < evaluators_.size(); ++i)
-    cost += costOf(kernel_.functions[i], evaluators_[i], 0, values);
+Chooser::Cost Chooser::costOf(const Inputs &values) {
+  Cost cost;
+  for (size_t i = 0; i < evaluators_.size(); ++i) {
+    const Function &function = kernel_.functions[i];
+    bool isOnBoth = !function.cube && (function.usesSubBlock || evaluators_.size() > 1);
+    int64_t once = costOf(function, evaluators_[i], 0, values);
+    cost.once += once;
+    cost.events += isOnBoth ? 2 * once : once;
+  }
   return cost;
 }
 
@@ -438,7 +474,7 @@ void Chooser::spread(Inputs &values) {
   int64_t points = 0;
   for (const Decision &loop : points_)
     points = std::max(points, loop.measure(values));
-  int64_t each = costOf(values) / std::max<int64_t>(points, 1) + 1;
+  int64_t each = costOf(values).once / std::max<int64_t>(points, 1) + 1;
   int64_t wanted = std::clamp<int64_t>(kOperations / each, kFewestPoints, 2 * kernel_.rotation + 1);
   if (points <= wanted || groups_ == kNone || group_ == kNone)
     return;
@@ -449,6 +485,70 @@ void Chooser::spread(Inputs &values) {
     isAnyThere |= loop.measure(values) > 0;
   if (!isAnyThere)
     values[group_] = 0;
+}
+
+/// Whether loops run fewer turns with another value of an input, but all that run still do.
+bool Chooser::runsLess(const Inputs &values, uint32_t input, int64_t value) const {
+  Inputs tried = values;
+  tried[input] = value;
+  bool less = false;
+  for (const Decision &decision : decisions_) {
+    if (decision.step->kind != StepKind::For || !decision.inputs.count(input))
+      continue;
+    int64_t before = decision.measure(values), after = decision.measure(tried);
+    if (before > 0 && after == 0)
+      return false;
+    less |= after < before;
+  }
+  return less && failing(tried) <= failing(values);
+}
+
+/// Of the inputs that are as usual the one whose loops then take the fewest operations gets the
+/// next smaller choice. False if there is none.
+bool Chooser::cheapen(Inputs &values) {
+  std::optional<Inputs> best;
+  int64_t fewest = costOf(values).events;
+  for (uint32_t input = 0; input < values.size(); ++input) {
+    if (isOfGroups(input) || values[input] != defaults_[input])
+      continue;
+    auto next = choices_[input].lower_bound({values[input], false});
+    while (next != choices_[input].begin() && !runsLess(values, input, std::prev(next)->value))
+      --next;
+    if (next == choices_[input].begin())
+      continue;
+    Inputs tried = values;
+    tried[input] = std::prev(next)->value;
+    if (group_ != kNone && groups_ != kNone) {
+      tried[group_] = 0;
+      tried[groups_] = 1;
+      spread(tried);
+    }
+    if (int64_t events = costOf(tried).events; events < fewest) {
+      fewest = events;
+      best = std::move(tried);
+    }
+  }
+  if (best)
+    values = std::move(*best);
+  return best.has_value();
+}
+
+// Where loops are nested deeply, two turns of each around the long one are more than can be run:
+// the most expensive executions have one turn of some of them.
+void Chooser::keepBudget(std::vector<Inputs> &instances, std::vector<Cost> &costs) {
+  auto fewer = [](const Cost &a, const Cost &b) { return a.events < b.events; };
+  for (;;) {
+    int64_t all = 0;
+    for (const Cost &cost : costs)
+      all += cost.events;
+    auto most = std::max_element(costs.begin(), costs.end(), fewer);
+    if (most == costs.end() || (all <= kEventsInAll && most->events <= kEventsOfOne))
+      return;
+    Inputs &values = instances[static_cast<size_t>(most - costs.begin())];
+    if (!cheapen(values))
+      return;
+    *most = costOf(values);
+  }
 }
 
 std::vector<Inputs> Chooser::run() {
@@ -463,10 +563,14 @@ std::vector<Inputs> Chooser::run() {
     meet(values);
   std::sort(ordered.begin(), ordered.end());
   ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
-  for (size_t i = 0; i < ordered.size(); ++i) {
-    spread(ordered[i]);
-    order.emplace_back(costOf(ordered[i]), i);
+  std::vector<Cost> costs;
+  for (Inputs &values : ordered) {
+    spread(values);
+    costs.push_back(costOf(values));
   }
+  keepBudget(ordered, costs);
+  for (size_t i = 0; i < ordered.size(); ++i)
+    order.emplace_back(costs[i].once, i);
   std::sort(order.begin(), order.end());
   std::vector<Inputs> result;
   for (auto [turns, i] : order)

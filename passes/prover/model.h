@@ -29,6 +29,7 @@ struct TileShape {
   int64_t elementBytes = 1;
   int64_t stride = 0;         ///< bytes from a slot of a multi-tile to the next
   const void *type = nullptr; ///< the MLIR type, opaque
+  bool operator==(const TileShape &) const = default;
 };
 
 enum class Calc : uint8_t {
@@ -100,11 +101,13 @@ struct AccessSpec {
   uint32_t row = kNone,
            col = kNone; ///< where the part begins; `col` alone: position of one element, row-major
   uint32_t extent = kNone; ///< the tile whose valid shape the part has
+  bool operator==(const AccessSpec &) const = default;
 };
 
 struct Step {
   explicit Step(StepKind kind, Calc calc = Calc::Constant)
       : kind(kind), sub(static_cast<uint8_t>(calc)) {}
+  bool operator==(const Step &) const = default;
 
   StepKind kind;
   uint8_t sub;
@@ -130,6 +133,7 @@ struct Body {
   bool fillsParts = false;
   /// Of a loop: after so many turns every slot, id and queue that goes by them is the first again.
   int64_t rotation = 2;
+  bool operator==(const Body &) const = default;
 };
 
 /// What an instruction does beside its work: it fills its scratch from another pipe, and sets and
@@ -139,6 +143,7 @@ struct Inside {
   uint8_t from = 0, to = 0;
   int64_t id = 0;
   bool always = false; ///< false: in some forms, so that it orders nothing for sure
+  bool operator==(const Inside &) const = default;
 };
 
 /// One side of a queue.
@@ -151,6 +156,7 @@ struct QueueSide {
   uint32_t reserveOp = kNone;
   int64_t reservedBytes = -1, reservedBase = -1;
   std::string reservedPlace;
+  bool operator==(const QueueSide &) const = default;
 };
 struct Queue {
   std::string name;
@@ -161,6 +167,7 @@ struct Queue {
   QueueSide &consumer() { return toVector ? vector : cube; }
   const QueueSide &producer() const { return toVector ? cube : vector; }
   const QueueSide &consumer() const { return toVector ? vector : cube; }
+  bool operator==(const Queue &) const = default;
 };
 
 struct Function {
@@ -201,6 +208,9 @@ struct Kernel {
   int64_t group = 0, groups = 1;
   bool byHand = false;
   int64_t rotation = 2; ///< of all loops together
+
+  /// Whether everything that a verdict depends on is the same: all but names and places in sources.
+  bool isLike(const Kernel &other) const;
 };
 
 } // namespace ptl::prove

@@ -19,7 +19,7 @@ struct Item {
 };
 
 struct PipeState {
-  Clock clock; ///< complete before the next operation starts
+  Moment now; ///< complete before the next operation starts; `lane`: itself
   uint32_t count = 0, known = 0;
   std::vector<Item> items;
   size_t next = 0;
@@ -28,7 +28,7 @@ struct PipeState {
 
 struct Flag {
   struct Signal {
-    Clock clock;
+    Moment done;
     uint32_t event, waitIndex = 0; ///< `waitIndex` 0: not waited for yet
   };
   std::vector<Signal> signals;
@@ -36,32 +36,29 @@ struct Flag {
   uint32_t total = 0; ///< sets in the whole execution
 };
 
-/// The flags of a core, by their numbers.
+/// The flags that a core uses, which are few.
 class Flags {
 public:
   Flag &operator[](uint16_t number) {
-    if (at_.empty())
-      at_.resize(size_t(1) << 12, kNone);
-    uint32_t &at = at_[number];
-    if (at == kNone) {
-      at = static_cast<uint32_t>(all_.size());
-      all_.emplace_back();
-    }
-    return all_[at];
+    for (auto &[own, flag] : all_)
+      if (own == number)
+        return flag;
+    return all_.emplace_back(number, Flag()).second;
   }
-  const Flag *find(uint16_t number) const {
-    return at_.empty() || at_[number] == kNone ? nullptr : &all_[at_[number]];
+  /// By their numbers.
+  const std::vector<std::pair<uint16_t, Flag>> &sorted() {
+    std::sort(all_.begin(), all_.end(),
+              [](const auto &a, const auto &b) { return a.first < b.first; });
+    return all_;
   }
-  static constexpr uint16_t count() { return 1 << 12; }
 
 private:
-  std::vector<uint32_t> at_; ///< number → index of `all_`
-  std::vector<Flag> all_;
+  std::vector<std::pair<uint16_t, Flag>> all_;
 };
 
 /// One core's share in an event between cores.
 struct CrossCore {
-  std::vector<Clock> signals;
+  std::vector<Moment> signals;
   std::vector<uint32_t> sent;   ///< the events that signalled
   std::vector<uint32_t> awaits; ///< number of each wait on its pipe, once it is over
   std::vector<uint8_t> pipes;   ///< of the waits
@@ -70,20 +67,20 @@ struct CrossCore {
 
 /// One core's share in a queue.
 struct QueueCore {
-  std::vector<Clock> pushes, frees;
+  std::vector<Moment> pushes, frees;
   uint32_t pushTotal = 0, popTotal = 0, freeTotal = 0;
 };
 
 struct CoreState {
   PipeState pipes[8];
-  std::vector<Clock> scalar; ///< versions of the clock of the scalar unit
+  std::vector<Moment> scalar; ///< of the scalar unit, one after the other
   size_t position = 0;
   Flags flags;
   std::map<uint16_t, CrossCore> crossing;
   std::vector<QueueCore> queues;
   std::map<uint32_t, uint8_t>
       freeParts; ///< a free through a buffer → pipes that have read its slot
-  std::map<uint32_t, std::pair<unsigned, Clock>> freeing;
+  std::map<uint32_t, std::pair<unsigned, Moment>> freeing;
 };
 
 class Simulation {
@@ -101,18 +98,20 @@ private:
   bool issue(uint32_t index);
   bool advance(uint32_t index);
   bool runPipe(uint32_t index, uint8_t pipe);
-  bool enabled(uint32_t index, const Event &event, Clock &clock);
-  bool pushEnabled(uint32_t index, const Event &event, Clock &clock);
-  bool popEnabled(uint32_t index, const Event &event, Clock &clock);
-  bool awaitEnabled(uint32_t index, const Event &event, uint32_t number, Clock &clock);
-  void signal(uint32_t index, uint32_t number, const Clock &done);
+  /// Whether an event can start. What it comes after then is in `awaited_`.
+  bool enabled(uint32_t index, const Event &event);
+  bool pushEnabled(uint32_t index, const Event &event);
+  bool popEnabled(uint32_t index, const Event &event);
+  bool awaitEnabled(uint32_t index, const Event &event, uint32_t number);
+  void join(Moment &moment, const Moment &other);
+  void signal(uint32_t index, uint32_t number, const Moment &done);
   bool others(uint32_t a, uint32_t b) const {
     return core(a).function->cube != core(b).function->cube;
   }
-  void execute(uint32_t index, uint8_t pipe, uint32_t number, Clock &clock);
-  void set(uint32_t index, uint32_t number, const Clock &done);
-  void finishFree(uint32_t index, uint32_t number, const Clock &done);
-  void record(uint32_t index, uint32_t number, const Clock &clock, uint32_t count);
+  void execute(uint32_t index, uint8_t pipe, uint32_t number);
+  void set(uint32_t index, uint32_t number, const Moment &done);
+  void finishFree(uint32_t index, uint32_t number, const Moment &done);
+  void record(uint32_t index, uint32_t number, const Moment &start, uint32_t count);
   void judgeStuck();
   void judgeEnd();
   void fault(SyncFault::Kind kind, EventRef first, EventRef second = {}) {
@@ -123,6 +122,7 @@ private:
   const Execution &execution_;
   bool vectorBarrier_;
   std::vector<CoreState> states_;
+  std::vector<Moment> awaited_;
   Order order_;
   uint32_t when_ = 0;
 };
@@ -171,6 +171,8 @@ void Simulation::prepareFrees(uint32_t index) {
 
 void Simulation::prepare(uint32_t index) {
   CoreState &state = states_[index];
+  for (uint8_t pipe = 0; pipe < 8; ++pipe)
+    state.pipes[pipe].now.lane = static_cast<uint8_t>(index * 8 + pipe);
   state.scalar.emplace_back();
   state.queues.resize(kernel_.queues.size());
   bool queues = false;
@@ -228,6 +230,27 @@ bool Simulation::advance(uint32_t index) {
   return progress;
 }
 
+// What is complete at either.
+void Simulation::join(Moment &moment, const Moment &other) {
+  if (moment.lane != kNoPipe)
+    moment.done = std::max(moment.done, order_.complete(other, moment.lane));
+  const Clock &own = order_.clocks[moment.clock];
+  bool isOther = other.lane != kNoPipe && other.lane != moment.lane;
+  if (moment.clock == other.clock && (!isOther || own.at[other.lane] >= other.done))
+    return;
+  bool later = false;
+  for (unsigned lane = 0; lane < kLanes && !later; ++lane)
+    later = lane != moment.lane && order_.complete(other, lane) > own.at[lane];
+  if (!later)
+    return;
+  Clock joined = own;
+  joined.join(order_.clocks[other.clock]);
+  if (other.lane != kNoPipe)
+    joined.at[other.lane] = std::max(joined.at[other.lane], other.done);
+  moment.clock = static_cast<uint32_t>(order_.clocks.size());
+  order_.clocks.push_back(joined);
+}
+
 // The scalar unit: runs its own events, hands the others to their pipes.
 bool Simulation::issue(uint32_t index) {
   CoreState &state = states_[index];
@@ -244,11 +267,9 @@ bool Simulation::issue(uint32_t index) {
     for (const PipeState &pipe : state.pipes)
       if (!pipe.idle())
         return false;
-    for (unsigned i = 0; i < 8; ++i) {
-      scalar.clock.join(state.pipes[i].clock);
-      scalar.clock.at[index * 8 + i] = state.pipes[i].count;
-    }
-    record(index, number, scalar.clock, ++scalar.count);
+    for (const PipeState &pipe : state.pipes)
+      join(scalar.now, {pipe.now.clock, pipe.count, pipe.now.lane});
+    record(index, number, scalar.now, ++scalar.count);
   } else if (event.kind == Event::Free) {
     auto parts = state.freeParts.find(number);
     if (parts != state.freeParts.end()) {
@@ -257,24 +278,19 @@ bool Simulation::issue(uint32_t index) {
         if (pipe != kScalar && parts->second >> pipe & 1)
           state.pipes[pipe].items.push_back(
               {number, static_cast<uint32_t>(state.scalar.size() - 1)});
-      if (parts->second >> kScalar & 1) { // what the scalar unit read it has read when it is here
-        Clock done = scalar.clock;
-        done.at[index * 8 + kScalar] = scalar.count;
-        finishFree(index, number, done);
-      }
+      if (parts->second >> kScalar & 1) // what the scalar unit read it has read when it is here
+        finishFree(index, number, {scalar.now.clock, scalar.count, scalar.now.lane});
     }
     ++state.position;
     return true;
   } else if (event.pipe == kScalar) {
-    Clock clock = scalar.clock;
-    if (!enabled(index, event, clock))
+    if (!enabled(index, event))
       return false;
-    execute(index, kScalar, number, clock);
+    execute(index, kScalar, number);
   } else {
     if (event.kind == Event::Await) {
-      Clock known;
       CrossCore &crossing = state.crossing[event.flag];
-      if (kernel_.awaitStopsCore && !awaitEnabled(index, event, crossing.issued, known))
+      if (kernel_.awaitStopsCore && !awaitEnabled(index, event, crossing.issued))
         return false;
       ++crossing.issued;
     }
@@ -283,7 +299,7 @@ bool Simulation::issue(uint32_t index) {
     ++state.position;
     return true;
   }
-  state.scalar.push_back(scalar.clock);
+  state.scalar.push_back(scalar.now);
   ++state.position;
   return true;
 }
@@ -293,39 +309,38 @@ bool Simulation::runPipe(uint32_t index, uint8_t pipe) {
   if (state.idle() || pipe == kScalar)
     return false;
   Item item = state.items[state.next];
-  Clock clock = state.clock;
-  if (item.known != state.known)
-    clock.join(states_[index].scalar[item.known]);
-  if (!enabled(index, core(index).events[item.event], clock))
+  if (!enabled(index, core(index).events[item.event]))
     return false;
+  if (item.known != state.known)
+    join(state.now, states_[index].scalar[item.known]);
   state.known = item.known;
   ++state.next;
-  execute(index, pipe, item.event, clock);
+  execute(index, pipe, item.event);
   return true;
 }
 
-bool Simulation::enabled(uint32_t index, const Event &event, Clock &clock) {
+bool Simulation::enabled(uint32_t index, const Event &event) {
+  awaited_.clear();
   if (event.kind == Event::Wait) {
     Flag &flag = states_[index].flags[event.flag];
     if (flag.waits == flag.signals.size())
       return false;
-    clock.join(flag.signals[flag.waits].clock);
+    awaited_.push_back(flag.signals[flag.waits].done);
     return true;
   }
   if (event.kind == Event::Await)
     return awaitEnabled(index, event,
-                        static_cast<uint32_t>(states_[index].crossing[event.flag].awaits.size()),
-                        clock);
+                        static_cast<uint32_t>(states_[index].crossing[event.flag].awaits.size()));
   if (event.kind == Event::Push)
-    return pushEnabled(index, event, clock);
+    return pushEnabled(index, event);
   if (event.kind == Event::Pop)
-    return popEnabled(index, event, clock);
+    return popEnabled(index, event);
   return true;
 }
 
 // A push waits until every consumer has told that the slot which it takes again is free. What comes
 // with that, of slots that it does not need, is how the library does it and orders nothing.
-bool Simulation::pushEnabled(uint32_t index, const Event &event, Clock &clock) {
+bool Simulation::pushEnabled(uint32_t index, const Event &event) {
   const Queue &queue = kernel_.queues[event.flag];
   int64_t slots = std::max<int64_t>(1, queue.producer().slots);
   int64_t needed = static_cast<int64_t>(event.number) - slots;
@@ -338,12 +353,12 @@ bool Simulation::pushEnabled(uint32_t index, const Event &event, Clock &clock) {
       continue;
     if (static_cast<int64_t>(share.frees.size()) < told)
       return false;
-    clock.join(share.frees[static_cast<size_t>(needed)]);
+    awaited_.push_back(share.frees[static_cast<size_t>(needed)]);
   }
   return true;
 }
 
-bool Simulation::popEnabled(uint32_t index, const Event &event, Clock &clock) {
+bool Simulation::popEnabled(uint32_t index, const Event &event) {
   bool any = false;
   for (uint32_t i = 0; i < states_.size(); ++i) {
     const QueueCore &share = states_[i].queues[event.flag];
@@ -351,14 +366,14 @@ bool Simulation::popEnabled(uint32_t index, const Event &event, Clock &clock) {
       continue;
     if (share.pushes.size() <= event.number)
       return false;
-    clock.join(share.pushes[event.number]);
+    awaited_.push_back(share.pushes[event.number]);
     any = true;
   }
   return any;
 }
 
 // The wait `number` of an event comes after that signal of every core of the other kind.
-bool Simulation::awaitEnabled(uint32_t index, const Event &event, uint32_t number, Clock &clock) {
+bool Simulation::awaitEnabled(uint32_t index, const Event &event, uint32_t number) {
   bool any = false;
   for (uint32_t i = 0; i < states_.size(); ++i) {
     if (!others(i, index))
@@ -366,14 +381,14 @@ bool Simulation::awaitEnabled(uint32_t index, const Event &event, uint32_t numbe
     const CrossCore &share = states_[i].crossing[event.flag];
     if (share.signals.size() <= number)
       return false;
-    clock.join(share.signals[number]);
+    awaited_.push_back(share.signals[number]);
     any = true;
   }
   return any;
 }
 
 // It counts up to a limit: by then the first waits must be known to be over.
-void Simulation::signal(uint32_t index, uint32_t number, const Clock &done) {
+void Simulation::signal(uint32_t index, uint32_t number, const Moment &done) {
   const Event &event = core(index).events[number];
   CrossCore &own = states_[index].crossing[event.flag];
   auto before = static_cast<int64_t>(own.signals.size()) - kernel_.crossCount;
@@ -382,7 +397,8 @@ void Simulation::signal(uint32_t index, uint32_t number, const Clock &done) {
       continue;
     const CrossCore &share = states_[i].crossing[event.flag];
     auto wait = static_cast<size_t>(before);
-    if (wait >= share.awaits.size() || done.at[i * 8 + share.pipes[wait]] < share.awaits[wait]) {
+    if (wait >= share.awaits.size() ||
+        order_.complete(done, i * 8 + share.pipes[wait]) < share.awaits[wait]) {
       fault(SyncFault::BeyondCount, {index, number}, {index, own.sent[wait]});
       break;
     }
@@ -391,33 +407,31 @@ void Simulation::signal(uint32_t index, uint32_t number, const Clock &done) {
   own.sent.push_back(number);
 }
 
-void Simulation::record(uint32_t index, uint32_t number, const Clock &clock, uint32_t count) {
+void Simulation::record(uint32_t index, uint32_t number, const Moment &start, uint32_t count) {
   Order::Lane &lane = order_.cores[index];
-  lane.start[number] = clock;
+  lane.start[number] = start;
   lane.index[number] = count;
   lane.when[number] = when_++;
 }
 
-// `clock`: what is complete when the event starts. On a pipe in order an event completes before the
-// next starts; the vector unit of some machines overlaps its instructions, so there only what a
-// barrier or an event says is complete.
-void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number, Clock &clock) {
+// On a pipe in order an event completes before the next starts; the vector unit of some machines
+// overlaps its instructions, so there only what a barrier or an event says is complete. An event is
+// set once all before it is complete.
+void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number) {
   CoreState &state = states_[index];
   PipeState &lane = state.pipes[pipe];
   const Event &event = core(index).events[number];
-  lane.clock = clock;
-  uint32_t before = lane.count++;
-  Clock done = clock;
+  for (const Moment &each : awaited_)
+    join(lane.now, each);
   bool isSet = event.kind == Event::Set || event.kind == Event::Signal;
-  done.at[index * 8 + pipe] = isSet ? before : lane.count;
-  bool overlaps = vectorBarrier_ && pipe == kVector;
-  if (event.kind == Event::Barrier)
-    lane.clock.at[index * 8 + pipe] = lane.count;
-  else if (!overlaps)
-    lane.clock.at[index * 8 + pipe] = lane.count;
-  record(index, number, isSet ? done : clock, lane.count);
+  Moment start = lane.now;
+  if (isSet)
+    start.done = lane.count;
+  Moment done = {lane.now.clock, ++lane.count, lane.now.lane};
+  if (event.kind == Event::Barrier || !vectorBarrier_ || pipe != kVector)
+    lane.now.done = lane.count;
+  record(index, number, start, lane.count);
   if (isSet) {
-    done.at[index * 8 + pipe] = lane.count;
     event.kind == Event::Set ? set(index, number, done) : signal(index, number, done);
   } else if (event.kind == Event::Await) {
     CrossCore &share = state.crossing[event.flag];
@@ -433,24 +447,24 @@ void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number, Clock &c
   }
 }
 
-void Simulation::set(uint32_t index, uint32_t number, const Clock &done) {
+void Simulation::set(uint32_t index, uint32_t number, const Moment &done) {
   const Event &event = core(index).events[number];
   Flag &flag = states_[index].flags[event.flag];
   unsigned destination = event.flag / 64 % 8;
   if (!flag.signals.empty()) {
     const Flag::Signal &last = flag.signals.back();
-    if (!last.waitIndex || done.at[index * 8 + destination] < last.waitIndex)
+    if (!last.waitIndex || order_.complete(done, index * 8 + destination) < last.waitIndex)
       fault(SyncFault::SetTwice, {index, number}, {index, last.event});
   }
-  flag.signals.push_back({event.orders ? done : Clock(), number});
+  flag.signals.push_back({event.orders ? done : Moment(), number});
 }
 
-void Simulation::finishFree(uint32_t index, uint32_t number, const Clock &done) {
+void Simulation::finishFree(uint32_t index, uint32_t number, const Moment &done) {
   CoreState &state = states_[index];
-  auto &[parts, clock] = state.freeing[number];
-  clock.join(done);
+  auto &[parts, all] = state.freeing[number];
+  join(all, done);
   if (--parts == 0)
-    state.queues[core(index).events[number].flag].frees.push_back(clock);
+    state.queues[core(index).events[number].flag].frees.push_back(all);
 }
 
 // ---- what went wrong
@@ -510,10 +524,9 @@ void Simulation::judgeStuck() {
 
 void Simulation::judgeEnd() {
   for (uint32_t i = 0; i < states_.size(); ++i) {
-    for (uint16_t number = 0; number < Flags::count(); ++number)
-      if (const Flag *flag = states_[i].flags.find(number);
-          flag && flag->waits < flag->signals.size())
-        fault(SyncFault::LeftSet, {i, flag->signals.back().event});
+    for (const auto &[number, flag] : states_[i].flags.sorted())
+      if (flag.waits < flag.signals.size())
+        fault(SyncFault::LeftSet, {i, flag.signals.back().event});
     for (auto &[id, share] : states_[i].crossing)
       for (uint32_t other = 0; other < states_.size() && !share.sent.empty(); ++other)
         if (others(i, other) && states_[other].crossing[id].awaits.size() < share.sent.size()) {

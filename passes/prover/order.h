@@ -21,6 +21,14 @@ struct EventRef {
   uint32_t core = 0, event = kNone;
 };
 
+/// What is complete at some moment: what a clock says, but of one pipe as many as `done`. Pipes go
+/// on by themselves most of the time, and then have no clocks of their own for that.
+struct Moment {
+  uint32_t clock = 0; ///< index of `Order::clocks`
+  uint32_t done = 0;
+  uint8_t lane = kNoPipe;
+};
+
 struct SyncFault {
   enum Kind {
     SetTwice,        ///< `first`: the new set, `second`: the pending one
@@ -41,17 +49,22 @@ struct SyncFault {
 
 struct Order {
   struct Lane {
-    std::vector<Clock> start;    ///< what is complete when the event starts
+    std::vector<Moment> start;   ///< what is complete when the event starts
     std::vector<uint32_t> index; ///< its number on its pipe, from 1; 0: never ran
     std::vector<uint32_t> when;  ///< a sequence of all events that respects the order
   };
   std::vector<Lane> cores;
+  std::vector<Clock> clocks = std::vector<Clock>(1); ///< the first: nothing is complete
   std::vector<SyncFault> faults;
   bool finished = true;
 
+  /// How many operations of a lane are complete.
+  uint32_t complete(const Moment &moment, unsigned lane) const {
+    return lane == moment.lane ? moment.done : clocks[moment.clock].at[lane];
+  }
   /// Whether `a` is complete when `b` starts. Both ran.
   bool before(uint32_t coreA, uint8_t pipeA, uint32_t a, uint32_t coreB, uint32_t b) const {
-    return cores[coreB].start[b].at[coreA * 8 + pipeA] >= cores[coreA].index[a];
+    return complete(cores[coreB].start[b], coreA * 8u + pipeA) >= cores[coreA].index[a];
   }
 };
 

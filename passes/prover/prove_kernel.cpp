@@ -38,14 +38,22 @@ uint64_t eventsOf(const Execution &execution) {
 void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances,
                       RangeTable &ranges, Findings &findings,
                       llvm::function_ref<void(const Inputs &, const Execution &)> visit,
-                      bool isExtra) {
+                      Effort effort) {
+  auto leaveOut = [&](size_t first, size_t count) {
+    ProofResult &result = findings.result();
+    if (effort == Effort::Most && result.untried == 0)
+      result.firstUntried = describe(kernel, instances[first]);
+    if (effort == Effort::Most)
+      result.untried += static_cast<unsigned>(count);
+    if (effort == Effort::All)
+      result.skipped += static_cast<unsigned>(count);
+  };
   std::unordered_set<uint64_t> seen;
   uint64_t used = 0;
   size_t excluded = 0;
   for (size_t i = 0; i < instances.size(); ++i) {
     if (used > kEventsPerKernel) {
-      if (!isExtra)
-        findings.result().skipped += static_cast<unsigned>(instances.size() - i);
+      leaveOut(i, instances.size() - i);
       break;
     }
     Execution execution = runKernel(kernel, instances[i], ranges, findings, kEventsPerInstance);
@@ -54,8 +62,10 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
       ++excluded;
       continue;
     }
-    if (!execution.complete && isExtra)
+    if (!execution.complete && effort != Effort::All) {
+      leaveOut(i, 1);
       continue;
+    }
     if (!execution.complete) {
       findings.undecided(kernel.functions.front().op, "`" + kernel.name + "` takes more than " +
                                                           std::to_string(kEventsPerInstance) +
@@ -69,7 +79,7 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
     findings.result().events += eventsOf(execution);
     visit(instances[i], execution);
   }
-  if (!isExtra && excluded > 0 && excluded == instances.size())
+  if (effort == Effort::All && excluded > 0 && excluded == instances.size())
     findings.undecided(kernel.functions.front().op, "none of the sizes that were tried for `" +
                                                         kernel.name + "` meets what it requires");
 }

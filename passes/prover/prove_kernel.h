@@ -13,14 +13,20 @@ inline constexpr size_t kEventsPerInstance = 60000;
 /// Of all cores.
 uint64_t eventsOf(const Execution &execution);
 
+/// What becomes of instances that take too many operations.
+enum class Effort : uint8_t {
+  All,      ///< without them nothing is proved
+  Most,     ///< they are counted
+  WhatFits, ///< nothing: they are more than a proof needs
+};
+
 /// Runs a kernel for its instances, from few turns to many, and visits each execution that is
 /// complete, is not excluded and differs from those before, until the budget for a kernel is used
-/// up. What was left out is told in `findings`, unless the instances are more than a proof needs
-/// (`isExtra`). `instances`: from `instancesOf`.
+/// up. `instances`: from `instancesOf`.
 void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances,
                       RangeTable &ranges, Findings &findings,
                       llvm::function_ref<void(const Inputs &, const Execution &)> visit,
-                      bool isExtra = false);
+                      Effort effort = Effort::All);
 
 /// Judges one execution. `firstOnly`: what comes after the first kind of fault is not looked for.
 void judgeExecution(const Kernel &kernel, const Inputs &inputs, const Execution &execution,

@@ -12,16 +12,16 @@ namespace ptl::prove {
 
 /// Judges `kernel` for the instances of `chosen`, the same kernel or another core group's.
 static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machine &machine,
-                        Findings &findings) {
+                        RangeTable &ranges, Findings &findings) {
   judgeQueues(kernel, machine, findings);
-  RangeTable ranges;
   auto judge = [&](const Inputs &inputs, const Execution &execution) {
     judgeExecution(kernel, inputs, execution, ranges, machine, findings);
   };
   std::vector<Inputs> instances = instancesOf(chosen);
   unsigned skipped = findings.result().skipped, tried = findings.result().instances;
-  forEachExecution(kernel, instances, ranges, findings, judge, chosen.byHand);
-  // By hand, sizes that take too long to try say nothing as long as others were tried.
+  forEachExecution(kernel, instances, ranges, findings, judge,
+                   chosen.byHand ? Effort::Most : Effort::All);
+  // By hand, sizes that take too long to try are told as such as long as others were tried.
   if (chosen.byHand && tried == findings.result().instances)
     forEachExecution(kernel, instances, ranges, findings, judge);
   skipped = findings.result().skipped - skipped;
@@ -34,7 +34,7 @@ static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machin
   // What a person wrote may differ in any turn: more are tried, as far as there is time.
   std::vector<Inputs> more = instancesOf(chosen, /*thorough=*/true);
   std::erase_if(more, [&](const Inputs &each) { return llvm::is_contained(instances, each); });
-  forEachExecution(kernel, more, ranges, findings, judge, /*isExtra=*/true);
+  forEachExecution(kernel, more, ranges, findings, judge, Effort::WhatFits);
 }
 
 // A missing order that two others would give. Those that are dropped support no others, so that of
@@ -76,23 +76,56 @@ void ProofResult::add(ProofResult other) {
   undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
   instances += other.instances;
   skipped += other.skipped;
+  if (untried == 0)
+    firstUntried = std::move(other.firstUntried);
+  untried += other.untried;
   events += other.events;
 }
 
-ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine) {
+struct Proved::Memory {
+  struct Entry {
+    Kernel kernel;
+    unsigned instances;
+    uint64_t events;
+  };
+  std::vector<Entry> entries;
+  RangeTable ranges;
+};
+Proved::Proved() : memory_(std::make_unique<Memory>()) {}
+Proved::~Proved() = default;
+
+ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine, Proved *proved) {
   Findings findings;
+  Proved own;
+  auto &[entries, ranges] = *(proved ? proved : &own)->memory_;
+  ProofResult &result = findings.result();
   std::vector<Kernel> kernels = readKernels(module, machine, findings);
-  for (const Kernel &kernel : kernels)
-    proveKernel(kernel, kernel, machine, findings);
+  std::vector<Proved::Memory::Entry> now;
+  for (Kernel &kernel : kernels) {
+    auto known =
+        llvm::find_if(entries, [&](const auto &entry) { return entry.kernel.isLike(kernel); });
+    if (known != entries.end()) {
+      result.instances += known->instances;
+      result.events += known->events;
+      continue;
+    }
+    unsigned instances = result.instances;
+    uint64_t events = result.events;
+    proveKernel(kernel, kernel, machine, ranges, findings);
+    if (!kernel.byHand)
+      now.push_back({std::move(kernel), result.instances - instances, result.events - events});
+  }
+  if (result.proved())
+    std::move(now.begin(), now.end(), std::back_inserter(entries));
   // Every point is to begin and end alike: by hand it may go by which one it is, and another core
   // group has others, of the same sizes.
   if (module->hasAttr("ptl.manual") && findings.faults() == 0) {
     std::vector<Kernel> others = readKernels(module, machine, findings, /*group=*/1, /*groups=*/2);
     for (size_t i = 0; i < others.size(); ++i)
-      proveKernel(others[i], kernels[i], machine, findings);
+      proveKernel(others[i], kernels[i], machine, ranges, findings);
   }
-  dropConsequences(findings.result());
-  return std::move(findings.result());
+  dropConsequences(result);
+  return std::move(result);
 }
 
 } // namespace ptl::prove

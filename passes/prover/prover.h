@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,15 +47,33 @@ struct ProofResult {
   unsigned instances = 0;         ///< distinct executions that were judged
   unsigned skipped = 0;           ///< that were left out: the budget was used up
   uint64_t events = 0;            ///< operations in all of them
+  /// Of kernels by hand: sizes that were to be tried and take too many operations, and what the
+  /// first of them are.
+  unsigned untried = 0;
+  std::string firstUntried;
 
   bool proved() const { return findings.empty() && undecided.empty(); }
   /// Of two the sum.
   void add(ProofResult other);
 };
 
+/// Kernels that were proved, so that those like them are not judged again. Their modules must live
+/// as long.
+class Proved {
+public:
+  Proved();
+  ~Proved();
+
+private:
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
+  friend ProofResult proveBlock(mlir::ModuleOp, const Machine &, Proved *);
+};
+
 /// Judges all kernels of a module (functions with `pto.entry`, grouped by `ptl.kernel`). Never
-/// fails; what it cannot follow is in `undecided`. The module must be valid IR.
-ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine);
+/// fails; what it cannot follow is in `undecided`. The module must be valid IR. `proved`: on the
+/// same machine; what is proved now is added.
+ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine, Proved *proved = nullptr);
 
 /// As text, one finding after the other: `file:line:col: error[E0910]: …`, then its places and the
 /// fix.

@@ -124,6 +124,63 @@ TEST_F(Prover, WindowsTouchTheirPartOnly) {
   EXPECT_EQ(codes(prove(windows + std::string("pto.barrier <PIPE_V>\n") + kAbs)), "");
 }
 
+// It may be any of the rows: all that is in them is ordered, and no row is known to be written.
+TEST_F(Prover, WindowsWhosePlaceOnlyTheDataKnows) {
+  std::string row = R"(
+    %d = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32
+    %l = arith.fptosi %d : f32 to i64
+    %r = arith.index_cast %l : i64 to index
+    %a2 = arith.constant 4096 : i64
+    %w = pto.subset %a[%r, %c0] : !t -> !pto.tile_buf<vec, 1x64xf32>
+    %m = pto.alloc_tile addr = %a2 : !pto.tile_buf<vec, 1x64xf32>
+  )";
+  std::string fill = kFill, barrier = "pto.barrier <PIPE_V>\n";
+  std::string take = "pto.tmov ins(%w : !pto.tile_buf<vec, 1x64xf32>) "
+                     "outs(%m : !pto.tile_buf<vec, 1x64xf32>)\n";
+  std::string put = "pto.texpands ins(%one : f32) outs(%w : !pto.tile_buf<vec, 1x64xf32>)\n";
+  EXPECT_EQ(codes(prove(row + fill + barrier + take)), "");
+  EXPECT_EQ(codes(prove(row + fill + take)), "E0917 ");
+  EXPECT_EQ(codes(prove(row + take)), "E0919 ");
+  EXPECT_EQ(codes(prove(row + fill + barrier + put + barrier + kAbs)), "");
+  EXPECT_EQ(codes(prove(row + fill + barrier + put + kAbs)), "E0917 ");
+  EXPECT_EQ(codes(prove(row + put + barrier + take)), "");
+}
+
+// No loop depends on `n`: how much of the tiles is valid does, and with little of it they are
+// apart.
+TEST_F(Prover, TilesAreTriedWhole) {
+  std::string tiles = R"(
+    %near = arith.constant 128 : i64
+    %p = pto.alloc_tile addr = %a0 valid_row = %c1 valid_col = %n : !pto.tile_buf<vec, 8x64xf32, valid=?x?>
+    %q = pto.alloc_tile addr = %near valid_row = %c1 valid_col = %n : !pto.tile_buf<vec, 8x64xf32, valid=?x?>
+    pto.texpands ins(%one : f32) outs(%p : !pto.tile_buf<vec, 8x64xf32, valid=?x?>)
+    pto.barrier <PIPE_V>
+    pto.texpands ins(%one : f32) outs(%q : !pto.tile_buf<vec, 8x64xf32, valid=?x?>)
+    pto.barrier <PIPE_V>
+    pto.tabs ins(%p : !pto.tile_buf<vec, 8x64xf32, valid=?x?>) outs(%p : !pto.tile_buf<vec, 8x64xf32, valid=?x?>)
+  )";
+  EXPECT_EQ(codes(prove(tiles)), "E0918 ");
+}
+
+TEST_F(Prover, KernelsAlikeAreJudgedOnce) {
+  Machine machine = *findMachine("a2");
+  std::string body = std::string(kFill) + "pto.barrier <PIPE_V>\n" + kAbs, other = body;
+  other.replace(other.find("barrier <PIPE_V>"), 16, "barrier <PIPE_M>");
+  std::string renamed = kernel(body);
+  renamed.replace(renamed.find("@k("), 3, "@other(");
+  Proved proved;
+  std::vector<ProofResult> results;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  for (const std::string &text : {kernel(body), renamed, kernel(other)}) {
+    modules.push_back(mlir::parseSourceString<mlir::ModuleOp>(text, &context));
+    results.push_back(proveBlock(*modules.back(), machine, &proved));
+  }
+  EXPECT_EQ(codes(results[0]) + codes(results[1]), "");
+  EXPECT_EQ(results[0].instances, results[1].instances);
+  EXPECT_EQ(results[0].events, results[1].events);
+  EXPECT_EQ(codes(results[2]), "E0917 ");
+}
+
 TEST_F(Prover, DataMayEndALoopWithSlots) {
   std::string loop = R"(
     %d = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32

@@ -29,6 +29,17 @@ static void mergeRanges(std::vector<ByteRange> &ranges) {
     ranges.resize(last + 1);
 }
 
+/// So many lines of bytes, each so far behind the one before.
+static void addLines(int64_t begin, int64_t lines, int64_t apart, int64_t bytes,
+                     std::vector<ByteRange> &ranges) {
+  if (apart == bytes) {
+    ranges.push_back({begin, begin + lines * bytes});
+    return;
+  }
+  for (int64_t i = 0; i < lines; ++i, begin += apart)
+    ranges.push_back({begin, begin + bytes});
+}
+
 // Every element on its own would do; runs along the order of the elements keep large tiles cheap.
 static std::vector<ByteRange> bytesOf(const TileShape &shape, int64_t row, int64_t col,
                                       int64_t rows, int64_t cols) {
@@ -45,10 +56,8 @@ static std::vector<ByteRange> bytesOf(const TileShape &shape, int64_t row, int64
   if (layout.inner == pto::Layout::None) {
     bool byRows = layout.box == pto::Layout::RowMajor;
     int64_t outer = byRows ? rows : cols, inner = byRows ? cols : rows;
-    for (int64_t i = 0; i < outer; ++i) {
-      int64_t begin = byRows ? offset(row + i, col) : offset(row, col + i);
-      ranges.push_back({begin, begin + inner * element});
-    }
+    addLines(offset(row, col), outer, byRows ? offset(1, 0) : offset(0, 1), inner * element,
+             ranges);
   } else {
     // Inside a box, elements of a row (or of a column) follow each other up to the edge of the box.
     bool byRows = layout.inner == pto::Layout::RowMajor;
@@ -56,11 +65,18 @@ static std::vector<ByteRange> bytesOf(const TileShape &shape, int64_t row, int64
     while (run < longest && (byRows ? offset(0, run) : offset(run, 0)) == run * element)
       ++run;
     int64_t first = byRows ? col : row, last = first + (byRows ? cols : rows);
-    int64_t lines = byRows ? rows : cols, line = byRows ? row : col;
+    int64_t line = byRows ? row : col, end = line + (byRows ? rows : cols), height = 1;
+    // Boxes and rows of boxes have a power of two of lines, one behind the other.
+    auto follow = [&](int64_t lines) {
+      return (byRows ? offset(lines, 0) : offset(0, lines)) == lines * run * element;
+    };
+    while (2 * height <= end && follow(height) && follow(2 * height - 1))
+      height *= 2;
     for (int64_t i = first; i < last; i = (i / run + 1) * run)
-      for (int64_t l = line; l < line + lines; ++l) {
-        int64_t begin = byRows ? offset(l, i) : offset(i, l);
-        ranges.push_back({begin, begin + (std::min((i / run + 1) * run, last) - i) * element});
+      for (int64_t l = line, next; l < end; l = next) {
+        next = std::min((l / height + 1) * height, end);
+        addLines(byRows ? offset(l, i) : offset(i, l), next - l, run * element,
+                 (std::min((i / run + 1) * run, last) - i) * element, ranges);
       }
   }
   mergeRanges(ranges);

@@ -10,6 +10,7 @@ namespace ptl::prove {
 /// One touch of memory by an event.
 struct Access {
   bool reads = false, writes = false, scratch = false, atomic = false, global = false;
+  bool partly = false; ///< only some of the bytes, which ones the data knows
   uint8_t place = 0;   ///< on-chip memory
   uint32_t buffer = 0; ///< index of `Execution::buffers`
   uint32_t bytes = 0;  ///< on chip: index of RangeTable; global: of `Execution::boxes`

@@ -1,0 +1,103 @@
+// The scalar code of one kernel while it runs on its cores. `runKernel` in trace.h is what others
+// use.
+#pragma once
+
+#include "passes/prover/trace.h"
+
+#include <unordered_map>
+
+namespace ptl::prove {
+
+/// A tile that scalar code holds.
+struct RunningTile {
+  uint32_t buffer = 0, shape = 0;
+  int64_t base = 0, row = 0, col = 0, validRows = 0, validCols = 0;
+  /// Of a window whose place only the data knows: it is somewhere in so many rows or columns.
+  int64_t amongRows = 0, amongCols = 0;
+};
+
+/// Runs the functions of a kernel, one core after the other, into one execution.
+class Runner {
+public:
+  Runner(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings,
+         Execution &execution, size_t limit)
+      : kernel_(kernel), inputs_(inputs), ranges_(ranges), findings_(findings),
+        execution_(execution), limit_(limit) {}
+
+  void run(const Function &function, unsigned subBlock) {
+    execution_.cores.push_back({});
+    core_ = &execution_.cores.back();
+    core_->function = function_ = &function;
+    core_->subBlock = subBlock;
+    registers_.assign(function.registers, {});
+    popped_.assign(kernel_.queues.size(), 0);
+    pushed_ = freed_ = popped_;
+    tiles_.assign(1, {});
+    written_.clear();
+    runBody(0);
+  }
+
+private:
+  bool goesOn() const { return execution_.complete && !execution_.excluded; }
+  Scalar &at(uint32_t index) { return registers_[index]; }
+  int64_t valueOr(uint32_t index, int64_t otherwise) {
+    return index == kNone ? otherwise : at(index).value;
+  }
+  mlir::Operation *operation(const Step &step) const { return kernel_.operations[step.op]; }
+  int64_t derivedValid(int64_t fixed, uint32_t given, int64_t inherited, int64_t capacity);
+  void runBody(uint32_t index);
+  void runStep(const Step &step);
+  void runOnMemory(const Step &step);
+  void runFor(const Step &step);
+  void runIf(const Step &step);
+  void runWhile(const Step &step);
+  void assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values,
+              size_t from);
+  void setValid(RunningTile &tile, const TileShape &shape, uint32_t rows, uint32_t cols);
+  void makeTile(const Step &step);
+  void deriveTile(const Step &step);
+  void move(int64_t &at, int64_t &among, int64_t extent, Scalar by);
+  void makeBox(const Step &step);
+  void runPipe(const Step &step);
+  void runInside(const Step &step);
+  void runFlag(const Step &step);
+  void runCrossing(const Step &step);
+  void runOpen(const Step &step);
+  void runQueue(const Step &step);
+  uint32_t buffer(const Buffer &wanted);
+  uint32_t box(GlobalBox box);
+  GlobalBox &boxAt(uint32_t index) { return boxes_[static_cast<size_t>(at(index).value)]; }
+  RunningTile &tileAt(uint32_t index) { return tiles_[static_cast<size_t>(at(index).value)]; }
+  void touchTile(const AccessSpec &spec, Access &access);
+  void bridge(const AccessSpec &spec, Access &access);
+  void touchGlobal(const AccessSpec &spec, Access &access);
+  void note(uint64_t what) {
+    core_->hash = (core_->hash ^ what) * 0x9E3779B97F4A7C15ull;
+    core_->hash ^= core_->hash >> 31;
+  }
+  Event &emit(Event::Kind kind, const Step &step, uint8_t pipe);
+  void requireKnown(const Step &step, uint32_t value, const char *what);
+  void tellUnknown(const Step &step, const char *what);
+
+  const Kernel &kernel_;
+  const Inputs &inputs_;
+  RangeTable &ranges_;
+  Findings &findings_;
+  Execution &execution_;
+  size_t limit_;
+  Core *core_ = nullptr;
+  const Function *function_ = nullptr;
+  std::vector<Scalar> registers_, yielded_;
+  std::vector<RunningTile> tiles_;
+  std::vector<GlobalBox> boxes_;
+  std::vector<uint32_t> popped_, pushed_, freed_;
+  /// What an operand was written in last, and whether that began where the time before had ended.
+  struct Written {
+    ByteRange range = {0, 0};
+    bool followed = false;
+  };
+  std::unordered_map<const AccessSpec *, Written> written_;
+  bool bridging_ = false; ///< in the first turn after some that were left out
+};
+
+} // namespace ptl::prove

@@ -1,0 +1,376 @@
+// What scalar code makes of tiles and global memory, and the events that its instructions leave.
+#include "passes/prover/runner.h"
+
+#include "mlir/IR/Operation.h"
+
+#include <algorithm>
+
+namespace ptl::prove {
+
+// What makes tiles and views, and what pipes do with them.
+void Runner::runOnMemory(const Step &step) {
+  switch (step.kind) {
+  case StepKind::Open:
+    runOpen(step);
+    break;
+  case StepKind::Alloc:
+  case StepKind::MultiGet:
+  case StepKind::Declare:
+    makeTile(step);
+    break;
+  case StepKind::Window:
+  case StepKind::Alias:
+  case StepKind::SetValid:
+    deriveTile(step);
+    break;
+  case StepKind::Pointer:
+  case StepKind::AddPointer:
+  case StepKind::View:
+  case StepKind::Box:
+    makeBox(step);
+    break;
+  case StepKind::Pipe:
+    runPipe(step);
+    break;
+  case StepKind::Set:
+  case StepKind::Wait:
+  case StepKind::Barrier:
+    runFlag(step);
+    break;
+  case StepKind::Signal:
+  case StepKind::Await:
+    runCrossing(step);
+    break;
+  default:
+    runQueue(step);
+  }
+}
+
+// ---- tiles
+// ------------------------------------------------------------------------------------------------
+
+uint32_t Runner::buffer(const Buffer &wanted) {
+  auto &all = execution_.buffers;
+  for (size_t i = all.size(); i-- > 0;)
+    if (all[i] == wanted)
+      return static_cast<uint32_t>(i);
+  all.push_back(wanted);
+  return static_cast<uint32_t>(all.size() - 1);
+}
+
+void Runner::requireKnown(const Step &step, uint32_t value, const char *what) {
+  if (value != kNone && at(value).data)
+    tellUnknown(step, what);
+}
+
+void Runner::tellUnknown(const Step &step, const char *what) {
+  if (!findings_.has(DiagId::CannotBeProved, operation(step), nullptr))
+    findings_.undecided(operation(step), std::string(what) + " of `" + nameOf(operation(step)) +
+                                             "` depends on data");
+}
+
+void Runner::setValid(RunningTile &tile, const TileShape &shape, uint32_t rows, uint32_t cols) {
+  tile.validRows = shape.validRows >= 0
+                       ? shape.validRows
+                       : std::clamp<int64_t>(valueOr(rows, shape.rows), 0, shape.rows);
+  tile.validCols = shape.validCols >= 0
+                       ? shape.validCols
+                       : std::clamp<int64_t>(valueOr(cols, shape.cols), 0, shape.cols);
+}
+
+void Runner::makeTile(const Step &step) {
+  const TileShape &shape = kernel_.shapes[static_cast<size_t>(step.imm)];
+  bool multi = step.kind == StepKind::MultiGet;
+  RunningTile tile;
+  tile.shape = static_cast<uint32_t>(step.imm);
+  uint32_t rows = step.args[multi ? 2 : 1], cols = step.args[multi ? 3 : 2];
+  setValid(tile, shape, rows, cols);
+  requireKnown(step, step.args[0], "the address");
+  tile.base = valueOr(step.args[0], 0);
+  Buffer made{step.op, shape.place, 0, 0, shape.bytes};
+  if (multi) {
+    requireKnown(step, step.args[1], "the slot");
+    int64_t slot = at(step.args[1]).value % static_cast<int64_t>(step.count);
+    made.slot = static_cast<uint32_t>(slot < 0 ? slot + step.count : slot);
+    made.op = step.other;
+    tile.base += made.slot * shape.stride;
+  }
+  made.base = tile.base;
+  if (step.kind != StepKind::Declare)
+    tile.buffer = buffer(made);
+  tiles_.push_back(tile);
+  at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};
+  if (step.kind == StepKind::Alloc)
+    emit(Event::Alloc, step, 0).number = tile.buffer;
+}
+
+// The valid extent of a window or an alias: what its type says, else its operand, else `inherited`.
+int64_t Runner::derivedValid(int64_t fixed, uint32_t given, int64_t inherited, int64_t capacity) {
+  if (fixed >= 0)
+    return fixed;
+  return std::clamp<int64_t>(valueOr(given, inherited), 0, capacity);
+}
+
+// A window that begins further on; inside of one whose place is not known it is somewhere there,
+// too.
+void Runner::move(int64_t &at, int64_t &among, int64_t extent, Scalar by) {
+  if (by.data && !among)
+    among = std::max<int64_t>(extent, 1);
+  if (!among)
+    at += by.value;
+}
+
+void Runner::deriveTile(const Step &step) {
+  if (step.kind == StepKind::SetValid) {
+    RunningTile &tile = tileAt(step.args[0]);
+    const TileShape &shape = kernel_.shapes[tile.shape];
+    tile.validRows = std::clamp<int64_t>(at(step.args[1]).value, 0, shape.rows);
+    tile.validCols = std::clamp<int64_t>(at(step.args[2]).value, 0, shape.cols);
+    return;
+  }
+  RunningTile tile = tileAt(step.args[0]);
+  const TileShape &shape = kernel_.shapes[static_cast<size_t>(step.imm)];
+  if (step.kind == StepKind::Window) {
+    move(tile.row, tile.amongRows, tile.validRows, at(step.args[3]));
+    move(tile.col, tile.amongCols, tile.validCols, at(step.args[4]));
+  } else {
+    if (tile.amongRows || tile.amongCols)
+      tellUnknown(step, "the place");
+    const TileShape &frame = kernel_.shapes[tile.shape];
+    const auto &first = ranges_[ranges_.part(frame, tile.row, tile.col, 1, 1)];
+    tile.base += first.empty() ? 0 : first.front().begin;
+    tile.row = tile.col = 0;
+    tile.shape = static_cast<uint32_t>(step.imm);
+  }
+  setValid(tile, shape, step.args[1], step.args[2]);
+  tiles_.push_back(tile);
+  at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};
+}
+
+// ---- global memory
+// ----------------------------------------------------------------------------------------
+
+void Runner::makeBox(const Step &step) {
+  GlobalBox box;
+  if (step.kind == StepKind::Pointer) {
+    box.pointer = static_cast<uint32_t>(step.imm);
+  } else {
+    box = boxAt(step.args[0]);
+    for (size_t i = 1; i < step.args.size(); ++i)
+      box.known &= !at(step.args[i]).data;
+  }
+  if (step.kind == StepKind::AddPointer)
+    box.offset += at(step.args[1]).value;
+  unsigned rank = std::min(step.count, 5u);
+  if (step.kind == StepKind::View || step.kind == StepKind::Box) {
+    box.rank = static_cast<uint8_t>(rank);
+    for (unsigned i = 0; i < rank; ++i) {
+      int64_t first = at(step.args[1 + i]).value, second = at(step.args[1 + step.count + i]).value;
+      if (step.kind == StepKind::View) {
+        box.axes[i] = {first, second};
+      } else {
+        box.offset += first * box.axes[i].stride;
+        box.axes[i].size = second;
+      }
+    }
+  }
+  boxes_.push_back(box);
+  at(step.dst) = {static_cast<int64_t>(boxes_.size() - 1), false};
+}
+
+uint32_t Runner::box(GlobalBox box) {
+  execution_.boxes.push_back(box);
+  return static_cast<uint32_t>(execution_.boxes.size() - 1);
+}
+
+// ---- what runs on pipes
+// -----------------------------------------------------------------------------------
+
+Event &Runner::emit(Event::Kind kind, const Step &step, uint8_t pipe) {
+  if (core_->events.size() >= limit_)
+    execution_.complete = false;
+  Event event{kind};
+  event.pipe = pipe;
+  event.op = step.op;
+  event.access = static_cast<uint32_t>(core_->accesses.size());
+  core_->events.push_back(event);
+  note(step.op * 16 + kind);
+  return core_->events.back();
+}
+
+void Runner::touchTile(const AccessSpec &spec, Access &access) {
+  const RunningTile &tile = tileAt(spec.value);
+  const TileShape &shape = kernel_.shapes[tile.shape];
+  access.buffer = tile.buffer;
+  access.base = tile.base;
+  access.place = shape.place;
+  int64_t row = tile.row, col = tile.col, rows = tile.validRows, cols = tile.validCols;
+  access.partly = tile.amongRows || tile.amongCols;
+  if (access.partly) {
+    access.reads |= access.writes; // what it leaves stays
+    rows = tile.amongRows ? tile.amongRows : rows;
+    cols = tile.amongCols ? tile.amongCols : cols;
+  } else if (spec.row != kNone && !at(spec.row).data && !at(spec.col).data) {
+    const RunningTile &extent = tileAt(spec.extent);
+    row += at(spec.row).value;
+    col += at(spec.col).value;
+    rows = std::min(extent.validRows, tile.validRows - at(spec.row).value);
+    cols = std::min(extent.validCols, tile.validCols - at(spec.col).value);
+  } else if (spec.row == kNone && spec.col != kNone && !at(spec.col).data && shape.cols > 0) {
+    row += at(spec.col).value / shape.cols;
+    col += at(spec.col).value % shape.cols;
+    rows = cols = 1;
+  }
+  access.bytes = ranges_.part(shape, row, col, rows, cols);
+  if (spec.writes)
+    bridge(spec, access);
+}
+
+// Parts that follow each other turn by turn.
+void Runner::bridge(const AccessSpec &spec, Access &access) {
+  const std::vector<ByteRange> &ranges = ranges_[access.bytes];
+  if (ranges.size() != 1)
+    return;
+  Written &last = written_[&spec];
+  ByteRange now = {ranges[0].begin + access.base, ranges[0].end + access.base};
+  if (bridging_ && last.followed && now.begin > last.range.end) {
+    access.bytes = ranges_.between(last.range.end - access.base, ranges[0].end);
+    now.begin = last.range.end;
+  }
+  last = {now, now.begin == last.range.end};
+}
+
+void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
+  access.global = true;
+  GlobalBox place = boxAt(spec.value);
+  if (spec.col != kNone) { // a scalar at a pointer
+    place.offset += at(spec.col).value;
+    place.known &= !at(spec.col).data;
+    place.rank = 0;
+  }
+  access.bytes = box(place);
+}
+
+// What the instruction does before it starts: another pipe fills its scratch, and tells it so.
+void Runner::runInside(const Step &step) {
+  const Inside &inside = kernel_.inside[step.inside];
+  if (inside.scratchPipe != kNoPipe) {
+    Event &event = emit(Event::Operation, step, inside.scratchPipe);
+    for (const AccessSpec &spec : step.accesses)
+      if (spec.scratch) {
+        ++event.accesses;
+        Access access{false, true};
+        touchTile(spec, access);
+        core_->accesses.push_back(access);
+      }
+  }
+  for (Event::Kind kind : {Event::Set, Event::Wait}) {
+    Event &event = emit(kind, step, kind == Event::Set ? inside.from : inside.to);
+    event.flag = static_cast<uint16_t>((inside.from * 8 + inside.to) * 64 + inside.id);
+    event.orders = inside.always;
+  }
+}
+
+void Runner::runPipe(const Step &step) {
+  if (step.inside != kNone)
+    runInside(step);
+  Event &event = emit(Event::Operation, step, step.sub);
+  event.inPlace = step.inPlace;
+  event.accesses = static_cast<uint32_t>(step.accesses.size());
+  for (uint32_t operand : step.args)
+    event.scalars = event.scalars * 0x9E3779B1u + static_cast<uint32_t>(at(operand).value);
+  for (const AccessSpec &spec : step.accesses) {
+    Access access{spec.reads, spec.writes, spec.scratch, spec.atomic};
+    if (spec.memory)
+      touchGlobal(spec, access);
+    else
+      touchTile(spec, access);
+    if (!access.global)
+      note(access.bytes * 64 + static_cast<uint64_t>(access.base));
+    core_->accesses.push_back(access);
+  }
+}
+
+void Runner::runFlag(const Step &step) {
+  if (step.kind == StepKind::Barrier) {
+    emit(Event::Barrier, step, step.sub);
+    return;
+  }
+  int64_t id = step.args.empty() ? step.count : at(step.args[0]).value;
+  if (!step.args.empty())
+    requireKnown(step, step.args[0], "the event");
+  if (id < 0 || (kernel_.eventIds && id >= kernel_.eventIds)) {
+    findings_.add(DiagId::EventIdBeyondLimit, operation(step),
+                  {std::to_string(id), pipeText(static_cast<unsigned>(step.imm / 8)),
+                   pipeText(static_cast<unsigned>(step.imm % 8)),
+                   std::to_string(kernel_.eventIds - 1)});
+    id &= 7;
+  }
+  bool set = step.kind == StepKind::Set;
+  auto pipe = static_cast<uint8_t>(set ? step.imm / 8 : step.imm % 8);
+  Event &event = emit(set ? Event::Set : Event::Wait, step, pipe);
+  event.flag = static_cast<uint16_t>(step.imm * 64 + (id & 63));
+  note(static_cast<uint64_t>(id));
+}
+
+void Runner::runCrossing(const Step &step) {
+  int64_t id = at(step.args[0]).value;
+  requireKnown(step, step.args[0], "the event");
+  judgeCrossing(kernel_, operation(step), id, findings_);
+  Event &event = emit(step.kind == StepKind::Signal ? Event::Signal : Event::Await, step, step.sub);
+  event.flag = static_cast<uint16_t>(id & 63);
+  note(static_cast<uint64_t>(id));
+}
+
+void Runner::runOpen(const Step &step) {
+  at(step.dst) = {step.imm, false};
+  if (step.args.empty())
+    return;
+  const Queue &queue = kernel_.queues[static_cast<size_t>(step.imm)];
+  const QueueSide &side = function_->cube ? queue.cube : queue.vector;
+  const GlobalBox &pointer = boxAt(step.args[0]);
+  if (!pointer.known)
+    findings_.undecided(operation(step),
+                        "where `" + queue.name + "` lies in global memory depends on data");
+  int64_t begin = pointer.offset * side.pointerBytes;
+  execution_.areas.push_back({static_cast<uint32_t>(step.imm), step.op, pointer.pointer, begin,
+                              begin + side.slots * side.slotSize});
+}
+
+/// Tiles that follow each other in a slot are told apart, so that reading one after the next has
+/// been popped is found.
+static constexpr uint32_t kTurns = 8;
+
+void Runner::runQueue(const Step &step) {
+  auto number = static_cast<size_t>(at(step.args.back()).value);
+  const Queue &queue = kernel_.queues[number];
+  bool free = step.kind == StepKind::Free, pop = step.kind == StepKind::Pop;
+  Event &event = emit(free  ? Event::Free
+                      : pop ? Event::Pop
+                            : Event::Push,
+                      step, free ? static_cast<uint8_t>(Pipe::MTE2) : step.sub);
+  event.flag = static_cast<uint16_t>(number);
+  event.number = (free ? freed_ : pop ? popped_ : pushed_)[number]++;
+  if (free)
+    return;
+  AccessSpec spec;
+  spec.value = step.args[0];
+  Access access{!pop, pop};
+  if (pop) {
+    RunningTile &tile = tileAt(spec.value);
+    const TileShape &shape = kernel_.shapes[tile.shape];
+    const QueueSide &side = queue.consumer();
+    int64_t slots = std::max<int64_t>(1, queue.throughGlobal ? side.localSlots : side.slots);
+    auto slot = static_cast<uint32_t>(event.number % slots);
+    int64_t parts = !queue.throughGlobal && queue.toVector && step.imm ? 2 : 1;
+    int64_t apart = side.slotSize > 0 ? side.slotSize / parts : shape.bytes;
+    tile.base = std::max<int64_t>(side.reservedBase, 0) + slot * apart;
+    tile.buffer = buffer({side.op == kNone ? step.op : side.op, shape.place, slot, tile.base,
+                          shape.bytes, static_cast<uint32_t>(event.number / slots % kTurns)});
+  }
+  core_->events.back().accesses = 1;
+  touchTile(spec, access);
+  core_->accesses.push_back(access);
+}
+
+} // namespace ptl::prove
