@@ -82,7 +82,13 @@ Value ChunkEmitter::cloneScan(Operation *op) {
   AxisMap map = group_->mapOf(op);
   auto along = op->getAttrOfType<IntegerAttr>("axis");
   int64_t id = map[along ? static_cast<size_t>(along.getInt()) : map.size() - 1];
-  bool isRow = id != kWhole && axis(id).role == ChunkAxis::Row;
+  if (id == kWhole) { // along one position: nothing changes
+    Type type = elementTypeOf(op->getResult(0).getType());
+    if (isa<ArgsortOp>(op))
+      return filled(b_.create<arith::ConstantOp>(op->getLoc(), b_.getZeroAttr(type)), map);
+    return spread(operandTile(op, 0), map);
+  }
+  bool isRow = axis(id).role == ChunkAxis::Row;
   if (along)
     state.attributes.set("axis", b_.getI64IntegerAttr(isRow ? 0 : 1));
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {

@@ -88,9 +88,12 @@ static Value withOneFullOperand(const Tiles &t, Operation *op) {
     size_t all = llvm::count_if(extents, [](const Extent &extent) { return !extent.isOne(); });
     if (lacksB < 2 || lacksB < all)
       return {};
-    // A single element is made a row first.
+    // A single element is made a row first, along the last axis that has more than one position.
     llvm::SmallVector<Extent> row(extents.size(), Extent::constant(1));
-    row.back() = extents.back();
+    size_t along = extents.size() - 1;
+    while (extents[along].isOne())
+      --along;
+    row[along] = extents[along];
     return t.cloneWith(op, {a, t.spread(b, row, a)}, type);
   }
   if (lacksB == 0 && instructionOf(op).commutes)

@@ -185,7 +185,11 @@ bool Evaluation::compareCall(CompiledExecutor &native, const Expected &expected,
   std::optional<RunResult> actual = compiledHandler(native, sources_)(expected.request);
   if (!actual)
     return observe(Kind::Refused, "the executor does not take the call", &expected), false;
-  std::string said = sink_.all().size() > known ? sink_.all().back().message : "";
+  std::string said;
+  for (size_t i = known; i < sink_.all().size(); ++i) // a fault says more than a warning behind it
+    if (const Diagnostic &each = sink_.all()[i];
+        said.empty() || each.id == DiagId::CompilerFault || each.severity == Severity::Error)
+      said = each.message;
   if (native.compiler().hadInternalError()) {
     bool isRefuted = said.find("failed in `prove`") != said.npos;
     observe(isRefuted ? Kind::Refuted : Kind::Internal, said.empty() ? actual->message : said,
