@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -204,7 +205,32 @@ static int64_t roundsOf(int64_t lower, int64_t upper, int64_t step) {
   return static_cast<int64_t>(std::min<uint64_t>(rounds, std::numeric_limits<int64_t>::max()));
 }
 
+/// One round of a loop that is written out, unless one before has left the loop.
+void Builder::buildRound(const ForStmt &stmt, llvm::function_ref<void()> bind) {
+  auto build = [&] {
+    bind();
+    buildBlock(*stmt.body);
+    eraseSymbols(*frame_, stmt.head);
+  };
+  if (!mayExit(*stmt.body))
+    return build();
+  Location loc = location(stmt.span);
+  exits_->continued = make<arith::ConstantIntOp>(loc, 0, 1);
+  if (std::optional<bool> left = constantCondition(exits_->broke)) {
+    if (!*left)
+      build();
+    return;
+  }
+  buildUnlessExited(*stmt.body, loc, build);
+}
+
 void Builder::buildStaticFor(const ForStmt &stmt) {
+  // What leaves it, or a round of it, does not leave the loop around it.
+  llvm::SaveAndRestore<std::optional<ExitFlags>> outer(exits_);
+  if (mayExit(*stmt.body)) {
+    mlir::Value no = make<arith::ConstantIntOp>(location(stmt.span), 0, 1);
+    exits_ = ExitFlags{no, no};
+  }
   frame_->whyNot[stmt.modifiers.label] = "the loop is run when compiling";
   if (mayReturn(stmt)) {
     fail(DiagId::ReturnInStaticLoop, stmt.span, {frame_->decl->name, binding_.machine});
@@ -214,9 +240,7 @@ void Builder::buildStaticFor(const ForStmt &stmt) {
     for (const Expr *element : static_cast<const ListExpr &>(*stmt.head.iterable).elements) {
       if (isTooLarge(stmt.span, "the loop over `" + stmt.head.var->name + "`"))
         return;
-      bindLocal(*stmt.head.var, buildExpr(*element));
-      buildBlock(*stmt.body);
-      eraseSymbols(*frame_, stmt.head);
+      buildRound(stmt, [&] { bindLocal(*stmt.head.var, buildExpr(*element)); });
     }
     return;
   }
@@ -237,9 +261,7 @@ void Builder::buildStaticFor(const ForStmt &stmt) {
     if (isTooLarge(stmt.span, what))
       return;
     int64_t i = lower.getInt() + round * step.getInt();
-    bindLoopVar(stmt.head, bounds, index(i));
-    buildBlock(*stmt.body);
-    eraseSymbols(*frame_, stmt.head);
+    buildRound(stmt, [&] { bindLoopVar(stmt.head, bounds, index(i)); });
   }
 }
 

@@ -47,21 +47,26 @@ void Builder::buildStmts(const std::vector<Stmt *> &stmts, size_t from) {
 void Builder::buildGuarded(const std::vector<Stmt *> &stmts, size_t from) {
   ptl::Block rest;
   rest.stmts.assign(stmts.begin() + static_cast<ptrdiff_t>(from), stmts.end());
-  Location loc = location(stmts[from]->span);
-  Slots slots = assignedSlots({&rest});
+  buildUnlessExited(rest, location(stmts[from]->span), [&] { buildStmts(rest.stmts, 0); });
+}
+
+/// `build` makes the block's code, which runs only while no flag is set.
+void Builder::buildUnlessExited(const ptl::Block &block, Location loc,
+                                llvm::function_ref<void()> build) {
+  Slots slots = assignedSlots({&block});
   llvm::SmallVector<mlir::Value> before = slotValues(slots);
   mlir::Value active = notExited(loc);
   auto branch = make<scf::IfOp>(loc, ValueRange(before).getTypes(), active, true, true);
-  auto build = [&](mlir::Block *block, bool run) {
+  auto buildArm = [&](mlir::Block *arm, bool run) {
     OpBuilder::InsertionGuard guard(builder_);
-    builder_.setInsertionPointToStart(block);
+    builder_.setInsertionPointToStart(arm);
     setSlots(slots, before);
     if (run)
-      buildStmts(rest.stmts, 0);
+      build();
     make<scf::YieldOp>(loc, slotValuesAs(slots, branch.getResultTypes(), loc));
   };
-  build(branch.thenBlock(), true);
-  build(branch.elseBlock(), false);
+  buildArm(branch.thenBlock(), true);
+  buildArm(branch.elseBlock(), false);
   setSlots(slots, branch.getResults());
 }
 

@@ -107,6 +107,9 @@ private:
                             const std::function<void()> &elseArm, mlir::Location loc);
   std::vector<Stmt *> bodyStmts(const ptl::Block &body);
   void buildGuarded(const std::vector<Stmt *> &stmts, size_t from);
+  void buildUnlessExited(const ptl::Block &block, mlir::Location loc,
+                         llvm::function_ref<void()> build);
+  void buildRound(const ForStmt &stmt, llvm::function_ref<void()> bind);
   std::optional<bool> constantCondition(mlir::Value condition);
   void buildWhile(const WhileStmt &stmt);
   void emitCheck(mlir::Value condition, const char *status, const std::string &message,
