@@ -83,6 +83,10 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
 OpFoldResult SliceOp::fold(FoldAdaptor) {
   if (getType() != getSource().getType() || getOutside() || !getSteps().empty())
     return {};
+  // Of an array outside of a grid a tile is made, all of it or not.
+  ParallelOp grid = getOperation()->getParentOfType<ParallelOp>();
+  if (grid && !grid.getBody().isAncestor(getSource().getParentRegion()))
+    return {};
   for (unsigned axis = 0; axis < getLengths().size(); ++axis) {
     Value length = getLengths()[axis];
     const Extent &extent = extentsOf(getSource().getType())[axis];

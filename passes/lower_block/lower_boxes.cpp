@@ -257,6 +257,22 @@ static void loadInside(KernelContext &c, const GlobalBox &box, const ShapedTile 
   });
 }
 
+/// A new buffer for what is loaded: conditions come as the bytes that they are in global memory.
+static std::optional<ShapedTile> newBox(KernelContext &c, Operation *op) {
+  Type type = op->getResult(0).getType(), element = ir::elementTypeOf(type);
+  if (!element.isInteger(1))
+    return newResult(c, op);
+  std::optional<Extents2> extents = extentsOf(c, op, type);
+  if (!extents)
+    return std::nullopt;
+  Tile bytes;
+  bytes.extents = *extents;
+  bytes.element = storedType(element);
+  bytes.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;
+  bytes.buffer = allocateLike(c, bytes, op->getLoc());
+  return shaped(c, bytes, type);
+}
+
 /// A box that is no matrix into the vector memory.
 void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
   Value result = op->getResult(0);
@@ -283,12 +299,12 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
   }
   if (c.core == CoreKind::Cube)
     return fail(c, op, "a box that is no matrix, as operand of a product,");
-  if (element.isInteger(1))
-    return fail(c, op, "a box of conditions that is no matrix");
-  std::optional<ShapedTile> to = newResult(c, op);
+  std::optional<ShapedTile> to = newBox(c, op);
   if (!to)
     return;
   c.loc = withoutName(c.loc); // it is the tile's
+  if (outside && element.isInteger(1))
+    outside = c.b.createOrFold<arith::ExtUIOp>(c.loc, to->tile.element, outside);
   bool rows = isUnit(box->axes.back().stride) && to->tile.form == Form::Whole;
   MemoryBox present;
   present.present = box->present;
@@ -305,6 +321,8 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
         c.b, c.loc, isWhole, [&] { loadRows(c, *box, *to); },
         [&] { loadInside(c, *box, *to, outside); });
   });
+  if (element.isInteger(1))
+    setTile(c, result, conditionsOf(c, to->tile, c.loc));
 }
 
 /// Rows or elements of an array in global memory, or of a box of one, by position.

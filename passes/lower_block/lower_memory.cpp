@@ -31,7 +31,6 @@ BoxOperands operandsOf(Operation *op) {
           store.getSteps(), store.getDropped(), {}};
 }
 
-static Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc);
 static void sliceTile(KernelContext &c, mlir::Operation *op, const Tile &source);
 static bool fillsBox(KernelContext &c, ir::StoreOp store);
 static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &in);
@@ -308,8 +307,7 @@ Tile load(KernelContext &c, const Tile &memory, Location loc) {
   return memory.element.isInteger(1) ? conditionsOf(c, tile, loc) : tile;
 }
 
-/// Bytes of conditions, as they lie in global memory, to packed bits, and back.
-static Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc) {
+Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc) {
   Tile numbers = bytes;
   numbers.element = c.b.getF16Type();
   numbers.buffer = allocateLike(c, numbers, loc);

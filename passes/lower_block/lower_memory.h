@@ -26,6 +26,8 @@ void whenPresent(KernelContext &c, const MemoryBox &box, mlir::Location loc,
                  llvm::function_ref<void()> body);
 /// Into the vector memory.
 Tile load(KernelContext &c, const Tile &memory, mlir::Location loc);
+/// Bytes of conditions, as they lie in global memory, as packed bits.
+Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc);
 /// The bits of a mask as bytes.
 Tile bytesOf(KernelContext &c, const Tile &mask, Location loc);
 

@@ -89,6 +89,7 @@ enum class StepKind : uint8_t {
   If,     ///< args = condition; body, other
   While,  ///< args = initial values…; body: before, other: after
   Assume, ///< args = a condition; executions where it does not hold are none
+  Stop,   ///< the program ends with an error: executions that come here are none
   Yield,  ///< args; ends a body (also `scf.condition`, whose first argument is the condition)
 };
 

@@ -148,8 +148,11 @@ void FunctionReader::readOp(Operation *op, Body &body) {
     body.steps.push_back(std::move(step));
     return;
   }
-  if (isa<pto::TrapOp>(op)) // what follows is judged as if it held
+  if (isa<pto::TrapOp>(op)) {
+    step.kind = StepKind::Stop;
+    body.steps.push_back(std::move(step));
     return;
+  }
   if (readQueue(op, step)) {
     body.hasQueue |= step.kind != StepKind::Open;
   } else if (auto pipe = pto::pipeOf(op)) {

@@ -98,6 +98,7 @@ private:
   };
   std::unordered_map<const AccessSpec *, Written> written_;
   bool bridging_ = false; ///< in the first turn after some that were left out
+  bool onData_ = false;   ///< in a branch that data decides
 };
 
 } // namespace ptl::prove

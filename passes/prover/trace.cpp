@@ -69,7 +69,10 @@ void Runner::runFor(const Step &step) {
 
 void Runner::runIf(const Step &step) {
   yielded_.clear();
+  bool around = onData_;
+  onData_ |= at(step.args[0]).data;
   runBody(at(step.args[0]).value ? step.body : step.other);
+  onData_ = around;
   std::vector<Scalar> values = yielded_;
   assign(step.results, 0, values, 0);
 }
@@ -111,6 +114,9 @@ void Runner::runStep(const Step &step) {
     break;
   case StepKind::Assume:
     execution_.excluded |= at(step.args[0]).value == 0;
+    break;
+  case StepKind::Stop: // what follows a check of data is judged as if that held
+    execution_.excluded |= !onData_;
     break;
   case StepKind::SubBlock:
     at(step.dst) = {core_->subBlock, false};
