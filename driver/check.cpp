@@ -10,7 +10,10 @@
 namespace ptl {
 
 /// The trees of what was checked.
-using CheckedFiles = std::map<FileId, std::shared_ptr<const Tree>>;
+struct CheckedFiles {
+  std::map<FileId, std::shared_ptr<const Tree>> trees;
+  std::set<FileId> named; ///< on the command line: only these are changed
+};
 
 /// The certain fixes by file; those that import names from one module are one.
 static std::map<FileId, std::vector<Fix>> certainFixes(const Session &session,
@@ -27,15 +30,18 @@ static std::map<FileId, std::vector<Fix>> certainFixes(const Session &session,
     if (!fix || fix->edits.empty())
       continue;
     FileId file = fix->edits.front().span.file;
+    // What a file imports belongs to others: the library, other projects.
+    if (!files.named.contains(file))
+      continue;
     if (!isSyntaxError(diagnostic.id) && broken.contains(file))
       continue;
-    if (fix->import && files.contains(file))
+    if (fix->import && files.trees.contains(file))
       imports[file][fix->import->module].insert(fix->import->name);
     else
       fixes[file].push_back(*fix);
   }
   for (const auto &[file, needs] : imports)
-    for (TextEdit &edit : importEdits(*files.at(file), needs))
+    for (TextEdit &edit : importEdits(*files.trees.at(file), needs))
       fixes[file].emplace_back(FixId::ImportName, "", std::vector{std::move(edit)});
   return fixes;
 }
@@ -66,8 +72,10 @@ static bool checkAll(Session &session, const CheckMore &more, CheckedFiles *file
     if (program && more)
       more(session, *program);
     if (program && files)
+      files->named.insert(program->modules.front()->file);
+    if (program && files)
       for (const auto &module : program->modules)
-        files->emplace(module->file, module->tree);
+        files->trees.emplace(module->file, module->tree);
     if (const CheckedProgram *kept = program.release())
       for (const CallableDecl *decl : kept->modules.front()->callables)
         byHand |= decl->kind == DeclKind::ManualKernel;
@@ -75,10 +83,15 @@ static bool checkAll(Session &session, const CheckMore &more, CheckedFiles *file
   return byHand;
 }
 
-static void sayWhatWasFixed(const Session &session, size_t made) {
-  size_t left = 0;
-  for (const Diagnostic &diagnostic : session.diagnostics())
-    left += !diagnostic.fixes.empty();
+static void sayWhatWasFixed(const Session &session, const CheckedFiles &files, size_t made) {
+  size_t left = 0, elsewhere = 0;
+  for (const Diagnostic &diagnostic : session.diagnostics()) {
+    const Fix *fix = diagnostic.certainFix();
+    bool isElsewhere =
+        fix && !fix->edits.empty() && !files.named.contains(fix->edits.front().span.file);
+    elsewhere += isElsewhere;
+    left += !isElsewhere && !diagnostic.fixes.empty();
+  }
   auto count = [](size_t number) {
     return std::to_string(number) + (number == 1 ? " fix" : " fixes");
   };
@@ -86,6 +99,8 @@ static void sayWhatWasFixed(const Session &session, size_t made) {
   if (left)
     text += "; " + count(left) +
             " left to you, which may change what the program means (`--show-fixes` shows them)";
+  if (elsewhere)
+    text += "; " + count(elsewhere) + " not made in imported files: name those to change them";
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
@@ -106,14 +121,15 @@ ExitCode runCheck(const Options &options, const CheckMore &more,
     }
   }
   Session session(options);
-  if (checkAll(session, more) && !session.failed() && forManual)
+  CheckedFiles files;
+  if (checkAll(session, more, &files) && !session.failed() && forManual)
     return forManual();
   session.writeDependencies(options.positional().front());
   ExitCode code = session.finish();
   if (options.has(OptionId::ShowFixes))
     std::fputs(shownFixes(session.sources(), session.diagnostics()).c_str(), stdout);
   if (options.has(OptionId::Fix))
-    sayWhatWasFixed(session, made);
+    sayWhatWasFixed(session, files, made);
   return code;
 }
 
