@@ -549,7 +549,7 @@ void Expansion::run() {
     return oneHot();
   if (isa<ReshapeOp>(op_))
     return reshape();
-  if (expandByPosition(op_))
+  if (expandByPosition(op_) || expandOutside(op_))
     return;
   if (isa<StoreOp>(op_))
     return store();
@@ -568,10 +568,10 @@ void Expansion::run() {
 
 } // namespace
 
-/// Whether there is something to rewrite.
 static bool isExpanded(Operation *op) {
   if (isa<ConcatOp, PadOp, InsertOp, InterleaveOp, DeinterleaveOp, TrilOp, TriuOp, OneHotOp,
-          ReshapeOp, TakeOp, GatherOp, ScatterOp, SortOp, ArgsortOp, TopkOp>(op))
+          ReshapeOp, TakeOp, GatherOp, ScatterOp, SortOp, ArgsortOp, TopkOp>(op) ||
+      reachesOutside(op))
     return true;
   const OpRecord *record = recordOf(op);
   return record && (record->opClass == OpClass::Reduction || record->opClass == OpClass::Scan);

@@ -25,6 +25,10 @@ void expandScatter(StoreOp store);
 void storeByElements(StoreOp store);
 /// The above, and elements by position: `gather` and `scatter` become grids. False for others.
 bool expandByPosition(mlir::Operation *op);
+/// Whether a value is a part of an array that reaches beyond the edges; such a part becomes storage
+/// that holds what lies outside, and inside what is there. False for others.
+bool reachesOutside(mlir::Operation *op);
+bool expandOutside(mlir::Operation *op);
 /// A number of any integer type as a position.
 mlir::Value asPosition(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number);
 
