@@ -3,6 +3,8 @@
 #include "frontend/sema/check_expr.h"
 #include "frontend/sema/foreign_names.h"
 
+#include <algorithm>
+
 namespace ptl {
 
 // ---- Dimensions
@@ -102,6 +104,72 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
   return makeOp(ctx, op, node, rangeType(ctx, info), std::move(args));
 }
 
+// ---- Comparisons with whole numbers
+// -----------------------------------------------------------------------------
+
+static std::optional<Rational> wholeNumber(const Operand &operand) {
+  if (operand.isUntyped() && operand.constant->isNumber() && operand.constant->number.isInteger())
+    return operand.constant->number;
+  if (operand.expr && operand.expr->kind == ExprKind::Const && operand.expr->type->isInt())
+    return Rational(static_cast<const ConstExpr *>(operand.expr)->intValue);
+  return std::nullopt;
+}
+
+/// An integer of few bits next to a size or position that they may not hold is compared as `i32`.
+static void widenFor(Context &ctx, Operand &operand, const Operand &other) {
+  Elem elem = operand.expr->type->elem;
+  unsigned bits = elemBits(elem.kind);
+  if (!other.isIntScalar() || (bits != 8 && bits != 16))
+    return;
+  unsigned magnitude = bits - (isSigned(elem.kind) ? 1 : 0);
+  int64_t high = (int64_t(1) << magnitude) - 1;
+  if (other.expr->dim &&
+      ctx.facts.isWithin(other.expr->dim, isSigned(elem.kind) ? -high - 1 : 0, high))
+    return;
+  Elem wide{ElemKind::I32};
+  auto *convert = newExpr<ConvertExpr>(ctx, ExprKind::Convert, operand.expr->syntax,
+                                       shapedType(ctx, wide, shapeOf(operand.expr->type)));
+  convert->span = operand.expr->span;
+  convert->arg = operand.expr;
+  operand.expr = convert;
+}
+
+/// A number that the type of the other side cannot hold lies above or below all its values: what
+/// the comparison gives is known, and said with the nearest value. Returns how it is spelled then.
+static std::string_view compareExactly(Context &ctx, std::string_view spelling,
+                                       std::vector<Operand> &operands) {
+  static constexpr std::string_view orders[] = {"<", "<=", ">", ">=", "==", "!="};
+  static constexpr std::string_view mirrors[] = {">", ">=", "<", "<=", "==", "!="};
+  auto order = std::find(std::begin(orders), std::end(orders), spelling) - std::begin(orders);
+  for (size_t i = 0; i < 2 && order < std::ssize(orders); ++i) {
+    Operand &value = operands[i], &other = operands[1 - i];
+    const Type *type = value.expr ? value.expr->type : nullptr;
+    bool isInteger = type && (type->isArray() || type->isScalar()) && !type->isInt() &&
+                     !type->elem.param && elemIs(type->elem, ElemConstraint::Integer);
+    if (!isInteger)
+      continue;
+    auto number = wholeNumber(other);
+    if (!number) {
+      widenFor(ctx, value, other);
+      return spelling;
+    }
+    unsigned bits = elemBits(type->elem.kind) - (isSigned(type->elem.kind) ? 1 : 0);
+    Rational end(false, Natural(1).shiftLeft(bits), Natural(1));
+    Rational least = isSigned(type->elem.kind) ? Rational(0) - end : Rational(0);
+    bool isAbove = number->compare(end) >= 0;
+    if (!isAbove && number->compare(least) >= 0)
+      return spelling;
+    std::string_view asked = i == 0 ? spelling : mirrors[order];
+    bool holds = asked == "!=" || asked[0] == (isAbove ? '<' : '>');
+    other.expr = nullptr;
+    other.constant = ConstValue();
+    other.constant->number = isAbove ? end - Rational(1) : least;
+    std::string_view said = isAbove ? (holds ? "<=" : ">") : (holds ? ">=" : "<");
+    return i == 0 ? said : mirrors[std::find(std::begin(orders), std::end(orders), said) - orders];
+  }
+  return spelling;
+}
+
 // ---- Built-in operators
 // --------------------------------------------------------------------------------------
 
@@ -115,6 +183,8 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
   }
   if (hasRange)
     return checkRangeOperator(ctx, node, spelling, operands);
+  if (operands.size() == 2)
+    spelling = compareExactly(ctx, spelling, operands);
   OpCall call;
   call.op = findOp(spelling, operands.size());
   call.node = node;

@@ -11,12 +11,6 @@ struct ElementBounds {
 };
 } // namespace
 
-static const Expr *withoutConversion(const Expr *expr) {
-  while (expr && expr->kind == ExprKind::Convert)
-    expr = static_cast<const ConvertExpr *>(expr)->arg;
-  return expr;
-}
-
 const Expr *withoutWidening(const Expr *expr) {
   auto bits = [](const Type *type) {
     return type->isInt() ? 64u : isInteger(type->elem.kind) ? elemBits(type->elem.kind) : 0u;
@@ -32,15 +26,43 @@ const Expr *withoutWidening(const Expr *expr) {
   return expr;
 }
 
+/// Whether a conversion leaves all values as they are.
+static bool keepsValues(Context &ctx, const ConvertExpr &convert) {
+  const Type *from = convert.arg->type, *to = convert.type;
+  bool isInteger = elemIs(from->elem, ElemConstraint::Integer) &&
+                   elemIs(to->elem, ElemConstraint::Integer) && !from->elem.param &&
+                   !to->elem.param;
+  if (!isInteger || convert.saturate)
+    return false;
+  auto bits = [](const Type *type) { return type->isInt() ? 64u : elemBits(type->elem.kind); };
+  auto hasSign = [](const Type *type) { return type->isInt() || isSigned(type->elem.kind); };
+  if (hasSign(from) == hasSign(to) ? bits(to) >= bits(from)
+                                   : !hasSign(from) && bits(to) > bits(from))
+    return true;
+  // What does not fit has stopped, or is known to fit.
+  if (convert.checkRange || !convert.arg->dim)
+    return convert.checkRange;
+  unsigned magnitude = bits(to) - (hasSign(to) ? 1 : 0);
+  int64_t high = magnitude >= 63 ? INT64_MAX : (int64_t(1) << magnitude) - 1;
+  return ctx.facts.isWithin(convert.arg->dim, hasSign(to) ? -high - 1 : 0, high);
+}
+
+static const Expr *withoutConversion(Context &ctx, const Expr *expr) {
+  while (expr && expr->kind == ExprKind::Convert &&
+         keepsValues(ctx, *static_cast<const ConvertExpr *>(expr)))
+    expr = static_cast<const ConvertExpr *>(expr)->arg;
+  return expr;
+}
+
 static Dim boundOf(Context &ctx, const Expr *expr) {
-  expr = withoutConversion(expr);
+  expr = withoutConversion(ctx, expr);
   if (expr && expr->kind == ExprKind::Const && elemIs(expr->type->elem, ElemConstraint::Integer))
     return ctx.dims.constant(static_cast<const ConstExpr *>(expr)->intValue);
   return expr ? expr->dim : Dim();
 }
 
-static bool refersTo(const Expr *expr, const Local *local) {
-  expr = withoutConversion(expr);
+static bool refersTo(Context &ctx, const Expr *expr, const Local *local) {
+  expr = withoutConversion(ctx, expr);
   return expr && expr->kind == ExprKind::LocalRef &&
          static_cast<const LocalRefExpr *>(expr)->local == local;
 }
@@ -87,7 +109,7 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
       readCondition(ctx, arg, array, bounds);
     return;
   }
-  if (op->op->name == "permutation" && refersTo(op->args[0], array)) {
+  if (op->op->name == "permutation" && refersTo(ctx, op->args[0], array)) {
     bounds.atLeastZero = true;
     if (!array->type->extents.empty())
       bounds.below.push_back(array->type->extents[0].length);
@@ -95,9 +117,9 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
   }
   if (op->op->opClass != OpClass::Comparison || op->args.size() != 2)
     return;
-  if (refersTo(op->args[0], array))
+  if (refersTo(ctx, op->args[0], array))
     addComparison(ctx, bounds, op->op->name, boundOf(ctx, op->args[1]));
-  else if (refersTo(op->args[1], array))
+  else if (refersTo(ctx, op->args[1], array))
     addComparison(ctx, bounds, mirrored(op->op->name), boundOf(ctx, op->args[0]));
 }
 
@@ -108,6 +130,8 @@ bool valuesWithin(Context &ctx, const Local *array, Dim extent) {
   ElementBounds bounds;
   Elem elem = array->type->elem;
   bounds.atLeastZero = !elem.param && isInteger(elem.kind) && !isSigned(elem.kind);
+  if (bounds.atLeastZero && elemBits(elem.kind) < 32)
+    bounds.below.push_back(ctx.dims.constant(int64_t(1) << elemBits(elem.kind)));
   for (const WhereClause &where : ctx.decl->wheres)
     readCondition(ctx, where.condition, array, bounds);
   if (!bounds.atLeastZero)
