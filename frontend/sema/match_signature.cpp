@@ -551,8 +551,11 @@ OpMatch matchSignature(Context &ctx, const OpCall &call) {
       continue;
     Attempt attempt(ctx, call, signature);
     Mismatch mismatch = attempt.run();
-    if (mismatch.kind == MismatchKind::None)
-      return finish(ctx, call, attempt);
+    if (mismatch.kind == MismatchKind::None) {
+      OpMatch match = finish(ctx, call, attempt);
+      warnOfKeptAxis(ctx, call, match);
+      return match;
+    }
     if (!bestSignature || mismatch.kind > best.kind) {
       best = mismatch;
       bestSignature = &signature;

@@ -42,6 +42,19 @@ static void offerArguments(Context &ctx, DiagnosticBuilder report, const OpRecor
                   {{last.file, last.end, last.end}, "]"}});
       return;
     }
+    if (param.kind == ParamKind::Axes && args.size() > 2) {
+      std::string list = "[" + std::string(ctx.text({second.file, second.begin, last.end})) + "]";
+      std::string named = (param.keywordOnly ? std::string(param.name) + ": " : "") + list;
+      // Two axes of `transpose` are swapped elsewhere, and those of longer lists put in order.
+      if (op.id == OpId::Transpose && args.size() == 3)
+        report.help("`x.T` swaps the last two axes; others are named in their new order: "
+                    "`transpose(x, [1, 0, 2])`");
+      else
+        report.fix(param.keywordOnly ? FixId::ArgumentName : FixId::ForeignName,
+                   "write them as a list: `" + named + "`",
+                   {{{second.file, second.begin, last.end}, named}});
+      return;
+    }
     bool isAxis = param.kind == ParamKind::Axis || param.kind == ParamKind::Axes;
     if (isAxis && param.keywordOnly && args.size() == 2) {
       std::string name = std::string(param.name) + ": ";
