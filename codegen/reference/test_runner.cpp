@@ -1,5 +1,8 @@
 #include "codegen/reference/test_runner.h"
 
+#include "codegen/reference/associativity.h"
+#include "frontend/sema/associative.h"
+
 #include <algorithm>
 #include <chrono>
 #include <random>
@@ -188,7 +191,8 @@ std::vector<const CallableDecl *> findTests(const CheckedProgram &program,
                                             const std::string &filter) {
   std::vector<const CallableDecl *> tests;
   for (const CallableDecl *decl : program.modules[0]->callables) {
-    bool isTest = decl->kind == DeclKind::Test || decl->kind == DeclKind::Property;
+    bool isTest =
+        decl->kind == DeclKind::Test || decl->kind == DeclKind::Property || isAssociative(*decl);
     if (isTest && decl->name.find(filter) != std::string::npos)
       tests.push_back(decl);
   }
@@ -205,6 +209,9 @@ TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources,
   Runner runner(program, sources, decl, options);
   if (decl.kind == DeclKind::Property && !decl.hasErrors) {
     runner.runProperty(outcome);
+  } else if (isAssociative(decl) && !decl.hasErrors) {
+    outcome.samples = 1;
+    outcome.failures = tryAssociativity(program, sources, decl, options.seed);
   } else {
     outcome.samples = 1;
     outcome.failures = runner.run({});

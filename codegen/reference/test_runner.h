@@ -39,7 +39,8 @@ struct TestOptions {
   std::function<void(const CallableDecl &)> onStart;
 };
 
-/// The blocks of the root file that `filter` admits, in order.
+/// The blocks of the root file, and the `fn`s that say that they are associative, that `filter`
+/// admits, in order.
 std::vector<const CallableDecl *> findTests(const CheckedProgram &program,
                                             const std::string &filter = {});
 TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources,

@@ -228,6 +228,7 @@ std::string TileBody::argument(Operation *op, const OpRecord &record, size_t num
     return unless(elementText(ir::elementTypeOf(op->getResult(0).getType())));
   case ParamKind::Range:
   case ParamKind::Region:
+  case ParamKind::Function:
     break;
   }
   return "";

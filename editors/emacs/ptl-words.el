@@ -30,12 +30,13 @@
   '("abs" "acos" "acosh" "all" "any" "argmax" "argmin" "argsort" "asin" "asinh" "atan"
     "atan2" "atanh" "bitcast" "broadcast" "cdiv" "ceil" "clamp" "concat" "copysign" "cos"
     "cosh" "cummax" "cummin" "cumprod" "cumsum" "deinterleave" "dequantize" "einsum" "erf"
-    "erfc" "exp" "exp2" "expect" "expect_close" "expect_equal" "expm1" "floor" "fma"
-    "full" "gather" "index" "interleave" "isfinite" "isinf" "isnan" "load" "log" "log10"
-    "log1p" "log2" "max" "maxnan" "mean" "min" "minnan" "one_hot" "ones" "pad" "philox"
-    "print" "prod" "quantize" "random" "reciprocal" "reshape" "round" "rsqrt" "scatter"
-    "select" "sigmoid" "sign" "sin" "sinh" "sort" "sorted" "sqrt" "sum" "tan" "tanh"
-    "topk" "transpose" "tril" "triu" "trunc" "unique" "zeros")
+    "erfc" "exp" "exp2" "expect" "expect_close" "expect_equal" "expm1" "fetch_add"
+    "fetch_max" "fetch_min" "floor" "fma" "full" "gather" "index" "interleave" "isfinite"
+    "isinf" "isnan" "load" "log" "log10" "log1p" "log2" "max" "maxnan" "mean" "min"
+    "minnan" "one_hot" "ones" "pad" "philox" "print" "prod" "quantize" "random"
+    "reciprocal" "reduce" "reshape" "round" "rsqrt" "scan" "scatter" "select" "sigmoid"
+    "sign" "sin" "sinh" "sort" "sorted" "sqrt" "sum" "tan" "tanh" "topk" "transpose"
+    "tril" "triu" "trunc" "unique" "zeros")
   "Words of PTL: builtins.")
 
 (provide 'ptl-words)

@@ -68,8 +68,39 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
   stmt->place = indexed ? static_cast<IndexExpr *>(target) : nullptr;
   bool isOutside = stmt->target->kind == LocalKind::Output || stmt->target->isInout;
   stmt->isStore = isOutside && stmt->place != nullptr;
-  *type = target->type;
+  auto written = ctx.writtenTypes.find(stmt->place);
+  *type = written == ctx.writtenTypes.end() ? target->type : written->second;
   return true;
+}
+
+/// A value that goes through an index array of several axes, with one axis for them: as the place
+/// has it.
+static Expr *flattened(Context &ctx, const AssignStmt *stmt, Expr *value) {
+  const IndexExpr *place = stmt->place;
+  auto found = ctx.writtenTypes.find(place);
+  if (found == ctx.writtenTypes.end() || isMissing(value) || !value->type->isArray())
+    return value;
+  Shape written = shapeOf(found->second);
+  // Behind the index array places and values have the same axes.
+  size_t behind = 0;
+  for (const IndexItem &item : place->items)
+    behind = item.kind == IndexItemKind::Gather     ? 0
+             : item.kind == IndexItemKind::Rest     ? behind + item.restCount
+             : item.kind == IndexItemKind::Position ? behind
+                                                    : behind + 1;
+  Shape shape = shapeOf(value->type);
+  if (!shape.prefix && shape.rank() <= behind)
+    return value;
+  if (!sameShape(ctx, shape, written)) {
+    const OpRecord *op = findOps("broadcast").front();
+    OpExpr *whole = makeOp(ctx, op, value->syntax, shapedType(ctx, value->type->elem, written),
+                           {value, nullptr});
+    for (const Extent &extent : written.extents)
+      whole->shape.push_back(extent.length);
+    whole->shapeHasPrefix = written.prefix;
+    value = whole;
+  }
+  return reshaped(ctx, value, shapeOf(place->type));
 }
 
 /// Reports a value that does not fit the place it is assigned to.
@@ -133,7 +164,9 @@ static Operand oldValue(Context &ctx, const AssignStmt *stmt, NodeId node) {
   }
   IndexExpr *read = ctx.program.make<IndexExpr>(*stmt->place);
   read->isLoad = ctx.inKernel() && stmt->isStore;
-  operand.expr = read;
+  auto written = ctx.writtenTypes.find(stmt->place);
+  operand.expr =
+      written == ctx.writtenTypes.end() ? read : reshaped(ctx, read, shapeOf(written->second));
   return operand;
 }
 
@@ -164,6 +197,7 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
       stmt->value = settle(ctx, operand);
     }
   }
+  stmt->value = placed ? flattened(ctx, stmt, stmt->value) : stmt->value;
   if (placed && stmt->target->type->isInt())
     ctx.hoistedValues.change();
   if (!placed || isMissing(stmt->value))
@@ -187,13 +221,105 @@ Stmt *checkAtomic(Context &ctx, NodeId node) {
               "kernel update");
     placed = false;
   }
-  stmt->value = placed ? fitValue(ctx, stmt, value, type) : value;
+  stmt->value = placed ? flattened(ctx, stmt, fitValue(ctx, stmt, value, type)) : value;
   if (placed && !elemIs(type->elem, ElemConstraint::Number) && !isMissing(stmt->value))
     ctx.sink.report(DiagId::ElementTypeNotAllowed, ctx.span(view.target()),
                     {"atomic", "number", toString(ctx, type)});
   if (!placed || isMissing(stmt->value))
     stmt->kind = StmtKind::Error;
   return stmt;
+}
+
+// ---- What an atomic replaces
+// ----------------------------------------------------------------------------------------------
+
+static std::optional<AssignMode> fetchMode(std::string_view name) {
+  return name == "fetch_add"   ? std::optional(AssignMode::AtomicAdd)
+         : name == "fetch_max" ? std::optional(AssignMode::AtomicMax)
+         : name == "fetch_min" ? std::optional(AssignMode::AtomicMin)
+                               : std::nullopt;
+}
+
+bool isFetch(Context &ctx, NodeId node) {
+  node = node == kNoNode ? node : skipParens(ctx, node);
+  if (node == kNoNode || !ctx.tree.is(node, NodeKind::CallExpr))
+    return false;
+  NodeId callee = CallExprView(ctx.tree, node).callee();
+  return ctx.tree.is(callee, NodeKind::NameExpr) && fetchMode(ctx.text(callee)) &&
+         !lookupCallable(ctx, ctx.text(callee));
+}
+
+/// Whether a place is one element.
+static bool isElement(const AssignStmt &stmt) {
+  return stmt.place ? stmt.place->type->isScalar() : stmt.target->type->isScalar();
+}
+
+/// Reports what is wrong with the place of a fetch.
+static bool checkFetchPlace(Context &ctx, const CallArgument &place, const AssignStmt &stmt,
+                            const std::string &name) {
+  Span span = ctx.span(place.value);
+  if (!place.isInout) {
+    ctx.sink.report(DiagId::InoutNotMarked, place.span, {name, stmt.target->name})
+        .fix(FixId::MarkInout, "mark it: the call changes it",
+             {{{span.file, span.begin, span.begin}, "inout "}});
+    return false;
+  }
+  if (!ctx.isKind(DeclKind::Kernel) || !ctx.inParallel() || !stmt.isStore) {
+    ctx.sink.report(DiagId::AtomicTarget, span, {})
+        .note("`" + name +
+              "` is for an element of an output or `inout` that several iterations "
+              "of a kernel update");
+    return false;
+  }
+  if (isElement(stmt) && elemIs(stmt.place->type->elem, ElemConstraint::Number))
+    return true;
+  ctx.sink
+      .report(DiagId::OperandNotAllowed, span, {name, "`" + toString(ctx, stmt.place->type) + "`"})
+      .help("it replaces one number at a time: `" + name + "(inout y[i], v)`");
+  return false;
+}
+
+/// The element, then what is put in its place. Both are one turn: a grid with one runs in order.
+Stmt *checkFetch(Context &ctx, NodeId node) {
+  LetStmtView view(ctx.tree, node);
+  NodeId call = skipParens(ctx, view.value());
+  std::string name(ctx.text(CallExprView(ctx.tree, call).callee()));
+  std::vector<CallArgument> args = callArguments(ctx, call);
+  auto *turn = newStmt<BlockStmt>(ctx, StmtKind::Block, node);
+  turn->block = ctx.program.make<Block>();
+  auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, node);
+  auto *assign = newStmt<AssignStmt>(ctx, StmtKind::Assign, node);
+  const Type *type = errorType(ctx);
+  bool isCall = args.size() == 2 && args[0].name.empty() && args[1].name.empty();
+  if (!isCall)
+    ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(call),
+                    {name, "an element and a value", std::to_string(args.size())});
+  bool placed = isCall && resolvePlaceOf(ctx, assign, args[0].value, &type) &&
+                checkFetchPlace(ctx, args[0], *assign, name);
+  Expr *value = placed ? checkExpr(ctx, args[1].value, type) : nullptr;
+  value = placed ? fitValue(ctx, assign, value, type) : errorExpr(ctx, node);
+  placed = placed && !isMissing(value);
+  if (placed)
+    let->value = oldValue(ctx, assign, args[0].value).expr;
+  NodeId pattern = view.pattern();
+  Local *old = declareLocal(ctx, LocalKind::Let, ctx.text(pattern), ctx.span(pattern),
+                            placed ? type : errorType(ctx), pattern);
+  let->locals = {old};
+  if (!placed) {
+    turn->kind = StmtKind::Error;
+    return turn;
+  }
+  auto *atomic = ctx.program.make<AssignStmt>(*assign);
+  atomic->mode = *fetchMode(name);
+  atomic->value = value;
+  std::string_view op = atomic->mode == AssignMode::AtomicAdd   ? "+"
+                        : atomic->mode == AssignMode::AtomicMax ? "max"
+                                                                : "min";
+  assign->value = makeOp(ctx, findOp(op, 2), node, type, {refTo(ctx, old, node), value});
+  turn->block->stmts = {let, assign};
+  ctx.fetches[turn] = atomic;
+  ctx.hasFetch = true;
+  return turn;
 }
 
 } // namespace ptl

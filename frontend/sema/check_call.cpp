@@ -204,6 +204,15 @@ static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const 
   }
   if (Expr *block = checkBlockCall(ctx, node, name, args, expected))
     return block;
+  if (Expr *fold = checkFold(ctx, node, name, args))
+    return fold;
+  if (isFetch(ctx, node)) {
+    ctx.sink
+        .report(DiagId::StatementNotHere, ctx.span(node),
+                {"`" + std::string(name) + "`", "an expression"})
+        .help("give what it replaces a name: `let old = " + std::string(name) + "(inout y[i], v)`");
+    return errorExpr(ctx, node);
+  }
   if (!findOps(name).empty())
     return checkOpCall(ctx, node, name, args, expected);
   if (name.empty()) {

@@ -440,49 +440,6 @@ static void checkAllowed(Context &ctx, NodeId node, const CallableDecl &callee) 
       .note("`fn`s and kernels call `fn`s; programs and tests call everything");
 }
 
-// ---- Requirements
-// ------------------------------------------------------------------------------------------------
-
-static std::string boundValues(Context &ctx, const CallableDecl &callee, const CallExpr &call,
-                               const Expr *condition) {
-  std::string text;
-  std::vector<SymbolId> symbols;
-  collectSymbols(condition, symbols);
-  for (size_t i = 0; i < callee.dims.size() && i < call.dimArgs.size(); ++i) {
-    bool used = std::find(symbols.begin(), symbols.end(), callee.dims[i].symbol) != symbols.end();
-    if (used && call.dimArgs[i])
-      text += (text.empty() ? "`" : ", `") + callee.dims[i].name + "` is `" +
-              ctx.dims.toString(call.dimArgs[i]) + "`";
-  }
-  return text;
-}
-
-static void checkRequirements(Binding &binding, const CallableDecl &callee, CallExpr *call) {
-  Context &ctx = binding.ctx;
-  Translator translator{ctx, binding.unifier, callee, call};
-  for (const WhereClause &where : callee.wheres) {
-    if (where.onTunables || isMissing(where.condition))
-      continue;
-    Expr *condition = translator.translate(where.condition);
-    if (!condition)
-      continue;
-    Proof proof = conditionProof(ctx, condition);
-    if (proof == Proof::True)
-      continue;
-    if (proof == Proof::Unknown) {
-      call->checks.push_back({condition, where.text, where.span});
-      continue;
-    }
-    auto report =
-        ctx.sink.report(DiagId::WhereIsFalse, ctx.span(binding.node), {callee.name, where.text});
-    report.label(where.span, "required here");
-    std::string values = boundValues(ctx, callee, *call, where.condition);
-    if (!values.empty())
-      report.note("here " + values);
-    binding.failed = true;
-  }
-}
-
 // ---- Entry points
 // ----------------------------------------------------------------------------------------------
 
@@ -511,16 +468,9 @@ static void bindOthers(Binding &binding, const CallableDecl &callee,
   }
 }
 
-Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
-                    const std::vector<CallArgument> &args) {
-  noteCall(ctx, &callee, ctx.span(node));
-  checkAllowed(ctx, node, callee);
-  auto *call = newExpr<CallExpr>(ctx, ExprKind::Call, node, errorType(ctx));
-  call->callee = &callee;
-  Binding binding(ctx, node, callee.name, callee.params, callee.dims, callee.typeParams);
-  auto others = placeArguments(binding, args);
-  bindOthers(binding, callee, others, call);
-  binding.checkValues();
+/// What is left to do once the parameters have their arguments.
+static Expr *finishCall(Binding &binding, const CallableDecl &callee, CallExpr *call) {
+  Context &ctx = binding.ctx;
   if (!binding.failed)
     binding.unifyValues();
   if (!binding.failed)
@@ -537,7 +487,7 @@ Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
   for (size_t i = 0; i < callee.params.size(); ++i)
     call->args.push_back({callee.params[i], binding.values[i], callee.params[i]->isInout});
   checkOverlap(binding);
-  checkRequirements(binding, callee, call);
+  binding.failed |= !checkRequirements(ctx, binding.node, binding.unifier, callee, call);
   if (binding.failed)
     return call;
   const Type *result = callee.returnType ? callee.returnType : voidType(ctx);
@@ -546,6 +496,37 @@ Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
   if (onChip && !requireCapacity(ctx, call->type, call->span, "this call"))
     call->type = errorType(ctx);
   return call;
+}
+
+Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
+                    const std::vector<CallArgument> &args) {
+  noteCall(ctx, &callee, ctx.span(node));
+  checkAllowed(ctx, node, callee);
+  auto *call = newExpr<CallExpr>(ctx, ExprKind::Call, node, errorType(ctx));
+  call->callee = &callee;
+  Binding binding(ctx, node, callee.name, callee.params, callee.dims, callee.typeParams);
+  auto others = placeArguments(binding, args);
+  bindOthers(binding, callee, others, call);
+  binding.checkValues();
+  return finishCall(binding, callee, call);
+}
+
+Expr *callOn(Context &ctx, NodeId node, const CallableDecl &callee,
+             const std::vector<Expr *> &values) {
+  noteCall(ctx, &callee, ctx.span(node));
+  auto *call = newExpr<CallExpr>(ctx, ExprKind::Call, node, errorType(ctx));
+  call->callee = &callee;
+  Binding binding(ctx, node, callee.name, callee.params, callee.dims, callee.typeParams);
+  std::vector<CallArgument> given(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    given[i].value = node;
+    given[i].span = values[i]->span;
+    binding.given[i] = &given[i];
+    binding.operands[i].expr = values[i];
+    binding.operands[i].node = node;
+    binding.operands[i].span = values[i]->span;
+  }
+  return finishCall(binding, callee, call);
 }
 
 Expr *checkStructMake(Context &ctx, NodeId node, const StructDecl &decl,

@@ -2,6 +2,7 @@
 
 #include "frontend/sema/check_decl.h"
 #include "frontend/sema/analysis/flow.h"
+#include "frontend/sema/associative.h"
 #include "frontend/sema/check_expr.h"
 #include "frontend/sema/fuse_sections.h"
 #include "frontend/syntax/typed_nodes.h"
@@ -222,6 +223,10 @@ static void checkWheres(Context &ctx, NodeId node) {
   ctx.inWhere = true;
   for (NodeId condition : ctx.tree.children(node)) {
     WhereClause clause;
+    if (readAssociative(ctx, condition, &clause)) {
+      ctx.decl->wheres.push_back(std::move(clause));
+      continue;
+    }
     clause.condition = checkCondition(ctx, condition);
     clause.text = ctx.text(condition);
     clause.span = ctx.span(condition);
@@ -359,6 +364,8 @@ void checkDeclBody(DeclState &state) {
   }
   if (ctx.sink.errorCount() == errors)
     analyseFlow(ctx, entry);
+  if (ctx.sink.errorCount() == errors && isAssociative(decl))
+    checkElementwise(ctx, decl);
   if (ctx.sink.errorCount() == errors && decl.kind == DeclKind::Kernel && decl.isBlockLevel)
     fuseSections(ctx);
   decl.hasErrors |= ctx.sink.errorCount() > errors;

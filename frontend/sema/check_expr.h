@@ -140,6 +140,12 @@ bool elementsWithin(Context &ctx, const Expr *index, Dim extent);
 bool valuesWithin(Context &ctx, const Local *array, Dim extent);
 /// The integer before conversions that keep different integers different.
 const Expr *withoutWidening(const Expr *expr);
+/// The value with another shape of as many elements.
+Expr *reshaped(Context &ctx, Expr *value, const Shape &shape);
+/// The value of an index expression with all axes of its index array.
+Expr *asWritten(Context &ctx, IndexExpr *expr);
+/// An array as one of one axis; one with `..` stays as it is.
+Expr *withOneAxis(Context &ctx, Expr *array);
 /// The place an indexed assignment writes.
 Expr *checkTarget(Context &ctx, NodeId node);
 Expr *checkMember(Context &ctx, NodeId node);
@@ -169,6 +175,22 @@ struct CallArgument {
 /// Splits the arguments of a `CallExpr`; reports positional ones after named ones.
 std::vector<CallArgument> callArguments(Context &ctx, NodeId node);
 
+/// Whether an expression is `fetch_add(…)`, `fetch_max(…)` or `fetch_min(…)`.
+bool isFetch(Context &ctx, NodeId node);
+/// `let old = fetch_add(inout y[i], v)`.
+Stmt *checkFetch(Context &ctx, NodeId node);
+/// A call with one checked value for each parameter.
+Expr *callOn(Context &ctx, NodeId node, const CallableDecl &callee,
+             const std::vector<Expr *> &values);
+/// `scan(f, x…, start: …, axis: n)` and `reduce(…)` with an associative `fn`; null: another name.
+Expr *checkFold(Context &ctx, NodeId node, std::string_view name,
+                const std::vector<CallArgument> &args);
+/// Reads `where associative` of a `fn`, whose parameters are two values for each of its results;
+/// false: another requirement.
+bool readAssociative(Context &ctx, NodeId condition, WhereClause *clause);
+/// The body of an associative `fn` keeps positions apart: steps of a `scan` are done for many at
+/// once.
+void checkElementwise(Context &ctx, const CallableDecl &decl);
 Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
                     const std::vector<CallArgument> &args);
 Expr *checkStructMake(Context &ctx, NodeId node, const StructDecl &decl,
@@ -216,6 +238,8 @@ struct OpMatch {
   std::vector<const Type *> results;    ///< the error type where the signature says `[?]`
 };
 OpMatch matchSignature(Context &ctx, const OpCall &call);
+/// Warns where `[M, 1]`, whose axis a reduction has kept, meets `[M]` and becomes `[M, M]`.
+void warnOfKeptAxis(Context &ctx, const OpCall &call, const OpMatch &match);
 /// Sets `dim` of an operator or built-in on `int` scalars.
 void setDim(Context &ctx, OpExpr *expr);
 /// The result's element type as the signature says it.

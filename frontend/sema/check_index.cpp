@@ -13,6 +13,7 @@ struct Indexing {
   Shape base;
   bool checkBounds = true;
   std::vector<Extent> result;
+  std::vector<Extent> written; ///< `result` with all axes of the index array
   bool resultPrefix = false;
   bool hasGather = false;
   bool failed = false;
@@ -28,6 +29,10 @@ struct Indexing {
   void addSlice(size_t axis, NodeId index);
   void addPosition(size_t axis, IndexItem item);
   void addGather(size_t axis, IndexItem item);
+  void add(const Extent &extent) {
+    result.push_back(extent);
+    written.push_back(extent);
+  }
   bool countAxes(std::span<const NodeId> indices, size_t *restCount);
   int64_t fromEnd(size_t axis) const {
     return static_cast<int64_t>(axis) - static_cast<int64_t>(base.rank());
@@ -52,7 +57,7 @@ void Indexing::addFull(size_t axis, Span span) {
   item.needsCheck = false;
   item.span = span;
   expr->items.push_back(item);
-  result.push_back(bounded(base.extents[axis]));
+  add(bounded(base.extents[axis]));
 }
 
 void Indexing::addRest(size_t first, size_t count, Span span) {
@@ -66,7 +71,7 @@ void Indexing::addRest(size_t first, size_t count, Span span) {
   expr->items.push_back(item);
   resultPrefix = item.restHasPrefix;
   for (size_t i = 0; i < count; ++i)
-    result.push_back(bounded(base.extents[first + i]));
+    add(bounded(base.extents[first + i]));
 }
 
 DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &extent,
@@ -141,7 +146,35 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
   Extent out = makeExtent(ctx, range.length, shown);
   if (!out.capacity)
     out.capacity = range.capacity ? range.capacity : extent.capacity;
-  result.push_back(out);
+  add(out);
+}
+
+Expr *reshaped(Context &ctx, Expr *value, const Shape &shape) {
+  const OpRecord *op = findOps("reshape").front();
+  OpExpr *expr =
+      makeOp(ctx, op, value->syntax, shapedType(ctx, value->type->elem, shape), {value, nullptr});
+  for (const Extent &extent : shape.extents)
+    expr->shape.push_back(extent.length);
+  expr->shapeHasPrefix = shape.prefix;
+  return expr;
+}
+
+Expr *asWritten(Context &ctx, IndexExpr *expr) {
+  auto written = ctx.writtenTypes.find(expr);
+  return written == ctx.writtenTypes.end() ? expr : reshaped(ctx, expr, shapeOf(written->second));
+}
+
+Expr *withOneAxis(Context &ctx, Expr *array) {
+  if (array->type->prefix || array->type->extents.size() < 2)
+    return array;
+  Dim one = ctx.dims.constant(1);
+  Extent flat{one, one};
+  for (const Extent &extent : array->type->extents) {
+    flat.length = ctx.dims.mul(flat.length, extent.length);
+    flat.capacity =
+        flat.capacity && extent.capacity ? ctx.dims.mul(flat.capacity, extent.capacity) : Dim();
+  }
+  return reshaped(ctx, array, {false, {flat}});
 }
 
 void Indexing::addGather(size_t axis, IndexItem item) {
@@ -149,7 +182,7 @@ void Indexing::addGather(size_t axis, IndexItem item) {
   item.axis = fromEnd(axis);
   item.needsCheck = !elementsWithin(ctx, item.value, base.extents[axis].length);
   const Type *type = item.value->type;
-  if (!checkBounds || hasGather || type->prefix || type->extents.size() != 1) {
+  if (!checkBounds || hasGather || type->prefix) {
     std::string what = !checkBounds ? "an index array in `load(…, outside:)`"
                        : hasGather  ? "a second index array"
                                     : "`" + toString(ctx, type) + "`";
@@ -158,8 +191,10 @@ void Indexing::addGather(size_t axis, IndexItem item) {
     return;
   }
   hasGather = true;
+  item.value = withOneAxis(ctx, item.value);
   expr->items.push_back(item);
-  result.push_back(type->extents.front());
+  result.push_back(item.value->type->extents.front());
+  written.insert(written.end(), type->extents.begin(), type->extents.end());
 }
 
 /// Whether two expressions are the same tokens.
@@ -378,7 +413,7 @@ void Indexing::run(std::span<const NodeId> indices) {
       item.needsCheck = false;
       item.span = ctx.span(index);
       expr->items.push_back(item);
-      result.push_back(makeExtent(ctx, ctx.dims.constant(1)));
+      add(makeExtent(ctx, ctx.dims.constant(1)));
     } else if (ctx.tree.is(index, NodeKind::RestIndex)) {
       hadRest = true;
       addRest(axis, restCount, ctx.span(index));
@@ -441,12 +476,14 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
   if (indexing.failed)
     return expr;
   expr->type = shapedType(ctx, type->elem, {indexing.resultPrefix, indexing.result});
+  if (indexing.written.size() > indexing.result.size())
+    ctx.writtenTypes[expr] = shapedType(ctx, type->elem, {indexing.resultPrefix, indexing.written});
   expr->isLoad = use != IndexUse::Write && ctx.inKernel() && isGlobal(rootLocal(expr->base));
   if (use != IndexUse::Write && expr->type->isArray() && ctx.isKind(DeclKind::Kernel) &&
       !ctx.inWhere &&
       !requireCapacity(ctx, expr->type, expr->span, expr->isLoad ? "this load" : "this array"))
     expr->type = errorType(ctx);
-  return expr;
+  return use == IndexUse::Read && !isMissing(expr) ? asWritten(ctx, expr) : expr;
 }
 
 Expr *checkIndex(Context &ctx, NodeId node) { return checkIndexed(ctx, node, IndexUse::Read); }

@@ -347,6 +347,29 @@ static void mergeInner(ParallelStmt *stmt) {
   stmt->body = inner->body;
 }
 
+/// A grid of one point that runs all of them, one after the other.
+static ParallelStmt *inOrder(Context &ctx, ParallelStmt *stmt) {
+  NodeId node = stmt->syntax;
+  auto *grid = newStmt<ParallelStmt>(ctx, StmtKind::Parallel, node);
+  RangeInfo info;
+  info.start = ctx.dims.constant(0);
+  info.length = info.step = info.capacity = ctx.dims.constant(1);
+  auto *once = newExpr<RangeExpr>(ctx, ExprKind::Range, node,
+                                  rangeType(ctx, ctx.program.make<RangeInfo>(info)));
+  once->lo = dimValue(ctx, info.start, node);
+  once->hi = dimValue(ctx, info.length, node);
+  LoopHead head;
+  head.iterable = once;
+  head.var = declareLocal(ctx, LocalKind::Loop, "", stmt->span, intType(ctx), kNoNode);
+  grid->heads = {head};
+  grid->body = ctx.program.make<Block>();
+  grid->body->span = stmt->span;
+  grid->body->stmts = {stmt};
+  ctx.orderedParallels.insert(stmt);
+  ctx.orderedParallels.insert(grid);
+  return grid;
+}
+
 Stmt *checkParallel(Context &ctx, NodeId node) {
   LoopView view(ctx.tree, node);
   auto *stmt = newStmt<ParallelStmt>(ctx, StmtKind::Parallel, node);
@@ -377,7 +400,9 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
   ctx.loops.pop_back();
   ctx.facts = before;
   mergeInner(stmt);
-  return stmt;
+  bool isOrdered = ctx.hasFetch && !ctx.inParallel();
+  ctx.hasFetch = ctx.hasFetch && !isOrdered;
+  return isOrdered ? inOrder(ctx, stmt) : stmt;
 }
 
 Stmt *checkWhile(Context &ctx, NodeId node) {

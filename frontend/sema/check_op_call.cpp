@@ -254,6 +254,8 @@ static void readArgument(Context &ctx, OpCall &call, const OpParam &param, NodeI
     call.others.push_back({param.name, region});
     return;
   }
+  case ParamKind::Function: // `check_fold.cpp` reads those
+    return;
   case ParamKind::Enum:
     return readEnum(ctx, call, param, node);
   case ParamKind::Text:
@@ -553,6 +555,9 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
   }
   readValues(ctx, call, placed);
   checkRandom(ctx, call, args);
+  if (call.op->id == OpId::Unique && call.values.size() == 1 && call.values[0].expr &&
+      call.values[0].expr->type->isArray())
+    call.values[0].expr = withOneAxis(ctx, call.values[0].expr);
   if (call.hasErrors || !placed.ok)
     return errorExpr(ctx, node);
   OpMatch match = matchSignature(ctx, call);

@@ -70,6 +70,8 @@ static bool canBeVar(Context &ctx, const Type *type, Span span) {
 
 Stmt *checkLet(Context &ctx, NodeId node) {
   VarStmtView view(ctx.tree, node); // `let` and `var` share their slots
+  if (ctx.tree.is(node, NodeKind::LetStmt) && isFetch(ctx, view.value()))
+    return checkFetch(ctx, node);
   auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, node);
   let->isVar = ctx.tree.is(node, NodeKind::VarStmt);
   LocalKind kind = let->isVar ? LocalKind::Var : LocalKind::Let;

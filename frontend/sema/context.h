@@ -67,6 +67,14 @@ struct Context {
   std::vector<Stmt *> hoisted; ///< those of the statement being checked
   HoistedValues hoistedValues; ///< what they and those before hold
   std::unordered_map<const Local *, const Expr *> letValues; ///< what each `let` was bound to
+  /// `let old = fetch_add(inout y[i], v)` by what it became, as the `atomic` that it is besides.
+  std::unordered_map<const Stmt *, const AssignStmt *> fetches;
+  bool hasFetch = false; ///< in the `parallel` being checked
+  /// Those whose points run in order: what one replaces another has left.
+  std::unordered_set<const Stmt *> orderedParallels;
+  /// What indices say where an index array has several axes: it is used as one of one axis, and the
+  /// type of the expression has one axis for them.
+  std::unordered_map<const IndexExpr *, const Type *> writtenTypes;
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }
   bool inFn() const { return isKind(DeclKind::Fn); }

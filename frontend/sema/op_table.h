@@ -63,6 +63,7 @@ enum class ParamKind : uint8_t {
   ArrayType, ///< an array or scalar type: `f32[i, j]`
   Range,     ///< a range: `r`, `0..n`
   Region,    ///< an index expression `x[…]` whose tensor and indices are taken apart
+  Function,  ///< the name of a `fn`
   Enum,      ///< `.name`, one of `enumValues`
   Text       ///< a string literal
 };

@@ -153,6 +153,7 @@ void Builder::addParam(const OpExpr &expr, size_t position, int64_t rank, OpPart
   case ParamKind::ElemType:
   case ParamKind::Range:
   case ParamKind::Region:
+  case ParamKind::Function:
     return;
   }
 }

@@ -1,4 +1,4 @@
-// What a program does besides computing: checks and messages. They work in every executor.
+// What a program does besides computing: checks, messages, and updates that say what they replaced. They work in every executor.
 include "ir/ops/op_base.td"
 
 let group = "effects", opClass = "Effect", effect = "InputOutput", flops = "0" in {
@@ -8,6 +8,24 @@ class Ptl_Check<string spelling, string sum> : Ptl_Syntax<spelling> {
   let summary = sum;
   let core = "Scalar";
   let pipe = "s";
+}
+/// An update of one element that says what was there; the checker writes it out, and has the points of its grid run in order.
+class Ptl_Fetch<string spelling, string sum, string op, string what> : Ptl_Syntax<spelling> {
+  let name = spelling;
+  let summary = sum;
+  let effect = "Write";
+  let core = "Scalar";
+  let pipe = "s";
+  let flops = "1";
+  let customCheck = 1;
+  let params = [Ptl_Param<"place", "Region", "`inout` and an element of an output or `inout`: `inout n[0]`">,
+                Ptl_In<"v", what>];
+  let signatures = ["[T: number] (T) -> T"];
+  let description = "The value of `let old = " # spelling # "(inout y[i], v)` is what `atomic y[i] " # op # " v` replaces, under the same rules.\n"
+                    "Values come in the order of the program: the points of a `parallel` with one run one after the other, on one core group.\n";
+  let example = "kernel example[N](x: i32[N]) -> (n: i32[1] = 0, y: i32[N])\n{\n    parallel i in 0..N {\n        let old = " # spelling
+                # "(inout n[0], x[i])\n        y[i] = old\n    }\n}\n";
+  let a2 = "emulated one core group that runs the grid in order";
 }
 class Ptl_Expectation<string spelling, string sum> : Ptl_Syntax<spelling> {
   let name = spelling;
@@ -41,6 +59,9 @@ def Ptl_PrintOp : Ptl_Builtin<"print", []> {
   let customCheck = 1;
   let a2 = "native TPRINT";
 }
+def Ptl_FetchAddRecord : Ptl_Fetch<"fetch_add", "add to an element, and give what was there", "+=", "what is added">;
+def Ptl_FetchMaxRecord : Ptl_Fetch<"fetch_max", "raise an element, and give what was there", "max=", "what it is at least">;
+def Ptl_FetchMinRecord : Ptl_Fetch<"fetch_min", "lower an element, and give what was there", "min=", "what it is at most">;
 def Ptl_ExpectRecord : Ptl_Expectation<"expect", "a test fails unless a condition holds"> {
   let description = [{The test goes on, and reports the line and the values of what was compared.}];
   let params = [Ptl_Param<"cond", "Value", "condition, a scalar">,

@@ -106,3 +106,55 @@ def Ptl_SortedOp : Ptl_Fact<"sorted", "whether the values never decrease"> {
   let description = [{As `where sorted(off)` it is a fact about data, checked once before the kernel where it is not known.}];
   let example = "fn example[N](off: i32[N]) -> bool { return sorted(off) }\n";
 }
+
+/// A result of an associative `fn`, which the checker writes out in doubling steps.
+class Ptl_Fold<string spelling, string sum> : Ptl_Syntax<spelling> {
+  let name = spelling;
+  let group = "reduction";
+  let summary = sum;
+  list<Ptl_Param> operands = [Ptl_Param<"f", "Function", "name of a `fn` that says `where associative`">,
+                              Ptl_Ins<"xs", "arrays of one shape, one for each result of `f`">,
+                              Ptl_Named<"start", "Value", "what `f` leaves other values as they are with; several in brackets: `(1.0, 0.0)`">,
+                              Ptl_LastAxis<"axis along which it runs">];
+  let flops = "in";
+  let customCheck = 1;
+  let a2 = "emulated doubling steps";
+}
+def Ptl_ScanRecord : Ptl_Fold<"scan", "running results of an associative function"> {
+  let description = [{
+Element `n` is what `f` makes of elements `0` to `n`, in this order and in any grouping. Of several arrays `f` takes a value each, twice, the
+earlier ones first, and gives as many; so does the scan.
+}];
+  let opClass = "Scan";
+  let params = operands;
+  let signatures = ["[T: any] (T[?]..., any) -> T[?]"];
+  let example = [{fn larger(a: f32[..], b: f32[..]) -> f32[..]
+where associative
+{
+    return max(a, b)
+}
+
+fn example[R, C](x: f32[R, C]) -> f32[R, C] { return scan(larger, x, start: -inf, axis: 1) }
+}];
+}
+def Ptl_ReduceRecord : Ptl_Fold<"reduce", "the result of an associative function along an axis"> {
+  let description = [{
+What `f` makes of all elements along the axis, in this order and in any grouping; of none it is `start`. The axis keeps extent 1. Of several
+arrays `f` takes a value each, twice, the earlier ones first, and gives as many; so does the reduction.
+}];
+  let opClass = "Reduction";
+  let params = !listconcat(operands, [Ptl_Keep]);
+  let signatures = ["[T: any] (T[?]..., any) -> T[?]"];
+  let example = [{fn joined(m: f32[..], l: f32[..], m2: f32[..], l2: f32[..]) -> (f32[..], f32[..])
+where associative
+{
+    let most = max(max(m, m2), -1e30)
+    return (most, l * exp(m - most) + l2 * exp(m2 - most))
+}
+
+fn example[R, C](x: f32[R, C]) -> f32[R, 1] {
+    let (m, l) = reduce(joined, x, ones(f32[R, C]), start: (-inf, 0.0), axis: 1)
+    return m + log(l)
+}
+}];
+}

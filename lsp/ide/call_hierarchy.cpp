@@ -49,14 +49,15 @@ std::optional<CallItem> callItemAt(Workspace &workspace, File &file, uint32_t of
   return isLabel ? itemAround(file, place, node) : std::nullopt;
 }
 
-/// Whether a name stands where it is called.
+/// Whether a name stands where it is called, or is handed to what calls it.
 static bool isCalled(const Tree &tree, NodeId node) {
   NodeId parent = tree.parent(node);
   if (tree.is(parent, NodeKind::MemberExpr) && tree.child(parent, 1) == node) {
     node = parent;
     parent = tree.parent(parent);
   }
-  return tree.is(parent, NodeKind::CallExpr) && tree.child(parent, 0) == node;
+  return (tree.is(parent, NodeKind::CallExpr) && tree.child(parent, 0) == node) ||
+         namesFunction(tree, node);
 }
 
 static void addCall(std::vector<Calls> &all, const CallItem &item, Range place) {

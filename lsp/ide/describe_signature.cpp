@@ -104,6 +104,8 @@ static std::string_view kindText(ParamKind kind) {
     return "range";
   case ParamKind::Region:
     return "region";
+  case ParamKind::Function:
+    return "function";
   case ParamKind::Enum:
     return "tag";
   case ParamKind::Text:

@@ -1,5 +1,6 @@
 #include "lsp/ide/names.h"
 
+#include "frontend/sema/op_table.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
@@ -377,6 +378,11 @@ void Walk::call(NodeId node) {
       continue;
     }
     ArgView each(tree_, arg);
+    if (tree_.is(each.value(), NodeKind::NameExpr) && namesFunction(tree_, each.value()) &&
+        find(tree_.text(each.value())) == kNoNode) {
+      name(each.value(), NameSpace::Callee);
+      continue;
+    }
     if (each.name() != kNoNode)
       add(each.name(), NameSpace::Argument, node);
     if (each.has(NodeFlag::Inout))
@@ -501,6 +507,19 @@ static void collectLabels(const Tree &tree, NodeId node, std::vector<NodeId> &la
   for (NodeId child : tree.children(node))
     if (child != kNoNode)
       collectLabels(tree, child, labels);
+}
+
+bool namesFunction(const Tree &tree, NodeId argument) {
+  NodeId arg = tree.parent(argument), call = arg == kNoNode ? kNoNode : tree.parent(arg);
+  if (call == kNoNode || !tree.is(arg, NodeKind::Arg) || !tree.is(call, NodeKind::CallExpr))
+    return false;
+  CallExprView view(tree, call);
+  bool isFirst = !view.args().empty() && view.args()[0] == arg &&
+                 ArgView(tree, arg).name() == kNoNode && tree.is(view.callee(), NodeKind::NameExpr);
+  auto records = isFirst ? findOps(tree.text(view.callee())) : std::span<const OpRecord *const>();
+  return !records.empty() && !records[0]->params.empty() &&
+         records[0]->params[0].kind == ParamKind::Function &&
+         (tree.is(argument, NodeKind::NameExpr) || tree.is(argument, NodeKind::MemberExpr));
 }
 
 std::vector<NodeId> labelsOf(const Tree &tree, NodeId callable) {

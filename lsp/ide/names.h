@@ -74,6 +74,8 @@ NodeId enclosingDecl(const Tree &tree, NodeId node);
 /// What a name node declares: the `Param`, `LetStmt`, `LoopBinding`, `KernelDecl` … that it names.
 /// Patterns are looked through.
 NodeId declarationOf(const Tree &tree, NodeId name);
+/// Whether an argument names a `fn`: a built-in takes one there, as `scan` does.
+bool namesFunction(const Tree &tree, NodeId argument);
 /// The names of the labels of a callable: lets, tasks, loops. In the order written.
 std::vector<NodeId> labelsOf(const Tree &tree, NodeId callable);
 

@@ -373,6 +373,7 @@ std::optional<Symbol> Resolver::member(const NameUse &use, std::string_view name
   MemberExprView view(tree, use.target);
   bool isCalled = tree.is(tree.parent(use.target), NodeKind::CallExpr) &&
                   tree.child(tree.parent(use.target), 0) == use.target;
+  isCalled = isCalled || namesFunction(tree, use.target);
   if (tree.is(view.base(), NodeKind::NameExpr))
     if (auto base = ofNode(view.base()); base && base->type == SymbolType::Module)
       return inModule(*base->file, name, isCalled ? DeclSpace::Callable : DeclSpace::Const);

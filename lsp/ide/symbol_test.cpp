@@ -49,6 +49,10 @@ void expectSymbol(const Case &each, bool cutsRest) {
 }
 
 constexpr Case kCases[] = {
+    {"fn f(a: f32[..], b: f32[..]) -> f32[..] where associative { return a + b }\n"
+     "fn g[N](x: f32[N]) -> f32[N] { return scan($0f, x, start: 0.0) }",
+     "`fn`", "fn f(a: f32[..], b: f32[..]) -> f32[..] where associative { return a + b }"},
+    {"fn g[N](x: f32[N]) -> f32[N] { return $0scan(f, x, start: 0.0) }", "built-in", ""},
     {"fn f[N](x: f32[N]) -> f32[N] {\n let y = x\n return $0y\n}", "`let`", "let y = x"},
     {"fn f[N](x: f32[N]) -> f32[N] {\n let x = x\n return x$0 + 1\n}", "`let`", "let x = x"},
     {"fn f[N](x: f32[N]) -> f32[N] {\n let x = $0x + 1\n return x\n}", "parameter",

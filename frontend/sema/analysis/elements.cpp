@@ -29,6 +29,12 @@ static bool isImmutable(const Local &local) {
   return (local.kind == LocalKind::Param && !local.isInout) || local.kind == LocalKind::Let;
 }
 
+const Expr *withAllAxes(const Expr *array) {
+  const auto *op = array->kind == ExprKind::Op ? static_cast<const OpExpr *>(array) : nullptr;
+  bool isReshape = op && op->op && op->op->id == OpId::Reshape && op->args[0];
+  return isReshape ? op->args[0] : array;
+}
+
 const ElementSymbol *KnownValues::element(Dim symbol) const {
   auto id = symbol ? symbol.symbol() : std::nullopt;
   for (const ElementSymbol &each : elements)
@@ -219,7 +225,7 @@ static AxisSet valuesOf(DimContext &dims, const Expr *value, KnownValues &values
     set.stop = value->type->extents[0].length;
     return set;
   }
-  value = withoutWidening(value);
+  value = withoutWidening(withAllAxes(withoutWidening(value)));
   const Local *name = nullptr;
   for (int depth = 0; depth < 8 && value->kind == ExprKind::LocalRef; ++depth) {
     const Local *local = static_cast<const LocalRefExpr *>(value)->local;

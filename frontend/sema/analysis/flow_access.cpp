@@ -222,7 +222,7 @@ void FlowWalker::learn(const Expr *condition) {
   if ((name != "unique" && name != "sorted" && name != "permutation") || op->args.empty() ||
       !op->args[0])
     return;
-  auto elements = elementsOf(ctx_.dims, op->args[0], data_.values);
+  auto elements = elementsOf(ctx_.dims, withAllAxes(op->args[0]), data_.values);
   if (!elements || elements->region != wholeRegion(elements->type))
     return;
   const Local *local = elements->local;

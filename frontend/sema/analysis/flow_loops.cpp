@@ -167,7 +167,7 @@ void FlowWalker::parallel(const ParallelStmt &stmt) {
     leaveLoop(frame_->heads[i], outside[i], before, end);
   state_ = std::move(end);
   ctx_.facts = frame_->outside;
-  if (checked_.insert(&stmt).second)
+  if (checked_.insert(&stmt).second && !ctx_.orderedParallels.contains(&stmt))
     checkIndependence(ctx_, *frame_, data_);
   // What the points of an inner one do is done by the iteration around them.
   if (outer)

@@ -87,6 +87,8 @@ void FlowWalker::stmt(const Stmt *stmt) {
   case StmtKind::Task:
     return block(static_cast<const TaskStmt *>(stmt)->body);
   case StmtKind::Block:
+    if (auto fetch = ctx_.fetches.find(stmt); fetch != ctx_.fetches.end())
+      return assign(*fetch->second);
     return block(static_cast<const BlockStmt *>(stmt)->block);
   case StmtKind::OnSection:
     return block(static_cast<const OnStmt *>(stmt)->body);
