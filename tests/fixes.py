@@ -152,6 +152,23 @@ def no_worse(tools: Tools, name: str, text: str):
     return None
 
 
+def others_stay(tools: Tools):
+    """What a file imports is changed only where it is named itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        own, other = pathlib.Path(folder) / "own.ptl", pathlib.Path(folder) / "other.ptl"
+        wrong = "pub fn sign_of(n: int) -> int {\n    if n {\n        return 1\n    }\n    return 0\n}\n"
+        other.write_text(wrong)
+        own.write_text('import "other.ptl": sign_of\n\n' + wrong.replace("sign_of", "own_sign") +
+                       "\nfn both(n: int) -> int { return sign_of(n) + own_sign(n) }\n")
+        outcome = tools.run("check", "--fix", own)
+        if other.read_text() != wrong or "if n != 0" not in own.read_text():
+            return f"`--fix` changes {'what is imported' if other.read_text() != wrong else 'nothing'}\n{outcome.stderr}"
+        if "1 fix made; 1 fix not made in imported files" not in outcome.stderr:
+            return outcome.stderr
+        outcome = tools.run("check", "--fix", own, other)
+        return None if outcome.code == 0 and "if n != 0" in other.read_text() else outcome.stderr
+
+
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
     pattern = sys.argv[2] if len(sys.argv) > 2 else ""
@@ -160,6 +177,7 @@ def main() -> int:
     known = {kind for kind, _ in rows}
     strays = [path.name for path in EXAMPLES.glob("*.ptl") if path.name.split(".")[0] not in known]
     cases.append(Case("fixes/strays", lambda: f"examples of no kind: {strays}" if strays else None))
+    cases.append(Case("fixes/others stay", lambda: others_stay(tools)))
     for path in suite():
         name = path.relative_to(ROOT)
         cases.append(Case(f"fixes/comes back/{name}", lambda p=path: comes_back(tools, p)))

@@ -214,6 +214,8 @@ void warnOfKeptAxis(Context &ctx, const OpCall &call, const OpMatch &match) {
   OpClass kind = call.op->opClass;
   bool broadcasts =
       kind == OpClass::Elementwise || kind == OpClass::Comparison || kind == OpClass::Select;
+  // What an assignment with an operator makes does not fit its target then: that is an error.
+  broadcasts = broadcasts && !ctx.tree.is(call.node, NodeKind::AssignStmt);
   for (const Expr *kept : match.values)
     for (const Expr *other : match.values) {
       bool isPair = broadcasts && kept && other && kept->type->isArray() && other->type->isArray();
