@@ -1,3 +1,4 @@
+#include "ir/dialect/grid_scope.h"
 #include "ir/dialect/lengths.h"
 #include "ir/dialect/ptl_dialect.h"
 
@@ -83,9 +84,7 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
 OpFoldResult SliceOp::fold(FoldAdaptor) {
   if (getType() != getSource().getType() || getOutside() || !getSteps().empty())
     return {};
-  // Of an array outside of a grid a tile is made, all of it or not.
-  ParallelOp grid = getOperation()->getParentOfType<ParallelOp>();
-  if (grid && !grid.getBody().isAncestor(getSource().getParentRegion()))
+  if (isOutsideGrid(*this, getSource())) // loaded, also all of it
     return {};
   for (unsigned axis = 0; axis < getLengths().size(); ++axis) {
     Value length = getLengths()[axis];

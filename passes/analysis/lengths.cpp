@@ -1,6 +1,7 @@
 #include "passes/analysis/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/op_info.h"
 
 using namespace mlir;
@@ -15,13 +16,30 @@ static int64_t keptAxis(llvm::ArrayRef<int64_t> dropped, int64_t rank, int64_t a
   return -1;
 }
 
+static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis);
+
 /// An operand axis with the same name: names that are equal stand for equal lengths.
-static Value lengthByName(OpBuilder &builder, Operation *op, StringAttr name) {
-  for (Value operand : op->getOperands())
+static Value lengthByName(OpBuilder *builder, ValueRange operands, StringAttr name) {
+  for (Value operand : operands)
     for (auto [axis, extent] : llvm::enumerate(extentsOf(operand.getType())))
       if (extent.symbol == name)
-        return lengthOf(builder, operand, static_cast<int64_t>(axis));
+        if (Value length = lengthFrom(builder, operand, static_cast<int64_t>(axis)))
+          return length;
   return {};
+}
+
+/// Of what loops and branches give: the length of what they begin with, or of what an arm gives.
+static Value lengthThrough(OpBuilder *builder, Value value, StringAttr name) {
+  Operation *op = value.getDefiningOp();
+  auto loop = dyn_cast<scf::ForOp>(op ? op : value.getParentBlock()->getParentOp());
+  if (loop)
+    return lengthByName(builder, loop.getInitArgs(), name);
+  auto branch = dyn_cast_or_null<scf::IfOp>(op);
+  if (!branch || builder) // what stands in an arm is not known behind it
+    return {};
+  if (Value length = lengthByName(builder, branch.thenYield().getOperands(), name))
+    return length;
+  return lengthByName(builder, branch.elseYield().getOperands(), name);
 }
 
 /// Operations that make new lengths have them as index operands, one per named extent, in order.
@@ -55,16 +73,21 @@ static bool makesLengths(const OpRecord &record) {
   }
 }
 
-Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
+/// Without a builder: nothing where only the array itself would tell.
+static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   const Extent &extent = extentsOf(value.getType())[axis];
   Location loc = value.getLoc();
   if (extent.isConstant())
-    return builder.create<arith::ConstantIndexOp>(loc, extent.length);
+    return builder ? builder->create<arith::ConstantIndexOp>(loc, extent.length) : Value();
   Operation *op = value.getDefiningOp();
   auto dim = [&] {
-    return builder.createOrFold<DimOp>(loc, builder.getIndexType(), value,
-                                       static_cast<uint64_t>(axis));
+    return builder ? builder->createOrFold<DimOp>(loc, builder->getIndexType(), value,
+                                                  static_cast<uint64_t>(axis))
+                   : Value();
   };
+  if (!builder)
+    if (Value length = lengthThrough(builder, value, extent.symbol))
+      return length;
   if (!op)
     return dim();
   if (auto load = dyn_cast<LoadOp>(op))
@@ -73,17 +96,17 @@ Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
     return slice
         .getLengths()[keptAxis(slice.getDropped(), rankOf(slice.getSource().getType()), axis)];
   if (auto cast = dyn_cast<CastOp>(op))
-    return lengthOf(builder, cast.getSource(), axis);
+    return lengthFrom(builder, cast.getSource(), axis);
   if (auto insert = dyn_cast<InsertOp>(op))
-    return lengthOf(builder, insert.getDest(), axis);
+    return lengthFrom(builder, insert.getDest(), axis);
   if (auto take = dyn_cast<TakeOp>(op)) {
     bool taken = axis == static_cast<int64_t>(take.getAxis());
-    return taken ? lengthOf(builder, take.getIndex(), 0)
-                 : lengthOf(builder, take.getSource(), axis);
+    return taken ? lengthFrom(builder, take.getIndex(), 0)
+                 : lengthFrom(builder, take.getSource(), axis);
   }
   if (auto expand = dyn_cast<NewAxisOp>(op)) {
     int64_t before = llvm::count_if(expand.getAxes(), [&](int64_t a) { return a < axis; });
-    return lengthOf(builder, expand.getSource(), axis - before);
+    return lengthFrom(builder, expand.getSource(), axis - before);
   }
   if (auto alloc = dyn_cast<AllocOp>(op))
     return lengthByOperand(op, axis);
@@ -95,15 +118,21 @@ Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
   if (makesLengths(*record))
     if (Value length = lengthByOperand(op, axis))
       return length;
-  if (Value length = lengthByName(builder, op, extent.symbol))
+  if (Value length = lengthByName(builder, op->getOperands(), extent.symbol))
     return length;
   if (isElementwise(op))
     for (Value operand : op->getOperands()) {
       int64_t own = axis - (rankOf(value.getType()) - rankOf(operand.getType()));
       if (own >= 0 && !extentsOf(operand.getType())[own].isOne())
-        return lengthOf(builder, operand, own);
+        return lengthFrom(builder, operand, own);
     }
   return dim();
 }
+
+Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
+  return lengthFrom(&builder, value, axis);
+}
+
+Value findLength(Value value, int64_t axis) { return lengthFrom(nullptr, value, axis); }
 
 } // namespace ptl::ir

@@ -10,4 +10,8 @@ namespace ptl::ir {
 /// operands dominate.
 mlir::Value lengthOf(mlir::OpBuilder &builder, mlir::Value value, int64_t axis);
 
+/// The same, if it is there already: what slices and built-ins were told, looked for through
+/// operations, loops and branches. Nothing for a constant, and where only the array tells.
+mlir::Value findLength(mlir::Value value, int64_t axis);
+
 } // namespace ptl::ir

@@ -1,6 +1,7 @@
 #include "passes/analysis/positive.h"
 
 #include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -59,46 +60,12 @@ bool isPositive(Value number) {
          isPositive(a) && isPositive(b);
 }
 
-/// The lengths that an operation gives its result, one for each axis of what it takes from.
-static Value lengthGiven(Operation *op, int64_t axis) {
-  auto of = [&](auto box) -> Value {
-    for (auto [base, length] : llvm::enumerate(box.getLengths()))
-      if (!llvm::is_contained(box.getDropped(), static_cast<int64_t>(base)) && axis-- == 0)
-        return length;
-    return {};
-  };
-  if (auto slice = dyn_cast<SliceOp>(op))
-    return of(slice);
-  if (auto load = dyn_cast<LoadOp>(op))
-    return of(load);
-  return {};
-}
-
-static bool hasElements(Value array, int64_t axis, unsigned depth) {
-  constexpr unsigned deepest = 16;
+bool hasElements(Value array, int64_t axis) {
   const Extent &extent = extentsOf(array.getType())[static_cast<size_t>(axis)];
   if (extent.isConstant())
     return extent.length > 0;
-  if (depth == deepest)
-    return false;
-  auto anyNamed = [&](ValueRange values) { // an array with an axis of the name
-    return llvm::any_of(values, [&](Value value) {
-      for (auto [at, other] : llvm::enumerate(extentsOf(value.getType())))
-        if (other.symbol == extent.symbol)
-          return hasElements(value, static_cast<int64_t>(at), depth + 1);
-      return false;
-    });
-  };
-  Operation *op = array.getDefiningOp();
-  if (!op) {
-    auto loop = dyn_cast<scf::ForOp>(array.getParentBlock()->getParentOp());
-    return loop && anyNamed(loop.getInitArgs());
-  }
-  if (Value length = lengthGiven(op, axis))
-    return isPositive(length);
-  return anyNamed(op->getOperands());
+  Value length = findLength(array, axis);
+  return length && isPositive(length);
 }
-
-bool hasElements(Value array, int64_t axis) { return hasElements(array, axis, 0); }
 
 } // namespace ptl::ir

@@ -1,6 +1,7 @@
 // Grids, loops, branches, and scalars.
 #include "passes/lower_block/lower_control.h"
 #include "ir/dialect/schedule_attributes.h"
+#include "passes/analysis/lengths.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/lower_bits.h"
@@ -411,8 +412,34 @@ void keepAll(KernelContext &c, ValueRange values, CarriedTiles tiles, Location l
     keep(c, values[i], tile, loc);
 }
 
+/// Names the lengths of what a branch gives before it: an arm may be the first that has them. What
+/// its lengths are computed from comes before the branch.
+static void nameLengths(KernelContext &c, scf::IfOp branch) {
+  auto isOutside = [&](Value value) {
+    return !branch->isAncestor(value.getParentBlock()->getParentOp());
+  };
+  for (Region &arm : branch->getRegions())
+    for (Operation &op : llvm::make_early_inc_range(arm.getOps())) {
+      bool isScalarOp =
+          op.getNumRegions() == 0 && op.getNumResults() == 1 && op.getResult(0).getType().isIndex();
+      if (!isScalarOp || !isPure(&op) || !llvm::all_of(op.getOperands(), isOutside))
+        continue;
+      op.moveBefore(branch);
+      lowerOp(c, &op);
+    }
+  for (Value result : branch.getResults())
+    for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(result.getType()))) {
+      if (extent.isConstant() || c.lengths.lookup(extent.symbol))
+        continue;
+      Value length = ir::findLength(result, static_cast<int64_t>(axis));
+      if (length && isOutside(length))
+        c.lengths[extent.symbol] = scalarOf(c, length);
+    }
+}
+
 static void lowerIf(KernelContext &c, scf::IfOp branch) {
   Location loc = branch.getLoc();
+  nameLengths(c, branch);
   llvm::SmallVector<Type> types;
   llvm::SmallVector<std::pair<unsigned, Tile>> tiles;
   for (auto [i, result] : llvm::enumerate(branch.getResults())) {

@@ -327,6 +327,12 @@ static Value comesBefore(KernelContext &c, Value a, Value b, bool descending) {
   return c.b.createOrFold<arith::CmpIOp>(c.loc, predicate, plain(a), plain(b));
 }
 
+static bool isSame(Value a, Value b) {
+  APInt one, other;
+  return a == b || (matchPattern(a, m_ConstantInt(&one)) &&
+                    matchPattern(b, m_ConstantInt(&other)) && one == other);
+}
+
 /// Each element goes to the number of those that stand before it.
 static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &from,
                            const ShapedTile *keys, const ShapedTile *places, bool descending) {
@@ -354,9 +360,11 @@ static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &fr
     }
     Value place = loop.getResult(0);
     OpBuilder::InsertionGuard guard(c.b);
-    Value wanted = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt, place, kept);
-    auto branch = c.b.create<scf::IfOp>(c.loc, wanted, /*withElseRegion=*/false);
-    c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+    if (!isSame(kept, length)) { // of a whole order every element has a place
+      Value wanted = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt, place, kept);
+      auto branch = c.b.create<scf::IfOp>(c.loc, wanted, /*withElseRegion=*/false);
+      c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+    }
     IndexVector target(at.begin(), at.end());
     target[axis] = place;
     if (keys)

@@ -1,6 +1,7 @@
 // Operations that move, repeat or make elements.
 #include "passes/transform/legalize.h"
 
+#include "ir/dialect/grid_scope.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -50,8 +51,10 @@ static Type arrayLike(Value result, Type elem) {
 /// Packed bits do not move one by one: numbers do, and are compared again. What is read from global
 /// memory has a byte for each.
 static Value onNumbers(const Tiles &t, Operation *op) {
-  auto type = dyn_cast<ArrayType>(op->getOperand(0).getType());
-  if (!isBool(elem(op->getResult(0))) || (type && type.getPlace() == Place::Gm))
+  Value first = op->getOperand(0);
+  auto type = dyn_cast<ArrayType>(first.getType());
+  bool isStored = type && (type.getPlace() == Place::Gm || isOutsideGrid(op, first));
+  if (!isBool(elem(op->getResult(0))) || isStored)
     return {};
   llvm::SmallVector<Value> operands;
   for (Value operand : op->getOperands())

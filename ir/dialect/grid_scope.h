@@ -1,0 +1,15 @@
+// What a grid takes from outside.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+
+namespace ptl::ir {
+
+/// Whether an array that `op` reads is made outside of the grid that `op` stands in: it lies in
+/// global memory, and boxes of it are loaded.
+inline bool isOutsideGrid(mlir::Operation *op, mlir::Value array) {
+  auto grid = op->getParentOfType<ParallelOp>();
+  return grid && !grid->isAncestor(array.getParentBlock()->getParentOp());
+}
+
+} // namespace ptl::ir
