@@ -165,6 +165,16 @@ def StageOperands : Pass<"ptl-stage-operands", "::mlir::func::FuncOp"> {
   let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
 }
 
+def CutProducts : Pass<"ptl-cut-products", "::mlir::func::FuncOp"> {
+  let summary = "how far products go along their contracted axis at a time";
+  let description = [{
+    Each product says how many contracted positions go through the operand buffers at a time (`ptl.step`): as a schedule says
+    (`l0`), else what takes the least time by the costs of the machine. Where an operand goes in pieces, it also says how many
+    positions a piece has (`ptl.piece`). An error if what the schedule says cannot be.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+}
+
 def StageLoops : Pass<"ptl-stage-loops", "::mlir::func::FuncOp"> {
   let summary = "which operations of a loop are done some turns ahead of the others";
   let description = [{

@@ -110,6 +110,7 @@ TEST(Stages, EveryPassKeepsTheMeaning) {
                                               "ptl-assign-cores",
                                               "ptl-plan-queues",
                                               "ptl-stage-operands",
+                                              "ptl-cut-products",
                                               "ptl-stage-loops",
                                               "ptl-lower-block",
                                               "pto-plan-buffers",

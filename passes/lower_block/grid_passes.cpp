@@ -4,6 +4,7 @@
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_choice.h"
+#include "passes/lower_block/cut_products.h"
 #include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/outline.h"
 #include "passes/lower_block/plan_queues.h"
@@ -125,6 +126,10 @@ static bool stageOperands(ir::ParallelOp grid, size_t, GridContext &context) {
   return markOperands(grid, context.machine, context.report) && succeeded(verifyOperands(grid));
 }
 
+static bool cutProducts(ir::ParallelOp grid, size_t, GridContext &context) {
+  return markProducts(grid, context.machine, context.report) && succeeded(verifyProducts(grid));
+}
+
 static bool stageLoops(ir::ParallelOp grid, size_t, GridContext &context) {
   markLoopStages(grid, context.machine);
   return succeeded(verifyLoopStages(grid));
@@ -132,9 +137,8 @@ static bool stageLoops(ir::ParallelOp grid, size_t, GridContext &context) {
 
 llvm::ArrayRef<GridPass> kernelPasses() {
   static constexpr GridPass passes[] = {
-      {"ptl-assign-cores", assign},
-      {"ptl-plan-queues", planQueues},
-      {"ptl-stage-operands", stageOperands},
+      {"ptl-assign-cores", assign},          {"ptl-plan-queues", planQueues},
+      {"ptl-stage-operands", stageOperands}, {"ptl-cut-products", cutProducts},
       {"ptl-stage-loops", stageLoops},
   };
   return passes;

@@ -6,6 +6,7 @@
 #include "ir/dialect/instruction_op.h"
 #include "passes/analysis/shared_buffers.h"
 #include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/cut_products.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/plan_queues.h"
 #include "passes/lower_block/tile.h"
@@ -77,7 +78,7 @@ struct KernelContext {
   mlir::Operation *gridLoop = nullptr; ///< what does not depend on the point stands before it
   llvm::SmallVector<Rotation> rotations;
   PartOf part;                 ///< of the product that is lowered
-  int64_t pinnedStep = 0;      ///< of that product, by its schedule; 0: it says nothing
+  ProductCut cut;              ///< of that product
   size_t productRotations = 0; ///< rotations around that product
   int64_t productBuffers = 0;  ///< that it has made
   /// Buffers that the parts of a product use in turn, by group, which of its buffers, and turn.

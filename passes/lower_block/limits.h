@@ -16,6 +16,10 @@ broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Val
 llvm::StringRef combinationOf(mlir::Operation *op);
 /// The bounds of lengths by name, as the types of a grid have them.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
+/// The most positions of an axis, of which some types name only the length; `Extent::kUnknown`:
+/// there is no bound.
+int64_t capacityIn(const ir::Extent &extent,
+                   const llvm::DenseMap<mlir::StringAttr, int64_t> &capacities);
 /// Bytes of its own memory that a consumer needs for the tiles it holds of a queue through global
 /// memory: PTO-ISA puts them as far apart as the slots of the ring, of which a tile may be a part.
 inline int64_t heldBytes(int64_t held, int64_t slot, int64_t tile) {

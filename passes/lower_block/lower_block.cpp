@@ -3,6 +3,7 @@
 
 #include "ir/dialect/schedule_attributes.h"
 #include "passes/lower_block/core_marks.h"
+#include "passes/lower_block/cut_products.h"
 #include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/lower_control.h"
@@ -55,7 +56,8 @@ private:
   /// What the passes before have said is there, and is right.
   bool isPrepared() {
     return succeeded(verifyCores(grid_)) && succeeded(verifyQueues(grid_, machine_)) &&
-           succeeded(verifyOperands(grid_)) && succeeded(verifyLoopStages(grid_));
+           succeeded(verifyOperands(grid_)) && succeeded(verifyLoopStages(grid_)) &&
+           succeeded(verifyProducts(grid_));
   }
 
   /// A queue has a kind of core at each end.

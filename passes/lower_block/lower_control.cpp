@@ -87,6 +87,14 @@ llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
   return capacities;
 }
 
+int64_t capacityIn(const ir::Extent &extent,
+                   const llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  if (extent.capacity != ir::Extent::kUnknown || !extent.symbol)
+    return extent.capacity;
+  auto found = capacities.find(extent.symbol);
+  return found == capacities.end() ? ir::Extent::kUnknown : found->second;
+}
+
 static void lowerPoints(KernelContext &c, ir::ParallelOp grid);
 static void lowerFor(KernelContext &c, mlir::scf::ForOp loop);
 static void lowerIf(KernelContext &c, mlir::scf::IfOp branch);
@@ -277,6 +285,17 @@ static bool carries(const KernelContext &c, Value value) {
   return c.cores.isAccumulator(value) == (c.core == CoreKind::Cube);
 }
 
+/// At the end of a body: hands on the scalars that the loop carries and this core computes.
+static void yieldScalars(KernelContext &c, scf::ForOp loop) {
+  llvm::SmallVector<Value> yielded;
+  for (auto [value, argument] :
+       llvm::zip(loop.getBody()->getTerminator()->getOperands(), loop.getRegionIterArgs()))
+    if (isScalar(c, value) && isNeeded(c, argument))
+      yielded.push_back(scalarOf(c, value));
+  if (!yielded.empty())
+    c.b.create<scf::YieldOp>(loop.getLoc(), yielded);
+}
+
 static void lowerFor(KernelContext &c, scf::ForOp loop) {
   Location loc = loop.getLoc();
   llvm::SmallVector<Value> inits, carriedArguments;
@@ -324,12 +343,7 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
     return;
   keepAll(c, yield.getOperands(), tiles, loc);
   freeSlots(c, yield);
-  llvm::SmallVector<Value> yielded;
-  for (auto [value, argument] : llvm::zip(yield.getOperands(), loop.getRegionIterArgs()))
-    if (isScalar(c, value) && isNeeded(c, argument))
-      yielded.push_back(scalarOf(c, value));
-  if (!yielded.empty())
-    c.b.create<scf::YieldOp>(loc, yielded);
+  yieldScalars(c, loop);
   c.b.setInsertionPointAfter(made);
   unsigned next = 0;
   for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))

@@ -4,6 +4,7 @@
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
+#include "passes/lower_block/cut_products.h"
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/product_steps.h"
@@ -20,8 +21,6 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-
 int64_t usableBytes(const Machine &machine, llvm::StringRef place) {
   const MemorySpace *space = machine.space(std::string_view(place));
   return space ? space->usableBytes() : 0;
@@ -34,11 +33,10 @@ static void zeroIfEmpty(KernelContext &c, mlir::Value lower, mlir::Value upper, 
 static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
                          mlir::Value begins, mlir::Value at, mlir::Value length, int64_t step,
                          mlir::Location loc);
-static bool pinStep(KernelContext &c, mlir::Operation *op, const Tile &a, const Tile &out);
 static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile &out, Value first,
                      Location loc);
 static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
-                               mlir::Value first, mlir::Location loc, int64_t step);
+                               mlir::Value first, mlir::Location loc);
 static llvm::StringRef leftLayout(const KernelContext &c);
 
 void stage(KernelContext &c, Operation *slice, const Tile &memory) {
@@ -215,69 +213,19 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
                           /*rotates=*/true);
   }
   Tile left = asProductReads(c, *a), right = asProductReads(c, *b);
-  if (!pinStep(c, op, left, out))
-    return;
+  c.cut = cutOf(op);
   multiply(c, left, right, out, first, loc);
   setTile(c, result, out);
-}
-
-/// `l0 rows, columns, contracted positions` of a schedule: a step through the operand buffers. Rows
-/// and columns of a tile go through them whole.
-static bool pinStep(KernelContext &c, Operation *op, const Tile &a, const Tile &out) {
-  c.pinnedStep = 0;
-  auto said = op->getAttrOfType<ArrayAttr>("ptl.l0");
-  if (!said)
-    return true;
-  auto sizes = cast<DenseI64ArrayAttr>(said[0]);
-  auto [rows, cols, step] = std::tuple(sizes[0], sizes[1], sizes[2]);
-  std::string why;
-  int64_t bytes = pto::elementBytes(a.element), box = std::max<int64_t>(16, 32 / bytes);
-  auto number = [](int64_t value) { return std::to_string(value); };
-  auto tooSmall = [&](const char *what, int64_t given, int64_t own) {
-    if (why.empty() && given < own)
-      why = "the tile has " + number(own) + " " + what +
-            ", which go through the operand buffers together: make the tile smaller";
-  };
-  auto tooLarge = [&](const char *place, int64_t lines) {
-    int64_t needed = roundUp(lines, 16) * step * bytes, there = usableBytes(c.machine, place);
-    if (why.empty() && needed > there)
-      why = number(needed) + " bytes of `" + place + "` are needed, `" + c.machine.name + "` has " +
-            number(there);
-  };
-  tooSmall("rows", rows, out.extents.rows);
-  tooSmall("columns", cols, out.extents.cols);
-  if (why.empty() && step % box != 0)
-    why = "contracted positions go in boxes of " + number(box);
-  tooLarge("left", out.extents.rows);
-  tooLarge("right", out.extents.cols);
-  if (why.empty()) {
-    c.pinnedStep = step;
-    return true;
-  }
-  c.report(DiagId::ScheduleCannot, cast<LocationAttr>(said[1]),
-           {"l0 " + number(rows) + ", " + number(cols) + ", " + number(step), why});
-  c.failed = true;
-  return false;
 }
 
 static std::string_view nameOf(Type element) {
   return element.isF32() ? "f32" : element.isF16() ? "f16" : element.isBF16() ? "bf16" : "i8";
 }
 
-/// The contracted extent in one step of the operand buffers. A contraction without a bound is long.
-static int64_t contractedStep(const KernelContext &c, const Tile &a, int64_t rows, int64_t cols) {
-  constexpr int64_t longest = 4096;
-  int64_t contracted = a.extents.cols > 0 ? a.extents.cols : longest;
-  return stepOf({rows, cols, contracted, pto::elementBytes(a.element), nameOf(a.element),
-                 c.cores.numProducts},
-                c.machine);
-}
-
 /// `first` null: the accumulator begins with this product.
 static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile &out, Value first,
                      Location loc) {
-  int64_t step =
-      c.pinnedStep ? c.pinnedStep : contractedStep(c, a, out.extents.rows, out.extents.cols);
+  int64_t step = c.cut.step;
   int64_t contracted = a.extents.cols;
   if (out.extents.rows == 0 || out.extents.cols == 0)
     return;
@@ -287,7 +235,7 @@ static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile 
     return zeroIfEmpty(c, begins, constant(c, 1), out, a.element);
   }
   if (a.form == Form::Memory || b.form == Form::Memory) {
-    multiplyFromMemory(c, a, b, out, first, loc, step);
+    multiplyFromMemory(c, a, b, out, first, loc);
     return;
   }
   if (contracted <= step) {
@@ -342,23 +290,11 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
   emit(c, loc, InstructionId::TMatmulAcc, {out.buffer, left, right}, {out.buffer});
 }
 
-/// The contracted extent of a piece: some steps, as many as leave room for other values in `mat`.
-static int64_t contractedPiece(const KernelContext &c, const Tile &a, const Tile &b,
-                               const Tile &out, int64_t step) {
-  int64_t line = 0; // bytes that one position of the contracted axis takes
-  if (a.form == Form::Memory)
-    line += roundUp(std::max<int64_t>(out.extents.rows, 1), 16) * pto::elementBytes(a.element);
-  if (b.form == Form::Memory)
-    line += roundUp(std::max<int64_t>(out.extents.cols, 1), 16) * pto::elementBytes(b.element);
-  int64_t room = usableBytes(c.machine, "mat") / 4 / std::max<int64_t>(1, c.cores.numProducts);
-  return step * std::clamp<int64_t>(room / (line * step), 1, 4);
-}
-
 /// A contraction of what stays in memory, because it has no bound or is large: pieces of it are
 /// loaded to `mat` in a loop.
 static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
-                               Value first, Location loc, int64_t step) {
-  int64_t piece = contractedPiece(c, a, b, out, step);
+                               Value first, Location loc) {
+  int64_t piece = c.cut.piece;
   Value total = a.form == Form::Memory ? a.extents.validCols : b.extents.validRows;
   Value zero = constant(c, 0);
   if (!first)

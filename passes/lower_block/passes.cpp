@@ -21,6 +21,7 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_ASSIGNCORES
 #define GEN_PASS_DEF_PLANQUEUES
 #define GEN_PASS_DEF_STAGEOPERANDS
+#define GEN_PASS_DEF_CUTPRODUCTS
 #define GEN_PASS_DEF_STAGELOOPS
 #define GEN_PASS_DEF_LOWERBLOCK
 #include "passes/passes.h.inc"
@@ -140,6 +141,13 @@ struct PlanQueuesPass : impl::PlanQueuesBase<PlanQueuesPass> {
 };
 struct StageOperandsPass : impl::StageOperandsBase<StageOperandsPass> {
   using StageOperandsBase::StageOperandsBase;
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), machine))
+      signalPassFailure();
+  }
+};
+struct CutProductsPass : impl::CutProductsBase<CutProductsPass> {
+  using CutProductsBase::CutProductsBase;
   void runOnOperation() override {
     if (!runOnGrids(getOperation(), getArgument(), machine))
       signalPassFailure();

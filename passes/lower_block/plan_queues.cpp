@@ -41,9 +41,7 @@ static std::optional<std::pair<int64_t, int64_t>>
 capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
   llvm::SmallVector<int64_t> extents;
   for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
-    int64_t capacity = extent.capacity;
-    if (capacity == ir::Extent::kUnknown)
-      capacity = bounds.contains(extent.symbol) ? bounds.lookup(extent.symbol) : -1;
+    int64_t capacity = capacityIn(extent, bounds);
     if (capacity < 0)
       return std::nullopt;
     extents.push_back(capacity);

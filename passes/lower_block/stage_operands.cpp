@@ -40,10 +40,7 @@ static std::optional<int64_t> bytesOf(Value value,
                                       const llvm::DenseMap<StringAttr, int64_t> &capacities) {
   int64_t bytes = pto::elementBytes(ir::elementTypeOf(value.getType()));
   for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
-    int64_t capacity = extent.isConstant() ? extent.length : extent.capacity;
-    if (capacity == ir::Extent::kUnknown)
-      if (auto known = capacities.find(extent.symbol); known != capacities.end())
-        capacity = known->second;
+    int64_t capacity = capacityIn(extent, capacities);
     if (capacity == ir::Extent::kUnknown)
       return std::nullopt;
     bytes *= capacity;

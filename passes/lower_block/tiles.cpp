@@ -93,12 +93,7 @@ Location named(const KernelContext &c, Value value) {
 }
 
 int64_t capacityOf(const KernelContext &c, const ir::Extent &extent) {
-  int64_t capacity = extent.capacity;
-  if (capacity == ir::Extent::kUnknown && extent.symbol) {
-    // Some types name a length without its bound; the operation that cut it knows.
-    auto found = c.capacities.find(extent.symbol);
-    capacity = found == c.capacities.end() ? ir::Extent::kUnknown : found->second;
-  }
+  int64_t capacity = capacityIn(extent, c.capacities);
   if (c.core == CoreKind::Vector && c.cores.deals(extent.symbol) && capacity > 0)
     capacity = (capacity + 1) / 2;
   return capacity;

@@ -45,7 +45,7 @@ void ChunkEmitter::openGrid() {
   NamedAttrList scheduled;
   for (size_t i = 0; i < axes_.size(); ++i)
     if (auto id = static_cast<int64_t>(i);
-        group_->find(id) == id && scheduledStep(id) == axis(id).step)
+        group_->find(id) == id && scheduledStep(*group_, id) == axis(id).step)
       scheduled.set(lengthName(group_->axis(id).extent), b_.getI64IntegerAttr(axis(id).step));
   if (!scheduled.empty())
     grid->setAttr(kTiledAttribute, scheduled.getDictionary(b_.getContext()));
@@ -119,7 +119,8 @@ void ChunkEmitter::hoist(Operation *op, llvm::ArrayRef<int64_t> ids,
 }
 
 /// Steps of the group: a reduction comes one step after those that its operand needs.
-int64_t ChunkEmitter::levelOf(Operation *op, llvm::DenseMap<Operation *, int64_t> &levels) {
+static int64_t levelOf(Operation *op, const ChunkGroup &group,
+                       llvm::DenseMap<Operation *, int64_t> &levels) {
   if (auto known = levels.find(op); known != levels.end())
     return known->second;
   int64_t level = 0;
@@ -128,8 +129,8 @@ int64_t ChunkEmitter::levelOf(Operation *op, llvm::DenseMap<Operation *, int64_t
       continue;
     AxisMap all(static_cast<size_t>(rankOf(operand.getType())), kWhole);
     Operation *origin = originOf(operand, all).origin.getDefiningOp();
-    if (origin && origin != op && group_->contains(origin))
-      level = std::max(level, levelOf(origin, levels) + (isReduction(origin) ? 1 : 0));
+    if (origin && origin != op && group.contains(origin))
+      level = std::max(level, levelOf(origin, group, levels) + (isReduction(origin) ? 1 : 0));
   }
   return levels[op] = level;
 }
@@ -143,8 +144,8 @@ void ChunkEmitter::emitReductions() {
   for (int64_t level = 0; !waiting.empty(); ++level) {
     llvm::SmallVector<Operation *> ready;
     llvm::copy_if(waiting, std::back_inserter(ready),
-                  [&](Operation *op) { return levelOf(op, levels) == level; });
-    llvm::erase_if(waiting, [&](Operation *op) { return levelOf(op, levels) == level; });
+                  [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
+    llvm::erase_if(waiting, [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
     while (!ready.empty()) { // those along the same axes share their loops
       Loops ids = chunked(group_->foldedBy(ready.front()));
       auto alike = [&](Operation *op) { return chunked(group_->foldedBy(op)) == ids; };

@@ -27,6 +27,15 @@ struct ChunkAxis {
   Extent extent; ///< of the present chunk
 };
 
+/// Decides which axes of the group are the rows and columns of its tiles, and how long chunks are.
+/// `groups`: all that share the grid; `axes`: by number, those of `group`.
+void chooseChunks(llvm::ArrayRef<ChunkGroup *> groups, ChunkGroup &group, const ChunkSizes &sizes,
+                  std::vector<ChunkAxis> &axes);
+/// A size that a schedule gives for an axis of a group: `tile B by 128`.
+std::optional<int64_t> scheduledStep(const ChunkGroup &group, int64_t id);
+/// The operation that combines two results of a reduction or a scan.
+llvm::StringRef combinerOf(mlir::Operation *op);
+
 class ChunkEmitter {
 public:
   ChunkEmitter(llvm::ArrayRef<ChunkGroup *> groups, const ChunkSizes &sizes, unsigned number)
@@ -51,7 +60,6 @@ private:
              llvm::DenseSet<mlir::Operation *> &seen);
   void emitReductions();
   void reduceTogether(llvm::ArrayRef<mlir::Operation *> reductions);
-  int64_t levelOf(mlir::Operation *op, llvm::DenseMap<mlir::Operation *, int64_t> &levels);
   void storeRoot(StoreOp into);
   void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids);
   void storeTile(mlir::Value tile, StoreOp into);
@@ -59,12 +67,6 @@ private:
 
   // sizes: chunk_sizes.cpp
   void chooseSizes();
-  void chooseRoles();
-  void chooseSteps(int64_t row, int64_t col);
-  void chooseProductSteps(int64_t row, int64_t col);
-  std::optional<int64_t> scheduledStep(int64_t id) const;
-  bool readsTransposed(int64_t row, int64_t col) const;
-  int64_t elementBudget() const;
 
   // tiles: chunk_tiles.cpp
   mlir::Value tileOf(mlir::Operation *member);
@@ -82,7 +84,6 @@ private:
   mlir::Value spread(mlir::Value tile, const AxisMap &map);
   mlir::Value fold(mlir::Operation *reduction);
   mlir::Value foldScanned(mlir::Operation *scan);
-  static llvm::StringRef combinerOf(mlir::Operation *op);
   mlir::Value identity(llvm::StringRef combiner, mlir::Type elem, const AxisMap &map);
   llvm::SmallVector<mlir::Value> combine(mlir::Operation *reduction,
                                          llvm::ArrayRef<mlir::Value> carried);

@@ -12,8 +12,31 @@ namespace ptl::ir {
 
 static int64_t roundDown(int64_t value, int64_t to) { return value / to * to; }
 
+namespace {
+class ChunkChooser {
+public:
+  ChunkChooser(llvm::ArrayRef<ChunkGroup *> groups, ChunkGroup &group, const ChunkSizes &sizes,
+               std::vector<ChunkAxis> &axes)
+      : groups_(groups), group_(&group), sizes_(sizes), axes_(axes) {}
+
+  void chooseRoles();
+
+private:
+  void chooseSteps(int64_t row, int64_t col);
+  void chooseProductSteps(int64_t row, int64_t col);
+  bool readsTransposed(int64_t row, int64_t col) const;
+  int64_t elementBudget() const;
+  ChunkAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
+
+  llvm::ArrayRef<ChunkGroup *> groups_;
+  ChunkGroup *group_;
+  const ChunkSizes &sizes_;
+  std::vector<ChunkAxis> &axes_;
+};
+} // namespace
+
 /// Elements of the widest type in a tile.
-int64_t ChunkEmitter::elementBudget() const {
+int64_t ChunkChooser::elementBudget() const {
   int64_t bits = 8;
   auto consider = [&](Value value) {
     Type elem = elementTypeOf(value.getType());
@@ -28,16 +51,15 @@ int64_t ChunkEmitter::elementBudget() const {
   return std::max<int64_t>(64, sizes_.bytes * 8 / std::max<int64_t>(bits, 32));
 }
 
-/// A size that a schedule gives for this axis: `tile B by 128`.
-std::optional<int64_t> ChunkEmitter::scheduledStep(int64_t id) const {
-  const SpaceAxis &space = group_->axis(id);
+std::optional<int64_t> scheduledStep(const ChunkGroup &group, int64_t id) {
+  const SpaceAxis &space = group.axis(id);
   if (space.isWhole)
     return std::nullopt;
-  return ir::scheduledStep(group_->members(), space.extent);
+  return ir::scheduledStep(group.members(), space.extent);
 }
 
 /// Whether something has the columns before the rows in memory.
-bool ChunkEmitter::readsTransposed(int64_t row, int64_t col) const {
+bool ChunkChooser::readsTransposed(int64_t row, int64_t col) const {
   auto isTransposed = [&](const AxisMap &map) {
     const auto *r = llvm::find(map, row), *c = llvm::find(map, col);
     return r != map.end() && c != map.end() && c < r;
@@ -65,7 +87,7 @@ bool ChunkEmitter::readsTransposed(int64_t row, int64_t col) const {
 }
 
 /// The last two axes of the value with the most axes are columns and rows.
-void ChunkEmitter::chooseRoles() {
+void ChunkChooser::chooseRoles() {
   llvm::SmallVector<int64_t> longest;
   auto consider = [&](const AxisMap &map) {
     llvm::SmallVector<int64_t> ids;
@@ -105,16 +127,16 @@ void ChunkEmitter::chooseRoles() {
     chooseSteps(row, col);
 }
 
-void ChunkEmitter::chooseProductSteps(int64_t row, int64_t col) {
+void ChunkChooser::chooseProductSteps(int64_t row, int64_t col) {
   if (row != kWhole)
-    axis(row).step = scheduledStep(row).value_or(sizes_.productM);
+    axis(row).step = scheduledStep(*group_, row).value_or(sizes_.productM);
   if (col != kWhole)
-    axis(col).step = scheduledStep(col).value_or(sizes_.productN);
+    axis(col).step = scheduledStep(*group_, col).value_or(sizes_.productN);
 }
 
 /// Rows are whole where one fits; else a tile has a few rows, so that a chunk is a long run of
 /// memory and still each row's partial results fill a block.
-void ChunkEmitter::chooseSteps(int64_t row, int64_t col) {
+void ChunkChooser::chooseSteps(int64_t row, int64_t col) {
   constexpr int64_t kUnknown = Extent::kUnknown, kFewRows = 8;
   int64_t budget = elementBudget(), least = budget < 512 ? 16 : 64;
   int64_t square = budget < 4096 ? least : 64;
@@ -123,7 +145,7 @@ void ChunkEmitter::chooseSteps(int64_t row, int64_t col) {
   bool isTransposed = row != kWhole && col != kWhole && readsTransposed(row, col);
   int64_t most = isTransposed ? square : budget;
   if (col != kWhole) {
-    std::optional<int64_t> fixed = scheduledStep(col);
+    std::optional<int64_t> fixed = scheduledStep(*group_, col);
     if (fixed || group_->axis(col).isWhole || (cols != kUnknown && cols <= most)) {
       axis(col).step = fixed.value_or(cols);
     } else {
@@ -142,13 +164,18 @@ void ChunkEmitter::chooseSteps(int64_t row, int64_t col) {
     step = std::min(step, rows);
   if (group_->axis(row).isWhole)
     step = rows;
-  axis(row).step = scheduledStep(row).value_or(std::max<int64_t>(step, 1));
+  axis(row).step = scheduledStep(*group_, row).value_or(std::max<int64_t>(step, 1));
+}
+
+void chooseChunks(llvm::ArrayRef<ChunkGroup *> groups, ChunkGroup &group, const ChunkSizes &sizes,
+                  std::vector<ChunkAxis> &axes) {
+  ChunkChooser(groups, group, sizes, axes).chooseRoles();
 }
 
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes() {
   axes_.assign(group_->numAxes(), {});
-  chooseRoles();
+  chooseChunks(groups_, *group_, sizes_, axes_);
   for (size_t i = 0; i < axes_.size(); ++i) {
     int64_t id = static_cast<int64_t>(i);
     if (group_->find(id) != id)

@@ -364,7 +364,7 @@ Value ChunkEmitter::fold(Operation *reduction) {
 }
 
 /// What joins the results of two parts.
-llvm::StringRef ChunkEmitter::combinerOf(Operation *op) {
+llvm::StringRef combinerOf(Operation *op) {
   return llvm::StringSwitch<llvm::StringRef>(op->getName().stripDialect())
       .Cases("reduce_sum", "cumsum", "ptl.add")
       .Cases("reduce_prod", "cumprod", "ptl.mul")

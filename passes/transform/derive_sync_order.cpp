@@ -84,20 +84,20 @@ static void append(std::vector<std::pair<Step, T>> &log, Step step, const T &val
     log.push_back({step, value});
 }
 
-const Clock &BodyOrder::clockAt(Pipe pipe, Step step) const {
-  return entryBefore(clocks_[pipeIndex(pipe)], step);
+const Clock &Knowledge::clockAt(Pipe pipe, Step step) const {
+  return entryBefore(clocks[pipeIndex(pipe)], step);
 }
-const BodyOrder::Past &BodyOrder::pastAt(Pipe pipe, Step step) const {
-  return entryBefore(pasts_[pipeIndex(pipe)], step);
+const Knowledge::Past &Knowledge::pastAt(Pipe pipe, Step step) const {
+  return entryBefore(pasts[pipeIndex(pipe)], step);
 }
-void BodyOrder::note(Pipe pipe, Step step) {
-  append(clocks_[pipeIndex(pipe)], step, now_[pipeIndex(pipe)]);
+void Knowledge::note(Pipe pipe, Step step) {
+  append(clocks[pipeIndex(pipe)], step, now[pipeIndex(pipe)]);
 }
-void BodyOrder::notePast(Pipe pipe, Step step) {
-  append(pasts_[pipeIndex(pipe)], step, past_[pipeIndex(pipe)]);
+void Knowledge::notePast(Pipe pipe, Step step) {
+  append(pasts[pipeIndex(pipe)], step, past[pipeIndex(pipe)]);
 }
 
-Clock BodyOrder::contribution(Pipe src, Step setStep) const {
+Clock Knowledge::contribution(Pipe src, Step setStep) const {
   Clock clock = clockAt(src, setStep);
   clock.raise(pipeIndex(src), setStep);
   return clock;
@@ -111,21 +111,21 @@ Step BodyOrder::lastBefore(Pipe pipe, int item) const {
 
 bool BodyOrder::knowsAllAtEnd(Pipe pipe, Pipe of) const {
   Step last = lastBefore(of, numItems());
-  return last == kNever || now_[pipeIndex(pipe)].done[pipeIndex(of)] > last;
+  return last == kNever || known_.now[pipeIndex(pipe)].done[pipeIndex(of)] > last;
 }
 
-void BodyOrder::learn(const Event &event) {
-  merge(now_[pipeIndex(event.dst)], contribution(event.src, event.setStep));
+void Knowledge::learn(const Event &event) {
+  merge(now[pipeIndex(event.dst)], contribution(event.src, event.setStep));
   note(event.dst, event.waitStep);
 }
 
-void BodyOrder::applyBarrier(const BarrierPoint &barrier) {
+void Knowledge::applyBarrier(const BarrierPoint &barrier) {
   for (size_t pipe = 0; pipe < numPipes; ++pipe) {
     if (!barrier.all && pipeAt(pipe) != Pipe::V)
       continue;
     if (barrier.all)
-      now_[pipe].fill(barrier.step);
-    now_[pipe].set(pipe, barrier.step);
+      now[pipe].fill(barrier.step);
+    now[pipe].set(pipe, barrier.step);
     note(pipeAt(pipe), barrier.step);
   }
 }
@@ -141,18 +141,18 @@ void BodyOrder::applyItem(int item) {
       if (!what.instructions[of] || !effect.knows[of * numPipes + who])
         continue;
       Step before = lastBefore(pipeAt(of), item);
-      if (before == kNever || now_[who].done[of] > before) {
-        now_[who].done[of] = stepOf(item + 1, PreWait);
-        note(pipeAt(who), stepOf(item, Execute));
+      if (before == kNever || known_.now[who].done[of] > before) {
+        known_.now[who].done[of] = stepOf(item + 1, PreWait);
+        known_.note(pipeAt(who), stepOf(item, Execute));
       }
     }
   for (const ItemEffect::Drain &drain : effect.drains) {
-    Clock clock = contribution(drain.src, stepOf(item, FirstSet));
+    Clock clock = known_.contribution(drain.src, stepOf(item, FirstSet));
     if (drain.covers)
       (drain.own ? clock.over : clock.done)[pipeIndex(drain.src)] =
           clock.done[pipeIndex(drain.src)] = stepOf(item + 1, PreWait);
-    merge(now_[pipeIndex(drain.dst)], clock);
-    note(drain.dst, stepOf(item + 1, PreWait));
+    merge(known_.now[pipeIndex(drain.dst)], clock);
+    known_.note(drain.dst, stepOf(item + 1, PreWait));
   }
 }
 
@@ -162,7 +162,7 @@ void BodyOrder::applyItem(int item) {
 // Needs of one pipe at one step: those that another one implies are left out.
 void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
   const Need &first = *group.front();
-  Clock &now = now_[pipeIndex(first.dst)];
+  Clock &now = known_.now[pipeIndex(first.dst)];
   auto open = [&](const Need *need) { return !covers(now, *need); };
   if (first.barrier) {
     // One of all pipes serves those of the vector pipe, too.
@@ -171,7 +171,7 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
     auto found = across != group.end() ? across : llvm::find_if(group, open);
     if (found != group.end()) {
       barriers_.push_back({first.waitStep, across != group.end(), (*found)->reason});
-      applyBarrier(barriers_.back());
+      known_.applyBarrier(barriers_.back());
     }
     return;
   }
@@ -192,7 +192,7 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
                   [&](const Need *other) { return other != need; });
     bool enough = llvm::all_of(asked, [&](const Need *wanted) {
       return llvm::any_of(rest, [&](const Need *other) {
-        return covers(contribution(other->src, other->setStep), *wanted);
+        return covers(known_.contribution(other->src, other->setStep), *wanted);
       });
     });
     if (enough)
@@ -200,7 +200,7 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
   }
   for (const Need *need : chosen) {
     events_.push_back(eventOf(*need));
-    learn(events_.back());
+    known_.learn(events_.back());
   }
 }
 
@@ -234,8 +234,8 @@ void BodyOrder::runForward() {
   events_.clear();
   barriers_.clear();
   for (size_t pipe = 0; pipe < numPipes; ++pipe) {
-    now_[pipe].fill(kNever);
-    clocks_[pipe].assign(1, {kNever, now_[pipe]});
+    known_.now[pipe].fill(kNever);
+    known_.clocks[pipe].assign(1, {kNever, known_.now[pipe]});
   }
   Agenda agenda;
   for (const Need &need : needs_)
@@ -262,10 +262,10 @@ void BodyOrder::runForward() {
           applyItem(item++);
         } else if (next == atSeed) {
           events_.push_back(**seed++);
-          learn(events_.back());
+          known_.learn(events_.back());
         } else {
           barriers_.push_back(**kept++);
-          applyBarrier(barriers_.back());
+          known_.applyBarrier(barriers_.back());
         }
       }
     }
@@ -307,27 +307,27 @@ bool BodyOrder::mergeForward() {
 // ---- between iterations
 // ---------------------------------------------------------------------------------------
 
-void BodyOrder::learnAll(Past &past, Pipe of) {
+static void learnAll(Knowledge::Past &past, Pipe of) {
   past.previous.set(pipeIndex(of), kAll);
   for (Clock &clock : past.frames)
     clock.set(pipeIndex(of), kAll);
 }
 
 void BodyOrder::learnPast(const Event &event) {
-  Past &past = past_[pipeIndex(event.dst)];
+  Knowledge::Past &past = known_.past[pipeIndex(event.dst)];
   if (event.blind)
     return;
   if (event.carried) {
-    Clock clock = contribution(event.src, event.setStep);
+    Clock clock = known_.contribution(event.src, event.setStep);
     merge(event.frame < 0 ? past.previous : past.frames[static_cast<size_t>(event.frame)], clock);
   } else {
-    const Past &source = pastAt(event.src, event.setStep);
+    const Knowledge::Past &source = known_.pastAt(event.src, event.setStep);
     merge(past.previous, source.previous);
     for (auto [mine, theirs] : llvm::zip_equal(past.frames, source.frames))
       merge(mine, theirs);
     learnAll(past, event.src);
   }
-  notePast(event.dst, event.waitStep);
+  known_.notePast(event.dst, event.waitStep);
 }
 
 void BodyOrder::applyBarrierPast(const BarrierPoint &barrier) {
@@ -336,26 +336,26 @@ void BodyOrder::applyBarrierPast(const BarrierPoint &barrier) {
       continue;
     for (size_t of = 0; of < numPipes; ++of)
       if (barrier.all || of == pipe)
-        learnAll(past_[pipe], pipeAt(of));
-    notePast(pipeAt(pipe), barrier.step);
+        learnAll(known_.past[pipe], pipeAt(of));
+    known_.notePast(pipeAt(pipe), barrier.step);
   }
 }
 
 void BodyOrder::applyItemPast(int item) {
   for (const ItemEffect::Drain &drain : effects_[static_cast<size_t>(item)].drains) {
-    Past &past = past_[pipeIndex(drain.dst)];
-    const Past &source = pastAt(drain.src, stepOf(item, FirstSet));
+    Knowledge::Past &past = known_.past[pipeIndex(drain.dst)];
+    const Knowledge::Past &source = known_.pastAt(drain.src, stepOf(item, FirstSet));
     merge(past.previous, source.previous);
     for (auto [mine, theirs] : llvm::zip_equal(past.frames, source.frames))
       merge(mine, theirs);
     learnAll(past, drain.src);
-    notePast(drain.dst, stepOf(item + 1, PreWait));
+    known_.notePast(drain.dst, stepOf(item + 1, PreWait));
   }
 }
 
 void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
   const Need &first = *group.front();
-  Past &past = past_[pipeIndex(first.dst)];
+  Knowledge::Past &past = known_.past[pipeIndex(first.dst)];
   auto open = [&](const Need *need) {
     return !covers(past.previous, *need) &&
            (need->frame < 0 || !covers(past.frames[static_cast<size_t>(need->frame)], *need));
@@ -389,7 +389,7 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
     bool enough = llvm::all_of(asked, [&](const Need *wanted) {
       return llvm::any_of(rest, [&](const Need *other) {
         return (other->frame < 0 || other->frame == wanted->frame) &&
-               covers(contribution(other->src, other->setStep), *wanted);
+               covers(known_.contribution(other->src, other->setStep), *wanted);
       });
     });
     if (enough)
@@ -403,9 +403,9 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
 
 void BodyOrder::runCarried() {
   for (size_t pipe = 0; pipe < numPipes; ++pipe) {
-    past_[pipe].previous = now_[pipe];
-    past_[pipe].frames.assign(body_.frames.size(), now_[pipe]);
-    pasts_[pipe].assign(1, {kNever, past_[pipe]});
+    known_.past[pipe].previous = known_.now[pipe];
+    known_.past[pipe].frames.assign(body_.frames.size(), known_.now[pipe]);
+    known_.pasts[pipe].assign(1, {kNever, known_.past[pipe]});
   }
   std::vector<const Need *> needs;
   for (const Need &need : needs_)

@@ -143,6 +143,33 @@ struct SyncPolicy {
 struct Phase;
 struct Resource;
 
+/// What each pipe knows of the others, over the steps of one body.
+class Knowledge {
+public:
+  /// What a pipe knows of the previous iteration, and of the last one with the same slots.
+  struct Past {
+    Clock previous;
+    llvm::SmallVector<Clock, 2> frames;
+  };
+  template <typename T> using Log = std::array<std::vector<std::pair<Step, T>>, numPipes>;
+
+  /// Before a step.
+  const Clock &clockAt(Pipe pipe, Step step) const;
+  const Past &pastAt(Pipe pipe, Step step) const;
+  /// Keeps what the pipe knows now as of this step on.
+  void note(Pipe pipe, Step step);
+  void notePast(Pipe pipe, Step step);
+  /// What an event that the pipe sets at this step tells.
+  Clock contribution(Pipe src, Step setStep) const;
+  void learn(const Event &event);
+  void applyBarrier(const BarrierPoint &barrier);
+
+  std::array<Clock, numPipes> now;
+  std::array<Past, numPipes> past;
+  Log<Clock> clocks;
+  Log<Past> pasts;
+};
+
 /// Solves one body. Needs first, then `solve`; more needs may be added, and `solve` called again.
 class BodyOrder {
 public:
@@ -173,20 +200,13 @@ public:
 
   /// Up to where `pipe` knows before `step` that the waits of `of` are over.
   Step knownOver(Pipe pipe, Step step, Pipe of) const {
-    return clockAt(pipe, step).over[pipeIndex(of)];
+    return known_.clockAt(pipe, step).over[pipeIndex(of)];
   }
   /// Whether at the end of the body `pipe` knows all that `of` does in it.
   bool knowsAllAtEnd(Pipe pipe, Pipe of) const;
   int numItems() const { return static_cast<int>(body_.items.size()); }
 
 private:
-  /// What a pipe knows of the previous iteration, and of the last one with the same slots.
-  struct Past {
-    Clock previous;
-    llvm::SmallVector<Clock, 2> frames;
-  };
-  template <typename T> using Log = std::array<std::vector<std::pair<Step, T>>, numPipes>;
-
   void runForward();
   void runCarried();
   bool makeReusable();
@@ -205,16 +225,8 @@ private:
   void applyItemPast(int item);
   void forwardGroup(llvm::ArrayRef<const Need *> group);
   void carriedGroup(llvm::ArrayRef<const Need *> group);
-  void applyBarrier(const BarrierPoint &barrier);
   void applyBarrierPast(const BarrierPoint &barrier);
-  void learn(const Event &event);
   void learnPast(const Event &event);
-  static void learnAll(Past &past, Pipe of);
-  void note(Pipe pipe, Step step);
-  void notePast(Pipe pipe, Step step);
-  const Clock &clockAt(Pipe pipe, Step step) const;
-  const Past &pastAt(Pipe pipe, Step step) const;
-  Clock contribution(Pipe src, Step setStep) const;
   Step lastBefore(Pipe pipe, int item) const;
   Event eventOf(const Need &need) const;
 
@@ -230,10 +242,7 @@ private:
   std::vector<size_t> hopeless_;
   std::vector<Event> events_;
   std::vector<BarrierPoint> barriers_;
-  std::array<Clock, numPipes> now_;
-  std::array<Past, numPipes> past_;
-  Log<Clock> clocks_;
-  Log<Past> pasts_;
+  Knowledge known_;
   std::array<std::vector<int>, numPipes> itemsOf_;
 };
 

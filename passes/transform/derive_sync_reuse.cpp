@@ -19,12 +19,12 @@ void BodyOrder::addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool ca
 bool BodyOrder::reuseEvent(Event &event) {
   size_t waiter = pipeIndex(event.dst);
   if (event.carried) {
-    if (clockAt(event.src, event.setStep).over[waiter] > event.waitStep)
+    if (known_.clockAt(event.src, event.setStep).over[waiter] > event.waitStep)
       return false;
     addReuse(event.dst, event.src, event.waitStep, event.setStep, false, event.reason);
     return true;
   }
-  const Past &past = pastAt(event.src, event.setStep);
+  const Knowledge::Past &past = known_.pastAt(event.src, event.setStep);
   event.frame = -1;
   event.slots = 1;
   if (past.previous.over[waiter] > event.waitStep)
@@ -50,7 +50,7 @@ bool BodyOrder::reuseItems() {
   for (int item = 0; item < numItems(); ++item) {
     const ItemEffect &effect = effects_[static_cast<size_t>(item)];
     auto settle = [&](Pipe src, Pipe dst, Step waited, const Reason &reason) {
-      if (pastAt(src, stepOf(item, FirstSet)).previous.over[pipeIndex(dst)] > waited)
+      if (known_.pastAt(src, stepOf(item, FirstSet)).previous.over[pipeIndex(dst)] > waited)
         return;
       addReuse(dst, src, waited, stepOf(item, FirstSet), true, reason);
       added = true;
@@ -78,14 +78,14 @@ bool BodyOrder::shareIds(llvm::ArrayRef<Event *> events, size_t ids) {
     if (i < ids) {
       size_t last = i + (events.size() - 1 - i) / ids * ids; // of the iteration before
       Step waited = events[last]->waitStep;
-      if (pastAt(src, event.setStep).previous.over[pipeIndex(dst)] <= waited) {
+      if (known_.pastAt(src, event.setStep).previous.over[pipeIndex(dst)] <= waited) {
         addReuse(dst, src, waited, event.setStep, true, event.reason);
         added = true;
       }
       continue;
     }
     Step waited = events[i - ids]->waitStep;
-    if (std::max(known, clockAt(src, event.setStep).over[pipeIndex(dst)]) > waited)
+    if (std::max(known, known_.clockAt(src, event.setStep).over[pipeIndex(dst)]) > waited)
       continue;
     if (gapOf(waited) >= gapOf(event.setStep)) { // too many at a time
       hopeless_.push_back(pairIndex(src, dst));
@@ -160,9 +160,10 @@ void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource>
 bool BodyOrder::isFreeBy(const Event &event, const Phase &phase) const {
   const Resource &resource = resources_[static_cast<size_t>(phase.resource)];
   Step begin = stepOf(phase.first, Wait);
-  bool begun = event.src == resource.filler
-                   ? begin < event.setStep
-                   : clockAt(event.src, event.setStep).over[pipeIndex(resource.filler)] > begin;
+  bool begun =
+      event.src == resource.filler
+          ? begin < event.setStep
+          : known_.clockAt(event.src, event.setStep).over[pipeIndex(resource.filler)] > begin;
   if (!begun)
     return false;
   for (size_t pipe = 0; pipe < numPipes; ++pipe) {
@@ -171,7 +172,7 @@ bool BodyOrder::isFreeBy(const Event &event, const Phase &phase) const {
     Step end = stepOf(phase.uses[pipe].last + 1, Set);
     if (pipeAt(pipe) == event.dst
             ? event.waitStep < end
-            : clockAt(pipeAt(pipe), end).over[pipeIndex(event.dst)] > event.waitStep)
+            : known_.clockAt(pipeAt(pipe), end).over[pipeIndex(event.dst)] > event.waitStep)
       return true;
   }
   return false;

@@ -45,14 +45,13 @@ inline unsigned intBits(mlir::Type type) {
 /// The number that `value` is in every element, if that is known.
 std::optional<double> constantOf(mlir::Value value);
 
-/// Emits operations of the `ptl` dialect on tiles and scalars before one operation. The element
-/// type of a result is that of its first value operand (`bool` for comparisons); its extents are
-/// those of the operands, broadcast.
-class Tiles {
+/// Emits operations of the `ptl` dialect on tiles and scalars before one operation: constants,
+/// other types, other shapes.
+class TileBuilder {
 public:
   using Value = mlir::Value;
   using Type = mlir::Type;
-  Tiles(mlir::PatternRewriter &rewriter, mlir::Operation *before, const Target &target)
+  TileBuilder(mlir::PatternRewriter &rewriter, mlir::Operation *before, const Target &target)
       : r(rewriter), loc(before->getLoc()), target(target) {}
 
   Type f16() const { return r.getF16Type(); }
@@ -66,48 +65,6 @@ public:
   /// A scalar constant; integers modulo 2^width.
   Value number(Type elem, double value) const;
   Value index(int64_t value) const;
-
-  Value add(Arg a, Arg b) const { return binary("ptl.add", a, b); }
-  Value sub(Arg a, Arg b) const { return binary("ptl.sub", a, b); }
-  Value mul(Arg a, Arg b) const { return binary("ptl.mul", a, b); }
-  Value div(Arg a, Arg b) const { return binary("ptl.div", a, b); }
-  Value max(Arg a, Arg b) const { return binary("ptl.max", a, b); }
-  Value min(Arg a, Arg b) const { return binary("ptl.min", a, b); }
-  Value bitAnd(Arg a, Arg b) const { return binary("ptl.bit_and", a, b); }
-  Value bitOr(Arg a, Arg b) const { return binary("ptl.bit_or", a, b); }
-  Value bitXor(Arg a, Arg b) const { return binary("ptl.bit_xor", a, b); }
-  Value bitNot(Value a) const { return bitXor(a, -1); }
-  /// By a count that is known to be legal.
-  Value shl(Value a, Arg count) const;
-  Value shr(Value a, Arg count) const;
-  /// Without the sign, of a signed integer type.
-  Value shrUnsigned(Value a, int count) const;
-
-  Value neg(Value a) const { return unary("ptl.neg", a); }
-  Value abs(Value a) const { return unary("ptl.abs", a); }
-  Value exp(Value a) const { return unary("ptl.exp", a); }
-  Value log(Value a) const { return unary("ptl.log", a); }
-  Value sqrt(Value a) const { return unary("ptl.sqrt", a); }
-  Value round(Value a) const { return unary("ptl.round", a); }
-  Value trunc(Value a) const { return unary("ptl.trunc", a); }
-  /// The polynomial with these coefficients, constant term first.
-  Value poly(Value x, llvm::ArrayRef<double> coefficients) const;
-
-  Value lt(Arg a, Arg b) const { return compare("ptl.lt", a, b); }
-  Value le(Arg a, Arg b) const { return compare("ptl.le", a, b); }
-  Value gt(Arg a, Arg b) const { return compare("ptl.gt", a, b); }
-  Value ge(Arg a, Arg b) const { return compare("ptl.ge", a, b); }
-  Value eq(Arg a, Arg b) const { return compare("ptl.eq", a, b); }
-  Value ne(Arg a, Arg b) const { return compare("ptl.ne", a, b); }
-  Value both(Value a, Value b) const { return binary("ptl.and", a, b); }
-  Value either(Value a, Value b) const { return binary("ptl.or", a, b); }
-  Value negated(Value a) const { return unary("ptl.not", a); }
-  /// At least one of `a` and `b` is a value.
-  Value select(Value condition, Arg a, Arg b) const;
-  /// `a` or `b` of a type that neither of them has.
-  Value choose(Value condition, Type elem, double a, double b) const {
-    return select(condition, number(elem, a), number(elem, b));
-  }
 
   Value convert(Value x, Type to, llvm::StringRef round = "even", bool saturate = false) const;
   Value bitcast(Value x, Type to) const;
@@ -151,6 +108,55 @@ public:
   mlir::PatternRewriter &r;
   mlir::Location loc;
   const Target &target;
+};
+
+/// The same with arithmetic. The element type of a result is that of its first value operand
+/// (`bool` for comparisons); its extents are those of the operands, broadcast.
+class Tiles : public TileBuilder {
+public:
+  using TileBuilder::TileBuilder;
+
+  Value add(Arg a, Arg b) const { return binary("ptl.add", a, b); }
+  Value sub(Arg a, Arg b) const { return binary("ptl.sub", a, b); }
+  Value mul(Arg a, Arg b) const { return binary("ptl.mul", a, b); }
+  Value div(Arg a, Arg b) const { return binary("ptl.div", a, b); }
+  Value max(Arg a, Arg b) const { return binary("ptl.max", a, b); }
+  Value min(Arg a, Arg b) const { return binary("ptl.min", a, b); }
+  Value bitAnd(Arg a, Arg b) const { return binary("ptl.bit_and", a, b); }
+  Value bitOr(Arg a, Arg b) const { return binary("ptl.bit_or", a, b); }
+  Value bitXor(Arg a, Arg b) const { return binary("ptl.bit_xor", a, b); }
+  Value bitNot(Value a) const { return bitXor(a, -1); }
+  /// By a count that is known to be legal.
+  Value shl(Value a, Arg count) const;
+  Value shr(Value a, Arg count) const;
+  /// Without the sign, of a signed integer type.
+  Value shrUnsigned(Value a, int count) const;
+
+  Value neg(Value a) const { return unary("ptl.neg", a); }
+  Value abs(Value a) const { return unary("ptl.abs", a); }
+  Value exp(Value a) const { return unary("ptl.exp", a); }
+  Value log(Value a) const { return unary("ptl.log", a); }
+  Value sqrt(Value a) const { return unary("ptl.sqrt", a); }
+  Value round(Value a) const { return unary("ptl.round", a); }
+  Value trunc(Value a) const { return unary("ptl.trunc", a); }
+  /// The polynomial with these coefficients, constant term first.
+  Value poly(Value x, llvm::ArrayRef<double> coefficients) const;
+
+  Value lt(Arg a, Arg b) const { return compare("ptl.lt", a, b); }
+  Value le(Arg a, Arg b) const { return compare("ptl.le", a, b); }
+  Value gt(Arg a, Arg b) const { return compare("ptl.gt", a, b); }
+  Value ge(Arg a, Arg b) const { return compare("ptl.ge", a, b); }
+  Value eq(Arg a, Arg b) const { return compare("ptl.eq", a, b); }
+  Value ne(Arg a, Arg b) const { return compare("ptl.ne", a, b); }
+  Value both(Value a, Value b) const { return binary("ptl.and", a, b); }
+  Value either(Value a, Value b) const { return binary("ptl.or", a, b); }
+  Value negated(Value a) const { return unary("ptl.not", a); }
+  /// At least one of `a` and `b` is a value.
+  Value select(Value condition, Arg a, Arg b) const;
+  /// `a` or `b` of a type that neither of them has.
+  Value choose(Value condition, Type elem, double a, double b) const {
+    return select(condition, number(elem, a), number(elem, b));
+  }
 
 private:
   Value binary(llvm::StringRef name, Arg a, Arg b) const;

@@ -54,7 +54,7 @@ std::optional<double> constantOf(Value value) {
   return std::nullopt;
 }
 
-Value Tiles::number(Type elem, double value) const {
+Value TileBuilder::number(Type elem, double value) const {
   if (auto real = dyn_cast<FloatType>(elem)) {
     llvm::APFloat exact(value);
     bool inexact = false;
@@ -70,11 +70,13 @@ Value Tiles::number(Type elem, double value) const {
   return r.create<arith::ConstantOp>(loc, attribute);
 }
 
-Value Tiles::index(int64_t value) const { return r.create<arith::ConstantIndexOp>(loc, value); }
+Value TileBuilder::index(int64_t value) const {
+  return r.create<arith::ConstantIndexOp>(loc, value);
+}
 
 // ---- operations ---------------------------------------------------------------------------------
 
-llvm::SmallVector<Extent> Tiles::broadcastExtents(ValueRange operands) {
+llvm::SmallVector<Extent> TileBuilder::broadcastExtents(ValueRange operands) {
   llvm::SmallVector<Extent> result;
   for (Value operand : operands) {
     llvm::ArrayRef<Extent> own = extentsOf(operand.getType());
@@ -89,8 +91,8 @@ llvm::SmallVector<Extent> Tiles::broadcastExtents(ValueRange operands) {
   return result;
 }
 
-Value Tiles::make(llvm::StringRef name, Type elem, ValueRange operands,
-                  llvm::ArrayRef<NamedAttribute> attributes) const {
+Value TileBuilder::make(llvm::StringRef name, Type elem, ValueRange operands,
+                        llvm::ArrayRef<NamedAttribute> attributes) const {
   OperationState state(loc, name);
   state.addOperands(operands);
   state.addAttributes(attributes);
@@ -117,7 +119,7 @@ Value Tiles::compare(llvm::StringRef name, Arg a, Arg b) const {
   return make(name, i1(), {x, y});
 }
 
-Value Tiles::asInstruction(Value value) const {
+Value TileBuilder::asInstruction(Value value) const {
   value.getDefiningOp()->setAttr(kInstruction, r.getUnitAttr());
   return value;
 }
@@ -143,7 +145,7 @@ Value Tiles::select(Value condition, Arg a, Arg b) const {
   return make("ptl.select", elem(x), {condition, x, y});
 }
 
-Value Tiles::convert(Value x, Type to, llvm::StringRef round, bool saturate) const {
+Value TileBuilder::convert(Value x, Type to, llvm::StringRef round, bool saturate) const {
   if (elem(x) == to)
     return x;
   if (auto known = constantOf(x); known && !isArray(x) && (isReal(to) || intBits(elem(x))))
@@ -153,7 +155,7 @@ Value Tiles::convert(Value x, Type to, llvm::StringRef round, bool saturate) con
                r.getNamedAttr("saturate", r.getBoolAttr(saturate))});
 }
 
-Value Tiles::bitcast(Value x, Type to) const {
+Value TileBuilder::bitcast(Value x, Type to) const {
   if (elem(x) == to)
     return x;
   if (auto known = constantOf(x); known && !isArray(x) && intBits(elem(x)) && intBits(to))
@@ -161,21 +163,21 @@ Value Tiles::bitcast(Value x, Type to) const {
   return make("ptl.bitcast", to, x);
 }
 
-Value Tiles::widen(Value x, Type to) const {
+Value TileBuilder::widen(Value x, Type to) const {
   if (auto narrowed = x.getDefiningOp<ConvertOp>(); narrowed && narrowed->hasAttr(kNarrowed))
     if (elem(narrowed.getX()) == to)
       return narrowed.getX();
   return convert(x, to);
 }
 
-Value Tiles::narrow(Value x, Type to) const {
+Value TileBuilder::narrow(Value x, Type to) const {
   Value result = convert(x, to);
   if (result != x)
     result.getDefiningOp()->setAttr(kNarrowed, r.getUnitAttr());
   return result;
 }
 
-Value Tiles::cloneWith(Operation *op, ValueRange operands, Type elem) const {
+Value TileBuilder::cloneWith(Operation *op, ValueRange operands, Type elem) const {
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(operands);
   state.addAttributes(op->getAttrs());
@@ -189,9 +191,9 @@ Value Tiles::cloneWith(Operation *op, ValueRange operands, Type elem) const {
 
 // ---- shapes -------------------------------------------------------------------------------------
 
-Value Tiles::length(Value x, int64_t axis) const { return lengthOf(r, x, axis); }
+Value TileBuilder::length(Value x, int64_t axis) const { return lengthOf(r, x, axis); }
 
-static ArrayType arrayOf(const Tiles &t, Type elem, llvm::ArrayRef<Extent> extents) {
+static ArrayType arrayOf(const TileBuilder &t, Type elem, llvm::ArrayRef<Extent> extents) {
   return ArrayType::get(t.r.getContext(), elem, extents, Place::Inferred);
 }
 
@@ -206,7 +208,7 @@ static bool hasExtents(Value x, llvm::ArrayRef<Extent> wanted) {
 }
 
 /// The lengths of the named ones of `extents`, found at the operands that broadcast to them.
-static llvm::SmallVector<Value> namedLengths(const Tiles &t, llvm::ArrayRef<Extent> extents,
+static llvm::SmallVector<Value> namedLengths(const TileBuilder &t, llvm::ArrayRef<Extent> extents,
                                              ValueRange operands) {
   llvm::SmallVector<Value> lengths;
   for (size_t axis = 0; axis < extents.size(); ++axis) {
@@ -224,7 +226,7 @@ static llvm::SmallVector<Value> namedLengths(const Tiles &t, llvm::ArrayRef<Exte
   return lengths;
 }
 
-Value Tiles::spread(Value x, llvm::ArrayRef<Extent> extents, ValueRange operands) const {
+Value TileBuilder::spread(Value x, llvm::ArrayRef<Extent> extents, ValueRange operands) const {
   if (!isArray(x))
     return full(x, extents, operands);
   if (hasExtents(x, extents))
@@ -249,7 +251,7 @@ Value Tiles::spread(Value x, llvm::ArrayRef<Extent> extents, ValueRange operands
   return x;
 }
 
-Value Tiles::full(Value scalar, llvm::ArrayRef<Extent> extents, ValueRange operands) const {
+Value TileBuilder::full(Value scalar, llvm::ArrayRef<Extent> extents, ValueRange operands) const {
   llvm::SmallVector<Value> all = namedLengths(*this, extents, operands);
   OperationState state(loc, "ptl.full");
   // The lengths stand in front of the value, as the parameters of `full` do.
@@ -259,7 +261,7 @@ Value Tiles::full(Value scalar, llvm::ArrayRef<Extent> extents, ValueRange opera
   return r.create(state)->getResult(0);
 }
 
-Value Tiles::newAxis(Value x, llvm::ArrayRef<int64_t> axes) const {
+Value TileBuilder::newAxis(Value x, llvm::ArrayRef<int64_t> axes) const {
   if (axes.empty())
     return x;
   llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
@@ -269,7 +271,7 @@ Value Tiles::newAxis(Value x, llvm::ArrayRef<int64_t> axes) const {
                              r.getDenseI64ArrayAttr(axes));
 }
 
-Value Tiles::transpose(Value x, llvm::ArrayRef<int64_t> axes) const {
+Value TileBuilder::transpose(Value x, llvm::ArrayRef<int64_t> axes) const {
   llvm::SmallVector<Extent> extents;
   for (int64_t axis : axes)
     extents.push_back(extentsOf(x.getType())[static_cast<size_t>(axis)]);
@@ -277,7 +279,7 @@ Value Tiles::transpose(Value x, llvm::ArrayRef<int64_t> axes) const {
                                r.getDenseI64ArrayAttr(axes));
 }
 
-Value Tiles::reshape(Value x, llvm::ArrayRef<Extent> extents, ValueRange lengths) const {
+Value TileBuilder::reshape(Value x, llvm::ArrayRef<Extent> extents, ValueRange lengths) const {
   OperationState state(loc, "ptl.reshape");
   state.addOperands(x);
   for (auto [extent, length] : llvm::zip(extents, lengths))
@@ -287,7 +289,7 @@ Value Tiles::reshape(Value x, llvm::ArrayRef<Extent> extents, ValueRange lengths
   return r.create(state)->getResult(0);
 }
 
-Value Tiles::dropAxes(Value x, llvm::ArrayRef<int64_t> axes) const {
+Value TileBuilder::dropAxes(Value x, llvm::ArrayRef<int64_t> axes) const {
   if (axes.empty())
     return x;
   llvm::SmallVector<Extent> extents;
@@ -304,7 +306,7 @@ Value Tiles::dropAxes(Value x, llvm::ArrayRef<int64_t> axes) const {
                            r.getDenseI64ArrayAttr(axes));
 }
 
-Value Tiles::positions(Value like, int64_t axis) const {
+Value TileBuilder::positions(Value like, int64_t axis) const {
   int64_t rank = rankOf(like.getType());
   const Extent &extent = extentsOf(like.getType())[static_cast<size_t>(axis)];
   OperationState state(loc, "ptl.index");

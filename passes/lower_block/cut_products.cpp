@@ -1,0 +1,161 @@
+#include "passes/lower_block/cut_products.h"
+
+#include "passes/lower_block/core_marks.h"
+#include "passes/lower_block/limits.h"
+#include "passes/lower_block/product_steps.h"
+#include "passes/lower_block/stage_operands.h"
+
+#include "ir/dialect/pto_dialect.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace ptl::block {
+
+static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+static std::string_view nameOf(Type element) {
+  return element.isF32() ? "f32" : element.isF16() ? "f16" : element.isBF16() ? "bf16" : "i8";
+}
+
+static Type elementOf(ir::MatmulOp product) {
+  return ir::elementTypeOf(product->getOperand(0).getType());
+}
+
+/// Contracted positions of one box.
+static int64_t boxOf(ir::MatmulOp product) {
+  return std::max<int64_t>(16, 32 / pto::elementBytes(elementOf(product)));
+}
+
+/// Nothing for what is no product of matrices, or has no bounds: the lowering says so.
+static std::optional<ProductShape> shapeOf(ir::MatmulOp product,
+                                           const llvm::DenseMap<StringAttr, int64_t> &capacities,
+                                           int64_t numProducts) {
+  llvm::ArrayRef<ir::Extent> out = ir::extentsOf(product->getResult(0).getType()),
+                             left = ir::extentsOf(product->getOperand(0).getType());
+  if (out.size() != 2 || left.size() != 2)
+    return std::nullopt;
+  int64_t rows = capacityIn(out[0], capacities), cols = capacityIn(out[1], capacities),
+          contracted = capacityIn(left[1], capacities);
+  if (rows == ir::Extent::kUnknown || cols == ir::Extent::kUnknown)
+    return std::nullopt;
+  constexpr int64_t longest = 4096; // a contraction without a bound is long
+  return ProductShape{rows,
+                      cols,
+                      contracted > 0 ? contracted : longest,
+                      pto::elementBytes(elementOf(product)),
+                      nameOf(elementOf(product)),
+                      numProducts};
+}
+
+/// Why `l0 rows, columns, contracted positions` of a schedule cannot be; empty if it can. Rows and
+/// columns of a tile go through the operand buffers whole.
+static std::string whyNot(const ProductShape &shape, llvm::ArrayRef<int64_t> sizes, int64_t box,
+                          const Machine &machine) {
+  auto number = [](int64_t value) { return std::to_string(value); };
+  auto tooSmall = [&](const char *what, int64_t given, int64_t own) -> std::string {
+    return given >= own ? ""
+                        : "the tile has " + number(own) + " " + what +
+                              ", which go through the operand buffers together: make the tile "
+                              "smaller";
+  };
+  auto tooLarge = [&](const char *place, int64_t lines) -> std::string {
+    int64_t needed = roundUp(lines, 16) * sizes[2] * shape.bytes,
+            there = usableBytes(machine, place);
+    return needed <= there ? ""
+                           : number(needed) + " bytes of `" + place + "` are needed, `" +
+                                 machine.name + "` has " + number(there);
+  };
+  std::string uneven =
+      sizes[2] % box == 0 ? "" : "contracted positions go in boxes of " + number(box);
+  for (std::string why :
+       {tooSmall("rows", sizes[0], shape.rows), tooSmall("columns", sizes[1], shape.cols), uneven,
+        tooLarge("left", shape.rows), tooLarge("right", shape.cols)})
+    if (!why.empty())
+      return why;
+  return "";
+}
+
+/// The step that a schedule says; 0: it says nothing. Nothing after an error.
+static std::optional<int64_t> pinnedStep(ir::MatmulOp product, const ProductShape &shape,
+                                         const Machine &machine, const Report &report) {
+  auto said = product->getAttrOfType<ArrayAttr>("ptl.l0");
+  if (!said)
+    return 0;
+  llvm::ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(said[0]).asArrayRef();
+  std::string why = whyNot(shape, sizes, boxOf(product), machine);
+  if (why.empty())
+    return sizes[2];
+  report(DiagId::ScheduleCannot, cast<LocationAttr>(said[1]),
+         {"l0 " + std::to_string(sizes[0]) + ", " + std::to_string(sizes[1]) + ", " +
+              std::to_string(sizes[2]),
+          why});
+  return std::nullopt;
+}
+
+static bool goesInPieces(Value operand) {
+  Operation *load = productSource(operand).getDefiningOp();
+  return load && isInPieces(load);
+}
+
+/// The contracted extent of a piece: some steps, as many as leave room for other values in `mat`.
+static int64_t pieceOf(ir::MatmulOp product, const ProductShape &shape, int64_t step,
+                       const Machine &machine) {
+  int64_t line = 0; // bytes that one position of the contracted axis takes
+  for (auto [number, lines] : {std::pair(0U, shape.rows), std::pair(1U, shape.cols)})
+    if (goesInPieces(product->getOperand(number)))
+      line += roundUp(std::max<int64_t>(lines, 1), 16) * shape.bytes;
+  int64_t room = usableBytes(machine, "mat") / 4 / std::max<int64_t>(1, shape.products);
+  return step * std::clamp<int64_t>(room / (line * step), 1, 4);
+}
+
+bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &report) {
+  if (grid->hasAttr("ptl.manual"))
+    return true;
+  CoreAssignment cores = markedCores(grid);
+  llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
+  Builder b(grid.getContext());
+  WalkResult result = grid.walk([&](ir::MatmulOp product) {
+    std::optional<ProductShape> shape = shapeOf(product, capacities, cores.numProducts);
+    if (!shape)
+      return WalkResult::advance();
+    std::optional<int64_t> pinned = pinnedStep(product, *shape, machine, report);
+    if (!pinned)
+      return WalkResult::interrupt();
+    int64_t step = *pinned ? *pinned : stepOf(*shape, machine);
+    if (goesInPieces(product->getOperand(0)) || goesInPieces(product->getOperand(1))) {
+      shape->contracted = pieceOf(product, *shape, step, machine);
+      product->setAttr(kPieceAttr, b.getI64IntegerAttr(shape->contracted));
+      step = *pinned ? *pinned : stepOf(*shape, machine);
+    }
+    product->setAttr(kStepAttr, b.getI64IntegerAttr(step));
+    return WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+ProductCut cutOf(Operation *product) {
+  auto number = [&](llvm::StringRef name) {
+    auto said = product->getAttrOfType<IntegerAttr>(name);
+    return said ? said.getInt() : 0;
+  };
+  return {number(kStepAttr), number(kPieceAttr)};
+}
+
+LogicalResult verifyProducts(ir::ParallelOp grid) {
+  llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
+  WalkResult result = grid.walk([&](ir::MatmulOp product) {
+    if (!shapeOf(product, capacities, 1))
+      return WalkResult::advance();
+    ProductCut cut = cutOf(product);
+    bool inPieces = goesInPieces(product->getOperand(0)) || goesInPieces(product->getOperand(1));
+    if (cut.step > 0 && cut.step % boxOf(product) == 0 && (cut.piece > 0) == inPieces)
+      return WalkResult::advance();
+    product->emitError("nothing right says how far it goes along its contracted axis at a time");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace ptl::block
