@@ -96,24 +96,6 @@ bool isMatrixBox(const BoxOperands &in, Type boxType) {
   return kept.size() - first <= 2 && (kept.empty() || kept.back() == last);
 }
 
-/// Whether a box is a matrix whose rows lie side by side, or a part of one, for this core.
-static bool isMatrix(KernelContext &c, const BoxOperands &in, Type boxType) {
-  if (!isMatrixBox(in, boxType))
-    return false;
-  // A column stands alone only where rows have one element.
-  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
-  size_t last = in.offsets.size() - 1;
-  auto isSingle = [&](const ir::Extent &each) { return each.isOne() || capacityOf(c, each) == 1; };
-  bool column =
-      extents.size() > 1 && isSingle(extents.back()) && !isSingle(extents[extents.size() - 2]);
-  IntegerAttr width;
-  Value cols = globalLength(c, in.array, last);
-  if (column && c.core == CoreKind::Vector &&
-      !(cols && matchPattern(cols, m_Constant(&width)) && width.getInt() == 1))
-    return false;
-  return true;
-}
-
 /// The axes of a box that are a matrix: those that are kept, without leading ones of extent 1,
 /// which are positions, too.
 static llvm::SmallVector<size_t> matrixAxes(const BoxOperands &in,
@@ -126,6 +108,25 @@ static llvm::SmallVector<size_t> matrixAxes(const BoxOperands &in,
   while (kept.size() - first > 2 && extents[first].isOne())
     ++first;
   return {kept.begin() + static_cast<long>(first), kept.end()};
+}
+
+/// Whether a box is a matrix whose rows lie side by side, or a part of one, for this core.
+static bool isMatrix(KernelContext &c, const BoxOperands &in, Type boxType) {
+  if (!isMatrixBox(in, boxType))
+    return false;
+  // A column stands alone only where rows have one element and follow each other.
+  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
+  size_t last = in.offsets.size() - 1;
+  auto isSingle = [&](const ir::Extent &each) { return each.isOne() || capacityOf(c, each) == 1; };
+  bool column =
+      extents.size() > 1 && isSingle(extents.back()) && !isSingle(extents[extents.size() - 2]);
+  if (!column || c.core != CoreKind::Vector)
+    return true;
+  Value cols = globalLength(c, in.array, last);
+  llvm::SmallVector<Value> strides = stridesOf(c, in.array);
+  size_t row = matrixAxes(in, extents).front(); // its elements may have others between them
+  return cols && matchPattern(cols, m_One()) && row < strides.size() &&
+         matchPattern(strides[row], m_One());
 }
 
 namespace {
