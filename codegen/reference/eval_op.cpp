@@ -162,6 +162,8 @@ bool isImplemented(OpId op, std::string *reason) {
     return elsewhere("the checker turns `load` into an index expression with `outside`");
   if (op == OpId::Assert)
     return elsewhere("`assert` is a statement of the tree");
+  if (op == OpId::Scan || op == OpId::Reduce)
+    return elsewhere("the checker writes calls of `scan` and `reduce` out");
   if (isScalarOp(op))
     return true;
   switch (record.opClass) {

@@ -240,11 +240,20 @@ static bool isOpen(const ir::Extent &extent) {
   return !extent.isConstant() && extent.capacity == ir::Extent::kUnknown;
 }
 
-/// A constant, or no more than one.
+/// Whether a length is at most some constant, as the checker finds it of the text.
 static bool isBounded(Value length) {
-  auto least = length.getDefiningOp<arith::MinSIOp>();
-  return getConstantIntValue(length) ||
-         (least && (getConstantIntValue(least.getLhs()) || getConstantIntValue(least.getRhs())));
+  if (getConstantIntValue(length))
+    return true;
+  Operation *op = length.getDefiningOp();
+  if (!op || op->getNumOperands() != 2)
+    return false;
+  bool left = isBounded(op->getOperand(0)), right = isBounded(op->getOperand(1));
+  if (isa<arith::MinSIOp>(op))
+    return left || right;
+  // Lengths divide by 1 or more.
+  if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivSIOp, arith::DivUIOp>(op))
+    return left;
+  return isa<arith::MaxSIOp, arith::AddIOp>(op) && left && right;
 }
 
 /// Whether a part of an array has an axis that neither its type nor the tile that cut it bounds.

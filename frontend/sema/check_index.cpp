@@ -227,31 +227,6 @@ static Expr *lengthOfSlice(Context &ctx, const SliceIndexView &view, Expr *stop)
   return checkIntScalar(ctx, ctx.tree.child(stop->syntax, 1), "the length of a slice");
 }
 
-/// The quotients that are factors of the terms of `a`.
-static void addQuotients(Context &ctx, Dim a, std::vector<Dim> &quotients) {
-  for (const DimTerm &term : a.terms())
-    for (const DimFactor &factor : term.monomial->factors)
-      if (factor.atom->kind == DimAtomKind::FloorDiv)
-        quotients.push_back(ctx.dims.atomDim(*factor.atom));
-}
-
-/// From `start` to `stop`, by the name that other lengths have: `N - N/2` is `N/2` where `N` is
-/// even, so that both halves are of one length for all that looks at names.
-static Dim distanceBetween(Context &ctx, Dim start, Dim stop) {
-  Dim distance = ctx.dims.sub(stop, start);
-  std::vector<Dim> names, own;
-  addQuotients(ctx, distance, own);
-  if (own.empty())
-    return distance;
-  addQuotients(ctx, start, names);
-  addQuotients(ctx, stop, names);
-  Dim reduced = ctx.facts.reduce(distance);
-  for (Dim name : names)
-    if (ctx.facts.reduce(name) == reduced)
-      return name;
-  return distance;
-}
-
 void Indexing::addSlice(size_t axis, NodeId index) {
   SliceIndexView view(ctx.tree, index);
   const Extent &extent = base.extents[axis];
@@ -278,7 +253,7 @@ void Indexing::addSlice(size_t axis, NodeId index) {
     failed = true;
     return;
   }
-  Dim distance = distanceBetween(ctx, info.start, stop);
+  Dim distance = ctx.dims.sub(stop, info.start);
   info.length = info.step.isConstant(1) ? distance : ctx.dims.ceilDiv(distance, info.step);
   info.capacity = capacityOf(ctx, info.length);
   IndexItem item;

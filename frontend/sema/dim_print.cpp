@@ -56,7 +56,6 @@ public:
 private:
   bool takeRemainder(TermMap &work, const DimAtom &division, std::vector<Spelled> &out);
   bool takeShifted(TermMap &work, const DimAtom &division, std::vector<Spelled> &out);
-  Spelled shifted(int64_t coefficient, const DimMonomial &factor, Dim dividend, int64_t divisor);
   bool takeCeiling(TermMap &work, const DimAtom &division, std::vector<Spelled> &out);
   std::vector<std::string> factors(const DimMonomial &monomial);
   std::string atom(const DimAtom &atom);
@@ -234,28 +233,15 @@ bool Printer::takeShifted(TermMap &work, const DimAtom &division, std::vector<Sp
     if (rest.size() == work.size())
       continue;
     rest.erase(monomial);
-    out.push_back(shifted(coefficient, *factor, context_.termsDim(std::move(dividend)), *divisor));
+    Spelled spelled{coefficient, factors(*factor), factor->degree + 1};
+    std::string text =
+        operand(context_.termsDim(std::move(dividend)), false) + "/" + std::to_string(*divisor);
+    spelled.factors.push_back(factor->isOne() ? text : "(" + text + ")");
+    out.push_back(std::move(spelled));
     work = std::move(rest);
     return true;
   }
   return false;
-}
-
-/// `coefficient * factor * (dividend / divisor)`; of a negative dividend `N - N/2` is `cdiv(N, 2)`.
-Spelled Printer::shifted(int64_t coefficient, const DimMonomial &factor, Dim dividend,
-                         int64_t divisor) {
-  bool isNegative = dividend && std::ranges::all_of(dividend.terms(), [](const DimTerm &t) {
-                      return t.coefficient < 0;
-                    });
-  Spelled spelled{isNegative ? -coefficient : coefficient, factors(factor), factor.degree + 1};
-  if (isNegative) {
-    spelled.factors.push_back(
-        call("cdiv", std::array{context_.negate(dividend), context_.constant(divisor)}));
-    return spelled;
-  }
-  std::string text = operand(dividend, false) + "/" + std::to_string(divisor);
-  spelled.factors.push_back(factor.isOne() ? text : "(" + text + ")");
-  return spelled;
 }
 
 /// Positive products first, so that `T - S` is not `-S + T`; the constant last among its sign.

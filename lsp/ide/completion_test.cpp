@@ -36,7 +36,7 @@ TEST(Completion, InAKernel) {
       {"let kj = k[j, :]", "let kj: f32[j, D] @$0", "acc bias gm left mat right"},
       {"let kj = k[j, :]", "let kj: f32[j, D] @vec $0", "dn nd nz"},
       {"let kj = k[j, :]", "let kj = max(qi, $0", "axis: keep: j m qi i"},
-      {"let kj = k[j, :]", "let kj = attention(q, sc$0", "scale: scale scatter select"},
+      {"let kj = k[j, :]", "let kj = attention(q, sc$0", "scale: scale scan scatter select"},
       {"let kj = k[j, :]", "let kj = i8(qi, round: .$0", "away down even up zero"},
       {"let kj = k[j, :]", "fo$0", "for for … in tiles(…) for … in … floor frobenius"},
       {"let kj = k[j, :]", "let $0", ""},
