@@ -187,8 +187,13 @@ static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
     auto extents = capacities(value, bounds);
     if (!extents)
       return std::nullopt;
-    most = std::max(
-        most, pto::slotBytes(extents->first, extents->second, ir::elementTypeOf(value.getType())));
+    // Fractals of bytes have 32 columns, and as many rows where they are turned.
+    Type element = ir::elementTypeOf(value.getType());
+    int64_t fractal = pto::elementBytes(element) == 1 ? 32 : 1;
+    auto whole = [&](int64_t extent) {
+      return (std::max<int64_t>(extent, 1) + fractal - 1) / fractal * fractal;
+    };
+    most = std::max(most, pto::slotBytes(whole(extents->first), whole(extents->second), element));
   }
   return most;
 }
