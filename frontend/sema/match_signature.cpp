@@ -136,6 +136,16 @@ Mismatch Attempt::bindElem(size_t operand) {
   return {};
 }
 
+/// Whether a constant that is written as a float meets whole numbers where the result would lose
+/// what the float says: `1.5 + n`, and `1.0 / n`, which would divide without a remainder.
+static bool truncates(const OpCall &call, const Operand &constant, Elem elem) {
+  if (!constant.constant->isNumber() || !constant.constant->isFloat ||
+      !elemIs(elem, ElemConstraint::Integer))
+    return false;
+  bool isWhole = constant.constant->number.isInteger();
+  return call.op->name == "/" || (!isWhole && !elem.param);
+}
+
 /// `int` scalars and constants take what the others gave the variable.
 Mismatch Attempt::bindWeak(size_t operand) {
   const Operand &value = call.values[operand];
@@ -146,7 +156,8 @@ Mismatch Attempt::bindWeak(size_t operand) {
   std::optional<Elem> &bound = elems[pattern.var];
   ElemConstraint constraint = signature.elemVars[pattern.var].constraint;
   if (bound) {
-    bool fits = value.isUntyped() || elemIs(*bound, ElemConstraint::Integer);
+    bool fits = value.isUntyped() ? !truncates(call, value, *bound)
+                                  : elemIs(*bound, ElemConstraint::Integer);
     Mismatch mismatch{MismatchKind::ElemDiffers, operand, elemFrom[pattern.var]};
     mismatch.elem = *bound;
     return fits ? Mismatch{} : mismatch;
