@@ -1,9 +1,9 @@
 // From tile level to the block level of a chip: lowered, placed, synchronised, judged.
 #include "driver/ir/chip.h"
 #include "driver/ir/chip_fixes.h"
+#include "driver/ir/chip_search.h"
 #include "driver/ir/stages.h"
 #include "ir/build/source_range.h"
-#include "passes/lower_block/lower_choices.h"
 #include "passes/transform/derive_sync.h"
 #include "passes/transform/peel_stages.h"
 #include "passes/transform/plan_buffers.h"
@@ -34,12 +34,6 @@ ChipProgram copyOf(const ChipProgram &program) {
   return copy;
 }
 
-/// A memory that is too small, and for which kernel.
-struct Compiler::TooSmall {
-  Overflow overflow;
-  size_t kernel;
-};
-
 void dropRequirements(mlir::ModuleOp kernel) {
   llvm::SmallVector<mlir::Operation *> open;
   kernel.walk([&](ir::CheckOp check) { open.push_back(check); });
@@ -59,20 +53,6 @@ void dropRequirements(mlir::ModuleOp kernel) {
   }
 }
 
-/// Places the buffers of the kernels but for those in `full`; the first for which that fails.
-static std::optional<std::pair<size_t, Overflow>>
-placeBuffers(block::BlockProgram &program, const Machine &machine, llvm::ArrayRef<size_t> full) {
-  for (size_t i = 0; i < program.kernels.size(); ++i) {
-    if (program.ledgers[i] || llvm::is_contained(full, i))
-      continue;
-    BufferLedger ledger;
-    if (auto overflow = block::planBuffers(*program.kernels[i], machine, ledger))
-      return std::pair(i, std::move(*overflow));
-    program.ledgers[i] = std::move(ledger);
-  }
-  return std::nullopt;
-}
-
 /// That of all kernels, whose buffers are placed.
 static BufferLedger ledgerOf(const block::BlockProgram &program) {
   BufferLedger all;
@@ -88,16 +68,37 @@ static block::KernelTraits traitsOf(const block::BlockProgram &program, size_t k
   return {program.unrolls[kernel], std::distance(functions.begin(), functions.end()) > 1};
 }
 
+/// Places the buffers of the kernels in order, as long as what does not fit is no reason to do
+/// anything else first.
+static SearchStep placeBuffers(block::BlockProgram &program, const Machine &machine,
+                               ChipSearch &search) {
+  for (size_t i = 0; i < program.kernels.size(); ++i) {
+    if (program.ledgers[i] || search.isHalving(i))
+      continue;
+    BufferLedger ledger;
+    std::optional<Overflow> overflow = block::planBuffers(*program.kernels[i], machine, ledger);
+    if (!overflow) {
+      program.ledgers[i] = std::move(ledger);
+      continue;
+    }
+    SearchStep step = search.afterOverflow(i, *overflow, traitsOf(program, i));
+    if (step != SearchStep::GoOn)
+      return step;
+  }
+  return search.afterPlacing();
+}
+
 /// How kernels that did not fit at once were made to.
-static void tellRoom(ChipProgram &program, const std::vector<block::LowerChoices> &choices) {
-  for (size_t i = 0; i < choices.size() && i < program.program.kernels.size(); ++i) {
+static void tellRoom(ChipProgram &program, ChipSearch &search) {
+  for (size_t i = 0; i < program.program.kernels.size(); ++i) {
     LedgerKernel kernel;
     for (auto function : (*program.program.kernels[i]).getOps<mlir::func::FuncOp>())
       if (auto name = function->getAttrOfType<mlir::StringAttr>("ptl.kernel"))
         kernel.name = name.str();
-    kernel.givenUp = choices[i].givenUp(traitsOf(program.program, i));
+    kernel.givenUp = search.of(i).givenUp();
     kernel.parts = program.program.parts[i];
-    if (const std::optional<Overflow> &whole = choices[i].wholeOverflow(); whole && kernel.parts) {
+    if (const std::optional<Overflow> &whole = search.of(i).present().whole;
+        whole && kernel.parts) {
       kernel.parts->memory = whole->space.place;
       kernel.parts->needed = whole->needed;
       kernel.parts->usable = whole->space.usable;
@@ -145,79 +146,48 @@ void Compiler::dumpStages() {
     stages_.reset();
 }
 
-/// Lowers what is tiled, each kernel with as much overlap as the memories have room for. Nothing
-/// after an error; `full`: the kernels for which a memory is too small in every way, of those that
-/// may be cut only the first. `mayCut`: tiles that products take part in may be done in parts.
-/// `before`: what became of other tiles.
-std::optional<ChipProgram> Compiler::lowerTiled(mlir::ModuleOp module, bool mayCut,
-                                                ChipProgram before, std::vector<TooSmall> &full) {
+/// Lowers what is tiled as the search says, until all fits or it is to be tiled anew. Nothing after
+/// an error. `result`: what became of the last attempt, whose kernels are taken where they would be
+/// the same.
+std::optional<SearchStep> Compiler::lowerTiled(mlir::ModuleOp module, ChipSearch &search,
+                                               ChipProgram &result) {
   size_t errors = sink_.errorCount();
   block::Report report = [&](DiagId id, mlir::Location location,
                              std::vector<std::string> arguments) {
     sink_.report(id, spanOf(location), std::move(arguments));
   };
-  ChipProgram result = std::move(before);
-  std::vector<block::LowerChoices> choices;
-  auto choiceOf = [&](size_t kernel) -> block::LowerChoices & {
-    while (choices.size() <= kernel)
-      choices.emplace_back(mayCut);
-    return choices[kernel];
-  };
-  std::vector<block::LowerOptions> options;
-  auto tryNext = [&](size_t kernel) {
-    options.resize(std::max(options.size(), kernel + 1));
-    options[kernel] = choiceOf(kernel).options();
-  };
-  full.clear();
-  llvm::SmallVector<size_t> hopeless;
-  TooSmall last;
   size_t tiled = stages_ ? stages_->size() : 0;
   block::AfterPass afterPass;
   if (stages_ || options_.afterPass)
     afterPass = [&](llvm::StringRef pass, mlir::ModuleOp made) { keepTiles(pass, made); };
-  for (;;) {
+  SearchStep next = SearchStep::Lower;
+  while (next == SearchStep::Lower) {
     step("lower-block");
     if (stages_)
       stages_->truncate(tiled);
     std::optional<block::BlockProgram> program = block::lowerToBlocks(
-        module, *options_.chip, options, *simplifier_, report, &result.program, afterPass);
+        module, *options_.chip, search.options(), *simplifier_, report, &result.program, afterPass);
     if (!program) {
       if (sink_.errorCount() == errors)
         reportFault("lower-block", messages_, module);
       return std::nullopt;
     }
+    search.see(program->tileGroups);
     if (program->uncut) {
-      if (!choiceOf(*program->uncut).afterUncut()) {
-        full.push_back(std::move(last));
-        return result;
-      }
-      tryNext(*program->uncut);
+      next = search.afterUncut(*program->uncut);
       continue;
     }
     step("plan-buffers");
     result.program = std::move(*program);
     keepBlocks(options_, stages_.get(), "ptl-lower-block", Stage::Level::Unplaced, result);
-    std::optional<std::pair<size_t, Overflow>> next;
-    while ((next = placeBuffers(result.program, *options_.chip, hopeless))) {
-      last = {std::move(next->second), next->first};
-      if (choiceOf(last.kernel).afterOverflow(last.overflow, traitsOf(result.program, last.kernel)))
-        break;
-      hopeless.push_back(last.kernel);
-      full.push_back(last);
-      if (mayCut)
-        return result;
-    }
-    if (next) {
-      tryNext(last.kernel);
-      continue;
-    }
-    if (full.empty()) {
-      result.ledger = ledgerOf(result.program);
-      tellRoom(result, choices);
-      keepBlocks(options_, stages_.get(), "pto-plan-buffers", Stage::Level::Placed, result);
-    }
-    return result;
+    next = placeBuffers(result.program, *options_.chip, search);
   }
+  if (next == SearchStep::GoOn) {
+    result.ledger = ledgerOf(result.program);
+    tellRoom(result, search);
+    keepBlocks(options_, stages_.get(), "pto-plan-buffers", Stage::Level::Placed, result);
+  }
+  return next;
 }
 
 /// Whether an entry can be placed, with its tiles in parts if they may be; says nothing if not.
@@ -229,13 +199,15 @@ bool Compiler::fits(const ir::EntryBinding &binding, bool mayCut) {
   options.keepsStages = false;
   Compiler trial(program_, sources_, std::move(options), quiet);
   mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
-  std::vector<TooSmall> full;
-  return module && trial.tile(*module) && trial.lowerTiled(*module, mayCut, {}, full) &&
-         full.empty();
+  ChipSearch search(/*mayHalve=*/false, mayCut);
+  ChipProgram result;
+  return module && trial.tile(*module) &&
+         trial.lowerTiled(*module, search, result) == SearchStep::GoOn;
 }
 
-/// Values of each tunable alone, within its domain, that were tried and found to fit.
-std::vector<Compiler::Help> Compiler::helpsFor(bool mayCut) {
+/// Values of each tunable alone, within its domain, that were tried and found to fit. `tried`: is
+/// told of those of which none does.
+std::vector<Compiler::Help> Compiler::helpsFor(bool mayCut, std::vector<std::string> &tried) {
   std::vector<Help> helps;
   if (!options_.triesHelps)
     return helps;
@@ -261,6 +233,8 @@ std::vector<Compiler::Help> Compiler::helpsFor(bool mayCut) {
     });
     if (best)
       helps.push_back({&tunable, *best});
+    else
+      tried.push_back("`" + name + "` has any other value");
   }
   return helps;
 }
@@ -271,35 +245,13 @@ void Compiler::tellWhatAvoidsParts(BufferLedger &ledger) {
                          [](const LedgerKernel &kernel) { return kernel.parts.has_value(); });
   if (!any || !options_.tellsParts)
     return;
-  std::vector<Help> helps = helpsFor(/*mayCut=*/false);
+  std::vector<std::string> unused;
+  std::vector<Help> helps = helpsFor(/*mayCut=*/false, unused);
   for (LedgerKernel &kernel : ledger.kernels)
     if (kernel.parts && !helps.empty())
       kernel.parts->avoid =
           helps.front().tunable->local->name + " = " + std::to_string(helps.front().value);
 }
-
-namespace {
-/// How often tiles of tensor-level code are halved until everything fits.
-class TileHalvings {
-public:
-  const std::vector<int64_t> &byGroup() const { return byGroup_; }
-
-  /// After the tiles of the group of this kernel were too large.
-  void shrink(size_t kernel, const block::BlockProgram &program) {
-    const std::vector<size_t> &groups = program.tileGroups;
-    byGroup_.resize(std::max(byGroup_.size(), 1 + *std::max_element(groups.begin(), groups.end())));
-    ++byGroup_[groups[kernel]];
-    // Where groups are others than before, their numbers say nothing.
-    if (!groups_.empty() && groups_ != groups)
-      byGroup_.assign(byGroup_.size(), *std::max_element(byGroup_.begin(), byGroup_.end()));
-    groups_ = groups;
-  }
-
-private:
-  std::vector<int64_t> byGroup_;
-  std::vector<size_t> groups_; ///< of the kernels, as they were last
-};
-} // namespace
 
 std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase) {
   messages_.clear();
@@ -308,42 +260,29 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     stages_ = std::make_unique<StageRecord>();
     stages_->addTiles("build", module);
   }
-  ChipProgram result;
-  std::vector<TooSmall> full;
   // Tiles that the author wrote are as they are; those of tensor-level code shrink until they fit.
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
   auto kind = function->getAttrOfType<mlir::StringAttr>("ptl.kind");
   bool isTiled = kind && (kind.getValue() == "kernel" || kind.getValue() == "manual");
-  int attempts = isTiled ? 1 : 5;
-  TileHalvings halvings;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  ChipSearch search(/*mayHalve=*/!isTiled, /*mayCut=*/true);
+  ChipProgram result;
+  SearchStep next = SearchStep::Tile;
+  while (next == SearchStep::Tile) {
     mlir::OwningOpRef<mlir::ModuleOp> tiled = module.clone();
-    halvings_ = halvings.byGroup();
     if (stages_)
       stages_->truncate(1);
+    halvings_ = result.halvings = search.halvings();
     bool done = tile(*tiled, onPhase);
     halvings_.clear();
-    std::optional<ChipProgram> lowered;
+    std::optional<SearchStep> lowered;
     if (done)
-      lowered = lowerTiled(*tiled, attempt + 1 == attempts, std::move(result), full);
+      lowered = lowerTiled(*tiled, search, result);
     if (!lowered)
       return std::nullopt;
-    result = std::move(*lowered);
-    result.halvings = halvings.byGroup();
-    if (full.empty())
-      break;
-    for (const TooSmall &each : full)
-      halvings.shrink(each.kernel, result.program);
+    next = *lowered;
   }
-  if (!full.empty()) {
-    Overflow &overflow = full.front().overflow;
-    std::vector<Fix> fixes;
-    for (const Help &help : helpsFor(/*mayCut=*/true))
-      fixes.emplace_back(FixId::SmallerTile, tunableHelp(help.tunable->local->name, help.value),
-                         tunableEdits(program_, binding_, *help.tunable, help.value));
-    reportOverflow(sink_, spanAt(sources_, overflow.at), overflow, fixes,
-                   pipelineEdits(program_, sources_, overflow));
-    overflow_ = std::make_unique<Overflow>(std::move(overflow));
+  if (next == SearchStep::GiveUp) {
+    refuse(search.refusal());
     return std::nullopt;
   }
   tellWhatAvoidsParts(result.ledger);
@@ -352,6 +291,17 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
   if (!isWell)
     return std::nullopt;
   return result;
+}
+
+/// Says that a memory is too small, what was tried, and what the author can do.
+void Compiler::refuse(const Overflow &found) {
+  overflow_ = std::make_unique<Overflow>(found);
+  std::vector<Fix> fixes;
+  for (const Help &help : helpsFor(/*mayCut=*/true, overflow_->tried))
+    fixes.emplace_back(FixId::SmallerTile, tunableHelp(help.tunable->local->name, help.value),
+                       tunableEdits(program_, binding_, *help.tunable, help.value));
+  reportOverflow(sink_, spanAt(sources_, overflow_->at), *overflow_, fixes,
+                 pipelineEdits(program_, sources_, *overflow_));
 }
 
 /// Puts what depends on each other in order, but for kernels whose author did. False after an

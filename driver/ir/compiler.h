@@ -24,9 +24,11 @@ struct ProofResult;
 namespace ptl {
 
 struct BufferLedger;
+class ChipSearch;
 struct ChipProgram;
 struct Overflow;
 class StageRecord;
+enum class SearchStep : uint8_t;
 
 struct CompilerOptions {
   int level = 2;            ///< `-O`
@@ -120,9 +122,9 @@ private:
   void dump(const std::string &phase, const std::string &text);
   void keepTiles(llvm::StringRef pass, mlir::ModuleOp made);
   void dumpStages();
-  struct TooSmall;
-  std::optional<ChipProgram> lowerTiled(mlir::ModuleOp module, bool mayCut, ChipProgram before,
-                                        std::vector<TooSmall> &full);
+  std::optional<SearchStep> lowerTiled(mlir::ModuleOp module, ChipSearch &search,
+                                       ChipProgram &result);
+  void refuse(const Overflow &found);
   bool synchronise(ChipProgram &program);
   bool judge(ChipProgram &program);
   void reportRefuted(const prove::ProofResult &proof, mlir::ModuleOp kernel);
@@ -141,7 +143,7 @@ private:
     const Tunable *tunable;
     int64_t value;
   };
-  std::vector<Help> helpsFor(bool mayCut);
+  std::vector<Help> helpsFor(bool mayCut, std::vector<std::string> &tried);
   bool fits(const ir::EntryBinding &binding, bool mayCut);
   void tellWhatAvoidsParts(BufferLedger &ledger);
   ir::EntryBinding binding_;      ///< of what was built last

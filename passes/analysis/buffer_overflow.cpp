@@ -75,6 +75,13 @@ std::string liveText(const Overflow &overflow) {
   return text;
 }
 
+static std::string triedText(const std::vector<std::string> &tried) {
+  std::string text = "tried, and too large even so: ";
+  for (size_t i = 0; i < tried.size(); ++i)
+    text += (i ? "; " : "") + tried[i];
+  return text;
+}
+
 void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
                     const std::vector<Fix> &helps, const std::vector<TextEdit> &fewerCopies) {
   DiagnosticBuilder builder = sink.report(DiagId::BufferFull, span, argumentsOf(overflow));
@@ -83,6 +90,11 @@ void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
   if (overflow.space.lowerBound <= overflow.space.usable && overflow.needed > overflow.space.usable)
     builder.note(bytesText(overflow.space.lowerBound) +
                  " are live at once; the rest is lost in gaps between buffers");
+  if (!overflow.tried.empty())
+    builder.note(triedText(overflow.tried));
+  if (overflow.wholeTiles)
+    builder.note("tiles were not done in parts: no axis of variable length has its positions kept "
+                 "apart by all operations");
   auto add = [&](FixId id, const std::string &title, const std::vector<TextEdit> &edits) {
     edits.empty() ? builder.help(title) : builder.fix(id, title, edits);
   };

@@ -7,6 +7,8 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace ptl {
 
@@ -20,6 +22,9 @@ struct Overflow {
   /// The largest `pipeline` below the present one with which it was found to fit; 0: none.
   int64_t pipeline = 0;
   int64_t freed = 0; ///< bytes that this saves
+  /// What the compiler did otherwise to need less, in words: it was too much even so.
+  std::vector<std::string> tried;
+  bool wholeTiles = false; ///< what it could not do: the tiles in parts
 };
 
 /// `vector buffer full: 204 KiB needed at line 37, `a3` has 184 KiB (192 less 8 reserved)`.

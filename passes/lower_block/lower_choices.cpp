@@ -15,164 +15,189 @@ static bool halfQueuesFit(const Overflow &overflow) {
 }
 
 /// Whether anything in the memory that was too small is used in turn.
-bool LowerChoices::hasSlots() const {
-  return llvm::any_of(tooSmall_.live, [](const LedgerBuffer &buffer) {
+static bool hasSlots(const KernelFit &fit) {
+  return llvm::any_of(fit.tooSmall.live, [](const LedgerBuffer &buffer) {
     return buffer.kind == LedgerBuffer::Kind::Slots;
   });
 }
 
-bool LowerChoices::canCutInside() const {
-  return insideLeft_ && options_.pointParts == 1 && options_.parts < kMaxParts;
+static bool canCutInside(const KernelFit &fit) {
+  return fit.mayCut && fit.insideLeft && fit.options.pointParts == 1 &&
+         fit.options.parts < kMaxParts;
 }
 
 /// Smaller tiles may leave room for what was given up before.
-void LowerChoices::restoreOverlap() {
-  options_.gridBuffers = kAll.gridBuffers;
-  options_.partBuffers = kAll.partBuffers;
-  options_.ahead = kAll.ahead;
-  options_.streamed = 0;
+static void restoreOverlap(LowerOptions &options) {
+  options.gridBuffers = kAll.gridBuffers;
+  options.partBuffers = kAll.partBuffers;
+  options.ahead = kAll.ahead;
+  options.streamed = 0;
 }
 
-/// One thing that can be given up for room.
-struct Relaxation {
-  using Choices = LowerChoices;
-  bool (*helps)(const Choices &); ///< it may leave enough room
-  void (*change)(Choices &);
-  /// That it is given up, in words; empty where it is not, or where others tell it.
-  std::string (*text)(const LowerOptions &, const KernelTraits &);
+// ---- what can be given up -----------------------------------------------------------------------
 
-  static const Relaxation all[];
+using FitChange = Change<KernelFit>;
 
-private:
-  static bool unrolls(const Choices &c) { return c.options_.unrolls && c.traits_.unrolls; }
-  static void unroll(Choices &c) { c.options_.unrolls = false; }
-  static std::string unrollText(const LowerOptions &options, const KernelTraits &traits) {
-    return traits.unrolls && !options.unrolls ? "loops that say `unroll` are not unrolled" : "";
-  }
+static constexpr FitChange kUnrolling = {
+    [](const KernelFit &fit) { return fit.options.unrolls && fit.traits.unrolls; },
+    [](KernelFit &fit) { fit.options.unrolls = false; },
+    [](const KernelFit &fit) -> std::string {
+      return fit.traits.unrolls && !fit.options.unrolls ? "loops that say `unroll` are not unrolled"
+                                                        : "";
+    }};
 
-  static bool hasNext(const Choices &c) { return c.options_.gridBuffers > 1 && c.hasSlots(); }
-  static void next(Choices &c) { c.options_.gridBuffers = 1; }
-  static std::string nextText(const LowerOptions &options, const KernelTraits &) {
-    return options.gridBuffers < kAll.gridBuffers
-               ? "what the next point of the grid loads has no buffers of its own"
-               : "";
-  }
+static constexpr FitChange kNextPoint = {
+    [](const KernelFit &fit) { return fit.options.gridBuffers > 1 && hasSlots(fit); },
+    [](KernelFit &fit) { fit.options.gridBuffers = 1; },
+    [](const KernelFit &fit) -> std::string {
+      return fit.options.gridBuffers < kAll.gridBuffers
+                 ? "what the next point of the grid loads has no buffers of its own"
+                 : "";
+    }};
 
-  // Loading in pieces that left as much to be found has helped nothing.
-  static bool streams(const Choices &c) {
-    return c.tooSmall_.space.place == "mat" && c.streamsHelp_ &&
-           c.options_.streamed < kMaxStreamed && !(c.canCutInside() && halfQueuesFit(c.tooSmall_));
-  }
-  static void stream(Choices &c) { ++c.options_.streamed; }
-  static std::string streamText(const LowerOptions &options, const KernelTraits &) {
-    return options.streamed == 0
-               ? ""
-               : std::to_string(options.streamed) + " of the operands of products " +
-                     (options.streamed == 1 ? "is" : "are") + " loaded piece by piece";
-  }
+static constexpr FitChange kStreaming = {
+    // Loading in pieces that left as much to be found has helped nothing.
+    [](const KernelFit &fit) {
+      return fit.tooSmall.space.place == "mat" && fit.streamsHelp &&
+             fit.options.streamed < kMaxStreamed &&
+             !(canCutInside(fit) && halfQueuesFit(fit.tooSmall));
+    },
+    [](KernelFit &fit) { ++fit.options.streamed; },
+    [](const KernelFit &fit) -> std::string {
+      return fit.options.streamed == 0
+                 ? ""
+                 : std::to_string(fit.options.streamed) + " of the operands of products " +
+                       (fit.options.streamed == 1 ? "is" : "are") + " loaded piece by piece";
+    }};
 
-  static bool isAhead(const Choices &c) { return c.options_.ahead > 0 && c.traits_.isMixed; }
-  static void ahead(Choices &c) { --c.options_.ahead; }
-  static std::string aheadText(const LowerOptions &options, const KernelTraits &traits) {
-    if (!traits.isMixed || options.ahead >= kAll.ahead)
-      return "";
-    return options.ahead == 0 ? "no iteration of a loop is ahead of what waits for it"
-                              : "one iteration of a loop instead of two is ahead of what waits "
-                                "for it";
-  }
+static constexpr FitChange kAhead = {
+    [](const KernelFit &fit) { return fit.options.ahead > 0 && fit.traits.isMixed; },
+    [](KernelFit &fit) { --fit.options.ahead; },
+    [](const KernelFit &fit) -> std::string {
+      if (!fit.traits.isMixed || fit.options.ahead >= kAll.ahead)
+        return "";
+      return fit.options.ahead == 0 ? "no iteration of a loop is ahead of what waits for it"
+                                    : "one iteration of a loop instead of two is ahead of what "
+                                      "waits for it";
+    }};
 
-  static bool hasNextPart(const Choices &c) {
-    return c.options_.pointParts > 1 && c.options_.partBuffers > 1 && c.hasSlots();
-  }
-  static void nextPart(Choices &c) { c.options_.partBuffers = 1; }
-  static std::string nextPartText(const LowerOptions &options, const KernelTraits &) {
-    return options.pointParts > 1 && options.partBuffers < kAll.partBuffers
-               ? "what the next part loads has no buffers of its own"
-               : "";
-  }
+static constexpr FitChange kNextPart = {
+    [](const KernelFit &fit) {
+      return fit.options.pointParts > 1 && fit.options.partBuffers > 1 && hasSlots(fit);
+    },
+    [](KernelFit &fit) { fit.options.partBuffers = 1; },
+    [](const KernelFit &fit) -> std::string {
+      return fit.options.pointParts > 1 && fit.options.partBuffers < kAll.partBuffers
+                 ? "what the next part loads has no buffers of its own"
+                 : "";
+    }};
 
-  static bool cutsInside(const Choices &c) { return c.canCutInside(); }
-  static void cutInside(Choices &c) {
-    c.restoreOverlap();
-    c.options_.parts *= 2;
-  }
-  static bool cutsPoints(const Choices &c) {
-    return c.pointsLeft_ && c.options_.pointParts < kMaxParts;
-  }
-  static void cutPoints(Choices &c) {
-    c.restoreOverlap();
-    c.options_.parts = 1;
-    c.options_.pointParts *= 2;
-  }
-  // The ledger tells the parts of tiles (`LedgerParts`).
-  static std::string noText(const LowerOptions &, const KernelTraits &) { return ""; }
+static constexpr FitChange kPartsInside = {canCutInside,
+                                           [](KernelFit &fit) {
+                                             restoreOverlap(fit.options);
+                                             fit.options.parts *= 2;
+                                           },
+                                           [](const KernelFit &fit) -> std::string {
+                                             return fit.options.parts > 1
+                                                        ? "tiles are done in " +
+                                                              std::to_string(fit.options.parts) +
+                                                              " parts inside of loops"
+                                                        : "";
+                                           }};
 
-  static bool hasQueues(const Choices &c) { return c.options_.queueSlots > 1 && c.traits_.isMixed; }
-  static void queues(Choices &c) {
-    c.restoreOverlap();
-    c.options_.parts = c.options_.pointParts = 1;
-    c.options_.queueSlots = c.options_.gridBuffers = 1;
-    c.insideLeft_ = c.pointsLeft_ = c.mayCut_; // all parts once more, with less room for queues
-  }
-  static std::string queueText(const LowerOptions &options, const KernelTraits &traits) {
-    return traits.isMixed && options.queueSlots < kAll.queueSlots
-               ? "queues between cores have one slot"
-               : "";
-  }
-};
+static constexpr FitChange kPartsOfPoint = {
+    [](const KernelFit &fit) {
+      return fit.mayCut && fit.pointsLeft && fit.options.pointParts < kMaxParts;
+    },
+    [](KernelFit &fit) {
+      restoreOverlap(fit.options);
+      fit.options.parts = 1;
+      fit.options.pointParts *= 2;
+    },
+    [](const KernelFit &fit) -> std::string {
+      return fit.options.pointParts > 1 ? "all that a point of the grid does is done in " +
+                                              std::to_string(fit.options.pointParts) + " parts"
+                                        : "";
+    }};
 
-const Relaxation Relaxation::all[] = {
-    {unrolls, unroll, unrollText},         {hasNext, next, nextText},
-    {streams, stream, streamText},         {isAhead, ahead, aheadText},
-    {hasNextPart, nextPart, nextPartText}, {cutsInside, cutInside, noText},
-    {cutsPoints, cutPoints, noText},       {hasQueues, queues, queueText},
-};
+static constexpr FitChange kQueueSlots = {
+    [](const KernelFit &fit) { return fit.options.queueSlots > 1 && fit.traits.isMixed; },
+    [](KernelFit &fit) {
+      restoreOverlap(fit.options);
+      fit.options.parts = fit.options.pointParts = 1;
+      fit.options.queueSlots = fit.options.gridBuffers = 1;
+      fit.insideLeft = !fit.wholeInside; // all parts once more, with less room for queues
+      fit.pointsLeft = !fit.wholePoint;
+    },
+    [](const KernelFit &fit) -> std::string {
+      return fit.traits.isMixed && fit.options.queueSlots < kAll.queueSlots
+                 ? "queues between cores have one slot"
+                 : "";
+    }};
 
-/// What is unlike usual, in words.
-static std::string describe(const LowerOptions &options, const std::vector<std::string> &givenUp) {
-  std::string text;
-  for (const std::string &each : givenUp)
-    text += (text.empty() ? "" : "; ") + each;
-  int64_t parts = options.parts * options.pointParts;
-  if (parts > 1)
-    text +=
-        (text.empty() ? "" : "; ") + std::string("tiles in ") + std::to_string(parts) + " parts";
-  return text;
+static constexpr FitChange kHalving = {
+    [](const KernelFit &fit) { return fit.mayHalve && !fit.isHalving; },
+    [](KernelFit &fit) { fit.isHalving = true; },
+    [](const KernelFit &fit) -> std::string {
+      return fit.halvings == 0 ? ""
+                               : "tiles are 1/" + std::to_string(int64_t(1) << fit.halvings) +
+                                     " of the usual size";
+    }};
+
+std::span<const FitChange> fitChanges() {
+  static constexpr FitChange all[] = {kUnrolling,   kNextPoint,    kStreaming,  kAhead,  kNextPart,
+                                      kPartsInside, kPartsOfPoint, kQueueSlots, kHalving};
+  return all;
 }
 
-std::vector<std::string> LowerChoices::givenUp(const KernelTraits &traits) const {
+// ---- the search ---------------------------------------------------------------------------------
+
+static KernelFit firstWay(int64_t halvings, bool mayHalve, bool mayCut) {
+  KernelFit fit;
+  fit.halvings = halvings;
+  fit.mayHalve = mayHalve;
+  fit.mayCut = mayCut && !mayHalve;
+  return fit;
+}
+
+KernelSearch::KernelSearch(int64_t halvings, bool mayHalve, bool mayCut)
+    : search_(fitChanges(), firstWay(halvings, mayHalve, mayCut)) {}
+
+bool KernelSearch::afterOverflow(const Overflow &overflow, const KernelTraits &traits) {
+  KernelFit &fit = search_.state;
+  const LowerOptions &options = fit.options;
+  fit.traits = traits;
+  if (options.parts == 1 && options.pointParts == 1 && options.queueSlots == kAll.queueSlots)
+    fit.whole = overflow;
+  fit.streamsHelp = options.streamed == 0 || overflow.needed < fit.tooSmall.needed;
+  fit.tooSmall = overflow;
+  return search_.next();
+}
+
+bool KernelSearch::afterUncut() {
+  bool isInside = present().options.parts > 1;
+  bool atAll = present().options.parts * present().options.pointParts > 2;
+  search_.takeBack();
+  KernelFit &fit = search_.state;
+  (isInside ? fit.insideLeft : fit.pointsLeft) = false;
+  (isInside ? fit.wholeInside : fit.wholePoint) |= !atAll;
+  return search_.next();
+}
+
+std::vector<std::string> KernelSearch::givenUp() const {
   std::vector<std::string> texts;
-  for (const Relaxation &each : Relaxation::all)
-    if (std::string text = each.text(options_, traits); !text.empty())
+  for (const FitChange *each :
+       {&kUnrolling, &kNextPoint, &kStreaming, &kAhead, &kNextPart, &kQueueSlots})
+    if (std::string text = each->text(present()); !text.empty())
       texts.push_back(std::move(text));
   return texts;
 }
 
-bool LowerChoices::relax() {
-  for (const Relaxation &each : Relaxation::all)
-    if (each.helps(*this)) {
-      each.change(*this);
-      texts_.push_back(describe(options_, givenUp(traits_)));
-      return true;
-    }
-  return false;
-}
-
-bool LowerChoices::afterOverflow(const Overflow &overflow, const KernelTraits &traits) {
-  traits_ = traits;
-  if (options_.parts == 1 && options_.pointParts == 1 && options_.queueSlots == kAll.queueSlots)
-    whole_ = overflow;
-  streamsHelp_ = options_.streamed == 0 || overflow.needed < tooSmall_.needed;
-  tried_ = options_;
-  tooSmall_ = overflow;
-  return relax();
-}
-
-bool LowerChoices::afterUncut() {
-  (options_.parts > 1 ? insideLeft_ : pointsLeft_) = false;
-  options_ = tried_;
-  texts_.pop_back();
-  return relax();
+Overflow KernelSearch::refusal() const {
+  Overflow overflow = present().tooSmall;
+  overflow.tried = search_.tried();
+  overflow.wholeTiles = present().wholeInside && present().wholePoint;
+  return overflow;
 }
 
 } // namespace ptl::block
