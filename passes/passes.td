@@ -116,6 +116,16 @@ def CutTiles : Pass<"ptl-cut-tiles", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def HandNumbers : Pass<"ptl-hand-numbers", "::mlir::func::FuncOp"> {
+  let summary = "hand numbers to the cube core through global memory";
+  let description = [{
+    Bounds of loops, conditions and positions around products that the vector cores compute from tiles are stored to global memory,
+    in a block for each point of the grid, and read before their first use by all cores.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+}
+
 def HandLate : Pass<"ptl-hand-late", "::mlir::func::FuncOp"> {
   let summary = "hand operands over right before their products, where queues are shared by all";
   let description = [{

@@ -38,7 +38,7 @@ def options_of(chip: str) -> dict[str, str]:
     """What the driver gives the passes that ask for something."""
     tiling = machine(chip)["tiling"]
     numbers = f"product-m={tiling['productM']} product-n={tiling['productN']} tile-bytes={tiling['rowBytes']}"
-    own = {name: f"{{machine={chip}}}" for name in ("ptl-legalize", "ptl-check-places", "ptl-hand-late", "ptl-lower-block", *MARKING)}
+    own = {name: f"{{machine={chip}}}" for name in ("ptl-legalize", "ptl-check-places", "ptl-hand-numbers", "ptl-hand-late", "ptl-lower-block", *MARKING)}
     return {"ptl-chunk": f"{{{numbers}}}", **own}
 
 

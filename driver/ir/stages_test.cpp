@@ -105,6 +105,7 @@ TEST(Stages, EveryPassKeepsTheMeaning) {
                                               "ptl-rotate-while",
                                               "ptl-hand-operands",
                                               "ptl-cut-tiles",
+                                              "ptl-hand-numbers",
                                               "ptl-hand-late",
                                               "ptl-outline",
                                               "ptl-assign-cores",

@@ -1,6 +1,7 @@
 #include "passes/lower_block/core_marks.h"
 
 #include "passes/lower_block/cross_operands.h"
+#include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/cut_tiles.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -145,6 +146,10 @@ public:
     if (kind.getValue() != own)
       return grid_.emitError() << "is said to be `" << kind.getValue() << "`, and does what `"
                                << own << "` do";
+    if (cores_.usesCube())
+      for (Value scalar : needsOfCube(grid_, cores_).scalars)
+        if (isNumberOfTiles(scalar))
+          return scalar.getDefiningOp()->emitError("the cube core needs a number of tiles");
     WalkResult result = grid_.walk([&](Operation *op) {
       return succeeded(verify(op)) ? WalkResult::advance() : WalkResult::interrupt();
     });

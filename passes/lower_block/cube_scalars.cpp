@@ -13,23 +13,28 @@ namespace ptl::block {
 namespace {
 class Needs {
 public:
-  explicit Needs(const CoreAssignment &cores) : cores_(cores) {}
-  llvm::DenseSet<Value> run(ParallelOp grid);
+  Needs(ParallelOp grid, const CoreAssignment &cores) : grid_(grid), cores_(cores) {}
+  CubeNeeds run();
 
 private:
+  bool concerns(Operation *op) const;
+  void enter(Operation *op);
   void seed(Operation *op);
+  void seedControl(Operation *op);
   void want(ValueRange values) {
     for (Value value : values)
-      if (isScalar(value) && needed_.insert(value).second)
+      if (isScalar(value) && needs_.scalars.insert(value).second)
         open_.push_back(value);
   }
   void follow(Value value);
   bool isIndependent(Value value);
   static bool isScalar(Value value) { return !isa<ArrayType, RefType>(value.getType()); }
 
+  ParallelOp grid_;
   const CoreAssignment &cores_;
-  llvm::DenseSet<Value> needed_;
+  CubeNeeds needs_;
   llvm::SmallVector<Value> open_;
+  llvm::SmallVector<Operation *> entered_;
   llvm::DenseMap<Value, bool> independent_;
 };
 } // namespace
@@ -52,23 +57,48 @@ bool Needs::isIndependent(Value value) {
   return independent_[value] = is;
 }
 
+/// Whether the cube core has something to do where this stands.
+bool Needs::concerns(Operation *op) const {
+  auto crosses = [&](Value value) {
+    return cores_.crossesToCube(value) || llvm::is_contained(cores_.toVector, value);
+  };
+  if (cores_.cube.contains(op) || cores_.meetings.contains(op) ||
+      llvm::any_of(op->getResults(), crosses))
+    return true;
+  return llvm::any_of(op->getRegions(), [&](Region &region) {
+    return !region.empty() && llvm::any_of(region.getArguments(), crosses);
+  });
+}
+
+/// Goes into a loop, a branch or a grid, and so into those around it.
+void Needs::enter(Operation *op) {
+  for (; op && op != grid_ && needs_.control.insert(op).second; op = op->getParentOp())
+    entered_.push_back(op);
+}
+
+/// What decides where a loop or a branch goes.
+void Needs::seedControl(Operation *op) {
+  if (isa<scf::WhileOp>(op)) {
+    want(op->getOperands());
+    for (Region &region : op->getRegions())
+      want(region.front().getTerminator()->getOperands());
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    want({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    want(branch.getCondition());
+  } else if (isa<ParallelOp>(op) && op != grid_) {
+    want(op->getOperands());
+  }
+}
+
+/// What an operation says of lengths and positions.
 void Needs::seed(Operation *op) {
   auto indices = [&](ValueRange values) {
     for (Value value : values)
       if (value.getType().isIndex())
         want(value);
   };
-  if (isa<scf::WhileOp>(op)) {
-    want(op->getOperands());
-    op->walk([&](Operation *inner) {
-      if (inner->hasTrait<OpTrait::IsTerminator>())
-        want(inner->getOperands());
-    });
-  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    want({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
-  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    want(branch.getCondition());
-  } else if (auto check = dyn_cast<CheckOp>(op)) {
+  if (auto check = dyn_cast<CheckOp>(op)) {
     if (llvm::all_of(check->getOperands(), [&](Value v) { return isIndependent(v); }))
       want(check->getOperands());
   } else if (isa<SliceOp, LoadOp, StoreOp>(op)) {
@@ -79,9 +109,8 @@ void Needs::seed(Operation *op) {
     indices(box.lengths);
     if (loads ? isUsedOnCube(op->getResult(0), cores_) : cores_.coreOf(op) == CoreKind::Cube)
       want(op->getOperands());
-  } else if (isa<ParallelOp>(op) || llvm::any_of(op->getResults(), [](Value result) {
-               return isa<ArrayType>(result.getType());
-             })) {
+  } else if (llvm::any_of(op->getResults(),
+                          [](Value result) { return isa<ArrayType>(result.getType()); })) {
     indices(op->getOperands());
   }
 }
@@ -102,6 +131,8 @@ void Needs::follow(Value value) {
     return;
   }
   Operation *op = value.getDefiningOp();
+  if (op->getNumRegions())
+    enter(op);
   unsigned number = cast<OpResult>(value).getResultNumber();
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
     for (Region &arm : branch->getRegions())
@@ -114,18 +145,39 @@ void Needs::follow(Value value) {
   }
 }
 
-llvm::DenseSet<Value> Needs::run(ParallelOp grid) {
-  grid.walk([&](Operation *op) {
-    if (op != grid)
-      seed(op);
+CubeNeeds Needs::run() {
+  grid_.walk([&](Operation *op) {
+    if (op != grid_ && concerns(op))
+      enter(op->getNumRegions() ? op : op->getParentOp());
   });
-  while (!open_.empty())
-    follow(open_.pop_back_val());
-  return std::move(needed_);
+  entered_.push_back(grid_);
+  while (!entered_.empty() || !open_.empty()) {
+    if (!open_.empty()) {
+      follow(open_.pop_back_val());
+      continue;
+    }
+    Operation *control = entered_.pop_back_val();
+    seedControl(control);
+    for (Region &region : control->getRegions())
+      for (Operation &op : region.getOps())
+        if (op.getNumRegions() == 0)
+          seed(&op);
+  }
+  return std::move(needs_);
 }
 
-llvm::DenseSet<Value> scalarsOfCube(ParallelOp grid, const CoreAssignment &cores) {
-  return Needs(cores).run(grid);
+CubeNeeds needsOfCube(ParallelOp grid, const CoreAssignment &cores) {
+  return Needs(grid, cores).run();
+}
+
+bool isNumberOfTiles(Value scalar) {
+  Operation *op = scalar.getDefiningOp();
+  if (!op || op->getNumRegions() || isa<DimOp>(op) || isa<ArrayType, RefType>(scalar.getType()))
+    return false;
+  bool isRead = isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0));
+  return !isRead && llvm::any_of(op->getOperands(), [](Value operand) {
+    return isa<ArrayType, RefType>(operand.getType());
+  });
 }
 
 } // namespace ptl::block

@@ -5,6 +5,7 @@
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/cut_products.h"
+#include "passes/lower_block/hand_numbers.h"
 #include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/outline.h"
 #include "passes/lower_block/plan_queues.h"
@@ -85,6 +86,11 @@ static bool hand(ir::ParallelOp grid, size_t, GridContext &) {
   return true;
 }
 
+static bool numbers(ir::ParallelOp grid, size_t number, GridContext &context) {
+  handNumbers(grid, number, context.machine);
+  return true;
+}
+
 static bool handLate(ir::ParallelOp grid, size_t, GridContext &context) {
   if (!grid->hasAttr("ptl.manual") && mergesQueues(assignCores(grid), context.machine))
     handBeforeUse(grid);
@@ -107,7 +113,8 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
 llvm::ArrayRef<GridPass> gridPasses() {
   static constexpr GridPass passes[] = {
       {"ptl-check-places", checkPlaces}, {"ptl-unroll", unroll}, {"ptl-rotate-while", rotate},
-      {"ptl-hand-operands", hand},       {"ptl-cut-tiles", cut}, {"ptl-hand-late", handLate},
+      {"ptl-hand-operands", hand},       {"ptl-cut-tiles", cut}, {"ptl-hand-numbers", numbers},
+      {"ptl-hand-late", handLate},
   };
   return passes;
 }

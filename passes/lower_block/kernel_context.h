@@ -6,6 +6,7 @@
 #include "ir/dialect/instruction_op.h"
 #include "passes/analysis/shared_buffers.h"
 #include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/cut_products.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/plan_queues.h"
@@ -69,7 +70,7 @@ struct KernelContext {
   llvm::SmallVector<Popped> popped;
   mlir::Value workspace, subblock, isFirst; ///< isFirst: an i1, of the vector cores of a group
   int64_t workspaceBytes = 0;
-  llvm::DenseSet<mlir::Value> cubeScalars; ///< of a mixed kernel: what the cube core computes
+  CubeNeeds cubeNeeds; ///< of a mixed kernel: what the cube core computes and goes through
   mlir::StringAttr peer;
   /// Slots of values that a stage of a loop makes for a later one, before what they stand.
   llvm::DenseMap<mlir::Value, mlir::Value> keptSlots;

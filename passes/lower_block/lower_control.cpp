@@ -3,7 +3,6 @@
 #include "ir/dialect/schedule_attributes.h"
 #include "passes/analysis/lengths.h"
 #include "passes/lower_block/buffers.h"
-#include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_manual.h"
@@ -106,7 +105,7 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   c.capacities = capacitiesOf(grid);
   findWideRows(c, grid);
   if (c.core == CoreKind::Cube && c.cores.isMixed())
-    c.cubeScalars = scalarsOfCube(grid, c.cores);
+    c.cubeNeeds = needsOfCube(grid, c.cores);
   Block *entry = &c.function.getBody().front();
   c.b.setInsertionPointToEnd(entry);
   if (c.core == CoreKind::Vector && c.cores.isMixed()) {
@@ -225,6 +224,9 @@ static void lowerNestedGrid(KernelContext &c, ir::ParallelOp grid) {
 }
 
 void lowerOp(KernelContext &c, Operation *op) {
+  if (op->getNumRegions() && c.core == CoreKind::Cube && c.cores.isMixed() &&
+      !c.cubeNeeds.control.contains(op))
+    return; // nothing in it concerns the cube core
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return lowerFor(c, loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
@@ -256,10 +258,7 @@ void lowerOp(KernelContext &c, Operation *op) {
   if (!touchesTiles) {
     if (llvm::any_of(op->getResults(), [&](Value v) { return isNeeded(c, v); }) &&
         !lowerScalarOp(c, op))
-      fail(c, op,
-           c.core == CoreKind::Cube && c.cores.isMixed()
-               ? "a number that the vector cores compute and the cube core needs"
-               : "`" + op->getName().stripDialect().str() + "` of scalars");
+      fail(c, op, "`" + op->getName().stripDialect().str() + "` of scalars");
     return;
   }
   if (c.core == CoreKind::Cube) {

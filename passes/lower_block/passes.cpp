@@ -16,6 +16,7 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_ROTATEWHILE
 #define GEN_PASS_DEF_HANDOPERANDS
 #define GEN_PASS_DEF_CUTTILES
+#define GEN_PASS_DEF_HANDNUMBERS
 #define GEN_PASS_DEF_HANDLATE
 #define GEN_PASS_DEF_OUTLINE
 #define GEN_PASS_DEF_ASSIGNCORES
@@ -89,6 +90,13 @@ struct RotateWhilePass : impl::RotateWhileBase<RotateWhilePass> {
 struct HandOperandsPass : impl::HandOperandsBase<HandOperandsPass> {
   void runOnOperation() override {
     if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
+  }
+};
+struct HandNumbersPass : impl::HandNumbersBase<HandNumbersPass> {
+  using HandNumbersBase::HandNumbersBase;
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), machine))
       signalPassFailure();
   }
 };

@@ -133,7 +133,7 @@ std::optional<Extents2> extentsOf(KernelContext &c, Operation *op, Type type) {
 }
 
 bool isNeeded(const KernelContext &c, mlir::Value scalar) {
-  return c.core == CoreKind::Vector || !c.cores.isMixed() || c.cubeScalars.contains(scalar);
+  return c.core == CoreKind::Vector || !c.cores.isMixed() || c.cubeNeeds.scalars.contains(scalar);
 }
 
 } // namespace ptl::block

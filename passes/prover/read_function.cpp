@@ -207,10 +207,14 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
   if (isa<pto::AllocTileOp, pto::AllocMultiTileOp>(op))
     return (function_.cube ? "c" : "v") + std::to_string(registerOf(value));
   std::string key = mnemonic(op) + "(";
+  llvm::raw_string_ostream text(key);
+  for (const char *name : {"value", "predicate"})
+    if (Attribute said = op->getAttr(name))
+      text << said << ",";
   for (Value operand : op->getOperands())
-    key += keyOf(operand, depth + 1) + ",";
-  if (op->getNumOperands() == 0)
-    key += std::to_string(registerOf(value));
+    text << keyOf(operand, depth + 1) << ",";
+  if (op->getNumOperands() == 0 && !isPure(op))
+    text << registerOf(value);
   return key + ")";
 }
 
