@@ -194,6 +194,18 @@ def StageLoops : Pass<"ptl-stage-loops", "::mlir::func::FuncOp"> {
   let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
 }
 
+def SelectInstructions : Pass<"ptl-select-instructions", "::mlir::func::FuncOp"> {
+  let summary = "by which instruction the vector cores do each operation";
+  let description = [{
+    Each operation on tiles of the vector cores says its way (`ptl.way`), the first one of a table that the machine's file
+    has for its element types: the name of an instruction; `move`, `sort`, `scan` where rows are moved, ordered and folded;
+    `view` where nothing is to be done; `elements` where the scalar unit goes through the elements. An error if there is none.
+    Loads, constants and views say nothing.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LowerBlock : Pass<"ptl-lower-block", "::mlir::ModuleOp"> {
   let summary = "outlined grids to kernels of the block level";
   let description = [{

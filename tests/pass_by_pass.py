@@ -15,7 +15,7 @@ ENTRIES = [
     ("examples/07_flash_attention.ptl", "flash_attention", ["flash_attention.D=64"], "a3"),
 ]
 # Passes on outlined grids that ask for the machine.
-MARKING = ("ptl-plan-queues", "ptl-stage-operands", "ptl-cut-products", "ptl-stage-loops")
+MARKING = ("ptl-plan-queues", "ptl-stage-operands", "ptl-cut-products", "ptl-stage-loops", "ptl-select-instructions")
 LOCATION = re.compile(r" loc\((?:#loc\d*|unknown)\)|^#loc.*\n", re.M)
 RESULTS = re.compile(r"^\s*%\w+(?::\d+)?(?:, %\w+(?::\d+)?)* = ")
 VALUE = re.compile(r"%\w+")

@@ -113,6 +113,7 @@ TEST(Stages, EveryPassKeepsTheMeaning) {
                                               "ptl-stage-operands",
                                               "ptl-cut-products",
                                               "ptl-stage-loops",
+                                              "ptl-select-instructions",
                                               "ptl-lower-block",
                                               "pto-plan-buffers",
                                               "pto-peel-stages",

@@ -120,12 +120,12 @@ bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol
          first.getInt() * bytes % c.machine.limits.blockBytes == 0;
 }
 
-bool takes(const KernelContext &c, InstructionId id, llvm::ArrayRef<Type> types) {
+bool takes(const Machine &machine, InstructionId id, llvm::ArrayRef<Type> types) {
   std::vector<std::string> names;
   for (Type type : types)
     names.push_back(ir::machineTypeName(type));
   std::vector<std::string_view> views(names.begin(), names.end());
-  return c.machine.supports(instructionInfo(id).mnemonic, views);
+  return machine.supports(instructionInfo(id).mnemonic, views);
 }
 
 static void whenInside(KernelContext &c, const Movement &movement, Indices at,

@@ -29,7 +29,10 @@ bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol
 /// Moves a box of elements: row by row through windows where that goes, else one by one.
 void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const Movement &movement,
           Location loc);
-/// Whether the machine has this instruction for operands of these element types.
-bool takes(const KernelContext &c, InstructionId id, llvm::ArrayRef<Type> types);
+/// Whether a machine has this instruction for operands of these element types.
+bool takes(const Machine &machine, InstructionId id, llvm::ArrayRef<Type> types);
+inline bool takes(const KernelContext &c, InstructionId id, llvm::ArrayRef<Type> types) {
+  return takes(c.machine, id, types);
+}
 
 } // namespace ptl::block

@@ -10,6 +10,7 @@
 #include "passes/lower_block/outline.h"
 #include "passes/lower_block/plan_queues.h"
 #include "passes/lower_block/rotate_while.h"
+#include "passes/lower_block/select_instructions.h"
 #include "passes/lower_block/stage_operands.h"
 #include "passes/lower_block/unroll_loops.h"
 
@@ -142,11 +143,16 @@ static bool stageLoops(ir::ParallelOp grid, size_t, GridContext &context) {
   return succeeded(verifyLoopStages(grid));
 }
 
+static bool selectInstructions(ir::ParallelOp grid, size_t, GridContext &context) {
+  return markInstructions(grid, context.machine, context.report) &&
+         succeeded(verifyInstructions(grid, context.machine));
+}
+
 llvm::ArrayRef<GridPass> kernelPasses() {
   static constexpr GridPass passes[] = {
       {"ptl-assign-cores", assign},          {"ptl-plan-queues", planQueues},
       {"ptl-stage-operands", stageOperands}, {"ptl-cut-products", cutProducts},
-      {"ptl-stage-loops", stageLoops},
+      {"ptl-stage-loops", stageLoops},       {"ptl-select-instructions", selectInstructions},
   };
   return passes;
 }

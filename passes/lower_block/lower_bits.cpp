@@ -224,21 +224,46 @@ static void lowerBitcast(KernelContext &c, Operation *op) {
   setTile(c, op->getResult(0), *out);
 }
 
-bool lowerBits(KernelContext &c, Operation *op) {
-  if (std::optional<LogicForm> form = logicOf(op))
-    return lowerLogic(c, op, form->tiles, form->scratch), true;
-  if (isa<ir::BitcastOp>(op))
-    return lowerBitcast(c, op), true;
-  Type element = ir::elementTypeOf(op->getResult(0).getType());
-  bool shifts = isa<ir::ShlOp, ir::ShrOp>(op) &&
-                takes(c, isa<ir::ShlOp>(op) ? InstructionId::TShl : InstructionId::TShr, {element});
-  if (shifts)
-    return lowerShift(c, op), true;
-  bool fmod = isa<ir::RemOp>(op) && takes(c, InstructionId::TFmod, {element}) &&
-              takes(c, InstructionId::TFmods, {element});
-  if (fmod)
-    return lowerFmod(c, op), true;
-  return false;
+// ---- patterns -----------------------------------------------------------------------------------
+
+static constexpr InstructionPattern kLogic = {
+    [](Operation *op, const Machine &) -> llvm::StringRef {
+      std::optional<LogicForm> form = logicOf(op);
+      return form ? instructionInfo(form->tiles).mnemonic : "";
+    },
+    [](KernelContext &c, Operation *op) {
+      std::optional<LogicForm> form = logicOf(op);
+      lowerLogic(c, op, form->tiles, form->scratch);
+    }};
+
+static constexpr InstructionPattern kBitcast = {
+    [](Operation *op, const Machine &) -> llvm::StringRef {
+      return isa<ir::BitcastOp>(op) ? "bitcast" : "";
+    },
+    lowerBitcast};
+
+static constexpr InstructionPattern kShift = {
+    [](Operation *op, const Machine &machine) -> llvm::StringRef {
+      InstructionId id = isa<ir::ShlOp>(op) ? InstructionId::TShl : InstructionId::TShr;
+      bool has = isa<ir::ShlOp, ir::ShrOp>(op) &&
+                 takes(machine, id, {ir::elementTypeOf(op->getResult(0).getType())});
+      return has ? instructionInfo(id).mnemonic : "";
+    },
+    lowerShift};
+
+static constexpr InstructionPattern kFmod = {
+    [](Operation *op, const Machine &machine) -> llvm::StringRef {
+      bool has =
+          isa<ir::RemOp>(op) &&
+          takes(machine, InstructionId::TFmod, {ir::elementTypeOf(op->getResult(0).getType())}) &&
+          takes(machine, InstructionId::TFmods, {ir::elementTypeOf(op->getResult(0).getType())});
+      return has ? instructionInfo(InstructionId::TFmod).mnemonic : "";
+    },
+    lowerFmod};
+
+InstructionPatterns bitPatterns() {
+  static constexpr InstructionPattern patterns[] = {kLogic, kBitcast, kShift, kFmod};
+  return patterns;
 }
 
 } // namespace ptl::block

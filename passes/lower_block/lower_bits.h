@@ -1,12 +1,12 @@
 // Logic, shifts, packed conditions; fills and copies of any type.
 #pragma once
 
-#include "passes/lower_block/kernel_context.h"
+#include "passes/lower_block/select_instructions.h"
 
 namespace ptl::block {
 
-/// Logic, shifts, remainders and bit casts. False: not one of these.
-bool lowerBits(KernelContext &c, Operation *op);
+/// Logic, shifts, remainders and bit casts.
+InstructionPatterns bitPatterns();
 /// A buffer seen as words of another type.
 Value wordsOf(KernelContext &c, Value buffer, Type element);
 /// A tile's buffer under an element type of the same width, with the same valid part.

@@ -10,6 +10,7 @@
 #include "passes/lower_block/lower_kernel.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/outline.h"
+#include "passes/lower_block/select_instructions.h"
 #include "passes/lower_block/stage_operands.h"
 #include "passes/lower_block/unroll_loops.h"
 #include "passes/transform/simplify.h"
@@ -57,7 +58,7 @@ private:
   bool isPrepared() {
     return succeeded(verifyCores(grid_)) && succeeded(verifyQueues(grid_, machine_)) &&
            succeeded(verifyOperands(grid_)) && succeeded(verifyLoopStages(grid_)) &&
-           succeeded(verifyProducts(grid_));
+           succeeded(verifyProducts(grid_)) && succeeded(verifyInstructions(grid_, machine_));
   }
 
   /// A queue has a kind of core at each end.

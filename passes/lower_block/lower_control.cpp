@@ -4,7 +4,6 @@
 #include "passes/analysis/lengths.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/lower_bits.h"
-#include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/lower_moves.h"
@@ -270,7 +269,7 @@ void lowerOp(KernelContext &c, Operation *op) {
   }
   if (c.cores.coreOf(op) == CoreKind::Cube)
     return;
-  if (!lowerVector(c, op))
+  if (!lowerShared(c, op) && !lowerInItsWay(c, op))
     fail(c, op, "`" + op->getName().stripDialect().str() + "`");
 }
 

@@ -71,7 +71,6 @@ template <typename Row, size_t n> static const Row *rowOf(const Row (&table)[n],
   return nullptr;
 }
 
-static bool lowerByInstruction(KernelContext &c, Operation *op);
 static void lowerUnary(KernelContext &c, mlir::Operation *op, InstructionId id);
 static void lowerBinary(KernelContext &c, mlir::Operation *op, const struct BinaryForms &forms);
 static void lowerCompare(KernelContext &c, mlir::Operation *op, pto::CmpMode mode,
@@ -79,42 +78,69 @@ static void lowerCompare(KernelContext &c, mlir::Operation *op, pto::CmpMode mod
 static void lowerSelect(KernelContext &c, Operation *op);
 static void lowerConvert(KernelContext &c, Operation *op);
 
-bool lowerVector(KernelContext &c, Operation *op) {
-  if (op->getNumResults() == 0)
-    return false;
-  if (lowerShared(c, op) || lowerBits(c, op) || lowerMove(c, op) || lowerOrder(c, op))
-    return true;
-  return lowerReduction(c, op) || lowerByInstruction(c, op) || lowerByElements(c, op);
+/// What instructions are chosen by: the element type of the last operand.
+static Type elementOf(Operation *op) {
+  return ir::elementTypeOf(op->getOperands().back().getType());
 }
 
-/// Elementwise operations that the machine has an instruction for on these element types.
-static bool lowerByInstruction(KernelContext &c, Operation *op) {
-  Type element = ir::elementTypeOf(op->getOperand(op->getNumOperands() - 1).getType());
-  Type result = ir::elementTypeOf(op->getResult(0).getType());
-  if (const BinaryForms *forms = rowOf(binaryForms, op)) {
-    if (takes(c, forms->tiles, {element}))
-      return lowerBinary(c, op, *forms), true;
-  } else if (const UnaryForm *form = rowOf(unaryForms, op)) {
-    if (takes(c, form->id, {element}))
-      return lowerUnary(c, op, form->id), true;
-  } else if (const CompareForm *form = rowOf(compareForms, op)) {
-    bool scalar = isScalar(c, op->getOperand(0)) || isScalar(c, op->getOperand(1));
-    std::string name = scalar ? "tcmps" : "tcmp";
-    std::string type = ir::machineTypeName(element);
-    if (c.machine.supports(name, {std::string_view(type)}) ||
-        (isa<ir::EqOp>(op) && c.machine.supports(name + ".eq", {std::string_view(type)})))
-      return lowerCompare(c, op, form->mode, form->swapped), true;
-  } else if (isa<ir::SelectOp>(op)) {
-    if (takes(c, InstructionId::TSel, {element}) && takes(c, InstructionId::TSels, {element}))
-      return lowerSelect(c, op), true;
-  } else if (isa<ir::RoundOp, ir::FloorOp, ir::CeilOp, ir::TruncOp>(op)) {
-    if (takes(c, InstructionId::TCvt, {element, element}))
-      return lowerConvert(c, op), true;
-  } else if (isa<ir::ConvertOp>(op)) {
-    if (element == result || takes(c, InstructionId::TCvt, {element, result}))
-      return lowerConvert(c, op), true;
-  }
-  return false;
+static constexpr InstructionPattern kBinary = {
+    [](Operation *op, const Machine &machine) -> llvm::StringRef {
+      const BinaryForms *forms = rowOf(binaryForms, op);
+      bool has = forms && takes(machine, forms->tiles, {elementOf(op)});
+      return has ? instructionInfo(forms->tiles).mnemonic : "";
+    },
+    [](KernelContext &c, Operation *op) { lowerBinary(c, op, *rowOf(binaryForms, op)); }};
+
+static constexpr InstructionPattern kUnary = {
+    [](Operation *op, const Machine &machine) -> llvm::StringRef {
+      const UnaryForm *form = rowOf(unaryForms, op);
+      bool has = form && takes(machine, form->id, {elementOf(op)});
+      return has ? instructionInfo(form->id).mnemonic : "";
+    },
+    [](KernelContext &c, Operation *op) { lowerUnary(c, op, rowOf(unaryForms, op)->id); }};
+
+static constexpr InstructionPattern kCompare = {
+    [](Operation *op, const Machine &machine) -> llvm::StringRef {
+      if (!rowOf(compareForms, op))
+        return "";
+      bool scalar = !llvm::all_of(op->getOperandTypes(), llvm::IsaPred<ir::ArrayType>);
+      std::string_view name =
+          instructionInfo(scalar ? InstructionId::TCmps : InstructionId::TCmp).mnemonic;
+      std::string type = ir::machineTypeName(elementOf(op));
+      bool has = machine.supports(name, {std::string_view(type)}) ||
+                 (isa<ir::EqOp>(op) &&
+                  machine.supports(std::string(name) + ".eq", {std::string_view(type)}));
+      return has ? name : "";
+    },
+    [](KernelContext &c, Operation *op) {
+      const CompareForm *form = rowOf(compareForms, op);
+      lowerCompare(c, op, form->mode, form->swapped);
+    }};
+
+static constexpr InstructionPattern kSelect = {
+    [](Operation *op, const Machine &machine) -> llvm::StringRef {
+      bool has = isa<ir::SelectOp>(op) && takes(machine, InstructionId::TSel, {elementOf(op)}) &&
+                 takes(machine, InstructionId::TSels, {elementOf(op)});
+      return has ? instructionInfo(InstructionId::TSel).mnemonic : "";
+    },
+    lowerSelect};
+
+static constexpr InstructionPattern kConvert = {
+    [](Operation *op, const Machine &machine) -> llvm::StringRef {
+      if (!isa<ir::RoundOp, ir::FloorOp, ir::CeilOp, ir::TruncOp, ir::ConvertOp>(op))
+        return "";
+      Type from = elementOf(op), to = ir::elementTypeOf(op->getResult(0).getType());
+      if (isa<ir::ConvertOp>(op) && from == to)
+        return "view";
+      return takes(machine, InstructionId::TCvt, {from, to})
+                 ? instructionInfo(InstructionId::TCvt).mnemonic
+                 : "";
+    },
+    lowerConvert};
+
+InstructionPatterns elementwisePatterns() {
+  static constexpr InstructionPattern patterns[] = {kBinary, kUnary, kCompare, kSelect, kConvert};
+  return patterns;
 }
 
 std::optional<Tile> operandTile(KernelContext &c, Operation *op, Value operand) {

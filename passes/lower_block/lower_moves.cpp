@@ -117,10 +117,7 @@ std::optional<ShapedTile> newResult(KernelContext &c, Operation *op, unsigned nu
   return shaped(c, tile, result.getType());
 }
 
-bool lowerMove(KernelContext &c, Operation *op) {
-  if (!isa<ir::InsertOp, ir::TakeOp, ir::GatherOp, ir::ScatterOp, ir::ConcatOp, ir::InterleaveOp,
-           ir::DeinterleaveOp>(op))
-    return false;
+static void lowerMove(KernelContext &c, Operation *op) {
   bindLengths(c, op);
   llvm::TypeSwitch<Operation *>(op)
       .Case<ir::InsertOp>([&](auto) { lowerInsert(c, op); })
@@ -130,7 +127,17 @@ bool lowerMove(KernelContext &c, Operation *op) {
       .Case<ir::ConcatOp>([&](auto) { lowerConcat(c, op); })
       .Case<ir::InterleaveOp>([&](auto) { lowerInterleave(c, op); })
       .Default([&](Operation *) { lowerDeinterleave(c, op); });
-  return true;
+}
+
+InstructionPatterns movePatterns() {
+  static constexpr InstructionPattern patterns[] = {
+      {[](Operation *op, const Machine &) -> llvm::StringRef {
+         bool moves = isa<ir::InsertOp, ir::TakeOp, ir::GatherOp, ir::ScatterOp, ir::ConcatOp,
+                          ir::InterleaveOp, ir::DeinterleaveOp>(op);
+         return moves ? "move" : "";
+       },
+       lowerMove}};
+  return patterns;
 }
 
 // ---- boxes --------------------------------------------------------------------------------------

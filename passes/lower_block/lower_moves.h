@@ -1,12 +1,12 @@
 // Operations that move elements.
 #pragma once
 
-#include "passes/lower_block/kernel_context.h"
+#include "passes/lower_block/select_instructions.h"
 
 namespace ptl::block {
 
-/// An operation that moves elements. False: not one of these.
-bool lowerMove(KernelContext &c, Operation *op);
+/// Operations that move elements.
+InstructionPatterns movePatterns();
 /// The lengths that a load or slice gives names to, for a core that does not load it.
 void bindLengths(KernelContext &c, Operation *op);
 /// An operand as a tile with lengths. Nothing after an error.

@@ -417,16 +417,24 @@ static void lowerFact(KernelContext &c, Operation *op) {
   c.scalars[op->getResult(0)] = outer.getResult(0);
 }
 
-bool lowerOrder(KernelContext &c, Operation *op) {
-  if (isa<ir::SortOp, ir::ArgsortOp, ir::TopkOp>(op)) {
-    bindLengths(c, op);
-    return lowerSort(c, op), true;
-  }
-  if (isa<ir::CumsumOp, ir::CumprodOp, ir::CummaxOp, ir::CumminOp>(op))
-    return lowerScan(c, op), true;
-  if (isa<ir::UniqueOp, ir::SortedOp>(op))
-    return lowerFact(c, op), true;
-  return false;
+InstructionPatterns orderPatterns() {
+  static constexpr InstructionPattern patterns[] = {
+      {[](Operation *op, const Machine &) -> llvm::StringRef {
+         return isa<ir::SortOp, ir::ArgsortOp, ir::TopkOp>(op) ? "sort" : "";
+       },
+       [](KernelContext &c, Operation *op) {
+         bindLengths(c, op);
+         lowerSort(c, op);
+       }},
+      {[](Operation *op, const Machine &) -> llvm::StringRef {
+         return isa<ir::CumsumOp, ir::CumprodOp, ir::CummaxOp, ir::CumminOp>(op) ? "scan" : "";
+       },
+       lowerScan},
+      {[](Operation *op, const Machine &) -> llvm::StringRef {
+         return isa<ir::UniqueOp, ir::SortedOp>(op) ? "compare" : "";
+       },
+       lowerFact}};
+  return patterns;
 }
 
 } // namespace ptl::block

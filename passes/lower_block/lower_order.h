@@ -1,12 +1,12 @@
 // Orderings, scans and reductions by elements.
 #pragma once
 
-#include "passes/lower_block/kernel_context.h"
+#include "passes/lower_block/select_instructions.h"
 
 namespace ptl::block {
 
-/// Sorting, searching and scans. False: not one of these.
-bool lowerOrder(KernelContext &c, Operation *op);
+/// Sorting, searching and scans.
+InstructionPatterns orderPatterns();
 /// What does not change a sum, a product, a largest or a smallest value.
 Value identityOf(KernelContext &c, llvm::StringRef how, Type element);
 /// A reduction, element by element.

@@ -35,6 +35,13 @@ static constexpr ReductionForm reductionForms[] = {
     {"ptl.reduce_argmin", InstructionId::TRowArgMin, InstructionId::TColArgMin},
 };
 
+static const ReductionForm *formOf(Operation *op) {
+  for (const ReductionForm &form : reductionForms)
+    if (form.op == op->getName().getStringRef())
+      return &form;
+  return nullptr;
+}
+
 static llvm::SmallVector<int64_t> axesOf(Operation *op) {
   llvm::SmallVector<int64_t> axes;
   if (auto list = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
@@ -127,30 +134,46 @@ static void reduceAll(KernelContext &c, Operation *op, const Tile &source, Instr
   c.scalars[op->getResult(0)] = branch.getResult(0);
 }
 
-static void reduce(KernelContext &c, Operation *op, InstructionId row, InstructionId column) {
+/// The instruction by which a machine does a reduction, seen as rows and columns; nothing where it
+/// has none for that.
+static std::optional<InstructionId> instructionFor(Operation *op, const ReductionForm &form,
+                                                   const Machine &machine) {
+  bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
+  Type type = op->getOperand(0).getType(), element = ir::elementTypeOf(type),
+       position = IntegerType::get(op->getContext(), 32);
+  auto has = [&](InstructionId id) {
+    return search ? takes(machine, id, {element, position}) : takes(machine, id, {element});
+  };
+  if (!has(form.row))
+    return std::nullopt;
+  if (!isa<ir::ArrayType>(op->getResult(0).getType()))
+    return search ? std::nullopt : std::optional(form.row);
+  int64_t rank = ir::rankOf(type);
+  llvm::SmallVector<int64_t> axes = axesOf(op);
+  if (axes.size() == 1 && axes[0] == rank - 1)
+    return form.row;
+  if (axes.size() == 1 && axes[0] == rank - 2 && rank == 2 && has(form.column))
+    return form.column;
+  return std::nullopt;
+}
+
+/// By an instruction that takes the rows or the columns.
+static void reduce(KernelContext &c, Operation *op) {
+  const ReductionForm *form = formOf(op);
+  InstructionId row = form->row, column = form->column;
   Location loc = op->getLoc();
   std::optional<Tile> in = operandTile(c, op, op->getOperand(0));
   if (!in)
     return;
   bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
-  Type position = c.b.getI32Type();
-  auto has = [&](InstructionId id) {
-    return search ? takes(c, id, {in->element, position}) : takes(c, id, {in->element});
-  };
-  if (!has(row))
-    return reduceByElements(c, op);
   Tile source = materialise(c, *in, loc);
-  int64_t rank = ir::rankOf(op->getOperand(0).getType());
-  llvm::SmallVector<int64_t> axes = axesOf(op);
-  bool last = axes.size() == 1 && axes[0] == rank - 1,
-       above = axes.size() == 1 && axes[0] == rank - 2;
   if (isScalar(c, op->getResult(0)))
-    return search ? reduceByElements(c, op) : reduceAll(c, op, source, row);
+    return reduceAll(c, op, source, row);
+  llvm::SmallVector<int64_t> axes = axesOf(op);
+  bool last = axes[0] == ir::rankOf(op->getOperand(0).getType()) - 1, above = !last;
   std::optional<Tile> out = resultTile(c, op);
   if (!out)
     return;
-  if ((!last && !above) || (above && (rank != 2 || !has(column))))
-    return reduceByElements(c, op);
   bool isFilled = ir::hasElements(op->getOperand(0), axes[0]);
   if (source.extents.cols == 1 && last && !search) {
     if (!isFilled)
@@ -184,13 +207,19 @@ static void reduce(KernelContext &c, Operation *op, InstructionId row, Instructi
   setTile(c, op->getResult(0), *out);
 }
 
-bool lowerReduction(KernelContext &c, Operation *op) {
-  for (const ReductionForm &form : reductionForms)
-    if (form.op == op->getName().getStringRef()) {
-      reduce(c, op, form.row, form.column);
-      return true;
-    }
-  return false;
+InstructionPatterns reductionPatterns() {
+  static constexpr InstructionPattern patterns[] = {
+      {[](Operation *op, const Machine &machine) -> llvm::StringRef {
+         const ReductionForm *form = formOf(op);
+         auto id = form ? instructionFor(op, *form, machine) : std::nullopt;
+         return id ? instructionInfo(*id).mnemonic : "";
+       },
+       reduce},
+      {[](Operation *op, const Machine &) -> llvm::StringRef {
+         return formOf(op) ? kByElements : llvm::StringLiteral("");
+       },
+       reduceByElements}};
+  return patterns;
 }
 
 } // namespace ptl::block

@@ -1,11 +1,11 @@
 // Reductions as vector instructions.
 #pragma once
 
-#include "passes/lower_block/kernel_context.h"
+#include "passes/lower_block/select_instructions.h"
 
 namespace ptl::block {
 
-/// False for what is no reduction.
-bool lowerReduction(KernelContext &c, mlir::Operation *op);
+/// Reductions.
+InstructionPatterns reductionPatterns();
 
 } // namespace ptl::block

@@ -61,14 +61,27 @@ Tile maskOf(KernelContext &c, const Tile &numbers, Location loc) {
   return mask;
 }
 
-bool lowerByElements(KernelContext &c, Operation *op) {
-  if (op->getNumResults() != 1 || isScalar(c, op->getResult(0)) || op->getNumRegions())
+/// Whether the scalar unit has an operation, for the elements of its operands: found out with
+/// others in their place.
+static bool hasScalarForm(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumRegions() ||
+      !isa<ir::ArrayType>(op->getResult(0).getType()))
     return false;
+  Block scratch;
+  llvm::SmallVector<Value> in;
+  for (Value operand : op->getOperands())
+    in.push_back(scratch.addArgument(ir::elementTypeOf(operand.getType()), op->getLoc()));
+  OpBuilder b(op->getContext());
+  b.setInsertionPointToEnd(&scratch);
+  return static_cast<bool>(scalarResult(b, op, in, ir::elementTypeOf(op->getResult(0).getType())));
+}
+
+static void lowerByElements(KernelContext &c, Operation *op) {
   Location loc = op->getLoc();
   Type type = op->getResult(0).getType(), element = ir::elementTypeOf(type);
   std::optional<Tile> out = resultTile(c, op);
   if (!out)
-    return true;
+    return;
   bool toMask = element.isInteger(1);
   if (toMask)
     out->element = c.b.getF16Type();
@@ -77,7 +90,7 @@ bool lowerByElements(KernelContext &c, Operation *op) {
   for (Value operand : op->getOperands()) {
     std::optional<Tile> tile = operandTile(c, op, operand);
     if (!tile)
-      return true;
+      return;
     masks.push_back(tile->form == Form::Mask);
     operands.push_back(
         shaped(c, masks.back() ? numbersOf(c, *tile, loc) : *tile, operand.getType()));
@@ -85,7 +98,6 @@ bool lowerByElements(KernelContext &c, Operation *op) {
   out->buffer = allocateLike(c, *out, loc);
   ShapedTile to = shaped(c, *out, type);
   c.loc = loc;
-  bool known = true;
   forEach(c, to.lengths, [&](Indices at) {
     llvm::SmallVector<Value> in;
     for (auto [i, operand] : llvm::enumerate(operands)) {
@@ -97,16 +109,21 @@ bool lowerByElements(KernelContext &c, Operation *op) {
       in.push_back(value);
     }
     Value result = scalarResult(c.b, op, in, element);
-    if (!(known = static_cast<bool>(result)))
-      return;
     if (toMask)
       result = c.b.create<arith::SelectOp>(loc, result, constantOf(c, out->element, 1),
                                            constantOf(c, out->element, 0));
     writeElement(c, to, at, result);
   });
-  if (known)
-    setTile(c, op->getResult(0), toMask ? maskOf(c, *out, loc) : *out);
-  return known;
+  setTile(c, op->getResult(0), toMask ? maskOf(c, *out, loc) : *out);
+}
+
+InstructionPatterns elementPatterns() {
+  static constexpr InstructionPattern patterns[] = {
+      {[](Operation *op, const Machine &) -> llvm::StringRef {
+         return hasScalarForm(op) ? kByElements : llvm::StringLiteral("");
+       },
+       lowerByElements}};
+  return patterns;
 }
 
 } // namespace ptl::block

@@ -1,14 +1,14 @@
 // Elementwise operations on types that no instruction takes, by the scalar unit.
 #pragma once
 
-#include "passes/lower_block/kernel_context.h"
+#include "passes/lower_block/select_instructions.h"
 
 namespace ptl::block {
 
 /// An operation of the dialect on scalars. Null: the scalar unit does not have it.
 mlir::Value lowerScalarArithmetic(KernelContext &c, mlir::Operation *op);
-/// An operation on tiles, element by element. False: the scalar unit does not have it.
-bool lowerByElements(KernelContext &c, Operation *op);
+/// Elementwise operations that the scalar unit has.
+InstructionPatterns elementPatterns();
 /// A mask as a tile of 0 and 1.
 Tile numbersOf(KernelContext &c, const Tile &mask, Location loc);
 /// Numbers that are not 0, as a mask.

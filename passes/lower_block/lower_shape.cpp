@@ -24,6 +24,11 @@ static void lowerIndex(KernelContext &c, Operation *op);
 static void lowerTranspose(KernelContext &c, Operation *op);
 static void lowerBroadcast(KernelContext &c, Operation *op);
 
+bool isShared(Operation *op) {
+  return isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::NewAxisOp, ir::CastOp,
+             ir::ReshapeOp, ir::TransposeOp, ir::BroadcastOp>(op);
+}
+
 bool lowerShared(KernelContext &c, Operation *op) {
   if (isa<ir::ZerosOp, ir::OnesOp, ir::FullOp>(op))
     return lowerSplat(c, op), true;

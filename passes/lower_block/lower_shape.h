@@ -5,7 +5,9 @@
 
 namespace ptl::block {
 
-/// Constants, positions and views. False: not one of these.
+/// Whether each core that needs an operation does it for itself: constants, positions, views.
+bool isShared(mlir::Operation *op);
+/// Such an operation. False: it is not one for this core.
 bool lowerShared(KernelContext &c, mlir::Operation *op);
 /// Another shape of the same elements in the same order.
 void lowerView(KernelContext &c, Operation *op);

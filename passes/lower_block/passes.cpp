@@ -24,6 +24,7 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_STAGEOPERANDS
 #define GEN_PASS_DEF_CUTPRODUCTS
 #define GEN_PASS_DEF_STAGELOOPS
+#define GEN_PASS_DEF_SELECTINSTRUCTIONS
 #define GEN_PASS_DEF_LOWERBLOCK
 #include "passes/passes.h.inc"
 
@@ -163,6 +164,14 @@ struct CutProductsPass : impl::CutProductsBase<CutProductsPass> {
 };
 struct StageLoopsPass : impl::StageLoopsBase<StageLoopsPass> {
   using StageLoopsBase::StageLoopsBase;
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), machine))
+      signalPassFailure();
+  }
+};
+
+struct SelectInstructionsPass : impl::SelectInstructionsBase<SelectInstructionsPass> {
+  using SelectInstructionsBase::SelectInstructionsBase;
   void runOnOperation() override {
     if (!runOnGrids(getOperation(), getArgument(), machine))
       signalPassFailure();

@@ -207,3 +207,35 @@ func.func @att(%arg0: !ptl.array<f16[64, 64], gm> {ptl.name = "q", ptl.role = "i
   } {ptl.core = "mix", ptl.dealt = ["i"], ptl.queues = [{bytes = 16384 : i64, flag = 0 : i64, held = 2 : i64, slots = 8 : i64, to = "aiv"}, {bytes = 16384 : i64, flag = 2 : i64, held = 2 : i64, slots = 8 : i64, to = "aiv"}, {bytes = 8192 : i64, flag = 4 : i64, held = 2 : i64, slots = 8 : i64, to = "aic"}]}
   return
 }
+// -----
+// A way that the machine does not have for these elements.
+func.func @host() {
+  return
+}
+func.func @words(%arg0: !ptl.array<i64[64], gm> {ptl.name = "x", ptl.role = "in"}, %arg1: !ptl.ref<i64[64], gm> {ptl.name = "y", ptl.role = "out"}) {
+  %c64 = arith.constant 64 : index
+  %c0 = arith.constant 0 : index
+  ptl.parallel (%arg2) = (%c0) to (%c64) step (%c64) {
+    %0 = ptl.slice %arg0[%arg2] [%c64] drop [] : <i64[64], gm> -> !ptl.array<i64[64]>
+    // expected-error @+1 {{`a3` cannot do it by `tmul`}}
+    %1 = ptl.mul %0, %0 {ptl.way = "tmul"} : (!ptl.array<i64[64]>, !ptl.array<i64[64]>) -> !ptl.array<i64[64]>
+    ptl.store %1, %arg1[%arg2] [%c64] drop [] : !ptl.array<i64[64]>, <i64[64], gm>
+  } {ptl.core = "aiv"}
+  return
+}
+// -----
+// Nothing says how.
+func.func @host() {
+  return
+}
+func.func @silent(%arg0: !ptl.array<f32[64], gm> {ptl.name = "x", ptl.role = "in"}, %arg1: !ptl.ref<f32[64], gm> {ptl.name = "y", ptl.role = "out"}) {
+  %c64 = arith.constant 64 : index
+  %c0 = arith.constant 0 : index
+  ptl.parallel (%arg2) = (%c0) to (%c64) step (%c64) {
+    %0 = ptl.slice %arg0[%arg2] [%c64] drop [] : <f32[64], gm> -> !ptl.array<f32[64]>
+    // expected-error @+1 {{nothing says how the vector cores do it}}
+    %1 = ptl.exp %0 : (!ptl.array<f32[64]>) -> !ptl.array<f32[64]>
+    ptl.store %1, %arg1[%arg2] [%c64] drop [] : !ptl.array<f32[64]>, <f32[64], gm>
+  } {ptl.core = "aiv"}
+  return
+}
