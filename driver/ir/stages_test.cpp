@@ -147,6 +147,87 @@ TEST(Stages, AnExtentThatIsNoneIsNamed) {
   EXPECT_EQ(found->pass, "ptl-unroll");
 }
 
+const char *const Mixed = R"(
+kernel mixed[M, K](x: f32[M, K], a: f32[K, 32]) -> (z: f32[M, 32])
+{
+    parallel i in tiles(M, 32) {
+        var acc = zeros(f32[i, 32])
+        for k in tiles(K, 16) { acc += x[i, k] @ a[k, :] }
+        z[i, :] = exp((acc - max(acc, axis: 1)) * 0.1)
+    }
+}
+)";
+const std::vector<std::vector<int64_t>> Products = {{40, 33}, {33, 32}, {40, 32}};
+
+TEST(Stages, AValueThatIsNotHandedOverIsNamed) {
+  Compiled compiled(Mixed);
+  ASSERT_TRUE(compiled.record);
+  EXPECT_FALSE(compiled.find(Products, {40, 33}));
+  compiled.after("ptl-assign-cores").tiles->walk([](Operation *op) {
+    op->removeAttr("ptl.crosses");
+  });
+  std::optional<StageDifference> found = compiled.find(Products, {40, 33});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pass, "ptl-assign-cores");
+  EXPECT_NE(found->text.find("reads what that core does not have"), std::string::npos)
+      << found->text;
+}
+
+TEST(Stages, AnEffectOfBothKindsOfCoresIsNamed) {
+  Compiled compiled(R"(
+kernel sums[M](x: f32[M, 32], a: f32[32, 32]) -> (z: f32[1, 32] = 0.0)
+{
+    parallel i in tiles(M, 32) {
+        let p = exp((x[i, :] @ a[:, :]) * 0.01)
+        atomic z[:, :] += sum(p, axis: 0)
+        atomic z[:, :] += x[i, :][0:1, :]
+    }
+}
+)");
+  ASSERT_TRUE(compiled.record);
+  const std::vector<std::vector<int64_t>> shapes = {{40, 32}, {32, 32}, {1, 32}};
+  EXPECT_FALSE(compiled.find(shapes, {40}));
+  // What is stored is loaded, so each kind of core could do it.
+  compiled.after("ptl-assign-cores").tiles->walk([](ir::StoreOp store) {
+    store->removeAttr("ptl.core");
+  });
+  std::optional<StageDifference> found = compiled.find(shapes, {40});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pass, "ptl-assign-cores");
+}
+
+TEST(Stages, AStageThatComesTooEarlyIsNamed) {
+  Compiled compiled(R"(
+kernel att[L](q: f32[64, 32], k: f32[L, 32], v: f32[L, 32]) -> (y: f32[64, 32])
+{
+    parallel i in tiles(64, 64) {
+        var acc = zeros(f32[i, 32])
+        for j in tiles(L, 32) pipeline 2 {
+            let s = q[i, :] @ k[j, :].T
+            acc += exp(s * 0.01) @ v[j, :]
+        }
+        y[i, :] = acc * 0.5
+    }
+}
+)");
+  ASSERT_TRUE(compiled.record);
+  const std::vector<std::vector<int64_t>> shapes = {{64, 32}, {150, 32}, {150, 32}, {64, 32}};
+  EXPECT_FALSE(compiled.find(shapes, {150}));
+  bool any = false;
+  compiled.after("ptl-stage-loops").tiles->walk([&](ir::ExpOp exp) { // before its product
+    any = exp->hasAttr("ptl.turn");
+    for (Operation &op : *exp->getBlock())
+      if (isa<ir::MatmulOp>(op)) {
+        op.setAttr("ptl.turn", StringAttr::get(op.getContext(), "behind"));
+        break;
+      }
+  });
+  ASSERT_TRUE(any);
+  std::optional<StageDifference> found = compiled.find(shapes, {150});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pass, "ptl-stage-loops");
+}
+
 /// Moves every buffer to the same bytes.
 void stack(block::BlockProgram &program) {
   auto move = [](Value address) {

@@ -1,6 +1,7 @@
 #include "ir/execute/interpreter.h"
 
 #include "codegen/reference/array_ops.h"
+#include "ir/dialect/core_attributes.h"
 #include "ir/dialect/file_location.h"
 #include "ir/execute/arithmetic.h"
 
@@ -54,8 +55,11 @@ void Interpreter::bind(ValueRange targets, ValueRange sources) {
     values.push_back(values_.lookup(source));
     storage.push_back(storage_.lookup(source));
   }
-  for (auto [target, value, memory] : llvm::zip(targets, values, storage)) {
-    values_[target] = value;
+  for (auto [source, target, value, memory] : llvm::zip(sources, targets, values, storage)) {
+    if (values_.contains(source))
+      values_[target] = value;
+    else
+      values_.erase(target);
     if (memory)
       storage_[target] = memory;
   }
@@ -124,7 +128,15 @@ void Interpreter::runBlock(Block &block) {
 void Interpreter::runOp(Operation *op) {
   if (++operations_ > options_.maxOperations)
     return stop(RunStatus::Fault, op, "it comes to no end");
-  if (runControl(op) || runStructure(op) || runBuiltin(op))
+  if (onCores_)
+    runOnCores(op);
+  else if (!runControl(op))
+    runHere(op);
+}
+
+/// What is no control flow, on what is known here.
+void Interpreter::runHere(Operation *op) {
+  if (runStructure(op) || runBuiltin(op))
     return;
   bool isScalar = op->getNumRegions() == 0 && op->getNumResults() == 1 &&
                   op->getResult(0).getType().isIntOrIndexOrFloat();
@@ -192,6 +204,28 @@ void Interpreter::runGrid(ir::ParallelOp grid) {
     return stop(RunStatus::Unsupported, grid, "a kernel by hand is of the block level");
   std::vector<int64_t> lower = numbers(grid.getLower()), upper = numbers(grid.getUpper()),
                        steps = numbers(grid.getSteps());
+  auto kind = grid->getAttrOfType<StringAttr>(ir::kCoreAttr);
+  if (kind && kind.getValue() == "mix") {
+    others_ = values_;
+    onCores_ = true;
+    runGridOnCores(grid);
+    on(Vector);
+    onCores_ = false;
+    return others_.clear();
+  }
+  for (const std::vector<int64_t> &point : pointsOf(lower, upper, steps)) {
+    if (isStopped())
+      return;
+    for (auto [variable, position] : llvm::zip(grid.getBody().getArguments(), point))
+      values_[variable] = reference::Value::integer(position);
+    runBlock(grid.getBody().front());
+  }
+}
+
+/// In the order in which they are run.
+std::vector<std::vector<int64_t>> Interpreter::pointsOf(llvm::ArrayRef<int64_t> lower,
+                                                        llvm::ArrayRef<int64_t> upper,
+                                                        llvm::ArrayRef<int64_t> steps) const {
   std::vector<std::vector<int64_t>> points{{}};
   for (size_t axis = 0; axis < lower.size(); ++axis) {
     std::vector<std::vector<int64_t>> longer;
@@ -204,13 +238,7 @@ void Interpreter::runGrid(ir::ParallelOp grid) {
   }
   if (options_.shuffle)
     std::shuffle(points.begin(), points.end(), std::mt19937_64(*options_.shuffle));
-  for (const std::vector<int64_t> &point : points) {
-    if (isStopped())
-      return;
-    for (auto [variable, position] : llvm::zip(grid.getBody().getArguments(), point))
-      values_[variable] = reference::Value::integer(position);
-    runBlock(grid.getBody().front());
-  }
+  return points;
 }
 
 void Interpreter::runLaunch(ir::LaunchOp launch) {

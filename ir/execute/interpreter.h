@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <array>
 #include <memory>
 
 namespace ptl::execute {
@@ -24,11 +25,15 @@ private:
   // control: interpreter.cpp
   void runBlock(mlir::Block &block);
   void runOp(mlir::Operation *op);
+  void runHere(mlir::Operation *op);
   bool runControl(mlir::Operation *op);
   void runFor(mlir::scf::ForOp loop);
   void runIf(mlir::scf::IfOp branch);
   void runWhile(mlir::scf::WhileOp loop);
   void runGrid(ir::ParallelOp grid);
+  std::vector<std::vector<int64_t>> pointsOf(llvm::ArrayRef<int64_t> lower,
+                                             llvm::ArrayRef<int64_t> upper,
+                                             llvm::ArrayRef<int64_t> steps) const;
   void runLaunch(ir::LaunchOp launch);
   void check(ir::CheckOp check);
   void stop(reference::RunStatus status, mlir::Operation *op, std::string message);
@@ -41,6 +46,26 @@ private:
   std::vector<int64_t> numbers(mlir::ValueRange values) const;
   std::vector<int64_t> shapeOf(mlir::Type type, mlir::ValueRange named) const;
   const reference::RefArray &baseOf(mlir::Value base);
+
+  // both kinds of cores: cores.cpp
+  enum Core : uint8_t { Vector, Cube };
+  struct Kept;
+  void on(Core core);
+  bool knows(mlir::ValueRange values) const;
+  void forget(mlir::ValueRange values);
+  template <typename Body> void onEach(Body body);
+  std::optional<std::vector<int64_t>> agreed(mlir::Operation *op, mlir::ValueRange values);
+  void handOver(mlir::Operation *op);
+  void runOnCores(mlir::Operation *op);
+  void runControlOnCores(mlir::Operation *op);
+  void runForOnCores(mlir::scf::ForOp loop);
+  void runIfOnCores(mlir::scf::IfOp branch);
+  void runWhileOnCores(mlir::scf::WhileOp loop);
+  void runGridOnCores(ir::ParallelOp grid);
+  void runInStages(mlir::scf::ForOp loop, int64_t lower, int64_t count, int64_t step);
+  void runStage(mlir::scf::ForOp loop, llvm::StringRef stage, int64_t position);
+  Kept keep(llvm::ArrayRef<mlir::Value> values);
+  void restore(llvm::ArrayRef<mlir::Value> values, const Kept &kept);
 
   // structure: structure.cpp
   bool runStructure(mlir::Operation *op);
@@ -61,7 +86,12 @@ private:
   uint64_t operations_ = 0;
   llvm::DenseMap<mlir::Value, reference::Value> values_;
   llvm::DenseMap<mlir::Value, Storage> storage_;
-  reference::RefArray scalar_; ///< an array without axes, which is a scalar as a value
+  /// In a grid of both kinds of cores: `values_` are those of `core_`, here are the other one's.
+  llvm::DenseMap<mlir::Value, reference::Value> others_;
+  Core core_ = Vector;
+  bool onCores_ = false;
+  std::array<bool, 2> present_{true, true}; ///< cores that go through what is run
+  reference::RefArray scalar_;              ///< an array without axes, which is a scalar as a value
 };
 
 } // namespace ptl::execute

@@ -2,20 +2,16 @@
 // as a person reads it, as tests compare it, and as the lowering takes it.
 #pragma once
 
+#include "ir/dialect/core_attributes.h"
 #include "passes/lower_block/assign_cores.h"
 
 #include "mlir/Support/LogicalResult.h"
 
 namespace ptl::block {
 
-/// Which core: of an operation on tiles of a kernel that uses the cube core (`aic`, `aiv`), and of
-/// a grid as a whole (`mix` for both). Loads, constants, scalars and control flow say nothing: they
-/// belong to whoever uses them.
-inline constexpr llvm::StringLiteral kCoreAttr = "ptl.core";
-/// Results that are handed to the other kind of core, by their numbers.
-inline constexpr llvm::StringLiteral kCrossesAttr = "ptl.crosses";
-/// Variables of a loop that live in the accumulator, by their numbers.
-inline constexpr llvm::StringLiteral kAccumulatesAttr = "ptl.accumulates";
+using ir::kAccumulatesAttr;
+using ir::kCoreAttr;
+using ir::kCrossesAttr;
 /// Of a grid: the names of the lengths whose axis is dealt to the two vector cores.
 inline constexpr llvm::StringLiteral kDealtAttr = "ptl.dealt";
 /// An operation before which the cores of a group meet.

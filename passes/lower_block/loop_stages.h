@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/machines/machine.h"
+#include "ir/dialect/core_attributes.h"
 #include "passes/lower_block/assign_cores.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,11 +28,8 @@ struct LoopStages {
   bool isSplit() const { return !operations[0].empty() && !operations[1].empty(); }
 };
 
-/// Of a loop: so many turns its first stage is ahead of the second.
-inline constexpr llvm::StringLiteral kTurnsAttr = "ptl.turns_ahead";
-/// Of an operation of one kind of core in such a loop: `ahead` or `behind`. Loads, constants and
-/// scalars say nothing: they go with what reads them.
-inline constexpr llvm::StringLiteral kTurnAttr = "ptl.turn";
+using ir::kTurnAttr;
+using ir::kTurnsAttr;
 
 /// Says so for the loops of a grid that go in stages: those with `pipeline`, whose values cross
 /// often enough for that to help and whose iterations can be split on both kinds of cores. In

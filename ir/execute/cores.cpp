@@ -1,0 +1,301 @@
+// Grids that both kinds of cores work on, as the marks mean it (`ir/dialect/core_attributes.h`):
+// each kind knows what it makes, what all make for themselves and what it is handed. The two go
+// through the program together; queues keep the order of the program, so that is one of the orders
+// in which cores may do it.
+#include "ir/dialect/core_attributes.h"
+#include "ir/execute/arithmetic.h"
+#include "ir/execute/interpreter.h"
+
+#include <deque>
+
+using namespace mlir;
+
+namespace ptl::execute {
+
+using reference::RunStatus;
+using reference::Scalar;
+
+static std::string nameOf(Operation *op) { return "`" + op->getName().getStringRef().str() + "`"; }
+
+static bool says(Operation *op, llvm::StringRef name, int64_t number) {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(name);
+  return numbers && llvm::is_contained(numbers.asArrayRef(), number);
+}
+
+/// Makes `values_` those of a kind of core.
+void Interpreter::on(Core core) {
+  if (core != core_)
+    std::swap(values_, others_);
+  core_ = core;
+}
+
+/// Whether the present core has all of these. Storage is there for all.
+bool Interpreter::knows(ValueRange values) const {
+  return llvm::all_of(values, [&](mlir::Value value) {
+    return storage_.contains(value) || values_.contains(value);
+  });
+}
+
+void Interpreter::forget(ValueRange values) {
+  for (mlir::Value value : values)
+    values_.erase(value);
+}
+
+/// Does something on each core that is present.
+template <typename Body> void Interpreter::onEach(Body body) {
+  for (Core core : {Cube, Vector})
+    if (present_[core]) {
+      on(core);
+      body();
+    }
+}
+
+/// The numbers that decide about control flow, on which all cores that know them have to agree.
+/// Those that do not know them do not go there: they are not present any more.
+std::optional<std::vector<int64_t>> Interpreter::agreed(Operation *op, ValueRange values) {
+  std::optional<std::vector<int64_t>> known;
+  bool differ = false;
+  onEach([&] {
+    present_[core_] = knows(values);
+    if (!present_[core_])
+      return;
+    std::vector<int64_t> own = numbers(values);
+    differ |= known && *known != own;
+    known = std::move(own);
+  });
+  if (!known)
+    stop(RunStatus::Fault, op, nameOf(op) + " depends on what no core knows");
+  else if (differ)
+    stop(RunStatus::Fault, op, "the kinds of cores decide differently about " + nameOf(op));
+  return isStopped() ? std::nullopt : known;
+}
+
+// ---- operations ---------------------------------------------------------------------------------
+
+/// Results that cross: from the cube core if they are its own, else to it.
+void Interpreter::handOver(Operation *op) {
+  for (OpResult result : op->getResults()) {
+    int64_t number = result.getResultNumber();
+    if (!says(op, ir::kCrossesAttr, number))
+      continue;
+    auto said = op->getAttrOfType<StringAttr>(ir::kCoreAttr);
+    bool fromCube = (said && said.getValue() == "aic") || says(op, ir::kAccumulatesAttr, number);
+    Core to = fromCube ? Vector : Cube;
+    on(fromCube ? Cube : Vector);
+    if (!values_.contains(result) || !present_[to])
+      return stop(RunStatus::Fault, op, nameOf(op) + " is handed over where one core is not");
+    others_[result] = values_.lookup(result);
+  }
+}
+
+void Interpreter::runOnCores(Operation *op) {
+  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, ir::ParallelOp>(op))
+    return runControlOnCores(op);
+  if (isa<ir::AllocOp>(op)) { // once: it is there for all
+    on(Vector);
+    return runHere(op);
+  }
+  auto said = op->getAttrOfType<StringAttr>(ir::kCoreAttr);
+  for (Core core : {Cube, Vector}) {
+    bool isOwn = said && said.getValue() == (core == Cube ? "aic" : "aiv");
+    on(core);
+    if (isOwn && !(present_[core] && knows(op->getOperands())))
+      return stop(RunStatus::Fault, op,
+                  nameOf(op) + " of `" + said.str() + "` reads what that core does not have");
+    forget(op->getResults());
+    bool isDone = isOwn || (!said && present_[core] && knows(op->getOperands()));
+    if (!isDone || isStopped())
+      continue;
+    if (auto condition = dyn_cast<ir::CheckOp>(op))
+      check(condition);
+    else
+      runHere(op);
+  }
+  if (!isStopped())
+    handOver(op);
+}
+
+// ---- control ------------------------------------------------------------------------------------
+
+void Interpreter::runControlOnCores(Operation *op) {
+  std::array<bool, 2> around = present_;
+  for (Core core : {Cube, Vector}) {
+    on(core);
+    forget(op->getResults());
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    runForOnCores(loop);
+  else if (auto branch = dyn_cast<scf::IfOp>(op))
+    runIfOnCores(branch);
+  else if (auto loop = dyn_cast<scf::WhileOp>(op))
+    runWhileOnCores(loop);
+  else
+    runGridOnCores(cast<ir::ParallelOp>(op));
+  present_ = around;
+  if (!isStopped())
+    handOver(op);
+}
+
+void Interpreter::runForOnCores(scf::ForOp loop) {
+  auto bounds = agreed(loop, {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  if (!bounds)
+    return;
+  int64_t lower = (*bounds)[0], upper = (*bounds)[1], step = (*bounds)[2];
+  if (step <= 0)
+    return stop(RunStatus::Fault, loop, "a loop with the step " + std::to_string(step));
+  onEach([&] { bind(loop.getRegionIterArgs(), loop.getInitArgs()); });
+  if (loop->hasAttr(ir::kTurnsAttr)) {
+    runInStages(loop, lower, lower < upper ? (upper - lower + step - 1) / step : 0, step);
+  } else {
+    ElemKind kind = kindOf(loop.getInductionVar().getType());
+    for (int64_t i = lower; i < upper && !isStopped(); i += step) {
+      onEach([&] {
+        values_[loop.getInductionVar()] = reference::Value::scalar(kind, Scalar::integer(i));
+      });
+      runBlock(*loop.getBody());
+      onEach(
+          [&] { bind(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands()); });
+    }
+  }
+  onEach([&] { bind(loop.getResults(), loop.getRegionIterArgs()); });
+}
+
+void Interpreter::runIfOnCores(scf::IfOp branch) {
+  auto holds = agreed(branch, branch.getCondition());
+  if (!holds)
+    return;
+  Region &arm = holds->front() ? branch.getThenRegion() : branch.getElseRegion();
+  if (arm.empty())
+    return;
+  runBlock(arm.front());
+  onEach([&] { bind(branch.getResults(), arm.front().getTerminator()->getOperands()); });
+}
+
+void Interpreter::runWhileOnCores(scf::WhileOp loop) {
+  onEach([&] { bind(loop.getBeforeArguments(), loop.getInits()); });
+  while (!isStopped()) {
+    runBlock(*loop.getBeforeBody());
+    auto holds = agreed(loop, loop.getConditionOp().getCondition());
+    onEach([&] { bind(loop.getAfterArguments(), loop.getConditionOp().getArgs()); });
+    if (!holds || !holds->front())
+      break;
+    runBlock(*loop.getAfterBody());
+    onEach([&] {
+      bind(loop.getBeforeArguments(), loop.getAfterBody()->getTerminator()->getOperands());
+    });
+  }
+  onEach([&] { bind(loop.getResults(), loop.getAfterArguments()); });
+}
+
+void Interpreter::runGridOnCores(ir::ParallelOp grid) {
+  auto lower = agreed(grid, grid.getLower()), upper = agreed(grid, grid.getUpper()),
+       steps = agreed(grid, grid.getSteps());
+  if (!lower || !upper || !steps)
+    return;
+  for (const std::vector<int64_t> &point : pointsOf(*lower, *upper, *steps)) {
+    if (isStopped())
+      return;
+    onEach([&] {
+      for (auto [variable, position] : llvm::zip(grid.getBody().getArguments(), point))
+        values_[variable] = reference::Value::integer(position);
+    });
+    runBlock(grid.getBody().front());
+  }
+}
+
+// ---- loops in two stages ------------------------------------------------------------------------
+
+/// What each kind of core knows of some values.
+struct Interpreter::Kept {
+  std::array<llvm::DenseMap<mlir::Value, reference::Value>, 2> known;
+};
+
+Interpreter::Kept Interpreter::keep(llvm::ArrayRef<mlir::Value> values) {
+  Kept kept;
+  onEach([&] {
+    for (mlir::Value value : values)
+      if (auto found = values_.find(value); found != values_.end())
+        kept.known[core_][value] = found->second;
+  });
+  return kept;
+}
+
+/// The same again; what was not known then is not known.
+void Interpreter::restore(llvm::ArrayRef<mlir::Value> values, const Kept &kept) {
+  onEach([&] {
+    for (mlir::Value value : values)
+      if (auto found = kept.known[core_].find(value); found != kept.known[core_].end())
+        values_[value] = found->second;
+      else
+        values_.erase(value);
+  });
+}
+
+/// The stage that makes a value in the body of a loop; what says nothing goes with what it is made
+/// of.
+static llvm::StringRef stageOf(mlir::Value value, Block *body) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != body)
+    return "ahead";
+  if (auto said = op->getAttrOfType<StringAttr>(ir::kTurnAttr))
+    return said.getValue();
+  bool isBehind = llvm::any_of(
+      op->getOperands(), [&](mlir::Value operand) { return stageOf(operand, body) == "behind"; });
+  return isBehind ? "behind" : "ahead";
+}
+
+/// What belongs to one stage and what says nothing, at one position.
+void Interpreter::runStage(scf::ForOp loop, llvm::StringRef stage, int64_t position) {
+  ElemKind kind = kindOf(loop.getInductionVar().getType());
+  onEach([&] {
+    values_[loop.getInductionVar()] = reference::Value::scalar(kind, Scalar::integer(position));
+  });
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    auto said = op.getAttrOfType<StringAttr>(ir::kTurnAttr);
+    if (!isStopped() && (!said || said.getValue() == stage))
+      runOp(&op);
+  }
+  llvm::SmallVector<mlir::Value> variables, next;
+  for (auto [variable, value] :
+       llvm::zip(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands()))
+    if (stageOf(value, loop.getBody()) == stage) {
+      variables.push_back(variable);
+      next.push_back(value);
+    }
+  onEach([&] { bind(variables, next); });
+}
+
+/// Each turn does what is ahead, and then what is behind of an earlier turn, which finds what was
+/// made ahead for it and nothing else.
+void Interpreter::runInStages(scf::ForOp loop, int64_t lower, int64_t count, int64_t step) {
+  Block *body = loop.getBody();
+  int64_t turns = loop->getAttrOfType<IntegerAttr>(ir::kTurnsAttr).getInt();
+  llvm::SmallVector<mlir::Value> made, variables; // variables: of what is ahead
+  for (Operation &op : body->without_terminator())
+    llvm::append_range(made, op.getResults());
+  for (auto [variable, value] :
+       llvm::zip(loop.getRegionIterArgs(), body->getTerminator()->getOperands()))
+    if (stageOf(value, body) == "ahead")
+      variables.push_back(variable);
+  std::deque<std::pair<Kept, Kept>> waiting; // what was made, variables as they were
+  Kept ahead = keep(variables);
+  for (int64_t turn = 0; turn < count + turns && !isStopped(); ++turn) {
+    if (turn < count) {
+      onEach([&] { forget(made); });
+      restore(variables, ahead);
+      Kept before = keep(variables);
+      runStage(loop, "ahead", lower + turn * step);
+      ahead = keep(variables);
+      waiting.emplace_back(keep(made), std::move(before));
+    }
+    if (turn >= turns && !waiting.empty()) {
+      restore(made, waiting.front().first);
+      restore(variables, waiting.front().second);
+      waiting.pop_front();
+      runStage(loop, "behind", lower + (turn - turns) * step);
+    }
+  }
+  restore(variables, ahead);
+}
+
+} // namespace ptl::execute
