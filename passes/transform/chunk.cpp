@@ -9,6 +9,7 @@
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/root_storage.h"
 #include "passes/transform/schedule_effects.h"
+#include "passes/transform/whole_values.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -155,6 +156,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     ChunkSizes sizes{productM, productN, tileBytes};
     expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes);
     forwardStorage(getOperation()); // of what boxes are replaced in
+    bringIntoGrids(getOperation());
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {
