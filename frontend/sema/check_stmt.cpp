@@ -243,6 +243,9 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
         .help("assign the result to an output");
   else if (wantsValue)
     stmt->value = convertTo(ctx, stmt->value, type, "the returned value");
+  else if (type && !stmt->value->type->isError() && stmt->value->type->kind != TypeKind::Void)
+    ctx.sink.report(DiagId::HasNoValue, ctx.span(valueNode), {ctx.decl->name})
+        .help("say what it returns: `-> " + toString(ctx, stmt->value->type) + "`");
   return stmt;
 }
 

@@ -15,7 +15,8 @@ namespace ptl::block {
 
 static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
-static mlir::Value shared(KernelContext &c, int64_t number, llvm::function_ref<mlir::Value()> make);
+static mlir::Value shared(KernelContext &c, mlir::Type type, int64_t turn,
+                          llvm::function_ref<mlir::Value()> make);
 
 void findWideRows(KernelContext &c, ir::ParallelOp grid) {
   auto rowOf = [&](Type type) {
@@ -70,7 +71,8 @@ pto::TileBufType tileType(KernelContext &c, ir::Place place, llvm::StringRef lay
     if (c.dynamicValid)
       return pto::kDynamic;
     IntegerAttr number;
-    return length && matchPattern(length, m_Constant(&number)) ? number.getInt() : capacity;
+    return length && matchPattern(length, m_Constant(&number)) ? std::min(number.getInt(), capacity)
+                                                               : capacity;
   };
   return pto::TileBufType::get(c.b.getContext(), place, rows, cols, element,
                                valid(extents.validRows, extents.rows),
@@ -84,33 +86,31 @@ Value allocate(KernelContext &c, ir::Place place, llvm::StringRef layout, const 
   Value cols = type.getValidCols() == pto::kDynamic ? extents.validCols : Value();
   // Parts of a product take turns in two buffers where the product as a whole would rotate.
   bool isPart = c.part.isPart() && rotates && c.rotations.size() == c.productRotations;
-  if (isPart)
-    return reshape(c,
-                   shared(c, c.part.number % 2,
-                          [&]() -> Value {
-                            return c.b.create<pto::AllocTileOp>(
-                                loc, type.withValid(type.getRows(), type.getCols()), Value(),
-                                Value(), Value());
-                          }),
-                   type, rows, cols);
+  if (isPart) {
+    pto::TileBufType whole = type.withValid(type.getRows(), type.getCols());
+    Value buffer = shared(c, whole, c.part.number % 2, [&]() -> Value {
+      return c.b.create<pto::AllocTileOp>(loc, whole, Value(), Value(), Value());
+    });
+    return reshape(c, buffer, type, rows, cols);
+  }
   if (!rotates || c.rotations.empty() || c.rotations.back().count < 2)
     return c.b.create<pto::AllocTileOp>(loc, type, Value(), rows, cols);
   const Rotation &rotation = c.rotations.back();
-  Value slots = shared(c, 0, [&]() -> Value {
+  auto slotsType = pto::MultiTileBufType::get(c.b.getContext(), type, rotation.count);
+  Value slots = shared(c, slotsType, 0, [&]() -> Value {
     OpBuilder::InsertionGuard guard(c.b);
     c.b.setInsertionPoint(c.part.isPart() ? c.rotations[c.productRotations].loop : rotation.loop);
-    return c.b.create<pto::AllocMultiTileOp>(
-        loc, pto::MultiTileBufType::get(c.b.getContext(), type, rotation.count), Value());
+    return c.b.create<pto::AllocMultiTileOp>(loc, slotsType, Value());
   });
   return c.b.create<pto::MultiTileGetOp>(loc, type, slots, rotation.slot, rows, cols);
 }
 
-/// A buffer that the parts of a product use in turn, or one of its own. All parts make theirs in
-/// the same order.
-static Value shared(KernelContext &c, int64_t turn, llvm::function_ref<Value()> make) {
+/// A buffer that the parts of a product use in turn, or one of its own. All parts make those of one
+/// type in the same order; the last one may need others, since its rows may be fewer.
+static Value shared(KernelContext &c, Type type, int64_t turn, llvm::function_ref<Value()> make) {
   if (!c.part.isPart())
     return make();
-  Value &buffer = c.partBuffers[{c.part.group, c.productBuffers++, turn}];
+  Value &buffer = c.partBuffers[{c.part.group, type, c.productBuffers[type]++, turn}];
   return buffer ? buffer : buffer = make();
 }
 

@@ -78,12 +78,12 @@ struct KernelContext {
   int64_t keptCount = 2;
   mlir::Operation *gridLoop = nullptr; ///< what does not depend on the point stands before it
   llvm::SmallVector<Rotation> rotations;
-  PartOf part;                 ///< of the product that is lowered
-  ProductCut cut;              ///< of that product
-  size_t productRotations = 0; ///< rotations around that product
-  int64_t productBuffers = 0;  ///< that it has made
-  /// Buffers that the parts of a product use in turn, by group, which of its buffers, and turn.
-  llvm::DenseMap<std::tuple<int64_t, int64_t, int64_t>, mlir::Value> partBuffers;
+  PartOf part;                                        ///< of the product that is lowered
+  ProductCut cut;                                     ///< of that product
+  size_t productRotations = 0;                        ///< rotations around that product
+  llvm::DenseMap<mlir::Type, int64_t> productBuffers; ///< that it has made, by type
+  /// Buffers that the parts of a product use in turn, by group, type, which of that type, and turn.
+  llvm::DenseMap<std::tuple<int64_t, mlir::Type, int64_t, int64_t>, mlir::Value> partBuffers;
   bool dynamicValid = false, failed = false;
 };
 

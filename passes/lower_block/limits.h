@@ -14,6 +14,9 @@ llvm::SmallVector<mlir::Value, 4>
 broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Value zero);
 /// `add`, `mul`, `max` or `min`: what a scan or a reduction does; empty for others.
 llvm::StringRef combinationOf(mlir::Operation *op);
+/// What may have more positions than this fits in no memory of a chip. It counts as so many, so
+/// that sizes do not overflow.
+inline constexpr int64_t kMostCapacity = int64_t(1) << 26;
 /// The bounds of lengths by name, as the types of a grid have them.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
 /// The most positions of an axis, of which some types name only the length; `Extent::kUnknown`:

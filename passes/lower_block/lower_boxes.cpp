@@ -375,8 +375,8 @@ constexpr int64_t kFilledAtOnce = 64;
 /// A column of `count` values, each at the begin of a block of its own, as stores of single
 /// elements need them.
 Value apart(KernelContext &c, Value column, int64_t rows, Value count, Type element) {
-  int64_t cols = std::max<int64_t>(16, c.machine.limits.blockBytes / pto::elementBytes(element));
-  Extents2 extents{rows, cols, count, constant(c, 1)};
+  Extents2 extents{rows, 1, count,
+                   constant(c, 1)}; // a block wide, also where rows of masks need more
   auto dn = tileType(c, ir::Place::Vec, "dn", {rows, 1, count, constant(c, 1)}, element);
   Value wide = allocate(c, ir::Place::Vec, "nd", extents, element, c.loc);
   auto type = cast<pto::TileBufType>(wide.getType());

@@ -64,7 +64,7 @@ static void addBounds(OpT box, llvm::DenseMap<StringAttr, int64_t> &capacities) 
     const ir::Extent &extent = extents[kept++];
     int64_t bound = boundOf(length);
     if (extent.symbol && bound != ir::Extent::kUnknown)
-      capacities.try_emplace(extent.symbol, bound);
+      capacities.try_emplace(extent.symbol, std::min(bound, kMostCapacity));
   }
 }
 
@@ -74,7 +74,7 @@ llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
     for (Value value : op->getResults())
       for (const ir::Extent &extent : ir::extentsOf(value.getType()))
         if (extent.symbol && extent.capacity != ir::Extent::kUnknown)
-          capacities[extent.symbol] = extent.capacity;
+          capacities[extent.symbol] = std::min(extent.capacity, kMostCapacity);
   });
   grid.walk([&](Operation *op) {
     if (auto slice = dyn_cast<ir::SliceOp>(op))
@@ -88,7 +88,7 @@ llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
 int64_t capacityIn(const ir::Extent &extent,
                    const llvm::DenseMap<StringAttr, int64_t> &capacities) {
   if (extent.capacity != ir::Extent::kUnknown || !extent.symbol)
-    return extent.capacity;
+    return std::min(extent.capacity, kMostCapacity);
   auto found = capacities.find(extent.symbol);
   return found == capacities.end() ? ir::Extent::kUnknown : found->second;
 }

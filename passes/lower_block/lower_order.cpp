@@ -254,10 +254,10 @@ static void lowerSort(KernelContext &c, Operation *op) {
   auto flag = op->getAttrOfType<BoolAttr>("descending");
   bool descending = isa<ir::TopkOp>(op) || (flag && flag.getValue());
   int64_t rank = static_cast<int64_t>(from->lengths.size());
+  from->tile = materialise(c, from->tile, loc); // a splat may become a column
   bool native = axisOf(op, rank) == rank - 1 && from->tile.element.isF32() &&
                 takes(c, InstructionId::TSort32, {from->tile.element}) &&
                 from->tile.form != Form::Column;
-  from->tile = materialise(c, from->tile, loc);
   llvm::SmallVector<ShapedTile> to;
   for (unsigned number = 0; number < op->getNumResults(); ++number) {
     std::optional<ShapedTile> one = newResult(c, op, number);

@@ -122,16 +122,6 @@ Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   return tile;
 }
 
-/// The length of the range that a loop or a point of the grid is at: `min(end - at, size)`, which
-/// is never 0.
-static bool isRangeLength(const KernelContext &c, Value length) {
-  auto least = length.getDefiningOp<arith::MinSIOp>();
-  auto rest = least ? least.getLhs().getDefiningOp<arith::SubIOp>() : nullptr;
-  IntegerAttr size;
-  return rest && c.rangeEnds.lookup(rest.getRhs()) == rest.getLhs() &&
-         matchPattern(least.getRhs(), m_Constant(&size)) && size.getInt() > 0;
-}
-
 /// Zeros in an accumulator whose loop may not run: the product of zeros, since nothing else writes
 /// there.
 static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &out, Type operand) {
@@ -181,7 +171,7 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
   c.part = partOf(result);
   c.productRotations = c.rotations.size();
-  c.productBuffers = 0;
+  c.productBuffers.clear();
   auto done = llvm::make_scope_exit([&] { c.part = {}; });
   const Tile *a = tileOf(c, op->getOperand(0)), *b = tileOf(c, op->getOperand(1));
   if (!a || !b)

@@ -7,6 +7,8 @@
 
 #include "ir/dialect/pto_dialect.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -26,14 +28,21 @@ static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
   return said && said.getInt() > 0 ? said.getInt() : usual;
 }
 
-/// The slots of the queue that a value goes through: the numbers that a machine has are those of
-/// its queues that go one way and of those that go both. What nothing holds is left as it is for
-/// the prover.
-static int64_t numSlotsOf(Value value, const Machine &machine, int64_t atLeast = 0) {
-  int64_t wanted = std::max(saidOf(value, "ptl.slots", slotsOf(machine)), atLeast);
+/// Of so many slots, those that are free for certain when so many values less one wait in them: the
+/// producer is told of free ones by groups.
+static int64_t usableSlots(int64_t slots) { return slots - freedAtOnce(slots) + 1; }
+
+/// The slots of the queue that a value goes through, of which so many are usable: the numbers that
+/// a machine has are those of its queues that go one way and of those that go both. What nothing
+/// holds is left as it is for the prover.
+static int64_t numSlotsOf(Value value, const Machine &machine, int64_t usable = 1) {
+  int64_t wanted = saidOf(value, "ptl.slots", slotsOf(machine));
   const CoreExchange &exchange = machine.exchange;
   auto [few, many] = std::minmax(exchange.slotsOneWay, exchange.slotsTwoWay);
-  return wanted <= few ? few : wanted <= many ? many : std::max(atLeast, many);
+  for (int64_t slots : {few, many})
+    if (wanted <= slots && usable <= usableSlots(slots))
+      return slots;
+  return std::max(2 * (usable - 1), many);
 }
 
 /// The whole tile that crosses, before it is dealt.
@@ -79,21 +88,68 @@ static bool follows(Value second, Value first, CoreKind core, const CoreAssignme
   return !done || !next || done->getBlock() != next->getBlock() || done->isBeforeInBlock(next);
 }
 
-/// The most values of a queue that are read after another one has been popped, and that one.
+static bool isBefore(Operation *a, Operation *b) {
+  return a && b && a->getBlock() == b->getBlock() && a->isBeforeInBlock(b);
+}
+
+/// Where `core` pops each value of a queue, in the block where they are made; null: where it is
+/// made. What was pushed before goes first, so that is where something behind it is needed, at the
+/// latest.
+static llvm::SmallVector<Operation *> popsOf(llvm::ArrayRef<Value> values, CoreKind consumer,
+                                             const CoreAssignment &cores) {
+  llvm::SmallVector<Operation *> pops;
+  for (Value value : values)
+    pops.push_back(usesOf(value, consumer, cores).first);
+  for (size_t i = pops.size(); i-- > 1;)
+    if (isBefore(pops[i], pops[i - 1]))
+      pops[i - 1] = pops[i];
+  return pops;
+}
+
+/// The slots in the consumer's memory that values of a queue need, which take them in turn: from
+/// the one that is read longest to the last that is popped until then.
 static int64_t heldAtOnce(llvm::ArrayRef<Value> values, CoreKind consumer,
                           const CoreAssignment &cores) {
+  size_t most = 1;
+  llvm::SmallVector<Operation *> pops = popsOf(values, consumer, cores);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *last = usesOf(values[i], consumer, cores).second;
+    for (size_t j = i + 1; j < values.size(); ++j)
+      if (last && pops[j] && last->getBlock() == pops[j]->getBlock() &&
+          !last->isBeforeInBlock(pops[j]))
+        most = std::max(most, j - i + 1);
+  }
+  return static_cast<int64_t>(most);
+}
+
+/// The slots that a queue needs for the values that its producer has to hand on before the one that
+/// the consumer waits for: those are made before it and needed later. `all`: what goes the same
+/// way.
+static int64_t queuedAtOnce(llvm::ArrayRef<Value> values, llvm::ArrayRef<Value> all,
+                            CoreKind consumer, const CoreAssignment &cores) {
+  Value first = values.front();
+  Block *home = first.getParentBlock();
   int64_t most = 1;
-  llvm::SmallVector<Operation *> lasts;
-  for (Value value : values) {
-    auto [first, last] = usesOf(value, consumer, cores);
-    int64_t held = 1;
-    for (Operation *earlier : lasts)
-      held += earlier && first && earlier->getBlock() == first->getBlock() &&
-              !earlier->isBeforeInBlock(first);
-    most = std::max(most, held);
-    lasts.push_back(last);
+  for (Value awaited : all) {
+    Operation *maker = awaited.getDefiningOp();
+    Operation *made = maker ? home->findAncestorOpInBlock(*maker) : nullptr;
+    Operation *needed = usesOf(awaited, consumer, cores, home).first;
+    if (!made || !needed)
+      continue;
+    most = std::max<int64_t>(most, llvm::count_if(values, [&](Value value) {
+                               auto [first, last] = usesOf(value, consumer, cores);
+                               return last && !isBefore(made, value.getDefiningOp()) &&
+                                      !isBefore(last, needed);
+                             }));
   }
   return most;
+}
+
+/// The slots that a queue needs at least.
+static int64_t queuedAtOnce(llvm::ArrayRef<Value> values, const CoreAssignment &cores) {
+  bool toVector = llvm::is_contained(cores.toVector, values.front());
+  return queuedAtOnce(values, toVector ? cores.toVector : cores.toCube,
+                      toVector ? CoreKind::Vector : CoreKind::Cube, cores);
 }
 
 using Groups = std::vector<llvm::SmallVector<Value>>; ///< the values that go through each queue
@@ -108,6 +164,21 @@ static llvm::SmallVector<int64_t> firstFlags(const Machine &machine) {
                       [&](int64_t flag) { return flag >= first && flag < first + each; }))
       firsts.push_back(first);
   return firsts;
+}
+
+/// Values in the order in which they are handed on, which is that of the code; those of a block
+/// stand together.
+static llvm::SmallVector<Value> inOrder(llvm::ArrayRef<Value> values) {
+  llvm::MapVector<Block *, llvm::SmallVector<Value>> blocks;
+  for (Value value : values)
+    blocks[value.getParentBlock()].push_back(value);
+  llvm::SmallVector<Value> result;
+  for (auto &[block, its] : blocks) {
+    llvm::stable_sort(
+        its, [](Value a, Value b) { return isBefore(a.getDefiningOp(), b.getDefiningOp()); });
+    result.append(its);
+  }
+  return result;
 }
 
 /// One queue for each value, and one for all parts of a value; first those to the vector cores.
@@ -127,9 +198,11 @@ static Groups groupsOf(const CoreAssignment &cores, const Machine &machine, bool
     CoreKind consumer = list == &cores.toVector ? CoreKind::Vector : CoreKind::Cube;
     auto takes = [&](const llvm::SmallVector<Value> &values, Value value) {
       return isAlike(values.front(), value) &&
-             (!machine.exchange.throughBuffer || follows(value, values.back(), consumer, cores));
+             (!machine.exchange.throughBuffer || llvm::all_of(values, [&](Value earlier) {
+               return follows(value, earlier, consumer, cores);
+             }));
     };
-    for (Value value : *list) {
+    for (Value value : inOrder(*list)) {
       auto own = std::find_if(queues.begin() + static_cast<long>(first), queues.end(),
                               [&](const auto &values) { return takes(values, value); });
       if (own == queues.end())
@@ -155,12 +228,12 @@ static Groups mergedGroups(const CoreAssignment &cores) {
       return isa<ir::MatmulOp>(user) && user->getOperand(0) == value;
     });
   };
-  Groups queues(1, cores.toVector);
+  Groups queues(1, inOrder(cores.toVector));
   for (bool left : {true, false}) {
     llvm::SmallVector<Value> operands;
     llvm::copy_if(cores.toCube, std::back_inserter(operands),
                   [&](Value value) { return isLeft(value) == left; });
-    queues.push_back(operands);
+    queues.push_back(inOrder(operands));
   }
   llvm::erase_if(queues, [](const auto &values) { return values.empty(); });
   return queues;
@@ -171,7 +244,13 @@ bool sharesQueues(const CoreAssignment &cores, const Machine &machine) {
 }
 
 bool mergesQueues(const CoreAssignment &cores, const Machine &machine) {
-  return groupsOf(cores, machine, true).size() > flagsForQueues(cores, machine);
+  if (!sharesQueues(cores, machine))
+    return false;
+  Groups groups = groupsOf(cores, machine, true);
+  int64_t slots = std::max(machine.exchange.slotsOneWay, machine.exchange.slotsTwoWay);
+  return groups.size() > flagsForQueues(cores, machine) ||
+         llvm::any_of(groups,
+                      [&](const auto &values) { return queuedAtOnce(values, cores) > slots; });
 }
 
 static Groups plannedGroups(const CoreAssignment &cores, const Machine &machine) {
@@ -250,7 +329,8 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
             ? 1
             : heldAtOnce(values, queue.toVector ? CoreKind::Vector : CoreKind::Cube, cores);
     queue.held = std::max(saidOf(first, "ptl.held", usuallyHeld), read);
-    queue.slots = numSlotsOf(first, machine, isDirect ? read + 1 : 0);
+    int64_t queued = result.merges ? 1 : queuedAtOnce(values, cores);
+    queue.slots = numSlotsOf(first, machine, isDirect ? std::max(read + 1, queued) : queued);
     queue.bytes = *bytes;
     queue.flag = flags[number];
     queue.values = std::move(values);
@@ -340,6 +420,8 @@ QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
     if (number >= 0 && number < static_cast<int64_t>(plan.queues.size()))
       plan.queues[static_cast<size_t>(number)].values.push_back(value);
   }
+  for (Queue &queue : plan.queues)
+    queue.values = inOrder(queue.values);
   return plan;
 }
 
@@ -358,7 +440,8 @@ static LogicalResult verifyQueue(ir::ParallelOp grid, const Queue &queue, bool m
     if (llvm::is_contained(cores.toVector, value) != queue.toVector)
       return value.getDefiningOp()->emitError("its queue goes the other way");
     bool isShared = i > 0 && machine.exchange.throughBuffer && !merges;
-    if (isShared && !follows(value, queue.values[i - 1], consumer, cores))
+    auto isOver = [&](Value earlier) { return follows(value, earlier, consumer, cores); };
+    if (isShared && !llvm::all_of(llvm::ArrayRef(queue.values).take_front(i), isOver))
       return value.getDefiningOp()->emitError(
           "it is popped while what went through its queue before is still read");
   }

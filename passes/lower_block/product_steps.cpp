@@ -97,10 +97,12 @@ int64_t stepOf(const ProductShape &shape, const Machine &machine) {
       best = step;
     }
   };
-  // Steps of equal length are as good as longer ones with a short rest.
-  for (int64_t count = 1; count <= whole / box; ++count)
-    if (int64_t step = roundUp((whole + count - 1) / count, box); step <= most)
-      consider(step);
+  // Steps of equal length are as good as longer ones with a short rest. There are as many as boxes
+  // fit, however long the axis is.
+  for (int64_t longest = most; longest >= box; longest -= box) {
+    int64_t count = (whole + longest - 1) / longest;
+    consider(roundUp((whole + count - 1) / count, box));
+  }
   if (once)
     consider(whole);
   return best;

@@ -36,6 +36,9 @@ struct Operand {
 };
 } // namespace
 
+/// As many bytes as this have no place in any memory.
+static constexpr int64_t kMostBytes = int64_t(1) << 36;
+
 static std::optional<int64_t> bytesOf(Value value,
                                       const llvm::DenseMap<StringAttr, int64_t> &capacities) {
   int64_t bytes = pto::elementBytes(ir::elementTypeOf(value.getType()));
@@ -43,7 +46,7 @@ static std::optional<int64_t> bytesOf(Value value,
     int64_t capacity = capacityIn(extent, capacities);
     if (capacity == ir::Extent::kUnknown)
       return std::nullopt;
-    bytes *= capacity;
+    bytes = std::min(bytes * capacity, kMostBytes);
   }
   return bytes;
 }

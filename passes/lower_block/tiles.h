@@ -21,6 +21,9 @@ void setTile(KernelContext &c, mlir::Value value, Tile tile);
 std::optional<Extents2> extentsOf(KernelContext &c, mlir::Operation *op, mlir::Type type);
 /// The most positions that this core has of an axis.
 int64_t capacityOf(const KernelContext &c, const ir::Extent &extent);
+/// Whether this is the length of the range that a loop or a point of the grid is at: `min(end - at,
+/// size)`, which is never 0.
+bool isRangeLength(const KernelContext &c, mlir::Value length);
 /// The positions that it has, as a value.
 mlir::Value lengthOf(KernelContext &c, const ir::Extent &extent);
 /// A number as an `index`, made once.

@@ -20,6 +20,30 @@ bool saysUnroll(ir::ParallelOp grid) {
       .wasInterrupted();
 }
 
+/// Makes copies of the body. What a turn hands on that comes from outside of the loop gets a name
+/// in the body first: MLIR's function knows no other values there.
+static void makeCopies(scf::ForOp loop, uint64_t factor) {
+  auto isName = [](UnrealizedConversionCastOp cast) {
+    return cast->getNumOperands() == 1 && cast.getOperand(0).getType() == cast.getType(0);
+  };
+  Operation *around = loop->getParentOp();
+  Operation *yield = loop.getBody()->getTerminator();
+  OpBuilder builder(yield);
+  for (OpOperand &handed : yield->getOpOperands())
+    if (loop.isDefinedOutsideOfLoop(handed.get()))
+      handed.set(builder
+                     .create<UnrealizedConversionCastOp>(loop.getLoc(), handed.get().getType(),
+                                                         handed.get())
+                     .getResult(0));
+  (void)loopUnrollByFactor(loop, factor);
+  around->walk([&](UnrealizedConversionCastOp cast) {
+    if (!isName(cast))
+      return;
+    cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
+    cast.erase();
+  });
+}
+
 bool unrollLoops(ir::ParallelOp grid, const Report &report) {
   constexpr int64_t mostCopies = 32;
   bool isWell = true;
@@ -44,7 +68,7 @@ bool unrollLoops(ir::ParallelOp grid, const Report &report) {
         : factor > mostCopies ? "at most " + std::to_string(mostCopies) + " copies are made"
                               : "";
     if (why.empty() && factor > 1)
-      (void)loopUnrollByFactor(loop, static_cast<uint64_t>(factor));
+      makeCopies(loop, static_cast<uint64_t>(factor));
     if (why.empty() || !at)
       continue;
     report(DiagId::ScheduleCannot, at,

@@ -93,8 +93,9 @@ private:
   std::vector<uint32_t> popped_, pushed_, freed_;
   /// What an operand was written in last, and whether that began where the time before had ended.
   struct Written {
-    ByteRange range = {0, 0};
-    bool followed = false;
+    std::vector<ByteRange> ranges;
+    int64_t step = 0; ///< bytes from what was written before it, where that looks alike; 0: not so
+    bool followed = false; ///< it began where that ended
   };
   std::unordered_map<const AccessSpec *, Written> written_;
   bool bridging_ = false; ///< in the first turn after some that were left out

@@ -104,6 +104,19 @@ uint32_t RangeTable::between(int64_t begin, int64_t end) {
   return entry->second;
 }
 
+uint32_t RangeTable::repeated(uint32_t bytes, int64_t step, int64_t count) {
+  auto [entry, isNew] =
+      known_.try_emplace({this, bytes, step, count, 0}, static_cast<uint32_t>(ranges_.size()));
+  if (isNew) {
+    std::vector<ByteRange> all, one = ranges_[bytes];
+    for (int64_t back = count - 1; back >= 0; --back)
+      for (const ByteRange &range : one)
+        all.push_back({range.begin - back * step, range.end - back * step});
+    ranges_.push_back(std::move(all));
+  }
+  return entry->second;
+}
+
 uint64_t hashOf(const GlobalBox &box) {
   uint64_t hash = mix(box.pointer * 2 + box.known, static_cast<uint64_t>(box.offset));
   for (unsigned i = 0; i < box.rank; ++i)

@@ -20,6 +20,8 @@ public:
   uint32_t part(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols);
   /// Bytes that follow each other.
   uint32_t between(int64_t begin, int64_t end);
+  /// Those of `bytes`, and so many less one of them before, each `step` bytes before the next.
+  uint32_t repeated(uint32_t bytes, int64_t step, int64_t count);
   const std::vector<ByteRange> &operator[](uint32_t index) const { return ranges_[index]; }
 
 private:

@@ -226,18 +226,44 @@ void Runner::touchTile(const AccessSpec &spec, Access &access) {
     bridge(spec, access);
 }
 
-// Parts that follow each other turn by turn.
+/// Parts that one write stands for, at most.
+static constexpr int64_t kMostParts = 1 << 14;
+
+/// How far all of `to` lies behind `from`, if it looks alike; 0: it does not.
+static int64_t shiftOf(const std::vector<ByteRange> &from, const std::vector<ByteRange> &to) {
+  int64_t shift = from.empty() || to.empty() ? 0 : to[0].begin - from[0].begin;
+  bool alike = std::equal(from.begin(), from.end(), to.begin(), to.end(),
+                          [&](const ByteRange &a, const ByteRange &b) {
+                            return a.begin + shift == b.begin && a.end + shift == b.end;
+                          });
+  return alike ? shift : 0;
+}
+
+// Parts that follow each other turn by turn, side by side or with something between them.
 void Runner::bridge(const AccessSpec &spec, Access &access) {
   const std::vector<ByteRange> &ranges = ranges_[access.bytes];
-  if (ranges.size() != 1)
+  if (ranges.empty())
     return;
   Written &last = written_[&spec];
-  ByteRange now = {ranges[0].begin + access.base, ranges[0].end + access.base};
-  if (bridging_ && last.followed && now.begin > last.range.end) {
-    access.bytes = ranges_.between(last.range.end - access.base, ranges[0].end);
-    now.begin = last.range.end;
+  std::vector<ByteRange> now = ranges;
+  for (ByteRange &range : now) {
+    range.begin += access.base;
+    range.end += access.base;
   }
-  last = {now, now.begin == last.range.end};
+  int64_t shift = shiftOf(last.ranges, now), reach = now.back().end - now.front().begin;
+  if (bridging_ && !last.ranges.empty() && now.front().begin > last.ranges.back().end) {
+    if (last.followed && now.size() == 1)
+      access.bytes = ranges_.between(last.ranges.back().end - access.base, ranges[0].end);
+    else if (last.step >= reach && shift % last.step == 0 && shift / last.step <= kMostParts)
+      access.bytes = ranges_.repeated(access.bytes, last.step, shift / last.step);
+    else
+      last = {};
+    last.ranges = std::move(now);
+    return;
+  }
+  bool followed =
+      now.size() == 1 && last.ranges.size() == 1 && now.front().begin == last.ranges.front().end;
+  last = {std::move(now), std::max<int64_t>(shift, 0), followed};
 }
 
 void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
