@@ -71,6 +71,16 @@ def Simplify : Pass<"ptl-simplify"> {
   }];
 }
 
+def SetChoices : Pass<"ptl-set-choices", "::mlir::func::FuncOp"> {
+  let summary = "how each grid is lowered, as a search found it";
+  let description = [{
+    Writes down what each grid gives up for room (`ptl.choices`), for the passes that read it: what is unlike usual, by the number of
+    the grid. The compiler searches these (`lower_choices`); `choices=0.parts=2,1.unrolls=0` says them by hand. Grids that are not named
+    are lowered as usual.
+  }];
+  let options = [ListOption<"choices", "choices", "std::string", "`GRID.CHOICE=NUMBER`, for each that is unlike usual">];
+}
+
 def CheckPlaces : Pass<"ptl-check-places", "::mlir::func::FuncOp"> {
   let summary = "tiles that are pinned to a memory lie there";
   let description = [{

@@ -13,12 +13,19 @@ from harness import ROOT, Case, Tools, difference, run_cases
 # Example, entry, what fixes its static dimensions, chip.
 ENTRIES = [
     ("examples/07_flash_attention.ptl", "flash_attention", ["flash_attention.D=64"], "a3"),
+    ("examples/07_flash_attention.ptl", "flash_attention", ["flash_attention.D=64"], "a2"),
+    ("examples/07_flash_attention.ptl", "flash_attention", ["flash_attention.D=64"], "a5"),
+    ("examples/07_flash_attention.ptl", "flash_attention_causal", ["flash_attention_causal.D=64"], "a3"),
+    ("examples/04_matmul.ptl", "matmul_f16", [], "a3"),
+    ("examples/09_split_k.ptl", "slices", [], "a2"),
 ]
 # Passes on outlined grids that ask for the machine.
 MARKING = ("ptl-plan-queues", "ptl-stage-operands", "ptl-cut-products", "ptl-stage-loops", "ptl-select-instructions")
 LOCATION = re.compile(r" loc\((?:#loc\d*|unknown)\)|^#loc.*\n", re.M)
 RESULTS = re.compile(r"^\s*%\w+(?::\d+)?(?:, %\w+(?::\d+)?)* = ")
 VALUE = re.compile(r"%\w+")
+GRID_END = re.compile(r"^    \} ?(.*)$", re.M)  # of grids of a function: they are indented by four
+CHOICE = re.compile(r"(\w+) = (\d+) : i64(?=[^{}]*\})")
 NUMBERED = re.compile(r"^\d+-(.*)\.mlir$")
 
 
@@ -48,8 +55,16 @@ def machine(name: str) -> dict:
     return {**base, **known}
 
 
-def pipeline(name: str, chip: str) -> str:
-    one = name + options_of(chip).get(name, "")
+def choices_in(text: str) -> str:
+    """What the search has chosen for each grid, as ptl-set-choices is told it."""
+    said, depth = [], 0
+    for number, closing in enumerate(GRID_END.findall(text)):
+        said += [f"{number}.{name}={value}" for name, value in CHOICE.findall(closing)]
+    return f"{{choices={','.join(said)}}}" if said else ""
+
+
+def pipeline(name: str, chip: str, after: str) -> str:
+    one = name + (choices_in(after) if name == "ptl-set-choices" else options_of(chip).get(name, ""))
     if name.startswith("pto-"):
         one = f"builtin.module({'func.func(' + one + ')' if name == 'pto-peel-stages' else one})"
     elif name not in ("ptl-simplify", "ptl-outline", "ptl-lower-block"):
@@ -75,7 +90,7 @@ def entry_case(tools: Tools, path: str, entry: str, defines: list[str], chip: st
             for before, after in zip(stages, stages[1:]):
                 name = NUMBERED.match(after.name).group(1)
                 once = tools.run(
-                    f"--pass-pipeline={pipeline(name, chip)}", "--mlir-print-debuginfo", before, binary="ptl-opt"
+                    f"--pass-pipeline={pipeline(name, chip, after.read_text())}", "--mlir-print-debuginfo", before, binary="ptl-opt"
                 )
                 if once.code:
                     return f"{after.name}: {once.stderr}"

@@ -100,6 +100,7 @@ TEST(Stages, EveryPassKeepsTheMeaning) {
                                               "ptl-simplify",
                                               "ptl-legalize",
                                               "ptl-simplify",
+                                              "ptl-set-choices",
                                               "ptl-check-places",
                                               "ptl-unroll",
                                               "ptl-rotate-while",

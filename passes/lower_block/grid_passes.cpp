@@ -67,7 +67,34 @@ LowerOptions choicesOf(ir::ParallelOp grid) {
   return options;
 }
 
+bool readChoice(llvm::StringRef text, std::vector<LowerOptions> &byGrid) {
+  auto [grid, rest] = text.split('.');
+  auto [name, value] = rest.split('=');
+  size_t number = 0;
+  int64_t wanted = 0;
+  constexpr size_t most = 1 << 10; // of grids
+  if (grid.getAsInteger(10, number) || value.getAsInteger(10, wanted) || number >= most)
+    return false;
+  byGrid.resize(std::max(byGrid.size(), number + 1));
+  LowerOptions &options = byGrid[number];
+  if (name == "unrolls") {
+    options.unrolls = wanted != 0;
+    return true;
+  }
+  for (const Choice &choice : choices)
+    if (choice.name == name) {
+      options.*choice.number = wanted;
+      return true;
+    }
+  return false;
+}
+
 // ---- passes -------------------------------------------------------------------------------------
+
+static bool choose(ir::ParallelOp grid, size_t number, GridContext &context) {
+  setChoices(grid, number < context.choices.size() ? context.choices[number] : LowerOptions());
+  return true;
+}
 
 static bool checkPlaces(ir::ParallelOp grid, size_t, GridContext &context) {
   return takePlaces(grid, context.machine, context.report);
@@ -113,9 +140,9 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
 
 llvm::ArrayRef<GridPass> gridPasses() {
   static constexpr GridPass passes[] = {
-      {"ptl-check-places", checkPlaces}, {"ptl-unroll", unroll}, {"ptl-rotate-while", rotate},
-      {"ptl-hand-operands", hand},       {"ptl-cut-tiles", cut}, {"ptl-hand-numbers", numbers},
-      {"ptl-hand-late", handLate},
+      {"ptl-set-choices", choose},   {"ptl-check-places", checkPlaces}, {"ptl-unroll", unroll},
+      {"ptl-rotate-while", rotate},  {"ptl-hand-operands", hand},       {"ptl-cut-tiles", cut},
+      {"ptl-hand-numbers", numbers}, {"ptl-hand-late", handLate},
   };
   return passes;
 }

@@ -13,6 +13,9 @@ namespace ptl::block {
 /// How a grid is to be lowered, as an attribute of it: what is as usual is left out.
 void setChoices(ir::ParallelOp grid, const LowerOptions &options);
 LowerOptions choicesOf(ir::ParallelOp grid);
+/// Reads one choice: `0.parts=2` is that the first grid does its tiles in two parts. False: it is
+/// none.
+bool readChoice(llvm::StringRef text, std::vector<LowerOptions> &byGrid);
 
 /// What such passes read and tell.
 struct GridContext {
@@ -20,6 +23,7 @@ struct GridContext {
   const Report &report;
   llvm::MutableArrayRef<std::optional<LedgerParts>> parts; ///< by grid; may be empty
   std::optional<size_t> uncut; ///< the grid whose tiles cannot be cut as its choices say
+  llvm::ArrayRef<LowerOptions> choices = {}; ///< by grid; those that are not there are as usual
 };
 
 struct GridPass {

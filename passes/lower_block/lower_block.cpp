@@ -248,7 +248,6 @@ static void beginGrids(func::FuncOp function, llvm::ArrayRef<LowerOptions> optio
     if (auto cores = function->getAttr(ir::kCoresAttribute);
         cores && !grid->hasAttr(ir::kCoresAttribute))
       grid->setAttr(ir::kCoresAttribute, cores);
-    setChoices(grid, program.options.back());
   }
 }
 
@@ -256,7 +255,7 @@ static void beginGrids(func::FuncOp function, llvm::ArrayRef<LowerOptions> optio
 /// (`BlockProgram::uncut`).
 static bool prepareGrids(func::FuncOp function, const Machine &machine, const Report &report,
                          BlockProgram &program, const AfterPass &afterPass) {
-  GridContext context{machine, report, program.parts, {}};
+  GridContext context{machine, report, program.parts, {}, program.options};
   for (const GridPass &pass : gridPasses()) {
     if (!runGridPass(pass, function, context)) {
       program.uncut = context.uncut;

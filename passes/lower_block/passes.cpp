@@ -11,6 +11,7 @@
 
 namespace ptl::ir {
 
+#define GEN_PASS_DEF_SETCHOICES
 #define GEN_PASS_DEF_CHECKPLACES
 #define GEN_PASS_DEF_UNROLL
 #define GEN_PASS_DEF_ROTATEWHILE
@@ -52,12 +53,13 @@ std::optional<Machine> machineFor(Operation *op, const std::string &name) {
 }
 
 /// Runs a pass on tiles on the kernels of a function. False after an error.
-bool runOnGrids(func::FuncOp function, llvm::StringRef name, const std::string &machineName) {
+bool runOnGrids(func::FuncOp function, llvm::StringRef name, const std::string &machineName,
+                llvm::ArrayRef<block::LowerOptions> choices = {}) {
   std::optional<Machine> machine = machineFor(function, machineName);
   if (!machine)
     return false;
   block::Report report = reportAsErrors();
-  block::GridContext context{*machine, report, {}, {}};
+  block::GridContext context{*machine, report, {}, {}, choices};
   for (llvm::ArrayRef<block::GridPass> passes : {block::gridPasses(), block::kernelPasses()})
     for (const block::GridPass &pass : passes)
       if (name == pass.name && !block::runGridPass(pass, function, context)) {
@@ -69,6 +71,19 @@ bool runOnGrids(func::FuncOp function, llvm::StringRef name, const std::string &
   return true;
 }
 
+struct SetChoicesPass : impl::SetChoicesBase<SetChoicesPass> {
+  using SetChoicesBase::SetChoicesBase;
+  void runOnOperation() override {
+    std::vector<block::LowerOptions> byGrid;
+    for (const std::string &each : choices)
+      if (!block::readChoice(each, byGrid)) {
+        getOperation().emitError() << "`" << each << "` is no choice of a grid: `0.parts=2` is one";
+        return signalPassFailure();
+      }
+    if (!runOnGrids(getOperation(), getArgument(), "cpu", byGrid))
+      signalPassFailure();
+  }
+};
 struct CheckPlacesPass : impl::CheckPlacesBase<CheckPlacesPass> {
   using CheckPlacesBase::CheckPlacesBase;
   void runOnOperation() override {
