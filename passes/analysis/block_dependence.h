@@ -8,6 +8,7 @@
 #include "ir/dialect/instruction_op.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <array>
 #include <map>
@@ -183,7 +184,7 @@ private:
   std::unique_ptr<Body> root_;
   std::vector<Rotation> rotations_;
   std::set<const InsideInstruction *> inside_;
-  llvm::DenseMap<mlir::Value, mlir::Value> poppedFrom_; ///< queue of a declared tile
+  llvm::MapVector<mlir::Value, mlir::Value> poppedFrom_; ///< queue of a declared tile, in order
   std::map<std::string, unsigned> spaceByName_;
   llvm::DenseMap<mlir::Value, unsigned> spaceByPointer_;
   unsigned nextSpace_ = kFirstGlobalSpace;
