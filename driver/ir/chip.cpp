@@ -68,10 +68,11 @@ static block::KernelTraits traitsOf(const block::BlockProgram &program, size_t k
   return {program.unrolls[kernel], std::distance(functions.begin(), functions.end()) > 1};
 }
 
-/// Places the buffers of the kernels in order, as long as what does not fit is no reason to do
-/// anything else first.
+/// Places the buffers of the kernels in order. All that do not fit are looked at, so that they are
+/// lowered again together.
 static SearchStep placeBuffers(block::BlockProgram &program, const Machine &machine,
                                ChipSearch &search) {
+  bool lowersAgain = false;
   for (size_t i = 0; i < program.kernels.size(); ++i) {
     if (program.ledgers[i] || search.isHalving(i))
       continue;
@@ -82,10 +83,11 @@ static SearchStep placeBuffers(block::BlockProgram &program, const Machine &mach
       continue;
     }
     SearchStep step = search.afterOverflow(i, *overflow, traitsOf(program, i));
-    if (step != SearchStep::GoOn)
+    if (step == SearchStep::GiveUp)
       return step;
+    lowersAgain |= step == SearchStep::Lower;
   }
-  return search.afterPlacing();
+  return lowersAgain ? SearchStep::Lower : search.afterPlacing();
 }
 
 /// How kernels that did not fit at once were made to.
@@ -336,14 +338,16 @@ bool Compiler::synchronise(ChipProgram &program) {
 bool Compiler::judge(ChipProgram &program) {
   step("prove");
   bool holds = true;
-  prove::Proved proved;
-  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
-    prove::ProofResult proof = prove::proveBlock(*kernel, *options_.chip, &proved);
+  llvm::SmallVector<mlir::ModuleOp> modules;
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
+    modules.push_back(*kernel);
+  std::vector<prove::ProofResult> proofs = prove::proveBlocks(modules, *options_.chip);
+  for (auto [kernel, proof] : llvm::zip(modules, proofs)) {
     holds &= proof.findings.empty();
-    if ((*kernel)->hasAttr("ptl.manual") || proof.findings.empty())
+    if (kernel->hasAttr("ptl.manual") || proof.findings.empty())
       prove::report(proof, sink_, spanOf);
     else
-      reportRefuted(proof, *kernel);
+      reportRefuted(proof, kernel);
     program.proof.add(std::move(proof));
   }
   return holds;

@@ -8,6 +8,11 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <thread>
+
 namespace ptl::prove {
 
 /// Judges `kernel` for the instances of `chosen`, the same kernel or another core group's.
@@ -82,50 +87,92 @@ void ProofResult::add(ProofResult other) {
   events += other.events;
 }
 
-struct Proved::Memory {
-  struct Entry {
-    Kernel kernel;
-    unsigned instances;
-    uint64_t events;
-  };
-  std::vector<Entry> entries;
-  RangeTable ranges;
-};
-Proved::Proved() : memory_(std::make_unique<Memory>()) {}
-Proved::~Proved() = default;
+namespace {
 
-ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine, Proved *proved) {
-  Findings findings;
-  Proved own;
-  auto &[entries, ranges] = *(proved ? proved : &own)->memory_;
-  ProofResult &result = findings.result();
-  std::vector<Kernel> kernels = readKernels(module, machine, findings);
-  std::vector<Proved::Memory::Entry> now;
-  for (Kernel &kernel : kernels) {
-    auto known =
-        llvm::find_if(entries, [&](const auto &entry) { return entry.kernel.isLike(kernel); });
-    if (known != entries.end()) {
-      result.instances += known->instances;
-      result.events += known->events;
-      continue;
-    }
-    unsigned instances = result.instances;
-    uint64_t events = result.events;
-    proveKernel(kernel, kernel, machine, ranges, findings);
-    if (!kernel.byHand)
-      now.push_back({std::move(kernel), result.instances - instances, result.events - events});
-  }
-  if (result.proved())
-    std::move(now.begin(), now.end(), std::back_inserter(entries));
+/// The proof of one module.
+struct Proof {
+  mlir::ModuleOp module;
+  Findings findings = {};
+  std::vector<Kernel> kernels = {};
+  Proof *original = nullptr; ///< whose kernels are like these; null: there is none before
+};
+
+} // namespace
+
+static void run(Proof &proof, const Machine &machine) {
+  RangeTable ranges;
+  for (const Kernel &kernel : proof.kernels)
+    proveKernel(kernel, kernel, machine, ranges, proof.findings);
   // Every point is to begin and end alike: by hand it may go by which one it is, and another core
   // group has others, of the same sizes.
-  if (module->hasAttr("ptl.manual") && findings.faults() == 0) {
-    std::vector<Kernel> others = readKernels(module, machine, findings, /*group=*/1, /*groups=*/2);
-    for (size_t i = 0; i < others.size(); ++i)
-      proveKernel(others[i], kernels[i], machine, ranges, findings);
+  if (!proof.module->hasAttr("ptl.manual") || proof.findings.faults() > 0)
+    return;
+  std::vector<Kernel> others =
+      readKernels(proof.module, machine, proof.findings, /*group=*/1, /*groups=*/2);
+  for (size_t i = 0; i < others.size(); ++i)
+    proveKernel(others[i], proof.kernels[i], machine, ranges, proof.findings);
+}
+
+/// Whether what is found of one holds of the other. Kernels by hand are judged each by itself.
+static bool areAlike(const Proof &one, const Proof &two) {
+  return llvm::equal(one.kernels, two.kernels, [](const Kernel &a, const Kernel &b) {
+    return !a.byHand && !b.byHand && a.isLike(b);
+  });
+}
+
+/// Each by one of so many threads. Nothing in a module is changed, so all may read it.
+static void runAll(const std::vector<Proof *> &proofs, const Machine &machine) {
+  constexpr unsigned most = 8;
+  unsigned threads = std::min<unsigned>(std::thread::hardware_concurrency(), most);
+  threads = std::min(threads, static_cast<unsigned>(proofs.size()));
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < proofs.size(); i = next++)
+      run(*proofs[i], machine);
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i)
+    others.emplace_back(work);
+  work();
+  for (std::thread &each : others)
+    each.join();
+}
+
+std::vector<ProofResult> proveBlocks(llvm::ArrayRef<mlir::ModuleOp> modules,
+                                     const Machine &machine) {
+  std::deque<Proof> proofs;
+  std::vector<Proof *> first, again;
+  for (mlir::ModuleOp module : modules) {
+    Proof &proof = proofs.emplace_back(Proof{module});
+    proof.kernels = readKernels(module, machine, proof.findings);
+    auto known = llvm::find_if(first, [&](Proof *each) { return areAlike(*each, proof); });
+    if (proof.findings.empty() && known != first.end())
+      proof.original = *known;
+    else
+      first.push_back(&proof);
   }
-  dropConsequences(result);
-  return std::move(result);
+  runAll(first, machine);
+  // What is wrong is told where it is.
+  for (Proof &proof : proofs)
+    if (proof.original && !proof.original->findings.result().proved())
+      again.push_back(&proof);
+  runAll(again, machine);
+  std::vector<ProofResult> results;
+  for (Proof &proof : proofs) {
+    ProofResult &result = proof.findings.result();
+    if (proof.original && proof.original->findings.result().proved()) {
+      result.instances = proof.original->findings.result().instances;
+      result.events = proof.original->findings.result().events;
+    }
+    dropConsequences(result);
+  }
+  for (Proof &proof : proofs)
+    results.push_back(std::move(proof.findings.result()));
+  return results;
+}
+
+ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine) {
+  return std::move(proveBlocks(module, machine).front());
 }
 
 } // namespace ptl::prove

@@ -57,23 +57,14 @@ struct ProofResult {
   void add(ProofResult other);
 };
 
-/// Kernels that were proved, so that those like them are not judged again. Their modules must live
-/// as long.
-class Proved {
-public:
-  Proved();
-  ~Proved();
-
-private:
-  struct Memory;
-  std::unique_ptr<Memory> memory_;
-  friend ProofResult proveBlock(mlir::ModuleOp, const Machine &, Proved *);
-};
-
 /// Judges all kernels of a module (functions with `pto.entry`, grouped by `ptl.kernel`). Never
-/// fails; what it cannot follow is in `undecided`. The module must be valid IR. `proved`: on the
-/// same machine; what is proved now is added.
-ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine, Proved *proved = nullptr);
+/// fails; what it cannot follow is in `undecided`. The module must be valid IR.
+ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine);
+
+/// Each of the modules of a program, several at a time. Of those whose kernels are alike one is
+/// judged, and all where faults are found.
+std::vector<ProofResult> proveBlocks(llvm::ArrayRef<mlir::ModuleOp> modules,
+                                     const Machine &machine);
 
 /// As text, one finding after the other: `file:line:col: error[E0910]: …`, then its places and the
 /// fix.
