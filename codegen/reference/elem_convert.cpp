@@ -165,17 +165,24 @@ uint64_t encodeFloat(double value, ElemKind kind, RoundMode mode) {
     return std::bit_cast<uint64_t>(value);
   if (std::isnan(value))
     return format.quietNan() | sign;
+  if (kind == ElemKind::F32 && mode == RoundMode::Even) // the machine does the same, faster
+    return std::bit_cast<uint32_t>(static_cast<float>(value));
   if (std::isinf(value))
     return (format.saturates ? format.largest() : format.infinity()) | sign;
-  int exponent = 0;
-  double fraction = std::frexp(std::fabs(value), &exponent);
-  auto significand = static_cast<uint64_t>(std::ldexp(fraction, 53));
-  return encodeParts(format, std::signbit(value), significand, exponent - 53, mode);
+  // The parts of a `double`: 52 bits behind a leading one, which the smallest lack.
+  auto bits = std::bit_cast<uint64_t>(value);
+  uint64_t significand = bits & ((uint64_t{1} << 52) - 1);
+  int biased = static_cast<int>(bits >> 52 & 0x7ff);
+  if (biased > 0)
+    significand |= uint64_t{1} << 52;
+  return encodeParts(format, sign != 0, significand, std::max(biased, 1) - 1075, mode);
 }
 
 double decodeFloat(uint64_t bits, ElemKind kind) {
   if (kind == ElemKind::F64)
     return std::bit_cast<double>(bits);
+  if (kind == ElemKind::F32)
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
   Format format(kind);
   bool negative = (bits & format.signBit()) != 0;
   uint64_t magnitude = bits & (format.signBit() - 1);
@@ -189,8 +196,10 @@ double decodeFloat(uint64_t bits, ElemKind kind) {
     int biased = static_cast<int>(magnitude >> format.mantissa);
     if (biased > 0)
       fraction |= uint64_t{1} << format.mantissa;
-    value = std::ldexp(static_cast<double>(fraction),
-                       std::max(biased, 1) - 1 + format.lowestExponent());
+    int exponent = std::max(biased, 1) - 1 + format.lowestExponent();
+    // A power of two within the range of a `double`, so that the product is exact.
+    value = static_cast<double>(fraction) *
+            std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
   }
   return negative ? -value : value;
 }

@@ -18,8 +18,7 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
   for (size_t i = 0; i < numPlaces; ++i) {
     bool mine = (static_cast<Place>(i) == Place::Vec) != function.cube;
     mine &= group.launch().options.values;
-    memory_.places[i].resize(mine ? static_cast<size_t>(chip.bytes[i]) : 0);
-    poison(memory_.places[i].data(), static_cast<int64_t>(memory_.places[i].size()));
+    memory_.places[i].allocate(mine ? chip.bytes[i] : 0);
   }
   if (const LoopShapes *shapes = group.launch().shapesOf(function))
     sampler_.emplace(*shapes, group.loops(), function.cube,

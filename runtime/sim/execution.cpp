@@ -15,7 +15,7 @@ static std::string extents(int64_t rows, int64_t cols) {
 bool Execution::planeOf(const Tile &tile, Plane &plane) {
   auto place = static_cast<size_t>(tile.place);
   CoreMemory &memory = tile.core < 0 ? own_ : *cores_[static_cast<size_t>(tile.core)];
-  std::vector<uint8_t> &bytes = memory.places[place];
+  const CoreMemory::PlaceBytes &bytes = memory.places[place];
   auto end = static_cast<int64_t>(bytes.size()), first = tile.address,
        last = first + tile.bufferBytes();
   std::string where(placeName(tile.place));

@@ -6,6 +6,7 @@
 #include "runtime/sim/element.h"
 #include "runtime/sim/issued.h"
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,22 @@ namespace ptl::rt::sim {
 
 /// The on-chip memories of one core.
 struct CoreMemory {
-  std::vector<uint8_t> places[numPlaces];
+  /// One memory, all poison at first.
+  class PlaceBytes {
+  public:
+    void allocate(int64_t size) {
+      data_ = std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(size));
+      size_ = size;
+      poison(data_.get(), size);
+    }
+    uint8_t *data() const { return data_.get(); }
+    size_t size() const { return static_cast<size_t>(size_); }
+
+  private:
+    std::unique_ptr<uint8_t[]> data_;
+    int64_t size_ = 0;
+  };
+  PlaceBytes places[numPlaces];
 };
 
 class Execution {
