@@ -1,6 +1,8 @@
 #include "codegen/cpu/function_objects.h"
 
+#include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -32,8 +34,7 @@ static std::unique_ptr<Module> moduleOf(const Module &whole, const Function &fun
   return module;
 }
 
-Expected<JitCode::Objects> FunctionObjects::take(Module &module, TargetMachine &machine,
-                                                 int level) {
+FunctionTexts takeFunctions(Module &module) {
   SmallVector<Function *> taken;
   for (Function &function : module)
     if (!function.isDeclaration() && function.hasLocalLinkage() &&
@@ -41,24 +42,44 @@ Expected<JitCode::Objects> FunctionObjects::take(Module &module, TargetMachine &
       taken.push_back(&function);
   for (Function *function : taken)
     function->setLinkage(GlobalValue::ExternalLinkage);
-  JitCode::Objects objects;
+  FunctionTexts texts;
   for (Function *function : taken) {
-    std::unique_ptr<Module> alone = moduleOf(module, *function);
-    std::string text;
-    raw_string_ostream out(text);
-    alone->print(out, nullptr);
-    auto &object = objects_[{level, text}];
+    raw_string_ostream out(texts.emplace_back());
+    moduleOf(module, *function)->print(out, nullptr);
+  }
+  for (Function *function : taken)
+    function->deleteBody();
+  return texts;
+}
+
+static Expected<std::string> compileText(const std::string &text, const Processor &processor,
+                                         int level, CodeQuality quality) {
+  LLVMContext context;
+  SMDiagnostic wrong;
+  std::unique_ptr<Module> module = parseAssemblyString(text, wrong, context);
+  if (!module)
+    return createStringError(wrong.getMessage());
+  auto machine = makeTargetMachine(processor, quality);
+  if (!machine)
+    return machine.takeError();
+  optimise(*module, **machine, level);
+  return emitOutput(*module, **machine, OutputKind::Object);
+}
+
+Expected<JitCode::Objects> FunctionObjects::objects(const FunctionTexts &texts,
+                                                    const Processor &processor, int level,
+                                                    CodeQuality quality) {
+  JitCode::Objects objects;
+  for (const std::string &text : texts) {
+    auto &object = objects_[{level, quality, text}];
     if (!object) {
-      optimise(*alone, machine, level);
-      Expected<std::string> code = emitOutput(*alone, machine, OutputKind::Object);
+      Expected<std::string> code = compileText(text, processor, level, quality);
       if (!code)
         return code.takeError();
       object = std::make_shared<const std::string>(std::move(*code));
     }
     objects.push_back(object);
   }
-  for (Function *function : taken)
-    function->deleteBody();
   return objects;
 }
 

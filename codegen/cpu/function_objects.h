@@ -5,22 +5,28 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 
 namespace ptl::cpu {
+
+/// Modules of one function each, as text. Functions that are the same have the same text.
+using FunctionTexts = std::vector<std::string>;
+
+/// Takes the functions out of a module before optimisation that are called by it alone, refer to no
+/// data and are not to be inlined (declarations stay).
+FunctionTexts takeFunctions(llvm::Module &module);
 
 /// Object code by what functions are, for those who compile many programs for one processor, one
 /// after the other.
 class FunctionObjects {
 public:
-  /// Takes the functions out of a module before optimisation that are called by it alone, refer to
-  /// no data and are not to be inlined (declarations stay), and gives their code, optimised to this
-  /// level: the same code that they would have become in the module.
-  llvm::Expected<JitCode::Objects> take(llvm::Module &module, llvm::TargetMachine &machine,
-                                        int level);
+  /// The code of what `takeFunctions` took, optimised to this level: the same that it would have
+  /// become in its module.
+  llvm::Expected<JitCode::Objects> objects(const FunctionTexts &texts, const Processor &processor,
+                                           int level, CodeQuality quality);
 
 private:
-  /// By level and text.
-  std::map<std::pair<int, std::string>, std::shared_ptr<const std::string>> objects_;
+  std::map<std::tuple<int, CodeQuality, std::string>, std::shared_ptr<const std::string>> objects_;
 };
 
 } // namespace ptl::cpu

@@ -55,7 +55,12 @@ Processor Processor::named(const std::string &name) {
   return result;
 }
 
-Expected<std::unique_ptr<TargetMachine>> makeTargetMachine(const Processor &processor) {
+static CodeGenOptLevel generatorLevel(CodeQuality quality) {
+  return quality == CodeQuality::Quick ? CodeGenOptLevel::None : CodeGenOptLevel::Default;
+}
+
+Expected<std::unique_ptr<TargetMachine>> makeTargetMachine(const Processor &processor,
+                                                           CodeQuality quality) {
   initialiseTargets();
   std::string error;
   const Target *target = TargetRegistry::lookupTarget(processor.triple, error);
@@ -66,7 +71,7 @@ Expected<std::unique_ptr<TargetMachine>> makeTargetMachine(const Processor &proc
   options.AllowFPOpFusion = FPOpFusion::Standard;
   std::unique_ptr<TargetMachine> machine(
       target->createTargetMachine(processor.triple, processor.name, processor.features, options,
-                                  Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
+                                  Reloc::PIC_, std::nullopt, generatorLevel(quality)));
   if (!machine)
     return createStringError("no code generator for " + processor.triple);
   return machine;
@@ -176,11 +181,12 @@ JitCode::~JitCode() = default;
 
 Expected<JitCode> JitCode::create(std::unique_ptr<LLVMContext> context,
                                   std::unique_ptr<Module> module, const Processor &processor,
-                                  const Symbols &symbols, const Objects &objects) {
+                                  const Symbols &symbols, const Objects &objects,
+                                  CodeQuality quality) {
   initialiseTargets();
   orc::JITTargetMachineBuilder builder{Triple(processor.triple)};
   builder.setCPU(processor.name);
-  builder.setCodeGenOptLevel(CodeGenOptLevel::Default);
+  builder.setCodeGenOptLevel(generatorLevel(quality));
   builder.setRelocationModel(Reloc::PIC_);
   builder.addFeatures(SubtargetFeatures(processor.features).getFeatures());
   auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();

@@ -28,7 +28,19 @@ struct Processor {
   static Processor named(const std::string &name);
 };
 
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const Processor &processor);
+/// How much the code generator does for good machine code of what it is given.
+enum class CodeQuality : uint8_t {
+  Quick, ///< instruction by instruction, registers block by block: a fourth of the time
+  Full,
+};
+
+/// What code of a level gets: at `-O0` it is wanted soon.
+inline CodeQuality qualityAt(int level) {
+  return level == 0 ? CodeQuality::Quick : CodeQuality::Full;
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(const Processor &processor, CodeQuality quality = CodeQuality::Full);
 
 /// Told the name of each pass before it runs; false skips what can be skipped, for those who do not
 /// want the result any more.
@@ -65,7 +77,8 @@ public:
   static llvm::Expected<JitCode> create(std::unique_ptr<llvm::LLVMContext> context,
                                         std::unique_ptr<llvm::Module> module,
                                         const Processor &processor, const Symbols &symbols,
-                                        const Objects &objects = {});
+                                        const Objects &objects = {},
+                                        CodeQuality quality = CodeQuality::Full);
 
   /// The address of a symbol, nullptr if there is none.
   void *lookup(const std::string &symbol) const;

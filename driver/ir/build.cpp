@@ -328,7 +328,8 @@ void Builder::emitCode(Compiler &compiler, cpu::LlvmModule code) {
   llvm::Constant *text = llvm::ConstantDataArray::getString(*code.context, manifest_);
   new llvm::GlobalVariable(*code.module, text->getType(), true, llvm::GlobalValue::ExternalLinkage,
                            text, "ptl_manifest");
-  auto machine = cpu::makeTargetMachine(compiler.options().processor);
+  auto machine = cpu::makeTargetMachine(compiler.options().processor,
+                                        cpu::qualityAt(compiler.options().level));
   if (!machine) {
     compiler.reportFault("target", llvm::toString(machine.takeError()));
     return;

@@ -9,7 +9,7 @@ namespace ptl {
 CompiledExecutor::CompiledExecutor(const CheckedProgram &program, const SourceManager &sources,
                                    CompilerOptions options, DiagnosticSink &sink)
     : program_(program), sources_(sources), compiler_(program, sources, std::move(options), sink),
-      level_(compiler_.options().level) {}
+      level_(compiler_.options().level), quality_(cpu::qualityAt(level_)) {}
 
 const rt::Entry &CompiledExecutor::describe(const CallableDecl &decl) {
   std::unique_ptr<rt::Manifest> &known = described_[&decl];
@@ -45,8 +45,8 @@ bool CompiledExecutor::compileForCpu(const ir::EntryBinding &concrete, Variant &
   const std::string symbol = "ptl_entry";
   if (compiler_.options().manyLevels) {
     variant.translated = compiler_.translated(concrete, symbol);
-    if (!variant.translated.empty())
-      variant.code = compiler_.compile(variant.translated, level_);
+    if (!variant.translated.bytes.empty())
+      variant.code = compiler_.compile(variant.translated, level_, quality_);
   } else {
     variant.code = compiler_.compile(concrete, symbol);
   }
@@ -69,13 +69,15 @@ void CompiledExecutor::load(Variant &variant) {
   rt::openManifest(variant.manifest.c_str(), lookup, &*variant.code, variant.library);
 }
 
-void CompiledExecutor::useLevel(int level) {
-  if (std::exchange(level_, level) == level)
+void CompiledExecutor::useLevel(int level, cpu::CodeQuality quality) {
+  if (level_ == level && quality_ == quality)
     return;
+  level_ = level;
+  quality_ = quality;
   for (auto &[key, variant] : variants_) {
     variant->code.reset();
-    if (!variant->translated.empty())
-      variant->code = compiler_.compile(variant->translated, level);
+    if (!variant->translated.bytes.empty())
+      variant->code = compiler_.compile(variant->translated, level, quality);
     if (variant->code)
       load(*variant);
   }

@@ -47,7 +47,8 @@ public:
 
   /// Calls from here on run code of that level. What comes before LLVM's passes is done once for
   /// all levels. Precondition: `CompilerOptions::manyLevels`, and no chip.
-  void useLevel(int level);
+  void useLevel(int level) { useLevel(level, cpu::qualityAt(level)); }
+  void useLevel(int level, cpu::CodeQuality quality);
 
   Compiler &compiler() { return compiler_; }
 
@@ -66,7 +67,8 @@ private:
   struct Variant {
     std::optional<cpu::JitCode> code;
     PtlLibrary library;
-    std::string translated, manifest; ///< for code of another level
+    Compiler::Translated translated; ///< for code of another level
+    std::string manifest;
     std::unique_ptr<ChipRunner> chip;
     std::unique_ptr<StageRecord> stages; ///< where they are run, too
   };
@@ -87,6 +89,7 @@ private:
   const SourceManager &sources_;
   Compiler compiler_;
   int level_;
+  cpu::CodeQuality quality_;
   std::map<const CallableDecl *, std::unique_ptr<rt::Manifest>> described_;
   std::map<std::pair<const CallableDecl *, std::string>, std::unique_ptr<Variant>> variants_;
 };

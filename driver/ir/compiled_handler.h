@@ -24,6 +24,8 @@ public:
   reference::RunResult resultOf(CallResult result, const SourceManager &sources);
 
   const reference::CallRequest &request() const { return request_; }
+  /// Those of the arguments, in order.
+  const std::vector<rt::OwnedArray> &arrays() const { return arrays_; }
   /// Bytes of all array arguments.
   int64_t argumentBytes() const;
 

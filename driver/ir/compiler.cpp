@@ -16,6 +16,12 @@
 #include "passes/transform/simplify.h"
 #include "runtime/kernel_abi.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -40,10 +46,13 @@ CompilerOptions compilerOptions(const Options &options, const Target &target) {
 
 static std::unique_ptr<mlir::MLIRContext> makeContext(bool forChip) {
   mlir::DialectRegistry registry;
-  cpu::registerCpuDialects(registry);
   registry.insert<ir::PtlDialect>();
-  if (forChip)
-    registry.insert<pto::PtoDialect>();
+  if (forChip) // without those of LLVM, of which there are many operations
+    registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                    mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                    mlir::ub::UBDialect, pto::PtoDialect>();
+  else
+    cpu::registerCpuDialects(registry);
   // Entries are small; the caller's threads are better spent on several of them.
   auto context =
       std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -247,21 +256,13 @@ std::optional<cpu::LlvmModule> Compiler::lower(mlir::ModuleOp module) {
   return code;
 }
 
-bool Compiler::optimise(cpu::LlvmModule &code, int level, cpu::JitCode::Objects *objects) {
+bool Compiler::optimise(cpu::LlvmModule &code, int level) {
   step("optimise");
   return collecting("optimise", {}, [&] {
     auto machine = cpu::makeTargetMachine(options_.processor);
     if (!machine) {
       messages_ += llvm::toString(machine.takeError());
       return false;
-    }
-    if (objects && options_.functionObjects) {
-      auto taken = options_.functionObjects->take(*code.module, **machine, level);
-      if (!taken) {
-        messages_ += llvm::toString(taken.takeError());
-        return false;
-      }
-      *objects = std::move(*taken);
     }
     cpu::optimise(*code.module, **machine, level);
     return true;
@@ -283,11 +284,12 @@ static cpu::JitCode::Symbols runtimeSymbols() {
 }
 
 std::optional<cpu::JitCode> Compiler::load(cpu::LlvmModule code,
-                                           const cpu::JitCode::Objects &objects) {
+                                           const cpu::JitCode::Objects &objects,
+                                           cpu::CodeQuality quality) {
   step("native code");
   return collecting("native code", {}, [&]() -> std::optional<cpu::JitCode> {
     auto loaded = cpu::JitCode::create(std::move(code.context), std::move(code.module),
-                                       options_.processor, runtimeSymbols(), objects);
+                                       options_.processor, runtimeSymbols(), objects, quality);
     if (loaded)
       return std::move(*loaded);
     messages_ += llvm::toString(loaded.takeError());
@@ -301,35 +303,51 @@ std::optional<cpu::JitCode> Compiler::compile(const ir::EntryBinding &binding,
   std::optional<cpu::LlvmModule> entry;
   if (module)
     entry = lower(*module);
-  return entry ? load(std::move(*entry)) : std::nullopt;
+  return entry ? load(std::move(*entry), {}, cpu::qualityAt(options_.level)) : std::nullopt;
 }
 
-std::string Compiler::translated(const ir::EntryBinding &binding, const std::string &symbol) {
+Compiler::Translated Compiler::translated(const ir::EntryBinding &binding,
+                                          const std::string &symbol) {
   mlir::OwningOpRef<mlir::ModuleOp> module = build(binding, symbol), blocks;
   if (module && tile(*module))
     blocks = vectorise(*module);
   std::optional<cpu::LlvmModule> code;
   if (blocks)
     code = translate(*blocks);
-  std::string bytes;
+  Translated result;
   if (code) {
-    llvm::raw_string_ostream out(bytes);
+    if (options_.functionObjects)
+      result.functions = cpu::takeFunctions(*code->module);
+    llvm::raw_string_ostream out(result.bytes);
     llvm::WriteBitcodeToFile(*code->module, out);
   }
-  return bytes;
+  return result;
 }
 
-std::optional<cpu::JitCode> Compiler::compile(const std::string &translated, int level) {
+std::optional<cpu::JitCode> Compiler::compile(const Translated &translated, int level,
+                                              cpu::CodeQuality quality) {
   cpu::LlvmModule code{std::make_unique<llvm::LLVMContext>(), nullptr};
   auto module =
-      llvm::parseBitcodeFile(llvm::MemoryBufferRef(translated, "translated"), *code.context);
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(translated.bytes, "translated"), *code.context);
   if (!module) {
     reportFault("translate", llvm::toString(module.takeError()));
     return std::nullopt;
   }
   code.module = std::move(*module);
+  if (!optimise(code, level))
+    return std::nullopt;
   cpu::JitCode::Objects objects;
-  return optimise(code, level, &objects) ? load(std::move(code), objects) : std::nullopt;
+  if (options_.functionObjects) {
+    step("shared code");
+    auto shared =
+        options_.functionObjects->objects(translated.functions, options_.processor, level, quality);
+    if (!shared) {
+      reportFault("native code", llvm::toString(shared.takeError()));
+      return std::nullopt;
+    }
+    objects = std::move(*shared);
+  }
+  return load(std::move(code), objects, quality);
 }
 
 } // namespace ptl

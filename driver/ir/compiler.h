@@ -95,10 +95,16 @@ public:
   std::unique_ptr<StageRecord> takeStages();
   /// Code in this process.
   std::optional<cpu::JitCode> compile(const ir::EntryBinding &binding, const std::string &symbol);
-  /// The way there in two steps, of which the second is all that the level is about: LLVM IR before
-  /// optimisation, as bytes (empty after an error), and code of it.
-  std::string translated(const ir::EntryBinding &binding, const std::string &symbol);
-  std::optional<cpu::JitCode> compile(const std::string &translated, int level);
+  /// LLVM IR before optimisation, as bytes (empty after an error), without the functions whose code
+  /// compilers share.
+  struct Translated {
+    std::string bytes;
+    cpu::FunctionTexts functions;
+  };
+  /// The way there in two steps, of which the second is all that level and quality are about.
+  Translated translated(const ir::EntryBinding &binding, const std::string &symbol);
+  std::optional<cpu::JitCode> compile(const Translated &translated, int level,
+                                      cpu::CodeQuality quality);
 
   /// A module without functions.
   mlir::OwningOpRef<mlir::ModuleOp> emptyModule();
@@ -116,9 +122,10 @@ private:
     if (options_.onStep)
       options_.onStep(name);
   }
-  /// What `translate` gave, optimised in place, but for what is put into `objects` if it is given.
-  bool optimise(cpu::LlvmModule &code, int level, cpu::JitCode::Objects *objects = nullptr);
-  std::optional<cpu::JitCode> load(cpu::LlvmModule code, const cpu::JitCode::Objects &objects = {});
+  /// What `translate` gave, optimised in place.
+  bool optimise(cpu::LlvmModule &code, int level);
+  std::optional<cpu::JitCode> load(cpu::LlvmModule code, const cpu::JitCode::Objects &objects,
+                                   cpu::CodeQuality quality);
   void dump(const std::string &phase, const std::string &text);
   void keepTiles(llvm::StringRef pass, mlir::ModuleOp made);
   void dumpStages();

@@ -286,7 +286,8 @@ bool Code::compile(StageId id, const std::vector<size_t> &wanted,
   // seem to come from the place before it.
   setLlvmOption("x86-asm-syntax", options_.intel ? "intel" : "att");
   setLlvmOption("use-unknown-locations", "Enable");
-  auto machine = cpu::makeTargetMachine(compiler_->options().processor);
+  auto machine =
+      cpu::makeTargetMachine(compiler_->options().processor, cpu::qualityAt(options_.level));
   if (!machine) {
     compiler_->reportFault("target", llvm::toString(machine.takeError()));
     return false;

@@ -1,13 +1,18 @@
 #include "tests/differential/soak/evaluate.h"
 
+#include "codegen/machines/machine.h"
 #include "driver/ir/compiled_handler.h"
+#include "driver/ir/manifest.h"
 #include "frontend/sema/check.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/sampler.h"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <ctime>
+#include <deque>
+#include <nlohmann/json.hpp>
 
 namespace ptl::differential {
 
@@ -46,14 +51,93 @@ std::string StepClock::report() const {
   return text;
 }
 
+/// Of all programs of this process.
+static const std::shared_ptr<cpu::FunctionObjects> &sharedObjects() {
+  static const auto objects = std::make_shared<cpu::FunctionObjects>();
+  return objects;
+}
+
 namespace {
 
-/// A call and what the reference makes of it.
-struct Expected {
-  reference::CallRequest request;
-  RunResult result;
-  Sample sample;
+/// A call, what the reference makes of it, and both as bytes.
+class Expected {
+public:
+  Expected(reference::CallRequest request, RunResult result, Sample sample)
+      : request(std::move(request)), result(std::move(result)), sample(std::move(sample)),
+        call_(this->request) {
+    for (const rt::OwnedArray &array : call_.arrays())
+      arguments_.push_back(bytesOf(array));
+    if (!this->result.ok())
+      return;
+    for (const reference::Value &value : this->result.outputs)
+      outputs_.push_back(bytesOf(arrayOf(value)));
+    for (const reference::Value &value : this->result.inouts)
+      inouts_.push_back(bytesOf(arrayOf(value)));
+  }
+  Expected(const Expected &) = delete;
+
+  CallResult run(CompiledExecutor &executor) { return call_.call(executor); }
+  /// Whether a call left the same bytes as the reference; if not, it may be right all the same.
+  bool isSame(const CallResult &made) const;
+  /// What the interpreter makes of a call's results.
+  RunResult resultOf(CallResult made, const SourceManager &sources) {
+    return call_.resultOf(std::move(made), sources);
+  }
+  /// Gives the arguments their values again. The name of one that a call has changed although it is
+  /// no `inout`; empty if there is none.
+  std::string restore();
+
+  const reference::CallRequest request;
+  const RunResult result;
+  const Sample sample;
+
+private:
+  using Bytes = std::vector<uint8_t>;
+  static Bytes bytesOf(const rt::OwnedArray &array) {
+    const auto *bytes = static_cast<const uint8_t *>(array.data());
+    return {bytes, bytes + array.bytes()};
+  }
+  static bool holds(const rt::OwnedArray &array, const Bytes &bytes) {
+    return array.bytes() == static_cast<int64_t>(bytes.size()) &&
+           (bytes.empty() || std::memcmp(array.data(), bytes.data(), bytes.size()) == 0);
+  }
+
+  CompiledCall call_;
+  std::vector<Bytes> arguments_, outputs_, inouts_;
 };
+
+bool Expected::isSame(const CallResult &made) const {
+  if (!result.ok() || !made.compiled || made.failure || made.outputs.size() != outputs_.size())
+    return false;
+  bool isSame = true;
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    isSame &= holds(made.outputs[i], outputs_[i]);
+  size_t inout = 0, array = 0;
+  for (const Local *param : request.callee->params)
+    if (param->type->isArray()) {
+      if (param->isInout)
+        isSame &= inout < inouts_.size() && holds(call_.arrays()[array], inouts_[inout++]);
+      ++array;
+    }
+  return isSame;
+}
+
+std::string Expected::restore() {
+  std::string changed;
+  size_t next = 0;
+  for (const Local *param : request.callee->params) {
+    if (!param->type->isArray() || next == arguments_.size())
+      continue;
+    const rt::OwnedArray &array = call_.arrays()[next];
+    const Bytes &values = arguments_[next++];
+    if (holds(array, values))
+      continue;
+    if (!param->isInout)
+      changed = param->name;
+    std::memcpy(array.data(), values.data(), values.size());
+  }
+  return changed;
+}
 
 class Evaluation {
 public:
@@ -70,9 +154,10 @@ private:
   bool addCall(const Sampler &sampler, const Sample &sample);
   void runOn(const std::string &executor);
   void runOnCpu(int level);
+  bool callAll(CompiledExecutor &native, const std::string &how);
   CompilerOptions compilerOptions();
   void enter(const std::string &step);
-  bool compareCall(CompiledExecutor &native, const Expected &expected, const std::string &how);
+  bool compareCall(CompiledExecutor &native, Expected &expected, const std::string &how);
   void observe(Kind kind, const std::string &text, const Expected *call = nullptr);
 
   const Case &case_;
@@ -83,7 +168,9 @@ private:
   DiagnosticSink sink_;
   std::unique_ptr<CheckedProgram> program_;
   const CallableDecl *entry_ = nullptr;
-  std::vector<Expected> calls_;
+  std::deque<Expected> calls_; // which stay where they are
+  bool hasTwinBefore(const std::string &executor) const;
+
   std::string executor_ = "check";
   std::unique_ptr<CompiledExecutor> cpu_;
   bool isExact_ = true;
@@ -128,6 +215,20 @@ bool Evaluation::check() {
   return entry_ != nullptr;
 }
 
+/// The machine whose file this one takes over whole, but for names; empty: there is none.
+static std::string baseOfTwin(const std::string &machine) {
+  for (const MachineFile &file : builtinMachineFiles()) {
+    if (file.path != machine)
+      continue;
+    auto members = nlohmann::json::parse(file.text);
+    std::string base = members.value("base", "");
+    for (const char *name : {"name", "base", "summary", "variants"})
+      members.erase(name);
+    return members.empty() ? base : "";
+  }
+  return "";
+}
+
 /// What only adds, multiplies and compares small whole numbers is equal everywhere.
 static bool isExactText(const std::string &text) {
   static constexpr std::array<const char *, 12> rounded = {"tanh(", "sigmoid(", "exp(", "sin(",
@@ -150,7 +251,7 @@ bool Evaluation::addCall(const Sampler &sampler, const Sample &sample) {
   RunResult result = reference::runEntry(*program_, sources_, *entry_, request->args, options);
   if (result.status == RunStatus::Where || result.status == RunStatus::Arguments)
     return false;
-  calls_.push_back({std::move(*request), std::move(result), sample});
+  calls_.emplace_back(std::move(*request), std::move(result), sample);
   if (calls_.back().result.status == RunStatus::Fault ||
       calls_.back().result.status == RunStatus::Unsupported)
     observe(Kind::Internal, calls_.back().result.message, &calls_.back());
@@ -177,14 +278,22 @@ void Evaluation::drawCalls() {
     observe(Kind::Invalid, "no legal call was found");
 }
 
-bool Evaluation::compareCall(CompiledExecutor &native, const Expected &expected,
-                             const std::string &how) {
+bool Evaluation::compareCall(CompiledExecutor &native, Expected &expected, const std::string &how) {
   onStage_(executor_ + how);
   enter("call");
   size_t known = sink_.all().size();
-  std::optional<RunResult> actual = compiledHandler(native, sources_)(expected.request);
-  if (!actual)
+  if (!entryProblem(*expected.request.callee).empty())
     return observe(Kind::Refused, "the executor does not take the call", &expected), false;
+  CallResult made = expected.run(native);
+  bool isSame = expected.isSame(made) && !native.compiler().hadInternalError();
+  std::optional<RunResult> actual;
+  if (!isSame)
+    actual = expected.resultOf(std::move(made), sources_);
+  if (std::string changed = expected.restore(); !changed.empty())
+    return observe(Kind::Wrong, "it changes the argument `" + changed + "`" + how, &expected),
+           false;
+  if (isSame)
+    return true;
   std::string said;
   for (size_t i = known; i < sink_.all().size(); ++i) // a fault says more than a warning behind it
     if (const Diagnostic &each = sink_.all()[i];
@@ -231,21 +340,35 @@ void Evaluation::runOn(const std::string &executor) {
   }
 }
 
+bool Evaluation::callAll(CompiledExecutor &native, const std::string &how) {
+  for (Expected &call : calls_)
+    if (!compareCall(native, call, how))
+      return false;
+  return true;
+}
+
 /// One executor for all levels: only LLVM's work is different.
 void Evaluation::runOnCpu(int level) {
   if (!cpu_) {
     CompilerOptions options = compilerOptions();
     options.level = level;
     options.manyLevels = true;
-    static auto objects = std::make_shared<cpu::FunctionObjects>(); // of all programs here
-    options.functionObjects = objects;
+    options.functionObjects = sharedObjects();
     cpu_ = std::make_unique<CompiledExecutor>(*program_, sources_, options, sink_);
   }
   onStage_(executor_);
-  cpu_->useLevel(level);
-  for (const Expected &call : calls_)
-    if (!compareCall(*cpu_, call, ""))
+  // What the passes of a level have made is judged with either code generator.
+  bool takesFull = level > 0, takesQuick = level == 0 || !options_.isThrifty;
+  if (level > 0 && options_.isThrifty && (case_.seed + static_cast<uint64_t>(level)) % 2)
+    std::swap(takesFull, takesQuick);
+  for (auto quality : {cpu::CodeQuality::Full, cpu::CodeQuality::Quick}) {
+    bool isQuick = quality == cpu::CodeQuality::Quick;
+    if (!(isQuick ? takesQuick : takesFull))
+      continue;
+    cpu_->useLevel(level, quality);
+    if (!callAll(*cpu_, isQuick && level > 0 ? ", quick code" : ""))
       return;
+  }
 }
 
 CompilerOptions Evaluation::compilerOptions() {
@@ -269,7 +392,19 @@ void Evaluation::run() {
   if (calls_.empty())
     return;
   for (const std::string &executor : options_.executors)
-    runOn(executor);
+    if (!options_.isThrifty || case_.seed % 8 == 0 || !hasTwinBefore(executor))
+      runOn(executor);
+}
+
+/// Whether the machine of this executor is that of one before it but for the name.
+bool Evaluation::hasTwinBefore(const std::string &executor) const {
+  for (const std::string &before : options_.executors) {
+    if (before == executor)
+      return false;
+    if (std::string base = baseOfTwin(executor); !base.empty() && base == before)
+      return true;
+  }
+  return false;
 }
 
 } // namespace
@@ -278,6 +413,31 @@ void evaluate(const Case &program, const EvaluateOptions &options,
               const std::function<void(const std::string &)> &onStage,
               const std::function<void(const Observation &)> &onObserved) {
   Evaluation(program, options, onStage, onObserved).run();
+}
+
+void compileSharedCode(const std::string &stdPath) {
+  for (const char *type : {"f32", "f16", "bf16", "i32", "i8"}) {
+    std::string elem = type;
+    SourceManager sources;
+    DiagnosticSink sink;
+    CheckOptions check;
+    check.stdPath = stdPath;
+    FileId file = sources.add("shared.ptl", "fn f[M, K, N](a: " + elem + "[M, K], b: " + elem +
+                                                "[K, N]) -> f32[M, N] { return f32(a @ b) }\n");
+    std::unique_ptr<CheckedProgram> program = checkFile(sources, file, check, sink);
+    CompilerOptions options;
+    options.functionObjects = sharedObjects();
+    Compiler compiler(*program, sources, options, sink);
+    ir::EntryBinding binding;
+    binding.decl = program->modules.front()->callables.front();
+    Compiler::Translated translated = compiler.translated(binding, "ptl_entry");
+    for (int level : {0, 2, 3})
+      for (auto quality : {cpu::CodeQuality::Full, cpu::CodeQuality::Quick})
+        if (level > 0 || quality == cpu::CodeQuality::Quick)
+          llvm::consumeError(sharedObjects()
+                                 ->objects(translated.functions, options.processor, level, quality)
+                                 .takeError());
+  }
 }
 
 } // namespace ptl::differential

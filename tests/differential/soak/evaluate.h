@@ -55,6 +55,10 @@ struct EvaluateOptions {
   /// `cpu-O0`, `cpu-O2`, `cpu-O3`, `a2`, `a3`, `a5`.
   std::vector<std::string> executors = {"cpu-O0", "cpu-O2", "cpu-O3", "a2", "a3", "a5"};
   int samples = 2;
+  /// Many programs rather than all of each: one of the levels 2 and 3, by the seed, has its machine
+  /// code from the whole code generator and the other from the quick one (else both have both), and
+  /// one program in eight runs on a machine that is one before but for its name.
+  bool isThrifty = false;
   StepClock *clock = nullptr; ///< null: nobody asks
 };
 
@@ -63,5 +67,9 @@ struct EvaluateOptions {
 void evaluate(const Case &program, const EvaluateOptions &options,
               const std::function<void(const std::string &)> &onStage,
               const std::function<void(const Observation &)> &onObserved);
+
+/// Compiles the functions that the code of many programs shares, so that processes that are forked
+/// from here on have them.
+void compileSharedCode(const std::string &stdPath);
 
 } // namespace ptl::differential

@@ -252,6 +252,7 @@ std::vector<Outcome> Pool::all(const std::vector<Case> &programs,
   size_t batchBefore = limits_.batch;
   if (!executors.empty())
     options_.executors = executors;
+  options_.isThrifty = false;
   auto jobs = static_cast<size_t>(std::max(jobs_, 1));
   limits_.batch = std::clamp((programs.size() + jobs - 1) / jobs, size_t{1}, limits_.batch);
   size_t at = 0;

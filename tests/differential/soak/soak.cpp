@@ -181,6 +181,9 @@ void Soak::writeReport() {
 
 int Soak::run() {
   auto start = std::chrono::steady_clock::now();
+  constexpr size_t many = 100;
+  if (settings_.programs >= many)
+    compileSharedCode(settings_.evaluate.stdPath);
   uint64_t next = settings_.seed, last = settings_.seed + settings_.programs;
   pool_.run(
       [&]() -> std::optional<Case> {
@@ -239,6 +242,7 @@ int Soak::shrinkFiles() {
 static int tellTimes(Settings settings) {
   StepClock clock;
   settings.evaluate.clock = &clock;
+  settings.evaluate.isThrifty = true;
   auto quiet = [](const auto &) {};
   for (uint64_t seed = settings.seed; seed < settings.seed + settings.programs; ++seed)
     evaluate({randomSource(seed), {}, seed}, settings.evaluate, quiet, quiet);
@@ -303,6 +307,7 @@ int main(int argc, char **argv) {
   }
   if (settings.times)
     return tellTimes(settings);
+  settings.evaluate.isThrifty = !settings.replays && !settings.shrinks;
   Soak soak(settings);
   if (settings.replays)
     return soak.replay();
