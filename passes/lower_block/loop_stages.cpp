@@ -267,6 +267,9 @@ bool Splitter::placeOperations(Owner own, LoopStages &stages) {
       llvm::append_range(lengths, slice.getLengths());
     else if (auto load = dyn_cast<LoadOp>(op))
       llvm::append_range(lengths, load.getLengths());
+    else if (isa<ZerosOp, OnesOp, FullOp, IndexOp, BroadcastOp, ReshapeOp, TopkOp>(op))
+      llvm::copy_if(op.getOperands(), std::back_inserter(lengths),
+                    [](Value operand) { return operand.getType().isIndex(); });
   }
   for (int stage : {0, 1}) {
     auto &operations = stages.operations[static_cast<size_t>(stage)];

@@ -58,6 +58,10 @@ void bindLengths(KernelContext &c, Operation *op) {
       })
       .Case<ir::ReshapeOp, ir::BroadcastOp>(
           [&](auto made) { named(made.getResult(), made.getLengths()); })
+      .Case<ir::ZerosOp, ir::OnesOp, ir::FullOp>(
+          [&](auto made) { named(made.getResult(), op->getOperands()); })
+      .Case<ir::IndexOp>(
+          [&](auto made) { named(made.getResult(), op->getOperands().drop_front()); })
       .Case<ir::ConcatOp>([&](auto concat) {
         auto axis = static_cast<size_t>(concat.getAxis());
         Value sum = constant(c, 0);
@@ -173,9 +177,7 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
     return;
   ShapedTile from = shaped(c, materialise(c, source, op->getLoc()), slice.getSource().getType());
   Movement movement;
-  for (auto [axis, length] : llvm::enumerate(box.lengths))
-    if (!box.dropped[axis])
-      movement.lengths.push_back(length);
+  movement.lengths = IndexVector(to->lengths); // those of this core
   auto positions = [&](Indices at) {
     IndexVector in;
     size_t next = 0;

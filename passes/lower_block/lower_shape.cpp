@@ -53,11 +53,7 @@ bool lowerShared(KernelContext &c, Operation *op) {
 static void lowerSplat(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
   auto type = cast<ir::ArrayType>(result.getType());
-  llvm::SmallVector<Value> lengths;
-  unsigned next = 0;
-  for (const ir::Extent &extent : type.getExtents())
-    if (!extent.isConstant() && next < op->getNumOperands())
-      c.lengths[extent.symbol] = dealt(c, scalarOf(c, op->getOperand(next++)), extent);
+  bindLengths(c, op);
   if (c.core == CoreKind::Cube)
     return;
   Tile tile;
@@ -82,7 +78,7 @@ static void lowerIndex(KernelContext &c, Operation *op) {
   Value start = scalarOf(c, op->getOperand(0));
   if (!extent.isConstant()) {
     bool isDealt = c.core == CoreKind::Vector && c.cores.deals(extent.symbol);
-    c.lengths[extent.symbol] = dealt(c, scalarOf(c, op->getOperand(1)), extent);
+    bindLengths(c, op);
     if (isDealt)
       start = c.b.createOrFold<arith::AddIOp>(
           c.loc, start,

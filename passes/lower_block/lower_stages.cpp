@@ -105,8 +105,8 @@ static void lowerStage(KernelContext &c, scf::ForOp loop, const LoopStages &stag
       if (stage == 1)
         fetchKept(c, &op, stages, number);
       lowerAndKeep(c, &op, stage == 0 ? stages : LoopStages(), number);
-    } else if (isa<ir::SliceOp, ir::LoadOp>(op) && !isScalar(c, op.getResult(0))) {
-      bindLengths(c, &op);
+    } else if (op.getNumResults() > 0 && !isScalar(c, op.getResult(0))) {
+      bindLengths(c, &op); // of this iteration
     }
     llvm::for_each(op.getResults(), crosses);
     if (!c.failed && !c.popped.empty())

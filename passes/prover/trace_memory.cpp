@@ -251,19 +251,20 @@ void Runner::bridge(const AccessSpec &spec, Access &access) {
     range.end += access.base;
   }
   int64_t shift = shiftOf(last.ranges, now), reach = now.back().end - now.front().begin;
-  if (bridging_ && !last.ranges.empty() && now.front().begin > last.ranges.back().end) {
-    if (last.followed && now.size() == 1)
-      access.bytes = ranges_.between(last.ranges.back().end - access.base, ranges[0].end);
-    else if (last.step >= reach && shift % last.step == 0 && shift / last.step <= kMostParts)
-      access.bytes = ranges_.repeated(access.bytes, last.step, shift / last.step);
-    else
-      last = {};
+  bool behind = bridging_ && !last.ranges.empty() && now.front().begin > last.ranges.back().end;
+  bool steps = shift > 0 && last.step >= reach && shift % std::max<int64_t>(last.step, 1) == 0 &&
+               shift / std::max<int64_t>(last.step, 1) <= kMostParts;
+  if (behind && last.followed && now.size() == 1) {
+    access.bytes = ranges_.between(last.ranges.back().end - access.base, ranges[0].end);
     last.ranges = std::move(now);
-    return;
+  } else if (behind && steps) {
+    access.bytes = ranges_.repeated(access.bytes, last.step, shift / last.step);
+    last.ranges = std::move(now);
+  } else {
+    bool followed =
+        now.size() == 1 && last.ranges.size() == 1 && now.front().begin == last.ranges.front().end;
+    last = {std::move(now), std::max<int64_t>(shift, 0), followed};
   }
-  bool followed =
-      now.size() == 1 && last.ranges.size() == 1 && now.front().begin == last.ranges.front().end;
-  last = {std::move(now), std::max<int64_t>(shift, 0), followed};
 }
 
 void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
