@@ -29,6 +29,16 @@ static void lowerConcat(KernelContext &c, Operation *op);
 static void lowerInterleave(KernelContext &c, Operation *op);
 static void lowerDeinterleave(KernelContext &c, Operation *op);
 
+/// The lengths of a result's open axes, where an operation is told them in their order.
+static ValueRange saidLengths(Operation *op) {
+  return llvm::TypeSwitch<Operation *, ValueRange>(op)
+      .Case<ir::ReshapeOp, ir::BroadcastOp, ir::TopkOp>([](auto made) { return made.getLengths(); })
+      .Case<ir::ZerosOp, ir::OnesOp, ir::FullOp>(
+          [](Operation *made) { return made->getOperands(); })
+      .Case<ir::IndexOp>([](ir::IndexOp made) { return made.getLengths(); })
+      .Default([](Operation *) { return ValueRange(); });
+}
+
 /// The lengths of a result that its types name and nothing said before.
 void bindLengths(KernelContext &c, Operation *op) {
   auto bind = [&](Value result, size_t axis, Value length) {
@@ -49,6 +59,8 @@ void bindLengths(KernelContext &c, Operation *op) {
       if (!extent.isConstant() && next < lengths.size())
         ranged(result, axis, lengths[next++]);
   };
+  for (Value result : op->getResults())
+    named(result, saidLengths(op));
   llvm::TypeSwitch<Operation *>(op)
       .Case<ir::SliceOp, ir::LoadOp>([&](auto slice) {
         size_t kept = 0;
@@ -56,12 +68,6 @@ void bindLengths(KernelContext &c, Operation *op) {
           if (!llvm::is_contained(slice.getDropped(), static_cast<int64_t>(axis)))
             ranged(slice.getResult(), kept++, length);
       })
-      .Case<ir::ReshapeOp, ir::BroadcastOp>(
-          [&](auto made) { named(made.getResult(), made.getLengths()); })
-      .Case<ir::ZerosOp, ir::OnesOp, ir::FullOp>(
-          [&](auto made) { named(made.getResult(), op->getOperands()); })
-      .Case<ir::IndexOp>(
-          [&](auto made) { named(made.getResult(), op->getOperands().drop_front()); })
       .Case<ir::ConcatOp>([&](auto concat) {
         auto axis = static_cast<size_t>(concat.getAxis());
         Value sum = constant(c, 0);
@@ -88,10 +94,6 @@ void bindLengths(KernelContext &c, Operation *op) {
             c.b.createOrFold<arith::DivUIOp>(c.loc, lengthAt(parts.getX(), last), constant(c, 2));
         for (Value result : op->getResults())
           bind(result, last, half);
-      })
-      .Case<ir::TopkOp>([&](auto topk) {
-        for (Value result : op->getResults())
-          named(result, topk.getLengths());
       });
 }
 
