@@ -252,6 +252,17 @@ llvm::SmallVector<int64_t> ChunkGroup::parallel() const {
   return ids;
 }
 
+/// Whether one product has a matrix for each position of an axis along which the matrices of
+/// another one lie: tiles have several positions of that axis, or one.
+static bool differInMatrices(llvm::ArrayRef<AxisMap> products) {
+  llvm::SmallDenseSet<int64_t, 4> inMatrix, ofBatch;
+  for (const AxisMap &map : products)
+    for (auto [axis, id] : llvm::enumerate(map))
+      if (id != kWhole)
+        (axis + 2 >= map.size() ? inMatrix : ofBatch).insert(id);
+  return llvm::any_of(ofBatch, [&](int64_t id) { return inMatrix.contains(id); });
+}
+
 /// No value runs along one axis twice, and nothing costly is computed again for other tiles.
 bool ChunkGroup::isSound() const {
   auto isRepeated = [&](AxisMap map) {
@@ -265,10 +276,13 @@ bool ChunkGroup::isSound() const {
         return false;
   llvm::SmallVector<int64_t> independent = parallel();
   bool reduces = false;
+  llvm::SmallVector<AxisMap, 2> products;
   for (const auto &[op, raw] : members_) {
     AxisMap map = resolved(raw);
     if (isRepeated(map))
       return false;
+    if (isProduct(op))
+      products.push_back(map);
     reduces |= isReduction(op) && !foldedBy(op).empty();
     if (!isCostly(op) || isScan(op))
       continue;
@@ -278,7 +292,7 @@ bool ChunkGroup::isSound() const {
     if (folds || again)
       return false;
   }
-  return !(reduces && hasProduct_);
+  return !(reduces && hasProduct_) && !differInMatrices(products);
 }
 
 } // namespace ptl::ir

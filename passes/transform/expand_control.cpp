@@ -5,6 +5,7 @@
 #include "passes/analysis/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -114,12 +115,63 @@ static void storeCarriedByFor(scf::ForOp loop) {
   replaceResults(b, loop, made, refs);
 }
 
+/// The length of what an arm gives. That of a value that is joined from others, or padded, is a
+/// sum: the value itself does not stand outside of the arm.
+static Value lengthInArm(OpBuilder &b, Value value, int64_t axis) {
+  auto plus = [&](Value sum, Value more) {
+    return sum ? b.createOrFold<arith::AddIOp>(value.getLoc(), sum, more) : more;
+  };
+  Value sum;
+  if (auto concat = value.getDefiningOp<ConcatOp>();
+      concat && axis == static_cast<int64_t>(concat.getAxis())) {
+    for (Value part : concat.getXs())
+      sum = plus(sum, lengthOf(b, part, axis));
+    return sum;
+  }
+  auto pad = value.getDefiningOp<PadOp>();
+  if (!pad)
+    return lengthOf(b, value, axis);
+  sum = lengthOf(b, pad.getX(), axis);
+  for (ValueRange more : {ValueRange(pad.getBefore()), ValueRange(pad.getAfter())})
+    if (!more.empty())
+      sum = plus(sum, more[static_cast<size_t>(axis)]);
+  return sum;
+}
+
+/// Moves what computes a scalar in an arm before the branch; false if it reads what the arm makes.
+static bool moveBefore(scf::IfOp branch, Value scalar) {
+  Operation *op = scalar.getDefiningOp();
+  if (!op || !branch->isProperAncestor(op))
+    return true;
+  if (!isPure(op) || isArray(scalar) || op->getNumRegions() > 0 ||
+      !llvm::all_of(op->getOperands(), [&](Value operand) { return moveBefore(branch, operand); }))
+    return false;
+  op->moveBefore(branch);
+  return true;
+}
+
+/// The length of a result, in front of the branch: that of one of the arms.
+static Value lengthBefore(scf::IfOp branch, unsigned result, int64_t axis) {
+  Value length;
+  for (Block *arm : {branch.thenBlock(), branch.elseBlock()}) {
+    OpBuilder inside(arm->getTerminator());
+    length = lengthInArm(inside, arm->getTerminator()->getOperand(result), axis);
+    if (moveBefore(branch, length))
+      return length;
+  }
+  auto function = branch->getParentOfType<func::FuncOp>(); // names that are equal are equal lengths
+  StringAttr name = extentsOf(branch.getResult(result).getType())[static_cast<size_t>(axis)].symbol;
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), "ptl.dim") == name)
+      return argument;
+  return length;
+}
+
 static void storeCarriedByIf(scf::IfOp branch) {
   OpBuilder b(branch);
   Location loc = branch.getLoc();
   llvm::SmallVector<Value> refs;
   llvm::SmallVector<Type> types;
-  auto thenYield = cast<scf::YieldOp>(branch.thenBlock()->getTerminator());
   for (auto [i, result] : llvm::enumerate(branch.getResults())) {
     if (!isArray(result)) {
       refs.push_back({});
@@ -131,13 +183,7 @@ static void storeCarriedByIf(scf::IfOp branch) {
     llvm::SmallVector<Value> named;
     for (int64_t axis = 0; axis < type.getRank(); ++axis)
       if (!type.getExtents()[axis].isConstant()) {
-        OpBuilder inside(thenYield);
-        Value length = lengthOf(inside, thenYield.getOperand(static_cast<unsigned>(i)), axis);
-        Operation *op = length.getDefiningOp();
-        if (op && op->getBlock() != branch->getBlock() &&
-            (isa<DimOp>(op) || op->hasTrait<OpTrait::ConstantLike>()))
-          op->moveBefore(branch);
-        named.push_back(length);
+        named.push_back(lengthBefore(branch, static_cast<unsigned>(i), axis));
       }
     auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
     refs.push_back(b.create<AllocOp>(loc, ref, named));
