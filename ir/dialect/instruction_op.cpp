@@ -1,5 +1,6 @@
 // Tile instructions: one operation per row of the table, with one spelling for all.
 #include "ir/dialect/instruction_op.h"
+#include "ir/dialect/held_values.h"
 
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/StringMap.h"
@@ -16,7 +17,7 @@ static void printInstruction(Operation *op, OpAsmPrinter &printer, const Instruc
     printer << ' ' << word << '(';
     printer.printOperands(operands);
     if (withAttributes)
-      printer.printOptionalAttrDict(op->getAttrs());
+      printer.printOptionalAttrDict(op->getAttrs(), {kHeldAttribute, kMetAttribute});
     printer << " : ";
     llvm::interleaveComma(operands.getTypes(), printer);
     printer << ')';
@@ -27,7 +28,7 @@ static void printInstruction(Operation *op, OpAsmPrinter &printer, const Instruc
   if (info.numOuts())
     list("outs", op->getOperands().drop_front(numIns), false);
   if (!inside)
-    printer.printOptionalAttrDict(op->getAttrs());
+    printer.printOptionalAttrDict(op->getAttrs(), {kHeldAttribute, kMetAttribute});
 }
 
 static ParseResult parseList(OpAsmParser &parser, OperationState &state) {

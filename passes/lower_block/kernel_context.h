@@ -8,6 +8,7 @@
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/cut_products.h"
+#include "passes/lower_block/held_values.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/plan_queues.h"
 #include "passes/lower_block/tile.h"
@@ -59,6 +60,7 @@ struct KernelContext {
   llvm::DenseMap<mlir::StringAttr, int64_t> capacities;
   llvm::DenseSet<int64_t> wideRows; ///< lengths of rows that take whole blocks of bytes
   ir::SharedBuffers sharing;        ///< which values lie in which buffer, by its root
+  HeldValues held;                  ///< which values the instructions read and leave
   llvm::DenseMap<mlir::Value, mlir::Value> wanted; ///< a value that is best made in this buffer
   llvm::DenseMap<mlir::Value, mlir::Value> queues;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames;

@@ -103,6 +103,7 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   c.dynamicValid = hasOpenLengths(grid);
   c.capacities = capacitiesOf(grid);
   findWideRows(c, grid);
+  c.held.setMeetings(grid, c.cores.meetings, pointersMet(c));
   if (c.core == CoreKind::Cube && c.cores.isMixed())
     c.cubeNeeds = needsOfCube(grid, c.cores);
   Block *entry = &c.function.getBody().front();
@@ -124,6 +125,7 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
     cast->erase();
     index->erase();
   }
+  c.held.write(c.function);
   return !c.failed;
 }
 
@@ -222,10 +224,21 @@ static void lowerNestedGrid(KernelContext &c, ir::ParallelOp grid) {
   lowerBlock(c, grid.getBody().front());
 }
 
+static void lowerKind(KernelContext &c, Operation *op);
+
 void lowerOp(KernelContext &c, Operation *op) {
   if (op->getNumRegions() && c.core == CoreKind::Cube && c.cores.isMixed() &&
       !c.cubeNeeds.control.contains(op))
     return; // nothing in it concerns the cube core
+  c.held.begin();
+  lowerKind(c, op);
+  c.held.end(op, [&](Value value) {
+    const Tile *tile = tileOf(c, value);
+    return tile && tile->buffer ? pto::rootOf(tile->buffer) : Value();
+  });
+}
+
+static void lowerKind(KernelContext &c, Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return lowerFor(c, loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))

@@ -22,10 +22,15 @@ static bool directQueues(const KernelContext &c);
 static void push(KernelContext &c, mlir::Value value, mlir::Value queue);
 static void pop(KernelContext &c, mlir::Value value, mlir::Value queue, bool toVector);
 
-void meet(KernelContext &c, Location loc) {
-  llvm::SmallVector<Value> arrays;
+llvm::SmallVector<Value> pointersMet(KernelContext &c) {
+  llvm::SmallVector<Value> pointers;
   for (Value array : c.cores.metOver)
-    arrays.push_back(c.pointers.lookup(array));
+    pointers.push_back(c.pointers.lookup(array));
+  return pointers;
+}
+
+void meet(KernelContext &c, Location loc) {
+  llvm::SmallVector<Value> arrays = pointersMet(c);
   auto flag = [&](bool isSet, pto::PipeKind kind, int64_t id) {
     auto pipe = pto::PipeKindAttr::get(c.b.getContext(), kind);
     Value number = constant(c, id);

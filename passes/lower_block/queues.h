@@ -5,6 +5,8 @@
 
 namespace ptl::block {
 
+/// The arrays over which the cores meet.
+llvm::SmallVector<mlir::Value> pointersMet(KernelContext &c);
 /// All cores of the group have done what stands before when any of them goes on: the vector cores
 /// tell the cube core, and that tells them all.
 void meet(KernelContext &c, mlir::Location loc);

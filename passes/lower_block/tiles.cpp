@@ -12,7 +12,9 @@ KernelContext::KernelContext(func::FuncOp function, CoreKind core, const CoreAss
                              const QueuePlan &plan, const Machine &machine,
                              const LowerOptions &options, const Report &report)
     : function(function), core(core), cores(cores), plan(plan), machine(machine), options(options),
-      report(report), b(function.getContext()), loc(function.getLoc()) {}
+      report(report), b(function.getContext()), loc(function.getLoc()) {
+  b.setListener(&held);
+}
 
 void fail(KernelContext &c, Operation *op, const std::string &what) {
   if (!c.failed)

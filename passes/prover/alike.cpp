@@ -30,12 +30,12 @@ bool Kernel::isLike(const Kernel &other) const {
   };
   return alike(functions, other.functions) && alike(inputs, other.inputs) &&
          shapes == other.shapes && queues == other.queues && inside == other.inside &&
-         pointers.size() == other.pointers.size() && prints == other.prints &&
+         pointers.size() == other.pointers.size() && prints == other.prints && held == other.held &&
          constants == other.constants && eventIds == other.eventIds && crossIds == other.crossIds &&
          crossCount == other.crossCount && crossReserved == other.crossReserved &&
          queueFlags == other.queueFlags && awaitStopsCore == other.awaitStopsCore &&
          group == other.group && groups == other.groups && byHand == other.byHand &&
-         rotation == other.rotation && alike(operations, other.operations);
+         rotation == other.rotation && size == other.size && alike(operations, other.operations);
 }
 
 } // namespace ptl::prove

@@ -17,6 +17,7 @@ namespace {
 struct Atom {
   uint32_t writer = kNone;
   bool undefined = false; ///< the writer used it as scratch
+  uint32_t held = 0;      ///< what the writer left, as of `AccessSpec`
   uint32_t readers[8];    ///< the last reader of each pipe since the writer
   Atom() { std::fill(std::begin(readers), std::end(readers), kNone); }
 };
@@ -41,6 +42,7 @@ private:
   void findAtoms();
   void judge(uint32_t number, const Event &event);
   void checkRead(uint32_t number, const Access &access, uint32_t atom);
+  void checkHeld(uint32_t number, const Access &access, const Atom &atom);
   void checkWrite(uint32_t number, const Access &access, const Atom &atom);
   void checkInPlace(uint32_t number, const Event &event);
   bool sameBytes(const Access &a, const Access &b, bool &overlap) const;
@@ -204,6 +206,7 @@ void TileJudge::judge(uint32_t number, const Event &event) {
         atom = Atom();
         atom.writer = number;
         atom.undefined = access.scratch;
+        atom.held = access.scratch ? 0 : access.held;
         lastWrite(access.buffer, i) = number;
       } else {
         atom.readers[event.pipe] = number;
@@ -246,8 +249,10 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
     }
     return;
   }
-  if (atom.writer == own)
+  if (atom.writer == own) {
+    checkHeld(number, access, atom);
     return;
+  }
   mlir::Operation *writer = judged_.operation(ref(atom.writer));
   if (judged_.findings.has(DiagId::ValueOverwritten, reader, writer))
     return;
@@ -271,6 +276,28 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
       {judged_.kernel.operations[buffers[other].op]->getLoc(), where(other)});
   finding->fix =
       "place `" + name(other) + "` where it shares no bytes with `" + name(access.buffer) + "`";
+}
+
+// The right buffer, but does it still hold the value that the compiler takes from it?
+void TileJudge::checkHeld(uint32_t number, const Access &access, const Atom &atom) {
+  const std::vector<int32_t> &wanted = judged_.kernel.held[access.writes ? 0 : access.held];
+  if (wanted.empty() || !atom.held || llvm::is_contained(wanted, static_cast<int32_t>(atom.held)))
+    return;
+  mlir::Operation *reader = judged_.operation(ref(number)),
+                  *writer = judged_.operation(ref(atom.writer));
+  std::string buffer = name(access.buffer);
+  Finding *finding =
+      judged_.findings.add(DiagId::ValueOverwritten, reader,
+                           {mnemonic(reader), buffer, mnemonic(writer), buffer}, writer);
+  if (!finding)
+    return;
+  finding->related.push_back({writer->getLoc(), "this leaves another value in `" + buffer + "`"});
+  finding->related.push_back(
+      {judged_.kernel.operations[judged_.execution.buffers[access.buffer].op]->getLoc(),
+       "`" + buffer + "` is made here"});
+  if (!judged_.with.empty())
+    finding->notes.push_back("it happens with " + judged_.with);
+  finding->fix = "give each of the two values a buffer of its own";
 }
 
 void TileJudge::checkWrite(uint32_t number, const Access &access, const Atom &atom) {

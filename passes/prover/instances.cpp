@@ -1,6 +1,9 @@
 #include "passes/prover/instances.h"
 
+#include "passes/prover/evaluator.h"
+
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace ptl::prove {
@@ -16,109 +19,6 @@ static constexpr int64_t kFewestPoints = 2, kOperations = 3000;
 static constexpr int64_t kEventsOfOne = 40000, kEventsInAll = 300000;
 
 namespace {
-
-/// Evaluates scalar code outside of any run: loop variables are at their first turn.
-class Evaluator {
-public:
-  Evaluator(const Function &function) : function_(function), definitions_(function.registers) {
-    for (const Body &body : function.bodies)
-      for (const Step &step : body.steps)
-        define(step);
-  }
-
-  int64_t value(uint32_t index, const Inputs &inputs) {
-    if (stamp_ == 0 || inputs != last_) {
-      ++stamp_;
-      last_ = inputs;
-      known_.resize(function_.registers);
-    }
-    return evaluate(index, inputs).value;
-  }
-  /// The inputs that a value depends on.
-  std::set<uint32_t> inputsOf(uint32_t index) {
-    std::set<uint32_t> found;
-    std::set<uint32_t> seen;
-    collect(index, found, seen);
-    return found;
-  }
-
-private:
-  struct Definition {
-    const Step *step = nullptr;
-    uint32_t same = kNone; ///< another register with the value at the first turn
-  };
-  void define(const Step &step) {
-    bool loop = step.kind == StepKind::For, whileLoop = step.kind == StepKind::While;
-    if (loop || whileLoop) {
-      const auto &parameters = function_.bodies[step.body].parameters;
-      size_t skip = loop ? 1 : 0, from = loop ? 3 : 0;
-      if (loop)
-        definitions_[parameters[0]].same = step.args[0];
-      for (size_t i = skip; i < parameters.size(); ++i)
-        definitions_[parameters[i]].same = step.args[from + i - skip];
-      for (size_t i = 0; i < step.results.size() && from + i < step.args.size(); ++i)
-        definitions_[step.results[i]].same = step.args[from + i];
-    }
-    if (step.kind == StepKind::Calc || step.kind == StepKind::Input)
-      definitions_[step.dst].step = &step;
-  }
-  Scalar evaluate(uint32_t index, const Inputs &inputs) {
-    auto &[stamp, result] = known_[index];
-    if (stamp == stamp_)
-      return result;
-    stamp = stamp_;
-    result = {};
-    Definition definition = definitions_[index];
-    Scalar found;
-    if (definition.same != kNone) {
-      found = evaluate(definition.same, inputs);
-    } else if (definition.step && definition.step->kind == StepKind::Input) {
-      found = {inputs[static_cast<size_t>(definition.step->imm)], false};
-    } else if (definition.step) {
-      Scalar operands[3];
-      for (size_t i = 0; i < definition.step->args.size() && i < 3; ++i)
-        operands[i] = evaluate(definition.step->args[i], inputs);
-      found = calculate(*definition.step, &operands[0], &operands[1], &operands[2]);
-    }
-    known_[index].second = found;
-    return found;
-  }
-  void collect(uint32_t index, std::set<uint32_t> &found, std::set<uint32_t> &seen) {
-    if (!seen.insert(index).second)
-      return;
-    Definition definition = definitions_[index];
-    if (definition.same != kNone)
-      collect(definition.same, found, seen);
-    else if (definition.step && definition.step->kind == StepKind::Input)
-      found.insert(static_cast<uint32_t>(definition.step->imm));
-    else if (definition.step)
-      for (uint32_t argument : definition.step->args)
-        collect(argument, found, seen);
-  }
-
-  const Function &function_;
-  std::vector<Definition> definitions_;
-  std::vector<std::pair<uint64_t, Scalar>> known_;
-  Inputs last_; ///< that `known_` is about, since `stamp_`
-  uint64_t stamp_ = 0;
-};
-
-/// Something that inputs decide: the turns of a loop, or a branch.
-struct Decision {
-  Evaluator *evaluator;
-  const Step *step;
-  std::set<uint32_t> inputs;
-  int64_t rotation = 1; ///< of a loop
-
-  int64_t measure(const Inputs &values) const {
-    if (step->kind != StepKind::For)
-      return evaluator->value(step->args[0], values) != 0;
-    int64_t lower = evaluator->value(step->args[0], values),
-            upper = evaluator->value(step->args[1], values);
-    int64_t by = evaluator->value(step->args[2], values);
-    return by > 0 && upper > lower ? (upper - lower - 1) / by + 1 : 0;
-  }
-};
 
 /// What a decision comes to for different values of one input.
 class Along {
@@ -181,9 +81,12 @@ private:
     int64_t once = 0, events = 0;
   };
   Cost costOf(const Inputs &values);
-  static int64_t turnsOf(const Function &function, Evaluator &evaluator, const Step &step,
-                         const Inputs &values);
-  void spread(Inputs &values);
+  static int64_t turnsOf(const Kernel &kernel, const Function &function, Evaluator &evaluator,
+                         const Step &step, const Inputs &values);
+  int64_t pointsOf(const Inputs &values) const;
+  void spread(Inputs &values, int64_t fewest = kFewestPoints);
+  void addRotation(const std::vector<Inputs> &whole, std::vector<Inputs> &instances,
+                   std::vector<Cost> &costs);
   bool runsLess(const Inputs &values, uint32_t input, int64_t value) const;
   bool cheapen(Inputs &values);
   void keepBudget(std::vector<Inputs> &instances, std::vector<Cost> &costs);
@@ -379,12 +282,14 @@ void Chooser::combine(std::set<Inputs> &instances) const {
     }
 }
 
-// As far as they are run: of long loops without queues some are left out.
-int64_t Chooser::turnsOf(const Function &function, Evaluator &evaluator, const Step &step,
-                         const Inputs &values) {
+// As far as they are run: of long loops some are left out.
+int64_t Chooser::turnsOf(const Kernel &kernel, const Function &function, Evaluator &evaluator,
+                         const Step &step, const Inputs &values) {
   int64_t turns = Decision{&evaluator, &step, {}}.measure(values);
   const Body &body = function.bodies[step.body];
-  return body.hasQueue ? turns : std::min(turns, 4 * body.rotation);
+  if (!body.hasQueue)
+    return std::min(turns, body.ofElements ? 4 : 4 * body.rotation);
+  return kernel.rotatesTogether ? std::min(turns, 6 * kernel.rotation) : turns;
 }
 
 // About how many operations a body takes, with loops at their first turn.
@@ -395,7 +300,7 @@ int64_t Chooser::costOf(const Function &function, Evaluator &evaluator, uint32_t
     if (step.kind >= StepKind::Pipe && step.kind <= StepKind::Free)
       ++cost;
     else if (step.kind == StepKind::For)
-      cost += turnsOf(function, evaluator, step, values) *
+      cost += turnsOf(kernel_, function, evaluator, step, values) *
               costOf(function, evaluator, step.body, values);
     else if (step.kind == StepKind::If)
       cost += std::max(costOf(function, evaluator, step.body, values),
@@ -468,23 +373,55 @@ bool Chooser::meet(Inputs &values) const {
   return true;
 }
 
-// Many points are dealt to many core groups, so that one has a few of them, the last among them.
-// What sizes decide inside a point needs no more points for that.
-void Chooser::spread(Inputs &values) {
+/// Of the core group.
+int64_t Chooser::pointsOf(const Inputs &values) const {
   int64_t points = 0;
   for (const Decision &loop : points_)
     points = std::max(points, loop.measure(values));
+  return points;
+}
+
+// Many points are dealt to many core groups, so that one has a few of them, the last among them.
+// What sizes decide inside a point needs no more points for that.
+void Chooser::spread(Inputs &values, int64_t fewest) {
+  int64_t points = pointsOf(values);
   int64_t each = costOf(values).once / std::max<int64_t>(points, 1) + 1;
-  int64_t wanted = std::clamp<int64_t>(kOperations / each, kFewestPoints, 2 * kernel_.rotation + 1);
+  int64_t wanted =
+      std::clamp<int64_t>(kOperations / each, fewest, std::max(fewest, 2 * kernel_.rotation + 1));
   if (points <= wanted || groups_ == kNone || group_ == kNone)
     return;
   values[groups_] = (points + wanted - 1) / wanted;
   values[group_] = (points - 1) % values[groups_];
-  bool isAnyThere = false;
-  for (const Decision &loop : points_)
-    isAnyThere |= loop.measure(values) > 0;
-  if (!isAnyThere)
+  if (pointsOf(values) == 0)
     values[group_] = 0;
+}
+
+// Where points have many operations, few of them are run, and so not every state of the rotations:
+// then the instance that has enough points with the fewest operations has them once. `whole`:
+// before points were dealt out.
+void Chooser::addRotation(const std::vector<Inputs> &whole, std::vector<Inputs> &instances,
+                          std::vector<Cost> &costs) {
+  int64_t wanted = kernel_.rotation + 1;
+  auto suffices = [&](const Inputs &values) { return pointsOf(values) >= wanted; };
+  if (groups_ == kNone || std::any_of(instances.begin(), instances.end(), suffices))
+    return;
+  std::optional<Inputs> best;
+  Cost least;
+  for (const Inputs &values : whole) {
+    Inputs tried = values;
+    spread(tried, wanted);
+    if (!suffices(tried))
+      tried = values;
+    Cost cost = costOf(tried);
+    if (!suffices(tried) || cost.events > kEventsOfOne || (best && cost.events >= least.events))
+      continue;
+    best = std::move(tried);
+    least = cost;
+  }
+  if (best) {
+    instances.push_back(std::move(*best));
+    costs.push_back(least);
+  }
 }
 
 /// Whether loops run fewer turns with another value of an input, but all that run still do.
@@ -563,11 +500,13 @@ std::vector<Inputs> Chooser::run() {
     meet(values);
   std::sort(ordered.begin(), ordered.end());
   ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
+  std::vector<Inputs> whole = ordered;
   std::vector<Cost> costs;
   for (Inputs &values : ordered) {
     spread(values);
     costs.push_back(costOf(values));
   }
+  addRotation(whole, ordered, costs);
   keepBudget(ordered, costs);
   for (size_t i = 0; i < ordered.size(); ++i)
     order.emplace_back(costs[i].once, i);

@@ -102,6 +102,9 @@ struct AccessSpec {
   uint32_t row = kNone,
            col = kNone; ///< where the part begins; `col` alone: position of one element, row-major
   uint32_t extent = kNone; ///< the tile whose valid shape the part has
+  /// Of the compiler's code. Read: index of `Kernel::held`, what may lie there; written: the number
+  /// of what lies there then. 0: nobody knows.
+  uint32_t held = 0;
   bool operator==(const AccessSpec &) const = default;
 };
 
@@ -130,6 +133,8 @@ struct Body {
   std::vector<uint32_t> parameters;
   std::vector<Step> steps;
   bool hasQueue = false; ///< pushes, pops or events between cores inside, at any depth
+  /// Scalar code alone, at any depth: elements of tiles, one by one, and nothing in between.
+  bool ofElements = true;
   /// Of a loop: its turns write different parts of a tile, so that no turn stands for another.
   bool fillsParts = false;
   /// Of a loop: after so many turns every slot, id and queue that goes by them is the first again.
@@ -198,8 +203,11 @@ struct Kernel {
   std::vector<Inside> inside;
   std::vector<std::string> pointers; ///< names
   std::vector<uint32_t> prints;      ///< operations that print a tile
-  std::vector<int64_t> constants;    ///< that conditions and bounds compare with: worth trying
-  int64_t eventIds = 0;              ///< of a pair of pipes; 0: no limit
+  /// Sets of values of the tile level, by the numbers that they have in a function. The first:
+  /// none.
+  std::vector<std::vector<int32_t>> held = {{}};
+  std::vector<int64_t> constants; ///< that conditions and bounds compare with: worth trying
+  int64_t eventIds = 0;           ///< of a pair of pipes; 0: no limit
   int64_t crossIds = 0,
           crossCount = 0; ///< of events between cores; how far one counts; 0: no limit
   std::vector<int64_t> crossReserved;
@@ -209,6 +217,9 @@ struct Kernel {
   int64_t group = 0, groups = 1;
   bool byHand = false;
   int64_t rotation = 2; ///< of all loops together
+  /// Loops with queues may leave out turns: all of them have `rotation` at the same time.
+  bool rotatesTogether = false;
+  int64_t size = 0; ///< operations in its text
 
   /// Whether everything that a verdict depends on is the same: all but names and places in sources.
   bool isLike(const Kernel &other) const;

@@ -116,7 +116,7 @@ std::optional<Finding> Mutator::judge(std::vector<std::vector<size_t>> &changed)
       bool isJudged = index < original.judged;
       Findings ignored;
       Execution execution = runKernel(mutants[k], tried.inputs, original.ranges,
-                                      isJudged ? findings : ignored, kEventsPerInstance);
+                                      isJudged ? findings : ignored, eventsPerInstance(mutants[k]));
       bool isNew = !findings.result().findings.empty();
       if (!isNew && execution.complete && !execution.excluded &&
           fingerprint(mutants[k], execution) == tried.fingerprint)
@@ -148,7 +148,7 @@ bool Mutator::sameInAnyOrder(Original &original, const Kernel &mutant,
   for (size_t i = changed.size() - 1; i < changed.size(); i -= step) {
     Original::Case &tried = original.cases[changed[i]];
     auto execute = [&](const Kernel &kernel) {
-      return runKernel(kernel, tried.inputs, original.ranges, ignored, kEventsPerInstance);
+      return runKernel(kernel, tried.inputs, original.ranges, ignored, eventsPerInstance(kernel));
     };
     if (!tried.outcome)
       tried.outcome =
@@ -178,7 +178,8 @@ std::vector<std::vector<size_t>> Mutator::changedCases() {
     std::vector<size_t> &cases = changed.emplace_back();
     for (size_t i = 0; i < original.cases.size(); ++i)
       if (fingerprint(mutant, runKernel(mutant, original.cases[i].inputs, original.ranges, ignored,
-                                        kEventsPerInstance)) != original.cases[i].fingerprint)
+                                        eventsPerInstance(mutant))) !=
+          original.cases[i].fingerprint)
         cases.push_back(i);
   }
   return changed;

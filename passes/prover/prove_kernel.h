@@ -9,6 +9,8 @@
 namespace ptl::prove {
 
 inline constexpr size_t kEventsPerInstance = 60000;
+/// What an execution of a kernel may take: so many operations, or more where its text is long.
+size_t eventsPerInstance(const Kernel &kernel);
 
 /// Of all cores.
 uint64_t eventsOf(const Execution &execution);

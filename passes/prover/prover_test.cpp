@@ -224,6 +224,59 @@ TEST_F(Prover, ALoopFillsATileElementByElement) {
   EXPECT_EQ(codes(prove(fill("0", "1024", "2"))), "E0919 ");
 }
 
+// Scalar code on elements is some events, whatever it fills, and what it reads it has written.
+TEST_F(Prover, OneEventStandsForManyElements) {
+  auto fill = [&](const char *from, const char *body) {
+    return std::string("%from = arith.constant ") + from + R"( : index
+      pto.tsetval ins(%c0, %one : index, f32) outs(%a : !t)
+      scf.for %i = %c0 to %c8 step %c1 {
+        scf.for %j = %from to %c64 step %c1 {
+          %row = arith.muli %i, %c64 : index
+          %at = arith.addi %row, %j : index
+          %before = arith.subi %at, %from : index
+    )" + body +
+           R"(
+        }
+      }
+      pto.set_flag[<PIPE_S>, <PIPE_V>, <EVENT_ID0>]
+      pto.wait_flag[<PIPE_S>, <PIPE_V>, <EVENT_ID0>]
+    )";
+  };
+  const char *set = "pto.tsetval ins(%at, %one : index, f32) outs(%a : !t)\n";
+  const char *last = "%p = pto.tgetval ins(%a, %before : !t, index) outs : f32\n";
+  ProofResult result = prove(fill("0", set) + kAbs);
+  EXPECT_EQ(codes(result), "");
+  EXPECT_LT(result.events, 60u);
+  EXPECT_EQ(codes(prove(fill("1", set) + kAbs)), "E0919 ");
+  EXPECT_EQ(codes(prove(fill("0", (std::string(set) + last).c_str()) + kAbs)), "");
+  EXPECT_EQ(codes(prove(fill("0", (std::string(last) + set).c_str()) + kAbs)), "E0919 ");
+  // What is read by another pipe still may be overwritten.
+  EXPECT_EQ(codes(prove(std::string(kFill) + kAbs + fill("0", set), "a5")).substr(0, 5), "E0917");
+}
+
+// What takes more than others because there is more of it is decided all the same.
+TEST_F(Prover, LongTextsAreRun) {
+  std::string body = kFill;
+  for (int i = 0; i < 61000; ++i)
+    body += kAbs;
+  EXPECT_EQ(codes(prove(body, "a5")), "");
+}
+
+// What the compiler takes from a buffer is what it has left there.
+TEST_F(Prover, ABufferHoldsTheValueThatIsTakenFromIt) {
+  auto doubled = [&](const char *taken) {
+    return std::string(
+               "pto.texpands ins(%one : f32) outs(%a : !t) {ptl.held = array<i32: 0, 1, 1>}\n"
+               "pto.tabs ins(%a : !t) outs(%a : !t) {ptl.held = array<i32: 1, 1, 1, 2>}\n"
+               "pto.tabs ins(%a : !t) outs(%b : !t) {ptl.held = array<i32: ") +
+           taken + ", 1, 3>}\n";
+  };
+  EXPECT_EQ(codes(prove(doubled("1, 2"), "a5")), "");
+  EXPECT_EQ(codes(prove(doubled("2, 1, 2"), "a5")), "");
+  EXPECT_EQ(codes(prove(doubled("1, 1"), "a5")), "E0918 ");
+  EXPECT_EQ(codes(prove(doubled("0"), "a5")), ""); // nobody knows
+}
+
 const char *const kOrdered = R"(
   pto.texpands ins(%one : f32) outs(%a : !t)
   pto.barrier <PIPE_V>

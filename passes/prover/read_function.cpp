@@ -119,6 +119,29 @@ void FunctionReader::read() {
   Body &whole = function_.bodies[body];
   whole.steps.insert(whole.steps.begin(), prelude.steps.begin(), prelude.steps.end());
   std::swap(function_.bodies[0], whole);
+  judgeMeetings();
+}
+
+/// Whether a step is scalar code on elements, which no other pipe can come between.
+static bool isOfElements(const Step &step) {
+  switch (step.kind) {
+  case StepKind::Calc:
+  case StepKind::Input:
+  case StepKind::Alias:
+  case StepKind::MultiGet:
+  case StepKind::View:
+  case StepKind::Box:
+  case StepKind::Pointer:
+  case StepKind::AddPointer:
+  case StepKind::For:
+  case StepKind::If:
+  case StepKind::Yield:
+    return true;
+  case StepKind::Pipe:
+    return step.sub == static_cast<uint8_t>(Pipe::S) && step.inside == kNone;
+  default:
+    return false;
+  }
 }
 
 uint32_t FunctionReader::readBody(Region &region, bool isFunction) {
@@ -133,6 +156,10 @@ uint32_t FunctionReader::readBody(Region &region, bool isFunction) {
     body.parameters = registersOf(region.front().getArguments());
   for (Operation &op : region.front())
     readOp(&op, body);
+  for (const Step &step : body.steps) {
+    body.ofElements &= isOfElements(step);
+    kernel_.size += step.kind >= StepKind::Pipe && step.kind <= StepKind::Free;
+  }
   function_.bodies.push_back(std::move(body));
   return static_cast<uint32_t>(function_.bodies.size() - 1);
 }
@@ -140,6 +167,7 @@ uint32_t FunctionReader::readBody(Region &region, bool isFunction) {
 void FunctionReader::readOp(Operation *op, Body &body) {
   if (isa<func::ReturnOp>(op))
     return;
+  readMeeting(op);
   Step step(StepKind::Calc);
   step.op = shared_.operation(op);
   if (op->getNumResults() == 1)
@@ -221,6 +249,29 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
 // ---- scalar code
 // ------------------------------------------------------------------------------------------
 
+/// Which core it is, of how many.
+bool FunctionReader::readCore(Operation *op, Step &step) {
+  if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op) && !kernel_.byHand) {
+    bool counts = isa<pto::GetBlockNumOp>(op);
+    step.kind = StepKind::Input;
+    step.sub = 0;
+    step.imm =
+        shared_.input(counts ? "core groups" : "core group", counts ? Input::Groups : Input::Group);
+  } else if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op)) {
+    step.sub = static_cast<uint8_t>(Calc::Constant);
+    step.imm = isa<pto::GetBlockNumOp>(op) ? kernel_.groups : kernel_.group;
+  } else if (isa<pto::GetSubBlockNumOp>(op)) {
+    step.sub = static_cast<uint8_t>(Calc::Constant);
+    step.imm = 2;
+  } else if (isa<pto::GetSubBlockIdxOp>(op)) {
+    step.kind = StepKind::SubBlock;
+    function_.usesSubBlock = true;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool FunctionReader::readScalar(Operation *op, Step &step) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     step.sub = static_cast<uint8_t>(Calc::Constant);
@@ -232,29 +283,8 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
     step.args = {registerOf(check.getCondition())};
     return true;
   }
-  if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op) && !kernel_.byHand) {
-    bool counts = isa<pto::GetBlockNumOp>(op);
-    step.kind = StepKind::Input;
-    step.sub = 0;
-    step.imm =
-        shared_.input(counts ? "core groups" : "core group", counts ? Input::Groups : Input::Group);
+  if (readCore(op, step))
     return true;
-  }
-  if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op)) {
-    step.sub = static_cast<uint8_t>(Calc::Constant);
-    step.imm = isa<pto::GetBlockNumOp>(op) ? kernel_.groups : kernel_.group;
-    return true;
-  }
-  if (isa<pto::GetSubBlockNumOp>(op)) {
-    step.sub = static_cast<uint8_t>(Calc::Constant);
-    step.imm = 2;
-    return true;
-  }
-  if (isa<pto::GetSubBlockIdxOp>(op)) {
-    step.kind = StepKind::SubBlock;
-    function_.usesSubBlock = true;
-    return true;
-  }
   if (auto reserve = dyn_cast<pto::ReserveBufferOp>(op)) {
     step.sub = static_cast<uint8_t>(Calc::Constant);
     step.imm = reserve.getBase() ? *reserve.getBase() : 0;
@@ -474,64 +504,6 @@ bool FunctionReader::readSync(Operation *op, Step &step) {
   return true;
 }
 
-void FunctionReader::readPipe(Operation *op, Pipe pipe, Step &step) {
-  step.kind = StepKind::Pipe;
-  step.sub = static_cast<uint8_t>(pipe);
-  bool atomic = false;
-  if (auto kind = op->getAttrOfType<pto::AtomicTypeAttr>("atomicType"))
-    atomic = kind.getValue() != pto::AtomicType::atomic_none;
-  for (const pto::Access &access : pto::accessesOf(op)) {
-    AccessSpec spec;
-    spec.value = registerOf(access.value);
-    spec.reads = access.reads;
-    spec.writes = access.writes;
-    spec.scratch = access.scratch;
-    spec.memory = !isa<pto::TileBufType>(access.value.getType());
-    spec.atomic = atomic && spec.memory;
-    step.accesses.push_back(spec);
-  }
-  for (Value operand : op->getOperands())
-    if (operand.getType().isIntOrIndex())
-      step.args.push_back(registerOf(operand));
-  readParts(op, step);
-}
-
-// Instructions that touch a part of an operand, at positions that are operands too.
-void FunctionReader::readParts(Operation *op, Step &step) {
-  if (isa<pto::TGetValOp, pto::LoadScalarOp, pto::StoreScalarOp>(op)) {
-    step.accesses.front().col = registerOf(op->getOperand(1));
-    return;
-  }
-  pto::Instruction instruction(op);
-  if (!instruction)
-    return;
-  step.inPlace = instruction.info().has(InstructionInfo::InPlace);
-  step.inside = shared_.inside(instruction.info().mnemonic);
-  if (instruction.id() == InstructionId::TPrint)
-    kernel_.prints.push_back(step.op);
-  auto positions = [&](AccessSpec &spec, Value row, Value col, Value extent) {
-    spec.row = registerOf(row);
-    spec.col = registerOf(col);
-    spec.extent = registerOf(extent);
-  };
-  auto ins = instruction.ins();
-  switch (instruction.id()) {
-  case InstructionId::TExtract:
-    positions(step.accesses.front(), ins[1], ins[2], instruction.outs()[0]);
-    break;
-  case InstructionId::TInsert:
-    positions(step.accesses.back(), ins[1], ins[2], ins[0]);
-    step.accesses.back().reads = false;
-    break;
-  case InstructionId::TSetVal:
-    step.accesses.back().col = registerOf(ins[0]);
-    step.accesses.back().reads = false;
-    break;
-  default:
-    break;
-  }
-}
-
 // ---- control flow
 // -----------------------------------------------------------------------------------------
 
@@ -564,6 +536,7 @@ bool FunctionReader::readControl(Operation *op, Step &step, Body &body) {
   auto enter = [&](Region &region) {
     uint32_t index = readBody(region);
     body.hasQueue |= function_.bodies[index].hasQueue;
+    body.ofElements &= function_.bodies[index].ofElements && !isa<scf::WhileOp>(op);
     return index;
   };
   step.results = registersOf(op->getResults());

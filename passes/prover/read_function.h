@@ -58,6 +58,7 @@ private:
   void assume(uint32_t holds, Body &prelude);
   uint32_t readBody(mlir::Region &region, bool isFunction = false);
   void readOp(mlir::Operation *op, Body &body);
+  bool readCore(mlir::Operation *op, Step &step);
   bool readScalar(mlir::Operation *op, Step &step);
   template <typename AliasOp> void readAlias(AliasOp op, Step &step);
   bool readTile(mlir::Operation *op, Step &step);
@@ -65,6 +66,9 @@ private:
   bool readQueue(mlir::Operation *op, Step &step);
   bool readSync(mlir::Operation *op, Step &step);
   bool readControl(mlir::Operation *op, Step &step, Body &body);
+  void readMeeting(mlir::Operation *op);
+  void judgeMeetings();
+  uint32_t heldBy(const pto::Access &access, llvm::ArrayRef<int32_t> values);
   void readPipe(mlir::Operation *op, Pipe pipe, Step &step);
   void readParts(mlir::Operation *op, Step &step);
   void readOpen(mlir::Operation *op, Step &step);
@@ -77,6 +81,10 @@ private:
   Function &function_;
   mlir::func::FuncOp op_;
   llvm::DenseMap<mlir::Value, uint32_t> registers_;
+  /// What reaches arrays over which cores meet, with how many meetings are before it in the text.
+  std::vector<std::pair<mlir::Operation *, int32_t>> met_;
+  std::vector<mlir::Operation *> meetings_; ///< waits for other cores, in the order of the text
+  std::map<std::vector<int32_t>, uint32_t> held_; ///< sets of values → index of `Kernel::held`
 };
 
 } // namespace ptl::prove

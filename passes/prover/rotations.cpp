@@ -161,6 +161,10 @@ private:
 void findRotations(Kernel &kernel) {
   for (Function &function : kernel.functions)
     RotationFinder(kernel, function).run();
+  kernel.rotatesTogether = true;
+  for (const Function &function : kernel.functions)
+    for (const Body &body : function.bodies)
+      kernel.rotatesTogether &= !body.hasQueue || kernel.rotation % body.rotation == 0;
 }
 
 } // namespace ptl::prove

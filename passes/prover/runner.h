@@ -16,13 +16,15 @@ struct RunningTile {
   int64_t amongRows = 0, amongCols = 0;
 };
 
+struct LongLoop; ///< in long_loops.cpp
+
 /// Runs the functions of a kernel, one core after the other, into one execution.
 class Runner {
 public:
   Runner(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings,
-         Execution &execution, size_t limit)
+         Execution &execution, size_t limit, bool runsAll)
       : kernel_(kernel), inputs_(inputs), ranges_(ranges), findings_(findings),
-        execution_(execution), limit_(limit) {}
+        execution_(execution), limit_(limit), runsAll_(runsAll) {}
 
   void run(const Function &function, unsigned subBlock) {
     execution_.cores.push_back({});
@@ -49,6 +51,9 @@ private:
   void runStep(const Step &step);
   void runOnMemory(const Step &step);
   void runFor(const Step &step);
+  void leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carried);
+  void countLeftOut(size_t first, int64_t times);
+  bool repeats(size_t first, size_t middle) const;
   void runIf(const Step &step);
   void runWhile(const Step &step);
   void assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values,
@@ -68,6 +73,9 @@ private:
   uint32_t box(GlobalBox box);
   GlobalBox &boxAt(uint32_t index) { return boxes_[static_cast<size_t>(at(index).value)]; }
   RunningTile &tileAt(uint32_t index) { return tiles_[static_cast<size_t>(at(index).value)]; }
+  bool gather(const Step &step);
+  bool gather(const Step &step, const AccessSpec &spec);
+  void emitGathered();
   void touchTile(const AccessSpec &spec, Access &access);
   void bridge(const AccessSpec &spec, Access &access);
   void touchGlobal(const AccessSpec &spec, Access &access);
@@ -99,7 +107,19 @@ private:
   };
   std::unordered_map<const AccessSpec *, Written> written_;
   bool bridging_ = false; ///< in the first turn after some that were left out
-  bool onData_ = false;   ///< in a branch that data decides
+  /// What scalar code does to elements of a buffer in turns that follow each other.
+  struct Gathered {
+    const Step *step;
+    const AccessSpec *spec;
+    Access access; ///< without its bytes
+    uint32_t scalars;
+    std::vector<uint32_t> parts; ///< its bytes, of `ranges_`
+  };
+  std::vector<Gathered> gathered_;
+  std::unordered_map<uint64_t, uint32_t> gatheredWrites_; ///< where a part begins → its buffer
+  bool gathers_ = false;
+  bool runsAll_;        ///< loops with queues leave out nothing
+  bool onData_ = false; ///< in a branch that data decides
 };
 
 } // namespace ptl::prove

@@ -3,6 +3,8 @@
 #include "ir/dialect/pto_dialect.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace ptl::prove {
 
@@ -152,7 +154,8 @@ void ShufflePlan::findInPlace(uint32_t core) {
 }
 
 // In program order: an atom has a value if the buffer that is pushed wrote it last, since its
-// allocation.
+// allocation and since it was pushed there the last time: rows beyond the valid ones hold what an
+// earlier turn left, which nobody reads.
 void ShufflePlan::findPushed(uint32_t core) {
   CorePlan &plan = cores[core];
   const Core &trace = execution.cores[core];
@@ -161,6 +164,7 @@ void ShufflePlan::findPushed(uint32_t core) {
   };
   std::vector<Written> written(plan.lengths.size());
   std::vector<uint32_t> allocated(execution.buffers.size());
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> lastPushes; // operation, buffer
   for (uint32_t i = 0; i < trace.events.size(); ++i) {
     const Event &event = trace.events[i];
     if (event.kind == Event::Alloc)
@@ -172,11 +176,13 @@ void ShufflePlan::findPushed(uint32_t core) {
       if (touch.global || (!pushes && !touch.writes))
         continue;
       std::vector<bool> *known = pushes ? &plan.pushed[i] : nullptr;
+      uint32_t since = allocated[buffer];
+      if (pushes)
+        since = std::max(since, std::exchange(lastPushes[{event.op, buffer}], i));
       for (uint32_t s = touch.firstSpan; s < touch.lastSpan; ++s)
         for (uint32_t atom = plan.spans[s].begin; atom < plan.spans[s].end; ++atom)
           if (known)
-            known->push_back(written[atom].buffer == buffer &&
-                             written[atom].event >= allocated[buffer]);
+            known->push_back(written[atom].buffer == buffer && written[atom].event >= since);
           else
             written[atom] = {buffer, i};
     }

@@ -117,6 +117,22 @@ uint32_t RangeTable::repeated(uint32_t bytes, int64_t step, int64_t count) {
   return entry->second;
 }
 
+uint32_t RangeTable::together(std::vector<uint32_t> parts) {
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  if (parts.size() == 1)
+    return parts.front();
+  auto [entry, isNew] = unions_.try_emplace(parts, static_cast<uint32_t>(ranges_.size()));
+  if (!isNew)
+    return entry->second;
+  std::vector<ByteRange> all;
+  for (uint32_t part : parts)
+    all.insert(all.end(), ranges_[part].begin(), ranges_[part].end());
+  mergeRanges(all);
+  ranges_.push_back(std::move(all));
+  return entry->second;
+}
+
 uint64_t hashOf(const GlobalBox &box) {
   uint64_t hash = mix(box.pointer * 2 + box.known, static_cast<uint64_t>(box.offset));
   for (unsigned i = 0; i < box.rank; ++i)

@@ -3,6 +3,7 @@
 
 #include "passes/prover/model.h"
 
+#include <map>
 #include <unordered_map>
 
 namespace ptl::prove {
@@ -22,6 +23,8 @@ public:
   uint32_t between(int64_t begin, int64_t end);
   /// Those of `bytes`, and so many less one of them before, each `step` bytes before the next.
   uint32_t repeated(uint32_t bytes, int64_t step, int64_t count);
+  /// All of these together.
+  uint32_t together(std::vector<uint32_t> parts);
   const std::vector<ByteRange> &operator[](uint32_t index) const { return ranges_[index]; }
 
 private:
@@ -35,6 +38,7 @@ private:
   };
   std::unordered_map<Key, uint32_t, Hash> known_;
   std::vector<std::vector<ByteRange>> ranges_;
+  std::map<std::vector<uint32_t>, uint32_t> unions_;
 };
 
 /// A box of global memory behind a pointer, in elements.

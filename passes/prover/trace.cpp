@@ -5,12 +5,12 @@
 #include "mlir/IR/Operation.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ptl::prove {
 
 static constexpr int64_t kTurnsOnData = 3; ///< of a loop whose end only the data knows
 static constexpr int64_t kTurnsOfWhile = 4096;
-static constexpr int64_t kTurnsOfParts = 256; ///< that are all run of a loop that fills a tile
 
 // ---- control flow
 // -----------------------------------------------------------------------------------------
@@ -27,44 +27,6 @@ void Runner::assign(const std::vector<uint32_t> &to, size_t first,
                     const std::vector<Scalar> &values, size_t from) {
   for (size_t i = 0; first + i < to.size() && from + i < values.size(); ++i)
     at(to[first + i]) = values[from + i];
-}
-
-// A long loop runs its first and last turns; what is left out is a multiple of the rotation, and
-// carried values go on as they did in the last rotation. Where turns fill a tile part by part, the
-// first write after those that were left out stands for theirs.
-void Runner::runFor(const Step &step) {
-  int64_t lower = at(step.args[0]).value, upper = at(step.args[1]).value,
-          by = at(step.args[2]).value;
-  // Data that says how often it runs does not say where a turn is.
-  bool data = at(step.args[0]).data || at(step.args[2]).data;
-  int64_t turns = by > 0 && upper > lower ? (upper - lower - 1) / by + 1 : 0;
-  const Body &body = function_->bodies[step.body];
-  std::vector<Scalar> carried, earlier;
-  for (size_t i = 3; i < step.args.size(); ++i)
-    carried.push_back(at(step.args[i]));
-  int64_t rotation = body.rotation, skipAt = -1, skip = 0;
-  bool each = body.hasQueue || (body.fillsParts && turns <= kTurnsOfParts);
-  if (!each && turns > 3 * rotation + 2) {
-    skipAt = 2 * rotation;
-    skip = (turns - 3 * rotation - 1) / rotation * rotation;
-  }
-  for (int64_t turn = 0; turn < turns && goesOn(); ++turn) {
-    if (turn == skipAt - rotation)
-      earlier = carried;
-    bridging_ |= turn == skipAt && body.fillsParts;
-    if (turn == skipAt) {
-      turn += skip;
-      for (size_t i = 0; i < carried.size(); ++i)
-        carried[i].value += (carried[i].value - earlier[i].value) * (skip / rotation);
-    }
-    at(body.parameters[0]) = {lower + turn * by, data};
-    assign(body.parameters, 1, carried, 0);
-    yielded_.clear();
-    runBody(step.body);
-    carried = yielded_;
-    bridging_ &= turn != skipAt + skip;
-  }
-  assign(step.results, 0, carried, 0);
 }
 
 void Runner::runIf(const Step &step) {
@@ -143,13 +105,46 @@ void Runner::runStep(const Step &step) {
 // ---- kernels
 // ----------------------------------------------------------------------------------------------
 
-Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
-                    Findings &findings, size_t limit) {
+/// Whether all cores leave out the same of each queue and each event between cores, at about the
+/// same place: then what one of them hands over another one takes, as if nothing had been left out.
+static bool isLeftOutTogether(const Execution &execution) {
+  using Key = std::pair<bool, uint16_t>; // an event between cores, or a queue; which
+  std::map<Key, std::vector<LeftOut>> counted[kMaxCores][3];
+  for (const LeftOut &each : execution.leftOut) {
+    bool isEvent = each.kind == Event::Signal || each.kind == Event::Await;
+    size_t what = isEvent ? each.kind == Event::Await : each.kind - Event::Push;
+    counted[each.core][what][{isEvent, each.flag}].push_back(each);
+  }
+  auto isSame = [](const std::vector<LeftOut> &one, const std::vector<LeftOut> &two) {
+    return std::equal(one.begin(), one.end(), two.begin(), two.end(),
+                      [](const LeftOut &a, const LeftOut &b) {
+                        return a.count == b.count && std::abs(a.before - b.before) <= a.count;
+                      });
+  };
+  for (uint32_t core = 0; core < execution.cores.size(); ++core)
+    for (const auto &made : counted[core])
+      for (const auto &[key, own] : made)
+        for (uint32_t other = 0; other < execution.cores.size(); ++other) {
+          bool isPeer =
+              execution.cores[core].function->cube != execution.cores[other].function->cube;
+          bool isGiven = &made == &counted[core][0], isEvent = key.first;
+          // Events go both ways; of a queue one side pushes, and the other pops and frees.
+          size_t first = isGiven ? 1 : 0, last = isGiven && !isEvent ? 2 : first;
+          for (size_t what = first; isPeer && what <= last; ++what)
+            if (auto its = counted[other][what].find(key);
+                its == counted[other][what].end() || !isSame(own, its->second))
+              return false;
+        }
+  return true;
+}
+
+static Execution runFunctions(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
+                              Findings &findings, size_t limit, bool runsAll) {
   Execution execution;
   execution.cores.reserve(kMaxCores);
   execution.buffers.push_back({}); // of tiles that no pop has bound yet
   for (const Function &function : kernel.functions) {
-    Runner runner(kernel, inputs, ranges, findings, execution, limit);
+    Runner runner(kernel, inputs, ranges, findings, execution, limit, runsAll);
     bool onBoth = !function.cube && (function.usesSubBlock || kernel.functions.size() > 1);
     runner.run(function, 0);
     if (!onBoth || execution.cores.size() == kMaxCores)
@@ -157,12 +152,27 @@ Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &rang
     if (function.usesSubBlock) {
       runner.run(function, 1);
     } else { // the same again
+      size_t leftOut = execution.leftOut.size();
+      auto last = static_cast<uint32_t>(execution.cores.size() - 1);
       execution.cores.push_back(execution.cores.back());
       execution.cores.back().subBlock = 1;
+      for (size_t i = 0; i < leftOut; ++i)
+        if (execution.leftOut[i].core == last) {
+          execution.leftOut.push_back(execution.leftOut[i]);
+          execution.leftOut.back().core = last + 1;
+        }
     }
   }
   for (const Core &core : execution.cores)
     execution.hash = mix(execution.hash, core.hash);
+  return execution;
+}
+
+Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
+                    Findings &findings, size_t limit) {
+  Execution execution = runFunctions(kernel, inputs, ranges, findings, limit, /*runsAll=*/false);
+  if (!isLeftOutTogether(execution))
+    return runFunctions(kernel, inputs, ranges, findings, limit, /*runsAll=*/true);
   return execution;
 }
 

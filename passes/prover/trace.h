@@ -15,6 +15,7 @@ struct Access {
   uint32_t buffer = 0; ///< index of `Execution::buffers`
   uint32_t bytes = 0;  ///< on chip: index of RangeTable; global: of `Execution::boxes`
   int64_t base = 0;    ///< on chip: added to the ranges
+  uint32_t held = 0;   ///< as of `AccessSpec`
 };
 
 struct Event {
@@ -57,12 +58,22 @@ struct QueueArea {
   int64_t begin = 0, end = 0;
 };
 
+/// Turns of a loop with queues or events between cores that one core leaves out: what these are in
+/// them, of one queue or event.
+struct LeftOut {
+  uint32_t core = 0;
+  Event::Kind kind = Event::Push;
+  uint16_t flag = 0;
+  int64_t before = 0, count = 0; ///< how many come before these, and how many they are
+};
+
 /// One run of a kernel on its cores.
 struct Execution {
   std::vector<Core> cores;
   std::vector<Buffer> buffers;
   std::vector<GlobalBox> boxes;
   std::vector<QueueArea> areas;
+  std::vector<LeftOut> leftOut;
   uint64_t hash = 0;
   bool complete = true;  ///< false: longer than was allowed
   bool excluded = false; ///< what the kernel requires does not hold
@@ -72,7 +83,7 @@ struct Execution {
 using Inputs = std::vector<int64_t>;
 
 /// Runs all functions; on both vector cores what runs beside a cube core, or asks for its number.
-/// At most `limit` events.
+/// At most `limit` events. Of long loops it leaves out turns that repeat those before.
 Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
                     Findings &findings, size_t limit);
 

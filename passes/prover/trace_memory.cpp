@@ -222,6 +222,7 @@ void Runner::touchTile(const AccessSpec &spec, Access &access) {
     rows = cols = 1;
   }
   access.bytes = ranges_.part(shape, row, col, rows, cols);
+  access.held = access.partly ? 0 : spec.held;
   if (spec.writes)
     bridge(spec, access);
 }
@@ -299,6 +300,8 @@ void Runner::runInside(const Step &step) {
 }
 
 void Runner::runPipe(const Step &step) {
+  if (gathers_ && gather(step))
+    return;
   if (step.inside != kNone)
     runInside(step);
   Event &event = emit(Event::Operation, step, step.sub);

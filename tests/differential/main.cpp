@@ -242,6 +242,13 @@ void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elem
                   error.c_str());
       return;
     }
+    for (const Diagnostic &diagnostic : sink_.all())
+      if (diagnostic.id == DiagId::CannotBeProved) { // the prover decides all that is compiled
+        ++totals_.failures;
+        std::printf("%s on %s %s\n", name_.c_str(), settings_.target.c_str(),
+                    diagnostic.message.c_str());
+        return;
+      }
     ++done;
     ++totals_.calls;
     if (!text.empty()) {

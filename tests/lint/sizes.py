@@ -7,7 +7,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE_LIMITS = {".cpp": 600, ".h": 300, ".td": 500}
 FUNCTION_LIMIT = 80
-FUNCTION_LIMITS = {"passes/prover/": 80, "passes/": 60}  # by folder, the first that fits
+FUNCTION_LIMITS = {"passes/": 60}  # by folder, the first that fits
 METHOD_LIMITS = {"passes/": 40}
 CLASS = re.compile(r"^[ ]*(?:template <[^>]*>\s*)?(?:class|struct)\s+(\w+)[^;{()]*\{", re.M)
 NOT_METHOD = ("using", "friend", "static_assert", "typedef", "#", ":")

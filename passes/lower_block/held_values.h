@@ -1,0 +1,54 @@
+// Writes down which values of the tile level the instructions read and leave
+// (`ir/dialect/held_values.h`), while they are made. What shares a buffer is decided elsewhere, by
+// other rules; so the judge of the result can tell where that went wrong.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace ptl::block {
+
+/// Of one function that is made. Listens to its builder.
+class HeldValues : public mlir::OpBuilder::Listener {
+public:
+  /// The buffer behind what a value became; null where it has none.
+  using BufferOf = llvm::function_ref<mlir::Value(mlir::Value)>;
+
+  /// The cores meet before these operations of a grid, over what lies behind these pointers.
+  void setMeetings(mlir::Operation *grid, const llvm::DenseSet<mlir::Operation *> &meetings,
+                   llvm::ArrayRef<mlir::Value> pointers);
+  /// An operation of the tile level is lowered; those inside of it come in between.
+  void begin() { starts_.push_back(made_.size()); }
+  void end(mlir::Operation *op, BufferOf bufferOf);
+  /// All is lowered: what is known is written into the instructions.
+  void write(mlir::func::FuncOp function);
+
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override;
+
+private:
+  using Values = llvm::SmallVector<mlir::Value, 4>;
+  int32_t numberOf(mlir::Value value);
+  /// `to` may hold what `from` held.
+  void flow(mlir::Value from, mlir::Value to);
+  void flowAround(mlir::Operation *op);
+  void mark(mlir::Operation *made, const Values &read, const Values &written, BufferOf bufferOf);
+  /// All that a value may hold; nothing where some of it is not known.
+  const llvm::SmallVector<int32_t> &sourcesOf(int32_t value);
+
+  llvm::DenseMap<mlir::Operation *, int32_t> met_; ///< meetings before an operation
+  int32_t meetings_ = 0;
+  llvm::SmallVector<mlir::Value> metOver_;
+  llvm::SmallVector<mlir::Operation *> made_; ///< instructions of the operations that are open
+  llvm::SmallVector<size_t> starts_;          ///< where those of each begin
+  llvm::DenseMap<mlir::Value, int32_t> numbers_;
+  std::vector<llvm::SmallVector<int32_t, 2>> flows_ = {{}}; ///< by number: from where
+  std::vector<bool> isMade_ = {false};                      ///< by number: instructions write it
+  llvm::DenseMap<int32_t, llvm::SmallVector<int32_t>> sources_;
+};
+
+} // namespace ptl::block
