@@ -39,8 +39,8 @@ struct LongLoop {
 };
 
 /// The events of one rotation again, on chip and between cores. Where arrays are reached moves on.
-bool Runner::repeats(size_t first, size_t middle) const {
-  const std::vector<Event> &events = core_->events;
+static bool repeats(const Core &core, size_t first, size_t middle) {
+  const std::vector<Event> &events = core.events;
   size_t count = middle - first;
   if (events.size() != middle + count)
     return false;
@@ -54,7 +54,7 @@ bool Runner::repeats(size_t first, size_t middle) const {
     if (one.kind != two.kind || one.op != two.op || one.pipe != two.pipe || one.flag != two.flag ||
         one.accesses != two.accesses)
       return false;
-    auto own = core_->accesses.begin() + one.access, its = core_->accesses.begin() + two.access;
+    auto own = core.accesses.begin() + one.access, its = core.accesses.begin() + two.access;
     if (!std::equal(own, own + one.accesses, its, isSame))
       return false;
   }
@@ -63,22 +63,23 @@ bool Runner::repeats(size_t first, size_t middle) const {
 
 // What goes between cores in the turns that are left out: so many times what there was in the last
 // rotation, whose first event is given.
-void Runner::countLeftOut(size_t first, int64_t times) {
-  auto core = static_cast<uint32_t>(execution_.cores.size() - 1);
-  auto own = static_cast<ptrdiff_t>(execution_.leftOut.size());
-  for (size_t i = first; i < core_->events.size(); ++i) {
-    const Event &event = core_->events[i];
+static void countLeftOut(Execution &execution, size_t first, int64_t times) {
+  auto core = static_cast<uint32_t>(execution.cores.size() - 1);
+  const std::vector<Event> &events = execution.cores.back().events;
+  auto own = static_cast<ptrdiff_t>(execution.leftOut.size());
+  for (size_t i = first; i < events.size(); ++i) {
+    const Event &event = events[i];
     bool isQueue =
         event.kind == Event::Push || event.kind == Event::Pop || event.kind == Event::Free;
     if (!isQueue && event.kind != Event::Signal && event.kind != Event::Await)
       continue;
     auto known = std::find_if(
-        execution_.leftOut.begin() + own, execution_.leftOut.end(),
+        execution.leftOut.begin() + own, execution.leftOut.end(),
         [&](const LeftOut &each) { return each.kind == event.kind && each.flag == event.flag; });
-    if (known != execution_.leftOut.end())
+    if (known != execution.leftOut.end())
       known->count += times;
     else
-      execution_.leftOut.push_back({core, event.kind, event.flag, event.number, times});
+      execution.leftOut.push_back({core, event.kind, event.flag, event.number, times});
   }
 }
 
@@ -94,11 +95,11 @@ void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carrie
   if (turn < loop.first() || events.size() < 3 || count <= 0)
     return;
   size_t last = events.size() - 1;
-  if (loop.hasQueue && !repeats(events[last - 2], events[last - 1]))
+  if (loop.hasQueue && !repeats(*core_, events[last - 2], events[last - 1]))
     return;
   int64_t times = count / loop.rotation;
   if (loop.hasQueue)
-    countLeftOut(events[last - 1], times);
+    countLeftOut(execution_, events[last - 1], times);
   for (size_t i = 0; i < carried.size(); ++i)
     carried[i].value += (carried[i].value - loop.carried[last - 1][i].value) * times;
   loop.isDone = !loop.hasQueue;

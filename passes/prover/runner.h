@@ -52,8 +52,6 @@ private:
   void runOnMemory(const Step &step);
   void runFor(const Step &step);
   void leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carried);
-  void countLeftOut(size_t first, int64_t times);
-  bool repeats(size_t first, size_t middle) const;
   void runIf(const Step &step);
   void runWhile(const Step &step);
   void assign(const std::vector<uint32_t> &to, size_t first, const std::vector<Scalar> &values,
