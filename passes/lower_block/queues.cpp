@@ -241,10 +241,10 @@ static void pop(KernelContext &c, Value value, Value queue, bool toVector) {
     return;
   }
   setTile(c, value, tile);
-  if (directQueues(c))
+  if (directQueues(c) && !isColumn) // else it has been copied, here or from global memory
     c.popped.push_back({queue, split, value});
   else
-    c.b.create<pto::TFreeOp>(loc, queue, split); // it has been copied from global memory
+    c.b.create<pto::TFreeOp>(loc, queue, split);
 }
 
 /// Whether anything behind `op` reads a value that lies in the buffer of `slot`.

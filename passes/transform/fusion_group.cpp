@@ -132,7 +132,12 @@ bool FusionGroup::shrink(Operation *op, const AxisMap &map,
   return llvm::all_of(parallel, [&](int64_t axis) { return llvm::is_contained(map, axis); });
 }
 
+/// A group of more is not faster, and its tile is computed by recursion.
+static constexpr size_t kMostMembers = 1000;
+
 bool FusionGroup::tryJoin(Operation *op) {
+  if (members_.size() >= kMostMembers)
+    return false;
   llvm::SmallVector<int64_t> parallel = parallel_;
   std::optional<AxisMap> map = mergedUse(op, parallel);
   if (!map || !shrink(op, *map, parallel) || parallel.empty())
