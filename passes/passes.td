@@ -126,6 +126,16 @@ def CutTiles : Pass<"ptl-cut-tiles", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def CutStatements : Pass<"ptl-cut-statements", "::mlir::func::FuncOp"> {
+  let summary = "compute what is stored and folded in parts, where its tiles are too large";
+  let description = [{
+    As the choices of a grid say (`statement_bytes`): a store or a reduction whose operand is computed through tiles of more bytes
+    becomes a loop over parts of it, along the axis that leaves least as a whole. What is computed position by position is computed anew for
+    each part; of other tiles a part is cut out. Tiles of which only boxes are read are computed there alone.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def HandNumbers : Pass<"ptl-hand-numbers", "::mlir::func::FuncOp"> {
   let summary = "hand numbers to the cube core through global memory";
   let description = [{

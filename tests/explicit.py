@@ -26,6 +26,7 @@ LENGTHS = {
     "turn": {"R": 16},
     "read_later": {"T": 128},
     "paged_attention": {"B": 3, "H": 5, "P": 19, "J": 43},
+    "gated_halves": {"M": 37, "N": 142},
     "indexer_prolog": {"T": 1, "D": 32, "R": 16, "ROWS": 71},
 }
 # What requirements ask of data.

@@ -65,8 +65,16 @@ TEST(ChipSearch, smallestTilesAreCutAndThenItEnds) {
   ASSERT_EQ(search.afterOverflow(0, full(), {}), SearchStep::Lower);
   EXPECT_EQ(search.options().front().parts, 2);
   EXPECT_EQ(search.afterUncut(0), SearchStep::Lower);
-  EXPECT_EQ(search.afterUncut(0), SearchStep::GiveUp);
-  EXPECT_EQ(search.refusal().tried, std::vector<std::string>{"tiles are 1/16 of the usual size"});
+  EXPECT_EQ(search.afterUncut(0), SearchStep::Lower);
+  for (int64_t bytes : {32, 8, 2}) {
+    EXPECT_EQ(search.options().front().statementBytes, bytes << 10);
+    ASSERT_EQ(search.afterOverflow(0, full(), {}),
+              bytes == 2 ? SearchStep::GiveUp : SearchStep::Lower);
+  }
+  EXPECT_EQ(
+      search.refusal().tried,
+      (std::vector<std::string>{"what is stored and folded is computed in parts of 2 KiB at most",
+                                "tiles are 1/16 of the usual size"}));
   EXPECT_TRUE(search.refusal().wholeTiles);
 }
 

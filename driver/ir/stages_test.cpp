@@ -106,6 +106,7 @@ TEST(Stages, EveryPassKeepsTheMeaning) {
                                               "ptl-rotate-while",
                                               "ptl-hand-operands",
                                               "ptl-cut-tiles",
+                                              "ptl-cut-statements",
                                               "ptl-hand-numbers",
                                               "ptl-hand-late",
                                               "ptl-outline",

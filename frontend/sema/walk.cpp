@@ -1,4 +1,4 @@
-// Walks over checked expressions, and what conditions say.
+// Walks over checked expressions.
 
 #include "frontend/sema/check_decl.h"
 #include "frontend/sema/checked_block.h"
@@ -87,57 +87,6 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
   case ExprKind::String:
   case ExprKind::EnumTag:
     break;
-  }
-}
-
-/// `a % b` as an expression: its operands as dimensions.
-static bool asRemainder(const Expr *expr, Dim *a, Dim *b) {
-  if (expr->kind != ExprKind::Op)
-    return false;
-  auto *op = static_cast<const OpExpr *>(expr);
-  if (!op->op || op->op->name != "%" || op->args.size() != 2)
-    return false;
-  *a = op->args[0]->dim;
-  *b = op->args[1]->dim;
-  return *a && *b;
-}
-
-static void assumeComparison(Context &ctx, const OpExpr &op) {
-  Dim a = op.args[0]->dim, b = op.args[1]->dim;
-  std::string_view name = op.op->name;
-  Dim dividend, divisor;
-  if (name == "==" && b && b.isConstant(0) && asRemainder(op.args[0], &dividend, &divisor)) {
-    // A remainder by 0 stops the program, so a divisor that is no length below 0 is at least 1.
-    if (ctx.facts.proveNonNegative(divisor).isTrue())
-      ctx.facts.addLessEqual(ctx.dims.constant(1), divisor, op.span);
-    ctx.facts.addDivides(divisor, dividend, op.span);
-    return;
-  }
-  if (!a || !b)
-    return;
-  if (name == "==")
-    ctx.facts.addEqual(a, b, op.span);
-  else if (name == "<=")
-    ctx.facts.addLessEqual(a, b, op.span);
-  else if (name == "<")
-    ctx.facts.addLess(a, b, op.span);
-  else if (name == ">=")
-    ctx.facts.addLessEqual(b, a, op.span);
-  else if (name == ">")
-    ctx.facts.addLess(b, a, op.span);
-}
-
-void assumeCondition(Context &ctx, const Expr *condition) {
-  if (condition->kind == ExprKind::Logical) {
-    auto *logical = static_cast<const LogicalExpr *>(condition);
-    if (!logical->isAnd)
-      return;
-    assumeCondition(ctx, logical->lhs);
-    assumeCondition(ctx, logical->rhs);
-  } else if (condition->kind == ExprKind::Op) {
-    auto *op = static_cast<const OpExpr *>(condition);
-    if (op->op && op->args.size() == 2 && op->args[0] && op->args[1])
-      assumeComparison(ctx, *op);
   }
 }
 

@@ -144,6 +144,8 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
     bound.value = ref;
   }
   Frame *outer = std::exchange(frame_, &frame);
+  LengthNames outside = names_;
+  assumeWheres();
   std::optional<ExitFlags> outerExits = std::exchange(exits_, std::nullopt);
   std::optional<ReturnSlot> outerSlot = std::exchange(returnSlot_, std::nullopt);
   mlir::Block *block = builder_.getInsertionBlock();
@@ -184,6 +186,7 @@ Bound Builder::runCallee(const CallExpr &expr, Frame frame) {
   }
   refuseUntaken();
   frame_ = outer;
+  names_ = outside;
   exits_ = outerExits;
   returnSlot_ = outerSlot;
   for (auto &[arg, ref] : copies)

@@ -140,10 +140,25 @@ ElemKind Builder::elemKind(const Elem &elem) {
   return ElemKind::F32;
 }
 
+void Builder::assume(const Expr &condition) {
+  names_.assume(condition, [&](Dim dim) { return rootDim(dim); });
+}
+
+void Builder::assumeWheres() {
+  for (const WhereClause &clause : frame_->decl->wheres)
+    if (clause.condition)
+      assume(*clause.condition);
+}
+
 Extent Builder::irRootExtent(Dim length, Dim capacity) {
   if (std::optional<int64_t> constant = length.constant())
     return Extent::constant(*constant);
   std::optional<int64_t> bound = capacity.constant();
+  if (Dim name = names_.nameOf(length); name != length) {
+    length = name;
+    if (std::optional<int64_t> least = bound ? names_.upperBound(name) : std::nullopt)
+      bound = std::min(*bound, *least);
+  }
   if (std::optional<SymbolId> symbol = length.symbol(); symbol && !bound)
     if (auto found = capacities_.find(*symbol); found != capacities_.end())
       bound = found->second;

@@ -14,7 +14,7 @@ namespace ptl::ir {
 
 Builder::Builder(MLIRContext &context, const CheckedProgram &program, const SourceManager &sources,
                  const EntryBinding &binding, DiagnosticSink &sink)
-    : context_(context), program_(program), dims_(*program.dims), sources_(sources),
+    : context_(context), program_(program), dims_(*program.dims), names_(dims_), sources_(sources),
       binding_(binding), sink_(sink), builder_(&context), place_(location(binding.decl->nameSpan)),
       mostBuilt_(kMostWrittenOut) {
   for (const auto &module : program.modules)
@@ -179,6 +179,7 @@ void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
     return;
 
   bindCapacities();
+  assumeWheres();
   Location loc = location(decl.nameSpan);
   builder_.setInsertionPointToEnd(module.getBody());
   auto type = builder_.getFunctionType(argumentTypes(), {});

@@ -14,9 +14,11 @@ using namespace mlir;
 namespace ptl::ir {
 
 void Builder::buildBlock(const ptl::Block &block) {
+  LengthNames outside = names_;
   buildStmts(block.stmts, 0);
   if (block.value)
     buildExpr(*block.value);
+  names_ = outside; // what is asserted here may not have been reached
 }
 
 Bound Builder::buildValueBlock(const ptl::Block &block) {
@@ -338,6 +340,7 @@ void Builder::emitCondition(const Expr &condition, const char *status, const std
 void Builder::buildAssert(const AssertStmt &stmt) {
   std::string message = stmt.message.empty() ? "`" + stmt.text + "` does not hold" : stmt.message;
   emitCondition(*stmt.condition, "assert", message, location(stmt.span));
+  assume(*stmt.condition);
 }
 
 // ---- Conditionals -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include "frontend/sema/checked_block.h"
 #include "ir/build/frame.h"
+#include "ir/build/length_names.h"
 #include "ir/dialect/pto_dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -64,6 +65,8 @@ private:
   void bindSymbol(SymbolId symbol, mlir::Value value);
   void bindSymbolConstant(SymbolId symbol, int64_t value);
   SymbolId freshSymbol(const std::string &name, SymbolKind kind, mlir::Value value);
+  void assume(const Expr &condition);
+  void assumeWheres(); ///< of the declaration being built
   Extent irExtent(const ptl::Extent &extent);
   Extent irRootExtent(Dim length, Dim capacity);
   ElemKind elemKind(const Elem &elem);
@@ -264,6 +267,7 @@ private:
   mlir::MLIRContext &context_;
   const CheckedProgram &program_;
   DimContext &dims_;
+  LengthNames names_; ///< by the `where`s of the entry and of what it calls, and assertions
   const SourceManager &sources_;
   const EntryBinding &binding_;
   DiagnosticSink &sink_;

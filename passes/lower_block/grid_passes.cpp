@@ -5,6 +5,7 @@
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_choice.h"
 #include "passes/lower_block/cut_products.h"
+#include "passes/lower_block/cut_statements.h"
 #include "passes/lower_block/hand_numbers.h"
 #include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/outline.h"
@@ -36,6 +37,7 @@ constexpr Choice choices[] = {
     {"parts", &LowerOptions::parts},
     {"point_parts", &LowerOptions::pointParts},
     {"part_buffers", &LowerOptions::partBuffers},
+    {"statement_bytes", &LowerOptions::statementBytes},
 };
 } // namespace
 
@@ -138,11 +140,23 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
   return true;
 }
 
+static bool cutLargeStatements(ir::ParallelOp grid, size_t, GridContext &) {
+  if (int64_t bytes = choicesOf(grid).statementBytes; bytes > 0 && !grid->hasAttr("ptl.manual"))
+    cutStatements(grid, bytes);
+  return true;
+}
+
 llvm::ArrayRef<GridPass> gridPasses() {
   static constexpr GridPass passes[] = {
-      {"ptl-set-choices", choose},   {"ptl-check-places", checkPlaces}, {"ptl-unroll", unroll},
-      {"ptl-rotate-while", rotate},  {"ptl-hand-operands", hand},       {"ptl-cut-tiles", cut},
-      {"ptl-hand-numbers", numbers}, {"ptl-hand-late", handLate},
+      {"ptl-set-choices", choose},
+      {"ptl-check-places", checkPlaces},
+      {"ptl-unroll", unroll},
+      {"ptl-rotate-while", rotate},
+      {"ptl-hand-operands", hand},
+      {"ptl-cut-tiles", cut},
+      {"ptl-cut-statements", cutLargeStatements},
+      {"ptl-hand-numbers", numbers},
+      {"ptl-hand-late", handLate},
   };
   return passes;
 }

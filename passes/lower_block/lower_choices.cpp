@@ -3,6 +3,7 @@
 namespace ptl::block {
 
 static constexpr int64_t kMaxParts = 16, kMaxStreamed = 4;
+static constexpr int64_t kMostStatement = 32 << 10, kLeastStatement = 2 << 10;
 static const LowerOptions kAll; ///< nothing is given up
 
 /// Whether queues with slots of half the size would do.
@@ -92,6 +93,27 @@ static constexpr FitChange kNextPart = {
                  : "";
     }};
 
+// What is kept for other statements is the author's; the rest needs no more than it is given.
+// Points are cut anew on top of that.
+static constexpr FitChange kStatements = {
+    [](const KernelFit &fit) {
+      return fit.mayCut && fit.tooSmall.space.place == "vec" &&
+             fit.options.statementBytes != kLeastStatement;
+    },
+    [](KernelFit &fit) {
+      fit.options.parts = fit.options.pointParts = 1;
+      fit.options.gridBuffers = fit.options.partBuffers = 1;
+      fit.options.ahead = 0;
+      fit.insideLeft = false;
+      int64_t bytes = fit.options.statementBytes;
+      fit.options.statementBytes = bytes == 0 ? kMostStatement : bytes / 4;
+    },
+    [](const KernelFit &fit) -> std::string {
+      return fit.options.statementBytes > 0 ? "what is stored and folded is computed in parts of " +
+                                                  bytesText(fit.options.statementBytes) + " at most"
+                                            : "";
+    }};
+
 static constexpr FitChange kPartsInside = {canCutInside,
                                            [](KernelFit &fit) {
                                              restoreOverlap(fit.options);
@@ -110,7 +132,8 @@ static constexpr FitChange kPartsOfPoint = {
       return fit.mayCut && fit.pointsLeft && fit.options.pointParts < kMaxParts;
     },
     [](KernelFit &fit) {
-      restoreOverlap(fit.options);
+      if (fit.options.statementBytes == 0)
+        restoreOverlap(fit.options);
       fit.options.parts = 1;
       fit.options.pointParts *= 2;
     },
@@ -145,8 +168,9 @@ static constexpr FitChange kHalving = {
     }};
 
 std::span<const FitChange> fitChanges() {
-  static constexpr FitChange all[] = {kUnrolling,   kNextPoint,    kStreaming,  kAhead,  kNextPart,
-                                      kPartsInside, kPartsOfPoint, kQueueSlots, kHalving};
+  static constexpr FitChange all[] = {kUnrolling,  kNextPoint,   kStreaming,    kAhead,
+                                      kNextPart,   kPartsInside, kPartsOfPoint, kQueueSlots,
+                                      kStatements, kHalving};
   return all;
 }
 
@@ -167,7 +191,8 @@ bool KernelSearch::afterOverflow(const Overflow &overflow, const KernelTraits &t
   KernelFit &fit = search_.state;
   const LowerOptions &options = fit.options;
   fit.traits = traits;
-  if (options.parts == 1 && options.pointParts == 1 && options.queueSlots == kAll.queueSlots)
+  if (options.parts == 1 && options.pointParts == 1 && options.statementBytes == 0 &&
+      options.queueSlots == kAll.queueSlots)
     fit.whole = overflow;
   fit.streamsHelp = options.streamed == 0 || overflow.needed < fit.tooSmall.needed;
   fit.tooSmall = overflow;
@@ -187,7 +212,7 @@ bool KernelSearch::afterUncut() {
 std::vector<std::string> KernelSearch::givenUp() const {
   std::vector<std::string> texts;
   for (const FitChange *each :
-       {&kUnrolling, &kNextPoint, &kStreaming, &kAhead, &kNextPart, &kQueueSlots})
+       {&kUnrolling, &kNextPoint, &kStreaming, &kAhead, &kNextPart, &kQueueSlots, &kStatements})
     if (std::string text = each->text(present()); !text.empty())
       texts.push_back(std::move(text));
   return texts;

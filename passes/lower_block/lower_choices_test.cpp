@@ -63,7 +63,7 @@ TEST(LowerChoices, whatIsNoUseTwiceIsNotDoneThrice) {
 
 TEST(LowerChoices, comesToAnEndAndSaysWhatItTried) {
   KernelSearch search(0, false, true);
-  EXPECT_LE(exhaust(search, slots, {true, true}), 80);
+  EXPECT_LE(exhaust(search, slots, {true, true}), 95);
   Overflow refusal = search.refusal();
   EXPECT_EQ(refusal.needed, 300);
   EXPECT_FALSE(refusal.wholeTiles);
@@ -73,7 +73,9 @@ TEST(LowerChoices, comesToAnEndAndSaysWhatItTried) {
                                   "what the next part loads has no buffers of its own",
                                   "tiles are done in 16 parts inside of loops",
                                   "all that a point of the grid does is done in 16 parts",
-                                  "queues between cores have one slot"}));
+                                  "queues between cores have one slot",
+                                  "what is stored and folded is computed in parts of 2 KiB at "
+                                  "most"}));
 }
 
 TEST(LowerChoices, whatCannotBeCutIsNoAttempt) {
@@ -83,9 +85,11 @@ TEST(LowerChoices, whatCannotBeCutIsNoAttempt) {
   ASSERT_TRUE(search.afterUncut());
   EXPECT_EQ(search.present().options.parts, 1);
   EXPECT_EQ(search.present().options.pointParts, 2);
-  EXPECT_FALSE(search.afterUncut());
-  EXPECT_TRUE(search.refusal().tried.empty());
+  ASSERT_TRUE(search.afterUncut());
+  EXPECT_EQ(search.present().options.pointParts, 1);
+  EXPECT_EQ(search.present().options.statementBytes, 32 << 10);
   EXPECT_TRUE(search.refusal().wholeTiles);
+  EXPECT_EQ(exhaust(search, tiles, {}), 3); // 32, 8 and 2 KiB
 }
 
 TEST(LowerChoices, partsThatBecomeTooSmallWereParts) {
@@ -95,9 +99,11 @@ TEST(LowerChoices, partsThatBecomeTooSmallWereParts) {
   EXPECT_EQ(search.present().options.parts, 4);
   ASSERT_TRUE(search.afterUncut()); // four parts are too many
   EXPECT_EQ(search.present().options.pointParts, 2);
-  EXPECT_FALSE(search.afterUncut());
+  ASSERT_TRUE(search.afterUncut());
   EXPECT_FALSE(search.refusal().wholeTiles);
-  EXPECT_EQ(search.refusal().tried, Texts{"tiles are done in 2 parts inside of loops"});
+  EXPECT_EQ(search.refusal().tried,
+            (Texts{"tiles are done in 2 parts inside of loops",
+                   "what is stored and folded is computed in parts of 32 KiB at most"}));
 }
 
 TEST(LowerChoices, ownTilesAreHalvedBeforeTheyAreCut) {

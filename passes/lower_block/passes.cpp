@@ -17,6 +17,7 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_ROTATEWHILE
 #define GEN_PASS_DEF_HANDOPERANDS
 #define GEN_PASS_DEF_CUTTILES
+#define GEN_PASS_DEF_CUTSTATEMENTS
 #define GEN_PASS_DEF_HANDNUMBERS
 #define GEN_PASS_DEF_HANDLATE
 #define GEN_PASS_DEF_OUTLINE
@@ -124,6 +125,12 @@ struct HandLatePass : impl::HandLateBase<HandLatePass> {
   }
 };
 struct CutTilesPass : impl::CutTilesBase<CutTilesPass> {
+  void runOnOperation() override {
+    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+      signalPassFailure();
+  }
+};
+struct CutStatementsPass : impl::CutStatementsBase<CutStatementsPass> {
   void runOnOperation() override {
     if (!runOnGrids(getOperation(), getArgument(), "cpu"))
       signalPassFailure();

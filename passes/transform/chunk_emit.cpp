@@ -1,4 +1,5 @@
 #include "passes/transform/chunk_emit.h"
+#include "passes/transform/combiners.h"
 
 #include "passes/transform/group_schedule.h"
 

@@ -33,8 +33,6 @@ void chooseChunks(llvm::ArrayRef<ChunkGroup *> groups, ChunkGroup &group, const 
                   std::vector<ChunkAxis> &axes);
 /// A size that a schedule gives for an axis of a group: `tile B by 128`.
 std::optional<int64_t> scheduledStep(const ChunkGroup &group, int64_t id);
-/// The operation that combines two results of a reduction or a scan.
-llvm::StringRef combinerOf(mlir::Operation *op);
 
 class ChunkEmitter {
 public:

@@ -1,5 +1,6 @@
 // Tiles of the members of a group: what is computed, loaded, made anew and folded.
 #include "passes/transform/chunk_emit.h"
+#include "passes/transform/combiners.h"
 #include "passes/transform/legalize.h"
 
 #include "passes/analysis/op_info.h"
@@ -164,18 +165,6 @@ Value ChunkEmitter::filled(Value scalar, const AxisMap &map) {
   state.addOperands(operands);
   state.addTypes(typeOf(scalar.getType(), map));
   return b_.create(state)->getResult(0);
-}
-
-static Value numberOf(OpBuilder &b, Location loc, Type elem, double value) {
-  if (auto real = dyn_cast<FloatType>(elem))
-    return b.create<arith::ConstantOp>(loc, b.getFloatAttr(real, value));
-  if (elem.isIndex())
-    return b.create<arith::ConstantIndexOp>(loc, static_cast<int64_t>(value));
-  APInt bits(64, static_cast<uint64_t>(static_cast<int64_t>(value)), true);
-  auto attribute = IntegerAttr::get(elem, bits.sextOrTrunc(elem.getIntOrFloatBitWidth()));
-  if (elem.isUnsignedInteger())
-    return b.create<ConstantOp>(loc, attribute);
-  return b.create<arith::ConstantOp>(loc, attribute);
 }
 
 /// Constants and positions.
@@ -363,25 +352,6 @@ Value ChunkEmitter::fold(Operation *reduction) {
   return b_.create(state)->getResult(0);
 }
 
-/// What joins the results of two parts.
-llvm::StringRef combinerOf(Operation *op) {
-  return llvm::StringSwitch<llvm::StringRef>(op->getName().stripDialect())
-      .Cases("reduce_sum", "cumsum", "ptl.add")
-      .Cases("reduce_prod", "cumprod", "ptl.mul")
-      .Cases("reduce_min", "reduce_argmin", "cummin", "ptl.min")
-      .Default("ptl.max");
-}
-
-/// Infinity, or the largest number of a type that has none.
-static double greatest(FloatType type) {
-  if (!isa<Float8E4M3FNType>(type))
-    return std::numeric_limits<double>::infinity();
-  llvm::APFloat largest = llvm::APFloat::getLargest(type.getFloatSemantics());
-  bool inexact = false;
-  largest.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
-  return largest.convertToDouble();
-}
-
 /// The present chunk of what a scan runs over, folded.
 Value ChunkEmitter::foldScanned(Operation *scan) {
   AxisMap map = group_->mapOf(scan);
@@ -407,18 +377,7 @@ Value ChunkEmitter::foldScanned(Operation *scan) {
 
 /// What joins with anything without changing it.
 Value ChunkEmitter::identity(llvm::StringRef combiner, Type elem, const AxisMap &map) {
-  double value = combiner == "ptl.mul" ? 1 : 0;
-  if (combiner == "ptl.max" || combiner == "ptl.min") {
-    double sign = combiner == "ptl.max" ? -1 : 1;
-    if (auto real = dyn_cast<FloatType>(elem)) {
-      value = sign * greatest(real);
-    } else {
-      double top = std::ldexp(1.0, static_cast<int>(elem.getIntOrFloatBitWidth()) -
-                                       (elem.isUnsignedInteger() ? 0 : 1));
-      value = sign > 0 ? top - 1 : elem.isUnsignedInteger() ? 0 : -top;
-    }
-  }
-  return filled(numberOf(b_, loc_, elem, value), map);
+  return filled(neutralOf(b_, loc_, combiner, elem), map);
 }
 
 /// What the loop of a reduction begins with; searches carry the value and its position.

@@ -1,0 +1,302 @@
+#include "passes/lower_block/cut_statements.h"
+
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
+#include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/part_of_value.h"
+#include "passes/transform/combiners.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace ptl::ir;
+
+namespace ptl::block {
+
+namespace {
+/// An axis to compute something in parts along, and how long they are.
+struct Cut {
+  int64_t axis = -1, size = 0;
+  PartCost cost;
+  explicit operator bool() const { return axis >= 0; }
+};
+
+class StatementCutter {
+public:
+  StatementCutter(ParallelOp grid, int64_t bytes)
+      : grid_(grid), bytes_(bytes), cores_(assignCores(grid)), b_(grid.getContext()) {}
+
+  void run();
+
+private:
+  bool narrow(SliceOp slice);
+  void cutStore(StoreOp store);
+  bool cutReduction(Operation *reduction);
+  bool cutReductions();
+  Cut choose(Operation *anchor, Value value, llvm::ArrayRef<int64_t> axes);
+  int64_t sizeOf(const Extent &extent, int64_t most, bool isLast, int64_t rank) const;
+  scf::ForOp openLoop(Operation *anchor, Value length, const Extent &extent, int64_t size,
+                      ValueRange carried, PartLength &part);
+  StringAttr unusedName();
+  void eraseDead();
+  template <typename Op> llvm::SmallVector<Op> all() {
+    llvm::SmallVector<Op> found;
+    grid_.walk([&](Op op) { found.push_back(op); });
+    return found;
+  }
+  Value constant(Location loc, int64_t value) {
+    return b_.create<arith::ConstantIndexOp>(loc, value);
+  }
+
+  ParallelOp grid_;
+  int64_t bytes_;
+  CoreAssignment cores_;
+  OpBuilder b_;
+  int64_t names_ = 0;
+};
+} // namespace
+
+// ---- what is read in part -----------------------------------------------------------------------
+
+/// Of a tile that only such boxes are read from, the box alone is computed, axis by axis.
+bool StatementCutter::narrow(SliceOp slice) {
+  Value source = slice.getSource();
+  if (!slice.getSteps().empty() || slice.getOutside() || isGlobal(source))
+    return false;
+  std::optional<int64_t> bytes = tileBytes(source.getType());
+  if (bytes && *bytes <= bytes_)
+    return false;
+  if (!llvm::all_of(source.getUsers(), [](Operation *user) { return isa<SliceOp, DimOp>(user); }))
+    return false;
+  llvm::ArrayRef<Extent> extents = extentsOf(source.getType());
+  llvm::SmallVector<Extent> own(extentsOf(slice.getType()));
+  for (int64_t axis : slice.getDropped())
+    own.insert(own.begin() + axis, Extent::constant(1));
+  for (int64_t axis = 0; axis < static_cast<int64_t>(extents.size()); ++axis) {
+    const Extent &part = own[static_cast<size_t>(axis)];
+    PartMaker maker(grid_, slice);
+    if (part == extents[static_cast<size_t>(axis)] || extents[static_cast<size_t>(axis)].isOne() ||
+        !maker.isMade(source, axis))
+      continue;
+    auto number = static_cast<unsigned>(axis);
+    b_.setInsertionPoint(slice);
+    Value made = maker.make(b_, source, axis, slice.getOffsets()[number],
+                            {slice.getLengths()[number], part});
+    slice->setOperand(0, made);
+    slice->setOperand(slice.getOffsets().getBeginOperandIndex() + number,
+                      constant(slice.getLoc(), 0));
+    return true;
+  }
+  return false;
+}
+
+// ---- along which axis ---------------------------------------------------------------------------
+
+/// Positions in a part of an axis, at most so many: whole parts of an axis of constant length where
+/// these are not much shorter.
+int64_t StatementCutter::sizeOf(const Extent &extent, int64_t most, bool isLast,
+                                int64_t rank) const {
+  int64_t unit = isLast && rank > 1 ? 64 : 1;
+  most = std::max(unit, most / unit * unit);
+  if (extent.isConstant())
+    for (int64_t size = most; size * 2 > most; --size)
+      if (extent.length % size == 0)
+        return size;
+  return most;
+}
+
+/// Along which axis of `value` the anchor works in parts: the one that leaves least as a whole.
+Cut StatementCutter::choose(Operation *anchor, Value value, llvm::ArrayRef<int64_t> axes) {
+  Cut best;
+  llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+  auto rank = static_cast<int64_t>(extents.size());
+  for (int64_t axis : axes) {
+    const Extent &extent = extents[static_cast<size_t>(axis)];
+    if (extent.isOne() || extent.capacity == Extent::kUnknown || cores_.deals(extent.symbol))
+      continue;
+    PartCost cost = PartMaker(grid_, anchor).costOf(value, axis);
+    if (cost.count == 0 || cost.cutsConditions || cost.largest <= bytes_)
+      continue;
+    int64_t each = std::max<int64_t>(1, cost.largest / extent.capacity);
+    int64_t size = sizeOf(extent, std::max<int64_t>(1, bytes_ / each), axis + 1 == rank, rank);
+    // Inner axes that are partly filled are no boxes.
+    if (axis > 0 && !extent.isConstant() && axis + 1 < rank)
+      size = 1;
+    if (size >= extent.capacity)
+      continue;
+    if (!best || cost.kept < best.cost.kept)
+      best = {axis, size, cost};
+  }
+  return best;
+}
+
+StringAttr StatementCutter::unusedName() {
+  for (;;) {
+    auto name = b_.getStringAttr("part" + std::to_string(names_++));
+    bool used = false;
+    auto note = [&](Value value) {
+      used |= llvm::any_of(extentsOf(value.getType()),
+                           [&](const Extent &extent) { return extent.symbol == name; });
+    };
+    grid_->getParentOp()->walk([&](Operation *op) {
+      llvm::for_each(op->getOperands(), note);
+      llvm::for_each(op->getResults(), note);
+    });
+    if (!used)
+      return name;
+  }
+}
+
+/// A loop over parts before the anchor; what follows is built in it.
+scf::ForOp StatementCutter::openLoop(Operation *anchor, Value length, const Extent &extent,
+                                     int64_t size, ValueRange carried, PartLength &part) {
+  Location loc = anchor->getLoc();
+  b_.setInsertionPoint(anchor);
+  Value step = constant(loc, size);
+  auto loop = b_.create<scf::ForOp>(loc, constant(loc, 0), length, step, carried);
+  loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(1));
+  if (carried.empty())
+    b_.setInsertionPoint(loop.getBody()->getTerminator());
+  else
+    b_.setInsertionPointToStart(loop.getBody());
+  if (size == 1 || (extent.isConstant() && extent.length % size == 0)) {
+    part = {step, Extent::constant(size)};
+    return loop;
+  }
+  Value rest = b_.create<arith::SubIOp>(loc, length, loop.getInductionVar());
+  part = {b_.create<arith::MinSIOp>(loc, rest, step), Extent::named(unusedName(), size)};
+  return loop;
+}
+
+// ---- stores -------------------------------------------------------------------------------------
+
+void StatementCutter::cutStore(StoreOp store) {
+  Value value = store.getValue();
+  if (!isa<ArrayType>(value.getType()) || !store.getSteps().empty())
+    return;
+  llvm::SmallVector<int64_t> kept, axes;
+  for (int64_t axis = 0; axis < rankOf(store.getRef().getType()); ++axis)
+    if (!llvm::is_contained(store.getDropped(), axis))
+      kept.push_back(axis);
+  int64_t rank = rankOf(value.getType());
+  auto baseOf = [&](int64_t axis) { // a stored value broadcasts
+    return kept[kept.size() - static_cast<size_t>(rank) + static_cast<size_t>(axis)];
+  };
+  if (rank > static_cast<int64_t>(kept.size()))
+    return;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (!store.getIndex() || !store.getIndexAxis() ||
+        baseOf(axis) != static_cast<int64_t>(*store.getIndexAxis()))
+      axes.push_back(axis);
+  Cut cut = choose(store, value, axes);
+  if (!cut)
+    return;
+  auto base = static_cast<unsigned>(baseOf(cut.axis));
+  PartLength part;
+  scf::ForOp loop = openLoop(store, store.getLengths()[base], extentsOf(value.getType())[cut.axis],
+                             cut.size, {}, part);
+  Value offset = loop.getInductionVar();
+  Value made = PartMaker(grid_, store).make(b_, value, cut.axis, offset, part);
+  Value begin = b_.createOrFold<arith::AddIOp>(store.getLoc(), store.getOffsets()[base], offset);
+  auto copy = cast<StoreOp>(b_.clone(*store));
+  copy->setOperand(0, made);
+  copy->setOperand(store.getOffsets().getBeginOperandIndex() + base, begin);
+  copy->setOperand(store.getLengths().getBeginOperandIndex() + base, part.length);
+  store.erase();
+  cutStore(copy); // along another axis, where one position is too large
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+/// Sums round once, so what is added up in parts has to be exact enough in its own type.
+static bool foldsInParts(Operation *reduction) {
+  Type element = elementTypeOf(reduction->getResult(0).getType());
+  if (isa<ReduceMaxOp, ReduceMinOp>(reduction))
+    return !element.isInteger(1);
+  return isa<ReduceSumOp>(reduction) && (element.isF32() || element.isInteger());
+}
+
+bool StatementCutter::cutReduction(Operation *reduction) {
+  Value value = reduction->getOperand(0), result = reduction->getResult(0);
+  auto axes = reduction->getAttrOfType<DenseI64ArrayAttr>("axes");
+  if (!foldsInParts(reduction) || !axes || axes.empty() || !isa<ArrayType>(result.getType()) ||
+      elementTypeOf(result.getType()) != elementTypeOf(value.getType()))
+    return false;
+  Cut cut = choose(reduction, value, axes.asArrayRef());
+  if (!cut)
+    return false;
+  Location loc = reduction->getLoc();
+  b_.setInsertionPoint(reduction);
+  llvm::SmallVector<Value> lengths;
+  for (int64_t axis = 0; axis < rankOf(result.getType()); ++axis)
+    if (!extentsOf(result.getType())[axis].isConstant())
+      lengths.push_back(lengthOf(b_, value, axis));
+  lengths.push_back(neutralOf(b_, loc, combinerOf(reduction), elementTypeOf(result.getType())));
+  Value begin = b_.create<FullOp>(loc, TypeRange(result.getType()), lengths)->getResult(0);
+  Value length = lengthOf(b_, value, cut.axis);
+  PartLength part;
+  scf::ForOp loop =
+      openLoop(reduction, length, extentsOf(value.getType())[cut.axis], cut.size, {begin}, part);
+  Value made = PartMaker(grid_, reduction).make(b_, value, cut.axis, loop.getInductionVar(), part);
+  Operation *folded = b_.clone(*reduction);
+  folded->setOperand(0, made);
+  OperationState state(loc, combinerOf(reduction));
+  state.addOperands({loop.getRegionIterArgs()[0], folded->getResult(0)});
+  state.addTypes(result.getType());
+  b_.create<scf::YieldOp>(loc, b_.create(state)->getResults());
+  result.replaceAllUsesWith(loop.getResult(0));
+  reduction->erase();
+  return true;
+}
+
+/// The last one that is too large: it may compute others part by part that come before it.
+bool StatementCutter::cutReductions() {
+  llvm::SmallVector<Operation *> reductions;
+  grid_.walk([&](Operation *op) {
+    if (const OpRecord *record = recordOf(op); record && record->opClass == OpClass::Reduction)
+      reductions.push_back(op);
+  });
+  return llvm::any_of(llvm::reverse(reductions), [&](Operation *op) { return cutReduction(op); });
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+void StatementCutter::eraseDead() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    llvm::SmallVector<Operation *> dead;
+    grid_.walk([&](Operation *op) {
+      if (op != grid_ && isOpTriviallyDead(op))
+        dead.push_back(op);
+    });
+    for (Operation *op : llvm::reverse(dead)) {
+      op->erase();
+      changed = true;
+    }
+  }
+}
+
+void StatementCutter::run() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (SliceOp slice : all<SliceOp>())
+      changed |= narrow(slice);
+    eraseDead();
+  }
+  for (StoreOp store : all<StoreOp>())
+    cutStore(store);
+  eraseDead();
+  while (cutReductions())
+    eraseDead();
+  eraseDead();
+}
+
+void cutStatements(ParallelOp grid, int64_t bytes) { StatementCutter(grid, bytes).run(); }
+
+} // namespace ptl::block

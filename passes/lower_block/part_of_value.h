@@ -1,0 +1,73 @@
+// A part of a value along one of its axes, computed anew from parts of what it is computed from.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <optional>
+
+namespace ptl::block {
+
+/// The length of all parts: as a value, and in types.
+struct PartLength {
+  mlir::Value length;
+  ir::Extent extent;
+};
+
+/// What computing a value part by part takes.
+struct PartCost {
+  int64_t largest = 0;         ///< bytes of the largest value that is there in parts only
+  int64_t kept = 0;            ///< bytes of tiles that are there as a whole all the same
+  int64_t count = 0;           ///< operations that are done part by part
+  bool cutsConditions = false; ///< parts are cut out of conditions, which are packed
+};
+
+/// Bytes of an array on chip; nothing where an extent has no bound.
+std::optional<int64_t> tileBytes(mlir::Type type);
+
+/// Makes parts of values of a grid where `anchor` stands: loads, constants and what is computed
+/// position by position are made anew for the part; of all others a part is cut out.
+class PartMaker {
+public:
+  PartMaker(ir::ParallelOp grid, mlir::Operation *anchor) : grid_(grid), anchor_(anchor) {}
+
+  /// What that takes, without doing it. The value itself is not counted.
+  PartCost costOf(mlir::Value value, int64_t axis);
+  /// Whether a part of the value is more than one that is cut out of it.
+  bool isMade(mlir::Value value, int64_t axis) { return kindOf(value, axis, false) != Kind::Cut; }
+  /// The part of `value` that begins at `offset` of `axis`.
+  mlir::Value make(mlir::OpBuilder &builder, mlir::Value value, int64_t axis, mlir::Value offset,
+                   const PartLength &part);
+
+private:
+  /// `Positions`: of a take, along the axis that it takes from.
+  enum class Kind { Cut, Load, Slice, Fill, Positions, Take, Concat, Mapped };
+
+  Kind kindOf(mlir::Value value, int64_t axis, bool shifted);
+  bool mayLoadHere(ir::LoadOp load, int64_t axis, bool shifted);
+  void addCost(mlir::Value value, int64_t axis, bool shifted, PartCost &cost);
+  mlir::Value cutOut(mlir::Value value, int64_t axis, mlir::Value offset);
+  mlir::Value makeNew(Kind kind, mlir::Value value, int64_t axis, mlir::Value offset);
+  mlir::Value boxOf(mlir::Operation *op, int64_t axis, mlir::Value source, mlir::Value begin);
+  mlir::Value fill(mlir::Operation *op, int64_t axis, mlir::Value offset);
+  mlir::Value clone(mlir::Operation *op, int64_t axis, mlir::ValueRange operands);
+  mlir::Value partOf(mlir::Value value, int64_t axis, mlir::Value offset);
+  mlir::Value sum(mlir::Value a, mlir::Value b, mlir::Location loc);
+  mlir::Type typeOf(mlir::Value value, int64_t axis) const;
+
+  ir::ParallelOp grid_;
+  mlir::Operation *anchor_;
+  mlir::OpBuilder *b_ = nullptr;
+  PartLength part_;
+  mlir::Value offset_;  ///< that of the value that was asked for
+  int64_t ownAxis_ = 0; ///< its axis
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>,
+                 llvm::SmallVector<std::pair<mlir::Value, mlir::Value>, 1>>
+      made_; ///< by offset
+  llvm::DenseSet<std::pair<mlir::Value, int64_t>> counted_;
+};
+
+} // namespace ptl::block

@@ -1,0 +1,16 @@
+// What reductions and scans do to two values, and what they begin with.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+
+namespace ptl::ir {
+
+/// The operation that combines two results of a reduction or a scan.
+llvm::StringRef combinerOf(mlir::Operation *op);
+/// A constant of an element type.
+mlir::Value numberOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type elem, double value);
+/// What a combiner leaves of a value as it is: 0, 1, or the end of the type.
+mlir::Value neutralOf(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef combiner,
+                      mlir::Type elem);
+
+} // namespace ptl::ir
