@@ -102,7 +102,8 @@ TEST(LowerChoices, partsThatBecomeTooSmallWereParts) {
   ASSERT_TRUE(search.afterUncut());
   EXPECT_FALSE(search.refusal().wholeTiles);
   EXPECT_EQ(search.refusal().tried,
-            (Texts{"tiles are done in 2 parts inside of loops",
+            (Texts{"what the next point of the grid loads has no buffers of its own",
+                   "tiles are done in 2 parts inside of loops",
                    "what is stored and folded is computed in parts of 32 KiB at most"}));
 }
 
