@@ -168,7 +168,9 @@ class Stages(unittest.TestCase):
 tune ROWS: [4, 8, 16] = 8
 {
     parallel r in tiles(R, ROWS) {
-        y[r, :] = max(x[r, 0:1], axis: 0) + exp(x[r, :])
+        var s = x[r, :]
+        for _ in 0..2 { s = s - max(s, axis: 0) }
+        y[r, :] = exp(s)
     }
 }
 """
@@ -181,7 +183,7 @@ tune ROWS: [4, 8, 16] = 8
                 self.assertGreater(verdict["overflow"]["needed"], 256 * 1024)
                 source = before.encode()
                 place = verdict["diagnostics"][0]["place"]
-                self.assertEqual(source[place["begin"] : place["end"] + 3], b"max(x[")
+                self.assertEqual(source[place["begin"] : place["end"] + 3], b"max(s,")
                 [fix] = verdict["diagnostics"][0]["fixes"]
                 [edit] = fix["edits"]
                 self.assertEqual((source[edit["place"]["begin"] : edit["place"]["end"]], edit["text"]), (b"16", "8"))
