@@ -65,8 +65,8 @@ void CompiledExecutor::load(Variant &variant) {
   PtlLookup lookup = [](void *code, const char *name) {
     return static_cast<cpu::JitCode *>(code)->lookup(name);
   };
-  variant.library.entries.clear();
-  rt::openManifest(variant.manifest.c_str(), lookup, &*variant.code, variant.library);
+  variant.opened.entries.clear();
+  rt::openManifest(variant.manifest.c_str(), lookup, &*variant.code, variant.opened);
 }
 
 void CompiledExecutor::useLevel(int level, cpu::CodeQuality quality) {
@@ -216,7 +216,7 @@ CallResult CompiledExecutor::call(const CallableDecl &decl, const rt::CallArgume
     return result;
   }
   std::string missing;
-  result.failure = rt::callEntry(variant->library.entries.front(),
+  result.failure = rt::callEntry(variant->opened.entries.front(),
                                  {arrays, inputs.scalars, inputs.dims}, missing);
   return result;
 }

@@ -66,7 +66,7 @@ private:
 
   struct Variant {
     std::optional<cpu::JitCode> code;
-    PtlLibrary library;
+    PtlLibrary opened;               ///< the code as callers see it
     Compiler::Translated translated; ///< for code of another level
     std::string manifest;
     std::unique_ptr<ChipRunner> chip;

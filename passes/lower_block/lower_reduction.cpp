@@ -175,10 +175,15 @@ static void reduce(KernelContext &c, Operation *op) {
   if (!out)
     return;
   bool isFilled = ir::hasElements(op->getOperand(0), axes[0]);
-  if (source.extents.cols == 1 && last && !search) {
+  // Rows of one element: a column, which instructions would see as the one row that it is kept as.
+  if (source.extents.cols == 1 && last) {
     if (!isFilled)
       return reduceByElements(c, op);
-    setTile(c, op->getResult(0), source);
+    if (search) {
+      out->buffer = allocateLike(c, *out, loc);
+      fillWith(c, *out, constantOf(c, out->element, 0), loc);
+    }
+    setTile(c, op->getResult(0), search ? *out : source);
     return;
   }
   if (source.form == Form::Column && above) { // along the row that it is kept as
