@@ -23,11 +23,6 @@ static Type elementOf(ir::MatmulOp product) {
   return ir::elementTypeOf(product->getOperand(0).getType());
 }
 
-/// Contracted positions of one box.
-static int64_t boxOf(ir::MatmulOp product) {
-  return std::max<int64_t>(16, 32 / pto::elementBytes(elementOf(product)));
-}
-
 /// Nothing for what is no product of matrices, or has no bounds: the lowering says so.
 static std::optional<ProductShape> shapeOf(ir::MatmulOp product,
                                            const llvm::DenseMap<StringAttr, int64_t> &capacities,
@@ -51,7 +46,7 @@ static std::optional<ProductShape> shapeOf(ir::MatmulOp product,
 
 /// Why `l0 rows, columns, contracted positions` of a schedule cannot be; empty if it can. Rows and
 /// columns of a tile go through the operand buffers whole.
-static std::string whyNot(const ProductShape &shape, llvm::ArrayRef<int64_t> sizes, int64_t box,
+static std::string whyNot(const ProductShape &shape, llvm::ArrayRef<int64_t> sizes,
                           const Machine &machine) {
   auto number = [](int64_t value) { return std::to_string(value); };
   auto tooSmall = [&](const char *what, int64_t given, int64_t own) -> std::string {
@@ -61,14 +56,15 @@ static std::string whyNot(const ProductShape &shape, llvm::ArrayRef<int64_t> siz
                               "smaller";
   };
   auto tooLarge = [&](const char *place, int64_t lines) -> std::string {
-    int64_t needed = roundUp(lines, 16) * sizes[2] * shape.bytes,
+    int64_t needed = roundUp(lines, shape.box()) * sizes[2] * shape.bytes,
             there = usableBytes(machine, place);
     return needed <= there ? ""
                            : number(needed) + " bytes of `" + place + "` are needed, `" +
                                  machine.name + "` has " + number(there);
   };
-  std::string uneven =
-      sizes[2] % box == 0 ? "" : "contracted positions go in boxes of " + number(box);
+  std::string uneven = sizes[2] % shape.box() == 0
+                           ? ""
+                           : "contracted positions go in boxes of " + number(shape.box());
   for (std::string why :
        {tooSmall("rows", sizes[0], shape.rows), tooSmall("columns", sizes[1], shape.cols), uneven,
         tooLarge("left", shape.rows), tooLarge("right", shape.cols)})
@@ -84,7 +80,7 @@ static std::optional<int64_t> pinnedStep(ir::MatmulOp product, const ProductShap
   if (!said)
     return 0;
   llvm::ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(said[0]).asArrayRef();
-  std::string why = whyNot(shape, sizes, boxOf(product), machine);
+  std::string why = whyNot(shape, sizes, machine);
   if (why.empty())
     return sizes[2];
   report(DiagId::ScheduleCannot, cast<LocationAttr>(said[1]),
@@ -105,7 +101,7 @@ static int64_t pieceOf(ir::MatmulOp product, const ProductShape &shape, int64_t 
   int64_t line = 0; // bytes that one position of the contracted axis takes
   for (auto [number, lines] : {std::pair(0U, shape.rows), std::pair(1U, shape.cols)})
     if (goesInPieces(product->getOperand(number)))
-      line += roundUp(std::max<int64_t>(lines, 1), 16) * shape.bytes;
+      line += roundUp(std::max<int64_t>(lines, 1), shape.box()) * shape.bytes;
   int64_t room = usableBytes(machine, "mat") / 4 / std::max<int64_t>(1, shape.products);
   return step * std::clamp<int64_t>(room / (line * step), 1, 4);
 }
@@ -150,7 +146,8 @@ LogicalResult verifyProducts(ir::ParallelOp grid) {
       return WalkResult::advance();
     ProductCut cut = cutOf(product);
     bool inPieces = goesInPieces(product->getOperand(0)) || goesInPieces(product->getOperand(1));
-    if (cut.step > 0 && cut.step % boxOf(product) == 0 && (cut.piece > 0) == inPieces)
+    if (cut.step > 0 && cut.step % productBox(pto::elementBytes(elementOf(product))) == 0 &&
+        (cut.piece > 0) == inPieces)
       return WalkResult::advance();
     product->emitError("nothing right says how far it goes along its contracted axis at a time");
     return WalkResult::interrupt();

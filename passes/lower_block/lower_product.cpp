@@ -142,7 +142,7 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
   auto branch = c.b.create<scf::IfOp>(c.loc, empty, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(c.b);
   c.b.setInsertionPointToStart(&branch.getThenRegion().front());
-  int64_t step = std::max<int64_t>(16, 32 / pto::elementBytes(operand));
+  int64_t step = productBox(pto::elementBytes(operand));
   Extents2 left{out.extents.rows, step, out.extents.validRows, constant(c, step)};
   Extents2 right{step, out.extents.cols, constant(c, step), out.extents.validCols};
   auto zeros = [&](const Extents2 &extents) {

@@ -23,12 +23,8 @@ static const MachineCosts *costsOf(const Machine &machine) {
   return found->second && found->second->known() ? &*found->second : nullptr;
 }
 
-/// Rows of boxes, and the contracted positions of one.
-static int64_t boxDepth(const ProductShape &shape) {
-  return std::max<int64_t>(16, 32 / shape.bytes);
-}
 static int64_t bytesOf(const ProductShape &shape, int64_t lines, int64_t step) {
-  return roundUp(std::max<int64_t>(lines, 1), 16) * step * shape.bytes;
+  return roundUp(std::max<int64_t>(lines, 1), shape.box()) * step * shape.bytes;
 }
 
 /// Whether both operands of a step fit so many times.
@@ -73,14 +69,14 @@ static StepTime timeOf(const ProductShape &shape, int64_t step, const MachineCos
 static double predicted(const ProductShape &shape, int64_t step, const Machine &machine,
                         const MachineCosts &costs) {
   auto count = static_cast<double>((shape.contracted + step - 1) / step);
-  StepTime time = timeOf(shape, std::min(step, roundUp(shape.contracted, boxDepth(shape))), costs);
+  StepTime time = timeOf(shape, std::min(step, roundUp(shape.contracted, shape.box())), costs);
   bool alone = shape.products <= 1 && !fitsTwice(shape, step, machine);
   double busy = count * std::max(time.move, time.multiply);
   return alone ? count * (time.move + time.multiply) : busy;
 }
 
 int64_t stepOf(const ProductShape &shape, const Machine &machine) {
-  int64_t box = boxDepth(shape), whole = roundUp(std::max<int64_t>(shape.contracted, 1), box);
+  int64_t box = shape.box(), whole = roundUp(std::max<int64_t>(shape.contracted, 1), box);
   int64_t most = box;
   while (most + box <= whole && fits(shape, most + box, 2, machine))
     most += box;

@@ -9,6 +9,10 @@
 
 namespace ptl::block {
 
+/// Operands with elements of so many bytes go in boxes of as many rows, columns and contracted
+/// positions: boxes of bytes are 32 wide, and have as many rows, since operands are also turned.
+inline int64_t productBox(int64_t bytes) { return bytes == 1 ? 32 : 16; }
+
 /// A product of `rows` x `contracted` by `contracted` x `cols` in a kernel of `products`, which all
 /// have a part of the operand buffers of their own.
 struct ProductShape {
@@ -16,6 +20,7 @@ struct ProductShape {
   int64_t bytes = 2; ///< of an element of the operands
   std::string_view element;
   int64_t products = 1;
+  int64_t box() const { return productBox(bytes); }
 };
 
 /// The contracted extent of a step, a multiple of what a box holds. Several steps have two slots

@@ -4,6 +4,7 @@
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/limits.h"
+#include "passes/lower_block/product_steps.h"
 
 #include "ir/dialect/pto_dialect.h"
 
@@ -39,14 +40,16 @@ struct Operand {
 /// As many bytes as this have no place in any memory.
 static constexpr int64_t kMostBytes = int64_t(1) << 36;
 
+/// In whole boxes of rows and columns, as they are staged.
 static std::optional<int64_t> bytesOf(Value value,
                                       const llvm::DenseMap<StringAttr, int64_t> &capacities) {
-  int64_t bytes = pto::elementBytes(ir::elementTypeOf(value.getType()));
-  for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
-    int64_t capacity = capacityIn(extent, capacities);
+  int64_t bytes = pto::elementBytes(ir::elementTypeOf(value.getType())), box = productBox(bytes);
+  for (auto [fromLast, extent] : llvm::enumerate(llvm::reverse(ir::extentsOf(value.getType())))) {
+    int64_t capacity = capacityIn(extent, capacities), unit = fromLast < 2 ? box : 1;
     if (capacity == ir::Extent::kUnknown)
       return std::nullopt;
-    bytes = std::min(bytes * capacity, kMostBytes);
+    int64_t units = (std::max<int64_t>(capacity, 1) + unit - 1) / unit;
+    bytes = std::min(bytes * units * unit, kMostBytes);
   }
   return bytes;
 }

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -74,7 +75,8 @@ bool BlockChunker::collectUsers(Operation &op, ChunkGroup *&group) const {
   return true;
 }
 
-/// Whether two groups can share a grid: the same tiles along the same lengths.
+/// Whether two groups can share a grid: the same tiles along the same lengths, or the same
+/// positions one by one.
 static bool sameGrid(const ChunkGroup &a, const ChunkGroup &b) {
   AxisMap own = a.mapOf(a.root()), other = b.mapOf(b.root());
   if (own.size() != other.size() || a.hasProduct() != b.hasProduct())
@@ -82,8 +84,9 @@ static bool sameGrid(const ChunkGroup &a, const ChunkGroup &b) {
   for (auto [left, right] : llvm::zip(own, other)) {
     if ((left == kWhole) != (right == kWhole))
       return false;
-    if (left != kWhole && (a.isParallel(left) != b.isParallel(right) ||
-                           !sameLength(a.axis(left).extent, b.axis(right).extent)))
+    if (left != kWhole &&
+        (a.isParallel(left) != b.isParallel(right) || a.isBatch(left) != b.isBatch(right) ||
+         !sameLength(a.axis(left).extent, b.axis(right).extent)))
       return false;
   }
   return true;
@@ -143,6 +146,19 @@ void forwardLengths(func::FuncOp function) {
   }
 }
 
+/// A box without elements, as an empty part of a `concat`, has no tiles.
+void dropEmptyStores(func::FuncOp function) {
+  llvm::SmallVector<StoreOp> empty;
+  function.walk([&](StoreOp store) {
+    bool isEmpty =
+        llvm::any_of(store.getLengths(), [](Value v) { return matchPattern(v, m_Zero()); });
+    if (isEmpty && !store->getParentOfType<ParallelOp>())
+      empty.push_back(store);
+  });
+  for (StoreOp store : empty)
+    store.erase();
+}
+
 struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
 
@@ -156,6 +172,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     ChunkSizes sizes{productM, productN, tileBytes};
     expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes);
     forwardStorage(getOperation()); // of what boxes are replaced in
+    dropEmptyStores(getOperation());
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
     llvm::SmallVector<Block *> blocks;

@@ -252,6 +252,13 @@ llvm::SmallVector<int64_t> ChunkGroup::parallel() const {
   return ids;
 }
 
+bool ChunkGroup::isBatch(int64_t id) const {
+  return llvm::any_of(members_, [&](const auto &member) {
+    AxisMap map = resolved(member.second);
+    return isProduct(member.first) && llvm::is_contained(llvm::drop_end(map, 2), id);
+  });
+}
+
 /// Whether one product has a matrix for each position of an axis along which the matrices of
 /// another one lie: tiles have several positions of that axis, or one.
 static bool differInMatrices(llvm::ArrayRef<AxisMap> products) {

@@ -40,6 +40,8 @@ public:
   /// Axes of the space along which tiles are independent: axes of the root, in its order.
   llvm::SmallVector<int64_t> parallel() const;
   bool isParallel(int64_t id) const { return llvm::is_contained(parallel(), id); }
+  /// Whether some product has the positions along an axis one by one, as products of their own.
+  bool isBatch(int64_t id) const;
   AxisMap mapOf(mlir::Operation *member) const;
   AxisMap operandMap(mlir::Operation *member, unsigned operand) const;
   /// Axes that a reduction folds; extents of 1 are none.
