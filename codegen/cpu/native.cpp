@@ -34,12 +34,16 @@ static int widestVector(const std::string &features) {
 }
 
 Processor Processor::host() {
-  SubtargetFeatures features;
-  for (const auto &feature : sys::getHostCPUFeatures())
-    features.AddFeature(feature.first(), feature.second);
-  Processor result{sys::getProcessTriple(), sys::getHostCPUName().str(), features.getString(), 16};
-  result.vectorBytes = widestVector(result.features);
-  return result;
+  static const Processor host = [] {
+    SubtargetFeatures features;
+    for (const auto &feature : sys::getHostCPUFeatures())
+      features.AddFeature(feature.first(), feature.second);
+    Processor result{sys::getProcessTriple(), sys::getHostCPUName().str(), features.getString(),
+                     16};
+    result.vectorBytes = widestVector(result.features);
+    return result;
+  }();
+  return host;
 }
 
 Processor Processor::named(const std::string &name) {

@@ -21,7 +21,7 @@ static std::string_view embeddedText(std::string_view name) {
 namespace {
 
 /// Takes text that is known to be right as it comes. `Json::parse` looks whether each member of an
-/// object is there already, which for hundreds of instructions is most of what it does.
+/// object is there already, and copies all of them whenever the object grows.
 class TrustedReader : public nlohmann::json_sax<Json> {
 public:
   static Json read(std::string_view text) {
@@ -37,40 +37,55 @@ public:
   bool number_float(number_float_t value, const string_t &) override { return add(value); }
   bool string(string_t &value) override { return add(std::move(value)); }
   bool binary(binary_t &value) override { return add(std::move(value)); }
-  bool start_object(size_t) override { return open(Json::object()); }
   bool key(string_t &name) override {
     name_ = std::move(name);
     return true;
   }
+  bool start_object(size_t) override { return open(false); }
+  bool start_array(size_t) override { return open(true); }
   bool end_object() override { return close(); }
-  bool start_array(size_t) override { return open(Json::array()); }
   bool end_array() override { return close(); }
   bool parse_error(size_t, const std::string &, const Json::exception &) override { return false; }
 
 private:
-  Json *put(Json value) {
+  /// A list or an object that has not ended.
+  struct Open {
+    bool isArray;
+    std::string name; ///< in the object around it
+    Json::array_t items = {};
+    std::vector<std::pair<std::string, Json>> members = {};
+  };
+
+  bool add(Json value) {
     if (open_.empty())
-      return &(whole_ = std::move(value));
-    Json &around = *open_.back();
-    if (around.is_array())
-      return &around.get_ref<Json::array_t &>().emplace_back(std::move(value));
-    // As a vector, which an object with an order is.
-    std::vector<Json::object_t::value_type, Json::object_t::allocator_type> &members =
-        around.get_ref<Json::object_t &>();
-    return &members.emplace_back(std::move(name_), std::move(value)).second;
+      whole_ = std::move(value);
+    else if (open_.back().isArray)
+      open_.back().items.push_back(std::move(value));
+    else
+      open_.back().members.emplace_back(std::move(name_), std::move(value));
+    return true;
   }
-  bool add(Json value) { return put(std::move(value)) != nullptr; }
-  bool open(Json value) {
-    open_.push_back(put(std::move(value)));
+  bool open(bool isArray) {
+    open_.push_back({isArray, std::move(name_)});
     return true;
   }
   bool close() {
+    Open ended = std::move(open_.back());
     open_.pop_back();
-    return true;
+    name_ = std::move(ended.name);
+    if (ended.isArray)
+      return add(std::move(ended.items));
+    // An object with an order is a vector of its members.
+    Json::object_t object;
+    object.reserve(ended.members.size());
+    std::vector<Json::object_t::value_type, Json::object_t::allocator_type> &members = object;
+    for (auto &[name, value] : ended.members)
+      members.emplace_back(std::move(name), std::move(value));
+    return add(std::move(object));
   }
 
   Json whole_;
-  std::vector<Json *> open_; ///< from the outermost in; none moves while it is open
+  std::vector<Open> open_; ///< from the outermost in
   std::string name_;
 };
 
@@ -403,7 +418,9 @@ static Json withBase(Json own, std::string *error, const Json *schema,
   if (own.contains("elementTypes") && own["elementTypes"].is_array())
     narrowTypes(base, own["elementTypes"]);
   *error = mergeInto(base, own, schemaDocument(), "");
-  return error->empty() ? base : nullptr;
+  if (!error->empty())
+    return nullptr;
+  return base;
 }
 
 static Json resolveText(std::string_view text, std::string *error, const Json *schema,
@@ -427,7 +444,9 @@ static Json resolveText(std::string_view text, std::string *error, const Json *s
   json = withBase(std::move(json), error, schema, others, below);
   if (error->empty() && schema)
     *error = Validator(*schema, false).check(json);
-  return error->empty() ? json : nullptr;
+  if (!error->empty())
+    return nullptr;
+  return json;
 }
 
 Json resolveMachine(std::string_view text, std::string *error,
