@@ -4,4 +4,5 @@ file(GLOB archives ${LLVM_LIBRARY_DIR}/libMLIR*.a ${LLVM_LIBRARY_DIR}/libLLVM*.a
 add_library(ptl_mlir INTERFACE)
 target_include_directories(ptl_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_link_libraries(ptl_mlir INTERFACE ${archives} z zstd tinfo)
-target_link_options(ptl_mlir INTERFACE -Wl,--gc-sections)
+# Most of the addresses that the loader fills in are those of instruction tables: packed they are a fiftieth of the bytes.
+target_link_options(ptl_mlir INTERFACE -Wl,--gc-sections -Wl,-z,pack-relative-relocs)
