@@ -1,6 +1,7 @@
 #include "driver/bundle.h"
 
 #include "driver/output.h"
+#include "driver/version.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -44,8 +45,8 @@ std::string writeBundle(const std::string &folder, const SourceManager &sources,
     if (reason.empty())
       writeOutput(folder + "/" + name, text, &reason);
   };
-  add("report.txt", "ptlc " PTL_VERSION "\nstage: " + bundle.stage +
-                        "\nmessage: " + bundle.message + "\ncommand: " + commandLine() + "\n");
+  add("report.txt", versionText() + "stage: " + bundle.stage + "\nmessage: " + bundle.message +
+                        "\ncommand: " + commandLine() + "\n");
   for (FileId id = 0; id < sources.size(); ++id)
     add(fileNameFor(sources.file(id).path()), sources.file(id).text());
   if (!bundle.ir.empty())

@@ -1,6 +1,7 @@
 // `ptlc`: finds the command, reads its options, runs it.
 #include "driver/check.h"
 #include "driver/commands.h"
+#include "driver/version.h"
 #include "frontend/base/render.h"
 
 #include <cstdio>
@@ -76,7 +77,7 @@ int main(int argc, char **argv) {
       arguments[1] == "help")
     return print(helpText(nullptr));
   if (arguments[1] == "--version" || arguments[1] == "-V")
-    return print("ptlc " PTL_VERSION "\n");
+    return print(versionText());
   const CommandInfo *command = findCommand(arguments[1]);
   if (!command) {
     const CommandInfo *similar = similarCommand(arguments[1]);

@@ -2,6 +2,7 @@
 `command_line.py BUILD`."""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import time
@@ -97,6 +98,14 @@ BAD = "fn id(x: f32) -> f32 {\n    return y\n}\n"
 def expect(condition: bool, *context) -> None:
     if not condition:
         raise AssertionError("\n".join(str(each) for each in context))
+
+
+def version(tools: Tools, folder: pathlib.Path) -> None:
+    """The version, LLVM's, and the machines: what a report of a fault has to say."""
+    first, llvm, machines = tools.run("--version", cwd=folder).stdout.splitlines()
+    expect(re.fullmatch(r"ptlc \d+\.\d+\.\d+( \([0-9a-f]{10}\+?\))?", first), first)
+    expect(re.fullmatch(r"LLVM \d+\.\d+\.\d+", llvm), llvm)
+    expect(machines.split()[:2] == ["machines:", "cpu"] and "a3" in machines.split(), machines)
 
 
 def exit_codes(tools: Tools, folder: pathlib.Path) -> None:
@@ -520,7 +529,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 
 TESTS = [
-    exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
+    version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
     formatting, stopped_programs, values_of_conditions, benches, simulated_times, timelines_of_runs, starter_project,
     machines, robust, fast_start,
 ]  # fmt: skip
