@@ -200,7 +200,7 @@ TEST(CheckExpr, oneErrorPerCause) {
   EXPECT_EQ(diagnosticsOf("fn f[N](x: i32[N]) -> f32[N] { return x * 1.5 }"),
             "E0301 1:39 `*` needs operands of one element type, found `i32` and `f32`\n");
   EXPECT_EQ(diagnosticsOf("fn f() -> i32 { return 1.5 }"),
-            "E0313 1:24 `1.5` is no value of type `i32`\n");
+            "E0313 1:24 `1.5` is not a value of type `i32`\n");
   EXPECT_EQ(
       diagnosticsOf(
           "fn f[N](x: f32[N]) -> f32[N] {\n let y = exq(x)\n let z = y + 1\n return z @ y[0] }"),

@@ -55,7 +55,7 @@ TEST(Check, constants) {
   EXPECT_EQ(diagnosticsOf("const A = B\nconst B = A"),
             "E0213 1:7 the definition of `A` needs `A` itself\n");
   EXPECT_EQ(diagnosticsOf("const EPS: f32 = 1e-6\nconst N: i8 = 128"),
-            "E0239 2:15 128 is no value of type `i8`\n");
+            "E0239 2:15 128 is not a value of type `i8`\n");
   EXPECT_EQ(diagnosticsOf("const A = 1 / 0"), "E0241 1:11 division by zero\n");
 }
 

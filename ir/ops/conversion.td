@@ -14,7 +14,7 @@ def Ptl_ConvertOp : Ptl_Conversion<"convert", "conversion to the element type th
   let aliases = ["bool", "i4", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f8e4m3", "f8e5m2", "f16", "bf16",
                  "f32", "f64", "int"];
   let description = [{
-`f16(x)` rounds to nearest even unless `round:` says otherwise. From float to integer the rounding must be said; the result saturates
+`f16(x)` rounds to nearest even unless `round:` says otherwise. From float to integer a rounding mode is required; the result saturates
 and NaN becomes 0. Integer narrowing wraps unless `saturate: true`; `f8` types saturate. From and to `bool`: true is 1, and anything but 0
 is true. The modes are `.even` and `.away` (to nearest, ties to even or away from zero), `.zero`, `.down`, `.up`.
 }];

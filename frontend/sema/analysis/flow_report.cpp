@@ -59,7 +59,7 @@ void FlowWalker::reportOutput(Tracked &tracked, size_t number, std::optional<Spa
   if (drop) {
     report.label(drop->span, drop->text);
   } else if (parts.empty() && !tracked.stores.empty()) {
-    report.label(tracked.stores.front(), "this store does not surely cover it");
+    report.label(tracked.stores.front(), "this store may not cover all of it");
   } else {
     describeGap(report, tracked, number);
   }
@@ -82,7 +82,7 @@ void FlowWalker::describeGap(DiagnosticBuilder report, const Tracked &tracked, s
       Dim length = type.extents[axis].length;
       Span span = tracked.stores.empty() ? tracked.local->span : tracked.stores.front();
       report.label(span, "of " + axisName(type, axis) + " only `" + toString(dims, set) +
-                             "` is surely written, not `0:" + dims.toString(length) + "`");
+                             "` is known to be written, not `0:" + dims.toString(length) + "`");
       Region missing = part;
       AxisSet &gap = missing.axes[axis];
       if (!set.step.isConstant(1)) {
@@ -141,7 +141,7 @@ void FlowWalker::reportRead(Tracked &tracked, size_t number, const Elements &ele
     report.label(tracked.drops.front().span, tracked.drops.front().text);
   else if (!parts.empty() && !parts.front().axes.empty())
     report.note("up to here `" + local.name + "[" + toString(ctx_.dims, parts.front()) +
-                "]` is surely written");
+                "]` is known to be written");
   if (tracked.isOutput)
     offerInitialValue(report, tracked);
   else
