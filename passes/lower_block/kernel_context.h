@@ -58,9 +58,10 @@ struct KernelContext {
   llvm::DenseMap<mlir::Value, Tile> tiles;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> lengths;
   llvm::DenseMap<mlir::StringAttr, int64_t> capacities;
-  llvm::DenseSet<int64_t> wideRows; ///< lengths of rows that take whole blocks of bytes
-  ir::SharedBuffers sharing;        ///< which values lie in which buffer, by its root
-  HeldValues held;                  ///< which values the instructions read and leave
+  llvm::DenseSet<mlir::StringAttr> neverEmpty; ///< names of lengths up to 1 that are 1
+  llvm::DenseSet<int64_t> wideRows;            ///< lengths of rows that take whole blocks of bytes
+  ir::SharedBuffers sharing;                   ///< which values lie in which buffer, by its root
+  HeldValues held;                             ///< which values the instructions read and leave
   llvm::DenseMap<mlir::Value, mlir::Value> wanted; ///< a value that is best made in this buffer
   llvm::DenseMap<mlir::Value, mlir::Value> queues;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames;

@@ -2,6 +2,7 @@
 #include "passes/lower_block/lower_control.h"
 #include "ir/dialect/schedule_attributes.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/positive.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_manual.h"
@@ -93,6 +94,22 @@ int64_t capacityIn(const ir::Extent &extent,
   return found == capacities.end() ? ir::Extent::kUnknown : found->second;
 }
 
+/// The names of lengths of at most 1 that are 1, as one of the values that bear a name shows. It is
+/// asked of names, so that all values of a name have one form.
+static llvm::DenseSet<StringAttr>
+neverEmptyIn(ir::ParallelOp grid, const llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  llvm::DenseSet<StringAttr> names;
+  grid.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(value.getType())))
+        if (extent.symbol && !names.contains(extent.symbol) &&
+            capacityIn(extent, capacities) == 1 &&
+            ir::hasElements(value, static_cast<int64_t>(axis)))
+          names.insert(extent.symbol);
+  });
+  return names;
+}
+
 static void lowerPoints(KernelContext &c, ir::ParallelOp grid);
 static void lowerFor(KernelContext &c, mlir::scf::ForOp loop);
 static void lowerIf(KernelContext &c, mlir::scf::IfOp branch);
@@ -102,6 +119,7 @@ static Tile carriedTile(KernelContext &c, mlir::scf::ForOp loop, unsigned index)
 bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   c.dynamicValid = hasOpenLengths(grid);
   c.capacities = capacitiesOf(grid);
+  c.neverEmpty = neverEmptyIn(grid, c.capacities);
   findWideRows(c, grid);
   c.held.setMeetings(grid, c.cores.meetings, pointersMet(c));
   if (c.core == CoreKind::Cube && c.cores.isMixed())

@@ -102,23 +102,12 @@ bool isRangeLength(const KernelContext &c, Value length) {
          matchPattern(least.getRhs(), m_Constant(&size)) && size.getInt() > 0;
 }
 
-/// Whether there may be no position at all.
-static bool mayBeNone(const KernelContext &c, Value length) {
-  IntegerAttr number;
-  if (matchPattern(length, m_Constant(&number)))
-    return number.getInt() < 1;
-  auto most = length.getDefiningOp<arith::MaxSIOp>();
-  if (most && (!mayBeNone(c, most.getLhs()) || !mayBeNone(c, most.getRhs())))
-    return false;
-  return !isRangeLength(c, length);
-}
-
 int64_t capacityOf(const KernelContext &c, const ir::Extent &extent) {
   int64_t capacity = capacityIn(extent, c.capacities);
   // An axis of one position or none is no single one, which has forms of its own.
-  if (capacity == 1 && !extent.isConstant() && !c.cores.deals(extent.symbol))
-    if (Value length = c.lengths.lookup(extent.symbol); length && mayBeNone(c, length))
-      capacity = 2;
+  if (capacity == 1 && !extent.isConstant() && !c.cores.deals(extent.symbol) &&
+      !c.neverEmpty.contains(extent.symbol))
+    capacity = 2;
   if (c.core == CoreKind::Vector && c.cores.deals(extent.symbol) && capacity > 0)
     capacity = (capacity + 1) / 2;
   return capacity;

@@ -183,7 +183,10 @@ void ChunkEmitter::chooseSizes() {
     const SpaceAxis &space = group_->axis(id);
     ChunkAxis &own = axis(id);
     own.length = lengthOf(b_, space.like, space.axis);
-    bool fits = space.extent.capacity != Extent::kUnknown && space.extent.capacity <= own.step;
+    // What is gone along by single positions has a loop unless there is one: there may be none.
+    bool fits = own.role == ChunkAxis::Single ? space.extent.isOne()
+                                              : space.extent.capacity != Extent::kUnknown &&
+                                                    space.extent.capacity <= own.step;
     own.isChunked = !space.isWhole && !fits;
     if (own.isChunked)
       continue;

@@ -272,6 +272,8 @@ Value TileBuilder::newAxis(Value x, llvm::ArrayRef<int64_t> axes) const {
 }
 
 Value TileBuilder::transpose(Value x, llvm::ArrayRef<int64_t> axes) const {
+  if (llvm::is_sorted(axes)) // a turn that leaves all axes where they are
+    return x;
   llvm::SmallVector<Extent> extents;
   for (int64_t axis : axes)
     extents.push_back(extentsOf(x.getType())[static_cast<size_t>(axis)]);

@@ -1,5 +1,6 @@
 #include "passes/transform/simplify.h"
 
+#include "ir/dialect/ptl_dialect.h"
 #include "passes/passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -15,8 +16,36 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_SIMPLIFY
 #include "passes/passes.h.inc"
 
+/// `value` under another type of the same lengths.
+static Value renamed(OpBuilder &b, Location loc, Value value, Type type) {
+  return value.getType() == type ? value : b.create<CastOp>(loc, type, value);
+}
+
+namespace {
+/// A transpose that leaves all axes where they are, and two of them that do so together. What comes
+/// later takes a transpose of a matrix for one that turns it.
+struct DropIdleTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto before = op->getOperand(0).getDefiningOp<TransposeOp>();
+    bool idle = true, idleTogether = before != nullptr;
+    for (auto [to, from] : llvm::enumerate(op.getAxes())) {
+      idle &= from == static_cast<int64_t>(to);
+      idleTogether =
+          idleTogether && before.getAxes()[static_cast<size_t>(from)] == static_cast<int64_t>(to);
+    }
+    if (!idle && !idleTogether)
+      return failure();
+    Value source = idle ? op->getOperand(0) : before->getOperand(0);
+    rewriter.replaceOp(op, renamed(rewriter, op.getLoc(), source, op.getType()));
+    return success();
+  }
+};
+} // namespace
+
 static FrozenRewritePatternSet patternsOf(MLIRContext &context) {
   RewritePatternSet patterns(&context);
+  patterns.add<DropIdleTranspose>(&context);
   for (Dialect *dialect : context.getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName op : context.getRegisteredOperations())
