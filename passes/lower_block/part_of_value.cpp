@@ -308,9 +308,11 @@ Value PartMaker::fill(Operation *op, int64_t axis, Value offset) {
     llvm::append_range(operands, op->getOperands().drop_front(named));
   if (isa<IndexOp>(op))
     operands[0] = sum(operands[0], offset, op->getLoc());
-  if (isa<BroadcastOp, ReshapeOp>(op))
-    for (auto [operand, own] : *partsRead(op, axis))
+  if (isa<BroadcastOp, ReshapeOp>(op)) {
+    auto read = partsRead(op, axis);
+    for (auto [operand, own] : *read)
       operands[operand] = partOf(operands[operand], own, offset);
+  }
   return clone(op, axis, operands);
 }
 
@@ -343,7 +345,8 @@ Value PartMaker::makeNew(Kind kind, Value value, int64_t axis, Value offset) {
   default:
     break;
   }
-  for (auto [operand, own] : *partsRead(op, axis))
+  auto read = partsRead(op, axis);
+  for (auto [operand, own] : *read)
     operands[operand] = partOf(operands[operand], own, offset);
   return clone(op, axis, operands);
 }
