@@ -44,13 +44,11 @@ void findWideRows(KernelContext &c, ir::ParallelOp grid) {
         c.wideRows.insert(rowOf(type));
     }
   });
-  for (const llvm::SmallVector<Value> *values : {&c.cores.toVector, &c.cores.toCube})
-    for (Value value : *values)
-      c.wideRows.erase(rowOf(value.getType()));
 }
 
-pto::TileBufType tileType(KernelContext &c, ir::Place place, llvm::StringRef layoutName,
-                          const Extents2 &extents, Type element) {
+/// `least`: elements of a row in the vector memory.
+static pto::TileBufType paddedType(KernelContext &c, ir::Place place, llvm::StringRef layoutName,
+                                   const Extents2 &extents, Type element, int64_t least) {
   pto::Layout layout = *pto::layoutByName(layoutName);
   // A kernel of length 0 has buffers all the same.
   int64_t rows = std::max<int64_t>(extents.rows, 1), cols = std::max<int64_t>(extents.cols, 1),
@@ -60,9 +58,6 @@ pto::TileBufType tileType(KernelContext &c, ir::Place place, llvm::StringRef lay
     rows = roundUp(rows, fractal);
     cols = roundUp(cols, fractal);
   } else if (layout.box == pto::Layout::RowMajor) {
-    // 16 elements at least, as boxes have, so that a tile has the same rows on either side of a
-    // queue.
-    int64_t least = place == ir::Place::Vec && c.wideRows.contains(cols) ? 32 : 16;
     cols = roundUp(cols, std::max(least, block));
   } else {
     rows = roundUp(rows, block);
@@ -77,6 +72,27 @@ pto::TileBufType tileType(KernelContext &c, ir::Place place, llvm::StringRef lay
   return pto::TileBufType::get(c.b.getContext(), place, rows, cols, element,
                                valid(extents.validRows, extents.rows),
                                valid(extents.validCols, extents.cols), layout);
+}
+
+/// 16 elements at least, as boxes have, so that a tile has the same rows on either side of a queue.
+static constexpr int64_t kLeastOfRow = 16;
+
+pto::TileBufType tileType(KernelContext &c, ir::Place place, llvm::StringRef layout,
+                          const Extents2 &extents, Type element) {
+  bool isWide = place == ir::Place::Vec && c.wideRows.contains(std::max<int64_t>(extents.cols, 1));
+  return paddedType(c, place, layout, extents, element, isWide ? 32 : kLeastOfRow);
+}
+
+pto::TileBufType crossingType(KernelContext &c, ir::Place place, llvm::StringRef layout,
+                              const Extents2 &extents, Type element) {
+  return paddedType(c, place, layout, extents, element, kLeastOfRow);
+}
+
+Value allocateCrossing(KernelContext &c, const Extents2 &extents, Type element, Location loc) {
+  pto::TileBufType type = crossingType(c, ir::Place::Vec, "nd", extents, element);
+  return c.b.create<pto::AllocTileOp>(
+      loc, type, Value(), type.getValidRows() == pto::kDynamic ? extents.validRows : Value(),
+      type.getValidCols() == pto::kDynamic ? extents.validCols : Value());
 }
 
 Value allocate(KernelContext &c, ir::Place place, llvm::StringRef layout, const Extents2 &extents,

@@ -11,8 +11,7 @@ mlir::Value allocate(KernelContext &c, ir::Place place, llvm::StringRef layout,
                      const Extents2 &extents, mlir::Type element, mlir::Location loc,
                      bool rotates = false);
 /// PTOAS wants tiles of one shape where TCVT makes bytes or is given them, and where TCMP makes a
-/// mask of the shape of its operands; rows of bytes are padded to 32, others to 16. What crosses
-/// between cores has the rows of the other side.
+/// mask of the shape of its operands; rows of bytes are padded to 32, others to 16.
 void findWideRows(KernelContext &c, ir::ParallelOp grid);
 /// A buffer in the vector memory for what such a tile holds.
 mlir::Value allocateLike(KernelContext &c, const Tile &like, mlir::Location loc);
@@ -40,6 +39,13 @@ Tile expand(KernelContext &c, const Tile &tile, const Extents2 &extents, mlir::L
 /// known.
 pto::TileBufType tileType(KernelContext &c, ir::Place place, llvm::StringRef layout,
                           const Extents2 &extents, mlir::Type element);
+/// The type of a tile in a slot of a queue: as above, with the rows of the other side, which has no
+/// masks.
+pto::TileBufType crossingType(KernelContext &c, ir::Place place, llvm::StringRef layout,
+                              const Extents2 &extents, mlir::Type element);
+/// A buffer in the vector memory of such a type.
+mlir::Value allocateCrossing(KernelContext &c, const Extents2 &extents, mlir::Type element,
+                             mlir::Location loc);
 /// An instruction of this id.
 mlir::Operation *emit(KernelContext &c, mlir::Location loc, InstructionId id, mlir::ValueRange ins,
                       mlir::ValueRange outs, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});

@@ -146,13 +146,25 @@ void popFor(KernelContext &c, Operation *op) {
 static constexpr int64_t kBoxRows = 16;
 static int64_t boxesOf(int64_t rows) { return (rows + kBoxRows - 1) / kBoxRows * kBoxRows; }
 
-/// The first rows of a buffer as a tile of `type`.
-static Value rowsOf(KernelContext &c, Value buffer, pto::TileBufType type, const Extents2 &extents,
-                    Location loc) {
+/// The first rows and columns of a buffer as a tile of `type`.
+static Value firstOf(KernelContext &c, Value buffer, pto::TileBufType type, const Extents2 &extents,
+                     Location loc) {
+  auto whole = cast<pto::TileBufType>(buffer.getType());
+  if (whole.getRows() == type.getRows() && whole.getCols() == type.getCols())
+    return reshape(c, buffer, type, extents.validRows, extents.validCols);
   return c.b.create<pto::SubsetOp>(
       loc, type, buffer, constant(c, 0), constant(c, 0),
       type.getValidRows() == pto::kDynamic ? extents.validRows : Value(),
       type.getValidCols() == pto::kDynamic ? extents.validCols : Value());
+}
+
+/// Between tiles of one value whose rows may be padded otherwise.
+static void copyRows(KernelContext &c, const Tile &from, Value to, Location loc) {
+  auto type = crossingType(c, ir::Place::Vec, "nd", from.extents, from.element);
+  Tile source = from, target = from;
+  source.buffer = firstOf(c, from.buffer, type, from.extents, loc);
+  target.buffer = firstOf(c, to, type, from.extents, loc);
+  copy(c, source, target, loc);
 }
 
 static void push(KernelContext &c, Value value, Value queue) {
@@ -168,16 +180,17 @@ static void push(KernelContext &c, Value value, Value queue) {
     tile.buffer = apart(c, tile.buffer, tile.extents.rows, tile.extents.validRows, tile.element);
   }
   // Slots have the whole capacity, so that both sides agree on where rows lie. The cube core has
-  // boxes of rows: a tile of fewer goes in a buffer of as many.
-  auto type = cast<pto::TileBufType>(tile.buffer.getType());
-  if (c.core == CoreKind::Vector && type.getRows() % kBoxRows) {
-    Extents2 boxes = tile.extents;
-    boxes.rows = boxesOf(boxes.rows);
-    Tile padded = tile;
-    Value wide = allocate(c, ir::Place::Vec, "nd", boxes, tile.element, loc);
-    padded.buffer = rowsOf(c, wide, type, tile.extents, loc);
-    copy(c, tile, padded, loc);
-    tile.buffer = wide;
+  // boxes of rows: a tile of fewer goes in a buffer of as many, one with longer rows in one with
+  // those of boxes.
+  Extents2 boxes = tile.extents;
+  boxes.rows = boxesOf(boxes.rows);
+  auto type = cast<pto::TileBufType>(tile.buffer.getType()),
+       slot = crossingType(c, ir::Place::Vec, "nd", boxes, tile.element);
+  if (c.core == CoreKind::Vector &&
+      (type.getRows() % kBoxRows || type.getCols() != slot.getCols())) {
+    Value padded = allocateCrossing(c, boxes, tile.element, loc);
+    copyRows(c, tile, padded, loc);
+    tile.buffer = padded;
   }
   c.b.create<pto::TPushOp>(loc, fullView(c, tile.buffer), queue,
                            c.b.getI8IntegerAttr(c.cores.dealt.empty() ? 0 : 1));
@@ -189,8 +202,8 @@ static Tile asColumn(KernelContext &c, const Tile &matrix, Type type, Location l
   column.form = Form::Column;
   column.buffer = allocateLike(c, column, loc);
   if (takes(c, InstructionId::TRowSum, {matrix.element})) { // each sum has one element
-    emit(c, loc, InstructionId::TRowSum, {matrix.buffer, allocateLike(c, matrix, loc)},
-         {columnView(c, column)});
+    Value scratch = allocateCrossing(c, matrix.extents, matrix.element, loc);
+    emit(c, loc, InstructionId::TRowSum, {matrix.buffer, scratch}, {columnView(c, column)});
     return column;
   }
   ShapedTile from = shaped(c, matrix, type), to = shaped(c, column, type);
@@ -216,32 +229,29 @@ static void pop(KernelContext &c, Value value, Value queue, bool toVector) {
   tile.form = toVector ? Form::Whole : Form::Matrix;
   Extents2 boxes = tile.extents;
   boxes.rows = boxesOf(boxes.rows);
-  pto::TileBufType type = tileType(c, toVector ? ir::Place::Vec : ir::Place::Mat,
-                                   toVector ? "nd" : "nz", boxes, tile.element);
+  ir::Place place = toVector ? ir::Place::Vec : ir::Place::Mat;
+  llvm::StringRef layout = toVector ? "nd" : "nz";
+  pto::TileBufType type = crossingType(c, place, layout, boxes, tile.element);
   auto full = type.withValid(type.getRows(), type.getCols());
   Value popped = c.b.create<pto::DeclareTileOp>(loc, full, Value(), Value());
   auto split = c.b.getI8IntegerAttr(c.cores.dealt.empty() ? 0 : 1);
   c.b.create<pto::TPopOp>(loc, popped, queue, split);
-  auto own = tileType(c, type.getPlace(), toVector ? "nd" : "nz", tile.extents, tile.element);
-  tile.buffer = own.getRows() == type.getRows()
-                    ? reshape(c, popped, own, tile.extents.validRows, tile.extents.validCols)
-                    : rowsOf(c, popped, own, tile.extents, loc);
+  auto narrow = crossingType(c, place, layout, tile.extents, tile.element),
+       own = tileType(c, place, layout, tile.extents, tile.element);
+  tile.buffer = firstOf(c, popped, narrow, tile.extents, loc);
   bool isColumn = toVector && formOf(tile) == Form::Column;
-  if (isColumn)
+  // Where queues are merged, what is popped next may have another form.
+  bool isCopied = toVector && (c.plan.merges || own.getCols() != narrow.getCols());
+  if (isColumn) {
     tile = asColumn(c, tile, value.getType(), loc);
-  if (c.plan.merges && toVector) { // what is popped next may have another form
-    if (!isColumn) {
-      Tile own = tile;
-      own.buffer = allocateLike(c, own, loc);
-      copy(c, tile, own, loc);
-      tile = own;
-    }
-    setTile(c, value, tile);
-    c.b.create<pto::TFreeOp>(loc, queue, split);
-    return;
+  } else if (isCopied) {
+    Value apart = allocateLike(c, tile, loc);
+    copyRows(c, tile, apart, loc);
+    tile.buffer = apart;
   }
   setTile(c, value, tile);
-  if (directQueues(c) && !isColumn) // else it has been copied, here or from global memory
+  if (directQueues(c) && !isColumn &&
+      !isCopied) // else it has been copied, here or from global memory
     c.popped.push_back({queue, split, value});
   else
     c.b.create<pto::TFreeOp>(loc, queue, split);
