@@ -20,7 +20,7 @@ public:
 private:
   bool crossesAsItIs(Value operand) const;
   Value handed(Value operand);
-  void turnColumn(OpOperand &operand);
+  Value turned(Value operand);
   Value asMatrix(Value operand);
   Value asMatrix(NewAxisOp line);
 
@@ -46,25 +46,59 @@ Value Handing::handed(Value operand) {
   return known = cast;
 }
 
-/// `x[:, new]` of a row in memory is the transpose of `x[new, :]`.
-void Handing::turnColumn(OpOperand &operand) {
-  auto column = operand.get().getDefiningOp<NewAxisOp>();
-  if (!column || rankOf(column.getSource().getType()) != 1 ||
-      column.getAxes() != llvm::ArrayRef<int64_t>{1})
-    return;
-  b_.setInsertionPoint(column);
-  Location loc = column.getLoc();
-  const Extent &extent = extentsOf(column.getSource().getType()).front();
-  auto type = [&](llvm::ArrayRef<Extent> extents) {
-    return ArrayType::get(b_.getContext(), elementTypeOf(column.getType()), extents,
-                          Place::Inferred);
-  };
-  Value row = b_.create<NewAxisOp>(loc, type({Extent::constant(1), extent}), column.getSource(),
-                                   b_.getDenseI64ArrayAttr({0}));
-  operand.set(b_.create<TransposeOp>(loc, type({extent, Extent::constant(1)}), row,
-                                     b_.getDenseI64ArrayAttr({1, 0})));
-  if (column->use_empty())
-    column->erase();
+/// An operation of views that nobody reads, with what it alone has read.
+static void eraseUnused(Operation *op) {
+  while (op && isViewOfOperand(op) && op->use_empty()) {
+    Operation *source = op->getOperand(0).getDefiningOp();
+    op->erase();
+    op = source;
+  }
+}
+
+/// Whether a new axis makes a column of a row.
+static bool makesColumn(NewAxisOp view) {
+  return rankOf(view.getSource().getType()) == 1 && view.getAxes() == llvm::ArrayRef<int64_t>{1};
+}
+
+/// `x[:, new]` of a row in memory is the transpose of `x[new, :]`: the operand with that instead,
+/// under whatever views; null if there is none.
+Value Handing::turned(Value operand) {
+  Operation *op = operand.getDefiningOp();
+  if (!op || !isViewOfOperand(op))
+    return {};
+  b_.setInsertionPoint(op);
+  if (auto column = dyn_cast<NewAxisOp>(op); !column || !makesColumn(column)) {
+    Value source = turned(op->getOperand(0));
+    if (!source)
+      return {};
+    b_.setInsertionPoint(op);
+    Operation *same = b_.clone(*op);
+    same->setOperand(0, source);
+    return same->getResult(0);
+  } else {
+    Location loc = column.getLoc();
+    const Extent &extent = extentsOf(column.getSource().getType()).front();
+    auto type = [&](llvm::ArrayRef<Extent> extents) {
+      return ArrayType::get(b_.getContext(), elementTypeOf(column.getType()), extents,
+                            Place::Inferred);
+    };
+    Value row = b_.create<NewAxisOp>(loc, type({Extent::constant(1), extent}), column.getSource(),
+                                     b_.getDenseI64ArrayAttr({0}));
+    return b_.create<TransposeOp>(loc, type({extent, Extent::constant(1)}), row,
+                                  b_.getDenseI64ArrayAttr({1, 0}));
+  }
+}
+
+/// Whether the views of an operand show the rows and columns that lie in memory, as they are or
+/// turned.
+static bool showsMatrix(Value operand) {
+  for (Operation *op = operand.getDefiningOp(); op && isViewOfOperand(op);
+       op = op->getOperand(0).getDefiningOp())
+    if (auto view = dyn_cast<NewAxisOp>(op);
+        view && !makesColumn(view) &&
+        llvm::is_contained(view.getAxes(), rankOf(view.getType()) - 1))
+      return false;
+  return true;
 }
 
 /// A vector in global memory whose elements stand below each other, with a new axis, as the matrix
@@ -119,10 +153,14 @@ void Handing::run(MatmulOp product) {
       operand.set(matrix);
       continue;
     }
-    if (isLoadedOperand(operand.get()))
-      turnColumn(operand);
-    else if (!crossesAsItIs(operand.get()))
+    Operation *before = operand.get().getDefiningOp();
+    bool isLoaded = isLoadedOperand(operand.get());
+    if (Value seen = isLoaded ? turned(operand.get()) : Value()) {
+      operand.set(seen);
+      eraseUnused(before);
+    } else if (isLoaded ? !showsMatrix(operand.get()) : !crossesAsItIs(operand.get())) {
       operand.set(handed(operand.get()));
+    }
   }
 }
 

@@ -96,7 +96,9 @@ std::optional<Owner> Splitter::ownerOf(Operation *op) const {
   }
   if (cores_.cube.contains(op))
     return Owner::Cube;
-  if (isHanded(op))
+  // What crosses to the cube core the vector cores make, also where each could read it by itself.
+  if (llvm::any_of(op->getResults(),
+                   [&](Value value) { return llvm::is_contained(cores_.toCube, value); }))
     return Owner::Vector;
   bool touchesTiles =
       llvm::any_of(op->getOperandTypes(), isTile) || llvm::any_of(op->getResultTypes(), isTile);

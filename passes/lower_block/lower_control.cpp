@@ -440,6 +440,7 @@ void keep(KernelContext &c, Value value, const Tile &into, Location loc) {
 /// As if at once: what is kept in a buffer that is written before is copied aside.
 void keepAll(KernelContext &c, ValueRange values, CarriedTiles tiles, Location loc) {
   llvm::SmallDenseSet<Value> written;
+  llvm::SmallVector<std::pair<Value, Tile>> before; // where what goes aside lies else
   for (const auto &[i, into] : tiles) {
     const Tile *tile = c.core == CoreKind::Cube ? nullptr : tileOf(c, values[i]);
     if (tile && tile->buffer && tile->buffer != into.buffer &&
@@ -447,12 +448,15 @@ void keepAll(KernelContext &c, ValueRange values, CarriedTiles tiles, Location l
       Tile source = materialise(c, *tile, loc), aside = source;
       aside.buffer = allocateLike(c, source, loc);
       copy(c, source, aside, loc);
+      before.push_back({values[i], *tile});
       setTile(c, values[i], aside);
     }
     written.insert(pto::rootOf(into.buffer));
   }
   for (const auto &[i, tile] : tiles)
     keep(c, values[i], tile, loc);
+  for (const auto &[value, tile] : before)
+    setTile(c, value, tile);
 }
 
 /// Names the lengths of what a branch gives before it: an arm may be the first that has them. What

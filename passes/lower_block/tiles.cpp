@@ -104,9 +104,11 @@ bool isRangeLength(const KernelContext &c, Value length) {
 
 int64_t capacityOf(const KernelContext &c, const ir::Extent &extent) {
   int64_t capacity = capacityIn(extent, c.capacities);
-  // An axis of one position or none is no single one, which has forms of its own.
-  if (capacity == 1 && !extent.isConstant() && !c.cores.deals(extent.symbol) &&
-      !c.neverEmpty.contains(extent.symbol))
+  // An axis of one position or none, or of none at all, is no single one, which has forms of its
+  // own.
+  bool mayBeOne = extent.isConstant() || c.cores.deals(extent.symbol) ||
+                  c.neverEmpty.contains(extent.symbol);
+  if (capacity == 0 || (capacity == 1 && !mayBeOne))
     capacity = 2;
   if (c.core == CoreKind::Vector && c.cores.deals(extent.symbol) && capacity > 0)
     capacity = (capacity + 1) / 2;
