@@ -106,8 +106,8 @@ int64_t capacityOf(const KernelContext &c, const ir::Extent &extent) {
   int64_t capacity = capacityIn(extent, c.capacities);
   // An axis of one position or none, or of none at all, is no single one, which has forms of its
   // own.
-  bool mayBeOne = extent.isConstant() || c.cores.deals(extent.symbol) ||
-                  c.neverEmpty.contains(extent.symbol);
+  bool mayBeOne =
+      extent.isConstant() || c.cores.deals(extent.symbol) || c.neverEmpty.contains(extent.symbol);
   if (capacity == 0 || (capacity == 1 && !mayBeOne))
     capacity = 2;
   if (c.core == CoreKind::Vector && c.cores.deals(extent.symbol) && capacity > 0)

@@ -56,7 +56,7 @@ Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scala
     return {wrap(step.imm, a->value), a->data};
   if (calc == Calc::Select) {
     Scalar chosen = a->value ? *b : *c;
-    return {chosen.value, chosen.data || a->data};
+    return {chosen.value, chosen.data || a->data, std::max(b->bound(), c->bound())};
   }
   int64_t x = a->value, y = b->value;
   auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
@@ -94,7 +94,10 @@ Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scala
       return divide(calc, x, y);
     }
   };
-  return {result(), a->data || b->data};
+  int64_t most = calc == Calc::Min   ? std::min(a->bound(), b->bound())
+                 : calc == Calc::Max ? std::max(a->bound(), b->bound())
+                                     : INT64_MAX;
+  return {result(), a->data || b->data, most};
 }
 
 } // namespace ptl::prove

@@ -3,6 +3,7 @@
 #include "codegen/machines/machine.h"
 
 #include <deque>
+#include <optional>
 
 namespace ptl::prove {
 
@@ -67,7 +68,9 @@ struct CrossCore {
 
 /// One core's share in a queue.
 struct QueueCore {
-  std::vector<Moment> pushes, frees;
+  std::vector<Moment> pushes;
+  std::vector<std::optional<Moment>> frees; ///< by number, as far as they are over
+  uint32_t given = 0;                       ///< the first so many frees are over
   uint32_t pushTotal = 0, popTotal = 0, freeTotal = 0;
 };
 
@@ -338,7 +341,8 @@ bool Simulation::enabled(uint32_t index, const Event &event) {
   return true;
 }
 
-// A push waits until every consumer has told that the slot which it takes again is free. What comes
+// A push waits until every consumer has told that the slot which it takes again is free. Slots are
+// given back in their order, also where one that nobody read is free before others. What comes
 // with that, of slots that it does not need, is how the library does it and orders nothing.
 bool Simulation::pushEnabled(uint32_t index, const Event &event) {
   const Queue &queue = kernel_.queues[event.flag];
@@ -351,9 +355,9 @@ bool Simulation::pushEnabled(uint32_t index, const Event &event) {
     const QueueCore &share = states_[i].queues[event.flag];
     if (i == index || (!share.popTotal && !share.freeTotal))
       continue;
-    if (static_cast<int64_t>(share.frees.size()) < told)
+    if (share.given < told)
       return false;
-    awaited_.push_back(share.frees[static_cast<size_t>(needed)]);
+    awaited_.push_back(*share.frees[static_cast<size_t>(needed)]);
   }
   return true;
 }
@@ -463,8 +467,15 @@ void Simulation::finishFree(uint32_t index, uint32_t number, const Moment &done)
   CoreState &state = states_[index];
   auto &[parts, all] = state.freeing[number];
   join(all, done);
-  if (--parts == 0)
-    state.queues[core(index).events[number].flag].frees.push_back(all);
+  if (--parts > 0)
+    return;
+  const Event &event = core(index).events[number];
+  QueueCore &share = state.queues[event.flag];
+  if (share.frees.size() <= event.number)
+    share.frees.resize(event.number + 1);
+  share.frees[event.number] = all;
+  while (share.given < share.frees.size() && share.frees[share.given])
+    ++share.given;
 }
 
 // ---- what went wrong

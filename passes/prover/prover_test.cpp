@@ -1,69 +1,12 @@
-#include "passes/prover/prover.h"
+#include "passes/prover/prover_fixture.h"
 
 #include "passes/prover/mutate.h"
 #include "passes/prover/prove_kernel.h"
 #include "passes/prover/read.h"
 #include "passes/prover/shuffle.h"
 
-#include "ir/dialect/pto_dialect.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Parser/Parser.h"
-#include "gtest/gtest.h"
-
 namespace ptl::prove {
 namespace {
-
-class Prover : public ::testing::Test {
-protected:
-  Prover() : context(mlir::MLIRContext::Threading::DISABLED) {
-    context.loadDialect<ir::PtlDialect, pto::PtoDialect, mlir::arith::ArithDialect,
-                        mlir::func::FuncDialect, mlir::scf::SCFDialect>();
-  }
-  /// The body of a vector kernel with a size `n`, two tiles at bytes 0 and 2048 and a box of
-  /// global memory.
-  std::string kernel(const std::string &body) {
-    return R"(
-      !t = !pto.tile_buf<vec, 8x64xf32>
-      !v = !pto.partition_tensor_view<8x64xf32>
-      func.func @k(%x: !pto.ptr<f32> {ptl.name = "x"}, %n: index {ptl.name = "n"})
-          attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>} {
-        %c0 = arith.constant 0 : index
-        %c1 = arith.constant 1 : index
-        %c2 = arith.constant 2 : index
-        %c8 = arith.constant 8 : index
-        %c64 = arith.constant 64 : index
-        %a0 = arith.constant 0 : i64
-        %a1 = arith.constant 2048 : i64
-        %one = arith.constant 1.0 : f32
-        %xv = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : !pto.tensor_view<8x64xf32>
-        %xb = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c8, %c64] : !pto.tensor_view<8x64xf32> -> !v
-        %a = pto.alloc_tile addr = %a0 : !t loc("a")
-        %b = pto.alloc_tile addr = %a1 : !t
-    )" + body +
-           "\n return }";
-  }
-  ProofResult prove(const std::string &body, const char *machine = "a2") {
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(kernel(body), &context);
-    EXPECT_TRUE(module);
-    return module ? proveBlock(*module, *findMachine(machine)) : ProofResult();
-  }
-  static std::string codes(const ProofResult &result) {
-    std::string text;
-    for (const Finding &finding : result.findings)
-      text += finding.code() + " ";
-    for (const Finding &finding : result.undecided)
-      text += finding.code() + " ";
-    return text;
-  }
-
-  mlir::MLIRContext context;
-};
-
-const char *const kFill = "pto.texpands ins(%one : f32) outs(%a : !t)\n";
-const char *const kAbs = "pto.tabs ins(%a : !t) outs(%b : !t)\n";
 
 TEST_F(Prover, VectorBarrierIsUpToTheMachine) {
   std::string dependent = std::string(kFill) + kAbs;
@@ -122,28 +65,6 @@ TEST_F(Prover, WindowsTouchTheirPartOnly) {
   )";
   EXPECT_EQ(codes(prove(windows)), "");
   EXPECT_EQ(codes(prove(windows + std::string("pto.barrier <PIPE_V>\n") + kAbs)), "");
-}
-
-// It may be any of the rows: all that is in them is ordered, and no row is known to be written.
-TEST_F(Prover, WindowsWhosePlaceOnlyTheDataKnows) {
-  std::string row = R"(
-    %d = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32
-    %l = arith.fptosi %d : f32 to i64
-    %r = arith.index_cast %l : i64 to index
-    %a2 = arith.constant 4096 : i64
-    %w = pto.subset %a[%r, %c0] : !t -> !pto.tile_buf<vec, 1x64xf32>
-    %m = pto.alloc_tile addr = %a2 : !pto.tile_buf<vec, 1x64xf32>
-  )";
-  std::string fill = kFill, barrier = "pto.barrier <PIPE_V>\n";
-  std::string take = "pto.tmov ins(%w : !pto.tile_buf<vec, 1x64xf32>) "
-                     "outs(%m : !pto.tile_buf<vec, 1x64xf32>)\n";
-  std::string put = "pto.texpands ins(%one : f32) outs(%w : !pto.tile_buf<vec, 1x64xf32>)\n";
-  EXPECT_EQ(codes(prove(row + fill + barrier + take)), "");
-  EXPECT_EQ(codes(prove(row + fill + take)), "E0917 ");
-  EXPECT_EQ(codes(prove(row + take)), "E0919 ");
-  EXPECT_EQ(codes(prove(row + fill + barrier + put + barrier + kAbs)), "");
-  EXPECT_EQ(codes(prove(row + fill + barrier + put + kAbs)), "E0917 ");
-  EXPECT_EQ(codes(prove(row + put + barrier + take)), "");
 }
 
 // No loop depends on `n`: how much of the tiles is valid does, and with little of it they are
@@ -567,23 +488,6 @@ TEST_F(Prover, ReportsBecomeDiagnostics) {
   report(result, sink, [](mlir::Location) { return Span(); });
   ASSERT_EQ(sink.all().size(), 1u);
   EXPECT_EQ(sink.all()[0].message, "`tabs` reads `a` while `texpands` may still be writing it");
-}
-
-TEST(Boxes, OverlapByAxes) {
-  auto box = [](int64_t row, int64_t rows, int64_t col, int64_t cols) {
-    GlobalBox made;
-    made.rank = 2;
-    made.offset = row * 100 + col;
-    made.axes[0] = {rows, 100};
-    made.axes[1] = {cols, 1};
-    return made;
-  };
-  EXPECT_TRUE(mayOverlap(box(0, 4, 0, 10), box(3, 4, 9, 10)));
-  EXPECT_FALSE(mayOverlap(box(0, 4, 0, 10), box(0, 4, 10, 10)));
-  EXPECT_FALSE(mayOverlap(box(0, 4, 0, 10), box(4, 4, 0, 10)));
-  GlobalBox anywhere = box(9, 1, 0, 1);
-  anywhere.known = false;
-  EXPECT_TRUE(mayOverlap(box(0, 4, 0, 10), anywhere));
 }
 
 } // namespace

@@ -8,11 +8,15 @@
 
 namespace ptl::prove {
 
+/// Where a window is that begins at a place of an empty tile which only the data knows.
+inline constexpr int64_t kNowhere = -1;
+
 /// A tile that scalar code holds.
 struct RunningTile {
   uint32_t buffer = 0, shape = 0;
   int64_t base = 0, row = 0, col = 0, validRows = 0, validCols = 0;
-  /// Of a window whose place only the data knows: it is somewhere in so many rows or columns.
+  /// Of a window whose place only the data knows: it is somewhere in so many rows or columns, or
+  /// `kNowhere`.
   int64_t amongRows = 0, amongCols = 0;
 };
 

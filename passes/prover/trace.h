@@ -5,6 +5,8 @@
 #include "passes/prover/findings.h"
 #include "passes/prover/tiles.h"
 
+#include <cstdint>
+
 namespace ptl::prove {
 
 /// One touch of memory by an event.
@@ -94,6 +96,9 @@ void judgeCrossing(const Kernel &kernel, mlir::Operation *op, int64_t id, Findin
 struct Scalar {
   int64_t value = 0;
   bool data = false;
+  int64_t most = INT64_MAX; ///< what it is at most, whatever the data
+
+  int64_t bound() const { return data ? most : value; }
 };
 Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scalar *c);
 

@@ -112,10 +112,10 @@ int64_t Runner::derivedValid(int64_t fixed, uint32_t given, int64_t inherited, i
 }
 
 // A window that begins further on; inside of one whose place is not known it is somewhere there,
-// too.
+// too. Of nothing there is no place where it may be.
 void Runner::move(int64_t &at, int64_t &among, int64_t extent, Scalar by) {
   if (by.data && !among)
-    among = std::max<int64_t>(extent, 1);
+    among = extent > 0 ? extent : kNowhere;
   if (!among)
     at += by.value;
 }
@@ -156,7 +156,8 @@ void Runner::makeBox(const Step &step) {
     box.pointer = static_cast<uint32_t>(step.imm);
   } else {
     box = boxAt(step.args[0]);
-    for (size_t i = 1; i < step.args.size(); ++i)
+    size_t numKnown = step.kind == StepKind::Box ? 1 + step.count : step.args.size();
+    for (size_t i = 1; i < numKnown; ++i)
       box.known &= !at(step.args[i]).data;
   }
   if (step.kind == StepKind::AddPointer)
@@ -165,12 +166,14 @@ void Runner::makeBox(const Step &step) {
   if (step.kind == StepKind::View || step.kind == StepKind::Box) {
     box.rank = static_cast<uint8_t>(rank);
     for (unsigned i = 0; i < rank; ++i) {
-      int64_t first = at(step.args[1 + i]).value, second = at(step.args[1 + step.count + i]).value;
+      int64_t first = at(step.args[1 + i]).value;
+      Scalar second = at(step.args[1 + step.count + i]);
       if (step.kind == StepKind::View) {
-        box.axes[i] = {first, second};
-      } else {
+        box.axes[i] = {first, second.value};
+      } else { // as long as it may be, where only the data knows, and no further than its view
         box.offset += first * box.axes[i].stride;
-        box.axes[i].size = second;
+        box.axes[i].size =
+            second.data ? std::min(second.most, box.axes[i].size - first) : second.value;
       }
     }
   }
@@ -208,8 +211,8 @@ void Runner::touchTile(const AccessSpec &spec, Access &access) {
   access.partly = tile.amongRows || tile.amongCols;
   if (access.partly) {
     access.reads |= access.writes; // what it leaves stays
-    rows = tile.amongRows ? tile.amongRows : rows;
-    cols = tile.amongCols ? tile.amongCols : cols;
+    rows = tile.amongRows ? std::max<int64_t>(tile.amongRows, 0) : rows;
+    cols = tile.amongCols ? std::max<int64_t>(tile.amongCols, 0) : cols;
   } else if (spec.row != kNone && !at(spec.row).data && !at(spec.col).data) {
     const RunningTile &extent = tileAt(spec.extent);
     row += at(spec.row).value;
