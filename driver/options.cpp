@@ -1,4 +1,4 @@
-#include "driver/options.h"
+#include "driver/option_table.h"
 
 #include "frontend/base/explain.h"
 
@@ -9,12 +9,8 @@ namespace ptl {
 
 namespace {
 
-/// `Maybe`: a flag that may have a value joined to it.
-enum class Kind : uint8_t { Flag, Maybe, Value, List };
-
-/// Sets of commands, one bit each.
-using CommandSet = uint32_t;
-constexpr CommandSet of(CommandId id) { return CommandSet(1) << static_cast<unsigned>(id); }
+/// Sets of commands that rows of the table name.
+constexpr CommandSet of(CommandId id) { return commandBit(id); }
 constexpr CommandSet All = ~CommandSet(0);
 constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(CommandId::Test) |
                             of(CommandId::Bench) | of(CommandId::Sim) | of(CommandId::Lower) |
@@ -22,16 +18,7 @@ constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(Comma
 constexpr CommandSet Sources =
     Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc);
 
-struct OptionInfo {
-  OptionId id;
-  char letter;
-  std::string_view name;
-  Kind kind;
-  const char *meta;
-  CommandSet commands;
-  const char *summary;
-};
-
+using Kind = OptionKind;
 constexpr OptionInfo kOptions[] = {
 #define OPTION(ID, SHORT, LONG, KIND, META, COMMANDS, SUMMARY)                                     \
   {OptionId::ID, SHORT, LONG, Kind::KIND, META, COMMANDS, SUMMARY},
@@ -45,12 +32,11 @@ struct Spelled {
 };
 
 Spelled matchArgument(std::string_view argument) {
-  // `-MD` and `-MF` are written with one dash by every compiler.
   bool isLong = argument.substr(0, 2) == "--";
   std::string_view name = argument.substr(isLong ? 2 : 1);
   size_t equals = name.find('=');
   for (const OptionInfo &option : kOptions) {
-    if ((isLong || option.name[0] == 'M') && name.substr(0, equals) == option.name) {
+    if ((isLong || option.hasOneDash()) && name.substr(0, equals) == option.name) {
       if (equals == name.npos)
         return {&option, std::nullopt};
       return {&option, name.substr(equals + 1)};
@@ -83,6 +69,10 @@ std::string unknownOption(std::string_view argument, CommandSet command) {
 }
 
 } // namespace
+
+std::span<const OptionInfo> allOptions() { return kOptions; }
+
+std::string OptionInfo::spelled() const { return (hasOneDash() ? "-" : "--") + std::string(name); }
 
 const std::vector<CommandInfo> &allCommands() {
   static const std::vector<CommandInfo> commands = {
@@ -163,7 +153,7 @@ static std::string optionHelp(const OptionInfo &option) {
   std::string left = "  ";
   if (option.letter)
     left += std::string("-") + option.letter + ", ";
-  left += (option.name[0] == 'M' ? "-" : "--") + std::string(option.name);
+  left += option.spelled();
   if (*option.meta)
     left += std::string(option.kind <= Kind::Maybe ? "" : " ") + option.meta;
   left.resize(std::max<size_t>(left.size() + 2, 36), ' ');

@@ -159,25 +159,6 @@ Expected<std::string> emitOutput(Module &module, TargetMachine &machine, OutputK
   return std::string(buffer.data(), buffer.size());
 }
 
-Error linkSharedLibrary(const std::vector<std::string> &objects,
-                        const std::vector<std::string> &arguments, const std::string &output) {
-  ErrorOr<std::string> driver = std::make_error_code(std::errc::no_such_file_or_directory);
-  for (const char *name : {"clang-19", "clang", "cc", "gcc"})
-    if (driver = sys::findProgramByName(name); driver)
-      break;
-  if (!driver)
-    return createStringError("no C compiler driver (clang, cc, gcc) found to link with");
-  std::vector<StringRef> command = {*driver, "-shared", "-o", output};
-  command.insert(command.end(), objects.begin(), objects.end());
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  command.push_back("-lm");
-  std::string message;
-  int status = sys::ExecuteAndWait(*driver, command, std::nullopt, {}, 0, 0, &message);
-  if (status != 0)
-    return createStringError("linking failed: " + (message.empty() ? *driver : message));
-  return Error::success();
-}
-
 JitCode::JitCode(std::unique_ptr<orc::LLJIT> jit) : jit_(std::move(jit)) {}
 JitCode::JitCode(JitCode &&) noexcept = default;
 JitCode &JitCode::operator=(JitCode &&) noexcept = default;

@@ -58,7 +58,7 @@ enum class OutputKind : uint8_t { LlvmText, Assembly, Object };
 llvm::Expected<std::string> emitOutput(llvm::Module &module, llvm::TargetMachine &machine,
                                        OutputKind kind);
 
-/// Links objects on disk to a shared library at `output` with the system's compiler driver.
+/// Links objects on disk to a shared library at `output`; `arguments` are options of a linker.
 llvm::Error linkSharedLibrary(const std::vector<std::string> &objects,
                               const std::vector<std::string> &arguments, const std::string &output);
 

@@ -315,7 +315,7 @@ void Builder::link(const std::string &object) {
   std::string runtime = executableFolder() + "../lib";
   std::string path = pathFor(EmitId::Library), temporary = path + ".part";
   llvm::Error error = cpu::linkSharedLibrary(
-      {object}, {"-L" + runtime, "-lptl_rt", "-Wl,-rpath," + runtime, "-Wl,-z,defs"}, temporary);
+      {object}, {"-L" + runtime, "-lptl_rt", "--rpath=" + runtime, "-z", "defs"}, temporary);
   if (error || ::rename(temporary.c_str(), path.c_str()) != 0) {
     ::unlink(temporary.c_str());
     session_.sink().report(DiagId::CannotWriteFile, kNoSpan,

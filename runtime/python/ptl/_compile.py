@@ -15,11 +15,17 @@ def _compiler():
     named = os.environ.get("PTLC")
     if named:
         return named
+    package = pathlib.Path(__file__).resolve().parent
+    # A wheel carries its compiler. In an installation the package lies in lib/python3/dist-packages, and the compiler that came
+    # with it in bin.
+    for candidate in (package / "_compiler" / "bin" / "ptlc", package.parents[3] / "bin" / "ptlc"):
+        if candidate.exists():
+            return str(candidate)
     found = shutil.which("ptlc")
     if found:
         return found
     # A checkout: the package lies in runtime/python/ptl, builds in build/.
-    root = pathlib.Path(__file__).resolve().parents[3]
+    root = package.parents[2]
     for candidate in (root / "build" / "bin" / "ptlc", root / "build" / "driver" / "ptlc"):
         if candidate.exists():
             return str(candidate)

@@ -1,0 +1,41 @@
+# What `cmake --install` copies, by component, and the packages that `./dev dist` makes of it. Everything is found from where the
+# program lies: `bin/ptlc` looks for `lib/libptlc-ir.so`, `lib/libptl_rt.so` and `share/ptl/std`, so a tree can be moved whole.
+# `lib` is not the system's folder for one architecture, since an installation is for one.
+include(CMakePackageConfigHelpers)
+set(cmake_folder lib/cmake/ptl)
+set(doc_folder share/doc/ptl)
+
+# The compiler: what `ptlc` needs, and nothing else.
+install(TARGETS ptlc EXPORT ptlTargets RUNTIME DESTINATION bin COMPONENT compiler)
+install(TARGETS ptlc-ir LIBRARY DESTINATION lib COMPONENT compiler)
+install(DIRECTORY std/ DESTINATION share/ptl/std COMPONENT compiler FILES_MATCHING PATTERN *.ptl)
+# These are in the compiler, too; the files are there to be read and to start own ones from.
+install(DIRECTORY codegen/machines/ DESTINATION share/ptl/machines COMPONENT compiler FILES_MATCHING PATTERN *.json)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION share COMPONENT compiler)
+
+# What programs that call compiled libraries need, to run and to be built.
+set_target_properties(ptl_rt PROPERTIES EXPORT_NAME runtime)
+install(TARGETS ptl_rt EXPORT ptlTargets LIBRARY DESTINATION lib COMPONENT runtime)
+install(FILES runtime/include/ptl.h runtime/include/ptl_elems.def runtime/include/ptl_errors.def
+  DESTINATION include/ptl COMPONENT development)
+install(EXPORT ptlTargets NAMESPACE ptl:: DESTINATION ${cmake_folder} COMPONENT development)
+configure_package_config_file(cmake/ptlConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/ptlConfig.cmake
+  INSTALL_DESTINATION ${cmake_folder} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/ptlConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/PtlLibrary.cmake ${PROJECT_BINARY_DIR}/cmake/ptlConfig.cmake
+  ${PROJECT_BINARY_DIR}/cmake/ptlConfigVersion.cmake DESTINATION ${cmake_folder} COMPONENT development)
+configure_file(cmake/ptl.pc.in ${PROJECT_BINARY_DIR}/cmake/ptl.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/ptl.pc DESTINATION lib/pkgconfig COMPONENT development)
+
+# The language server, with the process beside it.
+install(TARGETS ptl-lsp ptl-lsp-worker RUNTIME DESTINATION bin COMPONENT server)
+
+install(DIRECTORY runtime/python/ptl DESTINATION lib/python3/dist-packages COMPONENT python FILES_MATCHING PATTERN *.py)
+
+install(FILES README.md CHANGELOG.md DESTINATION ${doc_folder} COMPONENT documentation)
+install(FILES LICENSE DESTINATION ${doc_folder} RENAME copyright COMPONENT documentation)
+install(DIRECTORY docs/ DESTINATION ${doc_folder}/docs COMPONENT documentation)
+install(DIRECTORY examples DESTINATION share/ptl COMPONENT documentation)
+
+# All that is installed.
+add_custom_target(ptl_installed DEPENDS ptlc ptlc-ir ptl_rt ptl-lsp ptl-lsp-worker ptl_command_files)

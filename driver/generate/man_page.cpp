@@ -1,0 +1,114 @@
+#include "driver/generate/man_page.h"
+
+#include "driver/option_table.h"
+
+namespace ptl {
+
+namespace {
+
+/// With what troff reads as commands escaped; `code` in backticks becomes bold.
+std::string troff(std::string_view text) {
+  std::string out;
+  bool bold = false;
+  for (char c : text) {
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else if (c == '`')
+      out += (bold = !bold) ? "\\fB" : "\\fR";
+    else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
+      out += std::string("\\&") + c;
+    else
+      out += c;
+  }
+  return out + (bold ? "\\fR" : "");
+}
+
+std::string bold(std::string_view text) { return "\\fB" + troff(text) + "\\fR"; }
+std::string italic(std::string_view text) { return "\\fI" + troff(text) + "\\fR"; }
+
+std::string upper(std::string text) {
+  for (char &c : text)
+    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string head(const std::string &name, std::string_view version, std::string_view summary) {
+  return ".TH " + upper(name) + " 1 \"\" \"PTL " + std::string(version) + "\" \"PTL\"\n.SH NAME\n" +
+         troff(name) + " \\- " + troff(summary) + "\n.SH SYNOPSIS\n";
+}
+
+std::string optionEntry(const OptionInfo &option) {
+  std::string text = ".TP\n";
+  if (option.letter)
+    text += bold(std::string("-") + option.letter) + ", ";
+  text += bold(option.spelled());
+  if (*option.meta)
+    text += (option.takesValue() ? " " : "") + italic(option.meta);
+  return text + "\n" + troff(option.summary) + "\n";
+}
+
+const char *const kExitStatus = R"(.SH EXIT STATUS
+.IP 0
+done
+.IP 1
+errors in the source
+.IP 2
+wrong usage
+.IP 3
+a tool, a file or a feature that is missing
+.IP 4
+an error in the compiler
+.IP 5
+the program that ran stopped: a
+.BR where ,
+an
+.BR assert ,
+or a bound
+)";
+
+const char *const kEnvironment = R"(.SH ENVIRONMENT
+.TP
+.B PTL_STD
+the folder of the standard library, instead of the one that came with the compiler
+.TP
+.B NO_COLOR
+messages have no colours
+)";
+
+std::string allPage(std::string_view version) {
+  std::string text = head("ptlc", version, "compiler of the Parallel Tile Language"), also;
+  text +=
+      ".B ptlc\n.I COMMAND\n.RI [ options ]\n.RI [ arguments ]\n.SH DESCRIPTION\n"
+      "Checks, compiles and runs programs of tiles, for this computer's processor and for chips.\n"
+      "An argument\n.BI @ FILE\nstands for the arguments in the file.\n.SH COMMANDS\n";
+  for (const CommandInfo &command : allCommands()) {
+    text += ".TP\n" + bold(command.name) + " " + italic(command.arguments) + "\n" +
+            troff(command.summary) + (command.home == CommandHome::Planned ? " (planned)" : "") +
+            "\n";
+    if (command.home != CommandHome::Planned)
+      also += (also.empty() ? "" : " ,\n") + (".BR ptlc\\-" + std::string(command.name)) + " (1)";
+  }
+  return text + kExitStatus + kEnvironment + ".SH SEE ALSO\n" + also + "\n";
+}
+
+} // namespace
+
+std::string manPage(const CommandInfo *command, std::string_view version) {
+  if (!command)
+    return allPage(version);
+  std::string name = std::string("ptlc-") + command->name;
+  std::string text = head(name, version, command->summary);
+  text +=
+      ".B ptlc " + std::string(command->name) + "\n.RI [ options ]\n" + italic(command->arguments) +
+      "\n.SH OPTIONS\n" +
+      "A value follows its option as the next argument, after\n.B =\n(long options), or directly "
+      "(short ones).\n";
+  for (const OptionInfo &option : allOptions())
+    if (option.isFor(command->id))
+      text += optionEntry(option);
+  return text + kExitStatus + kEnvironment + ".SH SEE ALSO\n.BR ptlc (1)\n";
+}
+
+} // namespace ptl
