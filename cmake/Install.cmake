@@ -12,6 +12,8 @@ install(DIRECTORY std/ DESTINATION share/ptl/std COMPONENT compiler FILES_MATCHI
 # These are in the compiler, too; the files are there to be read and to start own ones from.
 install(DIRECTORY codegen/machines/ DESTINATION share/ptl/machines COMPONENT compiler FILES_MATCHING PATTERN *.json)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION share COMPONENT compiler)
+# Where Debian's zsh looks for functions of packages.
+install(FILES ${PROJECT_BINARY_DIR}/share/zsh/site-functions/_ptlc DESTINATION share/zsh/vendor-completions COMPONENT compiler)
 
 # What programs that call compiled libraries need, to run and to be built.
 set_target_properties(ptl_rt PROPERTIES EXPORT_NAME runtime)
@@ -39,3 +41,22 @@ install(DIRECTORY examples DESTINATION share/ptl COMPONENT documentation)
 
 # All that is installed.
 add_custom_target(ptl_installed DEPENDS ptlc ptlc-ir ptl_rt ptl-lsp ptl-lsp-worker ptl_command_files)
+
+# Packages: `.deb` and `.tar.gz` of all that is installed.
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_VENDOR "the PTL authors")
+set(CPACK_PACKAGE_CONTACT "${CPACK_PACKAGE_VENDOR}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Compiler and language server of PTL, the Parallel Tile Language")
+set(CPACK_PACKAGE_FILE_NAME ptl-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/dist)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_THREADS 0)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
+# LLVM and the C++ library are inside. The release of the C library is the first that reads packed addresses (-z pack-relative-relocs).
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36)")
+# For shared libraries, and for the Python module.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "lld | binutils, python3-numpy")
+include(CPack)

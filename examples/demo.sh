@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The tour behind `./dev demo`: kernels are compiled, run on arrays in files, and compared with NumPy.
-#   demo.sh BUILD_FOLDER
+#   demo.sh FOLDER, that of a build or the prefix of an installation
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export PATH=$build/bin:$PATH PTL_CACHE=$work/cache PTLC=$build/bin/ptlc PYTHONPATH=$PWD/runtime/python
+export PATH=$build/bin:$PATH PTL_CACHE=$work/cache PTLC=$build/bin/ptlc PYTHONPATH=$PWD/runtime/python:$build/lib/python3/dist-packages
 
 title() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 show() { printf '$ %s\n' "$*"; }

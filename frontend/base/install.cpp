@@ -1,6 +1,7 @@
 #include "frontend/base/install.h"
 
 #include <cstdlib>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace ptl {
@@ -9,6 +10,9 @@ std::string executableFolder() {
   char path[4096];
   ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
   std::string text(path, length > 0 ? static_cast<size_t>(length) : 0);
+  // Without /proc, as in a bare root, the kernel's word of what it started is left.
+  if (text.empty())
+    text = reinterpret_cast<const char *>(::getauxval(AT_EXECFN));
   return text.substr(0, text.rfind('/') + 1);
 }
 
