@@ -51,6 +51,12 @@ void forEachExprIn(const Stmt &stmt, const std::function<void(const Expr *)> &vi
   }
 }
 
+/// Locals of a declaration in the order in which they are declared, so that errors come in one
+/// order.
+struct AsDeclared {
+  bool operator()(const Local *a, const Local *b) const { return a->index < b->index; }
+};
+
 const BlockExpr *asQueueCall(const Expr *expr) {
   auto *call = expr->kind == ExprKind::Block ? static_cast<const BlockExpr *>(expr) : nullptr;
   return call && (call->op == BlockOp::Push || call->op == BlockOp::Pop) ? call : nullptr;
@@ -300,7 +306,7 @@ private:
   }
 
   Context &ctx_;
-  std::map<const Local *, std::deque<Pushed>> pending_;
+  std::map<const Local *, std::deque<Pushed>, AsDeclared> pending_;
 };
 
 // ---- What sections share
@@ -308,7 +314,7 @@ private:
 
 /// What a section touches outside of itself.
 struct Touched {
-  std::map<const Local *, Span> reads, writes;
+  std::map<const Local *, Span, AsDeclared> reads, writes;
 };
 
 void collectWrites(const Block *block, Touched &touched);
