@@ -71,6 +71,7 @@ struct KernelContext {
   llvm::DenseMap<mlir::Value, mlir::Value> rangeEnds;
   llvm::SmallVector<Waiting> waiting;
   llvm::SmallVector<Popped> popped;
+  llvm::DenseMap<mlir::Value, mlir::Value> poppedInto; ///< the value that a slot was popped for
   mlir::Value workspace, subblock, isFirst; ///< isFirst: an i1, of the vector cores of a group
   int64_t workspaceBytes = 0;
   CubeNeeds cubeNeeds; ///< of a mixed kernel: what the cube core computes and goes through

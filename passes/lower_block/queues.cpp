@@ -234,6 +234,7 @@ static void pop(KernelContext &c, Value value, Value queue, bool toVector) {
   pto::TileBufType type = crossingType(c, place, layout, boxes, tile.element);
   auto full = type.withValid(type.getRows(), type.getCols());
   Value popped = c.b.create<pto::DeclareTileOp>(loc, full, Value(), Value());
+  c.poppedInto[popped] = value;
   auto split = c.b.getI8IntegerAttr(c.cores.dealt.empty() ? 0 : 1);
   c.b.create<pto::TPopOp>(loc, popped, queue, split);
   auto narrow = crossingType(c, place, layout, tile.extents, tile.element),
@@ -274,11 +275,7 @@ static bool isRead(KernelContext &c, const Popped &slot, Operation *op) {
 }
 
 bool outlivesSlot(KernelContext &c, Value result, Value slot) {
-  Value popped;
-  for (const auto &[value, queue] : c.queues)
-    if (const Tile *tile = tileOf(c, value);
-        tile && tile->buffer && pto::rootOf(tile->buffer) == slot)
-      popped = value;
+  Value popped = c.poppedInto.lookup(slot);
   if (!popped)
     return true;
   Block *home = popped.getParentBlock();
@@ -294,7 +291,10 @@ bool outlivesSlot(KernelContext &c, Value result, Value slot) {
   size_t held = global ? static_cast<size_t>(global.getLocalSlotNum().value_or(1)) : 1;
   if (later.size() < held)
     return false;
-  llvm::sort(later, [](const auto &a, const auto &b) { return a.first->isBeforeInBlock(b.first); });
+  llvm::sort(later, [](const auto &a, const auto &b) {
+    return a.first == b.first ? a.second->isBeforeInBlock(b.second)
+                              : a.first->isBeforeInBlock(b.first);
+  });
   Operation *over = later[held - 1].second;
   for (const auto &each : llvm::drop_begin(later, held)) // popped before what was pushed after it
     over = each.second->isBeforeInBlock(over) ? each.second : over;
