@@ -91,6 +91,7 @@ private:
   bool cheapen(Inputs &values);
   void keepBudget(std::vector<Inputs> &instances, std::vector<Cost> &costs);
   size_t failing(const Inputs &values) const;
+  std::vector<uint32_t> toChange(const Decision &requirement) const;
   bool meet(Inputs &values) const;
   bool isOfGroups(uint32_t input) const {
     return kernel_.inputs[input].role == Input::Group ||
@@ -331,6 +332,18 @@ size_t Chooser::failing(const Inputs &values) const {
                     [&](const Decision &each) { return each.measure(values) == 0; }));
 }
 
+/// The inputs of a requirement; those first that decide nothing, so that what was chosen for the
+/// others stays.
+std::vector<uint32_t> Chooser::toChange(const Decision &requirement) const {
+  std::vector<uint32_t> inputs(requirement.inputs.begin(), requirement.inputs.end());
+  std::stable_partition(inputs.begin(), inputs.end(), [&](uint32_t input) {
+    return std::none_of(decisions_.begin(), decisions_.end(), [&](const Decision &decision) {
+      return decision.inputs.count(input) != 0;
+    });
+  });
+  return inputs;
+}
+
 // Changes inputs of what the kernel requires until all of it holds: to what it is compared with, to
 // multiples of that, to the value of another input. False if that does not lead there.
 bool Chooser::meet(Inputs &values) const {
@@ -339,7 +352,7 @@ bool Chooser::meet(Inputs &values) const {
     for (const Decision &requirement : requirements_) {
       if (requirement.measure(values) != 0)
         continue;
-      for (uint32_t input : requirement.inputs) {
+      for (uint32_t input : toChange(requirement)) {
         std::vector<int64_t> candidates = {0, 1};
         for (int64_t constant : kernel_.constants)
           for (int64_t near : {constant - 1, constant, constant + 1})

@@ -27,9 +27,11 @@ struct LongLoop {
   int64_t first() const { return (hasQueue ? 3 : 2) * rotation; }
   /// So many of those that are left can be. With queues the cores have to leave out the same, also
   /// where one of them has some turns more than it should: so it is a power of two of rotations,
-  /// several times if need be.
-  int64_t rest(int64_t turn) const {
+  /// several times if need be, and no more than `most` of them.
+  int64_t rest(int64_t turn, int64_t most) const {
     int64_t rotations = std::max<int64_t>(0, (turns - turn - rotation - 1) / rotation);
+    if (hasQueue)
+      rotations = std::min(rotations, most);
     if (hasQueue)
       rotations = rotations < kFewestRotations
                       ? 0
@@ -91,15 +93,17 @@ void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carrie
   std::vector<size_t> &events = loop.events;
   events.push_back(core_->events.size());
   loop.carried.push_back(carried);
-  int64_t count = loop.rest(turn);
+  int64_t count = loop.rest(turn, mostLeftOut_ - core_->leftOut);
   if (turn < loop.first() || events.size() < 3 || count <= 0)
     return;
   size_t last = events.size() - 1;
   if (loop.hasQueue && !repeats(*core_, events[last - 2], events[last - 1]))
     return;
   int64_t times = count / loop.rotation;
-  if (loop.hasQueue)
+  if (loop.hasQueue) {
     countLeftOut(execution_, events[last - 1], times);
+    core_->leftOut += times;
+  }
   for (size_t i = 0; i < carried.size(); ++i)
     carried[i].value += (carried[i].value - loop.carried[last - 1][i].value) * times;
   loop.isDone = !loop.hasQueue;
@@ -123,7 +127,7 @@ void Runner::runFor(const Step &step) {
   for (size_t i = 3; i < step.args.size(); ++i)
     carried.push_back(at(step.args[i]));
   bool fills = body.fillsParts && turns <= kTurnsOfParts,
-       mayQueue = kernel_.rotatesTogether && !runsAll_;
+       mayQueue = kernel_.rotatesTogether && mostLeftOut_ > 0;
   LongLoop loop{body, turns, body.hasQueue ? kernel_.rotation : body.rotation,
                 !fills && (!body.hasQueue || mayQueue), body.hasQueue};
   loop.mayLeaveOut &= turns > loop.first() + loop.rotation + 2;

@@ -83,6 +83,21 @@ TEST_F(Prover, TilesAreTriedWhole) {
   EXPECT_EQ(codes(prove(tiles)), "E0918 ");
 }
 
+// `D` is a length of nothing here: it grows, and the loop has more than one turn.
+TEST_F(Prover, WhatDecidesNothingMeetsRequirements) {
+  std::string text = kernel(R"(
+    scf.for %i = %c0 to %n step %c64 {
+      pto.tload ins(%xb : !v) outs(%a : !t)
+      pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+      pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+      pto.tabs ins(%a : !t) outs(%b : !t)
+    })");
+  text.replace(text.find("pto.entry"), 0, "ptl.checked = [\"n <= D\"], ");
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  EXPECT_EQ(codes(proveBlock(*module, *findMachine("a5"))), "E0921 ");
+}
+
 TEST_F(Prover, KernelsAlikeAreJudgedOnce) {
   Machine machine = *findMachine("a2");
   std::string body = std::string(kFill) + "pto.barrier <PIPE_V>\n" + kAbs, other = body;

@@ -26,9 +26,9 @@ struct LongLoop; ///< in long_loops.cpp
 class Runner {
 public:
   Runner(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges, Findings &findings,
-         Execution &execution, size_t limit, bool runsAll)
+         Execution &execution, size_t limit, int64_t mostLeftOut)
       : kernel_(kernel), inputs_(inputs), ranges_(ranges), findings_(findings),
-        execution_(execution), limit_(limit), runsAll_(runsAll) {}
+        execution_(execution), limit_(limit), mostLeftOut_(mostLeftOut) {}
 
   void run(const Function &function, unsigned subBlock) {
     execution_.cores.push_back({});
@@ -120,7 +120,7 @@ private:
   std::vector<Gathered> gathered_;
   std::unordered_map<uint64_t, uint32_t> gatheredWrites_; ///< where a part begins → its buffer
   bool gathers_ = false;
-  bool runsAll_;        ///< loops with queues leave out nothing
+  int64_t mostLeftOut_; ///< rotations that loops with queues leave out of each core
   bool onData_ = false; ///< in a branch that data decides
 };
 

@@ -5,6 +5,7 @@
 #include "mlir/IR/Operation.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace ptl::prove {
@@ -139,12 +140,12 @@ static bool isLeftOutTogether(const Execution &execution) {
 }
 
 static Execution runFunctions(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
-                              Findings &findings, size_t limit, bool runsAll) {
+                              Findings &findings, size_t limit, int64_t mostLeftOut) {
   Execution execution;
   execution.cores.reserve(kMaxCores);
   execution.buffers.push_back({}); // of tiles that no pop has bound yet
   for (const Function &function : kernel.functions) {
-    Runner runner(kernel, inputs, ranges, findings, execution, limit, runsAll);
+    Runner runner(kernel, inputs, ranges, findings, execution, limit, mostLeftOut);
     bool onBoth = !function.cube && (function.usesSubBlock || kernel.functions.size() > 1);
     runner.run(function, 0);
     if (!onBoth || execution.cores.size() == kMaxCores)
@@ -168,11 +169,71 @@ static Execution runFunctions(const Kernel &kernel, const Inputs &inputs, RangeT
   return execution;
 }
 
+/// How many pushes, pops and frees of a queue a core does, with those that were left out.
+static std::array<int64_t, 3> totalsOf(const Execution &execution, uint32_t core, uint16_t queue) {
+  std::array<int64_t, 3> totals = {};
+  auto count = [&](Event::Kind kind, int64_t times) {
+    if (kind == Event::Push || kind == Event::Pop || kind == Event::Free)
+      totals[static_cast<size_t>(kind - Event::Push)] += times;
+  };
+  for (const Event &event : execution.cores[core].events)
+    if (event.flag == queue)
+      count(event.kind, 1);
+  for (const LeftOut &each : execution.leftOut)
+    if (each.core == core && each.flag == queue)
+      count(each.kind, each.count);
+  return totals;
+}
+
+/// The operation of a kind on a queue, on any core.
+static mlir::Operation *operationOn(const Kernel &kernel, const Execution &execution,
+                                    Event::Kind kind, uint16_t queue) {
+  for (const Core &core : execution.cores)
+    for (const Event &event : core.events)
+      if (event.kind == kind && event.flag == queue)
+        return kernel.operations[event.op];
+  return kernel.functions.front().op;
+}
+
+/// Queues of which some core pops more or fewer than another one pushes, told by their numbers.
+static void tellUnbalanced(const Kernel &kernel, const Execution &execution, Findings &findings) {
+  for (uint16_t queue = 0; queue < kernel.queues.size(); ++queue) {
+    int64_t pushed = INT64_MAX, popped = 0;
+    for (uint32_t core = 0; core < execution.cores.size(); ++core) {
+      auto [pushes, pops, frees] = totalsOf(execution, core, queue);
+      if (pushes)
+        pushed = std::min(pushed, pushes);
+      popped = std::max(popped, pops);
+    }
+    if (pushed == INT64_MAX || pushed == popped)
+      continue;
+    bool isMissing = popped > pushed;
+    std::string what =
+        isMissing ? "pop " + std::to_string(pushed + 1) + " waits for a push that never comes"
+                  : "push " + std::to_string(popped + 1) + " is never popped";
+    findings.add(DiagId::QueueUnbalanced,
+                 operationOn(kernel, execution, isMissing ? Event::Pop : Event::Push, queue),
+                 {kernel.queues[queue].name, what});
+  }
+}
+
+// A side with some turns more than the others leaves out more of them at once. Then all leave out
+// as much as the one that leaves out least, so that the rest of the others is seen, or nothing at
+// all. Where that is too much to run, it is said at least whether as many are pushed as popped.
 Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
                     Findings &findings, size_t limit) {
-  Execution execution = runFunctions(kernel, inputs, ranges, findings, limit, /*runsAll=*/false);
-  if (!isLeftOutTogether(execution))
-    return runFunctions(kernel, inputs, ranges, findings, limit, /*runsAll=*/true);
+  Execution first = runFunctions(kernel, inputs, ranges, findings, limit, INT64_MAX);
+  if (isLeftOutTogether(first))
+    return first;
+  int64_t least = INT64_MAX;
+  for (const Core &core : first.cores)
+    least = core.leftOut ? std::min(least, core.leftOut) : least;
+  Execution execution = runFunctions(kernel, inputs, ranges, findings, limit, least);
+  if (execution.complete && isLeftOutTogether(execution))
+    return execution;
+  execution = runFunctions(kernel, inputs, ranges, findings, limit, 0);
+  if (!execution.complete && first.complete && !first.excluded)
+    tellUnbalanced(kernel, first, findings);
   return execution;
 }
 

@@ -50,6 +50,7 @@ struct Core {
   unsigned subBlock = 0;
   /// Equal where two cores do the same on chip, in the same order.
   uint64_t hash = 0;
+  int64_t leftOut = 0;       ///< rotations that loops with queues have left out
   std::vector<Event> events; ///< in program order
   std::vector<Access> accesses;
 };
