@@ -12,8 +12,12 @@ Value Machine::eval(const Expr &expr) {
     return evalLocal(static_cast<const LocalRefExpr &>(expr));
   case ExprKind::Dim:
     return Value::integer(dimValue(expr.dim, expr.span));
-  case ExprKind::Op:
-    return evalOp(static_cast<const OpExpr &>(expr));
+  case ExprKind::Op: {
+    Value made = evalOp(static_cast<const OpExpr &>(expr));
+    if (made.isArray() && (elements_ += made.asArray().count()) > options_.mostElements)
+      stop(RunStatus::Memory, "operations give more elements than are allowed", expr.span);
+    return made;
+  }
   case ExprKind::Convert:
     return evalConvert(static_cast<const ConvertExpr &>(expr));
   case ExprKind::Call:

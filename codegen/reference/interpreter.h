@@ -8,6 +8,7 @@
 #include "frontend/sema/checked_tree.h"
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -56,6 +57,8 @@ struct RunOptions {
   CallHandler handler; ///< for calls of test bodies
   std::function<void(const std::string &)>
       print; ///< takes lines of `print`; standard output if empty
+  /// Of all arrays that operations give: more is `RunStatus::Memory`.
+  int64_t mostElements = std::numeric_limits<int64_t>::max();
 };
 
 /// Calls an entry: any `fn`, kernel or program. Dimensions, element types and `..` are bound by the

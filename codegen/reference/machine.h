@@ -141,6 +141,7 @@ private:
   size_t depth_ = 0;
   std::vector<std::optional<int64_t>> symbols_; ///< by `SymbolId::index`
   std::vector<Expectation> failed_;
+  int64_t elements_ = 0;
 };
 
 } // namespace ptl::reference

@@ -10,7 +10,7 @@ namespace ptl::prove {
 
 static constexpr int64_t kLargestInput = int64_t(1) << 20;
 static constexpr int64_t kBases[] = {1, 128, 16, 4096};
-static constexpr size_t kMostInstances = 256;
+static constexpr size_t kMostInstances = 256, kMostCombined = 1024;
 static constexpr int64_t kFullTiles = 4096; ///< a length that no tile has
 /// A core group gets so many points, or more as long as they have fewer operations than this.
 static constexpr int64_t kFewestPoints = 2, kOperations = 3000;
@@ -74,6 +74,7 @@ private:
   void chooseBranch(uint32_t input, const Decision &decision);
   void add(uint32_t input, int64_t value, bool core);
   void combine(std::set<Inputs> &instances) const;
+  void combine(uint32_t a, uint32_t b, std::set<Inputs> &instances) const;
   int64_t costOf(const Function &function, Evaluator &evaluator, uint32_t body,
                  const Inputs &values) const;
   /// About how many operations an execution has: of each function, and with both vector cores.
@@ -263,23 +264,35 @@ void Chooser::choose(uint32_t input) {
   }
 }
 
+// Each choice alone, and pairs of those that are worth it. Where a kernel has so many lengths that
+// these are too many to look at, the pairs are of lengths that stand near each other.
 void Chooser::combine(std::set<Inputs> &instances) const {
-  size_t count = kernel_.inputs.size();
-  for (uint32_t a = 0; a < count; ++a)
-    for (const Choice &first : choices_[a]) {
+  auto count = static_cast<uint32_t>(kernel_.inputs.size());
+  for (uint32_t input = 0; input < count; ++input)
+    for (const Choice &choice : choices_[input]) {
       Inputs values = defaults_;
-      values[a] = first.value;
+      values[input] = choice.value;
       instances.insert(values);
-      for (uint32_t b = a + 1; b < count && first.core; ++b)
-        for (const Choice &second : choices_[b]) {
-          // One long loop at a time.
-          bool isLong = first.value > defaults_[a] && second.value > defaults_[b];
-          if (!second.core || (isLong && !thorough_))
-            continue;
-          Inputs both = values;
-          both[b] = second.value;
-          instances.insert(both);
-        }
+    }
+  for (uint32_t distance = 1; distance < count; ++distance)
+    for (uint32_t a = 0; a + distance < count; ++a) {
+      if (instances.size() > kMostCombined)
+        return;
+      combine(a, a + distance, instances);
+    }
+}
+
+void Chooser::combine(uint32_t a, uint32_t b, std::set<Inputs> &instances) const {
+  for (const Choice &first : choices_[a])
+    for (const Choice &second : choices_[b]) {
+      // One long loop at a time.
+      bool isLong = first.value > defaults_[a] && second.value > defaults_[b];
+      if (!first.core || !second.core || (isLong && !thorough_))
+        continue;
+      Inputs both = defaults_;
+      both[a] = first.value;
+      both[b] = second.value;
+      instances.insert(both);
     }
 }
 

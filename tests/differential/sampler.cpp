@@ -112,6 +112,17 @@ std::optional<Value> Sampler::argument(const Local &param, const Sample &sample,
   if (reference::elementCount(shape) > kMaxElements)
     return std::nullopt;
   RefArray array = reference::zeroArray(elem, shape);
+  // Values that are to differ are drawn so.
+  bool differ = std::any_of(decl_.wheres.begin(), decl_.wheres.end(), [&](const auto &where) {
+    return where.text == "unique(" + param.name + ")";
+  });
+  if (differ && !isFloat(elem) && !shape.empty()) {
+    int64_t count = array.count(), shift = static_cast<int64_t>(random() % 64);
+    bool turns = random() % 2;
+    for (int64_t i = 0; i < count; ++i)
+      array.set(i, Scalar::integer(turns ? count - 1 - i : (i + shift) % count));
+    return Value::array(std::move(array));
+  }
   for (int64_t i = 0; i < array.count(); ++i)
     array.set(i, roundScalar(drawScalar(elem, random, values_), elem));
   return Value::array(std::move(array));

@@ -310,12 +310,19 @@ static AxisSet within(DimContext &dims, const AxisSet &outer, const AxisSet &inn
   if (inner.kind == AxisSet::Kind::Full)
     return outer;
   if (!outer.isInterval() || !inner.isInterval()) {
-    AxisSet some;
+    bool isWithin = outer.isInterval() || outer.kind == AxisSet::Kind::Unknown;
+    AxisSet some = isWithin ? outer : AxisSet();
     some.kind = AxisSet::Kind::Unknown;
     return some;
   }
   auto place = [&](Dim position) { return dims.add(outer.start, dims.mul(outer.step, position)); };
   return interval(place(inner.start), place(inner.stop), dims.mul(outer.step, inner.step));
+}
+
+AxisSet widest(AxisSet set) {
+  if (set.kind == AxisSet::Kind::Unknown && set.start)
+    set.kind = AxisSet::Kind::Interval;
+  return set;
 }
 
 static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, KnownValues &values) {

@@ -143,7 +143,7 @@ bool IndependenceChecker::isHeadRange(const AxisSet &set, const LoopDomain &doma
 bool IndependenceChecker::followHead(const Access &a, const Access &b, const LoopDomain &domain) {
   const auto &left = a.elements.region.axes, &right = b.elements.region.axes;
   for (size_t i = 0; i < left.size() && i < right.size(); ++i)
-    if (isHeadRange(left[i], domain) && isHeadRange(right[i], domain))
+    if (isHeadRange(widest(left[i]), domain) && isHeadRange(widest(right[i]), domain))
       return true;
   return false;
 }
@@ -221,7 +221,7 @@ bool IndependenceChecker::isApart(const Access &earlier, const Access &later, It
   addFactsOf(facts, later, pair, true);
   std::vector<AxisPair> axes;
   for (size_t i = 0; i < a.size(); ++i)
-    axes.push_back({mapped(pair, a[i], false), mapped(pair, b[i], true)});
+    axes.push_back({mapped(pair, widest(a[i]), false), mapped(pair, widest(b[i]), true)});
   IterationValues known{data_.values, frame_.heads.front().var, {}, {}};
   ApartProof direct(dims_, known);
   if (direct.prove(axes, facts))

@@ -18,6 +18,26 @@ TEST(Independence, ownElementsInPlace) {
             "");
 }
 
+TEST(Independence, somePositionsOfOwnElements) {
+  EXPECT_EQ(
+      flowOf("kernel k[M](ids: i32[M], c: inout f32[M, 4]) -> (y: f32[M, 4]) {\n"
+             "parallel i in tiles(M, 20) { y[i, :] = c[i, :][i.len - 1 - index(0..i.len), :]\n"
+             "y[i, :] = y[i, :][ids[i], :] + y[i, 1:3][:, 0:1]\nc[i, :] = 1.0 } }"),
+      "");
+  // Of the neighbours', too; and nothing is known of those of all elements.
+  EXPECT_EQ(codeOf("kernel k[M](ids: i32[M], c: inout f32[M, 4])\nwhere M >= 8\n{\n"
+                   "parallel i in tiles(M, 20) { c[i, :] = c[0:8, :][ids[i], :] } }"),
+            "E0507");
+  EXPECT_EQ(codeOf("kernel k[M](ids: i32[M], c: inout f32[M, 4]) {\n"
+                   "parallel i in tiles(M, 20) { c[i, :] = c[ids[i], :] } }"),
+            "E0507");
+  // Not all of what is chosen from is written.
+  EXPECT_EQ(codeOf("kernel k[M](ids: i32[M]) -> (y: f32[M, 4]) {\n"
+                   "parallel i in tiles(M, 20) { y[i, 0:2] = 1.0\n"
+                   "y[i, 2:4] = y[i, :][ids[i], 1:3] } }"),
+            "E0505");
+}
+
 TEST(Independence, conflicts) {
   EXPECT_EQ(
       codeOf("kernel k[N](x: f32[N]) -> (y: f32[1] = 0.0) { parallel i in 0..N { y[0] = x[i] } }"),

@@ -60,8 +60,10 @@ bool Regions::contains(const AxisSet &outer, const AxisSet &inner, size_t axis) 
     return true;
   if (!outer.isInterval())
     return false;
-  if (inner.kind != AxisSet::Kind::Interval)
-    return isFull(outer, axis);
+  if (!inner.isInterval()) {
+    AxisSet most = widest(inner);
+    return most.isInterval() ? contains(outer, most, axis) : isFull(outer, axis);
+  }
   bool sameClass = isUnit(outer.step) || (outer.step == inner.step && outer.start == inner.start);
   return sameClass &&
          (outer.start == inner.start || facts.proveLessEqual(outer.start, inner.start).isTrue()) &&

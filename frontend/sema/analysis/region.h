@@ -17,7 +17,7 @@ struct AxisSet {
     Lookup,   ///< the values of `local[index…]`, an array that does not change
     Value,    ///< the value of `local`, a scalar that does not change
     Each,     ///< every position below `stop` once, in some order
-    Unknown,  ///< some
+    Unknown,  ///< some; of `start`, `start + step` … below `stop`, if these are there
   };
   Kind kind = Kind::Full;
   Dim start, stop, step;
@@ -76,6 +76,8 @@ const Expr *withAllAxes(const Expr *array);
 /// Whether an expression has every position of its one axis once (`argsort`), or no value twice.
 bool isKnownPermutation(const Expr *value, const KnownValues &values);
 bool isKnownUnique(const Expr *value, const KnownValues &values);
+/// All positions that may be meant, where it is known only when it runs which of them are.
+AxisSet widest(AxisSet set);
 /// All of an array.
 Region wholeRegion(const Type *type);
 

@@ -113,6 +113,57 @@ std::optional<Term> makeScan(Maker &m, const Type &want, int depth) {
   return Term{(m.chance(50) ? "cummax(" : "cummin(") + x.text + along, x.bound};
 }
 
+/// Functions that are associative, and what is known of what they make.
+struct Combination {
+  const char *name, *start, *declaration;
+};
+constexpr std::array<Combination, 3> combinations = {{
+    {"larger_of", "-inf",
+     "fn larger_of(x: f32[..], y: f32[..]) -> f32[..]\nwhere associative\n{\n"
+     "    return max(x, y)\n}\n"},
+    {"first_of", "0.0",
+     "fn first_of(x: f32[..], y: f32[..]) -> f32[..]\nwhere associative\n{\n"
+     "    return select(x != 0.0, x, y)\n}\n"},
+    {"last_of", "0.0",
+     "fn last_of(x: f32[..], y: f32[..]) -> f32[..]\nwhere associative\n{\n"
+     "    return select(y == 0.0, x, y)\n}\n"},
+}};
+/// The last step and all steps `h -> a * h + b` up to each position.
+constexpr Combination steps = {
+    "step_after", "(1.0, 0.0)",
+    "fn step_after(a: f32[..], b: f32[..], a2: f32[..], b2: f32[..]) -> (f32[..], f32[..])\n"
+    "where associative\n{\n    return (a * a2, b * a2 + b2)\n}\n"};
+
+/// `scan` and `reduce` with one of these.
+std::optional<Term> makeCombined(Maker &m, const Type &want, int depth) {
+  if (want.elem != ElemKind::F32 || want.shape.empty() || m.axes.empty())
+    return std::nullopt;
+  size_t axis = m.below(want.shape.size());
+  Type whole = want;
+  bool isReduced = want.shape[axis].isOne();
+  if (isReduced)
+    whole.shape[axis] = m.any(m.axes);
+  std::string how = isReduced ? "reduce(" : "scan(";
+  std::string along = ", axis: " + std::to_string(axis) + ")";
+  if (m.chance(30)) { // factors of 0 and 1, so that values stay small
+    Term b = m.expression(whole, depth - 1);
+    if (!b.bound.exact)
+      return std::nullopt;
+    b = m.within(b, ElemKind::F32, 4, 1);
+    std::string used = m.fresh("v"), other = m.fresh("v");
+    m.line("let (_" + other + ", " + used + ") = " + how + steps.name + ", f32((" + b.text +
+           ") > " + (m.chance(50) ? "0.0" : "1.0") + "), " + b.text + ", start: " + steps.start +
+           along);
+    b.bound.most *= static_cast<double>(whole.shape[axis].most);
+    return Term{used, b.bound};
+  }
+  const Combination &by = m.any(combinations);
+  Term x = m.expression(whole, depth - 1);
+  if (!x.bound.exact) // whether something is 0 is no matter of a small error
+    return std::nullopt;
+  return Term{how + by.name + ", " + x.text + ", start: " + by.start + along, x.bound};
+}
+
 std::optional<Term> makeSort(Maker &m, const Type &want, int depth) {
   if (!m.hasOrders || want.shape.empty() || want.elem == ElemKind::Bool)
     return std::nullopt;
@@ -182,8 +233,21 @@ std::span<const Form> foldForms() {
   static constexpr Form forms[] = {{"reduction", 12, makeReduction},
                                    {"fold", 5, makeFold},
                                    {"total", 5, makeTotal},
-                                   {"scan", 4, makeScan}};
+                                   {"scan", 4, makeScan},
+                                   {"combined", 3, makeCombined}};
   return forms;
+}
+
+std::string declarationsFor(const std::string &text) {
+  std::string found;
+  auto add = [&](const Combination &each) {
+    if (text.find(std::string(each.name) + ", ") != text.npos)
+      found += std::string(each.declaration) + "\n";
+  };
+  for (const Combination &each : combinations)
+    add(each);
+  add(steps);
+  return found;
 }
 
 std::span<const Form> orderForms() {

@@ -22,14 +22,20 @@ private:
   void addNeighbours(const std::string &name, ElemKind elem, const std::vector<int> &axes);
   void addLengths();
   void addTable();
+  void addTableOfPairs();
+  void addSlots();
+  void addCounter();
   void addInout();
   std::optional<Variable> loadOf(const Signature::Array &param, size_t cut, const std::string &by,
                                  const Axis &part) const;
+  size_t tiledAxis() const;
+  void storeSlots();
   void cutAlong(const Axis &axis);
   Bound store(const std::string &name, const Type &type, const std::string &at);
   void storeInouts();
   void stores(size_t count);
   void atomics();
+  void makeGrids();
   std::string header() const;
 
   /// An axis of the arguments and how the grid reads it.
@@ -46,7 +52,8 @@ private:
   std::vector<Place> places_;
   std::vector<std::string> dims_, wheres_, grid_, starts_;
   std::vector<std::pair<std::string, std::string>> after_; ///< stores that follow: `atomic` …
-  std::string first_; ///< a statement that the grid's body begins with
+  std::string first_, counter_;           ///< statements that the grid's body begins with
+  std::optional<Signature::Array> slots_; ///< an output by places that differ
 };
 
 void KernelMaker::chooseWhole(const char *name) {
@@ -192,9 +199,7 @@ std::optional<Variable> KernelMaker::loadOf(const Signature::Array &param, size_
 void KernelMaker::addTable() {
   static constexpr std::array<ElemKind, 5> kinds = {ElemKind::I32, ElemKind::I32, ElemKind::U8,
                                                     ElemKind::I64, ElemKind::I16};
-  size_t row = 0;
-  while (row < places_.size() && (places_[row].dropped || places_[row].at == ":"))
-    ++row;
+  size_t row = tiledAxis();
   if (row == places_.size() || places_.back().at != ":")
     return;
   ElemKind kind = m_.any(kinds);
@@ -218,6 +223,68 @@ void KernelMaker::addTable() {
     after_.push_back({"h[ids[" + places_[row].at + "], :]",
                       Type{ElemKind::F32, {places_[row].inTile, columns.inTile}}.text()});
   }
+}
+
+/// The first axis that tiles go along; `places_.size()` if there is none.
+size_t KernelMaker::tiledAxis() const {
+  size_t row = 0;
+  while (row < places_.size() && (places_[row].dropped || places_[row].at == ":"))
+    ++row;
+  return row;
+}
+
+/// Rows of a table by positions in an array of two axes.
+void KernelMaker::addTableOfPairs() {
+  size_t row = tiledAxis();
+  if (row == places_.size() || places_.back().at != ":")
+    return;
+  Axis pair = constantAxis(m_.chance(50) ? 1 : 3);
+  const Place &columns = places_.back();
+  signature_.params.push_back({"at", {ElemKind::I32, {places_[row].inArguments, pair}}, false});
+  wheres_.push_back("all(at >= 0)");
+  wheres_.push_back("all(at < 8)");
+  signature_.params.push_back(
+      {"pairs", {ElemKind::F32, {constantAxis(8), columns.inArguments}}, false});
+  m_.variables.push_back({"pairs[at[" + places_[row].at + ", :], :]",
+                          {ElemKind::F32, {places_[row].inTile, pair, columns.inTile}},
+                          kArgument,
+                          false});
+}
+
+/// Rows go where an array says whose values differ.
+void KernelMaker::addSlots() {
+  size_t row = tiledAxis();
+  if (row == places_.size() || places_.back().at != ":" || places_[0].dropped || grid_.size() > 1)
+    return;
+  const Axis &rows = places_[row].inArguments;
+  signature_.params.push_back({"slot", {ElemKind::I32, {rows}}, false});
+  for (const char *fact : {"unique(slot)", "all(slot >= 0)"})
+    wheres_.push_back(fact);
+  wheres_.push_back("all(slot < " + rows.length + ")");
+  slots_ = Signature::Array{"u", {ElemKind::F32, {rows, places_.back().inArguments}}, false};
+}
+
+void KernelMaker::storeSlots() {
+  if (!slots_)
+    return;
+  const Place &row = places_[tiledAxis()];
+  Term value = m_.expression({ElemKind::F32, {row.inTile, places_.back().inTile}}, 2);
+  m_.line(slots_->name + "[slot[" + row.at + "], :] = " + value.text);
+  slots_->bound = value.bound;
+  signature_.outputs.push_back(*slots_);
+  slots_.reset();
+}
+
+/// Each point has a number of its own, which it reads and raises.
+void KernelMaker::addCounter() {
+  if (!places_[0].dropped || grid_.size() > 1)
+    return;
+  static constexpr std::array<const char *, 3> updates = {"fetch_add", "fetch_max", "fetch_min"};
+  signature_.params.push_back({"number", {ElemKind::I32, {places_[0].inArguments}}, true});
+  Variable old{m_.fresh("f"), {ElemKind::I32, {}}, {40, 0, true}, false};
+  counter_ = "let " + old.name + " = " + m_.any(updates) + "(inout number[" + places_[0].at +
+             "], " + std::to_string(m_.below(5)) + ")";
+  m_.variables.push_back(old);
 }
 
 void KernelMaker::cutAlong(const Axis &axis) {
@@ -280,7 +347,7 @@ Bound KernelMaker::store(const std::string &name, const Type &type, const std::s
 
 void KernelMaker::storeInouts() {
   for (const Signature::Array &param : signature_.params)
-    if (param.isInout) {
+    if (param.isInout && param.name != "number") {
       std::vector<int> axes;
       for (const Axis &axis : param.type.shape)
         for (size_t i = 0; i < places_.size(); ++i)
@@ -315,10 +382,7 @@ void KernelMaker::stores(size_t count) {
 
 void KernelMaker::atomics() {
   for (const auto &[target, typeText] : after_) {
-    size_t row = 0;
-    while (places_[row].dropped || places_[row].at == ":")
-      ++row;
-    Type type{ElemKind::F32, {places_[row].inTile, places_.back().inTile}};
+    Type type{ElemKind::F32, {places_[tiledAxis()].inTile, places_.back().inTile}};
     Term value = m_.within(m_.expression(type, 2), ElemKind::F32, 4, 1);
     m_.line("atomic " + target + " += " + value.text);
   }
@@ -360,6 +424,38 @@ std::string KernelMaker::header() const {
   return text + (wheres_.empty() ? "{\n" : "\n{\n");
 }
 
+void KernelMaker::makeGrids() {
+  // A grid in the tiles of another one, or all ranges in one.
+  bool isNested = grid_[0].starts_with("g") && m_.chance(50);
+  std::string heads;
+  for (const std::string &range : grid_)
+    heads += (heads.empty()                               ? "parallel "
+              : heads.find('{') == heads.npos && isNested ? " { parallel "
+                                                          : ", ") +
+             range;
+  auto grid = [&](const std::function<void()> &inside) {
+    m_.block(heads, inside);
+    if (isNested)
+      m_.line("}");
+  };
+  grid([&] {
+    for (const std::string &statement : {first_, counter_})
+      if (!statement.empty())
+        m_.line(statement);
+    m_.statements(static_cast<int>(m_.below(m_.depth == 3 ? 6 : 3)), m_.depth);
+    storeInouts();
+    stores(m_.chance(30) ? 2 : 1);
+    storeSlots();
+    atomics();
+  });
+  if (m_.chance(8) && first_.empty() && counter_.empty()) // another launch
+    grid([&] {
+      m_.statements(static_cast<int>(m_.below(3)), m_.depth - 1);
+      storeInouts();
+      stores(1);
+    });
+}
+
 Signature KernelMaker::make() {
   static constexpr std::array<ElemKind, 14> kinds = {
       ElemKind::F32, ElemKind::F32, ElemKind::F32, ElemKind::F32,  ElemKind::F32,
@@ -391,6 +487,12 @@ Signature KernelMaker::make() {
   }
   if (m_.chance(15))
     addTable();
+  if (m_.chance(8))
+    addTableOfPairs();
+  if (m_.chance(8))
+    addSlots();
+  if (m_.chance(20))
+    addCounter();
   if (m_.chance(15) && grid_.back() != "i in tiles(1, 1)") // whose points are not known to be one
     addInout();
   if (m_.chance(35))
@@ -402,23 +504,7 @@ Signature KernelMaker::make() {
   for (const Place &place : places_)
     cutAlong(place.inArguments);
   m_.indent = "    ";
-  std::string heads;
-  for (const std::string &range : grid_)
-    heads += (heads.empty() ? "parallel " : ", ") + range;
-  m_.block(heads, [&] {
-    if (!first_.empty())
-      m_.line(first_);
-    m_.statements(static_cast<int>(m_.below(m_.depth == 3 ? 6 : 3)), m_.depth);
-    storeInouts();
-    stores(m_.chance(30) ? 2 : 1);
-    atomics();
-  });
-  if (m_.chance(8) && first_.empty()) // another launch
-    m_.block(heads, [&] {
-      m_.statements(static_cast<int>(m_.below(3)), m_.depth - 1);
-      storeInouts();
-      stores(1);
-    });
+  makeGrids();
   signature_.text = header() + m_.body + "}\n";
   for (const Place &place : places_)
     if (!place.inArguments.constant)

@@ -32,6 +32,8 @@ std::span<const Form> foldForms();
 std::span<const Form> productForms();
 std::span<const Form> orderForms();
 std::span<const StatementForm> statementForms();
+/// The functions that expressions of the text fold with.
+std::string declarationsFor(const std::string &text);
 
 class Maker {
 public:

@@ -34,6 +34,12 @@ Term factor(Maker &m, const Type &type, int64_t count, int depth) {
   return x;
 }
 
+/// Whether what a loop carries keeps its errors small: products of products cancel, so that what
+/// was rounded becomes large beside what is left.
+bool mayMultiply(const Maker &m, const Term &a, const Term &b) {
+  return m.loops == 0 || (a.bound.exact && b.bound.exact);
+}
+
 Bound productOf(const Term &a, const Term &b, int64_t count) {
   return {a.bound.most * b.bound.most * static_cast<double>(count), a.bound.bits + b.bound.bits,
           a.bound.exact && b.bound.exact};
@@ -52,6 +58,8 @@ std::optional<Term> makeProduct(Maker &m, const Type &want, int depth) {
     Term b = factor(m, Type{*elem, {inner}}, inner.most, depth - 1);
     if (left)
       std::swap(a, b);
+    if (!mayMultiply(m, a, b))
+      return std::nullopt;
     return Term{"(" + a.text + " @ " + b.text + ")", productOf(a, b, inner.most)};
   }
   if (rank == 3 && m.isTile && m.chance(70))
@@ -65,6 +73,8 @@ std::optional<Term> makeProduct(Maker &m, const Type &want, int depth) {
   if (turned)
     std::swap(right.shape[right.shape.size() - 1], right.shape[right.shape.size() - 2]);
   Term a = factor(m, left, inner.most, depth - 1), b = factor(m, right, inner.most, depth - 1);
+  if (!mayMultiply(m, a, b))
+    return std::nullopt;
   return Term{"(" + a.text + " @ " + b.text + (turned ? ".T)" : ")"), productOf(a, b, inner.most)};
 }
 
@@ -85,6 +95,8 @@ std::optional<Term> makeEinsum(Maker &m, const Type &want, int depth) {
   };
   Term a = factor(m, Type{*elem, shapeOf(form[0])}, inner.most, depth - 1);
   Term b = factor(m, Type{*elem, shapeOf(form[1])}, inner.most, depth - 1);
+  if (!mayMultiply(m, a, b))
+    return std::nullopt;
   return Term{"einsum(\"" + std::string(form[0]) + "," + form[1] + "->mn\", " + a.text + ", " +
                   b.text + ")",
               productOf(a, b, inner.most)};

@@ -46,6 +46,11 @@ void addParams(Maker &m, Signature &signature, const std::vector<Axis> &axes) {
     size_t rank = 1 + m.below(2) + (m.chance(15) ? 1 : 0);
     for (size_t axis = 0; axis < rank; ++axis)
       type.shape.push_back(i == 0 ? axes[axis] : m.any(axes));
+    int64_t known = 1; // elements: what is too large for a call is none
+    for (const Axis &axis : type.shape)
+      known *= axis.constant.value_or(1);
+    if (known > 30'000)
+      type.shape.pop_back();
     signature.params.push_back({"x" + std::to_string(i), type, false});
     m.variables.push_back({signature.params.back().name, type, kArgument, false});
     if (isFloat(type.elem) || type.elem == ElemKind::I32)
@@ -151,6 +156,20 @@ bool CallMaker::make() {
       continue;
     }
     Term value = m_.within(m_.expression(type, 2), type.elem, 3, 0);
+    if (param.name == "at") {
+      words.push_back("(index(" + type.shape[0].range + ") * 3 % 8)[:, new] + zeros(" +
+                      type.text() + ")");
+      continue;
+    }
+    if (param.name == "slot") {
+      words.push_back(type.shape[0].length + " - 1 - index(" + type.shape[0].range + ")");
+      continue;
+    }
+    if (param.name == "number") {
+      words.push_back("inout " + m_.fresh("c"));
+      m_.line("var " + words.back().substr(6) + " = full(" + type.text() + ", 2)");
+      continue;
+    }
     if (!param.isInout) {
       const Variable *shared = sharedOf(type);
       words.push_back(shared ? shared->name : value.text);
@@ -270,7 +289,7 @@ std::string randomSource(uint64_t seed) {
   std::string text = drawnSource(random);
   for (int attempt = 0; attempt < 3 && text.size() > kLong && random() % 8 != 0; ++attempt)
     text = drawnSource(random);
-  return text;
+  return declarationsFor(text) + text;
 }
 
 } // namespace ptl::differential

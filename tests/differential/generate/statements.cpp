@@ -193,7 +193,15 @@ bool makeTiledLoop(Maker &m, int depth) {
   std::string sum = m.fresh("acc");
   Bound added;
   m.body.clear();
-  m.block("for " + k + " in tiles(" + cut.axis.length + ", " + tile + ")" + how, [&] {
+  std::string from = cut.axis.length, outerIndent = m.indent;
+  bool isGrouped = m.chance(12); // tiles of parts
+  if (isGrouped) {
+    from = m.fresh("g");
+    m.line("for " + from + " in tiles(" + cut.axis.length + ", " +
+           std::to_string(std::stoll(tile) * 2 + 4) + ") {");
+    m.indent += "    ";
+  }
+  m.block("for " + k + " in tiles(" + from + ", " + tile + ")" + how, [&] {
     Axis range = rangeAxis(k, std::stoll(tile));
     m.axes.push_back(range);
     for (Variable &load : cut.loads(range))
@@ -219,6 +227,9 @@ bool makeTiledLoop(Maker &m, int depth) {
       loopBody(m, depth - 1);
     m.line(sum + " += " + step.text);
   });
+  m.indent = outerIndent;
+  if (isGrouped)
+    m.line("}");
   std::string loop = std::move(m.body);
   m.body = std::move(before);
   m.line("var " + sum + " = zeros(" + type.text() + ")");
