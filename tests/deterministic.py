@@ -1,5 +1,7 @@
 """What is compiled again comes out the same, byte by byte: nothing depends on where things lie in memory, which is elsewhere in each
 process, or on what memory held. The examples and kernels of many kinds, down to each chip's code with the reasons for its events.
+Nor does it depend on whether the passes are written down (`--dump-phases`): then all kernels of a program are made again where one does
+not fit, else that one.
 `deterministic.py BUILD [PATTERN]`."""
 
 import pathlib
@@ -37,6 +39,8 @@ def case(tools, path, chip):
                 words = [word for define in DEFINE.findall(first["messages"]) for word in ("-D", define)]
                 first = build(tools, path, chip, folder / "1", words)
             others = [build(tools, path, chip, folder / f"again{i}", words, env) for i, env in enumerate(ENVIRONMENTS)]
+            if path.parent.name == "examples":
+                others.append(build(tools, path, chip, folder / "dumped", [*words, "--dump-phases", folder / "phases"]))
         for again in others:
             if first.keys() != again.keys():
                 return f"files: {sorted(first)}, then {sorted(again)}"

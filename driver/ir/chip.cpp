@@ -163,6 +163,7 @@ std::optional<SearchStep> Compiler::lowerTiled(mlir::ModuleOp module, ChipSearch
   if (stages_ || options_.afterPass)
     afterPass = [&](llvm::StringRef pass, mlir::ModuleOp made) { keepTiles(pass, made); };
   SearchStep next = SearchStep::Lower;
+  result.program.sites.clear(); // those of another module
   while (next == SearchStep::Lower) {
     step("lower-block");
     if (stages_)

@@ -143,7 +143,7 @@ StringAttr StatementCutter::unusedName() {
       used |= llvm::any_of(extentsOf(value.getType()),
                            [&](const Extent &extent) { return extent.symbol == name; });
     };
-    grid_->getParentOp()->walk([&](Operation *op) {
+    grid_->walk([&](Operation *op) {
       llvm::for_each(op->getOperands(), note);
       llvm::for_each(op->getResults(), note);
     });

@@ -193,7 +193,7 @@ private:
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc(), value); }
   Location loc() { return grid_.getLoc(); }
 
-  ParallelOp grid_;
+  ParallelOp grid_, made_;
   StringAttr axis_;
   int64_t size_, numParts_, buffers_;
   OpBuilder b_;
@@ -240,10 +240,11 @@ StringAttr Cutter::unusedName(int64_t number) {
     auto attribute = b_.getStringAttr(name);
     bool used = false;
     auto note = [&](Value value) { used |= hasAxis(value.getType(), attribute); };
-    grid_->getParentOp()->walk([&](Operation *op) {
-      llvm::for_each(op->getOperands(), note);
-      llvm::for_each(op->getResults(), note);
-    });
+    for (ParallelOp grid : {grid_, made_})
+      grid.walk([&](Operation *op) {
+        llvm::for_each(op->getOperands(), note);
+        llvm::for_each(op->getResults(), note);
+      });
     if (!used)
       return attribute;
   }
@@ -501,9 +502,9 @@ void Cutter::cutIf(scf::IfOp branch) {
 ParallelOp Cutter::run() {
   if (!findLength())
     return {};
-  auto made = cast<ParallelOp>(b_.cloneWithoutRegions(*grid_));
+  made_ = cast<ParallelOp>(b_.cloneWithoutRegions(*grid_));
   Block &old = grid_.getBody().front();
-  Block *body = b_.createBlock(&made.getBody());
+  Block *body = b_.createBlock(&made_.getBody());
   for (BlockArgument argument : old.getArguments())
     kept_.map(argument, body->addArgument(argument.getType(), argument.getLoc()));
   b_.setInsertionPointToStart(body);
@@ -516,9 +517,9 @@ ParallelOp Cutter::run() {
   for (const Part &part : parts_)
     names.push_back(part.name);
   if (numParts_ > 0)
-    made->setAttr(kPartsAttr, b_.getArrayAttr(names));
+    made_->setAttr(kPartsAttr, b_.getArrayAttr(names));
   grid_.erase();
-  return made;
+  return made_;
 }
 
 // ---- entries ------------------------------------------------------------------------------------

@@ -199,8 +199,8 @@ llvm::ArrayRef<GridPass> kernelPasses() {
 }
 
 bool runGridPass(const GridPass &pass, func::FuncOp function, GridContext &context) {
-  for (auto [number, grid] : llvm::enumerate(kernelGrids(function)))
-    if (!pass.run(grid, number, context))
+  for (auto [i, grid] : llvm::enumerate(kernelGrids(function)))
+    if (!pass.run(grid, context.numbers.empty() ? i : context.numbers[i], context))
       return false;
   return true;
 }

@@ -24,6 +24,7 @@ struct GridContext {
   llvm::MutableArrayRef<std::optional<LedgerParts>> parts; ///< by grid; may be empty
   std::optional<size_t> uncut; ///< the grid whose tiles cannot be cut as its choices say
   llvm::ArrayRef<LowerOptions> choices = {}; ///< by grid; those that are not there are as usual
+  llvm::ArrayRef<size_t> numbers = {};       ///< of the grids of the function; empty: 0, 1, 2 …
 };
 
 struct GridPass {

@@ -5,6 +5,7 @@
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cut_products.h"
 #include "passes/lower_block/grid_passes.h"
+#include "passes/lower_block/launch_sites.h"
 #include "passes/lower_block/loop_stages.h"
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_kernel.h"
@@ -300,15 +301,19 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
                                           llvm::ArrayRef<LowerOptions> options,
                                           const ir::Simplifier &simplifier, const Report &report,
                                           BlockProgram *before, const AfterPass &afterPass) {
+  if (before && !before->sites.empty() && !afterPass)
+    return lowerAgain(module, machine, options, simplifier, report, *before);
   BlockProgram program;
-  program.host = cast<ModuleOp>(module->clone());
+  program.host = cast<ModuleOp>(module->clone(program.fromModule));
   program.grids = ModuleOp::create(module.getLoc());
   auto function = *program.host->getOps<func::FuncOp>().begin();
   beginGrids(function, options, program);
+  HostOperations host(function);
   if (!prepareGrids(function, machine, report, program, afterPass))
     return program.uncut ? std::optional(std::move(program)) : std::nullopt;
   if (!outlineGrids(function, machine, report, program, afterPass))
     return std::nullopt;
+  program.sites = host.sites(function);
   for (auto [i, outlined] : llvm::enumerate(program.grids->getOps<func::FuncOp>())) {
     bool isKnown = before && isMadeOf(*before, i, outlined, program.options[i]);
     OwningOpRef<ModuleOp> kernel =

@@ -8,6 +8,7 @@
 #include "passes/analysis/buffer_ledger.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OwningOpRef.h"
 
 #include <functional>
@@ -37,6 +38,12 @@ struct LowerOptions {
   bool operator==(const LowerOptions &) const = default;
 };
 
+/// Where the host launches a kernel.
+struct LaunchSite {
+  mlir::Operation *launch = nullptr;
+  std::vector<mlir::Operation *> brought; ///< what stands in the host for its sake alone
+};
+
 /// A module as host code: what is outside of grids, with a `ptl.launch` for each grid. One module
 /// per kernel, in the order of the launches.
 struct BlockProgram {
@@ -55,6 +62,9 @@ struct BlockProgram {
   std::vector<std::optional<BufferLedger>> ledgers;
   /// The kernel whose tiles cannot be cut as its options say; then there are no kernels.
   std::optional<size_t> uncut;
+  /// By kernel, to lower some of them again and leave the others; empty where that cannot be.
+  std::vector<LaunchSite> sites;
+  mlir::IRMapping fromModule; ///< to `host` from what it was made of
 };
 
 /// Says that something cannot be lowered: a diagnostic, where, and its arguments.
@@ -66,8 +76,9 @@ using AfterPass = std::function<void(llvm::StringRef pass, mlir::ModuleOp)>;
 /// Lowers a module at tile level that holds one function. Nothing after an error, which is
 /// reported. `module` stays as it is; its context has the `pto` dialect loaded. `options`: by
 /// kernel; those that are not there have the defaults. `before`: the same module with other
-/// options, if there is one; kernels whose options are as they were are taken from it. `afterPass`:
-/// sees what the passes before the instructions make.
+/// options, if there is one; kernels whose options are as they were are taken from it, and where it
+/// has `sites`, which are those of this very module, only the others are looked at. `afterPass`:
+/// sees what the passes before the instructions make of all kernels.
 std::optional<BlockProgram> lowerToBlocks(mlir::ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
                                           const ir::Simplifier &simplifier, const Report &report,

@@ -120,8 +120,18 @@ static bool areAlike(const Proof &one, const Proof &two) {
   });
 }
 
-/// Each by one of so many threads. Nothing in a module is changed, so all may read it.
-static void runAll(const std::vector<Proof *> &proofs, const Machine &machine) {
+static int64_t sizeOf(const Proof *proof) {
+  int64_t size = 0;
+  for (const Kernel &kernel : proof->kernels)
+    size += kernel.size;
+  return size;
+}
+
+/// Each by one of so many threads. Nothing in a module is changed, so all may read it. The longest
+/// come first: one that came last would keep the other threads waiting.
+static void runAll(std::vector<Proof *> proofs, const Machine &machine) {
+  std::stable_sort(proofs.begin(), proofs.end(),
+                   [](const Proof *a, const Proof *b) { return sizeOf(a) > sizeOf(b); });
   constexpr unsigned most = 8;
   unsigned threads = std::min<unsigned>(std::thread::hardware_concurrency(), most);
   threads = std::min(threads, static_cast<unsigned>(proofs.size()));
