@@ -1,6 +1,7 @@
 """Seeds faults into every kernel of the examples and of tests/chips, as compiled for chips, and says how many the prover finds:
 `mutate.py BUILD_FOLDER [--seconds N] [--targets a2,a3,a5] [--json OUT] [NAME ...]`. Exits with 1 if a fault that changes some execution
-is not found. What takes longer than the limit (600 s a kernel) is said to be left out, and counts as not found."""
+is not found. What takes longer than the limit (600 s a kernel) is said to be left out, and counts as not found.
+`--prove N`: seeds nothing, but says for each file how long the proofs of its kernels take, the shortest of N runs of each."""
 
 import argparse
 import json
@@ -45,21 +46,51 @@ def mutate(tool, text, folder, seconds):
     return json.loads(run.stdout)
 
 
+def prove(tool, text, folder, runs):
+    """What a proof says of itself, with the time of the shortest of some runs."""
+    file = folder / "kernel.mlir"
+    file.write_text(text)
+    results = [subprocess.run([tool, "--prove", str(file)], capture_output=True, text=True) for _ in range(runs)]
+    return min((json.loads(run.stdout) for run in results), key=lambda result: result["milliseconds"])
+
+
+def proof_times(paths, options, tool, ptlc, folder):
+    """A row of a table for each file and target."""
+    missed = 0
+    print("| Kernels of | Chip | Kernels | Executions | Operations in all | Milliseconds | The longest |\n|---|---|---|---|---|---|---|")
+    for path in paths:
+        for target in options.targets.split(","):
+            texts = {text for entry in CALLABLE.findall(path.read_text()) for text in emit(ptlc, path, entry, target)}
+            results = [prove(tool, text, folder, options.prove) for text in sorted(texts)]
+            missed += sum(not result["proved"] for result in results)
+            times = [result["milliseconds"] for result in results]
+            if results:
+                counts = [sum(result[key] for result in results) for key in ("instances", "events")]
+                print(f"| `{path.stem}` | {target} | {len(results)} | {counts[0]:,} | {counts[1]:,} | {sum(times):.1f} | {max(times):.1f} |", flush=True)
+    return missed
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--targets", default="a2,a3,a5")
     parser.add_argument("--json")
+    parser.add_argument("--prove", type=int, metavar="N")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     bin_folder = pathlib.Path(options.build).resolve() / "bin"
     folder = pathlib.Path(tempfile.mkdtemp())
     paths = sorted((ROOT / "examples").glob("*.ptl")) + sorted((ROOT / "tests/chips").glob("*.ptl"))
+    if options.names:
+        paths = [path for path in paths if any(name in path.stem for name in options.names)]
+    if options.prove:
+        missed = proof_times(paths, options, str(bin_folder / "ptl-mutate"), str(bin_folder / "ptlc"), folder)
+        os.unlink(folder / "kernel.mlir")
+        os.rmdir(folder)
+        return missed != 0
     rows, known, missed, late, start = [], set(), 0, 0, time.monotonic()
     for path in paths:
-        if options.names and not any(name in path.stem for name in options.names):
-            continue
         for entry in CALLABLE.findall(path.read_text()):
             for target in options.targets.split(","):
                 for number, text in enumerate(emit(str(bin_folder / "ptlc"), path, entry, target)):
