@@ -91,15 +91,8 @@ static Expr *flattened(Context &ctx, const AssignStmt *stmt, Expr *value) {
   Shape shape = shapeOf(value->type);
   if (!shape.prefix && shape.rank() <= behind)
     return value;
-  if (!sameShape(ctx, shape, written)) {
-    const OpRecord *op = findOps("broadcast").front();
-    OpExpr *whole = makeOp(ctx, op, value->syntax, shapedType(ctx, value->type->elem, written),
-                           {value, nullptr});
-    for (const Extent &extent : written.extents)
-      whole->shape.push_back(extent.length);
-    whole->shapeHasPrefix = written.prefix;
-    value = whole;
-  }
+  if (!sameShape(ctx, shape, written))
+    value = repeated(ctx, value, written);
   return reshaped(ctx, value, shapeOf(place->type));
 }
 

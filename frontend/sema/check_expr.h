@@ -142,6 +142,8 @@ bool valuesWithin(Context &ctx, const Local *array, Dim extent);
 const Expr *withoutWidening(const Expr *expr);
 /// The value with another shape of as many elements.
 Expr *reshaped(Context &ctx, Expr *value, const Shape &shape);
+/// The value with the shape that it broadcasts to.
+Expr *repeated(Context &ctx, Expr *value, const Shape &shape);
 /// The value of an index expression with all axes of its index array.
 Expr *asWritten(Context &ctx, IndexExpr *expr);
 /// An array as one of one axis; one with `..` stays as it is.

@@ -149,14 +149,23 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
   add(out);
 }
 
-Expr *reshaped(Context &ctx, Expr *value, const Shape &shape) {
-  const OpRecord *op = findOps("reshape").front();
+/// An operation that gives a value another shape, which it is told.
+static Expr *withShape(Context &ctx, const char *operation, Expr *value, const Shape &shape) {
+  const OpRecord *op = findOps(operation).front();
   OpExpr *expr =
       makeOp(ctx, op, value->syntax, shapedType(ctx, value->type->elem, shape), {value, nullptr});
   for (const Extent &extent : shape.extents)
     expr->shape.push_back(extent.length);
   expr->shapeHasPrefix = shape.prefix;
   return expr;
+}
+
+Expr *reshaped(Context &ctx, Expr *value, const Shape &shape) {
+  return withShape(ctx, "reshape", value, shape);
+}
+
+Expr *repeated(Context &ctx, Expr *value, const Shape &shape) {
+  return withShape(ctx, "broadcast", value, shape);
 }
 
 Expr *asWritten(Context &ctx, IndexExpr *expr) {

@@ -209,12 +209,18 @@ Mismatch Attempt::bindRest(size_t operand, Shape leading) {
   }
   Mismatch mismatch{MismatchKind::Rank, operand, restFrom};
   mismatch.prefixRank = true;
-  if (rest->prefix != leading.prefix || rest->rank() != leading.rank())
-    return mismatch;
+  // A plain matrix goes with every member of a batch, which a signature of its own says.
+  bool repeats = call.op->opClass == OpClass::Product && rest->isScalar() == leading.isScalar();
+  auto both = repeats ? broadcast(ctx, *rest, leading, &mismatch.extents) : std::nullopt;
+  if (both)
+    rest = std::move(both);
+  if (both || rest->prefix != leading.prefix || rest->rank() != leading.rank())
+    return both ? Mismatch{} : mismatch;
   for (size_t i = 0; i < leading.rank(); ++i)
-    if (extentsEqual(ctx, rest->extents[i], leading.extents[i]) != Proof::True) {
+    if (repeats || extentsEqual(ctx, rest->extents[i], leading.extents[i]) != Proof::True) {
       mismatch.kind = MismatchKind::Extent;
-      mismatch.extents = {rest->extents[i], leading.extents[i], 0, false};
+      if (!repeats)
+        mismatch.extents = {rest->extents[i], leading.extents[i], 0, false};
       return mismatch;
     }
   return {};
@@ -308,8 +314,7 @@ Shape Attempt::resultShape(const ShapePattern &pattern) const {
   return shape;
 }
 
-// ---- Reports
-// -------------------------------------------------------------------------------------------
+// ---- Reports ------------------------------------------------------------------------------------
 
 static std::string operandType(Context &ctx, const Operand &operand) {
   return operand.expr ? toString(ctx, operand.expr->type) : toString(*operand.constant);
@@ -494,8 +499,7 @@ static void reportMismatch(Context &ctx, const OpCall &call, const Signature &si
   }
 }
 
-// ---- The match
-// -------------------------------------------------------------------------------------------
+// ---- The match ----------------------------------------------------------------------------------
 
 static const Type *resultType(Context &ctx, const OpCall &call, const Attempt &attempt,
                               const TypePattern &pattern, OpMatch &match) {
@@ -517,11 +521,27 @@ static const Type *resultType(Context &ctx, const OpCall &call, const Attempt &a
   return shapedType(ctx, elem, shape);
 }
 
+/// A factor with the batch of its product; one whose own has extents of 1 alone is a plain matrix.
+static Expr *withBatch(Context &ctx, Expr *value, const ShapePattern &pattern, const Shape &batch) {
+  Shape own = shapeOf(value->type);
+  auto matrix = own.extents.end() - static_cast<long>(pattern.dims.size());
+  Shape leading{own.prefix, {own.extents.begin(), matrix}};
+  if (leading.isScalar() || sameShape(ctx, leading, batch))
+    return value;
+  auto isOne = [](const Extent &extent) { return extent.length.isConstant(1); };
+  bool isPlain = !own.prefix && std::all_of(own.extents.begin(), matrix, isOne);
+  Shape whole = isPlain ? Shape() : batch;
+  whole.extents.insert(whole.extents.end(), matrix, own.extents.end());
+  return isPlain ? reshaped(ctx, value, whole) : repeated(ctx, value, whole);
+}
+
 static Expr *operandOf(Context &ctx, const Attempt &attempt, size_t index) {
-  const ElemPattern &pattern = attempt.patterns[index]->elem;
-  const Operand &operand = attempt.call.values[index];
-  return pattern.kind == ElemPatternKind::Any ? settle(ctx, operand)
-                                              : operandAs(ctx, operand, attempt.elemOf(pattern));
+  const TypePattern &pattern = *attempt.patterns[index];
+  if (pattern.elem.kind == ElemPatternKind::Any)
+    return settle(ctx, attempt.call.values[index]);
+  Expr *value = operandAs(ctx, attempt.call.values[index], attempt.elemOf(pattern.elem));
+  bool isFactor = attempt.call.op->opClass == OpClass::Product && pattern.shape.hasRest;
+  return isFactor ? withBatch(ctx, value, pattern.shape, *attempt.rest) : value;
 }
 
 static OpMatch finish(Context &ctx, const OpCall &call, const Attempt &attempt) {

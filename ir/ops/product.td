@@ -15,8 +15,8 @@ class Ptl_Product<string mnemonic, string spelling, string sum> : Ptl_Builtin<mn
 def Ptl_MatmulOp : Ptl_Product<"matmul", "@", "matrix product"> {
   let aliases = ["dot"];
   let description = [{
-Multiplies matrices along the last axis of `a` and the second last of `b`; leading axes are a batch, and a plain matrix
-or vector goes with every member of it. The result has the accumulator type: `f16 @ f16` is `f32`, `i8 @ i8` is `i32`,
+Multiplies matrices along the last axis of `a` and the second last of `b`; leading axes are a batch, of
+which extents of 1 and missing axes broadcast; a plain matrix or vector goes with every member of it. The result has the accumulator type: `f16 @ f16` is `f32`, `i8 @ i8` is `i32`,
 `f32 @ f32` is full `f32`. As a function, `dot(a, b, precision: .tf32)` permits shortened factors.
 }];
   let params = [Ptl_In<"a", "left factor">, Ptl_In<"b", "right factor">,

@@ -1,5 +1,5 @@
 """The forms in which the table of support tries operations, as PTL: where an operand comes from, at each level."""
-from operations import COLUMNS, OPERATIONS, Operation
+from operations import COLUMNS, OPERATIONS, Operation, columns_of
 
 FORMS = {
     "tile": "a tile as it is loaded",
@@ -10,7 +10,12 @@ FORMS = {
     "carried": "what a loop carries",
     "condition": "in an `if` that data decides",
     "batch": "tiles of three axes",
+    "one": "a tile of one column",
+    "slice of one": "one column of a tile",
+    "transposed one": "a row that is transposed",
 }
+# Forms with one column instead of many.
+OF_ONE = {"one": "tile", "slice of one": "slice", "transposed one": "transposed"}
 LEVELS = {
     "tensor": "whole arrays, cut by the compiler",
     "vector": "tiles of a kernel, on the vector cores (`aiv`)",
@@ -28,7 +33,8 @@ class Cell:
     """One operation in one form at one level."""
 
     def __init__(self, operation: str, form: str, level: str):
-        self.name, self.form, self.level = name_of(operation, form), form, level
+        self.name, self.form, self.level = name_of(operation, form), OF_ONE.get(form, form), level
+        self.columns = 1 if form in OF_ONE else COLUMNS
         self.operation: Operation = OPERATIONS[operation]
         self.batch, self.alone = form == "batch", form == "new axis"
         self.lead = "B, R, " if self.batch else "1, " if self.alone else "R, "
@@ -46,8 +52,9 @@ class Cell:
     def changed(self, value: str) -> str:
         return f"{value} + 1" if self.is_integer else f"{value} * 0.5 + 1.0"
 
-    def source(self, columns=COLUMNS, turned=False) -> str:
-        """A value of so many columns, or so many rows if turned."""
+    def source(self, columns=0, turned=False) -> str:
+        """A value of so many columns (0: the usual), or so many rows if turned."""
+        columns = columns or self.columns
         elem = self.operation.takes
         if self.level == "mixed":
             return self.product(columns, turned)
@@ -72,10 +79,10 @@ class Cell:
     def operand(self) -> str:
         form = self.form
         if form == "slice":
+            cut = f"3:{3 + self.columns}"
             if self.level == "cube":
-                return f"{self.parameter('x', self.operation.takes, 'R', 47)}[r, 3:43]"
-            cut = "3:43" if self.level != "tensor" else ":, 3:43"
-            return self.source(47) + ("[:, 3:43]" if self.level != "tensor" else f"[{cut}]")
+                return f"{self.parameter('x', self.operation.takes, 'R', 47)}[r, {cut}]"
+            return f"{self.source(47)}[:, {cut}]"
         if form == "transposed":
             return self.source(turned=True) + ".T"
         if form == "broadcast":
@@ -94,21 +101,22 @@ class Cell:
         return self.at.strip(", ") or "1"
 
     def code(self, x: str) -> str:
-        fields = {"x": x, "rows": self.rows, "batch": "b" if self.batch else "", "none": "0, " if self.batch else ""}
+        fields = {"x": x, "rows": self.rows, "columns": self.columns, "batch": "b" if self.batch else "", "none": "0, " if self.batch else ""}
         tensor = self.level == "tensor"
-        for name, (elem, columns) in self.operation.rows.items():
+        for name, kind in self.operation.rows.items():
             if not any(p.startswith(name + ":") for p in self.parameters):
-                self.parameter(name, elem, self.lead + str(columns))
+                self.parameter(name, kind[0], self.lead + str(columns_of(kind, self.columns)))
             fields[name] = name if tensor else f"{name}[{self.at or '0..1, '}:]"
         for name, kind in self.operation.whole.items():
             if not any(p.startswith(name + ":") for p in self.parameters):
-                self.parameters.append(f"{name}: {kind}")
+                self.parameters.append(f"{name}: {kind.format(columns=self.columns)}")
             fields[name] = name if tensor else f"{name}[:, :]"
-        return self.operation.code.format(**fields)
+        code = self.operation.one if self.columns == 1 else self.operation.code
+        return code.format(**fields)
 
     @property
     def result(self) -> str:
-        elem, columns = self.operation.result
+        elem, columns = self.operation.result[0], columns_of(self.operation.result, self.columns)
         lead = self.lead.strip(", ")
         if not self.operation.turned:
             return f"{elem}[{lead}, {columns}]"
@@ -162,6 +170,8 @@ def cells(level: str) -> list[Cell]:
     for operation in OPERATIONS:
         for form in FORMS:
             if level == "cube" and (operation not in ON_CUBE or form in ("broadcast", "carried")):
+                continue
+            if form in OF_ONE and OPERATIONS[operation].many:
                 continue
             found.append(Cell(operation, form, level))
     return found

@@ -4,13 +4,20 @@ more operands. `coverage.txt` of the build names the operations; one that has no
 COLUMNS = 40
 
 
+def columns_of(kind, columns: int) -> int:
+    """The columns of an operand or a result, where `x` has so many."""
+    return kind[1](columns) if callable(kind[1]) else columns if kind[1] == COLUMNS else kind[1]
+
+
 class Operation:
     """`code`: with `{x}`, and `{name}` for each further operand. `rows`: those that have a row for each of `x`, by name:
     element type and columns. `whole`: those that all tiles read whole, by name: their type. `result`: element type and
-    columns; `turned`: rows and columns are exchanged. `takes`: the element type of `x`. `where`: what has to hold."""
+    columns; `turned`: rows and columns are exchanged. `takes`: the element type of `x`. `many`: one column is too few for it.
+    `one`: the code for one column, if it is another one.
+    Columns are those of `x` (`COLUMNS`, in texts `{columns}`), a number, or a function of those of `x`."""
 
-    def __init__(self, code, result=("f32", COLUMNS), takes="f32", rows=None, whole=None, turned=False, where=""):
-        self.code, self.result, self.takes, self.turned, self.where = code, result, takes, turned, where
+    def __init__(self, code, result=("f32", COLUMNS), takes="f32", rows=None, whole=None, turned=False, many=False, one=""):
+        self.code, self.result, self.takes, self.turned, self.many, self.one = code, result, takes, turned, many, one or code
         self.rows, self.whole = rows or {}, whole or {}
 
 
@@ -54,32 +61,48 @@ OPERATIONS = {
     "reduce_all": Operation("all({x} > -1.9, axis: -1)", ("bool", 1)),
     **of_one(["cumsum", "cummax", "cummin"], "OP({x}, axis: -1)"),
     "cumprod": Operation("cumprod({x} * 0.8, axis: -1)"),
-    "matmul": Operation("{x} @ {w}", ("f32", 24), whole={"w": "f32[40, 24]"}),
-    "einsum": Operation('einsum("{batch}mk,nk->{batch}mn", {x}, {w})', ("f32", 24), whole={"w": "f32[24, 40]"}),
-    "reshape": Operation("reshape(reshape({x}, [{rows}, 8, 5]), [{rows}, 40])"),
+    "scan": Operation("after_steps({x})"),
+    "reduce": Operation("all_steps({x})", COLUMN),
+    "matmul": Operation("{x} @ {w}", ("f32", 24), whole={"w": "f32[{columns}, 24]"}),
+    "einsum": Operation('einsum("{batch}mk,nk->{batch}mn", {x}, {w})', ("f32", 24), whole={"w": "f32[24, {columns}]"}),
+    "reshape": Operation("reshape(reshape({x}, [{rows}, 8, 5]), [{rows}, 40])", many=True),
     "transpose": Operation("{x}.T", turned=True),
-    "concat": Operation("concat({x}, {z}, axis: -1)", ("f32", 56), rows={"z": ("f32", 16)}),
-    "pad": Operation("pad({x}, 0.5, before: [{none}0, 3], after: [{none}0, 5])", ("f32", 48)),
-    "broadcast": Operation("broadcast({z}, [{rows}, 40]) * {x}", rows={"z": ("f32", 1)}),
-    "interleave": Operation("interleave({x}, {z})", ("f32", 80), rows={"z": F32}),
-    "deinterleave": Operation("deinterleaved({x})", ("f32", 20)),
+    "concat": Operation("concat({x}, {z}, axis: -1)", ("f32", lambda c: c + 16), rows={"z": ("f32", 16)}),
+    "pad": Operation("pad({x}, 0.5, before: [{none}0, 3], after: [{none}0, 5])", ("f32", lambda c: c + 8)),
+    "broadcast": Operation("broadcast({z}, [{rows}, {columns}]) * {x}", rows={"z": ("f32", 1)}),
+    "interleave": Operation("interleave({x}, {z})", ("f32", lambda c: 2 * c), rows={"z": F32}),
+    "deinterleave": Operation("deinterleaved({x})", ("f32", 20), many=True),
     **of_one(["tril", "triu"], "OP({x})"),
-    "gather": Operation("gather({x}, {at}, axis: -1)", ("f32", 9), rows={"at": ("i32", 9)}),
-    "scatter": Operation("scatter({x}, {at}, {z}, axis: -1, combine: .add)", rows={"at": ("i32", 9), "z": ("f32", 9)}),
+    "gather": Operation("gather({x}, {at}, axis: -1)", ("f32", 9), rows={"at": ("i32", 9)}, one="gather({x}, {at} * 0, axis: -1)"),
+    "scatter": Operation("scatter({x}, {at}, {z}, axis: -1, combine: .add)", rows={"at": ("i32", 9), "z": ("f32", 9)},
+                         one="scatter({x}, {at} * 0, {z}, axis: -1, combine: .add)"),
     "sort": Operation("sort({x}, axis: -1)"),
     "argsort": Operation("argsort({x}, axis: -1)", I32),
-    "topk": Operation("largest({x})", ("f32", 7)),
+    "topk": Operation("largest({x})", ("f32", 7), many=True),
     "convert": Operation("f16({x})", ("f16", COLUMNS)),
     "bitcast": Operation("bitcast(sign({x}), to: i32)", I32),
-    "index": Operation("f32(index(0..40)) + {x}"),
+    "index": Operation("f32(index(0..{columns})) + {x}"),
     "one_hot": Operation("one_hot(i32(abs({x})[.., 0], round: .down), E: 5)", ("f32", 5)),
-    "zeros": Operation("zeros(f32[{rows}, 40]) + {x}"),
-    "ones": Operation("ones(f32[{rows}, 40]) + {x}"),
-    "full": Operation("full(f32[{rows}, 40], 2.5) + {x}"),
+    "zeros": Operation("zeros(f32[{rows}, {columns}]) + {x}"),
+    "ones": Operation("ones(f32[{rows}, {columns}]) + {x}"),
+    "full": Operation("full(f32[{rows}, {columns}], 2.5) + {x}"),
     "philox": Operation("f32(i32(philox(i32({x}, round: .down), 3) >> 8))"),
 }
 # Functions that the expressions call.
-HELPERS = """fn deinterleaved(x: f32[.., 40]) -> f32[.., 20] {
+HELPERS = """fn step(a: f32[..], b: f32[..], a2: f32[..], b2: f32[..]) -> (f32[..], f32[..])
+where associative
+{
+    return (a * a2, b * a2 + b2)
+}
+fn after_steps[C](x: f32[.., C]) -> f32[.., C] {
+    let (_p, q) = scan(step, clamp(x, -1.0, 1.0), x * 0.5, start: (1.0, 0.0), axis: -1)
+    return q
+}
+fn all_steps[C](x: f32[.., C]) -> f32[.., 1] {
+    let (_p, q) = reduce(step, clamp(x, -1.0, 1.0), x * 0.5, start: (1.0, 0.0), axis: -1)
+    return q
+}
+fn deinterleaved(x: f32[.., 40]) -> f32[.., 20] {
     let (even, odd) = deinterleave(x)
     return even - odd * 2.0
 }
@@ -89,6 +112,5 @@ fn largest(x: f32[.., 40]) -> f32[.., 7] {
 }
 """
 # What is no expression of tiles: facts about arrays in `where`, loads (the rows "slice" and "transposed" are loads, too), whole
-# arrays of random numbers, and effects. What the checker writes out as other operations is tried by `tests/language/folds.ptl`.
-ELSEWHERE = {"unique", "sorted", "load", "random", "assert", "print", "expect", "expect_equal", "expect_close", "quantize", "dequantize",
-             "scan", "reduce", "fetch_add", "fetch_max", "fetch_min"}
+# arrays of random numbers, and effects. `control.py` has updates.
+ELSEWHERE = {"unique", "sorted", "load", "random", "assert", "print", "expect", "expect_equal", "expect_close", "quantize", "dequantize"}

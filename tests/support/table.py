@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from control import CONTROL, control_cells
 from forms import FORMS, LEVELS, cells
 from operations import ELSEWHERE, HELPERS, OPERATIONS
 
@@ -55,13 +56,18 @@ def try_program(build: pathlib.Path, path: pathlib.Path, target: str) -> dict[st
     return found
 
 
+def texts_of(level: str) -> dict[str, str]:
+    """The cells of a level, by name."""
+    return {**{cell.name: cell.text() for cell in cells(level)}, **control_cells(level)}
+
+
 def try_cells(build: pathlib.Path, level: str, every: int, target: str):
-    chosen = [cell for i, cell in enumerate(cells(level)) if i % every == 0]
+    chosen = {name: text for i, (name, text) in enumerate(texts_of(level).items()) if i % every == 0}
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{level}.ptl"
-        path.write_text(HELPERS + "\n".join(cell.text() for cell in chosen))
+        path.write_text(HELPERS + "\n".join(chosen.values()))
         found = compare(build, target, [path])
-    return {cell.name: found.get(cell.name, ("untried", "")) for cell in chosen}
+    return {name: found.get(name, ("untried", "")) for name in chosen}
 
 
 class Notes:
@@ -104,6 +110,18 @@ def level_table(level: str, results, notes: Notes) -> list[str]:
     return lines + [""]
 
 
+def control_table(results, notes: Notes) -> list[str]:
+    levels = [level for level in LEVELS if control_cells(level)]
+    lines = [CONTROL_TITLE, "", "| statement | " + " | ".join(levels) + " |", "|---|" + "---|" * len(levels)]
+    for key, row in CONTROL.items():
+        names = {level: f"control_{key}__{level}" for level in levels}
+        cells = [
+            mark({t: results[level, t][name] for t in TARGETS}, notes) if name in control_cells(level) else "" for level, name in names.items()
+        ]
+        lines.append(f"| {row.title} | " + " | ".join(cells) + " |")
+    return lines + [""]
+
+
 def program_table(results, notes: Notes) -> list[str]:
     lines = ["## The library and the examples", "", "| file | callable | " + " | ".join([*KINDS, "as it is"]) + " |"]
     lines.append("|---|---|" + "---|" * (len(KINDS) + 1))
@@ -119,6 +137,7 @@ def program_table(results, notes: Notes) -> list[str]:
     return lines + [""]
 
 
+CONTROL_TITLE = "## What data decides, and what an update replaced"
 HEAD = """# What runs where
 
 Every operation in every form, at every level, compiled for the processor and for the simulated chips a2, a3 and a5 and compared with the
@@ -133,6 +152,7 @@ def page(results, programs) -> str:
     lines = ["| form | what the operand is |", "|---|---|", *(f"| {name} | {text} |" for name, text in FORMS.items()), ""]
     for level in LEVELS:
         lines += level_table(level, results, notes)
+    lines += control_table(results, notes)
     lines += program_table(programs, notes)
     if notes.texts:
         lines += ["## Notes", "", *(f"{i + 1}. {text}" for i, text in enumerate(notes.texts)), ""]
@@ -145,6 +165,9 @@ def check(build: pathlib.Path, every: int) -> int:
     sections = {level: text.split(f"## {LEVELS[level][0].upper()}{LEVELS[level][1:]}")[1].split("\n## ")[0] for level in LEVELS}
     notes = re.findall(r"^\d+\. (.*)$", text.split("## Notes")[-1], re.M) if "## Notes" in text else []
     faults = []
+    controls = dict(re.findall(r"^\| (.*?) \| (.*) \|$", text.split(CONTROL_TITLE)[-1].split("\n## ")[0], re.M))
+    if missing_rows := [row.title for row in CONTROL.values() if row.title not in controls]:
+        faults.append(f"the page has no rows for {missing_rows}: `./dev docs` writes it")
     for level in LEVELS:
         rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", sections[level], re.M))
         if set(rows) != {cell.name.split("__")[0] for cell in cells(level)}:
@@ -153,7 +176,11 @@ def check(build: pathlib.Path, every: int) -> int:
         tried = {target: try_cells(build, level, every, target) for target in TARGETS}
         for name in tried[TARGETS[0]]:
             operation, form = name.split("__")
-            told = rows[operation].split(" | ")[[f.replace(" ", "_") for f in FORMS].index(form)]
+            columns = [f.replace(" ", "_") for f in FORMS]
+            if operation.startswith("control_"):
+                rows[operation] = controls[CONTROL[operation.removeprefix("control_")].title]
+                columns = [each for each in LEVELS if control_cells(each)]
+            told = rows[operation].split(" | ")[columns.index(form)]
             now = Notes()
             now.texts = list(notes)
             seen = mark({target: tried[target][name] for target in TARGETS}, now)
@@ -167,7 +194,8 @@ def check(build: pathlib.Path, every: int) -> int:
 def missing(build: pathlib.Path) -> list[str]:
     """Operations of the records that nothing here tries."""
     records = (build / "ir/ops/coverage.txt").read_text().splitlines()
-    return [name for name in (line.split("\t")[0] for line in records) if name not in OPERATIONS and name not in ELSEWHERE]
+    known = {*OPERATIONS, *CONTROL, *ELSEWHERE}
+    return [name for name in (line.split("\t")[0] for line in records) if name not in known]
 
 
 def main() -> int:
