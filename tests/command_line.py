@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -518,6 +519,20 @@ def robust(tools: Tools, folder: pathlib.Path) -> None:
         expect(outcome.code == 1 and len(outcome.stderr) < 200_000, name, outcome.code, outcome.stderr[:500])
 
 
+def linker(tools: Tools, folder: pathlib.Path) -> None:
+    """What writes shared libraries is any linker on PATH, and is asked for where there is none."""
+    source = folder / "good.ptl"
+    source.write_text(GOOD.replace("fn id", "pub fn id"))
+    (folder / "none").mkdir()
+    (folder / "gnu").mkdir()
+    (folder / "gnu/ld").symlink_to(shutil.which("ld"))
+    missing = tools.run("build", source, "-o", folder / "missing.so", env={"PATH": str(folder / "none")})
+    expect(missing.code == 1 and "no linker (`ld.lld` or `ld`" in missing.stderr, missing)
+    expect(not list(folder.glob("missing*")), list(folder.iterdir()))
+    made = tools.run("build", source, "-o", folder / "made.so", env={"PATH": str(folder / "gnu")})
+    expect(made.code == 0 and not made.stderr and (folder / "made.so").exists(), made)
+
+
 def fast_start(tools: Tools, folder: pathlib.Path) -> None:
     times = []
     for _ in range(20):
@@ -531,7 +546,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 TESTS = [
     version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
     formatting, stopped_programs, values_of_conditions, benches, simulated_times, timelines_of_runs, starter_project,
-    machines, robust, fast_start,
+    machines, robust, linker, fast_start,
 ]  # fmt: skip
 
 
