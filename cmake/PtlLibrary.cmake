@@ -2,7 +2,7 @@
 # kernels and programs when something that uses NAME is built, again when the file or what it imports has changed.
 #
 # NAME is a library to link: it brings NAME.h, which declares a function for each entry, the runtime, and the macro
-# NAME_LIBRARY (in capitals), the path of the compiled library, for ptl_open. The property PTL_LIBRARY of NAME is the same
+# NAME_LIBRARY (in capitals, with `_` for what no name in C has), the path of the compiled library, for ptl_open. The property PTL_LIBRARY of NAME is the same
 # path, to install the file. ENTRY compiles one entry alone, DEFINES sets constants, dimensions and tunables as `-D` does,
 # IMPORTS are folders to look for imports in, OPTIONS go to `ptlc build` as they are.
 function(ptl_add_library name source)
@@ -33,7 +33,8 @@ function(ptl_add_library name source)
   add_custom_target(${name}-compiled DEPENDS ${library} ${folder}/${name}.h)
   add_library(${name} INTERFACE)
   add_dependencies(${name} ${name}-compiled)
-  string(TOUPPER ${name} macro)
+  string(MAKE_C_IDENTIFIER ${name} macro)
+  string(TOUPPER ${macro} macro)
   target_compile_definitions(${name} INTERFACE "${macro}_LIBRARY=\"${library}\"")
   target_include_directories(${name} INTERFACE ${folder})
   target_link_libraries(${name} INTERFACE ptl::runtime)

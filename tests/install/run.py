@@ -66,6 +66,11 @@ print(ptl.load(sys.argv[1]).vector_add(x, x))
     expect(printed, "[0. 2. 4. 6.]", "the Python module")
 
 
+def tour():
+    printed = run("bash", PREFIX / "share/ptl/examples/demo.sh", PREFIX)
+    assert printed.count("agrees") == 6, printed
+
+
 def components():
     """A component brings what it says and no more."""
     for component, has, lacks in (("compiler", "lib/libptlc-ir.so", "bin/ptl-lsp"), ("runtime", "lib/libptl_rt.so", "bin/ptlc"),
@@ -173,7 +178,7 @@ def manual():
             assert done.returncode == 0 and not done.stderr, f"{page.name}: {done.stderr}"
 
 
-KINDS = {"programs": programs, "python": python, "components": components, "consumer": consumer, "pkg_config": pkg_config,
+KINDS = {"programs": programs, "python": python, "tour": tour, "components": components, "consumer": consumer, "pkg_config": pkg_config,
          "completion_bash": bash, "completion_fish": fish, "completion_zsh": zsh, "manual": manual}
 
 
