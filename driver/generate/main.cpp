@@ -19,9 +19,22 @@ static bool write(const std::filesystem::path &path, const std::string &text) {
   return bool(file);
 }
 
+/// What a program prints when it is asked for help; empty if it cannot be asked.
+static std::string helpOf(const std::string &program) {
+  std::string text;
+  if (FILE *pipe = ::popen(("'" + program + "' --help").c_str(), "r")) {
+    char part[4096];
+    while (size_t length = std::fread(part, 1, sizeof part, pipe))
+      text.append(part, length);
+    if (::pclose(pipe) != 0)
+      text.clear();
+  }
+  return text;
+}
+
 int main(int argc, char **argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s FOLDER VERSION\n", argv[0]);
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: %s FOLDER VERSION PROGRAMS...\n", argv[0]);
     return 2;
   }
   std::filesystem::path folder = argv[1];
@@ -31,6 +44,12 @@ int main(int argc, char **argv) {
     if (command.home != CommandHome::Planned)
       fine &=
           write(pages / ("ptlc-" + std::string(command.name) + ".1"), manPage(&command, argv[2]));
+  for (int i = 3; i < argc; ++i) {
+    std::string name = std::filesystem::path(argv[i]).filename(), help = helpOf(argv[i]);
+    if (help.empty())
+      std::fprintf(stderr, "%s gives no help\n", argv[i]);
+    fine &= !help.empty() && write(pages / (name + ".1"), manPageOfHelp(name, help, argv[2]));
+  }
   fine &= write(folder / "bash-completion/completions/ptlc", bashCompletion());
   fine &= write(folder / "zsh/site-functions/_ptlc", zshCompletion());
   fine &= write(folder / "fish/vendor_completions.d/ptlc.fish", fishCompletion());

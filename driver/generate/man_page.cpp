@@ -2,6 +2,9 @@
 
 #include "driver/option_table.h"
 
+#include <algorithm>
+#include <sstream>
+
 namespace ptl {
 
 namespace {
@@ -109,6 +112,27 @@ std::string manPage(const CommandInfo *command, std::string_view version) {
     if (option.isFor(command->id))
       text += optionEntry(option);
   return text + kExitStatus + kEnvironment + ".SH SEE ALSO\n.BR ptlc (1)\n";
+}
+
+std::string manPageOfHelp(std::string_view name, std::string_view help, std::string_view version) {
+  std::istringstream lines{std::string(help)};
+  std::string usage, summary, options, line;
+  std::getline(lines, usage);
+  std::getline(lines, summary);
+  while (std::getline(lines, line)) {
+    size_t begin = line.find_first_not_of(' '), end = line.find("  ", begin);
+    // The longest options leave one space before their text.
+    if (end == line.npos)
+      end = line.find("... ", begin) + 3;
+    size_t text = line.find_first_not_of(' ', end);
+    if (begin != line.npos && text != line.npos)
+      options +=
+          ".TP\n" + bold(line.substr(begin, end - begin)) + "\n" + troff(line.substr(text)) + "\n";
+  }
+  // Behind "usage: " and the name.
+  usage = usage.substr(std::min(usage.size(), usage.find(name) + name.size()));
+  return head(std::string(name), version, summary) + bold(name) + troff(usage) + "\n.SH OPTIONS\n" +
+         options + ".SH SEE ALSO\n.BR ptlc (1)\n";
 }
 
 } // namespace ptl

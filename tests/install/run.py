@@ -167,11 +167,13 @@ zpty -d shell
 def manual():
     pages = PREFIX / "share/man/man1"
     commands = [word for word in ask_bash("ptlc", "") if not word.startswith("-")]
-    assert sorted(page.name for page in pages.iterdir()) == sorted(["ptlc.1"] + [f"ptlc-{name}.1" for name in commands])
+    assert sorted(page.name for page in pages.iterdir()) == sorted(["ptlc.1", "ptl-lsp.1"] + [f"ptlc-{name}.1" for name in commands])
     for page in pages.iterdir():
         text = page.read_text()
-        assert text.startswith(".TH PTLC") and ".SH SYNOPSIS" in text, page.name
+        assert text.startswith(".TH PTL") and ".SH SYNOPSIS" in text, page.name
     expect((pages / "ptlc-build.1").read_text(), "\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIPATH\\fR", "ptlc-build.1")
+    for option in ("\\-\\-stdio", "\\-\\-port N", "\\-\\-check FILE...", "\\-\\-version", "\\-\\-help"):
+        expect((pages / "ptl-lsp.1").read_text(), f".TP\n\\fB{option}\\fR\n", "ptl-lsp.1")
     if shutil.which("man"):
         for page in pages.iterdir():
             done = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True, env={**CLEAN, "MANWIDTH": "80"})
