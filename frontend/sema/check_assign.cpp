@@ -178,7 +178,7 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
     if (placed)
       stmt->value = fitValue(ctx, stmt, stmt->value, type);
   } else {
-    Operand operand = checkOperand(ctx, view.value());
+    Operand operand = checkOperand(ctx, view.value(), placed ? type : nullptr);
     if (placed) {
       std::string_view spelling = text.substr(0, text.size() - 1);
       Expr *value =

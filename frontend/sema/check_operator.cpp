@@ -267,6 +267,13 @@ static void typeOperands(Context &ctx, std::vector<Operand> &operands, std::stri
     operand.expr = makeConst(ctx, *operand.constant, expected, operand.node);
 }
 
+/// What types the constants of the right operand: an array on the left, as in `n + select(c, 1,
+/// 0)`, otherwise what the surroundings want.
+static const Type *hintOfOther(const Operand &lhs, std::string_view op, const Type *hint) {
+  bool isLike = op != "@" && op != "<<" && op != ">>";
+  return isLike && lhs.expr && lhs.expr->type->isArray() ? lhs.expr->type : hint;
+}
+
 Expr *checkBinary(Context &ctx, NodeId node, const Type *expected) {
   std::string_view op = ctx.tree.mainText(node);
   if (op == "and" || op == "or")
@@ -274,8 +281,9 @@ Expr *checkBinary(Context &ctx, NodeId node, const Type *expected) {
   BinaryExprView view(ctx.tree, node);
   bool wasChained = isChainedComparison(ctx, node) && isChainedComparison(ctx, view.lhs());
   const Type *hint = keepsElem(op) ? expected : nullptr;
-  std::vector<Operand> operands = {checkOperand(ctx, view.lhs(), hint),
-                                   checkOperand(ctx, view.rhs(), hint)};
+  Operand lhs = checkOperand(ctx, view.lhs(), hint);
+  Operand rhs = checkOperand(ctx, view.rhs(), hintOfOther(lhs, op, hint));
+  std::vector<Operand> operands = {lhs, rhs};
   if (wasChained)
     return errorExpr(ctx, node);
   typeOperands(ctx, operands, op, expected);

@@ -31,22 +31,22 @@ static Expr *checkInitialValue(Context &ctx, NodeId typeNode, NodeId valueNode,
   return value;
 }
 
-static std::string nameList(Context &ctx, std::span<const NodeId> names) {
-  std::string text;
-  for (NodeId name : names)
-    text += (text.empty() ? "`" : ", `") + std::string(ctx.text(name)) + "`";
-  return text;
-}
-
 /// `let (v, i) = topk(p, 8)`
 static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *type,
                       LocalKind kind) {
   auto names = TuplePatternView(ctx.tree, pattern).elements();
   bool fits = type->kind == TypeKind::Tuple && type->elements.size() == names.size();
   if (!fits && !type->isError()) {
-    size_t count = type->kind == TypeKind::Tuple ? type->elements.size() : 1;
-    ctx.sink.report(DiagId::TupleArity, ctx.span(pattern),
-                    {nameList(ctx, names), std::to_string(count), toString(ctx, type)});
+    bool isTuple = type->kind == TypeKind::Tuple;
+    auto report = ctx.sink.report(
+        DiagId::TupleArity, ctx.span(pattern),
+        {names.size() == 1 ? "one name" : std::to_string(names.size()) + " names",
+         isTuple ? "has " + std::to_string(type->elements.size()) + " values" : "is not a tuple",
+         toString(ctx, type)});
+    if (!isTuple && names.size() == 1 && ctx.tree.is(names[0], NodeKind::Name))
+      report.fix(FixId::DropParentheses,
+                 "one value needs no tuple: `" + std::string(ctx.text(names[0])) + "`",
+                 {{ctx.span(pattern), std::string(ctx.text(names[0]))}});
   }
   for (size_t i = 0; i < names.size(); ++i) {
     const Type *element = fits ? type->elements[i] : errorType(ctx);

@@ -332,10 +332,13 @@ static void offerConversion(DiagnosticBuilder report, const Operand &operand, El
               insertAt(operand.span, operand.span.end, rounds ? ", round: .even)" : ")")});
 }
 
-/// The side that fits better: a float wins over an integer, the wider over the narrower.
+/// The side that fits better: a float wins over an integer, the wider over the narrower. `int` is
+/// for positions, so any other integer wins over it.
 static bool leftIsWider(Elem left, Elem right) {
   if (left.param || right.param)
     return true;
+  if (left.kind == ElemKind::Int || right.kind == ElemKind::Int)
+    return right.kind == ElemKind::Int;
   if (isFloat(left.kind) != isFloat(right.kind))
     return isFloat(left.kind);
   return elemBits(left.kind) >= elemBits(right.kind);
@@ -349,7 +352,9 @@ static void reportElems(Context &ctx, const OpCall &call, const Mismatch &m) {
                                 {std::string(call.op->name), toString(m.elem), toString(own)});
   report.label(other.span, "`" + operandType(ctx, other) + "`");
   report.label(operand.span, "`" + operandType(ctx, operand) + "`");
-  if (leftIsWider(m.elem, own))
+  // The target of `x += v` cannot be converted.
+  bool isUpdate = ctx.tree.is(call.node, NodeKind::AssignStmt);
+  if (isUpdate ? m.operand != 0 : leftIsWider(m.elem, own))
     offerConversion(report, operand, own, m.elem);
   else
     offerConversion(report, other, m.elem, own);
