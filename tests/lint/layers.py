@@ -14,16 +14,20 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 LIBRARIES = {"mlir/": "MLIR", "llvm/": "LLVM", "clang/": "Clang", "nlohmann/": "nlohmann/json", "uv.h": "libuv"}
 
 
-def read_table() -> dict[str, set[str]]:
-    rows = {}
+def folders() -> list[tuple[str, str, set[str]]]:
+    """The rows of the table, one for each folder: its name, what it is, and what it may include."""
+    rows = []
     for line in (ROOT / "docs/architecture.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if len(cells) != 3 or not cells[0].startswith("`"):
             continue
         allowed = set(re.findall(r"`([^`]+)`", cells[2]))
-        for folder in re.findall(r"`([^`]+)`", cells[0]):
-            rows[folder] = allowed | {folder}
+        rows += [(folder, cells[1], allowed | {folder}) for folder in re.findall(r"`([^`]+)`", cells[0])]
     return rows
+
+
+def read_table() -> dict[str, set[str]]:
+    return {folder: allowed for folder, _, allowed in folders()}
 
 
 def layer_of(path: str, rows) -> str:

@@ -1,0 +1,94 @@
+"""Writes docs/folders.md: what each folder of the table in docs/architecture.md is, what it may include, who includes it, and where to begin to read.
+
+    folders.py            writes the page
+    folders.py --check    says where the page has another list of folders than the table, or names a file that is gone
+
+Where to begin: the five headers that most other files include, those of other folders counting twice. Their order changes
+with every include that is written, so that a page that names other files than a new one would is no fault.
+"""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+import layers
+
+PAGE = layers.ROOT / "docs/folders.md"
+HEAD = """# The folders
+
+What each folder is, what it may include, which folders include it, and the files to read first: the headers that most others
+include. Drawn by `python3 tests/lint/folders.py` from the table of [architecture.md](architecture.md#folders-and-who-may-include-whom) and from the sources.
+"""
+
+
+def sources() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", "*.cpp", "*.h"], cwd=layers.ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return [path for path in listed if not path.endswith("_test.cpp") and not path.startswith(("tests/", "editors/"))]
+
+
+def contract(path: str) -> str:
+    """The first sentence of the comment that a file begins with, or of the first one in it."""
+    text = (layers.ROOT / path).read_text(errors="replace")
+    match = re.search(r"(?:^[ \t]*///?[^\n]*\n)+", text, re.M)
+    if not match:
+        return ""
+    words = " ".join(re.sub(r"^\s*///?\s?", "", line) for line in match.group(0).splitlines()).strip()
+    return re.split(r"(?<=[.!?])\s|;\s", words)[0].rstrip(".")
+
+
+def include_counts(paths, rows):
+    """Of each header: how often it is included; of each folder: the folders that include something of it."""
+    weights, users = collections.Counter(), collections.defaultdict(set)
+    for path in paths:
+        own = layers.layer_of(path, rows)
+        for target in layers.INCLUDE.findall((layers.ROOT / path).read_text(errors="replace")):
+            folder = layers.layer_of(target, rows)
+            if not folder:
+                continue
+            weights[target] += 1 if folder == own else 2
+            if folder != own:
+                users[folder].add(own)
+    return weights, users
+
+
+def section(folder, what, rows, weights, users) -> str:
+    headers = [path for path in weights if layers.layer_of(path, rows) == folder and (layers.ROOT / path).exists()]
+    first = sorted(headers, key=lambda path: (-weights[path], path))[:5]
+    allowed = sorted(rows[folder] - {folder})
+    lines = [f"## {folder}", "", what[0].upper() + what[1:] + ".", ""]
+    readme = layers.ROOT / folder / "README.md"
+    if readme.exists():
+        lines.append(f"- More: [{folder}/README.md](../{folder}/README.md)")
+    lines.append("- May include: " + ("everything but `lsp/server`" if "*" in allowed else ", ".join(f"`{name}`" for name in allowed) or "the C++ standard library only"))
+    if users[folder]:
+        lines.append("- Included by: " + ", ".join(f"`{name}`" for name in sorted(users[folder])))
+    if first:
+        lines.append("- Read first:")
+    for path in first:
+        says = contract(path)
+        lines.append(f"  - [{path[len(folder) + 1:]}](../{path})" + (f": {says}" if says else ""))
+    return "\n".join(lines) + "\n"
+
+
+def check(rows) -> int:
+    text = PAGE.read_text() if PAGE.exists() else ""
+    named = set(re.findall(r"^## (\S+)$", text, re.M))
+    problems = [f"docs/folders.md lacks `{folder}`" for folder in sorted(set(rows) - named)]
+    problems += [f"docs/folders.md: no folder `{folder}` in the table" for folder in sorted(named - set(rows))]
+    problems += [f"docs/folders.md names `{path}`, which is gone" for path in re.findall(r"\]\(\.\./([^)]+)\)", text) if not (layers.ROOT / path).exists()]
+    print("\n".join(problems) or f"{len(named)} folders have their section")
+    return 1 if problems else 0
+
+
+def main() -> int:
+    rows = layers.read_table()
+    if "--check" in sys.argv[1:]:
+        return check(rows)
+    weights, users = include_counts(sources(), rows)
+    PAGE.write_text(HEAD + "\n" + "\n".join(section(folder, what, rows, weights, users) for folder, what, _ in layers.folders()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
