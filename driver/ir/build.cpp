@@ -266,6 +266,7 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
   std::string host, blocks, sync, proof;
   std::vector<ChipProgram> programs;
   BufferLedger ledger;
+  std::vector<StatementParts> statements;
   const Machine &machine = *compiler.options().chip;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
@@ -288,6 +289,7 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
                               program->ledger.functions.end());
       ledger.kernels.insert(ledger.kernels.end(), program->ledger.kernels.begin(),
                             program->ledger.kernels.end());
+      statements.insert(statements.end(), program->statements.begin(), program->statements.end());
       if (wants(EmitId::Proof))
         proof += proofText(variant.symbol, program->proof);
       llvm::raw_string_ostream out(sync);
@@ -299,9 +301,10 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
   emit(EmitId::Sync, sync);
   emit(EmitId::Proof, proof);
   if (wants(EmitId::Ledger))
-    emit(EmitId::Ledger, ledgerJson(ledger));
+    emit(EmitId::Ledger, ledgerJson(ledger, statements));
   if (wants(EmitId::Memory))
-    emit(EmitId::Memory, ledgerText(ledger) + "\n" + memoryMapText(ledger));
+    emit(EmitId::Memory,
+         statementsText(statements) + ledgerText(ledger) + "\n" + memoryMapText(ledger));
   if (wants(EmitId::MemorySvg))
     emit(EmitId::MemorySvg, memoryMapSvg(ledger));
   emit(EmitId::Host, host);
@@ -375,7 +378,8 @@ bool Builder::runStages(const CheckedProgram &program, const std::vector<Manifes
 ExitCode Builder::compile(const CheckedProgram &program,
                           const std::vector<ManifestEntry> &entries) {
   CompilerOptions options = compilerOptions(session_.options(), target_);
-  options.tellsParts = wants(EmitId::Ledger) || wants(EmitId::Memory);
+  options.tellsParts = true;
+  options.recheck = std::make_shared<CheckOptions>(session_.checkOptions());
   Compiler compiler(program, session_.sources(), std::move(options), session_.sink());
   if (compiler.options().chip && lastStage() >= Stage::Block) {
     ExitCode code = emitBlocks(compiler, entries);

@@ -104,12 +104,15 @@ ExitCode runCheckForChips(const Options &options) {
     std::vector<Cost> costs;
     for (const Target &target : targetsOf(session)) {
       Costs own(session, program, target);
+      CompilerOptions how = compilerOptions(options, target);
+      how.tellsParts = true;
+      how.recheck = std::make_shared<CheckOptions>(session.checkOptions());
       if (target.isChip())
-        isWell &= checkForChip(program, session.sources(), compilerOptions(options, target),
-                               wantedOf(options), session.sink(), std::ref(own));
+        isWell &= checkForChip(program, session.sources(), how, wantedOf(options), session.sink(),
+                               std::ref(own));
       else if (options.has(OptionId::Cost))
-        isWell &= checkForCpu(program, session.sources(), compilerOptions(options, target),
-                              wantedOf(options), session.sink(), std::ref(own));
+        isWell &= checkForCpu(program, session.sources(), how, wantedOf(options), session.sink(),
+                              std::ref(own));
       costs.insert(costs.end(), own.found.begin(), own.found.end());
     }
     if (options.has(OptionId::Cost))

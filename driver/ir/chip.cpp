@@ -1,9 +1,9 @@
 // From tile level to the block level of a chip: lowered, placed, synchronised, judged.
 #include "driver/ir/chip.h"
-#include "driver/ir/chip_fixes.h"
 #include "driver/ir/chip_search.h"
 #include "driver/ir/stages.h"
 #include "ir/build/source_range.h"
+#include "passes/lower_block/cut_statements.h"
 #include "passes/transform/derive_sync.h"
 #include "passes/transform/peel_stages.h"
 #include "passes/transform/plan_buffers.h"
@@ -12,7 +12,6 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ptl {
 
@@ -31,6 +30,8 @@ ChipProgram copyOf(const ChipProgram &program) {
   copy.sync = program.sync;
   copy.proof = program.proof;
   copy.halvings = program.halvings;
+  copy.avoid = program.avoid;
+  copy.statements = program.statements;
   return copy;
 }
 
@@ -92,6 +93,8 @@ static SearchStep placeBuffers(block::BlockProgram &program, const Machine &mach
 
 /// How kernels that did not fit at once were made to.
 static void tellRoom(ChipProgram &program, ChipSearch &search) {
+  llvm::SmallVector<mlir::func::FuncOp> grids(
+      (*program.program.grids).getOps<mlir::func::FuncOp>());
   for (size_t i = 0; i < program.program.kernels.size(); ++i) {
     LedgerKernel kernel;
     for (auto function : (*program.program.kernels[i]).getOps<mlir::func::FuncOp>())
@@ -99,11 +102,21 @@ static void tellRoom(ChipProgram &program, ChipSearch &search) {
         kernel.name = name.str();
     kernel.givenUp = search.of(i).givenUp();
     kernel.parts = program.program.parts[i];
-    if (const std::optional<Overflow> &whole = search.of(i).present().whole;
-        whole && kernel.parts) {
+    const std::optional<Overflow> &whole = search.of(i).present().whole;
+    if (whole && kernel.parts) {
       kernel.parts->memory = whole->space.place;
       kernel.parts->needed = whole->needed;
       kernel.parts->usable = whole->space.usable;
+    }
+    for (StatementParts &each : block::statementsInParts(grids[i])) {
+      each.kernel = kernel.name;
+      each.tilesAreChosen = program.program.tileGroups[i] > 0;
+      if (whole) {
+        each.memory = whole->space.place;
+        each.needed = whole->needed;
+        each.usable = whole->space.usable;
+      }
+      program.statements.push_back(std::move(each));
     }
     if (kernel.parts || !kernel.givenUp.empty())
       program.ledger.kernels.push_back(std::move(kernel));
@@ -193,69 +206,6 @@ std::optional<SearchStep> Compiler::lowerTiled(mlir::ModuleOp module, ChipSearch
   return next;
 }
 
-/// Whether an entry can be placed, with its tiles in parts if they may be; says nothing if not.
-bool Compiler::fits(const ir::EntryBinding &binding, bool mayCut) {
-  DiagnosticSink quiet;
-  CompilerOptions options = options_;
-  options.bundleFolder.clear();
-  options.dumpFolder.clear();
-  options.keepsStages = false;
-  Compiler trial(program_, sources_, std::move(options), quiet);
-  mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
-  ChipSearch search(/*mayHalve=*/false, mayCut);
-  ChipProgram result;
-  return module && trial.tile(*module) &&
-         trial.lowerTiled(*module, search, result) == SearchStep::GoOn;
-}
-
-/// Values of each tunable alone, within its domain, that were tried and found to fit. `tried`: is
-/// told of those of which none does.
-std::vector<Compiler::Help> Compiler::helpsFor(bool mayCut, std::vector<std::string> &tried) {
-  std::vector<Help> helps;
-  if (!options_.triesHelps)
-    return helps;
-  ir::EntryBinding binding = binding_;
-  for (const Tunable &tunable : binding.decl->tunables) {
-    if (tunable.isBool)
-      continue;
-    const std::string &name = tunable.local->name;
-    std::vector<int64_t> candidates = tunable.domain;
-    std::sort(candidates.begin(), candidates.end());
-    if (candidates.empty()) { // no domain: any number; a schedule may have made it larger
-      auto given = binding_.tunables.find(name);
-      int64_t present = given == binding_.tunables.end() ? tunable.defaultValue : given->second;
-      // No tile of more positions fits a chip.
-      constexpr int64_t most = 1 << 16;
-      candidates.resize(static_cast<size_t>(8 * std::clamp<int64_t>(present, 1, most / 8)));
-      std::iota(candidates.begin(), candidates.end(), 1);
-    }
-    binding.tunables = binding_.tunables;
-    std::optional<int64_t> best = largestThatFits(candidates, [&](int64_t value) {
-      binding.tunables[name] = value;
-      return fits(binding, mayCut);
-    });
-    if (best)
-      helps.push_back({&tunable, *best});
-    else
-      tried.push_back("`" + name + "` has any other value");
-  }
-  return helps;
-}
-
-/// The value of a tunable with which no tile is done in parts.
-void Compiler::tellWhatAvoidsParts(BufferLedger &ledger) {
-  bool any = std::any_of(ledger.kernels.begin(), ledger.kernels.end(),
-                         [](const LedgerKernel &kernel) { return kernel.parts.has_value(); });
-  if (!any || !options_.tellsParts)
-    return;
-  std::vector<std::string> unused;
-  std::vector<Help> helps = helpsFor(/*mayCut=*/false, unused);
-  for (LedgerKernel &kernel : ledger.kernels)
-    if (kernel.parts && !helps.empty())
-      kernel.parts->avoid =
-          helps.front().tunable->local->name + " = " + std::to_string(helps.front().value);
-}
-
 std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase) {
   messages_.clear();
   overflow_.reset();
@@ -288,23 +238,12 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
     refuse(search.refusal());
     return std::nullopt;
   }
-  tellWhatAvoidsParts(result.ledger);
+  findWhatAvoidsParts(result);
   bool isWell = synchronise(result) && judge(result);
   dumpStages();
   if (!isWell)
     return std::nullopt;
   return result;
-}
-
-/// Says that a memory is too small, what was tried, and what the author can do.
-void Compiler::refuse(const Overflow &found) {
-  overflow_ = std::make_unique<Overflow>(found);
-  std::vector<Fix> fixes;
-  for (const Help &help : helpsFor(/*mayCut=*/true, overflow_->tried))
-    fixes.emplace_back(FixId::SmallerTile, tunableHelp(help.tunable->local->name, help.value),
-                       tunableEdits(program_, binding_, *help.tunable, help.value));
-  reportOverflow(sink_, spanAt(sources_, overflow_->at), *overflow_, fixes,
-                 pipelineEdits(program_, sources_, *overflow_));
 }
 
 /// Puts what depends on each other in order, but for kernels whose author did. False after an

@@ -3,6 +3,7 @@
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace ptl {
 
@@ -75,6 +76,38 @@ std::vector<TextEdit> tunableEdits(const CheckedProgram &program, const ir::Entr
   NodeId node = enclosing(*module.tree, tunable.local->span.begin, NodeKind::TuneParam);
   return node == kNoNode ? std::vector<TextEdit>()
                          : numberEdit(module, TuneParamView(*module.tree, node).value(), value);
+}
+
+std::vector<TileNumber> tileNumbers(const CheckedProgram &program, const CallableDecl &decl) {
+  std::vector<TileNumber> numbers;
+  if (decl.module != program.modules.front().get())
+    return numbers;
+  const Tree &tree = *decl.module->tree;
+  auto visit = [&](auto &self, NodeId node) -> void {
+    for (NodeId child : tree.children(node))
+      if (child != kNoNode)
+        self(self, child);
+    if (!tree.is(node, NodeKind::CallExpr))
+      return;
+    std::span<const NodeId> slots = tree.children(node);
+    if (slots.size() != 3 || tree.text(slots[0]) != "tiles" || !tree.is(slots[2], NodeKind::Arg))
+      return;
+    NodeId last = tree.children(slots[2]).back();
+    std::string digits(tree.text(last));
+    int64_t value = 0;
+    auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    bool isPlain = tree.is(last, NodeKind::IntLiteral) && problem == std::errc() &&
+                   end == digits.data() + digits.size();
+    Span whole = tree.span(node), number = tree.span(last);
+    if (isPlain)
+      numbers.push_back({{decl.module->file, number.begin, number.end},
+                         value,
+                         std::string(tree.text(node).substr(0, number.begin - whole.begin))});
+  };
+  visit(visit, decl.syntax);
+  std::sort(numbers.begin(), numbers.end(),
+            [](const TileNumber &a, const TileNumber &b) { return a.span.begin < b.span.begin; });
+  return numbers;
 }
 
 /// The number of the innermost `pipeline` loop around a place, if it is larger; kNoNode else.

@@ -14,6 +14,15 @@ Span spanAt(const SourceManager &sources, const LedgerPlace &place);
 std::vector<TextEdit> tunableEdits(const CheckedProgram &program, const ir::EntryBinding &binding,
                                    const Tunable &tunable, int64_t value);
 
+/// A number that says how large the tiles of a loop are: the last argument of `tiles(M, 64)`.
+struct TileNumber {
+  Span span;
+  int64_t value;
+  std::string before; ///< `tiles(M, `
+};
+/// Those of the declaration, in the order of its text. None unless it stands in the root file.
+std::vector<TileNumber> tileNumbers(const CheckedProgram &program, const CallableDecl &decl);
+
 /// The edits that give `pipeline` loops around buffers with more copies than `overflow.pipeline`
 /// that depth. Empty if some of these copies come from no such loop.
 std::vector<TextEdit> pipelineEdits(const CheckedProgram &program, const SourceManager &sources,

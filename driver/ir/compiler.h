@@ -6,6 +6,7 @@
 #include "codegen/cpu/lower.h"
 #include "codegen/machines/machine.h"
 #include "driver/target.h"
+#include "frontend/sema/check.h"
 #include "ir/build/build_ir.h"
 #include "passes/lower_block/lower_block.h"
 
@@ -27,7 +28,9 @@ struct BufferLedger;
 class ChipSearch;
 struct ChipProgram;
 struct Overflow;
+struct RoomHelp;
 class StageRecord;
+struct TileNumber;
 enum class SearchStep : uint8_t;
 
 struct CompilerOptions {
@@ -42,7 +45,9 @@ struct CompilerOptions {
   cpu::Processor processor = cpu::Processor::host();
   bool ranges = false;     ///< locations carry source ranges
   bool triesHelps = true;  ///< what does not fit a chip is tried with other values
-  bool tellsParts = false; ///< the same where tiles are done in parts, for the ledger
+  bool tellsParts = false; ///< what is done in parts is told, with values that need none
+  /// How the program was checked, to try other numbers in its text; null: these are not tried.
+  std::shared_ptr<const CheckOptions> recheck;
   bool manyLevels = false; ///< `CompiledExecutor::useLevel` is going to be called
   /// Where `manyLevels`: what compilers one after the other share. Null: nothing.
   std::shared_ptr<cpu::FunctionObjects> functionObjects;
@@ -146,13 +151,12 @@ private:
   std::unique_ptr<ir::Simplifier> simplifier_;
   std::string messages_; ///< what MLIR said in the present stage
   unsigned dumps_ = 0;
-  struct Help {
-    const Tunable *tunable;
-    int64_t value;
-  };
-  std::vector<Help> helpsFor(bool mayCut, std::vector<std::string> &tried);
-  bool fits(const ir::EntryBinding &binding, bool mayCut);
-  void tellWhatAvoidsParts(BufferLedger &ledger);
+  std::vector<RoomHelp> helpsFor(bool mayCut, std::vector<std::string> &tried);
+  std::optional<RoomHelp> helpOf(const Tunable &tunable, bool mayCut);
+  std::optional<RoomHelp> helpOf(const TileNumber &number, bool mayCut);
+  bool fits(const CheckedProgram &program, const SourceManager &sources,
+            const ir::EntryBinding &binding, bool mayCut);
+  void findWhatAvoidsParts(ChipProgram &program);
   ir::EntryBinding binding_;      ///< of what was built last
   bool legalizes_ = true;         ///< tiling goes on to what the chip has instructions for
   std::vector<int64_t> halvings_; ///< of tiles of tensor-level code (`ir::PipelineOptions`)

@@ -1,8 +1,11 @@
 #include "driver/ir/cost.h"
 
+#include "driver/ir/chip_fixes.h"
+#include "driver/ir/feasibility.h"
 #include "driver/ir/manifest.h"
 #include "driver/ir/reach.h"
 #include "driver/ir/statements.h"
+#include "frontend/base/printed.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -165,6 +168,64 @@ void tellCost(Cost &cost, const sim::Estimate &estimate, const CheckedProgram &p
   cost.formula = formulaOf(cost, t, *binding.decl);
 }
 
+/// Tells statements that are done in parts so.
+static void tellParts(Cost &cost, const SourceManager &sources,
+                      const std::vector<StatementParts> &parts) {
+  for (const StatementParts &each : parts) {
+    Span at = spanAt(sources, each.place);
+    StatementCost *own = nullptr; // inner statements come after what they are in
+    for (StatementCost &statement : cost.statements)
+      if (statement.isLeaf && isWithin({at}, statement.span))
+        own = &statement;
+    if (own && (!own->parts || own->parts->parts < each.parts))
+      own->parts = each;
+  }
+}
+
+/// The same call with the value of a tunable that needs no parts, where that was found.
+static std::optional<Cost> costWithoutParts(const CostQuestion &question,
+                                            const ChipProgram &program) {
+  if (!program.avoid)
+    return std::nullopt;
+  const RoomHelp &avoid = *program.avoid;
+  BoundEntry bound = question.bound;
+  if (avoid.tunable)
+    bound.binding.tunables[avoid.tunable->local->name] = avoid.value;
+  else
+    bound.binding.decl = avoid.trial->decl;
+  const CheckedProgram &checked = avoid.trial ? *avoid.trial->program : question.program;
+  const SourceManager &sources = avoid.trial ? avoid.trial->sources : question.sources;
+  CompilerOptions options;
+  options.chip = question.machine;
+  options.triesHelps = false;
+  DiagnosticSink quiet;
+  Compiler compiler(checked, sources, std::move(options), quiet);
+  std::optional<ChipProgram> other = lowerEntry(compiler, bound);
+  if (!other)
+    return std::nullopt;
+  Cost cost =
+      costOf({checked, sources, bound, question.machine, question.costs, question.sizes}, *other);
+  return cost.unknown.empty() ? std::optional(std::move(cost)) : std::nullopt;
+}
+
+/// What would be saved by needing no parts, at the statement that has most of them.
+static void hintAtParts(Cost &cost, const CostQuestion &question, const ChipProgram &program) {
+  std::optional<Cost> other = costWithoutParts(question, program);
+  if (!other || other->us >= cost.us)
+    return;
+  CostHint hint{"`" + program.avoid->text + "` needs no parts: " + printed("%.2f us", other->us)};
+  int64_t most = 0;
+  for (const StatementCost &each : cost.statements)
+    if (each.parts && each.parts->parts > most) {
+      most = each.parts->parts;
+      hint.span = each.span;
+    }
+  hint.gain = 1 - other->us / cost.us;
+  auto later = std::find_if(cost.hints.begin(), cost.hints.end(),
+                            [&](const CostHint &each) { return each.gain < hint.gain; });
+  cost.hints.insert(later, std::move(hint));
+}
+
 static Span spanOf(const sim::SourceLocation &location) {
   return location.spans.empty() ? kNoSpan : location.spans.front();
 }
@@ -256,12 +317,14 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
   cost.decisions = call.decisions;
   tellCost(cost, *estimate, question.program, question.bound.binding, question.machine,
            question.costs, call.call()->bytes);
+  tellParts(cost, question.sources, program.statements);
   if (!question.hints)
     return cost;
   sim::Report report = reportOf(*estimate);
   addGains(report, *estimate, std::ref(call), /*forHints=*/true);
   for (const sim::Hint &hint : sim::hintsOf(report))
     cost.hints.push_back({hint.text, spanOf(hint.location), hint.gain});
+  hintAtParts(cost, question, program);
   return cost;
 }
 

@@ -28,6 +28,15 @@ static Json statementJson(const Cost &cost, const StatementCost &each,
                {"instructions", each.count}});
   if (each.rounds.value)
     json["rounds"] = {{"formula", each.rounds.text}, {"value", *each.rounds.value}};
+  if (each.parts) {
+    const StatementParts &told = *each.parts;
+    Json &parts =
+        json["parts"] = {{"count", told.parts},   {"tile", told.tile},      {"type", told.type},
+                         {"bytes", told.bytes},   {"memory", told.memory},  {"needed", told.needed},
+                         {"usable", told.usable}, {"text", partsText(told)}};
+    if (!told.avoid.empty())
+      parts["avoid"] = told.avoid;
+  }
   if (&each == cost.dominantStatement() || &each == cost.dominantLoop())
     json["dominant"] = true;
   return json;
@@ -164,6 +173,8 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
     text += placeOf(sources, each.span) + "  " + each.kind;
     if (each.rounds.value)
       text += printed(", %lld rounds", static_cast<long long>(*each.rounds.value));
+    if (each.parts)
+      text += ", " + partsTitle(*each.parts) + ": " + tileText(*each.parts);
     text += dominant ? "  <--\n" : "\n";
   }
   for (const CostHint &hint : cost.hints) {

@@ -203,7 +203,7 @@ static std::string useText(const SpaceUse &use) {
   return use.place + " " + kibText(use.peak) + limit + " KiB";
 }
 
-/// Calls `visit` with what the ledger says of tiles that are done in parts.
+/// Calls `visit` with what the ledger says of tiles and of statements that are done in parts.
 template <typename Visit> static void forEachParts(const ChipVerdict &verdict, Visit visit) {
   if (!verdict.result.is_object()) // nobody has answered yet
     return;
@@ -211,6 +211,8 @@ template <typename Visit> static void forEachParts(const ChipVerdict &verdict, V
   for (const json &kernel : ledger.value("kernels", json::array()))
     if (auto parts = kernel.find("parts"); parts != kernel.end())
       visit(*parts);
+  for (const json &statement : ledger.value("statements", json::array()))
+    visit(statement);
 }
 
 json partsOf(const ChipVerdict &verdict) {
@@ -235,7 +237,15 @@ static std::string summaryOf(const ChipVerdict &verdict) {
            (diagnostics.empty() ? "" : " (" + diagnostics[0].value("code", "") + ")");
   }
   std::string text = "fits";
-  forEachParts(verdict, [&](const json &parts) { text += " · " + parts.value("title", ""); });
+  json slowest; // of the statements, to say one of them
+  forEachParts(verdict, [&](const json &parts) {
+    if (!parts.contains("kind"))
+      text += " · " + parts.value("title", "");
+    else if (slowest.is_null() || slowest.value("parts", 0) < parts.value("parts", 0))
+      slowest = parts;
+  });
+  if (!slowest.is_null())
+    text += " · a " + slowest.value("kind", "") + " " + slowest.value("title", "");
   for (const SpaceUse &use : usesOf(result.value("ledger", json::object())))
     text += " · " + useText(use);
   std::string cost = costTitle(verdict);
@@ -326,6 +336,9 @@ static std::string wholeLedger(const LedgerView &view) {
     text += "\n\nTo fit, `" + kernel.value("name", "") + "` is done with less overlap:";
     if (auto parts = kernel.find("parts"); parts != kernel.end())
       text += "\n- " + parts->value("text", "");
+    for (const json &each : ledger.value("statements", json::array()))
+      if (each.value("kernel", "") == kernel.value("name", ""))
+        text += "\n- " + each.value("text", "");
     for (const json &each : kernel.value("givenUp", json::array()))
       text += "\n- " + each.get<std::string>();
   }
@@ -431,6 +444,7 @@ json ledgerAnswer(Session &session, const ide::File &file, const std::string &en
       {"machine", result.value("ledger", json::object()).value("machine", "")},
       {"functions", result.value("ledger", json::object()).value("functions", json::array())},
       {"kernels", result.value("ledger", json::object()).value("kernels", json::array())},
+      {"statements", result.value("ledger", json::object()).value("statements", json::array())},
       {"diagnostics", json::array()},
       {"bindings", json::array()}};
   for (const json &bound : result.value("entries", json::array()))
@@ -459,6 +473,9 @@ json ledgerAnswer(Session &session, const ide::File &file, const std::string &en
     if (auto parts = kernel.find("parts"); parts != kernel.end())
       if (auto at = view.offsetOf(*parts))
         (*parts)["location"] = session.location({&file, {*at, *at}});
+  for (json &each : answer["statements"])
+    if (auto at = view.offsetOf(each))
+      each["location"] = session.location({&file, {*at, *at}});
   return answer;
 }
 

@@ -30,6 +30,9 @@ void Code::noteOutcome() {
   outcome->ledger.machine = compiler_->options().chip->name;
   if (const Overflow *overflow = compiler_->overflow())
     outcome->overflow = *overflow;
+  for (const ChipProgram &program : programs_)
+    outcome->statements.insert(outcome->statements.end(), program.statements.begin(),
+                               program.statements.end());
   for (const Diagnostic &diagnostic : sink().all())
     if ((failed_ && diagnostic.severity == Severity::Error) ||
         diagnostic.id == DiagId::CannotBeProved)
@@ -226,7 +229,10 @@ bool Code::makeForChip(StageId id) {
         case StageId::Cpp:
           return cppText();
         case StageId::Memory:
-          return {ledgerText(outcome_->ledger) + "\n" + memoryMapText(outcome_->ledger), {}, {}};
+          return {statementsText(outcome_->statements) + ledgerText(outcome_->ledger) + "\n" +
+                      memoryMapText(outcome_->ledger),
+                  {},
+                  {}};
         case StageId::MemorySvg:
           return {memoryMapSvg(outcome_->ledger), {}, {}};
         default:

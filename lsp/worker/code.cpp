@@ -22,7 +22,9 @@ Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> r
   compiler.level = options_.level;
   compiler.unchecked = options_.unchecked;
   compiler.ranges = true;
-  compiler.triesHelps = compiler.tellsParts = options_.helps;
+  compiler.triesHelps = options_.helps;
+  compiler.tellsParts = true;
+  compiler.recheck = checked_->options;
   if (!options_.processor.empty())
     compiler.processor = cpu::Processor::named(options_.processor);
   compiler.chip = options_.chip;

@@ -28,7 +28,8 @@ struct CodeOptions {
 /// Whether the entries run on a chip, and what they need of it. Keeps nothing of the compiler's.
 struct ChipOutcome {
   bool fits = false;
-  BufferLedger ledger; ///< of all kernels that were placed
+  BufferLedger ledger;                    ///< of all kernels that were placed
+  std::vector<StatementParts> statements; ///< that are done in parts
   std::optional<Overflow> overflow;
   std::vector<Diagnostic> diagnostics; ///< errors: why not
 };
@@ -38,6 +39,7 @@ struct Checked {
   SourceManager sources;
   DiagnosticSink sink;
   std::unique_ptr<CheckedProgram> program;
+  std::shared_ptr<const CheckOptions> options; ///< how it was checked
 };
 
 /// Called at the beginning of each step with its name, and within long ones with `STEP: PASS`;

@@ -21,7 +21,7 @@ static Json overflowJson(const Overflow &overflow) {
 
 /// The places of buffers and loops in the ledger have paths and lines; the server has the texts.
 static Json ledgerOf(const ChipOutcome &outcome) {
-  return Json::parse(ledgerJson(outcome.ledger), nullptr, false);
+  return Json::parse(ledgerJson(outcome.ledger, outcome.statements), nullptr, false);
 }
 
 Json Worker::feasibility(const Json &request) {

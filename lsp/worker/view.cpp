@@ -177,6 +177,7 @@ static std::unique_ptr<Checked> checkRequest(const Json &request, const std::str
   text = narrower.narrowed(root, std::move(text), textOf(request, "entry"), offsetOf(request));
   FileId file = checked->sources.add(root, std::move(text));
   checked->program = checkFile(checked->sources, file, options, checked->sink);
+  checked->options = std::make_shared<CheckOptions>(std::move(options));
   return checked;
 }
 

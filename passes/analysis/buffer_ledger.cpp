@@ -1,6 +1,7 @@
 #include "passes/analysis/buffer_ledger.h"
 
 #include "frontend/base/json.h"
+#include "passes/analysis/statement_parts.h"
 
 #include <algorithm>
 
@@ -118,7 +119,21 @@ static void writeKernel(JsonWriter &json, const LedgerKernel &kernel) {
   json.endObject();
 }
 
-std::string ledgerJson(const BufferLedger &ledger) {
+static void writeStatement(JsonWriter &json, const StatementParts &statement) {
+  json.beginObject().field("kernel", statement.kernel);
+  json.field("kind", statement.isFold ? "fold" : "store").field("tile", statement.tile);
+  json.field("type", statement.type).field("bytes", statement.bytes);
+  json.field("parts", statement.parts);
+  writePlace(json, statement.place);
+  json.field("memory", statement.memory).field("needed", statement.needed);
+  json.field("usable", statement.usable);
+  if (!statement.avoid.empty())
+    json.field("avoid", statement.avoid);
+  json.field("title", partsTitle(statement)).field("text", partsText(statement)).endObject();
+}
+
+static std::string ledgerJson(const BufferLedger &ledger,
+                              const std::vector<StatementParts> *statements) {
   JsonWriter json;
   json.beginObject().field("machine", ledger.machine).key("functions").beginArray();
   for (const LedgerFunction &function : ledger.functions)
@@ -126,8 +141,21 @@ std::string ledgerJson(const BufferLedger &ledger) {
   json.endArray().key("kernels").beginArray();
   for (const LedgerKernel &kernel : ledger.kernels)
     writeKernel(json, kernel);
-  json.endArray().endObject();
+  json.endArray();
+  if (statements) {
+    json.key("statements").beginArray();
+    for (const StatementParts &each : *statements)
+      writeStatement(json, each);
+    json.endArray();
+  }
+  json.endObject();
   return json.take();
+}
+
+std::string ledgerJson(const BufferLedger &ledger) { return ledgerJson(ledger, nullptr); }
+
+std::string ledgerJson(const BufferLedger &ledger, const std::vector<StatementParts> &statements) {
+  return ledgerJson(ledger, &statements);
 }
 
 // ---- text

@@ -2,6 +2,7 @@
 
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
+#include "passes/analysis/source_place.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/part_of_value.h"
 #include "passes/transform/combiners.h"
@@ -18,6 +19,10 @@ using namespace ptl::ir;
 
 namespace ptl::block {
 
+/// Of a loop over the parts of a statement: `fold` (else a store), the `tile` that is too large,
+/// its `type` and `bytes`, and how many `parts` there are.
+static constexpr llvm::StringLiteral kInPartsAttr = "ptl.in_parts";
+
 namespace {
 /// An axis to compute something in parts along, and how long they are.
 struct Cut {
@@ -28,13 +33,16 @@ struct Cut {
 
 class StatementCutter {
 public:
-  StatementCutter(ParallelOp grid, int64_t bytes)
-      : grid_(grid), bytes_(bytes), cores_(assignCores(grid)), b_(grid.getContext()) {}
+  StatementCutter(ParallelOp grid, int64_t bytes, int64_t buffers)
+      : grid_(grid), bytes_(bytes), buffers_(buffers), cores_(assignCores(grid)),
+        b_(grid.getContext()) {}
 
   void run();
 
 private:
   bool narrow(SliceOp slice);
+  void tell(Operation *statement, Operation *inParts, scf::ForOp loop, const Cut &cut,
+            const Extent &extent);
   void cutStore(StoreOp store);
   bool cutReduction(Operation *reduction);
   bool cutReductions();
@@ -54,10 +62,11 @@ private:
   }
 
   ParallelOp grid_;
-  int64_t bytes_;
+  int64_t bytes_, buffers_;
   CoreAssignment cores_;
   OpBuilder b_;
   int64_t names_ = 0;
+  llvm::DenseMap<Operation *, scf::ForOp> outerLoops_; ///< by what is left of a statement
 };
 } // namespace
 
@@ -159,7 +168,7 @@ scf::ForOp StatementCutter::openLoop(Operation *anchor, Value length, const Exte
   b_.setInsertionPoint(anchor);
   Value step = constant(loc, size);
   auto loop = b_.create<scf::ForOp>(loc, constant(loc, 0), length, step, carried);
-  loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(1));
+  loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(buffers_));
   if (carried.empty())
     b_.setInsertionPoint(loop.getBody()->getTerminator());
   else
@@ -171,6 +180,56 @@ scf::ForOp StatementCutter::openLoop(Operation *anchor, Value length, const Exte
   Value rest = b_.create<arith::SubIOp>(loc, length, loop.getInductionVar());
   part = {b_.create<arith::MinSIOp>(loc, rest, step), Extent::named(unusedName(), size)};
   return loop;
+}
+
+/// The type of a tile as it is at most.
+static std::string typeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << elementTypeOf(type) << '[';
+  llvm::interleaveComma(extentsOf(type), out, [&](const Extent &e) { out << e.capacity; });
+  out << ']';
+  return text;
+}
+
+/// `inParts` is what is left of a statement in the loop over its parts; that may be cut again.
+void StatementCutter::tell(Operation *statement, Operation *inParts, scf::ForOp loop,
+                           const Cut &cut, const Extent &extent) {
+  int64_t parts = (extent.capacity + cut.size - 1) / cut.size;
+  auto known = outerLoops_.find(statement);
+  if (known != outerLoops_.end()) {
+    loop = known->second;
+    parts *= loop->getAttrOfType<DictionaryAttr>(kInPartsAttr).getAs<IntegerAttr>("parts").getInt();
+    outerLoops_.erase(known);
+  }
+  outerLoops_[inParts] = loop;
+  Value tile = cut.cost.tile;
+  NamedAttrList attributes = loop->getAttrOfType<DictionaryAttr>(kInPartsAttr);
+  if (attributes.empty()) {
+    attributes.append("fold", b_.getBoolAttr(!isa<StoreOp>(statement)));
+    attributes.append("tile", b_.getStringAttr(nameOf(tile.getLoc())));
+    attributes.append("type", b_.getStringAttr(typeText(tile.getType())));
+    attributes.append("bytes", b_.getI64IntegerAttr(tileBytes(tile.getType()).value_or(0)));
+  }
+  attributes.set("parts", b_.getI64IntegerAttr(parts));
+  loop->setAttr(kInPartsAttr, attributes.getDictionary(b_.getContext()));
+}
+
+std::vector<StatementParts> statementsInParts(Operation *root) {
+  std::vector<StatementParts> all;
+  root->walk([&](scf::ForOp loop) {
+    auto said = loop->getAttrOfType<DictionaryAttr>(kInPartsAttr);
+    if (!said)
+      return;
+    StatementParts &each = all.emplace_back();
+    each.place = placeOf(loop.getLoc());
+    each.isFold = said.getAs<BoolAttr>("fold").getValue();
+    each.tile = said.getAs<StringAttr>("tile").str();
+    each.type = said.getAs<StringAttr>("type").str();
+    each.bytes = said.getAs<IntegerAttr>("bytes").getInt();
+    each.parts = said.getAs<IntegerAttr>("parts").getInt();
+  });
+  return all;
 }
 
 // ---- stores -------------------------------------------------------------------------------------
@@ -207,6 +266,7 @@ void StatementCutter::cutStore(StoreOp store) {
   copy->setOperand(0, made);
   copy->setOperand(store.getOffsets().getBeginOperandIndex() + base, begin);
   copy->setOperand(store.getLengths().getBeginOperandIndex() + base, part.length);
+  tell(store, copy, loop, cut, extentsOf(value.getType())[cut.axis]);
   store.erase();
   cutStore(copy); // along another axis, where one position is too large
 }
@@ -250,6 +310,7 @@ bool StatementCutter::cutReduction(Operation *reduction) {
   state.addTypes(result.getType());
   b_.create<scf::YieldOp>(loc, b_.create(state)->getResults());
   result.replaceAllUsesWith(loop.getResult(0));
+  tell(reduction, folded, loop, cut, extentsOf(value.getType())[cut.axis]);
   reduction->erase();
   return true;
 }
@@ -297,6 +358,8 @@ void StatementCutter::run() {
   eraseDead();
 }
 
-void cutStatements(ParallelOp grid, int64_t bytes) { StatementCutter(grid, bytes).run(); }
+void cutStatements(ParallelOp grid, int64_t bytes, int64_t buffers) {
+  StatementCutter(grid, bytes, buffers).run();
+}
 
 } // namespace ptl::block

@@ -141,8 +141,9 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
 }
 
 static bool cutLargeStatements(ir::ParallelOp grid, size_t, GridContext &) {
-  if (int64_t bytes = choicesOf(grid).statementBytes; bytes > 0 && !grid->hasAttr("ptl.manual"))
-    cutStatements(grid, bytes);
+  LowerOptions options = choicesOf(grid);
+  if (options.statementBytes > 0 && !grid->hasAttr("ptl.manual"))
+    cutStatements(grid, options.statementBytes, options.partBuffers);
   return true;
 }
 

@@ -82,13 +82,18 @@ static constexpr FitChange kAhead = {
                                       "waits for it";
     }};
 
+/// Whether there are parts that load what they need by themselves.
+static bool loadsInParts(const LowerOptions &options) {
+  return options.pointParts > 1 || options.statementBytes > 0;
+}
+
 static constexpr FitChange kNextPart = {
     [](const KernelFit &fit) {
-      return fit.options.pointParts > 1 && fit.options.partBuffers > 1 && hasSlots(fit);
+      return loadsInParts(fit.options) && fit.options.partBuffers > 1 && hasSlots(fit);
     },
     [](KernelFit &fit) { fit.options.partBuffers = 1; },
     [](const KernelFit &fit) -> std::string {
-      return fit.options.pointParts > 1 && fit.options.partBuffers < kAll.partBuffers
+      return loadsInParts(fit.options) && fit.options.partBuffers < kAll.partBuffers
                  ? "what the next part loads has no buffers of its own"
                  : "";
     }};
@@ -102,7 +107,8 @@ static constexpr FitChange kStatements = {
     },
     [](KernelFit &fit) {
       fit.options.parts = fit.options.pointParts = 1;
-      fit.options.gridBuffers = fit.options.partBuffers = 1;
+      fit.options.gridBuffers = 1;
+      fit.options.partBuffers = kAll.partBuffers;
       fit.options.ahead = 0;
       fit.insideLeft = false;
       int64_t bytes = fit.options.statementBytes;

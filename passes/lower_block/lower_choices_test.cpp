@@ -63,7 +63,7 @@ TEST(LowerChoices, whatIsNoUseTwiceIsNotDoneThrice) {
 
 TEST(LowerChoices, comesToAnEndAndSaysWhatItTried) {
   KernelSearch search(0, false, true);
-  EXPECT_LE(exhaust(search, slots, {true, true}), 95);
+  EXPECT_LE(exhaust(search, slots, {true, true}), 98);
   Overflow refusal = search.refusal();
   EXPECT_EQ(refusal.needed, 300);
   EXPECT_FALSE(refusal.wholeTiles);

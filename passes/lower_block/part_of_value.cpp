@@ -3,6 +3,7 @@
 #include "passes/analysis/axis_map.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
+#include "passes/analysis/source_place.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -185,6 +186,11 @@ PartMaker::Kind PartMaker::kindOf(Value value, int64_t axis, bool shifted) {
 
 // ---- what it takes ------------------------------------------------------------------------------
 
+/// How much a tile has to do with the need of bytes: a person finds one by its name.
+static int64_t weightOf(Value tile) {
+  return tileBytes(tile.getType()).value_or(0) * (block::nameOf(tile.getLoc()).empty() ? 1 : 2);
+}
+
 void PartMaker::addCost(Value value, int64_t axis, bool shifted, PartCost &cost) {
   if (!counted_.insert({value, axis}).second)
     return;
@@ -196,6 +202,8 @@ void PartMaker::addCost(Value value, int64_t axis, bool shifted, PartCost &cost)
     return;
   }
   cost.largest = std::max(cost.largest, bytes);
+  if (!cost.tile || weightOf(value) > weightOf(cost.tile))
+    cost.tile = value;
   ++cost.count;
   Operation *op = value.getDefiningOp();
   switch (kind) {

@@ -20,6 +20,7 @@ struct PartLength {
 /// What computing a value part by part takes.
 struct PartCost {
   int64_t largest = 0;         ///< bytes of the largest value that is there in parts only
+  mlir::Value tile;            ///< that value, or one with a name and half as many
   int64_t kept = 0;            ///< bytes of tiles that are there as a whole all the same
   int64_t count = 0;           ///< operations that are done part by part
   bool cutsConditions = false; ///< parts are cut out of conditions, which are packed

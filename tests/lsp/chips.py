@@ -57,6 +57,15 @@ tune ROWS = 4
     }
 }
 """
+IN_PARTS = """kernel spread[M](x: f32[M, 128], w: f32[64, 1, 128]) -> (y: f32[M])
+tune ROWS = 8
+{
+    parallel i in tiles(M, ROWS) {
+        let d = abs(x[i, :] - w[:, :, :])
+        y[i] = sum(d, axis: [0, 2], keep: false)
+    }
+}
+"""
 DOUBLES = WIDE.replace("f32", "f64")
 CAPABILITIES = {**FULL, "workspace": {**FULL["workspace"], "codeLens": {"refreshSupport": True}}}
 
@@ -456,8 +465,41 @@ def parts(place: Place):
         return None
 
 
+def statements(place: Place):
+    """A statement that is done in parts is told in the lens, beside the statement, in the hover, in the ledger and in the costs."""
+    schemas = {name: json.loads((ROOT / "docs" / f"{name}-schema.json").read_text()) for name in ("ledger", "cost")}
+    with Talk(place, "statements", IN_PARTS) as talk:
+        answers = {name: talk.client.request(f"ptl/{name}", {**talk.document, "entry": "spread", "target": "a3"}) for name in schemas}
+        for name, schema in schemas.items():
+            if wrong := problems(answers[name], schema, schema):
+                return "\n".join(wrong)
+        talk.settled()
+        told = answers["ledger"]["statements"][0]
+        line = talk.text.position(talk.text.text.index("y[i] ="))["line"]
+        if (told["kind"], told["tile"], told["bytes"]) != ("store", "d", 64 * 8 * 128 * 4) or told["parts"] < 2 or told["needed"] <= told["usable"]:
+            return f"not what is done in parts: {told}"
+        if told["location"]["range"]["start"]["line"] != line:
+            return f"it is elsewhere: {told}"
+        slow = [each for each in answers["cost"]["statements"] if "parts" in each]
+        if [each["parts"]["count"] for each in slow] != [told["parts"]] or slow[0]["location"]["range"]["start"]["line"] != line:
+            return f"the costs say {slow}"
+        if f"a store {told['title']}" not in talk.titles()[0]:
+            return f"the lens says {talk.titles()}"
+        whole = {"start": {"line": 0, "character": 0}, "end": talk.text.position(len(talk.text.text))}
+        hints = talk.client.request("textDocument/inlayHint", {**talk.document, "range": whole})
+        if [each["position"]["line"] for each in hints if each["label"] == "a3: " + told["title"]] != [line]:
+            return f"hints: {hints}"
+        hover = talk.client.request("textDocument/hover", {**talk.document, "position": talk.text.position(talk.text.text.index("spread["))})
+        if told["text"] not in hover["contents"]["value"]:
+            return f"the hover says {hover}"
+        talk.edit("ROWS = 8", told["avoid"])
+        if talk.diagnostics() or "in parts" in talk.titles()[0]:
+            return f"{told['avoid']}: {talk.diagnostics()} {talk.titles()}"
+        return None
+
+
 def cases(place: Place, long: bool, seed: int):
-    texts = {"wide": WIDE, "scheduled": SCHEDULED, "pipelined": PIPELINED, "others": OTHERS, "doubles": DOUBLES}
+    texts = {"wide": WIDE, "scheduled": SCHEDULED, "pipelined": PIPELINED, "others": OTHERS, "doubles": DOUBLES, "in_parts": IN_PARTS}
     for name, text in texts.items():
         for target in ("a3", "a5"):
             yield f"same as check: {name} on {target}", lambda n=name, x=text, t=target: same_as_check(place, n, x, t)
@@ -476,3 +518,4 @@ def cases(place: Place, long: bool, seed: int):
     yield "hovers on events", lambda: hovers_on_events(place)
     yield "ledgers", lambda: ledgers(place)
     yield "parts", lambda: parts(place)
+    yield "statements", lambda: statements(place)

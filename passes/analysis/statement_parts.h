@@ -1,0 +1,41 @@
+// Statements of kernels that go through their tiles in parts, for people and tools: as plain data.
+// Standard library only.
+#pragma once
+
+#include "passes/analysis/buffer_ledger.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// A store or a fold whose tiles are too large for a memory: it goes through them part by part, one
+/// after the other.
+struct StatementParts {
+  std::string kernel;
+  LedgerPlace place;
+  bool isFold = false;
+  std::string tile; ///< the largest that is not there as a whole, by name; may be empty
+  std::string type; ///< of that tile: `f32[8, 64, 128]`
+  int64_t bytes = 0;
+  int64_t parts = 1;
+  std::string memory; ///< that is too small for the whole
+  int64_t needed = 0, usable = 0;
+  std::string avoid;           ///< what would need no parts: `ROWS = 8`; empty: nothing was found
+  bool tilesAreChosen = false; ///< by the compiler, for whole arrays
+};
+
+/// `in 32 parts`.
+std::string partsTitle(const StatementParts &statement);
+/// `` `d` is `f32[8, 64, 128]`, 256 KiB``.
+std::string tileText(const StatementParts &statement);
+/// Which tile does not fit, why, and what would avoid it, in sentences.
+std::string partsText(const StatementParts &statement);
+
+/// The document of a ledger (`ledgerJson`) with a further member, `"statements": […]`.
+std::string ledgerJson(const BufferLedger &ledger, const std::vector<StatementParts> &statements);
+/// A line for each; empty if there are none.
+std::string statementsText(const std::vector<StatementParts> &statements);
+
+} // namespace ptl
