@@ -243,6 +243,7 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
   dumpStages();
   if (!isWell)
     return std::nullopt;
+  warnOfParts(result);
   return result;
 }
 

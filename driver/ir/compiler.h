@@ -157,6 +157,7 @@ private:
   bool fits(const CheckedProgram &program, const SourceManager &sources,
             const ir::EntryBinding &binding, bool mayCut);
   void findWhatAvoidsParts(ChipProgram &program);
+  void warnOfParts(const ChipProgram &program);
   ir::EntryBinding binding_;      ///< of what was built last
   bool legalizes_ = true;         ///< tiling goes on to what the chip has instructions for
   std::vector<int64_t> halvings_; ///< of tiles of tensor-level code (`ir::PipelineOptions`)

@@ -22,7 +22,7 @@ struct StatementCost {
   uint64_t count = 0;  ///< instructions
   bool isLeaf = false; ///< holds no other statement
   Formula rounds = {}; ///< of a loop, where sizes alone decide
-  std::optional<StatementParts> parts;
+  std::optional<StatementParts> parts = {};
 };
 
 struct CostHint {

@@ -5,6 +5,7 @@
 #include "driver/ir/chip_search.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace ptl {
@@ -129,6 +130,42 @@ void Compiler::findWhatAvoidsParts(ChipProgram &program) {
       kernel.parts->avoid = helps.front().text;
   for (StatementParts &each : program.statements)
     each.avoid = helps.front().text;
+}
+
+static void addHelp(DiagnosticBuilder &builder, const RoomHelp &help) {
+  std::string title = "`" + help.text + "` needs no parts; `--cost` says which takes less time";
+  if (help.edits.empty())
+    builder.help(title);
+  else
+    builder.fix(FixId::SmallerTile, title, help.edits);
+}
+
+/// Warns of statements that are done in parts, once for each kernel, by the one with most parts:
+/// they have one cause. Tiles of whole arrays are the compiler's own, and nobody can choose them.
+void Compiler::warnOfParts(const ChipProgram &program) {
+  if (!options_.tellsParts)
+    return;
+  std::map<std::string, std::vector<const StatementParts *>> byKernel;
+  for (const StatementParts &each : program.statements)
+    if (!each.tilesAreChosen)
+      byKernel[each.kernel].push_back(&each);
+  for (auto &[kernel, all] : byKernel) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto *a, const auto *b) { return a->parts > b->parts; });
+    const StatementParts &first = *all.front();
+    DiagnosticBuilder builder =
+        sink_.report(DiagId::DoneInParts, spanAt(sources_, first.place),
+                     {first.isFold ? "fold" : "store", std::to_string(first.parts), first.memory});
+    builder.note(tileText(first) + "; whole, the tiles of the kernel need " +
+                 bytesText(first.needed) + " of `" + first.memory + "`, and `" +
+                 options_.chip->name + "` has " + bytesText(first.usable));
+    for (size_t i = 1; i < all.size(); ++i)
+      builder.label(spanAt(sources_, all[i]->place), partsTitle(*all[i]) + ", too");
+    if (program.avoid)
+      addHelp(builder, *program.avoid);
+    else if (options_.triesHelps)
+      builder.help("make the tiles of the grid smaller, or go through them by a loop of tiles");
+  }
 }
 
 /// Says that a memory is too small, what was tried, and what the author can do.

@@ -35,7 +35,7 @@ void Code::noteOutcome() {
                                program.statements.end());
   for (const Diagnostic &diagnostic : sink().all())
     if ((failed_ && diagnostic.severity == Severity::Error) ||
-        diagnostic.id == DiagId::CannotBeProved)
+        diagnostic.id == DiagId::CannotBeProved || diagnostic.id == DiagId::DoneInParts)
       outcome->diagnostics.push_back(diagnostic);
   outcome_ = std::move(outcome);
 }
