@@ -332,8 +332,7 @@ static void offerConversion(DiagnosticBuilder report, const Operand &operand, El
               insertAt(operand.span, operand.span.end, rounds ? ", round: .even)" : ")")});
 }
 
-/// The side that fits better: a float wins over an integer, the wider over the narrower. `int` is
-/// for positions, so any other integer wins over it.
+/// A float fits better than an integer, the wider than the narrower, all than `int`, for positions.
 static bool leftIsWider(Elem left, Elem right) {
   if (left.param || right.param)
     return true;
@@ -360,10 +359,6 @@ static void reportElems(Context &ctx, const OpCall &call, const Mismatch &m) {
     offerConversion(report, other, m.elem, own);
 }
 
-static std::string withShape(Context &ctx, const Operand &operand) {
-  return operand.expr ? toString(ctx, operand.expr->type) : toString(*operand.constant);
-}
-
 /// `q @ b[j, :]` whose right side only needs to be transposed.
 static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m) {
   const Operand &a = call.values[0], &b = call.values[1];
@@ -372,7 +367,7 @@ static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m
   std::string left = toString(a.expr->type->elem), right = toString(b.expr->type->elem);
   std::string k = toString(ctx.dims, m.extents.a);
   report.primary("needs " + left + "[.., " + k + "] @ " + right + "[" + k + ", ..], found " +
-                 withShape(ctx, a) + " @ " + withShape(ctx, b));
+                 operandType(ctx, a) + " @ " + operandType(ctx, b));
   for (const Operand *operand : {&a, &b})
     if (operand->expr->kind == ExprKind::LocalRef) {
       const Local *local = static_cast<LocalRefExpr *>(operand->expr)->local;
@@ -411,8 +406,8 @@ static void reportExtents(Context &ctx, const OpCall &call, const Mismatch &m) {
                                 {std::string(call.op->name), toString(ctx.dims, m.extents.a),
                                  toString(ctx.dims, m.extents.b)});
   if (m.operand != m.other)
-    report.label(other.span, withShape(ctx, other));
-  report.label(operand.span, withShape(ctx, operand));
+    report.label(other.span, operandType(ctx, other));
+  report.label(operand.span, operandType(ctx, operand));
   explainExtents(ctx, report, m.extents.a, m.extents.b);
 }
 
@@ -421,7 +416,7 @@ static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m)
   if (m.extents.rankDiffers) {
     auto report = ctx.sink.report(
         DiagId::PrefixMeetsAxes, call.span,
-        {std::string(call.op->name), withShape(ctx, other), withShape(ctx, operand)});
+        {std::string(call.op->name), operandType(ctx, other), operandType(ctx, operand)});
     report.note(
         "`..` stands for any number of leading axes, so nothing says which of them would meet");
     return;
@@ -430,8 +425,8 @@ static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m)
                                 {std::string(call.op->name), toString(ctx.dims, m.extents.a),
                                  toString(ctx.dims, m.extents.b)});
   report.primary("axis " + std::to_string(m.extents.axis));
-  report.label(other.span, withShape(ctx, other));
-  report.label(operand.span, withShape(ctx, operand));
+  report.label(other.span, operandType(ctx, other));
+  report.label(operand.span, operandType(ctx, operand));
   explainExtents(ctx, report, m.extents.a, m.extents.b);
   const Shape left = shapeOf(other.expr->type), right = shapeOf(operand.expr->type);
   for (const auto &[vector, matrix, where] :
@@ -485,7 +480,7 @@ static void reportMismatch(Context &ctx, const OpCall &call, const Signature &si
       const Operand &other = call.values[m.other];
       ctx.sink
           .report(DiagId::LeadingAxesDiffer, call.span,
-                  {name, withShape(ctx, other), withShape(ctx, operand)})
+                  {name, operandType(ctx, other), operandType(ctx, operand)})
           .note("`" + std::string(signature.text) + "`");
       return;
     }
