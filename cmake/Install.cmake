@@ -10,7 +10,7 @@ install(TARGETS ptlc EXPORT ptlTargets RUNTIME DESTINATION bin COMPONENT compile
 install(TARGETS ptlc-ir LIBRARY DESTINATION lib COMPONENT compiler)
 install(DIRECTORY std/ DESTINATION share/ptl/std COMPONENT compiler FILES_MATCHING PATTERN *.ptl)
 # These are in the compiler, too; the files are there to be read and to start own ones from.
-install(DIRECTORY codegen/machines/ DESTINATION share/ptl/machines COMPONENT compiler FILES_MATCHING PATTERN *.json)
+install(DIRECTORY machines/ DESTINATION share/ptl/machines COMPONENT compiler FILES_MATCHING PATTERN *.json)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION share COMPONENT compiler)
 # Where Debian's zsh looks for functions of packages.
 install(FILES ${PROJECT_BINARY_DIR}/share/zsh/site-functions/_ptlc DESTINATION share/zsh/vendor-completions COMPONENT compiler)

@@ -1,7 +1,7 @@
-#include "codegen/machines/machine.h"
 #include "driver/bundle.h"
 #include "driver/options.h"
 #include "driver/output.h"
+#include "machines/machine.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // What `--target` and `--machine` choose.
 #pragma once
 
-#include "codegen/machines/machine_set.h"
 #include "driver/session.h"
+#include "machines/machine_set.h"
 
 #include <optional>
 #include <string>

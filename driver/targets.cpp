@@ -1,6 +1,6 @@
-#include "codegen/machines/machine.h"
 #include "driver/commands.h"
 #include "driver/target.h"
+#include "machines/machine.h"
 
 #include <algorithm>
 #include <cstdio>

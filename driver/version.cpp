@@ -1,7 +1,7 @@
 #include "driver/version.h"
 
-#include "codegen/machines/machine_set.h"
 #include "driver/commit.h"
+#include "machines/machine_set.h"
 
 namespace ptl {
 

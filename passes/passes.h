@@ -1,9 +1,9 @@
 // Our passes; their table is `passes.td`.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/pto_dialect.h"
+#include "machines/machine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

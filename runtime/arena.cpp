@@ -1,6 +1,6 @@
 #include "runtime/arena.h"
 
-#include "runtime/kernel_abi.h"
+#include "runtime/abi/kernel_abi.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,9 +3,9 @@
 #include "runtime/arena.h"
 #include "runtime/block_pool.h"
 #include "runtime/format_value.h"
-#include "runtime/pool.h"
 #include "runtime/program.h"
 #include "runtime/recorder.h"
+#include "runtime/schedule/pool.h"
 
 #include <cstdio>
 #include <cstdlib>

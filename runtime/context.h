@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/kernel_abi.h"
+#include "runtime/abi/kernel_abi.h"
 
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "runtime/library.h"
 
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include <dlfcn.h>
 

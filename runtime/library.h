@@ -1,7 +1,7 @@
 #pragma once
 
+#include "runtime/abi/kernel_abi.h"
 #include "runtime/bind.h"
-#include "runtime/kernel_abi.h"
 
 #include <memory>
 #include <string>

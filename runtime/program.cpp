@@ -2,11 +2,11 @@
 
 #include "runtime/arena.h"
 #include "runtime/kept_between_runs.h"
-#include "runtime/pool.h"
 #include "runtime/program_choice.h"
 #include "runtime/program_graph.h"
 #include "runtime/recorder.h"
 #include "runtime/schedule/path_submitter.h"
+#include "runtime/schedule/pool.h"
 
 #include <algorithm>
 #include <chrono>

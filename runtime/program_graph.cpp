@@ -2,7 +2,7 @@
 
 #include "runtime/block_pool.h"
 #include "runtime/kept_between_runs.h"
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Programs as compiled code runs them: what its calls do, with bodies in C++.
-#include "runtime/pool.h"
 #include "runtime/program_graph.h"
+#include "runtime/schedule/pool.h"
 #include "runtime/storage_table.h"
 
 #include <gtest/gtest.h>

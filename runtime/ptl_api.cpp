@@ -4,7 +4,7 @@
 #include "runtime/array_walk.h"
 #include "runtime/dlpack.h"
 #include "runtime/library.h"
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
 #include "runtime/recorder.h"
 
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include <algorithm>
 #include <chrono>

@@ -50,7 +50,7 @@ def options_of(chip: str) -> dict[str, str]:
 
 
 def machine(name: str) -> dict:
-    known = json.loads((ROOT / f"codegen/machines/{name}.json").read_text())
+    known = json.loads((ROOT / f"machines/{name}.json").read_text())
     base = machine(known["base"]) if "base" in known else {}
     return {**base, **known}
 

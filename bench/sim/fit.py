@@ -1,4 +1,4 @@
-"""Fits the coefficients of codegen/machines/a2.json that come from measurements: `fit.py [BUILD_FOLDER]`.
+"""Fits the coefficients of machines/a2.json that come from measurements: `fit.py [BUILD_FOLDER]`.
 
 Prints each fit with its residuals, and beside it what the machine file has. The rows used here are never among those that
 predict.py judges by. With a build folder those that only show in whole kernels are fitted too, by simulating them.
@@ -72,7 +72,7 @@ def fit_simulated(ptlc, machine, rows, name, part, figure, bounds, fitted, check
 
 
 def main():
-    with open(os.path.join(ROOT, "codegen", "machines", "a2.json"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "machines", "a2.json"), encoding="utf-8") as file:
         machine = json.load(file)
     costs = machine["costs"]
     paths = {(path["from"], path["to"]): path for path in costs["paths"]}

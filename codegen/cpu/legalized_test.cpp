@@ -2,7 +2,7 @@
 // by bit, elementary functions are within a few units in the last place.
 #include "codegen/cpu/test_program.h"
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 #include "passes/passes.h"
 
 #include "mlir/Pass/PassManager.h"

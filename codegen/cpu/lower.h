@@ -11,8 +11,8 @@
 namespace ptl::cpu {
 
 /// Lowers every function of a tile-level `ptl` module to func, cf, arith, math, vector and llvm. A
-/// function `f` becomes an entry of the runtime (`PtlEntryFn` of runtime/kernel_abi.h) of the same
-/// name. Null after reporting to MLIR's diagnostic handler.
+/// function `f` becomes an entry of the runtime (`PtlEntryFn` of runtime/abi/kernel_abi.h) of the
+/// same name. Null after reporting to MLIR's diagnostic handler.
 mlir::OwningOpRef<mlir::ModuleOp> lowerToBlocks(mlir::ModuleOp source, const Processor &processor);
 
 /// LLVM IR together with the context it lives in.

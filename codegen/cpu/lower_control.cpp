@@ -2,8 +2,8 @@
 #include "codegen/cpu/lowering.h"
 #include "codegen/cpu/program_storage.h"
 
-#include "runtime/check_status.h"
-#include "runtime/kernel_abi.h"
+#include "runtime/abi/check_status.h"
+#include "runtime/abi/kernel_abi.h"
 
 using namespace mlir;
 

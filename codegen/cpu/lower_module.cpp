@@ -3,7 +3,7 @@
 #include "codegen/cpu/lowering.h"
 #include "codegen/cpu/program_storage.h"
 
-#include "runtime/kernel_abi.h"
+#include "runtime/abi/kernel_abi.h"
 
 #include <cstddef>
 

@@ -2,7 +2,7 @@
 // code between the grids runs at once, after the tasks that touch the same memory.
 #include "codegen/cpu/task_regions.h"
 
-#include "runtime/kernel_abi.h"
+#include "runtime/abi/kernel_abi.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <cstddef>

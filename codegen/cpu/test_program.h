@@ -7,9 +7,9 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/abi/kernel_abi.h"
 #include "runtime/context.h"
-#include "runtime/kernel_abi.h"
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include <sys/mman.h>
 

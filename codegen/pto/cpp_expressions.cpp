@@ -1,6 +1,6 @@
 // Scalars as C++ expressions. What is used once stands where it is used.
-#include "codegen/pto/comparison.h"
 #include "codegen/pto/cpp_emitter.h"
+#include "ir/dialect/comparison_text.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -126,10 +126,10 @@ CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
     return {std::to_string(base)};
   }
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    return comparison(op, comparisonText(compare.getPredicate()),
-                      isUnsigned(compare.getPredicate()));
+    return comparison(op, ir::comparisonText(compare.getPredicate()),
+                      ir::isUnsigned(compare.getPredicate()));
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
-    return comparison(op, comparisonText(compare.getPredicate()), /*isUnsigned=*/false);
+    return comparison(op, ir::comparisonText(compare.getPredicate()), /*isUnsigned=*/false);
   if (std::optional<CppExpression> other = otherExpression(op))
     return *other;
   const CppScalarRow *row = findScalar(op->getName().getStringRef());

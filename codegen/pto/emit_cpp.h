@@ -1,8 +1,8 @@
 // C++ on the PTO-ISA library.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "codegen/pto/line_map.h"
+#include "machines/machine.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,8 +1,8 @@
 // `.pto` text for PTOAS.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "codegen/pto/line_map.h"
+#include "machines/machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

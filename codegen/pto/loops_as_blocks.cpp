@@ -1,5 +1,6 @@
 #include "codegen/pto/loops_as_blocks.h"
-#include "codegen/pto/names.h"
+
+#include "ir/dialect/source_name.h"
 
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

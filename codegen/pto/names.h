@@ -9,10 +9,6 @@
 
 namespace ptl::pto {
 
-/// What a value is called in the source (`ptl.name` of arguments, names in locations), else what it
-/// is (`block`, `i`); empty if neither says anything.
-std::string sourceName(mlir::Value value);
-
 /// Why a synchronisation is there (`ptl.why`); empty if the operation before it has the same
 /// reason.
 std::string reasonOf(mlir::Operation *op);

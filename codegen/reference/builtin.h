@@ -5,7 +5,7 @@
 #include "codegen/reference/status.h"
 #include "codegen/reference/value.h"
 #include "frontend/base/round_mode.h"
-#include "frontend/sema/op_table.h"
+#include "ir/ops/op_table.h"
 
 #include <optional>
 #include <string>

@@ -3,8 +3,8 @@
 // not yet rounded to the element type; `roundScalar` does that.
 #pragma once
 
-#include "codegen/reference/elem_convert.h"
-#include "frontend/sema/op_table.h"
+#include "frontend/base/elem_convert.h"
+#include "ir/ops/op_table.h"
 
 #include <optional>
 #include <span>

@@ -2,7 +2,7 @@
 // shared and copied when they are written while shared.
 #pragma once
 
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 
 #include <memory>
 #include <span>

@@ -1,7 +1,7 @@
 #include "codegen/source/block_body.h"
 
-#include "codegen/pto/names.h"
 #include "ir/dialect/instruction_op.h"
+#include "ir/dialect/source_name.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

@@ -1,7 +1,7 @@
 #include "codegen/source/tile_body.h"
 
 #include "frontend/base/elem_type.h"
-#include "ir/build/build_ir.h"
+#include "ir/dialect/element_types.h"
 
 namespace ptl::source {
 

@@ -3,8 +3,8 @@
 
 #include "codegen/source/expression.h"
 #include "codegen/source/origins.h"
-#include "frontend/sema/op_table.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/ops/op_table.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

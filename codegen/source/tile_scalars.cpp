@@ -1,6 +1,6 @@
 // Arithmetic of scalars that no built-in stands for.
-#include "codegen/pto/comparison.h"
 #include "codegen/source/tile_body.h"
+#include "ir/dialect/comparison_text.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -44,9 +44,9 @@ Expression TileBody::comparison(arith::CmpIOp op, arith::CmpIPredicate predicate
   if (op.getLhs().getType().isIndex() && (predicate == P::ult || predicate == P::ule)) {
     Expression first = compared(op.getLhs(), {}), again = compared(op.getLhs(), {}); // both count
     return binary(binary(first, ">=", {"0"}), "and",
-                  binary(again, pto::comparisonText(predicate), compared(op.getRhs(), {})));
+                  binary(again, ir::comparisonText(predicate), compared(op.getRhs(), {})));
   }
-  return binary(compared(op.getLhs(), op.getRhs()), pto::comparisonText(predicate),
+  return binary(compared(op.getLhs(), op.getRhs()), ir::comparisonText(predicate),
                 compared(op.getRhs(), op.getLhs()));
 }
 
@@ -54,7 +54,7 @@ Expression TileBody::comparison(arith::CmpIOp op, arith::CmpIPredicate predicate
 std::optional<Expression> TileBody::scalar(Operation *op) {
   if (auto comparison = dyn_cast<arith::CmpFOp>(op))
     return binary(operandBeside(comparison.getLhs(), comparison.getRhs()),
-                  pto::comparisonText(comparison.getPredicate()),
+                  ir::comparisonText(comparison.getPredicate()),
                   operandBeside(comparison.getRhs(), comparison.getLhs()));
   if (auto own = dyn_cast<arith::CmpIOp>(op))
     return comparison(own, own.getPredicate());

@@ -1,7 +1,7 @@
 #include "driver/generate/completion.h"
 
-#include "codegen/machines/machine_set.h"
 #include "frontend/base/diagnostic.h"
+#include "machines/machine_set.h"
 
 #include <set>
 

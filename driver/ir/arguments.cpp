@@ -15,8 +15,6 @@ namespace ptl {
 
 namespace {
 
-using reference::Scalar;
-
 /// The element type of the runtime as one of the language. Both tables have one row per type, named
 /// alike.
 std::optional<ElemKind> kindOf(int32_t elem) { return elemKindByName(rt::elemName(elem)); }
@@ -205,9 +203,8 @@ void Resolver::adaptElem(const rt::Param &param, rt::OwnedArray &array) {
   auto *in = static_cast<const char *>(array.data());
   auto *out = static_cast<char *>(rounded->data());
   for (int64_t i = 0; i < array.count(); ++i)
-    reference::storeElem(out + i * elemBytes(*to), *to,
-                         reference::convertScalar(
-                             reference::loadElem(in + i * elemBytes(*from), *from), *from, *to));
+    storeElem(out + i * elemBytes(*to), *to,
+              convertScalar(loadElem(in + i * elemBytes(*from), *from), *from, *to));
   array = std::move(*rounded);
 }
 
@@ -315,7 +312,7 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
     if (recipe->name == "random")
       value = reference::randomScalar(reference::philoxBits(static_cast<uint64_t>(i), seed), kind,
                                       low, high);
-    reference::storeElem(out + i * elemBytes(kind), kind, value);
+    storeElem(out + i * elemBytes(kind), kind, value);
   }
   return array;
 }
@@ -330,13 +327,13 @@ std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::str
   }
   PtlScalar cell{};
   bool exact = integer && !isFloat(kind);
-  Scalar value = exact ? Scalar{0, reference::wrapInteger(static_cast<uint64_t>(*integer), kind)}
-                       : reference::convertScalar(Scalar::real(*number), ElemKind::F64, kind);
+  Scalar value = exact ? Scalar{0, wrapInteger(static_cast<uint64_t>(*integer), kind)}
+                       : convertScalar(Scalar::real(*number), ElemKind::F64, kind);
   if (!isFloat(kind) && number && static_cast<double>(value.i) != *number) {
     fail(param.name, text + " is not a value of " + std::string(elemName(kind)));
     return std::nullopt;
   }
-  reference::storeElem(&cell, kind, value);
+  storeElem(&cell, kind, value);
   return cell;
 }
 

@@ -103,8 +103,7 @@ std::optional<AssumedArray> assumeElements(const rt::Entry &entry, const rt::Par
     return std::nullopt;
   auto *out = static_cast<char *>(array->data());
   for (int64_t i = 0; i < array->count(); ++i)
-    reference::storeElem(out + i * elemBytes(*kind), *kind,
-                         reference::Scalar::integer(range->at(i)));
+    storeElem(out + i * elemBytes(*kind), *kind, Scalar::integer(range->at(i)));
   return AssumedArray{std::move(*array), {param.name, range->describe()}};
 }
 

@@ -2,7 +2,7 @@
 #include "driver/ir/chip.h"
 #include "driver/ir/chip_search.h"
 #include "driver/ir/stages.h"
-#include "ir/build/source_range.h"
+#include "ir/dialect/source_range.h"
 #include "passes/lower_block/cut_statements.h"
 #include "passes/transform/derive_sync.h"
 #include "passes/transform/peel_stages.h"

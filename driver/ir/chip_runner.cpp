@@ -6,7 +6,7 @@
 #include "driver/ir/launch_regions.h"
 #include "ir/dialect/file_location.h"
 #include "ir/dialect/host_views.h"
-#include "runtime/check_status.h"
+#include "runtime/abi/check_status.h"
 #include "runtime/elem.h"
 #include "runtime/format_value.h"
 #include "runtime/sim/element.h"

@@ -20,7 +20,7 @@ static std::optional<rt::OwnedArray> tryArrayOf(const Value &value) {
   if (array && value.isArray())
     reference::arrayToMemory(value.asArray(), array->data());
   else if (array)
-    reference::storeElem(array->data(), value.elem(), value.asScalar().scalar);
+    storeElem(array->data(), value.elem(), value.asScalar().scalar);
   return array;
 }
 
@@ -32,7 +32,7 @@ CompiledCall::CompiledCall(const reference::CallRequest &request) : request_(req
     const Local &param = *request.callee->params[i];
     if (!param.type->isArray()) {
       PtlScalar cell{};
-      reference::storeElem(&cell, value.elem(), value.asScalar().scalar);
+      storeElem(&cell, value.elem(), value.asScalar().scalar);
       scalars_.push_back(cell);
       continue;
     }

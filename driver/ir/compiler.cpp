@@ -1,7 +1,6 @@
 #include "driver/ir/compiler.h"
 
 #include "codegen/cpu/to_llvm.h"
-#include "codegen/machines/machine.h"
 #include "driver/bundle.h"
 #include "driver/ir/chip.h"
 #include "driver/ir/chip_fixes.h"
@@ -10,11 +9,12 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/pto_dialect.h"
 #include "ir/dialect/schedule_attributes.h"
+#include "machines/machine.h"
 #include "passes/analysis/buffer_overflow.h"
 #include "passes/analysis/source_place.h"
-#include "passes/pipeline.h"
+#include "passes/transform/pipeline.h"
 #include "passes/transform/simplify.h"
-#include "runtime/kernel_abi.h"
+#include "runtime/abi/kernel_abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"

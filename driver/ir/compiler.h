@@ -4,10 +4,10 @@
 
 #include "codegen/cpu/function_objects.h"
 #include "codegen/cpu/lower.h"
-#include "codegen/machines/machine.h"
 #include "driver/target.h"
 #include "frontend/sema/check.h"
 #include "ir/build/build_ir.h"
+#include "machines/machine.h"
 #include "passes/lower_block/lower_block.h"
 
 #include "mlir/IR/MLIRContext.h"

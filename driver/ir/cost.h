@@ -2,9 +2,9 @@
 // editors show, `ptl/cost` answers and `ptlc check --cost` prints.
 #pragma once
 
-#include "codegen/machines/costs.h"
 #include "driver/ir/example_call.h"
 #include "driver/ir/symbolic_cost.h"
+#include "machines/costs.h"
 #include "passes/analysis/program_storage.h"
 #include "runtime/sim/time/estimate.h"
 

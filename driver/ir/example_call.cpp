@@ -216,15 +216,13 @@ ElemKind Chooser::elemOf(const rt::Param &param) const {
 
 /// Integers are 1 as long as nobody says more. Of other numbers nothing is known.
 void Chooser::chooseScalars() {
-  using reference::Scalar;
   for (const rt::Param &param : entry_.params) {
     if (param.isArray())
       continue;
     PtlScalar cell{};
     ElemKind kind = elemOf(param);
     const int64_t *value = find(wanted_, decl_, param.name);
-    reference::storeElem(&cell, kind,
-                         isFloat(kind) ? Scalar::real(1) : Scalar{0, value ? *value : 1});
+    storeElem(&cell, kind, isFloat(kind) ? Scalar::real(1) : Scalar{0, value ? *value : 1});
     result_.scalars.push_back(cell);
     result_.assumedScalars.push_back(isFloat(kind));
     scalarElems_.push_back(rt::elemFromName(elemName(kind)).value_or(PTL_F32));

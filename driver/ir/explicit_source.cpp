@@ -8,8 +8,8 @@
 #include "frontend/format/format.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
-#include "ir/build/source_range.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/source_range.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/check_places.h"
 

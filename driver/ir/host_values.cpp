@@ -1,6 +1,7 @@
 #include "driver/ir/host_values.h"
 
 #include "codegen/reference/scalar_ops.h"
+#include "ir/dialect/element_types.h"
 #include "passes/analysis/op_info.h"
 #include "runtime/elem.h"
 #include "runtime/sim/load/load.h"
@@ -83,17 +84,17 @@ static ElemKind kindOf(mlir::Type type) {
   return type.isInteger(1) ? ElemKind::Bool : type.isIndex() ? ElemKind::I64 : ir::elemKindOf(type);
 }
 
-static reference::Scalar scalarOf(Attribute value) {
+static Scalar scalarOf(Attribute value) {
   if (auto real = dyn_cast<FloatAttr>(value))
-    return reference::Scalar::real(real.getValueAsDouble());
+    return Scalar::real(real.getValueAsDouble());
   auto integer = cast<IntegerAttr>(value);
   const APInt &bits = integer.getValue();
   bool isUnsigned = integer.getType().isUnsignedInteger() || integer.getType().isInteger(1);
-  return reference::Scalar::integer(isUnsigned ? static_cast<int64_t>(bits.getZExtValue())
-                                               : bits.getSExtValue());
+  return Scalar::integer(isUnsigned ? static_cast<int64_t>(bits.getZExtValue())
+                                    : bits.getSExtValue());
 }
 
-static Attribute attributeOf(reference::Scalar value, mlir::Type type) {
+static Attribute attributeOf(Scalar value, mlir::Type type) {
   if (auto real = dyn_cast<FloatType>(type))
     return FloatAttr::get(real, value.f);
   unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
@@ -101,7 +102,7 @@ static Attribute attributeOf(reference::Scalar value, mlir::Type type) {
 }
 
 Attribute readHostScalar(const uint8_t *memory, mlir::Type type) {
-  return attributeOf(reference::loadElem(memory, kindOf(type)), type);
+  return attributeOf(loadElem(memory, kindOf(type)), type);
 }
 
 PtlValue hostValue(mlir::Type type, Attribute value) {
@@ -113,7 +114,7 @@ PtlValue hostValue(mlir::Type type, Attribute value) {
 }
 
 void writeHostScalar(uint8_t *memory, mlir::Type type, Attribute value) {
-  reference::storeElem(memory, kindOf(type), scalarOf(value));
+  storeElem(memory, kindOf(type), scalarOf(value));
 }
 
 static RoundMode roundingOf(Operation *op) {
@@ -136,21 +137,20 @@ Attribute evaluateHostScalar(Operation *op, llvm::ArrayRef<Attribute> operands) 
   ElemKind to = kindOf(type);
   if (isa<ir::ConvertOp>(op)) {
     auto saturate = op->getAttrOfType<BoolAttr>("saturate");
-    return attributeOf(reference::convertScalar(scalarOf(operands[0]),
-                                                kindOf(op->getOperand(0).getType()), to,
-                                                roundingOf(op), saturate && saturate.getValue()),
+    return attributeOf(convertScalar(scalarOf(operands[0]), kindOf(op->getOperand(0).getType()), to,
+                                     roundingOf(op), saturate && saturate.getValue()),
                        type);
   }
   if (!reference::isScalarOp(record->id))
     return {};
-  std::vector<reference::Scalar> arguments;
+  std::vector<Scalar> arguments;
   for (Attribute operand : operands)
     arguments.push_back(scalarOf(operand));
   ElemKind elem = kindOf(op->getOperands().back().getType());
-  reference::Scalar result;
+  Scalar result;
   if (reference::evalScalar(record->id, elem, arguments, result) != reference::EvalStatus::Ok)
     return {};
-  return attributeOf(reference::roundScalar(result, to), type);
+  return attributeOf(roundScalar(result, to), type);
 }
 
 Attribute evaluateHostFact(Operation *op, const HostArray &array) {
@@ -160,7 +160,7 @@ Attribute evaluateHostFact(Operation *op, const HostArray &array) {
   int64_t bytes = pto::elementBytes(elem);
   std::vector<int64_t> values;
   for (int64_t at = 0; at < array.bytes; at += bytes)
-    values.push_back(reference::loadElem(array.data + at, kindOf(elem)).i);
+    values.push_back(loadElem(array.data + at, kindOf(elem)).i);
   bool holds = std::is_sorted(values.begin(), values.end());
   if (isa<ir::UniqueOp>(op)) {
     std::sort(values.begin(), values.end());

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
-#include "runtime/kernel_abi.h"
+#include "runtime/abi/kernel_abi.h"
 
 #include "llvm/ADT/DenseMap.h"
 

@@ -2,7 +2,7 @@
 
 #include "driver/ir/reach.h"
 #include "frontend/syntax/tree.h"
-#include "ir/build/source_range.h"
+#include "ir/dialect/source_range.h"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "driver/ir/machine_peaks.h"
 
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include "llvm/IR/IRBuilder.h"
 

@@ -5,7 +5,7 @@
 #include "driver/ir/show_array.h"
 #include "driver/ir/variants.h"
 #include "runtime/npy/npy.h"
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 #include "runtime/trace/run_trace.h"
 
 #include <algorithm>
@@ -185,8 +185,7 @@ ExitCode runOnReference(Run &run) {
     }
     ElemKind kind =
         elemKindByName(rt::elemName(param.elem.value_or(PTL_F32))).value_or(ElemKind::F32);
-    args.push_back(
-        reference::Value::scalar(kind, reference::loadElem(&run.inputs.scalars[scalar++], kind)));
+    args.push_back(reference::Value::scalar(kind, loadElem(&run.inputs.scalars[scalar++], kind)));
   }
   options.dims.insert(run.inputs.dims.begin(), run.inputs.dims.end());
   reference::RunResult result = run.session.timed("interpret", [&] {

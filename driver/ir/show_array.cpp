@@ -1,6 +1,6 @@
 #include "driver/ir/show_array.h"
 
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 #include "runtime/elem.h"
 #include "runtime/format_value.h"
 
@@ -20,7 +20,7 @@ static std::string summary(const rt::OwnedArray &array) {
   double low = HUGE_VAL, high = -HUGE_VAL, sum = 0;
   int64_t notNumbers = 0;
   for (int64_t i = 0; i < array.count(); ++i) {
-    reference::Scalar scalar = reference::loadElem(data + i * elemBytes(kind), kind);
+    Scalar scalar = loadElem(data + i * elemBytes(kind), kind);
     double value = isFloat(kind) ? scalar.f : static_cast<double>(scalar.i);
     if (std::isnan(value)) {
       ++notNumbers;
@@ -53,7 +53,7 @@ rt::OwnedArray widened(rt::OwnedArray array) {
   auto *in = static_cast<const char *>(array.data());
   auto *out = static_cast<float *>(wide->data());
   for (int64_t i = 0; i < array.count(); ++i)
-    out[i] = static_cast<float>(reference::loadElem(in + i * elemBytes(kind), kind).f);
+    out[i] = static_cast<float>(loadElem(in + i * elemBytes(kind), kind).f);
   return std::move(*wide);
 }
 

@@ -1,9 +1,9 @@
 // One entry of a program with its arguments on a simulated chip in time, as often as somebody asks.
 #pragma once
 
-#include "codegen/machines/costs.h"
 #include "driver/ir/arguments.h"
 #include "driver/ir/compiled_executor.h"
+#include "machines/costs.h"
 #include "runtime/sim/time/estimate.h"
 
 namespace ptl {

@@ -3,6 +3,7 @@
 #include "codegen/reference/agreement.h"
 #include "driver/ir/chip_runner.h"
 #include "ir/build/build_ir.h"
+#include "ir/dialect/element_types.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/execute/execute.h"
 #include "passes/transform/plan_buffers.h"
@@ -78,8 +79,7 @@ std::vector<reference::Value> argumentsOf(func::FuncOp function, const StageCall
     } else {
       mlir::Type type = argument.getType();
       ElemKind kind = type.isIndex() ? ElemKind::Int : ir::elemKindOf(type);
-      arguments.push_back(
-          reference::Value::scalar(kind, reference::loadElem(&call.scalars[scalar++], kind)));
+      arguments.push_back(reference::Value::scalar(kind, loadElem(&call.scalars[scalar++], kind)));
     }
   }
   return arguments;

@@ -1,10 +1,10 @@
 // `.pto` and C++ as files, and `--verify`: outside tools as judges of them.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "codegen/pto/line_map.h"
 #include "driver/ir/chip.h"
 #include "driver/session.h"
+#include "machines/machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

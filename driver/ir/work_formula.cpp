@@ -1,7 +1,7 @@
 #include "driver/ir/work_formula.h"
 
-#include "frontend/sema/op_table.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/ops/op_table.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"

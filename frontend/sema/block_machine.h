@@ -1,8 +1,8 @@
 // What a machine has of the block level.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "frontend/sema/checked_block.h"
+#include "machines/machine.h"
 
 #include <functional>
 

@@ -2,10 +2,10 @@
 // and the tree is usable (error types and error nodes) all the same.
 #pragma once
 
-#include "codegen/machines/machine_set.h"
 #include "frontend/base/diagnostic.h"
 #include "frontend/sema/checked_tree.h"
 #include "frontend/sema/library_names.h"
+#include "machines/machine_set.h"
 
 #include <map>
 #include <memory>

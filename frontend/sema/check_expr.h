@@ -3,8 +3,8 @@
 #pragma once
 
 #include "frontend/sema/context.h"
-#include "frontend/sema/op_table.h"
 #include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 namespace ptl {
 

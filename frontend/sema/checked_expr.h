@@ -3,9 +3,9 @@
 
 #include "frontend/base/diagnostic.h"
 #include "frontend/base/round_mode.h"
-#include "frontend/sema/op_table.h"
 #include "frontend/sema/types.h"
 #include "frontend/syntax/tree.h"
+#include "ir/ops/op_table.h"
 
 #include <deque>
 #include <map>

@@ -1,7 +1,7 @@
 #include "frontend/sema/foreign_names.h"
 
-#include "frontend/sema/op_table.h"
 #include "frontend/sema/types.h"
+#include "ir/ops/op_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Names that nothing declares: what is said of them, and what is offered.
 #include "frontend/sema/check_decl.h"
 #include "frontend/sema/foreign_names.h"
-#include "frontend/sema/op_table.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 

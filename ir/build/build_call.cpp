@@ -1,7 +1,7 @@
 // Calls: the callee's body is built in place, with its dimensions expressed in the entry's.
 #include "ir/build/builder.h"
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

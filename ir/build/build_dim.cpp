@@ -8,43 +8,6 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-mlir::Type scalarType(MLIRContext &context, ElemKind elem) {
-  const ElemInfo &info = elemInfo(elem);
-  switch (info.elemClass) {
-  case ElemClass::Position:
-    return IndexType::get(&context);
-  case ElemClass::Bool:
-    return IntegerType::get(&context, 1);
-  case ElemClass::Signed:
-    return IntegerType::get(&context, info.bits);
-  case ElemClass::Unsigned:
-    return IntegerType::get(&context, info.bits, IntegerType::Unsigned);
-  case ElemClass::Float:
-    break;
-  }
-  switch (elem) {
-  case ElemKind::F8E4M3:
-    return Float8E4M3FNType::get(&context);
-  case ElemKind::F8E5M2:
-    return Float8E5M2Type::get(&context);
-  case ElemKind::F16:
-    return Float16Type::get(&context);
-  case ElemKind::BF16:
-    return BFloat16Type::get(&context);
-  case ElemKind::F64:
-    return Float64Type::get(&context);
-  default:
-    return Float32Type::get(&context);
-  }
-}
-
-ElemKind elemKindOf(mlir::Type scalar) {
-  for (const ElemInfo &info : elemInfos)
-    if (scalarType(*scalar.getContext(), info.kind) == scalar)
-      return info.kind;
-  return ElemKind::Int;
-}
-
 // ---- Symbols and dimensions ---------------------------------------------------------------------
 
 Dim Builder::rootDim(Dim dim) { return dims_.substitute(dim, frame_->roots); }

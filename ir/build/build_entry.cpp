@@ -1,8 +1,8 @@
 // The function of an entry: arguments, storage of outputs, requirements.
-#include "codegen/machines/machine.h"
 #include "frontend/sema/limits.h"
 #include "ir/build/builder.h"
 #include "ir/dialect/schedule_attributes.h"
+#include "machines/machine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

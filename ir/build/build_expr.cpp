@@ -1,6 +1,6 @@
 // Expressions other than built-ins, indexing and calls.
 #include "ir/build/builder.h"
-#include "ir/build/source_range.h"
+#include "ir/dialect/source_range.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -42,10 +42,4 @@ mlir::OwningOpRef<mlir::ModuleOp> buildIr(mlir::MLIRContext &context, const Chec
                                           const SourceManager &sources, const EntryBinding &binding,
                                           const std::string &symbol, DiagnosticSink &sink);
 
-/// The IR type of a scalar of that element type: `index` for `int`, `ui8` … for unsigned integers.
-mlir::Type scalarType(mlir::MLIRContext &context, ElemKind elem);
-
-/// The element type of an IR scalar type.
-ElemKind elemKindOf(mlir::Type scalar);
-
 } // namespace ptl::ir

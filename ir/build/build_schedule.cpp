@@ -2,8 +2,8 @@
 // the passes. What can have no effect on this machine is told.
 #include "ir/build/builder.h"
 
-#include "codegen/machines/machine.h"
 #include "ir/dialect/schedule_attributes.h"
+#include "machines/machine.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"

@@ -4,6 +4,7 @@
 #include "frontend/sema/checked_block.h"
 #include "ir/build/frame.h"
 #include "ir/build/length_names.h"
+#include "ir/dialect/element_types.h"
 #include "ir/dialect/pto_dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,10 +1,10 @@
 // The state of building one manual kernel.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "frontend/sema/checked_block.h"
 #include "ir/build/builder.h"
 #include "ir/dialect/instruction_op.h"
+#include "machines/machine.h"
 
 namespace ptl::ir {
 

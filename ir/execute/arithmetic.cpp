@@ -1,6 +1,6 @@
 #include "ir/execute/arithmetic.h"
 
-#include "ir/build/build_ir.h"
+#include "ir/dialect/element_types.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,8 +9,6 @@
 using namespace mlir;
 
 namespace ptl::execute {
-
-using reference::Scalar;
 
 ElemKind kindOf(mlir::Type scalar) {
   return scalar.isIndex()      ? ElemKind::Int

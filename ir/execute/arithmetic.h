@@ -15,12 +15,11 @@ namespace ptl::execute {
 ElemKind kindOf(mlir::Type scalar);
 
 /// A constant as a value.
-std::optional<reference::Scalar> scalarOf(mlir::Attribute constant);
+std::optional<Scalar> scalarOf(mlir::Attribute constant);
 
 /// The result of an operation on scalars of `arith`, or of another dialect that folds. Nothing, and
 /// why, for what does not fold, such as a division by zero.
-std::optional<reference::Scalar> evaluateArithmetic(mlir::Operation *op,
-                                                    std::span<const reference::Scalar> operands,
-                                                    std::string &why);
+std::optional<Scalar> evaluateArithmetic(mlir::Operation *op, std::span<const Scalar> operands,
+                                         std::string &why);
 
 } // namespace ptl::execute

@@ -7,7 +7,6 @@
 namespace ptl::execute {
 
 using reference::RefArray;
-using reference::Scalar;
 using reference::Value;
 
 static bool isDropped(const Box &box, size_t axis) {
@@ -99,7 +98,7 @@ static Scalar meet(Meeting meeting, ElemKind elem, Scalar there, Scalar next) {
   Scalar operands[] = {there, next}, result = next;
   if (meeting != Meeting::Replace)
     (void)reference::evalScalar(ops[static_cast<size_t>(meeting)], elem, operands, result);
-  return reference::roundScalar(result, elem);
+  return roundScalar(result, elem);
 }
 
 bool writeBox(RefArray &base, const BoxWrite &write) {

@@ -25,7 +25,7 @@ enum class Meeting : uint8_t { Replace, Add, Max, Min };
 /// The content of a box, a scalar where all axes are dropped. Positions beyond the edges hold
 /// `outside`. Nothing where they have to lie inside and do not.
 std::optional<reference::Value> readBox(const reference::RefArray &base, const Box &box,
-                                        const std::optional<reference::Scalar> &outside);
+                                        const std::optional<Scalar> &outside);
 
 /// What goes where: with `index`, position p of `indexAxis` goes to `index[p]`.
 struct BoxWrite {

@@ -13,7 +13,6 @@ using namespace mlir;
 namespace ptl::execute {
 
 using reference::RunStatus;
-using reference::Scalar;
 
 static std::string nameOf(Operation *op) { return "`" + op->getName().getStringRef().str() + "`"; }
 

@@ -14,7 +14,6 @@ namespace ptl::execute {
 
 using reference::RefArray;
 using reference::RunStatus;
-using reference::Scalar;
 
 Result execute(func::FuncOp function, std::vector<reference::Value> arguments,
                const Options &options) {

@@ -11,13 +11,12 @@ namespace ptl::execute {
 
 using reference::RefArray;
 using reference::RunStatus;
-using reference::Scalar;
 
 /// What storage holds before it is written: shows where it is read.
 static RefArray poisoned(ElemKind elem, std::vector<int64_t> shape) {
   RefArray array = reference::zeroArray(elem, std::move(shape));
   std::fill(array.floats.begin(), array.floats.end(), std::numeric_limits<double>::quiet_NaN());
-  std::fill(array.ints.begin(), array.ints.end(), reference::wrapInteger(0x5a5a5a5a5a5a5a5a, elem));
+  std::fill(array.ints.begin(), array.ints.end(), wrapInteger(0x5a5a5a5a5a5a5a5a, elem));
   return array;
 }
 

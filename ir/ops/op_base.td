@@ -1,6 +1,6 @@
 // The schema of op records. One record says everything about a built-in operation; stock mlir-tblgen makes
 // the IR class from it, ptl-tblgen the op table of the front end, the documentation and the word lists.
-// Text of `signatures` follows the grammar in frontend/sema/op_table.h.
+// Text of `signatures` follows the grammar in ir/ops/op_table.h.
 #ifndef PTL_OP_BASE
 #define PTL_OP_BASE
 

@@ -11,7 +11,7 @@ namespace ptl::tblgen {
 
 /// `PTL_OP(Name)` per record, for enumerations.
 void emitOpIds(const std::vector<Op> &ops, llvm::raw_ostream &os);
-/// The constant data behind `frontend/sema/op_table.h`.
+/// The constant data behind `ir/ops/op_table.h`.
 void emitOpTable(const std::vector<Op> &ops, llvm::raw_ostream &os);
 /// The Markdown page of a group; for an empty `group` the page that lists all.
 void emitDocs(const std::vector<Op> &ops, const std::string &group, llvm::raw_ostream &os);

@@ -14,7 +14,7 @@ enum class Backend { OpIds, OpTable, Docs, Words, Coverage };
 static cl::opt<Backend> backend(
     cl::desc("what to write:"), cl::Required,
     cl::values(clEnumValN(Backend::OpIds, "gen-op-ids", "enumerators of OpId"),
-               clEnumValN(Backend::OpTable, "gen-op-table", "data of frontend/sema/op_table.h"),
+               clEnumValN(Backend::OpTable, "gen-op-table", "data of ir/ops/op_table.h"),
                clEnumValN(Backend::Docs, "gen-docs", "Markdown page of --group, or of all"),
                clEnumValN(Backend::Words, "gen-words", "JSON word lists for editors"),
                clEnumValN(Backend::Coverage, "gen-coverage", "support per record and target")));

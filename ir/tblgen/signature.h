@@ -1,4 +1,4 @@
-// Parses the signature text of a record; the grammar stands in frontend/sema/op_table.h.
+// Parses the signature text of a record; the grammar stands in ir/ops/op_table.h.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 #include "lsp/ide/actions/refactoring.h"
 #include "lsp/ide/module_exports.h"
 
-#include "frontend/sema/op_table.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 #include <map>

@@ -3,9 +3,9 @@
 
 #include "frontend/sema/checked_block.h"
 #include "frontend/sema/checked_tree.h"
-#include "frontend/sema/op_table.h"
 #include "frontend/sema/type_string.h"
 #include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 #include "lsp/ide/names.h"
 #include "lsp/ide/symbols.h"
 

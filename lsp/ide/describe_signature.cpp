@@ -1,9 +1,9 @@
 // Signatures and documentation of declarations and built-ins.
 #include "lsp/ide/describe.h"
 
-#include "frontend/sema/op_table.h"
 #include "frontend/syntax/signature.h"
 #include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 namespace ptl::ide {
 

@@ -1,7 +1,7 @@
 #include "lsp/ide/semantic_tokens.h"
 
-#include "frontend/sema/op_table.h"
 #include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 #include "lsp/ide/names.h"
 #include "lsp/ide/words.h"
 

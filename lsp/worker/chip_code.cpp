@@ -2,7 +2,7 @@
 #include "codegen/pto/emit_pto.h"
 #include "driver/ir/chip_text.h"
 #include "driver/ir/feasibility.h"
-#include "ir/build/source_range.h"
+#include "ir/dialect/source_range.h"
 #include "lsp/worker/block_notes.h"
 #include "lsp/worker/code.h"
 #include "lsp/worker/print_ir.h"

@@ -3,7 +3,7 @@
 #include "codegen/cpu/to_llvm.h"
 #include "driver/ir/explicit_source.h"
 #include "frontend/sema/dump.h"
-#include "ir/build/source_range.h"
+#include "ir/dialect/source_range.h"
 #include "lsp/worker/print_ir.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

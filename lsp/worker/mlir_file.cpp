@@ -2,8 +2,8 @@
 #include "lsp/worker/worker.h"
 
 #include "codegen/cpu/to_llvm.h"
-#include "ir/build/source_range.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/source_range.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"

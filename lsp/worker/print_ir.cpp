@@ -1,6 +1,6 @@
 #include "lsp/worker/print_ir.h"
 
-#include "ir/build/source_range.h"
+#include "ir/dialect/source_range.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AsmState.h"

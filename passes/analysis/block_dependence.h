@@ -3,9 +3,9 @@
 // of one body.
 #pragma once
 
-#include "codegen/machines/inside.h"
-#include "codegen/machines/machine.h"
 #include "ir/dialect/instruction_op.h"
+#include "machines/inside.h"
+#include "machines/machine.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"

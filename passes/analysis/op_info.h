@@ -1,7 +1,7 @@
 // What the op records say of an operation of the IR.
 #pragma once
 
-#include "frontend/sema/op_table.h"
+#include "ir/ops/op_table.h"
 #include "mlir/IR/Operation.h"
 
 namespace ptl::ir {

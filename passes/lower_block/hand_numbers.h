@@ -2,8 +2,8 @@
 // positions that come from tiles.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "machines/machine.h"
 
 namespace ptl::block {
 

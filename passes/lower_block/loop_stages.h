@@ -3,8 +3,8 @@
 // makes of what it has just handed over.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "ir/dialect/core_attributes.h"
+#include "machines/machine.h"
 #include "passes/lower_block/assign_cores.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

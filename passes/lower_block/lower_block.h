@@ -3,8 +3,8 @@
 // synchronisation.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "frontend/base/diagnostic.h"
+#include "machines/machine.h"
 #include "passes/analysis/buffer_ledger.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,6 +1,6 @@
 #include "passes/lower_block/product_steps.h"
 
-#include "codegen/machines/costs.h"
+#include "machines/costs.h"
 #include "passes/lower_block/limits.h"
 
 #include <algorithm>

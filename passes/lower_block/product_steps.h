@@ -2,7 +2,7 @@
 // machine's file predict.
 #pragma once
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "passes/prover/order.h"
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include <deque>
 #include <optional>

@@ -4,8 +4,8 @@
 // assumptions.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "frontend/base/diagnostic.h"
+#include "machines/machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -2,8 +2,8 @@
 
 #include "passes/prover/read_function.h"
 
-#include "codegen/machines/inside.h"
 #include "ir/ops/pipe_names.h"
+#include "machines/inside.h"
 #include "passes/prover/length.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

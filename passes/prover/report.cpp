@@ -1,7 +1,7 @@
 // What the judges say about hazards and synchronisation.
 #include "passes/prover/hazards.h"
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"

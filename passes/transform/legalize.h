@@ -2,8 +2,8 @@
 // tile expressions, and the rewritings, one per operation.
 #pragma once
 
-#include "codegen/machines/machine.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "machines/machine.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"

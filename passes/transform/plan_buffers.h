@@ -1,7 +1,7 @@
 // Gives each buffer of the block level its address.
 #pragma once
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 #include "passes/analysis/buffer_overflow.h"
 
 #include "mlir/IR/BuiltinOps.h"

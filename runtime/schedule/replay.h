@@ -1,8 +1,8 @@
 #pragma once
 
 #include "runtime/graph/task_graph.h"
-#include "runtime/pool.h"
 #include "runtime/schedule/lane_runner.h"
+#include "runtime/schedule/pool.h"
 
 namespace ptl::rt {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "runtime/graph/access_history.h"
-#include "runtime/pool.h"
 #include "runtime/schedule/body_times.h"
 #include "runtime/schedule/lane_runner.h"
+#include "runtime/schedule/pool.h"
 
 #include <cstring>
 #include <memory>

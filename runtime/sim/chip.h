@@ -1,7 +1,7 @@
 // What the simulator needs to know of a machine.
 #pragma once
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 #include "runtime/sim/tile.h"
 
 #include <optional>

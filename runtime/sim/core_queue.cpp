@@ -1,5 +1,5 @@
 // Queues of tiles between the cube core and the vector cores of a group.
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 #include "runtime/sim/group.h"
 
 namespace ptl::rt::sim {

@@ -1,14 +1,14 @@
 #include "runtime/sim/element.h"
 
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 
 namespace ptl::rt::sim {
 
 float smallToFloat(uint8_t bits, ElemKind kind) {
-  return static_cast<float>(reference::decodeFloat(bits, kind));
+  return static_cast<float>(decodeFloat(bits, kind));
 }
 uint8_t floatToSmall(float value, ElemKind kind) {
-  return static_cast<uint8_t>(reference::encodeFloat(value, kind));
+  return static_cast<uint8_t>(encodeFloat(value, kind));
 }
 
 template <typename S>

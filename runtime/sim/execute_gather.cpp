@@ -1,5 +1,5 @@
 // Elements by position, in tiles and in global memory; tiles filled by rule; quantisation per row.
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 #include "runtime/sim/arithmetic.h"
 #include "runtime/sim/execution.h"
 #include "runtime/sim/scalar.h"
@@ -8,7 +8,7 @@ namespace ptl::rt::sim {
 namespace {
 
 int64_t integerAt(const Plane &plane, int64_t row, int64_t col) {
-  return reference::loadElem(plane.at(row, col), plane.elem).i;
+  return loadElem(plane.at(row, col), plane.elem).i;
 }
 
 void copyOne(const uint8_t *from, uint8_t *to, ElemKind elem) {
@@ -226,12 +226,11 @@ bool executeQuantise(Execution &x) {
                                       ? loadOne<float>(*offsets, row, 0)
                                       : static_cast<float>(integerAt(*offsets, row, 0)));
     for (int64_t col = 0; col < to.cols; ++col) {
-      reference::Scalar in = reference::loadElem(from.at(row, col), from.elem);
+      ptl::Scalar in = loadElem(from.at(row, col), from.elem);
       float value = isFloat(from.elem) ? static_cast<float>(in.f) : static_cast<float>(in.i);
       float result = forward ? value * scale + offset : (value - offset) * scale;
-      reference::storeElem(
-          to.at(row, col), to.elem,
-          reference::convertScalar({result, 0}, ElemKind::F32, to.elem, RoundMode::Even, true));
+      storeElem(to.at(row, col), to.elem,
+                convertScalar({result, 0}, ElemKind::F32, to.elem, RoundMode::Even, true));
     }
   }
   return true;

@@ -1,5 +1,5 @@
 // Moves: between global memory and tiles, between places and layouts, with what happens on the way.
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 #include "runtime/sim/execution.h"
 
 namespace ptl::rt::sim {
@@ -51,18 +51,17 @@ void copyChanged(Part from, Part to, int64_t rows, int64_t cols, const OnTheWay 
   ElemKind source = from.plane.elem, target = to.plane.elem;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < cols; ++c) {
-      reference::Scalar value =
-          reference::loadElem(from.plane.at(from.row + r, from.col + c), source);
+      ptl::Scalar value = loadElem(from.plane.at(from.row + r, from.col + c), source);
       ElemKind kind = source;
       if (way.relu)
         value = {value.f < 0 ? 0 : value.f, value.i < 0 ? 0 : value.i};
       if (way.scales) {
         double exact = isFloat(kind) ? value.f : static_cast<double>(value.i);
-        value = reference::Scalar::real(exact * way.factorAt(c));
+        value = ptl::Scalar::real(exact * way.factorAt(c));
         kind = ElemKind::F32;
       }
-      reference::storeElem(to.plane.at(to.row + r, to.col + c), target,
-                           reference::convertScalar(value, kind, target, RoundMode::Even, true));
+      storeElem(to.plane.at(to.row + r, to.col + c), target,
+                convertScalar(value, kind, target, RoundMode::Even, true));
     }
 }
 

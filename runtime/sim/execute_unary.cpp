@@ -1,5 +1,5 @@
 // Elementwise with one operand, conversions, comparisons into packed masks and selections by them.
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 #include "runtime/sim/arithmetic.h"
 #include "runtime/sim/execution.h"
 
@@ -127,11 +127,11 @@ double roundedToWhole(double value, Rounding rounding) {
 }
 
 /// To odd: cut off, and the last bit set if that lost something.
-reference::Scalar roundedToOdd(double value, ElemKind to) {
-  uint64_t bits = reference::encodeFloat(value, to, RoundMode::Zero);
-  if (reference::decodeFloat(bits, to) != value && value == value)
+ptl::Scalar roundedToOdd(double value, ElemKind to) {
+  uint64_t bits = encodeFloat(value, to, RoundMode::Zero);
+  if (decodeFloat(bits, to) != value && value == value)
     bits |= 1;
-  return reference::Scalar::real(reference::decodeFloat(bits, to));
+  return ptl::Scalar::real(decodeFloat(bits, to));
 }
 
 class Converter {
@@ -144,17 +144,17 @@ public:
     bool exact = isFloat(from_) || elemBits(from_) <= 16;
     return isFloat(to_) && from_ != to_ && mode_ == RoundMode::Even && exact && elemBits(to_) > 8;
   }
-  reference::Scalar operator()(reference::Scalar value) const {
+  ptl::Scalar operator()(ptl::Scalar value) const {
     if (from_ == to_ && isFloat(from_))
-      return reference::Scalar::real(roundedToWhole(value.f, modifiers_.rounding));
+      return ptl::Scalar::real(roundedToWhole(value.f, modifiers_.rounding));
     if (modifiers_.rounding == Rounding::Odd && isFloat(from_) && isFloat(to_))
       return roundedToOdd(value.f, to_);
     bool wraps = modifiers_.saturate == std::optional(false);
     if (isFloat(from_) && !isFloat(to_) && wraps && elemBits(to_) < 32) {
-      reference::Scalar whole = reference::convertScalar(value, from_, ElemKind::I64, mode_);
-      return reference::convertScalar(whole, ElemKind::I64, to_);
+      ptl::Scalar whole = convertScalar(value, from_, ElemKind::I64, mode_);
+      return convertScalar(whole, ElemKind::I64, to_);
     }
-    return reference::convertScalar(value, from_, to_, mode_, modifiers_.saturate.value_or(false));
+    return convertScalar(value, from_, to_, mode_, modifiers_.saturate.value_or(false));
   }
 
 private:
@@ -250,8 +250,7 @@ bool executeConvert(Execution &x) {
   }
   forChunks(out, [&](int64_t row, int64_t col, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
-      reference::storeElem(out.at(row, col + i), out.elem,
-                           converter(reference::loadElem(in.at(row, col + i), in.elem)));
+      storeElem(out.at(row, col + i), out.elem, converter(loadElem(in.at(row, col + i), in.elem)));
   });
   return true;
 }

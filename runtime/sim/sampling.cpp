@@ -1,6 +1,6 @@
 #include "runtime/sim/sampling.h"
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include <algorithm>
 #include <bit>

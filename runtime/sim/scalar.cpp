@@ -1,6 +1,6 @@
 #include "runtime/sim/scalar.h"
 
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 
 #include <cmath>
 
@@ -16,8 +16,7 @@ constexpr How hows[] = {
 unsigned bitsOf(ElemKind kind) { return kind == ElemKind::Bool ? 1 : elemBits(kind); }
 
 int64_t wrap(uint64_t value, ElemKind kind) {
-  return kind == ElemKind::Bool ? static_cast<int64_t>(value & 1)
-                                : reference::wrapInteger(value, kind);
+  return kind == ElemKind::Bool ? static_cast<int64_t>(value & 1) : wrapInteger(value, kind);
 }
 uint64_t zeroExtended(int64_t value, ElemKind kind) {
   unsigned unused = 64 - bitsOf(kind);
@@ -188,9 +187,8 @@ bool compareFloats(uint8_t predicate, double a, double b) {
 }
 
 Scalar reinterpret(Scalar value, ScalarType from, ScalarType to) {
-  reference::Scalar bits =
-      from.isFloat() ? reference::Scalar::real(value.f) : reference::Scalar::integer(value.i);
-  reference::Scalar cast = reference::bitcastScalar(bits, from.kind, to.kind);
+  ptl::Scalar bits = from.isFloat() ? ptl::Scalar::real(value.f) : ptl::Scalar::integer(value.i);
+  ptl::Scalar cast = bitcastScalar(bits, from.kind, to.kind);
   return {cast.i, cast.f};
 }
 
@@ -206,12 +204,12 @@ Scalar evaluateCast(const Step &step, const Scalar *values) {
   case ScalarOp::Select:
     return a.i ? values[1] : values[2];
   case ScalarOp::SIToFP:
-    return Scalar::real(reference::roundFloat(static_cast<double>(a.i), to));
+    return Scalar::real(roundFloat(static_cast<double>(a.i), to));
   case ScalarOp::UIToFP:
-    return Scalar::real(reference::roundFloat(static_cast<double>(zeroExtended(a.i, from)), to));
+    return Scalar::real(roundFloat(static_cast<double>(zeroExtended(a.i, from)), to));
   case ScalarOp::FPToSI:
   case ScalarOp::FPToUI:
-    return Scalar::integer(reference::convertScalar({a.f, 0}, from, to, RoundMode::Zero).i);
+    return Scalar::integer(convertScalar({a.f, 0}, from, to, RoundMode::Zero).i);
   default:
     return reinterpret(a, step.operandType, step.type);
   }
@@ -238,7 +236,7 @@ bool evaluate(const Step &step, const Scalar *values, Scalar &result, std::strin
     return true;
   case How::Float: {
     double second = step.operands.size() > 1 ? values[1].f : 0;
-    result = Scalar::real(reference::roundFloat(evaluateFloat(step.op, values[0].f, second), to));
+    result = Scalar::real(roundFloat(evaluateFloat(step.op, values[0].f, second), to));
     return true;
   }
   case How::Cast:
@@ -249,12 +247,12 @@ bool evaluate(const Step &step, const Scalar *values, Scalar &result, std::strin
 }
 
 Scalar loadScalar(const uint8_t *memory, ElemKind kind) {
-  reference::Scalar value = reference::loadElem(memory, kind);
+  ptl::Scalar value = loadElem(memory, kind);
   return {value.i, value.f};
 }
 
 void storeScalar(uint8_t *memory, ElemKind kind, Scalar value) {
-  reference::storeElem(memory, kind, {value.f, value.i});
+  storeElem(memory, kind, {value.f, value.i});
 }
 
 } // namespace ptl::rt::sim

@@ -1,5 +1,5 @@
 /* A library as the compiler makes them, by hand: what the tests of calls load. */
-#include "runtime/kernel_abi.h"
+#include "runtime/abi/kernel_abi.h"
 
 #define TEXT(...) #__VA_ARGS__
 

@@ -1,7 +1,7 @@
 #include "runtime/trace/run_trace.h"
 
 #include "runtime/context.h"
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include <gtest/gtest.h>
 #include <map>

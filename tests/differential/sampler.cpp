@@ -6,7 +6,6 @@
 namespace ptl::differential {
 
 using reference::RefArray;
-using reference::Scalar;
 using reference::Value;
 
 static constexpr std::array<int64_t, 22> kExtents = {0,  1,  2,  3,  4,  5,  7,  8,   13,  15, 16,

@@ -1,7 +1,7 @@
 // Writes syntaxes/ptl.tmLanguage.json from the tables of the compiler, so that no word is listed twice:
 //   frontend/lex/tokens.def   keywords, grouped by the comments there
 //   frontend/parse/*.cpp      contextual words
-//   codegen/machines/schema.json  names of the memories
+//   machines/schema.json  names of the memories
 //   words.json                element types and built-in operations (`ptl-tblgen -gen-words`)
 // usage: node grammar.mjs [--words FILE] [--root FOLDER] [--out FILE | --check FILE]
 import fs from "node:fs";
@@ -46,8 +46,8 @@ function contextualWords(known) {
 
 /** The memories of the machines. */
 function placeNames() {
-  const enums = /"place": \{"enum": (\[[^\]]*\])/.exec(read("codegen/machines/schema.json"));
-  if (!enums) throw new Error("codegen/machines/schema.json no longer lists the places");
+  const enums = /"place": \{"enum": (\[[^\]]*\])/.exec(read("machines/schema.json"));
+  if (!enums) throw new Error("machines/schema.json no longer lists the places");
   return JSON.parse(enums[1]);
 }
 

@@ -2,8 +2,8 @@
 #include "lsp/ide/actions/refactoring.h"
 
 #include "frontend/sema/checked_tree.h"
-#include "frontend/sema/op_table.h"
 #include "frontend/sema/type_string.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 #include "runtime/sim/element.h"
 #include "runtime/sim/execution.h"
 #include "runtime/sim/load/sim_testing.h"
@@ -37,8 +37,7 @@ std::string binary(const std::string &name, const std::string &type) {
 TEST(SimElement, HalvesAndBfloatsRoundAsTheReferenceDoes) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     auto half = static_cast<uint16_t>(bits);
-    double exact = reference::decodeFloat(bits, ElemKind::F16),
-           bexact = reference::decodeFloat(bits, ElemKind::BF16);
+    double exact = decodeFloat(bits, ElemKind::F16), bexact = decodeFloat(bits, ElemKind::BF16);
     EXPECT_TRUE(halfToFloat(half) == exact || std::isnan(exact)) << bits;
     EXPECT_TRUE(bfloatToFloat(half) == bexact || std::isnan(bexact)) << bits;
     EXPECT_EQ(std::isnan(halfToFloat(half)), std::isnan(exact));
@@ -51,8 +50,8 @@ TEST(SimElement, HalvesAndBfloatsRoundAsTheReferenceDoes) {
                          static_cast<int>(random() % 44) - 27);
     if (std::isnan(value))
       continue;
-    EXPECT_EQ(floatToHalf(value), reference::encodeFloat(value, ElemKind::F16)) << value;
-    EXPECT_EQ(floatToBfloat(value), reference::encodeFloat(value, ElemKind::BF16)) << value;
+    EXPECT_EQ(floatToHalf(value), encodeFloat(value, ElemKind::F16)) << value;
+    EXPECT_EQ(floatToBfloat(value), encodeFloat(value, ElemKind::BF16)) << value;
   }
 }
 
@@ -247,7 +246,7 @@ TEST(SimConvert, RoundsAndSaturates) {
     EXPECT_EQ(h[i], floatToHalf(a[i]));
   runAll(loadText(vectorKernel({wide}, {half}, op("FLOOR", half))), {arrayOf(a), arrayOf(h)});
   for (size_t i = 0; i < 64; ++i)
-    EXPECT_EQ(h[i], reference::encodeFloat(a[i], ElemKind::F16, RoundMode::Down));
+    EXPECT_EQ(h[i], encodeFloat(a[i], ElemKind::F16, RoundMode::Down));
 }
 
 TEST(SimCompare, PacksBitsAndSelectsByThem) {

@@ -1,6 +1,6 @@
 #include "runtime/sim/load/load.h"
 
-#include "ir/build/source_range.h"
+#include "ir/dialect/source_range.h"
 #include "runtime/sim/execution.h"
 #include "runtime/sim/load/function_loader.h"
 

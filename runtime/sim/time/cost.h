@@ -1,8 +1,8 @@
 // What an operation costs on a machine, from the table of its file.
 #pragma once
 
-#include "codegen/machines/costs.h"
-#include "codegen/machines/machine.h"
+#include "machines/costs.h"
+#include "machines/machine.h"
 #include "runtime/sim/issued.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // Blocks of tasks on core groups: events happen in order of time.
 #include "runtime/sim/time/engine.h"
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include <algorithm>
 #include <utility>

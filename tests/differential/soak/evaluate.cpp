@@ -1,9 +1,9 @@
 #include "tests/differential/soak/evaluate.h"
 
-#include "codegen/machines/machine.h"
 #include "driver/ir/compiled_handler.h"
 #include "driver/ir/manifest.h"
 #include "frontend/sema/check.h"
+#include "machines/machine.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/sampler.h"
 

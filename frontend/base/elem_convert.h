@@ -5,7 +5,7 @@
 #include "frontend/base/elem_type.h"
 #include "frontend/base/round_mode.h"
 
-namespace ptl::reference {
+namespace ptl {
 
 /// A scalar of any element type. Floats are held in `f`, exactly; all others in `i`: signed types,
 /// `int` and `bool` as their value, unsigned types zero-extended (`u64` as its bit pattern).
@@ -50,4 +50,4 @@ Scalar bitcastScalar(Scalar value, ElemKind from, ElemKind to);
 Scalar loadElem(const void *memory, ElemKind kind);
 void storeElem(void *memory, ElemKind kind, Scalar value);
 
-} // namespace ptl::reference
+} // namespace ptl

@@ -1,7 +1,7 @@
 // The named sequence of passes that the compiler, the dump flags and the tests share.
 #pragma once
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,6 +1,6 @@
 #include "runtime/arena.h"
 #include "runtime/context.h"
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include <atomic>
 #include <cstring>

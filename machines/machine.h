@@ -1,4 +1,4 @@
-// Machines are data: `codegen/machines/*.json`, validated against `schema.json`. No capacity or
+// Machines are data: `machines/*.json`, validated against `schema.json`. No capacity or
 // core count stands in code. docs/machines.md says where each figure comes from.
 #pragma once
 

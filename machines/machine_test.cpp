@@ -1,4 +1,4 @@
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include "ir/ops/instruction_table.h"
 

@@ -1,4 +1,4 @@
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace ptl::reference {
+namespace ptl {
 namespace {
 
 /// A float type in numbers. f8e4m3 has no infinity: its largest exponent holds numbers, and NaN
@@ -274,4 +274,4 @@ void storeElem(void *memory, ElemKind kind, Scalar value) {
   std::memcpy(memory, &bits, elemBytes(kind));
 }
 
-} // namespace ptl::reference
+} // namespace ptl

@@ -1,4 +1,4 @@
-#include "codegen/reference/elem_convert.h"
+#include "frontend/base/elem_convert.h"
 
 #include "gtest/gtest.h"
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace ptl::reference {
+namespace ptl {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -148,4 +148,4 @@ TEST(ElemConvert, Bitcast) {
 }
 
 } // namespace
-} // namespace ptl::reference
+} // namespace ptl

@@ -1,4 +1,4 @@
-#include "codegen/machines/machine_set.h"
+#include "machines/machine_set.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "passes/pipeline.h"
+#include "passes/transform/pipeline.h"
 
 #include "passes/passes.h"
 #include "passes/transform/simplify.h"

@@ -1,4 +1,4 @@
-#include "ir/build/source_range.h"
+#include "ir/dialect/source_range.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/STLExtras.h"

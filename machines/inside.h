@@ -18,7 +18,7 @@ struct InsideInstruction {
 inline constexpr InsideInstruction insideInstructions[] = {
 #define INSIDE(library, name, scratch, from, to, id, always)                                       \
   {library, name, scratch, from, to, id, always},
-#include "codegen/machines/inside.def"
+#include "machines/inside.def"
 };
 
 /// What an instruction of a library does beside its work; null: nothing.

@@ -1,4 +1,4 @@
-#include "codegen/machines/machine_check.h"
+#include "machines/machine_check.h"
 
 #include <algorithm>
 

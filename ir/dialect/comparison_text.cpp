@@ -1,8 +1,8 @@
-#include "codegen/pto/comparison.h"
+#include "ir/dialect/comparison_text.h"
 
 using namespace mlir;
 
-namespace ptl::pto {
+namespace ptl::ir {
 
 llvm::StringRef comparisonText(arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
@@ -57,4 +57,4 @@ llvm::StringRef comparisonText(arith::CmpFPredicate predicate) {
   }
 }
 
-} // namespace ptl::pto
+} // namespace ptl::ir

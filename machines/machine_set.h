@@ -1,7 +1,7 @@
 // The machines that a user may name: own machine files, and those that came with the compiler.
 #pragma once
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include <map>
 #include <mutex>

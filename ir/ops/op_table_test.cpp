@@ -1,4 +1,4 @@
-#include "frontend/sema/op_table.h"
+#include "ir/ops/op_table.h"
 
 #include "gtest/gtest.h"
 

@@ -1,7 +1,7 @@
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
-#include "codegen/machines/machine_check.h"
-#include "codegen/machines/machine_document.h"
+#include "machines/machine_check.h"
+#include "machines/machine_document.h"
 
 #include <algorithm>
 #include <map>

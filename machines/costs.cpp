@@ -1,6 +1,6 @@
-#include "codegen/machines/costs.h"
+#include "machines/costs.h"
 
-#include "codegen/machines/machine_document.h"
+#include "machines/machine_document.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "codegen/machines/machine_document.h"
+#include "machines/machine_document.h"
 
-#include "codegen/machines/machine_files.h"
+#include "machines/machine_files.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // What a schema cannot say about a machine: names that must exist, numbers that must fit together.
 #pragma once
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 namespace ptl {
 

@@ -1,7 +1,7 @@
 // The JSON side of machine files: text, schema, base. Inside this folder only.
 #pragma once
 
-#include "codegen/machines/machine.h"
+#include "machines/machine.h"
 
 #include <nlohmann/json.hpp>
 

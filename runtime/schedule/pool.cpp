@@ -1,4 +1,4 @@
-#include "runtime/pool.h"
+#include "runtime/schedule/pool.h"
 
 #include <algorithm>
 #include <cerrno>
