@@ -378,7 +378,7 @@ bool Builder::runStages(const CheckedProgram &program, const std::vector<Manifes
 ExitCode Builder::compile(const CheckedProgram &program,
                           const std::vector<ManifestEntry> &entries) {
   CompilerOptions options = compilerOptions(session_.options(), target_);
-  options.tellsParts = true;
+  options.tellsParts = wants(EmitId::Ledger) || wants(EmitId::Memory);
   options.recheck = std::make_shared<CheckOptions>(session_.checkOptions());
   Compiler compiler(program, session_.sources(), std::move(options), session_.sink());
   if (compiler.options().chip && lastStage() >= Stage::Block) {
