@@ -8,24 +8,24 @@ namespace ptl {
 
 /// One row: other pipes are by their names.
 struct InsideInstruction {
-  std::string_view library, name;
-  std::string_view scratchPipe; ///< fills its scratch before it starts; empty: none does
-  std::string_view from, to;    ///< the event that it sets and waits for itself
+  std::string_view isaMacro, name; ///< the macro of the machine, the instruction
+  std::string_view scratchPipe;    ///< fills its scratch before it starts; empty: none does
+  std::string_view from, to;       ///< the event that it sets and waits for itself
   int64_t id;
   bool always; ///< false: in some of its forms, so that the event orders nothing for sure
 };
 
 inline constexpr InsideInstruction insideInstructions[] = {
-#define INSIDE(library, name, scratch, from, to, id, always)                                       \
-  {library, name, scratch, from, to, id, always},
+#define INSIDE(isaMacro, name, scratch, from, to, id, always)                                      \
+  {isaMacro, name, scratch, from, to, id, always},
 #include "machines/inside.def"
 };
 
-/// What an instruction of a library does beside its work; null: nothing.
-inline constexpr const InsideInstruction *insideOf(std::string_view library,
+/// What an instruction of a machine's library does beside its work; null: nothing.
+inline constexpr const InsideInstruction *insideOf(std::string_view isaMacro,
                                                    std::string_view instruction) {
   for (const InsideInstruction &each : insideInstructions)
-    if (each.library == library && each.name == instruction)
+    if (each.isaMacro == isaMacro && each.name == instruction)
       return &each;
   return nullptr;
 }

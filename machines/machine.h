@@ -115,8 +115,8 @@ struct TilingDefaults {
 
 /// Names in outside tools; empty or 0: the tool does not know the machine.
 struct ToolNames {
-  std::string ptoas;   ///< value of `--pto-arch`
-  std::string library; ///< macro that selects it in PTO-ISA
+  std::string ptoas;    ///< value of `--pto-arch`
+  std::string isaMacro; ///< macro that selects it in PTO-ISA
   int64_t npuArch = 0;
 };
 

@@ -42,8 +42,7 @@ Type storageType(Type logical) {
 
 int64_t storageBytes(Type logical) { return storageType(logical).getIntOrFloatBitWidth() / 8; }
 
-// --- f8
-// -------------------------------------------------------------------------------------------
+// --- f8 ------------------------------------------------------------------------------------------
 
 namespace {
 struct Float8Format {
@@ -106,8 +105,7 @@ static Value decodeFloat8(const Emit &e, Value code, Type logical) {
   return e.bitcast(e.bitOr(e.bitcast(value, i32), sign), e.b.getF32Type());
 }
 
-// --- bf16
-// -----------------------------------------------------------------------------------------
+// --- bf16 ----------------------------------------------------------------------------------------
 
 static Value encodeBfloat(const Emit &e, Value x) {
   Value bits = e.bitcast(x, e.b.getI32Type());
@@ -154,8 +152,7 @@ Value roundTo(const Emit &e, Value value, Type logical) {
   return isSmallFloat(logical) ? fromStorage(e, toStorage(e, value, logical), logical) : value;
 }
 
-// --- conversions
-// ----------------------------------------------------------------------------------
+// --- conversions ---------------------------------------------------------------------------------
 
 std::optional<Rounding> parseRounding(StringRef name) {
   return llvm::StringSwitch<std::optional<Rounding>>(name)

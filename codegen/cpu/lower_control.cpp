@@ -138,8 +138,7 @@ void Lowering::lowerScalarOp(Operation *op) {
   bindScalar(op->getResult(0), value);
 }
 
-// --- carried values
-// -------------------------------------------------------------------------------
+// --- carried values ------------------------------------------------------------------------------
 
 View Lowering::carriedBuffer(Operation *op, Value initial) {
   auto type = cast<ir::ArrayType>(initial.getType());
@@ -417,8 +416,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     bindView(result, view);
 }
 
-// --- checks
-// ---------------------------------------------------------------------------------------
+// --- checks --------------------------------------------------------------------------------------
 
 void Lowering::lowerCheck(ir::CheckOp op) {
   Value condition = scalarOf(op.getCondition());

@@ -32,8 +32,7 @@ struct Row {
 };
 } // namespace
 
-// --- arithmetic
-// -----------------------------------------------------------------------------------
+// --- arithmetic ----------------------------------------------------------------------------------
 
 static Value compareInt(const Element &a, CmpIPredicate signedOne, CmpIPredicate unsignedOne,
                         Value x, Value y) {
@@ -166,8 +165,7 @@ template <bool Left> static Value emitShift(const Element &a) {
   return e.b.create<arith::ShRSIOp>(e.loc, a.x[0], amount);
 }
 
-// --- comparison, minimum, maximum
-// -----------------------------------------------------------------
+// --- comparison, minimum, maximum ----------------------------------------------------------------
 
 template <CmpFPredicate Real, CmpIPredicate Signed, CmpIPredicate Unsigned>
 static Value emitCompare(const Element &a) {
@@ -220,8 +218,7 @@ static Value emitSign(const Element &a) {
   return e.select(negative, e.integer(a.shape(), -1), result);
 }
 
-// --- the rest
-// -------------------------------------------------------------------------------------
+// --- the rest ------------------------------------------------------------------------------------
 
 template <typename Op> static Value emitUnaryOp(const Element &a) {
   return a.e.b.create<Op>(a.e.loc, a.x[0]);

@@ -27,8 +27,7 @@ Value Lowering::gatherElement(Operation *op, const Coords &at) {
   return loadAt(*viewOf(op->getOperand(0)), from);
 }
 
-// --- scatter
-// --------------------------------------------------------------------------------------
+// --- scatter -------------------------------------------------------------------------------------
 
 static Value meet(Lowering &l, StringRef how, Type elem, Value old, Value next) {
   const Emit &e = l.e;
@@ -68,8 +67,7 @@ bool Lowering::produceScatter(Operation *op, const View &dest) {
   return true;
 }
 
-// --- random numbers
-// -------------------------------------------------------------------------------
+// --- random numbers ------------------------------------------------------------------------------
 
 // High and low word of the product with a constant.
 static std::pair<Value, Value> multiplyWide(const Emit &e, Value x, uint32_t factor) {

@@ -155,8 +155,7 @@ void Lowering::storeAt(const View &view, const Coords &at, Value value) {
     scatterRaw(e, place.pointer, value, place.offsets, mask_);
 }
 
-// --- loops
-// ----------------------------------------------------------------------------------------
+// --- loops ---------------------------------------------------------------------------------------
 
 int64_t Lowering::innerAxis(const Values &extents) const {
   for (int64_t axis = static_cast<int64_t>(extents.size()) - 1; axis >= 0; --axis)

@@ -45,8 +45,7 @@ Block *Lowering::exitBlock() {
   return exit_;
 }
 
-// --- arguments
-// ------------------------------------------------------------------------------------
+// --- arguments -----------------------------------------------------------------------------------
 
 static Value loadField(const Emit &e, Value base, Type type, int64_t offset) {
   return e.b.create<LLVM::LoadOp>(e.loc, type, bytePointer(e, base, e.i64(offset)));
@@ -147,8 +146,7 @@ void Lowering::lowerFunction(func::FuncOp op) {
   e.b.create<func::ReturnOp>(e.loc, status);
 }
 
-// --- texts and failures
-// ---------------------------------------------------------------------------
+// --- texts and failures --------------------------------------------------------------------------
 
 Value Lowering::textConstant(StringRef text) {
   LLVM::GlobalOp &global = texts_[text];

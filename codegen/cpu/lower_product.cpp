@@ -107,8 +107,7 @@ static void produceMatmul(Lowering &l, ir::MatmulOp op, View dest, bool accumula
     copyInto(l, c, target, accumulate);
 }
 
-// --- einsum
-// ---------------------------------------------------------------------------------------
+// --- einsum --------------------------------------------------------------------------------------
 
 namespace {
 struct Spec {

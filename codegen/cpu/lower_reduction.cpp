@@ -280,8 +280,7 @@ static void reduceInto(Lowering &l, Operation *op, Kind kind,
   });
 }
 
-// --- argmax, argmin
-// -------------------------------------------------------------------------------
+// --- argmax, argmin ------------------------------------------------------------------------------
 
 // Whether `x` comes before `best` in the order of the search: NaN first, ties keep the earlier one.
 static Value isBetter(const Emit &e, Type elem, bool larger, Value x, Value best) {
@@ -338,8 +337,7 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   });
 }
 
-// --- facts about data
-// -----------------------------------------------------------------------------
+// --- facts about data ----------------------------------------------------------------------------
 
 // `sorted(x)`: no element is below the one before it.
 static Value sortedFact(Lowering &l, Operation *op) {
@@ -389,8 +387,7 @@ Value Lowering::scalarResult(Operation *op) {
   return {};
 }
 
-// --- scans
-// ----------------------------------------------------------------------------------------
+// --- scans ---------------------------------------------------------------------------------------
 
 bool Lowering::produceScan(Operation *op, const View &dest) {
   if (!op->getName().getStringRef().starts_with("ptl.cum"))

@@ -73,8 +73,7 @@ std::optional<View> Lowering::viewOfOp(Operation *op) {
   return base;
 }
 
-// --- reorderings of pending values
-// ----------------------------------------------------------------
+// --- reorderings of pending values ---------------------------------------------------------------
 
 static Coords boxCoords(Lowering &l, ValueRange offsets, ValueRange steps,
                         ArrayRef<int64_t> dropped, const Coords &at) {
@@ -117,8 +116,7 @@ std::optional<std::pair<Value, Coords>> Lowering::sourceOf(Operation *op, unsign
   return std::pair(op->getOperand(0), from);
 }
 
-// --- elements that depend on their position
-// -------------------------------------------------------
+// --- elements that depend on their position ------------------------------------------------------
 
 static Value triangleElement(Lowering &l, Operation *op, bool lower, Value diagonal,
                              const Coords &at) {
@@ -270,8 +268,7 @@ Value Lowering::boxElementOutside(Operation *op, const View &base, ValueRange of
   return e.select(inside, loaded, toLanes(other));
 }
 
-// --- producers
-// ------------------------------------------------------------------------------------
+// --- producers -----------------------------------------------------------------------------------
 
 bool Lowering::hasProducer(Operation *op) {
   StringRef name = op->getName().getStringRef();
@@ -345,8 +342,7 @@ bool Lowering::produceShape(Operation *op, ArrayRef<View> dests) {
   return false;
 }
 
-// --- stores
-// ---------------------------------------------------------------------------------------
+// --- stores --------------------------------------------------------------------------------------
 
 static Value combineAtomic(Lowering &l, StringRef atomic, Type elem, Value old, Value next) {
   const Emit &e = l.e;

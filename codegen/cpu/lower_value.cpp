@@ -19,8 +19,7 @@ std::optional<int64_t> constantOf(Value value) {
 
 static ir::ArrayType arrayType(Value value) { return dyn_cast<ir::ArrayType>(value.getType()); }
 
-// --- extents
-// --------------------------------------------------------------------------------------
+// --- extents -------------------------------------------------------------------------------------
 
 Values Lowering::extentsOf(Value array) {
   if (auto found = extents_.find(array); found != extents_.end())
@@ -165,8 +164,7 @@ void Lowering::defineExtents(Operation *op) {
   }
 }
 
-// --- when values are computed
-// ---------------------------------------------------------------------
+// --- when values are computed --------------------------------------------------------------------
 
 int64_t Lowering::cost(Value value) {
   if (isScalar(value))
@@ -377,8 +375,7 @@ void Lowering::evaluateInto(Value array, const View &dest) {
          [&](Coords &at) { storeAt(dest, at, elementAt(array, at)); });
 }
 
-// --- elements
-// -------------------------------------------------------------------------------------
+// --- elements ------------------------------------------------------------------------------------
 
 Value Lowering::scalarOf(Value value) {
   auto found = scalars_.find(value);

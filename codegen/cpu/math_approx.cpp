@@ -96,8 +96,7 @@ Value emitExp2(const Emit &e, Value x) {
   return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n.bits);
 }
 
-// --- double precision inside, for functions where that makes the last bit certain
-// -----------------
+// --- double precision inside, for functions where that makes the last bit certain ----------------
 
 // 2^x for |x| < 1000, relative error below 2^-36.
 static Value exp2Wide(const Emit &e, Value x) {
@@ -245,8 +244,7 @@ Value emitSigmoid(const Emit &e, Value x) {
 
 Value emitRsqrt(const Emit &e, Value x) { return e.divf(e.real(x.getType(), 1.0), e.sqrt(x)); }
 
-// --- trigonometry
-// ---------------------------------------------------------------------------------
+// --- trigonometry --------------------------------------------------------------------------------
 
 namespace {
 /// x = quadrant * pi/2 + rest in double precision, and both functions of the rest.
@@ -314,8 +312,7 @@ Value emitTan(const Emit &e, Value x) {
   return withHugeArguments(e, "tan", x, value);
 }
 
-// --- power
-// ----------------------------------------------------------------------------------------
+// --- power ---------------------------------------------------------------------------------------
 
 Value emitPow(const Emit &e, Value x, Value y) {
   if (isF64(x))

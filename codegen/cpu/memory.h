@@ -33,8 +33,7 @@ void scatterRaw(const Emit &e, mlir::Value base, mlir::Value value, mlir::Value 
 /// Memory on the stack of the present function, `count` elements, allocated at its entry.
 mlir::Value stackBuffer(const Emit &e, mlir::Type element, int64_t count);
 
-// --- calls of the runtime (runtime/abi/kernel_abi.h)
-// --------------------------------------------------
+// --- calls of the runtime (runtime/abi/kernel_abi.h) ---------------------------------------------
 
 mlir::Value emitScratch(const Emit &e, mlir::Value context, mlir::Value bytes);
 mlir::Value emitScratchMark(const Emit &e, mlir::Value context);

@@ -100,8 +100,7 @@ static Value roundUp(const Emit &e, Value x, int64_t unit) {
   return e.mul(e.b.createOrFold<arith::DivUIOp>(e.loc, sum, e.index(unit)), e.index(unit));
 }
 
-// --- packing
-// --------------------------------------------------------------------------------------
+// --- packing -------------------------------------------------------------------------------------
 
 static Value loadCompute(const Emit &e, const Plan &p, Type logical, Value pointer, int64_t lanes,
                          Value mask = {}) {
@@ -196,8 +195,7 @@ static func::FuncOp packFunction(const Emit &outer, const Plan &p, Type logical)
   });
 }
 
-// --- the register block
-// ---------------------------------------------------------------------------
+// --- the register block --------------------------------------------------------------------------
 
 // C += A * B for one full register block: packed A (rows `pitch` apart), packed B (k by columns).
 static func::FuncOp blockFunction(const Emit &outer, const Plan &p) {
@@ -265,8 +263,7 @@ static func::FuncOp edgeFunction(const Emit &outer, const Plan &p) {
   });
 }
 
-// --- blocking
-// -------------------------------------------------------------------------------------
+// --- blocking ------------------------------------------------------------------------------------
 
 namespace {
 /// One instance of the blocked product while it is emitted.

@@ -59,6 +59,22 @@ Processor Processor::named(const std::string &name) {
   return result;
 }
 
+// Several of LLVM's algorithms take a time that grows with the square of a function's blocks (memory
+// SSA, dominator updates, live ranges): 3,000 products in one function took minutes. Beyond these
+// sizes a function gets what takes a time in proportion to its size. The largest function of the
+// examples has 86 blocks and 2,700 instructions.
+static constexpr size_t kBlocksForFullQuality = 2'000;
+static constexpr size_t kInstructionsForFullQuality = 60'000;
+
+static bool tooLargeForFullQuality(const Function &function) {
+  return function.size() > kBlocksForFullQuality ||
+         function.getInstructionCount() > kInstructionsForFullQuality;
+}
+
+static bool tooLargeForFullQuality(const Module &module) {
+  return any_of(module, [](const Function &each) { return tooLargeForFullQuality(each); });
+}
+
 static CodeGenOptLevel generatorLevel(CodeQuality quality) {
   return quality == CodeQuality::Quick ? CodeGenOptLevel::None : CodeGenOptLevel::Default;
 }
@@ -103,6 +119,10 @@ static constexpr StringRef kPipeline =
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-mssa(loop-rotate,licm),gvn,dse,instcombine<no-verify-fixpoint>,simplifycfg";
 
+// What is left of it for functions that are too large.
+static constexpr StringRef kPipelineOfLargeFunctions =
+    "sroa<preserve-cfg>,early-cse,simplifycfg,dse";
+
 static FunctionPassManager pipelineOf(PassBuilder &builder, int level) {
   if (level >= 3)
     return builder.buildFunctionSimplificationPipeline(OptimizationLevel::O3,
@@ -137,10 +157,12 @@ void optimise(Module &module, TargetMachine &machine, int level, const OnPass &o
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  FunctionPassManager passes = pipelineOf(builder, level);
+  FunctionPassManager passes = pipelineOf(builder, level), linear;
+  if (level > 0)
+    cantFail(builder.parsePassPipeline(linear, kPipelineOfLargeFunctions));
   for (Function &function : module)
     if (!function.isDeclaration())
-      passes.run(function, functions);
+      (tooLargeForFullQuality(function) ? linear : passes).run(function, functions);
 }
 
 Expected<std::string> emitOutput(Module &module, TargetMachine &machine, OutputKind kind) {
@@ -152,6 +174,8 @@ Expected<std::string> emitOutput(Module &module, TargetMachine &machine, OutputK
   }
   auto fileType =
       kind == OutputKind::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
+  if (tooLargeForFullQuality(module))
+    machine.setOptLevel(generatorLevel(CodeQuality::Quick));
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, fileType))
     return createStringError("this target cannot emit such a file");
@@ -171,7 +195,8 @@ Expected<JitCode> JitCode::create(std::unique_ptr<LLVMContext> context,
   initialiseTargets();
   orc::JITTargetMachineBuilder builder{Triple(processor.triple)};
   builder.setCPU(processor.name);
-  builder.setCodeGenOptLevel(generatorLevel(quality));
+  builder.setCodeGenOptLevel(
+      generatorLevel(tooLargeForFullQuality(*module) ? CodeQuality::Quick : quality));
   builder.setRelocationModel(Reloc::PIC_);
   builder.addFeatures(SubtargetFeatures(processor.features).getFeatures());
   auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();

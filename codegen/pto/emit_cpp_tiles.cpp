@@ -35,8 +35,7 @@ static CppExpression times(const CppExpression &a, int64_t by) {
   return {a.within(Precedence::Product) + " * " + hex(by).text, Precedence::Product};
 }
 
-// ---- tiles
-// ------------------------------------------------------------------------------------------------
+// ---- tiles --------------------------------------------------------------------------------------
 
 /// Packed bits of comparisons are unsigned in the library.
 static TileBufType asMask(TileBufType type, Value tile) {
@@ -160,8 +159,7 @@ bool CppFunctionEmitter::emitBuffer(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-// ---- global memory
-// ----------------------------------------------------------------------------------------
+// ---- global memory ------------------------------------------------------------------------------
 
 static std::optional<int64_t> knownExtent(Value value) { return constantOf(value); }
 
@@ -242,8 +240,7 @@ bool CppFunctionEmitter::emitView(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-// ---- queues and order
-// ---------------------------------------------------------------------------------------
+// ---- queues and order ---------------------------------------------------------------------------
 
 void CppFunctionEmitter::emitPipe(Operation *op, Value memory, Value local) {
   auto number = [&](const char *key, int64_t otherwise) {
@@ -335,8 +332,7 @@ bool CppFunctionEmitter::emitOrder(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-// ---- instructions
-// -------------------------------------------------------------------------------------------
+// ---- instructions -------------------------------------------------------------------------------
 
 std::string CppFunctionEmitter::operandType(Value value) {
   auto known = valueTypes_.find(value);

@@ -55,8 +55,7 @@ static std::string printed(Type type) {
   return text;
 }
 
-// ---- types
-// ------------------------------------------------------------------------------------------------
+// ---- types --------------------------------------------------------------------------------------
 
 /// `_nx64`
 static std::string shapeName(llvm::ArrayRef<int64_t> shape) {
@@ -132,8 +131,7 @@ std::vector<std::string> TypeAliases::definitions() const {
   return lines;
 }
 
-// ---- functions
-// --------------------------------------------------------------------------------------------
+// ---- functions ----------------------------------------------------------------------------------
 
 std::string PtoFunctionEmitter::name(Value value) {
   while (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>())
@@ -296,8 +294,7 @@ TextLines PtoFunctionEmitter::emit() {
   return text;
 }
 
-// ---- control
-// ----------------------------------------------------------------------------------------------
+// ---- control ------------------------------------------------------------------------------------
 
 void PtoFunctionEmitter::emitBlock(Block &block) {
   for (Operation &op : block)
@@ -430,8 +427,7 @@ void PtoFunctionEmitter::emitYield(Operation *op) {
   }
 }
 
-// ---- scalars
-// ----------------------------------------------------------------------------------------------
+// ---- scalars ------------------------------------------------------------------------------------
 
 void PtoFunctionEmitter::emitScalar(Operation *op) {
   // PTOAS has `index` as 32 bits and no cast between it and integers of that width.
@@ -489,8 +485,7 @@ void PtoFunctionEmitter::emitScalar(Operation *op) {
                typeOf(op->getResult(0)));
 }
 
-// ---- modules
-// ----------------------------------------------------------------------------------------------
+// ---- modules ------------------------------------------------------------------------------------
 
 Emitted emitPto(ModuleOp kernel, const Machine &machine, PtoasVersion version) {
   return emitPto(llvm::ArrayRef<ModuleOp>(kernel), machine, version);

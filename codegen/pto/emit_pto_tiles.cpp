@@ -70,8 +70,7 @@ PtoFunctionEmitter::Operand PtoFunctionEmitter::asTile(Operation *op, Value tile
   return {alias, types_.of(type)};
 }
 
-// ---- addresses
-// --------------------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------
 
 /// `value` (an index) times a number of bytes, as i64.
 std::string PtoFunctionEmitter::scaled(Operation *op, const std::string &value, int64_t by,
@@ -263,8 +262,7 @@ bool PtoFunctionEmitter::emitBuffer(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-// ---- global memory
-// ----------------------------------------------------------------------------------------
+// ---- global memory ------------------------------------------------------------------------------
 
 bool PtoFunctionEmitter::emitView(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
@@ -313,8 +311,7 @@ bool PtoFunctionEmitter::emitView(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-// ---- queues and order
-// ---------------------------------------------------------------------------------------
+// ---- queues and order ---------------------------------------------------------------------------
 
 std::string PtoFunctionEmitter::initPipe(Operation *op, Value memory, Value local) {
   auto number = [&](llvm::StringRef key) {

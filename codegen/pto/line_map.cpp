@@ -38,14 +38,20 @@ std::vector<unsigned> LineMap::linesOf(const std::string &file, unsigned sourceL
   return found;
 }
 
-Emitted TextLines::finish(std::vector<Finding> findings) const {
+Emitted TextLines::finish(std::vector<Finding> findings) {
   Emitted emitted;
   emitted.findings = std::move(findings);
-  for (const Line &line : lines_) {
+  size_t length = 0;
+  for (const Line &line : lines_)
+    length += line.text.size() + 1;
+  emitted.text.reserve(length);
+  emitted.lines.reserve(lines_.size());
+  for (Line &line : lines_) {
     emitted.text += line.text;
     emitted.text += '\n';
-    emitted.lines.add(line.place);
+    emitted.lines.add(std::move(line.place));
   }
+  lines_.clear();
   return emitted;
 }
 

@@ -4,6 +4,7 @@
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@ public:
   }
   /// The lines of the text that came from a line of the source.
   std::vector<unsigned> linesOf(const std::string &file, unsigned sourceLine) const;
+  void reserve(size_t numLines) { places_.reserve(numLines); }
   void add(std::optional<SourcePlace> place) { places_.push_back(std::move(place)); }
 
 private:
@@ -60,7 +62,8 @@ struct Emitted {
 class TextLines {
 public:
   void add(std::string text, std::optional<SourcePlace> place = std::nullopt) {
-    lines_.push_back({std::string(indent_, ' ') + std::move(text), std::move(place)});
+    text.insert(0, indent_, ' ');
+    lines_.push_back({std::move(text), std::move(place)});
   }
   /// A line that begins at the margin.
   void addFlush(std::string text) { lines_.push_back({std::move(text), std::nullopt}); }
@@ -68,8 +71,11 @@ public:
   void indent(unsigned by) { indent_ += by; }
   void dedent(unsigned by) { indent_ -= by; }
   void append(TextLines other) {
-    for (Line &line : other.lines_)
-      lines_.push_back(std::move(line));
+    if (lines_.empty())
+      lines_ = std::move(other.lines_);
+    else
+      lines_.insert(lines_.end(), std::make_move_iterator(other.lines_.begin()),
+                    std::make_move_iterator(other.lines_.end()));
   }
   bool empty() const { return lines_.empty(); }
   /// For lines that outlive what they were printed for: what stands for an operation instead, null
@@ -82,7 +88,8 @@ public:
   void forgetOperations() {
     mapOperations([](mlir::Operation *) { return nullptr; });
   }
-  Emitted finish(std::vector<Finding> findings) const;
+  /// The text; the lines are taken from here.
+  Emitted finish(std::vector<Finding> findings);
 
 private:
   struct Line {

@@ -18,7 +18,7 @@ struct CheckOptions {
   std::vector<std::string> importPaths; ///< `-I`; searched after the importing file's folder
   std::string stdPath;                  ///< folder that holds `nn.ptl` … of `std`
   /// What the library exports, kept from check to check; for one thread.
-  std::shared_ptr<LibraryNames> library = std::make_shared<LibraryNames>();
+  std::shared_ptr<LibraryNames> exports = std::make_shared<LibraryNames>();
   std::map<std::string, std::string> overlays; ///< path → text of files open in an editor
   std::map<std::string, int64_t> defines;      ///< `-D NAME=value`
   /// What clauses, schedules and sources may name.

@@ -223,8 +223,7 @@ Stmt *checkAtomic(Context &ctx, NodeId node) {
   return stmt;
 }
 
-// ---- What an atomic replaces
-// ----------------------------------------------------------------------------------------------
+// ---- What an atomic replaces --------------------------------------------------------------------
 
 static std::optional<AssignMode> fetchMode(std::string_view name) {
   return name == "fetch_add"   ? std::optional(AssignMode::AtomicAdd)

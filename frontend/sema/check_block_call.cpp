@@ -51,8 +51,7 @@ static const InstructionInfo *findBySurfaceName(std::string_view name) {
   return nullptr;
 }
 
-// ---- Events and barriers
-// ---------------------------------------------------------------------------
+// ---- Events and barriers ------------------------------------------------------------------------
 
 /// The pipe, event or buffer that an expression names itself: what a `let` holds is none. Null: it
 /// does not.
@@ -106,8 +105,7 @@ static Expr *checkBarrier(Context &ctx, NodeId node, const CallArgument &arg) {
   return call;
 }
 
-// ---- Pipes between cores
-// ---------------------------------------------------------------------------
+// ---- Pipes between cores ------------------------------------------------------------------------
 
 static Local *pipeArgument(Context &ctx, const CallArgument &arg, std::string_view name) {
   Expr *pipe = checkBase(ctx, arg.value);
@@ -221,8 +219,7 @@ static Expr *checkTFree(Context &ctx, NodeId node, const CallArgument &arg) {
   return call;
 }
 
-// ---- Scalars
-// ---------------------------------------------------------------------------------------
+// ---- Scalars ------------------------------------------------------------------------------------
 
 static Expr *checkIdentity(Context &ctx, NodeId node, BlockOp op) {
   BlockExpr *call = newBlock(ctx, node, op, intType(ctx));
@@ -267,8 +264,7 @@ static Expr *checkElement(Context &ctx, NodeId node, BlockOp op, std::string_vie
   return call;
 }
 
-// ---- Dispatch
-// --------------------------------------------------------------------------------------
+// ---- Dispatch -----------------------------------------------------------------------------------
 
 /// `pop(p)` in a section has the type that its `let` says, else the pipe's capacity.
 static Expr *checkSectionCall(Context &ctx, NodeId node, std::string_view name,

@@ -7,8 +7,7 @@
 
 namespace ptl {
 
-// ---- What is shared
-// ------------------------------------------------------------------------------
+// ---- What is shared -----------------------------------------------------------------------------
 
 std::string coreHere(Context &ctx) {
   if (!ctx.sectionCore.empty())
@@ -62,8 +61,7 @@ static Stmt *declare(Context &ctx, NodeId node, LocalKind kind, NodeId name, con
   return stmt;
 }
 
-// ---- Buffers
-// -------------------------------------------------------------------------------------
+// ---- Buffers ------------------------------------------------------------------------------------
 
 /// The type of a tile that is written as an array of one or two axes; the error type after a
 /// report.
@@ -128,8 +126,7 @@ static Stmt *checkBuffer(Context &ctx, NodeId node) {
   return declare(ctx, node, LocalKind::Buffer, view.name(), type, object);
 }
 
-// ---- Events
-// --------------------------------------------------------------------------------------
+// ---- Events -------------------------------------------------------------------------------------
 
 static std::optional<Pipe> pipeByName(std::string_view name) {
   for (size_t i = 0; i <= numPipes; ++i)
@@ -209,8 +206,7 @@ static Stmt *checkEvent(Context &ctx, NodeId node) {
   return declare(ctx, node, LocalKind::Event, view.name(), type, object);
 }
 
-// ---- Pipes between cores
-// -------------------------------------------------------------------------
+// ---- Pipes between cores ------------------------------------------------------------------------
 
 /// Queues have as many slots as the machine has for one way or for both.
 static void checkDepthOnMachines(Context &ctx, Dim depth, NodeId node) {
@@ -249,8 +245,7 @@ static Stmt *checkPipe(Context &ctx, NodeId node) {
   return declare(ctx, node, LocalKind::Pipe, view.name(), tile, object);
 }
 
-// ---- Sections
-// ------------------------------------------------------------------------------------
+// ---- Sections -----------------------------------------------------------------------------------
 
 static Stmt *checkSection(Context &ctx, NodeId node) {
   OnStmtView view(ctx.tree, node);

@@ -19,8 +19,7 @@ const Type *tileLike(Context &ctx, const Type *like, Extent rows, Extent cols) {
   return type;
 }
 
-// ---- Indices
-// -------------------------------------------------------------------------------------
+// ---- Indices ------------------------------------------------------------------------------------
 
 namespace {
 struct Slice {
@@ -118,8 +117,7 @@ Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const Node
   return slot;
 }
 
-// ---- The same bytes seen differently
-// ---------------------------------------------------------------
+// ---- The same bytes seen differently ------------------------------------------------------------
 
 /// `layout: .dn` among arguments.
 static Layout layoutArgument(Context &ctx, const std::vector<CallArgument> &args) {
@@ -276,8 +274,7 @@ Expr *checkBitcast(Context &ctx, NodeId node, const std::vector<CallArgument> &a
   return expr;
 }
 
-// ---- Views of tensors
-// ------------------------------------------------------------------------------
+// ---- Views of tensors ---------------------------------------------------------------------------
 
 static bool isTensor(const Expr *expr) {
   const Local *local = rootLocal(expr);

@@ -31,8 +31,7 @@ static void checkLooseArguments(Context &ctx, const std::vector<CallArgument> &a
       checkBase(ctx, arg.value);
 }
 
-// ---- Conversions
-// ---------------------------------------------------------------------------------------
+// ---- Conversions --------------------------------------------------------------------------------
 
 static std::optional<RoundMode> roundByName(std::string_view name) {
   if (name == "floor")
@@ -159,8 +158,7 @@ Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   return convert;
 }
 
-// ---- Callees
-// ---------------------------------------------------------------------------------------------
+// ---- Callees ------------------------------------------------------------------------------------
 
 static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Type *expected);
 

@@ -41,8 +41,7 @@ private:
 
 } // namespace
 
-// ---- Arguments to parameters
-// -------------------------------------------------------------------------------
+// ---- Arguments to parameters --------------------------------------------------------------------
 
 static bool bindNamedDim(Binding &binding, const std::vector<DimParam> &dims,
                          const CallArgument &arg) {
@@ -159,8 +158,7 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding,
   return others;
 }
 
-// ---- Values
-// ------------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------
 
 void Binding::checkInout(size_t i) {
   ctx.hoistedValues.change();
@@ -272,8 +270,7 @@ void Binding::convertValues() {
   }
 }
 
-// ---- Checks of the whole call
-// ----------------------------------------------------------------------------------
+// ---- Checks of the whole call -------------------------------------------------------------------
 
 static bool mentions(const Type *type, SymbolId symbol) {
   bool found = false;
@@ -440,8 +437,7 @@ static void checkAllowed(Context &ctx, NodeId node, const CallableDecl &callee) 
       .note("`fn`s and kernels call `fn`s; programs and tests call everything");
 }
 
-// ---- Entry points
-// ----------------------------------------------------------------------------------------------
+// ---- Entry points -------------------------------------------------------------------------------
 
 static std::vector<std::string> argumentNames(const CallableDecl &callee) {
   std::vector<std::string> names;

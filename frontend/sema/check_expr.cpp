@@ -50,8 +50,7 @@ Expr *dimValue(Context &ctx, Dim dim, NodeId node) {
   return expr;
 }
 
-// ---- Operands
-// ----------------------------------------------------------------------------------------
+// ---- Operands -----------------------------------------------------------------------------------
 
 /// Whether a node may be a constant expression: literals, names, operators.
 static bool mayBeConstant(Context &ctx, NodeId node) {
@@ -103,8 +102,7 @@ static Expr *constantAs(Context &ctx, const ConstValue &constant, NodeId node,
                    scalarType(ctx, takesType ? expected->elem : defaultElem(constant)), node);
 }
 
-// ---- Names
-// ---------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 static bool isGlobalTensor(const Local &local) {
   bool fromOutside = local.kind == LocalKind::Param || local.kind == LocalKind::Output;
@@ -195,8 +193,7 @@ static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
   return refTo(ctx, local, node);
 }
 
-// ---- Tuples, lists
-// ---------------------------------------------------------------------------------------
+// ---- Tuples, lists ------------------------------------------------------------------------------
 
 static Expr *checkTuple(Context &ctx, NodeId node, const Type *expected) {
   auto elements = TupleExprView(ctx.tree, node).elements();
@@ -255,8 +252,7 @@ static Expr *checkString(Context &ctx, NodeId node) {
   return text;
 }
 
-// ---- Ranges
-// ------------------------------------------------------------------------------------------------
+// ---- Ranges -------------------------------------------------------------------------------------
 
 Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what) {
   Operand operand = checkOperand(ctx, node);
@@ -331,8 +327,7 @@ Expr *checkRange(Context &ctx, NodeId node) {
   return range;
 }
 
-// ---- Dispatch
-// ----------------------------------------------------------------------------------------------
+// ---- Dispatch -----------------------------------------------------------------------------------
 
 static Expr *checkForm(Context &ctx, NodeId node, const Type *expected, bool asBase) {
   switch (ctx.tree.kind(node)) {

@@ -8,8 +8,7 @@
 
 namespace ptl {
 
-// ---- Making nodes
-// ----------------------------------------------------------------------------------
+// ---- Making nodes -------------------------------------------------------------------------------
 
 template <typename T> T *newExpr(Context &ctx, ExprKind kind, NodeId node, const Type *type) {
   T *expr = ctx.program.make<T>();
@@ -41,8 +40,7 @@ OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type,
 NodeId skipParens(Context &ctx, NodeId node);
 inline bool isMissing(const Expr *expr) { return !expr || expr->type->isError(); }
 
-// ---- Shapes (broadcast.cpp)
-// --------------------------------------------------------------------------
+// ---- Shapes (broadcast.cpp) ---------------------------------------------------------------------
 
 struct Shape {
   bool prefix = false; ///< begins with the declaration's `..`
@@ -81,8 +79,7 @@ void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a,
 bool offerWithoutKeptAxes(Context &ctx, DiagnosticBuilder report, const Expr *value,
                           const Type *target);
 
-// ---- Operands
-// ----------------------------------------------------------------------------------------
+// ---- Operands -----------------------------------------------------------------------------------
 
 /// A checked operand: an expression, or a constant that still waits for a type.
 struct Operand {
@@ -113,8 +110,7 @@ inline bool elemIsInt(Elem elem) { return !elem.param && elem.kind == ElemKind::
 /// `acc(T)` of an element type.
 Elem accElem(Elem elem);
 
-// ---- Expressions by form
-// -------------------------------------------------------------------------------
+// ---- Expressions by form ------------------------------------------------------------------------
 
 /// Text that indexes a tensor in a kernel: by the ranges of enclosing loops where they fit, else
 /// whole axes.
@@ -163,8 +159,7 @@ Local *rootLocal(const Expr *expr);
 /// The callee's or built-in's call of a conversion `f16(x)`, `T(x)`.
 Expr *checkConversion(Context &ctx, NodeId node, Elem target);
 
-// ---- Calls
-// -------------------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------------
 
 /// An argument as written.
 struct CallArgument {
@@ -258,8 +253,7 @@ using CustomCheck = const Type *(*)(Context &, const OpCall &, const OpMatch &, 
 CustomCheck customShapeCheck(std::string_view name); ///< check_op_custom_shape.cpp
 CustomCheck customDataCheck(std::string_view name);  ///< check_op_custom_data.cpp
 
-// ---- Statements
-// ----------------------------------------------------------------------------------------
+// ---- Statements ---------------------------------------------------------------------------------
 
 Stmt *checkLet(Context &ctx, NodeId node);
 Stmt *checkAssign(Context &ctx, NodeId node);

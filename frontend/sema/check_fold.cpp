@@ -28,8 +28,7 @@ static Expr *trueExpr(Context &ctx, NodeId node) {
   return makeConst(ctx, yes, boolType(ctx), node);
 }
 
-// ---- The declaration
-// ----------------------------------------------------------------------------------------------
+// ---- The declaration ----------------------------------------------------------------------------
 
 /// `T[..]`: whatever shape, and nothing more.
 static bool isAnyShape(const Type *type) {
@@ -165,8 +164,7 @@ static DiagnosticBuilder reportFold(Fold &fold, Span span, const std::string &wh
   return fold.ctx.sink.report(DiagId::OperandNotAllowed, span, {fold.name, what});
 }
 
-// ---- Arguments
-// ----------------------------------------------------------------------------------------------
+// ---- Arguments ----------------------------------------------------------------------------------
 
 bool Fold::readCallee(const CallArgument &arg) {
   NodeId value = skipParens(ctx, arg.value);
@@ -299,8 +297,7 @@ bool Fold::readArguments(const std::vector<CallArgument> &args) {
          (!along || readAxis(along->value));
 }
 
-// ---- Writing out
-// ----------------------------------------------------------------------------------------------
+// ---- Writing out --------------------------------------------------------------------------------
 
 /// Columns are moved where rows would be: that is free of alignment.
 Shape Fold::turnedShape() const {

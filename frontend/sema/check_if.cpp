@@ -3,8 +3,7 @@
 
 namespace ptl {
 
-// ---- Conditions over dimensions
-// ------------------------------------------------------------------------
+// ---- Conditions over dimensions -----------------------------------------------------------------
 
 namespace {
 /// A comparison of two dimensions.
@@ -87,8 +86,7 @@ void assumeNot(Context &ctx, const Expr *condition) {
     ctx.facts.addLessEqual(a, b, span);
 }
 
-// ---- Static conditions
-// -----------------------------------------------------------------------------------
+// ---- Static conditions --------------------------------------------------------------------------
 
 bool isStaticValue(Context &ctx, const Expr *expr) {
   if (!expr)
@@ -128,8 +126,7 @@ static Expr *checkIfCondition(Context &ctx, NodeId node, bool isStatic) {
   return condition;
 }
 
-// ---- if
-// --------------------------------------------------------------------------------------------------
+// ---- if -----------------------------------------------------------------------------------------
 
 /// `else if` as a block of one statement.
 static Block *checkElse(Context &ctx, NodeId node) {
@@ -177,8 +174,7 @@ Stmt *checkIf(Context &ctx, NodeId node) {
   return stmt;
 }
 
-// ---- if as a value
-// -----------------------------------------------------------------------------------------
+// ---- if as a value ------------------------------------------------------------------------------
 
 static bool namesSymbolSince(const Type *type, SymbolId marker) {
   bool found = false;

@@ -8,8 +8,7 @@
 
 namespace ptl {
 
-// ---- Reading an `OpCall`
-// ---------------------------------------------------------------------------------
+// ---- Reading an `OpCall` ------------------------------------------------------------------------
 
 template <typename T>
 static const T *findNamed(const std::vector<std::pair<std::string_view, T>> &list,
@@ -31,8 +30,7 @@ Span OpCall::spanOf(std::string_view name) const {
   return found ? *found : span;
 }
 
-// ---- Axes
-// --------------------------------------------------------------------------------------------------
+// ---- Axes ---------------------------------------------------------------------------------------
 
 std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &call,
                                                   const Shape &shape) {
@@ -95,8 +93,7 @@ static void readAxes(Context &ctx, OpCall &call, const OpParam &param, NodeId no
   call.axes = std::move(axes);
 }
 
-// ---- Arguments by kind
-// ----------------------------------------------------------------------------------------
+// ---- Arguments by kind --------------------------------------------------------------------------
 
 static void readDims(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
   Shape shape;
@@ -263,8 +260,7 @@ static void readArgument(Context &ctx, OpCall &call, const OpParam &param, NodeI
   }
 }
 
-// ---- Defaults
-// -----------------------------------------------------------------------------------------------------
+// ---- Defaults -----------------------------------------------------------------------------------
 
 static void fillDefault(Context &ctx, OpCall &call, const OpParam &param) {
   switch (param.kind) {
@@ -308,8 +304,7 @@ static Operand defaultOperand(const OpCall &call, const OpParam &param) {
   return operand;
 }
 
-// ---- Arguments to parameters
-// -----------------------------------------------------------------------------------------
+// ---- Arguments to parameters --------------------------------------------------------------------
 
 namespace {
 /// The argument nodes of each parameter of a record.
@@ -390,8 +385,7 @@ static void readValues(Context &ctx, OpCall &call, const Placed &placed) {
   }
 }
 
-// ---- The expression
-// ------------------------------------------------------------------------------------------------------
+// ---- The expression -----------------------------------------------------------------------------
 
 /// Arguments of the tree: one per parameter.
 static void fillArgs(const OpCall &call, const OpMatch &match, OpExpr *expr) {

@@ -99,8 +99,7 @@ static const Type *checkTopk(Context &ctx, const OpCall &call, const OpMatch &ma
                          shapedType(ctx, elemOfResult(call, match, 1), shape)});
 }
 
-// ---- einsum
-// ----------------------------------------------------------------------------------------------
+// ---- einsum -------------------------------------------------------------------------------------
 
 namespace {
 struct Equation {
@@ -197,8 +196,7 @@ static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &
   return shapedType(ctx, elemOfResult(call, match), result);
 }
 
-// ---- Creation, conversion, loads
-// -----------------------------------------------------------------------------
+// ---- Creation, conversion, loads ----------------------------------------------------------------
 
 static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch &match,
                                 OpExpr *expr) {

@@ -7,8 +7,7 @@
 
 namespace ptl {
 
-// ---- Dimensions
-// ----------------------------------------------------------------------------------------
+// ---- Dimensions ---------------------------------------------------------------------------------
 
 static Dim power(Context &ctx, Dim base, Dim exponent) {
   auto count = exponent.constant();
@@ -54,8 +53,7 @@ void setDim(Context &ctx, OpExpr *expr) {
     expr->dim = combineDims(ctx, expr->op->name, expr->args[0]->dim, expr->args[1]->dim);
 }
 
-// ---- Ranges
-// ----------------------------------------------------------------------------------------------
+// ---- Ranges -------------------------------------------------------------------------------------
 
 static const RangeInfo *rangeOf(const Operand &operand) {
   return operand.expr && operand.expr->type->kind == TypeKind::Range ? operand.expr->type->range
@@ -104,8 +102,7 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
   return makeOp(ctx, op, node, rangeType(ctx, info), std::move(args));
 }
 
-// ---- Comparisons with whole numbers
-// -----------------------------------------------------------------------------
+// ---- Comparisons with whole numbers -------------------------------------------------------------
 
 static std::optional<Rational> wholeNumber(const Operand &operand) {
   if (operand.isUntyped() && operand.constant->isNumber() && operand.constant->number.isInteger())
@@ -170,8 +167,7 @@ static std::string_view compareExactly(Context &ctx, std::string_view spelling,
   return spelling;
 }
 
-// ---- Built-in operators
-// --------------------------------------------------------------------------------------
+// ---- Built-in operators -------------------------------------------------------------------------
 
 Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
                     std::vector<Operand> operands) {
@@ -208,8 +204,7 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
   return expr;
 }
 
-// ---- Short circuit
-// -------------------------------------------------------------------------------------------
+// ---- Short circuit ------------------------------------------------------------------------------
 
 static bool isBoolScalar(const Operand &operand) {
   const Type *type = operand.expr ? operand.expr->type : nullptr;
@@ -239,8 +234,7 @@ static Expr *checkLogical(Context &ctx, NodeId node, bool isAnd) {
   return logical;
 }
 
-// ---- Entry points
-// ----------------------------------------------------------------------------------------------
+// ---- Entry points -------------------------------------------------------------------------------
 
 static bool isChainedComparison(Context &ctx, NodeId node) {
   if (!ctx.tree.is(node, NodeKind::BinaryExpr))
@@ -314,8 +308,7 @@ Expr *checkUnary(Context &ctx, NodeId node, const Type *expected) {
   return checkOperator(ctx, node, "^", {operand, ones});
 }
 
-// ---- Members
-// ---------------------------------------------------------------------------------------------------
+// ---- Members ------------------------------------------------------------------------------------
 
 static Expr *checkTransposed(Context &ctx, NodeId node, Expr *base) {
   const Type *type = base->type;

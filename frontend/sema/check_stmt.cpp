@@ -6,8 +6,7 @@
 
 namespace ptl {
 
-// ---- let and var
-// -----------------------------------------------------------------------------------------
+// ---- let and var --------------------------------------------------------------------------------
 
 /// The value of `let x: T = value` with its annotation applied; `*type` is that of the local.
 static Expr *checkInitialValue(Context &ctx, NodeId typeNode, NodeId valueNode,
@@ -123,8 +122,7 @@ static Stmt *checkLocalConst(Context &ctx, NodeId node) {
   return let;
 }
 
-// ---- Expressions as statements
-// ----------------------------------------------------------------------------
+// ---- Expressions as statements ------------------------------------------------------------------
 
 static bool hasEffect(const Expr *expr) {
   if (expr->type->isError() || expr->type->kind == TypeKind::Void)
@@ -198,8 +196,7 @@ static Stmt *checkAssert(Context &ctx, NodeId node) {
   return stmt;
 }
 
-// ---- Jumps
-// -------------------------------------------------------------------------------------------------
+// ---- Jumps --------------------------------------------------------------------------------------
 
 static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
   Stmt *stmt = isBreak ? static_cast<Stmt *>(newStmt<BreakStmt>(ctx, StmtKind::Break, node))
@@ -249,8 +246,7 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
   return stmt;
 }
 
-// ---- Task blocks
-// ---------------------------------------------------------------------------------------------
+// ---- Task blocks --------------------------------------------------------------------------------
 
 static Stmt *checkTask(Context &ctx, NodeId node) {
   TaskStmtView view(ctx.tree, node);
@@ -290,8 +286,7 @@ std::string declKindText(Context &ctx) {
   return "this declaration";
 }
 
-// ---- Dispatch
-// --------------------------------------------------------------------------------------------------
+// ---- Dispatch -----------------------------------------------------------------------------------
 
 /// Outside of its `parallel`s a kernel computes scalars only.
 static void checkKernelTop(Context &ctx, NodeId node) {
@@ -358,8 +353,7 @@ Stmt *checkStmt(Context &ctx, NodeId node) {
   }
 }
 
-// ---- Blocks
-// ------------------------------------------------------------------------------------------------------
+// ---- Blocks -------------------------------------------------------------------------------------
 
 /// Whether the last statement of a block is a value: an expression, or an `if` whose arms both end
 /// in one.

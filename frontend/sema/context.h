@@ -181,8 +181,7 @@ std::optional<int64_t> requireConstInt(Context &ctx, NodeId node, std::string_vi
 /// Reports a count beyond its limit (limits.h).
 void requireAtMost(Context &ctx, Span span, std::string_view what, int64_t value, int64_t most);
 
-// ---- Names (scope.cpp, unknown_names.cpp)
-// --------------------------------------------------------------------------
+// ---- Names (scope.cpp, unknown_names.cpp) -------------------------------------------------------
 
 /// Makes a local and binds its name in the innermost scope. Reports names that may not be shadowed.
 /// Gives `int` scalars that never change (all kinds but `Var`, `Output`, `inout`) a symbol and

@@ -27,8 +27,7 @@ int64_t dims::constantOf(Dim a) {
   return has ? a.terms()[0].coefficient : 0;
 }
 
-// ---- Dim
-// -------------------------------------------------------------------------------------------
+// ---- Dim ----------------------------------------------------------------------------------------
 
 std::optional<SymbolId> Dim::symbol() const {
   if (!node_ || node_->terms.size() != 1 || node_->terms[0].coefficient != 1)
@@ -56,8 +55,7 @@ bool Dim::mentions(SymbolId symbol) const {
   return false;
 }
 
-// ---- Interning
-// -------------------------------------------------------------------------------------
+// ---- Interning ----------------------------------------------------------------------------------
 
 const DimAtom *DimContext::Impl::atom(DimAtomKind kind, SymbolId symbol,
                                       std::span<const Dim> operands) {
@@ -210,8 +208,7 @@ const Dim::Node *DimContext::Impl::combine(std::span<const DimTerm> a, std::span
   return sorted({terms, count});
 }
 
-// ---- Arithmetic
-// ------------------------------------------------------------------------------------
+// ---- Arithmetic ---------------------------------------------------------------------------------
 
 DimContext::DimContext() : impl_(std::make_unique<Impl>()) { impl_->one = impl_->monomial({}); }
 DimContext::~DimContext() = default;
@@ -356,8 +353,7 @@ Dim DimContext::substitute(Dim a, const DimSubstitution &map) {
   return substitute(a, replacements, bits);
 }
 
-// ---- Walks
-// -----------------------------------------------------------------------------------------
+// ---- Walks --------------------------------------------------------------------------------------
 
 static std::optional<int64_t> evaluateAtom(const DimAtom &atom, const DimLookup &lookup) {
   if (atom.kind == DimAtomKind::Symbol)

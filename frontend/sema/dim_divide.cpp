@@ -13,8 +13,7 @@ using namespace dims;
 /// Operands of one `min` or `max` beyond which nested ones are left nested.
 static constexpr size_t maxOperands = 8;
 
-// ---- Division
-// --------------------------------------------------------------------------------------
+// ---- Division -----------------------------------------------------------------------------------
 
 /// The q for which the remainder `c - q*d` is within `0..|d|`.
 static int64_t euclideanQuotient(int64_t c, int64_t d) {
@@ -174,8 +173,7 @@ Dim DimContext::floorDiv(Dim a, Dim b) {
   return add(whole, atomDim(*impl_->atom(DimAtomKind::FloorDiv, {}, std::array{rest, b})));
 }
 
-// ---- min and max
-// -----------------------------------------------------------------------------------
+// ---- min and max --------------------------------------------------------------------------------
 
 /// The operands of `rest + min(x, y)` are `rest + x, rest + y`.
 static bool flattenOne(DimContext &context, DimAtomKind kind, std::vector<Dim> &operands) {
@@ -241,8 +239,7 @@ Dim DimContext::minMax(DimAtomKind kind, std::vector<Dim> operands) {
   return add(common, atomDim(*impl_->atom(kind, {}, operands)));
 }
 
-// ---- Bounds by kind
-// --------------------------------------------------------------------------------
+// ---- Bounds by kind -----------------------------------------------------------------------------
 
 static std::optional<int64_t> plainBound(const DimContext &context, const DimAtom &atom) {
   switch (atom.kind) {

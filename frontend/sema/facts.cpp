@@ -8,8 +8,7 @@
 
 namespace ptl {
 
-// ---- Stating facts
-// ---------------------------------------------------------------------------------
+// ---- Stating facts ------------------------------------------------------------------------------
 
 FactSet::FactSet(DimContext &context) : context_(&context) {
   auto root = std::make_shared<Node>();
@@ -98,8 +97,7 @@ const FactSet::Prepared &FactSet::prepared() const {
   return *head_->prepared;
 }
 
-// ---- Proving
-// ---------------------------------------------------------------------------------------
+// ---- Proving ------------------------------------------------------------------------------------
 
 namespace {
 

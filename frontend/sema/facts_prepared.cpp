@@ -246,8 +246,7 @@ void Prepared::settleWaiting() {
   }
 }
 
-// ---- Answers and models
-// --------------------------------------------------------------------------------------
+// ---- Answers and models -------------------------------------------------------------------------
 
 size_t ProofTable::slotOf(uint64_t key) const {
   size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & (slots_.size() - 1);

@@ -164,8 +164,7 @@ FactProver::Memory &FactProver::memoryOf(DimContext &context) {
   return *static_cast<Memory *>(memory.get());
 }
 
-// ---- What is known of monomials
-// --------------------------------------------------------------------
+// ---- What is known of monomials -----------------------------------------------------------------
 
 /// `b*q <= a < b*q + b`, times `rest`; for a symbolic divisor also what its bounds give for q
 /// alone.
@@ -231,8 +230,7 @@ const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
   return known;
 }
 
-// ---- Filling a system
-// ------------------------------------------------------------------------------
+// ---- Filling a system ---------------------------------------------------------------------------
 
 /// Whether the goal has a product x*y, so that facts about y times x >= 0 may help.
 static bool hasProduct(Dim goal) {
@@ -290,8 +288,7 @@ void FactProver::fill(System &system) {
   }
 }
 
-// ---- Questions
-// -------------------------------------------------------------------------------------
+// ---- Questions ----------------------------------------------------------------------------------
 
 /// One case for each operand that the `min` or `max` may be.
 bool FactProver::refutesCases(const std::vector<Assumption> &assumptions, const DimAtom &atom,

@@ -309,8 +309,7 @@ private:
   std::map<const Local *, std::deque<Pushed>, AsDeclared> pending_;
 };
 
-// ---- What sections share
-// ---------------------------------------------------------------------------
+// ---- What sections share ------------------------------------------------------------------------
 
 /// What a section touches outside of itself.
 struct Touched {

@@ -83,17 +83,23 @@ Attempt::Attempt(Context &ctx, const OpCall &call, const Signature &signature)
         dims[i] = extent;
 }
 
-Elem Attempt::elemOf(const ElemPattern &pattern) const {
+/// What a pattern stands for, where `ofVariable` knows the element types of the variables.
+template <typename OfVariable>
+static Elem elemOfPattern(const OpCall &call, const ElemPattern &pattern, OfVariable ofVariable) {
   switch (pattern.kind) {
   case ElemPatternKind::Variable:
-    return elems[pattern.var].value_or(Elem{});
+    return ofVariable(pattern.var);
   case ElemPatternKind::Acc:
-    return accElem(elems[pattern.var].value_or(Elem{}));
+    return accElem(ofVariable(pattern.var));
   case ElemPatternKind::Named:
     return call.named ? *call.named : call.arrayArg ? call.arrayArg->elem : Elem{};
   default:
     return Elem{pattern.concrete};
   }
+}
+
+Elem Attempt::elemOf(const ElemPattern &pattern) const {
+  return elemOfPattern(call, pattern, [&](size_t var) { return elems[var].value_or(Elem{}); });
 }
 
 Mismatch Attempt::bindElem(size_t operand) {
@@ -210,17 +216,19 @@ Mismatch Attempt::bindRest(size_t operand, Shape leading) {
   Mismatch mismatch{MismatchKind::Rank, operand, restFrom};
   mismatch.prefixRank = true;
   // A plain matrix goes with every member of a batch, which a signature of its own says.
-  bool repeats = call.op->opClass == OpClass::Product && rest->isScalar() == leading.isScalar();
-  auto both = repeats ? broadcast(ctx, *rest, leading, &mismatch.extents) : std::nullopt;
-  if (both)
+  bool broadcasts = call.op->opClass == OpClass::Product && rest->isScalar() == leading.isScalar();
+  if (auto both = broadcasts ? broadcast(ctx, *rest, leading, &mismatch.extents) : std::nullopt) {
     rest = std::move(both);
-  if (both || rest->prefix != leading.prefix || rest->rank() != leading.rank())
-    return both ? Mismatch{} : mismatch;
+    return {};
+  }
+  if (rest->prefix != leading.prefix || rest->rank() != leading.rank())
+    return mismatch;
+  mismatch.kind = MismatchKind::Extent;
+  if (broadcasts)
+    return mismatch;
   for (size_t i = 0; i < leading.rank(); ++i)
-    if (repeats || extentsEqual(ctx, rest->extents[i], leading.extents[i]) != Proof::True) {
-      mismatch.kind = MismatchKind::Extent;
-      if (!repeats)
-        mismatch.extents = {rest->extents[i], leading.extents[i], 0, false};
+    if (extentsEqual(ctx, rest->extents[i], leading.extents[i]) != Proof::True) {
+      mismatch.extents = {rest->extents[i], leading.extents[i], 0, false};
       return mismatch;
     }
   return {};
@@ -559,16 +567,7 @@ static OpMatch finish(Context &ctx, const OpCall &call, const Attempt &attempt) 
 }
 
 Elem resultElem(const OpCall &call, const OpMatch &match, const ElemPattern &pattern) {
-  switch (pattern.kind) {
-  case ElemPatternKind::Variable:
-    return match.elems[pattern.var];
-  case ElemPatternKind::Acc:
-    return accElem(match.elems[pattern.var]);
-  case ElemPatternKind::Named:
-    return call.named ? *call.named : call.arrayArg ? call.arrayArg->elem : Elem{};
-  default:
-    return Elem{pattern.concrete};
-  }
+  return elemOfPattern(call, pattern, [&](size_t var) { return match.elems[var]; });
 }
 
 OpMatch matchSignature(Context &ctx, const OpCall &call) {

@@ -69,7 +69,7 @@ static bool suggestModules(Context &ctx, DiagnosticBuilder builder, std::string_
   if (!bound.empty())
     return true;
   std::vector<const LibraryExport *> found;
-  for (const LibraryExport &each : ctx.state.options.library->in(ctx.state.options.stdPath))
+  for (const LibraryExport &each : ctx.state.options.exports->in(ctx.state.options.stdPath))
     if (each.name == name && isWanted(each.space))
       found.push_back(&each);
   for (const LibraryExport *each : found)
@@ -112,7 +112,7 @@ bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view
                          Span whole) {
   std::vector<std::string> names;
   const std::string path = "std." + std::string(module);
-  for (const LibraryExport &each : ctx.state.options.library->in(ctx.state.options.stdPath))
+  for (const LibraryExport &each : ctx.state.options.exports->in(ctx.state.options.stdPath))
     if (each.module == path)
       names.push_back(each.name);
   if (names.empty() && !isForeignModule(module))

@@ -22,8 +22,7 @@ static int64_t extentOf(mlir::Value value) {
 
 static bool isZero(mlir::Value value) { return matchPattern(value, m_Zero()); }
 
-// ---- Types
-// -----------------------------------------------------------------------------------------
+// ---- Types --------------------------------------------------------------------------------------
 
 static std::string layoutFor(const Type &type, const Machine &machine) {
   if (type.place == ptl::Place::Acc)
@@ -58,8 +57,7 @@ pto::TileBufType Builder::tileType(const Type &type) {
                                *pto::layoutByName(layoutFor(type, *manual_->machine)));
 }
 
-// ---- Declarations
-// ----------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
 void Builder::buildBlockDecl(const BlockDeclStmt &stmt) {
   Local &local = *stmt.local;
@@ -100,8 +98,7 @@ void Builder::buildQueue(Local &local, Location loc) {
       number(object.depth), number(object.hold), number(object.address), number(object.number)));
 }
 
-// ---- Tiles
-// -----------------------------------------------------------------------------------------
+// ---- Tiles --------------------------------------------------------------------------------------
 
 /// The lengths of the valid part that are not numbers.
 Builder::ValidPart Builder::validPart(const Type &type) {
@@ -144,8 +141,7 @@ mlir::Value Builder::buildWindow(const BlockExpr &window) {
                              valid.cols);
 }
 
-// ---- Views of tensors
-// ------------------------------------------------------------------------------
+// ---- Views of tensors ---------------------------------------------------------------------------
 
 TensorView Builder::wholeTensor(const Expr &expr, bool isOut) {
   auto *ref = expr.kind == ExprKind::LocalRef ? static_cast<const LocalRefExpr *>(&expr) : nullptr;
@@ -361,8 +357,7 @@ void Builder::noteUse(const Local &view, bool isOut) {
   (isOut ? written : read) = true;
 }
 
-// ---- Instructions
-// ----------------------------------------------------------------------------------
+// ---- Instructions -------------------------------------------------------------------------------
 
 static Attribute attributeOf(OpBuilder &builder, const AttributeInfo &info,
                              const std::string &value) {
@@ -394,8 +389,7 @@ void Builder::buildInstruction(const BlockExpr &call) {
   pto::emitInstruction(builder_, here(call), call.info->id, ins, outs, attributes);
 }
 
-// ---- Events
-// ----------------------------------------------------------------------------------------
+// ---- Events -------------------------------------------------------------------------------------
 
 /// The id of a rotating event: `first + i mod count`; a number where it is one.
 mlir::Value Builder::eventId(const BlockExpr &call, int64_t first, int64_t count) {
@@ -439,8 +433,7 @@ void Builder::buildSignal(const BlockExpr &call) {
     flag->setLoc(FusedLoc::get(&context_, {loc, location(call.object->span)}));
 }
 
-// ---- Dispatch
-// --------------------------------------------------------------------------------------
+// ---- Dispatch -----------------------------------------------------------------------------------
 
 /// On what makes a value that crosses: what its pipe says of slots.
 static void noteCount(const Bound &pushed, llvm::StringRef name, std::optional<int64_t> count) {

@@ -14,8 +14,7 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-// ---- Walking statements
-// ----------------------------------------------------------------------------
+// ---- Walking statements -------------------------------------------------------------------------
 
 /// Calls `visit` for each statement of a block and of what is inside, with the core of its section.
 static void forEachStmt(const ptl::Block *block, const std::string &core,
@@ -55,8 +54,7 @@ static void forEachStmt(const ptl::Block *block, const std::string &core,
 /// As many as operations can name; machines may have fewer, which the prover knows.
 static constexpr int64_t kMostEvents = 16;
 
-// ---- Ids of events
-// ---------------------------------------------------------------------------------
+// ---- Ids of events ------------------------------------------------------------------------------
 
 /// Ids count per pair of pipes and core, those of events between cores for all together; those that
 /// are pinned are taken first.
@@ -125,8 +123,7 @@ void Builder::checkId(const Local &event, int64_t last, int64_t limit) {
           std::string(pipeName(event.object->to.pipe)), std::to_string(limit - 1)});
 }
 
-// ---- Kernels
-// ---------------------------------------------------------------------------------------
+// ---- Kernels ------------------------------------------------------------------------------------
 
 static bool isHostLet(const Stmt &stmt) {
   if (stmt.kind != StmtKind::Let || static_cast<const LetStmt &>(stmt).isVar)

@@ -85,8 +85,7 @@ Pipe pipeOf(PipeKind kind) { return static_cast<Pipe>(kind); }
 static_assert(static_cast<int>(PipeKind::PIPE_FIX) == static_cast<int>(Pipe::FIX) &&
               static_cast<int>(PipeKind::PIPE_ALL) == static_cast<int>(Pipe::All));
 
-// ---- names
-// ----------------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------
 
 static void nameResult(Operation *op, OpAsmSetValueNameFn setName) {
   if (auto name = dyn_cast<NameLoc>(op->getLoc()))
@@ -107,8 +106,7 @@ NAMED(InitializeL2G2LPipeOp)
 NAMED(InitializeL2LPipeOp)
 #undef NAMED
 
-// ---- make_tensor_view
-// -----------------------------------------------------------------------------------
+// ---- make_tensor_view ---------------------------------------------------------------------------
 
 void MakeTensorViewOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getPointer() << ", shape = [";
@@ -142,8 +140,7 @@ ParseResult MakeTensorViewOp::parse(OpAsmParser &parser, OperationState &state) 
   return success();
 }
 
-// ---- verification
-// ---------------------------------------------------------------------------------------
+// ---- verification -------------------------------------------------------------------------------
 
 LogicalResult MakeTensorViewOp::verify() {
   size_t rank = static_cast<size_t>(getType().getRank());

@@ -148,8 +148,7 @@ llvm::StringRef operationName(InstructionId id) {
   return names[static_cast<size_t>(id)];
 }
 
-// ---- reading
-// ----------------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 Instruction::Instruction(Operation *op) : op_(op), info_(infoOf(op)) {}
 

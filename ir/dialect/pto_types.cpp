@@ -30,8 +30,7 @@ void PtoDialect::initialize() {
   registerInstructions();
 }
 
-// ---- layouts
-// --------------------------------------------------------------------------------------------
+// ---- layouts ------------------------------------------------------------------------------------
 
 namespace {
 struct NamedLayout {
@@ -95,8 +94,7 @@ int64_t elementOffset(TileBufType type, int64_t row, int64_t col) {
   return bytes * (box * boxRows * boxCols + inner);
 }
 
-// ---- tile buffers
-// ---------------------------------------------------------------------------------------
+// ---- tile buffers -------------------------------------------------------------------------------
 
 int64_t TileBufType::getBytes() const {
   int64_t rows = getRows(), cols = getCols();
@@ -223,8 +221,7 @@ Type TileBufType::parse(AsmParser &parser) {
              layout);
 }
 
-// ---- views
-// ----------------------------------------------------------------------------------------------
+// ---- views --------------------------------------------------------------------------------------
 
 static void printView(AsmPrinter &printer, llvm::ArrayRef<int64_t> shape, Type element) {
   printer << '<';

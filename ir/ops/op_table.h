@@ -4,32 +4,34 @@
 // Finding the record of a call. `findOps(name)` gives every record of that name or alias (`max` has
 // two: the elementwise one and the reduction). The record of a call is the only one for which
 // `acceptsCall` holds; the names of a record never overlap so that two hold (a test proves it).
-// Operators are named by their spelling
-// (`"+"`, `"not"`, `".T"`); unary and binary `-` are two records told apart by their number of
-// operands. A conversion is a call of an element type's name: `findOps("bf16")` is the record
+// Operators are named by their spelling (`"+"`, `"not"`, `".T"`); unary and binary `-` are two
+// records told apart by their number of operands. A conversion is a call of an element type's name: `findOps("bf16")` is the record
 // `convert`.
 //
 // Signatures. A record has one or more, tried in order; the first whose operands unify is used. The
 // text form is parsed when the table is generated; its grammar:
 //
-//   signature = [ "[" var { "," var } "]" ] "(" [ operand { "," operand } ] ")" "->" result { ","
-//   result } var       = name ":" ( "float" | "integer" | "number" | "any" | "bool" )       an
-//   element type operand   = type [ "..." ] [ "?" ]          "?" may be left out, "..." repeats
-//   result    = type | "()" | "type"            nothing; the array type given as `ArrayType`
-//   argument type      = elem [ "[" shape "]" ]          without brackets a scalar elem      = var
-//   | element type | "acc(" var ")" | "any" | "elem" (the type named by the call, by the
-//               `ElemType` or by the `ArrayType` parameter)
-//   shape     = "*"                             any shape; all operands so marked broadcast
-//   together, and a
-//                                               result so marked has the broadcast shape (scalars
-//                                               have rank 0)
-//             | [ ".." ","? ] { dimension name }   leading axes, then named ones; equal names are
-//             equal extents | "reduced"                       operand 0 with the axes of parameter
-//             `axis` at extent 1, or a
-//                                               scalar when `axis` is not given (result only)
-//             | "?"                             any shape; a result's shape is computed by the
-//             hand-written
-//                                               check of the record (`customCheck`)
+//   signature = [ "[" var { "," var } "]" ] "(" [ operand { "," operand } ] ")" "->" result
+//               { "," result }
+//   var       = name ":" ( "float" | "integer" | "number" | "any" | "bool" )
+//                                            an element type
+//   operand   = type [ "..." ] [ "?" ]       "?" may be left out, "..." repeats
+//   result    = type | "()" | "type"         "()" is nothing; "type" is the array type that is
+//                                            given as the argument `ArrayType`
+//   type      = elem [ "[" shape "]" ]       without brackets a scalar
+//   elem      = var | element type | "acc(" var ")" | "any"
+//             | "elem"                       the type named by the call, by the `ElemType` or by
+//                                            the `ArrayType` parameter
+//   shape     = "*"                          any shape; all operands so marked broadcast together,
+//                                            and a result so marked has the broadcast shape
+//                                            (scalars have rank 0)
+//             | [ ".." ","? ] { dimension name }
+//                                            leading axes, then named ones; equal names are equal
+//                                            extents
+//             | "reduced"                    operand 0 with the axes of parameter `axis` at extent
+//                                            1, or a scalar when `axis` is not given (result only)
+//             | "?"                          any shape; the hand-written check of the record
+//                                            (`customCheck`) computes that of a result
 //
 // Operands stand for the `Value` parameters of the record, in order. `..` is one prefix, the same
 // throughout. An untyped literal takes the element type that the other operands give its variable.

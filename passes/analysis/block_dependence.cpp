@@ -12,8 +12,7 @@ using namespace mlir;
 
 namespace ptl::pto {
 
-// ---- expressions
-// ------------------------------------------------------------------------------------------
+// ---- expressions --------------------------------------------------------------------------------
 
 static bool isPureForm(Operation *op) {
   return op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
@@ -58,8 +57,7 @@ Value BlockProgram::stripModulo(Value slot, int64_t count) const {
   return slot;
 }
 
-// ---- bytes
-// ------------------------------------------------------------------------------------------------
+// ---- bytes --------------------------------------------------------------------------------------
 
 int BlockProgram::rotationIndex(const Rotation &rotation) {
   auto found = llvm::find(rotations_, rotation);
@@ -189,12 +187,11 @@ void BlockProgram::resolve(Value value, Touch &touch) {
   touch.box = value.getDefiningOp<PartitionViewOp>();
 }
 
-// ---- the tree
-// ---------------------------------------------------------------------------------------------
+// ---- the tree -----------------------------------------------------------------------------------
 
 BlockMachine::BlockMachine(const Machine &machine) : vectorBarrier(machine.vectorBarrier) {
   eventIds = std::max<int64_t>(1, machine.events);
-  library = machine.tools.library;
+  isaMacro = machine.tools.isaMacro;
   for (size_t place = 0; place < alignment.size(); ++place)
     if (const MemorySpace *space =
             machine.space(std::string(ir::placeName(static_cast<ir::Place>(place)))))
@@ -248,7 +245,7 @@ void BlockProgram::addInstruction(Item &item) {
     return touch;
   };
   const InsideInstruction *inside =
-      insideOf(machine_.library, std::string_view(op->getName().stripDialect()));
+      insideOf(machine_.isaMacro, std::string_view(op->getName().stripDialect()));
   if (inside)
     addInside(*inside, item);
   for (const Access &access : accessesOf(op)) {
@@ -337,8 +334,7 @@ std::unique_ptr<Body> BlockProgram::build(Block &block, Operation *owner) {
   return body;
 }
 
-// ---- slots in turn
-// ------------------------------------------------------------------------------------------
+// ---- slots in turn ------------------------------------------------------------------------------
 
 // Whether a value follows from the numbers of this iteration alone; `varies` when it does from any
 // of them.

@@ -10,8 +10,7 @@ using namespace mlir;
 
 namespace ptl::pto {
 
-// ---- boxes of global memory
-// ---------------------------------------------------------------------------------
+// ---- boxes of global memory ---------------------------------------------------------------------
 
 namespace {
 /// A sum of values with factors. Values that no sum is known of stand for themselves.
@@ -123,8 +122,7 @@ bool BlockProgram::disjoint(const Touch &earlier, const Touch &later, const Body
   return false;
 }
 
-// ---- the scan
-// -----------------------------------------------------------------------------------------------
+// ---- the scan -----------------------------------------------------------------------------------
 
 namespace {
 struct Entry {

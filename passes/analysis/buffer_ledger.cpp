@@ -37,8 +37,7 @@ std::string_view sharingName(Sharing sharing) {
   return names[static_cast<size_t>(sharing)];
 }
 
-// ---- JSON
-// -----------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static uint32_t lineAt(const LedgerFunction &function, uint32_t position) {
   return position < function.lines.size() ? function.lines[position] : 0;
@@ -158,8 +157,7 @@ std::string ledgerJson(const BufferLedger &ledger, const std::vector<StatementPa
   return ledgerJson(ledger, &statements);
 }
 
-// ---- text
-// -----------------------------------------------------------------------------------------
+// ---- text ---------------------------------------------------------------------------------------
 
 namespace {
 struct Table {

@@ -23,8 +23,7 @@ using Form = Tile::Form;
 
 static bool isUnit(Value value) { return !value || matchPattern(value, m_One()); }
 
-// ---- where the elements lie
-// -----------------------------------------------------------------------------------------
+// ---- where the elements lie ---------------------------------------------------------------------
 
 static void storeSplat(KernelContext &c, const StoreTarget &target, Value scalar);
 static void storeTile(KernelContext &c, const StoreTarget &target, const ShapedTile &from,
@@ -149,8 +148,7 @@ static Value readGlobal(KernelContext &c, Value pointer, Value element, Type typ
                                    constantOf(c, read.getType(), 0));
 }
 
-// ---- loads
-// ----------------------------------------------------------------------------------------------------------
+// ---- loads --------------------------------------------------------------------------------------
 
 static void loadRows(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
   size_t rank = box.axes.size();
@@ -364,8 +362,7 @@ void takeGlobal(KernelContext &c, Operation *op, Operation *box) {
   });
 }
 
-// ---- stores
-// ---------------------------------------------------------------------------------------------------------
+// ---- stores -------------------------------------------------------------------------------------
 
 namespace {
 /// Elements of one value that are stored to many.

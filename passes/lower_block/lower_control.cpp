@@ -304,8 +304,7 @@ static void lowerKind(KernelContext &c, Operation *op) {
     fail(c, op, "`" + op->getName().stripDialect().str() + "`");
 }
 
-// ---- loops
-// ------------------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 /// Whether this core keeps what a loop or a branch carries.
 static bool carries(const KernelContext &c, Value value) {
@@ -540,8 +539,7 @@ static void lowerIf(KernelContext &c, scf::IfOp branch) {
     setTile(c, branch.getResult(i), tile);
 }
 
-// ---- scalars
-// ----------------------------------------------------------------------------------------------
+// ---- scalars ------------------------------------------------------------------------------------
 
 static bool lowerScalarOp(KernelContext &c, Operation *op) {
   Dialect *dialect = op->getDialect();

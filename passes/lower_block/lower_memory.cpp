@@ -445,8 +445,7 @@ static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &
               [&] { c.b.create<pto::StoreScalarOp>(c.loc, box->pointer, box->base, scalar); });
 }
 
-// ---- parts of tiles
-// ---------------------------------------------------------------------------------------
+// ---- parts of tiles -----------------------------------------------------------------------------
 
 /// The same elements, without axes of extent 1.
 static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {

@@ -28,8 +28,7 @@ static int64_t axisOf(Operation *op, int64_t rank) {
   return axis ? axis.getInt() : rank - 1;
 }
 
-// ---- scans and reductions by elements
-// ------------------------------------------------------------------------------
+// ---- scans and reductions by elements -----------------------------------------------------------
 
 static Value scalarConstant(KernelContext &c, Type element, double number,
                             const llvm::APInt *bits = nullptr);
@@ -192,8 +191,7 @@ static void searchByElements(KernelContext &c, Operation *op, const ShapedTile &
       done);
 }
 
-// ---- by the sort instruction
-// ---------------------------------------------------------------------------------------
+// ---- by the sort instruction --------------------------------------------------------------------
 
 namespace {
 constexpr int64_t kSortedAtOnce = 32, kMergedAtOnce = 4;
@@ -375,8 +373,7 @@ static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &fr
   });
 }
 
-// ---- facts
-// -----------------------------------------------------------------------------------------------------
+// ---- facts --------------------------------------------------------------------------------------
 
 /// Whether values never decrease, or differ.
 static void lowerFact(KernelContext &c, Operation *op) {

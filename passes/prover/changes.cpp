@@ -54,8 +54,7 @@ static std::optional<int64_t> constantAddress(Operation *op) {
   return std::nullopt;
 }
 
-// ---- one change
-// -------------------------------------------------------------------------------------------
+// ---- one change ---------------------------------------------------------------------------------
 
 // Up or down across the next operation that matters; false if there is none, or if it would leave
 // its operands behind.
@@ -185,8 +184,7 @@ std::string Change::text() const {
   return "";
 }
 
-// ---- all changes
-// ------------------------------------------------------------------------------------------
+// ---- all changes --------------------------------------------------------------------------------
 
 static std::vector<Operation *> operationsOf(ModuleOp module) {
   std::vector<Operation *> operations;

@@ -116,8 +116,7 @@ void VectorCores::judgeTwice(const std::vector<EventRef> &first,
   }
 }
 
-// ---- one pointer
-// -----------------------------------------------------------------------------------------
+// ---- one pointer --------------------------------------------------------------------------------
 
 void PointerJudge::add(EventRef ref, const Event &event, const Access &access) {
   const GlobalBox &box = judged_.execution.boxes[access.bytes];
@@ -238,8 +237,7 @@ void PointerJudge::judge() {
   }
 }
 
-// ---- all of them
-// -----------------------------------------------------------------------------------------
+// ---- all of them --------------------------------------------------------------------------------
 
 static void judgePrints(const Case &judged, VectorCores &vectors) {
   if (judged.kernel.prints.empty() || !vectors.areTwo())

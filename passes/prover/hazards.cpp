@@ -381,8 +381,7 @@ void judgeTiles(const Case &judged) {
   }
 }
 
-// ---- slots of queues
-// ----------------------------------------------------------------------------------------------
+// ---- slots of queues ----------------------------------------------------------------------------
 
 namespace {
 using PushKey = std::pair<uint16_t, int64_t>; ///< queue, number of the push

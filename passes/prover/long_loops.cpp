@@ -152,8 +152,7 @@ void Runner::runFor(const Step &step) {
   assign(step.results, 0, carried, 0);
 }
 
-// ---- elements
-// ---------------------------------------------------------------------------------------------
+// ---- elements -----------------------------------------------------------------------------------
 
 static uint64_t placeOf(const Access &access, const ByteRange &range) {
   return static_cast<uint64_t>(access.base + range.begin) * 256 + access.place;

@@ -19,8 +19,7 @@ namespace ptl::prove {
 static constexpr size_t kShuffledInstances = 10;
 static constexpr uint64_t kFewestShuffles = 4, kMostShuffles = 12, kShuffledEvents = 40000;
 
-// ---- verdicts
-// ---------------------------------------------------------------------------------------------
+// ---- verdicts -----------------------------------------------------------------------------------
 
 static std::string keyOf(const Finding &finding) {
   return finding.code() + finding.message() + placeText(finding.location);

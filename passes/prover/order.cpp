@@ -132,8 +132,7 @@ private:
 
 } // namespace
 
-// ---- before the run
-// ---------------------------------------------------------------------------------------
+// ---- before the run -----------------------------------------------------------------------------
 
 // Which pipes read the slot between a pop and its free: those give the slot back.
 void Simulation::prepareFrees(uint32_t index) {
@@ -200,8 +199,7 @@ void Simulation::prepare(uint32_t index) {
   order_.cores.back().when.resize(core(index).events.size());
 }
 
-// ---- the run
-// ----------------------------------------------------------------------------------------------
+// ---- the run ------------------------------------------------------------------------------------
 
 Order Simulation::run() {
   for (uint32_t i = 0; i < states_.size(); ++i)
@@ -478,8 +476,7 @@ void Simulation::finishFree(uint32_t index, uint32_t number, const Moment &done)
     ++share.given;
 }
 
-// ---- what went wrong
-// --------------------------------------------------------------------------------------
+// ---- what went wrong ----------------------------------------------------------------------------
 
 // What is stuck for a reason of its own: its partner never comes. What waits for others that are
 // stuck is a consequence; if there is nothing else, they wait for each other.

@@ -100,8 +100,7 @@ void judgePlaces(const Case &judged, const Machine &machine) {
   judgeAreas(judged);
 }
 
-// ---- queues
-// -----------------------------------------------------------------------------------------------
+// ---- queues -------------------------------------------------------------------------------------
 
 static void judgeSides(const Kernel &kernel, const Queue &queue, Findings &findings) {
   bool both = queue.cube.op != kNone && queue.vector.op != kNone;

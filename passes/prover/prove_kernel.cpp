@@ -113,8 +113,7 @@ void judgeExecution(const Kernel &kernel, const Inputs &inputs, const Execution 
   }
 }
 
-// ---- fingerprints
-// -----------------------------------------------------------------------------------------------
+// ---- fingerprints -------------------------------------------------------------------------------
 
 namespace {
 

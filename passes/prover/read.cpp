@@ -14,8 +14,7 @@ namespace ptl::prove {
 
 static int64_t alignUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
-// ---- shared tables
-// ----------------------------------------------------------------------------------------
+// ---- shared tables ------------------------------------------------------------------------------
 
 int64_t KernelReader::shape(pto::TileBufType type) {
   auto [entry, isNew] = shapes_.try_emplace(type, static_cast<int64_t>(kernel.shapes.size()));
@@ -52,7 +51,7 @@ uint32_t KernelReader::pointer(StringRef name) {
 }
 
 uint32_t KernelReader::inside(std::string_view mnemonic) {
-  const InsideInstruction *found = insideOf(machine.tools.library, mnemonic);
+  const InsideInstruction *found = insideOf(machine.tools.isaMacro, mnemonic);
   if (!found)
     return kNone;
   auto [entry, isNew] =
@@ -136,8 +135,7 @@ void FunctionReader::assume(uint32_t holds, Body &prelude) {
   prelude.steps.push_back(std::move(assume));
 }
 
-// ---- modules
-// ----------------------------------------------------------------------------------------------
+// ---- modules ------------------------------------------------------------------------------------
 
 std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Findings &findings,
                                 int64_t group, int64_t groups) {

@@ -58,8 +58,7 @@ static std::optional<int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
-// ---- functions
-// --------------------------------------------------------------------------------------------
+// ---- functions ----------------------------------------------------------------------------------
 
 uint32_t FunctionReader::registerOf(Value value) {
   auto [entry, isNew] = registers_.try_emplace(value, function_.registers);
@@ -246,8 +245,7 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
   return key + ")";
 }
 
-// ---- scalar code
-// ------------------------------------------------------------------------------------------
+// ---- scalar code --------------------------------------------------------------------------------
 
 /// Which core it is, of how many.
 bool FunctionReader::readCore(Operation *op, Step &step) {
@@ -321,8 +319,7 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
   return true;
 }
 
-// ---- tiles and views
-// --------------------------------------------------------------------------------------
+// ---- tiles and views ----------------------------------------------------------------------------
 
 template <typename AliasOp> void FunctionReader::readAlias(AliasOp op, Step &step) {
   step.kind = StepKind::Alias;
@@ -393,8 +390,7 @@ bool FunctionReader::readView(Operation *op, Step &step) {
   return true;
 }
 
-// ---- queues
-// -----------------------------------------------------------------------------------------------
+// ---- queues -------------------------------------------------------------------------------------
 
 // Where the consumer's slots lie: a reserved buffer of this function or of the peer.
 static pto::ReserveBufferOp reserveOf(Value address) {
@@ -467,8 +463,7 @@ bool FunctionReader::readQueue(Operation *op, Step &step) {
   return true;
 }
 
-// ---- instructions and synchronisation
-// ---------------------------------------------------------------------
+// ---- instructions and synchronisation -----------------------------------------------------------
 
 bool FunctionReader::readSync(Operation *op, Step &step) {
   auto flag = [&](StepKind kind, pto::PipeKind from, pto::PipeKind to) {
@@ -504,8 +499,7 @@ bool FunctionReader::readSync(Operation *op, Step &step) {
   return true;
 }
 
-// ---- control flow
-// -----------------------------------------------------------------------------------------
+// ---- control flow -------------------------------------------------------------------------------
 
 /// Whether the turns of a loop write parts of tiles at positions that its variables give.
 static bool fillsParts(scf::ForOp loop) {

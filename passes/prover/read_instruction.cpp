@@ -23,8 +23,7 @@ uint32_t FunctionReader::heldBy(const pto::Access &access, llvm::ArrayRef<int32_
   return entry->second;
 }
 
-// ---- where cores meet
-// ------------------------------------------------------------------------------------------
+// ---- where cores meet ---------------------------------------------------------------------------
 
 void FunctionReader::readMeeting(Operation *op) {
   if (isa<pto::SyncWaitOp>(op))
@@ -64,8 +63,7 @@ void FunctionReader::judgeMeetings() {
   }
 }
 
-// ---- instructions
-// ----------------------------------------------------------------------------------------------
+// ---- instructions -------------------------------------------------------------------------------
 
 void FunctionReader::readPipe(Operation *op, Pipe pipe, Step &step) {
   step.kind = StepKind::Pipe;

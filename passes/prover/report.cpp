@@ -110,8 +110,7 @@ void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef 
     finding->notes.push_back("it happens with " + judged.with);
 }
 
-// ---- events and queues
-// ------------------------------------------------------------------------------------
+// ---- events and queues --------------------------------------------------------------------------
 
 static bool isCrossing(const Event &event) {
   return event.kind == Event::Signal || event.kind == Event::Await;

@@ -152,8 +152,7 @@ private:
 
 } // namespace
 
-// ---- memory
-// ------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 // Runs of equal atoms count as one, so that it does not matter where others cut a memory.
 uint64_t Run::readAtoms(unsigned core, const ShufflePlan::Touch &touch,
@@ -249,8 +248,7 @@ void Run::writeAll(unsigned core, uint32_t index, uint64_t value) {
   }
 }
 
-// ---- one act
-// ------------------------------------------------------------------------------------------------
+// ---- one act ------------------------------------------------------------------------------------
 
 /// Whether all cores of the other kind have signalled an event more often than that.
 bool Run::signalled(unsigned core, uint16_t id, uint32_t times) const {
@@ -470,8 +468,7 @@ bool Run::act(const Agent &agent, Random &random) {
   return false;
 }
 
-// ---- all of it
-// ---------------------------------------------------------------------------------------------
+// ---- all of it ----------------------------------------------------------------------------------
 
 Outcome Run::outcome() const {
   Outcome result;

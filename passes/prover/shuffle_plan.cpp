@@ -33,8 +33,7 @@ ShufflePlan::ShufflePlan(const Kernel &kernel, const Execution &execution, const
   }
 }
 
-// ---- global memory
-// ----------------------------------------------------------------------------------------
+// ---- global memory ------------------------------------------------------------------------------
 
 void ShufflePlan::makeCells() {
   std::vector<uint32_t> cellOf;
@@ -72,8 +71,7 @@ void ShufflePlan::makeCells() {
         overlaps[writer].push_back(cell);
 }
 
-// ---- on chip
-// ----------------------------------------------------------------------------------------------
+// ---- on chip ------------------------------------------------------------------------------------
 
 void ShufflePlan::makeAtoms(uint32_t core, const RangeTable &ranges, const Machine &machine) {
   CorePlan &plan = cores[core];

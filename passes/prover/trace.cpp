@@ -13,8 +13,7 @@ namespace ptl::prove {
 static constexpr int64_t kTurnsOnData = 3; ///< of a loop whose end only the data knows
 static constexpr int64_t kTurnsOfWhile = 4096;
 
-// ---- control flow
-// -----------------------------------------------------------------------------------------
+// ---- control flow -------------------------------------------------------------------------------
 
 void Runner::runBody(uint32_t index) {
   for (const Step &step : function_->bodies[index].steps) {
@@ -103,8 +102,7 @@ void Runner::runStep(const Step &step) {
   }
 }
 
-// ---- kernels
-// ----------------------------------------------------------------------------------------------
+// ---- kernels ------------------------------------------------------------------------------------
 
 /// Whether all cores leave out the same of each queue and each event between cores, at about the
 /// same place: then what one of them hands over another one takes, as if nothing had been left out.

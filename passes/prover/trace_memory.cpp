@@ -46,8 +46,7 @@ void Runner::runOnMemory(const Step &step) {
   }
 }
 
-// ---- tiles
-// ------------------------------------------------------------------------------------------------
+// ---- tiles --------------------------------------------------------------------------------------
 
 uint32_t Runner::buffer(const Buffer &wanted) {
   auto &all = execution_.buffers;
@@ -147,8 +146,7 @@ void Runner::deriveTile(const Step &step) {
   at(step.dst) = {static_cast<int64_t>(tiles_.size() - 1), false};
 }
 
-// ---- global memory
-// ----------------------------------------------------------------------------------------
+// ---- global memory ------------------------------------------------------------------------------
 
 void Runner::makeBox(const Step &step) {
   GlobalBox box;
@@ -186,8 +184,7 @@ uint32_t Runner::box(GlobalBox box) {
   return static_cast<uint32_t>(execution_.boxes.size() - 1);
 }
 
-// ---- what runs on pipes
-// -----------------------------------------------------------------------------------
+// ---- what runs on pipes -------------------------------------------------------------------------
 
 Event &Runner::emit(Event::Kind kind, const Step &step, uint8_t pipe) {
   if (core_->events.size() >= limit_)

@@ -20,8 +20,7 @@ namespace ptl::ir {
 
 namespace ptl::pto {
 
-// ---- reasons in words
-// ---------------------------------------------------------------------------------------
+// ---- reasons in words ---------------------------------------------------------------------------
 
 static FileLineColLoc placeOf(Location location) {
   if (auto file = dyn_cast<FileLineColLoc>(location))
@@ -79,8 +78,7 @@ static std::string explain(const Reason &reason, func::FuncOp function) {
   return text + " -> " + describe(reason.dst->first);
 }
 
-// ---- putting in
-// ---------------------------------------------------------------------------------------------
+// ---- putting in ---------------------------------------------------------------------------------
 
 namespace {
 
@@ -356,8 +354,7 @@ void SyncEmitter::emit(Body &body) {
 
 } // namespace
 
-// ---- the pass
-// -----------------------------------------------------------------------------------------------
+// ---- the pass -----------------------------------------------------------------------------------
 
 static bool isPlaced(Operation *op) {
   if (auto alloc = dyn_cast<AllocTileOp>(op))
@@ -419,8 +416,7 @@ bool deriveSync(func::FuncOp function, const BlockMachine &machine, SyncResult &
   return true;
 }
 
-// ---- for tools
-// ----------------------------------------------------------------------------------------------
+// ---- for tools ----------------------------------------------------------------------------------
 
 static void writeInstruction(llvm::json::OStream &json, llvm::StringRef key, Operation *op) {
   if (!op)

@@ -37,8 +37,7 @@ bool deriveSync(mlir::func::FuncOp function, const BlockMachine &machine, SyncRe
 /// `{"function": …, "statistics": …, "edges": […]}`, for tools.
 void writeSyncJson(llvm::StringRef function, const SyncResult &result, llvm::raw_ostream &os);
 
-// ---- the parts
-// ------------------------------------------------------------------------------------------------
+// ---- the parts ----------------------------------------------------------------------------------
 
 /// All bodies of a function, solved.
 class FunctionOrder {

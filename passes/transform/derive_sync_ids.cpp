@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace ptl::pto {
 
-// ---- bodies, the inner ones first
-// ---------------------------------------------------------------------------
+// ---- bodies, the inner ones first ---------------------------------------------------------------
 
 static bool isLoop(const Item &item) { return isa<LoopLikeOpInterface>(item.op); }
 
@@ -137,8 +136,7 @@ FunctionOrder::WhileBarriers FunctionOrder::whileBarriers(const Item &item) {
   return barriers;
 }
 
-// ---- ids
-// ----------------------------------------------------------------------------------------------------
+// ---- ids ----------------------------------------------------------------------------------------
 
 void FunctionOrder::forEvents(const Item &item,
                               llvm::function_ref<void(Event &, const Body &)> visit) {

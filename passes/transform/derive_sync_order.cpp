@@ -18,8 +18,7 @@ static bool covers(const Clock &clock, const Need &need) {
   return (need.reason.reuse ? clock.over : clock.done)[pipeIndex(need.src)] > need.srcStep;
 }
 
-// ---- needs
-// --------------------------------------------------------------------------------------------------
+// ---- needs --------------------------------------------------------------------------------------
 
 void BodyOrder::addNeed(Need need) {
   need.barrier = need.src == need.dst || policy_.of(need.src, need.dst) == Effort::Barriers;
@@ -67,8 +66,7 @@ Event BodyOrder::eventOf(const Need &need) const {
   return event;
 }
 
-// ---- clocks
-// -------------------------------------------------------------------------------------------------
+// ---- clocks -------------------------------------------------------------------------------------
 
 template <typename T>
 static const T &entryBefore(const std::vector<std::pair<Step, T>> &log, Step step) {
@@ -156,8 +154,7 @@ void BodyOrder::applyItem(int item) {
   }
 }
 
-// ---- within an iteration
-// ------------------------------------------------------------------------------------
+// ---- within an iteration ------------------------------------------------------------------------
 
 // Needs of one pipe at one step: those that another one implies are left out.
 void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
@@ -304,8 +301,7 @@ bool BodyOrder::mergeForward() {
   return merged_.size() != before;
 }
 
-// ---- between iterations
-// ---------------------------------------------------------------------------------------
+// ---- between iterations -------------------------------------------------------------------------
 
 static void learnAll(Knowledge::Past &past, Pipe of) {
   past.previous.set(pipeIndex(of), kAll);

@@ -9,8 +9,7 @@ namespace ptl::pto {
 
 static bool isLoop(const Item &item) { return isa<LoopLikeOpInterface>(item.op); }
 
-// ---- what is touched
-// ---------------------------------------------------------------------------------------
+// ---- what is touched ----------------------------------------------------------------------------
 
 PhasePlan::PhasePlan(BlockProgram &program) : program_(program) {
   findOuter(program.root());
@@ -92,8 +91,7 @@ int PhasePlan::resourceOf(const Body &body, const Touch &touch) const {
   return part < 0 ? -1 : resourceOfPart_[static_cast<size_t>(part)];
 }
 
-// ---- turns
-// ------------------------------------------------------------------------------------------------
+// ---- turns --------------------------------------------------------------------------------------
 
 // Whether a value can be had at the start of a body: it is there, or can be computed again.
 static bool isAvailable(Value value, const Body &body) {
@@ -369,8 +367,7 @@ std::optional<Resource> PhasePlan::scan(const Item &outer, llvm::ArrayRef<int> p
   return PhaseScan(*this, outer, parts).run();
 }
 
-// ---- resources that are one
-// -------------------------------------------------------------------------------
+// ---- resources that are one ---------------------------------------------------------------------
 
 /// Whether nothing else of a pipe lies between two items, these included.
 static bool isAdjacent(const Body &body, int a, int b, Pipe pipe, llvm::ArrayRef<int> items) {

@@ -114,8 +114,7 @@ bool BodyOrder::shareIds() {
   return added;
 }
 
-// ---- buffers that are used in turns
-// ---------------------------------------------------------------------------
+// ---- buffers that are used in turns -------------------------------------------------------------
 
 // Who uses follows the first fill, which follows the users of the turn before; what is read of what
 // fill is a dependence of its own.

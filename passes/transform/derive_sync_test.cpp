@@ -15,8 +15,7 @@ using namespace mlir;
 namespace ptl::pto {
 namespace {
 
-// ---- random kernels
-// -------------------------------------------------------------------------------------------
+// ---- random kernels -----------------------------------------------------------------------------
 
 /// Writes a kernel with all kinds of pipes; its buffers overlap here and there.
 class RandomKernel {
@@ -240,8 +239,7 @@ std::string RandomKernel::write() {
   return out_.str();
 }
 
-// ---- tests
-// ----------------------------------------------------------------------------------------------------
+// ---- tests --------------------------------------------------------------------------------------
 
 class DeriveSync : public testing::Test {
 protected:

@@ -195,8 +195,7 @@ void SpacePlanner::plan(bool tight, std::vector<int64_t> &addresses) {
       space_.fits = tryPlan(sharing, addresses);
 }
 
-// ---- the ledger
-// -----------------------------------------------------------------------------------
+// ---- the ledger ---------------------------------------------------------------------------------
 
 /// Plans one function and describes it.
 class FunctionPlanner {
@@ -441,8 +440,7 @@ std::optional<Overflow> planBuffers(ModuleOp module, const Machine &machine, Buf
 
 } // namespace ptl::block
 
-// ---- the pass
-// -------------------------------------------------------------------------------------
+// ---- the pass -----------------------------------------------------------------------------------
 
 namespace ptl::ir {
 

@@ -56,8 +56,7 @@ bool Core::fail(const Issued &issued, const std::string &message) {
   return failAt(*issued.step, message);
 }
 
-// ---- who can go on
-// --------------------------------------------------------------------------------------------------
+// ---- who can go on ------------------------------------------------------------------------------
 
 bool Core::drained() const {
   for (const PipeState &pipe : pipes_)
@@ -140,8 +139,7 @@ Core::State Core::state(Pipe pipe) const {
   return headReady(state.queue.front()) ? State::Ready : State::Waiting;
 }
 
-// ---- issue
-// ----------------------------------------------------------------------------------------------------------
+// ---- issue --------------------------------------------------------------------------------------
 
 /// `issued` may hold another operation.
 void Core::fill(Issued &issued, const Step &step) {
@@ -266,8 +264,7 @@ bool Core::advanceScalar() {
   return ok && runToIssue();
 }
 
-// ---- execution
-// ------------------------------------------------------------------------------------------------------
+// ---- execution ----------------------------------------------------------------------------------
 
 /// In the orders that look for faults, the writes of a vector instruction stay unseen by the vector
 /// pipe until a barrier, on chips that need one.
@@ -527,8 +524,7 @@ void Core::report(Pipe pipe, const Issued &issued) {
     launch.options.trace({group_.block(), index_, function_.cube, subBlock_, pipe, &issued});
 }
 
-// ---- the end
-// --------------------------------------------------------------------------------------------------------
+// ---- the end ------------------------------------------------------------------------------------
 
 static std::string flagText(Pipe source, Pipe target, int64_t id) {
   return "[" + std::string(pipeName(source)) + ", " + std::string(pipeName(target)) + ", " +

@@ -135,8 +135,7 @@ template <typename C, typename F> void visitElem(ElemKind kind, F f) {
   }
 }
 
-// ---- rows
-// -------------------------------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 
 /// `count` elements of a row, beginning at a column, in the type they are computed in.
 template <typename C>

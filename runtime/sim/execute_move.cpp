@@ -239,8 +239,7 @@ bool executeTranspose(Execution &x) {
   return true;
 }
 
-// ---- padding
-// --------------------------------------------------------------------------------------------------------
+// ---- padding ------------------------------------------------------------------------------------
 
 template <typename C> static C padValue(int32_t pad) {
   using Limits = std::numeric_limits<C>;

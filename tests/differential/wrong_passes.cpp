@@ -27,8 +27,7 @@ using namespace mlir;
 namespace ptl {
 namespace {
 
-// ---- faults
-// -------------------------------------------------------------------------------------------
+// ---- faults -------------------------------------------------------------------------------------
 
 /// The one that makes a tile; null where it is no buffer of its own.
 Operation *bufferOf(Value tile) {
@@ -249,8 +248,7 @@ bool makeWrong(const Fault &fault, int site, llvm::ArrayRef<ModuleOp> made) {
   return false;
 }
 
-// ---- verdicts
-// -----------------------------------------------------------------------------------------
+// ---- verdicts -----------------------------------------------------------------------------------
 
 enum class Verdict : uint8_t { None, Harmless, Proved, Ran, Refused, Crashed };
 constexpr size_t kVerdicts = 6;

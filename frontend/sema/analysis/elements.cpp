@@ -43,8 +43,7 @@ const ElementSymbol *KnownValues::element(Dim symbol) const {
   return nullptr;
 }
 
-// ---- Values that occur once
-// ------------------------------------------------------------------------------------------
+// ---- Values that occur once ---------------------------------------------------------------------
 
 /// Whether a part of an array that was sorted along `axis`, counted from the end, stays within one
 /// row.
@@ -103,8 +102,7 @@ bool isKnownPermutation(const Expr *value, const KnownValues &values) {
          value->type->extents.size() == 1;
 }
 
-// ---- Positions that are no dimensions
-// ------------------------------------------------------------------------------------------
+// ---- Positions that are no dimensions -----------------------------------------------------------
 
 /// The symbol of `table[index]`.
 static Dim elementSymbol(DimContext &dims, KnownValues &values, const Local *table, Dim index) {

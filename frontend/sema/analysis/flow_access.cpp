@@ -9,8 +9,7 @@
 
 namespace ptl {
 
-// ---- Reads
-// -------------------------------------------------------------------------------------------
+// ---- Reads --------------------------------------------------------------------------------------
 
 void FlowWalker::readAll(const std::vector<Expr *> &exprs) {
   for (const Expr *expr : exprs)
@@ -127,8 +126,7 @@ void FlowWalker::readElements(const Elements &elements) {
     reportRead(*tracked, number, elements);
 }
 
-// ---- Writes
-// ------------------------------------------------------------------------------------------
+// ---- Writes -------------------------------------------------------------------------------------
 
 void FlowWalker::writeElements(Elements elements, const AssignStmt *stmt) {
   note(elements, true, stmt);
@@ -199,8 +197,7 @@ void FlowWalker::checkScatter(const AssignStmt &stmt, const Elements &elements) 
   }
 }
 
-// ---- Facts
-// -------------------------------------------------------------------------------------------
+// ---- Facts --------------------------------------------------------------------------------------
 
 /// Facts of a condition that holds from here on.
 void FlowWalker::learn(const Expr *condition) {

@@ -10,8 +10,7 @@ namespace ptl {
 
 std::string FlowWalker::sourceText(Span span) const { return std::string(ctx_.text(span)); }
 
-// ---- Outputs
-// -----------------------------------------------------------------------------------------
+// ---- Outputs ------------------------------------------------------------------------------------
 
 /// Reports outputs that are not covered where the body ends or returns.
 void FlowWalker::checkOutputs(std::optional<Span> at) {
@@ -125,8 +124,7 @@ void FlowWalker::offerInitialValue(DiagnosticBuilder report, const Tracked &trac
   }
 }
 
-// ---- Reads
-// -------------------------------------------------------------------------------------------
+// ---- Reads --------------------------------------------------------------------------------------
 
 void FlowWalker::reportRead(Tracked &tracked, size_t number, const Elements &elements) {
   data_.reported.insert(tracked.local);
@@ -148,8 +146,7 @@ void FlowWalker::reportRead(Tracked &tracked, size_t number, const Elements &ele
     report.help("give it a value where it is declared");
 }
 
-// ---- atomic
-// ------------------------------------------------------------------------------------------
+// ---- atomic -------------------------------------------------------------------------------------
 
 static std::string atomicText(AssignMode mode) {
   return mode == AssignMode::AtomicMax ? "max=" : mode == AssignMode::AtomicMin ? "min=" : "+=";

@@ -150,8 +150,7 @@ void FlowWalker::returns(const ReturnStmt &stmt) {
   state_.isReachable = false;
 }
 
-// ---- if
-// ----------------------------------------------------------------------------------------------
+// ---- if -----------------------------------------------------------------------------------------
 
 void FlowWalker::branch(const IfStmt &stmt) {
   read(stmt.condition);
@@ -222,8 +221,7 @@ void FlowWalker::keep(size_t number, const std::vector<Region> &from, const Flow
   }
 }
 
-// ---- Entry
-// -------------------------------------------------------------------------------------------
+// ---- Entry --------------------------------------------------------------------------------------
 
 void analyseFlow(Context &ctx, const FactSet &entry) {
   const CallableDecl &decl = *ctx.decl;

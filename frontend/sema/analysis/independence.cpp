@@ -60,8 +60,7 @@ private:
 
 } // namespace
 
-// ---- Facts of both
-// ----------------------------------------------------------------------------------------------
+// ---- Facts of both ------------------------------------------------------------------------------
 
 /// Elements of a sorted array at positions in order are in order.
 void IndependenceChecker::addSorted(IterationPair &pair) {
@@ -126,8 +125,7 @@ void IndependenceChecker::addFactsOf(FactSet &facts, const Access &access, Itera
   }
 }
 
-// ---- Apart
-// -------------------------------------------------------------------------------------------
+// ---- Apart --------------------------------------------------------------------------------------
 
 bool IndependenceChecker::isHeadRange(const AxisSet &set, const LoopDomain &domain) {
   if (!set.isInterval() || !set.step.isConstant(1))
@@ -242,8 +240,7 @@ static bool mentionsAny(const LoopDomain &domain, const std::function<bool(Symbo
   return mentions(domain.lo, which) || mentions(domain.hi, which) || mentions(domain.size, which);
 }
 
-// ---- Meeting
-// -----------------------------------------------------------------------------------------
+// ---- Meeting ------------------------------------------------------------------------------------
 
 /// Also through the bounds of later heads and of loops inside of an iteration.
 bool IndependenceChecker::dependsOn(const AxisSet &set, const LoopDomain &domain) const {
@@ -323,8 +320,7 @@ bool IndependenceChecker::surelyMeets(const Access &a, const Access &b, size_t h
   return true;
 }
 
-// ---- Pairs
-// -------------------------------------------------------------------------------------------
+// ---- Pairs --------------------------------------------------------------------------------------
 
 static std::string placeText(DimContext &dims, const Access &access) {
   const std::string &name = access.elements.local->name;

@@ -9,8 +9,7 @@ bool mentions(Dim dim, const std::function<bool(SymbolId)> &which) {
   return found;
 }
 
-// ---- Domains
-// -----------------------------------------------------------------------------------------
+// ---- Domains ------------------------------------------------------------------------------------
 
 /// The bound, or a symbol that only the analysis knows.
 static Dim known(DimContext &dims, LoopDomain &domain, Dim dim, const char *name) {
@@ -82,8 +81,7 @@ bool LoopDomain::surelyRuns(const FactSet &before) const {
   return kind == Kind::List ? hasItems : before.proveLess(lo, hi).isTrue();
 }
 
-// ---- Joining iterations
-// ------------------------------------------------------------------------------
+// ---- Joining iterations -------------------------------------------------------------------------
 
 bool Joiner::dependsOn(const AxisSet &set) const {
   auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };

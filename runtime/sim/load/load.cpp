@@ -138,8 +138,7 @@ std::optional<Function> FunctionLoader::load() {
   return std::move(function_);
 }
 
-// ---- kernels
-// --------------------------------------------------------------------------------------------------------
+// ---- kernels ------------------------------------------------------------------------------------
 
 /// The kernel that a function belongs to.
 static std::string kernelOf(func::FuncOp func) {

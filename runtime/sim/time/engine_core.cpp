@@ -18,8 +18,7 @@ bool Timer::Engine::progress(CoreClock &clock) {
   return true;
 }
 
-// ---- the scalar unit
-// -------------------------------------------------------------------------------------------------
+// ---- the scalar unit ----------------------------------------------------------------------------
 
 static Cause causeOfScalar(const Step &step) {
   if (step.kind == StepKind::WaitFlag || step.kind == StepKind::WaitCores)
@@ -129,8 +128,7 @@ bool Timer::Engine::takeScalarStep(CoreClock &clock) {
   return true;
 }
 
-// ---- pipes
-// ----------------------------------------------------------------------------------------------------------
+// ---- pipes --------------------------------------------------------------------------------------
 
 void Timer::Engine::wake(CoreClock &clock, PipeClock &pipe, Cycles time) {
   if (pipe.wakeAt == time)

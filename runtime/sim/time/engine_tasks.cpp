@@ -394,8 +394,7 @@ bool Timer::Engine::taskEvent(const Event &event) {
   return blockReleased(event.core);
 }
 
-// ---- the outside
-// ---------------------------------------------------------------------------------
+// ---- the outside --------------------------------------------------------------------------------
 
 Timer::Timer(const Machine &machine, const MachineCosts &costs, TimeOptions options)
     : engine_(std::make_unique<Engine>(machine, costs, std::move(options))) {}

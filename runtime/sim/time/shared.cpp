@@ -68,8 +68,7 @@ Cycles SignalHub::pass(Cycles now) {
   return std::max(begin - now - inAdvance_, 0.0);
 }
 
-// ---- the second level
-// ------------------------------------------------------------------------------------------------
+// ---- the second level ---------------------------------------------------------------------------
 
 SecondLevel::SecondLevel(int64_t bytes, int64_t lineBytes)
     : lineBytes_(std::max<int64_t>(lineBytes, 1)),
