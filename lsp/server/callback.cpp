@@ -29,13 +29,23 @@ RequestError problemOfParams() {
   }
 }
 
+RequestError problemOfAnswer() {
+  try {
+    throw;
+  } catch (const nlohmann::json::exception &problem) {
+    return {kRequestFailed, std::string("the compiler's answer cannot be read: ") + problem.what()};
+  } catch (...) {
+    return currentProblem();
+  }
+}
+
 void reportProblem(const RequestError &problem) {
   std::fprintf(stderr, "ptl-lsp: error: a step failed: %s\n", problem.message.c_str());
 }
 
-void tellProblem(const OnProblem &onProblem) noexcept {
+void tellProblem(const OnProblem &onProblem, RequestError (*asProblem)()) noexcept {
   try {
-    RequestError problem = currentProblem();
+    RequestError problem = asProblem();
     onProblem ? onProblem(problem) : reportProblem(problem);
   } catch (...) {
     std::fputs("ptl-lsp: error: a step failed, and telling of it failed too\n", stderr);

@@ -24,10 +24,17 @@ using OnProblem = std::function<void(const RequestError &)>;
 RequestError currentProblem();
 /// The same where the parameters of a request are read: what they lack is the client's fault.
 RequestError problemOfParams();
+/// The same where an answer of the worker is read: what it lacks is a request that failed, as the
+/// worker is another program, which may have been replaced or may die.
+RequestError problemOfAnswer();
 /// For what no request waits for: writes it to the log, which is the standard error stream.
 void reportProblem(const RequestError &problem);
-/// Gives the exception that is being handled to `onProblem`, or to the log.
-void tellProblem(const OnProblem &onProblem) noexcept;
+/// Gives the exception that is being handled to `onProblem`, or to the log, as `asProblem` reads it.
+void tellProblem(const OnProblem &onProblem, RequestError (*asProblem)() = currentProblem) noexcept;
+
+/// How an exception is read that a call with such arguments throws; specialised for arguments that
+/// come from outside.
+template <typename... Args> inline constexpr RequestError (*problemOfCall)() = currentProblem;
 
 /// Runs `action` and tells what it throws.
 template <typename Action>
@@ -58,7 +65,7 @@ public:
     try {
       parts->action(std::forward<Args>(args)...);
     } catch (...) {
-      tellProblem(parts->onProblem);
+      tellProblem(parts->onProblem, problemOfCall<Args...>);
     }
   }
   /// In place of the call: there is nothing to call it with.

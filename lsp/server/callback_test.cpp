@@ -2,6 +2,7 @@
 #include "lsp/server/background.h"
 #include "lsp/server/later.h"
 #include "lsp/server/reply.h"
+#include "lsp/server/worker_client.h"
 
 #include <gtest/gtest.h>
 
@@ -48,6 +49,21 @@ TEST(Callback, WhatItThrowsIsTold) {
   EXPECT_EQ(told.problems[1].message, "odd");
   EXPECT_EQ(told.problems[2].code, kInternalError);
   EXPECT_EQ(told.problems[3].message, "never");
+}
+
+TEST(Callback, AnAnswerThatLacksSomethingIsNoInternalError) {
+  Told told;
+  WorkerClient::OnAnswer onAnswer(
+      [](const WorkerAnswer &answer) { answer.result.at("text").get<std::string>(); },
+      told.listen());
+  onAnswer(WorkerAnswer{json::object(), {}});
+  onAnswer(WorkerAnswer{json{{"text", 1}}, {}});
+  onAnswer(WorkerAnswer{json{{"text", "whole"}}, {}});
+  ASSERT_EQ(told.problems.size(), 2u);
+  for (const RequestError &problem : told.problems) {
+    EXPECT_EQ(problem.code, kRequestFailed);
+    EXPECT_NE(problem.message.find("the compiler's answer cannot be read"), std::string::npos);
+  }
 }
 
 TEST(Callback, WhoIsToldMayThrowToo) {

@@ -26,6 +26,9 @@ struct WorkerAnswer {
   bool ok() const { return error.is_null(); }
 };
 
+template <>
+inline constexpr RequestError (*problemOfCall<const WorkerAnswer &>)() = problemOfAnswer;
+
 class WorkerClient {
 public:
   using OnAnswer = Callback<const WorkerAnswer &>;

@@ -28,18 +28,24 @@ static Value lengthByName(OpBuilder *builder, ValueRange operands, StringAttr na
   return {};
 }
 
-/// Of what loops and branches give: the length of what they begin with, or of what an arm gives.
-static Value lengthThrough(OpBuilder *builder, Value value, StringAttr name) {
+/// Of what loops and branches give: the length of what they begin with, or of what an arm gives. It
+/// may stand in an arm.
+static Value lengthThrough(Value value, StringAttr name) {
   Operation *op = value.getDefiningOp();
   auto loop = dyn_cast<scf::ForOp>(op ? op : value.getParentBlock()->getParentOp());
   if (loop)
-    return lengthByName(builder, loop.getInitArgs(), name);
+    return lengthByName(nullptr, loop.getInitArgs(), name);
   auto branch = dyn_cast_or_null<scf::IfOp>(op);
-  if (!branch || builder) // what stands in an arm is not known behind it
+  if (!branch)
     return {};
-  if (Value length = lengthByName(builder, branch.thenYield().getOperands(), name))
+  if (Value length = lengthByName(nullptr, branch.thenYield().getOperands(), name))
     return length;
-  return lengthByName(builder, branch.elseYield().getOperands(), name);
+  return lengthByName(nullptr, branch.elseYield().getOperands(), name);
+}
+
+/// Whether `length`, from which `value` is made, can be read wherever `value` can.
+static bool isVisibleWith(Value length, Value value) {
+  return length.getParentRegion()->isAncestor(value.getParentRegion());
 }
 
 /// Operations that make new lengths have them as index operands, one per named extent, in order.
@@ -85,8 +91,8 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
                                                   static_cast<uint64_t>(axis))
                    : Value();
   };
-  if (!builder)
-    if (Value length = lengthThrough(builder, value, extent.symbol))
+  if (Value length = lengthThrough(value, extent.symbol))
+    if (!builder || isVisibleWith(length, value))
       return length;
   if (!op)
     return dim();

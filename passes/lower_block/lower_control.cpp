@@ -280,7 +280,10 @@ static void lowerKind(KernelContext &c, Operation *op) {
   if (auto dim = dyn_cast<ir::DimOp>(op)) {
     auto type = dim.getSource().getType();
     const ir::Extent &extent = ir::extentsOf(type)[dim.getAxis()];
-    c.scalars[dim.getResult()] = lengthOf(c, extent);
+    Value length = lengthOf(c, extent);
+    if (!length)
+      return fail(c, op, "the length of this value");
+    c.scalars[dim.getResult()] = length;
     return;
   }
   bool touchesTiles = llvm::any_of(op->getOperands(), [&](Value v) { return !isScalar(c, v); }) ||
@@ -509,8 +512,11 @@ static void lowerIf(KernelContext &c, scf::IfOp branch) {
   auto made =
       c.b.create<scf::IfOp>(loc, types, scalarOf(c, branch.getCondition()), /*addThenBlock=*/true,
                             /*addElseBlock=*/!branch.getElseRegion().empty());
+  // What one arm says of lengths holds neither in the other one nor behind the branch.
+  const auto known = c.lengths;
   for (unsigned arm = 0; arm < 2 && !branch->getRegion(arm).empty(); ++arm) {
     OpBuilder::InsertionGuard guard(c.b);
+    c.lengths = known;
     Block &target = made->getRegion(arm).front();
     if (target.empty() || !target.back().hasTrait<OpTrait::IsTerminator>())
       c.b.setInsertionPointToEnd(&target);
@@ -531,6 +537,7 @@ static void lowerIf(KernelContext &c, scf::IfOp branch) {
     if (target.empty() || !target.back().hasTrait<OpTrait::IsTerminator>())
       c.b.create<scf::YieldOp>(loc, yielded);
   }
+  c.lengths = known;
   unsigned next = 0;
   for (Value result : branch.getResults())
     if (isScalar(c, result) && isNeeded(c, result))

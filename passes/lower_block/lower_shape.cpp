@@ -95,6 +95,13 @@ static void lowerIndex(KernelContext &c, Operation *op) {
   setTile(c, result, *tile);
 }
 
+/// Whether the elements of a tile lie one behind the other: its rows are as long as they are at most.
+static bool rowsFollow(const Extents2 &extents) {
+  IntegerAttr length;
+  return extents.rows == 1 ||
+         (matchPattern(extents.validCols, m_Constant(&length)) && length.getInt() == extents.cols);
+}
+
 void lowerView(KernelContext &c, Operation *op) {
   Value source = op->getOperand(0), result = op->getResult(0);
   const Tile *found = tileOf(c, source);
@@ -133,7 +140,7 @@ void lowerView(KernelContext &c, Operation *op) {
   }
   auto buffer = tile.buffer ? cast<pto::TileBufType>(tile.buffer.getType()) : pto::TileBufType();
   bool dense = buffer && tile.form == Form::Whole && buffer.getCols() == tile.extents.cols &&
-               !c.dynamicValid;
+               !c.dynamicValid && rowsFollow(tile.extents) && rowsFollow(*extents);
   Tile shaped = tile;
   shaped.extents = *extents;
   auto wanted = allocateType(c, shaped);

@@ -87,6 +87,8 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
   if (llvm::is_contained(inits, Value()))
     return fail(c, loop, "a scalar that another core computes");
   auto made = c.b.create<scf::WhileOp>(loc, afterTypes, inits);
+  // What one side says of lengths holds neither in the other one nor behind the loop.
+  const auto known = c.lengths;
   {
     OpBuilder::InsertionGuard guard(c.b);
     Block *body = c.b.createBlock(&made.getBefore(), {}, ValueRange(inits).getTypes(),
@@ -105,6 +107,7 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
       return fail(c, loop, "a condition that another core computes");
     c.b.create<scf::ConditionOp>(loc, holds, handed);
   }
+  c.lengths = known;
   {
     OpBuilder::InsertionGuard guard(c.b);
     Block *body = c.b.createBlock(&made.getAfter(), {}, afterTypes,
@@ -119,6 +122,7 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
     freeSlots(c, yield);
     c.b.create<scf::YieldOp>(loc, scalarsAmong(c, yield.getOperands()));
   }
+  c.lengths = known;
   bindCarried(c, loop.getResults(), made.getResults(), *after);
 }
 

@@ -120,8 +120,8 @@ private:
   std::vector<Gathered> gathered_;
   std::unordered_map<uint64_t, uint32_t> gatheredWrites_; ///< where a part begins → its buffer
   bool gathers_ = false;
-  int64_t mostLeftOut_; ///< rotations that loops with queues leave out of each core
-  bool onData_ = false; ///< in a branch that data decides
+  int64_t mostLeftOut_;     ///< rotations that loops with queues leave out of each core
+  bool checksData_ = false; ///< data decides the innermost branch
 };
 
 } // namespace ptl::prove

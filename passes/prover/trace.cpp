@@ -31,10 +31,10 @@ void Runner::assign(const std::vector<uint32_t> &to, size_t first,
 
 void Runner::runIf(const Step &step) {
   yielded_.clear();
-  bool around = onData_;
-  onData_ |= at(step.args[0]).data;
+  bool around = checksData_;
+  checksData_ = at(step.args[0]).data;
   runBody(at(step.args[0]).value ? step.body : step.other);
-  onData_ = around;
+  checksData_ = around;
   std::vector<Scalar> values = yielded_;
   assign(step.results, 0, values, 0);
 }
@@ -78,7 +78,7 @@ void Runner::runStep(const Step &step) {
     execution_.excluded |= at(step.args[0]).value == 0;
     break;
   case StepKind::Stop: // what follows a check of data is judged as if that held
-    execution_.excluded |= !onData_;
+    execution_.excluded |= !checksData_;
     break;
   case StepKind::SubBlock:
     at(step.dst) = {core_->subBlock, false};

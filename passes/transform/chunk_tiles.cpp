@@ -100,7 +100,9 @@ Value ChunkEmitter::cloneScan(Operation *op) {
   return b_.create(state)->getResult(0);
 }
 
-/// Both operands are loaded as matrices, whole along what is contracted.
+/// Both operands are loaded as matrices, whole along what is contracted. The product has the rows of
+/// the left operand and the columns of the right one; where the group has them the other way round,
+/// it is transposed.
 Value ChunkEmitter::cloneProduct(Operation *op) {
   OperationState state(op->getLoc(), op->getName());
   state.addAttributes(op->getAttrs());
@@ -116,8 +118,20 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
     state.addOperands(load(originOf(access, &b_)));
   }
   AxisMap map = group_->mapOf(op);
-  state.addTypes(typeOf(elementTypeOf(op->getResult(0).getType()), map));
-  return b_.create(state)->getResult(0);
+  map.erase(map.begin(), map.end() - 2);
+  llvm::SmallVector<Extent> extents;
+  for (int64_t id : map)
+    extents.push_back(id == kWhole ? Extent::constant(1)
+                                   : extentsOf({id})[axis(id).role == ChunkAxis::Col]);
+  Type elem = elementTypeOf(op->getResult(0).getType());
+  state.addTypes(ArrayType::get(b_.getContext(), elem, extents, Place::Inferred));
+  Value product = b_.create(state)->getResult(0);
+  auto hasRole = [&](int64_t id, ChunkAxis::Role role) {
+    return id != kWhole && axis(id).role == role;
+  };
+  // The rows of a product may be the columns of the group that it is part of.
+  bool isTurned = hasRole(map.front(), ChunkAxis::Col) || hasRole(map.back(), ChunkAxis::Row);
+  return isTurned ? transposed(product) : product;
 }
 
 Value ChunkEmitter::tileOf(Operation *member) {
