@@ -134,6 +134,7 @@ void Runner::runFor(const Step &step) {
   bool gathers = body.ofElements && !gathers_ && !loop.mayLeaveOut && turns > kTurnsOfElements;
   for (int64_t turn = 0; turn < turns && goesOn(); ++turn) {
     int64_t next = turn;
+    bool around = bridging_; // this loop may stand in such a turn of another one
     leaveOut(loop, turn, carried);
     bool isBridge = turn != next;
     if (gathers && (turn == 2 || turn == turns - 1)) {
@@ -145,7 +146,8 @@ void Runner::runFor(const Step &step) {
     yielded_.clear();
     runBody(step.body);
     carried = yielded_;
-    bridging_ &= !isBridge;
+    if (isBridge)
+      bridging_ = around;
   }
   if (gathers)
     gathers_ = false;
