@@ -31,23 +31,26 @@ struct Spelled {
   std::optional<std::string_view> joined;
 };
 
-Spelled matchArgument(std::string_view argument) {
+/// Of options with one name the one that the commands `self` have, else any of them.
+Spelled matchArgument(std::string_view argument, CommandSet self) {
   bool isLong = argument.substr(0, 2) == "--";
   std::string_view name = argument.substr(isLong ? 2 : 1);
   size_t equals = name.find('=');
+  Spelled found;
   for (const OptionInfo &option : kOptions) {
+    if (found.option && !(option.commands & self))
+      continue;
     if ((isLong || option.hasOneDash()) && name.substr(0, equals) == option.name) {
-      if (equals == name.npos)
-        return {&option, std::nullopt};
-      return {&option, name.substr(equals + 1)};
-    }
-    if (!isLong && !name.empty() && option.letter == name[0]) {
-      if (name.size() == 1)
-        return {&option, std::nullopt};
-      return {&option, name.substr(1)};
+      found = {&option, std::nullopt};
+      if (equals != name.npos)
+        found.joined = name.substr(equals + 1);
+    } else if (!isLong && !name.empty() && option.letter == name[0]) {
+      found = {&option, std::nullopt};
+      if (name.size() > 1)
+        found.joined = name.substr(1);
     }
   }
-  return {};
+  return found;
 }
 
 std::string unknownOption(std::string_view argument, CommandSet command) {
@@ -126,7 +129,7 @@ ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::st
       optionsEnded = true;
       continue;
     }
-    Spelled spelled = matchArgument(argument);
+    Spelled spelled = matchArgument(argument, self);
     if (!spelled.option || (spelled.option->kind == Kind::Flag && spelled.joined)) {
       parsed.error = unknownOption(argument, self);
       return parsed;

@@ -1,7 +1,5 @@
 #include "runtime/arena.h"
 
-#include "runtime/abi/kernel_abi.h"
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -13,16 +11,12 @@ constexpr int64_t firstBlock = int64_t(1) << 20;
 constexpr int64_t keptWhenEmpty = int64_t(256) << 20;
 constexpr int64_t largestRequest = int64_t(1) << 46;
 
-int64_t roundUp(int64_t bytes) {
-  return (bytes + PTL_RT_ALIGNMENT - 1) / PTL_RT_ALIGNMENT * PTL_RT_ALIGNMENT;
-}
-
 } // namespace
 
 void *allocateAligned(int64_t bytes) {
   if (bytes < 0 || bytes > largestRequest)
     return nullptr;
-  return std::aligned_alloc(PTL_RT_ALIGNMENT, roundUp(std::max<int64_t>(bytes, 1)));
+  return std::aligned_alloc(PTL_RT_ALIGNMENT, alignedBytes(std::max<int64_t>(bytes, 1)));
 }
 
 Arena::~Arena() {
@@ -66,7 +60,7 @@ bool Arena::enterBlockFor(int64_t bytes) {
 void *Arena::allocate(int64_t bytes) {
   if (bytes < 0 || bytes > largestRequest)
     return nullptr;
-  bytes = roundUp(std::max<int64_t>(bytes, 1));
+  bytes = alignedBytes(std::max<int64_t>(bytes, 1));
   bool fits = block_ < blocks_.size() && blocks_[block_].size - used_ >= bytes;
   if (!fits && !enterBlockFor(bytes))
     return nullptr;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "runtime/abi/kernel_abi.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -38,6 +40,11 @@ private:
   size_t block_ = 0;
   int64_t used_ = 0;
 };
+
+/// `bytes` >= 0, rounded up to a multiple of PTL_RT_ALIGNMENT.
+constexpr int64_t alignedBytes(int64_t bytes) {
+  return (bytes + PTL_RT_ALIGNMENT - 1) / PTL_RT_ALIGNMENT * PTL_RT_ALIGNMENT;
+}
 
 /// PTL_RT_ALIGNMENT-aligned memory from the system, nullptr if there is none; zero bytes give a
 /// valid address. Freed with `std::free`.

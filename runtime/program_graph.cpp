@@ -1,5 +1,6 @@
 #include "runtime/program_graph.h"
 
+#include "runtime/arena.h"
 #include "runtime/block_pool.h"
 #include "runtime/kept_between_runs.h"
 #include "runtime/schedule/pool.h"
@@ -24,10 +25,6 @@ KeptBetweenRuns<ProgramGraph> &kept() {
   return *instance;
 }
 
-size_t roundUp(size_t bytes) {
-  return (bytes + PTL_RT_ALIGNMENT - 1) / PTL_RT_ALIGNMENT * PTL_RT_ALIGNMENT;
-}
-
 } // namespace
 
 // --- the graph ------------------------------------------------------------------------------
@@ -44,7 +41,7 @@ void ProgramGraph::releaseBlock() {
 }
 
 char *ProgramGraph::reserveClosure(size_t bytes) {
-  bytes = roundUp(bytes);
+  bytes = static_cast<size_t>(alignedBytes(static_cast<int64_t>(bytes)));
   if (chunks_.empty() || chunkSize_ - chunkUsed_ < bytes) {
     chunkSize_ = std::max(chunkBytes, bytes);
     chunks_.push_back(std::aligned_alloc(PTL_RT_ALIGNMENT, chunkSize_));
@@ -70,7 +67,7 @@ void ProgramGraph::finish(const std::vector<std::optional<StorageId>> &storages,
     }
     // What no task names still has an address of its own.
     offsets_.push_back(plan_.bytes);
-    plan_.bytes += static_cast<int64_t>(roundUp(static_cast<size_t>(sizes[i])));
+    plan_.bytes += alignedBytes(sizes[i]);
   }
   graph_ = std::move(builder_).finish();
   builder_ = GraphBuilder();
@@ -93,7 +90,7 @@ void *RecordRun::allocate(int64_t bytes) {
   addresses_.push_back(nextAddress_);
   sizes_.push_back(bytes);
   storageOf_.emplace_back();
-  nextAddress_ += static_cast<int64_t>(roundUp(static_cast<size_t>(std::max<int64_t>(bytes, 1))));
+  nextAddress_ += alignedBytes(std::max<int64_t>(bytes, 1));
   return reinterpret_cast<void *>(addresses_.back());
 }
 

@@ -356,7 +356,7 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(gemm["roofline"]["by"] == "cube" and gemm["roofline"]["gap"] >= 1, gemm["roofline"])
     text = tools.run("check", "gemm.ptl", "--target", "a3", "--cost", cwd=folder).stdout
     expect("gemm[M=4096, N=4096, K=4096] on a3: " in text and "gemm.ptl:7:13  statement  <--" in text, text)
-    page = tools.run(*call, "--report", "--html", "-o", "s.html", cwd=folder)
+    page = tools.run(*call, "--report", "--html=s.html", cwd=folder)
     for part in ("critical path", "pipes", "what would be gained", "core groups: 16 of 24", "hints"):
         expect(part in page.stdout, part, page)
     expect("https:" not in (folder / "s.html").read_text(), "the page needs no network")

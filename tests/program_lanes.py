@@ -181,7 +181,7 @@ def views(chip):
     with tempfile.TemporaryDirectory() as folder:
         page, trace = pathlib.Path(folder) / "page.html", pathlib.Path(folder) / "trace.json"
         path = FOLDER / "independent.ptl"
-        done = chip.tools.run("sim", path, "--entry", "both", "--target", "a3", "--html", "-o", page, "--trace", trace, "N=32")
+        done = chip.tools.run("sim", path, "--entry", "both", "--target", "a3", "--html", page, "--trace", trace, "N=32")
         expect(done.code == 0, done.stderr)
         text = page.read_text()
         begin = text.index("const D=") + len("const D=")

@@ -3,6 +3,7 @@
 #include "ir/dialect/cross_core.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -10,13 +11,6 @@
 using namespace mlir;
 
 namespace ptl::pto {
-
-static std::optional<int64_t> constantOf(Value value) {
-  llvm::APInt number;
-  if (value && matchPattern(value, m_ConstantInt(&number)))
-    return number.getSExtValue();
-  return std::nullopt;
-}
 
 static CppExpression hex(int64_t value) {
   return {value < 16 ? std::to_string(value)
@@ -82,7 +76,8 @@ void CppFunctionEmitter::emitWindow(SubsetOp op) {
     return line(op, "TSUBVIEW(" + names_.of(op) + ", " + text(op.getSource()) + ", " +
                         text(op.getRow()) + ", " + text(op.getCol()) + ");");
   }
-  std::optional<int64_t> row = constantOf(op.getRow()), col = constantOf(op.getCol());
+  std::optional<int64_t> row = getConstantIntValue(op.getRow()),
+                         col = getConstantIntValue(op.getCol());
   CppExpression address = known->second;
   if (row && col) {
     address = sum(address, hex(elementOffset(source, *row, *col)));
@@ -99,7 +94,7 @@ void CppFunctionEmitter::emitWindow(SubsetOp op) {
 bool CppFunctionEmitter::emitBuffer(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<AllocTileOp>([&](AllocTileOp made) {
-        std::optional<int64_t> address = constantOf(made.getAddr());
+        std::optional<int64_t> address = getConstantIntValue(made.getAddr());
         if (!made.getAddr())
           missing(op, "the buffer has no address yet");
         CppExpression at =
@@ -107,7 +102,7 @@ bool CppFunctionEmitter::emitBuffer(Operation *op) {
         return emitTileAt(op, at, made.getType(), made.getValidRow(), made.getValidCol()), true;
       })
       .Case<AllocMultiTileOp>([&](AllocMultiTileOp made) {
-        std::optional<int64_t> address = constantOf(made.getAddr());
+        std::optional<int64_t> address = getConstantIntValue(made.getAddr());
         if (!address)
           missing(op, "the buffer has no address yet");
         addresses_[made] = hex(address.value_or(0));
@@ -118,7 +113,7 @@ bool CppFunctionEmitter::emitBuffer(Operation *op) {
         const MemorySpace *memory = machine_.space(ir::placeName(slots.getSlot().getPlace()).str());
         int64_t stride = slotStride(slots, memory ? memory->alignment : 32);
         CppExpression address = addresses_.lookup(made.getSource());
-        if (std::optional<int64_t> slot = constantOf(made.getSlot())) {
+        if (std::optional<int64_t> slot = getConstantIntValue(made.getSlot())) {
           llvm::APInt base(64, 0);
           (void)llvm::StringRef(address.text).getAsInteger(0, base);
           address =
@@ -161,7 +156,7 @@ bool CppFunctionEmitter::emitBuffer(Operation *op) {
 
 // ---- global memory ------------------------------------------------------------------------------
 
-static std::optional<int64_t> knownExtent(Value value) { return constantOf(value); }
+static std::optional<int64_t> knownExtent(Value value) { return getConstantIntValue(value); }
 
 /// The parts of an array: a pointer to its first element, extents and distances.
 void CppFunctionEmitter::emitPart(PartitionViewOp op) {
@@ -187,7 +182,7 @@ void CppFunctionEmitter::emitPart(PartitionViewOp op) {
       sizes += (sizes.empty() ? "" : ", ") + text(op.getSizes()[number]);
     if (!stride)
       strides += (strides.empty() ? "" : ", ") + text(view.getStrides()[number]);
-    if (constantOf(op.getOffsets()[number]) == 0)
+    if (getConstantIntValue(op.getOffsets()[number]) == 0)
       continue;
     CppExpression offset = expression(op.getOffsets()[number]),
                   distance = expression(view.getStrides()[number]);

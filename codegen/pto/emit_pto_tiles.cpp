@@ -4,19 +4,13 @@
 #include "ir/dialect/cross_core.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace ptl::pto {
-
-static std::optional<int64_t> constantOf(Value value) {
-  llvm::APInt number;
-  if (value && matchPattern(value, m_ConstantInt(&number)))
-    return number.getSExtValue();
-  return std::nullopt;
-}
 
 Type signless(Type type) {
   auto integer = dyn_cast<IntegerType>(type);
@@ -133,7 +127,7 @@ void PtoFunctionEmitter::emitSlot(MultiTileGetOp op) {
   const MemorySpace *memory = machine_.space(ir::placeName(slots.getSlot().getPlace()).str());
   int64_t stride = slotStride(slots, memory ? memory->alignment : 32);
   TileAddress address = addresses_.lookup(op.getSource());
-  if (std::optional<int64_t> number = constantOf(op.getSlot())) {
+  if (std::optional<int64_t> number = getConstantIntValue(op.getSlot())) {
     address.constant += *number % slots.getCount() * stride;
   } else {
     const std::string base = names_.of(op.getResult()) + "_slot";
@@ -160,7 +154,7 @@ void PtoFunctionEmitter::emitWindow(SubsetOp op) {
   WindowStrides strides = windowStrides(source);
   std::string base = names_.of(op.getResult());
   auto along = [&](Value position, int64_t stride, const char *suffix) {
-    if (std::optional<int64_t> at = constantOf(position)) {
+    if (std::optional<int64_t> at = getConstantIntValue(position)) {
       address.constant += *at * stride;
       return;
     }
@@ -173,7 +167,8 @@ void PtoFunctionEmitter::emitWindow(SubsetOp op) {
     address.computed = bytes;
   };
   // Inside a box elements are nearer than between boxes; constants may begin anywhere.
-  std::optional<int64_t> row = constantOf(op.getRow()), col = constantOf(op.getCol());
+  std::optional<int64_t> row = getConstantIntValue(op.getRow()),
+                         col = getConstantIntValue(op.getCol());
   if (row && col) {
     address.constant += elementOffset(source, *row, *col);
   } else {
@@ -200,7 +195,7 @@ void PtoFunctionEmitter::emitAlias(Operation *op, Value source, Value rows, Valu
 bool PtoFunctionEmitter::emitBuffer(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<AllocTileOp>([&](AllocTileOp made) {
-        std::optional<int64_t> address = constantOf(made.getAddr());
+        std::optional<int64_t> address = getConstantIntValue(made.getAddr());
         if (!address && !made.getAddr())
           missing(op, "the buffer has no address yet");
         TileAddress at;
@@ -211,7 +206,7 @@ bool PtoFunctionEmitter::emitBuffer(Operation *op) {
         return emitTileAt(op, at, made.getType(), made.getValidRow(), made.getValidCol()), true;
       })
       .Case<AllocMultiTileOp>([&](AllocMultiTileOp made) {
-        std::optional<int64_t> address = constantOf(made.getAddr());
+        std::optional<int64_t> address = getConstantIntValue(made.getAddr());
         if (!address)
           missing(op, "the buffer has no address yet");
         if (has(PtoasChange::MultiTile))
@@ -392,7 +387,7 @@ bool PtoFunctionEmitter::emitQueue(Operation *op) {
 /// PTOAS takes computed ids where each vector core has ids of its own; elsewhere each has a branch.
 void PtoFunctionEmitter::emitCrossing(Operation *op, const std::string &text, Value id) {
   auto ids = op->getAttrOfType<DenseI64ArrayAttr>("ptl.ids"); // first, and how many
-  if (std::optional<int64_t> number = constantOf(id))
+  if (std::optional<int64_t> number = getConstantIntValue(id))
     return line(op, text + std::to_string(*number));
   if (machine_.exchange.throughBuffer || !ids)
     return line(op, text + name(id));
@@ -437,7 +432,7 @@ void PtoFunctionEmitter::emitCrossing(Operation *op, PipeKind pipe, Value id) {
   if (!cube || (sets && pipe == PipeKind::PIPE_FIX))
     return;
   int64_t flags = machine_.crossCore.flags;
-  if (std::optional<int64_t> number = constantOf(id))
+  if (std::optional<int64_t> number = getConstantIntValue(id))
     return line(op, text + std::to_string(*number + flags));
   std::string other = "%" + names_.fresh("other_core");
   line(op, other + " = arith.addi " + name(id) + ", " + indexConstant(flags) + " : index");

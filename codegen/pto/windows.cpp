@@ -1,5 +1,7 @@
 #include "codegen/pto/windows.h"
 
+#include "frontend/base/round_up.h"
+
 namespace ptl::pto {
 
 WindowStrides windowStrides(TileBufType tile) {
@@ -21,7 +23,7 @@ TileBufType windowType(TileBufType source, TileBufType window) {
 }
 
 int64_t slotStride(MultiTileBufType type, int64_t alignment) {
-  return (type.getSlot().getBytes() + alignment - 1) / alignment * alignment;
+  return roundUp(type.getSlot().getBytes(), alignment);
 }
 
 int64_t slotStride(mlir::Operation *pipe) {

@@ -3,6 +3,7 @@
 #include "ir/dialect/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -13,14 +14,9 @@ namespace ptl::source {
 
 using ir::extentsOf;
 
-static std::optional<int64_t> constantOf(Value value) {
-  IntegerAttr attribute;
-  if (value && matchPattern(value, m_Constant(&attribute)))
-    return attribute.getInt();
-  return std::nullopt;
+static bool isConstant(Value value, int64_t expected) {
+  return getConstantIntValue(value) == expected;
 }
-
-static bool isConstant(Value value, int64_t expected) { return constantOf(value) == expected; }
 
 bool isPositionOp(Operation *op) {
   if (isa<ir::DimOp>(op))
@@ -49,7 +45,7 @@ Expression TileBody::callPosition(Operation *op, llvm::StringRef name) {
   while (!work.empty()) {
     Value operand = work.pop_back_val();
     Operation *made = operand.getDefiningOp();
-    if (std::optional<int64_t> own = constantOf(operand))
+    if (std::optional<int64_t> own = getConstantIntValue(operand))
       number = !number ? *own : name == "min" ? std::min(*number, *own) : std::max(*number, *own);
     else if (made && made->getName() == op->getName() && !known_.count(operand) &&
              !rangePart(operand) && made->hasOneUse())
@@ -92,7 +88,8 @@ Expression TileBody::position(Operation *op) {
       .Case<arith::AddIOp>([&](arith::AddIOp sum) {
         if (Value subtracted = negated(sum.getRhs()))
           return binary(value(sum.getLhs()), "-", value(subtracted));
-        if (std::optional<int64_t> addend = constantOf(sum.getRhs()); addend && *addend < 0)
+        if (std::optional<int64_t> addend = getConstantIntValue(sum.getRhs());
+            addend && *addend < 0)
           return binary(value(sum.getLhs()), "-", {std::to_string(-*addend)});
         return binaryPosition(op, "+");
       })
@@ -100,7 +97,7 @@ Expression TileBody::position(Operation *op) {
       .Case<arith::MulIOp>([&](arith::MulIOp product) {
         if (Value inner = negated(product.getResult()))
           return Expression{"-" + value(inner).as(Precedence::Unary), Precedence::Unary};
-        if (constantOf(product.getRhs()))
+        if (getConstantIntValue(product.getRhs()))
           return binary(value(product.getRhs()), "*", value(product.getLhs()));
         return binaryPosition(op, "*");
       })
@@ -136,7 +133,7 @@ const TileBody::Range *TileBody::rangeOf(Value position, Value length) const {
   for (const Range &range : llvm::reverse(ranges_)) {
     if (position && range.position != position)
       continue;
-    bool isWhole = isConstant(length, constantOf(range.step).value_or(-1)) &&
+    bool isWhole = isConstant(length, getConstantIntValue(range.step).value_or(-1)) &&
                    range.lengths.empty() && position;
     if (isWhole || llvm::is_contained(range.lengths, length))
       return &range;
@@ -189,8 +186,8 @@ std::string TileBody::typeText(Type type, ValueRange lengths) {
 Expression TileBody::rangeText(Value offset, Value length, Value step, const char *separator) {
   bool isIndex = std::string_view(separator) == ":";
   Expression start = value(offset);
-  std::optional<int64_t> first = constantOf(offset), count = constantOf(length),
-                         stride = step ? constantOf(step) : 1;
+  std::optional<int64_t> first = getConstantIntValue(offset), count = getConstantIntValue(length),
+                         stride = step ? getConstantIntValue(step) : 1;
   Expression end;
   auto difference = length.getDefiningOp<arith::SubIOp>();
   bool isUnit = stride == 1;
@@ -261,12 +258,12 @@ std::string TileBody::item(Value base, int64_t axis, Value offset, Value length,
       text = binary(value(scaled.getRhs()), "*", text);
     if (!shifted)
       return text.text;
-    if (std::optional<int64_t> by = constantOf(shifted.getRhs()); by && *by < 0)
+    if (std::optional<int64_t> by = getConstantIntValue(shifted.getRhs()); by && *by < 0)
       return binary(text, "-", {std::to_string(-*by)}).text;
     return binary(text, "+", value(shifted.getRhs())).text;
   }
-  std::optional<int64_t> start = constantOf(offset), count = constantOf(length),
-                         stride = step ? constantOf(step) : 1;
+  std::optional<int64_t> start = getConstantIntValue(offset), count = getConstantIntValue(length),
+                         stride = step ? getConstantIntValue(step) : 1;
   const ir::Extent &extent = extentsOf(base.getType())[axis];
   // `0:6:2` and `1:6:2` are seen to be all of an axis.
   if (start && count && stride && *stride > 1 && extent.isConstant())

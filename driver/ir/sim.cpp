@@ -38,12 +38,9 @@ bool writeViews(Session &session, const sim::Report &report) {
   };
   constexpr View views[] = {{OptionId::Trace, sim::writeChromeTrace},
                             {OptionId::Lanes, sim::writeLanes},
-                            {OptionId::Html, sim::writeSwimlane}};
+                            {OptionId::Page, sim::writeSwimlane}};
   for (const View &view : views) {
     std::string path(options.value(view.option));
-    if (view.option == OptionId::Html && options.has(OptionId::Html))
-      path = options.has(OptionId::Output) ? std::string(options.value(OptionId::Output))
-                                           : report.entry + ".html";
     if (!path.empty() && !session.write(path, view.write(report)))
       return false;
   }
@@ -160,7 +157,7 @@ ExitCode runSim(const Options &options) {
     return session.finish(session.failed() && !simulation.failure() ? ExitCode::SourceErrors
                                                                     : ExitCode::ProgramStopped);
   }
-  if (options.has(OptionId::Report) || options.has(OptionId::Html))
+  if (options.has(OptionId::Report) || options.has(OptionId::Page))
     simulation.explain(report);
   present(session, report);
   return session.finish();

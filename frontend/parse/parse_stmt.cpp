@@ -202,6 +202,13 @@ NodeId Parser::parseLoop(NodeKind node) {
         .help("the head of a loop has no parentheses: `for i in 0..n {`");
     advance();
   }
+  bool isStatic = node == NodeKind::ForStmt && at(TokenKind::Static);
+  if (isStatic) {
+    errorAt(tree_.tokenSpan(at_), DiagId::ReservedWord, {"static", "a name"})
+        .fix(FixId::StaticLoop, "write `static for`: the loop is unrolled",
+             {{join(tree_.tokenSpan(first), tree_.tokenSpan(at_)), "static for"}});
+    advance();
+  }
   TokenIndex bindingsFirst = at_;
   size_t start = mark();
   commaList([&] { return parseLoopBinding(); });
@@ -225,7 +232,10 @@ NodeId Parser::parseLoop(NodeKind node) {
     }
   }
   NodeId body = parseBlock();
-  return make(node, first, {bindings, label, pipeline, unroll, body});
+  NodeId loop = make(node, first, {bindings, label, pipeline, unroll, body});
+  if (isStatic)
+    flag(loop, NodeFlag::Static);
+  return loop;
 }
 
 NodeId Parser::parseLoopBinding() {

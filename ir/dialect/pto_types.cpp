@@ -7,6 +7,7 @@
 
 using namespace mlir;
 
+#include "frontend/base/round_up.h"
 #include "ir/dialect/pto_enums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -83,8 +84,8 @@ int64_t elementOffset(TileBufType type, int64_t row, int64_t col) {
     return bytes * (layout.box == Layout::RowMajor ? row * type.getCols() + col
                                                    : col * type.getRows() + row);
   auto [boxRows, boxCols] = boxShape(layout, type.getElementType());
-  int64_t downs = (type.getRows() + boxRows - 1) / boxRows,
-          acrosses = (type.getCols() + boxCols - 1) / boxCols;
+  int64_t downs = countCovering(type.getRows(), boxRows),
+          acrosses = countCovering(type.getCols(), boxCols);
   int64_t boxRow = row / boxRows, boxCol = col / boxCols;
   int64_t box =
       layout.box == Layout::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
@@ -100,8 +101,8 @@ int64_t TileBufType::getBytes() const {
   int64_t rows = getRows(), cols = getCols();
   if (getLayout().inner != Layout::None) {
     auto [boxRows, boxCols] = boxShape(getLayout(), getElementType());
-    rows = (rows + boxRows - 1) / boxRows * boxRows;
-    cols = (cols + boxCols - 1) / boxCols * boxCols;
+    rows = roundUp(rows, boxRows);
+    cols = roundUp(cols, boxCols);
   }
   return (rows * cols * elementBits(getElementType()) + 7) / 8;
 }

@@ -28,7 +28,8 @@ static std::string commandLine(const std::string &command, const json &arguments
     return "ptlc build " + file + " --target " + (stage.empty() ? "a3" : stage) +
            " --emit=memory -o -" + entry;
   if (command == "showTimeline")
-    return "ptlc sim " + file + " --target " + (stage.empty() ? "a3" : stage) + " --html" + entry;
+    return "ptlc sim " + file + " --target " + (stage.empty() ? "a3" : stage) +
+           " --html timeline.html" + entry;
   if (command == "showPreview") {
     size_t at = stage.find('@');
     std::string kind = stage.empty() ? "ir:tile" : stage.substr(0, at);

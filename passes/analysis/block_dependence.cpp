@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -38,18 +39,11 @@ unsigned ExpressionTable::idOf(Value value) {
   return id;
 }
 
-static std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  if (value && matchPattern(value, m_ConstantInt(&number)))
-    return number.getSExtValue();
-  return std::nullopt;
-}
-
 Value BlockProgram::stripModulo(Value slot, int64_t count) const {
   while (Operation *op = slot.getDefiningOp()) {
     if (!isa<arith::RemUIOp, arith::RemSIOp>(op))
       break;
-    std::optional<int64_t> divisor = constantOf(op->getOperand(1));
+    std::optional<int64_t> divisor = getConstantIntValue(op->getOperand(1));
     if (!divisor || *divisor <= 0 || *divisor % count)
       break;
     slot = op->getOperand(0);
@@ -86,7 +80,7 @@ static constexpr int64_t kEverything = std::numeric_limits<int64_t>::max() / 4;
 
 void BlockProgram::resolveSlot(MultiTileGetOp get, Touch &touch) {
   auto alloc = get.getSource().getDefiningOp<AllocMultiTileOp>();
-  std::optional<int64_t> base = alloc ? constantOf(alloc.getAddr()) : std::nullopt;
+  std::optional<int64_t> base = alloc ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
   if (!base)
     return;
   MultiTileBufType type = get.getSource().getType();
@@ -96,7 +90,7 @@ void BlockProgram::resolveSlot(MultiTileGetOp get, Touch &touch) {
               static_cast<uint64_t>(
                   machine_.alignment[static_cast<size_t>(type.getSlot().getPlace())])));
   touch.ring = {*base, *base + (count - 1) * stride + bytes, count};
-  if (std::optional<int64_t> slot = constantOf(get.getSlot())) {
+  if (std::optional<int64_t> slot = getConstantIntValue(get.getSlot())) {
     touch.slot = (*slot % count + count) % count;
     touch.begin = *base + touch.slot * stride;
     touch.end = touch.begin + bytes;
@@ -122,7 +116,7 @@ void BlockProgram::resolvePopped(DeclareTileOp tile, Touch &touch) {
   if (reserved && reserved.getBase()) {
     touch.begin = *reserved.getBase();
     touch.end = touch.begin + reserved.getSize();
-  } else if (std::optional<int64_t> base = constantOf(address)) {
+  } else if (std::optional<int64_t> base = getConstantIntValue(address)) {
     touch.begin = *base;
     touch.end = kEverything;
   }
@@ -139,7 +133,8 @@ void BlockProgram::resolvePopped(DeclareTileOp tile, Touch &touch) {
 // A window with constant corners is the bytes between them: positions grow with rows and with
 // columns in every layout.
 static void narrow(SubsetOp window, Touch &touch) {
-  std::optional<int64_t> row = constantOf(window.getRow()), col = constantOf(window.getCol());
+  std::optional<int64_t> row = getConstantIntValue(window.getRow()),
+                         col = getConstantIntValue(window.getCol());
   TileBufType whole = window.getSource().getType(), part = window.getType();
   if (!row || !col || touch.rotation >= 0)
     return;
@@ -163,7 +158,7 @@ void BlockProgram::resolveTile(Value value, Touch &touch) {
     if (auto window = dyn_cast<SubsetOp>(op))
       narrow(window, touch);
   } else if (auto alloc = dyn_cast<AllocTileOp>(op)) {
-    if (std::optional<int64_t> base = constantOf(alloc.getAddr())) {
+    if (std::optional<int64_t> base = getConstantIntValue(alloc.getAddr())) {
       touch.begin = *base;
       touch.end = *base + alloc.getType().getBytes();
     }

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -29,16 +30,9 @@ struct LinearForm {
 };
 } // namespace
 
-static std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  if (value && matchPattern(value, m_ConstantInt(&number)))
-    return number.getSExtValue();
-  return std::nullopt;
-}
-
 static LinearForm linearForm(Value value, ExpressionTable &expressions) {
   LinearForm form;
-  if (std::optional<int64_t> number = constantOf(value)) {
+  if (std::optional<int64_t> number = getConstantIntValue(value)) {
     form.constant = *number;
     return form;
   }
@@ -50,7 +44,8 @@ static LinearForm linearForm(Value value, ExpressionTable &expressions) {
   }
   if (isa_and_nonnull<arith::MulIOp>(op))
     for (unsigned i : {0u, 1u})
-      if (std::optional<int64_t> factor = constantOf(op->getOperand(i)); factor && *factor) {
+      if (std::optional<int64_t> factor = getConstantIntValue(op->getOperand(i));
+          factor && *factor) {
         form.add(linearForm(op->getOperand(1 - i), expressions), *factor);
         return form;
       }
@@ -62,7 +57,7 @@ static LinearForm linearForm(Value value, ExpressionTable &expressions) {
 
 // The largest that a size can be.
 static std::optional<int64_t> boundOf(Value size) {
-  if (std::optional<int64_t> number = constantOf(size))
+  if (std::optional<int64_t> number = getConstantIntValue(size))
     return number;
   if (auto least = size.getDefiningOp(); isa_and_nonnull<arith::MinSIOp, arith::MinUIOp>(least)) {
     std::optional<int64_t> a = boundOf(least->getOperand(0)), b = boundOf(least->getOperand(1));
@@ -89,7 +84,7 @@ static bool apartAlong(LinearForm distance, int64_t earlierSize, int64_t laterSi
   for (auto &[id, term] : offset.terms) {
     Value leaf = term.second;
     if (carried && leaf == variable) {
-      std::optional<int64_t> step = constantOf(cast<scf::ForOp>(body.owner).getStep());
+      std::optional<int64_t> step = getConstantIntValue(cast<scf::ForOp>(body.owner).getStep());
       perIteration = step ? *step * term.first : 0;
     } else if (!isFixedIn(leaf, body.block) || (carried && leaf.getParentBlock() == body.block)) {
       return false;

@@ -3,6 +3,7 @@
 #include "ir/dialect/instruction_op.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -49,13 +50,6 @@ private:
 };
 
 } // namespace
-
-static std::optional<int64_t> constantOf(Value value) {
-  IntegerAttr attribute;
-  if (value && matchPattern(value, m_Constant(&attribute)))
-    return attribute.getInt();
-  return std::nullopt;
-}
 
 static std::optional<ir::Place> placeByName(llvm::StringRef name) {
   for (auto place : {ir::Place::Vec, ir::Place::Mat, ir::Place::Left, ir::Place::Right,
@@ -106,7 +100,7 @@ void Analysis::addBuffer(Operation *op) {
     isLiveThroughout = true;
   }
   if (address) {
-    buffer.fixed = constantOf(address);
+    buffer.fixed = getConstantIntValue(address);
     if (!buffer.fixed) // computed: its author places it
       return;
   }

@@ -2,18 +2,12 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace ptl::ir {
-
-static std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  if (value && matchPattern(value, m_ConstantInt(&number)))
-    return number.getSExtValue();
-  return std::nullopt;
-}
 
 static Value arrayOf(Operation *op) {
   if (auto store = dyn_cast<ir::StoreOp>(op))
@@ -76,7 +70,7 @@ GridRegions::Range GridRegions::rangeOf(Value value) {
   if (auto found = ranges_.find(value); found != ranges_.end())
     return found->second;
   Range range;
-  if (auto constant = constantOf(value)) {
+  if (auto constant = getConstantIntValue(value)) {
     range.low = range.high = a_.constant(*constant);
   } else if (isOutside(value)) {
     range.low = range.high = a_.outside(value);
@@ -123,7 +117,7 @@ GridRegions::Range GridRegions::rangeOfOp(Operation *op) {
   if (isa<arith::SubIOp>(op))
     return {a_.sub(x.low, y.high), a_.sub(x.high, y.low)};
   for (auto [factor, other] : {std::pair(op->getOperand(1), x), std::pair(op->getOperand(0), y)})
-    if (auto constant = constantOf(factor); constant && *constant >= 0)
+    if (auto constant = getConstantIntValue(factor); constant && *constant >= 0)
       return {a_.mul(other.low, a_.constant(*constant)),
               a_.mul(other.high, a_.constant(*constant))};
   return {};
@@ -162,7 +156,7 @@ GridRegions::Number GridRegions::endOf(Value offset, Value length) {
 }
 
 AxisBounds GridRegions::axisOf(Value offset, Value length, Value step) {
-  bool isUnit = !step || constantOf(step) == 1;
+  bool isUnit = !step || getConstantIntValue(step) == 1;
   if (isOutside(offset) && isOutside(length) && (!step || isOutside(step)))
     return {a_.outside(offset), a_.outside(length), step ? a_.outside(step) : a_.constant(1)};
   Range first = rangeOf(offset);

@@ -1,5 +1,7 @@
 #include "passes/analysis/pack_buffers.h"
 
+#include "frontend/base/round_up.h"
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -144,7 +146,7 @@ private:
 
 Packer::Packer(std::span<const PackItem> items, int64_t alignment) : alignment_(alignment) {
   for (const PackItem &item : items) {
-    bytes_.push_back((item.bytes + alignment - 1) / alignment * alignment);
+    bytes_.push_back(roundUp(item.bytes, alignment));
     fixed_.push_back(item.fixed.value_or(kUnplaced));
     if (item.fixed)
       fixedTop_ = std::max(fixedTop_, *item.fixed + bytes_.back());

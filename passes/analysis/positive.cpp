@@ -5,21 +5,16 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace ptl::ir {
 
-static std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  return matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue())
-                                                     : std::nullopt;
-}
-
 static bool isSame(Value a, Value b) {
-  std::optional<int64_t> constant = constantOf(a);
-  return a == b || (constant && constant == constantOf(b));
+  std::optional<int64_t> constant = getConstantIntValue(a);
+  return a == b || (constant && constant == getConstantIntValue(b));
 }
 
 /// What a loop or grid counts to; null for what is no counter.
@@ -42,7 +37,7 @@ static bool isBelow(Value start, Value end) {
 }
 
 bool isPositive(Value number) {
-  if (std::optional<int64_t> constant = constantOf(number))
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
     return *constant > 0;
   Operation *op = number.getDefiningOp();
   if (auto dim = dyn_cast_or_null<DimOp>(op)) {

@@ -1,6 +1,7 @@
 // Buffers of tiles: their types, where they are made, when one is used again, and the forms a value
 // can be read in.
 #include "passes/lower_block/buffers.h"
+#include "frontend/base/round_up.h"
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/queues.h"
@@ -12,8 +13,6 @@
 using namespace mlir;
 
 namespace ptl::block {
-
-static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 static mlir::Value shared(KernelContext &c, mlir::Type type, int64_t turn,
                           llvm::function_ref<mlir::Value()> make);

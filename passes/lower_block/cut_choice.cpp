@@ -1,5 +1,6 @@
 #include "passes/lower_block/cut_choice.h"
 
+#include "frontend/base/round_up.h"
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/cut_tiles.h"
@@ -75,8 +76,8 @@ static LedgerParts describe(ParallelOp grid, StringAttr axis, int64_t parts, int
   LedgerParts told;
   told.axis = axis.str();
   told.capacity = capacities.lookup(axis);
-  told.size = ((told.capacity + parts - 1) / parts + unit - 1) / unit * unit;
-  told.parts = (told.capacity + told.size - 1) / told.size;
+  told.size = roundUp(countCovering(told.capacity, parts), unit);
+  told.parts = countCovering(told.capacity, told.size);
   told.insideLoops = insideLoops;
   int64_t most = -1;
   grid.walk([&](Operation *op) {
@@ -123,7 +124,7 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
   };
   auto shrinks = [&](StringAttr name, int64_t parts) {
     int64_t step = unit(name), capacity = capacities.lookup(name);
-    auto size = [&](int64_t n) { return ((capacity + n - 1) / n + step - 1) / step * step; };
+    auto size = [&](int64_t n) { return roundUp(countCovering(capacity, n), step); };
     return size(parts) < size(parts / 2);
   };
   if (options.parts > 1) {

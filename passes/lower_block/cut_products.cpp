@@ -1,5 +1,6 @@
 #include "passes/lower_block/cut_products.h"
 
+#include "frontend/base/round_up.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/product_steps.h"
@@ -12,8 +13,6 @@
 using namespace mlir;
 
 namespace ptl::block {
-
-static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 static std::string_view nameOf(Type element) {
   return element.isF32() ? "f32" : element.isF16() ? "f16" : element.isBF16() ? "bf16" : "i8";

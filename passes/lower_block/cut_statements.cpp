@@ -1,5 +1,6 @@
 #include "passes/lower_block/cut_statements.h"
 
+#include "frontend/base/round_up.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/source_place.h"
@@ -195,7 +196,7 @@ static std::string typeText(Type type) {
 /// `inParts` is what is left of a statement in the loop over its parts; that may be cut again.
 void StatementCutter::tell(Operation *statement, Operation *inParts, scf::ForOp loop,
                            const Cut &cut, const Extent &extent) {
-  int64_t parts = (extent.capacity + cut.size - 1) / cut.size;
+  int64_t parts = countCovering(extent.capacity, cut.size);
   auto known = outerLoops_.find(statement);
   if (known != outerLoops_.end()) {
     loop = known->second;

@@ -1,5 +1,6 @@
 #include "passes/lower_block/cut_tiles.h"
 
+#include "frontend/base/round_up.h"
 #include "passes/analysis/axis_map.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -526,12 +527,11 @@ ParallelOp Cutter::run() {
 
 /// Positions of one part.
 static int64_t sizeOf(const TileAxis &axis, int64_t parts, int64_t unit) {
-  int64_t size = (axis.capacity + parts - 1) / parts;
-  return (size + unit - 1) / unit * unit;
+  return roundUp(countCovering(axis.capacity, parts), unit);
 }
 
 ParallelOp cutInsideLoops(ParallelOp grid, const TileAxis &axis, int64_t parts, int64_t unit) {
-  int64_t size = sizeOf(axis, parts, unit), count = (axis.capacity + size - 1) / size;
+  int64_t size = sizeOf(axis, parts, unit), count = countCovering(axis.capacity, size);
   if (count < 2 || !keepsApart(grid, axis.name))
     return {};
   return Cutter(grid, axis, size, count).run();

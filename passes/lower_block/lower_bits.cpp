@@ -1,6 +1,7 @@
 // Bits: logic on words and on packed conditions, shifts, the same bytes as another type, and fills
 // and copies of element types that the instructions know under another name.
 #include "passes/lower_block/lower_bits.h"
+#include "frontend/base/round_up.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_elementwise.h"
@@ -41,7 +42,7 @@ Value wordsOf(KernelContext &c, Value buffer, Type element) {
   if (type.getElementType() == element)
     return buffer;
   int64_t from = pto::elementBytes(type.getElementType()), to = pto::elementBytes(element);
-  auto scaled = [&](int64_t cols) { return (cols * from + to - 1) / to; };
+  auto scaled = [&](int64_t cols) { return countCovering(cols * from, to); };
   auto [rows, cols] = validOf(buffer);
   int64_t validRows = type.getValidRows(), validCols = type.getValidCols();
   if (validRows == pto::kDynamic && !rows)

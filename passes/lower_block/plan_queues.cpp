@@ -1,5 +1,6 @@
 #include "passes/lower_block/plan_queues.h"
 
+#include "frontend/base/round_up.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/grid_passes.h"
@@ -269,9 +270,7 @@ static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
     // Fractals of bytes have 32 columns, and as many rows where they are turned.
     Type element = ir::elementTypeOf(value.getType());
     int64_t fractal = pto::elementBytes(element) == 1 ? 32 : 1;
-    auto whole = [&](int64_t extent) {
-      return (std::max<int64_t>(extent, 1) + fractal - 1) / fractal * fractal;
-    };
+    auto whole = [&](int64_t extent) { return roundUp(std::max<int64_t>(extent, 1), fractal); };
     most = std::max(most, pto::slotBytes(whole(extents->first), whole(extents->second), element));
   }
   return most;

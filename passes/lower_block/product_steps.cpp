@@ -1,5 +1,6 @@
 #include "passes/lower_block/product_steps.h"
 
+#include "frontend/base/round_up.h"
 #include "machines/costs.h"
 #include "passes/lower_block/limits.h"
 
@@ -9,8 +10,6 @@
 #include <optional>
 
 namespace ptl::block {
-
-static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 /// Read once for each machine; those of one's own have the costs of none.
 static const MachineCosts *costsOf(const Machine &machine) {
@@ -68,7 +67,7 @@ static StepTime timeOf(const ProductShape &shape, int64_t step, const MachineCos
 /// move and its last multiplication stand alone.
 static double predicted(const ProductShape &shape, int64_t step, const Machine &machine,
                         const MachineCosts &costs) {
-  auto count = static_cast<double>((shape.contracted + step - 1) / step);
+  auto count = static_cast<double>(countCovering(shape.contracted, step));
   StepTime time = timeOf(shape, std::min(step, roundUp(shape.contracted, shape.box())), costs);
   bool alone = shape.products <= 1 && !fitsTwice(shape, step, machine);
   double busy = count * std::max(time.move, time.multiply);
@@ -96,8 +95,8 @@ int64_t stepOf(const ProductShape &shape, const Machine &machine) {
   // Steps of equal length are as good as longer ones with a short rest. There are as many as boxes
   // fit, however long the axis is.
   for (int64_t longest = most; longest >= box; longest -= box) {
-    int64_t count = (whole + longest - 1) / longest;
-    consider(roundUp((whole + count - 1) / count, box));
+    int64_t count = countCovering(whole, longest);
+    consider(roundUp(countCovering(whole, count), box));
   }
   if (once)
     consider(whole);

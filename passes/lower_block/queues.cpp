@@ -1,6 +1,7 @@
 // Values that cross between the cube and the vector cores: one queue per value, pushed where it is
 // made and popped at the same place on the other side.
 #include "passes/lower_block/queues.h"
+#include "frontend/base/round_up.h"
 #include "ir/dialect/cross_core.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
@@ -144,7 +145,7 @@ void popFor(KernelContext &c, Operation *op) {
 
 /// Rows of the boxes that the cube core keeps matrices in.
 static constexpr int64_t kBoxRows = 16;
-static int64_t boxesOf(int64_t rows) { return (rows + kBoxRows - 1) / kBoxRows * kBoxRows; }
+static int64_t boxesOf(int64_t rows) { return roundUp(rows, kBoxRows); }
 
 /// The first rows and columns of a buffer as a tile of `type`.
 static Value firstOf(KernelContext &c, Value buffer, pto::TileBufType type, const Extents2 &extents,

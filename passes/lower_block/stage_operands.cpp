@@ -1,5 +1,6 @@
 #include "passes/lower_block/stage_operands.h"
 
+#include "frontend/base/round_up.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/grid_passes.h"
@@ -48,7 +49,7 @@ static std::optional<int64_t> bytesOf(Value value,
     int64_t capacity = capacityIn(extent, capacities), unit = fromLast < 2 ? box : 1;
     if (capacity == ir::Extent::kUnknown)
       return std::nullopt;
-    int64_t units = (std::max<int64_t>(capacity, 1) + unit - 1) / unit;
+    int64_t units = countCovering(std::max<int64_t>(capacity, 1), unit);
     bytes = std::min(bytes * units * unit, kMostBytes);
   }
   return bytes;

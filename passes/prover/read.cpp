@@ -1,5 +1,6 @@
 #include "passes/prover/read.h"
 
+#include "frontend/base/round_up.h"
 #include "passes/prover/read_function.h"
 
 #include "ir/ops/pipe_names.h"
@@ -11,8 +12,6 @@
 using namespace mlir;
 
 namespace ptl::prove {
-
-static int64_t alignUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 // ---- shared tables ------------------------------------------------------------------------------
 
@@ -28,7 +27,7 @@ int64_t KernelReader::shape(pto::TileBufType type) {
     shape.bytes = type.getBytes();
     shape.elementBytes = pto::elementBytes(type.getElementType());
     const MemorySpace *space = machine.space(std::string_view(ir::placeName(type.getPlace())));
-    shape.stride = alignUp(shape.bytes, space ? space->alignment : 1);
+    shape.stride = roundUp(shape.bytes, space ? space->alignment : 1);
     shape.type = type.getAsOpaquePointer();
     kernel.shapes.push_back(shape);
   }

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -47,15 +48,6 @@ static int64_t integerOf(Attribute attribute) {
   const llvm::APInt &value = number.getValue();
   return value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
                                   : value.getSExtValue();
-}
-
-static std::optional<int64_t> constantOf(Value value) {
-  if (!value)
-    return std::nullopt;
-  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
-    if (isa<IntegerAttr>(constant.getValue()))
-      return integerOf(constant.getValue());
-  return std::nullopt;
 }
 
 // ---- functions ----------------------------------------------------------------------------------
@@ -228,7 +220,7 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
     return "i" + std::to_string(argument.getArgNumber());
   }
   Operation *op = value.getDefiningOp();
-  if (auto constant = constantOf(value))
+  if (auto constant = getConstantIntValue(value))
     return std::to_string(*constant);
   // A tile is one of this core, wherever it lies.
   if (isa<pto::AllocTileOp, pto::AllocMultiTileOp>(op))
@@ -300,7 +292,7 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     step.imm = static_cast<int64_t>(compare.getPredicate());
     for (Value operand : op->getOperands())
-      if (auto constant = constantOf(operand))
+      if (auto constant = getConstantIntValue(operand))
         kernel_.constants.push_back(*constant);
   }
   if (*calc == Calc::Truncate) {
@@ -309,12 +301,13 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
     step.imm = static_cast<int64_t>(narrow.isIndex() ? 64 : narrow.getIntOrFloatBitWidth());
   }
   if (*calc == Calc::Rem || *calc == Calc::RemUnsigned)
-    if (auto modulus = constantOf(op->getOperand(1))) {
+    if (auto modulus = getConstantIntValue(op->getOperand(1))) {
       kernel_.constants.push_back(*modulus);
       step.rotates = *modulus <= 8 ? *modulus : 0;
     }
   if (*calc == Calc::And)
-    if (auto mask = constantOf(op->getOperand(1)); mask && *mask < 8 && ((*mask + 1) & *mask) == 0)
+    if (auto mask = getConstantIntValue(op->getOperand(1));
+        mask && *mask < 8 && ((*mask + 1) & *mask) == 0)
       step.rotates = *mask + 1;
   return true;
 }
@@ -427,7 +420,7 @@ void FunctionReader::readOpen(Operation *op, Step &step) {
   Value local = global ? global.getLocalAddr() : cast<pto::InitializeL2LPipeOp>(op).getLocalAddr();
   if (side.localSlots <= 0)
     side.localSlots = side.slots;
-  if (auto constant = constantOf(local))
+  if (auto constant = getConstantIntValue(local))
     side.reservedBase = *constant;
   if (auto reserve = reserveOf(local)) {
     side.reserved = reserve.getName().str();

@@ -1,8 +1,8 @@
 #include "runtime/sim/tile.h"
 
-namespace ptl::rt::sim {
+#include "frontend/base/round_up.h"
 
-static int64_t roundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
+namespace ptl::rt::sim {
 
 int64_t Tile::bufferBytes() const {
   int64_t r = bufferRows, c = bufferCols;
@@ -21,8 +21,8 @@ int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, i
     return bytes *
            (layout.box == Order::RowMajor ? row * bufferCols + col : col * bufferRows + row);
   BoxShape box = boxShape(layout, elem);
-  int64_t downs = (bufferRows + box.rows - 1) / box.rows,
-          acrosses = (bufferCols + box.cols - 1) / box.cols;
+  int64_t downs = countCovering(bufferRows, box.rows),
+          acrosses = countCovering(bufferCols, box.cols);
   int64_t boxRow = row / box.rows, boxCol = col / box.cols;
   int64_t index =
       layout.box == Order::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
