@@ -1,6 +1,6 @@
 // Expressions other than built-ins, indexing and calls.
 #include "codegen/reference/machine.h"
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
 
 namespace ptl::reference {
 

@@ -1,7 +1,7 @@
 #include "frontend/sema/check.h"
 
-#include "frontend/sema/check_decl.h"
-#include "frontend/sema/import_edit.h"
+#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/declarations/import_edit.h"
 
 #include <algorithm>
 #include <set>

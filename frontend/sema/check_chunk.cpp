@@ -1,7 +1,7 @@
 #include "frontend/sema/check_chunk.h"
 
-#include "frontend/sema/check_decl.h"
-#include "frontend/sema/on_demand.h"
+#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/declarations/on_demand.h"
 
 namespace ptl {
 

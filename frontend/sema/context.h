@@ -4,7 +4,7 @@
 // and checked_tree.h.
 #pragma once
 
-#include "frontend/sema/facts.h"
+#include "frontend/dim/facts.h"
 #include "frontend/sema/hoisted_values.h"
 #include "frontend/sema/program_state.h"
 #include "frontend/sema/type_string.h"

@@ -1,7 +1,7 @@
 #include "frontend/sema/reported.h"
 
 #include "frontend/base/source.h"
-#include "frontend/sema/check_decl.h"
+#include "frontend/sema/declarations/check_decl.h"
 
 #include <algorithm>
 

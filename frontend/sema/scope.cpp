@@ -1,6 +1,6 @@
 #include "frontend/sema/scope.h"
 
-#include "frontend/sema/check_decl.h"
+#include "frontend/sema/declarations/check_decl.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Walks over checked expressions.
 
-#include "frontend/sema/check_decl.h"
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/declarations/check_decl.h"
 
 namespace ptl {
 

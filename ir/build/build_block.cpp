@@ -1,5 +1,5 @@
 // What stands in manual kernels: buffers, tiles, views, instructions, events, queues.
-#include "frontend/sema/check_expr.h"
+#include "frontend/sema/expressions/check_expr.h"
 #include "ir/build/manual.h"
 #include "ir/dialect/cross_core.h"
 

@@ -1,5 +1,5 @@
 #include "lsp/ide/symbol.h"
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
 
 #include "frontend/syntax/typed_nodes.h"
 

@@ -2,8 +2,8 @@
 
 #include "frontend/sema/analysis/flow_walker.h"
 
-#include "frontend/sema/check_expr.h"
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/expressions/check_expr.h"
 
 #include <algorithm>
 

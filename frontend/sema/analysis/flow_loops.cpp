@@ -2,7 +2,7 @@
 
 #include "frontend/sema/analysis/flow_walker.h"
 
-#include "frontend/sema/check_expr.h"
+#include "frontend/sema/expressions/check_expr.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "frontend/sema/analysis/flow_walker.h"
 
 #include "frontend/sema/analysis/flow.h"
-#include "frontend/sema/check_expr.h"
+#include "frontend/sema/expressions/check_expr.h"
 
 #include <algorithm>
 
