@@ -1,6 +1,6 @@
 #include "driver/ir/reach.h"
 
-#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/walk.h"
 
 #include <algorithm>
 

@@ -1,5 +1,4 @@
-// Verdicts in words.
-#include "frontend/dim/facts.h"
+#include "frontend/dim/facts_explain.h"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 // Proofs against enumeration: what is proved must hold for all small values that satisfy the facts,
 // what is refuted must fail for all of them.
 #include "frontend/dim/facts.h"
+#include "frontend/dim/facts_explain.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -1,4 +1,4 @@
-#include "frontend/dim/facts.h"
+#include "frontend/dim/facts_explain.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 #include "frontend/sema/reported.h"
 
 #include "frontend/base/source.h"
-#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/walk.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 

@@ -1,7 +1,6 @@
-// Walks over checked expressions.
+#include "frontend/sema/walk.h"
 
 #include "frontend/sema/block/checked_block.h"
-#include "frontend/sema/declarations/check_decl.h"
 
 namespace ptl {
 
@@ -88,6 +87,20 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
   case ExprKind::EnumTag:
     break;
   }
+}
+
+Local *rootLocal(const Expr *expr) {
+  while (expr) {
+    if (expr->kind == ExprKind::LocalRef)
+      return static_cast<const LocalRefExpr *>(expr)->local;
+    if (expr->kind == ExprKind::Index)
+      expr = static_cast<const IndexExpr *>(expr)->base;
+    else if (expr->kind == ExprKind::Field)
+      expr = static_cast<const FieldExpr *>(expr)->base;
+    else
+      return nullptr;
+  }
+  return nullptr;
 }
 
 } // namespace ptl

@@ -1,5 +1,9 @@
-// Facts about data, `where all(idx < V), all(idx >= 0)`, as bounds of index arrays.
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/analysis/data_facts.h"
+
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/walk.h"
+#include "ir/ops/op_table.h"
 
 namespace ptl {
 

@@ -1,8 +1,8 @@
 // From expressions to the elements they name.
+#include "frontend/sema/analysis/elements.h"
 
-#include "frontend/sema/analysis/region.h"
-
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/analysis/data_facts.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 
@@ -33,14 +33,6 @@ const Expr *withAllAxes(const Expr *array) {
   const auto *op = array->kind == ExprKind::Op ? static_cast<const OpExpr *>(array) : nullptr;
   bool isReshape = op && op->op && op->op->id == OpId::Reshape && op->args[0];
   return isReshape ? op->args[0] : array;
-}
-
-const ElementSymbol *KnownValues::element(Dim symbol) const {
-  auto id = symbol ? symbol.symbol() : std::nullopt;
-  for (const ElementSymbol &each : elements)
-    if (id && each.symbol == *id)
-      return &each;
-  return nullptr;
 }
 
 // ---- Values that occur once ---------------------------------------------------------------------
@@ -315,12 +307,6 @@ static AxisSet within(DimContext &dims, const AxisSet &outer, const AxisSet &inn
   }
   auto place = [&](Dim position) { return dims.add(outer.start, dims.mul(outer.step, position)); };
   return interval(place(inner.start), place(inner.stop), dims.mul(outer.step, inner.step));
-}
-
-AxisSet widest(AxisSet set) {
-  if (set.kind == AxisSet::Kind::Unknown && set.start)
-    set.kind = AxisSet::Kind::Interval;
-  return set;
 }
 
 static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, KnownValues &values) {

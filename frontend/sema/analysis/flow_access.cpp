@@ -1,9 +1,10 @@
 // Expressions: what they read, and what calls and assignments write.
-
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/analysis/data_facts.h"
+#include "frontend/sema/analysis/elements.h"
 #include "frontend/sema/analysis/flow_walker.h"
-
 #include "frontend/sema/block/checked_block.h"
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/make_node.h"
 
 #include <algorithm>
 

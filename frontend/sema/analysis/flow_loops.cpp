@@ -1,8 +1,7 @@
 // Loops: what one iteration surely writes, and what all of them do.
-
+#include "frontend/sema/analysis/condition_facts.h"
 #include "frontend/sema/analysis/flow_walker.h"
-
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/context.h"
 
 #include <algorithm>
 

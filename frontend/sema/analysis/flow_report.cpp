@@ -1,7 +1,6 @@
 // What the walk found, in words.
-
+#include "frontend/sema/analysis/elements.h"
 #include "frontend/sema/analysis/flow_walker.h"
-
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // Statements in program order.
-
 #include "frontend/sema/analysis/flow_walker.h"
 
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/analysis/elements.h"
 #include "frontend/sema/analysis/flow.h"
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/analysis/value_bounds.h"
 
 #include <algorithm>
 
@@ -219,20 +220,6 @@ void FlowWalker::keep(size_t number, const std::vector<Region> &from, const Flow
       tracked_[number].drops.push_back(
           {condition->span, "written in one case of this condition only", true});
   }
-}
-
-// ---- Entry --------------------------------------------------------------------------------------
-
-void analyseFlow(Context &ctx, const FactSet &entry) {
-  const CallableDecl &decl = *ctx.decl;
-  // Instructions of manual kernels are no statements of the tree: their order is checked at the
-  // block level.
-  if (!decl.body || decl.hasErrors || decl.kind == DeclKind::ManualKernel)
-    return;
-  FactSet before = ctx.facts;
-  ctx.facts = entry;
-  FlowWalker(ctx).run();
-  ctx.facts = before;
 }
 
 } // namespace ptl

@@ -1,6 +1,9 @@
 // Bounds of computed integers: what `min`, `max` and `%` say of a value that is no dimension. So a
 // length that data decides has a capacity: `let n = min(int(count[b]), 64)`.
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/analysis/value_bounds.h"
+
+#include "frontend/sema/make_node.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 

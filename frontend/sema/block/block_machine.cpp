@@ -1,7 +1,7 @@
 // Instructions, moves and buffers against the file of a machine.
 #include "frontend/sema/block/block_machine.h"
+
 #include "frontend/sema/block/instruction_shapes.h"
-#include "frontend/sema/expressions/check_expr.h"
 
 namespace ptl {
 

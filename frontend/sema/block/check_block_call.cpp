@@ -1,5 +1,21 @@
-// Calls of the block level: which one it is, and those that are no instructions of the table.
-#include "frontend/sema/block/check_block.h"
+#include "frontend/sema/block/check_block_call.h"
+
+#include "frontend/sema/block/check_block_level.h"
+#include "frontend/sema/block/check_block_operands.h"
+#include "frontend/sema/block/check_block_tile.h"
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/block/instruction_shapes.h"
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/statements/check_stmt.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/sema/walk.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 
@@ -16,24 +32,6 @@ static constexpr BlockCall blockCalls[] = {
 #define BLOCK_CALL(NAME, LEAST, GREATEST) {#NAME, LEAST, GREATEST},
 #include "frontend/sema/block/block_calls.def"
 };
-
-std::string surfaceName(const InstructionInfo &info) {
-  std::string name(info.mnemonic);
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-}
-
-const std::vector<std::string> &blockCallNames() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const BlockCall &call : blockCalls)
-      all.emplace_back(call.name);
-    for (const InstructionInfo &info : instructions)
-      all.push_back(surfaceName(info));
-    return all;
-  }();
-  return names;
-}
 
 static const BlockCall *findBlockCall(std::string_view name) {
   for (const BlockCall &call : blockCalls)

@@ -1,7 +1,18 @@
-// The block level: declarations of buffers, events and pipes, and sections. Order, hazards and
-// capacity are for the prover.
+#include "frontend/sema/block/check_block_level.h"
+
 #include "frontend/sema/block/block_machine.h"
-#include "frontend/sema/block/check_block.h"
+#include "frontend/sema/block/check_block_tile.h"
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/declarations/check_header.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/statements/check_stmt.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
 

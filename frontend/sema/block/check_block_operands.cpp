@@ -1,19 +1,23 @@
-// Operands of instructions: what each must be, where it must lie, and which extents are equal.
+#include "frontend/sema/block/check_block_operands.h"
+
 #include "frontend/sema/block/block_machine.h"
-#include "frontend/sema/block/check_block.h"
+#include "frontend/sema/block/check_block_level.h"
+#include "frontend/sema/block/check_block_tile.h"
+#include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/block/instruction_shapes.h"
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/walk.h"
+#include "frontend/syntax/typed_nodes.h"
 
 #include <map>
 
 namespace ptl {
-
-static constexpr AttributeInfo attributeTable[] = {
-#define INSTRUCTION_ATTRIBUTE(NAME, PTOAS, IR, VALUES, INSTRUCTIONS)                               \
-  {#NAME, PTOAS, IR, VALUES, INSTRUCTIONS},
-#include "ir/ops/instruction_attributes.def"
-};
-
-std::span<const AttributeInfo> attributeInfos() { return attributeTable; }
 
 namespace {
 
@@ -97,7 +101,7 @@ private:
       }
       return false;
     };
-    for (const AttributeInfo &info : attributeTable)
+    for (const AttributeInfo &info : attributeInfos())
       if (info.name == arg.name && listed(info.instructions, info_.mnemonic))
         return takeValue(info, arg);
     ctx_.sink.report(DiagId::UnknownArgument, arg.span, {name_, std::string(arg.name)});

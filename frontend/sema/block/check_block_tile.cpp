@@ -1,6 +1,14 @@
-// Tiles of the block level: slots of rotating buffers, windows, the same bytes seen differently;
-// views of tensors.
-#include "frontend/sema/block/check_block.h"
+#include "frontend/sema/block/check_block_tile.h"
+
+#include "frontend/dim/facts_explain.h"
+#include "frontend/sema/block/check_block_level.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/sema/walk.h"
+#include "frontend/syntax/typed_nodes.h"
 
 namespace ptl {
 

@@ -1,6 +1,13 @@
 #include "frontend/sema/block/fuse_sections.h"
-#include "frontend/sema/block/check_block.h"
-#include "frontend/sema/declarations/check_decl.h"
+
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/block/instruction_shapes.h"
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/walk.h"
+#include "ir/ops/op_table.h"
 
 #include <deque>
 #include <map>

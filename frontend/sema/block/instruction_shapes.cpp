@@ -1,4 +1,5 @@
 #include "frontend/sema/block/instruction_shapes.h"
+
 #include "frontend/sema/type_string.h"
 
 namespace ptl {

@@ -1,6 +1,22 @@
-// Calls: what the callee is, its arguments as written, conversions.
+#include "frontend/sema/calls/check_call.h"
+
+#include "frontend/sema/block/check_block_call.h"
+#include "frontend/sema/calls/check_callable.h"
+#include "frontend/sema/calls/check_fold.h"
+#include "frontend/sema/calls/check_op_call.h"
+#include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
 #include "frontend/sema/names/foreign_names.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/statements/check_assign.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 namespace ptl {
 
@@ -103,7 +119,7 @@ static Expr *convertConstant(Context &ctx, NodeId node, const ConstValue &value,
   return makeConst(ctx, untyped, scalarType(ctx, target), node);
 }
 
-Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
+static Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   std::string name = toString(target);
   ConversionArgs args = conversionArgs(ctx, node, name);
   if (!args.ok) {

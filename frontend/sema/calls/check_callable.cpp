@@ -1,7 +1,22 @@
-// Calls of `fn`s, kernels, programs and struct constructors: arguments to parameters, dimensions by
-// unification, requirements proved or left for run time.
-#include "frontend/sema/calls/translate.h"
+#include "frontend/sema/calls/check_callable.h"
+
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/calls/check_requirements.h"
 #include "frontend/sema/calls/unify.h"
+#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/check_index.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/statements/check_stmt.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/sema/walk.h"
+#include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
 

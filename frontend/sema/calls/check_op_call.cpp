@@ -1,8 +1,25 @@
-// Calls of built-ins: the record, its arguments by kind, the signature, then the record's own
-// check.
+#include "frontend/sema/calls/check_op_call.h"
+
 #include "frontend/lex/literal.h"
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/calls/check_op_custom_data.h"
+#include "frontend/sema/calls/match_signature.h"
+#include "frontend/sema/calls/op_call.h"
 #include "frontend/sema/calls/op_call_reports.h"
+#include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/check_index.h"
+#include "frontend/sema/expressions/check_operator.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_dim.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 
@@ -10,59 +27,7 @@ namespace ptl {
 
 // ---- Reading an `OpCall` ------------------------------------------------------------------------
 
-template <typename T>
-static const T *findNamed(const std::vector<std::pair<std::string_view, T>> &list,
-                          std::string_view name) {
-  for (const auto &[each, value] : list)
-    if (each == name)
-      return &value;
-  return nullptr;
-}
-
-Expr *OpCall::other(std::string_view name) const {
-  Expr *const *found = findNamed(others, name);
-  return found ? *found : nullptr;
-}
-const Shape *OpCall::shape(std::string_view name) const { return findNamed(shapes, name); }
-const Extent *OpCall::dim(std::string_view name) const { return findNamed(dims, name); }
-Span OpCall::spanOf(std::string_view name) const {
-  const Span *found = findNamed(spans, name);
-  return found ? *found : span;
-}
-
 // ---- Axes ---------------------------------------------------------------------------------------
-
-std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &call,
-                                                  const Shape &shape) {
-  std::vector<int64_t> axes;
-  auto rank = static_cast<int64_t>(shape.rank());
-  auto type = [&] {
-    return call.values.empty() || !call.values.front().expr
-               ? toString(ctx, shape)
-               : toString(ctx, call.values.front().expr->type);
-  };
-  for (size_t i = 0; i < call.axes->size(); ++i) {
-    int64_t axis = (*call.axes)[i];
-    Span span = i < call.axisSpans.size() ? call.axisSpans[i] : call.span;
-    int64_t fromEnd = axis < 0 ? axis : axis - rank;
-    if (axis >= 0 && shape.prefix) {
-      auto report = ctx.sink.report(DiagId::AxisBehindPrefix, span, {std::to_string(axis), type()});
-      report.note("`..` stands for any number of leading axes; count from the end");
-      return std::nullopt;
-    }
-    if (fromEnd < -rank || fromEnd >= 0) {
-      ctx.sink.report(DiagId::AxisOutOfRange, span,
-                      {std::to_string(axis), type(), std::to_string(rank)});
-      return std::nullopt;
-    }
-    if (std::find(axes.begin(), axes.end(), fromEnd) != axes.end()) {
-      ctx.sink.report(DiagId::AxisTwice, span, {std::to_string(axis)});
-      return std::nullopt;
-    }
-    axes.push_back(fromEnd);
-  }
-  return axes;
-}
 
 static void readAxes(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
   node = skipParens(ctx, node);

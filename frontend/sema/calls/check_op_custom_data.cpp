@@ -1,5 +1,14 @@
-// The hand-written checks of built-ins that select, sort, contract, convert and create.
+#include "frontend/sema/calls/check_op_custom_data.h"
+
+#include "frontend/dim/facts_explain.h"
+#include "frontend/sema/calls/check_op_custom_shape.h"
+#include "frontend/sema/calls/match_signature.h"
+#include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
 
 #include <algorithm>
 #include <map>
@@ -247,15 +256,7 @@ static const Type *checkLoad(Context &ctx, const OpCall &call, const OpMatch &ma
   return region->type;
 }
 
-const Type *checkCustomOp(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
-  std::string_view name = call.op->name;
-  CustomCheck check = customShapeCheck(name);
-  if (!check)
-    check = customDataCheck(name);
-  return check ? check(ctx, call, match, expr) : expr->type;
-}
-
-CustomCheck customDataCheck(std::string_view name) {
+static CustomCheck customDataCheck(std::string_view name) {
   static constexpr std::pair<std::string_view, CustomCheck> checks[] = {
       {"gather", checkGather},     {"scatter", checkScatter},   {"cumsum", checkAlongAxis},
       {"cumprod", checkAlongAxis}, {"cummax", checkAlongAxis},  {"cummin", checkAlongAxis},
@@ -267,6 +268,14 @@ CustomCheck customDataCheck(std::string_view name) {
     if (each == name)
       return check;
   return nullptr;
+}
+
+const Type *checkCustomOp(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+  std::string_view name = call.op->name;
+  CustomCheck check = customShapeCheck(name);
+  if (!check)
+    check = customDataCheck(name);
+  return check ? check(ctx, call, match, expr) : expr->type;
 }
 
 } // namespace ptl

@@ -1,5 +1,10 @@
-// The hand-written checks of built-ins that rearrange elements.
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/calls/check_op_custom_shape.h"
+
+#include "frontend/dim/facts_explain.h"
+#include "frontend/sema/calls/match_signature.h"
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
 
 #include <algorithm>
 

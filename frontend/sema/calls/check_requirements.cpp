@@ -1,6 +1,11 @@
-// What a callee requires, proved by the caller or left for run time.
+#include "frontend/sema/calls/check_requirements.h"
+
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/analysis/data_facts.h"
 #include "frontend/sema/calls/translate.h"
-#include "frontend/sema/calls/unify.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 

@@ -1,6 +1,11 @@
 #include "frontend/sema/calls/op_call_reports.h"
 
+#include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/names/foreign_names.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 
@@ -115,6 +120,72 @@ void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
   for (const OpRecord *record : records)
     report.note("`" + signatureText(*record) + "`: " + std::string(record->summary));
   offerArguments(ctx, report, op, args);
+}
+
+// ---- Axes that a reduction has kept ---------------------------------------------------------------
+
+/// Whether the last axis of a value has extent 1 because a reduction kept it.
+static bool endsInKeptAxis(Context &ctx, const Expr *value, int depth = 0) {
+  if (!value || depth > 8 || !value->type->isArray() || value->type->extents.empty() ||
+      !value->type->extents.back().length.isConstant(1))
+    return false;
+  if (value->kind == ExprKind::Convert)
+    return endsInKeptAxis(ctx, static_cast<const ConvertExpr *>(value)->arg, depth + 1);
+  if (value->kind == ExprKind::LocalRef) {
+    auto named = ctx.letValues.find(static_cast<const LocalRefExpr *>(value)->local);
+    return named != ctx.letValues.end() && endsInKeptAxis(ctx, named->second, depth + 1);
+  }
+  if (value->kind != ExprKind::Op)
+    return false;
+  const auto *op = static_cast<const OpExpr *>(value);
+  if (op->op->opClass == OpClass::Reduction) {
+    const Expr *whole = op->args[0];
+    return whole && whole->type->extents.size() == value->type->extents.size() &&
+           !whole->type->extents.back().length.isConstant(1);
+  }
+  bool isPlain = op->op->opClass == OpClass::Elementwise || op->op->opClass == OpClass::Conversion;
+  return isPlain && std::any_of(op->args.begin(), op->args.end(), [&](const Expr *arg) {
+           return endsInKeptAxis(ctx, arg, depth + 1);
+         });
+}
+
+/// Whether a shape has all axes of the other one but the last, which is 1 there.
+static bool lacksLastAxis(Context &ctx, const Shape &shape, const Shape &whole) {
+  if (shape.rank() == 0 || shape.rank() + 1 != whole.rank() || shape.prefix || whole.prefix ||
+      shape.extents.back().length.isConstant(1))
+    return false;
+  for (size_t i = 0; i < shape.rank(); ++i)
+    if (extentsEqual(ctx, shape.extents[i], whole.extents[i]) != Proof::True)
+      return false;
+  return true;
+}
+
+void warnOfKeptAxis(Context &ctx, const OpCall &call, const OpMatch &match) {
+  OpClass kind = call.op->opClass;
+  bool broadcasts =
+      kind == OpClass::Elementwise || kind == OpClass::Comparison || kind == OpClass::Select;
+  // What an assignment with an operator makes does not fit its target then: that is an error.
+  broadcasts = broadcasts && !ctx.tree.is(call.node, NodeKind::AssignStmt);
+  for (const Expr *kept : match.values)
+    for (const Expr *other : match.values) {
+      bool isPair = broadcasts && kept && other && kept->type->isArray() && other->type->isArray();
+      if (!isPair || !lacksLastAxis(ctx, shapeOf(other->type), shapeOf(kept->type)) ||
+          !endsInKeptAxis(ctx, kept))
+        continue;
+      std::string all;
+      for (size_t i = 0; i < other->type->extents.size(); ++i)
+        all += i + 1 < other->type->extents.size() ? ":, " : "new, :";
+      auto report =
+          ctx.sink.report(DiagId::KeptAxisRepeats, call.span,
+                          {std::string(call.op->name), toString(ctx, kept->type),
+                           toString(ctx, other->type), toString(ctx, match.results.front())});
+      report.label(kept->span, "`" + toString(ctx, kept->type) + "`");
+      report.label(other->span, "`" + toString(ctx, other->type) + "`");
+      offerWithoutKeptAxes(ctx, report, kept, other->type);
+      report.help("if that is meant, say so: `" + std::string(ctx.text(other->span)) + "[" + all +
+                  "]`");
+      return;
+    }
 }
 
 } // namespace ptl

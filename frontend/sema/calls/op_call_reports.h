@@ -1,7 +1,9 @@
-// What is said of calls of built-ins whose arguments no record takes.
+// What is said of calls of built-ins: of those whose arguments no record takes, and of those that
+// hardly are what was meant.
 #pragma once
 
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/calls/check_call.h"
+#include "frontend/sema/calls/op_call.h"
 
 namespace ptl {
 
@@ -11,5 +13,8 @@ std::string shapeText(std::string_view text);
 /// Reports that no record of the name takes such arguments, with what they are here.
 void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
                     const std::vector<CallArgument> &args);
+
+/// Warns where `[M, 1]`, whose axis a reduction has kept, meets `[M]` and becomes `[M, M]`.
+void warnOfKeptAxis(Context &ctx, const OpCall &call, const OpMatch &match);
 
 } // namespace ptl

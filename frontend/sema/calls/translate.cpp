@@ -1,5 +1,7 @@
 #include "frontend/sema/calls/translate.h"
 
+#include "frontend/sema/make_node.h"
+
 namespace ptl {
 
 /// A length of the callee in terms of the caller; it stands where the callee names it.

@@ -22,11 +22,6 @@ private:
   Expr *translateIndex(const IndexExpr *index) const;
 };
 
-/// Proves what a callee requires of a call, or leaves it to be checked when it runs; false where it
-/// never holds (reported).
-bool checkRequirements(Context &ctx, NodeId node, Unifier &unifier, const CallableDecl &callee,
-                       CallExpr *call);
-
 /// The symbols of all dimensions in an expression.
 void collectSymbols(const Expr *expr, std::vector<SymbolId> &symbols);
 

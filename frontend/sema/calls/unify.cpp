@@ -1,5 +1,10 @@
 #include "frontend/sema/calls/unify.h"
 
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
+
 #include <algorithm>
 
 namespace ptl {

@@ -1,7 +1,7 @@
 // Binding what a signature leaves open (dimensions, element types, `..`) by the types of arguments.
 #pragma once
 
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/broadcast.h"
 
 #include <map>
 

@@ -1,10 +1,20 @@
 // Callables: signature, conditions, body.
-
 #include "frontend/sema/declarations/check_decl.h"
+
+#include "frontend/sema/analysis/condition_facts.h"
 #include "frontend/sema/analysis/flow.h"
 #include "frontend/sema/block/fuse_sections.h"
 #include "frontend/sema/calls/associative.h"
+#include "frontend/sema/declarations/check_header.h"
+#include "frontend/sema/declarations/check_module.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/statements/check_stmt.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/walk.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>

@@ -1,6 +1,11 @@
 // The header of a callable: dimensions, type parameters, tunables, parameters, results, clauses.
+#include "frontend/sema/declarations/check_header.h"
 
-#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>

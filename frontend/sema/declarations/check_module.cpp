@@ -1,8 +1,9 @@
 #include "frontend/sema/declarations/check_module.h"
 
 #include "frontend/lex/literal.h"
-#include "frontend/sema/context.h"
 #include "frontend/sema/declarations/bind_import.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/names/unknown_names.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
@@ -12,27 +13,6 @@ namespace ptl {
 namespace fs = std::filesystem;
 
 // ---- Names --------------------------------------------------------------------------------------
-
-bool isNamed(const Tree &tree, NodeId node, DeclSpace &space) {
-  switch (tree.kind(node)) {
-  case NodeKind::FnDecl:
-  case NodeKind::KernelDecl:
-  case NodeKind::ProgramDecl:
-    space = DeclSpace::Callable;
-    return true;
-  case NodeKind::StructDecl:
-    space = DeclSpace::Struct;
-    return true;
-  case NodeKind::TypeDecl:
-    space = DeclSpace::Alias;
-    return true;
-  case NodeKind::ConstDecl:
-    space = DeclSpace::Const;
-    return true;
-  default:
-    return false;
-  }
-}
 
 std::vector<NamedDecl> namedDecls(const Tree &tree) {
   std::vector<NamedDecl> decls;

@@ -1,7 +1,13 @@
-// Schedules: everything they name exists, every number makes sense.
+#include "frontend/sema/declarations/check_schedule.h"
 
-#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/declarations/check_header.h"
+#include "frontend/sema/declarations/on_demand.h"
+#include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/limits.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/resolve_type.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>

@@ -1,7 +1,12 @@
-// What a file declares: names first, then constants, aliases and structs, which need each other in
-// any order.
+#include "frontend/sema/declarations/declare_module.h"
 
 #include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/declarations/check_header.h"
+#include "frontend/sema/declarations/check_module.h"
+#include "frontend/sema/module_index.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
@@ -137,7 +142,7 @@ static bool giveType(Context &ctx, NodeId typeNode, NodeId valueNode, ConstValue
   return true;
 }
 
-std::optional<ConstValue> checkConstValue(Context &ctx, NodeId node) {
+static std::optional<ConstValue> checkConstValue(Context &ctx, NodeId node) {
   ConstDeclView view(ctx.tree, node);
   if (ctx.tree.is(view.value(), NodeKind::Error))
     return std::nullopt;
@@ -154,7 +159,7 @@ std::optional<ConstValue> checkConstValue(Context &ctx, NodeId node) {
   return value;
 }
 
-Elem elemOfConst(const ConstValue &value) {
+static Elem elemOfConst(const ConstValue &value) {
   if (value.type)
     return Elem{*value.type};
   if (value.kind == ConstKind::Bool)

@@ -1,10 +1,11 @@
-// Files: the root and what it imports, each once, imported ones first.
+#include "frontend/sema/declarations/imports.h"
 
 #include "frontend/lex/literal.h"
 #include "frontend/parse/parse.h"
 #include "frontend/sema/declarations/bind_import.h"
-#include "frontend/sema/declarations/check_decl.h"
-#include "frontend/syntax/typed_nodes.h"
+#include "frontend/sema/declarations/check_module.h"
+#include "frontend/sema/declarations/declare_module.h"
+#include "frontend/sema/names/lookup.h"
 
 #include <algorithm>
 #include <filesystem>

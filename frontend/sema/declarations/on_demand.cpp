@@ -3,16 +3,9 @@
 #include "frontend/sema/declarations/on_demand.h"
 
 #include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/declarations/declare_module.h"
 
 namespace ptl {
-
-bool ProgramState::isChecked(const Tree &tree) const {
-  return !onDemand || &tree == &onDemand->target;
-}
-
-DiagnosticSink &ProgramState::sinkOf(const Tree &tree) {
-  return isChecked(tree) ? sink : onDemand->quiet;
-}
 
 CheckedModule *moduleOf(ProgramState &state, const ModuleIndex &index) {
   CheckedModule *&module = state.onDemand->modules[&index];
@@ -166,18 +159,6 @@ const std::vector<LabelInfo> &labelsOf(ProgramState &state, const CallableDecl &
     checkDeclBody(declState);
   }
   return ctx.scope.labels;
-}
-
-bool Dependency::holds() const {
-  DeclSite site = module->find(space, name);
-  return (onText ? site.text : site.signature) == hash;
-}
-
-bool ChunkCheck::holds() const {
-  for (const Dependency &dependency : dependencies)
-    if (!dependency.holds())
-      return false;
-  return true;
 }
 
 } // namespace ptl

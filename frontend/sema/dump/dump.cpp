@@ -1,4 +1,6 @@
-#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/dump/dump.h"
+
+#include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/dump/dump_impl.h"
 
 namespace ptl {
@@ -262,6 +264,10 @@ void Dumper::module(const CheckedModule &module) {
     callable(*decl);
   for (const ScheduleDecl *decl : module.schedules)
     schedule(*decl);
+}
+
+std::string dumpExpr(const CheckedProgram &program, const Expr *expr) {
+  return Dumper(program).expr(expr);
 }
 
 std::string dumpCallable(const CheckedProgram &program, const CallableDecl &decl,

@@ -1,4 +1,5 @@
 // The block level as text.
+#include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/dump/dump_impl.h"
 
 namespace ptl {

@@ -1,3 +1,4 @@
+#include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/dump/dump_impl.h"
 
 #include <charconv>
@@ -200,10 +201,6 @@ std::string Dumper::expr(const Expr *expr) const {
     return "." + static_cast<const EnumTagExpr *>(expr)->tag;
   }
   return "?";
-}
-
-std::string dumpExpr(const CheckedProgram &program, const Expr *expr) {
-  return Dumper(program).expr(expr);
 }
 
 } // namespace ptl

@@ -1,53 +1,30 @@
-// Expressions: the dispatch over their forms, names, literals, tuples, lists and ranges.
 #include "frontend/sema/expressions/check_expr.h"
 
 #include "frontend/lex/literal.h"
+#include "frontend/sema/analysis/value_bounds.h"
+#include "frontend/sema/calls/check_call.h"
+#include "frontend/sema/expressions/check_index.h"
+#include "frontend/sema/expressions/check_operator.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/statements/check_if.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/sema/walk.h"
+#include "frontend/syntax/typed_nodes.h"
+
 #include <algorithm>
 
 namespace ptl {
-
-void note(Context &ctx, NodeId node, const Expr *expr) {
-  if (node != kNoNode && isRootModule(ctx))
-    ctx.program.exprOfNode[node] = expr;
-}
-
-void note(Context &ctx, NodeId node, Local *local) {
-  if (node != kNoNode && isRootModule(ctx))
-    ctx.program.localOfNode[node] = local;
-}
 
 NodeId skipParens(Context &ctx, NodeId node) {
   while (ctx.tree.is(node, NodeKind::ParenExpr))
     node = ParenExprView(ctx.tree, node).inner();
   return node;
-}
-
-OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type,
-               std::vector<Expr *> args) {
-  auto *expr = newExpr<OpExpr>(ctx, ExprKind::Op, node, type);
-  expr->op = op;
-  expr->args = std::move(args);
-  return expr;
-}
-
-Expr *refTo(Context &ctx, Local *local, NodeId node) {
-  auto *ref = newExpr<LocalRefExpr>(ctx, ExprKind::LocalRef, node,
-                                    local->type ? local->type : errorType(ctx));
-  ref->local = local;
-  ref->dim = local->dim;
-  return ref;
-}
-
-Expr *dimValue(Context &ctx, Dim dim, NodeId node) {
-  if (auto value = dim.constant()) {
-    auto *constant = newExpr<ConstExpr>(ctx, ExprKind::Const, node, intType(ctx));
-    constant->intValue = *value;
-    constant->dim = dim;
-    return constant;
-  }
-  auto *expr = newExpr<DimExpr>(ctx, ExprKind::Dim, node, intType(ctx));
-  expr->dim = dim;
-  return expr;
 }
 
 // ---- Operands -----------------------------------------------------------------------------------

@@ -1,5 +1,18 @@
-// Indexing: what each index does to its axis, the type of the result, and the bounds.
-#include "frontend/sema/block/check_block.h"
+#include "frontend/sema/expressions/check_index.h"
+
+#include "frontend/dim/facts_explain.h"
+#include "frontend/sema/analysis/data_facts.h"
+#include "frontend/sema/analysis/value_bounds.h"
+#include "frontend/sema/block/check_block_tile.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/walk.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 namespace ptl {
 
@@ -168,7 +181,7 @@ Expr *repeated(Context &ctx, Expr *value, const Shape &shape) {
   return withShape(ctx, "broadcast", value, shape);
 }
 
-Expr *asWritten(Context &ctx, IndexExpr *expr) {
+static Expr *asWritten(Context &ctx, IndexExpr *expr) {
   auto written = ctx.writtenTypes.find(expr);
   return written == ctx.writtenTypes.end() ? expr : reshaped(ctx, expr, shapeOf(written->second));
 }
@@ -483,20 +496,6 @@ Expr *checkTarget(Context &ctx, NodeId node) {
                                                         : checkBase(ctx, node);
   note(ctx, node, target);
   return target;
-}
-
-Local *rootLocal(const Expr *expr) {
-  while (expr) {
-    if (expr->kind == ExprKind::LocalRef)
-      return static_cast<const LocalRefExpr *>(expr)->local;
-    if (expr->kind == ExprKind::Index)
-      expr = static_cast<const IndexExpr *>(expr)->base;
-    else if (expr->kind == ExprKind::Field)
-      expr = static_cast<const FieldExpr *>(expr)->base;
-    else
-      return nullptr;
-  }
-  return nullptr;
 }
 
 } // namespace ptl

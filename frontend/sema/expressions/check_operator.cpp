@@ -1,7 +1,19 @@
-// Operators: arithmetic with dimensions, shifted ranges, short circuit, everything else by the op
-// table.
+#include "frontend/sema/expressions/check_operator.h"
+
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/calls/match_signature.h"
+#include "frontend/sema/calls/op_call.h"
+#include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/make_node.h"
 #include "frontend/sema/names/foreign_names.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 

@@ -1,5 +1,10 @@
 // Constants take a type, `int` becomes another integer type, values go to places of a known type.
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/types/make_type.h"
+#include "ir/ops/op_table.h"
 
 namespace ptl {
 
@@ -25,10 +30,6 @@ Elem defaultElem(const ConstValue &constant) {
   if (constant.kind == ConstKind::Bool)
     return Elem{ElemKind::Bool};
   return Elem{constant.isIntegral() ? ElemKind::Int : ElemKind::F32};
-}
-
-Expr *errorExpr(Context &ctx, NodeId node) {
-  return newExpr<Expr>(ctx, ExprKind::Error, node, errorType(ctx));
 }
 
 static Span spanOrNone(Context &ctx, NodeId node) {
@@ -87,6 +88,13 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
   if (type->isInt())
     expr->dim = ctx.dims.constant(bits.intValue);
   return expr;
+}
+
+Expr *trueExpr(Context &ctx, NodeId node) {
+  ConstValue yes;
+  yes.kind = ConstKind::Bool;
+  yes.boolean = true;
+  return makeConst(ctx, yes, boolType(ctx), node);
 }
 
 Expr *settle(Context &ctx, const Operand &operand) {

@@ -1,6 +1,10 @@
-// Names that nothing declares: what is said of them, and what is offered.
-#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/names/unknown_names.h"
+
+#include "frontend/sema/declarations/on_demand.h"
+#include "frontend/sema/names/declare_local.h"
 #include "frontend/sema/names/foreign_names.h"
+#include "frontend/sema/names/library_names.h"
+#include "frontend/sema/names/lookup.h"
 #include "ir/ops/op_table.h"
 
 #include <algorithm>

@@ -1,6 +1,18 @@
-// Assignments: what can be written, what fits there, and the operators that combine with the old
-// value.
+#include "frontend/sema/statements/check_assign.h"
+
+#include "frontend/sema/calls/check_call.h"
+#include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/check_index.h"
+#include "frontend/sema/expressions/check_operator.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/walk.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 namespace ptl {
 

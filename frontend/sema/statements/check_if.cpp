@@ -1,122 +1,15 @@
 // `if` as statement and as expression, and what conditions say about dimensions.
+#include "frontend/sema/statements/check_if.h"
+
+#include "frontend/sema/analysis/condition_facts.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/statements/check_stmt.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/syntax/typed_nodes.h"
 
 namespace ptl {
-
-// ---- Conditions over dimensions -----------------------------------------------------------------
-
-namespace {
-/// A comparison of two dimensions.
-struct DimComparison {
-  std::string_view op;
-  Dim a, b;
-};
-} // namespace
-
-static std::optional<DimComparison> comparisonOf(const Expr *condition) {
-  if (!condition || condition->kind != ExprKind::Op)
-    return std::nullopt;
-  const auto *op = static_cast<const OpExpr *>(condition);
-  if (!op->op || op->op->opClass != OpClass::Comparison || op->args.size() != 2)
-    return std::nullopt;
-  if (!op->args[0] || !op->args[1] || !op->args[0]->dim || !op->args[1]->dim)
-    return std::nullopt;
-  return DimComparison{op->op->name, op->args[0]->dim, op->args[1]->dim};
-}
-
-static Proof negate(Proof proof) {
-  return proof == Proof::True ? Proof::False : proof == Proof::False ? Proof::True : Proof::Unknown;
-}
-
-Proof conditionProof(Context &ctx, const Expr *condition) {
-  if (isMissing(condition))
-    return Proof::Unknown;
-  if (condition->kind == ExprKind::Const && condition->type->isScalar())
-    return static_cast<const ConstExpr *>(condition)->intValue ? Proof::True : Proof::False;
-  if (condition->kind == ExprKind::Logical) {
-    const auto *logical = static_cast<const LogicalExpr *>(condition);
-    Proof lhs = conditionProof(ctx, logical->lhs), rhs = conditionProof(ctx, logical->rhs);
-    Proof decides = logical->isAnd ? Proof::False : Proof::True;
-    if (lhs == decides || rhs == decides)
-      return decides;
-    return lhs == rhs ? lhs : Proof::Unknown;
-  }
-  auto comparison = comparisonOf(condition);
-  if (!comparison)
-    return Proof::Unknown;
-  const auto &[op, a, b] = *comparison;
-  if (op == "==")
-    return ctx.facts.proveEqual(a, b).proof;
-  if (op == "!=")
-    return negate(ctx.facts.proveEqual(a, b).proof);
-  if (op == "<=")
-    return ctx.facts.proveLessEqual(a, b).proof;
-  if (op == "<")
-    return ctx.facts.proveLess(a, b).proof;
-  if (op == ">=")
-    return ctx.facts.proveLessEqual(b, a).proof;
-  return op == ">" ? ctx.facts.proveLess(b, a).proof : Proof::Unknown;
-}
-
-void assumeNot(Context &ctx, const Expr *condition) {
-  if (isMissing(condition))
-    return;
-  if (condition->kind == ExprKind::Logical) {
-    const auto *logical = static_cast<const LogicalExpr *>(condition);
-    if (!logical->isAnd) {
-      assumeNot(ctx, logical->lhs);
-      assumeNot(ctx, logical->rhs);
-    }
-    return;
-  }
-  auto comparison = comparisonOf(condition);
-  if (!comparison)
-    return;
-  const auto &[op, a, b] = *comparison;
-  Span span = condition->span;
-  if (op == "!=")
-    ctx.facts.addEqual(a, b, span);
-  else if (op == "<=")
-    ctx.facts.addLess(b, a, span);
-  else if (op == "<")
-    ctx.facts.addLessEqual(b, a, span);
-  else if (op == ">=")
-    ctx.facts.addLess(a, b, span);
-  else if (op == ">")
-    ctx.facts.addLessEqual(a, b, span);
-}
-
-// ---- Static conditions --------------------------------------------------------------------------
-
-bool isStaticValue(Context &ctx, const Expr *expr) {
-  if (!expr)
-    return true;
-  if (expr->dim)
-    return isStaticDim(ctx, expr->dim);
-  switch (expr->kind) {
-  case ExprKind::Error:
-  case ExprKind::Const:
-    return true;
-  case ExprKind::LocalRef: {
-    LocalKind kind = static_cast<const LocalRefExpr *>(expr)->local->kind;
-    return kind == LocalKind::Tunable || kind == LocalKind::Const;
-  }
-  case ExprKind::Op: {
-    for (const Expr *arg : static_cast<const OpExpr *>(expr)->args)
-      if (!isStaticValue(ctx, arg))
-        return false;
-    return expr->type->isScalar();
-  }
-  case ExprKind::Logical: {
-    const auto *logical = static_cast<const LogicalExpr *>(expr);
-    return isStaticValue(ctx, logical->lhs) && isStaticValue(ctx, logical->rhs);
-  }
-  case ExprKind::Convert:
-    return isStaticValue(ctx, static_cast<const ConvertExpr *>(expr)->arg);
-  default:
-    return false;
-  }
-}
 
 static Expr *checkIfCondition(Context &ctx, NodeId node, bool isStatic) {
   Expr *condition = checkCondition(ctx, node);

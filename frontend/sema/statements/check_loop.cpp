@@ -1,6 +1,17 @@
-// Loops: what their variables are, what holds inside, and their modifiers.
+#include "frontend/sema/statements/check_loop.h"
+
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/calls/check_call.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/limits.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/statements/check_stmt.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
 

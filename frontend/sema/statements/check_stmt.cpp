@@ -1,6 +1,22 @@
 // Statements: blocks, `let`, `var`, expressions as statements, returns, jumps, asserts.
+#include "frontend/sema/statements/check_stmt.h"
+
 #include "frontend/lex/literal.h"
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/analysis/value_bounds.h"
+#include "frontend/sema/block/check_block_level.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/statements/check_assign.h"
+#include "frontend/sema/statements/check_if.h"
+#include "frontend/sema/statements/check_loop.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 
@@ -67,7 +83,7 @@ static bool canBeVar(Context &ctx, const Type *type, Span span) {
   return can;
 }
 
-Stmt *checkLet(Context &ctx, NodeId node) {
+static Stmt *checkLet(Context &ctx, NodeId node) {
   VarStmtView view(ctx.tree, node); // `let` and `var` share their slots
   if (ctx.tree.is(node, NodeKind::LetStmt) && isFetch(ctx, view.value()))
     return checkFetch(ctx, node);
@@ -355,6 +371,9 @@ Stmt *checkStmt(Context &ctx, NodeId node) {
 
 // ---- Blocks -------------------------------------------------------------------------------------
 
+/// Whether both arms of an `if` end in a value.
+static bool yieldsIf(Context &ctx, NodeId node);
+
 /// Whether the last statement of a block is a value: an expression, or an `if` whose arms both end
 /// in one.
 static bool yieldsValue(Context &ctx, NodeId block) {
@@ -372,7 +391,7 @@ static bool yieldsValue(Context &ctx, NodeId block) {
   return elseYields && yieldsValue(ctx, view.then());
 }
 
-bool yieldsIf(Context &ctx, NodeId node) {
+static bool yieldsIf(Context &ctx, NodeId node) {
   IfView view(ctx.tree, node);
   NodeId otherwise = view.otherwise();
   bool elseYields =

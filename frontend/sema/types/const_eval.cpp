@@ -1,7 +1,9 @@
 // Constant expressions: exact, over literals and `const`s.
+#include "frontend/sema/types/const_eval.h"
 
 #include "frontend/lex/literal.h"
-#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/declarations/declare_module.h"
+#include "frontend/sema/names/lookup.h"
 #include "frontend/syntax/typed_nodes.h"
 
 namespace ptl {
@@ -278,6 +280,14 @@ std::optional<int64_t> requireConstInt(Context &ctx, NodeId node, std::string_vi
         .primary(value ? "this is " + toString(*value)
                        : "this is not known before the program runs");
   return std::nullopt;
+}
+
+void requireAtMost(Context &ctx, Span span, std::string_view what, int64_t value, int64_t most) {
+  if (value > most)
+    ctx.sink
+        .report(DiagId::CountTooLarge, span,
+                {std::string(what), std::to_string(most), std::to_string(value)})
+        .note("the compiler multiplies by it, so it bounds what compiling takes");
 }
 
 } // namespace ptl

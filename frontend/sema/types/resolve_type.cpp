@@ -1,6 +1,13 @@
 // Types as written -> `Type`.
+#include "frontend/sema/types/resolve_type.h"
 
-#include "frontend/sema/context.h"
+#include "frontend/sema/declarations/check_header.h"
+#include "frontend/sema/declarations/declare_module.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_dim.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
