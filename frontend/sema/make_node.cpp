@@ -4,13 +4,10 @@
 
 namespace ptl {
 
-Expr *errorExpr(Context &ctx, NodeId node) {
-  return newExpr<Expr>(ctx, ExprKind::Error, node, errorType(ctx));
-}
+Expr *errorExpr(Context &ctx, NodeId node) { return newExpr<Expr>(ctx, node, errorType(ctx)); }
 
 Expr *refTo(Context &ctx, Local *local, NodeId node) {
-  auto *ref = newExpr<LocalRefExpr>(ctx, ExprKind::LocalRef, node,
-                                    local->type ? local->type : errorType(ctx));
+  auto *ref = newExpr<LocalRefExpr>(ctx, node, local->type ? local->type : errorType(ctx));
   ref->local = local;
   ref->dim = local->dim;
   return ref;
@@ -18,19 +15,19 @@ Expr *refTo(Context &ctx, Local *local, NodeId node) {
 
 Expr *dimValue(Context &ctx, Dim dim, NodeId node) {
   if (auto value = dim.constant()) {
-    auto *constant = newExpr<ConstExpr>(ctx, ExprKind::Const, node, intType(ctx));
+    auto *constant = newExpr<ConstExpr>(ctx, node, intType(ctx));
     constant->intValue = *value;
     constant->dim = dim;
     return constant;
   }
-  auto *expr = newExpr<DimExpr>(ctx, ExprKind::Dim, node, intType(ctx));
+  auto *expr = newExpr<DimExpr>(ctx, node, intType(ctx));
   expr->dim = dim;
   return expr;
 }
 
 OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type,
                std::vector<Expr *> args) {
-  auto *expr = newExpr<OpExpr>(ctx, ExprKind::Op, node, type);
+  auto *expr = newExpr<OpExpr>(ctx, node, type);
   expr->op = op;
   expr->args = std::move(args);
   return expr;

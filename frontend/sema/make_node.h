@@ -5,10 +5,9 @@
 
 namespace ptl {
 
-/// A node of `kind`, at the place of the syntax node, which may be absent.
-template <typename T> T *newExpr(Context &ctx, ExprKind kind, NodeId node, const Type *type) {
+/// A node at the place of the syntax node, which may be absent. A plain `Expr` is one in error.
+template <typename T> T *newExpr(Context &ctx, NodeId node, const Type *type) {
   T *expr = ctx.program.make<T>();
-  expr->kind = kind;
   expr->syntax = node;
   if (node != kNoNode)
     expr->span = ctx.span(node);
@@ -16,9 +15,8 @@ template <typename T> T *newExpr(Context &ctx, ExprKind kind, NodeId node, const
   return expr;
 }
 
-template <typename T> T *newStmt(Context &ctx, StmtKind kind, NodeId node) {
+template <typename T> T *newStmt(Context &ctx, NodeId node) {
   T *stmt = ctx.program.make<T>();
-  stmt->kind = kind;
   stmt->syntax = node;
   if (node != kNoNode)
     stmt->span = ctx.span(node);

@@ -31,50 +31,50 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
   visit(expr);
   switch (expr->kind) {
   case ExprKind::Op:
-    visitAll(static_cast<const OpExpr *>(expr)->args, visit);
-    visitAll(static_cast<const OpExpr *>(expr)->rest, visit);
+    visitAll(cast<OpExpr>(expr)->args, visit);
+    visitAll(cast<OpExpr>(expr)->rest, visit);
     break;
   case ExprKind::Convert:
-    forEachExpr(static_cast<const ConvertExpr *>(expr)->arg, visit);
+    forEachExpr(cast<ConvertExpr>(expr)->arg, visit);
     break;
   case ExprKind::Call:
-    visitCall(*static_cast<const CallExpr *>(expr), visit);
+    visitCall(*cast<CallExpr>(expr), visit);
     break;
   case ExprKind::Index:
-    visitIndex(*static_cast<const IndexExpr *>(expr), visit);
+    visitIndex(*cast<IndexExpr>(expr), visit);
     break;
   case ExprKind::If:
-    forEachExpr(static_cast<const IfExpr *>(expr)->condition, visit);
+    forEachExpr(cast<IfExpr>(expr)->condition, visit);
     break;
   case ExprKind::Range: {
-    auto *range = static_cast<const RangeExpr *>(expr);
+    auto *range = cast<RangeExpr>(expr);
     visitAll({range->lo, range->hi, range->step}, visit);
     break;
   }
   case ExprKind::Tiles: {
-    auto *tiles = static_cast<const TilesExpr *>(expr);
+    auto *tiles = cast<TilesExpr>(expr);
     visitAll({tiles->lo, tiles->hi, tiles->size}, visit);
     break;
   }
   case ExprKind::Field:
-    forEachExpr(static_cast<const FieldExpr *>(expr)->base, visit);
+    forEachExpr(cast<FieldExpr>(expr)->base, visit);
     break;
   case ExprKind::Tuple:
-    visitAll(static_cast<const TupleExpr *>(expr)->elements, visit);
+    visitAll(cast<TupleExpr>(expr)->elements, visit);
     break;
   case ExprKind::List:
-    visitAll(static_cast<const ListExpr *>(expr)->elements, visit);
+    visitAll(cast<ListExpr>(expr)->elements, visit);
     break;
   case ExprKind::StructMake:
-    visitAll(static_cast<const StructMakeExpr *>(expr)->fields, visit);
+    visitAll(cast<StructMakeExpr>(expr)->fields, visit);
     break;
   case ExprKind::Logical: {
-    auto *logical = static_cast<const LogicalExpr *>(expr);
+    auto *logical = cast<LogicalExpr>(expr);
     visitAll({logical->lhs, logical->rhs}, visit);
     break;
   }
   case ExprKind::Block: {
-    auto *block = static_cast<const BlockExpr *>(expr);
+    auto *block = cast<BlockExpr>(expr);
     visitAll(block->outs, visit);
     visitAll(block->ins, visit);
     break;
@@ -92,11 +92,11 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
 Local *rootLocal(const Expr *expr) {
   while (expr) {
     if (expr->kind == ExprKind::LocalRef)
-      return static_cast<const LocalRefExpr *>(expr)->local;
+      return cast<LocalRefExpr>(expr)->local;
     if (expr->kind == ExprKind::Index)
-      expr = static_cast<const IndexExpr *>(expr)->base;
+      expr = cast<IndexExpr>(expr)->base;
     else if (expr->kind == ExprKind::Field)
-      expr = static_cast<const FieldExpr *>(expr)->base;
+      expr = cast<FieldExpr>(expr)->base;
     else
       return nullptr;
   }

@@ -8,9 +8,9 @@ namespace ptl {
 
 /// `a % b` as an expression: its operands as dimensions.
 static bool asRemainder(const Expr *expr, Dim *a, Dim *b) {
-  if (expr->kind != ExprKind::Op)
+  auto *op = dyn_cast<OpExpr>(expr);
+  if (!op)
     return false;
-  auto *op = static_cast<const OpExpr *>(expr);
   if (!op->op || op->op->name != "%" || op->args.size() != 2)
     return false;
   *a = op->args[0]->dim;
@@ -46,14 +46,12 @@ static void assumeComparison(FactSet &facts, const OpExpr &op,
 }
 
 void assumeCondition(FactSet &facts, const Expr *condition, const std::function<Dim(Dim)> &named) {
-  if (condition->kind == ExprKind::Logical) {
-    auto *logical = static_cast<const LogicalExpr *>(condition);
+  if (auto *logical = dyn_cast<LogicalExpr>(condition)) {
     if (!logical->isAnd)
       return;
     assumeCondition(facts, logical->lhs, named);
     assumeCondition(facts, logical->rhs, named);
-  } else if (condition->kind == ExprKind::Op) {
-    auto *op = static_cast<const OpExpr *>(condition);
+  } else if (auto *op = dyn_cast<OpExpr>(condition)) {
     if (op->op && op->args.size() == 2 && op->args[0] && op->args[1])
       assumeComparison(facts, *op, named);
   }
@@ -74,7 +72,7 @@ struct DimComparison {
 static std::optional<DimComparison> comparisonOf(const Expr *condition) {
   if (!condition || condition->kind != ExprKind::Op)
     return std::nullopt;
-  const auto *op = static_cast<const OpExpr *>(condition);
+  const auto *op = cast<OpExpr>(condition);
   if (!op->op || op->op->opClass != OpClass::Comparison || op->args.size() != 2)
     return std::nullopt;
   if (!op->args[0] || !op->args[1] || !op->args[0]->dim || !op->args[1]->dim)
@@ -90,9 +88,8 @@ Proof conditionProof(Context &ctx, const Expr *condition) {
   if (isMissing(condition))
     return Proof::Unknown;
   if (condition->kind == ExprKind::Const && condition->type->isScalar())
-    return static_cast<const ConstExpr *>(condition)->intValue ? Proof::True : Proof::False;
-  if (condition->kind == ExprKind::Logical) {
-    const auto *logical = static_cast<const LogicalExpr *>(condition);
+    return cast<ConstExpr>(condition)->intValue ? Proof::True : Proof::False;
+  if (const auto *logical = dyn_cast<LogicalExpr>(condition)) {
     Proof lhs = conditionProof(ctx, logical->lhs), rhs = conditionProof(ctx, logical->rhs);
     Proof decides = logical->isAnd ? Proof::False : Proof::True;
     if (lhs == decides || rhs == decides)
@@ -119,8 +116,7 @@ Proof conditionProof(Context &ctx, const Expr *condition) {
 void assumeNot(Context &ctx, const Expr *condition) {
   if (isMissing(condition))
     return;
-  if (condition->kind == ExprKind::Logical) {
-    const auto *logical = static_cast<const LogicalExpr *>(condition);
+  if (const auto *logical = dyn_cast<LogicalExpr>(condition)) {
     if (!logical->isAnd) {
       assumeNot(ctx, logical->lhs);
       assumeNot(ctx, logical->rhs);
@@ -154,21 +150,21 @@ bool isStaticValue(Context &ctx, const Expr *expr) {
   case ExprKind::Const:
     return true;
   case ExprKind::LocalRef: {
-    LocalKind kind = static_cast<const LocalRefExpr *>(expr)->local->kind;
+    LocalKind kind = cast<LocalRefExpr>(expr)->local->kind;
     return kind == LocalKind::Tunable || kind == LocalKind::Const;
   }
   case ExprKind::Op: {
-    for (const Expr *arg : static_cast<const OpExpr *>(expr)->args)
+    for (const Expr *arg : cast<OpExpr>(expr)->args)
       if (!isStaticValue(ctx, arg))
         return false;
     return expr->type->isScalar();
   }
   case ExprKind::Logical: {
-    const auto *logical = static_cast<const LogicalExpr *>(expr);
+    const auto *logical = cast<LogicalExpr>(expr);
     return isStaticValue(ctx, logical->lhs) && isStaticValue(ctx, logical->rhs);
   }
   case ExprKind::Convert:
-    return isStaticValue(ctx, static_cast<const ConvertExpr *>(expr)->arg);
+    return isStaticValue(ctx, cast<ConvertExpr>(expr)->arg);
   default:
     return false;
   }

@@ -20,7 +20,7 @@ const Expr *withoutWidening(const Expr *expr) {
     return type->isInt() ? 64u : isInteger(type->elem.kind) ? elemBits(type->elem.kind) : 0u;
   };
   while (expr && expr->kind == ExprKind::Convert) {
-    const auto *convert = static_cast<const ConvertExpr *>(expr);
+    const auto *convert = cast<ConvertExpr>(expr);
     bool isPlain = !expr->type->elem.param && !convert->arg->type->elem.param;
     unsigned from = isPlain ? bits(convert->arg->type) : 0;
     if (from == 0 || (bits(expr->type) < from && !convert->checkRange) || convert->saturate)
@@ -52,23 +52,21 @@ static bool keepsValues(Context &ctx, const ConvertExpr &convert) {
 }
 
 static const Expr *withoutConversion(Context &ctx, const Expr *expr) {
-  while (expr && expr->kind == ExprKind::Convert &&
-         keepsValues(ctx, *static_cast<const ConvertExpr *>(expr)))
-    expr = static_cast<const ConvertExpr *>(expr)->arg;
+  while (expr && expr->kind == ExprKind::Convert && keepsValues(ctx, *cast<ConvertExpr>(expr)))
+    expr = cast<ConvertExpr>(expr)->arg;
   return expr;
 }
 
 static Dim boundOf(Context &ctx, const Expr *expr) {
   expr = withoutConversion(ctx, expr);
   if (expr && expr->kind == ExprKind::Const && elemIs(expr->type->elem, ElemConstraint::Integer))
-    return ctx.dims.constant(static_cast<const ConstExpr *>(expr)->intValue);
+    return ctx.dims.constant(cast<ConstExpr>(expr)->intValue);
   return expr ? expr->dim : Dim();
 }
 
 static bool refersTo(Context &ctx, const Expr *expr, const Local *local) {
   expr = withoutConversion(ctx, expr);
-  return expr && expr->kind == ExprKind::LocalRef &&
-         static_cast<const LocalRefExpr *>(expr)->local == local;
+  return expr && expr->kind == ExprKind::LocalRef && cast<LocalRefExpr>(expr)->local == local;
 }
 
 /// Adds what `array op bound` says.
@@ -95,17 +93,16 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
                           ElementBounds &bounds) {
   if (isMissing(condition))
     return;
-  if (condition->kind == ExprKind::Logical) {
-    const auto *logical = static_cast<const LogicalExpr *>(condition);
+  if (const auto *logical = dyn_cast<LogicalExpr>(condition)) {
     if (!logical->isAnd)
       return;
     readCondition(ctx, logical->lhs, array, bounds);
     readCondition(ctx, logical->rhs, array, bounds);
     return;
   }
-  if (condition->kind != ExprKind::Op)
+  const auto *op = dyn_cast<OpExpr>(condition);
+  if (!op)
     return;
-  const auto *op = static_cast<const OpExpr *>(condition);
   if (!op->op || op->args.empty() || !op->args[0])
     return;
   if (op->op->name == "all" || (op->op->name == "and" && !condition->type->isScalar())) {
@@ -150,7 +147,7 @@ bool elementsWithin(Context &ctx, const Expr *index, Dim extent) {
   index = withoutWidening(index);
   // An element with a name: `let p = idx[i]`.
   while (index && index->kind == ExprKind::LocalRef) {
-    auto named = ctx.letValues.find(static_cast<const LocalRefExpr *>(index)->local);
+    auto named = ctx.letValues.find(cast<LocalRefExpr>(index)->local);
     if (named == ctx.letValues.end())
       break;
     index = withoutWidening(named->second);

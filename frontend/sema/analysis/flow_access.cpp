@@ -21,10 +21,10 @@ void FlowWalker::readAll(const std::vector<Expr *> &exprs) {
 void FlowWalker::readIndices(const Expr *expr) {
   while (expr->kind == ExprKind::Index || expr->kind == ExprKind::Field) {
     if (expr->kind == ExprKind::Field) {
-      expr = static_cast<const FieldExpr *>(expr)->base;
+      expr = cast<FieldExpr>(expr)->base;
       continue;
     }
-    const auto *index = static_cast<const IndexExpr *>(expr);
+    const auto *index = cast<IndexExpr>(expr);
     for (const IndexItem &item : index->items)
       read(item.value);
     read(index->outside);
@@ -56,9 +56,8 @@ void FlowWalker::read(const Expr *expr) {
       return readElements(*elements);
     }
     if (expr->kind == ExprKind::Field)
-      return read(static_cast<const FieldExpr *>(expr)->base);
-    if (expr->kind == ExprKind::Index) {
-      const auto *index = static_cast<const IndexExpr *>(expr);
+      return read(cast<FieldExpr>(expr)->base);
+    if (const auto *index = dyn_cast<IndexExpr>(expr)) {
       read(index->base);
       for (const IndexItem &item : index->items)
         read(item.value);
@@ -66,36 +65,36 @@ void FlowWalker::read(const Expr *expr) {
     }
     return;
   case ExprKind::Block:
-    readAll(static_cast<const BlockExpr *>(expr)->ins);
+    readAll(cast<BlockExpr>(expr)->ins);
     return;
   case ExprKind::Op:
-    readAll(static_cast<const OpExpr *>(expr)->args);
-    return readAll(static_cast<const OpExpr *>(expr)->rest);
+    readAll(cast<OpExpr>(expr)->args);
+    return readAll(cast<OpExpr>(expr)->rest);
   case ExprKind::Convert:
-    return read(static_cast<const ConvertExpr *>(expr)->arg);
+    return read(cast<ConvertExpr>(expr)->arg);
   case ExprKind::Call:
-    return readCall(*static_cast<const CallExpr *>(expr));
+    return readCall(*cast<CallExpr>(expr));
   case ExprKind::If: {
-    const auto *branch = static_cast<const IfExpr *>(expr);
+    const auto *branch = cast<IfExpr>(expr);
     read(branch->condition);
     return arms(branch->condition, branch->thenBlock, branch->elseBlock);
   }
   case ExprKind::Range: {
-    const auto *range = static_cast<const RangeExpr *>(expr);
+    const auto *range = cast<RangeExpr>(expr);
     return readAll({range->lo, range->hi, range->step});
   }
   case ExprKind::Tiles: {
-    const auto *tiles = static_cast<const TilesExpr *>(expr);
+    const auto *tiles = cast<TilesExpr>(expr);
     return readAll({tiles->lo, tiles->hi, tiles->size});
   }
   case ExprKind::Tuple:
-    return readAll(static_cast<const TupleExpr *>(expr)->elements);
+    return readAll(cast<TupleExpr>(expr)->elements);
   case ExprKind::List:
-    return readAll(static_cast<const ListExpr *>(expr)->elements);
+    return readAll(cast<ListExpr>(expr)->elements);
   case ExprKind::StructMake:
-    return readAll(static_cast<const StructMakeExpr *>(expr)->fields);
+    return readAll(cast<StructMakeExpr>(expr)->fields);
   case ExprKind::Logical: {
-    const auto *logical = static_cast<const LogicalExpr *>(expr);
+    const auto *logical = cast<LogicalExpr>(expr);
     return readAll({logical->lhs, logical->rhs});
   }
   case ExprKind::Error:
@@ -205,17 +204,16 @@ void FlowWalker::learn(const Expr *condition) {
   if (isMissing(condition))
     return;
   assumeCondition(ctx_, condition);
-  if (condition->kind == ExprKind::Logical) {
-    const auto *logical = static_cast<const LogicalExpr *>(condition);
+  if (const auto *logical = dyn_cast<LogicalExpr>(condition)) {
     if (logical->isAnd) {
       learn(logical->lhs);
       learn(logical->rhs);
     }
     return;
   }
-  if (condition->kind != ExprKind::Op)
+  const auto *op = dyn_cast<OpExpr>(condition);
+  if (!op)
     return;
-  const auto *op = static_cast<const OpExpr *>(condition);
   std::string_view name = op->op ? op->op->name : std::string_view();
   if ((name != "unique" && name != "sorted" && name != "permutation") || op->args.empty() ||
       !op->args[0])
@@ -249,11 +247,11 @@ void FlowWalker::learnBoundsOf(const LoopDomain &domain, const Expr *iterable) {
   if (!iterable || !domain.hasHiddenBounds)
     return;
   if (iterable->kind == ExprKind::Tiles) {
-    learnElement(domain.lo, static_cast<const TilesExpr *>(iterable)->lo);
-    learnElement(domain.hi, static_cast<const TilesExpr *>(iterable)->hi);
+    learnElement(domain.lo, cast<TilesExpr>(iterable)->lo);
+    learnElement(domain.hi, cast<TilesExpr>(iterable)->hi);
   } else if (iterable->kind == ExprKind::Range) {
-    learnElement(domain.lo, static_cast<const RangeExpr *>(iterable)->lo);
-    learnElement(domain.hi, static_cast<const RangeExpr *>(iterable)->hi);
+    learnElement(domain.lo, cast<RangeExpr>(iterable)->lo);
+    learnElement(domain.hi, cast<RangeExpr>(iterable)->hi);
   }
 }
 

@@ -70,29 +70,29 @@ void FlowWalker::block(const Block *block) {
 void FlowWalker::stmt(const Stmt *stmt) {
   switch (stmt->kind) {
   case StmtKind::Let:
-    return let(*static_cast<const LetStmt *>(stmt));
+    return let(*cast<LetStmt>(stmt));
   case StmtKind::Assign:
-    return assign(*static_cast<const AssignStmt *>(stmt));
+    return assign(*cast<AssignStmt>(stmt));
   case StmtKind::ExprStmt:
-    return read(static_cast<const ExprStmt *>(stmt)->value);
+    return read(cast<ExprStmt>(stmt)->value);
   case StmtKind::For:
-    return loop(*static_cast<const ForStmt *>(stmt));
+    return loop(*cast<ForStmt>(stmt));
   case StmtKind::Parallel:
-    return parallel(*static_cast<const ParallelStmt *>(stmt));
+    return parallel(*cast<ParallelStmt>(stmt));
   case StmtKind::While:
-    return whileLoop(*static_cast<const WhileStmt *>(stmt));
+    return whileLoop(*cast<WhileStmt>(stmt));
   case StmtKind::If:
-    return branch(*static_cast<const IfStmt *>(stmt));
+    return branch(*cast<IfStmt>(stmt));
   case StmtKind::Return:
-    return returns(*static_cast<const ReturnStmt *>(stmt));
+    return returns(*cast<ReturnStmt>(stmt));
   case StmtKind::Task:
-    return block(static_cast<const TaskStmt *>(stmt)->body);
+    return block(cast<TaskStmt>(stmt)->body);
   case StmtKind::Block:
     if (auto fetch = ctx_.fetches.find(stmt); fetch != ctx_.fetches.end())
       return assign(*fetch->second);
-    return block(static_cast<const BlockStmt *>(stmt)->block);
+    return block(cast<BlockStmt>(stmt)->block);
   case StmtKind::OnSection:
-    return block(static_cast<const OnStmt *>(stmt)->body);
+    return block(cast<OnStmt>(stmt)->body);
   case StmtKind::Break:
   case StmtKind::Continue:
     if (!jumps_.empty())
@@ -101,8 +101,8 @@ void FlowWalker::stmt(const Stmt *stmt) {
     state_.isReachable = false;
     return;
   case StmtKind::Assert:
-    read(static_cast<const AssertStmt *>(stmt)->condition);
-    return learn(static_cast<const AssertStmt *>(stmt)->condition);
+    read(cast<AssertStmt>(stmt)->condition);
+    return learn(cast<AssertStmt>(stmt)->condition);
   case StmtKind::BlockDecl:
   case StmtKind::Error:
     return;

@@ -16,9 +16,9 @@ using Bounds = std::vector<Dim>;
 constexpr int kDepth = 8; ///< of expressions that are looked into
 
 const OpExpr *asOp(const Expr *expr, OpId id) {
-  if (expr->kind != ExprKind::Op)
+  const auto *op = dyn_cast<OpExpr>(expr);
+  if (!op)
     return nullptr;
-  const auto *op = static_cast<const OpExpr *>(expr);
   bool isIt = op->op && op->op->id == id && op->args.size() == 2 && !isMissing(op->args[0]) &&
               !isMissing(op->args[1]);
   return isIt ? op : nullptr;
@@ -26,7 +26,7 @@ const OpExpr *asOp(const Expr *expr, OpId id) {
 
 Dim known(Context &ctx, const Expr *expr) {
   if (expr->kind == ExprKind::Const && expr->type->isInt())
-    return ctx.dims.constant(static_cast<const ConstExpr *>(expr)->intValue);
+    return ctx.dims.constant(cast<ConstExpr>(expr)->intValue);
   return expr->dim;
 }
 
@@ -67,7 +67,7 @@ bool staysWithin(Context &ctx, const Expr *value, Dim extent) {
   if (isMissing(value) || !extent)
     return false;
   while (value->kind == ExprKind::LocalRef && !value->dim) {
-    auto named = ctx.letValues.find(static_cast<const LocalRefExpr *>(value)->local);
+    auto named = ctx.letValues.find(cast<LocalRefExpr>(value)->local);
     if (named == ctx.letValues.end())
       break;
     value = named->second;

@@ -32,7 +32,7 @@ static bool isMove(InstructionId id) {
 /// A part of a view lies as the view does.
 static const Type &lyingType(const Expr *operand) {
   while (operand->kind == ExprKind::Index)
-    operand = static_cast<const IndexExpr *>(operand)->base;
+    operand = cast<IndexExpr>(operand)->base;
   return *operand->type;
 }
 

@@ -54,8 +54,7 @@ static const InstructionInfo *findBySurfaceName(std::string_view name) {
 /// The pipe, event or buffer that an expression names itself: what a `let` holds is none. Null: it
 /// does not.
 static const BlockObject *declaredObject(const Expr *expr) {
-  return expr->kind == ExprKind::LocalRef ? static_cast<const LocalRefExpr *>(expr)->local->object
-                                          : nullptr;
+  return expr->kind == ExprKind::LocalRef ? cast<LocalRefExpr>(expr)->local->object : nullptr;
 }
 
 /// `signal(e)`, `wait(e[i])`
@@ -71,12 +70,11 @@ static Expr *checkSignal(Context &ctx, NodeId node, bool isSignal, const CallArg
         {isSignal ? "signal" : "wait", "1", "`" + toString(ctx, event->type) + "`", "an event"});
     return call;
   }
-  if (event->kind == ExprKind::Block) {
-    auto *slot = static_cast<BlockExpr *>(event);
+  if (auto *slot = dyn_cast<BlockExpr>(event)) {
     call->object = slot->object;
     call->ins = {slot->ins[1]};
   } else {
-    call->object = static_cast<LocalRefExpr *>(event)->local;
+    call->object = cast<LocalRefExpr>(event)->local;
     if (call->object->object->count)
       ctx.sink.report(DiagId::EventNeedsNumber, event->span, {call->object->name})
           .label(call->object->span, "declared here");
@@ -110,7 +108,7 @@ static Local *pipeArgument(Context &ctx, const CallArgument &arg, std::string_vi
   if (isMissing(pipe))
     return nullptr;
   if (pipe->type->kind == TypeKind::Pipe && declaredObject(pipe))
-    return static_cast<LocalRefExpr *>(pipe)->local;
+    return cast<LocalRefExpr>(pipe)->local;
   ctx.sink.report(DiagId::WrongOperand, pipe->span,
                   {std::string(name), "1", "`" + toString(ctx, pipe->type) + "`", "a pipe"});
   return nullptr;
@@ -274,7 +272,7 @@ static Expr *checkSectionCall(Context &ctx, NodeId node, std::string_view name,
   bool isPop = name == "pop", isPush = name == "push";
   BlockExpr *call = newBlock(ctx, node, isPop ? BlockOp::Pop : BlockOp::Push, voidType(ctx));
   if (!isPop && !isPush) {
-    Expr *other = newExpr<Expr>(ctx, ExprKind::Error, node, voidType(ctx));
+    Expr *other = newExpr<Expr>(ctx, node, voidType(ctx));
     if (name != "put")
       other->type = errorType(ctx);
     return other;
@@ -287,7 +285,7 @@ static Expr *checkSectionCall(Context &ctx, NodeId node, std::string_view name,
                     {std::string(name), "1", "`" + toString(ctx, pipe->type) + "`", "a pipe"});
     return errorExpr(ctx, node);
   }
-  call->object = static_cast<LocalRefExpr *>(pipe)->local;
+  call->object = cast<LocalRefExpr>(pipe)->local;
   if (isPush) {
     call->ins.assign(values.begin() + 1, values.end());
     return call;

@@ -66,7 +66,7 @@ static void markBlockLevel(Context &ctx) {
 
 static Stmt *declare(Context &ctx, NodeId node, LocalKind kind, NodeId name, const Type *type,
                      const BlockObject &object) {
-  auto *stmt = newStmt<BlockDeclStmt>(ctx, StmtKind::BlockDecl, node);
+  auto *stmt = newStmt<BlockDeclStmt>(ctx, node);
   stmt->local = declareLocal(ctx, kind, ctx.text(name), ctx.span(name), type, name);
   stmt->local->object = ctx.program.make<BlockObject>(object);
   return stmt;
@@ -260,7 +260,7 @@ static Stmt *checkPipe(Context &ctx, NodeId node) {
 
 static Stmt *checkSection(Context &ctx, NodeId node) {
   OnStmtView view(ctx.tree, node);
-  auto *stmt = newStmt<OnStmt>(ctx, StmtKind::OnSection, node);
+  auto *stmt = newStmt<OnStmt>(ctx, node);
   checkCoreName(ctx, view.core());
   stmt->core = ctx.text(view.core());
   stmt->splitRows = view.split() != kNoNode;

@@ -164,9 +164,9 @@ private:
     if (!expr->type->isArray())
       return false;
     if (expr->kind == ExprKind::Block)
-      return static_cast<const BlockExpr *>(expr)->op == BlockOp::View;
+      return cast<BlockExpr>(expr)->op == BlockOp::View;
     if (expr->kind == ExprKind::Index)
-      return isView(static_cast<const IndexExpr *>(expr)->base);
+      return isView(cast<IndexExpr>(expr)->base);
     const Local *local = rootLocal(expr);
     return local && (local->kind == LocalKind::Param || local->kind == LocalKind::Output ||
                      local->kind == LocalKind::Let);
@@ -263,7 +263,7 @@ private:
       return nullptr;
     }
     if (const Local *local =
-            expr->kind == ExprKind::LocalRef ? static_cast<LocalRefExpr *>(expr)->local : nullptr;
+            expr->kind == ExprKind::LocalRef ? cast<LocalRefExpr>(expr)->local : nullptr;
         local && local->object && local->object->count) {
       ctx_.sink.report(DiagId::EventNeedsNumber, expr->span, {local->name})
           .label(local->span, "declared here");

@@ -13,7 +13,7 @@
 namespace ptl {
 
 BlockExpr *newBlock(Context &ctx, NodeId node, BlockOp op, const Type *type) {
-  auto *expr = newExpr<BlockExpr>(ctx, ExprKind::Block, node, type);
+  auto *expr = newExpr<BlockExpr>(ctx, node, type);
   expr->op = op;
   expr->core = coreHere(ctx);
   return expr;
@@ -108,8 +108,7 @@ static Expr *checkWindow(Context &ctx, NodeId node, Expr *base, std::span<const 
 }
 
 Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const NodeId> indices) {
-  const Local *local =
-      base->kind == ExprKind::LocalRef ? static_cast<LocalRefExpr *>(base)->local : nullptr;
+  const Local *local = base->kind == ExprKind::LocalRef ? cast<LocalRefExpr>(base)->local : nullptr;
   bool rotates = local && local->object && local->object->count;
   if (!rotates && isTile(base->type))
     return checkWindow(ctx, node, base, indices);

@@ -58,7 +58,7 @@ enum class BlockOp : uint8_t {
   StoreScalar, ///< outs: tensor; ins: position, value
 };
 
-struct BlockExpr : Expr {
+struct BlockExpr : ExprOf<ExprKind::Block> {
   BlockOp op = BlockOp::Instruction;
   const InstructionInfo *info = nullptr; ///< of instructions
   std::vector<Expr *> outs, ins;         ///< in the order of the table; null where left out

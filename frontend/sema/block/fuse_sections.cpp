@@ -31,28 +31,28 @@ void forEachExprIn(const Block *block, const std::function<void(const Expr *)> &
 void forEachExprIn(const Stmt &stmt, const std::function<void(const Expr *)> &visit) {
   switch (stmt.kind) {
   case StmtKind::Let:
-    return forEachExpr(static_cast<const LetStmt &>(stmt).value, visit);
+    return forEachExpr(cast<LetStmt>(stmt).value, visit);
   case StmtKind::Assign: {
-    const auto &assign = static_cast<const AssignStmt &>(stmt);
+    const auto &assign = cast<AssignStmt>(stmt);
     forEachExpr(assign.place, visit);
     return forEachExpr(assign.value, visit);
   }
   case StmtKind::ExprStmt:
-    return forEachExpr(static_cast<const ExprStmt &>(stmt).value, visit);
+    return forEachExpr(cast<ExprStmt>(stmt).value, visit);
   case StmtKind::For:
-    forEachExpr(static_cast<const ForStmt &>(stmt).head.iterable, visit);
-    return forEachExprIn(static_cast<const ForStmt &>(stmt).body, visit);
+    forEachExpr(cast<ForStmt>(stmt).head.iterable, visit);
+    return forEachExprIn(cast<ForStmt>(stmt).body, visit);
   case StmtKind::While:
-    forEachExpr(static_cast<const WhileStmt &>(stmt).condition, visit);
-    return forEachExprIn(static_cast<const WhileStmt &>(stmt).body, visit);
+    forEachExpr(cast<WhileStmt>(stmt).condition, visit);
+    return forEachExprIn(cast<WhileStmt>(stmt).body, visit);
   case StmtKind::If:
-    forEachExpr(static_cast<const IfStmt &>(stmt).condition, visit);
-    forEachExprIn(static_cast<const IfStmt &>(stmt).thenBlock, visit);
-    return forEachExprIn(static_cast<const IfStmt &>(stmt).elseBlock, visit);
+    forEachExpr(cast<IfStmt>(stmt).condition, visit);
+    forEachExprIn(cast<IfStmt>(stmt).thenBlock, visit);
+    return forEachExprIn(cast<IfStmt>(stmt).elseBlock, visit);
   case StmtKind::Block:
-    return forEachExprIn(static_cast<const BlockStmt &>(stmt).block, visit);
+    return forEachExprIn(cast<BlockStmt>(stmt).block, visit);
   case StmtKind::Assert:
-    return forEachExpr(static_cast<const AssertStmt &>(stmt).condition, visit);
+    return forEachExpr(cast<AssertStmt>(stmt).condition, visit);
   default:
     return;
   }
@@ -65,7 +65,7 @@ struct AsDeclared {
 };
 
 const BlockExpr *asQueueCall(const Expr *expr) {
-  auto *call = expr->kind == ExprKind::Block ? static_cast<const BlockExpr *>(expr) : nullptr;
+  auto *call = dyn_cast<BlockExpr>(expr);
   return call && (call->op == BlockOp::Push || call->op == BlockOp::Pop) ? call : nullptr;
 }
 
@@ -215,7 +215,7 @@ private:
         continue;
       Stmt *stmt = sections[i][next[i]];
       if (stmt->kind == StmtKind::For) {
-        loops.push_back(static_cast<ForStmt *>(stmt));
+        loops.push_back(cast<ForStmt>(stmt));
         owners.push_back(i);
       } else {
         waiting = stmt;
@@ -274,10 +274,10 @@ private:
     const Expr *x = a.head.iterable, *y = b.head.iterable;
     bool same = x->kind == y->kind && a.isStatic == b.isStatic;
     if (same && x->kind == ExprKind::Tiles) {
-      auto *s = static_cast<const TilesExpr *>(x), *t = static_cast<const TilesExpr *>(y);
+      auto *s = cast<TilesExpr>(x), *t = cast<TilesExpr>(y);
       same = equal(s->lo, t->lo, 0) && equal(s->hi, t->hi, 0) && equal(s->size, t->size, 0);
     } else if (same && x->kind == ExprKind::Range) {
-      auto *s = static_cast<const RangeExpr *>(x), *t = static_cast<const RangeExpr *>(y);
+      auto *s = cast<RangeExpr>(x), *t = cast<RangeExpr>(y);
       same = equal(s->lo, t->lo, 0) && equal(s->hi, t->hi, 0) && equal(s->step, t->step, 1);
     } else {
       same = false;
@@ -292,11 +292,10 @@ private:
 
   /// The variable of a loop that runs with another one is that one's.
   void alias(const ForStmt &loop, const ForStmt &other, Statements &out) {
-    auto *let = newStmt<LetStmt>(ctx_, StmtKind::Let, other.syntax);
+    auto *let = newStmt<LetStmt>(ctx_, other.syntax);
     let->span = other.span;
     let->locals = {other.head.var};
-    auto *value =
-        newExpr<LocalRefExpr>(ctx_, ExprKind::LocalRef, other.syntax, loop.head.var->type);
+    auto *value = newExpr<LocalRefExpr>(ctx_, other.syntax, loop.head.var->type);
     value->local = loop.head.var;
     value->dim = loop.head.var->dim;
     let->value = value;
@@ -328,17 +327,17 @@ void collectWrites(const Block *block, Touched &touched);
 void collectWrites(const Stmt &stmt, Touched &touched) {
   switch (stmt.kind) {
   case StmtKind::Assign:
-    touched.writes.try_emplace(static_cast<const AssignStmt &>(stmt).target, stmt.span);
+    touched.writes.try_emplace(cast<AssignStmt>(stmt).target, stmt.span);
     return;
   case StmtKind::For:
-    return collectWrites(static_cast<const ForStmt &>(stmt).body, touched);
+    return collectWrites(cast<ForStmt>(stmt).body, touched);
   case StmtKind::While:
-    return collectWrites(static_cast<const WhileStmt &>(stmt).body, touched);
+    return collectWrites(cast<WhileStmt>(stmt).body, touched);
   case StmtKind::If:
-    collectWrites(static_cast<const IfStmt &>(stmt).thenBlock, touched);
-    return collectWrites(static_cast<const IfStmt &>(stmt).elseBlock, touched);
+    collectWrites(cast<IfStmt>(stmt).thenBlock, touched);
+    return collectWrites(cast<IfStmt>(stmt).elseBlock, touched);
   case StmtKind::Block:
-    return collectWrites(static_cast<const BlockStmt &>(stmt).block, touched);
+    return collectWrites(cast<BlockStmt>(stmt).block, touched);
   default:
     return;
   }
@@ -355,7 +354,7 @@ Touched touchedBy(const OnStmt &section) {
   collectWrites(section.body, touched);
   forEachExprIn(section.body, [&](const Expr *expr) {
     if (expr->kind == ExprKind::LocalRef)
-      touched.reads.try_emplace(static_cast<const LocalRefExpr *>(expr)->local, expr->span);
+      touched.reads.try_emplace(cast<LocalRefExpr>(expr)->local, expr->span);
   });
   return touched;
 }
@@ -384,7 +383,7 @@ bool mixesNoRows(Context &ctx, const OnStmt &section) {
   forEachExprIn(section.body, [&](const Expr *expr) {
     if (!fine || expr->kind != ExprKind::Op)
       return;
-    auto *call = static_cast<const OpExpr *>(expr);
+    auto *call = cast<OpExpr>(expr);
     const Expr *source = call->args.empty() ? nullptr : call->args[0];
     if (!call->op || !source || !source->type->isArray() || source->type->extents.size() < 2)
       return;
@@ -424,14 +423,14 @@ bool fuseBlock(Context &ctx, Block *block) {
   Statements rest, after;
   for (Stmt *stmt : block->stmts) {
     if (stmt->kind == StmtKind::OnSection) {
-      sections.push_back(static_cast<OnStmt *>(stmt));
+      sections.push_back(cast<OnStmt>(stmt));
       continue;
     }
     if (stmt->kind == StmtKind::BlockDecl)
       continue; // pipes are what the values are called that go through them
-    Block *inner = stmt->kind == StmtKind::For        ? static_cast<ForStmt *>(stmt)->body
-                   : stmt->kind == StmtKind::Parallel ? static_cast<ParallelStmt *>(stmt)->body
-                   : stmt->kind == StmtKind::Block    ? static_cast<BlockStmt *>(stmt)->block
+    Block *inner = stmt->kind == StmtKind::For        ? cast<ForStmt>(stmt)->body
+                   : stmt->kind == StmtKind::Parallel ? cast<ParallelStmt>(stmt)->body
+                   : stmt->kind == StmtKind::Block    ? cast<BlockStmt>(stmt)->block
                                                       : nullptr;
     if (!fuseBlock(ctx, inner))
       return false;

@@ -69,7 +69,7 @@ bool readAssociative(Context &ctx, NodeId condition, WhereClause *clause) {
 static bool keepsApart(const Expr *expr) {
   switch (expr->kind) {
   case ExprKind::Op: {
-    OpClass kind = static_cast<const OpExpr *>(expr)->op->opClass;
+    OpClass kind = cast<OpExpr>(expr)->op->opClass;
     return kind == OpClass::Elementwise || kind == OpClass::Comparison || kind == OpClass::Select;
   }
   case ExprKind::Const:
@@ -100,9 +100,9 @@ void checkElementwise(Context &ctx, const CallableDecl &decl) {
   };
   for (const Stmt *stmt : decl.body->stmts) {
     if (stmt->kind == StmtKind::Let)
-      look(static_cast<const LetStmt *>(stmt)->value);
+      look(cast<LetStmt>(stmt)->value);
     else if (stmt->kind == StmtKind::Return)
-      look(static_cast<const ReturnStmt *>(stmt)->value);
+      look(cast<ReturnStmt>(stmt)->value);
     else
       refuse(stmt->span);
   }

@@ -164,8 +164,7 @@ static Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   }
   if (type->elem == target && !args.round)
     return value;
-  auto *convert =
-      newExpr<ConvertExpr>(ctx, ExprKind::Convert, node, shapedType(ctx, target, shapeOf(type)));
+  auto *convert = newExpr<ConvertExpr>(ctx, node, shapedType(ctx, target, shapeOf(type)));
   convert->arg = value;
   convert->round = args.round.value_or(RoundMode::Even);
   convert->saturate = args.saturate;

@@ -111,7 +111,7 @@ static void bindTunable(Binding &binding, const Tunable &tunable, const CallArgu
     return;
   }
   if (value->kind == ExprKind::Const && !tunable.domain.empty()) {
-    int64_t number = static_cast<ConstExpr *>(value)->intValue;
+    int64_t number = cast<ConstExpr>(value)->intValue;
     if (std::find(tunable.domain.begin(), tunable.domain.end(), number) == tunable.domain.end()) {
       ctx.sink.report(DiagId::TunableNotInDomain, value->span,
                       {tunable.local->name, std::to_string(number)});
@@ -389,8 +389,8 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
 static bool surelyApart(Context &ctx, const Expr *a, const Expr *b) {
   if (a->kind != ExprKind::Index || b->kind != ExprKind::Index)
     return false;
-  const auto *x = static_cast<const IndexExpr *>(a);
-  const auto *y = static_cast<const IndexExpr *>(b);
+  const auto *x = cast<IndexExpr>(a);
+  const auto *y = cast<IndexExpr>(b);
   auto bounds = [&](const IndexItem &item) -> std::pair<Dim, Dim> {
     if (item.kind == IndexItemKind::Position)
       return {item.value->dim, ctx.dims.add(item.value->dim, ctx.dims.constant(1))};
@@ -513,7 +513,7 @@ Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
                     const std::vector<CallArgument> &args) {
   noteCall(ctx, &callee, ctx.span(node));
   checkAllowed(ctx, node, callee);
-  auto *call = newExpr<CallExpr>(ctx, ExprKind::Call, node, errorType(ctx));
+  auto *call = newExpr<CallExpr>(ctx, node, errorType(ctx));
   call->callee = &callee;
   Binding binding(ctx, node, callee.name, callee.params, callee.dims, callee.typeParams);
   auto others = placeArguments(binding, args);
@@ -525,7 +525,7 @@ Expr *checkCallable(Context &ctx, NodeId node, const CallableDecl &callee,
 Expr *callOn(Context &ctx, NodeId node, const CallableDecl &callee,
              const std::vector<Expr *> &values) {
   noteCall(ctx, &callee, ctx.span(node));
-  auto *call = newExpr<CallExpr>(ctx, ExprKind::Call, node, errorType(ctx));
+  auto *call = newExpr<CallExpr>(ctx, node, errorType(ctx));
   call->callee = &callee;
   Binding binding(ctx, node, callee.name, callee.params, callee.dims, callee.typeParams);
   std::vector<CallArgument> given(values.size());
@@ -542,7 +542,7 @@ Expr *callOn(Context &ctx, NodeId node, const CallableDecl &callee,
 
 Expr *checkStructMake(Context &ctx, NodeId node, const StructDecl &decl,
                       const std::vector<CallArgument> &args) {
-  auto *make = newExpr<StructMakeExpr>(ctx, ExprKind::StructMake, node, errorType(ctx));
+  auto *make = newExpr<StructMakeExpr>(ctx, node, errorType(ctx));
   make->decl = &decl;
   std::vector<Local *> fields;
   for (const StructField &field : decl.fields) {

@@ -238,8 +238,8 @@ Expr *Fold::turned(Expr *value) const {
     return axis == -1 ? transposed(ctx, value) : value;
   if (whole.prefix)
     return value;
-  auto *column = newExpr<IndexExpr>(ctx, ExprKind::Index, value->syntax,
-                                    shapedType(ctx, value->type->elem, turnedShape()));
+  auto *column =
+      newExpr<IndexExpr>(ctx, value->syntax, shapedType(ctx, value->type->elem, turnedShape()));
   column->base = value;
   column->items = {itemOf(value, IndexItemKind::Full, -1),
                    itemOf(value, IndexItemKind::NewAxis, 0)};
@@ -253,8 +253,7 @@ Expr *Fold::turnedBack(Expr *value) const {
   if (whole.prefix)
     return value;
   Shape row = {false, {shapeOf(value->type).extents.front()}};
-  auto *result = newExpr<IndexExpr>(ctx, ExprKind::Index, value->syntax,
-                                    shapedType(ctx, value->type->elem, row));
+  auto *result = newExpr<IndexExpr>(ctx, value->syntax, shapedType(ctx, value->type->elem, row));
   result->base = value;
   IndexItem first = itemOf(value, IndexItemKind::Position, -1);
   first.value = dimValue(ctx, ctx.dims.constant(0), value->syntax);
@@ -267,8 +266,7 @@ Expr *Fold::withoutAxis(Expr *value) const {
   Shape whole = shapeOf(value->type), rest = whole;
   auto at = static_cast<size_t>(static_cast<int64_t>(whole.rank()) + axis);
   rest.extents.erase(rest.extents.begin() + static_cast<ptrdiff_t>(at));
-  auto *index =
-      newExpr<IndexExpr>(ctx, ExprKind::Index, node, shapedType(ctx, value->type->elem, rest));
+  auto *index = newExpr<IndexExpr>(ctx, node, shapedType(ctx, value->type->elem, rest));
   index->base = value;
   if (whole.prefix) {
     IndexItem leading = itemOf(index, IndexItemKind::Rest, 0);
@@ -285,7 +283,7 @@ Expr *Fold::withoutAxis(Expr *value) const {
 }
 
 Local *Fold::bind(LocalKind kind, Expr *value, const Type *type) {
-  auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, node);
+  auto *let = newStmt<LetStmt>(ctx, node);
   let->isVar = kind == LocalKind::Var;
   let->value = value;
   let->locals = {declareLocal(ctx, kind, "", ctx.span(node), type, kNoNode)};
@@ -300,8 +298,7 @@ Expr *Fold::part(Local *local, Dim start, Dim stop, Expr *outside) const {
   Dim length = ctx.dims.sub(stop, start);
   if (!(length == extent.length))
     extent = makeExtent(ctx, length);
-  auto *index =
-      newExpr<IndexExpr>(ctx, ExprKind::Index, node, shapedType(ctx, local->type->elem, result));
+  auto *index = newExpr<IndexExpr>(ctx, node, shapedType(ctx, local->type->elem, result));
   index->base = refTo(ctx, local, node);
   index->outside = outside;
   RangeInfo info;
@@ -309,8 +306,7 @@ Expr *Fold::part(Local *local, Dim start, Dim stop, Expr *outside) const {
   info.length = length;
   info.step = ctx.dims.constant(1);
   info.capacity = extent.capacity;
-  auto *range = newExpr<RangeExpr>(ctx, ExprKind::Range, node,
-                                   rangeType(ctx, ctx.program.make<RangeInfo>(info)));
+  auto *range = newExpr<RangeExpr>(ctx, node, rangeType(ctx, ctx.program.make<RangeInfo>(info)));
   range->lo = dimValue(ctx, start, node);
   range->hi = dimValue(ctx, stop, node);
   if (result.prefix) {
@@ -348,7 +344,7 @@ bool Fold::addStep(Block *into, Dim distance) {
   Expr *call = callOn(ctx, node, *callee, all);
   std::vector<Expr *> results = {call};
   if (!isMissing(call) && call->type->kind == TypeKind::Tuple) {
-    auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, node);
+    auto *let = newStmt<LetStmt>(ctx, node);
     let->value = call;
     results.clear();
     for (const Type *type : call->type->elements) {
@@ -358,7 +354,7 @@ bool Fold::addStep(Block *into, Dim distance) {
     block->stmts.push_back(let);
   }
   for (size_t i = 0; !isMissing(call) && i < values.size() && i < results.size(); ++i) {
-    auto *assign = newStmt<AssignStmt>(ctx, StmtKind::Assign, node);
+    auto *assign = newStmt<AssignStmt>(ctx, node);
     assign->target = values[i];
     assign->value = results[i];
     block->stmts.push_back(assign);
@@ -379,7 +375,7 @@ bool Fold::addSteps() {
       Dim distance = ctx.dims.constant(int64_t(1) << step);
       if (most && *distance.constant() >= *most)
         break;
-      auto *branch = newStmt<IfStmt>(ctx, StmtKind::If, node);
+      auto *branch = newStmt<IfStmt>(ctx, node);
       branch->isStatic = true;
       branch->condition =
           isBelow(ctx, node, dimValue(ctx, distance, node), dimValue(ctx, extent.capacity, node));
@@ -393,14 +389,14 @@ bool Fold::addSteps() {
   }
   Expr *one = dimValue(ctx, ctx.dims.constant(1), node);
   Local *reached = bind(LocalKind::Var, one, intType(ctx));
-  auto *loop = newStmt<WhileStmt>(ctx, StmtKind::While, node);
+  auto *loop = newStmt<WhileStmt>(ctx, node);
   loop->condition =
       isBelow(ctx, node, refTo(ctx, reached, node), dimValue(ctx, extent.length, node));
   loop->body = ctx.program.make<Block>();
   Block *outer = std::exchange(block, loop->body);
   Local *distance = bind(LocalKind::Let, refTo(ctx, reached, node), intType(ctx));
   bool isAdded = addStep(loop->body, distance->dim);
-  auto *assign = newStmt<AssignStmt>(ctx, StmtKind::Assign, node);
+  auto *assign = newStmt<AssignStmt>(ctx, node);
   assign->target = reached;
   assign->value = makeOp(ctx, findOp("+", 2), node, intType(ctx),
                          {refTo(ctx, reached, node), refTo(ctx, reached, node)});
@@ -422,13 +418,13 @@ Expr *Fold::result() {
   }
   if (results.size() == 1)
     return results[0];
-  auto *tuple = newExpr<TupleExpr>(ctx, ExprKind::Tuple, node, tupleType(ctx, types));
+  auto *tuple = newExpr<TupleExpr>(ctx, node, tupleType(ctx, types));
   tuple->elements = results;
   return tuple;
 }
 
 Expr *Fold::run() {
-  auto *expr = newExpr<IfExpr>(ctx, ExprKind::If, node, errorType(ctx));
+  auto *expr = newExpr<IfExpr>(ctx, node, errorType(ctx));
   ScopeGuard scope(ctx);
   expr->condition = trueExpr(ctx, node);
   block = expr->thenBlock = ctx.program.make<Block>();

@@ -91,7 +91,7 @@ static void readDims(Context &ctx, OpCall &call, const OpParam &param, NodeId no
 }
 
 static Expr *enumTag(Context &ctx, NodeId node, std::string_view tag) {
-  auto *expr = newExpr<EnumTagExpr>(ctx, ExprKind::EnumTag, node, stringType(ctx));
+  auto *expr = newExpr<EnumTagExpr>(ctx, node, stringType(ctx));
   expr->tag = tag;
   return expr;
 }
@@ -449,8 +449,7 @@ static Expr *checkAnyway(Context &ctx, NodeId node, const std::vector<CallArgume
 /// Whether a reduction says `keep: false`.
 static bool dropsAxes(const OpCall &call) {
   const Expr *keep = call.op->opClass == OpClass::Reduction ? call.other("keep") : nullptr;
-  return keep && keep->kind == ExprKind::Const &&
-         static_cast<const ConstExpr *>(keep)->intValue == 0;
+  return keep && keep->kind == ExprKind::Const && cast<ConstExpr>(keep)->intValue == 0;
 }
 
 /// The reduction as if its axes were indexed away behind it: `sum(x, axis: 1)[:, 0]`. So every
@@ -459,7 +458,7 @@ static Expr *withoutAxes(Context &ctx, OpExpr *reduction) {
   if (!reduction->type->isArray() || reduction->axes.empty())
     return reduction;
   const Type &type = *reduction->type;
-  auto *index = newExpr<IndexExpr>(ctx, ExprKind::Index, reduction->syntax, errorType(ctx));
+  auto *index = newExpr<IndexExpr>(ctx, reduction->syntax, errorType(ctx));
   index->base = reduction;
   auto rank = static_cast<int64_t>(type.extents.size());
   Shape shape;

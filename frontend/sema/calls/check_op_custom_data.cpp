@@ -153,7 +153,7 @@ static const Type *reportEquation(Context &ctx, const OpCall &call, const std::s
 
 static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &match,
                                OpExpr *expr) {
-  auto *spec = static_cast<StringExpr *>(call.other("spec"));
+  auto *spec = dyn_cast_if_present<StringExpr>(call.other("spec"));
   std::string error;
   auto equation = parseEquation(spec->value, &error);
   if (!equation)
@@ -218,7 +218,7 @@ static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch 
   const RangeInfo *range = value->type->range;
   Dim length = range->length;
   if (!length && value->kind == ExprKind::Range) {
-    auto *bounds = static_cast<RangeExpr *>(value);
+    auto *bounds = cast<RangeExpr>(value);
     Dim step = bounds->step ? dimOrHoist(ctx, bounds->step) : ctx.dims.constant(1);
     length = ctx.dims.ceilDiv(
         ctx.dims.sub(dimOrHoist(ctx, bounds->hi), dimOrHoist(ctx, bounds->lo)), step);
@@ -246,7 +246,7 @@ static const Type *checkBitcast(Context &ctx, const OpCall &call, const OpMatch 
 
 /// `load(x[…], outside: v)` is the index expression itself, without bounds.
 static const Type *checkLoad(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
-  auto *region = static_cast<IndexExpr *>(call.other("region"));
+  auto *region = dyn_cast_if_present<IndexExpr>(call.other("region"));
   Operand outside = call.values.front();
   Expr *value = operandAs(ctx, outside, region->type->elem);
   value = convertTo(ctx, value, scalarType(ctx, region->type->elem), "`outside`");

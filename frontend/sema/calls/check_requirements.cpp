@@ -31,14 +31,13 @@ static Dim orderedLength(Context &ctx, const Expr *value) {
   for (int depth = 0; depth < 8 && value; ++depth) {
     value = withoutWidening(value);
     auto named = value->kind == ExprKind::LocalRef
-                     ? ctx.letValues.find(static_cast<const LocalRefExpr *>(value)->local)
+                     ? ctx.letValues.find(cast<LocalRefExpr>(value)->local)
                      : ctx.letValues.end();
     if (named == ctx.letValues.end())
       break;
     value = named->second;
   }
-  const auto *op =
-      value && value->kind == ExprKind::Op ? static_cast<const OpExpr *>(value) : nullptr;
+  const auto *op = dyn_cast_if_present<OpExpr>(value);
   bool isOrder = op && op->op && op->op->id == OpId::Argsort && !op->type->prefix &&
                  op->type->extents.size() == 1;
   return isOrder ? op->type->extents[0].length : Dim();
@@ -46,23 +45,20 @@ static Dim orderedLength(Context &ctx, const Expr *value) {
 
 static Dim integerOf(Context &ctx, const Expr *expr) {
   while (expr && expr->kind == ExprKind::Convert && !expr->dim)
-    expr = static_cast<const ConvertExpr *>(expr)->arg;
+    expr = cast<ConvertExpr>(expr)->arg;
   if (expr && expr->kind == ExprKind::Const && elemIs(expr->type->elem, ElemConstraint::Integer))
-    return ctx.dims.constant(static_cast<const ConstExpr *>(expr)->intValue);
+    return ctx.dims.constant(cast<ConstExpr>(expr)->intValue);
   return expr ? expr->dim : Dim();
 }
 
 /// Facts about data that follow from who has made it: an order has each position once.
 static bool isKnownOfData(Context &ctx, const Expr *condition) {
-  const auto *op =
-      condition->kind == ExprKind::Op ? static_cast<const OpExpr *>(condition) : nullptr;
+  const auto *op = dyn_cast<OpExpr>(condition);
   if (!op || !op->op || op->args.empty() || !op->args[0])
     return false;
   if (op->op->id == OpId::Unique)
     return orderedLength(ctx, op->args[0]).isKnown();
-  const auto *comparison = op->op->id == OpId::ReduceAll && op->args[0]->kind == ExprKind::Op
-                               ? static_cast<const OpExpr *>(op->args[0])
-                               : nullptr;
+  const auto *comparison = op->op->id == OpId::ReduceAll ? dyn_cast<OpExpr>(op->args[0]) : nullptr;
   if (!comparison || comparison->args.size() != 2)
     return false;
   Dim length = orderedLength(ctx, comparison->args[0]);

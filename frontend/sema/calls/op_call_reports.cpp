@@ -130,14 +130,14 @@ static bool endsInKeptAxis(Context &ctx, const Expr *value, int depth = 0) {
       !value->type->extents.back().length.isConstant(1))
     return false;
   if (value->kind == ExprKind::Convert)
-    return endsInKeptAxis(ctx, static_cast<const ConvertExpr *>(value)->arg, depth + 1);
+    return endsInKeptAxis(ctx, cast<ConvertExpr>(value)->arg, depth + 1);
   if (value->kind == ExprKind::LocalRef) {
-    auto named = ctx.letValues.find(static_cast<const LocalRefExpr *>(value)->local);
+    auto named = ctx.letValues.find(cast<LocalRefExpr>(value)->local);
     return named != ctx.letValues.end() && endsInKeptAxis(ctx, named->second, depth + 1);
   }
-  if (value->kind != ExprKind::Op)
+  const auto *op = dyn_cast<OpExpr>(value);
+  if (!op)
     return false;
-  const auto *op = static_cast<const OpExpr *>(value);
   if (op->op->opClass == OpClass::Reduction) {
     const Expr *whole = op->args[0];
     return whole && whole->type->extents.size() == value->type->extents.size() &&

@@ -59,7 +59,7 @@ static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m
                  operandType(ctx, a) + " @ " + operandType(ctx, b));
   for (const Operand *operand : {&a, &b})
     if (operand->expr->kind == ExprKind::LocalRef) {
-      const Local *local = static_cast<LocalRefExpr *>(operand->expr)->local;
+      const Local *local = cast<LocalRefExpr>(operand->expr)->local;
       report.label(local->span, local->name + ": " + toString(ctx, local->type));
     }
   const auto &rightExtents = b.expr->type->extents;

@@ -69,32 +69,32 @@ Expr *Translator::translate(const Expr *expr) const {
   Expr *result = nullptr;
   switch (expr->kind) {
   case ExprKind::Const:
-    return ctx.program.make<ConstExpr>(*static_cast<const ConstExpr *>(expr));
+    return ctx.program.make<ConstExpr>(*cast<ConstExpr>(expr));
   case ExprKind::LocalRef:
-    return translateLocal(static_cast<const LocalRefExpr *>(expr));
+    return translateLocal(cast<LocalRefExpr>(expr));
   case ExprKind::Dim:
     return lengthAt(*this, unifier.substitute(expr->dim), expr->span);
   case ExprKind::Op:
-    result = translateOp(static_cast<const OpExpr *>(expr));
+    result = translateOp(cast<OpExpr>(expr));
     break;
   case ExprKind::Index:
-    result = translateIndex(static_cast<const IndexExpr *>(expr));
+    result = translateIndex(cast<IndexExpr>(expr));
     break;
   case ExprKind::Convert: {
-    auto *copy = ctx.program.make<ConvertExpr>(*static_cast<const ConvertExpr *>(expr));
+    auto *copy = ctx.program.make<ConvertExpr>(*cast<ConvertExpr>(expr));
     copy->arg = translate(copy->arg);
     result = copy->arg ? copy : nullptr;
     break;
   }
   case ExprKind::Logical: {
-    auto *copy = ctx.program.make<LogicalExpr>(*static_cast<const LogicalExpr *>(expr));
+    auto *copy = ctx.program.make<LogicalExpr>(*cast<LogicalExpr>(expr));
     copy->lhs = translate(copy->lhs);
     copy->rhs = translate(copy->rhs);
     result = copy->lhs && copy->rhs ? copy : nullptr;
     break;
   }
   case ExprKind::Range: {
-    auto *copy = ctx.program.make<RangeExpr>(*static_cast<const RangeExpr *>(expr));
+    auto *copy = ctx.program.make<RangeExpr>(*cast<RangeExpr>(expr));
     copy->lo = translate(copy->lo);
     copy->hi = translate(copy->hi);
     copy->step = copy->step ? translate(copy->step) : nullptr;
@@ -117,11 +117,11 @@ void collectSymbols(const Expr *expr, std::vector<SymbolId> &symbols) {
   if (expr->dim)
     forEachSymbol(expr->dim, [&](SymbolId symbol) { symbols.push_back(symbol); });
   if (expr->kind == ExprKind::Op)
-    for (const Expr *arg : static_cast<const OpExpr *>(expr)->args)
+    for (const Expr *arg : cast<OpExpr>(expr)->args)
       collectSymbols(arg, symbols);
   if (expr->kind == ExprKind::Logical) {
-    collectSymbols(static_cast<const LogicalExpr *>(expr)->lhs, symbols);
-    collectSymbols(static_cast<const LogicalExpr *>(expr)->rhs, symbols);
+    collectSymbols(cast<LogicalExpr>(expr)->lhs, symbols);
+    collectSymbols(cast<LogicalExpr>(expr)->rhs, symbols);
   }
 }
 

@@ -187,7 +187,7 @@ static bool isOnTunables(Context &ctx, const Expr *condition) {
   auto note = [&](bool isTunable) { (isTunable ? hasTunable : hasOther) = true; };
   forEachExpr(condition, [&](const Expr *expr) {
     if (expr->kind == ExprKind::LocalRef)
-      note(static_cast<const LocalRefExpr *>(expr)->local->kind == LocalKind::Tunable);
+      note(cast<LocalRefExpr>(expr)->local->kind == LocalKind::Tunable);
     else if (expr->kind == ExprKind::Dim)
       forEachSymbol(expr->dim, [&](SymbolId symbol) {
         note(ctx.dims.symbol(symbol).kind == SymbolKind::Tunable);
@@ -203,15 +203,14 @@ static bool readsData(const Expr *expr) {
     return false;
   if (expr->kind == ExprKind::Index)
     return true;
-  if (expr->kind == ExprKind::Logical) {
-    auto *logical = static_cast<const LogicalExpr *>(expr);
+  if (auto *logical = dyn_cast<LogicalExpr>(expr)) {
     return readsData(logical->lhs) || readsData(logical->rhs);
   }
   if (expr->kind == ExprKind::Convert)
-    return readsData(static_cast<const ConvertExpr *>(expr)->arg);
-  if (expr->kind != ExprKind::Op)
+    return readsData(cast<ConvertExpr>(expr)->arg);
+  auto *op = dyn_cast<OpExpr>(expr);
+  if (!op)
     return expr->type->isArray();
-  auto *op = static_cast<const OpExpr *>(expr);
   bool isFact =
       op->op && (op->op->name == "all" || op->op->name == "unique" || op->op->name == "sorted");
   return !isFact && std::any_of(op->args.begin(), op->args.end(), readsData);
@@ -310,11 +309,11 @@ static bool breaksOut(const Block *block) {
     case StmtKind::Break:
       return true;
     case StmtKind::If: {
-      const auto &branch = *static_cast<const IfStmt *>(stmt);
+      const auto &branch = *cast<IfStmt>(stmt);
       return breaksOut(branch.thenBlock) || breaksOut(branch.elseBlock);
     }
     case StmtKind::Block:
-      return breaksOut(static_cast<const BlockStmt *>(stmt)->block);
+      return breaksOut(cast<BlockStmt>(stmt)->block);
     default:
       return false;
     }
@@ -326,17 +325,16 @@ static bool alwaysReturns(Context &ctx, const Block &block) {
   for (const Stmt *stmt : block.stmts) {
     if (stmt->kind == StmtKind::Return || stmt->kind == StmtKind::Error)
       return true;
-    if (stmt->kind == StmtKind::Block &&
-        alwaysReturns(ctx, *static_cast<const BlockStmt *>(stmt)->block))
+    if (stmt->kind == StmtKind::Block && alwaysReturns(ctx, *cast<BlockStmt>(stmt)->block))
       return true;
     if (stmt->kind == StmtKind::If) {
-      const auto &branch = *static_cast<const IfStmt *>(stmt);
+      const auto &branch = *cast<IfStmt>(stmt);
       if (branch.thenBlock && branch.elseBlock && alwaysReturns(ctx, *branch.thenBlock) &&
           alwaysReturns(ctx, *branch.elseBlock))
         return true;
     }
     if (stmt->kind == StmtKind::While) {
-      const auto &loop = *static_cast<const WhileStmt *>(stmt);
+      const auto &loop = *cast<WhileStmt>(stmt);
       if (conditionProof(ctx, loop.condition) == Proof::True && !breaksOut(loop.body))
         return true;
     }

@@ -171,7 +171,6 @@ static Expr *constExpr(Context &ctx, const ConstValue &value, NodeId node) {
   ConstExpr *expr = ctx.program.make<ConstExpr>();
   Elem elem = elemOfConst(value);
   ConstBits bits = convertConst(value, elem);
-  expr->kind = ExprKind::Const;
   expr->type = scalarType(ctx, elem);
   expr->span = ctx.span(node);
   expr->syntax = node;

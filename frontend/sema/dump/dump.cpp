@@ -76,7 +76,7 @@ void Dumper::stmt(const Stmt &stmt) {
     line("<error>");
     break;
   case StmtKind::Let: {
-    auto &let = static_cast<const LetStmt &>(stmt);
+    auto &let = cast<LetStmt>(stmt);
     std::string names;
     for (const Local *local : let.locals)
       names += (names.empty() ? "" : ", ") + (local->name.empty() ? "_" : local->name) + ": " +
@@ -85,20 +85,20 @@ void Dumper::stmt(const Stmt &stmt) {
     break;
   }
   case StmtKind::Assign:
-    assign(static_cast<const AssignStmt &>(stmt));
+    assign(cast<AssignStmt>(stmt));
     break;
   case StmtKind::ExprStmt:
-    line(expr(static_cast<const ExprStmt &>(stmt).value));
+    line(expr(cast<ExprStmt>(stmt).value));
     break;
   case StmtKind::For: {
-    auto &loop = static_cast<const ForStmt &>(stmt);
+    auto &loop = cast<ForStmt>(stmt);
     braced(std::string(loop.isStatic ? "static " : "") + "for " + this->loop(loop.head) +
                modifiers(loop.modifiers),
            loop.body);
     break;
   }
   case StmtKind::Parallel: {
-    auto &loop = static_cast<const ParallelStmt &>(stmt);
+    auto &loop = cast<ParallelStmt>(stmt);
     std::string heads;
     for (const LoopHead &head : loop.heads)
       heads += (heads.empty() ? "" : ", ") + this->loop(head);
@@ -106,12 +106,12 @@ void Dumper::stmt(const Stmt &stmt) {
     break;
   }
   case StmtKind::While: {
-    auto &loop = static_cast<const WhileStmt &>(stmt);
+    auto &loop = cast<WhileStmt>(stmt);
     braced("while " + expr(loop.condition), loop.body);
     break;
   }
   case StmtKind::If:
-    branch(static_cast<const IfStmt &>(stmt));
+    branch(cast<IfStmt>(stmt));
     break;
   case StmtKind::Break:
     line("break");
@@ -120,26 +120,26 @@ void Dumper::stmt(const Stmt &stmt) {
     line("continue");
     break;
   case StmtKind::Return:
-    line("return " + expr(static_cast<const ReturnStmt &>(stmt).value));
+    line("return " + expr(cast<ReturnStmt>(stmt).value));
     break;
   case StmtKind::Assert:
-    line("assert " + expr(static_cast<const AssertStmt &>(stmt).condition));
+    line("assert " + expr(cast<AssertStmt>(stmt).condition));
     break;
   case StmtKind::Task: {
-    auto &task = static_cast<const TaskStmt &>(stmt);
+    auto &task = cast<TaskStmt>(stmt);
     braced("task " + task.name, task.body);
     break;
   }
   case StmtKind::Block:
-    braced("block", static_cast<const BlockStmt &>(stmt).block);
+    braced("block", cast<BlockStmt>(stmt).block);
     break;
   case StmtKind::OnSection: {
-    auto &section = static_cast<const OnStmt &>(stmt);
+    auto &section = cast<OnStmt>(stmt);
     braced("on " + section.core + (section.splitRows ? " split rows" : ""), section.body);
     break;
   }
   case StmtKind::BlockDecl:
-    line(blockObject(*static_cast<const BlockDeclStmt &>(stmt).local));
+    line(blockObject(*cast<BlockDeclStmt>(stmt).local));
     break;
   default:
     line("?");

@@ -141,15 +141,15 @@ std::string Dumper::expr(const Expr *expr) const {
   case ExprKind::Error:
     return "<error>";
   case ExprKind::Const:
-    return constant(*static_cast<const ConstExpr *>(expr));
+    return constant(*cast<ConstExpr>(expr));
   case ExprKind::LocalRef:
-    return static_cast<const LocalRefExpr *>(expr)->local->name;
+    return cast<LocalRefExpr>(expr)->local->name;
   case ExprKind::Dim:
     return "{" + dim(expr->dim) + "}";
   case ExprKind::Op:
-    return op(*static_cast<const OpExpr *>(expr));
+    return op(*cast<OpExpr>(expr));
   case ExprKind::Convert: {
-    auto *convert = static_cast<const ConvertExpr *>(expr);
+    auto *convert = cast<ConvertExpr>(expr);
     return "convert" + std::string(convert->checkRange ? "?" : "") + "(" +
            this->expr(convert->arg) +
            (convert->round == RoundMode::Even
@@ -158,47 +158,47 @@ std::string Dumper::expr(const Expr *expr) const {
            (convert->saturate ? ", saturate" : "") + "):" + type(expr->type);
   }
   case ExprKind::Call:
-    return call(*static_cast<const CallExpr *>(expr));
+    return call(*cast<CallExpr>(expr));
   case ExprKind::Index:
-    return index(*static_cast<const IndexExpr *>(expr));
+    return index(*cast<IndexExpr>(expr));
   case ExprKind::If: {
-    auto *branch = static_cast<const IfExpr *>(expr);
+    auto *branch = cast<IfExpr>(expr);
     return "if " + this->expr(branch->condition) + " then " + this->expr(branch->thenBlock->value) +
            " else " + this->expr(branch->elseBlock->value);
   }
   case ExprKind::Range: {
-    auto *range = static_cast<const RangeExpr *>(expr);
+    auto *range = cast<RangeExpr>(expr);
     return this->expr(range->lo) + ".." + this->expr(range->hi) +
            (range->step ? " step " + this->expr(range->step) : "");
   }
   case ExprKind::Tiles: {
-    auto *tiles = static_cast<const TilesExpr *>(expr);
+    auto *tiles = cast<TilesExpr>(expr);
     return "tiles(" + this->expr(tiles->lo) + ".." + this->expr(tiles->hi) + ", " +
            this->expr(tiles->size) + ")";
   }
   case ExprKind::Field: {
-    auto *field = static_cast<const FieldExpr *>(expr);
+    auto *field = cast<FieldExpr>(expr);
     return this->expr(field->base) + "." + field->field;
   }
   case ExprKind::Tuple:
-    return "(" + list(static_cast<const TupleExpr *>(expr)->elements) + ")";
+    return "(" + list(cast<TupleExpr>(expr)->elements) + ")";
   case ExprKind::List:
-    return "[" + list(static_cast<const ListExpr *>(expr)->elements) + "]";
+    return "[" + list(cast<ListExpr>(expr)->elements) + "]";
   case ExprKind::StructMake: {
-    auto *make = static_cast<const StructMakeExpr *>(expr);
+    auto *make = cast<StructMakeExpr>(expr);
     return make->decl->name + "{" + list(make->fields) + "}";
   }
   case ExprKind::Logical: {
-    auto *logical = static_cast<const LogicalExpr *>(expr);
+    auto *logical = cast<LogicalExpr>(expr);
     return "(" + this->expr(logical->lhs) + (logical->isAnd ? " and " : " or ") +
            this->expr(logical->rhs) + ")";
   }
   case ExprKind::String:
-    return "\"" + static_cast<const StringExpr *>(expr)->value + "\"";
+    return "\"" + cast<StringExpr>(expr)->value + "\"";
   case ExprKind::Block:
-    return blockCall(*static_cast<const BlockExpr *>(expr));
+    return blockCall(*cast<BlockExpr>(expr));
   case ExprKind::EnumTag:
-    return "." + static_cast<const EnumTagExpr *>(expr)->tag;
+    return "." + cast<EnumTagExpr>(expr)->tag;
   }
   return "?";
 }

@@ -150,14 +150,14 @@ bool offerWithoutKeptAxes(Context &ctx, DiagnosticBuilder report, const Expr *va
   if (kept.empty()) {
     // `acc += sum(x, axis: 1)`: one side of the operator has the axis.
     bool offered = false;
-    if (value->kind == ExprKind::Op && static_cast<const OpExpr *>(value)->op->isOperator)
-      for (const Expr *arg : static_cast<const OpExpr *>(value)->args)
+    if (value->kind == ExprKind::Op && cast<OpExpr>(value)->op->isOperator)
+      for (const Expr *arg : cast<OpExpr>(value)->args)
         offered = offered || (arg && offerWithoutKeptAxes(ctx, report, arg, target));
     return offered;
   }
   Span span = value->span;
-  bool isReduction = value->kind == ExprKind::Op &&
-                     static_cast<const OpExpr *>(value)->op->opClass == OpClass::Reduction;
+  bool isReduction =
+      value->kind == ExprKind::Op && cast<OpExpr>(value)->op->opClass == OpClass::Reduction;
   if (isReduction && ctx.text(span).ends_with(')')) {
     report.note("a reduction keeps its axes, with extent 1");
     report.fix(FixId::DropKeptAxis, "drop them: `keep: false`",

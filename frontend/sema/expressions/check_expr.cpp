@@ -176,7 +176,7 @@ static Expr *checkTuple(Context &ctx, NodeId node, const Type *expected) {
   auto elements = TupleExprView(ctx.tree, node).elements();
   bool typed =
       expected && expected->kind == TypeKind::Tuple && expected->elements.size() == elements.size();
-  auto *tuple = newExpr<TupleExpr>(ctx, ExprKind::Tuple, node, errorType(ctx));
+  auto *tuple = newExpr<TupleExpr>(ctx, node, errorType(ctx));
   std::vector<const Type *> types;
   for (size_t i = 0; i < elements.size(); ++i) {
     Expr *element = checkExpr(ctx, elements[i], typed ? expected->elements[i] : nullptr);
@@ -205,7 +205,7 @@ static Expr *checkList(Context &ctx, NodeId node, const Type *expected) {
       integral = integral && operand.constant && operand.constant->isIntegral();
     elementType = scalarType(ctx, integral ? ElemKind::Int : ElemKind::F32);
   }
-  auto *list = newExpr<ListExpr>(ctx, ExprKind::List, node, errorType(ctx));
+  auto *list = newExpr<ListExpr>(ctx, node, errorType(ctx));
   if (!elementType->isScalar()) {
     ctx.sink.report(DiagId::NotScalar, ctx.span(node),
                     {"each element of a list", toString(ctx, elementType)});
@@ -224,7 +224,7 @@ static Expr *checkList(Context &ctx, NodeId node, const Type *expected) {
 }
 
 static Expr *checkString(Context &ctx, NodeId node) {
-  auto *text = newExpr<StringExpr>(ctx, ExprKind::String, node, stringType(ctx));
+  auto *text = newExpr<StringExpr>(ctx, node, stringType(ctx));
   text->value = stringLiteralValue(ctx.text(node));
   return text;
 }
@@ -239,7 +239,7 @@ Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what) {
   if (isMissing(value) || value->type->isInt())
     return value;
   if (value->type->isScalar() && elemIs(value->type->elem, ElemConstraint::Integer)) {
-    auto *convert = newExpr<ConvertExpr>(ctx, ExprKind::Convert, node, intType(ctx));
+    auto *convert = newExpr<ConvertExpr>(ctx, node, intType(ctx));
     convert->arg = value;
     return convert;
   }
@@ -272,7 +272,7 @@ Dim dimOrHoist(Context &ctx, Expr *value) {
                               ctx.dims.symbolDim(symbol));
   local->symbol = symbol;
   ctx.hoistedValues.add(value, local);
-  auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, value->syntax);
+  auto *let = newStmt<LetStmt>(ctx, value->syntax);
   let->span = value->span;
   let->locals = {local};
   let->value = value;
@@ -283,7 +283,7 @@ Dim dimOrHoist(Context &ctx, Expr *value) {
 
 Expr *checkRange(Context &ctx, NodeId node) {
   RangeExprView view(ctx.tree, node);
-  auto *range = newExpr<RangeExpr>(ctx, ExprKind::Range, node, errorType(ctx));
+  auto *range = newExpr<RangeExpr>(ctx, node, errorType(ctx));
   range->lo = checkIntScalar(ctx, view.start(), "the start of a range");
   range->hi = checkIntScalar(ctx, view.stop(), "the end of a range");
   if (view.step() != kNoNode)
@@ -335,7 +335,7 @@ static Expr *checkForm(Context &ctx, NodeId node, const Type *expected, bool asB
   case NodeKind::If:
     return checkIfValue(ctx, node, expected);
   case NodeKind::DotName: {
-    auto *tag = newExpr<EnumTagExpr>(ctx, ExprKind::EnumTag, node, errorType(ctx));
+    auto *tag = newExpr<EnumTagExpr>(ctx, node, errorType(ctx));
     ctx.sink.report(DiagId::EnumNotExpected, ctx.span(node), {std::string(ctx.text(node))});
     return tag;
   }

@@ -240,7 +240,7 @@ TEST(CheckExpr, dataFactsAndEarlyReturnsBoundPositions) {
     if (expr->kind != ExprKind::Index)
       continue;
     ++indices;
-    for (const IndexItem &item : static_cast<const IndexExpr *>(expr)->items)
+    for (const IndexItem &item : cast<IndexExpr>(expr)->items)
       EXPECT_FALSE(item.needsCheck);
   }
   EXPECT_EQ(indices, 2u);
@@ -252,7 +252,7 @@ TEST(CheckExpr, computedLengthsBecomeLets) {
   const CallableDecl *decl = checked->program->modules[0]->callables[0];
   ASSERT_EQ(decl->body->stmts.size(), 2u);
   ASSERT_EQ(decl->body->stmts[0]->kind, StmtKind::Let);
-  EXPECT_TRUE(static_cast<const LetStmt *>(decl->body->stmts[0])->locals[0]->symbol.has_value());
+  EXPECT_TRUE(cast<LetStmt>(decl->body->stmts[0])->locals[0]->symbol.has_value());
 }
 
 TEST(CheckExpr, callsBindDimensionsAndLeaveChecks) {
@@ -263,7 +263,7 @@ TEST(CheckExpr, callsBindDimensionsAndLeaveChecks) {
   std::vector<const CallExpr *> calls;
   for (const auto &[node, expr] : checked->program->exprOfNode)
     if (expr->kind == ExprKind::Call)
-      calls.push_back(static_cast<const CallExpr *>(expr));
+      calls.push_back(cast<CallExpr>(expr));
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0]->checks.size() + calls[1]->checks.size(), 1u);
 }
@@ -274,9 +274,7 @@ TEST(CheckExpr, constantsAreExact) {
   bool found = false;
   for (const auto &[node, expr] : checked->program->exprOfNode)
     if (expr->kind == ExprKind::Op)
-      found =
-          static_cast<const ConstExpr *>(static_cast<const OpExpr *>(expr)->args[1])->floatValue ==
-          1.0 / 3.0;
+      found = cast<ConstExpr>(cast<OpExpr>(expr)->args[1])->floatValue == 1.0 / 3.0;
   EXPECT_TRUE(found);
 }
 

@@ -237,10 +237,10 @@ static Expr *lengthOfSlice(Context &ctx, const SliceIndexView &view, Expr *stop)
   // An end of another integer type was converted; the sum is what it holds.
   bool isConverted = !isMissing(stop) && stop->kind == ExprKind::Convert;
   if (isConverted)
-    stop = static_cast<ConvertExpr *>(stop)->arg;
+    stop = cast<ConvertExpr>(stop)->arg;
   bool isSum = !isMissing(stop) && !stop->dim && stop->kind == ExprKind::Op &&
                ctx.tree.is(stop->syntax, NodeKind::BinaryExpr) && view.start() != kNoNode;
-  const auto *sum = isSum ? static_cast<const OpExpr *>(stop) : nullptr;
+  const auto *sum = isSum ? cast<OpExpr>(stop) : nullptr;
   if (!sum || !sum->op || sum->op->id != OpId::Add || sum->args.size() != 2 ||
       !isSameText(ctx, ctx.tree.child(stop->syntax, 0), view.start()))
     return nullptr;
@@ -280,8 +280,7 @@ void Indexing::addSlice(size_t axis, NodeId index) {
   info.capacity = capacityOf(ctx, info.length);
   IndexItem item;
   item.span = info.span;
-  auto *range = newExpr<RangeExpr>(ctx, ExprKind::Range, index,
-                                   rangeType(ctx, ctx.program.make<RangeInfo>(info)));
+  auto *range = newExpr<RangeExpr>(ctx, index, rangeType(ctx, ctx.program.make<RangeInfo>(info)));
   range->lo = dimValue(ctx, info.start, view.start());
   range->hi = dimValue(ctx, stop, view.stop());
   range->step = view.step() == kNoNode ? nullptr : dimValue(ctx, info.step, view.step());
@@ -321,8 +320,7 @@ void Indexing::addIndex(size_t axis, NodeId index) {
   bool integers =
       (type->isScalar() || type->isArray()) && elemIs(type->elem, ElemConstraint::Integer);
   if (type->kind == TypeKind::Range) {
-    if (item.value->kind == ExprKind::Range) {
-      auto *range = static_cast<RangeExpr *>(item.value);
+    if (auto *range = dyn_cast<RangeExpr>(item.value)) {
       RangeInfo info = *type->range;
       info.start = dimOrHoist(ctx, range->lo);
       Dim hi = dimOrHoist(ctx, range->hi);
@@ -449,7 +447,7 @@ enum class IndexUse : uint8_t { Read, Write, Region };
 
 static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
   IndexExprView view(ctx.tree, node);
-  auto *expr = newExpr<IndexExpr>(ctx, ExprKind::Index, node, errorType(ctx));
+  auto *expr = newExpr<IndexExpr>(ctx, node, errorType(ctx));
   expr->base = checkBase(ctx, view.base());
   const Type *type = expr->base->type;
   if (type->kind == TypeKind::List)
@@ -487,7 +485,7 @@ Expr *checkIndex(Context &ctx, NodeId node) { return checkIndexed(ctx, node, Ind
 
 IndexExpr *checkRegion(Context &ctx, NodeId node) {
   Expr *expr = checkIndexed(ctx, node, IndexUse::Region);
-  return expr->kind == ExprKind::Index ? static_cast<IndexExpr *>(expr) : nullptr;
+  return dyn_cast<IndexExpr>(expr);
 }
 
 Expr *checkTarget(Context &ctx, NodeId node) {

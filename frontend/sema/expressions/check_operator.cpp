@@ -120,7 +120,7 @@ static std::optional<Rational> wholeNumber(const Operand &operand) {
   if (operand.isUntyped() && operand.constant->isNumber() && operand.constant->number.isInteger())
     return operand.constant->number;
   if (operand.expr && operand.expr->kind == ExprKind::Const && operand.expr->type->isInt())
-    return Rational(static_cast<const ConstExpr *>(operand.expr)->intValue);
+    return Rational(cast<ConstExpr>(operand.expr)->intValue);
   return std::nullopt;
 }
 
@@ -136,7 +136,7 @@ static void widenFor(Context &ctx, Operand &operand, const Operand &other) {
       ctx.facts.isWithin(other.expr->dim, isSigned(elem.kind) ? -high - 1 : 0, high))
     return;
   Elem wide{ElemKind::I32};
-  auto *convert = newExpr<ConvertExpr>(ctx, ExprKind::Convert, operand.expr->syntax,
+  auto *convert = newExpr<ConvertExpr>(ctx, operand.expr->syntax,
                                        shapedType(ctx, wide, shapeOf(operand.expr->type)));
   convert->span = operand.expr->span;
   convert->arg = operand.expr;
@@ -239,7 +239,7 @@ static Expr *checkLogical(Context &ctx, NodeId node, bool isAnd) {
   ctx.facts = before;
   if (!isBoolScalar(lhs) || !isBoolScalar(rhs))
     return checkOperator(ctx, node, isAnd ? "and" : "or", {lhs, rhs});
-  auto *logical = newExpr<LogicalExpr>(ctx, ExprKind::Logical, node, boolType(ctx));
+  auto *logical = newExpr<LogicalExpr>(ctx, node, boolType(ctx));
   logical->isAnd = isAnd;
   logical->lhs = lhs.expr;
   logical->rhs = rhs.expr;
@@ -340,7 +340,7 @@ static Expr *checkTransposed(Context &ctx, NodeId node, Expr *base) {
 static Expr *rangeField(Context &ctx, NodeId node, Expr *base, std::string_view name) {
   static constexpr std::string_view fields[] = {"start", "end", "len", "size", "count"};
   const RangeInfo *info = base->type->range;
-  auto *field = newExpr<FieldExpr>(ctx, ExprKind::Field, node, intType(ctx));
+  auto *field = newExpr<FieldExpr>(ctx, node, intType(ctx));
   field->base = base;
   field->field = name;
   for (uint32_t i = 0; i < 5; ++i)
@@ -450,8 +450,7 @@ static Expr *structField(Context &ctx, NodeId node, Expr *base, std::string_view
     names.push_back(decl.fields[i].name);
     if (decl.fields[i].name != name)
       continue;
-    auto *field =
-        newExpr<FieldExpr>(ctx, ExprKind::Field, node, fieldType(ctx, base->type, decl.fields[i]));
+    auto *field = newExpr<FieldExpr>(ctx, node, fieldType(ctx, base->type, decl.fields[i]));
     field->base = base;
     field->field = name;
     field->fieldIndex = i;

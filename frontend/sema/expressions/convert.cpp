@@ -82,7 +82,7 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
       report.note("`" + toString(ctx, type) + "` holds whole numbers");
     return errorExpr(ctx, node);
   }
-  auto *expr = newExpr<ConstExpr>(ctx, ExprKind::Const, node, type);
+  auto *expr = newExpr<ConstExpr>(ctx, node, type);
   expr->floatValue = bits.floatValue;
   expr->intValue = bits.intValue;
   if (type->isInt())
@@ -107,14 +107,12 @@ Expr *settle(Context &ctx, const Operand &operand) {
 Expr *convertInt(Context &ctx, Expr *value, Elem elem) {
   if (elemIsInt(elem))
     return value;
-  if (value->kind == ExprKind::Const) {
-    auto *constant = static_cast<ConstExpr *>(value);
+  if (auto *constant = dyn_cast<ConstExpr>(value)) {
     ConstValue exact;
     exact.number = Rational(constant->intValue);
     return makeConst(ctx, exact, scalarType(ctx, elem), value->syntax);
   }
-  auto *convert =
-      newExpr<ConvertExpr>(ctx, ExprKind::Convert, value->syntax, scalarType(ctx, elem));
+  auto *convert = newExpr<ConvertExpr>(ctx, value->syntax, scalarType(ctx, elem));
   convert->span = value->span;
   convert->arg = value;
   convert->checkRange = true;
@@ -212,7 +210,7 @@ static bool sameType(Context &ctx, const Type &a, const Type &b) {
 
 static Expr *convertTuple(Context &ctx, TupleExpr *value, const Type *target,
                           std::string_view what) {
-  auto *tuple = newExpr<TupleExpr>(ctx, ExprKind::Tuple, value->syntax, target);
+  auto *tuple = newExpr<TupleExpr>(ctx, value->syntax, target);
   for (size_t i = 0; i < value->elements.size(); ++i)
     tuple->elements.push_back(convertTo(ctx, value->elements[i], target->elements[i], what));
   return tuple;
@@ -227,7 +225,7 @@ Expr *convertTo(Context &ctx, Expr *value, const Type *target, std::string_view 
     return convertInt(ctx, value, target->elem);
   if (value->kind == ExprKind::Tuple && target->kind == TypeKind::Tuple &&
       value->type->elements.size() == target->elements.size())
-    return convertTuple(ctx, static_cast<TupleExpr *>(value), target, what);
+    return convertTuple(ctx, cast<TupleExpr>(value), target, what);
   if (value->kind == ExprKind::Const && target->isArray()) {
     if (value->type->elem == target->elem)
       return fillWith(ctx, value, target);

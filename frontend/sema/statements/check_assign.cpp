@@ -77,7 +77,7 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
              {{{span.file, span.end, span.end}, index}});
     return false;
   }
-  stmt->place = indexed ? static_cast<IndexExpr *>(target) : nullptr;
+  stmt->place = indexed ? cast<IndexExpr>(target) : nullptr;
   bool isOutside = stmt->target->kind == LocalKind::Output || stmt->target->isInout;
   stmt->isStore = isOutside && stmt->place != nullptr;
   auto written = ctx.writtenTypes.find(stmt->place);
@@ -177,7 +177,7 @@ static Operand oldValue(Context &ctx, const AssignStmt *stmt, NodeId node) {
 
 Stmt *checkAssign(Context &ctx, NodeId node) {
   AssignStmtView view(ctx.tree, node);
-  auto *stmt = newStmt<AssignStmt>(ctx, StmtKind::Assign, node);
+  auto *stmt = newStmt<AssignStmt>(ctx, node);
   const Type *type = errorType(ctx);
   std::string_view text = ctx.tree.mainText(node);
   bool placed = resolvePlaceOf(ctx, stmt, view.target(), &type);
@@ -196,7 +196,7 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
       Expr *value =
           checkOperator(ctx, node, spelling, {oldValue(ctx, stmt, view.target()), operand});
       if (value->kind == ExprKind::Op)
-        stmt->updateOp = static_cast<OpExpr *>(value)->op;
+        stmt->updateOp = cast<OpExpr>(value)->op;
       stmt->value = fitValue(ctx, stmt, value, type);
     } else {
       stmt->value = settle(ctx, operand);
@@ -212,7 +212,7 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
 
 Stmt *checkAtomic(Context &ctx, NodeId node) {
   AtomicStmtView view(ctx.tree, node);
-  auto *stmt = newStmt<AssignStmt>(ctx, StmtKind::Assign, node);
+  auto *stmt = newStmt<AssignStmt>(ctx, node);
   std::string_view op = ctx.tree.mainText(node);
   stmt->mode = op == "max"   ? AssignMode::AtomicMax
                : op == "min" ? AssignMode::AtomicMin
@@ -289,10 +289,10 @@ Stmt *checkFetch(Context &ctx, NodeId node) {
   NodeId call = skipParens(ctx, view.value());
   std::string name(ctx.text(CallExprView(ctx.tree, call).callee()));
   std::vector<CallArgument> args = callArguments(ctx, call);
-  auto *turn = newStmt<BlockStmt>(ctx, StmtKind::Block, node);
+  auto *turn = newStmt<BlockStmt>(ctx, node);
   turn->block = ctx.program.make<Block>();
-  auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, node);
-  auto *assign = newStmt<AssignStmt>(ctx, StmtKind::Assign, node);
+  auto *let = newStmt<LetStmt>(ctx, node);
+  auto *assign = newStmt<AssignStmt>(ctx, node);
   const Type *type = errorType(ctx);
   bool isCall = args.size() == 2 && args[0].name.empty() && args[1].name.empty();
   if (!isCall)

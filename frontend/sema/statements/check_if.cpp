@@ -47,7 +47,7 @@ static bool leaves(const Block *block) {
 
 Stmt *checkIf(Context &ctx, NodeId node) {
   IfView view(ctx.tree, node);
-  auto *stmt = newStmt<IfStmt>(ctx, StmtKind::If, node);
+  auto *stmt = newStmt<IfStmt>(ctx, node);
   stmt->isStatic = ctx.tree.has(node, NodeFlag::Static);
   stmt->condition = checkIfCondition(ctx, view.condition(), stmt->isStatic);
   bool wasStatic = ctx.inStatic;
@@ -127,7 +127,7 @@ static const Type *unifyArms(Context &ctx, IfExpr *expr) {
 
 Expr *checkIfValue(Context &ctx, NodeId node, const Type *expected) {
   IfView view(ctx.tree, node);
-  auto *expr = newExpr<IfExpr>(ctx, ExprKind::If, node, errorType(ctx));
+  auto *expr = newExpr<IfExpr>(ctx, node, errorType(ctx));
   bool isStatic = ctx.tree.has(node, NodeFlag::Static);
   expr->condition = checkIfCondition(ctx, view.condition(), isStatic);
   FactSet before = ctx.facts;

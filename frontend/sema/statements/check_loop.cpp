@@ -41,7 +41,7 @@ static void checkTiled(Context &ctx, NodeId node, TilesExpr *tiles) {
     Expr *range = checkRange(ctx, inner);
     if (range->type->isError())
       return;
-    auto *bounds = static_cast<RangeExpr *>(range);
+    auto *bounds = cast<RangeExpr>(range);
     if (bounds->step && !bounds->step->dim.isConstant(1))
       ctx.sink.report(DiagId::TilesOfSteps, ctx.span(inner), {});
     tiles->lo = bounds->lo;
@@ -65,7 +65,7 @@ static Domain checkTiles(Context &ctx, NodeId node) {
   Domain domain;
   domain.isTiles = true;
   CallExprView view(ctx.tree, node);
-  auto *tiles = newExpr<TilesExpr>(ctx, ExprKind::Tiles, node, errorType(ctx));
+  auto *tiles = newExpr<TilesExpr>(ctx, node, errorType(ctx));
   domain.iterable = tiles;
   std::vector<CallArgument> args = callArguments(ctx, node);
   if (args.size() != 2 || !args[0].name.empty() || !args[1].name.empty()) {
@@ -107,8 +107,7 @@ static Domain checkDomain(Context &ctx, NodeId node) {
     domain.lo = type->range->start;
     domain.step = type->range->step;
     domain.hi = ctx.dims.add(domain.lo, ctx.dims.mul(type->range->step, type->range->length));
-    if (domain.iterable->kind == ExprKind::Range) {
-      auto *range = static_cast<RangeExpr *>(domain.iterable);
+    if (auto *range = dyn_cast<RangeExpr>(domain.iterable)) {
       domain.hi = range->hi->dim;
       if (range->step && range->step->dim &&
           ctx.facts.proveLess(range->step->dim, ctx.dims.constant(1)).isTrue()) {
@@ -163,7 +162,7 @@ static Local *declareRange(Context &ctx, LoopHead &head, const Domain &domain, N
 /// The variable of a list of constants lies between the least and the largest of them.
 static void addListBounds(Context &ctx, const Expr *iterable, SymbolId symbol) {
   std::optional<int64_t> low, high;
-  for (const Expr *element : static_cast<const ListExpr *>(iterable)->elements) {
+  for (const Expr *element : cast<ListExpr>(iterable)->elements) {
     auto value = element->dim.constant();
     if (!value)
       return;
@@ -288,7 +287,7 @@ static void requireStaticDomain(Context &ctx, const Domain &domain) {
 
 Stmt *checkFor(Context &ctx, NodeId node) {
   LoopView view(ctx.tree, node);
-  auto *stmt = newStmt<ForStmt>(ctx, StmtKind::For, node);
+  auto *stmt = newStmt<ForStmt>(ctx, node);
   stmt->isStatic = ctx.tree.has(node, NodeFlag::Static);
   auto bindings = LoopBindingsView(ctx.tree, view.bindings()).bindings();
   ScopeGuard scope(ctx);
@@ -353,7 +352,7 @@ static void mergeInner(ParallelStmt *stmt) {
   if (stmt->body->stmts.size() != 1 || stmt->body->value ||
       stmt->body->stmts[0]->kind != StmtKind::Parallel)
     return;
-  auto *inner = static_cast<ParallelStmt *>(stmt->body->stmts[0]);
+  auto *inner = cast<ParallelStmt>(stmt->body->stmts[0]);
   stmt->heads.insert(stmt->heads.end(), inner->heads.begin(), inner->heads.end());
   stmt->body = inner->body;
 }
@@ -361,12 +360,11 @@ static void mergeInner(ParallelStmt *stmt) {
 /// A grid of one point that runs all of them, one after the other.
 static ParallelStmt *inOrder(Context &ctx, ParallelStmt *stmt) {
   NodeId node = stmt->syntax;
-  auto *grid = newStmt<ParallelStmt>(ctx, StmtKind::Parallel, node);
+  auto *grid = newStmt<ParallelStmt>(ctx, node);
   RangeInfo info;
   info.start = ctx.dims.constant(0);
   info.length = info.step = info.capacity = ctx.dims.constant(1);
-  auto *once = newExpr<RangeExpr>(ctx, ExprKind::Range, node,
-                                  rangeType(ctx, ctx.program.make<RangeInfo>(info)));
+  auto *once = newExpr<RangeExpr>(ctx, node, rangeType(ctx, ctx.program.make<RangeInfo>(info)));
   once->lo = dimValue(ctx, info.start, node);
   once->hi = dimValue(ctx, info.length, node);
   LoopHead head;
@@ -383,7 +381,7 @@ static ParallelStmt *inOrder(Context &ctx, ParallelStmt *stmt) {
 
 Stmt *checkParallel(Context &ctx, NodeId node) {
   LoopView view(ctx.tree, node);
-  auto *stmt = newStmt<ParallelStmt>(ctx, StmtKind::Parallel, node);
+  auto *stmt = newStmt<ParallelStmt>(ctx, node);
   checkParallelPlace(ctx, node);
   ScopeGuard scope(ctx);
   FactSet before = ctx.facts;
@@ -418,7 +416,7 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
 
 Stmt *checkWhile(Context &ctx, NodeId node) {
   WhileStmtView view(ctx.tree, node);
-  auto *stmt = newStmt<WhileStmt>(ctx, StmtKind::While, node);
+  auto *stmt = newStmt<WhileStmt>(ctx, node);
   bool couldHoist = ctx.canHoist;
   ctx.canHoist = false;
   stmt->condition = checkCondition(ctx, view.condition());

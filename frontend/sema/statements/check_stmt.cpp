@@ -87,7 +87,7 @@ static Stmt *checkLet(Context &ctx, NodeId node) {
   VarStmtView view(ctx.tree, node); // `let` and `var` share their slots
   if (ctx.tree.is(node, NodeKind::LetStmt) && isFetch(ctx, view.value()))
     return checkFetch(ctx, node);
-  auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, node);
+  auto *let = newStmt<LetStmt>(ctx, node);
   let->isVar = ctx.tree.is(node, NodeKind::VarStmt);
   LocalKind kind = let->isVar ? LocalKind::Var : LocalKind::Let;
   NodeId pattern = view.pattern();
@@ -120,7 +120,7 @@ static Stmt *checkLet(Context &ctx, NodeId node) {
 /// `const` inside a body.
 static Stmt *checkLocalConst(Context &ctx, NodeId node) {
   ConstDeclView view(ctx.tree, node);
-  auto *let = newStmt<LetStmt>(ctx, StmtKind::Let, node);
+  auto *let = newStmt<LetStmt>(ctx, node);
   const Type *type = view.type() == kNoNode ? nullptr : resolveType(ctx, view.type());
   auto value = evalConst(ctx, view.value());
   if (!value)
@@ -144,26 +144,26 @@ static bool hasEffect(const Expr *expr) {
   if (expr->type->isError() || expr->type->kind == TypeKind::Void)
     return true;
   if (expr->kind == ExprKind::Op) {
-    const OpRecord *op = static_cast<const OpExpr *>(expr)->op;
+    const OpRecord *op = cast<OpExpr>(expr)->op;
     return op && (op->effect == OpEffect::InputOutput || op->effect == OpEffect::Write);
   }
   if (expr->kind != ExprKind::Call)
     return false;
-  for (const CallArg &arg : static_cast<const CallExpr *>(expr)->args)
+  for (const CallArg &arg : cast<CallExpr>(expr)->args)
     if (arg.isInout)
       return true;
   return false;
 }
 
 static Stmt *exprStmt(Context &ctx, NodeId node, Expr *value) {
-  auto *stmt = newStmt<ExprStmt>(ctx, StmtKind::ExprStmt, node);
+  auto *stmt = newStmt<ExprStmt>(ctx, node);
   stmt->value = value;
   bool isTimed =
       ctx.isKind(DeclKind::Bench) && (value->kind == ExprKind::Call || value->kind == ExprKind::Op);
   if (hasEffect(value) || isTimed)
     return stmt;
   auto report = ctx.sink.report(DiagId::UnusedValue, value->span, {toString(ctx, value->type)});
-  bool isEqual = value->kind == ExprKind::Op && static_cast<OpExpr *>(value)->op->name == "==";
+  bool isEqual = value->kind == ExprKind::Op && cast<OpExpr>(value)->op->name == "==";
   if (isEqual && value->syntax != kNoNode)
     report.fix(FixId::Assignment, "assign with `=`", {{ctx.tree.mainSpan(value->syntax), "="}});
   else if (ctx.inFn())
@@ -189,14 +189,14 @@ static Stmt *checkPrint(Context &ctx, NodeId node) {
       print->rest.push_back(expr);
   }
   print->args.resize(2, nullptr);
-  auto *stmt = newStmt<ExprStmt>(ctx, StmtKind::ExprStmt, node);
+  auto *stmt = newStmt<ExprStmt>(ctx, node);
   stmt->value = print;
   return stmt;
 }
 
 static Stmt *checkAssert(Context &ctx, NodeId node) {
   AssertStmtView view(ctx.tree, node);
-  auto *stmt = newStmt<AssertStmt>(ctx, StmtKind::Assert, node);
+  auto *stmt = newStmt<AssertStmt>(ctx, node);
   stmt->condition = checkCondition(ctx, view.condition());
   stmt->text = ctx.text(view.condition());
   if (view.message() != kNoNode) {
@@ -215,8 +215,8 @@ static Stmt *checkAssert(Context &ctx, NodeId node) {
 // ---- Jumps --------------------------------------------------------------------------------------
 
 static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
-  Stmt *stmt = isBreak ? static_cast<Stmt *>(newStmt<BreakStmt>(ctx, StmtKind::Break, node))
-                       : newStmt<ContinueStmt>(ctx, StmtKind::Continue, node);
+  Stmt *stmt = isBreak ? static_cast<Stmt *>(newStmt<BreakStmt>(ctx, node))
+                       : newStmt<ContinueStmt>(ctx, node);
   std::string word = isBreak ? "break" : "continue";
   if (ctx.loops.empty()) {
     ctx.sink.report(DiagId::JumpOutsideLoop, ctx.span(node), {word});
@@ -232,7 +232,7 @@ static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
 
 static Stmt *checkReturn(Context &ctx, NodeId node) {
   NodeId valueNode = ReturnStmtView(ctx.tree, node).value();
-  auto *stmt = newStmt<ReturnStmt>(ctx, StmtKind::Return, node);
+  auto *stmt = newStmt<ReturnStmt>(ctx, node);
   for (LoopFrame &loop : ctx.loops)
     loop.returns = true;
   for (const LoopFrame &loop : ctx.loops)
@@ -266,7 +266,7 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
 
 static Stmt *checkTask(Context &ctx, NodeId node) {
   TaskStmtView view(ctx.tree, node);
-  auto *stmt = newStmt<TaskStmt>(ctx, StmtKind::Task, node);
+  auto *stmt = newStmt<TaskStmt>(ctx, node);
   stmt->name = ctx.text(view.name());
   declareLabel(ctx, stmt->name, LabelKind::Task, ctx.span(view.name()));
   if (!ctx.inProgram() || ctx.inTask)
@@ -355,7 +355,7 @@ Stmt *checkStmt(Context &ctx, NodeId node) {
   case NodeKind::TaskStmt:
     return checkTask(ctx, node);
   case NodeKind::Block: {
-    auto *stmt = newStmt<BlockStmt>(ctx, StmtKind::Block, node);
+    auto *stmt = newStmt<BlockStmt>(ctx, node);
     stmt->block = checkBlock(ctx, node, false);
     return stmt;
   }
@@ -365,7 +365,7 @@ Stmt *checkStmt(Context &ctx, NodeId node) {
   case NodeKind::EventStmt:
     return checkBlockLevelStmt(ctx, node);
   default:
-    return newStmt<Stmt>(ctx, StmtKind::Error, node); // the parser has reported it
+    return newStmt<Stmt>(ctx, node); // the parser has reported it
   }
 }
 
@@ -415,9 +415,8 @@ static void checkValue(Context &ctx, Block *block, NodeId node, const Type *expe
   if (value->type->kind != TypeKind::Void) {
     append(ctx, block, nullptr);
     block->value = value;
-  } else if (value->kind == ExprKind::If) {
-    auto *ifExpr = static_cast<IfExpr *>(value);
-    auto *stmt = newStmt<IfStmt>(ctx, StmtKind::If, node);
+  } else if (auto *ifExpr = dyn_cast<IfExpr>(value)) {
+    auto *stmt = newStmt<IfStmt>(ctx, node);
     stmt->condition = ifExpr->condition;
     stmt->thenBlock = ifExpr->thenBlock;
     stmt->elseBlock = ifExpr->elseBlock;
