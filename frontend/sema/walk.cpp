@@ -1,6 +1,7 @@
 #include "frontend/sema/walk.h"
 
 #include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/stmt_visitor.h"
 
 namespace ptl {
 
@@ -87,6 +88,68 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
   case ExprKind::EnumTag:
     break;
   }
+}
+
+namespace {
+
+class Parts : public StmtVisitor<Parts> {
+public:
+  Parts(const Visit &onExpr, const std::function<void(const Block *)> &onBlock)
+      : onExpr_(onExpr), onBlock_(onBlock) {}
+
+  void visitLet(const LetStmt &stmt) { expr(stmt.value); }
+  void visitAssign(const AssignStmt &stmt) {
+    expr(stmt.place);
+    expr(stmt.value);
+  }
+  void visitExprStmt(const ExprStmt &stmt) { expr(stmt.value); }
+  void visitFor(const ForStmt &stmt) {
+    expr(stmt.head.iterable);
+    block(stmt.body);
+  }
+  void visitParallel(const ParallelStmt &stmt) {
+    for (const LoopHead &head : stmt.heads)
+      expr(head.iterable);
+    block(stmt.body);
+  }
+  void visitWhile(const WhileStmt &stmt) {
+    expr(stmt.condition);
+    block(stmt.body);
+  }
+  void visitIf(const IfStmt &stmt) {
+    expr(stmt.condition);
+    block(stmt.thenBlock);
+    block(stmt.elseBlock);
+  }
+  void visitBreak(const BreakStmt &) {}
+  void visitContinue(const ContinueStmt &) {}
+  void visitReturn(const ReturnStmt &stmt) { expr(stmt.value); }
+  void visitAssert(const AssertStmt &stmt) { expr(stmt.condition); }
+  void visitTask(const TaskStmt &stmt) { block(stmt.body); }
+  void visitBlock(const BlockStmt &stmt) { block(stmt.block); }
+  void visitOnSection(const OnStmt &stmt) { block(stmt.body); }
+  void visitBlockDecl(const BlockDeclStmt &) {}
+  void visitError(const Stmt &) {}
+
+private:
+  void expr(const Expr *expr) {
+    if (expr)
+      onExpr_(expr);
+  }
+  void block(const Block *block) {
+    if (block)
+      onBlock_(block);
+  }
+
+  const Visit &onExpr_;
+  const std::function<void(const Block *)> &onBlock_;
+};
+
+} // namespace
+
+void forEachPart(const Stmt &stmt, const Visit &onExpr,
+                 const std::function<void(const Block *)> &onBlock) {
+  Parts(onExpr, onBlock).visit(stmt);
 }
 
 Local *rootLocal(const Expr *expr) {

@@ -17,45 +17,27 @@ namespace ptl {
 
 namespace {
 
-/// What each expression of a statement is, statements inside it too.
+/// Whether walks over sections leave out a statement with all that is in it.
+bool isLeftOut(const Stmt &stmt) {
+  return stmt.kind == StmtKind::Parallel || stmt.kind == StmtKind::Task ||
+         stmt.kind == StmtKind::OnSection || stmt.kind == StmtKind::Return;
+}
+
+/// Calls `visit` for each expression of a statement, and of the statements inside it.
 void forEachExprIn(const Stmt &stmt, const std::function<void(const Expr *)> &visit);
 
-void forEachExprIn(const Block *block, const std::function<void(const Expr *)> &visit) {
-  if (!block)
-    return;
-  for (const Stmt *stmt : block->stmts)
+void forEachExprIn(const Block &block, const std::function<void(const Expr *)> &visit) {
+  for (const Stmt *stmt : block.stmts)
     forEachExprIn(*stmt, visit);
-  forEachExpr(block->value, visit);
+  forEachExpr(block.value, visit);
 }
 
 void forEachExprIn(const Stmt &stmt, const std::function<void(const Expr *)> &visit) {
-  switch (stmt.kind) {
-  case StmtKind::Let:
-    return forEachExpr(cast<LetStmt>(stmt).value, visit);
-  case StmtKind::Assign: {
-    const auto &assign = cast<AssignStmt>(stmt);
-    forEachExpr(assign.place, visit);
-    return forEachExpr(assign.value, visit);
-  }
-  case StmtKind::ExprStmt:
-    return forEachExpr(cast<ExprStmt>(stmt).value, visit);
-  case StmtKind::For:
-    forEachExpr(cast<ForStmt>(stmt).head.iterable, visit);
-    return forEachExprIn(cast<ForStmt>(stmt).body, visit);
-  case StmtKind::While:
-    forEachExpr(cast<WhileStmt>(stmt).condition, visit);
-    return forEachExprIn(cast<WhileStmt>(stmt).body, visit);
-  case StmtKind::If:
-    forEachExpr(cast<IfStmt>(stmt).condition, visit);
-    forEachExprIn(cast<IfStmt>(stmt).thenBlock, visit);
-    return forEachExprIn(cast<IfStmt>(stmt).elseBlock, visit);
-  case StmtKind::Block:
-    return forEachExprIn(cast<BlockStmt>(stmt).block, visit);
-  case StmtKind::Assert:
-    return forEachExpr(cast<AssertStmt>(stmt).condition, visit);
-  default:
+  if (isLeftOut(stmt))
     return;
-  }
+  forEachPart(
+      stmt, [&](const Expr *expr) { forEachExpr(expr, visit); },
+      [&](const Block *block) { forEachExprIn(*block, visit); });
 }
 
 /// Locals of a declaration in the order in which they are declared, so that errors come in one
@@ -322,37 +304,21 @@ struct Touched {
   std::map<const Local *, Span, AsDeclared> reads, writes;
 };
 
-void collectWrites(const Block *block, Touched &touched);
-
-void collectWrites(const Stmt &stmt, Touched &touched) {
-  switch (stmt.kind) {
-  case StmtKind::Assign:
-    touched.writes.try_emplace(cast<AssignStmt>(stmt).target, stmt.span);
-    return;
-  case StmtKind::For:
-    return collectWrites(cast<ForStmt>(stmt).body, touched);
-  case StmtKind::While:
-    return collectWrites(cast<WhileStmt>(stmt).body, touched);
-  case StmtKind::If:
-    collectWrites(cast<IfStmt>(stmt).thenBlock, touched);
-    return collectWrites(cast<IfStmt>(stmt).elseBlock, touched);
-  case StmtKind::Block:
-    return collectWrites(cast<BlockStmt>(stmt).block, touched);
-  default:
-    return;
+void collectWrites(const Block &block, Touched &touched) {
+  for (const Stmt *stmt : block.stmts) {
+    if (isLeftOut(*stmt))
+      continue;
+    if (const auto *assign = dyn_cast<AssignStmt>(stmt))
+      touched.writes.try_emplace(assign->target, assign->span);
+    forEachPart(
+        *stmt, [](const Expr *) {}, [&](const Block *inner) { collectWrites(*inner, touched); });
   }
-}
-
-void collectWrites(const Block *block, Touched &touched) {
-  if (block)
-    for (const Stmt *stmt : block->stmts)
-      collectWrites(*stmt, touched);
 }
 
 Touched touchedBy(const OnStmt &section) {
   Touched touched;
-  collectWrites(section.body, touched);
-  forEachExprIn(section.body, [&](const Expr *expr) {
+  collectWrites(*section.body, touched);
+  forEachExprIn(*section.body, [&](const Expr *expr) {
     if (expr->kind == ExprKind::LocalRef)
       touched.reads.try_emplace(cast<LocalRefExpr>(expr)->local, expr->span);
   });
@@ -380,7 +346,7 @@ bool shareNothing(Context &ctx, const std::vector<OnStmt *> &sections) {
 /// `split rows`: each row is computed by itself.
 bool mixesNoRows(Context &ctx, const OnStmt &section) {
   bool fine = true;
-  forEachExprIn(section.body, [&](const Expr *expr) {
+  forEachExprIn(*section.body, [&](const Expr *expr) {
     if (!fine || expr->kind != ExprKind::Op)
       return;
     auto *call = cast<OpExpr>(expr);

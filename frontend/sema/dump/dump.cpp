@@ -32,8 +32,10 @@ void Dumper::block(const Block *block) {
   if (!block)
     return;
   ++depth_;
-  for (const Stmt *stmt : block->stmts)
-    this->stmt(*stmt);
+  for (const Stmt *stmt : block->stmts) {
+    place_ = stmt->span;
+    visit(*stmt);
+  }
   if (block->value) {
     place_ = block->value->span;
     line("=> " + expr(block->value));
@@ -49,14 +51,14 @@ void Dumper::braced(const std::string &head, const Block *block) {
   line("}");
 }
 
-void Dumper::assign(const AssignStmt &stmt) {
+void Dumper::visitAssign(const AssignStmt &stmt) {
   constexpr const char *modes[] = {" = ", " atomic += ", " atomic max= ", " atomic min= "};
   std::string target = stmt.place ? expr(stmt.place) : stmt.target ? stmt.target->name : "?";
   line((stmt.isStore ? "store " : "set ") + target + modes[static_cast<size_t>(stmt.mode)] +
        expr(stmt.value));
 }
 
-void Dumper::branch(const IfStmt &stmt) {
+void Dumper::visitIf(const IfStmt &stmt) {
   Span place = place_;
   line(std::string(stmt.isStatic ? "static " : "") + "if " + expr(stmt.condition) + " {");
   block(stmt.thenBlock);
@@ -69,82 +71,25 @@ void Dumper::branch(const IfStmt &stmt) {
   line("}");
 }
 
-void Dumper::stmt(const Stmt &stmt) {
-  place_ = stmt.span;
-  switch (stmt.kind) {
-  case StmtKind::Error:
-    line("<error>");
-    break;
-  case StmtKind::Let: {
-    auto &let = cast<LetStmt>(stmt);
-    std::string names;
-    for (const Local *local : let.locals)
-      names += (names.empty() ? "" : ", ") + (local->name.empty() ? "_" : local->name) + ": " +
-               type(local->type);
-    line((let.isVar ? "var " : "let ") + names + " = " + expr(let.value));
-    break;
-  }
-  case StmtKind::Assign:
-    assign(cast<AssignStmt>(stmt));
-    break;
-  case StmtKind::ExprStmt:
-    line(expr(cast<ExprStmt>(stmt).value));
-    break;
-  case StmtKind::For: {
-    auto &loop = cast<ForStmt>(stmt);
-    braced(std::string(loop.isStatic ? "static " : "") + "for " + this->loop(loop.head) +
-               modifiers(loop.modifiers),
-           loop.body);
-    break;
-  }
-  case StmtKind::Parallel: {
-    auto &loop = cast<ParallelStmt>(stmt);
-    std::string heads;
-    for (const LoopHead &head : loop.heads)
-      heads += (heads.empty() ? "" : ", ") + this->loop(head);
-    braced("parallel " + heads, loop.body);
-    break;
-  }
-  case StmtKind::While: {
-    auto &loop = cast<WhileStmt>(stmt);
-    braced("while " + expr(loop.condition), loop.body);
-    break;
-  }
-  case StmtKind::If:
-    branch(cast<IfStmt>(stmt));
-    break;
-  case StmtKind::Break:
-    line("break");
-    break;
-  case StmtKind::Continue:
-    line("continue");
-    break;
-  case StmtKind::Return:
-    line("return " + expr(cast<ReturnStmt>(stmt).value));
-    break;
-  case StmtKind::Assert:
-    line("assert " + expr(cast<AssertStmt>(stmt).condition));
-    break;
-  case StmtKind::Task: {
-    auto &task = cast<TaskStmt>(stmt);
-    braced("task " + task.name, task.body);
-    break;
-  }
-  case StmtKind::Block:
-    braced("block", cast<BlockStmt>(stmt).block);
-    break;
-  case StmtKind::OnSection: {
-    auto &section = cast<OnStmt>(stmt);
-    braced("on " + section.core + (section.splitRows ? " split rows" : ""), section.body);
-    break;
-  }
-  case StmtKind::BlockDecl:
-    line(blockObject(*cast<BlockDeclStmt>(stmt).local));
-    break;
-  default:
-    line("?");
-    break;
-  }
+void Dumper::visitLet(const LetStmt &stmt) {
+  std::string names;
+  for (const Local *local : stmt.locals)
+    names += (names.empty() ? "" : ", ") + (local->name.empty() ? "_" : local->name) + ": " +
+             type(local->type);
+  line((stmt.isVar ? "var " : "let ") + names + " = " + expr(stmt.value));
+}
+
+void Dumper::visitFor(const ForStmt &stmt) {
+  braced(std::string(stmt.isStatic ? "static " : "") + "for " + loop(stmt.head) +
+             modifiers(stmt.modifiers),
+         stmt.body);
+}
+
+void Dumper::visitParallel(const ParallelStmt &stmt) {
+  std::string heads;
+  for (const LoopHead &head : stmt.heads)
+    heads += (heads.empty() ? "" : ", ") + loop(head);
+  braced("parallel " + heads, stmt.body);
 }
 
 // ---- Declarations -------------------------------------------------------------------------------

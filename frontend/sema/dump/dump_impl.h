@@ -4,10 +4,11 @@
 #include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/context.h"
 #include "frontend/sema/dump/dump.h"
+#include "frontend/sema/stmt_visitor.h"
 
 namespace ptl {
 
-class Dumper {
+class Dumper : private StmtVisitor<Dumper> {
 public:
   explicit Dumper(const CheckedProgram &program) : program_(program) {}
 
@@ -40,9 +41,26 @@ private:
   void schedule(const ScheduleDecl &schedule);
   void block(const Block *block);
   void braced(const std::string &head, const Block *block);
-  void assign(const AssignStmt &stmt);
-  void branch(const IfStmt &stmt);
-  void stmt(const Stmt &stmt);
+
+  friend StmtVisitor<Dumper>;
+  void visitError(const Stmt &) { line("<error>"); }
+  void visitLet(const LetStmt &stmt);
+  void visitAssign(const AssignStmt &stmt);
+  void visitExprStmt(const ExprStmt &stmt) { line(expr(stmt.value)); }
+  void visitFor(const ForStmt &stmt);
+  void visitParallel(const ParallelStmt &stmt);
+  void visitWhile(const WhileStmt &stmt) { braced("while " + expr(stmt.condition), stmt.body); }
+  void visitIf(const IfStmt &stmt);
+  void visitBreak(const BreakStmt &) { line("break"); }
+  void visitContinue(const ContinueStmt &) { line("continue"); }
+  void visitReturn(const ReturnStmt &stmt) { line("return " + expr(stmt.value)); }
+  void visitAssert(const AssertStmt &stmt) { line("assert " + expr(stmt.condition)); }
+  void visitTask(const TaskStmt &stmt) { braced("task " + stmt.name, stmt.body); }
+  void visitBlock(const BlockStmt &stmt) { braced("block", stmt.block); }
+  void visitOnSection(const OnStmt &stmt) {
+    braced("on " + stmt.core + (stmt.splitRows ? " split rows" : ""), stmt.body);
+  }
+  void visitBlockDecl(const BlockDeclStmt &stmt) { line(blockObject(*stmt.local)); }
 
   const CheckedProgram &program_;
   std::string text_;

@@ -215,8 +215,11 @@ static Stmt *checkAssert(Context &ctx, NodeId node) {
 // ---- Jumps --------------------------------------------------------------------------------------
 
 static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
-  Stmt *stmt = isBreak ? static_cast<Stmt *>(newStmt<BreakStmt>(ctx, node))
-                       : newStmt<ContinueStmt>(ctx, node);
+  Stmt *stmt = nullptr;
+  if (isBreak)
+    stmt = newStmt<BreakStmt>(ctx, node);
+  else
+    stmt = newStmt<ContinueStmt>(ctx, node);
   std::string word = isBreak ? "break" : "continue";
   if (ctx.loops.empty()) {
     ctx.sink.report(DiagId::JumpOutsideLoop, ctx.span(node), {word});
