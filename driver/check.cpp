@@ -1,7 +1,7 @@
 #include "driver/check.h"
 
 #include "frontend/base/fixes.h"
-#include "frontend/sema/import_edit.h"
+#include "frontend/sema/declarations/import_edit.h"
 
 #include <cstdio>
 #include <map>

@@ -60,7 +60,7 @@ Frame Machine::bindCall(const CallExpr &expr) {
       continue;
     // A whole variable moves into the callee and back; part of one is copied.
     if (arg.value->kind == ExprKind::Index)
-      values[i] = evalIndex(static_cast<const IndexExpr &>(*arg.value));
+      values[i] = evalIndex(cast<IndexExpr>(*arg.value));
     else
       values[i] = std::exchange(place(*arg.value), Value());
   }
@@ -87,7 +87,7 @@ void Machine::returnInouts(const CallExpr &expr, Frame &callee) {
       place(*arg.value) = std::move(result);
       continue;
     }
-    const auto &index = static_cast<const IndexExpr &>(*arg.value);
+    const auto &index = cast<IndexExpr>(*arg.value);
     Value &target = place(*index.base);
     Region region = regionOf(index, target.shape(), true);
     writeRegion(target.mutableArray(), region, result, AssignMode::Set, arg.value->span);

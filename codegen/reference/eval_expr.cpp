@@ -1,47 +1,47 @@
 // Expressions other than built-ins, indexing and calls.
 #include "codegen/reference/machine.h"
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
 
 namespace ptl::reference {
 
 Value Machine::eval(const Expr &expr) {
   switch (expr.kind) {
   case ExprKind::Const:
-    return evalConst(static_cast<const ConstExpr &>(expr));
+    return evalConst(cast<ConstExpr>(expr));
   case ExprKind::LocalRef:
-    return evalLocal(static_cast<const LocalRefExpr &>(expr));
+    return evalLocal(cast<LocalRefExpr>(expr));
   case ExprKind::Dim:
     return Value::integer(dimValue(expr.dim, expr.span));
   case ExprKind::Op: {
-    Value made = evalOp(static_cast<const OpExpr &>(expr));
+    Value made = evalOp(cast<OpExpr>(expr));
     if (made.isArray() && (elements_ += made.asArray().count()) > options_.mostElements)
       stop(RunStatus::Memory, "operations give more elements than are allowed", expr.span);
     return made;
   }
   case ExprKind::Convert:
-    return evalConvert(static_cast<const ConvertExpr &>(expr));
+    return evalConvert(cast<ConvertExpr>(expr));
   case ExprKind::Call:
-    return evalCall(static_cast<const CallExpr &>(expr));
+    return evalCall(cast<CallExpr>(expr));
   case ExprKind::Index:
-    return evalIndex(static_cast<const IndexExpr &>(expr));
+    return evalIndex(cast<IndexExpr>(expr));
   case ExprKind::If:
-    return evalIf(static_cast<const IfExpr &>(expr));
+    return evalIf(cast<IfExpr>(expr));
   case ExprKind::Range:
     return Value::range(evalRange(expr));
   case ExprKind::Field:
-    return evalField(static_cast<const FieldExpr &>(expr));
+    return evalField(cast<FieldExpr>(expr));
   case ExprKind::Logical:
-    return evalLogical(static_cast<const LogicalExpr &>(expr));
+    return evalLogical(cast<LogicalExpr>(expr));
   case ExprKind::Tuple:
-    return evalElements(static_cast<const TupleExpr &>(expr).elements);
+    return evalElements(cast<TupleExpr>(expr).elements);
   case ExprKind::List:
-    return evalElements(static_cast<const ListExpr &>(expr).elements);
+    return evalElements(cast<ListExpr>(expr).elements);
   case ExprKind::StructMake:
-    return evalElements(static_cast<const StructMakeExpr &>(expr).fields);
+    return evalElements(cast<StructMakeExpr>(expr).fields);
   case ExprKind::String:
-    return Value::text(static_cast<const StringExpr &>(expr).value);
+    return Value::text(cast<StringExpr>(expr).value);
   case ExprKind::Block: { // sections of ordinary kernels: what one pushes is what the other pops
-    const auto &call = static_cast<const BlockExpr &>(expr);
+    const auto &call = cast<BlockExpr>(expr);
     if (!call.value)
       break;
     if (call.op == BlockOp::Push)
@@ -49,7 +49,7 @@ Value Machine::eval(const Expr &expr) {
     return local(*call.value);
   }
   case ExprKind::EnumTag:
-    return Value::text(static_cast<const EnumTagExpr &>(expr).tag);
+    return Value::text(cast<EnumTagExpr>(expr).tag);
   case ExprKind::Tiles:
   case ExprKind::Error:
     break;
@@ -176,7 +176,7 @@ RangeValue Machine::rangeOfInfo(const RangeInfo &info, Span span) {
 /// A range literal has no positions when its end lies before its start.
 RangeValue Machine::evalRange(const Expr &expr) {
   if (expr.kind == ExprKind::Range) {
-    const auto &literal = static_cast<const RangeExpr &>(expr);
+    const auto &literal = cast<RangeExpr>(expr);
     RangeValue range;
     range.start = evalInt(*literal.lo);
     range.step = literal.step ? evalInt(*literal.step) : 1;

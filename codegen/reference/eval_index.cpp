@@ -47,7 +47,7 @@ void Machine::addItem(const IndexItem &item, size_t axis, std::span<const int64_
     RangeValue range = item.value ? evalRange(*item.value) : rangeOfInfo(*item.range, item.span);
     if (item.value && item.value->kind ==
                           ExprKind::Range) { // A slice that ends before its start is no empty one.
-      int64_t stopAt = evalInt(*static_cast<const RangeExpr *>(item.value)->hi);
+      int64_t stopAt = evalInt(*cast<RangeExpr>(item.value)->hi);
       if (stopAt < range.start)
         stop(RunStatus::Bounds,
              "a slice ends at " + std::to_string(stopAt) + ", before its start " +
@@ -207,10 +207,10 @@ Value Machine::readOutside(const RefArray &base, const Region &region, Value out
 /// The variable, or field of one, that an expression names; null when it names none.
 const Value *Machine::peek(const Expr &expr) {
   if (expr.kind == ExprKind::LocalRef)
-    return &local(*static_cast<const LocalRefExpr &>(expr).local);
+    return &local(*cast<LocalRefExpr>(expr).local);
   if (expr.kind != ExprKind::Field)
     return nullptr;
-  const auto &field = static_cast<const FieldExpr &>(expr);
+  const auto &field = cast<FieldExpr>(expr);
   const Value *base = peek(*field.base);
   return base && base->isParts() ? &base->asParts()[field.fieldIndex] : nullptr;
 }
@@ -244,9 +244,9 @@ Value Machine::evalIndex(const IndexExpr &expr) {
 /// The same for writing.
 Value &Machine::place(const Expr &expr) {
   if (expr.kind == ExprKind::LocalRef)
-    return local(*static_cast<const LocalRefExpr &>(expr).local);
+    return local(*cast<LocalRefExpr>(expr).local);
   if (expr.kind == ExprKind::Field) {
-    const auto &field = static_cast<const FieldExpr &>(expr);
+    const auto &field = cast<FieldExpr>(expr);
     Value &base = place(*field.base);
     if (base.isParts())
       return base.mutableParts()[field.fieldIndex];

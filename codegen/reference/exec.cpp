@@ -15,23 +15,23 @@ Flow Machine::exec(const Block &block) {
 Flow Machine::exec(const Stmt &stmt) {
   switch (stmt.kind) {
   case StmtKind::Let:
-    execLet(static_cast<const LetStmt &>(stmt));
+    execLet(cast<LetStmt>(stmt));
     return Flow::Next;
   case StmtKind::Assign:
-    execAssign(static_cast<const AssignStmt &>(stmt));
+    execAssign(cast<AssignStmt>(stmt));
     return Flow::Next;
   case StmtKind::ExprStmt:
-    eval(*static_cast<const ExprStmt &>(stmt).value);
+    eval(*cast<ExprStmt>(stmt).value);
     return Flow::Next;
   case StmtKind::For:
-    return execFor(static_cast<const ForStmt &>(stmt));
+    return execFor(cast<ForStmt>(stmt));
   case StmtKind::Parallel:
-    execParallel(static_cast<const ParallelStmt &>(stmt));
+    execParallel(cast<ParallelStmt>(stmt));
     return Flow::Next;
   case StmtKind::While:
-    return execWhile(static_cast<const WhileStmt &>(stmt));
+    return execWhile(cast<WhileStmt>(stmt));
   case StmtKind::If: {
-    const auto &branch = static_cast<const IfStmt &>(stmt);
+    const auto &branch = cast<IfStmt>(stmt);
     const Block *block = evalBool(*branch.condition) ? branch.thenBlock : branch.elseBlock;
     return block ? exec(*block) : Flow::Next;
   }
@@ -40,16 +40,16 @@ Flow Machine::exec(const Stmt &stmt) {
   case StmtKind::Continue:
     return Flow::Continue;
   case StmtKind::Return:
-    if (const Expr *value = static_cast<const ReturnStmt &>(stmt).value)
+    if (const Expr *value = cast<ReturnStmt>(stmt).value)
       frame_->returned = eval(*value);
     return Flow::Return;
   case StmtKind::Assert:
-    execAssert(static_cast<const AssertStmt &>(stmt));
+    execAssert(cast<AssertStmt>(stmt));
     return Flow::Next;
   case StmtKind::Task:
-    return exec(*static_cast<const TaskStmt &>(stmt).body);
+    return exec(*cast<TaskStmt>(stmt).body);
   case StmtKind::Block:
-    return exec(*static_cast<const BlockStmt &>(stmt).block);
+    return exec(*cast<BlockStmt>(stmt).block);
   case StmtKind::BlockDecl:
   case StmtKind::OnSection:
     stop(RunStatus::Unsupported, "sections are block level, which target `reference` cannot run",

@@ -30,7 +30,7 @@ void Machine::forEachOf(const LoopHead &head, const std::function<bool(const Val
     return;
   }
   if (over.kind == ExprKind::Tiles) {
-    const auto &tiles = static_cast<const TilesExpr &>(over);
+    const auto &tiles = cast<TilesExpr>(over);
     int64_t lo = tiles.lo ? evalInt(*tiles.lo) : 0, hi = evalInt(*tiles.hi),
             size = evalInt(*tiles.size);
     if (size < 1)

@@ -1,7 +1,7 @@
 #include "codegen/reference/test_runner.h"
 
 #include "codegen/reference/associativity.h"
-#include "frontend/sema/associative.h"
+#include "frontend/sema/calls/associative.h"
 
 #include <algorithm>
 #include <chrono>

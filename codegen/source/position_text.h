@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/source/expression.h"
-#include "frontend/sema/dim.h"
+#include "frontend/dim/dim.h"
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"

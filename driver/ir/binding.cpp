@@ -45,8 +45,8 @@ std::vector<CallSite> callsOf(const CheckedProgram &program, const CallableDecl 
   std::vector<CallSite> calls;
   for (const CallableDecl *decl : program.modules.front()->callables)
     forEachExprOf(*decl, [&](const Expr &expr) {
-      if (expr.kind == ExprKind::Call && static_cast<const CallExpr &>(expr).callee == &callee)
-        calls.push_back({decl, static_cast<const CallExpr *>(&expr)});
+      if (expr.kind == ExprKind::Call && cast<CallExpr>(expr).callee == &callee)
+        calls.push_back({decl, cast<CallExpr>(&expr)});
     });
   std::stable_sort(calls.begin(), calls.end(), [&](const CallSite &a, const CallSite &b) {
     return rank(a.caller->kind) < rank(b.caller->kind);
@@ -216,7 +216,7 @@ std::vector<Call> calledBy(const CallableDecl &block) {
   forEachExprOf(block, [&](const Expr &expr) {
     if (expr.kind != ExprKind::Call)
       return;
-    const auto *call = static_cast<const CallExpr *>(&expr);
+    const auto *call = cast<CallExpr>(&expr);
     bool known = std::any_of(calls.begin(), calls.end(),
                              [&](const Call &each) { return each.expr->callee == call->callee; });
     if (!known && signatureProblem(*call->callee).empty())

@@ -7,7 +7,7 @@
 #include "driver/ir/verify_emitted.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
-#include "frontend/sema/dump.h"
+#include "frontend/sema/dump/dump.h"
 #include "passes/analysis/memory_map.h"
 #include "runtime/emit_header.h"
 

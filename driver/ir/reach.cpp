@@ -1,6 +1,6 @@
 #include "driver/ir/reach.h"
 
-#include "frontend/sema/check_decl.h"
+#include "frontend/sema/walk.h"
 
 #include <algorithm>
 
@@ -18,9 +18,6 @@ public:
   void block(const Block *block);
 
 private:
-  void head(const LoopHead &head) { expr(head.iterable); }
-  void stmt(const Stmt &stmt);
-
   const Visit &visit_;
 };
 
@@ -29,10 +26,10 @@ void Walker::expr(const Expr *expr) {
     visit_(*each);
     // The values of arms lie in blocks.
     if (each->kind == ExprKind::If) {
-      block(static_cast<const IfExpr *>(each)->thenBlock);
-      block(static_cast<const IfExpr *>(each)->elseBlock);
+      block(cast<IfExpr>(each)->thenBlock);
+      block(cast<IfExpr>(each)->elseBlock);
     } else if (each->kind == ExprKind::Call) {
-      for (const RuntimeCheck &check : static_cast<const CallExpr *>(each)->checks)
+      for (const RuntimeCheck &check : cast<CallExpr>(each)->checks)
         this->expr(check.condition);
     }
   });
@@ -42,49 +39,10 @@ void Walker::block(const Block *block) {
   if (!block)
     return;
   for (const Stmt *each : block->stmts)
-    stmt(*each);
+    forEachPart(
+        *each, [this](const Expr *expr) { this->expr(expr); },
+        [this](const Block *block) { this->block(block); });
   expr(block->value);
-}
-
-void Walker::stmt(const Stmt &stmt) {
-  switch (stmt.kind) {
-  case StmtKind::Let:
-    return expr(static_cast<const LetStmt &>(stmt).value);
-  case StmtKind::Assign:
-    expr(static_cast<const AssignStmt &>(stmt).place);
-    return expr(static_cast<const AssignStmt &>(stmt).value);
-  case StmtKind::ExprStmt:
-    return expr(static_cast<const ExprStmt &>(stmt).value);
-  case StmtKind::For:
-    head(static_cast<const ForStmt &>(stmt).head);
-    return block(static_cast<const ForStmt &>(stmt).body);
-  case StmtKind::Parallel:
-    for (const LoopHead &each : static_cast<const ParallelStmt &>(stmt).heads)
-      head(each);
-    return block(static_cast<const ParallelStmt &>(stmt).body);
-  case StmtKind::While:
-    expr(static_cast<const WhileStmt &>(stmt).condition);
-    return block(static_cast<const WhileStmt &>(stmt).body);
-  case StmtKind::If:
-    expr(static_cast<const IfStmt &>(stmt).condition);
-    block(static_cast<const IfStmt &>(stmt).thenBlock);
-    return block(static_cast<const IfStmt &>(stmt).elseBlock);
-  case StmtKind::Return:
-    return expr(static_cast<const ReturnStmt &>(stmt).value);
-  case StmtKind::Assert:
-    return expr(static_cast<const AssertStmt &>(stmt).condition);
-  case StmtKind::Task:
-    return block(static_cast<const TaskStmt &>(stmt).body);
-  case StmtKind::Block:
-    return block(static_cast<const BlockStmt &>(stmt).block);
-  case StmtKind::OnSection:
-    return block(static_cast<const OnStmt &>(stmt).body);
-  case StmtKind::BlockDecl:
-  case StmtKind::Error:
-  case StmtKind::Break:
-  case StmtKind::Continue:
-    return;
-  }
 }
 
 } // namespace
@@ -106,7 +64,7 @@ std::vector<const CallableDecl *> reachableFrom(const CallableDecl &entry) {
     forEachExprOf(*reach[next], [&](const Expr &expr) {
       if (expr.kind != ExprKind::Call)
         return;
-      const CallableDecl *callee = static_cast<const CallExpr &>(expr).callee;
+      const CallableDecl *callee = cast<CallExpr>(expr).callee;
       if (callee && std::find(reach.begin(), reach.end(), callee) == reach.end())
         reach.push_back(callee);
     });

@@ -16,20 +16,19 @@ void visitStatement(const Stmt &stmt, const Visit &visit) {
   };
   switch (stmt.kind) {
   case StmtKind::For:
-    return inner("loop", {static_cast<const ForStmt &>(stmt).body});
+    return inner("loop", {cast<ForStmt>(stmt).body});
   case StmtKind::Parallel:
-    return inner("loop", {static_cast<const ParallelStmt &>(stmt).body});
+    return inner("loop", {cast<ParallelStmt>(stmt).body});
   case StmtKind::While:
-    return inner("loop", {static_cast<const WhileStmt &>(stmt).body});
+    return inner("loop", {cast<WhileStmt>(stmt).body});
   case StmtKind::If:
-    return inner("branch", {static_cast<const IfStmt &>(stmt).thenBlock,
-                            static_cast<const IfStmt &>(stmt).elseBlock});
+    return inner("branch", {cast<IfStmt>(stmt).thenBlock, cast<IfStmt>(stmt).elseBlock});
   case StmtKind::Task:
-    return inner("section", {static_cast<const TaskStmt &>(stmt).body});
+    return inner("section", {cast<TaskStmt>(stmt).body});
   case StmtKind::OnSection:
-    return inner("section", {static_cast<const OnStmt &>(stmt).body});
+    return inner("section", {cast<OnStmt>(stmt).body});
   case StmtKind::Block:
-    return visitBlock(static_cast<const BlockStmt &>(stmt).block, visit);
+    return visitBlock(cast<BlockStmt>(stmt).block, visit);
   case StmtKind::Error:
   case StmtKind::BlockDecl:
   case StmtKind::Break:

@@ -46,11 +46,11 @@ static Dim roundsOf(const LoopHead &head, DimContext &dims) {
     return step ? dims.ceilDiv(length, step->dim) : length;
   };
   if (head.iterable->kind == ExprKind::Range) {
-    auto *range = static_cast<const RangeExpr *>(head.iterable);
+    auto *range = cast<RangeExpr>(head.iterable);
     return range->hi ? span(range->lo, range->hi, range->step) : Dim();
   }
   if (head.iterable->kind == ExprKind::Tiles) {
-    auto *tiles = static_cast<const TilesExpr *>(head.iterable);
+    auto *tiles = cast<TilesExpr>(head.iterable);
     return tiles->hi ? span(tiles->lo, tiles->hi, tiles->size) : Dim();
   }
   return {};
@@ -59,9 +59,9 @@ static Dim roundsOf(const LoopHead &head, DimContext &dims) {
 Formula roundsOf(const Stmt &stmt, DimContext &dims, const DimLookup &values) {
   std::vector<LoopHead> heads;
   if (stmt.kind == StmtKind::For)
-    heads = {static_cast<const ForStmt &>(stmt).head};
+    heads = {cast<ForStmt>(stmt).head};
   else if (stmt.kind == StmtKind::Parallel)
-    heads = static_cast<const ParallelStmt &>(stmt).heads;
+    heads = cast<ParallelStmt>(stmt).heads;
   Formula all;
   for (const LoopHead &head : heads) {
     Dim rounds = roundsOf(head, dims);

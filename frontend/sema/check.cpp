@@ -1,97 +1,10 @@
 #include "frontend/sema/check.h"
 
-#include "frontend/sema/check_decl.h"
-#include "frontend/sema/import_edit.h"
-
-#include <algorithm>
-#include <set>
-#include <tuple>
+#include "frontend/sema/check_phases.h"
+#include "frontend/sema/declarations/import_edit.h"
+#include "frontend/sema/declarations/imports.h"
 
 namespace ptl {
-
-/// Marks declarations in which the parser found errors: they cannot be executed.
-void markSyntaxErrors(ProgramState &state) {
-  std::vector<Span> errors;
-  for (const Diagnostic &diagnostic : state.sink.all())
-    if (diagnostic.severity == Severity::Error)
-      errors.push_back(diagnostic.span);
-  if (errors.empty())
-    return;
-  for (const auto &decl : state.decls)
-    for (Span span : errors)
-      if (span.file == decl->decl->span.file && decl->decl->span.begin <= span.begin &&
-          span.begin <= decl->decl->span.end)
-        decl->decl->hasErrors = true;
-}
-
-static bool isSyntax(const Diagnostic &diagnostic) {
-  std::string_view code = diagInfo(diagnostic.id).code;
-  return isSyntaxError(diagnostic.id) || code.starts_with("W10") || code.starts_with("W11");
-}
-
-/// What is wrong beside a syntax error is most often the same mistake: the part that was not
-/// understood is missing. So the line of one says nothing else, and its declaration misses no
-/// names.
-void removeConsequences(ProgramState &state, const std::function<uint32_t(Span)> &lineOfSpan) {
-  std::set<std::pair<FileId, uint32_t>> lines;
-  std::vector<Span> decls;
-  auto lineOf = [&](Span span) { return std::pair(span.file, lineOfSpan(span)); };
-  for (const Diagnostic &diagnostic : state.sink.all()) {
-    if (!isSyntaxError(diagnostic.id) || diagnostic.span.file == kNoFile)
-      continue;
-    lines.insert(lineOf(diagnostic.span));
-    for (const auto &decl : state.decls)
-      if (decl->decl->span.file == diagnostic.span.file &&
-          decl->decl->span.begin <= diagnostic.span.begin &&
-          diagnostic.span.begin <= decl->decl->span.end)
-        decls.push_back(decl->decl->span);
-  }
-  if (lines.empty())
-    return;
-  state.sink.removeIf([&](const Diagnostic &diagnostic) {
-    if (isSyntax(diagnostic) || diagnostic.span.file == kNoFile)
-      return false;
-    if (lines.contains(lineOf(diagnostic.span)))
-      return true;
-    bool isMissingName =
-        diagnostic.id == DiagId::UnknownName || diagnostic.id == DiagId::UnknownFunction;
-    return isMissingName && std::any_of(decls.begin(), decls.end(), [&](Span span) {
-             return span.file == diagnostic.span.file && span.contains(diagnostic.span.begin);
-           });
-  });
-}
-
-/// A name that a declaration does not know is one mistake, however often it is used.
-void removeRepeated(ProgramState &state) {
-  std::set<std::tuple<DiagId, std::string, const CallableDecl *>> seen;
-  state.sink.removeIf([&](const Diagnostic &diagnostic) {
-    if (diagnostic.id != DiagId::UnknownName && diagnostic.id != DiagId::UnknownFunction &&
-        diagnostic.id != DiagId::UnknownType)
-      return false;
-    for (const auto &decl : state.decls)
-      if (decl->decl->span.file == diagnostic.span.file &&
-          decl->decl->span.contains(diagnostic.span.begin))
-        return !seen.insert({diagnostic.id, diagnostic.message, decl->decl}).second;
-    return false;
-  });
-}
-
-static void checkAll(ProgramState &state) {
-  for (CheckedModule *module : state.order)
-    completeModule(state, *module);
-  for (const auto &decl : state.decls)
-    checkDeclSignature(*decl);
-  for (const auto &decl : state.decls)
-    checkDeclConditions(*decl);
-  markSyntaxErrors(state);
-  for (const auto &decl : state.decls)
-    checkDeclBody(*decl);
-  checkRecursion(state);
-  for (CheckedModule *module : state.order)
-    checkSchedules(state, *module);
-  if (!state.sink.hasErrors())
-    warnUnusedImports(state, *state.program.modules.front());
-}
 
 /// Says where the imports go that fixes need, now that the files are read.
 static void placeImports(const CheckedProgram &program, DiagnosticSink &sink) {
@@ -110,11 +23,9 @@ std::unique_ptr<CheckedProgram> checkFile(SourceManager &sources, FileId root,
   DiagnosticSink own;
   ProgramState state(sources, options, own, *program);
   loadModules(state, root);
-  checkAll(state);
-  removeConsequences(
-      state, [&](Span span) { return sources.file(span.file).lineColumn(span.begin).line; });
-  own.sort();
-  removeRepeated(state);
+  checkDeclarations(state, state.order);
+  tidyDiagnostics(state,
+                  [&](Span span) { return sources.file(span.file).lineColumn(span.begin).line; });
   placeImports(*program, own);
   sink.append(own);
   return program;

@@ -4,7 +4,7 @@
 
 #include "frontend/base/diagnostic.h"
 #include "frontend/sema/checked_tree.h"
-#include "frontend/sema/library_names.h"
+#include "frontend/sema/names/library_names.h"
 #include "machines/machine_set.h"
 
 #include <map>

@@ -1,47 +1,12 @@
 #include "frontend/sema/check_chunk.h"
 
-#include "frontend/sema/check_decl.h"
-#include "frontend/sema/on_demand.h"
+#include "frontend/sema/check_phases.h"
+#include "frontend/sema/declarations/declare_module.h"
+#include "frontend/sema/declarations/on_demand.h"
+
+#include <array>
 
 namespace ptl {
-
-/// A callable that is not the first of its name, or has that of a struct, is in error: the file
-/// says so (`reportDuplicates`), and the declaration says less (`markSyntaxErrors`).
-static void markDuplicates(ProgramState &state, const CheckedModule &module,
-                           const ModuleIndex &index) {
-  for (CallableDecl *decl : module.callables) {
-    DeclSpace space;
-    if (!isNamed(*module.tree, decl->syntax, space) || decl->name.empty())
-      continue;
-    DeclSite site = index.find(space, decl->name);
-    DeclSite clash = index.find(DeclSpace::Struct, decl->name);
-    auto &dependencies = state.onDemand->dependencies;
-    dependencies.push_back({&index, space, decl->name, false, site.signature});
-    dependencies.push_back({&index, DeclSpace::Struct, decl->name, false, clash.signature});
-    bool isFirst = site.tree == module.tree.get() && site.node == decl->syntax;
-    decl->hasErrors |= !isFirst || clash;
-  }
-}
-
-/// The phases of `checkFile`, for the declarations of one tree.
-static void checkDeclarations(ProgramState &state, CheckedModule &module,
-                              const ModuleIndex &index) {
-  declareModule(state, module);
-  // Declarations that are made on the way are checked as far as they are used.
-  std::vector<DeclState *> decls;
-  for (const auto &decl : state.decls)
-    decls.push_back(decl.get());
-  completeModule(state, module);
-  for (DeclState *decl : decls)
-    checkDeclSignature(*decl);
-  for (DeclState *decl : decls)
-    checkDeclConditions(*decl);
-  markSyntaxErrors(state);
-  markDuplicates(state, module, index);
-  for (DeclState *decl : decls)
-    checkDeclBody(*decl);
-  checkSchedules(state, module);
-}
 
 static std::vector<ChunkCheck::Calls> callsIn(ProgramState &state, const CheckedModule &module) {
   std::vector<ChunkCheck::Calls> all;
@@ -77,18 +42,29 @@ std::unique_ptr<ChunkCheck> checkChunk(std::shared_ptr<const Tree> tree, const S
   state.onDemand = &onDemand;
   CheckedModule &module = *moduleOf(state, index);
   module.tree = tree;
-  checkDeclarations(state, module, index);
-  removeConsequences(state, [&](Span span) {
+  declareModule(state, module);
+  checkDeclarations(state, std::array{&module});
+  tidyDiagnostics(state, [&](Span span) {
     return span.file == file.id() ? file.lineColumn(span.begin).line : 0;
   });
-  sink.sort();
-  removeRepeated(state);
   check->diagnostics = sink.all();
   check->dependencies = std::move(onDemand.dependencies);
   check->readsAllNames = onDemand.readsAllNames;
   check->usedImports = usedImports(*state.scopes.at(&module));
   check->calls = callsIn(state, module);
   return check;
+}
+
+bool Dependency::holds() const {
+  DeclSite site = module->find(space, name);
+  return (onText ? site.text : site.signature) == hash;
+}
+
+bool ChunkCheck::holds() const {
+  for (const Dependency &dependency : dependencies)
+    if (!dependency.holds())
+      return false;
+  return true;
 }
 
 } // namespace ptl

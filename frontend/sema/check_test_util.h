@@ -2,7 +2,7 @@
 #pragma once
 
 #include "frontend/sema/check.h"
-#include "frontend/sema/dump.h"
+#include "frontend/sema/dump/dump.h"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,7 @@
 // The expressions of the checked tree, and the names in them. See checked_tree.h.
 #pragma once
 
+#include "frontend/base/casting.h"
 #include "frontend/base/diagnostic.h"
 #include "frontend/base/round_mode.h"
 #include "frontend/sema/types.h"
@@ -90,7 +91,7 @@ enum class ExprKind : uint8_t {
   Block, ///< checked_block.h
 };
 
-struct Expr {
+struct Expr : casting::Castable {
   ExprKind kind = ExprKind::Error;
   const Type *type = nullptr; ///< never null; the error type when unknown
   Span span;
@@ -99,24 +100,30 @@ struct Expr {
   virtual ~Expr() = default;
 };
 
+/// The expressions of one kind: `isa`, `cast` and `dyn_cast` (casting.h) know them by it.
+template <ExprKind Kind> struct ExprOf : Expr {
+  ExprOf() { kind = Kind; }
+  static bool classof(const Expr *expr) { return expr->kind == Kind; }
+};
+
 /// A literal or folded constant, already converted to `type`. Exact rational folding happens
 /// before.
-struct ConstExpr : Expr {
+struct ConstExpr : ExprOf<ExprKind::Const> {
   double floatValue = 0; ///< for float types and `any` generics (`T`)
   int64_t intValue = 0;  ///< for integers (bit pattern for u64) and bool
 };
 
-struct LocalRefExpr : Expr {
+struct LocalRefExpr : ExprOf<ExprKind::LocalRef> {
   Local *local = nullptr;
 };
 
 /// A dimension expression used as an `int` value; `Expr::dim` is the value.
-struct DimExpr : Expr {};
+struct DimExpr : ExprOf<ExprKind::Dim> {};
 
 /// A built-in applied to arguments; operators are built-ins too (`+` is `OpId::Add`). Operands
 /// broadcast as language.md section 5 says; their element types already agree (explicit
 /// `ConvertExpr`s).
-struct OpExpr : Expr {
+struct OpExpr : ExprOf<ExprKind::Op> {
   const OpRecord *op = nullptr;
   std::vector<Expr *>
       args; ///< one per `op->params`; null where omitted, variadic, or said by the fields below
@@ -131,7 +138,7 @@ struct OpExpr : Expr {
 };
 
 /// `f16(x)`, `i8(x, round: .even, saturate: true)`, and implicit `int` to integer conversions.
-struct ConvertExpr : Expr {
+struct ConvertExpr : ExprOf<ExprKind::Convert> {
   Expr *arg = nullptr;
   RoundMode round = RoundMode::Even;
   bool saturate = false;
@@ -151,7 +158,7 @@ struct RuntimeCheck {
   Span span;
 };
 
-struct CallExpr : Expr {
+struct CallExpr : ExprOf<ExprKind::Call> {
   const CallableDecl *callee = nullptr;
   std::vector<CallArg> args;      ///< in parameter order, defaults filled in
   std::vector<Dim> dimArgs;       ///< one per callee `dims`, in the caller's symbols
@@ -178,57 +185,57 @@ struct IndexItem {
 };
 
 /// Indexing. One item per axis of the base plus `NewAxis`es; trailing axes not named are `Full`.
-struct IndexExpr : Expr {
+struct IndexExpr : ExprOf<ExprKind::Index> {
   Expr *base = nullptr;
   std::vector<IndexItem> items;
   Expr *outside = nullptr; ///< `load(x[…], outside: v)`
   bool isLoad = false;     ///< moves data from global memory into a kernel
 };
 
-struct IfExpr : Expr {
+struct IfExpr : ExprOf<ExprKind::If> {
   Expr *condition = nullptr;
   Block *thenBlock = nullptr;
   Block *elseBlock = nullptr;
 };
 /// `lo..hi step s`.
-struct RangeExpr : Expr {
+struct RangeExpr : ExprOf<ExprKind::Range> {
   Expr *lo = nullptr;
   Expr *hi = nullptr;
   Expr *step = nullptr;
 };
 /// `tiles(lo..hi, T)`: only as iterated value; `tiles(N, T)` has `lo` = 0.
-struct TilesExpr : Expr {
+struct TilesExpr : ExprOf<ExprKind::Tiles> {
   Expr *lo = nullptr;
   Expr *hi = nullptr;
   Expr *size = nullptr;
 };
 /// Range fields (`start end len size count`) and struct or tuple fields.
-struct FieldExpr : Expr {
+struct FieldExpr : ExprOf<ExprKind::Field> {
   Expr *base = nullptr;
   std::string field;
   uint32_t fieldIndex = 0;
 };
-struct TupleExpr : Expr {
+struct TupleExpr : ExprOf<ExprKind::Tuple> {
   std::vector<Expr *> elements;
 };
-struct ListExpr : Expr {
+struct ListExpr : ExprOf<ExprKind::List> {
   std::vector<Expr *> elements;
 };
-struct StructMakeExpr : Expr {
+struct StructMakeExpr : ExprOf<ExprKind::StructMake> {
   const StructDecl *decl = nullptr;
   std::vector<Expr *> fields;
 };
 /// Short-circuit `and`/`or` on scalars. (On arrays they are `OpExpr`s.)
-struct LogicalExpr : Expr {
+struct LogicalExpr : ExprOf<ExprKind::Logical> {
   bool isAnd = true;
   Expr *lhs = nullptr;
   Expr *rhs = nullptr;
 };
-struct StringExpr : Expr {
+struct StringExpr : ExprOf<ExprKind::String> {
   std::string value;
 };
 /// `.even` and the like where an op takes an enumerated argument.
-struct EnumTagExpr : Expr {
+struct EnumTagExpr : ExprOf<ExprKind::EnumTag> {
   std::string tag;
 };
 

@@ -26,11 +26,17 @@ enum class StmtKind : uint8_t {
   BlockDecl,
 };
 
-struct Stmt {
+struct Stmt : casting::Castable {
   StmtKind kind = StmtKind::Error;
   Span span;
   NodeId syntax = kNoNode;
   virtual ~Stmt() = default;
+};
+
+/// The statements of one kind, likewise.
+template <StmtKind Kind> struct StmtOf : Stmt {
+  StmtOf() { kind = Kind; }
+  static bool classof(const Stmt *stmt) { return stmt->kind == Kind; }
 };
 
 /// A block; `value` is its last expression when the block is used as a value.
@@ -41,7 +47,7 @@ struct Block {
 };
 
 /// `let` and `var`; several names take a tuple apart.
-struct LetStmt : Stmt {
+struct LetStmt : StmtOf<StmtKind::Let> {
   bool isVar = false;
   std::vector<Local *> locals;
   Expr *value = nullptr;
@@ -51,7 +57,7 @@ enum class AssignMode : uint8_t { Set, AtomicAdd, AtomicMax, AtomicMin };
 
 /// `target = value`; `x += e` arrives as `x = x + e` (value holds the whole right side) except for
 /// atomics.
-struct AssignStmt : Stmt {
+struct AssignStmt : StmtOf<StmtKind::Assign> {
   Local *target = nullptr;
   IndexExpr *place = nullptr; ///< indexed assignment; its `base` is the target, possibly through
                               ///< struct fields; null: whole
@@ -62,7 +68,7 @@ struct AssignStmt : Stmt {
       nullptr; ///< set for `+=` etc.: `value` is then OpExpr(target, operand)
 };
 
-struct ExprStmt : Stmt {
+struct ExprStmt : StmtOf<StmtKind::ExprStmt> {
   Expr *value = nullptr;
 };
 
@@ -82,54 +88,54 @@ struct LoopHead {
   RangeInfo *range = nullptr; ///< for tiles: the loop variable's range
 };
 
-struct ForStmt : Stmt {
+struct ForStmt : StmtOf<StmtKind::For> {
   LoopHead head;
   LoopModifiers modifiers;
   Block *body = nullptr;
   bool isStatic = false;
 };
-struct ParallelStmt : Stmt {
+struct ParallelStmt : StmtOf<StmtKind::Parallel> {
   std::vector<LoopHead> heads;
   Block *body = nullptr;
 };
-struct WhileStmt : Stmt {
+struct WhileStmt : StmtOf<StmtKind::While> {
   Expr *condition = nullptr;
   Block *body = nullptr;
 };
 /// `isStatic`: the condition is over tunables, statics and constants; only the chosen arm exists
 /// when built.
-struct IfStmt : Stmt {
+struct IfStmt : StmtOf<StmtKind::If> {
   Expr *condition = nullptr;
   Block *thenBlock = nullptr;
   Block *elseBlock = nullptr;
   bool isStatic = false;
 };
-struct BreakStmt : Stmt {};
-struct ContinueStmt : Stmt {};
-struct ReturnStmt : Stmt {
+struct BreakStmt : StmtOf<StmtKind::Break> {};
+struct ContinueStmt : StmtOf<StmtKind::Continue> {};
+struct ReturnStmt : StmtOf<StmtKind::Return> {
   Expr *value = nullptr;
 };
-struct AssertStmt : Stmt {
+struct AssertStmt : StmtOf<StmtKind::Assert> {
   Expr *condition = nullptr;
   std::string message;
   std::string text;
 };
-struct TaskStmt : Stmt {
+struct TaskStmt : StmtOf<StmtKind::Task> {
   std::string name;
   Block *body = nullptr;
 };
-struct BlockStmt : Stmt {
+struct BlockStmt : StmtOf<StmtKind::Block> {
   Block *block = nullptr;
 };
 /// `on aic { … }`, `on aiv split rows { … }`.
-struct OnStmt : Stmt {
+struct OnStmt : StmtOf<StmtKind::OnSection> {
   std::string core;
   bool splitRows = false;
   Block *body = nullptr;
 };
 
 /// `buffer`, `event`, `pipe`: see `Local::object`.
-struct BlockDeclStmt : Stmt {
+struct BlockDeclStmt : StmtOf<StmtKind::BlockDecl> {
   Local *local = nullptr;
 };
 

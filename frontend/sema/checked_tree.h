@@ -9,7 +9,7 @@
 // symbols).
 #pragma once
 
-#include "frontend/sema/arena.h"
+#include "frontend/base/arena.h"
 #include "frontend/sema/checked_stmt.h"
 #include "frontend/sema/node_map.h"
 

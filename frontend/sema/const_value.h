@@ -1,7 +1,7 @@
 // Exact constants: the value of an untyped constant expression before it takes a type.
 #pragma once
 
-#include "frontend/sema/rational.h"
+#include "frontend/dim/rational.h"
 #include "frontend/sema/types.h"
 
 #include <optional>

@@ -14,11 +14,10 @@ static bool isSame(const Expr *a, const Expr *b) {
   if (a->kind != b->kind || !a->type->isInt() || !b->type->isInt())
     return false;
   if (a->kind == ExprKind::LocalRef)
-    return static_cast<const LocalRefExpr *>(a)->local ==
-           static_cast<const LocalRefExpr *>(b)->local;
+    return cast<LocalRefExpr>(a)->local == cast<LocalRefExpr>(b)->local;
   if (a->kind != ExprKind::Op)
     return false;
-  const auto *left = static_cast<const OpExpr *>(a), *right = static_cast<const OpExpr *>(b);
+  const auto *left = cast<OpExpr>(a), *right = cast<OpExpr>(b);
   return left->op == right->op && left->rest.empty() && right->rest.empty() &&
          std::ranges::equal(left->args, right->args, isSame);
 }

@@ -1,4 +1,4 @@
-#include "frontend/sema/arena.h"
+#include "frontend/base/arena.h"
 #include "frontend/sema/node_map.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 #include "frontend/sema/reported.h"
 
 #include "frontend/base/source.h"
-#include "frontend/sema/check_decl.h"
+#include "frontend/sema/walk.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ static bool isNamed(const Expr &expr) {
   case ExprKind::Dim:
     return true;
   case ExprKind::Field:
-    return isNamed(*static_cast<const FieldExpr &>(expr).base);
+    return isNamed(*cast<FieldExpr>(expr).base);
   default:
     return false;
   }
@@ -34,7 +35,7 @@ std::vector<const Expr *> reportedValues(const Expr &condition, const SourceMana
       values.push_back(&expr);
   };
   if (condition.kind == ExprKind::Op) {
-    const auto &op = static_cast<const OpExpr &>(condition);
+    const auto &op = cast<OpExpr>(condition);
     if (op.op->opClass == OpClass::Comparison)
       for (const Expr *operand : op.args)
         if (operand)

@@ -4,7 +4,7 @@
 
 #include "frontend/base/elem_type.h"
 #include "frontend/base/span.h"
-#include "frontend/sema/dim.h"
+#include "frontend/dim/dim.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
-// Walks over checked expressions.
+#include "frontend/sema/walk.h"
 
-#include "frontend/sema/check_decl.h"
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/stmt_visitor.h"
 
 namespace ptl {
 
@@ -32,50 +32,50 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
   visit(expr);
   switch (expr->kind) {
   case ExprKind::Op:
-    visitAll(static_cast<const OpExpr *>(expr)->args, visit);
-    visitAll(static_cast<const OpExpr *>(expr)->rest, visit);
+    visitAll(cast<OpExpr>(expr)->args, visit);
+    visitAll(cast<OpExpr>(expr)->rest, visit);
     break;
   case ExprKind::Convert:
-    forEachExpr(static_cast<const ConvertExpr *>(expr)->arg, visit);
+    forEachExpr(cast<ConvertExpr>(expr)->arg, visit);
     break;
   case ExprKind::Call:
-    visitCall(*static_cast<const CallExpr *>(expr), visit);
+    visitCall(*cast<CallExpr>(expr), visit);
     break;
   case ExprKind::Index:
-    visitIndex(*static_cast<const IndexExpr *>(expr), visit);
+    visitIndex(*cast<IndexExpr>(expr), visit);
     break;
   case ExprKind::If:
-    forEachExpr(static_cast<const IfExpr *>(expr)->condition, visit);
+    forEachExpr(cast<IfExpr>(expr)->condition, visit);
     break;
   case ExprKind::Range: {
-    auto *range = static_cast<const RangeExpr *>(expr);
+    auto *range = cast<RangeExpr>(expr);
     visitAll({range->lo, range->hi, range->step}, visit);
     break;
   }
   case ExprKind::Tiles: {
-    auto *tiles = static_cast<const TilesExpr *>(expr);
+    auto *tiles = cast<TilesExpr>(expr);
     visitAll({tiles->lo, tiles->hi, tiles->size}, visit);
     break;
   }
   case ExprKind::Field:
-    forEachExpr(static_cast<const FieldExpr *>(expr)->base, visit);
+    forEachExpr(cast<FieldExpr>(expr)->base, visit);
     break;
   case ExprKind::Tuple:
-    visitAll(static_cast<const TupleExpr *>(expr)->elements, visit);
+    visitAll(cast<TupleExpr>(expr)->elements, visit);
     break;
   case ExprKind::List:
-    visitAll(static_cast<const ListExpr *>(expr)->elements, visit);
+    visitAll(cast<ListExpr>(expr)->elements, visit);
     break;
   case ExprKind::StructMake:
-    visitAll(static_cast<const StructMakeExpr *>(expr)->fields, visit);
+    visitAll(cast<StructMakeExpr>(expr)->fields, visit);
     break;
   case ExprKind::Logical: {
-    auto *logical = static_cast<const LogicalExpr *>(expr);
+    auto *logical = cast<LogicalExpr>(expr);
     visitAll({logical->lhs, logical->rhs}, visit);
     break;
   }
   case ExprKind::Block: {
-    auto *block = static_cast<const BlockExpr *>(expr);
+    auto *block = cast<BlockExpr>(expr);
     visitAll(block->outs, visit);
     visitAll(block->ins, visit);
     break;
@@ -88,6 +88,82 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
   case ExprKind::EnumTag:
     break;
   }
+}
+
+namespace {
+
+class Parts : public StmtVisitor<Parts> {
+public:
+  Parts(const Visit &onExpr, const std::function<void(const Block *)> &onBlock)
+      : onExpr_(onExpr), onBlock_(onBlock) {}
+
+  void visitLet(const LetStmt &stmt) { expr(stmt.value); }
+  void visitAssign(const AssignStmt &stmt) {
+    expr(stmt.place);
+    expr(stmt.value);
+  }
+  void visitExprStmt(const ExprStmt &stmt) { expr(stmt.value); }
+  void visitFor(const ForStmt &stmt) {
+    expr(stmt.head.iterable);
+    block(stmt.body);
+  }
+  void visitParallel(const ParallelStmt &stmt) {
+    for (const LoopHead &head : stmt.heads)
+      expr(head.iterable);
+    block(stmt.body);
+  }
+  void visitWhile(const WhileStmt &stmt) {
+    expr(stmt.condition);
+    block(stmt.body);
+  }
+  void visitIf(const IfStmt &stmt) {
+    expr(stmt.condition);
+    block(stmt.thenBlock);
+    block(stmt.elseBlock);
+  }
+  void visitBreak(const BreakStmt &) {}
+  void visitContinue(const ContinueStmt &) {}
+  void visitReturn(const ReturnStmt &stmt) { expr(stmt.value); }
+  void visitAssert(const AssertStmt &stmt) { expr(stmt.condition); }
+  void visitTask(const TaskStmt &stmt) { block(stmt.body); }
+  void visitBlock(const BlockStmt &stmt) { block(stmt.block); }
+  void visitOnSection(const OnStmt &stmt) { block(stmt.body); }
+  void visitBlockDecl(const BlockDeclStmt &) {}
+  void visitError(const Stmt &) {}
+
+private:
+  void expr(const Expr *expr) {
+    if (expr)
+      onExpr_(expr);
+  }
+  void block(const Block *block) {
+    if (block)
+      onBlock_(block);
+  }
+
+  const Visit &onExpr_;
+  const std::function<void(const Block *)> &onBlock_;
+};
+
+} // namespace
+
+void forEachPart(const Stmt &stmt, const Visit &onExpr,
+                 const std::function<void(const Block *)> &onBlock) {
+  Parts(onExpr, onBlock).visit(stmt);
+}
+
+Local *rootLocal(const Expr *expr) {
+  while (expr) {
+    if (expr->kind == ExprKind::LocalRef)
+      return cast<LocalRefExpr>(expr)->local;
+    if (expr->kind == ExprKind::Index)
+      expr = cast<IndexExpr>(expr)->base;
+    else if (expr->kind == ExprKind::Field)
+      expr = cast<FieldExpr>(expr)->base;
+    else
+      return nullptr;
+  }
+  return nullptr;
 }
 
 } // namespace ptl

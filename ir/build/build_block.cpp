@@ -1,5 +1,6 @@
 // What stands in manual kernels: buffers, tiles, views, instructions, events, queues.
-#include "frontend/sema/check_expr.h"
+#include "frontend/sema/type_string.h"
+#include "frontend/sema/walk.h"
 #include "ir/build/manual.h"
 #include "ir/dialect/cross_core.h"
 

@@ -1,7 +1,7 @@
 // Manual kernels: a grid of the block level per `parallel`, events and their ids, points of the
 // grid.
-#include "frontend/sema/block_machine.h"
-#include "frontend/sema/check_decl.h"
+#include "frontend/sema/block/block_machine.h"
+#include "frontend/sema/walk.h"
 #include "ir/build/manual.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // The state of building one entry, shared by the files of this folder.
 #pragma once
 
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
 #include "ir/build/frame.h"
 #include "ir/build/length_names.h"
 #include "ir/dialect/element_types.h"

@@ -1,7 +1,7 @@
 // What is known of one declaration while it is built.
 #pragma once
 
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
 #include "ir/build/build_ir.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,7 +1,7 @@
 // Names of lengths in types: one for lengths that are known to be equal.
 #pragma once
 
-#include "frontend/sema/condition_facts.h"
+#include "frontend/sema/analysis/condition_facts.h"
 
 #include <map>
 

@@ -1,7 +1,7 @@
 // The state of building one manual kernel.
 #pragma once
 
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
 #include "ir/build/builder.h"
 #include "ir/dialect/instruction_op.h"
 #include "machines/machine.h"

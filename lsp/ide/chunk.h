@@ -3,7 +3,7 @@
 
 #include "frontend/parse/parse.h"
 #include "frontend/sema/check_chunk.h"
-#include "frontend/sema/check_module.h"
+#include "frontend/sema/declarations/check_module.h"
 #include "lsp/ide/memo.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // Names that are visible: locals, declarations, imports, built-ins, words.
 #include "lsp/ide/completion_items.h"
 
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/checked_tree.h"
 #include "frontend/sema/type_string.h"
 #include "frontend/syntax/typed_nodes.h"

@@ -162,7 +162,7 @@ int64_t pipelineCopies(const CheckedProgram &program, const Tree &tree, NodeId n
     return found == program.exprOfNode.end() ? nullptr : found->second;
   };
   const Expr *expr = exprOf(value);
-  if (!expr || expr->kind != ExprKind::Index || !static_cast<const IndexExpr *>(expr)->isLoad)
+  if (!expr || expr->kind != ExprKind::Index || !cast<IndexExpr>(expr)->isLoad)
     return 1;
   for (NodeId node = tree.parent(name); node != kNoNode; node = tree.parent(node)) {
     if (!tree.is(node, NodeKind::ForStmt))
@@ -170,7 +170,7 @@ int64_t pipelineCopies(const CheckedProgram &program, const Tree &tree, NodeId n
     NodeId depth = LoopView(tree, node).pipeline();
     const Expr *count = exprOf(depth);
     if (count && count->kind == ExprKind::Const)
-      return static_cast<const ConstExpr *>(count)->intValue;
+      return cast<ConstExpr>(count)->intValue;
     return tree.is(depth, NodeKind::IntLiteral) ? std::atoll(std::string(tree.text(depth)).c_str())
                                                 : 1;
   }
@@ -180,7 +180,7 @@ int64_t pipelineCopies(const CheckedProgram &program, const Tree &tree, NodeId n
 std::string valueText(const Expr &expr) {
   if (expr.kind != ExprKind::Const || !expr.type->isScalar())
     return "";
-  const auto &value = static_cast<const ConstExpr &>(expr);
+  const auto &value = cast<ConstExpr>(expr);
   ElemKind kind = expr.type->elem.kind;
   if (expr.type->elem.param || isFloat(kind)) {
     char text[40];

@@ -292,7 +292,7 @@ std::string Writer::builtIn(const Symbol &symbol) {
     expr = found == check_.program->exprOfNode.end() ? nullptr : found->second;
   }
   if (expr && !expr->type->isError()) {
-    text = expr->kind == ExprKind::Op ? callText(dims(), static_cast<const OpExpr &>(*expr))
+    text = expr->kind == ExprKind::Op ? callText(dims(), cast<OpExpr>(*expr))
                                       : symbol.name + " -> " + toString(dims(), *expr->type);
     text = codeBlock(text) + "\n";
     typeFacts(*expr->type, callable);

@@ -150,15 +150,15 @@ void Finder::call(NodeId node) {
     std::string name;
     Span definition;
     if (expr->kind == ExprKind::Call) {
-      const auto &params = static_cast<const CallExpr *>(expr)->callee->params;
+      const auto &params = cast<CallExpr>(expr)->callee->params;
       if (own < params.size())
         name = params[own]->name, definition = params[own]->span;
     } else if (expr->kind == ExprKind::StructMake) {
-      const auto &fields = static_cast<const StructMakeExpr *>(expr)->decl->fields;
+      const auto &fields = cast<StructMakeExpr>(expr)->decl->fields;
       if (own < fields.size())
         name = fields[own].name, definition = fields[own].span;
-    } else if (expr->kind == ExprKind::Op && static_cast<const OpExpr *>(expr)->op) {
-      auto params = static_cast<const OpExpr *>(expr)->op->params;
+    } else if (expr->kind == ExprKind::Op && cast<OpExpr>(expr)->op) {
+      auto params = cast<OpExpr>(expr)->op->params;
       if (own > 0 && own < params.size() && params[own].kind != ParamKind::Value &&
           !params[own].variadic)
         name = params[own].name;

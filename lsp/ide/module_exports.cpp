@@ -1,6 +1,6 @@
 #include "lsp/ide/module_exports.h"
 
-#include "frontend/sema/import_edit.h"
+#include "frontend/sema/declarations/import_edit.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/symbol.h"
 

@@ -1,7 +1,7 @@
 // What other files export, and how this one imports it.
 #pragma once
 
-#include "frontend/sema/import_edit.h"
+#include "frontend/sema/declarations/import_edit.h"
 #include "lsp/ide/actions/trial.h"
 #include "lsp/ide/workspace.h"
 

@@ -1,6 +1,6 @@
 #include "lsp/ide/move_files.h"
 
-#include "frontend/sema/check_module.h"
+#include "frontend/sema/declarations/check_module.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/module_exports.h"
 #include "lsp/ide/symbol.h"

@@ -1,5 +1,5 @@
 #include "lsp/ide/symbol.h"
-#include "frontend/sema/checked_block.h"
+#include "frontend/sema/block/checked_block.h"
 
 #include "frontend/syntax/typed_nodes.h"
 
@@ -223,7 +223,7 @@ std::optional<Symbol> Resolver::value(const NameUse &use, std::string_view name)
 static const OpRecord *recordOf(const Tree &tree, NodeId call, std::string_view name,
                                 const Expr *expr) {
   if (expr && expr->kind == ExprKind::Op)
-    if (const auto *op = static_cast<const OpExpr *>(expr)->op; op && op->name == name)
+    if (const auto *op = cast<OpExpr>(expr)->op; op && op->name == name)
       return op;
   auto records = findOps(name);
   if (records.empty() || !tree.is(call, NodeKind::CallExpr))

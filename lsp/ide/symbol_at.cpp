@@ -37,13 +37,13 @@ void CheckReader::readExpr(NodeId node) {
   symbol.expr = exprOf(isCallee ? parent : node);
   if (const Expr *expr = symbol.expr) {
     if (expr->kind == ExprKind::LocalRef)
-      symbol.local = static_cast<const LocalRefExpr *>(expr)->local;
+      symbol.local = cast<LocalRefExpr>(expr)->local;
     if (expr->kind == ExprKind::Call)
-      symbol.callable = static_cast<const CallExpr *>(expr)->callee;
+      symbol.callable = cast<CallExpr>(expr)->callee;
     if (expr->kind == ExprKind::StructMake)
-      symbol.structDecl = static_cast<const StructMakeExpr *>(expr)->decl;
+      symbol.structDecl = cast<StructMakeExpr>(expr)->decl;
     if (expr->kind == ExprKind::Op && symbol.type == SymbolType::BuiltIn)
-      if (const OpRecord *op = static_cast<const OpExpr *>(expr)->op)
+      if (const OpRecord *op = cast<OpExpr>(expr)->op)
         if (op->name == symbol.name ||
             std::find(op->aliases.begin(), op->aliases.end(), symbol.name) != op->aliases.end())
           symbol.op = op;

@@ -2,7 +2,7 @@
 
 #include "codegen/cpu/to_llvm.h"
 #include "driver/ir/explicit_source.h"
-#include "frontend/sema/dump.h"
+#include "frontend/sema/dump/dump.h"
 #include "ir/dialect/source_range.h"
 #include "lsp/worker/print_ir.h"
 

@@ -1,8 +1,8 @@
 // From expressions to the elements they name.
+#include "frontend/sema/analysis/elements.h"
 
-#include "frontend/sema/analysis/region.h"
-
-#include "frontend/sema/check_expr.h"
+#include "frontend/sema/analysis/data_facts.h"
+#include "ir/ops/op_table.h"
 
 #include <algorithm>
 
@@ -30,17 +30,9 @@ static bool isImmutable(const Local &local) {
 }
 
 const Expr *withAllAxes(const Expr *array) {
-  const auto *op = array->kind == ExprKind::Op ? static_cast<const OpExpr *>(array) : nullptr;
+  const auto *op = dyn_cast<OpExpr>(array);
   bool isReshape = op && op->op && op->op->id == OpId::Reshape && op->args[0];
   return isReshape ? op->args[0] : array;
-}
-
-const ElementSymbol *KnownValues::element(Dim symbol) const {
-  auto id = symbol ? symbol.symbol() : std::nullopt;
-  for (const ElementSymbol &each : elements)
-    if (id && each.symbol == *id)
-      return &each;
-  return nullptr;
 }
 
 // ---- Values that occur once ---------------------------------------------------------------------
@@ -62,12 +54,12 @@ static const Expr *source(const Expr *value, const KnownValues &values) {
     return before == value ? nullptr : before;
   }
   if (value->kind == ExprKind::LocalRef) {
-    auto found = values.lets.find(static_cast<const LocalRefExpr *>(value)->local);
+    auto found = values.lets.find(cast<LocalRefExpr>(value)->local);
     return found == values.lets.end() ? nullptr : found->second;
   }
-  if (value->kind != ExprKind::Index)
+  const auto *part = dyn_cast<IndexExpr>(value);
+  if (!part)
     return nullptr;
-  const auto *part = static_cast<const IndexExpr *>(value);
   bool repeats = part->outside ||
                  std::any_of(part->items.begin(), part->items.end(), [](const IndexItem &item) {
                    return item.kind == IndexItemKind::Gather;
@@ -78,12 +70,12 @@ static const Expr *source(const Expr *value, const KnownValues &values) {
 bool isKnownUnique(const Expr *value, const KnownValues &values) {
   const IndexExpr *part = nullptr;
   while (const Expr *of = source(value, values)) {
-    part = value->kind == ExprKind::Index ? static_cast<const IndexExpr *>(value) : part;
+    part = value->kind == ExprKind::Index ? cast<IndexExpr>(value) : part;
     value = of;
   }
-  if (value->kind != ExprKind::Op)
+  const auto *op = dyn_cast<OpExpr>(value);
+  if (!op)
     return false;
-  const auto *op = static_cast<const OpExpr *>(value);
   if (!op->op || (op->op->name != "index" && op->op->name != "argsort"))
     return false;
   bool isRow = value->type->isArray() && !value->type->prefix && value->type->extents.size() == 1;
@@ -97,7 +89,7 @@ bool isKnownPermutation(const Expr *value, const KnownValues &values) {
       break;
     value = of;
   }
-  const auto *op = value->kind == ExprKind::Op ? static_cast<const OpExpr *>(value) : nullptr;
+  const auto *op = dyn_cast<OpExpr>(value);
   return op && op->op && op->op->name == "argsort" && !value->type->prefix &&
          value->type->extents.size() == 1;
 }
@@ -179,11 +171,11 @@ Dim ScalarDims::of(const Expr *value, int depth) {
   if (value->dim || !isInteger || value->type->elem.param)
     return value->dim;
   if (value->kind == ExprKind::Const)
-    return dims.constant(static_cast<const ConstExpr *>(value)->intValue);
+    return dims.constant(cast<ConstExpr>(value)->intValue);
   if (value->kind == ExprKind::LocalRef)
-    return ofName(static_cast<const LocalRefExpr *>(value)->local, depth - 1);
+    return ofName(cast<LocalRefExpr>(value)->local, depth - 1);
   if (value->kind == ExprKind::Op)
-    return ofOp(*static_cast<const OpExpr *>(value), depth - 1);
+    return ofOp(*cast<OpExpr>(value), depth - 1);
   auto place = elementsOf(dims, value, values);
   bool isElement = place && place->field < 0 && isImmutable(*place->local) &&
                    place->region.axes.size() == 1 && place->region.axes[0].isInterval();
@@ -198,13 +190,12 @@ static std::vector<Dim> dividendsOf(ScalarDims scalars, const IndexExpr &index) 
     for (int depth = 0; depth < 8 && value && !value->dim && value->kind != ExprKind::Op; ++depth) {
       const Expr *before = value->kind == ExprKind::Convert ? withoutWidening(value) : nullptr;
       if (value->kind == ExprKind::LocalRef) {
-        auto bound = scalars.values.lets.find(static_cast<const LocalRefExpr *>(value)->local);
+        auto bound = scalars.values.lets.find(cast<LocalRefExpr>(value)->local);
         before = bound == scalars.values.lets.end() ? nullptr : bound->second;
       }
       value = before == value ? nullptr : before;
     }
-    const auto *op =
-        value && value->kind == ExprKind::Op ? static_cast<const OpExpr *>(value) : nullptr;
+    const auto *op = dyn_cast_if_present<OpExpr>(value);
     if (op && op->op && op->op->id == OpId::Rem && op->args.size() == 2 && op->args[0])
       if (Dim dividend = scalars.of(op->args[0]))
         found.push_back(dividend);
@@ -226,7 +217,7 @@ static AxisSet valuesOf(DimContext &dims, const Expr *value, KnownValues &values
   value = withoutWidening(withAllAxes(withoutWidening(value)));
   const Local *name = nullptr;
   for (int depth = 0; depth < 8 && value->kind == ExprKind::LocalRef; ++depth) {
-    const Local *local = static_cast<const LocalRefExpr *>(value)->local;
+    const Local *local = cast<LocalRefExpr>(value)->local;
     if (!isImmutable(*local))
       return set;
     name = local;
@@ -261,7 +252,7 @@ static AxisSet interval(Dim start, Dim stop, Dim step) {
 static AxisSet rangeSet(DimContext &dims, const IndexItem &item) {
   const RangeInfo &range = *item.range;
   if (item.value && item.value->kind == ExprKind::Range)
-    if (Dim stop = static_cast<const RangeExpr *>(item.value)->hi->dim)
+    if (Dim stop = cast<RangeExpr>(item.value)->hi->dim)
       return interval(range.start, stop, range.step);
   return interval(range.start, dims.add(range.start, dims.mul(range.step, range.length)),
                   range.step);
@@ -317,12 +308,6 @@ static AxisSet within(DimContext &dims, const AxisSet &outer, const AxisSet &inn
   return interval(place(inner.start), place(inner.stop), dims.mul(outer.step, inner.step));
 }
 
-AxisSet widest(AxisSet set) {
-  if (set.kind == AxisSet::Kind::Unknown && set.start)
-    set.kind = AxisSet::Kind::Interval;
-  return set;
-}
-
 static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, KnownValues &values) {
   Chain chain;
   auto start = [&](const Local *local, int32_t field, const Type *type) {
@@ -331,30 +316,29 @@ static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, KnownVal
       chain.kept.push_back(i);
   };
   if (expr->kind == ExprKind::LocalRef) {
-    const Local *local = static_cast<const LocalRefExpr *>(expr)->local;
+    const Local *local = cast<LocalRefExpr>(expr)->local;
     start(local, -1, local->type);
     return chain;
   }
-  if (expr->kind == ExprKind::Field) {
-    const auto *field = static_cast<const FieldExpr *>(expr);
+  if (const auto *field = dyn_cast<FieldExpr>(expr)) {
     const Expr *base = field->base;
     while (base->kind == ExprKind::Field)
-      base = static_cast<const FieldExpr *>(base)->base;
+      base = cast<FieldExpr>(base)->base;
     if (base->kind != ExprKind::LocalRef || base->type->kind != TypeKind::Struct)
       return std::nullopt;
     // Fields of fields share the number of the outermost one: coarser, never wrong.
     bool isDirect = field->base == base;
     const Expr *outermost = field;
-    while (static_cast<const FieldExpr *>(outermost)->base != base)
-      outermost = static_cast<const FieldExpr *>(outermost)->base;
-    const auto *top = static_cast<const FieldExpr *>(outermost);
-    start(static_cast<const LocalRefExpr *>(base)->local, static_cast<int32_t>(top->fieldIndex),
+    while (cast<FieldExpr>(outermost)->base != base)
+      outermost = cast<FieldExpr>(outermost)->base;
+    const auto *top = cast<FieldExpr>(outermost);
+    start(cast<LocalRefExpr>(base)->local, static_cast<int32_t>(top->fieldIndex),
           isDirect ? field->type : base->type);
     return chain;
   }
-  if (expr->kind != ExprKind::Index)
+  const auto *index = dyn_cast<IndexExpr>(expr);
+  if (!index)
     return std::nullopt;
-  const auto *index = static_cast<const IndexExpr *>(expr);
   auto base = chainOf(dims, index->base, values);
   if (!base)
     return std::nullopt;

@@ -1,8 +1,9 @@
-// Loops: what one iteration surely writes, and what all of them do.
+#include "frontend/sema/analysis/flow_loops.h"
 
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/analysis/flow_access.h"
 #include "frontend/sema/analysis/flow_walker.h"
-
-#include "frontend/sema/check_expr.h"
+#include "frontend/sema/context.h"
 
 #include <algorithm>
 
@@ -13,26 +14,26 @@ namespace ptl {
 static constexpr int maxDoubtfulLoops = 5;
 
 /// What holds on every way that leads here.
-FlowState FlowWalker::meet(const std::vector<FlowState> &states) {
+static FlowState meet(FlowContext &flow, const std::vector<FlowState> &states) {
   FlowState result;
   result.isReachable = false;
   for (const FlowState &state : states)
     if (state.isReachable)
-      result = merge(nullptr, std::move(result), ctx_.facts, state, ctx_.facts);
+      result = mergeFlow(flow, nullptr, std::move(result), flow.ctx.facts, state, flow.ctx.facts);
   return result;
 }
 
 /// The state at the end of one iteration.
-FlowState FlowWalker::bodyOnce(const Block *body, FlowState entry, Jumps *jumps) {
-  state_ = std::move(entry);
-  jumps_.emplace_back();
-  block(body);
-  *jumps = std::move(jumps_.back());
-  jumps_.pop_back();
+static FlowState walkOnce(FlowContext &flow, const Block *body, FlowState entry, Jumps *jumps) {
+  flow.state = std::move(entry);
+  flow.jumps.emplace_back();
+  walkBlock(flow, body);
+  *jumps = std::move(flow.jumps.back());
+  flow.jumps.pop_back();
   if (jumps->continues.empty())
-    return std::move(state_);
-  jumps->continues.push_back(std::move(state_));
-  return meet(jumps->continues);
+    return std::move(flow.state);
+  jumps->continues.push_back(std::move(flow.state));
+  return meet(flow, jumps->continues);
 }
 
 static std::string unjoinedText(Unjoined why, const LoopDomain &domain) {
@@ -52,13 +53,13 @@ static std::string unjoinedText(Unjoined why, const LoopDomain &domain) {
 }
 
 /// `before` and what the iterations add to it.
-FlowState FlowWalker::joined(const LoopDomain &domain, const FactSet &outside, bool isSoFar,
-                             const FlowState &before, const FlowState &end) {
+static FlowState joined(FlowContext &flow, const LoopDomain &domain, const FactSet &outside,
+                        bool isSoFar, const FlowState &before, const FlowState &end) {
   FlowState result = before;
-  result.written.resize(tracked_.size());
+  result.written.resize(flow.tracked.size());
   if (!end.isReachable)
     return result;
-  Joiner joiner{ctx_.facts, domain, outside, data_.values, isSoFar};
+  Joiner joiner{flow.ctx.facts, domain, outside, flow.data.values, isSoFar};
   for (size_t i = 0; i < end.written.size(); ++i) {
     const auto &old = i < before.written.size() ? before.written[i] : result.written[i];
     if (end.written[i] == old)
@@ -67,115 +68,117 @@ FlowState FlowWalker::joined(const LoopDomain &domain, const FactSet &outside, b
       Unjoined why = Unjoined::Gaps;
       auto all = joiner.join(region, &why);
       if (all)
-        regions(tracked_[i].local).add(result.written[i], std::move(*all));
+        flow.regions(flow.tracked[i].local).add(result.written[i], std::move(*all));
       else if (!isSoFar && std::find(old.begin(), old.end(), region) == old.end())
-        tracked_[i].drops.push_back(
+        flow.tracked[i].drops.push_back(
             {domain.span, unjoinedText(why, domain), why == Unjoined::MayNotRun});
     }
   }
   return result;
 }
 
-void FlowWalker::leaveLoop(const LoopDomain &domain, const FactSet &outside,
-                           const FlowState &before, FlowState &state) {
-  state = joined(domain, outside, false, before, state);
+static void leaveLoop(FlowContext &flow, const LoopDomain &domain, const FactSet &outside,
+                      const FlowState &before, FlowState &state) {
+  state = joined(flow, domain, outside, false, before, state);
   state.isReachable = true;
 }
 
-void FlowWalker::loop(const ForStmt &stmt) {
-  read(stmt.head.iterable);
-  LoopDomain domain = loopDomain(ctx_.dims, stmt.head);
-  learnBoundsOf(domain, stmt.head.iterable);
-  FactSet outside = ctx_.facts;
-  domain.addFacts(ctx_.facts);
-  FactSet inside = ctx_.facts;
-  FlowState before = state_;
-  conditions_ += domain.hasHiddenBounds ? 1 : 0;
+void walkFor(FlowContext &flow, const ForStmt &stmt) {
+  readExpr(flow, stmt.head.iterable);
+  LoopDomain domain = loopDomain(flow.ctx.dims, stmt.head);
+  learnBoundsOf(flow, domain, stmt.head.iterable);
+  FactSet outside = flow.ctx.facts;
+  domain.addFacts(flow.ctx.facts);
+  FactSet inside = flow.ctx.facts;
+  FlowState before = flow.state;
+  flow.conditions += domain.hasHiddenBounds ? 1 : 0;
   Jumps jumps;
-  size_t accesses = frame_ ? frame_->accesses.size() : 0;
-  size_t failures = failures_;
+  size_t accesses = flow.frame ? flow.frame->accesses.size() : 0;
+  size_t failures = flow.failures;
   // First without what earlier iterations wrote; only a read that needs it asks for a second walk.
-  ++muted_;
-  FlowState end = bodyOnce(stmt.body, before, &jumps);
-  --muted_;
-  if (failures_ > failures && muted_ < maxDoubtfulLoops) {
-    failures_ = failures;
-    FlowState entry = jumps.breaks.empty() ? joined(domain, outside, true, before, end) : before;
-    if (frame_)
-      frame_->accesses.erase(frame_->accesses.begin() + static_cast<ptrdiff_t>(accesses),
-                             frame_->accesses.end());
+  ++flow.muted;
+  FlowState end = walkOnce(flow, stmt.body, before, &jumps);
+  --flow.muted;
+  if (flow.failures > failures && flow.muted < maxDoubtfulLoops) {
+    flow.failures = failures;
+    FlowState entry =
+        jumps.breaks.empty() ? joined(flow, domain, outside, true, before, end) : before;
+    if (flow.frame)
+      flow.frame->accesses.erase(flow.frame->accesses.begin() + static_cast<ptrdiff_t>(accesses),
+                                 flow.frame->accesses.end());
     // What one iteration adds is what the first walk found.
-    FactSet atEnd = ctx_.facts;
-    ctx_.facts = inside;
-    bodyOnce(stmt.body, std::move(entry), &jumps);
-    ctx_.facts = atEnd;
+    FactSet atEnd = flow.ctx.facts;
+    flow.ctx.facts = inside;
+    walkOnce(flow, stmt.body, std::move(entry), &jumps);
+    flow.ctx.facts = atEnd;
   }
-  conditions_ -= domain.hasHiddenBounds ? 1 : 0;
+  flow.conditions -= domain.hasHiddenBounds ? 1 : 0;
   if (!jumps.breaks.empty()) {
-    state_ = before;
-    for (Tracked &tracked : tracked_)
+    flow.state = before;
+    for (Tracked &tracked : flow.tracked)
       tracked.drops.push_back({domain.span, "`break` may end this loop early", true});
   } else {
-    leaveLoop(domain, outside, before, end);
-    state_ = std::move(end);
+    leaveLoop(flow, domain, outside, before, end);
+    flow.state = std::move(end);
   }
-  state_.isReachable = true;
-  ctx_.facts = outside;
+  flow.state.isReachable = true;
+  flow.ctx.facts = outside;
 }
 
-void FlowWalker::whileLoop(const WhileStmt &stmt) {
-  read(stmt.condition);
-  FactSet outside = ctx_.facts;
-  FlowState before = state_;
-  bool isEndless = conditionProof(ctx_, stmt.condition) == Proof::True;
-  assumeCondition(ctx_, stmt.condition);
-  conditions_ += 1;
+void walkWhile(FlowContext &flow, const WhileStmt &stmt) {
+  readExpr(flow, stmt.condition);
+  FactSet outside = flow.ctx.facts;
+  FlowState before = flow.state;
+  bool isEndless = conditionProof(flow.ctx, stmt.condition) == Proof::True;
+  assumeCondition(flow.ctx, stmt.condition);
+  flow.conditions += 1;
   Jumps jumps;
-  FlowState end = bodyOnce(stmt.body, before, &jumps);
-  conditions_ -= 1;
-  ctx_.facts = outside;
+  FlowState end = walkOnce(flow, stmt.body, before, &jumps);
+  flow.conditions -= 1;
+  flow.ctx.facts = outside;
   if (isEndless) {
-    state_ = meet(jumps.breaks);
-    state_.written.resize(tracked_.size());
+    flow.state = meet(flow, jumps.breaks);
+    flow.state.written.resize(flow.tracked.size());
     return;
   }
   for (size_t i = 0; i < end.written.size() && i < before.written.size(); ++i)
     if (end.isReachable && end.written[i] != before.written[i])
-      tracked_[i].drops.push_back({stmt.condition->span, "this loop may have no iteration", true});
-  state_ = std::move(before);
+      flow.tracked[i].drops.push_back(
+          {stmt.condition->span, "this loop may have no iteration", true});
+  flow.state = std::move(before);
 }
 
-void FlowWalker::parallel(const ParallelStmt &stmt) {
-  std::unique_ptr<ParallelFrame> outer = std::move(frame_);
-  frame_.reset(new ParallelFrame{&stmt, {}, ctx_.facts, 0, {}});
+void walkParallel(FlowContext &flow, const ParallelStmt &stmt) {
+  std::unique_ptr<ParallelFrame> outer = std::move(flow.frame);
+  flow.frame.reset(new ParallelFrame{&stmt, {}, flow.ctx.facts, 0, {}});
   std::vector<FactSet> outside; ///< of each head
   for (const LoopHead &head : stmt.heads) {
-    read(head.iterable);
-    frame_->heads.push_back(loopDomain(ctx_.dims, head));
-    learnBoundsOf(frame_->heads.back(), head.iterable);
-    outside.push_back(ctx_.facts);
-    frame_->heads.back().addFacts(ctx_.facts);
+    readExpr(flow, head.iterable);
+    flow.frame->heads.push_back(loopDomain(flow.ctx.dims, head));
+    learnBoundsOf(flow, flow.frame->heads.back(), head.iterable);
+    outside.push_back(flow.ctx.facts);
+    flow.frame->heads.back().addFacts(flow.ctx.facts);
   }
-  frame_->factCount = ctx_.facts.facts().size();
-  FlowState before = state_;
-  int conditions = conditions_;
-  conditions_ = 0;
+  flow.frame->factCount = flow.ctx.facts.facts().size();
+  FlowState before = flow.state;
+  int conditions = flow.conditions;
+  flow.conditions = 0;
   Jumps jumps;
-  FlowState end = bodyOnce(stmt.body, before, &jumps);
-  conditions_ = conditions;
+  FlowState end = walkOnce(flow, stmt.body, before, &jumps);
+  flow.conditions = conditions;
   for (size_t i = stmt.heads.size(); i-- > 0;)
-    leaveLoop(frame_->heads[i], outside[i], before, end);
-  state_ = std::move(end);
-  ctx_.facts = frame_->outside;
-  if (checked_.insert(&stmt).second && !ctx_.orderedParallels.contains(&stmt))
-    checkIndependence(ctx_, *frame_, data_);
+    leaveLoop(flow, flow.frame->heads[i], outside[i], before, end);
+  flow.state = std::move(end);
+  flow.ctx.facts = flow.frame->outside;
+  if (flow.checked.insert(&stmt).second && !flow.ctx.orderedParallels.contains(&stmt))
+    checkIndependence(flow.ctx, *flow.frame, flow.data);
   // What the points of an inner one do is done by the iteration around them.
   if (outer)
-    for (Access &access : frame_->accesses) {
+    for (Access &access : flow.frame->accesses) {
       access.isConditional |= conditions > 0;
       outer->accesses.push_back(std::move(access));
     }
-  frame_ = std::move(outer);
+  flow.frame = std::move(outer);
 }
 
 } // namespace ptl

@@ -1,238 +1,194 @@
 // Statements in program order.
-
 #include "frontend/sema/analysis/flow_walker.h"
 
-#include "frontend/sema/analysis/flow.h"
-#include "frontend/sema/check_expr.h"
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/analysis/elements.h"
+#include "frontend/sema/analysis/flow_access.h"
+#include "frontend/sema/analysis/flow_loops.h"
+#include "frontend/sema/analysis/flow_report.h"
+#include "frontend/sema/analysis/value_bounds.h"
+#include "frontend/sema/stmt_visitor.h"
 
 #include <algorithm>
 
 namespace ptl {
 
-FlowWalker::FlowWalker(Context &ctx) : ctx_(ctx), numbers_(ctx.decl->locals.size(), -1) {}
+// ---- Statements ---------------------------------------------------------------------------------
 
-void FlowWalker::track(const Local *local, bool isOutput) {
-  if (local->type->isError())
-    return;
-  if (local->index >= numbers_.size())
-    numbers_.resize(local->index + 1, -1);
-  int32_t &number = numbers_[local->index];
-  if (number < 0) {
-    number = static_cast<int32_t>(tracked_.size());
-    Tracked tracked;
-    tracked.local = local;
-    tracked.isOutput = isOutput;
-    tracked_.push_back(std::move(tracked));
+namespace {
+
+class FlowWalk : public StmtVisitor<FlowWalk> {
+public:
+  explicit FlowWalk(FlowContext &flow) : flow_(flow) {}
+
+  void visitLet(const LetStmt &stmt);
+  void visitAssign(const AssignStmt &stmt);
+  void visitExprStmt(const ExprStmt &stmt) { readExpr(flow_, stmt.value); }
+  void visitFor(const ForStmt &stmt) { walkFor(flow_, stmt); }
+  void visitParallel(const ParallelStmt &stmt) { walkParallel(flow_, stmt); }
+  void visitWhile(const WhileStmt &stmt) { walkWhile(flow_, stmt); }
+  void visitIf(const IfStmt &stmt) {
+    readExpr(flow_, stmt.condition);
+    walkArms(flow_, stmt.condition, stmt.thenBlock, stmt.elseBlock);
   }
-  state_.written.resize(tracked_.size());
-  state_.written[number].clear();
-}
-
-Tracked *FlowWalker::trackedOf(const Local *local, size_t *number) {
-  if (local->index >= numbers_.size() || numbers_[local->index] < 0)
-    return nullptr;
-  *number = static_cast<size_t>(numbers_[local->index]);
-  state_.written.resize(tracked_.size());
-  return &tracked_[*number];
-}
-
-void FlowWalker::run() {
-  const CallableDecl &decl = *ctx_.decl;
-  for (size_t i = 0; i < decl.outputs.size(); ++i)
-    if (i >= decl.outputInits.size() || !decl.outputInits[i])
-      track(decl.outputs[i], true);
-  for (const WhereClause &clause : decl.wheres)
-    learn(clause.condition);
-  block(decl.body);
-  if (state_.isReachable)
-    checkOutputs(std::nullopt);
-  for (const auto &[local, use] : atomics_)
-    reportAtomicMix(local, use);
-}
-
-void FlowWalker::block(const Block *block) {
-  if (!block)
-    return;
-  for (const Stmt *next : block->stmts) {
-    if (!state_.isReachable) {
-      if (isRootModule(ctx_) && next->span.end > next->span.begin &&
-          unreachable_.insert(next).second)
-        ctx_.sink.report(DiagId::Unreachable, next->span, {});
-      return;
-    }
-    stmt(next);
+  void visitBreak(const BreakStmt &) { jump(&Jumps::breaks); }
+  void visitContinue(const ContinueStmt &) { jump(&Jumps::continues); }
+  void visitReturn(const ReturnStmt &stmt);
+  void visitAssert(const AssertStmt &stmt) {
+    readExpr(flow_, stmt.condition);
+    learnCondition(flow_, stmt.condition);
   }
-  if (block->value && state_.isReachable)
-    read(block->value);
-}
+  void visitTask(const TaskStmt &stmt) { walkBlock(flow_, stmt.body); }
+  void visitBlock(const BlockStmt &stmt);
+  void visitOnSection(const OnStmt &stmt) { walkBlock(flow_, stmt.body); }
+  void visitBlockDecl(const BlockDeclStmt &) {}
+  void visitError(const Stmt &) {}
 
-void FlowWalker::stmt(const Stmt *stmt) {
-  switch (stmt->kind) {
-  case StmtKind::Let:
-    return let(*static_cast<const LetStmt *>(stmt));
-  case StmtKind::Assign:
-    return assign(*static_cast<const AssignStmt *>(stmt));
-  case StmtKind::ExprStmt:
-    return read(static_cast<const ExprStmt *>(stmt)->value);
-  case StmtKind::For:
-    return loop(*static_cast<const ForStmt *>(stmt));
-  case StmtKind::Parallel:
-    return parallel(*static_cast<const ParallelStmt *>(stmt));
-  case StmtKind::While:
-    return whileLoop(*static_cast<const WhileStmt *>(stmt));
-  case StmtKind::If:
-    return branch(*static_cast<const IfStmt *>(stmt));
-  case StmtKind::Return:
-    return returns(*static_cast<const ReturnStmt *>(stmt));
-  case StmtKind::Task:
-    return block(static_cast<const TaskStmt *>(stmt)->body);
-  case StmtKind::Block:
-    if (auto fetch = ctx_.fetches.find(stmt); fetch != ctx_.fetches.end())
-      return assign(*fetch->second);
-    return block(static_cast<const BlockStmt *>(stmt)->block);
-  case StmtKind::OnSection:
-    return block(static_cast<const OnStmt *>(stmt)->body);
-  case StmtKind::Break:
-  case StmtKind::Continue:
-    if (!jumps_.empty())
-      (stmt->kind == StmtKind::Break ? jumps_.back().breaks : jumps_.back().continues)
-          .push_back(state_);
-    state_.isReachable = false;
-    return;
-  case StmtKind::Assert:
-    read(static_cast<const AssertStmt *>(stmt)->condition);
-    return learn(static_cast<const AssertStmt *>(stmt)->condition);
-  case StmtKind::BlockDecl:
-  case StmtKind::Error:
-    return;
-  }
-}
+private:
+  void jump(std::vector<FlowState> Jumps::*ways);
 
-void FlowWalker::let(const LetStmt &stmt) {
+  FlowContext &flow_;
+};
+
+void FlowWalk::visitLet(const LetStmt &stmt) {
   if (stmt.value) {
-    read(stmt.value);
+    readExpr(flow_, stmt.value);
     if (!stmt.isVar && stmt.locals.size() == 1) {
-      data_.values.lets[stmt.locals[0]] = stmt.value;
-      if (stmt.value->type->isArray() && isKnownUnique(stmt.value, data_.values))
-        data_.values.unique.insert(stmt.locals[0]);
-      if (stmt.value->type->isArray() && isKnownPermutation(stmt.value, data_.values))
-        data_.values.permutations.insert(stmt.locals[0]);
-      learnElement(stmt.locals[0]->dim, stmt.value);
-      assumeBounds(ctx_, stmt.locals[0], stmt.value);
+      flow_.data.values.lets[stmt.locals[0]] = stmt.value;
+      if (stmt.value->type->isArray() && isKnownUnique(stmt.value, flow_.data.values))
+        flow_.data.values.unique.insert(stmt.locals[0]);
+      if (stmt.value->type->isArray() && isKnownPermutation(stmt.value, flow_.data.values))
+        flow_.data.values.permutations.insert(stmt.locals[0]);
+      learnElement(flow_, stmt.locals[0]->dim, stmt.value);
+      assumeBounds(flow_.ctx, stmt.locals[0], stmt.value);
     }
     return;
   }
   for (const Local *local : stmt.locals)
-    track(local, false);
+    flow_.track(local, false);
 }
 
-void FlowWalker::assign(const AssignStmt &stmt) {
-  read(stmt.value);
+void FlowWalk::visitAssign(const AssignStmt &stmt) {
+  readExpr(flow_, stmt.value);
   Elements elements;
   if (stmt.place) {
-    readIndices(stmt.place);
-    auto found = elementsOf(ctx_.dims, stmt.place, data_.values);
+    readIndices(flow_, stmt.place);
+    auto found = elementsOf(flow_.ctx.dims, stmt.place, flow_.data.values);
     if (!found)
       return;
     elements = std::move(*found);
-    learnBounds(*stmt.place);
-    checkScatter(stmt, elements);
+    learnBounds(flow_, *stmt.place);
+    checkScatter(flow_, stmt, elements);
   } else {
     elements = {stmt.target, -1, stmt.target->type, wholeRegion(stmt.target->type), stmt.span};
   }
-  writeElements(std::move(elements), &stmt);
+  writeElements(flow_, std::move(elements), &stmt);
 }
 
-void FlowWalker::returns(const ReturnStmt &stmt) {
+void FlowWalk::visitReturn(const ReturnStmt &stmt) {
   if (stmt.value)
-    read(stmt.value);
-  checkOutputs(stmt.span);
-  state_.isReachable = false;
+    readExpr(flow_, stmt.value);
+  checkOutputs(flow_, stmt.span);
+  flow_.state.isReachable = false;
+}
+
+/// `let old = fetch_add(inout y[i], v)` is a block, but counts as the `atomic` that it is besides.
+void FlowWalk::visitBlock(const BlockStmt &stmt) {
+  if (auto fetch = flow_.ctx.fetches.find(&stmt); fetch != flow_.ctx.fetches.end())
+    return visitAssign(*fetch->second);
+  walkBlock(flow_, stmt.block);
+}
+
+void FlowWalk::jump(std::vector<FlowState> Jumps::*ways) {
+  if (!flow_.jumps.empty())
+    (flow_.jumps.back().*ways).push_back(flow_.state);
+  flow_.state.isReachable = false;
+}
+
+} // namespace
+
+void walkBlock(FlowContext &flow, const Block *block) {
+  if (!block)
+    return;
+  for (const Stmt *next : block->stmts) {
+    if (!flow.state.isReachable) {
+      if (isRootModule(flow.ctx) && next->span.end > next->span.begin &&
+          flow.unreachable.insert(next).second)
+        flow.ctx.sink.report(DiagId::Unreachable, next->span, {});
+      return;
+    }
+    FlowWalk(flow).visit(*next);
+  }
+  if (block->value && flow.state.isReachable)
+    readExpr(flow, block->value);
 }
 
 // ---- if -----------------------------------------------------------------------------------------
 
-void FlowWalker::branch(const IfStmt &stmt) {
-  read(stmt.condition);
-  arms(stmt.condition, stmt.thenBlock, stmt.elseBlock);
-}
-
-void FlowWalker::arms(const Expr *condition, const Block *thenBlock, const Block *elseBlock) {
-  Proof proof = conditionProof(ctx_, condition);
-  FactSet before = ctx_.facts;
-  FlowState entry = state_;
+void walkArms(FlowContext &flow, const Expr *condition, const Block *thenBlock,
+              const Block *elseBlock) {
+  Proof proof = conditionProof(flow.ctx, condition);
+  FactSet before = flow.ctx.facts;
+  FlowState entry = flow.state;
   bool isDecided = proof != Proof::Unknown;
-  conditions_ += isDecided ? 0 : 1;
-  assumeCondition(ctx_, condition);
-  block(thenBlock);
-  FlowState thenState = std::move(state_);
-  FactSet thenFacts = ctx_.facts;
-  ctx_.facts = before;
-  state_ = std::move(entry);
-  assumeNot(ctx_, condition);
-  block(elseBlock);
-  FlowState elseState = std::move(state_);
-  FactSet elseFacts = ctx_.facts;
-  ctx_.facts = before;
-  conditions_ -= isDecided ? 0 : 1;
+  flow.conditions += isDecided ? 0 : 1;
+  assumeCondition(flow.ctx, condition);
+  walkBlock(flow, thenBlock);
+  FlowState thenState = std::move(flow.state);
+  FactSet thenFacts = flow.ctx.facts;
+  flow.ctx.facts = before;
+  flow.state = std::move(entry);
+  assumeNot(flow.ctx, condition);
+  walkBlock(flow, elseBlock);
+  FlowState elseState = std::move(flow.state);
+  FactSet elseFacts = flow.ctx.facts;
+  flow.ctx.facts = before;
+  flow.conditions -= isDecided ? 0 : 1;
   // An arm that cannot run decides nothing.
   if (proof == Proof::True)
     elseState.isReachable = false;
   else if (proof == Proof::False)
     thenState.isReachable = false;
   if (!thenState.isReachable && elseState.isReachable)
-    ctx_.facts = elseFacts;
+    flow.ctx.facts = elseFacts;
   else if (thenState.isReachable && !elseState.isReachable)
-    ctx_.facts = thenFacts;
-  state_ = merge(condition, std::move(thenState), thenFacts, std::move(elseState), elseFacts);
-}
-
-FlowState FlowWalker::merge(const Expr *condition, FlowState a, const FactSet &aFacts, FlowState b,
-                            const FactSet &bFacts) {
-  a.written.resize(tracked_.size());
-  b.written.resize(tracked_.size());
-  if (!a.isReachable || !b.isReachable)
-    return a.isReachable ? std::move(a) : std::move(b);
-  FlowState result;
-  result.written.resize(tracked_.size());
-  for (size_t i = 0; i < tracked_.size(); ++i) {
-    if (a.written[i] == b.written[i]) {
-      result.written[i] = std::move(a.written[i]);
-      continue;
-    }
-    keep(i, a.written[i], b, bFacts, result.written[i], condition);
-    keep(i, b.written[i], a, aFacts, result.written[i], condition);
-  }
-  return result;
+    flow.ctx.facts = thenFacts;
+  flow.state =
+      mergeFlow(flow, condition, std::move(thenState), thenFacts, std::move(elseState), elseFacts);
 }
 
 /// Keeps what one arm writes if the other writes it too, or if it is nothing there.
-void FlowWalker::keep(size_t number, const std::vector<Region> &from, const FlowState &other,
-                      const FactSet &otherFacts, std::vector<Region> &result,
-                      const Expr *condition) {
-  const Local *local = tracked_[number].local;
-  Regions inOther{otherFacts, local->type, data_.values};
+static void keepWritten(FlowContext &flow, size_t number, const std::vector<Region> &from,
+                        const FlowState &other, const FactSet &otherFacts,
+                        std::vector<Region> &result, const Expr *condition) {
+  const Local *local = flow.tracked[number].local;
+  Regions inOther{otherFacts, local->type, flow.data.values};
   for (const Region &region : from) {
     if (inOther.containsAny(other.written[number], region) || inOther.isEmpty(region))
-      regions(local).add(result, region);
+      flow.regions(local).add(result, region);
     else if (condition)
-      tracked_[number].drops.push_back(
+      flow.tracked[number].drops.push_back(
           {condition->span, "written in one case of this condition only", true});
   }
 }
 
-// ---- Entry --------------------------------------------------------------------------------------
-
-void analyseFlow(Context &ctx, const FactSet &entry) {
-  const CallableDecl &decl = *ctx.decl;
-  // Instructions of manual kernels are no statements of the tree: their order is checked at the
-  // block level.
-  if (!decl.body || decl.hasErrors || decl.kind == DeclKind::ManualKernel)
-    return;
-  FactSet before = ctx.facts;
-  ctx.facts = entry;
-  FlowWalker(ctx).run();
-  ctx.facts = before;
+FlowState mergeFlow(FlowContext &flow, const Expr *condition, FlowState a, const FactSet &aFacts,
+                    FlowState b, const FactSet &bFacts) {
+  a.written.resize(flow.tracked.size());
+  b.written.resize(flow.tracked.size());
+  if (!a.isReachable || !b.isReachable)
+    return a.isReachable ? std::move(a) : std::move(b);
+  FlowState result;
+  result.written.resize(flow.tracked.size());
+  for (size_t i = 0; i < flow.tracked.size(); ++i) {
+    if (a.written[i] == b.written[i]) {
+      result.written[i] = std::move(a.written[i]);
+      continue;
+    }
+    keepWritten(flow, i, a.written[i], b, bFacts, result.written[i], condition);
+    keepWritten(flow, i, b.written[i], a, aFacts, result.written[i], condition);
+  }
+  return result;
 }
 
 } // namespace ptl

@@ -1,5 +1,6 @@
 #include "frontend/sema/analysis/independence.h"
 
+#include "frontend/dim/facts_explain.h"
 #include "frontend/sema/analysis/apart.h"
 #include "frontend/sema/analysis/iterations.h"
 

@@ -1,6 +1,7 @@
 // Whether the iterations of a `parallel` touch each other's elements. Inside `sema/analysis` only.
 #pragma once
 
+#include "frontend/sema/analysis/elements.h"
 #include "frontend/sema/analysis/loop_domain.h"
 
 namespace ptl {

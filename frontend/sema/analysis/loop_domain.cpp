@@ -20,7 +20,7 @@ static Dim known(DimContext &dims, LoopDomain &domain, Dim dim, const char *name
 static Dim dimOf(const Expr *expr) { return expr ? expr->dim : Dim(); }
 
 static void readTiles(DimContext &dims, const LoopHead &head, LoopDomain &domain) {
-  const auto *tiles = static_cast<const TilesExpr *>(head.iterable);
+  const auto *tiles = cast<TilesExpr>(head.iterable);
   domain.kind = LoopDomain::Kind::Tiles;
   domain.lo = known(dims, domain, dimOf(tiles->lo), "the start");
   domain.hi = known(dims, domain, dimOf(tiles->hi), "the end");
@@ -47,15 +47,15 @@ LoopDomain loopDomain(DimContext &dims, const LoopHead &head) {
     domain.lo = range.start;
     domain.step = known(dims, domain, range.step, "the step");
     if (head.iterable->kind == ExprKind::Range)
-      domain.hi = dimOf(static_cast<const RangeExpr *>(head.iterable)->hi);
+      domain.hi = dimOf(cast<RangeExpr>(head.iterable)->hi);
     else
       domain.hi = dims.add(range.start, dims.mul(range.step, range.length));
     domain.lo = known(dims, domain, domain.lo, "the start");
     domain.hi = known(dims, domain, domain.hi, "the end");
   } else {
     domain.kind = LoopDomain::Kind::List;
-    domain.hasItems = head.iterable->kind == ExprKind::List &&
-                      !static_cast<const ListExpr *>(head.iterable)->elements.empty();
+    domain.hasItems =
+        head.iterable->kind == ExprKind::List && !cast<ListExpr>(head.iterable)->elements.empty();
   }
   return domain;
 }

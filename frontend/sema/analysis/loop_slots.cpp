@@ -1,9 +1,9 @@
 // Loops over values that are taken apart to positions on several axes: `y[t / N, t % N]`. The
 // region keeps the value as its slot until the loops around have covered a whole stretch of values
 // from 0; then the axes are covered each by itself.
-
 #include "frontend/sema/analysis/loop_domain.h"
 #include "frontend/sema/analysis/quotients.h"
+#include "frontend/sema/context.h"
 
 namespace ptl {
 

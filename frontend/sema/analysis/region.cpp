@@ -1,5 +1,4 @@
 // Inclusion, emptiness and union of regions.
-
 #include "frontend/sema/analysis/region.h"
 
 #include <algorithm>
@@ -10,6 +9,20 @@ namespace ptl {
 static constexpr size_t maxParts = 24;
 
 static bool isUnit(Dim step) { return step.isConstant(1); }
+
+const ElementSymbol *KnownValues::element(Dim symbol) const {
+  auto id = symbol ? symbol.symbol() : std::nullopt;
+  for (const ElementSymbol &each : elements)
+    if (id && each.symbol == *id)
+      return &each;
+  return nullptr;
+}
+
+AxisSet widest(AxisSet set) {
+  if (set.kind == AxisSet::Kind::Unknown && set.start)
+    set.kind = AxisSet::Kind::Interval;
+  return set;
+}
 
 /// Where an iteration starts is no question for the prover: it is 0 in the first one only.
 static bool mayStartAtZero(const FactSet &facts, Dim start) {

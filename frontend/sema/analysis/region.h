@@ -40,15 +40,6 @@ struct Region {
   bool operator==(const Region &) const = default;
 };
 
-/// Elements of an array, or of an array in a field of a struct.
-struct Elements {
-  const Local *local = nullptr;
-  int32_t field = -1;         ///< -1: the local itself
-  const Type *type = nullptr; ///< of all of it
-  Region region;
-  Span span; ///< as written
-};
-
 /// A symbol that stands for an element of an array that does not change.
 struct ElementSymbol {
   SymbolId symbol;
@@ -68,19 +59,8 @@ struct KnownValues {
   const ElementSymbol *element(Dim symbol) const;
 };
 
-/// The elements that `x`, `x[…]`, `x[…][…]`, `s.field[…]` names; nothing for other expressions.
-/// Elements of arrays in computed positions get symbols in `values`.
-std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, KnownValues &values);
-/// The array that is given another shape: it has the same values.
-const Expr *withAllAxes(const Expr *array);
-/// Whether an expression has every position of its one axis once (`argsort`), or no value twice.
-bool isKnownPermutation(const Expr *value, const KnownValues &values);
-bool isKnownUnique(const Expr *value, const KnownValues &values);
 /// All positions that may be meant, where it is known only when it runs which of them are.
 AxisSet widest(AxisSet set);
-/// All of an array.
-Region wholeRegion(const Type *type);
-
 /// How many positions from 0 a set surely has, each of them once; unknown if it is no permutation.
 Dim countOfEach(const KnownValues &values, const FactSet &facts, const AxisSet &set);
 
@@ -111,9 +91,5 @@ private:
     return axis < type->extents.size() ? type->extents[axis].length : Dim();
   }
 };
-
-/// `0:h, :` in the spelling of an index.
-std::string toString(DimContext &dims, const Region &region);
-std::string toString(DimContext &dims, const AxisSet &set);
 
 } // namespace ptl

@@ -25,7 +25,7 @@ const CallExpr *callAt(const ActionContext &context) {
   const Expr *expr = context.exprOf(node);
   if (!expr || expr->kind != ExprKind::Call)
     return nullptr;
-  const auto *call = static_cast<const CallExpr *>(expr);
+  const auto *call = cast<CallExpr>(expr);
   bool isFn = call->callee && call->callee->kind == DeclKind::Fn;
   return isFn && expr->syntax == node ? call : nullptr;
 }

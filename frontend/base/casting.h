@@ -1,0 +1,65 @@
+// Casts between the nodes of a tree by their kind: `isa`, `cast` and `dyn_cast`, as LLVM spells them.
+// The front end has no LLVM, so these are its own. Where LLVM is too, each call finds its casts by what
+// it casts: these have a namespace of their own, which only nodes of trees lead to.
+#pragma once
+
+#include <cassert>
+#include <concepts>
+#include <type_traits>
+
+namespace ptl::casting {
+
+/// The root type of a tree derives from it, by which calls on its nodes find the casts.
+struct Castable {};
+
+/// `To` is a kind of `From`: it derives from it, and its `classof` tells whether a node is one.
+template <typename To, typename From>
+concept KindOf = std::derived_from<To, std::remove_const_t<From>> && requires(const From *node) {
+  { To::classof(node) } -> std::same_as<bool>;
+};
+
+/// `To`, constant where `From` is.
+template <typename To, typename From>
+using ConstAs = std::conditional_t<std::is_const_v<From>, const To, To>;
+
+/// Whether the node, which is there, is a `To`.
+template <typename To, typename From>
+  requires KindOf<To, From>
+bool isa(From *node) {
+  assert(node);
+  return To::classof(node);
+}
+template <typename To, typename From>
+  requires KindOf<To, From>
+bool isa(From &node) {
+  return To::classof(&node);
+}
+
+/// The node, which is there and is a `To`.
+template <typename To, typename From>
+  requires KindOf<To, From>
+ConstAs<To, From> *cast(From *node) {
+  assert(isa<To>(node));
+  return static_cast<ConstAs<To, From> *>(node);
+}
+template <typename To, typename From>
+  requires KindOf<To, From>
+ConstAs<To, From> &cast(From &node) {
+  assert(isa<To>(node));
+  return static_cast<ConstAs<To, From> &>(node);
+}
+
+/// The node, which is there, if it is a `To`, else null.
+template <typename To, typename From>
+  requires KindOf<To, From>
+ConstAs<To, From> *dyn_cast(From *node) {
+  return isa<To>(node) ? static_cast<ConstAs<To, From> *>(node) : nullptr;
+}
+/// The same of a node that may be null.
+template <typename To, typename From>
+  requires KindOf<To, From>
+ConstAs<To, From> *dyn_cast_if_present(From *node) {
+  return node ? dyn_cast<To>(node) : nullptr;
+}
+
+} // namespace ptl::casting

@@ -1,0 +1,252 @@
+#include "frontend/dim/facts.h"
+
+#include "frontend/dim/facts_prepared.h"
+#include "frontend/dim/facts_prover.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ptl {
+
+// ---- Stating facts ------------------------------------------------------------------------------
+
+FactSet::FactSet(DimContext &context) : context_(&context) {
+  auto root = std::make_shared<Node>();
+  root->prepared = std::make_unique<Prepared>(context);
+  head_ = std::move(root);
+}
+
+void FactSet::push(const Fact &fact, Dim onlyIfDivides) {
+  if (!fact.a || !fact.b)
+    return;
+  auto node = std::make_shared<Node>();
+  node->fact = fact;
+  node->onlyIfDivides = onlyIfDivides;
+  node->outer = head_;
+  head_ = std::move(node);
+}
+
+void FactSet::addEqual(Dim a, Dim b, Span span) { push({Relation::Equal, a, b, span}); }
+void FactSet::addLessEqual(Dim a, Dim b, Span span) { push({Relation::LessEqual, a, b, span}); }
+void FactSet::addDivides(Dim b, Dim a, Span span) { push({Relation::Divides, a, b, span}); }
+
+void FactSet::addTilesRange(const TilesRange &range) {
+  DimContext &dims = *context_;
+  Dim start = dims.symbolDim(range.start), len = dims.symbolDim(range.len);
+  Dim count = dims.symbolDim(range.count), extent = dims.sub(range.hi, range.lo);
+  addLessEqual(one(), range.size, range.span);
+  addLessEqual(len, range.size, range.span);
+  addLessEqual(dims.constant(range.nonEmpty ? 1 : 0), len, range.span);
+  addLessEqual(range.lo, start, range.span);
+  addLessEqual(dims.add(start, len), range.hi, range.span);
+  addLessEqual(dims.min(range.size, dims.sub(range.hi, start)), len, range.span);
+  if (range.nonEmpty)
+    addLess(count, dims.ceilDiv(extent, range.size), range.span);
+  addEqual(start, dims.add(range.lo, dims.mul(range.size, count)), range.span);
+  if (extent)
+    push({Relation::Equal, len, range.size, range.span}, extent);
+  // What divides the tile size and all of the extent divides the last tile too.
+  if (std::optional<int64_t> size = range.size.constant(); size && *size > 1) {
+    Dim reduced = reduce(extent);
+    int64_t common = reduced ? *size : 1;
+    for (const DimTerm &term : reduced ? reduced.terms() : std::span<const DimTerm>())
+      common = std::gcd(common, term.coefficient);
+    if (common > 1 && common < *size)
+      addDivides(dims.constant(common), len, range.span);
+  }
+}
+
+void FactSet::addLoopIndex(const LoopRange &loop) {
+  Dim index = context_->symbolDim(loop.index);
+  addLessEqual(loop.lo, index, loop.span);
+  addLess(index, loop.hi, loop.span);
+  if (!loop.step.isConstant(1))
+    addDivides(loop.step, context_->sub(index, loop.lo), loop.span);
+}
+
+std::vector<Fact> FactSet::facts() const {
+  std::vector<Fact> result;
+  for (const Node *node = head_.get(); node->outer; node = node->outer.get())
+    if (!node->onlyIfDivides)
+      result.push_back(node->fact);
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+std::vector<Fact> FactSet::factsAt(const std::bitset<256> &positions) const {
+  std::vector<Fact> result;
+  size_t position = prepared().count;
+  for (const Node *node = head_.get(); node->outer; node = node->outer.get())
+    if (--position < positions.size() && positions.test(position))
+      result.push_back(node->fact);
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+const FactSet::Prepared &FactSet::prepared() const {
+  std::vector<const Node *> missing;
+  const Node *node = head_.get();
+  for (; !node->prepared; node = node->outer.get())
+    missing.push_back(node);
+  if (missing.empty())
+    return *node->prepared;
+  auto result = std::make_unique<Prepared>(*node->prepared);
+  for (auto at = missing.rbegin(); at != missing.rend(); ++at)
+    result->take((*at)->fact, (*at)->onlyIfDivides);
+  head_->prepared = std::move(result);
+  return *head_->prepared;
+}
+
+// ---- Proving ------------------------------------------------------------------------------------
+
+namespace {
+
+/// A question on its way: the facts it used become those of the verdict.
+struct Question {
+  Question(const FactSet &facts, Relation relation, Dim a, Dim b)
+      : facts(facts), prepared(facts.prepared()), prover(prepared),
+        verdict{Proof::Unknown, relation, a, b, {}} {}
+
+  Verdict answer(Proof proof) {
+    verdict.proof = proof;
+    if (proof == Proof::Unknown || from.none())
+      return std::move(verdict);
+    for (const Fact &fact : facts.factsAt(from))
+      if (!isListed(fact))
+        verdict.used.push_back(fact);
+    return std::move(verdict);
+  }
+
+  Verdict answerIsZero(Dim value) {
+    if (prover.isZero(value, from))
+      return answer(Proof::True);
+    return answer(prover.isNeverZero(value, from) ? Proof::False : Proof::Unknown);
+  }
+
+  /// A range states several facts about the same things: each relation is listed once.
+  bool isListed(const Fact &fact) const {
+    return std::any_of(verdict.used.begin(), verdict.used.end(), [&](const Fact &other) {
+      return other.relation == fact.relation && other.a == fact.a && other.b == fact.b;
+    });
+  }
+
+  const FactSet &facts;
+  const FactSet::Prepared &prepared;
+  FactProver prover;
+  FactMask from;
+  Verdict verdict;
+};
+
+} // namespace
+
+/// An answer that needs no facts.
+static Verdict plain(Proof proof, Relation relation, Dim a, Dim b) {
+  return {proof, relation, a, b, {}};
+}
+
+Verdict FactSet::proveEqual(Dim a, Dim b) const {
+  if (!a || !b || a == b)
+    return plain(Proof::True, Relation::Equal, a, b);
+  Dim difference = context_->sub(a, b);
+  if (difference.isConstant())
+    return plain(Proof::False, Relation::Equal, a, b);
+  Question question(*this, Relation::Equal, a, b);
+  difference = question.prepared.reduce(difference, question.from);
+  if (!difference)
+    return question.answer(Proof::Unknown);
+  if (difference.isConstant())
+    return question.answer(difference.isConstant(0) ? Proof::True : Proof::False);
+  // A multiple of an equation that could not be solved for a symbol.
+  for (const Prepared::Known &known : question.prepared.zero) {
+    Dim quotient = context_->floorDiv(difference, known.value);
+    if (quotient && context_->mul(quotient, known.value) == difference) {
+      question.from |= known.from;
+      return question.answer(Proof::True);
+    }
+  }
+  return question.answerIsZero(difference);
+}
+
+Verdict FactSet::proveLessEqual(Dim a, Dim b) const {
+  Dim difference = context_->sub(b, a);
+  if (!a || !b || context_->isPlainlyNonNegative(difference))
+    return plain(Proof::True, Relation::LessEqual, a, b);
+  if (context_->plainLowerBound(context_->negate(difference)).value_or(0) > 0)
+    return plain(Proof::False, Relation::LessEqual, a, b);
+  Question question(*this, Relation::LessEqual, a, b);
+  difference = question.prepared.reduce(difference, question.from);
+  if (!difference)
+    return question.answer(Proof::Unknown);
+  if (question.prover.isNonNegative(difference, question.from))
+    return question.answer(Proof::True);
+  Dim opposite = context_->sub(context_->constant(-1), difference);
+  bool never = opposite && question.prover.isNonNegative(opposite, question.from);
+  return question.answer(never ? Proof::False : Proof::Unknown);
+}
+
+Verdict FactSet::proveDivides(Dim b, Dim a) const {
+  if (!a || !b)
+    return plain(Proof::True, Relation::Divides, a, b);
+  Dim remainder = context_->mod(a, b);
+  if (remainder.isConstant(0))
+    return plain(Proof::True, Relation::Divides, a, b);
+  Question question(*this, Relation::Divides, a, b);
+  Dim value = question.prepared.reduce(a, question.from);
+  Dim of = question.prepared.reduce(b, question.from);
+  remainder = context_->mod(value, of);
+  if (!remainder)
+    return question.answer(Proof::Unknown);
+  if (remainder.isConstant())
+    return question.answer(remainder.isConstant(0) ? Proof::True : Proof::False);
+  // value == x*y, where x % z == 0 is known and b divides z*y.
+  for (const Prepared::Multiple &known : question.prepared.multiples) {
+    Dim other = context_->floorDiv(value, known.value);
+    if (!other || context_->mul(other, known.value) != value)
+      continue;
+    if (context_->mod(context_->mul(known.of, other), of).isConstant(0)) {
+      question.from |= known.from;
+      return question.answer(Proof::True);
+    }
+  }
+  return question.answerIsZero(remainder);
+}
+
+Verdict FactSet::prove(Relation relation, Dim a, Dim b) const {
+  switch (relation) {
+  case Relation::Equal:
+    return proveEqual(a, b);
+  case Relation::LessEqual:
+    return proveLessEqual(a, b);
+  case Relation::Divides:
+    return proveDivides(b, a);
+  }
+  return {};
+}
+
+Dim FactSet::reduce(Dim a) const {
+  FactMask from;
+  return a ? prepared().reduce(a, from) : a;
+}
+
+std::optional<int64_t> FactSet::upperBound(Dim a) const {
+  Dim reduced = reduce(a);
+  return reduced ? FactProver(prepared()).greatest(reduced) : std::nullopt;
+}
+
+bool FactSet::isWithin(Dim a, int64_t low, int64_t high) const {
+  Dim reduced = reduce(a);
+  if (!reduced || prepared().mayLeave(reduced, low, high))
+    return false;
+  std::optional<int64_t> upper = high == INT64_MAX ? high : upperBound(a);
+  if (!upper || *upper > high)
+    return false;
+  std::optional<int64_t> lower = lowerBound(a);
+  return lower && *lower >= low;
+}
+
+std::optional<int64_t> FactSet::lowerBound(Dim a) const {
+  std::optional<int64_t> bound = upperBound(context_->negate(a));
+  return bound ? std::optional(-*bound) : std::nullopt;
+}
+
+} // namespace ptl

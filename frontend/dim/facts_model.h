@@ -1,0 +1,34 @@
+// Values that satisfy a set of facts. What they contradict cannot be proved, which most questions
+// that have no proof show at once, without elimination.
+#pragma once
+
+#include "frontend/dim/facts.h"
+
+namespace ptl {
+
+/// Values for all symbols: a default by the kind of the symbol, and exceptions.
+class DimModel {
+public:
+  /// How great the defaults are.
+  enum class Size : uint8_t { Least, One, Some };
+  static constexpr size_t sizes = 3;
+
+  DimModel(const DimContext &context, Size size) : context_(&context), size_(size) {}
+
+  /// The value of a polynomial; nothing where a divisor is not positive or a step overflows.
+  std::optional<int64_t> value(Dim a) const;
+  /// Changes symbols so that `a >= 0`, or `a == 0`; false if no single one can do it.
+  bool repair(Dim a, bool isZero);
+
+private:
+  int64_t value(SymbolId symbol) const;
+  std::optional<int64_t> value(const DimAtom &atom) const;
+  int64_t least(SymbolId symbol) const;
+  void set(SymbolId symbol, int64_t value);
+
+  const DimContext *context_;
+  Size size_;
+  std::vector<std::pair<SymbolId, int64_t>> exceptions_; ///< few
+};
+
+} // namespace ptl

@@ -1,0 +1,517 @@
+#include "frontend/dim/facts_prover.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+/// Eliminations that one question may use; a case split needs several.
+static constexpr int maxAttempts = 12;
+/// Rounds in which rows may bring in monomials that bring in rows.
+static constexpr int maxRounds = 6;
+/// Facts multiplied by an atom in one elimination.
+static constexpr int maxProducts = 24;
+
+/// Choices of `min` and `max` that one question may split into cases.
+static constexpr int maxSplits = 2;
+
+/// Facts that are tried in a row before elimination.
+static constexpr int maxLinks = 3;
+
+/// In the place of a depth: the question was `!= 0`.
+static constexpr int neverZero = -1;
+
+static const FactMask noFacts;
+
+static bool isChoice(const DimAtom &atom) {
+  return atom.kind == DimAtomKind::Min || atom.kind == DimAtomKind::Max;
+}
+
+/// A linear system whose columns are monomials. Rows come from a pool of candidates, and only those
+/// that can cancel something: a monomial that is too great needs a row in which it is negative.
+struct FactProver::System {
+  struct Candidate {
+    Dim value;
+    const FactMask *from = &noFacts;
+    bool isZero = false;
+    Dim condition; ///< if known: the row holds where this is >= 0
+    bool isUsed = false;
+  };
+  static constexpr uint8_t noColumn = 0xff;
+
+  LinearSystem linear;
+  LinearSystem::Given given;
+  std::vector<const DimMonomial *> columns;
+  std::vector<uint8_t> columnOf;                 ///< by the id of the monomial
+  uint32_t needsPositive = 0, needsNegative = 0; ///< a bit for each column
+  std::vector<Candidate> pool;
+  std::vector<FactMask> from; ///< by origin number
+  uint32_t maxDegree = 2;     ///< rows with greater products are left out
+
+  /// Makes it empty and keeps the memory.
+  void clear() {
+    for (const DimMonomial *monomial : columns)
+      columnOf[monomial->id] = noColumn;
+    linear.clear();
+    columns.clear();
+    pool.clear();
+    from.clear();
+    needsPositive = needsNegative = 0;
+    maxDegree = 2;
+  }
+
+  size_t find(const DimMonomial *monomial) const {
+    return monomial->id < columnOf.size() ? columnOf[monomial->id] : noColumn;
+  }
+  size_t addColumn(const DimMonomial *monomial) {
+    if (columnOf.size() <= monomial->id)
+      columnOf.resize(monomial->id * size_t(2) + 64, noColumn);
+    columnOf[monomial->id] = static_cast<uint8_t>(columns.size());
+    columns.push_back(monomial);
+    return columns.size() - 1;
+  }
+
+  bool isUseful(const Candidate &candidate) const {
+    std::span<const DimTerm> terms = candidate.value.terms();
+    if (candidate.value.isConstant())
+      return true;
+    for (const DimTerm &term : terms) {
+      size_t i = term.monomial->isOne() ? noColumn : find(term.monomial);
+      if (i == noColumn)
+        continue;
+      uint32_t needed = candidate.isZero       ? needsPositive | needsNegative
+                        : term.coefficient > 0 ? needsPositive
+                                               : needsNegative;
+      if (needed >> i & 1)
+        return true;
+    }
+    return false;
+  }
+
+  /// Fills `given`; false where the row passes a limit.
+  bool row(Dim a, bool isZero) {
+    given.columns = 0;
+    given.constant = 0;
+    for (const DimTerm &term : a.terms()) {
+      if (term.monomial->isOne()) {
+        given.constant = term.coefficient;
+        continue;
+      }
+      size_t i = find(term.monomial);
+      if ((i == noColumn && columns.size() == LinearSystem::maxColumns) ||
+          term.monomial->degree > maxDegree)
+        return false;
+      if (i == noColumn)
+        i = addColumn(term.monomial);
+      if (isZero || term.coefficient > 0)
+        needsNegative |= uint32_t(1) << i;
+      if (isZero || term.coefficient < 0)
+        needsPositive |= uint32_t(1) << i;
+      given.set(i, term.coefficient);
+    }
+    return true;
+  }
+
+  void add(Dim a, const FactMask &mask, bool isZero) {
+    if (!a || linear.isFull() || !row(a, isZero))
+      return;
+    from.push_back(mask);
+    isZero ? linear.giveEquation(given) : linear.give(given);
+  }
+
+  void allow(Dim goal) {
+    for (const DimTerm &term : goal.terms())
+      maxDegree = std::max(maxDegree, term.monomial->degree);
+  }
+};
+
+/// What the prover keeps between questions: systems that are not in use, for their memory.
+struct FactProver::Memory {
+  std::vector<std::unique_ptr<System>> systems;
+  /// By the id of the monomial; null where nobody asked. It rests on no facts.
+  std::vector<std::unique_ptr<std::vector<DimKnowledge>>> knowledge;
+};
+
+/// A system for the time of one elimination.
+class FactProver::BorrowedSystem {
+public:
+  explicit BorrowedSystem(Memory &memory) : memory_(memory) {
+    if (memory.systems.empty()) {
+      system_ = std::make_unique<System>();
+      return;
+    }
+    system_ = std::move(memory.systems.back());
+    memory.systems.pop_back();
+  }
+  ~BorrowedSystem() {
+    system_->clear();
+    memory_.systems.push_back(std::move(system_));
+  }
+  BorrowedSystem(const BorrowedSystem &) = delete;
+  System &operator*() { return *system_; }
+
+private:
+  Memory &memory_;
+  std::unique_ptr<System> system_;
+};
+
+FactProver::FactProver(const FactSet::Prepared &facts, int depth)
+    : facts_(facts), context_(*facts.context), depth_(depth), memory_(memoryOf(context_)) {}
+
+FactProver::Memory &FactProver::memoryOf(DimContext &context) {
+  std::shared_ptr<void> &memory = context.proverMemory();
+  if (!memory)
+    memory = std::make_shared<Memory>();
+  return *static_cast<Memory *>(memory.get());
+}
+
+// ---- What is known of monomials -----------------------------------------------------------------
+
+/// `b*q <= a < b*q + b`, times `rest`; for a symbolic divisor also what its bounds give for q
+/// alone.
+void FactProver::knowDivision(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest) {
+  Dim a = atom.operands[0], b = atom.operands[1], q = context_.atomDim(atom);
+  Dim one = context_.constant(1);
+  auto offer = [&](Dim value, Dim condition = {}) {
+    known.push_back({context_.mul(value, rest), condition});
+  };
+  Dim left = context_.sub(a, context_.mul(b, q));
+  offer(left);
+  offer(context_.sub(context_.sub(b, one), left));
+  if (b.isConstant())
+    return;
+  offer(context_.sub(a, q), context_.add(a, one));
+  if (!context_.isPlainlyNonNegative(a)) {
+    offer(q, a);
+    offer(context_.add(q, one), context_.add(a, one));
+  }
+  offer(context_.sub(q, one), context_.sub(a, b));
+}
+
+/// `min(x, y) <= x`, `x <= max(x, y)`, times `rest`.
+void FactProver::knowChoice(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest) {
+  Dim value = context_.atomDim(atom);
+  int64_t sign = atom.kind == DimAtomKind::Min ? 1 : -1;
+  for (Dim operand : atom.operands)
+    known.push_back({context_.mul(context_.scale(context_.sub(operand, value), sign), rest), {}});
+}
+
+const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
+  if (memory_.knowledge.size() <= monomial.id)
+    memory_.knowledge.resize(monomial.id * size_t(2) + 64);
+  if (const auto &known = memory_.knowledge[monomial.id])
+    return *known;
+  auto made = std::make_unique<std::vector<DimKnowledge>>();
+  std::vector<DimKnowledge> &known = *made;
+  Dim whole = context_.monomialDim(monomial), one = context_.constant(1);
+  if (std::optional<int64_t> bound = context_.plainLowerBound(whole))
+    known.push_back({context_.sub(whole, context_.constant(*bound)), {}});
+  for (size_t i = 0; i < monomial.factors.size(); ++i) {
+    const DimAtom &atom = *monomial.factors[i].atom;
+    Dim rest = one;
+    for (size_t j = 0; j < monomial.factors.size(); ++j)
+      for (uint32_t n = i == j ? 1 : 0; n < monomial.factors[j].power; ++n)
+        rest = context_.mul(rest, context_.atomDim(*monomial.factors[j].atom));
+    if (atom.kind == DimAtomKind::FloorDiv && monomial.degree > 1)
+      knowDivision(known, atom, one);
+    if (!context_.isPlainlyNonNegative(rest))
+      continue;
+    if (atom.kind == DimAtomKind::FloorDiv)
+      knowDivision(known, atom, rest);
+    else if (isChoice(atom))
+      knowChoice(known, atom, rest);
+    // (x - 1)*rest >= 0 for x >= 1.
+    int64_t bound = context_.plainLowerBound(context_.atomDim(atom)).value_or(0);
+    if (monomial.degree > 1 && bound >= 1)
+      known.push_back({context_.sub(whole, context_.scale(rest, bound)), {}});
+  }
+  std::erase_if(known,
+                [](const DimKnowledge &row) { return !row.value || row.value.isConstant(); });
+  memory_.knowledge[monomial.id] = std::move(made);
+  return known;
+}
+
+// ---- Filling a system ---------------------------------------------------------------------------
+
+/// Whether the goal has a product x*y, so that facts about y times x >= 0 may help.
+static bool hasProduct(Dim goal) {
+  return std::any_of(goal.terms().begin(), goal.terms().end(),
+                     [](const DimTerm &term) { return term.monomial->degree == 2; });
+}
+
+void FactProver::offerProducts(System &system, Dim goal) {
+  int products = 0;
+  for (const DimTerm &term : goal.terms()) {
+    if (term.monomial->degree != 2)
+      continue;
+    const DimAtom &first = *term.monomial->factors.front().atom;
+    const DimAtom &last = *term.monomial->factors.back().atom;
+    for (auto [x, y] : {std::pair(&first, &last), std::pair(&last, &first)}) {
+      Dim factor = context_.atomDim(*x), about = context_.atomDim(*y);
+      if (!context_.isPlainlyNonNegative(factor))
+        continue;
+      for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
+        bool mentions = std::any_of(
+            known.value.terms().begin(), known.value.terms().end(),
+            [&](const DimTerm &other) { return other.monomial == about.terms()[0].monomial; });
+        Dim product = mentions ? context_.mul(known.value, factor) : Dim();
+        if (product && products++ < maxProducts)
+          system.pool.push_back({product, &known.from, false, {}, false});
+      }
+    }
+  }
+}
+
+/// Takes rows from the pool until none is useful.
+void FactProver::fill(System &system) {
+  for (const FactSet::Prepared::Known &known : facts_.zero)
+    system.pool.push_back({known.value, &known.from, true, {}, false});
+  for (const FactSet::Prepared::Known &known : facts_.nonNegative)
+    system.pool.push_back({known.value, &known.from, false, {}, false});
+  size_t known = 0;
+  for (int round = 0; round < maxRounds; ++round) {
+    size_t before = system.linear.given();
+    for (; known < system.columns.size(); ++known)
+      for (const DimKnowledge &row : know(*system.columns[known]))
+        if (depth_ > 0 || !row.condition)
+          system.pool.push_back({row.value, &noFacts, false, row.condition, false});
+    for (System::Candidate &candidate : system.pool) {
+      if (candidate.isUsed || !system.isUseful(candidate))
+        continue;
+      candidate.isUsed = true;
+      FactMask from = *candidate.from;
+      if (!candidate.condition ||
+          FactProver(facts_, depth_ - 1).isNonNegative(candidate.condition, from))
+        system.add(candidate.value, from, candidate.isZero);
+    }
+    if (system.linear.given() == before)
+      break;
+  }
+}
+
+// ---- Questions ----------------------------------------------------------------------------------
+
+/// One case for each operand that the `min` or `max` may be.
+bool FactProver::refutesCases(const std::vector<Assumption> &assumptions, const DimAtom &atom,
+                              FactMask &from, int splits) {
+  FactMask all;
+  for (Dim chosen : atom.operands) {
+    std::vector<Assumption> given = assumptions;
+    given.push_back({context_.sub(context_.atomDim(atom), chosen), true, &atom});
+    for (Dim other : atom.operands) {
+      Dim less =
+          atom.kind == DimAtomKind::Min ? context_.sub(other, chosen) : context_.sub(chosen, other);
+      if (other != chosen)
+        given.push_back({less, false});
+    }
+    if (!refutes(given, all, splits - 1))
+      return false;
+  }
+  from |= all;
+  return true;
+}
+
+bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool withProducts,
+                            FactMask &from, const DimAtom *&choice) {
+  if (++attempts_ > maxAttempts)
+    return false;
+  BorrowedSystem borrowed(memory_);
+  System &system = *borrowed;
+  for (const Assumption &assumption : assumptions)
+    system.allow(assumption.value);
+  for (const Assumption &assumption : assumptions)
+    system.add(assumption.value, noFacts, assumption.isZero);
+  if (withProducts)
+    offerProducts(system, assumptions[0].value);
+  fill(system);
+  if (std::optional<LinearSystem::Origins> origins = system.linear.refute()) {
+    for (size_t i = 0; i < system.from.size(); ++i)
+      if (*origins >> i & 1)
+        from |= system.from[i];
+    return true;
+  }
+  choice = nullptr;
+  for (const DimMonomial *column : system.columns)
+    for (const DimFactor &factor : column->factors) {
+      bool isSplit =
+          std::any_of(assumptions.begin(), assumptions.end(),
+                      [&](const Assumption &other) { return other.chosenFor == factor.atom; });
+      if (!choice && !isSplit && isChoice(*factor.atom))
+        choice = factor.atom;
+    }
+  return false;
+}
+
+/// The divisor of a quotient in a sum, where it is no number.
+static Dim symbolicDivisor(DimContext &context, Dim sum) {
+  for (const DimTerm &term : sum.terms()) {
+    const DimAtom *atom = term.monomial->degree == 1 ? term.monomial->factors[0].atom : nullptr;
+    if (atom && atom->kind == DimAtomKind::FloorDiv && !atom->operands[1].isConstant() &&
+        context.isPlainlyNonNegative(atom->operands[1]))
+      return atom->operands[1];
+  }
+  return {};
+}
+
+bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &from, int splits) {
+  // The columns of the goal come first, so a choice in the goal is split before one of a fact.
+  const DimAtom *choice = nullptr;
+  if (eliminates(assumptions, false, from, choice))
+    return true;
+  if (hasProduct(assumptions[0].value) && eliminates(assumptions, true, from, choice))
+    return true;
+  // `q <= c` of a quotient by a symbol is `b*q <= b*c`, and that is about what was divided.
+  const Assumption &first = assumptions[0];
+  if (Dim divisor = first.isZero ? Dim() : symbolicDivisor(context_, first.value)) {
+    std::vector<Assumption> more = assumptions;
+    more.push_back({context_.mul(first.value, divisor), false, nullptr});
+    const DimAtom *none = nullptr;
+    if (more.back().value && eliminates(more, false, from, none))
+      return true;
+  }
+  return splits > 0 && choice && refutesCases(assumptions, *choice, from, splits);
+}
+
+/// Whether `b` has a term of `a` that is too small, so that `a - b` is without it.
+static bool cancels(Dim a, Dim b) {
+  if ((a.symbolBits() & b.symbolBits()) == 0)
+    return false;
+  auto x = a.terms().begin(), end = a.terms().end();
+  for (const DimTerm &term : b.terms()) {
+    while (x != end && x->monomial->id < term.monomial->id)
+      ++x;
+    if (x == end)
+      return false;
+    if (term.coefficient < 0 && *x == term)
+      return true;
+  }
+  return false;
+}
+
+/// Most questions: a fact says it or more, or a few facts in a row do (`k.end <= i.end <= N`).
+bool FactProver::followsFromChain(Dim a, FactMask &from, int links) {
+  for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
+    if (!cancels(a, known.value))
+      continue;
+    FactMask mask = from | known.from;
+    if (!context_.isPlainlyAtLeast(a, known.value)) {
+      Dim rest = links > 1 ? context_.sub(a, known.value) : Dim();
+      if (!rest || !followsFromChain(rest, mask, links - 1))
+        continue;
+    }
+    from = mask;
+    return true;
+  }
+  return false;
+}
+
+/// A fact says it or more, also where no term is too small: `0 <= i` of a loop index.
+bool FactProver::followsFromOne(Dim a, FactMask &from) {
+  for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
+    if ((known.value.symbolBits() & a.symbolBits()) == 0 ||
+        !context_.isPlainlyAtLeast(a, known.value))
+      continue;
+    from |= known.from;
+    return true;
+  }
+  return false;
+}
+
+/// `rest + min(x, y) >= 0` is `rest + x >= 0` and `rest + y >= 0`; `rest - max(x, y)` likewise.
+bool FactProver::followsByOperands(Dim a, FactMask &from) {
+  for (const DimTerm &term : a.terms()) {
+    if (term.monomial->degree != 1)
+      continue;
+    const DimAtom &atom = *term.monomial->factors[0].atom;
+    if (atom.kind != (term.coefficient > 0 ? DimAtomKind::Min : DimAtomKind::Max))
+      continue;
+    Dim rest = context_.sub(a, context_.scale(context_.atomDim(atom), term.coefficient));
+    FactMask mask;
+    bool all = std::ranges::all_of(atom.operands, [&](Dim operand) {
+      Dim chosen = context_.add(rest, context_.scale(operand, term.coefficient));
+      return context_.isPlainlyNonNegative(chosen) ||
+             (chosen && (followsFromChain(chosen, mask, maxLinks) || followsFromOne(chosen, mask)));
+    });
+    if (all)
+      from |= mask;
+    return all;
+  }
+  return false;
+}
+
+bool FactProver::isNonNegative(Dim a, FactMask &from) {
+  if (!a || context_.isPlainlyNonNegative(a))
+    return a.isKnown();
+  const std::optional<FactMask> *known = facts_.answer(a, depth_);
+  std::optional<FactMask> answer;
+  if (!known) {
+    FactMask used;
+    if (findsNonNegative(a, used))
+      answer = used;
+    facts_.asked.set(a.id(), depth_, answer);
+    known = &answer;
+  }
+  if (*known)
+    from |= **known;
+  return known->has_value();
+}
+
+bool FactProver::findsNonNegative(Dim a, FactMask &used) {
+  Dim opposite = context_.sub(context_.constant(-1), a);
+  if (!opposite || context_.isPlainlyNonNegative(opposite))
+    return false;
+  if (followsFromChain(a, used, maxLinks) || followsFromOne(a, used) || followsByOperands(a, used))
+    return true;
+  if (facts_.mayBeNegative(a))
+    return false;
+  attempts_ = 0;
+  return refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : maxSplits);
+}
+
+bool FactProver::isZero(Dim a, FactMask &from) {
+  if (!a || a.isConstant())
+    return a.isConstant(0);
+  FactMask mask;
+  if (facts_.mayDifferFromZero(a) || !isNonNegative(a, mask) ||
+      !isNonNegative(context_.negate(a), mask))
+    return false;
+  from |= mask;
+  return true;
+}
+
+bool FactProver::isNeverZero(Dim a, FactMask &from) {
+  if (!a || a.isConstant())
+    return a && !a.isConstant(0);
+  const std::optional<FactMask> *known = facts_.answer(a, neverZero);
+  std::optional<FactMask> answer;
+  if (!known) {
+    FactMask used;
+    attempts_ = 0;
+    if (!facts_.mayBeZero(a) && refutes({{a, true, nullptr}}, used, 0))
+      answer = used;
+    facts_.asked.set(a.id(), neverZero, answer);
+    known = &answer;
+  }
+  if (*known)
+    from |= **known;
+  return known->has_value();
+}
+
+std::optional<int64_t> FactProver::greatest(Dim a) {
+  if (!a || a.isConstant())
+    return a.constant();
+  // The column of `a` itself stands first, under the monomial 1, which no row looks up.
+  BorrowedSystem borrowed(memory_);
+  System &system = *borrowed;
+  system.addColumn(context_.constant(1).terms()[0].monomial);
+  system.allow(a);
+  if (!system.row(context_.negate(a), true))
+    return std::nullopt;
+  system.given.set(0, 1);
+  system.from.emplace_back();
+  system.linear.giveEquation(system.given);
+  offerProducts(system, a);
+  fill(system);
+  return system.linear.greatest(0);
+}
+
+} // namespace ptl

@@ -1,0 +1,16 @@
+// Facts about data, `where all(idx < V), all(idx >= 0)`, as bounds of index arrays.
+#pragma once
+
+#include "frontend/sema/context.h"
+
+namespace ptl {
+
+/// Whether a `where` about data says that all elements of the parameter that an index reads are
+/// positions of an axis of that extent.
+bool elementsWithin(Context &ctx, const Expr *index, Dim extent);
+/// The same of all elements of an array.
+bool valuesWithin(Context &ctx, const Local *array, Dim extent);
+/// The integer before conversions that keep different integers different.
+const Expr *withoutWidening(const Expr *expr);
+
+} // namespace ptl

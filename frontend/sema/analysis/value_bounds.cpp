@@ -1,0 +1,92 @@
+// Bounds of computed integers: what `min`, `max` and `%` say of a value that is no dimension. So a
+// length that data decides has a capacity: `let n = min(int(count[b]), 64)`.
+#include "frontend/sema/analysis/value_bounds.h"
+
+#include "frontend/sema/make_node.h"
+#include "ir/ops/op_table.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+namespace {
+
+using Bounds = std::vector<Dim>;
+
+constexpr int kDepth = 8; ///< of expressions that are looked into
+
+const OpExpr *asOp(const Expr *expr, OpId id) {
+  const auto *op = dyn_cast<OpExpr>(expr);
+  if (!op)
+    return nullptr;
+  bool isIt = op->op && op->op->id == id && op->args.size() == 2 && !isMissing(op->args[0]) &&
+              !isMissing(op->args[1]);
+  return isIt ? op : nullptr;
+}
+
+Dim known(Context &ctx, const Expr *expr) {
+  if (expr->kind == ExprKind::Const && expr->type->isInt())
+    return ctx.dims.constant(cast<ConstExpr>(expr)->intValue);
+  return expr->dim;
+}
+
+/// Dimensions that the value is no less than (`below`), or no more than.
+Bounds boundsOf(Context &ctx, const Expr *expr, bool below, int depth) {
+  if (Dim dim = known(ctx, expr))
+    return {dim};
+  if (depth == 0 || !expr->type->isInt())
+    return {};
+  DimContext &dims = ctx.dims;
+  if (const OpExpr *modulo = asOp(expr, OpId::Rem)) {
+    Dim divisor = known(ctx, modulo->args[1]);
+    if (!divisor || !ctx.facts.proveLess(dims.constant(0), divisor).isTrue())
+      return {};
+    return {below ? dims.constant(0) : dims.sub(divisor, dims.constant(1))};
+  }
+  const OpExpr *least = asOp(expr, OpId::Min), *most = asOp(expr, OpId::Max);
+  if (!least && !most)
+    return {};
+  const OpExpr *op = least ? least : most;
+  Bounds first = boundsOf(ctx, op->args[0], below, depth - 1),
+         second = boundsOf(ctx, op->args[1], below, depth - 1);
+  // One of the operands bounds a `min` from above and a `max` from below.
+  if (below == (most != nullptr)) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  }
+  Bounds both;
+  for (Dim a : first)
+    for (Dim b : second)
+      both.push_back(below ? dims.min(a, b) : dims.max(a, b));
+  return both;
+}
+
+} // namespace
+
+bool staysWithin(Context &ctx, const Expr *value, Dim extent) {
+  if (isMissing(value) || !extent)
+    return false;
+  while (value->kind == ExprKind::LocalRef && !value->dim) {
+    auto named = ctx.letValues.find(cast<LocalRefExpr>(value)->local);
+    if (named == ctx.letValues.end())
+      break;
+    value = named->second;
+  }
+  Bounds below = boundsOf(ctx, value, /*below=*/true, kDepth),
+         above = boundsOf(ctx, value, /*below=*/false, kDepth);
+  return std::any_of(below.begin(), below.end(),
+                     [&](Dim low) { return ctx.facts.proveNonNegative(low).isTrue(); }) &&
+         std::any_of(above.begin(), above.end(),
+                     [&](Dim high) { return ctx.facts.proveLess(high, extent).isTrue(); });
+}
+
+void assumeBounds(Context &ctx, const Local *local, const Expr *value) {
+  if (!local || !local->symbol || isMissing(value) || value->dim || !value->type->isInt())
+    return;
+  for (Dim bound : boundsOf(ctx, value, /*below=*/false, kDepth))
+    ctx.facts.addLessEqual(local->dim, bound, value->span);
+  for (Dim bound : boundsOf(ctx, value, /*below=*/true, kDepth))
+    ctx.facts.addLessEqual(bound, local->dim, value->span);
+}
+
+} // namespace ptl

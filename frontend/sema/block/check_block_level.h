@@ -1,0 +1,22 @@
+// The block level: declarations of buffers, events and pipes, and sections. Order, hazards and
+// capacity are for the prover.
+#pragma once
+
+#include "frontend/sema/context.h"
+
+namespace ptl {
+
+/// `buffer`, `event`, `pipe`, `on aic { … }`
+Stmt *checkBlockLevelStmt(Context &ctx, NodeId node);
+
+/// The kind of core that executes what stands here; empty: not said.
+std::string coreHere(Context &ctx);
+/// Reports an instruction that stands where another kind of core, or none, executes it.
+void requireCore(Context &ctx, Span span, std::string_view name, std::string_view core);
+/// The kind of core that has a place.
+std::string_view coreOfPlace(Place place);
+
+/// A number that is known when the kernel is compiled, at least `least`; unknown after a report.
+Dim checkStaticNumber(Context &ctx, NodeId node, std::string_view what, int64_t least);
+
+} // namespace ptl

@@ -1,0 +1,389 @@
+#include "frontend/sema/block/check_block_operands.h"
+
+#include "frontend/sema/block/block_machine.h"
+#include "frontend/sema/block/check_block_level.h"
+#include "frontend/sema/block/check_block_tile.h"
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/block/instruction_shapes.h"
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/walk.h"
+#include "frontend/syntax/typed_nodes.h"
+
+#include <map>
+
+namespace ptl {
+
+namespace {
+
+/// One call of an instruction while it is checked.
+class Checker {
+public:
+  Checker(Context &ctx, NodeId node, const InstructionInfo &info,
+          const std::vector<CallArgument> &args)
+      : ctx_(ctx), info_(info), shape_(instructionShape(info.id)), args_(args),
+        name_(surfaceName(info)), call_(newBlock(ctx, node, BlockOp::Instruction, voidType(ctx))) {
+    call_->info = &info;
+  }
+
+  Expr *run() {
+    collect();
+    if (!takeOperands() || failed_)
+      return call_;
+    checkPlaces();
+    checkShapes();
+    if (!failed_)
+      checkMachines();
+    return call_;
+  }
+
+private:
+  struct Slot {
+    char letter;
+    bool optional;
+    const OperandShape *shape;
+    bool isOut;
+  };
+
+  void addSlots(std::string_view letters, const std::vector<OperandShape> &shapes, bool isOut) {
+    size_t next = 0;
+    for (size_t i = 0; i < letters.size(); ++i) {
+      if (letters[i] == '?')
+        continue;
+      bool optional = i + 1 < letters.size() && letters[i + 1] == '?';
+      slots_.push_back(
+          {letters[i], optional, next < shapes.size() ? &shapes[next] : nullptr, isOut});
+      ++next;
+    }
+  }
+
+  /// The arguments by position; attributes aside.
+  void collect() {
+    addSlots(info_.outs, shape_.outs, true);
+    addSlots(info_.ins, shape_.ins, false);
+    for (const CallArgument &arg : args_)
+      if (arg.name.empty())
+        positional_.push_back(&arg);
+      else
+        takeAttribute(arg);
+    // `tmatmul_acc(acc, a, b)` reads the accumulator that it writes.
+    bool accumulates = info_.mnemonic.ends_with(".acc");
+    if (accumulates && positional_.size() + 1 == slots_.size() && !positional_.empty())
+      positional_.insert(positional_.begin() + 1, positional_.front());
+    if (info_.id == InstructionId::TDivs && positional_.size() == 3)
+      turnQuotient();
+  }
+
+  /// `tdivs(y, 1.0, x)` divides the scalar.
+  void turnQuotient() {
+    NodeId first = positional_[1]->value;
+    Expr *expr = checkBase(ctx_, first);
+    if (isMissing(expr) || !expr->type->isScalar()) {
+      checked_[first] = expr;
+      return;
+    }
+    std::swap(slots_[1].letter, slots_[2].letter);
+    std::swap(shape_.ins[0], shape_.ins[1]);
+  }
+
+  void takeAttribute(const CallArgument &arg) {
+    auto listed = [](std::string_view list, std::string_view word) {
+      while (!list.empty()) {
+        size_t end = std::min(list.find(' '), list.size());
+        if (list.substr(0, end) == word)
+          return true;
+        list.remove_prefix(std::min(end + 1, list.size()));
+      }
+      return false;
+    };
+    for (const AttributeInfo &info : attributeInfos())
+      if (info.name == arg.name && listed(info.instructions, info_.mnemonic))
+        return takeValue(info, arg);
+    ctx_.sink.report(DiagId::UnknownArgument, arg.span, {name_, std::string(arg.name)});
+    failed_ = true;
+  }
+
+  void takeValue(const AttributeInfo &info, const CallArgument &arg) {
+    if (info.values == "bool" || info.values == "int") {
+      auto value = evalConst(ctx_, arg.value);
+      bool isBool = value && value->kind == ConstKind::Bool;
+      if (value && isBool == (info.values == "bool")) {
+        std::string text =
+            isBool ? (value->boolean ? "true" : "false") : std::string(ctx_.text(arg.value));
+        call_->attributes.emplace_back(&info, text);
+        return;
+      }
+      ctx_.sink.report(
+          DiagId::NotConstantArgument, ctx_.span(arg.value),
+          {std::string(info.name), info.values == "bool" ? "`true` or `false`" : "a number"});
+      failed_ = true;
+      return;
+    }
+    std::string_view tag = ctx_.tree.is(arg.value, NodeKind::DotName)
+                               ? ctx_.text(DotNameView(ctx_.tree, arg.value).name())
+                               : std::string_view();
+    std::string known;
+    std::string_view list = info.values;
+    while (!list.empty()) {
+      size_t end = std::min(list.find(' '), list.size());
+      std::string_view item = list.substr(0, end);
+      size_t equals = std::min(item.find('='), item.size());
+      if (item.substr(0, equals) == tag) {
+        call_->attributes.emplace_back(
+            &info, std::string(equals == item.size() ? item : item.substr(equals + 1)));
+        return;
+      }
+      known += (known.empty() ? "`." : " `.") + std::string(item.substr(0, equals)) + "`";
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    ctx_.sink.report(DiagId::UnknownEnumValue, ctx_.span(arg.value),
+                     {std::string(tag), std::string(info.name), known});
+    failed_ = true;
+  }
+
+  static const char *kindText(char letter) {
+    switch (letter) {
+    case 't':
+    case 'x':
+      return "a tile";
+    case 'v':
+      return "a part of a tensor";
+    case 'i':
+      return "an integer";
+    default:
+      return "a scalar";
+    }
+  }
+
+  bool isView(const Expr *expr) const {
+    if (!expr->type->isArray())
+      return false;
+    if (expr->kind == ExprKind::Block)
+      return cast<BlockExpr>(expr)->op == BlockOp::View;
+    if (expr->kind == ExprKind::Index)
+      return isView(cast<IndexExpr>(expr)->base);
+    const Local *local = rootLocal(expr);
+    return local && (local->kind == LocalKind::Param || local->kind == LocalKind::Output ||
+                     local->kind == LocalKind::Let);
+  }
+
+  bool fits(char letter, const Expr *expr) const {
+    switch (letter) {
+    case 't':
+    case 'x':
+      return isTile(expr->type);
+    case 'v':
+      return isView(expr);
+    default:
+      return expr->type->isScalar();
+    }
+  }
+
+  /// A scalar operand takes the element type of the tiles.
+  Expr *scalarOperand(char letter, NodeId node) {
+    if (letter == 'i') {
+      Expr *value = checkIntScalar(ctx_, node,
+                                   "operand " + std::to_string(next_ + 1) + " of `" + name_ + "`");
+      return value;
+    }
+    Operand operand = checkOperand(ctx_, node, element_ ? scalarType(ctx_, *element_) : nullptr);
+    if (operand.isUntyped())
+      return element_ ? operandAs(ctx_, operand, *element_) : settle(ctx_, operand);
+    if (isMissing(operand.expr) || !element_ || !operand.expr->type->isScalar())
+      return operand.expr;
+    return operand.isIntScalar() && elemIs(*element_, ElemConstraint::Integer)
+               ? convertInt(ctx_, operand.expr, *element_)
+               : convertTo(ctx_, operand.expr, scalarType(ctx_, *element_),
+                           "the scalar of `" + name_ + "`");
+  }
+
+  bool wrongCount() {
+    size_t least = info_.minIns() + info_.numOuts(), most = slots_.size();
+    std::string wanted =
+        std::to_string(least) + (most > least ? " to " + std::to_string(most) : "") + " operands";
+    std::string order;
+    for (const Slot &slot : slots_)
+      order += (order.empty() ? "" : ", ") +
+               std::string(slot.letter == 'x' ? "a scratch tile" : kindText(slot.letter)) +
+               (slot.isOut      ? " that is written"
+                : slot.optional ? " (if any)"
+                                : "");
+    ctx_.sink
+        .report(DiagId::WrongArgumentCount, call_->span,
+                {name_, wanted, std::to_string(positional_.size())})
+        .help("`" + name_ + "` (" + std::string(info_.summary) + ") takes " + order);
+    return false;
+  }
+
+  bool takeOperands() {
+    size_t argument = 0;
+    size_t required = info_.minIns() + info_.numOuts();
+    bool enough = positional_.size() >= required && positional_.size() <= slots_.size();
+    for (next_ = 0; next_ < slots_.size() && enough; ++next_) {
+      const Slot &slot = slots_[next_];
+      Expr *expr = nullptr;
+      if (argument < positional_.size()) {
+        expr = operand(slot, *positional_[argument]);
+        if (!expr && !slot.optional)
+          return false;
+        if (expr)
+          ++argument;
+      } else if (!slot.optional) {
+        return wrongCount();
+      }
+      (slot.isOut ? call_->outs : call_->ins).push_back(expr);
+    }
+    return (enough && argument == positional_.size()) || wrongCount();
+  }
+
+  /// Null: it does not fit, which is reported unless the operand may be left out.
+  Expr *operand(const Slot &slot, const CallArgument &arg) {
+    bool isScalar = slot.letter == 's' || slot.letter == 'i';
+    Expr *expr = nullptr;
+    if (auto found = checked_.find(arg.value); found != checked_.end())
+      expr = found->second;
+    else if (isScalar && !slot.optional)
+      expr = scalarOperand(slot.letter, arg.value);
+    else
+      expr = checked_[arg.value] = checkBase(ctx_, arg.value);
+    if (isMissing(expr)) {
+      failed_ = true;
+      return expr;
+    }
+    if (!fits(slot.letter, expr)) {
+      if (!slot.optional)
+        ctx_.sink.report(DiagId::WrongOperand, expr->span,
+                         {name_, std::to_string(next_ + 1), "`" + toString(ctx_, expr->type) + "`",
+                          kindText(slot.letter)});
+      return nullptr;
+    }
+    if (const Local *local =
+            expr->kind == ExprKind::LocalRef ? cast<LocalRefExpr>(expr)->local : nullptr;
+        local && local->object && local->object->count) {
+      ctx_.sink.report(DiagId::EventNeedsNumber, expr->span, {local->name})
+          .label(local->span, "declared here");
+      failed_ = true;
+    }
+    bool typed = slot.letter == 't' || slot.letter == 'v';
+    if (typed && !element_ && slot.shape && slot.shape->counts)
+      element_ = expr->type->elem;
+    return expr;
+  }
+
+  template <typename Visit> void eachOperand(Visit visit) {
+    for (size_t i = 0; i < call_->outs.size(); ++i)
+      if (call_->outs[i] && i < shape_.outs.size())
+        visit(*call_->outs[i], shape_.outs[i], i + 1);
+    for (size_t i = 0; i < call_->ins.size(); ++i)
+      if (call_->ins[i] && i < shape_.ins.size())
+        visit(*call_->ins[i], shape_.ins[i], call_->outs.size() + i + 1);
+  }
+
+  void checkPlaces() {
+    bool onVector = !info_.byPlace && info_.pipe == Pipe::V;
+    std::string_view core;
+    eachOperand([&](Expr &operand, const OperandShape &shape, size_t number) {
+      if (!isTile(operand.type))
+        return;
+      Place wanted = shape.place == Place::Inferred && onVector ? Place::Vec : shape.place;
+      if (wanted != Place::Inferred && operand.type->place != wanted) {
+        ctx_.sink.report(DiagId::OperandPlace, operand.span,
+                         {name_, std::to_string(number),
+                          std::string(placeName(operand.type->place)),
+                          std::string(placeName(wanted))});
+        failed_ = true;
+      }
+      core = coreOfPlace(operand.type->place);
+    });
+    if (!core.empty() && !failed_)
+      requireCore(ctx_, call_->span, name_, core);
+  }
+
+  struct Bound {
+    Extent extent;
+    const Expr *operand;
+  };
+
+  void checkShapes() {
+    std::map<char, Bound> bound;
+    eachOperand([&](Expr &operand, const OperandShape &shape, size_t) {
+      if (failed_ || shape.isScalar || shape.rows == '*' || operand.type->isScalar())
+        return;
+      auto matrix = matrixOf(ctx_, &operand);
+      if (!matrix) {
+        failed_ = true;
+        return;
+      }
+      checkExtent(bound, shape.rows, matrix->first, operand, "rows");
+      checkExtent(bound, shape.cols, matrix->second, operand, "columns");
+    });
+  }
+
+  void checkExtent(std::map<char, Bound> &bound, char letter, const Extent &extent,
+                   const Expr &operand, std::string_view axis) {
+    if (failed_)
+      return;
+    Extent one = makeExtent(ctx_, ctx_.dims.constant(1));
+    auto [found, isNew] = bound.try_emplace(letter, Bound{letter == '1' ? one : extent, &operand});
+    if (isNew && letter != '1')
+      return;
+    const Extent &wanted = found->second.extent;
+    if (extentsEqual(ctx_, extent, wanted) == Proof::True)
+      return;
+    failed_ = true;
+    std::string text = toString(ctx_.dims, extent), needed = toString(ctx_.dims, wanted);
+    auto report =
+        ctx_.sink.report(DiagId::OperandShape, operand.span,
+                         {name_, toString(ctx_, operand.type), needed, std::string(axis)});
+    if (found->second.operand != &operand)
+      report.label(found->second.operand->span,
+                   "`" + toString(ctx_, found->second.operand->type) + "`");
+    explainExtents(ctx_, report, extent, wanted);
+    bool isPart = isTile(operand.type) || isTile(found->second.operand->type);
+    if (isPart && (!isStaticDim(ctx_, extent.length) || !isStaticDim(ctx_, wanted.length)))
+      report.help("say how much of a tile is valid: `t[0:n, :]`, `t[:, 0:n]`");
+  }
+
+  void checkMachines() {
+    auto namer = [](const Elem &elem) {
+      return elem.param ? std::string_view() : elemName(elem.kind);
+    };
+    for (const std::string &target : ctx_.decl->targets) {
+      const Machine *machine = ctx_.state.options.machines->find(target);
+      if (!machine || machine->executable)
+        continue;
+      std::string why = whyNotOn(*machine, *call_, namer);
+      if (why.empty())
+        continue;
+      ctx_.sink.report(DiagId::NotOnMachine, call_->span, {name_, target, why});
+      return;
+    }
+  }
+
+  Context &ctx_;
+  const InstructionInfo &info_;
+  InstructionShape shape_;
+  const std::vector<CallArgument> &args_;
+  std::string name_;
+  BlockExpr *call_;
+  std::vector<Slot> slots_;
+  std::vector<const CallArgument *> positional_;
+  std::map<NodeId, Expr *> checked_;
+  std::optional<Elem> element_; ///< of the tiles, for scalars
+  size_t next_ = 0;
+  bool failed_ = false;
+};
+
+} // namespace
+
+Expr *checkInstruction(Context &ctx, NodeId node, const InstructionInfo &info,
+                       const std::vector<CallArgument> &args) {
+  return Checker(ctx, node, info, args).run();
+}
+
+} // namespace ptl

@@ -1,0 +1,25 @@
+// Tiles of the block level: slots of rotating buffers, windows, the same bytes seen differently; views
+// of tensors.
+#pragma once
+
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/calls/check_call.h"
+
+namespace ptl {
+
+/// Rows and columns; a view of one axis is one row.
+using Matrix = std::pair<Extent, Extent>;
+
+/// A block-level call: its node and core are set.
+BlockExpr *newBlock(Context &ctx, NodeId node, BlockOp op, const Type *type);
+/// The type of a tile like another one.
+const Type *tileLike(Context &ctx, const Type *like, Extent rows, Extent cols);
+/// `x[i]`, `t[a:b, c:d]`, `e[i]`: the base is a buffer, a tile or an event.
+Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const NodeId> indices);
+Expr *checkReshape(Context &ctx, NodeId node, const std::vector<CallArgument> &args);
+Expr *checkBitcast(Context &ctx, NodeId node, const std::vector<CallArgument> &args);
+Expr *checkTensorView(Context &ctx, NodeId node, const std::vector<CallArgument> &args);
+/// The extents of a tile, or of a view of a tensor; reports views of more than two axes.
+std::optional<Matrix> matrixOf(Context &ctx, const Expr *operand);
+
+} // namespace ptl

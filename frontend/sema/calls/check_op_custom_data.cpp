@@ -1,0 +1,281 @@
+#include "frontend/sema/calls/check_op_custom_data.h"
+
+#include "frontend/dim/facts_explain.h"
+#include "frontend/sema/calls/check_op_custom_shape.h"
+#include "frontend/sema/calls/match_signature.h"
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/make_type.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ptl {
+
+static Elem elemOfResult(const OpCall &call, const OpMatch &match, size_t result = 0) {
+  return resultElem(call, match, match.signature->results[result].elem);
+}
+
+static Shape operandShape(const OpMatch &match, size_t index) {
+  return index < match.values.size() && match.values[index] ? shapeOf(match.values[index]->type)
+                                                            : Shape();
+}
+
+/// Reports the first axis but one along which two operands differ; true when there is none.
+static bool sameBut(Context &ctx, const OpCall &call, const OpMatch &match, size_t a, size_t b,
+                    std::optional<size_t> except) {
+  Shape x = operandShape(match, a), y = operandShape(match, b);
+  if (x.rank() != y.rank() || x.prefix != y.prefix) {
+    ctx.sink
+        .report(DiagId::RanksDiffer, call.values[b].span,
+                {std::string(call.op->name), toString(ctx, match.values[a]->type),
+                 toString(ctx, match.values[b]->type)})
+        .label(call.values[a].span, toString(ctx, match.values[a]->type));
+    return false;
+  }
+  for (size_t i = 0; i < x.rank(); ++i) {
+    if (except == i || extentsEqual(ctx, x.extents[i], y.extents[i]) == Proof::True)
+      continue;
+    auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.values[b].span,
+                                  {std::string(call.op->name), toString(ctx.dims, x.extents[i]),
+                                   toString(ctx.dims, y.extents[i])});
+    report.label(call.values[a].span, toString(ctx, match.values[a]->type));
+    explainExtents(ctx, report, x.extents[i], y.extents[i]);
+    return false;
+  }
+  return true;
+}
+
+static std::optional<size_t> singleAxis(Context &ctx, const OpCall &call, const Shape &shape,
+                                        OpExpr *expr) {
+  auto axes = normalizeAxes(ctx, call, shape);
+  if (!axes)
+    return std::nullopt;
+  expr->axes = *axes;
+  return shape.rank() + static_cast<size_t>(axes->front());
+}
+
+static const Type *checkGather(Context &ctx, const OpCall &call, const OpMatch &match,
+                               OpExpr *expr) {
+  auto axis = singleAxis(ctx, call, operandShape(match, 0), expr);
+  if (!axis || !sameBut(ctx, call, match, 0, 1, axis))
+    return errorType(ctx);
+  return shapedType(ctx, elemOfResult(call, match), operandShape(match, 1));
+}
+
+static const Type *checkScatter(Context &ctx, const OpCall &call, const OpMatch &match,
+                                OpExpr *expr) {
+  auto axis = singleAxis(ctx, call, operandShape(match, 0), expr);
+  if (!axis || !sameBut(ctx, call, match, 0, 1, axis) ||
+      !sameBut(ctx, call, match, 1, 2, std::nullopt))
+    return errorType(ctx);
+  return shapedType(ctx, elemOfResult(call, match), operandShape(match, 0));
+}
+
+/// The operand's shape with the axis checked: scans, `sort`, `argsort`.
+static const Type *checkAlongAxis(Context &ctx, const OpCall &call, const OpMatch &match,
+                                  OpExpr *expr) {
+  Shape shape = operandShape(match, 0);
+  if (shape.rank() == 0) {
+    ctx.sink.report(DiagId::RankTooSmall, call.values[0].span,
+                    {std::string(call.op->name), "1", toString(ctx, match.values[0]->type)});
+    return errorType(ctx);
+  }
+  return singleAxis(ctx, call, shape, expr) ? shapedType(ctx, elemOfResult(call, match), shape)
+                                            : errorType(ctx);
+}
+
+static const Type *checkTopk(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+  Shape shape = operandShape(match, 0);
+  const Extent &k = *call.dim("k");
+  Extent last = shape.extents.back();
+  Verdict verdict = ctx.facts.proveLessEqual(k.length, last.length);
+  if (!verdict.isTrue()) {
+    std::string need = ctx.dims.toString(k.length) + " <= " + ctx.dims.toString(last.length);
+    auto report = ctx.sink.report(DiagId::TopkTooMany, call.spanOf("k"),
+                                  {ctx.dims.toString(k.length), ctx.dims.toString(last.length)});
+    report.label(call.values[0].span, toString(ctx, match.values[0]->type));
+    report.note(explain(ctx.facts, verdict));
+    if (!verdict.isFalse())
+      report.help("say so: `where " + need + "` or `assert(" + need + ")`");
+    return errorType(ctx);
+  }
+  shape.extents.back() = k;
+  return tupleType(ctx, {shapedType(ctx, elemOfResult(call, match, 0), shape),
+                         shapedType(ctx, elemOfResult(call, match, 1), shape)});
+}
+
+// ---- einsum -------------------------------------------------------------------------------------
+
+namespace {
+struct Equation {
+  std::vector<std::string> operands;
+  std::string result;
+};
+} // namespace
+
+static std::optional<Equation> parseEquation(const std::string &text, std::string *error) {
+  size_t arrow = text.find("->");
+  if (arrow == std::string::npos) {
+    *error = "it has no `->`";
+    return std::nullopt;
+  }
+  Equation equation;
+  equation.operands.emplace_back();
+  for (char c : text.substr(0, arrow)) {
+    if (c == ',')
+      equation.operands.emplace_back();
+    else if (c != ' ')
+      equation.operands.back() += c;
+  }
+  for (char c : text.substr(arrow + 2))
+    if (c != ' ')
+      equation.result += c;
+  std::string all = equation.result;
+  for (const std::string &operand : equation.operands)
+    all += operand;
+  for (char c : all)
+    if (!std::isalpha(static_cast<unsigned char>(c))) {
+      *error = std::string("`") + c + "` is no letter";
+      return std::nullopt;
+    }
+  return equation;
+}
+
+static const Type *reportEquation(Context &ctx, const OpCall &call, const std::string &text,
+                                  std::string error) {
+  ctx.sink.report(DiagId::EinsumEquation, call.spanOf("spec"), {text, std::move(error)});
+  return errorType(ctx);
+}
+
+static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &match,
+                               OpExpr *expr) {
+  auto *spec = dyn_cast_if_present<StringExpr>(call.other("spec"));
+  std::string error;
+  auto equation = parseEquation(spec->value, &error);
+  if (!equation)
+    return reportEquation(ctx, call, spec->value, error);
+  if (equation->operands.size() != match.values.size())
+    return reportEquation(ctx, call, spec->value,
+                          "it names " + std::to_string(equation->operands.size()) +
+                              " operands, but " + std::to_string(match.values.size()) +
+                              " are given");
+  std::map<char, std::pair<Extent, size_t>> extents;
+  for (size_t i = 0; i < match.values.size(); ++i) {
+    Shape shape = operandShape(match, i);
+    const std::string &letters = equation->operands[i];
+    if (shape.rank() != letters.size() || shape.prefix)
+      return reportEquation(ctx, call, spec->value,
+                            "`" + letters + "` has " + std::to_string(letters.size()) +
+                                " letters, but the operand is `" +
+                                toString(ctx, match.values[i]->type) + "`");
+    for (size_t a = 0; a < letters.size(); ++a) {
+      auto [it, isNew] = extents.try_emplace(letters[a], shape.extents[a], i);
+      if (isNew || extentsEqual(ctx, it->second.first, shape.extents[a]) == Proof::True)
+        continue;
+      auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.span,
+                                    {std::string("einsum` for the letter `") + letters[a],
+                                     toString(ctx.dims, it->second.first),
+                                     toString(ctx.dims, shape.extents[a])});
+      report.label(call.values[it->second.second].span,
+                   toString(ctx, match.values[it->second.second]->type));
+      report.label(call.values[i].span, toString(ctx, match.values[i]->type));
+      explainExtents(ctx, report, it->second.first, shape.extents[a]);
+      return errorType(ctx);
+    }
+  }
+  Shape result;
+  for (size_t i = 0; i < equation->result.size(); ++i) {
+    char letter = equation->result[i];
+    auto it = extents.find(letter);
+    if (it == extents.end())
+      return reportEquation(ctx, call, spec->value,
+                            std::string("no operand has the letter `") + letter + "`");
+    if (equation->result.find(letter) != i)
+      return reportEquation(ctx, call, spec->value,
+                            std::string("`") + letter + "` occurs twice in the result");
+    result.extents.push_back(it->second.first);
+  }
+  expr->equation = spec->value;
+  expr->equation.erase(std::remove(expr->equation.begin(), expr->equation.end(), ' '),
+                       expr->equation.end());
+  return shapedType(ctx, elemOfResult(call, match), result);
+}
+
+// ---- Creation, conversion, loads ----------------------------------------------------------------
+
+static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch &match,
+                                OpExpr *expr) {
+  Expr *value = call.other("r");
+  Elem elem{ElemKind::I32};
+  if (value->type->isInt()) {
+    Dim length = dimOrHoist(ctx, value);
+    return shapedType(ctx, elem, {false, {makeExtent(ctx, length)}});
+  }
+  const RangeInfo *range = value->type->range;
+  Dim length = range->length;
+  if (!length && value->kind == ExprKind::Range) {
+    auto *bounds = cast<RangeExpr>(value);
+    Dim step = bounds->step ? dimOrHoist(ctx, bounds->step) : ctx.dims.constant(1);
+    length = ctx.dims.ceilDiv(
+        ctx.dims.sub(dimOrHoist(ctx, bounds->hi), dimOrHoist(ctx, bounds->lo)), step);
+  }
+  Extent extent = makeExtent(ctx, length, range->name.empty() ? nullptr : range);
+  if (!extent.capacity)
+    extent.capacity = range->capacity;
+  return shapedType(ctx, elem, {false, {extent}});
+}
+
+static const Type *checkBitcast(Context &ctx, const OpCall &call, const OpMatch &match,
+                                OpExpr *expr) {
+  Elem from = match.values[0]->type->elem, to = *call.named;
+  bool known = !from.param && !to.param;
+  if (!known || elemBits(from.kind) != elemBits(to.kind) || elemIsInt(to) != elemIsInt(from)) {
+    auto width = [](Elem elem) {
+      return elem.param ? std::string("any number of") : std::to_string(elemBits(elem.kind));
+    };
+    ctx.sink.report(DiagId::BitcastWidth, call.span,
+                    {toString(from), width(from), toString(to), width(to)});
+    return errorType(ctx);
+  }
+  return shapedType(ctx, to, operandShape(match, 0));
+}
+
+/// `load(x[…], outside: v)` is the index expression itself, without bounds.
+static const Type *checkLoad(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+  auto *region = dyn_cast_if_present<IndexExpr>(call.other("region"));
+  Operand outside = call.values.front();
+  Expr *value = operandAs(ctx, outside, region->type->elem);
+  value = convertTo(ctx, value, scalarType(ctx, region->type->elem), "`outside`");
+  region->outside = value;
+  if (isMissing(value))
+    return errorType(ctx);
+  return region->type;
+}
+
+static CustomCheck customDataCheck(std::string_view name) {
+  static constexpr std::pair<std::string_view, CustomCheck> checks[] = {
+      {"gather", checkGather},     {"scatter", checkScatter},   {"cumsum", checkAlongAxis},
+      {"cumprod", checkAlongAxis}, {"cummax", checkAlongAxis},  {"cummin", checkAlongAxis},
+      {"sort", checkAlongAxis},    {"argsort", checkAlongAxis}, {"topk", checkTopk},
+      {"einsum", checkEinsum},     {"index", checkIndexOp},     {"bitcast", checkBitcast},
+      {"load", checkLoad},
+  };
+  for (const auto &[each, check] : checks)
+    if (each == name)
+      return check;
+  return nullptr;
+}
+
+const Type *checkCustomOp(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+  std::string_view name = call.op->name;
+  CustomCheck check = customShapeCheck(name);
+  if (!check)
+    check = customDataCheck(name);
+  return check ? check(ctx, call, match, expr) : expr->type;
+}
+
+} // namespace ptl

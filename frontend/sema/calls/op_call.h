@@ -1,0 +1,51 @@
+// A call of a built-in whose arguments are checked and sorted by kind: what the steps of its check hand
+// on.
+#pragma once
+
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/convert.h"
+#include "ir/ops/op_table.h"
+
+namespace ptl {
+
+struct OpCall {
+  const OpRecord *op = nullptr;
+  NodeId node = kNoNode;
+  Span span;
+  std::vector<Operand>
+      values; ///< one per `Value` parameter, in order; variadic ones all, at the place of theirs
+  std::vector<size_t>
+      operandIndex;          ///< parallel to `values`: the signature's operand; empty: one by one
+  std::vector<bool> given;   ///< parallel to `values`: false where an optional one is left out
+  std::optional<Elem> named; ///< `elem` of the signature
+  const Type *arrayArg = nullptr; ///< `ArrayType` argument
+  std::optional<Elem>
+      expected; ///< element type the surroundings want: types constants that nothing else does
+  std::optional<std::vector<int64_t>> axes; ///< as written
+  std::vector<Span> axisSpans;
+  std::vector<std::pair<std::string_view, Extent>> dims;  ///< `Dim` parameters
+  std::vector<std::pair<std::string_view, Shape>> shapes; ///< `Dims` parameters
+  std::vector<std::pair<std::string_view, Expr *>>
+      others;                                           ///< `Range`, `Enum`, `BoolConst`, `Text` …
+  std::vector<std::pair<std::string_view, Span>> spans; ///< of every argument by parameter
+  bool hasErrors = false;
+
+  Expr *other(std::string_view name) const;
+  const Shape *shape(std::string_view name) const;
+  const Extent *dim(std::string_view name) const;
+  Span spanOf(std::string_view name) const;
+};
+
+/// The result of finding a signature.
+struct OpMatch {
+  const Signature *signature = nullptr; ///< null: none fits, reported
+  std::vector<Elem> elems;              ///< of the element variables
+  std::vector<Expr *> values;           ///< parallel to `OpCall::values`; null where left out
+  std::vector<const Type *> results;    ///< the error type where the signature says `[?]`
+};
+
+/// Axes counted from the end, sorted; reports those that do not exist or occur twice.
+std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &call,
+                                                  const Shape &shape);
+
+} // namespace ptl

@@ -1,0 +1,191 @@
+#include "frontend/sema/calls/op_call_reports.h"
+
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/names/foreign_names.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/op_table.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+std::string shapeText(std::string_view text) {
+  bool isShape = text.size() > 2 && (text.front() == '[' || text.front() == '(');
+  return isShape ? "[" + std::string(text.substr(1, text.size() - 2)) + "]" : "[N]";
+}
+
+static std::string signatureText(const OpRecord &op) {
+  std::string text;
+  for (const OpParam &param : op.params) {
+    text += text.empty() ? "" : ", ";
+    text += std::string(param.name) + (param.keywordOnly ? ":" : "") +
+            (param.variadic ? ", …" : "") + (param.optional ? "?" : "");
+  }
+  return std::string(op.name) + "(" + text + ")";
+}
+
+/// What arguments as other libraries take them are here: `reshape(x, M, N)`, `mean(x, -1)`,
+/// `zeros([M, N], f32)`.
+static void offerArguments(Context &ctx, DiagnosticBuilder report, const OpRecord &op,
+                           const std::vector<CallArgument> &args) {
+  if (args.size() < 2 || std::any_of(args.begin(), args.end(), [](const CallArgument &arg) {
+        return !arg.name.empty() || arg.value == kNoNode;
+      }))
+    return;
+  Span second = ctx.span(args[1].value), last = ctx.span(args.back().value);
+  for (const OpParam &param : op.params) {
+    if (param.kind == ParamKind::ArrayType) {
+      report.help("the type says the shape: `" + std::string(op.name) + "(f32" +
+                  shapeText(ctx.text(args[0].value)) + ")`");
+      return;
+    }
+    if (param.kind == ParamKind::Dims && args.size() > 2) {
+      report.fix(FixId::ShapeList, "write them as a list: `[…]`",
+                 {{{second.file, second.begin, second.begin}, "["},
+                  {{last.file, last.end, last.end}, "]"}});
+      return;
+    }
+    if (param.kind == ParamKind::Axes && args.size() > 2) {
+      std::string list = "[" + std::string(ctx.text({second.file, second.begin, last.end})) + "]";
+      std::string named = (param.keywordOnly ? std::string(param.name) + ": " : "") + list;
+      // Two axes of `transpose` are swapped elsewhere, and those of longer lists put in order.
+      if (op.id == OpId::Transpose && args.size() == 3)
+        report.help("`x.T` swaps the last two axes; others are named in their new order: "
+                    "`transpose(x, [1, 0, 2])`");
+      else
+        report.fix(param.keywordOnly ? FixId::ArgumentName : FixId::ForeignName,
+                   "write them as a list: `" + named + "`",
+                   {{{second.file, second.begin, last.end}, named}});
+      return;
+    }
+    bool isAxis = param.kind == ParamKind::Axis || param.kind == ParamKind::Axes;
+    if (isAxis && param.keywordOnly && args.size() == 2) {
+      std::string name = std::string(param.name) + ": ";
+      report.fix(FixId::ArgumentName, "name it: `" + name + std::string(ctx.text(second)) + "`",
+                 {{{second.file, second.begin, second.begin}, name}});
+      return;
+    }
+  }
+}
+
+void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
+                    const std::vector<CallArgument> &args) {
+  auto records = findOps(name);
+  for (const CallArgument &arg : args) {
+    if (arg.name.empty())
+      continue;
+    std::vector<std::string> names;
+    for (const OpRecord *op : records)
+      for (const OpParam &param : op->params)
+        names.emplace_back(param.name);
+    if (std::find(names.begin(), names.end(), arg.name) != names.end())
+      continue;
+    Span span = ctx.span(ArgView(ctx.tree, arg.node).name());
+    auto report =
+        ctx.sink.report(DiagId::UnknownArgument, span, {std::string(name), std::string(arg.name)});
+    const ForeignName *foreign = foreignArgument(arg.name);
+    if (foreign && std::find(names.begin(), names.end(), foreign->ours) != names.end()) {
+      std::string ours(foreign->ours);
+      report.fix(FixId::ForeignName, "write `" + ours + "`", {{span, ours}});
+      return;
+    }
+    std::string nearest = nearestName(arg.name, names);
+    if (!nearest.empty())
+      report.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
+    return;
+  }
+  const OpRecord &op = *records.front();
+  for (size_t i = 0; records.size() == 1 && i < op.params.size(); ++i) {
+    const OpParam &param = op.params[i];
+    bool given = false;
+    size_t positional = 0;
+    for (const CallArgument &arg : args) {
+      given |= arg.name == param.name ||
+               (arg.name.empty() && !param.keywordOnly && (positional == i || param.variadic));
+      positional += arg.name.empty();
+    }
+    if (given || param.optional)
+      continue;
+    ctx.sink
+        .report(DiagId::MissingArgument, ctx.span(node),
+                {std::string(name), std::string(param.name)})
+        .note("`" + std::string(param.name) + "` is " + std::string(param.doc));
+    return;
+  }
+  auto report =
+      ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node),
+                      {std::string(name), "other arguments", std::to_string(args.size())});
+  for (const OpRecord *record : records)
+    report.note("`" + signatureText(*record) + "`: " + std::string(record->summary));
+  offerArguments(ctx, report, op, args);
+}
+
+// ---- Axes that a reduction has kept ---------------------------------------------------------------
+
+/// Whether the last axis of a value has extent 1 because a reduction kept it.
+static bool endsInKeptAxis(Context &ctx, const Expr *value, int depth = 0) {
+  if (!value || depth > 8 || !value->type->isArray() || value->type->extents.empty() ||
+      !value->type->extents.back().length.isConstant(1))
+    return false;
+  if (value->kind == ExprKind::Convert)
+    return endsInKeptAxis(ctx, cast<ConvertExpr>(value)->arg, depth + 1);
+  if (value->kind == ExprKind::LocalRef) {
+    auto named = ctx.letValues.find(cast<LocalRefExpr>(value)->local);
+    return named != ctx.letValues.end() && endsInKeptAxis(ctx, named->second, depth + 1);
+  }
+  const auto *op = dyn_cast<OpExpr>(value);
+  if (!op)
+    return false;
+  if (op->op->opClass == OpClass::Reduction) {
+    const Expr *whole = op->args[0];
+    return whole && whole->type->extents.size() == value->type->extents.size() &&
+           !whole->type->extents.back().length.isConstant(1);
+  }
+  bool isPlain = op->op->opClass == OpClass::Elementwise || op->op->opClass == OpClass::Conversion;
+  return isPlain && std::any_of(op->args.begin(), op->args.end(), [&](const Expr *arg) {
+           return endsInKeptAxis(ctx, arg, depth + 1);
+         });
+}
+
+/// Whether a shape has all axes of the other one but the last, which is 1 there.
+static bool lacksLastAxis(Context &ctx, const Shape &shape, const Shape &whole) {
+  if (shape.rank() == 0 || shape.rank() + 1 != whole.rank() || shape.prefix || whole.prefix ||
+      shape.extents.back().length.isConstant(1))
+    return false;
+  for (size_t i = 0; i < shape.rank(); ++i)
+    if (extentsEqual(ctx, shape.extents[i], whole.extents[i]) != Proof::True)
+      return false;
+  return true;
+}
+
+void warnOfKeptAxis(Context &ctx, const OpCall &call, const OpMatch &match) {
+  OpClass kind = call.op->opClass;
+  bool broadcasts =
+      kind == OpClass::Elementwise || kind == OpClass::Comparison || kind == OpClass::Select;
+  // What an assignment with an operator makes does not fit its target then: that is an error.
+  broadcasts = broadcasts && !ctx.tree.is(call.node, NodeKind::AssignStmt);
+  for (const Expr *kept : match.values)
+    for (const Expr *other : match.values) {
+      bool isPair = broadcasts && kept && other && kept->type->isArray() && other->type->isArray();
+      if (!isPair || !lacksLastAxis(ctx, shapeOf(other->type), shapeOf(kept->type)) ||
+          !endsInKeptAxis(ctx, kept))
+        continue;
+      std::string all;
+      for (size_t i = 0; i < other->type->extents.size(); ++i)
+        all += i + 1 < other->type->extents.size() ? ":, " : "new, :";
+      auto report =
+          ctx.sink.report(DiagId::KeptAxisRepeats, call.span,
+                          {std::string(call.op->name), toString(ctx, kept->type),
+                           toString(ctx, other->type), toString(ctx, match.results.front())});
+      report.label(kept->span, "`" + toString(ctx, kept->type) + "`");
+      report.label(other->span, "`" + toString(ctx, other->type) + "`");
+      offerWithoutKeptAxes(ctx, report, kept, other->type);
+      report.help("if that is meant, say so: `" + std::string(ctx.text(other->span)) + "[" + all +
+                  "]`");
+      return;
+    }
+}
+
+} // namespace ptl

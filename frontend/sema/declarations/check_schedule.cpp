@@ -1,0 +1,442 @@
+#include "frontend/sema/declarations/check_schedule.h"
+
+#include "frontend/sema/declarations/check_header.h"
+#include "frontend/sema/declarations/on_demand.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/limits.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/syntax/typed_nodes.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ptl {
+namespace {
+
+/// One schedule while it is checked. Names resolve in its own file, labels and dimensions in the
+/// target.
+struct ScheduleCheck {
+  Context &ctx;
+  ScheduleDecl &schedule;
+  const CallableDecl &target;
+  const std::vector<LabelInfo> &labels;
+  std::vector<std::string> set; ///< what was set so far: nothing twice
+
+  void item(NodeId node);
+  void assign(NodeId node);
+  void block(NodeId node);
+  void tile(NodeId node, ScheduleDirective &directive);
+  const LabelInfo *label(NodeId node);
+  const LabelInfo *loopLabel(NodeId node);
+  ScheduleLabels labelList(NodeId node);
+  int64_t positive(NodeId node, std::string_view what,
+                   int64_t most = std::numeric_limits<int64_t>::max());
+  void once(Span span, std::string what);
+  bool isKernel() const {
+    return target.kind == DeclKind::Kernel || isByHand() || target.kind == DeclKind::ExternKernel;
+  }
+  bool isByHand() const { return target.kind == DeclKind::ManualKernel; }
+  /// What can have no effect, and what would.
+  void refuse(NodeId node, std::string_view why, std::string_view help);
+  /// Items about how a program is cut into kernels.
+  bool refuseInKernel(NodeId node);
+  void place(NodeId node, ScheduleDirective &directive);
+  void l0(NodeId node, ScheduleDirective &directive);
+  void modifier(NodeId node, NodeId labelNode, const char *word,
+                std::vector<ScheduleModifier> &into, int64_t number);
+  bool isValue(NodeId node, const LabelInfo *info);
+  void fuse(NodeId node);
+};
+
+} // namespace
+
+void ScheduleCheck::once(Span span, std::string what) {
+  if (std::find(set.begin(), set.end(), what) != set.end())
+    ctx.sink.report(DiagId::ScheduleRepeats, span, {what});
+  set.push_back(std::move(what));
+}
+
+int64_t ScheduleCheck::positive(NodeId node, std::string_view what, int64_t most) {
+  auto value = requireConstInt(ctx, node, what);
+  if (!value)
+    return 1;
+  if (*value < 1)
+    ctx.sink.report(DiagId::ScheduleNumber, ctx.span(node),
+                    {std::string(what), std::to_string(*value)});
+  requireAtMost(ctx, ctx.span(node), what, *value, most);
+  return std::clamp<int64_t>(*value, 1, most);
+}
+
+const LabelInfo *ScheduleCheck::label(NodeId node) {
+  std::string_view name = ctx.text(node);
+  const LabelInfo *found = nullptr;
+  bool isAmbiguous = false;
+  for (const LabelInfo &info : labels)
+    if (info.name == name) {
+      isAmbiguous = found != nullptr;
+      if (isAmbiguous)
+        break;
+      found = &info;
+    }
+  if (name.empty())
+    return nullptr;
+  if (isAmbiguous) {
+    ctx.sink.report(DiagId::AmbiguousLabel, ctx.span(node), {std::string(name), target.name})
+        .label(found->span, "one of them")
+        .help("rename the `let`, or give the loop a name: `for … as name`");
+    return nullptr;
+  }
+  if (!found && !target.hasErrors) {
+    auto builder =
+        ctx.sink.report(DiagId::UnknownLabel, ctx.span(node), {target.name, std::string(name)});
+    std::vector<std::string> names;
+    for (const LabelInfo &info : labels)
+      names.push_back(info.name);
+    std::string nearest = nearestName(name, names);
+    if (!nearest.empty())
+      builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{ctx.span(node), nearest}});
+    else
+      builder.help("labels are `let` names, `task` names and loops");
+  }
+  return found;
+}
+
+const LabelInfo *ScheduleCheck::loopLabel(NodeId node) {
+  const LabelInfo *info = label(node);
+  if (info && info->kind != LabelKind::Loop) {
+    ctx.sink.report(DiagId::LabelIsNoLoop, ctx.span(node), {info->name})
+        .label(info->span, "declared here");
+    return nullptr;
+  }
+  return info;
+}
+
+ScheduleLabels ScheduleCheck::labelList(NodeId node) {
+  ScheduleLabels labels;
+  for (NodeId name : ctx.tree.children(node))
+    if (const LabelInfo *info = label(name)) {
+      labels.names.push_back(info->name);
+      labels.spans.push_back(ctx.span(name));
+    }
+  return labels;
+}
+
+void ScheduleCheck::refuse(NodeId node, std::string_view why, std::string_view help) {
+  auto builder = ctx.sink.report(DiagId::ScheduleCannot, ctx.span(node),
+                                 {std::string(ctx.text(node)), std::string(why)});
+  if (!help.empty())
+    builder.help(std::string(help));
+}
+
+bool ScheduleCheck::refuseInKernel(NodeId node) {
+  if (isKernel())
+    refuse(node, "`" + target.name + "` is a kernel, whose tiles and tasks are those that it says",
+           target.tunables.empty()
+               ? "give the kernel tunables: `tune ROWS = 8`"
+               : "give a tunable a value: `" + target.tunables.front().local->name + " = …`");
+  return isKernel();
+}
+
+/// In a kernel the place of a tile; in a program what is stored although it need not be.
+void ScheduleCheck::place(NodeId node, ScheduleDirective &directive) {
+  Layout layout = Layout::Inferred;
+  resolvePlace(ctx, ctx.tree.child(node, 0), directive.place, layout);
+  directive.placeSpan = ctx.span(node);
+  bool isGlobal = directive.place == Place::Gm;
+  if (directive.place == Place::Inferred)
+    return;
+  if (isByHand())
+    refuse(node, "the buffers of a manual kernel say where they lie", "");
+  else if (isKernel() && isGlobal)
+    refuse(node, "tiles of a kernel lie on chip", "store into an array to keep a value");
+}
+
+void ScheduleCheck::l0(NodeId node, ScheduleDirective &directive) {
+  directive.l0Span = ctx.span(node);
+  for (NodeId size : ctx.tree.children(node))
+    directive.l0.push_back(positive(size, "a size of `l0`"));
+  if (directive.l0.size() != 3)
+    refuse(node, "it takes three sizes",
+           "rows, columns and contracted positions: `l0 128, 256, 64`");
+  else if (isByHand())
+    refuse(node, "instructions of a manual kernel say their operands", "");
+  else if (schedule.machine == "cpu")
+    refuse(node, "`cpu` has no operand buffers", "say for which chip it is: `schedule … on a3`");
+}
+
+/// `pipeline j 3`, `unroll j`.
+void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
+                             std::vector<ScheduleModifier> &into, int64_t number) {
+  const LabelInfo *info = loopLabel(labelNode);
+  if (!info)
+    return;
+  once(ctx.span(labelNode), std::string(word) + " " + info->name);
+  if (info->isParallel)
+    refuse(node, "points of a `parallel` are dealt to cores and overlap as they are",
+           "name a `for`");
+  else if (isByHand())
+    refuse(node, "a manual kernel says itself how its iterations overlap", "");
+  else if (schedule.machine == "cpu")
+    refuse(node, "`cpu` overlaps and unrolls loops by itself",
+           "say for which chip it is: `schedule … on a3`");
+  into.push_back({info->name, number, ctx.span(node)});
+}
+
+void ScheduleCheck::assign(NodeId node) {
+  ScheduleAssignView view(ctx.tree, node);
+  std::string name(ctx.text(view.name()));
+  if (name.empty())
+    return;
+  auto found = std::find_if(target.tunables.begin(), target.tunables.end(),
+                            [&](const Tunable &tunable) { return tunable.local->name == name; });
+  if (found == target.tunables.end()) {
+    auto builder =
+        ctx.sink.report(DiagId::UnknownTunable, ctx.span(view.name()), {target.name, name});
+    std::vector<std::string> names;
+    for (const Tunable &tunable : target.tunables)
+      names.push_back(tunable.local->name);
+    std::string nearest = nearestName(name, names);
+    if (!nearest.empty())
+      builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?",
+                  {{ctx.span(view.name()), nearest}});
+    return;
+  }
+  once(ctx.span(view.name()), name);
+  int64_t value = 0;
+  if (found->isBool) {
+    auto constant = evalConst(ctx, view.value());
+    if (!constant || constant->kind != ConstKind::Bool) {
+      ctx.sink.report(DiagId::TunableDefault, ctx.span(view.value()), {name})
+          .label(found->local->span, "a `bool` tunable");
+      return;
+    }
+    value = constant->boolean;
+  } else {
+    auto constant = requireConstInt(ctx, view.value(), "the value of a tunable");
+    if (!constant)
+      return;
+    value = *constant;
+  }
+  bool isLegal = found->domain.empty() ? value >= 1 || found->isBool
+                                       : std::find(found->domain.begin(), found->domain.end(),
+                                                   value) != found->domain.end();
+  if (!isLegal)
+    ctx.sink
+        .report(DiagId::TunableNotInDomain, ctx.span(view.value()), {name, std::to_string(value)})
+        .label(found->local->span, "declared here");
+  schedule.tunables.push_back({found->local, value});
+}
+
+void ScheduleCheck::tile(NodeId node, ScheduleDirective &directive) {
+  for (NodeId axisNode : ctx.tree.children(node)) {
+    if (!ctx.tree.is(axisNode, NodeKind::TileBy))
+      continue;
+    TileByView view(ctx.tree, axisNode);
+    std::string axis(ctx.text(view.axis()));
+    bool exists = std::any_of(target.dims.begin(), target.dims.end(),
+                              [&](const DimParam &dim) { return dim.name == axis; });
+    if (!exists && !axis.empty()) {
+      auto builder =
+          ctx.sink.report(DiagId::UnknownTileAxis, ctx.span(view.axis()), {target.name, axis});
+      std::vector<std::string> names;
+      for (const DimParam &dim : target.dims)
+        names.push_back(dim.name);
+      std::string nearest = nearestName(axis, names);
+      if (!nearest.empty())
+        builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?",
+                    {{ctx.span(view.axis()), nearest}});
+    }
+    for (const auto &[other, size] : directive.tiles)
+      if (other == axis)
+        ctx.sink.report(DiagId::ScheduleRepeats, ctx.span(view.axis()), {axis});
+    directive.tiles.push_back({axis, positive(view.size(), "a tile size")});
+    directive.tileSpans.push_back(ctx.span(axisNode));
+  }
+}
+
+void ScheduleCheck::block(NodeId node) {
+  ScheduleBlockView view(ctx.tree, node);
+  ScheduleDirective directive;
+  directive.span = ctx.span(node);
+  if (const LabelInfo *info = label(view.label()); isValue(node, info)) {
+    directive.label = info->name;
+    once(ctx.span(view.label()), info->name);
+  }
+  for (NodeId part : view.items()) {
+    switch (ctx.tree.kind(part)) {
+    case NodeKind::TileItem:
+      tile(part, directive);
+      refuseInKernel(part);
+      break;
+    case NodeKind::PlaceItem:
+      place(part, directive);
+      break;
+    case NodeKind::L0Item:
+      l0(part, directive);
+      break;
+    default:
+      break;
+    }
+  }
+  schedule.directives.push_back(std::move(directive));
+}
+
+/// Whether a label is that of a value; else that is told.
+bool ScheduleCheck::isValue(NodeId node, const LabelInfo *info) {
+  if (!info || info->kind == LabelKind::Let)
+    return info != nullptr;
+  bool isTask = info->kind == LabelKind::Task;
+  auto builder = ctx.sink.report(
+      DiagId::ScheduleCannot, ctx.span(node),
+      {std::string(ctx.text(node)), "`" + info->name + "` is " +
+                                        (isTask ? "a task, which has kernels of its own"
+                                                : "a loop, and this is said of values")});
+  builder.label(info->span, "declared here");
+  builder.help(std::string("name a `let`") + (isTask ? " in it" : " or a `var`"));
+  return false;
+}
+
+/// Values that share a kernel: several, each in one such list.
+void ScheduleCheck::fuse(NodeId node) {
+  ScheduleLabels labels;
+  bool isLegal = !refuseInKernel(node);
+  for (NodeId name : ctx.tree.children(node)) {
+    const LabelInfo *info = label(name);
+    if (!isLegal || !(isLegal = isValue(node, info)))
+      continue;
+    labels.names.push_back(info->name);
+    labels.spans.push_back(ctx.span(name));
+  }
+  if (isLegal && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
+    refuse(node, "it names one label", "name those that share a kernel: `fuse a, b`");
+  for (size_t i = 0; isLegal && i < labels.names.size(); ++i)
+    for (const ScheduleLabels &other : schedule.fuses)
+      if (std::find(other.names.begin(), other.names.end(), labels.names[i]) != other.names.end())
+        refuse(node, "`" + labels.names[i] + "` shares another kernel already",
+               "name all that share a kernel in one `fuse`");
+  if (isLegal)
+    schedule.fuses.push_back(std::move(labels));
+}
+
+void ScheduleCheck::item(NodeId node) {
+  switch (ctx.tree.kind(node)) {
+  case NodeKind::ScheduleAssign:
+    assign(node);
+    break;
+  case NodeKind::ScheduleBlock:
+    block(node);
+    break;
+  case NodeKind::FuseItem:
+    fuse(node);
+    break;
+  case NodeKind::OrderItem: {
+    ScheduleLabels labels = labelList(node);
+    if (!refuseInKernel(node) && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
+      refuse(node, "it names one label", "name what comes first, then what comes later");
+    schedule.orders.push_back(std::move(labels));
+    break;
+  }
+  case NodeKind::SplitItem:
+    if (const LabelInfo *info = label(ctx.tree.child(node, 0));
+        !refuseInKernel(node) && isValue(node, info)) {
+      schedule.splitsAfter.names.push_back(info->name);
+      schedule.splitsAfter.spans.push_back(ctx.span(node));
+    }
+    break;
+  case NodeKind::CoresItem:
+    once(ctx.span(node), "cores");
+    schedule.coresSpan = ctx.span(node);
+    if (target.kind == DeclKind::ExternKernel)
+      refuse(node, "what is written elsewhere deals its work itself", "");
+    else if (schedule.machine == "cpu")
+      refuse(node, "on `cpu` threads do the work", "say how many when it runs: `--threads N`");
+    schedule.cores = positive(CoresItemView(ctx.tree, node).count(), "the number of cores");
+    break;
+  case NodeKind::PipelineItem: {
+    PipelineItemView view(ctx.tree, node);
+    int64_t depth = positive(view.depth(), "the depth of a pipeline", kMostPipelineDepth);
+    modifier(node, view.label(), "pipeline", schedule.pipelines, depth);
+    break;
+  }
+  case NodeKind::UnrollItem: {
+    UnrollItemView view(ctx.tree, node);
+    int64_t factor = view.count() == kNoNode
+                         ? 0
+                         : positive(view.count(), "the factor of an unroll", kMostUnroll);
+    modifier(node, view.label(), "unroll", schedule.unrolls, factor);
+    break;
+  }
+  default:
+    break;
+  }
+}
+
+/// `mlp`, `nn.mlp`. Tests need no schedule.
+static const CallableDecl *findTarget(Context &ctx, NodeId path) {
+  if (!ctx.tree.is(path, NodeKind::Path))
+    return nullptr;
+  auto names = ctx.tree.children(path);
+  std::string_view last = ctx.text(names.back());
+  if (last.empty())
+    return nullptr;
+  if (names.size() == 2) {
+    ValueRef module = lookupValue(ctx, ctx.text(names[0]));
+    if (module.module)
+      return lookupCallableIn(ctx, *module.module, last, ctx.span(names[1])).callable;
+  }
+  CalleeRef ref = names.size() == 1 ? lookupCallable(ctx, last) : CalleeRef();
+  if (ref.callable)
+    return ref.callable;
+  auto builder =
+      ctx.sink.report(DiagId::UnknownScheduleTarget, ctx.span(path), {std::string(ctx.text(path))});
+  std::vector<std::string> candidates =
+      declaredNames(ctx.state, ctx.moduleScope, DeclSpace::Callable);
+  std::string nearest = nearestName(last, candidates);
+  if (!nearest.empty())
+    builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{ctx.span(path), nearest}});
+  return nullptr;
+}
+
+static void checkSchedule(ProgramState &state, CheckedModule &module, NodeId node) {
+  Context ctx(state, module, *module.tree);
+  ctx.suppressUnused = true;
+  ScheduleDeclView view(ctx.tree, node);
+  const CallableDecl *target = findTarget(ctx, view.callee());
+  ScheduleDecl *schedule = ctx.program.make<ScheduleDecl>();
+  schedule->target = target;
+  schedule->span = ctx.span(node);
+  if (view.target() != kNoNode) {
+    checkTargetName(ctx, view.target());
+    schedule->machine = ctx.text(view.target());
+  }
+  if (!target)
+    return;
+  // `when` speaks of the target's dimensions and tunables, written in this file.
+  CallableDecl shadow = *target;
+  ctx.decl = &shadow;
+  for (const DimParam &dim : target->dims)
+    ctx.scope.bind(dim.local);
+  for (const Tunable &tunable : target->tunables)
+    ctx.scope.bind(tunable.local);
+  if (view.when() != kNoNode) {
+    ctx.inWhere = true;
+    schedule->when = checkCondition(ctx, view.when());
+    ctx.inWhere = false;
+  }
+  ScheduleCheck check{ctx, *schedule, *target, labelsOf(state, *target), {}};
+  for (NodeId item : view.items())
+    check.item(item);
+  module.schedules.push_back(schedule);
+}
+
+void checkSchedules(ProgramState &state, CheckedModule &module) {
+  const Tree &tree = *module.tree;
+  for (NodeId item : tree.children(tree.root()))
+    if (tree.is(item, NodeKind::ScheduleDecl))
+      checkSchedule(state, module, item);
+}
+
+} // namespace ptl

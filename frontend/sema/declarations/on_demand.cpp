@@ -1,0 +1,164 @@
+// Looking up declarations: all of them are there when a whole file is checked; when a chunk is,
+// they are made from the index of their file.
+#include "frontend/sema/declarations/on_demand.h"
+
+#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/declarations/declare_module.h"
+
+namespace ptl {
+
+CheckedModule *moduleOf(ProgramState &state, const ModuleIndex &index) {
+  CheckedModule *&module = state.onDemand->modules[&index];
+  if (!module) {
+    state.program.modules.push_back(std::make_unique<CheckedModule>());
+    module = state.program.modules.back().get();
+    module->file = index.file;
+    module->name = index.name;
+    auto scope = std::make_unique<ModuleScope>();
+    scope->index = &index;
+    state.scopes[module] = std::move(scope);
+  }
+  return module;
+}
+
+/// The site of a name, noted as something that the check depends on.
+static DeclSite lookUp(ProgramState &state, const ModuleIndex &index, DeclSpace space,
+                       std::string_view name) {
+  DeclSite site = index.find(space, name);
+  state.onDemand->dependencies.push_back({&index, space, std::string(name), false, site.signature});
+  return site;
+}
+
+/// The entry of a name, made by `make` when the index has it; names without a declaration get a
+/// null entry, so that they are looked up once.
+template <typename Map, typename Make>
+static auto findOrMake(ProgramState &state, ModuleScope &scope, Map &map, DeclSpace space,
+                       std::string_view name, Make make) -> typename Map::mapped_type {
+  if (auto found = map.find(name); found != map.end())
+    return found->second;
+  if (!scope.index || name.empty())
+    return nullptr;
+  DeclSite site = lookUp(state, *scope.index, space, name);
+  if (!site)
+    return map.emplace(name, nullptr).first->second;
+  return make(*moduleOf(state, *scope.index), site);
+}
+
+CallableDecl *findCallable(ProgramState &state, ModuleScope &scope, std::string_view name) {
+  return findOrMake(state, scope, scope.callables, DeclSpace::Callable, name,
+                    [&](CheckedModule &module, const DeclSite &site) {
+                      DeclState &decl = *makeCallable(state, module, *site.tree, site.node);
+                      decl.hasSyntaxErrors = site.hasSyntaxErrors;
+                      checkDeclSignature(decl);
+                      checkDeclConditions(decl);
+                      return decl.decl;
+                    });
+}
+
+StructDecl *findStruct(ProgramState &state, ModuleScope &scope, std::string_view name) {
+  return findOrMake(state, scope, scope.structs, DeclSpace::Struct, name,
+                    [&](CheckedModule &module, const DeclSite &site) {
+                      StructDecl *decl = makeStruct(state, module, *site.tree, site.node);
+                      completeStruct(state, module, *site.tree, *decl);
+                      return decl;
+                    });
+}
+
+TypeAliasDecl *findAlias(ProgramState &state, ModuleScope &scope, std::string_view name) {
+  return findOrMake(state, scope, scope.aliases, DeclSpace::Alias, name,
+                    [&](CheckedModule &module, const DeclSite &site) {
+                      TypeAliasDecl *decl = makeAlias(state, module, *site.tree, site.node);
+                      completeAlias(state, *decl);
+                      return decl;
+                    });
+}
+
+ConstDecl *findConst(ProgramState &state, ModuleScope &scope, std::string_view name) {
+  return findOrMake(state, scope, scope.consts, DeclSpace::Const, name,
+                    [&](CheckedModule &module, const DeclSite &site) {
+                      ConstDecl *decl = makeConst(state, module, *site.tree, site.node);
+                      completeConst(state, *decl);
+                      return decl;
+                    });
+}
+
+// ---- Imports ------------------------------------------------------------------------------------
+
+static const CheckedModule *findImport(ProgramState &state, StringMap<ImportedName> &bound,
+                                       const StringMap<ModuleIndex::Import> *imports,
+                                       std::string_view name) {
+  auto found = bound.find(name);
+  if (found == bound.end() && imports)
+    if (auto import = imports->find(name); import != imports->end()) {
+      CheckedModule *module = moduleOf(state, *import->second.module);
+      found = bound.emplace(name, ImportedName{module, import->second.span}).first;
+    }
+  if (found == bound.end())
+    return nullptr;
+  found->second.used = true;
+  return found->second.module;
+}
+
+const CheckedModule *findImportedModule(ProgramState &state, ModuleScope &scope,
+                                        std::string_view name) {
+  return findImport(state, scope.modules, scope.index ? &scope.index->modules : nullptr, name);
+}
+
+const CheckedModule *findImportedName(ProgramState &state, ModuleScope &scope,
+                                      std::string_view name) {
+  return findImport(state, scope.names, scope.index ? &scope.index->names : nullptr, name);
+}
+
+// ---- Lists of names -----------------------------------------------------------------------------
+
+template <typename Map> static std::vector<std::string> keysOf(const Map &map) {
+  std::vector<std::string> names;
+  for (const auto &entry : map)
+    names.push_back(entry.first);
+  return names;
+}
+
+std::vector<std::string> declaredNames(ProgramState &state, const ModuleScope &scope,
+                                       DeclSpace space) {
+  if (scope.index) {
+    state.onDemand->readsAllNames = true;
+    return keysOf(scope.index->of(space));
+  }
+  switch (space) {
+  case DeclSpace::Callable:
+    return keysOf(scope.callables);
+  case DeclSpace::Struct:
+    return keysOf(scope.structs);
+  case DeclSpace::Alias:
+    return keysOf(scope.aliases);
+  case DeclSpace::Const:
+    return keysOf(scope.consts);
+  }
+  return {};
+}
+
+std::vector<std::string> importedModules(ProgramState &, const ModuleScope &scope) {
+  return scope.index ? keysOf(scope.index->modules) : keysOf(scope.modules);
+}
+
+std::vector<std::string> importedNames(ProgramState &, const ModuleScope &scope) {
+  return scope.index ? keysOf(scope.index->names) : keysOf(scope.names);
+}
+
+// ---- Bodies -------------------------------------------------------------------------------------
+
+const std::vector<LabelInfo> &labelsOf(ProgramState &state, const CallableDecl &decl) {
+  DeclState &declState = *state.stateOf.at(&decl);
+  Context &ctx = *declState.context;
+  if (state.onDemand && !declState.bodyDone) {
+    const ModuleIndex &index = *ctx.moduleScope.index;
+    DeclSite site = index.find(DeclSpace::Callable, decl.name);
+    state.onDemand->dependencies.push_back(
+        {&index, DeclSpace::Callable, decl.name, true, site.text});
+    declState.decl->hasErrors |= declState.hasSyntaxErrors;
+    checkDeclBody(declState);
+  }
+  return ctx.scope.labels;
+}
+
+} // namespace ptl

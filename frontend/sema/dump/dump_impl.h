@@ -1,0 +1,72 @@
+// How dump.h prints; inside `frontend/sema` only.
+#pragma once
+
+#include "frontend/sema/block/checked_block.h"
+#include "frontend/sema/context.h"
+#include "frontend/sema/dump/dump.h"
+#include "frontend/sema/stmt_visitor.h"
+
+namespace ptl {
+
+class Dumper : private StmtVisitor<Dumper> {
+public:
+  explicit Dumper(const CheckedProgram &program) : program_(program) {}
+
+  std::string expr(const Expr *expr) const;
+  void module(const CheckedModule &module);
+  void callable(const CallableDecl &decl);
+  const std::string &text() const { return text_; }
+  /// Where each line of the text comes from.
+  const std::vector<Span> &spans() const { return spans_; }
+
+private:
+  std::string dim(Dim dim) const { return program_.dims->toString(dim); }
+  std::string type(const Type *type) const { return type ? toString(*program_.dims, *type) : "-"; }
+  std::string extent(const Extent &extent) const { return toString(*program_.dims, extent); }
+  std::string list(const std::vector<Expr *> &exprs) const;
+  std::string constant(const ConstExpr &expr) const;
+  std::string op(const OpExpr &expr) const;
+  std::string call(const CallExpr &expr) const;
+  std::string index(const IndexExpr &expr) const;
+  std::string blockCall(const BlockExpr &expr) const;
+  std::string blockObject(const Local &local) const;
+
+  void line(const std::string &text) {
+    text_ += std::string(depth_ * 2, ' ') + text + "\n";
+    spans_.push_back(place_);
+  }
+  std::string header(const CallableDecl &decl) const;
+  std::string loop(const LoopHead &head) const;
+  std::string modifiers(const LoopModifiers &modifiers) const;
+  void schedule(const ScheduleDecl &schedule);
+  void block(const Block *block);
+  void braced(const std::string &head, const Block *block);
+
+  friend StmtVisitor<Dumper>;
+  void visitError(const Stmt &) { line("<error>"); }
+  void visitLet(const LetStmt &stmt);
+  void visitAssign(const AssignStmt &stmt);
+  void visitExprStmt(const ExprStmt &stmt) { line(expr(stmt.value)); }
+  void visitFor(const ForStmt &stmt);
+  void visitParallel(const ParallelStmt &stmt);
+  void visitWhile(const WhileStmt &stmt) { braced("while " + expr(stmt.condition), stmt.body); }
+  void visitIf(const IfStmt &stmt);
+  void visitBreak(const BreakStmt &) { line("break"); }
+  void visitContinue(const ContinueStmt &) { line("continue"); }
+  void visitReturn(const ReturnStmt &stmt) { line("return " + expr(stmt.value)); }
+  void visitAssert(const AssertStmt &stmt) { line("assert " + expr(stmt.condition)); }
+  void visitTask(const TaskStmt &stmt) { braced("task " + stmt.name, stmt.body); }
+  void visitBlock(const BlockStmt &stmt) { braced("block", stmt.block); }
+  void visitOnSection(const OnStmt &stmt) {
+    braced("on " + stmt.core + (stmt.splitRows ? " split rows" : ""), stmt.body);
+  }
+  void visitBlockDecl(const BlockDeclStmt &stmt) { line(blockObject(*stmt.local)); }
+
+  const CheckedProgram &program_;
+  std::string text_;
+  std::vector<Span> spans_;
+  Span place_ = kNoSpan; ///< of the statement being printed
+  size_t depth_ = 0;
+};
+
+} // namespace ptl

@@ -1,0 +1,238 @@
+// Constants take a type, `int` becomes another integer type, values go to places of a known type.
+#include "frontend/sema/expressions/convert.h"
+
+#include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/types/make_type.h"
+#include "ir/ops/op_table.h"
+
+namespace ptl {
+
+bool elemIs(Elem elem, ElemConstraint constraint) {
+  if (!elem.param)
+    return satisfies(elem.kind, constraint);
+  ElemConstraint have = elem.param->constraint;
+  if (constraint == ElemConstraint::Any || have == constraint)
+    return true;
+  return constraint == ElemConstraint::Number &&
+         (have == ElemConstraint::Float || have == ElemConstraint::Integer);
+}
+
+Elem accElem(Elem elem) {
+  if (elem.param)
+    return Elem{elem.kind, elem.param, true};
+  return Elem{accOf(elem.kind)};
+}
+
+Elem defaultElem(const ConstValue &constant) {
+  if (constant.type)
+    return Elem{*constant.type};
+  if (constant.kind == ConstKind::Bool)
+    return Elem{ElemKind::Bool};
+  return Elem{constant.isIntegral() ? ElemKind::Int : ElemKind::F32};
+}
+
+static Span spanOrNone(Context &ctx, NodeId node) {
+  return node == kNoNode ? kNoSpan : ctx.span(node);
+}
+
+/// Whether a constant can be a value of a generic type, whatever the type turns out to be.
+static bool fitsGeneric(const ConstValue &value, const TypeParam &param) {
+  switch (param.constraint) {
+  case ElemConstraint::Float:
+    return value.kind != ConstKind::Bool;
+  case ElemConstraint::Integer:
+  case ElemConstraint::Number:
+    return value.isIntegral();
+  case ElemConstraint::Any:
+  case ElemConstraint::Bool:
+    return false;
+  }
+  return false;
+}
+
+Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId node) {
+  if (type->isError())
+    return errorExpr(ctx, node);
+  if (type->isArray())
+    type = scalarType(ctx, type->elem);
+  if (!type->isScalar()) {
+    ctx.sink.report(
+        DiagId::TypeMismatch, spanOrNone(ctx, node),
+        {"the constant", toString(ctx, scalarType(ctx, defaultElem(value))), toString(ctx, type)});
+    return errorExpr(ctx, node);
+  }
+  bool boolMeetsNumber =
+      (value.kind == ConstKind::Bool) != (type->elem.kind == ElemKind::Bool && !type->elem.param);
+  bool generic = type->elem.param != nullptr;
+  if (generic ? !fitsGeneric(value, *type->elem.param) : boolMeetsNumber) {
+    auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node),
+                                  {toString(value), toString(ctx, type)});
+    if (generic)
+      report.note("`" + type->elem.param->name + "` is any `" +
+                  std::string(constraintName(type->elem.param->constraint)) + "` type");
+    return errorExpr(ctx, node);
+  }
+  ConstBits bits = convertConst(value, type->elem);
+  if (!bits.fits) {
+    auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node),
+                                  {toString(value), toString(ctx, type)});
+    if (value.isNumber() && !value.number.isInteger() &&
+        elemIs(type->elem, ElemConstraint::Integer))
+      report.note("`" + toString(ctx, type) + "` holds whole numbers");
+    return errorExpr(ctx, node);
+  }
+  auto *expr = newExpr<ConstExpr>(ctx, node, type);
+  expr->floatValue = bits.floatValue;
+  expr->intValue = bits.intValue;
+  if (type->isInt())
+    expr->dim = ctx.dims.constant(bits.intValue);
+  return expr;
+}
+
+Expr *trueExpr(Context &ctx, NodeId node) {
+  ConstValue yes;
+  yes.kind = ConstKind::Bool;
+  yes.boolean = true;
+  return makeConst(ctx, yes, boolType(ctx), node);
+}
+
+Expr *settle(Context &ctx, const Operand &operand) {
+  if (operand.expr)
+    return operand.expr;
+  return makeConst(ctx, *operand.constant, scalarType(ctx, defaultElem(*operand.constant)),
+                   operand.node);
+}
+
+Expr *convertInt(Context &ctx, Expr *value, Elem elem) {
+  if (elemIsInt(elem))
+    return value;
+  if (auto *constant = dyn_cast<ConstExpr>(value)) {
+    ConstValue exact;
+    exact.number = Rational(constant->intValue);
+    return makeConst(ctx, exact, scalarType(ctx, elem), value->syntax);
+  }
+  auto *convert = newExpr<ConvertExpr>(ctx, value->syntax, scalarType(ctx, elem));
+  convert->span = value->span;
+  convert->arg = value;
+  convert->checkRange = true;
+  if (!elem.param && value->dim) {
+    unsigned bits = elemBits(elem.kind) - (isSigned(elem.kind) ? 1 : 0);
+    int64_t high = bits >= 63 ? INT64_MAX : (int64_t(1) << bits) - 1;
+    int64_t low = isSigned(elem.kind) ? -high - 1 : 0;
+    convert->checkRange = !ctx.facts.isWithin(value->dim, low, high);
+  }
+  return convert;
+}
+
+Expr *operandAs(Context &ctx, const Operand &operand, Elem elem) {
+  if (operand.isUntyped())
+    return makeConst(ctx, *operand.constant, scalarType(ctx, elem), operand.node);
+  if (operand.isIntScalar() && elemIs(elem, ElemConstraint::Integer))
+    return convertInt(ctx, operand.expr, elem);
+  return operand.expr;
+}
+
+/// `full(type, value)` for a constant that initialises an array.
+static Expr *fillWith(Context &ctx, Expr *value, const Type *target) {
+  const OpRecord *full = findOp("full", 2);
+  if (!full)
+    return errorExpr(ctx, value->syntax);
+  OpExpr *expr = makeOp(ctx, full, value->syntax, target, {nullptr, value});
+  for (const Extent &extent : target->extents)
+    expr->shape.push_back(extent.length);
+  expr->shapeHasPrefix = target->prefix;
+  return expr;
+}
+
+static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::string_view what) {
+  auto report =
+      ctx.sink.report(DiagId::TypeMismatch, value->span,
+                      {std::string(what), toString(ctx, value->type), toString(ctx, target)});
+  const Type *type = value->type;
+  bool sameKind = type->kind == target->kind && (type->isArray() || type->isScalar());
+  if (sameKind && !(type->elem == target->elem)) {
+    bool rounds =
+        elemIs(type->elem, ElemConstraint::Float) && elemIs(target->elem, ElemConstraint::Integer);
+    std::string name = toString(target->elem);
+    std::string rest = rounds ? ", round: .even)" : ")";
+    report.fix(FixId::Convert, "convert it: `" + name + "(…" + rest + "`",
+               {{{value->span.file, value->span.begin, value->span.begin}, name + "("},
+                {{value->span.file, value->span.end, value->span.end}, rest}});
+  } else if (offerWithoutKeptAxes(ctx, report, value, target)) {
+    // That is all.
+  } else if (type->isArray() && target->isArray() && type->prefix == target->prefix &&
+             type->extents.size() == target->extents.size()) {
+    for (size_t i = 0; i < type->extents.size(); ++i)
+      if (extentsEqual(ctx, type->extents[i], target->extents[i]) != Proof::True) {
+        explainExtents(ctx, report, type->extents[i], target->extents[i]);
+        break;
+      }
+  }
+  return errorExpr(ctx, value->syntax);
+}
+
+static bool sameStruct(Context &ctx, const Type &a, const Type &b) {
+  if (a.structDecl != b.structDecl || a.elemArgs != b.elemArgs ||
+      a.dimArgs.size() != b.dimArgs.size())
+    return false;
+  for (size_t i = 0; i < a.dimArgs.size(); ++i)
+    if (!ctx.facts.proveEqual(a.dimArgs[i], b.dimArgs[i]).isTrue())
+      return false;
+  return true;
+}
+
+/// Whether a value of the type is one of the target without any conversion.
+static bool sameType(Context &ctx, const Type &a, const Type &b) {
+  if (a.isError() || b.isError())
+    return true;
+  if (a.kind != b.kind)
+    return false;
+  switch (a.kind) {
+  case TypeKind::Scalar:
+    return a.elem == b.elem;
+  case TypeKind::Array:
+    return a.elem == b.elem && sameShape(ctx, shapeOf(&a), shapeOf(&b));
+  case TypeKind::Struct:
+    return sameStruct(ctx, a, b);
+  case TypeKind::Tuple:
+  case TypeKind::List:
+    if (a.elements.size() != b.elements.size() || !sameShape(ctx, shapeOf(&a), shapeOf(&b)))
+      return false;
+    for (size_t i = 0; i < a.elements.size(); ++i)
+      if (!sameType(ctx, *a.elements[i], *b.elements[i]))
+        return false;
+    return true;
+  default:
+    return true;
+  }
+}
+
+static Expr *convertTuple(Context &ctx, TupleExpr *value, const Type *target,
+                          std::string_view what) {
+  auto *tuple = newExpr<TupleExpr>(ctx, value->syntax, target);
+  for (size_t i = 0; i < value->elements.size(); ++i)
+    tuple->elements.push_back(convertTo(ctx, value->elements[i], target->elements[i], what));
+  return tuple;
+}
+
+Expr *convertTo(Context &ctx, Expr *value, const Type *target, std::string_view what) {
+  if (isMissing(value) || target->isError())
+    return value ? value : errorExpr(ctx, kNoNode);
+  if (sameType(ctx, *value->type, *target))
+    return value;
+  if (value->type->isInt() && target->isScalar() && elemIs(target->elem, ElemConstraint::Integer))
+    return convertInt(ctx, value, target->elem);
+  if (value->kind == ExprKind::Tuple && target->kind == TypeKind::Tuple &&
+      value->type->elements.size() == target->elements.size())
+    return convertTuple(ctx, cast<TupleExpr>(value), target, what);
+  if (value->kind == ExprKind::Const && target->isArray()) {
+    if (value->type->elem == target->elem)
+      return fillWith(ctx, value, target);
+    if (value->type->isInt() && elemIs(target->elem, ElemConstraint::Integer))
+      return fillWith(ctx, convertInt(ctx, value, target->elem), target);
+  }
+  return reportMismatch(ctx, value, target, what);
+}
+
+} // namespace ptl

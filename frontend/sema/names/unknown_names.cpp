@@ -1,0 +1,227 @@
+#include "frontend/sema/names/unknown_names.h"
+
+#include "frontend/sema/declarations/on_demand.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/names/foreign_names.h"
+#include "frontend/sema/names/library_names.h"
+#include "frontend/sema/names/lookup.h"
+#include "ir/ops/op_table.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+/// Edit distance with transpositions, given up at `limit`.
+static size_t distance(std::string_view a, std::string_view b, size_t limit) {
+  if (a.size() > b.size() + limit || b.size() > a.size() + limit)
+    return limit + 1;
+  std::vector<size_t> before, row(b.size() + 1), next(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    next[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        next[j] = std::min(next[j], before[j - 2] + 1);
+    }
+    before = row;
+    row = next;
+  }
+  return row[b.size()];
+}
+
+std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
+  // Long names are pasted, not mistyped.
+  constexpr size_t longest = 64;
+  std::string best;
+  if (name.size() > longest)
+    return best;
+  size_t bestDistance = name.size() <= 2 ? 1 : name.size() <= 6 ? 2 : 3;
+  ++bestDistance;
+  for (const std::string &candidate : candidates) {
+    size_t d = distance(name, candidate, bestDistance);
+    bool allDiffers = d >= std::max(name.size(), candidate.size());
+    if (!allDiffers &&
+        (d < bestDistance || (d == bestDistance && !best.empty() && candidate < best))) {
+      bestDistance = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/// Offers what a module has that is imported as a whole, or else what the library has; false if
+/// neither knows the name. A constant is never certain: `E` may be meant as a dimension.
+static bool suggestModules(Context &ctx, DiagnosticBuilder builder, std::string_view name,
+                           Span span, std::initializer_list<DeclSpace> spaces) {
+  auto isWanted = [&](DeclSpace space) {
+    return std::find(spaces.begin(), spaces.end(), space) != spaces.end();
+  };
+  std::vector<std::string> bound;
+  for (const std::string &each : importedModules(ctx.state, ctx.moduleScope))
+    if (const CheckedModule *module = findImportedModule(ctx.state, ctx.moduleScope, each);
+        module && moduleExports(ctx, *module, name))
+      bound.push_back(each);
+  std::sort(bound.begin(), bound.end());
+  bool isCallable = isWanted(DeclSpace::Callable);
+  for (const std::string &module : bound) {
+    std::string whole = module + "." + std::string(name);
+    builder.fix(isCallable && bound.size() == 1 ? FixId::Qualify : FixId::ImportOneOf,
+                "write `" + whole + "`", std::vector<TextEdit>{{span, whole}});
+  }
+  if (!bound.empty())
+    return true;
+  std::vector<const LibraryExport *> found;
+  for (const LibraryExport &each : ctx.state.options.exports->in(ctx.state.options.stdPath))
+    if (each.name == name && isWanted(each.space))
+      found.push_back(&each);
+  for (const LibraryExport *each : found)
+    builder.fix(isCallable && found.size() == 1 ? FixId::ImportName : FixId::ImportOneOf,
+                "import it: `import " + each->module + ": " + each->name + "`",
+                ImportNeed{each->module, each->name});
+  return !found.empty();
+}
+
+/// Offers what another library's name stands for; false if it is none.
+static bool suggestForeign(DiagnosticBuilder builder, const ForeignName *foreign, Span span) {
+  if (!foreign)
+    return false;
+  if (foreign->ours.empty())
+    builder.help(std::string(foreign->how));
+  else
+    builder.fix(FixId::ForeignName, "write `" + std::string(foreign->ours) + "`",
+                std::vector<TextEdit>{{span, std::string(foreign->ours)}});
+  return true;
+}
+
+/// `np.exp`, `tl.dot`, `torch.pi`: built-ins stand in no module.
+static void suggestWithoutModule(Context &ctx, DiagnosticBuilder builder, std::string_view member,
+                                 Span whole) {
+  if (!findOps(member).empty() || lookupCallable(ctx, member)) {
+    builder.fix(FixId::ForeignName, "built-ins stand in no module: `" + std::string(member) + "`",
+                std::vector<TextEdit>{{whole, std::string(member)}});
+    return;
+  }
+  const ForeignName *foreign = foreignCall(member);
+  foreign = foreign ? foreign : foreignType(member);
+  foreign = foreign ? foreign : foreignValue(member);
+  if (suggestForeign(builder, foreign, whole) ||
+      suggestModules(ctx, builder, member, whole, {DeclSpace::Callable}))
+    return;
+  builder.help("built-ins stand in no module: `exp(x)`; `import std.nn` binds one of the library");
+}
+
+bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view member, Span span,
+                         Span whole) {
+  std::vector<std::string> names;
+  const std::string path = "std." + std::string(module);
+  for (const LibraryExport &each : ctx.state.options.exports->in(ctx.state.options.stdPath))
+    if (each.module == path)
+      names.push_back(each.name);
+  if (names.empty() && !isForeignModule(module))
+    return false;
+  auto builder = ctx.sink.report(DiagId::UnknownName, span, {std::string(module)});
+  if (std::find(names.begin(), names.end(), member) != names.end()) {
+    builder.fix(FixId::ImportName, "import it: `import " + path + "`", ImportNeed{path, ""});
+    return true;
+  }
+  suggestWithoutModule(ctx, builder, member, whole);
+  return true;
+}
+
+static void suggest(DiagnosticBuilder builder, Span span, const std::string &nearest) {
+  if (!nearest.empty())
+    builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
+}
+
+/// Names that may stand where `name` was not found.
+static void addNames(std::vector<std::string> &names, Context &ctx,
+                     std::initializer_list<DeclSpace> spaces) {
+  for (DeclSpace space : spaces)
+    for (std::string &name : declaredNames(ctx.state, ctx.moduleScope, space))
+      names.push_back(std::move(name));
+}
+
+/// The `left` of `x @left`.
+static bool isPlaceOperand(Context &ctx, std::string_view name, Span span) {
+  std::string_view before = ctx.tree.fileText().substr(0, span.begin);
+  return placeByName(name) != Place::Inferred && before.ends_with('@');
+}
+
+/// Whether the name is the whole left side of an `=`.
+static bool isAssigned(Context &ctx, Span span) {
+  NodeId node = ctx.tree.nodeAt(span.begin);
+  while (node != kNoNode && ctx.tree.span(node) == span && !ctx.tree.is(node, NodeKind::AssignStmt))
+    node = ctx.tree.parent(node);
+  return node != kNoNode && ctx.tree.is(node, NodeKind::AssignStmt) &&
+         ctx.tree.mainText(node) == "=" && ctx.tree.span(node).begin == span.begin;
+}
+
+void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
+  auto builder = ctx.sink.report(DiagId::UnknownName, span, {std::string(name)});
+  if (lookupCallable(ctx, name) || !findOps(name).empty()) {
+    builder.help("`" + std::string(name) + "` is a function: call it, `" + std::string(name) +
+                 "(…)`");
+    return;
+  }
+  if (isPlaceOperand(ctx, name, span)) {
+    builder.help("in an expression `@` is the product; a place belongs to a type: `let a: _ @" +
+                 std::string(name) + " = …`");
+    return;
+  }
+  if (isAssigned(ctx, span)) {
+    std::string text(name);
+    builder.help("a new name is declared: `let " + text + " = …`, or `var " + text +
+                 " = …` if it changes");
+  }
+  if (suggestForeign(builder, foreignValue(name), span) ||
+      suggestModules(ctx, builder, name, span, {DeclSpace::Const}))
+    return;
+  std::vector<std::string> names = ctx.scope.names();
+  addNames(names, ctx, {DeclSpace::Const});
+  for (std::string &module : importedModules(ctx.state, ctx.moduleScope))
+    names.push_back(std::move(module));
+  suggest(builder, span, nearestName(name, names));
+}
+
+void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
+  auto builder = ctx.sink.report(DiagId::UnknownFunction, span, {std::string(name)});
+  if (const Local *local = ctx.scope.find(name)) {
+    builder.label(local->span, "a " + std::string(localKindName(local->kind)) +
+                                   " of that name is declared here, but values cannot be called");
+    return;
+  }
+  if (suggestModules(ctx, builder, name, span, {DeclSpace::Callable, DeclSpace::Struct}))
+    return;
+  const ForeignName *foreign = foreignCall(name);
+  if (suggestForeign(builder, foreign ? foreign : foreignType(name), span))
+    return;
+  std::vector<std::string> names = importedNames(ctx.state, ctx.moduleScope);
+  addNames(names, ctx, {DeclSpace::Callable, DeclSpace::Struct});
+  for (const OpRecord &op : allOps())
+    if (!op.isOperator)
+      names.emplace_back(op.name);
+  suggest(builder, span, nearestName(name, names));
+}
+
+void reportUnknownType(Context &ctx, std::string_view name, Span span) {
+  auto builder = ctx.sink.report(DiagId::UnknownType, span, {std::string(name)});
+  if (ctx.scope.find(name)) {
+    builder.help("`" + std::string(name) +
+                 "` is a value; types are element types, structs and aliases");
+    return;
+  }
+  if (suggestForeign(builder, foreignType(name), span) ||
+      suggestModules(ctx, builder, name, span, {DeclSpace::Struct, DeclSpace::Alias}))
+    return;
+  std::vector<std::string> names = importedNames(ctx.state, ctx.moduleScope);
+  addNames(names, ctx, {DeclSpace::Struct, DeclSpace::Alias});
+  for (const TypeParam *param : ctx.typeParams)
+    names.push_back(param->name);
+  for (const ElemInfo &info : elemInfos)
+    names.emplace_back(info.name);
+  suggest(builder, span, nearestName(name, names));
+}
+
+} // namespace ptl

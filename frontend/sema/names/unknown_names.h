@@ -1,0 +1,19 @@
+// Names that nothing declares: what is said of them, and what is offered.
+#pragma once
+
+#include "frontend/sema/context.h"
+
+namespace ptl {
+
+/// Reports an unknown name, with the nearest known spelling as a fix.
+void reportUnknownValue(Context &ctx, std::string_view name, Span span);
+void reportUnknownCallable(Context &ctx, std::string_view name, Span span);
+void reportUnknownType(Context &ctx, std::string_view name, Span span);
+/// `nn.silu` where `nn` is no name but a module of the library: reports that it is not imported;
+/// likewise `np.exp`, with a module of another library. False if there is no such module.
+bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view member, Span span,
+                         Span whole);
+/// Nearest of the candidates by edit distance, empty if none is near.
+std::string nearestName(std::string_view name, const std::vector<std::string> &candidates);
+
+} // namespace ptl

@@ -1,0 +1,433 @@
+#include "frontend/sema/statements/check_loop.h"
+
+#include "frontend/sema/analysis/condition_facts.h"
+#include "frontend/sema/calls/check_call.h"
+#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/limits.h"
+#include "frontend/sema/make_node.h"
+#include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/statements/check_stmt.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/syntax/typed_nodes.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+namespace {
+/// A loop's domain, checked before its variable exists.
+struct Domain {
+  Expr *iterable = nullptr;
+  const Type *element = nullptr; ///< of the variable; null: error
+  bool isTiles = false;
+  Dim lo, hi, step, size; ///< as far as they are dimensions
+};
+} // namespace
+
+static bool isTilesCall(Context &ctx, NodeId node) {
+  if (!ctx.tree.is(node, NodeKind::CallExpr))
+    return false;
+  NodeId callee = CallExprView(ctx.tree, node).callee();
+  return ctx.tree.is(callee, NodeKind::NameExpr) && ctx.text(callee) == "tiles";
+}
+
+/// `0..n`, `r` or `N` as what `tiles` cuts.
+static void checkTiled(Context &ctx, NodeId node, TilesExpr *tiles) {
+  NodeId inner = skipParens(ctx, node);
+  if (ctx.tree.is(inner, NodeKind::RangeExpr)) {
+    Expr *range = checkRange(ctx, inner);
+    if (range->type->isError())
+      return;
+    auto *bounds = cast<RangeExpr>(range);
+    if (bounds->step && !bounds->step->dim.isConstant(1))
+      ctx.sink.report(DiagId::TilesOfSteps, ctx.span(inner), {});
+    tiles->lo = bounds->lo;
+    tiles->hi = bounds->hi;
+    return;
+  }
+  Operand operand = checkOperand(ctx, inner);
+  if (operand.expr && operand.expr->type->kind == TypeKind::Range) {
+    const RangeInfo *range = operand.expr->type->range;
+    if (!range->step.isConstant(1))
+      ctx.sink.report(DiagId::TilesOfSteps, ctx.span(inner), {});
+    tiles->lo = dimValue(ctx, range->start, inner);
+    tiles->hi = dimValue(ctx, ctx.dims.add(range->start, range->length), inner);
+    return;
+  }
+  tiles->lo = dimValue(ctx, ctx.dims.constant(0), inner);
+  tiles->hi = checkIntScalar(ctx, inner, "what `tiles` cuts");
+}
+
+static Domain checkTiles(Context &ctx, NodeId node) {
+  Domain domain;
+  domain.isTiles = true;
+  CallExprView view(ctx.tree, node);
+  auto *tiles = newExpr<TilesExpr>(ctx, node, errorType(ctx));
+  domain.iterable = tiles;
+  std::vector<CallArgument> args = callArguments(ctx, node);
+  if (args.size() != 2 || !args[0].name.empty() || !args[1].name.empty()) {
+    ctx.sink
+        .report(DiagId::WrongArgumentCount, ctx.span(node),
+                {"tiles", "2 arguments", std::to_string(args.size())})
+        .note("`tiles(N, T)`, `tiles(lo..hi, T)` or `tiles(r, T)`");
+    return domain;
+  }
+  checkTiled(ctx, args[0].value, tiles);
+  tiles->size = checkIntScalar(ctx, args[1].value, "a tile size");
+  if (isMissing(tiles->lo) || isMissing(tiles->hi) || isMissing(tiles->size))
+    return domain;
+  Dim one = ctx.dims.constant(1);
+  domain.lo = tiles->lo->dim;
+  domain.hi = tiles->hi->dim;
+  domain.size = tiles->size->dim;
+  if (domain.size && ctx.facts.proveLess(domain.size, one).isTrue()) {
+    ctx.sink.report(DiagId::RangeStepNotPositive, tiles->size->span,
+                    {ctx.dims.toString(domain.size)});
+    return domain;
+  }
+  if (!domain.size)
+    domain.size = dimOrHoist(ctx, tiles->size);
+  domain.element = intType(ctx); // replaced by the range
+  return domain;
+}
+
+static Domain checkDomain(Context &ctx, NodeId node) {
+  node = skipParens(ctx, node);
+  if (isTilesCall(ctx, node))
+    return checkTiles(ctx, node);
+  Domain domain;
+  domain.iterable = checkExpr(ctx, node);
+  const Type *type = domain.iterable->type;
+  domain.step = ctx.dims.constant(1);
+  if (type->kind == TypeKind::Range) {
+    domain.element = intType(ctx);
+    domain.lo = type->range->start;
+    domain.step = type->range->step;
+    domain.hi = ctx.dims.add(domain.lo, ctx.dims.mul(type->range->step, type->range->length));
+    if (auto *range = dyn_cast<RangeExpr>(domain.iterable)) {
+      domain.hi = range->hi->dim;
+      if (range->step && range->step->dim &&
+          ctx.facts.proveLess(range->step->dim, ctx.dims.constant(1)).isTrue()) {
+        ctx.sink.report(DiagId::RangeStepNotPositive, range->step->span,
+                        {ctx.dims.toString(range->step->dim)});
+        domain.element = nullptr;
+      }
+    }
+  } else if (type->kind == TypeKind::List) {
+    domain.element = type->elements.front();
+  } else if (!type->isError()) {
+    auto report = ctx.sink.report(DiagId::NotALoopDomain, ctx.span(node), {toString(ctx, type)});
+    Span span = ctx.span(node);
+    if (type->isInt())
+      report.fix(FixId::LoopFromZero, "count from 0: `0..…`",
+                 {{{span.file, span.begin, span.begin}, "0.."}});
+  }
+  return domain;
+}
+
+/// A bound as a dimension for the facts; one that is none gets a symbol that only facts speak of.
+static Dim boundOf(Context &ctx, Dim dim) {
+  return dim ? dim : ctx.dims.symbolDim(ctx.dims.addSymbol("the end", SymbolKind::ScalarValue));
+}
+
+/// The variable of `tiles`: a range of its own, with what one iteration knows.
+static Local *declareRange(Context &ctx, LoopHead &head, const Domain &domain, NodeId name) {
+  std::string text(ctx.text(name));
+  Span span = ctx.span(name);
+  RangeInfo *range = ctx.program.make<RangeInfo>();
+  TilesRange facts;
+  facts.start = ctx.dims.addSymbol(text + ".start", SymbolKind::RangeStart, span);
+  facts.len = ctx.dims.addSymbol(text + ".len", SymbolKind::RangeLen, span);
+  facts.count = ctx.dims.addSymbol(text + ".count", SymbolKind::RangeCount, span);
+  facts.lo = boundOf(ctx, domain.lo);
+  facts.hi = boundOf(ctx, domain.hi);
+  facts.size = boundOf(ctx, domain.size);
+  facts.span = span;
+  range->name = text;
+  range->span = span;
+  range->start = ctx.dims.symbolDim(facts.start);
+  range->length = ctx.dims.symbolDim(facts.len);
+  range->count = ctx.dims.symbolDim(facts.count);
+  range->step = ctx.dims.constant(1);
+  range->size = domain.size;
+  range->capacity = domain.size ? capacityOf(ctx, domain.size) : Dim();
+  ctx.facts.addTilesRange(facts);
+  head.range = range;
+  return declareLocal(ctx, LocalKind::Loop, text, span, rangeType(ctx, range), name);
+}
+
+/// The variable of a list of constants lies between the least and the largest of them.
+static void addListBounds(Context &ctx, const Expr *iterable, SymbolId symbol) {
+  std::optional<int64_t> low, high;
+  for (const Expr *element : cast<ListExpr>(iterable)->elements) {
+    auto value = element->dim.constant();
+    if (!value)
+      return;
+    low = std::min(low.value_or(*value), *value);
+    high = std::max(high.value_or(*value), *value);
+  }
+  if (!low)
+    return;
+  ctx.facts.addLessEqual(ctx.dims.constant(*low), ctx.dims.symbolDim(symbol), iterable->span);
+  ctx.facts.addLessEqual(ctx.dims.symbolDim(symbol), ctx.dims.constant(*high), iterable->span);
+}
+
+static LoopHead bindLoop(Context &ctx, const Domain &domain, NodeId pattern) {
+  LoopHead head;
+  head.iterable = domain.iterable;
+  Span span = ctx.span(pattern);
+  std::string_view name = ctx.text(pattern);
+  if (ctx.tree.is(pattern, NodeKind::TuplePattern)) {
+    ctx.sink.report(DiagId::NestedPattern, span, {});
+    for (NodeId element : TuplePatternView(ctx.tree, pattern).elements())
+      declareLocal(ctx, LocalKind::Loop, ctx.text(element), ctx.span(element), errorType(ctx),
+                   element);
+    name = "";
+  }
+  if (!domain.element) {
+    head.var = declareLocal(ctx, LocalKind::Loop, name, span, errorType(ctx), pattern);
+  } else if (domain.isTiles) {
+    head.var = declareRange(ctx, head, domain, pattern);
+  } else {
+    head.var = declareLocal(ctx, LocalKind::Loop, name, span, domain.element, pattern);
+    if (head.var->symbol && domain.iterable->kind == ExprKind::List)
+      addListBounds(ctx, domain.iterable, *head.var->symbol);
+    else if (head.var->symbol && domain.iterable->type->kind == TypeKind::Range)
+      ctx.facts.addLoopIndex({*head.var->symbol, boundOf(ctx, domain.lo), boundOf(ctx, domain.hi),
+                              boundOf(ctx, domain.step), span});
+  }
+  return head;
+}
+
+static int64_t checkPipeline(Context &ctx, NodeId node, LoopModifiers &modifiers) {
+  Expr *depth = checkIntScalar(ctx, node, "the depth of a pipeline");
+  if (isMissing(depth))
+    return 1;
+  if (auto value = depth->dim.constant()) {
+    if (*value < 1)
+      ctx.sink.report(DiagId::CountNotPositive, depth->span,
+                      {"the depth of a pipeline", std::to_string(*value)});
+    else
+      requireAtMost(ctx, depth->span, "the depth of a pipeline", *value, kMostPipelineDepth);
+    return std::clamp<int64_t>(*value, 1, kMostPipelineDepth);
+  }
+  if (!isStaticValue(ctx, depth))
+    ctx.sink.report(DiagId::StaticNotKnown, depth->span, {"the depth of a pipeline"});
+  modifiers.pipelineExpr = depth;
+  return 0;
+}
+
+static LoopModifiers checkModifiers(Context &ctx, const LoopView &view, const Local *var) {
+  LoopModifiers modifiers;
+  if (view.pipeline() != kNoNode)
+    modifiers.pipeline = checkPipeline(ctx, view.pipeline(), modifiers);
+  if (view.unroll() != kNoNode) {
+    modifiers.unroll = true;
+    modifiers.unrollSpan = ctx.span(view.unroll());
+    NodeId count = UnrollView(ctx.tree, view.unroll()).count();
+    if (count != kNoNode) {
+      auto value = requireConstInt(ctx, count, "the number of an `unroll`");
+      if (value && *value < 1)
+        ctx.sink.report(DiagId::CountNotPositive, ctx.span(count),
+                        {"the number of an `unroll`", std::to_string(*value)});
+      if (value)
+        requireAtMost(ctx, ctx.span(count), "the number of an `unroll`", *value, kMostUnroll);
+      modifiers.unrollFactor = std::clamp<int64_t>(value.value_or(1), 1, kMostUnroll);
+    }
+  }
+  NodeId label = view.label();
+  modifiers.label = label != kNoNode ? std::string(ctx.text(label)) : var ? var->name : "";
+  declareLabel(ctx, modifiers.label, LabelKind::Loop,
+               label != kNoNode ? ctx.span(label)
+               : var            ? var->span
+                                : kNoSpan);
+  if (view.pipeline() != kNoNode && !ctx.scope.labels.empty())
+    ctx.scope.labels.back().pipelined = true;
+  return modifiers;
+}
+
+/// What a loop says of how it runs takes effect where it runs, or is refused here.
+static void refuseModifiers(Context &ctx, const LoopView &view, const ForStmt &stmt,
+                            const LoopFrame &loop) {
+  std::string why;
+  if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
+    why = "the loop is run when compiling";
+  else if (ctx.isKind(DeclKind::ManualKernel))
+    why = "a manual kernel says itself how its iterations overlap";
+  else if ((ctx.inProgram() || ctx.inTest()) && !ctx.inParallel())
+    why = "the loop is no part of a kernel: it hands out what is in it";
+  auto refuse = [&](NodeId modifier, const char *word, bool isLeft) {
+    if (modifier != kNoNode && (isLeft || !why.empty()))
+      ctx.sink.report(DiagId::ScheduleCannot, ctx.span(modifier),
+                      {word + std::string(ctx.text(modifier)),
+                       why.empty() ? "the loop may be left early" : why});
+  };
+  refuse(view.pipeline(), "pipeline ", loop.returns); // jumps say so themselves
+  refuse(view.unroll(), "", loop.jumps || loop.returns);
+}
+
+static void pushLoop(Context &ctx, LoopKind kind, bool pipelined, NodeId node) {
+  Span span = ctx.tree.mainSpan(node);
+  ctx.loops.push_back({kind, pipelined, span, ctx.decl ? ctx.decl->locals.size() : 0});
+  ctx.hoistedValues.change();
+}
+
+static void requireStaticDomain(Context &ctx, const Domain &domain) {
+  const Expr *iterable = domain.iterable;
+  bool known = !domain.element || iterable->kind == ExprKind::List ||
+               (domain.lo && domain.hi && isStaticDim(ctx, domain.lo) &&
+                isStaticDim(ctx, domain.hi) && (!domain.size || isStaticDim(ctx, domain.size)));
+  if (!known)
+    ctx.sink.report(DiagId::StaticNotKnown, iterable->span, {"the domain of a `static for`"})
+        .note("constants, tunables and `static` dimensions are known when compiling");
+}
+
+Stmt *checkFor(Context &ctx, NodeId node) {
+  LoopView view(ctx.tree, node);
+  auto *stmt = newStmt<ForStmt>(ctx, node);
+  stmt->isStatic = ctx.tree.has(node, NodeFlag::Static);
+  auto bindings = LoopBindingsView(ctx.tree, view.bindings()).bindings();
+  ScopeGuard scope(ctx);
+  FactSet before = ctx.facts;
+  if (bindings.size() > 1)
+    ctx.sink.report(DiagId::OneLoopVariable, ctx.span(bindings[1]), {});
+  size_t marker = ctx.decl ? ctx.decl->locals.size() : 0;
+  size_t statics = ctx.staticSymbols.size();
+  if (bindings.empty() || !ctx.tree.is(bindings[0], NodeKind::LoopBinding)) {
+    stmt->head.iterable = errorExpr(ctx, node);
+    stmt->head.var = declareLocal(ctx, LocalKind::Loop, "", stmt->span, errorType(ctx));
+  } else {
+    LoopBindingView binding(ctx.tree, bindings[0]);
+    Domain domain = checkDomain(ctx, binding.domain());
+    if (stmt->isStatic)
+      requireStaticDomain(ctx, domain);
+    stmt->head = bindLoop(ctx, domain, binding.pattern());
+  }
+  if (stmt->isStatic && stmt->head.var->symbol)
+    ctx.staticSymbols.push_back(*stmt->head.var->symbol);
+  stmt->modifiers = checkModifiers(ctx, view, stmt->head.var);
+  bool wasStatic = ctx.inStatic;
+  ctx.inStatic = ctx.inStatic || stmt->isStatic;
+  pushLoop(ctx, stmt->isStatic ? LoopKind::StaticFor : LoopKind::For, view.pipeline() != kNoNode,
+           node);
+  ctx.loops.back().firstLocal = marker;
+  stmt->body = checkBlock(ctx, view.body(), false);
+  refuseModifiers(ctx, view, *stmt, ctx.loops.back());
+  ctx.loops.pop_back();
+  ctx.inStatic = wasStatic;
+  ctx.staticSymbols.resize(statics);
+  ctx.facts = before;
+  return stmt;
+}
+
+/// Where a `parallel` may stand: directly in a kernel, in a `task` of a program, or in another one.
+static void checkParallelPlace(Context &ctx, NodeId node) {
+  Span span = ctx.tree.mainSpan(node);
+  if (ctx.inParallel()) {
+    if (ctx.isKind(DeclKind::ManualKernel) || ctx.inSection)
+      ctx.sink.report(DiagId::NestedParallel, span, {})
+          .note(std::string(ctx.inSection ? "a section of one core" : "a manual kernel") +
+                " deals the points of one grid to the core groups")
+          .help("put all variables into one: `parallel i in …, j in … { }`, or use `for`");
+    return;
+  }
+  bool inLoop = !ctx.loops.empty();
+  bool legal = (ctx.inKernel() && !inLoop) || ctx.inTask;
+  bool loopReported =
+      inLoop && ctx.isKind(DeclKind::Kernel); // a loop at the top of a kernel is an error
+  if (!legal && !loopReported)
+    ctx.sink
+        .report(DiagId::StatementNotHere, span,
+                {"`parallel`", inLoop && ctx.inKernel() ? "a loop of a kernel" : declKindText(ctx)})
+        .help(ctx.inFn() ? "use `for`: a `fn` runs inside of a kernel's iteration"
+                         : "`parallel` stands at the top of a kernel");
+}
+
+/// A `parallel` whose body is another one is one with all their variables: each point of both is a
+/// point of the grid.
+static void mergeInner(ParallelStmt *stmt) {
+  if (stmt->body->stmts.size() != 1 || stmt->body->value ||
+      stmt->body->stmts[0]->kind != StmtKind::Parallel)
+    return;
+  auto *inner = cast<ParallelStmt>(stmt->body->stmts[0]);
+  stmt->heads.insert(stmt->heads.end(), inner->heads.begin(), inner->heads.end());
+  stmt->body = inner->body;
+}
+
+/// A grid of one point that runs all of them, one after the other.
+static ParallelStmt *inOrder(Context &ctx, ParallelStmt *stmt) {
+  NodeId node = stmt->syntax;
+  auto *grid = newStmt<ParallelStmt>(ctx, node);
+  RangeInfo info;
+  info.start = ctx.dims.constant(0);
+  info.length = info.step = info.capacity = ctx.dims.constant(1);
+  auto *once = newExpr<RangeExpr>(ctx, node, rangeType(ctx, ctx.program.make<RangeInfo>(info)));
+  once->lo = dimValue(ctx, info.start, node);
+  once->hi = dimValue(ctx, info.length, node);
+  LoopHead head;
+  head.iterable = once;
+  head.var = declareLocal(ctx, LocalKind::Loop, "", stmt->span, intType(ctx), kNoNode);
+  grid->heads = {head};
+  grid->body = ctx.program.make<Block>();
+  grid->body->span = stmt->span;
+  grid->body->stmts = {stmt};
+  ctx.orderedParallels.insert(stmt);
+  ctx.orderedParallels.insert(grid);
+  return grid;
+}
+
+Stmt *checkParallel(Context &ctx, NodeId node) {
+  LoopView view(ctx.tree, node);
+  auto *stmt = newStmt<ParallelStmt>(ctx, node);
+  checkParallelPlace(ctx, node);
+  ScopeGuard scope(ctx);
+  FactSet before = ctx.facts;
+  size_t marker = ctx.decl ? ctx.decl->locals.size() : 0;
+  // Bounds of later variables may use earlier ones: nothing of them can be computed before the
+  // loop.
+  bool couldHoist = ctx.canHoist;
+  for (NodeId node : LoopBindingsView(ctx.tree, view.bindings()).bindings()) {
+    if (!ctx.tree.is(node, NodeKind::LoopBinding))
+      continue;
+    LoopBindingView binding(ctx.tree, node);
+    Domain domain = checkDomain(ctx, binding.domain());
+    ctx.canHoist = false;
+    stmt->heads.push_back(bindLoop(ctx, domain, binding.pattern()));
+    if (const Local *var = stmt->heads.back().var)
+      declareLabel(ctx, var->name, LabelKind::Loop, var->span, /*isParallel=*/true);
+  }
+  ctx.canHoist = couldHoist;
+  for (NodeId modifier : {view.pipeline(), view.unroll()})
+    if (modifier != kNoNode)
+      ctx.sink.report(DiagId::StatementNotHere, ctx.span(modifier), {"a modifier", "a `parallel`"});
+  pushLoop(ctx, LoopKind::Parallel, false, node);
+  ctx.loops.back().firstLocal = marker;
+  stmt->body = checkBlock(ctx, view.body(), false);
+  ctx.loops.pop_back();
+  ctx.facts = before;
+  mergeInner(stmt);
+  bool isOrdered = ctx.hasFetch && !ctx.inParallel();
+  ctx.hasFetch = ctx.hasFetch && !isOrdered;
+  return isOrdered ? inOrder(ctx, stmt) : stmt;
+}
+
+Stmt *checkWhile(Context &ctx, NodeId node) {
+  WhileStmtView view(ctx.tree, node);
+  auto *stmt = newStmt<WhileStmt>(ctx, node);
+  bool couldHoist = ctx.canHoist;
+  ctx.canHoist = false;
+  stmt->condition = checkCondition(ctx, view.condition());
+  ctx.canHoist = couldHoist;
+  FactSet before = ctx.facts;
+  assumeCondition(ctx, stmt->condition);
+  pushLoop(ctx, LoopKind::While, false, node);
+  stmt->body = checkBlock(ctx, view.body(), false);
+  ctx.loops.pop_back();
+  ctx.facts = before;
+  return stmt;
+}
+
+} // namespace ptl

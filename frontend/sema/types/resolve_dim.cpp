@@ -1,0 +1,274 @@
+// Dimension expressions in types, shapes and `int` arguments.
+#include "frontend/sema/types/resolve_dim.h"
+
+#include "frontend/sema/declarations/declare_module.h"
+#include "frontend/sema/names/lookup.h"
+#include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/types/capacity.h"
+#include "frontend/sema/types/const_eval.h"
+#include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
+#include "frontend/syntax/typed_nodes.h"
+
+namespace ptl {
+
+static Dim reportNotDim(Context &ctx, NodeId node, std::string_view why) {
+  ctx.sink.report(DiagId::NotADimension, ctx.span(node), {std::string(ctx.text(node))})
+      .primary(std::string(why));
+  return {};
+}
+
+static Dim dimOfConst(Context &ctx, NodeId node, const ConstDecl *decl) {
+  if (!completeConst(ctx.state, *decl))
+    return {};
+  auto found = ctx.state.constValues.find(decl);
+  if (auto value = found->second.integer(); value && !found->second.isFloat)
+    return ctx.dims.constant(*value);
+  return reportNotDim(ctx, node,
+                      "this constant is " + toString(found->second) + ", not an integer");
+}
+
+static Dim dimOfLocal(Context &ctx, NodeId node, const Local &local) {
+  if (local.kind == LocalKind::Tunable && !ctx.tunablesAllowed) {
+    ctx.sink.report(DiagId::TunableInSignature, ctx.span(node), {local.name})
+        .label(local.span, "declared here")
+        .help("callers see the types of parameters and results, but not tunables; make it a "
+              "dimension");
+    return {};
+  }
+  if (local.dim || !local.type || local.type->isError())
+    return local.dim;
+  if (local.type->kind == TypeKind::Range)
+    return reportNotDim(ctx, node,
+                        "a range stands alone in a shape; its length is `" + local.name + ".len`");
+  if (local.kind == LocalKind::Var)
+    return reportNotDim(ctx, node, "a `var` may change: bind its value with `let` first");
+  if (local.isInout || local.kind == LocalKind::Output)
+    return reportNotDim(ctx, node, "its value may change: bind it with `let` first");
+  if (local.type->isScalar() && isInteger(local.type->elem.kind) && !local.type->elem.param)
+    return reportNotDim(ctx, node,
+                        "this is `" + toString(ctx, local.type) +
+                            "`: dimensions are `int`, so write `let n = int(" + local.name + ")`");
+  return reportNotDim(ctx, node,
+                      "this is `" + toString(ctx, local.type) + "`; dimensions are `int`");
+}
+
+static Dim dimOfName(Context &ctx, NodeId node) {
+  std::string_view name = ctx.tree.mainText(node);
+  ValueRef ref = lookupValue(ctx, name);
+  if (ref.local)
+    return dimOfLocal(ctx, node, *ref.local);
+  if (ref.constant)
+    return dimOfConst(ctx, node, ref.constant);
+  if (ref.module || findElem(ctx, name))
+    return reportNotDim(ctx, node, ref.module ? "this is a module" : "this is an element type");
+  if (!name.empty())
+    reportUnknownValue(ctx, name, ctx.span(node));
+  return {};
+}
+
+static Dim dimOfMember(Context &ctx, NodeId node) {
+  MemberExprView member(ctx.tree, node);
+  std::string_view field = ctx.text(member.name());
+  if (!ctx.tree.is(member.base(), NodeKind::NameExpr))
+    return reportNotDim(ctx, node, "");
+  ValueRef ref = lookupValue(ctx, ctx.tree.mainText(member.base()));
+  if (ref.module) {
+    ValueRef value = lookupValueIn(ctx, *ref.module, field, ctx.span(member.name()));
+    return value.constant ? dimOfConst(ctx, node, value.constant) : Dim();
+  }
+  if (!ref) {
+    reportUnknownValue(ctx, ctx.tree.mainText(member.base()), ctx.span(member.base()));
+    return {};
+  }
+  if (!ref.local || !ref.local->type || ref.local->type->kind != TypeKind::Range)
+    return ref.local && ref.local->type && ref.local->type->isError() ? Dim()
+                                                                      : reportNotDim(ctx, node, "");
+  const RangeInfo &range = *ref.local->type->range;
+  if (field == "start")
+    return range.start;
+  if (field == "len")
+    return range.length;
+  if (field == "end")
+    return ctx.dims.add(range.start,
+                        ctx.dims.mul(range.length, range.step ? range.step : ctx.dims.constant(1)));
+  if (field == "size" && range.size)
+    return range.size;
+  if (field == "count" && range.count)
+    return range.count;
+  if (field == "size" || field == "count")
+    return reportNotDim(ctx, node, "only ranges made by `tiles` have a size and a count");
+  return reportNotDim(ctx, member.name(), "a range has `start end len size count`");
+}
+
+static Dim divide(Context &ctx, NodeId node, Dim a, Dim b, TokenKind op) {
+  if (auto divisor = b.constant(); b && divisor && *divisor <= 0) {
+    ctx.sink.report(DiagId::DimensionDivisor, ctx.span(node), {std::to_string(*divisor)});
+    return {};
+  }
+  return op == TokenKind::Slash ? ctx.dims.floorDiv(a, b) : ctx.dims.mod(a, b);
+}
+
+static Dim power(Context &ctx, NodeId node, Dim base, Dim exponent) {
+  auto count = exponent.constant();
+  if (!exponent || !base)
+    return {};
+  if (!count || *count < 0 || *count > DimContext::maxDegree)
+    return reportNotDim(ctx, node, "the exponent must be a small constant");
+  Dim result = ctx.dims.constant(1);
+  for (int64_t i = 0; i < *count; ++i)
+    result = ctx.dims.mul(result, base);
+  return result;
+}
+
+static Dim dimOfBinary(Context &ctx, NodeId node) {
+  BinaryExprView binary(ctx.tree, node);
+  TokenKind op = ctx.tree.mainKind(node);
+  bool isArithmetic = op == TokenKind::Plus || op == TokenKind::Minus || op == TokenKind::Star ||
+                      op == TokenKind::Slash || op == TokenKind::Percent ||
+                      op == TokenKind::StarStar || op == TokenKind::ShiftLeft;
+  if (!isArithmetic)
+    return reportNotDim(ctx, node, "dimensions know `+ - * / % **`, `cdiv`, `min` and `max`");
+  Dim a = resolveDim(ctx, binary.lhs());
+  Dim b = resolveDim(ctx, binary.rhs());
+  if (!a || !b)
+    return {};
+  Dim result;
+  switch (op) {
+  case TokenKind::Plus:
+    result = ctx.dims.add(a, b);
+    break;
+  case TokenKind::Minus:
+    result = ctx.dims.sub(a, b);
+    break;
+  case TokenKind::Star:
+    result = ctx.dims.mul(a, b);
+    break;
+  case TokenKind::StarStar:
+    return power(ctx, node, a, b);
+  case TokenKind::ShiftLeft:
+    return ctx.dims.mul(a, power(ctx, node, ctx.dims.constant(2), b));
+  default:
+    return divide(ctx, node, a, b, op);
+  }
+  if (!result)
+    ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(node));
+  return result;
+}
+
+static Dim dimOfCall(Context &ctx, NodeId node) {
+  CallExprView call(ctx.tree, node);
+  if (!ctx.tree.is(call.callee(), NodeKind::NameExpr))
+    return reportNotDim(ctx, node, "dimensions know the calls `cdiv`, `min` and `max`");
+  std::string_view name = ctx.tree.mainText(call.callee());
+  bool isKnown = (name == "cdiv" || name == "min" || name == "max") && !lookupCallable(ctx, name);
+  if (!isKnown)
+    return reportNotDim(ctx, node, "dimensions know the calls `cdiv`, `min` and `max`");
+  std::vector<Dim> args;
+  for (NodeId arg : call.args()) {
+    ArgView view(ctx.tree, arg);
+    args.push_back(resolveDim(ctx, view.value()));
+    if (!args.back())
+      return {};
+  }
+  if (args.size() < 2 || (name == "cdiv" && args.size() != 2))
+    return reportNotDim(ctx, node,
+                        name == "cdiv" ? "`cdiv` takes two dimensions"
+                                       : "two or more dimensions are needed");
+  if (name == "cdiv") {
+    if (auto divisor = args[1].constant(); divisor && *divisor <= 0) {
+      ctx.sink.report(DiagId::DimensionDivisor, ctx.span(node), {std::to_string(*divisor)});
+      return {};
+    }
+    return ctx.dims.ceilDiv(args[0], args[1]);
+  }
+  return name == "min" ? ctx.dims.min(args) : ctx.dims.max(args);
+}
+
+static Dim dimOfLiteral(Context &ctx, NodeId node) {
+  auto value = evalConst(ctx, node);
+  if (!value)
+    return {};
+  if (auto integer = value->integer(); integer && !value->isFloat)
+    return ctx.dims.constant(*integer);
+  return reportNotDim(ctx, node,
+                      value->isIntegral() ? "it exceeds 64 bits" : "it is not an integer");
+}
+
+Dim resolveDim(Context &ctx, NodeId node) {
+  switch (ctx.tree.kind(node)) {
+  case NodeKind::Error:
+    return {};
+  case NodeKind::IntLiteral:
+  case NodeKind::SizeLiteral:
+  case NodeKind::FloatLiteral:
+    return dimOfLiteral(ctx, node);
+  case NodeKind::NameExpr:
+  case NodeKind::Name:
+    return dimOfName(ctx, node);
+  case NodeKind::MemberExpr:
+    return dimOfMember(ctx, node);
+  case NodeKind::ParenExpr:
+    return resolveDim(ctx, ParenExprView(ctx.tree, node).inner());
+  case NodeKind::BinaryExpr:
+    return dimOfBinary(ctx, node);
+  case NodeKind::CallExpr:
+    return dimOfCall(ctx, node);
+  case NodeKind::UnaryExpr:
+    if (ctx.tree.mainKind(node) == TokenKind::Minus) {
+      Dim operand = resolveDim(ctx, UnaryExprView(ctx.tree, node).operand());
+      return operand ? ctx.dims.negate(operand) : Dim();
+    }
+    return reportNotDim(ctx, node, "");
+  case NodeKind::RangeExpr:
+    return reportNotDim(ctx, node, "a shape holds lengths, not ranges; name the range in a loop");
+  default:
+    return reportNotDim(ctx, node, "");
+  }
+}
+
+/// The range that a shape entry names: `r`, a shift `r + 1`, a multiple `2*r + c`. All have the
+/// length of `r`.
+static const RangeInfo *findRange(Context &ctx, NodeId node) {
+  if (ctx.tree.is(node, NodeKind::ParenExpr))
+    return findRange(ctx, ParenExprView(ctx.tree, node).inner());
+  if (ctx.tree.is(node, NodeKind::NameExpr)) {
+    const Local *local = ctx.scope.find(ctx.tree.mainText(node));
+    bool isRange = local && local->type && local->type->kind == TypeKind::Range;
+    if (isRange)
+      ctx.scope.markUsed(local);
+    return isRange ? local->type->range : nullptr;
+  }
+  if (!ctx.tree.is(node, NodeKind::BinaryExpr))
+    return nullptr;
+  TokenKind op = ctx.tree.mainKind(node);
+  BinaryExprView binary(ctx.tree, node);
+  const RangeInfo *left = findRange(ctx, binary.lhs());
+  const RangeInfo *right = findRange(ctx, binary.rhs());
+  if (left && !right && (op == TokenKind::Plus || op == TokenKind::Minus || op == TokenKind::Star))
+    return left;
+  if (right && !left && (op == TokenKind::Plus || op == TokenKind::Star))
+    return right;
+  return nullptr;
+}
+
+Extent resolveExtent(Context &ctx, NodeId node) {
+  if (const RangeInfo *range = findRange(ctx, node)) {
+    bool isName = ctx.tree.is(node, NodeKind::NameExpr);
+    Extent extent = makeExtent(ctx, range->length, range);
+    if (!isName)
+      extent.range = nullptr;
+    return extent;
+  }
+  Dim length = resolveDim(ctx, node);
+  if (length && ctx.facts.proveLess(length, ctx.dims.constant(0)).isTrue()) {
+    auto report =
+        ctx.sink.report(DiagId::NegativeExtent, ctx.span(node), {ctx.dims.toString(length)});
+    if (length.isConstant(-1))
+      report.help("an extent that is left over is named like the others: `[N, 4]`, `[M * N]`");
+    length = {};
+  }
+  return makeExtent(ctx, length);
+}
+
+} // namespace ptl

@@ -1,0 +1,14 @@
+// Dimension expressions as written, in types, shapes and `int` arguments.
+#pragma once
+
+#include "frontend/sema/context.h"
+
+namespace ptl {
+
+/// A dimension expression: constants, dimensions, tunables, `int` scalars, `r.len`, `+ - * / %`,
+/// `cdiv min max`. Reports what is no dimension; unknown then.
+Dim resolveDim(Context &ctx, NodeId node);
+/// One entry of a shape: a dimension expression or a range local.
+Extent resolveExtent(Context &ctx, NodeId node);
+
+} // namespace ptl
