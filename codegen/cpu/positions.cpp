@@ -1,100 +1,103 @@
 // Loops over positions, coordinates, and access to memory at them.
-#include "codegen/cpu/lowering.h"
+#include "codegen/cpu/positions.h"
+#include "codegen/cpu/elements.h"
 
 using namespace mlir;
 
 namespace ptl::cpu {
 
-Value Lowering::memoAdd(Value x, Value y) {
+Value memoAdd(Lowering &l, Value x, Value y) {
   if (constantOf(x) == 0)
     return y;
   if (constantOf(y) == 0)
     return x;
   std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), 0);
-  if (auto found = memo_.find(key); found != memo_.end())
+  if (auto found = l.sums.find(key); found != l.sums.end())
     return found->second;
-  Value sum = e.add(x, y);
-  memo_[key] = sum;
-  remember([this, key] { memo_.erase(key); });
+  Value sum = l.e.add(x, y);
+  l.sums[key] = sum;
+  l.remember([&l, key] { l.sums.erase(key); });
   return sum;
 }
 
-Value Lowering::memoMul(Value x, Value y) {
+Value memoMul(Lowering &l, Value x, Value y) {
   if (constantOf(x) == 1)
     return y;
   if (constantOf(y) == 1)
     return x;
   if (constantOf(x) == 0 || constantOf(y) == 0)
-    return index(0);
+    return l.index(0);
   std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), 1);
-  if (auto found = memo_.find(key); found != memo_.end())
+  if (auto found = l.sums.find(key); found != l.sums.end())
     return found->second;
-  Value product = e.mul(x, y);
-  memo_[key] = product;
-  remember([this, key] { memo_.erase(key); });
+  Value product = l.e.mul(x, y);
+  l.sums[key] = product;
+  l.remember([&l, key] { l.sums.erase(key); });
   return product;
 }
 
-Coord Lowering::shifted(const Coord &coord, Value offset) {
+Coord shifted(Lowering &l, const Coord &coord, Value offset) {
   Coord result = coord;
   if (coord.vector)
-    result.vector = e.add(coord.vector, e.splat(offset, coord.vector.getType()));
+    result.vector = l.e.add(coord.vector, l.e.splat(offset, coord.vector.getType()));
   else if (coord.base)
-    result.base = memoAdd(coord.base, offset);
+    result.base = memoAdd(l, coord.base, offset);
   return result;
 }
 
-Coord Lowering::scaled(const Coord &coord, Value factor) {
+Coord scaled(Lowering &l, const Coord &coord, Value factor) {
+  const Emit &e = l.e;
   if (constantOf(factor) == 1 || coord.isUnknown())
     return coord;
   Coord result = coord;
   if (auto number = constantOf(factor); number && !coord.vector) {
-    result.base = memoMul(coord.base, factor);
+    result.base = memoMul(l, coord.base, factor);
     result.step *= *number;
     return result;
   }
   if (coord.isUniform()) {
-    result.base = memoMul(coord.base, factor);
+    result.base = memoMul(l, coord.base, factor);
     return result;
   }
-  Value positions = positionVector(coord, e.b.getIndexType());
+  Value positions = positionVector(l, coord, e.b.getIndexType());
   return {{}, 0, e.mul(positions, e.splat(factor, positions.getType()))};
 }
 
-Value Lowering::positionVector(const Coord &coord, Type scalar) {
+Value positionVector(Lowering &l, const Coord &coord, Type scalar) {
+  const Emit &e = l.e;
   if (coord.vector)
     return scalar.isIndex() ? coord.vector : e.indexCast(coord.vector, scalar);
   Value base = scalar.isIndex() ? coord.base : e.indexCast(coord.base, scalar);
   if (coord.step == 0)
     return base;
-  auto type = VectorType::get({lanes_}, scalar);
+  auto type = VectorType::get({l.lanes}, scalar);
   Value numbers;
   if (scalar.isIndex()) {
     SmallVector<int64_t> steps;
-    for (int64_t lane = 0; lane < lanes_; ++lane)
+    for (int64_t lane = 0; lane < l.lanes; ++lane)
       steps.push_back(lane * coord.step);
     numbers = e.b.create<arith::ConstantOp>(e.loc, DenseIntElementsAttr::get(type, steps));
   } else {
     SmallVector<APInt> steps;
-    for (int64_t lane = 0; lane < lanes_; ++lane)
+    for (int64_t lane = 0; lane < l.lanes; ++lane)
       steps.push_back(APInt(64, lane * coord.step, true).trunc(scalar.getIntOrFloatBitWidth()));
     numbers = e.b.create<arith::ConstantOp>(e.loc, DenseElementsAttr::get(type, steps));
   }
   return e.add(e.splat(base, type), numbers);
 }
 
-Value Lowering::toLanes(Value scalar) {
-  if (!lanes_ || isa<VectorType>(scalar.getType()))
+Value toLanes(Lowering &l, Value scalar) {
+  if (!l.lanes || isa<VectorType>(scalar.getType()))
     return scalar;
-  return e.splat(scalar, VectorType::get({lanes_}, scalar.getType()));
+  return l.e.splat(scalar, VectorType::get({l.lanes}, scalar.getType()));
 }
 
-void Lowering::withLanes(int64_t lanes, Value mask, llvm::function_ref<void()> body) {
-  int64_t outerLanes = std::exchange(lanes_, lanes);
-  Value outerMask = std::exchange(mask_, mask);
+void withLanes(Lowering &l, int64_t lanes, Value mask, llvm::function_ref<void()> body) {
+  int64_t outerLanes = std::exchange(l.lanes, lanes);
+  Value outerMask = std::exchange(l.mask, mask);
   body();
-  lanes_ = outerLanes;
-  mask_ = outerMask;
+  l.lanes = outerLanes;
+  l.mask = outerMask;
 }
 
 namespace {
@@ -112,14 +115,14 @@ static Place placeOf(Lowering &l, const View &view, const Coords &at) {
   std::optional<int64_t> step = 0; // lanes are this many elements apart, if known
   for (auto [coord, stride] : llvm::zip(at, view.strides)) {
     if (!coord.vector)
-      offset = l.memoAdd(offset, l.memoMul(coord.base, stride));
+      offset = memoAdd(l, offset, memoMul(l, coord.base, stride));
     if (coord.isUniform())
       continue;
     auto number = constantOf(stride);
     step = step && number && !coord.vector ? std::optional(*step + coord.step * *number)
                                            : std::nullopt;
     Coord varying = coord.vector ? coord : Coord{l.index(0), coord.step, {}};
-    Value positions = l.positionVector(varying, e.b.getIndexType());
+    Value positions = positionVector(l, varying, e.b.getIndexType());
     Value scaled = e.mul(positions, e.splat(stride, positions.getType()));
     perLane = perLane ? e.add(perLane, scaled) : scaled;
   }
@@ -131,74 +134,78 @@ static Place placeOf(Lowering &l, const View &view, const Coords &at) {
   return place;
 }
 
-Value Lowering::loadAt(const View &view, const Coords &at) {
+Value loadAt(Lowering &l, const View &view, const Coords &at) {
+  const Emit &e = l.e;
   Type stored = storageType(view.element);
-  Place place = placeOf(*this, view, at);
+  Place place = placeOf(l, view, at);
   Value raw;
   if (!place.offsets)
     raw = loadRaw(e, place.pointer, stored, 0);
   else if (place.consecutive)
-    raw = loadRaw(e, place.pointer, stored, lanes_, mask_);
+    raw = loadRaw(e, place.pointer, stored, l.lanes, l.mask);
   else
-    raw = gatherRaw(e, place.pointer, stored, place.offsets, mask_);
+    raw = gatherRaw(e, place.pointer, stored, place.offsets, l.mask);
   return fromStorage(e, raw, view.element);
 }
 
-void Lowering::storeAt(const View &view, const Coords &at, Value value) {
-  Place place = placeOf(*this, view, at);
+void storeAt(Lowering &l, const View &view, const Coords &at, Value value) {
+  const Emit &e = l.e;
+  Place place = placeOf(l, view, at);
   if (!place.offsets)
     return storeRaw(e, place.pointer, toStorage(e, value, view.element));
-  value = toStorage(e, toLanes(value), view.element);
+  value = toStorage(e, toLanes(l, value), view.element);
   if (place.consecutive)
-    storeRaw(e, place.pointer, value, mask_);
+    storeRaw(e, place.pointer, value, l.mask);
   else
-    scatterRaw(e, place.pointer, value, place.offsets, mask_);
+    scatterRaw(e, place.pointer, value, place.offsets, l.mask);
 }
 
 // --- loops ---------------------------------------------------------------------------------------
 
-int64_t Lowering::innerAxis(const Values &extents) const {
+int64_t innerAxis(const Values &extents) {
   for (int64_t axis = static_cast<int64_t>(extents.size()) - 1; axis >= 0; --axis)
     if (constantOf(extents[axis]) != 1)
       return axis;
   return -1;
 }
 
-void Lowering::forAxes(const Values &extents, ArrayRef<int64_t> axes, Coords &at, AtPosition body) {
+void forAxes(Lowering &l, const Values &extents, ArrayRef<int64_t> axes, Coords &at,
+             AtPosition body) {
   if (axes.empty())
     return body(at);
   int64_t axis = axes.front();
   if (constantOf(extents[axis]) == 1) {
-    at[axis] = Coord{index(0)};
-    return forAxes(extents, axes.drop_front(), at, body);
+    at[axis] = Coord{l.index(0)};
+    return forAxes(l, extents, axes.drop_front(), at, body);
   }
-  e.loop(index(0), extents[axis], index(1), {}, [&](const Emit &, Value i, ValueRange) {
-    Scope scope(*this);
+  l.e.loop(l.index(0), extents[axis], l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
+    Scope scope(l);
     at[axis] = Coord{i};
-    forAxes(extents, axes.drop_front(), at, body);
+    forAxes(l, extents, axes.drop_front(), at, body);
     return SmallVector<Value>();
   });
 }
 
-void Lowering::forLanes(const Values &extents, int64_t axis, Coords &at, int64_t cost,
-                        AtPosition body) {
+void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int64_t cost,
+              AtPosition body) {
+  const Emit &e = l.e;
   Value length = extents[axis];
   auto number = constantOf(length);
   auto run = [&](Value start, Value mask) {
-    Scope scope(*this);
+    Scope scope(l);
     at[axis] = Coord{start, 1, {}};
-    withLanes(maxLanes, mask, [&] { body(at); });
+    withLanes(l, l.maxLanes, mask, [&] { body(at); });
   };
-  auto maskFrom = [&](Value start) { return laneMask(e, e.sub(length, start), maxLanes); };
-  if (number && *number < maxLanes)
-    return run(index(0), maskFrom(index(0)));
-  bool exact = number && *number % maxLanes == 0;
+  auto maskFrom = [&](Value start) { return laneMask(e, e.sub(length, start), l.maxLanes); };
+  if (number && *number < l.maxLanes)
+    return run(l.index(0), maskFrom(l.index(0)));
+  bool exact = number && *number % l.maxLanes == 0;
   // With mask registers one masked loop costs nearly nothing and is half the code.
-  bool maskedOnly = !exact && vectorBytes >= 64 && cost > 6;
+  bool maskedOnly = !exact && l.vectorBytes >= 64 && cost > 6;
   Value whole = length;
   if (!exact && !maskedOnly)
-    whole = e.sub(length, e.b.createOrFold<arith::RemUIOp>(e.loc, length, index(maxLanes)));
-  e.loop(index(0), whole, index(maxLanes), {}, [&](const Emit &, Value i, ValueRange) {
+    whole = e.sub(length, e.b.createOrFold<arith::RemUIOp>(e.loc, length, l.index(l.maxLanes)));
+  e.loop(l.index(0), whole, l.index(l.maxLanes), {}, [&](const Emit &, Value i, ValueRange) {
     run(i, maskedOnly ? maskFrom(i) : Value());
     return SmallVector<Value>();
   });
@@ -211,21 +218,21 @@ void Lowering::forLanes(const Values &extents, int64_t axis, Coords &at, int64_t
   });
 }
 
-void Lowering::forAll(const Values &extents, int64_t cost, ValueRange hoisted, AtPosition body) {
+void forAll(Lowering &l, const Values &extents, int64_t cost, ValueRange hoisted, AtPosition body) {
   Coords at(extents.size());
   int64_t inner = innerAxis(extents);
   SmallVector<int64_t> outer;
   for (int64_t axis = 0; axis < static_cast<int64_t>(extents.size()); ++axis)
     if (axis != inner)
       outer.push_back(axis);
-  Scope scope(*this);
-  forAxes(extents, outer, at, [&](Coords &at) {
+  Scope scope(l);
+  forAxes(l, extents, outer, at, [&](Coords &at) {
     if (inner < 0)
       return body(at);
     at[inner] = Coord();
     for (Value value : hoisted)
-      hoist(value, broadcastCoords(value, at));
-    forLanes(extents, inner, at, cost, body);
+      hoist(l, value, broadcastCoords(l, value, at));
+    forLanes(l, extents, inner, at, cost, body);
   });
 }
 

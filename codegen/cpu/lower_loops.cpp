@@ -1,0 +1,119 @@
+// Loops: what they carry has one buffer each.
+#include "codegen/cpu/lower_loops.h"
+#include "codegen/cpu/carried.h"
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/lower_control.h"
+#include "codegen/cpu/lower_program.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/storage.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+namespace {
+/// What a loop carries: a buffer for each array, and scalars.
+struct Carried {
+  SmallVector<std::optional<View>> buffers; ///< by value; none for scalars
+  SmallVector<Value> initial;               ///< of the scalars
+
+  Carried(Lowering &l, Operation *loop, ValueRange values) {
+    for (Value value : values) {
+      if (isScalar(value)) {
+        buffers.push_back(std::nullopt);
+        initial.push_back(scalarOf(l, value));
+      } else {
+        asHost(l, [&] { buffers.push_back(carriedBuffer(l, loop, value)); });
+      }
+    }
+  }
+  /// Says what stands for the values from here on.
+  void bind(Lowering &l, ValueRange keys, ValueRange scalars) const {
+    size_t next = 0;
+    for (auto [key, buffer] : llvm::zip(keys, buffers))
+      buffer ? l.bindView(key, *buffer) : l.bindScalar(key, scalars[next++]);
+  }
+};
+} // namespace
+
+void lowerFor(Lowering &l, scf::ForOp op) {
+  Carried carried(l, op, op.getInitArgs());
+  auto results = l.e.loop(
+      scalarOf(l, op.getLowerBound()), scalarOf(l, op.getUpperBound()), scalarOf(l, op.getStep()),
+      carried.initial, [&](const Emit &, Value i, ValueRange scalars) {
+        Scope scope(l);
+        l.bindScalar(op.getInductionVar(), i);
+        carried.bind(l, op.getRegionIterArgs(), scalars);
+        Values next;
+        size_t owned = l.program.owned.size();
+        withScratchScope(l, [&] {
+          lowerBlock(l, *op.getBody());
+          Operation *yield = op.getBody()->getTerminator();
+          asHost(l, [&] { yieldInto(l, yield, yield->getOperands(), carried.buffers, next); });
+        });
+        releaseOwned(l, owned);
+        return SmallVector<Value>(next.begin(), next.end());
+      });
+  carried.bind(l, op.getResults(), results);
+}
+
+void lowerWhile(Lowering &l, scf::WhileOp op) {
+  const Emit &e = l.e;
+  Carried carried(l, op, op.getInits());
+  Region *region = e.b.getInsertionBlock()->getParent();
+  auto newBlock = [&](Block *previous) {
+    OpBuilder::InsertionGuard guard(e.b);
+    return e.b.createBlock(region, std::next(Region::iterator(previous)));
+  };
+  Block *header = newBlock(e.b.getInsertionBlock());
+  for (Value value : carried.initial)
+    header->addArgument(value.getType(), e.loc);
+  e.b.create<cf::BranchOp>(e.loc, header, carried.initial);
+  e.b.setInsertionPointToEnd(header);
+  Block *before = op.getBeforeBody(), *after = op.getAfterBody();
+  carried.bind(l, before->getArguments(), header->getArguments());
+  // The first region is left only behind the loop: what it gives has a name there.
+  SmallVector<std::pair<Value, View>> left;
+  std::optional<Scope> scope(std::in_place, l);
+  size_t owned = l.program.owned.size();
+  lowerBlock(l, *before);
+  auto condition = cast<scf::ConditionOp>(before->getTerminator());
+  for (auto [value, inside, result] :
+       llvm::zip(condition.getArgs(), after->getArguments(), op.getResults())) {
+    if (isScalar(value)) {
+      l.bindScalar(inside, scalarOf(l, value));
+      l.bindScalar(result, scalarOf(l, value));
+      continue;
+    }
+    asHost(l, [&] { requireView(l, value); });
+    View view = requireView(l, value);
+    l.bindView(inside, view);
+    left.push_back({result, view});
+  }
+  Value go = scalarOf(l, condition.getCondition());
+  size_t first = l.program.owned.size();
+  Block *body = newBlock(e.b.getInsertionBlock());
+  Block *done = newBlock(body);
+  e.b.create<cf::CondBranchOp>(e.loc, go, body, done);
+  e.b.setInsertionPointToEnd(body);
+  Values scalars;
+  {
+    Scope inner(l);
+    withScratchScope(l, [&] {
+      lowerBlock(l, *after);
+      Operation *yield = after->getTerminator();
+      asHost(l, [&] { yieldInto(l, yield, yield->getOperands(), carried.buffers, scalars); });
+    });
+    // What the first region has made is still in use where the loop is left.
+    SmallVector<Value> made(ArrayRef<Value>(l.program.owned).slice(owned, first - owned));
+    releaseOwned(l, owned);
+    l.program.owned.append(made);
+  }
+  e.b.create<cf::BranchOp>(e.loc, header, SmallVector<Value>(scalars.begin(), scalars.end()));
+  e.b.setInsertionPointToEnd(done);
+  scope.reset();
+  for (auto &[result, view] : left)
+    l.bindView(result, view);
+}
+
+} // namespace ptl::cpu
