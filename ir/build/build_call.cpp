@@ -1,5 +1,5 @@
 // Calls: the callee's body is built in place, with its dimensions expressed in the entry's.
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 
 #include "machines/machine.h"
 

@@ -1,5 +1,5 @@
 // Dimensions as index values, and types of the language as types of the IR.
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

@@ -1,6 +1,6 @@
 // The function of an entry: arguments, storage of outputs, requirements.
 #include "frontend/sema/limits.h"
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 #include "ir/dialect/schedule_attributes.h"
 #include "machines/machine.h"
 

@@ -1,7 +1,7 @@
 // `break`, `continue` and `return` inside loops: structured control flow has no jumps, so each sets
 // a flag that the loop carries, and what follows in the same iteration runs only while no flag is
 // set.
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,5 +1,5 @@
 // Expressions other than built-ins, indexing and calls.
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 #include "ir/dialect/source_range.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

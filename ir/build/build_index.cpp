@@ -1,6 +1,6 @@
 // Indexing: items become the box of `ptl.load`, `ptl.slice`, `ptl.store`, `ptl.insert`, with checks
 // before where the checker could not prove the bounds.
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

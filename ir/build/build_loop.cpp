@@ -1,6 +1,6 @@
 // Loops: over positions, over tiles, over lists; static ones; grids.
 #include "frontend/sema/limits.h"
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 #include "ir/dialect/schedule_attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
 // Built-ins: the record says which arguments are operands and which are attributes, so no built-in
 // is named here but those whose operands the builder makes itself.
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

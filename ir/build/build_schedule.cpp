@@ -1,6 +1,6 @@
 // What the schedule that applies says of values, tasks and grids: in place, or as attributes for
 // the passes. What can have no effect on this machine is told.
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 
 #include "ir/dialect/schedule_attributes.h"
 #include "machines/machine.h"

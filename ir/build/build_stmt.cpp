@@ -1,7 +1,7 @@
 // Statements: bindings, assignments, conditionals. Variables are SSA values; only outputs and
 // inouts are storage.
 #include "frontend/sema/reported.h"
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 #include "ir/dialect/task_attribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

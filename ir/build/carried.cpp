@@ -1,5 +1,5 @@
 // Values that regions of control flow carry: locals assigned inside that live outside.
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 
 #include <set>
 

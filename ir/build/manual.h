@@ -2,7 +2,7 @@
 #pragma once
 
 #include "frontend/sema/checked_block.h"
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 #include "ir/dialect/instruction_op.h"
 #include "machines/machine.h"
 
