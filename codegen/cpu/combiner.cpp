@@ -1,5 +1,6 @@
 // Identities, combinations and results of reductions and scans.
 #include "codegen/cpu/combiner.h"
+#include "codegen/cpu/microkernel.h"
 
 #include <limits>
 
@@ -9,20 +10,20 @@ using arith::CmpIPredicate;
 
 namespace ptl::cpu {
 
-std::optional<Kind> kindOf(Operation *op) {
-  return llvm::StringSwitch<std::optional<Kind>>(op->getName().getStringRef())
-      .Cases("ptl.reduce_sum", "ptl.cumsum", Kind::Sum)
-      .Cases("ptl.reduce_prod", "ptl.cumprod", Kind::Prod)
-      .Cases("ptl.reduce_max", "ptl.cummax", Kind::Max)
-      .Cases("ptl.reduce_min", "ptl.cummin", Kind::Min)
-      .Case("ptl.reduce_mean", Kind::Mean)
-      .Case("ptl.reduce_any", Kind::Any)
-      .Case("ptl.reduce_all", Kind::All)
+std::optional<CombineKind> kindOf(Operation *op) {
+  return llvm::StringSwitch<std::optional<CombineKind>>(op->getName().getStringRef())
+      .Cases("ptl.reduce_sum", "ptl.cumsum", CombineKind::Sum)
+      .Cases("ptl.reduce_prod", "ptl.cumprod", CombineKind::Prod)
+      .Cases("ptl.reduce_max", "ptl.cummax", CombineKind::Max)
+      .Cases("ptl.reduce_min", "ptl.cummin", CombineKind::Min)
+      .Case("ptl.reduce_mean", CombineKind::Mean)
+      .Case("ptl.reduce_any", CombineKind::Any)
+      .Case("ptl.reduce_all", CombineKind::All)
       .Default(std::nullopt);
 }
 
-Combiner makeCombiner(Kind kind, Type elem) {
-  bool adds = kind == Kind::Sum || kind == Kind::Prod || kind == Kind::Mean;
+Combiner makeCombiner(CombineKind kind, Type elem) {
+  bool adds = kind == CombineKind::Sum || kind == CombineKind::Prod || kind == CombineKind::Mean;
   Type acc = registerType(elem);
   if (adds && !acc.isInteger(1) && !acc.isIndex())
     acc = accumulatorType(elem, elem);
@@ -35,20 +36,20 @@ Value Combiner::identity(const Emit &e, Type shape) const {
   double infinity = std::numeric_limits<double>::infinity();
   unsigned width = acc.isIndex() ? 64 : acc.getIntOrFloatBitWidth();
   switch (kind) {
-  case Kind::Sum:
-  case Kind::Mean:
-  case Kind::Any:
+  case CombineKind::Sum:
+  case CombineKind::Mean:
+  case CombineKind::Any:
     return e.zero(t);
-  case Kind::Prod:
+  case CombineKind::Prod:
     return real ? e.real(t, 1.0) : e.integer(t, 1);
-  case Kind::All:
+  case CombineKind::All:
     return e.integer(t, -1);
-  case Kind::Max:
+  case CombineKind::Max:
     if (real)
       return e.real(t, -infinity);
     return isUnsigned(elem) ? e.zero(t)
                             : e.integer(t, APInt::getSignedMinValue(width).getSExtValue());
-  case Kind::Min:
+  case CombineKind::Min:
     if (real)
       return e.real(t, infinity);
     return isUnsigned(elem) ? e.integer(t, -1)
@@ -65,18 +66,18 @@ Value Combiner::accept(const Emit &e, Value element) const {
 
 Value Combiner::combine(const Emit &e, Value x, Value y) const {
   switch (kind) {
-  case Kind::Sum:
-  case Kind::Mean:
+  case CombineKind::Sum:
+  case CombineKind::Mean:
     return e.add(x, y);
-  case Kind::Prod:
+  case CombineKind::Prod:
     return e.mul(x, y);
-  case Kind::Any:
+  case CombineKind::Any:
     return e.bitOr(x, y);
-  case Kind::All:
+  case CombineKind::All:
     return e.bitAnd(x, y);
-  case Kind::Max:
-  case Kind::Min: {
-    bool larger = kind == Kind::Max;
+  case CombineKind::Max:
+  case CombineKind::Min: {
+    bool larger = kind == CombineKind::Max;
     Value first;
     if (isFloatElem(acc))
       first = e.cmpf(larger ? CmpFPredicate::OGT : CmpFPredicate::OLT, y, x);
@@ -107,7 +108,7 @@ Value Combiner::horizontal(const Emit &e, Value vector) const {
 }
 
 Value Combiner::finish(const Emit &e, Value sum, Value count, Type result) const {
-  if (kind == Kind::Mean) {
+  if (kind == CombineKind::Mean) {
     Value number = e.sitofp(e.indexCast(count, e.b.getI64Type()), acc);
     sum = e.divf(sum, e.splat(number, sum.getType()));
   }

@@ -5,11 +5,11 @@
 
 namespace ptl::cpu {
 
-enum class Kind : uint8_t { Sum, Prod, Max, Min, Mean, Any, All };
+enum class CombineKind : uint8_t { Sum, Prod, Max, Min, Mean, Any, All };
 
 /// How partial results start, take an element, and end.
 struct Combiner {
-  Kind kind;
+  CombineKind kind;
   mlir::Type elem; ///< logical element type of the operand
   mlir::Type acc;  ///< register type of partial results
 
@@ -24,7 +24,7 @@ struct Combiner {
 };
 
 /// What a reduction or scan combines with; none for others.
-std::optional<Kind> kindOf(mlir::Operation *op);
-Combiner makeCombiner(Kind kind, mlir::Type elem);
+std::optional<CombineKind> kindOf(mlir::Operation *op);
+Combiner makeCombiner(CombineKind kind, mlir::Type elem);
 
 } // namespace ptl::cpu

@@ -245,7 +245,6 @@ bool produceProduct(Lowering &l, Operation *op, const View &dest, bool accumulat
   return true;
 }
 
-// `base + a @ b` where nothing else wants the product: it is accumulated on top of the base.
 bool isProductInto(Operation *op, Value &base, Operation *&product) {
   auto add = dyn_cast_or_null<ir::AddOp>(op);
   if (!add || !isa<ir::ArrayType>(add.getResult().getType()))

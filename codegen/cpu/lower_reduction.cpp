@@ -109,7 +109,7 @@ static SmallVector<int64_t> reducedAxes(Operation *op, int64_t rank) {
   return axes;
 }
 
-static void reduceInto(Lowering &l, Operation *op, Kind kind,
+static void reduceInto(Lowering &l, Operation *op, CombineKind kind,
                        llvm::function_ref<void(const Coords &, Value)> store) {
   Value operand = op->getOperand(0);
   auto type = cast<ir::ArrayType>(operand.getType());
@@ -188,7 +188,7 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   Coords at(type.getRank());
   Scope scope(l);
   forAxes(l, extents, kept, at, [&](Coords &at) {
-    Combiner order{larger ? Kind::Max : Kind::Min, elem, registerType(elem)};
+    Combiner order{larger ? CombineKind::Max : CombineKind::Min, elem, registerType(elem)};
     std::function<Values(ArrayRef<int64_t>, Values)> loops = [&](ArrayRef<int64_t> rest,
                                                                  Values state) -> Values {
       if (rest.empty()) {

@@ -168,7 +168,6 @@ bool produceSort(Lowering &l, Operation *op, ArrayRef<View> dests) {
   return true;
 }
 
-// `sorted(x)`: no element is below the one before it.
 Value sortedFact(Lowering &l, Operation *op) {
   const Emit &e = l.e;
   View view = requireView(l, op->getOperand(0));
