@@ -6,6 +6,8 @@
 #include "ir/dialect/instruction_op.h"
 #include "machines/machine.h"
 
+#include "mlir/IR/Matchers.h"
+
 namespace ptl::ir {
 
 /// An array in global memory: a pointer, extents and strides in elements.
@@ -26,5 +28,12 @@ struct ManualState {
   std::map<const Local *, const Local *> tensors;      ///< of `let`s that are parts of a tensor
   std::map<const Local *, int64_t> ids;                ///< first id of each event
 };
+
+/// The number that a value is known to be, else `pto::kDynamic`.
+inline int64_t extentOf(mlir::Value value) {
+  mlir::IntegerAttr number;
+  return mlir::matchPattern(value, mlir::m_Constant(&number)) ? number.getInt() : pto::kDynamic;
+}
+inline bool isZero(mlir::Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
 
 } // namespace ptl::ir
