@@ -10,9 +10,10 @@
 
 #include "codegen/cpu/elem_cast.h"
 #include "codegen/cpu/memory.h"
-
 #include "ir/dialect/ptl_dialect.h"
+
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
