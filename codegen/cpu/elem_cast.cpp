@@ -284,7 +284,9 @@ static Value integerToInteger(const Emit &e, Value x, Type from, Type to, bool s
   if (targetWidth < width)
     x = e.trunci(x, target);
   else if (targetWidth > width)
-    x = isUnsigned(from) ? e.extui(x, target) : e.extsi(x, target);
+    x = isUnsigned(from)
+            ? e.extui(x, target)
+            : e.b.createOrFold<arith::ExtSIOp>(e.loc, withShapeOf(x.getType(), target), x);
   return to.isIndex() ? e.indexCast(x, to) : x;
 }
 

@@ -37,13 +37,9 @@ Value Emit::integer(Type like, int64_t value) const {
   return splatConstant(*this, like,
                        IntegerAttr::get(scalar, bits.sextOrTrunc(scalar.getIntOrFloatBitWidth())));
 }
-Value Emit::constant(Type like, const APFloat &value) const {
-  return splatConstant(*this, like, FloatAttr::get(scalarOf(like), value));
-}
 Value Emit::index(int64_t value) const { return b.create<arith::ConstantIndexOp>(loc, value); }
 Value Emit::i64(int64_t value) const { return integer(b.getI64Type(), value); }
 Value Emit::i32(int64_t value) const { return integer(b.getI32Type(), value); }
-Value Emit::boolean(bool value) const { return integer(b.getI1Type(), value); }
 Value Emit::zero(Type like) const {
   return isa<FloatType>(scalarOf(like)) ? real(like, 0.0) : integer(like, 0);
 }
@@ -77,13 +73,6 @@ Value Emit::abs(Value x) const {
   return select(cmpi(arith::CmpIPredicate::slt, x, 0), neg(x), x);
 }
 Value Emit::fma(Value x, Value y, Value z) const { return b.create<math::FmaOp>(loc, x, y, z); }
-Value Emit::sqrt(Value x) const { return b.create<math::SqrtOp>(loc, x); }
-Value Emit::poly(Value x, ArrayRef<double> c) const {
-  Value result = real(x.getType(), c.back());
-  for (double coefficient : llvm::reverse(c.drop_back()))
-    result = fma(result, x, real(x.getType(), coefficient));
-  return result;
-}
 
 Value Emit::bitAnd(Value x, Value y) const { return b.createOrFold<arith::AndIOp>(loc, x, y); }
 Value Emit::bitOr(Value x, Value y) const { return b.createOrFold<arith::OrIOp>(loc, x, y); }
@@ -94,9 +83,6 @@ Value Emit::shl(Value x, int64_t amount) const {
 }
 Value Emit::shrUnsigned(Value x, int64_t amount) const {
   return b.createOrFold<arith::ShRUIOp>(loc, x, integer(x.getType(), amount));
-}
-Value Emit::shrSigned(Value x, int64_t amount) const {
-  return b.createOrFold<arith::ShRSIOp>(loc, x, integer(x.getType(), amount));
 }
 
 Value Emit::cmpf(arith::CmpFPredicate predicate, Value x, Value y) const {
@@ -124,9 +110,6 @@ Value Emit::extf(Value x, Type scalar) const {
 }
 Value Emit::truncf(Value x, Type scalar) const {
   return b.create<arith::TruncFOp>(loc, withShapeOf(x.getType(), scalar), x);
-}
-Value Emit::extsi(Value x, Type scalar) const {
-  return b.createOrFold<arith::ExtSIOp>(loc, withShapeOf(x.getType(), scalar), x);
 }
 Value Emit::extui(Value x, Type scalar) const {
   return b.createOrFold<arith::ExtUIOp>(loc, withShapeOf(x.getType(), scalar), x);
@@ -217,21 +200,6 @@ SmallVector<Value> Emit::branch(Value condition, TypeRange types, Branch then,
   }
   b.setInsertionPointToEnd(after);
   return SmallVector<Value>(after->getArguments());
-}
-
-Value Emit::laneCalls(StringRef callee, ValueRange operands) const {
-  auto vector = dyn_cast<VectorType>(operands[0].getType());
-  if (!vector)
-    return call(callee, operands[0].getType(), operands);
-  auto lanes = index(vector.getNumElements());
-  return loop(index(0), lanes, index(1), ValueRange{zero(vector)},
-              [&](const Emit &e, Value lane, ValueRange carried) -> SmallVector<Value> {
-                SmallVector<Value> scalars;
-                for (Value operand : operands)
-                  scalars.push_back(b.create<vector::ExtractElementOp>(loc, operand, lane));
-                Value result = e.call(callee, vector.getElementType(), scalars);
-                return {b.create<vector::InsertElementOp>(loc, result, carried[0], lane)};
-              })[0];
 }
 
 } // namespace ptl::cpu

@@ -29,11 +29,9 @@ public:
   /// Constants of the type (scalar or vector) of `like`.
   Value real(Type like, double value) const;
   Value integer(Type like, int64_t value) const;
-  Value constant(Type like, const llvm::APFloat &value) const;
   Value index(int64_t value) const;
   Value i64(int64_t value) const;
   Value i32(int64_t value) const;
-  Value boolean(bool value) const;
   /// All bits zero, of any scalar or vector type.
   Value zero(Type like) const;
 
@@ -45,9 +43,6 @@ public:
   Value neg(Value x) const;
   Value abs(Value x) const;
   Value fma(Value x, Value y, Value z) const;
-  Value sqrt(Value x) const;
-  /// The polynomial with the coefficients `c`, constant term first, at `x`, by fused Horner steps.
-  Value poly(Value x, llvm::ArrayRef<double> c) const;
 
   /// Bit operations on integers.
   Value bitAnd(Value x, Value y) const;
@@ -57,7 +52,6 @@ public:
   Value bitNot(Value x) const;
   Value shl(Value x, int64_t amount) const;
   Value shrUnsigned(Value x, int64_t amount) const;
-  Value shrSigned(Value x, int64_t amount) const;
 
   /// Comparisons, to i1 of the same shape. The ordered ones are false for NaN.
   Value cmpf(mlir::arith::CmpFPredicate predicate, Value x, Value y) const;
@@ -72,7 +66,6 @@ public:
   Value bitcast(Value x, Type scalar) const;
   Value extf(Value x, Type scalar) const;
   Value truncf(Value x, Type scalar) const;
-  Value extsi(Value x, Type scalar) const;
   Value extui(Value x, Type scalar) const;
   Value trunci(Value x, Type scalar) const;
   Value sitofp(Value x, Type scalar) const;
@@ -96,9 +89,6 @@ public:
   llvm::SmallVector<Value> branch(Value condition, mlir::TypeRange types, Branch then,
                                   Branch otherwise = nullptr) const;
 
-  /// f(lane) for each lane of `x`, one call of `callee` (a C function on the element type) per
-  /// lane.
-  Value laneCalls(llvm::StringRef callee, mlir::ValueRange operands) const;
   /// Declares (once) the C function `callee` in the enclosing module and calls it.
   Value call(llvm::StringRef callee, Type result, mlir::ValueRange operands) const;
 

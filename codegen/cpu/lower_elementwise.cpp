@@ -1,5 +1,5 @@
 // Elementwise operations: one table row each.
-#include "codegen/cpu/lowering.h"
+#include "codegen/cpu/lower_elementwise.h"
 #include "codegen/cpu/math_approx.h"
 
 #include <cmath>
@@ -321,7 +321,7 @@ static const Row rows[] = {
     {"log2", 25, emitFunction<emitLog2>},
     {"log10", 25, emitFunction<emitLog10>},
     {"log1p", 25, emitFunction<emitLog1p>},
-    {"sqrt", 4, [](const Element &a) { return a.e.sqrt(a.x[0]); }},
+    {"sqrt", 4, emitUnaryOp<math::SqrtOp>},
     {"rsqrt", 6, emitFunction<emitRsqrt>},
     {"reciprocal", 3, [](const Element &a) { return a.e.divf(a.e.real(a.shape(), 1.0), a.x[0]); }},
     {"sin", 30, emitFunction<emitSin>},
@@ -365,9 +365,9 @@ static const Row *rowOf(Operation *op) {
   return table.lookup(op->getName().stripDialect());
 }
 
-bool Lowering::isElementwise(Operation *op) { return rowOf(op) != nullptr; }
+bool isElementwise(Operation *op) { return rowOf(op) != nullptr; }
 
-int64_t Lowering::costOfOp(Operation *op) {
+int64_t costOfOp(Operation *op) {
   if (const Row *row = rowOf(op))
     return row->cost;
   if (isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::LoadOp, ir::SliceOp, ir::NewAxisOp,
@@ -382,7 +382,7 @@ static Type elementOf(Value value) {
   return value.getType();
 }
 
-Value Lowering::combine(Operation *op, ValueRange operands) {
+Value emitElementwise(const Emit &e, Operation *op, ValueRange operands) {
   const Row *row = rowOf(op);
   int64_t lanes = 0;
   for (Value operand : operands)

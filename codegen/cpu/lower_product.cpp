@@ -1,5 +1,9 @@
 // Matrix products and index notation.
-#include "codegen/cpu/lowering.h"
+#include "codegen/cpu/lower_product.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/microkernel.h"
+#include "codegen/cpu/positions.h"
+#include "codegen/cpu/storage.h"
 
 using namespace mlir;
 
@@ -17,7 +21,7 @@ static Value matrixAt(Lowering &l, const View &view, size_t batch, const Values 
 
 static void zeroFill(Lowering &l, const View &dest) {
   Value zero = l.e.zero(registerType(dest.element));
-  l.forAll(dest.extents, 1, {}, [&](Coords &at) { l.storeAt(dest, at, zero); });
+  forAll(l, dest.extents, 1, {}, [&](Coords &at) { storeAt(l, dest, at, zero); });
 }
 
 namespace {
@@ -33,8 +37,8 @@ static void emitBatch(Lowering &l, const Batch &p) {
   const Emit &e = l.e;
   Coords at(p.extents.size());
   SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(0, p.extents.size())));
-  Lowering::Scope scope(l);
-  l.forAxes(p.extents, axes, at, [&](Coords &at) {
+  Scope scope(l);
+  forAxes(l, p.extents, axes, at, [&](Coords &at) {
     Values position;
     for (const Coord &coord : at)
       position.push_back(coord.base);
@@ -78,16 +82,16 @@ static bool isDirectTarget(const View &dest, Type acc) {
 }
 
 static void copyInto(Lowering &l, const View &from, const View &dest, bool accumulate) {
-  l.forAll(dest.extents, 1, {}, [&](Coords &at) {
-    Value value = convertElem(l.e, l.loadAt(from, at), from.element, dest.element);
+  forAll(l, dest.extents, 1, {}, [&](Coords &at) {
+    Value value = convertElem(l.e, loadAt(l, from, at), from.element, dest.element);
     if (accumulate)
-      value = l.e.add(l.loadAt(dest, at), value);
-    l.storeAt(dest, at, value);
+      value = l.e.add(loadAt(l, dest, at), value);
+    storeAt(l, dest, at, value);
   });
 }
 
 static void produceMatmul(Lowering &l, ir::MatmulOp op, View dest, bool accumulate) {
-  View a = l.requireView(op.getA()), b = l.requireView(op.getB());
+  View a = requireView(l, op.getA()), b = requireView(l, op.getB());
   bool rowVector = a.rank() == 1, columnVector = b.rank() == 1;
   a = asMatrix(l, a, true);
   b = asMatrix(l, b, false);
@@ -96,7 +100,7 @@ static void produceMatmul(Lowering &l, ir::MatmulOp op, View dest, bool accumula
   View c = target;
   bool direct = isDirectTarget(target, acc);
   if (!direct)
-    c = l.allocate(acc, target.extents);
+    c = allocate(l, acc, target.extents);
   if (!direct || !accumulate)
     zeroFill(l, c);
   size_t batch = c.extents.size() - 2;
@@ -165,13 +169,13 @@ static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, cons
   std::string used = batch + rows + columns + k;
   if (rows.size() != 1 || columns.size() != 1 || a.size() + b.size() != 2 * batch.size() + 4)
     return false;
-  View viewA = l.requireView(op.getXs()[0]), viewB = l.requireView(op.getXs()[1]);
+  View viewA = requireView(l, op.getXs()[0]), viewB = requireView(l, op.getXs()[1]);
   Type acc = accumulatorType(viewA.element, viewB.element);
   View c = reorder(l, dest, spec.output, batch + rows + columns);
   View target = c;
   bool direct = isDirectTarget(c, acc);
   if (!direct)
-    c = l.allocate(acc, c.extents);
+    c = allocate(l, acc, c.extents);
   zeroFill(l, c);
   Values extents(c.extents.begin(), c.extents.begin() + batch.size());
   emitBatch(l, {extents, reorder(l, viewA, a, batch + rows + k),
@@ -186,7 +190,7 @@ static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const 
   const Emit &e = l.e;
   SmallVector<View> views;
   for (Value operand : op.getXs())
-    views.push_back(l.requireView(operand));
+    views.push_back(requireView(l, operand));
   Type acc = accumulatorType(views[0].element, views[0].element);
   std::string letters = spec.output + spec.summed;
   auto extentOf = [&](char letter) {
@@ -201,14 +205,14 @@ static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const 
       Coords position;
       for (char letter : input)
         position.push_back(at[letters.find(letter)]);
-      Value factor = convertElem(e, l.loadAt(view, position), view.element, acc);
-      if (l.lanes())
-        factor = l.toLanes(factor);
+      Value factor = convertElem(e, loadAt(l, view, position), view.element, acc);
+      if (l.lanes)
+        factor = toLanes(l, factor);
       result = result ? e.mul(result, factor) : factor;
     }
     return result;
   };
-  l.forAll(dest.extents, 100, {}, [&](Coords &kept) {
+  forAll(l, dest.extents, 100, {}, [&](Coords &kept) {
     Coords at = kept;
     at.resize(letters.size());
     std::function<Value(size_t, Value)> loops = [&](size_t letter, Value sum) -> Value {
@@ -216,33 +220,32 @@ static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const 
         return e.add(sum, product(at));
       return e.loop(l.index(0), extentOf(letters[letter]), l.index(1), sum,
                     [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
-                      Lowering::Scope scope(l);
+                      Scope scope(l);
                       at[letter] = Coord{i};
                       return {loops(letter + 1, carried[0])};
                     })[0];
     };
-    Type shape = l.lanes() ? Type(VectorType::get({l.lanes()}, acc)) : acc;
+    Type shape = l.lanes ? Type(VectorType::get({l.lanes}, acc)) : acc;
     Value sum = loops(spec.output.size(), e.zero(shape));
-    l.storeAt(dest, kept, convertElem(e, sum, acc, dest.element));
+    storeAt(l, dest, kept, convertElem(e, sum, acc, dest.element));
   });
 }
 
-bool Lowering::produceProduct(Operation *op, const View &dest, bool accumulate) {
+bool produceProduct(Lowering &l, Operation *op, const View &dest, bool accumulate) {
   if (auto product = dyn_cast<ir::MatmulOp>(op)) {
-    produceMatmul(*this, product, dest, accumulate);
+    produceMatmul(l, product, dest, accumulate);
     return true;
   }
   auto einsum = dyn_cast<ir::EinsumOp>(op);
   if (!einsum)
     return false;
   Spec spec = parseSpec(einsum);
-  if (!einsumAsProduct(*this, einsum, spec, dest))
-    einsumByLoops(*this, einsum, spec, dest);
+  if (!einsumAsProduct(l, einsum, spec, dest))
+    einsumByLoops(l, einsum, spec, dest);
   return true;
 }
 
-// `base + a @ b` where nothing else wants the product: it is accumulated on top of the base.
-bool Lowering::isProductInto(Operation *op, Value &base, Operation *&product) {
+bool isProductInto(Operation *op, Value &base, Operation *&product) {
   auto add = dyn_cast_or_null<ir::AddOp>(op);
   if (!add || !isa<ir::ArrayType>(add.getResult().getType()))
     return false;

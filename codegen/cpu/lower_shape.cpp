@@ -1,33 +1,18 @@
-// Operations that move elements: views, reorderings, boxes, and the producers that assemble arrays.
-#include "codegen/cpu/lowering.h"
+// Operations that move elements: views, reorderings, and the producers that assemble arrays.
+#include "codegen/cpu/lower_shape.h"
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/extents.h"
+#include "codegen/cpu/lower_boxes.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/positions.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
 
 namespace ptl::cpu {
 
-static bool isDropped(ArrayRef<int64_t> dropped, size_t axis) {
-  return llvm::is_contained(dropped, static_cast<int64_t>(axis));
-}
-
-View Lowering::boxView(const View &base, ValueRange offsets, ValueRange lengths, ValueRange steps,
-                       ArrayRef<int64_t> dropped) {
-  View view{base.element, {}, {}, {}};
-  Value offset = index(0);
-  for (size_t axis = 0; axis < offsets.size(); ++axis) {
-    offset = e.add(offset, e.mul(scalarOf(offsets[axis]), base.strides[axis]));
-    if (isDropped(dropped, axis))
-      continue;
-    view.extents.push_back(scalarOf(lengths[axis]));
-    Value stride = base.strides[axis];
-    view.strides.push_back(steps.empty() ? stride : e.mul(stride, scalarOf(steps[axis])));
-  }
-  view.data = elementPointer(e, base.data, storageType(base.element), offset);
-  return view;
-}
-
-View Lowering::broadcastView(View view, const Values &extents) {
-  View result{view.element, view.data, extents, Values(extents.size(), index(0))};
+static View broadcastView(Lowering &l, View view, const Values &extents) {
+  View result{view.element, view.data, extents, Values(extents.size(), l.index(0))};
   size_t shift = extents.size() - view.extents.size();
   for (size_t axis = 0; axis < view.extents.size(); ++axis)
     if (constantOf(view.extents[axis]) != 1)
@@ -35,28 +20,28 @@ View Lowering::broadcastView(View view, const Values &extents) {
   return result;
 }
 
-std::optional<View> Lowering::viewOfOp(Operation *op) {
+std::optional<View> viewOfOp(Lowering &l, Operation *op) {
   if (auto load = dyn_cast<ir::LoadOp>(op)) {
     if (load.getOutside())
       return std::nullopt;
-    return boxView(*viewOf(load.getRef()), load.getOffsets(), load.getLengths(), load.getSteps(),
-                   load.getDropped());
+    return boxView(l, *viewOf(l, load.getRef()), load.getOffsets(), load.getLengths(),
+                   load.getSteps(), load.getDropped());
   }
   if (!isa<ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::TransposeOp, ir::BroadcastOp>(op))
     return std::nullopt;
-  auto base = viewOf(op->getOperand(0));
+  auto base = viewOf(l, op->getOperand(0));
   if (!base)
     return std::nullopt;
   if (auto slice = dyn_cast<ir::SliceOp>(op)) {
     if (slice.getOutside())
       return std::nullopt;
-    return boxView(*base, slice.getOffsets(), slice.getLengths(), slice.getSteps(),
+    return boxView(l, *base, slice.getOffsets(), slice.getLengths(), slice.getSteps(),
                    slice.getDropped());
   }
   if (auto newAxis = dyn_cast<ir::NewAxisOp>(op)) {
     for (int64_t axis : newAxis.getAxes()) {
-      base->extents.insert(base->extents.begin() + axis, index(1));
-      base->strides.insert(base->strides.begin() + axis, index(0));
+      base->extents.insert(base->extents.begin() + axis, l.index(1));
+      base->strides.insert(base->strides.begin() + axis, l.index(0));
     }
     return base;
   }
@@ -69,37 +54,19 @@ std::optional<View> Lowering::viewOfOp(Operation *op) {
     return view;
   }
   if (isa<ir::BroadcastOp>(op))
-    return broadcastView(*base, extentsOf(op->getResult(0)));
+    return broadcastView(l, *base, extentsOf(l, op->getResult(0)));
   return base;
 }
 
 // --- reorderings of pending values ---------------------------------------------------------------
 
-static Coords boxCoords(Lowering &l, ValueRange offsets, ValueRange steps,
-                        ArrayRef<int64_t> dropped, const Coords &at) {
-  Coords result;
-  size_t next = 0;
-  for (size_t axis = 0; axis < offsets.size(); ++axis) {
-    Value offset = l.scalarOf(offsets[axis]);
-    if (isDropped(dropped, axis)) {
-      result.push_back(Coord{offset});
-      continue;
-    }
-    Coord coord = at[next++];
-    if (!steps.empty())
-      coord = l.scaled(coord, l.scalarOf(steps[axis]));
-    result.push_back(l.shifted(coord, offset));
-  }
-  return result;
-}
-
-std::optional<std::pair<Value, Coords>> Lowering::sourceOf(Operation *op, unsigned result,
-                                                           const Coords &at) {
+std::optional<std::pair<Value, Coords>> sourceOf(Lowering &l, Operation *op, unsigned result,
+                                                 const Coords &at) {
   Coords from = at;
   if (auto slice = dyn_cast<ir::SliceOp>(op)) {
     if (slice.getOutside())
       return std::nullopt;
-    from = boxCoords(*this, slice.getOffsets(), slice.getSteps(), slice.getDropped(), at);
+    from = boxCoords(l, slice.getOffsets(), slice.getSteps(), slice.getDropped(), at);
   } else if (auto newAxis = dyn_cast<ir::NewAxisOp>(op)) {
     for (int64_t axis : llvm::reverse(newAxis.getAxes()))
       from.erase(from.begin() + axis);
@@ -107,9 +74,9 @@ std::optional<std::pair<Value, Coords>> Lowering::sourceOf(Operation *op, unsign
     for (auto [to, axis] : llvm::enumerate(transpose.getAxes()))
       from[axis] = at[to];
   } else if (isa<ir::DeinterleaveOp>(op)) {
-    from.back() = shifted(scaled(at.back(), index(2)), index(result));
+    from.back() = shifted(l, scaled(l, at.back(), l.index(2)), l.index(result));
   } else if (isa<ir::BroadcastOp>(op)) {
-    from = broadcastCoords(op->getOperand(0), at);
+    from = broadcastCoords(l, op->getOperand(0), at);
   } else if (!isa<ir::CastOp>(op)) {
     return std::nullopt;
   }
@@ -121,13 +88,13 @@ std::optional<std::pair<Value, Coords>> Lowering::sourceOf(Operation *op, unsign
 static Value triangleElement(Lowering &l, Operation *op, bool lower, Value diagonal,
                              const Coords &at) {
   const Emit &e = l.e;
-  Value element = l.elementAt(op->getOperand(0), at);
+  Value element = elementAt(l, op->getOperand(0), at);
   Type i64 = e.b.getI64Type();
-  Value row = l.positionVector(at[at.size() - 2], i64), column = l.positionVector(at.back(), i64);
+  Value row = positionVector(l, at[at.size() - 2], i64), column = positionVector(l, at.back(), i64);
   if (isa<VectorType>(row.getType()) || isa<VectorType>(column.getType()))
-    row = l.toLanes(row), column = l.toLanes(column), element = l.toLanes(element);
+    row = toLanes(l, row), column = toLanes(l, column), element = toLanes(l, element);
   if (diagonal)
-    row = e.add(row, e.splat(e.indexCast(l.scalarOf(diagonal), i64), row.getType()));
+    row = e.add(row, e.splat(e.indexCast(scalarOf(l, diagonal), i64), row.getType()));
   Value keep = e.cmpi(lower ? CmpIPredicate::sle : CmpIPredicate::sge, column, row);
   return e.select(keep, element, e.zero(element.getType()));
 }
@@ -136,13 +103,13 @@ static Value oneHotElement(Lowering &l, ir::OneHotOp op, const Coords &at) {
   const Emit &e = l.e;
   Coords position(at.begin(), at.end() - 1);
   Type elem = cast<ir::ArrayType>(op.getResult().getType()).getElementType();
-  Value id = l.elementAt(op.getIds(), position);
+  Value id = elementAt(l, op.getIds(), position);
   Type idType = cast<ir::ArrayType>(op.getIds().getType()).getElementType();
   Type i64 = e.b.getI64Type();
   id = convertElem(e, id, idType, i64);
-  Value column = l.positionVector(at.back(), i64);
+  Value column = positionVector(l, at.back(), i64);
   if (isa<VectorType>(id.getType()) || isa<VectorType>(column.getType()))
-    id = l.toLanes(id), column = l.toLanes(column);
+    id = toLanes(l, id), column = toLanes(l, column);
   Value hit = e.cmpi(CmpIPredicate::eq, id, column);
   Type reg = withShapeOf(hit.getType(), registerType(elem));
   Value one = isFloatElem(elem) ? e.real(reg, 1.0) : e.integer(reg, 1);
@@ -154,29 +121,29 @@ static Coord linearPosition(Lowering &l, const Values &extents, const Coords &at
   Coord result{l.index(0)};
   Value stride = l.index(1);
   for (int64_t axis = static_cast<int64_t>(extents.size()) - 1; axis >= 0; --axis) {
-    Coord part = l.scaled(at[axis], stride);
+    Coord part = scaled(l, at[axis], stride);
     if (part.vector || result.vector) {
       Type index = l.e.b.getIndexType();
-      Value x = l.toLanes(l.positionVector(result, index));
-      Value y = l.toLanes(l.positionVector(part, index));
+      Value x = toLanes(l, positionVector(l, result, index));
+      Value y = toLanes(l, positionVector(l, part, index));
       result = {{}, 0, l.e.add(x, y)};
     } else {
-      result.base = l.memoAdd(result.base, part.base);
+      result.base = memoAdd(l, result.base, part.base);
       result.step += part.step;
     }
-    stride = l.memoMul(stride, extents[axis]);
+    stride = memoMul(l, stride, extents[axis]);
   }
   return result;
 }
 
 static Value reshapeElement(Lowering &l, ir::ReshapeOp op, const Coords &at) {
   const Emit &e = l.e;
-  Values extents = l.extentsOf(op.getResult()), source = l.extentsOf(op.getX());
+  Values extents = extentsOf(l, op.getResult()), source = extentsOf(l, op.getX());
   Coord linear = linearPosition(l, extents, at);
-  View view = *l.viewOf(op.getX());
+  View view = *viewOf(l, op.getX());
   // A dense source is one long row; another needs its coordinates back by division.
   Coords from(source.size());
-  Value rest = l.positionVector(linear, e.b.getIndexType());
+  Value rest = positionVector(l, linear, e.b.getIndexType());
   for (int64_t axis = static_cast<int64_t>(source.size()) - 1; axis >= 0; --axis) {
     bool vector = isa<VectorType>(rest.getType());
     Value part = rest;
@@ -189,16 +156,17 @@ static Value reshapeElement(Lowering &l, ir::ReshapeOp op, const Coords &at) {
     }
     from[axis] = vector ? Coord{{}, 0, part} : Coord{part};
   }
-  return l.loadAt(view, from);
+  return loadAt(l, view, from);
 }
 
 static Value indexElement(Lowering &l, ir::IndexOp op, const Coords &at) {
   Type elem = cast<ir::ArrayType>(op.getResult().getType()).getElementType();
-  Coord position = l.shifted(at[0], l.scalarOf(op.getStart()));
-  return l.positionVector(position, registerType(elem));
+  Coord position = shifted(l, at[0], scalarOf(l, op.getStart()));
+  return positionVector(l, position, registerType(elem));
 }
 
-Value Lowering::shapeElement(Operation *op, unsigned result, const Coords &at, bool &handled) {
+Value shapeElement(Lowering &l, Operation *op, unsigned result, const Coords &at, bool &handled) {
+  const Emit &e = l.e;
   Type elem = cast<ir::ArrayType>(op->getResult(result).getType()).getElementType();
   Type reg = registerType(elem);
   if (isa<ir::ZerosOp>(op))
@@ -206,77 +174,28 @@ Value Lowering::shapeElement(Operation *op, unsigned result, const Coords &at, b
   if (isa<ir::OnesOp>(op))
     return isFloatElem(elem) ? e.real(reg, 1.0) : e.integer(reg, 1);
   if (auto full = dyn_cast<ir::FullOp>(op))
-    return scalarOf(full.getValue());
+    return scalarOf(l, full.getValue());
   if (auto positions = dyn_cast<ir::IndexOp>(op))
-    return indexElement(*this, positions, at);
+    return indexElement(l, positions, at);
   if (auto lower = dyn_cast<ir::TrilOp>(op))
-    return triangleElement(*this, op, true, lower.getDiagonal(), at);
+    return triangleElement(l, op, true, lower.getDiagonal(), at);
   if (auto upper = dyn_cast<ir::TriuOp>(op))
-    return triangleElement(*this, op, false, upper.getDiagonal(), at);
+    return triangleElement(l, op, false, upper.getDiagonal(), at);
   if (auto oneHot = dyn_cast<ir::OneHotOp>(op))
-    return oneHotElement(*this, oneHot, at);
+    return oneHotElement(l, oneHot, at);
   if (auto reshape = dyn_cast<ir::ReshapeOp>(op))
-    return reshapeElement(*this, reshape, at);
+    return reshapeElement(l, reshape, at);
   if (auto load = dyn_cast<ir::LoadOp>(op))
-    return boxElementOutside(op, *viewOf(load.getRef()), load.getOffsets(), load.getSteps(),
+    return boxElementOutside(l, *viewOf(l, load.getRef()), load.getOffsets(), load.getSteps(),
                              load.getDropped(), load.getOutside(), at);
   if (auto slice = dyn_cast<ir::SliceOp>(op))
-    return boxElementOutside(op, *viewOf(slice.getSource()), slice.getOffsets(), slice.getSteps(),
+    return boxElementOutside(l, *viewOf(l, slice.getSource()), slice.getOffsets(), slice.getSteps(),
                              slice.getDropped(), slice.getOutside(), at);
   handled = false;
   return {};
 }
 
-// Positions beyond the edges read as `outside`: nothing is loaded there.
-Value Lowering::boxElementOutside(Operation *op, const View &base, ValueRange offsets,
-                                  ValueRange steps, ArrayRef<int64_t> dropped, Value outside,
-                                  const Coords &at) {
-  Coords from = boxCoords(*this, offsets, steps, dropped, at);
-  Value inside;
-  Type indexType = e.b.getIndexType();
-  for (auto [coord, extent] : llvm::zip(from, base.extents)) {
-    Value position = positionVector(coord, indexType);
-    // As unsigned numbers, negative positions are beyond the end.
-    Value good = e.cmpi(CmpIPredicate::ult, position, e.splat(extent, position.getType()));
-    if (!inside)
-      inside = good;
-    else if (isa<VectorType>(inside.getType()) || isa<VectorType>(good.getType()))
-      inside = e.bitAnd(toLanes(inside), toLanes(good));
-    else
-      inside = e.bitAnd(inside, good);
-  }
-  Value other = scalarOf(outside);
-  if (!inside)
-    return loadAt(base, from);
-  if (!isa<VectorType>(inside.getType())) {
-    Value scalar = inside;
-    int64_t outerLanes = std::exchange(lanes_, 0);
-    Value loaded = e.branch(
-        scalar, other.getType(),
-        [&](const Emit &) -> SmallVector<Value> {
-          Scope scope(*this);
-          return {loadAt(base, from)};
-        },
-        [&](const Emit &) -> SmallVector<Value> { return {other}; })[0];
-    lanes_ = outerLanes;
-    return loaded;
-  }
-  Value outer = mask_;
-  mask_ = outer ? e.bitAnd(outer, inside) : inside;
-  Value loaded = loadAt(base, from);
-  mask_ = outer;
-  return e.select(inside, loaded, toLanes(other));
-}
-
 // --- producers -----------------------------------------------------------------------------------
-
-bool Lowering::hasProducer(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  return name.starts_with("ptl.reduce_") || name.starts_with("ptl.cum") ||
-         isa<ir::MatmulOp, ir::EinsumOp, ir::SortOp, ir::ArgsortOp, ir::TopkOp, ir::ScatterOp,
-             ir::ConcatOp, ir::PadOp, ir::InterleaveOp, ir::InsertOp, ir::UniqueOp, ir::SortedOp>(
-             op);
-}
 
 static View partOf(Lowering &l, const View &view, int64_t axis, Value start, Value length,
                    Value step) {
@@ -289,157 +208,49 @@ static View partOf(Lowering &l, const View &view, int64_t axis, Value start, Val
   return part;
 }
 
-// The attribute counts axes of the base; the box lacks the dropped ones.
-static int64_t boxAxis(std::optional<uint64_t> axis, ArrayRef<int64_t> dropped) {
-  if (!axis)
-    return -1;
-  auto number = static_cast<int64_t>(*axis);
-  return number - llvm::count_if(dropped, [&](int64_t d) { return d < number; });
-}
-
 static void producePad(Lowering &l, ir::PadOp op, const View &dest) {
-  Value fill = l.scalarOf(op.getValue());
-  l.forAll(dest.extents, 1, {}, [&](Coords &at) { l.storeAt(dest, at, fill); });
+  Value fill = scalarOf(l, op.getValue());
+  forAll(l, dest.extents, 1, {}, [&](Coords &at) { storeAt(l, dest, at, fill); });
   View inner = dest;
   for (int64_t axis = 0; axis < dest.rank(); ++axis) {
-    Value before = op.getBefore().empty() ? l.index(0) : l.scalarOf(op.getBefore()[axis]);
-    inner = partOf(l, inner, axis, before, l.lengthOf(op.getX(), axis), {});
+    Value before = op.getBefore().empty() ? l.index(0) : scalarOf(l, op.getBefore()[axis]);
+    inner = partOf(l, inner, axis, before, lengthOf(l, op.getX(), axis), {});
   }
-  l.evaluateInto(op.getX(), inner);
+  evaluateInto(l, op.getX(), inner);
 }
 
-bool Lowering::produceShape(Operation *op, ArrayRef<View> dests) {
+bool produceShape(Lowering &l, Operation *op, ArrayRef<View> dests) {
   const View &dest = dests[0];
   if (auto concat = dyn_cast<ir::ConcatOp>(op)) {
     auto axis = static_cast<int64_t>(concat.getAxis());
-    Value start = index(0);
+    Value start = l.index(0);
     for (Value part : concat.getXs()) {
-      Value length = lengthOf(part, axis);
-      evaluateInto(part, partOf(*this, dest, axis, start, length, {}));
-      start = e.add(start, length);
+      Value length = lengthOf(l, part, axis);
+      evaluateInto(l, part, partOf(l, dest, axis, start, length, {}));
+      start = l.e.add(start, length);
     }
     return true;
   }
   if (auto pad = dyn_cast<ir::PadOp>(op)) {
-    producePad(*this, pad, dest);
+    producePad(l, pad, dest);
     return true;
   }
   if (auto both = dyn_cast<ir::InterleaveOp>(op)) {
     int64_t axis = dest.rank() - 1;
-    Value half = lengthOf(both.getA(), axis);
-    evaluateInto(both.getA(), partOf(*this, dest, axis, index(0), half, index(2)));
-    evaluateInto(both.getB(), partOf(*this, dest, axis, index(1), half, index(2)));
+    Value half = lengthOf(l, both.getA(), axis);
+    evaluateInto(l, both.getA(), partOf(l, dest, axis, l.index(0), half, l.index(2)));
+    evaluateInto(l, both.getB(), partOf(l, dest, axis, l.index(1), half, l.index(2)));
     return true;
   }
   if (auto insert = dyn_cast<ir::InsertOp>(op)) {
-    evaluateInto(insert.getDest(), dest);
-    View box = boxView(dest, insert.getOffsets(), insert.getLengths(), insert.getSteps(),
+    evaluateInto(l, insert.getDest(), dest);
+    View box = boxView(l, dest, insert.getOffsets(), insert.getLengths(), insert.getSteps(),
                        insert.getDropped());
-    storeBox(insert.getValue(), box, insert.getIndex(),
+    storeBox(l, insert.getValue(), box, insert.getIndex(),
              boxAxis(insert.getIndexAxis(), insert.getDropped()), "");
     return true;
   }
   return false;
-}
-
-// --- stores --------------------------------------------------------------------------------------
-
-static Value combineAtomic(Lowering &l, StringRef atomic, Type elem, Value old, Value next) {
-  const Emit &e = l.e;
-  if (atomic == "add")
-    return e.add(old, next);
-  bool larger = atomic == "max";
-  Value first;
-  if (isFloatElem(elem))
-    first = e.cmpf(larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, next, old);
-  else if (isUnsigned(elem))
-    first = e.cmpi(larger ? CmpIPredicate::ugt : CmpIPredicate::ult, next, old);
-  else
-    first = e.cmpi(larger ? CmpIPredicate::sgt : CmpIPredicate::slt, next, old);
-  return e.select(first, next, old);
-}
-
-// One element combined with what is there, whatever other threads do: compare and exchange.
-static void storeAtomic(Lowering &l, StringRef atomic, const View &view, const Coords &at,
-                        Value value) {
-  const Emit &e = l.e;
-  Type stored = storageType(view.element);
-  unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
-  Type bits = e.b.getIntegerType(bytes * 8);
-  Value offset = l.index(0);
-  for (auto [coord, stride] : llvm::zip(at, view.strides))
-    offset = e.add(offset, e.mul(coord.base, stride));
-  Value pointer = elementPointer(e, view.data, stored, offset);
-  Value first = e.b.create<LLVM::LoadOp>(e.loc, bits, pointer, bytes);
-  Block *current = e.b.getInsertionBlock();
-  Region *region = current->getParent();
-  Block *retry = e.b.createBlock(region, std::next(Region::iterator(current)), bits, e.loc);
-  Block *done = e.b.createBlock(region, std::next(Region::iterator(retry)));
-  e.b.setInsertionPointToEnd(current);
-  e.b.create<cf::BranchOp>(e.loc, retry, first);
-  e.b.setInsertionPointToEnd(retry);
-  Value seen = retry->getArgument(0);
-  Value old = fromStorage(e, e.bitcast(seen, stored), view.element);
-  Value next = toStorage(e, combineAtomic(l, atomic, view.element, old, value), view.element);
-  auto exchange = e.b.create<LLVM::AtomicCmpXchgOp>(
-      e.loc, pointer, seen, e.bitcast(next, bits), LLVM::AtomicOrdering::monotonic,
-      LLVM::AtomicOrdering::monotonic, StringRef(), bytes);
-  Value now = e.b.create<LLVM::ExtractValueOp>(e.loc, exchange, 0);
-  Value success = e.b.create<LLVM::ExtractValueOp>(e.loc, exchange, 1);
-  e.b.create<cf::CondBranchOp>(e.loc, success, done, ValueRange{}, retry, ValueRange{now});
-  e.b.setInsertionPointToEnd(done);
-}
-
-// Whether the value fills the box axis by axis, so that its producer may write to it.
-static bool fills(Value value, int64_t rank, const Values &valueExtents, const Values &box) {
-  if (static_cast<int64_t>(valueExtents.size()) != rank)
-    return false;
-  for (auto [from, to] : llvm::zip(valueExtents, box))
-    if (constantOf(from) == 1 && constantOf(to) != 1)
-      return false;
-  return true;
-}
-
-void Lowering::storeBox(Value value, const View &box, Value indexArray, int64_t indexAxis,
-                        StringRef atomic) {
-  if (atomic.empty() && !indexArray && !isScalar(value) &&
-      fills(value, box.rank(), extentsOf(value), box.extents))
-    return evaluateInto(value, box);
-  if (!isScalar(value))
-    prepare(value);
-  if (indexArray)
-    prepare(indexArray);
-  if (atomic.empty() && !indexArray) {
-    forAll(box.extents, 1, value,
-           [&](Coords &at) { storeAt(box, at, elementAt(value, broadcastCoords(value, at))); });
-    return;
-  }
-  // Through an index array, or atomic: element by element.
-  Coords at(box.rank());
-  SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(0, box.rank())));
-  Scope scope(*this);
-  forAxes(box.extents, axes, at, [&](Coords &at) {
-    Coords to = at;
-    if (indexArray) {
-      Type elem = cast<ir::ArrayType>(indexArray.getType()).getElementType();
-      Value position = elementAt(indexArray, {at[indexAxis]});
-      to[indexAxis] = Coord{convertElem(e, position, elem, e.b.getIndexType())};
-    }
-    Value element = elementAt(value, broadcastCoords(value, at));
-    if (atomic.empty())
-      storeAt(box, to, element);
-    else
-      storeAtomic(*this, atomic, box, to, element);
-  });
-}
-
-void Lowering::lowerStore(ir::StoreOp op) {
-  View base = *viewOf(op.getRef());
-  View box = boxView(base, op.getOffsets(), op.getLengths(), op.getSteps(), op.getDropped());
-  asTask(op, [&] {
-    storeBox(op.getValue(), box, op.getIndex(), boxAxis(op.getIndexAxis(), op.getDropped()),
-             op.getAtomic().value_or(""));
-  });
 }
 
 } // namespace ptl::cpu

@@ -1,5 +1,10 @@
 // Orderings: a stable merge sort of keys with their positions, row by row.
 #include "codegen/cpu/lower_sort.h"
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/extents.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/positions.h"
+#include "codegen/cpu/storage.h"
 
 using namespace mlir;
 using arith::CmpFPredicate;
@@ -85,17 +90,17 @@ static SortBuffers sortRow(Lowering &l, SortBuffers s, Type elem, bool descendin
 
 Value uniqueFact(Lowering &l, Operation *op) {
   const Emit &e = l.e;
-  View view = l.requireView(op->getOperand(0));
+  View view = requireView(l, op->getOperand(0));
   Type elem = view.element, i32 = e.b.getI32Type(), stored = storageType(elem);
   Value length = view.extents[0];
   Values row = {length};
-  Lowering::Scope scope(l);
-  View keys = l.allocate(elem, row), otherKeys = l.allocate(elem, row);
-  View positions = l.allocate(i32, row), otherPositions = l.allocate(i32, row);
+  Scope scope(l);
+  View keys = allocate(l, elem, row), otherKeys = allocate(l, elem, row);
+  View positions = allocate(l, i32, row), otherPositions = allocate(l, i32, row);
   e.loop(l.index(0), length, l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
-    Lowering::Scope inner(l);
-    l.storeAt(keys, {Coord{i}}, l.loadAt(view, {Coord{i}}));
-    l.storeAt(positions, {Coord{i}}, e.indexCast(i, i32));
+    Scope inner(l);
+    storeAt(l, keys, {Coord{i}}, loadAt(l, view, {Coord{i}}));
+    storeAt(l, positions, {Coord{i}}, e.indexCast(i, i32));
     return SmallVector<Value>();
   });
   SortBuffers buffers{elem, keys.data, positions.data, otherKeys.data, otherPositions.data};
@@ -103,7 +108,7 @@ Value uniqueFact(Lowering &l, Operation *op) {
   auto keyAt = [&](Value i) {
     return loadRaw(e, elementPointer(e, sorted.keys, stored, i), stored, 0);
   };
-  auto result = e.loop(l.index(1), length, l.index(1), e.boolean(true),
+  auto result = e.loop(l.index(1), length, l.index(1), e.integer(e.b.getI1Type(), 1),
                        [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
                          Value before = keyAt(e.sub(i, l.index(1)));
                          Value differs = e.cmpi(CmpIPredicate::ne, before, keyAt(i));
@@ -112,54 +117,70 @@ Value uniqueFact(Lowering &l, Operation *op) {
   return result[0];
 }
 
-bool Lowering::produceSort(Operation *op, ArrayRef<View> dests) {
+bool produceSort(Lowering &l, Operation *op, ArrayRef<View> dests) {
+  const Emit &e = l.e;
   if (!isa<ir::SortOp, ir::ArgsortOp, ir::TopkOp>(op))
     return false;
   Value operand = op->getOperand(0);
-  prepare(operand);
+  prepare(l, operand);
   auto type = cast<ir::ArrayType>(operand.getType());
-  Values extents = extentsOf(operand);
+  Values extents = extentsOf(l, operand);
   auto axisAttr = op->getAttrOfType<IntegerAttr>("axis");
   int64_t axis = axisAttr ? axisAttr.getInt() : type.getRank() - 1;
   auto flag = op->getAttrOfType<BoolAttr>("descending");
   bool descending = isa<ir::TopkOp>(op) || (flag && flag.getValue());
   Type elem = type.getElementType(), i32 = e.b.getI32Type(), stored = storageType(elem);
   Values row = {extents[axis]};
-  View keys = allocate(elem, row), otherKeys = allocate(elem, row);
-  View positions = allocate(i32, row), otherPositions = allocate(i32, row);
+  View keys = allocate(l, elem, row), otherKeys = allocate(l, elem, row);
+  View positions = allocate(l, i32, row), otherPositions = allocate(l, i32, row);
   SmallVector<int64_t> others;
   for (int64_t n = 0; n < type.getRank(); ++n)
     if (n != axis)
       others.push_back(n);
   Coords at(type.getRank());
-  Scope scope(*this);
-  forAxes(extents, others, at, [&](Coords &at) {
-    e.loop(index(0), extents[axis], index(1), {}, [&](const Emit &, Value i, ValueRange) {
-      Scope inner(*this);
+  Scope scope(l);
+  forAxes(l, extents, others, at, [&](Coords &at) {
+    e.loop(l.index(0), extents[axis], l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
+      Scope inner(l);
       at[axis] = Coord{i};
-      storeAt(keys, {Coord{i}}, elementAt(operand, at));
-      storeAt(positions, {Coord{i}}, e.indexCast(i, i32));
+      storeAt(l, keys, {Coord{i}}, elementAt(l, operand, at));
+      storeAt(l, positions, {Coord{i}}, e.indexCast(i, i32));
       return SmallVector<Value>();
     });
     SortBuffers buffers{elem, keys.data, positions.data, otherKeys.data, otherPositions.data};
-    SortBuffers sorted = sortRow(*this, buffers, elem, descending, extents[axis]);
+    SortBuffers sorted = sortRow(l, buffers, elem, descending, extents[axis]);
     Value count = dests[0].extents[axis];
-    e.loop(index(0), count, index(1), {}, [&](const Emit &, Value i, ValueRange) {
-      Scope inner(*this);
+    e.loop(l.index(0), count, l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
+      Scope inner(l);
       Coords to = at;
       to[axis] = Coord{i};
       Value key = loadRaw(e, elementPointer(e, sorted.keys, stored, i), stored, 0);
       Value position = loadRaw(e, elementPointer(e, sorted.positions, i32, i), i32, 0);
       if (isa<ir::ArgsortOp>(op))
-        storeAt(dests[0], to, position);
+        storeAt(l, dests[0], to, position);
       else
-        storeAt(dests[0], to, fromStorage(e, key, elem));
+        storeAt(l, dests[0], to, fromStorage(e, key, elem));
       if (isa<ir::TopkOp>(op))
-        storeAt(dests[1], to, position);
+        storeAt(l, dests[1], to, position);
       return SmallVector<Value>();
     });
   });
   return true;
+}
+
+Value sortedFact(Lowering &l, Operation *op) {
+  const Emit &e = l.e;
+  View view = requireView(l, op->getOperand(0));
+  auto result = e.loop(l.index(1), view.extents[0], l.index(1), e.integer(e.b.getI1Type(), 1),
+                       [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
+                         Scope scope(l);
+                         Value now = loadAt(l, view, {Coord{i}});
+                         Value before = loadAt(l, view, {Coord{e.sub(i, l.index(1))}});
+                         auto predicate =
+                             isUnsigned(view.element) ? CmpIPredicate::ule : CmpIPredicate::sle;
+                         return {e.bitAnd(carried[0], e.cmpi(predicate, before, now))};
+                       });
+  return result[0];
 }
 
 } // namespace ptl::cpu

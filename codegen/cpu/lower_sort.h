@@ -1,11 +1,15 @@
-// What other files of this folder need sorted.
+// Orderings, and facts about the order of data.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
+/// Writes what `sort`, `argsort` and `topk` give. False: the operation is none of them.
+bool produceSort(Lowering &l, mlir::Operation *op, llvm::ArrayRef<View> dests);
 /// `unique(x)` of one axis: sorted, no two neighbours are equal.
 mlir::Value uniqueFact(Lowering &l, mlir::Operation *op);
+/// `sorted(x)`: no element is below the one before it.
+mlir::Value sortedFact(Lowering &l, mlir::Operation *op);
 
 } // namespace ptl::cpu

@@ -20,9 +20,37 @@ static constexpr double Ln2Low = Ln2 - Ln2High;
 
 static bool isF64(Value x) { return scalarOf(x.getType()).isF64(); }
 
+// One call of `callee`, a C function on the element type, per lane.
+static Value laneCalls(const Emit &e, StringRef callee, ValueRange operands) {
+  auto vector = dyn_cast<VectorType>(operands[0].getType());
+  if (!vector)
+    return e.call(callee, operands[0].getType(), operands);
+  auto lanes = e.index(vector.getNumElements());
+  return e.loop(e.index(0), lanes, e.index(1), ValueRange{e.zero(vector)},
+                [&](const Emit &e, Value lane, ValueRange carried) -> SmallVector<Value> {
+                  SmallVector<Value> scalars;
+                  for (Value operand : operands)
+                    scalars.push_back(e.b.create<vector::ExtractElementOp>(e.loc, operand, lane));
+                  Value result = e.call(callee, vector.getElementType(), scalars);
+                  return {e.b.create<vector::InsertElementOp>(e.loc, result, carried[0], lane)};
+                })[0];
+}
+
 Value emitLibm(const Emit &e, StringRef name, ValueRange operands) {
   std::string symbol = name.str() + (isF64(operands[0]) ? "" : "f");
-  return e.laneCalls(symbol, operands);
+  return laneCalls(e, symbol, operands);
+}
+
+// The polynomial with the coefficients `c`, constant term first, at `x`, by fused Horner steps.
+static Value polynomial(const Emit &e, Value x, ArrayRef<double> c) {
+  Value result = e.real(x.getType(), c.back());
+  for (double coefficient : llvm::reverse(c.drop_back()))
+    result = e.fma(result, x, e.real(x.getType(), coefficient));
+  return result;
+}
+
+static Value shiftSigned(const Emit &e, Value x, int64_t amount) {
+  return e.b.createOrFold<arith::ShRSIOp>(e.loc, x, e.integer(x.getType(), amount));
 }
 
 namespace {
@@ -57,7 +85,7 @@ static Value powerOfTwo(const Emit &e, Value exponent) {
 // value * 2^exponent in two steps, so that subnormal results round once and 2^128 does not
 // overflow.
 static Value scaleByPowerOfTwo(const Emit &e, Value value, Value exponent) {
-  Value half = e.shrSigned(exponent, 1);
+  Value half = shiftSigned(e, exponent, 1);
   Value rest = e.sub(exponent, half);
   return e.mul(e.mul(value, powerOfTwo(e, half)), powerOfTwo(e, rest));
 }
@@ -75,8 +103,9 @@ Value emitExp(const Emit &e, Value x) {
   Rounded n = roundToInteger(e, x, Log2E);
   Value r = e.fma(n.value, e.real(x.getType(), -Ln2High), x);
   r = e.fma(n.value, e.real(x.getType(), -Ln2Low), r);
-  Value p = e.poly(r, {0.5, 0.1666666716337204, 0.041666463017463684, 0.008333204314112663,
-                       0.001393509446643293, 0.00019947653345298022});
+  Value p = polynomial(e, r,
+                       {0.5, 0.1666666716337204, 0.041666463017463684, 0.008333204314112663,
+                        0.001393509446643293, 0.00019947653345298022});
   Value tail = e.fma(e.mul(r, r), p, r);
   return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n.bits);
 }
@@ -87,8 +116,9 @@ Value emitExp2(const Emit &e, Value x) {
   x = clamp(e, x, -151.0, 129.0);
   Rounded n = roundToInteger(e, x, 1.0);
   Value r = e.sub(x, n.value);
-  Value p = e.poly(r, {0.24022650718688965, 0.05550406128168106, 0.00961808767169714,
-                       0.0013336656847968698, 0.00015451859508175403, 1.4674889825982973e-05});
+  Value p = polynomial(e, r,
+                       {0.24022650718688965, 0.05550406128168106, 0.00961808767169714,
+                        0.0013336656847968698, 0.00015451859508175403, 1.4674889825982973e-05});
   // The constant ln 2 in two parts: the first product is what limits the error.
   Value high = e.real(x.getType(), static_cast<float>(Ln2));
   Value low = e.real(x.getType(), Ln2 - static_cast<float>(Ln2));
@@ -106,7 +136,7 @@ static Value exp2Wide(const Emit &e, Value x) {
   SmallVector<double> taylor = {1.0};
   for (int k = 1; k <= 10; ++k)
     taylor.push_back(1.0 / (factorial *= k));
-  return e.mul(e.poly(r, taylor), powerOfTwo(e, n.bits));
+  return e.mul(polynomial(e, r, taylor), powerOfTwo(e, n.bits));
 }
 
 // log(x) * scale for normal positive x, relative error below 2^-40.
@@ -116,7 +146,7 @@ static Value logWide(const Emit &e, Value x, double scale) {
   // Mantissa in [sqrt(1/2), sqrt(2)): subtracting the bits of sqrt(1/2) carries into the exponent.
   Value offset = e.integer(bits.getType(), 0x3fe6a09e667f3bcd);
   Value shifted = e.sub(bits, offset);
-  Value exponent = e.shrSigned(shifted, 52);
+  Value exponent = shiftSigned(e, shifted, 52);
   Value mantissa = e.bitcast(e.sub(bits, e.shl(exponent, 52)), e.b.getF64Type());
   Value one = e.real(x.getType(), 1.0);
   Value s = e.divf(e.sub(mantissa, one), e.add(mantissa, one));
@@ -124,7 +154,7 @@ static Value logWide(const Emit &e, Value x, double scale) {
   SmallVector<double> atanh;
   for (int k = 0; k <= 9; ++k)
     atanh.push_back(2.0 * scale / (2 * k + 1));
-  Value fraction = e.mul(s, e.poly(z, atanh));
+  Value fraction = e.mul(s, polynomial(e, z, atanh));
   return e.fma(e.sitofp(exponent, e.b.getF64Type()), e.real(x.getType(), Ln2 * scale), fraction);
 }
 
@@ -172,7 +202,7 @@ Value emitExpm1(const Emit &e, Value x) {
   double factorial = 1;
   for (int k = 1; k <= 6; ++k)
     taylor.push_back(1.0 / (factorial *= k));
-  Value near = e.mul(wide, e.poly(wide, taylor));
+  Value near = e.mul(wide, polynomial(e, wide, taylor));
   Value isNear = e.cmpf(CmpFPredicate::OLT, e.abs(wide), 0.03125);
   Value result = e.select(isNear, near, e.sub(power, e.real(wide.getType(), 1.0)));
   Value narrow = e.truncf(result, e.b.getF32Type());
@@ -187,15 +217,16 @@ Value emitLog(const Emit &e, Value x) {
   Value subnormal = e.cmpf(CmpFPredicate::OLT, x, 0x1p-126);
   Value scaled = e.select(subnormal, e.mul(x, e.real(t, 8388608.0)), x);
   Value bits = e.bitcast(scaled, i32);
-  Value exponent = e.shrSigned(e.sub(bits, e.integer(bits.getType(), 0x3f3504f3)), 23);
+  Value exponent = shiftSigned(e, e.sub(bits, e.integer(bits.getType(), 0x3f3504f3)), 23);
   Value mantissa = e.bitcast(e.sub(bits, e.shl(exponent, 23)), f32);
   Value n = e.sitofp(exponent, f32);
   n = e.select(subnormal, e.sub(n, e.real(t, 23.0)), n);
   Value f = e.sub(mantissa, e.real(t, 1.0));
   Value z = e.mul(f, f);
-  Value p = e.poly(f, {0.3333331346511841, -0.25000008940696716, 0.2000207155942917,
-                       -0.16667990386486053, 0.14220362901687622, -0.12406208366155624,
-                       0.1188347116112709, -0.11670183390378952, 0.06749540567398071});
+  Value p = polynomial(e, f,
+                       {0.3333331346511841, -0.25000008940696716, 0.2000207155942917,
+                        -0.16667990386486053, 0.14220362901687622, -0.12406208366155624,
+                        0.1188347116112709, -0.11670183390378952, 0.06749540567398071});
   Value tail = e.mul(e.mul(f, z), p);
   tail = e.fma(n, e.real(t, Ln2Low), tail);
   tail = e.fma(z, e.real(t, -0.5), tail);
@@ -209,7 +240,7 @@ Value emitTanh(const Emit &e, Value x) {
   Type t = x.getType();
   Value magnitude = e.abs(x);
   Value z = e.mul(x, x);
-  Value p = e.poly(z, polynomials::tanhNear);
+  Value p = polynomial(e, z, polynomials::tanhNear);
   Value near = e.fma(e.mul(x, z), p, x);
   Value power = emitExp(e, e.add(magnitude, magnitude));
   Value one = e.real(t, 1.0);
@@ -223,11 +254,11 @@ Value emitErf(const Emit &e, Value x) {
     return emitLibm(e, "erf", x);
   Type t = x.getType();
   Value magnitude = e.abs(x);
-  Value near = e.poly(e.mul(x, x), polynomials::erfNear);
+  Value near = polynomial(e, e.mul(x, x), polynomials::erfNear);
   near = e.fma(near, x, x);
   // log(erfc(t)) = -t + t * P(t)
   Value a = clamp(e, magnitude, 0.0, 3.95);
-  Value p = e.poly(a, polynomials::erfFar);
+  Value p = polynomial(e, a, polynomials::erfFar);
   Value far = e.sub(e.real(t, 1.0), emitExp(e, e.fma(p, a, e.neg(a))));
   far = e.select(e.cmpf(CmpFPredicate::OGT, magnitude, 3.925), e.real(t, 1.0), far);
   return e.select(e.cmpf(CmpFPredicate::OLT, magnitude, 0.9296875), near, e.copySign(far, x));
@@ -242,7 +273,9 @@ Value emitSigmoid(const Emit &e, Value x) {
   return e.select(e.cmpf(CmpFPredicate::OLT, x, 0.0), lower, upper);
 }
 
-Value emitRsqrt(const Emit &e, Value x) { return e.divf(e.real(x.getType(), 1.0), e.sqrt(x)); }
+Value emitRsqrt(const Emit &e, Value x) {
+  return e.divf(e.real(x.getType(), 1.0), e.b.create<math::SqrtOp>(e.loc, x));
+}
 
 // --- trigonometry --------------------------------------------------------------------------------
 
@@ -261,10 +294,10 @@ static Reduced reduceAngle(const Emit &e, Value x) {
   Value r = e.fma(n.value, e.real(t, -1.5707963267948966), wide);
   r = e.fma(n.value, e.real(t, -6.123233995736766e-17), r);
   Value z = e.mul(r, r);
-  Value sine = e.poly(z, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800});
+  Value sine = polynomial(e, z, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800});
   sine = e.fma(e.mul(r, z), sine, r);
-  Value cosine =
-      e.poly(z, {1.0, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600});
+  Value cosine = polynomial(
+      e, z, {1.0, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600});
   return {n.bits, sine, cosine};
 }
 

@@ -128,66 +128,86 @@ static void transposeRegisters(const Emit &e, SmallVectorImpl<Value> &rows) {
   }
 }
 
-// dst[r * pitch + c] = src[r * rowStride + c * columnStride] for r < rows, c < columns. Columns up
-// to the next multiple of the vector are written too (with anything), and so may be rows.
+namespace {
+/// Packing of a matrix: dst[r * pitch + c] = src[r * rowStride + c * columnStride].
+struct Packing {
+  const Plan &p;
+  Type logical;
+  Value dst, pitch, src, rowStride, columnStride, rows, columns;
+
+  Value at(const Emit &e, Value r, Value c) const {
+    return elementPointer(e, src, storageType(logical),
+                          e.add(e.mul(r, rowStride), e.mul(c, columnStride)));
+  }
+  Value target(const Emit &e, Value r, Value c) const {
+    return elementPointer(e, dst, p.compute, e.add(e.mul(r, pitch), c));
+  }
+  void byRows(const Emit &e) const;
+  void byColumns(const Emit &e) const;
+  void byElements(const Emit &e) const;
+};
+} // namespace
+
+void Packing::byRows(const Emit &e) const {
+  Value whole = e.sub(columns, e.b.create<arith::RemUIOp>(e.loc, columns, e.index(p.lanes)));
+  Value partial = e.cmpi(CmpIPredicate::slt, whole, columns);
+  Value mask = laneMask(e, e.sub(columns, whole), p.lanes);
+  forEach(e, rows, 1, [&](const Emit &e, Value r) {
+    forEach(e, whole, p.lanes, [&](const Emit &e, Value c) {
+      storeRaw(e, target(e, r, c), loadCompute(e, p, logical, at(e, r, c), p.lanes));
+    });
+    e.branch(partial, {}, [&](const Emit &e) -> SmallVector<Value> {
+      Value last = loadCompute(e, p, logical, at(e, r, whole), p.lanes, mask);
+      storeRaw(e, target(e, r, whole), last);
+      return {};
+    });
+  });
+}
+
+void Packing::byColumns(const Emit &e) const {
+  Value last = e.sub(columns, e.index(1));
+  forEach(e, rows, p.lanes, [&](const Emit &e, Value r) {
+    Value rowMask = laneMask(e, e.sub(rows, r), p.lanes);
+    forEach(e, columns, p.lanes, [&](const Emit &e, Value c) {
+      SmallVector<Value> block;
+      for (int64_t j = 0; j < p.lanes; ++j) {
+        Value column = minimum(e, e.add(c, e.index(j)), last);
+        block.push_back(loadCompute(e, p, logical, at(e, r, column), p.lanes, rowMask));
+      }
+      transposeRegisters(e, block);
+      for (int64_t i = 0; i < p.lanes; ++i)
+        storeRaw(e, target(e, e.add(r, e.index(i)), c), block[i]);
+    });
+  });
+}
+
+void Packing::byElements(const Emit &e) const {
+  forEach(e, rows, 1, [&](const Emit &e, Value r) {
+    forEach(e, columns, 1, [&](const Emit &e, Value c) {
+      storeRaw(e, target(e, r, c), loadCompute(e, p, logical, at(e, r, c), 0));
+    });
+  });
+}
+
+// A `Packing` of r < rows, c < columns. Columns up to the next multiple of the vector are written
+// too (with anything), and so may be rows.
 static func::FuncOp packFunction(const Emit &outer, const Plan &p, Type logical) {
   std::string name = "ptl_pack_";
   llvm::raw_string_ostream(name) << logical << '_' << p.compute;
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer, index, pointer, index, index, index, index};
   return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
-    Value dst = v[0], pitch = v[1], src = v[2], rowStride = v[3], columnStride = v[4];
-    Value rows = v[5], columns = v[6];
-    Type stored = storageType(logical);
-    auto at = [&](const Emit &e, Value r, Value c) {
-      return elementPointer(e, src, stored, e.add(e.mul(r, rowStride), e.mul(c, columnStride)));
+    Packing packing{p, logical, v[0], v[1], v[2], v[3], v[4], v[5], v[6]};
+    auto by = [&](void (Packing::*way)(const Emit &) const) {
+      return [&packing, way](const Emit &e) -> SmallVector<Value> {
+        (packing.*way)(e);
+        return {};
+      };
     };
-    auto target = [&](const Emit &e, Value r, Value c) {
-      return elementPointer(e, dst, p.compute, e.add(e.mul(r, pitch), c));
-    };
-    auto byRows = [&](const Emit &e) -> SmallVector<Value> {
-      Value whole = e.sub(columns, e.b.create<arith::RemUIOp>(e.loc, columns, e.index(p.lanes)));
-      Value partial = e.cmpi(CmpIPredicate::slt, whole, columns);
-      Value mask = laneMask(e, e.sub(columns, whole), p.lanes);
-      forEach(e, rows, 1, [&](const Emit &e, Value r) {
-        forEach(e, whole, p.lanes, [&](const Emit &e, Value c) {
-          storeRaw(e, target(e, r, c), loadCompute(e, p, logical, at(e, r, c), p.lanes));
-        });
-        e.branch(partial, {}, [&](const Emit &e) -> SmallVector<Value> {
-          Value last = loadCompute(e, p, logical, at(e, r, whole), p.lanes, mask);
-          storeRaw(e, target(e, r, whole), last);
-          return {};
-        });
-      });
-      return {};
-    };
-    auto byColumns = [&](const Emit &e) -> SmallVector<Value> {
-      Value last = e.sub(columns, e.index(1));
-      forEach(e, rows, p.lanes, [&](const Emit &e, Value r) {
-        Value rowMask = laneMask(e, e.sub(rows, r), p.lanes);
-        forEach(e, columns, p.lanes, [&](const Emit &e, Value c) {
-          SmallVector<Value> block;
-          for (int64_t j = 0; j < p.lanes; ++j) {
-            Value column = minimum(e, e.add(c, e.index(j)), last);
-            block.push_back(loadCompute(e, p, logical, at(e, r, column), p.lanes, rowMask));
-          }
-          transposeRegisters(e, block);
-          for (int64_t i = 0; i < p.lanes; ++i)
-            storeRaw(e, target(e, e.add(r, e.index(i)), c), block[i]);
-        });
-      });
-      return {};
-    };
-    auto byElements = [&](const Emit &e) -> SmallVector<Value> {
-      forEach(e, rows, 1, [&](const Emit &e, Value r) {
-        forEach(e, columns, 1, [&](const Emit &e, Value c) {
-          storeRaw(e, target(e, r, c), loadCompute(e, p, logical, at(e, r, c), 0));
-        });
-      });
-      return {};
-    };
-    Value rowsContiguous = e.cmpi(CmpIPredicate::eq, columnStride, 1);
-    Value columnsContiguous = e.cmpi(CmpIPredicate::eq, rowStride, 1);
+    auto byRows = by(&Packing::byRows), byColumns = by(&Packing::byColumns);
+    auto byElements = by(&Packing::byElements);
+    Value rowsContiguous = e.cmpi(CmpIPredicate::eq, packing.columnStride, 1);
+    Value columnsContiguous = e.cmpi(CmpIPredicate::eq, packing.rowStride, 1);
     e.branch(rowsContiguous, {}, byRows, [&](const Emit &e) -> SmallVector<Value> {
       e.branch(columnsContiguous, {}, byColumns, byElements);
       return {};

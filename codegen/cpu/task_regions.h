@@ -1,7 +1,7 @@
 // What a grid of a program reads and writes, in code of the function that submits it.
 #pragma once
 
-#include "codegen/cpu/lowering.h"
+#include "codegen/cpu/elements.h"
 #include "passes/analysis/grid_regions.h"
 
 namespace ptl::cpu {
@@ -14,7 +14,7 @@ class EmittedPositions : public ir::PositionArithmetic {
 public:
   explicit EmittedPositions(Lowering &lowering) : l_(lowering) {}
   Number constant(int64_t value) override { return l_.index(value); }
-  Number outside(mlir::Value value) override { return l_.scalarOf(value); }
+  Number outside(mlir::Value value) override { return scalarOf(l_, value); }
   Number add(Number x, Number y) override { return l_.e.add(valueOf(x), valueOf(y)); }
   Number sub(Number x, Number y) override { return l_.e.sub(valueOf(x), valueOf(y)); }
   Number mul(Number x, Number y) override { return l_.e.mul(valueOf(x), valueOf(y)); }

@@ -1,8 +1,15 @@
 // The function of an entry: arguments, storage of outputs, requirements.
-#include "frontend/sema/limits.h"
-#include "ir/build/builder.h"
+#include "ir/build/build_assign.h"
+#include "ir/build/build_check.h"
+#include "ir/build/build_decl.h"
+#include "ir/build/build_dim.h"
+#include "ir/build/build_expr.h"
+#include "ir/build/build_index.h"
+#include "ir/build/build_ir.h"
+#include "ir/build/build_schedule.h"
+#include "ir/build/build_stmt.h"
+#include "ir/build/build_type.h"
 #include "ir/dialect/schedule_attributes.h"
-#include "machines/machine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,54 +19,8 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-Builder::Builder(MLIRContext &context, const CheckedProgram &program, const SourceManager &sources,
-                 const EntryBinding &binding, DiagnosticSink &sink)
-    : context_(context), program_(program), dims_(*program.dims), names_(dims_), sources_(sources),
-      binding_(binding), sink_(sink), builder_(&context), place_(location(binding.decl->nameSpan)),
-      mostBuilt_(kMostWrittenOut) {
-  for (const auto &module : program.modules)
-    mostBuilt_ += module->tree->nodeCount();
-}
-
-OwningOpRef<ModuleOp> buildIr(MLIRContext &context, const CheckedProgram &program,
-                              const SourceManager &sources, const EntryBinding &binding,
-                              const std::string &symbol, DiagnosticSink &sink) {
-  context.loadDialect<PtlDialect, arith::ArithDialect, func::FuncDialect, scf::SCFDialect>();
-  size_t errors = sink.errorCount();
-  OwningOpRef<ModuleOp> module =
-      Builder(context, program, sources, binding, sink).buildModule(symbol);
-  return sink.errorCount() == errors ? std::move(module) : OwningOpRef<ModuleOp>();
-}
-
-OwningOpRef<ModuleOp> Builder::buildModule(const std::string &symbol) {
-  const CallableDecl &decl = *binding_.decl;
-  OwningOpRef<ModuleOp> module = ModuleOp::create(location(decl.span));
-  if (decl.isBlockLevel && decl.kind != DeclKind::ManualKernel)
-    fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding_.machine});
-  else if (!decl.level.empty() && decl.level != "chip" && decl.level != "core")
-    fail(DiagId::LevelNotOnTarget, decl.nameSpan, {decl.name, decl.level, binding_.machine});
-  else
-    buildEntry(*module, symbol);
-  return module;
-}
-
-/// Reports what a declaration declares with element types that the machine lacks.
-void Builder::checkElementTypes(const Frame &frame) {
-  Frame copy = frame;
-  Frame *outer = std::exchange(frame_, &copy);
-  for (const Local *local : frame.decl->locals) {
-    if (!local->type || (!local->type->isArray() && !local->type->isScalar()))
-      continue;
-    ElemKind elem = elemKind(local->type->elem);
-    if (llvm::is_contained(binding_.lacking, elem))
-      fail(DiagId::ElementTypeNotOnTarget, local->span,
-           {local->name, std::string(elemName(elem)), binding_.machine});
-  }
-  frame_ = outer;
-}
-
 /// A fn's results are stored in outputs made for the entry.
-std::vector<const Type *> Builder::resultTypes(const CallableDecl &decl) {
+static std::vector<const Type *> resultTypes(const CallableDecl &decl) {
   std::vector<const Type *> types;
   if (decl.kind != DeclKind::Fn)
     for (const Local *output : decl.outputs)
@@ -71,52 +32,53 @@ std::vector<const Type *> Builder::resultTypes(const CallableDecl &decl) {
   return types;
 }
 
-std::vector<mlir::Type> Builder::argumentTypes() {
-  const CallableDecl &decl = *binding_.decl;
+static std::vector<mlir::Type> argumentTypes(BuildContext &c) {
+  const CallableDecl &decl = *c.binding.decl;
   std::vector<mlir::Type> types;
   for (const Local *param : decl.params) {
     if (!param->type->isArray())
-      types.push_back(irType(*param->type));
+      types.push_back(irType(c, *param->type));
     else if (param->isInout)
-      types.push_back(refType(*param->type));
+      types.push_back(refType(c, *param->type));
     else
-      types.push_back(ArrayType::get(&context_, scalarType(context_, elemKind(param->type->elem)),
-                                     irExtents(*param->type), Place::Gm));
+      types.push_back(ArrayType::get(&c.context,
+                                     scalarType(c.context, elemKind(c, param->type->elem)),
+                                     irExtents(c, *param->type), Place::Gm));
   }
   for (const Type *type : resultTypes(decl))
-    types.push_back(refType(*type));
-  size_t dimensions = frame_->prefix.size() + decl.dims.size();
-  types.insert(types.end(), dimensions, builder_.getIndexType());
+    types.push_back(refType(c, *type));
+  size_t dimensions = c.frame->prefix.size() + decl.dims.size();
+  types.insert(types.end(), dimensions, c.b.getIndexType());
   return types;
 }
 
-void Builder::bindArguments(mlir::Block &body) {
-  const CallableDecl &decl = *binding_.decl;
+static void bindArguments(BuildContext &c, mlir::Block &body) {
+  const CallableDecl &decl = *c.binding.decl;
   unsigned next = 0;
   for (Local *param : decl.params)
-    bindLocal(*param, Bound::of(body.getArgument(next++)));
+    bindLocal(c, *param, Bound::of(body.getArgument(next++)));
   size_t results = resultTypes(decl).size();
   for (size_t i = 0; i < results; ++i, ++next)
     if (decl.kind != DeclKind::Fn)
-      bound(*decl.outputs[i]) = Bound::of(body.getArgument(next));
-  for (Dim axis : frame_->prefix)
-    rootValues_[*axis.symbol()] = body.getArgument(next++);
+      c.bound(*decl.outputs[i]) = Bound::of(body.getArgument(next));
+  for (Dim axis : c.frame->prefix)
+    c.rootValues[*axis.symbol()] = body.getArgument(next++);
   for (const DimParam &dim : decl.dims) {
     mlir::Value value = body.getArgument(next++);
-    if (auto constant = rootDim(dims_.symbolDim(dim.symbol)).constant())
-      value = index(*constant);
+    if (auto constant = rootDim(c, c.dims.symbolDim(dim.symbol)).constant())
+      value = c.index(*constant);
     else
-      rootValues_[dim.symbol] = value;
+      c.rootValues[dim.symbol] = value;
     if (dim.local)
-      bound(*dim.local) = Bound::of(value);
+      c.bound(*dim.local) = Bound::of(value);
   }
 }
 
 /// `where C <= 8192` bounds what is on chip. The CPU needs no bounds.
-void Builder::bindCapacities() {
-  if (binding_.machine == "cpu")
+static void bindCapacities(BuildContext &c) {
+  if (c.binding.machine == "cpu")
     return;
-  for (const WhereClause &clause : binding_.decl->wheres) {
+  for (const WhereClause &clause : c.binding.decl->wheres) {
     auto *relation = clause.condition && clause.condition->kind == ExprKind::Op
                          ? static_cast<const OpExpr *>(clause.condition)
                          : nullptr;
@@ -129,142 +91,141 @@ void Builder::bindCapacities() {
     Dim small = relation->args[less ? 0 : 1]->dim, large = relation->args[less ? 1 : 0]->dim;
     if (!small || !large)
       continue;
-    std::optional<SymbolId> symbol = rootDim(small).symbol();
-    std::optional<int64_t> bound = rootDim(large).constant();
+    std::optional<SymbolId> symbol = rootDim(c, small).symbol();
+    std::optional<int64_t> bound = rootDim(c, large).constant();
     if (symbol && bound)
-      capacities_[*symbol] = *bound - (id == OpId::Lt || id == OpId::Gt);
+      c.capacities[*symbol] = *bound - (id == OpId::Lt || id == OpId::Gt);
+  }
+}
+
+static llvm::StringRef kindName(const CallableDecl &decl) {
+  return decl.kind == DeclKind::Fn             ? "fn"
+         : decl.kind == DeclKind::Kernel       ? "kernel"
+         : decl.kind == DeclKind::ManualKernel ? "manual"
+                                               : "program";
+}
+
+static void nameParameters(BuildContext &c, func::FuncOp function) {
+  for (auto [i, param] : llvm::enumerate(c.binding.decl->params)) {
+    auto number = static_cast<unsigned>(i);
+    function.setArgAttr(number, "ptl.name", c.b.getStringAttr(param->name));
+    // Neighbours on the last axis lie side by side unless the type says something else.
+    const std::vector<Dim> &strides = param->type->strides;
+    if (!strides.empty() && !strides.back().isConstant(1))
+      function.setArgAttr(number, "ptl.strides", c.b.getUnitAttr());
   }
 }
 
 /// Outputs get `ptl.output`, dimensions `ptl.dim`: their names for later stages. A fn's results
 /// have none.
-void Builder::nameOutputsAndDimensions(func::FuncOp function) {
-  const CallableDecl &decl = *binding_.decl;
+static void nameOutputsAndDimensions(BuildContext &c, func::FuncOp function) {
+  const CallableDecl &decl = *c.binding.decl;
   auto next = static_cast<unsigned>(decl.params.size());
   auto name = [&](llvm::StringRef attribute, llvm::StringRef text) {
-    function.setArgAttr(next++, attribute, builder_.getStringAttr(text));
+    function.setArgAttr(next++, attribute, c.b.getStringAttr(text));
   };
   size_t results = resultTypes(decl).size();
   for (size_t i = 0; i < results; ++i)
     name("ptl.output", decl.kind != DeclKind::Fn ? decl.outputs[i]->name
                        : results == 1            ? "result"
                                                  : "result" + std::to_string(i));
-  for (Dim axis : frame_->prefix)
-    name("ptl.dim", dims_.toString(axis));
+  for (Dim axis : c.frame->prefix)
+    name("ptl.dim", c.dims.toString(axis));
   for (const DimParam &dim : decl.dims)
-    name("ptl.dim", dims_.symbol(dim.symbol).name);
+    name("ptl.dim", c.dims.symbol(dim.symbol).name);
 }
 
-void Builder::buildEntry(ModuleOp module, const std::string &symbol) {
-  const CallableDecl &decl = *binding_.decl;
-  Frame frame;
-  frame.decl = &decl;
-  frame.locals.resize(decl.locals.size());
-  frame.elems = binding_.elems;
-  frame_ = &frame;
-  for (const DimParam &dim : decl.dims) {
-    nameCounts_[dims_.symbol(dim.symbol).name] = 1;
-    if (auto found =
-            binding_.statics.find(dim.local ? dim.local->name : dims_.symbol(dim.symbol).name);
-        found != binding_.statics.end())
-      bindSymbolConstant(dim.symbol, found->second);
-  }
-  for (uint32_t i = 0; i < binding_.prefixRank; ++i)
-    frame.prefix.push_back(
-        dims_.symbolDim(freshSymbol("d" + std::to_string(i), SymbolKind::DimensionParam, {})));
-
-  size_t errors = sink_.errorCount();
-  checkElementTypes(frame);
-  if (sink_.errorCount() != errors)
-    return;
-
-  bindCapacities();
-  assumeWheres();
-  Location loc = location(decl.nameSpan);
-  builder_.setInsertionPointToEnd(module.getBody());
-  auto type = builder_.getFunctionType(argumentTypes(), {});
-  auto function = make<func::FuncOp>(loc, symbol, type);
-  llvm::StringRef kind = decl.kind == DeclKind::Fn             ? "fn"
-                         : decl.kind == DeclKind::Kernel       ? "kernel"
-                         : decl.kind == DeclKind::ManualKernel ? "manual"
-                                                               : "program";
-  function->setAttr("ptl.kind", builder_.getStringAttr(kind));
-  for (auto [i, param] : llvm::enumerate(decl.params)) {
-    auto number = static_cast<unsigned>(i);
-    function.setArgAttr(number, "ptl.name", builder_.getStringAttr(param->name));
-    // Neighbours on the last axis lie side by side unless the type says something else.
-    const std::vector<Dim> &strides = param->type->strides;
-    if (!strides.empty() && !strides.back().isConstant(1))
-      function.setArgAttr(number, "ptl.strides", builder_.getUnitAttr());
-  }
-  nameOutputsAndDimensions(function);
-  mlir::Block *body = function.addEntryBlock();
-  builder_.setInsertionPointToStart(body);
-  bindArguments(*body);
-  frame.schedule = scheduleOf(decl, frame);
-  if (frame.schedule && frame.schedule->cores > 0)
-    function->setAttr(kCoresAttribute, builder_.getI64IntegerAttr(frame.schedule->cores));
-  bindTunables(frame, binding_.tunables);
-  buildWheres();
-  initOutputs();
-  if (decl.kind == DeclKind::Fn) {
-    buildStmts(bodyStmts(*decl.body), 0);
-    storeResult(returned_, *body);
-  } else {
-    buildKernelBody(decl);
-  }
-  refuseUntaken();
-  if (!items_.empty())
-    function->setAttr(kItemsAttribute, builder_.getArrayAttr(items_));
-  make<func::ReturnOp>(loc);
-}
-
-void Builder::buildKernelBody(const CallableDecl &decl) {
-  bool isManual = decl.kind == DeclKind::ManualKernel;
-  if (isManual && (!binding_.chip || binding_.chip->executable))
-    fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding_.machine});
-  else if (!decl.isFor(binding_.machine))
-    fail(DiagId::NotForTarget, decl.nameSpan,
-         {decl.name, llvm::join(decl.targets, ", "), binding_.machine});
-  else if (isManual)
-    buildManual(decl);
-  else
-    buildBlock(*decl.body);
-  orderTasks(*builder_.getInsertionBlock());
-}
-
-void Builder::storeResult(Bound result, mlir::Block &body) {
-  const CallableDecl &decl = *binding_.decl;
+static void storeResult(BuildContext &c, Bound result, mlir::Block &body) {
+  const CallableDecl &decl = *c.binding.decl;
   auto first = static_cast<unsigned>(decl.params.size());
   std::vector<Bound> parts = result.kind == Bound::Kind::Parts ? result.parts : std::vector{result};
   for (auto [i, part] : llvm::enumerate(parts)) {
     mlir::Value ref = body.getArgument(first + static_cast<unsigned>(i));
-    Location loc = location(decl.nameSpan);
-    storeBox(readRef(part, loc).value, ref, wholeBox(ref), AssignMode::Set, loc);
-  }
-}
-
-void Builder::initOutputs() {
-  const CallableDecl &decl = *frame_->decl;
-  for (size_t i = 0; i < decl.outputs.size() && i < decl.outputInits.size(); ++i) {
-    if (!decl.outputInits[i])
-      continue;
-    mlir::Value ref = bound(*decl.outputs[i]).value;
-    Location loc = here(*decl.outputInits[i]);
-    storeBox(buildValue(*decl.outputInits[i]), ref, wholeBox(ref), AssignMode::Set, loc);
+    Location loc = c.location(decl.nameSpan);
+    storeBox(c, readRef(c, part, loc).value, ref, wholeBox(c, ref), AssignMode::Set, loc);
   }
 }
 
 /// Requirements of the entry, checked again here whoever calls; those on tunables are settled
 /// before.
-void Builder::buildWheres() {
-  if (!binding_.checked)
+static void buildWheres(BuildContext &c) {
+  if (!c.binding.checked)
     return;
-  for (const WhereClause &clause : binding_.decl->wheres)
+  for (const WhereClause &clause : c.binding.decl->wheres)
     if (clause.condition && !clause.onTunables)
-      emitCondition(*clause.condition, "where",
-                    "`" + binding_.decl->name + "` needs `" + clause.text + "`",
-                    location(clause.span));
+      emitCondition(c, *clause.condition, "where",
+                    "`" + c.binding.decl->name + "` needs `" + clause.text + "`",
+                    c.location(clause.span));
+}
+
+static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symbol) {
+  const CallableDecl &decl = *c.binding.decl;
+  Frame frame;
+  frame.decl = &decl;
+  frame.locals.resize(decl.locals.size());
+  frame.elems = c.binding.elems;
+  c.frame = &frame;
+  for (const DimParam &dim : decl.dims) {
+    c.nameCounts[c.dims.symbol(dim.symbol).name] = 1;
+    if (auto found =
+            c.binding.statics.find(dim.local ? dim.local->name : c.dims.symbol(dim.symbol).name);
+        found != c.binding.statics.end())
+      bindSymbolConstant(c, dim.symbol, found->second);
+  }
+  for (uint32_t i = 0; i < c.binding.prefixRank; ++i)
+    frame.prefix.push_back(
+        c.dims.symbolDim(freshSymbol(c, "d" + std::to_string(i), SymbolKind::DimensionParam, {})));
+
+  size_t errors = c.sink.errorCount();
+  checkElementTypes(c, frame);
+  if (c.sink.errorCount() != errors)
+    return;
+
+  bindCapacities(c);
+  assumeWheres(c);
+  Location loc = c.location(decl.nameSpan);
+  c.b.setInsertionPointToEnd(module.getBody());
+  auto type = c.b.getFunctionType(argumentTypes(c), {});
+  auto function = c.make<func::FuncOp>(loc, symbol, type);
+  function->setAttr("ptl.kind", c.b.getStringAttr(kindName(decl)));
+  nameParameters(c, function);
+  nameOutputsAndDimensions(c, function);
+  mlir::Block *body = function.addEntryBlock();
+  c.b.setInsertionPointToStart(body);
+  bindArguments(c, *body);
+  frame.schedule = scheduleOf(c, decl, frame);
+  if (frame.schedule && frame.schedule->cores > 0)
+    function->setAttr(kCoresAttribute, c.b.getI64IntegerAttr(frame.schedule->cores));
+  bindTunables(c, frame, c.binding.tunables);
+  buildWheres(c);
+  initOutputs(c);
+  if (decl.kind == DeclKind::Fn) {
+    buildStmts(c, bodyStmts(c, *decl.body), 0);
+    storeResult(c, c.returned, *body);
+  } else {
+    buildKernelBody(c, decl);
+  }
+  refuseUntaken(c);
+  if (!c.items.empty())
+    function->setAttr(kItemsAttribute, c.b.getArrayAttr(c.items));
+  c.make<func::ReturnOp>(loc);
+}
+
+OwningOpRef<ModuleOp> buildIr(MLIRContext &context, const CheckedProgram &program,
+                              const SourceManager &sources, const EntryBinding &binding,
+                              const std::string &symbol, DiagnosticSink &sink) {
+  context.loadDialect<PtlDialect, arith::ArithDialect, func::FuncDialect, scf::SCFDialect>();
+  size_t errors = sink.errorCount();
+  BuildContext c(context, program, sources, binding, sink);
+  const CallableDecl &decl = *binding.decl;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(c.location(decl.span));
+  if (decl.isBlockLevel && decl.kind != DeclKind::ManualKernel)
+    c.fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding.machine});
+  else if (!decl.level.empty() && decl.level != "chip" && decl.level != "core")
+    c.fail(DiagId::LevelNotOnTarget, decl.nameSpan, {decl.name, decl.level, binding.machine});
+  else
+    buildEntry(c, *module, symbol);
+  return sink.errorCount() == errors ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
 } // namespace ptl::ir

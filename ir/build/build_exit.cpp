@@ -1,19 +1,20 @@
-// `break`, `continue` and `return` inside loops: structured control flow has no jumps, so each sets
-// a flag that the loop carries, and what follows in the same iteration runs only while no flag is
-// set.
-#include "ir/build/builder.h"
+// Flags of loops that are left early, and what they guard.
+#include "ir/build/build_exit.h"
+#include "ir/build/build_stmt.h"
+#include "ir/build/carried.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
 namespace ptl::ir {
 
-bool Builder::mayExit(const ptl::Block &block) {
+bool mayExit(const ptl::Block &block) {
   return llvm::any_of(block.stmts, [](const Stmt *stmt) { return mayExit(*stmt); });
 }
 
-bool Builder::mayExit(const Stmt &stmt) {
+bool mayExit(const Stmt &stmt) {
   switch (stmt.kind) {
   case StmtKind::Break:
   case StmtKind::Continue:
@@ -31,7 +32,7 @@ bool Builder::mayExit(const Stmt &stmt) {
   }
 }
 
-bool Builder::mayReturn(const Stmt &stmt) {
+bool mayReturn(const Stmt &stmt) {
   auto any = [](const ptl::Block *block) {
     return block && llvm::any_of(block->stmts, [](const Stmt *s) { return mayReturn(*s); });
   };
@@ -53,21 +54,45 @@ bool Builder::mayReturn(const Stmt &stmt) {
   }
 }
 
-void Builder::setExit(mlir::Value ExitFlags::*flag, Location loc) {
-  if (exits_)
-    (*exits_).*flag = make<arith::ConstantIntOp>(loc, 1, 1);
+void setExit(BuildContext &c, mlir::Value ExitFlags::*flag, Location loc) {
+  if (c.exits)
+    (*c.exits).*flag = c.make<arith::ConstantIntOp>(loc, 1, 1);
 }
 
-/// A `return` in an inner loop leaves the outer one too.
-void Builder::leaveOuterLoop(Location loc) {
-  if (returnSlot_ && exits_)
-    exits_->broke = builder_.createOrFold<arith::OrIOp>(loc, exits_->broke, returnSlot_->flag);
+void leaveOuterLoop(BuildContext &c, Location loc) {
+  if (c.returnSlot && c.exits)
+    c.exits->broke = c.b.createOrFold<arith::OrIOp>(loc, c.exits->broke, c.returnSlot->flag);
 }
 
-mlir::Value Builder::notExited(Location loc) {
-  mlir::Value exited = builder_.createOrFold<arith::OrIOp>(loc, exits_->broke, exits_->continued);
-  mlir::Value one = make<arith::ConstantIntOp>(loc, 1, 1);
-  return builder_.createOrFold<arith::XOrIOp>(loc, exited, one);
+static mlir::Value notExited(BuildContext &c, Location loc) {
+  mlir::Value exited = c.b.createOrFold<arith::OrIOp>(loc, c.exits->broke, c.exits->continued);
+  mlir::Value one = c.make<arith::ConstantIntOp>(loc, 1, 1);
+  return c.b.createOrFold<arith::XOrIOp>(loc, exited, one);
+}
+
+void buildGuarded(BuildContext &c, const std::vector<Stmt *> &stmts, size_t from) {
+  ptl::Block rest;
+  rest.stmts.assign(stmts.begin() + static_cast<ptrdiff_t>(from), stmts.end());
+  buildUnlessExited(c, rest, c.location(stmts[from]->span), [&] { buildStmts(c, rest.stmts, 0); });
+}
+
+void buildUnlessExited(BuildContext &c, const ptl::Block &block, Location loc,
+                       llvm::function_ref<void()> build) {
+  Slots slots = assignedSlots(c, {&block});
+  llvm::SmallVector<mlir::Value> before = slotValues(slots);
+  mlir::Value active = notExited(c, loc);
+  auto branch = c.make<scf::IfOp>(loc, ValueRange(before).getTypes(), active, true, true);
+  auto buildArm = [&](mlir::Block *arm, bool run) {
+    OpBuilder::InsertionGuard guard(c.b);
+    c.b.setInsertionPointToStart(arm);
+    setSlots(slots, before);
+    if (run)
+      build();
+    c.make<scf::YieldOp>(loc, slotValuesAs(c, slots, branch.getResultTypes(), loc));
+  };
+  buildArm(branch.thenBlock(), true);
+  buildArm(branch.elseBlock(), false);
+  setSlots(slots, branch.getResults());
 }
 
 } // namespace ptl::ir

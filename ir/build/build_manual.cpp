@@ -1,12 +1,18 @@
-// Manual kernels: a grid of the block level per `parallel`, events and their ids, points of the
-// grid.
+// Manual kernels: grids, ids of events, points.
+#include "ir/build/build_manual.h"
 #include "frontend/sema/block/block_machine.h"
-#include "frontend/sema/walk.h"
+#include "frontend/sema/declarations/check_decl.h"
+#include "ir/build/build_check.h"
+#include "ir/build/build_dim.h"
+#include "ir/build/build_loop.h"
+#include "ir/build/build_parallel.h"
+#include "ir/build/build_schedule.h"
+#include "ir/build/build_stmt.h"
+#include "ir/build/build_type.h"
 #include "ir/build/manual.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <set>
 
@@ -56,9 +62,16 @@ static constexpr int64_t kMostEvents = 16;
 
 // ---- Ids of events ------------------------------------------------------------------------------
 
+static void checkId(BuildContext &c, const Local &event, int64_t last, int64_t limit) {
+  if (last >= limit)
+    c.fail(DiagId::EventIdBeyondLimit, event.span,
+           {std::to_string(last), std::string(pipeName(event.object->from.pipe)),
+            std::string(pipeName(event.object->to.pipe)), std::to_string(limit - 1)});
+}
+
 /// Ids count per pair of pipes and core, those of events between cores for all together; those that
 /// are pinned are taken first.
-void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
+static void allocateEvents(BuildContext &c, const ptl::Block &body, const std::string &core) {
   std::vector<std::pair<Local *, std::string>> events;
   forEachStmt(&body, core, [&](const Stmt &stmt, const std::string &where) {
     if (stmt.kind != StmtKind::BlockDecl)
@@ -75,13 +88,13 @@ void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
                crosses ? Pipe::All : local.object->to.pipe};
   };
   auto countOf = [&](const Local &local) {
-    return local.object->count ? constantDim(local.object->count).value_or(1) : 1;
+    return local.object->count ? constantDim(c, local.object->count).value_or(1) : 1;
   };
   for (auto &[local, where] : events)
     if (local->object->number) {
-      int64_t first = constantDim(local->object->number).value_or(0);
-      manual_->ids[local] = first;
-      checkId(*local, first + countOf(*local) - 1, kMostEvents);
+      int64_t first = constantDim(c, local->object->number).value_or(0);
+      c.manual->ids[local] = first;
+      checkId(c, *local, first + countOf(*local) - 1, kMostEvents);
       for (int64_t i = 0; i < countOf(*local); ++i)
         taken[keyOf(*local, where)].insert(first + i);
     }
@@ -96,9 +109,9 @@ void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
           return false;
       return true;
     };
-    int64_t limit = manual_->machine->events;
+    int64_t limit = c.manual->machine->events;
     if (local->object->crosses()) { // from above: queues take theirs from below
-      const CrossCoreFlags &flags = manual_->machine->crossCore;
+      const CrossCoreFlags &flags = c.manual->machine->crossCore;
       limit = flags.flags;
       used.insert(flags.reserved.begin(), flags.reserved.end());
       first = (limit > 0 ? limit : kMostEvents) - count;
@@ -111,16 +124,9 @@ void Builder::allocateEvents(const ptl::Block &body, const std::string &core) {
       ++first;
     for (int64_t i = 0; i < count; ++i)
       used.insert(first + i);
-    manual_->ids[local] = first;
-    checkId(*local, first + count - 1, limit > 0 ? limit : kMostEvents);
+    c.manual->ids[local] = first;
+    checkId(c, *local, first + count - 1, limit > 0 ? limit : kMostEvents);
   }
-}
-
-void Builder::checkId(const Local &event, int64_t last, int64_t limit) {
-  if (last >= limit)
-    fail(DiagId::EventIdBeyondLimit, event.span,
-         {std::to_string(last), std::string(pipeName(event.object->from.pipe)),
-          std::string(pipeName(event.object->to.pipe)), std::to_string(limit - 1)});
 }
 
 // ---- Kernels ------------------------------------------------------------------------------------
@@ -137,16 +143,16 @@ static bool isHostLet(const Stmt &stmt) {
 }
 
 /// What does not run on this machine, where no `for` says which ones the kernel is for.
-void Builder::checkMachine(const CallableDecl &decl) {
-  auto namer = [this](const Elem &elem) { return elemName(elemKind(elem)); };
+static void checkMachine(BuildContext &c, const CallableDecl &decl) {
+  auto namer = [&c](const Elem &elem) { return elemName(elemKind(c, elem)); };
   auto exprs = [&](const Expr *root) {
     forEachExpr(root, [&](const Expr *expr) {
       auto *call = expr->kind == ExprKind::Block ? static_cast<const BlockExpr *>(expr) : nullptr;
       if (!call || !call->info)
         return;
-      if (std::string why = whyNotOn(*manual_->machine, *call, namer); !why.empty())
-        fail(DiagId::NotOnMachine, call->span,
-             {surfaceName(*call->info), manual_->machine->name, why});
+      if (std::string why = whyNotOn(*c.manual->machine, *call, namer); !why.empty())
+        c.fail(DiagId::NotOnMachine, call->span,
+               {surfaceName(*call->info), c.manual->machine->name, why});
     });
   };
   forEachStmt(decl.body, decl.core, [&](const Stmt &stmt, const std::string &) {
@@ -157,121 +163,119 @@ void Builder::checkMachine(const CallableDecl &decl) {
   });
 }
 
-/// One grid per `parallel`, each with the declarations before it; one for all of a body without
-/// `parallel`.
-void Builder::buildManual(const CallableDecl &decl) {
-  context_.loadDialect<pto::PtoDialect>();
-  auto outer = std::exchange(manual_, std::make_shared<ManualState>());
-  manual_->machine = binding_.chip;
-  size_t errors = sink_.errorCount();
+/// The points are numbered, and core group g of n takes the points g, g + n, … Bounds that depend
+/// on earlier variables make loops inside a point.
+static void buildPoints(BuildContext &c, const ParallelStmt &stmt, size_t from = 0) {
+  Location loc = c.location(stmt.span);
+  llvm::SmallVector<LoopBounds> bounds;
+  llvm::SmallVector<mlir::Value> counts;
+  mlir::Value total = c.index(1);
+  size_t to = from;
+  for (; to < stmt.heads.size() && (to == from || !dependsOnHeads(stmt, from, to)); ++to) {
+    bounds.push_back(loopBounds(c, stmt.heads[to]));
+    const LoopBounds &last = bounds.back();
+    mlir::Value length = c.b.createOrFold<arith::SubIOp>(loc, last.upper, last.lower);
+    counts.push_back(c.b.createOrFold<arith::CeilDivSIOp>(loc, length, last.step));
+    total = c.b.createOrFold<arith::MulIOp>(loc, total, counts.back());
+  }
+  bool outermost = from == 0;
+  auto asIndex = [&](mlir::Value id) -> mlir::Value {
+    return c.make<arith::IndexCastOp>(loc, c.b.getIndexType(), id);
+  };
+  mlir::Value first =
+      outermost ? asIndex(c.make<pto::GetBlockIdxOp>(loc, c.b.getI64Type())) : c.index(0);
+  mlir::Value step =
+      outermost ? asIndex(c.make<pto::GetBlockNumOp>(loc, c.b.getI64Type())) : c.index(1);
+  if (auto cores =
+          outermost ? c.manual->grid->getAttrOfType<IntegerAttr>("ptl.cores") : IntegerAttr()) {
+    step = c.make<arith::MinSIOp>(loc, step, c.index(cores.getInt()));
+    mlir::Value works = c.make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, first, step);
+    first = c.make<arith::SelectOp>(loc, works, first, total);
+  }
+  auto loop = c.make<scf::ForOp>(loc, first, total, step);
+  {
+    OpBuilder::InsertionGuard guard(c.b);
+    c.b.setInsertionPointToStart(loop.getBody());
+    mlir::Value rest = loop.getInductionVar();
+    for (size_t i = to; i-- > from;) {
+      const LoopBounds &own = bounds[i - from];
+      mlir::Value number =
+          i == from ? rest : c.make<arith::RemUIOp>(loc, rest, counts[i - from]).getResult();
+      if (i > from)
+        rest = c.make<arith::DivUIOp>(loc, rest, counts[i - from]);
+      mlir::Value offset = c.b.createOrFold<arith::MulIOp>(loc, number, own.step);
+      bindLoopVar(c, stmt.heads[i], own, c.b.createOrFold<arith::AddIOp>(loc, own.lower, offset));
+    }
+    if (to < stmt.heads.size()) {
+      buildPoints(c, stmt, to);
+    } else {
+      buildBlock(c, *stmt.body);
+      loop->setAttr("ptl.point", c.b.getUnitAttr());
+      c.make<pto::BarrierOp>(loc, pto::PipeKindAttr::get(&c.context, pto::PipeKind::PIPE_ALL));
+    }
+  }
+  for (size_t i = from; i < to; ++i)
+    eraseSymbols(*c.frame, stmt.heads[i]);
+}
+
+static void buildManualGrid(BuildContext &c, const CallableDecl &decl,
+                            const std::vector<Stmt *> &stmts, size_t upTo) {
+  Location loc = c.location(upTo < stmts.size() ? stmts[upTo]->span : decl.nameSpan);
+  mlir::Value zero = c.index(0), one = c.index(1);
+  auto grid = c.make<ParallelOp>(loc, zero, one, one);
+  grid->setAttr("ptl.manual", c.b.getStringAttr(decl.core));
+  scheduleGrid(c, grid);
+  c.manual->grid = grid;
+  c.manual->pointers.clear();
+  c.manual->uses.clear();
+  OpBuilder::InsertionGuard guard(c.b);
+  llvm::SmallVector<mlir::Type> types{c.b.getIndexType()};
+  llvm::SmallVector<Location> locs{loc};
+  c.b.createBlock(&grid.getBody(), {}, types, locs);
+  for (const WhereClause &clause : decl.wheres) // for the prover
+    if (clause.condition && !clause.onTunables)
+      emitCondition(c, *clause.condition, "where", clause.text, c.location(clause.span));
+  for (size_t i = 0; i < upTo; ++i)
+    if (stmts[i]->kind != StmtKind::Parallel)
+      buildStmt(c, *stmts[i]);
+  if (upTo < stmts.size())
+    buildPoints(c, static_cast<const ParallelStmt &>(*stmts[upTo]));
+  c.make<YieldOp>(loc);
+  for (auto &[local, pointer] : c.manual->pointers) {
+    auto [read, written] = c.manual->uses[local];
+    pointer.setRole(written ? (read ? "inout" : "out") : "in");
+  }
+}
+
+void buildManual(BuildContext &c, const CallableDecl &decl) {
+  c.context.loadDialect<pto::PtoDialect>();
+  auto outer = std::exchange(c.manual, std::make_shared<ManualState>());
+  c.manual->machine = c.binding.chip;
+  size_t errors = c.sink.errorCount();
   if (decl.targets.empty())
-    checkMachine(decl);
-  allocateEvents(*decl.body, decl.core);
+    checkMachine(c, decl);
+  allocateEvents(c, *decl.body, decl.core);
   const std::vector<Stmt *> &stmts = decl.body->stmts;
   bool asserts =
       llvm::any_of(stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::Assert; });
   for (const Stmt *stmt : stmts) // checked by the host, before the kernel runs
     if (asserts && (isHostLet(*stmt) || stmt->kind == StmtKind::Assert))
-      buildStmt(*stmt);
+      buildStmt(c, *stmt);
   bool points =
       llvm::any_of(stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::Parallel; });
-  for (size_t i = 0; i < stmts.size() && sink_.errorCount() == errors; ++i)
+  for (size_t i = 0; i < stmts.size() && c.sink.errorCount() == errors; ++i)
     if (points && stmts[i]->kind == StmtKind::Parallel)
-      buildManualGrid(decl, stmts, i);
-  if (!points && sink_.errorCount() == errors)
-    buildManualGrid(decl, stmts, stmts.size());
-  manual_ = outer;
+      buildManualGrid(c, decl, stmts, i);
+  if (!points && c.sink.errorCount() == errors)
+    buildManualGrid(c, decl, stmts, stmts.size());
+  c.manual = outer;
 }
 
-void Builder::buildManualGrid(const CallableDecl &decl, const std::vector<Stmt *> &stmts,
-                              size_t upTo) {
-  Location loc = location(upTo < stmts.size() ? stmts[upTo]->span : decl.nameSpan);
-  mlir::Value zero = index(0), one = index(1);
-  auto grid = make<ParallelOp>(loc, zero, one, one);
-  grid->setAttr("ptl.manual", builder_.getStringAttr(decl.core));
-  scheduleGrid(grid);
-  manual_->grid = grid;
-  manual_->pointers.clear();
-  manual_->uses.clear();
-  OpBuilder::InsertionGuard guard(builder_);
-  llvm::SmallVector<mlir::Type> types{builder_.getIndexType()};
-  llvm::SmallVector<Location> locs{loc};
-  builder_.createBlock(&grid.getBody(), {}, types, locs);
-  for (const WhereClause &clause : decl.wheres) // for the prover
-    if (clause.condition && !clause.onTunables)
-      emitCondition(*clause.condition, "where", clause.text, location(clause.span));
-  for (size_t i = 0; i < upTo; ++i)
-    if (stmts[i]->kind != StmtKind::Parallel)
-      buildStmt(*stmts[i]);
-  if (upTo < stmts.size())
-    buildPoints(static_cast<const ParallelStmt &>(*stmts[upTo]));
-  make<YieldOp>(loc);
-  for (auto &[local, pointer] : manual_->pointers) {
-    auto [read, written] = manual_->uses[local];
-    pointer.setRole(written ? (read ? "inout" : "out") : "in");
-  }
-}
-
-/// The points are numbered, and core group g of n takes the points g, g + n, … Bounds that depend
-/// on earlier variables make loops inside a point.
-void Builder::buildPoints(const ParallelStmt &stmt, size_t from) {
-  Location loc = location(stmt.span);
-  llvm::SmallVector<LoopBounds> bounds;
-  llvm::SmallVector<mlir::Value> counts;
-  mlir::Value total = index(1);
-  size_t to = from;
-  for (; to < stmt.heads.size() && (to == from || !dependsOnHeads(stmt, from, to)); ++to) {
-    bounds.push_back(loopBounds(stmt.heads[to]));
-    const LoopBounds &last = bounds.back();
-    mlir::Value length = builder_.createOrFold<arith::SubIOp>(loc, last.upper, last.lower);
-    counts.push_back(builder_.createOrFold<arith::CeilDivSIOp>(loc, length, last.step));
-    total = builder_.createOrFold<arith::MulIOp>(loc, total, counts.back());
-  }
-  bool outermost = from == 0;
-  auto asIndex = [&](mlir::Value id) -> mlir::Value {
-    return make<arith::IndexCastOp>(loc, builder_.getIndexType(), id);
-  };
-  mlir::Value first =
-      outermost ? asIndex(make<pto::GetBlockIdxOp>(loc, builder_.getI64Type())) : index(0);
-  mlir::Value step =
-      outermost ? asIndex(make<pto::GetBlockNumOp>(loc, builder_.getI64Type())) : index(1);
-  if (auto cores =
-          outermost ? manual_->grid->getAttrOfType<IntegerAttr>("ptl.cores") : IntegerAttr()) {
-    step = make<arith::MinSIOp>(loc, step, index(cores.getInt()));
-    mlir::Value works = make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, first, step);
-    first = make<arith::SelectOp>(loc, works, first, total);
-  }
-  auto loop = make<scf::ForOp>(loc, first, total, step);
-  {
-    OpBuilder::InsertionGuard guard(builder_);
-    builder_.setInsertionPointToStart(loop.getBody());
-    mlir::Value rest = loop.getInductionVar();
-    for (size_t i = to; i-- > from;) {
-      const LoopBounds &own = bounds[i - from];
-      mlir::Value number =
-          i == from ? rest : make<arith::RemUIOp>(loc, rest, counts[i - from]).getResult();
-      if (i > from)
-        rest = make<arith::DivUIOp>(loc, rest, counts[i - from]);
-      mlir::Value offset = builder_.createOrFold<arith::MulIOp>(loc, number, own.step);
-      bindLoopVar(stmt.heads[i], own, builder_.createOrFold<arith::AddIOp>(loc, own.lower, offset));
-    }
-    if (to < stmt.heads.size()) {
-      buildPoints(stmt, to);
-    } else {
-      buildBlock(*stmt.body);
-      loop->setAttr("ptl.point", builder_.getUnitAttr());
-      make<pto::BarrierOp>(loc, pto::PipeKindAttr::get(&context_, pto::PipeKind::PIPE_ALL));
-    }
-  }
-  for (size_t i = from; i < to; ++i)
-    eraseSymbols(*frame_, stmt.heads[i]);
-}
-
-void Builder::buildSection(const OnStmt &stmt) {
-  auto section = make<SectionOp>(location(stmt.span), stmt.core);
-  OpBuilder::InsertionGuard guard(builder_);
-  builder_.createBlock(&section.getBody());
-  buildBlock(*stmt.body);
+void buildSection(BuildContext &c, const OnStmt &stmt) {
+  auto section = c.make<SectionOp>(c.location(stmt.span), stmt.core);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.createBlock(&section.getBody());
+  buildBlock(c, *stmt.body);
 }
 
 } // namespace ptl::ir

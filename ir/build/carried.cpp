@@ -1,5 +1,5 @@
-// Values that regions of control flow carry: locals assigned inside that live outside.
-#include "ir/build/builder.h"
+// What regions of control flow assign.
+#include "ir/build/carried.h"
 
 #include <set>
 
@@ -107,14 +107,14 @@ struct Collector {
 
 } // namespace
 
-void Builder::addSlots(Bound &bound, Slots &slots) {
+void addSlots(Bound &bound, Slots &slots) {
   if (bound.kind == Bound::Kind::Value && !isa<RefType>(bound.value.getType()))
     slots.push_back(&bound.value);
   for (Bound &part : bound.parts)
     addSlots(part, slots);
 }
 
-Builder::Slots Builder::assignedSlots(const std::vector<const ptl::Block *> &blocks) {
+Slots assignedSlots(BuildContext &c, const std::vector<const ptl::Block *> &blocks) {
   Collector collector;
   for (const ptl::Block *block : blocks)
     if (block)
@@ -124,42 +124,54 @@ Builder::Slots Builder::assignedSlots(const std::vector<const ptl::Block *> &blo
   Slots slots;
   for (Local *local : collector.order)
     if (!collector.declared.count(local))
-      addSlots(bound(*local), slots);
-  if (collector.exits && exits_) {
-    slots.push_back(&exits_->broke);
-    slots.push_back(&exits_->continued);
+      addSlots(c.bound(*local), slots);
+  if (collector.exits && c.exits) {
+    slots.push_back(&c.exits->broke);
+    slots.push_back(&c.exits->continued);
   }
-  if (collector.returns && returnSlot_) {
-    slots.push_back(&returnSlot_->flag);
-    addSlots(returnSlot_->value, slots);
+  if (collector.returns && c.returnSlot) {
+    slots.push_back(&c.returnSlot->flag);
+    addSlots(c.returnSlot->value, slots);
   }
   return slots;
 }
 
-llvm::SmallVector<mlir::Value> Builder::slotValues(const Slots &slots) {
+llvm::SmallVector<mlir::Value> slotValues(const Slots &slots) {
   llvm::SmallVector<mlir::Value> values;
   for (mlir::Value *slot : slots)
     values.push_back(*slot);
   return values;
 }
 
-void Builder::setSlots(const Slots &slots, ValueRange values) {
+void setSlots(const Slots &slots, ValueRange values) {
   for (auto [slot, value] : llvm::zip(slots, values))
     *slot = value;
 }
 
-llvm::SmallVector<mlir::Value> Builder::slotValuesAs(const Slots &slots, TypeRange types,
-                                                     Location loc) {
+llvm::SmallVector<mlir::Value> slotValuesAs(BuildContext &c, const Slots &slots, TypeRange types,
+                                            Location loc) {
   llvm::SmallVector<mlir::Value> values;
   for (auto [slot, type] : llvm::zip(slots, types))
-    values.push_back(castTo(*slot, type, loc));
+    values.push_back(castTo(c, *slot, type, loc));
   return values;
 }
 
-mlir::Value Builder::castTo(mlir::Value value, mlir::Type type, Location loc) {
+mlir::Value castTo(BuildContext &c, mlir::Value value, mlir::Type type, Location loc) {
   if (value.getType() == type || !isa<ArrayType>(type))
     return value;
-  return make<CastOp>(loc, type, value);
+  return c.make<CastOp>(loc, type, value);
+}
+
+void nameArgument(BlockArgument argument, llvm::StringRef name) {
+  if (!name.empty())
+    argument.setLoc(NameLoc::get(StringAttr::get(argument.getContext(), name), argument.getLoc()));
+}
+
+void nameArguments(BuildContext &c, const Slots &slots, mlir::Block::BlockArgListType arguments) {
+  for (auto [slot, argument] : llvm::zip(slots, arguments))
+    for (const Local *local : c.frame->decl->locals)
+      if (&c.frame->locals[local->index].value == slot)
+        nameArgument(argument, local->name);
 }
 
 } // namespace ptl::ir

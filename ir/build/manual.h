@@ -2,9 +2,11 @@
 #pragma once
 
 #include "frontend/sema/block/checked_block.h"
-#include "ir/build/builder.h"
+#include "ir/build/build_context.h"
 #include "ir/dialect/instruction_op.h"
 #include "machines/machine.h"
+
+#include "mlir/IR/Matchers.h"
 
 namespace ptl::ir {
 
@@ -26,5 +28,12 @@ struct ManualState {
   std::map<const Local *, const Local *> tensors;      ///< of `let`s that are parts of a tensor
   std::map<const Local *, int64_t> ids;                ///< first id of each event
 };
+
+/// The number that a value is known to be, else `pto::kDynamic`.
+inline int64_t extentOf(mlir::Value value) {
+  mlir::IntegerAttr number;
+  return mlir::matchPattern(value, mlir::m_Constant(&number)) ? number.getInt() : pto::kDynamic;
+}
+inline bool isZero(mlir::Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
 
 } // namespace ptl::ir

@@ -61,6 +61,8 @@ struct TaskRequest {
   const void *site = nullptr; ///< the operation of the program; those of one may be alike
 };
 
+struct Engine;
+
 /// A chip in virtual time. Tasks are submitted in program order by an orchestrator, wait for those
 /// that touch the same parts of arrays before them, are handed out by schedulers, and run block by
 /// block on cores of their kind: as many at the same time as there are cores.
@@ -92,7 +94,6 @@ public:
   Timeline take();
 
 private:
-  class Engine;
   std::unique_ptr<Engine> engine_;
 };
 

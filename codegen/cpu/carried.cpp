@@ -1,0 +1,120 @@
+// Carried values: buffers, and what is computed on top of them.
+#include "codegen/cpu/carried.h"
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/extents.h"
+#include "codegen/cpu/lower_elementwise.h"
+#include "codegen/cpu/lower_tasks.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/positions.h"
+#include "codegen/cpu/program_storage.h"
+#include "codegen/cpu/storage.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+View carriedBuffer(Lowering &l, Operation *op, Value initial) {
+  auto type = cast<ir::ArrayType>(initial.getType());
+  View buffer = allocate(l, type.getElementType(), extentsOf(l, initial));
+  tellBytes(buffer.data, type);
+  asTask(l, op, [&] { evaluateInto(l, initial, buffer); });
+  return buffer;
+}
+
+// What an address was computed from.
+static Value memoryOf(Value pointer) {
+  while (auto step = pointer.getDefiningOp<LLVM::GEPOp>())
+    pointer = step.getBase();
+  return pointer;
+}
+
+static bool sameView(const View &a, const View &b) {
+  auto same = [](auto pair) {
+    auto [x, y] = pair;
+    return x == y || (constantOf(x) && constantOf(x) == constantOf(y));
+  };
+  return a.data == b.data && a.rank() == b.rank() &&
+         llvm::all_of(llvm::zip(a.extents, b.extents), same) &&
+         llvm::all_of(llvm::zip(a.strides, b.strides), same);
+}
+
+// Whether each element of the op comes from the element of the operand at the same place.
+static bool staysInPlace(Operation *op, Value operand) {
+  auto from = dyn_cast<ir::ArrayType>(operand.getType());
+  auto to = dyn_cast<ir::ArrayType>(op->getResult(0).getType());
+  if (!from || !to || !(isElementwise(op) || isa<ir::CastOp>(op)))
+    return false;
+  return from.getRank() == to.getRank() &&
+         llvm::all_of(llvm::zip(from.getExtents(), to.getExtents()), [](auto extents) {
+           auto [x, y] = extents;
+           return !x.isOne() || y.isOne();
+         });
+}
+
+namespace {
+/// What a value that is still to be computed reads of a carried buffer.
+class BufferReads {
+public:
+  BufferReads(Lowering &lowering, const View &buffer) : l_(lowering), buffer_(buffer) {}
+  /// No element of the buffer at all.
+  bool none(Value value) { return onlyAllowed(value, false); }
+  /// No element but the one at the place that is computed. What permutes, shifts, folds or repeats
+  /// elements reads others, even where it is a view that costs nothing.
+  bool onlyInPlace(Value value) { return onlyAllowed(value, true); }
+
+private:
+  bool onlyAllowed(Value value, bool inPlace) {
+    if (isScalar(value) || !seen_.insert({value, inPlace ? 1 : 0}).second)
+      return true;
+    if (l_.isMaterialised(value)) {
+      View view = *viewOf(l_, value);
+      return memoryOf(view.data) != memoryOf(buffer_.data) || (inPlace && sameView(view, buffer_));
+    }
+    Operation *op = value.getDefiningOp();
+    return op && llvm::all_of(op->getOperands(), [&](Value operand) {
+             return onlyAllowed(operand, inPlace && staysInPlace(op, operand));
+           });
+  }
+
+  Lowering &l_;
+  const View &buffer_;
+  llvm::DenseSet<std::pair<Value, unsigned>> seen_;
+};
+} // namespace
+
+void yieldInto(Lowering &l, Operation *yield, ValueRange values,
+               ArrayRef<std::optional<View>> buffers, Values &scalars) {
+  SmallVector<std::pair<View, View>> copies;
+  SmallVector<size_t> inPlace; // in this order, so none reads what one before it has changed
+  auto isCarried = [&](const View &view) {
+    return llvm::any_of(buffers, [&](const std::optional<View> &buffer) {
+      return buffer && memoryOf(buffer->data) == memoryOf(view.data);
+    });
+  };
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (!buffers[k]) {
+      scalars.push_back(scalarOf(l, values[k]));
+      continue;
+    }
+    auto view = viewOf(l, values[k]);
+    if (view && sameView(*view, *buffers[k]))
+      continue;
+    bool keepsOthers = llvm::all_of(
+        inPlace, [&](size_t i) { return BufferReads(l, *buffers[i]).none(values[k]); });
+    if (!view && keepsOthers && BufferReads(l, *buffers[k]).onlyInPlace(values[k])) {
+      inPlace.push_back(k);
+      continue;
+    }
+    // A part of what is carried may be changed by the copies below.
+    View from = view && !isCarried(*view) ? *view : carriedBuffer(l, yield, values[k]);
+    copies.push_back({from, *buffers[k]});
+  }
+  for (size_t k : inPlace)
+    asTask(l, yield, [&] { evaluateInto(l, values[k], *buffers[k]); });
+  for (auto &[from, to] : copies)
+    asTask(l, yield, [&, &from = from, &to = to] {
+      forAll(l, to.extents, 1, {}, [&](Coords &at) { storeAt(l, to, at, loadAt(l, from, at)); });
+    });
+}
+
+} // namespace ptl::cpu

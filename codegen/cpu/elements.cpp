@@ -1,0 +1,109 @@
+// How one element is computed from its operands.
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/lower_elementwise.h"
+#include "codegen/cpu/lower_gather.h"
+#include "codegen/cpu/lower_random.h"
+#include "codegen/cpu/lower_shape.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/positions.h"
+
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+Value scalarOf(Lowering &l, Value value) {
+  auto found = l.scalars.find(value);
+  if (found != l.scalars.end()) {
+    // Constants are made anew where they are used: other functions cannot see them.
+    if (auto *op = found->second.getDefiningOp(); op && op->hasTrait<OpTrait::ConstantLike>())
+      return l.e.b.clone(*op)->getResult(0);
+    return found->second;
+  }
+  l.fail(value.getDefiningOp(), "this value is not available to the CPU target");
+  return l.e.zero(registerType(value.getType()));
+}
+
+static Lowering::ElementKey keyOf(Value value, const Coords &at, Value mask) {
+  Lowering::ElementKey key{value.getAsOpaquePointer(), {}};
+  for (const Coord &coord : at) {
+    auto *base = coord.base.getAsOpaquePointer();
+    if (auto number = constantOf(coord.base))
+      base = reinterpret_cast<void *>(static_cast<intptr_t>(*number * 2 + 1));
+    key.second.append({base, coord.vector.getAsOpaquePointer(),
+                       reinterpret_cast<void *>(static_cast<intptr_t>(coord.step))});
+  }
+  key.second.push_back(mask.getAsOpaquePointer());
+  return key;
+}
+
+static bool allUniform(const Coords &at) {
+  return llvm::all_of(at, [](const Coord &c) { return c.isUniform(); });
+}
+
+static Value elementOfOp(Lowering &l, Operation *op, unsigned result, const Coords &at) {
+  llvm::SaveAndRestore place(l.e.loc, op->getLoc());
+  if (isElementwise(op)) {
+    Values operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(elementAt(l, operand, broadcastCoords(l, operand, at)));
+    return l.hoisting ? Value() : emitElementwise(l.e, op, operands);
+  }
+  if (auto source = sourceOf(l, op, result, at))
+    return elementAt(l, source->first, source->second);
+  if (l.hoisting)
+    return {};
+  bool handled = true;
+  Value value = shapeElement(l, op, result, at, handled);
+  if (handled)
+    return value;
+  if ((value = gatherElement(l, op, at)) || (value = randomElement(l, op, at)))
+    return value;
+  l.fail(op, "this operation has no lowering to the CPU here");
+  return l.e.zero(
+      registerType(cast<ir::ArrayType>(op->getResult(result).getType()).getElementType()));
+}
+
+Value elementAt(Lowering &l, Value value, const Coords &at) {
+  if (isScalar(value))
+    return l.hoisting ? Value() : scalarOf(l, value);
+  bool uniform = allUniform(at);
+  if (l.hoisting && !uniform) {
+    if (Operation *op = value.getDefiningOp(); op && !l.views.count(value))
+      elementOfOp(l, op, cast<OpResult>(value).getResultNumber(), at);
+    return {};
+  }
+  Lowering::ElementKey key = keyOf(value, at, uniform ? Value() : l.mask);
+  if (auto found = l.elements.find(key); found != l.elements.end())
+    return found->second;
+  bool wasHoisting = std::exchange(l.hoisting, false);
+  Value result;
+  if (auto view = viewOf(l, value))
+    result = loadAt(l, *view, at);
+  else
+    result = elementOfOp(l, value.getDefiningOp(), cast<OpResult>(value).getResultNumber(), at);
+  l.hoisting = wasHoisting;
+  l.elements[key] = result;
+  l.remember([&l, key] { l.elements.erase(key); });
+  return result;
+}
+
+void hoist(Lowering &l, Value value, const Coords &at) {
+  l.hoisting = true;
+  elementAt(l, value, at);
+  l.hoisting = false;
+}
+
+Coords broadcastCoords(Lowering &l, Value operand, const Coords &at) {
+  auto type = arrayType(operand);
+  if (!type)
+    return {};
+  Coords result(at.end() - type.getRank(), at.end());
+  for (auto [coord, extent] : llvm::zip(result, type.getExtents()))
+    if (extent.isOne())
+      coord = Coord{l.index(0)};
+  return result;
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,200 @@
+// Boxes of arrays, read and written.
+#include "codegen/cpu/lower_boxes.h"
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/extents.h"
+#include "codegen/cpu/lower_tasks.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/positions.h"
+
+using namespace mlir;
+using arith::CmpIPredicate;
+
+namespace ptl::cpu {
+
+static bool isDropped(ArrayRef<int64_t> dropped, size_t axis) {
+  return llvm::is_contained(dropped, static_cast<int64_t>(axis));
+}
+
+View boxView(Lowering &l, const View &base, ValueRange offsets, ValueRange lengths,
+             ValueRange steps, ArrayRef<int64_t> dropped) {
+  const Emit &e = l.e;
+  View view{base.element, {}, {}, {}};
+  Value offset = l.index(0);
+  for (size_t axis = 0; axis < offsets.size(); ++axis) {
+    offset = e.add(offset, e.mul(scalarOf(l, offsets[axis]), base.strides[axis]));
+    if (isDropped(dropped, axis))
+      continue;
+    view.extents.push_back(scalarOf(l, lengths[axis]));
+    Value stride = base.strides[axis];
+    view.strides.push_back(steps.empty() ? stride : e.mul(stride, scalarOf(l, steps[axis])));
+  }
+  view.data = elementPointer(e, base.data, storageType(base.element), offset);
+  return view;
+}
+
+Coords boxCoords(Lowering &l, ValueRange offsets, ValueRange steps, ArrayRef<int64_t> dropped,
+                 const Coords &at) {
+  Coords result;
+  size_t next = 0;
+  for (size_t axis = 0; axis < offsets.size(); ++axis) {
+    Value offset = scalarOf(l, offsets[axis]);
+    if (isDropped(dropped, axis)) {
+      result.push_back(Coord{offset});
+      continue;
+    }
+    Coord coord = at[next++];
+    if (!steps.empty())
+      coord = scaled(l, coord, scalarOf(l, steps[axis]));
+    result.push_back(shifted(l, coord, offset));
+  }
+  return result;
+}
+
+// Nothing is loaded beyond the edges.
+Value boxElementOutside(Lowering &l, const View &base, ValueRange offsets, ValueRange steps,
+                        ArrayRef<int64_t> dropped, Value outside, const Coords &at) {
+  const Emit &e = l.e;
+  Coords from = boxCoords(l, offsets, steps, dropped, at);
+  Value inside;
+  Type indexType = e.b.getIndexType();
+  for (auto [coord, extent] : llvm::zip(from, base.extents)) {
+    Value position = positionVector(l, coord, indexType);
+    // As unsigned numbers, negative positions are beyond the end.
+    Value good = e.cmpi(CmpIPredicate::ult, position, e.splat(extent, position.getType()));
+    if (!inside)
+      inside = good;
+    else if (isa<VectorType>(inside.getType()) || isa<VectorType>(good.getType()))
+      inside = e.bitAnd(toLanes(l, inside), toLanes(l, good));
+    else
+      inside = e.bitAnd(inside, good);
+  }
+  Value other = scalarOf(l, outside);
+  if (!inside)
+    return loadAt(l, base, from);
+  if (!isa<VectorType>(inside.getType())) {
+    Value scalar = inside;
+    int64_t outerLanes = std::exchange(l.lanes, 0);
+    Value loaded = e.branch(
+        scalar, other.getType(),
+        [&](const Emit &) -> SmallVector<Value> {
+          Scope scope(l);
+          return {loadAt(l, base, from)};
+        },
+        [&](const Emit &) -> SmallVector<Value> { return {other}; })[0];
+    l.lanes = outerLanes;
+    return loaded;
+  }
+  Value outer = l.mask;
+  l.mask = outer ? e.bitAnd(outer, inside) : inside;
+  Value loaded = loadAt(l, base, from);
+  l.mask = outer;
+  return e.select(inside, loaded, toLanes(l, other));
+}
+
+int64_t boxAxis(std::optional<uint64_t> axis, ArrayRef<int64_t> dropped) {
+  if (!axis)
+    return -1;
+  auto number = static_cast<int64_t>(*axis);
+  return number - llvm::count_if(dropped, [&](int64_t d) { return d < number; });
+}
+
+static Value combineAtomic(Lowering &l, StringRef atomic, Type elem, Value old, Value next) {
+  const Emit &e = l.e;
+  if (atomic == "add")
+    return e.add(old, next);
+  bool larger = atomic == "max";
+  Value first;
+  if (isFloatElem(elem))
+    first = e.cmpf(larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, next, old);
+  else if (isUnsigned(elem))
+    first = e.cmpi(larger ? CmpIPredicate::ugt : CmpIPredicate::ult, next, old);
+  else
+    first = e.cmpi(larger ? CmpIPredicate::sgt : CmpIPredicate::slt, next, old);
+  return e.select(first, next, old);
+}
+
+// One element combined with what is there, whatever other threads do: compare and exchange.
+static void storeAtomic(Lowering &l, StringRef atomic, const View &view, const Coords &at,
+                        Value value) {
+  const Emit &e = l.e;
+  Type stored = storageType(view.element);
+  unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
+  Type bits = e.b.getIntegerType(bytes * 8);
+  Value offset = l.index(0);
+  for (auto [coord, stride] : llvm::zip(at, view.strides))
+    offset = e.add(offset, e.mul(coord.base, stride));
+  Value pointer = elementPointer(e, view.data, stored, offset);
+  Value first = e.b.create<LLVM::LoadOp>(e.loc, bits, pointer, bytes);
+  Block *current = e.b.getInsertionBlock();
+  Region *region = current->getParent();
+  Block *retry = e.b.createBlock(region, std::next(Region::iterator(current)), bits, e.loc);
+  Block *done = e.b.createBlock(region, std::next(Region::iterator(retry)));
+  e.b.setInsertionPointToEnd(current);
+  e.b.create<cf::BranchOp>(e.loc, retry, first);
+  e.b.setInsertionPointToEnd(retry);
+  Value seen = retry->getArgument(0);
+  Value old = fromStorage(e, e.bitcast(seen, stored), view.element);
+  Value next = toStorage(e, combineAtomic(l, atomic, view.element, old, value), view.element);
+  auto exchange = e.b.create<LLVM::AtomicCmpXchgOp>(
+      e.loc, pointer, seen, e.bitcast(next, bits), LLVM::AtomicOrdering::monotonic,
+      LLVM::AtomicOrdering::monotonic, StringRef(), bytes);
+  Value now = e.b.create<LLVM::ExtractValueOp>(e.loc, exchange, 0);
+  Value success = e.b.create<LLVM::ExtractValueOp>(e.loc, exchange, 1);
+  e.b.create<cf::CondBranchOp>(e.loc, success, done, ValueRange{}, retry, ValueRange{now});
+  e.b.setInsertionPointToEnd(done);
+}
+
+// Whether the value fills the box axis by axis, so that its producer may write to it.
+static bool fills(Value value, int64_t rank, const Values &valueExtents, const Values &box) {
+  if (static_cast<int64_t>(valueExtents.size()) != rank)
+    return false;
+  for (auto [from, to] : llvm::zip(valueExtents, box))
+    if (constantOf(from) == 1 && constantOf(to) != 1)
+      return false;
+  return true;
+}
+
+void storeBox(Lowering &l, Value value, const View &box, Value indexArray, int64_t indexAxis,
+              StringRef atomic) {
+  if (atomic.empty() && !indexArray && !isScalar(value) &&
+      fills(value, box.rank(), extentsOf(l, value), box.extents))
+    return evaluateInto(l, value, box);
+  if (!isScalar(value))
+    prepare(l, value);
+  if (indexArray)
+    prepare(l, indexArray);
+  if (atomic.empty() && !indexArray) {
+    forAll(l, box.extents, 1, value, [&](Coords &at) {
+      storeAt(l, box, at, elementAt(l, value, broadcastCoords(l, value, at)));
+    });
+    return;
+  }
+  // Through an index array, or atomic: element by element.
+  Coords at(box.rank());
+  SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(0, box.rank())));
+  Scope scope(l);
+  forAxes(l, box.extents, axes, at, [&](Coords &at) {
+    Coords to = at;
+    if (indexArray) {
+      Type elem = cast<ir::ArrayType>(indexArray.getType()).getElementType();
+      Value position = elementAt(l, indexArray, {at[indexAxis]});
+      to[indexAxis] = Coord{convertElem(l.e, position, elem, l.e.b.getIndexType())};
+    }
+    Value element = elementAt(l, value, broadcastCoords(l, value, at));
+    if (atomic.empty())
+      storeAt(l, box, to, element);
+    else
+      storeAtomic(l, atomic, box, to, element);
+  });
+}
+
+void lowerStore(Lowering &l, ir::StoreOp op) {
+  View base = *viewOf(l, op.getRef());
+  View box = boxView(l, base, op.getOffsets(), op.getLengths(), op.getSteps(), op.getDropped());
+  asTask(l, op, [&] {
+    storeBox(l, op.getValue(), box, op.getIndex(), boxAxis(op.getIndexAxis(), op.getDropped()),
+             op.getAtomic().value_or(""));
+  });
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,15 @@
+// Elementwise operations: what each computes from the elements of its operands.
+#pragma once
+
+#include "codegen/cpu/lowering.h"
+
+namespace ptl::cpu {
+
+bool isElementwise(mlir::Operation *op);
+/// About how many instructions an element of the operation takes beside those of its operands; of
+/// any operation.
+int64_t costOfOp(mlir::Operation *op);
+/// The operation on operands in register form: scalars, or vectors of as many lanes each.
+mlir::Value emitElementwise(const Emit &e, mlir::Operation *op, mlir::ValueRange operands);
+
+} // namespace ptl::cpu

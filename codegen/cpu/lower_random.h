@@ -1,0 +1,13 @@
+// Counter-based random numbers.
+#pragma once
+
+#include "codegen/cpu/lowering.h"
+
+namespace ptl::cpu {
+
+/// Word `counter` (i64) of the Philox stream `seed` (i64), as i32.
+mlir::Value emitPhilox(const Emit &e, mlir::Value counter, mlir::Value seed);
+/// The element of `philox` or `random`; null: the operation is neither.
+mlir::Value randomElement(Lowering &l, mlir::Operation *op, const Coords &at);
+
+} // namespace ptl::cpu

@@ -1,0 +1,27 @@
+// Arrays as values: when each is computed, and where to.
+#pragma once
+
+#include "codegen/cpu/lowering.h"
+
+namespace ptl::cpu {
+
+/// Takes notice of an operation that gives arrays. They stay pending unless they have to be
+/// computed now.
+void defineValue(Lowering &l, mlir::Operation *op);
+
+/// The view of a materialised value, or of a part, reordering … of one.
+std::optional<View> viewOf(Lowering &l, mlir::Value array);
+/// Computes the value into memory of its own.
+View materialise(Lowering &l, mlir::Value array);
+/// A view in any case, by materialising when needed.
+View requireView(Lowering &l, mlir::Value array);
+
+/// About how many operations one element of the value takes.
+int64_t costOf(Lowering &l, mlir::Value value);
+/// Makes sure that `elementAt` of the value needs no producer: materialises what is inside it.
+/// `repeated`: each element is asked for several times.
+void prepare(Lowering &l, mlir::Value array, bool repeated = false);
+/// Writes all elements of the value to `dest`.
+void evaluateInto(Lowering &l, mlir::Value array, const View &dest);
+
+} // namespace ptl::cpu

@@ -1,0 +1,59 @@
+// The context of the lowering: what values are bound to, and scopes.
+#include "codegen/cpu/lowering.h"
+
+#include "codegen/cpu/program_storage.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+std::optional<int64_t> constantOf(Value value) {
+  APInt number;
+  if (value && matchPattern(value, m_ConstantInt(&number)))
+    return number.getSExtValue();
+  return std::nullopt;
+}
+
+Lowering::Lowering(ModuleOp source, ModuleOp target, int vectorBytes)
+    : builder(source.getContext()), e(builder, source.getLoc()), source(source), target(target),
+      vectorBytes(vectorBytes), maxLanes(vectorBytes / 4) {}
+
+void Lowering::fail(Operation *op, const Twine &message) {
+  failed = true;
+  if (op)
+    op->emitError() << message << ": " << op->getName();
+  else
+    source.emitError() << message;
+}
+
+void Lowering::bindView(Value key, const View &view) {
+  if (isOrchestrating())
+    tellBytes(view.data, key.getType());
+  if (program.ownViews && !views.count(key))
+    program.ownViews->push_back({key, extents.lookup(key)});
+  // What is computed within a loop or an arm is not there behind it, whoever asks next.
+  if (scopeDepth > 0 && !views.count(key))
+    remember([this, key, known = extents.count(key) > 0, before = extents.lookup(key)] {
+      views.erase(key);
+      if (known)
+        extents[key] = before;
+      else
+        extents.erase(key);
+    });
+  views[key] = view;
+  extents[key] = view.extents;
+  if (isa<ir::RefType>(key.getType()))
+    program.refs[view.data] = key;
+}
+
+Scope::~Scope() {
+  while (l_.undos.size() > size_) {
+    l_.undos.back()();
+    l_.undos.pop_back();
+  }
+  --l_.scopeDepth;
+}
+
+} // namespace ptl::cpu

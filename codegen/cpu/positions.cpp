@@ -1,0 +1,239 @@
+// Loops over positions, coordinates, and access to memory at them.
+#include "codegen/cpu/positions.h"
+#include "codegen/cpu/elements.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+Value memoAdd(Lowering &l, Value x, Value y) {
+  if (constantOf(x) == 0)
+    return y;
+  if (constantOf(y) == 0)
+    return x;
+  std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), 0);
+  if (auto found = l.sums.find(key); found != l.sums.end())
+    return found->second;
+  Value sum = l.e.add(x, y);
+  l.sums[key] = sum;
+  l.remember([&l, key] { l.sums.erase(key); });
+  return sum;
+}
+
+Value memoMul(Lowering &l, Value x, Value y) {
+  if (constantOf(x) == 1)
+    return y;
+  if (constantOf(y) == 1)
+    return x;
+  if (constantOf(x) == 0 || constantOf(y) == 0)
+    return l.index(0);
+  std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), 1);
+  if (auto found = l.sums.find(key); found != l.sums.end())
+    return found->second;
+  Value product = l.e.mul(x, y);
+  l.sums[key] = product;
+  l.remember([&l, key] { l.sums.erase(key); });
+  return product;
+}
+
+Coord shifted(Lowering &l, const Coord &coord, Value offset) {
+  Coord result = coord;
+  if (coord.vector)
+    result.vector = l.e.add(coord.vector, l.e.splat(offset, coord.vector.getType()));
+  else if (coord.base)
+    result.base = memoAdd(l, coord.base, offset);
+  return result;
+}
+
+Coord scaled(Lowering &l, const Coord &coord, Value factor) {
+  const Emit &e = l.e;
+  if (constantOf(factor) == 1 || coord.isUnknown())
+    return coord;
+  Coord result = coord;
+  if (auto number = constantOf(factor); number && !coord.vector) {
+    result.base = memoMul(l, coord.base, factor);
+    result.step *= *number;
+    return result;
+  }
+  if (coord.isUniform()) {
+    result.base = memoMul(l, coord.base, factor);
+    return result;
+  }
+  Value positions = positionVector(l, coord, e.b.getIndexType());
+  return {{}, 0, e.mul(positions, e.splat(factor, positions.getType()))};
+}
+
+Value positionVector(Lowering &l, const Coord &coord, Type scalar) {
+  const Emit &e = l.e;
+  if (coord.vector)
+    return scalar.isIndex() ? coord.vector : e.indexCast(coord.vector, scalar);
+  Value base = scalar.isIndex() ? coord.base : e.indexCast(coord.base, scalar);
+  if (coord.step == 0)
+    return base;
+  auto type = VectorType::get({l.lanes}, scalar);
+  Value numbers;
+  if (scalar.isIndex()) {
+    SmallVector<int64_t> steps;
+    for (int64_t lane = 0; lane < l.lanes; ++lane)
+      steps.push_back(lane * coord.step);
+    numbers = e.b.create<arith::ConstantOp>(e.loc, DenseIntElementsAttr::get(type, steps));
+  } else {
+    SmallVector<APInt> steps;
+    for (int64_t lane = 0; lane < l.lanes; ++lane)
+      steps.push_back(APInt(64, lane * coord.step, true).trunc(scalar.getIntOrFloatBitWidth()));
+    numbers = e.b.create<arith::ConstantOp>(e.loc, DenseElementsAttr::get(type, steps));
+  }
+  return e.add(e.splat(base, type), numbers);
+}
+
+Value toLanes(Lowering &l, Value scalar) {
+  if (!l.lanes || isa<VectorType>(scalar.getType()))
+    return scalar;
+  return l.e.splat(scalar, VectorType::get({l.lanes}, scalar.getType()));
+}
+
+void withLanes(Lowering &l, int64_t lanes, Value mask, llvm::function_ref<void()> body) {
+  int64_t outerLanes = std::exchange(l.lanes, lanes);
+  Value outerMask = std::exchange(l.mask, mask);
+  body();
+  l.lanes = outerLanes;
+  l.mask = outerMask;
+}
+
+namespace {
+/// An address: `pointer` for all lanes, or consecutive elements from it, or `offsets` per lane.
+struct Place {
+  Value pointer, offsets;
+  bool consecutive = false;
+};
+} // namespace
+
+static Place placeOf(Lowering &l, const View &view, const Coords &at) {
+  const Emit &e = l.e;
+  Type stored = storageType(view.element);
+  Value offset = l.index(0), perLane;
+  std::optional<int64_t> step = 0; // lanes are this many elements apart, if known
+  for (auto [coord, stride] : llvm::zip(at, view.strides)) {
+    if (!coord.vector)
+      offset = memoAdd(l, offset, memoMul(l, coord.base, stride));
+    if (coord.isUniform())
+      continue;
+    auto number = constantOf(stride);
+    step = step && number && !coord.vector ? std::optional(*step + coord.step * *number)
+                                           : std::nullopt;
+    Coord varying = coord.vector ? coord : Coord{l.index(0), coord.step, {}};
+    Value positions = positionVector(l, varying, e.b.getIndexType());
+    Value scaled = e.mul(positions, e.splat(stride, positions.getType()));
+    perLane = perLane ? e.add(perLane, scaled) : scaled;
+  }
+  Place place{elementPointer(e, view.data, stored, offset), {}, false};
+  if (!perLane)
+    return place;
+  place.consecutive = step == 1;
+  place.offsets = perLane;
+  return place;
+}
+
+Value loadAt(Lowering &l, const View &view, const Coords &at) {
+  const Emit &e = l.e;
+  Type stored = storageType(view.element);
+  Place place = placeOf(l, view, at);
+  Value raw;
+  if (!place.offsets)
+    raw = loadRaw(e, place.pointer, stored, 0);
+  else if (place.consecutive)
+    raw = loadRaw(e, place.pointer, stored, l.lanes, l.mask);
+  else
+    raw = gatherRaw(e, place.pointer, stored, place.offsets, l.mask);
+  return fromStorage(e, raw, view.element);
+}
+
+void storeAt(Lowering &l, const View &view, const Coords &at, Value value) {
+  const Emit &e = l.e;
+  Place place = placeOf(l, view, at);
+  if (!place.offsets)
+    return storeRaw(e, place.pointer, toStorage(e, value, view.element));
+  value = toStorage(e, toLanes(l, value), view.element);
+  if (place.consecutive)
+    storeRaw(e, place.pointer, value, l.mask);
+  else
+    scatterRaw(e, place.pointer, value, place.offsets, l.mask);
+}
+
+// --- loops ---------------------------------------------------------------------------------------
+
+int64_t innerAxis(const Values &extents) {
+  for (int64_t axis = static_cast<int64_t>(extents.size()) - 1; axis >= 0; --axis)
+    if (constantOf(extents[axis]) != 1)
+      return axis;
+  return -1;
+}
+
+void forAxes(Lowering &l, const Values &extents, ArrayRef<int64_t> axes, Coords &at,
+             AtPosition body) {
+  if (axes.empty())
+    return body(at);
+  int64_t axis = axes.front();
+  if (constantOf(extents[axis]) == 1) {
+    at[axis] = Coord{l.index(0)};
+    return forAxes(l, extents, axes.drop_front(), at, body);
+  }
+  l.e.loop(l.index(0), extents[axis], l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
+    Scope scope(l);
+    at[axis] = Coord{i};
+    forAxes(l, extents, axes.drop_front(), at, body);
+    return SmallVector<Value>();
+  });
+}
+
+void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int64_t cost,
+              AtPosition body) {
+  const Emit &e = l.e;
+  Value length = extents[axis];
+  auto number = constantOf(length);
+  auto run = [&](Value start, Value mask) {
+    Scope scope(l);
+    at[axis] = Coord{start, 1, {}};
+    withLanes(l, l.maxLanes, mask, [&] { body(at); });
+  };
+  auto maskFrom = [&](Value start) { return laneMask(e, e.sub(length, start), l.maxLanes); };
+  if (number && *number < l.maxLanes)
+    return run(l.index(0), maskFrom(l.index(0)));
+  bool exact = number && *number % l.maxLanes == 0;
+  // With mask registers one masked loop costs nearly nothing and is half the code.
+  bool maskedOnly = !exact && l.vectorBytes >= 64 && cost > 6;
+  Value whole = length;
+  if (!exact && !maskedOnly)
+    whole = e.sub(length, e.b.createOrFold<arith::RemUIOp>(e.loc, length, l.index(l.maxLanes)));
+  e.loop(l.index(0), whole, l.index(l.maxLanes), {}, [&](const Emit &, Value i, ValueRange) {
+    run(i, maskedOnly ? maskFrom(i) : Value());
+    return SmallVector<Value>();
+  });
+  if (exact || maskedOnly)
+    return;
+  Value rest = e.cmpi(arith::CmpIPredicate::slt, whole, length);
+  e.branch(rest, {}, [&](const Emit &) -> SmallVector<Value> {
+    run(whole, maskFrom(whole));
+    return {};
+  });
+}
+
+void forAll(Lowering &l, const Values &extents, int64_t cost, ValueRange hoisted, AtPosition body) {
+  Coords at(extents.size());
+  int64_t inner = innerAxis(extents);
+  SmallVector<int64_t> outer;
+  for (int64_t axis = 0; axis < static_cast<int64_t>(extents.size()); ++axis)
+    if (axis != inner)
+      outer.push_back(axis);
+  Scope scope(l);
+  forAxes(l, extents, outer, at, [&](Coords &at) {
+    if (inner < 0)
+      return body(at);
+    at[inner] = Coord();
+    for (Value value : hoisted)
+      hoist(l, value, broadcastCoords(l, value, at));
+    forLanes(l, extents, inner, at, cost, body);
+  });
+}
+
+} // namespace ptl::cpu

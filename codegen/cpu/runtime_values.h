@@ -1,0 +1,13 @@
+// Values that are handed to the runtime to be printed or reported: texts, scalars and arrays.
+#pragma once
+
+#include "codegen/cpu/lowering.h"
+
+namespace ptl::cpu {
+
+/// The address of a text that ends in a zero byte; equal texts are one constant.
+mlir::Value textConstant(Lowering &l, llvm::StringRef text);
+/// A `PtlValue[n]` on the stack with the text, unless it is empty, and values of the source.
+mlir::Value valueArray(Lowering &l, llvm::StringRef text, mlir::ValueRange values);
+
+} // namespace ptl::cpu

@@ -1,0 +1,18 @@
+// Bindings and assignments of locals, and stores to what is storage.
+#pragma once
+
+#include "ir/build/build_index.h"
+
+namespace ptl::ir {
+
+void buildLet(BuildContext &c, const LetStmt &stmt);
+void buildAssign(BuildContext &c, const AssignStmt &stmt);
+
+/// Says what a local stands for, which gets its name, and its symbol this value.
+void bindLocal(BuildContext &c, Local &local, Bound value);
+Bound zeroOf(BuildContext &c, const Type &type, mlir::Location loc);
+/// Stores a value to a box of storage.
+void storeBox(BuildContext &c, mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode,
+              mlir::Location loc);
+
+} // namespace ptl::ir

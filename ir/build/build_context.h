@@ -1,0 +1,95 @@
+// The context of building one entry: what the functions of this folder read and add to, one header
+// per theme.
+#pragma once
+
+#include "frontend/sema/block/checked_block.h"
+#include "ir/build/frame.h"
+#include "ir/build/length_names.h"
+#include "ir/dialect/element_types.h"
+#include "ir/dialect/pto_dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace ptl::ir {
+
+struct ManualState;
+
+/// `break` and `continue` are flags (build_exit.h).
+struct ExitFlags {
+  mlir::Value broke, continued; ///< `i1`
+};
+
+/// What a loop with a `return` in it carries (build_return.h).
+struct ReturnSlot {
+  mlir::Value flag; ///< `i1`: a `return` was reached
+  Bound value;
+};
+
+/// What is known while an entry is built.
+struct BuildContext {
+  BuildContext(mlir::MLIRContext &context, const CheckedProgram &program,
+               const SourceManager &sources, const EntryBinding &binding, DiagnosticSink &sink);
+
+  template <typename Op, typename... Args> Op make(mlir::Location loc, Args &&...args) {
+    return b.create<Op>(loc, std::forward<Args>(args)...);
+  }
+  /// A constant of type `index`.
+  mlir::Value index(int64_t value);
+  /// Where something stands in the source. What stands nowhere there belongs to what it is built
+  /// for.
+  mlir::Location location(Span span);
+  mlir::Location here(const Expr &expr) { return location(expr.span); }
+  /// What a local of the present declaration stands for.
+  Bound &bound(const Local &local) { return frame->locals[local.index]; }
+  /// Reports; gives nothing.
+  Bound fail(DiagId id, Span span, std::vector<std::string> args);
+  /// Whether more has been built than the source allows; reported once, where it is multiplied.
+  /// What multiplies (rounds of static loops, calls) builds nothing more then.
+  bool isTooLarge(Span span, const std::string &what);
+
+  // What is built, and where to.
+  mlir::MLIRContext &context;
+  const CheckedProgram &program;
+  const SourceManager &sources;
+  const EntryBinding &binding;
+  DiagnosticSink &sink;
+  mlir::OpBuilder b;
+  Frame *frame = nullptr; ///< of the declaration that is built: the entry, or a callee in it
+  mlir::Location place;   ///< of the expression or statement being built
+  size_t built = 0;       ///< statements and expressions so far
+  size_t mostBuilt = 0;   ///< `kMostWrittenOut` beyond the source
+  bool tooLarge = false;
+
+  // Lengths.
+  DimContext &dims;
+  LengthNames names; ///< by the `where`s of the entry and of what it calls, and assertions
+  /// Bounds of lengths that the entry's `where`s give, for machines that need them on chip.
+  std::map<SymbolId, int64_t> capacities;
+  std::map<SymbolId, mlir::Value> rootValues;
+  std::map<std::string, unsigned> nameCounts;
+
+  // Where in that declaration.
+  std::optional<ExitFlags> exits;               ///< of the innermost loop with exits
+  std::optional<ReturnSlot> returnSlot;         ///< while inside a loop that has a `return`
+  Bound returned;                               ///< value of the `return` just built
+  std::deque<ReturnStmt> bodyResults;           ///< made for bodies that end in a value
+  std::map<const Expr *, mlir::Value> prebuilt; ///< operands of the condition being built
+  bool inGrid = false;                          ///< in the body of a grid
+  std::shared_ptr<ManualState> manual;          ///< while a manual kernel is being built
+
+  // Schedules.
+  llvm::SmallVector<mlir::Attribute> items; ///< see `kItemsAttribute`
+  /// Numbers of `fuse` items, by the declaration being built and their list.
+  std::map<std::pair<const Frame *, const ScheduleLabels *>, int64_t> fusions;
+  int64_t fuseCount = 0;
+  std::set<std::pair<FileId, uint32_t>> refused; ///< items that were told to have no effect
+};
+
+} // namespace ptl::ir

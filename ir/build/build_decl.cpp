@@ -1,0 +1,130 @@
+// Schedules, tunables, outputs and bodies of declarations.
+#include "ir/build/build_decl.h"
+#include "ir/build/build_assign.h"
+#include "ir/build/build_branch.h"
+#include "ir/build/build_dim.h"
+#include "ir/build/build_expr.h"
+#include "ir/build/build_index.h"
+#include "ir/build/build_manual.h"
+#include "ir/build/build_stmt.h"
+#include "ir/build/build_task.h"
+#include "ir/build/build_type.h"
+#include "machines/machine.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+void checkElementTypes(BuildContext &c, const Frame &frame) {
+  Frame copy = frame;
+  Frame *outer = std::exchange(c.frame, &copy);
+  for (const Local *local : frame.decl->locals) {
+    if (!local->type || (!local->type->isArray() && !local->type->isScalar()))
+      continue;
+    ElemKind elem = elemKind(c, local->type->elem);
+    if (llvm::is_contained(c.binding.lacking, elem))
+      c.fail(DiagId::ElementTypeNotOnTarget, local->span,
+             {local->name, std::string(elemName(elem)), c.binding.machine});
+  }
+  c.frame = outer;
+}
+
+/// Why a machine cannot use so many core groups; empty: it can.
+static std::string whyNotCores(int64_t cores, const EntryBinding &binding) {
+  if (!binding.chip || binding.chip->executable)
+    return "on `" + binding.machine + "` threads do the work";
+  int64_t most = 0;
+  for (const char *kind : {"aic", "aiv"})
+    if (const MachineCore *core = binding.chip->core(kind))
+      most = std::max<int64_t>(most, core->count);
+  if (most == 0 || cores <= most)
+    return "";
+  return "`" + binding.machine + "` has " + std::to_string(most) + " cores of a kind";
+}
+
+const ScheduleDecl *scheduleOf(BuildContext &c, const CallableDecl &decl, const Frame &frame) {
+  auto holds = [&](const ScheduleDecl &schedule) {
+    if (!schedule.when)
+      return true;
+    Frame copy = frame;
+    Frame *outer = std::exchange(c.frame, &copy);
+    std::optional<bool> known = constantCondition(buildValue(c, *schedule.when));
+    c.frame = outer;
+    return known.value_or(false);
+  };
+  for (bool forMachine : {true, false})
+    for (const auto &module : c.program.modules)
+      for (const ScheduleDecl *schedule : module->schedules)
+        if (schedule->target == &decl &&
+            schedule->machine == (forMachine ? c.binding.machine : std::string()) &&
+            holds(*schedule)) {
+          std::string why = schedule->cores ? whyNotCores(schedule->cores, c.binding) : "";
+          if (!why.empty())
+            c.fail(DiagId::ScheduleCannot, schedule->coresSpan,
+                   {"cores " + std::to_string(schedule->cores), why});
+          return schedule;
+        }
+  return nullptr;
+}
+
+void bindTunables(BuildContext &c, Frame &frame, const std::map<std::string, int64_t> &overrides) {
+  Frame *outer = std::exchange(c.frame, &frame);
+  for (const Tunable &tunable : frame.decl->tunables) {
+    int64_t value = tunable.defaultValue;
+    if (frame.schedule)
+      for (const auto &[local, scheduled] : frame.schedule->tunables)
+        if (local == tunable.local)
+          value = scheduled;
+    if (auto found = overrides.find(tunable.local->name); found != overrides.end())
+      value = found->second;
+    if (tunable.local->symbol)
+      bindSymbolConstant(c, *tunable.local->symbol, value);
+    Location loc = c.location(tunable.local->span);
+    mlir::Value bound =
+        tunable.isBool ? mlir::Value(c.make<arith::ConstantIntOp>(loc, value, 1)) : c.index(value);
+    frame.locals[tunable.local->index] = Bound::of(bound);
+  }
+  c.frame = outer;
+}
+
+void initOutputs(BuildContext &c) {
+  const CallableDecl &decl = *c.frame->decl;
+  for (size_t i = 0; i < decl.outputs.size() && i < decl.outputInits.size(); ++i) {
+    if (!decl.outputInits[i])
+      continue;
+    mlir::Value ref = c.bound(*decl.outputs[i]).value;
+    Location loc = c.here(*decl.outputInits[i]);
+    storeBox(c, buildValue(c, *decl.outputInits[i]), ref, wholeBox(c, ref), AssignMode::Set, loc);
+  }
+}
+
+std::vector<Stmt *> bodyStmts(BuildContext &c, const ptl::Block &body) {
+  std::vector<Stmt *> stmts = body.stmts;
+  if (body.value) {
+    ReturnStmt &result = c.bodyResults.emplace_back();
+    result.kind = StmtKind::Return;
+    result.span = body.value->span;
+    result.value = body.value;
+    stmts.push_back(&result);
+  }
+  return stmts;
+}
+
+void buildKernelBody(BuildContext &c, const CallableDecl &decl) {
+  bool isManual = decl.kind == DeclKind::ManualKernel;
+  if (isManual && (!c.binding.chip || c.binding.chip->executable))
+    c.fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, c.binding.machine});
+  else if (!decl.isFor(c.binding.machine))
+    c.fail(DiagId::NotForTarget, decl.nameSpan,
+           {decl.name, llvm::join(decl.targets, ", "), c.binding.machine});
+  else if (isManual)
+    buildManual(c, decl);
+  else
+    buildBlock(c, *decl.body);
+  orderTasks(c, *c.b.getInsertionBlock());
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,31 @@
+// Indexing: items become the box of `ptl.load`, `ptl.slice`, `ptl.store`, `ptl.insert`, with checks
+// before where the checker could not prove the bounds.
+#pragma once
+
+#include "ir/build/build_context.h"
+
+namespace ptl::ir {
+
+/// A box of a base array: see `ptl.load`.
+struct Box {
+  llvm::SmallVector<mlir::Value> offsets, lengths, steps;
+  llvm::SmallVector<int64_t> dropped, newAxes;
+  mlir::Value scatter; ///< 1-D index array of an assignment
+  int64_t scatterAxis = -1;
+  struct Gather {
+    mlir::Value index;
+    int64_t axis; ///< of the base
+  };
+  llvm::SmallVector<Gather> gathers;
+  bool strided = false;
+};
+
+/// The value of an index expression: a box, then positions taken by arrays, then new axes.
+Bound buildIndex(BuildContext &c, const IndexExpr &expr);
+/// `isTarget`: it is assigned to, so an index array scatters.
+Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTarget);
+Box wholeBox(BuildContext &c, mlir::Value base);
+/// Whether a position is that number.
+bool constantIs(mlir::Value value, int64_t expected);
+
+} // namespace ptl::ir

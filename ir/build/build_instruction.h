@@ -1,0 +1,12 @@
+// Instructions and events of manual kernels.
+#pragma once
+
+#include "ir/build/build_context.h"
+
+namespace ptl::ir {
+
+void buildInstruction(BuildContext &c, const BlockExpr &call);
+/// Sets an event or waits for it.
+void buildSignal(BuildContext &c, const BlockExpr &call);
+
+} // namespace ptl::ir

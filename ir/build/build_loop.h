@@ -1,0 +1,24 @@
+// Loops: over positions, over tiles, over lists; static ones; `while`.
+#pragma once
+
+#include "ir/build/build_context.h"
+
+namespace ptl::ir {
+
+void buildFor(BuildContext &c, const ForStmt &stmt);
+void buildWhile(BuildContext &c, const WhileStmt &stmt);
+
+// What grids have too.
+
+struct LoopBounds {
+  mlir::Value lower, upper, step;
+  mlir::Value tileSize; ///< null for loops over positions
+};
+LoopBounds loopBounds(BuildContext &c, const LoopHead &head);
+/// Binds the loop's variable and the symbols of its range.
+void bindLoopVar(BuildContext &c, const LoopHead &head, const LoopBounds &bounds,
+                 mlir::Value position);
+/// Forgets the symbols of a loop: in its next use they get new values and names.
+void eraseSymbols(Frame &frame, const LoopHead &head);
+
+} // namespace ptl::ir

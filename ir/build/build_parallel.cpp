@@ -1,0 +1,141 @@
+// Grids: which variables share one, and `parallel` inside of it.
+#include "ir/build/build_parallel.h"
+#include "ir/build/build_loop.h"
+#include "ir/build/build_schedule.h"
+#include "ir/build/build_stmt.h"
+#include "ir/build/carried.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+/// Whether an expression reads one of the locals, or a symbol of theirs.
+static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
+  if (!expr)
+    return false;
+  auto any = [&](const auto &list) {
+    return llvm::any_of(list, [&](const Expr *e) { return uses(e, locals); });
+  };
+  switch (expr->kind) {
+  case ExprKind::LocalRef:
+    return llvm::is_contained(locals, static_cast<const LocalRefExpr *>(expr)->local);
+  case ExprKind::Op:
+    return any(static_cast<const OpExpr *>(expr)->args);
+  case ExprKind::Convert:
+    return uses(static_cast<const ConvertExpr *>(expr)->arg, locals);
+  case ExprKind::Field:
+    return uses(static_cast<const FieldExpr *>(expr)->base, locals);
+  case ExprKind::Range: {
+    const auto &range = static_cast<const RangeExpr &>(*expr);
+    return uses(range.lo, locals) || uses(range.hi, locals) || uses(range.step, locals);
+  }
+  case ExprKind::Tiles: {
+    const auto &tiles = static_cast<const TilesExpr &>(*expr);
+    return uses(tiles.lo, locals) || uses(tiles.hi, locals) || uses(tiles.size, locals);
+  }
+  case ExprKind::Index: {
+    const auto &indexing = static_cast<const IndexExpr &>(*expr);
+    return uses(indexing.base, locals) ||
+           llvm::any_of(indexing.items, [&](const IndexItem &i) { return uses(i.value, locals); });
+  }
+  case ExprKind::Const:
+    return false;
+  default:
+    return true; // What is not understood is taken to depend: the grid is then nested, never wrong.
+  }
+}
+
+static bool usesSymbols(Dim dim, llvm::ArrayRef<const Local *> locals) {
+  bool found = false;
+  forEachSymbol(dim, [&](SymbolId symbol) {
+    for (const Local *local : locals) {
+      found |= local->symbol == symbol;
+      if (const RangeInfo *range = local->type->range)
+        for (Dim part : {range->start, range->count, range->length})
+          found |= part.symbol() == symbol;
+    }
+  });
+  return found;
+}
+
+bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
+  llvm::SmallVector<const Local *> earlier;
+  for (size_t i = from; i < to; ++i)
+    earlier.push_back(stmt.heads[i].var);
+  const Expr *over = stmt.heads[to].iterable;
+  auto depends = [&](const Expr *part) {
+    if (!part)
+      return false;
+    return part->dim.isKnown() ? usesSymbols(part->dim, earlier) : uses(part, earlier);
+  };
+  if (over->kind == ExprKind::Tiles) {
+    const auto &tiles = static_cast<const TilesExpr &>(*over);
+    return depends(tiles.lo) || depends(tiles.hi) || depends(tiles.size);
+  }
+  if (over->kind == ExprKind::Range) {
+    const auto &range = static_cast<const RangeExpr &>(*over);
+    return depends(range.lo) || depends(range.hi) || depends(range.step);
+  }
+  return depends(over);
+}
+
+/// A `parallel` beside other statements of an iteration: that iteration runs its points in order.
+static void buildInnerParallel(BuildContext &c, const ParallelStmt &stmt, size_t from) {
+  if (from == stmt.heads.size())
+    return buildBlock(c, *stmt.body);
+  Location loc = c.location(stmt.span);
+  const LoopHead &head = stmt.heads[from];
+  LoopBounds bounds = loopBounds(c, head);
+  std::optional<ExitFlags> outer = std::exchange(c.exits, std::nullopt);
+  auto body = [&](OpBuilder &, Location, mlir::Value position, ValueRange) {
+    bindLoopVar(c, head, bounds, position);
+    buildInnerParallel(c, stmt, from + 1);
+    c.make<scf::YieldOp>(loc);
+  };
+  auto loop =
+      c.b.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, ValueRange(), body);
+  nameArgument(cast<BlockArgument>(loop.getInductionVar()), head.var->name);
+  eraseSymbols(*c.frame, head);
+  c.exits = outer;
+}
+
+void buildParallel(BuildContext &c, const ParallelStmt &stmt, size_t from) {
+  if (c.inGrid && from == 0)
+    return buildInnerParallel(c, stmt, 0);
+  Location loc = c.location(stmt.span);
+  llvm::SmallVector<mlir::Value> lower, upper, steps;
+  std::vector<LoopBounds> bounds;
+  size_t to = from;
+  for (; to < stmt.heads.size(); ++to) {
+    if (to > from && dependsOnHeads(stmt, from, to))
+      break;
+    bounds.push_back(loopBounds(c, stmt.heads[to]));
+    lower.push_back(bounds.back().lower);
+    upper.push_back(bounds.back().upper);
+    steps.push_back(bounds.back().step);
+  }
+  auto grid = c.make<ParallelOp>(loc, lower, upper, steps);
+  scheduleGrid(c, grid);
+  OpBuilder::InsertionGuard guard(c.b);
+  llvm::SmallVector<mlir::Type> types(lower.size(), c.b.getIndexType());
+  llvm::SmallVector<Location> locs(lower.size(), loc);
+  mlir::Block *body = c.b.createBlock(&grid.getBody(), {}, types, locs);
+  for (size_t i = from; i < to; ++i) {
+    BlockArgument position = body->getArgument(static_cast<unsigned>(i - from));
+    nameArgument(position, stmt.heads[i].var->name);
+    bindLoopVar(c, stmt.heads[i], bounds[i - from], position);
+  }
+  bool wasInGrid = std::exchange(c.inGrid, true);
+  if (to < stmt.heads.size())
+    buildParallel(c, stmt, to);
+  else
+    buildBlock(c, *stmt.body);
+  c.inGrid = wasInGrid;
+  c.make<YieldOp>(loc);
+  for (size_t i = from; i < to; ++i)
+    eraseSymbols(*c.frame, stmt.heads[i]);
+}
+
+} // namespace ptl::ir

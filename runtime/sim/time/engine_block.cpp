@@ -1,0 +1,204 @@
+// Blocks of tasks on core groups.
+#include "runtime/sim/time/engine_block.h"
+#include "runtime/sim/time/engine_dispatch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptl::rt::sim {
+
+static double signalsOf(const Step &step, const Kernel &kernel) {
+  if (step.kind == StepKind::Free)
+    return 1 /
+           static_cast<double>(freedAtOnce(kernel.queues[static_cast<size_t>(step.queue)].slots));
+  return step.kind == StepKind::SignalCores || step.kind == StepKind::Push ? 1 : 0;
+}
+
+void addSites(Engine &e, const Kernel &kernel) {
+  for (bool cube : {true, false}) {
+    const std::optional<Function> &function = cube ? kernel.cube : kernel.vector;
+    auto [place, fresh] =
+        e.firstSite.insert({{&kernel, cube}, static_cast<uint32_t>(e.timeline.sites.size())});
+    if (!function || !fresh)
+      continue;
+    for (const Step &step : function->steps) {
+      Site site{.kernel = kernel.name,
+                .kind = step.kind,
+                .pipe = step.pipe,
+                .cube = cube,
+                .flag = step.flag,
+                .queue = step.queue,
+                .name = std::string(nameOf(step)),
+                .location = function->locations[static_cast<size_t>(step.location)],
+                .why = {},
+                .signals = signalsOf(step, kernel)};
+      if (step.why >= 0)
+        site.why = function->reasons[static_cast<size_t>(step.why)];
+      e.timeline.sites.push_back(std::move(site));
+    }
+  }
+  e.timeline.totals.resize(e.timeline.sites.size());
+}
+
+void chooseGroups(Engine &e, LaunchClock &launch) {
+  const TaskRequest &request = launch.request;
+  int64_t groups = e.groupsFor(*request.kernel);
+  if (e.options.mostGroups && request.blocks > e.options.mostGroups && request.blocks <= groups)
+    launch.sharing.emplace(*request.kernel, e.chip, request.pointers, request.scalars,
+                           request.blocks, e.options.mostGroups, e.model, e.second.empty());
+  if (launch.sharing && !launch.sharing->isKnown())
+    launch.sharing.reset();
+  if (launch.sharing)
+    e.timeline.launches[launch.number].standing =
+        static_cast<int64_t>(launch.sharing->chosen().size());
+}
+
+bool standsBack(Engine &e, LaunchClock &launch, uint32_t span) {
+  BlockSpan &block = e.timeline.blocks[span];
+  if (const auto &like = launch.turn.like) {
+    const LaunchResult::Block &other = like->blocks[static_cast<size_t>(block.block)];
+    block.standsBack = true;
+    block.works = other.works;
+    releaseBlock(e, span, e.now + other.took);
+    return true;
+  }
+  if (!launch.sharing)
+    return false;
+  const std::vector<int64_t> &chosen = launch.sharing->chosen();
+  auto after = std::upper_bound(chosen.begin(), chosen.end(), block.block);
+  bool isFirst = after == chosen.begin();
+  if (!isFirst && *std::prev(after) == block.block)
+    return false;
+  block.standsBack = true;
+  block.works = launch.sharing->working().count(block.block) && !isFirst;
+  if (!block.works) {
+    releaseBlock(e, span, e.now + 2 * e.model.costs().control.issue);
+    return true;
+  }
+  int64_t runs = *std::prev(after);
+  if (auto took = launch.took.find(runs); took != launch.took.end())
+    releaseBlock(e, span, e.now + took->second);
+  else
+    launch.behind[runs].push_back(span);
+  return true;
+}
+
+static void makeCore(Engine &e, GroupClock &clock, Core &core) {
+  auto made = std::make_unique<CoreClock>();
+  made->core = &core;
+  made->group = &clock;
+  made->number = static_cast<uint32_t>(e.cores.size());
+  const std::vector<uint32_t> &cores = e.timeline.blocks[clock.span].cores;
+  bool withCube = clock.launch->request.kernel->cube.has_value();
+  size_t place = core.isCube() ? 0 : static_cast<size_t>(core.subBlock()) + withCube;
+  made->firstLane = cores[std::min(place, cores.size() - 1)] * static_cast<uint32_t>(numPipes);
+  made->firstSite = e.firstSite[{clock.launch->request.kernel, core.isCube()}];
+  std::fill_n(&made->flagRecord[0][0][0], numPipes * numPipes * 16, noRecord);
+  e.cores.push_back(made.get());
+  clock.cores.push_back(std::move(made));
+}
+
+/// A core tells the others of its group something.
+static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core) {
+  if (signal == QueueSignal::Popped) // nobody waits for it
+    return clock.group->apply(signal, queue, core);
+  int64_t times = 1;
+  if (signal == QueueSignal::Freed) {
+    int64_t &freed = clock.freed[{queue, core}];
+    const Kernel &kernel = *clock.launch->request.kernel;
+    if (++freed < freedAtOnce(kernel.queues[static_cast<size_t>(queue)].slots))
+      return;
+    times = std::exchange(freed, 0);
+  }
+  ++clock.signals;
+  Cycles queued = (e.options.sample ? clock.hub : e.hub).pass(e.now);
+  Cycles later = e.options.whatIf.crossCore ? 0 : e.model.costs().control.crossCore;
+  Event event{e.now + queued + later, 0, EventKind::Signal};
+  event.signal = signal;
+  event.core = clock.cores[static_cast<size_t>(core)]->number;
+  event.queue = queue;
+  event.record = e.actor;
+  event.queued = queued;
+  event.times = times;
+  e.push(event);
+}
+
+/// How many core groups signal while one does.
+static double groupsInTurn(const Engine &e, const LaunchClock &launch, uint32_t span) {
+  if (launch.sharing)
+    return launch.sharing->groupsInTurn(e.timeline.blocks[span].block);
+  const TaskRequest &request = launch.request;
+  return static_cast<double>(std::min(request.blocks, e.groupsFor(*request.kernel)));
+}
+
+void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
+  auto clock = std::make_unique<GroupClock>();
+  const Kernel &kernel = *launch.request.kernel;
+  clock->launch = &launch;
+  clock->span = span;
+  clock->group = std::make_unique<Group>(*launch.state, e.timeline.blocks[span].block);
+  clock->tiles.resize(kernel.queues.size());
+  clock->slots.resize(kernel.queues.size());
+  clock->events.resize(maxCrossFlags);
+  if (e.options.sample)
+    clock->hub = SignalHub::shareOf(e.hub.each(), groupsInTurn(e, launch, span));
+  GroupClock *self = clock.get();
+  clock->group->onSignal = [&e, self](QueueSignal signal, int32_t queue, int32_t core) {
+    send(e, *self, signal, queue, core);
+  };
+  for (const std::unique_ptr<Core> &core : clock->group->cores())
+    makeCore(e, *clock, *core);
+  Cycles time = e.timeline.blocks[span].begun;
+  for (const std::unique_ptr<CoreClock> &core : clock->cores) {
+    core->scalar = time;
+    for (PipeClock &pipe : core->pipes)
+      pipe.free = pipe.settled = time;
+    Event event{time, 0, EventKind::Begin};
+    event.core = core->number;
+    e.push(event);
+  }
+  e.groups[span] = std::move(clock);
+}
+
+bool endGroup(Engine &e, GroupClock &clock) {
+  if (clock.signals || !clock.group->isFinished())
+    return true;
+  for (auto [who, times] : clock.freed)
+    for (; times > 0; --times)
+      clock.group->apply(QueueSignal::Freed, who.first, who.second);
+  if (!clock.group->finish())
+    return e.fail(clock);
+  LaunchClock &launch = *clock.launch;
+  LaunchSpan &whole = e.timeline.launches[launch.number];
+  BlockSpan &block = e.timeline.blocks[clock.span];
+  Cycles end = e.now, last = -1;
+  for (const std::unique_ptr<CoreClock> &core : clock.cores) {
+    if (const std::map<size_t, double> *rounds = core->core->rounds())
+      for (const auto &[step, cycles] : *rounds) {
+        Cycles &known = e.timeline.paces[core->firstSite + static_cast<uint32_t>(step)];
+        known = std::max(known, cycles);
+      }
+    whole.skipped = std::max(whole.skipped, core->core->skippedRounds());
+    end = std::max(end, core->scalar);
+    for (const PipeClock &pipe : core->pipes) {
+      end = std::max({end, pipe.free, pipe.settled});
+      block.works |= pipe.works;
+      if (pipe.last != noRecord && std::max(pipe.free, pipe.settled) > last) {
+        last = std::max(pipe.free, pipe.settled);
+        block.last = pipe.last;
+      }
+    }
+  }
+  for (const std::unique_ptr<CoreClock> &core : clock.cores)
+    e.cores[core->number] = nullptr;
+  uint32_t span = clock.span;
+  e.groups.erase(span); // and the clock
+  Cycles took = end - block.start;
+  launch.took[block.block] = took;
+  for (uint32_t other : launch.behind[block.block])
+    releaseBlock(e, other, std::max(e.now, e.timeline.blocks[other].start + took));
+  releaseBlock(e, span, end);
+  return true;
+}
+
+} // namespace ptl::rt::sim

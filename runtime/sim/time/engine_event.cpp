@@ -1,0 +1,110 @@
+// What happens next, of cores, transfers and tasks.
+#include "runtime/sim/time/engine_event.h"
+#include "runtime/sim/time/engine_block.h"
+#include "runtime/sim/time/engine_core.h"
+#include "runtime/sim/time/engine_dispatch.h"
+#include "runtime/sim/time/engine_pipe.h"
+#include "runtime/sim/time/engine_tasks.h"
+
+namespace ptl::rt::sim {
+
+/// A transfer has all its bytes from this level.
+static void leaveShared(Engine &e, SharedRate &rate) {
+  Cycles time = rate.next();
+  uint32_t id = rate.leave();
+  CoreClock &clock = *e.cores[id / numPipes];
+  PipeClock &pipe = clock.pipes[id % numPipes];
+  if (--pipe.pending > 0)
+    return;
+  Event event{std::max(time, pipe.ownEnd), 0, EventKind::End};
+  event.core = clock.number;
+  event.pipe = static_cast<uint8_t>(id % numPipes);
+  e.push(event);
+}
+
+static bool taskEvent(Engine &e, const Event &event) {
+  if (event.kind == EventKind::Submitted)
+    return mayBegin(e, event.core, e.now);
+  if (event.kind == EventKind::Dispatched)
+    return handOut(e, *e.launches[event.core]);
+  return blockReleased(e, event.core);
+}
+
+static bool takeEvent(Engine &e) {
+  Event event = e.events.top();
+  e.events.pop();
+  e.now = event.time;
+  if (event.kind >= EventKind::Submitted)
+    return taskEvent(e, event);
+  CoreClock *clock = e.cores[event.core];
+  if (!clock) // a look at a core that has ended since
+    return true;
+  switch (event.kind) {
+  case EventKind::Begin:
+    clock->begun = true;
+    if (!clock->core->begin())
+      return e.fail(*clock->group);
+    break;
+  case EventKind::End:
+    if (!endOperation(e, *clock, static_cast<Pipe>(event.pipe)))
+      return false;
+    break;
+  default:
+    break;
+  case EventKind::Signal: {
+    GroupClock &group = *clock->group;
+    for (int64_t i = 0; i < event.times; ++i)
+      group.group->apply(event.signal, event.queue, clock->core->index());
+    auto &arrivals = event.signal == QueueSignal::Signalled ? group.events
+                     : event.signal == QueueSignal::Pushed  ? group.tiles
+                                                            : group.slots;
+    arrivals[static_cast<size_t>(event.queue)] = {e.now, event.queued, event.record};
+    --group.signals;
+    break;
+  }
+  }
+  GroupClock &group = *clock->group;
+  bool all = event.kind == EventKind::Signal;
+  if (!all && !progress(e, *clock))
+    return false;
+  if (all || clock->core->isFinished()) // who is left out of a queue holds nobody up
+    for (const std::unique_ptr<CoreClock> &core : group.cores)
+      if (!progress(e, *core))
+        return false;
+  return !group.group->isFinished() || endGroup(e, group);
+}
+
+/// The rate whose next transfer is done first.
+static SharedRate &nextShared(Engine &e) { return e.memory.next() < e.l2.next() ? e.memory : e.l2; }
+
+/// The next thing that happens; false after an error.
+static bool stepOnce(Engine &e) {
+  Cycles event = e.events.empty() ? never : e.events.top().time;
+  if (SharedRate &shared = nextShared(e); shared.next() <= event) {
+    leaveShared(e, shared);
+    return true;
+  }
+  if (!takeEvent(e))
+    return false;
+  if (e.options.maxOperations && e.timeline.operations > e.options.maxOperations)
+    return e.fail("more than " + std::to_string(e.options.maxOperations) + " operations");
+  return true;
+}
+
+bool runUntil(Engine &e, const std::function<bool()> &isDone) {
+  findWays(e);
+  while (!e.failed && !isDone()) {
+    if (!e.events.empty() || nextShared(e).next() != never) {
+      stepOnce(e);
+      continue;
+    }
+    for (const auto &[span, group] : e.groups)
+      return e.fail("block " + std::to_string(group->group->block()) + " of `" +
+                    group->launch->request.kernel->name +
+                    "` waits for ever:" + group->group->describeWaits());
+    return e.fail("tasks wait for each other for ever");
+  }
+  return !e.failed;
+}
+
+} // namespace ptl::rt::sim
