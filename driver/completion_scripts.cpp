@@ -1,4 +1,4 @@
-#include "driver/generate/completion.h"
+#include "driver/completion_scripts.h"
 
 #include "frontend/base/diagnostic.h"
 #include "machines/machine_set.h"
