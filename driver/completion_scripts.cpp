@@ -166,6 +166,12 @@ Completion completionOf(const CommandInfo &command) {
   }
   case CommandId::Targets:
     return {MachineSet().names()};
+  case CommandId::Completion: {
+    Completion completion;
+    for (const CompletedShell &shell : completedShells())
+      completion.words.push_back(shell.name);
+    return completion;
+  }
   case CommandId::New:
     return {};
   default:
@@ -309,6 +315,12 @@ std::string fishCompletion() {
     }
   }
   return text;
+}
+
+std::span<const CompletedShell> completedShells() {
+  static constexpr CompletedShell shells[] = {
+      {"bash", bashCompletion}, {"zsh", zshCompletion}, {"fish", fishCompletion}};
+  return shells;
 }
 
 } // namespace ptl

@@ -3,6 +3,7 @@
 
 #include "driver/option_table.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,14 @@ Completion completionOf(const OptionInfo &option);
 /// The arguments of a command that are no options.
 Completion completionOf(const CommandInfo &command);
 
-/// The scripts that define completion for `ptlc`.
+/// A shell, and the function that writes the script which defines the completion of `ptlc` there.
+struct CompletedShell {
+  const char *name;
+  std::string (*script)();
+};
+
+std::span<const CompletedShell> completedShells();
+
 std::string bashCompletion();
 std::string zshCompletion();
 std::string fishCompletion();
