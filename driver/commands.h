@@ -10,6 +10,7 @@ ExitCode runFmt(const Options &options);
 ExitCode runDoc(const Options &options);
 ExitCode runExplain(const Options &options);
 ExitCode runNew(const Options &options);
+ExitCode runCompletion(const Options &options);
 ExitCode runTargets(const Options &options);
 
 /// Loads libptlc-ir and hands it the whole command line, `argv[1]` being the command.

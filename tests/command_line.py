@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -129,6 +130,8 @@ def exit_codes(tools: Tools, folder: pathlib.Path) -> None:
         ("sim", "--target", "cpu", "good.ptl"): 3,
         ("sim", "--target", "kirin9030", "good.ptl"): 3,
         ("tune", "good.ptl"): 3,
+        ("completion", "tcsh"): 2,
+        ("completion",): 2,
     }
     for arguments, code in wanted.items():
         outcome = tools.run(*arguments, cwd=folder)
@@ -448,6 +451,17 @@ def starter_project(tools: Tools, folder: pathlib.Path) -> None:
     expect(tools.run("new", "1x", cwd=folder).code == 2)
 
 
+def completion(tools: Tools, folder: pathlib.Path) -> None:
+    """The scripts of a build are those of an installation, and a shell that is here completes with them."""
+    shares = {"bash": "bash-completion/completions/ptlc", "zsh": "zsh/site-functions/_ptlc", "fish": "fish/vendor_completions.d/ptlc.fish"}
+    for shell, installed in shares.items():
+        outcome = tools.run("completion", shell, cwd=folder)
+        expect(outcome.code == 0 and outcome.stdout == (tools.build / "share" / installed).read_text(), shell, outcome)
+    asked = 'source <("$0" completion bash); COMP_WORDS=(ptlc completion ""); COMP_CWORD=2; _ptlc; echo "${COMPREPLY[@]}"'
+    answer = subprocess.run(["bash", "--norc", "-c", asked, tools.path("ptlc")], capture_output=True, text=True)
+    expect(answer.stdout.split() == list(shares), answer)
+
+
 def machines(tools: Tools, folder: pathlib.Path) -> None:
     listed = json.loads(tools.run("targets", "--json").stdout)
     names = ["cpu", "a2", "a3", "a5", "kirin9030", "kirinx90"]
@@ -545,7 +559,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    formatting, stopped_programs, values_of_conditions, benches, simulated_times, timelines_of_runs, starter_project,
+    formatting, stopped_programs, values_of_conditions, benches, simulated_times, timelines_of_runs, starter_project, completion,
     machines, robust, linker, fast_start,
 ]  # fmt: skip
 

@@ -6,6 +6,12 @@ The first lines of a test say what to run:
 runs `ptlc` (for `.mlir`: `ptl-opt`, for `.pto`: `ptl-translate`) in the folder of the test; `%s` is the test file, `%t` an empty folder. Several lines run
 one after the other. The `.out` file holds standard output, then `[stderr]` and `[exit N]` sections where there is
 something to say. `--update` writes the present output; review the difference like any other change.
+
+A golden answers one question, and a person can read it. A command that asks something else than the others has a name:
+    // ARGS[pto_a3]: build --target a3 --emit=pto -o - %s
+writes its output into `<feature>.pto_a3.out`. An output that is too long for one file is cut into several, anywhere in the test:
+    // PART[pto_a3] vector: func.func @matmul_aiv
+What begins with the next line that contains the text `func.func @matmul_aiv` is in `<feature>.pto_a3.vector.out`, up to the next part of `pto_a3`.
 """
 import argparse
 import pathlib
@@ -23,19 +29,45 @@ from harness import ROOT, Case, Tools, difference, run_cases
 
 TESTS = ROOT / "tests"
 BINARY = {".ptl": "ptlc", ".mlir": "ptl-opt", ".pto": "ptl-translate"}
-ARGS = re.compile(r"^// ARGS: (.*)$", re.M)
+ARGS = re.compile(r"// ARGS(?:\[(\w+)\])?: (.*)$")
+PART = re.compile(r"^// PART\[(\w+)\] (\w+): (.+)$", re.M)
 
 
-def commands_of(path: pathlib.Path) -> list[str]:
-    with open(path, "rb") as source:
-        head = source.read(4096).decode(errors="replace")
+def commands_of(path: pathlib.Path) -> list[tuple[str, str]]:
+    """What to run, in order: the name of the question (empty for that of the whole test), and the arguments."""
     commands = []
-    for line in head.splitlines():
+    for line in path.read_text(errors="replace").splitlines():
         match = ARGS.match(line)
         if not match:
             break
-        commands.append(match.group(1))
+        commands.append((match[1] or "", match[2]))
     return commands
+
+
+def parts_of(path: pathlib.Path, question: str) -> list[tuple[str, str]]:
+    """How the output for `question` is cut: the name of each part, and the text in its first line."""
+    return [(part, text) for name, part, text in PART.findall(path.read_text(errors="replace")) if name == question]
+
+
+def outputs_of(path: pathlib.Path) -> list[pathlib.Path]:
+    """The files beside the test that hold what it prints."""
+    names = []
+    for question in dict.fromkeys(name for name, _ in commands_of(path)):
+        stem = f"{path.stem}.{question}" if question else path.stem
+        names += [stem] + [f"{stem}.{part}" for part, _ in parts_of(path, question)]
+    return [path.with_name(name + ".out") for name in names]
+
+
+def cut(text: str, parts: list[tuple[str, str]]) -> list[str]:
+    """`text` as one piece more than there are parts; empty from the first part on whose mark is missing."""
+    pieces, lines = [], text.splitlines(keepends=True)
+    begin = 0
+    for _, mark in parts:
+        # A piece that has begun holds at least its first line, so that a mark may be repeated.
+        end = next((i for i in range(begin + 1, len(lines)) if mark in lines[i]), len(lines))
+        pieces.append("".join(lines[begin:end]))
+        begin = end
+    return pieces + ["".join(lines[begin:])]
 
 
 def render(outcome) -> str:
@@ -49,50 +81,57 @@ def render(outcome) -> str:
     return text
 
 
-def actual_output(tools: Tools, path: pathlib.Path) -> str:
-    text = ""
+def actual_outputs(tools: Tools, path: pathlib.Path) -> dict[pathlib.Path, str]:
+    """What each of `outputs_of` has to hold."""
+    texts: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for command in commands_of(path):
+        for question, command in commands_of(path):
             words = [w.replace("%s", path.name).replace("%t", folder) for w in shlex.split(command)]
             outcome = tools.run(*words, cwd=path.parent, binary=BINARY[path.suffix])
-            text += render(outcome).replace(folder, "%t").replace(str(ROOT), "%root")
-    return text
+            text = render(outcome).replace(folder, "%t").replace(str(ROOT), "%root")
+            texts[question] = texts.get(question, "") + text
+    pieces = [piece for question, text in texts.items() for piece in cut(text, parts_of(path, question))]
+    return dict(zip(outputs_of(path), pieces, strict=True))
 
 
 def golden_case(tools: Tools, path: pathlib.Path, update: bool) -> Case:
     name = str(path.relative_to(ROOT))
 
     def run():
-        expected_path = path.with_suffix(".out")
-        actual = actual_output(tools, path)
-        expected = expected_path.read_text(errors="replace") if expected_path.exists() else ""
-        if actual == expected and expected_path.exists():
+        differences = []
+        for expected_path, actual in actual_outputs(tools, path).items():
+            if not actual and expected_path.stem.count(".") == 2:
+                differences.append(f"{expected_path.name}: no line of the output contains the text with which this part begins")
+                continue
+            expected = expected_path.read_text(errors="replace") if expected_path.exists() else ""
+            if actual == expected and expected_path.exists():
+                continue
+            if update:
+                expected_path.write_text(actual)
+            else:
+                differences.append(difference(expected, actual, str(expected_path.relative_to(ROOT))))
+        if not differences:
             return None
-        if update:
-            expected_path.write_text(actual)
-            return None
-        commands = "\n".join(f"  {tools.path(BINARY[path.suffix])} {c}" for c in commands_of(path))
+        commands = "\n".join(f"  {tools.path(BINARY[path.suffix])} {c}" for _, c in commands_of(path))
         rerun = f"run it (in {path.parent.relative_to(ROOT)}):\n{commands}\naccept it: ./dev update-goldens {name}"
-        return f"{difference(expected, actual, name)}\n{rerun}"
+        return "\n".join([*differences, rerun])
 
     return Case(name, run)
 
 
+def tests() -> list[pathlib.Path]:
+    return [p for suffix in BINARY for p in sorted(TESTS.rglob("*" + suffix)) if commands_of(p)]
+
+
 def stray_outputs() -> list[Case]:
     """An `.out` file whose test is gone checks nothing."""
-    cases = []
-    for out in sorted(TESTS.rglob("*.out")):
-        if out.parent.name == "explain":
-            continue
-        alone = not any(out.with_suffix(suffix).exists() for suffix in BINARY)
-        if alone:
-            cases.append(Case(str(out.relative_to(ROOT)), lambda: "there is no test beside this output"))
-    return cases
+    known = {output for path in tests() for output in outputs_of(path)}
+    stray = [p for p in sorted(TESTS.rglob("*.out")) if p.parent.name != "explain" and p not in known]
+    return [Case(str(p.relative_to(ROOT)), lambda: "no test beside this output writes it") for p in stray]
 
 
 def golden_cases(tools: Tools, update: bool) -> list[Case]:
-    paths = [p for suffix in BINARY for p in sorted(TESTS.rglob("*" + suffix)) if commands_of(p)]
-    return [golden_case(tools, path, update) for path in paths] + stray_outputs()
+    return [golden_case(tools, path, update) for path in tests()] + stray_outputs()
 
 
 KINDS = {

@@ -1,6 +1,6 @@
 // ptl-command-files FOLDER VERSION: writes man pages and completion scripts of `ptlc` below FOLDER,
 // where `share` of an installation has them.
-#include "driver/generate/completion.h"
+#include "driver/completion_scripts.h"
 #include "driver/generate/man_page.h"
 
 #include <cstdio>

@@ -373,7 +373,7 @@ struct PunctTable {
 void Lexer::lexPunct() {
   static const PunctTable table;
   uint32_t begin = at;
-  for (TokenKind kind : table.byFirst[static_cast<size_t>(peek())]) {
+  for (TokenKind kind : table.byFirst[static_cast<unsigned char>(peek())]) {
     std::string_view word = spelling(kind);
     if (text.substr(at, word.size()) != word)
       continue;

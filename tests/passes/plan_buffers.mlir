@@ -1,5 +1,5 @@
-// ARGS: --pto-plan-buffers=emit=ledger --verify-each %s
-// ARGS: --pto-plan-buffers="emit=map tight=true" --verify-each %s
+// ARGS[ledger]: --pto-plan-buffers=emit=ledger --verify-each %s
+// ARGS[map]: --pto-plan-buffers="emit=map tight=true" --verify-each %s
 !t = !pto.tile_buf<vec, 64x128xf32>
 !c = !pto.tile_buf<vec, 64x1xf32, blayout=col_major>
 !v = !pto.partition_tensor_view<64x128xf32>

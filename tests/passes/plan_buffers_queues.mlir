@@ -1,5 +1,5 @@
-// ARGS: --pto-plan-buffers --verify-each %s
-// ARGS: --pto-plan-buffers="emit=json tight=true" --verify-each %s
+// ARGS[code]: --pto-plan-buffers --verify-each %s
+// ARGS[json]: --pto-plan-buffers="emit=json tight=true" --verify-each %s
 // Queues keep their bytes throughout; an output takes over the bytes of an input that ends there; addresses that are given stay.
 !acc = !pto.tile_buf<acc, 64x64xf32, blayout=col_major, slayout=row_major, fractal=1024>
 !t = !pto.tile_buf<vec, 64x64xf32>
