@@ -35,8 +35,7 @@ void bindLocal(BuildContext &c, Local &local, Bound value) {
 static bool buildRangeName(BuildContext &c, const LetStmt &stmt) {
   if (!stmt.value || stmt.value->kind != ExprKind::LocalRef || stmt.locals.size() != 1)
     return false;
-  const Local &given = *static_cast<const LocalRefExpr &>(*stmt.value).local,
-              &name = *stmt.locals[0];
+  const Local &given = *cast<LocalRefExpr>(*stmt.value).local, &name = *stmt.locals[0];
   const RangeInfo *from = given.type->range, *to = name.type->range;
   if (!from || !to)
     return false;
@@ -165,7 +164,7 @@ void buildAssign(BuildContext &c, const AssignStmt &stmt) {
   const Expr *base = stmt.place->base;
   Bound *slot = &target;
   if (base->kind == ExprKind::Field)
-    slot = &target.parts[static_cast<const FieldExpr *>(base)->fieldIndex];
+    slot = &target.parts[cast<FieldExpr>(base)->fieldIndex];
   Box box = buildBox(c, *stmt.place, slot->value, true);
   IntegerAttr scatterAxis = box.scatter ? c.b.getI64IntegerAttr(box.scatterAxis) : IntegerAttr();
   slot->value =

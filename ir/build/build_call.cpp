@@ -49,13 +49,13 @@ static mlir::Value allocate(BuildContext &c, ArrayType type, mlir::Value like, L
 /// Gives an `inout` argument its new content.
 static void assignInout(BuildContext &c, const CallArg &arg, mlir::Value value, Location loc) {
   if (arg.value->kind == ExprKind::LocalRef) {
-    c.bound(*static_cast<const LocalRefExpr *>(arg.value)->local).value = value;
+    c.bound(*cast<LocalRefExpr>(arg.value)->local).value = value;
     return;
   }
-  const auto &place = static_cast<const IndexExpr &>(*arg.value);
+  const auto &place = cast<IndexExpr>(*arg.value);
   if (place.base->kind != ExprKind::LocalRef)
     return;
-  Bound &target = c.bound(*static_cast<const LocalRefExpr *>(place.base)->local);
+  Bound &target = c.bound(*cast<LocalRefExpr>(place.base)->local);
   Box box = buildBox(c, place, target.value, true);
   if (isa<RefType>(target.value.getType()))
     return storeBox(c, value, target.value, box, AssignMode::Set, loc);
@@ -152,7 +152,7 @@ Bound buildCall(BuildContext &c, const CallExpr &expr) {
     if (auto constant = value->dim ? constantDim(c, value->dim) : std::nullopt)
       overrides[local->name] = *constant;
     else if (value->kind == ExprKind::Const)
-      overrides[local->name] = static_cast<const ConstExpr *>(value)->intValue;
+      overrides[local->name] = cast<ConstExpr>(value)->intValue;
   std::vector<std::pair<Local *, Bound>> written;
   for (const CallArg &arg : expr.args) {
     Bound value = buildExpr(c, *arg.value);

@@ -80,7 +80,7 @@ static void bindCapacities(BuildContext &c) {
     return;
   for (const WhereClause &clause : c.binding.decl->wheres) {
     auto *relation = clause.condition && clause.condition->kind == ExprKind::Op
-                         ? static_cast<const OpExpr *>(clause.condition)
+                         ? cast<OpExpr>(clause.condition)
                          : nullptr;
     if (!relation || !relation->op || relation->args.size() != 2)
       continue;

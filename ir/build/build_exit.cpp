@@ -20,13 +20,13 @@ bool mayExit(const Stmt &stmt) {
   case StmtKind::Continue:
     return true;
   case StmtKind::If: {
-    const auto &branch = static_cast<const IfStmt &>(stmt);
+    const auto &branch = cast<IfStmt>(stmt);
     return mayExit(*branch.thenBlock) || (branch.elseBlock && mayExit(*branch.elseBlock));
   }
   case StmtKind::Block:
-    return mayExit(*static_cast<const BlockStmt &>(stmt).block);
+    return mayExit(*cast<BlockStmt>(stmt).block);
   case StmtKind::Task:
-    return mayExit(*static_cast<const TaskStmt &>(stmt).body);
+    return mayExit(*cast<TaskStmt>(stmt).body);
   default:
     return false;
   }
@@ -40,15 +40,15 @@ bool mayReturn(const Stmt &stmt) {
   case StmtKind::Return:
     return true;
   case StmtKind::If: {
-    const auto &branch = static_cast<const IfStmt &>(stmt);
+    const auto &branch = cast<IfStmt>(stmt);
     return any(branch.thenBlock) || any(branch.elseBlock);
   }
   case StmtKind::Block:
-    return any(static_cast<const BlockStmt &>(stmt).block);
+    return any(cast<BlockStmt>(stmt).block);
   case StmtKind::For:
-    return any(static_cast<const ForStmt &>(stmt).body);
+    return any(cast<ForStmt>(stmt).body);
   case StmtKind::While:
-    return any(static_cast<const WhileStmt &>(stmt).body);
+    return any(cast<WhileStmt>(stmt).body);
   default:
     return false;
   }

@@ -155,38 +155,38 @@ Bound buildExpr(BuildContext &c, const Expr &expr) {
     return Bound::of(emitDim(c, expr.dim));
   switch (expr.kind) {
   case ExprKind::Const:
-    return buildConst(c, static_cast<const ConstExpr &>(expr));
+    return buildConst(c, cast<ConstExpr>(expr));
   case ExprKind::LocalRef:
-    return buildLocalRef(c, static_cast<const LocalRefExpr &>(expr));
+    return buildLocalRef(c, cast<LocalRefExpr>(expr));
   case ExprKind::Dim:
     return Bound::of(emitDim(c, expr.dim));
   case ExprKind::Op:
-    return buildOp(c, static_cast<const OpExpr &>(expr));
+    return buildOp(c, cast<OpExpr>(expr));
   case ExprKind::Convert:
-    return buildConvert(c, static_cast<const ConvertExpr &>(expr));
+    return buildConvert(c, cast<ConvertExpr>(expr));
   case ExprKind::Call:
-    return buildCall(c, static_cast<const CallExpr &>(expr));
+    return buildCall(c, cast<CallExpr>(expr));
   case ExprKind::Block:
-    return buildBlockExpr(c, static_cast<const BlockExpr &>(expr));
+    return buildBlockExpr(c, cast<BlockExpr>(expr));
   case ExprKind::Index:
     if (c.manual && expr.type->isScalar())
-      return loadElement(c, static_cast<const IndexExpr &>(expr));
-    return buildIndex(c, static_cast<const IndexExpr &>(expr));
+      return loadElement(c, cast<IndexExpr>(expr));
+    return buildIndex(c, cast<IndexExpr>(expr));
   case ExprKind::If:
-    return buildIfExpr(c, static_cast<const IfExpr &>(expr));
+    return buildIfExpr(c, cast<IfExpr>(expr));
   case ExprKind::Range:
-    return buildRange(c, static_cast<const RangeExpr &>(expr));
+    return buildRange(c, cast<RangeExpr>(expr));
   case ExprKind::Field:
-    return buildField(c, static_cast<const FieldExpr &>(expr));
+    return buildField(c, cast<FieldExpr>(expr));
   case ExprKind::Logical:
-    return buildLogical(c, static_cast<const LogicalExpr &>(expr));
+    return buildLogical(c, cast<LogicalExpr>(expr));
   case ExprKind::Tuple:
   case ExprKind::List:
   case ExprKind::StructMake: {
     const std::vector<Expr *> &elements =
-        expr.kind == ExprKind::Tuple  ? static_cast<const TupleExpr &>(expr).elements
-        : expr.kind == ExprKind::List ? static_cast<const ListExpr &>(expr).elements
-                                      : static_cast<const StructMakeExpr &>(expr).fields;
+        expr.kind == ExprKind::Tuple  ? cast<TupleExpr>(expr).elements
+        : expr.kind == ExprKind::List ? cast<ListExpr>(expr).elements
+                                      : cast<StructMakeExpr>(expr).fields;
     Bound bound;
     bound.kind = Bound::Kind::Parts;
     for (const Expr *element : elements)

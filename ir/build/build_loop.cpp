@@ -23,7 +23,7 @@ LoopBounds loopBounds(BuildContext &c, const LoopHead &head) {
   const Expr &over = *head.iterable;
   LoopBounds bounds;
   if (over.kind == ExprKind::Tiles) {
-    const auto &tiles = static_cast<const TilesExpr &>(over);
+    const auto &tiles = cast<TilesExpr>(over);
     bounds.lower = tiles.lo ? buildValue(c, *tiles.lo) : c.index(0);
     bounds.upper = buildValue(c, *tiles.hi);
     bounds.tileSize = buildValue(c, *tiles.size);
@@ -31,7 +31,7 @@ LoopBounds loopBounds(BuildContext &c, const LoopHead &head) {
     return bounds;
   }
   if (over.kind == ExprKind::Range) {
-    const auto &range = static_cast<const RangeExpr &>(over);
+    const auto &range = cast<RangeExpr>(over);
     bounds.lower = buildValue(c, *range.lo);
     bounds.upper = buildValue(c, *range.hi);
     bounds.step = range.step ? buildValue(c, *range.step) : c.index(1);
@@ -206,7 +206,7 @@ static void buildStaticFor(BuildContext &c, const ForStmt &stmt) {
     return;
   }
   if (stmt.head.iterable->kind == ExprKind::List) {
-    for (const Expr *element : static_cast<const ListExpr &>(*stmt.head.iterable).elements) {
+    for (const Expr *element : cast<ListExpr>(*stmt.head.iterable).elements) {
       if (c.isTooLarge(stmt.span, "the loop over `" + stmt.head.var->name + "`"))
         return;
       buildRound(c, stmt, [&] { bindLocal(c, *stmt.head.var, buildExpr(c, *element)); });

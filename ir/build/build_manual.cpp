@@ -31,23 +31,23 @@ static void forEachStmt(const ptl::Block *block, const std::string &core,
     visit(*stmt, core);
     switch (stmt->kind) {
     case StmtKind::For:
-      forEachStmt(static_cast<const ForStmt *>(stmt)->body, core, visit);
+      forEachStmt(cast<ForStmt>(stmt)->body, core, visit);
       break;
     case StmtKind::Parallel:
-      forEachStmt(static_cast<const ParallelStmt *>(stmt)->body, core, visit);
+      forEachStmt(cast<ParallelStmt>(stmt)->body, core, visit);
       break;
     case StmtKind::While:
-      forEachStmt(static_cast<const WhileStmt *>(stmt)->body, core, visit);
+      forEachStmt(cast<WhileStmt>(stmt)->body, core, visit);
       break;
     case StmtKind::If:
-      forEachStmt(static_cast<const IfStmt *>(stmt)->thenBlock, core, visit);
-      forEachStmt(static_cast<const IfStmt *>(stmt)->elseBlock, core, visit);
+      forEachStmt(cast<IfStmt>(stmt)->thenBlock, core, visit);
+      forEachStmt(cast<IfStmt>(stmt)->elseBlock, core, visit);
       break;
     case StmtKind::Block:
-      forEachStmt(static_cast<const BlockStmt *>(stmt)->block, core, visit);
+      forEachStmt(cast<BlockStmt>(stmt)->block, core, visit);
       break;
     case StmtKind::OnSection: {
-      const auto *section = static_cast<const OnStmt *>(stmt);
+      const auto *section = cast<OnStmt>(stmt);
       forEachStmt(section->body, section->core, visit);
       break;
     }
@@ -76,7 +76,7 @@ static void allocateEvents(BuildContext &c, const ptl::Block &body, const std::s
   forEachStmt(&body, core, [&](const Stmt &stmt, const std::string &where) {
     if (stmt.kind != StmtKind::BlockDecl)
       return;
-    Local *local = static_cast<const BlockDeclStmt &>(stmt).local;
+    Local *local = cast<BlockDeclStmt>(stmt).local;
     if (local->kind == LocalKind::Event)
       events.emplace_back(local, local->object->crosses() ? "cross" : where);
   });
@@ -132,9 +132,9 @@ static void allocateEvents(BuildContext &c, const ptl::Block &body, const std::s
 // ---- Kernels ------------------------------------------------------------------------------------
 
 static bool isHostLet(const Stmt &stmt) {
-  if (stmt.kind != StmtKind::Let || static_cast<const LetStmt &>(stmt).isVar)
+  if (stmt.kind != StmtKind::Let || cast<LetStmt>(stmt).isVar)
     return false;
-  const auto &let = static_cast<const LetStmt &>(stmt);
+  const auto &let = cast<LetStmt>(stmt);
   bool byHand = false;
   forEachExpr(let.value, [&](const Expr *expr) { byHand |= expr->kind == ExprKind::Block; });
   return !byHand && llvm::all_of(let.locals, [](const Local *local) {
@@ -147,7 +147,7 @@ static void checkMachine(BuildContext &c, const CallableDecl &decl) {
   auto namer = [&c](const Elem &elem) { return elemName(elemKind(c, elem)); };
   auto exprs = [&](const Expr *root) {
     forEachExpr(root, [&](const Expr *expr) {
-      auto *call = expr->kind == ExprKind::Block ? static_cast<const BlockExpr *>(expr) : nullptr;
+      auto *call = dyn_cast<BlockExpr>(expr);
       if (!call || !call->info)
         return;
       if (std::string why = whyNotOn(*c.manual->machine, *call, namer); !why.empty())
@@ -157,9 +157,9 @@ static void checkMachine(BuildContext &c, const CallableDecl &decl) {
   };
   forEachStmt(decl.body, decl.core, [&](const Stmt &stmt, const std::string &) {
     if (stmt.kind == StmtKind::ExprStmt)
-      exprs(static_cast<const ExprStmt &>(stmt).value);
+      exprs(cast<ExprStmt>(stmt).value);
     else if (stmt.kind == StmtKind::Let)
-      exprs(static_cast<const LetStmt &>(stmt).value);
+      exprs(cast<LetStmt>(stmt).value);
   });
 }
 
@@ -239,7 +239,7 @@ static void buildManualGrid(BuildContext &c, const CallableDecl &decl,
     if (stmts[i]->kind != StmtKind::Parallel)
       buildStmt(c, *stmts[i]);
   if (upTo < stmts.size())
-    buildPoints(c, static_cast<const ParallelStmt &>(*stmts[upTo]));
+    buildPoints(c, cast<ParallelStmt>(*stmts[upTo]));
   c.make<YieldOp>(loc);
   for (auto &[local, pointer] : c.manual->pointers) {
     auto [read, written] = c.manual->uses[local];

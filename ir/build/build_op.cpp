@@ -138,8 +138,7 @@ static Attribute paramAttribute(BuildContext &c, const OpExpr &expr, const OpPar
   case ParamKind::BoolConst: {
     if (param.name == "keep") // the checker has dropped the axes
       return {};
-    const auto *constant =
-        arg && arg->kind == ExprKind::Const ? static_cast<const ConstExpr *>(arg) : nullptr;
+    const auto *constant = dyn_cast_if_present<ConstExpr>(arg);
     return c.b.getBoolAttr(constant && constant->intValue != 0);
   }
   case ParamKind::IntConst:
@@ -149,14 +148,14 @@ static Attribute paramAttribute(BuildContext &c, const OpExpr &expr, const OpPar
   case ParamKind::Enum: {
     llvm::StringRef tag = param.defaultText;
     if (arg && arg->kind == ExprKind::EnumTag)
-      tag = static_cast<const EnumTagExpr *>(arg)->tag;
+      tag = cast<EnumTagExpr>(arg)->tag;
     tag.consume_front(".");
     return c.b.getStringAttr(tag);
   }
   case ParamKind::Text: {
     std::string text = expr.equation;
     if (arg && arg->kind == ExprKind::String)
-      text = static_cast<const StringExpr *>(arg)->value;
+      text = cast<StringExpr>(arg)->value;
     return c.b.getStringAttr(text);
   }
   default:

@@ -20,23 +20,23 @@ static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
   };
   switch (expr->kind) {
   case ExprKind::LocalRef:
-    return llvm::is_contained(locals, static_cast<const LocalRefExpr *>(expr)->local);
+    return llvm::is_contained(locals, cast<LocalRefExpr>(expr)->local);
   case ExprKind::Op:
-    return any(static_cast<const OpExpr *>(expr)->args);
+    return any(cast<OpExpr>(expr)->args);
   case ExprKind::Convert:
-    return uses(static_cast<const ConvertExpr *>(expr)->arg, locals);
+    return uses(cast<ConvertExpr>(expr)->arg, locals);
   case ExprKind::Field:
-    return uses(static_cast<const FieldExpr *>(expr)->base, locals);
+    return uses(cast<FieldExpr>(expr)->base, locals);
   case ExprKind::Range: {
-    const auto &range = static_cast<const RangeExpr &>(*expr);
+    const auto &range = cast<RangeExpr>(*expr);
     return uses(range.lo, locals) || uses(range.hi, locals) || uses(range.step, locals);
   }
   case ExprKind::Tiles: {
-    const auto &tiles = static_cast<const TilesExpr &>(*expr);
+    const auto &tiles = cast<TilesExpr>(*expr);
     return uses(tiles.lo, locals) || uses(tiles.hi, locals) || uses(tiles.size, locals);
   }
   case ExprKind::Index: {
-    const auto &indexing = static_cast<const IndexExpr &>(*expr);
+    const auto &indexing = cast<IndexExpr>(*expr);
     return uses(indexing.base, locals) ||
            llvm::any_of(indexing.items, [&](const IndexItem &i) { return uses(i.value, locals); });
   }
@@ -71,11 +71,11 @@ bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
     return part->dim.isKnown() ? usesSymbols(part->dim, earlier) : uses(part, earlier);
   };
   if (over->kind == ExprKind::Tiles) {
-    const auto &tiles = static_cast<const TilesExpr &>(*over);
+    const auto &tiles = cast<TilesExpr>(*over);
     return depends(tiles.lo) || depends(tiles.hi) || depends(tiles.size);
   }
   if (over->kind == ExprKind::Range) {
-    const auto &range = static_cast<const RangeExpr &>(*over);
+    const auto &range = cast<RangeExpr>(*over);
     return depends(range.lo) || depends(range.hi) || depends(range.step);
   }
   return depends(over);

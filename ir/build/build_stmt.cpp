@@ -37,7 +37,7 @@ void buildStmts(BuildContext &c, const std::vector<Stmt *> &stmts, size_t from) 
     bool last = i + 1 == stmts.size();
     bool returns = mayReturn(stmt);
     if (returns && !c.returnSlot && stmt.kind == StmtKind::If)
-      return buildReturningIf(c, static_cast<const IfStmt &>(stmt), stmts, i + 1);
+      return buildReturningIf(c, cast<IfStmt>(stmt), stmts, i + 1);
     if (returns && !c.returnSlot && (stmt.kind == StmtKind::For || stmt.kind == StmtKind::While))
       return buildReturningLoop(c, stmt, stmts, i + 1);
     buildStmt(c, stmt);
@@ -54,37 +54,37 @@ void buildStmt(BuildContext &c, const Stmt &stmt) {
   ++c.built;
   switch (stmt.kind) {
   case StmtKind::Let:
-    return buildLet(c, static_cast<const LetStmt &>(stmt));
+    return buildLet(c, cast<LetStmt>(stmt));
   case StmtKind::Assign:
-    return buildAssign(c, static_cast<const AssignStmt &>(stmt));
+    return buildAssign(c, cast<AssignStmt>(stmt));
   case StmtKind::ExprStmt:
-    buildExpr(c, *static_cast<const ExprStmt &>(stmt).value);
+    buildExpr(c, *cast<ExprStmt>(stmt).value);
     return;
   case StmtKind::For:
-    return buildFor(c, static_cast<const ForStmt &>(stmt));
+    return buildFor(c, cast<ForStmt>(stmt));
   case StmtKind::Parallel:
-    return buildParallel(c, static_cast<const ParallelStmt &>(stmt));
+    return buildParallel(c, cast<ParallelStmt>(stmt));
   case StmtKind::While:
-    return buildWhile(c, static_cast<const WhileStmt &>(stmt));
+    return buildWhile(c, cast<WhileStmt>(stmt));
   case StmtKind::If:
-    return buildIf(c, static_cast<const IfStmt &>(stmt));
+    return buildIf(c, cast<IfStmt>(stmt));
   case StmtKind::Break:
     return setExit(c, &ExitFlags::broke, c.location(stmt.span));
   case StmtKind::Continue:
     return setExit(c, &ExitFlags::continued, c.location(stmt.span));
   case StmtKind::Return:
-    return buildReturn(c, static_cast<const ReturnStmt &>(stmt));
+    return buildReturn(c, cast<ReturnStmt>(stmt));
   case StmtKind::Assert:
-    return buildAssert(c, static_cast<const AssertStmt &>(stmt));
+    return buildAssert(c, cast<AssertStmt>(stmt));
   case StmtKind::Task:
-    return buildTask(c, static_cast<const TaskStmt &>(stmt));
+    return buildTask(c, cast<TaskStmt>(stmt));
   case StmtKind::Block:
-    return buildBlock(c, *static_cast<const BlockStmt &>(stmt).block);
+    return buildBlock(c, *cast<BlockStmt>(stmt).block);
   case StmtKind::BlockDecl:
-    return buildBlockDecl(c, static_cast<const BlockDeclStmt &>(stmt));
+    return buildBlockDecl(c, cast<BlockDeclStmt>(stmt));
   case StmtKind::OnSection:
     if (c.manual)
-      return buildSection(c, static_cast<const OnStmt &>(stmt));
+      return buildSection(c, cast<OnStmt>(stmt));
     c.fail(DiagId::BlockLevelNotOnTarget, stmt.span, {c.frame->decl->name, c.binding.machine});
     return;
   case StmtKind::Error:

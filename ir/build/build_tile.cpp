@@ -52,7 +52,7 @@ ValidPart validPart(BuildContext &c, const Type &type) {
 }
 
 static const BlockExpr *asSlot(const Expr *expr) {
-  auto *block = expr->kind == ExprKind::Block ? static_cast<const BlockExpr *>(expr) : nullptr;
+  auto *block = dyn_cast<BlockExpr>(expr);
   return block && block->op == BlockOp::Slot ? block : nullptr;
 }
 

@@ -45,7 +45,7 @@ static mlir::Value pointerOf(BuildContext &c, const Local &local, bool isOut) {
 }
 
 TensorView wholeTensor(BuildContext &c, const Expr &expr, bool isOut) {
-  auto *ref = expr.kind == ExprKind::LocalRef ? static_cast<const LocalRefExpr *>(&expr) : nullptr;
+  auto *ref = dyn_cast<LocalRefExpr>(&expr);
   if (ref)
     if (auto found = c.manual->views.find(ref->local); found != c.manual->views.end()) {
       noteUse(c, *ref->local, isOut);
@@ -53,7 +53,7 @@ TensorView wholeTensor(BuildContext &c, const Expr &expr, bool isOut) {
     }
   TensorView view;
   if (expr.kind == ExprKind::Block) { // `make_tensor_view(x, offset, shape, strides)`
-    const auto &raw = static_cast<const BlockExpr &>(expr);
+    const auto &raw = cast<BlockExpr>(expr);
     view = wholeTensor(c, *raw.ins[0], isOut);
     mlir::Value offset = buildValue(c, *raw.ins[1]);
     if (!isZero(offset))
@@ -153,12 +153,12 @@ mlir::Value positionOf(BuildContext &c, const Expr &expr) {
 mlir::Value viewOf(BuildContext &c, const Expr &expr, bool isOut) {
   Location loc = c.here(expr);
   if (expr.kind == ExprKind::LocalRef)
-    if (const Local &local = *static_cast<const LocalRefExpr &>(expr).local;
+    if (const Local &local = *cast<LocalRefExpr>(expr).local;
         c.bound(local).value && isa<pto::PartitionViewType>(c.bound(local).value.getType())) {
       noteUse(c, local, isOut);
       return c.bound(local).value;
     }
-  auto *indexing = expr.kind == ExprKind::Index ? static_cast<const IndexExpr *>(&expr) : nullptr;
+  auto *indexing = dyn_cast<IndexExpr>(&expr);
   TensorView view = wholeTensor(c, indexing ? *indexing->base : expr, isOut);
   if (!view.pointer)
     return {};
@@ -215,8 +215,7 @@ bool buildManualLet(BuildContext &c, const LetStmt &stmt) {
   if (!c.manual || !stmt.value || stmt.locals.size() != 1 || !stmt.locals[0]->type->isArray())
     return false;
   const Local &local = *stmt.locals[0];
-  auto *raw =
-      stmt.value->kind == ExprKind::Block ? static_cast<const BlockExpr *>(stmt.value) : nullptr;
+  auto *raw = stmt.value->kind == ExprKind::Block ? cast<BlockExpr>(stmt.value) : nullptr;
   const Local *tensor = rootLocal(raw && !raw->ins.empty() ? raw->ins[0] : stmt.value);
   if (auto found = c.manual->tensors.find(tensor); found != c.manual->tensors.end())
     tensor = found->second;

@@ -23,7 +23,7 @@ struct Collector {
       visit(*stmt, inInnerLoop);
     visitCalls(block.value);
     if (block.value && block.value->kind == ExprKind::If)
-      visitIf(static_cast<const IfExpr &>(*block.value), inInnerLoop);
+      visitIf(cast<IfExpr>(*block.value), inInnerLoop);
   }
 
   void assign(Local *target) {
@@ -36,18 +36,18 @@ struct Collector {
     if (!expr)
       return;
     if (expr->kind == ExprKind::Op)
-      for (const Expr *arg : static_cast<const OpExpr *>(expr)->args)
+      for (const Expr *arg : cast<OpExpr>(expr)->args)
         visitCalls(arg);
     if (expr->kind == ExprKind::Convert)
-      visitCalls(static_cast<const ConvertExpr *>(expr)->arg);
+      visitCalls(cast<ConvertExpr>(expr)->arg);
     if (expr->kind != ExprKind::Call)
       return;
-    for (const CallArg &arg : static_cast<const CallExpr *>(expr)->args) {
+    for (const CallArg &arg : cast<CallExpr>(expr)->args) {
       const Expr *place = arg.value;
       if (arg.isInout && place->kind == ExprKind::Index)
-        place = static_cast<const IndexExpr *>(place)->base;
+        place = cast<IndexExpr>(place)->base;
       if (arg.isInout && place->kind == ExprKind::LocalRef)
-        assign(static_cast<const LocalRefExpr *>(place)->local);
+        assign(cast<LocalRefExpr>(place)->local);
       if (!arg.isInout)
         visitCalls(arg.value);
     }
@@ -62,33 +62,32 @@ struct Collector {
   void visit(const Stmt &stmt, bool inInnerLoop) {
     switch (stmt.kind) {
     case StmtKind::Let:
-      for (const Local *local : static_cast<const LetStmt &>(stmt).locals)
+      for (const Local *local : cast<LetStmt>(stmt).locals)
         declared.insert(local);
-      return visitCalls(static_cast<const LetStmt &>(stmt).value);
+      return visitCalls(cast<LetStmt>(stmt).value);
     case StmtKind::Assign:
-      visitCalls(static_cast<const AssignStmt &>(stmt).value);
-      return assign(static_cast<const AssignStmt &>(stmt).target);
+      visitCalls(cast<AssignStmt>(stmt).value);
+      return assign(cast<AssignStmt>(stmt).target);
     case StmtKind::For:
-      return visit(*static_cast<const ForStmt &>(stmt).body, true);
+      return visit(*cast<ForStmt>(stmt).body, true);
     case StmtKind::While:
-      return visit(*static_cast<const WhileStmt &>(stmt).body, true);
+      return visit(*cast<WhileStmt>(stmt).body, true);
     case StmtKind::Parallel:
-      return visit(*static_cast<const ParallelStmt &>(stmt).body, true);
+      return visit(*cast<ParallelStmt>(stmt).body, true);
     case StmtKind::If: {
-      const auto &branch = static_cast<const IfStmt &>(stmt);
+      const auto &branch = cast<IfStmt>(stmt);
       visit(*branch.thenBlock, inInnerLoop);
       if (branch.elseBlock)
         visit(*branch.elseBlock, inInnerLoop);
       return;
     }
     case StmtKind::Task:
-      return visit(*static_cast<const TaskStmt &>(stmt).body, inInnerLoop);
+      return visit(*cast<TaskStmt>(stmt).body, inInnerLoop);
     case StmtKind::Block:
-      return visit(*static_cast<const BlockStmt &>(stmt).block, inInnerLoop);
+      return visit(*cast<BlockStmt>(stmt).block, inInnerLoop);
     case StmtKind::ExprStmt:
-      if (const Expr *value = static_cast<const ExprStmt &>(stmt).value;
-          value->kind == ExprKind::If)
-        visitIf(static_cast<const IfExpr &>(*value), inInnerLoop);
+      if (const Expr *value = cast<ExprStmt>(stmt).value; value->kind == ExprKind::If)
+        visitIf(cast<IfExpr>(*value), inInnerLoop);
       else
         visitCalls(value);
       return;
