@@ -131,7 +131,7 @@ void WindowRun::submit(const Submission &task) {
 }
 
 void WindowRun::await(const int64_t *access) {
-  // Of what no task has named there is nothing to wait for.
+  // A storage that no task has named has no task to wait for.
   if (storages_.find(access[0]))
     submitter_.await(read(access, 1).front());
 }

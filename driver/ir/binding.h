@@ -1,5 +1,5 @@
 // What makes a generic declaration concrete for a preview: element types, the rank of `..`, values
-// of `static` dimensions and tunables. Who does not say gets sensible ones, and is told which.
+// of `static` dimensions and tunables. Values that are not given get defaults, which are reported.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"

@@ -6,7 +6,7 @@
 namespace ptl {
 
 /// A callable that is not the first of its name, or has that of a struct, is in error: the file
-/// says so (`reportDuplicates`), and the declaration says less (`markSyntaxErrors`).
+/// reports it (`reportDuplicates`), and the declaration reports less (`markSyntaxErrors`).
 static void markDuplicates(ProgramState &state, const CheckedModule &module,
                            const ModuleIndex &index) {
   for (CallableDecl *decl : module.callables) {

@@ -1,4 +1,4 @@
-// What is said of calls of built-ins whose arguments no record takes.
+// Diagnostics for calls of built-ins whose arguments fit no record.
 #pragma once
 
 #include "frontend/sema/check_expr.h"

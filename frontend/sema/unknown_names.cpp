@@ -1,4 +1,4 @@
-// Names that nothing declares: what is said of them, and what is offered.
+// Diagnostics for undeclared names, and the names that are suggested.
 #include "frontend/sema/check_decl.h"
 #include "frontend/sema/foreign_names.h"
 #include "ir/ops/op_table.h"

@@ -91,8 +91,8 @@ void Builder::nameArguments(const Slots &slots, mlir::Block::BlockArgListType ar
         nameArgument(argument, local->name);
 }
 
-/// What the loop says, or the schedule says of it instead. On chips it is for loops of kernels: who
-/// unrolls them is told where that was said. A `fn` may stand in a kernel or not.
+/// Sets the loop's own modifiers, or those of the schedule instead. On chips they are for loops of
+/// kernels: an `unroll` elsewhere is reported at its place. A `fn` may be called anywhere.
 void Builder::setModifiers(Operation *loop, const LoopModifiers &modifiers) {
   if (binding_.chip && !loop->getParentOfType<ParallelOp>()) {
     frame_->whyNot[modifiers.label] = "the loop is no part of a kernel: it hands out what is in it";

@@ -1,5 +1,5 @@
 // What the schedule that applies says of values, tasks and grids: in place, or as attributes for
-// the passes. What can have no effect on this machine is told.
+// the passes. Items that can have no effect on this machine are reported.
 #include "ir/build/builder.h"
 
 #include "ir/dialect/schedule_attributes.h"

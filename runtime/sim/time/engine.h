@@ -93,8 +93,8 @@ struct LaunchClock {
   int64_t bytes = 0, missed = 0;
   Repeats::Turn turn;
   std::vector<LaunchResult::Block> ran; ///< by block, where launches may be repeated
-  /// Blocks that stand back, by the one that runs in their place: their spans. And when that took
-  /// how long.
+  /// The spans of blocks that do not run themselves, by the block that runs in their place, and how
+  /// long that took.
   std::map<int64_t, std::vector<uint32_t>> behind;
   std::map<int64_t, Cycles> took;
 
