@@ -15,7 +15,7 @@ namespace ptl {
 /// declaration `f` alone.
 using Wanted = std::map<std::string, std::string>;
 
-/// Of all that is wanted what concerns one declaration: `f.C` is the `C` of `f`, and stronger than
+/// The part of a request that is about one declaration: `f.C` is the `C` of `f`, and stronger than
 /// a mere `C`.
 Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted);
 

@@ -32,7 +32,7 @@ public:
   /// The time without running all of it. Nothing after an error.
   std::optional<rt::sim::Estimate> estimate();
 
-  /// Of the arrays that are passed.
+  /// The bytes of the arrays that are passed.
   int64_t argumentBytes() const;
   const RunInputs &inputs() const { return inputs_; }
   const SimulationOptions &options() const { return options_; }

@@ -218,7 +218,7 @@ void Timer::Engine::explain(const CoreClock &clock, Pipe pipe, const Issued &hea
     record.cause = cause;
     record.waitedFor = who;
   };
-  // Of a signal the larger part of the wait counts.
+  // For a signal the larger part of the wait counts.
   auto hear = [&](const GroupClock::Arrival &signal, Cause cause) {
     Cycles wait = signal.time - latest;
     if (wait <= 0)
