@@ -10,7 +10,7 @@ namespace ptl {
 /// What is looked for in a checked file beside errors of the language.
 using CheckMore = std::function<void(Session &session, const CheckedProgram &program)>;
 
-/// `forManual`: who checks files with manual kernels, which the prover judges; empty: nobody else.
+/// `forManual` checks files with manual kernels, which the prover judges; empty: it does not.
 ExitCode runCheck(const Options &options, const CheckMore &more = {},
                   const std::function<ExitCode()> &forManual = {});
 

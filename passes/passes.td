@@ -93,7 +93,7 @@ def CheckPlaces : Pass<"ptl-check-places", "::mlir::func::FuncOp"> {
 def Unroll : Pass<"ptl-unroll", "::mlir::func::FuncOp"> {
   let summary = "copy the bodies of loops that say so";
   let description = [{
-    Loops with `ptl.unroll` that no product accumulates in. What is said in vain is an error. The choice `unrolls = false` of a
+    Loops with `ptl.unroll` that no product accumulates in. An `unroll` that has no effect is an error. The choice `unrolls = false` of a
     grid leaves its loops as they are.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

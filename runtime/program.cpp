@@ -131,7 +131,7 @@ void WindowRun::submit(const Submission &task) {
 }
 
 void WindowRun::await(const int64_t *access) {
-  // Of what no task has named there is nothing to wait for.
+  // A storage that no task has named has no task to wait for.
   if (storages_.find(access[0]))
     submitter_.await(read(access, 1).front());
 }
@@ -152,7 +152,7 @@ void WindowRun::release(void *memory) {
   const StorageTable::Entry *found = storages_.find(reinterpret_cast<int64_t>(memory));
   if (!found)
     return runRelease(nullptr, &release, 0, 1);
-  // To free is to write: it waits for all who use the storage, and nobody uses it later.
+  // Freeing counts as a write: it waits for all users of the storage, and there are no later ones.
   int64_t whole[] = {found->address, 1, -1};
   StorageId id = found->id;
   TaskSpec spec;

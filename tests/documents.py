@@ -1,12 +1,12 @@
 """Every example a reader meets compiles: ```ptl blocks of the documents, the standard library and the examples, which are
-also formatted as `ptlc fmt` would. Blocks marked ```ptl-fragment are pieces of a file and are not compiled."""
+also formatted as `ptlc fmt` would. Blocks marked ```ptl-fragment are pieces of a file, which the test `recipes` puts into their places."""
 import pathlib
 import re
 import tempfile
 
 from harness import ROOT, Case, Tools
 
-BLOCK = re.compile(r"^```ptl *([^\n]*)\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^```ptl(?!-fragment) *([^\n]*)\n(.*?)^```$", re.M | re.S)
 
 
 def block_case(tools: Tools, name: str, code: str) -> Case:

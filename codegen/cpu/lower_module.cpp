@@ -33,7 +33,7 @@ static View argumentView(Lowering &l, Value descriptor, Type element, ArrayRef<i
     bool last = axis + 1 == extents.size();
     view.extents.push_back(extent.isConstant() ? l.index(extent.length)
                                                : loadIndex(e, lengths, axis));
-    // What is not declared with strides is dense, so the last axis is consecutive.
+    // An array declared without strides is dense, so its last axis is consecutive.
     view.strides.push_back(last && !strided ? l.index(1) : loadIndex(e, strides, axis));
   }
   return view;

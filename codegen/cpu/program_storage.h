@@ -9,7 +9,7 @@
 
 namespace ptl::cpu {
 
-/// Of the function that holds a program's own code.
+/// On the function that holds a program's own code.
 inline constexpr llvm::StringLiteral kProgramAttribute = "ptl.program";
 /// Of a call that allocates an array: a number and the names of lengths, whose product its bytes
 /// are.

@@ -145,7 +145,7 @@ CppExpression CppFunctionEmitter::comparison(Operation *op, llvm::StringRef sign
   auto side = [&](Value value) {
     llvm::APInt known;
     CppExpression side = expression(value);
-    // What is negative is larger than every bound; C++ would compare it with its sign.
+    // A negative number counts as larger than every bound; C++ would compare it with its sign.
     if (isUnsigned && !(matchPattern(value, m_ConstantInt(&known)) && known.isNonNegative()))
       return "u" + cppElement(value.getType()) + "(" + side.text + ")";
     return side.within(Precedence::Shift);

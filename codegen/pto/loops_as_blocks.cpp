@@ -68,7 +68,7 @@ void makeBlocks(func::FuncOp function) {
   populateSCFToControlFlowConversionPatterns(patterns);
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([&](Operation *op) { return !inBlocks.contains(op); });
-  // What has no pattern stays, and PTOAS says so.
+  // Operations without a pattern stay, and PTOAS reports them.
   (void)applyPartialConversion(function, target, std::move(patterns));
 }
 

@@ -1,5 +1,5 @@
 // What makes a generic declaration concrete for a preview: element types, the rank of `..`, values
-// of `static` dimensions and tunables. Who does not say gets sensible ones, and is told which.
+// of `static` dimensions and tunables. Values that are not given get defaults, which are reported.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -15,7 +15,7 @@ namespace ptl {
 /// declaration `f` alone.
 using Wanted = std::map<std::string, std::string>;
 
-/// Of all that is wanted what concerns one declaration: `f.C` is the `C` of `f`, and stronger than
+/// The part of a request that is about one declaration: `f.C` is the `C` of `f`, and stronger than
 /// a mere `C`.
 Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted);
 

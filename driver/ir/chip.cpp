@@ -274,8 +274,8 @@ bool Compiler::synchronise(ChipProgram &program) {
 }
 
 /// The gate that all code for chips goes through: what the prover refutes leaves the compiler
-/// neither as text nor as a preview, a time or a run. Of a kernel by hand it is its author's fault,
-/// else the compiler's. What cannot be decided is told. False if something was refuted.
+/// neither as text nor as a preview, a time or a run. In a manual kernel the fault is its author's,
+/// else the compiler's. What cannot be decided is a warning. False if something was refuted.
 bool Compiler::judge(ChipProgram &program) {
   step("prove");
   bool holds = true;

@@ -173,8 +173,8 @@ private:
     return false;
   }
 
-  /// Tells, once for each place, what is taken for granted of data that nobody gave. False where
-  /// nothing may be.
+  /// Records, once for each place, what is assumed about data that the caller did not give. False
+  /// where nothing may be assumed.
   bool assume(Operation *op, const char *what) {
     if (!how_.decisions)
       return false;
@@ -233,7 +233,7 @@ private:
     fold(op);
   }
 
-  /// What is said about data that nobody gave is taken to hold.
+  /// Requirements on data that the caller did not give are taken to hold.
   Attribute factOf(Operation *op) {
     const HostArray &array = arrays_[op->getOperand(0)];
     await(op, {array.number, false, {}});
@@ -567,8 +567,8 @@ private:
     return array;
   }
 
-  /// Of what stops the simulated chip: a kernel of the compiler's stops it by a fault of the
-  /// compiler.
+  /// The error code when a kernel stops the simulated chip: if the compiler made the kernel, it is
+  /// a fault of the compiler.
   int32_t codeOfStop(bool isOwn) const {
     return isOwn && how_.values ? PTL_ERROR_INTERNAL : PTL_ERROR_SIMULATOR;
   }

@@ -29,13 +29,13 @@ struct ChipRun {
   rt::sim::Timer *timer = nullptr; ///< keeps the time; null: there is none
   bool values = true;              ///< false: only times are wanted
   std::vector<const void *> known; ///< the data of arrays that have values all the same
-  /// Of integers that come from data which nobody gave, by the names of their `let`s.
+  /// Values of integers that come from data the caller did not give, by the names of their `let`s.
   std::map<std::string, int64_t> examples;
-  /// Where only times are wanted, by number: scalars that nobody gave. Kernels see 1.
+  /// Where only times are wanted, by number: scalars the caller did not give. Kernels see 1.
   std::vector<bool> assumedScalars;
-  /// Where only times are wanted and data decides that nobody gave: branches are taken, `while`
-  /// loops run once, or end where it first decides, and it is told here. Null: such a program
-  /// stops.
+  /// Where only times are wanted and missing data decides: branches are taken, `while` loops run
+  /// once, or end where the data first decides, and each such decision is recorded here. Null: such
+  /// a program stops.
   std::vector<AssumedDecision> *decisions = nullptr;
 };
 

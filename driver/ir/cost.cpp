@@ -15,7 +15,7 @@ namespace ptl {
 
 namespace sim = rt::sim;
 
-/// Of the scalar units: loops that never end must not hang who asks.
+/// A limit for the scalar units: loops that never end must not hang the caller.
 static constexpr uint64_t kMostSteps = 200'000'000;
 
 // ---- By statement -------------------------------------------------------------------------------

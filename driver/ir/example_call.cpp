@@ -189,7 +189,7 @@ int64_t Chooser::suiting(size_t dim) {
   return best;
 }
 
-/// Of what data decides while the program runs.
+/// Chooses the integers that data decides while the program runs.
 void Chooser::chooseExamples() {
   for (const std::string &name : exampleNames(decl_))
     if (const int64_t *value = find(wanted_, decl_, name);
@@ -214,7 +214,7 @@ ElemKind Chooser::elemOf(const rt::Param &param) const {
   return number < bound_.binding.elems.size() ? bound_.binding.elems[number] : ElemKind::F32;
 }
 
-/// Integers are 1 as long as nobody says more. Of other numbers nothing is known.
+/// Integers are 1 unless something else is known. Nothing is assumed about other numbers.
 void Chooser::chooseScalars() {
   for (const rt::Param &param : entry_.params) {
     if (param.isArray())

@@ -1,5 +1,5 @@
-// A call of an entry for which only lengths count: what its cost is told for. Values come from who
-// asks, from benches in the file, or are assumed, and it is said which.
+// The call for which the cost of an entry is estimated; only lengths count. They come from the
+// request, from benches in the file, or are assumed, and the call records which.
 #pragma once
 
 #include "driver/ir/assumed_elements.h"
@@ -40,7 +40,7 @@ struct ExampleCall {
   rt::Failure run(ChipRunner &runner, const ChipRun &how) const;
 };
 
-/// The call that the cost of an entry is told for. `entry` describes the declaration of `bound`.
+/// The call for which an entry's cost is estimated. `entry` describes the declaration of `bound`.
 /// Nothing, and why, where a length does not come out.
 std::optional<ExampleCall> exampleCall(const CheckedProgram &program, const BoundEntry &bound,
                                        const rt::Entry &entry, const ExampleSizes &wanted,

@@ -1,5 +1,5 @@
 // What helps where a memory of a chip is too small: values of tunables, and other numbers in the
-// source, that are tried, and what is said of them.
+// source. Each is tried, and those that help are suggested.
 #include "driver/ir/chip.h"
 #include "driver/ir/chip_fixes.h"
 #include "driver/ir/chip_search.h"
@@ -87,7 +87,7 @@ std::optional<RoomHelp> Compiler::helpOf(const TileNumber &number, bool mayCut) 
 }
 
 /// What was tried and found to fit, each alone: values of tunables, else numbers of tiles in the
-/// text. `tried`: is told of those of which no value does.
+/// text. `tried` receives those of which no value fits.
 std::vector<RoomHelp> Compiler::helpsFor(bool mayCut, std::vector<std::string> &tried) {
   std::vector<RoomHelp> helps;
   if (!options_.triesHelps)

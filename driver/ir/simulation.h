@@ -27,17 +27,17 @@ public:
   bool bind(const std::vector<std::string> &words, const SimulationOptions &options);
   /// Runs once and analyses. False after an error: `failure()`, or the sink has it.
   bool run(rt::sim::Report &report);
-  /// Runs again and again, each time with something for nothing: fills in what would be gained.
+  /// Runs once for each kind of cost with that cost set to zero, and fills in what would be gained.
   void explain(rt::sim::Report &report);
   /// The time without running all of it. Nothing after an error.
   std::optional<rt::sim::Estimate> estimate();
 
-  /// Of the arrays that are passed.
+  /// The bytes of the arrays that are passed.
   int64_t argumentBytes() const;
   const RunInputs &inputs() const { return inputs_; }
   const SimulationOptions &options() const { return options_; }
 
-  /// What was taken for granted where data decides that nobody gave.
+  /// What was assumed where data decides that the caller did not give.
   const std::vector<AssumedDecision> &decisions() const { return decisions_; }
   const rt::Failure &failure() const { return failure_; }
   /// Whether that was the compiler's own fault; the sink has it.

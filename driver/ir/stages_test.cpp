@@ -189,7 +189,7 @@ kernel sums[M](x: f32[M, 32], a: f32[32, 32]) -> (z: f32[1, 32] = 0.0)
   ASSERT_TRUE(compiled.record);
   const std::vector<std::vector<int64_t>> shapes = {{40, 32}, {32, 32}, {1, 32}};
   EXPECT_FALSE(compiled.find(shapes, {40}));
-  // What is stored is loaded, so each kind of core could do it.
+  // The stored value is a loaded one, so each kind of core could store it.
   compiled.after("ptl-assign-cores").tiles->walk([](ir::StoreOp store) {
     store->removeAttr("ptl.core");
   });

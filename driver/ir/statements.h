@@ -1,4 +1,4 @@
-// The statements of a declaration, as far as something is told of each.
+// The statements of a declaration that views describe one by one.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"

@@ -83,8 +83,8 @@ void eraseSymbols(Frame &frame, const LoopHead &head) {
       frame.roots.erase(*symbol);
 }
 
-/// What the loop says, or the schedule says of it instead. On chips it is for loops of kernels: who
-/// unrolls them is told where that was said. A `fn` may stand in a kernel or not.
+/// Sets the loop's own modifiers, or those of the schedule instead. On chips they are for loops of
+/// kernels: an `unroll` elsewhere is reported at its place. A `fn` may be called anywhere.
 static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &modifiers) {
   if (c.binding.chip && !loop->getParentOfType<ParallelOp>()) {
     c.frame->whyNot[modifiers.label] =

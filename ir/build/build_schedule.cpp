@@ -1,4 +1,5 @@
-// Directives of a schedule, on values and grids.
+// What the schedule that applies says of values, tasks and grids: in place, or as attributes for
+// the passes. Items that can have no effect on this machine are reported.
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_dim.h"
 #include "ir/dialect/schedule_attributes.h"

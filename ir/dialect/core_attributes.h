@@ -15,7 +15,7 @@ inline constexpr llvm::StringLiteral kCrossesAttr = "ptl.crosses";
 /// Variables of a loop that live in the accumulator, by their numbers.
 inline constexpr llvm::StringLiteral kAccumulatesAttr = "ptl.accumulates";
 
-/// Of a loop: so many turns its first stage is ahead of the second.
+/// On a loop: by how many turns its first stage is ahead of the second.
 inline constexpr llvm::StringLiteral kTurnsAttr = "ptl.turns_ahead";
 /// Of an operation of one kind of core in such a loop: `ahead` or `behind`. Loads, constants and
 /// scalars say nothing: they go with what reads them.

@@ -6,23 +6,23 @@
 
 namespace ptl::ir {
 
-/// Of a function: what its schedules say of values, as dictionaries. `label` is the value; `item`
+/// On a function: the schedule items of its values, as dictionaries. `label` is the value; `item`
 /// the text of what is said and `at` its place; `length` and `size` are there for a size of tiles,
 /// `fuse` for a kernel that those with the same number share.
 inline constexpr llvm::StringLiteral kItemsAttribute = "ptl.items";
-/// Of the operations that compute a value: the numbers of what is said of it.
+/// On the operations that compute a value: the numbers of its schedule items.
 inline constexpr llvm::StringLiteral kItemNumbersAttribute = "ptl.item";
-/// Of a grid: the sizes of tiles that a schedule gave it, by length.
+/// On a grid: the sizes of tiles that a schedule gave it, by length.
 inline constexpr llvm::StringLiteral kTiledAttribute = "ptl.tiled";
-/// Of a grid: the group of tensor operations whose tiles it computes, from 1. There is none where
+/// On a grid: the group of tensor operations whose tiles it computes, from 1. There is none where
 /// the author made the tiles, or one operation became several grids.
 inline constexpr llvm::StringLiteral kTileGroupAttribute = "ptl.tile_group";
-/// Of a function: what had no effect, as `[item, why, at]`.
+/// On a function: the items that had no effect, as `[item, why, at]`.
 inline constexpr llvm::StringLiteral kRefusedAttribute = "ptl.refused";
 /// How many core groups do the points of a grid: of a function, of its operations, of a grid.
 inline constexpr llvm::StringLiteral kCoresAttribute = "ptl.cores";
 
-/// Of a loop: where it is said that it is unrolled, by `ptl.unroll` copies.
+/// On a loop: the place in the source that asks for it to be unrolled into `ptl.unroll` copies.
 inline constexpr llvm::StringLiteral kUnrollPlaceAttribute = "ptl.unroll_at";
 
 } // namespace ptl::ir

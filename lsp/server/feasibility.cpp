@@ -357,7 +357,7 @@ static std::string wholeLedger(const LedgerView &view) {
   return text;
 }
 
-/// What is told of tiles within a range that are done in parts.
+/// The text about tiles within a range that are done in parts.
 static std::string partsIn(const LedgerView &view, ide::Range range) {
   std::string text;
   forEachParts(view.verdict, [&](const json &parts) {

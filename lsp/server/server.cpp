@@ -65,7 +65,7 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
   progress_ = std::make_unique<Progress>(*this);
   project_.onWork = {[this] { wake(); }, reportProblem};
   auto onProgress = [this](const std::string &method, const std::string &step) {
-    // Of what nobody asked for nobody is told.
+    // No request of the client waits for it, so its progress is not reported.
     if (method == "feasibility")
       return;
     if (method.empty())
@@ -78,7 +78,7 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
   worker.onProgress = {onProgress, reportProblem};
 }
 
-/// Who drops a reply from now on answers nobody.
+/// Replies that are dropped from now on send no answer.
 Server::~Server() { open_.reset(); }
 
 void Server::wake() {
@@ -232,7 +232,7 @@ void Server::handle(const json &message) {
   }
 }
 
-/// Of what the client was asked.
+/// The client's answer to a request of the server.
 void Server::handleAnswer(const json &id, const json &message) {
   auto asked = id.is_number_integer() ? asked_.find(id.get<int64_t>()) : asked_.end();
   if (asked == asked_.end())
@@ -445,7 +445,7 @@ void Server::diagnosticsChanged(const std::string &path) {
 }
 
 void Server::importedChanged(const std::string &path) {
-  // Who imports it may read differently now.
+  // Files that import it may have other diagnostics now.
   for (ide::File *other : session.workspace.openFiles())
     if (session.workspace.hasStale(*other))
       unpublished_.try_emplace(other->path(), uv_now(loop_));
@@ -518,7 +518,7 @@ void Server::didClose(const json &params) {
   ide::File &file = session.file(params);
   session.workspace.close(file.path());
   unpublished_.erase(file.path());
-  // Diagnostics of a file that nobody looks at are nobody's.
+  // A closed file shows no diagnostics.
   if (published_.erase(file.path()) > 0)
     notify("textDocument/publishDiagnostics",
            {{"uri", Session::uri(file.path())}, {"diagnostics", json::array()}});

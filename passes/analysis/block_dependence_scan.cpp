@@ -283,7 +283,7 @@ DependenceScan::Segments::iterator DependenceScan::split(Segments &segments, int
   return at;
 }
 
-// What was of this iteration is of the one before.
+// Accesses of this iteration become those of the one before.
 void DependenceScan::age() {
   for (auto &[space, segments] : spaces_)
     for (auto &[begin, segment] : segments) {

@@ -28,8 +28,8 @@ static Value lengthByName(OpBuilder *builder, ValueRange operands, StringAttr na
   return {};
 }
 
-/// Of what loops and branches give: the length of what they begin with, or of what an arm gives. It
-/// may stand in an arm.
+/// The length of a result of a loop or branch: that of its initial value, or of an arm's result.
+/// The length may be defined in an arm.
 static Value lengthThrough(Value value, StringAttr name) {
   Operation *op = value.getDefiningOp();
   auto loop = dyn_cast<scf::ForOp>(op ? op : value.getParentBlock()->getParentOp());

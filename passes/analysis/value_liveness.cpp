@@ -30,7 +30,7 @@ bool isReadAfter(Value value, Operation *op) {
     }
     if (block == home)
       return false;
-    // Of a branch nothing comes round again.
+    // A branch has no back edge.
     Operation *around = block->getParentOp();
     if (!isa<scf::IfOp>(around) && isReadInside(value, around))
       return true;

@@ -92,7 +92,7 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
     fits = false;
   };
   grid->walk([&](Operation *op) {
-    // Of a program's values the schedule says it, of a kernel's tiles their type.
+    // The schedule places a program's values; the type places a kernel's tiles.
     if (auto said = op->getAttrOfType<ArrayAttr>("ptl.place"))
       check(op->getResult(0), cast<StringAttr>(said[0]).getValue(),
             cast<StringAttr>(said[1]).str());

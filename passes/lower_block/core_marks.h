@@ -12,7 +12,7 @@ namespace ptl::block {
 using ir::kAccumulatesAttr;
 using ir::kCoreAttr;
 using ir::kCrossesAttr;
-/// Of a grid: the names of the lengths whose axis is dealt to the two vector cores.
+/// On a grid: the names of the lengths whose axis is dealt to the two vector cores.
 inline constexpr llvm::StringLiteral kDealtAttr = "ptl.dealt";
 /// An operation before which the cores of a group meet.
 inline constexpr llvm::StringLiteral kMeetsAttr = "ptl.meets";

@@ -69,7 +69,7 @@ static int64_t bytesOf(Value value, const llvm::DenseMap<StringAttr, int64_t> &c
   return bytes;
 }
 
-/// What is told of tiles that are cut along an axis.
+/// The entry of the ledger for tiles that are cut along an axis.
 static LedgerParts describe(ParallelOp grid, StringAttr axis, int64_t parts, int64_t unit,
                             bool insideLoops,
                             const llvm::DenseMap<StringAttr, int64_t> &capacities) {

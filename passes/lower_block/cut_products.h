@@ -10,9 +10,9 @@
 
 namespace ptl::block {
 
-/// Of a product: contracted positions that go through the operand buffers at a time.
+/// On a product: contracted positions that go through the operand buffers at a time.
 inline constexpr llvm::StringLiteral kStepAttr = "ptl.step";
-/// Of a product with an operand in pieces: contracted positions of a piece.
+/// On a product with an operand in pieces: contracted positions of a piece.
 inline constexpr llvm::StringLiteral kPieceAttr = "ptl.piece";
 
 /// Decides both for the products of a grid, by predicted time, or as a schedule says (`l0`). False

@@ -73,7 +73,7 @@ private:
 
 // ---- what is read in part -----------------------------------------------------------------------
 
-/// Of a tile that only such boxes are read from, the box alone is computed, axis by axis.
+/// If only such boxes are read from a tile, the box alone is computed, axis by axis.
 bool StatementCutter::narrow(SliceOp slice) {
   Value source = slice.getSource();
   if (!slice.getSteps().empty() || slice.getOutside() || isGlobal(source))

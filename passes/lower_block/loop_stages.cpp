@@ -308,7 +308,7 @@ bool Splitter::placeOperations(Owner own, LoopStages &stages) {
   return true;
 }
 
-/// Decides, and says so.
+/// Decides the stages and marks the operations with them.
 bool Splitter::mark(CoreKind core) {
   Owner own = ownerFor(core);
   findStages(own);

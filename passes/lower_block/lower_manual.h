@@ -28,8 +28,8 @@ bool lowerManual(mlir::func::FuncOp function, ir::ParallelOp grid, mlir::IRMappi
 /// Bytes of global memory that the queues of a grid written at block level need, per core group.
 int64_t queueBytes(ir::ParallelOp grid, const Machine &machine);
 
-/// Waits for events that may be set at the end of a point, or of the function: what is not surely
-/// waited for is counted while the kernel runs.
+/// Adds waits for events that may be set at the end of a point, or of the function: signals whose
+/// wait is not certain are counted while the kernel runs.
 void drainEvents(mlir::func::FuncOp function, const Report &report);
 
 } // namespace ptl::block

@@ -29,7 +29,7 @@ static void lowerConcat(KernelContext &c, Operation *op);
 static void lowerInterleave(KernelContext &c, Operation *op);
 static void lowerDeinterleave(KernelContext &c, Operation *op);
 
-/// The lengths of a result's open axes, where an operation is told them in their order.
+/// The lengths of a result's open axes, where an operation has them as operands, in their order.
 static ValueRange saidLengths(Operation *op) {
   return llvm::TypeSwitch<Operation *, ValueRange>(op)
       .Case<ir::ReshapeOp, ir::BroadcastOp, ir::TopkOp>([](auto made) { return made.getLengths(); })

@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  /// Of a box that its user reads by position.
+  /// The array of a box that its user reads by position.
   Value arrayBehind(Value operand) const {
     if (!isa<ArrayType, RefType>(operand.getType()))
       return {};

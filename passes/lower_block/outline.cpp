@@ -72,7 +72,7 @@ private:
             }));
   }
 
-  /// What is computed from sizes is computed in the kernel again: who launches it has only what the
+  /// What is computed from sizes is computed in the kernel again: its launch has only what the
   /// source names, and the prover wants to know what depends on what.
   void takeScalars() {
     OpBuilder b(grid_.getContext());

@@ -30,7 +30,7 @@ static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
 }
 
 /// Of so many slots, those that are free for certain when so many values less one wait in them: the
-/// producer is told of free ones by groups.
+/// consumer signals free ones in groups.
 static int64_t usableSlots(int64_t slots) { return slots - freedAtOnce(slots) + 1; }
 
 /// The slots of the queue that a value goes through, of which so many are usable: the numbers that

@@ -15,11 +15,11 @@ namespace ptl::block {
 
 /// By result that crosses (`ptl.crosses`): the number of its queue.
 inline constexpr llvm::StringLiteral kQueueAttr = "ptl.queue";
-/// Of a grid: its queues, each with `to`, `flag`, `slots`, `held` and `bytes`.
+/// On a grid: its queues, each with `to`, `flag`, `slots`, `held` and `bytes`.
 inline constexpr llvm::StringLiteral kQueuesAttr = "ptl.queues";
-/// Of a grid: values of any form share a queue, so both sides pop where the other one pushes.
+/// On a grid: values of any form share a queue, so both sides pop where the other one pushes.
 inline constexpr llvm::StringLiteral kMergedAttr = "ptl.merged";
-/// Of a grid: the first of the two events by which its cores meet.
+/// On a grid: the first of the two events by which its cores meet.
 inline constexpr llvm::StringLiteral kMeetingFlagAttr = "ptl.meeting_flag";
 
 /// A queue that goes one way.

@@ -10,7 +10,7 @@
 
 namespace ptl::block {
 
-/// Of a load that products read: `whole` or `pieces`.
+/// On a load that products read: `whole` or `pieces`.
 inline constexpr llvm::StringLiteral kStagedAttr = "ptl.staged";
 
 /// Decides it for the loads of a grid: what has no bound, what takes more than a fourth of the

@@ -10,8 +10,9 @@ namespace ptl::block {
 /// Whether some loop of the grid says that it is unrolled.
 bool saysUnroll(ir::ParallelOp grid);
 
-/// Unrolls the loops that say so. Those that products accumulate in stay: the accumulator is of the
-/// loop, and steps of a product overlap as they are. What is said in vain is told: false.
+/// Unrolls the loops that ask for it, but not those that products accumulate in: the accumulator
+/// belongs to the loop, and steps of a product overlap already. False after reporting an `unroll`
+/// without effect.
 bool unrollLoops(ir::ParallelOp grid, const Report &report);
 
 } // namespace ptl::block

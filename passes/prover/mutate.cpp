@@ -94,7 +94,7 @@ Mutator::Mutator(ModuleOp module, const Machine &machine, bool confirm)
   }
 }
 
-// Of what has findings of its own everything is judged, to see what is new.
+// A module that has findings before the mutation is judged as a whole, to see which ones are new.
 std::optional<Finding> Mutator::judgeAll() {
   for (Finding &finding : proveBlock(module_, machine_).findings)
     if (!known_.count(keyOf(finding)))

@@ -158,7 +158,7 @@ uint64_t fingerprint(const Kernel &kernel, const Execution &execution) {
         continue;
       bool waitsForAll =
           event.kind == Event::Barrier && event.pipe == static_cast<uint8_t>(Pipe::All);
-      // Who has read a slot gives it back.
+      // The reader of a slot gives it back.
       bool stopsCore = event.kind == Event::Await && kernel.awaitStopsCore;
       bool onAll = waitsForAll || event.kind == Event::Free || stopsCore;
       for (unsigned pipe = 0; pipe < 8; ++pipe)

@@ -162,7 +162,7 @@ std::vector<ProofResult> proveBlocks(llvm::ArrayRef<mlir::ModuleOp> modules,
       first.push_back(&proof);
   }
   runAll(first, machine);
-  // What is wrong is told where it is.
+  // A kernel that equals one with findings is proved itself, so that findings have its own places.
   for (Proof &proof : proofs)
     if (proof.original && !proof.original->findings.result().proved())
       again.push_back(&proof);

@@ -33,8 +33,8 @@ void FunctionReader::readMeeting(Operation *op) {
 }
 
 // Meetings order what reaches global memory on either side of them, whichever came first in the
-// program: that every instruction is on its side is told by what the compiler wrote down. Where
-// loops were taken apart, meetings are no longer those that it counted.
+// program: what the compiler wrote down tells on which side each instruction is. Where loops were
+// taken apart, the meetings are no longer those that it counted.
 void FunctionReader::judgeMeetings() {
   for (auto [op, before] : met_) {
     auto noted = op->getAttrOfType<DenseI32ArrayAttr>(pto::kMetAttribute);

@@ -203,7 +203,7 @@ void Run::writeAtoms(unsigned core, const ShufflePlan::Touch &touch, uint64_t va
               cores_[core].memory.begin() + plan.spans[s].end, value);
 }
 
-// What was there before the kernel is told apart by where it is.
+// Values from before the kernel differ by their addresses.
 uint64_t Run::readCell(uint32_t cell) const {
   const GlobalBox &box = plan_.cells[cell];
   uint64_t value = mix(mix(7, box.pointer), static_cast<uint64_t>(box.offset));
@@ -227,7 +227,7 @@ void Run::writeCell(unsigned core, uint32_t cell, uint64_t value, bool atomic) {
   parts[core] = value;
 }
 
-// Who reads an overlapping box sees that this one was written.
+// A reader of an overlapping box sees that this one was written.
 void Run::writeBox(unsigned core, const ShufflePlan::Touch &touch, uint64_t value) {
   writeCell(core, touch.cell, value, touch.atomic);
   for (uint32_t other : plan_.overlaps[touch.cell])

@@ -217,7 +217,7 @@ static void tellUnbalanced(const Kernel &kernel, const Execution &execution, Fin
 
 // A side with some turns more than the others leaves out more of them at once. Then all leave out
 // as much as the one that leaves out least, so that the rest of the others is seen, or nothing at
-// all. Where that is too much to run, it is said at least whether as many are pushed as popped.
+// all. Where that is too much to run, at least the numbers of pushes and pops are compared.
 Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
                     Findings &findings, size_t limit) {
   Execution first = runFunctions(kernel, inputs, ranges, findings, limit, INT64_MAX);

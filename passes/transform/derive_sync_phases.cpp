@@ -121,7 +121,7 @@ private:
     std::array<const Touch *, numPipes> touches{}, writes{};
     unsigned pipes = 0;
   };
-  /// Of the turn at hand.
+  /// The slot that the current turn uses.
   struct Slot {
     bool known = false, queue = false;
     int64_t constant = -1;

@@ -116,8 +116,8 @@ bool BodyOrder::shareIds() {
 
 // ---- buffers that are used in turns -------------------------------------------------------------
 
-// Who uses follows the first fill, which follows the users of the turn before; what is read of what
-// fill is a dependence of its own.
+// Users of a buffer follow its first fill, which follows the users of the turn before; reading what
+// a fill wrote is a dependence of its own.
 void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource> resources) {
   phases_ = phases;
   resources_ = resources;
@@ -208,7 +208,7 @@ void BodyOrder::giveTurns() {
   }
 }
 
-// Who sets that a turn is over must know that the wait at its start is.
+// The operation that signals the end of a turn must follow the wait at the turn's start.
 bool BodyOrder::reuseTurns() {
   bool added = false;
   for (Event &event : events_)

@@ -9,8 +9,8 @@
 
 namespace ptl::ir {
 
-/// Made before a function is cut into grids, asked behind that: what had no effect is told in the
-/// function's `kRefusedAttribute`, for who can report it. Functions without items cost nothing.
+/// Finds the schedule items that had no effect: made before a function is cut into grids, checked
+/// afterwards. It lists them in the function's `kRefusedAttribute`, for the caller to report.
 class ScheduleEffects {
 public:
   explicit ScheduleEffects(mlir::func::FuncOp function);

@@ -96,7 +96,7 @@ void AccessHistory::forget(StorageId id) {
 }
 
 void AccessHistory::addReader(Storage &storage, Cell &cell, TaskRef task) {
-  // Of a task that reads the same again there is one.
+  // A task that reads the same again is entered once.
   if (cell.firstReader != none) {
     TaskRef &first = readers_[cell.firstReader].task;
     if (first == task || completed_.has(first)) {
@@ -138,7 +138,7 @@ void AccessHistory::dropCompleteReaders(Storage &storage, Cell &cell) {
   }
 }
 
-/// Of the readers of a cell that are not complete.
+/// The newest of the readers of a cell that are not complete.
 TaskRef AccessHistory::newestReader(const Cell &cell, TaskRef except) const {
   for (uint32_t reader = cell.firstReader; reader != none; reader = readers_[reader].next)
     if (readers_[reader].task != except && isLive(readers_[reader].task))

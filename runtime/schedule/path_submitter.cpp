@@ -61,7 +61,7 @@ std::span<const TaskId> PathSubmitter::derive(PathTree::Kind kind,
   return builder_->predecessors(builder_->add({}, accesses));
 }
 
-/// The window is told of what still runs.
+/// Tells the window which tasks still run.
 void PathSubmitter::leave() {
   size_t next = 0;
   for (const PathTree::Step *step : wayHere())

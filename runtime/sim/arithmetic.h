@@ -28,8 +28,12 @@ enum class Binary : uint8_t {
 };
 
 /// NaN of either side wins.
-template <typename C> inline C larger(C a, C b) { return a > b || a != a ? a : b; }
-template <typename C> inline C smaller(C a, C b) { return a < b || a != a ? a : b; }
+template <typename C> inline C larger(C a, C b) {
+  return a > b || a != a ? a : b; // NOLINT(misc-redundant-expression): NaN is not equal to itself
+}
+template <typename C> inline C smaller(C a, C b) {
+  return a < b || a != a ? a : b; // NOLINT(misc-redundant-expression): NaN is not equal to itself
+}
 
 template <typename C> inline C remainder(C a, C b, bool signOfDivisor) {
   C rest;

@@ -284,7 +284,7 @@ bool LoopSampler::goesOnAlike(State &state, const LoopVisit &at) const {
   return alike(self, state.run->round + window, window, most) >= std::max<int64_t>(most / 4, 4);
 }
 
-/// The last rounds stand for all that are like them, but the end of the loop.
+/// The last rounds represent all rounds like them, except for the end of the loop.
 SampleAction LoopSampler::skipAlike(State &state, const LoopVisit &at) {
   QueueLoop *shared = state.shared;
   if (shared && static_cast<int64_t>(std::popcount(shared->halves)) < shapes_.halves())

@@ -1,9 +1,9 @@
-// Which rounds of a loop stand for others that are like them, so that times need not be simulated
+// Which rounds of a loop represent others like them, so that times need not be simulated
 // to the end. A loop runs until the times at which pipes come to its rounds show a pace (pace.h),
 // then leaves out as many rounds as it can, and runs the rest, whose last round may be a shorter
 // one. When the loop is come to again, it is known from where on it keeps a pace. Where rounds
 // differ (the loops in them go round more and more often), windows are spread over the whole loop
-// instead, each standing for those around it. Before each, some rounds run unmeasured: cores that
+// instead, each representing those around it. Before each, some rounds run unmeasured: cores that
 // are ahead of each other after what was left out wait there.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Nothing is read before it surely has a value; nothing stands where nobody comes.
+// Reports on reads of values that some path does not assign, and on unreachable statements.
 
 #include "frontend/sema/analysis/flow_test_util.h"
 

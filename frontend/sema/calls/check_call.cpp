@@ -302,7 +302,7 @@ static void offerFunction(Context &ctx, DiagnosticBuilder report, NodeId node,
   report.fix(FixId::CallNotMethod, "write `" + function + "(" + object + rest, std::move(edits));
 }
 
-/// `nn.silu(x)`. There are no methods; `x.f(…)` is told how to write it.
+/// `nn.silu(x)`. There are no methods; the report on `x.f(…)` says how to write it.
 static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Type *expected) {
   MemberExprView view(ctx.tree, callee);
   std::vector<CallArgument> args = callArguments(ctx, node);

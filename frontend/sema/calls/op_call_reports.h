@@ -1,5 +1,4 @@
-// What is said of calls of built-ins: of those whose arguments no record takes, and of those that
-// hardly are what was meant.
+// Diagnostics for calls of built-ins whose arguments fit no record.
 #pragma once
 
 #include "frontend/sema/calls/check_call.h"

@@ -284,7 +284,7 @@ void ScheduleCheck::block(NodeId node) {
   schedule.directives.push_back(std::move(directive));
 }
 
-/// Whether a label is that of a value; else that is told.
+/// Whether a label is that of a value; reports it otherwise.
 bool ScheduleCheck::isValue(NodeId node, const LabelInfo *info) {
   if (!info || info->kind == LabelKind::Let)
     return info != nullptr;

@@ -162,7 +162,7 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
   add(out);
 }
 
-/// An operation that gives a value another shape, which it is told.
+/// An operation that gives a value the shape `shape`.
 static Expr *withShape(Context &ctx, const char *operation, Expr *value, const Shape &shape) {
   const OpRecord *op = findOps(operation).front();
   OpExpr *expr =

@@ -1,3 +1,4 @@
+// Diagnostics for undeclared names, and the names that are suggested.
 #include "frontend/sema/names/unknown_names.h"
 
 #include "frontend/sema/declarations/on_demand.h"

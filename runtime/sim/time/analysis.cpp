@@ -261,7 +261,7 @@ uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
   if (t_.launches[block->launch].like != noTask)
     return endAlike(block->launch, until);
   noteTask(block->launch);
-  // Of blocks that stand back the one that ran in their place.
+  // For a block that did not run itself: the block that ran in its place.
   for (uint32_t other = number; block->standsBack && other-- > 0;)
     if (t_.blocks[other].launch == block->launch && !t_.blocks[other].standsBack &&
         t_.blocks[other].end <= until)

@@ -52,7 +52,7 @@ void Hinter::cores() {
   if (a_.tasks.kernels != 1)
     return;
   double uneven = t_.end > 0 ? a_.uneven / t_.end : 0;
-  // Of what is uneven, what core groups without any work make.
+  // The part of the unevenness that comes from core groups without any work.
   double idle = a_.idleGroups * a_.atWork / (std::max<double>(r_.groupsOfChip, 1) * t_.end);
   if (idle > uneven / 2 && uneven > 0.05)
     add(std::to_string(a_.idleGroups) + " of " + std::to_string(r_.groupsOfChip) +

@@ -66,15 +66,15 @@ std::optional<Term> makeInteger(Maker &m, const Type &want, int depth) {
 
 /// Smooth functions: what they give is rounded, and stays so.
 std::optional<Term> makeSmooth(Maker &m, const Type &want, int depth) {
-  static constexpr std::array<const char *, 9> forms = {"tanh($)",
-                                                        "sigmoid($)",
-                                                        "exp(min($, 1.0))",
-                                                        "sin($)",
-                                                        "sqrt(abs($) + 1.0)",
-                                                        "log1p(abs($))",
-                                                        "(1.0 / (2.0 + abs($)))",
-                                                        "erf($)",
-                                                        "rsqrt(1.0 + abs($))"};
+  static constexpr std::array forms = {"tanh($)",
+                                       "sigmoid($)",
+                                       "exp(min($, 1.0))",
+                                       "sin($)",
+                                       "sqrt(abs($) + 1.0)",
+                                       "log1p(abs($))",
+                                       "(1.0 / (2.0 + abs($)))",
+                                       "erf($)",
+                                       "rsqrt(1.0 + abs($))"};
   if (want.elem != ElemKind::F32 || !m.mayRound)
     return std::nullopt;
   Term x = m.expression(want, depth - 1);
