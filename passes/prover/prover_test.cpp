@@ -429,7 +429,7 @@ TEST_F(Prover, SlotsAreToldFreeSeveralAtOnce) {
     EXPECT_EQ(codes(result), held <= 2 ? "" : "E0923 ") << held;
     if (held > 2)
       EXPECT_EQ(result.findings[0].notes[0],
-                "free slots of `q` are told 2 at once, when 2 have been given back");
+                "free slots of `q` are signalled 2 at a time, when 2 have been given back");
   }
 }
 

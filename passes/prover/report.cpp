@@ -239,8 +239,8 @@ static void noteFreeSlots(const Case &judged, const SyncFault &fault, Finding &f
     const Queue &queue = judged.kernel.queues[judged.event(each).flag];
     std::string atOnce = std::to_string(freedAtOnce(queue.producer().slots));
     if (atOnce != "1")
-      finding.notes.push_back("free slots of `" + queue.name + "` are told " + atOnce +
-                              " at once, when " + atOnce + " have been given back");
+      finding.notes.push_back("free slots of `" + queue.name + "` are signalled " + atOnce +
+                              " at a time, when " + atOnce + " have been given back");
     return;
   }
 }

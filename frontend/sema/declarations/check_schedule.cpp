@@ -291,9 +291,9 @@ bool ScheduleCheck::isValue(NodeId node, const LabelInfo *info) {
   bool isTask = info->kind == LabelKind::Task;
   auto builder = ctx.sink.report(
       DiagId::ScheduleCannot, ctx.span(node),
-      {std::string(ctx.text(node)), "`" + info->name + "` is " +
-                                        (isTask ? "a task, which has kernels of its own"
-                                                : "a loop, and this is said of values")});
+      {std::string(ctx.text(node)),
+       "`" + info->name + "` is " +
+           (isTask ? "a task, which has kernels of its own" : "a loop, not a value")});
   builder.label(info->span, "declared here");
   builder.help(std::string("name a `let`") + (isTask ? " in it" : " or a `var`"));
   return false;
