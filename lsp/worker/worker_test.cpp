@@ -1,4 +1,4 @@
-#include "driver/ir/reach.h"
+#include "compile/entry/reach.h"
 #include "lsp/worker/hover.h"
 #include "lsp/worker/narrow.h"
 #include "lsp/worker/print_ir.h"

@@ -1,0 +1,58 @@
+#include "compile/cost/statements.h"
+
+namespace ptl {
+
+namespace {
+
+using Visit = std::function<void(const StatementPlace &)>;
+
+void visitBlock(const Block *block, const Visit &visit);
+
+void visitStatement(const Stmt &stmt, const Visit &visit) {
+  auto inner = [&](std::string_view kind, std::initializer_list<const Block *> blocks) {
+    visit({stmt.span, kind, false, &stmt});
+    for (const Block *block : blocks)
+      visitBlock(block, visit);
+  };
+  switch (stmt.kind) {
+  case StmtKind::For:
+    return inner("loop", {static_cast<const ForStmt &>(stmt).body});
+  case StmtKind::Parallel:
+    return inner("loop", {static_cast<const ParallelStmt &>(stmt).body});
+  case StmtKind::While:
+    return inner("loop", {static_cast<const WhileStmt &>(stmt).body});
+  case StmtKind::If:
+    return inner("branch", {static_cast<const IfStmt &>(stmt).thenBlock,
+                            static_cast<const IfStmt &>(stmt).elseBlock});
+  case StmtKind::Task:
+    return inner("section", {static_cast<const TaskStmt &>(stmt).body});
+  case StmtKind::OnSection:
+    return inner("section", {static_cast<const OnStmt &>(stmt).body});
+  case StmtKind::Block:
+    return visitBlock(static_cast<const BlockStmt &>(stmt).block, visit);
+  case StmtKind::Error:
+  case StmtKind::BlockDecl:
+  case StmtKind::Break:
+  case StmtKind::Continue:
+    return;
+  default:
+    return visit({stmt.span, "statement", true, &stmt});
+  }
+}
+
+void visitBlock(const Block *block, const Visit &visit) {
+  if (!block)
+    return;
+  for (const Stmt *each : block->stmts)
+    visitStatement(*each, visit);
+  if (block->value)
+    visit({block->value->span, "statement", true});
+}
+
+} // namespace
+
+void forEachStatement(const CallableDecl &decl, const Visit &visit) {
+  visitBlock(decl.body, visit);
+}
+
+} // namespace ptl
