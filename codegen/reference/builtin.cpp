@@ -62,6 +62,8 @@ static Value applyShapeOp(const BuiltinCall &call) {
   case OpId::Broadcast:
     return broadcastValue(x, call.shape);
   case OpId::Transpose:
+    if (x.shape().empty()) // a scalar has no axes
+      return x;
     return transposeValue(x, transposedAxes(call.axes, x.shape().size()));
   case OpId::Pad:
     return padValue(x, operandOf(call, 1).asScalar().scalar, call.before, call.after);

@@ -5,6 +5,7 @@
 #include "frontend/sema/dim.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace ptl {
 
@@ -101,7 +102,7 @@ inline std::optional<int64_t> leastOf(SymbolKind kind) {
 
 struct DimContext::Impl {
   Arena arena;
-  std::vector<Symbol> symbols;
+  std::deque<Symbol> symbols; ///< which stay where they are while others are added
   dims::Interner<DimAtom> atoms;
   dims::Interner<DimMonomial> monomials;
   dims::Interner<Dim::Node> nodes;

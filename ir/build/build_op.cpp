@@ -1,6 +1,7 @@
 // Built-ins: the record says which arguments are operands and which are attributes, so no built-in
 // is named here but those whose operands the builder makes itself.
 #include "ir/build/builder.h"
+#include "ir/build/scalar_forms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -70,7 +71,7 @@ void Builder::addAxes(const OpExpr &expr, const OpParam &param, int64_t rank, Op
   for (int64_t axis : expr.axes)
     axes.push_back(axis < 0 ? axis + rank : axis);
   if (param.kind == ParamKind::Axes) {
-    if (expr.op->id == OpId::Transpose && axes.empty()) {
+    if (expr.op->id == OpId::Transpose && axes.empty() && rank > 1) {
       for (int64_t i = 0; i < rank; ++i)
         axes.push_back(i);
       std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
@@ -172,6 +173,8 @@ Bound Builder::buildOp(const OpExpr &expr) {
     bool isPosition = expr.op->id == OpId::ReduceArgmax || expr.op->id == OpId::ReduceArgmin;
     return Bound::of(isPosition ? constant(ElemKind::I32, 0, 0, here(expr)) : parts.operands[0]);
   }
+  if (std::optional<mlir::Value> value = buildScalarOp(expr, parts))
+    return Bound::of(*value);
   bool onPositions = !parts.operands.empty() && llvm::all_of(parts.operands, [](mlir::Value v) {
     return isa<IndexType>(v.getType());
   });
@@ -199,6 +202,24 @@ Bound Builder::buildOp(const OpExpr &expr) {
   for (mlir::Value result : op->getResults())
     bound.parts.push_back(Bound::of(result));
   return bound;
+}
+
+/// A built-in on scalars, or with one as its result, that is not its own operation then.
+std::optional<mlir::Value> Builder::buildScalarOp(const OpExpr &expr, const OpParts &parts) {
+  if (expr.type->kind != TypeKind::Scalar && expr.type->kind != TypeKind::Array)
+    return std::nullopt;
+  mlir::Type result = irType(*expr.type);
+  OpId id = expr.op->id;
+  if (!isa<ArrayType>(result) && (id == OpId::Zeros || id == OpId::Ones)) {
+    int64_t value = id == OpId::Ones ? 1 : 0;
+    return constant(elemKind(expr.type->elem), static_cast<double>(value), value, here(expr));
+  }
+  StringAttr equation;
+  for (NamedAttribute attribute : parts.attributes)
+    if (attribute.getName() == "spec")
+      equation = cast<StringAttr>(attribute.getValue());
+  return buildScalarForm(builder_, {id, here(expr), parts.operands,
+                                    equation ? equation.getValue() : llvm::StringRef(), result});
 }
 
 /// `index(r)`: the start is an operand.

@@ -229,6 +229,7 @@ private:
   };
   void addParam(const OpExpr &expr, size_t param, int64_t rank, OpParts &parts);
   void addAxes(const OpExpr &expr, const OpParam &param, int64_t rank, OpParts &parts);
+  std::optional<mlir::Value> buildScalarOp(const OpExpr &expr, const OpParts &parts);
   int64_t operandRank(const OpExpr &expr);
   Bound buildIndexOp(const OpExpr &expr);
   Bound buildRandomOp(const OpExpr &expr);

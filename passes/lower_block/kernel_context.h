@@ -55,7 +55,7 @@ struct KernelContext {
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars, pointers;
-  llvm::DenseMap<mlir::Value, Tile> tiles;
+  TileMap tiles;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> lengths;
   llvm::DenseMap<mlir::StringAttr, int64_t> capacities;
   llvm::DenseSet<mlir::StringAttr> neverEmpty; ///< names of lengths up to 1 that are 1

@@ -37,7 +37,7 @@ static void lowerKept(KernelContext &c, Operation *op, Value value, Value number
       named(c, value), type, slots, number,
       type.getValidRows() == pto::kDynamic ? stored.validRows : Value(),
       type.getValidCols() == pto::kDynamic ? stored.validCols : Value());
-  c.tiles[value] = kept;
+  c.tiles.set(value, kept);
 }
 
 /// What a later stage reads is made in its slot, or copied there.
@@ -48,7 +48,7 @@ static void lowerAndKeep(KernelContext &c, Operation *op, const LoopStages &stag
       lowerKept(c, op, result, number);
       if (c.failed)
         return;
-      kept.emplace_back(result, c.tiles.lookup(result));
+      kept.emplace_back(result, *c.tiles.find(result));
       c.wanted[result] = kept.back().second.buffer;
       c.tiles.erase(result);
     }
@@ -64,7 +64,7 @@ static void lowerAndKeep(KernelContext &c, Operation *op, const LoopStages &stag
 /// Before what reads kept values of an earlier stage: their slots of this iteration.
 static void fetchKept(KernelContext &c, Operation *op, const LoopStages &stages, Value number) {
   auto fetch = [&](Value value) {
-    if (stages.kept.contains(value) && !c.tiles.contains(value))
+    if (stages.kept.contains(value) && !c.tiles.find(value))
       lowerKept(c, op, value, number);
   };
   llvm::for_each(op->getOperands(), fetch);

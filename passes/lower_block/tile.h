@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 
 #include <functional>
+#include <memory>
 
 namespace ptl::block {
 
@@ -54,6 +55,28 @@ struct Tile {
                            ///< transposed matrix
   mlir::Value start;       ///< Matrix: where along the contracted axis a piece begins; null: at 0
   bool isRow() const { return extents.rows == 1; }
+};
+
+/// Tiles by their values. A tile stays where it is until it is erased, so that code may hold one of
+/// an operand while it sets that of a result: a map that moves its elements as it grows leaves it a
+/// reference to freed memory, at the addresses of some runs and not of others.
+class TileMap {
+public:
+  const Tile *find(mlir::Value value) const {
+    auto found = tiles_.find(value);
+    return found == tiles_.end() ? nullptr : found->second.get();
+  }
+  void set(mlir::Value value, Tile tile) {
+    std::unique_ptr<Tile> &place = tiles_[value];
+    if (place)
+      *place = std::move(tile);
+    else
+      place = std::make_unique<Tile>(std::move(tile));
+  }
+  void erase(mlir::Value value) { tiles_.erase(value); }
+
+private:
+  llvm::DenseMap<mlir::Value, std::unique_ptr<Tile>> tiles_;
 };
 
 /// How a value of these extents and element type is kept once it is computed.

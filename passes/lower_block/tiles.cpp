@@ -48,13 +48,12 @@ Value scalarOf(KernelContext &c, Value value) {
 }
 
 const Tile *tileOf(KernelContext &c, Value value) {
-  auto found = c.tiles.find(value);
-  return found == c.tiles.end() ? nullptr : &found->second;
+  return c.tiles.find(value);
 }
 
 void setTile(KernelContext &c, Value value, Tile tile) {
   c.sharing.bind(value, tile.buffer ? pto::rootOf(tile.buffer) : Value());
-  c.tiles[value] = std::move(tile);
+  c.tiles.set(value, std::move(tile));
 }
 
 Value constant(KernelContext &c, int64_t value) {

@@ -13,7 +13,8 @@ mlir::Value scalarOf(KernelContext &c, mlir::Value value);
 bool isScalar(const KernelContext &c, mlir::Value value);
 /// Whether this core computes a scalar.
 bool isNeeded(const KernelContext &c, mlir::Value scalar);
-/// What an array became. Null: this core does not have it.
+/// What an array became; it stays where it is while other tiles are set. Null: this core does not
+/// have it.
 const Tile *tileOf(KernelContext &c, mlir::Value value);
 /// Says what an array became.
 void setTile(KernelContext &c, mlir::Value value, Tile tile);

@@ -209,6 +209,23 @@ std::optional<Term> makeNewAxis(Maker &m, const Type &want, int depth) {
   return std::nullopt;
 }
 
+/// An array of a scalar, or the scalar that an array of one element holds.
+std::optional<Term> makeScalarShape(Maker &m, const Type &want, int depth) {
+  if (want.shape.empty()) {
+    Shape one(m.chance(50) ? 1 : 2, constantAxis(1));
+    Term x = m.expression(want.with(one), depth - 1);
+    return Term{"reshape(" + x.text + ", [])", x.bound};
+  }
+  std::string axes;
+  bool isOne = true;
+  for (const Axis &axis : want.shape) {
+    axes += (axes.empty() ? "" : ", ") + axis.name;
+    isOne &= axis.isOne();
+  }
+  Term x = m.expression(want.with(Shape()), depth - 1);
+  return Term{(isOne ? "reshape(" : "broadcast(") + x.text + ", [" + axes + "])", x.bound};
+}
+
 std::optional<Term> makeTriangle(Maker &m, const Type &want, int depth) {
   if (want.shape.size() != 2 || want.elem == ElemKind::Bool)
     return std::nullopt;
@@ -221,10 +238,17 @@ std::optional<Term> makeTriangle(Maker &m, const Type &want, int depth) {
 
 std::span<const Form> moveForms() {
   static constexpr Form forms[] = {
-      {"transpose", 9, makeTranspose}, {"rotation", 6, makeRotation}, {"shift", 4, makeShift},
-      {"reversal", 3, makeReversal},   {"part", 7, makePart},         {"slice", 5, makeSlice},
-      {"concat", 5, makeConcat},       {"reshape", 4, makeReshape},   {"new axis", 6, makeNewAxis},
+      {"transpose", 9, makeTranspose},
+      {"rotation", 6, makeRotation},
+      {"shift", 4, makeShift},
+      {"reversal", 3, makeReversal},
+      {"part", 7, makePart},
+      {"slice", 5, makeSlice},
+      {"concat", 5, makeConcat},
+      {"reshape", 4, makeReshape},
+      {"new axis", 6, makeNewAxis},
       {"triangle", 2, makeTriangle},
+      {"scalar shape", 2, makeScalarShape},
   };
   return forms;
 }
