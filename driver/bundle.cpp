@@ -1,7 +1,7 @@
 #include "driver/bundle.h"
 
-#include "driver/output.h"
 #include "driver/version.h"
+#include "frontend/base/output.h"
 
 #include <algorithm>
 #include <cerrno>

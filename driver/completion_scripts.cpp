@@ -1,5 +1,6 @@
 #include "driver/completion_scripts.h"
 
+#include "compile/stage_table.h"
 #include "frontend/base/diagnostic.h"
 #include "machines/machine_set.h"
 
@@ -9,11 +10,11 @@ namespace ptl {
 
 namespace {
 
-const std::vector<std::string> &emitKinds() {
-  static const std::vector<std::string> kinds = {
-#define EMIT(ID, NAME, EXTENSION, STAGE) NAME,
-#include "driver/ir/emit_kinds.def"
-  };
+std::vector<std::string> emitKinds() {
+  std::vector<std::string> kinds;
+  for (const StageInfo &info : stageInfos)
+    if (info.isEmitted())
+      kinds.emplace_back(info.emittedName());
   return kinds;
 }
 

@@ -1,6 +1,7 @@
 #include "driver/defines.h"
 
 #include "frontend/base/explain.h"
+#include "frontend/sema/example_names.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,24 +21,6 @@ struct Define {
 };
 } // namespace
 
-static bool isInteger(const Local &local) {
-  return local.type && local.type->isScalar() && !local.type->elem.param &&
-         isInteger(local.type->elem.kind);
-}
-
-std::vector<std::string> exampleNames(const CallableDecl &decl) {
-  std::vector<std::string> names;
-  for (const Local *local : decl.locals)
-    if (local->kind == LocalKind::Let && isInteger(*local) && !local->name.empty())
-      names.push_back(local->name);
-  return names;
-}
-
-bool isExampleName(const CallableDecl &decl, std::string_view name) {
-  std::vector<std::string> names = exampleNames(decl);
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 static std::vector<std::string> namesOf(const CallableDecl &decl) {
   std::vector<std::string> names;
   for (const DimParam &dim : decl.dims)
@@ -49,7 +32,7 @@ static std::vector<std::string> namesOf(const CallableDecl &decl) {
   if (decl.hasPrefix)
     names.push_back("..");
   for (const Local *param : decl.params)
-    if (isInteger(*param))
+    if (holdsInteger(*param))
       names.push_back(param->name);
   for (std::string &name : exampleNames(decl))
     names.push_back(std::move(name));
@@ -111,7 +94,7 @@ std::vector<std::string> callWords(const Options &options, const CallableDecl &e
     Define define(text);
     auto isIt = [&](const DimParam &dim) { return dim.name == define.name; };
     auto isParam = [&](const Local *param) {
-      return isInteger(*param) && param->name == define.name;
+      return holdsInteger(*param) && param->name == define.name;
     };
     auto isGiven = [&](const std::string &word) { return word.starts_with(define.name + "="); };
     if ((define.entry.empty() || define.entry == entry.name) &&

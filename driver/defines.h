@@ -18,13 +18,7 @@ namespace ptl {
 void reportUnknownDefines(const Options &options, const CheckedProgram &program,
                           DiagnosticSink &sink);
 
-/// The `let`s of a declaration that hold an integer: where data decides what they are, times may be
-/// told for examples of them.
-std::vector<std::string> exampleNames(const CallableDecl &decl);
-
-bool isExampleName(const CallableDecl &decl, std::string_view name);
-
-/// What `-D` gives as examples of these, by name.
+/// What `-D` gives as examples of what data decides (`exampleNames`), by name.
 std::map<std::string, int64_t> examplesGiven(const Options &options, const CallableDecl &decl);
 
 /// The words `name=value` of the command line, and those that `-D` gives as lengths of the entry's

@@ -1,6 +1,6 @@
 #include "driver/bundle.h"
 #include "driver/options.h"
-#include "driver/output.h"
+#include "frontend/base/output.h"
 #include "machines/machine.h"
 
 #include <gtest/gtest.h>

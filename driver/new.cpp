@@ -1,7 +1,7 @@
 #include "driver/commands.h"
 
-#include "driver/output.h"
 #include "driver/project_files.h"
+#include "frontend/base/output.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,6 @@
 #include "driver/option_table.h"
 
+#include "compile/stage_table.h"
 #include "frontend/base/explain.h"
 
 #include <algorithm>
@@ -17,6 +18,25 @@ constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(Comma
                             of(CommandId::Tune) | of(CommandId::Reduce);
 constexpr CommandSet Sources =
     Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc);
+
+/// What `--emit=` knows, by the table of stages: `tokens tree …; chips: host block …`.
+constexpr std::array emittedStages = [] {
+  std::array<char, 256> text{};
+  size_t size = 0;
+  auto put = [&](std::string_view words) {
+    for (char c : words)
+      text[size++] = c;
+  };
+  for (bool ofChips : {false, true}) {
+    put(ofChips ? "; chips:" : "");
+    for (const StageInfo &info : stageInfos)
+      if (info.isEmitted() && (info.machine == StageMachine::Chip) == ofChips) {
+        put(size ? " " : "");
+        put(info.emittedName());
+      }
+  }
+  return text;
+}();
 
 using Kind = OptionKind;
 constexpr OptionInfo kOptions[] = {

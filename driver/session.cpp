@@ -2,7 +2,7 @@
 
 #include "driver/defines.h"
 
-#include "driver/output.h"
+#include "frontend/base/output.h"
 #include "frontend/base/render.h"
 
 #include <algorithm>

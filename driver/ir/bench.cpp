@@ -1,5 +1,6 @@
+#include "compile/call/compiled_handler.h"
+#include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/compiled_handler.h"
 #include "driver/ir/machine_peaks.h"
 #include "frontend/base/json.h"
 

@@ -1,8 +1,10 @@
+#include "compile/call/drawn_call.h"
+#include "compile/chip/chip.h"
+#include "compile/compiler.h"
+#include "compile/stage_table.h"
 #include "driver/defines.h"
-#include "driver/ir/chip.h"
+#include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/compiler.h"
-#include "driver/ir/drawn_call.h"
 #include "driver/ir/variants.h"
 #include "driver/ir/verify_emitted.h"
 #include "frontend/lex/lexer.h"
@@ -23,30 +25,6 @@ namespace ptl {
 
 namespace {
 
-/// How far down an output needs the program to be compiled.
-enum class Stage { Source, Checked, Variants, Tensor, Tile, Block, Vector, Llvm };
-
-enum class EmitId {
-#define EMIT(ID, NAME, EXTENSION, STAGE) ID,
-#include "driver/ir/emit_kinds.def"
-};
-
-struct EmitKind {
-  EmitId id;
-  std::string_view name;
-  std::string_view extension;
-  Stage stage;
-};
-
-constexpr EmitKind kEmitKinds[] = {
-#define EMIT(ID, NAME, EXTENSION, STAGE) {EmitId::ID, NAME, EXTENSION, Stage::STAGE},
-#include "driver/ir/emit_kinds.def"
-};
-
-bool endsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 /// Everything one `ptlc build` makes, by name of the kind.
 class Builder {
 public:
@@ -57,12 +35,12 @@ public:
   ExitCode run(const std::string &file);
 
 private:
-  bool emit(EmitId id, std::string_view text);
-  bool wants(EmitId id) const {
+  bool emit(StageId id, std::string_view text);
+  bool wants(StageId id) const {
     return std::find(kinds_.begin(), kinds_.end(), id) != kinds_.end();
   }
-  Stage lastStage() const;
-  std::string pathFor(EmitId id) const;
+  StageLevel lastLevel() const;
+  std::string pathFor(StageId id) const;
   void emitSource(const std::string &file);
   void emitInterfaces(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
   mlir::OwningOpRef<mlir::ModuleOp> buildAll(Compiler &compiler,
@@ -79,7 +57,7 @@ private:
   Session &session_;
   const Target &target_;
   std::string output_;
-  std::vector<EmitId> kinds_;
+  std::vector<StageId> kinds_;
   std::string manifest_;
 };
 
@@ -88,9 +66,10 @@ bool Builder::chooseKinds(std::string *error) {
     for (size_t begin = 0; begin <= list.size();) {
       size_t end = std::min(list.find(',', begin), list.size());
       std::string_view name = std::string_view(list).substr(begin, end - begin);
-      auto kind = std::find_if(std::begin(kEmitKinds), std::end(kEmitKinds),
-                               [&](const EmitKind &each) { return each.name == name; });
-      if (kind == std::end(kEmitKinds)) {
+      auto kind = std::find_if(stageInfos.begin(), stageInfos.end(), [&](const StageInfo &each) {
+        return each.isEmitted() && each.emittedName() == name;
+      });
+      if (kind == stageInfos.end()) {
         *error = "`--emit` does not know `" + std::string(name) + "`";
         return false;
       }
@@ -104,10 +83,10 @@ bool Builder::chooseKinds(std::string *error) {
   }
   // Longer extensions stand before the one they end in only by chance, so take the longest that
   // fits.
-  const EmitKind *best = nullptr;
-  for (const EmitKind &kind : kEmitKinds)
-    if (endsWith(output_, kind.extension) &&
-        (!best || kind.extension.size() > best->extension.size()))
+  const StageInfo *best = nullptr;
+  for (const StageInfo &kind : stageInfos)
+    if (kind.isEmitted() && output_.ends_with(kind.emittedExtension()) &&
+        (!best || kind.emittedExtension().size() > best->emittedExtension().size()))
       best = &kind;
   if (kinds_.empty() && !best) {
     *error = "the extension of `" + output_ + "` does not say what to make; add `--emit=KIND`";
@@ -115,37 +94,37 @@ bool Builder::chooseKinds(std::string *error) {
   }
   if (kinds_.empty())
     kinds_.push_back(best->id);
-  bool binary = wants(EmitId::Object) || wants(EmitId::Library);
+  bool binary = wants(StageId::Object) || wants(StageId::Library);
   if (binary && output_.empty())
     *error = "say with `-o` where to write";
   return error->empty();
 }
 
-Stage Builder::lastStage() const {
-  Stage last = Stage::Source;
-  for (EmitId id : kinds_)
-    last = std::max(last, kEmitKinds[static_cast<size_t>(id)].stage);
+StageLevel Builder::lastLevel() const {
+  StageLevel last = StageLevel::Source;
+  for (StageId id : kinds_)
+    last = std::max(last, stageInfo(id).level);
   return last;
 }
 
-std::string Builder::pathFor(EmitId id) const {
+std::string Builder::pathFor(StageId id) const {
   if (output_.empty())
     return "-";
-  std::string extension(kEmitKinds[static_cast<size_t>(id)].extension);
+  std::string extension(stageInfo(id).emittedExtension());
   return kinds_.size() == 1 ? output_ : output_ + extension;
 }
 
-bool Builder::emit(EmitId id, std::string_view text) {
+bool Builder::emit(StageId id, std::string_view text) {
   return !wants(id) || session_.write(pathFor(id), text);
 }
 
 void Builder::emitSource(const std::string &file) {
   std::optional<FileId> id = session_.load(file);
-  if (!id || lastStage() != Stage::Source)
+  if (!id || lastLevel() != StageLevel::Source)
     return;
   const SourceFile &source = session_.sources().file(*id);
   Tree tree = parse(source, session_.sink());
-  emit(EmitId::Tree, dump(tree));
+  emit(StageId::Tree, dump(tree));
   std::string tokens;
   for (TokenIndex i = 0; i < tree.tokens().size(); ++i) {
     LineColumn place = source.lineColumn(tree.token(i).begin);
@@ -153,20 +132,20 @@ void Builder::emitSource(const std::string &file) {
               std::string(describe(tree.tokenKind(i))) + " " + std::string(tree.tokenText(i)) +
               "\n";
   }
-  emit(EmitId::Tokens, tokens);
+  emit(StageId::Tokens, tokens);
 }
 
 void Builder::emitInterfaces(const CheckedProgram &program,
                              const std::vector<ManifestEntry> &entries) {
   bool unchecked = session_.options().has(OptionId::Unchecked);
   manifest_ = emitManifest(program, session_.sources(), entries, unchecked);
-  emit(EmitId::Manifest, manifest_);
+  emit(StageId::Manifest, manifest_);
   std::string name = output_.substr(output_.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
-  if (wants(EmitId::Header)) {
+  if (wants(StageId::Header)) {
     std::string problem;
     std::optional<rt::Manifest> parsed = rt::parseManifest(manifest_, problem);
-    emit(EmitId::Header,
+    emit(StageId::Header,
          parsed ? rt::emitHeader(*parsed, name.empty() ? "ptl_library" : name) : "");
   }
   std::string python = "\"\"\"Entries compiled from PTL; the library lies beside this file.\"\"\"\n"
@@ -174,7 +153,7 @@ void Builder::emitInterfaces(const CheckedProgram &program,
                        "_library = ptl.load(str(pathlib.Path(__file__).with_suffix(\".so\")))\n";
   for (const ManifestEntry &entry : entries)
     python += entry.decl->name + " = _library." + entry.decl->name + "\n";
-  emit(EmitId::Python, python);
+  emit(StageId::Python, python);
 }
 
 /// One module with all variants; each was built on its own. Null after an error.
@@ -214,12 +193,12 @@ std::string Builder::printed(mlir::ModuleOp module) {
 void Builder::emitPhases(Compiler &compiler, mlir::ModuleOp module) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   compiler.tile(*copy, [&](const std::string &phase, mlir::ModuleOp done) {
-    emit(phase == "tensor" ? EmitId::IrTensor : EmitId::IrTile, printed(done));
+    emit(phase == "tensor" ? StageId::Tensor : StageId::Tile, printed(done));
   });
-  if (!wants(EmitId::IrVector) || session_.failed())
+  if (!wants(StageId::Vector) || session_.failed())
     return;
   if (mlir::OwningOpRef<mlir::ModuleOp> blocks = compiler.vectorise(*copy))
-    emit(EmitId::IrVector, printed(*blocks));
+    emit(StageId::Vector, printed(*blocks));
 }
 
 static std::string proofText(const std::string &symbol, const prove::ProofResult &result) {
@@ -245,19 +224,19 @@ bool Builder::emitTexts(std::vector<ChipProgram> &programs, const Machine &machi
       dropRequirements(*kernel);
       kernels.push_back(*kernel);
     }
-  if (wants(EmitId::Pto))
+  if (wants(StageId::Pto))
     if (std::optional<pto::Emitted> text = emitPtoText(session_, kernels, machine)) {
-      emit(EmitId::Pto, text->text);
+      emit(StageId::Pto, text->text);
       verified &= verifyPtoText(session_, *text, machine);
     }
-  if (!wants(EmitId::Cpp))
+  if (!wants(StageId::Cpp))
     return verified;
   std::string all;
   for (const ChipProgram &program : programs) {
-    all += emitCppText(session_, program, machine, pathFor(EmitId::Cpp)).text;
+    all += emitCppText(session_, program, machine, pathFor(StageId::Cpp)).text;
     verified = verified && verifyCppText(session_, program, machine);
   }
-  emit(EmitId::Cpp, all);
+  emit(StageId::Cpp, all);
   return verified;
 }
 
@@ -279,9 +258,9 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
         program = compiler.lowerToChip(*module);
       if (!program)
         return ExitCode::Fine;
-      if (wants(EmitId::Host))
+      if (wants(StageId::Host))
         host += printed(*program->program.host);
-      if (wants(EmitId::Block))
+      if (wants(StageId::Block))
         for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program->program.kernels)
           blocks += printed(*kernel);
       ledger.machine = program->ledger.machine;
@@ -290,25 +269,25 @@ ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry
       ledger.kernels.insert(ledger.kernels.end(), program->ledger.kernels.begin(),
                             program->ledger.kernels.end());
       statements.insert(statements.end(), program->statements.begin(), program->statements.end());
-      if (wants(EmitId::Proof))
+      if (wants(StageId::Proof))
         proof += proofText(variant.symbol, program->proof);
       llvm::raw_string_ostream out(sync);
-      if (wants(EmitId::Sync))
+      if (wants(StageId::Sync))
         for (const pto::SyncResult &each : program->sync)
           pto::writeSyncJson(variant.symbol, each, out);
       programs.push_back(std::move(*program));
     }
-  emit(EmitId::Sync, sync);
-  emit(EmitId::Proof, proof);
-  if (wants(EmitId::Ledger))
-    emit(EmitId::Ledger, ledgerJson(ledger, statements));
-  if (wants(EmitId::Memory))
-    emit(EmitId::Memory,
+  emit(StageId::Sync, sync);
+  emit(StageId::Proof, proof);
+  if (wants(StageId::Ledger))
+    emit(StageId::Ledger, ledgerJson(ledger, statements));
+  if (wants(StageId::Memory))
+    emit(StageId::Memory,
          statementsText(statements) + ledgerText(ledger) + "\n" + memoryMapText(ledger));
-  if (wants(EmitId::MemorySvg))
-    emit(EmitId::MemorySvg, memoryMapSvg(ledger));
-  emit(EmitId::Host, host);
-  emit(EmitId::Block, blocks);
+  if (wants(StageId::MemorySvg))
+    emit(StageId::MemorySvg, memoryMapSvg(ledger));
+  emit(StageId::Host, host);
+  emit(StageId::Block, blocks);
   return emitTexts(programs, machine) ? ExitCode::Fine : ExitCode::Missing;
 }
 
@@ -316,7 +295,7 @@ void Builder::link(const std::string &object) {
   // The runtime lies beside the compiler; programs that are installed elsewhere find it by its
   // name.
   std::string runtime = executableFolder() + "../lib";
-  std::string path = pathFor(EmitId::Library), temporary = path + ".part";
+  std::string path = pathFor(StageId::Library), temporary = path + ".part";
   llvm::Error error = cpu::linkSharedLibrary(
       {object}, {"-L" + runtime, "-lptl_rt", "--rpath=" + runtime, "-z", "defs"}, temporary);
   if (error || ::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -337,7 +316,7 @@ void Builder::emitCode(Compiler &compiler, cpu::LlvmModule code) {
     compiler.reportFault("target", llvm::toString(machine.takeError()));
     return;
   }
-  auto produce = [&](EmitId id, cpu::OutputKind kind, const std::string &path) {
+  auto produce = [&](StageId id, cpu::OutputKind kind, const std::string &path) {
     llvm::Expected<std::string> bytes = cpu::emitOutput(*code.module, **machine, kind);
     if (!bytes) {
       compiler.reportFault("code", llvm::toString(bytes.takeError()));
@@ -345,17 +324,17 @@ void Builder::emitCode(Compiler &compiler, cpu::LlvmModule code) {
     }
     return session_.write(path, *bytes);
   };
-  if (wants(EmitId::Llvm))
-    produce(EmitId::Llvm, cpu::OutputKind::LlvmText, pathFor(EmitId::Llvm));
-  if (wants(EmitId::Assembly))
-    produce(EmitId::Assembly, cpu::OutputKind::Assembly, pathFor(EmitId::Assembly));
-  if (!wants(EmitId::Object) && !wants(EmitId::Library))
+  if (wants(StageId::Llvm))
+    produce(StageId::Llvm, cpu::OutputKind::LlvmText, pathFor(StageId::Llvm));
+  if (wants(StageId::Asm))
+    produce(StageId::Asm, cpu::OutputKind::Assembly, pathFor(StageId::Asm));
+  if (!wants(StageId::Object) && !wants(StageId::Library))
     return;
   std::string object =
-      wants(EmitId::Object) ? pathFor(EmitId::Object) : pathFor(EmitId::Library) + ".part.o";
-  if (produce(EmitId::Object, cpu::OutputKind::Object, object) && wants(EmitId::Library))
+      wants(StageId::Object) ? pathFor(StageId::Object) : pathFor(StageId::Library) + ".part.o";
+  if (produce(StageId::Object, cpu::OutputKind::Object, object) && wants(StageId::Library))
     link(object);
-  if (!wants(EmitId::Object))
+  if (!wants(StageId::Object))
     ::unlink(object.c_str());
 }
 
@@ -378,10 +357,10 @@ bool Builder::runStages(const CheckedProgram &program, const std::vector<Manifes
 ExitCode Builder::compile(const CheckedProgram &program,
                           const std::vector<ManifestEntry> &entries) {
   CompilerOptions options = compilerOptions(session_.options(), target_);
-  options.tellsParts = wants(EmitId::Ledger) || wants(EmitId::Memory);
+  options.tellsParts = wants(StageId::Ledger) || wants(StageId::Memory);
   options.recheck = std::make_shared<CheckOptions>(session_.checkOptions());
   Compiler compiler(program, session_.sources(), std::move(options), session_.sink());
-  if (compiler.options().chip && lastStage() >= Stage::Block) {
+  if (compiler.options().chip && lastLevel() >= StageLevel::Block) {
     ExitCode code = emitBlocks(compiler, entries);
     if (compiler.options().keepsStages && !session_.failed() && !runStages(program, entries))
       return ExitCode::Internal;
@@ -389,11 +368,11 @@ ExitCode Builder::compile(const CheckedProgram &program,
   }
   mlir::OwningOpRef<mlir::ModuleOp> module = buildAll(compiler, entries);
   if (module) {
-    if (wants(EmitId::Ir))
-      emit(EmitId::Ir, printed(*module));
-    if (wants(EmitId::IrTensor) || wants(EmitId::IrTile) || wants(EmitId::IrVector))
+    if (wants(StageId::Built))
+      emit(StageId::Built, printed(*module));
+    if (wants(StageId::Tensor) || wants(StageId::Tile) || wants(StageId::Vector))
       emitPhases(compiler, *module);
-    if (lastStage() == Stage::Llvm && !session_.failed())
+    if (lastLevel() == StageLevel::Llvm && !session_.failed())
       if (std::optional<cpu::LlvmModule> code = compiler.lower(*module))
         emitCode(compiler, std::move(*code));
   }
@@ -401,18 +380,18 @@ ExitCode Builder::compile(const CheckedProgram &program,
 }
 
 ExitCode Builder::run(const std::string &file) {
-  if (lastStage() == Stage::Source) {
+  if (lastLevel() == StageLevel::Source) {
     emitSource(file);
     return session_.finish();
   }
   std::unique_ptr<CheckedProgram> program = session_.check(file);
-  if (program && wants(EmitId::Checked))
-    emit(EmitId::Checked, dumpChecked(*program));
-  if (!program || session_.failed() || lastStage() == Stage::Checked)
+  if (program && wants(StageId::Checked))
+    emit(StageId::Checked, dumpChecked(*program));
+  if (!program || session_.failed() || lastLevel() == StageLevel::Checked)
     return session_.finish();
   std::vector<ManifestEntry> entries = chooseVariants(session_, *program);
-  bool library = wants(EmitId::Library) || wants(EmitId::Manifest) || wants(EmitId::Python) ||
-                 wants(EmitId::Header);
+  bool library = wants(StageId::Library) || wants(StageId::Manifest) || wants(StageId::Python) ||
+                 wants(StageId::Header);
   bool any = std::any_of(entries.begin(), entries.end(),
                          [](const ManifestEntry &entry) { return !entry.variants.empty(); });
   if (!any && !library && !session_.failed())
@@ -421,7 +400,7 @@ ExitCode Builder::run(const std::string &file) {
   if (session_.failed())
     return session_.finish();
   emitInterfaces(*program, entries);
-  ExitCode code = lastStage() > Stage::Variants ? compile(*program, entries) : ExitCode::Fine;
+  ExitCode code = lastLevel() > StageLevel::Variants ? compile(*program, entries) : ExitCode::Fine;
   session_.writeDependencies(output_.empty() ? file : output_);
   return session_.finish(code);
 }

@@ -1,10 +1,11 @@
 // `ptlc check --target a3`: beside what is wrong with the program, what keeps it from the chip, and
 // with `--cost` what it costs there. Without a target: what the prover says of manual kernels.
 #include "codegen/cpu/program_storage.h"
+#include "compile/chip/feasibility.h"
+#include "compile/cost/cost.h"
 #include "driver/check.h"
+#include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/cost.h"
-#include "driver/ir/feasibility.h"
 #include "driver/ir/prove_manual.h"
 
 #include <charconv>

@@ -1,5 +1,5 @@
+#include "compile/entry/manifest.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/manifest.h"
 #include "frontend/base/explain.h"
 
 namespace ptl {

@@ -1,6 +1,7 @@
 // `ptlc lower`: what is inferred, as source.
+#include "compile/source/explicit_source.h"
+#include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/explicit_source.h"
 #include "driver/ir/variants.h"
 #include "driver/target.h"
 

@@ -1,6 +1,7 @@
 #include "driver/ir/prove_manual.h"
 
-#include "driver/ir/feasibility.h"
+#include "compile/chip/feasibility.h"
+#include "driver/ir/command_options.h"
 
 namespace ptl {
 

@@ -1,7 +1,7 @@
 // What the prover says of kernels that are written at block level, when they are checked.
 #pragma once
 
-#include "driver/ir/binding.h"
+#include "compile/entry/binding.h"
 #include "driver/session.h"
 
 namespace ptl {

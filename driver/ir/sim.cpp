@@ -1,10 +1,12 @@
 // `ptlc sim`: how long a program takes on a chip, and why.
-#include "driver/ir/simulation.h"
+#include "compile/call/simulation.h"
+#include "compile/simulate/simulate_module.h"
 
+#include "compile/call/arguments.h"
+#include "compile/cost/cost.h"
 #include "driver/defines.h"
-#include "driver/ir/arguments.h"
+#include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/cost.h"
 #include "driver/ir/variants.h"
 #include "driver/target.h"
 #include "runtime/sim/time/report.h"

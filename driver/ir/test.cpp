@@ -1,6 +1,7 @@
 #include "codegen/reference/test_runner.h"
+#include "compile/call/compiled_handler.h"
+#include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/compiled_handler.h"
 
 #include "llvm/ADT/StringExtras.h"
 

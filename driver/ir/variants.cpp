@@ -1,6 +1,6 @@
 #include "driver/ir/variants.h"
 
-#include "driver/ir/binding.h"
+#include "compile/entry/binding.h"
 #include "driver/ir/commands.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Which variants of which entries `ptlc build` compiles: what `-D entry.NAME=value,…` asks for.
 #pragma once
 
-#include "driver/ir/manifest.h"
+#include "compile/entry/manifest.h"
 #include "driver/session.h"
 #include "ir/build/build_ir.h"
 

@@ -2,7 +2,7 @@
 
 #include "codegen/pto/emit_pto.h"
 #include "codegen/pto/verify.h"
-#include "driver/ir/chip_text.h"
+#include "compile/chip/chip_text.h"
 
 namespace ptl {
 

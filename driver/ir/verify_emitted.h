@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/pto/line_map.h"
-#include "driver/ir/chip.h"
+#include "compile/chip/chip.h"
 #include "driver/session.h"
 #include "machines/machine.h"
 

@@ -1,7 +1,7 @@
 // Declarations compiled for a chip.
 #include "codegen/pto/emit_pto.h"
-#include "driver/ir/chip_text.h"
-#include "driver/ir/feasibility.h"
+#include "compile/chip/chip_text.h"
+#include "compile/chip/feasibility.h"
 #include "ir/dialect/source_range.h"
 #include "lsp/worker/block_notes.h"
 #include "lsp/worker/code.h"

@@ -1,7 +1,7 @@
 #include "lsp/worker/code.h"
 
 #include "codegen/cpu/to_llvm.h"
-#include "driver/ir/explicit_source.h"
+#include "compile/source/explicit_source.h"
 #include "frontend/sema/dump/dump.h"
 #include "ir/dialect/source_range.h"
 #include "lsp/worker/print_ir.h"

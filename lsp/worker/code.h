@@ -1,10 +1,10 @@
 // One declaration compiled stage by stage, each stage made when it is first asked for and kept.
 #pragma once
 
-#include "driver/ir/binding.h"
-#include "driver/ir/chip.h"
-#include "driver/ir/compiler.h"
-#include "driver/ir/cost.h"
+#include "compile/chip/chip.h"
+#include "compile/compiler.h"
+#include "compile/cost/cost.h"
+#include "compile/entry/binding.h"
 #include "lsp/worker/function_code.h"
 #include "lsp/worker/function_key.h"
 #include "passes/analysis/buffer_overflow.h"

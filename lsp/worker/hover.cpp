@@ -161,7 +161,7 @@ void cut(std::vector<size_t> &lines, const StageText &stage, StageId id, size_t 
 Json hoverJson(const StageText &stage, StageId id, const StageText *built, Span range,
                const Now &now, size_t limit) {
   Json result = {{"stage", stageInfo(id).name},
-                 {"languageId", stageInfo(id).language},
+                 {"languageId", stageInfo(id).shown.language},
                  {"lines", Json::array()}};
   Found found = find(stage, range, now);
   std::vector<size_t> lines = found.exact.empty() ? found.inside : found.exact;

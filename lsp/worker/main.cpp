@@ -1,11 +1,13 @@
 // ptl-lsp-worker: computes for the language server what needs IR. Started by it, ended by it; what
 // goes wrong here costs one request.
-#include "driver/session.h"
+#include "frontend/base/install.h"
 #include "lsp/worker/limits.h"
 #include "lsp/worker/worker.h"
 
 #include <charconv>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <unistd.h>
 
 using namespace ptl;
@@ -13,6 +15,7 @@ using namespace ptl::worker;
 
 namespace {
 
+constexpr int kWrongUsage = 2; ///< exit code, as that of `ptlc`
 constexpr const char *kUsage =
     "usage: ptl-lsp-worker [--memory MIB] [--timeout MS] [--cache MIB]\n"
     "         answers requests on standard input, framed as in LSP\n"
@@ -141,7 +144,7 @@ int main(int argc, char **argv) {
   Arguments arguments = readArguments(argc, argv);
   if (arguments.isWrong) {
     std::fputs(kUsage, stderr);
-    return static_cast<int>(ExitCode::Usage);
+    return kWrongUsage;
   }
   WorkerOptions options;
   options.stdPath = standardLibraryFolder();

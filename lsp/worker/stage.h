@@ -1,9 +1,9 @@
-// The stages of a preview, and one as text with the source of each of its lines.
+// What a preview shows: a stage as text with the source of each of its lines.
 #pragma once
 
+#include "compile/stage_table.h"
 #include "frontend/base/span.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,36 +11,6 @@
 #include <vector>
 
 namespace ptl::worker {
-
-enum class StageId : uint8_t {
-#define STAGE(ID, NAME, TITLE, LANGUAGE, EXTENSION, MACHINE) ID,
-#include "lsp/worker/stages.def"
-};
-
-/// What a stage is made for.
-enum class StageMachine : uint8_t { Cpu, Any, Chip };
-
-struct StageInfo {
-  StageId id;
-  std::string_view name, title, language, extension;
-  StageMachine machine;
-};
-
-inline constexpr std::array stageInfos = {
-#define STAGE(ID, NAME, TITLE, LANGUAGE, EXTENSION, MACHINE)                                       \
-  StageInfo{StageId::ID, NAME, TITLE, LANGUAGE, EXTENSION, StageMachine::MACHINE},
-#include "lsp/worker/stages.def"
-};
-
-constexpr size_t numberOf(StageId id) { return static_cast<size_t>(id); }
-constexpr const StageInfo &stageInfo(StageId id) { return stageInfos[numberOf(id)]; }
-
-inline std::optional<StageId> stageByName(std::string_view name) {
-  for (const StageInfo &info : stageInfos)
-    if (info.name == name)
-      return info.id;
-  return std::nullopt;
-}
 
 /// What a request shows: a stage, and the chip that it is made for (`block@a3`).
 struct StageWish {

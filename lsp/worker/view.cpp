@@ -1,6 +1,6 @@
 #include "lsp/worker/view.h"
 
-#include "driver/ir/reach.h"
+#include "compile/entry/reach.h"
 #include "frontend/base/render.h"
 
 #include <algorithm>

@@ -97,11 +97,12 @@ static std::string_view machineName(StageMachine machine) {
 Json Worker::stages() const {
   Json list = Json::array();
   for (const StageInfo &info : stageInfos)
-    list.push_back({{"name", info.name},
-                    {"title", info.title},
-                    {"languageId", info.language},
-                    {"extension", info.extension},
-                    {"machine", machineName(info.machine)}});
+    if (info.isShown())
+      list.push_back({{"name", info.name},
+                      {"title", info.shown.title},
+                      {"languageId", info.shown.language},
+                      {"extension", info.extension},
+                      {"machine", machineName(info.machine)}});
   return {
       {"stages", std::move(list)}, {"targets", MachineSet().chips()}, {"usualTarget", kUsualChip}};
 }
@@ -211,7 +212,7 @@ Json Worker::preview(const Json &request) {
   const StageInfo &info = stageInfo(wish->id);
   Json result = {{"ok", true},
                  {"stage", textOf(request, "stage")},
-                 {"languageId", info.language},
+                 {"languageId", info.shown.language},
                  {"extension", info.extension},
                  {"cached", wasMade},
                  {"entry", view.reach.front()->name},

@@ -12,7 +12,7 @@
 // an error if an operation on tiles has no callable `op_` and its name. With --report FILE each
 // callable gets a line there: its name, `right`, `refused`, `wrong` or `untried`, and why, with
 // tabs between. Markdown files are searched for ```ptl blocks (the pages of the built-ins).
-#include "driver/ir/compiled_handler.h"
+#include "compile/call/compiled_handler.h"
 #include "frontend/sema/check.h"
 #include "machines/costs.h"
 #include "tests/differential/compare.h"

@@ -6,8 +6,8 @@
 // harmless. So what counts is who is first, by kinds of faults; a kind that never shows at all
 // makes the run fail, and so does a compiler that ends without a word. With --list every change is
 // named.
-#include "driver/ir/binding.h"
-#include "driver/ir/drawn_call.h"
+#include "compile/call/drawn_call.h"
+#include "compile/entry/binding.h"
 #include "frontend/sema/check.h"
 #include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"

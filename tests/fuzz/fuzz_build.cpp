@@ -1,9 +1,9 @@
 // What checks is built, for this processor and for every chip: each declaration ends in code or in
 // a diagnostic that names the source, never in an error of the compiler itself.
 #include "codegen/pto/emit_pto.h"
-#include "driver/ir/chip_text.h"
-#include "driver/ir/feasibility.h"
-#include "driver/ir/manifest.h"
+#include "compile/chip/chip_text.h"
+#include "compile/chip/feasibility.h"
+#include "compile/entry/manifest.h"
 #include "frontend/base/install.h"
 #include "frontend/sema/check.h"
 #include "tests/fuzz/fuzz_input.h"

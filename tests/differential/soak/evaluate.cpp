@@ -1,7 +1,7 @@
 #include "tests/differential/soak/evaluate.h"
 
-#include "driver/ir/compiled_handler.h"
-#include "driver/ir/manifest.h"
+#include "compile/call/compiled_handler.h"
+#include "compile/entry/manifest.h"
 #include "frontend/sema/check.h"
 #include "machines/machine.h"
 #include "tests/differential/compare.h"

@@ -1,0 +1,394 @@
+#include "compile/call/arguments.h"
+
+#include "codegen/reference/scalar_ops.h"
+#include "compile/entry/binding.h"
+#include "frontend/base/explain.h"
+#include "runtime/npy/npy.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace ptl {
+
+namespace {
+
+/// The element type of the runtime as one of the language. Both tables have one row per type, named
+/// alike.
+std::optional<ElemKind> kindOf(int32_t elem) { return elemKindByName(rt::elemName(elem)); }
+
+std::optional<double> readNumber(std::string_view text) {
+  if (text == "true" || text == "false")
+    return text == "true" ? 1 : 0;
+  bool negative = text.substr(0, 1) == "-";
+  if (text.substr(negative) == "inf")
+    return negative ? -HUGE_VAL : HUGE_VAL;
+  double value = 0;
+  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool whole = status == std::errc() && end == text.data() + text.size() && !text.empty();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+std::optional<int64_t> readInteger(std::string_view text) {
+  int64_t value = 0;
+  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool whole = status == std::errc() && end == text.data() + text.size() && !text.empty();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+/// `random(seed: 1, low: -1, high: 1)`, `zeros`, `ones`.
+struct Recipe {
+  std::string name;
+  std::map<std::string, double> options;
+
+  double option(const std::string &key, double otherwise) const {
+    auto it = options.find(key);
+    return it == options.end() ? otherwise : it->second;
+  }
+};
+
+std::optional<Recipe> readRecipe(std::string_view text) {
+  size_t open = text.find('(');
+  Recipe recipe;
+  recipe.name = text.substr(0, open);
+  if (recipe.name != "random" && recipe.name != "zeros" && recipe.name != "ones")
+    return std::nullopt;
+  if (open == text.npos)
+    return recipe;
+  if (text.back() != ')')
+    return std::nullopt;
+  std::string_view rest = text.substr(open + 1, text.size() - open - 2);
+  while (!rest.empty()) {
+    size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view option = rest.substr(0, comma);
+    rest.remove_prefix(std::min(rest.size(), comma + 1));
+    size_t colon = option.find(':');
+    auto trimmed = [](std::string_view part) {
+      size_t begin = part.find_first_not_of(' ');
+      return begin == part.npos ? std::string_view()
+                                : part.substr(begin, part.find_last_not_of(' ') - begin + 1);
+    };
+    std::optional<double> value =
+        colon == option.npos ? std::nullopt : readNumber(trimmed(option.substr(colon + 1)));
+    std::string key(trimmed(option.substr(0, colon)));
+    if (!value || (key != "seed" && key != "low" && key != "high"))
+      return std::nullopt;
+    recipe.options[key] = *value;
+  }
+  return recipe;
+}
+
+/// Resolves the words of one run.
+class Resolver {
+public:
+  Resolver(const rt::Entry &entry, uint64_t seed, bool convert)
+      : entry_(entry), seed_(seed), convert_(convert), dims_(entry.dims.size()),
+        elems_(entry.types.size()) {}
+
+  void read(const std::vector<std::string> &words);
+  void checkTypes(const CallableDecl &decl);
+  void finish(RunInputs &inputs, RunNeeds needs);
+  std::vector<RunArgumentError> errors;
+
+private:
+  void fail(const std::string &name, std::string reason) {
+    errors.push_back({name, std::move(reason)});
+  }
+  void readFile(const rt::Param &param, const std::string &path);
+  void unify(const rt::Param &param, const rt::OwnedArray &array);
+  void adaptElem(const rt::Param &param, rt::OwnedArray &array);
+  bool setTypeOrDim(const std::string &name, const std::string &value);
+  std::optional<std::vector<int64_t>> extentsOf(const rt::Param &param);
+  std::optional<rt::OwnedArray> make(const rt::Param &param, const std::string &text,
+                                     uint64_t stream);
+  bool assume(const rt::Param &param, RunInputs &inputs);
+  std::optional<PtlScalar> scalar(const rt::Param &param, const std::string &text);
+  PtlElem elemOf(const rt::Param &param) const;
+  std::string knownNames() const;
+
+  const rt::Entry &entry_;
+  uint64_t seed_;
+  bool convert_;
+  std::map<std::string, std::string> values_; ///< words by name
+  std::map<std::string, rt::OwnedArray> files_;
+  std::vector<std::optional<int64_t>> dims_;
+  std::vector<std::optional<PtlElem>> elems_; ///< of the type parameters
+  std::optional<std::vector<int64_t>> leading_;
+};
+
+std::string Resolver::knownNames() const {
+  std::string text;
+  for (const rt::Param &param : entry_.params)
+    if (param.kind != PTL_PARAM_OUTPUT)
+      text += (text.empty() ? "" : ", ") + param.name;
+  for (const rt::Dim &dim : entry_.dims)
+    text += (text.empty() ? "" : ", ") + dim.name;
+  return text;
+}
+
+bool Resolver::setTypeOrDim(const std::string &name, const std::string &value) {
+  for (size_t i = 0; i < entry_.dims.size(); ++i)
+    if (entry_.dims[i].name == name) {
+      dims_[i] = readInteger(value);
+      if (!dims_[i] || *dims_[i] < 0)
+        fail(name, "a dimension is an integer that is not negative, not `" + value + "`");
+      return true;
+    }
+  for (size_t i = 0; i < entry_.types.size(); ++i)
+    if (entry_.types[i] == name) {
+      elems_[i] = rt::elemFromName(value);
+      if (!elems_[i])
+        fail(name, "`" + value + "` is not an element type");
+      return true;
+    }
+  return false;
+}
+
+void Resolver::read(const std::vector<std::string> &words) {
+  for (const std::string &word : words) {
+    size_t equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    if (equals == word.npos) {
+      fail(word, "write `name=value`");
+      continue;
+    }
+    std::string value = word.substr(equals + 1);
+    auto param =
+        std::find_if(entry_.params.begin(), entry_.params.end(), [&](const rt::Param &each) {
+          return each.name == name && each.kind != PTL_PARAM_OUTPUT;
+        });
+    if (param == entry_.params.end()) {
+      if (!setTypeOrDim(name, value))
+        fail(name,
+             "`" + entry_.name + "` has no such parameter or dimension; it has " + knownNames());
+      continue;
+    }
+    values_[name] = value;
+    if (param->isArray() && value.substr(0, 1) == "@")
+      readFile(*param, value.substr(1));
+  }
+}
+
+void Resolver::readFile(const rt::Param &param, const std::string &path) {
+  rt::OwnedArray array;
+  if (rt::Failure failure = rt::loadArray(path, array)) {
+    fail(param.name, failure.message);
+    return;
+  }
+  adaptElem(param, array);
+  unify(param, array);
+  files_[param.name] = std::move(array);
+}
+
+/// Gives a file's array the parameter's element type where that only needs its bits, or a rounding
+/// asked for.
+void Resolver::adaptElem(const rt::Param &param, rt::OwnedArray &array) {
+  std::optional<PtlElem> wanted = param.elem             ? param.elem
+                                  : param.typeParam >= 0 ? elems_[param.typeParam]
+                                                         : std::nullopt;
+  if (!wanted || *wanted == array.elem() || array.reinterpretAs(*wanted))
+    return;
+  std::optional<ElemKind> from = kindOf(array.elem()), to = kindOf(*wanted);
+  bool rounds = (array.elem() == PTL_F32 || array.elem() == PTL_F64) && to && isFloat(*to);
+  if (!convert_ || !rounds) {
+    fail(param.name, "the file holds " + describe(array) + ", the parameter is " + param.elemName +
+                         param.shapeText + (rounds ? "; `--convert` rounds it" : ""));
+    return;
+  }
+  std::optional<rt::OwnedArray> rounded = rt::OwnedArray::make(*wanted, array.extents());
+  if (!rounded)
+    return fail(param.name, "out of memory");
+  auto *in = static_cast<const char *>(array.data());
+  auto *out = static_cast<char *>(rounded->data());
+  for (int64_t i = 0; i < array.count(); ++i)
+    storeElem(out + i * elemBytes(*to), *to,
+              convertScalar(loadElem(in + i * elemBytes(*from), *from), *from, *to));
+  array = std::move(*rounded);
+}
+
+/// Learns dimensions and element types from an array. Contradictions are left to the call, which
+/// explains them.
+void Resolver::unify(const rt::Param &param, const rt::OwnedArray &array) {
+  if (param.typeParam >= 0 && !elems_[param.typeParam])
+    elems_[param.typeParam] = array.elem();
+  size_t rank = array.extents().size(), named = param.shape.size();
+  if (rank < named)
+    return;
+  if (param.hasLeading && !leading_)
+    leading_.emplace(array.extents().begin(), array.extents().end() - named);
+  for (size_t i = 0; i < named; ++i) {
+    rt::ExprValues values{dims_, {}, {}, {}, nullptr};
+    if (auto solution = rt::solve(param.shape[i], array.extents()[rank - named + i], values))
+      dims_[solution->dim] = solution->value;
+  }
+}
+
+PtlElem Resolver::elemOf(const rt::Param &param) const {
+  if (param.elem)
+    return *param.elem;
+  return param.typeParam >= 0 ? elems_[param.typeParam].value_or(PTL_F32) : PTL_F32;
+}
+
+std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) {
+  std::vector<int64_t> extents;
+  if (param.hasLeading && leading_)
+    extents = *leading_;
+  for (size_t i = 0; i < param.shape.size(); ++i) {
+    std::optional<int64_t> extent =
+        rt::evaluateInt(param.shape[i], rt::ExprValues{dims_, {}, {}, {}, nullptr});
+    if (!extent) {
+      fail(param.name, "nothing says how long its axis `" + param.axisTexts[i] +
+                           "` is; give the dimension a value, as in N=1024");
+      return std::nullopt;
+    }
+    extents.push_back(*extent);
+  }
+  return extents;
+}
+
+/// An array of which only the shape is known, or what may decide, or a number that decides nothing.
+bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
+  if (!param.isArray()) {
+    if (!isFloat(*kindOf(elemOf(param))))
+      return false;
+    inputs.scalars.push_back(*scalar(param, "1"));
+    inputs.assumedScalars.resize(inputs.scalars.size(), false);
+    inputs.assumedScalars.back() = true;
+    return true;
+  }
+  std::optional<std::vector<int64_t>> extents = extentsOf(param);
+  if (!extents)
+    return true;
+  if (auto assumed = assumeElements(entry_, param, dims_, *extents)) {
+    inputs.elements.push_back(std::move(assumed->elements));
+    inputs.arrays.push_back(std::move(assumed->array));
+    inputs.hasValues.push_back(true);
+    return true;
+  }
+  std::optional<rt::OwnedArray> array;
+  if (!(array = rt::OwnedArray::reserve(elemOf(param), *extents)))
+    fail(param.name, "there is no memory for an array of this size");
+  if (array) {
+    inputs.arrays.push_back(std::move(*array));
+    inputs.hasValues.push_back(false);
+  }
+  return true;
+}
+
+std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::string &text,
+                                             uint64_t stream) {
+  std::optional<Recipe> recipe = readRecipe(text);
+  if (!recipe) {
+    fail(param.name,
+         "`" + text +
+             "` is no array: write @FILE.npy, random(seed: 1, low: 0, high: 1), zeros or ones");
+    return std::nullopt;
+  }
+  std::optional<std::vector<int64_t>> extents = extentsOf(param);
+  if (!extents)
+    return std::nullopt;
+  PtlElem elem = elemOf(param);
+  std::optional<rt::OwnedArray> array = rt::OwnedArray::make(elem, *extents);
+  if (!array) {
+    fail(param.name, "there is no memory for an array of this size");
+    return std::nullopt;
+  }
+  ElemKind kind = *kindOf(elem);
+  bool real = isFloat(kind);
+  auto bound = [&](double value) {
+    return real ? Scalar::real(value) : Scalar::integer(static_cast<int64_t>(value));
+  };
+  Scalar low = bound(recipe->option("low", 0)),
+         high = bound(recipe->option("high", real                     ? 1
+                                             : kind == ElemKind::Bool ? 2
+                                                                      : 10));
+  uint64_t seed =
+      static_cast<uint64_t>(recipe->option("seed", static_cast<double>(seed_ + stream)));
+  auto *out = static_cast<char *>(array->data());
+  for (int64_t i = 0; i < array->count(); ++i) {
+    Scalar value = bound(recipe->name == "ones" ? 1 : 0);
+    if (recipe->name == "random")
+      value = reference::randomScalar(reference::philoxBits(static_cast<uint64_t>(i), seed), kind,
+                                      low, high);
+    storeElem(out + i * elemBytes(kind), kind, value);
+  }
+  return array;
+}
+
+std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::string &text) {
+  ElemKind kind = *kindOf(elemOf(param));
+  std::optional<int64_t> integer = readInteger(text);
+  std::optional<double> number = readNumber(text);
+  if (!number && !integer) {
+    fail(param.name, "`" + text + "` is not a number");
+    return std::nullopt;
+  }
+  PtlScalar cell{};
+  bool exact = integer && !isFloat(kind);
+  Scalar value = exact ? Scalar{0, wrapInteger(static_cast<uint64_t>(*integer), kind)}
+                       : convertScalar(Scalar::real(*number), ElemKind::F64, kind);
+  if (!isFloat(kind) && number && static_cast<double>(value.i) != *number) {
+    fail(param.name, text + " is not a value of " + std::string(elemName(kind)));
+    return std::nullopt;
+  }
+  storeElem(&cell, kind, value);
+  return cell;
+}
+
+void Resolver::checkTypes(const CallableDecl &decl) {
+  for (size_t i = 0; i < elems_.size(); ++i)
+    if (!elems_[i])
+      elems_[i] = rt::elemFromName(elemName(usualElement(*decl.typeParams[i])));
+    else if (std::string wrong = elementProblem(*decl.typeParams[i], rt::elemName(*elems_[i]));
+             !wrong.empty())
+      fail(entry_.types[i], wrong);
+}
+
+void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
+  uint64_t stream = 0;
+  for (const rt::Param &param : entry_.params) {
+    if (param.kind == PTL_PARAM_OUTPUT)
+      continue;
+    auto given = values_.find(param.name);
+    if (given == values_.end() && needs == RunNeeds::Times && assume(param, inputs))
+      continue;
+    if (given == values_.end()) {
+      fail(param.name, param.isArray() ? "it has no value; give a file, " + param.name + "=@" +
+                                             param.name + ".npy, or " + param.name + "=random"
+                                       : "it has no value; give " + param.name + "=NUMBER");
+      continue;
+    }
+    ++stream;
+    if (!param.isArray()) {
+      if (std::optional<PtlScalar> cell = scalar(param, given->second))
+        inputs.scalars.push_back(*cell);
+    } else if (auto file = files_.find(param.name); file != files_.end()) {
+      inputs.arrays.push_back(std::move(file->second));
+      inputs.hasValues.push_back(true);
+    } else if (given->second.substr(0, 1) != "@") {
+      if (std::optional<rt::OwnedArray> array = make(param, given->second, stream))
+        inputs.arrays.push_back(std::move(*array));
+      inputs.hasValues.push_back(true);
+    }
+  }
+  for (size_t i = 0; i < entry_.dims.size(); ++i)
+    if (dims_[i])
+      inputs.dims.emplace_back(entry_.dims[i].name, *dims_[i]);
+}
+
+} // namespace
+
+std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, const rt::Entry &entry,
+                                                  const std::vector<std::string> &words,
+                                                  uint64_t seed, bool convert, RunInputs &inputs,
+                                                  RunNeeds needs) {
+  Resolver resolver(entry, seed, convert);
+  resolver.read(words);
+  resolver.checkTypes(decl);
+  resolver.finish(inputs, needs);
+  return resolver.errors;
+}
+
+} // namespace ptl

@@ -1,0 +1,41 @@
+// The `name=value` arguments of `ptlc run`: arrays from files or made up, scalars, dimensions.
+#pragma once
+
+#include "compile/call/assumed_elements.h"
+#include "frontend/sema/checked_tree.h"
+#include "runtime/manifest.h"
+#include "runtime/npy/owned_array.h"
+
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// What a call needs, in the order of the entry's parameters.
+struct RunInputs {
+  std::vector<rt::OwnedArray> arrays;                ///< array parameters
+  std::vector<PtlScalar> scalars;                    ///< scalar parameters
+  std::vector<bool> assumedScalars;                  ///< of `scalars`: nobody gave them
+  std::vector<std::pair<std::string, int64_t>> dims; ///< dimensions given by name
+  std::vector<bool> hasValues;           ///< of `arrays`: false where only the shape is known
+  std::vector<AssumedElements> elements; ///< of arrays that nobody gave and that may decide
+};
+
+/// What arguments have to say. `Times`: arrays that are not given have a shape, and values only
+/// where these may decide (`assumeElements`); scalars that are not integers need no value.
+enum class RunNeeds : uint8_t { Values, Times };
+
+struct RunArgumentError {
+  std::string name; ///< of the parameter or the word that is wrong
+  std::string reason;
+};
+
+/// Resolves the words for an entry. With `convert`, `f32` and `f64` files are rounded to the
+/// parameter's float type. Gives the errors, none if all is well.
+/// Element types are those that the declaration's parameters may have.
+std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, const rt::Entry &entry,
+                                                  const std::vector<std::string> &words,
+                                                  uint64_t seed, bool convert, RunInputs &inputs,
+                                                  RunNeeds needs = RunNeeds::Values);
+
+} // namespace ptl

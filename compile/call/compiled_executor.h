@@ -1,0 +1,97 @@
+// Runs entries of a program as native code, or on a simulated chip where the compiler is for one,
+// compiled when they are first called with new static values, element types or ranks.
+#pragma once
+
+#include "compile/call/find_change.h"
+#include "compile/call/work.h"
+#include "compile/compiler.h"
+#include "compile/simulate/chip_runner.h"
+#include "runtime/library.h"
+#include "runtime/npy/owned_array.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// How one call ended.
+struct CallResult {
+  rt::Failure failure;  ///< why it stopped; none if it did not
+  bool compiled = true; ///< false: the entry could not be compiled, the sink says why
+  std::vector<rt::OwnedArray> outputs;
+};
+
+class CompiledExecutor {
+public:
+  CompiledExecutor(const CheckedProgram &program, const SourceManager &sources,
+                   CompilerOptions options, DiagnosticSink &sink);
+
+  /// The entry as callers see it. Precondition: `entryProblem(decl)` is empty.
+  const rt::Entry &describe(const CallableDecl &decl);
+
+  /// Allocates the outputs, unless `again` brings those of an earlier call, and calls.
+  /// `inputs.arrays` are the array parameters only. `elems`, if not empty, holds the element types
+  /// of the type parameters, for those that no array fixes.
+  CallResult call(const CallableDecl &decl, const rt::CallArguments &inputs,
+                  const std::map<std::string, int64_t> &tunables = {},
+                  const std::vector<ElemKind> &elems = {}, std::vector<rt::OwnedArray> again = {});
+
+  /// How much such a call computes, by the records of the operations; nothing when data decides it.
+  /// `outputs` are those of a call that went well.
+  std::optional<Work> work(const CallableDecl &decl, const rt::CallArguments &inputs,
+                           const std::map<std::string, int64_t> &tunables,
+                           const std::vector<ElemKind> &elems,
+                           const std::vector<rt::OwnedArray> &outputs);
+
+  /// Calls from here on run code of that level. What comes before LLVM's passes is done once for
+  /// all levels. Precondition: `CompilerOptions::manyLevels`, and no chip.
+  void useLevel(int level) { useLevel(level, cpu::qualityAt(level)); }
+  void useLevel(int level, cpu::CodeQuality quality);
+
+  Compiler &compiler() { return compiler_; }
+
+  /// How the simulated chip runs.
+  ChipRun simulation;
+
+private:
+  rt::Failure bind(const rt::Entry &entry, const rt::CallArguments &inputs,
+                   const std::vector<ElemKind> &elems, rt::Binding &binding);
+  ir::EntryBinding wanted(const CallableDecl &decl, const rt::Entry &entry,
+                          const rt::Binding &binding,
+                          const std::map<std::string, int64_t> &tunables) const;
+  rt::Failure allocate(const rt::Entry &entry, const rt::CallArguments &inputs,
+                       const rt::Binding &binding, std::vector<rt::OwnedArray> &outputs);
+
+  struct Variant {
+    std::optional<cpu::JitCode> code;
+    PtlLibrary opened;               ///< the code as callers see it
+    Compiler::Translated translated; ///< for code of another level
+    std::string manifest;
+    std::unique_ptr<ChipRunner> chip;
+    std::unique_ptr<StageRecord> stages; ///< where they are run, too
+  };
+
+  bool compileForCpu(const ir::EntryBinding &concrete, Variant &variant);
+  void load(Variant &variant);
+  bool compileForChip(const ir::EntryBinding &concrete, Variant &variant);
+  /// Nothing where a pass has changed what the program means, which is reported.
+  std::optional<rt::Failure> runOnChip(const Variant &variant, const rt::CallArguments &inputs,
+                                       const rt::Binding &binding,
+                                       const std::vector<const PtlArray *> &arrays);
+  bool stagesAgree(const Variant &variant, const StageCall &call);
+  const Variant *variantFor(const CallableDecl &decl, const rt::Entry &entry,
+                            const rt::Binding &binding,
+                            const std::map<std::string, int64_t> &tunables);
+
+  const CheckedProgram &program_;
+  const SourceManager &sources_;
+  Compiler compiler_;
+  int level_;
+  cpu::CodeQuality quality_;
+  std::map<const CallableDecl *, std::unique_ptr<rt::Manifest>> described_;
+  std::map<std::pair<const CallableDecl *, std::string>, std::unique_ptr<Variant>> variants_;
+};
+
+} // namespace ptl

@@ -1,0 +1,144 @@
+#include "compile/call/compiled_handler.h"
+
+#include "compile/entry/manifest.h"
+
+namespace ptl {
+
+using reference::RunStatus;
+using reference::Value;
+
+static PtlElem elemOf(ElemKind kind) { return rt::elemFromName(elemName(kind)).value_or(PTL_F32); }
+
+Value valueOf(const rt::OwnedArray &array) {
+  ElemKind kind = elemKindByName(rt::elemName(array.elem())).value_or(ElemKind::F32);
+  return Value::array(reference::arrayFromMemory(kind, array.extents(), array.data()));
+}
+
+static std::optional<rt::OwnedArray> tryArrayOf(const Value &value) {
+  std::vector<int64_t> shape(value.shape().begin(), value.shape().end());
+  std::optional<rt::OwnedArray> array = rt::OwnedArray::make(elemOf(value.elem()), shape);
+  if (array && value.isArray())
+    reference::arrayToMemory(value.asArray(), array->data());
+  else if (array)
+    storeElem(array->data(), value.elem(), value.asScalar().scalar);
+  return array;
+}
+
+rt::OwnedArray arrayOf(const Value &value) { return tryArrayOf(value).value_or(rt::OwnedArray()); }
+
+CompiledCall::CompiledCall(const reference::CallRequest &request) : request_(request) {
+  for (size_t i = 0; i < request.args.size(); ++i) {
+    const Value &value = request.args[i];
+    const Local &param = *request.callee->params[i];
+    if (!param.type->isArray()) {
+      PtlScalar cell{};
+      storeElem(&cell, value.elem(), value.asScalar().scalar);
+      scalars_.push_back(cell);
+      continue;
+    }
+    std::optional<rt::OwnedArray> array = tryArrayOf(value);
+    if (!array) {
+      outOfMemory_ = true;
+      return;
+    }
+    if (param.isInout)
+      inouts_.push_back(arrays_.size());
+    arrays_.push_back(std::move(*array));
+  }
+}
+
+template <typename Use> auto CompiledCall::withArguments(Use use) const {
+  std::vector<PtlArray> views;
+  for (const rt::OwnedArray &array : arrays_)
+    views.push_back(array.view());
+  std::vector<const PtlArray *> arrays;
+  for (const PtlArray &view : views)
+    arrays.push_back(&view);
+  std::vector<PtlDim> dims;
+  for (size_t i = 0; i < request_.callee->dims.size(); ++i)
+    dims.push_back({request_.callee->dims[i].name.c_str(), request_.dims[i]});
+  return use(rt::CallArguments{arrays, scalars_, dims});
+}
+
+CallResult CompiledCall::call(CompiledExecutor &executor, std::vector<rt::OwnedArray> again) {
+  if (outOfMemory_) {
+    CallResult result;
+    result.failure = {PTL_ERROR_MEMORY, "there is no memory for the arguments", "", 0};
+    return result;
+  }
+  return withArguments([&](const rt::CallArguments &arguments) {
+    return executor.call(*request_.callee, arguments, request_.tunables, request_.elems,
+                         std::move(again));
+  });
+}
+
+std::optional<Work> CompiledCall::work(CompiledExecutor &executor,
+                                       const std::vector<rt::OwnedArray> &outputs) {
+  return withArguments([&](const rt::CallArguments &arguments) {
+    return executor.work(*request_.callee, arguments, request_.tunables, request_.elems, outputs);
+  });
+}
+
+int64_t CompiledCall::argumentBytes() const {
+  int64_t bytes = 0;
+  for (const rt::OwnedArray &array : arrays_)
+    bytes += array.bytes();
+  return bytes;
+}
+
+/// The interpreter's word for a status of the runtime.
+static RunStatus statusOf(int32_t code) {
+  switch (code) {
+  case PTL_ERROR_ASSERT:
+    return RunStatus::Assert;
+  case PTL_ERROR_BOUNDS:
+    return RunStatus::Bounds;
+  case PTL_ERROR_WHERE:
+  case PTL_ERROR_DATA_FACT:
+    return RunStatus::Where;
+  case PTL_ERROR_ARITHMETIC:
+    return RunStatus::Arithmetic;
+  case PTL_ERROR_INTERNAL:
+    return RunStatus::Fault;
+  case PTL_ERROR_MEMORY:
+    return RunStatus::Memory;
+  default:
+    return RunStatus::Arguments;
+  }
+}
+
+reference::RunResult CompiledCall::resultOf(CallResult result, const SourceManager &sources) {
+  reference::RunResult run;
+  run.span = request_.span;
+  if (!result.compiled) {
+    run.status = RunStatus::Compile;
+    run.message = "`" + request_.callee->name + "` cannot be compiled for the processor";
+    return run;
+  }
+  if (result.failure) {
+    run.status = statusOf(result.failure.code);
+    run.message = result.failure.message;
+    return run;
+  }
+  for (const rt::OwnedArray &output : result.outputs)
+    run.outputs.push_back(valueOf(output));
+  for (size_t index : inouts_)
+    run.inouts.push_back(valueOf(arrays_[index]));
+  return run;
+}
+
+reference::CallHandler compiledHandler(CompiledExecutor &executor, const SourceManager &sources,
+                                       CallObserver observer) {
+  return [&executor, &sources,
+          observer](const reference::CallRequest &request) -> std::optional<reference::RunResult> {
+    if (!entryProblem(*request.callee).empty())
+      return std::nullopt;
+    CompiledCall native(request);
+    CallResult result = native.call(executor);
+    if (observer)
+      observer(native, result);
+    return native.resultOf(std::move(result), sources);
+  };
+}
+
+} // namespace ptl

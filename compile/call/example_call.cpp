@@ -1,0 +1,303 @@
+#include "compile/call/example_call.h"
+
+#include "codegen/reference/scalar_ops.h"
+#include "frontend/sema/example_names.h"
+#include "runtime/elem.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ptl {
+
+/// Without any size the largest array has about so many elements: more than a cache, less than a
+/// chip's memory.
+static constexpr double kAssumedElements = 1 << 24;
+
+static const int64_t *find(const ExampleSizes &wanted, const CallableDecl &decl,
+                           const std::string &name) {
+  auto found = wanted.find(decl.name + "." + name);
+  if (found == wanted.end())
+    found = wanted.find(name);
+  return found == wanted.end() ? nullptr : &found->second;
+}
+
+Wanted staticSizes(const CallableDecl &decl, const ExampleSizes &wanted) {
+  Wanted result;
+  for (const DimParam &dim : decl.dims)
+    if (const int64_t *value = find(wanted, decl, dim.name); value && dim.isStatic)
+      result[decl.name + "." + dim.name] = std::to_string(*value);
+  return result;
+}
+
+namespace {
+
+class Chooser {
+public:
+  Chooser(const CheckedProgram &program, const BoundEntry &bound, const rt::Entry &entry,
+          const ExampleSizes &wanted)
+      : bound_(bound), decl_(*bound.binding.decl), entry_(entry), wanted_(wanted),
+        dims_(entry.dims.size()), leading_(bound.binding.prefixRank) {
+    for (const CallSite &call : callsOf(program, decl_))
+      if (call.caller->kind == DeclKind::Bench)
+        calls_.push_back(call);
+  }
+
+  void choose();
+  std::optional<ExampleCall> make(std::string &problem);
+
+private:
+  void chooseDim(size_t number);
+  void chooseLeading(size_t axis);
+  void chooseExamples();
+  void assume();
+  int64_t broken() const;
+  int64_t suiting(size_t dim);
+  void chooseScalars();
+  void tellScalar(const rt::Param &param);
+  bool isOfNumbers(const rt::Expr &expr) const;
+  ElemKind elemOf(const rt::Param &param) const;
+  std::optional<int64_t> lengthOf(const rt::Expr &axis) const {
+    return rt::evaluateInt(axis, rt::ExprValues{dims_, result_.scalars, scalarElems_, {}, nullptr});
+  }
+  double assumedFor(const rt::Param &param) const;
+
+  const BoundEntry &bound_;
+  const CallableDecl &decl_;
+  const rt::Entry &entry_;
+  const ExampleSizes &wanted_;
+  std::vector<CallSite> calls_; ///< in benches
+  std::vector<std::optional<int64_t>> dims_, leading_;
+  std::vector<int32_t> scalarElems_; ///< of the scalars of the call
+  ExampleCall result_;
+};
+
+} // namespace
+
+void Chooser::chooseDim(size_t number) {
+  const DimParam &dim = decl_.dims[number];
+  auto choose = [&](int64_t value, std::string why) {
+    dims_[number] = value;
+    result_.sizes.push_back({dim.name, value, std::move(why)});
+  };
+  if (auto bound = bound_.binding.statics.find(dim.name); bound != bound_.binding.statics.end()) {
+    for (const Choice &choice : bound_.choices)
+      if (choice.name == dim.name)
+        return choose(bound->second, choice.why);
+    return choose(bound->second, "bound");
+  }
+  if (const int64_t *value = find(wanted_, decl_, dim.name))
+    return choose(*value, "asked for");
+  for (const CallSite &call : calls_)
+    if (number < call.expr->dimArgs.size())
+      if (auto value = call.expr->dimArgs[number].constant())
+        return choose(*value, describeCaller(*call.caller));
+}
+
+void Chooser::chooseLeading(size_t axis) {
+  if (const int64_t *value = find(wanted_, decl_, "..")) {
+    leading_[axis] = *value;
+    return result_.sizes.push_back({"..", *value, "asked for"});
+  }
+  for (const CallSite &call : calls_) {
+    const std::vector<Extent> &given = call.expr->prefixArgs;
+    if (call.expr->prefixHasPrefix || given.size() != leading_.size())
+      continue;
+    if (auto value = given[axis].length.constant()) {
+      leading_[axis] = *value;
+      return result_.sizes.push_back({"..", *value, describeCaller(*call.caller)});
+    }
+  }
+}
+
+/// The length that each axis of an array which nothing fixes would have.
+double Chooser::assumedFor(const rt::Param &param) const {
+  double known = 1;
+  int open = 0;
+  for (const rt::Expr &axis : param.shape)
+    if (std::optional<int64_t> length = lengthOf(axis))
+      known *= static_cast<double>(std::max<int64_t>(*length, 1));
+    else
+      ++open;
+  for (const std::optional<int64_t> &length : leading_)
+    if (param.hasLeading && length)
+      known *= static_cast<double>(std::max<int64_t>(*length, 1));
+    else
+      open += param.hasLeading;
+  return open ? std::pow(kAssumedElements / known, 1.0 / open) : HUGE_VAL;
+}
+
+void Chooser::assume() {
+  double least = HUGE_VAL;
+  for (const rt::Param &param : entry_.params)
+    if (param.isArray())
+      least = std::min(least, assumedFor(param));
+  if (least == HUGE_VAL)
+    least = 1024; // no array has it
+  auto length =
+      static_cast<int64_t>(std::exp2(std::floor(std::log2(std::max(least, 16.0)) + 1e-9)));
+  for (std::optional<int64_t> &each : leading_)
+    if (!each) {
+      each = length;
+      result_.sizes.push_back({"..", length, "assumed"});
+    }
+  std::vector<size_t> open;
+  for (size_t i = 0; i < dims_.size(); ++i)
+    if (!dims_[i]) {
+      dims_[i] = length;
+      open.push_back(i);
+    }
+  for (size_t i : open) {
+    dims_[i] = suiting(i);
+    result_.sizes.push_back({entry_.dims[i].name, *dims_[i], "assumed"});
+  }
+}
+
+/// Whether lengths and integers of the caller alone are in it.
+bool Chooser::isOfNumbers(const rt::Expr &expr) const {
+  using Op = rt::Expr::Op;
+  switch (expr.op) {
+  case Op::Scalar:
+    return !result_.assumedScalars[static_cast<size_t>(expr.index)];
+  case Op::Elem:
+  case Op::All:
+  case Op::Unique:
+  case Op::Sorted:
+    return false;
+  default:
+    return std::ranges::all_of(expr.args, [&](const rt::Expr &arg) { return isOfNumbers(arg); });
+  }
+}
+
+/// How many requirements of the entry do not hold; those that need more than these numbers do not
+/// count.
+int64_t Chooser::broken() const {
+  return std::count_if(entry_.wheres.begin(), entry_.wheres.end(), [&](const rt::Where &where) {
+    return isOfNumbers(where.expr) && lengthOf(where.expr) == 0;
+  });
+}
+
+/// The assumed length of a dimension, halved as long as fewer requirements are broken by that.
+int64_t Chooser::suiting(size_t dim) {
+  int64_t length = *dims_[dim], best = length, least = broken();
+  for (; least > 0 && length > 1; length /= 2) {
+    dims_[dim] = length / 2;
+    if (int64_t now = broken(); now < least) {
+      least = now;
+      best = length / 2;
+    }
+  }
+  return best;
+}
+
+/// Chooses the integers that data decides while the program runs.
+void Chooser::chooseExamples() {
+  for (const std::string &name : exampleNames(decl_))
+    if (const int64_t *value = find(wanted_, decl_, name);
+        value && result_.examples.emplace(name, *value).second)
+      result_.sizes.push_back({name, *value, "asked for"});
+}
+
+void Chooser::choose() {
+  chooseScalars();
+  for (size_t axis = 0; axis < leading_.size(); ++axis)
+    chooseLeading(axis);
+  for (size_t i = 0; i < std::min(decl_.dims.size(), dims_.size()); ++i)
+    chooseDim(i);
+  assume();
+  chooseExamples();
+}
+
+ElemKind Chooser::elemOf(const rt::Param &param) const {
+  if (param.elem)
+    return elemKindByName(rt::elemName(*param.elem)).value_or(ElemKind::F32);
+  auto number = static_cast<size_t>(std::max(param.typeParam, 0));
+  return number < bound_.binding.elems.size() ? bound_.binding.elems[number] : ElemKind::F32;
+}
+
+/// Integers are 1 unless something else is known. Nothing is assumed about other numbers.
+void Chooser::chooseScalars() {
+  for (const rt::Param &param : entry_.params) {
+    if (param.isArray())
+      continue;
+    PtlScalar cell{};
+    ElemKind kind = elemOf(param);
+    const int64_t *value = find(wanted_, decl_, param.name);
+    storeElem(&cell, kind, isFloat(kind) ? Scalar::real(1) : Scalar{0, value ? *value : 1});
+    result_.scalars.push_back(cell);
+    result_.assumedScalars.push_back(isFloat(kind));
+    scalarElems_.push_back(rt::elemFromName(elemName(kind)).value_or(PTL_F32));
+  }
+}
+
+void Chooser::tellScalar(const rt::Param &param) {
+  const int64_t *value = find(wanted_, decl_, param.name);
+  if (!isFloat(elemOf(param)))
+    result_.sizes.push_back({param.name, value ? *value : 1, value ? "asked for" : "assumed"});
+}
+
+std::optional<ExampleCall> Chooser::make(std::string &problem) {
+  for (const std::optional<int64_t> &length : leading_)
+    result_.lengths.push_back(*length);
+  for (const std::optional<int64_t> &length : dims_)
+    result_.lengths.push_back(*length);
+  for (const rt::Param &param : entry_.params) {
+    if (!param.isArray()) {
+      tellScalar(param);
+      continue;
+    }
+    std::vector<int64_t> extents;
+    if (param.hasLeading)
+      for (const std::optional<int64_t> &length : leading_)
+        extents.push_back(*length);
+    for (size_t axis = 0; axis < param.shape.size(); ++axis) {
+      std::optional<int64_t> length = lengthOf(param.shape[axis]);
+      if (!length || *length < 0) {
+        problem = "the axis `" + param.axisTexts[axis] + "` of `" + param.name +
+                  "` has no length for these sizes";
+        return std::nullopt;
+      }
+      extents.push_back(*length);
+    }
+    ElemKind kind = elemOf(param);
+    int64_t bytes = elemBytes(kind);
+    for (int64_t extent : extents)
+      bytes *= extent;
+    result_.bytes += bytes;
+    if (auto assumed = assumeElements(entry_, param, dims_, extents)) {
+      result_.elements.push_back(std::move(assumed->elements));
+      result_.data.emplace(result_.extents.size(), std::move(assumed->array));
+    }
+    result_.extents.push_back(std::move(extents));
+    result_.elems.push_back(rt::elemFromName(elemName(kind)).value_or(PTL_F32));
+  }
+  return std::move(result_);
+}
+
+std::optional<ExampleCall> exampleCall(const CheckedProgram &program, const BoundEntry &bound,
+                                       const rt::Entry &entry, const ExampleSizes &wanted,
+                                       std::string &problem) {
+  Chooser chooser(program, bound, entry, wanted);
+  chooser.choose();
+  return chooser.make(problem);
+}
+
+rt::Failure ExampleCall::run(ChipRunner &runner, const ChipRun &how) const {
+  std::vector<PtlArray> arrays(extents.size());
+  std::vector<const PtlArray *> pointers;
+  ChipRun chip = how;
+  chip.examples = examples;
+  chip.assumedScalars = assumedScalars;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    arrays[i].elem = elems[i];
+    arrays[i].rank = static_cast<int64_t>(extents[i].size());
+    arrays[i].extents = extents[i].data();
+    if (auto given = data.find(i); given != data.end()) {
+      arrays[i].data = given->second.data();
+      chip.known.push_back(arrays[i].data);
+    }
+    pointers.push_back(&arrays[i]);
+  }
+  return runner.run(pointers, scalars, lengths, chip);
+}
+
+} // namespace ptl

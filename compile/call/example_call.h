@@ -1,0 +1,49 @@
+// The call for which the cost of an entry is estimated; only lengths count. They come from the
+// request, from benches in the file, or are assumed, and the call records which.
+#pragma once
+
+#include "compile/call/assumed_elements.h"
+#include "compile/entry/binding.h"
+#include "compile/simulate/chip_runner.h"
+
+#include <map>
+
+namespace ptl {
+
+/// A length or a number of one call.
+struct ExampleSize {
+  std::string name; ///< of the dimension or parameter; `..` for a leading axis
+  int64_t value = 0;
+  std::string why; ///< `asked for`, `bench "…"`, `assumed`
+};
+
+/// Lengths by name: `S`, or `f.S` for the declaration `f` alone.
+using ExampleSizes = std::map<std::string, int64_t>;
+
+/// Of all sizes those that fix static dimensions, to be bound with the rest of what is wanted.
+Wanted staticSizes(const CallableDecl &decl, const ExampleSizes &wanted);
+
+/// The arguments of an entry on a chip, arrays without data but where it may decide.
+struct ExampleCall {
+  std::vector<ExampleSize> sizes;
+  std::vector<AssumedElements> elements;     ///< of the arrays in `data`
+  std::map<size_t, rt::OwnedArray> data;     ///< by number of the array
+  std::vector<std::vector<int64_t>> extents; ///< of the arrays, then of the outputs
+  std::vector<int32_t> elems;                ///< of these
+  std::vector<PtlScalar> scalars;
+  std::vector<bool> assumedScalars;        ///< see `ChipRun`
+  std::vector<int64_t> lengths;            ///< leading axes, then dimensions
+  std::map<std::string, int64_t> examples; ///< see `ChipRun`
+  int64_t bytes = 0;                       ///< of all arrays
+
+  /// Runs it; `how` says the rest.
+  rt::Failure run(ChipRunner &runner, const ChipRun &how) const;
+};
+
+/// The call for which an entry's cost is estimated. `entry` describes the declaration of `bound`.
+/// Nothing, and why, where a length does not come out.
+std::optional<ExampleCall> exampleCall(const CheckedProgram &program, const BoundEntry &bound,
+                                       const rt::Entry &entry, const ExampleSizes &wanted,
+                                       std::string &problem);
+
+} // namespace ptl

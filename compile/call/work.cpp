@@ -1,0 +1,512 @@
+#include "compile/call/work.h"
+
+#include "compile/call/work_formula.h"
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace ptl {
+
+namespace {
+
+using Extents = std::vector<int64_t>;
+using Known = std::optional<int64_t>;
+
+/// Operations that are followed at most: a fraction of a second.
+constexpr int64_t kMostSteps = 10'000'000;
+
+/// The operands that give the lengths of a result or of a box.
+ValueRange lengthOperands(Operation &op) {
+  return llvm::TypeSwitch<Operation *, ValueRange>(&op)
+      .Case<ir::LoadOp, ir::SliceOp, ir::StoreOp, ir::AllocOp, ir::ZerosOp, ir::OnesOp, ir::FullOp,
+            ir::IndexOp, ir::ReshapeOp, ir::BroadcastOp, ir::RandomOp, ir::OneHotOp, ir::TopkOp>(
+          [](auto each) { return ValueRange(each.getLengths()); })
+      .Default([](Operation *) { return ValueRange(); });
+}
+
+Known foldArith(Operation &op, llvm::function_ref<Known(Value)> valueOf) {
+  if (APInt constant;
+      op.getNumResults() == 1 && matchPattern(op.getResult(0), m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    Known which = valueOf(select.getCondition());
+    return which ? valueOf(*which ? select.getTrueValue() : select.getFalseValue()) : Known();
+  }
+  if (op.getNumOperands() == 1 && isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    return valueOf(op.getOperand(0));
+  if (op.getNumOperands() != 2)
+    return std::nullopt;
+  Known a = valueOf(op.getOperand(0)), b = valueOf(op.getOperand(1));
+  if (!a || !b)
+    return std::nullopt;
+  if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+          arith::RemUIOp>(op) &&
+      *b == 0)
+    return std::nullopt;
+  auto floor = [&] { return *a / *b - (*a % *b != 0 && (*a < 0) != (*b < 0) ? 1 : 0); };
+  return llvm::TypeSwitch<Operation *, Known>(&op)
+      .Case<arith::AddIOp>([&](auto) { return *a + *b; })
+      .Case<arith::SubIOp>([&](auto) { return *a - *b; })
+      .Case<arith::MulIOp>([&](auto) { return *a * *b; })
+      .Case<arith::FloorDivSIOp>([&](auto) { return floor(); })
+      .Case<arith::CeilDivSIOp>([&](auto) { return *a % *b != 0 ? floor() + 1 : floor(); })
+      .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return *a / *b; })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return *a % *b; })
+      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return std::min(*a, *b); })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) { return std::max(*a, *b); })
+      .Case<arith::AndIOp>([&](auto) { return *a & *b; })
+      .Case<arith::OrIOp>([&](auto) { return *a | *b; })
+      .Case<arith::XOrIOp>([&](auto) { return *a ^ *b; })
+      .Case<arith::CmpIOp>([&](arith::CmpIOp compare) {
+        return int64_t(arith::applyCmpPredicate(compare.getPredicate(), APInt(64, uint64_t(*a)),
+                                                APInt(64, uint64_t(*b))));
+      })
+      .Default([](Operation *) { return Known(); });
+}
+
+bool isScalarInteger(Value value) { return value.getType().isIntOrIndex(); }
+
+/// Which integers decide how much is computed: lengths, bounds of loops, conditions, and what those
+/// are made of.
+class Relevance {
+public:
+  explicit Relevance(Operation *root) {
+    root->walk([&](Operation *op) {
+      if (isa<scf::ForOp, ir::ParallelOp, ir::PadOp>(op))
+        needAll(op->getOperands());
+      else if (auto branch = dyn_cast<scf::IfOp>(op))
+        need(branch.getCondition());
+      else if (auto condition = dyn_cast<scf::ConditionOp>(op))
+        need(condition.getCondition());
+      needAll(lengthOperands(*op));
+    });
+  }
+  bool contains(Value value) const { return values_.contains(value); }
+
+private:
+  void needAll(ValueRange values) {
+    for (Value value : values)
+      need(value);
+  }
+  void needTerminators(Operation *op, unsigned number) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        Operation *end = block.getTerminator();
+        auto condition = dyn_cast<scf::ConditionOp>(end);
+        ValueRange values = condition ? ValueRange(condition.getArgs()) : end->getOperands();
+        if (number < values.size())
+          need(values[number]);
+      }
+  }
+  void need(Value value) {
+    if (!isScalarInteger(value) || !values_.insert(value).second)
+      return;
+    auto argument = dyn_cast<BlockArgument>(value);
+    Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+    unsigned number = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (argument && number == 0)
+        return;
+      number -= argument ? 1 : 0;
+      need(loop.getInitArgs()[number]);
+      need(loop.getRegionIterArgs()[number]);
+      needTerminators(op, number);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      if (number < loop.getInits().size())
+        need(loop.getInits()[number]);
+      needTerminators(op, number);
+      for (Region &region : op->getRegions())
+        if (number < region.getNumArguments())
+          need(region.getArgument(number));
+    } else if (isa<scf::IfOp>(op)) {
+      needTerminators(op, number);
+    } else if (!argument) {
+      needAll(op->getOperands());
+    }
+  }
+
+  llvm::DenseSet<Value> values_;
+};
+
+/// Runs a function on its integers alone.
+class Counter {
+public:
+  explicit Counter(func::FuncOp function) : relevance_(function) {}
+
+  std::optional<Work> count(func::FuncOp function, const std::vector<KnownArgument> &arguments);
+
+private:
+  /// What a loop's work depends on from outside of it.
+  struct Context {
+    llvm::SetVector<Value> values;
+    llvm::SetVector<StringAttr> symbols;
+  };
+
+  Known valueOf(Value value) const {
+    auto found = values_.find(value);
+    return found == values_.end() ? Known() : Known(found->second);
+  }
+  void set(Value value, Known known) {
+    if (!relevance_.contains(value))
+      return;
+    if (known)
+      values_[value] = *known;
+    else
+      values_.erase(value);
+  }
+  void setAll(ValueRange targets, ValueRange sources) {
+    llvm::SmallVector<Known> known;
+    for (Value source : sources)
+      known.push_back(valueOf(source));
+    for (auto [target, value] : llvm::zip(targets, known))
+      set(target, value);
+  }
+  bool anyRelevant(ValueRange values) const {
+    return llvm::any_of(values, [&](Value value) { return relevance_.contains(value); });
+  }
+  Known extent(const ir::Extent &extent) const;
+  std::optional<Extents> extentsOf(Type type) const;
+  void bind(const ir::Extent &extent, Known length) {
+    if (extent.symbol && length)
+      symbols_[extent.symbol] = *length;
+  }
+  void bindResult(Operation &op);
+  void bindDerived(Operation &op, llvm::ArrayRef<ir::Extent> result);
+
+  bool run(Block &block);
+  bool run(Operation &op);
+  bool runFlops(Operation &op);
+  bool runFor(scf::ForOp loop);
+  bool runGrid(ir::ParallelOp grid, size_t axis);
+  bool runIf(scf::IfOp branch);
+  bool runWhile(scf::WhileOp loop);
+  bool runLoop(Operation &op, llvm::function_ref<bool()> body);
+  const Context &contextOf(Operation &op);
+  /// The work of `body` alone, which is not added to the total.
+  std::optional<Work> workOf(llvm::function_ref<bool()> body);
+
+  Relevance relevance_;
+  llvm::DenseMap<Value, int64_t> values_;
+  llvm::DenseMap<StringAttr, int64_t> symbols_;
+  std::map<Operation *, Context> contexts_;
+  std::map<std::pair<Operation *, std::vector<Known>>, Work> known_;
+  Work total_;
+  int64_t steps_ = 0;
+};
+
+// ---- Lengths ------------------------------------------------------------------------------------
+
+Known Counter::extent(const ir::Extent &extent) const {
+  if (extent.isConstant())
+    return extent.length;
+  auto found = symbols_.find(extent.symbol);
+  return found == symbols_.end() ? Known() : Known(found->second);
+}
+
+std::optional<Extents> Counter::extentsOf(Type type) const {
+  Extents result;
+  for (const ir::Extent &each : ir::extentsOf(type)) {
+    Known length = extent(each);
+    if (!length)
+      return std::nullopt;
+    result.push_back(*length);
+  }
+  return result;
+}
+
+/// Results whose lengths are new names made of those of operands.
+void Counter::bindDerived(Operation &op, llvm::ArrayRef<ir::Extent> result) {
+  auto operand = [&](unsigned number, size_t axis) {
+    return extent(ir::extentsOf(op.getOperand(number).getType())[axis]);
+  };
+  auto sum = [](Known a, Known b) { return a && b ? Known(*a + *b) : Known(); };
+  size_t last = result.size() - 1;
+  if (auto concat = dyn_cast<ir::ConcatOp>(op)) {
+    auto axis = static_cast<size_t>(concat.getAxis());
+    Known length = 0;
+    for (unsigned i = 0; i < concat.getXs().size(); ++i)
+      length = sum(length, operand(i, axis));
+    bind(result[axis], length);
+  } else if (auto pad = dyn_cast<ir::PadOp>(op)) {
+    for (auto [axis, before, after] : llvm::enumerate(pad.getBefore(), pad.getAfter()))
+      bind(result[axis], sum(operand(0, axis), sum(valueOf(before), valueOf(after))));
+  } else if (isa<ir::InterleaveOp>(op)) {
+    bind(result[last], sum(operand(0, last), operand(0, last)));
+  } else if (isa<ir::DeinterleaveOp>(op)) {
+    if (Known length = operand(0, last))
+      bind(result[last], *length / 2);
+  } else if (isa<ir::CastOp>(op)) {
+    for (size_t axis = 0; axis < result.size(); ++axis)
+      bind(result[axis], operand(0, axis));
+  }
+}
+
+void Counter::bindResult(Operation &op) {
+  if (op.getNumResults() == 0)
+    return;
+  llvm::ArrayRef<ir::Extent> result = ir::extentsOf(op.getResult(0).getType());
+  if (result.empty())
+    return;
+  ValueRange lengths = lengthOperands(op);
+  if (isa<ir::LoadOp, ir::SliceOp>(op)) {
+    llvm::ArrayRef<int64_t> dropped = isa<ir::LoadOp>(op) ? cast<ir::LoadOp>(op).getDropped()
+                                                          : cast<ir::SliceOp>(op).getDropped();
+    size_t axis = 0;
+    for (auto [number, length] : llvm::enumerate(lengths))
+      if (!llvm::is_contained(dropped, static_cast<int64_t>(number)) && axis < result.size())
+        bind(result[axis++], valueOf(length));
+  } else if (!lengths.empty()) {
+    // The last lengths are given: `one_hot` and `topk` take the others from their operand.
+    auto named = llvm::to_vector(
+        llvm::make_filter_range(result, [](const ir::Extent &e) { return !e.isConstant(); }));
+    size_t skipped = named.size() - std::min<size_t>(named.size(), lengths.size());
+    for (size_t i = 0; i + skipped < named.size(); ++i)
+      bind(named[i + skipped], valueOf(lengths[i]));
+  } else {
+    bindDerived(op, result);
+  }
+}
+
+// ---- Control ------------------------------------------------------------------------------------
+
+std::optional<Work> Counter::workOf(llvm::function_ref<bool()> body) {
+  Work before = std::exchange(total_, Work());
+  bool fine = body();
+  Work inside = std::exchange(total_, before);
+  return fine ? std::optional(inside) : std::nullopt;
+}
+
+const Counter::Context &Counter::contextOf(Operation &op) {
+  auto [entry, isNew] = contexts_.try_emplace(&op);
+  Context &context = entry->second;
+  if (!isNew)
+    return context;
+  llvm::DenseSet<StringAttr> bound;
+  auto use = [&](Type type) {
+    for (const ir::Extent &each : ir::extentsOf(type))
+      if (each.symbol)
+        context.symbols.insert(each.symbol);
+  };
+  auto isInside = [&](Value value) {
+    return llvm::any_of(op.getRegions(),
+                        [&](Region &region) { return region.isAncestor(value.getParentRegion()); });
+  };
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      use(operand.getType());
+      if (relevance_.contains(operand) && !isInside(operand))
+        context.values.insert(operand);
+    }
+    if (inner != &op && !lengthOperands(*inner).empty())
+      for (Type type : inner->getResultTypes())
+        for (const ir::Extent &each : ir::extentsOf(type))
+          bound.insert(each.symbol);
+    for (Type type : inner->getResultTypes())
+      use(type);
+  });
+  context.symbols.remove_if([&](StringAttr symbol) { return bound.contains(symbol); });
+  return context;
+}
+
+/// Runs a loop, or remembers what it came to when all that its work depends on was the same.
+bool Counter::runLoop(Operation &op, llvm::function_ref<bool()> body) {
+  if (anyRelevant(op.getResults()))
+    return body();
+  const Context &context = contextOf(op);
+  std::vector<Known> key;
+  for (Value value : context.values)
+    key.push_back(valueOf(value));
+  for (StringAttr symbol : context.symbols)
+    key.push_back(extent(ir::Extent::named(symbol)));
+  auto found = known_.find({&op, key});
+  if (found == known_.end()) {
+    std::optional<Work> work = workOf(body);
+    if (!work)
+      return false;
+    found = known_.emplace(std::pair(&op, std::move(key)), *work).first;
+  }
+  total_ = total_ + found->second;
+  return true;
+}
+
+bool Counter::runFor(scf::ForOp loop) {
+  Known lower = valueOf(loop.getLowerBound()), upper = valueOf(loop.getUpperBound()),
+        step = valueOf(loop.getStep());
+  setAll(loop.getRegionIterArgs(), loop.getInitArgs());
+  Block &body = *loop.getBody();
+  if (!lower || !upper || !step || *step <= 0) { // Fine only when nothing is computed.
+    std::optional<Work> once = workOf([&] { return run(body); });
+    for (Value result : loop.getResults())
+      set(result, std::nullopt);
+    return once && *once == Work();
+  }
+  bool alike = !anyRelevant(body.getArguments());
+  int64_t trips = std::max<int64_t>(0, (*upper - *lower + *step - 1) / *step);
+  if (alike && trips > 0) {
+    std::optional<Work> once = workOf([&] { return run(body); });
+    if (once)
+      total_ = total_ + *once * trips;
+    return once.has_value();
+  }
+  for (int64_t i = 0; i < trips; ++i) {
+    set(loop.getInductionVar(), *lower + i * *step);
+    if (!run(body))
+      return false;
+    setAll(loop.getRegionIterArgs(), body.getTerminator()->getOperands());
+  }
+  setAll(loop.getResults(), loop.getRegionIterArgs());
+  return true;
+}
+
+bool Counter::runGrid(ir::ParallelOp grid, size_t axis) {
+  Block &body = grid.getBody().front();
+  if (axis == body.getNumArguments())
+    return run(body);
+  Known lower = valueOf(grid.getLower()[axis]), upper = valueOf(grid.getUpper()[axis]),
+        step = valueOf(grid.getSteps()[axis]);
+  auto inside = [&] { return runGrid(grid, axis + 1); };
+  if (!lower || !upper || !step || *step <= 0) {
+    std::optional<Work> once = workOf(inside);
+    return once && *once == Work();
+  }
+  Value variable = body.getArgument(static_cast<unsigned>(axis));
+  int64_t trips = std::max<int64_t>(0, (*upper - *lower + *step - 1) / *step);
+  if (!relevance_.contains(variable) && trips > 0) {
+    std::optional<Work> once = workOf(inside);
+    if (once)
+      total_ = total_ + *once * trips;
+    return once.has_value();
+  }
+  for (int64_t i = 0; i < trips; ++i) {
+    set(variable, *lower + i * *step);
+    if (!inside())
+      return false;
+  }
+  return true;
+}
+
+bool Counter::runIf(scf::IfOp branch) {
+  if (Known condition = valueOf(branch.getCondition())) {
+    Block *block = *condition ? branch.thenBlock() : branch.elseBlock();
+    if (!block)
+      return true;
+    if (!run(*block))
+      return false;
+    setAll(branch.getResults(), block->getTerminator()->getOperands());
+    return true;
+  }
+  // Data decides: the count is known if both ways come to the same.
+  auto arm = [&](Block *block) { return workOf([&] { return !block || run(*block); }); };
+  std::optional<Work> taken = arm(branch.thenBlock()), other = arm(branch.elseBlock());
+  for (Value result : branch.getResults())
+    set(result, std::nullopt);
+  if (!taken || !other || !(*taken == *other))
+    return false;
+  total_ = total_ + *taken;
+  return true;
+}
+
+bool Counter::runWhile(scf::WhileOp loop) {
+  setAll(loop.getBeforeArguments(), loop.getInits());
+  Block &before = *loop.getBeforeBody(), &after = *loop.getAfterBody();
+  while (true) {
+    Work start = total_;
+    if (!run(before))
+      return false;
+    scf::ConditionOp condition = loop.getConditionOp();
+    setAll(loop.getResults(), condition.getArgs());
+    setAll(loop.getAfterArguments(), condition.getArgs());
+    Known going = valueOf(condition.getCondition());
+    if (going && !*going)
+      return true;
+    if (!run(after))
+      return false;
+    if (!going) { // Data decides: fine only when nothing is computed.
+      for (Value result : loop.getResults())
+        set(result, std::nullopt);
+      return total_ == start;
+    }
+    setAll(loop.getBeforeArguments(), after.getTerminator()->getOperands());
+  }
+}
+
+// ---- Operations ---------------------------------------------------------------------------------
+
+bool Counter::runFlops(Operation &op) {
+  Known flops;
+  if (countsFlops(op)) {
+    flops = flopsOf(op, [&](Type type) { return extentsOf(type); });
+  } else if (auto store = dyn_cast<ir::StoreOp>(op);
+             store && store.getAtomic() &&
+             isa<FloatType>(ir::elementTypeOf(store.getRef().getType()))) {
+    flops = 1;
+    for (Value length : store.getLengths()) {
+      Known known = valueOf(length);
+      flops = flops && known ? Known(*flops * *known) : Known();
+    }
+  } else {
+    return true;
+  }
+  if (!flops)
+    return false;
+  bool isDouble = touchesElement(op, [](Type type) { return type.isF64(); });
+  total_ = total_ + Work{*flops, isDouble ? *flops : 0};
+  return true;
+}
+
+bool Counter::run(Operation &op) {
+  if (++steps_ > kMostSteps)
+    return false;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return runLoop(op, [&] { return runFor(loop); });
+  if (auto grid = dyn_cast<ir::ParallelOp>(op))
+    return runLoop(op, [&] { return runGrid(grid, 0); });
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return runIf(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return runWhile(loop);
+  if (auto dim = dyn_cast<ir::DimOp>(op)) {
+    set(dim.getResult(), extent(ir::extentsOf(dim.getSource().getType())[dim.getAxis()]));
+    return true;
+  }
+  bindResult(op);
+  if (op.getNumResults() == 1 && relevance_.contains(op.getResult(0)))
+    set(op.getResult(0), foldArith(op, [&](Value value) { return valueOf(value); }));
+  return runFlops(op);
+}
+
+bool Counter::run(Block &block) {
+  for (Operation &op : block)
+    if (!run(op))
+      return false;
+  return true;
+}
+
+std::optional<Work> Counter::count(func::FuncOp function,
+                                   const std::vector<KnownArgument> &arguments) {
+  for (auto [argument, known] : llvm::zip(function.getArguments(), arguments)) {
+    set(argument, known.value);
+    for (auto [axis, each] : llvm::enumerate(ir::extentsOf(argument.getType())))
+      if (axis < known.extents.size())
+        bind(each, known.extents[axis]);
+  }
+  return run(function.getBody().front()) ? std::optional(total_) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<Work> countWork(ModuleOp module, const std::vector<KnownArgument> &arguments) {
+  for (auto function : module.getOps<func::FuncOp>())
+    return Counter(function).count(function, arguments);
+  return std::nullopt;
+}
+
+} // namespace ptl

@@ -1,0 +1,182 @@
+// What helps where a memory of a chip is too small: values of tunables, and other numbers in the
+// source. Each is tried, and those that help are suggested.
+#include "compile/chip/chip.h"
+#include "compile/chip/chip_fixes.h"
+#include "compile/chip/chip_search.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace ptl {
+
+/// Whether an entry can be placed, with its tiles in parts if they may be; says nothing if not.
+bool Compiler::fits(const CheckedProgram &program, const SourceManager &sources,
+                    const ir::EntryBinding &binding, bool mayCut) {
+  DiagnosticSink quiet;
+  CompilerOptions options = options_;
+  options.keepFault = nullptr;
+  options.dumpFolder.clear();
+  options.keepsStages = false;
+  Compiler trial(program, sources, std::move(options), quiet);
+  mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
+  ChipSearch search(/*mayHalve=*/false, mayCut);
+  ChipProgram result;
+  return module && trial.tile(*module) &&
+         trial.lowerTiled(*module, search, result) == SearchStep::GoOn;
+}
+
+/// The largest value of a tunable alone, within its domain, that fits.
+std::optional<RoomHelp> Compiler::helpOf(const Tunable &tunable, bool mayCut) {
+  const std::string &name = tunable.local->name;
+  std::vector<int64_t> candidates = tunable.domain;
+  std::sort(candidates.begin(), candidates.end());
+  if (candidates.empty()) { // no domain: any number; a schedule may have made it larger
+    auto given = binding_.tunables.find(name);
+    int64_t present = given == binding_.tunables.end() ? tunable.defaultValue : given->second;
+    // No tile of more positions fits a chip.
+    constexpr int64_t most = 1 << 16;
+    candidates.resize(static_cast<size_t>(8 * std::clamp<int64_t>(present, 1, most / 8)));
+    std::iota(candidates.begin(), candidates.end(), 1);
+  }
+  ir::EntryBinding binding = binding_;
+  std::optional<int64_t> best = largestThatFits(candidates, [&](int64_t value) {
+    binding.tunables[name] = value;
+    return fits(program_, sources_, binding, mayCut);
+  });
+  if (!best)
+    return std::nullopt;
+  return RoomHelp{&tunable, *best, name + " = " + std::to_string(*best),
+                  tunableEdits(program_, binding_, tunable, *best), nullptr};
+}
+
+/// The same for a number of the text: halves of it.
+std::optional<RoomHelp> Compiler::helpOf(const TileNumber &number, bool mayCut) {
+  std::vector<int64_t> candidates;
+  for (int64_t value = number.value / 2; value > 0; value /= 2)
+    candidates.insert(candidates.begin(), value);
+  const SourceFile &file = sources_.file(number.span.file);
+  std::shared_ptr<TrialSource> found;
+  auto tryWith = [&](int64_t value) {
+    auto trial = std::make_shared<TrialSource>();
+    std::string text(file.text());
+    text.replace(number.span.begin, number.span.end - number.span.begin, std::to_string(value));
+    DiagnosticSink quiet;
+    FileId root = trial->sources.add(file.path(), std::move(text));
+    trial->program = checkFile(trial->sources, root, *options_.recheck, quiet);
+    for (const CallableDecl *decl : trial->program->modules.front()->callables)
+      if (decl->kind == binding_.decl->kind && decl->name == binding_.decl->name)
+        trial->decl = decl;
+    if (!trial->decl || quiet.errorCount() > 0)
+      return false;
+    ir::EntryBinding binding = binding_;
+    binding.decl = trial->decl;
+    if (!fits(*trial->program, trial->sources, binding, mayCut))
+      return false;
+    found = std::move(trial);
+    return true;
+  };
+  std::optional<int64_t> best = largestThatFits(candidates, tryWith);
+  if (!best)
+    return std::nullopt;
+  return RoomHelp{nullptr,
+                  *best,
+                  number.before + std::to_string(*best) + ")",
+                  {{number.span, std::to_string(*best)}},
+                  std::move(found)};
+}
+
+/// What was tried and found to fit, each alone: values of tunables, else numbers of tiles in the
+/// text. `tried` receives those of which no value fits.
+std::vector<RoomHelp> Compiler::helpsFor(bool mayCut, std::vector<std::string> &tried) {
+  std::vector<RoomHelp> helps;
+  if (!options_.triesHelps)
+    return helps;
+  auto add = [&](std::optional<RoomHelp> help, const std::string &what) {
+    if (help)
+      helps.push_back(std::move(*help));
+    else
+      tried.push_back(what);
+  };
+  for (const Tunable &tunable : binding_.decl->tunables)
+    if (!tunable.isBool)
+      add(helpOf(tunable, mayCut), "`" + tunable.local->name + "` has any other value");
+  if (!helps.empty() || !options_.recheck || binding_.decl->kind != DeclKind::Kernel)
+    return helps;
+  constexpr size_t most = 4; // of the numbers: each is tried several times
+  std::vector<TileNumber> numbers = tileNumbers(program_, *binding_.decl);
+  for (size_t i = 0; i < std::min(numbers.size(), most); ++i)
+    if (numbers[i].value > 1)
+      add(helpOf(numbers[i], mayCut),
+          "`" + numbers[i].before + std::to_string(numbers[i].value) + ")` has a smaller number");
+  return helps;
+}
+
+/// What needs no parts, where something is done in parts.
+void Compiler::findWhatAvoidsParts(ChipProgram &program) {
+  std::vector<LedgerKernel> &kernels = program.ledger.kernels;
+  bool any = !program.statements.empty() ||
+             std::any_of(kernels.begin(), kernels.end(),
+                         [](const LedgerKernel &kernel) { return kernel.parts.has_value(); });
+  if (!any || !options_.tellsParts)
+    return;
+  std::vector<std::string> unused;
+  std::vector<RoomHelp> helps = helpsFor(/*mayCut=*/false, unused);
+  if (helps.empty())
+    return;
+  program.avoid = helps.front();
+  for (LedgerKernel &kernel : kernels)
+    if (kernel.parts)
+      kernel.parts->avoid = helps.front().text;
+  for (StatementParts &each : program.statements)
+    each.avoid = helps.front().text;
+}
+
+static void addHelp(DiagnosticBuilder &builder, const RoomHelp &help) {
+  std::string title = "`" + help.text + "` needs no parts; `--cost` says which takes less time";
+  if (help.edits.empty())
+    builder.help(title);
+  else
+    builder.fix(FixId::SmallerTile, title, help.edits);
+}
+
+/// Warns of statements that are done in parts, once for each kernel, by the one with most parts:
+/// they have one cause. Tiles of whole arrays are the compiler's own, and nobody can choose them.
+void Compiler::warnOfParts(const ChipProgram &program) {
+  if (!options_.tellsParts)
+    return;
+  std::map<std::string, std::vector<const StatementParts *>> byKernel;
+  for (const StatementParts &each : program.statements)
+    if (!each.tilesAreChosen)
+      byKernel[each.kernel].push_back(&each);
+  for (auto &[kernel, all] : byKernel) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto *a, const auto *b) { return a->parts > b->parts; });
+    const StatementParts &first = *all.front();
+    DiagnosticBuilder builder =
+        sink_.report(DiagId::DoneInParts, spanAt(sources_, first.place),
+                     {first.isFold ? "fold" : "store", std::to_string(first.parts), first.memory});
+    builder.note(tileText(first) + "; whole, the tiles of the kernel need " +
+                 bytesText(first.needed) + " of `" + first.memory + "`, and `" +
+                 options_.chip->name + "` has " + bytesText(first.usable));
+    for (size_t i = 1; i < all.size(); ++i)
+      builder.label(spanAt(sources_, all[i]->place), partsTitle(*all[i]) + ", too");
+    if (program.avoid)
+      addHelp(builder, *program.avoid);
+    else if (options_.triesHelps)
+      builder.help("make the tiles of the grid smaller, or go through them by a loop of tiles");
+  }
+}
+
+/// Says that a memory is too small, what was tried, and what the author can do.
+void Compiler::refuse(const Overflow &found) {
+  overflow_ = std::make_unique<Overflow>(found);
+  std::vector<Fix> fixes;
+  for (const RoomHelp &help : helpsFor(/*mayCut=*/true, overflow_->tried))
+    fixes.emplace_back(FixId::SmallerTile, "`" + help.text + "` is the largest that fits",
+                       help.edits);
+  reportOverflow(sink_, spanAt(sources_, overflow_->at), *overflow_, fixes,
+                 pipelineEdits(program_, sources_, *overflow_));
+}
+
+} // namespace ptl

@@ -1,0 +1,45 @@
+// The program after every pass on its way to a target.
+#pragma once
+
+#include "compile/chip/chip.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// The program after a pass.
+struct Stage {
+  enum class Level : uint8_t {
+    Tiles,        ///< tensor or tile level: `ir/execute` runs it
+    Unplaced,     ///< block level, whose buffers get bytes of their own, as many as they want
+    Placed,       ///< block level: the simulator, one instruction after the other
+    Synchronised, ///< the same; then pipes run in adversarial orders, too
+  };
+  std::string pass; ///< that made it
+  Level level = Level::Tiles;
+  mlir::OwningOpRef<mlir::ModuleOp> tiles;
+  ChipProgram blocks; ///< from `Unplaced` on
+};
+
+/// The code of a stage: of the host, at block level.
+mlir::ModuleOp moduleOf(const Stage &stage);
+/// All that a stage is as one module: at block level the host with the modules of its kernels.
+mlir::OwningOpRef<mlir::ModuleOp> wholeOf(const Stage &stage);
+
+/// The stages of one compilation, in order.
+class StageRecord {
+public:
+  size_t size() const { return stages_.size(); }
+  /// Forgets what an attempt that failed has made.
+  void truncate(size_t size) { stages_.resize(std::min(size, stages_.size())); }
+  void addTiles(std::string pass, mlir::ModuleOp module);
+  void addBlocks(std::string pass, Stage::Level level, const ChipProgram &program);
+  const std::vector<Stage> &all() const { return stages_; }
+
+private:
+  std::vector<Stage> stages_;
+};
+
+} // namespace ptl

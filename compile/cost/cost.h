@@ -1,0 +1,100 @@
+// What an entry costs on a chip, by the places of its source: what lenses, hints and hovers of
+// editors show, `ptl/cost` answers and `ptlc check --cost` prints.
+#pragma once
+
+#include "compile/call/example_call.h"
+#include "compile/cost/symbolic_cost.h"
+#include "machines/costs.h"
+#include "passes/analysis/program_storage.h"
+#include "runtime/sim/time/estimate.h"
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+
+namespace ptl {
+
+/// A statement, or a loop with all that is in it.
+struct StatementCost {
+  Span span;
+  std::string kind;    ///< `loop`, `statement`, `section`
+  double us = 0;       ///< of the critical path
+  double busyUs = 0;   ///< of all pipes of all cores
+  uint64_t count = 0;  ///< instructions
+  bool isLeaf = false; ///< holds no other statement
+  Formula rounds = {}; ///< of a loop, where sizes alone decide
+  std::optional<StatementParts> parts = {};
+};
+
+struct CostHint {
+  std::string text;
+  Span span = kNoSpan;
+  double gain =
+      0; ///< share of the time that would be saved, computed by running again; 0: not known
+};
+
+/// The least time that the work itself would take if every core had its even share of it.
+struct Roofline {
+  double us = 0;
+  std::string by; ///< `cube`, `vector`, `L2`, `memory`
+};
+
+struct Cost {
+  std::string entry, target;
+  std::vector<ExampleSize> sizes;
+  std::vector<AssumedElements> elements;  ///< of arrays whose data may decide how long it takes
+  std::vector<AssumedDecision> decisions; ///< of the host, by data that nobody gave
+  std::string unknown;                    ///< why no time is known; empty if one is
+  bool exact = false; ///< everything was run; else the first rounds of loops, and others like them
+  double us = 0;
+  std::string bound;   ///< `cube-bound 87 %`
+  std::string formula; ///< `us` as a formula of the sizes (`timeFormula`); may be empty
+  Roofline roofline;
+  std::vector<rt::sim::PipeUse> pipes;
+  int64_t groups = 0, groupsOfChip = 0;                 ///< core groups with work, and all
+  ir::ProgramStorage storage;                           ///< of intermediate arrays, by formula
+  std::optional<rt::sim::StorageUse> storageUse;        ///< with these sizes
+  std::vector<std::pair<std::string, double>> launches; ///< kernels in order, in us
+  std::vector<std::pair<std::string, double>> path;     ///< us of the critical path by part
+  std::vector<StatementCost> statements;                ///< in the order of the source
+  std::vector<CostHint> hints;                          ///< only where they were asked for
+
+  double share(double ofUs) const { return us > 0 ? ofUs / us : 0; }
+  /// The statement, and the innermost loop with at least half of the time; null if there is none.
+  const StatementCost *dominantStatement() const;
+  const StatementCost *dominantLoop() const;
+};
+
+struct CostQuestion {
+  const CheckedProgram &program;
+  const SourceManager &sources;
+  const BoundEntry &bound;
+  const Machine &machine;
+  const MachineCosts &costs;
+  ExampleSizes sizes;
+  bool hints = false; ///< what would be better, too: takes several runs
+};
+
+/// The cost of an entry that was lowered for the machine. `reach`: the declarations that it is made
+/// of, whose statements are told of.
+Cost costOf(const CostQuestion &question, const ChipProgram &program);
+
+/// When everything happens in such a call, with what would be gained if there is `hints`. Runs of
+/// more than `mostOperations` are told of from the first rounds of their loops, and `isPart` says
+/// so. Nothing, and why, where no time is known.
+std::optional<rt::sim::Report> timelineOf(const CostQuestion &question, const ChipProgram &program,
+                                          uint64_t mostOperations, bool &isPart,
+                                          std::string &problem);
+
+/// Tells a cost of a run for the sizes in it. `bytes`: of all arguments.
+void tellCost(Cost &cost, const rt::sim::Estimate &estimate, const CheckedProgram &program,
+              const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
+              int64_t bytes);
+
+/// As docs/cost-schema.json says; `place` gives members that say where a span is.
+nlohmann::json costJson(const Cost &cost, const std::function<nlohmann::json(Span)> &place);
+/// Several costs as one document: `{"costs": […]}`, with `file`, `line`, `column` … as places.
+std::string costDocument(const std::vector<Cost> &costs, const SourceManager &sources);
+/// `softmax on a3: 41.2 us · cube-bound 87 %`, what dominates it, hints: for people.
+std::string costText(const Cost &cost, const SourceManager &sources);
+
+} // namespace ptl

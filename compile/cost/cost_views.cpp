@@ -1,0 +1,188 @@
+// Costs for people and for programs.
+#include "compile/cost/cost.h"
+
+#include "frontend/base/printed.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace ptl {
+
+using Json = nlohmann::json;
+
+/// Figures as people compare them: nanoseconds, parts in ten thousand.
+static double rounded(double value, double parts) { return std::round(value * parts) / parts; }
+static double us(double value) { return rounded(value, 1000); }
+static double shareOf(double value) { return rounded(value, 10000); }
+
+static Json statementJson(const Cost &cost, const StatementCost &each,
+                          const std::function<Json(Span)> &place) {
+  Json json = place(each.span);
+  if (!json.is_object())
+    return Json();
+  json.update({{"kind", each.kind},
+               {"us", us(each.us)},
+               {"share", shareOf(cost.share(each.us))},
+               {"busyUs", us(each.busyUs)},
+               {"instructions", each.count}});
+  if (each.rounds.value)
+    json["rounds"] = {{"formula", each.rounds.text}, {"value", *each.rounds.value}};
+  if (each.parts) {
+    const StatementParts &told = *each.parts;
+    Json &parts =
+        json["parts"] = {{"count", told.parts},   {"tile", told.tile},      {"type", told.type},
+                         {"bytes", told.bytes},   {"memory", told.memory},  {"needed", told.needed},
+                         {"usable", told.usable}, {"text", partsText(told)}};
+    if (!told.avoid.empty())
+      parts["avoid"] = told.avoid;
+  }
+  if (&each == cost.dominantStatement() || &each == cost.dominantLoop())
+    json["dominant"] = true;
+  return json;
+}
+
+static Json pairsJson(const std::vector<std::pair<std::string, double>> &pairs, const char *name) {
+  Json list = Json::array();
+  for (const auto &[key, value] : pairs)
+    list.push_back({{name, key}, {"us", us(value)}});
+  return list;
+}
+
+Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
+  Json sizes = Json::array();
+  for (const ExampleSize &size : cost.sizes)
+    sizes.push_back({{"name", size.name}, {"value", size.value}, {"why", size.why}});
+  Json json = {{"entry", cost.entry}, {"target", cost.target}, {"sizes", std::move(sizes)}};
+  for (const AssumedElements &each : cost.elements)
+    json["elements"].push_back({{"name", each.name}, {"text", each.text}});
+  for (const AssumedDecision &each : cost.decisions)
+    json["decisions"].push_back({{"place", each.place}, {"text", each.text}});
+  if (cost.storage.arrays > 0) {
+    Json &storage =
+        json["storage"] = {{"arrays", cost.storage.arrays}, {"inOrder", cost.storage.inOrder}};
+    if (!cost.storage.most.empty())
+      storage["most"] = cost.storage.most;
+    if (cost.storageUse)
+      storage["bytes"] = {{"peak", cost.storageUse->peak},
+                          {"inOrder", cost.storageUse->inOrder},
+                          {"most", cost.storageUse->unshared}};
+  }
+  if (!cost.unknown.empty()) {
+    json["unknown"] = cost.unknown;
+    return json;
+  }
+  Json pipes = Json::array(), statements = Json::array(), hints = Json::array();
+  for (const rt::sim::PipeUse &use : cost.pipes)
+    pipes.push_back({{"core", use.cube ? "aic" : "aiv"},
+                     {"pipe", pipeName(use.pipe)},
+                     {"util", shareOf(use.share)},
+                     {"cores", use.lanes}});
+  for (const StatementCost &each : cost.statements)
+    if (Json one = statementJson(cost, each, place); one.is_object())
+      statements.push_back(std::move(one));
+  for (const CostHint &hint : cost.hints) {
+    Json one = place(hint.span);
+    if (!one.is_object())
+      one = Json::object();
+    one.update({{"text", hint.text}, {"gain", shareOf(hint.gain)}});
+    hints.push_back(std::move(one));
+  }
+  json.update({{"us", us(cost.us)},
+               {"exact", cost.exact},
+               {"bound", cost.bound},
+               {"roofline",
+                {{"us", us(cost.roofline.us)},
+                 {"by", cost.roofline.by},
+                 {"gap", cost.roofline.us > 0 ? rounded(cost.us / cost.roofline.us, 100) : 0}}},
+               {"groups", {{"used", cost.groups}, {"chip", cost.groupsOfChip}}},
+               {"launches", pairsJson(cost.launches, "kernel")},
+               {"path", pairsJson(cost.path, "part")},
+               {"pipes", std::move(pipes)},
+               {"statements", std::move(statements)},
+               {"hints", std::move(hints)}});
+  if (!cost.formula.empty())
+    json["formula"] = cost.formula;
+  return json;
+}
+
+std::string costDocument(const std::vector<Cost> &costs, const SourceManager &sources) {
+  auto place = [&](Span span) -> Json {
+    if (span.file >= sources.size())
+      return nullptr;
+    const SourceFile &file = sources.file(span.file);
+    LineColumn begin = file.lineColumn(span.begin), end = file.lineColumn(span.end);
+    return {{"file", file.path()},
+            {"line", begin.line},
+            {"column", begin.column},
+            {"endLine", end.line},
+            {"endColumn", end.column}};
+  };
+  Json list = Json::array();
+  for (const Cost &cost : costs)
+    list.push_back(costJson(cost, place));
+  return Json{{"costs", std::move(list)}}.dump(2) + "\n";
+}
+
+// ---- For people ---------------------------------------------------------------------------------
+
+static std::string placeOf(const SourceManager &sources, Span span) {
+  if (span.file >= sources.size())
+    return "";
+  const SourceFile &file = sources.file(span.file);
+  LineColumn at = file.lineColumn(span.begin);
+  return file.path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+std::string costText(const Cost &cost, const SourceManager &sources) {
+  std::vector<std::string> words;
+  for (const ExampleSize &size : cost.sizes)
+    words.push_back(size.name + "=" + std::to_string(size.value));
+  for (const AssumedElements &each : cost.elements)
+    words.push_back(each.name + ": " + each.text);
+  for (const AssumedDecision &each : cost.decisions)
+    words.push_back(each.place + ": " + each.text);
+  std::string text = cost.entry;
+  for (size_t i = 0; i < words.size(); ++i)
+    text += (i ? ", " : "[") + words[i];
+  text += (words.empty() ? "" : "]") + (" on " + cost.target) + ": ";
+  std::string storage;
+  if (cost.storage.arrays > 0) {
+    storage = "  intermediate arrays: ";
+    if (cost.storageUse)
+      storage += std::to_string(cost.storageUse->peak) + " bytes live at once; ";
+    storage += cost.storage.inOrder + " bytes if tasks run in order";
+    if (!cost.storage.most.empty() && cost.storage.most != cost.storage.inOrder)
+      storage += ", at most " + cost.storage.most;
+    storage += "\n";
+  }
+  if (!cost.unknown.empty())
+    return text + "no time is known: " + cost.unknown + "\n" + storage;
+  text += printed("%.2f us", cost.us) + " · " + cost.bound;
+  if (cost.roofline.us > 0)
+    text += printed(" · %.1f x the least for %s (%.2f us)", cost.us / cost.roofline.us,
+                    cost.roofline.by.c_str(), cost.roofline.us);
+  text += printed(" · %lld of %lld core groups\n", static_cast<long long>(cost.groups),
+                  static_cast<long long>(cost.groupsOfChip));
+  if (!cost.formula.empty())
+    text += "  us = " + cost.formula + "\n";
+  text += storage;
+  for (const StatementCost &each : cost.statements) {
+    bool dominant = &each == cost.dominantStatement() || &each == cost.dominantLoop();
+    text += printed("  %10.2f us %5.1f %%  ", each.us, 100 * cost.share(each.us));
+    text += placeOf(sources, each.span) + "  " + each.kind;
+    if (each.rounds.value)
+      text += printed(", %lld rounds", static_cast<long long>(*each.rounds.value));
+    if (each.parts)
+      text += ", " + partsTitle(*each.parts) + ": " + tileText(*each.parts);
+    text += dominant ? "  <--\n" : "\n";
+  }
+  for (const CostHint &hint : cost.hints) {
+    std::string place = placeOf(sources, hint.span);
+    text += "  hint: " + (place.empty() ? "" : place + ": ") + hint.text;
+    text += hint.gain > 0 ? printed(" (%.1f %%)\n", -100 * hint.gain) : "\n";
+  }
+  return text;
+}
+
+} // namespace ptl

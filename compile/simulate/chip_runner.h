@@ -1,0 +1,65 @@
+// Runs a program of the block level on the simulated chip: the host code here, its kernels by the
+// simulator.
+#pragma once
+
+#include "compile/chip/chip.h"
+#include "runtime/library.h"
+#include "runtime/sim/run.h"
+#include "runtime/sim/time/timer.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// What host code would do by data that nobody gave.
+struct AssumedDecision {
+  std::string place; ///< `FILE:LINE` in the program
+  std::string text;  ///< `the loop runs once`
+  bool operator==(const AssumedDecision &) const = default;
+};
+
+/// How a program runs on the simulated chip.
+struct ChipRun {
+  rt::sim::Options options;
+  int64_t groups = 0;              ///< core groups; 0: as many as the chip has for a kernel
+  rt::sim::Timer *timer = nullptr; ///< keeps the time; null: there is none
+  bool values = true;              ///< false: only times are wanted
+  std::vector<const void *> known; ///< the data of arrays that have values all the same
+  /// Values of integers that come from data the caller did not give, by the names of their `let`s.
+  std::map<std::string, int64_t> examples;
+  /// Where only times are wanted, by number: scalars the caller did not give. Kernels see 1.
+  std::vector<bool> assumedScalars;
+  /// Where only times are wanted and missing data decides: branches are taken, `while` loops run
+  /// once, or end where the data first decides, and each such decision is recorded here. Null: such
+  /// a program stops.
+  std::vector<AssumedDecision> *decisions = nullptr;
+};
+
+class ChipRunner {
+public:
+  /// Nothing, and the reason in `error`, for kernels that the simulator does not know.
+  static std::unique_ptr<ChipRunner> create(ChipProgram program, const Machine &machine,
+                                            std::string &error);
+
+  /// `arrays`: the array parameters, then the outputs, row-major. `scalars` and `lengths`
+  /// (dimensions in order, those of `..` first) as the entry declares them.
+  rt::Failure run(const std::vector<const PtlArray *> &arrays,
+                  const std::vector<PtlScalar> &scalars, const std::vector<int64_t> &lengths,
+                  const ChipRun &how);
+  const std::vector<rt::sim::Kernel> &kernels() const { return kernels_; }
+
+private:
+  ChipRunner(ChipProgram program, const Machine &machine)
+      : program_(std::move(program)), machine_(machine) {}
+
+  ChipProgram program_;
+  Machine machine_;
+  std::vector<rt::sim::Kernel> kernels_;
+  std::set<std::string> ownKernels_; ///< names of those that no author wrote by hand
+};
+
+} // namespace ptl

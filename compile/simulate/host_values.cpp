@@ -1,0 +1,172 @@
+#include "compile/simulate/host_values.h"
+
+#include "codegen/reference/scalar_ops.h"
+#include "ir/dialect/element_types.h"
+#include "passes/analysis/op_info.h"
+#include "runtime/elem.h"
+#include "runtime/sim/load/load.h"
+
+#include "ir/build/build_ir.h"
+#include "ir/dialect/pto_dialect.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace mlir;
+
+namespace ptl {
+
+int64_t hostBytes(const std::vector<int64_t> &extents, mlir::Type type) {
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  return elements * pto::elementBytes(ir::elementTypeOf(type));
+}
+
+// ---- boxes --------------------------------------------------------------------------------------
+
+static std::vector<int64_t> stridesOf(const std::vector<int64_t> &extents) {
+  std::vector<int64_t> strides(extents.size(), 1);
+  for (size_t axis = extents.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * extents[axis];
+  return strides;
+}
+
+static bool liesInside(const HostArray &array, const HostBox &box) {
+  if (box.offsets.size() != array.extents.size())
+    return false;
+  for (size_t axis = 0; axis < array.extents.size(); ++axis) {
+    int64_t last = box.offsets[axis] + (box.lengths[axis] - 1) * box.steps[axis];
+    if (box.lengths[axis] > 0 && (box.offsets[axis] < 0 || last >= array.extents[axis]))
+      return false;
+  }
+  return true;
+}
+
+bool copyBox(const HostArray &from, const HostBox &box, int64_t elementBytes, uint8_t *to) {
+  if (!liesInside(from, box))
+    return false;
+  std::vector<int64_t> strides = stridesOf(from.extents), at(box.lengths.size(), 0);
+  int64_t count = 1;
+  for (int64_t length : box.lengths)
+    count *= length;
+  auto bytes = static_cast<size_t>(elementBytes);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t element = 0;
+    for (size_t axis = 0; axis < at.size(); ++axis)
+      element += (box.offsets[axis] + at[axis] * box.steps[axis]) * strides[axis];
+    std::memcpy(to + static_cast<size_t>(i) * bytes,
+                from.data + static_cast<size_t>(element) * bytes, bytes);
+    for (size_t axis = at.size(); axis-- > 0;) {
+      if (++at[axis] < box.lengths[axis])
+        break;
+      at[axis] = 0;
+    }
+  }
+  return true;
+}
+
+uint8_t *elementAt(const HostArray &array, const HostBox &box, int64_t elementBytes) {
+  if (!liesInside(array, box))
+    return nullptr;
+  std::vector<int64_t> strides = stridesOf(array.extents);
+  int64_t element = 0;
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    element += box.offsets[axis] * strides[axis];
+  return array.data + element * elementBytes;
+}
+
+// ---- scalars ------------------------------------------------------------------------------------
+
+static ElemKind kindOf(mlir::Type type) {
+  return type.isInteger(1) ? ElemKind::Bool : type.isIndex() ? ElemKind::I64 : ir::elemKindOf(type);
+}
+
+static Scalar scalarOf(Attribute value) {
+  if (auto real = dyn_cast<FloatAttr>(value))
+    return Scalar::real(real.getValueAsDouble());
+  auto integer = cast<IntegerAttr>(value);
+  const APInt &bits = integer.getValue();
+  bool isUnsigned = integer.getType().isUnsignedInteger() || integer.getType().isInteger(1);
+  return Scalar::integer(isUnsigned ? static_cast<int64_t>(bits.getZExtValue())
+                                    : bits.getSExtValue());
+}
+
+static Attribute attributeOf(Scalar value, mlir::Type type) {
+  if (auto real = dyn_cast<FloatType>(type))
+    return FloatAttr::get(real, value.f);
+  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  return IntegerAttr::get(type, APInt(64, static_cast<uint64_t>(value.i)).trunc(bits));
+}
+
+Attribute readHostScalar(const uint8_t *memory, mlir::Type type) {
+  return attributeOf(loadElem(memory, kindOf(type)), type);
+}
+
+PtlValue hostValue(mlir::Type type, Attribute value) {
+  PtlValue shown{};
+  std::optional<PtlElem> code = rt::elemFromName(elemName(kindOf(type)));
+  shown.elem = static_cast<int32_t>(code.value_or(PTL_I64));
+  writeHostScalar(reinterpret_cast<uint8_t *>(&shown.as.scalar), type, value);
+  return shown;
+}
+
+void writeHostScalar(uint8_t *memory, mlir::Type type, Attribute value) {
+  storeElem(memory, kindOf(type), scalarOf(value));
+}
+
+static RoundMode roundingOf(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>("round");
+  return llvm::StringSwitch<RoundMode>(name ? name.getValue() : "")
+      .Case("away", RoundMode::Away)
+      .Case("zero", RoundMode::Zero)
+      .Case("down", RoundMode::Down)
+      .Case("up", RoundMode::Up)
+      .Default(RoundMode::Even);
+}
+
+Attribute evaluateHostScalar(Operation *op, llvm::ArrayRef<Attribute> operands) {
+  const OpRecord *record = ir::recordOf(op);
+  bool known = llvm::all_of(
+      operands, [](Attribute value) { return value && isa<FloatAttr, IntegerAttr>(value); });
+  if (!record || !known || operands.empty() || op->getNumResults() != 1)
+    return {};
+  mlir::Type type = op->getResult(0).getType();
+  ElemKind to = kindOf(type);
+  if (isa<ir::ConvertOp>(op)) {
+    auto saturate = op->getAttrOfType<BoolAttr>("saturate");
+    return attributeOf(convertScalar(scalarOf(operands[0]), kindOf(op->getOperand(0).getType()), to,
+                                     roundingOf(op), saturate && saturate.getValue()),
+                       type);
+  }
+  if (!reference::isScalarOp(record->id))
+    return {};
+  std::vector<Scalar> arguments;
+  for (Attribute operand : operands)
+    arguments.push_back(scalarOf(operand));
+  ElemKind elem = kindOf(op->getOperands().back().getType());
+  Scalar result;
+  if (reference::evalScalar(record->id, elem, arguments, result) != reference::EvalStatus::Ok)
+    return {};
+  return attributeOf(roundScalar(result, to), type);
+}
+
+Attribute evaluateHostFact(Operation *op, const HostArray &array) {
+  if (!isa<ir::UniqueOp, ir::SortedOp>(op))
+    return {};
+  mlir::Type elem = ir::elementTypeOf(op->getOperand(0).getType());
+  int64_t bytes = pto::elementBytes(elem);
+  std::vector<int64_t> values;
+  for (int64_t at = 0; at < array.bytes; at += bytes)
+    values.push_back(loadElem(array.data + at, kindOf(elem)).i);
+  bool holds = std::is_sorted(values.begin(), values.end());
+  if (isa<ir::UniqueOp>(op)) {
+    std::sort(values.begin(), values.end());
+    holds = std::adjacent_find(values.begin(), values.end()) == values.end();
+  }
+  return BoolAttr::get(op->getContext(), holds);
+}
+
+} // namespace ptl

@@ -1,0 +1,31 @@
+// What a launch touches, for who orders launches: the boxes of its grid, with the numbers that its
+// arguments have.
+#pragma once
+
+#include "compile/simulate/host_values.h"
+#include "runtime/sim/time/timer.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <optional>
+#include <vector>
+
+namespace ptl {
+
+/// An argument of a launch.
+struct LaunchArgument {
+  std::optional<int64_t> number; ///< of scalars that are positions
+  bool isArray = false;
+  uint32_t array = 0;
+  bool writes = false; ///< the kernel writes it, and perhaps reads it
+  bool isWhole = true; ///< boxes of the grid say nothing: it is described otherwise there
+};
+
+/// `grid`: the function of `block::BlockProgram::grids` that the kernel was made of.
+std::vector<rt::sim::ArrayAccess> accessesOfLaunch(mlir::func::FuncOp grid,
+                                                   llvm::ArrayRef<LaunchArgument> arguments);
+
+/// What the host touches of an array: a box of it.
+rt::sim::ArrayAccess accessOf(const HostArray &array, const HostBox &box, bool writes);
+
+} // namespace ptl

@@ -1,0 +1,187 @@
+#include "compile/source/explicit_source.h"
+
+#include "codegen/source/expression.h"
+#include "codegen/source/origins.h"
+#include "codegen/source/tile_source.h"
+#include "compile/chip/chip.h"
+#include "compile/source/kept_comments.h"
+#include "frontend/format/format.h"
+#include "frontend/lex/lexer.h"
+#include "frontend/parse/parse.h"
+#include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/source_range.h"
+#include "passes/lower_block/assign_cores.h"
+#include "passes/lower_block/check_places.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+/// Requirements with the values of `static` dimensions put in; those on constants alone hold.
+static std::vector<std::string> requirementsOf(const CallableDecl &decl,
+                                               const std::map<std::string, int64_t> &statics) {
+  std::map<std::string, std::string> values;
+  for (const auto &[name, value] : statics)
+    values[name] = std::to_string(value);
+  std::vector<std::string> texts;
+  for (const WhereClause &clause : decl.wheres) {
+    std::string text = source::renamed(clause.text, values);
+    if (!clause.onTunables && !source::identifiersOf(text).empty())
+      texts.push_back(text);
+  }
+  return texts;
+}
+
+static std::map<std::string, std::string> stridesOf(const CallableDecl &decl, DimContext &dims) {
+  std::map<std::string, std::string> texts;
+  for (const Local *param : decl.params) {
+    std::string text;
+    for (Dim stride : param->type->strides)
+      text += (text.empty() ? "[" : ", ") + source::dimension(dims.toString(stride)).text;
+    if (!text.empty())
+      texts[param->name] = text + "]";
+  }
+  return texts;
+}
+
+/// The kernel whose text holds a place, innermost first; null for the entry itself.
+static const CallableDecl *kernelAt(const CheckedProgram &program, const CallableDecl &entry,
+                                    mlir::Location location) {
+  std::vector<Span> spans = ir::rangesOf(location);
+  if (spans.empty())
+    return nullptr;
+  for (const auto &module : program.modules)
+    for (const CallableDecl *decl : module->callables)
+      if ((decl->kind == DeclKind::Kernel || decl->kind == DeclKind::ManualKernel) &&
+          decl != &entry && decl->span.file == spans[0].file &&
+          decl->span.begin <= spans[0].begin && spans[0].end <= decl->span.end)
+        return decl;
+  return nullptr;
+}
+
+/// Where tiles of grids lie; the split of a grid over the cores is found once.
+static std::function<std::string(mlir::Value)> placesOfTiles() {
+  auto known = std::make_shared<llvm::DenseMap<mlir::Operation *, block::CoreAssignment>>();
+  return [known](mlir::Value tile) -> std::string {
+    ir::ParallelOp grid;
+    for (mlir::Operation *op = tile.getDefiningOp(); op; op = op->getParentOp())
+      if (auto outer = mlir::dyn_cast<ir::ParallelOp>(op))
+        grid = outer;
+    if (!grid || ir::rankOf(tile.getType()) == 0)
+      return "";
+    auto [cores, isNew] = known->try_emplace(grid);
+    if (isNew)
+      cores->second = block::assignCores(grid);
+    llvm::SmallVector<ir::Place> places = block::placesOf(tile, cores->second);
+    return places.size() == 1 ? ir::placeName(places.front()).str() : "";
+  };
+}
+
+static std::string formatted(SourceManager &sources, const std::string &text) {
+  DiagnosticSink quiet;
+  const SourceFile &file = sources.file(sources.add("<explicit>", text));
+  return format(parse(file, quiet)).text;
+}
+
+/// A token and the line that it stands on.
+struct PlacedToken {
+  std::string_view text;
+  size_t line;
+};
+
+static std::vector<PlacedToken> tokensOf(const std::string &text) {
+  DiagnosticSink quiet;
+  std::vector<PlacedToken> placed;
+  size_t line = 0, seen = 0;
+  for (const Token &token : lex(kNoFile, text, quiet, /*isFileStart=*/true).tokens) {
+    line +=
+        static_cast<size_t>(std::count(text.begin() + static_cast<ptrdiff_t>(seen),
+                                       text.begin() + static_cast<ptrdiff_t>(token.begin), '\n'));
+    seen = token.begin;
+    placed.push_back({std::string_view(text).substr(token.begin, token.end - token.begin), line});
+  }
+  return placed;
+}
+
+/// Formatting breaks lines and joins them, and changes no tokens but commas: a line came from where
+/// its first token did.
+static ExplicitText withOrigins(std::string text, const source::OriginLines &plain) {
+  ExplicitText result{std::move(text), {}};
+  std::string given = plain.text();
+  std::vector<PlacedToken> before = tokensOf(given), after = tokensOf(result.text);
+  size_t next = 0;
+  for (const PlacedToken &token : after) {
+    while (next < before.size() && before[next].text != token.text && before[next].text == ",")
+      ++next;
+    if (next >= before.size() || before[next].text != token.text)
+      continue;
+    const auto &origin = plain.lines[std::min(before[next].line, plain.lines.size() - 1)].origin;
+    bool isFirst = result.origins.size() <= token.line;
+    result.origins.resize(std::max(result.origins.size(), token.line + 1));
+    if (isFirst && origin)
+      result.origins[token.line] = ir::rangesOf(*origin);
+    ++next;
+  }
+  return result;
+}
+
+/// What the module of the entry, as built, becomes. Nothing after an error of the compiler.
+static std::optional<source::SourceResult> print(Compiler &compiler, mlir::ModuleOp module,
+                                                 const source::EntryFacts &facts,
+                                                 ExplicitLevel level) {
+  if (level == ExplicitLevel::Tile) {
+    if (!compiler.tileForReading(module))
+      return std::nullopt;
+    return source::printTiles(*module.getOps<mlir::func::FuncOp>().begin(), facts);
+  }
+  std::optional<ChipProgram> chip = compiler.lowerToChip(module);
+  if (!chip)
+    return std::nullopt;
+  std::vector<mlir::ModuleOp> kernels;
+  for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : chip->program.kernels)
+    kernels.push_back(*kernel);
+  return source::printBlocks(*chip->program.host->getOps<mlir::func::FuncOp>().begin(), kernels,
+                             facts);
+}
+
+std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProgram &program,
+                                           SourceManager &sources, const ir::EntryBinding &binding,
+                                           const std::string &name, ExplicitLevel level,
+                                           DiagnosticSink &sink) {
+  const CallableDecl &decl = *binding.decl;
+  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, name);
+  if (!module)
+    return std::nullopt;
+  source::EntryFacts facts;
+  facts.name = name;
+  facts.doc = decl.doc;
+  facts.isPub = decl.isPub;
+  facts.wheres = requirementsOf(decl, binding.statics);
+  facts.statics = binding.statics;
+  facts.strides = stridesOf(decl, *program.dims);
+  facts.target = compiler.options().chip ? compiler.options().chip->name : "cpu";
+  if (compiler.options().chip)
+    facts.placeOf = placesOfTiles();
+  facts.kernelAt = [&](mlir::Location at) {
+    const CallableDecl *kernel = kernelAt(program, decl, at);
+    return kernel ? kernel->name : "";
+  };
+  facts.kernelDocAt = [&](mlir::Location at) {
+    const CallableDecl *kernel = kernelAt(program, decl, at);
+    return kernel ? kernel->doc : "";
+  };
+  std::optional<source::SourceResult> result = print(compiler, *module, facts, level);
+  if (!result)
+    return std::nullopt;
+  if (result->problem.empty()) {
+    source::OriginLines plain = source::takeOrigins(result->text);
+    keepComments(program, decl, name, plain);
+    return withOrigins(formatted(sources, plain.text()), plain);
+  }
+  Span span = spanOf(result->at);
+  sink.report(DiagId::NoSourceForm, span.file == kNoSpan.file ? decl.nameSpan : span,
+              {decl.name, level == ExplicitLevel::Tile ? "tile" : "block", result->problem});
+  return std::nullopt;
+}
+
+} // namespace ptl
