@@ -313,6 +313,11 @@ bool Evaluation::compareCall(CompiledExecutor &native, Expected &expected, const
     if (const Diagnostic &each = sink_.all()[i];
         said.empty() || each.id == DiagId::CompilerFault || each.severity == Severity::Error)
       said = each.message;
+  // How many steps a call may take is a limit of this tool: a call of large arrays may need more,
+  // any other one hangs.
+  if (tooLarge_ >= kTooLarge &&
+      said.find("took more than " + std::to_string(kMostSteps)) != said.npos)
+    return observe(Kind::Refused, said, &expected), false;
   if (native.compiler().hadInternalError()) {
     bool isRefuted = said.find("failed in `prove`") != said.npos;
     observe(isRefuted ? Kind::Refuted : Kind::Internal, said.empty() ? actual->message : said,
