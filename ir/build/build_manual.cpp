@@ -1,7 +1,7 @@
 // Manual kernels: grids, ids of events, points.
 #include "ir/build/build_manual.h"
 #include "frontend/sema/block/block_machine.h"
-#include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/walk.h"
 #include "ir/build/build_check.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_loop.h"

@@ -1,6 +1,7 @@
 // Views of arrays in global memory.
 #include "ir/build/build_view.h"
-#include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/type_string.h"
+#include "frontend/sema/walk.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
 #include "ir/build/build_index.h"
