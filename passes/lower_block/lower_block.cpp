@@ -98,12 +98,24 @@ private:
                : parameter.getType();
   }
 
+  /// A name for the memory of the queues that no argument has.
+  std::string workspaceName() {
+    llvm::StringSet<> taken;
+    for (BlockArgument argument : outlined_.getArguments())
+      if (auto name = outlined_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+        taken.insert(name.getValue());
+    std::string name = "workspace";
+    for (unsigned count = 1; taken.contains(name); ++count)
+      name = "workspace" + std::to_string(count);
+    return name;
+  }
+
   /// Gives the arguments of a function of the kernel their names and roles.
   void describe(func::FuncOp function) {
     for (auto [i, parameter] : llvm::enumerate(parameters_)) {
       auto number = static_cast<unsigned>(i);
       if (!parameter) {
-        function.setArgAttr(number, "ptl.name", b_.getStringAttr("workspace"));
+        function.setArgAttr(number, "ptl.name", b_.getStringAttr(workspaceName()));
         function.setArgAttr(number, kRoleAttr, b_.getStringAttr("workspace"));
         function.setArgAttr(number, "ptl.bytes", b_.getI64IntegerAttr(workspace_));
         continue;

@@ -11,7 +11,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -100,6 +100,9 @@ private:
     for (Value operand : grid_->getOperands())
       captured.insert(operand);
     auto function = grid_->getParentOfType<func::FuncOp>();
+    for (BlockArgument argument : function.getArguments())
+      if (StringAttr name = givenName(argument))
+        taken_.insert(name.getValue());
     llvm::SmallVector<Value> ordered;
     for (Value argument : function.getArguments())
       if (captured.contains(argument))
@@ -107,6 +110,10 @@ private:
     for (Value value : captured)
       if (!llvm::is_contained(function.getArguments(), value)) // of loops of the host, too
         ordered.push_back(value);
+    for (Value value : ordered)
+      for (const ir::Extent &extent : ir::extentsOf(value.getType()))
+        if (!extent.isConstant())
+          taken_.insert(extent.symbol.getValue());
     for (Value value : ordered)
       if (isArray(value))
         arguments_.push_back({nameOf(value), roleOf(value), value, {}});
@@ -141,20 +148,32 @@ private:
     return {};
   }
 
+  /// What the entry calls an argument of its own.
+  static StringAttr givenName(BlockArgument argument) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    for (const char *attribute : {"ptl.name", "ptl.output", "ptl.dim"})
+      if (function)
+        if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
+          return name;
+    return {};
+  }
+
   std::string nameOf(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value))
-      if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-        for (const char *attribute : {"ptl.name", "ptl.output", "ptl.dim"})
-          if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
-            return name.str();
+      if (StringAttr name = givenName(argument))
+        return name.str();
     if (auto name = dyn_cast<NameLoc>(value.getLoc()))
       return unique(name.getName().str());
     return unique(isArray(value) ? "t" : "s");
   }
 
+  /// The name, or the first of `name1`, `name2`, ... that nothing else has: what reads a kernel
+  /// tells its arrays apart by their names.
   std::string unique(const std::string &name) {
-    unsigned count = names_[name]++;
-    return count ? name + std::to_string(count) : name;
+    std::string free = name;
+    for (unsigned count = 1; !taken_.insert(free).second; ++count)
+      free = name + std::to_string(count);
+    return free;
   }
 
   std::string roleOf(Value array) {
@@ -173,7 +192,7 @@ private:
 
   ir::ParallelOp grid_;
   llvm::SmallVector<Argument> arguments_;
-  llvm::StringMap<unsigned> names_;
+  llvm::StringSet<> taken_; ///< names of arguments
 };
 
 } // namespace
