@@ -18,6 +18,8 @@
 
 #include "mlir/IR/Verifier.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace ptl::block {
