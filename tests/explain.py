@@ -11,7 +11,7 @@ PAGES = ROOT / "frontend/base/explain"
 GOLDENS = ROOT / "tests/explain"
 ROW = re.compile(r'^DIAG\("([EW]\d{4})",\s*(\w+),\s*(\w+),\s*"([^"]*)"', re.M)
 BLOCK = re.compile(r"^```ptl ?([^\n]*)\n(.*?)^```$", re.M | re.S)
-REPORTING_FOLDERS = ["frontend", "machines", "ir", "passes", "codegen", "runtime", "driver", "lsp"]
+REPORTING_FOLDERS = ["frontend", "machines", "ir", "passes", "codegen", "runtime", "compile", "driver", "lsp"]
 
 
 def table_rows() -> dict[str, tuple[str, str]]:

@@ -47,9 +47,7 @@ Value scalarOf(KernelContext &c, Value value) {
   return {};
 }
 
-const Tile *tileOf(KernelContext &c, Value value) {
-  return c.tiles.find(value);
-}
+const Tile *tileOf(KernelContext &c, Value value) { return c.tiles.find(value); }
 
 void setTile(KernelContext &c, Value value, Tile tile) {
   c.sharing.bind(value, tile.buffer ? pto::rootOf(tile.buffer) : Value());
