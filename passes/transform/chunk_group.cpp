@@ -105,10 +105,15 @@ void ChunkGroup::markFolded(Operation *op, AxisMap &operand, bool whole) {
   }
 }
 
+/// The axis that a scan or a sort goes along.
+static size_t axisAlong(Operation *scan, size_t rank) {
+  auto axis = scan->getAttrOfType<IntegerAttr>("axis");
+  return axis ? static_cast<size_t>(axis.getInt()) : rank - 1;
+}
+
 std::optional<ChunkGroup::Maps> ChunkGroup::operandMapsOf(Operation *op, const AxisMap &map) {
   if (isScan(op)) {
-    auto axis = op->getAttrOfType<IntegerAttr>("axis");
-    size_t along = axis ? static_cast<size_t>(axis.getInt()) : map.size() - 1;
+    size_t along = axisAlong(op, map.size());
     if (map[along] != kWhole) {
       SpaceAxis &own = axes_[static_cast<size_t>(find(map[along]))];
       (isCumulative(op) ? own.isReduced : own.isWhole) = true;
@@ -284,6 +289,7 @@ bool ChunkGroup::isSound() const {
   llvm::SmallVector<int64_t> independent = parallel();
   bool reduces = false;
   llvm::SmallVector<AxisMap, 2> products;
+  llvm::SmallVector<int64_t, 2> scanned;
   for (const auto &[op, raw] : members_) {
     AxisMap map = resolved(raw);
     if (isRepeated(map))
@@ -291,6 +297,8 @@ bool ChunkGroup::isSound() const {
     if (isProduct(op))
       products.push_back(map);
     reduces |= isReduction(op) && !foldedBy(op).empty();
+    if (isScan(op))
+      scanned.push_back(map[axisAlong(op, map.size())]);
     if (!isCostly(op) || isScan(op))
       continue;
     bool folds = llvm::any_of(map, [&](int64_t id) { return id != kWhole && axis(id).isReduced; });
@@ -299,6 +307,11 @@ bool ChunkGroup::isSound() const {
     if (folds || again)
       return false;
   }
+  // Tiles have the rows and columns of the product: along any other axis there is one position.
+  for (int64_t along : scanned)
+    for (const AxisMap &product : products)
+      if (along != kWhole && !llvm::is_contained(llvm::ArrayRef(product).take_back(2), along))
+        return false;
   return !(reduces && hasProduct_) && !differInMatrices(products);
 }
 
