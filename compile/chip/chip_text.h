@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/pto/emit_cpp.h"
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 
 namespace ptl {
 

@@ -2,7 +2,7 @@
 // language server while one types.
 #pragma once
 
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 #include "compile/entry/binding.h"
 
 namespace ptl {

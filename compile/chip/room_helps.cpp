@@ -1,7 +1,7 @@
 // What helps where a memory of a chip is too small: values of tunables, and other numbers in the
 // source. Each is tried, and those that help are suggested.
-#include "compile/chip/chip.h"
 #include "compile/chip/chip_fixes.h"
+#include "compile/chip/chip_program.h"
 #include "compile/chip/chip_search.h"
 
 #include <algorithm>

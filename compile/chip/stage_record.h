@@ -1,7 +1,7 @@
 // The program after every pass on its way to a target.
 #pragma once
 
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 
 #include <algorithm>
 #include <string>

@@ -2,7 +2,7 @@
 // simulator.
 #pragma once
 
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 #include "runtime/library.h"
 #include "runtime/sim/run.h"
 #include "runtime/sim/time/timer.h"

@@ -3,7 +3,7 @@
 #include "codegen/source/expression.h"
 #include "codegen/source/origins.h"
 #include "codegen/source/tile_source.h"
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 #include "compile/source/kept_comments.h"
 #include "frontend/format/format.h"
 #include "frontend/lex/lexer.h"

@@ -1,5 +1,5 @@
 #include "compile/call/drawn_call.h"
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 #include "compile/compiler.h"
 #include "compile/stage_table.h"
 #include "driver/defines.h"

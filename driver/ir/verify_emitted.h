@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/pto/line_map.h"
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 #include "driver/session.h"
 #include "machines/machine.h"
 

@@ -1,7 +1,7 @@
 // One declaration compiled stage by stage, each stage made when it is first asked for and kept.
 #pragma once
 
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 #include "compile/compiler.h"
 #include "compile/cost/cost.h"
 #include "compile/entry/binding.h"

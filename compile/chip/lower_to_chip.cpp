@@ -1,5 +1,5 @@
 // From tile level to the block level of a chip: lowered, placed, synchronised, judged.
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 #include "compile/chip/chip_search.h"
 #include "compile/chip/stage_record.h"
 #include "ir/dialect/source_range.h"

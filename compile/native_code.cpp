@@ -1,7 +1,7 @@
 #include "compile/compiler.h"
 
 #include "codegen/cpu/to_llvm.h"
-#include "compile/chip/chip.h"
+#include "compile/chip/chip_program.h"
 #include "compile/chip/chip_fixes.h"
 #include "compile/chip/stage_record.h"
 #include "frontend/base/output.h"
